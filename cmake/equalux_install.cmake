@@ -1,0 +1,23 @@
+# Program, library, headers, CMake package and pkg-config file.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS equalux EXPORT equalux_targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS equalux_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/equalux DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/equalux/configs)
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+
+install(EXPORT equalux_targets NAMESPACE equalux:: FILE equalux-targets.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/equalux)
+configure_package_config_file(cmake/equalux-config.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/equalux-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/equalux)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/equalux-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/equalux-config.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/equalux-config-version.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/equalux)
+
+configure_file(cmake/equalux.pc.in ${CMAKE_CURRENT_BINARY_DIR}/equalux.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/equalux.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,36 @@
+# What a build may choose, and the interface targets that carry those choices.
+
+foreach(feature CUDA OPENCV GSTREAMER LIBAV)
+  set(EQUALUX_WITH_${feature} AUTO CACHE STRING "Build with ${feature}: AUTO, ON or OFF")
+  set_property(CACHE EQUALUX_WITH_${feature} PROPERTY STRINGS AUTO ON OFF)
+  if(NOT EQUALUX_WITH_${feature} MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "EQUALUX_WITH_${feature} is '${EQUALUX_WITH_${feature}}', must be AUTO, ON or OFF")
+  endif()
+endforeach()
+
+option(EQUALUX_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(EQUALUX_BUILD_BENCH "Build the benchmarks" OFF)
+option(EQUALUX_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
+set(EQUALUX_SANITIZER none CACHE STRING "none, address (with undefined) or thread")
+set_property(CACHE EQUALUX_SANITIZER PROPERTY STRINGS none address thread)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+add_library(equalux_warnings INTERFACE)
+target_compile_options(equalux_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${EQUALUX_WARNINGS_AS_ERRORS}>>:-Werror>)
+
+add_library(equalux_sanitizer INTERFACE)
+if(EQUALUX_SANITIZER STREQUAL address)
+  target_compile_options(equalux_sanitizer INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(equalux_sanitizer INTERFACE -fsanitize=address,undefined)
+elseif(EQUALUX_SANITIZER STREQUAL thread)
+  target_compile_options(equalux_sanitizer INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
+  target_link_options(equalux_sanitizer INTERFACE -fsanitize=thread)
+elseif(NOT EQUALUX_SANITIZER STREQUAL none)
+  message(FATAL_ERROR "EQUALUX_SANITIZER is '${EQUALUX_SANITIZER}', must be none, address or thread")
+endif()

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <equalux/export.h>
+#include <equalux/image.h>
+#include <equalux/params.h>
+
+/// The filter interface, and the factories that choose an implementation once, at creation.
+namespace equalux {
+
+/// Milliseconds of one stage of one frame.
+struct StageTime {
+  std::string_view stage;  ///< a stage's stem, e.g. "histogram"; the text outlives the filter
+  double ms = 0;
+};
+
+/// What a filter is told about a frame beside its bytes.
+struct FrameContext {
+  std::uint64_t index = 0;    ///< of the frame in its stream, from 0
+  std::int64_t pts_ns = 0;    ///< presentation timestamp, nanoseconds
+  bool discontinuity = false; ///< true where frames before this one are missing
+  FieldOrder field_order = FieldOrder::progressive;
+
+  /// Where stage times go; null where nobody asks, and then nothing is measured. A CPU filter
+  /// appends before submit returns; a CUDA filter's times arrive later, through the processor.
+  std::vector<StageTime>* timings = nullptr;
+  /// cudaStream_t that a CUDA filter enqueues on; null on the CPU.
+  void* stream = nullptr;
+};
+
+/// A filter over a stream of frames.
+///
+/// One thread at a time may use a filter; distinct filters are independent.
+class EQUALUX_EXPORT Filter {
+ public:
+  virtual ~Filter() = default;
+
+  /// True for the formats that configure() takes; sources are asked for one of these.
+  [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
+
+  /// Fixes the frames' size and format, allocates everything, and returns the output's desc.
+  /// May be called again; the temporal state is then reset. Throws Error(usage) for frames that
+  /// the filter does not take.
+  virtual ImageDesc configure(const ImageDesc& input) = 0;
+
+  /// Filters one frame. `in` has configure's desc and `out` what configure returned. They are the
+  /// same memory with the same strides, or do not overlap. A CUDA filter only enqueues on
+  /// context.stream and takes device memory; a CPU filter is done when it returns. Allocates
+  /// nothing.
+  virtual void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) = 0;
+
+  /// Forgets the frames seen so far. Without temporal state: nothing.
+  virtual void reset() {}
+  /// Temporal state as JSON text, "{}" where there is none.
+  [[nodiscard]] virtual std::string save() const { return "{}"; }
+  /// Restores what save() gave. Throws Error(usage) where it does not fit this filter.
+  virtual void load(std::string_view state) { (void)state; }
+};
+
+/// Options of the CPU backend.
+struct CpuOptions {
+  int threads = 0;  ///< 0 = all cores
+};
+
+/// Equalization on the CPU. Throws Error(usage) where params are invalid or need a GPU.
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(const EqualizeParams& params,
+                                                                     const CpuOptions& options = {});
+
+/// A filter that `--filter` knows.
+struct FilterInfo {
+  std::string_view name;
+  std::string_view summary;                   ///< one line, for --help
+  std::vector<std::string_view> option_keys;  ///< what its FilterSpec may set
+};
+/// All filters of this build, in the order of the documentation.
+[[nodiscard]] EQUALUX_EXPORT const std::vector<FilterInfo>& filter_list();
+
+/// The filter that a spec names, on the CPU. `equalize` holds the defaults of every `equalize`;
+/// a key on the spec wins. Throws Error(usage) for an unknown filter or key or an invalid value.
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
+    const FilterSpec& spec, const EqualizeParams& equalize = {}, const CpuOptions& options = {});
+
+/// Name of the SIMD target that the CPU backend runs on this machine, e.g. "AVX3_DL".
+[[nodiscard]] EQUALUX_EXPORT std::string cpu_simd_target();
+
+/// The library's version, "major.minor.patch".
+[[nodiscard]] EQUALUX_EXPORT std::string_view version();
+
+}  // namespace equalux

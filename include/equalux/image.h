@@ -1,0 +1,185 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <equalux/export.h>
+
+/// Descriptions of frames, and views of their memory.
+namespace equalux {
+
+/// Every sample layout that the filters know. 8 bits a sample unless the name says otherwise.
+enum class PixelFormat : std::uint8_t {
+  gray8,
+  // Packed RGB: bytes in memory order. x is padding, a is alpha; both are copied.
+  rgb,
+  bgr,
+  rgbx,
+  bgrx,
+  xrgb,
+  xbgr,
+  rgba,
+  bgra,
+  argb,
+  abgr,
+  // YCbCr.
+  nv12,  ///< 4:2:0, luma plane and one plane of Cb Cr pairs
+  i420,  ///< 4:2:0, three planes
+  yuy2,  ///< 4:2:2 packed: Y0 Cb Y1 Cr
+  uyvy,  ///< 4:2:2 packed: Cb Y0 Cr Y1
+  y42b,  ///< 4:2:2, three planes
+  y444,  ///< 4:4:4, three planes
+  // Float planes, for filters whose result is no picture.
+  grayf32,    ///< one plane of 32-bit floats
+  grayf32x2,  ///< two planes of 32-bit floats
+};
+
+inline constexpr int kPixelFormatCount = 19;
+inline constexpr int kMaxPlanes = 3;
+
+/// Which family of arithmetic a format belongs to.
+enum class ColorModel : std::uint8_t { gray, rgb, yuv, real };
+
+/// What a format's bytes mean; one row for each PixelFormat in kFormatTraits.
+struct FormatTraits {
+  std::string_view name;       ///< GStreamer's spelling, in lower case
+  ColorModel model;
+  int planes;                  ///< 1 to kMaxPlanes
+  int chroma_shift_x;          ///< log2 of the luma columns that one chroma sample covers
+  int chroma_shift_y;          ///< log2 of the luma rows that one chroma sample covers
+  std::array<int, 3> step;     ///< bytes from one sample of a plane to the next; 4:2:2 packed: 4, a pair
+  int color_offset;            ///< packed RGB: index of the first of the three colour bytes
+  int alpha_offset;            ///< packed RGB: index of the copied fourth byte, or -1
+};
+
+// clang-format off
+inline constexpr std::array<FormatTraits, kPixelFormatCount> kFormatTraits{{
+    {"gray8", ColorModel::gray, 1, 0, 0, {1, 0, 0}, 0, -1},
+    {"rgb",   ColorModel::rgb,  1, 0, 0, {3, 0, 0}, 0, -1},
+    {"bgr",   ColorModel::rgb,  1, 0, 0, {3, 0, 0}, 0, -1},
+    {"rgbx",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 0,  3},
+    {"bgrx",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 0,  3},
+    {"xrgb",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 1,  0},
+    {"xbgr",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 1,  0},
+    {"rgba",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 0,  3},
+    {"bgra",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 0,  3},
+    {"argb",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 1,  0},
+    {"abgr",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 1,  0},
+    {"nv12",  ColorModel::yuv,  2, 1, 1, {1, 2, 0}, 0, -1},
+    {"i420",  ColorModel::yuv,  3, 1, 1, {1, 1, 1}, 0, -1},
+    {"yuy2",  ColorModel::yuv,  1, 1, 0, {4, 0, 0}, 0, -1},
+    {"uyvy",  ColorModel::yuv,  1, 1, 0, {4, 0, 0}, 0, -1},
+    {"y42b",  ColorModel::yuv,  3, 1, 0, {1, 1, 1}, 0, -1},
+    {"y444",  ColorModel::yuv,  3, 0, 0, {1, 1, 1}, 0, -1},
+    {"grayf32",   ColorModel::real, 1, 0, 0, {4, 0, 0}, 0, -1},
+    {"grayf32x2", ColorModel::real, 2, 0, 0, {4, 4, 0}, 0, -1},
+}};
+// clang-format on
+
+[[nodiscard]] constexpr const FormatTraits& traits(PixelFormat format) {
+  return kFormatTraits[static_cast<std::size_t>(format)];
+}
+[[nodiscard]] constexpr std::string_view to_string(PixelFormat format) {
+  return traits(format).name;
+}
+/// The format of that name (case ignored), or nothing.
+[[nodiscard]] EQUALUX_EXPORT std::optional<PixelFormat> pixel_format_from(std::string_view name);
+
+/// Luma weights of a YCbCr stream: ITU-R BT.601, BT.709, BT.2020 (non-constant luminance).
+enum class ColorMatrix : std::uint8_t { bt601, bt709, bt2020 };
+/// limited: luma 16 to 235, chroma 16 to 240. full: 0 to 255.
+enum class ColorRange : std::uint8_t { limited, full };
+/// How the rows of a frame belong to fields. Rows of interlaced frames alternate between fields.
+enum class FieldOrder : std::uint8_t { progressive, top_first, bottom_first };
+
+[[nodiscard]] EQUALUX_EXPORT std::string_view to_string(ColorMatrix matrix);
+[[nodiscard]] EQUALUX_EXPORT std::string_view to_string(ColorRange range);
+
+/// Longest side of a frame, in pixels.
+inline constexpr int kMaxSide = 65535;
+/// Most pixels of a frame, 2^31: the bound up to which a 48-bit gain is exact.
+inline constexpr std::int64_t kMaxPixels = std::int64_t{1} << 31;
+
+/// Size, format and colour of a frame; says nothing of where its bytes are.
+struct ImageDesc {
+  PixelFormat format = PixelFormat::bgr;
+  int width = 0;   ///< pixels, 1 to kMaxSide
+  int height = 0;  ///< pixels, 1 to kMaxSide
+  ColorMatrix matrix = ColorMatrix::bt709;      ///< read for YCbCr formats only
+  ColorRange range = ColorRange::limited;       ///< read for YCbCr formats only
+
+  friend bool operator==(const ImageDesc&, const ImageDesc&) = default;
+};
+
+/// Bytes of sample data in one row of a plane, without padding. Odd widths round chroma up.
+[[nodiscard]] EQUALUX_EXPORT std::size_t row_bytes(const ImageDesc& desc, int plane);
+/// Rows of a plane. Odd heights round chroma up.
+[[nodiscard]] EQUALUX_EXPORT int plane_rows(const ImageDesc& desc, int plane);
+/// Bytes of all planes with tight rows, in plane order.
+[[nodiscard]] EQUALUX_EXPORT std::size_t tight_bytes(const ImageDesc& desc);
+/// Throws Error(usage) that names every violated rule: sides, pixel count.
+EQUALUX_EXPORT void validate(const ImageDesc& desc);
+
+/// Memory of a frame that may only be read; owns nothing.
+///
+/// data[p] is the first byte of the top row of plane p; stride[p] is the distance in bytes from
+/// the start of a row to the start of the row below it. A stride may be larger than the row,
+/// and negative where rows are stored bottom up. No alignment is assumed.
+struct ConstImageView {
+  ImageDesc desc;
+  std::array<const std::uint8_t*, kMaxPlanes> data{};
+  std::array<std::ptrdiff_t, kMaxPlanes> stride{};
+
+  [[nodiscard]] const std::uint8_t* row(int plane, int y) const {
+    const auto p = static_cast<std::size_t>(plane);
+    return data[p] + stride[p] * y;
+  }
+};
+
+/// Memory of a frame that may be written; owns nothing. Strides as in ConstImageView.
+struct ImageView {
+  ImageDesc desc;
+  std::array<std::uint8_t*, kMaxPlanes> data{};
+  std::array<std::ptrdiff_t, kMaxPlanes> stride{};
+
+  [[nodiscard]] std::uint8_t* row(int plane, int y) const {
+    const auto p = static_cast<std::size_t>(plane);
+    return data[p] + stride[p] * y;
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor): a writable view is readable.
+  operator ConstImageView() const {
+    return {desc, {data[0], data[1], data[2]}, stride};
+  }
+};
+
+/// A frame that owns host memory: rows start on 64-byte boundaries, contents are not initialised.
+/// Movable, not copyable. Not thread-safe; distinct images are independent.
+class EQUALUX_EXPORT Image {
+ public:
+  Image() = default;
+  /// Throws Error(usage) for an invalid desc and std::bad_alloc where memory is short.
+  explicit Image(const ImageDesc& desc);
+
+  [[nodiscard]] const ImageDesc& desc() const { return view_.desc; }
+  [[nodiscard]] ImageView view() { return view_; }
+  [[nodiscard]] ConstImageView view() const { return view_; }
+  [[nodiscard]] bool empty() const { return memory_ == nullptr; }
+
+ private:
+  struct Free {
+    void operator()(std::uint8_t* memory) const noexcept;
+  };
+  std::unique_ptr<std::uint8_t, Free> memory_;
+  ImageView view_;
+};
+
+/// Copies the samples (not the padding) of one frame to another of the same desc.
+/// Throws Error(usage) where format or size differ.
+EQUALUX_EXPORT void copy_image(const ConstImageView& from, const ImageView& to);
+
+}  // namespace equalux

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <equalux/export.h>
+#include <equalux/image.h>
+
+/// Parameters of the filters, their spellings, and the rules they obey.
+namespace equalux {
+
+/// How the cumulative histogram becomes a curve in [0, 1].
+enum class Scaler : std::uint8_t {
+  max_abs,          ///< cdf / N
+  min_max,          ///< (cdf - cdf[0]) / (N - cdf[0])
+  min_max_nonzero,  ///< as min_max from the first bin that is not empty
+};
+
+/// Which implementation of equalization runs.
+enum class Chain : std::uint8_t {
+  fused,   ///< two passes over the frame, exact integers; the production path
+  staged,  ///< the published stages over a float HSV image, for study; RGB forms and gray8
+};
+
+enum class Backend : std::uint8_t { automatic, cpu, cuda };
+
+// Variants of the staged chain. See docs/algorithm.md for what each one is.
+enum class RgbToHsvVariant : std::uint8_t { coalesced, uncoalesced };
+enum class HistogramVariant : std::uint8_t { global, shared };
+enum class ScanVariant : std::uint8_t {
+  baseline,
+  two_ended,
+  two_ended_shared,
+  kogge_stone,
+  kogge_stone_shared,
+  brent_kung,
+  brent_kung_shared,
+  cub,
+};
+enum class EqualizeVariant : std::uint8_t {
+  divide,  ///< one division for each pixel
+  curve,   ///< divisions once into the curve, a look-up for each pixel
+};
+
+/// A CUDA launch extent.
+struct Extent3 {
+  int x = 1;
+  int y = 1;
+  int z = 1;
+  friend bool operator==(const Extent3&, const Extent3&) = default;
+};
+
+/// Knobs of the staged chain. An empty optional leaves the choice to the backend.
+struct StagedParams {
+  std::optional<RgbToHsvVariant> rgb_to_hsv;      ///< GPU only
+  std::optional<HistogramVariant> histogram;      ///< GPU only
+  std::optional<ScanVariant> scan;                ///< *_shared and cub: GPU only
+  std::optional<EqualizeVariant> equalize;
+  std::optional<int> pixels_per_thread;           ///< GPU only; 1, 2, 4 or 8
+  std::optional<Extent3> grid;                    ///< GPU only
+  std::optional<Extent3> block;                   ///< GPU only
+};
+
+/// Fewest and most histogram bins.
+inline constexpr int kMinBins = 2;
+inline constexpr int kMaxBins = 65536;
+
+/// Parameters of histogram equalization. The defaults are plain equalization and stay so.
+struct EqualizeParams {
+  Scaler scaler = Scaler::max_abs;
+  int bins = 0;  ///< kMinBins to kMaxBins; 0 = 2^depth of the format (256 at 8 bits)
+  Chain chain = Chain::fused;
+  StagedParams staged;  ///< must be empty unless chain is staged
+};
+
+/// Every rule that the parameters break, one clause each ("bins is 1, must be 2 to 65536 or 0");
+/// empty if all hold. With a desc, the rules that depend on the frame are included; with
+/// Backend::cpu, the knobs that only a GPU has.
+[[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(
+    const EqualizeParams& params, Backend backend, const ImageDesc* desc = nullptr);
+
+/// Throws Error(usage) that lists all violations.
+EQUALUX_EXPORT void validate(const EqualizeParams& params, Backend backend,
+                             const ImageDesc* desc = nullptr);
+
+/// True where a knob is set that only the CUDA backend has.
+[[nodiscard]] EQUALUX_EXPORT bool needs_cuda(const EqualizeParams& params);
+
+/// The spelling of an enumerator in options, configs, element nicks and JSON ("min-max").
+template <typename Enum>
+[[nodiscard]] std::string_view enum_name(Enum value);
+/// The enumerator of that spelling, or nothing.
+template <typename Enum>
+[[nodiscard]] std::optional<Enum> enum_from(std::string_view name);
+/// All spellings, in the enumerators' order.
+template <typename Enum>
+[[nodiscard]] const std::vector<std::string_view>& enum_names();
+
+#define EQUALUX_ENUM_NAMES(Enum)                                                     \
+  template <>                                                                        \
+  EQUALUX_EXPORT std::string_view enum_name(Enum value);                             \
+  template <>                                                                        \
+  EQUALUX_EXPORT std::optional<Enum> enum_from(std::string_view name);               \
+  template <>                                                                        \
+  EQUALUX_EXPORT const std::vector<std::string_view>& enum_names<Enum>();
+EQUALUX_ENUM_NAMES(Scaler)
+EQUALUX_ENUM_NAMES(Chain)
+EQUALUX_ENUM_NAMES(Backend)
+EQUALUX_ENUM_NAMES(RgbToHsvVariant)
+EQUALUX_ENUM_NAMES(HistogramVariant)
+EQUALUX_ENUM_NAMES(ScanVariant)
+EQUALUX_ENUM_NAMES(EqualizeVariant)
+#undef EQUALUX_ENUM_NAMES
+
+/// One `--filter` of the command line: a filter's name and its parameters as written.
+struct FilterSpec {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> options;
+
+  [[nodiscard]] EQUALUX_EXPORT std::string text() const;  ///< as the user would write it
+};
+
+/// Parses `name[:key=value[,key=value...]]`; an element without `=` continues the value before it
+/// (`sigmas=2,3,4`). Throws Error(usage) for anything else; knows no filter's keys.
+[[nodiscard]] EQUALUX_EXPORT FilterSpec parse_filter_spec(std::string_view text);
+
+/// Sets one equalization parameter from its option spelling without dashes ("bins", "scaler",
+/// "chain", "scan", "grid" ...). Throws Error(usage) for an unknown key or an unreadable value,
+/// naming what would be right.
+EQUALUX_EXPORT void set_option(EqualizeParams& params, std::string_view key,
+                               std::string_view value);
+/// The keys that set_option knows, in the order of the documentation.
+[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& equalize_option_keys();
+
+}  // namespace equalux

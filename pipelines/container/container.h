@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../source.h"
+
+/// Containers by libavformat: reads what a file holds, and writes a new file whose video is ours
+/// and whose every other stream, chapter, attachment and tag is the input's, packet by packet.
+namespace equalux {
+
+/// One stream of a file.
+struct ContainerStream {
+  enum class Kind : std::uint8_t { video, audio, subtitle, attachment, data };
+  int index = 0;
+  Kind kind = Kind::data;
+  std::string codec;            ///< libavcodec's name, "aac"
+  std::string language;         ///< empty = none
+  bool attached_picture = false; ///< cover art: a video stream that is only copied
+};
+
+/// What is known of a file before any frame is decoded.
+struct ContainerInfo {
+  std::string format;              ///< libavformat's name
+  std::vector<ContainerStream> streams;
+  int video_stream = -1;           ///< the stream to be filtered; -1 = none
+  Rational video_time_base{1, 1};
+  Rational average_frame_rate{0, 1};
+  std::optional<std::uint64_t> video_frames;   ///< declared by the container
+  std::optional<std::int64_t> duration_ns;     ///< declared
+  std::int64_t video_start_ns = 0;             ///< first timestamp of the video stream
+  int bit_depth = 8;
+  std::string transfer;            ///< "smpte2084" (PQ), "arib-std-b67" (HLG), "bt709" ...; empty = unset
+  std::string video_codec;
+};
+
+/// Reads a file's head. Throws Error(no_input) where it is missing, Error(bad_input) where it is
+/// no media file or holds no video (naming what it holds).
+[[nodiscard]] ContainerInfo probe_container(const std::string& path);
+
+/// What a file declares and does not hold: missing bytes or an early end over all streams.
+/// Reads the whole file's packets (not decoded), so call it once, at the end; nothing = whole,
+/// or nothing declared.
+[[nodiscard]] std::optional<std::string> container_shortfall(const std::string& path);
+
+/// An encoded video stream, as an encoder delivers it.
+struct EncodedVideoFormat {
+  std::string codec;                   ///< libavcodec's name: "h264", "hevc", "vp9", "ffv1", "mjpeg" ...
+  int width = 0;
+  int height = 0;
+  Rational frame_rate{0, 1};
+  Rational pixel_aspect{1, 1};
+  std::vector<std::byte> codec_data;   ///< avcC, hvcC ...: extradata
+  ColorMatrix matrix = ColorMatrix::bt709;
+  ColorRange range = ColorRange::limited;
+  std::string colorimetry;             ///< GStreamer's string, for primaries and transfer; empty = none
+  FieldOrder field_order = FieldOrder::progressive;
+};
+
+/// One encoded picture.
+struct EncodedPacket {
+  std::span<const std::byte> data;
+  std::int64_t pts_ns = 0;
+  std::int64_t dts_ns = 0;
+  std::int64_t duration_ns = 0;
+  bool keyframe = false;
+};
+
+struct ContainerWriterOptions {
+  std::string output_path;   ///< the final name; its extension chooses mp4, mov or mkv
+  std::string copy_from;     ///< the input whose other streams and tags are kept; empty = none
+  bool drop_streams = false; ///< go on without streams that the container cannot hold
+};
+
+/// Writes NAME.partial.EXT beside the final name and renames it at the end. Playable at every
+/// moment after its first second, also after SIGKILL. One thread at a time.
+class ContainerWriter {
+ public:
+  virtual ~ContainerWriter() = default;
+
+  /// Checks that the container holds every stream of copy_from and a video of `codec`, without
+  /// creating anything. Throws Error(usage) that names the stream and a container that holds it.
+  /// Called before the first frame is decoded.
+  virtual void check(const std::string& codec) = 0;
+  /// Creates the partial file and writes its header. Throws Error(cannot_create).
+  virtual void start(const EncodedVideoFormat& video) = 0;
+  /// Writes a video packet, and the copied packets that belong before it. pts are the input's own
+  /// timeline, so that offsets between streams stay. Throws Error(write_failed).
+  virtual void write(const EncodedPacket& packet) = 0;
+  /// Copies what is left of the other streams (up to the video's end where `cut_at_video_end`),
+  /// finalises and renames. Throws Error(write_failed).
+  virtual void finish(bool cut_at_video_end) = 0;
+  /// Removes the partial file. For a run that failed.
+  virtual void abandon() noexcept = 0;
+  /// Streams that drop_streams left out, for one line in the log.
+  [[nodiscard]] virtual std::vector<std::string> dropped_streams() const = 0;
+};
+
+/// Throws Error(usage) for an extension that is not mp4, mov, m4v or mkv.
+[[nodiscard]] std::unique_ptr<ContainerWriter> make_container_writer(
+    const ContainerWriterOptions& options);
+
+}  // namespace equalux

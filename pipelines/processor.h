@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <equalux/filter.h>
+
+#include "frame.h"
+
+/// Runs a chain of filters over frames, in order, on one backend.
+namespace equalux {
+
+/// One thread at a time. Frames go in by submit() and come out by collect() in the same order,
+/// on the CPU at once, on a GPU some frames later.
+class Processor {
+ public:
+  virtual ~Processor() = default;
+
+  /// Formats that the first filter takes.
+  [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
+  /// Allocates everything for frames of `input`; returns the last filter's output.
+  virtual ImageDesc configure(const ImageDesc& input) = 0;
+
+  /// Frames that may be between submit() and collect(), for the size of the pools.
+  [[nodiscard]] virtual std::size_t depth() const = 0;
+
+  /// Takes a frame. `out` is a frame of configure's output with memory of its own; it becomes the
+  /// result and takes over index, times and, with `keep_original`, the input frame.
+  virtual void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) = 0;
+
+  /// The oldest finished frame. With `wait`, waits for it; null where there is none.
+  virtual FramePtr collect(bool wait) = 0;
+
+  /// One line for the log: backend, device or SIMD target, threads.
+  [[nodiscard]] virtual std::string description() const = 0;
+};
+
+/// The CPU's: submit() runs the filters before it returns.
+[[nodiscard]] std::unique_ptr<Processor> make_cpu_processor(
+    std::vector<std::unique_ptr<Filter>> filters, int threads);
+
+}  // namespace equalux

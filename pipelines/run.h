@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <equalux/error.h>
+
+#include "processor.h"
+#include "sink.h"
+#include "source.h"
+
+/// Moves frames from a source through a processor to a sink, each in a thread of its own.
+namespace equalux {
+
+/// Asks a run to end early; set from a signal handler or another thread.
+struct StopToken {
+  std::atomic<int> signal{0};  ///< 0, SIGINT or SIGTERM
+};
+
+struct RunProgress {
+  std::uint64_t frames = 0;                 ///< through the sink
+  std::optional<std::uint64_t> expected;
+  double fps = 0;                           ///< over the last second or so
+  double elapsed_s = 0;
+  std::optional<double> fraction;           ///< 0 to 1, from frames or timestamps
+};
+
+struct RunOptions {
+  std::uint64_t max_frames = 0;  ///< 0 = all
+  std::size_t queue_depth = 3;   ///< frames each queue holds; live sources use 1
+  /// Called for each frame when the sink is through with it, with complete timings, on the sink's
+  /// thread; unset means that nothing is measured.
+  std::function<void(const Frame&)> on_frame;
+  /// Called with each filtered frame before the sink writes it (frame hashes).
+  std::function<void(const Frame&)> on_result;
+  /// Called about twice a second on the calling thread.
+  std::function<void(const RunProgress&)> on_progress;
+};
+
+struct RunResult {
+  ExitCode code = ExitCode::done;  ///< done, partial, interrupted or terminated
+  std::uint64_t frames_in = 0;
+  std::uint64_t frames_out = 0;
+  std::uint64_t dropped = 0;
+  double elapsed_s = 0;            ///< from the first frame asked for to the sink's end
+  double media_s = 0;              ///< of the frames written, by their timestamps
+  std::string partial_reason;      ///< set where code is partial
+};
+
+/// Runs to the end of the source, a closed sink, max_frames or `stop`. Exceptions of any stage
+/// end the others, close the sink and come out of here: as Error(write_failed, ...) for sinks;
+/// a source that fails after its first frame leaves a partial output instead.
+RunResult run(Source& source, Processor& processor, Sink& sink, const RunOptions& options,
+              const StopToken& stop);
+
+}  // namespace equalux

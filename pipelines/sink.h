@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+
+#include "frame.h"
+#include "source.h"
+
+/// Where frames go: a file, a window, a pipe.
+namespace equalux {
+
+/// How a stream ended, which decides what a sink does with its output.
+enum class Ending : std::uint8_t {
+  complete,   ///< every frame is there
+  partial,    ///< closed, playable and given its final name, but short
+  failed,     ///< nothing may be left under the final name
+};
+
+/// All calls come from one thread: the sink's, or the main thread where needs_main_thread().
+class Sink {
+ public:
+  virtual ~Sink() = default;
+
+  /// Prepares the output for frames of `info.desc` (the filters' output format). Everything that
+  /// can be found wrong is found here. Throws Error(cannot_create, usage, unavailable).
+  virtual void open(const StreamInfo& info) = 0;
+
+  /// Takes one frame; may wait. Throws Error(write_failed).
+  virtual void write(Frame& frame) = 0;
+
+  /// Ends the output. Called once, also after a failure. Throws Error(write_failed).
+  virtual void finish(Ending ending) = 0;
+
+  /// True for windows: open, write, idle and finish are then called on the main thread.
+  [[nodiscard]] virtual bool needs_main_thread() const { return false; }
+  /// True where frames should carry their originals (before/after display).
+  [[nodiscard]] virtual bool wants_original() const { return false; }
+  /// True once the sink wants no more frames (a window was closed): the run ends as complete.
+  [[nodiscard]] virtual bool closed() const { return false; }
+  /// Called between frames where needs_main_thread(), to keep a window alive while none come.
+  virtual void idle() {}
+
+  /// The final path, for messages; empty where there is none.
+  [[nodiscard]] virtual std::string name() const { return {}; }
+};
+
+}  // namespace equalux
