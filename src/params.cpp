@@ -1,1 +1,155 @@
-namespace equalux {}
+#include <algorithm>
+
+#include <equalux/error.h>
+#include <equalux/params.h>
+
+/// Every rule that parameters obey is stated here, once.
+namespace equalux {
+namespace {
+
+// What a launch of any CUDA device of compute capability 3.0 or later allows.
+constexpr int kMaxGridYZ = 65535;
+constexpr int kMaxBlockXY = 1024;
+constexpr int kMaxBlockZ = 64;
+constexpr std::int64_t kMaxBlockThreads = 1024;
+
+using Clauses = std::vector<std::string>;
+
+std::string text(const Extent3& extent) {
+  return std::to_string(extent.x) + "," + std::to_string(extent.y) + "," + std::to_string(extent.z);
+}
+
+template <typename Enum>
+void check_enum(Clauses& broken, std::string_view key, Enum value) {
+  if (static_cast<std::size_t>(value) < enum_names<Enum>().size()) return;
+  broken.push_back(std::string(key) + " is enumerator " + std::to_string(static_cast<int>(value)) +
+                   ", which does not exist");
+}
+
+template <typename Enum>
+void check_enum(Clauses& broken, std::string_view key, const std::optional<Enum>& value) {
+  if (value) check_enum(broken, key, *value);
+}
+
+void check_enums(Clauses& broken, const EqualizeParams& params) {
+  check_enum(broken, "scaler", params.scaler);
+  check_enum(broken, "chain", params.chain);
+  check_enum(broken, "rgb-to-hsv", params.staged.rgb_to_hsv);
+  check_enum(broken, "histogram", params.staged.histogram);
+  check_enum(broken, "scan", params.staged.scan);
+  check_enum(broken, "equalize", params.staged.equalize);
+}
+
+void check_bins(Clauses& broken, int bins) {
+  if (bins == 0 || (bins >= kMinBins && bins <= kMaxBins)) return;
+  broken.push_back("bins is " + std::to_string(bins) + ", must be " + std::to_string(kMinBins) +
+                   " to " + std::to_string(kMaxBins) + ", or 0 for 2^depth");
+}
+
+void check_geometry(Clauses& broken, const StagedParams& staged) {
+  if (const auto& per_thread = staged.pixels_per_thread) {
+    if (*per_thread != 1 && *per_thread != 2 && *per_thread != 4 && *per_thread != 8) {
+      broken.push_back("pixels-per-thread is " + std::to_string(*per_thread) +
+                       ", must be 1, 2, 4 or 8");
+    }
+  }
+  if (const auto& grid = staged.grid) {
+    if (grid->x < 1 || grid->y < 1 || grid->y > kMaxGridYZ || grid->z < 1 || grid->z > kMaxGridYZ) {
+      broken.push_back("grid is " + text(*grid) +
+                       ", must be x from 1 to 2147483647, y and z from 1 to 65535");
+    }
+  }
+  if (const auto& block = staged.block) {
+    const bool sides = block->x >= 1 && block->x <= kMaxBlockXY && block->y >= 1 &&
+                       block->y <= kMaxBlockXY && block->z >= 1 && block->z <= kMaxBlockZ;
+    if (!sides || std::int64_t{block->x} * block->y * block->z > kMaxBlockThreads) {
+      broken.push_back("block is " + text(*block) +
+                       ", must be x and y from 1 to 1024, z from 1 to 64, x*y*z at most 1024");
+    }
+  }
+}
+
+bool gpu_only(ScanVariant scan) {
+  switch (scan) {
+    case ScanVariant::two_ended_shared:
+    case ScanVariant::kogge_stone_shared:
+    case ScanVariant::brent_kung_shared:
+    case ScanVariant::cub:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// A knob as it was set, "scan cub".
+struct SetKnob {
+  std::string name;
+  bool gpu_only = false;
+};
+
+std::vector<SetKnob> set_knobs(const StagedParams& staged) {
+  std::vector<SetKnob> knobs;
+  const auto add = [&](std::string_view key, std::string_view value, bool gpu) {
+    knobs.push_back({std::string(key) + " " + std::string(value), gpu});
+  };
+  if (staged.rgb_to_hsv) add("rgb-to-hsv", enum_name(*staged.rgb_to_hsv), true);
+  if (staged.histogram) add("histogram", enum_name(*staged.histogram), true);
+  if (staged.scan) add("scan", enum_name(*staged.scan), gpu_only(*staged.scan));
+  if (staged.equalize) add("equalize", enum_name(*staged.equalize), false);
+  if (staged.pixels_per_thread) {
+    add("pixels-per-thread", std::to_string(*staged.pixels_per_thread), true);
+  }
+  if (staged.grid) add("grid", text(*staged.grid), true);
+  if (staged.block) add("block", text(*staged.block), true);
+  return knobs;
+}
+
+void check_knobs(Clauses& broken, const EqualizeParams& params, Backend backend) {
+  for (const SetKnob& knob : set_knobs(params.staged)) {
+    if (backend == Backend::cpu && knob.gpu_only) {
+      broken.push_back(knob.name + " exists on the CUDA backend only, must be left out on the CPU");
+    } else if (params.chain != Chain::staged) {
+      broken.push_back(knob.name + " belongs to the staged chain, must stand with chain staged");
+    }
+  }
+}
+
+void check_frame(Clauses& broken, const EqualizeParams& params, const ImageDesc& desc) {
+  const ColorModel model = traits(desc.format).model;
+  const std::string name(to_string(desc.format));
+  if (model == ColorModel::real) {
+    broken.push_back("the frame's format is " + name + ", must be 8-bit gray, RGB or YUV");
+  } else if (model == ColorModel::yuv && params.chain == Chain::staged) {
+    broken.push_back("the frame's format is " + name +
+                     ", must be gray8 or packed RGB for chain staged");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> violations(const EqualizeParams& params, Backend backend,
+                                    const ImageDesc* desc) {
+  Clauses broken;
+  check_enums(broken, params);
+  check_bins(broken, params.bins);
+  check_geometry(broken, params.staged);
+  check_knobs(broken, params, backend);
+  if (desc != nullptr) check_frame(broken, params, *desc);
+  return broken;
+}
+
+void validate(const EqualizeParams& params, Backend backend, const ImageDesc* desc) {
+  const Clauses broken = violations(params, backend, desc);
+  if (broken.empty()) return;
+  std::string message = broken.front();
+  for (std::size_t i = 1; i < broken.size(); ++i)
+    message += "; " + broken[i];
+  throw Error(ExitCode::usage, message);
+}
+
+bool needs_cuda(const EqualizeParams& params) {
+  const std::vector<SetKnob> knobs = set_knobs(params.staged);
+  return std::any_of(knobs.begin(), knobs.end(), [](const SetKnob& knob) { return knob.gpu_only; });
+}
+
+}  // namespace equalux
