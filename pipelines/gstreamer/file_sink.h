@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "../sink.h"
+#include "encoders.h"
+
+/// Video files as a sink: encoded by GStreamer, written by libavformat.
+namespace equalux {
+
+struct FileSinkOptions {
+  std::string path;                           ///< its extension chooses mp4, mov, m4v or mkv
+  std::string encoder{kDefaultEncoder};       ///< see list_encoders()
+  std::optional<int> quality;                 ///< the encoder's own scale; unset = its default
+  bool lossless = false;
+  bool copy_streams = true;  ///< keep audio, subtitles, chapters and tags of StreamInfo's file
+  bool drop_streams = false; ///< go on without streams that the container cannot hold
+};
+
+/// Encodes frames and writes them, with everything else of the input file, to NAME.partial.EXT,
+/// which gets its final name at the end. Timestamps are the frames' own. Without libavformat the
+/// file holds the video alone, and one warning says so.
+/// open() throws Error(usage) for options, formats and sizes that cannot be, Error(unavailable)
+/// where the encoder is not installed, Error(cannot_create) where the folder cannot be written.
+[[nodiscard]] std::unique_ptr<Sink> make_file_sink(const FileSinkOptions& options);
+
+}  // namespace equalux

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "../source.h"
+
+/// Video files as a source: packets by libavformat, pictures by whatever decoder GStreamer has.
+namespace equalux {
+
+struct FileSourceOptions {
+  int threads = 0;  ///< of the decoder; 0 = its own choice
+};
+
+/// Decodes the first video stream of a file; nothing else of the file is decoded.
+///
+/// Frames are lent: they point at the decoder's own buffers. Native YCbCr and gray formats come
+/// unchanged where `accepts` takes them, other layouts in one of at least the same subsampling;
+/// where `accepts` takes no YCbCr, as BGR. Timestamps are the container's own, not rebased.
+/// open() throws Error(no_input) where the file is missing, Error(bad_input) where it cannot be
+/// decoded or has more than 8 bits or a PQ or HLG transfer, Error(unavailable) where a decoder is
+/// not installed. read() throws Error(bad_input) where the picture's size or format changes.
+[[nodiscard]] std::unique_ptr<Source> make_file_source(const std::string& path,
+                                                       const FileSourceOptions& options = {});
+
+}  // namespace equalux

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <gst/gst.h>
+
+#include <equalux/error.h>
+
+/// What every use of GStreamer needs: start-up, handles, messages turned into errors.
+namespace equalux::gst {
+
+/// Initialises GStreamer once, and sends its messages to our log at debug. Thread-safe.
+/// Throws Error(unavailable).
+void start_up();
+
+struct UnrefObject {
+  void operator()(gpointer object) const noexcept { gst_object_unref(object); }
+};
+struct UnrefMini {
+  template <typename T>
+  void operator()(T* object) const noexcept {
+    gst_mini_object_unref(GST_MINI_OBJECT_CAST(object));
+  }
+};
+struct FreeG {
+  void operator()(gpointer memory) const noexcept { g_free(memory); }
+};
+struct FreeError {
+  void operator()(GError* error) const noexcept { g_error_free(error); }
+};
+using ElementPtr = std::unique_ptr<GstElement, UnrefObject>;
+using PadPtr = std::unique_ptr<GstPad, UnrefObject>;
+using BusPtr = std::unique_ptr<GstBus, UnrefObject>;
+using BufferPoolPtr = std::unique_ptr<GstBufferPool, UnrefObject>;
+using CapsPtr = std::unique_ptr<GstCaps, UnrefMini>;
+using BufferPtr = std::unique_ptr<GstBuffer, UnrefMini>;
+using SamplePtr = std::unique_ptr<GstSample, UnrefMini>;
+using MessagePtr = std::unique_ptr<GstMessage, UnrefMini>;
+using StringPtr = std::unique_ptr<gchar, FreeG>;
+using ErrorPtr = std::unique_ptr<GError, FreeError>;
+
+/// A new element, owned here. Throws Error(unavailable) that names the plugin's package.
+[[nodiscard]] ElementPtr make_element(const char* factory, const char* name = nullptr);
+/// True where the registry has that element.
+[[nodiscard]] bool has_element(const char* factory);
+/// "gstreamer1.0-plugins-ugly" for "x264enc"; a list of all families where it is not known.
+[[nodiscard]] std::string package_of(const std::string& factory);
+/// Puts an element into a bin, which owns it from now on.
+GstElement* add_to(GstElement* bin, ElementPtr element);
+
+/// Which end of the program a pipeline serves; decides what a missing resource means.
+enum class Role { input, output };
+
+/// What a pipeline has said on its bus. Not thread-safe.
+class Messages {
+ public:
+  explicit Messages(GstElement* pipeline);
+
+  /// Takes what has come; waits up to `wait` for an error or the end.
+  void poll(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
+  [[nodiscard]] bool failed() const { return error_ != nullptr; }
+  [[nodiscard]] bool ended() const { return ended_; }
+  /// Decoders' complaints that did not stop the stream.
+  [[nodiscard]] unsigned warnings() const { return warnings_; }
+  /// The first error, as one line that starts with `name`.
+  [[nodiscard]] Error error(const std::string& name, Role role) const;
+
+ private:
+  void take(GstMessage* message);
+
+  BusPtr bus_;
+  MessagePtr error_;
+  std::string missing_;  // what a missing-plugin message asked for
+  bool ended_ = false;
+  unsigned warnings_ = 0;
+};
+
+/// A pipeline that is stopped when it goes. Stopping is bounded in time: an element that does not
+/// stop within five seconds is left behind, and the log says so.
+class Pipeline {
+ public:
+  Pipeline();
+  explicit Pipeline(ElementPtr pipeline);
+  ~Pipeline() { stop(); }
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  [[nodiscard]] GstElement* get() const { return pipeline_.get(); }
+  [[nodiscard]] GstBin* bin() const { return GST_BIN_CAST(pipeline_.get()); }
+  void stop() noexcept;
+
+ private:
+  ElementPtr pipeline_;
+};
+
+}  // namespace equalux::gst
