@@ -20,9 +20,15 @@ inline constexpr int kFramesPerSecond = 25;
 struct Color {
   float r = 0, g = 0, b = 0;
 };
-inline Color operator+(Color a, Color c) { return {a.r + c.r, a.g + c.g, a.b + c.b}; }
-inline Color operator*(Color a, Color c) { return {a.r * c.r, a.g * c.g, a.b * c.b}; }
-inline Color operator*(Color a, float k) { return {a.r * k, a.g * k, a.b * k}; }
+inline Color operator+(Color a, Color c) {
+  return {a.r + c.r, a.g + c.g, a.b + c.b};
+}
+inline Color operator*(Color a, Color c) {
+  return {a.r * c.r, a.g * c.g, a.b * c.b};
+}
+inline Color operator*(Color a, float k) {
+  return {a.r * k, a.g * k, a.b * k};
+}
 
 // A colour and how much of the pixel it covers, 0..1.
 struct Paint {
@@ -30,10 +36,18 @@ struct Paint {
   float cover = 0;
 };
 
-inline float saturate(float x) { return std::min(std::max(x, 0.0F), 1.0F); }
-inline float mix(float a, float b, float k) { return a + (b - a) * k; }
-inline Color mix(Color a, Color b, float k) { return a + (b + a * -1.0F) * k; }
-inline float fract(float x) { return x - std::floor(x); }
+inline float saturate(float x) {
+  return std::min(std::max(x, 0.0F), 1.0F);
+}
+inline float mix(float a, float b, float k) {
+  return a + (b - a) * k;
+}
+inline Color mix(Color a, Color b, float k) {
+  return a + (b + a * -1.0F) * k;
+}
+inline float fract(float x) {
+  return x - std::floor(x);
+}
 
 inline float smoothstep(float from, float to, float x) {
   const float k = saturate((x - from) / (to - from));
@@ -48,7 +62,9 @@ inline float sine(float turns) {
 }
 
 // 1 at the centre, falling off softly; `d2` is the squared distance in units of the radius.
-inline float glow(float d2) { return 1 / (1 + d2 * (1 + d2)); }
+inline float glow(float d2) {
+  return 1 / (1 + d2 * (1 + d2));
+}
 
 // ---- noise -------------------------------------------------------------------------------------
 
@@ -101,7 +117,9 @@ inline float box(float x, float y, float left, float top, float right, float bot
   return std::max(std::max(left - x, x - right), std::max(top - y, y - bottom));
 }
 
-inline float length(float x, float y) { return std::sqrt(x * x + y * y); }
+inline float length(float x, float y) {
+  return std::sqrt(x * x + y * y);
+}
 
 inline float ellipse(float x, float y, float rx, float ry) {
   // Not the true distance, but right where it matters: near the edge.
@@ -117,13 +135,16 @@ inline float segment(float x, float y, float x0, float y0, float x1, float y1, f
 }
 
 // How much of a pixel lies inside, with a soft edge one pixel wide.
-inline float cover(float distance) { return saturate(0.5F - distance); }
+inline float cover(float distance) {
+  return saturate(0.5F - distance);
+}
 
 // ---- canvas ------------------------------------------------------------------------------------
 
 inline Paint over(Paint below, Paint above) {
-  return {mix(below.color, above.color, above.cover),
-          below.cover + above.cover - below.cover * above.cover};
+  const float total = below.cover + above.cover - below.cover * above.cover;
+  if (total <= 0) return {};
+  return {mix(below.color, above.color, above.cover / total), total};
 }
 
 struct Area {
