@@ -1,1 +1,5 @@
 # Tests of ...
+
+if(EQUALUX_HAVE_OPENCV)
+  equalux_test(still LABELS core LIBRARIES equalux_opencv)
+endif()

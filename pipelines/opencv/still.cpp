@@ -1,1 +1,164 @@
-namespace equalux {}
+#include "still.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <equalux/error.h>
+#include <opencv2/core.hpp>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/imgcodecs.hpp>
+
+#include "../still.h"
+#include "log.h"
+#include "still_check.h"
+#include "whole_file.h"
+
+namespace equalux {
+namespace {
+
+struct StillFormat {
+  std::string_view extension;
+  std::string_view name;
+  int longest_side;  ///< that the format can hold
+};
+constexpr std::array<StillFormat, 7> kFormats{{
+    {"png", "PNG", kMaxSide},
+    {"jpg", "JPEG", 65500},
+    {"jpeg", "JPEG", 65500},
+    {"bmp", "BMP", kMaxSide},
+    {"tif", "TIFF", kMaxSide},
+    {"tiff", "TIFF", kMaxSide},
+    {"webp", "WebP", 16383},
+}};
+
+const StillFormat* format_of(std::string_view extension) {
+  const auto* found = std::find_if(kFormats.begin(), kFormats.end(),
+                                   [&](const StillFormat& f) { return f.extension == extension; });
+  return found == kFormats.end() ? nullptr : found;
+}
+
+bool knows(const std::string& extension) {
+  return format_of(extension) != nullptr && cv::haveImageWriter("x." + extension);
+}
+
+std::string lower_extension(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  if (!extension.empty()) extension.erase(0, 1);
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return extension;
+}
+
+cv::Mat decode(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+  cv::Mat decoded;
+  try {
+    decoded = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+  } catch (const cv::Exception& e) {
+    logger().debug("{}: {}", path, e.what());
+  } catch (const std::bad_alloc&) {
+    throw Error(ExitCode::bad_input, path + ": needs more memory than there is");
+  }
+  if (decoded.empty())
+    throw Error(ExitCode::bad_input,
+                path + ": cannot be decoded; it is damaged or of a kind that OpenCV does not read");
+  return decoded;
+}
+
+PixelFormat pixel_format_of(const std::string& path, const cv::Mat& decoded) {
+  if (decoded.depth() != CV_8U)
+    throw Error(ExitCode::bad_input, path + ": has " + std::to_string(8 * decoded.elemSize1()) +
+                                         " bits a sample; 8 are needed for now");
+  switch (decoded.channels()) {
+    case 1:
+      return PixelFormat::gray8;
+    case 3:
+      return PixelFormat::bgr;
+    case 4:
+      return PixelFormat::bgra;
+    default:
+      throw Error(ExitCode::bad_input, path + ": has " + std::to_string(decoded.channels()) +
+                                           " channels; 1, 3 or 4 are possible");
+  }
+}
+
+Image read(const std::string& path) {
+  const std::vector<std::uint8_t> bytes = check_still(path, read_whole_file(path));
+  const cv::Mat decoded = decode(path, bytes);
+
+  ImageDesc desc;
+  desc.format = pixel_format_of(path, decoded);
+  desc.width = decoded.cols;
+  desc.height = decoded.rows;
+  Image image(desc);
+  const ImageView view = image.view();
+  for (int y = 0; y < desc.height; ++y)
+    std::copy_n(decoded.ptr(y), row_bytes(desc, 0), view.row(0, y));
+  return image;
+}
+
+/// OpenCV's matrices have no negative strides, so those rows are copied.
+cv::Mat to_matrix(const ConstImageView& image, int type) {
+  const ImageDesc& desc = image.desc;
+  cv::Mat matrix(desc.height, desc.width, type);
+  for (int y = 0; y < desc.height; ++y)
+    std::copy_n(image.row(0, y), row_bytes(desc, 0), matrix.ptr(y));
+  return matrix;
+}
+
+int matrix_type(const std::string& path, PixelFormat format) {
+  switch (format) {
+    case PixelFormat::gray8:
+      return CV_8UC1;
+    case PixelFormat::bgr:
+      return CV_8UC3;
+    case PixelFormat::bgra:
+      return CV_8UC4;
+    default:
+      throw Error(ExitCode::usage, path + ": frames of " + std::string(to_string(format)) +
+                                       " cannot be written as a still; gray8, bgr, bgra can");
+  }
+}
+
+void write(const std::string& path, const ConstImageView& image) {
+  const std::string extension = lower_extension(path);
+  const StillFormat* format = format_of(extension);
+  if (format == nullptr)
+    throw Error(ExitCode::usage, path + ": '" + extension + "' is no still format known here");
+  const ImageDesc& desc = image.desc;
+  if (std::max(desc.width, desc.height) > format->longest_side)
+    throw Error(ExitCode::cannot_create,
+                path + ": " + std::string(format->name) + " holds at most " +
+                    std::to_string(format->longest_side) + " pixels a side, not " +
+                    std::to_string(desc.width) + "x" + std::to_string(desc.height) +
+                    "; use .png or .tif");
+  if (format->name == "JPEG" && desc.format == PixelFormat::bgra)
+    logger().warn("{}: JPEG holds no transparency, it is dropped; .png keeps it", path);
+
+  const cv::Mat matrix = to_matrix(image, matrix_type(path, desc.format));
+  std::vector<std::uint8_t> bytes;
+  bool encoded = false;
+  try {
+    encoded = cv::imencode("." + extension, matrix, bytes);
+  } catch (const cv::Exception& e) {
+    logger().debug("{}: {}", path, e.what());
+  }
+  if (!encoded || bytes.empty())
+    throw Error(ExitCode::cannot_create, path + ": OpenCV could not encode it as " +
+                                             std::string(format->name) + "; try .png");
+  write_whole_file(path, bytes);
+}
+
+}  // namespace
+
+void register_opencv_stills() {
+  // Its warnings repeat, less clearly, what our errors say.
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  set_still_codec({.knows = knows, .read = read, .write = write});
+}
+
+}  // namespace equalux

@@ -1,0 +1,267 @@
+#include "still_check.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+
+#include <equalux/error.h>
+#include <equalux/image.h>
+
+namespace equalux {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+[[noreturn]] void bad(const std::string& path, const std::string& what) {
+  throw Error(ExitCode::bad_input, path + ": " + what);
+}
+[[noreturn]] void truncated(const std::string& path, std::string_view format) {
+  bad(path, "is truncated, the end of the " + std::string(format) +
+                " is missing; copy or download it again");
+}
+
+enum class Endian { little, big };
+
+/// An unsigned number of `size` bytes at `at`; the caller has checked that it is inside.
+std::uint64_t number(Bytes bytes, std::size_t at, std::size_t size, Endian endian) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t shift = 8 * (endian == Endian::little ? i : size - 1 - i);
+    value |= std::uint64_t{bytes[at + i]} << shift;
+  }
+  return value;
+}
+
+bool starts_with(Bytes bytes, std::string_view magic, std::size_t at = 0) {
+  return bytes.size() >= at + magic.size() &&
+         std::equal(magic.begin(), magic.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                    [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
+}
+
+/// `most_per_byte`: pixels that one byte of the file can stand for at the very best.
+void check_size(const std::string& path, std::uint64_t width, std::uint64_t height,
+                std::uint64_t bytes, std::uint64_t most_per_byte) {
+  const auto size = std::to_string(width) + "x" + std::to_string(height);
+  if (width == 0 || height == 0 || width > kMaxSide || height > kMaxSide)
+    bad(path, "declares " + size + " pixels; sides of 1 to " + std::to_string(kMaxSide) +
+                  " are possible");
+  if (width * height / most_per_byte > bytes)
+    bad(path, "declares " + size + " pixels, more than its " + std::to_string(bytes) +
+                  " bytes can hold; the file is damaged");
+}
+
+void check_depth(const std::string& path, std::uint64_t bits) {
+  if (bits > 8) bad(path, "has " + std::to_string(bits) + " bits a sample; 8 are needed for now");
+}
+
+// ---- PNG ----------------------------------------------------------------------------------------
+
+constexpr std::string_view kPngMagic = "\x89PNG\r\n\x1a\n";
+
+std::uint32_t png_crc(Bytes bytes) {
+  static const auto table = [] {
+    std::array<std::uint32_t, 256> t{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      t[i] = i;
+      for (int bit = 0; bit < 8; ++bit)
+        t[i] = (t[i] >> 1) ^ ((t[i] & 1) != 0 ? 0xedb88320U : 0U);
+    }
+    return t;
+  }();
+  std::uint32_t crc = 0xffffffffU;
+  for (const std::uint8_t b : bytes)
+    crc = (crc >> 8) ^ table[(crc ^ b) & 0xff];
+  return ~crc;
+}
+
+std::vector<std::uint8_t> check_png(const std::string& path, Bytes bytes) {
+  std::vector<std::uint8_t> plain(bytes.begin(), bytes.begin() + kPngMagic.size());
+  plain.reserve(bytes.size());
+  for (std::size_t at = kPngMagic.size();;) {
+    if (bytes.size() - at < 12) truncated(path, "PNG");
+    const std::uint64_t length = number(bytes, at, 4, Endian::big);
+    if (length > bytes.size() - at - 12) truncated(path, "PNG");
+    const Bytes chunk = bytes.subspan(at, static_cast<std::size_t>(length) + 12);
+    if (png_crc(chunk.subspan(4, chunk.size() - 8)) !=
+        number(chunk, chunk.size() - 4, 4, Endian::big))
+      bad(path, "is damaged: the checksum of a PNG chunk at byte " + std::to_string(at) +
+                    " does not match");
+    const bool header = starts_with(chunk, "IHDR", 4);
+    if (header != (at == kPngMagic.size())) bad(path, "is damaged: its PNG header is misplaced");
+    if (header) {
+      if (length != 13) bad(path, "is damaged: its PNG header has the wrong length");
+      check_depth(path, chunk[16]);
+      // Deflate shrinks at most 1032 to 1, and the smallest pixel has one bit.
+      check_size(path, number(chunk, 8, 4, Endian::big), number(chunk, 12, 4, Endian::big),
+                 bytes.size(), 1032 * 8);
+    }
+    const bool critical = (chunk[4] & 0x20) == 0;
+    if (critical || starts_with(chunk, "tRNS", 4))
+      plain.insert(plain.end(), chunk.begin(), chunk.end());
+    if (starts_with(chunk, "IEND", 4)) return plain;
+    at += chunk.size();
+  }
+}
+
+// ---- JPEG ---------------------------------------------------------------------------------------
+
+bool is_jpeg_frame_header(std::uint8_t marker) {
+  return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
+}
+
+/// Walks the segments: an end marker inside a thumbnail, which is inside a segment, does not count.
+void check_jpeg(const std::string& path, Bytes bytes) {
+  std::size_t at = 2;
+  for (;;) {
+    while (at + 1 < bytes.size() && (bytes[at] != 0xff || bytes[at + 1] == 0xff))
+      ++at;
+    if (at + 1 >= bytes.size()) truncated(path, "JPEG");
+    const std::uint8_t marker = bytes[at + 1];
+    at += 2;
+    if (marker == 0xd9) return;
+    const bool stands_alone =
+        marker == 0x00 || marker == 0x01 || (marker >= 0xd0 && marker <= 0xd8);
+    if (stands_alone) continue;
+    if (bytes.size() - at < 2) truncated(path, "JPEG");
+    const std::uint64_t length = number(bytes, at, 2, Endian::big);
+    if (length > bytes.size() - at) truncated(path, "JPEG");
+    if (is_jpeg_frame_header(marker)) {
+      if (length < 8) bad(path, "is damaged: its JPEG frame header is too short");
+      check_depth(path, bytes[at + 2]);
+      // A block of 64 samples takes one bit or more; chroma may cover 16 pixels a sample.
+      check_size(path, number(bytes, at + 5, 2, Endian::big), number(bytes, at + 3, 2, Endian::big),
+                 bytes.size(), 8 * 64 * 16);
+    }
+    at += static_cast<std::size_t>(length);
+  }
+}
+
+// ---- BMP and WebP -------------------------------------------------------------------------------
+
+void check_bmp(const std::string& path, Bytes bytes) {
+  if (bytes.size() < 54) truncated(path, "BMP");
+  constexpr auto kLittle = Endian::little;
+  const std::uint64_t pixels_at = number(bytes, 10, 4, kLittle);
+  const std::uint64_t header = number(bytes, 14, 4, kLittle);
+  const bool old_header = header == 12;
+  const auto height_of = [&](std::size_t at) {  // Negative where the rows run top down.
+    const auto value = static_cast<std::int32_t>(number(bytes, at, 4, kLittle));
+    return static_cast<std::uint64_t>(std::abs(std::int64_t{value}));
+  };
+  const std::uint64_t width = number(bytes, 18, old_header ? 2 : 4, kLittle);
+  const std::uint64_t height = old_header ? number(bytes, 20, 2, kLittle) : height_of(22);
+  const std::uint64_t bits = number(bytes, old_header ? 24 : 28, 2, kLittle);
+  const std::uint64_t compression = old_header ? 0 : number(bytes, 30, 4, kLittle);
+  if (compression > 3 || header < 12 || header > 124)
+    bad(path, "is a BMP of a kind that is not read; save it as PNG");
+  // Run-length coding: a pair of bytes fills up to 255 pixels, and skips can leave rows out.
+  const bool run_length = compression == 1 || compression == 2;
+  check_size(path, width, height, bytes.size(), run_length ? 65536 : 8);
+  const std::uint64_t row = (width * bits + 31) / 32 * 4;
+  if (!run_length && pixels_at + row * height > bytes.size()) truncated(path, "BMP");
+}
+
+void check_webp(const std::string& path, Bytes bytes) {
+  if (bytes.size() < 30 || number(bytes, 4, 4, Endian::little) + 8 > bytes.size())
+    truncated(path, "WebP");
+  if (starts_with(bytes, "VP8X", 12))
+    check_size(path, number(bytes, 24, 3, Endian::little) + 1,
+               number(bytes, 27, 3, Endian::little) + 1, bytes.size(), 1U << 30);
+}
+
+// ---- TIFF ---------------------------------------------------------------------------------------
+
+/// The first directory of a classic TIFF.
+class TiffDirectory {
+ public:
+  TiffDirectory(const std::string& path, Bytes bytes)
+      : path_(path), bytes_(bytes), endian_(bytes[0] == 'I' ? Endian::little : Endian::big) {
+    at_ = get(4, 4);
+    entries_ = get(at_, 2);
+    need(at_ + 2, entries_ * 12);
+  }
+
+  /// All numbers of a tag; empty where it is absent.
+  [[nodiscard]] std::vector<std::uint64_t> numbers(std::uint64_t tag) const {
+    std::vector<std::uint64_t> values;
+    for (std::uint64_t i = 0; i < entries_; ++i) {
+      const std::uint64_t entry = at_ + 2 + i * 12;
+      if (get(entry, 2) != tag) continue;
+      const std::uint64_t type = get(entry + 2, 2);
+      const std::uint64_t size = type == 3 ? 2 : type == 4 ? 4 : 1;
+      const std::uint64_t count = get(entry + 4, 4);
+      const std::uint64_t first = size * count <= 4 ? entry + 8 : get(entry + 8, 4);
+      need(first, size * count);
+      for (std::uint64_t k = 0; k < count; ++k)
+        values.push_back(get(first + k * size, size));
+      break;
+    }
+    return values;
+  }
+
+ private:
+  void need(std::uint64_t at, std::uint64_t size) const {
+    if (at > bytes_.size() || size > bytes_.size() - at) truncated(path_, "TIFF");
+  }
+  [[nodiscard]] std::uint64_t get(std::uint64_t at, std::uint64_t size) const {
+    need(at, size);
+    return number(bytes_, static_cast<std::size_t>(at), static_cast<std::size_t>(size), endian_);
+  }
+
+  const std::string& path_;
+  Bytes bytes_;
+  Endian endian_;
+  std::uint64_t at_ = 0;
+  std::uint64_t entries_ = 0;
+};
+
+void check_tiff(const std::string& path, Bytes bytes) {
+  enum Tag : std::uint64_t {
+    kWidth = 256,
+    kHeight = 257,
+    kBits = 258,
+    kStripOffsets = 273,
+    kStripBytes = 279,
+    kTileOffsets = 324,
+    kTileBytes = 325
+  };
+  if (bytes.size() < 8) truncated(path, "TIFF");
+  const TiffDirectory directory(path, bytes);
+  const auto widths = directory.numbers(kWidth);
+  const auto heights = directory.numbers(kHeight);
+  if (widths.empty() || heights.empty()) bad(path, "is damaged: its TIFF declares no size");
+  for (const std::uint64_t bits : directory.numbers(kBits))
+    check_depth(path, bits);
+  // Fax coding can spend one bit on a row.
+  check_size(path, widths[0], heights[0], bytes.size(), 8 * std::uint64_t{kMaxSide});
+  for (const auto& [offsets_tag, sizes_tag] :
+       {std::pair{kStripOffsets, kStripBytes}, std::pair{kTileOffsets, kTileBytes}}) {
+    const auto offsets = directory.numbers(offsets_tag);
+    const auto sizes = directory.numbers(sizes_tag);
+    for (std::size_t i = 0; i < std::min(offsets.size(), sizes.size()); ++i)
+      if (offsets[i] + sizes[i] > bytes.size()) truncated(path, "TIFF");
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> check_still(const std::string& path, std::vector<std::uint8_t> bytes) {
+  using std::string_view_literals::operator""sv;
+  const Bytes all(bytes);
+  if (starts_with(all, kPngMagic)) return check_png(path, all);
+  if (starts_with(all, "\xff\xd8\xff"))
+    check_jpeg(path, all);
+  else if (starts_with(all, "BM"))
+    check_bmp(path, all);
+  else if (starts_with(all, "RIFF") && starts_with(all, "WEBP", 8))
+    check_webp(path, all);
+  else if (starts_with(all, "II*\0"sv) || starts_with(all, "MM\0*"sv))
+    check_tiff(path, all);
+  else
+    bad(path, "holds no PNG, JPEG, BMP, TIFF or WebP image");
+  return bytes;
+}
+
+}  // namespace equalux

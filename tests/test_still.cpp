@@ -1,0 +1,316 @@
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <equalux/error.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "opencv/still.h"
+#include "opencv/whole_file.h"
+#include "still.h"
+#include "support/test_images.h"
+
+namespace equalux {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Bytes = std::vector<std::uint8_t>;
+
+class Stills : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { register_opencv_stills(); }
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "equalux-still-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+
+  [[nodiscard]] std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      names.push_back(entry.path().filename().string());
+    return names;
+  }
+
+  void put(const std::string& name, const Bytes& bytes) const {
+    std::ofstream(path(name), std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  }
+
+  static Image natural(PixelFormat format, int width = 61, int height = 47) {
+    Image image({.format = format, .width = width, .height = height});
+    test::fill(image.view(), test::Content::natural, 7);
+    return image;
+  }
+
+  /// Writes an image and gives the file's bytes back.
+  [[nodiscard]] Bytes encoded(const std::string& name,
+                              PixelFormat format = PixelFormat::bgr) const {
+    write_still(path(name), natural(format).view());
+    return read_whole_file(path(name));
+  }
+
+  fs::path folder_;
+};
+
+void expect_error(const std::string& path, ExitCode code, const std::string& text) {
+  try {
+    (void)read_still(path);
+    ADD_FAILURE() << path << " was read";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), code) << e.what();
+    EXPECT_THAT(e.what(), HasSubstr(text));
+    EXPECT_THAT(e.what(), HasSubstr(path));
+    EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos);
+  }
+}
+
+TEST_F(Stills, EveryLosslessFormatGivesItsBytesBack) {
+  for (const char* extension : {"png", "bmp", "tif", "tiff", "webp", "PNG"}) {
+    for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::bgra}) {
+      SCOPED_TRACE(std::string(extension) + " " + std::string(to_string(format)));
+      Image written = natural(format);
+      if (format == PixelFormat::bgra)
+        for (int y = 0; y < 47; ++y)  // WebP gives up the colour of what cannot be seen.
+          for (int x = 0; x < 61; ++x)
+            written.view().row(0, y)[4 * x + 3] |= 1U;
+      const std::string file = path(std::string("a.") + extension);
+      write_still(file, written.view());
+      const Image read = read_still(file);
+      const bool webp_has_no_gray =
+          std::string(extension) == "webp" && format == PixelFormat::gray8;
+      const bool bmp_alpha = std::string(extension) == "bmp" && format == PixelFormat::bgra;
+      if (webp_has_no_gray || bmp_alpha) {
+        EXPECT_EQ(read.desc().format, PixelFormat::bgr);
+        continue;
+      }
+      ASSERT_EQ(read.desc(), written.desc());
+      EXPECT_EQ(test::count_differences(read.view(), written.view()), 0U);
+    }
+  }
+  EXPECT_THAT(files(), ::testing::Each(::testing::Not(HasSubstr("partial"))));
+}
+
+TEST_F(Stills, RowsBottomUpAndPaddedAreWrittenRight) {
+  const ImageDesc desc{.format = PixelFormat::bgr, .width = 33, .height = 9};
+  const test::PaddedImage bottom_up(desc, 5, true, 3);
+  test::fill(bottom_up.view(), test::Content::noise, 3);
+  write_still(path("a.png"), bottom_up.view());
+  EXPECT_EQ(test::count_differences(read_still(path("a.png")).view(), bottom_up.view()), 0U);
+}
+
+TEST_F(Stills, JpegStaysNearAndDropsAlpha) {
+  const Image gray = natural(PixelFormat::gray8);
+  write_still(path("g.jpg"), gray.view());
+  const Image read = read_still(path("g.jpg"));
+  ASSERT_EQ(read.desc(), gray.desc());
+  EXPECT_LT(test::max_difference(read.view(), gray.view()), 60);
+
+  write_still(path("a.jpeg"), natural(PixelFormat::bgra).view());
+  EXPECT_EQ(read_still(path("a.jpeg")).desc().format, PixelFormat::bgr);
+}
+
+TEST_F(Stills, ErrorsNameTheFileAndTheFault) {
+  expect_error(path("none.png"), ExitCode::no_input, "no such file");
+  put("empty.png", {});
+  expect_error(path("empty.png"), ExitCode::bad_input, "empty");
+  put("garbage.png", Bytes(500, 0x5a));
+  expect_error(path("garbage.png"), ExitCode::bad_input, "no PNG, JPEG");
+  fs::create_directory(path("folder.png"));
+  expect_error(path("folder.png"), ExitCode::bad_input, "folder");
+}
+
+TEST_F(Stills, EveryTruncationIsSeen) {
+  for (const char* extension : {"png", "jpg", "bmp", "tif", "webp"}) {
+    const Bytes whole = encoded(std::string("whole.") + extension);
+    for (int percent = 1; percent < 100; percent += 7) {
+      SCOPED_TRACE(std::string(extension) + " cut to " + std::to_string(percent) + " %");
+      const std::string name = std::string("cut.") + extension;
+      const auto keep = static_cast<std::ptrdiff_t>(whole.size()) * percent / 100;
+      put(name, Bytes(whole.begin(), whole.begin() + keep));
+      expect_error(path(name), ExitCode::bad_input, "");
+    }
+    const std::string name = std::string("last.") + extension;
+    put(name, Bytes(whole.begin(), whole.end() - (std::string(extension) == "tif" ? 8 : 1)));
+    expect_error(path(name), ExitCode::bad_input, "truncated");
+  }
+}
+
+TEST_F(Stills, BytesAfterTheEndAreNoFault) {
+  for (const char* extension : {"png", "jpg", "bmp", "webp"}) {
+    Bytes bytes = encoded(std::string("a.") + extension);
+    bytes.insert(bytes.end(), 37, 0);
+    put(std::string("b.") + extension, bytes);
+    EXPECT_EQ(read_still(path(std::string("b.") + extension)).desc().width, 61) << extension;
+  }
+}
+
+TEST_F(Stills, OneFlippedByteOfAPngIsSeen) {
+  Bytes bytes = encoded("a.png");
+  bytes[bytes.size() / 2] ^= 0x10U;
+  put("a.png", bytes);
+  expect_error(path("a.png"), ExitCode::bad_input, "checksum");
+}
+
+TEST_F(Stills, ForgedSizesAllocateNothing) {
+  Bytes bmp = encoded("a.bmp");
+  for (const std::size_t at : {18U, 22U}) {
+    bmp[at] = 0x00;
+    bmp[at + 1] = 0xf0;
+    bmp[at + 2] = 0x00;
+  }
+  put("a.bmp", bmp);
+  expect_error(path("a.bmp"), ExitCode::bad_input, "61440x61440");
+  bmp[20] = 0x7f;
+  put("a.bmp", bmp);
+  expect_error(path("a.bmp"), ExitCode::bad_input, "65535");
+
+  Bytes jpeg = encoded("a.jpg");
+  const Bytes frame_header{0xff, 0xc0};
+  const auto at = std::search(jpeg.begin(), jpeg.end(), frame_header.begin(), frame_header.end());
+  ASSERT_NE(at, jpeg.end());
+  std::fill(at + 5, at + 9, std::uint8_t{0xff});
+  put("a.jpg", jpeg);
+  expect_error(path("a.jpg"), ExitCode::bad_input, "65535x65535");
+}
+
+TEST_F(Stills, ManyDamagedFilesNeitherCrashNorHang) {
+  std::uint32_t state = 12345;
+  const auto random = [&] { return state = state * 1664525U + 1013904223U; };
+  for (const char* extension : {"jpg", "bmp", "tif", "webp"}) {
+    const Bytes whole = encoded(std::string("a.") + extension);
+    for (int round = 0; round < 60; ++round) {
+      Bytes damaged = whole;
+      for (int k = 0; k < 4; ++k) {
+        const std::size_t reach = round % 2 == 0 ? std::size_t{64} : damaged.size();
+        damaged[(random() >> 8) % std::min(reach, damaged.size())] =
+            static_cast<std::uint8_t>(random() >> 24);
+      }
+      put("b.bin", damaged);
+      fs::rename(path("b.bin"), path(std::string("b.") + extension));
+      try {
+        (void)read_still(path(std::string("b.") + extension));
+      } catch (const Error& e) {
+        EXPECT_EQ(e.code(), ExitCode::bad_input) << e.what();
+      }
+    }
+  }
+}
+
+// Small PNGs of kinds that OpenCV does not write itself, after the eight bytes they all start with.
+// clang-format off
+const Bytes kSixteenBit{  // 3x2, RGB
+    0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x02,
+    0x10, 0x02, 0x00, 0x00, 0x00, 0x42, 0x86, 0x2d, 0x0e, 0x00, 0x00, 0x00, 0x15, 0x49, 0x44, 0x41,
+    0x54, 0x08, 0xd7, 0x63, 0xfc, 0xff, 0x9f, 0x01, 0x0d, 0x30, 0x32, 0x30, 0x30, 0x30, 0xa0, 0x0a,
+    0x03, 0x00, 0x63, 0xfb, 0x03, 0xff, 0x51, 0x8c, 0xdf, 0xfa, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45,
+    0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
+const Bytes kPalette{  // 2x2, three colours
+    0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x02,
+    0x08, 0x03, 0x00, 0x00, 0x00, 0x45, 0x68, 0xfd, 0x16, 0x00, 0x00, 0x00, 0x09, 0x50, 0x4c, 0x54,
+    0x45, 0xff, 0x00, 0x00, 0x7f, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xc9, 0xde, 0x0b, 0xcb, 0x00, 0x00,
+    0x00, 0x0e, 0x49, 0x44, 0x41, 0x54, 0x08, 0xd7, 0x63, 0x60, 0x60, 0x64, 0x60, 0x62, 0x02, 0x00,
+    0x00, 0x10, 0x00, 0x06, 0xc3, 0xdd, 0xaf, 0xe8, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44,
+    0xae, 0x42, 0x60, 0x82};
+const Bytes kGrayAlpha{  // 2x1, 8 bits each
+    0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x01,
+    0x08, 0x04, 0x00, 0x00, 0x00, 0x5e, 0x2b, 0xb7, 0x01, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x44, 0x41,
+    0x54, 0x08, 0xd7, 0x63, 0x4c, 0x69, 0x60, 0x60, 0x00, 0x00, 0x03, 0x1a, 0x00, 0xe6, 0x9c, 0x90,
+    0x43, 0x47, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
+const Bytes kOneBit{  // 9x1, black and white
+    0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x09, 0x00, 0x00, 0x00, 0x01,
+    0x01, 0x00, 0x00, 0x00, 0x00, 0x24, 0xb9, 0xb9, 0xd0, 0x00, 0x00, 0x00, 0x0b, 0x49, 0x44, 0x41,
+    0x54, 0x08, 0xd7, 0x63, 0xf8, 0xc1, 0x00, 0x00, 0x01, 0xf3, 0x00, 0xf9, 0x83, 0x72, 0x8d, 0xc2,
+    0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
+// clang-format on
+
+Bytes png(const Bytes& rest) {
+  Bytes bytes{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  bytes.insert(bytes.end(), rest.begin(), rest.end());
+  return bytes;
+}
+
+TEST_F(Stills, KindsOfPng) {
+  put("deep.png", png(kSixteenBit));
+  expect_error(path("deep.png"), ExitCode::bad_input, "16 bits a sample; 8 are needed");
+
+  put("palette.png", png(kPalette));
+  const Image palette = read_still(path("palette.png"));
+  ASSERT_EQ(palette.desc().format, PixelFormat::bgr);
+  EXPECT_THAT(test::tight_copy(palette.view()),
+              ::testing::ElementsAre(0, 0, 255, 127, 255, 127, 255, 255, 255, 255, 255, 255));
+
+  put("gray-alpha.png", png(kGrayAlpha));
+  const Image gray_alpha = read_still(path("gray-alpha.png"));
+  ASSERT_EQ(gray_alpha.desc().format, PixelFormat::bgra);
+  EXPECT_THAT(test::tight_copy(gray_alpha.view()),
+              ::testing::ElementsAre(100, 100, 100, 128, 100, 100, 100, 128));
+
+  put("bits.png", png(kOneBit));
+  const Image bits = read_still(path("bits.png"));
+  ASSERT_EQ(bits.desc().format, PixelFormat::gray8);
+  EXPECT_THAT(test::tight_copy(bits.view()), ::testing::Each(::testing::AnyOf(0, 255)));
+}
+
+TEST_F(Stills, FullDiskIsAWriteErrorAndLeavesNothing) {
+  // A limit on the file's size fails the write() as a full disk does, in the middle.
+  const Image image = natural(PixelFormat::bgr, 400, 300);
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = 1000;
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  ExitCode code = ExitCode::done;
+  try {
+    write_still(path("a.bmp"), image.view());
+  } catch (const Error& e) {
+    code = e.code();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(code, ExitCode::write_failed);
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Stills, WriteErrorsLeaveNothing) {
+  const Image image = natural(PixelFormat::bgr);
+  const auto code_of = [&](const std::string& file) {
+    try {
+      write_still(file, image.view());
+    } catch (const Error& e) {
+      EXPECT_THAT(e.what(), HasSubstr(file));
+      return e.code();
+    }
+    return ExitCode::done;
+  };
+  EXPECT_EQ(code_of(path("missing/a.png")), ExitCode::cannot_create);
+  fs::create_directory(path("taken.png"));
+  EXPECT_EQ(code_of(path("taken.png")), ExitCode::cannot_create);
+  EXPECT_EQ(files().size(), 1U);
+  if (::geteuid() != 0) {
+    ::chmod(folder_.c_str(), 0500);
+    EXPECT_EQ(code_of(path("a.png")), ExitCode::cannot_create);
+    ::chmod(folder_.c_str(), 0700);
+  }
+  const Image wide = natural(PixelFormat::gray8, 16384, 1);
+  EXPECT_THROW(write_still(path("a.webp"), wide.view()), Error);
+}
+
+}  // namespace
+}  // namespace equalux
