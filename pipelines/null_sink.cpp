@@ -1,1 +1,17 @@
-namespace equalux {}
+#include "null_sink.h"
+
+namespace equalux {
+namespace {
+
+class NullSink final : public Sink {
+ public:
+  void open(const StreamInfo& /*info*/) override {}
+  void write(Frame& /*frame*/) override {}
+  void finish(Ending /*ending*/) override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_null_sink() { return std::make_unique<NullSink>(); }
+
+}  // namespace equalux

@@ -1,1 +1,91 @@
-namespace equalux {}
+#include "processor.h"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace equalux {
+namespace {
+
+class CpuProcessor final : public Processor {
+ public:
+  CpuProcessor(std::vector<std::unique_ptr<Filter>> filters, int threads)
+      : filters_(std::move(filters)), threads_(threads) {}
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
+    return filters_.empty() || filters_.front()->accepts(format);
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    between_.clear();
+    ImageDesc desc = input;
+    for (std::size_t i = 0; i < filters_.size(); ++i) {
+      desc = filters_[i]->configure(desc);
+      if (i + 1 < filters_.size()) between_.emplace_back(desc);
+    }
+    return desc;
+  }
+
+  [[nodiscard]] std::size_t depth() const override { return 1; }
+
+  void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
+    out->index = in->index;
+    out->pts_ns = in->pts_ns;
+    out->duration_ns = in->duration_ns;
+    out->discontinuity = in->discontinuity;
+    out->field_order = in->field_order;
+    out->captured = in->captured;
+    out->timings = in->timings;  // Element by element: the vector's memory stays out's own.
+    filter(in->image, out->pixels.view(), context_of(*out, measure));
+    if (keep_original) out->original = std::move(in);
+    ready_ = std::move(out);
+  }
+
+  FramePtr collect(bool /*wait*/) override { return std::move(ready_); }
+
+  [[nodiscard]] std::string description() const override {
+    const int threads =
+        threads_ > 0 ? threads_ : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    return "CPU, " + cpu_simd_target() + ", " + std::to_string(threads) +
+           (threads == 1 ? " thread" : " threads");
+  }
+
+ private:
+  static FrameContext context_of(Frame& frame, bool measure) {
+    FrameContext context;
+    context.index = frame.index;
+    context.pts_ns = frame.pts_ns;
+    context.discontinuity = frame.discontinuity;
+    context.field_order = frame.field_order;
+    context.timings = measure ? &frame.timings.stages : nullptr;
+    return context;
+  }
+
+  void filter(const ConstImageView& in, const ImageView& out, FrameContext context) {
+    if (filters_.empty()) {
+      copy_image(in, out);
+      return;
+    }
+    ConstImageView from = in;
+    for (std::size_t i = 0; i < filters_.size(); ++i) {
+      const ImageView to = i < between_.size() ? between_[i].view() : out;
+      filters_[i]->submit(from, to, context);
+      from = to;
+    }
+  }
+
+  std::vector<std::unique_ptr<Filter>> filters_;
+  std::vector<Image> between_;  // what filter i hands to filter i + 1
+  int threads_;
+  FramePtr ready_;
+};
+
+}  // namespace
+
+std::unique_ptr<Processor> make_cpu_processor(std::vector<std::unique_ptr<Filter>> filters,
+                                              int threads) {
+  return std::make_unique<CpuProcessor>(std::move(filters), threads);
+}
+
+}  // namespace equalux

@@ -1,1 +1,12 @@
-namespace equalux {}
+#include "run.h"
+
+#include "engine.h"
+
+namespace equalux {
+
+RunResult run(Source& source, Processor& processor, Sink& sink, const RunOptions& options,
+              const StopToken& stop) {
+  return Engine(source, processor, sink, options, stop).run();
+}
+
+}  // namespace equalux

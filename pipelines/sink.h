@@ -21,13 +21,15 @@ class Sink {
   virtual ~Sink() = default;
 
   /// Prepares the output for frames of `info.desc` (the filters' output format). Everything that
-  /// can be found wrong is found here. Throws Error(cannot_create, usage, unavailable).
+  /// can be found wrong is found here. Throws Error(cannot_create, usage, unavailable), and has
+  /// then cleaned up: finish() is not called.
   virtual void open(const StreamInfo& info) = 0;
 
   /// Takes one frame; may wait. Throws Error(write_failed).
   virtual void write(Frame& frame) = 0;
 
-  /// Ends the output. Called once, also after a failure. Throws Error(write_failed).
+  /// Ends the output. Called once after an open() that returned, also after a failure, and as
+  /// failed where no frame came. Throws Error(write_failed).
   virtual void finish(Ending ending) = 0;
 
   /// True for windows: open, write, idle and finish are then called on the main thread.
@@ -36,6 +38,9 @@ class Sink {
   [[nodiscard]] virtual bool wants_original() const { return false; }
   /// True once the sink wants no more frames (a window was closed): the run ends as complete.
   [[nodiscard]] virtual bool closed() const { return false; }
+  /// The run is being stopped: a write that waits for somebody else (a full pipe, a paused window)
+  /// should give up within a second. Any thread may call it.
+  virtual void cancel() noexcept {}
   /// Called between frames where needs_main_thread(), to keep a window alive while none come.
   virtual void idle() {}
 

@@ -57,9 +57,12 @@ class Source {
   /// Waits for the next frame and fills image, pts_ns, duration_ns, discontinuity and field_order;
   /// `frame` comes out of the pool with memory for one image. False at the end of the stream or
   /// after cancel(). Throws Error(bad_input) where nothing more can be decoded.
+  /// A source that knows better may also set `captured`, timings.capture_ms, and, where it dropped
+  /// frames itself, timings.dropped_before; the run numbers the frames.
   virtual bool read(Frame& frame) = 0;
 
-  /// Makes a waiting or later read() return false soon.
+  /// Makes a waiting or later read() return false soon. May come more than once, and while open()
+  /// still waits for a device.
   virtual void cancel() noexcept {}
 
   /// After the last read: what the input promised and did not hold ("ends 12.4 s short of its

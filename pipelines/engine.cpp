@@ -1,0 +1,152 @@
+#include "engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <new>
+#include <thread>
+#include <utility>
+
+namespace equalux {
+namespace {
+
+// A signal handler can wake nobody, so the token is looked at this often.
+constexpr std::chrono::milliseconds kStopPoll{20};
+
+std::string size_of(const ImageDesc& desc) {
+  return std::to_string(desc.width) + "x" + std::to_string(desc.height);
+}
+
+}  // namespace
+
+Engine::Engine(Source& source, Processor& processor, Sink& sink, const RunOptions& options,
+               const StopToken& stop)
+    : source_(source),
+      processor_(processor),
+      sink_(sink),
+      options_(options),
+      stop_(stop),
+      measure_(static_cast<bool>(options.on_frame)),
+      on_main_thread_(sink.needs_main_thread()),
+      keep_original_(sink.wants_original()) {}
+
+RunResult Engine::run() {
+  std::thread watcher([this] { watch(); });
+  try {
+    prepare();
+    if (stop_asked()) {
+      end_ = End::stopped;
+    } else if (on_main_thread_) {
+      run_sink();
+    } else {
+      std::thread sink_thread([this] { run_sink(); });
+      report_until_sink_ends();
+      sink_thread.join();
+    }
+  } catch (...) {
+    // What a source says when a stop interrupts its opening is no news.
+    if (stop_asked()) {
+      end_ = End::stopped;
+    } else {
+      fail(std::current_exception());
+    }
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    run_done_ = true;
+    changed_.notify_all();
+  }
+  watcher.join();
+  if (error_) std::rethrow_exception(error_);
+  conclude();
+  return std::move(result_);
+}
+
+void Engine::prepare() {
+  info_ = source_.open([this](PixelFormat format) { return processor_.accepts(format); });
+  try {
+    output_info_ = info_;
+    output_info_.desc = processor_.configure(info_.desc);
+    make_pools(info_.desc, output_info_.desc);
+  } catch (const std::bad_alloc&) {
+    throw Error(ExitCode::bad_input, info_.name + ": frames of " + size_of(info_.desc) +
+                                         " do not fit in memory; scale the input down");
+  }
+  progress_.start(info_, options_.max_frames);
+}
+
+void Engine::make_pools(const ImageDesc& input, const ImageDesc& output) {
+  // Live frames age in a queue; one place keeps the threads apart and the newest frame near.
+  const std::size_t queue = info_.live ? 1 : std::max<std::size_t>(1, options_.queue_depth);
+  const std::size_t depth = std::max<std::size_t>(1, processor_.depth());
+  // In the queue and the processor, and one each with capture(), process() and the moment between.
+  // An original goes on to the second queue, the sink and the moment before it.
+  const std::size_t inputs = queue + depth + 3 + (keep_original_ ? queue + 2 : 0);
+  const std::size_t outputs = queue + depth + 3;
+  input_pool_.emplace(input, inputs, source_.lends_buffers());
+  output_pool_.emplace(output, outputs);
+  input_.emplace(queue);
+  output_.emplace(queue);
+}
+
+void Engine::watch() {
+  bool told = false;
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, kStopPoll, [this] { return run_done_; })) {
+    if (told || !stop_asked()) continue;
+    told = true;
+    lock.unlock();
+    source_.cancel();
+    sink_.cancel();
+    lock.lock();
+  }
+}
+
+void Engine::report_until_sink_ends() {
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, kProgressPeriod, [this] { return sink_done_; })) {
+    if (!options_.on_progress) continue;
+    lock.unlock();
+    try {
+      options_.on_progress(progress_.report());
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    lock.lock();
+  }
+}
+
+void Engine::fail(std::exception_ptr error) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+  }
+  abort();
+}
+
+bool Engine::failed() {
+  const std::lock_guard lock(mutex_);
+  return error_ != nullptr;
+}
+
+void Engine::abort() noexcept {
+  aborted_ = true;
+  source_.cancel();
+  if (input_) input_->close();
+  if (output_) output_->close();
+  if (input_pool_) input_pool_->stop();
+  if (output_pool_) output_pool_->stop();
+}
+
+void Engine::conclude() {
+  result_.frames_in = frames_in_;
+  result_.dropped = dropped_;
+  if (closed_) return;
+  if (end_ == End::stopped) {
+    result_.code = stop_.signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+  } else if (end_ == End::source_failed || shortfall_) {
+    result_.code = ExitCode::partial;
+  }
+}
+
+}  // namespace equalux
