@@ -1,1 +1,45 @@
-int main() { return 0; }
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include <equalux/error.h>
+
+#include "commands.h"
+#include "parse.h"
+#include "signals.h"
+#ifdef EQUALUX_HAVE_OPENCV
+#include "opencv/still.h"
+#endif
+
+namespace {
+
+int report(equalux::ExitCode code, std::string message) {
+  for (char& c : message) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  std::fprintf(stderr, "equalux: %s\n", message.c_str());
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using equalux::ExitCode;
+  try {
+    equalux::cli::ignore_broken_pipes();
+#ifdef EQUALUX_HAVE_OPENCV
+    equalux::register_opencv_stills();
+#endif
+    const ExitCode code =
+        equalux::cli::parse_and_run(argc, argv, equalux::cli::all_commands());
+    return static_cast<int>(code);
+  } catch (const equalux::Error& error) {
+    return report(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return report(ExitCode::unavailable,
+                  "memory is short, must be smaller frames or a machine with more");
+  } catch (const std::exception& error) {
+    return report(ExitCode::unavailable, std::string("unexpected failure: ") + error.what());
+  }
+}

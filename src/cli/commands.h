@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "command.h"
+
+/// The subcommands, one file each.
+namespace equalux::cli {
+
+[[nodiscard]] Command make_run_command();
+[[nodiscard]] Command make_image_command();
+[[nodiscard]] Command make_batch_command();
+[[nodiscard]] Command make_devices_command();
+
+/// All of them, in the order of --help.
+[[nodiscard]] std::vector<Command> all_commands();
+
+}  // namespace equalux::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Config files: the part of TOML that options need. Keys with strings, numbers, booleans and
+/// arrays of them; tables name a command. CLI11's own reader passes over lines it does not
+/// understand, so it is not used.
+namespace equalux::cli {
+
+struct ConfigEntry {
+  std::string table;                ///< "run" under [run]; empty at the top
+  std::string key;
+  std::vector<std::string> values;  ///< one, or an array's elements
+  bool is_array = false;
+  int line = 0;                     ///< from 1
+};
+
+/// Throws Error(usage) "NAME:LINE: ..." for text that is not this part of TOML, or a key twice.
+[[nodiscard]] std::vector<ConfigEntry> parse_config(std::string_view text, const std::string& name);
+
+/// Reads and parses a file. Throws Error(no_input) where it is missing or unreadable.
+[[nodiscard]] std::vector<ConfigEntry> read_config(const std::string& path);
+
+}  // namespace equalux::cli

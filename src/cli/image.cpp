@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include <equalux/error.h>
+
+#include "commands.h"
+#include "frame_pool.h"
+#include "log.h"
+#include "measure.h"
+#include "options.h"
+#include "paths.h"
+#include "plot.h"
+#include "processor.h"
+#include "still.h"
+#include "values.h"
+
+/// `equalux image`: one still through the filters, and the reports' plots of it.
+namespace equalux::cli {
+namespace {
+
+constexpr int kMaxPlotBins = 256;
+constexpr int kMaxRepeats = 1000000;
+
+struct ImageOptions {
+  CommonOptions common;
+  std::string input;
+  std::string output;
+  std::string plot;
+  std::string plot_scalers;
+  bool plot_channels = false;
+  int repeat = 1;
+};
+
+void check(const ImageOptions& options) {
+  if (options.input.empty() || options.output.empty()) {
+    throw Error(ExitCode::usage, std::string(options.input.empty() ? "IN" : "OUT") +
+                                     " is missing, must be equalux image IN OUT");
+  }
+  if (!knows_still(options.output)) {
+    throw Error(ExitCode::usage, "output " + options.output +
+                                     " has no extension of a still that this build writes, must "
+                                     "be like .png or .ppm");
+  }
+  for (const auto& [option, path] : {std::pair("plot", options.plot),
+                                     std::pair("plot-scalers", options.plot_scalers)}) {
+    if (path.empty()) continue;
+    if (extension_of(path) != "png") {
+      throw Error(ExitCode::usage,
+                  std::string("--") + option + " is '" + path + "', must be a name with .png");
+    }
+    refuse_same_file(options.input, path);
+    refuse_same_file(options.output, path);
+  }
+  refuse_same_file(options.input, options.output);
+  check_filters(options.common);
+}
+
+/// A still that was filtered, and the memory it lies in.
+struct Result {
+  std::unique_ptr<FramePool> pool;
+  FramePtr frame;
+};
+
+Result filter_still(const ConstImageView& still, const CommonOptions& common, int repeat,
+                    double read_ms, Measurements* measurements) {
+  const std::unique_ptr<Processor> processor =
+      make_cpu_processor(make_filters(common), common.threads);
+  if (!processor->accepts(still.desc.format)) {
+    throw Error(ExitCode::usage, "filter " + filters_text(common) + " does not take " +
+                                     std::string(to_string(still.desc.format)) + " stills");
+  }
+  const ImageDesc desc = processor->configure(still.desc);
+  if (measurements != nullptr) {
+    logger().info("{}; {}", processor->description(), filters_text(common));
+  }
+  FramePool inputs(still.desc, 1, true);
+  Result result{std::make_unique<FramePool>(desc, 1), nullptr};
+  for (int i = 0; i < repeat; ++i) {
+    result.frame.reset();
+    FramePtr in = inputs.acquire();
+    in->image = still;
+    in->captured = Clock::now();
+    in->timings.capture_ms = read_ms;
+    processor->submit(std::move(in), result.pool->acquire(), true, false);
+    result.frame = processor->collect(true);
+    result.frame->index = static_cast<std::uint64_t>(i);
+    result.frame->timings.latency_ms = milliseconds(Clock::now() - result.frame->captured);
+    if (measurements != nullptr && i + 1 < repeat) measurements->add_frame(*result.frame);
+  }
+  return result;
+}
+
+int plot_bins(const EqualizeParams& params) {
+  return params.bins == 0 ? kMaxPlotBins : std::min(params.bins, kMaxPlotBins);
+}
+
+std::string result_title(const CommonOptions& common) {
+  if (!common.filters.empty()) return filters_text(common);
+  const int bins = common.equalize.bins == 0 ? kMaxPlotBins : common.equalize.bins;
+  return "Equalized, " + std::string(enum_name(common.equalize.scaler)) + ", " +
+         std::to_string(bins) + " bins";
+}
+
+void plot_scalers(const ConstImageView& still, const ImageOptions& options) {
+  std::vector<Result> results;
+  std::vector<PlotColumn> columns{{"Original", still}};
+  for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max}) {
+    CommonOptions common = options.common;
+    common.equalize.scaler = scaler;
+    for (FilterSpec& spec : common.filters) {
+      std::erase_if(spec.options, [](const auto& option) { return option.first == "scaler"; });
+    }
+    results.push_back(filter_still(still, common, 1, 0, nullptr));
+    columns.push_back({std::string(enum_name(scaler)), results.back().frame->image});
+  }
+  draw_plot(columns, {options.plot_scalers, plot_bins(options.common.equalize),
+                      options.plot_channels});
+}
+
+ExitCode run_image(const ImageOptions& options) {
+  check(options);
+  start_logging(options.common);
+  require_input(options.input);
+  const auto start = Clock::now();
+  const Image still = read_still(options.input);
+  const double read_ms = milliseconds(Clock::now() - start);
+  if (!options.plot.empty() || !options.plot_scalers.empty()) check_gnuplot();
+
+  Measurements measurements(options.common);
+  const ConstImageView view = still.view();
+  const Result result =
+      filter_still(view, options.common, options.repeat, read_ms, &measurements);
+  measurements.start(result.frame->image.desc, Rational{1, 1});
+  measurements.add_result(*result.frame);
+  if (!options.plot.empty()) {
+    draw_plot({{"Original", view}, {result_title(options.common), result.frame->image}},
+              {options.plot, plot_bins(options.common.equalize), options.plot_channels});
+  }
+  if (!options.plot_scalers.empty()) plot_scalers(view, options);
+  const auto writing = Clock::now();
+  write_still(options.output, result.frame->image);
+  result.frame->timings.sink_ms = milliseconds(Clock::now() - writing);
+  measurements.add_frame(*result.frame);
+  measurements.finish();
+  if (options.common.wants_timings()) std::fputs(measurements.stage_table().c_str(), stderr);
+  return ExitCode::done;
+}
+
+OptionGroup image_group(ImageOptions& options) {
+  OptionGroup group{"Still", {}, false};
+  group.options = {
+      text_option("plot", "FILE.png",
+                  "draw original and result above their histograms of V, with the cumulative sum "
+                  "in red (default: none)",
+                  options.plot),
+      switch_option("plot-rgb", "draw the histograms of R, G and B behind those of V (default: off)",
+                    options.plot_channels),
+      text_option("plot-scalers", "FILE.png",
+                  "draw original, max-abs and min-max side by side (default: none)",
+                  options.plot_scalers),
+      {"repeat", "N", "filter the still N times, 1 to 1000000, to time it (default: 1)",
+       [&](const std::string& text) {
+         options.repeat = static_cast<int>(read_integer("repeat", text, 1, kMaxRepeats));
+       }}};
+  return group;
+}
+
+}  // namespace
+
+Command make_image_command() {
+  const auto options = std::make_shared<ImageOptions>();
+  Command command;
+  command.name = "image";
+  command.summary = "filter one still";
+  command.positionals = {
+      {"IN", "a still: PNM always; PNG, JPEG, BMP, TIFF and WebP where OpenCV is built in",
+       [options](const std::string& text) { options->input = text; }},
+      {"OUT", "the filtered still; its extension is its format",
+       [options](const std::string& text) { options->output = text; }}};
+  command.groups = {image_group(*options), filter_group(options->common),
+                    measuring_group(options->common), machine_group(options->common),
+                    config_group()};
+  command.run = [options] { return run_image(*options); };
+  return command;
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,232 @@
+#include "options.h"
+
+#include <algorithm>
+
+#include <equalux/error.h>
+
+#include "log.h"
+#include "nearest_name.h"
+#include "values.h"
+
+namespace equalux::cli {
+namespace {
+
+constexpr int kMaxDevice = 1023;
+
+/// A knob of equalization; set_option() knows its values.
+Option knob(std::string name, std::string value, std::string help, EqualizeParams& params) {
+  const auto set = [name, &params](const std::string& text) {
+    if (!text.empty()) set_option(params, name, text);
+  };
+  return {std::move(name), std::move(value), std::move(help), set};
+}
+
+/// The parameters of every `equalize` in the chain.
+std::vector<EqualizeParams> equalize_params(const CommonOptions& options) {
+  if (options.filters.empty()) return {options.equalize};
+  std::vector<EqualizeParams> all;
+  for (const FilterSpec& spec : options.filters) {
+    if (spec.name != "equalize") continue;
+    EqualizeParams params = options.equalize;
+    for (const auto& [key, value] : spec.options) set_option(params, key, value);
+    all.push_back(params);
+  }
+  return all;
+}
+
+void check_filter_names(const std::vector<FilterSpec>& specs) {
+  std::vector<std::string_view> names;
+  for (const FilterInfo& filter : filter_list()) names.push_back(filter.name);
+  for (const FilterSpec& spec : specs) {
+    if (std::find(names.begin(), names.end(), spec.name) != names.end()) continue;
+    const std::string nearest = nearest_name(spec.name, names);
+    throw Error(ExitCode::usage, "--filter '" + spec.text() + "' is unknown, must be " +
+                                     (nearest.empty() ? list_of_names(names) : nearest));
+  }
+}
+
+std::string filter_help() {
+  std::string help =
+      "a filter of the chain, name[:key=value[,key=value...]]; repeat for more, in order "
+      "(default: equalize). Filters:";
+  for (const FilterInfo& filter : filter_list()) {
+    help += " " + std::string(filter.name) + " (" + std::string(filter.summary) + "; keys:";
+    for (const std::string_view key : filter.option_keys) help += " " + std::string(key);
+    help += ")";
+  }
+  return help;
+}
+
+}  // namespace
+
+bool CommonOptions::wants_timings() const {
+  return !timings.empty() || summary || (!quiet && (log_level == "debug" || log_level == "trace"));
+}
+
+Option text_option(std::string name, std::string value, std::string help, std::string& target) {
+  return {std::move(name), std::move(value), std::move(help),
+          [&target](const std::string& text) { target = text; }};
+}
+
+Option switch_option(std::string name, std::string help, bool& target) {
+  const auto set = [name, &target](const std::string& text) { target = read_switch(name, text); };
+  return {std::move(name), "", std::move(help), set};
+}
+
+OptionGroup config_group() {
+  const auto ignore = [](const std::string&) {};
+  return {"Configuration",
+          {{"config", "FILE", "read options from a TOML file; what stands here wins", ignore},
+           {"preset", "NAME",
+            "options of a named preset, below --config: plain, or a file NAME.toml of "
+            "$EQUALUX_CONFIG_PATH or the program's own configs (default: plain)",
+            ignore}},
+          true};
+}
+
+OptionGroup machine_group(CommonOptions& options) {
+  OptionGroup group{"Machine", {}, true};
+  group.options.push_back({"backend", "auto|cpu|cuda",
+                           "where the filters run; auto takes CUDA if a device answers (default: "
+                           "auto)",
+                           [&](const std::string& text) {
+                             const auto backend = enum_from<Backend>(text);
+                             if (!backend) {
+                               throw Error(ExitCode::usage,
+                                           "--backend is '" + text + "', must be " +
+                                               list_of_names(enum_names<Backend>()));
+                             }
+                             options.backend = *backend;
+                           }});
+  group.options.push_back({"device", "N",
+                           "CUDA device, -1 to 1023; -1 = the one with most free memory (default: "
+                           "-1)",
+                           [&](const std::string& text) {
+                             options.device =
+                                 static_cast<int>(read_integer("device", text, -1, kMaxDevice));
+                           }});
+  group.options.push_back({"threads", "N",
+                           "CPU threads, 0 to 1024; 0 = all cores (default: 0)",
+                           [&](const std::string& text) {
+                             options.threads =
+                                 static_cast<int>(read_integer("threads", text, 0, kMaxThreads));
+                           }});
+  group.options.push_back(text_option(
+      "log-level", "LEVEL",
+      "what stderr shows: trace, debug, info, warn, error or off; debug tells each frame's times "
+      "(default: info)",
+      options.log_level));
+  group.options.push_back(switch_option(
+      "quiet", "show errors alone: no progress, no summary (default: off)", options.quiet));
+  return group;
+}
+
+OptionGroup measuring_group(CommonOptions& options) {
+  OptionGroup group{"Measuring", {}, true};
+  group.options.push_back(text_option("timings", "FILE.jsonl",
+                                      "write each frame's times to a file, one JSON object a "
+                                      "line, in milliseconds (default: none)",
+                                      options.timings));
+  group.options.push_back(switch_option(
+      "summary", "show median, 95th and 99th percentile of every stage at the end (default: off)",
+      options.summary));
+  Option verify{"verify", "FILE",
+                "write a hash of each result in FFmpeg's framemd5 format to a file, or to stdout "
+                "without one (default: none)",
+                [&](const std::string& text) {
+                  options.verify.reset();
+                  if (!text.empty() && text != "false") options.verify = text == "true" ? "-" : text;
+                }};
+  verify.value_optional = true;
+  group.options.push_back(verify);
+  return group;
+}
+
+OptionGroup filter_group(CommonOptions& options) {
+  OptionGroup group{"Filters", {}, true};
+  EqualizeParams& params = options.equalize;
+  Option filter{"filter", "SPEC", filter_help(), [&](const std::string& text) {
+                  if (!text.empty()) options.filters.push_back(parse_filter_spec(text));
+                }};
+  filter.repeatable = true;
+  group.options = {
+      filter,
+      knob("scaler", "NAME",
+           "how the cumulative histogram becomes the curve: max-abs, min-max or min-max-nonzero "
+           "(default: max-abs)",
+           params),
+      knob("bins", "N", "histogram bins, 2 to 65536; 0 = 2^depth, 256 at 8 bits (default: 0)",
+           params),
+      knob("chain", "NAME",
+           "fused (two passes, exact, any format) or staged (the published stages over a float "
+           "HSV image, RGB and gray) (default: fused)",
+           params),
+      knob("scan", "NAME",
+           "staged chain: baseline, two-ended, kogge-stone or brent-kung; on CUDA also "
+           "two-ended-shared, kogge-stone-shared, brent-kung-shared or cub (default: the "
+           "backend's choice)",
+           params),
+      knob("equalize", "NAME",
+           "staged chain: divide (a division for each pixel) or curve (a look-up) (default: the "
+           "backend's choice)",
+           params),
+      knob("rgb-to-hsv", "NAME",
+           "staged chain, CUDA: coalesced or uncoalesced global access (default: the backend's "
+           "choice)",
+           params),
+      knob("histogram", "NAME",
+           "staged chain, CUDA: global or shared memory (default: the backend's choice)", params),
+      knob("pixels-per-thread", "N",
+           "staged chain, CUDA: pixels that a thread handles, 1, 2, 4 or 8 (default: the "
+           "backend's choice)",
+           params),
+      knob("grid", "X,Y,Z",
+           "staged chain, CUDA: blocks, x from 1 to 2147483647, y and z from 1 to 65535 (default: "
+           "the backend's choice)",
+           params),
+      knob("block", "X,Y,Z",
+           "staged chain, CUDA: threads of a block, x and y from 1 to 1024, z from 1 to 64, at "
+           "most 1024 together (default: the backend's choice)",
+           params),
+  };
+  return group;
+}
+
+void start_logging(const CommonOptions& options) {
+  set_up_logging(options.log_level);
+  if (options.quiet) set_up_logging("error");
+}
+
+void check_filters(const CommonOptions& options) {
+  check_filter_names(options.filters);
+  for (const EqualizeParams& params : equalize_params(options)) validate(params, options.backend);
+}
+
+std::vector<std::unique_ptr<Filter>> make_filters(const CommonOptions& options) {
+  check_filters(options);
+  if (options.backend == Backend::cuda) {
+    throw Error(ExitCode::unavailable,
+                "--backend is cuda, but this program is built without CUDA; must be auto or cpu");
+  }
+  for (const EqualizeParams& params : equalize_params(options)) {
+    if (!needs_cuda(params)) continue;
+    throw Error(ExitCode::unavailable,
+                violations(params, Backend::cpu).front() + "; this program is built without CUDA");
+  }
+  const CpuOptions cpu{options.threads};
+  std::vector<std::unique_ptr<Filter>> filters;
+  if (options.filters.empty()) filters.push_back(make_cpu_filter(options.equalize, cpu));
+  for (const FilterSpec& spec : options.filters) {
+    filters.push_back(make_cpu_filter(spec, options.equalize, cpu));
+  }
+  return filters;
+}
+
+std::string filters_text(const CommonOptions& options) {
+  if (options.filters.empty()) return "equalize";
+  std::string text;
+  for (const FilterSpec& spec : options.filters) text += (text.empty() ? "" : " ! ") + spec.text();
+  return text;
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <equalux/filter.h>
+#include <equalux/params.h>
+
+#include "command.h"
+
+/// Options that commands share, and the filters that come out of them.
+namespace equalux::cli {
+
+inline constexpr int kMaxThreads = 1024;
+
+struct CommonOptions {
+  Backend backend = Backend::automatic;
+  int device = -1;   ///< -1 = the one with most free memory
+  int threads = 0;   ///< 0 = all cores
+  std::string timings;  ///< JSON lines go here; empty = none
+  bool summary = false;
+  std::optional<std::string> verify;  ///< framemd5 goes here; "-" = stdout
+  std::string log_level = "info";
+  bool quiet = false;
+  std::vector<FilterSpec> filters;  ///< empty = one `equalize`
+  EqualizeParams equalize;          ///< defaults of every `equalize`
+
+  /// True where somebody will read per-stage times; nothing is measured otherwise.
+  [[nodiscard]] bool wants_timings() const;
+};
+
+/// --config and --preset; their values are read by the settings layer.
+[[nodiscard]] OptionGroup config_group();
+/// --backend, --device, --threads, --log-level, --quiet.
+[[nodiscard]] OptionGroup machine_group(CommonOptions& options);
+/// --timings, --summary, --verify.
+[[nodiscard]] OptionGroup measuring_group(CommonOptions& options);
+/// --filter and the knobs of equalization.
+[[nodiscard]] OptionGroup filter_group(CommonOptions& options);
+
+/// Level of the log, with --quiet.
+void start_logging(const CommonOptions& options);
+
+/// Everything of the filters that can be wrong whatever the machine is. Throws Error(usage).
+void check_filters(const CommonOptions& options);
+
+/// The filters on the backend that design and machine allow. Throws Error(unavailable) where that
+/// is CUDA, which this build does not have, and Error(usage).
+[[nodiscard]] std::vector<std::unique_ptr<Filter>> make_filters(const CommonOptions& options);
+
+/// The chain as the user would write it: "equalize:bins=128".
+[[nodiscard]] std::string filters_text(const CommonOptions& options);
+
+/// Options that hold one text or one switch.
+[[nodiscard]] Option text_option(std::string name, std::string value, std::string help,
+                                 std::string& target);
+[[nodiscard]] Option switch_option(std::string name, std::string help, bool& target);
+
+}  // namespace equalux::cli

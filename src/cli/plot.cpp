@@ -1,0 +1,268 @@
+#include "plot.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <equalux/error.h>
+
+#include "log.h"
+#include "plot_data.h"
+
+namespace fs = std::filesystem;
+
+namespace equalux::cli {
+namespace {
+
+// Sizes in pixels of the drawing.
+constexpr int kColumnWidth = 560;
+constexpr int kMaxImageHeight = 760;
+constexpr int kMinImageSide = 16;
+constexpr int kHistogramHeight = 300;
+constexpr int kLeftMargin = 92;
+constexpr int kRightMargin = 22;
+constexpr int kTitleHeight = 44;
+constexpr int kGap = 26;
+constexpr int kBottomMargin = 96;
+
+struct Size {
+  int width;
+  int height;
+};
+
+/// The image's shape inside a column.
+Size image_panel(const ImageDesc& desc) {
+  const double scale = std::min(static_cast<double>(kColumnWidth) / desc.width,
+                                static_cast<double>(kMaxImageHeight) / desc.height);
+  const auto side = [&](int pixels, int most) {
+    return std::clamp(static_cast<int>(pixels * scale + 0.5), kMinImageSide, most);
+  };
+  return {side(desc.width, kColumnWidth), side(desc.height, kMaxImageHeight)};
+}
+
+/// A folder that goes with its contents.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::error_code ignored;
+    std::string pattern = (fs::temp_directory_path(ignored) / "equalux-plot-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      throw Error(ExitCode::cannot_create, "temporary folder " + pattern + " cannot be made (" +
+                                               std::strerror(errno) +
+                                               "), $TMPDIR must be a writable folder");
+    }
+    path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  void write(const std::string& name, const std::string& bytes) const {
+    std::ofstream file(path_ / name, std::ios::binary);
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (!file.flush()) {
+      throw Error(ExitCode::write_failed, "temporary file " + (path_ / name).string() +
+                                              " cannot be written, $TMPDIR must have room");
+    }
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// A text in gnuplot's single quotes.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? "''" : std::string(1, c);
+  return result + "'";
+}
+
+/// Columns: v, V, cumulative, R, G, B.
+std::string histogram_table(const PlotHistogram& histogram) {
+  const std::size_t bins = histogram.value.size();
+  const std::uint64_t highest =
+      *std::max_element(histogram.value.begin(), histogram.value.end());
+  const std::uint64_t total =
+      std::accumulate(histogram.value.begin(), histogram.value.end(), std::uint64_t{0});
+  std::uint64_t sum = 0;
+  std::ostringstream table;
+  for (std::size_t b = 0; b < bins; ++b) {
+    sum += histogram.value[b];
+    table << 255.0 * static_cast<double>(b) / static_cast<double>(bins - 1) << ' '
+          << histogram.value[b] << ' '
+          << static_cast<double>(highest) * static_cast<double>(sum) / static_cast<double>(total);
+    for (const auto& channel : histogram.channels) table << ' ' << channel[b];
+    table << '\n';
+  }
+  return table.str();
+}
+
+/// Places panels by pixels from the top left; gnuplot counts in fractions from the bottom left.
+std::string margins(const Size& page, int left, int top, const Size& panel) {
+  std::ostringstream text;
+  text.precision(8);
+  const double bottom = page.height - top - panel.height;
+  text << "set lmargin at screen " << static_cast<double>(left) / page.width
+       << "\nset rmargin at screen " << static_cast<double>(left + panel.width) / page.width
+       << "\nset tmargin at screen " << static_cast<double>(page.height - top) / page.height
+       << "\nset bmargin at screen " << bottom / page.height << "\n";
+  return text.str();
+}
+
+std::string image_plot(const std::string& title, const std::string& file, const Size& size) {
+  std::ostringstream text;
+  text << "set title " << quoted(title) << " noenhanced font ',14' offset 0,-0.4\n"
+       << "unset xtics; unset ytics; unset xlabel; unset ylabel; unset key; unset grid\n"
+       << "set border 0\n"
+       << "set xrange [-0.5:" << size.width << "-0.5]; set yrange [-0.5:" << size.height
+       << "-0.5]\n"
+       << "plot " << quoted(file) << " binary array=(" << size.width << "," << size.height
+       << ") flip=y format='%uchar%uchar%uchar' using 1:2:3 with rgbimage notitle\n";
+  return text.str();
+}
+
+std::string histogram_plot(const std::string& file, const PlotOptions& options, bool first) {
+  std::ostringstream text;
+  text << "unset title\nset border 3 lc rgb '#404040'\n"
+       << "set xrange [-4:259]; set yrange [0:*]\n"
+       << "set xtics 0,32,255 nomirror out; set xtics add (255)\nset ytics nomirror out\n"
+       << "set format y '%.0s%c'\n"
+       << "set xlabel 'V' offset 0,0.4\n"
+       << (first ? "set ylabel 'pixels' offset 0.5,0\n" : "unset ylabel\n")
+       << "set grid ytics lc rgb '#dddddd' lw 0.6\n"
+       << "set key below horizontal center samplen 2 spacing 1.1\n"
+       << "set style fill " << (options.channels ? "transparent solid 0.55" : "solid 1.0")
+       << " noborder\n"
+       << "set boxwidth " << 255.0 / (options.bins - 1) * 0.9 << "\n"
+       << "plot ";
+  if (options.channels) {
+    static constexpr std::array<const char*, 3> kColors{"#e07070", "#60b060", "#6080e0"};
+    static constexpr std::array<const char*, 3> kNames{"R", "G", "B"};
+    for (std::size_t c = 0; c < 3; ++c) {
+      text << quoted(file) << " using 1:" << 4 + c << " with filledcurves y1=0 fs transparent "
+           << "solid 0.35 lc rgb '" << kColors[c] << "' title '" << kNames[c] << "', ";
+    }
+  }
+  text << quoted(file) << " using 1:2 with boxes lc rgb '#3a6ea5' title 'histogram of V', "
+       << quoted(file) << " using 1:3 with lines lc rgb '#d01818' lw 2 title 'cumulative, scaled'\n";
+  return text.str();
+}
+
+std::string script(const std::vector<PlotColumn>& columns, const PlotOptions& options,
+                   const ScratchFolder& folder, const std::string& output) {
+  int image_height = 0;
+  for (const PlotColumn& column : columns) {
+    image_height = std::max(image_height, image_panel(column.image.desc).height);
+  }
+  const int pitch = kLeftMargin + kColumnWidth + kRightMargin;
+  const Size page{pitch * static_cast<int>(columns.size()),
+                  kTitleHeight + image_height + kGap + kHistogramHeight + kBottomMargin};
+  std::ostringstream text;
+  text << "set terminal pngcairo size " << page.width << "," << page.height
+       << " font 'DejaVu Sans,11' background rgb 'white'\n"
+       << "set output " << quoted(output) << "\nset multiplot\n";
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const Size image = image_panel(columns[i].image.desc);
+    const std::string pixels = "image" + std::to_string(i) + ".rgb";
+    const std::string table = "histogram" + std::to_string(i) + ".txt";
+    folder.write(pixels, resized_rgb(columns[i].image, image.width, image.height));
+    folder.write(table, histogram_table(count_plot_histogram(columns[i].image, options.bins)));
+    const int left = pitch * static_cast<int>(i) + kLeftMargin;
+    text << margins(page, left + (kColumnWidth - image.width) / 2,
+                    kTitleHeight + image_height - image.height, image)
+         << image_plot(columns[i].title, (folder.path() / pixels).string(), image)
+         << margins(page, left, kTitleHeight + image_height + kGap,
+                    {kColumnWidth, kHistogramHeight})
+         << histogram_plot((folder.path() / table).string(), options, i == 0);
+  }
+  text << "unset multiplot\nset output\n";
+  return text.str();
+}
+
+/// Runs gnuplot on a script; its messages go to a file. Returns its exit status.
+int run_gnuplot(const std::string& script_path, const std::string& messages_path) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&actions, stream, messages_path.c_str(),
+                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
+  }
+  std::string name = "gnuplot";
+  std::string argument = script_path;
+  char* arguments[] = {name.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (failed != 0) return failed;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+std::string partial_name(const std::string& path) {
+  const fs::path file(path);
+  return (file.parent_path() / (file.stem().string() + ".partial" + file.extension().string()))
+      .string();
+}
+
+}  // namespace
+
+void check_gnuplot() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((fs::path(folder) / "gnuplot").c_str(), X_OK) == 0) return;
+  }
+  throw Error(ExitCode::unavailable,
+              "gnuplot is not installed, must be for plots (Debian: package gnuplot-nox)");
+}
+
+void draw_plot(const std::vector<PlotColumn>& columns, const PlotOptions& options) {
+  check_gnuplot();
+  const std::string partial = partial_name(options.path);
+  if (!std::ofstream(partial, std::ios::binary)) {
+    throw Error(ExitCode::cannot_create, "plot " + options.path + " cannot be created (" +
+                                             std::strerror(errno) +
+                                             "), its folder must exist and be writable");
+  }
+  std::error_code failed;
+  try {
+    const ScratchFolder folder;
+    folder.write("plot.gp", script(columns, options, folder, fs::absolute(partial).string()));
+    const std::string messages = (folder.path() / "messages.txt").string();
+    const int status = run_gnuplot((folder.path() / "plot.gp").string(), messages);
+    std::ifstream said(messages);
+    for (std::string line; std::getline(said, line);) logger().debug("gnuplot: {}", line);
+    if (status != 0 || fs::file_size(partial, failed) == 0 || failed) {
+      throw Error(ExitCode::write_failed,
+                  "plot " + options.path +
+                      " could not be drawn by gnuplot, must be a gnuplot with the pngcairo "
+                      "terminal and a disk with room (--log-level debug tells more)");
+    }
+    fs::rename(partial, options.path, failed);
+    if (failed) {
+      throw Error(ExitCode::cannot_create, "plot " + options.path + " cannot get its name (" +
+                                               failed.message() + ")");
+    }
+  } catch (...) {
+    fs::remove(partial, failed);
+    throw;
+  }
+}
+
+}  // namespace equalux::cli

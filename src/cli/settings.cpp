@@ -1,0 +1,202 @@
+#include "settings.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <unistd.h>
+
+#include <equalux/error.h>
+
+#include "config_file.h"
+#include "nearest_name.h"
+
+namespace fs = std::filesystem;
+
+namespace equalux::cli {
+namespace {
+
+constexpr int kMaxIncludes = 8;
+constexpr const char* kPlain = "plain";
+
+[[noreturn]] void usage(const std::string& message) { throw Error(ExitCode::usage, message); }
+
+const Command* find_command(const std::vector<Command>& commands, const std::string& name) {
+  const auto at = std::find_if(commands.begin(), commands.end(),
+                               [&](const Command& command) { return command.name == name; });
+  return at == commands.end() ? nullptr : &*at;
+}
+
+bool is_shared(const std::vector<Command>& commands, const std::string& key) {
+  for (const Command& command : commands) {
+    for (const OptionGroup& group : command.groups) {
+      const bool has = std::any_of(group.options.begin(), group.options.end(),
+                                   [&](const Option& option) { return option.name == key; });
+      if (has && group.shared) return true;
+    }
+  }
+  return false;
+}
+
+std::string joined(const std::vector<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;
+  return text;
+}
+
+/// One file's entries, those of the command's own table before those at the top.
+class Layer {
+ public:
+  Layer(Settings& settings, const Command& command, const std::vector<Command>& commands)
+      : settings_(settings), command_(command), commands_(commands) {}
+
+  void add_file(const std::string& path, int depth = 0) {
+    if (depth > kMaxIncludes) {
+      usage("config file " + path + " is included more than " + std::to_string(kMaxIncludes) +
+            " deep, must not include itself");
+    }
+    const std::vector<ConfigEntry> entries = read_config(path);
+    for (const ConfigEntry& entry : entries) check(entry, path);
+    std::string included = add_table(entries, command_.name, path);
+    const std::string at_top = add_table(entries, "", path);
+    if (included.empty()) included = at_top;
+    if (!included.empty()) add_file((fs::path(path).parent_path() / included).string(), depth + 1);
+  }
+
+ private:
+  static std::string origin(const ConfigEntry& entry, const std::string& path) {
+    return path + ":" + std::to_string(entry.line);
+  }
+
+  void check(const ConfigEntry& entry, const std::string& path) const {
+    const Command* owner = entry.table.empty() ? &command_ : find_command(commands_, entry.table);
+    if (owner == nullptr) {
+      std::vector<std::string> names;
+      for (const Command& command : commands_) names.push_back(command.name);
+      usage(origin(entry, path) + ": table [" + entry.table + "] is unknown, must be " +
+            list_of_names(names));
+    }
+    const Option* option = owner->find(entry.key);
+    if (option == nullptr) {
+      if (entry.table.empty() && is_shared(commands_, entry.key)) return;
+      usage(origin(entry, path) + ": " +
+            unknown_option_text("key " + entry.key, entry.key, *owner, commands_));
+    }
+    if (entry.is_array && option->value.empty()) {
+      usage(origin(entry, path) + ": " + entry.key + " is an array, must be true or false");
+    }
+  }
+
+  /// Returns the file to include, if the table names one.
+  std::string add_table(const std::vector<ConfigEntry>& entries, const std::string& table,
+                        const std::string& path) {
+    std::string included;
+    for (const ConfigEntry& entry : entries) {
+      const Option* option = command_.find(entry.key);
+      if (entry.table != table || option == nullptr) continue;
+      if (entry.key == "config") {
+        included = entry.values.empty() ? "" : entry.values.front();
+        continue;
+      }
+      Setting setting{entry.values, origin(entry, path)};
+      if (!option->repeatable) setting.values = {joined(entry.values)};
+      settings_.emplace(entry.key, std::move(setting));
+    }
+    return included;
+  }
+
+  Settings& settings_;
+  const Command& command_;
+  const std::vector<Command>& commands_;
+};
+
+/// Folders of presets: the user's, a build tree's, the installed one.
+std::vector<fs::path> preset_folders() {
+  std::vector<fs::path> folders;
+  if (const char* path = std::getenv("EQUALUX_CONFIG_PATH")) {
+    std::istringstream parts(path);
+    for (std::string part; std::getline(parts, part, ':');) {
+      if (!part.empty()) folders.emplace_back(part);
+    }
+  }
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  if (!program.empty()) {
+    const fs::path prefix = program.parent_path().parent_path();
+    folders.push_back(prefix / "configs");
+    folders.push_back(prefix / EQUALUX_DATA_FOLDER / "equalux" / "configs");
+  }
+  return folders;
+}
+
+std::string find_preset(const std::string& name) {
+  const bool plain_name =
+      !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '_';
+      });
+  if (plain_name) {
+    for (const fs::path& folder : preset_folders()) {
+      const fs::path file = folder / (name + ".toml");
+      std::error_code ignored;
+      if (fs::is_regular_file(file, ignored)) return file.string();
+    }
+  }
+  usage("--preset is '" + name + "', must be " + list_of_names(preset_names()));
+}
+
+}  // namespace
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names{kPlain};
+  for (const fs::path& folder : preset_folders()) {
+    std::error_code ignored;
+    for (const auto& file : fs::directory_iterator(folder, ignored)) {
+      if (file.path().extension() == ".toml") names.push_back(file.path().stem().string());
+    }
+  }
+  std::sort(names.begin() + 1, names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void add_config_layers(Settings& settings, const Command& command,
+                       const std::vector<Command>& commands) {
+  Layer layer(settings, command, commands);
+  if (const auto config = settings.find("config"); config != settings.end()) {
+    if (const std::string path = config->second.values.back(); !path.empty()) layer.add_file(path);
+  }
+  if (const auto preset = settings.find("preset"); preset != settings.end()) {
+    const std::string name = preset->second.values.back();
+    if (name != kPlain && !name.empty()) layer.add_file(find_preset(name));
+  }
+}
+
+void apply_settings(const Settings& settings, const Command& command) {
+  for (const OptionGroup& group : command.groups) {
+    for (const Option& option : group.options) {
+      const auto setting = settings.find(option.name);
+      if (setting == settings.end()) continue;
+      try {
+        for (const std::string& value : setting->second.values) option.set(value);
+      } catch (const Error& error) {
+        if (setting->second.origin.empty()) throw;
+        throw Error(error.code(), setting->second.origin + ": " + error.what());
+      }
+    }
+  }
+}
+
+std::string unknown_option_text(const std::string& what, const std::string& name,
+                                const Command& command, const std::vector<Command>& commands) {
+  std::string text = what + " is unknown to equalux " + command.name;
+  std::vector<std::string> owners;
+  for (const Command& other : commands) {
+    if (other.find(name) != nullptr) owners.push_back("equalux " + other.name);
+  }
+  if (!owners.empty()) return text + ", it belongs to " + list_of_names(owners);
+  const std::string nearest = nearest_name(name, command.option_names());
+  if (!nearest.empty()) return text + ", must be " + (what[0] == 'k' ? "" : "--") + nearest;
+  return text + ", must be one that equalux " + command.name + " --help names";
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,39 @@
+#include "signals.h"
+
+#include <csignal>
+
+#include <unistd.h>
+
+namespace equalux::cli {
+namespace {
+
+constexpr int kSignalExitBase = 128;
+
+extern "C" void on_signal(int number) {
+  int none = 0;
+  if (!stop_token().signal.compare_exchange_strong(none, number)) {
+    ::_exit(kSignalExitBase + number);
+  }
+}
+
+}  // namespace
+
+StopToken& stop_token() {
+  static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
+  static constinit StopToken token;
+  return token;
+}
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  // System calls go on: libraries underneath do not expect EINTR.
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+
+}  // namespace equalux::cli

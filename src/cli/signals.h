@@ -1,0 +1,16 @@
+#pragma once
+
+#include "run.h"
+
+/// SIGINT and SIGTERM ask a run to end early; SIGPIPE becomes a write error.
+namespace equalux::cli {
+
+/// What the signals set; one for the whole program, so that a batch stops too.
+[[nodiscard]] StopToken& stop_token();
+
+/// From now on a first SIGINT or SIGTERM sets the token, and a second one exits at once with 130
+/// or 143, leaving the partial file.
+void catch_signals();
+void ignore_broken_pipes();
+
+}  // namespace equalux::cli
