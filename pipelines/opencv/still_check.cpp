@@ -141,26 +141,23 @@ void check_jpeg(const std::string& path, Bytes bytes) {
 // ---- BMP and WebP -------------------------------------------------------------------------------
 
 void check_bmp(const std::string& path, Bytes bytes) {
-  if (bytes.size() < 54) truncated(path, "BMP");
   constexpr auto kLittle = Endian::little;
-  const std::uint64_t pixels_at = number(bytes, 10, 4, kLittle);
+  if (bytes.size() < 54) truncated(path, "BMP");
   const std::uint64_t header = number(bytes, 14, 4, kLittle);
-  const bool old_header = header == 12;
-  const auto height_of = [&](std::size_t at) {  // Negative where the rows run top down.
-    const auto value = static_cast<std::int32_t>(number(bytes, at, 4, kLittle));
-    return static_cast<std::uint64_t>(std::abs(std::int64_t{value}));
-  };
-  const std::uint64_t width = number(bytes, 18, old_header ? 2 : 4, kLittle);
-  const std::uint64_t height = old_header ? number(bytes, 20, 2, kLittle) : height_of(22);
-  const std::uint64_t bits = number(bytes, old_header ? 24 : 28, 2, kLittle);
-  const std::uint64_t compression = old_header ? 0 : number(bytes, 30, 4, kLittle);
-  if (compression > 3 || header < 12 || header > 124)
+  const std::uint64_t bits = number(bytes, 28, 2, kLittle);
+  const std::uint64_t compression = number(bytes, 30, 4, kLittle);
+  // OpenCV takes the colours out of OS/2's kind, whose header has 12 bytes.
+  if (header < 40 || header > 124 || compression > 3)
     bad(path, "is a BMP of a kind that is not read; save it as PNG");
+  const std::uint64_t width = number(bytes, 18, 4, kLittle);
+  const auto signed_height = static_cast<std::int32_t>(number(bytes, 22, 4, kLittle));
+  const auto height = static_cast<std::uint64_t>(std::abs(std::int64_t{signed_height}));
   // Run-length coding: a pair of bytes fills up to 255 pixels, and skips can leave rows out.
   const bool run_length = compression == 1 || compression == 2;
   check_size(path, width, height, bytes.size(), run_length ? 65536 : 8);
   const std::uint64_t row = (width * bits + 31) / 32 * 4;
-  if (!run_length && pixels_at + row * height > bytes.size()) truncated(path, "BMP");
+  if (!run_length && number(bytes, 10, 4, kLittle) + row * height > bytes.size())
+    truncated(path, "BMP");
 }
 
 void check_webp(const std::string& path, Bytes bytes) {
