@@ -1,1 +1,180 @@
-namespace equalux {}
+#include "file_source.h"
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+
+
+#ifdef EQUALUX_HAVE_LIBAV
+#include "../container/container.h"
+#endif
+#include "decode_bin.h"
+#include "packet_feed.h"
+#include "picture_tap.h"
+
+namespace equalux {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// From starting a decoder to its first picture.
+constexpr auto kFirstPicture = 10s;
+
+void check_readable(const std::string& path) {
+  std::error_code failure;
+  const auto status = std::filesystem::status(path, failure);
+  if (!std::filesystem::exists(status)) {
+    throw Error(ExitCode::no_input, path + ": no such file");
+  }
+  if (std::filesystem::is_directory(status)) {
+    throw Error(ExitCode::no_input, path + ": is a folder, must be a video file");
+  }
+  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, failure) == 0) {
+    throw Error(ExitCode::bad_input, path + ": is empty, must be a video file");
+  }
+}
+
+class FileSource final : public Source {
+ public:
+  FileSource(std::string path, const FileSourceOptions& options)
+      : path_(std::move(path)), options_(options) {}
+
+  StreamInfo open(const FormatPredicate& accepts) override;
+  bool lends_buffers() const override { return true; }
+  bool read(Frame& frame) override;
+  void cancel() noexcept override {
+    cancelled_ = true;
+    if (tap_) tap_->cancel();
+  }
+  std::optional<std::string> shortfall() const override;
+
+ private:
+  void probe();
+  void set_times(GstSample* sample, Frame& frame);
+  bool is_hidden(GstSample* sample, Frame& frame);
+
+  std::string path_;
+  FileSourceOptions options_;
+  StreamInfo info_;
+  int video_stream_ = -1;
+  std::optional<std::int64_t> start_ns_;   // of the video stream, where the container tells
+  std::optional<std::int64_t> offset_ns_;  // from GStreamer's stream time to the container's
+  std::atomic<bool> cancelled_ = false;
+  std::uint64_t frames_ = 0;
+  std::string stopped_by_;
+  std::unique_ptr<gst::PacketFeed> feed_;
+  // The pipeline uses the feed and the tap uses the pipeline: they go in reverse order.
+  std::unique_ptr<gst::DecodeBin> decoder_;
+  std::unique_ptr<gst::PictureTap> tap_;
+};
+
+void FileSource::probe() {
+  info_.name = path_;
+  info_.container_path = path_;
+#ifdef EQUALUX_HAVE_LIBAV
+  const ContainerInfo container = probe_container(path_);
+  gst::refuse_deep(path_, container.bit_depth, container.transfer);
+  video_stream_ = container.video_stream;
+  info_.frames = container.video_frames;
+  info_.duration_ns = container.duration_ns;
+  start_ns_ = container.video_start_ns;
+  if (container.average_frame_rate.num > 0) info_.frame_rate = container.average_frame_rate;
+#endif
+}
+
+StreamInfo FileSource::open(const FormatPredicate& accepts) {
+  check_readable(path_);
+  gst::start_up();
+  probe();
+  feed_ = gst::make_packet_feed(path_, video_stream_);
+  if (feed_) info_.colorimetry = feed_->colorimetry();
+  decoder_ = std::make_unique<gst::DecodeBin>(path_, accepts, options_.threads);
+  if (feed_) {
+    decoder_->decode_packets(*feed_);
+  } else {
+    decoder_->decode_file();
+  }
+  tap_ = std::make_unique<gst::PictureTap>(path_, decoder_->pipeline(), decoder_->sink());
+  decoder_->start();
+  GstVideoInfo video{};
+  try {
+    video = tap_->first(kFirstPicture);
+  } catch (const Error&) {
+    decoder_->rethrow_refusal();
+    throw;
+  }
+  const Rational rate = info_.frame_rate;
+  const bool rate_known = start_ns_.has_value();
+  gst::read_video_info(video, info_);
+  if (rate_known) info_.frame_rate = rate;
+  tap_->expect(info_.desc);
+  return info_;
+}
+
+void FileSource::set_times(GstSample* sample, Frame& frame) {
+  const GstBuffer* buffer = gst_sample_get_buffer(sample);
+  const GstSegment* segment = gst_sample_get_segment(sample);
+  auto stream_time = static_cast<std::int64_t>(
+      gst_segment_to_stream_time(segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)));
+  if (stream_time < 0) stream_time = 0;  // GST_CLOCK_TIME_NONE
+  // Demuxers rebase some containers (transport streams) by a constant.
+  if (!offset_ns_) offset_ns_ = start_ns_.value_or(stream_time) - stream_time;
+  frame.pts_ns = stream_time + *offset_ns_;
+  if (GST_BUFFER_DURATION_IS_VALID(buffer)) {
+    frame.duration_ns = static_cast<std::int64_t>(GST_BUFFER_DURATION(buffer));
+  }
+}
+
+bool FileSource::is_hidden(GstSample* sample, Frame& frame) {
+  if (!feed_) {
+    set_times(sample, frame);
+    return false;
+  }
+  const gst::Stamp stamp = feed_->stamp(GST_BUFFER_PTS(gst_sample_get_buffer(sample)));
+  frame.pts_ns = stamp.pts_ns;
+  frame.duration_ns = stamp.duration_ns;
+  return stamp.hidden;
+}
+
+bool FileSource::read(Frame& frame) {
+  gst::SamplePtr sample;
+  do {
+    if (cancelled_) return false;
+    sample = tap_->next();
+    if (!sample) return false;
+  } while (is_hidden(sample.get(), frame));
+  tap_->lend(sample.get(), frame);
+  const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
+  frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  ++frames_;
+  return true;
+}
+
+std::optional<std::string> FileSource::shortfall() const {
+  std::string text;
+  const auto add = [&](const std::string& reason) {
+    text += (text.empty() ? "" : "; ") + reason;
+  };
+  if (feed_ && !feed_->read_error().empty()) add("reading stopped: " + feed_->read_error());
+  if (feed_ && decoder_ && decoder_->complaints() > 0 && feed_->lost() > 0) {
+    add(std::to_string(feed_->lost()) + " frames could not be decoded");
+  }
+#ifdef EQUALUX_HAVE_LIBAV
+  if (const auto missing = container_shortfall(path_)) add(*missing);
+#endif
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> make_file_source(const std::string& path,
+                                         const FileSourceOptions& options) {
+  return std::make_unique<FileSource>(path, options);
+}
+
+}  // namespace equalux

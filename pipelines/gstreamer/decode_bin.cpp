@@ -1,0 +1,162 @@
+#include "decode_bin.h"
+
+#include <utility>
+
+
+#include <log.h>
+
+#include "gst_formats.h"
+#include "picture_tap.h"
+
+namespace equalux::gst {
+
+namespace {
+
+std::string transfer_of(const GstVideoInfo& video) {
+  if (video.colorimetry.transfer == GST_VIDEO_TRANSFER_SMPTE2084) return "smpte2084";
+  if (video.colorimetry.transfer == GST_VIDEO_TRANSFER_ARIB_STD_B67) return "arib-std-b67";
+  return {};
+}
+
+}  // namespace
+
+void refuse_deep(const std::string& name, int bit_depth, const std::string& transfer) {
+  std::string what;
+  if (bit_depth > 8) what = std::to_string(bit_depth) + "-bit video";
+  const bool pq = transfer == "smpte2084";
+  if (pq || transfer == "arib-std-b67") {
+    what = (what.empty() ? "video" : what) + std::string(pq ? " with PQ" : " with HLG") + " (HDR)";
+  }
+  if (what.empty()) return;
+  throw Error(ExitCode::bad_input,
+              name + ": is " + what + "; this version takes 8-bit standard dynamic range");
+}
+
+DecodeBin::DecodeBin(std::string name, FormatPredicate accepts, int threads)
+    : name_(std::move(name)), accepts_(std::move(accepts)), threads_(threads) {
+  sink_ = GST_APP_SINK(add_to(pipeline_.get(), make_appsink(WhenFull::wait)));
+  g_signal_connect(pipeline_.get(), "deep-element-added", G_CALLBACK(on_element), this);
+}
+
+GstElement* DecodeBin::add_decodebin() {
+  GstElement* decodebin = add_to(pipeline_.get(), make_element("decodebin"));
+  // Only video is decoded, and by software: the same bytes on every machine.
+  const CapsPtr video(gst_caps_new_empty_simple("video/x-raw"));
+  g_object_set(decodebin, "caps", video.get(), "expose-all-streams", FALSE, "force-sw-decoders",
+               TRUE, nullptr);
+  g_signal_connect(decodebin, "pad-added", G_CALLBACK(on_pad), this);
+  g_signal_connect(decodebin, "no-more-pads", G_CALLBACK(on_no_more_pads), this);
+  return decodebin;
+}
+
+void DecodeBin::decode_packets(PacketFeed& feed) {
+  GstElement* appsrc = add_to(pipeline_.get(), make_element("appsrc"));
+  const CapsPtr caps(gst_caps_copy(feed.caps()));
+  g_object_set(appsrc, "caps", caps.get(), "format", GST_FORMAT_TIME, "max-bytes",
+               static_cast<guint64>(0), nullptr);
+  GstAppSrcCallbacks callbacks{};
+  callbacks.need_data = on_need_data;
+  gst_app_src_set_callbacks(GST_APP_SRC(appsrc), &callbacks, &feed, nullptr);
+  gst_element_link(appsrc, add_decodebin());
+}
+
+void DecodeBin::decode_file() {
+  GstElement* file = add_to(pipeline_.get(), make_element("filesrc"));
+  g_object_set(file, "location", name_.c_str(), nullptr);
+  gst_element_link(file, add_decodebin());
+}
+
+void DecodeBin::start() { gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING); }
+
+void DecodeBin::on_need_data(GstAppSrc* appsrc, guint, gpointer feed) {
+  BufferPtr buffer = static_cast<PacketFeed*>(feed)->next();
+  if (buffer) {
+    gst_app_src_push_buffer(appsrc, buffer.release());
+  } else {
+    gst_app_src_end_of_stream(appsrc);
+  }
+}
+
+void DecodeBin::on_element(GstBin*, GstBin*, GstElement* element, gpointer self) {
+  const int threads = static_cast<DecodeBin*>(self)->threads_;
+  GObjectClass* type = G_OBJECT_GET_CLASS(element);
+  if (threads <= 0) return;
+  for (const char* property : {"max-threads", "n-threads", "threads"}) {
+    GParamSpec* spec = g_object_class_find_property(type, property);
+    if (spec != nullptr && (spec->flags & G_PARAM_WRITABLE) != 0) {
+      gst_util_set_object_arg(G_OBJECT(element), property, std::to_string(threads).c_str());
+    }
+  }
+}
+
+void DecodeBin::on_pad(GstElement*, GstPad* pad, gpointer self) {
+  auto* bin = static_cast<DecodeBin*>(self);
+  try {
+    bin->connect(pad);
+  } catch (const Error& error) {
+    bin->refuse(error);
+  }
+}
+
+void DecodeBin::on_no_more_pads(GstElement*, gpointer self) {
+  auto* bin = static_cast<DecodeBin*>(self);
+  const std::unique_lock lock(bin->mutex_);
+  if (!bin->linked_ && !bin->refusal_) {
+    bin->refusal_.emplace(ExitCode::bad_input, bin->name_ + ": holds no video");
+  }
+}
+
+void DecodeBin::connect(GstPad* pad) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (linked_) return;  // the first video stream only
+    linked_ = true;
+  }
+  const CapsPtr caps(gst_pad_get_current_caps(pad));
+  GstVideoInfo native{};
+  if (!caps || gst_video_info_from_caps(&native, caps.get()) == FALSE) {
+    throw Error(ExitCode::bad_input, name_ + ": its video has no size or format");
+  }
+  refuse_deep(name_, static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(native.finfo, 0)),
+              transfer_of(native));
+  link(pad, native);
+}
+
+void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
+  const GstVideoFormat from = GST_VIDEO_INFO_FORMAT(&native);
+  const auto chosen = choose_format(from, accepts_);
+  if (!chosen) {
+    throw Error(ExitCode::bad_input, name_ + ": is " + gst_video_format_to_string(from) +
+                                         " video, which the filters do not take");
+  }
+  const GstVideoFormat to = to_gst(*chosen);
+  const CapsPtr caps(gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING,
+                                         gst_video_format_to_string(to), nullptr));
+  gst_app_sink_set_caps(sink_, caps.get());
+  GstElement* first = GST_ELEMENT(sink_);
+  if (to != from) {
+    logger().info("{}: {} pictures become {}", name_, gst_video_format_to_string(from),
+                  gst_video_format_to_string(to));
+    first = add_to(pipeline_.get(), make_element("videoconvert"));
+    gst_element_link(first, GST_ELEMENT(sink_));
+    gst_element_sync_state_with_parent(first);
+  }
+  const PadPtr target(gst_element_get_static_pad(first, "sink"));
+  if (gst_pad_link(pad, target.get()) != GST_PAD_LINK_OK) {
+    throw Error(ExitCode::bad_input, name_ + ": its pictures cannot be brought to memory");
+  }
+}
+
+void DecodeBin::refuse(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  if (!refusal_) refusal_ = error;
+}
+
+void DecodeBin::rethrow_refusal() {
+  const std::lock_guard lock(mutex_);
+  if (refusal_) throw Error(*refusal_);
+}
+
+unsigned DecodeBin::complaints() const { return 0; }
+
+}  // namespace equalux::gst

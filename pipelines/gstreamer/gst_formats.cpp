@@ -1,0 +1,219 @@
+#include "gst_formats.h"
+
+#include <array>
+#include <span>
+#include <utility>
+
+namespace equalux::gst {
+
+namespace {
+
+constexpr std::array<std::pair<PixelFormat, GstVideoFormat>, 17> kFormats{{
+    {PixelFormat::gray8, GST_VIDEO_FORMAT_GRAY8}, {PixelFormat::rgb, GST_VIDEO_FORMAT_RGB},
+    {PixelFormat::bgr, GST_VIDEO_FORMAT_BGR},     {PixelFormat::rgbx, GST_VIDEO_FORMAT_RGBx},
+    {PixelFormat::bgrx, GST_VIDEO_FORMAT_BGRx},   {PixelFormat::xrgb, GST_VIDEO_FORMAT_xRGB},
+    {PixelFormat::xbgr, GST_VIDEO_FORMAT_xBGR},   {PixelFormat::rgba, GST_VIDEO_FORMAT_RGBA},
+    {PixelFormat::bgra, GST_VIDEO_FORMAT_BGRA},   {PixelFormat::argb, GST_VIDEO_FORMAT_ARGB},
+    {PixelFormat::abgr, GST_VIDEO_FORMAT_ABGR},   {PixelFormat::nv12, GST_VIDEO_FORMAT_NV12},
+    {PixelFormat::i420, GST_VIDEO_FORMAT_I420},   {PixelFormat::yuy2, GST_VIDEO_FORMAT_YUY2},
+    {PixelFormat::uyvy, GST_VIDEO_FORMAT_UYVY},   {PixelFormat::y42b, GST_VIDEO_FORMAT_Y42B},
+    {PixelFormat::y444, GST_VIDEO_FORMAT_Y444},
+}};
+
+/// Chroma shifts of a format: of its second component.
+std::pair<int, int> subsampling(GstVideoFormat format) {
+  const GstVideoFormatInfo* info = gst_video_format_get_info(format);
+  if (GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info) < 2) return {0, 0};
+  return {static_cast<int>(GST_VIDEO_FORMAT_INFO_W_SUB(info, 1)),
+          static_cast<int>(GST_VIDEO_FORMAT_INFO_H_SUB(info, 1))};
+}
+
+/// Layouts to try for a subsampling, in order; each keeps at least as much chroma.
+std::span<const PixelFormat> layouts_for(std::pair<int, int> shifts) {
+  static constexpr std::array k420{PixelFormat::i420, PixelFormat::nv12};
+  static constexpr std::array k422{PixelFormat::y42b, PixelFormat::yuy2, PixelFormat::uyvy};
+  static constexpr std::array k444{PixelFormat::y444};
+  const auto [x, y] = shifts;
+  if (x == 0) return k444;
+  return y == 0 ? std::span<const PixelFormat>(k422) : std::span<const PixelFormat>(k420);
+}
+
+constexpr std::array kPackedRgb{PixelFormat::bgr, PixelFormat::rgb, PixelFormat::bgrx,
+                                PixelFormat::rgbx, PixelFormat::bgra, PixelFormat::rgba};
+
+std::optional<PixelFormat> first_accepted(std::span<const PixelFormat> formats,
+                                          const FormatPredicate& accepts) {
+  for (const PixelFormat format : formats) {
+    if (accepts(format)) return format;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+GstVideoFormat to_gst(PixelFormat format) {
+  for (const auto& [ours, theirs] : kFormats) {
+    if (ours == format) return theirs;
+  }
+  return GST_VIDEO_FORMAT_UNKNOWN;
+}
+
+std::optional<PixelFormat> from_gst(GstVideoFormat format) {
+  for (const auto& [ours, theirs] : kFormats) {
+    if (theirs == format) return ours;
+  }
+  return std::nullopt;
+}
+
+std::optional<PixelFormat> choose_format(GstVideoFormat native, const FormatPredicate& accepts) {
+  const std::optional<PixelFormat> same = from_gst(native);
+  if (same && accepts(*same)) return same;
+  const GstVideoFormatInfo* info = gst_video_format_get_info(native);
+  if (GST_VIDEO_FORMAT_INFO_IS_YUV(info)) {
+    const auto found = first_accepted(layouts_for(subsampling(native)), accepts);
+    if (found) return found;
+  }
+  if (GST_VIDEO_FORMAT_INFO_IS_GRAY(info) && accepts(PixelFormat::gray8)) return PixelFormat::gray8;
+  return first_accepted(kPackedRgb, accepts);
+}
+
+bool same_subsampling(GstVideoFormat a, GstVideoFormat b) {
+  const GstVideoFormatInfo* x = gst_video_format_get_info(a);
+  const GstVideoFormatInfo* y = gst_video_format_get_info(b);
+  return GST_VIDEO_FORMAT_INFO_IS_YUV(x) == GST_VIDEO_FORMAT_INFO_IS_YUV(y) &&
+         GST_VIDEO_FORMAT_INFO_IS_GRAY(x) == GST_VIDEO_FORMAT_INFO_IS_GRAY(y) &&
+         subsampling(a) == subsampling(b);
+}
+
+void apply_colorimetry(const std::string& colorimetry, ImageDesc& desc) {
+  desc.matrix = desc.height <= 576 ? ColorMatrix::bt601 : ColorMatrix::bt709;
+  desc.range = ColorRange::limited;
+  GstVideoColorimetry parsed{};
+  if (colorimetry.empty() ||
+      gst_video_colorimetry_from_string(&parsed, colorimetry.c_str()) == FALSE) {
+    return;
+  }
+  if (parsed.range == GST_VIDEO_COLOR_RANGE_0_255) desc.range = ColorRange::full;
+  if (parsed.matrix == GST_VIDEO_COLOR_MATRIX_BT601) desc.matrix = ColorMatrix::bt601;
+  if (parsed.matrix == GST_VIDEO_COLOR_MATRIX_BT709) desc.matrix = ColorMatrix::bt709;
+  if (parsed.matrix == GST_VIDEO_COLOR_MATRIX_BT2020) desc.matrix = ColorMatrix::bt2020;
+}
+
+GstVideoColorimetry colorimetry_of(const StreamInfo& info) {
+  GstVideoColorimetry result{};
+  if (!info.colorimetry.empty()) {
+    gst_video_colorimetry_from_string(&result, info.colorimetry.c_str());
+  }
+  const ColorModel model = traits(info.desc.format).model;
+  if (model == ColorModel::rgb) {
+    result.range = GST_VIDEO_COLOR_RANGE_0_255;
+    result.matrix = GST_VIDEO_COLOR_MATRIX_RGB;
+    return result;
+  }
+  if (model == ColorModel::gray) {
+    // Gray is filtered as r = g = b over all 256 levels, unless its stream says otherwise.
+    if (result.range == GST_VIDEO_COLOR_RANGE_UNKNOWN) result.range = GST_VIDEO_COLOR_RANGE_0_255;
+    if (result.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN) {
+      result.matrix = GST_VIDEO_COLOR_MATRIX_BT601;
+    }
+    return result;
+  }
+  result.range = info.desc.range == ColorRange::full ? GST_VIDEO_COLOR_RANGE_0_255
+                                                     : GST_VIDEO_COLOR_RANGE_16_235;
+  switch (info.desc.matrix) {
+    case ColorMatrix::bt601: result.matrix = GST_VIDEO_COLOR_MATRIX_BT601; break;
+    case ColorMatrix::bt709: result.matrix = GST_VIDEO_COLOR_MATRIX_BT709; break;
+    case ColorMatrix::bt2020: result.matrix = GST_VIDEO_COLOR_MATRIX_BT2020; break;
+  }
+  return result;
+}
+
+std::string colorimetry_text(const GstVideoColorimetry& colorimetry) {
+  const StringPtr text(gst_video_colorimetry_to_string(&colorimetry));
+  return text ? text.get() : "";
+}
+
+void read_video_info(const GstVideoInfo& video, StreamInfo& info) {
+  info.desc.width = GST_VIDEO_INFO_WIDTH(&video);
+  info.desc.height = GST_VIDEO_INFO_HEIGHT(&video);
+  if (const auto format = from_gst(GST_VIDEO_INFO_FORMAT(&video))) info.desc.format = *format;
+  if (info.colorimetry.empty()) {
+    apply_colorimetry(colorimetry_text(video.colorimetry), info.desc);
+  } else {
+    apply_colorimetry(info.colorimetry, info.desc);
+  }
+  if (GST_VIDEO_INFO_FPS_N(&video) > 0) {
+    info.frame_rate = {GST_VIDEO_INFO_FPS_N(&video), GST_VIDEO_INFO_FPS_D(&video)};
+  }
+  if (GST_VIDEO_INFO_PAR_N(&video) > 0 && GST_VIDEO_INFO_PAR_D(&video) > 0) {
+    info.pixel_aspect = {GST_VIDEO_INFO_PAR_N(&video), GST_VIDEO_INFO_PAR_D(&video)};
+  }
+  if (video.chroma_site != GST_VIDEO_CHROMA_SITE_UNKNOWN) {
+    if (const StringPtr site(gst_video_chroma_site_to_string(video.chroma_site)); site) {
+      info.chroma_site = site.get();
+    }
+  }
+  info.field_order = field_order_of(video, nullptr);
+}
+
+CapsPtr make_caps(const StreamInfo& info, GstVideoFormat format) {
+  const bool interlaced = info.field_order != FieldOrder::progressive;
+  CapsPtr caps(gst_caps_new_simple(
+      "video/x-raw", "format", G_TYPE_STRING, gst_video_format_to_string(format), "width",
+      G_TYPE_INT, info.desc.width, "height", G_TYPE_INT, info.desc.height, "framerate",
+      GST_TYPE_FRACTION, static_cast<int>(info.frame_rate.num),
+      static_cast<int>(info.frame_rate.den), "pixel-aspect-ratio", GST_TYPE_FRACTION,
+      static_cast<int>(info.pixel_aspect.num), static_cast<int>(info.pixel_aspect.den),
+      "interlace-mode", G_TYPE_STRING, interlaced ? "interleaved" : "progressive", nullptr));
+  const std::string colorimetry = colorimetry_text(colorimetry_of(info));
+  if (!colorimetry.empty()) {
+    gst_caps_set_simple(caps.get(), "colorimetry", G_TYPE_STRING, colorimetry.c_str(), nullptr);
+  }
+  if (!info.chroma_site.empty() && traits(info.desc.format).model == ColorModel::yuv) {
+    gst_caps_set_simple(caps.get(), "chroma-site", G_TYPE_STRING, info.chroma_site.c_str(),
+                        nullptr);
+  }
+  if (interlaced) {
+    const bool top = info.field_order == FieldOrder::top_first;
+    gst_caps_set_simple(caps.get(), "field-order", G_TYPE_STRING,
+                        top ? "top-field-first" : "bottom-field-first", nullptr);
+  }
+  return caps;
+}
+
+ImageView writable_view_of(const GstVideoFrame& frame, const ImageDesc& desc) {
+  ImageView view;
+  view.desc = desc;
+  const int planes = traits(desc.format).planes;
+  for (int p = 0; p < planes; ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    view.data[at] = static_cast<std::uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, p));
+    view.stride[at] = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p);
+  }
+  return view;
+}
+
+ConstImageView view_of(const GstVideoFrame& frame, const ImageDesc& desc) {
+  return writable_view_of(frame, desc);
+}
+
+FieldOrder field_order_of(const GstVideoInfo& video, const GstBuffer* buffer) {
+  const GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(&video);
+  if (mode == GST_VIDEO_INTERLACE_MODE_PROGRESSIVE) return FieldOrder::progressive;
+  if (buffer != nullptr) {
+    const auto flags = GST_BUFFER_FLAGS(buffer);
+    const bool mixed = mode == GST_VIDEO_INTERLACE_MODE_MIXED;
+    if (mixed && (flags & GST_VIDEO_BUFFER_FLAG_INTERLACED) == 0) return FieldOrder::progressive;
+    if (mixed || GST_VIDEO_INFO_FIELD_ORDER(&video) == GST_VIDEO_FIELD_ORDER_UNKNOWN) {
+      return (flags & GST_VIDEO_BUFFER_FLAG_TFF) != 0 ? FieldOrder::top_first
+                                                      : FieldOrder::bottom_first;
+    }
+  } else if (mode == GST_VIDEO_INTERLACE_MODE_MIXED) {
+    return FieldOrder::progressive;
+  }
+  return GST_VIDEO_INFO_FIELD_ORDER(&video) == GST_VIDEO_FIELD_ORDER_BOTTOM_FIELD_FIRST
+             ? FieldOrder::bottom_first
+             : FieldOrder::top_first;
+}
+
+}  // namespace equalux::gst

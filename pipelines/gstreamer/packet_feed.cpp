@@ -1,0 +1,152 @@
+#include "packet_feed.h"
+
+#ifdef EQUALUX_HAVE_LIBAV
+
+#include <utility>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/mathematics.h>
+}
+
+#include "codec_caps.h"
+
+namespace equalux::gst {
+
+namespace {
+
+/// GStreamer's times have no sign; the container's may be below 0 (before an edit's start).
+constexpr std::int64_t kShift = 36'000'000'000'000;  // ns, ten hours
+
+struct CloseInput {
+  void operator()(AVFormatContext* input) const noexcept { avformat_close_input(&input); }
+};
+struct FreePacket {
+  void operator()(AVPacket* packet) const noexcept { av_packet_free(&packet); }
+};
+using InputPtr = std::unique_ptr<AVFormatContext, CloseInput>;
+using PacketPtr = std::unique_ptr<AVPacket, FreePacket>;
+
+std::string text_of(int error) {
+  char text[AV_ERROR_MAX_STRING_SIZE] = {};
+  av_strerror(error, text, sizeof text);
+  return text;
+}
+
+InputPtr open_input(const std::string& path, int video_stream) {
+  AVFormatContext* opened = nullptr;
+  if (avformat_open_input(&opened, path.c_str(), nullptr, nullptr) < 0) return nullptr;
+  InputPtr input(opened);
+  if (avformat_find_stream_info(opened, nullptr) < 0) return nullptr;
+  if (video_stream < 0 || std::cmp_greater_equal(video_stream, opened->nb_streams)) return nullptr;
+  for (unsigned i = 0; i < opened->nb_streams; ++i) {
+    if (std::cmp_not_equal(i, video_stream)) opened->streams[i]->discard = AVDISCARD_ALL;
+  }
+  return input;
+}
+
+void free_packet(gpointer packet) { FreePacket()(static_cast<AVPacket*>(packet)); }
+
+class LibavFeed final : public PacketFeed {
+ public:
+  LibavFeed(InputPtr input, int video_stream, CapsPtr caps)
+      : input_(std::move(input)), stream_(input_->streams[video_stream]), caps_(std::move(caps)) {}
+
+  const GstCaps* caps() const override { return caps_.get(); }
+  BufferPtr next() override;
+  Stamp stamp(GstClockTime pts) override {
+    if (!GST_CLOCK_TIME_IS_VALID(pts)) return stamps_.take(std::nullopt);
+    return stamps_.take(static_cast<std::int64_t>(pts) - kShift);
+  }
+  std::uint64_t lost() const override { return stamps_.lost(); }
+  std::string colorimetry() const override { return codec_colorimetry(*stream_->codecpar); }
+  std::string read_error() const override { return read_error_; }
+
+ private:
+  PacketPtr read_packet();
+  std::optional<std::int64_t> nanoseconds(std::int64_t ticks) const;
+  BufferPtr wrap(PacketPtr packet);
+
+  InputPtr input_;
+  const AVStream* stream_;
+  CapsPtr caps_;
+  StampTable stamps_;
+  std::string read_error_;
+};
+
+std::optional<std::int64_t> LibavFeed::nanoseconds(std::int64_t ticks) const {
+  if (ticks == AV_NOPTS_VALUE) return std::nullopt;
+  return av_rescale_q_rnd(ticks, stream_->time_base, AVRational{1, 1'000'000'000},
+                          AV_ROUND_NEAR_INF);
+}
+
+PacketPtr LibavFeed::read_packet() {
+  PacketPtr packet(av_packet_alloc());
+  while (packet) {
+    const int result = av_read_frame(input_.get(), packet.get());
+    if (result < 0) {
+      if (result != AVERROR_EOF) read_error_ = text_of(result);
+      return nullptr;
+    }
+    // An avi marks a repeated picture by an empty packet.
+    if (packet->stream_index == stream_->index && packet->size > 0) return packet;
+    av_packet_unref(packet.get());
+  }
+  return nullptr;
+}
+
+BufferPtr LibavFeed::wrap(PacketPtr packet) {
+  const auto size = static_cast<gsize>(packet->size);
+  std::uint8_t* data = packet->data;
+  GstBuffer* buffer = gst_buffer_new();
+  gst_buffer_append_memory(buffer,
+                           gst_memory_new_wrapped(GST_MEMORY_FLAG_READONLY, data, size, 0, size,
+                                                  packet.release(), free_packet));
+  return BufferPtr(buffer);
+}
+
+BufferPtr LibavFeed::next() {
+  PacketPtr packet = read_packet();
+  if (!packet) return nullptr;
+  const auto pts = nanoseconds(packet->pts);
+  const auto dts = nanoseconds(packet->dts);
+  const auto duration = nanoseconds(packet->duration);
+  const bool key = (packet->flags & AV_PKT_FLAG_KEY) != 0;
+  stamps_.fed(pts, dts, duration.value_or(0), (packet->flags & AV_PKT_FLAG_DISCARD) != 0);
+
+  BufferPtr buffer = wrap(std::move(packet));
+  if (pts) GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(*pts + kShift);
+  if (dts) GST_BUFFER_DTS(buffer.get()) = static_cast<GstClockTime>(*dts + kShift);
+  if (duration.value_or(0) > 0) {
+    GST_BUFFER_DURATION(buffer.get()) = static_cast<GstClockTime>(*duration);
+  }
+  if (!key) GST_BUFFER_FLAG_SET(buffer.get(), GST_BUFFER_FLAG_DELTA_UNIT);
+  return buffer;
+}
+
+}  // namespace
+
+std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_stream) {
+  InputPtr input = open_input(path, video_stream);
+  if (!input) return nullptr;
+  CapsPtr caps = codec_caps(*input->streams[video_stream]->codecpar);
+  if (!caps) return nullptr;
+  const AVRational rate = input->streams[video_stream]->avg_frame_rate;
+  if (rate.num > 0 && rate.den > 0) {
+    gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, rate.num, rate.den, nullptr);
+  }
+  return std::make_unique<LibavFeed>(std::move(input), video_stream, std::move(caps));
+}
+
+}  // namespace equalux::gst
+
+#else
+
+namespace equalux::gst {
+
+std::unique_ptr<PacketFeed> make_packet_feed(const std::string&, int) { return nullptr; }
+
+}  // namespace equalux::gst
+
+#endif

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gst_common.h"
+#include "stamp_table.h"
+
+/// The packets of a file's video stream, read by libavformat, as GStreamer buffers.
+///
+/// libavformat also copies the other streams, so that video and sound share one timeline by
+/// construction; GStreamer's demuxers shift it, each in its own way.
+namespace equalux::gst {
+
+/// One thread at a time, but for stamps().
+class PacketFeed {
+ public:
+  virtual ~PacketFeed() = default;
+
+  /// What the packets are, for a parser or decoder.
+  [[nodiscard]] virtual const GstCaps* caps() const = 0;
+  /// The next packet; null at the end. Its memory is the packet's own.
+  [[nodiscard]] virtual BufferPtr next() = 0;
+  /// The exact times of a decoded frame; `pts` is its buffer's.
+  [[nodiscard]] virtual Stamp stamp(GstClockTime pts) = 0;
+  /// Packets that no frame came out for.
+  [[nodiscard]] virtual std::uint64_t lost() const = 0;
+  /// Colour tags of the stream, empty where it has none.
+  [[nodiscard]] virtual std::string colorimetry() const = 0;
+  /// Why reading ended early; empty where it did not.
+  [[nodiscard]] virtual std::string read_error() const = 0;
+};
+
+/// Null where the stream's codec is not one that we can describe to GStreamer, or libavformat is
+/// not part of this build: GStreamer's own demuxer must do then.
+[[nodiscard]] std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path,
+                                                           int video_stream);
+
+}  // namespace equalux::gst

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+#include <gst/app/gstappsink.h>
+
+#include "../frame.h"
+#include "gst_common.h"
+#include "gst_formats.h"
+#include "sample_lease.h"
+
+/// The end of a decoding pipeline: an appsink whose pictures are lent to frames.
+namespace equalux::gst {
+
+/// An appsink that holds few buffers, never waits for a clock, and lets decoders write rows with
+/// strides of their own. `drop`: a full appsink gives its oldest buffer up (live pipelines).
+enum class WhenFull { wait, drop };
+[[nodiscard]] ElementPtr make_appsink(WhenFull when_full);
+
+/// One thread at a time, but for cancel(). Must go before the pipeline.
+class PictureTap {
+ public:
+  /// `name` starts every message.
+  PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink);
+
+  /// Waits for the first picture and keeps it for the first next(). Throws what the pipeline
+  /// says, or Error(bad_input) where nothing comes within `limit`, or the stream is empty.
+  GstVideoInfo first(std::chrono::milliseconds limit);
+  /// Fixes what frames must look like from now on.
+  void expect(const ImageDesc& desc) { desc_ = desc; }
+
+  /// Fills image and field_order from the next picture; null at the end or after cancel(). The
+  /// sample carries the times. Throws where the pipeline failed or the picture's size changed.
+  [[nodiscard]] SamplePtr next();
+  void lend(GstSample* sample, Frame& frame);
+
+  void cancel() noexcept { cancelled_ = true; }
+  [[nodiscard]] Messages& messages() { return messages_; }
+
+ private:
+  SamplePtr pull(std::chrono::milliseconds limit);
+  void learn(GstSample* sample);
+
+  std::string name_;
+  GstAppSink* sink_;
+  Messages messages_;
+  std::shared_ptr<SampleLeases> leases_ = SampleLeases::make(16);
+  std::atomic<bool> cancelled_ = false;
+  SamplePtr first_;
+  CapsPtr caps_;
+  GstVideoInfo info_{};
+  ImageDesc desc_;
+  std::uint64_t pictures_ = 0;
+};
+
+}  // namespace equalux::gst

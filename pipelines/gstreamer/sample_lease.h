@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <gst/video/video.h>
+
+#include "../frame.h"
+#include "gst_common.h"
+
+/// Lends a decoder's pictures to frames of ours without a copy.
+namespace equalux::gst {
+
+/// Keeps mapped buffers alive until their frames go back to their pool, which may be after the
+/// source is gone. Thread-safe.
+class SampleLeases : public std::enable_shared_from_this<SampleLeases> {
+ public:
+  [[nodiscard]] static std::shared_ptr<SampleLeases> make(std::size_t expected);
+
+  /// Points frame.image at the buffer's picture of `desc`. False where it cannot be mapped.
+  [[nodiscard]] bool lend(GstBuffer* buffer, const GstVideoInfo& info, const ImageDesc& desc,
+                          Frame& frame);
+
+ private:
+  struct Lease {
+    GstVideoFrame mapped{};
+    std::shared_ptr<SampleLeases> owner;  // set while lent
+  };
+  SampleLeases() = default;
+  static void release(void* lease);
+  Lease* take();
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Lease>> all_;
+  std::vector<Lease*> free_;
+};
+
+}  // namespace equalux::gst

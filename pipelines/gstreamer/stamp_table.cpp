@@ -1,0 +1,57 @@
+#include "stamp_table.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace equalux::gst {
+
+namespace {
+
+/// How far a decoder's timestamp may be from the packet's: it only rounds.
+constexpr std::int64_t kNear = 1'000;  // ns
+
+}  // namespace
+
+void StampTable::fed(std::optional<std::int64_t> pts_ns, std::optional<std::int64_t> dts_ns,
+                     std::int64_t duration_ns, bool hidden) {
+  const std::lock_guard lock(mutex_);
+  if (pts_ns) any_pts_ = true;
+  const std::optional<std::int64_t> due = pts_ns ? pts_ns : dts_ns;
+  if (due) waiting_.insert({*due, duration_ns, hidden});
+}
+
+Stamp StampTable::guess_locked(std::optional<std::int64_t> pts_ns) const {
+  Stamp stamp;
+  if (last_) stamp.duration_ns = last_->duration_ns;
+  if (pts_ns && any_pts_) {
+    stamp.pts_ns = *pts_ns;
+  } else if (last_) {
+    stamp.pts_ns = last_->pts_ns + last_->duration_ns;
+  }
+  return stamp;
+}
+
+Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
+  const std::lock_guard lock(mutex_);
+  auto found = waiting_.begin();
+  if (any_pts_ && pts_ns) {
+    found = waiting_.lower_bound(Stamp{*pts_ns - kNear, 0, false});
+    if (found != waiting_.end() && found->pts_ns > *pts_ns + kNear) found = waiting_.end();
+  }
+  if (found == waiting_.end()) {
+    last_ = guess_locked(pts_ns);
+    return *last_;
+  }
+  last_ = *found;
+  lost_ += static_cast<std::uint64_t>(std::count_if(
+      waiting_.begin(), found, [](const Stamp& passed) { return !passed.hidden; }));
+  waiting_.erase(waiting_.begin(), std::next(found));
+  return *last_;
+}
+
+std::uint64_t StampTable::lost() const {
+  const std::lock_guard lock(mutex_);
+  return lost_;
+}
+
+}  // namespace equalux::gst

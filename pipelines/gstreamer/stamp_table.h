@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <set>
+
+/// Gives decoded frames the exact timestamps of the packets they came from.
+namespace equalux::gst {
+
+/// The times of one packet or frame, in the container's own timeline.
+struct Stamp {
+  std::int64_t pts_ns = 0;
+  std::int64_t duration_ns = 0;  ///< 0 = unknown
+  bool hidden = false;           ///< decoded only for the sake of others (before an edit's start)
+};
+
+/// Thread-safe: one thread feeds packets in decoding order, another takes frames in presentation
+/// order. A decoder hands a packet's pts through, which finds it here; where packets have no pts
+/// (avi), frames take the packets' decoding times in rising order.
+class StampTable {
+ public:
+  /// A packet is about to be decoded. Without a pts, its decoding time says when it is due.
+  void fed(std::optional<std::int64_t> pts_ns, std::optional<std::int64_t> dts_ns,
+           std::int64_t duration_ns, bool hidden);
+
+  /// The stamp of a frame whose decoder says `pts_ns`.
+  [[nodiscard]] Stamp take(std::optional<std::int64_t> pts_ns);
+
+  /// Packets that were passed over: no frame came out for them.
+  [[nodiscard]] std::uint64_t lost() const;
+
+ private:
+  struct Later {
+    bool operator()(const Stamp& a, const Stamp& b) const { return a.pts_ns < b.pts_ns; }
+  };
+  Stamp guess_locked(std::optional<std::int64_t> pts_ns) const;
+
+  mutable std::mutex mutex_;
+  std::multiset<Stamp, Later> waiting_;
+  bool any_pts_ = false;
+  std::uint64_t lost_ = 0;
+  std::optional<Stamp> last_;
+};
+
+}  // namespace equalux::gst
