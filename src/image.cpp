@@ -1,1 +1,121 @@
-namespace equalux {}
+#include <equalux/image.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include <equalux/error.h>
+
+namespace equalux {
+namespace {
+
+constexpr std::size_t kRowAlignment = 64;
+
+int ceil_shift(int value, int shift) { return (value + (1 << shift) - 1) >> shift; }
+
+}  // namespace
+
+std::optional<PixelFormat> pixel_format_from(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (int i = 0; i < kPixelFormatCount; ++i) {
+    if (kFormatTraits[static_cast<std::size_t>(i)].name == lower) return static_cast<PixelFormat>(i);
+  }
+  return std::nullopt;
+}
+
+std::string_view to_string(ColorMatrix matrix) {
+  switch (matrix) {
+    case ColorMatrix::bt601: return "bt601";
+    case ColorMatrix::bt709: return "bt709";
+    case ColorMatrix::bt2020: return "bt2020";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(ColorRange range) {
+  return range == ColorRange::limited ? "limited" : "full";
+}
+
+std::size_t row_bytes(const ImageDesc& desc, int plane) {
+  const FormatTraits& t = traits(desc.format);
+  const auto step = static_cast<std::size_t>(t.step[static_cast<std::size_t>(plane)]);
+  const bool packed_pairs = t.model == ColorModel::yuv && t.planes == 1;
+  const bool subsampled = packed_pairs || (t.model == ColorModel::yuv && plane > 0);
+  const int samples = subsampled ? ceil_shift(desc.width, t.chroma_shift_x) : desc.width;
+  return static_cast<std::size_t>(samples) * step;
+}
+
+int plane_rows(const ImageDesc& desc, int plane) {
+  const FormatTraits& t = traits(desc.format);
+  return plane == 0 ? desc.height : ceil_shift(desc.height, t.chroma_shift_y);
+}
+
+std::size_t tight_bytes(const ImageDesc& desc) {
+  std::size_t bytes = 0;
+  for (int p = 0; p < traits(desc.format).planes; ++p) {
+    bytes += row_bytes(desc, p) * static_cast<std::size_t>(plane_rows(desc, p));
+  }
+  return bytes;
+}
+
+void validate(const ImageDesc& desc) {
+  std::string broken;
+  const auto rule = [&](bool holds, const std::string& text) {
+    if (!holds) broken += (broken.empty() ? "" : "; ") + text;
+  };
+  const auto side = [&](const char* name, int value) {
+    rule(value >= 1 && value <= kMaxSide, std::string(name) + " is " + std::to_string(value) +
+                                              ", must be 1 to " + std::to_string(kMaxSide));
+  };
+  side("width", desc.width);
+  side("height", desc.height);
+  if (broken.empty()) {
+    const std::int64_t pixels = std::int64_t{desc.width} * desc.height;
+    rule(pixels <= kMaxPixels, "the frame has " + std::to_string(pixels) +
+                                   " pixels, must be at most " + std::to_string(kMaxPixels));
+  }
+  if (!broken.empty()) throw Error(ExitCode::usage, broken);
+}
+
+void Image::Free::operator()(std::uint8_t* memory) const noexcept { std::free(memory); }
+
+Image::Image(const ImageDesc& desc) {
+  validate(desc);
+  view_.desc = desc;
+  std::array<std::size_t, kMaxPlanes> offset{};
+  std::size_t bytes = 0;
+  const int planes = traits(desc.format).planes;
+  for (int p = 0; p < planes; ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    const std::size_t stride =
+        (row_bytes(desc, p) + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
+    offset[i] = bytes;
+    view_.stride[i] = static_cast<std::ptrdiff_t>(stride);
+    bytes += stride * static_cast<std::size_t>(plane_rows(desc, p));
+  }
+  memory_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(kRowAlignment, bytes)));
+  if (memory_ == nullptr) throw std::bad_alloc();
+  for (int p = 0; p < planes; ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    view_.data[i] = memory_.get() + offset[i];
+  }
+}
+
+void copy_image(const ConstImageView& from, const ImageView& to) {
+  if (from.desc.format != to.desc.format || from.desc.width != to.desc.width ||
+      from.desc.height != to.desc.height) {
+    throw Error(ExitCode::usage, "copy_image: format or size differ");
+  }
+  for (int p = 0; p < traits(from.desc.format).planes; ++p) {
+    const std::size_t bytes = row_bytes(from.desc, p);
+    for (int y = 0; y < plane_rows(from.desc, p); ++y) {
+      std::memcpy(to.row(p, y), from.row(p, y), bytes);
+    }
+  }
+}
+
+}  // namespace equalux

@@ -1,1 +1,64 @@
-namespace equalux {}
+#include <optional>
+
+#include <equalux/error.h>
+#include <equalux/filter.h>
+
+#include "cpu/fused_chain.h"
+#include "cpu/staged_chain.h"
+
+namespace equalux {
+namespace {
+
+bool staged_takes(PixelFormat format) {
+  const ColorModel model = traits(format).model;
+  return model == ColorModel::rgb || model == ColorModel::gray;
+}
+
+/// Equalization on the CPU: one of the two chains, chosen at creation.
+class CpuEqualizeFilter : public Filter {
+ public:
+  CpuEqualizeFilter(const EqualizeParams& params, const CpuOptions& options)
+      : params_(params), executor_(options.threads) {
+    if (params.chain == Chain::fused) {
+      fused_.emplace(params, executor_, row_kernels());
+    } else {
+      staged_.emplace(params, executor_);
+    }
+  }
+
+  bool accepts(PixelFormat format) const override {
+    return fused_ ? traits(format).model != ColorModel::real : staged_takes(format);
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cpu, &input);
+    if (fused_) fused_->configure(input);
+    if (staged_) staged_->configure(input);
+    desc_ = input;
+    return input;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != desc_ || out.desc != desc_) {
+      throw Error(ExitCode::usage, "equalize: the frame is not what the filter was configured for");
+    }
+    if (fused_) fused_->process(in, out, context);
+    if (staged_) staged_->process(in, out, context);
+  }
+
+ private:
+  EqualizeParams params_;
+  RowExecutor executor_;
+  ImageDesc desc_;
+  std::optional<FusedChain> fused_;
+  std::optional<StagedChain> staged_;
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cpu_filter(const EqualizeParams& params, const CpuOptions& options) {
+  validate(params, Backend::cpu);
+  return std::make_unique<CpuEqualizeFilter>(params, options);
+}
+
+}  // namespace equalux

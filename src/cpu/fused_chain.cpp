@@ -1,1 +1,272 @@
-namespace equalux {}
+#include "cpu/fused_chain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "stage_clock.h"
+
+namespace equalux {
+namespace {
+
+/// Histograms that a thread counts into in turn: on a flat image an increment of one counter
+/// waits for the one before it, and eight hide that wait.
+constexpr std::size_t kTables = 8;
+
+/// Pixels between the passes over a row: what fits the first-level cache.
+constexpr std::size_t kTile = 4096;
+
+using CountTables = std::array<ValueHistogram, kTables>;
+
+void count_values(const std::uint8_t* v, std::size_t n, CountTables& tables) {
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, v + i, sizeof eight);
+    for (std::size_t t = 0; t < kTables; ++t) ++tables[t][(eight >> (8 * t)) & 255];
+  }
+  for (; i < n; ++i) ++tables[0][v[i]];
+}
+
+}  // namespace
+
+void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int32_t max_value,
+                std::int32_t max_code, GainTables& gains) {
+  const auto levels = static_cast<std::size_t>(max_value) + 1;
+  // cdf[v] is the cumulative sum up to the whole of v's bin.
+  std::array<std::uint64_t, 256> cdf{};
+  std::uint64_t sum = 0;
+  std::uint64_t first_bin = 0;
+  std::uint64_t first_nonempty = 0;
+  for (std::size_t v = 0; v < levels;) {
+    const std::int64_t bin = bin_of(static_cast<std::int64_t>(v), bins, max_value);
+    std::size_t end = v;
+    std::uint64_t in_bin = 0;
+    while (end < levels && bin_of(static_cast<std::int64_t>(end), bins, max_value) == bin) {
+      in_bin += counts[end++];
+    }
+    sum += in_bin;
+    if (bin == 0) first_bin = in_bin;
+    if (first_nonempty == 0) first_nonempty = in_bin;
+    std::fill(cdf.begin() + static_cast<std::ptrdiff_t>(v),
+              cdf.begin() + static_cast<std::ptrdiff_t>(end), sum);
+    v = end;
+  }
+  const CurveScale scale = curve_scale(scaler, first_bin, first_nonempty, sum);
+  gains.gain.fill(1.0f);
+  gains.gain48.fill(std::uint64_t{1} << 48);
+  for (std::size_t v = 1; v < levels; ++v) {
+    if (counts[v] == 0) continue;
+    const auto value = static_cast<std::uint32_t>(v);
+    const GainFraction gain =
+        gain_fraction(scale, cdf[v], value, static_cast<std::uint32_t>(max_value));
+    // Only at M can a luma code lie above its own v, which was clamped there.
+    gains.gain[v] = float_gain(gain, v + 1 == levels ? max_code : static_cast<std::int32_t>(v));
+    gains.gain48[v] = gain_48(gain);
+  }
+  for (std::size_t v = 0; v < 256; ++v) {
+    std::array<std::uint8_t, 4> bytes;
+    std::memcpy(bytes.data(), &gains.gain[v], 4);
+    for (std::size_t b = 0; b < 4; ++b) gains.gain_bytes[256 * b + v] = bytes[b];
+  }
+}
+
+/// What one thread owns.
+struct FusedChain::Scratch {
+  alignas(64) CountTables tables{};
+  std::vector<std::uint8_t> value[2];  // v of a tile or a row
+  std::vector<std::uint8_t> luma;      // unpacked rows of interleaved formats
+  std::vector<std::uint8_t> cb;
+  std::vector<std::uint8_t> cr;
+  std::vector<std::uint8_t> chroma;    // Cb Cr pairs of packed 4:2:2
+};
+
+struct FusedChain::Job {
+  FusedChain* chain;
+  const ConstImageView& in;
+  const ImageView& out;
+};
+
+FusedChain::FusedChain(const EqualizeParams& params, RowExecutor& executor,
+                       const RowKernels& kernels)
+    : params_(params),
+      executor_(executor),
+      kernels_(kernels),
+      gains_(std::make_unique<GainTables>()) {}
+
+FusedChain::~FusedChain() = default;
+
+void FusedChain::configure(const ImageDesc& desc) {
+  desc_ = desc;
+  bins_ = params_.bins == 0 ? 256 : params_.bins;
+  const bool yuv = traits(desc.format).model == ColorModel::yuv;
+  weights_ = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
+  const auto width = static_cast<std::size_t>(desc.width);
+  scratch_.clear();
+  for (int slot = 0; slot < executor_.threads(); ++slot) {
+    auto scratch = std::make_unique<Scratch>();
+    for (auto& value : scratch->value) value.resize(std::max(kTile, width));
+    if (yuv) {
+      // Two bytes of slack: packed 4:2:2 stores whole pairs, also where the width is odd.
+      scratch->luma.resize(width + 2);
+      scratch->cb.resize(width + 2);
+      scratch->cr.resize(width + 2);
+      scratch->chroma.resize(width + 2);
+    }
+    scratch_.push_back(std::move(scratch));
+  }
+}
+
+YuvLayout FusedChain::layout() const {
+  const FormatTraits& t = traits(desc_.format);
+  if (t.chroma_shift_y != 0) return YuvLayout::s420;
+  return t.chroma_shift_x != 0 ? YuvLayout::s422 : YuvLayout::s444;
+}
+
+LumaRows FusedChain::luma_rows(int row) const {
+  if (traits(desc_.format).chroma_shift_y == 0) return {row, row};
+  return luma_rows_of(row, desc_.height, interlaced_);
+}
+
+void FusedChain::process(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context) {
+  StageClock clock(context.timings);
+  interlaced_ = context.field_order != FieldOrder::progressive;
+  const Job job{this, in, out};
+  const bool yuv = traits(desc_.format).model == ColorModel::yuv;
+  const int rows = yuv ? plane_rows(desc_, traits(desc_.format).planes - 1) : desc_.height;
+  executor_.for_rows(rows, [&job](int begin, int end, int slot) {
+    job.chain->count_rows(job, begin, end, slot);
+  });
+  sum_histograms();
+  clock.lap("histogram");
+  make_gains(counts_, params_.scaler, bins_, weights_.luma_max, 255 - weights_.luma_offset,
+             *gains_);
+  clock.lap("curve");
+  executor_.for_rows(rows, [&job](int begin, int end, int slot) {
+    job.chain->apply_rows(job, begin, end, slot);
+  });
+  clock.lap("apply");
+}
+
+void FusedChain::sum_histograms() {
+  counts_.fill(0);
+  for (const auto& scratch : scratch_) {
+    for (ValueHistogram& table : scratch->tables) {
+      for (std::size_t v = 0; v < table.size(); ++v) counts_[v] += table[v];
+      table.fill(0);
+    }
+  }
+}
+
+void FusedChain::count_rows(const Job& job, int begin, int end, int slot) {
+  Scratch& scratch = *scratch_[static_cast<std::size_t>(slot)];
+  const FormatTraits& t = traits(desc_.format);
+  if (t.model == ColorModel::yuv) {
+    for (int row = begin; row < end; ++row) count_yuv_row(job, row, scratch);
+    return;
+  }
+  const auto width = static_cast<std::size_t>(desc_.width);
+  const auto step = static_cast<std::size_t>(t.step[0]);
+  for (int y = begin; y < end; ++y) {
+    for (std::size_t x = 0; x < width; x += kTile) {
+      const std::size_t n = std::min(kTile, width - x);
+      const std::uint8_t* pixels = job.in.row(0, y) + step * x;
+      if (step == 1) {
+        count_values(pixels, n, scratch.tables);
+        continue;
+      }
+      std::uint8_t* v = scratch.value[0].data();
+      if (step == 3) {
+        kernels_.value_rgb3(pixels, n, v);
+      } else {
+        kernels_.value_rgb4(pixels, n, t.color_offset, v);
+      }
+      count_values(v, n, scratch.tables);
+    }
+  }
+}
+
+void FusedChain::apply_rows(const Job& job, int begin, int end, int slot) {
+  const FormatTraits& t = traits(desc_.format);
+  if (t.model == ColorModel::yuv) {
+    Scratch& scratch = *scratch_[static_cast<std::size_t>(slot)];
+    for (int row = begin; row < end; ++row) apply_yuv_row(job, row, scratch);
+    return;
+  }
+  const auto width = static_cast<std::size_t>(desc_.width);
+  for (int y = begin; y < end; ++y) {
+    const std::uint8_t* in = job.in.row(0, y);
+    std::uint8_t* out = job.out.row(0, y);
+    switch (t.step[0]) {
+      case 1: kernels_.apply_gray(*gains_, in, width, out); break;
+      case 3: kernels_.apply_rgb3(*gains_, in, width, out); break;
+      default: kernels_.apply_rgb4(*gains_, in, width, t.color_offset, out); break;
+    }
+  }
+}
+
+YuvRowIn FusedChain::gather_yuv_row(const ConstImageView& in, int row, LumaRows rows,
+                                    Scratch& scratch) const {
+  const std::size_t pairs = (static_cast<std::size_t>(desc_.width) + 1) / 2;
+  switch (desc_.format) {
+    case PixelFormat::nv12:
+      kernels_.split(in.row(1, row), pairs, scratch.cb.data(), scratch.cr.data());
+      return {{in.row(0, rows.first), in.row(0, rows.second)}, scratch.cb.data(), scratch.cr.data()};
+    case PixelFormat::yuy2:
+      kernels_.split(in.row(0, row), 2 * pairs, scratch.luma.data(), scratch.chroma.data());
+      kernels_.split(scratch.chroma.data(), pairs, scratch.cb.data(), scratch.cr.data());
+      return {{scratch.luma.data(), nullptr}, scratch.cb.data(), scratch.cr.data()};
+    case PixelFormat::uyvy:
+      kernels_.split(in.row(0, row), 2 * pairs, scratch.chroma.data(), scratch.luma.data());
+      kernels_.split(scratch.chroma.data(), pairs, scratch.cb.data(), scratch.cr.data());
+      return {{scratch.luma.data(), nullptr}, scratch.cb.data(), scratch.cr.data()};
+    default:
+      return {{in.row(0, rows.first), in.row(0, rows.second)}, in.row(1, row), in.row(2, row)};
+  }
+}
+
+void FusedChain::count_yuv_row(const Job& job, int row, Scratch& scratch) {
+  const LumaRows rows = luma_rows(row);
+  const YuvRowIn in = gather_yuv_row(job.in, row, rows, scratch);
+  const auto width = static_cast<std::size_t>(desc_.width);
+  std::uint8_t* v0 = scratch.value[0].data();
+  std::uint8_t* v1 = scratch.value[1].data();
+  kernels_.value_yuv(layout(), weights_, in, width, {v0, v1});
+  count_values(v0, width, scratch.tables);
+  if (rows.second != rows.first) count_values(v1, width, scratch.tables);
+}
+
+void FusedChain::apply_yuv_row(const Job& job, int row, Scratch& scratch) {
+  const LumaRows rows = luma_rows(row);
+  const YuvRowIn in = gather_yuv_row(job.in, row, rows, scratch);
+  const auto width = static_cast<std::size_t>(desc_.width);
+  const std::size_t pairs = (width + 1) / 2;
+  std::uint8_t* cb = scratch.cb.data();
+  std::uint8_t* cr = scratch.cr.data();
+  const ImageView& out = job.out;
+  switch (desc_.format) {
+    case PixelFormat::nv12:
+      kernels_.apply_yuv(layout(), weights_, *gains_, in, width,
+                         {{out.row(0, rows.first), out.row(0, rows.second)}, cb, cr});
+      kernels_.merge(cb, cr, pairs, out.row(1, row));
+      return;
+    case PixelFormat::yuy2:
+    case PixelFormat::uyvy: {
+      std::uint8_t* luma = scratch.luma.data();
+      std::uint8_t* chroma = scratch.chroma.data();
+      kernels_.apply_yuv(layout(), weights_, *gains_, in, width, {{luma, nullptr}, cb, cr});
+      kernels_.merge(cb, cr, pairs, chroma);
+      const bool luma_first = desc_.format == PixelFormat::yuy2;
+      kernels_.merge(luma_first ? luma : chroma, luma_first ? chroma : luma, 2 * pairs,
+                     out.row(0, row));
+      return;
+    }
+    default:
+      kernels_.apply_yuv(layout(), weights_, *gains_, in, width,
+                         {{out.row(0, rows.first), out.row(0, rows.second)}, out.row(1, row),
+                          out.row(2, row)});
+  }
+}
+
+}  // namespace equalux

@@ -1,1 +1,70 @@
-namespace equalux {}
+#include "cpu/fused_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include <equalux/error.h>
+#include <equalux/filter.h>
+
+#include "tone_curve.h"
+
+// The VBMI target is built only where asked for.
+#define HWY_WANT_AVX3_DL 1
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/fused_rows.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once for each target
+#include <hwy/highway.h>
+
+#include "cpu/fused_rows-inl.h"
+
+#if HWY_ONCE
+namespace equalux {
+
+HWY_EXPORT(target_row_kernels);
+
+namespace {
+
+std::vector<RowKernels> build_kernel_list() {
+  std::vector<RowKernels> list;
+  // Highway has one bit a target, the best lowest.
+  const std::int64_t supported = hwy::SupportedTargets() & HWY_TARGETS;
+  for (std::int64_t bits = supported; bits != 0; bits &= bits - 1) {
+    hwy::SetSupportedTargetsForTest(bits & -bits);
+    hwy::GetChosenTarget().DeInit();
+    const RowKernels kernels = HWY_DYNAMIC_DISPATCH(target_row_kernels)();
+    if (kernels.target != scalar_row_kernels().target) list.push_back(kernels);
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().DeInit();
+  list.push_back(scalar_row_kernels());
+  return list;
+}
+
+RowKernels choose_kernels() {
+  const std::vector<RowKernels> list = build_kernel_list();
+  const char* wanted = std::getenv("EQUALUX_SIMD");
+  if (wanted == nullptr || *wanted == '\0') return list.front();
+  std::string names;
+  for (const RowKernels& kernels : list) {
+    if (kernels.target == wanted) return kernels;
+    names += (names.empty() ? "" : ", ") + std::string(kernels.target);
+  }
+  throw Error(ExitCode::usage,
+              "EQUALUX_SIMD is '" + std::string(wanted) + "', this machine runs: " + names);
+}
+
+}  // namespace
+
+const RowKernels& row_kernels() {
+  static const RowKernels kernels = choose_kernels();
+  return kernels;
+}
+
+std::vector<RowKernels> all_row_kernels() { return build_kernel_list(); }
+
+std::string cpu_simd_target() { return std::string(row_kernels().target); }
+
+}  // namespace equalux
+#endif  // HWY_ONCE

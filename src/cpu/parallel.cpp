@@ -1,1 +1,85 @@
-namespace equalux {}
+#include "cpu/parallel.h"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include <sched.h>
+
+#if !defined(EQUALUX_PLAIN_THREADS)
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#endif
+
+namespace equalux {
+
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+#if defined(EQUALUX_PLAIN_THREADS)
+
+// ThreadSanitizer sees these threads through, which it does not with Debian's oneTBB.
+struct RowExecutor::Impl {
+  void for_rows(int rows, int threads, const RowsBody& body) {
+    std::vector<std::thread> workers;
+    std::vector<std::exception_ptr> failures(static_cast<std::size_t>(threads));
+    for (int t = 0; t < threads; ++t) {
+      workers.emplace_back([&, t] {
+        const auto at = [&](int part) { return static_cast<int>(std::int64_t{rows} * part / threads); };
+        try {
+          if (at(t) < at(t + 1)) body(at(t), at(t + 1), t);
+        } catch (...) {
+          failures[static_cast<std::size_t>(t)] = std::current_exception();
+        }
+      });
+    }
+    for (std::thread& worker : workers) worker.join();
+    for (const std::exception_ptr& failure : failures) {
+      if (failure != nullptr) std::rethrow_exception(failure);
+    }
+  }
+  explicit Impl(int) {}
+};
+
+#else
+
+struct RowExecutor::Impl {
+  explicit Impl(int threads) : arena(threads) {}
+  void for_rows(int rows, int threads, const RowsBody& body) {
+    // Pieces small enough to even out an unlucky thread, large enough to stay cheap.
+    const int grain = std::max(1, rows / (threads * 4));
+    arena.execute([&] {
+      tbb::parallel_for(
+          tbb::blocked_range<int>(0, rows, static_cast<std::size_t>(grain)),
+          [&](const tbb::blocked_range<int>& range) {
+            body(range.begin(), range.end(), tbb::this_task_arena::current_thread_index());
+          },
+          tbb::simple_partitioner());
+    });
+  }
+  tbb::task_arena arena;
+};
+
+#endif
+
+RowExecutor::RowExecutor(int threads) : threads_(threads > 0 ? threads : available_cores()) {
+  if (threads_ > 1) impl_ = std::make_unique<Impl>(threads_);
+}
+
+RowExecutor::~RowExecutor() = default;
+
+void RowExecutor::for_rows(int rows, const RowsBody& body) {
+  if (impl_ == nullptr || rows < 2) {
+    if (rows > 0) body(0, rows, 0);
+    return;
+  }
+  impl_->for_rows(rows, threads_, body);
+}
+
+}  // namespace equalux

@@ -1,1 +1,150 @@
-namespace equalux {}
+#include "support/test_images.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+namespace equalux::test {
+namespace {
+
+constexpr std::uint8_t kPoison = 0xA5;
+
+/// One byte of a textured, lit scene: three slow waves and grain, mostly in the lower half.
+std::uint8_t natural_byte(std::size_t x, std::size_t y, int plane, std::mt19937& grain) {
+  const auto fx = static_cast<double>(x);
+  const auto fy = static_cast<double>(y);
+  const double wave = std::sin(fx * 0.013 + plane) * std::cos(fy * 0.017) +
+                      0.5 * std::sin(fx * 0.07 + fy * 0.05 + 2.0 * plane) +
+                      0.25 * std::sin(fx * 0.31) * std::sin(fy * 0.23);
+  const double level = 90.0 + 38.0 * wave + static_cast<double>(grain() % 9) - 4.0;
+  return static_cast<std::uint8_t>(std::clamp(level, 0.0, 255.0));
+}
+
+std::uint8_t content_byte(Content content, std::size_t x, std::size_t y, int plane,
+                          std::mt19937& random) {
+  switch (content) {
+    case Content::constant: return static_cast<std::uint8_t>(93 + 20 * plane);
+    case Content::ramp: return static_cast<std::uint8_t>(x + 3 * y + 85u * static_cast<unsigned>(plane));
+    case Content::noise: return static_cast<std::uint8_t>(random());
+    case Content::single_bin: return 200;
+    case Content::black: return 0;
+    case Content::white: return 255;
+    case Content::nearly_flat:
+      return static_cast<std::uint8_t>((random() % 997 == 0 ? 1 : 0) + 117);
+    case Content::natural: return natural_byte(x, y, plane, random);
+  }
+  return 0;
+}
+
+}  // namespace
+
+const std::vector<Content>& all_contents() {
+  static const std::vector<Content> all{Content::constant, Content::ramp,        Content::noise,
+                                        Content::single_bin, Content::black,     Content::white,
+                                        Content::nearly_flat, Content::natural};
+  return all;
+}
+
+std::string name_of(Content content) {
+  switch (content) {
+    case Content::constant: return "constant";
+    case Content::ramp: return "ramp";
+    case Content::noise: return "noise";
+    case Content::single_bin: return "single_bin";
+    case Content::black: return "black";
+    case Content::white: return "white";
+    case Content::nearly_flat: return "nearly_flat";
+    case Content::natural: return "natural";
+  }
+  return "?";
+}
+
+PaddedImage::PaddedImage(const ImageDesc& desc, int padding, bool negative, int offset) {
+  view_.desc = desc;
+  const int planes = traits(desc.format).planes;
+  std::array<std::size_t, kMaxPlanes> begin{};
+  std::size_t size = 64 + static_cast<std::size_t>(offset);
+  for (int p = 0; p < planes; ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    begin[i] = size;
+    view_.stride[i] = static_cast<std::ptrdiff_t>(row_bytes(desc, p)) + padding;
+    size += static_cast<std::size_t>(view_.stride[i]) * static_cast<std::size_t>(plane_rows(desc, p)) + 64;
+  }
+  memory_.assign(size, kPoison);
+  is_sample_.assign(size, 0);
+  for (int p = 0; p < planes; ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    std::size_t first = begin[i];
+    if (negative) {
+      first += static_cast<std::size_t>(view_.stride[i]) *
+               static_cast<std::size_t>(plane_rows(desc, p) - 1);
+      view_.stride[i] = -view_.stride[i];
+    }
+    view_.data[i] = memory_.data() + first;
+    for (int y = 0; y < plane_rows(desc, p); ++y) {
+      const auto at = static_cast<std::size_t>(view_.row(p, y) - memory_.data());
+      std::fill_n(is_sample_.begin() + static_cast<std::ptrdiff_t>(at), row_bytes(desc, p),
+                  std::uint8_t{1});
+    }
+  }
+}
+
+bool PaddedImage::padding_intact() const {
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    if (is_sample_[i] == 0 && memory_[i] != kPoison) return false;
+  }
+  return true;
+}
+
+void fill(const ImageView& view, Content content, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  for (int p = 0; p < traits(view.desc.format).planes; ++p) {
+    for (int y = 0; y < plane_rows(view.desc, p); ++y) {
+      std::uint8_t* row = view.row(p, y);
+      for (std::size_t x = 0; x < row_bytes(view.desc, p); ++x) {
+        row[x] = content_byte(content, x, static_cast<std::size_t>(y), p, random);
+      }
+    }
+  }
+}
+
+std::size_t count_differences(const ConstImageView& a, const ConstImageView& b) {
+  std::size_t count = 0;
+  for (int p = 0; p < traits(a.desc.format).planes; ++p) {
+    for (int y = 0; y < plane_rows(a.desc, p); ++y) {
+      const std::uint8_t* ra = a.row(p, y);
+      const std::uint8_t* rb = b.row(p, y);
+      for (std::size_t x = 0; x < row_bytes(a.desc, p); ++x) count += ra[x] != rb[x] ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+int max_difference(const ConstImageView& a, const ConstImageView& b) {
+  int most = 0;
+  for (int p = 0; p < traits(a.desc.format).planes; ++p) {
+    for (int y = 0; y < plane_rows(a.desc, p); ++y) {
+      const std::uint8_t* ra = a.row(p, y);
+      const std::uint8_t* rb = b.row(p, y);
+      for (std::size_t x = 0; x < row_bytes(a.desc, p); ++x) {
+        most = std::max(most, std::abs(ra[x] - rb[x]));
+      }
+    }
+  }
+  return most;
+}
+
+std::vector<std::uint8_t> tight_copy(const ConstImageView& view) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(tight_bytes(view.desc));
+  for (int p = 0; p < traits(view.desc.format).planes; ++p) {
+    for (int y = 0; y < plane_rows(view.desc, p); ++y) {
+      const std::uint8_t* row = view.row(p, y);
+      bytes.insert(bytes.end(), row, row + row_bytes(view.desc, p));
+    }
+  }
+  return bytes;
+}
+
+}  // namespace equalux::test

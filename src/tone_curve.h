@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+
+#include <equalux/params.h>
+
+#include "pixel_math.h"
+
+/// From histogram to curve to gain, in integers, written once for host and device.
+///
+/// Samples are 8-bit: v runs from 0 to M, M = 255 or 219. T(v) = numerator / denominator is
+/// rational and a channel c becomes round(c M T(v) / v), halves up. See docs/algorithm.md,
+/// "Why the gains are exact".
+namespace equalux {
+
+/// Histogram bin of v among n: round((n - 1) v / M), halves up. 64 bits: n reaches 65,536.
+EQUALUX_HD std::int64_t bin_of(std::int64_t v, std::int64_t bins, std::int64_t max_value) {
+  return (2 * (bins - 1) * v + max_value) / (2 * max_value);
+}
+
+/// What a scaler takes off the cumulative sums before it divides. T(v) = (cdf - offset) / span,
+/// and the identity where span is 0.
+struct CurveScale {
+  std::uint64_t offset;
+  std::uint64_t span;
+};
+
+/// `first_bin` is the count of bin 0, `first_nonempty` that of the first bin that is not empty.
+EQUALUX_HD CurveScale curve_scale(Scaler scaler, std::uint64_t first_bin,
+                                  std::uint64_t first_nonempty, std::uint64_t total) {
+  switch (scaler) {
+    case Scaler::max_abs: return {0, total};
+    case Scaler::min_max: return {first_bin, total - first_bin};
+    case Scaler::min_max_nonzero: return {first_nonempty, total - first_nonempty};
+  }
+  return {0, 0};
+}
+
+/// The exact gain M T(v) / v of one v as a fraction. At most 2^31 pixels keep every product of
+/// this file below 2^63.
+struct GainFraction {
+  std::uint64_t numerator;
+  std::uint64_t denominator;
+};
+
+/// Gain of v where the cumulative sum up to its bin is `cdf`. v = 0 and the identity have gain 1.
+EQUALUX_HD GainFraction gain_fraction(const CurveScale& scale, std::uint64_t cdf, std::uint32_t v,
+                                      std::uint32_t max_value) {
+  if (v == 0 || scale.span == 0) return {1, 1};
+  const std::uint64_t above = cdf > scale.offset ? cdf - scale.offset : 0;
+  return {max_value * above, v * scale.span};
+}
+
+/// ceil(gain 2^48): c times it, plus 2^47, shifted right by 48 is round(c gain) exactly, because
+/// c < 2^8 keeps the excess below the 1 / (2 v 2^31) that lies between a product and the next half.
+EQUALUX_HD std::uint64_t gain_48(const GainFraction& gain) {
+  // Long division in two steps of 24 bits: the remainder stays below 2^39.
+  std::uint64_t quotient = gain.numerator / gain.denominator;
+  std::uint64_t rest = gain.numerator % gain.denominator;
+  for (int step = 0; step < 2; ++step) {
+    rest <<= 24;
+    quotient = (quotient << 24) + rest / gain.denominator;
+    rest %= gain.denominator;
+  }
+  return quotient + (rest != 0 ? 1 : 0);
+}
+
+/// round(c gain), halves up, for 0 <= c <= 255.
+EQUALUX_HD std::int32_t scale_exact(std::int32_t c, std::uint64_t gain48) {
+  return static_cast<std::int32_t>(
+      (static_cast<std::uint64_t>(c) * gain48 + (std::uint64_t{1} << 47)) >> 48);
+}
+
+/// A chroma code scaled by the mean of the gains of the `count` luma samples it covers.
+/// `gain_sum` is the sum of gain_48(...) >> 8.
+EQUALUX_HD std::int32_t scale_chroma_exact(std::int32_t code, std::uint64_t gain_sum, int count) {
+  const std::int64_t product = (code - 128) * static_cast<std::int64_t>(gain_sum);
+  const std::int64_t half = static_cast<std::int64_t>(count) << 39;
+  const std::int64_t whole = static_cast<std::int64_t>(count) << 40;
+  std::int64_t quotient = (product + half) / whole;
+  if ((product + half) % whole < 0) --quotient;  // floor, not towards zero
+  const std::int64_t scaled = 128 + quotient;
+  return static_cast<std::int32_t>(scaled < 0 ? 0 : (scaled > 255 ? 255 : scaled));
+}
+
+/// A single-precision gain g with floor(fma(c, g, 1/2)) = round(c gain) for every c of
+/// 1 .. max_c: it always exists.
+///
+/// The results change only where the gain passes a fraction (2k+1) / (2c). Two such fractions with
+/// c <= max_c differ by at least 1 / (2 max_c (max_c - 1)), and `margin` is less than a quarter of
+/// that. So of gain + margin and gain - margin at least one lies between the same two fractions as
+/// the gain, at least `margin` away from both, which is more than single precision loses.
+EQUALUX_HD float float_gain(const GainFraction& gain, std::int32_t max_c) {
+  const double exact =
+      static_cast<double>(gain.numerator) / static_cast<double>(gain.denominator);
+  const double margin = (exact + 1.0) / 4194304.0;
+  const double low = exact - margin;
+  const double high = exact + margin;
+  for (std::int32_t c = 1; c <= max_c; ++c) {
+    const auto below = static_cast<std::int32_t>(c * low + 0.5);
+    if (static_cast<std::int32_t>(c * high + 0.5) == below) continue;
+    // One fraction lies in between: is the gain on it or past it?
+    const bool reached = 2 * static_cast<std::uint64_t>(c) * gain.numerator >=
+                         (2 * static_cast<std::uint64_t>(below) + 1) * gain.denominator;
+    return static_cast<float>(reached ? high : low);
+  }
+  return static_cast<float>(exact);
+}
+
+}  // namespace equalux
