@@ -1,1 +1,176 @@
-namespace equalux {}
+#include "image_pattern.h"
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <equalux/error.h>
+
+#include "convert_rgb.h"
+#include "frame_time.h"
+#include "still.h"
+
+namespace equalux {
+namespace {
+
+void release_image(void* image) { delete static_cast<Image*>(image); }
+
+std::string size_of(const ImageDesc& desc) {
+  return std::to_string(desc.width) + "x" + std::to_string(desc.height);
+}
+
+/// The image's own format where the filters take it, or an RGB form that keeps all it has.
+PixelFormat choose_format(PixelFormat own, const FormatPredicate& accepts,
+                          const std::string& name) {
+  constexpr std::array kOthers{PixelFormat::bgra, PixelFormat::rgba, PixelFormat::bgr,
+                               PixelFormat::rgb};
+  if (accepts(own)) return own;
+  const bool alpha = traits(own).alpha_offset >= 0;
+  for (const PixelFormat format : kOthers) {
+    if ((traits(format).alpha_offset >= 0) == alpha && accepts(format)) return format;
+  }
+  for (const PixelFormat format : kOthers) {
+    if (accepts(format)) return format;
+  }
+  throw Error(ExitCode::usage, name + ": the filters take neither gray nor RGB frames");
+}
+
+class ImageSource final : public Source {
+ public:
+  ImageSource(std::string text, Rational frame_rate)
+      : text_(std::move(text)), frame_rate_(frame_rate) {}
+
+  StreamInfo open(const FormatPredicate& accepts) override {
+    paths_ = list_images(text_);
+    first_ = read_still(paths_.front());
+    StreamInfo info;
+    info.name = text_;
+    info.desc = first_.desc();
+    info.desc.format = choose_format(info.desc.format, accepts, text_);
+    info.frame_rate = frame_rate_;
+    info.frames = paths_.size();
+    info.duration_ns = frame_time_ns(paths_.size(), frame_rate_);
+    desc_ = info.desc;
+    return info;
+  }
+
+  [[nodiscard]] bool lends_buffers() const override { return true; }
+
+  bool read(Frame& frame) override {
+    if (cancelled_ || next_ == paths_.size()) return false;
+    const std::string& path = paths_[next_];
+    Image still = next_ == 0 ? std::move(first_) : read_still(path);
+    auto image = std::make_unique<Image>(fitted(std::move(still), path));
+    frame.image = std::as_const(*image).view();
+    frame.lease = image.release();
+    frame.release = &release_image;
+    frame.pts_ns = frame_time_ns(next_, frame_rate_);
+    frame.duration_ns = frame_time_ns(next_ + 1, frame_rate_) - frame.pts_ns;
+    ++next_;
+    return true;
+  }
+
+  void cancel() noexcept override { cancelled_ = true; }
+
+ private:
+  [[nodiscard]] Image fitted(Image still, const std::string& path) const {
+    const ImageDesc& desc = still.desc();
+    if (desc.width != desc_.width || desc.height != desc_.height) {
+      throw Error(ExitCode::bad_input, path + ": is " + size_of(desc) +
+                                           " in a sequence of " + size_of(desc_) +
+                                           " images; all must have one size");
+    }
+    if (desc.format == desc_.format) return still;
+    if (traits(desc_.format).model == ColorModel::gray) {
+      throw Error(ExitCode::bad_input, path + ": is a colour image in a sequence of gray ones; "
+                                              "all must be gray, or the first in colour");
+    }
+    Image converted(desc_);
+    convert_to_rgb(still.view(), converted.view());
+    return converted;
+  }
+
+  std::string text_;
+  Rational frame_rate_;
+  std::vector<std::string> paths_;
+  Image first_;  // read by open() already
+  ImageDesc desc_;
+  std::size_t next_ = 0;
+  std::atomic<bool> cancelled_{false};
+};
+
+class ImageSink final : public Sink {
+ public:
+  explicit ImageSink(std::string pattern) : pattern_(std::move(pattern)) {}
+
+  void open(const StreamInfo& info) override {
+    name_ = NumberedName::parse(pattern_);
+    if (!name_) {
+      throw Error(ExitCode::usage,
+                  pattern_ + ": must hold one number, such as frames/%05d.png");
+    }
+    if (!knows_still(pattern_)) {
+      throw Error(ExitCode::usage, pattern_ + ": image format is not known; must be .ppm, .pgm"
+                                              " or one that this build writes, such as .png");
+    }
+    check_format(info.desc);
+    const std::string folder = name_->folder();
+    std::error_code ignored;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+      throw Error(ExitCode::cannot_create,
+                  pattern_ + ": cannot be created: no such folder; make " + folder + " first");
+    }
+  }
+
+  void write(Frame& frame) override {
+    if (rgb_.empty()) {
+      write_still(name_->at(written_), frame.image);
+    } else {
+      convert_to_rgb(frame.image, rgb_.view(), frame.field_order);
+      write_still(name_->at(written_), std::as_const(rgb_).view());
+    }
+    ++written_;
+  }
+
+  void finish(Ending ending) override {
+    if (ending != Ending::failed) return;
+    std::error_code ignored;
+    while (written_ > 0) std::filesystem::remove(name_->at(--written_), ignored);
+  }
+
+  [[nodiscard]] std::string name() const override { return pattern_; }
+
+ private:
+  void check_format(const ImageDesc& desc) {
+    const FormatTraits& form = traits(desc.format);
+    if (form.model == ColorModel::real) {
+      throw Error(ExitCode::usage, pattern_ + ": images hold gray or RGB, not " +
+                                       std::string(form.name) + " frames");
+    }
+    if (form.model != ColorModel::yuv) return;
+    ImageDesc rgb = desc;
+    rgb.format = PixelFormat::bgr;
+    rgb_ = Image(rgb);
+  }
+
+  std::string pattern_;
+  std::optional<NumberedName> name_;
+  Image rgb_;  // where frames are YCbCr
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_image_source(const std::string& text, Rational frame_rate) {
+  return std::make_unique<ImageSource>(text, frame_rate);
+}
+
+std::unique_ptr<Sink> make_image_sink(const std::string& pattern) {
+  return std::make_unique<ImageSink>(pattern);
+}
+
+}  // namespace equalux

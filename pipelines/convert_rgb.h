@@ -1,0 +1,19 @@
+#pragma once
+
+#include <equalux/image.h>
+
+/// Conversions between pixel formats, for stills and for filters that take RGB only. Not on the
+/// fast path of any video: filters work in a stream's own format.
+namespace equalux {
+
+/// True for the formats that convert_to_rgb() reads: all but the float planes.
+[[nodiscard]] bool converts_to_rgb(PixelFormat format);
+
+/// Fills `to`, any packed RGB form, with the picture of `from`: same size, any format but the float
+/// planes. Copies a fourth byte from form to form; where there is none it is 255. YCbCr uses its
+/// matrix and range and the nearest chroma sample (within its field where interlaced), rounded.
+/// Throws Error(usage) where sizes differ or a format does not fit.
+void convert_to_rgb(const ConstImageView& from, const ImageView& to,
+                    FieldOrder field_order = FieldOrder::progressive);
+
+}  // namespace equalux

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// Reading and writing files and pipes so that another thread can end a wait.
+namespace equalux {
+
+/// A file descriptor that closes itself, unless it was only borrowed.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  Descriptor(int number, bool owned) : number_(number), owned_(owned) {}
+  ~Descriptor() { close(); }
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+
+  [[nodiscard]] int get() const { return number_; }
+  void close() noexcept;
+
+ private:
+  int number_ = -1;
+  bool owned_ = false;
+};
+
+/// Something that poll() can wait for and any thread can set, once. What ends the waits below.
+class Wakeup {
+ public:
+  Wakeup();
+  void set() noexcept;
+  [[nodiscard]] bool is_set() const { return set_.load(); }
+  [[nodiscard]] int descriptor() const { return event_.get(); }
+
+ private:
+  Descriptor event_;
+  std::atomic<bool> set_{false};
+};
+
+/// Buffered reading. One thread at a time. Large reads bypass the buffer.
+class DescriptorReader {
+ public:
+  /// `name` is for messages; `cancel` makes a waiting or later read end short.
+  DescriptorReader(Descriptor input, std::string name, const Wakeup& cancel);
+
+  /// Fills `data`; returns fewer bytes than asked for at the end or when cancelled only.
+  /// Throws Error(bad_input) where reading fails.
+  [[nodiscard]] std::size_t read(void* data, std::size_t size);
+
+  /// Reads through the next newline, which is not part of `line`. False where there is none within
+  /// `limit` bytes or before the end; `line` then holds what there was.
+  [[nodiscard]] bool read_line(std::string& line, std::size_t limit);
+
+ private:
+  [[nodiscard]] std::size_t read_some(std::uint8_t* data, std::size_t size);
+  [[nodiscard]] bool wait();
+  [[nodiscard]] bool refill();
+
+  Descriptor input_;
+  std::string name_;
+  bool may_wait_;  // a pipe or a device, not a regular file
+  const Wakeup& cancel_;
+  std::vector<std::uint8_t> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+/// Unbuffered writing. One thread at a time.
+class DescriptorWriter {
+ public:
+  DescriptorWriter(Descriptor output, std::string name, const Wakeup& cancel);
+
+  /// Throws Error(write_failed), also where nobody took a byte for a second once cancelled.
+  void write(const void* data, std::size_t size);
+
+ private:
+  void wait();
+
+  Descriptor output_;
+  std::string name_;
+  const Wakeup& cancel_;
+};
+
+/// A second, non-blocking opening of a pipe or terminal; `number` itself, borrowed, for the rest.
+/// Flags set on an inherited descriptor would change it for the program at its other end, too.
+[[nodiscard]] Descriptor reopen_nonblocking(int number, int access);
+
+}  // namespace equalux

@@ -1,0 +1,124 @@
+#include "still.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include <equalux/error.h>
+
+#include "convert_rgb.h"
+#include "partial_file.h"
+#include "pnm.h"
+
+namespace equalux {
+namespace {
+
+std::vector<StillCodec>& codecs() {
+  static std::vector<StillCodec> all;
+  return all;
+}
+
+/// Lower case, without the dot.
+std::string extension_of(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  if (!extension.empty()) extension.erase(0, 1);
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+bool is_pnm(const std::string& extension) {
+  return extension == "ppm" || extension == "pgm" || extension == "pnm";
+}
+
+const StillCodec* codec_for(const std::string& extension) {
+  for (const StillCodec& codec : codecs()) {
+    if (codec.knows(extension)) return &codec;
+  }
+  return nullptr;
+}
+
+Error unknown_extension(ExitCode code, const std::string& path) {
+  const std::string others = codecs().empty() ? "" : ", .png, .jpg or another image format";
+  return {code, path + ": image format '" + extension_of(path) +
+                    "' is not known; must be .ppm, .pgm, .pnm" + others};
+}
+
+/// What codecs take: gray8, bgr, bgra. Null where `image` is one of them already.
+Image for_codec(const ConstImageView& image, const std::string& path) {
+  const FormatTraits& form = traits(image.desc.format);
+  if (form.model != ColorModel::gray && form.model != ColorModel::rgb) {
+    throw Error(ExitCode::usage, path + ": stills are gray or RGB, not " +
+                                     std::string(form.name) + " images");
+  }
+  const bool alpha = form.name.find('a') != std::string_view::npos && form.alpha_offset >= 0;
+  ImageDesc desc = image.desc;
+  if (form.model == ColorModel::rgb) desc.format = alpha ? PixelFormat::bgra : PixelFormat::bgr;
+  if (desc.format == image.desc.format) return {};
+  Image converted(desc);
+  convert_to_rgb(image, converted.view());
+  return converted;
+}
+
+/// Codecs name the file they were given, which is not the one that was asked for.
+[[noreturn]] void rethrow_about(const Error& error, const std::string& partial,
+                                const std::string& final_path) {
+  std::string message = error.what();
+  if (const std::size_t at = message.find(partial); at != std::string::npos) {
+    message.replace(at, partial.size(), final_path);
+  }
+  throw Error(error.code(), message);
+}
+
+void write_with(const StillCodec& codec, const std::string& path, const ConstImageView& image) {
+  const std::string partial = partial_path(path);
+  std::error_code ignored;
+  try {
+    codec.write(partial, image);
+  } catch (const Error& error) {
+    std::filesystem::remove(partial, ignored);
+    rethrow_about(error, partial, path);
+  }
+  std::error_code renamed;
+  std::filesystem::rename(partial, path, renamed);
+  if (!renamed) return;
+  std::filesystem::remove(partial, ignored);
+  throw Error(ExitCode::cannot_create, path + ": cannot be created: " + renamed.message());
+}
+
+}  // namespace
+
+void set_still_codec(const StillCodec& codec) { codecs().push_back(codec); }
+
+bool knows_still(const std::string& path) {
+  const std::string extension = extension_of(path);
+  return is_pnm(extension) || codec_for(extension) != nullptr;
+}
+
+Image read_still(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    throw Error(ExitCode::no_input, path + ": no such file; must be an image");
+  }
+  const std::string extension = extension_of(path);
+  if (is_pnm(extension)) return read_pnm(path);
+  const StillCodec* codec = codec_for(extension);
+  if (codec == nullptr) throw unknown_extension(ExitCode::bad_input, path);
+  return codec->read(path);
+}
+
+void write_still(const std::string& path, const ConstImageView& image) {
+  const std::string extension = extension_of(path);
+  if (is_pnm(extension)) {
+    write_pnm(path, image);
+    return;
+  }
+  const StillCodec* codec = codec_for(extension);
+  if (codec == nullptr) throw unknown_extension(ExitCode::usage, path);
+  const Image converted = for_codec(image, path);
+  write_with(*codec, path, converted.empty() ? image : converted.view());
+}
+
+}  // namespace equalux
