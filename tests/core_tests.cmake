@@ -1,2 +1,3 @@
 # Tests of ...
 equalux_test(fused_chain LABELS core)
+equalux_test(params LABELS core)
