@@ -120,4 +120,13 @@ std::string codec_colorimetry(const AVCodecParameters& codec) {
   return colorimetry_text(color);
 }
 
+std::string codec_chroma_site(const AVCodecParameters& codec) {
+  switch (codec.chroma_location) {
+    case AVCHROMA_LOC_LEFT: return "mpeg2";
+    case AVCHROMA_LOC_CENTER: return "jpeg";
+    case AVCHROMA_LOC_TOPLEFT: return "cosited";
+    default: return {};
+  }
+}
+
 }  // namespace equalux::gst

@@ -13,4 +13,7 @@ namespace equalux::gst {
 /// The stream's colour tags as GStreamer writes them; empty where it has none.
 [[nodiscard]] std::string codec_colorimetry(const AVCodecParameters& codec);
 
+/// Where the stream's chroma samples lie, as GStreamer writes it; empty where nothing says.
+[[nodiscard]] std::string codec_chroma_site(const AVCodecParameters& codec);
+
 }  // namespace equalux::gst

@@ -18,6 +18,15 @@ std::string transfer_of(const GstVideoInfo& video) {
   return {};
 }
 
+/// jpegdec turns 4:2:2 pictures into 4:2:0 without a word.
+void prefer_exact_decoders() {
+  GstPluginFeature* exact =
+      gst_registry_lookup_feature(gst_registry_get(), "avdec_mjpeg");
+  if (exact == nullptr) return;
+  gst_plugin_feature_set_rank(exact, GST_RANK_PRIMARY + 64);
+  gst_object_unref(exact);
+}
+
 }  // namespace
 
 void refuse_deep(const std::string& name, int bit_depth, const std::string& transfer) {
@@ -39,11 +48,10 @@ DecodeBin::DecodeBin(std::string name, FormatPredicate accepts, int threads)
 }
 
 GstElement* DecodeBin::add_decodebin() {
+  prefer_exact_decoders();
   GstElement* decodebin = add_to(pipeline_.get(), make_element("decodebin"));
-  // Only video is decoded, and by software: the same bytes on every machine.
-  const CapsPtr video(gst_caps_new_empty_simple("video/x-raw"));
-  g_object_set(decodebin, "caps", video.get(), "expose-all-streams", FALSE, "force-sw-decoders",
-               TRUE, nullptr);
+  // By software: the same bytes on every machine.
+  g_object_set(decodebin, "force-sw-decoders", TRUE, nullptr);
   g_signal_connect(decodebin, "pad-added", G_CALLBACK(on_pad), this);
   g_signal_connect(decodebin, "no-more-pads", G_CALLBACK(on_no_more_pads), this);
   return decodebin;

@@ -2,6 +2,7 @@
 
 #ifdef EQUALUX_HAVE_LIBAV
 
+#include <string_view>
 #include <utility>
 
 extern "C" {
@@ -51,7 +52,11 @@ void free_packet(gpointer packet) { FreePacket()(static_cast<AVPacket*>(packet))
 class LibavFeed final : public PacketFeed {
  public:
   LibavFeed(InputPtr input, int video_stream, CapsPtr caps)
-      : input_(std::move(input)), stream_(input_->streams[video_stream]), caps_(std::move(caps)) {}
+      : input_(std::move(input)), stream_(input_->streams[video_stream]), caps_(std::move(caps)) {
+    if (std::string_view(input_->iformat->name) == "avi") {
+      stamps_.take_by_order(stream_->codecpar->video_delay);
+    }
+  }
 
   const GstCaps* caps() const override { return caps_.get(); }
   BufferPtr next() override;
@@ -61,6 +66,7 @@ class LibavFeed final : public PacketFeed {
   }
   std::uint64_t lost() const override { return stamps_.lost(); }
   std::string colorimetry() const override { return codec_colorimetry(*stream_->codecpar); }
+  std::string chroma_site() const override { return codec_chroma_site(*stream_->codecpar); }
   std::string read_error() const override { return read_error_; }
 
  private:

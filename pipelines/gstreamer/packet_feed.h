@@ -28,6 +28,8 @@ class PacketFeed {
   [[nodiscard]] virtual std::uint64_t lost() const = 0;
   /// Colour tags of the stream, empty where it has none.
   [[nodiscard]] virtual std::string colorimetry() const = 0;
+  /// Where its chroma samples lie, as GStreamer writes it; empty where nothing says.
+  [[nodiscard]] virtual std::string chroma_site() const = 0;
   /// Why reading ended early; empty where it did not.
   [[nodiscard]] virtual std::string read_error() const = 0;
 };

@@ -12,18 +12,23 @@ constexpr std::int64_t kNear = 1'000;  // ns
 
 }  // namespace
 
+void StampTable::take_by_order(int delay) {
+  const std::lock_guard lock(mutex_);
+  by_order_ = true;
+  skip_ = delay;
+}
+
 void StampTable::fed(std::optional<std::int64_t> pts_ns, std::optional<std::int64_t> dts_ns,
                      std::int64_t duration_ns, bool hidden) {
   const std::lock_guard lock(mutex_);
-  if (pts_ns) any_pts_ = true;
-  const std::optional<std::int64_t> due = pts_ns ? pts_ns : dts_ns;
+  const std::optional<std::int64_t> due = by_order_ ? dts_ns : pts_ns;
   if (due) waiting_.insert({*due, duration_ns, hidden});
 }
 
 Stamp StampTable::guess_locked(std::optional<std::int64_t> pts_ns) const {
   Stamp stamp;
   if (last_) stamp.duration_ns = last_->duration_ns;
-  if (pts_ns && any_pts_) {
+  if (pts_ns && !by_order_) {
     stamp.pts_ns = *pts_ns;
   } else if (last_) {
     stamp.pts_ns = last_->pts_ns + last_->duration_ns;
@@ -34,7 +39,9 @@ Stamp StampTable::guess_locked(std::optional<std::int64_t> pts_ns) const {
 Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
   const std::lock_guard lock(mutex_);
   auto found = waiting_.begin();
-  if (any_pts_ && pts_ns) {
+  if (by_order_) {
+    for (; skip_ > 0 && found != waiting_.end(); --skip_) found = waiting_.erase(found);
+  } else if (pts_ns) {
     found = waiting_.lower_bound(Stamp{*pts_ns - kNear, 0, false});
     if (found != waiting_.end() && found->pts_ns > *pts_ns + kNear) found = waiting_.end();
   }

@@ -16,10 +16,14 @@ struct Stamp {
 };
 
 /// Thread-safe: one thread feeds packets in decoding order, another takes frames in presentation
-/// order. A decoder hands a packet's pts through, which finds it here; where packets have no pts
-/// (avi), frames take the packets' decoding times in rising order.
+/// order. A decoder hands a packet's pts through, which finds it here. Where packets have no pts
+/// (avi), frames take the packets' decoding times in rising order, as late as the codec reorders:
+/// the times that FFmpeg gives them.
 class StampTable {
  public:
+  /// For a stream without pts. `delay` is how many pictures its codec reorders.
+  void take_by_order(int delay);
+
   /// A packet is about to be decoded. Without a pts, its decoding time says when it is due.
   void fed(std::optional<std::int64_t> pts_ns, std::optional<std::int64_t> dts_ns,
            std::int64_t duration_ns, bool hidden);
@@ -38,7 +42,8 @@ class StampTable {
 
   mutable std::mutex mutex_;
   std::multiset<Stamp, Later> waiting_;
-  bool any_pts_ = false;
+  bool by_order_ = false;
+  int skip_ = 0;  // decoding times that are still before the first picture
   std::uint64_t lost_ = 0;
   std::optional<Stamp> last_;
 };
