@@ -15,6 +15,7 @@
 
 #include "../still.h"
 #include "log.h"
+#include "partial_file.h"
 #include "still_check.h"
 #include "whole_file.h"
 
@@ -150,7 +151,9 @@ void write(const std::string& path, const ConstImageView& image) {
   if (!encoded || bytes.empty())
     throw Error(ExitCode::cannot_create, path + ": OpenCV could not encode it as " +
                                              std::string(format->name) + "; try .png");
-  write_whole_file(path, bytes);
+  PartialFile file(path);
+  file.write(bytes.data(), bytes.size());
+  file.commit();
 }
 
 }  // namespace

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <equalux/image.h>
+#include <opencv2/core/mat.hpp>
+
+/// Frames of every format as pictures for a screen.
+namespace equalux {
+
+/// Fills `to` (allocated as CV_8UC3 where it is not yet of that size) with `from`, as
+/// convert_to_rgb() does, on all of OpenCV's threads. Float planes show their first plane, its
+/// smallest value black and its largest white.
+void frame_to_bgr(const ConstImageView& from, FieldOrder field_order, cv::Mat& to);
+
+}  // namespace equalux

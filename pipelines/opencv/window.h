@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sink.h"
+
+/// Frames on the screen, through OpenCV's highgui.
+namespace equalux {
+
+struct WindowOptions {
+  std::string title;         ///< stands in the title bar; empty = the stream's name
+  std::string still_folder;  ///< where `w` writes; empty = the current folder
+};
+
+/// A sink that shows frames: live ones at once, a file's at their timestamps. Keys: q or Esc quits,
+/// space shows before or after, s splits the picture between them, h lays histograms of V and the
+/// tone curve over it, p pauses, w writes both as equalux-YYYYMMDD-HHMMSS-N.png (before, then
+/// after). Closing the window quits. Frames larger than the screen are scaled down.
+///
+/// needs_main_thread(). open() throws Error(unavailable) where no display answers, write() and
+/// idle() throw Error(write_failed) where it goes away. At most one at a time.
+[[nodiscard]] std::unique_ptr<Sink> make_window_sink(const WindowOptions& options = {});
+
+}  // namespace equalux

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+/// Whether there is a display, asked without highgui, which ends the process where there is none.
+namespace equalux {
+
+/// A connection of our own to the display server, which tells whether it still lives.
+class DisplayWatch {
+ public:
+  virtual ~DisplayWatch() = default;
+  /// False for ever once the server is gone: highgui must not be called any more.
+  [[nodiscard]] virtual bool alive() = 0;
+  [[nodiscard]] virtual const std::string& name() const = 0;  ///< "DISPLAY=:0"
+  [[nodiscard]] virtual int width() const = 0;                ///< pixels; 0 = unknown
+  [[nodiscard]] virtual int height() const = 0;               ///< pixels; 0 = unknown
+};
+
+/// Connects to $DISPLAY, or else to $WAYLAND_DISPLAY where highgui's toolkit can use it, and tells
+/// the toolkit to take that one. Throws Error(unavailable).
+[[nodiscard]] std::unique_ptr<DisplayWatch> open_display();
+
+/// Stands around each call of highgui. Toolkits call exit() when the server dies within one; the
+/// process then ends with one line and ExitCode::write_failed instead. One thread at a time.
+class HighguiCall {
+ public:
+  HighguiCall();
+  ~HighguiCall();
+  HighguiCall(const HighguiCall&) = delete;
+  HighguiCall& operator=(const HighguiCall&) = delete;
+};
+
+}  // namespace equalux
