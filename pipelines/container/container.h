@@ -20,23 +20,23 @@ struct ContainerStream {
   enum class Kind : std::uint8_t { video, audio, subtitle, attachment, data };
   int index = 0;
   Kind kind = Kind::data;
-  std::string codec;            ///< libavcodec's name, "aac"
-  std::string language;         ///< empty = none
-  bool attached_picture = false; ///< cover art: a video stream that is only copied
+  std::string codec;              ///< libavcodec's name, "aac"
+  std::string language;           ///< empty = none
+  bool attached_picture = false;  ///< cover art: a video stream that is only copied
 };
 
 /// What is known of a file before any frame is decoded.
 struct ContainerInfo {
-  std::string format;              ///< libavformat's name
+  std::string format;  ///< libavformat's name
   std::vector<ContainerStream> streams;
-  int video_stream = -1;           ///< the stream to be filtered; -1 = none
+  int video_stream = -1;  ///< the stream to be filtered; -1 = none
   Rational video_time_base{1, 1};
   Rational average_frame_rate{0, 1};
-  std::optional<std::uint64_t> video_frames;   ///< declared by the container
-  std::optional<std::int64_t> duration_ns;     ///< declared
-  std::int64_t video_start_ns = 0;             ///< first timestamp of the video stream
+  std::optional<std::uint64_t> video_frames;  ///< declared by the container
+  std::optional<std::int64_t> duration_ns;    ///< declared
+  std::int64_t video_start_ns = 0;            ///< first timestamp of the video stream
   int bit_depth = 8;
-  std::string transfer;            ///< "smpte2084" (PQ), "arib-std-b67" (HLG), "bt709" ...; empty = unset
+  std::string transfer;  ///< "smpte2084" (PQ), "arib-std-b67" (HLG), "bt709" ...; empty = unset
   std::string video_codec;
 };
 
@@ -51,15 +51,16 @@ struct ContainerInfo {
 
 /// An encoded video stream, as an encoder delivers it.
 struct EncodedVideoFormat {
-  std::string codec;                   ///< libavcodec's name: "h264", "hevc", "vp9", "ffv1", "mjpeg" ...
+  std::string codec;  ///< libavcodec's name: "h264", "hevc", "vp9", "ffv1", "mjpeg" ...
   int width = 0;
   int height = 0;
   Rational frame_rate{0, 1};
   Rational pixel_aspect{1, 1};
-  std::vector<std::byte> codec_data;   ///< avcC, hvcC ...: extradata
+  std::vector<std::byte> codec_data;  ///< avcC, hvcC ...: extradata
+  std::string pixel_format;  ///< libav's name, "yuv422p"; empty = "yuv420p". VP9 in mp4 needs it
   ColorMatrix matrix = ColorMatrix::bt709;
   ColorRange range = ColorRange::limited;
-  std::string colorimetry;             ///< GStreamer's string, for primaries and transfer; empty = none
+  std::string colorimetry;  ///< GStreamer's string, for primaries and transfer; empty = none
   FieldOrder field_order = FieldOrder::progressive;
 };
 
@@ -73,9 +74,9 @@ struct EncodedPacket {
 };
 
 struct ContainerWriterOptions {
-  std::string output_path;   ///< the final name; its extension chooses mp4, mov or mkv
-  std::string copy_from;     ///< the input whose other streams and tags are kept; empty = none
-  bool drop_streams = false; ///< go on without streams that the container cannot hold
+  std::string output_path;    ///< the final name; its extension chooses mp4, mov or mkv
+  std::string copy_from;      ///< the input whose other streams and tags are kept; empty = none
+  bool drop_streams = false;  ///< go on without streams that the container cannot hold
 };
 
 /// Writes NAME.partial.EXT beside the final name and renames it at the end. Playable at every

@@ -1,1 +1,120 @@
-namespace equalux {}
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include <equalux/error.h>
+
+#include "container.h"
+#include "open_input.h"
+
+namespace equalux {
+namespace {
+
+ContainerStream::Kind kind_of(const AVStream& stream) {
+  switch (stream.codecpar->codec_type) {
+    case AVMEDIA_TYPE_VIDEO:
+      return ContainerStream::Kind::video;
+    case AVMEDIA_TYPE_AUDIO:
+      return ContainerStream::Kind::audio;
+    case AVMEDIA_TYPE_SUBTITLE:
+      return ContainerStream::Kind::subtitle;
+    case AVMEDIA_TYPE_ATTACHMENT:
+      return ContainerStream::Kind::attachment;
+    default:
+      return ContainerStream::Kind::data;
+  }
+}
+
+/// Formats that libavformat reads as a video although they hold a picture or a text.
+const char* what_instead(std::string_view format) {
+  static constexpr std::array<std::string_view, 5> kTexts{"tty", "bin", "xbin", "adf", "idf"};
+  if (format.ends_with("_pipe") || format == "image2" || format == "ico") return "a still image";
+  if (std::find(kTexts.begin(), kTexts.end(), format) != kTexts.end()) return "a text";
+  return nullptr;
+}
+
+/// "2 audio streams (aac, opus), 1 subtitle stream (subrip)"
+std::string list_streams(const AVFormatContext& input) {
+  std::map<std::string, std::pair<int, std::string>> kinds;
+  for (unsigned i = 0; i < input.nb_streams; ++i) {
+    const AVStream& stream = *input.streams[i];
+    auto& [count, codecs] =
+        kinds[is_attached_picture(stream) ? "cover picture" : kind_name(stream)];
+    codecs += (count++ == 0 ? "" : ", ") + std::string(codec_name(stream));
+  }
+  std::string text;
+  for (const auto& [kind, entry] : kinds) {
+    const auto& [count, codecs] = entry;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + kind + " stream" +
+            (count == 1 ? "" : "s") + " (" + codecs + ")";
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+int bit_depth_of(const AVCodecParameters& codec) {
+  if (codec.format >= 0) {
+    const AVPixFmtDescriptor* format =
+        av_pix_fmt_desc_get(static_cast<AVPixelFormat>(codec.format));
+    if (format != nullptr) return format->comp[0].depth;
+  }
+  return codec.bits_per_raw_sample > 0 ? codec.bits_per_raw_sample : 8;
+}
+
+std::optional<std::int64_t> duration_of(const AVFormatContext& input, const AVStream& video) {
+  // A duration out of the bit rate is a guess.
+  if (input.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE) return std::nullopt;
+  if (video.duration > 0) return av_rescale_q(video.duration, video.time_base, kNanoseconds);
+  if (input.duration > 0) return av_rescale_q(input.duration, kMicroseconds, kNanoseconds);
+  return std::nullopt;
+}
+
+void describe_video(const AVFormatContext& input, const AVStream& video, ContainerInfo& info) {
+  const AVCodecParameters& codec = *video.codecpar;
+  info.video_codec = codec_name(video);
+  info.video_time_base = to_rational(video.time_base);
+  info.average_frame_rate = to_rational(video.avg_frame_rate);
+  if (info.average_frame_rate.den == 0) info.average_frame_rate = {0, 1};
+  if (video.nb_frames > 0) info.video_frames = static_cast<std::uint64_t>(video.nb_frames);
+  info.duration_ns = duration_of(input, video);
+  if (video.start_time != AV_NOPTS_VALUE) {
+    info.video_start_ns = av_rescale_q(video.start_time, video.time_base, kNanoseconds);
+  }
+  info.bit_depth = bit_depth_of(codec);
+  if (codec.color_trc != AVCOL_TRC_UNSPECIFIED) {
+    const char* name = av_color_transfer_name(codec.color_trc);
+    if (name != nullptr) info.transfer = name;
+  }
+}
+
+}  // namespace
+
+ContainerInfo probe_container(const std::string& path) {
+  const InputContext input = open_input(path);
+  ContainerInfo info;
+  info.format = input->iformat->name;
+  if (const char* other = what_instead(info.format)) {
+    throw Error(ExitCode::bad_input,
+                path + ": is " + other + " (" + info.format + "), not a video; give a video file");
+  }
+  info.video_stream = filtered_stream(*input);
+  if (info.video_stream < 0) {
+    throw Error(ExitCode::bad_input, path + ": holds no video but " + list_streams(*input) +
+                                         "; give a file with a video stream");
+  }
+  for (unsigned i = 0; i < input->nb_streams; ++i) {
+    const AVStream& stream = *input->streams[i];
+    info.streams.push_back({static_cast<int>(i), kind_of(stream), codec_name(stream),
+                            tag_of(stream.metadata, "language"), is_attached_picture(stream)});
+  }
+  const AVStream& video = *input->streams[info.video_stream];
+  if (video.codecpar->codec_id == AV_CODEC_ID_NONE || video.codecpar->width <= 0 ||
+      video.codecpar->height <= 0) {
+    throw Error(ExitCode::bad_input, path + ": its video (" + codec_name(video) +
+                                         ") is of no known kind or size; give a whole video file");
+  }
+  describe_video(*input, video, info);
+  return info;
+}
+
+}  // namespace equalux

@@ -1,0 +1,79 @@
+#include "open_input.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <equalux/error.h>
+#include <unistd.h>
+
+#include "declared_size.h"
+
+namespace equalux {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What to say of a file that does not open: a cut one deserves more than "invalid data".
+std::string why_unreadable(const std::string& path, int error) {
+  if (const auto missing = missing_bytes(path)) {
+    return path + ": cannot be read, its index is missing: it " + describe(*missing);
+  }
+  return path + ": is no media file that can be read (" + av_text(error) + "); give a video file";
+}
+
+}  // namespace
+
+std::string file_url(const std::string& path) {
+  return "file:" + path;
+}
+
+void check_readable(const std::string& path) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  if (!fs::exists(status)) {
+    throw Error(ExitCode::no_input, path + ": no such file" +
+                                        (failure ? " (" + failure.message() + ")" : "") +
+                                        "; give an existing video file");
+  }
+  if (fs::is_directory(status)) {
+    throw Error(ExitCode::bad_input, path + ": is a folder, not a video file");
+  }
+  if (!fs::is_regular_file(status)) {
+    throw Error(ExitCode::bad_input, path + ": is not a regular file; give a video file");
+  }
+  if (::access(path.c_str(), R_OK) != 0) {
+    throw Error(ExitCode::no_input,
+                path + ": cannot be opened for reading: " + std::strerror(errno));
+  }
+  if (fs::file_size(path, failure) == 0) {
+    throw Error(ExitCode::bad_input, path + ": is empty; give a video file");
+  }
+}
+
+InputContext open_input(const std::string& path) {
+  route_libav_log();
+  check_readable(path);
+  Dictionary options;
+  // A playlist must not make us open what its author chose.
+  options.set("protocol_whitelist", "file");
+  AVFormatContext* raw = nullptr;
+  int error = avformat_open_input(&raw, file_url(path).c_str(), nullptr, options.address());
+  InputContext input(raw);
+  if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
+  error = avformat_find_stream_info(input.get(), nullptr);
+  if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
+  return input;
+}
+
+int filtered_stream(const AVFormatContext& input) {
+  for (unsigned i = 0; i < input.nb_streams; ++i) {
+    const AVStream& stream = *input.streams[i];
+    if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !is_attached_picture(stream)) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+}  // namespace equalux

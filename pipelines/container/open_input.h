@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "av_handles.h"
+
+/// Opens files for reading by libavformat.
+namespace equalux {
+
+/// The name that libavformat takes for a file, whatever characters it holds.
+[[nodiscard]] std::string file_url(const std::string& path);
+
+/// Throws Error(no_input) where the file is missing or unreadable, Error(bad_input) where it is
+/// no regular file or empty.
+void check_readable(const std::string& path);
+
+/// Opens a file and learns its streams. Throws as check_readable, and Error(bad_input) where
+/// libavformat does not know it.
+[[nodiscard]] InputContext open_input(const std::string& path);
+
+/// The stream that is filtered: the first video that is no cover art; -1 where there is none.
+[[nodiscard]] int filtered_stream(const AVFormatContext& input);
+
+}  // namespace equalux

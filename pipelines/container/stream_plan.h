@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "av_handles.h"
+#include "container.h"
+
+/// Which stream of the input goes where in the output, and whether the container can hold it.
+namespace equalux {
+
+enum class ContainerKind : std::uint8_t { mp4, mov, matroska };
+
+/// By the extension, whatever its case. Throws Error(usage) for another one.
+[[nodiscard]] ContainerKind container_kind(const std::string& path);
+/// ".mp4"
+[[nodiscard]] const char* extension_of(ContainerKind kind);
+/// libavformat's muxer.
+[[nodiscard]] const char* muxer_name(ContainerKind kind);
+[[nodiscard]] inline bool is_iso(ContainerKind kind) {
+  return kind != ContainerKind::matroska;
+}
+
+/// How a stream of the input reaches the output.
+enum class StreamRole : std::uint8_t {
+  filtered,    ///< its packets are the encoder's
+  copied,      ///< packet by packet
+  cover,       ///< one picture, in the head
+  attachment,  ///< a file in the head (fonts; cover art in Matroska)
+  remade,      ///< chapter text and timecode tracks, which the muxer makes out of the tags
+  dropped,
+};
+
+struct StreamPlan {
+  ContainerKind kind = ContainerKind::matroska;
+  std::vector<StreamRole> roles;     ///< one for each stream of the input
+  std::vector<std::string> dropped;  ///< "stream 3 (subtitle, ass)"
+};
+
+/// Plans for `input`. Throws Error(usage) that names the first stream which the container cannot
+/// hold, and a container that can; with `drop_streams` it leaves such streams out instead.
+[[nodiscard]] StreamPlan plan_streams(const AVFormatContext& input, ContainerKind kind,
+                                      bool drop_streams);
+
+/// Throws Error(usage) where the container cannot hold a video of that codec.
+void check_video_codec(const std::string& codec, ContainerKind kind);
+
+/// Adds a stream like `in` to a muxer of that kind, with all that is known of it but timing.
+AVStream& add_copied_stream(AVFormatContext& muxer, ContainerKind kind, const AVStream& in);
+
+}  // namespace equalux
