@@ -72,6 +72,7 @@ void Engine::prepare() {
     throw Error(ExitCode::bad_input, info_.name + ": frames of " + size_of(info_.desc) +
                                          " do not fit in memory; scale the input down");
   }
+  if (options_.on_open) options_.on_open(output_info_);
   progress_.start(info_, options_.max_frames);
 }
 

@@ -31,6 +31,9 @@ struct RunProgress {
 struct RunOptions {
   std::uint64_t max_frames = 0;  ///< 0 = all
   std::size_t queue_depth = 3;   ///< frames each queue holds; live sources use 1
+  /// Called once on the calling thread, before the sink opens, with what the sink will be told:
+  /// the source's stream with the filters' format.
+  std::function<void(const StreamInfo&)> on_open;
   /// Called for each frame when the sink is through with it, with complete timings, on the sink's
   /// thread; unset means that nothing is measured.
   std::function<void(const Frame&)> on_frame;

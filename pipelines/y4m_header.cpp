@@ -108,9 +108,10 @@ FieldOrder parse_interlacing(std::string_view text, const std::string& name) {
   refuse(name, "YUV4MPEG2 header with interlacing " + quoted(text) + "; must be p, t, b, m or ?");
 }
 
-void parse_extension(std::string_view text, StreamInfo& info) {
-  if (text == "COLORRANGE=FULL") info.desc.range = ColorRange::full;
-  if (text == "COLORRANGE=LIMITED") info.desc.range = ColorRange::limited;
+std::optional<ColorRange> find_range(std::string_view token) {
+  if (token == "XCOLORRANGE=FULL") return ColorRange::full;
+  if (token == "XCOLORRANGE=LIMITED") return ColorRange::limited;
+  return std::nullopt;
 }
 
 void parse_parameter(std::string_view token, StreamInfo& info) {
@@ -133,9 +134,6 @@ void parse_parameter(std::string_view token, StreamInfo& info) {
       break;
     case 'C':
       parse_chroma(value, info);
-      break;
-    case 'X':
-      parse_extension(value, info);
       break;
     default:
       break;  // The format's rule: unknown parameters are passed over.
@@ -200,8 +198,11 @@ StreamInfo parse_y4m_header(std::string_view line, const std::string& name) {
   info.chroma_site = "jpeg";
   info.frame_rate = {0, 1};
   info.pixel_aspect = {0, 1};
-  for_each_word(line.substr(kMagic.size()),
-                [&](std::string_view token) { parse_parameter(token, info); });
+  std::optional<ColorRange> range;
+  for_each_word(line.substr(kMagic.size()), [&](std::string_view token) {
+    parse_parameter(token, info);
+    if (const auto found = find_range(token)) range = found;
+  });
   if (info.desc.width == 0 || info.desc.height == 0) {
     refuse(name, "YUV4MPEG2 header without a size; must hold W and H");
   }
@@ -211,6 +212,8 @@ StreamInfo parse_y4m_header(std::string_view line, const std::string& name) {
   }
   info.desc.matrix =
       info.desc.height > kStandardDefinitionRows ? ColorMatrix::bt709 : ColorMatrix::bt601;
+  const bool gray = info.desc.format == PixelFormat::gray8;
+  info.desc.range = range.value_or(gray ? ColorRange::full : ColorRange::limited);
   if (info.frame_rate.num == 0) info.frame_rate = kDefaultRate;
   return info;
 }
@@ -244,9 +247,7 @@ std::string format_y4m_header(const StreamInfo& info, const std::string& name) {
   header += interlacing_tag(info.field_order);
   header += " A" + ratio_text(info.pixel_aspect);
   header += " C" + std::string(tag);
-  if (info.desc.format != PixelFormat::gray8) {
-    header += info.desc.range == ColorRange::full ? " XCOLORRANGE=FULL" : " XCOLORRANGE=LIMITED";
-  }
+  header += info.desc.range == ColorRange::full ? " XCOLORRANGE=FULL" : " XCOLORRANGE=LIMITED";
   return header + "\n";
 }
 

@@ -15,7 +15,7 @@ inline constexpr std::size_t kY4mHeaderLimit = 4096;
 inline constexpr std::size_t kY4mFrameLineLimit = 1024;
 
 /// Reads a stream header (without its newline). `name` is for messages. An unknown frame rate
-/// becomes 25, as in other readers; a stream without a colour range is limited. Sizes are checked
+/// becomes 25, as in other readers; a stream without a colour range is limited, mono full. Sizes are checked
 /// before anybody allocates. Throws Error(bad_input).
 [[nodiscard]] StreamInfo parse_y4m_header(std::string_view line, const std::string& name);
 

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace equalux {
+
+/// A text file that grows while a program runs: buffered, written in place so that its lines
+/// survive a kill, "-" for standard output. One thread at a time.
+class TextFile {
+ public:
+  /// Throws Error(cannot_create).
+  explicit TextFile(std::string path);
+
+  /// Throws Error(write_failed), perhaps for text of an earlier call.
+  void append(std::string_view text);
+  /// Writes what is buffered and closes. Throws Error(write_failed).
+  void finish();
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const noexcept;
+  };
+  [[noreturn]] void fail(int error_number) const;
+
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace equalux
