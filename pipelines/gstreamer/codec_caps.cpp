@@ -22,7 +22,7 @@ struct CodecCaps {
 };
 
 // Whole pictures in each buffer, as libavformat delivers them.
-constexpr std::array<CodecCaps, 26> kCodecs{{
+constexpr std::array<CodecCaps, 28> kCodecs{{
     {AV_CODEC_ID_H264, "video/x-h264, alignment=au", true},
     {AV_CODEC_ID_HEVC, "video/x-h265, alignment=au", true},
     {AV_CODEC_ID_AV1, "video/x-av1, stream-format=obu-stream, alignment=tu", true},
@@ -36,7 +36,9 @@ constexpr std::array<CodecCaps, 26> kCodecs{{
     {AV_CODEC_ID_MSMPEG4V3, "video/x-msmpeg, msmpegversion=43", true},
     {AV_CODEC_ID_H263, "video/x-h263, variant=itu", false},
     {AV_CODEC_ID_FLV1, "video/x-flash-video, flvversion=1", false},
-    {AV_CODEC_ID_MJPEG, "image/jpeg", false},
+    {AV_CODEC_ID_MJPEG, "image/jpeg, parsed=true", false},
+    {AV_CODEC_ID_PNG, "image/png", false},
+    {AV_CODEC_ID_GIF, "image/gif", false},
     {AV_CODEC_ID_FFV1, "video/x-ffv, ffvversion=1", true},
     {AV_CODEC_ID_HUFFYUV, "video/x-huffyuv", true},
     {AV_CODEC_ID_FFVHUFF, "video/x-ffvhuff", true},

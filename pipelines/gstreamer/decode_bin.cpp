@@ -18,13 +18,14 @@ std::string transfer_of(const GstVideoInfo& video) {
   return {};
 }
 
-/// jpegdec turns 4:2:2 pictures into 4:2:0 without a word.
+/// jpegdec turns 4:2:2 pictures into 4:2:0 without a word; the other one wants parsed pictures.
 void prefer_exact_decoders() {
-  GstPluginFeature* exact =
-      gst_registry_lookup_feature(gst_registry_get(), "avdec_mjpeg");
-  if (exact == nullptr) return;
-  gst_plugin_feature_set_rank(exact, GST_RANK_PRIMARY + 64);
-  gst_object_unref(exact);
+  for (const char* name : {"jpegparse", "avdec_mjpeg"}) {
+    GstPluginFeature* feature = gst_registry_lookup_feature(gst_registry_get(), name);
+    if (feature == nullptr) continue;
+    gst_plugin_feature_set_rank(feature, GST_RANK_PRIMARY + 64);
+    gst_object_unref(feature);
+  }
 }
 
 }  // namespace
