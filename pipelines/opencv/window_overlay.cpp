@@ -94,7 +94,7 @@ std::vector<cv::Point> outline_of(const std::array<std::uint32_t, 256>& counts,
 /// Equalized pictures use some values twice and others never; neighbours are averaged so that the
 /// shape shows and not the comb.
 std::array<std::uint32_t, 256> smoothed(const std::array<std::uint32_t, 256>& counts) {
-  constexpr int kReach = 4;
+  constexpr int kReach = 6;
   std::array<std::uint32_t, 256> result{};
   for (int v = 0; v < 256; ++v) {
     std::uint64_t sum = 0;
@@ -107,13 +107,14 @@ std::array<std::uint32_t, 256> smoothed(const std::array<std::uint32_t, 256>& co
 
 void fill_histogram(const std::array<std::uint32_t, 256>& counts, const Graph& graph,
                     const cv::Scalar& color, double weight, cv::Mat& picture) {
-  cv::Mat layer = picture(graph.area).clone();
-  std::vector<cv::Point> points = outline_of(counts, graph);
-  for (cv::Point& point : points)
-    point -= graph.area.tl();
-  cv::fillPoly(layer, std::vector<std::vector<cv::Point>>{points}, color, cv::LINE_AA);
   cv::Mat area = picture(graph.area);
+  cv::Mat layer = area.clone();
+  std::vector<cv::Point> outline = outline_of(counts, graph);
+  for (cv::Point& point : outline)
+    point -= graph.area.tl();
+  cv::fillPoly(layer, std::vector<std::vector<cv::Point>>{outline}, color, cv::LINE_AA);
   cv::addWeighted(area, 1 - weight, layer, weight, 0, area);
+  cv::polylines(area, outline, false, color, 1, cv::LINE_AA);
 }
 
 void draw_curve(const Tones& tones, const Graph& graph, int thickness, cv::Mat& picture) {
@@ -170,9 +171,9 @@ void draw_tones(const Tones& tones, cv::Mat& picture) {
     cv::line(picture, {x, graph.y(0)}, {x, graph.y(1)}, kGrid, 1);
     cv::line(picture, {graph.x(0), y}, {graph.x(255), y}, kGrid, 1);
   }
-  fill_histogram(smoothed(tones.after), graph, kAfter, 0.55, picture);
+  fill_histogram(smoothed(tones.after), graph, kAfter, 0.3, picture);
   fill_histogram(tones.before, graph, kBefore, 0.6, picture);
-  draw_curve(tones, graph, scale.line + 1, picture);
+  draw_curve(tones, graph, scale.line, picture);
 
   const int text_y = panel.y + pad + scale.of(2);
   text(picture, "V before", {graph.area.x, text_y}, scale, kBefore);
