@@ -1,0 +1,211 @@
+#include "io_factory.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+
+#include <equalux/error.h>
+
+#include "image_pattern.h"
+#include "nearest_name.h"
+#include "null_sink.h"
+#include "paths.h"
+#include "still.h"
+#include "test_source.h"
+#include "y4m.h"
+#ifdef EQUALUX_HAVE_OPENCV
+#include "opencv/camera.h"
+#include "opencv/window.h"
+#endif
+#ifdef EQUALUX_HAVE_GSTREAMER
+#include "gstreamer/file_sink.h"
+#include "gstreamer/file_source.h"
+#include "gstreamer/launch.h"
+#endif
+
+namespace fs = std::filesystem;
+
+namespace equalux::cli {
+namespace {
+
+constexpr std::array<std::string_view, 4> kContainers{"mp4", "mov", "m4v", "mkv"};
+constexpr int kMaxCamera = 255;
+
+[[noreturn]] void usage(const std::string& message) { throw Error(ExitCode::usage, message); }
+[[noreturn]] [[maybe_unused]] void not_built(const std::string& what, const std::string& needs,
+                                             const std::string& instead) {
+  throw Error(ExitCode::unavailable,
+              what + " needs " + needs + ", which this build does not have; must be " + instead);
+}
+
+std::string after_colon(const std::string& text) { return text.substr(text.find(':') + 1); }
+
+int camera_number(const std::string& input) {
+  const std::string text = after_colon(input);
+  int number = -1;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc{} || end != last || number < 0 || number > kMaxCamera) {
+    usage("input " + input + " is no camera, must be camera:0 to camera:" +
+          std::to_string(kMaxCamera));
+  }
+  return number;
+}
+
+}  // namespace
+
+InputKind input_kind(const std::string& input) {
+  if (input == "-") return InputKind::standard_input;
+  if (input.starts_with("camera:")) {
+    (void)camera_number(input);
+    return InputKind::camera;
+  }
+  if (input.starts_with("test:")) {
+    (void)parse_test_pattern(after_colon(input));
+    return InputKind::test;
+  }
+  if (input.starts_with("gst:")) return InputKind::launch;
+  // A file whose very name holds a '[' or '?' is that file.
+  std::error_code ignored;
+  if (!fs::is_regular_file(input, ignored) && is_image_sequence(input)) return InputKind::sequence;
+  if (extension_of(input) == "y4m") return InputKind::y4m;
+  return knows_still(input) ? InputKind::sequence : InputKind::media_file;
+}
+
+OutputKind output_kind(const std::string& output) {
+  if (output == "-") return OutputKind::standard_output;
+  if (output == "window") return OutputKind::window;
+  if (output == "null") return OutputKind::null;
+  if (output.starts_with("v4l2:")) return OutputKind::v4l2;
+  if (output.starts_with("gst:")) return OutputKind::launch;
+  const std::string extension = extension_of(output);
+  if (extension == "y4m") return OutputKind::y4m;
+  if (std::find(kContainers.begin(), kContainers.end(), extension) != kContainers.end()) {
+    return OutputKind::media_file;
+  }
+  if (knows_still(output)) {
+    if (!NumberedName::parse(output)) {
+      usage("output '" + output + "' names one still, must be a pattern like out%05d." +
+            extension + "; equalux image writes one");
+    }
+    return OutputKind::sequence;
+  }
+  usage("output '" + output +
+        "' is no form that is known, must be a file .mp4, .mov, .m4v, .mkv or .y4m, a pattern of "
+        "stills, window, null, v4l2:/dev/videoN, gst:... or -");
+}
+
+bool is_live(InputKind kind) {
+  return kind == InputKind::camera || kind == InputKind::test || kind == InputKind::launch;
+}
+
+bool is_media_name(const std::string& path) {
+  static constexpr std::array<std::string_view, 26> kExtensions{
+      "mp4", "mov", "m4v",  "mkv", "webm", "avi", "mpg", "mpeg", "ts",  "mts", "m2ts", "flv", "wmv",
+      "asf", "ogv", "3gp",  "3g2", "mxf",  "vob", "dv",  "m2v",  "h264", "h265", "hevc", "mjpg", "y4m"};
+  const std::string extension = extension_of(path);
+  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
+}
+
+void check_output(const std::string& output, const OutputOptions& options) {
+  (void)output_kind(output);
+#ifdef EQUALUX_HAVE_GSTREAMER
+  try {
+    check_encoder(options.encoder.empty() ? std::string(kDefaultEncoder) : options.encoder,
+                  options.quality, options.lossless);
+  } catch (const Error& error) {
+    // Whether it runs here is asked again when the output is opened, if it is needed at all.
+    if (error.code() == ExitCode::usage) throw;
+  }
+#else
+  (void)options;
+#endif
+}
+
+std::unique_ptr<Source> make_source(const std::string& input, const InputOptions& options) {
+  switch (input_kind(input)) {
+    case InputKind::standard_input:
+      return make_y4m_source("-");
+    case InputKind::y4m:
+      require_input(input);
+      return make_y4m_source(input);
+    case InputKind::test:
+      return make_test_source(parse_test_pattern(after_colon(input)));
+    case InputKind::sequence:
+      return make_image_source(input, options.fps.value_or(Rational{30, 1}));
+    case InputKind::camera: {
+#ifdef EQUALUX_HAVE_OPENCV
+      CameraOptions camera;
+      camera.number = camera_number(input);
+      camera.width = options.width;
+      camera.height = options.height;
+      camera.fps = options.fps ? options.fps->value() : 0;
+      return make_camera_source(camera);
+#else
+      not_built("input " + input, "OpenCV", "gst:v4l2src or a file");
+#endif
+    }
+    case InputKind::launch:
+#ifdef EQUALUX_HAVE_GSTREAMER
+      return make_launch_source(after_colon(input));
+#else
+      not_built("input " + input, "GStreamer", "- or a file .y4m");
+#endif
+    case InputKind::media_file:
+      break;
+  }
+  require_input(input);
+#ifdef EQUALUX_HAVE_GSTREAMER
+  return make_file_source(input, FileSourceOptions{options.threads});
+#else
+  not_built("input " + input, "GStreamer", "- or a file .y4m");
+#endif
+}
+
+std::unique_ptr<Sink> make_sink(const std::string& output, const OutputOptions& options) {
+  switch (output_kind(output)) {
+    case OutputKind::standard_output:
+      return make_y4m_sink("-");
+    case OutputKind::y4m:
+      return make_y4m_sink(output);
+    case OutputKind::null:
+      return make_null_sink();
+    case OutputKind::sequence:
+      return make_image_sink(output);
+    case OutputKind::window:
+#ifdef EQUALUX_HAVE_OPENCV
+      return make_window_sink();
+#else
+      not_built("output window", "OpenCV", "gst:autovideosink, a file or null");
+#endif
+    case OutputKind::v4l2:
+#ifdef EQUALUX_HAVE_GSTREAMER
+      return make_v4l2_sink(after_colon(output));
+#else
+      not_built("output " + output, "GStreamer", "- or a file .y4m");
+#endif
+    case OutputKind::launch:
+#ifdef EQUALUX_HAVE_GSTREAMER
+      return make_launch_sink(after_colon(output));
+#else
+      not_built("output " + output, "GStreamer", "- or a file .y4m");
+#endif
+    case OutputKind::media_file:
+      break;
+  }
+#ifdef EQUALUX_HAVE_GSTREAMER
+  FileSinkOptions file;
+  file.path = output;
+  if (!options.encoder.empty()) file.encoder = options.encoder;
+  file.quality = options.quality;
+  file.lossless = options.lossless;
+  file.drop_streams = options.drop_streams;
+  return make_file_sink(file);
+#else
+  (void)options;
+  not_built("output " + output, "GStreamer", "- or a file .y4m");
+#endif
+}
+
+}  // namespace equalux::cli

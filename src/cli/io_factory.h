@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "command.h"
+#include "options.h"
+#include "sink.h"
+#include "source.h"
+
+/// From what the user wrote for INPUT and OUTPUT to a source and a sink.
+namespace equalux::cli {
+
+enum class InputKind { media_file, y4m, standard_input, sequence, camera, test, launch };
+enum class OutputKind { media_file, y4m, standard_output, sequence, window, null, v4l2, launch };
+
+struct InputOptions {
+  std::optional<Rational> fps;  ///< of sequences, and asked of cameras
+  int width = 0;                ///< asked of cameras; 0 = the camera's choice
+  int height = 0;
+  int threads = 0;              ///< of the decoder
+};
+
+struct OutputOptions {
+  std::string encoder;          ///< empty = the default
+  std::optional<int> quality;   ///< the encoder's own scale
+  bool lossless = false;
+  bool drop_streams = false;
+};
+
+/// What kind of input or output a text names. Throws Error(usage) for a form that is not known.
+[[nodiscard]] InputKind input_kind(const std::string& input);
+[[nodiscard]] OutputKind output_kind(const std::string& output);
+
+/// True for inputs whose frames come as time passes.
+[[nodiscard]] bool is_live(InputKind kind);
+
+/// True for extensions of media files that may be read.
+[[nodiscard]] bool is_media_name(const std::string& path);
+
+/// Everything that the texts alone tell is wrong. Throws Error(usage).
+void check_output(const std::string& output, const OutputOptions& options);
+
+/// Throws Error(no_input) where the input is not there, Error(unavailable) where this build cannot
+/// read such inputs.
+[[nodiscard]] std::unique_ptr<Source> make_source(const std::string& input,
+                                                  const InputOptions& options);
+/// Throws Error(unavailable) where this build cannot write such outputs.
+[[nodiscard]] std::unique_ptr<Sink> make_sink(const std::string& output,
+                                              const OutputOptions& options);
+
+/// --encoder, --quality, --lossless, --drop-streams.
+[[nodiscard]] OptionGroup output_group(OutputOptions& options);
+
+/// "30", "29.97" or "30000/1001". Throws Error(usage).
+[[nodiscard]] Rational read_rate(const std::string& option, const std::string& text);
+
+/// The encoders as a table for --list-encoders.
+[[nodiscard]] std::string encoder_table();
+
+}  // namespace equalux::cli

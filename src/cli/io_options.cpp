@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include <equalux/error.h>
+
+#include "io_factory.h"
+#include "rate_text.h"
+#include "values.h"
+#ifdef EQUALUX_HAVE_GSTREAMER
+#include "gstreamer/encoders.h"
+#endif
+
+/// The options of inputs and outputs.
+namespace equalux::cli {
+namespace {
+
+constexpr int kLeastQuality = -1;
+constexpr int kMostQuality = 1000;
+
+std::string default_encoder() {
+#ifdef EQUALUX_HAVE_GSTREAMER
+  return std::string(kDefaultEncoder);
+#else
+  return "x264";
+#endif
+}
+
+}  // namespace
+
+Rational read_rate(const std::string& option, const std::string& text) {
+  const std::optional<Rational> rate = parse_rate(text);
+  if (!rate) {
+    throw Error(ExitCode::usage, "--" + option + " is '" + text +
+                                     "', must be frames per second above 0 and up to 10000, as "
+                                     "30, 29.97 or 30000/1001");
+  }
+  return *rate;
+}
+
+OptionGroup output_group(OutputOptions& options) {
+  OptionGroup group{"Output files", {}, false};
+  group.options = {
+      text_option("encoder", "NAME",
+                  "video encoder of output files, see `equalux run --list-encoders` (default: " +
+                      default_encoder() + ")",
+                  options.encoder),
+      {"quality", "N",
+       "quality on the encoder's own scale, see `equalux run --list-encoders` (default: the "
+       "encoder's)",
+       [&](const std::string& text) {
+         options.quality.reset();
+         if (text.empty()) return;
+         options.quality =
+             static_cast<int>(read_integer("quality", text, kLeastQuality, kMostQuality));
+       }},
+      switch_option("lossless", "bit-exact video, where the encoder can (default: off)",
+                    options.lossless),
+      switch_option("drop-streams",
+                    "go on without streams that the output's container cannot hold (default: off)",
+                    options.drop_streams)};
+  return group;
+}
+
+std::string encoder_table() {
+#ifdef EQUALUX_HAVE_GSTREAMER
+  std::string table;
+  for (const EncoderListing& encoder : list_encoders()) {
+    std::string row = encoder.name;
+    row.resize(std::max<std::size_t>(row.size() + 2, 16), ' ');
+    table += row + encoder.description;
+    if (!encoder.available) table += " [not available: " + encoder.reason + "]";
+    table += "\n";
+  }
+  return table;
+#else
+  return "This build has no encoders: it was made without GStreamer.\n";
+#endif
+}
+
+}  // namespace equalux::cli

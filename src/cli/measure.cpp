@@ -1,0 +1,25 @@
+#include "measure.h"
+
+namespace equalux::cli {
+
+void Measurements::open(const StreamInfo& info) {
+  if (!options_.timings.empty()) timings_.emplace(options_.timings);
+  if (options_.verify) hashes_.emplace(*options_.verify, info);
+}
+
+void Measurements::add_frame(const Frame& frame) {
+  summary_.add(frame);
+  log_timings(frame);
+  if (timings_) timings_->write(frame);
+}
+
+void Measurements::add_result(const Frame& frame) {
+  if (hashes_) hashes_->write(frame);
+}
+
+void Measurements::finish() {
+  if (timings_) timings_->finish();
+  if (hashes_) hashes_->finish();
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "frame_hash.h"
+#include "options.h"
+#include "run.h"
+#include "timing_summary.h"
+#include "timings.h"
+
+/// What --timings, --summary and --verify ask for, of one stream.
+namespace equalux::cli {
+
+class Measurements {
+ public:
+  explicit Measurements(const CommonOptions& options) : options_(options) {}
+
+  /// Creates the files, for frames of `info`. Throws Error(cannot_create).
+  void open(const StreamInfo& info);
+  /// A frame that is through the sink, with its times. One thread at a time.
+  void add_frame(const Frame& frame);
+  /// A filtered frame, before the sink. One thread at a time.
+  void add_result(const Frame& frame);
+  /// Closes the files. Throws Error(write_failed).
+  void finish();
+
+  /// The closing table: counts, throughput, and percentiles of every stage that was measured.
+  [[nodiscard]] std::string table(const RunResult& result) const { return summary_.table(result); }
+
+ private:
+  const CommonOptions& options_;
+  TimingSummary summary_;
+  std::optional<TimingsWriter> timings_;
+  std::optional<FrameHashWriter> hashes_;
+};
+
+}  // namespace equalux::cli

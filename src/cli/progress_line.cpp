@@ -1,0 +1,69 @@
+#include "progress_line.h"
+
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include <unistd.h>
+
+namespace equalux::cli {
+namespace {
+
+constexpr double kTerminalAfterS = 1.0;
+constexpr double kPlainEveryS = 10.0;
+
+template <typename... Values>
+std::string formatted(const char* format, Values... values) {
+  char text[128];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+}  // namespace
+
+std::string clock_text(double seconds) {
+  const long long total = std::llround(seconds);
+  if (total < 3600) return formatted("%lld:%02lld", total / 60, total % 60);
+  return formatted("%lld:%02lld:%02lld", total / 3600, total / 60 % 60, total % 60);
+}
+
+std::string progress_text(const RunProgress& progress) {
+  std::string text;
+  if (progress.fraction) text += formatted("%.0f %%, ", 100 * *progress.fraction);
+  text += "frame " + std::to_string(progress.frames);
+  if (progress.expected) text += " of " + std::to_string(*progress.expected);
+  text += formatted(", %.1f fps", progress.fps);
+  if (progress.fraction && *progress.fraction > 0) {
+    const double left = progress.elapsed_s * (1 - *progress.fraction) / *progress.fraction;
+    text += ", " + clock_text(left) + " left";
+  }
+  return text;
+}
+
+ProgressLine::ProgressLine(bool quiet, std::string label)
+    : quiet_(quiet),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      next_plain_s_(kPlainEveryS),
+      label_(std::move(label)) {}
+
+void ProgressLine::update(const RunProgress& progress) {
+  if (quiet_) return;
+  if (terminal_) {
+    if (progress.elapsed_s < kTerminalAfterS) return;
+    std::fprintf(stderr, "\r%s%s\x1b[K", label_.c_str(), progress_text(progress).c_str());
+    std::fflush(stderr);
+    shown_ = true;
+  } else if (progress.elapsed_s >= next_plain_s_) {
+    std::fprintf(stderr, "equalux: %s%s\n", label_.c_str(), progress_text(progress).c_str());
+    while (next_plain_s_ <= progress.elapsed_s) next_plain_s_ += kPlainEveryS;
+  }
+}
+
+void ProgressLine::clear() {
+  if (!shown_) return;
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,120 @@
+#include <cstdio>
+#include <memory>
+
+#include <equalux/error.h>
+
+#include "commands.h"
+#include "run_stream.h"
+#include "signals.h"
+#include "values.h"
+
+/// `equalux run`: one stream.
+namespace equalux::cli {
+namespace {
+
+constexpr int kMaxCameraSide = 16384;
+
+struct RunSettings {
+  StreamOptions stream;
+  bool list_encoders = false;
+};
+
+ExitCode run_command(RunSettings& settings) {
+  StreamOptions& stream = settings.stream;
+  if (settings.list_encoders) {
+    std::fputs(encoder_table().c_str(), stdout);
+    return ExitCode::done;
+  }
+  if (stream.input.empty()) {
+    throw Error(ExitCode::usage,
+                "INPUT is missing, must be a file, camera:N, test:WxH@FPS, gst:... or -");
+  }
+  if (stream.output.empty()) {
+    if (!is_live(input_kind(stream.input))) {
+      throw Error(ExitCode::usage, "output is missing, must be -o FILE, window, null, gst:... or -");
+    }
+    stream.output = "window";
+  }
+  start_logging(stream.common);
+  check_stream(stream);
+  stream.in.threads = stream.common.threads;
+  catch_signals();
+  return run_stream(stream).code;
+}
+
+/// "1280x720"
+void read_size(const std::string& text, InputOptions& options) {
+  options.width = options.height = 0;
+  if (text.empty()) return;
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) {
+    throw Error(ExitCode::usage, "--size is '" + text + "', must be WIDTHxHEIGHT in pixels");
+  }
+  options.width =
+      static_cast<int>(read_integer("size", text.substr(0, cross), 1, kMaxCameraSide));
+  options.height =
+      static_cast<int>(read_integer("size", text.substr(cross + 1), 1, kMaxCameraSide));
+}
+
+OptionGroup stream_group(RunSettings& settings) {
+  StreamOptions& stream = settings.stream;
+  Option output = text_option("output", "OUTPUT",
+                              "where frames go, see above (default: window for camera:, test: and "
+                              "gst: inputs; files must name one)",
+                              stream.output);
+  output.letter = 'o';
+  OptionGroup group{"Stream", {}, false};
+  group.options = {
+      output, frames_option(stream.frames),
+      {"fps", "RATE",
+       "frames per second of image sequences, asked of cameras too, up to 10000 or a ratio like "
+       "30000/1001 (default: 30)",
+       [&stream](const std::string& text) {
+         stream.in.fps.reset();
+         if (!text.empty()) stream.in.fps = read_rate("fps", text);
+       }},
+      {"size", "WxH",
+       "asked of cameras, pixels, 1 to 16384 a side (default: the camera's largest up to "
+       "1920x1080)",
+       [&stream](const std::string& text) { read_size(text, stream.in); }},
+      {"list-encoders", "", "list the encoders of --encoder and end",
+       [&settings](const std::string& text) {
+         settings.list_encoders = read_switch("list-encoders", text);
+       }}};
+  return group;
+}
+
+constexpr const char* kForms =
+    "  INPUT   FILE             a video file, or .y4m\n"
+    "          FOLDER, PATTERN  stills in natural order: frames/, 'f%05d.png', 'f*.png'\n"
+    "          camera:N         /dev/videoN\n"
+    "          test:WxH@FPS     a moving test picture, pixels and frames per second\n"
+    "          gst:LAUNCH       a GStreamer launch string that ends in video/x-raw\n"
+    "          -                YUV4MPEG2 on stdin\n"
+    "  OUTPUT  FILE             .mp4, .mov, .m4v, .mkv: video encoded, all else copied; .y4m\n"
+    "          PATTERN          stills: 'out%05d.png'\n"
+    "          window           q quits, space before/after, s split, h histogram, p pause, w still\n"
+    "          null             nowhere, to time the rest\n"
+    "          v4l2:/dev/videoN a virtual camera\n"
+    "          gst:LAUNCH       a GStreamer launch string that takes video/x-raw\n"
+    "          -                YUV4MPEG2 on stdout\n";
+
+}  // namespace
+
+Command make_run_command() {
+  const auto settings = std::make_shared<RunSettings>();
+  StreamOptions& stream = settings->stream;
+  Command command;
+  command.name = "run";
+  command.summary = "filter one stream: a file, a camera, a pipe";
+  command.details = kForms;
+  command.positionals = {{"INPUT", "where frames come from, see below",
+                          [settings](const std::string& text) { settings->stream.input = text; }}};
+  command.groups = {stream_group(*settings),          output_group(stream.out),
+                    filter_group(stream.common),      measuring_group(stream.common),
+                    machine_group(stream.common),     config_group()};
+  command.run = [settings] { return run_command(*settings); };
+  return command;
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,103 @@
+#include "run_stream.h"
+
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include <equalux/error.h>
+
+#include "log.h"
+#include "measure.h"
+#include "paths.h"
+#include "progress_line.h"
+#include "signals.h"
+#include "values.h"
+
+namespace equalux::cli {
+namespace {
+
+bool is_file(InputKind kind) { return kind == InputKind::media_file || kind == InputKind::y4m; }
+bool is_file(OutputKind kind) { return kind == OutputKind::media_file || kind == OutputKind::y4m; }
+
+void print_summary(const StreamOptions& options, const RunResult& result,
+                   const Measurements& measurements) {
+  if (options.common.quiet) return;
+  std::fputs(measurements.table(result).c_str(), stderr);
+  if (result.code != ExitCode::done) {
+    std::fprintf(stderr, "equalux: %s%s\n", options.progress_label.c_str(),
+                 ending_text(result).c_str());
+  }
+}
+
+}  // namespace
+
+void check_stream(const StreamOptions& options) {
+  const InputKind in = input_kind(options.input);
+  check_output(options.output, options.out);
+  const OutputKind out = output_kind(options.output);
+  if (is_file(in) && is_file(out)) refuse_same_file(options.input, options.output);
+  if (out == OutputKind::standard_output && options.common.verify == "-") {
+    throw Error(ExitCode::usage,
+                "--verify writes to stdout as output - does, must be --verify=FILE");
+  }
+  check_filters(options.common);
+}
+
+RunResult run_stream(const StreamOptions& options) {
+  const std::unique_ptr<Source> source = make_source(options.input, options.in);
+  const std::unique_ptr<Processor> processor =
+      make_cpu_processor(make_filters(options.common), options.common.threads);
+  const std::unique_ptr<Sink> sink = make_sink(options.output, options.out);
+
+  Measurements measurements(options.common);
+  ProgressLine progress(options.common.quiet, options.progress_label);
+  bool described = false;
+  // Said once frames move, so that a run that cannot start says one thing only: why.
+  const auto describe = [&] {
+    if (std::exchange(described, true)) return;
+    logger().info("{}; {}", processor->description(), filters_text(options.common));
+  };
+
+  RunOptions run_options;
+  run_options.max_frames = options.frames;
+  run_options.on_open = [&](const StreamInfo& info) { measurements.open(info); };
+  if (options.common.wants_timings()) {
+    run_options.on_frame = [&](const Frame& frame) { measurements.add_frame(frame); };
+  }
+  if (options.common.verify) {
+    run_options.on_result = [&](const Frame& frame) { measurements.add_result(frame); };
+  }
+  run_options.on_progress = [&](const RunProgress& now) {
+    if (now.frames > 0) describe();
+    progress.update(now);
+  };
+  const RunResult result = run(*source, *processor, *sink, run_options, stop_token());
+  progress.clear();
+  describe();
+  measurements.finish();
+  print_summary(options, result, measurements);
+  return result;
+}
+
+Option frames_option(std::uint64_t& frames) {
+  return {"frames", "N", "stop after N frames; 0 = all (default: 0)",
+          [&frames](const std::string& text) {
+            frames = static_cast<std::uint64_t>(
+                read_integer("frames", text, 0, std::numeric_limits<std::int64_t>::max()));
+          }};
+}
+
+std::string ending_text(const RunResult& result) {
+  switch (result.code) {
+    case ExitCode::partial:
+      return "partial: " + result.partial_reason;
+    case ExitCode::interrupted:
+    case ExitCode::terminated:
+      return "stopped by a signal; the output holds every frame up to then";
+    default:
+      return "done";
+  }
+}
+
+}  // namespace equalux::cli

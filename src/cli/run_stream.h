@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "io_factory.h"
+#include "options.h"
+#include "run.h"
+
+/// One stream from input to output: what `run` does once and `batch` for each file.
+namespace equalux::cli {
+
+struct StreamOptions {
+  CommonOptions common;
+  std::string input;
+  std::string output;
+  InputOptions in;
+  OutputOptions out;
+  std::uint64_t frames = 0;    ///< 0 = all
+  std::string progress_label;  ///< before each progress line
+};
+
+/// Throws Error(usage) for everything that the options alone tell is wrong.
+void check_stream(const StreamOptions& options);
+
+/// Runs it, with progress, measurements and summary. Throws Error; a partial or interrupted run
+/// comes back as RunResult.
+[[nodiscard]] RunResult run_stream(const StreamOptions& options);
+
+/// --frames
+[[nodiscard]] Option frames_option(std::uint64_t& frames);
+
+/// "whole", or why the output is not.
+[[nodiscard]] std::string ending_text(const RunResult& result);
+
+}  // namespace equalux::cli
