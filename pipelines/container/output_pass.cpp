@@ -16,6 +16,33 @@ bool is_described_by_packet(AVCodecID codec) {
   return codec == AV_CODEC_ID_AC3 || codec == AV_CODEC_ID_EAC3 || codec == AV_CODEC_ID_TRUEHD;
 }
 
+bool needs_own_head(ContainerKind kind) {
+  return !is_iso(kind) && MatroskaHead::is_needed();
+}
+
+/// How long before its first presented sample an audio stream's packets start.
+std::int64_t delay_ns(const AVStream& in, const AVPacket* first) {
+  // Opus counts in 48,000 a second whatever the rate was.
+  const int rate = in.codecpar->codec_id == AV_CODEC_ID_OPUS ? 48'000 : in.codecpar->sample_rate;
+  std::int64_t delay = 0;
+  if (rate > 0) delay = av_rescale_q(in.codecpar->initial_padding, {1, rate}, kNanoseconds);
+  if (first != nullptr && first->pts != AV_NOPTS_VALUE) {
+    delay = std::max(delay, -rescale(first->pts, in.time_base, kNanoseconds));
+  }
+  return delay;
+}
+
+/// libavformat gives the last packet of an mp4 track that starts late no duration, and mp4 then
+/// presents it for no time.
+std::int64_t last_packets_duration(const AVStream& in, const AVPacket& packet, std::int64_t usual) {
+  if (in.codecpar->codec_type != AVMEDIA_TYPE_AUDIO) return packet.duration;
+  if (in.start_time != AV_NOPTS_VALUE && in.duration > 0 && packet.pts != AV_NOPTS_VALUE) {
+    const std::int64_t left = in.start_time + in.duration - packet.pts;
+    if (left > 0 && left <= usual) return left;
+  }
+  return usual;
+}
+
 void copy_chapters(AVFormatContext& out, const AVFormatContext& in) {
   out.chapters = static_cast<AVChapter**>(av_calloc(in.nb_chapters, sizeof(AVChapter*)));
   if (out.chapters == nullptr) throw std::bad_alloc();
@@ -42,6 +69,10 @@ OutputPass::OutputPass(const OutputPassSpec& spec, StreamCopy* copies)
   Dictionary options;
   set_options(options);
   muxer_.write_head(options);
+  if (needs_own_head(spec_.plan.kind)) {
+    muxer_.flush();
+    head_.complete(spec_.path);
+  }
   write_covers();
 }
 
@@ -84,8 +115,10 @@ void OutputPass::add_streams() {
 }
 
 void OutputPass::add_video() {
-  video_index_ =
-      add_encoded_stream(muxer_.context(), spec_.plan.kind, spec_.video, video_input()).index;
+  AVStream& stream =
+      add_encoded_stream(muxer_.context(), spec_.plan.kind, spec_.video, video_input());
+  if (needs_own_head(spec_.plan.kind)) head_.reserve_rotation(stream);
+  video_index_ = stream.index;
 }
 
 void OutputPass::add_copied(const AVStream& in) {
@@ -95,8 +128,25 @@ void OutputPass::add_copied(const AVStream& in) {
   if (by_packet && copies_->first_packet(in.index) == nullptr) return;
   const bool strict = is_iso(spec_.plan.kind) && (in.codecpar->codec_type == AVMEDIA_TYPE_VIDEO ||
                                                   in.codecpar->codec_type == AVMEDIA_TYPE_AUDIO);
-  const AVStream& out = add_copied_stream(muxer_.context(), spec_.plan.kind, in);
-  tracks_.emplace(in.index, Track{out.index, MonotonicDts(strict ? 1 : 0), 0, by_packet});
+  AVStream& out = add_copied_stream(muxer_.context(), spec_.plan.kind, in);
+  Track track{out.index, MonotonicDts(strict ? 1 : 0), 0, by_packet, 0};
+  if (!is_iso(spec_.plan.kind) && in.codecpar->codec_type == AVMEDIA_TYPE_AUDIO) {
+    track.offset = make_delay(out, in);
+  }
+  tracks_.emplace(in.index, std::move(track));
+}
+
+/// Matroska has no times before 0, but a delay that players take off a track's times. Returns what
+/// has to be added to them, in milliseconds, where the muxer does not do it.
+std::int64_t OutputPass::make_delay(AVStream& out, const AVStream& in) {
+  const std::int64_t delay = delay_ns(in, copies_->first_packet(in.index));
+  const bool opus = in.codecpar->codec_id == AV_CODEC_ID_OPUS;
+  const int rate = opus ? 48'000 : in.codecpar->sample_rate;
+  if (delay <= 0 || rate <= 0) return 0;
+  out.codecpar->initial_padding = static_cast<int>(av_rescale_q(delay, kNanoseconds, {1, rate}));
+  if (!MatroskaHead::is_needed()) return 0;
+  if (!opus) head_.reserve_delay(out, delay);
+  return rescale(delay, kNanoseconds, {1, 1000});
 }
 
 void OutputPass::copy_global_tags() {
@@ -157,6 +207,8 @@ void OutputPass::set_options(Dictionary& options) {
   }
   options.set("movie_timescale", std::to_string(movie_timescale()));
   options.set("use_editlist", "1");
+  // A copied subtitle's description already holds the box that this would add once more.
+  options.set("write_btrt", "0");
   if (spec_.pass == PassKind::live) {
     // The head waits for the first packets, whose times its edit lists are made of.
     options.set("movflags", "frag_custom+delay_moov+default_base_moof");
@@ -212,8 +264,12 @@ void OutputPass::copy_up_to(std::int64_t time, AVRational base) {
 }
 
 void OutputPass::write_copied(AVPacket& packet, Track& track) {
-  const AVRational from = copies_->stream(packet.stream_index).time_base;
+  const AVStream& in = copies_->stream(packet.stream_index);
+  const AVRational from = in.time_base;
   const AVRational to = muxer_.stream(track.out).time_base;
+  if (packet.duration <= 0)
+    packet.duration = last_packets_duration(in, packet, track.last_duration);
+  track.last_duration = packet.duration;
   if (packet.pts != AV_NOPTS_VALUE) packet.pts = rescale(packet.pts, from, to) + track.offset;
   if (packet.dts != AV_NOPTS_VALUE) packet.dts = rescale(packet.dts, from, to) + track.offset;
   packet.duration = rescale(packet.duration, from, to);
@@ -230,7 +286,12 @@ void OutputPass::finish(std::optional<std::int64_t> end_ns) {
   } else if (copies_ != nullptr) {
     copy_up_to(std::numeric_limits<std::int64_t>::max(), kNanoseconds);
   }
+  close();
+}
+
+void OutputPass::close() {
   muxer_.close();
+  if (needs_own_head(spec_.plan.kind)) head_.complete(spec_.path);
 }
 
 }  // namespace equalux

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "matroska_head.h"
 #include "muxer.h"
 #include "stream_copy.h"
 #include "timing.h"
@@ -40,7 +41,7 @@ class OutputPass {
   /// Copies what is left, up to `end_ns` where given, and closes the file.
   void finish(std::optional<std::int64_t> end_ns);
   /// Closes the file without what is left of the copied streams.
-  void close() { muxer_.close(); }
+  void close();
 
  private:
   struct Track {
@@ -48,12 +49,14 @@ class OutputPass {
     MonotonicDts times;
     std::int64_t offset = 0;  ///< added to both times, in the output's ticks
     bool needed_for_head = false;
+    std::int64_t last_duration = 0;
   };
 
   [[nodiscard]] const AVStream* video_input() const;
   void add_streams();
   void add_video();
   void add_copied(const AVStream& in);
+  [[nodiscard]] std::int64_t make_delay(AVStream& out, const AVStream& in);
   void copy_global_tags();
   void choose_time_bases();
   [[nodiscard]] int movie_timescale();
@@ -66,6 +69,7 @@ class OutputPass {
   const OutputPassSpec spec_;
   StreamCopy* copies_;
   Muxer muxer_;
+  MatroskaHead head_;
   int video_index_ = -1;
   std::map<int, Track> tracks_;  // by the input's index
   std::map<int, int> covers_;    // input's index to output's
