@@ -243,7 +243,7 @@ TEST_F(Window, PauseHoldsAFileUntilCancelled) {
   write_frame(40'000'000);
   stopper.join();
   EXPECT_GE(Clock::now() - started, 290ms);
-  EXPECT_LT(Clock::now() - started, 1300ms);
+  EXPECT_LT(Clock::now() - started, 3s);
   sink_->finish(Ending::partial);
 }
 
@@ -255,7 +255,7 @@ TEST_F(Window, FilePlaysAtItsOwnSpeed) {
     write_frame(i * 40'000'000);
   const auto took = Clock::now() - started;
   EXPECT_GT(took, 350ms);
-  EXPECT_LT(took, 900ms);
+  EXPECT_LT(took, 3s);
   sink_->finish(Ending::complete);
 }
 

@@ -171,9 +171,9 @@ void draw_tones(const Tones& tones, cv::Mat& picture) {
     cv::line(picture, {x, graph.y(0)}, {x, graph.y(1)}, kGrid, 1);
     cv::line(picture, {graph.x(0), y}, {graph.x(255), y}, kGrid, 1);
   }
-  fill_histogram(smoothed(tones.after), graph, kAfter, 0.3, picture);
+  fill_histogram(smoothed(smoothed(tones.after)), graph, kAfter, 0.3, picture);
   fill_histogram(tones.before, graph, kBefore, 0.6, picture);
-  draw_curve(tones, graph, scale.line, picture);
+  draw_curve(tones, graph, std::max(2, scale.line), picture);
 
   const int text_y = panel.y + pad + scale.of(2);
   text(picture, "V before", {graph.area.x, text_y}, scale, kBefore);
