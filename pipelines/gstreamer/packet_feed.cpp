@@ -5,12 +5,8 @@
 #include <string_view>
 #include <utility>
 
-extern "C" {
-#include <libavcodec/avcodec.h>
-#include <libavformat/avformat.h>
-#include <libavutil/mathematics.h>
-}
-
+#include "../container/av_handles.h"
+#include "../container/open_input.h"
 #include "codec_caps.h"
 
 namespace equalux::gst {
@@ -20,29 +16,11 @@ namespace {
 /// GStreamer's times have no sign; the container's may be below 0 (before an edit's start).
 constexpr std::int64_t kShift = 36'000'000'000'000;  // ns, ten hours
 
-struct CloseInput {
-  void operator()(AVFormatContext* input) const noexcept { avformat_close_input(&input); }
-};
-struct FreePacket {
-  void operator()(AVPacket* packet) const noexcept { av_packet_free(&packet); }
-};
-using InputPtr = std::unique_ptr<AVFormatContext, CloseInput>;
-using PacketPtr = std::unique_ptr<AVPacket, FreePacket>;
-
-std::string text_of(int error) {
-  char text[AV_ERROR_MAX_STRING_SIZE] = {};
-  av_strerror(error, text, sizeof text);
-  return text;
-}
-
-InputPtr open_input(const std::string& path, int video_stream) {
-  AVFormatContext* opened = nullptr;
-  if (avformat_open_input(&opened, path.c_str(), nullptr, nullptr) < 0) return nullptr;
-  InputPtr input(opened);
-  if (avformat_find_stream_info(opened, nullptr) < 0) return nullptr;
-  if (video_stream < 0 || std::cmp_greater_equal(video_stream, opened->nb_streams)) return nullptr;
-  for (unsigned i = 0; i < opened->nb_streams; ++i) {
-    if (std::cmp_not_equal(i, video_stream)) opened->streams[i]->discard = AVDISCARD_ALL;
+InputContext open_video(const std::string& path, int video_stream) {
+  InputContext input = open_input(path);
+  if (video_stream < 0 || std::cmp_greater_equal(video_stream, input->nb_streams)) return nullptr;
+  for (unsigned i = 0; i < input->nb_streams; ++i) {
+    if (std::cmp_not_equal(i, video_stream)) input->streams[i]->discard = AVDISCARD_ALL;
   }
   return input;
 }
@@ -51,7 +29,7 @@ void free_packet(gpointer packet) { FreePacket()(static_cast<AVPacket*>(packet))
 
 class LibavFeed final : public PacketFeed {
  public:
-  LibavFeed(InputPtr input, int video_stream, CapsPtr caps)
+  LibavFeed(InputContext input, int video_stream, CapsPtr caps)
       : input_(std::move(input)), stream_(input_->streams[video_stream]), caps_(std::move(caps)) {
     if (std::string_view(input_->iformat->name) == "avi") {
       stamps_.take_by_order(stream_->codecpar->video_delay);
@@ -74,7 +52,7 @@ class LibavFeed final : public PacketFeed {
   std::optional<std::int64_t> nanoseconds(std::int64_t ticks) const;
   BufferPtr wrap(PacketPtr packet);
 
-  InputPtr input_;
+  InputContext input_;
   const AVStream* stream_;
   CapsPtr caps_;
   StampTable stamps_;
@@ -83,23 +61,22 @@ class LibavFeed final : public PacketFeed {
 
 std::optional<std::int64_t> LibavFeed::nanoseconds(std::int64_t ticks) const {
   if (ticks == AV_NOPTS_VALUE) return std::nullopt;
-  return av_rescale_q_rnd(ticks, stream_->time_base, AVRational{1, 1'000'000'000},
+  return av_rescale_q_rnd(ticks, stream_->time_base, kNanoseconds,
                           AV_ROUND_NEAR_INF);
 }
 
 PacketPtr LibavFeed::read_packet() {
-  PacketPtr packet(av_packet_alloc());
-  while (packet) {
+  PacketPtr packet = make_packet();
+  while (true) {
     const int result = av_read_frame(input_.get(), packet.get());
     if (result < 0) {
-      if (result != AVERROR_EOF) read_error_ = text_of(result);
+      if (result != AVERROR_EOF) read_error_ = av_text(result);
       return nullptr;
     }
     // An avi marks a repeated picture by an empty packet.
     if (packet->stream_index == stream_->index && packet->size > 0) return packet;
     av_packet_unref(packet.get());
   }
-  return nullptr;
 }
 
 BufferPtr LibavFeed::wrap(PacketPtr packet) {
@@ -134,7 +111,7 @@ BufferPtr LibavFeed::next() {
 }  // namespace
 
 std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_stream) {
-  InputPtr input = open_input(path, video_stream);
+  InputContext input = open_video(path, video_stream);
   if (!input) return nullptr;
   CapsPtr caps = codec_caps(*input->streams[video_stream]->codecpar);
   if (!caps) return nullptr;

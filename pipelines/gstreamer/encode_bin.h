@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+
+#include "../frame.h"
+#include "../source.h"
+#include "encoder_table.h"
+#include "gst_common.h"
+
+/// A pipeline that encodes frames, and gives each packet its frame's exact times back.
+namespace equalux::gst {
+
+/// What an EncodeBin is made for.
+struct EncodeSettings {
+  std::string name;  ///< starts messages: the output's path
+  std::optional<int> quality;
+  bool lossless = false;
+};
+
+/// One encoded picture; its memory belongs to the sample.
+struct EncodedPicture {
+  SamplePtr sample;
+  std::int64_t pts_ns = 0;
+  std::int64_t dts_ns = 0;
+  std::int64_t duration_ns = 0;
+  bool keyframe = false;
+};
+
+/// One thread at a time.
+class EncodeBin {
+ public:
+  /// Throws Error(usage, unavailable) where such frames cannot be encoded so.
+  EncodeBin(const EncoderSpec& spec, const StreamInfo& info, const EncodeSettings& settings);
+
+  /// Copies a frame and hands it to the encoder. Call it while wants_frame().
+  void push(const Frame& frame);
+  [[nodiscard]] bool wants_frame() const;
+  /// No frame follows.
+  void end();
+
+  /// The next packet, in decoding order; waits up to `wait`. Throws Error(write_failed,
+  /// unavailable) where the encoder failed.
+  [[nodiscard]] std::optional<EncodedPicture> pull(std::chrono::milliseconds wait);
+  /// True when every packet is out.
+  [[nodiscard]] bool drained() const { return gst_app_sink_is_eos(sink_) != FALSE; }
+  /// The colours of the encoded stream.
+  [[nodiscard]] const GstVideoColorimetry& colorimetry() const { return encoded_color_; }
+
+ private:
+  struct Fed {
+    std::int64_t fed_ns = 0;  // what GStreamer was told
+    std::int64_t pts_ns = 0;
+    std::int64_t duration_ns = 0;
+  };
+  void build(const EncoderSpec& spec, const StreamInfo& info, const EncodeSettings& settings);
+  GstElement* add_conversion(const StreamInfo& info, GstVideoFormat format);
+  void make_pool(const GstCaps* caps);
+  BufferPtr copy(const Frame& frame);
+  std::int64_t stamp_for(const Frame& frame);
+  EncodedPicture restore(SamplePtr sample);
+
+  std::string name_;
+  Pipeline pipeline_;
+  GstAppSrc* source_ = nullptr;
+  GstAppSink* sink_ = nullptr;
+  Messages messages_;
+  BufferPoolPtr pool_;
+  GstVideoInfo fed_info_{};       // of the buffers that go in
+  GstVideoColorimetry encoded_color_{};
+  bool gray_as_yuv_ = false;
+  bool even_stamps_ = false;
+  std::int64_t period_ns_ = 0;    // of one frame, by the stream's rate
+  std::deque<Fed> waiting_;       // fed, and not encoded yet; by time
+  std::uint64_t count_ = 0;
+  std::int64_t first_pts_ns_ = 0;
+  std::int64_t last_fed_ns_ = -1;
+  std::optional<std::int64_t> shift_ns_;  // that the encoder adds to all times
+};
+
+}  // namespace equalux::gst

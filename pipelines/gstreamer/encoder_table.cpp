@@ -1,0 +1,201 @@
+#include "encoder_table.h"
+
+#include <algorithm>
+
+#include <log.h>
+
+#include "gst_formats.h"
+
+namespace equalux::gst {
+
+namespace {
+
+// clang-format off
+const std::vector<EncoderSpec>& table() {
+  static const std::vector<EncoderSpec> specs{
+    {.name = "x264", .element = "x264enc", .codec = "h264", .title = "H.264 by x264",
+     .quality = QualityScale{0, 50, 20},
+     .settings = "speed-preset=veryfast pass=qual quantizer={q} qp-min=0",
+     .lossless = "speed-preset=veryfast pass=quant quantizer=0 qp-min=0",
+     .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_Y42B,
+                 GST_VIDEO_FORMAT_Y444},
+     .parser = "h264parse", .stream_caps = "video/x-h264, stream-format=avc, alignment=au",
+     .even_chroma_only = true},
+    {.name = "x265", .element = "x265enc", .codec = "hevc", .title = "H.265 by x265",
+     .quality = QualityScale{0, 51, 24},
+     .settings = "speed-preset=veryfast option-string=crf={q}",
+     .lossless = "speed-preset=veryfast option-string=lossless=1",
+     .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444},
+     .parser = "h265parse", .stream_caps = "video/x-h265, stream-format=hvc1, alignment=au",
+     .smallest_side = 16, .even_chroma_only = true},
+    {.name = "vp9", .element = "vp9enc", .codec = "vp9", .title = "VP9 by libvpx",
+     .quality = QualityScale{0, 63, 24},
+     .settings = "end-usage=cq cq-level={q} min-quantizer=0 max-quantizer=63 "
+                 "target-bitrate=2000000000 deadline=1 cpu-used=6 row-mt=true "
+                 "timebase=1/90000",
+     .lossless = "min-quantizer=0 max-quantizer=0 target-bitrate=2000000000 deadline=1 "
+                 "cpu-used=6 row-mt=true timebase=1/90000",
+     .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y444},
+     .stream_caps = "video/x-vp9"},
+    {.name = "ffv1", .element = "avenc_ffv1", .codec = "ffv1",
+     .title = "FFV1, always lossless, for archives",
+     .settings = "gop-size=1 slices=4 slicecrc=true threads=auto",
+     .always_lossless = true,
+     .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444,
+                 GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_BGRA},
+     .stream_caps = "video/x-ffv", .even_stamps = true},
+    {.name = "mjpeg", .element = "avenc_mjpeg", .codec = "mjpeg",
+     .title = "Motion JPEG, every picture by itself",
+     .quality = QualityScale{1, 31, 3},
+     .settings = "pass=quant quantizer={q} huffman=default",
+     .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444},
+     .stream_caps = "image/jpeg", .full_range_only = true, .even_stamps = true},
+    {.name = "nvh264", .element = "nvh264enc", .codec = "h264", .title = "H.264 by an NVIDIA GPU",
+     .quality = QualityScale{0, 51, 22},
+     .settings = "rc-mode=constqp qp-const={q}",
+     .formats = {GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y444},
+     .parser = "h264parse", .stream_caps = "video/x-h264, stream-format=avc, alignment=au",
+     .smallest_side = 160, .even_chroma_only = true},
+    {.name = "nvh265", .element = "nvh265enc", .codec = "hevc", .title = "H.265 by an NVIDIA GPU",
+     .quality = QualityScale{0, 51, 24},
+     .settings = "rc-mode=constqp qp-const={q}",
+     .formats = {GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y444},
+     .parser = "h265parse", .stream_caps = "video/x-h265, stream-format=hvc1, alignment=au",
+     .smallest_side = 160, .even_chroma_only = true},
+    {.name = "vah264", .element = "vah264enc", .codec = "h264",
+     .title = "H.264 by an Intel or AMD GPU (VA-API)",
+     .quality = QualityScale{0, 51, 22},
+     .settings = "rate-control=cqp qpi={q} qpp={q} qpb={q}",
+     .formats = {GST_VIDEO_FORMAT_NV12},
+     .parser = "h264parse", .stream_caps = "video/x-h264, stream-format=avc, alignment=au",
+     .smallest_side = 16, .even_chroma_only = true},
+    {.name = "v4l2h264", .element = "v4l2h264enc", .codec = "h264",
+     .title = "H.264 by a V4L2 encoder (embedded boards)",
+     .formats = {GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_I420},
+     .parser = "h264parse", .stream_caps = "video/x-h264, stream-format=avc, alignment=au",
+     .smallest_side = 16, .even_chroma_only = true},
+  };
+  return specs;
+}
+// clang-format on
+
+bool has_format(const EncoderSpec& spec, GstVideoFormat format) {
+  return std::find(spec.formats.begin(), spec.formats.end(), format) != spec.formats.end();
+}
+
+/// "4:2:0" and the like, for messages.
+std::string chroma_name(GstVideoFormat format) {
+  const GstVideoFormatInfo* info = gst_video_format_get_info(format);
+  if (!GST_VIDEO_FORMAT_INFO_IS_YUV(info)) return gst_video_format_to_string(format);
+  if (GST_VIDEO_FORMAT_INFO_W_SUB(info, 1) == 0) return "4:4:4";
+  return GST_VIDEO_FORMAT_INFO_H_SUB(info, 1) == 0 ? "4:2:2" : "4:2:0";
+}
+
+/// The names of encoders that take a format, for messages.
+std::string takers(GstVideoFormat format) {
+  std::string names;
+  for (const EncoderSpec& spec : table()) {
+    const bool takes = std::any_of(
+        spec.formats.begin(), spec.formats.end(),
+        [&](GstVideoFormat taken) { return taken == format || same_subsampling(taken, format); });
+    if (takes && has_element(std::string(spec.element).c_str())) {
+      names += (names.empty() ? "" : ", ") + std::string(spec.name);
+    }
+  }
+  return names;
+}
+
+GstVideoFormat choose_for_rgb(const EncoderSpec& spec, GstVideoFormat format, bool lossless) {
+  const bool alpha = GST_VIDEO_FORMAT_INFO_HAS_ALPHA(gst_video_format_get_info(format));
+  const GstVideoFormat kept = alpha ? GST_VIDEO_FORMAT_BGRA : GST_VIDEO_FORMAT_BGRx;
+  if (has_format(spec, kept)) return kept;
+  if (lossless) {
+    throw Error(ExitCode::usage, "--lossless: " + std::string(spec.name) +
+                                     " does not keep RGB pictures; --encoder ffv1 does");
+  }
+  const GstVideoFormat chosen = spec.formats.front();
+  logger().info("RGB pictures are encoded as {}", chroma_name(chosen));
+  return chosen;
+}
+
+void check_size(const EncoderSpec& spec, GstVideoFormat format, const ImageDesc& desc) {
+  const std::string size = std::to_string(desc.width) + "x" + std::to_string(desc.height);
+  const std::string name(spec.name);
+  if (std::min(desc.width, desc.height) < spec.smallest_side) {
+    throw Error(ExitCode::usage, "--encoder " + name + " takes sides of at least " +
+                                     std::to_string(spec.smallest_side) + ", the pictures are " +
+                                     size + "; --encoder ffv1 takes them");
+  }
+  if (!spec.even_chroma_only) return;
+  const GstVideoFormatInfo* info = gst_video_format_get_info(format);
+  const bool odd_x = GST_VIDEO_FORMAT_INFO_W_SUB(info, 1) > 0 && desc.width % 2 != 0;
+  const bool odd_y = GST_VIDEO_FORMAT_INFO_H_SUB(info, 1) > 0 && desc.height % 2 != 0;
+  if (odd_x || odd_y) {
+    throw Error(ExitCode::usage, "--encoder " + name + " takes " + chroma_name(format) +
+                                     " pictures of even sides only, these are " + size +
+                                     "; --encoder vp9 or ffv1 takes them");
+  }
+}
+
+}  // namespace
+
+const std::vector<EncoderSpec>& encoder_specs() { return table(); }
+
+const EncoderSpec& encoder_spec(const std::string& name) {
+  std::string names;
+  for (const EncoderSpec& spec : table()) {
+    if (spec.name == name) return spec;
+    names += (names.empty() ? "" : ", ") + std::string(spec.name);
+  }
+  throw Error(ExitCode::usage, "--encoder '" + name + "' is not known, must be one of " + names);
+}
+
+GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& info,
+                                     bool lossless) {
+  const GstVideoFormat from = to_gst(info.desc.format);
+  GstVideoFormat chosen = GST_VIDEO_FORMAT_UNKNOWN;
+  const ColorModel model = traits(info.desc.format).model;
+  if (has_format(spec, from)) {
+    chosen = from;
+  } else if (model == ColorModel::rgb) {
+    chosen = choose_for_rgb(spec, from, lossless || spec.always_lossless);
+  } else if (model == ColorModel::gray) {
+    chosen = spec.formats.front();  // its chroma says: none
+  } else if (model == ColorModel::yuv) {
+    const auto same = std::find_if(spec.formats.begin(), spec.formats.end(),
+                                   [&](auto format) { return same_subsampling(format, from); });
+    if (same != spec.formats.end()) chosen = *same;
+  }
+  if (chosen == GST_VIDEO_FORMAT_UNKNOWN) {
+    throw Error(ExitCode::usage, "--encoder " + std::string(spec.name) + " does not take " +
+                                     (model == ColorModel::real ? "float" : chroma_name(from)) +
+                                     " pictures; these do: " + takers(from));
+  }
+  check_size(spec, chosen, info.desc);
+  return chosen;
+}
+
+ElementPtr make_encoder(const EncoderSpec& spec, std::optional<int> quality, bool lossless) {
+  ElementPtr encoder = make_element(std::string(spec.element).c_str());
+  std::string_view settings = lossless && !spec.always_lossless ? spec.lossless : spec.settings;
+  const int q = quality.value_or(spec.quality ? spec.quality->standard : 0);
+  while (!settings.empty()) {
+    const std::string pair(settings.substr(0, settings.find(' ')));
+    settings.remove_prefix(std::min(settings.size(), pair.size() + 1));
+    const std::string property = pair.substr(0, pair.find('='));
+    std::string value = pair.substr(property.size() + 1);
+    if (const auto at = value.find("{q}"); at != std::string::npos) {
+      value.replace(at, 3, std::to_string(q));
+    }
+    // Other versions of GStreamer may lack one; what it tunes then stays as it is.
+    GObjectClass* type = G_OBJECT_GET_CLASS(encoder.get());
+    if (g_object_class_find_property(type, property.c_str()) != nullptr) {
+      gst_util_set_object_arg(G_OBJECT(encoder.get()), property.c_str(), value.c_str());
+    } else {
+      logger().debug("{} has no property {}", spec.element, property);
+    }
+  }
+  return encoder;
+}
+
+}  // namespace equalux::gst

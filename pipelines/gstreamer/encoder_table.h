@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gst/video/video.h>
+
+#include "../source.h"
+#include "gst_common.h"
+
+/// What we know of each encoder: its element, its scale of quality, and the pictures it takes.
+namespace equalux::gst {
+
+/// A scale of quality, as `--quality` reads it.
+struct QualityScale {
+  int best = 0;
+  int worst = 0;
+  int standard = 0;  ///< the default
+};
+
+/// One row of the table. Settings are `property=value` pairs; {q} is the quality.
+struct EncoderSpec {
+  std::string_view name;         ///< ours
+  std::string_view element;      ///< GStreamer's
+  std::string_view codec;        ///< libavcodec's
+  std::string_view title;        ///< one line for a list
+  std::optional<QualityScale> quality = std::nullopt;
+  std::string_view settings{};
+  std::string_view lossless{};   ///< settings in place of those; empty = cannot
+  bool always_lossless = false;
+  std::vector<GstVideoFormat> formats;  ///< it takes, in order of preference
+  std::string_view parser{};     ///< element behind it, or empty
+  std::string_view stream_caps;  ///< what the container wants
+  int smallest_side = 1;
+  bool even_chroma_only = false; ///< subsampled pictures must have even sides
+  bool full_range_only = false;  ///< its players take every stream for full range
+  bool even_stamps = false;      ///< stumbles over variable rates: is fed with even ones
+};
+
+/// Every row, the default first.
+[[nodiscard]] const std::vector<EncoderSpec>& encoder_specs();
+
+/// The row of that name. Throws Error(usage) that lists the names.
+[[nodiscard]] const EncoderSpec& encoder_spec(const std::string& name);
+
+/// The layout that pictures of `info` are encoded in: the same one, or one of the same
+/// subsampling; RGB where the encoder keeps it, else 4:2:0. Throws Error(usage) where this would
+/// cost chroma or, with `lossless`, anything; and for sizes that the encoder cannot take.
+[[nodiscard]] GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& info,
+                                                   bool lossless);
+
+/// The element, set up. Throws Error(unavailable).
+[[nodiscard]] ElementPtr make_encoder(const EncoderSpec& spec, std::optional<int> quality,
+                                      bool lossless);
+
+}  // namespace equalux::gst
