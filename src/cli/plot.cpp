@@ -1,7 +1,9 @@
 #include "plot.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +19,7 @@
 #include <equalux/error.h>
 
 #include "log.h"
+#include "partial_file.h"
 #include "plot_data.h"
 
 namespace fs = std::filesystem;
@@ -135,16 +138,54 @@ std::string image_plot(const std::string& title, const std::string& file, const 
   return text.str();
 }
 
-std::string histogram_plot(const std::string& file, const PlotOptions& options, bool first) {
+/// "1500" as "1.5k", so that large counts fit beside the axis.
+std::string short_count(double count) {
+  std::ostringstream text;
+  if (count >= 1e6) {
+    text << count / 1e6 << "M";
+  } else if (count >= 1e3) {
+    text << count / 1e3 << "k";
+  } else {
+    text << count;
+  }
+  return text.str();
+}
+
+/// Range and marks of an axis of counts: four to eight round steps.
+std::string count_axis(std::uint64_t highest) {
+  const auto top = static_cast<double>(std::max<std::uint64_t>(highest, 1));
+  const double power = std::pow(10.0, std::floor(std::log10(top)));
+  const double step = power * (top / power > 4 ? 1.0 : top / power > 2 ? 0.5 : 0.25);
+  std::ostringstream text;
+  text << "set yrange [0:" << top * 1.04 << "]; set ytics nomirror out (";
+  for (int i = 0; i * step <= top * 1.04; ++i) {
+    text << (i == 0 ? "" : ", ") << "'" << short_count(i * step) << "' " << i * step;
+  }
+  text << ")\n";
+  return text.str();
+}
+
+std::uint64_t highest_of(const PlotHistogram& histogram, bool channels) {
+  const auto top = [](const std::vector<std::uint64_t>& counts) {
+    return *std::max_element(counts.begin(), counts.end());
+  };
+  std::uint64_t highest = top(histogram.value);
+  for (const auto& counts : histogram.channels) {
+    if (channels) highest = std::max(highest, top(counts));
+  }
+  return highest;
+}
+
+std::string histogram_plot(const std::string& file, const PlotHistogram& histogram,
+                           const PlotOptions& options, bool first) {
   std::ostringstream text;
   text << "unset title\nset border 3 lc rgb '#404040'\n"
-       << "set xrange [-4:259]; set yrange [0:*]\n"
-       << "set xtics 0,32,255 nomirror out; set xtics add (255)\nset ytics nomirror out\n"
-       << "set format y '%.0s%c'\n"
+       << "set xrange [-4:259]; set xtics 0,32,255 nomirror out; set xtics add (255)\n"
+       << count_axis(highest_of(histogram, options.channels))
        << "set xlabel 'V' offset 0,0.4\n"
        << (first ? "set ylabel 'pixels' offset 0.5,0\n" : "unset ylabel\n")
        << "set grid ytics lc rgb '#dddddd' lw 0.6\n"
-       << "set key below horizontal center samplen 2 spacing 1.1\n"
+       << "set key below horizontal center samplen 1.6 width -1 maxrows 1\n"
        << "set style fill " << (options.channels ? "transparent solid 0.55" : "solid 1.0")
        << " noborder\n"
        << "set boxwidth " << 255.0 / (options.bins - 1) * 0.9 << "\n"
@@ -157,8 +198,9 @@ std::string histogram_plot(const std::string& file, const PlotOptions& options, 
            << "solid 0.35 lc rgb '" << kColors[c] << "' title '" << kNames[c] << "', ";
     }
   }
-  text << quoted(file) << " using 1:2 with boxes lc rgb '#3a6ea5' title 'histogram of V', "
-       << quoted(file) << " using 1:3 with lines lc rgb '#d01818' lw 2 title 'cumulative, scaled'\n";
+  text << quoted(file) << " using 1:2 with boxes lc rgb '#3a6ea5' title 'V', "
+       << quoted(file) << " using 1:3 with lines lc rgb '#d01818' lw 2 title '"
+       << (options.channels ? "cdf of V" : "cumulative, scaled") << "'\n";
   return text.str();
 }
 
@@ -180,14 +222,15 @@ std::string script(const std::vector<PlotColumn>& columns, const PlotOptions& op
     const std::string pixels = "image" + std::to_string(i) + ".rgb";
     const std::string table = "histogram" + std::to_string(i) + ".txt";
     folder.write(pixels, resized_rgb(columns[i].image, image.width, image.height));
-    folder.write(table, histogram_table(count_plot_histogram(columns[i].image, options.bins)));
+    const PlotHistogram histogram = count_plot_histogram(columns[i].image, options.bins);
+    folder.write(table, histogram_table(histogram));
     const int left = pitch * static_cast<int>(i) + kLeftMargin;
     text << margins(page, left + (kColumnWidth - image.width) / 2,
                     kTitleHeight + image_height - image.height, image)
          << image_plot(columns[i].title, (folder.path() / pixels).string(), image)
          << margins(page, left, kTitleHeight + image_height + kGap,
                     {kColumnWidth, kHistogramHeight})
-         << histogram_plot((folder.path() / table).string(), options, i == 0);
+         << histogram_plot((folder.path() / table).string(), histogram, options, i == 0);
   }
   text << "unset multiplot\nset output\n";
   return text.str();
@@ -214,12 +257,6 @@ int run_gnuplot(const std::string& script_path, const std::string& messages_path
   return status;
 }
 
-std::string partial_name(const std::string& path) {
-  const fs::path file(path);
-  return (file.parent_path() / (file.stem().string() + ".partial" + file.extension().string()))
-      .string();
-}
-
 }  // namespace
 
 void check_gnuplot() {
@@ -234,7 +271,7 @@ void check_gnuplot() {
 
 void draw_plot(const std::vector<PlotColumn>& columns, const PlotOptions& options) {
   check_gnuplot();
-  const std::string partial = partial_name(options.path);
+  const std::string partial = partial_path(options.path);
   if (!std::ofstream(partial, std::ios::binary)) {
     throw Error(ExitCode::cannot_create, "plot " + options.path + " cannot be created (" +
                                              std::strerror(errno) +
