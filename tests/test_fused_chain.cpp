@@ -58,7 +58,10 @@ void expect_exact(const RowKernels& kernels, RowExecutor& executor, const Equali
 
 class FusedChainTest : public testing::TestWithParam<std::size_t> {
  protected:
-  RowKernels kernels() const { return all_row_kernels()[GetParam()]; }
+  const RowKernels& kernels() const {
+    static const std::vector<RowKernels> all = all_row_kernels();
+    return all[GetParam()];
+  }
 };
 
 TEST_P(FusedChainTest, EveryFormatAndContentEqualsTheDefinition) {
@@ -83,6 +86,28 @@ TEST_P(FusedChainTest, EverySizeStrideAndFieldOrder) {
                        negative, order);
         }
       }
+    }
+  }
+}
+
+/// Frames over 1 MiB with aligned rows are written past the caches.
+TEST_P(FusedChainTest, StreamedFramesEqualTheDefinition) {
+  RowExecutor two(2);
+  for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::xrgb,
+                                   PixelFormat::nv12, PixelFormat::i420, PixelFormat::y444}) {
+    for (const int width : {1216, 1203}) {
+      const ImageDesc desc{format, width, 900};
+      SCOPED_TRACE(describe(desc, Content::noise));
+      Image in(desc);
+      Image out(desc);
+      Image expected(desc);
+      test::fill(in.view(), Content::noise, 3);
+      test::fill(out.view(), Content::noise, 4);
+      test::reference_equalize({}, in.view(), expected.view());
+      FusedChain chain({}, two, kernels());
+      chain.configure(desc);
+      chain.process(in.view(), out.view(), {});
+      EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0u);
     }
   }
 }

@@ -15,6 +15,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/fused_rows.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once for each target
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "cpu/fused_rows-inl.h"

@@ -31,6 +31,10 @@ struct YuvRow {
 using YuvRowIn = YuvRow<const std::uint8_t>;
 using YuvRowOut = YuvRow<std::uint8_t>;
 
+/// How a row's result is stored. Streaming bypasses the caches, which saves reading what is about
+/// to be overwritten; kernels fall back to cached stores where a row is not aligned.
+enum class Stores : std::uint8_t { cached, streaming };
+
 /// How luma and chroma sit in a row kernel.
 enum class YuvLayout : std::uint8_t { s420, s422, s444 };
 
@@ -46,14 +50,16 @@ struct RowKernels {
   void (*value_yuv)(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in,
                     std::size_t n, const std::array<std::uint8_t*, 2>& v);
 
-  void (*apply_gray)(const GainTables& gains, const std::uint8_t* in, std::size_t n,
-                     std::uint8_t* out);
-  void (*apply_rgb3)(const GainTables& gains, const std::uint8_t* in, std::size_t n,
-                     std::uint8_t* out);
-  void (*apply_rgb4)(const GainTables& gains, const std::uint8_t* in, std::size_t n, int color,
-                     std::uint8_t* out);
+  void (*apply_gray)(const GainTables& gains, Stores stores, const std::uint8_t* in,
+                     std::size_t n, std::uint8_t* out);
+  void (*apply_rgb3)(const GainTables& gains, Stores stores, const std::uint8_t* in,
+                     std::size_t n, std::uint8_t* out);
+  void (*apply_rgb4)(const GainTables& gains, Stores stores, const std::uint8_t* in,
+                     std::size_t n, int color, std::uint8_t* out);
   void (*apply_yuv)(YuvLayout layout, const YuvWeights& weights, const GainTables& gains,
-                    const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
+                    Stores stores, const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
+  /// Makes a thread's streaming stores visible; called once after its last row.
+  void (*flush_stores)();
 
   /// Pairs to planes and back: a[i] = in[2i], b[i] = in[2i + 1] for i < n.
   void (*split)(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b);

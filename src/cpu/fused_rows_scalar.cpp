@@ -36,12 +36,12 @@ void value_yuv(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in, 
   }
 }
 
-void apply_gray(const GainTables& gains, const std::uint8_t* in, std::size_t n,
+void apply_gray(const GainTables& gains, Stores, const std::uint8_t* in, std::size_t n,
                 std::uint8_t* out) {
   for (std::size_t i = 0; i < n; ++i) out[i] = byte(scale_exact(in[i], gains.gain48[in[i]]));
 }
 
-void apply_rgb3(const GainTables& gains, const std::uint8_t* in, std::size_t n,
+void apply_rgb3(const GainTables& gains, Stores, const std::uint8_t* in, std::size_t n,
                 std::uint8_t* out) {
   for (std::size_t i = 0; i < 3 * n; i += 3) {
     const std::uint64_t gain = gains.gain48[std::max({in[i], in[i + 1], in[i + 2]})];
@@ -49,7 +49,7 @@ void apply_rgb3(const GainTables& gains, const std::uint8_t* in, std::size_t n,
   }
 }
 
-void apply_rgb4(const GainTables& gains, const std::uint8_t* in, std::size_t n, int color,
+void apply_rgb4(const GainTables& gains, Stores, const std::uint8_t* in, std::size_t n, int color,
                 std::uint8_t* out) {
   const int alpha = color == 0 ? 3 : 0;
   for (std::size_t i = 0; i < n; ++i, in += 4, out += 4) {
@@ -61,7 +61,7 @@ void apply_rgb4(const GainTables& gains, const std::uint8_t* in, std::size_t n, 
 }
 
 /// Scales the luma that one chroma sample covers, then the chroma sample.
-void apply_yuv(YuvLayout layout, const YuvWeights& weights, const GainTables& gains,
+void apply_yuv(YuvLayout layout, const YuvWeights& weights, const GainTables& gains, Stores,
                const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
   const std::size_t columns = std::size_t{1} << shift_x(layout);
   for (std::size_t first = 0, c = 0; first < n; first += columns, ++c) {
@@ -105,11 +105,13 @@ void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uin
   }
 }
 
+void flush_stores() {}
+
 }  // namespace
 
 const RowKernels& scalar_row_kernels() {
-  static constexpr RowKernels kKernels{"scalar",   value_rgb3, value_rgb4, value_yuv, apply_gray,
-                                       apply_rgb3, apply_rgb4, apply_yuv,  split,     merge};
+  static constexpr RowKernels kKernels{"scalar",   value_rgb3, value_rgb4, value_yuv,    apply_gray, apply_rgb3,
+                                       apply_rgb4, apply_yuv,  flush_stores, split,      merge};
   return kKernels;
 }
 

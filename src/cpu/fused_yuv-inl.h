@@ -10,40 +10,45 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// Two vectors of 16-bit lanes, one for each luma byte of a vector, in block-wise order.
+/// 16-bit lanes for the even and for the odd bytes of a vector.
 struct Words {
-  VI16 low, high;
+  VI16 even, odd;
 };
 
-/// value_above_luma() of the chroma samples in 16-bit lanes.
-HWY_INLINE VI16 above_luma(const YuvWeights& k, V16 cb, V16 cr) {
-  const DI32 d;
-  const D32 d32;
-  const V16 zero = hn::Zero(D16());
-  const VI32 middle = hn::Set(d, 128);
-  const auto above = [&](VI32 cb32, VI32 cr32) {
-    const VI32 u = hn::Sub(cb32, middle);
-    const VI32 w = hn::Sub(cr32, middle);
-    const VI32 red = hn::Mul(w, hn::Set(d, k.red_w));
-    const VI32 green = hn::Neg(
-        hn::Add(hn::Mul(u, hn::Set(d, k.green_u)), hn::Mul(w, hn::Set(d, k.green_w))));
-    const VI32 blue = hn::Mul(u, hn::Set(d, k.blue_u));
-    const VI32 most = hn::Max(hn::Max(red, green), blue);
-    return hn::ShiftRight<16>(hn::Add(most, hn::Set(d, 32768)));
-  };
-  const auto lower = [&](V16 x) { return hn::BitCast(d, hn::ZipLower(d32, x, zero)); };
-  const auto upper = [&](V16 x) { return hn::BitCast(d, hn::ZipUpper(d32, x, zero)); };
-  return hn::ReorderDemote2To(DI16(), above(lower(cb), lower(cr)), above(upper(cb), upper(cr)));
+/// Two vectors of 32-bit lanes below 2^15, as the lower and upper halves of 32-bit lanes.
+HWY_INLINE VI16 join_words(VI32 lower, VI32 upper) {
+  return hn::BitCast(DI16(), hn::Or(lower, hn::ShiftLeft<16>(upper)));
+}
+/// The lower and upper halves of 32-bit lanes.
+HWY_INLINE VI32 lower_word(V16 x) {
+  return hn::And(hn::BitCast(DI32(), x), hn::Set(DI32(), 0xFFFF));
+}
+HWY_INLINE VI32 upper_word(V16 x) {
+  return hn::BitCast(DI32(), hn::ShiftRight<16>(hn::BitCast(D32(), x)));
 }
 
-/// Chroma bytes of one vector of luma, and what they add to it. With kShared, two luma columns
-/// share a chroma sample and half a vector of chroma is read.
+/// value_above_luma() of chroma codes.
+HWY_INLINE VI32 above_luma(const YuvWeights& k, VI32 cb, VI32 cr) {
+  const DI32 d;
+  const VI32 middle = hn::Set(d, 128);
+  const VI32 u = hn::Sub(cb, middle);
+  const VI32 w = hn::Sub(cr, middle);
+  const VI32 red = hn::Mul(w, hn::Set(d, k.red_w));
+  const VI32 green =
+      hn::Neg(hn::Add(hn::Mul(u, hn::Set(d, k.green_u)), hn::Mul(w, hn::Set(d, k.green_w))));
+  const VI32 blue = hn::Mul(u, hn::Set(d, k.blue_u));
+  const VI32 most = hn::Max(hn::Max(red, green), blue);
+  return hn::ShiftRight<16>(hn::Add(most, hn::Set(d, 32768)));
+}
+
+/// Chroma of one vector of luma, and what it adds to it. With kShared, two luma columns share a
+/// chroma sample and half a vector of chroma is read.
 template <bool kShared>
 struct Chroma;
 
 template <>
 struct Chroma<true> {
-  V16 cb, cr;
+  V16 cb, cr;  // 16-bit lane i: sample i
   static constexpr std::size_t kSamples = kBytes / 2;
 
   Chroma(const std::uint8_t* cb_row, const std::uint8_t* cr_row)
@@ -51,8 +56,9 @@ struct Chroma<true> {
         cr(hn::PromoteTo(D16(), hn::LoadU(DHalf8(), cr_row))) {}
 
   HWY_INLINE Words above(const YuvWeights& k) const {
-    const VI16 a = above_luma(k, cb, cr);
-    return {hn::InterleaveLower(DI16(), a, a), hn::InterleaveUpper(DI16(), a, a)};
+    const VI16 a = join_words(above_luma(k, lower_word(cb), lower_word(cr)),
+                              above_luma(k, upper_word(cb), upper_word(cr)));
+    return {a, a};
   }
 };
 
@@ -65,10 +71,10 @@ struct Chroma<false> {
       : cb(hn::LoadU(D8(), cb_row)), cr(hn::LoadU(D8(), cr_row)) {}
 
   HWY_INLINE Words above(const YuvWeights& k) const {
-    const D16 d;
-    const V8 zero = hn::Zero(D8());
-    return {above_luma(k, hn::ZipLower(d, cb, zero), hn::ZipLower(d, cr, zero)),
-            above_luma(k, hn::ZipUpper(d, cb, zero), hn::ZipUpper(d, cr, zero))};
+    return {join_words(above_luma(k, lane_byte<0>(cb), lane_byte<0>(cr)),
+                       above_luma(k, lane_byte<2>(cb), lane_byte<2>(cr))),
+            join_words(above_luma(k, lane_byte<1>(cb), lane_byte<1>(cr)),
+                       above_luma(k, lane_byte<3>(cb), lane_byte<3>(cr)))};
   }
 };
 
@@ -83,9 +89,10 @@ HWY_INLINE V8 values(const YuvWeights& k, V8 luma, const Words& above) {
     const VI16 v = hn::Add(hn::Sub(hn::BitCast(d, y), offset), a);
     return hn::Min(hn::Max(v, zero), most);
   };
-  const V8 none = hn::Zero(D8());
-  return pack_bytes(value(hn::ZipLower(d16, luma, none), above.low),
-                    value(hn::ZipUpper(d16, luma, none), above.high));
+  const V16 words = hn::BitCast(d16, luma);
+  const VI16 even = value(hn::And(words, hn::Set(d16, std::uint16_t{255})), above.even);
+  const VI16 odd = value(hn::ShiftRight<8>(words), above.odd);
+  return hn::BitCast(D8(), hn::Or(even, hn::ShiftLeft<8>(odd)));
 }
 
 template <std::size_t kRows, bool kShared>
@@ -98,58 +105,41 @@ void value_vector(const YuvWeights& k, const YuvRowIn& in,
   }
 }
 
-/// Even and odd lanes of two float vectors in block-wise order.
-HWY_INLINE VF even_lanes(VF a, VF b) {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  return VF{_mm512_shuffle_ps(a.raw, b.raw, 0x88)};
-#elif HWY_TARGET == HWY_AVX2
-  return VF{_mm256_shuffle_ps(a.raw, b.raw, 0x88)};
-#else
-  return hn::ConcatEven(DF(), b, a);
-#endif
-}
-HWY_INLINE VF odd_lanes(VF a, VF b) {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  return VF{_mm512_shuffle_ps(a.raw, b.raw, 0xDD)};
-#elif HWY_TARGET == HWY_AVX2
-  return VF{_mm256_shuffle_ps(a.raw, b.raw, 0xDD)};
-#else
-  return hn::ConcatOdd(DF(), b, a);
-#endif
-}
-
-/// Distance from the middle between two whole numbers beyond which single precision may have
-/// rounded a chroma sample to the wrong side. The error is below 1.2e-4: gains are at most
-/// 2^-22 (gain + 1) off, |code - 128| gain stays below 129 where the result is not clamped, and
-/// sum, mean and product round four times at 2^-24.
+/// Distance from a whole number beyond which single precision may have rounded a chroma sample to
+/// the wrong side. The error is below 1.2e-4: gains are at most 2^-22 (gain + 1) off,
+/// |code - 128| gain stays below 129 where the result is not clamped, and sum, mean, product and
+/// residual round at 2^-24 each.
 constexpr float kSureDistance = 0.5f - 1.0f / 4096.0f;
 
-/// Scaled chroma as integers, and the largest distance from a sure rounding seen.
+/// Scaled chroma codes, 0 .. 255, and how far each lay from the whole number it became.
 struct Rounded {
   VI32 code;
   VF distance;
 };
 
-/// round(128 + u gain), clamped to 0 .. 255.
+/// round(128 + (code - 128) gain), clamped to 0 .. 255.
 HWY_INLINE Rounded scale_chroma(VI32 code, VF gain) {
   const DF d;
   const VF u = hn::ConvertTo(d, hn::Sub(code, hn::Set(DI32(), 128)));
-  // Beyond these bounds the result is clamped whatever the rounding; there the distance is 0.
-  const VF t = hn::Min(hn::Max(hn::MulAdd(u, gain, hn::Set(d, 128.5f)), hn::Set(d, 0.5f)),
-                       hn::Set(d, 255.5f));
-  const VI32 whole = hn::ConvertTo(DI32(), t);
-  const VF fraction = hn::Sub(t, hn::ConvertTo(d, whole));
-  return {whole, hn::Abs(hn::Sub(fraction, hn::Set(d, 0.5f)))};
+  const VF offset = hn::Set(d, kWhole + 128.0f);
+  const VF shifted = hn::MulAdd(u, gain, offset);
+  const VF residual = hn::MulSub(u, gain, hn::Sub(shifted, offset));
+  const VF clamped =
+      hn::Min(hn::Max(shifted, hn::Set(d, kWhole)), hn::Set(d, kWhole + 255.0f));
+  return {hn::And(hn::BitCast(DI32(), clamped), hn::Set(DI32(), 255)), hn::Abs(residual)};
 }
 
-/// Lanes of two or four vectors that are not sure, as bytes in memory order.
-HWY_INLINE VI16 unsure(const Rounded& low, const Rounded& high) {
-  const DI32 di;
+/// 1 in the lanes that are not sure.
+HWY_INLINE VI32 unsure(const Rounded& r) {
+  const DI32 d;
   const VF bound = hn::Set(DF(), kSureDistance);
-  const auto flag = [&](const Rounded& r) {
-    return hn::IfThenElseZero(hn::RebindMask(di, hn::Gt(r.distance, bound)), hn::Set(di, 1));
-  };
-  return hn::ReorderDemote2To(DI16(), flag(low), flag(high));
+  return hn::IfThenElseZero(hn::RebindMask(d, hn::Gt(r.distance, bound)), hn::Set(d, 1));
+}
+
+/// Four vectors of 32-bit lanes 0 .. 255 as bytes: undoes lane_byte.
+HWY_INLINE V8 join_bytes(VI32 b0, VI32 b1, VI32 b2, VI32 b3) {
+  return hn::BitCast(D8(), hn::Or(hn::Or(b0, hn::ShiftLeft<8>(b1)),
+                                  hn::Or(hn::ShiftLeft<16>(b2), hn::ShiftLeft<24>(b3))));
 }
 
 /// Recomputes the flagged samples of one chroma plane in integers.
@@ -175,19 +165,23 @@ struct ScaledPlane;
 
 template <>
 struct ScaledPlane<true> {
-  Rounded low, high;
+  Rounded even, odd;
 
   HWY_INLINE ScaledPlane(V16 codes, const VF (&gain)[4])
-      : low(scale_chroma(hn::BitCast(DI32(), hn::ZipLower(D32(), codes, hn::Zero(D16()))), gain[0])),
-        high(scale_chroma(hn::BitCast(DI32(), hn::ZipUpper(D32(), codes, hn::Zero(D16()))),
-                          gain[1])) {}
-  HWY_INLINE VF distance() const { return hn::Max(low.distance, high.distance); }
-  HWY_INLINE void store(std::uint8_t* out) const {
-    const VI16 words = hn::ReorderDemote2To(DI16(), low.code, high.code);
-    hn::StoreU(hn::DemoteTo(DHalf8(), words), DHalf8(), out);
+      : even(scale_chroma(lower_word(codes), gain[0])),
+        odd(scale_chroma(upper_word(codes), gain[1])) {}
+  HWY_INLINE VF distance() const { return hn::Max(even.distance, odd.distance); }
+  template <Stores kStores>
+  HWY_INLINE void write(std::uint8_t* out) const {
+    store<kStores>(half(even.code, odd.code), DHalf8(), out);
   }
-  HWY_INLINE void store_flags(std::uint8_t* out) const {
-    hn::StoreU(hn::DemoteTo(DHalf8(), unsure(low, high)), DHalf8(), out);
+  HWY_INLINE void write_flags(std::uint8_t* out) const {
+    hn::StoreU(half(unsure(even), unsure(odd)), DHalf8(), out);
+  }
+
+ private:
+  static HWY_INLINE hn::Vec<DHalf8> half(VI32 lower, VI32 upper) {
+    return hn::DemoteTo(DHalf8(), join_words(lower, upper));
   }
 };
 
@@ -196,33 +190,20 @@ struct ScaledPlane<false> {
   Rounded r0, r1, r2, r3;
 
   HWY_INLINE ScaledPlane(V8 codes, const VF (&gain)[4])
-      : ScaledPlane(hn::ZipLower(D16(), codes, hn::Zero(D8())),
-                    hn::ZipUpper(D16(), codes, hn::Zero(D8())), gain) {}
+      : r0(scale_chroma(lane_byte<0>(codes), gain[0])),
+        r1(scale_chroma(lane_byte<1>(codes), gain[1])),
+        r2(scale_chroma(lane_byte<2>(codes), gain[2])),
+        r3(scale_chroma(lane_byte<3>(codes), gain[3])) {}
   HWY_INLINE VF distance() const {
     return hn::Max(hn::Max(r0.distance, r1.distance), hn::Max(r2.distance, r3.distance));
   }
-  HWY_INLINE void store(std::uint8_t* out) const {
-    const DI16 d;
-    hn::StoreU(pack_bytes(hn::ReorderDemote2To(d, r0.code, r1.code),
-                          hn::ReorderDemote2To(d, r2.code, r3.code)),
-               D8(), out);
+  template <Stores kStores>
+  HWY_INLINE void write(std::uint8_t* out) const {
+    store<kStores>(join_bytes(r0.code, r1.code, r2.code, r3.code), D8(), out);
   }
-  HWY_INLINE void store_flags(std::uint8_t* out) const {
-    hn::StoreU(pack_bytes(unsure(r0, r1), unsure(r2, r3)), D8(), out);
+  HWY_INLINE void write_flags(std::uint8_t* out) const {
+    hn::StoreU(join_bytes(unsure(r0), unsure(r1), unsure(r2), unsure(r3)), D8(), out);
   }
-
- private:
-  static HWY_INLINE VI32 lower(V16 x) {
-    return hn::BitCast(DI32(), hn::ZipLower(D32(), x, hn::Zero(D16())));
-  }
-  static HWY_INLINE VI32 upper(V16 x) {
-    return hn::BitCast(DI32(), hn::ZipUpper(D32(), x, hn::Zero(D16())));
-  }
-  HWY_INLINE ScaledPlane(V16 low, V16 high, const VF (&gain)[4])
-      : r0(scale_chroma(lower(low), gain[0])),
-        r1(scale_chroma(upper(low), gain[1])),
-        r2(scale_chroma(lower(high), gain[2])),
-        r3(scale_chroma(upper(high), gain[3])) {}
 };
 
 /// Gains of the luma samples of a vector, summed over rows, to mean gains of chroma samples.
@@ -235,11 +216,8 @@ HWY_INLINE void mean_gains(const Floats (&g)[kRows], VF (&mean)[4]) {
   }
   if constexpr (kShared) {
     const VF part = hn::Set(DF(), kRows == 2 ? 0.25f : 0.5f);
-    const auto pairs = [&](VF a, VF b) {
-      return hn::Mul(hn::Add(even_lanes(a, b), odd_lanes(a, b)), part);
-    };
-    mean[0] = mean[2] = pairs(sum.f0, sum.f1);
-    mean[1] = mean[3] = pairs(sum.f2, sum.f3);
+    mean[0] = mean[2] = hn::Mul(hn::Add(sum.f0, sum.f1), part);
+    mean[1] = mean[3] = hn::Mul(hn::Add(sum.f2, sum.f3), part);
   } else {
     mean[0] = sum.f0;
     mean[1] = sum.f1;
@@ -248,7 +226,7 @@ HWY_INLINE void mean_gains(const Floats (&g)[kRows], VF (&mean)[4]) {
   }
 }
 
-template <std::size_t kRows, bool kShared>
+template <Stores kStores, std::size_t kRows, bool kShared>
 HWY_INLINE void apply_vector(const YuvWeights& k, const GainTables& gains,
                              const GainLookup& lookup, const YuvRowIn& in, const YuvRowOut& out) {
   const D8 d;
@@ -272,8 +250,8 @@ HWY_INLINE void apply_vector(const YuvWeights& k, const GainTables& gains,
   const ScaledPlane<kShared> cr(chroma.cr, mean);
   const VF distance = hn::Max(cb.distance(), cr.distance());
   if (HWY_LIKELY(hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), kSureDistance))))) {
-    cb.store(out.cb);
-    cr.store(out.cr);
+    cb.template write<kStores>(out.cb);
+    cr.template write<kStores>(out.cr);
   } else {
     alignas(64) std::uint8_t codes[2][kBytes];
     alignas(64) std::uint8_t flags[2][kBytes];
@@ -281,14 +259,14 @@ HWY_INLINE void apply_vector(const YuvWeights& k, const GainTables& gains,
     std::memcpy(codes[0], in.cb, Chroma<kShared>::kSamples);
     std::memcpy(codes[1], in.cr, Chroma<kShared>::kSamples);
     for (std::size_t r = 0; r < kRows; ++r) hn::Store(v[r], d, values[r]);
-    cb.store_flags(flags[0]);
-    cr.store_flags(flags[1]);
-    cb.store(out.cb);
-    cr.store(out.cr);
+    cb.write_flags(flags[0]);
+    cr.write_flags(flags[1]);
+    cb.template write<Stores::cached>(out.cb);
+    cr.template write<Stores::cached>(out.cr);
     correct_chroma<kRows, kShared>(gains, codes[0], values, flags[0], out.cb);
     correct_chroma<kRows, kShared>(gains, codes[1], values, flags[1], out.cr);
   }
-  for (std::size_t r = 0; r < kRows; ++r) hn::StoreU(luma[r], d, out.luma[r]);
+  for (std::size_t r = 0; r < kRows; ++r) store<kStores>(luma[r], d, out.luma[r]);
 }
 
 /// Columns `at` and on of a row.
@@ -340,17 +318,28 @@ void value_yuv_rows(const YuvWeights& k, const YuvRowIn& in, std::size_t n,
 }
 
 template <std::size_t kRows, bool kShared>
-void apply_yuv_rows(const YuvWeights& k, const GainTables& gains, const YuvRowIn& in,
-                    std::size_t n, const YuvRowOut& out) {
+void apply_yuv_rows(const YuvWeights& k, const GainTables& gains, Stores stores,
+                    const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
   const GainLookup lookup(gains);
+  const std::size_t chroma_bytes = Chroma<kShared>::kSamples;
+  const bool stream = stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
+                      (kRows == 1 || aligned(out.luma[1], kBytes)) &&
+                      aligned(out.cb, chroma_bytes) && aligned(out.cr, chroma_bytes);
   std::size_t i = 0;
-  for (; i + kBytes <= n; i += kBytes) {
-    apply_vector<kRows, kShared>(k, gains, lookup, advance(in, i, kShared),
-                                 advance(out, i, kShared));
+  const auto all = [&](auto kind) {
+    for (; i + kBytes <= n; i += kBytes) {
+      apply_vector<kind(), kRows, kShared>(k, gains, lookup, advance(in, i, kShared),
+                                           advance(out, i, kShared));
+    }
+  };
+  if (stream) {
+    all(std::integral_constant<Stores, Stores::streaming>());
+  } else {
+    all(std::integral_constant<Stores, Stores::cached>());
   }
   if (i == n) return;
   Tail<kRows, kShared> tail(advance(in, i, kShared), n - i);
-  apply_vector<kRows, kShared>(k, gains, lookup, tail.in(), tail.out());
+  apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, tail.in(), tail.out());
   const YuvRowOut rest = advance(out, i, kShared);
   for (std::size_t r = 0; r < kRows; ++r) std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
   std::memcpy(rest.cb, tail.cb, tail.samples);
@@ -366,18 +355,18 @@ void value_yuv(YuvLayout layout, const YuvWeights& k, const YuvRowIn& in, std::s
   }
 }
 
-void apply_yuv(YuvLayout layout, const YuvWeights& k, const GainTables& gains, const YuvRowIn& in,
-               std::size_t n, const YuvRowOut& out) {
+void apply_yuv(YuvLayout layout, const YuvWeights& k, const GainTables& gains, Stores stores,
+               const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
   switch (layout) {
-    case YuvLayout::s420: return apply_yuv_rows<2, true>(k, gains, in, n, out);
-    case YuvLayout::s422: return apply_yuv_rows<1, true>(k, gains, in, n, out);
-    case YuvLayout::s444: return apply_yuv_rows<1, false>(k, gains, in, n, out);
+    case YuvLayout::s420: return apply_yuv_rows<2, true>(k, gains, stores, in, n, out);
+    case YuvLayout::s422: return apply_yuv_rows<1, true>(k, gains, stores, in, n, out);
+    case YuvLayout::s444: return apply_yuv_rows<1, false>(k, gains, stores, in, n, out);
   }
 }
 
 RowKernels target_row_kernels() {
   return {hwy::TargetName(HWY_TARGET), value_rgb3, value_rgb4, value_yuv, apply_gray,
-          apply_rgb3, apply_rgb4, apply_yuv, split, merge};
+          apply_rgb3, apply_rgb4, apply_yuv, flush_stores, split, merge};
 }
 
 }  // namespace HWY_NAMESPACE

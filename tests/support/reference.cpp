@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <vector>
 
 namespace equalux::test {
@@ -161,7 +160,10 @@ void planar(const EqualizeParams& params, const ConstImageView& in, const ImageV
     Wide sum = 0;
     int count = 0;
   };
-  std::map<std::pair<int, int>, Covered> covered;
+  const int columns = at.chroma_column(in.desc.width - 1) + 1;
+  const int chroma_rows = plane_rows(in.desc, traits(in.desc.format).planes - 1);
+  std::vector<Covered> covered(static_cast<std::size_t>(columns) *
+                               static_cast<std::size_t>(chroma_rows));
   for (int y = 0; y < in.desc.height; ++y) {
     for (int x = 0; x < in.desc.width; ++x) {
       const int luma = *at.luma(in, x, y);
@@ -169,21 +171,23 @@ void planar(const EqualizeParams& params, const ConstImageView& in, const ImageV
       const int v = value(x, y);
       const Gain gain = above_black < 0 || v == 0 ? Gain{} : gains[static_cast<std::size_t>(v)];
       const Wide gain48 = -floor_div(-(gain.num << 48), gain.den);
-      Covered& c = covered[{at.chroma_row(y), at.chroma_column(x)}];
+      Covered& c = covered[static_cast<std::size_t>(at.chroma_row(y) * columns + at.chroma_column(x))];
       c.sum += gain48 >> 8;
       ++c.count;
       *at.luma(out, x, y) = static_cast<std::uint8_t>(
           above_black < 0 ? luma : clamp_byte(model.yo + scaled(above_black, gain)));
     }
   }
-  for (const auto& [place, c] : covered) {
-    for (int which = 0; which < 2; ++which) {
-      const int code = *at.chroma(in, place.second, place.first, which);
-      const Wide k = c.count;
-      const Wide scaled_code =
-          128 + floor_div((code - 128) * c.sum + k * (Wide{1} << 39), k * (Wide{1} << 40));
-      *at.chroma(out, place.second, place.first, which) =
-          static_cast<std::uint8_t>(clamp_byte(scaled_code));
+  for (int cy = 0; cy < chroma_rows; ++cy) {
+    for (int cx = 0; cx < columns; ++cx) {
+      const Covered& c = covered[static_cast<std::size_t>(cy * columns + cx)];
+      for (int which = 0; which < 2; ++which) {
+        const int code = *at.chroma(in, cx, cy, which);
+        const Wide k = c.count;
+        const Wide scaled_code =
+            128 + floor_div((code - 128) * c.sum + k * (Wide{1} << 39), k * (Wide{1} << 40));
+        *at.chroma(out, cx, cy, which) = static_cast<std::uint8_t>(clamp_byte(scaled_code));
+      }
     }
   }
 }

@@ -1,0 +1,195 @@
+// OpenCV's chain and ours on the same frames, in the same process, one after the other.
+//
+// OpenCV: cvtColor to HSV, extract V, equalizeHist, insert, cvtColor back; for I420 with its
+// conversions from and to I420 around it. Ours: the product's filter with its defaults. Beside
+// them the copy limit: reading a frame twice and writing it once.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <opencv2/core.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include <equalux/filter.h>
+
+#include "cpu/parallel.h"
+#include "support/bench_frames.h"
+
+namespace equalux::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Median milliseconds of each call. The calls take turns on every frame, so that whatever else the
+/// machine does meets all of them alike.
+std::vector<double> medians_ms(int frames, int rounds,
+                               const std::vector<std::function<void(std::size_t)>>& calls) {
+  std::vector<std::vector<double>> times(calls.size());
+  for (int round = -4; round < rounds; ++round) {
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      // Each call has a frame of its own far from the others', so that none finds it in a cache.
+      const auto frame = static_cast<std::size_t>(round + 4) + k * static_cast<std::size_t>(frames) / calls.size();
+      const auto begin = Clock::now();
+      calls[k](frame % static_cast<std::size_t>(frames));
+      const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+      if (round >= 0) times[k].push_back(ms);
+    }
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& t : times) {
+    const auto middle = t.begin() + static_cast<std::ptrdiff_t>(t.size() / 2);
+    std::nth_element(t.begin(), middle, t.end());
+    medians.push_back(*middle);
+  }
+  return medians;
+}
+
+cv::Mat as_mat(const ImageView& view) {
+  return {view.desc.height, view.desc.width, CV_8UC3, view.data[0],
+          static_cast<std::size_t>(view.stride[0])};
+}
+
+class OpencvChain {
+ public:
+  void operator()(const cv::Mat& bgr, cv::Mat& out) {
+    cv::cvtColor(bgr, hsv_, cv::COLOR_BGR2HSV);
+    cv::extractChannel(hsv_, value_, 2);
+    cv::equalizeHist(value_, equalized_);
+    cv::insertChannel(equalized_, hsv_, 2);
+    cv::cvtColor(hsv_, out, cv::COLOR_HSV2BGR);
+  }
+
+ private:
+  cv::Mat hsv_, value_, equalized_;
+};
+
+struct Result {
+  std::string format;
+  int width, height, threads;
+  double opencv_ms, ours_ms, copy_limit_ms;
+};
+
+/// Reads a frame twice and writes it once: what no two-pass filter can beat.
+class CopyLimit {
+ public:
+  explicit CopyLimit(int threads) : executor_(threads) {}
+  void operator()(const ConstImageView& in, const ImageView& out) {
+    for (int p = 0; p < traits(in.desc.format).planes; ++p) {
+      const std::size_t bytes = row_bytes(in.desc, p);
+      executor_.for_rows(plane_rows(in.desc, p), [&](int begin, int end, int) {
+        std::uint64_t sum = 0;
+        for (int y = begin; y < end; ++y) {
+          const std::uint8_t* row = in.row(p, y);
+          for (std::size_t x = 0; x + 64 <= bytes; x += 64) {
+            std::uint64_t word;
+            std::memcpy(&word, row + x, sizeof word);  // one load a cache line brings all of it
+            sum += word;
+          }
+        }
+        seen_ = sum;
+      });
+    }
+    for (int p = 0; p < traits(in.desc.format).planes; ++p) {
+      const std::size_t bytes = row_bytes(in.desc, p);
+      executor_.for_rows(plane_rows(in.desc, p), [&](int begin, int end, int) {
+        for (int y = begin; y < end; ++y) std::memcpy(out.row(p, y), in.row(p, y), bytes);
+      });
+    }
+  }
+
+ private:
+  RowExecutor executor_;
+  std::atomic<std::uint64_t> seen_{0};
+};
+
+/// I420 planes one after another, as OpenCV takes them.
+cv::Mat tight_i420(const ConstImageView& view) {
+  cv::Mat mat(view.desc.height * 3 / 2, view.desc.width, CV_8UC1);
+  std::uint8_t* at = mat.data;
+  for (int p = 0; p < 3; ++p) {
+    for (int y = 0; y < plane_rows(view.desc, p); ++y, at += row_bytes(view.desc, p)) {
+      std::memcpy(at, view.row(p, y), row_bytes(view.desc, p));
+    }
+  }
+  return mat;
+}
+
+Result compare(PixelFormat format, int width, int height, int threads, int rounds) {
+  const ImageDesc desc{format, width, height, ColorMatrix::bt601, ColorRange::limited};
+  const int n = ring_length(desc);
+  std::vector<Image> frames = natural_frames(desc, n);
+  std::vector<Image> outs = natural_frames(desc, n);  // written before: no page faults are timed
+  std::vector<cv::Mat> tight;
+  cv::Mat bgr, result, back;
+  cv::setNumThreads(threads);
+  OpencvChain chain;
+  std::function<void(std::size_t)> opencv = [&](std::size_t i) {
+    cv::Mat out = as_mat(outs[i].view());
+    chain(as_mat(frames[i].view()), out);
+  };
+  if (format == PixelFormat::i420) {
+    for (Image& frame : frames) tight.push_back(tight_i420(frame.view()));
+    opencv = [&](std::size_t i) {
+      cv::cvtColor(tight[i], bgr, cv::COLOR_YUV2BGR_I420);
+      chain(bgr, result);
+      cv::cvtColor(result, back, cv::COLOR_BGR2YUV_I420);
+    };
+  }
+  const auto filter = make_cpu_filter(EqualizeParams{}, {threads});
+  filter->configure(desc);
+  FrameContext context;
+  CopyLimit limit(threads);
+  const std::vector<double> ms = medians_ms(
+      n, rounds,
+      {opencv,
+       [&](std::size_t i) { filter->submit(frames[i].view(), outs[i].view(), context); },
+       [&](std::size_t i) { limit(frames[i].view(), outs[i].view()); }});
+  return {std::string(to_string(format)), width, height, threads, ms[0], ms[1], ms[2]};
+}
+
+}  // namespace
+}  // namespace equalux::bench
+
+int main(int argc, char** argv) {
+  using namespace equalux;
+  using namespace equalux::bench;
+  const std::string json_path = argc > 1 ? argv[1] : "";
+  std::printf("SIMD target %s, OpenCV %s\n", cpu_simd_target().c_str(), CV_VERSION);
+  std::printf("%-6s %10s %8s %10s %10s %7s %12s %11s\n", "format", "size", "threads", "OpenCV ms",
+              "equalux ms", "ratio", "copy limit", "over limit");
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& [format, width, height] :
+       {std::tuple{PixelFormat::bgr, 1920, 1080}, std::tuple{PixelFormat::i420, 1920, 1080},
+        std::tuple{PixelFormat::bgr, 3840, 2160}, std::tuple{PixelFormat::i420, 3840, 2160}}) {
+    for (const int threads : {1, 2}) {
+      const Result r = compare(format, width, height, threads, width > 2000 ? 60 : 200);
+      const std::string size = std::to_string(r.width) + "x" + std::to_string(r.height);
+      std::printf("%-6s %10s %8d %10.2f %10.2f %7.2f %12.2f %11.2f\n", r.format.c_str(),
+                  size.c_str(), r.threads, r.opencv_ms, r.ours_ms, r.opencv_ms / r.ours_ms,
+                  r.copy_limit_ms, r.ours_ms / r.copy_limit_ms);
+      rows.push_back({{"format", r.format}, {"width", r.width}, {"height", r.height},
+                      {"threads", r.threads}, {"opencv_ms", r.opencv_ms},
+                      {"equalux_ms", r.ours_ms}, {"ratio", r.opencv_ms / r.ours_ms},
+                      {"copy_limit_ms", r.copy_limit_ms}});
+    }
+  }
+  if (!json_path.empty()) {
+    std::ofstream out(json_path);
+    out << nlohmann::json{{"simd", cpu_simd_target()}, {"opencv", CV_VERSION}, {"results", rows}}
+               .dump(2)
+        << "\n";
+    if (!out) {
+      std::fprintf(stderr, "compare_opencv: cannot write %s\n", json_path.c_str());
+      return 74;
+    }
+  }
+  return 0;
+}
