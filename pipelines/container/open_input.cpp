@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 /// What to say of a file that does not open: a cut one deserves more than "invalid data".
 std::string why_unreadable(const std::string& path, int error) {
   if (const auto missing = missing_bytes(path)) {
-    return path + ": cannot be read, its index is missing: it " + describe(*missing);
+    return path + ": cannot be read, it is cut off: it " + describe(*missing);
   }
   return path + ": is no media file that can be read (" + av_text(error) + "); give a video file";
 }

@@ -97,7 +97,7 @@ class Writer final : public ContainerWriter {
   [[nodiscard]] std::int64_t usual_duration() const;
   void write_held(std::optional<std::int64_t> next_dts);
   void remake(const std::string& path, std::optional<std::int64_t> end_ns);
-  void replay(InputContext partial, OutputPass& pass) const;
+  void replay(AVFormatContext& partial, OutputPass& pass) const;
 
   const ContainerWriterOptions options_;
   const ContainerKind kind_;
@@ -243,8 +243,16 @@ void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns)
       copies_ = std::make_unique<StreamCopy>(options_.copy_from);
       copies_->select(plan_);
     }
+    InputContext partial;
+    if (record_.packets > 0) {
+      partial = open_input(partial_);
+      // Fragments hold what was a byte stream as length-prefixed units, under a head of their own.
+      const AVCodecParameters& codec = *partial->streams[partial_video_index_]->codecpar;
+      const auto* head = reinterpret_cast<const std::byte*>(codec.extradata);
+      video_.codec_data.assign(head, head + codec.extradata_size);
+    }
     OutputPass pass({path, PassKind::final, plan_, video_, record_.first_pts}, copies_.get());
-    if (record_.packets > 0) replay(open_input(partial_), pass);
+    if (partial) replay(*partial, pass);
     pass.finish(end_ns);
   } catch (const Error& error) {
     std::error_code ignored;
@@ -255,17 +263,17 @@ void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns)
   }
 }
 
-void Writer::replay(InputContext partial, OutputPass& pass) const {
-  for (unsigned i = 0; i < partial->nb_streams; ++i) {
+void Writer::replay(AVFormatContext& partial, OutputPass& pass) const {
+  for (unsigned i = 0; i < partial.nb_streams; ++i) {
     const bool video = static_cast<int>(i) == partial_video_index_;
-    partial->streams[i]->discard = video ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
+    partial.streams[i]->discard = video ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
   }
-  const AVRational from = partial->streams[partial_video_index_]->time_base;
+  const AVRational from = partial.streams[partial_video_index_]->time_base;
   const PacketPtr packet = make_packet();
   std::uint64_t count = 0;
   std::int64_t shift = 0;
   std::int64_t latest = std::numeric_limits<std::int64_t>::min();
-  while (av_read_frame(partial.get(), packet.get()) >= 0) {
+  while (av_read_frame(&partial, packet.get()) >= 0) {
     if (packet->stream_index == partial_video_index_ && packet->dts != AV_NOPTS_VALUE) {
       const std::int64_t dts = rescale(packet->dts, from, base_);
       if (count++ == 0) shift = record_.first_dts - dts;

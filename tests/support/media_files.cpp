@@ -1,0 +1,133 @@
+#include "support/media_files.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+#include <unistd.h>
+
+#include "container/av_handles.h"
+#include "container/open_input.h"
+
+namespace equalux::test {
+
+namespace fs = std::filesystem;
+
+bool have_ffmpeg() {
+  static const bool found =
+      std::system("ffmpeg -version >/dev/null 2>&1 && ffprobe -version >/dev/null 2>&1") == 0;
+  return found;
+}
+
+TempFolder::TempFolder() {
+  std::string name = (fs::temp_directory_path() / "equalux-test-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  path_ = name;
+}
+
+TempFolder::~TempFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::vector<std::string> TempFolder::files() const {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string shell(const std::string& command) {
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+  std::string output;
+  std::array<char, 65536> block{};
+  std::size_t count = 0;
+  while ((count = std::fread(block.data(), 1, block.size(), pipe)) > 0) {
+    output.append(block.data(), count);
+  }
+  if (::pclose(pipe) != 0) throw std::runtime_error("failed: " + command + "\n" + output);
+  return output;
+}
+
+void ffmpeg(const std::string& arguments) {
+  shell("ffmpeg -nostdin -hide_banner -loglevel error -y " + arguments + " 2>&1");
+}
+
+nlohmann::json ffprobe(const std::string& arguments, const std::string& path) {
+  return nlohmann::json::parse(
+      shell("ffprobe -loglevel error -of json " + arguments + " '" + path + "' 2>/dev/null"));
+}
+
+int decoded_frames(const std::string& path) {
+  const std::string lines = shell("ffmpeg -nostdin -loglevel error -xerror -i '" + path +
+                                  "' -map 0:V:0 -fps_mode passthrough -f framecrc - 2>&1");
+  return static_cast<int>(std::count_if(lines.begin(), lines.end(), [](char c) {
+           return c == '\n';
+         })) -
+         static_cast<int>(std::count(lines.begin(), lines.end(), '#'));
+}
+
+EncodedVideo read_video(const std::string& path) {
+  const InputContext input = open_input(path);
+  const int index = filtered_stream(*input);
+  if (index < 0) throw std::runtime_error(path + ": no video");
+  const AVStream& stream = *input->streams[index];
+  const AVCodecParameters& codec = *stream.codecpar;
+  EncodedVideo video;
+  video.format.codec = avcodec_get_name(codec.codec_id);
+  video.format.width = codec.width;
+  video.format.height = codec.height;
+  video.format.frame_rate = to_rational(stream.avg_frame_rate);
+  const auto* extradata = reinterpret_cast<const std::byte*>(codec.extradata);
+  video.format.codec_data.assign(extradata, extradata + codec.extradata_size);
+  if (stream.sample_aspect_ratio.num > 0) {
+    video.format.pixel_aspect = to_rational(stream.sample_aspect_ratio);
+  }
+  const PacketPtr packet = make_packet();
+  std::int64_t last_dts = 0;
+  const auto ns = [&](std::int64_t time) {
+    return av_rescale_q(time, stream.time_base, kNanoseconds);
+  };
+  while (av_read_frame(input.get(), packet.get()) >= 0) {
+    if (packet->stream_index == index) {
+      if (packet->dts == AV_NOPTS_VALUE) {
+        packet->dts = video.packets.empty() ? packet->pts - 4 * packet->duration : last_dts + 1;
+      }
+      last_dts = packet->dts;
+      const auto* data = reinterpret_cast<const std::byte*>(packet->data);
+      video.packets.push_back({{data, data + packet->size},
+                               ns(packet->pts),
+                               ns(packet->dts),
+                               ns(packet->duration),
+                               (packet->flags & AV_PKT_FLAG_KEY) != 0});
+    }
+    av_packet_unref(packet.get());
+  }
+  return video;
+}
+
+void feed(ContainerWriter& writer, const EncodedVideo& video, std::size_t first,
+          std::size_t last) {
+  for (std::size_t i = first; i < std::min(last, video.packets.size()); ++i) {
+    const auto& packet = video.packets[i];
+    writer.write({packet.data, packet.pts_ns, packet.dts_ns, packet.duration_ns, packet.keyframe});
+  }
+}
+
+void remux(const std::string& input, const std::string& output) {
+  const EncodedVideo video = read_video(input);
+  const auto writer = make_container_writer({output, input, false});
+  writer->check(video.format.codec);
+  writer->start(video.format);
+  feed(*writer, video);
+  writer->finish(false);
+}
+
+}  // namespace equalux::test
