@@ -112,8 +112,11 @@ class CameraSource final : public Source {
     const bool answered = box_->changed.wait_for(lock, deadline_, [&] {
       return box_->format.has_value() || box_->ended || box_->cancelled;
     });
-    if (box_->failure != nullptr) std::rethrow_exception(box_->failure);
-    if (!box_->format.has_value()) throw Error(ExitCode::unavailable, no_answer(answered));
+    // A camera that opened and failed since is read()'s to report, after the frames it gave.
+    if (!box_->format.has_value()) {
+      if (box_->failure != nullptr) std::rethrow_exception(box_->failure);
+      throw Error(ExitCode::unavailable, no_answer(answered));
+    }
     format_ = *box_->format;
     mine_ = Image(format_.desc);
 
