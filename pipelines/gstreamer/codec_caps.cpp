@@ -7,6 +7,7 @@
 
 extern "C" {
 #include <libavcodec/avcodec.h>
+#include <libavutil/pixdesc.h>
 }
 
 #include "gst_formats.h"
@@ -78,6 +79,11 @@ void set_codec_data(GstCaps* caps, const AVCodecParameters& codec) {
   gst_caps_set_simple(caps, "codec_data", GST_TYPE_BUFFER, data.get(), nullptr);
 }
 
+bool is_rgb(const AVCodecParameters& codec) {
+  const AVPixFmtDescriptor* layout = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(codec.format));
+  return layout != nullptr && (layout->flags & AV_PIX_FMT_FLAG_RGB) != 0;
+}
+
 bool is_full_range(const AVCodecParameters& codec) {
   return codec.color_range == AVCOL_RANGE_JPEG || codec.format == AV_PIX_FMT_YUVJ420P ||
          codec.format == AV_PIX_FMT_YUVJ422P || codec.format == AV_PIX_FMT_YUVJ444P;
@@ -108,7 +114,8 @@ CapsPtr codec_caps(const AVCodecParameters& codec) {
 
 std::string codec_colorimetry(const AVCodecParameters& codec) {
   GstVideoColorimetry color{};
-  if (codec.color_space != AVCOL_SPC_UNSPECIFIED) {
+  const bool rgb = is_rgb(codec);
+  if (!rgb && codec.color_space != AVCOL_SPC_UNSPECIFIED) {
     color.matrix = gst_video_color_matrix_from_iso(static_cast<guint>(codec.color_space));
   }
   if (codec.color_trc != AVCOL_TRC_UNSPECIFIED) {
@@ -117,6 +124,7 @@ std::string codec_colorimetry(const AVCodecParameters& codec) {
   if (codec.color_primaries != AVCOL_PRI_UNSPECIFIED) {
     color.primaries = gst_video_color_primaries_from_iso(static_cast<guint>(codec.color_primaries));
   }
+  if (rgb) return colorimetry_text(color);  // its matrix and range are not those of a YCbCr stream
   if (is_full_range(codec)) color.range = GST_VIDEO_COLOR_RANGE_0_255;
   if (codec.color_range == AVCOL_RANGE_MPEG) color.range = GST_VIDEO_COLOR_RANGE_16_235;
   return colorimetry_text(color);

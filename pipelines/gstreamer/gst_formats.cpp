@@ -137,11 +137,9 @@ void read_video_info(const GstVideoInfo& video, StreamInfo& info) {
   info.desc.width = GST_VIDEO_INFO_WIDTH(&video);
   info.desc.height = GST_VIDEO_INFO_HEIGHT(&video);
   if (const auto format = from_gst(GST_VIDEO_INFO_FORMAT(&video))) info.desc.format = *format;
-  if (info.colorimetry.empty()) {
-    apply_colorimetry(colorimetry_text(video.colorimetry), info.desc);
-  } else {
-    apply_colorimetry(info.colorimetry, info.desc);
-  }
+  // An RGB picture's own colorimetry says nothing of the YCbCr that it may become.
+  const bool own = info.colorimetry.empty() && !GST_VIDEO_INFO_IS_RGB(&video);
+  apply_colorimetry(own ? colorimetry_text(video.colorimetry) : info.colorimetry, info.desc);
   if (GST_VIDEO_INFO_FPS_N(&video) > 0) {
     info.frame_rate = {GST_VIDEO_INFO_FPS_N(&video), GST_VIDEO_INFO_FPS_D(&video)};
   }
