@@ -10,3 +10,14 @@ if(EQUALUX_HAVE_OPENCV)
     target_compile_definitions(test_window PRIVATE EQUALUX_HAVE_X11)
   endif()
 endif()
+
+if(EQUALUX_HAVE_LIBAV)
+  add_library(equalux_media_files STATIC support/media_files.cpp support/sample_media.cpp)
+  target_include_directories(equalux_media_files PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(equalux_media_files
+    PUBLIC equalux_container PkgConfig::LIBAV
+    PRIVATE equalux_warnings)
+  foreach(stem container_probe container_shortfall container_writer)
+    equalux_test(${stem} LABELS media LIBRARIES equalux_media_files)
+  endforeach()
+endif()

@@ -68,9 +68,8 @@ nlohmann::json ffprobe(const std::string& arguments, const std::string& path) {
 int decoded_frames(const std::string& path) {
   const std::string lines = shell("ffmpeg -nostdin -loglevel error -xerror -i '" + path +
                                   "' -map 0:V:0 -fps_mode passthrough -f framecrc - 2>&1");
-  return static_cast<int>(std::count_if(lines.begin(), lines.end(), [](char c) {
-           return c == '\n';
-         })) -
+  return static_cast<int>(
+             std::count_if(lines.begin(), lines.end(), [](char c) { return c == '\n'; })) -
          static_cast<int>(std::count(lines.begin(), lines.end(), '#'));
 }
 
@@ -113,8 +112,7 @@ EncodedVideo read_video(const std::string& path) {
   return video;
 }
 
-void feed(ContainerWriter& writer, const EncodedVideo& video, std::size_t first,
-          std::size_t last) {
+void feed(ContainerWriter& writer, const EncodedVideo& video, std::size_t first, std::size_t last) {
   for (std::size_t i = first; i < std::min(last, video.packets.size()); ++i) {
     const auto& packet = video.packets[i];
     writer.write({packet.data, packet.pts_ns, packet.dts_ns, packet.duration_ns, packet.keyframe});

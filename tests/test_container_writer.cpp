@@ -1,0 +1,380 @@
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <equalux/error.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "container/container.h"
+#include "support/sample_media.h"
+
+namespace equalux {
+namespace {
+
+using nlohmann::json;
+using test::TempFolder;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ContainerWriterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::have_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not installed";
+  }
+  TempFolder folder_;
+};
+
+/// The packets of one stream.
+json packets(const std::string& path, int stream) {
+  return test::ffprobe(
+      "-show_packets -show_data_hash md5 -select_streams " + std::to_string(stream),
+      path)["packets"];
+}
+
+double seconds(const json& packet, const char* key) {
+  return packet.contains(key) ? std::stod(packet[key].get<std::string>()) : NAN;
+}
+
+/// Same data, and times equal to `tick` seconds. `keys` are the times to be compared.
+void expect_same_packets(const json& expected, const json& actual, double tick,
+                         const std::vector<const char*>& keys) {
+  ASSERT_EQ(expected.size(), actual.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(expected[i]["data_hash"], actual[i]["data_hash"]) << i;
+    for (const char* key : keys) {
+      if (!expected[i].contains(key)) continue;
+      ASSERT_NEAR(seconds(expected[i], key), seconds(actual[i], key), tick) << key << " of " << i;
+    }
+  }
+}
+
+json streams_of(const std::string& path) {
+  return test::ffprobe("-show_streams", path)["streams"];
+}
+
+std::string tag_of(const json& holder, const std::string& key) {
+  const json tags = holder.value("tags", json::object());
+  return tags.value(key, std::string());
+}
+
+/// Chapters in a form that does not depend on their ticks.
+std::vector<std::string> chapters_of(const std::string& path) {
+  std::vector<std::string> lines;
+  for (const json& chapter : test::ffprobe("-show_chapters", path)["chapters"]) {
+    lines.push_back(chapter["start_time"].get<std::string>() + " " +
+                    chapter["end_time"].get<std::string>() + " " + tag_of(chapter, "title"));
+  }
+  return lines;
+}
+
+std::string global_tag(const std::string& path, const char* key) {
+  return tag_of(test::ffprobe("-show_format", path)["format"], key);
+}
+
+/// ffprobe's microseconds, rounded.
+constexpr double kPrinted = 1.1e-6;
+
+TEST_F(ContainerWriterTest, MatroskaKeepsEverything) {
+  const std::string in = folder_ / "in.mkv";
+  const std::string out = folder_ / "out.mkv";
+  test::make_rich_mkv(folder_, in);
+  test::remux(in, out);
+  const json before = streams_of(in);
+  const json after = streams_of(out);
+  ASSERT_EQ(before.size(), after.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(before[i]["codec_name"], after[i]["codec_name"]) << i;
+    EXPECT_EQ(before[i]["disposition"], after[i]["disposition"]) << i;
+    for (const char* key : {"language", "title", "filename", "mimetype"}) {
+      EXPECT_EQ(tag_of(before[i], key), tag_of(after[i], key)) << i << " " << key;
+    }
+    if (before[i]["codec_type"] != "attachment") {
+      expect_same_packets(packets(in, static_cast<int>(i)), packets(out, static_cast<int>(i)),
+                          kPrinted, {"pts_time", "dts_time"});
+    }
+  }
+  expect_same_packets(packets(in, 3), packets(out, 3), kPrinted, {"duration_time"});
+  EXPECT_EQ(chapters_of(in), chapters_of(out));
+  EXPECT_EQ(global_tag(in, "title"), global_tag(out, "title"));
+  EXPECT_EQ(container_shortfall(out), std::nullopt);
+  EXPECT_EQ(test::decoded_frames(out), 90);
+}
+
+TEST_F(ContainerWriterTest, Mp4KeepsEverything) {
+  const std::string in = folder_ / "in.mp4";
+  const std::string out = folder_ / "out.mp4";
+  test::make_rich_mp4(folder_, in);
+  test::remux(in, out);
+  const json before = streams_of(in);
+  const json after = streams_of(out);
+  ASSERT_EQ(before.size(), after.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(before[i]["codec_name"], after[i]["codec_name"]) << i;
+    EXPECT_EQ(before[i]["disposition"], after[i]["disposition"]) << i;
+    EXPECT_EQ(before[i].value("side_data_list", json()), after[i].value("side_data_list", json()));
+    EXPECT_NEAR(seconds(before[i], "start_time"), seconds(after[i], "start_time"), kPrinted) << i;
+    const std::string codec = before[i]["codec_name"];
+    if (codec == "bin_data") continue;
+    EXPECT_EQ(tag_of(before[i], "language"), tag_of(after[i], "language"));
+    expect_same_packets(packets(in, static_cast<int>(i)), packets(out, static_cast<int>(i)),
+                        kPrinted, {"pts_time", "dts_time"});
+  }
+  EXPECT_EQ(after[0]["side_data_list"][0]["rotation"], 90);
+  EXPECT_EQ(chapters_of(in), chapters_of(out));
+  for (const char* key : {"title", "artist", "creation_time"}) {
+    EXPECT_EQ(global_tag(in, key), global_tag(out, key)) << key;
+  }
+  EXPECT_EQ(container_shortfall(out), std::nullopt);
+  EXPECT_EQ(test::decoded_frames(out), 90);
+  // Plain, not in fragments.
+  std::ifstream file(out, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(bytes.find("moof"), std::string::npos);
+}
+
+TEST_F(ContainerWriterTest, VariableFrameRateKeepsEveryStamp) {
+  const std::string in = folder_ / "in.mp4";
+  test::make_variable_rate_mp4(in);
+  for (const auto& [name, tick] : {std::pair{"out.mp4", kPrinted}, {"out.mkv", 0.00051}}) {
+    test::remux(in, folder_ / name);
+    expect_same_packets(packets(in, 0), packets(folder_ / name, 0), tick, {"pts_time"});
+  }
+  const json last = packets(folder_ / "out.mp4", 0).back();
+  EXPECT_GT(seconds(last, "duration_time"), 0);
+}
+
+TEST_F(ContainerWriterTest, Mp4ToMatroskaKeepsRotationAndOffsets) {
+  const std::string rich = folder_ / "rich.mp4";
+  const std::string in = folder_ / "in.mp4";
+  test::make_rich_mp4(folder_, rich);
+  test::ffmpeg("-i '" + folder_ / "whole.mp4" +
+               "' -map 0:v -map 0:a -c copy -strict -2 "
+               "-metadata:s:v rotate=90 '" +
+               in + "'");
+  const std::string out = folder_ / "out.mkv";
+  test::remux(in, out);
+  const json after = streams_of(out);
+  EXPECT_EQ(after[0]["side_data_list"][0]["rotation"], 90);
+  EXPECT_EQ(tag_of(after[1], "title"), "");
+  for (int stream = 0; stream < 3; ++stream) {
+    expect_same_packets(packets(in, stream), packets(out, stream), 0.00051, {"pts_time"});
+  }
+  // AAC starts before 0 in both.
+  EXPECT_LT(seconds(packets(out, 1)[0], "pts_time"), -0.02);
+  // A second time, out of Matroska and into it.
+  test::remux(out, folder_ / "again.mkv");
+  EXPECT_EQ(streams_of(folder_ / "again.mkv")[0]["side_data_list"][0]["rotation"], 90);
+  expect_same_packets(packets(out, 1), packets(folder_ / "again.mkv", 1), kPrinted, {"pts_time"});
+}
+
+TEST_F(ContainerWriterTest, TransportStreamKeepsItsFirstStamp) {
+  test::make_clip(folder_ / "in.ts", "-c:v libx264 -preset ultrafast -bf 2 -c:a aac");
+  const json before = packets(folder_ / "in.ts", 0);
+  for (const auto& [name, tick] : {std::pair{"out.mp4", kPrinted}, {"out.mkv", 0.00051}}) {
+    test::remux(folder_ / "in.ts", folder_ / name);
+    const json after = packets(folder_ / name, 0);
+    ASSERT_EQ(before.size(), after.size());
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      ASSERT_NEAR(seconds(before[i], "pts_time"), seconds(after[i], "pts_time"), tick) << i;
+    }
+    EXPECT_EQ(test::decoded_frames(folder_ / name), 50);
+  }
+}
+
+TEST_F(ContainerWriterTest, WritesVideoAloneWithoutAnInput) {
+  test::make_clip(folder_ / "in.mp4", "-map 0:v -c:v libx264 -preset ultrafast");
+  const test::EncodedVideo video = test::read_video(folder_ / "in.mp4");
+  for (const char* name : {"out.mp4", "out.MOV", "out.m4v", "out.mkv"}) {
+    const auto writer = make_container_writer({folder_ / name, "", false});
+    writer->check("h264");
+    writer->start(video.format);
+    test::feed(*writer, video);
+    writer->finish(false);
+    EXPECT_EQ(test::decoded_frames(folder_ / name), 50) << name;
+  }
+}
+
+TEST_F(ContainerWriterTest, CutsTheOtherStreamsAtTheVideosEnd) {
+  for (const auto& [in, out] : {std::pair{"in.mp4", "out.mp4"}, {"in.mkv", "out.mkv"}}) {
+    if (std::string(in) == "in.mp4") {
+      test::make_rich_mp4(folder_, folder_ / in);
+    } else {
+      test::make_rich_mkv(folder_, folder_ / in);
+    }
+    const test::EncodedVideo video = test::read_video(folder_ / in);
+    const auto writer = make_container_writer({folder_ / out, folder_ / in, false});
+    writer->start(video.format);
+    test::feed(*writer, video, 0, 45);
+    writer->finish(true);
+    EXPECT_EQ(test::decoded_frames(folder_ / out), 45) << out;
+    EXPECT_EQ(container_shortfall(folder_ / out), std::nullopt);
+    EXPECT_LT(seconds(packets(folder_ / out, 1).back(), "pts_time"), 1.7) << out;
+    EXPECT_THAT(folder_.files(), testing::Not(testing::Contains(HasSubstr("partial"))));
+  }
+}
+
+/// The line that `check` ends with.
+std::string refusal(const ContainerWriterOptions& options, const std::string& codec,
+                    ExitCode code) {
+  try {
+    make_container_writer(options)->check(codec);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST_F(ContainerWriterTest, RefusesWhatTheContainerCannotHold) {
+  const std::string in = folder_ / "in.mkv";
+  test::make_rich_mkv(folder_, in);
+  const auto before = folder_.files();
+  EXPECT_THAT(refusal({folder_ / "out.mp4", in, false}, "h264", ExitCode::usage),
+              AllOf(HasSubstr("stream 3 (subtitle, subrip) does not fit in mp4"),
+                    HasSubstr("use .mkv, or --drop-streams")));
+  EXPECT_THAT(refusal({folder_ / "out.mov", in, false}, "h264", ExitCode::usage),
+              HasSubstr("stream 2 (audio, opus) does not fit in mov"));
+  EXPECT_THAT(refusal({folder_ / "out.mov", "", false}, "vp9", ExitCode::usage),
+              HasSubstr("use .mkv or .mp4"));
+  EXPECT_THAT(refusal({folder_ / "out.mkv", in, false}, "h264", ExitCode::usage), "accepted");
+  EXPECT_EQ(folder_.files(), before);
+
+  const auto writer = make_container_writer({folder_ / "out.mp4", in, true});
+  writer->check("h264");
+  EXPECT_THAT(writer->dropped_streams(),
+              ElementsAre("stream 3 (subtitle, subrip)", "stream 4 (attachment, ttf)"));
+  const test::EncodedVideo video = test::read_video(in);
+  writer->start(video.format);
+  test::feed(*writer, video);
+  writer->finish(false);
+  expect_same_packets(packets(in, 2), packets(folder_ / "out.mp4", 2), 1.0 / 48000, {"pts_time"});
+}
+
+TEST_F(ContainerWriterTest, RefusesItsOwnInputAndBadNames) {
+  const std::string in = folder_ / "in.mp4";
+  test::make_clip(in, "-c:v libx264 -preset ultrafast -c:a aac");
+  std::filesystem::create_symlink(in, folder_ / "link.mp4");
+  EXPECT_THAT(refusal({in, in, false}, "h264", ExitCode::usage), HasSubstr("the input itself"));
+  EXPECT_THAT(refusal({folder_ / "link.mp4", in, false}, "h264", ExitCode::usage),
+              HasSubstr("the input itself"));
+  std::filesystem::copy(in, folder_ / "take.partial.mp4");
+  EXPECT_THAT(
+      refusal({folder_ / "take.mp4", folder_ / "take.partial.mp4", false}, "h264", ExitCode::usage),
+      HasSubstr("the input itself"));
+  EXPECT_THAT(refusal({folder_ / "no/such/out.mp4", in, false}, "h264", ExitCode::cannot_create),
+              HasSubstr("folder does not exist"));
+  EXPECT_THROW((void)make_container_writer({folder_ / "out.xyz", in, false}), Error);
+  EXPECT_THROW((void)make_container_writer({folder_ / "out", in, false}), Error);
+}
+
+TEST_F(ContainerWriterTest, AbandonLeavesNothing) {
+  const std::string in = folder_ / "in.mp4";
+  test::make_clip(in, "-c:v libx264 -preset ultrafast -c:a aac");
+  const auto before = folder_.files();
+  const test::EncodedVideo video = test::read_video(in);
+  for (const char* name : {"out.mp4", "out.mkv"}) {
+    const auto writer = make_container_writer({folder_ / name, in, false});
+    writer->start(video.format);
+    test::feed(*writer, video, 0, 30);
+    EXPECT_NE(folder_.files(), before);
+    writer->abandon();
+    EXPECT_EQ(folder_.files(), before) << name;
+  }
+}
+
+/// Runs `work` in a process of its own; returns how that ended.
+template <typename Work>
+int in_child(const Work& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    try {
+      work();
+    } catch (const Error& error) {
+      ::_exit(static_cast<int>(error.code()));
+    } catch (...) {
+      ::_exit(99);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST_F(ContainerWriterTest, AKillLeavesAPlayablePartialFile) {
+  for (const auto& [in, out] :
+       {std::pair{"in.mp4", "out.partial.mp4"}, {"in.mkv", "out.partial.mkv"}}) {
+    const std::string input = folder_ / in;
+    if (std::string(in) == "in.mp4") {
+      test::make_rich_mp4(folder_, input);
+    } else {
+      test::make_rich_mkv(folder_, input);
+    }
+    const std::string extension = std::filesystem::path(in).extension();
+    const test::EncodedVideo video = test::read_video(input);
+    const int status = in_child([&] {
+      const auto writer = make_container_writer({folder_ / ("out" + extension), input, false});
+      writer->start(video.format);
+      test::feed(*writer, video, 0, 75);
+      ::kill(::getpid(), SIGKILL);
+    });
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_THAT(folder_.files(), testing::Not(testing::Contains("out" + extension)));
+    // Of 2.5 s at most the last second is lost.
+    EXPECT_GE(test::decoded_frames(folder_ / out), 44) << out;
+    EXPECT_GT(packets(folder_ / out, 1).size(), 30U) << out;
+  }
+}
+
+TEST_F(ContainerWriterTest, AFullDiskIsFoundAndNothingGetsTheFinalName) {
+  const std::string in = folder_ / "in.mkv";
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=320x240:r=30:d=4 -f lavfi -i sine=d=4 -c:v libx264 "
+      "-preset ultrafast -qp 10 -c:a aac '" +
+      in + "'");
+  const test::EncodedVideo video = test::read_video(in);
+  const auto size = std::filesystem::file_size(in);
+  for (const char* name : {"out.mp4", "out.mkv"}) {
+    for (const unsigned percent : {1U, 30U, 99U}) {
+      const int status = in_child([&] {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{size * percent / 100, size * percent / 100};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        const auto writer = make_container_writer({folder_ / name, in, false});
+        writer->check("h264");
+        try {
+          writer->start(video.format);
+          test::feed(*writer, video);
+          writer->finish(false);
+        } catch (...) {
+          writer->abandon();
+          throw;
+        }
+      });
+      ASSERT_TRUE(WIFEXITED(status)) << name << " " << percent;
+      EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(ExitCode::write_failed))
+          << name << " " << percent;
+      EXPECT_FALSE(std::filesystem::exists(folder_ / name)) << name << " " << percent;
+    }
+  }
+}
+
+TEST_F(ContainerWriterTest, TheSameInputGivesTheSameBytes) {
+  const std::string in = folder_ / "in.mp4";
+  test::make_clip(in, "-c:v libx264 -preset ultrafast -c:a aac");
+  for (const std::string extension : {".mp4", ".mkv"}) {
+    test::remux(in, folder_ / ("one" + extension));
+    test::remux(in, folder_ / ("two" + extension));
+    test::shell("cmp '" + folder_ / ("one" + extension) + "' '" + folder_ / ("two" + extension) +
+                "'");
+  }
+}
+
+}  // namespace
+}  // namespace equalux
