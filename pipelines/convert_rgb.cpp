@@ -20,7 +20,9 @@ struct Layout {
   int alpha;  // -1 = none
 };
 
-bool red_first(PixelFormat format) { return to_string(format).find('r') < to_string(format).find('b'); }
+bool red_first(PixelFormat format) {
+  return to_string(format).find('r') < to_string(format).find('b');
+}
 
 Layout layout_of(PixelFormat format) {
   const FormatTraits& form = traits(format);
@@ -39,7 +41,8 @@ Weights weights_of(const ImageDesc& desc) {
   struct Primaries {
     double red, blue;
   };
-  constexpr std::array<Primaries, 3> kPrimaries{{{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}}};
+  constexpr std::array<Primaries, 3> kPrimaries{
+      {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}}};
   const auto [red, blue] = kPrimaries[static_cast<std::size_t>(desc.matrix)];
   const double green = 1 - red - blue;
   const bool limited = desc.range == ColorRange::limited;
@@ -123,7 +126,9 @@ void convert_packed(const ConstImageView& from, const ImageView& to, const Layou
 
 }  // namespace
 
-bool converts_to_rgb(PixelFormat format) { return traits(format).model != ColorModel::real; }
+bool converts_to_rgb(PixelFormat format) {
+  return traits(format).model != ColorModel::real;
+}
 
 void convert_to_rgb(const ConstImageView& from, const ImageView& to, FieldOrder field_order) {
   if (from.desc.width != to.desc.width || from.desc.height != to.desc.height ||

@@ -1,11 +1,5 @@
 #include "descriptor_io.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -13,6 +7,11 @@
 #include <utility>
 
 #include <equalux/error.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "partial_file.h"
 
@@ -172,8 +171,7 @@ void DescriptorWriter::write(const void* data, std::size_t size) {
     } else if (errno == EPIPE) {
       throw Error(ExitCode::write_failed, name_ + ": write failed: nobody reads it any more");
     } else if (errno != EINTR) {
-      throw Error(ExitCode::write_failed,
-                  name_ + ": write failed: " + system_error_text(errno));
+      throw Error(ExitCode::write_failed, name_ + ": write failed: " + system_error_text(errno));
     }
   }
 }

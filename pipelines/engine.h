@@ -77,15 +77,15 @@ class Engine {
   const bool on_main_thread_;
   const bool keep_original_;
 
-  StreamInfo info_;         // of the source
-  StreamInfo output_info_;  // of what the sink gets
+  StreamInfo info_;                      // of the source
+  StreamInfo output_info_;               // of what the sink gets
   std::optional<FramePool> input_pool_;  // before the queues: pools outlive the frames in them
   std::optional<FramePool> output_pool_;
   std::optional<BoundedQueue<FramePtr>> input_;
   std::optional<BoundedQueue<FramePtr>> output_;
 
-  std::atomic<bool> enough_{false};    // max_frames of a live source are there
-  std::atomic<bool> aborted_{false};   // leave at once
+  std::atomic<bool> enough_{false};   // max_frames of a live source are there
+  std::atomic<bool> aborted_{false};  // leave at once
 
   std::mutex mutex_;  // guards the three below and changed_
   std::condition_variable changed_;

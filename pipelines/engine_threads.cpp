@@ -131,7 +131,8 @@ void Engine::process() {
         break;
       }
     }
-    while (in_flight_ > 0 && !aborted_) forward(true);
+    while (in_flight_ > 0 && !aborted_)
+      forward(true);
   } catch (...) {
     fail(std::current_exception());
   }

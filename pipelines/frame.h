@@ -57,10 +57,10 @@ struct Frame {
   bool discontinuity = false;
   FieldOrder field_order = FieldOrder::progressive;
 
-  Clock::time_point captured;    ///< when the source had it
+  Clock::time_point captured;  ///< when the source had it
   FrameTimings timings;
 
-  FramePtr original;             ///< the unfiltered frame, where the sink asked to see it too
+  FramePtr original;  ///< the unfiltered frame, where the sink asked to see it too
 
   /// The pool's memory for this frame. Empty in a pool of frames that only borrow.
   Image pixels;

@@ -1,11 +1,11 @@
 #include "frame_hash.h"
 
-#include <md5.h>
-
 #include <algorithm>
 #include <array>
 #include <cinttypes>
 #include <cstdio>
+
+#include <md5.h>
 
 #include "frame_time.h"
 
@@ -39,7 +39,8 @@ Rational frame_hash_time_base(const StreamInfo& info) {
 std::string frame_hash_header(const StreamInfo& info) {
   std::string header =
       "#format: frame checksums\n#version: 2\n#hash: MD5\n#software: equalux\n"
-      "#tb 0: " + ratio_text(frame_hash_time_base(info)) + "\n";
+      "#tb 0: " +
+      ratio_text(frame_hash_time_base(info)) + "\n";
   header += "#media_type 0: video\n#codec_id 0: rawvideo\n";
   header += "#dimensions 0: " + std::to_string(info.desc.width) + "x" +
             std::to_string(info.desc.height) + "\n";
@@ -64,6 +65,8 @@ FrameHashWriter::FrameHashWriter(const std::string& path, const StreamInfo& info
   file_.append(frame_hash_header(info));
 }
 
-void FrameHashWriter::write(const Frame& frame) { file_.append(frame_hash_line(frame, time_base_)); }
+void FrameHashWriter::write(const Frame& frame) {
+  file_.append(frame_hash_line(frame, time_base_));
+}
 
 }  // namespace equalux

@@ -55,7 +55,8 @@ FramePool::FramePool(const ImageDesc& desc, std::size_t count, bool borrow_only)
 
 FramePool::~FramePool() {
   // A frame that somebody kept lives on without its pool and is deleted when it is let go.
-  for (Frame* frame : free_) frame->pool = nullptr;
+  for (Frame* frame : free_)
+    frame->pool = nullptr;
   for (auto& frame : frames_) {
     if (frame->pool != nullptr) {
       frame->pool = nullptr;

@@ -1,7 +1,5 @@
 #include "image_names.h"
 
-#include <glob.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include <system_error>
 
 #include <equalux/error.h>
+#include <glob.h>
 
 #include "natural_order.h"
 #include "still.h"
@@ -21,8 +20,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kWidestNumber = 18;  // So that every number fits 64 bits.
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_glob(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_glob(std::string_view text) {
+  return text.find_first_of("*?[") != std::string_view::npos;
+}
 bool is_folder(const std::string& text) {
   std::error_code ignored;
   return fs::is_directory(text, ignored);
@@ -75,11 +78,12 @@ std::vector<std::string> list_numbered(const NumberedName& name, const std::stri
     if (const auto number = name.number_of(folder + file)) numbers.insert(*number);
   }
   if (numbers.empty()) {
-    throw Error(ExitCode::no_input, text + ": no file matches, such as " + name.at(0) + " or " +
-                                        name.at(1));
+    throw Error(ExitCode::no_input,
+                text + ": no file matches, such as " + name.at(0) + " or " + name.at(1));
   }
   std::vector<std::string> paths;
-  for (std::uint64_t n = *numbers.begin(); numbers.contains(n); ++n) paths.push_back(name.at(n));
+  for (std::uint64_t n = *numbers.begin(); numbers.contains(n); ++n)
+    paths.push_back(name.at(n));
   return paths;
 }
 
@@ -99,7 +103,8 @@ std::optional<NumberedName> NumberedName::parse(std::string_view text) {
       continue;
     }
     std::size_t end = i + 1;
-    while (end < text.size() && is_digit(text[end])) ++end;
+    while (end < text.size() && is_digit(text[end]))
+      ++end;
     if (found || end == text.size() || text[end] != 'd') return std::nullopt;
     const std::string_view width = text.substr(i + 1, end - i - 1);
     if (width.size() > 2) return std::nullopt;

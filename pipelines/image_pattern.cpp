@@ -17,7 +17,9 @@
 namespace equalux {
 namespace {
 
-void release_image(void* image) { delete static_cast<Image*>(image); }
+void release_image(void* image) {
+  delete static_cast<Image*>(image);
+}
 
 std::string size_of(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height);
@@ -80,14 +82,14 @@ class ImageSource final : public Source {
   [[nodiscard]] Image fitted(Image still, const std::string& path) const {
     const ImageDesc& desc = still.desc();
     if (desc.width != desc_.width || desc.height != desc_.height) {
-      throw Error(ExitCode::bad_input, path + ": is " + size_of(desc) +
-                                           " in a sequence of " + size_of(desc_) +
-                                           " images; all must have one size");
+      throw Error(ExitCode::bad_input, path + ": is " + size_of(desc) + " in a sequence of " +
+                                           size_of(desc_) + " images; all must have one size");
     }
     if (desc.format == desc_.format) return still;
     if (traits(desc_.format).model == ColorModel::gray) {
-      throw Error(ExitCode::bad_input, path + ": is a colour image in a sequence of gray ones; "
-                                              "all must be gray, or the first in colour");
+      throw Error(ExitCode::bad_input, path +
+                                           ": is a colour image in a sequence of gray ones; "
+                                           "all must be gray, or the first in colour");
     }
     Image converted(desc_);
     convert_to_rgb(still.view(), converted.view());
@@ -110,12 +112,12 @@ class ImageSink final : public Sink {
   void open(const StreamInfo& info) override {
     name_ = NumberedName::parse(pattern_);
     if (!name_) {
-      throw Error(ExitCode::usage,
-                  pattern_ + ": must hold one number, such as frames/%05d.png");
+      throw Error(ExitCode::usage, pattern_ + ": must hold one number, such as frames/%05d.png");
     }
     if (!knows_still(pattern_)) {
-      throw Error(ExitCode::usage, pattern_ + ": image format is not known; must be .ppm, .pgm"
-                                              " or one that this build writes, such as .png");
+      throw Error(ExitCode::usage, pattern_ +
+                                       ": image format is not known; must be .ppm, .pgm"
+                                       " or one that this build writes, such as .png");
     }
     check_format(info.desc);
     const std::string folder = name_->folder();
@@ -139,7 +141,8 @@ class ImageSink final : public Sink {
   void finish(Ending ending) override {
     if (ending != Ending::failed) return;
     std::error_code ignored;
-    while (written_ > 0) std::filesystem::remove(name_->at(--written_), ignored);
+    while (written_ > 0)
+      std::filesystem::remove(name_->at(--written_), ignored);
   }
 
   [[nodiscard]] std::string name() const override { return pattern_; }

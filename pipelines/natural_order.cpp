@@ -6,12 +6,15 @@
 namespace equalux {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 /// Takes a run of digits off the front, without its leading zeros.
 std::string_view take_number(std::string_view& text) {
   std::size_t length = 0;
-  while (length < text.size() && is_digit(text[length])) ++length;
+  while (length < text.size() && is_digit(text[length]))
+    ++length;
   std::string_view number = text.substr(0, length);
   text.remove_prefix(length);
   number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));

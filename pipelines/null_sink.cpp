@@ -12,6 +12,8 @@ class NullSink final : public Sink {
 
 }  // namespace
 
-std::unique_ptr<Sink> make_null_sink() { return std::make_unique<NullSink>(); }
+std::unique_ptr<Sink> make_null_sink() {
+  return std::make_unique<NullSink>();
+}
 
 }  // namespace equalux

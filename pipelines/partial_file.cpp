@@ -1,9 +1,5 @@
 #include "partial_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +7,9 @@
 #include <utility>
 
 #include <equalux/error.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace equalux {
 namespace {
@@ -23,7 +22,8 @@ bool is_special(const std::string& path) {
 }
 
 Error cannot_create(const std::string& path, int error_number) {
-  return {ExitCode::cannot_create, path + ": cannot be created: " + system_error_text(error_number) +
+  return {ExitCode::cannot_create, path +
+                                       ": cannot be created: " + system_error_text(error_number) +
                                        "; its folder must exist and be writable"};
 }
 

@@ -1,7 +1,5 @@
 #include "pnm.h"
 
-#include <fcntl.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include <equalux/error.h>
+#include <fcntl.h>
 
 #include "convert_rgb.h"
 #include "descriptor_io.h"
@@ -75,7 +74,8 @@ class PnmReader {
     char c = next();
     while (c == '#' || c == ' ' || c == '\t' || c == '\r' || c == '\n') {
       if (c == '#') {
-        while (c != '\n') c = next();
+        while (c != '\n')
+          c = next();
       }
       c = next();
     }
@@ -147,7 +147,9 @@ PixelFormat format_in_file(const std::string& path, PixelFormat format) {
 
 }  // namespace
 
-Image read_pnm(const std::string& path) { return PnmReader(path).read(); }
+Image read_pnm(const std::string& path) {
+  return PnmReader(path).read();
+}
 
 void write_pnm(const std::string& path, const ConstImageView& image) {
   ImageDesc desc = image.desc;

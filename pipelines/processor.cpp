@@ -45,8 +45,9 @@ class CpuProcessor final : public Processor {
   FramePtr collect(bool /*wait*/) override { return std::move(ready_); }
 
   [[nodiscard]] std::string description() const override {
-    const int threads =
-        threads_ > 0 ? threads_ : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const int threads = threads_ > 0
+                            ? threads_
+                            : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     return "CPU, " + cpu_simd_target() + ", " + std::to_string(threads) +
            (threads == 1 ? " thread" : " threads");
   }

@@ -30,7 +30,8 @@ std::optional<Rational> parse_decimal(std::string_view whole, std::string_view d
   const std::optional<std::int64_t> fraction = parse_digits(decimals);
   if (!units || !fraction || decimals.size() > kMostDecimals) return std::nullopt;
   std::int64_t scale = 1;
-  for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
+  for (std::size_t i = 0; i < decimals.size(); ++i)
+    scale *= 10;
   return Rational{*units * scale + *fraction, scale};
 }
 

@@ -21,11 +21,11 @@ struct StopToken {
 };
 
 struct RunProgress {
-  std::uint64_t frames = 0;                 ///< through the sink
+  std::uint64_t frames = 0;  ///< through the sink
   std::optional<std::uint64_t> expected;
-  double fps = 0;                           ///< over the last second or so
+  double fps = 0;  ///< over the last second or so
   double elapsed_s = 0;
-  std::optional<double> fraction;           ///< 0 to 1, from frames or timestamps
+  std::optional<double> fraction;  ///< 0 to 1, from frames or timestamps
 };
 
 struct RunOptions {
@@ -48,9 +48,9 @@ struct RunResult {
   std::uint64_t frames_in = 0;
   std::uint64_t frames_out = 0;
   std::uint64_t dropped = 0;
-  double elapsed_s = 0;            ///< from the first frame asked for to the sink's end
-  double media_s = 0;              ///< of the frames written, by their timestamps
-  std::string partial_reason;      ///< set where code is partial
+  double elapsed_s = 0;        ///< from the first frame asked for to the sink's end
+  double media_s = 0;          ///< of the frames written, by their timestamps
+  std::string partial_reason;  ///< set where code is partial
 };
 
 /// Runs to the end of the source, a closed sink, max_frames or `stop`. Exceptions of any stage

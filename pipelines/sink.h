@@ -10,9 +10,9 @@ namespace equalux {
 
 /// How a stream ended, which decides what a sink does with its output.
 enum class Ending : std::uint8_t {
-  complete,   ///< every frame is there
-  partial,    ///< closed, playable and given its final name, but short
-  failed,     ///< nothing may be left under the final name
+  complete,  ///< every frame is there
+  partial,   ///< closed, playable and given its final name, but short
+  failed,    ///< nothing may be left under the final name
 };
 
 /// All calls come from one thread: the sink's, or the main thread where needs_main_thread().

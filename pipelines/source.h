@@ -25,16 +25,16 @@ struct Rational {
 /// What a source knows of its stream before the first frame.
 struct StreamInfo {
   ImageDesc desc;
-  Rational frame_rate{30, 1};          ///< 0/1 = variable or unknown
+  Rational frame_rate{30, 1};  ///< 0/1 = variable or unknown
   Rational pixel_aspect{1, 1};
   FieldOrder field_order = FieldOrder::progressive;
-  std::optional<std::uint64_t> frames; ///< how many are expected, for progress
+  std::optional<std::uint64_t> frames;  ///< how many are expected, for progress
   std::optional<std::int64_t> duration_ns;
-  bool live = false;                   ///< frames are dropped rather than queued
+  bool live = false;  ///< frames are dropped rather than queued
   /// Colour tags as GStreamer writes them ("bt709", "2:3:5:1"), to be kept; empty = none.
   std::string colorimetry;
-  std::string chroma_site;             ///< as GStreamer writes it; empty = none
-  std::string name;                    ///< for messages: a path, "camera:0"
+  std::string chroma_site;  ///< as GStreamer writes it; empty = none
+  std::string name;         ///< for messages: a path, "camera:0"
   /// The file a FileSink copies audio, subtitles and metadata from; empty = none.
   std::string container_path;
 };

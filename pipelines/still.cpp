@@ -50,8 +50,8 @@ Error unknown_extension(ExitCode code, const std::string& path) {
 Image for_codec(const ConstImageView& image, const std::string& path) {
   const FormatTraits& form = traits(image.desc.format);
   if (form.model != ColorModel::gray && form.model != ColorModel::rgb) {
-    throw Error(ExitCode::usage, path + ": stills are gray or RGB, not " +
-                                     std::string(form.name) + " images");
+    throw Error(ExitCode::usage,
+                path + ": stills are gray or RGB, not " + std::string(form.name) + " images");
   }
   const bool alpha = form.name.find('a') != std::string_view::npos && form.alpha_offset >= 0;
   ImageDesc desc = image.desc;
@@ -90,7 +90,9 @@ void write_with(const StillCodec& codec, const std::string& path, const ConstIma
 
 }  // namespace
 
-void set_still_codec(const StillCodec& codec) { codecs().push_back(codec); }
+void set_still_codec(const StillCodec& codec) {
+  codecs().push_back(codec);
+}
 
 bool knows_still(const std::string& path) {
   const std::string extension = extension_of(path);

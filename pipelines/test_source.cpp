@@ -26,7 +26,7 @@ constexpr int kPeriodY = 58;  // Shares little with the other: the path closes a
 
 // Haze: luma stays within about 90 to 165 of 255.
 constexpr int kDarkest = 90;
-constexpr std::array<int, 4> kCellShift{8, 6, 4, 1};   // log2 of the cells' sides, coarse to fine
+constexpr std::array<int, 4> kCellShift{8, 6, 4, 1};  // log2 of the cells' sides, coarse to fine
 constexpr std::array<int, 4> kAmplitude{34, 22, 13, 6};
 
 std::uint32_t hash(std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
@@ -67,7 +67,8 @@ std::uint8_t chroma_at(int x, int y, std::uint32_t layer) {
 void fill_luma(const ImageView& view, int offset, int step) {
   for (int y = 0; y < view.desc.height; ++y) {
     std::uint8_t* row = view.row(0, y) + offset;
-    for (int x = 0; x < view.desc.width; ++x) row[x * step] = luma_at(x, y);
+    for (int x = 0; x < view.desc.width; ++x)
+      row[x * step] = luma_at(x, y);
   }
 }
 
@@ -227,10 +228,9 @@ TestPattern parse_test_pattern(std::string_view text) {
       at < text.size() ? parse_rate(text.substr(at + 1)) : Rational{30, 1};
   if (!width || !height || !rate ||
       (std::int64_t{*width} + kMargin) * (*height + kMargin) > kMaxPixels) {
-    throw Error(ExitCode::usage, "test:" + std::string(text) +
-                                     ": must be test:WxH@FPS with sides of 1 to " +
-                                     std::to_string(kMaxSide - kMargin) +
-                                     ", such as test:1280x720@30");
+    throw Error(ExitCode::usage,
+                "test:" + std::string(text) + ": must be test:WxH@FPS with sides of 1 to " +
+                    std::to_string(kMaxSide - kMargin) + ", such as test:1280x720@30");
   }
   return {*width, *height, *rate};
 }

@@ -69,7 +69,8 @@ void TimingSummary::add(const Frame& frame) {
     const auto same = [&](const StageTime& other) { return other.stage == each->stage; };
     if (std::any_of(stages.begin(), each, same)) continue;
     double sum = 0;  // Of filters of a kind, as in the frames' lines.
-    for (const StageTime& other : stages) sum += same(other) ? other.ms : 0;
+    for (const StageTime& other : stages)
+      sum += same(other) ? other.ms : 0;
     put(stage(each->stage), sum);
   }
   put_measured(download_, timings.download_ms);
@@ -92,7 +93,8 @@ std::vector<Percentiles> TimingSummary::percentiles() const {
   add(capture_);
   add(queue_);
   add(upload_);
-  for (const Series& series : stages_) add(series);
+  for (const Series& series : stages_)
+    add(series);
   add(download_);
   add(sink_);
   add(latency_);
@@ -102,7 +104,8 @@ std::vector<Percentiles> TimingSummary::percentiles() const {
 std::string TimingSummary::table(const RunResult& result) const {
   const std::vector<Percentiles> rows = percentiles();
   std::size_t widest = 8;
-  for (const Percentiles& row : rows) widest = std::max(widest, row.name.size());
+  for (const Percentiles& row : rows)
+    widest = std::max(widest, row.name.size());
   const int width = static_cast<int>(widest);
   std::string text;
   if (!rows.empty()) {
@@ -136,7 +139,8 @@ nlohmann::ordered_json TimingSummary::json(const RunResult& result) const {
   put(capture_);
   put(queue_);
   put(upload_);
-  for (const Series& series : stages_) out["stages"][series.name] = to_json(percentiles_of(series));
+  for (const Series& series : stages_)
+    out["stages"][series.name] = to_json(percentiles_of(series));
   put(download_);
   put(sink_);
   put(latency_);

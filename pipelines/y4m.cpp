@@ -1,9 +1,5 @@
 #include "y4m.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -12,6 +8,9 @@
 #include <vector>
 
 #include <equalux/error.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "convert_rgb.h"
 #include "descriptor_io.h"
@@ -33,8 +32,8 @@ Descriptor open_input(const std::string& path) {
   }
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor >= 0) return {descriptor, true};
-  throw Error(ExitCode::no_input,
-              path + ": cannot be opened: " + system_error_text(errno) + "; must be a readable file");
+  throw Error(ExitCode::no_input, path + ": cannot be opened: " + system_error_text(errno) +
+                                      "; must be a readable file");
 }
 
 class Y4mSource final : public Source {
@@ -107,8 +106,8 @@ class Y4mSource final : public Source {
       const std::size_t row = row_bytes(stream_, plane);
       const int rows = plane_rows(stream_, plane);
       // Tight planes are read at once, without a copy in between.
-      const bool tight = pixels.stride[static_cast<std::size_t>(plane)] ==
-                         static_cast<std::ptrdiff_t>(row);
+      const bool tight =
+          pixels.stride[static_cast<std::size_t>(plane)] == static_cast<std::ptrdiff_t>(row);
       const std::size_t piece = tight ? row * static_cast<std::size_t>(rows) : row;
       for (int y = 0; y < (tight ? 1 : rows); ++y) {
         const std::size_t got = reader_->read(pixels.row(plane, y), piece);
@@ -148,7 +147,8 @@ std::uint8_t* put_plane(std::uint8_t* out, const ConstImageView& view, int plane
     if (step == 1) {
       std::memcpy(out, row, count);
     } else {
-      for (std::size_t i = 0; i < count; ++i) out[i] = row[i * step];
+      for (std::size_t i = 0; i < count; ++i)
+        out[i] = row[i * step];
     }
   }
   return out;

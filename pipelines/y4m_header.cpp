@@ -41,7 +41,8 @@ constexpr std::array<ChromaTag, 7> kChromaTags{{
 std::string quoted(std::string_view text) {
   constexpr std::size_t kLongest = 32;
   std::string result = "'";
-  for (const char c : text.substr(0, kLongest)) result += c >= ' ' && c <= '~' ? c : '?';
+  for (const char c : text.substr(0, kLongest))
+    result += c >= ' ' && c <= '~' ? c : '?';
   return result + (text.size() > kLongest ? "...'" : "'");
 }
 
@@ -97,8 +98,9 @@ void parse_chroma(std::string_view tag, StreamInfo& info) {
     refuse(info.name, "is " + std::to_string(depth) + "-bit (C" + std::string(tag) +
                           "); only 8-bit video can be filtered, convert it first");
   }
-  refuse(info.name, "YUV4MPEG2 chroma format " + quoted(tag) +
-                        " is not supported; must be 420jpeg, 420mpeg2, 420paldv, 420, 422, 444 or mono");
+  refuse(info.name,
+         "YUV4MPEG2 chroma format " + quoted(tag) +
+             " is not supported; must be 420jpeg, 420mpeg2, 420paldv, 420, 422, 444 or mono");
 }
 
 FieldOrder parse_interlacing(std::string_view text, const std::string& name) {

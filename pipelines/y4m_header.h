@@ -15,8 +15,8 @@ inline constexpr std::size_t kY4mHeaderLimit = 4096;
 inline constexpr std::size_t kY4mFrameLineLimit = 1024;
 
 /// Reads a stream header (without its newline). `name` is for messages. An unknown frame rate
-/// becomes 25, as in other readers; a stream without a colour range is limited, mono full. Sizes are checked
-/// before anybody allocates. Throws Error(bad_input).
+/// becomes 25, as in other readers; a stream without a colour range is limited, mono full. Sizes
+/// are checked before anybody allocates. Throws Error(bad_input).
 [[nodiscard]] StreamInfo parse_y4m_header(std::string_view line, const std::string& name);
 
 /// Reads the line before a frame. In a stream of mixed fields (`Im`) it may carry the frame's own

@@ -1,10 +1,9 @@
-#include "bounded_queue.h"
-
 #include <memory>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "bounded_queue.h"
 #include "support/pipeline_fakes.h"
 
 namespace equalux::test {
@@ -12,9 +11,11 @@ namespace {
 
 TEST(BoundedQueue, KeepsOrder) {
   BoundedQueue<int> queue(3);
-  for (int i : {1, 2, 3}) EXPECT_TRUE(queue.push(std::move(i)));
+  for (int i : {1, 2, 3})
+    EXPECT_TRUE(queue.push(std::move(i)));
   EXPECT_EQ(queue.size(), 3U);
-  for (const int i : {1, 2, 3}) EXPECT_EQ(queue.pop(), i);
+  for (const int i : {1, 2, 3})
+    EXPECT_EQ(queue.pop(), i);
   EXPECT_EQ(queue.try_pop(), std::nullopt);
 }
 
@@ -69,11 +70,13 @@ TEST(BoundedQueue, ManyValuesThroughASmallRing) {
   BoundedQueue<int> queue(2);
   constexpr int kCount = 20'000;
   std::thread pushing([&] {
-    for (int i = 0; i < kCount; ++i) queue.push(int{i});
+    for (int i = 0; i < kCount; ++i)
+      queue.push(int{i});
     queue.close();
   });
   int expected = 0;
-  while (const auto value = queue.pop()) EXPECT_EQ(*value, expected++);
+  while (const auto value = queue.pop())
+    EXPECT_EQ(*value, expected++);
   EXPECT_EQ(expected, kCount);
   pushing.join();
 }

@@ -1,10 +1,9 @@
-#include "frame_pool.h"
-
 #include <atomic>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "frame_pool.h"
 #include "support/pipeline_fakes.h"
 
 namespace equalux::test {
@@ -114,7 +113,8 @@ TEST(FramePool, ThreadsShareIt) {
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 }  // namespace

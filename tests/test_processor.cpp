@@ -1,9 +1,8 @@
-#include "processor.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "frame_pool.h"
+#include "processor.h"
 #include "support/pipeline_fakes.h"
 
 namespace equalux::test {
@@ -21,7 +20,8 @@ class WidenFilter final : public Filter {
   }
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     for (int y = 0; y < out.desc.height; ++y) {
-      for (int x = 0; x < out.desc.width * 3; ++x) out.row(0, y)[x] = in.row(0, y)[x / 6];
+      for (int x = 0; x < out.desc.width * 3; ++x)
+        out.row(0, y)[x] = in.row(0, y)[x / 6];
     }
     if (context.timings != nullptr) context.timings->push_back({"widen", 0.5});
   }
@@ -49,7 +49,8 @@ FramePtr numbered(FramePool& pool, std::uint8_t value) {
 }
 
 TEST(CpuProcessor, RunsTheChainInOrder) {
-  const auto processor = chain_of(std::make_unique<InvertFilter>(), std::make_unique<WidenFilter>());
+  const auto processor =
+      chain_of(std::make_unique<InvertFilter>(), std::make_unique<WidenFilter>());
   EXPECT_TRUE(processor->accepts(PixelFormat::gray8));
   EXPECT_FALSE(processor->accepts(PixelFormat::bgr));
   const ImageDesc out_desc = processor->configure(small_desc());

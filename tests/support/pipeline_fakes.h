@@ -15,9 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include <equalux/error.h>
+#include <gtest/gtest.h>
 
 #include "processor.h"
 #include "sink.h"

@@ -1,0 +1,481 @@
+#include <csignal>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "run.h"
+#include "support/pipeline_fakes.h"
+#include "support/temp_folder.h"
+#include "support/test_images.h"
+#include "y4m.h"
+#include "y4m_header.h"
+
+namespace equalux::test {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+bool take_all(PixelFormat /*format*/) {
+  return true;
+}
+
+/// A stream as another program would write it: `frames` frames of noise.
+std::string make_stream(const std::string& header, const ImageDesc& desc, int frames) {
+  std::string bytes = "YUV4MPEG2 " + header + "\n";
+  for (int n = 0; n < frames; ++n) {
+    const PaddedImage image(desc);
+    fill(image.view(), Content::noise, static_cast<std::uint32_t>(n + 1));
+    const std::vector<std::uint8_t> tight = tight_copy(image.view());
+    bytes += "FRAME\n";
+    bytes.append(tight.begin(), tight.end());
+  }
+  return bytes;
+}
+
+ImageDesc desc_of(PixelFormat format, int width, int height) {
+  ImageDesc desc;
+  desc.format = format;
+  desc.width = width;
+  desc.height = height;
+  return desc;
+}
+
+/// Copies source to sink; the chain is empty.
+RunResult copy(Source& source, Sink& sink) {
+  const auto processor = make_cpu_processor({}, 1);
+  const StopToken stop;
+  return run(source, *processor, sink, RunOptions{}, stop);
+}
+
+struct Y4mTest : ::testing::Test {
+  Watchdog watchdog;
+  TempFolder folder;
+
+  std::string copied(const std::string& bytes) {
+    write_file(folder / "in.y4m", bytes);
+    const auto source = make_y4m_source(folder / "in.y4m");
+    const auto sink = make_y4m_sink(folder / "out.y4m");
+    result = copy(*source, *sink);
+    return read_file(folder / "out.y4m");
+  }
+  StreamInfo opened(const std::string& bytes) {
+    write_file(folder / "in.y4m", bytes);
+    return make_y4m_source(folder / "in.y4m")->open(take_all);
+  }
+  RunResult result;
+};
+
+struct FormatCase {
+  const char* tag;
+  PixelFormat format;
+};
+
+TEST_F(Y4mTest, EveryFormatAndSizeComesOutAsItWentIn) {
+  const FormatCase formats[] = {{"C420jpeg", PixelFormat::i420},  {"C420mpeg2", PixelFormat::i420},
+                                {"C420paldv", PixelFormat::i420}, {"C420", PixelFormat::i420},
+                                {"C422", PixelFormat::y42b},      {"C444", PixelFormat::y444},
+                                {"Cmono", PixelFormat::gray8}};
+  const std::pair<int, int> sizes[] = {{1, 1}, {1, 7}, {7, 1}, {33, 17}, {64, 48}, {641, 479}};
+  for (const auto& [tag, format] : formats) {
+    for (const auto& [width, height] : sizes) {
+      const std::string header = "W" + std::to_string(width) + " H" + std::to_string(height) +
+                                 " F30000:1001 It A4:3 " + tag + " XCOLORRANGE=FULL";
+      const std::string bytes = make_stream(header, desc_of(format, width, height), 3);
+      EXPECT_TRUE(copied(bytes) == bytes) << header;
+      EXPECT_EQ(result.frames_out, 3U);
+      EXPECT_EQ(result.code, ExitCode::done);
+    }
+  }
+  EXPECT_EQ(folder.entries(), 2) << "no partial file stays";
+}
+
+TEST_F(Y4mTest, LargeFramesBypassTheBuffer) {
+  const std::string bytes = make_stream("W1280 H720 F25:1 Ip A1:1 C420mpeg2 XCOLORRANGE=LIMITED",
+                                        desc_of(PixelFormat::i420, 1280, 720), 2);
+  EXPECT_TRUE(copied(bytes) == bytes);
+}
+
+TEST_F(Y4mTest, TimesAreExact) {
+  write_file(folder / "in.y4m",
+             make_stream("W2 H2 F30000:1001", desc_of(PixelFormat::i420, 2, 2), 4));
+  const auto source = make_y4m_source(folder / "in.y4m");
+  FakeSink sink;
+  std::vector<std::int64_t> times;
+  RunOptions options;
+  options.on_result = [&](const Frame& frame) {
+    times.push_back(frame.pts_ns);
+    EXPECT_NEAR(static_cast<double>(frame.duration_ns), 33'366'667, 1);
+  };
+  const StopToken stop;
+  run(*source, *make_cpu_processor({}, 1), sink, options, stop);
+  EXPECT_THAT(times, ::testing::ElementsAre(0, 33'366'667, 66'733'333, 100'100'000));
+}
+
+TEST_F(Y4mTest, HeaderIsUnderstood) {
+  const StreamInfo info = opened(make_stream("W4 H2 F50:1 Ib A64:45 C420paldv XYSCSS=420 Zfoo",
+                                             desc_of(PixelFormat::i420, 4, 2), 2));
+  EXPECT_EQ(info.desc.format, PixelFormat::i420);
+  EXPECT_EQ(info.desc.range, ColorRange::limited);
+  EXPECT_EQ(info.desc.matrix, ColorMatrix::bt601);
+  EXPECT_EQ(info.frame_rate, (Rational{50, 1}));
+  EXPECT_EQ(info.pixel_aspect, (Rational{64, 45}));
+  EXPECT_EQ(info.field_order, FieldOrder::bottom_first);
+  EXPECT_EQ(info.chroma_site, "dv");
+  EXPECT_EQ(info.frames, 2U);
+  EXPECT_EQ(info.duration_ns, 40'000'000);
+  EXPECT_EQ(parse_y4m_header("YUV4MPEG2 W2 H720 F0:0", "x").desc.matrix, ColorMatrix::bt709);
+  EXPECT_EQ(parse_y4m_header("YUV4MPEG2 W2 H2 F0:0", "x").frame_rate, (Rational{25, 1}));
+  EXPECT_EQ(parse_y4m_header("YUV4MPEG2 W2 H2", "x").chroma_site, "jpeg");
+  EXPECT_EQ(parse_y4m_header("YUV4MPEG2 W2 H2 Cmono", "x").desc.range, ColorRange::full);
+}
+
+TEST_F(Y4mTest, MixedFieldsAreReadFromTheFrames) {
+  EXPECT_EQ(parse_y4m_frame_line("FRAME", FieldOrder::top_first, "x"), FieldOrder::top_first);
+  EXPECT_EQ(parse_y4m_frame_line("FRAME Itip", FieldOrder::progressive, "x"),
+            FieldOrder::top_first);
+  EXPECT_EQ(parse_y4m_frame_line("FRAME Xa Ibii", FieldOrder::progressive, "x"),
+            FieldOrder::bottom_first);
+  EXPECT_EQ(parse_y4m_frame_line("FRAME I1pp", FieldOrder::progressive, "x"),
+            FieldOrder::progressive);
+}
+
+TEST_F(Y4mTest, DamagedHeadersAreBadInput) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "is empty"},
+      {"RIFF....AVI LIST", "is not YUV4MPEG2"},
+      {"YUV4MPEG W2 H2", "is not YUV4MPEG2"},
+      {"YUV4MPEG22 W2 H2", "is not YUV4MPEG2"},
+      {"YUV4MPEG2", "without a size"},
+      {"YUV4MPEG2 W2", "without a size"},
+      {"YUV4MPEG2 H2 F25:1", "without a size"},
+      {"YUV4MPEG2 W0 H2", "width '0'; must be 1 to 65535"},
+      {"YUV4MPEG2 W2 H-2", "height '-2'"},
+      {"YUV4MPEG2 W2 H", "height ''"},
+      {"YUV4MPEG2 W2x H2", "width '2x'"},
+      {"YUV4MPEG2 W70000 H2", "width '70000'"},
+      {"YUV4MPEG2 W99999999999999999999 H2", "width '9999"},
+      {"YUV4MPEG2 W65535 H65535", "must be 2^31 pixels at most"},
+      {"YUV4MPEG2 W2 H2 F25", "frame rate '25'"},
+      {"YUV4MPEG2 W2 H2 F25:0", "frame rate '25:0'"},
+      {"YUV4MPEG2 W2 H2 F-25:1", "frame rate"},
+      {"YUV4MPEG2 W2 H2 F99999999999:1", "frame rate"},
+      {"YUV4MPEG2 W2 H2 Aoo:1", "pixel aspect"},
+      {"YUV4MPEG2 W2 H2 Ix", "interlacing 'x'"},
+      {"YUV4MPEG2 W2 H2 C420p10", "is 10-bit (C420p10); only 8-bit"},
+      {"YUV4MPEG2 W2 H2 C422p12", "is 12-bit"},
+      {"YUV4MPEG2 W2 H2 Cmono16", "is 16-bit"},
+      {"YUV4MPEG2 W2 H2 C411", "chroma format '411' is not supported"},
+      {"YUV4MPEG2 W2 H2 C444alpha", "chroma format '444alpha'"},
+      {"YUV4MPEG2 W2 H2 C\x01\xff", "chroma format '?\?'"},
+  };
+  for (const auto& [header, message] : cases) {
+    const std::string bytes = *header == '\0' ? "" : std::string(header) + "\nFRAME\nabcdef";
+    const auto [code, text] = error_of([&, &bytes = bytes] { opened(bytes); });
+    EXPECT_EQ(code, ExitCode::bad_input) << header;
+    EXPECT_THAT(text, HasSubstr(message));
+    EXPECT_THAT(text, StartsWith(folder / "in.y4m: "));
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+  }
+}
+
+TEST_F(Y4mTest, AHeaderWithoutEndIsBounded) {
+  const auto [code, text] = error_of([&] { opened("YUV4MPEG2 " + std::string(1 << 20, 'X')); });
+  EXPECT_EQ(code, ExitCode::bad_input);
+  EXPECT_LT(text.size(), 400U);
+}
+
+TEST_F(Y4mTest, MissingFileIsNoInput) {
+  const auto [code, text] = error_of([&] { make_y4m_source(folder / "none.y4m")->open(take_all); });
+  EXPECT_EQ(code, ExitCode::no_input);
+  EXPECT_THAT(text, HasSubstr("No such file"));
+}
+
+TEST_F(Y4mTest, TruncatedLastFrameIsPartial) {
+  std::string bytes = make_stream("W16 H8 F25:1 Ip A1:1 C420jpeg XCOLORRANGE=LIMITED",
+                                  desc_of(PixelFormat::i420, 16, 8), 3);
+  const std::size_t frame = 6 + 192;
+  bytes.resize(bytes.size() - 100);
+  const std::string out = copied(bytes);
+  EXPECT_EQ(result.code, ExitCode::partial);
+  EXPECT_EQ(result.partial_reason, "ends in frame 2 after 92 of its 192 bytes");
+  EXPECT_EQ(out, bytes.substr(0, bytes.size() - (frame - 100)));
+}
+
+TEST_F(Y4mTest, OneTruncatedFrameIsBadInput) {
+  const auto [code, text] = error_of([&] { copied("YUV4MPEG2 W16 H8\nFRAME\nabc"); });
+  EXPECT_EQ(code, ExitCode::bad_input);
+  EXPECT_THAT(text, HasSubstr("ends in frame 0 after 3 of its 192 bytes"));
+  EXPECT_EQ(folder.entries(), 1) << "no output, no partial output";
+}
+
+TEST_F(Y4mTest, DamageBetweenFramesIsPartial) {
+  std::string bytes = make_stream("W4 H4", desc_of(PixelFormat::i420, 4, 4), 2);
+  copied(bytes + "GARBAGE\n" + std::string(24, 'x'));
+  EXPECT_EQ(result.code, ExitCode::partial);
+  EXPECT_THAT(result.partial_reason, HasSubstr("'GARBAGE' stands where FRAME must"));
+  EXPECT_EQ(result.frames_out, 2U);
+}
+
+TEST_F(Y4mTest, MutatedStreamsNeverCrash) {
+  const std::string good = make_stream("W6 H4 F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL",
+                                       desc_of(PixelFormat::i420, 6, 4), 3);
+  const std::string letters = "WHFAICX :0123456789\n";
+  std::mt19937 random(7);
+  const int rounds = std::getenv("EQUALUX_FULL") != nullptr ? 50'000 : 2'000;
+  for (int i = 0; i < rounds; ++i) {
+    std::string bytes = good;
+    for (unsigned k = 0; k <= random() % 4; ++k) {
+      const std::size_t at = random() % (k % 2 == 0 ? 60 : bytes.size());
+      bytes[at] =
+          random() % 2 == 0 ? static_cast<char>(random()) : letters[random() % letters.size()];
+    }
+    if (i % 7 == 0) bytes.resize(random() % bytes.size());
+    write_file(folder / "in.y4m", bytes);
+    const auto source = make_y4m_source(folder / "in.y4m");
+    try {
+      const StreamInfo info = source->open(take_all);
+      if (tight_bytes(info.desc) > (1U << 20)) continue;  // The engine's matter, and slow.
+      Frame frame;
+      frame.pixels = Image(info.desc);
+      int frames = 0;
+      while (source->read(frame))
+        ++frames;
+      EXPECT_LE(frames, 200);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::bad_input);
+    }
+  }
+}
+
+TEST_F(Y4mTest, SourceBecomesRgbWhereTheFiltersTakeNothingElse) {
+  write_file(folder / "in.y4m", make_stream("W5 H3 Cmono", desc_of(PixelFormat::gray8, 5, 3), 1));
+  const auto source = make_y4m_source(folder / "in.y4m");
+  const StreamInfo info = source->open([](PixelFormat f) { return f == PixelFormat::bgr; });
+  EXPECT_EQ(info.desc.format, PixelFormat::bgr);
+  Frame frame;
+  frame.pixels = Image(info.desc);
+  ASSERT_TRUE(source->read(frame));
+  const std::string bytes = read_file(folder / "in.y4m");
+  EXPECT_EQ(frame.pixels.view().row(0, 2)[14], static_cast<std::uint8_t>(bytes.back()));
+  EXPECT_FALSE(source->read(frame));
+}
+
+TEST_F(Y4mTest, SinkTakesPackedFormsApart) {
+  const PaddedImage y42b(desc_of(PixelFormat::y42b, 9, 3));
+  fill(y42b.view(), Content::noise);
+  const PaddedImage yuy2(desc_of(PixelFormat::yuy2, 9, 3));
+  const PaddedImage uyvy(desc_of(PixelFormat::uyvy, 9, 3));
+  for (int y = 0; y < 3; ++y) {
+    for (int x = 0; x < 9; ++x) {
+      yuy2.view().row(0, y)[2 * x] = uyvy.view().row(0, y)[2 * x + 1] = y42b.view().row(0, y)[x];
+    }
+    for (int c = 0; c < 5; ++c) {
+      yuy2.view().row(0, y)[4 * c + 1] = uyvy.view().row(0, y)[4 * c] = y42b.view().row(1, y)[c];
+      yuy2.view().row(0, y)[4 * c + 3] = uyvy.view().row(0, y)[4 * c + 2] =
+          y42b.view().row(2, y)[c];
+    }
+  }
+  std::string first;
+  for (const PaddedImage* image : {&y42b, &yuy2, &uyvy}) {
+    StreamInfo info;
+    info.desc = image->view().desc;
+    const auto sink = make_y4m_sink(folder / "out.y4m");
+    sink->open(info);
+    Frame frame;
+    frame.image = image->view();
+    sink->write(frame);
+    sink->finish(Ending::complete);
+    const std::string bytes = read_file(folder / "out.y4m");
+    if (first.empty()) first = bytes;
+    EXPECT_EQ(bytes, first) << to_string(info.desc.format);
+  }
+  EXPECT_THAT(first, HasSubstr(" C422 "));
+}
+
+TEST_F(Y4mTest, SinkTakesNv12Apart) {
+  const PaddedImage nv12(desc_of(PixelFormat::nv12, 5, 3));
+  fill(nv12.view(), Content::noise);
+  StreamInfo info;
+  info.desc = nv12.view().desc;
+  info.chroma_site = "mpeg2";
+  const auto sink = make_y4m_sink(folder / "out.y4m");
+  sink->open(info);
+  Frame frame;
+  frame.image = nv12.view();
+  sink->write(frame);
+  sink->finish(Ending::complete);
+  const std::string bytes = read_file(folder / "out.y4m");
+  EXPECT_THAT(bytes, StartsWith("YUV4MPEG2 W5 H3 F30:1 Ip A1:1 C420mpeg2 XCOLORRANGE=LIMITED\n"));
+  ASSERT_GE(bytes.size(), 12U);
+  EXPECT_EQ(static_cast<std::uint8_t>(bytes.back()), nv12.view().row(1, 1)[5]);
+  EXPECT_EQ(static_cast<std::uint8_t>(bytes[bytes.size() - 7]), nv12.view().row(1, 1)[4]);
+}
+
+TEST_F(Y4mTest, SinkRefusesRgbBeforeItCreatesAnything) {
+  StreamInfo info;
+  info.desc = desc_of(PixelFormat::bgr, 4, 4);
+  const auto [code, text] = error_of([&] { make_y4m_sink(folder / "out.y4m")->open(info); });
+  EXPECT_EQ(code, ExitCode::usage);
+  EXPECT_THAT(text, HasSubstr("holds YCbCr and gray video, not bgr"));
+  EXPECT_EQ(folder.entries(), 0);
+}
+
+TEST_F(Y4mTest, AFailedRunLeavesTheOldOutputAlone) {
+  write_file(folder / "out.y4m", "old");
+  StreamInfo info;
+  info.desc = desc_of(PixelFormat::i420, 4, 4);
+  const auto sink = make_y4m_sink(folder / "out.y4m");
+  sink->open(info);
+  EXPECT_EQ(folder.entries(), 2);
+  sink->finish(Ending::failed);
+  EXPECT_EQ(read_file(folder / "out.y4m"), "old");
+  EXPECT_EQ(folder.entries(), 1);
+}
+
+TEST_F(Y4mTest, MissingFolderAndFullDisk) {
+  StreamInfo info;
+  info.desc = desc_of(PixelFormat::i420, 4, 4);
+  EXPECT_EQ(error_of([&] { make_y4m_sink(folder / "no/out.y4m")->open(info); }).first,
+            ExitCode::cannot_create);
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const auto [code, text] = error_of([&] { make_y4m_sink("/dev/full")->open(info); });
+  EXPECT_EQ(code, ExitCode::write_failed);
+  EXPECT_THAT(text, HasSubstr("No space left"));
+}
+
+/// Puts a pipe's end in the place of standard input or output while it lives.
+class Redirected {
+ public:
+  Redirected(int number, int end) : number_(number), saved_(::dup(number)) {
+    ::dup2(end, number);
+    ::close(end);
+  }
+  ~Redirected() {
+    ::dup2(saved_, number_);
+    ::close(saved_);
+  }
+  Redirected(const Redirected&) = delete;
+  Redirected& operator=(const Redirected&) = delete;
+
+ private:
+  int number_;
+  int saved_;
+};
+
+struct Pipe {
+  Pipe() { EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0); }
+  int read_end() const { return ends[0]; }
+  int write_end() const { return ends[1]; }
+  std::array<int, 2> ends{};
+};
+
+TEST_F(Y4mTest, CancelEndsAReadOnASilentPipe) {
+  const Pipe pipe;
+  const Redirected redirected(STDIN_FILENO, pipe.read_end());
+  const std::string bytes = make_stream("W4 H4", desc_of(PixelFormat::i420, 4, 4), 2) + "FRAME\nab";
+  ASSERT_EQ(::write(pipe.write_end(), bytes.data(), bytes.size()),
+            static_cast<ssize_t>(bytes.size()));
+  const auto source = make_y4m_source("-");
+  FakeSink sink;
+  StopToken stop;
+  std::thread later([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    stop.signal = SIGINT;
+  });
+  const auto start = Clock::now();
+  const RunResult stopped = run(*source, *make_cpu_processor({}, 1), sink, RunOptions{}, stop);
+  EXPECT_LT(Clock::now() - start, milliseconds(1500));
+  later.join();
+  EXPECT_EQ(stopped.code, ExitCode::interrupted);
+  EXPECT_EQ(stopped.frames_out, 2U);
+  ::close(pipe.write_end());
+}
+
+TEST_F(Y4mTest, ReadsAPipeThatTrickles) {
+  const Pipe pipe;
+  const Redirected redirected(STDIN_FILENO, pipe.read_end());
+  const std::string bytes = make_stream("W40 H20 F25:1 Ip A1:1 C444 XCOLORRANGE=LIMITED",
+                                        desc_of(PixelFormat::y444, 40, 20), 3);
+  std::thread writing([&] {
+    for (std::size_t at = 0; at < bytes.size(); at += 777) {
+      const std::size_t count = std::min<std::size_t>(777, bytes.size() - at);
+      EXPECT_EQ(::write(pipe.write_end(), bytes.data() + at, count), static_cast<ssize_t>(count));
+      if (at % 5 == 0) std::this_thread::sleep_for(milliseconds(1));
+    }
+    ::close(pipe.write_end());
+  });
+  const auto source = make_y4m_source("-");
+  const auto sink = make_y4m_sink(folder / "out.y4m");
+  EXPECT_EQ(copy(*source, *sink).frames_out, 3U);
+  writing.join();
+  EXPECT_TRUE(read_file(folder / "out.y4m") == bytes);
+}
+
+TEST_F(Y4mTest, AReaderThatLeavesIsAWriteError) {
+  const Pipe pipe;
+  std::fflush(stdout);
+  std::pair<ExitCode, std::string> error;
+  {
+    const Redirected redirected(STDOUT_FILENO, pipe.write_end());
+    ::close(pipe.read_end());
+    FakeSource source(1000);
+    const auto sink = make_y4m_sink("-");
+    error = error_of([&] { copy(source, *sink); });
+  }
+  EXPECT_EQ(error.first, ExitCode::write_failed);
+  EXPECT_EQ(error.second, "-: write failed: nobody reads it any more");
+}
+
+TEST_F(Y4mTest, AReaderThatStallsDoesNotHoldAStopUp) {
+  const Pipe pipe;
+  std::fflush(stdout);
+  std::pair<ExitCode, std::string> error;
+  const auto start = Clock::now();
+  {
+    const Redirected redirected(STDOUT_FILENO, pipe.write_end());
+    FakeSource source(1'000'000);
+    source.desc = small_desc(512, 512);
+    const auto sink = make_y4m_sink("-");
+    StopToken stop;
+    std::thread later([&] {
+      std::this_thread::sleep_for(milliseconds(100));
+      stop.signal = SIGINT;
+    });
+    error = error_of([&] { run(source, *make_cpu_processor({}, 1), *sink, RunOptions{}, stop); });
+    later.join();
+  }
+  EXPECT_LT(Clock::now() - start, milliseconds(4000));
+  EXPECT_EQ(error.first, ExitCode::write_failed);
+  EXPECT_THAT(error.second, HasSubstr("stalls"));
+  ::close(pipe.read_end());
+}
+
+TEST_F(Y4mTest, FfmpegReadsAndWritesTheSame) {
+  if (std::system("ffmpeg -version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no ffmpeg here";
+  for (const char* format : {"yuv420p", "yuv422p", "yuv444p", "gray"}) {
+    const std::string in = folder / "in.y4m";
+    const std::string out = folder / "out.y4m";
+    const std::string make =
+        "ffmpeg -y -v error -f lavfi -i testsrc=size=63x41:rate=25 -frames:v 5 "
+        "-pix_fmt " +
+        std::string(format) + " " + in;
+    ASSERT_EQ(std::system(make.c_str()), 0);
+    const auto source = make_y4m_source(in);
+    const auto sink = make_y4m_sink(out);
+    EXPECT_EQ(copy(*source, *sink).frames_out, 5U);
+    const std::string sums = "cd " + folder.text() +
+                             " && ffmpeg -y -v error -i in.y4m -f framemd5 a && "
+                             "ffmpeg -y -v error -i out.y4m -f framemd5 b && cmp a b";
+    EXPECT_EQ(std::system(sums.c_str()), 0) << format;
+  }
+}
+
+}  // namespace
+}  // namespace equalux::test
