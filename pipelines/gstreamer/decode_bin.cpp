@@ -44,7 +44,9 @@ void refuse_deep(const std::string& name, int bit_depth, const std::string& tran
 
 DecodeBin::DecodeBin(std::string name, FormatPredicate accepts, int threads)
     : name_(std::move(name)), accepts_(std::move(accepts)), threads_(threads) {
-  sink_ = GST_APP_SINK(add_to(pipeline_.get(), make_appsink(WhenFull::wait)));
+  GstElement* sink = add_to(pipeline_.get(), make_element("appsink"));
+  set_up_appsink(sink, WhenFull::wait);
+  sink_ = GST_APP_SINK(sink);
   g_signal_connect(pipeline_.get(), "deep-element-added", G_CALLBACK(on_element), this);
 }
 

@@ -1,7 +1,6 @@
 #include "encode_bin.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "gst_formats.h"
@@ -10,26 +9,9 @@ namespace equalux::gst {
 
 namespace {
 
-/// Frames between us and the encoder; more would only be memory.
-constexpr guint64 kQueued = 2;
-
 std::int64_t frame_period(const Rational& rate) {
   if (rate.num <= 0 || rate.den <= 0) return 40'000'000;
   return static_cast<std::int64_t>(1e9 / rate.value());
-}
-
-/// A gray picture as the luma of a 4:2:0 one without colour.
-void copy_gray(const ConstImageView& from, GstVideoFrame& to) {
-  for (int y = 0; y < from.desc.height; ++y) {
-    std::memcpy(static_cast<std::uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&to, 0)) +
-                    static_cast<std::ptrdiff_t>(y) * GST_VIDEO_FRAME_PLANE_STRIDE(&to, 0),
-                from.row(0, y), row_bytes(from.desc, 0));
-  }
-  for (guint plane = 1; plane < GST_VIDEO_FRAME_N_PLANES(&to); ++plane) {
-    const auto rows = static_cast<std::size_t>(GST_VIDEO_FRAME_COMP_HEIGHT(&to, plane));
-    const auto stride = static_cast<std::size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&to, plane));
-    std::memset(GST_VIDEO_FRAME_PLANE_DATA(&to, plane), 128, rows * stride);
-  }
 }
 
 }  // namespace
@@ -49,20 +31,15 @@ EncodeBin::EncodeBin(const EncoderSpec& spec, const StreamInfo& info,
 void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
                       const EncodeSettings& settings) {
   const GstVideoFormat encoded = choose_encoded_format(spec, info, settings.lossless);
-  gray_as_yuv_ = info.desc.format == PixelFormat::gray8 && encoded != GST_VIDEO_FORMAT_GRAY8;
-  const GstVideoFormat fed = gray_as_yuv_ ? GST_VIDEO_FORMAT_I420 : to_gst(info.desc.format);
-  const CapsPtr caps = make_caps(info, fed);
-
+  const bool gray_as_yuv = info.desc.format == PixelFormat::gray8 && encoded != GST_VIDEO_FORMAT_GRAY8;
+  const GstVideoFormat fed = gray_as_yuv ? GST_VIDEO_FORMAT_I420 : to_gst(info.desc.format);
   GstElement* source = add_to(pipeline_.get(), make_element("appsrc"));
-  source_ = GST_APP_SRC(source);
-  g_object_set(source, "format", GST_FORMAT_TIME, "caps", caps.get(), "block", FALSE, "max-bytes",
-               static_cast<guint64>(0), nullptr);
-  make_pool(caps.get());
+  feed_.emplace(name_, source, info, fed);
 
   StreamInfo target = info;
   if (const auto format = from_gst(encoded)) target.desc.format = *format;
   if (spec.full_range_only) target.desc.range = ColorRange::full;
-  if (gray_as_yuv_) target.desc.format = PixelFormat::gray8;
+  if (gray_as_yuv) target.desc.format = PixelFormat::gray8;
   encoded_color_ = colorimetry_of(target);
   if (spec.full_range_only) encoded_color_.range = GST_VIDEO_COLOR_RANGE_0_255;
 
@@ -109,37 +86,6 @@ GstElement* EncodeBin::add_conversion(const StreamInfo& info, GstVideoFormat for
   return filter;
 }
 
-void EncodeBin::make_pool(const GstCaps* caps) {
-  if (gst_video_info_from_caps(&fed_info_, caps) == FALSE) {
-    throw Error(ExitCode::usage, name_ + ": pictures of this size cannot be encoded");
-  }
-  pool_.reset(gst_video_buffer_pool_new());
-  GstStructure* config = gst_buffer_pool_get_config(pool_.get());
-  gst_buffer_pool_config_set_params(config, gst_caps_copy(caps),
-                                    static_cast<guint>(GST_VIDEO_INFO_SIZE(&fed_info_)), 2, 0);
-  if (gst_buffer_pool_set_config(pool_.get(), config) == FALSE ||
-      gst_buffer_pool_set_active(pool_.get(), TRUE) == FALSE) {
-    throw Error(ExitCode::unavailable, name_ + ": no memory for pictures of this size");
-  }
-}
-
-BufferPtr EncodeBin::copy(const Frame& frame) {
-  GstBuffer* acquired = nullptr;
-  GstVideoFrame mapped{};
-  if (gst_buffer_pool_acquire_buffer(pool_.get(), &acquired, nullptr) != GST_FLOW_OK ||
-      gst_video_frame_map(&mapped, &fed_info_, acquired, GST_MAP_WRITE) == FALSE) {
-    throw Error(ExitCode::write_failed, name_ + ": no memory for a picture");
-  }
-  BufferPtr buffer(acquired);
-  if (gray_as_yuv_) {
-    copy_gray(frame.image, mapped);
-  } else {
-    copy_image(frame.image, writable_view_of(mapped, frame.image.desc));
-  }
-  gst_video_frame_unmap(&mapped);
-  return buffer;
-}
-
 std::int64_t EncodeBin::stamp_for(const Frame& frame) {
   if (count_ == 0) first_pts_ns_ = frame.pts_ns;
   std::int64_t stamp = frame.pts_ns - first_pts_ns_;
@@ -149,29 +95,13 @@ std::int64_t EncodeBin::stamp_for(const Frame& frame) {
 }
 
 void EncodeBin::push(const Frame& frame) {
-  BufferPtr buffer = copy(frame);
   const std::int64_t stamp = stamp_for(frame);
   const std::int64_t duration = frame.duration_ns > 0 ? frame.duration_ns : period_ns_;
   waiting_.push_back({stamp, frame.pts_ns, duration});
   last_fed_ns_ = stamp;
   ++count_;
-  GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(stamp);
-  GST_BUFFER_DURATION(buffer.get()) = static_cast<GstClockTime>(duration);
-  if (frame.field_order != FieldOrder::progressive) {
-    GST_BUFFER_FLAG_SET(buffer.get(), GST_VIDEO_BUFFER_FLAG_INTERLACED);
-    if (frame.field_order == FieldOrder::top_first) {
-      GST_BUFFER_FLAG_SET(buffer.get(), GST_VIDEO_BUFFER_FLAG_TFF);
-    }
-  }
-  // Refused only while stopping or after an error, which pull() reports.
-  gst_app_src_push_buffer(source_, buffer.release());
+  feed_->push(frame, stamp, duration);
 }
-
-bool EncodeBin::wants_frame() const {
-  return gst_app_src_get_current_level_buffers(source_) < kQueued;
-}
-
-void EncodeBin::end() { gst_app_src_end_of_stream(source_); }
 
 std::optional<EncodedPicture> EncodeBin::pull(std::chrono::milliseconds wait) {
   const auto limit = static_cast<GstClockTime>(std::chrono::nanoseconds(wait).count());

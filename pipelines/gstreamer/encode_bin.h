@@ -6,11 +6,11 @@
 #include <optional>
 
 #include <gst/app/gstappsink.h>
-#include <gst/app/gstappsrc.h>
 
 #include "../frame.h"
 #include "../source.h"
 #include "encoder_table.h"
+#include "frame_feed.h"
 #include "gst_common.h"
 
 /// A pipeline that encodes frames, and gives each packet its frame's exact times back.
@@ -40,15 +40,17 @@ class EncodeBin {
 
   /// Copies a frame and hands it to the encoder. Call it while wants_frame().
   void push(const Frame& frame);
-  [[nodiscard]] bool wants_frame() const;
+  [[nodiscard]] bool wants_frame() const { return feed_->wants_frame(); }
   /// No frame follows.
-  void end();
+  void end() { feed_->end(); }
 
   /// The next packet, in decoding order; waits up to `wait`. Throws Error(write_failed,
   /// unavailable) where the encoder failed.
   [[nodiscard]] std::optional<EncodedPicture> pull(std::chrono::milliseconds wait);
   /// True when every packet is out.
   [[nodiscard]] bool drained() const { return gst_app_sink_is_eos(sink_) != FALSE; }
+  /// Frames that were pushed and have not come out; all of drained() encoders' are lost.
+  [[nodiscard]] std::size_t missing() const { return waiting_.size(); }
   /// The colours of the encoded stream.
   [[nodiscard]] const GstVideoColorimetry& colorimetry() const { return encoded_color_; }
 
@@ -60,20 +62,15 @@ class EncodeBin {
   };
   void build(const EncoderSpec& spec, const StreamInfo& info, const EncodeSettings& settings);
   GstElement* add_conversion(const StreamInfo& info, GstVideoFormat format);
-  void make_pool(const GstCaps* caps);
-  BufferPtr copy(const Frame& frame);
   std::int64_t stamp_for(const Frame& frame);
   EncodedPicture restore(SamplePtr sample);
 
   std::string name_;
   Pipeline pipeline_;
-  GstAppSrc* source_ = nullptr;
   GstAppSink* sink_ = nullptr;
   Messages messages_;
-  BufferPoolPtr pool_;
-  GstVideoInfo fed_info_{};       // of the buffers that go in
+  std::optional<FrameFeed> feed_;
   GstVideoColorimetry encoded_color_{};
-  bool gray_as_yuv_ = false;
   bool even_stamps_ = false;
   std::int64_t period_ns_ = 0;    // of one frame, by the stream's rate
   std::deque<Fed> waiting_;       // fed, and not encoded yet; by time

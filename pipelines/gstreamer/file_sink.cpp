@@ -140,6 +140,10 @@ void FileSink::drain() {
       throw Error(ExitCode::write_failed, options_.path + ": the encoder does not end");
     }
   }
+  if (encoder_->missing() > 0) {
+    throw Error(ExitCode::write_failed, options_.path + ": the encoder lost " +
+                                            std::to_string(encoder_->missing()) + " pictures");
+  }
 }
 
 void FileSink::finish(Ending ending) {

@@ -110,6 +110,7 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   const Rational rate = info_.frame_rate;
   const bool rate_known = start_ns_.has_value();
   gst::read_video_info(video, info_);
+  info_.field_order = tap_->first_fields();
   if (rate_known) info_.frame_rate = rate;
   if (feed_) info_.chroma_site = feed_->chroma_site();
   tap_->expect(info_.desc);

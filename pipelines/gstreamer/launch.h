@@ -19,7 +19,7 @@ namespace equalux {
 [[nodiscard]] std::unique_ptr<Sink> make_launch_sink(const std::string& launch);
 
 /// Feeds frames to a V4L2 output device, as v4l2loopback makes them. open() throws
-/// Error(cannot_create) where the node is missing or is no output device.
+/// Error(no_input) where the node is missing, Error(cannot_create) where it is no output device.
 [[nodiscard]] std::unique_ptr<Sink> make_v4l2_sink(const std::string& device);
 
 }  // namespace equalux

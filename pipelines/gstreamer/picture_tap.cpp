@@ -30,15 +30,13 @@ std::string size_text(int width, int height) {
 
 }  // namespace
 
-ElementPtr make_appsink(WhenFull when_full) {
-  ElementPtr sink = make_element("appsink");
-  g_object_set(sink.get(), "sync", FALSE, "qos", FALSE, "enable-last-sample", FALSE, "max-buffers",
+void set_up_appsink(GstElement* appsink, WhenFull when_full) {
+  g_object_set(appsink, "sync", FALSE, "qos", FALSE, "enable-last-sample", FALSE, "max-buffers",
                kBuffers, "drop", when_full == WhenFull::drop ? TRUE : FALSE, "wait-on-eos", FALSE,
                nullptr);
-  const PadPtr pad(gst_element_get_static_pad(sink.get(), "sink"));
+  const PadPtr pad(gst_element_get_static_pad(appsink, "sink"));
   gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_video_meta, nullptr,
                     nullptr);
-  return sink;
 }
 
 PictureTap::PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink)

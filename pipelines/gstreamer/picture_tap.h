@@ -14,10 +14,10 @@
 /// The end of a decoding pipeline: an appsink whose pictures are lent to frames.
 namespace equalux::gst {
 
-/// An appsink that holds few buffers, never waits for a clock, and lets decoders write rows with
+/// Makes an appsink hold few buffers, never wait for a clock, and let decoders write rows with
 /// strides of their own. `drop`: a full appsink gives its oldest buffer up (live pipelines).
 enum class WhenFull { wait, drop };
-[[nodiscard]] ElementPtr make_appsink(WhenFull when_full);
+void set_up_appsink(GstElement* appsink, WhenFull when_full);
 
 /// One thread at a time, but for cancel(). Must go before the pipeline.
 class PictureTap {
@@ -28,6 +28,10 @@ class PictureTap {
   /// Waits for the first picture and keeps it for the first next(). Throws what the pipeline
   /// says, or Error(bad_input) where nothing comes within `limit`, or the stream is empty.
   GstVideoInfo first(std::chrono::milliseconds limit);
+  /// The fields of that first picture.
+  [[nodiscard]] FieldOrder first_fields() const {
+    return field_order_of(info_, gst_sample_get_buffer(first_.get()));
+  }
   /// Fixes what frames must look like from now on.
   void expect(const ImageDesc& desc) { desc_ = desc; }
 

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <gst/app/gstappsrc.h>
+#include <gst/video/video.h>
+
+#include "../frame.h"
+#include "../source.h"
+#include "gst_common.h"
+
+/// The start of a pipeline that our frames go into: an appsrc, and the buffers that it is fed.
+namespace equalux::gst {
+
+/// One thread at a time. The appsrc never blocks its caller: ask wants_frame() first.
+class FrameFeed {
+ public:
+  /// Sets an appsrc up for frames of `info`. `name` starts messages. Throws Error(usage) for
+  /// frames that GStreamer has no format for.
+  FrameFeed(std::string name, GstElement* appsrc, const StreamInfo& info);
+  /// As above, where gray pictures go in as 4:2:0 without colour.
+  FrameFeed(std::string name, GstElement* appsrc, const StreamInfo& info, GstVideoFormat format);
+
+  /// Copies a frame and hands it on. The encoders behind keep their buffers for dozens of frames,
+  /// so lending ours would empty the pool that they came from.
+  void push(const Frame& frame, std::int64_t pts_ns, std::int64_t duration_ns);
+  [[nodiscard]] bool wants_frame() const;
+  void end() { gst_app_src_end_of_stream(source_); }
+
+ private:
+  void make_pool(const GstCaps* caps);
+  BufferPtr copy(const Frame& frame);
+
+  std::string name_;
+  GstAppSrc* source_;
+  GstVideoInfo info_{};
+  BufferPoolPtr pool_;
+  bool gray_as_yuv_ = false;
+};
+
+}  // namespace equalux::gst

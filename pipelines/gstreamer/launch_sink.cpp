@@ -1,0 +1,150 @@
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <linux/videodev2.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "frame_feed.h"
+#include "launch.h"
+#include "launch_string.h"
+
+namespace equalux {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A sink that takes nothing for so long has stalled.
+constexpr auto kStall = 30s;
+/// How long a sink may take over what it holds, after the last frame.
+constexpr auto kEnd = 10s;
+/// How often a waiting write() looks again.
+constexpr auto kLook = 2ms;
+
+class LaunchSink final : public Sink {
+ public:
+  LaunchSink(std::string name, std::string launch)
+      : name_(std::move(name)), launch_(std::move(launch)) {}
+
+  void open(const StreamInfo& info) override;
+  void write(Frame& frame) override;
+  void finish(Ending ending) override;
+  std::string name() const override { return name_; }
+
+ private:
+  void check();
+
+  std::string name_;
+  std::string launch_;
+  bool live_ = false;
+  std::optional<std::int64_t> first_pts_ns_;
+  std::unique_ptr<gst::Pipeline> pipeline_;
+  std::optional<gst::Messages> messages_;
+  std::optional<gst::FrameFeed> feed_;
+};
+
+void LaunchSink::open(const StreamInfo& info) {
+  pipeline_ = std::make_unique<gst::Pipeline>(
+      gst::parse_launch("appsrc name=equalux_in ! videoconvert ! " + launch_, launch_,
+                        "a sink starts with video, as in gst:videoconvert ! autovideosink"));
+  messages_.emplace(pipeline_->get());
+  GstElement* source = gst::element_of(pipeline_->get(), "equalux_in");
+  feed_.emplace(name_, source, info);
+  live_ = info.live;
+  // Live frames are shown when they come; others when their time comes.
+  g_object_set(source, "is-live", live_ ? TRUE : FALSE, "do-timestamp", live_ ? TRUE : FALSE,
+               nullptr);
+  if (gst_element_set_state(pipeline_->get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
+    messages_->poll(100ms);
+    check();
+    throw Error(ExitCode::unavailable, name_ + ": does not start");
+  }
+}
+
+void LaunchSink::check() {
+  if (messages_->failed()) throw messages_->error(name_, gst::Role::output);
+}
+
+void LaunchSink::write(Frame& frame) {
+  const auto deadline = Clock::now() + kStall;
+  messages_->poll();
+  check();
+  while (!feed_->wants_frame()) {
+    messages_->poll(kLook);
+    check();
+    if (Clock::now() > deadline) {
+      throw Error(ExitCode::write_failed, name_ + ": takes no more frames");
+    }
+  }
+  if (!first_pts_ns_) first_pts_ns_ = frame.pts_ns;
+  feed_->push(frame, live_ ? -1 : frame.pts_ns - *first_pts_ns_, frame.duration_ns);
+}
+
+void LaunchSink::finish(Ending ending) {
+  if (!pipeline_) return;
+  const std::unique_ptr<gst::Pipeline> pipeline = std::move(pipeline_);
+  if (ending == Ending::failed || !feed_) return;
+  feed_->end();
+  const auto deadline = Clock::now() + kEnd;
+  while (!messages_->ended() && !messages_->failed() && Clock::now() < deadline) {
+    messages_->poll(100ms);
+  }
+  check();
+  if (!messages_->ended()) throw Error(ExitCode::write_failed, name_ + ": does not end");
+}
+
+void check_output_device(const std::string& device) {
+  const std::string remedy = "; v4l2loopback makes one: modprobe v4l2loopback";
+  const int file = ::open(device.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) {
+    const bool missing = errno == ENOENT || errno == ENODEV || errno == ENXIO;
+    throw Error(missing ? ExitCode::no_input : ExitCode::cannot_create,
+                device + ": " + std::strerror(errno) + ", must be a video output device" + remedy);
+  }
+  v4l2_capability abilities{};
+  const bool asked = ::ioctl(file, VIDIOC_QUERYCAP, &abilities) == 0;
+  ::close(file);
+  const std::uint32_t flags = (abilities.capabilities & V4L2_CAP_DEVICE_CAPS) != 0
+                                  ? abilities.device_caps
+                                  : abilities.capabilities;
+  if (!asked || (flags & (V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_VIDEO_OUTPUT_MPLANE)) == 0) {
+    throw Error(ExitCode::cannot_create, device + ": is no video output device" + remedy);
+  }
+}
+
+class V4l2Sink final : public Sink {
+ public:
+  explicit V4l2Sink(std::string device) : device_(std::move(device)) {}
+
+  void open(const StreamInfo& info) override {
+    check_output_device(device_);
+    sink_ = std::make_unique<LaunchSink>("v4l2:" + device_, "v4l2sink device=\"" + device_ + "\"");
+    sink_->open(info);
+  }
+  void write(Frame& frame) override { sink_->write(frame); }
+  void finish(Ending ending) override {
+    if (sink_) sink_->finish(ending);
+  }
+  std::string name() const override { return "v4l2:" + device_; }
+
+ private:
+  std::string device_;
+  std::unique_ptr<LaunchSink> sink_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_launch_sink(const std::string& launch) {
+  return std::make_unique<LaunchSink>("gst:" + launch, launch);
+}
+
+std::unique_ptr<Sink> make_v4l2_sink(const std::string& device) {
+  return std::make_unique<V4l2Sink>(device);
+}
+
+}  // namespace equalux

@@ -1,0 +1,136 @@
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "gst_formats.h"
+#include "launch.h"
+#include "launch_string.h"
+#include "picture_tap.h"
+
+namespace equalux {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// From start to the first picture; a camera or a network peer may take its time.
+constexpr auto kFirstPicture = 4500ms;
+constexpr auto kFirstLivePicture = 15s;
+
+/// Caps of every format that the filters take.
+gst::CapsPtr accepted_caps(const FormatPredicate& accepts) {
+  GValue formats = G_VALUE_INIT;
+  g_value_init(&formats, GST_TYPE_LIST);
+  for (int i = 0; i < kPixelFormatCount; ++i) {
+    const auto format = static_cast<PixelFormat>(i);
+    const GstVideoFormat theirs = gst::to_gst(format);
+    if (theirs == GST_VIDEO_FORMAT_UNKNOWN || !accepts(format)) continue;
+    GValue name = G_VALUE_INIT;
+    g_value_init(&name, G_TYPE_STRING);
+    g_value_set_string(&name, gst_video_format_to_string(theirs));
+    gst_value_list_append_and_take_value(&formats, &name);
+  }
+  gst::CapsPtr caps(gst_caps_new_empty_simple("video/x-raw"));
+  gst_caps_set_value(caps.get(), "format", &formats);
+  g_value_unset(&formats);
+  return caps;
+}
+
+class LaunchSource final : public Source {
+ public:
+  explicit LaunchSource(std::string launch)
+      : launch_(std::move(launch)), name_("gst:" + launch_) {}
+
+  StreamInfo open(const FormatPredicate& accepts) override;
+  bool lends_buffers() const override { return true; }
+  bool read(Frame& frame) override;
+  void cancel() noexcept override {
+    cancelled_ = true;
+    if (tap_) tap_->cancel();
+  }
+
+ private:
+  bool start(GstElement* sink);
+
+  std::string launch_;
+  std::string name_;
+  std::atomic<bool> cancelled_ = false;
+  std::uint64_t frames_ = 0;
+  std::int64_t last_pts_ns_ = 0;
+  std::unique_ptr<gst::Pipeline> pipeline_;
+  std::unique_ptr<gst::PictureTap> tap_;
+};
+
+/// True where the pipeline is live: it has nothing to show before it plays.
+bool LaunchSource::start(GstElement* sink) {
+  GstElement* pipeline = pipeline_->get();
+  GstStateChangeReturn result = gst_element_set_state(pipeline, GST_STATE_PAUSED);
+  const bool live = result == GST_STATE_CHANGE_NO_PREROLL;
+  if (live) gst::set_up_appsink(sink, gst::WhenFull::drop);
+  if (result != GST_STATE_CHANGE_FAILURE) {
+    result = gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  }
+  if (result == GST_STATE_CHANGE_FAILURE) {
+    gst::Messages& messages = tap_->messages();
+    messages.poll(100ms);
+    if (messages.failed()) throw messages.error(name_, gst::Role::input);
+    throw Error(ExitCode::unavailable, name_ + ": does not start");
+  }
+  return live;
+}
+
+StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
+  pipeline_ = std::make_unique<gst::Pipeline>(gst::parse_launch(
+      launch_ + " ! videoconvert ! appsink name=equalux_out", launch_,
+      "a source ends with video, as in gst:videotestsrc ! videoscale"));
+  GstElement* sink = gst::element_of(pipeline_->get(), "equalux_out");
+  gst::set_up_appsink(sink, gst::WhenFull::wait);
+  const gst::CapsPtr caps = accepted_caps(accepts);
+  g_object_set(sink, "caps", caps.get(), nullptr);
+  tap_ = std::make_unique<gst::PictureTap>(name_, pipeline_->get(), GST_APP_SINK(sink));
+
+  StreamInfo info;
+  info.name = name_;
+  info.live = start(sink);
+  info.frame_rate = {0, 1};
+  const GstVideoInfo video = tap_->first(info.live ? kFirstLivePicture : kFirstPicture);
+  info.colorimetry = gst::colorimetry_text(video.colorimetry);
+  if (GST_VIDEO_INFO_IS_RGB(&video)) info.colorimetry.clear();
+  gst::read_video_info(video, info);
+  info.field_order = tap_->first_fields();
+  gint64 duration = 0;
+  if (!info.live && gst_element_query_duration(pipeline_->get(), GST_FORMAT_TIME, &duration) &&
+      duration > 0) {
+    info.duration_ns = duration;
+  }
+  tap_->expect(info.desc);
+  return info;
+}
+
+bool LaunchSource::read(Frame& frame) {
+  if (cancelled_) return false;
+  const gst::SamplePtr sample = tap_->next();
+  if (!sample) return false;
+  tap_->lend(sample.get(), frame);
+  const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
+  const GstClockTime time = gst_segment_to_running_time(gst_sample_get_segment(sample.get()),
+                                                        GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+  if (GST_BUFFER_DURATION_IS_VALID(buffer)) {
+    frame.duration_ns = static_cast<std::int64_t>(GST_BUFFER_DURATION(buffer));
+  }
+  // A picture without a time follows the one before it.
+  frame.pts_ns = GST_CLOCK_TIME_IS_VALID(time) ? static_cast<std::int64_t>(time)
+                                               : last_pts_ns_ + (frames_ > 0 ? 1 : 0);
+  frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  last_pts_ns_ = frame.pts_ns + frame.duration_ns;
+  ++frames_;
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> make_launch_source(const std::string& launch) {
+  return std::make_unique<LaunchSource>(launch);
+}
+
+}  // namespace equalux
