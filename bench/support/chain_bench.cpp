@@ -1,0 +1,38 @@
+#include "support/chain_bench.h"
+
+#include "support/bench_frames.h"
+
+namespace equalux::bench {
+
+void chain_sizes(benchmark::internal::Benchmark* bench,
+                 std::initializer_list<PixelFormat> formats) {
+  bench->ArgNames({"format", "height", "threads"})->UseRealTime()->Unit(benchmark::kMillisecond);
+  for (const PixelFormat format : formats) {
+    for (const std::int64_t height : {640, 1080, 2160}) {
+      for (const std::int64_t threads : {1, 2}) {
+        bench->Args({static_cast<std::int64_t>(format), height, threads});
+      }
+    }
+  }
+}
+
+void chain_bench(benchmark::State& state, const EqualizeParams& params) {
+  const auto height = static_cast<int>(state.range(1));
+  const ImageDesc desc{static_cast<PixelFormat>(state.range(0)), height * 16 / 9, height};
+  std::vector<Image> in = natural_frames(desc, ring_length(desc));
+  std::vector<Image> out = natural_frames(desc, ring_length(desc));
+  const auto filter = make_cpu_filter(params, {static_cast<int>(state.range(2))});
+  filter->configure(desc);
+  FrameContext context;
+  std::size_t at = 0;
+  for (auto _ : state) {
+    filter->submit(in[at].view(), out[at].view(), context);
+    at = (at + 1) % in.size();
+  }
+  state.SetLabel(std::string(to_string(desc.format)) + " " + cpu_simd_target());
+  // A frame is read twice and written once at least.
+  state.SetBytesProcessed(state.iterations() * 3 * static_cast<std::int64_t>(tight_bytes(desc)));
+  state.SetItemsProcessed(state.iterations() * std::int64_t{desc.width} * desc.height);
+}
+
+}  // namespace equalux::bench

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "cpu/staged_stages.h"
+#include "support/bench_frames.h"
+
+/// What the benchmarks of single stages share.
+namespace equalux::bench {
+
+/// Frame heights and thread counts as arguments "height" and "threads"; frames are 16:9.
+void stage_sizes(benchmark::internal::Benchmark* bench);
+/// The same with a third argument of that name.
+void stage_sizes_with(benchmark::internal::Benchmark* bench, const std::string& name,
+                      std::initializer_list<std::int64_t> values);
+
+/// BGR frames in rotation and an HSV image, from the arguments "height" and "threads".
+struct StageFrames {
+  explicit StageFrames(const benchmark::State& state);
+  [[nodiscard]] ConstImageView next();
+  /// Sets bytes and pixels a second; `bytes` is what the stage must move for a pixel.
+  void report(benchmark::State& state, int bytes) const;
+
+  ImageDesc desc;
+  RowExecutor executor;
+  HsvImage hsv;
+
+ private:
+  std::vector<Image> frames_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace equalux::bench
