@@ -1,58 +1,22 @@
-#include <csignal>
 #include <cstdlib>
 #include <random>
-#include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "run.h"
 #include "support/pipeline_fakes.h"
 #include "support/temp_folder.h"
 #include "support/test_images.h"
+#include "support/y4m_streams.h"
 #include "y4m.h"
-#include "y4m_header.h"
 
 namespace equalux::test {
 namespace {
 
-using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-bool take_all(PixelFormat /*format*/) {
-  return true;
-}
-
-/// A stream as another program would write it: `frames` frames of noise.
-std::string make_stream(const std::string& header, const ImageDesc& desc, int frames) {
-  std::string bytes = "YUV4MPEG2 " + header + "\n";
-  for (int n = 0; n < frames; ++n) {
-    const PaddedImage image(desc);
-    fill(image.view(), Content::noise, static_cast<std::uint32_t>(n + 1));
-    const std::vector<std::uint8_t> tight = tight_copy(image.view());
-    bytes += "FRAME\n";
-    bytes.append(tight.begin(), tight.end());
-  }
-  return bytes;
-}
-
-ImageDesc desc_of(PixelFormat format, int width, int height) {
-  ImageDesc desc;
-  desc.format = format;
-  desc.width = width;
-  desc.height = height;
-  return desc;
-}
-
-/// Copies source to sink; the chain is empty.
-RunResult copy(Source& source, Sink& sink) {
-  const auto processor = make_cpu_processor({}, 1);
-  const StopToken stop;
-  return run(source, *processor, sink, RunOptions{}, stop);
-}
 
 struct Y4mTest : ::testing::Test {
   Watchdog watchdog;
@@ -130,59 +94,6 @@ TEST_F(Y4mTest, HeaderIsUnderstood) {
   EXPECT_EQ(info.chroma_site, "dv");
   EXPECT_EQ(info.frames, 2U);
   EXPECT_EQ(info.duration_ns, 40'000'000);
-  EXPECT_EQ(parse_y4m_header("YUV4MPEG2 W2 H720 F0:0", "x").desc.matrix, ColorMatrix::bt709);
-  EXPECT_EQ(parse_y4m_header("YUV4MPEG2 W2 H2 F0:0", "x").frame_rate, (Rational{25, 1}));
-  EXPECT_EQ(parse_y4m_header("YUV4MPEG2 W2 H2", "x").chroma_site, "jpeg");
-  EXPECT_EQ(parse_y4m_header("YUV4MPEG2 W2 H2 Cmono", "x").desc.range, ColorRange::full);
-}
-
-TEST_F(Y4mTest, MixedFieldsAreReadFromTheFrames) {
-  EXPECT_EQ(parse_y4m_frame_line("FRAME", FieldOrder::top_first, "x"), FieldOrder::top_first);
-  EXPECT_EQ(parse_y4m_frame_line("FRAME Itip", FieldOrder::progressive, "x"),
-            FieldOrder::top_first);
-  EXPECT_EQ(parse_y4m_frame_line("FRAME Xa Ibii", FieldOrder::progressive, "x"),
-            FieldOrder::bottom_first);
-  EXPECT_EQ(parse_y4m_frame_line("FRAME I1pp", FieldOrder::progressive, "x"),
-            FieldOrder::progressive);
-}
-
-TEST_F(Y4mTest, DamagedHeadersAreBadInput) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"", "is empty"},
-      {"RIFF....AVI LIST", "is not YUV4MPEG2"},
-      {"YUV4MPEG W2 H2", "is not YUV4MPEG2"},
-      {"YUV4MPEG22 W2 H2", "is not YUV4MPEG2"},
-      {"YUV4MPEG2", "without a size"},
-      {"YUV4MPEG2 W2", "without a size"},
-      {"YUV4MPEG2 H2 F25:1", "without a size"},
-      {"YUV4MPEG2 W0 H2", "width '0'; must be 1 to 65535"},
-      {"YUV4MPEG2 W2 H-2", "height '-2'"},
-      {"YUV4MPEG2 W2 H", "height ''"},
-      {"YUV4MPEG2 W2x H2", "width '2x'"},
-      {"YUV4MPEG2 W70000 H2", "width '70000'"},
-      {"YUV4MPEG2 W99999999999999999999 H2", "width '9999"},
-      {"YUV4MPEG2 W65535 H65535", "must be 2^31 pixels at most"},
-      {"YUV4MPEG2 W2 H2 F25", "frame rate '25'"},
-      {"YUV4MPEG2 W2 H2 F25:0", "frame rate '25:0'"},
-      {"YUV4MPEG2 W2 H2 F-25:1", "frame rate"},
-      {"YUV4MPEG2 W2 H2 F99999999999:1", "frame rate"},
-      {"YUV4MPEG2 W2 H2 Aoo:1", "pixel aspect"},
-      {"YUV4MPEG2 W2 H2 Ix", "interlacing 'x'"},
-      {"YUV4MPEG2 W2 H2 C420p10", "is 10-bit (C420p10); only 8-bit"},
-      {"YUV4MPEG2 W2 H2 C422p12", "is 12-bit"},
-      {"YUV4MPEG2 W2 H2 Cmono16", "is 16-bit"},
-      {"YUV4MPEG2 W2 H2 C411", "chroma format '411' is not supported"},
-      {"YUV4MPEG2 W2 H2 C444alpha", "chroma format '444alpha'"},
-      {"YUV4MPEG2 W2 H2 C\x01\xff", "chroma format '?\?'"},
-  };
-  for (const auto& [header, message] : cases) {
-    const std::string bytes = *header == '\0' ? "" : std::string(header) + "\nFRAME\nabcdef";
-    const auto [code, text] = error_of([&, &bytes = bytes] { opened(bytes); });
-    EXPECT_EQ(code, ExitCode::bad_input) << header;
-    EXPECT_THAT(text, HasSubstr(message));
-    EXPECT_THAT(text, StartsWith(folder / "in.y4m: "));
-    EXPECT_EQ(text.find('\n'), std::string::npos);
-  }
 }
 
 TEST_F(Y4mTest, AHeaderWithoutEndIsBounded) {
@@ -348,113 +259,6 @@ TEST_F(Y4mTest, MissingFolderAndFullDisk) {
   const auto [code, text] = error_of([&] { make_y4m_sink("/dev/full")->open(info); });
   EXPECT_EQ(code, ExitCode::write_failed);
   EXPECT_THAT(text, HasSubstr("No space left"));
-}
-
-/// Puts a pipe's end in the place of standard input or output while it lives.
-class Redirected {
- public:
-  Redirected(int number, int end) : number_(number), saved_(::dup(number)) {
-    ::dup2(end, number);
-    ::close(end);
-  }
-  ~Redirected() {
-    ::dup2(saved_, number_);
-    ::close(saved_);
-  }
-  Redirected(const Redirected&) = delete;
-  Redirected& operator=(const Redirected&) = delete;
-
- private:
-  int number_;
-  int saved_;
-};
-
-struct Pipe {
-  Pipe() { EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0); }
-  int read_end() const { return ends[0]; }
-  int write_end() const { return ends[1]; }
-  std::array<int, 2> ends{};
-};
-
-TEST_F(Y4mTest, CancelEndsAReadOnASilentPipe) {
-  const Pipe pipe;
-  const Redirected redirected(STDIN_FILENO, pipe.read_end());
-  const std::string bytes = make_stream("W4 H4", desc_of(PixelFormat::i420, 4, 4), 2) + "FRAME\nab";
-  ASSERT_EQ(::write(pipe.write_end(), bytes.data(), bytes.size()),
-            static_cast<ssize_t>(bytes.size()));
-  const auto source = make_y4m_source("-");
-  FakeSink sink;
-  StopToken stop;
-  std::thread later([&] {
-    std::this_thread::sleep_for(milliseconds(100));
-    stop.signal = SIGINT;
-  });
-  const auto start = Clock::now();
-  const RunResult stopped = run(*source, *make_cpu_processor({}, 1), sink, RunOptions{}, stop);
-  EXPECT_LT(Clock::now() - start, milliseconds(1500));
-  later.join();
-  EXPECT_EQ(stopped.code, ExitCode::interrupted);
-  EXPECT_EQ(stopped.frames_out, 2U);
-  ::close(pipe.write_end());
-}
-
-TEST_F(Y4mTest, ReadsAPipeThatTrickles) {
-  const Pipe pipe;
-  const Redirected redirected(STDIN_FILENO, pipe.read_end());
-  const std::string bytes = make_stream("W40 H20 F25:1 Ip A1:1 C444 XCOLORRANGE=LIMITED",
-                                        desc_of(PixelFormat::y444, 40, 20), 3);
-  std::thread writing([&] {
-    for (std::size_t at = 0; at < bytes.size(); at += 777) {
-      const std::size_t count = std::min<std::size_t>(777, bytes.size() - at);
-      EXPECT_EQ(::write(pipe.write_end(), bytes.data() + at, count), static_cast<ssize_t>(count));
-      if (at % 5 == 0) std::this_thread::sleep_for(milliseconds(1));
-    }
-    ::close(pipe.write_end());
-  });
-  const auto source = make_y4m_source("-");
-  const auto sink = make_y4m_sink(folder / "out.y4m");
-  EXPECT_EQ(copy(*source, *sink).frames_out, 3U);
-  writing.join();
-  EXPECT_TRUE(read_file(folder / "out.y4m") == bytes);
-}
-
-TEST_F(Y4mTest, AReaderThatLeavesIsAWriteError) {
-  const Pipe pipe;
-  std::fflush(stdout);
-  std::pair<ExitCode, std::string> error;
-  {
-    const Redirected redirected(STDOUT_FILENO, pipe.write_end());
-    ::close(pipe.read_end());
-    FakeSource source(1000);
-    const auto sink = make_y4m_sink("-");
-    error = error_of([&] { copy(source, *sink); });
-  }
-  EXPECT_EQ(error.first, ExitCode::write_failed);
-  EXPECT_EQ(error.second, "-: write failed: nobody reads it any more");
-}
-
-TEST_F(Y4mTest, AReaderThatStallsDoesNotHoldAStopUp) {
-  const Pipe pipe;
-  std::fflush(stdout);
-  std::pair<ExitCode, std::string> error;
-  const auto start = Clock::now();
-  {
-    const Redirected redirected(STDOUT_FILENO, pipe.write_end());
-    FakeSource source(1'000'000);
-    source.desc = small_desc(512, 512);
-    const auto sink = make_y4m_sink("-");
-    StopToken stop;
-    std::thread later([&] {
-      std::this_thread::sleep_for(milliseconds(100));
-      stop.signal = SIGINT;
-    });
-    error = error_of([&] { run(source, *make_cpu_processor({}, 1), *sink, RunOptions{}, stop); });
-    later.join();
-  }
-  EXPECT_LT(Clock::now() - start, milliseconds(4000));
-  EXPECT_EQ(error.first, ExitCode::write_failed);
-  EXPECT_THAT(error.second, HasSubstr("stalls"));
-  ::close(pipe.read_end());
 }
 
 TEST_F(Y4mTest, FfmpegReadsAndWritesTheSame) {

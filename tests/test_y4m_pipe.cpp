@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "support/pipeline_fakes.h"
+#include "support/temp_folder.h"
+#include "support/y4m_streams.h"
+#include "y4m.h"
+
+namespace equalux::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Y4mPipeTest : ::testing::Test {
+  Watchdog watchdog;
+  TempFolder folder;
+};
+
+/// Puts a pipe's end in the place of standard input or output while it lives.
+class Redirected {
+ public:
+  Redirected(int number, int end) : number_(number), saved_(::dup(number)) {
+    ::dup2(end, number);
+    ::close(end);
+  }
+  ~Redirected() {
+    ::dup2(saved_, number_);
+    ::close(saved_);
+  }
+  Redirected(const Redirected&) = delete;
+  Redirected& operator=(const Redirected&) = delete;
+
+ private:
+  int number_;
+  int saved_;
+};
+
+struct Pipe {
+  Pipe() { EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0); }
+  int read_end() const { return ends[0]; }
+  int write_end() const { return ends[1]; }
+  std::array<int, 2> ends{};
+};
+
+TEST_F(Y4mPipeTest, CancelEndsAReadOnASilentPipe) {
+  const Pipe pipe;
+  const Redirected redirected(STDIN_FILENO, pipe.read_end());
+  const std::string bytes = make_stream("W4 H4", desc_of(PixelFormat::i420, 4, 4), 2) + "FRAME\nab";
+  ASSERT_EQ(::write(pipe.write_end(), bytes.data(), bytes.size()),
+            static_cast<ssize_t>(bytes.size()));
+  const auto source = make_y4m_source("-");
+  FakeSink sink;
+  StopToken stop;
+  std::thread later([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    stop.signal = SIGINT;
+  });
+  const auto start = Clock::now();
+  const RunResult stopped = run(*source, *make_cpu_processor({}, 1), sink, RunOptions{}, stop);
+  EXPECT_LT(Clock::now() - start, milliseconds(1500));
+  later.join();
+  EXPECT_EQ(stopped.code, ExitCode::interrupted);
+  EXPECT_EQ(stopped.frames_out, 2U);
+  ::close(pipe.write_end());
+}
+
+TEST_F(Y4mPipeTest, ReadsAPipeThatTrickles) {
+  const Pipe pipe;
+  const Redirected redirected(STDIN_FILENO, pipe.read_end());
+  const std::string bytes = make_stream("W40 H20 F25:1 Ip A1:1 C444 XCOLORRANGE=LIMITED",
+                                        desc_of(PixelFormat::y444, 40, 20), 3);
+  std::thread writing([&] {
+    for (std::size_t at = 0; at < bytes.size(); at += 777) {
+      const std::size_t count = std::min<std::size_t>(777, bytes.size() - at);
+      EXPECT_EQ(::write(pipe.write_end(), bytes.data() + at, count), static_cast<ssize_t>(count));
+      if (at % 5 == 0) std::this_thread::sleep_for(milliseconds(1));
+    }
+    ::close(pipe.write_end());
+  });
+  const auto source = make_y4m_source("-");
+  const auto sink = make_y4m_sink(folder / "out.y4m");
+  EXPECT_EQ(copy(*source, *sink).frames_out, 3U);
+  writing.join();
+  EXPECT_TRUE(read_file(folder / "out.y4m") == bytes);
+}
+
+TEST_F(Y4mPipeTest, AReaderThatLeavesIsAWriteError) {
+  const Pipe pipe;
+  std::fflush(stdout);
+  std::pair<ExitCode, std::string> error;
+  {
+    const Redirected redirected(STDOUT_FILENO, pipe.write_end());
+    ::close(pipe.read_end());
+    FakeSource source(1000);
+    const auto sink = make_y4m_sink("-");
+    error = error_of([&] { copy(source, *sink); });
+  }
+  EXPECT_EQ(error.first, ExitCode::write_failed);
+  EXPECT_EQ(error.second, "-: write failed: nobody reads it any more");
+}
+
+TEST_F(Y4mPipeTest, AReaderThatStallsDoesNotHoldAStopUp) {
+  const Pipe pipe;
+  std::fflush(stdout);
+  std::pair<ExitCode, std::string> error;
+  const auto start = Clock::now();
+  {
+    const Redirected redirected(STDOUT_FILENO, pipe.write_end());
+    FakeSource source(1'000'000);
+    source.desc = small_desc(512, 512);
+    const auto sink = make_y4m_sink("-");
+    StopToken stop;
+    std::thread later([&] {
+      std::this_thread::sleep_for(milliseconds(100));
+      stop.signal = SIGINT;
+    });
+    error = error_of([&] { run(source, *make_cpu_processor({}, 1), *sink, RunOptions{}, stop); });
+    later.join();
+  }
+  EXPECT_LT(Clock::now() - start, milliseconds(4000));
+  EXPECT_EQ(error.first, ExitCode::write_failed);
+  EXPECT_THAT(error.second, ::testing::HasSubstr("stalls"));
+  ::close(pipe.read_end());
+}
+}  // namespace
+}  // namespace equalux::test
