@@ -18,6 +18,18 @@ std::string transfer_of(const GstVideoInfo& video) {
   return {};
 }
 
+bool has_prefix(const GstCaps* caps, const char* prefix) {
+  return caps != nullptr && gst_caps_get_size(caps) > 0 &&
+         g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), prefix) != FALSE;
+}
+
+/// Sound and text are left as they are.
+gboolean on_autoplug(GstElement*, GstPad*, GstCaps* caps, gpointer) {
+  const bool other = has_prefix(caps, "audio/") || has_prefix(caps, "text/") ||
+                     has_prefix(caps, "subpicture/") || has_prefix(caps, "application/x-subtitle");
+  return other ? FALSE : TRUE;
+}
+
 /// jpegdec turns 4:2:2 pictures into 4:2:0 without a word; the other one wants parsed pictures.
 void prefer_exact_decoders() {
   for (const char* name : {"jpegparse", "avdec_mjpeg"}) {
@@ -55,6 +67,7 @@ GstElement* DecodeBin::add_decodebin() {
   GstElement* decodebin = add_to(pipeline_.get(), make_element("decodebin"));
   // By software: the same bytes on every machine.
   g_object_set(decodebin, "force-sw-decoders", TRUE, nullptr);
+  g_signal_connect(decodebin, "autoplug-continue", G_CALLBACK(on_autoplug), nullptr);
   g_signal_connect(decodebin, "pad-added", G_CALLBACK(on_pad), this);
   g_signal_connect(decodebin, "no-more-pads", G_CALLBACK(on_no_more_pads), this);
   return decodebin;
@@ -118,14 +131,15 @@ void DecodeBin::on_no_more_pads(GstElement*, gpointer self) {
 }
 
 void DecodeBin::connect(GstPad* pad) {
+  const CapsPtr caps(gst_pad_get_current_caps(pad));
+  if (!has_prefix(caps.get(), "video/x-raw")) return;
   {
     const std::lock_guard lock(mutex_);
     if (linked_) return;  // the first video stream only
     linked_ = true;
   }
-  const CapsPtr caps(gst_pad_get_current_caps(pad));
   GstVideoInfo native{};
-  if (!caps || gst_video_info_from_caps(&native, caps.get()) == FALSE) {
+  if (gst_video_info_from_caps(&native, caps.get()) == FALSE) {
     throw Error(ExitCode::bad_input, name_ + ": its video has no size or format");
   }
   refuse_deep(name_, static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(native.finfo, 0)),
