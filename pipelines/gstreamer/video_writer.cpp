@@ -35,7 +35,7 @@ using namespace std::chrono_literals;
 /// Decoding times may lie before 0; GStreamer's have no sign, its segments do.
 constexpr std::int64_t kShift = 36'000'000'000'000;  // ns, ten hours
 /// How long a muxer may take to end, or to make room.
-constexpr auto kLimit = 20s;
+constexpr auto kLimit = 10s;
 /// Bytes on their way to the muxer.
 constexpr guint64 kQueued = 8U << 20U;
 
@@ -96,7 +96,11 @@ void MuxWriter::check(const std::string& codec) {
     throw Error(ExitCode::cannot_create, path_ + ": cannot be written; give another name");
   }
   const bool mkv = std::string_view(muxer_) == "matroskamux";
-  if (!mkv && (codec == "ffv1" || codec == "mjpeg" || (codec == "vp9" && path_.ends_with(".mov")))) {
+  if (codec == "ffv1") {
+    throw Error(ExitCode::unavailable, path_ + ": FFV1 is written by libavformat, which this build "
+                                               "lacks; --encoder x264 --lossless needs none");
+  }
+  if (!mkv && (codec == "mjpeg" || codec == "vp9")) {
     throw Error(ExitCode::usage, path_ + ": does not hold " + codec + " video; mkv does");
   }
 }
@@ -113,9 +117,6 @@ void MuxWriter::start(const EncodedVideoFormat& video) {
                       static_cast<int>(video.frame_rate.den), "pixel-aspect-ratio",
                       GST_TYPE_FRACTION, static_cast<int>(video.pixel_aspect.num),
                       static_cast<int>(video.pixel_aspect.den), nullptr);
-  if (video.codec == "ffv1") {
-    gst_caps_set_simple(caps_.get(), "ffvversion", G_TYPE_INT, 1, nullptr);
-  }
   if (!video.codec_data.empty()) {
     const BufferPtr data(gst_buffer_new_allocate(nullptr, video.codec_data.size(), nullptr));
     gst_buffer_fill(data.get(), 0, video.codec_data.data(), video.codec_data.size());
@@ -135,15 +136,9 @@ void MuxWriter::start(const EncodedVideoFormat& video) {
   }
   GstElement* file = add_to(pipeline_->get(), make_element("filesink"));
   g_object_set(file, "location", partial_.c_str(), nullptr);
-  GstElement* last = source;
-  if (video.codec == "vp9") {
-    // mp4mux wants the profile and more, which are in the pictures.
-    last = add_to(pipeline_->get(), make_element("vp9parse"));
-    gst_element_link(source, last);
-  }
-  gst_element_link_pads(last, "src", muxer, "video_%u");
+  gst_element_link_pads(source, "src", muxer, "video_%u");
   gst_element_link(muxer, file);
-  set_timescale(last);
+  set_timescale(source);
   if (gst_element_set_state(pipeline_->get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
     messages_->poll(100ms);
     throw_failure();
