@@ -1,1 +1,16 @@
-# Tests of ...
+# Tests of the built program, which they start as a user would; and of the parts of it that can be
+# tested without starting it.
+add_library(equalux_program_support STATIC support/program.cpp)
+target_include_directories(equalux_program_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_compile_definitions(equalux_program_support
+  PRIVATE EQUALUX_PROGRAM="$<TARGET_FILE:equalux_program>")
+target_link_libraries(equalux_program_support PRIVATE Threads::Threads equalux_warnings)
+add_dependencies(equalux_program_support equalux_program)
+
+foreach(stem program_errors program_options program_image program_run)
+  equalux_test(${stem} LABELS program LIBRARIES equalux_program_support equalux_cli)
+  target_compile_definitions(test_${stem} PRIVATE
+    EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>")
+endforeach()
+equalux_test(config_file LABELS core LIBRARIES equalux_cli)
+equalux_test(batch_plan LABELS core LIBRARIES equalux_cli equalux_program_support)

@@ -45,16 +45,15 @@ void check(const BatchOptions& options) {
   }
   if (!options.extension.empty() &&
       std::find(kContainers.begin(), kContainers.end(), options.extension) == kContainers.end()) {
-    throw Error(ExitCode::usage, "--extension is '" + options.extension +
-                                     "', must be mp4, mov, m4v, mkv or y4m");
+    throw Error(ExitCode::usage,
+                "--extension is '" + options.extension + "', must be mp4, mov, m4v, mkv or y4m");
   }
   std::error_code ignored;
   if (fs::exists(options.out, ignored) && !fs::is_directory(options.out, ignored)) {
     throw Error(ExitCode::cannot_create, "--out " + options.out + " is a file, must be a folder");
   }
   check_filters(options.stream.common);
-  check_output("x." + (options.extension.empty() ? "mkv" : options.extension),
-               options.stream.out);
+  check_output("x." + (options.extension.empty() ? "mkv" : options.extension), options.stream.out);
 }
 
 void make_folder_of(const std::string& output) {
@@ -96,9 +95,15 @@ Outcome run_job(const BatchOptions& options, const BatchJob& job, std::size_t nu
     check_stream(stream);
     outcome.result = run_stream(stream);
     switch (outcome.result.code) {
-      case ExitCode::done: outcome.status = "done"; break;
-      case ExitCode::partial: outcome.status = "partial"; break;
-      default: outcome.status = "stopped"; break;
+      case ExitCode::done:
+        outcome.status = "done";
+        break;
+      case ExitCode::partial:
+        outcome.status = "partial";
+        break;
+      default:
+        outcome.status = "stopped";
+        break;
     }
     if (outcome.status != "done") outcome.reason = ending_text(outcome.result);
   } catch (const Error& error) {
@@ -112,7 +117,8 @@ Outcome run_job(const BatchOptions& options, const BatchJob& job, std::size_t nu
 
 std::string table(const std::vector<Outcome>& outcomes) {
   std::size_t width = 4;
-  for (const Outcome& outcome : outcomes) width = std::max(width, outcome.job.input.size());
+  for (const Outcome& outcome : outcomes)
+    width = std::max(width, outcome.job.input.size());
   const auto padded = [width](std::string text) {
     text.resize(width, ' ');
     return text;
@@ -121,9 +127,8 @@ std::string table(const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes) {
     const RunResult& result = outcome.result;
     char row[96];
-    const double fps = result.elapsed_s > 0
-                           ? static_cast<double>(result.frames_out) / result.elapsed_s
-                           : 0.0;
+    const double fps =
+        result.elapsed_s > 0 ? static_cast<double>(result.frames_out) / result.elapsed_s : 0.0;
     std::snprintf(row, sizeof row, "  %-7s %8llu %8.2f %8.1f  ", outcome.status.c_str(),
                   static_cast<unsigned long long>(result.frames_out), result.elapsed_s, fps);
     text += padded(outcome.job.input) + row + outcome.reason;
@@ -156,7 +161,8 @@ ExitCode run_batch(const BatchOptions& options) {
                    plan.skipped);
     }
   }
-  if (const int signal = stop_token().signal; signal != 0) return static_cast<ExitCode>(128 + signal);
+  if (const int signal = stop_token().signal; signal != 0)
+    return static_cast<ExitCode>(128 + signal);
   const bool all_done = std::all_of(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) {
     return outcome.status == "done";
   });

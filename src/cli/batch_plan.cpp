@@ -23,7 +23,9 @@ std::string result_extension(const fs::path& input, const std::string& extension
 }
 
 /// Half-written outputs of an earlier run are no inputs.
-bool is_partial(const fs::path& file) { return file.stem().extension() == ".partial"; }
+bool is_partial(const fs::path& file) {
+  return file.stem().extension() == ".partial";
+}
 
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;

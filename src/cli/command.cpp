@@ -60,7 +60,8 @@ const Option* Command::find(const std::string& option) const {
 std::vector<std::string> Command::option_names() const {
   std::vector<std::string> names;
   for (const OptionGroup& group : groups) {
-    for (const Option& option : group.options) names.push_back(option.name);
+    for (const Option& option : group.options)
+      names.push_back(option.name);
   }
   return names;
 }
@@ -69,7 +70,8 @@ std::string program_help(const std::vector<Command>& commands) {
   std::string text =
       "equalux: makes low-contrast video readable, by histogram equalization of the value "
       "channel.\n\nUsage: equalux COMMAND [OPTION...]\n\nCommands:\n";
-  for (const Command& command : commands) text += help_row(command.name, command.summary);
+  for (const Command& command : commands)
+    text += help_row(command.name, command.summary);
   text += "\nOptions:\n";
   text += help_row("-h, --help", "this text; `equalux COMMAND --help` tells a command's options");
   text += help_row("    --version", "the version");
@@ -82,8 +84,8 @@ std::string program_help(const std::vector<Command>& commands) {
 }
 
 std::string command_help(const Command& command) {
-  std::string text = "equalux " + command.name + ": " + command.summary + "\n\nUsage: equalux " +
-                     command.name;
+  std::string text =
+      "equalux " + command.name + ": " + command.summary + "\n\nUsage: equalux " + command.name;
   for (const Positional& positional : command.positionals) {
     text += " " + positional.name + (positional.repeatable ? "..." : "");
   }

@@ -69,10 +69,12 @@ class Reader {
   [[noreturn]] void fail(const std::string& what) const { fail(what, line_); }
 
   void skip_blanks() {
-    while (peek() == ' ' || peek() == '\t' || peek() == '\r') next();
+    while (peek() == ' ' || peek() == '\t' || peek() == '\r')
+      next();
   }
   void skip_comment() {
-    while (!at_end() && peek() != '\n') next();
+    while (!at_end() && peek() != '\n')
+      next();
   }
   /// Over blank lines and comments.
   void skip_to_item() {
@@ -102,7 +104,8 @@ class Reader {
   std::string read_key() {
     if (peek() == '"' || peek() == '\'') return read_string();
     std::string key;
-    while (is_key_letter(peek())) key += next();
+    while (is_key_letter(peek()))
+      key += next();
     if (key.empty()) fail("'" + rest_of_line() + "' has no key, must be key = value");
     return key;
   }
@@ -147,7 +150,7 @@ class Reader {
       skip_to_item();
       if (peek() == ',') {
         next();
-      } else if (peek() != ']') {
+      } else if (!at_end() && peek() != ']') {
         fail("the array of " + key + " goes on with '" + rest_of_line() + "', must be , or ]");
       }
     }

@@ -10,11 +10,11 @@
 namespace equalux::cli {
 
 struct ConfigEntry {
-  std::string table;                ///< "run" under [run]; empty at the top
+  std::string table;  ///< "run" under [run]; empty at the top
   std::string key;
   std::vector<std::string> values;  ///< one, or an array's elements
   bool is_array = false;
-  int line = 0;                     ///< from 1
+  int line = 0;  ///< from 1
 };
 
 /// Throws Error(usage) "NAME:LINE: ..." for text that is not this part of TOML, or a key twice.

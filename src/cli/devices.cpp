@@ -77,7 +77,9 @@ Json inventory(const DevicesOptions& options) {
           {"display", display_text()}};
 }
 
-std::string text_of(const Json& field) { return field.get<std::string>(); }
+std::string text_of(const Json& field) {
+  return field.get<std::string>();
+}
 
 std::string camera_line(const Json& camera) {
   std::string line = "  " + text_of(camera["input"]) + "  " + text_of(camera["node"]);
@@ -92,8 +94,9 @@ std::string camera_line(const Json& camera) {
 
 std::string encoder_line(const Json& encoder) {
   std::string line = "  " + text_of(encoder["name"]) + "  ";
-  return line + (encoder["available"].get<bool>() ? text_of(encoder["description"])
-                                                  : "not available: " + text_of(encoder["reason"])) +
+  return line +
+         (encoder["available"].get<bool>() ? text_of(encoder["description"])
+                                           : "not available: " + text_of(encoder["reason"])) +
          "\n";
 }
 
@@ -103,9 +106,11 @@ std::string readable(const Json& all) {
   text += "CUDA        " + text_of(all["cuda"]["reason"]) + "\n";
   text += "display     " + text_of(all["display"]) + "\n";
   text += std::string("cameras") + (all["cameras"].empty() ? "     none\n" : "\n");
-  for (const Json& camera : all["cameras"]) text += camera_line(camera);
+  for (const Json& camera : all["cameras"])
+    text += camera_line(camera);
   text += std::string("encoders") + (all["encoders"].empty() ? "    none\n" : "\n");
-  for (const Json& encoder : all["encoders"]) text += encoder_line(encoder);
+  for (const Json& encoder : all["encoders"])
+    text += encoder_line(encoder);
   return text;
 }
 
@@ -128,8 +133,8 @@ Command make_devices_command() {
   command.name = "devices";
   command.summary = "what this machine has: backend, cameras, encoders, display";
   OptionGroup group{"Listing", {}, false};
-  group.options = {switch_option("json", "one JSON object instead of text (default: off)",
-                                 options->json)};
+  group.options = {
+      switch_option("json", "one JSON object instead of text (default: off)", options->json)};
   command.groups = {group, machine_group(options->common), config_group()};
   command.run = [options] { return run_devices(*options); };
   return command;

@@ -44,8 +44,8 @@ void check(const ImageOptions& options) {
                                      " has no extension of a still that this build writes, must "
                                      "be like .png or .ppm");
   }
-  for (const auto& [option, path] : {std::pair("plot", options.plot),
-                                     std::pair("plot-scalers", options.plot_scalers)}) {
+  for (const auto& [option, path] :
+       {std::pair("plot", options.plot), std::pair("plot-scalers", options.plot_scalers)}) {
     if (path.empty()) continue;
     if (extension_of(path) != "png") {
       throw Error(ExitCode::usage,
@@ -62,6 +62,7 @@ void check(const ImageOptions& options) {
 struct Result {
   std::unique_ptr<FramePool> pool;
   FramePtr frame;
+  std::string backend;  ///< what ran, for the log
 };
 
 Result filter_still(const ConstImageView& still, const CommonOptions& common, int repeat,
@@ -74,10 +75,13 @@ Result filter_still(const ConstImageView& still, const CommonOptions& common, in
   }
   const ImageDesc desc = processor->configure(still.desc);
   if (measurements != nullptr) {
-    logger().info("{}; {}", processor->description(), filters_text(common));
+    StreamInfo info;
+    info.desc = desc;
+    info.frame_rate = kStillRate;
+    measurements->open(info);
   }
   FramePool inputs(still.desc, 1, true);
-  Result result{std::make_unique<FramePool>(desc, 1), nullptr};
+  Result result{std::make_unique<FramePool>(desc, 1), nullptr, processor->description()};
   for (int i = 0; i < repeat; ++i) {
     result.frame.reset();
     FramePtr in = inputs.acquire();
@@ -116,8 +120,8 @@ void plot_scalers(const ConstImageView& still, const ImageOptions& options) {
     results.push_back(filter_still(still, common, 1, 0, nullptr));
     columns.push_back({std::string(enum_name(scaler)), results.back().frame->image});
   }
-  draw_plot(columns, {options.plot_scalers, plot_bins(options.common.equalize),
-                      options.plot_channels});
+  draw_plot(columns,
+            {options.plot_scalers, plot_bins(options.common.equalize), options.plot_channels});
 }
 
 ExitCode run_image(const ImageOptions& options) {
@@ -131,13 +135,8 @@ ExitCode run_image(const ImageOptions& options) {
 
   Measurements measurements(options.common);
   const ConstImageView view = still.view();
-  StreamInfo info;
-  info.frame_rate = kStillRate;
-  info.frames = 1;
-  measurements.open(info);
   const auto filtering = Clock::now();
-  const Result result =
-      filter_still(view, options.common, options.repeat, read_ms, &measurements);
+  const Result result = filter_still(view, options.common, options.repeat, read_ms, &measurements);
   const double filter_s = milliseconds(Clock::now() - filtering) / 1000;
   measurements.add_result(*result.frame);
   if (!options.plot.empty()) {
@@ -150,6 +149,7 @@ ExitCode run_image(const ImageOptions& options) {
   result.frame->timings.sink_ms = milliseconds(Clock::now() - writing);
   measurements.add_frame(*result.frame);
   measurements.finish();
+  logger().info("{}; {}", result.backend, filters_text(options.common));
   if (options.common.wants_timings()) {
     const auto times = static_cast<std::uint64_t>(options.repeat);
     const RunResult summary{ExitCode::done, times, times, 0, filter_s, 0, {}};
@@ -165,7 +165,8 @@ OptionGroup image_group(ImageOptions& options) {
                   "draw original and result above their histograms of V, with the cumulative sum "
                   "in red (default: none)",
                   options.plot),
-      switch_option("plot-rgb", "draw the histograms of R, G and B behind those of V (default: off)",
+      switch_option("plot-rgb",
+                    "draw the histograms of R, G and B behind those of V (default: off)",
                     options.plot_channels),
       text_option("plot-scalers", "FILE.png",
                   "draw original, max-abs and min-max side by side (default: none)",

@@ -32,14 +32,18 @@ namespace {
 constexpr std::array<std::string_view, 4> kContainers{"mp4", "mov", "m4v", "mkv"};
 constexpr int kMaxCamera = 255;
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ExitCode::usage, message); }
+[[noreturn]] void usage(const std::string& message) {
+  throw Error(ExitCode::usage, message);
+}
 [[noreturn]] [[maybe_unused]] void not_built(const std::string& what, const std::string& needs,
                                              const std::string& instead) {
   throw Error(ExitCode::unavailable,
               what + " needs " + needs + ", which this build does not have; must be " + instead);
 }
 
-std::string after_colon(const std::string& text) { return text.substr(text.find(':') + 1); }
+std::string after_colon(const std::string& text) {
+  return text.substr(text.find(':') + 1);
+}
 
 int camera_number(const std::string& input) {
   const std::string text = after_colon(input);
@@ -47,8 +51,8 @@ int camera_number(const std::string& input) {
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, number);
   if (error != std::errc{} || end != last || number < 0 || number > kMaxCamera) {
-    usage("input " + input + " is no camera, must be camera:0 to camera:" +
-          std::to_string(kMaxCamera));
+    usage("input " + input +
+          " is no camera, must be camera:0 to camera:" + std::to_string(kMaxCamera));
   }
   return number;
 }
@@ -86,8 +90,8 @@ OutputKind output_kind(const std::string& output) {
   }
   if (knows_still(output)) {
     if (!NumberedName::parse(output)) {
-      usage("output '" + output + "' names one still, must be a pattern like out%05d." +
-            extension + "; equalux image writes one");
+      usage("output '" + output + "' names one still, must be a pattern like out%05d." + extension +
+            "; equalux image writes one");
     }
     return OutputKind::sequence;
   }
@@ -102,8 +106,9 @@ bool is_live(InputKind kind) {
 
 bool is_media_name(const std::string& path) {
   static constexpr std::array<std::string_view, 26> kExtensions{
-      "mp4", "mov", "m4v",  "mkv", "webm", "avi", "mpg", "mpeg", "ts",  "mts", "m2ts", "flv", "wmv",
-      "asf", "ogv", "3gp",  "3g2", "mxf",  "vob", "dv",  "m2v",  "h264", "h265", "hevc", "mjpg", "y4m"};
+      "mp4", "mov",  "m4v", "mkv",  "webm", "avi",  "mpg",  "mpeg", "ts",
+      "mts", "m2ts", "flv", "wmv",  "asf",  "ogv",  "3gp",  "3g2",  "mxf",
+      "vob", "dv",   "m2v", "h264", "h265", "hevc", "mjpg", "y4m"};
   const std::string extension = extension_of(path);
   return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
 }

@@ -19,12 +19,12 @@ struct InputOptions {
   std::optional<Rational> fps;  ///< of sequences, and asked of cameras
   int width = 0;                ///< asked of cameras; 0 = the camera's choice
   int height = 0;
-  int threads = 0;              ///< of the decoder
+  int threads = 0;  ///< of the decoder
 };
 
 struct OutputOptions {
-  std::string encoder;          ///< empty = the default
-  std::optional<int> quality;   ///< the encoder's own scale
+  std::string encoder;         ///< empty = the default
+  std::optional<int> quality;  ///< the encoder's own scale
   bool lossless = false;
   bool drop_streams = false;
 };

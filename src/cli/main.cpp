@@ -31,8 +31,7 @@ int main(int argc, char** argv) {
 #ifdef EQUALUX_HAVE_OPENCV
     equalux::register_opencv_stills();
 #endif
-    const ExitCode code =
-        equalux::cli::parse_and_run(argc, argv, equalux::cli::all_commands());
+    const ExitCode code = equalux::cli::parse_and_run(argc, argv, equalux::cli::all_commands());
     return static_cast<int>(code);
   } catch (const equalux::Error& error) {
     return report(error.code(), error.what());

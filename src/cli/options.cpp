@@ -28,7 +28,8 @@ std::vector<EqualizeParams> equalize_params(const CommonOptions& options) {
   for (const FilterSpec& spec : options.filters) {
     if (spec.name != "equalize") continue;
     EqualizeParams params = options.equalize;
-    for (const auto& [key, value] : spec.options) set_option(params, key, value);
+    for (const auto& [key, value] : spec.options)
+      set_option(params, key, value);
     all.push_back(params);
   }
   return all;
@@ -36,7 +37,8 @@ std::vector<EqualizeParams> equalize_params(const CommonOptions& options) {
 
 void check_filter_names(const std::vector<FilterSpec>& specs) {
   std::vector<std::string_view> names;
-  for (const FilterInfo& filter : filter_list()) names.push_back(filter.name);
+  for (const FilterInfo& filter : filter_list())
+    names.push_back(filter.name);
   for (const FilterSpec& spec : specs) {
     if (std::find(names.begin(), names.end(), spec.name) != names.end()) continue;
     const std::string nearest = nearest_name(spec.name, names);
@@ -51,7 +53,8 @@ std::string filter_help() {
       "(default: equalize). Filters:";
   for (const FilterInfo& filter : filter_list()) {
     help += " " + std::string(filter.name) + " (" + std::string(filter.summary) + "; keys:";
-    for (const std::string_view key : filter.option_keys) help += " " + std::string(key);
+    for (const std::string_view key : filter.option_keys)
+      help += " " + std::string(key);
     help += ")";
   }
   return help;
@@ -105,8 +108,7 @@ OptionGroup machine_group(CommonOptions& options) {
                              options.device =
                                  static_cast<int>(read_integer("device", text, -1, kMaxDevice));
                            }});
-  group.options.push_back({"threads", "N",
-                           "CPU threads, 0 to 1024; 0 = all cores (default: 0)",
+  group.options.push_back({"threads", "N", "CPU threads, 0 to 1024; 0 = all cores (default: 0)",
                            [&](const std::string& text) {
                              options.threads =
                                  static_cast<int>(read_integer("threads", text, 0, kMaxThreads));
@@ -135,7 +137,8 @@ OptionGroup measuring_group(CommonOptions& options) {
                 "without one (default: none)",
                 [&](const std::string& text) {
                   options.verify.reset();
-                  if (!text.empty() && text != "false") options.verify = text == "true" ? "-" : text;
+                  if (!text.empty() && text != "false")
+                    options.verify = text == "true" ? "-" : text;
                 }};
   verify.value_optional = true;
   group.options.push_back(verify);
@@ -199,7 +202,8 @@ void start_logging(const CommonOptions& options) {
 
 void check_filters(const CommonOptions& options) {
   check_filter_names(options.filters);
-  for (const EqualizeParams& params : equalize_params(options)) validate(params, options.backend);
+  for (const EqualizeParams& params : equalize_params(options))
+    validate(params, options.backend);
 }
 
 std::vector<std::unique_ptr<Filter>> make_filters(const CommonOptions& options) {
@@ -225,7 +229,8 @@ std::vector<std::unique_ptr<Filter>> make_filters(const CommonOptions& options) 
 std::string filters_text(const CommonOptions& options) {
   if (options.filters.empty()) return "equalize";
   std::string text;
-  for (const FilterSpec& spec : options.filters) text += (text.empty() ? "" : " ! ") + spec.text();
+  for (const FilterSpec& spec : options.filters)
+    text += (text.empty() ? "" : " ! ") + spec.text();
   return text;
 }
 

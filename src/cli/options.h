@@ -17,8 +17,8 @@ inline constexpr int kMaxThreads = 1024;
 
 struct CommonOptions {
   Backend backend = Backend::automatic;
-  int device = -1;   ///< -1 = the one with most free memory
-  int threads = 0;   ///< 0 = all cores
+  int device = -1;      ///< -1 = the one with most free memory
+  int threads = 0;      ///< 0 = all cores
   std::string timings;  ///< JSON lines go here; empty = none
   bool summary = false;
   std::optional<std::string> verify;  ///< framemd5 goes here; "-" = stdout

@@ -14,7 +14,9 @@
 namespace equalux::cli {
 namespace {
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ExitCode::usage, message); }
+[[noreturn]] void usage(const std::string& message) {
+  throw Error(ExitCode::usage, message);
+}
 
 /// An option of ours with CLI11's of the same name.
 struct Bound {
@@ -32,7 +34,8 @@ struct BoundCommand {
 // Values are kept as text and read by the options themselves, so CLI11 has nothing to convert.
 CLI::Option* add_value(CLI::App& app, const std::string& names) {
   return app
-      .add_option(names, [](const CLI::results_t&) { return true; }, "")
+      .add_option(
+          names, [](const CLI::results_t&) { return true; }, "")
       ->type_size(1)
       ->expected(1)
       ->allow_extra_args(false)
@@ -45,7 +48,7 @@ BoundCommand bind_command(CLI::App& app, const Command& command,
   bound.app->allow_extras();
   for (const Positional& positional : command.positionals) {
     CLI::Option* parsed = add_value(*bound.app, positional.name);
-    if (positional.repeatable) parsed->expected(0, CLI::detail::expected_max_vector_size);
+    if (positional.repeatable) parsed->allow_extra_args();
     bound.options.push_back({nullptr, &positional, parsed});
   }
   for (const OptionGroup& group : command.groups) {
@@ -54,10 +57,9 @@ BoundCommand bind_command(CLI::App& app, const Command& command,
       if (option.value_optional) names += "{-}";
       if (option.letter != 0) names = std::string{'-', option.letter, ','} + names;
       const bool is_flag = option.value.empty() || option.value_optional;
-      CLI::Option* parsed =
-          is_flag ? bound.app->add_flag(names, flag_values.emplace_back(), "")
-                        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-                  : add_value(*bound.app, names);
+      CLI::Option* parsed = is_flag ? bound.app->add_flag(names, flag_values.emplace_back(), "")
+                                          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+                                    : add_value(*bound.app, names);
       bound.options.push_back({&option, nullptr, parsed});
     }
   }
@@ -84,14 +86,16 @@ void refuse_leftovers(const std::vector<std::string>& leftovers, const Command& 
   }
   if (leftovers.empty()) return;
   std::string form = "equalux " + command.name;
-  for (const Positional& positional : command.positionals) form += " " + positional.name;
+  for (const Positional& positional : command.positionals)
+    form += " " + positional.name;
   usage("argument '" + leftovers.front() + "' is one too many, must be " + form + " [OPTION...]");
 }
 
 void refuse_unknown_command(const std::vector<std::string>& leftovers,
                             const std::vector<Command>& commands) {
   std::vector<std::string> names;
-  for (const Command& command : commands) names.push_back(command.name);
+  for (const Command& command : commands)
+    names.push_back(command.name);
   if (leftovers.empty()) {
     usage("no command is given, must be " + list_of_names(names) + "; see equalux --help");
   }
@@ -116,6 +120,18 @@ Settings flags_of(const BoundCommand& bound) {
   return settings;
 }
 
+/// CLI11 takes what stands in square brackets for a list; a folder may be called so. Last one
+/// first, as CLI11 wants them.
+std::vector<std::string> arguments_of(int argc, const char* const* argv) {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) {
+    std::string argument = argv[i];
+    if (argument.starts_with('[') && argument.ends_with(']')) argument.insert(0, "./");
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
 }  // namespace
 
 ExitCode parse_and_run(int argc, const char* const* argv, const std::vector<Command>& commands) {
@@ -126,7 +142,8 @@ ExitCode parse_and_run(int argc, const char* const* argv, const std::vector<Comm
   app.allow_extras();
   std::list<std::string> flag_values;
   std::list<BoundCommand> all;
-  for (const Command& command : commands) all.push_back(bind_command(app, command, flag_values));
+  for (const Command& command : commands)
+    all.push_back(bind_command(app, command, flag_values));
 
   const auto chosen = [&]() -> const BoundCommand* {
     for (const BoundCommand& bound : all) {
@@ -135,7 +152,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const std::vector<Comm
     return nullptr;
   };
   try {
-    app.parse(argc, argv);
+    app.parse(arguments_of(argc, argv));
   } catch (const CLI::CallForHelp&) {
     const BoundCommand* bound = chosen();
     std::cout << (bound == nullptr ? program_help(commands) : command_help(*bound->command));
@@ -157,7 +174,8 @@ ExitCode parse_and_run(int argc, const char* const* argv, const std::vector<Comm
   apply_settings(settings, *bound->command);
   for (const Bound& entry : bound->options) {
     if (entry.positional == nullptr) continue;
-    for (const std::string& value : entry.parsed->results()) entry.positional->set(value);
+    for (const std::string& value : entry.parsed->results())
+      entry.positional->set(value);
   }
   return bound->command->run();
 }

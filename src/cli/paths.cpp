@@ -29,8 +29,7 @@ void refuse_same_file(const std::string& input, const std::string& output) {
 void require_input(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || !fs::exists(path, ignored)) {
-    throw Error(ExitCode::no_input,
-                "input '" + path + "' does not exist, must be a readable file");
+    throw Error(ExitCode::no_input, "input '" + path + "' does not exist, must be a readable file");
   }
 }
 

@@ -11,12 +11,11 @@
 #include <numeric>
 #include <sstream>
 
+#include <equalux/error.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <equalux/error.h>
 
 #include "log.h"
 #include "partial_file.h"
@@ -90,15 +89,15 @@ class ScratchFolder {
 /// A text in gnuplot's single quotes.
 std::string quoted(const std::string& text) {
   std::string result = "'";
-  for (const char c : text) result += c == '\'' ? "''" : std::string(1, c);
+  for (const char c : text)
+    result += c == '\'' ? "''" : std::string(1, c);
   return result + "'";
 }
 
 /// Columns: v, V, cumulative, R, G, B.
 std::string histogram_table(const PlotHistogram& histogram) {
   const std::size_t bins = histogram.value.size();
-  const std::uint64_t highest =
-      *std::max_element(histogram.value.begin(), histogram.value.end());
+  const std::uint64_t highest = *std::max_element(histogram.value.begin(), histogram.value.end());
   const std::uint64_t total =
       std::accumulate(histogram.value.begin(), histogram.value.end(), std::uint64_t{0});
   std::uint64_t sum = 0;
@@ -108,7 +107,8 @@ std::string histogram_table(const PlotHistogram& histogram) {
     table << 255.0 * static_cast<double>(b) / static_cast<double>(bins - 1) << ' '
           << histogram.value[b] << ' '
           << static_cast<double>(highest) * static_cast<double>(sum) / static_cast<double>(total);
-    for (const auto& channel : histogram.channels) table << ' ' << channel[b];
+    for (const auto& channel : histogram.channels)
+      table << ' ' << channel[b];
     table << '\n';
   }
   return table.str();
@@ -181,8 +181,7 @@ std::string histogram_plot(const std::string& file, const PlotHistogram& histogr
   std::ostringstream text;
   text << "unset title\nset border 3 lc rgb '#404040'\n"
        << "set xrange [-4:259]; set xtics 0,32,255 nomirror out; set xtics add (255)\n"
-       << count_axis(highest_of(histogram, options.channels))
-       << "set xlabel 'V' offset 0,0.4\n"
+       << count_axis(highest_of(histogram, options.channels)) << "set xlabel 'V' offset 0,0.4\n"
        << (first ? "set ylabel 'pixels' offset 0.5,0\n" : "unset ylabel\n")
        << "set grid ytics lc rgb '#dddddd' lw 0.6\n"
        << "set key below horizontal center samplen 1.6 width -1 maxrows 1\n"
@@ -198,8 +197,8 @@ std::string histogram_plot(const std::string& file, const PlotHistogram& histogr
            << "solid 0.35 lc rgb '" << kColors[c] << "' title '" << kNames[c] << "', ";
     }
   }
-  text << quoted(file) << " using 1:2 with boxes lc rgb '#3a6ea5' title 'V', "
-       << quoted(file) << " using 1:3 with lines lc rgb '#d01818' lw 2 title '"
+  text << quoted(file) << " using 1:2 with boxes lc rgb '#3a6ea5' title 'V', " << quoted(file)
+       << " using 1:3 with lines lc rgb '#d01818' lw 2 title '"
        << (options.channels ? "cdf of V" : "cumulative, scaled") << "'\n";
   return text.str();
 }
@@ -284,7 +283,8 @@ void draw_plot(const std::vector<PlotColumn>& columns, const PlotOptions& option
     const std::string messages = (folder.path() / "messages.txt").string();
     const int status = run_gnuplot((folder.path() / "plot.gp").string(), messages);
     std::ifstream said(messages);
-    for (std::string line; std::getline(said, line);) logger().debug("gnuplot: {}", line);
+    for (std::string line; std::getline(said, line);)
+      logger().debug("gnuplot: {}", line);
     if (status != 0 || fs::file_size(partial, failed) == 0 || failed) {
       throw Error(ExitCode::write_failed,
                   "plot " + options.path +
@@ -293,8 +293,8 @@ void draw_plot(const std::vector<PlotColumn>& columns, const PlotOptions& option
     }
     fs::rename(partial, options.path, failed);
     if (failed) {
-      throw Error(ExitCode::cannot_create, "plot " + options.path + " cannot get its name (" +
-                                               failed.message() + ")");
+      throw Error(ExitCode::cannot_create,
+                  "plot " + options.path + " cannot get its name (" + failed.message() + ")");
     }
   } catch (...) {
     fs::remove(partial, failed);

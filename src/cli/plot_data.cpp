@@ -84,11 +84,11 @@ std::string resized_rgb(const ConstImageView& image, int width, int height) {
       for (int sy = rows.first; sy < rows.end; ++sy) {
         for (int sx = columns.first; sx < columns.end; ++sx) {
           const Rgb rgb = pixel_at(image.row(0, sy), static_cast<std::size_t>(sx), offsets);
-          for (std::size_t c = 0; c < 3; ++c) sum[c] += rgb[c];
+          for (std::size_t c = 0; c < 3; ++c)
+            sum[c] += rgb[c];
         }
       }
-      const std::int64_t area =
-          std::int64_t{rows.end - rows.first} * (columns.end - columns.first);
+      const std::int64_t area = std::int64_t{rows.end - rows.first} * (columns.end - columns.first);
       for (const std::int64_t total : sum) {
         bytes += static_cast<char>(static_cast<std::uint8_t>((total + area / 2) / area));
       }

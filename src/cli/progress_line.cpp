@@ -55,7 +55,8 @@ void ProgressLine::update(const RunProgress& progress) {
     shown_ = true;
   } else if (progress.elapsed_s >= next_plain_s_) {
     std::fprintf(stderr, "equalux: %s%s\n", label_.c_str(), progress_text(progress).c_str());
-    while (next_plain_s_ <= progress.elapsed_s) next_plain_s_ += kPlainEveryS;
+    while (next_plain_s_ <= progress.elapsed_s)
+      next_plain_s_ += kPlainEveryS;
   }
 }
 

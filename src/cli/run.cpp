@@ -31,7 +31,8 @@ ExitCode run_command(RunSettings& settings) {
   }
   if (stream.output.empty()) {
     if (!is_live(input_kind(stream.input))) {
-      throw Error(ExitCode::usage, "output is missing, must be -o FILE, window, null, gst:... or -");
+      throw Error(ExitCode::usage,
+                  "output is missing, must be -o FILE, window, null, gst:... or -");
     }
     stream.output = "window";
   }
@@ -50,8 +51,7 @@ void read_size(const std::string& text, InputOptions& options) {
   if (cross == std::string::npos) {
     throw Error(ExitCode::usage, "--size is '" + text + "', must be WIDTHxHEIGHT in pixels");
   }
-  options.width =
-      static_cast<int>(read_integer("size", text.substr(0, cross), 1, kMaxCameraSide));
+  options.width = static_cast<int>(read_integer("size", text.substr(0, cross), 1, kMaxCameraSide));
   options.height =
       static_cast<int>(read_integer("size", text.substr(cross + 1), 1, kMaxCameraSide));
 }
@@ -65,7 +65,8 @@ OptionGroup stream_group(RunSettings& settings) {
   output.letter = 'o';
   OptionGroup group{"Stream", {}, false};
   group.options = {
-      output, frames_option(stream.frames),
+      output,
+      frames_option(stream.frames),
       {"fps", "RATE",
        "frames per second of image sequences, asked of cameras too, up to 10000 or a ratio like "
        "30000/1001 (default: 30)",
@@ -93,7 +94,8 @@ constexpr const char* kForms =
     "          -                YUV4MPEG2 on stdin\n"
     "  OUTPUT  FILE             .mp4, .mov, .m4v, .mkv: video encoded, all else copied; .y4m\n"
     "          PATTERN          stills: 'out%05d.png'\n"
-    "          window           q quits, space before/after, s split, h histogram, p pause, w still\n"
+    "          window           q quits, space before/after, s split, h histogram, p pause, w "
+    "still\n"
     "          null             nowhere, to time the rest\n"
     "          v4l2:/dev/videoN a virtual camera\n"
     "          gst:LAUNCH       a GStreamer launch string that takes video/x-raw\n"
@@ -110,9 +112,9 @@ Command make_run_command() {
   command.details = kForms;
   command.positionals = {{"INPUT", "where frames come from, see below",
                           [settings](const std::string& text) { settings->stream.input = text; }}};
-  command.groups = {stream_group(*settings),          output_group(stream.out),
-                    filter_group(stream.common),      measuring_group(stream.common),
-                    machine_group(stream.common),     config_group()};
+  command.groups = {stream_group(*settings),      output_group(stream.out),
+                    filter_group(stream.common),  measuring_group(stream.common),
+                    machine_group(stream.common), config_group()};
   command.run = [settings] { return run_command(*settings); };
   return command;
 }

@@ -17,8 +17,12 @@
 namespace equalux::cli {
 namespace {
 
-bool is_file(InputKind kind) { return kind == InputKind::media_file || kind == InputKind::y4m; }
-bool is_file(OutputKind kind) { return kind == OutputKind::media_file || kind == OutputKind::y4m; }
+bool is_file(InputKind kind) {
+  return kind == InputKind::media_file || kind == InputKind::y4m;
+}
+bool is_file(OutputKind kind) {
+  return kind == OutputKind::media_file || kind == OutputKind::y4m;
+}
 
 void print_summary(const StreamOptions& options, const RunResult& result,
                    const Measurements& measurements) {

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
-#include <unistd.h>
 
 #include <equalux/error.h>
+#include <unistd.h>
 
 #include "config_file.h"
 #include "nearest_name.h"
@@ -19,7 +19,9 @@ namespace {
 constexpr int kMaxIncludes = 8;
 constexpr const char* kPlain = "plain";
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ExitCode::usage, message); }
+[[noreturn]] void usage(const std::string& message) {
+  throw Error(ExitCode::usage, message);
+}
 
 const Command* find_command(const std::vector<Command>& commands, const std::string& name) {
   const auto at = std::find_if(commands.begin(), commands.end(),
@@ -40,7 +42,8 @@ bool is_shared(const std::vector<Command>& commands, const std::string& key) {
 
 std::string joined(const std::vector<std::string>& values) {
   std::string text;
-  for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;
+  for (const std::string& value : values)
+    text += (text.empty() ? "" : ",") + value;
   return text;
 }
 
@@ -56,7 +59,8 @@ class Layer {
             " deep, must not include itself");
     }
     const std::vector<ConfigEntry> entries = read_config(path);
-    for (const ConfigEntry& entry : entries) check(entry, path);
+    for (const ConfigEntry& entry : entries)
+      check(entry, path);
     std::string included = add_table(entries, command_.name, path);
     const std::string at_top = add_table(entries, "", path);
     if (included.empty()) included = at_top;
@@ -72,7 +76,8 @@ class Layer {
     const Command* owner = entry.table.empty() ? &command_ : find_command(commands_, entry.table);
     if (owner == nullptr) {
       std::vector<std::string> names;
-      for (const Command& command : commands_) names.push_back(command.name);
+      for (const Command& command : commands_)
+        names.push_back(command.name);
       usage(origin(entry, path) + ": table [" + entry.table + "] is unknown, must be " +
             list_of_names(names));
     }
@@ -177,7 +182,8 @@ void apply_settings(const Settings& settings, const Command& command) {
       const auto setting = settings.find(option.name);
       if (setting == settings.end()) continue;
       try {
-        for (const std::string& value : setting->second.values) option.set(value);
+        for (const std::string& value : setting->second.values)
+          option.set(value);
       } catch (const Error& error) {
         if (setting->second.origin.empty()) throw;
         throw Error(error.code(), setting->second.origin + ": " + error.what());

@@ -34,6 +34,8 @@ void catch_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+void ignore_broken_pipes() {
+  std::signal(SIGPIPE, SIG_IGN);
+}
 
 }  // namespace equalux::cli

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// Runs the built program as a user would.
+namespace equalux::test {
+
+/// How a program ended and what it said.
+struct ProgramResult {
+  int exit_code = -1;  ///< 128 + N where signal N ended it, -1 where it had to be killed
+  std::string out;
+  std::string err;
+  double seconds = 0;
+};
+
+struct ProgramOptions {
+  std::filesystem::path folder;  ///< where it runs; empty = here
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string input;  ///< its stdin
+  double timeout_s = 60;
+  /// Called with its process id once it runs.
+  std::function<void(int)> meanwhile;
+};
+
+/// Runs `equalux ARGUMENTS...`.
+[[nodiscard]] ProgramResult run_program(const std::vector<std::string>& arguments,
+                                        const ProgramOptions& options = {});
+
+/// Non-empty lines of a text.
+[[nodiscard]] std::vector<std::string> lines_of(const std::string& text);
+
+/// A folder of its own that goes with its contents.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// The path of a file in it.
+  [[nodiscard]] std::string operator/(const std::string& name) const {
+    return (path_ / name).string();
+  }
+  void write(const std::string& name, const std::string& text) const;
+  [[nodiscard]] std::string read(const std::string& name) const;
+  /// Names of everything in it, sorted.
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A P6 picture with a dim ramp; small.
+[[nodiscard]] std::string dim_ppm(int width, int height);
+/// A YUV4MPEG2 stream in 4:2:0 of dim frames that differ.
+[[nodiscard]] std::string dim_y4m(int width, int height, int frames);
+
+}  // namespace equalux::test

@@ -1,0 +1,219 @@
+#include <filesystem>
+#include <ostream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/program.h"
+
+/// Invocations that must fail: the exit code, one line that says what is wrong, and no output.
+namespace equalux::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+#ifdef EQUALUX_HAVE_GSTREAMER
+constexpr int kNeedsGStreamer = 0;
+#else
+constexpr int kNeedsGStreamer = 69;
+#endif
+#ifdef EQUALUX_HAVE_OPENCV
+constexpr int kNeedsOpenCv = 0;
+#else
+constexpr int kNeedsOpenCv = 69;
+#endif
+
+/// What a build without the library answers; with it, `code`.
+constexpr int with(int library, int code) {
+  return library == 0 ? code : library;
+}
+
+struct BadCall {
+  std::vector<std::string> arguments;
+  int code;
+  std::string says;
+};
+
+void PrintTo(const BadCall& call, std::ostream* out) {
+  *out << "equalux";
+  for (const std::string& argument : call.arguments)
+    *out << ' ' << argument;
+}
+
+void make_inputs(const TemporaryFolder& folder) {
+  folder.write("in.y4m", dim_y4m(32, 16, 3));
+  folder.write("a/same.y4m", dim_y4m(32, 16, 1));
+  folder.write("b/same.y4m", dim_y4m(32, 16, 1));
+  folder.write("in.ppm", dim_ppm(16, 8));
+  folder.write("bad.ppm", "P6\n16 8\n255\nshort");
+  folder.write("bad.y4m", "YUV4MPEG2 nonsense\n");
+  folder.write("garbage.mp4", std::string(5000, 'x'));
+  folder.write("empty.mp4", "");
+  folder.write("unknown.toml", "bins = 256\nbisn = 3\n");
+  folder.write("image.toml", "plot = \"p.png\"\n");
+  folder.write("table.toml", "[runn]\nframes = 3\n");
+  folder.write("value.toml", "\nbins = 1000000\n");
+  folder.write("broken.toml", "bins 256\n");
+  folder.write("loop.toml", "config = \"loop.toml\"\n");
+  std::filesystem::create_directory(folder.path() / "hollow");
+}
+
+class BadCalls : public ::testing::TestWithParam<BadCall> {};
+
+TEST_P(BadCalls, EndInOneLineAndTheirCode) {
+  const TemporaryFolder folder;
+  make_inputs(folder);
+  const std::vector<std::string> before = folder.names();
+  ProgramOptions options;
+  options.folder = folder.path();
+  options.environment = {{"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}};
+  const ProgramResult result = run_program(GetParam().arguments, options);
+  EXPECT_EQ(result.exit_code, GetParam().code) << result.err;
+  EXPECT_THAT(lines_of(result.err), SizeIs(1)) << result.err;
+  EXPECT_THAT(result.err, StartsWith("equalux: "));
+  EXPECT_THAT(result.err, HasSubstr(GetParam().says));
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(folder.names(), before);
+  EXPECT_LT(result.seconds, 5.0);
+}
+
+using Arguments = std::vector<std::string>;
+
+/// `equalux run in.y4m -o out.y4m` with more.
+BadCall run_with(Arguments more, int code, std::string says) {
+  Arguments arguments{"run", "in.y4m", "-o", "out.y4m"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return {std::move(arguments), code, std::move(says)};
+}
+BadCall image_with(Arguments more, int code, std::string says) {
+  Arguments arguments{"image", "in.ppm", "out.ppm"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return {std::move(arguments), code, std::move(says)};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Commands, BadCalls,
+    ::testing::Values(
+        BadCall{{}, 2, "must be run, image, batch or devices"},
+        BadCall{{"frobnicate"}, 2, "'frobnicate'"}, BadCall{{"runn", "in.y4m"}, 2, "must be run"},
+        BadCall{{"--bogus"}, 2, "--bogus"},
+        BadCall{{"--quiet", "run", "in.y4m"}, 2, "before the command"},
+        BadCall{{"run"}, 2, "INPUT is missing"}, BadCall{{"run", "in.y4m"}, 2, "output is missing"},
+        BadCall{{"image", "in.ppm"}, 2, "OUT is missing"},
+        BadCall{{"batch"}, 2, "INPUT is missing"},
+        BadCall{{"batch", "in.y4m"}, 2, "--out is missing"},
+        BadCall{{"devices", "--bins", "3"}, 2, "belongs to equalux run"},
+        BadCall{{"devices", "--backend", "cuda"}, 69, "without CUDA"},
+        run_with({"extra.y4m"}, 2, "extra.y4m"), image_with({"extra.ppm"}, 2, "extra.ppm")));
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, BadCalls,
+    ::testing::Values(
+        run_with({"--bisn", "3"}, 2, "must be --bins"),
+        run_with({"--plot", "p.png"}, 2, "belongs to equalux image"),
+        run_with({"--bins"}, 2, "--bins has no value"), run_with({"--bins", "1"}, 2, "bins is 1"),
+        run_with({"--bins", "65537"}, 2, "2 to 65536"),
+        run_with({"--bins", "many"}, 2, "bins is 'many'"),
+        run_with({"--scaler", "minmax"}, 2, "max-abs, min-max or min-max-nonzero"),
+        run_with({"--chain", "fast"}, 2, "fused or staged"),
+        run_with({"--scan", "kogge-stone"}, 2, "chain staged"),
+        run_with({"--chain", "staged", "--scan", "quick"}, 2, "brent-kung"),
+        run_with({"--chain", "staged", "--scan", "cub", "--backend", "cpu"}, 2, "scan cub"),
+        run_with({"--chain", "staged", "--grid", "8,1,1", "--backend", "cpu"}, 2, "grid 8,1,1"),
+        run_with({"--chain", "staged", "--block", "2048,1,1"}, 2, "at most 1024"),
+        run_with({"--chain", "staged", "--pixels-per-thread", "3"}, 2, "1, 2, 4 or 8"),
+        run_with({"--chain", "staged", "--scan", "cub"}, 69, "scan cub"),
+        run_with({"--backend", "cuda"}, 69, "without CUDA"),
+        run_with({"--backend", "gpu"}, 2, "auto, cpu or cuda"),
+        run_with({"--threads", "5000"}, 2, "0 to 1024"),
+        run_with({"--threads", "-1"}, 2, "--threads is '-1'"),
+        run_with({"--device", "9999"}, 2, "-1 to 1023"),
+        run_with({"--frames", "-5"}, 2, "--frames"),
+        run_with({"--filter", "sharpen"}, 2, "sharpen"),
+        run_with({"--filter", "equalize:foo=1"}, 2, "foo"),
+        run_with({"--filter", "equalize:bins"}, 2, "without a key"),
+        run_with({"--log-level", "loud"}, 2, "trace, debug"),
+        run_with({"--quiet=maybe"}, 2, "--quiet"), run_with({"--fps", "0"}, 2, "--fps is '0'"),
+        run_with({"--size", "12"}, 2, "--size"), image_with({"--repeat", "0"}, 2, "--repeat"),
+        image_with({"--plot", "p.jpg"}, 2, ".png"), image_with({"--plot", "out.ppm"}, 2, ".png"),
+        image_with({"--backend", "cuda"}, 69, "without CUDA")));
+
+INSTANTIATE_TEST_SUITE_P(
+    Configs, BadCalls,
+    ::testing::Values(run_with({"--preset", "nosuch"}, 2, "--preset is 'nosuch'"),
+                      run_with({"--preset", "../configs/default"}, 2, "--preset"),
+                      run_with({"--config", "missing.toml"}, 66, "missing.toml"),
+                      run_with({"--config", "hollow"}, 66, "hollow"),
+                      run_with({"--config", "unknown.toml"}, 2, "unknown.toml:2: key bisn"),
+                      run_with({"--config", "image.toml"}, 2, "equalux image"),
+                      run_with({"--config", "table.toml"}, 2, "[runn]"),
+                      run_with({"--config", "value.toml"}, 2, "bins is 1000000"),
+                      run_with({"--config", "broken.toml"}, 2, "broken.toml:1"),
+                      run_with({"--config", "loop.toml"}, 2, "include itself")));
+
+INSTANTIATE_TEST_SUITE_P(
+    Inputs, BadCalls,
+    ::testing::Values(
+        BadCall{{"run", "missing.y4m", "-o", "out.y4m"}, 66, "missing.y4m"},
+        BadCall{{"run", "missing.mp4", "-o", "out.y4m"}, 66, "missing.mp4"},
+        BadCall{{"run", "bad.y4m", "-o", "out.y4m"}, 65, "bad.y4m"},
+        BadCall{{"run", "garbage.mp4", "-o", "out.y4m"}, with(kNeedsGStreamer, 65), "garbage.mp4"},
+        BadCall{{"run", "empty.mp4", "-o", "out.y4m"}, with(kNeedsGStreamer, 65), "empty.mp4"},
+        BadCall{{"run", "test:0x0", "-o", "null"}, 2, "0x0"},
+        BadCall{{"run", "test:100000x2@30", "-o", "null"}, 2, "100000x2"},
+        BadCall{{"run", "test:64x36@0", "-o", "null"}, 2, "64x36@0"},
+        BadCall{{"run", "camera:x", "-o", "null"}, 2, "camera:x"},
+        BadCall{{"run", "camera:77", "-o", "null"}, with(kNeedsOpenCv, 66), "camera:77"},
+        BadCall{{"run", "none%03d.ppm", "-o", "null"}, 66, "none%03d.ppm"},
+        BadCall{{"run", "hollow", "-o", "null"}, 66, "hollow"},
+        BadCall{{"run", "gst:videotestsrc ! ! x", "-o", "null"}, with(kNeedsGStreamer, 2), "gst"},
+        BadCall{{"image", "missing.ppm", "out.ppm"}, 66, "missing.ppm"},
+        BadCall{{"image", "bad.ppm", "out.ppm"}, 65, "bad.ppm"},
+        BadCall{{"batch", "hollow", "--out", "results"}, 66, "hollow"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Outputs, BadCalls,
+    ::testing::Values(
+        BadCall{{"run", "in.y4m", "-o", "in.y4m"}, 2, "is the input"},
+        BadCall{{"run", "in.y4m", "-o", "./hollow/../in.y4m"}, 2, "is the input"},
+        BadCall{{"run", "in.y4m", "-o", "out.xyz"}, 2, "out.xyz"},
+        BadCall{{"run", "in.y4m", "-o", "out.ppm"}, 2, "out%05d.ppm"},
+        BadCall{{"run", "in.y4m", "-o", "nowhere/out.y4m"}, 73, "nowhere"},
+        BadCall{{"run", "in.y4m", "-o", "nowhere/%05d.ppm"}, 73, "nowhere"},
+        BadCall{{"run", "in.y4m", "-o", "window"}, 69, "display"},
+        BadCall{{"run", "in.y4m", "-o", "-", "--verify"}, 2, "--verify=FILE"},
+        run_with({"--timings", "nowhere/t.jsonl"}, 73, "nowhere"),
+        run_with({"--verify=nowhere/v.md5"}, 73, "nowhere"),
+        BadCall{{"image", "in.ppm", "in.ppm"}, 2, "is the input"},
+        BadCall{{"image", "in.ppm", "out.xyz"}, 2, "out.xyz"},
+        BadCall{{"image", "in.ppm", "nowhere/out.ppm"}, 73, "nowhere"},
+        image_with({"--plot", "nowhere/p.png"}, 73, "nowhere"),
+        BadCall{{"batch", "a/same.y4m", "b/same.y4m", "--out", "results"}, 2, "both become"},
+        BadCall{{"batch", "in.y4m", "--out", "results", "--extension", "exe"}, 2, "--extension"},
+        BadCall{{"batch", "in.y4m", "--out", "in.ppm"}, 73, "is a file"}));
+
+#ifdef EQUALUX_HAVE_GSTREAMER
+INSTANTIATE_TEST_SUITE_P(
+    Encoders, BadCalls,
+    ::testing::Values(
+        BadCall{{"run", "in.y4m", "-o", "out.mp4", "--encoder", "nosuch"}, 2, "nosuch"},
+        BadCall{{"run", "in.y4m", "-o", "out.mp4", "--quality", "999"}, 2, "quality"},
+        BadCall{{"run", "in.y4m", "-o", "out.mp4", "--quality", "good"}, 2, "--quality"},
+        BadCall{{"run", "in.y4m", "-o", "nowhere/out.mp4"}, 73, "nowhere"}));
+#endif
+
+TEST(FullDisk, IsAWriteErrorWithOneLine) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const TemporaryFolder folder;
+  folder.write("in.y4m", dim_y4m(320, 240, 20));
+  std::filesystem::create_symlink("/dev/full", folder.path() / "out.y4m");
+  const ProgramResult result =
+      run_program({"run", "in.y4m", "-o", "out.y4m", "--quiet"}, {folder.path(), {}, "", 60, {}});
+  EXPECT_EQ(result.exit_code, 74) << result.err;
+  EXPECT_THAT(lines_of(result.err), SizeIs(1)) << result.err;
+}
+
+}  // namespace
+}  // namespace equalux::test

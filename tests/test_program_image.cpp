@@ -1,0 +1,139 @@
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "still.h"
+#include "support/program.h"
+#include "support/test_images.h"
+#ifdef EQUALUX_HAVE_OPENCV
+#include "opencv/still.h"
+#endif
+
+/// `equalux image`.
+namespace equalux::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class ImageCommand : public ::testing::Test {
+ protected:
+  ImageCommand() {
+    folder_.write("in.ppm", dim_ppm(61, 43));
+    options_.folder = folder_.path();
+  }
+  ProgramResult image(std::vector<std::string> more) {
+    std::vector<std::string> arguments{"image", "in.ppm", "out.ppm"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments, options_);
+  }
+
+  TemporaryFolder folder_;
+  ProgramOptions options_;
+};
+
+TEST_F(ImageCommand, WritesTheWholeStillAndSaysWhatRan) {
+  const ProgramResult result = image({});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(lines_of(result.err), ElementsAre(HasSubstr("CPU, ")));
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(folder_.names(), ElementsAre("in.ppm", "out.ppm"));
+  EXPECT_EQ(folder_.read("out.ppm").size(), folder_.read("in.ppm").size());
+  EXPECT_NE(folder_.read("out.ppm"), folder_.read("in.ppm"));
+}
+
+TEST_F(ImageCommand, QuietSaysNothing) {
+  const ProgramResult result = image({"--quiet"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(ImageCommand, EveryScanOfTheStagedChainGivesTheSamePicture) {
+  ASSERT_EQ(image({"--chain", "staged"}).exit_code, 0);
+  const std::string expected = folder_.read("out.ppm");
+  for (const char* scan : {"baseline", "two-ended", "kogge-stone", "brent-kung"}) {
+    for (const char* equalize : {"divide", "curve"}) {
+      ASSERT_EQ(image({"--chain", "staged", "--scan", scan, "--equalize", equalize}).exit_code, 0);
+      EXPECT_EQ(folder_.read("out.ppm"), expected) << scan << " " << equalize;
+    }
+  }
+}
+
+TEST_F(ImageCommand, TimingsHaveALineForEachRepeat) {
+  const ProgramResult result = image({"--repeat", "3", "--timings", "t.jsonl"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto lines = lines_of(folder_.read("t.jsonl"));
+  ASSERT_THAT(lines, SizeIs(3));
+  for (const std::string& line : lines) {
+    const auto json = nlohmann::json::parse(line);
+    EXPECT_TRUE(json.contains("stages")) << line;
+    EXPECT_FALSE(json.contains("upload_ms")) << line;
+  }
+  EXPECT_THAT(result.err, HasSubstr("histogram"));
+}
+
+TEST_F(ImageCommand, VerifyIsFramemd5OfTheResult) {
+  const ProgramResult result = image({"--verify", "--quiet"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("#dimensions 0: 61x43"));
+  EXPECT_THAT(result.out, HasSubstr(std::to_string(61 * 43 * 3)));
+}
+
+TEST_F(ImageCommand, WithoutGnuplotAPlotIsUnavailable) {
+  options_.environment = {{"PATH", "/nonexistent"}};
+  const ProgramResult result = image({"--plot", "p.png"});
+  EXPECT_EQ(result.exit_code, 69);
+  EXPECT_THAT(result.err, HasSubstr("gnuplot-nox"));
+  EXPECT_THAT(folder_.names(), ElementsAre("in.ppm"));
+}
+
+bool have_gnuplot() {
+  return std::system("gnuplot --version > /dev/null 2>&1") == 0;
+}
+
+TEST_F(ImageCommand, PlotsArePngs) {
+  if (!have_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  const ProgramResult result = image(
+      {"--plot", "it's a plot.png", "--plot-rgb", "--plot-scalers", "scalers.png", "--bins", "64"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(folder_.names(), ElementsAre("in.ppm", "it's a plot.png", "out.ppm", "scalers.png"));
+  for (const char* name : {"it's a plot.png", "scalers.png"}) {
+    EXPECT_EQ(folder_.read(name).substr(1, 3), "PNG");
+    EXPECT_GT(folder_.read(name).size(), 10000U);
+  }
+}
+
+TEST_F(ImageCommand, PlotsOddShapes) {
+  if (!have_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  for (const auto& [width, height] : {std::pair(1, 1), std::pair(1, 300), std::pair(300, 1)}) {
+    folder_.write("in.ppm", dim_ppm(width, height));
+    const ProgramResult result = image({"--plot", "p.png", "--quiet"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+  }
+}
+
+#ifdef EQUALUX_HAVE_OPENCV
+TEST_F(ImageCommand, KeepsAlpha) {
+  register_opencv_stills();
+  PaddedImage with_alpha({PixelFormat::bgra, 33, 21, {}, {}});
+  fill(with_alpha.view(), Content::noise);
+  write_still(folder_ / "alpha.png", with_alpha.view());
+  const ProgramResult result = run_program({"image", "alpha.png", "out.png"}, options_);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Image out = read_still(folder_ / "out.png");
+  ASSERT_EQ(out.desc().format, PixelFormat::bgra);
+  for (int y = 0; y < 21; ++y) {
+    for (int x = 0; x < 33; ++x) {
+      ASSERT_EQ(out.view().row(0, y)[4 * x + 3], with_alpha.view().row(0, y)[4 * x + 3]);
+    }
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace equalux::test

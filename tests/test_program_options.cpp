@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "command.h"
+#include "commands.h"
+#include "config_file.h"
+#include "settings.h"
+#include "support/program.h"
+
+/// Help, config files and presets.
+namespace equalux::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Folder of the program's own configs, as the program finds it.
+std::string config_path(const std::string& name) {
+  return (std::filesystem::path(EQUALUX_PROGRAM_FOLDER) / ".." / "configs" / name).string();
+}
+
+std::set<std::string> long_options(const std::string& help) {
+  std::set<std::string> options;
+  for (const std::string& line : lines_of(help)) {
+    const std::size_t at = line.find("--");
+    // Only the first column holds options; what stands further right is help text.
+    if (at == std::string::npos || at > 6 || line[0] != ' ') continue;
+    options.insert(line.substr(at + 2, line.find_first_of(" [=", at) - at - 2));
+  }
+  return options;
+}
+
+TEST(Help, EveryLongOptionIsAKeyOfAConfigFile) {
+  std::map<std::string, std::set<std::string>> keys;  // by table; "" holds for all
+  for (const char* name : {"default.toml", "webcam.toml", "batch.toml"}) {
+    for (const auto& entry : cli::read_config(config_path(name))) {
+      keys[entry.table].insert(entry.key);
+    }
+  }
+  for (const char* command : {"run", "image", "batch", "devices"}) {
+    const ProgramResult help = run_program({command, "--help"});
+    ASSERT_EQ(help.exit_code, 0) << help.err;
+    std::set<std::string> options = long_options(help.out);
+    EXPECT_THAT(options, Contains("config"));
+    options.erase("help");
+    for (const std::string& option : options) {
+      EXPECT_TRUE(keys[""].contains(option) || keys[command].contains(option))
+          << "--" << option << " of equalux " << command;
+    }
+  }
+}
+
+TEST(Help, EveryConfigLineIsCommented) {
+  for (const char* name : {"default.toml", "webcam.toml", "batch.toml"}) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(config_path(name), folder.path() / "copy.toml");
+    for (const std::string& line : lines_of(folder.read("copy.toml"))) {
+      if (line[0] == '#' || line[0] == '[' || line[0] == ' ') continue;
+      EXPECT_THAT(line, HasSubstr("# ")) << name;
+    }
+  }
+}
+
+TEST(Help, DefaultConfigHoldsTheDefaults) {
+  const TemporaryFolder folder;
+  folder.write("in.y4m", dim_y4m(64, 48, 4));
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto plain = run_program({"run", "in.y4m", "-o", "null", "--verify", "--quiet"}, options);
+  const auto with_file = run_program({"run", "in.y4m", "-o", "null", "--verify", "--quiet",
+                                      "--config", config_path("default.toml")},
+                                     options);
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(with_file.exit_code, 0) << with_file.err;
+  EXPECT_EQ(plain.out, with_file.out);
+}
+
+TEST(Help, EveryCommandLoadsTheDefaultConfig) {
+  for (cli::Command& command : cli::all_commands()) {
+    cli::Settings settings{{"config", {{config_path("default.toml")}, ""}}};
+    const auto commands = cli::all_commands();
+    cli::add_config_layers(settings, command, commands);
+    EXPECT_NO_THROW(cli::apply_settings(settings, command)) << command.name;
+    for (const std::string& option : command.option_names()) {
+      EXPECT_TRUE(settings.contains(option)) << command.name << " " << option;
+    }
+  }
+}
+
+TEST(Help, NamesVersionAndCommands) {
+  const ProgramResult help = run_program({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* name : {"run", "image", "batch", "devices", "Exit codes"}) {
+    EXPECT_THAT(help.out, HasSubstr(name));
+  }
+  const ProgramResult version = run_program({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_THAT(version.out, HasSubstr("equalux "));
+  EXPECT_EQ(version.err, "");
+}
+
+class Layers : public ::testing::Test {
+ protected:
+  Layers() { folder_.write("in.ppm", dim_ppm(40, 30)); }
+
+  /// The result of `equalux image` with these arguments.
+  std::string picture(std::vector<std::string> more) {
+    std::vector<std::string> arguments{"image", "in.ppm", "out.ppm", "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    ProgramOptions options;
+    options.folder = folder_.path();
+    options.environment = {{"EQUALUX_CONFIG_PATH", folder_.path().string()}};
+    const ProgramResult result = run_program(arguments, options);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return folder_.read("out.ppm");
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Layers, FlagsWinOverConfigOverIncludeOverPreset) {
+  const std::string with_2 = picture({"--bins", "2"});
+  const std::string with_5 = picture({"--bins", "5"});
+  const std::string with_9 = picture({"--bins", "9"});
+  ASSERT_NE(with_2, with_5);
+  ASSERT_NE(with_5, with_9);
+  folder_.write("two.toml", "bins = 2\n");
+  folder_.write("five.toml", "config = \"two.toml\"\n[image]\nbins = 5\n");
+  folder_.write("includes.toml", "config = \"two.toml\"\n");
+  EXPECT_EQ(picture({"--preset", "two"}), with_2);
+  EXPECT_EQ(picture({"--config", "five.toml"}), with_5);
+  EXPECT_EQ(picture({"--config", "includes.toml"}), with_2);
+  EXPECT_EQ(picture({"--config", "five.toml", "--preset", "two"}), with_5);
+  EXPECT_EQ(picture({"--config", "five.toml", "--bins", "9"}), with_9);
+  EXPECT_EQ(picture({"--filter", "equalize:bins=9", "--config", "five.toml"}), with_9);
+  EXPECT_EQ(picture({"--preset", "plain"}), picture({}));
+}
+
+TEST_F(Layers, ListsComeAsArrays) {
+  folder_.write("twice.toml", "filter = [\"equalize\", \"equalize:bins=9\"]\n");
+  EXPECT_EQ(picture({"--config", "twice.toml"}),
+            picture({"--filter", "equalize", "--filter", "equalize:bins=9"}));
+}
+
+TEST_F(Layers, KeysOfOtherCommandsStandUnderTheirTable) {
+  folder_.write("shared.toml", "bins = 9\n[run]\nframes = 3\noutput = \"null\"\n");
+  EXPECT_EQ(picture({"--config", "shared.toml"}), picture({"--bins", "9"}));
+}
+
+TEST(Presets, OursLoad) {
+  const TemporaryFolder folder;
+  folder.write("in.y4m", dim_y4m(32, 16, 2));
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto webcam =
+      run_program({"run", "in.y4m", "-o", "null", "--preset", "webcam", "--quiet"}, options);
+  EXPECT_EQ(webcam.exit_code, 0) << webcam.err;
+  const auto batch = run_program(
+      {"batch", "in.y4m", "--out", "results", "--preset", "batch", "--extension", "y4m", "--quiet"},
+      options);
+  EXPECT_EQ(batch.exit_code, 0) << batch.err;
+  EXPECT_THAT(folder.names(), Contains("results/in.y4m"));
+}
+
+}  // namespace
+}  // namespace equalux::test

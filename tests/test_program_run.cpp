@@ -1,0 +1,176 @@
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/program.h"
+
+/// `equalux run`, `batch` and `devices`, over what every build has.
+namespace equalux::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class RunCommand : public ::testing::Test {
+ protected:
+  RunCommand() {
+    folder_.write("in.y4m", dim_y4m(64, 48, 10));
+    options_.folder = folder_.path();
+  }
+  ProgramResult run(const std::vector<std::string>& arguments) {
+    return run_program(arguments, options_);
+  }
+
+  TemporaryFolder folder_;
+  ProgramOptions options_;
+};
+
+TEST_F(RunCommand, FileToFileKeepsEveryFrame) {
+  const ProgramResult result = run({"run", "in.y4m", "-o", "out.y4m"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(folder_.names(), ElementsAre("in.y4m", "out.y4m"));
+  EXPECT_EQ(folder_.read("out.y4m").size() - folder_.read("out.y4m").find('\n'),
+            folder_.read("in.y4m").size() - folder_.read("in.y4m").find('\n'));
+  EXPECT_THAT(result.err, HasSubstr("10 in, 10 out, 0 dropped"));
+  EXPECT_THAT(result.err, HasSubstr("CPU, "));
+}
+
+TEST_F(RunCommand, PipeGivesTheSameBytesAndNothingElseOnStdout) {
+  ASSERT_EQ(run({"run", "in.y4m", "-o", "out.y4m", "--quiet"}).exit_code, 0);
+  options_.input = folder_.read("in.y4m");
+  const ProgramResult result = run({"run", "-", "-o", "-", "--log-level", "debug"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, folder_.read("out.y4m"));
+  EXPECT_THAT(result.err, Not(IsEmpty()));
+}
+
+TEST_F(RunCommand, QuietSaysNothing) {
+  const ProgramResult result = run({"run", "in.y4m", "-o", "null", "--quiet"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(RunCommand, ThreadsAndChainDoNotChangeTheHashes) {
+  const auto hashes = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"run", "test:80x60@25", "-o",     "null", "--frames",
+                                       "5",   "--verify",      "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramResult result = run(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  const std::string expected = hashes({});
+  EXPECT_THAT(lines_of(expected), SizeIs(15));
+  EXPECT_EQ(hashes({"--threads", "1"}), expected);
+  EXPECT_EQ(hashes({"--threads", "3"}), expected);
+  EXPECT_EQ(hashes({"--scaler", "max-abs", "--bins", "256"}), expected);
+}
+
+TEST_F(RunCommand, StagedChainAsksForRgb) {
+  const ProgramResult result =
+      run({"run", "in.y4m", "-o", "f%02d.ppm", "--chain", "staged", "--frames", "3"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(folder_.names(), ElementsAre("f00.ppm", "f01.ppm", "f02.ppm", "in.y4m"));
+}
+
+TEST_F(RunCommand, SequenceOfStillsInAndOut) {
+  for (const char* name : {"s/f1.ppm", "s/f2.ppm", "s/f10.ppm"}) {
+    folder_.write(name, dim_ppm(32, 24));
+  }
+  ASSERT_EQ(run({"run", "s", "-o", "o%03d.ppm", "--fps", "10", "--quiet"}).exit_code, 0);
+  EXPECT_THAT(folder_.names(), Contains("o002.ppm"));
+  EXPECT_THAT(folder_.names(), Not(Contains("o003.ppm")));
+}
+
+TEST_F(RunCommand, TimingsAndSummaryCarryEveryStage) {
+  const ProgramResult result =
+      run({"run", "in.y4m", "-o", "null", "--timings", "t.jsonl", "--chain", "staged"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto lines = lines_of(folder_.read("t.jsonl"));
+  ASSERT_THAT(lines, SizeIs(10));
+  const auto json = nlohmann::json::parse(lines.back());
+  EXPECT_EQ(json["index"], 9);
+  for (const char* stage : {"rgb_to_hsv", "histogram", "cdf_scan", "equalize", "hsv_to_rgb"}) {
+    EXPECT_TRUE(json["stages"].contains(stage)) << lines.back();
+    EXPECT_THAT(result.err, HasSubstr(stage));
+  }
+}
+
+TEST_F(RunCommand, TruncatedInputIsPartial) {
+  const std::string whole = folder_.read("in.y4m");
+  folder_.write("cut.y4m", whole.substr(0, whole.size() * 3 / 4));
+  const ProgramResult result = run({"run", "cut.y4m", "-o", "out.y4m"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("partial"));
+  EXPECT_THAT(folder_.names(), Contains("out.y4m"));
+}
+
+TEST_F(RunCommand, SignalsCloseTheOutput) {
+  for (const auto& [signal, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
+    options_.meanwhile = [signal](int program) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(700));
+      ::kill(program, signal);
+    };
+    const ProgramResult result = run({"run", "test:64x48@25", "-o", "endless.y4m"});
+    EXPECT_EQ(result.exit_code, code) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("stopped by a signal"));
+    EXPECT_THAT(folder_.names(), ElementsAre("endless.y4m", "in.y4m"));
+    EXPECT_LT(result.seconds, 5.0);
+    std::filesystem::remove(folder_.path() / "endless.y4m");
+  }
+}
+
+TEST_F(RunCommand, BatchGoesOnAfterAFailureAndSaysSo) {
+  folder_.write("set/a.y4m", dim_y4m(32, 16, 3));
+  folder_.write("set/deep/b.y4m", dim_y4m(32, 16, 4));
+  folder_.write("set/bad.y4m", "YUV4MPEG2 nonsense\n");
+  folder_.write("set/readme.txt", "no media");
+  const ProgramResult result = run({"batch", "set", "missing.y4m", "--out", "results"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_THAT(folder_.names(), Contains("results/a.y4m"));
+  EXPECT_THAT(folder_.names(), Contains("results/deep/b.y4m"));
+  EXPECT_THAT(folder_.names(), Not(Contains("results/bad.y4m")));
+  EXPECT_THAT(result.err, HasSubstr("status"));
+  EXPECT_THAT(result.err, HasSubstr("failed"));
+  EXPECT_THAT(result.err, HasSubstr("1 files of the folders are no media"));
+}
+
+TEST_F(RunCommand, BatchOfWholeFilesIsDone) {
+  const ProgramResult result = run({"batch", "in.y4m", "--out", "results", "--frames", "4"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("4 in, 4 out"));
+}
+
+TEST_F(RunCommand, BatchTakesManyInputsOfAnyName) {
+  folder_.write("[set]/a.y4m", dim_y4m(32, 16, 2));
+  folder_.write("run", "");
+  const ProgramResult result =
+      run({"batch", "[set]", "in.y4m", "--out", "results", "--quiet", "--frames", "1"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(folder_.names(), Contains("results/a.y4m"));
+  EXPECT_THAT(folder_.names(), Contains("results/in.y4m"));
+}
+
+TEST_F(RunCommand, DevicesAsTextAndJson) {
+  const ProgramResult text = run({"devices"});
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("auto takes  the CPU"));
+  const ProgramResult result = run({"devices", "--json", "--threads", "3"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["backend"], "cpu");
+  EXPECT_EQ(json["threads"], 3);
+  EXPECT_FALSE(json["cuda"]["available"]);
+}
+
+}  // namespace
+}  // namespace equalux::test
