@@ -182,6 +182,4 @@ void DecodeBin::rethrow_refusal() {
   if (refusal_) throw Error(*refusal_);
 }
 
-unsigned DecodeBin::complaints() const { return 0; }
-
 }  // namespace equalux::gst

@@ -36,8 +36,6 @@ class DecodeBin {
 
   /// Throws the reason why the stream was not connected, if that is what happened.
   void rethrow_refusal();
-  /// Broken packets that decoders met so far.
-  [[nodiscard]] unsigned complaints() const;
 
   [[nodiscard]] GstElement* pipeline() const { return pipeline_.get(); }
   [[nodiscard]] GstAppSink* sink() const { return sink_; }

@@ -65,7 +65,6 @@ class FileSource final : public Source {
   std::optional<std::int64_t> offset_ns_;  // from GStreamer's stream time to the container's
   std::atomic<bool> cancelled_ = false;
   std::uint64_t frames_ = 0;
-  std::string stopped_by_;
   std::unique_ptr<gst::PacketFeed> feed_;
   // The pipeline uses the feed and the tap uses the pipeline: they go in reverse order.
   std::unique_ptr<gst::DecodeBin> decoder_;
@@ -162,8 +161,10 @@ std::optional<std::string> FileSource::shortfall() const {
     text += (text.empty() ? "" : "; ") + reason;
   };
   if (feed_ && !feed_->read_error().empty()) add("reading stopped: " + feed_->read_error());
-  if (feed_ && decoder_ && decoder_->complaints() > 0 && feed_->lost() > 0) {
-    add(std::to_string(feed_->lost()) + " frames could not be decoded");
+  // Interlaced streams may have a packet for each field.
+  if (feed_ && info_.field_order == FieldOrder::progressive && feed_->lost() > 0) {
+    const std::uint64_t lost = feed_->lost();
+    add(std::to_string(lost) + (lost == 1 ? " frame" : " frames") + " could not be decoded");
   }
 #ifdef EQUALUX_HAVE_LIBAV
   if (const auto missing = container_shortfall(path_)) add(*missing);

@@ -42,7 +42,7 @@ class LibavFeed final : public PacketFeed {
     if (!GST_CLOCK_TIME_IS_VALID(pts)) return stamps_.take(std::nullopt);
     return stamps_.take(static_cast<std::int64_t>(pts) - kShift);
   }
-  std::uint64_t lost() const override { return stamps_.lost(); }
+  std::uint64_t lost() const override;
   std::string colorimetry() const override { return codec_colorimetry(*stream_->codecpar); }
   std::string chroma_site() const override { return codec_chroma_site(*stream_->codecpar); }
   std::string read_error() const override { return read_error_; }
@@ -63,6 +63,17 @@ std::optional<std::int64_t> LibavFeed::nanoseconds(std::int64_t ticks) const {
   if (ticks == AV_NOPTS_VALUE) return std::nullopt;
   return av_rescale_q_rnd(ticks, stream_->time_base, kNanoseconds,
                           AV_ROUND_NEAR_INF);
+}
+
+std::uint64_t LibavFeed::lost() const {
+  switch (stream_->codecpar->codec_id) {
+    case AV_CODEC_ID_VP8:
+    case AV_CODEC_ID_VP9:
+    case AV_CODEC_ID_AV1:
+      return 0;  // these have packets that are never shown
+    default:
+      return stamps_.lost();
+  }
 }
 
 PacketPtr LibavFeed::read_packet() {

@@ -24,7 +24,7 @@ class PacketFeed {
   [[nodiscard]] virtual BufferPtr next() = 0;
   /// The exact times of a decoded frame; `pts` is its buffer's.
   [[nodiscard]] virtual Stamp stamp(GstClockTime pts) = 0;
-  /// Packets that no frame came out for.
+  /// Packets that no frame came out for, where the codec has a frame for each.
   [[nodiscard]] virtual std::uint64_t lost() const = 0;
   /// Colour tags of the stream, empty where it has none.
   [[nodiscard]] virtual std::string colorimetry() const = 0;

@@ -49,9 +49,13 @@ Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
     last_ = guess_locked(pts_ns);
     return *last_;
   }
+  // Before the first frame, a stream that was cut from another has packets that refer to pictures
+  // which are not there.
+  if (last_) {
+    lost_ += static_cast<std::uint64_t>(std::count_if(
+        waiting_.begin(), found, [](const Stamp& passed) { return !passed.hidden; }));
+  }
   last_ = *found;
-  lost_ += static_cast<std::uint64_t>(std::count_if(
-      waiting_.begin(), found, [](const Stamp& passed) { return !passed.hidden; }));
   waiting_.erase(waiting_.begin(), std::next(found));
   return *last_;
 }

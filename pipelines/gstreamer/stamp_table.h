@@ -31,7 +31,7 @@ class StampTable {
   /// The stamp of a frame whose decoder says `pts_ns`.
   [[nodiscard]] Stamp take(std::optional<std::int64_t> pts_ns);
 
-  /// Packets that were passed over: no frame came out for them.
+  /// Packets that were passed over after the first frame: no frame came out for them.
   [[nodiscard]] std::uint64_t lost() const;
 
  private:
