@@ -1,14 +1,10 @@
+#include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 
-#include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "container/container.h"
 #include "support/sample_media.h"
@@ -18,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 using test::TempFolder;
-using testing::AllOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 class ContainerWriterTest : public testing::Test {
@@ -89,7 +83,7 @@ TEST_F(ContainerWriterTest, MatroskaKeepsEverything) {
   const json after = streams_of(out);
   ASSERT_EQ(before.size(), after.size());
   for (std::size_t i = 0; i < before.size(); ++i) {
-    EXPECT_EQ(before[i]["codec_name"], after[i]["codec_name"]) << i;
+    EXPECT_EQ(before[i].value("codec_name", ""), after[i].value("codec_name", "")) << i;
     EXPECT_EQ(before[i]["disposition"], after[i]["disposition"]) << i;
     for (const char* key : {"language", "title", "filename", "mimetype"}) {
       EXPECT_EQ(tag_of(before[i], key), tag_of(after[i], key)) << i << " " << key;
@@ -115,11 +109,11 @@ TEST_F(ContainerWriterTest, Mp4KeepsEverything) {
   const json after = streams_of(out);
   ASSERT_EQ(before.size(), after.size());
   for (std::size_t i = 0; i < before.size(); ++i) {
-    EXPECT_EQ(before[i]["codec_name"], after[i]["codec_name"]) << i;
+    EXPECT_EQ(before[i].value("codec_name", ""), after[i].value("codec_name", "")) << i;
     EXPECT_EQ(before[i]["disposition"], after[i]["disposition"]) << i;
     EXPECT_EQ(before[i].value("side_data_list", json()), after[i].value("side_data_list", json()));
     EXPECT_NEAR(seconds(before[i], "start_time"), seconds(after[i], "start_time"), kPrinted) << i;
-    const std::string codec = before[i]["codec_name"];
+    const std::string codec = before[i].value("codec_name", "");
     if (codec == "bin_data") continue;
     EXPECT_EQ(tag_of(before[i], "language"), tag_of(after[i], "language"));
     expect_same_packets(packets(in, static_cast<int>(i)), packets(out, static_cast<int>(i)),
@@ -145,8 +139,13 @@ TEST_F(ContainerWriterTest, VariableFrameRateKeepsEveryStamp) {
     test::remux(in, folder_ / name);
     expect_same_packets(packets(in, 0), packets(folder_ / name, 0), tick, {"pts_time"});
   }
-  const json last = packets(folder_ / "out.mp4", 0).back();
-  EXPECT_GT(seconds(last, "duration_time"), 0);
+  // The last frame lasts: a player shows it.
+  double latest = 0;
+  for (const json& packet : packets(folder_ / "out.mp4", 0)) {
+    latest = std::max(latest, seconds(packet, "pts_time"));
+  }
+  const json format = test::ffprobe("-show_format", folder_ / "out.mp4")["format"];
+  EXPECT_GT(seconds(format, "duration"), latest + 0.02);
 }
 
 TEST_F(ContainerWriterTest, Mp4ToMatroskaKeepsRotationAndOffsets) {
@@ -216,152 +215,6 @@ TEST_F(ContainerWriterTest, CutsTheOtherStreamsAtTheVideosEnd) {
     EXPECT_EQ(container_shortfall(folder_ / out), std::nullopt);
     EXPECT_LT(seconds(packets(folder_ / out, 1).back(), "pts_time"), 1.7) << out;
     EXPECT_THAT(folder_.files(), testing::Not(testing::Contains(HasSubstr("partial"))));
-  }
-}
-
-/// The line that `check` ends with.
-std::string refusal(const ContainerWriterOptions& options, const std::string& codec,
-                    ExitCode code) {
-  try {
-    make_container_writer(options)->check(codec);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "accepted";
-}
-
-TEST_F(ContainerWriterTest, RefusesWhatTheContainerCannotHold) {
-  const std::string in = folder_ / "in.mkv";
-  test::make_rich_mkv(folder_, in);
-  const auto before = folder_.files();
-  EXPECT_THAT(refusal({folder_ / "out.mp4", in, false}, "h264", ExitCode::usage),
-              AllOf(HasSubstr("stream 3 (subtitle, subrip) does not fit in mp4"),
-                    HasSubstr("use .mkv, or --drop-streams")));
-  EXPECT_THAT(refusal({folder_ / "out.mov", in, false}, "h264", ExitCode::usage),
-              HasSubstr("stream 2 (audio, opus) does not fit in mov"));
-  EXPECT_THAT(refusal({folder_ / "out.mov", "", false}, "vp9", ExitCode::usage),
-              HasSubstr("use .mkv or .mp4"));
-  EXPECT_THAT(refusal({folder_ / "out.mkv", in, false}, "h264", ExitCode::usage), "accepted");
-  EXPECT_EQ(folder_.files(), before);
-
-  const auto writer = make_container_writer({folder_ / "out.mp4", in, true});
-  writer->check("h264");
-  EXPECT_THAT(writer->dropped_streams(),
-              ElementsAre("stream 3 (subtitle, subrip)", "stream 4 (attachment, ttf)"));
-  const test::EncodedVideo video = test::read_video(in);
-  writer->start(video.format);
-  test::feed(*writer, video);
-  writer->finish(false);
-  expect_same_packets(packets(in, 2), packets(folder_ / "out.mp4", 2), 1.0 / 48000, {"pts_time"});
-}
-
-TEST_F(ContainerWriterTest, RefusesItsOwnInputAndBadNames) {
-  const std::string in = folder_ / "in.mp4";
-  test::make_clip(in, "-c:v libx264 -preset ultrafast -c:a aac");
-  std::filesystem::create_symlink(in, folder_ / "link.mp4");
-  EXPECT_THAT(refusal({in, in, false}, "h264", ExitCode::usage), HasSubstr("the input itself"));
-  EXPECT_THAT(refusal({folder_ / "link.mp4", in, false}, "h264", ExitCode::usage),
-              HasSubstr("the input itself"));
-  std::filesystem::copy(in, folder_ / "take.partial.mp4");
-  EXPECT_THAT(
-      refusal({folder_ / "take.mp4", folder_ / "take.partial.mp4", false}, "h264", ExitCode::usage),
-      HasSubstr("the input itself"));
-  EXPECT_THAT(refusal({folder_ / "no/such/out.mp4", in, false}, "h264", ExitCode::cannot_create),
-              HasSubstr("folder does not exist"));
-  EXPECT_THROW((void)make_container_writer({folder_ / "out.xyz", in, false}), Error);
-  EXPECT_THROW((void)make_container_writer({folder_ / "out", in, false}), Error);
-}
-
-TEST_F(ContainerWriterTest, AbandonLeavesNothing) {
-  const std::string in = folder_ / "in.mp4";
-  test::make_clip(in, "-c:v libx264 -preset ultrafast -c:a aac");
-  const auto before = folder_.files();
-  const test::EncodedVideo video = test::read_video(in);
-  for (const char* name : {"out.mp4", "out.mkv"}) {
-    const auto writer = make_container_writer({folder_ / name, in, false});
-    writer->start(video.format);
-    test::feed(*writer, video, 0, 30);
-    EXPECT_NE(folder_.files(), before);
-    writer->abandon();
-    EXPECT_EQ(folder_.files(), before) << name;
-  }
-}
-
-/// Runs `work` in a process of its own; returns how that ended.
-template <typename Work>
-int in_child(const Work& work) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    try {
-      work();
-    } catch (const Error& error) {
-      ::_exit(static_cast<int>(error.code()));
-    } catch (...) {
-      ::_exit(99);
-    }
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return status;
-}
-
-TEST_F(ContainerWriterTest, AKillLeavesAPlayablePartialFile) {
-  for (const auto& [in, out] :
-       {std::pair{"in.mp4", "out.partial.mp4"}, {"in.mkv", "out.partial.mkv"}}) {
-    const std::string input = folder_ / in;
-    if (std::string(in) == "in.mp4") {
-      test::make_rich_mp4(folder_, input);
-    } else {
-      test::make_rich_mkv(folder_, input);
-    }
-    const std::string extension = std::filesystem::path(in).extension();
-    const test::EncodedVideo video = test::read_video(input);
-    const int status = in_child([&] {
-      const auto writer = make_container_writer({folder_ / ("out" + extension), input, false});
-      writer->start(video.format);
-      test::feed(*writer, video, 0, 75);
-      ::kill(::getpid(), SIGKILL);
-    });
-    ASSERT_TRUE(WIFSIGNALED(status));
-    EXPECT_THAT(folder_.files(), testing::Not(testing::Contains("out" + extension)));
-    // Of 2.5 s at most the last second is lost.
-    EXPECT_GE(test::decoded_frames(folder_ / out), 44) << out;
-    EXPECT_GT(packets(folder_ / out, 1).size(), 30U) << out;
-  }
-}
-
-TEST_F(ContainerWriterTest, AFullDiskIsFoundAndNothingGetsTheFinalName) {
-  const std::string in = folder_ / "in.mkv";
-  test::ffmpeg(
-      "-f lavfi -i testsrc2=s=320x240:r=30:d=4 -f lavfi -i sine=d=4 -c:v libx264 "
-      "-preset ultrafast -qp 10 -c:a aac '" +
-      in + "'");
-  const test::EncodedVideo video = test::read_video(in);
-  const auto size = std::filesystem::file_size(in);
-  for (const char* name : {"out.mp4", "out.mkv"}) {
-    for (const unsigned percent : {1U, 30U, 99U}) {
-      const int status = in_child([&] {
-        ::signal(SIGXFSZ, SIG_IGN);
-        const rlimit limit{size * percent / 100, size * percent / 100};
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-        const auto writer = make_container_writer({folder_ / name, in, false});
-        writer->check("h264");
-        try {
-          writer->start(video.format);
-          test::feed(*writer, video);
-          writer->finish(false);
-        } catch (...) {
-          writer->abandon();
-          throw;
-        }
-      });
-      ASSERT_TRUE(WIFEXITED(status)) << name << " " << percent;
-      EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(ExitCode::write_failed))
-          << name << " " << percent;
-      EXPECT_FALSE(std::filesystem::exists(folder_ / name)) << name << " " << percent;
-    }
   }
 }
 

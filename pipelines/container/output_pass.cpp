@@ -133,7 +133,7 @@ void OutputPass::add_copied(const AVStream& in) {
   if (!is_iso(spec_.plan.kind) && in.codecpar->codec_type == AVMEDIA_TYPE_AUDIO) {
     track.offset = make_delay(out, in);
   }
-  tracks_.emplace(in.index, std::move(track));
+  tracks_.emplace(in.index, track);
 }
 
 /// Matroska has no times before 0, but a delay that players take off a track's times. Returns what

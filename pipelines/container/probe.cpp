@@ -41,7 +41,8 @@ std::string list_streams(const AVFormatContext& input) {
     const AVStream& stream = *input.streams[i];
     auto& [count, codecs] =
         kinds[is_attached_picture(stream) ? "cover picture" : kind_name(stream)];
-    codecs += (count++ == 0 ? "" : ", ") + std::string(codec_name(stream));
+    if (count++ > 0) codecs += ", ";
+    codecs += codec_name(stream);
   }
   std::string text;
   for (const auto& [kind, entry] : kinds) {
