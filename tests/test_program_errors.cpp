@@ -184,6 +184,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{{"run", "in.y4m", "-o", "nowhere/%05d.ppm"}, 73, "nowhere"},
         BadCall{{"run", "in.y4m", "-o", "window"}, 69, "display"},
         BadCall{{"run", "in.y4m", "-o", "-", "--verify"}, 2, "--verify=FILE"},
+        BadCall{{"run", "in.y4m", "-o", "-", "--timings", "-"}, 2, "must be a file"},
+        run_with({"--timings", "in.y4m"}, 2, "is the input"),
         run_with({"--timings", "nowhere/t.jsonl"}, 73, "nowhere"),
         run_with({"--verify=nowhere/v.md5"}, 73, "nowhere"),
         BadCall{{"image", "in.ppm", "in.ppm"}, 2, "is the input"},

@@ -74,6 +74,15 @@ std::string numbered(const std::string& path, std::size_t number) {
       .string();
 }
 
+/// A line for each file as it ends; the table comes when all have.
+void tell(const StreamOptions& stream, const Outcome& outcome) {
+  if (outcome.status != "done") {
+    logger().warn("{}{}: {}", stream.label, outcome.status, outcome.reason);
+  } else {
+    logger().info("{}done, {} frames", stream.label, outcome.result.frames_out);
+  }
+}
+
 Outcome run_job(const BatchOptions& options, const BatchJob& job, std::size_t number,
                 std::size_t count) {
   Outcome outcome{job, "failed", {}, ""};
@@ -81,8 +90,10 @@ Outcome run_job(const BatchOptions& options, const BatchJob& job, std::size_t nu
   stream.input = job.input;
   stream.output = job.output;
   stream.in.threads = stream.common.threads;
-  stream.progress_label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
-                          fs::path(job.input).filename().string() + ": ";
+  stream.label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
+                 fs::path(job.input).filename().string() + ": ";
+  stream.announce = number == 1;
+  stream.always_summarise = false;
   if (count > 1 && !stream.common.timings.empty()) {
     stream.common.timings = numbered(stream.common.timings, number);
   }
@@ -105,13 +116,14 @@ Outcome run_job(const BatchOptions& options, const BatchJob& job, std::size_t nu
         outcome.status = "stopped";
         break;
     }
-    if (outcome.status != "done") outcome.reason = ending_text(outcome.result);
+    outcome.reason =
+        outcome.status == "partial" ? outcome.result.partial_reason : ending_text(outcome.result);
   } catch (const Error& error) {
     outcome.reason = error.what();
   } catch (const std::exception& error) {
     outcome.reason = std::string("unexpected failure: ") + error.what();
   }
-  if (outcome.status == "failed") logger().warn("{}{}", stream.progress_label, outcome.reason);
+  tell(stream, outcome);
   return outcome;
 }
 
@@ -157,7 +169,7 @@ ExitCode run_batch(const BatchOptions& options) {
   if (!options.stream.common.quiet) {
     std::fputs(table(outcomes).c_str(), stderr);
     if (plan.skipped > 0) {
-      std::fprintf(stderr, "equalux: %zu files of the folders are no media and were skipped\n",
+      std::fprintf(stderr, "equalux: skipped in folders, no media by their names: %zu\n",
                    plan.skipped);
     }
   }

@@ -93,7 +93,8 @@ std::string camera_line(const Json& camera) {
 }
 
 std::string encoder_line(const Json& encoder) {
-  std::string line = "  " + text_of(encoder["name"]) + "  ";
+  std::string line = "  " + text_of(encoder["name"]);
+  line.resize(std::max<std::size_t>(line.size() + 2, 12), ' ');
   return line +
          (encoder["available"].get<bool>() ? text_of(encoder["description"])
                                            : "not available: " + text_of(encoder["reason"])) +

@@ -27,10 +27,24 @@ bool is_file(OutputKind kind) {
 void print_summary(const StreamOptions& options, const RunResult& result,
                    const Measurements& measurements) {
   if (options.common.quiet) return;
-  std::fputs(measurements.table(result).c_str(), stderr);
-  if (result.code != ExitCode::done) {
-    std::fprintf(stderr, "equalux: %s%s\n", options.progress_label.c_str(),
-                 ending_text(result).c_str());
+  const bool wanted = options.always_summarise || options.common.wants_timings();
+  if (wanted) std::fputs(measurements.table(result).c_str(), stderr);
+  if (options.always_summarise && result.code != ExitCode::done) {
+    std::fprintf(stderr, "equalux: %s%s\n", options.label.c_str(), ending_text(result).c_str());
+  }
+}
+
+void check_measuring(const CommonOptions& common, bool stdout_taken) {
+  const bool hashes = common.verify == "-";
+  const bool timings = common.timings == "-";
+  if (hashes && stdout_taken) {
+    throw Error(ExitCode::usage,
+                "--verify writes to stdout as output - does, must be --verify=FILE");
+  }
+  if (timings && (stdout_taken || hashes)) {
+    throw Error(ExitCode::usage, "--timings - writes to stdout as " +
+                                     std::string(hashes ? "--verify" : "output -") +
+                                     " does, must be a file");
   }
 }
 
@@ -41,9 +55,10 @@ void check_stream(const StreamOptions& options) {
   check_output(options.output, options.out);
   const OutputKind out = output_kind(options.output);
   if (is_file(in) && is_file(out)) refuse_same_file(options.input, options.output);
-  if (out == OutputKind::standard_output && options.common.verify == "-") {
-    throw Error(ExitCode::usage,
-                "--verify writes to stdout as output - does, must be --verify=FILE");
+  check_measuring(options.common, out == OutputKind::standard_output);
+  for (const std::string& written : {options.common.timings, options.common.verify.value_or("")}) {
+    if (is_file(in) && !written.empty()) refuse_same_file(options.input, written);
+    if (is_file(out) && !written.empty()) refuse_same_file(options.output, written);
   }
   check_filters(options.common);
 }
@@ -55,8 +70,8 @@ RunResult run_stream(const StreamOptions& options) {
   const std::unique_ptr<Sink> sink = make_sink(options.output, options.out);
 
   Measurements measurements(options.common);
-  ProgressLine progress(options.common.quiet, options.progress_label);
-  bool described = false;
+  ProgressLine progress(options.common.quiet, options.label);
+  bool described = !options.announce;
   // Said once frames move, so that a run that cannot start says one thing only: why.
   const auto describe = [&] {
     if (std::exchange(described, true)) return;
@@ -95,12 +110,12 @@ Option frames_option(std::uint64_t& frames) {
 std::string ending_text(const RunResult& result) {
   switch (result.code) {
     case ExitCode::partial:
-      return "partial: " + result.partial_reason;
+      return "the output is partial: " + result.partial_reason;
     case ExitCode::interrupted:
     case ExitCode::terminated:
       return "stopped by a signal; the output holds every frame up to then";
     default:
-      return "done";
+      return {};
   }
 }
 

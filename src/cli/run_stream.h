@@ -15,8 +15,10 @@ struct StreamOptions {
   std::string output;
   InputOptions in;
   OutputOptions out;
-  std::uint64_t frames = 0;    ///< 0 = all
-  std::string progress_label;  ///< before each progress line
+  std::uint64_t frames = 0;      ///< 0 = all
+  std::string label;             ///< before each line about this stream, as "[2/7] clip.mkv: "
+  bool announce = true;          ///< say which backend runs
+  bool always_summarise = true;  ///< the closing table also where no timings were asked for
 };
 
 /// Throws Error(usage) for everything that the options alone tell is wrong.
@@ -29,7 +31,7 @@ void check_stream(const StreamOptions& options);
 /// --frames
 [[nodiscard]] Option frames_option(std::uint64_t& frames);
 
-/// "whole", or why the output is not.
+/// Why the output is not whole; empty where it is.
 [[nodiscard]] std::string ending_text(const RunResult& result);
 
 }  // namespace equalux::cli
