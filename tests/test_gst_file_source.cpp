@@ -1,0 +1,214 @@
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gstreamer/file_source.h"
+#include "support/video_files.h"
+
+namespace equalux {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kTimeLimit = 5.0;  // s, for every refusal
+
+/// One input: how FFmpeg makes it, and the layout that it must arrive in.
+struct Input {
+  const char* name;
+  const char* arguments;
+  const char* file;
+  PixelFormat format = PixelFormat::i420;
+  const char* pixels = "yuv420p";
+};
+
+std::string source_of(const std::string& size) {
+  return "-f lavfi -i testsrc2=s=" + size + ":r=25:d=1.2 ";
+}
+
+class FileSourceTest : public testing::TestWithParam<Input> {
+ protected:
+  void SetUp() override {
+    if (!test::have_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not installed";
+  }
+  std::string make(const std::string& name, const std::string& arguments,
+                   const std::string& size = "322x242") {
+    test::ffmpeg(source_of(size) + arguments + " '" + folder_ / name + "'");
+    return folder_ / name;
+  }
+  static test::Decoded decode(const std::string& path) {
+    return test::decode(*make_file_source(path));
+  }
+  test::TempFolder folder_;
+};
+
+TEST_P(FileSourceTest, GivesFfmpegsFramesAndTimes) {
+  const Input& input = GetParam();
+  const std::string path = make(input.file, input.arguments);
+  const test::Decoded ours = decode(path);
+
+  EXPECT_EQ(to_string(ours.info.desc.format), to_string(input.format));
+  const std::vector<std::int64_t> times = test::ffprobe_times(path);
+  ASSERT_EQ(ours.pts_ns.size(), times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(ours.pts_ns[i]), static_cast<double>(times[i]), 1e3) << i;
+  }
+  EXPECT_TRUE(ours.bytes == test::ffmpeg_bytes(folder_, path, input.pixels));
+}
+
+constexpr const char* kVfr =
+    "-vf select='not(mod(n\\,3))+eq(mod(n\\,7)\\,0)' -fps_mode vfr -enc_time_base 1/90000 "
+    "-c:v libx264 -bf 3 -pix_fmt yuv420p";
+
+INSTANTIATE_TEST_SUITE_P(
+    , FileSourceTest,
+    testing::Values(
+        Input{"mp4_with_b_frames", "-c:v libx264 -bf 3 -pix_fmt yuv420p", "a.mp4"},
+        Input{"mov", "-c:v libx264 -bf 3 -pix_fmt yuv420p", "a.mov"},
+        Input{"mkv", "-c:v libx264 -bf 3 -pix_fmt yuv420p", "a.mkv"},
+        Input{"ts", "-c:v mpeg2video -bf 2 -pix_fmt yuv420p", "a.ts"},
+        Input{"avi", "-c:v mpeg4 -pix_fmt yuv420p", "a.avi"},
+        Input{"webm", "-c:v libvpx -deadline realtime -pix_fmt yuv420p", "a.webm"},
+        Input{"variable_rate_mp4", kVfr, "a.mp4"}, Input{"variable_rate_mkv", kVfr, "a.mkv"},
+        Input{"late_start", "-c:v libx264 -bf 2 -pix_fmt yuv420p -output_ts_offset 0.523", "a.mkv"},
+        Input{"i422", "-c:v libx264 -pix_fmt yuv422p", "a.mp4", PixelFormat::y42b, "yuv422p"},
+        Input{"i444", "-c:v libx264 -pix_fmt yuv444p", "a.mp4", PixelFormat::y444, "yuv444p"},
+        Input{"gray", "-c:v ffv1 -pix_fmt gray", "a.mkv", PixelFormat::gray8, "gray"},
+        Input{"mjpeg_422", "-c:v mjpeg -pix_fmt yuvj422p", "a.avi", PixelFormat::y42b, "yuvj422p"},
+        Input{"bgr", "-c:v rawvideo -pix_fmt bgr24", "a.avi", PixelFormat::bgr, "bgr24"},
+        Input{"uyvy", "-c:v rawvideo -pix_fmt uyvy422", "a.mov", PixelFormat::uyvy, "uyvy422"}),
+    [](const auto& named) { return std::string(named.param.name); });
+
+TEST_F(FileSourceTest, EditListHidesTheFramesBeforeIt) {
+  const std::string whole = make("whole.mp4", "-c:v libx264 -bf 3 -g 100 -pix_fmt yuv420p");
+  const std::string cut = folder_ / "cut.mp4";
+  test::ffmpeg("-ss 0.42 -i '" + whole + "' -c copy '" + cut + "'");
+  const test::Decoded ours = decode(cut);
+  const auto times = test::ffprobe_times(cut);
+  ASSERT_EQ(ours.pts_ns.size(), times.size());
+  EXPECT_LT(times.size(), test::ffprobe_times(whole).size());
+  EXPECT_NEAR(static_cast<double>(ours.pts_ns.front()), static_cast<double>(times.front()), 1e3);
+}
+
+TEST_F(FileSourceTest, OddSizesArrive) {
+  const std::string path =
+      make("odd.mkv", "-vf format=yuv444p,crop=321:241,scale=321:241 -c:v ffv1 -pix_fmt yuv420p");
+  const test::Decoded ours = decode(path);
+  EXPECT_EQ(ours.info.desc.width, 321);
+  EXPECT_EQ(ours.info.desc.height, 241);
+  EXPECT_TRUE(ours.bytes == test::ffmpeg_bytes(folder_, path, "yuv420p"));
+}
+
+TEST_F(FileSourceTest, ColourTagsAreRead) {
+  const test::Decoded tagged =
+      decode(make("tagged.mp4", "-c:v libx264 -pix_fmt yuv420p -color_range pc -colorspace bt709"));
+  EXPECT_EQ(tagged.info.desc.range, ColorRange::full);
+  EXPECT_EQ(tagged.info.desc.matrix, ColorMatrix::bt709);
+  const test::Decoded plain = decode(make("plain.mp4", "-c:v libx264 -pix_fmt yuv420p"));
+  EXPECT_EQ(plain.info.desc.range, ColorRange::limited);
+  EXPECT_EQ(plain.info.desc.matrix, ColorMatrix::bt601);
+  EXPECT_EQ(plain.info.colorimetry, "");
+}
+
+TEST_F(FileSourceTest, FieldOrderIsRead) {
+  const test::Decoded ours = decode(make(
+      "fields.mkv", "-c:v mpeg2video -flags +ildct+ilme -top 1 -pix_fmt yuv420p", "320x240"));
+  EXPECT_EQ(ours.info.field_order, FieldOrder::top_first);
+  EXPECT_EQ(ours.fields.back(), FieldOrder::top_first);
+}
+
+TEST_F(FileSourceTest, RgbIsMadeWhereOnlyRgbIsTaken) {
+  const std::string path = make("a.mp4", "-c:v libx264 -pix_fmt yuv420p");
+  const test::Decoded ours = test::decode(*make_file_source(path), test::accepts_rgb);
+  EXPECT_EQ(to_string(ours.info.desc.format), "bgr");
+  EXPECT_EQ(ours.pts_ns.size(), 30U);
+}
+
+TEST_F(FileSourceTest, DeepAndHdrVideoIsRefused) {
+  const std::string deep = make("deep.mp4", "-c:v libx264 -pix_fmt yuv420p10le");
+  const auto failure = test::failure_of([&] { static_cast<void>(decode(deep)); });
+  EXPECT_EQ(failure.code, ExitCode::bad_input);
+  EXPECT_THAT(failure.text, HasSubstr("10-bit"));
+  const std::string hlg =
+      make("hlg.mp4", "-c:v libx264 -pix_fmt yuv420p -color_trc arib-std-b67 -colorspace bt2020nc");
+  const auto second = test::failure_of([&] { static_cast<void>(decode(hlg)); });
+  EXPECT_EQ(second.code, ExitCode::bad_input);
+  EXPECT_THAT(second.text, HasSubstr("HLG"));
+}
+
+TEST_F(FileSourceTest, UnusableFilesAreRefusedSoon) {
+  test::ffmpeg("-f lavfi -i sine=d=1 -c:a aac '" + folder_ / "audio.mp4" + "'");
+  std::ofstream(folder_ / "empty.mp4").flush();
+  std::ofstream(folder_ / "noise.mp4") << std::string(50'000, '\x5a');
+  const std::string whole = make("whole.mp4", "-c:v libx264 -pix_fmt yuv420p");
+  std::ofstream(folder_ / "head.mp4") << test::file_bytes(whole).substr(0, 700);
+  for (const char* name : {"audio.mp4", "empty.mp4", "noise.mp4", "head.mp4"}) {
+    const auto failure = test::failure_of([&] { static_cast<void>(decode(folder_ / name)); });
+    EXPECT_EQ(failure.code, ExitCode::bad_input) << name;
+    EXPECT_THAT(failure.text, HasSubstr(name));
+    EXPECT_LT(failure.seconds, kTimeLimit) << name;
+  }
+  const auto missing = test::failure_of([&] { static_cast<void>(decode(folder_ / "none.mp4")); });
+  EXPECT_EQ(missing.code, ExitCode::no_input);
+}
+
+TEST_F(FileSourceTest, ACutFileGivesItsFramesAndSaysWhatIsMissing) {
+  const std::string whole = make("whole.mkv", "-c:v libx264 -g 5 -pix_fmt yuv420p");
+  const std::string bytes = test::file_bytes(whole);
+  std::ofstream(folder_ / "cut.mkv", std::ios::binary) << bytes.substr(0, bytes.size() / 2);
+  const auto source = make_file_source(folder_ / "cut.mkv");
+  const test::Decoded ours = test::decode(*source);
+  EXPECT_GT(ours.pts_ns.size(), 5U);
+  EXPECT_LT(ours.pts_ns.size(), 30U);
+  EXPECT_TRUE(source->shortfall().has_value());
+  const auto complete = make_file_source(whole);
+  EXPECT_EQ(test::decode(*complete).pts_ns.size(), 30U);
+  EXPECT_EQ(complete->shortfall(), std::nullopt);
+}
+
+TEST_F(FileSourceTest, FramesOutliveTheirSource) {
+  auto source = make_file_source(make("a.mp4", "-c:v libx264 -pix_fmt yuv420p"));
+  FramePool pool(source->open(test::accepts_all).desc, 2, true);
+  FramePtr frame = pool.acquire();
+  ASSERT_TRUE(source->read(*frame));
+  std::string before;
+  test::append_tight(before, frame->image);
+  source.reset();
+  std::string after;
+  test::append_tight(after, frame->image);
+  EXPECT_TRUE(before == after);
+}
+
+TEST_F(FileSourceTest, CancelEndsReading) {
+  const auto source = make_file_source(make("a.mp4", "-c:v libx264 -pix_fmt yuv420p"));
+  FramePool pool(source->open(test::accepts_all).desc, 2, true);
+  FramePtr frame = pool.acquire();
+  ASSERT_TRUE(source->read(*frame));
+  std::thread canceller([&] { source->cancel(); });
+  canceller.join();
+  frame.reset();
+  frame = pool.acquire();
+  EXPECT_FALSE(source->read(*frame));
+}
+
+TEST_F(FileSourceTest, DebiansSampleHasAllItsFrames) {
+  const std::string path = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "opencv-doc is not installed";
+  const auto source = make_file_source(path);
+  const StreamInfo info = source->open(test::accepts_all);
+  FramePool pool(info.desc, 2, true);
+  std::int64_t count = 0;
+  for (FramePtr frame = pool.acquire(); source->read(*frame);) {
+    EXPECT_EQ(frame->pts_ns, count * 100'000'000);
+    ++count;
+    frame.reset();
+    frame = pool.acquire();
+  }
+  EXPECT_EQ(count, 795);
+}
+
+}  // namespace
+}  // namespace equalux

@@ -1,0 +1,160 @@
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <equalux/error.h>
+
+#include "frame_pool.h"
+#include "gstreamer/launch.h"
+
+namespace equalux {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+bool accepts_all(PixelFormat format) { return traits(format).model != ColorModel::real; }
+
+struct Outcome {
+  StreamInfo info;
+  std::uint64_t frames = 0;
+  std::int64_t last_pts_ns = 0;
+  ExitCode code = ExitCode::done;
+  std::string text;
+  double seconds = 0;
+};
+
+/// Runs a source to its end, into a sink where there is one.
+Outcome run(const std::string& launch, Sink* sink = nullptr) {
+  Outcome outcome;
+  const auto start = Clock::now();
+  try {
+    const auto source = make_launch_source(launch);
+    outcome.info = source->open(accepts_all);
+    if (sink != nullptr) sink->open(outcome.info);
+    FramePool pool(outcome.info.desc, 4, source->lends_buffers());
+    for (FramePtr frame = pool.acquire(); source->read(*frame); frame = pool.acquire()) {
+      outcome.last_pts_ns = frame->pts_ns;
+      ++outcome.frames;
+      if (sink != nullptr) sink->write(*frame);
+    }
+    if (sink != nullptr) sink->finish(Ending::complete);
+  } catch (const Error& error) {
+    outcome.code = error.code();
+    outcome.text = error.what();
+    if (sink != nullptr) sink->finish(Ending::failed);
+  }
+  outcome.seconds = milliseconds(Clock::now() - start) / 1000;
+  return outcome;
+}
+
+TEST(LaunchSourceTest, GivesEveryFrameWithItsTime) {
+  const Outcome outcome = run(
+      "videotestsrc num-buffers=90 ! video/x-raw,format=NV12,width=321,height=241,framerate=30/1");
+  EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
+  EXPECT_EQ(outcome.frames, 90U);
+  EXPECT_NEAR(static_cast<double>(outcome.last_pts_ns), 89e9 / 30, 1e3);
+  EXPECT_EQ(to_string(outcome.info.desc.format), "nv12");
+  EXPECT_EQ(outcome.info.desc.width, 321);
+  EXPECT_FALSE(outcome.info.live);
+}
+
+TEST(LaunchSourceTest, ALivePipelineIsLive) {
+  const Outcome outcome = run("videotestsrc is-live=true num-buffers=10 ! video/x-raw,framerate=50/1");
+  EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
+  EXPECT_TRUE(outcome.info.live);
+  EXPECT_GT(outcome.frames, 0U);
+}
+
+TEST(LaunchSourceTest, DeepPicturesAreBroughtToEightBits) {
+  const Outcome outcome = run("videotestsrc num-buffers=3 ! video/x-raw,format=I422_10LE");
+  EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
+  EXPECT_EQ(outcome.frames, 3U);
+  EXPECT_EQ(traits(outcome.info.desc.format).chroma_shift_y, 0);
+}
+
+TEST(LaunchSourceTest, MistakesAreOneLineAndSoon) {
+  const std::pair<const char*, ExitCode> cases[] = {
+      {"", ExitCode::usage},
+      {"videotestsrc !!", ExitCode::usage},
+      {"videotestsrc ! nosuchelement", ExitCode::usage},
+      {"videotestsrc nosuchproperty=1", ExitCode::usage},
+      {"videotestsrc ! fakesink", ExitCode::usage},
+      {"audiotestsrc num-buffers=2", ExitCode::usage},
+      {"filesrc location=/nonexistent ! decodebin", ExitCode::no_input},
+      {"v4l2src device=/dev/video77", ExitCode::no_input},
+      {"videotestsrc num-buffers=0", ExitCode::bad_input},
+      {"appsrc", ExitCode::bad_input},
+  };
+  for (const auto& [launch, code] : cases) {
+    const Outcome outcome = run(launch);
+    EXPECT_EQ(outcome.code, code) << launch << ": " << outcome.text;
+    EXPECT_EQ(outcome.text.find('\n'), std::string::npos) << launch;
+    EXPECT_LT(outcome.seconds, 5.0) << launch;
+  }
+}
+
+TEST(LaunchSourceTest, CancelWakesAWaitingRead) {
+  const auto source =
+      make_launch_source("videotestsrc is-live=true ! video/x-raw,framerate=1/5,format=I420");
+  FramePool pool(source->open(accepts_all).desc, 2, true);
+  FramePtr frame = pool.acquire();
+  ASSERT_TRUE(source->read(*frame));
+  frame.reset();
+  frame = pool.acquire();
+  std::thread canceller([&] {
+    std::this_thread::sleep_for(100ms);
+    source->cancel();
+  });
+  const auto start = Clock::now();
+  EXPECT_FALSE(source->read(*frame));
+  EXPECT_LT(milliseconds(Clock::now() - start), 2000);
+  canceller.join();
+}
+
+constexpr const char* kFrames = "videotestsrc num-buffers=20 ! video/x-raw,format=I420";
+
+TEST(LaunchSinkTest, TakesEveryFrame) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("equalux_launch_" + std::to_string(::getpid()) + ".raw");
+  const auto sink = make_launch_sink("filesink location=" + path.string());
+  const Outcome outcome = run(kFrames, sink.get());
+  EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
+  EXPECT_EQ(std::filesystem::file_size(path), 20U * 320 * 240 * 3 / 2);
+  std::filesystem::remove(path);
+}
+
+TEST(LaunchSinkTest, MistakesAreOneLine) {
+  const std::pair<const char*, ExitCode> cases[] = {
+      {"", ExitCode::usage},
+      {"nosuchelement", ExitCode::usage},
+      {"! fakesink", ExitCode::usage},
+      {"filesink location=/nonexistent/out.raw", ExitCode::cannot_create},
+      {"filesink location=/dev/full", ExitCode::write_failed},
+  };
+  for (const auto& [launch, code] : cases) {
+    const auto sink = make_launch_sink(launch);
+    const Outcome outcome = run(kFrames, sink.get());
+    EXPECT_EQ(outcome.code, code) << launch << ": " << outcome.text;
+    EXPECT_EQ(outcome.text.find('\n'), std::string::npos) << launch;
+    EXPECT_LT(outcome.seconds, 5.0) << launch;
+  }
+}
+
+TEST(LaunchSinkTest, V4l2WantsAnOutputDevice) {
+  const auto missing = make_v4l2_sink("/dev/video77");
+  Outcome outcome = run(kFrames, missing.get());
+  EXPECT_EQ(outcome.code, ExitCode::no_input);
+  EXPECT_THAT(outcome.text, HasSubstr("v4l2loopback"));
+  const auto wrong = make_v4l2_sink("/dev/null");
+  outcome = run(kFrames, wrong.get());
+  EXPECT_EQ(outcome.code, ExitCode::cannot_create);
+}
+
+}  // namespace
+}  // namespace equalux
