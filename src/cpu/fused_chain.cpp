@@ -21,7 +21,13 @@ constexpr std::size_t kTile = 4096;
 /// frames on, streaming won also with the reading back counted.
 constexpr std::size_t kStreamingBytes = std::size_t{1} << 20;
 
+/// Frames with at least so many pixels a thread count neighbouring values in pairs: half the
+/// increments, for half a mebibyte of counters that has to be folded at the end.
+constexpr std::size_t kPairsFrom = std::size_t{1} << 19;
+
 using CountTables = std::array<ValueHistogram, kTables>;
+/// Two, used in turn, so that a flat image waits half as often for its one counter.
+using PairTables = std::array<PairHistogram, 2>;
 
 /// Memory that is read next. Counting waits for no memory, so the time is used to fetch it.
 struct Ahead {
@@ -29,8 +35,32 @@ struct Ahead {
   std::size_t bytes = 0;
 };
 
+/// Where a thread counts; `pairs` is null for small frames.
+struct Counters {
+  CountTables& single;
+  PairTables* pairs;
+};
+
+void count_pairs(const std::uint8_t* v, std::size_t n, PairTables& tables) {
+  for (std::size_t j = 0; j < n; j += 8) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      std::uint16_t pair;
+      std::memcpy(&pair, v + j + 2 * k, sizeof pair);
+      ++tables[k % 2][pair];
+    }
+  }
+}
+
+void count_single(const std::uint8_t* v, std::size_t n, CountTables& tables) {
+  for (std::size_t j = 0; j < n; j += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, v + j, sizeof eight);
+    for (std::size_t t = 0; t < kTables; ++t) ++tables[t][(eight >> (8 * t)) & 255];
+  }
+}
+
 /// Counts n values and meanwhile brings `ahead` into the caches, a few lines at a time.
-void count_values(const std::uint8_t* v, std::size_t n, Ahead ahead, CountTables& tables) {
+void count_values(const std::uint8_t* v, std::size_t n, Ahead ahead, Counters counters) {
   constexpr std::size_t kLine = 64;
   constexpr std::size_t kStep = 64;
   const std::size_t steps = std::max<std::size_t>(1, n / kStep);
@@ -42,13 +72,13 @@ void count_values(const std::uint8_t* v, std::size_t n, Ahead ahead, CountTables
     for (std::size_t k = 0; k < lines_a_step && line < end; ++k, line += kLine) {
       __builtin_prefetch(line);
     }
-    for (std::size_t j = i; j < i + kStep; j += 8) {
-      std::uint64_t eight;
-      std::memcpy(&eight, v + j, sizeof eight);
-      for (std::size_t t = 0; t < kTables; ++t) ++tables[t][(eight >> (8 * t)) & 255];
+    if (counters.pairs != nullptr) {
+      count_pairs(v + i, kStep, *counters.pairs);
+    } else {
+      count_single(v + i, kStep, counters.single);
     }
   }
-  for (; i < n; ++i) ++tables[0][v[i]];
+  for (; i < n; ++i) ++counters.single[0][v[i]];
 }
 
 }  // namespace
@@ -97,6 +127,10 @@ void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int3
 /// What one thread owns.
 struct FusedChain::Scratch {
   alignas(64) CountTables tables{};
+  std::unique_ptr<PairTables> pairs;
+  ValueHistogram folded{};
+
+  Counters counters() { return {tables, pairs.get()}; }
   std::vector<std::uint8_t> value[2];  // v of a tile or a row
   std::vector<std::uint8_t> luma;      // unpacked rows of interleaved formats
   std::vector<std::uint8_t> cb;
@@ -129,6 +163,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   scratch_.clear();
   for (int slot = 0; slot < executor_.threads(); ++slot) {
     auto scratch = std::make_unique<Scratch>();
+    if (counts_pairs()) scratch->pairs = std::make_unique<PairTables>();
     for (auto& value : scratch->value) value.resize(std::max(kTile, width));
     if (yuv) {
       // Two bytes of slack: packed 4:2:2 stores whole pairs, also where the width is odd.
@@ -176,13 +211,28 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   clock.lap("apply");
 }
 
+bool FusedChain::counts_pairs() const {
+  const auto pixels = static_cast<std::size_t>(desc_.width) * static_cast<std::size_t>(desc_.height);
+  return pixels / static_cast<std::size_t>(executor_.threads()) >= kPairsFrom;
+}
+
 void FusedChain::sum_histograms() {
+  if (counts_pairs()) {
+    executor_.for_rows(executor_.threads(), [this](int begin, int end, int) {
+      for (int slot = begin; slot < end; ++slot) {
+        Scratch& scratch = *scratch_[static_cast<std::size_t>(slot)];
+        for (PairHistogram& pairs : *scratch.pairs) kernels_.fold_pairs(pairs, scratch.folded);
+      }
+    });
+  }
   counts_.fill(0);
   for (const auto& scratch : scratch_) {
     for (ValueHistogram& table : scratch->tables) {
       for (std::size_t v = 0; v < table.size(); ++v) counts_[v] += table[v];
       table.fill(0);
     }
+    for (std::size_t v = 0; v < counts_.size(); ++v) counts_[v] += scratch->folded[v];
+    scratch->folded.fill(0);
   }
 }
 
@@ -205,7 +255,7 @@ void FusedChain::count_rows(const Job& job, int begin, int end, int slot) {
                           : y + 1 < end ? Ahead{job.in.row(0, y + 1), step * std::min(kTile, width)}
                                         : Ahead{};
       if (step == 1) {
-        count_values(pixels, n, ahead, scratch.tables);
+        count_values(pixels, n, ahead, scratch.counters());
         continue;
       }
       std::uint8_t* v = scratch.value[0].data();
@@ -214,7 +264,7 @@ void FusedChain::count_rows(const Job& job, int begin, int end, int slot) {
       } else {
         kernels_.value_rgb4(pixels, n, t.color_offset, v);
       }
-      count_values(v, n, ahead, scratch.tables);
+      count_values(v, n, ahead, scratch.counters());
     }
   }
 }
@@ -273,8 +323,8 @@ void FusedChain::count_yuv_row(const Job& job, int row, Scratch& scratch) {
   const auto ahead = [&](int y) {
     return last ? Ahead{} : Ahead{job.in.row(0, y), row_bytes(desc_, 0)};
   };
-  count_values(v0, width, ahead(next.first), scratch.tables);
-  if (rows.second != rows.first) count_values(v1, width, ahead(next.second), scratch.tables);
+  count_values(v0, width, ahead(next.first), scratch.counters());
+  if (rows.second != rows.first) count_values(v1, width, ahead(next.second), scratch.counters());
 }
 
 void FusedChain::apply_yuv_row(const Job& job, int row, Scratch& scratch) {

@@ -14,9 +14,6 @@
 /// The production path on the CPU: histogram of v, gains, apply. No HSV image exists in memory.
 namespace equalux {
 
-/// Counts of v, 0 to 255.
-using ValueHistogram = std::array<std::uint32_t, 256>;
-
 /// The gains that equalize a frame with these counts. `max_value` is M, `bins` 2 to 65,536.
 /// Values that the frame does not have get gain 1.
 void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int32_t max_value,
@@ -45,6 +42,7 @@ class FusedChain {
   [[nodiscard]] LumaRows luma_rows(int row) const;
   [[nodiscard]] YuvLayout layout() const;
   void sum_histograms();
+  [[nodiscard]] bool counts_pairs() const;
 
   EqualizeParams params_;
   RowExecutor& executor_;

@@ -69,6 +69,15 @@ HWY_INLINE bool aligned(const std::uint8_t* address, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
+/// Brings in what a pass reads 1 KiB later. The hardware's own reading ahead stops at the ends of
+/// 4 KiB pages, which every row or two of video crosses. The address may be past the frame.
+HWY_INLINE void prefetch_ahead(const std::uint8_t* now, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(now) + 1024;
+  for (std::size_t line = 0; line < bytes; line += 64) {
+    hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(address + line));
+  }
+}
+
 /// Adding this makes single precision round to whole numbers, which then stand in the low bits.
 constexpr float kWhole = 8388608.0f;
 
@@ -127,7 +136,11 @@ class GainLookup {
     // Unpacking the bytes of the gains is a transposition within 16 of them; this undoes it first.
     const __m512i order = _mm512_broadcast_i32x4(
         _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-    const __m512i index = _mm512_shuffle_epi8(v.raw, order);
+    return unpacked(_mm512_shuffle_epi8(v.raw, order));
+  }
+
+  /// Gains of the bytes 4 b + i of `index`, b = 0, 4, 8, 12 for f0, b = 1, 5 .. for f1 and so on.
+  HWY_INLINE Floats unpacked(__m512i index) const {
     const __mmask64 upper = _mm512_movepi8_mask(index);
     const auto byte = [&](int b) {
       const __m512i* t = table_ + 4 * b;
@@ -153,11 +166,18 @@ class GainLookup {
   __m512i table_[16];
 };
 
-/// Indices that pick byte 3 i + channel of three vectors, first from the lower two, then from the
-/// third; and those that put them back.
+/// Byte orders of 64 pixels of three bytes, 192 bytes in three vectors.
 struct TripleOrder {
+  /// Plane c out of the three vectors: first from the lower two, then from the third.
   alignas(64) std::uint8_t load[3][2][64];
-  alignas(64) std::uint8_t store[3][2][64];
+  /// Channel c of 16 pixels, the low bytes of 32-bit lanes, out of the 64 bytes from the first on.
+  alignas(64) std::uint8_t widen[3][64];
+  /// 48 bytes of 16 pixels out of the low bytes of three vectors of lanes: two, then the third.
+  alignas(64) std::uint8_t narrow[2][64];
+  /// Vector i of the three out of 48-byte groups i and i + 1.
+  alignas(64) std::uint8_t join[3][64];
+  /// Pixels so that GainLookup::unpacked gives f[k] the pixels 16 k .. 16 k + 15.
+  alignas(64) std::uint8_t pixels[64];
 };
 constexpr TripleOrder triple_order() {
   TripleOrder o{};
@@ -167,12 +187,19 @@ constexpr TripleOrder triple_order() {
       const int from = 3 * i + c;
       o.load[c][0][i] = static_cast<std::uint8_t>(from < 128 ? from : 0);
       o.load[c][1][i] = static_cast<std::uint8_t>(from < 128 ? i : 64 + from - 128);
-      // Memory byte 64 c + i is byte `pixel` of plane `plane`.
-      const int pixel = (64 * c + i) / 3;
-      const int plane = (64 * c + i) % 3;
-      o.store[c][0][i] = static_cast<std::uint8_t>(plane == 2 ? 0 : 64 * plane + pixel);
-      o.store[c][1][i] = static_cast<std::uint8_t>(plane == 2 ? 64 + pixel : i);
+      o.widen[c][i] = static_cast<std::uint8_t>(3 * (i / 4) + c);
+      // Group g starts at byte 48 g, vector c at byte 64 c = 48 c + 16 c.
+      const int within = i + 16 * c;
+      o.join[c][i] = static_cast<std::uint8_t>(within < 48 ? within : 64 + within - 48);
     }
+  }
+  for (int i = 0; i < 64; ++i) {
+    const int pixel = i / 3;
+    const int channel = i % 3;
+    o.narrow[0][i] = static_cast<std::uint8_t>(channel == 2 || i >= 48 ? 0 : 64 * channel + 4 * pixel);
+    o.narrow[1][i] = static_cast<std::uint8_t>(channel == 2 && i < 48 ? 64 + 4 * pixel : i);
+    // Byte 16 b + 4 k + j of the index becomes lane 4 b + j of f[k].
+    o.pixels[i] = static_cast<std::uint8_t>(16 * (i / 4 % 4) + 4 * (i / 16) + i % 4);
   }
   return o;
 }
@@ -191,11 +218,46 @@ HWY_INLINE void load_triples(const std::uint8_t* in, V8& a, V8& b, V8& c) {
   b = pick(x, y, z, kTripleOrder.load[1]);
   c = pick(x, y, z, kTripleOrder.load[2]);
 }
+/// Scales 64 pixels of three bytes by gain[max of the three]. Channels go straight from packed
+/// bytes to 32-bit lanes and back, a permutation each, and never lie in planes.
 template <Stores kStores>
-HWY_INLINE void store_triples(V8 a, V8 b, V8 c, std::uint8_t* out) {
-  store<kStores>(pick(a, b, c, kTripleOrder.store[0]), D8(), out);
-  store<kStores>(pick(a, b, c, kTripleOrder.store[1]), D8(), out + 64);
-  store<kStores>(pick(a, b, c, kTripleOrder.store[2]), D8(), out + 128);
+HWY_INLINE void scale_triples(const GainLookup& lookup, const std::uint8_t* in,
+                              std::uint8_t* out) {
+  V8 a;
+  V8 b;
+  V8 c;
+  load_triples(in, a, b, c);
+  const V8 v = hn::Max(hn::Max(a, b), c);
+  const Floats gain =
+      lookup.unpacked(_mm512_permutexvar_epi8(_mm512_load_si512(kTripleOrder.pixels), v.raw));
+  const __m512 whole = _mm512_set1_ps(kWhole);
+  const auto group = [&](int g, VF gains) {
+    // The last group is read 16 bytes early, so that nothing past the pixels is touched.
+    const int shift = g == 3 ? 16 : 0;
+    const __m512i bytes = _mm512_loadu_si512(in + 48 * g - shift);
+    const auto scaled = [&](int channel) {
+      const __m512i order = _mm512_add_epi8(_mm512_load_si512(kTripleOrder.widen[channel]),
+                                            _mm512_set1_epi8(static_cast<char>(shift)));
+      const __m512i lanes =
+          _mm512_maskz_permutexvar_epi8(0x1111111111111111u, order, bytes);
+      return _mm512_castps_si512(
+          _mm512_fmadd_ps(_mm512_cvtepi32_ps(lanes), gains.raw, whole));
+    };
+    const __m512i two = _mm512_permutex2var_epi8(
+        scaled(0), _mm512_load_si512(kTripleOrder.narrow[0]), scaled(1));
+    return _mm512_permutex2var_epi8(two, _mm512_load_si512(kTripleOrder.narrow[1]), scaled(2));
+  };
+  const __m512i g0 = group(0, gain.f0);
+  const __m512i g1 = group(1, gain.f1);
+  const __m512i g2 = group(2, gain.f2);
+  const __m512i g3 = group(3, gain.f3);
+  const auto write = [&](int i, __m512i low, __m512i high) {
+    const __m512i order = _mm512_load_si512(kTripleOrder.join[i]);
+    store<kStores>(V8{_mm512_permutex2var_epi8(low, order, high)}, D8(), out + 64 * i);
+  };
+  write(0, g0, g1);
+  write(1, g1, g2);
+  write(2, g2, g3);
 }
 #else
 /// gain[v] for bytes v, by gathering.
@@ -215,8 +277,19 @@ class GainLookup {
 HWY_INLINE void load_triples(const std::uint8_t* in, V8& a, V8& b, V8& c) {
   hn::LoadInterleaved3(D8(), in, a, b, c);
 }
+
+/// Scales a vector of pixels of three bytes by gain[max of the three].
 template <Stores kStores>
-HWY_INLINE void store_triples(V8 a, V8 b, V8 c, std::uint8_t* out) {
+HWY_INLINE void scale_triples(const GainLookup& lookup, const std::uint8_t* in,
+                              std::uint8_t* out) {
+  V8 a;
+  V8 b;
+  V8 c;
+  load_triples(in, a, b, c);
+  const Floats gain = lookup(hn::Max(hn::Max(a, b), c));
+  a = scale_bytes(a, gain);
+  b = scale_bytes(b, gain);
+  c = scale_bytes(c, gain);
   if constexpr (kStores == Stores::cached) {
     hn::StoreInterleaved3(a, b, c, D8(), out);
   } else {
@@ -253,6 +326,7 @@ HWY_INLINE void for_vectors_stored(Stores stores, const std::uint8_t* in, std::s
   const bool stream = stores == Stores::streaming && aligned(out, kBytes);
   const auto call = [&](auto kind) {
     for_vectors<kStep, kStep>(in, n, out, [&](const std::uint8_t* from, std::uint8_t* to) {
+      prefetch_ahead(from, kStep * kBytes);
       body(kind, from, to);
     });
   };
@@ -300,16 +374,10 @@ void apply_gray(const GainTables& gains, Stores stores, const std::uint8_t* in, 
 void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
                 std::uint8_t* out) {
   const GainLookup lookup(gains);
-  for_vectors_stored<3>(
-      stores, in, n, out, [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
-        V8 a;
-        V8 b;
-        V8 c;
-        load_triples(from, a, b, c);
-        const Floats gain = lookup(max3(a, b, c));
-        store_triples<kind()>(scale_bytes(a, gain), scale_bytes(b, gain), scale_bytes(c, gain),
-                              to);
-      });
+  for_vectors_stored<3>(stores, in, n, out,
+                        [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+                          scale_triples<kind()>(lookup, from, to);
+                        });
 }
 
 void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
@@ -339,6 +407,22 @@ void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, 
 }
 
 void flush_stores() { hwy::FlushStream(); }
+
+void fold_pairs(PairHistogram& pairs, ValueHistogram& counts) {
+  const D32 d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t second = 0; second < 256; ++second) {
+    std::uint32_t* row = pairs.data() + 256 * second;
+    V32 sum = hn::Zero(d);
+    for (std::size_t first = 0; first < 256; first += lanes) {
+      const V32 n = hn::LoadU(d, row + first);
+      hn::StoreU(hn::Add(hn::LoadU(d, counts.data() + first), n), d, counts.data() + first);
+      sum = hn::Add(sum, n);
+      hn::StoreU(hn::Zero(d), d, row + first);
+    }
+    counts[second] += hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+}
 
 void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b) {
   const D8 d;

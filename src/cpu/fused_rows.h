@@ -13,6 +13,12 @@
 /// luma), compiled for every SIMD target and chosen once.
 namespace equalux {
 
+/// Counts of v, 0 to 255.
+using ValueHistogram = std::array<std::uint32_t, 256>;
+
+/// Counts of two neighbouring values, first + 256 second.
+using PairHistogram = std::array<std::uint32_t, 65536>;
+
 /// Gains of one frame by v, in the forms that the loops read. v = 0 has gain 1.
 struct GainTables {
   alignas(64) std::array<float, 256> gain;              ///< float_gain()
@@ -60,6 +66,9 @@ struct RowKernels {
                     Stores stores, const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
   /// Makes a thread's streaming stores visible; called once after its last row.
   void (*flush_stores)();
+
+  /// Adds both values of every pair to `counts` and clears the pairs.
+  void (*fold_pairs)(PairHistogram& pairs, ValueHistogram& counts);
 
   /// Pairs to planes and back: a[i] = in[2i], b[i] = in[2i + 1] for i < n.
   void (*split)(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b);

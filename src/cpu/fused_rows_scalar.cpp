@@ -107,11 +107,25 @@ void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uin
 
 void flush_stores() {}
 
+void fold_pairs(PairHistogram& pairs, ValueHistogram& counts) {
+  for (std::size_t second = 0; second < 256; ++second) {
+    std::uint32_t* row = pairs.data() + 256 * second;
+    std::uint32_t sum = 0;
+    for (std::size_t first = 0; first < 256; ++first) {
+      counts[first] += row[first];
+      sum += row[first];
+      row[first] = 0;
+    }
+    counts[second] += sum;
+  }
+}
+
 }  // namespace
 
 const RowKernels& scalar_row_kernels() {
   static constexpr RowKernels kKernels{"scalar",   value_rgb3, value_rgb4, value_yuv,    apply_gray, apply_rgb3,
-                                       apply_rgb4, apply_yuv,  flush_stores, split,      merge};
+                                       apply_rgb4, apply_yuv,  flush_stores, fold_pairs, split,
+                                       merge};
   return kKernels;
 }
 

@@ -10,15 +10,6 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// 16-bit lanes for the even and for the odd bytes of a vector.
-struct Words {
-  VI16 even, odd;
-};
-
-/// Two vectors of 32-bit lanes below 2^15, as the lower and upper halves of 32-bit lanes.
-HWY_INLINE VI16 join_words(VI32 lower, VI32 upper) {
-  return hn::BitCast(DI16(), hn::Or(lower, hn::ShiftLeft<16>(upper)));
-}
 /// The lower and upper halves of 32-bit lanes.
 HWY_INLINE VI32 lower_word(V16 x) {
   return hn::And(hn::BitCast(DI32(), x), hn::Set(DI32(), 0xFFFF));
@@ -26,80 +17,108 @@ HWY_INLINE VI32 lower_word(V16 x) {
 HWY_INLINE VI32 upper_word(V16 x) {
   return hn::BitCast(DI32(), hn::ShiftRight<16>(hn::BitCast(D32(), x)));
 }
-
-/// value_above_luma() of chroma codes.
-HWY_INLINE VI32 above_luma(const YuvWeights& k, VI32 cb, VI32 cr) {
-  const DI32 d;
-  const VI32 middle = hn::Set(d, 128);
-  const VI32 u = hn::Sub(cb, middle);
-  const VI32 w = hn::Sub(cr, middle);
-  const VI32 red = hn::Mul(w, hn::Set(d, k.red_w));
-  const VI32 green =
-      hn::Neg(hn::Add(hn::Mul(u, hn::Set(d, k.green_u)), hn::Mul(w, hn::Set(d, k.green_w))));
-  const VI32 blue = hn::Mul(u, hn::Set(d, k.blue_u));
-  const VI32 most = hn::Max(hn::Max(red, green), blue);
-  return hn::ShiftRight<16>(hn::Add(most, hn::Set(d, 32768)));
+/// Two vectors of 32-bit lanes below 2^15, as the lower and upper halves of 32-bit lanes.
+HWY_INLINE V16 join_words(VI32 lower, VI32 upper) {
+  return hn::BitCast(D16(), hn::Or(lower, hn::ShiftLeft<16>(upper)));
+}
+/// Four vectors of 32-bit lanes 0 .. 255 as bytes: undoes lane_byte.
+HWY_INLINE V8 join_bytes(VI32 b0, VI32 b1, VI32 b2, VI32 b3) {
+  return hn::BitCast(D8(), hn::Or(hn::Or(b0, hn::ShiftLeft<8>(b1)),
+                                  hn::Or(hn::ShiftLeft<16>(b2), hn::ShiftLeft<24>(b3))));
 }
 
-/// Chroma of one vector of luma, and what it adds to it. With kShared, two luma columns share a
-/// chroma sample and half a vector of chroma is read.
+/// The whole part of floats from 0 to below 2^31.
+HWY_INLINE VI32 whole_part(VF x) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return VI32{_mm512_cvttps_epi32(x.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return VI32{_mm256_cvttps_epi32(x.raw)};
+#else
+  return hn::ConvertTo(DI32(), x);
+#endif
+}
+
+/// Chroma samples less 128, in single precision.
+struct ChromaFloats {
+  VF u, w;
+};
+HWY_INLINE ChromaFloats centred(VI32 cb, VI32 cr) {
+  const VI32 middle = hn::Set(DI32(), 128);
+  return {hn::ConvertTo(DF(), hn::Sub(cb, middle)), hn::ConvertTo(DF(), hn::Sub(cr, middle))};
+}
+
+/// value_above_luma() of chroma, at most 255: more than that puts V at M whatever the luma.
+/// Exact in single precision: every product and sum is a whole number below 2^24, and so is
+/// 2^16 times the last one.
+HWY_INLINE VI32 above_luma(const YuvWeights& k, const ChromaFloats& c) {
+  const DF d;
+  const auto weight = [&](std::int32_t a) { return hn::Set(d, static_cast<float>(a)); };
+  const VF red = hn::Mul(c.w, weight(k.red_w));
+  const VF green = hn::NegMulAdd(c.w, weight(k.green_w), hn::Mul(c.u, weight(-k.green_u)));
+  const VF blue = hn::Mul(c.u, weight(k.blue_u));
+  const VF most = hn::Max(hn::Max(red, green), blue);
+  const VF above = hn::MulAdd(most, hn::Set(d, 1.0f / 65536.0f), hn::Set(d, 0.5f));
+  return whole_part(hn::Min(above, hn::Set(d, 255.0f)));
+}
+
+/// Chroma of one vector of luma. With kShared, two luma columns share a chroma sample and half a
+/// vector of chroma is read; part[0] then holds the even samples and part[1] the odd ones,
+/// otherwise part[k] holds samples k, 4 + k, 8 + k ...
 template <bool kShared>
 struct Chroma;
 
 template <>
 struct Chroma<true> {
-  V16 cb, cr;  // 16-bit lane i: sample i
   static constexpr std::size_t kSamples = kBytes / 2;
+  static constexpr std::size_t kParts = 2;
+  ChromaFloats part[kParts];
 
-  Chroma(const std::uint8_t* cb_row, const std::uint8_t* cr_row)
-      : cb(hn::PromoteTo(D16(), hn::LoadU(DHalf8(), cb_row))),
-        cr(hn::PromoteTo(D16(), hn::LoadU(DHalf8(), cr_row))) {}
-
-  HWY_INLINE Words above(const YuvWeights& k) const {
-    const VI16 a = join_words(above_luma(k, lower_word(cb), lower_word(cr)),
-                              above_luma(k, upper_word(cb), upper_word(cr)));
-    return {a, a};
+  HWY_INLINE Chroma(const std::uint8_t* cb_row, const std::uint8_t* cr_row) {
+    const V16 cb = hn::PromoteTo(D16(), hn::LoadU(DHalf8(), cb_row));
+    const V16 cr = hn::PromoteTo(D16(), hn::LoadU(DHalf8(), cr_row));
+    part[0] = centred(lower_word(cb), lower_word(cr));
+    part[1] = centred(upper_word(cb), upper_word(cr));
+  }
+  /// above_luma() of every luma sample.
+  HWY_INLINE V8 above(const YuvWeights& k) const {
+    const V16 words = join_words(above_luma(k, part[0]), above_luma(k, part[1]));
+    return hn::BitCast(D8(), hn::Or(words, hn::ShiftLeft<8>(words)));
   }
 };
 
 template <>
 struct Chroma<false> {
-  V8 cb, cr;
   static constexpr std::size_t kSamples = kBytes;
+  static constexpr std::size_t kParts = 4;
+  ChromaFloats part[kParts];
 
-  Chroma(const std::uint8_t* cb_row, const std::uint8_t* cr_row)
-      : cb(hn::LoadU(D8(), cb_row)), cr(hn::LoadU(D8(), cr_row)) {}
-
-  HWY_INLINE Words above(const YuvWeights& k) const {
-    return {join_words(above_luma(k, lane_byte<0>(cb), lane_byte<0>(cr)),
-                       above_luma(k, lane_byte<2>(cb), lane_byte<2>(cr))),
-            join_words(above_luma(k, lane_byte<1>(cb), lane_byte<1>(cr)),
-                       above_luma(k, lane_byte<3>(cb), lane_byte<3>(cr)))};
+  HWY_INLINE Chroma(const std::uint8_t* cb_row, const std::uint8_t* cr_row) {
+    const V8 cb = hn::LoadU(D8(), cb_row);
+    const V8 cr = hn::LoadU(D8(), cr_row);
+    part[0] = centred(lane_byte<0>(cb), lane_byte<0>(cr));
+    part[1] = centred(lane_byte<1>(cb), lane_byte<1>(cr));
+    part[2] = centred(lane_byte<2>(cb), lane_byte<2>(cr));
+    part[3] = centred(lane_byte<3>(cb), lane_byte<3>(cr));
+  }
+  HWY_INLINE V8 above(const YuvWeights& k) const {
+    return join_bytes(above_luma(k, part[0]), above_luma(k, part[1]), above_luma(k, part[2]),
+                      above_luma(k, part[3]));
   }
 };
 
-/// yuv_value() of a vector of luma.
-HWY_INLINE V8 values(const YuvWeights& k, V8 luma, const Words& above) {
-  const DI16 d;
-  const D16 d16;
-  const VI16 zero = hn::Zero(d);
-  const VI16 most = hn::Set(d, static_cast<std::int16_t>(k.luma_max));
-  const VI16 offset = hn::Set(d, static_cast<std::int16_t>(k.luma_offset));
-  const auto value = [&](V16 y, VI16 a) {
-    const VI16 v = hn::Add(hn::Sub(hn::BitCast(d, y), offset), a);
-    return hn::Min(hn::Max(v, zero), most);
-  };
-  const V16 words = hn::BitCast(d16, luma);
-  const VI16 even = value(hn::And(words, hn::Set(d16, std::uint16_t{255})), above.even);
-  const VI16 odd = value(hn::ShiftRight<8>(words), above.odd);
-  return hn::BitCast(D8(), hn::Or(even, hn::ShiftLeft<8>(odd)));
+/// yuv_value() of a vector of luma. Saturation at 255 is harmless: such a sum is past M.
+HWY_INLINE V8 values(const YuvWeights& k, V8 luma, V8 above) {
+  const D8 d;
+  const V8 offset = hn::Set(d, static_cast<std::uint8_t>(k.luma_offset));
+  const V8 most = hn::Set(d, static_cast<std::uint8_t>(k.luma_max));
+  return hn::Min(hn::SaturatedSub(hn::SaturatedAdd(luma, above), offset), most);
 }
 
 template <std::size_t kRows, bool kShared>
 void value_vector(const YuvWeights& k, const YuvRowIn& in,
                   const std::array<std::uint8_t*, 2>& v) {
   const D8 d;
-  const Words above = Chroma<kShared>(in.cb, in.cr).above(k);
+  const V8 above = Chroma<kShared>(in.cb, in.cr).above(k);
   for (std::size_t r = 0; r < kRows; ++r) {
     hn::StoreU(values(k, hn::LoadU(d, in.luma[r]), above), d, v[r]);
   }
@@ -117,10 +136,9 @@ struct Rounded {
   VF distance;
 };
 
-/// round(128 + (code - 128) gain), clamped to 0 .. 255.
-HWY_INLINE Rounded scale_chroma(VI32 code, VF gain) {
+/// round(128 + u gain), clamped to 0 .. 255.
+HWY_INLINE Rounded scale_chroma(VF u, VF gain) {
   const DF d;
-  const VF u = hn::ConvertTo(d, hn::Sub(code, hn::Set(DI32(), 128)));
   const VF offset = hn::Set(d, kWhole + 128.0f);
   const VF shifted = hn::MulAdd(u, gain, offset);
   const VF residual = hn::MulSub(u, gain, hn::Sub(shifted, offset));
@@ -134,12 +152,6 @@ HWY_INLINE VI32 unsure(const Rounded& r) {
   const DI32 d;
   const VF bound = hn::Set(DF(), kSureDistance);
   return hn::IfThenElseZero(hn::RebindMask(d, hn::Gt(r.distance, bound)), hn::Set(d, 1));
-}
-
-/// Four vectors of 32-bit lanes 0 .. 255 as bytes: undoes lane_byte.
-HWY_INLINE V8 join_bytes(VI32 b0, VI32 b1, VI32 b2, VI32 b3) {
-  return hn::BitCast(D8(), hn::Or(hn::Or(b0, hn::ShiftLeft<8>(b1)),
-                                  hn::Or(hn::ShiftLeft<16>(b2), hn::ShiftLeft<24>(b3))));
 }
 
 /// Recomputes the flagged samples of one chroma plane in integers.
@@ -159,56 +171,52 @@ HWY_NOINLINE void correct_chroma(const GainTables& gains, const std::uint8_t* co
   }
 }
 
-/// What scaling one chroma plane gives for one vector of luma.
+/// One scaled chroma plane of one vector of luma, in parts as Chroma has them.
 template <bool kShared>
-struct ScaledPlane;
+struct ScaledPlane {
+  static constexpr std::size_t kParts = Chroma<kShared>::kParts;
+  Rounded part[kParts];
 
-template <>
-struct ScaledPlane<true> {
-  Rounded even, odd;
-
-  HWY_INLINE ScaledPlane(V16 codes, const VF (&gain)[4])
-      : even(scale_chroma(lower_word(codes), gain[0])),
-        odd(scale_chroma(upper_word(codes), gain[1])) {}
-  HWY_INLINE VF distance() const { return hn::Max(even.distance, odd.distance); }
+  HWY_INLINE ScaledPlane(const VF (&u)[kParts], const VF (&gain)[kParts]) {
+    for (std::size_t i = 0; i < kParts; ++i) part[i] = scale_chroma(u[i], gain[i]);
+  }
+  HWY_INLINE VF distance() const {
+    VF most = part[0].distance;
+    for (std::size_t i = 1; i < kParts; ++i) most = hn::Max(most, part[i].distance);
+    return most;
+  }
   template <Stores kStores>
   HWY_INLINE void write(std::uint8_t* out) const {
-    store<kStores>(half(even.code, odd.code), DHalf8(), out);
+    if constexpr (kShared) {
+      write_parts<kStores>(out, part[0].code, part[1].code);
+    } else {
+      write_parts<kStores>(out, part[0].code, part[1].code, part[2].code, part[3].code);
+    }
   }
   HWY_INLINE void write_flags(std::uint8_t* out) const {
-    hn::StoreU(half(unsure(even), unsure(odd)), DHalf8(), out);
+    if constexpr (kShared) {
+      write_parts<Stores::cached>(out, unsure(part[0]), unsure(part[1]));
+    } else {
+      write_parts<Stores::cached>(out, unsure(part[0]), unsure(part[1]), unsure(part[2]),
+                                  unsure(part[3]));
+    }
   }
 
  private:
-  static HWY_INLINE hn::Vec<DHalf8> half(VI32 lower, VI32 upper) {
-    return hn::DemoteTo(DHalf8(), join_words(lower, upper));
-  }
-};
-
-template <>
-struct ScaledPlane<false> {
-  Rounded r0, r1, r2, r3;
-
-  HWY_INLINE ScaledPlane(V8 codes, const VF (&gain)[4])
-      : r0(scale_chroma(lane_byte<0>(codes), gain[0])),
-        r1(scale_chroma(lane_byte<1>(codes), gain[1])),
-        r2(scale_chroma(lane_byte<2>(codes), gain[2])),
-        r3(scale_chroma(lane_byte<3>(codes), gain[3])) {}
-  HWY_INLINE VF distance() const {
-    return hn::Max(hn::Max(r0.distance, r1.distance), hn::Max(r2.distance, r3.distance));
+  template <Stores kStores>
+  static HWY_INLINE void write_parts(std::uint8_t* out, VI32 even, VI32 odd) {
+    const hn::Vec<DI16> words = hn::BitCast(DI16(), join_words(even, odd));
+    store<kStores>(hn::DemoteTo(DHalf8(), words), DHalf8(), out);
   }
   template <Stores kStores>
-  HWY_INLINE void write(std::uint8_t* out) const {
-    store<kStores>(join_bytes(r0.code, r1.code, r2.code, r3.code), D8(), out);
-  }
-  HWY_INLINE void write_flags(std::uint8_t* out) const {
-    hn::StoreU(join_bytes(unsure(r0), unsure(r1), unsure(r2), unsure(r3)), D8(), out);
+  static HWY_INLINE void write_parts(std::uint8_t* out, VI32 b0, VI32 b1, VI32 b2, VI32 b3) {
+    store<kStores>(join_bytes(b0, b1, b2, b3), D8(), out);
   }
 };
 
-/// Gains of the luma samples of a vector, summed over rows, to mean gains of chroma samples.
+/// Gains of the luma samples of a vector to mean gains of its chroma samples, in Chroma's parts.
 template <std::size_t kRows, bool kShared>
-HWY_INLINE void mean_gains(const Floats (&g)[kRows], VF (&mean)[4]) {
+HWY_INLINE void mean_gains(const Floats (&g)[kRows], VF (&mean)[Chroma<kShared>::kParts]) {
   Floats sum = g[0];
   if constexpr (kRows == 2) {
     sum = {hn::Add(g[0].f0, g[1].f0), hn::Add(g[0].f1, g[1].f1), hn::Add(g[0].f2, g[1].f2),
@@ -216,8 +224,8 @@ HWY_INLINE void mean_gains(const Floats (&g)[kRows], VF (&mean)[4]) {
   }
   if constexpr (kShared) {
     const VF part = hn::Set(DF(), kRows == 2 ? 0.25f : 0.5f);
-    mean[0] = mean[2] = hn::Mul(hn::Add(sum.f0, sum.f1), part);
-    mean[1] = mean[3] = hn::Mul(hn::Add(sum.f2, sum.f3), part);
+    mean[0] = hn::Mul(hn::Add(sum.f0, sum.f1), part);
+    mean[1] = hn::Mul(hn::Add(sum.f2, sum.f3), part);
   } else {
     mean[0] = sum.f0;
     mean[1] = sum.f1;
@@ -229,29 +237,37 @@ HWY_INLINE void mean_gains(const Floats (&g)[kRows], VF (&mean)[4]) {
 template <Stores kStores, std::size_t kRows, bool kShared>
 HWY_INLINE void apply_vector(const YuvWeights& k, const GainTables& gains,
                              const GainLookup& lookup, const YuvRowIn& in, const YuvRowOut& out) {
+  constexpr std::size_t kParts = Chroma<kShared>::kParts;
   const D8 d;
   const V8 offset = hn::Set(d, static_cast<std::uint8_t>(k.luma_offset));
   const Chroma<kShared> chroma(in.cb, in.cr);
-  const Words above = chroma.above(k);
+  const V8 above = chroma.above(k);
   V8 v[kRows];
   V8 luma[kRows];
   Floats g[kRows];
   for (std::size_t r = 0; r < kRows; ++r) {
     const V8 y = hn::LoadU(d, in.luma[r]);
-    // Below black a sample is left alone, which is what v = 0 does.
+    // Below black a sample is left alone and counts with gain 1, which is what v = 0 has.
     v[r] = hn::IfThenElseZero(hn::Eq(hn::Max(y, offset), y), values(k, y, above));
     g[r] = lookup(v[r]);
-    const V8 scaled = hn::Add(scale_bytes(hn::SaturatedSub(y, offset), g[r]), offset);
-    luma[r] = hn::IfThenElse(hn::Eq(v[r], hn::Zero(d)), y, scaled);
+    luma[r] = hn::Add(scale_bytes(hn::SaturatedSub(y, offset), g[r]), hn::Min(y, offset));
   }
-  VF mean[4];
+  VF mean[kParts];
   mean_gains<kRows, kShared>(g, mean);
-  const ScaledPlane<kShared> cb(chroma.cb, mean);
-  const ScaledPlane<kShared> cr(chroma.cr, mean);
+  VF u[kParts];
+  VF w[kParts];
+  for (std::size_t i = 0; i < kParts; ++i) {
+    u[i] = chroma.part[i].u;
+    w[i] = chroma.part[i].w;
+  }
+  const ScaledPlane<kShared> cb(u, mean);
+  const ScaledPlane<kShared> cr(w, mean);
   const VF distance = hn::Max(cb.distance(), cr.distance());
   if (HWY_LIKELY(hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), kSureDistance))))) {
-    cb.template write<kStores>(out.cb);
-    cr.template write<kStores>(out.cr);
+    // Half vectors would be streamed as half cache lines.
+    constexpr Stores kChromaStores = kShared ? Stores::cached : kStores;
+    cb.template write<kChromaStores>(out.cb);
+    cr.template write<kChromaStores>(out.cr);
   } else {
     alignas(64) std::uint8_t codes[2][kBytes];
     alignas(64) std::uint8_t flags[2][kBytes];
@@ -328,8 +344,11 @@ void apply_yuv_rows(const YuvWeights& k, const GainTables& gains, Stores stores,
   std::size_t i = 0;
   const auto all = [&](auto kind) {
     for (; i + kBytes <= n; i += kBytes) {
-      apply_vector<kind(), kRows, kShared>(k, gains, lookup, advance(in, i, kShared),
-                                           advance(out, i, kShared));
+      const YuvRowIn from = advance(in, i, kShared);
+      for (std::size_t r = 0; r < kRows; ++r) prefetch_ahead(from.luma[r], kBytes);
+      prefetch_ahead(from.cb, chroma_bytes);
+      prefetch_ahead(from.cr, chroma_bytes);
+      apply_vector<kind(), kRows, kShared>(k, gains, lookup, from, advance(out, i, kShared));
     }
   };
   if (stream) {
@@ -366,7 +385,7 @@ void apply_yuv(YuvLayout layout, const YuvWeights& k, const GainTables& gains, S
 
 RowKernels target_row_kernels() {
   return {hwy::TargetName(HWY_TARGET), value_rgb3, value_rgb4, value_yuv, apply_gray,
-          apply_rgb3, apply_rgb4, apply_yuv, flush_stores, split, merge};
+          apply_rgb3, apply_rgb4, apply_yuv, flush_stores, fold_pairs, split, merge};
 }
 
 }  // namespace HWY_NAMESPACE
