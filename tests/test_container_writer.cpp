@@ -60,7 +60,8 @@ std::string tag_of(const json& holder, const std::string& key) {
 /// Chapters in a form that does not depend on their ticks.
 std::vector<std::string> chapters_of(const std::string& path) {
   std::vector<std::string> lines;
-  for (const json& chapter : test::ffprobe("-show_chapters", path)["chapters"]) {
+  const json chapters = test::ffprobe("-show_chapters", path)["chapters"];
+  for (const json& chapter : chapters) {
     lines.push_back(chapter["start_time"].get<std::string>() + " " +
                     chapter["end_time"].get<std::string>() + " " + tag_of(chapter, "title"));
   }
@@ -94,6 +95,7 @@ TEST_F(ContainerWriterTest, MatroskaKeepsEverything) {
     }
   }
   expect_same_packets(packets(in, 3), packets(out, 3), kPrinted, {"duration_time"});
+  EXPECT_EQ(chapters_of(in).size(), 2U);
   EXPECT_EQ(chapters_of(in), chapters_of(out));
   EXPECT_EQ(global_tag(in, "title"), global_tag(out, "title"));
   EXPECT_EQ(container_shortfall(out), std::nullopt);
@@ -120,6 +122,7 @@ TEST_F(ContainerWriterTest, Mp4KeepsEverything) {
                         kPrinted, {"pts_time", "dts_time"});
   }
   EXPECT_EQ(after[0]["side_data_list"][0]["rotation"], 90);
+  EXPECT_EQ(chapters_of(in).size(), 2U);
   EXPECT_EQ(chapters_of(in), chapters_of(out));
   for (const char* key : {"title", "artist", "creation_time"}) {
     EXPECT_EQ(global_tag(in, key), global_tag(out, key)) << key;
