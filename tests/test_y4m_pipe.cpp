@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "support/pipeline_fakes.h"
@@ -18,6 +19,9 @@ namespace equalux::test {
 namespace {
 
 using std::chrono::milliseconds;
+
+// Far more than it takes, far less than for ever: the machine may be busy.
+constexpr std::chrono::seconds kSoon{20};
 
 struct Y4mPipeTest : ::testing::Test {
   Watchdog watchdog;
@@ -47,6 +51,15 @@ struct Pipe {
   Pipe() { EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0); }
   int read_end() const { return ends[0]; }
   int write_end() const { return ends[1]; }
+  /// Until what it holds grows no more.
+  void wait_until_full() const {
+    int before = 0;
+    for (int now = 0; now == 0 || now != before;) {
+      before = now;
+      std::this_thread::sleep_for(milliseconds(200));
+      ASSERT_EQ(::ioctl(read_end(), FIONREAD, &now), 0);
+    }
+  }
   std::array<int, 2> ends{};
 };
 
@@ -59,14 +72,12 @@ TEST_F(Y4mPipeTest, CancelEndsAReadOnASilentPipe) {
   const auto source = make_y4m_source("-");
   FakeSink sink;
   StopToken stop;
-  std::thread later([&] {
-    std::this_thread::sleep_for(milliseconds(100));
-    stop.signal = SIGINT;
-  });
+  sink.on_write = [&](std::size_t count) {
+    if (count == 2) stop.signal = SIGINT;
+  };
   const auto start = Clock::now();
   const RunResult stopped = run(*source, *make_cpu_processor({}, 1), sink, RunOptions{}, stop);
-  EXPECT_LT(Clock::now() - start, milliseconds(1500));
-  later.join();
+  EXPECT_LT(Clock::now() - start, kSoon);
   EXPECT_EQ(stopped.code, ExitCode::interrupted);
   EXPECT_EQ(stopped.frames_out, 2U);
   ::close(pipe.write_end());
@@ -119,13 +130,13 @@ TEST_F(Y4mPipeTest, AReaderThatStallsDoesNotHoldAStopUp) {
     const auto sink = make_y4m_sink("-");
     StopToken stop;
     std::thread later([&] {
-      std::this_thread::sleep_for(milliseconds(100));
+      pipe.wait_until_full();
       stop.signal = SIGINT;
     });
     error = error_of([&] { run(source, *make_cpu_processor({}, 1), *sink, RunOptions{}, stop); });
     later.join();
   }
-  EXPECT_LT(Clock::now() - start, milliseconds(4000));
+  EXPECT_LT(Clock::now() - start, kSoon);
   EXPECT_EQ(error.first, ExitCode::write_failed);
   EXPECT_THAT(error.second, ::testing::HasSubstr("stalls"));
   ::close(pipe.read_end());
