@@ -38,6 +38,23 @@ HWY_INLINE VI32 whole_part(VF x) {
 #endif
 }
 
+/// YuvWeights as vectors, made once a row.
+struct YuvVectors {
+  VF red_w, green_u, green_w, blue_u;
+  V8 offset, most;
+
+  explicit YuvVectors(const YuvWeights& k)
+      : red_w(weight(k.red_w)),
+        green_u(weight(-k.green_u)),
+        green_w(weight(k.green_w)),
+        blue_u(weight(k.blue_u)),
+        offset(hn::Set(D8(), static_cast<std::uint8_t>(k.luma_offset))),
+        most(hn::Set(D8(), static_cast<std::uint8_t>(k.luma_max))) {}
+
+ private:
+  static HWY_INLINE VF weight(std::int32_t a) { return hn::Set(DF(), static_cast<float>(a)); }
+};
+
 /// Chroma samples less 128, in single precision.
 struct ChromaFloats {
   VF u, w;
@@ -50,12 +67,11 @@ HWY_INLINE ChromaFloats centred(VI32 cb, VI32 cr) {
 /// value_above_luma() of chroma, at most 255: more than that puts V at M whatever the luma.
 /// Exact in single precision: every product and sum is a whole number below 2^24, and so is
 /// 2^16 times the last one.
-HWY_INLINE VI32 above_luma(const YuvWeights& k, const ChromaFloats& c) {
+HWY_INLINE VI32 above_luma(const YuvVectors& k, const ChromaFloats& c) {
   const DF d;
-  const auto weight = [&](std::int32_t a) { return hn::Set(d, static_cast<float>(a)); };
-  const VF red = hn::Mul(c.w, weight(k.red_w));
-  const VF green = hn::NegMulAdd(c.w, weight(k.green_w), hn::Mul(c.u, weight(-k.green_u)));
-  const VF blue = hn::Mul(c.u, weight(k.blue_u));
+  const VF red = hn::Mul(c.w, k.red_w);
+  const VF green = hn::NegMulAdd(c.w, k.green_w, hn::Mul(c.u, k.green_u));
+  const VF blue = hn::Mul(c.u, k.blue_u);
   const VF most = hn::Max(hn::Max(red, green), blue);
   const VF above = hn::MulAdd(most, hn::Set(d, 1.0f / 65536.0f), hn::Set(d, 0.5f));
   return whole_part(hn::Min(above, hn::Set(d, 255.0f)));
@@ -80,7 +96,7 @@ struct Chroma<true> {
     part[1] = centred(upper_word(cb), upper_word(cr));
   }
   /// above_luma() of every luma sample.
-  HWY_INLINE V8 above(const YuvWeights& k) const {
+  HWY_INLINE V8 above(const YuvVectors& k) const {
     const V16 words = join_words(above_luma(k, part[0]), above_luma(k, part[1]));
     return hn::BitCast(D8(), hn::Or(words, hn::ShiftLeft<8>(words)));
   }
@@ -100,22 +116,19 @@ struct Chroma<false> {
     part[2] = centred(lane_byte<2>(cb), lane_byte<2>(cr));
     part[3] = centred(lane_byte<3>(cb), lane_byte<3>(cr));
   }
-  HWY_INLINE V8 above(const YuvWeights& k) const {
+  HWY_INLINE V8 above(const YuvVectors& k) const {
     return join_bytes(above_luma(k, part[0]), above_luma(k, part[1]), above_luma(k, part[2]),
                       above_luma(k, part[3]));
   }
 };
 
 /// yuv_value() of a vector of luma. Saturation at 255 is harmless: such a sum is past M.
-HWY_INLINE V8 values(const YuvWeights& k, V8 luma, V8 above) {
-  const D8 d;
-  const V8 offset = hn::Set(d, static_cast<std::uint8_t>(k.luma_offset));
-  const V8 most = hn::Set(d, static_cast<std::uint8_t>(k.luma_max));
-  return hn::Min(hn::SaturatedSub(hn::SaturatedAdd(luma, above), offset), most);
+HWY_INLINE V8 values(const YuvVectors& k, V8 luma, V8 above) {
+  return hn::Min(hn::SaturatedSub(hn::SaturatedAdd(luma, above), k.offset), k.most);
 }
 
 template <std::size_t kRows, bool kShared>
-void value_vector(const YuvWeights& k, const YuvRowIn& in,
+HWY_INLINE void value_vector(const YuvVectors& k, const YuvRowIn& in,
                   const std::array<std::uint8_t*, 2>& v) {
   const D8 d;
   const V8 above = Chroma<kShared>(in.cb, in.cr).above(k);
@@ -235,11 +248,11 @@ HWY_INLINE void mean_gains(const Floats (&g)[kRows], VF (&mean)[Chroma<kShared>:
 }
 
 template <Stores kStores, std::size_t kRows, bool kShared>
-HWY_INLINE void apply_vector(const YuvWeights& k, const GainTables& gains,
+HWY_INLINE void apply_vector(const YuvVectors& k, const GainTables& gains,
                              const GainLookup& lookup, const YuvRowIn& in, const YuvRowOut& out) {
   constexpr std::size_t kParts = Chroma<kShared>::kParts;
   const D8 d;
-  const V8 offset = hn::Set(d, static_cast<std::uint8_t>(k.luma_offset));
+  const V8 offset = k.offset;
   const Chroma<kShared> chroma(in.cb, in.cr);
   const V8 above = chroma.above(k);
   V8 v[kRows];
@@ -319,8 +332,9 @@ struct Tail {
 };
 
 template <std::size_t kRows, bool kShared>
-void value_yuv_rows(const YuvWeights& k, const YuvRowIn& in, std::size_t n,
-                    const std::array<std::uint8_t*, 2>& v) {
+void value_yuv_rows(const YuvWeights& weights, const YuvRowIn in, std::size_t n,
+                    const std::array<std::uint8_t*, 2> v) {
+  const YuvVectors k(weights);
   std::size_t i = 0;
   for (; i + kBytes <= n; i += kBytes) {
     value_vector<kRows, kShared>(k, advance(in, i, kShared),
@@ -334,8 +348,9 @@ void value_yuv_rows(const YuvWeights& k, const YuvRowIn& in, std::size_t n,
 }
 
 template <std::size_t kRows, bool kShared>
-void apply_yuv_rows(const YuvWeights& k, const GainTables& gains, Stores stores,
-                    const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
+void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores stores,
+                    const YuvRowIn in, std::size_t n, const YuvRowOut out) {
+  const YuvVectors k(weights);
   const GainLookup lookup(gains);
   const std::size_t chroma_bytes = Chroma<kShared>::kSamples;
   const bool stream = stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
