@@ -1,4 +1,4 @@
-# Tests of ...
+# Tests of cameras, stills, the window, containers and GStreamer.
 
 if(EQUALUX_HAVE_OPENCV)
   equalux_test(camera LABELS core tsan LIBRARIES equalux_opencv)
