@@ -30,8 +30,8 @@ float seconds(int frames) {
 // is what an equalizer is for. The grain keeps the gradients from banding once they are stretched.
 void expose(Canvas& canvas, int frame) {
   const bool above = frame < kHarbourFrames;
-  const Color lift = above ? Color{0.115F, 0.122F, 0.135F} : Color{0.055F, 0.095F, 0.105F};
-  const float range = above ? 0.41F : 0.39F;
+  const Color lift = above ? Color{0.100F, 0.106F, 0.118F} : Color{0.050F, 0.085F, 0.095F};
+  const float range = above ? 0.56F : 0.50F;
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) {
       Color& c = canvas.at(x, y);

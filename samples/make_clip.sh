@@ -23,7 +23,8 @@ trap 'rm -rf "$work"' EXIT
 # encoder repeatable.
 ffmpeg -v error -y -i "$work/clip.y4m" -i "$work/clip.wav" \
   -map 0:v -map 1:a -fflags +bitexact -flags:v +bitexact -flags:a +bitexact \
-  -c:v libx264 -preset veryslow -tune grain -crf 14 -aq-mode 3 -threads 1 -pix_fmt yuv420p -g 75 \
+  -c:v libx264 -preset veryslow -tune grain -crf 14 -aq-mode 3 \
+  -x264-params fast-pskip=0 -threads 1 -pix_fmt yuv420p -g 75 \
   -colorspace bt709 -color_primaries bt709 -color_trc bt709 -color_range tv \
   -c:a aac -b:a 96k -ac 2 \
   -metadata title='Harbour at dusk, and below' -metadata artist='The equalux authors' \
