@@ -44,9 +44,11 @@ struct ContainerInfo {
 /// no media file or holds no video (naming what it holds).
 [[nodiscard]] ContainerInfo probe_container(const std::string& path);
 
-/// What a file declares and does not hold: missing bytes or an early end over all streams.
-/// Reads the whole file's packets (not decoded), so call it once, at the end; nothing = whole,
-/// or nothing declared.
+/// What a file declares and does not hold: missing bytes ("holds 1.20 of 3.40 MB") or an early end
+/// over all streams ("ends 3.20 s short of its declared 10.00 s"). Nothing where it is whole, or
+/// where its format declares nothing: transport and program streams, live Matroska, ASF that was
+/// cut. Reads the outermost structure and the index; packets only where these do not settle it.
+/// Throws as probe_container.
 [[nodiscard]] std::optional<std::string> container_shortfall(const std::string& path);
 
 /// An encoded video stream, as an encoder delivers it.
@@ -97,7 +99,9 @@ class ContainerWriter {
   /// Copies what is left of the other streams (up to the video's end where `cut_at_video_end`),
   /// finalises and renames. Throws Error(write_failed).
   virtual void finish(bool cut_at_video_end) = 0;
-  /// Removes the partial file. For a run that failed.
+  /// Removes the partial file. For a run that failed. Where everything was encoded and only the
+  /// plain mp4 or mov could not be made of it (a full disk), the partial file is whole and stays;
+  /// finish()'s error says so.
   virtual void abandon() noexcept = 0;
   /// Streams that drop_streams left out, for one line in the log.
   [[nodiscard]] virtual std::vector<std::string> dropped_streams() const = 0;
