@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{{"run", "in.y4m", "-o", "out.ppm"}, 2, "out%05d.ppm"},
         BadCall{{"run", "in.y4m", "-o", "nowhere/out.y4m"}, 73, "nowhere"},
         BadCall{{"run", "in.y4m", "-o", "nowhere/%05d.ppm"}, 73, "nowhere"},
-        BadCall{{"run", "in.y4m", "-o", "window"}, 69, "display"},
+        BadCall{{"run", "in.y4m", "-o", "window"}, 69, "window"},
         BadCall{{"run", "in.y4m", "-o", "-", "--verify"}, 2, "--verify=FILE"},
         BadCall{{"run", "in.y4m", "-o", "-", "--timings", "-"}, 2, "must be a file"},
         run_with({"--timings", "in.y4m"}, 2, "is the input"),
