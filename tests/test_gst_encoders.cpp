@@ -1,9 +1,8 @@
 #include <algorithm>
 
+#include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <equalux/error.h>
 
 #include "gstreamer/encoders.h"
 

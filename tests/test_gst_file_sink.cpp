@@ -30,11 +30,11 @@ class FileSinkTest : public testing::TestWithParam<Case> {
   /// A second of moving pictures at an uneven rate that starts late.
   std::string make(const std::string& name, const std::string& pixels,
                    const std::string& size = "322x242") {
-    test::ffmpeg("-f lavfi -i testsrc2=s=" + size +
-                 ":r=25:d=1.6 -vf scale=" + size + ",format=" + pixels +
+    test::ffmpeg("-f lavfi -i testsrc2=s=" + size + ":r=25:d=1.6 -vf scale=" + size +
+                 ",format=" + pixels +
                  ",select='not(mod(n\\,3))+eq(mod(n\\,7)\\,0)' -fps_mode vfr "
-                 "-output_ts_offset 0.48 -c:v ffv1 -pix_fmt " + pixels + " '" + folder_ / name +
-                 "'");
+                 "-output_ts_offset 0.48 -c:v ffv1 -pix_fmt " +
+                 pixels + " '" + folder_ / name + "'");
     return folder_ / name;
   }
   FileSinkOptions options(const std::string& name) const {
@@ -72,26 +72,24 @@ TEST_P(FileSinkTest, KeepsEveryFrameAndItsTime) {
 
 INSTANTIATE_TEST_SUITE_P(
     , FileSinkTest,
-    testing::Values(Case{"x264_mp4", "x264", false, "out.mp4"},
-                    Case{"x264_mkv", "x264", false, "out.mkv"},
-                    Case{"x264_mov", "x264", false, "out.mov"},
-                    Case{"x264_lossless", "x264", true, "out.mp4"},
-                    Case{"x264_lossless_422", "x264", true, "out.mkv", "yuv422p"},
-                    Case{"x264_lossless_444", "x264", true, "out.mkv", "yuv444p"},
-                    Case{"x265", "x265", false, "out.mp4"},
-                    Case{"x265_lossless", "x265", true, "out.mkv"},
-                    Case{"vp9", "vp9", false, "out.mp4"},
-                    Case{"vp9_lossless", "vp9", true, "out.mkv"},
-                    Case{"ffv1", "ffv1", true, "out.mkv"},
-                    Case{"ffv1_gray", "ffv1", true, "out.mkv", "gray"},
-                    Case{"ffv1_444", "ffv1", true, "out.mkv", "yuv444p"},
-                    Case{"mjpeg", "mjpeg", false, "out.mkv"}),
+    testing::Values(
+        Case{"x264_mp4", "x264", false, "out.mp4"}, Case{"x264_mkv", "x264", false, "out.mkv"},
+        Case{"x264_mov", "x264", false, "out.mov"}, Case{"x264_lossless", "x264", true, "out.mp4"},
+        Case{"x264_lossless_422", "x264", true, "out.mkv", "yuv422p"},
+        Case{"x264_lossless_444", "x264", true, "out.mkv", "yuv444p"},
+        Case{"x265", "x265", false, "out.mp4"}, Case{"x265_lossless", "x265", true, "out.mkv"},
+        Case{"vp9", "vp9", false, "out.mp4"}, Case{"vp9_lossless", "vp9", true, "out.mkv"},
+        Case{"ffv1", "ffv1", true, "out.mkv"}, Case{"ffv1_gray", "ffv1", true, "out.mkv", "gray"},
+        Case{"ffv1_444", "ffv1", true, "out.mkv", "yuv444p"},
+        Case{"mjpeg", "mjpeg", false, "out.mkv"}),
     [](const auto& named) { return std::string(named.param.name); });
 
 TEST_F(FileSinkTest, CopiesTheSound) {
   const std::string input = folder_ / "in.mp4";
-  test::ffmpeg("-f lavfi -i testsrc2=s=320x240:r=25:d=2 -f lavfi -i sine=d=2 -c:v libx264 "
-               "-pix_fmt yuv420p -c:a aac '" + input + "'");
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=320x240:r=25:d=2 -f lavfi -i sine=d=2 -c:v libx264 "
+      "-pix_fmt yuv420p -c:a aac '" +
+      input + "'");
   const FileSinkOptions settings = options("out.mkv");
   const auto source = make_file_source(input);
   const auto sink = make_file_sink(settings);

@@ -114,8 +114,8 @@ TEST_F(FileSourceTest, ColourTagsAreRead) {
 }
 
 TEST_F(FileSourceTest, FieldOrderIsRead) {
-  const test::Decoded ours = decode(make(
-      "fields.mkv", "-c:v mpeg2video -flags +ildct+ilme -top 1 -pix_fmt yuv420p", "320x240"));
+  const test::Decoded ours = decode(
+      make("fields.mkv", "-c:v mpeg2video -flags +ildct+ilme -top 1 -pix_fmt yuv420p", "320x240"));
   EXPECT_EQ(ours.info.field_order, FieldOrder::top_first);
   EXPECT_EQ(ours.fields.back(), FieldOrder::top_first);
 }
@@ -167,6 +167,20 @@ TEST_F(FileSourceTest, ACutFileGivesItsFramesAndSaysWhatIsMissing) {
   const auto complete = make_file_source(whole);
   EXPECT_EQ(test::decode(*complete).pts_ns.size(), 30U);
   EXPECT_EQ(complete->shortfall(), std::nullopt);
+}
+
+TEST_F(FileSourceTest, AChangeInTheMiddleIsNamed) {
+  const std::string first = test::file_bytes(make("a.ts", "-c:v libx264 -pix_fmt yuv420p"));
+  const std::pair<const char*, std::string> cases[] = {
+      {"640x480", make("size.ts", "-c:v libx264 -pix_fmt yuv420p", "640x480")},
+      {"Y42B", make("format.ts", "-c:v libx264 -pix_fmt yuv422p")}};
+  for (const auto& [what, second] : cases) {
+    const std::string joined = folder_ / "joined.ts";
+    std::ofstream(joined, std::ios::binary) << first << test::file_bytes(second);
+    const auto failure = test::failure_of([&] { static_cast<void>(decode(joined)); });
+    EXPECT_EQ(failure.code, ExitCode::bad_input);
+    EXPECT_THAT(failure.text, HasSubstr(what));
+  }
 }
 
 TEST_F(FileSourceTest, FramesOutliveTheirSource) {

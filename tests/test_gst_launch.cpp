@@ -3,11 +3,10 @@
 #include <thread>
 #include <utility>
 
+#include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
-
-#include <equalux/error.h>
 
 #include "frame_pool.h"
 #include "gstreamer/launch.h"
@@ -18,7 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-bool accepts_all(PixelFormat format) { return traits(format).model != ColorModel::real; }
+bool accepts_all(PixelFormat format) {
+  return traits(format).model != ColorModel::real;
+}
 
 struct Outcome {
   StreamInfo info;
@@ -65,7 +66,8 @@ TEST(LaunchSourceTest, GivesEveryFrameWithItsTime) {
 }
 
 TEST(LaunchSourceTest, ALivePipelineIsLive) {
-  const Outcome outcome = run("videotestsrc is-live=true num-buffers=10 ! video/x-raw,framerate=50/1");
+  const Outcome outcome =
+      run("videotestsrc is-live=true num-buffers=10 ! video/x-raw,framerate=50/1");
   EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
   EXPECT_TRUE(outcome.info.live);
   EXPECT_GT(outcome.frames, 0U);

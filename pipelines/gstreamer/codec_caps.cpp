@@ -132,10 +132,14 @@ std::string codec_colorimetry(const AVCodecParameters& codec) {
 
 std::string codec_chroma_site(const AVCodecParameters& codec) {
   switch (codec.chroma_location) {
-    case AVCHROMA_LOC_LEFT: return "mpeg2";
-    case AVCHROMA_LOC_CENTER: return "jpeg";
-    case AVCHROMA_LOC_TOPLEFT: return "cosited";
-    default: return {};
+    case AVCHROMA_LOC_LEFT:
+      return "mpeg2";
+    case AVCHROMA_LOC_CENTER:
+      return "jpeg";
+    case AVCHROMA_LOC_TOPLEFT:
+      return "cosited";
+    default:
+      return {};
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 #include <log.h>
 
 #include "gst_formats.h"
@@ -90,7 +89,9 @@ void DecodeBin::decode_file() {
   gst_element_link(file, add_decodebin());
 }
 
-void DecodeBin::start() { gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING); }
+void DecodeBin::start() {
+  gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
+}
 
 void DecodeBin::on_need_data(GstAppSrc* appsrc, guint, gpointer feed) {
   BufferPtr buffer = static_cast<PacketFeed*>(feed)->next();
@@ -130,6 +131,26 @@ void DecodeBin::on_no_more_pads(GstElement*, gpointer self) {
   }
 }
 
+/// A decoder asks whether a new format is taken before it tells. What follows a refusal is a failed
+/// negotiation, which says nothing of the formats.
+GstPadProbeReturn DecodeBin::on_query(GstPad*, GstPadProbeInfo* info, gpointer self) {
+  auto* bin = static_cast<DecodeBin*>(self);
+  GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ACCEPT_CAPS) return GST_PAD_PROBE_OK;
+  GstCaps* caps = nullptr;
+  gst_query_parse_accept_caps(query, &caps);
+  GstVideoInfo video{};
+  if (gst_video_info_from_caps(&video, caps) == FALSE) return GST_PAD_PROBE_OK;
+  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&video);
+  if (format != bin->native_) {
+    bin->refuse(Error(ExitCode::bad_input, bin->name_ + ": its pictures change from " +
+                                               gst_video_format_to_string(bin->native_) + " to " +
+                                               gst_video_format_to_string(format) +
+                                               "; one stream must keep one format"));
+  }
+  return GST_PAD_PROBE_OK;
+}
+
 void DecodeBin::connect(GstPad* pad) {
   const CapsPtr caps(gst_pad_get_current_caps(pad));
   if (!has_prefix(caps.get(), "video/x-raw")) return;
@@ -144,6 +165,8 @@ void DecodeBin::connect(GstPad* pad) {
   }
   refuse_deep(name_, static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(native.finfo, 0)),
               transfer_of(native));
+  native_ = GST_VIDEO_INFO_FORMAT(&native);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, on_query, this, nullptr);
   link(pad, native);
 }
 

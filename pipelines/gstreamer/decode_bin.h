@@ -43,6 +43,7 @@ class DecodeBin {
  private:
   static void on_pad(GstElement* decodebin, GstPad* pad, gpointer self);
   static void on_no_more_pads(GstElement* decodebin, gpointer self);
+  static GstPadProbeReturn on_query(GstPad* pad, GstPadProbeInfo* info, gpointer self);
   static void on_element(GstBin* bin, GstBin* sub_bin, GstElement* element, gpointer self);
   static void on_need_data(GstAppSrc* appsrc, guint length, gpointer feed);
   GstElement* add_decodebin();
@@ -57,6 +58,7 @@ class DecodeBin {
   GstAppSink* sink_ = nullptr;
   mutable std::mutex mutex_;  // GStreamer's threads set what follows
   bool linked_ = false;
+  GstVideoFormat native_ = GST_VIDEO_FORMAT_UNKNOWN;
   std::optional<Error> refusal_;
 };
 

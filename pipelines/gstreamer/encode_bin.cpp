@@ -31,7 +31,8 @@ EncodeBin::EncodeBin(const EncoderSpec& spec, const StreamInfo& info,
 void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
                       const EncodeSettings& settings) {
   const GstVideoFormat encoded = choose_encoded_format(spec, info, settings.lossless);
-  const bool gray_as_yuv = info.desc.format == PixelFormat::gray8 && encoded != GST_VIDEO_FORMAT_GRAY8;
+  const bool gray_as_yuv =
+      info.desc.format == PixelFormat::gray8 && encoded != GST_VIDEO_FORMAT_GRAY8;
   const GstVideoFormat fed = gray_as_yuv ? GST_VIDEO_FORMAT_I420 : to_gst(info.desc.format);
   GstElement* source = add_to(pipeline_.get(), make_element("appsrc"));
   feed_.emplace(name_, source, info, fed);
@@ -61,8 +62,7 @@ void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
   gst_element_link(last, encoder);
   last = encoder;
   if (!spec.parser.empty()) {
-    GstElement* parser =
-        add_to(pipeline_.get(), make_element(std::string(spec.parser).c_str()));
+    GstElement* parser = add_to(pipeline_.get(), make_element(std::string(spec.parser).c_str()));
     gst_element_link(last, parser);
     last = parser;
   }
@@ -119,8 +119,9 @@ EncodedPicture EncodeBin::restore(SamplePtr sample) {
   if (!shift_ns_) shift_ns_ = pts;
   const std::int64_t fed = pts - *shift_ns_;
 
-  auto found = std::lower_bound(waiting_.begin(), waiting_.end(), fed,
-                                [](const Fed& entry, std::int64_t at) { return entry.fed_ns < at; });
+  auto found =
+      std::lower_bound(waiting_.begin(), waiting_.end(), fed,
+                       [](const Fed& entry, std::int64_t at) { return entry.fed_ns < at; });
   if (found == waiting_.end() && !waiting_.empty()) found = std::prev(found);
   if (found != waiting_.begin() && found != waiting_.end()) {
     const auto before = std::prev(found);

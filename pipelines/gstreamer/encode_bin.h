@@ -72,8 +72,8 @@ class EncodeBin {
   std::optional<FrameFeed> feed_;
   GstVideoColorimetry encoded_color_{};
   bool even_stamps_ = false;
-  std::int64_t period_ns_ = 0;    // of one frame, by the stream's rate
-  std::deque<Fed> waiting_;       // fed, and not encoded yet; by time
+  std::int64_t period_ns_ = 0;  // of one frame, by the stream's rate
+  std::deque<Fed> waiting_;     // fed, and not encoded yet; by time
   std::uint64_t count_ = 0;
   std::int64_t first_pts_ns_ = 0;
   std::int64_t last_fed_ns_ = -1;

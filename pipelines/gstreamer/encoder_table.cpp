@@ -139,7 +139,9 @@ void check_size(const EncoderSpec& spec, GstVideoFormat format, const ImageDesc&
 
 }  // namespace
 
-const std::vector<EncoderSpec>& encoder_specs() { return table(); }
+const std::vector<EncoderSpec>& encoder_specs() {
+  return table();
+}
 
 const EncoderSpec& encoder_spec(const std::string& name) {
   std::string names;

@@ -22,21 +22,21 @@ struct QualityScale {
 
 /// One row of the table. Settings are `property=value` pairs; {q} is the quality.
 struct EncoderSpec {
-  std::string_view name;         ///< ours
-  std::string_view element;      ///< GStreamer's
-  std::string_view codec;        ///< libavcodec's
-  std::string_view title;        ///< one line for a list
+  std::string_view name;     ///< ours
+  std::string_view element;  ///< GStreamer's
+  std::string_view codec;    ///< libavcodec's
+  std::string_view title;    ///< one line for a list
   std::optional<QualityScale> quality = std::nullopt;
   std::string_view settings{};
-  std::string_view lossless{};   ///< settings in place of those; empty = cannot
+  std::string_view lossless{};  ///< settings in place of those; empty = cannot
   bool always_lossless = false;
   std::vector<GstVideoFormat> formats;  ///< it takes, in order of preference
-  std::string_view parser{};     ///< element behind it, or empty
-  std::string_view stream_caps;  ///< what the container wants
+  std::string_view parser{};            ///< element behind it, or empty
+  std::string_view stream_caps;         ///< what the container wants
   int smallest_side = 1;
-  bool even_chroma_only = false; ///< subsampled pictures must have even sides
-  bool full_range_only = false;  ///< its players take every stream for full range
-  bool even_stamps = false;      ///< stumbles over variable rates: is fed with even ones
+  bool even_chroma_only = false;  ///< subsampled pictures must have even sides
+  bool full_range_only = false;   ///< its players take every stream for full range
+  bool even_stamps = false;       ///< stumbles over variable rates: is fed with even ones
 };
 
 /// Every row, the default first.

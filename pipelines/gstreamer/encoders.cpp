@@ -11,8 +11,8 @@ namespace {
 std::string quality_text(const gst::EncoderSpec& spec) {
   if (!spec.quality) return {};
   const gst::QualityScale& scale = *spec.quality;
-  return "; --quality " + std::to_string(scale.best) + " (best) to " +
-         std::to_string(scale.worst) + ", default " + std::to_string(scale.standard);
+  return "; --quality " + std::to_string(scale.best) + " (best) to " + std::to_string(scale.worst) +
+         ", default " + std::to_string(scale.standard);
 }
 
 std::string why_not(const gst::EncoderSpec& spec) {

@@ -15,7 +15,7 @@ struct EncoderListing {
   std::string name;         ///< what `--encoder` takes
   std::string description;  ///< one line, with the meaning and the default of `--quality`
   bool available = false;
-  std::string reason;       ///< why it is not available: the missing plugin or device; else empty
+  std::string reason;  ///< why it is not available: the missing plugin or device; else empty
 };
 
 /// Every encoder we know, the default first.

@@ -6,8 +6,6 @@
 #include <optional>
 #include <utility>
 
-
-
 #ifdef EQUALUX_HAVE_LIBAV
 #include "../container/container.h"
 #endif
@@ -21,8 +19,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// From starting a decoder to its first picture.
-constexpr auto kFirstPicture = 10s;
+/// From starting a decoder to its first picture; only a machine that is busy elsewhere needs long.
+constexpr auto kFirstPicture = 30s;
 
 void check_readable(const std::string& path) {
   std::error_code failure;
@@ -54,6 +52,7 @@ class FileSource final : public Source {
 
  private:
   void probe();
+  gst::SamplePtr next_sample();
   void set_times(GstSample* sample, Frame& frame);
   bool is_hidden(GstSample* sample, Frame& frame);
 
@@ -141,11 +140,20 @@ bool FileSource::is_hidden(GstSample* sample, Frame& frame) {
   return stamp.hidden;
 }
 
+gst::SamplePtr FileSource::next_sample() {
+  try {
+    return tap_->next();
+  } catch (const Error&) {
+    decoder_->rethrow_refusal();
+    throw;
+  }
+}
+
 bool FileSource::read(Frame& frame) {
   gst::SamplePtr sample;
   do {
     if (cancelled_) return false;
-    sample = tap_->next();
+    sample = next_sample();
     if (!sample) return false;
   } while (is_hidden(sample.get(), frame));
   tap_->lend(sample.get(), frame);
@@ -157,9 +165,7 @@ bool FileSource::read(Frame& frame) {
 
 std::optional<std::string> FileSource::shortfall() const {
   std::string text;
-  const auto add = [&](const std::string& reason) {
-    text += (text.empty() ? "" : "; ") + reason;
-  };
+  const auto add = [&](const std::string& reason) { text += (text.empty() ? "" : "; ") + reason; };
   if (feed_ && !feed_->read_error().empty()) add("reading stopped: " + feed_->read_error());
   // Interlaced streams may have a packet for each field.
   if (feed_ && info_.field_order == FieldOrder::progressive && feed_->lost() > 0) {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <gst/pbutils/pbutils.h>
-
 #include <log.h>
 
 namespace equalux::gst {
@@ -22,17 +21,18 @@ constexpr auto kStopLimit = 5s;
 
 std::string one_line(std::string_view text) {
   std::string line(text.substr(0, text.find('\n')));
-  while (!line.empty() && (line.back() == '.' || line.back() == ' ')) line.pop_back();
+  while (!line.empty() && (line.back() == '.' || line.back() == ' '))
+    line.pop_back();
   return line;
 }
 
 void log_gstreamer(GstDebugCategory* category, GstDebugLevel level, const gchar*, const gchar*,
                    gint, GObject* object, GstDebugMessage* message, gpointer) {
   if (level > gst_debug_category_get_threshold(category)) return;
-  const bool named = object != nullptr && GST_IS_OBJECT(object) && GST_OBJECT_NAME(object) != nullptr;
+  const bool named =
+      object != nullptr && GST_IS_OBJECT(object) && GST_OBJECT_NAME(object) != nullptr;
   logger().debug("gstreamer {} {}: {}", gst_debug_category_get_name(category),
-                 named ? GST_OBJECT_NAME(object) : "",
-                 one_line(gst_debug_message_get(message)));
+                 named ? GST_OBJECT_NAME(object) : "", one_line(gst_debug_message_get(message)));
 }
 
 void log_glib(const gchar* domain, GLogLevelFlags, const gchar* message, gpointer) {
@@ -101,11 +101,11 @@ void start_up() {
 
 std::string package_of(const std::string& factory) {
   static constexpr std::pair<std::string_view, std::string_view> kPackages[] = {
-      {"x264enc", "gstreamer1.0-plugins-ugly"}, {"x265enc", "gstreamer1.0-plugins-bad"},
-      {"av1enc", "gstreamer1.0-plugins-bad"},   {"vp9enc", "gstreamer1.0-plugins-good"},
-      {"jpegenc", "gstreamer1.0-plugins-good"}, {"v4l2", "gstreamer1.0-plugins-good"},
-      {"avenc_", "gstreamer1.0-libav"},         {"avdec_", "gstreamer1.0-libav"},
-      {"nv", "gstreamer1.0-plugins-bad"},       {"va", "gstreamer1.0-plugins-bad"},
+      {"x264enc", "gstreamer1.0-plugins-ugly"},   {"x265enc", "gstreamer1.0-plugins-bad"},
+      {"av1enc", "gstreamer1.0-plugins-bad"},     {"vp9enc", "gstreamer1.0-plugins-good"},
+      {"jpegenc", "gstreamer1.0-plugins-good"},   {"v4l2", "gstreamer1.0-plugins-good"},
+      {"avenc_", "gstreamer1.0-libav"},           {"avdec_", "gstreamer1.0-libav"},
+      {"nv", "gstreamer1.0-plugins-bad"},         {"va", "gstreamer1.0-plugins-bad"},
       {"decodebin", "gstreamer1.0-plugins-base"}, {"videoconvert", "gstreamer1.0-plugins-base"},
       {"app", "gstreamer1.0-plugins-base"},
   };
@@ -189,8 +189,8 @@ Error Messages::error(const std::string& name, Role role) const {
   const ErrorPtr owned(error);
   ExitCode code = code_of(*error, role);
   if (!missing_.empty() && (code == ExitCode::unavailable || code == ExitCode::bad_input)) {
-    return {ExitCode::unavailable, name + ": GStreamer has no " + missing_ + ": install " +
-                                       package_of("")};
+    return {ExitCode::unavailable,
+            name + ": GStreamer has no " + missing_ + ": install " + package_of("")};
   }
   const char* element = GST_MESSAGE_SRC_NAME(error_.get());
   return {code, name + ": " + one_line(error->message) + " (" + element + ")"};

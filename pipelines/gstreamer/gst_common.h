@@ -4,9 +4,8 @@
 #include <memory>
 #include <string>
 
-#include <gst/gst.h>
-
 #include <equalux/error.h>
+#include <gst/gst.h>
 
 /// What every use of GStreamer needs: start-up, handles, messages turned into errors.
 namespace equalux::gst {

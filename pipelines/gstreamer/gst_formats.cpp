@@ -9,14 +9,22 @@ namespace equalux::gst {
 namespace {
 
 constexpr std::array<std::pair<PixelFormat, GstVideoFormat>, 17> kFormats{{
-    {PixelFormat::gray8, GST_VIDEO_FORMAT_GRAY8}, {PixelFormat::rgb, GST_VIDEO_FORMAT_RGB},
-    {PixelFormat::bgr, GST_VIDEO_FORMAT_BGR},     {PixelFormat::rgbx, GST_VIDEO_FORMAT_RGBx},
-    {PixelFormat::bgrx, GST_VIDEO_FORMAT_BGRx},   {PixelFormat::xrgb, GST_VIDEO_FORMAT_xRGB},
-    {PixelFormat::xbgr, GST_VIDEO_FORMAT_xBGR},   {PixelFormat::rgba, GST_VIDEO_FORMAT_RGBA},
-    {PixelFormat::bgra, GST_VIDEO_FORMAT_BGRA},   {PixelFormat::argb, GST_VIDEO_FORMAT_ARGB},
-    {PixelFormat::abgr, GST_VIDEO_FORMAT_ABGR},   {PixelFormat::nv12, GST_VIDEO_FORMAT_NV12},
-    {PixelFormat::i420, GST_VIDEO_FORMAT_I420},   {PixelFormat::yuy2, GST_VIDEO_FORMAT_YUY2},
-    {PixelFormat::uyvy, GST_VIDEO_FORMAT_UYVY},   {PixelFormat::y42b, GST_VIDEO_FORMAT_Y42B},
+    {PixelFormat::gray8, GST_VIDEO_FORMAT_GRAY8},
+    {PixelFormat::rgb, GST_VIDEO_FORMAT_RGB},
+    {PixelFormat::bgr, GST_VIDEO_FORMAT_BGR},
+    {PixelFormat::rgbx, GST_VIDEO_FORMAT_RGBx},
+    {PixelFormat::bgrx, GST_VIDEO_FORMAT_BGRx},
+    {PixelFormat::xrgb, GST_VIDEO_FORMAT_xRGB},
+    {PixelFormat::xbgr, GST_VIDEO_FORMAT_xBGR},
+    {PixelFormat::rgba, GST_VIDEO_FORMAT_RGBA},
+    {PixelFormat::bgra, GST_VIDEO_FORMAT_BGRA},
+    {PixelFormat::argb, GST_VIDEO_FORMAT_ARGB},
+    {PixelFormat::abgr, GST_VIDEO_FORMAT_ABGR},
+    {PixelFormat::nv12, GST_VIDEO_FORMAT_NV12},
+    {PixelFormat::i420, GST_VIDEO_FORMAT_I420},
+    {PixelFormat::yuy2, GST_VIDEO_FORMAT_YUY2},
+    {PixelFormat::uyvy, GST_VIDEO_FORMAT_UYVY},
+    {PixelFormat::y42b, GST_VIDEO_FORMAT_Y42B},
     {PixelFormat::y444, GST_VIDEO_FORMAT_Y444},
 }};
 
@@ -38,7 +46,7 @@ std::span<const PixelFormat> layouts_for(std::pair<int, int> shifts) {
   return y == 0 ? std::span<const PixelFormat>(k422) : std::span<const PixelFormat>(k420);
 }
 
-constexpr std::array kPackedRgb{PixelFormat::bgr, PixelFormat::rgb, PixelFormat::bgrx,
+constexpr std::array kPackedRgb{PixelFormat::bgr,  PixelFormat::rgb,  PixelFormat::bgrx,
                                 PixelFormat::rgbx, PixelFormat::bgra, PixelFormat::rgba};
 
 std::optional<PixelFormat> first_accepted(std::span<const PixelFormat> formats,
@@ -121,9 +129,15 @@ GstVideoColorimetry colorimetry_of(const StreamInfo& info) {
   result.range = info.desc.range == ColorRange::full ? GST_VIDEO_COLOR_RANGE_0_255
                                                      : GST_VIDEO_COLOR_RANGE_16_235;
   switch (info.desc.matrix) {
-    case ColorMatrix::bt601: result.matrix = GST_VIDEO_COLOR_MATRIX_BT601; break;
-    case ColorMatrix::bt709: result.matrix = GST_VIDEO_COLOR_MATRIX_BT709; break;
-    case ColorMatrix::bt2020: result.matrix = GST_VIDEO_COLOR_MATRIX_BT2020; break;
+    case ColorMatrix::bt601:
+      result.matrix = GST_VIDEO_COLOR_MATRIX_BT601;
+      break;
+    case ColorMatrix::bt709:
+      result.matrix = GST_VIDEO_COLOR_MATRIX_BT709;
+      break;
+    case ColorMatrix::bt2020:
+      result.matrix = GST_VIDEO_COLOR_MATRIX_BT2020;
+      break;
   }
   return result;
 }

@@ -3,9 +3,8 @@
 #include <optional>
 #include <string>
 
-#include <gst/video/video.h>
-
 #include <equalux/image.h>
+#include <gst/video/video.h>
 
 #include "../source.h"
 #include "gst_common.h"

@@ -38,8 +38,7 @@ gst::CapsPtr accepted_caps(const FormatPredicate& accepts) {
 
 class LaunchSource final : public Source {
  public:
-  explicit LaunchSource(std::string launch)
-      : launch_(std::move(launch)), name_("gst:" + launch_) {}
+  explicit LaunchSource(std::string launch) : launch_(std::move(launch)), name_("gst:" + launch_) {}
 
   StreamInfo open(const FormatPredicate& accepts) override;
   bool lends_buffers() const override { return true; }
@@ -80,9 +79,9 @@ bool LaunchSource::start(GstElement* sink) {
 }
 
 StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
-  pipeline_ = std::make_unique<gst::Pipeline>(gst::parse_launch(
-      launch_ + " ! videoconvert ! appsink name=equalux_out", launch_,
-      "a source ends with video, as in gst:videotestsrc ! videoscale"));
+  pipeline_ = std::make_unique<gst::Pipeline>(
+      gst::parse_launch(launch_ + " ! videoconvert ! appsink name=equalux_out", launch_,
+                        "a source ends with video, as in gst:videotestsrc ! videoscale"));
   GstElement* sink = gst::element_of(pipeline_->get(), "equalux_out");
   gst::set_up_appsink(sink, gst::WhenFull::wait);
   const gst::CapsPtr caps = accepted_caps(accepts);

@@ -11,8 +11,8 @@ ElementPtr parse_launch(const std::string& full, const std::string& launch,
     throw Error(ExitCode::usage, "gst: holds no launch string; " + hint);
   }
   GError* raw = nullptr;
-  GstElement* parsed = gst_parse_launch_full(full.c_str(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS,
-                                             &raw);
+  GstElement* parsed =
+      gst_parse_launch_full(full.c_str(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &raw);
   const ErrorPtr error(raw);
   ElementPtr pipeline;
   if (parsed != nullptr) {

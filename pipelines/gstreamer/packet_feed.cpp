@@ -25,7 +25,9 @@ InputContext open_video(const std::string& path, int video_stream) {
   return input;
 }
 
-void free_packet(gpointer packet) { FreePacket()(static_cast<AVPacket*>(packet)); }
+void free_packet(gpointer packet) {
+  FreePacket()(static_cast<AVPacket*>(packet));
+}
 
 class LibavFeed final : public PacketFeed {
  public:
@@ -61,8 +63,7 @@ class LibavFeed final : public PacketFeed {
 
 std::optional<std::int64_t> LibavFeed::nanoseconds(std::int64_t ticks) const {
   if (ticks == AV_NOPTS_VALUE) return std::nullopt;
-  return av_rescale_q_rnd(ticks, stream_->time_base, kNanoseconds,
-                          AV_ROUND_NEAR_INF);
+  return av_rescale_q_rnd(ticks, stream_->time_base, kNanoseconds, AV_ROUND_NEAR_INF);
 }
 
 std::uint64_t LibavFeed::lost() const {
@@ -94,9 +95,8 @@ BufferPtr LibavFeed::wrap(PacketPtr packet) {
   const auto size = static_cast<gsize>(packet->size);
   std::uint8_t* data = packet->data;
   GstBuffer* buffer = gst_buffer_new();
-  gst_buffer_append_memory(buffer,
-                           gst_memory_new_wrapped(GST_MEMORY_FLAG_READONLY, data, size, 0, size,
-                                                  packet.release(), free_packet));
+  gst_buffer_append_memory(buffer, gst_memory_new_wrapped(GST_MEMORY_FLAG_READONLY, data, size, 0,
+                                                          size, packet.release(), free_packet));
   return BufferPtr(buffer);
 }
 
@@ -139,7 +139,9 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
 
 namespace equalux::gst {
 
-std::unique_ptr<PacketFeed> make_packet_feed(const std::string&, int) { return nullptr; }
+std::unique_ptr<PacketFeed> make_packet_feed(const std::string&, int) {
+  return nullptr;
+}
 
 }  // namespace equalux::gst
 

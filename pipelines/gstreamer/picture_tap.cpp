@@ -52,8 +52,8 @@ SamplePtr PictureTap::pull(std::chrono::milliseconds limit) {
     if (messages_.failed()) throw messages_.error(name_, Role::input);
     if (gst_app_sink_is_eos(sink_) != FALSE) return nullptr;
     if (Clock::now() > deadline) {
-      throw Error(ExitCode::bad_input, name_ + ": no picture for " +
-                                           std::to_string(limit.count() / 1000) + " s");
+      throw Error(ExitCode::bad_input,
+                  name_ + ": no picture for " + std::to_string(limit.count() / 1000) + " s");
     }
   }
   return nullptr;

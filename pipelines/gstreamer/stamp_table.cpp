@@ -40,7 +40,8 @@ Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
   const std::lock_guard lock(mutex_);
   auto found = waiting_.begin();
   if (by_order_) {
-    for (; skip_ > 0 && found != waiting_.end(); --skip_) found = waiting_.erase(found);
+    for (; skip_ > 0 && found != waiting_.end(); --skip_)
+      found = waiting_.erase(found);
   } else if (pts_ns) {
     found = waiting_.lower_bound(Stamp{*pts_ns - kNear, 0, false});
     if (found != waiting_.end() && found->pts_ns > *pts_ns + kNear) found = waiting_.end();
@@ -52,8 +53,8 @@ Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
   // Before the first frame, a stream that was cut from another has packets that refer to pictures
   // which are not there.
   if (last_) {
-    lost_ += static_cast<std::uint64_t>(std::count_if(
-        waiting_.begin(), found, [](const Stamp& passed) { return !passed.hidden; }));
+    lost_ += static_cast<std::uint64_t>(
+        std::count_if(waiting_.begin(), found, [](const Stamp& passed) { return !passed.hidden; }));
   }
   last_ = *found;
   waiting_.erase(waiting_.begin(), std::next(found));

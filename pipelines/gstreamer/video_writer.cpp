@@ -17,9 +17,8 @@ std::unique_ptr<ContainerWriter> make_video_writer(const ContainerWriterOptions&
 #include <utility>
 
 #include <gst/app/gstappsrc.h>
-#include <unistd.h>
-
 #include <log.h>
+#include <unistd.h>
 
 #include "../frame.h"
 #include "encoder_table.h"
@@ -51,8 +50,8 @@ class MuxWriter final : public ContainerWriter {
   explicit MuxWriter(const ContainerWriterOptions& options)
       : path_(options.output_path), partial_(partial_name(path_)), muxer_(muxer_for(path_)) {
     if (!options.copy_from.empty()) {
-      logger().warn("{}: holds the video alone, this build copies no other streams (no libavformat)",
-                    path_);
+      logger().warn(
+          "{}: holds the video alone, this build copies no other streams (no libavformat)", path_);
     }
   }
   ~MuxWriter() override { abandon(); }
@@ -97,8 +96,9 @@ void MuxWriter::check(const std::string& codec) {
   }
   const bool mkv = std::string_view(muxer_) == "matroskamux";
   if (codec == "ffv1") {
-    throw Error(ExitCode::unavailable, path_ + ": FFV1 is written by libavformat, which this build "
-                                               "lacks; --encoder x264 --lossless needs none");
+    throw Error(ExitCode::unavailable, path_ +
+                                           ": FFV1 is written by libavformat, which this build "
+                                           "lacks; --encoder x264 --lossless needs none");
   }
   if (!mkv && (codec == "mjpeg" || codec == "vp9")) {
     throw Error(ExitCode::usage, path_ + ": does not hold " + codec + " video; mkv does");
@@ -111,12 +111,11 @@ void MuxWriter::start(const EncodedVideoFormat& video) {
     caps_.reset(gst_caps_from_string(std::string(spec.stream_caps).c_str()));
     break;
   }
-  gst_caps_set_simple(caps_.get(), "width", G_TYPE_INT, video.width, "height", G_TYPE_INT,
-                      video.height, "framerate", GST_TYPE_FRACTION,
-                      static_cast<int>(video.frame_rate.num),
-                      static_cast<int>(video.frame_rate.den), "pixel-aspect-ratio",
-                      GST_TYPE_FRACTION, static_cast<int>(video.pixel_aspect.num),
-                      static_cast<int>(video.pixel_aspect.den), nullptr);
+  gst_caps_set_simple(
+      caps_.get(), "width", G_TYPE_INT, video.width, "height", G_TYPE_INT, video.height,
+      "framerate", GST_TYPE_FRACTION, static_cast<int>(video.frame_rate.num),
+      static_cast<int>(video.frame_rate.den), "pixel-aspect-ratio", GST_TYPE_FRACTION,
+      static_cast<int>(video.pixel_aspect.num), static_cast<int>(video.pixel_aspect.den), nullptr);
   if (!video.codec_data.empty()) {
     const BufferPtr data(gst_buffer_new_allocate(nullptr, video.codec_data.size(), nullptr));
     gst_buffer_fill(data.get(), 0, video.codec_data.data(), video.codec_data.size());
@@ -196,8 +195,8 @@ void MuxWriter::finish(bool) {
   std::error_code failure;
   fs::rename(partial_, path_, failure);
   if (failure) {
-    throw Error(ExitCode::write_failed, path_ + ": cannot be renamed from " + partial_ + ": " +
-                                            failure.message());
+    throw Error(ExitCode::write_failed,
+                path_ + ": cannot be renamed from " + partial_ + ": " + failure.message());
   }
 }
 
