@@ -7,10 +7,11 @@ target_compile_definitions(equalux_program_support
 target_link_libraries(equalux_program_support PRIVATE Threads::Threads equalux_warnings)
 add_dependencies(equalux_program_support equalux_program)
 
-foreach(stem program_errors program_options program_image program_run)
+foreach(stem program_errors program_options program_image program_run golden)
   equalux_test(${stem} LABELS program LIBRARIES equalux_program_support equalux_cli)
   target_compile_definitions(test_${stem} PRIVATE
-    EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>")
+    EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
+    EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 endforeach()
 equalux_test(config_file LABELS core LIBRARIES equalux_cli)
 equalux_test(batch_plan LABELS core LIBRARIES equalux_cli equalux_program_support)

@@ -1,0 +1,90 @@
+// Results that are written down: frame hashes of the sample clip, which no machine and no change may
+// alter, and the report's published pictures where a folder with them is named.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "still.h"
+#include "support/program.h"
+#include "support/test_images.h"
+#ifdef EQUALUX_HAVE_OPENCV
+#include "opencv/still.h"
+#endif
+
+namespace equalux::test {
+namespace {
+
+std::vector<std::string> frame_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (const std::string& line : lines_of(text)) {
+    if (!line.starts_with('#')) lines.push_back(line);
+  }
+  return lines;
+}
+
+std::string file_text(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// Regenerate after a change of the clip alone:
+///   equalux run samples/clip.mp4 -o null --preset plain --quiet --verify=tests/data/clip_fused_i420.framemd5
+TEST(Golden, FrameHashesOfTheSampleClip) {
+#if !defined(EQUALUX_HAVE_GSTREAMER)
+  GTEST_SKIP() << "built without GStreamer, which decodes the clip";
+#else
+  const std::filesystem::path source = EQUALUX_SOURCE_FOLDER;
+  const std::vector<std::string> expected =
+      frame_lines(file_text(source / "tests/data/clip_fused_i420.framemd5"));
+  ASSERT_EQ(expected.size(), 225u);
+  for (const char* simd : {"", "AVX2", "scalar"}) {
+    for (const char* threads : {"1", "2"}) {
+      ProgramOptions options;
+      options.environment = {{"EQUALUX_SIMD", simd}};
+      const ProgramResult result =
+          run_program({"run", (source / "samples/clip.mp4").string(), "-o", "null", "--preset",
+                       "plain", "--quiet", "--threads", threads, "--verify"},
+                      options);
+      if (result.err.find("EQUALUX_SIMD") != std::string::npos) continue;  // not on this machine
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_EQ(frame_lines(result.out), expected) << simd << " " << threads;
+    }
+  }
+#endif
+}
+
+TEST(Golden, PublishedPictures) {
+  const char* folder = std::getenv("EQUALUX_GOLDEN");
+  if (folder == nullptr) GTEST_SKIP() << "EQUALUX_GOLDEN names no folder of published pictures";
+#if defined(EQUALUX_HAVE_OPENCV)
+  register_opencv_stills();
+  const std::filesystem::path golden(folder);
+  TemporaryFolder out;
+  for (const std::string name : {"chateau", "palais_garnier"}) {
+    for (const auto& [scaler, suffix] :
+         {std::pair{"max-abs", "_max_abs.png"}, std::pair{"min-max", "_min_max.png"}}) {
+      const Image expected = read_still((golden / (name + suffix)).string());
+      for (const char* chain : {"fused", "staged"}) {
+        const ProgramResult result =
+            run_program({"image", (golden / (name + ".png")).string(), out / "out.png", "--scaler",
+                         scaler, "--chain", chain, "--bins", "256"});
+        ASSERT_EQ(result.exit_code, 0) << result.err;
+        const Image got = read_still(out / "out.png");
+        ASSERT_EQ(got.desc(), expected.desc());
+        EXPECT_EQ(count_differences(got.view(), expected.view()), 0u)
+            << name << " " << scaler << " " << chain;
+      }
+    }
+  }
+#else
+  GTEST_SKIP() << "built without OpenCV, which reads the pictures";
+#endif
+}
+
+}  // namespace
+}  // namespace equalux::test
