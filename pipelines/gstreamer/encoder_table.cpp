@@ -31,7 +31,8 @@ const std::vector<EncoderSpec>& table() {
     {.name = "vp9", .element = "vp9enc", .codec = "vp9", .title = "VP9 by libvpx",
      .quality = QualityScale{0, 63, 24},
      .settings = "end-usage=cq cq-level={q} min-quantizer=0 max-quantizer=63 "
-                 "target-bitrate=200000000 deadline=1 cpu-used=6 row-mt=true lag-in-frames=0 auto-alt-ref=false "
+                 "target-bitrate=200000000 deadline=1 cpu-used=6 row-mt=true "
+                 "lag-in-frames=0 auto-alt-ref=false "
                  "timebase=1/90000",
      .lossless = "min-quantizer=0 max-quantizer=0 target-bitrate=200000000 deadline=1 "
                  "cpu-used=6 row-mt=true lag-in-frames=0 auto-alt-ref=false timebase=1/90000",
