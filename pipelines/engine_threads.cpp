@@ -282,6 +282,8 @@ void Engine::finish_sink() {
     ending = Ending::partial;
     if (source_error_) result_.partial_reason = message_of(source_error_);
     if (shortfall_) result_.partial_reason = *shortfall_;
+  } else if (closed_ || end_ == End::limit) {
+    ending = Ending::shortened;
   }
   sink_.finish(ending);
   result_.elapsed_s += std::chrono::duration<double>(Clock::now() - start).count();

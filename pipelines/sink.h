@@ -11,6 +11,7 @@ namespace equalux {
 /// How a stream ended, which decides what a sink does with its output.
 enum class Ending : std::uint8_t {
   complete,  ///< every frame is there
+  shortened, ///< ended early because that was asked for: enough frames, a closed window
   partial,   ///< closed, playable and given its final name, but short
   failed,    ///< nothing may be left under the final name
 };

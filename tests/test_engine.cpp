@@ -73,7 +73,7 @@ TEST_F(EngineTest, DelayedProcessorDoesNotHoldFramesBack) {
   EXPECT_EQ(result.frames_out, 2U);
 }
 
-TEST_F(EngineTest, MaxFramesIsComplete) {
+TEST_F(EngineTest, MaxFramesIsShortenedOnPurpose) {
   FakeSource source(100);
   source.short_by = "never looked at";
   options.max_frames = 7;
@@ -81,7 +81,7 @@ TEST_F(EngineTest, MaxFramesIsComplete) {
   EXPECT_EQ(result.code, ExitCode::done);
   EXPECT_EQ(result.frames_in, 7U);
   EXPECT_EQ(sink.indexes, first_numbers(7));
-  EXPECT_THAT(sink.endings, ElementsAre(Ending::complete));
+  EXPECT_THAT(sink.endings, ElementsAre(Ending::shortened));
 }
 
 TEST_F(EngineTest, MaxFramesOfALiveSourceCountsDeliveredFrames) {
@@ -202,7 +202,7 @@ TEST_F(EngineTest, AClosedSinkEndsTheRunAsDone) {
     const RunResult result = run(source, processor, own, options, stop);
     EXPECT_EQ(result.code, ExitCode::done);
     EXPECT_EQ(result.frames_out, 5U);
-    EXPECT_THAT(own.endings, ElementsAre(Ending::complete));
+    EXPECT_THAT(own.endings, ElementsAre(Ending::shortened));
   }
 }
 

@@ -153,7 +153,7 @@ void FileSink::finish(Ending ending) {
       drain();
       encoder_.reset();
       if (started_) {
-        writer_->finish(ending == Ending::partial);
+        writer_->finish(ending != Ending::complete);
         writer_.reset();
         return;
       }

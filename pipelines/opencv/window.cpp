@@ -134,7 +134,8 @@ class WindowSink final : public Sink {
   }
 
   void finish(Ending ending) override {
-    if (ending == Ending::complete && !live_ && !closed() && !after_.empty()) {
+    const bool wanted = ending == Ending::complete || ending == Ending::shortened;
+    if (wanted && !live_ && !closed() && !after_.empty()) {
       const auto now = Clock::now();
       hold(std::min(pacer_.due(end_of_last_ns_, now), now + kLongestHold));
     }

@@ -27,7 +27,7 @@ int report(equalux::ExitCode code, std::string message) {
 int main(int argc, char** argv) {
   using equalux::ExitCode;
   try {
-    equalux::cli::ignore_broken_pipes();
+    equalux::cli::ignore_write_signals();
 #ifdef EQUALUX_HAVE_OPENCV
     equalux::register_opencv_stills();
 #endif

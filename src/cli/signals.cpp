@@ -34,8 +34,9 @@ void catch_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-void ignore_broken_pipes() {
+void ignore_write_signals() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace equalux::cli

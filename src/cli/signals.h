@@ -11,6 +11,7 @@ namespace equalux::cli {
 /// From now on a first SIGINT or SIGTERM sets the token, and a second one exits at once with 130
 /// or 143, leaving the partial file.
 void catch_signals();
-void ignore_broken_pipes();
+/// Writing into a closed pipe or past a file-size limit is an error that write() reports, not a death.
+void ignore_write_signals();
 
 }  // namespace equalux::cli
