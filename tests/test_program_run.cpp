@@ -116,7 +116,8 @@ TEST_F(RunCommand, TruncatedInputIsPartial) {
 
 TEST_F(RunCommand, SignalsCloseTheOutput) {
   for (const auto& [signal, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
-    options_.meanwhile = [this, signal](int program) {
+    std::chrono::steady_clock::time_point signalled;
+    options_.meanwhile = [this, signal, &signalled](int program) {
       // Frames are under way once the partial file grows, however long the start took.
       const std::filesystem::path partial = folder_.path() / "endless.partial.y4m";
       std::error_code none;
@@ -124,9 +125,11 @@ TEST_F(RunCommand, SignalsCloseTheOutput) {
         if (std::filesystem::exists(partial, none) && std::filesystem::file_size(partial, none) > 0) break;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
+      signalled = std::chrono::steady_clock::now();
       ::kill(program, signal);
     };
     const ProgramResult result = run({"run", "test:64x48@25", "-o", "endless.y4m"});
+    EXPECT_LT(std::chrono::steady_clock::now() - signalled, std::chrono::seconds(5));
     EXPECT_EQ(result.exit_code, code) << result.err;
     EXPECT_THAT(result.err, HasSubstr("stopped by a signal"));
     EXPECT_THAT(folder_.names(), ElementsAre("endless.y4m", "in.y4m"));
