@@ -19,5 +19,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/equalux-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/equalux-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/equalux)
 
+# From the .pc file to the prefix, so that a package may be unpacked anywhere.
+file(RELATIVE_PATH EQUALUX_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/equalux.pc.in ${CMAKE_CURRENT_BINARY_DIR}/equalux.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/equalux.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
