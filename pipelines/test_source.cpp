@@ -64,10 +64,12 @@ std::uint8_t chroma_at(int x, int y, std::uint32_t layer) {
   return static_cast<std::uint8_t>(128 + (noise(x, y, kCellShift[0], layer) - 128) / 10);
 }
 
+/// The last pair of an odd width in YUY2 and UYVY holds a sample past it: that one is filled too.
 void fill_luma(const ImageView& view, int offset, int step) {
+  const int columns = step == 2 ? (view.desc.width + 1) / 2 * 2 : view.desc.width;
   for (int y = 0; y < view.desc.height; ++y) {
     std::uint8_t* row = view.row(0, y) + offset;
-    for (int x = 0; x < view.desc.width; ++x)
+    for (int x = 0; x < columns; ++x)
       row[x * step] = luma_at(x, y);
   }
 }
