@@ -1,0 +1,2 @@
+// Owns the tests' precompiled headers; see tests/CMakeLists.txt. Never run.
+int main() { return 0; }
