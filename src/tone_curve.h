@@ -54,15 +54,17 @@ EQUALUX_HD GainFraction gain_fraction(const CurveScale& scale, std::uint64_t cdf
 /// ceil(gain 2^48): c times it, plus 2^47, shifted right by 48 is round(c gain) exactly, because
 /// c < 2^8 keeps the excess below the 1 / (2 v 2^31) that lies between a product and the next half.
 EQUALUX_HD std::uint64_t gain_48(const GainFraction& gain) {
-  // Long division in two steps of 24 bits: the remainder stays below 2^39.
-  std::uint64_t quotient = gain.numerator / gain.denominator;
-  std::uint64_t rest = gain.numerator % gain.denominator;
-  for (int step = 0; step < 2; ++step) {
-    rest <<= 24;
-    quotient = (quotient << 24) + rest / gain.denominator;
-    rest %= gain.denominator;
-  }
-  return quotient + (rest != 0 ? 1 : 0);
+  // A quotient in double precision is off by at most 8 where it is below 2^56; what it leaves over
+  // is then below 2^43, exact in double precision too, and corrects it.
+  const auto denominator = static_cast<double>(gain.denominator);
+  const auto estimate = static_cast<std::uint64_t>(static_cast<double>(gain.numerator) *
+                                                   281474976710656.0 / denominator);
+  const auto rest =
+      static_cast<std::int64_t>((gain.numerator << 48) - estimate * gain.denominator);  // mod 2^64
+  auto correction = static_cast<std::int64_t>(static_cast<double>(rest) / denominator);
+  const auto exact = correction * static_cast<std::int64_t>(gain.denominator);
+  if (exact < rest) ++correction;  // up to the next whole: the quotient was cut towards zero
+  return estimate + static_cast<std::uint64_t>(correction);
 }
 
 /// round(c gain), halves up, for 0 <= c <= 255.

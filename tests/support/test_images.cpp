@@ -1,6 +1,7 @@
 #include "support/test_images.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -10,16 +11,37 @@ namespace {
 
 constexpr std::uint8_t kPoison = 0xA5;
 
-/// One byte of a textured, lit scene: three slow waves and grain, mostly in the lower half.
-std::uint8_t natural_byte(std::size_t x, std::size_t y, int plane, std::mt19937& grain) {
-  const auto fx = static_cast<double>(x);
-  const auto fy = static_cast<double>(y);
-  const double wave = std::sin(fx * 0.013 + plane) * std::cos(fy * 0.017) +
-                      0.5 * std::sin(fx * 0.07 + fy * 0.05 + 2.0 * plane) +
-                      0.25 * std::sin(fx * 0.31) * std::sin(fy * 0.23);
-  const double level = 90.0 + 38.0 * wave + static_cast<double>(grain() % 9) - 4.0;
-  return static_cast<std::uint8_t>(std::clamp(level, 0.0, 255.0));
-}
+/// A textured, lit scene: three slow waves and grain, mostly in the lower half. The waves' parts
+/// by column and by row are tables: frames may be large.
+class NaturalScene {
+ public:
+  NaturalScene(std::size_t columns, std::size_t rows, int plane) : columns_(columns), rows_(rows) {
+    for (std::size_t x = 0; x < columns; ++x) {
+      const auto fx = static_cast<double>(x);
+      columns_[x] = {std::sin(fx * 0.013 + plane), std::sin(fx * 0.07 + 2.0 * plane),
+                     std::cos(fx * 0.07 + 2.0 * plane), std::sin(fx * 0.31)};
+    }
+    for (std::size_t y = 0; y < rows; ++y) {
+      const auto fy = static_cast<double>(y);
+      rows_[y] = {std::cos(fy * 0.017), std::cos(fy * 0.05), std::sin(fy * 0.05),
+                  std::sin(fy * 0.23)};
+    }
+  }
+
+  [[nodiscard]] std::uint8_t at(std::size_t x, std::size_t y, std::uint32_t grain) const {
+    const Waves& c = columns_[x];
+    const Waves& r = rows_[y];
+    const double wave =
+        c[0] * r[0] + 0.5 * (c[1] * r[1] + c[2] * r[2]) + 0.25 * c[3] * r[3];
+    const double level = 90.0 + 38.0 * wave + static_cast<double>(grain % 9) - 4.0;
+    return static_cast<std::uint8_t>(std::clamp(level, 0.0, 255.0));
+  }
+
+ private:
+  using Waves = std::array<double, 4>;
+  std::vector<Waves> columns_;
+  std::vector<Waves> rows_;
+};
 
 std::uint8_t content_byte(Content content, std::size_t x, std::size_t y, int plane,
                           std::mt19937& random) {
@@ -32,7 +54,7 @@ std::uint8_t content_byte(Content content, std::size_t x, std::size_t y, int pla
     case Content::white: return 255;
     case Content::nearly_flat:
       return static_cast<std::uint8_t>((random() % 997 == 0 ? 1 : 0) + 117);
-    case Content::natural: return natural_byte(x, y, plane, random);
+    case Content::natural: break;  // NaturalScene's
   }
   return 0;
 }
@@ -100,10 +122,14 @@ bool PaddedImage::padding_intact() const {
 void fill(const ImageView& view, Content content, std::uint32_t seed) {
   std::mt19937 random(seed);
   for (int p = 0; p < traits(view.desc.format).planes; ++p) {
-    for (int y = 0; y < plane_rows(view.desc, p); ++y) {
-      std::uint8_t* row = view.row(p, y);
-      for (std::size_t x = 0; x < row_bytes(view.desc, p); ++x) {
-        row[x] = content_byte(content, x, static_cast<std::size_t>(y), p, random);
+    const std::size_t columns = row_bytes(view.desc, p);
+    const auto rows = static_cast<std::size_t>(plane_rows(view.desc, p));
+    const bool natural = content == Content::natural;
+    const NaturalScene scene(natural ? columns : 0, natural ? rows : 0, p);
+    for (std::size_t y = 0; y < rows; ++y) {
+      std::uint8_t* row = view.row(p, static_cast<int>(y));
+      for (std::size_t x = 0; x < columns; ++x) {
+        row[x] = natural ? scene.at(x, y, random()) : content_byte(content, x, y, p, random);
       }
     }
   }

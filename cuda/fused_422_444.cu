@@ -1,0 +1,25 @@
+#include "fused_kernel.cuh"
+#include "fused_kernels.h"
+
+namespace equalux::cuda {
+namespace {
+
+template <typename Layout>
+const void* kernel_of(bool aligned) {
+  return aligned ? reinterpret_cast<const void*>(&fused_kernel<Layout, true>)
+                 : reinterpret_cast<const void*>(&fused_kernel<Layout, false>);
+}
+
+}  // namespace
+
+const void* fused_422_444_kernel(PixelFormat format, bool aligned) {
+  switch (format) {
+    case PixelFormat::yuy2: return kernel_of<Packed422Layout<0>>(aligned);
+    case PixelFormat::uyvy: return kernel_of<Packed422Layout<1>>(aligned);
+    case PixelFormat::y42b: return kernel_of<Y42bLayout>(aligned);
+    case PixelFormat::y444: return kernel_of<Y444Layout>(aligned);
+    default: return nullptr;
+  }
+}
+
+}  // namespace equalux::cuda

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <equalux/filter.h>
+
+#include "fused_params.h"
+#include "handles.h"
+
+/// The production path on a GPU: one cooperative kernel a frame. See fused_kernel.cuh.
+namespace equalux::cuda {
+
+/// Belongs to the device that was current when it was configured. One thread at a time.
+class FusedChain {
+ public:
+  explicit FusedChain(const EqualizeParams& params) : params_(params) {}
+
+  /// Allocates for frames of `desc`, any 8-bit format. Throws Error(unavailable).
+  void configure(const ImageDesc& desc);
+
+  /// Enqueues one frame; device memory of any stride and alignment, 16-byte accesses where all
+  /// planes allow them. `in` and `out` may be the same memory with the same strides. Frames of one
+  /// chain must not overlap in time. Throws Error(unavailable) where the launch is refused.
+  void enqueue(const ConstImageView& in, const ImageView& out, FieldOrder field_order,
+               cudaStream_t stream);
+
+ private:
+  struct Launch {
+    const void* kernel = nullptr;
+    unsigned block = 0;
+    std::size_t shared_bytes = 0;
+  };
+  [[nodiscard]] Launch prepare(bool aligned) const;
+
+  EqualizeParams params_;
+  ImageDesc desc_;
+  Launch aligned_;
+  Launch unaligned_;
+  int multiprocessors_ = 0;
+  bool overlaps_launches_ = false;  ///< compute capability 9.0: programmatic dependent launch
+  FusedParams frame_;  ///< what all frames have in common
+  DevicePointer<FusedState> state_;
+};
+
+}  // namespace equalux::cuda

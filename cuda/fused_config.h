@@ -1,0 +1,38 @@
+#pragma once
+
+/// Sizes of the fused kernel that depend on how much shared memory a block of an architecture has.
+namespace equalux::cuda {
+
+inline constexpr int kLanes = 32;
+/// Bytes that a lane moves at a time, and the alignment that this asks for.
+inline constexpr int kVectorBytes = 16;
+/// What a warp works on at a time: three vectors a lane.
+inline constexpr int kChunkBytes = 3 * kLanes * kVectorBytes;
+/// Warps that share one table of counters, a byte of each word for each.
+inline constexpr int kWarpsPerTable = 4;
+/// One table: a row of 32 words, one a lane, for each of 256 values.
+inline constexpr int kTableBytes = 256 * kLanes * 4;
+
+struct FusedConfig {
+  int warps;        ///< of a block, a multiple of kWarpsPerTable
+  int slots;        ///< chunks that a warp keeps in shared memory
+  int gain_stride;  ///< bytes from one value's gains to the next: 128, or 256 with room for chroma
+
+  [[nodiscard]] constexpr int threads() const { return warps * kLanes; }
+  [[nodiscard]] constexpr int tables() const { return warps / kWarpsPerTable; }
+  [[nodiscard]] constexpr int table_bytes() const { return tables() * kTableBytes; }
+  [[nodiscard]] constexpr int ring_bytes() const { return warps * slots * kChunkBytes; }
+};
+
+/// `arch` is __CUDA_ARCH__: 750 for compute capability 7.5.
+constexpr FusedConfig fused_config(int arch) {
+  if (arch < 800) return {4, 4, 128};                                     // 64 KB a block
+  if (arch == 860 || arch == 890 || arch >= 1200) return {8, 2, 256};     // 99 KB
+  if (arch < 900) return {8, 7, 256};                                     // 163 KB
+#if defined(EQUALUX_WARPS)
+  return {EQUALUX_WARPS, EQUALUX_SLOTS, 256};
+#endif
+  return {16, 3, 256};                                                    // 227 KB
+}
+
+}  // namespace equalux::cuda

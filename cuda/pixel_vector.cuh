@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+/// Single bytes of registers, and the rounding product of a code and a gain.
+namespace equalux::cuda {
+
+/// Byte `i` of consecutive words. After unrolling, one byte permutation.
+__device__ __forceinline__ std::uint32_t byte_of(const std::uint32_t* words, int i) {
+  return __byte_perm(words[i / 4], 0, 0x4440 | (i % 4));
+}
+
+/// The same byte times 256.
+__device__ __forceinline__ std::uint32_t byte_times_256(const std::uint32_t* words, int i) {
+  return __byte_perm(words[i / 4], 0, 0x4404 | (i % 4) << 4);
+}
+
+/// Bytes i and j in the upper bytes of a word's halves; the lower bytes are anything. Halves compare
+/// as their upper bytes do.
+__device__ __forceinline__ std::uint32_t upper_bytes(const std::uint32_t* words, int i, int j) {
+  return __byte_perm(words[i / 4], words[j / 4], (4 + j % 4) << 12 | (i % 4) << 4);
+}
+
+/// The upper bytes of the halves as two values.
+__device__ __forceinline__ std::uint32_t pair_of_upper(std::uint32_t halves) {
+  return __byte_perm(halves, 0, 0x4341);
+}
+
+/// Four results' lowest bytes as one word.
+__device__ __forceinline__ std::uint32_t pack(std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                              std::uint32_t d) {
+  return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+}
+
+/// Gains are kept times 2^118.
+inline constexpr float kGainScale = 0x1p118f;
+
+/// round(c gain) in the low 16 bits, for a code times 256 and a gain of float_gain() times
+/// kGainScale.
+///
+/// Read as a float, the integer 256 c is the denormal 2^-141 c. The fused product is 2^-23 c gain
+/// + 1, whose last place is 2^-23: the sum's rounding to nearest is the rounding of c gain, and its
+/// lowest bits are the result. No conversion is needed. The gain never puts c gain on a half.
+__device__ __forceinline__ std::uint32_t scale_rounded(std::uint32_t code_times_256, float gain) {
+  return __float_as_uint(__fmaf_rn(__uint_as_float(code_times_256), gain, 1.0f));
+}
+
+}  // namespace equalux::cuda

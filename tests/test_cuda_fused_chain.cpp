@@ -1,0 +1,167 @@
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include <equalux/error.h>
+#include <equalux/filter.h>
+
+#include "fused_chain.h"
+#include "support/device_image.h"
+#include "support/test_images.h"
+
+namespace equalux {
+namespace {
+
+using test::Content;
+using test::DeviceImage;
+using test::DeviceLayout;
+
+class CudaFusedChain : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
+  }
+
+  static std::vector<PixelFormat> byte_formats() {
+    std::vector<PixelFormat> formats;
+    for (int f = 0; f < kPixelFormatCount; ++f) {
+      const auto format = static_cast<PixelFormat>(f);
+      if (traits(format).model != ColorModel::real) formats.push_back(format);
+    }
+    return formats;
+  }
+
+  /// Frames of changing content through one chain, twice out of place and once in place; every
+  /// byte is compared with the CPU backend.
+  static void expect_same_as_cpu(const EqualizeParams& params, const ImageDesc& desc,
+                                 Content content, const DeviceLayout& layout = {},
+                                 FieldOrder order = FieldOrder::progressive) {
+    SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::to_string(desc.width) + "x" +
+                 std::to_string(desc.height) + " " + test::name_of(content) + " offset " +
+                 std::to_string(layout.offset) + " padding " + std::to_string(layout.padding) +
+                 " bins " + std::to_string(params.bins) + " " +
+                 std::string(enum_name(params.scaler)));
+    const auto cpu = make_cpu_filter(params, {1});
+    cpu->configure(desc);
+    cuda::FusedChain chain(params);
+    chain.configure(desc);
+    Image in(desc);
+    Image expected(desc);
+    DeviceImage device_in(desc, layout);
+    DeviceImage device_out(desc, layout);
+    for (std::uint32_t frame = 0; frame < 3; ++frame) {
+      test::fill(in.view(), content, 7 + frame);
+      FrameContext context;
+      context.field_order = order;
+      cpu->submit(in.view(), expected.view(), context);
+      device_in.upload(in.view());
+      device_out.poison();
+      const bool in_place = frame == 2;
+      DeviceImage& result = in_place ? device_in : device_out;
+      chain.enqueue(device_in.view(), result.view(), order, nullptr);
+      const Image got = result.download();
+      ASSERT_EQ(test::count_differences(expected.view(), got.view()), 0U) << "frame " << frame;
+    }
+  }
+};
+
+TEST_F(CudaFusedChain, EveryFormatAndContent) {
+  for (const PixelFormat format : byte_formats()) {
+    for (const Content content : test::all_contents()) {
+      expect_same_as_cpu({}, {format, 1201, 37}, content);
+      expect_same_as_cpu({}, {format, 1201, 37}, content, {0, 0, true});
+    }
+  }
+}
+
+TEST_F(CudaFusedChain, EverySizeStrideAndFieldOrder) {
+  const std::vector<std::pair<int, int>> sizes{{1, 1},   {1, 7},   {7, 1},  {2, 2},    {3, 3},
+                                               {5, 6},   {64, 4},  {65, 10}, {129, 11}, {257, 5},
+                                               {512, 6}, {513, 7}, {1536, 3}};
+  for (const PixelFormat format : byte_formats()) {
+    for (const auto& [width, height] : sizes) {
+      for (const DeviceLayout& layout :
+           {DeviceLayout{}, DeviceLayout{0, 16, true}, DeviceLayout{0, 0, true, true},
+            DeviceLayout{1, 0}, DeviceLayout{3, 29}, DeviceLayout{48, 5, false, true}}) {
+        const FieldOrder order = layout.negative ? FieldOrder::top_first : FieldOrder::progressive;
+        expect_same_as_cpu({}, {format, width, height}, Content::noise, layout, order);
+      }
+    }
+  }
+}
+
+TEST_F(CudaFusedChain, EveryOffset) {
+  for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::xrgb,
+                                   PixelFormat::nv12, PixelFormat::i420}) {
+    for (int offset = 0; offset < 64; ++offset) {
+      expect_same_as_cpu({}, {format, 701, 9}, Content::natural, {offset, offset % 3, false});
+    }
+  }
+}
+
+TEST_F(CudaFusedChain, EveryBinCountAndScaler) {
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8, PixelFormat::i420}) {
+    for (const int bins : {2, 3, 100, 255, 256, 257, 1000, 65536}) {
+      for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
+        for (const Content content : {Content::natural, Content::noise, Content::nearly_flat}) {
+          EqualizeParams params;
+          params.bins = bins;
+          params.scaler = scaler;
+          expect_same_as_cpu(params, {format, 97, 31}, content);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaFusedChain, EveryMatrixAndRange) {
+  for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::i420, PixelFormat::y42b,
+                                   PixelFormat::yuy2, PixelFormat::y444}) {
+    for (const ColorMatrix matrix : {ColorMatrix::bt601, ColorMatrix::bt709, ColorMatrix::bt2020}) {
+      for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+        for (const Content content : {Content::natural, Content::noise, Content::ramp}) {
+          expect_same_as_cpu({}, {format, 1131, 23, matrix, range}, content, {0, 0, true});
+        }
+      }
+    }
+  }
+}
+
+/// More chunks than the rings hold, more counts than a byte holds.
+TEST_F(CudaFusedChain, LargeFrames) {
+  for (const PixelFormat format : byte_formats()) {
+    expect_same_as_cpu({}, {format, 3840, 2160}, Content::natural);
+  }
+  for (const Content content : {Content::constant, Content::noise}) {
+    expect_same_as_cpu({}, {PixelFormat::bgr, 7680, 4320}, content);
+    expect_same_as_cpu({}, {PixelFormat::nv12, 7680, 4320}, content);
+    expect_same_as_cpu({}, {PixelFormat::bgr, 4801, 3203}, content, {1, 1});
+  }
+  expect_same_as_cpu({}, {PixelFormat::gray8, 12288, 8192}, Content::single_bin);
+}
+
+TEST_F(CudaFusedChain, RandomSizes) {
+  const int count = std::getenv("EQUALUX_FULL") != nullptr ? 2000 : 200;
+  std::mt19937 random(20261121);
+  const std::vector<PixelFormat> formats = byte_formats();
+  for (int i = 0; i < count; ++i) {
+    const PixelFormat format = formats[random() % formats.size()];
+    const int width = 1 + static_cast<int>(random() % 2000);
+    const int height = 1 + static_cast<int>(random() % 200);
+    EqualizeParams params;
+    params.scaler = static_cast<Scaler>(random() % 3);
+    if (random() % 2 == 0) params.bins = 2 + static_cast<int>(random() % 600);
+    DeviceLayout layout;
+    layout.aligned_rows = random() % 2 == 0;
+    layout.offset = layout.aligned_rows ? 0 : static_cast<int>(random() % 64);
+    layout.padding = static_cast<int>(random() % 40);
+    layout.negative = random() % 4 == 0;
+    const auto order = random() % 4 == 0 ? FieldOrder::bottom_first : FieldOrder::progressive;
+    expect_same_as_cpu(params, {format, width, height}, test::all_contents()[random() % 8], layout,
+                       order);
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace equalux
