@@ -13,6 +13,11 @@ namespace {
 // A signal handler can wake nobody, so the token is looked at this often.
 constexpr std::chrono::milliseconds kStopPoll{20};
 
+// With fewer frames nothing moves: one at the source and one on its way; the processor's, one at
+// the sink and one on its way there.
+constexpr std::size_t kLeastInputs = 2;
+constexpr std::size_t kLeastOutputs = 2;
+
 std::string size_of(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height);
 }
@@ -84,8 +89,17 @@ void Engine::make_pools(const ImageDesc& input, const ImageDesc& output) {
   // An original goes on to the second queue, the sink and the moment before it.
   const std::size_t inputs = queue + depth + 3 + (keep_original_ ? queue + 2 : 0);
   const std::size_t outputs = queue + depth + 3;
-  input_pool_.emplace(input, inputs, source_.lends_buffers());
-  output_pool_.emplace(output, outputs);
+  const ImageMemory* memory = processor_.frame_memory();
+  if (memory != nullptr && !source_.lends_buffers()) {
+    input_pool_.emplace(input, inputs, kLeastInputs, *memory);
+  } else {
+    input_pool_.emplace(input, inputs, source_.lends_buffers());
+  }
+  if (memory != nullptr) {
+    output_pool_.emplace(output, outputs, depth + kLeastOutputs, *memory);
+  } else {
+    output_pool_.emplace(output, outputs);
+  }
   input_.emplace(queue);
   output_.emplace(queue);
 }
@@ -145,7 +159,7 @@ void Engine::conclude() {
   if (closed_) return;
   if (end_ == End::stopped) {
     result_.code = stop_.signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
-  } else if (end_ == End::source_failed || shortfall_) {
+  } else if (end_ == End::source_failed || shortfall_ || processor_error_) {
     result_.code = ExitCode::partial;
   }
 }

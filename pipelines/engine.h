@@ -52,6 +52,7 @@ class Engine {
   void mark_gap(Frame& frame);
   bool forward(bool wait);
   void discard_in_flight() noexcept;
+  void processor_failed(std::exception_ptr error) noexcept;
 
   void run_sink() noexcept;
   void move_frames();
@@ -104,6 +105,8 @@ class Engine {
   // process()'s alone.
   std::uint64_t expected_index_ = 0;
   std::size_t in_flight_ = 0;
+  bool forwarded_ = false;             // a frame has gone to the sink
+  std::exception_ptr processor_error_;  // after that; set before output_ is closed
 
   // The sink's thread's alone until it has ended.
   bool closed_ = false;  // the sink wants no more

@@ -134,10 +134,23 @@ void Engine::process() {
     while (in_flight_ > 0 && !aborted_)
       forward(true);
   } catch (...) {
-    fail(std::current_exception());
+    processor_failed(std::current_exception());
   }
-  if (aborted_) discard_in_flight();
+  if (aborted_ || processor_error_) discard_in_flight();
   output_->close();
+}
+
+/// Before the first frame there is nothing to keep. After it the output ends here, with what it has:
+/// a device that was lost half way leaves the first half.
+void Engine::processor_failed(std::exception_ptr error) noexcept {
+  if (!forwarded_) {
+    fail(std::move(error));
+    return;
+  }
+  processor_error_ = std::move(error);
+  source_.cancel();
+  input_->close();
+  input_pool_->stop();
 }
 
 /// The next frame; while there is none, what the processor still holds moves on: a live frame must
@@ -169,6 +182,7 @@ bool Engine::forward(bool wait) {
     return false;
   }
   --in_flight_;
+  forwarded_ = true;
   output_->push(std::move(frame));  // Refused only after abort(), which every loop looks at.
   return true;
 }
@@ -278,10 +292,11 @@ void Engine::finish_sink() {
   Ending ending = Ending::complete;
   if (failed() || result_.frames_out == 0) {
     ending = Ending::failed;
-  } else if (!closed_ && (end_ == End::stopped || source_error_ || shortfall_)) {
+  } else if (!closed_ && (end_ == End::stopped || source_error_ || shortfall_ || processor_error_)) {
     ending = Ending::partial;
     if (source_error_) result_.partial_reason = message_of(source_error_);
     if (shortfall_) result_.partial_reason = *shortfall_;
+    if (processor_error_) result_.partial_reason = message_of(processor_error_);
   } else if (closed_ || end_ == End::limit) {
     ending = Ending::shortened;
   }

@@ -1,5 +1,6 @@
 #include "frame_pool.h"
 
+#include <new>
 #include <utility>
 
 namespace equalux {
@@ -42,15 +43,32 @@ void ReturnFrame::operator()(Frame* frame) const noexcept {
 FramePool::FramePool(const ImageDesc& desc, std::size_t count, bool borrow_only) : desc_(desc) {
   frames_.reserve(count);
   free_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) add(borrow_only ? Image() : Image(desc));
+}
+
+FramePool::FramePool(const ImageDesc& desc, std::size_t count, std::size_t least,
+                     const ImageMemory& memory)
+    : desc_(desc) {
+  frames_.reserve(count);
+  free_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    auto frame = std::make_unique<Frame>();
-    if (!borrow_only) frame->pixels = Image(desc);
-    frame->timings.stages.reserve(kStagesReserved);
-    frame->pool = this;
-    clear(*frame, desc_);
-    free_.push_back(frame.get());
-    frames_.push_back(std::move(frame));
+    try {
+      add(Image(desc, memory));
+    } catch (const std::bad_alloc&) {
+      if (i < least) throw;
+      break;
+    }
   }
+}
+
+void FramePool::add(Image pixels) {
+  auto frame = std::make_unique<Frame>();
+  frame->pixels = std::move(pixels);
+  frame->timings.stages.reserve(kStagesReserved);
+  frame->pool = this;
+  clear(*frame, desc_);
+  free_.push_back(frame.get());
+  frames_.push_back(std::move(frame));
 }
 
 FramePool::~FramePool() {

@@ -17,6 +17,9 @@ class FramePool {
   /// `count` frames of host memory for `desc`. With `borrow_only` the frames get no memory of
   /// their own: the source points them at its own buffers.
   FramePool(const ImageDesc& desc, std::size_t count, bool borrow_only = false);
+  /// Frames of `memory`: `count` of them, or fewer, but at least `least`, where it is short. Throws
+  /// std::bad_alloc.
+  FramePool(const ImageDesc& desc, std::size_t count, std::size_t least, const ImageMemory& memory);
   ~FramePool();
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
@@ -28,11 +31,14 @@ class FramePool {
   void stop();
 
   [[nodiscard]] const ImageDesc& desc() const { return desc_; }
+  /// Frames in all.
+  [[nodiscard]] std::size_t size() const { return frames_.size(); }
 
  private:
   friend struct ReturnFrame;
   void give_back(Frame* frame) noexcept;
   FramePtr take_locked();
+  void add(Image pixels);
 
   ImageDesc desc_;
   std::vector<std::unique_ptr<Frame>> frames_;

@@ -24,6 +24,9 @@ class Processor {
   /// Frames that may be between submit() and collect(), for the size of the pools.
   [[nodiscard]] virtual std::size_t depth() const = 0;
 
+  /// Memory that frames should lie in so that this backend reaches them fast; null = any.
+  [[nodiscard]] virtual const ImageMemory* frame_memory() const { return nullptr; }
+
   /// Takes a frame. `out` is a frame of configure's output with memory of its own; it becomes the
   /// result and takes over index, times and, with `keep_original`, the input frame.
   virtual void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) = 0;

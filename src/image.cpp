@@ -101,28 +101,39 @@ void validate(const ImageDesc& desc) {
   if (!broken.empty()) throw Error(ExitCode::usage, broken);
 }
 
-void Image::Free::operator()(std::uint8_t* memory) const noexcept { std::free(memory); }
-
-Image::Image(const ImageDesc& desc) {
-  validate(desc);
-  view_.desc = desc;
-  std::array<std::size_t, kMaxPlanes> offset{};
-  std::size_t bytes = 0;
-  const int planes = traits(desc.format).planes;
-  for (int p = 0; p < planes; ++p) {
+ImageLayout image_layout(const ImageDesc& desc) {
+  ImageLayout layout;
+  for (int p = 0; p < traits(desc.format).planes; ++p) {
     const auto i = static_cast<std::size_t>(p);
     const std::size_t stride =
         (row_bytes(desc, p) + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
-    offset[i] = bytes;
-    view_.stride[i] = static_cast<std::ptrdiff_t>(stride);
-    bytes += stride * static_cast<std::size_t>(plane_rows(desc, p));
+    layout.offset[i] = layout.bytes;
+    layout.stride[i] = static_cast<std::ptrdiff_t>(stride);
+    layout.bytes += stride * static_cast<std::size_t>(plane_rows(desc, p));
   }
-  memory_.reset(static_cast<std::uint8_t*>(allocate_frame(bytes)));
-  if (memory_ == nullptr) throw std::bad_alloc();
-  for (int p = 0; p < planes; ++p) {
+  return layout;
+}
+
+ImageView ImageLayout::view(const ImageDesc& desc, std::uint8_t* first) const {
+  ImageView view;
+  view.desc = desc;
+  view.stride = stride;
+  for (int p = 0; p < traits(desc.format).planes; ++p) {
     const auto i = static_cast<std::size_t>(p);
-    view_.data[i] = memory_.get() + offset[i];
+    view.data[i] = first + offset[i];
   }
+  return view;
+}
+
+Image::Image(const ImageDesc& desc) : Image(desc, {allocate_frame, std::free}) {}
+
+Image::Image(const ImageDesc& desc, const ImageMemory& memory) {
+  validate(desc);
+  const ImageLayout layout = image_layout(desc);
+  memory_ = std::unique_ptr<std::uint8_t, Free>(
+      static_cast<std::uint8_t*>(memory.allocate(layout.bytes)), Free(memory.release));
+  if (memory_ == nullptr) throw std::bad_alloc();
+  view_ = layout.view(desc, memory_.get());
 }
 
 void copy_image(const ConstImageView& from, const ImageView& to) {

@@ -119,16 +119,30 @@ TEST_F(EngineFailureTest, TheFirstFailureIsTheOneReported) {
   EXPECT_EQ(error_of([&] { go(source); }).second, "fake sink: disk full");
 }
 
-TEST_F(EngineFailureTest, ProcessorThatFails) {
-  for (const std::uint64_t n : {0U, 1U, 9U}) {
-    FakeSink own;
-    own.keep_original = true;
-    FakeSource source(1'000'000);
-    DelayedProcessor processor(3);
-    processor.fail_at = n;
-    EXPECT_THROW(run(source, processor, own, options, stop), std::runtime_error);
-    EXPECT_THAT(own.endings, ElementsAre(Ending::failed));
-  }
+TEST_F(EngineFailureTest, ProcessorThatFailsAtOnceLeavesNothing) {
+  FakeSink own;
+  own.keep_original = true;
+  FakeSource source(1'000'000);
+  DelayedProcessor processor(3);
+  processor.fail_at = 0;
+  EXPECT_THROW(run(source, processor, own, options, stop), std::runtime_error);
+  EXPECT_THAT(own.endings, ElementsAre(Ending::failed));
+}
+
+/// A GPU that is lost half way: the output ends there and is said to be partial.
+TEST_F(EngineFailureTest, ProcessorThatFailsLaterLeavesWhatWasDone) {
+  FakeSink own;
+  own.keep_original = true;
+  FakeSource source(1'000'000);
+  DelayedProcessor processor(3);
+  processor.fail_at = 9;
+  const RunResult result = run(source, processor, own, options, stop);
+  EXPECT_EQ(result.code, ExitCode::partial);
+  EXPECT_EQ(result.partial_reason, "device lost");
+  EXPECT_THAT(own.endings, ElementsAre(Ending::partial));
+  EXPECT_GE(result.frames_out, 9U - 3U);
+  EXPECT_LE(result.frames_out, 9U);
+  for (std::size_t i = 0; i < own.indexes.size(); ++i) EXPECT_EQ(own.indexes[i], i);
 }
 
 TEST_F(EngineFailureTest, CallbacksThatFailEndTheRun) {

@@ -169,6 +169,7 @@ TEST_F(RunCommand, BatchTakesManyInputsOfAnyName) {
 }
 
 TEST_F(RunCommand, DevicesAsTextAndJson) {
+  options_.environment = {{"CUDA_VISIBLE_DEVICES", "-1"}};
   const ProgramResult text = run({"devices"});
   ASSERT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("auto takes  the CPU"));

@@ -19,6 +19,14 @@ struct StageTime {
   double ms = 0;
 };
 
+/// Told by a CUDA filter of each stage it has enqueued, so that somebody can put an event behind it.
+class StageMarks {
+ public:
+  virtual ~StageMarks() = default;
+  /// `stream` is the cudaStream_t; the text outlives the filter.
+  virtual void mark(std::string_view finished_stage, void* stream) = 0;
+};
+
 /// What a filter is told about a frame beside its bytes.
 struct FrameContext {
   std::uint64_t index = 0;    ///< of the frame in its stream, from 0
@@ -26,9 +34,11 @@ struct FrameContext {
   bool discontinuity = false; ///< true where frames before this one are missing
   FieldOrder field_order = FieldOrder::progressive;
 
-  /// Where stage times go; null where nobody asks, and then nothing is measured. A CPU filter
-  /// appends before submit returns; a CUDA filter's times arrive later, through the processor.
+  /// Where a CPU filter appends its stages' times; null where nobody asks, and then nothing is
+  /// measured.
   std::vector<StageTime>* timings = nullptr;
+  /// Whom a CUDA filter tells of its stages; null where nobody asks.
+  StageMarks* marks = nullptr;
   /// cudaStream_t that a CUDA filter enqueues on; null on the CPU.
   void* stream = nullptr;
 };
@@ -71,6 +81,16 @@ struct CpuOptions {
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(const EqualizeParams& params,
                                                                      const CpuOptions& options = {});
 
+/// Options of the CUDA backend.
+struct CudaOptions {
+  int device = -1;  ///< CUDA's number; -1 = the first with most free memory
+};
+
+/// Equalization on a GPU: the same bytes as on the CPU. Throws Error(usage) where params are
+/// invalid, and Error(unavailable) where no device answers or this build has no CUDA.
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
+    const EqualizeParams& params, const CudaOptions& options = {});
+
 /// A filter that `--filter` knows.
 struct FilterInfo {
   std::string_view name;
@@ -84,6 +104,10 @@ struct FilterInfo {
 /// a key on the spec wins. Throws Error(usage) for an unknown filter or key or an invalid value.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const FilterSpec& spec, const EqualizeParams& equalize = {}, const CpuOptions& options = {});
+
+/// The same on a GPU. Throws as both do.
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
+    const FilterSpec& spec, const EqualizeParams& equalize, const CudaOptions& options);
 
 /// Name of the SIMD target that the CPU backend runs on this machine, e.g. "AVX3_DL".
 [[nodiscard]] EQUALUX_EXPORT std::string cpu_simd_target();

@@ -157,13 +157,32 @@ struct ImageView {
   }
 };
 
-/// A frame that owns host memory: rows start on 64-byte boundaries, contents are not initialised.
+/// How an Image lies in memory: planes one after another, rows on 64-byte boundaries.
+struct ImageLayout {
+  std::array<std::size_t, kMaxPlanes> offset{};  ///< bytes from the first plane to this one
+  std::array<std::ptrdiff_t, kMaxPlanes> stride{};
+  std::size_t bytes = 0;  ///< of all planes
+
+  /// A frame laid out like this from `first` on.
+  [[nodiscard]] EQUALUX_EXPORT ImageView view(const ImageDesc& desc, std::uint8_t* first) const;
+};
+[[nodiscard]] EQUALUX_EXPORT ImageLayout image_layout(const ImageDesc& desc);
+
+/// Where images get their memory, if not from the heap: memory that a GPU reaches, for example.
+struct ImageMemory {
+  /// At least `bytes`, aligned to 64; null where memory is short.
+  void* (*allocate)(std::size_t bytes);
+  void (*release)(void* memory);
+};
+
+/// A frame that owns host memory, as image_layout() says; contents are not initialised.
 /// Movable, not copyable. Not thread-safe; distinct images are independent.
 class EQUALUX_EXPORT Image {
  public:
   Image() = default;
   /// Throws Error(usage) for an invalid desc and std::bad_alloc where memory is short.
   explicit Image(const ImageDesc& desc);
+  Image(const ImageDesc& desc, const ImageMemory& memory);
 
   [[nodiscard]] const ImageDesc& desc() const { return view_.desc; }
   [[nodiscard]] ImageView view() { return view_; }
@@ -172,7 +191,10 @@ class EQUALUX_EXPORT Image {
 
  private:
   struct Free {
-    void operator()(std::uint8_t* memory) const noexcept;
+    void (*release)(void*);
+    Free() noexcept : release(nullptr) {}
+    explicit Free(void (*how)(void*)) noexcept : release(how) {}
+    void operator()(std::uint8_t* memory) const noexcept { release(memory); }
   };
   std::unique_ptr<std::uint8_t, Free> memory_;
   ImageView view_;

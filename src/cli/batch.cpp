@@ -7,6 +7,7 @@
 
 #include <equalux/error.h>
 
+#include "backend.h"
 #include "batch_plan.h"
 #include "commands.h"
 #include "log.h"
@@ -160,7 +161,7 @@ ExitCode run_batch(const BatchOptions& options) {
                                         std::to_string(plan.skipped) + " other files skipped)");
   }
   // A backend that is not there would fail every file alike: said once.
-  (void)make_filters(options.stream.common);
+  (void)make_processor(options.stream.common);
   catch_signals();
   std::vector<Outcome> outcomes;
   for (std::size_t i = 0; i < plan.jobs.size() && stop_token().signal == 0; ++i) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <thread>
 
+#include <equalux/device.h>
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
@@ -21,8 +22,6 @@ namespace equalux::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kNoCuda = "built without CUDA";
 
 struct DevicesOptions {
   CommonOptions common;
@@ -64,17 +63,44 @@ std::string display_text() {
   return "none";
 }
 
+Json cuda_devices(const CudaStatus& status) {
+  Json devices = Json::array();
+  for (const CudaDevice& device : status.devices) {
+    devices.push_back({{"device", device.number},
+                       {"name", device.name},
+                       {"compute_capability",
+                        std::to_string(device.major) + "." + std::to_string(device.minor)},
+                       {"multiprocessors", device.multiprocessors},
+                       {"total_bytes", device.total_bytes},
+                       {"free_bytes", device.free_bytes},
+                       {"trouble", device.trouble}});
+  }
+  return devices;
+}
+
+/// What --backend and --device would run on. Throws as a run would.
+Json chosen_backend(const CommonOptions& common, const CudaStatus& cuda) {
+  const bool wants_cuda = common.backend == Backend::cuda ||
+                          (common.backend == Backend::automatic && cuda.available);
+  if (!wants_cuda) return {{"backend", "cpu"}};
+  return {{"backend", "cuda"}, {"device", choose_cuda_device(common.device).number}};
+}
+
 Json inventory(const DevicesOptions& options) {
+  const CudaStatus cuda = cuda_status();
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const unsigned threads =
       options.common.threads > 0 ? static_cast<unsigned>(options.common.threads) : cores;
-  return {{"backend", "cpu"},
-          {"simd", cpu_simd_target()},
-          {"threads", threads},
-          {"cuda", {{"available", false}, {"reason", kNoCuda}, {"devices", Json::array()}}},
-          {"cameras", camera_list()},
-          {"encoders", encoder_list()},
-          {"display", display_text()}};
+  Json all = chosen_backend(options.common, cuda);
+  all["simd"] = cpu_simd_target();
+  all["threads"] = threads;
+  all["cuda"] = {{"available", cuda.available},
+                 {"reason", cuda.reason},
+                 {"devices", cuda_devices(cuda)}};
+  all["cameras"] = camera_list();
+  all["encoders"] = encoder_list();
+  all["display"] = display_text();
+  return all;
 }
 
 std::string text_of(const Json& field) {
@@ -101,10 +127,34 @@ std::string encoder_line(const Json& encoder) {
          "\n";
 }
 
+std::string cuda_line(const Json& device) {
+  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+  const auto gib = [&](const char* key) {
+    return std::to_string(static_cast<int>(device[key].get<double>() / kGiB + 0.5));
+  };
+  std::string line = "  device " + std::to_string(device["device"].get<int>()) + "  " +
+                     text_of(device["name"]) + ", " + text_of(device["compute_capability"]);
+  const std::string trouble = text_of(device["trouble"]);
+  return line + (trouble.empty() ? ", " + gib("free_bytes") + " of " + gib("total_bytes") + " GiB free"
+                                 : "  (" + trouble + ")") +
+         "\n";
+}
+
 std::string readable(const Json& all) {
-  std::string text = "auto takes  the CPU, " + text_of(all["simd"]) + ", " +
-                     std::to_string(all["threads"].get<int>()) + " threads\n";
-  text += "CUDA        " + text_of(all["cuda"]["reason"]) + "\n";
+  const bool cuda = text_of(all["backend"]) == "cuda";
+  const std::string cpu = text_of(all["simd"]) + ", " +
+                          std::to_string(all["threads"].get<int>()) + " threads\n";
+  std::string text = "auto takes  ";
+  if (cuda) {
+    text += "CUDA device " + std::to_string(all["device"].get<int>()) + "\n";
+    text += "CPU         " + cpu;
+  } else {
+    text += "the CPU, " + cpu;
+  }
+  text += "CUDA        " + (all["cuda"]["devices"].empty() ? text_of(all["cuda"]["reason"])
+                                                           : std::string()) + "\n";
+  for (const Json& device : all["cuda"]["devices"])
+    text += cuda_line(device);
   text += "display     " + text_of(all["display"]) + "\n";
   text += std::string("cameras") + (all["cameras"].empty() ? "     none\n" : "\n");
   for (const Json& camera : all["cameras"])
@@ -117,10 +167,6 @@ std::string readable(const Json& all) {
 
 ExitCode run_devices(const DevicesOptions& options) {
   start_logging(options.common);
-  if (options.common.backend == Backend::cuda) {
-    throw Error(ExitCode::unavailable,
-                "--backend is cuda, but this program is built without CUDA; must be auto or cpu");
-  }
   const Json all = inventory(options);
   std::fputs((options.json ? all.dump(2) + "\n" : readable(all)).c_str(), stdout);
   return ExitCode::done;

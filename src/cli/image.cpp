@@ -5,6 +5,7 @@
 
 #include <equalux/error.h>
 
+#include "backend.h"
 #include "commands.h"
 #include "frame_pool.h"
 #include "log.h"
@@ -68,7 +69,7 @@ struct Result {
 Result filter_still(const ConstImageView& still, const CommonOptions& common, int repeat,
                     double read_ms, Measurements* measurements) {
   const std::unique_ptr<Processor> processor =
-      make_cpu_processor(make_filters(common), common.threads);
+      make_processor(common);
   if (!processor->accepts(still.desc.format)) {
     throw Error(ExitCode::usage, "filter " + filters_text(common) + " does not take " +
                                      std::string(to_string(still.desc.format)) + " stills");

@@ -206,24 +206,15 @@ void check_filters(const CommonOptions& options) {
     validate(params, options.backend);
 }
 
-std::vector<std::unique_ptr<Filter>> make_filters(const CommonOptions& options) {
-  check_filters(options);
-  if (options.backend == Backend::cuda) {
-    throw Error(ExitCode::unavailable,
-                "--backend is cuda, but this program is built without CUDA; must be auto or cpu");
-  }
+std::vector<FilterSpec> filter_chain(const CommonOptions& options) {
+  return options.filters.empty() ? std::vector<FilterSpec>{{"equalize", {}}} : options.filters;
+}
+
+std::string cuda_knob(const CommonOptions& options) {
   for (const EqualizeParams& params : equalize_params(options)) {
-    if (!needs_cuda(params)) continue;
-    throw Error(ExitCode::unavailable,
-                violations(params, Backend::cpu).front() + "; this program is built without CUDA");
+    if (needs_cuda(params)) return violations(params, Backend::cpu).front();
   }
-  const CpuOptions cpu{options.threads};
-  std::vector<std::unique_ptr<Filter>> filters;
-  if (options.filters.empty()) filters.push_back(make_cpu_filter(options.equalize, cpu));
-  for (const FilterSpec& spec : options.filters) {
-    filters.push_back(make_cpu_filter(spec, options.equalize, cpu));
-  }
-  return filters;
+  return {};
 }
 
 std::string filters_text(const CommonOptions& options) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,9 +45,11 @@ void start_logging(const CommonOptions& options);
 /// Everything of the filters that can be wrong whatever the machine is. Throws Error(usage).
 void check_filters(const CommonOptions& options);
 
-/// The filters on the backend that design and machine allow. Throws Error(unavailable) where that
-/// is CUDA, which this build does not have, and Error(usage).
-[[nodiscard]] std::vector<std::unique_ptr<Filter>> make_filters(const CommonOptions& options);
+/// The filters in order: those of --filter, or one `equalize`.
+[[nodiscard]] std::vector<FilterSpec> filter_chain(const CommonOptions& options);
+
+/// What is said of the first knob that only a GPU has; empty where none is set.
+[[nodiscard]] std::string cuda_knob(const CommonOptions& options);
 
 /// The chain as the user would write it: "equalize:bins=128".
 [[nodiscard]] std::string filters_text(const CommonOptions& options);

@@ -7,6 +7,7 @@
 
 #include <equalux/error.h>
 
+#include "backend.h"
 #include "log.h"
 #include "measure.h"
 #include "paths.h"
@@ -66,7 +67,7 @@ void check_stream(const StreamOptions& options) {
 RunResult run_stream(const StreamOptions& options) {
   const std::unique_ptr<Source> source = make_source(options.input, options.in);
   const std::unique_ptr<Processor> processor =
-      make_cpu_processor(make_filters(options.common), options.common.threads);
+      make_processor(options.common);
   const std::unique_ptr<Sink> sink = make_sink(options.output, options.out);
 
   Measurements measurements(options.common);

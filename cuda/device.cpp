@@ -1,0 +1,134 @@
+#include <equalux/device.h>
+
+#include <algorithm>
+
+#include <cuda_runtime_api.h>
+
+#include <equalux/error.h>
+
+#include "check.h"
+#include "fused_kernels.h"
+
+namespace equalux {
+namespace {
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// Why no device can be counted, in words for whoever has to repair it.
+std::string reason_for(cudaError_t status) {
+  int driver = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  switch (status) {
+    case cudaErrorInsufficientDriver:
+      if (driver == 0) return "no CUDA driver is loaded";
+      return "the driver knows CUDA up to " + version_text(driver) + ", this build needs " +
+             version_text(CUDART_VERSION);
+    case cudaErrorNoDevice: return "the driver finds no CUDA device";
+    default:
+      return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
+  }
+}
+
+/// Restores the calling thread's device.
+class DeviceGuard {
+ public:
+  DeviceGuard() : known_(cudaGetDevice(&device_) == cudaSuccess) {}
+  ~DeviceGuard() {
+    if (known_) static_cast<void>(cudaSetDevice(device_));
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  int device_ = 0;
+  bool known_;
+};
+
+/// Whether the device can be used: it answers, and this build has code for it.
+std::string trouble_of(CudaDevice& device) {
+  if (const cudaError_t status = cudaSetDevice(device.number); status != cudaSuccess) {
+    return reason_for(status);
+  }
+  std::size_t total = 0;
+  if (const cudaError_t status = cudaMemGetInfo(&device.free_bytes, &total);
+      status != cudaSuccess) {
+    return reason_for(status);
+  }
+  cudaFuncAttributes attributes{};
+  const cudaError_t status =
+      cudaFuncGetAttributes(&attributes, cuda::fused_packed_kernel(PixelFormat::bgr, true));
+  if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction) {
+    return "this build has no code for compute capability " + std::to_string(device.major) + "." +
+           std::to_string(device.minor);
+  }
+  return status == cudaSuccess ? std::string() : reason_for(status);
+}
+
+CudaDevice describe(int number) {
+  CudaDevice device;
+  device.number = number;
+  cudaDeviceProp properties{};
+  if (const cudaError_t status = cudaGetDeviceProperties(&properties, number);
+      status != cudaSuccess) {
+    device.trouble = reason_for(status);
+    return device;
+  }
+  device.name = properties.name;
+  device.major = properties.major;
+  device.minor = properties.minor;
+  device.multiprocessors = properties.multiProcessorCount;
+  device.total_bytes = properties.totalGlobalMem;
+  device.trouble = trouble_of(device);
+  return device;
+}
+
+}  // namespace
+
+CudaStatus cuda_status() {
+  CudaStatus status;
+  int count = 0;
+  const cudaError_t counted = cudaGetDeviceCount(&count);
+  if (counted != cudaSuccess || count == 0) {
+    status.reason = reason_for(counted == cudaSuccess ? cudaErrorNoDevice : counted);
+    static_cast<void>(cudaGetLastError());
+    return status;
+  }
+  const DeviceGuard guard;
+  for (int number = 0; number < count; ++number) status.devices.push_back(describe(number));
+  static_cast<void>(cudaGetLastError());  // What was found out is in the answer.
+  const auto usable = std::find_if(status.devices.begin(), status.devices.end(),
+                                   [](const CudaDevice& d) { return d.trouble.empty(); });
+  status.available = usable != status.devices.end();
+  const CudaDevice& first = status.available ? *usable : status.devices.front();
+  status.reason = status.available ? first.name : first.name + ": " + first.trouble;
+  return status;
+}
+
+CudaDevice choose_cuda_device(int wanted) {
+  const CudaStatus status = cuda_status();
+  if (status.devices.empty()) throw Error(ExitCode::unavailable, "cuda: " + status.reason);
+  if (wanted >= static_cast<int>(status.devices.size())) {
+    throw Error(ExitCode::usage,
+                "device is " + std::to_string(wanted) + ", must be -1 to " +
+                    std::to_string(status.devices.size() - 1) + " on this machine");
+  }
+  if (wanted >= 0) {
+    const CudaDevice& device = status.devices[static_cast<std::size_t>(wanted)];
+    if (device.trouble.empty()) return device;
+    throw Error(ExitCode::unavailable, "cuda: " + device.name + " (device " +
+                                           std::to_string(wanted) + "): " + device.trouble);
+  }
+  if (!status.available) throw Error(ExitCode::unavailable, "cuda: " + status.reason);
+  // max_element keeps the first of equals.
+  return *std::max_element(status.devices.begin(), status.devices.end(),
+                           [](const CudaDevice& a, const CudaDevice& b) {
+                             const auto room = [](const CudaDevice& d) {
+                               return d.trouble.empty() ? d.free_bytes : 0;
+                             };
+                             return room(a) < room(b);
+                           });
+}
+
+}  // namespace equalux

@@ -1,0 +1,57 @@
+#include <optional>
+
+#include <equalux/device.h>
+#include <equalux/error.h>
+#include <equalux/filter.h>
+
+#include "check.h"
+#include "fused_chain.h"
+
+namespace equalux {
+namespace {
+
+/// Equalization on one GPU.
+class CudaEqualizeFilter : public Filter {
+ public:
+  CudaEqualizeFilter(const EqualizeParams& params, int device)
+      : params_(params), device_(device), fused_(params) {}
+
+  ~CudaEqualizeFilter() override { static_cast<void>(cudaSetDevice(device_)); }
+
+  bool accepts(PixelFormat format) const override {
+    return traits(format).model != ColorModel::real;
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cuda, &input);
+    cuda::check(cudaSetDevice(device_), "choosing the device");
+    fused_.configure(input);
+    desc_ = input;
+    return input;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != desc_ || out.desc != desc_) {
+      throw Error(ExitCode::usage, "equalize: the frame is not what the filter was configured for");
+    }
+    cuda::check(cudaSetDevice(device_), "choosing the device");
+    const auto stream = static_cast<cudaStream_t>(context.stream);
+    fused_.enqueue(in, out, context.field_order, stream);
+    if (context.marks != nullptr) context.marks->mark("fused", stream);
+  }
+
+ private:
+  EqualizeParams params_;
+  int device_;
+  ImageDesc desc_;
+  cuda::FusedChain fused_;
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const CudaOptions& options) {
+  validate(params, Backend::cuda);
+  return std::make_unique<CudaEqualizeFilter>(params, choose_cuda_device(options.device).number);
+}
+
+}  // namespace equalux

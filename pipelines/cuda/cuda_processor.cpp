@@ -1,0 +1,303 @@
+#include "cuda/cuda_processor.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "check.h"
+#include "handles.h"
+#include "kernel_timer.h"
+
+namespace equalux {
+namespace {
+
+constexpr std::size_t kMarksAFrame = 32;
+
+void* allocate_pinned_frame(std::size_t bytes) {
+  void* memory = nullptr;
+  // Portable: any device may be current in the thread that asks.
+  if (cudaHostAlloc(&memory, bytes, cudaHostAllocPortable) == cudaSuccess) return memory;
+  static_cast<void>(cudaGetLastError());
+  return nullptr;
+}
+
+void release_pinned_frame(void* memory) {
+  static_cast<void>(cudaFreeHost(memory));
+}
+
+constexpr ImageMemory kPinnedMemory{allocate_pinned_frame, release_pinned_frame};
+
+/// A frame in device memory, laid out as an Image is, so that one copy moves all planes.
+struct DeviceFrame {
+  cuda::DevicePointer<std::uint8_t> memory;
+  ImageLayout layout;
+  ImageView view;
+
+  explicit DeviceFrame(const ImageDesc& desc)
+      : layout(image_layout(desc)) {
+    memory = cuda::allocate_device<std::uint8_t>(layout.bytes);
+    view = layout.view(desc, memory.get());
+  }
+};
+
+/// Whether a frame on the host lies in memory as an Image does.
+bool laid_out_alike(const ConstImageView& host, const ImageLayout& layout) {
+  for (int p = 0; p < traits(host.desc.format).planes; ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    if (host.stride[i] != layout.stride[i] || host.data[i] != host.data[0] + layout.offset[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Rows of one plane from a to b; strides may be negative, which CUDA's copies do not take.
+void copy_plane(const std::uint8_t* from, std::ptrdiff_t from_stride, std::uint8_t* to,
+                std::ptrdiff_t to_stride, std::size_t bytes, int rows, cudaMemcpyKind kind,
+                cudaStream_t stream) {
+  const bool plain = from_stride > 0 && to_stride > 0;
+  if (plain || rows == 1) {
+    const auto pitch = [&](std::ptrdiff_t stride) {
+      return rows == 1 ? bytes : static_cast<std::size_t>(stride);
+    };
+    cuda::check(cudaMemcpy2DAsync(to, pitch(to_stride), from, pitch(from_stride), bytes,
+                                  static_cast<std::size_t>(rows), kind, stream),
+                "copying a frame");
+    return;
+  }
+  for (int y = 0; y < rows; ++y) {
+    cuda::check(cudaMemcpyAsync(to + to_stride * y, from + from_stride * y, bytes, kind, stream),
+                "copying a frame");
+  }
+}
+
+void copy_planes(const ConstImageView& from, const ImageView& to, cudaMemcpyKind kind,
+                 cudaStream_t stream) {
+  for (int p = 0; p < traits(from.desc.format).planes; ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    copy_plane(from.data[i], from.stride[i], to.data[i], to.stride[i], row_bytes(from.desc, p),
+               plane_rows(from.desc, p), kind, stream);
+  }
+}
+
+class CudaProcessor final : public Processor {
+ public:
+  CudaProcessor(std::vector<std::unique_ptr<Filter>> filters, const CudaDevice& device,
+                std::size_t depth)
+      : filters_(std::move(filters)), device_(device), depth_(depth) {}
+
+  ~CudaProcessor() override {
+    // What is under way writes into the slots and into frames: it has to end before they go.
+    if (cudaSetDevice(device_.number) == cudaSuccess) static_cast<void>(cudaDeviceSynchronize());
+  }
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
+    return filters_.empty() || filters_.front()->accepts(format);
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    use_device();
+    slots_.clear();
+    oldest_ = under_way_ = 0;
+    between_.clear();
+    ImageDesc desc = input;
+    for (std::size_t i = 0; i < filters_.size(); ++i) {
+      desc = filters_[i]->configure(desc);
+      if (i + 1 < filters_.size()) between_.emplace_back(desc);
+    }
+    upload_ = cuda::make_stream();
+    compute_ = cuda::make_stream();
+    download_ = cuda::make_stream();
+    make_slots(input, desc);
+    return desc;
+  }
+
+  [[nodiscard]] std::size_t depth() const override { return slots_.empty() ? depth_ : slots_.size(); }
+
+  [[nodiscard]] const ImageMemory* frame_memory() const override { return &kPinnedMemory; }
+
+  void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
+    use_device();
+    Slot& slot = *slots_[(oldest_ + under_way_) % slots_.size()];
+    out->index = in->index;
+    out->pts_ns = in->pts_ns;
+    out->duration_ns = in->duration_ns;
+    out->discontinuity = in->discontinuity;
+    out->field_order = in->field_order;
+    out->captured = in->captured;
+    out->timings = in->timings;
+    slot.measured = measure;
+    slot.keep_original = keep_original;
+    slot.in = std::move(in);
+    slot.out = std::move(out);
+    // From here on the slot holds the frames, also where a call fails: they must not be given back
+    // while a copy may still touch them.
+    ++under_way_;
+    enqueue(slot);
+  }
+
+  FramePtr collect(bool wait) override {
+    if (under_way_ == 0) return nullptr;
+    use_device();
+    Slot& slot = *slots_[oldest_];
+    const cudaError_t status = wait ? cudaEventSynchronize(slot.downloaded.get())
+                                    : cudaEventQuery(slot.downloaded.get());
+    if (status == cudaErrorNotReady) return nullptr;
+    cuda::check(status, "filtering a frame");
+    oldest_ = (oldest_ + 1) % slots_.size();
+    --under_way_;
+    FramePtr out = std::move(slot.out);
+    if (slot.measured) read_times(slot, *out);
+    if (slot.keep_original) {
+      out->original = std::move(slot.in);
+    } else {
+      slot.in.reset();
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::string description() const override {
+    return "CUDA, " + device_.name + " (device " + std::to_string(device_.number) + ", " +
+           std::to_string(device_.major) + "." + std::to_string(device_.minor) + ")";
+  }
+
+ private:
+  /// One frame's place on the device, used again and again, in turn.
+  struct Slot {
+    Slot(const ImageDesc& input, const ImageDesc& output)
+        : device_in(input), device_out(output), uploaded(cuda::make_event()),
+          computed(cuda::make_event()), downloaded(cuda::make_event()), upload_timer(1),
+          kernel_timer(kMarksAFrame), download_timer(1) {}
+
+    DeviceFrame device_in;
+    DeviceFrame device_out;
+    cuda::Event uploaded;
+    cuda::Event computed;
+    cuda::Event downloaded;
+    cuda::KernelTimer upload_timer;
+    cuda::KernelTimer kernel_timer;
+    cuda::KernelTimer download_timer;
+    FramePtr in;
+    FramePtr out;
+    bool measured = false;
+    bool keep_original = false;
+  };
+
+  void use_device() const {
+    cuda::check(cudaSetDevice(device_.number), "choosing the device");
+  }
+
+  /// As many slots as asked for, or fewer where device memory is short.
+  void make_slots(const ImageDesc& input, const ImageDesc& output) {
+    for (std::size_t i = 0; i < depth_; ++i) {
+      try {
+        slots_.push_back(std::make_unique<Slot>(input, output));
+      } catch (const Error&) {
+        if (i == 0) throw;
+        break;
+      }
+    }
+  }
+
+  void enqueue(Slot& slot) {
+    const bool measure = slot.measured;
+    if (measure) slot.upload_timer.begin(upload_.get());
+    upload(slot);
+    if (measure) slot.upload_timer.mark("upload", upload_.get());
+    order(slot.uploaded, upload_, compute_);
+    if (measure) slot.kernel_timer.begin(compute_.get());
+    compute(slot);
+    order(slot.computed, compute_, download_);
+    if (measure) slot.download_timer.begin(download_.get());
+    download(slot);
+    if (measure) slot.download_timer.mark("download", download_.get());
+    cuda::check(cudaEventRecord(slot.downloaded.get(), download_.get()), "recording an event");
+  }
+
+  /// What comes on `after` waits for what is on `before`.
+  static void order(const cuda::Event& event, const cuda::Stream& before,
+                    const cuda::Stream& after) {
+    cuda::check(cudaEventRecord(event.get(), before.get()), "recording an event");
+    cuda::check(cudaStreamWaitEvent(after.get(), event.get(), 0), "ordering streams");
+  }
+
+  void upload(Slot& slot) {
+    const ConstImageView& from = slot.in->image;
+    const DeviceFrame& to = slot.device_in;
+    if (laid_out_alike(from, to.layout)) {
+      cuda::check(cudaMemcpyAsync(to.memory.get(), from.data[0], to.layout.bytes,
+                                  cudaMemcpyHostToDevice, upload_.get()),
+                  "uploading a frame");
+    } else {
+      copy_planes(from, to.view, cudaMemcpyHostToDevice, upload_.get());
+    }
+  }
+
+  void compute(Slot& slot) {
+    FrameContext context;
+    context.index = slot.out->index;
+    context.pts_ns = slot.out->pts_ns;
+    context.discontinuity = slot.out->discontinuity;
+    context.field_order = slot.out->field_order;
+    context.marks = slot.measured ? &slot.kernel_timer : nullptr;
+    context.stream = compute_.get();
+    if (filters_.empty()) {
+      copy_planes(slot.device_in.view, slot.device_out.view, cudaMemcpyDeviceToDevice,
+                  compute_.get());
+    }
+    // The source may know more of a frame than its stream did, its matrix for example: the filter
+    // was configured for the stream.
+    ConstImageView from = slot.device_in.view;
+    for (std::size_t i = 0; i < filters_.size(); ++i) {
+      const ImageView to = i < between_.size() ? between_[i].view : slot.device_out.view;
+      filters_[i]->submit(from, to, context);
+      from = to;
+    }
+  }
+
+  void download(Slot& slot) {
+    const DeviceFrame& from = slot.device_out;
+    const ImageView to = slot.out->pixels.view();
+    if (laid_out_alike(to, from.layout)) {
+      cuda::check(cudaMemcpyAsync(to.data[0], from.memory.get(), from.layout.bytes,
+                                  cudaMemcpyDeviceToHost, download_.get()),
+                  "downloading a frame");
+    } else {
+      copy_planes(from.view, to, cudaMemcpyDeviceToHost, download_.get());
+    }
+  }
+
+  static void read_times(const Slot& slot, Frame& frame) {
+    FrameTimings& timings = frame.timings;
+    // One mark each: taken out of the stages' vector again, whose memory is there already.
+    slot.upload_timer.read(timings.stages);
+    timings.upload_ms = timings.stages.back().ms;
+    timings.stages.pop_back();
+    slot.download_timer.read(timings.stages);
+    timings.download_ms = timings.stages.back().ms;
+    timings.stages.pop_back();
+    slot.kernel_timer.read(timings.stages);
+  }
+
+  std::vector<std::unique_ptr<Filter>> filters_;
+  CudaDevice device_;
+  std::size_t depth_;
+  cuda::Stream upload_;
+  cuda::Stream compute_;
+  cuda::Stream download_;
+  // One stream computes, so what filter i hands to filter i + 1 needs no slot of its own.
+  std::vector<DeviceFrame> between_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::size_t oldest_ = 0;     // slot of the oldest frame under way
+  std::size_t under_way_ = 0;  // frames, in slots from there on
+};
+
+}  // namespace
+
+std::unique_ptr<Processor> make_cuda_processor(std::vector<std::unique_ptr<Filter>> filters,
+                                               const CudaDevice& device, std::size_t depth) {
+  return std::make_unique<CudaProcessor>(std::move(filters), device, std::max<std::size_t>(1, depth));
+}
+
+}  // namespace equalux

@@ -1,0 +1,24 @@
+#include <equalux/device.h>
+#include <equalux/error.h>
+#include <equalux/filter.h>
+
+/// What stands in for cuda/ in a build without it.
+namespace equalux {
+namespace {
+
+constexpr const char* kReason = "this build has no CUDA backend";
+
+}  // namespace
+
+CudaStatus cuda_status() { return {false, kReason, {}}; }
+
+CudaDevice choose_cuda_device(int) {
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+}  // namespace equalux
