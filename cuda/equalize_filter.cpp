@@ -6,26 +6,35 @@
 
 #include "check.h"
 #include "fused_chain.h"
+#include "staged_chain.h"
 
 namespace equalux {
 namespace {
 
-/// Equalization on one GPU.
+/// Equalization on one GPU: one of the two chains, chosen at creation.
 class CudaEqualizeFilter : public Filter {
  public:
-  CudaEqualizeFilter(const EqualizeParams& params, int device)
-      : params_(params), device_(device), fused_(params) {}
+  CudaEqualizeFilter(const EqualizeParams& params, int device) : params_(params), device_(device) {
+    if (params.chain == Chain::fused) {
+      fused_.emplace(params);
+    } else {
+      staged_.emplace(params);
+    }
+  }
 
   ~CudaEqualizeFilter() override { static_cast<void>(cudaSetDevice(device_)); }
 
   bool accepts(PixelFormat format) const override {
-    return traits(format).model != ColorModel::real;
+    const ColorModel model = traits(format).model;
+    if (fused_) return model != ColorModel::real;
+    return model == ColorModel::rgb || model == ColorModel::gray;
   }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
     cuda::check(cudaSetDevice(device_), "choosing the device");
-    fused_.configure(input);
+    if (fused_) fused_->configure(input);
+    if (staged_) staged_->configure(input);
     desc_ = input;
     return input;
   }
@@ -36,7 +45,11 @@ class CudaEqualizeFilter : public Filter {
     }
     cuda::check(cudaSetDevice(device_), "choosing the device");
     const auto stream = static_cast<cudaStream_t>(context.stream);
-    fused_.enqueue(in, out, context.field_order, stream);
+    if (staged_) {
+      staged_->enqueue(in, out, stream, context.marks);
+      return;
+    }
+    fused_->enqueue(in, out, context.field_order, stream);
     if (context.marks != nullptr) context.marks->mark("fused", stream);
   }
 
@@ -44,7 +57,8 @@ class CudaEqualizeFilter : public Filter {
   EqualizeParams params_;
   int device_;
   ImageDesc desc_;
-  cuda::FusedChain fused_;
+  std::optional<cuda::FusedChain> fused_;
+  std::optional<cuda::StagedChain> staged_;
 };
 
 }  // namespace

@@ -36,6 +36,13 @@ EQUALUX_HD CurveScale curve_scale(Scaler scaler, std::uint64_t first_bin,
   return {0, 0};
 }
 
+/// T of a bin in single precision, for the staged chain: one division of the integer sums. The span
+/// is not 0.
+EQUALUX_HD float curve_value(const CurveScale& scale, std::uint64_t cdf) {
+  const std::uint64_t above = cdf > scale.offset ? cdf - scale.offset : 0;
+  return static_cast<float>(above) / static_cast<float>(scale.span);
+}
+
 /// The exact gain M T(v) / v of one v as a fraction. At most 2^31 pixels keep every product of
 /// this file below 2^63.
 struct GainFraction {

@@ -5,3 +5,21 @@ target_link_libraries(equalux_device_support
 
 equalux_test(cuda_fused_chain LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_processor LABELS gpu LIBRARIES equalux_device_support equalux_pipelines)
+equalux_test(cuda_stages LABELS gpu LIBRARIES equalux_device_support)
+equalux_test(cuda_staged_chain LABELS gpu LIBRARIES equalux_device_support)
+
+# A planted race, which racecheck has to find: what it says of the stages then means something.
+add_library(equalux_racy_scan STATIC support/racy_scan.cu)
+target_include_directories(equalux_racy_scan PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(equalux_racy_scan PUBLIC equalux_cuda)
+add_executable(racy_scan racy_scan_main.cpp)
+target_link_libraries(racy_scan PRIVATE
+  equalux_racy_scan equalux_device_support equalux_warnings)
+
+find_program(EQUALUX_COMPUTE_SANITIZER compute-sanitizer HINTS ${CUDAToolkit_BIN_DIR})
+if(EQUALUX_COMPUTE_SANITIZER)
+  add_test(NAME RacyScan.IsFoundByRacecheck
+    COMMAND ${EQUALUX_COMPUTE_SANITIZER} --tool racecheck $<TARGET_FILE:racy_scan>)
+  set_tests_properties(RacyScan.IsFoundByRacecheck PROPERTIES
+    LABELS gpu SKIP_RETURN_CODE 77 PASS_REGULAR_EXPRESSION "RACECHECK SUMMARY: [1-9]")
+endif()

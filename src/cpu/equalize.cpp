@@ -8,12 +8,6 @@ namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 14;
 
-/// T of one bin: one float division of the integer sums.
-float curve_value(std::uint32_t cdf, const CurveScale& scale) {
-  const std::uint64_t above = cdf > scale.offset ? cdf - scale.offset : 0;
-  return static_cast<float>(above) / static_cast<float>(scale.span);
-}
-
 }  // namespace
 
 CurveScale scale_of(Scaler scaler, std::span<const std::uint32_t> counts,
@@ -28,7 +22,7 @@ void equalize(EqualizeVariant variant, std::span<const std::uint32_t> cdf, const
   if (scale.span == 0) return;  // identity
   const auto bins = static_cast<std::int64_t>(cdf.size());
   if (variant == EqualizeVariant::curve) {
-    for (std::size_t b = 0; b < cdf.size(); ++b) curve[b] = curve_value(cdf[b], scale);
+    for (std::size_t b = 0; b < cdf.size(); ++b) curve[b] = curve_value(scale, cdf[b]);
   }
   const auto chunks = static_cast<int>((v.size() + kChunk - 1) / kChunk);
   executor.for_rows(chunks, [&](int begin, int end, int) {
@@ -37,7 +31,7 @@ void equalize(EqualizeVariant variant, std::span<const std::uint32_t> cdf, const
       const std::int32_t level = level_of(v[i]);
       if (level == 0) continue;
       const auto bin = static_cast<std::size_t>(bin_of(level, bins, 255));
-      v[i] = variant == EqualizeVariant::curve ? curve[bin] : curve_value(cdf[bin], scale);
+      v[i] = variant == EqualizeVariant::curve ? curve[bin] : curve_value(scale, cdf[bin]);
     }
   });
 }
