@@ -44,45 +44,63 @@ __device__ __forceinline__ void copies_wait() {
 #endif
 }
 
+/// Bytes of a span that is not whole, lane by lane: rare, so kept short.
+template <typename To, typename From>
+__device__ __forceinline__ void copy_bytes(To* to, From* from, int bytes, int lane) {
+#pragma unroll 1
+  for (int i = lane; i < bytes; i += kLanes) to[i] = from[i];
+}
+
 /// A warp starts the copy of a span of at most kCapacity bytes. Without kAligned, byte by byte.
 template <bool kAligned, int kCapacity>
 __device__ __forceinline__ void load_span(std::uint8_t* slot, Span<const std::uint8_t> from,
                                           int lane) {
-  if constexpr (kAligned) {
+  constexpr int kStep = kLanes * kVectorBytes;
+  const int mine = lane * kVectorBytes;
+  if (kAligned && from.bytes == kCapacity) {
 #pragma unroll
-    for (int first = 0; first < kCapacity; first += kLanes * kVectorBytes) {
-      const int at = first + lane * kVectorBytes;
-      if (at + kVectorBytes <= from.bytes) {
-        copy_vector_async(slot + at, from.data + at);
-      } else {
-        for (int i = at; i < from.bytes; ++i) slot[i] = from.data[i];
+    for (int first = 0; first < kCapacity; first += kStep) {
+      if (kCapacity - first >= kStep || first + mine < kCapacity) {
+        copy_vector_async(slot + first + mine, from.data + first + mine);
       }
     }
-  } else {
-#pragma unroll 4
-    for (int i = lane; i < from.bytes; i += kLanes) slot[i] = from.data[i];
+    return;
   }
+  int done = 0;
+  if (kAligned) {
+    const int whole = from.bytes / kVectorBytes * kVectorBytes;
+#pragma unroll 1
+    for (int at = mine; at < whole; at += kStep) copy_vector_async(slot + at, from.data + at);
+    done = whole;
+  }
+  copy_bytes(slot + done, from.data + done, from.bytes - done, lane);
 }
 
-/// A warp writes a span of at most kCapacity bytes. The caller has synchronised the warp.
+/// A warp writes a span of at most kCapacity bytes. The caller has synchronised the warp. Nobody on
+/// the device reads the result again, so it should push nothing else out of L2.
 template <bool kAligned, int kCapacity>
 __device__ __forceinline__ void store_span(Span<std::uint8_t> to, const std::uint8_t* slot,
                                            int lane) {
-  if constexpr (kAligned) {
+  constexpr int kStep = kLanes * kVectorBytes;
+  const int mine = lane * kVectorBytes;
+  const auto copy_vector = [&](int at) {
+    __stcs(reinterpret_cast<uint4*>(to.data + at), *reinterpret_cast<const uint4*>(slot + at));
+  };
+  if (kAligned && to.bytes == kCapacity) {
 #pragma unroll
-    for (int first = 0; first < kCapacity; first += kLanes * kVectorBytes) {
-      const int at = first + lane * kVectorBytes;
-      if (at + kVectorBytes <= to.bytes) {
-        // Nobody on the device reads the result again: it should push nothing else out of L2.
-        __stcs(reinterpret_cast<uint4*>(to.data + at), *reinterpret_cast<const uint4*>(slot + at));
-      } else {
-        for (int i = at; i < to.bytes; ++i) to.data[i] = slot[i];
-      }
+    for (int first = 0; first < kCapacity; first += kStep) {
+      if (kCapacity - first >= kStep || first + mine < kCapacity) copy_vector(first + mine);
     }
-  } else {
-#pragma unroll 4
-    for (int i = lane; i < to.bytes; i += kLanes) to.data[i] = slot[i];
+    return;
   }
+  int done = 0;
+  if (kAligned) {
+    const int whole = to.bytes / kVectorBytes * kVectorBytes;
+#pragma unroll 1
+    for (int at = mine; at < whole; at += kStep) copy_vector(at);
+    done = whole;
+  }
+  copy_bytes(to.data + done, slot + done, to.bytes - done, lane);
 }
 
 }  // namespace equalux::cuda

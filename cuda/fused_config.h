@@ -16,7 +16,8 @@ inline constexpr int kTableBytes = 256 * kLanes * 4;
 struct FusedConfig {
   int warps;        ///< of a block, a multiple of kWarpsPerTable
   int slots;        ///< chunks that a warp keeps in shared memory
-  int gain_stride;  ///< bytes from one value's gains to the next: 128, or 256 with room for chroma
+  int gain_stride;  ///< bytes from one value's gains to the next, 128 or 256: at 256 the value,
+                    ///< as it stands in the second byte of a word, is the offset
 
   [[nodiscard]] constexpr int threads() const { return warps * kLanes; }
   [[nodiscard]] constexpr int tables() const { return warps / kWarpsPerTable; }
@@ -26,13 +27,10 @@ struct FusedConfig {
 
 /// `arch` is __CUDA_ARCH__: 750 for compute capability 7.5.
 constexpr FusedConfig fused_config(int arch) {
-  if (arch < 800) return {4, 4, 128};                                     // 64 KB a block
-  if (arch == 860 || arch == 890 || arch >= 1200) return {8, 2, 256};     // 99 KB
-  if (arch < 900) return {8, 7, 256};                                     // 163 KB
-#if defined(EQUALUX_WARPS)
-  return {EQUALUX_WARPS, EQUALUX_SLOTS, 256};
-#endif
-  return {16, 3, 256};                                                    // 227 KB
+  if (arch < 800) return {4, 4, 128};                                  //  64 KB
+  if (arch == 860 || arch == 890 || arch >= 1200) return {8, 2, 256};  //  99 KB
+  if (arch < 900) return {8, 7, 256};                                  // 163 KB
+  return {16, 3, 256};                                                 // 227 KB
 }
 
 }  // namespace equalux::cuda

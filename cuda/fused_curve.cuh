@@ -105,83 +105,105 @@ __device__ __forceinline__ int max_code(const FusedParams& p, int v) {
   return v == p.weights.luma_max ? 255 - p.weights.luma_offset : v;
 }
 
-/// Decides, as float_gain() does, where code c times the gain of v comes near a half.
-inline __device__ __noinline__ void decide_nudge(const FusedParams& p, CurveScratch& s, int v,
-                                                 int c) {
-  const double ratio = s.ratio[v];
-  const double width = (ratio + 1.0) * kNudge;
-  const auto below = static_cast<std::int32_t>(c * (ratio - width) + 0.5);
-  if (static_cast<std::int32_t>(c * (ratio + width) + 0.5) == below) return;
-  const GainFraction exact = fraction_of(p, s, static_cast<std::uint32_t>(v));
-  const bool reached = 2 * static_cast<std::uint64_t>(c) * exact.numerator >=
-                       (2 * static_cast<std::uint64_t>(below) + 1) * exact.denominator;
-  atomicOr(&s.nudge[v], static_cast<std::uint32_t>(reached ? Nudge::up : Nudge::down));
+/// More than the digits cut off a fraction can make of a product with a code.
+inline constexpr std::uint32_t kCutOff = 512;
+
+/// Whether a product's distance from one half, modulo 1 in units of 2^-32, is less than that.
+__device__ __forceinline__ bool is_unsure(std::uint32_t past) {
+  return past + kCutOff <= 2 * kCutOff;
 }
 
-/// Looks among the codes first, first + step, ... of a value for products with its gain that come
+/// The first code of a row that comes so near to a half that only whole numbers can decide; 0 where
+/// there is none.
+inline __device__ __noinline__ int code_at_half(const CurveScratch& s, int v, int begin, int most,
+                                                int step) {
+  for (int c = begin; c <= most; c += step) {
+    const std::uint32_t past = s.fraction[v] * static_cast<std::uint32_t>(c) - 0x80000000U;
+    if (is_unsure(past)) return c;
+  }
+  return 0;
+}
+
+/// Whether code c times the gain of v reaches the half that it comes near, in whole numbers.
+inline __device__ __noinline__ bool reaches_half(const FusedParams& p, const CurveScratch& s, int v,
+                                                 int c) {
+  const GainFraction exact = fraction_of(p, s, static_cast<std::uint32_t>(v));
+  const auto below = static_cast<std::uint64_t>(c * s.ratio[v]);
+  return 2 * static_cast<std::uint64_t>(c) * exact.numerator >=
+         (2 * below + 1) * exact.denominator;
+}
+
+/// Looks among the codes kFirst, kFirst + kStep, ... of a value for products with its gain that come
 /// so near to a half that single precision might round them wrong: a few in a frame. Products are
 /// taken modulo 1, in units of 2^-32.
 ///
 /// Codes up to a third of the largest need no look: an odd multiple of theirs lies above, and its
 /// product comes as near to a half in proportion.
-__device__ __forceinline__ void find_nudges(const FusedParams& p, CurveScratch& s, int v, int first,
-                                            int step) {
+template <int kStep>
+__device__ __forceinline__ void find_nudges(const FusedParams& p, CurveScratch& s, int v,
+                                            int first) {
   constexpr int kTogether = 8;  // so many do not wait for each other
   constexpr std::uint32_t kHalf = 0x80000000U;
   const int most = max_code(p, v);
   const std::uint32_t fraction = s.fraction[v];
   const std::uint32_t tolerance = s.tolerance[v];
-  for (int begin = first + most / 3 / step * step; begin <= most; begin += kTogether * step) {
+  const std::uint32_t stride = fraction * kStep;
+  for (int begin = first + most / 3 / kStep * kStep; begin <= most; begin += kTogether * kStep) {
     const std::uint32_t product = fraction * static_cast<std::uint32_t>(begin) - kHalf + tolerance;
-    const std::uint32_t stride = fraction * static_cast<std::uint32_t>(step);
     std::uint32_t nearest = product;
 #pragma unroll
     for (int i = 1; i < kTogether; ++i) {
       nearest = min(nearest, product + stride * static_cast<std::uint32_t>(i));
     }
     if (nearest > 2 * tolerance) continue;
-    for (int c = begin; c <= most && c < begin + kTogether * step; c += step) {
-      const std::uint32_t own = fraction * static_cast<std::uint32_t>(c) - kHalf + tolerance;
-      if (own <= 2 * tolerance) decide_nudge(p, s, v, c);
+    // The distance of the code that came nearest. A value's products come near to one half only, so
+    // that any of its codes decides, also one past the largest.
+    const std::uint32_t past = nearest - tolerance;
+    bool reached = past < kHalf;
+    if (is_unsure(past)) {
+      const int code = code_at_half(s, v, begin, most, kStep);
+      if (code == 0) continue;
+      reached = reaches_half(p, s, v, code);
     }
+    atomicOr(&s.nudge[v], static_cast<std::uint32_t>(reached ? Nudge::up : Nudge::down));
   }
 }
 
 /// Fills `table`, 256 rows of kStride bytes, from the counts of the whole frame; gains are times
 /// kGainScale, with kChroma times 2^-23. All threads of the block call it; the table is complete
 /// when it returns.
-template <int kStride, bool kChroma>
+template <int kThreads, int kStride, bool kChroma>
 __device__ __forceinline__ void make_gain_table(const FusedParams& p, const std::uint32_t* counts,
                                                 CurveScratch& s, std::uint8_t* table) {
   const int thread = static_cast<int>(threadIdx.x);
-  const int threads = static_cast<int>(blockDim.x);
   if (thread < kLanes) scan_counts(p, counts, s);
   __syncthreads();
-  for (int v = thread; v < 256; v += threads) {
+#pragma unroll 1
+  for (int v = thread; v < 256; v += kThreads) {
     const GainFraction exact = fraction_of(p, s, static_cast<std::uint32_t>(v));
     s.ratio[v] = static_cast<double>(exact.numerator) / static_cast<double>(exact.denominator);
     s.gain[v] = static_cast<float>(s.ratio[v]);
     s.nudge[v] = 0;
     s.fraction[v] = static_cast<std::uint32_t>(__double2ull_rd(s.ratio[v] * 0x1p32));
-    // kNudge of the largest product, and what cutting off the fraction may lose.
+    // kNudge of the largest product, and more than cutting off the fraction may lose.
     s.tolerance[v] = __double2uint_ru((s.ratio[v] + 1.0) * max_code(p, v) * (kNudge * 0x1p32)) + 512;
     if constexpr (kChroma) s.chroma[v] = gain_48(exact) >> 8;
   }
   __syncthreads();
   {
     // Values v and 255 - v have as many codes together as any other such pair.
-    const int sharing = threads / 128;
     const int first = 1 + thread / 128;
-    const int v = thread % 128;
-    if (s.present[v] != 0) find_nudges(p, s, v, first, sharing);
-    if (s.present[255 - v] != 0) find_nudges(p, s, 255 - v, first, sharing);
+#pragma unroll 1
+    for (int v = thread % 128; v < 256; v = v < 128 ? 255 - v : 256) {
+      if (s.present[v] != 0) find_nudges<kThreads / 128>(p, s, v, first);
+    }
   }
   __syncthreads();
   // Copies of one gain fill a row, 16 bytes at a time; each thread begins at another bank.
   constexpr int kVectors = kLanes * 4 / kVectorBytes;
   constexpr float kScale = kChroma ? 0x1p-23f : kGainScale;
-  const int sharing = max(threads / 256, 1);
-  for (int v = thread / sharing; v < 256; v += threads / sharing) {
+  constexpr int kSharing = kThreads > 256 ? kThreads / 256 : 1;
+  for (int v = thread / kSharing; v < 256; v += kThreads / kSharing) {
     float gain = s.gain[v];
     if (s.nudge[v] != 0) {
       const double width = (s.ratio[v] + 1.0) * kNudge;
@@ -191,7 +213,8 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, const std:
     }
     gain *= kScale;
     const float4 copies{gain, gain, gain, gain};
-    for (int i = thread % sharing; i < kVectors; i += sharing) {
+#pragma unroll
+    for (int i = thread % kSharing; i < kVectors; i += kSharing) {
       *reinterpret_cast<float4*>(table + v * kStride + (i + v) % kVectors * kVectorBytes) = copies;
     }
   }

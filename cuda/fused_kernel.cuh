@@ -174,13 +174,6 @@ __device__ __forceinline__ void wait_for_earlier_kernels() {
 #endif
 }
 
-#if defined(EQUALUX_FUSED_CLOCKS)
-#define EQUALUX_CLOCK(i) \
-  do { __syncthreads(); if (blockIdx.x == 7 % gridDim.x && threadIdx.x == 0) p.state->clocks[i] = clock64(); } while (0)
-#else
-#define EQUALUX_CLOCK(i)
-#endif
-
 template <typename Layout, bool kAligned>
 __global__ void __launch_bounds__(kConfig.threads(), 1)
     fused_kernel(const __grid_constant__ FusedParams p) {
@@ -201,21 +194,16 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
     scratch.last_of_bin[v] = p.state->last_of_bin[v];
   }
   const WarpChunks<Layout, kAligned> chunks(p, ring, thread / kLanes, thread % kLanes);
-  EQUALUX_CLOCK(0);
   count_chunks(p, chunks, tables, p.state->counts[parity]);
-  EQUALUX_CLOCK(1);
   grid_barrier(&p.state->arrived, barrier);
-  EQUALUX_CLOCK(2);
   if (blockIdx.x == 0) {
     // Everybody has read the frame's number, and the histogram of the next frame is not in use.
     for (int v = thread; v < 256; v += kConfig.threads()) p.state->counts[parity ^ 1][v] = 0;
     if (thread == 0) p.state->frames += 1;
   }
-  make_gain_table<kConfig.gain_stride, Layout::kChroma>(p, p.state->counts[parity], scratch,
-                                                       tables);
-  EQUALUX_CLOCK(3);
+  make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(
+      p, p.state->counts[parity], scratch, tables);
   apply_chunks(p, chunks, tables, scratch.chroma);
-  EQUALUX_CLOCK(4);
 }
 
 }  // namespace equalux::cuda

@@ -48,9 +48,6 @@ struct FusedState {
   std::uint32_t frames;          ///< launches so far, whose lowest bit names the histogram
   std::uint32_t arrived;         ///< of the grid barrier
   std::uint8_t last_of_bin[256]; ///< by v: the largest value in its bin
-#if defined(EQUALUX_FUSED_CLOCKS)
-  long long clocks[8];
-#endif
 };
 
 /// Strides are in bytes and may be negative; `lines` are rows of chroma for 4:2:0, rows of pixels

@@ -281,10 +281,10 @@ struct CellLayout {
   static __device__ __forceinline__ void with_shape(const FusedParams& p, int lane,
                                                     const Chunk& chunk, Work work) {
     const bool second = has_second_row(p, chunk);
-    if (chunk.pixels == kPixels && second) {
+    const int columns = chunk.pixels - lane * 16;
+    if (columns >= 16 && second) {
       work([](int) { return CellShape{2, kRows}; });
-    } else {
-      const int columns = chunk.pixels - lane * 16;
+    } else if (columns > 0) {
       work([=](int j) {
         return CellShape{min(max(columns - 2 * j, 0), 2), kRows == 2 && second ? 2 : 1};
       });
@@ -481,10 +481,10 @@ struct Packed422Layout {
 #pragma unroll
     for (int k = 0; k < 3; ++k) {
       const int at = (k * kLanes + lane) * kVectorBytes;
-      if (chunk.pixels == kPixels) {
+      const int columns = chunk.pixels - at / 2;
+      if (columns >= 2 * kCells) {
         work(at, [](int) { return CellShape{2, 1}; });
-      } else {
-        const int columns = chunk.pixels - at / 2;
+      } else if (columns > 0) {
         work(at, [=](int j) { return CellShape{min(max(columns - 2 * j, 0), 2), 1}; });
       }
     }

@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <equalux/device.h>
+#include <equalux/error.h>
+#include <equalux/filter.h>
+#include <nlohmann/json.hpp>
+
+#include "cuda/cuda_processor.h"
+#include "frame_pool.h"
+#include "handles.h"
+#include "null_sink.h"
+#include "run.h"
+#include "support/bench_frames.h"
+
+/// The CUDA backend as users run it, beside the ceilings of memory and bus in the same run:
+///
+///   gpu [OUT.json]
+///
+/// Resident: frames in device memory, six in and six out in rotation. End to end: the engine with
+/// its threads, pools and queues, from pinned frames to pinned frames.
+namespace equalux::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFrames = 6;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Microseconds of one `work` on a stream: batches between two events, median of the batches.
+double time_us(cudaStream_t stream, int batch, const std::function<void(int)>& work) {
+  const cuda::Event begin = cuda::make_event(true);
+  const cuda::Event end = cuda::make_event(true);
+  std::vector<double> times;
+  int i = 0;
+  for (int round = 0; round < 25; ++round) {
+    cuda::check(cudaEventRecord(begin.get(), stream), "timing");
+    for (int k = 0; k < batch; ++k) work(i++);
+    cuda::check(cudaEventRecord(end.get(), stream), "timing");
+    cuda::check(cudaEventSynchronize(end.get()), "timing");
+    float ms = 0;
+    cuda::check(cudaEventElapsedTime(&ms, begin.get(), end.get()), "timing");
+    if (round >= 5) times.push_back(1000.0 * static_cast<double>(ms) / batch);
+  }
+  return median(times);
+}
+
+Json ceilings() {
+  constexpr std::size_t kBytes = std::size_t{512} << 20;
+  const auto a = cuda::allocate_device<std::uint8_t>(kBytes);
+  const auto b = cuda::allocate_device<std::uint8_t>(kBytes);
+  const auto host_a = cuda::allocate_pinned<std::uint8_t>(kBytes / 4);
+  const auto host_b = cuda::allocate_pinned<std::uint8_t>(kBytes / 4);
+  std::memset(host_a.get(), 1, kBytes / 4);
+  std::memset(host_b.get(), 2, kBytes / 4);
+  const cuda::Stream stream = cuda::make_stream();
+  const cuda::Stream other = cuda::make_stream();
+  const cuda::Event event = cuda::make_event();
+  const auto copy = [](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                       const cuda::Stream& on) {
+    cuda::check(cudaMemcpyAsync(to, from, bytes, kind, on.get()), "copying");
+  };
+  Json json;
+  const double device = time_us(stream.get(), 4, [&](int) {
+    copy(b.get(), a.get(), kBytes, cudaMemcpyDeviceToDevice, stream);
+  });
+  json["device_copy_tb_s"] = 2.0 * static_cast<double>(kBytes) / device / 1e6;
+  const double up = time_us(stream.get(), 2, [&](int) {
+    copy(a.get(), host_a.get(), kBytes / 4, cudaMemcpyHostToDevice, stream);
+  });
+  json["upload_gb_s"] = static_cast<double>(kBytes / 4) / up / 1e3;
+  const double both = time_us(stream.get(), 2, [&](int) {
+    copy(host_b.get(), b.get(), kBytes / 4, cudaMemcpyDeviceToHost, other);
+    cuda::check(cudaEventRecord(event.get(), other.get()), "timing");
+    copy(a.get(), host_a.get(), kBytes / 4, cudaMemcpyHostToDevice, stream);
+    cuda::check(cudaStreamWaitEvent(stream.get(), event.get(), 0), "timing");
+  });
+  json["both_ways_gb_s_each"] = static_cast<double>(kBytes / 4) / both / 1e3;
+  return json;
+}
+
+/// A frame in device memory.
+struct DeviceFrame {
+  cuda::DevicePointer<std::uint8_t> memory;
+  ImageView view;
+
+  explicit DeviceFrame(const ImageDesc& desc) {
+    const ImageLayout layout = image_layout(desc);
+    memory = cuda::allocate_device<std::uint8_t>(layout.bytes);
+    view = layout.view(desc, memory.get());
+  }
+};
+
+Json resident(const ImageDesc& desc, const EqualizeParams& params, const std::string& content) {
+  std::vector<DeviceFrame> in;
+  std::vector<DeviceFrame> out;
+  const std::size_t bytes = image_layout(desc).bytes;
+  for (Image& host : natural_frames(desc, kFrames)) {
+    if (content == "one colour") std::memset(host.view().data[0], 93, bytes);
+    in.emplace_back(desc);
+    out.emplace_back(desc);
+    cuda::check(cudaMemcpy(in.back().memory.get(), host.view().data[0], bytes,
+                           cudaMemcpyHostToDevice),
+                "uploading");
+  }
+  const auto filter = make_cuda_filter(params);
+  filter->configure(desc);
+  const cuda::Stream stream = cuda::make_stream();
+  FrameContext context;
+  context.stream = stream.get();
+  const double us = time_us(stream.get(), 60, [&](int i) {
+    const auto k = static_cast<std::size_t>(i % kFrames);
+    filter->submit(in[k].view, out[k].view, context);
+  });
+  const double floor = 3.0 * static_cast<double>(tight_bytes(desc)) / 4.30e6;
+  std::printf("resident    %-7s %-6s %5dx%-5d %-10s %9.2f us  %5.2f of the floor %.2f\n",
+              std::string(enum_name(params.chain)).c_str(),
+              std::string(to_string(desc.format)).c_str(), desc.width, desc.height,
+              content.c_str(), us, us / floor, floor);
+  return {{"kind", "resident"},     {"chain", enum_name(params.chain)},
+          {"format", to_string(desc.format)}, {"width", desc.width},
+          {"height", desc.height},  {"content", content},
+          {"us", us},               {"floor_us", floor}};
+}
+
+/// Gives the pool's frames as they are, after it has painted each once: what a capture that writes
+/// into the pool costs beside the GPU is the capture's own time.
+class PaintedSource final : public Source {
+ public:
+  PaintedSource(const ImageDesc& desc, std::uint64_t frames)
+      : desc_(desc), frames_(frames), pictures_(natural_frames(desc, kFrames)) {}
+  StreamInfo open(const FormatPredicate&) override {
+    StreamInfo info;
+    info.desc = desc_;
+    info.name = "painted";
+    return info;
+  }
+  bool read(Frame& frame) override {
+    if (count_ == frames_) return false;
+    const std::uint8_t* memory = frame.image.data[0];
+    if (std::find(painted_.begin(), painted_.end(), memory) == painted_.end()) {
+      copy_image(pictures_[painted_.size() % pictures_.size()].view(), frame.pixels.view());
+      painted_.push_back(memory);
+    }
+    frame.pts_ns = static_cast<std::int64_t>(count_++) * 1'000'000;
+    return true;
+  }
+
+ private:
+  ImageDesc desc_;
+  std::uint64_t frames_;
+  std::uint64_t count_ = 0;
+  std::vector<Image> pictures_;
+  std::vector<const std::uint8_t*> painted_;
+};
+
+Json end_to_end(const ImageDesc& desc, const CudaDevice& device, double both_ways_gb_s) {
+  constexpr std::uint64_t kWarmUp = 60;
+  constexpr std::uint64_t kMeasured = 600;
+  std::vector<std::unique_ptr<Filter>> filters;
+  filters.push_back(make_cuda_filter(EqualizeParams{}, {device.number}));
+  const auto processor = make_cuda_processor(std::move(filters), device);
+  PaintedSource source(desc, kWarmUp + kMeasured);
+  const auto sink = make_null_sink();
+  std::vector<Clock::time_point> done;
+  done.reserve(kWarmUp + kMeasured);
+  RunOptions options;
+  options.on_result = [&](const Frame&) { done.push_back(Clock::now()); };
+  const StopToken stop;
+  run(source, *processor, *sink, options, stop);
+  const double us = milliseconds(done.back() - done[kWarmUp - 1]) * 1000.0 / kMeasured;
+  const double floor = static_cast<double>(tight_bytes(desc)) / (both_ways_gb_s * 1e3);
+  std::printf("end to end  %-7s %-6s %5dx%-5d %-10s %9.2f us  %.1f %% of the bus's %.2f us\n",
+              "fused", std::string(to_string(desc.format)).c_str(), desc.width, desc.height,
+              "natural", us, 100.0 * floor / us, floor);
+  return {{"kind", "end to end"}, {"format", to_string(desc.format)}, {"width", desc.width},
+          {"height", desc.height}, {"us", us}, {"bus_floor_us", floor}};
+}
+
+/// One frame from host to host with nothing beside it, buffers ready.
+Json single(const ImageDesc& desc, const CudaDevice& device) {
+  std::vector<std::unique_ptr<Filter>> filters;
+  filters.push_back(make_cuda_filter(EqualizeParams{}, {device.number}));
+  const auto processor = make_cuda_processor(std::move(filters), device, 1);
+  processor->configure(desc);
+  FramePool inputs(desc, 1, 1, *processor->frame_memory());
+  FramePool outputs(desc, 1, 1, *processor->frame_memory());
+  std::vector<double> times;
+  for (int i = 0; i < 300; ++i) {
+    FramePtr in = inputs.acquire();
+    if (i == 0) copy_image(natural_frames(desc, 1).front().view(), in->pixels.view());
+    FramePtr out = outputs.acquire();
+    const Clock::time_point start = Clock::now();
+    processor->submit(std::move(in), std::move(out), false, false);
+    out = processor->collect(true);
+    if (i >= 50) times.push_back(milliseconds(Clock::now() - start) * 1000.0);
+  }
+  const double us = median(times);
+  std::printf("one frame   %-7s %-6s %5dx%-5d %-10s %9.2f us\n", "fused",
+              std::string(to_string(desc.format)).c_str(), desc.width, desc.height, "natural", us);
+  return {{"kind", "one frame"}, {"format", to_string(desc.format)}, {"width", desc.width},
+          {"height", desc.height}, {"us", us}};
+}
+
+int measure(const char* path) {
+  const CudaDevice device = choose_cuda_device(-1);
+  cuda::check(cudaSetDevice(device.number), "choosing the device");
+  Json json{{"device", device.name}, {"runtime", CUDART_VERSION}, {"ceilings", ceilings()}};
+  std::printf("%s, %s\n", device.name.c_str(), json["ceilings"].dump().c_str());
+  const std::array<std::array<int, 2>, 4> sizes{{{961, 640}, {1920, 1080}, {3840, 2160}, {7680, 4320}}};
+  Json results = Json::array();
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::i420,
+                                   PixelFormat::bgrx, PixelFormat::gray8, PixelFormat::yuy2}) {
+    const bool common = format == PixelFormat::bgr || format == PixelFormat::nv12;
+    for (const auto& [width, height] : sizes) {
+      if (width > 3840 && !common) continue;
+      results.push_back(resident({format, width, height}, {}, "natural"));
+    }
+  }
+  results.push_back(resident({PixelFormat::bgr, 3840, 2160}, {}, "one colour"));
+  results.push_back(resident({PixelFormat::nv12, 3840, 2160}, {}, "one colour"));
+  EqualizeParams staged;
+  staged.chain = Chain::staged;
+  for (const auto& [width, height] : sizes) {
+    if (width > 3840) continue;
+    results.push_back(resident({PixelFormat::bgr, width, height}, staged, "natural"));
+  }
+  const double bus = json["ceilings"]["both_ways_gb_s_each"].get<double>();
+  results.push_back(end_to_end({PixelFormat::bgr, 1920, 1080}, device, bus));
+  results.push_back(end_to_end({PixelFormat::bgr, 3840, 2160}, device, bus));
+  results.push_back(end_to_end({PixelFormat::nv12, 3840, 2160}, device, bus));
+  results.push_back(single({PixelFormat::bgr, 961, 640}, device));
+  results.push_back(single({PixelFormat::bgr, 1920, 1080}, device));
+  json["results"] = results;
+  if (path != nullptr) std::ofstream(path) << json.dump(1) << "\n";
+  return 0;
+}
+
+}  // namespace
+}  // namespace equalux::bench
+
+int main(int argc, char** argv) {
+  try {
+    return equalux::bench::measure(argc > 1 ? argv[1] : nullptr);
+  } catch (const equalux::Error& error) {
+    std::fprintf(stderr, "gpu: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}
