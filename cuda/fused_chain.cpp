@@ -98,8 +98,9 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOr
   const auto width = static_cast<std::uint32_t>(desc_.width);
   auto lines = static_cast<std::uint32_t>(plane_rows(desc_, t.planes - 1));
   p.width = width;
-  if (tight) {
-    // One long line; its alignment is that of the first byte.
+  if (tight && std::uint64_t{lines} * static_cast<std::uint64_t>(row) <= UINT32_MAX) {
+    // One long line; its alignment is that of the first byte. The kernel counts a line's bytes in
+    // 32 bits.
     p.width = width * lines;
     lines = 1;
     aligned = is_aligned(in.data[0], 0) && is_aligned(out.data[0], 0);
