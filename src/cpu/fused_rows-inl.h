@@ -107,22 +107,31 @@ HWY_INLINE Floats to_floats(V8 v) {
           hn::ConvertTo(d, lane_byte<2>(v)), hn::ConvertTo(d, lane_byte<3>(v))};
 }
 
-/// The whole numbers 0 .. 255 of four vectors that hold kWhole + x, as bytes: undoes to_floats.
-HWY_INLINE V8 to_bytes(const Floats& f) {
-  const D32 d;
-  const auto bits = [&](VF x) { return hn::BitCast(d, x); };
-  const V32 upper = hn::Or(hn::Or(hn::ShiftLeft<8>(bits(f.f1)), hn::ShiftLeft<16>(bits(f.f2))),
-                           hn::ShiftLeft<24>(bits(f.f3)));
-  return hn::BitCast(D8(), hn::Or(hn::And(bits(f.f0), hn::Set(d, 255u)), upper));
+/// The low bytes of four vectors of 32-bit lanes, b[k] to the bytes k, 4 + k, 8 + k ...: undoes
+/// lane_byte. The middle bytes of the lanes are 0.
+HWY_INLINE V8 join_bytes(V32 b0, V32 b1, V32 b2, V32 b3) {
+#if HWY_TARGET == HWY_AVX3_DL
+  // Each step shifts down what is there and brings a byte in at the top.
+  const __m512i one = _mm512_shrdi_epi32(_mm512_slli_epi32(b0.raw, 24), b1.raw, 8);
+  return V8{_mm512_shrdi_epi32(_mm512_shrdi_epi32(one, b2.raw, 8), b3.raw, 8)};
+#else
+  const V32 upper = hn::Or(hn::Or(hn::ShiftLeft<8>(b1), hn::ShiftLeft<16>(b2)),
+                           hn::ShiftLeft<24>(b3));
+  return hn::BitCast(D8(), hn::Or(hn::And(b0, hn::Set(D32(), 255u)), upper));
+#endif
 }
 
-/// round(c gain) of bytes. gain is float_gain(), so that no product is half-way between two whole
-/// numbers, or nearer to it than single precision tells apart.
-HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain) {
-  const VF whole = hn::Set(DF(), kWhole);
+/// round(c gain) of bytes, plus `whole` - kWhole, as bytes. gain is float_gain(), so that no
+/// product is half-way between two whole numbers, or nearer to it than single precision tells
+/// apart.
+HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain, VF whole) {
   const Floats f = to_floats(c);
-  return to_bytes({hn::MulAdd(f.f0, gain.f0, whole), hn::MulAdd(f.f1, gain.f1, whole),
-                   hn::MulAdd(f.f2, gain.f2, whole), hn::MulAdd(f.f3, gain.f3, whole)});
+  const auto scaled = [&](VF x, VF g) { return hn::BitCast(D32(), hn::MulAdd(x, g, whole)); };
+  return join_bytes(scaled(f.f0, gain.f0), scaled(f.f1, gain.f1), scaled(f.f2, gain.f2),
+                    scaled(f.f3, gain.f3));
+}
+HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain) {
+  return scale_bytes(c, gain, hn::Set(DF(), kWhole));
 }
 
 #if HWY_TARGET == HWY_AVX3_DL
@@ -141,12 +150,17 @@ class GainLookup {
 
   /// Gains of the bytes 4 b + i of `index`, b = 0, 4, 8, 12 for f0, b = 1, 5 .. for f1 and so on.
   HWY_INLINE Floats unpacked(__m512i index) const {
+    // One table after the other, each over what it replaces: a permutation of two tables at once
+    // costs three operations here, a masked one of one table costs one.
     const __mmask64 upper = _mm512_movepi8_mask(index);
+    const __mmask64 odd = _mm512_movepi8_mask(_mm512_add_epi8(index, index));
+    const __mmask64 last = upper & odd;
     const auto byte = [&](int b) {
       const __m512i* t = table_ + 4 * b;
-      const __m512i low = _mm512_permutex2var_epi8(t[0], index, t[1]);
-      const __m512i high = _mm512_permutex2var_epi8(t[2], index, t[3]);
-      return _mm512_mask_blend_epi8(upper, low, high);
+      __m512i x = _mm512_permutexvar_epi8(index, t[0]);
+      x = _mm512_mask_permutexvar_epi8(x, odd, index, t[1]);
+      x = _mm512_mask_permutexvar_epi8(x, upper, index, t[2]);
+      return _mm512_mask_permutexvar_epi8(x, last, index, t[3]);
     };
     const __m512i b0 = byte(0);
     const __m512i b1 = byte(1);

@@ -10,81 +10,115 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// The lower and upper halves of 32-bit lanes.
-HWY_INLINE VI32 lower_word(V16 x) {
-  return hn::And(hn::BitCast(DI32(), x), hn::Set(DI32(), 0xFFFF));
-}
-HWY_INLINE VI32 upper_word(V16 x) {
-  return hn::BitCast(DI32(), hn::ShiftRight<16>(hn::BitCast(D32(), x)));
-}
-/// Two vectors of 32-bit lanes below 2^15, as the lower and upper halves of 32-bit lanes.
-HWY_INLINE V16 join_words(VI32 lower, VI32 upper) {
-  return hn::BitCast(D16(), hn::Or(lower, hn::ShiftLeft<16>(upper)));
-}
-/// Four vectors of 32-bit lanes 0 .. 255 as bytes: undoes lane_byte.
-HWY_INLINE V8 join_bytes(VI32 b0, VI32 b1, VI32 b2, VI32 b3) {
-  return hn::BitCast(D8(), hn::Or(hn::Or(b0, hn::ShiftLeft<8>(b1)),
-                                  hn::Or(hn::ShiftLeft<16>(b2), hn::ShiftLeft<24>(b3))));
+/// The lower halves of two vectors of 32-bit lanes, as the lower and upper halves of one.
+HWY_INLINE VI16 join_words(VI32 lower, VI32 upper) {
+  return hn::BitCast(DI16(), hn::OrAnd(hn::ShiftLeft<16>(upper), lower, hn::Set(DI32(), 0xFFFF)));
 }
 
-/// The whole part of floats from 0 to below 2^31.
-HWY_INLINE VI32 whole_part(VF x) {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  return VI32{_mm512_cvttps_epi32(x.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return VI32{_mm256_cvttps_epi32(x.raw)};
-#else
-  return hn::ConvertTo(DI32(), x);
-#endif
-}
-
-/// YuvWeights as vectors, made once a row.
+/// YuvWeights as vectors, made once a row, for chroma in units of 1 / kUnits.
+template <int kUnits>
 struct YuvVectors {
   VF red_w, green_u, green_w, blue_u;
   V8 offset, most;
 
   explicit YuvVectors(const YuvWeights& k)
       : red_w(weight(k.red_w)),
-        green_u(weight(-k.green_u)),
+        green_u(weight(k.green_u)),
         green_w(weight(k.green_w)),
         blue_u(weight(k.blue_u)),
         offset(hn::Set(D8(), static_cast<std::uint8_t>(k.luma_offset))),
         most(hn::Set(D8(), static_cast<std::uint8_t>(k.luma_max))) {}
 
  private:
-  static HWY_INLINE VF weight(std::int32_t a) { return hn::Set(DF(), static_cast<float>(a)); }
+  static HWY_INLINE VF weight(std::int32_t a) {
+    return hn::Set(DF(), static_cast<float>(a * kUnits));
+  }
 };
 
-/// Chroma samples less 128, in single precision.
+/// Chroma samples less 128, divided by what the reader asked for, in single precision.
 struct ChromaFloats {
   VF u, w;
 };
-HWY_INLINE ChromaFloats centred(VI32 cb, VI32 cr) {
-  const VI32 middle = hn::Set(DI32(), 128);
-  return {hn::ConvertTo(DF(), hn::Sub(cb, middle)), hn::ConvertTo(DF(), hn::Sub(cr, middle))};
-}
 
-/// value_above_luma() of chroma, at most 255: more than that puts V at M whatever the luma.
-/// Exact in single precision: every product and sum is a whole number below 2^24, and so is
-/// 2^16 times the last one.
-HWY_INLINE VI32 above_luma(const YuvVectors& k, const ChromaFloats& c) {
+/// (code - 128) / kUnits of lanes that hold a code over the bits of kFirst.
+template <int kUnits>
+struct Centre {
+  /// Its last bit stands for 1 / kUnits.
+  static constexpr float kFirst = 8388608.0f / kUnits;
+  static HWY_INLINE V32 bits() { return hn::BitCast(D32(), hn::Set(DF(), kFirst)); }
+  static HWY_INLINE VF less_128(V32 lanes) {
+    return hn::Sub(hn::BitCast(DF(), lanes), hn::Set(DF(), kFirst + 128.0f / kUnits));
+  }
+  /// Of the lower and upper halves of lanes, which hold codes.
+  static HWY_INLINE VF lower(V16 x) {
+    return less_128(hn::OrAnd(bits(), hn::BitCast(D32(), x), hn::Set(D32(), 0xFFFFu)));
+  }
+  static HWY_INLINE VF upper(V16 x) {
+    return less_128(hn::Or(bits(), hn::ShiftRight<16>(hn::BitCast(D32(), x))));
+  }
+  /// Of byte k.
+  template <int k>
+  static HWY_INLINE VF byte(V8 x) {
+    return less_128(hn::Or(bits(), hn::BitCast(D32(), lane_byte<k>(x))));
+  }
+};
+
+/// No chroma puts V more than 255 above luma: value_above_luma() fits a byte.
+constexpr bool fits_byte(const YuvWeights& k) {
+  const std::int32_t most = std::max(std::max(k.red_w, k.blue_u), k.green_u + k.green_w);
+  return 128 * most + 32768 < (1 << 24);
+}
+static_assert(fits_byte(yuv_weights(ColorMatrix::bt601, ColorRange::full)) &&
+              fits_byte(yuv_weights(ColorMatrix::bt709, ColorRange::full)) &&
+              fits_byte(yuv_weights(ColorMatrix::bt2020, ColorRange::full)));
+
+/// value_above_luma() of chroma in the low bytes of lanes; the middle bytes are 0. Exact in single
+/// precision: every product and sum is a whole number below 2^24, and so is 2^16 times the last
+/// one.
+template <int kUnits>
+HWY_INLINE V32 above_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
   const DF d;
-  const VF red = hn::Mul(c.w, k.red_w);
-  const VF green = hn::NegMulAdd(c.w, k.green_w, hn::Mul(c.u, k.green_u));
-  const VF blue = hn::Mul(c.u, k.blue_u);
+  const VF half = hn::Set(d, 32768.0f);
+  const VF red = hn::MulAdd(c.w, k.red_w, half);
+  const VF green = hn::NegMulAdd(c.w, k.green_w, hn::NegMulAdd(c.u, k.green_u, half));
+  const VF blue = hn::MulAdd(c.u, k.blue_u, half);
   const VF most = hn::Max(hn::Max(red, green), blue);
-  const VF above = hn::MulAdd(most, hn::Set(d, 1.0f / 65536.0f), hn::Set(d, 0.5f));
-  return whole_part(hn::Min(above, hn::Set(d, 255.0f)));
+  const VF scale = hn::Set(d, 1.0f / 65536.0f);
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  // Rounded down to whole numbers by the sum itself.
+  return hn::BitCast(D32(), VF{_mm512_fmadd_round_ps(most.raw, scale.raw, _mm512_set1_ps(kWhole),
+                                                     _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)});
+#elif HWY_TARGET == HWY_AVX2
+  return V32{_mm256_cvttps_epi32(hn::Mul(most, scale).raw)};
+#else
+  return hn::BitCast(D32(), hn::ConvertTo(DI32(), hn::Mul(most, scale)));
+#endif
 }
 
-/// Chroma of one vector of luma. With kShared, two luma columns share a chroma sample and half a
-/// vector of chroma is read; part[0] then holds the even samples and part[1] the odd ones,
-/// otherwise part[k] holds samples k, 4 + k, 8 + k ...
-template <bool kShared>
+/// The low bytes of lanes, those of `even` to the bytes 0 and 1, 4 and 5 ..., of `odd` between.
+HWY_INLINE V8 double_bytes(V32 even, V32 odd) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  const __m512i lower = _mm512_broadcast_i32x4(
+      _mm_setr_epi8(0, 0, -1, -1, 4, 4, -1, -1, 8, 8, -1, -1, 12, 12, -1, -1));
+  const __m512i upper = _mm512_broadcast_i32x4(
+      _mm_setr_epi8(-1, -1, 0, 0, -1, -1, 4, 4, -1, -1, 8, 8, -1, -1, 12, 12));
+  return V8{_mm512_or_si512(_mm512_shuffle_epi8(even.raw, lower),
+                            _mm512_shuffle_epi8(odd.raw, upper))};
+#else
+  const V16 words = hn::BitCast(
+      D16(), join_words(hn::BitCast(DI32(), even), hn::BitCast(DI32(), odd)));
+  return hn::BitCast(D8(), hn::Or(words, hn::ShiftLeft<8>(words)));
+#endif
+}
+
+/// Chroma of one vector of luma, in units of 1 / kUnits. With kShared, two luma columns share a
+/// chroma sample and half a vector of chroma is read; part[0] then holds the even samples and
+/// part[1] the odd ones, otherwise part[k] holds samples k, 4 + k, 8 + k ...
+template <bool kShared, int kUnits>
 struct Chroma;
 
-template <>
-struct Chroma<true> {
+template <int kUnits>
+struct Chroma<true, kUnits> {
   static constexpr std::size_t kSamples = kBytes / 2;
   static constexpr std::size_t kParts = 2;
   ChromaFloats part[kParts];
@@ -92,46 +126,47 @@ struct Chroma<true> {
   HWY_INLINE Chroma(const std::uint8_t* cb_row, const std::uint8_t* cr_row) {
     const V16 cb = hn::PromoteTo(D16(), hn::LoadU(DHalf8(), cb_row));
     const V16 cr = hn::PromoteTo(D16(), hn::LoadU(DHalf8(), cr_row));
-    part[0] = centred(lower_word(cb), lower_word(cr));
-    part[1] = centred(upper_word(cb), upper_word(cr));
+    part[0] = {Centre<kUnits>::lower(cb), Centre<kUnits>::lower(cr)};
+    part[1] = {Centre<kUnits>::upper(cb), Centre<kUnits>::upper(cr)};
   }
   /// above_luma() of every luma sample.
-  HWY_INLINE V8 above(const YuvVectors& k) const {
-    const V16 words = join_words(above_luma(k, part[0]), above_luma(k, part[1]));
-    return hn::BitCast(D8(), hn::Or(words, hn::ShiftLeft<8>(words)));
+  HWY_INLINE V8 above(const YuvVectors<kUnits>& k) const {
+    return double_bytes(above_luma(k, part[0]), above_luma(k, part[1]));
   }
 };
 
-template <>
-struct Chroma<false> {
+template <int kUnits>
+struct Chroma<false, kUnits> {
   static constexpr std::size_t kSamples = kBytes;
   static constexpr std::size_t kParts = 4;
   ChromaFloats part[kParts];
 
   HWY_INLINE Chroma(const std::uint8_t* cb_row, const std::uint8_t* cr_row) {
+    using C = Centre<kUnits>;
     const V8 cb = hn::LoadU(D8(), cb_row);
     const V8 cr = hn::LoadU(D8(), cr_row);
-    part[0] = centred(lane_byte<0>(cb), lane_byte<0>(cr));
-    part[1] = centred(lane_byte<1>(cb), lane_byte<1>(cr));
-    part[2] = centred(lane_byte<2>(cb), lane_byte<2>(cr));
-    part[3] = centred(lane_byte<3>(cb), lane_byte<3>(cr));
+    part[0] = {C::template byte<0>(cb), C::template byte<0>(cr)};
+    part[1] = {C::template byte<1>(cb), C::template byte<1>(cr)};
+    part[2] = {C::template byte<2>(cb), C::template byte<2>(cr)};
+    part[3] = {C::template byte<3>(cb), C::template byte<3>(cr)};
   }
-  HWY_INLINE V8 above(const YuvVectors& k) const {
+  HWY_INLINE V8 above(const YuvVectors<kUnits>& k) const {
     return join_bytes(above_luma(k, part[0]), above_luma(k, part[1]), above_luma(k, part[2]),
                       above_luma(k, part[3]));
   }
 };
 
 /// yuv_value() of a vector of luma. Saturation at 255 is harmless: such a sum is past M.
-HWY_INLINE V8 values(const YuvVectors& k, V8 luma, V8 above) {
+template <int kUnits>
+HWY_INLINE V8 values(const YuvVectors<kUnits>& k, V8 luma, V8 above) {
   return hn::Min(hn::SaturatedSub(hn::SaturatedAdd(luma, above), k.offset), k.most);
 }
 
 template <std::size_t kRows, bool kShared>
-HWY_INLINE void value_vector(const YuvVectors& k, const YuvRowIn& in,
+HWY_INLINE void value_vector(const YuvVectors<1>& k, const YuvRowIn& in,
                   const std::array<std::uint8_t*, 2>& v) {
   const D8 d;
-  const V8 above = Chroma<kShared>(in.cb, in.cr).above(k);
+  const V8 above = Chroma<kShared, 1>(in.cb, in.cr).above(k);
   for (std::size_t r = 0; r < kRows; ++r) {
     hn::StoreU(values(k, hn::LoadU(d, in.luma[r]), above), d, v[r]);
   }
@@ -139,33 +174,46 @@ HWY_INLINE void value_vector(const YuvVectors& k, const YuvRowIn& in,
 
 /// Distance from a whole number beyond which single precision may have rounded a chroma sample to
 /// the wrong side. The error is below 1.2e-4: gains are at most 2^-22 (gain + 1) off,
-/// |code - 128| gain stays below 129 where the result is not clamped, and sum, mean, product and
+/// |code - 128| gain stays below 129 where the result is not clamped, and sum, product and
 /// residual round at 2^-24 each.
-constexpr float kSureDistance = 0.5f - 1.0f / 4096.0f;
+constexpr float kSureDistance = 0.5f - 1.0f / 8192.0f;
 
-/// Scaled chroma codes, 0 .. 255, and how far each lay from the whole number it became.
+/// Scaled chroma codes in the lower halves of lanes, not clamped yet, and how far each lay from the
+/// whole number it became.
 struct Rounded {
   VI32 code;
   VF distance;
 };
 
-/// round(128 + u gain), clamped to 0 .. 255.
+/// round(128 + u gain). |u gain| is at most 128 * 255, which fits 16 bits.
 HWY_INLINE Rounded scale_chroma(VF u, VF gain) {
-  const DF d;
-  const VF offset = hn::Set(d, kWhole + 128.0f);
+  // The middle of the floats whose last bit is 1: lower bits are a two's complement number.
+  const VF offset = hn::Set(DF(), 1.5f * kWhole + 128.0f);
   const VF shifted = hn::MulAdd(u, gain, offset);
-  const VF residual = hn::MulSub(u, gain, hn::Sub(shifted, offset));
-  const VF clamped =
-      hn::Min(hn::Max(shifted, hn::Set(d, kWhole)), hn::Set(d, kWhole + 255.0f));
-  return {hn::And(hn::BitCast(DI32(), clamped), hn::Set(DI32(), 255)), hn::Abs(residual)};
+  return {hn::BitCast(DI32(), shifted), hn::MulSub(u, gain, hn::Sub(shifted, offset))};
+}
+
+/// The larger of two magnitudes.
+HWY_INLINE VF max_magnitude(VF a, VF b) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return VF{_mm512_range_ps(a.raw, b.raw, 0b1011)};
+#else
+  return hn::Max(hn::Abs(a), hn::Abs(b));
+#endif
 }
 
 /// 1 in the lanes that are not sure.
 HWY_INLINE VI32 unsure(const Rounded& r) {
   const DI32 d;
   const VF bound = hn::Set(DF(), kSureDistance);
-  return hn::IfThenElseZero(hn::RebindMask(d, hn::Gt(r.distance, bound)), hn::Set(d, 1));
+  return hn::IfThenElseZero(hn::RebindMask(d, hn::Gt(hn::Abs(r.distance), bound)), hn::Set(d, 1));
 }
+
+/// Samples of chroma that one vector of luma covers, and vectors of floats that they fill.
+template <bool kShared>
+constexpr std::size_t kChromaSamples = Chroma<kShared, 1>::kSamples;
+template <bool kShared>
+constexpr std::size_t kChromaParts = Chroma<kShared, 1>::kParts;
 
 /// Recomputes the flagged samples of one chroma plane in integers.
 template <std::size_t kRows, bool kShared>
@@ -173,87 +221,127 @@ HWY_NOINLINE void correct_chroma(const GainTables& gains, const std::uint8_t* co
                                  const std::uint8_t (&v)[2][kBytes], const std::uint8_t* flags,
                                  std::uint8_t* out) {
   constexpr std::size_t kColumns = kShared ? 2 : 1;
-  for (std::size_t i = 0; i < Chroma<kShared>::kSamples; ++i) {
-    if (flags[i] == 0) continue;
-    std::uint64_t sum = 0;
-    for (std::size_t r = 0; r < kRows; ++r) {
-      for (std::size_t x = 0; x < kColumns; ++x) sum += gains.gain48[v[r][kColumns * i + x]] >> 8;
+  constexpr std::size_t kStep = std::min<std::size_t>(8, kChromaSamples<kShared>);
+  for (std::size_t first = 0; first < kChromaSamples<kShared>; first += kStep) {
+    std::uint64_t any = 0;
+    std::memcpy(&any, flags + first, kStep);
+    if (any == 0) continue;
+    for (std::size_t i = first; i < first + kStep; ++i) {
+      if (flags[i] == 0) continue;
+      std::uint64_t sum = 0;
+      for (std::size_t r = 0; r < kRows; ++r) {
+        for (std::size_t x = 0; x < kColumns; ++x) sum += gains.gain48[v[r][kColumns * i + x]] >> 8;
+      }
+      out[i] = static_cast<std::uint8_t>(
+          scale_chroma_exact(codes[i], sum, static_cast<int>(kRows * kColumns)));
     }
-    out[i] = static_cast<std::uint8_t>(
-        scale_chroma_exact(codes[i], sum, static_cast<int>(kRows * kColumns)));
   }
 }
 
-/// One scaled chroma plane of one vector of luma, in parts as Chroma has them.
+/// Numbers in the lower halves of lanes, in parts as Chroma has them.
+template <bool kShared>
+struct Parts {
+  VI32 part[kChromaParts<kShared>];
+};
+
+/// Clamps two planes to bytes and stores them.
+template <Stores kStores>
+HWY_INLINE void write_planes(const Parts<true>& cb, const Parts<true>& cr,
+                             const YuvRowOut& out) {
+  // Half vectors would be streamed as half cache lines.
+  const VI16 cb_words = join_words(cb.part[0], cb.part[1]);
+  const VI16 cr_words = join_words(cr.part[0], cr.part[1]);
+  const DHalf8 d;
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  // Eight bytes of one, eight of the other, and so on, are put in order.
+  const V8 both{_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
+                                         _mm512_packus_epi16(cb_words.raw, cr_words.raw))};
+  hn::StoreU(hn::LowerHalf(d, both), d, out.cb);
+  hn::StoreU(hn::UpperHalf(d, both), d, out.cr);
+#else
+  hn::StoreU(hn::DemoteTo(d, cb_words), d, out.cb);
+  hn::StoreU(hn::DemoteTo(d, cr_words), d, out.cr);
+#endif
+}
+template <Stores kStores>
+HWY_INLINE void write_planes(const Parts<false>& cb, const Parts<false>& cr,
+                             const YuvRowOut& out) {
+  const auto bytes = [](const Parts<false>& p) HWY_ATTR {
+    const DI16 d;
+    const auto clamped = [](VI16 x) HWY_ATTR {
+      return hn::Min(hn::Max(x, hn::Zero(DI16())), hn::Set(DI16(), 255));
+    };
+    const VI16 even = clamped(join_words(p.part[0], p.part[2]));
+    const VI16 odd = clamped(join_words(p.part[1], p.part[3]));
+    return hn::BitCast(D8(), hn::Or(even, hn::BitCast(d, hn::ShiftLeft<8>(odd))));
+  };
+  store<kStores>(bytes(cb), D8(), out.cb);
+  store<kStores>(bytes(cr), D8(), out.cr);
+}
+
+/// One scaled chroma plane of one vector of luma.
 template <bool kShared>
 struct ScaledPlane {
-  static constexpr std::size_t kParts = Chroma<kShared>::kParts;
+  static constexpr std::size_t kParts = kChromaParts<kShared>;
   Rounded part[kParts];
 
-  HWY_INLINE ScaledPlane(const VF (&u)[kParts], const VF (&gain)[kParts]) {
-    for (std::size_t i = 0; i < kParts; ++i) part[i] = scale_chroma(u[i], gain[i]);
-  }
   HWY_INLINE VF distance() const {
-    VF most = part[0].distance;
-    for (std::size_t i = 1; i < kParts; ++i) most = hn::Max(most, part[i].distance);
+    VF most = max_magnitude(part[0].distance, part[1].distance);
+    for (std::size_t i = 2; i < kParts; ++i) most = max_magnitude(most, part[i].distance);
     return most;
   }
-  template <Stores kStores>
-  HWY_INLINE void write(std::uint8_t* out) const {
-    if constexpr (kShared) {
-      write_parts<kStores>(out, part[0].code, part[1].code);
-    } else {
-      write_parts<kStores>(out, part[0].code, part[1].code, part[2].code, part[3].code);
-    }
+  HWY_INLINE Parts<kShared> codes() const {
+    Parts<kShared> p;
+    for (std::size_t i = 0; i < kParts; ++i) p.part[i] = part[i].code;
+    return p;
   }
-  HWY_INLINE void write_flags(std::uint8_t* out) const {
-    if constexpr (kShared) {
-      write_parts<Stores::cached>(out, unsure(part[0]), unsure(part[1]));
-    } else {
-      write_parts<Stores::cached>(out, unsure(part[0]), unsure(part[1]), unsure(part[2]),
-                                  unsure(part[3]));
-    }
-  }
-
- private:
-  template <Stores kStores>
-  static HWY_INLINE void write_parts(std::uint8_t* out, VI32 even, VI32 odd) {
-    const hn::Vec<DI16> words = hn::BitCast(DI16(), join_words(even, odd));
-    store<kStores>(hn::DemoteTo(DHalf8(), words), DHalf8(), out);
-  }
-  template <Stores kStores>
-  static HWY_INLINE void write_parts(std::uint8_t* out, VI32 b0, VI32 b1, VI32 b2, VI32 b3) {
-    store<kStores>(join_bytes(b0, b1, b2, b3), D8(), out);
+  HWY_INLINE Parts<kShared> flags() const {
+    Parts<kShared> p;
+    for (std::size_t i = 0; i < kParts; ++i) p.part[i] = unsure(part[i]);
+    return p;
   }
 };
 
-/// Gains of the luma samples of a vector to mean gains of its chroma samples, in Chroma's parts.
+/// Gains of the luma samples of a vector to sums of gains of its chroma samples, in Chroma's parts.
 template <std::size_t kRows, bool kShared>
-HWY_INLINE void mean_gains(const Floats (&g)[kRows], VF (&mean)[Chroma<kShared>::kParts]) {
+HWY_INLINE void sum_gains(const Floats (&g)[kRows], VF (&total)[kChromaParts<kShared>]) {
   Floats sum = g[0];
   if constexpr (kRows == 2) {
     sum = {hn::Add(g[0].f0, g[1].f0), hn::Add(g[0].f1, g[1].f1), hn::Add(g[0].f2, g[1].f2),
            hn::Add(g[0].f3, g[1].f3)};
   }
   if constexpr (kShared) {
-    const VF part = hn::Set(DF(), kRows == 2 ? 0.25f : 0.5f);
-    mean[0] = hn::Mul(hn::Add(sum.f0, sum.f1), part);
-    mean[1] = hn::Mul(hn::Add(sum.f2, sum.f3), part);
+    total[0] = hn::Add(sum.f0, sum.f1);
+    total[1] = hn::Add(sum.f2, sum.f3);
   } else {
-    mean[0] = sum.f0;
-    mean[1] = sum.f1;
-    mean[2] = sum.f2;
-    mean[3] = sum.f3;
+    total[0] = sum.f0;
+    total[1] = sum.f1;
+    total[2] = sum.f2;
+    total[3] = sum.f3;
   }
 }
 
+/// Luma samples that a chroma sample covers: chroma divided by it, times a sum of gains, is chroma
+/// times their mean.
+template <std::size_t kRows, bool kShared>
+constexpr int kCovered = static_cast<int>(kRows) * (kShared ? 2 : 1);
+
+/// Lanes at or above `least`.
+HWY_INLINE hn::Mask<D8> at_least(V8 x, V8 least) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return hn::Mask<D8>{_mm512_cmpge_epu8_mask(x.raw, least.raw)};
+#else
+  return hn::Eq(hn::Max(x, least), x);
+#endif
+}
+
 template <Stores kStores, std::size_t kRows, bool kShared>
-HWY_INLINE void apply_vector(const YuvVectors& k, const GainTables& gains,
-                             const GainLookup& lookup, const YuvRowIn& in, const YuvRowOut& out) {
-  constexpr std::size_t kParts = Chroma<kShared>::kParts;
+HWY_INLINE void apply_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
+                             const GainTables& gains, const GainLookup& lookup, VF black,
+                             const YuvRowIn& in, const YuvRowOut& out) {
+  constexpr std::size_t kParts = kChromaParts<kShared>;
   const D8 d;
-  const V8 offset = k.offset;
-  const Chroma<kShared> chroma(in.cb, in.cr);
+  const Chroma<kShared, kCovered<kRows, kShared>> chroma(in.cb, in.cr);
   const V8 above = chroma.above(k);
   V8 v[kRows];
   V8 luma[kRows];
@@ -261,37 +349,31 @@ HWY_INLINE void apply_vector(const YuvVectors& k, const GainTables& gains,
   for (std::size_t r = 0; r < kRows; ++r) {
     const V8 y = hn::LoadU(d, in.luma[r]);
     // Below black a sample is left alone and counts with gain 1, which is what v = 0 has.
-    v[r] = hn::IfThenElseZero(hn::Eq(hn::Max(y, offset), y), values(k, y, above));
+    const auto scaled = at_least(y, k.offset);
+    v[r] = hn::IfThenElseZero(scaled, values(k, y, above));
     g[r] = lookup(v[r]);
-    luma[r] = hn::Add(scale_bytes(hn::SaturatedSub(y, offset), g[r]), hn::Min(y, offset));
+    luma[r] = hn::IfThenElse(scaled, scale_bytes(hn::SaturatedSub(y, k.offset), g[r], black), y);
   }
-  VF mean[kParts];
-  mean_gains<kRows, kShared>(g, mean);
-  VF u[kParts];
-  VF w[kParts];
+  VF total[kParts];
+  sum_gains<kRows, kShared>(g, total);
+  ScaledPlane<kShared> cb;
+  ScaledPlane<kShared> cr;
   for (std::size_t i = 0; i < kParts; ++i) {
-    u[i] = chroma.part[i].u;
-    w[i] = chroma.part[i].w;
+    cb.part[i] = scale_chroma(chroma.part[i].u, total[i]);
+    cr.part[i] = scale_chroma(chroma.part[i].w, total[i]);
   }
-  const ScaledPlane<kShared> cb(u, mean);
-  const ScaledPlane<kShared> cr(w, mean);
-  const VF distance = hn::Max(cb.distance(), cr.distance());
+  const VF distance = max_magnitude(cb.distance(), cr.distance());
   if (HWY_LIKELY(hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), kSureDistance))))) {
-    // Half vectors would be streamed as half cache lines.
-    constexpr Stores kChromaStores = kShared ? Stores::cached : kStores;
-    cb.template write<kChromaStores>(out.cb);
-    cr.template write<kChromaStores>(out.cr);
+    write_planes<kStores>(cb.codes(), cr.codes(), out);
   } else {
     alignas(64) std::uint8_t codes[2][kBytes];
     alignas(64) std::uint8_t flags[2][kBytes];
     alignas(64) std::uint8_t values[2][kBytes];
-    std::memcpy(codes[0], in.cb, Chroma<kShared>::kSamples);
-    std::memcpy(codes[1], in.cr, Chroma<kShared>::kSamples);
+    std::memcpy(codes[0], in.cb, kChromaSamples<kShared>);
+    std::memcpy(codes[1], in.cr, kChromaSamples<kShared>);
     for (std::size_t r = 0; r < kRows; ++r) hn::Store(v[r], d, values[r]);
-    cb.write_flags(flags[0]);
-    cr.write_flags(flags[1]);
-    cb.template write<Stores::cached>(out.cb);
-    cr.template write<Stores::cached>(out.cr);
+    write_planes<Stores::cached>(cb.flags(), cr.flags(), {{nullptr, nullptr}, flags[0], flags[1]});
+    write_planes<Stores::cached>(cb.codes(), cr.codes(), out);
     correct_chroma<kRows, kShared>(gains, codes[0], values, flags[0], out.cb);
     correct_chroma<kRows, kShared>(gains, codes[1], values, flags[1], out.cr);
   }
@@ -334,7 +416,7 @@ struct Tail {
 template <std::size_t kRows, bool kShared>
 void value_yuv_rows(const YuvWeights& weights, const YuvRowIn in, std::size_t n,
                     const std::array<std::uint8_t*, 2> v) {
-  const YuvVectors k(weights);
+  const YuvVectors<1> k(weights);
   std::size_t i = 0;
   for (; i + kBytes <= n; i += kBytes) {
     value_vector<kRows, kShared>(k, advance(in, i, kShared),
@@ -350,9 +432,10 @@ void value_yuv_rows(const YuvWeights& weights, const YuvRowIn in, std::size_t n,
 template <std::size_t kRows, bool kShared>
 void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores stores,
                     const YuvRowIn in, std::size_t n, const YuvRowOut out) {
-  const YuvVectors k(weights);
+  const YuvVectors<kCovered<kRows, kShared>> k(weights);
   const GainLookup lookup(gains);
-  const std::size_t chroma_bytes = Chroma<kShared>::kSamples;
+  const VF black = hn::Set(DF(), kWhole + static_cast<float>(weights.luma_offset));
+  const std::size_t chroma_bytes = kChromaSamples<kShared>;
   const bool stream = stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
                       (kRows == 1 || aligned(out.luma[1], kBytes)) &&
                       aligned(out.cb, chroma_bytes) && aligned(out.cr, chroma_bytes);
@@ -363,7 +446,7 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
       for (std::size_t r = 0; r < kRows; ++r) prefetch_ahead(from.luma[r], kBytes);
       prefetch_ahead(from.cb, chroma_bytes);
       prefetch_ahead(from.cr, chroma_bytes);
-      apply_vector<kind(), kRows, kShared>(k, gains, lookup, from, advance(out, i, kShared));
+      apply_vector<kind(), kRows, kShared>(k, gains, lookup, black, from, advance(out, i, kShared));
     }
   };
   if (stream) {
@@ -373,7 +456,7 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   }
   if (i == n) return;
   Tail<kRows, kShared> tail(advance(in, i, kShared), n - i);
-  apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, tail.in(), tail.out());
+  apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, black, tail.in(), tail.out());
   const YuvRowOut rest = advance(out, i, kShared);
   for (std::size_t r = 0; r < kRows; ++r) std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
   std::memcpy(rest.cb, tail.cb, tail.samples);
