@@ -118,11 +118,16 @@ TEST_F(RunCommand, SignalsCloseTheOutput) {
   for (const auto& [signal, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
     std::chrono::steady_clock::time_point signalled;
     options_.meanwhile = [this, signal, &signalled](int program) {
-      // Frames are under way once the partial file grows, however long the start took.
+      // Frames are under way once the partial file holds more than its header, however long the
+      // start took.
+      constexpr std::uintmax_t kSomeFrames = 20000;
       const std::filesystem::path partial = folder_.path() / "endless.partial.y4m";
       std::error_code none;
       for (int i = 0; i < 2000; ++i) {
-        if (std::filesystem::exists(partial, none) && std::filesystem::file_size(partial, none) > 0) break;
+        if (std::filesystem::exists(partial, none) &&
+            std::filesystem::file_size(partial, none) > kSomeFrames) {
+          break;
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
       signalled = std::chrono::steady_clock::now();
