@@ -2,15 +2,6 @@
 #include "fused_kernels.h"
 
 namespace equalux::cuda {
-namespace {
-
-template <typename Layout>
-const void* kernel_of(bool aligned) {
-  return aligned ? reinterpret_cast<const void*>(&fused_kernel<Layout, true>)
-                 : reinterpret_cast<const void*>(&fused_kernel<Layout, false>);
-}
-
-}  // namespace
 
 const void* fused_422_444_kernel(PixelFormat format, bool aligned) {
   switch (format) {

@@ -18,9 +18,8 @@ enum class Nudge : std::uint32_t { none = 0, down = 1, up = 2 };
 inline constexpr double kNudge = 0x1p-22;
 
 struct CurveScratch {
-  std::uint64_t chroma[256];  ///< gain_48() >> 8, for formats with chroma
-  double ratio[256];          ///< the gain
-  float gain[256];            ///< the same in single precision, at last with its nudge
+  std::uint64_t chroma[256];     ///< gain_48() >> 8, for formats with chroma
+  double ratio[256];             ///< the gain
   std::uint32_t fraction[256];   ///< of the gain, times 2^32
   std::uint32_t tolerance[256];  ///< how near to a half is too near, times 2^32
   std::uint32_t cdf[256];
@@ -133,7 +132,7 @@ inline __device__ __noinline__ bool reaches_half(const FusedParams& p, const Cur
          (2 * below + 1) * exact.denominator;
 }
 
-/// Looks among the codes kFirst, kFirst + kStep, ... of a value for products with its gain that come
+/// Looks among the codes first, first + kStep, ... of a value for products with its gain that come
 /// so near to a half that single precision might round them wrong: a few in a frame. Products are
 /// taken modulo 1, in units of 2^-32.
 ///
@@ -182,7 +181,6 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, const std:
   for (int v = thread; v < 256; v += kThreads) {
     const GainFraction exact = fraction_of(p, s, static_cast<std::uint32_t>(v));
     s.ratio[v] = static_cast<double>(exact.numerator) / static_cast<double>(exact.denominator);
-    s.gain[v] = static_cast<float>(s.ratio[v]);
     s.nudge[v] = 0;
     s.fraction[v] = static_cast<std::uint32_t>(__double2ull_rd(s.ratio[v] * 0x1p32));
     // kNudge of the largest product, and more than cutting off the fraction may lose.
@@ -204,7 +202,7 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, const std:
   constexpr float kScale = kChroma ? 0x1p-23f : kGainScale;
   constexpr int kSharing = kThreads > 256 ? kThreads / 256 : 1;
   for (int v = thread / kSharing; v < 256; v += kThreads / kSharing) {
-    float gain = s.gain[v];
+    auto gain = static_cast<float>(s.ratio[v]);
     if (s.nudge[v] != 0) {
       const double width = (s.ratio[v] + 1.0) * kNudge;
       gain = static_cast<float>(s.nudge[v] == static_cast<std::uint32_t>(Nudge::up)

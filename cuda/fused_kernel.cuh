@@ -19,10 +19,13 @@
 namespace equalux::cuda {
 
 #if defined(__CUDA_ARCH__)
-inline constexpr FusedConfig kConfig = fused_config(__CUDA_ARCH__);
+inline constexpr int kArch = __CUDA_ARCH__;
 #else
-inline constexpr FusedConfig kConfig = fused_config(900);
+inline constexpr int kArch = 900;
 #endif
+inline constexpr FusedConfig kConfig = fused_config(kArch);
+static_assert(kConfig.table_bytes() + kConfig.ring_bytes() + sizeof(CurveScratch) <=
+              static_cast<std::size_t>(most_shared_kib(kArch)) * 1024);
 
 /// The chunks of one warp, by a number from 0, and their slots.
 template <typename Layout, bool kAligned>
@@ -204,6 +207,13 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(
       p, p.state->counts[parity], scratch, tables);
   apply_chunks(p, chunks, tables, scratch.chroma);
+}
+
+/// The instance for a layout, for frames of which every plane is aligned or for any.
+template <typename Layout>
+const void* kernel_of(bool aligned) {
+  return aligned ? reinterpret_cast<const void*>(&fused_kernel<Layout, true>)
+                 : reinterpret_cast<const void*>(&fused_kernel<Layout, false>);
 }
 
 }  // namespace equalux::cuda

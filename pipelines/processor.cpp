@@ -30,14 +30,10 @@ class CpuProcessor final : public Processor {
   [[nodiscard]] std::size_t depth() const override { return 1; }
 
   void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
-    out->index = in->index;
-    out->pts_ns = in->pts_ns;
-    out->duration_ns = in->duration_ns;
-    out->discontinuity = in->discontinuity;
-    out->field_order = in->field_order;
-    out->captured = in->captured;
-    out->timings = in->timings;  // Element by element: the vector's memory stays out's own.
-    filter(in->image, out->pixels.view(), context_of(*out, measure));
+    take_over(*out, *in);
+    FrameContext context = context_of(*out);
+    context.timings = measure ? &out->timings.stages : nullptr;
+    filter(in->image, out->pixels.view(), context);
     if (keep_original) out->original = std::move(in);
     ready_ = std::move(out);
   }
@@ -53,16 +49,6 @@ class CpuProcessor final : public Processor {
   }
 
  private:
-  static FrameContext context_of(Frame& frame, bool measure) {
-    FrameContext context;
-    context.index = frame.index;
-    context.pts_ns = frame.pts_ns;
-    context.discontinuity = frame.discontinuity;
-    context.field_order = frame.field_order;
-    context.timings = measure ? &frame.timings.stages : nullptr;
-    return context;
-  }
-
   void filter(const ConstImageView& in, const ImageView& out, FrameContext context) {
     if (filters_.empty()) {
       copy_image(in, out);
@@ -83,6 +69,25 @@ class CpuProcessor final : public Processor {
 };
 
 }  // namespace
+
+void take_over(Frame& out, const Frame& in) {
+  out.index = in.index;
+  out.pts_ns = in.pts_ns;
+  out.duration_ns = in.duration_ns;
+  out.discontinuity = in.discontinuity;
+  out.field_order = in.field_order;
+  out.captured = in.captured;
+  out.timings = in.timings;  // Element by element: the vector's memory stays out's own.
+}
+
+FrameContext context_of(const Frame& frame) {
+  FrameContext context;
+  context.index = frame.index;
+  context.pts_ns = frame.pts_ns;
+  context.discontinuity = frame.discontinuity;
+  context.field_order = frame.field_order;
+  return context;
+}
 
 std::unique_ptr<Processor> make_cpu_processor(std::vector<std::unique_ptr<Filter>> filters,
                                               int threads) {

@@ -38,6 +38,12 @@ class Processor {
   [[nodiscard]] virtual std::string description() const = 0;
 };
 
+/// What a result has of the frame it was made of: its place in time, and its times so far.
+void take_over(Frame& out, const Frame& in);
+
+/// What filters are told of a frame.
+[[nodiscard]] FrameContext context_of(const Frame& frame);
+
 /// The CPU's: submit() runs the filters before it returns.
 [[nodiscard]] std::unique_ptr<Processor> make_cpu_processor(
     std::vector<std::unique_ptr<Filter>> filters, int threads);

@@ -120,13 +120,7 @@ class CudaProcessor final : public Processor {
   void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
     use_device();
     Slot& slot = *slots_[(oldest_ + under_way_) % slots_.size()];
-    out->index = in->index;
-    out->pts_ns = in->pts_ns;
-    out->duration_ns = in->duration_ns;
-    out->discontinuity = in->discontinuity;
-    out->field_order = in->field_order;
-    out->captured = in->captured;
-    out->timings = in->timings;
+    take_over(*out, *in);
     slot.measured = measure;
     slot.keep_original = keep_original;
     slot.in = std::move(in);
@@ -235,11 +229,7 @@ class CudaProcessor final : public Processor {
   }
 
   void compute(Slot& slot) {
-    FrameContext context;
-    context.index = slot.out->index;
-    context.pts_ns = slot.out->pts_ns;
-    context.discontinuity = slot.out->discontinuity;
-    context.field_order = slot.out->field_order;
+    FrameContext context = context_of(*slot.out);
     context.marks = slot.measured ? &slot.kernel_timer : nullptr;
     context.stream = compute_.get();
     if (filters_.empty()) {
