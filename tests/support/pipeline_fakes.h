@@ -31,17 +31,28 @@ class Watchdog {
   explicit Watchdog(std::chrono::seconds limit = std::chrono::seconds(60)) {
     thread_ = std::thread([this, limit] {
       std::unique_lock lock(mutex_);
-      if (ended_.wait_for(lock, limit, [this] { return over_; })) return;
-      std::fputs("watchdog: the test hangs\n", stderr);
-      std::abort();
+      while (!over_) {
+        restarted_ = false;
+        if (changed_.wait_for(lock, limit, [this] { return over_ || restarted_; })) continue;
+        std::fputs("watchdog: the test hangs\n", stderr);
+        std::abort();
+      }
     });
+  }
+  /// For tests of many rounds, each of which has the whole limit.
+  void restart() {
+    {
+      const std::lock_guard lock(mutex_);
+      restarted_ = true;
+    }
+    changed_.notify_all();
   }
   ~Watchdog() {
     {
       const std::lock_guard lock(mutex_);
       over_ = true;
     }
-    ended_.notify_all();
+    changed_.notify_all();
     thread_.join();
   }
   Watchdog(const Watchdog&) = delete;
@@ -49,8 +60,9 @@ class Watchdog {
 
  private:
   std::mutex mutex_;
-  std::condition_variable ended_;
+  std::condition_variable changed_;
   bool over_ = false;
+  bool restarted_ = false;
   std::thread thread_;
 };
 
