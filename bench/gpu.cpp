@@ -16,11 +16,12 @@
 #include "cuda/cuda_processor.h"
 #include "frame_pool.h"
 #include "handles.h"
+#include "npp_chain.h"
 #include "null_sink.h"
 #include "run.h"
 #include "support/bench_frames.h"
 
-/// The CUDA backend as users run it, beside the ceilings of memory and bus in the same run:
+/// The CUDA backend as users run it, beside NPP and the ceilings of memory and bus in the same run:
 ///
 ///   gpu [OUT.json]
 ///
@@ -102,26 +103,42 @@ struct DeviceFrame {
   }
 };
 
-Json resident(const ImageDesc& desc, const EqualizeParams& params, const std::string& content) {
+/// Frames that take turns as input and output, more together than the caches hold.
+struct ResidentFrames {
   std::vector<DeviceFrame> in;
   std::vector<DeviceFrame> out;
-  const std::size_t bytes = image_layout(desc).bytes;
-  for (Image& host : natural_frames(desc, kFrames)) {
-    if (content == "one colour") std::memset(host.view().data[0], 93, bytes);
-    in.emplace_back(desc);
-    out.emplace_back(desc);
-    cuda::check(cudaMemcpy(in.back().memory.get(), host.view().data[0], bytes,
-                           cudaMemcpyHostToDevice),
-                "uploading");
+
+  ResidentFrames(const ImageDesc& desc, const std::string& content) {
+    const std::size_t bytes = image_layout(desc).bytes;
+    for (Image& host : natural_frames(desc, kFrames)) {
+      if (content == "one colour") std::memset(host.view().data[0], 93, bytes);
+      in.emplace_back(desc);
+      out.emplace_back(desc);
+      cuda::check(cudaMemcpy(in.back().memory.get(), host.view().data[0], bytes,
+                             cudaMemcpyHostToDevice),
+                  "uploading");
+    }
   }
+
+  /// Microseconds of one `work(in, out)`.
+  double time(cudaStream_t stream,
+              const std::function<void(const ConstImageView&, const ImageView&)>& work) {
+    return time_us(stream, 60, [&](int i) {
+      const auto k = static_cast<std::size_t>(i % kFrames);
+      work(in[k].view, out[k].view);
+    });
+  }
+};
+
+Json resident(const ImageDesc& desc, const EqualizeParams& params, const std::string& content) {
+  ResidentFrames frames(desc, content);
   const auto filter = make_cuda_filter(params);
   filter->configure(desc);
   const cuda::Stream stream = cuda::make_stream();
   FrameContext context;
   context.stream = stream.get();
-  const double us = time_us(stream.get(), 60, [&](int i) {
-    const auto k = static_cast<std::size_t>(i % kFrames);
-    filter->submit(in[k].view, out[k].view, context);
+  const double us = frames.time(stream.get(), [&](const ConstImageView& in, const ImageView& out) {
+    filter->submit(in, out, context);
   });
   const double floor = 3.0 * static_cast<double>(tight_bytes(desc)) / 4.30e6;
   std::printf("resident    %-7s %-6s %5dx%-5d %-10s %9.2f us  %5.2f of the floor %.2f\n",
@@ -132,6 +149,23 @@ Json resident(const ImageDesc& desc, const EqualizeParams& params, const std::st
           {"format", to_string(desc.format)}, {"width", desc.width},
           {"height", desc.height},  {"content", content},
           {"us", us},               {"floor_us", floor}};
+}
+
+/// NPP's chain on the same frames; see npp_chain.h for what it leaves out.
+void add_npp(Json& results, const ImageDesc& desc) {
+  const cuda::Stream stream = cuda::make_stream();
+  const std::unique_ptr<NppChain> chain = make_npp_chain(desc, stream.get());
+  if (chain == nullptr) return;
+  ResidentFrames frames(desc, "natural");
+  const double us = frames.time(stream.get(), [&](const ConstImageView& in, const ImageView& out) {
+    chain->enqueue(in, out);
+  });
+  std::printf("resident    NPP     %-6s %5dx%-5d %-10s %9.2f us  without scan and look-up\n",
+              std::string(to_string(desc.format)).c_str(), desc.width, desc.height, "natural", us);
+  results.push_back({{"kind", "resident"},     {"chain", "NPP, without scan and look-up"},
+                     {"format", to_string(desc.format)}, {"width", desc.width},
+                     {"height", desc.height},  {"content", "natural"},
+                     {"us", us}});
 }
 
 /// Gives the pool's frames as they are, after it has painted each once: what a capture that writes
@@ -236,6 +270,7 @@ int measure(const char* path) {
     if (width > 3840) continue;
     results.push_back(resident({PixelFormat::bgr, width, height}, staged, "natural"));
   }
+  for (const auto& [width, height] : sizes) add_npp(results, {PixelFormat::rgb, width, height});
   const double bus = json["ceilings"]["both_ways_gb_s_each"].get<double>();
   results.push_back(end_to_end({PixelFormat::bgr, 1920, 1080}, device, bus));
   results.push_back(end_to_end({PixelFormat::bgr, 3840, 2160}, device, bus));

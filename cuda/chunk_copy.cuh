@@ -7,13 +7,6 @@
 /// Moving a warp's chunks between device memory and its slots in shared memory.
 namespace equalux::cuda {
 
-/// Bytes in device memory, at most kChunkBytes.
-template <typename Byte>
-struct Span {
-  Byte* data;
-  int bytes;
-};
-
 __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
@@ -26,6 +19,19 @@ __device__ __forceinline__ void copy_vector_async(std::uint8_t* to, const std::u
                : "memory");
 #else
   *reinterpret_cast<uint4*>(to) = __ldcg(reinterpret_cast<const uint4*>(from));
+#endif
+}
+
+/// The same where only the first `bytes` of 16 exist, 0 to 16; the rest becomes 0.
+__device__ __forceinline__ void copy_some_async(std::uint8_t* to, const std::uint8_t* from,
+                                                int bytes) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+               "r"(bytes)
+               : "memory");
+#else
+#pragma unroll 1
+  for (int i = 0; i < kVectorBytes; ++i) to[i] = i < bytes ? from[i] : std::uint8_t{0};
 #endif
 }
 
@@ -44,63 +50,66 @@ __device__ __forceinline__ void copies_wait() {
 #endif
 }
 
-/// Bytes of a span that is not whole, lane by lane: rare, so kept short.
-template <typename To, typename From>
-__device__ __forceinline__ void copy_bytes(To* to, From* from, int bytes, int lane) {
-#pragma unroll 1
-  for (int i = lane; i < bytes; i += kLanes) to[i] = from[i];
+/// Calls `work` with each place of a lane's vectors in a span of kCapacity bytes.
+template <int kCapacity, typename Work>
+__device__ __forceinline__ void for_vectors(int lane, Work work) {
+  constexpr int kStep = kLanes * kVectorBytes;
+  const int mine = lane * kVectorBytes;
+#pragma unroll
+  for (int first = 0; first < kCapacity; first += kStep) {
+    if (kCapacity - first >= kStep || first + mine < kCapacity) work(first + mine);
+  }
 }
 
-/// A warp starts the copy of a span of at most kCapacity bytes. Without kAligned, byte by byte.
+/// A warp starts the copy of a whole span, aligned to 16 bytes.
+template <int kCapacity>
+__device__ __forceinline__ void load_whole(std::uint8_t* slot, const std::uint8_t* from, int lane) {
+  for_vectors<kCapacity>(lane, [=](int at) { copy_vector_async(slot + at, from + at); });
+}
+
+/// A warp starts the copy of a span of which `bytes` exist; the rest becomes 0. Without kAligned,
+/// byte by byte.
 template <bool kAligned, int kCapacity>
-__device__ __forceinline__ void load_span(std::uint8_t* slot, Span<const std::uint8_t> from,
+__device__ __forceinline__ void load_some(std::uint8_t* slot, const std::uint8_t* from, int bytes,
                                           int lane) {
-  constexpr int kStep = kLanes * kVectorBytes;
-  const int mine = lane * kVectorBytes;
-  if (kAligned && from.bytes == kCapacity) {
-#pragma unroll
-    for (int first = 0; first < kCapacity; first += kStep) {
-      if (kCapacity - first >= kStep || first + mine < kCapacity) {
-        copy_vector_async(slot + first + mine, from.data + first + mine);
-      }
+  if constexpr (kAligned) {
+    for_vectors<kCapacity>(lane, [=](int at) {
+      copy_some_async(slot + at, from + at, min(max(bytes - at, 0), kVectorBytes));
+    });
+  } else {
+#pragma unroll 4
+    for (int at = lane; at < kCapacity; at += kLanes) {
+      slot[at] = at < bytes ? from[at] : std::uint8_t{0};
     }
-    return;
   }
-  int done = 0;
-  if (kAligned) {
-    const int whole = from.bytes / kVectorBytes * kVectorBytes;
-#pragma unroll 1
-    for (int at = mine; at < whole; at += kStep) copy_vector_async(slot + at, from.data + at);
-    done = whole;
-  }
-  copy_bytes(slot + done, from.data + done, from.bytes - done, lane);
 }
 
-/// A warp writes a span of at most kCapacity bytes. The caller has synchronised the warp. Nobody on
-/// the device reads the result again, so it should push nothing else out of L2.
-template <bool kAligned, int kCapacity>
-__device__ __forceinline__ void store_span(Span<std::uint8_t> to, const std::uint8_t* slot,
+/// A lane writes 16 bytes. Nobody on the device reads the result again, so it should push nothing
+/// else out of L2.
+__device__ __forceinline__ void store_vector(std::uint8_t* to, const std::uint8_t* from) {
+  __stcs(reinterpret_cast<uint4*>(to), *reinterpret_cast<const uint4*>(from));
+}
+
+/// A warp writes a whole span, aligned to 16 bytes. The caller has synchronised the warp.
+template <int kCapacity>
+__device__ __forceinline__ void store_whole(std::uint8_t* to, const std::uint8_t* slot, int lane) {
+  for_vectors<kCapacity>(lane, [=](int at) { store_vector(to + at, slot + at); });
+}
+
+/// A warp writes the first `bytes` of a span.
+template <bool kAligned>
+__device__ __forceinline__ void store_some(std::uint8_t* to, const std::uint8_t* slot, int bytes,
                                            int lane) {
-  constexpr int kStep = kLanes * kVectorBytes;
-  const int mine = lane * kVectorBytes;
-  const auto copy_vector = [&](int at) {
-    __stcs(reinterpret_cast<uint4*>(to.data + at), *reinterpret_cast<const uint4*>(slot + at));
-  };
-  if (kAligned && to.bytes == kCapacity) {
-#pragma unroll
-    for (int first = 0; first < kCapacity; first += kStep) {
-      if (kCapacity - first >= kStep || first + mine < kCapacity) copy_vector(first + mine);
-    }
-    return;
-  }
   int done = 0;
-  if (kAligned) {
-    const int whole = to.bytes / kVectorBytes * kVectorBytes;
+  if constexpr (kAligned) {
+    done = bytes / kVectorBytes * kVectorBytes;
 #pragma unroll 1
-    for (int at = mine; at < whole; at += kStep) copy_vector(at);
-    done = whole;
+    for (int at = lane * kVectorBytes; at < done; at += kLanes * kVectorBytes) {
+      store_vector(to + at, slot + at);
+    }
   }
-  copy_bytes(to.data + done, slot + done, to.bytes - done, lane);
+#pragma unroll 1
+  for (int at = done + lane; at < bytes; at += kLanes) to[at] = slot[at];
 }
 
 }  // namespace equalux::cuda

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "fused_chain.h"
 #include "staged_chain.h"
+#include "trace.h"
 
 namespace equalux {
 namespace {
@@ -49,6 +50,7 @@ class CudaEqualizeFilter : public Filter {
       staged_->enqueue(in, out, stream, context.marks);
       return;
     }
+    const cuda::TraceRange range("fused");
     fused_->enqueue(in, out, context.field_order, stream);
     if (context.marks != nullptr) context.marks->mark("fused", stream);
   }

@@ -1,5 +1,6 @@
 #include "fused_kernel.cuh"
 #include "fused_kernels.h"
+#include "yuv_layouts.cuh"
 
 namespace equalux::cuda {
 

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <string>
+
+#include <equalux/error.h>
 
 #include "check.h"
 #include "fused_config.h"
@@ -29,7 +33,58 @@ std::uint32_t chunk_pixels(PixelFormat format) {
   return t.planes == 1 ? kChunkBytes / 2 : 16 * kLanes;
 }
 
+/// Luma samples of a row and rows that a chroma sample covers; 1 and 1 without chroma.
+struct CellSize {
+  int columns;
+  int rows;
+};
+
+CellSize cell_size(PixelFormat format) {
+  const FormatTraits& t = traits(format);
+  return {1 << t.chroma_shift_x, 1 << t.chroma_shift_y};
+}
+
+std::int32_t checked_stride(std::ptrdiff_t stride) {
+  if (stride > INT32_MAX || stride < -INT32_MAX) {
+    throw Error(ExitCode::usage, "equalize: a stride is " + std::to_string(stride) +
+                                     " bytes, must be below 2^31 on a GPU");
+  }
+  return static_cast<std::int32_t>(stride);
+}
+
+/// Whether other processes' kernels may run beside ours (MPS). Unknown counts as yes.
+bool shares_device([[maybe_unused]] int device) {
+  int shared = 1;
+#if CUDART_VERSION >= 12040
+  if (cudaDeviceGetAttribute(&shared, cudaDevAttrMpsEnabled, device) != cudaSuccess) shared = 1;
+#endif
+  return shared != 0;
+}
+
+/// How many configured chains there are on each device.
+std::atomic<int>& chains_on(int device) {
+  static std::array<std::atomic<int>, 64> chains{};
+  return chains[static_cast<std::size_t>(device) % chains.size()];
+}
+
 }  // namespace
+
+FusedChain::~FusedChain() {
+  if (device_ >= 0) --chains_on(device_);
+}
+
+/// All blocks of a launch wait for each other, so they must run at the same time. A cooperative
+/// launch promises that, but never overlaps the launch before it. An ordinary one keeps it as well
+/// where the grid fits the device and whatever else runs there ends by itself, which only a second
+/// launch of this kind would not: so a chain that is alone on the device overlaps its launches, from
+/// the second on a stream; the first, cooperative, has shown that the grid fits what the stream may
+/// use.
+bool FusedChain::may_overlap(cudaStream_t stream) {
+  const bool known = launched_ && stream == last_stream_;
+  launched_ = true;
+  last_stream_ = stream;
+  return overlaps_launches_ && known && chains_on(device_) == 1;
+}
 
 FusedChain::Launch FusedChain::prepare(bool aligned) const {
   Launch launch;
@@ -57,12 +112,19 @@ void FusedChain::configure(const ImageDesc& desc) {
   int major = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
         "asking for the compute capability");
-  overlaps_launches_ = major >= 9;
+  overlaps_launches_ = major >= 9 && !shares_device(device);
+  if (device_ >= 0) --chains_on(device_);
+  device_ = device;
+  launched_ = false;
+  ++chains_on(device_);
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   frame_ = FusedParams{};
   frame_.scaler = params_.scaler;
   frame_.weights = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
-  frame_.yuv = YuvFloats::of(frame_.weights);
+  const CellSize cell = cell_size(desc.format);
+  frame_.yuv = YuvFloats::of(frame_.weights, cell.columns * cell.rows);
+  frame_.zeros_value =
+      yuv ? yuv_value(frame_.weights, 0, value_above_luma(frame_.weights, 0, 0)) : 0;
   frame_.height = static_cast<std::uint32_t>(desc.height);
 
   FusedState state{};
@@ -70,6 +132,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   const std::int64_t most = frame_.weights.luma_max;
   for (int v = 255; v >= 0; --v) {
     const bool joined = v < 255 && bin_of(v + 1, bins, most) == bin_of(v, bins, most);
+    state.inverse[v] = v == 0 ? 1.0 : 1.0 / v;
     state.last_of_bin[v] = joined ? state.last_of_bin[v + 1] : static_cast<std::uint8_t>(v);
   }
   state_ = allocate_device<FusedState>(1);
@@ -82,14 +145,18 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOr
                          cudaStream_t stream) {
   const FormatTraits& t = traits(desc_.format);
   FusedParams p = frame_;
+  const CellSize cell = cell_size(desc_.format);
   p.interlaced = field_order != FieldOrder::progressive;
+  // 4:2:0: a last row alone, or, interlaced, one of a field alone.
+  p.lacks_rows = cell.rows == 2 && desc_.height % (p.interlaced ? 4 : 2) != 0;
+  p.has_partial_cells = p.lacks_rows || (cell.columns == 2 && desc_.width % 2 != 0);
   bool aligned = true;
   bool tight = t.planes == 1 && t.model != ColorModel::yuv;
   for (std::size_t i = 0; i < static_cast<std::size_t>(t.planes); ++i) {
     p.in[i] = in.data[i];
     p.out[i] = out.data[i];
-    p.in_stride[i] = in.stride[i];
-    p.out_stride[i] = out.stride[i];
+    p.in_stride[i] = checked_stride(in.stride[i]);
+    p.out_stride[i] = checked_stride(out.stride[i]);
     aligned = aligned && is_aligned(in.data[i], in.stride[i]) &&
               is_aligned(out.data[i], out.stride[i]);
   }
@@ -106,25 +173,36 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOr
     aligned = is_aligned(in.data[0], 0) && is_aligned(out.data[0], 0);
   }
   const std::uint32_t pixels = chunk_pixels(desc_.format);
-  p.chunks_per_line = FastDivisor::of((p.width + pixels - 1) / pixels);
-  p.chunks = p.chunks_per_line.divisor * lines;
+  p.columns = (p.width + pixels - 1) / pixels;
+  const auto cell_columns = static_cast<std::uint32_t>(cell.columns);
+  const std::uint32_t cells = (p.width + cell_columns - 1) / cell_columns;
+  p.zeros = std::int64_t{lines} * (std::int64_t{p.columns} * (pixels / cell_columns) - cells) *
+            cell.columns * cell.rows;
 
   const Launch& launch = aligned ? aligned_ : unaligned_;
-  const std::uint32_t warps = launch.block / kLanes;
-  const unsigned grid = std::clamp((p.chunks + warps - 1) / warps, 1U,
+  const std::uint32_t chunks = p.columns * lines;
+  const std::uint32_t warps_each = launch.block / kLanes;
+  const unsigned grid = std::clamp((chunks + warps_each - 1) / warps_each, 1U,
                                    static_cast<std::uint32_t>(multiprocessors_));
-  std::array<cudaLaunchAttribute, 2> attributes{};
-  attributes[0].id = cudaLaunchAttributeCooperative;
-  attributes[0].val.cooperative = 1;
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  const std::uint32_t warps = grid * warps_each;
+  p.rounds = chunks / warps;
+  p.rest = chunks % warps;
+  p.step = {warps / p.columns, warps % p.columns};
+  cudaLaunchAttribute attribute{};
+  if (may_overlap(stream)) {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  } else {
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(grid);
   config.blockDim = dim3(launch.block);
   config.dynamicSmemBytes = launch.shared_bytes;
   config.stream = stream;
-  config.attrs = attributes.data();
-  config.numAttrs = overlaps_launches_ ? 2 : 1;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
   std::array<void*, 1> arguments{&p};
   check(cudaLaunchKernelExC(&config, launch.kernel, arguments.data()), "launching the fused kernel");
 }

@@ -14,6 +14,9 @@ namespace equalux::cuda {
 class FusedChain {
  public:
   explicit FusedChain(const EqualizeParams& params) : params_(params) {}
+  ~FusedChain();
+  FusedChain(const FusedChain&) = delete;
+  FusedChain& operator=(const FusedChain&) = delete;
 
   /// Allocates for frames of `desc`, any 8-bit format. Throws Error(unavailable).
   void configure(const ImageDesc& desc);
@@ -36,8 +39,14 @@ class FusedChain {
   ImageDesc desc_;
   Launch aligned_;
   Launch unaligned_;
+  /// Whether a launch may overlap the end of the one before it; see may_overlap().
+  [[nodiscard]] bool may_overlap(cudaStream_t stream);
+
   int multiprocessors_ = 0;
-  bool overlaps_launches_ = false;  ///< compute capability 9.0: programmatic dependent launch
+  int device_ = -1;                ///< -1 until configured
+  bool overlaps_launches_ = false;  ///< the device has programmatic dependent launch
+  bool launched_ = false;
+  cudaStream_t last_stream_ = nullptr;  ///< of the last launch
   FusedParams frame_;  ///< what all frames have in common
   DevicePointer<FusedState> state_;
 };

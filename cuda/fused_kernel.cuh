@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "fused_layouts.cuh"
-#include "fused_yuv.cuh"
-#include "grid_barrier.cuh"
+#include "grid_histogram.cuh"
+#include "partial_cells.cuh"
 
 /// The fused chain as one cooperative kernel, one block a multiprocessor:
 ///
@@ -27,106 +28,156 @@ inline constexpr FusedConfig kConfig = fused_config(kArch);
 static_assert(kConfig.table_bytes() + kConfig.ring_bytes() + sizeof(CurveScratch) <=
               static_cast<std::size_t>(most_shared_kib(kArch)) * 1024);
 
-/// The chunks of one warp, by a number from 0, and their slots.
+/// Calls `work` with 0, 1 ... as constants.
+template <int kCount, typename Work>
+__device__ __forceinline__ void for_constants(Work work) {
+  if constexpr (kCount > 0) {
+    for_constants<kCount - 1>(work);
+    work(std::integral_constant<int, kCount - 1>{});
+  }
+}
+
+/// Where a chunk lies, counted in chunks.
+struct ChunkPlace {
+  std::uint32_t line;
+  std::uint32_t column;
+};
+
+/// The chunks of one warp and their slots. All blocks together walk through the frame, which device
+/// memory likes best, and those that have a chunk more have it in one warp at most more than others;
+/// a step forward or back takes a few additions.
 template <typename Layout, bool kAligned>
 class WarpChunks {
  public:
   __device__ WarpChunks(const FusedParams& p, std::uint8_t* ring, int warp, int lane)
       : p_(p), slots_(ring + warp * (kConfig.slots * kChunkBytes)), lane_(lane) {
-    // All blocks together walk through the frame, which device memory likes best.
-    step_ = gridDim.x * kConfig.warps;
-    first_ = blockIdx.x * kConfig.warps + static_cast<std::uint32_t>(warp);
-    count_ = p.chunks > first_ ? static_cast<int>((p.chunks - first_ - 1) / step_ + 1) : 0;
-    most_ = static_cast<int>((p.chunks - 1) / step_ + 1);
+    const std::uint32_t first = static_cast<std::uint32_t>(warp) * gridDim.x + blockIdx.x;
+    first_ = {first / p.columns, first % p.columns};
+    count_ = static_cast<int>(p.rounds + (first < p.rest ? 1 : 0));
   }
 
   [[nodiscard]] __device__ int count() const { return count_; }
-  /// Of the warp that has most.
-  [[nodiscard]] __device__ int most() const { return most_; }
+  [[nodiscard]] __device__ ChunkPlace first() const { return first_; }
+
+  __device__ __forceinline__ void forward(ChunkPlace& at) const {
+    at.line += p_.step.line;
+    at.column += p_.step.column;
+    if (at.column >= p_.columns) {
+      at.column -= p_.columns;
+      ++at.line;
+    }
+  }
+  __device__ __forceinline__ void back(ChunkPlace& at) const {
+    at.line -= p_.step.line;
+    if (at.column < p_.step.column) {
+      at.column += p_.columns;
+      --at.line;
+    }
+    at.column -= p_.step.column;
+  }
 
   [[nodiscard]] __device__ std::uint8_t* slot(int i) const {
     return slots_ + i % kConfig.slots * kChunkBytes;
   }
+  [[nodiscard]] __device__ __forceinline__ std::uint8_t* slot_after(std::uint8_t* slot) const {
+    return slot == slots_ + (kConfig.slots - 1) * kChunkBytes ? slots_ : slot + kChunkBytes;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint8_t* slot_before(std::uint8_t* slot) const {
+    return slot == slots_ ? slots_ + (kConfig.slots - 1) * kChunkBytes : slot - kChunkBytes;
+  }
 
-  [[nodiscard]] __device__ Chunk chunk(int i) const {
-    const std::uint32_t index = first_ + static_cast<std::uint32_t>(i) * step_;
-    const std::uint32_t line = p_.chunks_per_line.quotient(index);
-    const std::uint32_t x = (index - line * p_.chunks_per_line.divisor) * Layout::kPixels;
+  [[nodiscard]] __device__ __forceinline__ Chunk chunk(const ChunkPlace& at) const {
+    const std::uint32_t x = at.column * Layout::kPixels;
     const std::uint32_t left = p_.width - x;
-    return {line, x, left < Layout::kPixels ? static_cast<int>(left) : Layout::kPixels};
+    return {at.line, x, left < Layout::kPixels ? static_cast<int>(left) : Layout::kPixels};
   }
 
-  /// Starts the copy of chunk i into its slot, if there is one, as one group.
-  __device__ __forceinline__ void load(int i) const {
-    if (i >= 0 && i < count_) {
-      const Chunk at = chunk(i);
-      std::uint8_t* to = slot(i);
-      load_one<0>(at, to);
-      if constexpr (Layout::kSpans > 1) load_one<1>(at, to);
-      if constexpr (Layout::kSpans > 2) load_one<2>(at, to);
-      if constexpr (Layout::kSpans > 3) load_one<3>(at, to);
-    }
-    copies_commit();
+  /// Starts the copy of a chunk into a slot.
+  __device__ __forceinline__ void load(const ChunkPlace& at, std::uint8_t* slot) const {
+    const Chunk chunk = this->chunk(at);
+    const bool whole = is_whole(chunk);
+    for_constants<Layout::kSpans>([&](auto s) {
+      const SpanPlace place = Layout::span(p_, s, chunk);
+      const std::uint8_t* from = p_.in[place.plane] + offset(place, p_.in_stride[place.plane]);
+      if (whole) {
+        load_whole<Layout::capacity(s)>(slot + Layout::offset(s), from, lane_);
+      } else {
+        load_some<kAligned, Layout::capacity(s)>(slot + Layout::offset(s), from, place.bytes, lane_);
+      }
+    });
   }
 
-  __device__ __forceinline__ void store(const Chunk& at, const std::uint8_t* from) const {
-    store_one<0>(at, from);
-    if constexpr (Layout::kSpans > 1) store_one<1>(at, from);
-    if constexpr (Layout::kSpans > 2) store_one<2>(at, from);
-    if constexpr (Layout::kSpans > 3) store_one<3>(at, from);
+  /// Writes what a slot has of a chunk.
+  __device__ __forceinline__ void store(const Chunk& chunk, const std::uint8_t* slot) const {
+    const bool whole = is_whole(chunk);
+    for_constants<Layout::kSpans>([&](auto s) {
+      const SpanPlace place = Layout::span(p_, s, chunk);
+      std::uint8_t* to = p_.out[place.plane] + offset(place, p_.out_stride[place.plane]);
+      if (whole) {
+        store_whole<Layout::capacity(s)>(to, slot + Layout::offset(s), lane_);
+      } else {
+        store_some<kAligned>(to, slot + Layout::offset(s), place.bytes, lane_);
+      }
+    });
   }
 
  private:
-  template <int kSpan>
-  __device__ __forceinline__ void load_one(const Chunk& at, std::uint8_t* slot) const {
-    const SpanPlace place = Layout::span(p_, kSpan, at);
-    const auto row = static_cast<std::int64_t>(place.row) * p_.in_stride[place.plane];
-    load_span<kAligned, Layout::capacity(kSpan)>(
-        slot + Layout::offset(kSpan),
-        {p_.in[place.plane] + row + place.first_byte, place.bytes}, lane_);
+  [[nodiscard]] __device__ __forceinline__ bool is_whole(const Chunk& chunk) const {
+    return kAligned && chunk.pixels == Layout::kPixels && !p_.lacks_rows;
   }
-
-  template <int kSpan>
-  __device__ __forceinline__ void store_one(const Chunk& at, const std::uint8_t* slot) const {
-    const SpanPlace place = Layout::span(p_, kSpan, at);
-    const auto row = static_cast<std::int64_t>(place.row) * p_.out_stride[place.plane];
-    store_span<kAligned, Layout::capacity(kSpan)>(
-        {p_.out[place.plane] + row + place.first_byte, place.bytes},
-        slot + Layout::offset(kSpan), lane_);
+  static __device__ __forceinline__ std::int64_t offset(const SpanPlace& place,
+                                                        std::int32_t stride) {
+    return static_cast<std::int64_t>(static_cast<std::int32_t>(place.row)) * stride +
+           place.first_byte;
   }
 
   const FusedParams& p_;
   std::uint8_t* slots_;
   int lane_;
-  std::uint32_t first_;
-  std::uint32_t step_;
+  ChunkPlace first_;
   int count_;
-  int most_;
 };
 
-/// Pass 1. Returns with this block's histogram added to `counts`.
+using Counter = ValueCounter<kConfig.tables()>;
+
+/// Pass 1, on slots of which the first are being filled; `ahead` is the place of the chunk after
+/// those, and in the end of the one after the warp's last. Returns with this block's histogram added
+/// to `histogram`.
 template <typename Layout, bool kAligned>
 __device__ __forceinline__ void count_chunks(const FusedParams& p,
                                              const WarpChunks<Layout, kAligned>& chunks,
-                                             std::uint8_t* tables, std::uint32_t* counts) {
+                                             ChunkPlace& ahead, std::uint8_t* tables,
+                                             GridHistogram& histogram) {
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % kLanes;
-  for (int i = 0; i < kConfig.slots; ++i) chunks.load(i);
-
-  ValueCounter counter(tables, thread / kLanes, lane);
+  Counter counter(tables, thread / kLanes, lane);
   std::uint32_t sums[2] = {0, 0};
   constexpr int kEpoch = kMostCounts / Layout::kPixelsPerLane;
-  for (int begin = 0; begin < chunks.most(); begin += kEpoch) {
+  const int most = static_cast<int>(p.rounds + (p.rest != 0 ? 1 : 0));
+  ChunkPlace at = chunks.first();
+  std::uint8_t* slot = chunks.slot(0);
+  for (int begin = 0; begin < most; begin += kEpoch) {
     const int end = min(begin + kEpoch, chunks.count());
     for (int i = begin; i < end; ++i) {
       copies_wait<kConfig.slots - 1>();
       __syncwarp();
-      Layout::count(p, chunks.slot(i), lane, chunks.chunk(i), counter);
+      Layout::count(p, slot, lane, counter);
+      if constexpr (Layout::kChroma) {
+        if (p.has_partial_cells) {
+          uncount_missing<Layout>(p, slot, lane, chunks.chunk(at), counter);
+          chunks.forward(at);
+        }
+      }
       __syncwarp();
-      chunks.load(i + kConfig.slots);
+      if (i + kConfig.slots < chunks.count()) {
+        chunks.load(ahead, slot);
+        chunks.forward(ahead);
+      }
+      copies_commit();
+      slot = chunks.slot_after(slot);
     }
     __syncthreads();
-    add_up(tables, thread, begin + kEpoch < chunks.most(), sums);
+    add_up<kConfig.tables()>(tables, thread, begin + kEpoch < most, sums);
     __syncthreads();
   }
 
@@ -139,32 +190,53 @@ __device__ __forceinline__ void count_chunks(const FusedParams& p,
   block_sums[table * 256 + kTableThreads + within] = sums[1];
   __syncthreads();
   for (int v = thread; v < 256; v += kConfig.threads()) {
-    std::uint32_t sum = 0;
+    std::int64_t sum = 0;
     for (int t = 0; t < kConfig.tables(); ++t) sum += block_sums[t * 256 + v];
+    // What chunks have beyond the right edge was counted as a sample of zeros.
+    if (blockIdx.x == 0 && v == p.zeros_value) sum -= p.zeros;
     // Neighbouring lanes add to neighbouring words: whole lines go to L2.
-    if (__any_sync(__activemask(), sum != 0)) atomicAdd(counts + v, sum);
+    add_to_grid(histogram, v, sum);
   }
 }
 
-/// Pass 2.
+/// Pass 2, backwards from the chunk before `place`.
 template <typename Layout, bool kAligned>
 __device__ __forceinline__ void apply_chunks(const FusedParams& p,
                                              const WarpChunks<Layout, kAligned>& chunks,
-                                             const std::uint8_t* table,
+                                             ChunkPlace place, const std::uint8_t* table,
                                              const std::uint64_t* chroma) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const GainTable<kConfig.gain_stride> gains(table, chroma, lane);
+  int i = chunks.count() - 1;
+  chunks.back(place);
+  ChunkPlace behind = place;
+  for (int k = 0; k < kConfig.slots; ++k) chunks.back(behind);
+  std::uint8_t* slot = chunks.slot(max(i, 0));
   // Pass 1 left the last chunks in their slots; what it started for chunks past the end is empty.
-  for (int i = chunks.count() - 1; i >= 0; --i) {
+  for (; i >= 0; --i) {
     copies_wait<kConfig.slots - 1>();
     __syncwarp();
-    const Chunk at = chunks.chunk(i);
-    std::uint8_t* slot = chunks.slot(i);
-    Layout::apply(p, slot, lane, at, gains);
+    const Chunk chunk = chunks.chunk(place);
+    std::uint8_t extra = 0;
+    if constexpr (Layout::kChroma) {
+      if (p.has_partial_cells) extra = mend_missing<Layout>(p, slot, lane, chunk);
+    }
+    Layout::apply(p, slot, lane, gains);
+    if constexpr (Layout::kChroma) {
+      if (Layout::kKeepsExtraLuma && p.has_partial_cells) {
+        keep_extra_luma<Layout>(slot, lane, chunk, extra);
+      }
+    }
     __syncwarp();
-    chunks.store(at, slot);
+    chunks.store(chunk, slot);
     __syncwarp();
-    chunks.load(i - kConfig.slots);
+    if (i >= kConfig.slots) {
+      chunks.load(behind, slot);
+      chunks.back(behind);
+    }
+    copies_commit();
+    chunks.back(place);
+    slot = chunks.slot_before(slot);
   }
 }
 
@@ -183,30 +255,58 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   extern __shared__ __align__(128) std::uint8_t shared[];
   __shared__ CurveScratch scratch;
   std::uint8_t* tables = shared;
+  std::uint8_t* gains = shared + kConfig.table_bytes() - 256 * kConfig.gain_stride;
   std::uint8_t* ring = shared + kConfig.table_bytes();
   const int thread = static_cast<int>(threadIdx.x);
 
+  // First what does not depend on earlier kernels.
+  constexpr int kEach = values_each(kConfig.threads());
+  double inverse[kEach] = {};
+  std::uint8_t last_of_bin[kEach] = {};
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int v = thread * kEach + i;
+    if (v >= 256) continue;
+    inverse[i] = __ldg(&p.state->inverse[v]);
+    last_of_bin[i] = __ldg(&p.state->last_of_bin[v]);
+  }
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int v = thread * kEach + i;
+    if (v >= 256) continue;
+    scratch.ratio[v] = inverse[i];
+    scratch.nudge[v] = 0;
+    scratch.last_of_bin[v] = last_of_bin[i];
+  }
   for (int i = thread; i < kConfig.table_bytes() / kVectorBytes; i += kConfig.threads()) {
     reinterpret_cast<uint4*>(tables)[i] = uint4{0, 0, 0, 0};
   }
-  wait_for_earlier_kernels();
-  __syncthreads();
-  const std::uint32_t parity = *static_cast<volatile std::uint32_t*>(&p.state->frames) & 1;
-  const std::uint32_t barrier = read_barrier(&p.state->arrived);
-  for (int v = thread; v < 256; v += kConfig.threads()) {
-    scratch.last_of_bin[v] = p.state->last_of_bin[v];
-  }
   const WarpChunks<Layout, kAligned> chunks(p, ring, thread / kLanes, thread % kLanes);
-  count_chunks(p, chunks, tables, p.state->counts[parity]);
-  grid_barrier(&p.state->arrived, barrier);
+  ChunkPlace place = chunks.first();
+  wait_for_earlier_kernels();
+  // Before the frame's bytes, behind which it would wait.
+  std::uint32_t frames = __ldcg(&p.state->frames);
+#pragma unroll 1
+  for (int i = 0; i < kConfig.slots; ++i) {
+    if (i < chunks.count()) {
+      chunks.load(place, chunks.slot(i));
+      chunks.forward(place);
+    }
+    copies_commit();
+  }
+  asm volatile("" : "+r"(frames));  // Nobody waits for it before.
+  const std::uint32_t parity = frames & 1;
+  __syncthreads();
+  count_chunks(p, chunks, place, tables, p.state->counts[parity]);
+  make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(
+      p, p.state->counts[parity], scratch, gains);
   if (blockIdx.x == 0) {
     // Everybody has read the frame's number, and the histogram of the next frame is not in use.
-    for (int v = thread; v < 256; v += kConfig.threads()) p.state->counts[parity ^ 1][v] = 0;
-    if (thread == 0) p.state->frames += 1;
+    GridCount* next = &p.state->counts[parity ^ 1][0][0];
+    for (int i = thread; i < kGridCopies * 256; i += kConfig.threads()) next[i] = 0;
+    if (thread == 0) p.state->frames = frames + 1;
   }
-  make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(
-      p, p.state->counts[parity], scratch, tables);
-  apply_chunks(p, chunks, tables, scratch.chroma);
+  apply_chunks(p, chunks, place, gains, scratch.chroma);
 }
 
 /// The instance for a layout, for frames of which every plane is aligned or for any.

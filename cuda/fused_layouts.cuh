@@ -9,13 +9,16 @@
 #include "value_counter.cuh"
 
 /// What the fused kernel knows of each family of formats: which bytes make a chunk, which values
-/// are counted, and how a chunk is scaled in its slot of shared memory.
+/// are counted, and how a chunk is scaled in its slot of shared memory. The packed families are
+/// here, those of YCbCr in yuv_layouts.cuh.
 ///
 /// A layout has
-///   kPixels, kPixelsPerLane           of a whole chunk
-///   kSpans, capacity(s), offset(s)    its pieces of device memory, and where they lie in a slot
-///   span(params, s, chunk)            plane, row, first byte and bytes of a piece
-///   count(params, slot, lane, chunk, counter), apply(params, slot, lane, chunk, gains)
+///   kPixels, kPixelsPerLane        of a whole chunk
+///   kSpans, capacity(s), offset(s) its pieces of device memory, and where they lie in a slot
+///   span(params, s, chunk)         plane, row, first byte and bytes of a piece
+///   count(params, slot, lane, counter), apply(params, slot, lane, gains)
+/// The last two always take a whole chunk: what the frame does not have is 0 in the slot, so that no
+/// lane waits for another at an edge. Zeros are counted; the kernel takes them off in the end.
 namespace equalux::cuda {
 
 /// Where a chunk lies.
@@ -31,11 +34,6 @@ struct SpanPlace {
   std::uint32_t first_byte;
   int bytes;  ///< 0 where the piece is missing
 };
-
-/// How many of `count` items from `first` on exist, for a run of `each`.
-__device__ __forceinline__ int clamp_count(int count, int first, int each) {
-  return min(max(count - first, 0), each);
-}
 
 __device__ __forceinline__ uint4 load_vector(const std::uint8_t* from) {
   return *reinterpret_cast<const uint4*>(from);
@@ -54,21 +52,13 @@ __device__ __forceinline__ void load_vectors(const std::uint8_t* first, int step
   }
 }
 
-template <int kWords>
-__device__ __forceinline__ void store_words(std::uint8_t* to, const std::uint32_t* words) {
-  static_assert(kWords == 2 || kWords == 4);
-  if constexpr (kWords == 4) {
-    *reinterpret_cast<uint4*>(to) = uint4{words[0], words[1], words[2], words[3]};
-  } else {
-    *reinterpret_cast<uint2*>(to) = uint2{words[0], words[1]};
+__device__ __forceinline__ void store_vectors(std::uint8_t* first, int step,
+                                              const std::uint32_t (&words)[12]) {
+#pragma unroll
+  for (int k = 0; k < 3; ++k) {
+    *reinterpret_cast<uint4*>(first + k * step) =
+        uint4{words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]};
   }
-}
-
-/// Counts the first `valid` of a pair.
-template <typename Counter>
-__device__ __forceinline__ void count_some(Counter& counter, std::uint32_t pair, int valid) {
-  if (valid >= 1) counter.add(pair & 0xFFFFU);
-  if (valid >= 2) counter.add(pair >> 16);
 }
 
 /// One packed plane whose lanes take whole pixels: the base of gray8 and the RGB forms.
@@ -88,29 +78,19 @@ struct PackedLayout {
 struct GrayLayout : PackedLayout<1> {
   template <typename Counter>
   static __device__ __forceinline__ void count(const FusedParams&, const std::uint8_t* slot,
-                                               int lane, const Chunk& chunk, Counter& counter) {
+                                               int lane, Counter& counter) {
     std::uint32_t words[12];
     load_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);
 #pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      const int valid = clamp_count(chunk.pixels, (k * kLanes + lane) * 16, 16);
-      if (valid == 16) {
-#pragma unroll
-        for (int i = 0; i < 16; i += 2) {
-          counter.add_pair(__byte_perm(words[4 * k + i / 4], 0, i % 4 == 0 ? 0x4140 : 0x4342));
-        }
-      } else {
-#pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          if (i < valid) counter.add(byte_of(words, 16 * k + i));
-        }
-      }
+    for (int w = 0; w < 12; ++w) {
+      counter.template add_pair<0>(words[w]);
+      counter.template add_pair<1>(words[w]);
     }
   }
 
   template <typename Gains>
   static __device__ __forceinline__ void apply(const FusedParams&, std::uint8_t* slot, int lane,
-                                               const Chunk&, const Gains& gains) {
+                                               const Gains& gains) {
     std::uint32_t words[12];
     load_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);
 #pragma unroll
@@ -123,10 +103,7 @@ struct GrayLayout : PackedLayout<1> {
       }
       words[w] = pack(scaled[0], scaled[1], scaled[2], scaled[3]);
     }
-#pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      store_words<4>(slot + (k * kLanes + lane) * kVectorBytes, words + 4 * k);
-    }
+    store_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);
   }
 };
 
@@ -137,32 +114,24 @@ struct Rgb3Layout : PackedLayout<3> {
 
   template <typename Counter>
   static __device__ __forceinline__ void count(const FusedParams&, const std::uint8_t* slot,
-                                               int lane, const Chunk& chunk, Counter& counter) {
+                                               int lane, Counter& counter) {
     std::uint32_t words[12];
     load_vectors(slot + lane * kLaneBytes, kVectorBytes, words);
-    const auto values = [&](int pixel) {  // of two pixels
-      const int a = 3 * pixel;
+    std::uint32_t pairs[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const int a = 6 * i;
       const int b = a + 3;
-      return pair_of_upper(__vimax3_u16x2(upper_bytes(words, a, b),
-                                          upper_bytes(words, a + 1, b + 1),
-                                          upper_bytes(words, a + 2, b + 2)));
-    };
-    const int valid = clamp_count(chunk.pixels, lane * 16, 16);
-    if (valid == 16) {
-      std::uint32_t pairs[8];
-#pragma unroll
-      for (int i = 0; i < 8; ++i) pairs[i] = values(2 * i);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) counter.add_pair(pairs[i]);
-    } else {
-#pragma unroll
-      for (int i = 0; i < 16; i += 2) count_some(counter, values(i), valid - i);
+      pairs[i] = __vimax3_u16x2(upper_bytes(words, a, b), upper_bytes(words, a + 1, b + 1),
+                                upper_bytes(words, a + 2, b + 2));
     }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) counter.template add_pair<1>(pairs[i]);
   }
 
   template <typename Gains>
   static __device__ __forceinline__ void apply(const FusedParams&, std::uint8_t* slot, int lane,
-                                               const Chunk&, const Gains& gains) {
+                                               const Gains& gains) {
     std::uint32_t words[12];
     load_vectors(slot + lane * kLaneBytes, kVectorBytes, words);
     // Four pixels are three words.
@@ -184,10 +153,7 @@ struct Rgb3Layout : PackedLayout<3> {
             pack(scaled[4 * w], scaled[4 * w + 1], scaled[4 * w + 2], scaled[4 * w + 3]);
       }
     }
-#pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      store_words<4>(slot + lane * kLaneBytes + k * kVectorBytes, words + 4 * k);
-    }
+    store_vectors(slot + lane * kLaneBytes, kVectorBytes, words);
   }
 };
 
@@ -198,32 +164,22 @@ struct Rgb4Layout : PackedLayout<4> {
 
   template <typename Counter>
   static __device__ __forceinline__ void count(const FusedParams&, const std::uint8_t* slot,
-                                               int lane, const Chunk& chunk, Counter& counter) {
+                                               int lane, Counter& counter) {
     std::uint32_t words[12];
     load_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);
-    const auto values = [&](int w) {  // of two pixels, a word each
+#pragma unroll
+    for (int w = 0; w < 12; w += 2) {
       const int a = 4 * w + kColor;
       const int b = a + 4;
-      return pair_of_upper(__vimax3_u16x2(upper_bytes(words, a, b),
-                                          upper_bytes(words, a + 1, b + 1),
-                                          upper_bytes(words, a + 2, b + 2)));
-    };
-#pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      const int valid = clamp_count(chunk.pixels, (k * kLanes + lane) * 4, 4);
-      if (valid == 4) {
-        counter.add_pair(values(4 * k));
-        counter.add_pair(values(4 * k + 2));
-      } else {
-        count_some(counter, values(4 * k), valid);
-        count_some(counter, values(4 * k + 2), valid - 2);
-      }
+      counter.template add_pair<1>(__vimax3_u16x2(upper_bytes(words, a, b),
+                                                  upper_bytes(words, a + 1, b + 1),
+                                                  upper_bytes(words, a + 2, b + 2)));
     }
   }
 
   template <typename Gains>
   static __device__ __forceinline__ void apply(const FusedParams&, std::uint8_t* slot, int lane,
-                                               const Chunk&, const Gains& gains) {
+                                               const Gains& gains) {
     std::uint32_t words[12];
     load_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);
 #pragma unroll
@@ -238,10 +194,7 @@ struct Rgb4Layout : PackedLayout<4> {
       for (int c = 0; c < 3; ++c) bytes[kColor + c] = scale_rounded(code[c], gain);
       words[w] = pack(bytes[0], bytes[1], bytes[2], bytes[3]);
     }
-#pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      store_words<4>(slot + (k * kLanes + lane) * kVectorBytes, words + 4 * k);
-    }
+    store_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);
   }
 };
 

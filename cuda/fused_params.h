@@ -10,58 +10,57 @@
 /// What the host hands to the fused kernel for one frame.
 namespace equalux::cuda {
 
-/// n / d for n below 2^31 by one multiplication (Granlund and Montgomery 1994).
-struct FastDivisor {
-  std::uint32_t divisor = 1;
-  std::uint32_t multiplier = 0;
-  std::uint32_t shift = 0;
-
-  static FastDivisor of(std::uint32_t d) {
-    if (d == 1) return {1, 0, 0};
-    std::uint32_t shift = 0;
-    while ((std::uint64_t{1} << shift) < d) ++shift;
-    const std::uint64_t one = std::uint64_t{1} << (31 + shift);
-    return {d, static_cast<std::uint32_t>((one + d - 1) / d), shift - 1};
-  }
-  EQUALUX_HD std::uint32_t quotient(std::uint32_t n) const {
-    if (divisor == 1) return n;
-    return static_cast<std::uint32_t>((static_cast<std::uint64_t>(n) * multiplier) >> 32) >> shift;
-  }
-};
-
-/// YuvWeights as floats, with the signs of the sums they stand in.
+/// YuvWeights as floats, with the signs of the sums they stand in and times `samples`: chroma codes
+/// come divided by the luma samples of a cell.
 struct YuvFloats {
   float red_w = 0;
   float minus_green_u = 0;
   float minus_green_w = 0;
   float blue_u = 0;
 
-  static YuvFloats of(const YuvWeights& w) {
-    return {static_cast<float>(w.red_w), -static_cast<float>(w.green_u),
-            -static_cast<float>(w.green_w), static_cast<float>(w.blue_u)};
+  static YuvFloats of(const YuvWeights& w, int samples) {
+    return {static_cast<float>(w.red_w * samples), -static_cast<float>(w.green_u * samples),
+            -static_cast<float>(w.green_w * samples), static_cast<float>(w.blue_u * samples)};
   }
 };
 
-/// Device memory that outlives a launch. The counters are 0 before the first one.
+/// A count and how many blocks have added to it; see grid_histogram.cuh.
+using GridCount = unsigned long long;
+inline constexpr int kGridCopies = 8;
+using GridHistogram = GridCount[kGridCopies][256];
+
+/// Device memory that outlives a launch. The counts are 0 before the first one.
 struct FusedState {
-  std::uint32_t counts[2][256];  ///< histograms of even and odd frames
-  std::uint32_t frames;          ///< launches so far, whose lowest bit names the histogram
-  std::uint32_t arrived;         ///< of the grid barrier
-  std::uint8_t last_of_bin[256]; ///< by v: the largest value in its bin
+  GridHistogram counts[2];            ///< of even and odd frames
+  double inverse[256];                ///< 1 / v; unused at 0
+  std::uint8_t last_of_bin[256];      ///< by v: the largest value in its bin
+  std::uint32_t frames;               ///< launches so far, whose lowest bit names the histogram
 };
 
-/// Strides are in bytes and may be negative; `lines` are rows of chroma for 4:2:0, rows of pixels
-/// otherwise, and 1 where a packed frame without padding is treated as one long line.
+/// So many lines down and so many columns right.
+struct ChunkStep {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+/// Strides are in bytes and may be negative; a line is a row of chroma for 4:2:0, a row of pixels
+/// otherwise, and all of a packed frame without padding.
 struct FusedParams {
   std::array<const std::uint8_t*, 3> in{};
   std::array<std::uint8_t*, 3> out{};
-  std::array<std::int64_t, 3> in_stride{};
-  std::array<std::int64_t, 3> out_stride{};
-  std::uint32_t width = 0;   ///< pixels of a line
-  std::uint32_t height = 0;  ///< rows of pixels; read for 4:2:0 only
-  std::uint32_t chunks = 0;
-  FastDivisor chunks_per_line;
+  std::array<std::int32_t, 3> in_stride{};
+  std::array<std::int32_t, 3> out_stride{};
+  std::uint32_t width = 0;    ///< pixels of a line
+  std::uint32_t height = 0;   ///< rows of pixels; read for 4:2:0 only
+  std::uint32_t columns = 0;  ///< chunks of a line
+  std::uint32_t rounds = 0;   ///< chunks that every warp has,
+  std::uint32_t rest = 0;     ///< and how many of the warps have one more
+  ChunkStep step;             ///< from a chunk of a warp to its next
+  std::int64_t zeros = 0;     ///< samples that chunks have beyond the right edge, counted as
+  int zeros_value = 0;        ///< this value
   bool interlaced = false;
+  bool has_partial_cells = false;  ///< chroma samples that cover fewer luma samples than others
+  bool lacks_rows = false;         ///< some of them for want of a row
   Scaler scaler = Scaler::max_abs;
   YuvWeights weights{};
   YuvFloats yuv;

@@ -7,7 +7,7 @@
 #include <equalux/image.h>
 
 #include "cpu/rgb_layout.h"
-#include "fused_params.h"
+#include "fast_divisor.h"
 
 /// Packed RGB and gray8 frames as the kernels of the staged chain see them.
 namespace equalux::cuda {

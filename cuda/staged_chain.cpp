@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 
 #include <equalux/error.h>
+
+#include "trace.h"
 
 namespace equalux::cuda {
 namespace {
@@ -67,23 +68,26 @@ void StagedChain::configure(const ImageDesc& desc) {
 
 void StagedChain::enqueue(const ConstImageView& in, const ImageView& out, cudaStream_t stream,
                           StageMarks* marks) {
-  const auto finished = [&](std::string_view stage) {
-    if (marks != nullptr) marks->mark(stage, stream);
+  const auto stage = [&](const char* name, auto work) {
+    const TraceRange range(name);
+    work();
+    if (marks != nullptr) marks->mark(name, stream);
   };
   const HsvPlanes hsv{h_.get(), s_.get(), v_.get()};
-  rgb_to_hsv(rgb_to_hsv_, to_hsv_shape_, in, hsv, stream);
-  finished("rgb_to_hsv");
-  histogram(histogram_, value_shape_, hsv.v, pixels_, counts_.get(), bins_, histogram_shared_bytes_,
-            stream);
-  finished("histogram");
-  cdf_scan(scan_, scan_shape_, {counts_.get(), cdf_.get(), scratch_.get()}, bins_, pixels_,
-           scan_shared_bytes_, stream);
-  finished("cdf_scan");
-  equalize(equalize_, value_shape_, params_.scaler, cdf_.get(), bins_, hsv.v, pixels_, curve_.get(),
-           stream);
-  finished("equalize");
-  hsv_to_rgb(to_rgb_shape_, hsv, in, out, stream);
-  finished("hsv_to_rgb");
+  stage("rgb_to_hsv", [&] { rgb_to_hsv(rgb_to_hsv_, to_hsv_shape_, in, hsv, stream); });
+  stage("histogram", [&] {
+    histogram(histogram_, value_shape_, hsv.v, pixels_, counts_.get(), bins_,
+              histogram_shared_bytes_, stream);
+  });
+  stage("cdf_scan", [&] {
+    cdf_scan(scan_, scan_shape_, {counts_.get(), cdf_.get(), scratch_.get()}, bins_, pixels_,
+             scan_shared_bytes_, stream);
+  });
+  stage("equalize", [&] {
+    equalize(equalize_, value_shape_, params_.scaler, cdf_.get(), bins_, hsv.v, pixels_,
+             curve_.get(), stream);
+  });
+  stage("hsv_to_rgb", [&] { hsv_to_rgb(to_rgb_shape_, hsv, in, out, stream); });
 }
 
 }  // namespace equalux::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include <equalux/params.h>
@@ -60,18 +61,22 @@ EQUALUX_HD GainFraction gain_fraction(const CurveScale& scale, std::uint64_t cdf
 
 /// ceil(gain 2^48): c times it, plus 2^47, shifted right by 48 is round(c gain) exactly, because
 /// c < 2^8 keeps the excess below the 1 / (2 v 2^31) that lies between a product and the next half.
-EQUALUX_HD std::uint64_t gain_48(const GainFraction& gain) {
-  // A quotient in double precision is off by at most 8 where it is below 2^56; what it leaves over
-  // is then below 2^43, exact in double precision too, and corrects it.
-  const auto denominator = static_cast<double>(gain.denominator);
-  const auto estimate = static_cast<std::uint64_t>(static_cast<double>(gain.numerator) *
-                                                   281474976710656.0 / denominator);
+/// `ratio` is the gain and `inverse` 1 / denominator, both in double precision.
+EQUALUX_HD std::uint64_t gain_48(const GainFraction& gain, double ratio, double inverse) {
+  // The ratio is off by less than 2^-50 of itself, which is below 2^8: the estimate by at most 64.
+  // What it leaves over is then below 2^46, exact in double precision, and corrects it. A quotient
+  // that is not whole is 2^-39 away from being so, since denominators are below 2^39.
+  const auto estimate = static_cast<std::uint64_t>(ratio * 281474976710656.0);
   const auto rest =
       static_cast<std::int64_t>((gain.numerator << 48) - estimate * gain.denominator);  // mod 2^64
-  auto correction = static_cast<std::int64_t>(static_cast<double>(rest) / denominator);
-  const auto exact = correction * static_cast<std::int64_t>(gain.denominator);
-  if (exact < rest) ++correction;  // up to the next whole: the quotient was cut towards zero
-  return estimate + static_cast<std::uint64_t>(correction);
+  const double correction = static_cast<double>(rest) * inverse - 0x1p-41;
+  // Up to the next whole, from an integer below.
+  return estimate - 128 + static_cast<std::uint64_t>(std::ceil(correction + 128.0));
+}
+
+EQUALUX_HD std::uint64_t gain_48(const GainFraction& gain) {
+  const double inverse = 1.0 / static_cast<double>(gain.denominator);
+  return gain_48(gain, static_cast<double>(gain.numerator) * inverse, inverse);
 }
 
 /// round(c gain), halves up, for 0 <= c <= 255.

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "handles.h"
 #include "kernel_timer.h"
+#include "trace.h"
 
 namespace equalux {
 namespace {
@@ -217,6 +218,7 @@ class CudaProcessor final : public Processor {
   }
 
   void upload(Slot& slot) {
+    const cuda::TraceRange range("upload");
     const ConstImageView& from = slot.in->image;
     const DeviceFrame& to = slot.device_in;
     if (laid_out_alike(from, to.layout)) {
@@ -247,6 +249,7 @@ class CudaProcessor final : public Processor {
   }
 
   void download(Slot& slot) {
+    const cuda::TraceRange range("download");
     const DeviceFrame& from = slot.device_out;
     const ImageView to = slot.out->pixels.view();
     if (laid_out_alike(to, from.layout)) {
