@@ -42,7 +42,7 @@ TEST(Help, EveryLongOptionIsAKeyOfAConfigFile) {
       keys[entry.table].insert(entry.key);
     }
   }
-  for (const char* command : {"run", "image", "batch", "devices"}) {
+  for (const char* command : {"run", "image", "batch", "lab", "devices"}) {
     const ProgramResult help = run_program({command, "--help"});
     ASSERT_EQ(help.exit_code, 0) << help.err;
     std::set<std::string> options = long_options(help.out);
