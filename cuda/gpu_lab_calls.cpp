@@ -190,22 +190,26 @@ std::vector<StageSamples> time_stages(int device, const ConstImageView& image,
   const cuda::Stream stream = cuda::make_stream();
   cuda::KernelTimer timer(kMostMarks);
   std::vector<StageSamples> samples;
-  for (int i = 0; i <= repeats; ++i) {
+  const auto enqueue = [&] {
+    timer.begin(stream.get());
+    copy(in.memory.get(), host.memory.get(), in.bytes, cudaMemcpyHostToDevice, stream.get());
+    timer.mark("upload", stream.get());
+    FrameContext context;
+    context.marks = &timer;
+    context.stream = stream.get();
+    filter->submit(in.view, out.view, context);
+    copy(back.memory.get(), out.memory.get(), out.bytes, cudaMemcpyDeviceToHost, stream.get());
+    timer.mark("download", stream.get());
+  };
+  enqueue();  // loads the kernels
+  check(cudaStreamSynchronize(stream.get()), "warming up");
+  for (int i = 0; i < repeats; ++i) {
     {
       cuda::Gate gate(stream.get());
-      timer.begin(stream.get());
-      copy(in.memory.get(), host.memory.get(), in.bytes, cudaMemcpyHostToDevice, stream.get());
-      timer.mark("upload", stream.get());
-      FrameContext context;
-      context.marks = &timer;
-      context.stream = stream.get();
-      filter->submit(in.view, out.view, context);
-      copy(back.memory.get(), out.memory.get(), out.bytes, cudaMemcpyDeviceToHost, stream.get());
-      timer.mark("download", stream.get());
+      enqueue();
       gate.open();
     }
     check(cudaStreamSynchronize(stream.get()), "running the chain");
-    if (i == 0) continue;  // warms up
     std::vector<StageTime> stages;
     timer.read(stages);
     samples.resize(stages.size());

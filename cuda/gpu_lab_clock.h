@@ -32,12 +32,16 @@ struct LabFrame {
 
 /// A stream stands still behind this until open(): what is enqueued meanwhile then runs without
 /// waiting for the host, so that events see the device's time and not that of the launches. Nothing
-/// that waits for the stream may be called before open().
+/// that waits for the stream should be called before open(); a kernel's first launch may, since
+/// CUDA loads it then, so that everything runs once without a gate first. Who waits nevertheless is
+/// let go after a while, with times that hold launches too.
 class Gate {
  public:
   explicit Gate(cudaStream_t stream) : stream_(stream) {
     const auto wait = [](void* open) {
-      while (!static_cast<std::atomic<bool>*>(open)->load(std::memory_order_acquire))
+      const LabClock::time_point start = LabClock::now();
+      while (!static_cast<std::atomic<bool>*>(open)->load(std::memory_order_acquire) &&
+             seconds_since(start) < kPatienceS)
         std::this_thread::yield();
     };
     check(cudaLaunchHostFunc(stream, wait, &open_), "closing a gate");
@@ -52,6 +56,8 @@ class Gate {
   void open() { open_.store(true, std::memory_order_release); }
 
  private:
+  static constexpr double kPatienceS = 0.2;
+
   cudaStream_t stream_;
   std::atomic<bool> open_{false};
 };
@@ -66,6 +72,8 @@ class KernelClock {
   /// `work` only enqueues, some dozens of launches at most.
   template <typename Work>
   std::vector<double> measure(const Budget& budget, Work work) {
+    work();  // loads the kernels
+    check(cudaStreamSynchronize(stream()), "warming up");
     int batch = 1;
     return repeat_within<double>(budget, [&] {
       const double us = batch_us(batch, work);

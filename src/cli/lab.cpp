@@ -149,7 +149,7 @@ OptionGroup lab_group(LabOptions& options) {
                      -kMaxShift, kMaxShift, options.shift_value),
       integer_option("call-ms",
                      "load: milliseconds of a call, and of the pause before it, 1 to 60000 "
-                     "(default: 400)",
+                     "(default: 1000)",
                      1, kMaxCallMs, options.call_ms),
       integer_option("frames", "timeline: frames, 1 to 1000 (default: 16)", 1, kMaxFrames,
                      options.frames)};

@@ -27,7 +27,7 @@ struct LabOptions {
   double cell_seconds = 0.5;  ///< when a value's measurements end, however few they are
   int most_bins = kMaxBins;
   int shift_value = -120;
-  int call_ms = 400;
+  int call_ms = 1000;
   int frames = 16;
 };
 

@@ -155,7 +155,7 @@ Report report_load(const Table& table) {
                     {},
                     {}};
     for (const auto& [column, title] : use_columns(table)) {
-      lines.push_back({backend + ", " + title, mean_text(table, rows, true, column),
+      lines.push_back({"backend " + backend + ": " + title, mean_text(table, rows, true, column),
                        mean_text(table, rows, false, column)});
       Series series{title, {}, true};
       for (const std::size_t i : rows) {
@@ -166,8 +166,10 @@ Report report_load(const Table& table) {
     }
     report.panels.push_back(line_chart(chart));
   }
-  report.markdown = markdown_table({"use", "mean in calls, %", "mean in pauses, %"}, lines) +
-                    "\nThe program's use is of all cores together.\n";
+  report.markdown =
+      markdown_table({"use", "mean in calls, %", "mean in pauses, %"}, lines) +
+      "\nThe program's use is of all cores together. What the driver says of the GPU is of its "
+      "last sample period, and comes some tenths of a second late.\n";
   return report;
 }
 

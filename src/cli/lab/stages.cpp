@@ -140,7 +140,8 @@ Report report_stages(const Table& table) {
   Report report;
   report.markdown = markdown_table(table) +
                     "\nA stage is faster than its floor where its bytes come from a cache: the "
-                    "floor is measured with copies that no cache holds.\n";
+                    "floor is measured with copies that no cache holds. A kernel takes some "
+                    "microseconds however little it does, which the floor leaves out.\n";
   report.panels = {bar_chart(chart)};
   return report;
 }
