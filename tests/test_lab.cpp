@@ -193,6 +193,13 @@ TEST_F(Lab, PlotMakesTheSameMarkdownFromTheCsvAlone) {
   EXPECT_EQ(folder_.read("elsewhere/h.md"), folder_.read("out/hashes.md"));
 }
 
+TEST_F(Lab, PlotDoesNotWriteOverItsInput) {
+  ASSERT_EQ(measure("hashes").exit_code, 0);
+  folder_.write("h.md", folder_.read("out/hashes.csv"));
+  EXPECT_EQ(lab({"plot", "h.md"}).exit_code, 2);
+  EXPECT_EQ(folder_.read("h.md"), folder_.read("out/hashes.csv"));
+}
+
 /// Small tables of the experiments that need a GPU, with round figures: what is tested is that
 /// they are drawn.
 const std::map<std::string, std::string>& gpu_tables() {
@@ -220,6 +227,16 @@ const std::map<std::string, std::string>& gpu_tables() {
                        "gpu_percent\ncuda,0.1,0,0,1,,0\ncuda,0.2,1,5,50,60,90\n"},
   };
   return tables;
+}
+
+TEST_F(Lab, ACsvThatAKillCutShortIsStillDrawn) {
+  folder_.write("out/sweep.csv",
+                "# equalux lab sweep\n# device: A card\n"
+                "grid_x,block_x,threads,whole_ms,kernels_ms,calls,same_bytes\n"
+                "1,1,1,100,90,1,yes\n");
+  const ProgramResult result = lab({"plot", "out/sweep.csv"});
+  EXPECT_EQ(result.exit_code, have_gnuplot() ? 0 : 69) << result.err;
+  EXPECT_THAT(folder_.read("out/sweep.md"), HasSubstr("| 1 | 100 |"));
 }
 
 TEST_F(Lab, PlotsEveryExperimentOfAnotherMachine) {
@@ -275,7 +292,9 @@ TEST_F(Lab, SaysWhatIsWrong) {
            BadLab{{"sweep", "test:8x8", "--backend", "cpu"}, 2, "--backend must be auto or cuda"},
            BadLab{{"sweep", "test:8x8", "--grid", "8,1,1"}, 2, "--grid is what lab sweep varies"},
            BadLab{{"scans", "test:8x8", "--scan", "cub"}, 2, "--scan is what lab scans varies"},
-           BadLab{{"stages", "test:8x8", "--backend", "cpu", "--scan", "cub"}, 2, "scan cub exists on the CUDA"},
+           BadLab{{"stages", "test:8x8", "--backend", "cpu", "--scan", "cub"},
+                  2,
+                  "scan cub exists on the CUDA"},
            BadLab{{"scalers", "--shift-value", "300"}, 2, "--shift-value"},
            BadLab{{"load", "--call-ms", "0"}, 2, "--call-ms"},
        }) {

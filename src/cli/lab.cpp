@@ -12,6 +12,7 @@
 #include "log.h"
 #include "nearest_name.h"
 #include "options.h"
+#include "paths.h"
 #include "values.h"
 
 namespace fs = std::filesystem;
@@ -87,8 +88,10 @@ ExitCode run_plot(const LabOptions& options) {
     throw Error(ExitCode::bad_input,
                 options.input + ": there are no rows, must be a CSV of a run that measured some");
   }
-  const lab::Report report = experiment->report(table);
-  lab::write_report(table, report, plot_stem(options));
+  const std::string stem = plot_stem(options);
+  for (const char* extension : {".md", ".png", ".svg"})
+    refuse_same_file(options.input, stem + extension);
+  lab::write_report(table, experiment->report(table), stem);
   return ExitCode::done;
 }
 
