@@ -14,17 +14,6 @@ namespace {
 
 constexpr int kDigits = 4;
 
-/// A fraction in as many digits as one reads; other texts as they are.
-std::string readable(const std::string& text) {
-  double value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc{} || end != last || text.find('.') == std::string::npos) return text;
-  std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), "%.*g", kDigits, value);
-  return std::abs(value) < 10000 ? digits.data() : std::to_string(std::llround(value));
-}
-
 /// A text that neither ends a cell nor a line.
 std::string in_cell(const std::string& written) {
   const std::string text = readable(written);
@@ -49,6 +38,16 @@ std::size_t index_in(std::vector<std::string>& names, const std::string& name) {
 }
 
 }  // namespace
+
+std::string readable(const std::string& text) {
+  double value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc{} || end != last || text.find('.') == std::string::npos) return text;
+  std::array<char, 32> digits{};
+  std::snprintf(digits.data(), digits.size(), "%.*g", kDigits, value);
+  return std::abs(value) < 9999.5 ? digits.data() : std::to_string(std::llround(value));
+}
 
 std::string markdown_table(const std::vector<std::string>& columns,
                            const std::vector<std::vector<std::string>>& rows) {

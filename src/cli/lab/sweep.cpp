@@ -30,9 +30,9 @@ std::string best_line(const Table& table, const char* column) {
   for (const std::size_t i : rows) {
     if (table.number(i, column) > table.number(worst, column)) worst = i;
   }
-  return "Best: " + table.text(best, column) + " ms with grid.x " + table.text(best, "grid_x") +
-         " and block.x " + table.text(best, "block_x") + ", " +
-         cell(table.number(worst, column) / table.number(best, column)) +
+  return "Best: " + readable(table.text(best, column)) + " ms with grid.x " +
+         table.text(best, "grid_x") + " and block.x " + table.text(best, "block_x") + ", " +
+         readable(cell(table.number(worst, column) / table.number(best, column))) +
          " times faster than grid.x " + table.text(worst, "grid_x") + " and block.x " +
          table.text(worst, "block_x") + ".\n\n";
 }

@@ -100,10 +100,11 @@ Report report_threads(const Table& table) {
   const std::size_t best = least_row(table, "whole_ms", all_rows(table));
   Report report;
   report.markdown =
-      "Best whole call: " + table.text(best, "whole_ms") + " ms with grid " +
+      "Best whole call: " + readable(table.text(best, "whole_ms")) + " ms with grid " +
       table.text(best, "grid") + " and block " + table.text(best, "block") + ". The CPU takes " +
-      table.fact("cpu_mean_ms") + " ms with " + table.fact("cpu_threads") + " threads and " +
-      table.fact("cpu_1_thread_mean_ms") + " ms with one.\n\n## Whole call, ms\n\n" +
+      readable(table.fact("cpu_mean_ms")) + " ms with " + table.fact("cpu_threads") +
+      " threads and " + readable(table.fact("cpu_1_thread_mean_ms")) +
+      " ms with one.\n\n## Whole call, ms\n\n" +
       markdown_table(pivot(table, {"log2_threads", "block_threads", "whole_ms",
                                    "log2(threads) \\ threads of a block"})) +
       "\n## Every geometry\n\n" + markdown_table(table) + "\n" + same_bytes_line(table);

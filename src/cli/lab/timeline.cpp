@@ -49,10 +49,11 @@ Report report_timeline(const Table& table) {
     all += busy[k];
   }
   Report report;
-  report.markdown =
-      markdown_table({"lane", "busy, us", "% of the time"}, rows) + "\nAll frames: " + cell(end) +
-      " us. One after another the same work would take " + cell(all) + " us, " + cell(all / end) +
-      " times as long.\n\n## Every interval\n\n" + markdown_table(table);
+  report.markdown = markdown_table({"lane", "busy, us", "% of the time"}, rows) +
+                    "\nAll frames: " + readable(cell(end)) +
+                    " us. One after another the same work would take " + readable(cell(all)) +
+                    " us, " + readable(cell(all / end)) +
+                    " times as long.\n\n## Every interval\n\n" + markdown_table(table);
   report.panels = {lane_chart(chart)};
   return report;
 }
