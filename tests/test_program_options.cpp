@@ -95,7 +95,7 @@ TEST(Help, EveryCommandLoadsTheDefaultConfig) {
 TEST(Help, NamesVersionAndCommands) {
   const ProgramResult help = run_program({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* name : {"run", "image", "batch", "devices", "Exit codes"}) {
+  for (const char* name : {"run", "image", "batch", "lab", "devices", "Exit codes"}) {
     EXPECT_THAT(help.out, HasSubstr(name));
   }
   const ProgramResult version = run_program({"--version"});
