@@ -28,8 +28,12 @@ void TextFile::append(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) fail(errno);
 }
 
-void TextFile::finish() {
+void TextFile::flush() {
   if (std::fflush(file_.get()) != 0) fail(errno);
+}
+
+void TextFile::finish() {
+  flush();
   std::FILE* file = file_.release();
   if (file != stdout && std::fclose(file) != 0) fail(errno);
 }

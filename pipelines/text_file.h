@@ -16,6 +16,8 @@ class TextFile {
 
   /// Throws Error(write_failed), perhaps for text of an earlier call.
   void append(std::string_view text);
+  /// Writes what is buffered, for lines that come seldom. Throws Error(write_failed).
+  void flush();
   /// Writes what is buffered and closes. Throws Error(write_failed).
   void finish();
 

@@ -7,7 +7,7 @@ target_compile_definitions(equalux_program_support
 target_link_libraries(equalux_program_support PRIVATE Threads::Threads equalux_warnings)
 add_dependencies(equalux_program_support equalux_program)
 
-foreach(stem program_errors program_options program_image program_run golden)
+foreach(stem program_errors program_options program_image program_run golden lab)
   equalux_test(${stem} LABELS program LIBRARIES equalux_program_support equalux_cli)
   target_compile_definitions(test_${stem} PRIVATE
     EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
@@ -15,3 +15,9 @@ foreach(stem program_errors program_options program_image program_run golden)
 endforeach()
 equalux_test(config_file LABELS core LIBRARIES equalux_cli)
 equalux_test(batch_plan LABELS core LIBRARIES equalux_cli equalux_program_support)
+equalux_test(lab_table LABELS core LIBRARIES equalux_cli)
+equalux_test(lab_scalers LABELS core LIBRARIES equalux_cli)
+if(EQUALUX_HAVE_CUDA)
+  equalux_test(cuda_lab LABELS gpu
+    LIBRARIES equalux_device_support equalux_program_support equalux_cli)
+endif()

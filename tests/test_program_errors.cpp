@@ -96,7 +96,7 @@ BadCall image_with(Arguments more, int code, std::string says) {
 INSTANTIATE_TEST_SUITE_P(
     Commands, BadCalls,
     ::testing::Values(
-        BadCall{{}, 2, "must be run, image, batch or devices"},
+        BadCall{{}, 2, "must be run, image, batch, lab or devices"},
         BadCall{{"frobnicate"}, 2, "'frobnicate'"}, BadCall{{"runn", "in.y4m"}, 2, "must be run"},
         BadCall{{"--bogus"}, 2, "--bogus"},
         BadCall{{"--quiet", "run", "in.y4m"}, 2, "before the command"},

@@ -87,7 +87,8 @@ std::string command_help(const Command& command) {
   std::string text =
       "equalux " + command.name + ": " + command.summary + "\n\nUsage: equalux " + command.name;
   for (const Positional& positional : command.positionals) {
-    text += " " + positional.name + (positional.repeatable ? "..." : "");
+    const std::string name = positional.optional ? "[" + positional.name + "]" : positional.name;
+    text += " " + name + (positional.repeatable ? "..." : "");
   }
   text += " [OPTION...]\n";
   if (!command.positionals.empty()) text += "\n";

@@ -36,6 +36,7 @@ struct Positional {
   std::string help;
   std::function<void(const std::string&)> set;
   bool repeatable = false;
+  bool optional = false;  ///< only how --help writes it
 };
 
 struct Command {

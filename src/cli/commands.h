@@ -10,6 +10,7 @@ namespace equalux::cli {
 [[nodiscard]] Command make_run_command();
 [[nodiscard]] Command make_image_command();
 [[nodiscard]] Command make_batch_command();
+[[nodiscard]] Command make_lab_command();
 [[nodiscard]] Command make_devices_command();
 
 /// All of them, in the order of --help.

@@ -8,6 +8,7 @@
 #include "backend.h"
 #include "commands.h"
 #include "frame_pool.h"
+#include "gnuplot.h"
 #include "log.h"
 #include "measure.h"
 #include "options.h"

@@ -2,26 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <sstream>
 
-#include <equalux/error.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "log.h"
-#include "partial_file.h"
+#include "gnuplot.h"
 #include "plot_data.h"
-
-namespace fs = std::filesystem;
 
 namespace equalux::cli {
 namespace {
@@ -50,48 +36,6 @@ Size image_panel(const ImageDesc& desc) {
     return std::clamp(static_cast<int>(pixels * scale + 0.5), kMinImageSide, most);
   };
   return {side(desc.width, kColumnWidth), side(desc.height, kMaxImageHeight)};
-}
-
-/// A folder that goes with its contents.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code ignored;
-    std::string pattern = (fs::temp_directory_path(ignored) / "equalux-plot-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      throw Error(ExitCode::cannot_create, "temporary folder " + pattern + " cannot be made (" +
-                                               std::strerror(errno) +
-                                               "), $TMPDIR must be a writable folder");
-    }
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream file(path_ / name, std::ios::binary);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    if (!file.flush()) {
-      throw Error(ExitCode::write_failed, "temporary file " + (path_ / name).string() +
-                                              " cannot be written, $TMPDIR must have room");
-    }
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-/// A text in gnuplot's single quotes.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text)
-    result += c == '\'' ? "''" : std::string(1, c);
-  return result + "'";
 }
 
 /// Columns: v, V, cumulative, R, G, B.
@@ -128,12 +72,12 @@ std::string margins(const Size& page, int left, int top, const Size& panel) {
 
 std::string image_plot(const std::string& title, const std::string& file, const Size& size) {
   std::ostringstream text;
-  text << "set title " << quoted(title) << " noenhanced font ',14' offset 0,-0.4\n"
+  text << "set title " << gnuplot_text(title) << " noenhanced font ',14' offset 0,-0.4\n"
        << "unset xtics; unset ytics; unset xlabel; unset ylabel; unset key; unset grid\n"
        << "set border 0\n"
        << "set xrange [-0.5:" << size.width << "-0.5]; set yrange [-0.5:" << size.height
        << "-0.5]\n"
-       << "plot " << quoted(file) << " binary array=(" << size.width << "," << size.height
+       << "plot " << gnuplot_text(file) << " binary array=(" << size.width << "," << size.height
        << ") flip=y format='%uchar%uchar%uchar' using 1:2:3 with rgbimage notitle\n";
   return text.str();
 }
@@ -193,12 +137,13 @@ std::string histogram_plot(const std::string& file, const PlotHistogram& histogr
     static constexpr std::array<const char*, 3> kColors{"#e07070", "#60b060", "#6080e0"};
     static constexpr std::array<const char*, 3> kNames{"R", "G", "B"};
     for (std::size_t c = 0; c < 3; ++c) {
-      text << quoted(file) << " using 1:" << 4 + c << " with filledcurves y1=0 fs transparent "
+      text << gnuplot_text(file) << " using 1:" << 4 + c
+           << " with filledcurves y1=0 fs transparent "
            << "solid 0.35 lc rgb '" << kColors[c] << "' title '" << kNames[c] << "', ";
     }
   }
-  text << quoted(file) << " using 1:2 with boxes lc rgb '#3a6ea5' title 'V', " << quoted(file)
-       << " using 1:3 with lines lc rgb '#d01818' lw 2 title '"
+  text << gnuplot_text(file) << " using 1:2 with boxes lc rgb '#3a6ea5' title 'V', "
+       << gnuplot_text(file) << " using 1:3 with lines lc rgb '#d01818' lw 2 title '"
        << (options.channels ? "cdf of V" : "cumulative, scaled") << "'\n";
   return text.str();
 }
@@ -215,7 +160,7 @@ std::string script(const std::vector<PlotColumn>& columns, const PlotOptions& op
   std::ostringstream text;
   text << "set terminal pngcairo size " << page.width << "," << page.height
        << " font 'DejaVu Sans,11' background rgb 'white'\n"
-       << "set output " << quoted(output) << "\nset multiplot\n";
+       << "set output " << gnuplot_text(output) << "\nset multiplot\n";
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Size image = image_panel(columns[i].image.desc);
     const std::string pixels = "image" + std::to_string(i) + ".rgb";
@@ -235,71 +180,12 @@ std::string script(const std::vector<PlotColumn>& columns, const PlotOptions& op
   return text.str();
 }
 
-/// Runs gnuplot on a script; its messages go to a file. Returns its exit status.
-int run_gnuplot(const std::string& script_path, const std::string& messages_path) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    posix_spawn_file_actions_addopen(&actions, stream, messages_path.c_str(),
-                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
-  }
-  std::string name = "gnuplot";
-  std::string argument = script_path;
-  char* arguments[] = {name.data(), argument.data(), nullptr};
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  if (failed != 0) return failed;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 }  // namespace
 
-void check_gnuplot() {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((fs::path(folder) / "gnuplot").c_str(), X_OK) == 0) return;
-  }
-  throw Error(ExitCode::unavailable,
-              "gnuplot is not installed, must be for plots (Debian: package gnuplot-nox)");
-}
-
 void draw_plot(const std::vector<PlotColumn>& columns, const PlotOptions& options) {
-  check_gnuplot();
-  const std::string partial = partial_path(options.path);
-  if (!std::ofstream(partial, std::ios::binary)) {
-    throw Error(ExitCode::cannot_create, "plot " + options.path + " cannot be created (" +
-                                             std::strerror(errno) +
-                                             "), its folder must exist and be writable");
-  }
-  std::error_code failed;
-  try {
-    const ScratchFolder folder;
-    folder.write("plot.gp", script(columns, options, folder, fs::absolute(partial).string()));
-    const std::string messages = (folder.path() / "messages.txt").string();
-    const int status = run_gnuplot((folder.path() / "plot.gp").string(), messages);
-    std::ifstream said(messages);
-    for (std::string line; std::getline(said, line);)
-      logger().debug("gnuplot: {}", line);
-    if (status != 0 || fs::file_size(partial, failed) == 0 || failed) {
-      throw Error(ExitCode::write_failed,
-                  "plot " + options.path +
-                      " could not be drawn by gnuplot, must be a gnuplot with the pngcairo "
-                      "terminal and a disk with room (--log-level debug tells more)");
-    }
-    fs::rename(partial, options.path, failed);
-    if (failed) {
-      throw Error(ExitCode::cannot_create,
-                  "plot " + options.path + " cannot get its name (" + failed.message() + ")");
-    }
-  } catch (...) {
-    fs::remove(partial, failed);
-    throw;
-  }
+  draw_with_gnuplot(options.path, [&](const ScratchFolder& folder, const std::string& output) {
+    return script(columns, options, folder, output);
+  });
 }
 
 }  // namespace equalux::cli

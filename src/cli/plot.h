@@ -20,9 +20,6 @@ struct PlotOptions {
   bool channels = false;  ///< histograms of R, G and B behind the bars
 };
 
-/// Throws Error(unavailable) where gnuplot is not installed, naming its package.
-void check_gnuplot();
-
 /// Draws each image above its histogram of V: bars, and the cumulative sum in red, scaled to the
 /// histogram's maximum. Written through NAME.partial.png.
 /// Throws Error(unavailable, cannot_create, write_failed).

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <equalux/filter.h>
+
+#include "gpu_lab.h"
+#include "gpu_lab_clock.h"
+#include "kernel_timer.h"
+#include "staged_chain.h"
+
+namespace equalux::gpu_lab {
+namespace {
+
+using cuda::check;
+
+constexpr std::size_t kMostMarks = 32;
+/// Launches of longer chains hide behind the kernels before them.
+constexpr double kLaunchBoundMs = 1.0;
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// A tight frame in pinned memory.
+struct PinnedFrame {
+  cuda::PinnedPointer<std::uint8_t> memory;
+  ImageView view;
+
+  explicit PinnedFrame(const ConstImageView& image) {
+    const ImageLayout layout = image_layout(image.desc);
+    memory = cuda::allocate_pinned<std::uint8_t>(layout.bytes);
+    view = layout.view(image.desc, memory.get());
+    copy_image(image, view);
+  }
+};
+
+void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  check(cudaMemcpyAsync(to, from, bytes, kind, stream), "copying");
+}
+
+double event_ms(const cuda::Event& begin, const cuda::Event& end) {
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, begin.get(), end.get()), "reading a timer");
+  return static_cast<double>(ms);
+}
+
+/// One call of the report, with the events that time its kernels.
+class Call {
+ public:
+  Call(const ConstImageView& image, const EqualizeParams& params)
+      : params_(params),
+        in_(image.desc),
+        stream_(cuda::make_stream()),
+        begin_(cuda::make_event(true)),
+        end_(cuda::make_event(true)),
+        result_(image.desc) {
+    copy_image(image, in_.view());
+  }
+
+  [[nodiscard]] Image take_result() { return std::move(result_); }
+
+  struct Times {
+    double whole_ms;
+    double kernels_ms;
+  };
+  Times run() {
+    const LabClock::time_point start = LabClock::now();
+    {
+      const cuda::LabFrame in(in_.desc());
+      const cuda::LabFrame out(in_.desc());
+      cuda::StagedChain chain(params_);
+      chain.configure(in_.desc());
+      copy(in.memory.get(), in_.view().data[0], in.bytes, cudaMemcpyHostToDevice, stream_.get());
+      check(cudaEventRecord(begin_.get(), stream_.get()), "timing");
+      chain.enqueue(in.view, out.view, stream_.get());
+      check(cudaEventRecord(end_.get(), stream_.get()), "timing");
+      copy(result_.view().data[0], out.memory.get(), out.bytes, cudaMemcpyDeviceToHost,
+           stream_.get());
+      check(cudaStreamSynchronize(stream_.get()), "running the chain");
+    }
+    return {1000.0 * seconds_since(start), event_ms(begin_, end_)};
+  }
+
+ private:
+  EqualizeParams params_;
+  Image in_;
+  cuda::Stream stream_;
+  cuda::Event begin_;
+  cuda::Event end_;
+  Image result_;
+};
+
+/// The chain's kernels without the launches between them.
+std::vector<double> kernels_alone_ms(const ConstImageView& image, const EqualizeParams& params,
+                                     const Budget& budget) {
+  const PinnedFrame host(image);
+  const cuda::LabFrame in(image.desc);
+  const cuda::LabFrame out(image.desc);
+  check(cudaMemcpy(in.memory.get(), host.memory.get(), in.bytes, cudaMemcpyHostToDevice),
+        "uploading a frame");
+  cuda::StagedChain chain(params);
+  chain.configure(image.desc);
+  cuda::KernelClock clock;
+  std::vector<double> times =
+      clock.measure(budget, [&] { chain.enqueue(in.view, out.view, clock.stream()); });
+  for (double& time : times)
+    time /= 1000.0;
+  return times;
+}
+
+/// Bytes a second of one `work` that moves `bytes`.
+template <typename Work>
+double rate(cuda::KernelClock& clock, std::size_t bytes, Work work) {
+  return 1e6 * static_cast<double>(bytes) / median(clock.measure({9, 1.0}, work));
+}
+
+}  // namespace
+
+DeviceFacts device_facts(int wanted) {
+  DeviceFacts facts;
+  facts.device = choose_cuda_device(wanted);
+  int driver = 0;
+  int runtime = 0;
+  std::array<char, 32> bus{};
+  check(cudaDriverGetVersion(&driver), "asking for the driver");
+  check(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
+  check(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), facts.device.number),
+        "asking for the bus");
+  facts.driver = version_text(driver);
+  facts.runtime = version_text(runtime);
+  facts.pci_bus = bus.data();
+  return facts;
+}
+
+Rates measure_rates(int device) {
+  check(cudaSetDevice(device), "choosing the device");
+  std::size_t free_bytes = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free_bytes, &total), "asking for free memory");
+  const std::size_t bytes =
+      std::clamp<std::size_t>(free_bytes / 8, std::size_t{1} << 20, std::size_t{512} << 20);
+  const std::size_t host_bytes = std::min<std::size_t>(bytes, std::size_t{64} << 20);
+  const auto a = cuda::allocate_device<std::uint8_t>(bytes);
+  const auto b = cuda::allocate_device<std::uint8_t>(bytes);
+  const auto host = cuda::allocate_pinned<std::uint8_t>(host_bytes);
+  std::memset(host.get(), 1, host_bytes);
+  check(cudaMemset(a.get(), 1, bytes), "clearing memory");
+  cuda::KernelClock clock;
+  Rates rates;
+  rates.device = rate(clock, 2 * bytes, [&] {
+    copy(b.get(), a.get(), bytes, cudaMemcpyDeviceToDevice, clock.stream());
+  });
+  rates.upload = rate(clock, host_bytes, [&] {
+    copy(a.get(), host.get(), host_bytes, cudaMemcpyHostToDevice, clock.stream());
+  });
+  rates.download = rate(clock, host_bytes, [&] {
+    copy(host.get(), a.get(), host_bytes, cudaMemcpyDeviceToHost, clock.stream());
+  });
+  return rates;
+}
+
+CallTimes time_calls(int device, const ConstImageView& image, const EqualizeParams& params,
+                     const Budget& budget) {
+  check(cudaSetDevice(device), "choosing the device");
+  Call call(image, params);
+  CallTimes times;
+  double fastest = 0;
+  for (const Call::Times& one : repeat_within<Call::Times>(budget, [&] { return call.run(); })) {
+    fastest = times.kernels_ms.empty() ? one.kernels_ms : std::min(fastest, one.kernels_ms);
+    times.whole_ms.push_back(one.whole_ms);
+    times.kernels_ms.push_back(one.kernels_ms);
+  }
+  if (fastest < kLaunchBoundMs) times.kernels_ms = kernels_alone_ms(image, params, budget);
+  times.result = call.take_result();
+  return times;
+}
+
+std::vector<StageSamples> time_stages(int device, const ConstImageView& image,
+                                      const EqualizeParams& params, int repeats) {
+  check(cudaSetDevice(device), "choosing the device");
+  const auto filter = make_cuda_filter(params, {device});
+  filter->configure(image.desc);
+  const PinnedFrame host(image);
+  const PinnedFrame back(image);
+  const cuda::LabFrame in(image.desc);
+  const cuda::LabFrame out(image.desc);
+  const cuda::Stream stream = cuda::make_stream();
+  cuda::KernelTimer timer(kMostMarks);
+  std::vector<StageSamples> samples;
+  const auto enqueue = [&] {
+    timer.begin(stream.get());
+    copy(in.memory.get(), host.memory.get(), in.bytes, cudaMemcpyHostToDevice, stream.get());
+    timer.mark("upload", stream.get());
+    FrameContext context;
+    context.marks = &timer;
+    context.stream = stream.get();
+    filter->submit(in.view, out.view, context);
+    copy(back.memory.get(), out.memory.get(), out.bytes, cudaMemcpyDeviceToHost, stream.get());
+    timer.mark("download", stream.get());
+  };
+  enqueue();  // loads the kernels
+  check(cudaStreamSynchronize(stream.get()), "warming up");
+  for (int i = 0; i < repeats; ++i) {
+    {
+      cuda::Gate gate(stream.get());
+      enqueue();
+      gate.open();
+    }
+    check(cudaStreamSynchronize(stream.get()), "running the chain");
+    std::vector<StageTime> stages;
+    timer.read(stages);
+    samples.resize(stages.size());
+    for (std::size_t k = 0; k < stages.size(); ++k) {
+      samples[k].stage = stages[k].stage;
+      samples[k].us.push_back(1000.0 * stages[k].ms);
+    }
+  }
+  return samples;
+}
+
+}  // namespace equalux::gpu_lab

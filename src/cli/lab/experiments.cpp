@@ -1,0 +1,41 @@
+#include <algorithm>
+
+#include "lab/experiment.h"
+
+namespace equalux::cli::lab {
+
+const std::vector<Experiment>& experiments() {
+  static const std::vector<Experiment> all{
+      {"sweep", "time over blocks and threads of a block: Tables 3 to 6", Needs::gpu, 9,
+       measure_sweep, report_sweep},
+      {"threads", "time over the total of threads, beside the CPU: Figures 12 to 15", Needs::gpu, 9,
+       measure_threads, report_threads},
+      {"scans", "every scan over n, and at the geometries of Figures 16 and 17", Needs::either, 9,
+       measure_scans, report_scans},
+      {"stages", "a profiler's table of kernels and copies, beside their floor", Needs::either, 50,
+       measure_stages, report_stages},
+      {"access", "coalesced and uncoalesced rgb_to_hsv: Figure 2", Needs::gpu, 9, measure_access,
+       report_access},
+      {"histograms", "global and shared memory atomics over 16 to 65536 bins: Figure 3", Needs::gpu,
+       9, measure_histograms, report_histograms},
+      {"scalers", "V shifted, then every scaler: section 4.1.3", Needs::either, 1, measure_scalers,
+       report_scalers},
+      {"hashes", "pixel MD5 of each backend, chain and scaler: Tables 1 and 2", Needs::either, 1,
+       measure_hashes, report_hashes},
+      {"load", "CPU and GPU use over ten calls: Figures 10 and 11", Needs::either, 10, measure_load,
+       report_load},
+      {"timeline", "uploads, kernels and downloads on three lanes: the overlap", Needs::gpu, 1,
+       measure_timeline, report_timeline},
+  };
+  return all;
+}
+
+const Experiment* find_experiment(std::string_view name) {
+  const auto& all = experiments();
+  const auto at = std::find_if(all.begin(), all.end(), [&](const Experiment& experiment) {
+    return experiment.name == name;
+  });
+  return at == all.end() ? nullptr : &*at;
+}
+
+}  // namespace equalux::cli::lab

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// Pictures of measurements, drawn by gnuplot.
+namespace equalux::cli::lab {
+
+/// One plot of a picture, as gnuplot reads it.
+struct Panel {
+  std::string data;      ///< lines of a block that the commands call $PANEL
+  std::string commands;  ///< which draw it
+};
+
+/// How an axis counts.
+enum class Scale { linear, log2, log10 };
+
+struct Axis {
+  std::string label;
+  Scale scale = Scale::linear;
+};
+
+/// A row of points, or a line through them.
+struct Series {
+  std::string title;
+  std::vector<std::pair<double, double>> points;
+  bool line = true;
+};
+
+/// A line across the whole panel.
+struct Mark {
+  std::string title;
+  double at = 0;
+};
+
+struct LineChart {
+  std::string title;
+  Axis x;
+  Axis y;
+  std::vector<Series> series;
+  std::vector<Mark> levels;  ///< horizontal
+  std::vector<Mark> verticals;
+};
+[[nodiscard]] Panel line_chart(const LineChart& chart);
+
+/// Values on a grid, the least one framed; colours are logarithmic.
+struct HeatMap {
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  std::vector<std::string> columns;
+  std::vector<std::string> rows;
+  std::vector<std::vector<std::optional<double>>> values;  ///< positive
+};
+[[nodiscard]] Panel heat_map(const HeatMap& map);
+
+/// Bars in groups, one group a name.
+struct BarChart {
+  std::string title;
+  Axis y;
+  std::vector<std::string> names;
+  /// A value a name; what was not measured is left out at the end.
+  std::vector<std::pair<std::string, std::vector<double>>> series;
+};
+[[nodiscard]] Panel bar_chart(const BarChart& chart);
+
+/// Boxes on lanes, over time.
+struct LaneBox {
+  std::size_t lane = 0;
+  double begin = 0;
+  double end = 0;
+  std::string text;
+};
+struct LaneChart {
+  std::string title;
+  std::string x_label;
+  std::vector<std::string> lanes;  ///< the first one on top
+  std::vector<LaneBox> boxes;
+};
+[[nodiscard]] Panel lane_chart(const LaneChart& chart);
+
+/// Draws panels, two in a row, to a .png or .svg.
+/// Throws Error(unavailable, cannot_create, write_failed).
+void draw_figure(const std::vector<Panel>& panels, const std::string& path);
+
+}  // namespace equalux::cli::lab

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text_file.h"
+
+/// Results of an experiment as they stand in its CSV: what was measured on what, then rows.
+///
+///   # equalux lab sweep
+///   # device: NVIDIA H200
+///   grid_x,block_x,whole_ms
+///   1,1,812.4
+namespace equalux::cli::lab {
+
+/// A number in few digits, or a text; how a cell of a table is written.
+[[nodiscard]] std::string cell(double value);
+[[nodiscard]] std::string cell(std::string_view text);
+template <std::integral Integer>
+[[nodiscard]] std::string cell(Integer value) {
+  return std::to_string(value);
+}
+
+/// A whole table in memory.
+struct Table {
+  std::string experiment;
+  std::vector<std::pair<std::string, std::string>> facts;  ///< `# key: value`, in order
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;  ///< as many cells each as there are columns
+  std::string origin;                          ///< the file, for messages
+
+  /// Of a fact; empty where there is none of that name.
+  [[nodiscard]] std::string fact(std::string_view key) const;
+  [[nodiscard]] bool has_column(std::string_view name) const;
+  /// Throw Error(bad_input) for a column that is not there, and for a cell that is no number.
+  [[nodiscard]] const std::string& text(std::size_t row, std::string_view column) const;
+  [[nodiscard]] double number(std::size_t row, std::string_view column) const;
+  /// A fact that is a number. Throws Error(bad_input).
+  [[nodiscard]] double fact_number(std::string_view key) const;
+};
+
+/// Reads a table from the text of a CSV. Throws Error(bad_input) that names file and line.
+[[nodiscard]] Table parse_table(std::string_view text, const std::string& origin);
+/// The same from a file. Throws Error(no_input) where it is missing too.
+[[nodiscard]] Table read_table(const std::string& path);
+
+/// The text of a table's CSV.
+[[nodiscard]] std::string csv_head(const Table& table);
+[[nodiscard]] std::string csv_row(const std::vector<std::string>& cells);
+
+/// A CSV that grows while it is measured; a killed run leaves the rows that it has. One thread at
+/// a time.
+class TableWriter {
+ public:
+  /// Writes the head of `table`, which has no rows yet. Throws Error(cannot_create, write_failed).
+  TableWriter(const std::string& path, Table table);
+
+  /// Throws Error(write_failed).
+  void add(std::vector<std::string> cells);
+  void finish() { file_.finish(); }
+
+  [[nodiscard]] const Table& table() const { return table_; }
+
+ private:
+  TextFile file_;
+  Table table_;
+};
+
+}  // namespace equalux::cli::lab
