@@ -45,7 +45,8 @@ class NppHsvChain final : public NppChain {
         size_{desc.width, desc.height},
         hsv_step_(3 * desc.width),
         value_step_(desc.width) {
-    const auto pixels = static_cast<std::size_t>(desc.width) * static_cast<std::size_t>(desc.height);
+    const auto pixels =
+        static_cast<std::size_t>(desc.width) * static_cast<std::size_t>(desc.height);
     hsv_ = cuda::allocate_device<std::uint8_t>(3 * pixels);
     value_ = cuda::allocate_device<std::uint8_t>(pixels);
     counts_ = cuda::allocate_device<Npp32s>(256);
@@ -98,7 +99,9 @@ std::unique_ptr<NppChain> make_npp_chain(const ImageDesc& desc, cudaStream_t str
 
 namespace equalux::bench {
 
-std::unique_ptr<NppChain> make_npp_chain(const ImageDesc&, cudaStream_t) { return nullptr; }
+std::unique_ptr<NppChain> make_npp_chain(const ImageDesc&, cudaStream_t) {
+  return nullptr;
+}
 
 }  // namespace equalux::bench
 

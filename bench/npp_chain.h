@@ -3,7 +3,6 @@
 #include <memory>
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/image.h>
 
 /// The nearest that NVIDIA's Performance Primitives have to equalization of V.

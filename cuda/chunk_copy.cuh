@@ -31,7 +31,8 @@ __device__ __forceinline__ void copy_some_async(std::uint8_t* to, const std::uin
                : "memory");
 #else
 #pragma unroll 1
-  for (int i = 0; i < kVectorBytes; ++i) to[i] = i < bytes ? from[i] : std::uint8_t{0};
+  for (int i = 0; i < kVectorBytes; ++i)
+    to[i] = i < bytes ? from[i] : std::uint8_t{0};
 #endif
 }
 
@@ -109,7 +110,8 @@ __device__ __forceinline__ void store_some(std::uint8_t* to, const std::uint8_t*
     }
   }
 #pragma unroll 1
-  for (int at = done + lane; at < bytes; at += kLanes) to[at] = slot[at];
+  for (int at = done + lane; at < bytes; at += kLanes)
+    to[at] = slot[at];
 }
 
 }  // namespace equalux::cuda

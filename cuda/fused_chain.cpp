@@ -76,9 +76,9 @@ FusedChain::~FusedChain() {
 /// All blocks of a launch wait for each other, so they must run at the same time. A cooperative
 /// launch promises that, but never overlaps the launch before it. An ordinary one keeps it as well
 /// where the grid fits the device and whatever else runs there ends by itself, which only a second
-/// launch of this kind would not: so a chain that is alone on the device overlaps its launches, from
-/// the second on a stream; the first, cooperative, has shown that the grid fits what the stream may
-/// use.
+/// launch of this kind would not: so a chain that is alone on the device overlaps its launches,
+/// from the second on a stream; the first, cooperative, has shown that the grid fits what the
+/// stream may use.
 bool FusedChain::may_overlap(cudaStream_t stream) {
   const bool known = launched_ && stream == last_stream_;
   launched_ = true;
@@ -157,8 +157,8 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOr
     p.out[i] = out.data[i];
     p.in_stride[i] = checked_stride(in.stride[i]);
     p.out_stride[i] = checked_stride(out.stride[i]);
-    aligned = aligned && is_aligned(in.data[i], in.stride[i]) &&
-              is_aligned(out.data[i], out.stride[i]);
+    aligned =
+        aligned && is_aligned(in.data[i], in.stride[i]) && is_aligned(out.data[i], out.stride[i]);
   }
   const auto row = static_cast<std::ptrdiff_t>(row_bytes(desc_, 0));
   tight = tight && in.stride[0] == row && out.stride[0] == row;
@@ -204,7 +204,8 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOr
   config.attrs = &attribute;
   config.numAttrs = 1;
   std::array<void*, 1> arguments{&p};
-  check(cudaLaunchKernelExC(&config, launch.kernel, arguments.data()), "launching the fused kernel");
+  check(cudaLaunchKernelExC(&config, launch.kernel, arguments.data()),
+        "launching the fused kernel");
 }
 
 }  // namespace equalux::cuda

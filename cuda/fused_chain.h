@@ -7,7 +7,7 @@
 #include "fused_params.h"
 #include "handles.h"
 
-/// The production path on a GPU: one cooperative kernel a frame. See fused_kernel.cuh.
+/// The production path on a GPU: one kernel a frame. See fused_kernel.cuh.
 namespace equalux::cuda {
 
 /// Belongs to the device that was current when it was configured. One thread at a time.
@@ -23,7 +23,8 @@ class FusedChain {
 
   /// Enqueues one frame; device memory of any stride and alignment, 16-byte accesses where all
   /// planes allow them. `in` and `out` may be the same memory with the same strides. Frames of one
-  /// chain must not overlap in time. Throws Error(unavailable) where the launch is refused.
+  /// chain must not overlap in time. Throws Error(unavailable) where the launch is refused, and
+  /// Error(usage) for strides of 2^31 bytes and more.
   void enqueue(const ConstImageView& in, const ImageView& out, FieldOrder field_order,
                cudaStream_t stream);
 
@@ -34,18 +35,17 @@ class FusedChain {
     std::size_t shared_bytes = 0;
   };
   [[nodiscard]] Launch prepare(bool aligned) const;
+  /// Whether a launch may overlap the end of the one before it.
+  [[nodiscard]] bool may_overlap(cudaStream_t stream);
 
   EqualizeParams params_;
   ImageDesc desc_;
   Launch aligned_;
   Launch unaligned_;
-  /// Whether a launch may overlap the end of the one before it; see may_overlap().
-  [[nodiscard]] bool may_overlap(cudaStream_t stream);
-
   int multiprocessors_ = 0;
-  int device_ = -1;                ///< -1 until configured
-  bool overlaps_launches_ = false;  ///< the device has programmatic dependent launch
-  bool launched_ = false;
+  int device_ = -1;                     ///< -1 until configured
+  bool overlaps_launches_ = false;      ///< the device has programmatic dependent launch
+  bool launched_ = false;               ///< since configure()
   cudaStream_t last_stream_ = nullptr;  ///< of the last launch
   FusedParams frame_;  ///< what all frames have in common
   DevicePointer<FusedState> state_;

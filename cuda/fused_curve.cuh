@@ -67,12 +67,13 @@ class GainTable {
 };
 
 /// Values that a thread takes care of; the threads that have none stand behind.
-constexpr int values_each(int threads) { return threads < 256 ? 256 / threads : 1; }
+constexpr int values_each(int threads) {
+  return threads < 256 ? 256 / threads : 1;
+}
 
-/// Fills the table from ratio and nudge. Not inlined, so that it is the same code for those who call
-/// it before its time; see scan_counts().
+/// Fills the table from ratio and nudge.
 template <int kThreads, int kStride, bool kChroma>
-__device__ __noinline__ void fill_rows(const CurveScratch& s, std::uint8_t* table) {
+__device__ __forceinline__ void fill_rows(const CurveScratch& s, std::uint8_t* table) {
   constexpr float kScale = kChroma ? 1.0f : kGainScale;
   const int thread = static_cast<int>(threadIdx.x);
   // Copies of one gain fill a row, 16 bytes at a time; each thread begins at another bank.
@@ -80,27 +81,23 @@ __device__ __noinline__ void fill_rows(const CurveScratch& s, std::uint8_t* tabl
   constexpr int kSharing = kThreads > 256 ? kThreads / 256 : 1;
   for (int v = thread / kSharing; v < 256; v += kThreads / kSharing) {
     // Without a branch: code that is seldom run would have to be fetched from far away.
-    const double way = s.nudge[v] == 0                                      ? 0.0
+    const double way = s.nudge[v] == 0                                       ? 0.0
                        : s.nudge[v] == static_cast<std::uint32_t>(Nudge::up) ? kNudge
                                                                              : -kNudge;
     const float gain = static_cast<float>(s.ratio[v] + (s.ratio[v] + 1.0) * way) * kScale;
     const float4 copies{gain, gain, gain, gain};
 #pragma unroll
     for (int i = thread % kSharing; i < kVectors; i += kSharing) {
-      *reinterpret_cast<float4*>(table + v * kStride + (i + v * kSharing) % kVectors * kVectorBytes) =
-          copies;
+      *reinterpret_cast<float4*>(table + v * kStride +
+                                 (i + v * kSharing) % kVectors * kVectorBytes) = copies;
     }
   }
 }
 
 /// The cumulative sums of the frame's counts, which the grid hands over here. All threads of the
 /// block call it.
-///
-/// Warps that have nothing to wait for fill the table once in vain: the code comes from far away,
-/// the frames having pushed it out of the caches, and is there when it is needed.
-template <int kThreads, int kStride, bool kChroma>
-__device__ __forceinline__ void scan_counts(GridHistogram& histogram, CurveScratch& s,
-                                            std::uint8_t* table) {
+template <int kThreads>
+__device__ __forceinline__ void scan_counts(GridHistogram& histogram, CurveScratch& s) {
   constexpr int kEach = values_each(kThreads);
   constexpr int kWarps = 256 / kEach / kLanes;
   const int thread = static_cast<int>(threadIdx.x);
@@ -118,7 +115,8 @@ __device__ __forceinline__ void scan_counts(GridHistogram& histogram, CurveScrat
       if (sums[i] != 0) first = thread * kEach + i;
     }
 #pragma unroll
-    for (int i = 1; i < kEach; ++i) sums[i] += sums[i - 1];
+    for (int i = 1; i < kEach; ++i)
+      sums[i] += sums[i - 1];
     before = sums[kEach - 1];
 #pragma unroll
     for (int step = 1; step < kLanes; step *= 2) {
@@ -131,15 +129,15 @@ __device__ __forceinline__ void scan_counts(GridHistogram& histogram, CurveScrat
       s.warp_first[warp] = first;
     }
     before -= sums[kEach - 1];
-  } else {
-    fill_rows<kThreads, kStride, kChroma>(s, table);
   }
   __syncthreads();
   if (busy) {
 #pragma unroll
-    for (int w = 0; w < kWarps - 1; ++w) before += w < warp ? s.warp_counts[w] : 0;
+    for (int w = 0; w < kWarps - 1; ++w)
+      before += w < warp ? s.warp_counts[w] : 0;
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) s.cdf[thread * kEach + i] = before + sums[i];
+    for (int i = 0; i < kEach; ++i)
+      s.cdf[thread * kEach + i] = before + sums[i];
   }
   __syncthreads();
 }
@@ -149,7 +147,8 @@ template <int kThreads>
 __device__ __forceinline__ CurveScale scale_of(const FusedParams& p, const CurveScratch& s) {
   int first = 256;
 #pragma unroll
-  for (int w = 0; w < 256 / values_each(kThreads) / kLanes; ++w) first = min(first, s.warp_first[w]);
+  for (int w = 0; w < 256 / values_each(kThreads) / kLanes; ++w)
+    first = min(first, s.warp_first[w]);
   return curve_scale(p.scaler, s.cdf[s.last_of_bin[0]], s.cdf[s.last_of_bin[first]], s.cdf[255]);
 }
 
@@ -176,14 +175,13 @@ __device__ __forceinline__ bool is_unsure(std::uint32_t past) {
 /// Whether code c times the gain of v reaches the half that it comes near, in whole numbers.
 __device__ __forceinline__ bool reaches_half(const GainFraction& exact, double ratio, int c) {
   const auto below = static_cast<std::uint64_t>(c * ratio);
-  return 2 * static_cast<std::uint64_t>(c) * exact.numerator >=
-         (2 * below + 1) * exact.denominator;
+  return 2 * static_cast<std::uint64_t>(c) * exact.numerator >= (2 * below + 1) * exact.denominator;
 }
 
-/// Looks among the codes first, first + kStep, ... of a value for a product with its gain that comes
-/// so near to a half that single precision might round it wrong: a few in a frame. Products are
-/// taken modulo 1, in units of 2^-32. A value's products come near to one half only, so that any of
-/// its codes decides, also one past the largest.
+/// Looks among the codes first, first + kStep, ... of a value for a product with its gain that
+/// comes so near to a half that single precision might round it wrong: a few in a frame. Products
+/// are taken modulo 1, in units of 2^-32. A value's products come near to one half only, so that
+/// any of its codes decides, also one past the largest.
 ///
 /// Codes up to a third of the largest need no look: an odd multiple of theirs lies above, and its
 /// product comes as near to a half in proportion.
@@ -225,15 +223,14 @@ template <int kThreads, int kStride, bool kChroma>
 __device__ __forceinline__ void make_gain_table(const FusedParams& p, GridHistogram& histogram,
                                                 CurveScratch& s, std::uint8_t* table) {
   const int thread = static_cast<int>(threadIdx.x);
-  scan_counts<kThreads, kStride, kChroma>(histogram, s, table);
+  scan_counts<kThreads>(histogram, s);
   const CurveScale scale = scale_of<kThreads>(p, s);
 #pragma unroll 1
   for (int v = thread; v < 256; v += kThreads) {
     // Two roundings more than a division, and no matter: only the fraction decides about ties.
     const GainFraction exact = fraction_of(p, s, scale, v);
-    const double inverse = exact.denominator == 1
-                               ? 1.0
-                               : s.ratio[v] * __drcp_rn(static_cast<double>(scale.span));
+    const double inverse =
+        exact.denominator == 1 ? 1.0 : s.ratio[v] * __drcp_rn(static_cast<double>(scale.span));
     const double ratio = static_cast<double>(exact.numerator) * inverse;
     s.ratio[v] = ratio;
     s.nudge[v] = 0;

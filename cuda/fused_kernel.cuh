@@ -7,10 +7,10 @@
 #include "grid_histogram.cuh"
 #include "partial_cells.cuh"
 
-/// The fused chain as one cooperative kernel, one block a multiprocessor:
+/// The fused chain as one kernel, one block a multiprocessor, all of them at the same time:
 ///
 ///   1. every warp brings its chunks into its ring of slots and counts their values;
-///   2. the blocks add their histograms up in device memory and meet at a barrier;
+///   2. the blocks add their histograms up in device memory, where each waits for all others';
 ///   3. every block makes the gains from the sum;
 ///   4. every warp scales its chunks, last one first: those of the end of pass 1 are still in its
 ///      slots, and those before come from L2 as long as they are there.
@@ -44,8 +44,8 @@ struct ChunkPlace {
 };
 
 /// The chunks of one warp and their slots. All blocks together walk through the frame, which device
-/// memory likes best, and those that have a chunk more have it in one warp at most more than others;
-/// a step forward or back takes a few additions.
+/// memory likes best, and those that have a chunk more have it in one warp at most more than
+/// others; a step forward or back takes a few additions.
 template <typename Layout, bool kAligned>
 class WarpChunks {
  public:
@@ -102,7 +102,8 @@ class WarpChunks {
       if (whole) {
         load_whole<Layout::capacity(s)>(slot + Layout::offset(s), from, lane_);
       } else {
-        load_some<kAligned, Layout::capacity(s)>(slot + Layout::offset(s), from, place.bytes, lane_);
+        load_some<kAligned, Layout::capacity(s)>(slot + Layout::offset(s), from, place.bytes,
+                                                 lane_);
       }
     });
   }
@@ -141,8 +142,8 @@ class WarpChunks {
 using Counter = ValueCounter<kConfig.tables()>;
 
 /// Pass 1, on slots of which the first are being filled; `ahead` is the place of the chunk after
-/// those, and in the end of the one after the warp's last. Returns with this block's histogram added
-/// to `histogram`.
+/// those, and in the end of the one after the warp's last. Returns with this block's histogram
+/// added to `histogram`.
 template <typename Layout, bool kAligned>
 __device__ __forceinline__ void count_chunks(const FusedParams& p,
                                              const WarpChunks<Layout, kAligned>& chunks,
@@ -191,7 +192,8 @@ __device__ __forceinline__ void count_chunks(const FusedParams& p,
   __syncthreads();
   for (int v = thread; v < 256; v += kConfig.threads()) {
     std::int64_t sum = 0;
-    for (int t = 0; t < kConfig.tables(); ++t) sum += block_sums[t * 256 + v];
+    for (int t = 0; t < kConfig.tables(); ++t)
+      sum += block_sums[t * 256 + v];
     // What chunks have beyond the right edge was counted as a sample of zeros.
     if (blockIdx.x == 0 && v == p.zeros_value) sum -= p.zeros;
     // Neighbouring lanes add to neighbouring words: whole lines go to L2.
@@ -210,7 +212,8 @@ __device__ __forceinline__ void apply_chunks(const FusedParams& p,
   int i = chunks.count() - 1;
   chunks.back(place);
   ChunkPlace behind = place;
-  for (int k = 0; k < kConfig.slots; ++k) chunks.back(behind);
+  for (int k = 0; k < kConfig.slots; ++k)
+    chunks.back(behind);
   std::uint8_t* slot = chunks.slot(max(i, 0));
   // Pass 1 left the last chunks in their slots; what it started for chunks past the end is empty.
   for (; i >= 0; --i) {
@@ -255,28 +258,13 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   extern __shared__ __align__(128) std::uint8_t shared[];
   __shared__ CurveScratch scratch;
   std::uint8_t* tables = shared;
-  std::uint8_t* gains = shared + kConfig.table_bytes() - 256 * kConfig.gain_stride;
   std::uint8_t* ring = shared + kConfig.table_bytes();
   const int thread = static_cast<int>(threadIdx.x);
 
   // First what does not depend on earlier kernels.
-  constexpr int kEach = values_each(kConfig.threads());
-  double inverse[kEach] = {};
-  std::uint8_t last_of_bin[kEach] = {};
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const int v = thread * kEach + i;
-    if (v >= 256) continue;
-    inverse[i] = __ldg(&p.state->inverse[v]);
-    last_of_bin[i] = __ldg(&p.state->last_of_bin[v]);
-  }
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const int v = thread * kEach + i;
-    if (v >= 256) continue;
-    scratch.ratio[v] = inverse[i];
-    scratch.nudge[v] = 0;
-    scratch.last_of_bin[v] = last_of_bin[i];
+  for (int v = thread; v < 256; v += kConfig.threads()) {
+    scratch.ratio[v] = p.state->inverse[v];
+    scratch.last_of_bin[v] = p.state->last_of_bin[v];
   }
   for (int i = thread; i < kConfig.table_bytes() / kVectorBytes; i += kConfig.threads()) {
     reinterpret_cast<uint4*>(tables)[i] = uint4{0, 0, 0, 0};
@@ -299,14 +287,15 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   __syncthreads();
   count_chunks(p, chunks, place, tables, p.state->counts[parity]);
   make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(
-      p, p.state->counts[parity], scratch, gains);
+      p, p.state->counts[parity], scratch, tables);
   if (blockIdx.x == 0) {
     // Everybody has read the frame's number, and the histogram of the next frame is not in use.
     GridCount* next = &p.state->counts[parity ^ 1][0][0];
-    for (int i = thread; i < kGridCopies * 256; i += kConfig.threads()) next[i] = 0;
+    for (int i = thread; i < kGridCopies * 256; i += kConfig.threads())
+      next[i] = 0;
     if (thread == 0) p.state->frames = frames + 1;
   }
-  apply_chunks(p, chunks, place, gains, scratch.chroma);
+  apply_chunks(p, chunks, place, tables, scratch.chroma);
 }
 
 /// The instance for a layout, for frames of which every plane is aligned or for any.

@@ -4,8 +4,8 @@
 
 #include "yuv_cells.cuh"
 
-/// Cells that a frame has only in part: the last of a row of odd width, and those of a line of 4:2:0
-/// chroma that covers one row. Rare, so short rather than fast.
+/// Cells that a frame has only in part: the last of a row of odd width, and those of a line of
+/// 4:2:0 chroma that covers one row. Rare, so short rather than fast.
 namespace equalux::cuda {
 
 /// Which luma samples a chunk's cells lack: column `pixels`, and the second row.
@@ -18,8 +18,8 @@ template <typename Layout>
 __device__ __forceinline__ MissingLuma missing_luma(const FusedParams& p, Chunk chunk) {
   MissingLuma missing{Layout::kColumns == 2 && chunk.pixels % 2 != 0, false};
   if constexpr (Layout::kRows == 2) {
-    const LumaRows rows = luma_rows_of(static_cast<int>(chunk.line), static_cast<int>(p.height),
-                                       p.interlaced);
+    const LumaRows rows =
+        luma_rows_of(static_cast<int>(chunk.line), static_cast<int>(p.height), p.interlaced);
     missing.row = rows.first == rows.second;
   }
   return missing;
@@ -39,15 +39,16 @@ __device__ __noinline__ void uncount_missing(const FusedParams& p, const std::ui
   }
   if (missing.row) {
 #pragma unroll 1
-    for (int x = 16 * lane; x < min(16 * lane + 16, (chunk.pixels + 1) / 2 * 2); ++x) uncount(1, x);
+    for (int x = 16 * lane; x < min(16 * lane + 16, (chunk.pixels + 1) / 2 * 2); ++x)
+      uncount(1, x);
   }
 }
 
 /// Puts copies of their neighbours in place of the missing samples: the mean gain of a cell is that
 /// of the samples it has. Returns what stood beyond an odd row, for keep_extra_luma().
 template <typename Layout>
-__device__ __noinline__ std::uint8_t mend_missing(const FusedParams& p, std::uint8_t* slot, int lane,
-                                                  Chunk chunk) {
+__device__ __noinline__ std::uint8_t mend_missing(const FusedParams& p, std::uint8_t* slot,
+                                                  int lane, Chunk chunk) {
   const MissingLuma missing = missing_luma<Layout>(p, chunk);
   if (missing.row) {
 #pragma unroll 1

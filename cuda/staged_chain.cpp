@@ -61,8 +61,8 @@ void StagedChain::configure(const ImageDesc& desc) {
   v_ = allocate_device<float>(pixels);
   counts_ = allocate_device<std::uint32_t>(bins);
   cdf_ = allocate_device<std::uint32_t>(bins);
-  scratch_ = allocate_device<std::uint8_t>(
-      std::max<std::size_t>(scan_scratch_bytes(scan_, bins_), 1));
+  scratch_ =
+      allocate_device<std::uint8_t>(std::max<std::size_t>(scan_scratch_bytes(scan_, bins_), 1));
   curve_ = allocate_device<float>(bins);
 }
 

@@ -78,8 +78,8 @@ __device__ __forceinline__ void add_up(std::uint8_t* tables, int thread, bool cl
   std::uint8_t* table = tables + Counter::table_offset(thread / kTableThreads);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    auto* row = reinterpret_cast<uint4*>(table +
-                                         (within + half * kTableThreads) * Counter::kRowBytes);
+    auto* row =
+        reinterpret_cast<uint4*>(table + (within + half * kTableThreads) * Counter::kRowBytes);
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
       uint4& cell = row[(i + within) % kVectors];  // each lane begins at another bank

@@ -4,8 +4,8 @@
 
 #include "fused_layouts.cuh"
 
-/// The arithmetic of the YCbCr layouts. A cell is a chroma sample with the luma samples it covers; a
-/// pair is two neighbouring luma samples of a row as two 16-bit halves of a word.
+/// The arithmetic of the YCbCr layouts. A cell is a chroma sample with the luma samples it covers;
+/// a pair is two neighbouring luma samples of a row as two 16-bit halves of a word.
 ///
 /// It is that of pixel_math.h and tone_curve.h in other clothes: two samples an instruction where
 /// 16 bits hold them, and single precision where it is exact, since that unit would be idle
@@ -154,7 +154,8 @@ __device__ __forceinline__ void count_cells(const FusedParams& p, const Cells& c
 #pragma unroll
   for (int j = 0; j < kPairs; ++j) {
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) counter.template add_pair<0>(values[j][row]);
+    for (int row = 0; row < kRows; ++row)
+      counter.template add_pair<0>(values[j][row]);
   }
 }
 
@@ -213,8 +214,7 @@ __device__ __forceinline__ void scale_cells(const FusedParams& p, const std::uin
       float sum[2];  // by column
 #pragma unroll
       for (int row = 0; row < Layout::kRows; ++row) {
-        const std::uint32_t samples =
-            pair_above_black(cells.luma[row][two / 2], below[row], j);
+        const std::uint32_t samples = pair_above_black(cells.luma[row][two / 2], below[row], j);
         const std::uint32_t rows = pair_values(c, samples, above);
         const float gain[2] = {gains.template gain_of_byte<0>(rows),
                                gains.template gain_of_byte<2>(rows)};
@@ -247,7 +247,8 @@ __device__ __forceinline__ void scale_cells(const FusedParams& p, const std::uin
     const std::uint32_t exact =
         scale_cell_exact<Layout>(p, slot, first_column + cell * Layout::kColumns, gains);
 #pragma unroll
-    for (int i = 0; i < Cells::kCells; ++i) scaled[i] = i == cell ? exact : scaled[i];
+    for (int i = 0; i < Cells::kCells; ++i)
+      scaled[i] = i == cell ? exact : scaled[i];
   }
 }
 

@@ -60,7 +60,8 @@ struct CellLayout {
     std::uint32_t scaled[Cells::kCells];
     scale_cells<Derived, 8>(p, slot, lane * 16, cells, scaled, gains);
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) store_words(slot + 512 * row + lane * 16, cells.luma[row]);
+    for (int row = 0; row < kRows; ++row)
+      store_words(slot + 512 * row + lane * 16, cells.luma[row]);
     Derived::store_chroma(slot + kChromaBegin, lane, scaled);
   }
 
@@ -68,7 +69,8 @@ struct CellLayout {
   static __device__ __forceinline__ Cells load(const std::uint8_t* slot, int lane) {
     Cells cells;
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) load_words(slot + 512 * row + lane * 16, cells.luma[row]);
+    for (int row = 0; row < kRows; ++row)
+      load_words(slot + 512 * row + lane * 16, cells.luma[row]);
     Derived::load_chroma(slot + kChromaBegin, lane, cells.chroma);
     return cells;
   }
@@ -102,7 +104,8 @@ struct Nv12Layout : CellLayout<Nv12Layout, 2, 2, true> {
                                                       const std::uint32_t (&scaled)[8]) {
     std::uint32_t words[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) words[i] = __byte_perm(scaled[2 * i], scaled[2 * i + 1], 0x6420);
+    for (int i = 0; i < 4; ++i)
+      words[i] = __byte_perm(scaled[2 * i], scaled[2 * i + 1], 0x6420);
     store_words(to + lane * 16, words);
   }
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "cpu/parallel.h"
+
 namespace equalux::bench {
 namespace {
 
@@ -56,15 +58,17 @@ std::vector<Image> natural_frames(const ImageDesc& desc, int count) {
   for (int p = 0; p < t.planes; ++p) {
     const bool is_chroma = t.model == ColorModel::yuv && p > 0;
     const std::size_t step = is_chroma ? 1 : static_cast<std::size_t>(t.step[0]);
-    for (int y = 0; y < plane_rows(desc, p); ++y) {
-      std::uint8_t* row = frames[0].view().row(p, y);
-      for (std::size_t x = 0; x < row_bytes(desc, p); ++x) {
-        const auto fx = static_cast<float>(x / step);
-        const auto channel = static_cast<int>(x % step);
-        row[x] = is_chroma ? chroma(fx, static_cast<float>(y), p + (t.planes == 2 ? channel : 0))
-                           : scene(fx, static_cast<float>(y), channel);
+    RowExecutor(0).for_rows(plane_rows(desc, p), [&](int begin, int end, int) {
+      for (int y = begin; y < end; ++y) {
+        std::uint8_t* row = frames[0].view().row(p, y);
+        for (std::size_t x = 0; x < row_bytes(desc, p); ++x) {
+          const auto fx = static_cast<float>(x / step);
+          const auto channel = static_cast<int>(x % step);
+          row[x] = is_chroma ? chroma(fx, static_cast<float>(y), p + (t.planes == 2 ? channel : 0))
+                             : scene(fx, static_cast<float>(y), channel);
+        }
       }
-    }
+    });
   }
   for (int i = 1; i < count; ++i) {
     frames.emplace_back(desc);
@@ -72,7 +76,8 @@ std::vector<Image> natural_frames(const ImageDesc& desc, int count) {
     for (int p = 0; p < t.planes; ++p) {
       const auto group = static_cast<std::size_t>(t.step[static_cast<std::size_t>(p)]) * 2;
       const std::size_t bytes = row_bytes(desc, p);
-      const std::size_t shift = static_cast<std::size_t>(i) * 8 * group % std::max<std::size_t>(bytes / group * group, 1);
+      const std::size_t shift =
+          static_cast<std::size_t>(i) * 8 * group % std::max<std::size_t>(bytes / group * group, 1);
       for (int y = 0; y < plane_rows(desc, p); ++y) {
         std::uint8_t* row = frames.back().view().row(p, y);
         std::copy_n(from.row(p, y) + shift, bytes - shift, row);
