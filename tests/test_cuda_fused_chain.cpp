@@ -1,11 +1,17 @@
+#include <cstdint>
+#include <memory>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
+#include "check.h"
 #include "fused_chain.h"
+#include "handles.h"
 #include "support/device_image.h"
 #include "support/test_images.h"
 
@@ -161,6 +167,100 @@ TEST_F(CudaFusedChain, RandomSizes) {
                        order);
     if (HasFatalFailure()) return;
   }
+}
+
+/// Frames of one content in device memory, what the CPU makes of them, and room for the results.
+class FrameRun {
+ public:
+  FrameRun(const ImageDesc& desc, int count) {
+    const auto cpu = make_cpu_filter({}, {1});
+    cpu->configure(desc);
+    Image frame(desc);
+    for (int i = 0; i < count; ++i) {
+      test::fill(frame.view(), i % 3 == 0 ? Content::noise : Content::natural,
+                 static_cast<std::uint32_t>(i));
+      expected_.emplace_back(desc);
+      FrameContext context;
+      cpu->submit(frame.view(), expected_.back().view(), context);
+      in_.push_back(std::make_unique<DeviceImage>(desc));
+      in_.back()->upload(frame.view());
+      out_.push_back(std::make_unique<DeviceImage>(desc));
+      out_.back()->poison();
+    }
+  }
+
+  void enqueue(cuda::FusedChain& chain, std::size_t i, cudaStream_t stream) {
+    chain.enqueue(in_[i]->view(), out_[i]->view(), FieldOrder::progressive, stream);
+  }
+
+  void expect_results() {
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      const Image got = out_[i]->download();
+      ASSERT_EQ(test::count_differences(expected_[i].view(), got.view()), 0U) << "frame " << i;
+    }
+  }
+
+ private:
+  std::vector<Image> expected_;
+  std::vector<std::unique_ptr<DeviceImage>> in_;
+  std::vector<std::unique_ptr<DeviceImage>> out_;
+};
+
+/// Nobody waits between the frames, so that launches overlap where the device does that; small
+/// frames leave room for several at once.
+TEST_F(CudaFusedChain, FramesOnEachOthersHeels) {
+  for (const auto& [width, height] : {std::pair(64, 3), std::pair(700, 500), std::pair(1920, 1080)}) {
+    for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::i420}) {
+      FrameRun run({format, width, height}, 24);
+      const cuda::Stream stream = cuda::make_stream();
+      cuda::FusedChain chain({});
+      chain.configure({format, width, height});
+      for (std::size_t i = 0; i < 24; ++i) run.enqueue(chain, i, stream.get());
+      run.expect_results();
+    }
+  }
+}
+
+/// Launches whose blocks wait for each other, from two chains at once: neither may starve the other.
+TEST_F(CudaFusedChain, TwoChainsOnTwoStreams) {
+  const ImageDesc desc{PixelFormat::bgr, 1920, 1080};
+  FrameRun first_run(desc, 16);
+  FrameRun second_run(desc, 16);
+  const cuda::Stream first_stream = cuda::make_stream();
+  const cuda::Stream second_stream = cuda::make_stream();
+  cuda::FusedChain first({});
+  first.configure(desc);
+  for (std::size_t i = 0; i < 8; ++i) first_run.enqueue(first, i, first_stream.get());
+  cuda::FusedChain second({});  // While the first is at work, alone so far.
+  second.configure(desc);
+  for (std::size_t i = 0; i < 16; ++i) {
+    if (i >= 8) first_run.enqueue(first, i, first_stream.get());
+    second_run.enqueue(second, i, second_stream.get());
+  }
+  first_run.expect_results();
+  second_run.expect_results();
+}
+
+/// A captured launch is replayed, and so is its place in the order of frames.
+TEST_F(CudaFusedChain, ReplaysOfAGraph) {
+  const ImageDesc desc{PixelFormat::nv12, 640, 360};
+  FrameRun run(desc, 6);
+  const cuda::Stream stream = cuda::make_stream();
+  cuda::FusedChain chain({});
+  chain.configure(desc);
+  cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "capturing");
+  for (std::size_t i = 0; i < 3; ++i) run.enqueue(chain, i, stream.get());
+  cudaGraph_t graph = nullptr;
+  cuda::check(cudaStreamEndCapture(stream.get(), &graph), "capturing");
+  cudaGraphExec_t launchable = nullptr;
+  cuda::check(cudaGraphInstantiate(&launchable, graph, 0), "making a graph");
+  for (int replay = 0; replay < 5; ++replay) {
+    cuda::check(cudaGraphLaunch(launchable, stream.get()), "launching a graph");
+  }
+  for (std::size_t i = 3; i < 6; ++i) run.enqueue(chain, i, stream.get());
+  run.expect_results();
+  cuda::check(cudaGraphExecDestroy(launchable), "leaving a graph");
+  cuda::check(cudaGraphDestroy(graph), "leaving a graph");
 }
 
 }  // namespace
