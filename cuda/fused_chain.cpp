@@ -98,6 +98,13 @@ FusedChain::Launch FusedChain::prepare(bool aligned) const {
   check(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(launch.shared_bytes)),
         "asking for shared memory");
+  int resident = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch.kernel, config.threads(),
+                                                      launch.shared_bytes),
+        "asking how many blocks fit");
+  if (resident == 0) {
+    throw cuda_error(cudaErrorCooperativeLaunchTooLarge, "fitting a block of the fused kernel");
+  }
   return launch;
 }
 
@@ -109,6 +116,10 @@ void FusedChain::configure(const ImageDesc& desc) {
   check(cudaGetDevice(&device), "asking for the device");
   check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
         "asking for the multiprocessors");
+  int cooperative = 0;
+  check(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device),
+        "asking for cooperative launches");
+  if (cooperative == 0) throw cuda_error(cudaErrorNotSupported, "preparing cooperative launches");
   int major = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
         "asking for the compute capability");
