@@ -97,6 +97,34 @@ EQUALUX_HD std::int32_t scale_chroma_exact(std::int32_t code, std::uint64_t gain
   return static_cast<std::int32_t>(scaled < 0 ? 0 : (scaled > 255 ? 255 : scaled));
 }
 
+/// A gain in double precision, and two that enclose it with `margin` to spare.
+struct GainBounds {
+  double exact, low, high;
+};
+
+EQUALUX_HD GainBounds gain_bounds(const GainFraction& gain) {
+  const double exact =
+      static_cast<double>(gain.numerator) / static_cast<double>(gain.denominator);
+  const double margin = (exact + 1.0) / 4194304.0;
+  return {exact, exact - margin, exact + margin};
+}
+
+/// Whether c times the bounds round to different whole numbers.
+EQUALUX_HD bool parted(const GainBounds& bounds, std::int32_t c) {
+  return static_cast<std::int32_t>(c * bounds.low + 0.5) !=
+         static_cast<std::int32_t>(c * bounds.high + 0.5);
+}
+
+/// float_gain() where `c` is the first of 1 .. max_c that parted() says of, 0 if there is none.
+EQUALUX_HD float float_gain(const GainFraction& gain, const GainBounds& bounds, std::int32_t c) {
+  if (c == 0) return static_cast<float>(bounds.exact);
+  // One fraction lies in between: is the gain on it or past it?
+  const auto below = static_cast<std::int32_t>(c * bounds.low + 0.5);
+  const bool reached = 2 * static_cast<std::uint64_t>(c) * gain.numerator >=
+                       (2 * static_cast<std::uint64_t>(below) + 1) * gain.denominator;
+  return static_cast<float>(reached ? bounds.high : bounds.low);
+}
+
 /// A single-precision gain g with floor(fma(c, g, 1/2)) = round(c gain) for every c of
 /// 1 .. max_c: it always exists.
 ///
@@ -105,20 +133,10 @@ EQUALUX_HD std::int32_t scale_chroma_exact(std::int32_t code, std::uint64_t gain
 /// that. So of gain + margin and gain - margin at least one lies between the same two fractions as
 /// the gain, at least `margin` away from both, which is more than single precision loses.
 EQUALUX_HD float float_gain(const GainFraction& gain, std::int32_t max_c) {
-  const double exact =
-      static_cast<double>(gain.numerator) / static_cast<double>(gain.denominator);
-  const double margin = (exact + 1.0) / 4194304.0;
-  const double low = exact - margin;
-  const double high = exact + margin;
-  for (std::int32_t c = 1; c <= max_c; ++c) {
-    const auto below = static_cast<std::int32_t>(c * low + 0.5);
-    if (static_cast<std::int32_t>(c * high + 0.5) == below) continue;
-    // One fraction lies in between: is the gain on it or past it?
-    const bool reached = 2 * static_cast<std::uint64_t>(c) * gain.numerator >=
-                         (2 * static_cast<std::uint64_t>(below) + 1) * gain.denominator;
-    return static_cast<float>(reached ? high : low);
-  }
-  return static_cast<float>(exact);
+  const GainBounds bounds = gain_bounds(gain);
+  std::int32_t c = 1;
+  while (c <= max_c && !parted(bounds, c)) ++c;
+  return float_gain(gain, bounds, c <= max_c ? c : 0);
 }
 
 }  // namespace equalux

@@ -105,7 +105,7 @@ TEST(ToneCurve, SyntheticHistogramAtThePixelBound) {
   counts[255] = static_cast<std::uint32_t>(left);
   for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
     GainTables gains;
-    make_gains(counts, scaler, 256, 255, 255, gains);
+    make_gains(counts, scaler, 256, 255, 255, row_kernels(), gains);
     const std::uint64_t offset = scaler == Scaler::max_abs ? 0 : counts[0];
     std::uint64_t cdf = counts[0];
     for (std::size_t v = 1; v < 256; ++v) {
@@ -123,13 +123,13 @@ TEST(ToneCurve, OneColourAndEmptyDenominatorsAreTheIdentity) {
   ValueHistogram counts{};
   counts[0] = 1000;
   GainTables gains;
-  make_gains(counts, Scaler::min_max, 256, 255, 255, gains);
+  make_gains(counts, Scaler::min_max, 256, 255, 255, row_kernels(), gains);
   EXPECT_EQ(gains.gain48[0], std::uint64_t{1} << 48);
   counts = {};
   counts[77] = 1000;
-  make_gains(counts, Scaler::min_max_nonzero, 256, 255, 255, gains);
+  make_gains(counts, Scaler::min_max_nonzero, 256, 255, 255, row_kernels(), gains);
   EXPECT_EQ(gains.gain[77], 1.0f);
-  make_gains(counts, Scaler::max_abs, 256, 255, 255, gains);
+  make_gains(counts, Scaler::max_abs, 256, 255, 255, row_kernels(), gains);
   EXPECT_EQ(by_addition(77, gains.gain[77]), 255);
 }
 

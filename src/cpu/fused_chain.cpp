@@ -9,13 +9,6 @@
 namespace equalux {
 namespace {
 
-/// Histograms that a thread counts into in turn: on a flat image an increment of one counter
-/// waits for the one before it, and eight hide that wait.
-constexpr std::size_t kTables = 8;
-
-/// Pixels between the passes over a row: what fits the first-level cache.
-constexpr std::size_t kTile = 4096;
-
 /// Frames larger than this leave a core's caches before anybody reads them again: they are
 /// written past the caches. Measured on 2 MiB of second-level cache a core; from a ring of four
 /// frames on, streaming won also with the reading back counted.
@@ -25,66 +18,10 @@ constexpr std::size_t kStreamingBytes = std::size_t{1} << 20;
 /// increments, for half a mebibyte of counters that has to be folded at the end.
 constexpr std::size_t kPairsFrom = std::size_t{1} << 19;
 
-using CountTables = std::array<ValueHistogram, kTables>;
-/// Two, used in turn, so that a flat image waits half as often for its one counter.
-using PairTables = std::array<PairHistogram, 2>;
-
-/// Memory that is read next. Counting waits for no memory, so the time is used to fetch it.
-struct Ahead {
-  const std::uint8_t* begin = nullptr;
-  std::size_t bytes = 0;
-};
-
-/// Where a thread counts; `pairs` is null for small frames.
-struct Counters {
-  CountTables& single;
-  PairTables* pairs;
-};
-
-void count_pairs(const std::uint8_t* v, std::size_t n, PairTables& tables) {
-  for (std::size_t j = 0; j < n; j += 8) {
-    for (std::size_t k = 0; k < 4; ++k) {
-      std::uint16_t pair;
-      std::memcpy(&pair, v + j + 2 * k, sizeof pair);
-      ++tables[k % 2][pair];
-    }
-  }
-}
-
-void count_single(const std::uint8_t* v, std::size_t n, CountTables& tables) {
-  for (std::size_t j = 0; j < n; j += 8) {
-    std::uint64_t eight;
-    std::memcpy(&eight, v + j, sizeof eight);
-    for (std::size_t t = 0; t < kTables; ++t) ++tables[t][(eight >> (8 * t)) & 255];
-  }
-}
-
-/// Counts n values and meanwhile brings `ahead` into the caches, a few lines at a time.
-void count_values(const std::uint8_t* v, std::size_t n, Ahead ahead, Counters counters) {
-  constexpr std::size_t kLine = 64;
-  constexpr std::size_t kStep = 64;
-  const std::size_t steps = std::max<std::size_t>(1, n / kStep);
-  const std::size_t lines_a_step = (ahead.bytes / kLine + steps - 1) / steps;
-  const std::uint8_t* line = ahead.begin;
-  const std::uint8_t* end = ahead.begin + ahead.bytes;
-  std::size_t i = 0;
-  for (; i + kStep <= n; i += kStep) {
-    for (std::size_t k = 0; k < lines_a_step && line < end; ++k, line += kLine) {
-      __builtin_prefetch(line);
-    }
-    if (counters.pairs != nullptr) {
-      count_pairs(v + i, kStep, *counters.pairs);
-    } else {
-      count_single(v + i, kStep, counters.single);
-    }
-  }
-  for (; i < n; ++i) ++counters.single[0][v[i]];
-}
-
 }  // namespace
 
 void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int32_t max_value,
-                std::int32_t max_code, GainTables& gains) {
+                std::int32_t max_code, const RowKernels& kernels, GainTables& gains) {
   const auto levels = static_cast<std::size_t>(max_value) + 1;
   // cdf[v] is the cumulative sum up to the whole of v's bin.
   std::array<std::uint64_t, 256> cdf{};
@@ -114,7 +51,9 @@ void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int3
     const GainFraction gain =
         gain_fraction(scale, cdf[v], value, static_cast<std::uint32_t>(max_value));
     // Only at M can a luma code lie above its own v, which was clamped there.
-    gains.gain[v] = float_gain(gain, v + 1 == levels ? max_code : static_cast<std::int32_t>(v));
+    const std::int32_t most = v + 1 == levels ? max_code : static_cast<std::int32_t>(v);
+    const GainBounds bounds = gain_bounds(gain);
+    gains.gain[v] = float_gain(gain, bounds, kernels.first_parted(bounds, most));
     gains.gain48[v] = gain_48(gain);
   }
   for (std::size_t v = 0; v < 256; ++v) {
@@ -126,12 +65,11 @@ void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int3
 
 /// What one thread owns.
 struct FusedChain::Scratch {
-  alignas(64) CountTables tables{};
-  std::unique_ptr<PairTables> pairs;
+  alignas(64) SingleTables single{};
+  std::unique_ptr<PairTables> pairs;  // null for small frames
   ValueHistogram folded{};
 
-  Counters counters() { return {tables, pairs.get()}; }
-  std::vector<std::uint8_t> value[2];  // v of a tile or a row
+  Counters counters() { return {single, pairs.get()}; }
   std::vector<std::uint8_t> luma;      // unpacked rows of interleaved formats
   std::vector<std::uint8_t> cb;
   std::vector<std::uint8_t> cr;
@@ -164,7 +102,6 @@ void FusedChain::configure(const ImageDesc& desc) {
   for (int slot = 0; slot < executor_.threads(); ++slot) {
     auto scratch = std::make_unique<Scratch>();
     if (counts_pairs()) scratch->pairs = std::make_unique<PairTables>();
-    for (auto& value : scratch->value) value.resize(std::max(kTile, width));
     if (yuv) {
       // Two bytes of slack: packed 4:2:2 stores whole pairs, also where the width is odd.
       scratch->luma.resize(width + 2);
@@ -203,7 +140,7 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   sum_histograms();
   clock.lap("histogram");
   make_gains(counts_, params_.scaler, bins_, weights_.luma_max, 255 - weights_.luma_offset,
-             *gains_);
+             kernels_, *gains_);
   clock.lap("curve");
   executor_.for_rows(rows, [&job](int begin, int end, int slot) {
     job.chain->apply_rows(job, begin, end, slot);
@@ -217,20 +154,14 @@ bool FusedChain::counts_pairs() const {
 }
 
 void FusedChain::sum_histograms() {
-  if (counts_pairs()) {
-    executor_.for_rows(executor_.threads(), [this](int begin, int end, int) {
-      for (int slot = begin; slot < end; ++slot) {
-        Scratch& scratch = *scratch_[static_cast<std::size_t>(slot)];
-        for (PairHistogram& pairs : *scratch.pairs) kernels_.fold_pairs(pairs, scratch.folded);
-      }
-    });
-  }
+  executor_.for_rows(executor_.threads(), [this](int begin, int end, int) {
+    for (int slot = begin; slot < end; ++slot) {
+      Scratch& scratch = *scratch_[static_cast<std::size_t>(slot)];
+      kernels_.fold(scratch.counters(), scratch.folded);
+    }
+  });
   counts_.fill(0);
   for (const auto& scratch : scratch_) {
-    for (ValueHistogram& table : scratch->tables) {
-      for (std::size_t v = 0; v < table.size(); ++v) counts_[v] += table[v];
-      table.fill(0);
-    }
     for (std::size_t v = 0; v < counts_.size(); ++v) counts_[v] += scratch->folded[v];
     scratch->folded.fill(0);
   }
@@ -239,32 +170,20 @@ void FusedChain::sum_histograms() {
 void FusedChain::count_rows(const Job& job, int begin, int end, int slot) {
   Scratch& scratch = *scratch_[static_cast<std::size_t>(slot)];
   const FormatTraits& t = traits(desc_.format);
-  if (t.model == ColorModel::yuv) {
-    for (int row = begin; row < end; ++row) count_yuv_row(job, row, scratch);
-    return;
-  }
   const auto width = static_cast<std::size_t>(desc_.width);
-  const auto step = static_cast<std::size_t>(t.step[0]);
   for (int y = begin; y < end; ++y) {
-    for (std::size_t x = 0; x < width; x += kTile) {
-      const std::size_t n = std::min(kTile, width - x);
-      const std::uint8_t* pixels = job.in.row(0, y) + step * x;
-      // The rest of this row, or the row below.
-      const Ahead ahead = x + n < width
-                              ? Ahead{pixels + step * n, step * std::min(kTile, width - x - n)}
-                          : y + 1 < end ? Ahead{job.in.row(0, y + 1), step * std::min(kTile, width)}
-                                        : Ahead{};
-      if (step == 1) {
-        count_values(pixels, n, ahead, scratch.counters());
-        continue;
-      }
-      std::uint8_t* v = scratch.value[0].data();
-      if (step == 3) {
-        kernels_.value_rgb3(pixels, n, v);
-      } else {
-        kernels_.value_rgb4(pixels, n, t.color_offset, v);
-      }
-      count_values(v, n, ahead, scratch.counters());
+    if (t.model == ColorModel::yuv) {
+      count_yuv_row(job, y, scratch);
+      continue;
+    }
+    const std::uint8_t* in = job.in.row(0, y);
+    const std::uint8_t* next = job.in.row(0, std::min(y + 1, desc_.height - 1));
+    switch (t.step[0]) {
+      case 1: kernels_.count_gray(in, width, next, scratch.counters()); break;
+      case 3: kernels_.count_rgb3(in, width, next, scratch.counters()); break;
+      default:
+        kernels_.count_rgb4(in, width, t.color_offset, next, scratch.counters());
+        break;
     }
   }
 }
@@ -311,20 +230,25 @@ YuvRowIn FusedChain::gather_yuv_row(const ConstImageView& in, int row, LumaRows 
   }
 }
 
+YuvRowIn FusedChain::packed_yuv_row(const ConstImageView& in, int row) const {
+  const LumaRows rows = luma_rows(row);
+  const std::size_t pairs = (static_cast<std::size_t>(desc_.width) + 1) / 2;
+  const YuvRowIn luma{{in.row(0, rows.first), in.row(0, rows.second)}, nullptr, nullptr};
+  switch (traits(desc_.format).planes) {
+    case 1: return {luma.luma, luma.luma[0] + 2 * pairs, luma.luma[0] + 3 * pairs};
+    case 2: return {luma.luma, in.row(1, row), in.row(1, row) + pairs};
+    default: return {luma.luma, in.row(1, row), in.row(2, row)};
+  }
+}
+
 void FusedChain::count_yuv_row(const Job& job, int row, Scratch& scratch) {
   const LumaRows rows = luma_rows(row);
-  const YuvRowIn in = gather_yuv_row(job.in, row, rows, scratch);
-  const auto width = static_cast<std::size_t>(desc_.width);
-  std::uint8_t* v0 = scratch.value[0].data();
-  std::uint8_t* v1 = scratch.value[1].data();
-  kernels_.value_yuv(layout(), weights_, in, width, {v0, v1});
-  const bool last = row + 1 >= plane_rows(desc_, traits(desc_.format).planes - 1);
-  const LumaRows next = last ? rows : luma_rows(row + 1);
-  const auto ahead = [&](int y) {
-    return last ? Ahead{} : Ahead{job.in.row(0, y), row_bytes(desc_, 0)};
-  };
-  count_values(v0, width, ahead(next.first), scratch.counters());
-  if (rows.second != rows.first) count_values(v1, width, ahead(next.second), scratch.counters());
+  const int last = plane_rows(desc_, traits(desc_.format).planes - 1) - 1;
+  const bool one_row = layout() == YuvLayout::s420 && rows.first == rows.second;
+  kernels_.count_yuv(one_row ? YuvLayout::s422 : layout(), weights_,
+                     gather_yuv_row(job.in, row, rows, scratch),
+                     static_cast<std::size_t>(desc_.width),
+                     packed_yuv_row(job.in, std::min(row + 1, last)), scratch.counters());
 }
 
 void FusedChain::apply_yuv_row(const Job& job, int row, Scratch& scratch) {

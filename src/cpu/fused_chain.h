@@ -17,7 +17,7 @@ namespace equalux {
 /// The gains that equalize a frame with these counts. `max_value` is M, `bins` 2 to 65,536.
 /// Values that the frame does not have get gain 1.
 void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int32_t max_value,
-                std::int32_t max_code, GainTables& gains);
+                std::int32_t max_code, const RowKernels& kernels, GainTables& gains);
 
 /// One thread at a time.
 class FusedChain {
@@ -39,6 +39,8 @@ class FusedChain {
   void count_yuv_row(const Job& job, int row, Scratch& scratch);
   void apply_yuv_row(const Job& job, int row, Scratch& scratch);
   YuvRowIn gather_yuv_row(const ConstImageView& in, int row, LumaRows rows, Scratch& scratch) const;
+  /// Where a row's bytes lie, whatever they hold: all of them, once each.
+  [[nodiscard]] YuvRowIn packed_yuv_row(const ConstImageView& in, int row) const;
   [[nodiscard]] LumaRows luma_rows(int row) const;
   [[nodiscard]] YuvLayout layout() const;
   void sum_histograms();

@@ -351,29 +351,6 @@ HWY_INLINE void for_vectors_stored(Stores stores, const std::uint8_t* in, std::s
   }
 }
 
-void value_rgb3(const std::uint8_t* in, std::size_t n, std::uint8_t* v) {
-  const D8 d;
-  for_vectors<3, 1>(in, n, v, [&](const std::uint8_t* from, std::uint8_t* to) {
-    V8 a;
-    V8 b;
-    V8 c;
-    load_triples(from, a, b, c);
-    hn::StoreU(max3(a, b, c), d, to);
-  });
-}
-
-void value_rgb4(const std::uint8_t* in, std::size_t n, int color, std::uint8_t* v) {
-  const D8 d;
-  for_vectors<4, 1>(in, n, v, [&](const std::uint8_t* from, std::uint8_t* to) {
-    V8 p0;
-    V8 p1;
-    V8 p2;
-    V8 p3;
-    hn::LoadInterleaved4(d, from, p0, p1, p2, p3);
-    hn::StoreU(max3(color == 0 ? p0 : p3, p1, p2), d, to);
-  });
-}
-
 void apply_gray(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
                 std::uint8_t* out) {
   const D8 d;
@@ -422,22 +399,6 @@ void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, 
 
 void flush_stores() { hwy::FlushStream(); }
 
-void fold_pairs(PairHistogram& pairs, ValueHistogram& counts) {
-  const D32 d;
-  const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t second = 0; second < 256; ++second) {
-    std::uint32_t* row = pairs.data() + 256 * second;
-    V32 sum = hn::Zero(d);
-    for (std::size_t first = 0; first < 256; first += lanes) {
-      const V32 n = hn::LoadU(d, row + first);
-      hn::StoreU(hn::Add(hn::LoadU(d, counts.data() + first), n), d, counts.data() + first);
-      sum = hn::Add(sum, n);
-      hn::StoreU(hn::Zero(d), d, row + first);
-    }
-    counts[second] += hn::GetLane(hn::SumOfLanes(d, sum));
-  }
-}
-
 void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b) {
   const D8 d;
   std::size_t i = 0;
@@ -465,6 +426,7 @@ void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uin
 HWY_AFTER_NAMESPACE();
 
 #include "cpu/fused_yuv-inl.h"
+#include "cpu/fused_count-inl.h"
 
 #endif  // vectors
 #endif  // include guard

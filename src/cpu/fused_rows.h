@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pixel_math.h"
+#include "tone_curve.h"
 
 /// The fused chain's inner loops over one row (or one row of chroma with its one or two rows of
 /// luma), compiled for every SIMD target and chosen once.
@@ -16,8 +17,22 @@ namespace equalux {
 /// Counts of v, 0 to 255.
 using ValueHistogram = std::array<std::uint32_t, 256>;
 
-/// Counts of two neighbouring values, first + 256 second.
-using PairHistogram = std::array<std::uint32_t, 65536>;
+/// Counts of two neighbouring values by first + 256 (second - first mod 256): neighbours resemble
+/// each other, so that the counters a picture needs lie together and stay in the first-level cache.
+/// The last 128 count nothing. They keep the tables behind each other from having the same pair 4
+/// KiB times a whole number apart, where a load waits for stores that are none of its business.
+using PairHistogram = std::array<std::uint32_t, 65536 + 128>;
+
+/// Histograms that a thread counts into in turn, so that on a flat image an increment does not
+/// always wait for the one before it.
+using SingleTables = std::array<ValueHistogram, 8>;
+using PairTables = std::array<PairHistogram, 2>;
+
+/// Where a thread counts: in `pairs`, and what is left over in `single`; without pairs all there.
+struct Counters {
+  SingleTables& single;
+  PairTables* pairs;
+};
 
 /// Gains of one frame by v, in the forms that the loops read. v = 0 has gain 1.
 struct GainTables {
@@ -49,12 +64,19 @@ enum class YuvLayout : std::uint8_t { s420, s422, s444 };
 struct RowKernels {
   std::string_view target;
 
-  /// v of rows with three, or four, bytes a pixel; `color` is the first colour byte of the four.
-  void (*value_rgb3)(const std::uint8_t* in, std::size_t n, std::uint8_t* v);
-  void (*value_rgb4)(const std::uint8_t* in, std::size_t n, int color, std::uint8_t* v);
-  /// v of every luma sample of row 0 to v[0], of row 1 (4:2:0 only) to v[1].
-  void (*value_yuv)(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in,
-                    std::size_t n, const std::array<std::uint8_t*, 2>& v);
+  /// Count v of rows with one, three or four bytes a pixel; `color` is the first colour byte of the
+  /// four. Meanwhile as many bytes from `ahead` on are brought into the caches.
+  void (*count_gray)(const std::uint8_t* in, std::size_t n, const std::uint8_t* ahead,
+                     const Counters& counters);
+  void (*count_rgb3)(const std::uint8_t* in, std::size_t n, const std::uint8_t* ahead,
+                     const Counters& counters);
+  void (*count_rgb4)(const std::uint8_t* in, std::size_t n, int color, const std::uint8_t* ahead,
+                     const Counters& counters);
+  /// The same for every luma sample of row 0, and of row 1 (4:2:0 only).
+  void (*count_yuv)(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in,
+                    std::size_t n, const YuvRowIn& ahead, const Counters& counters);
+  /// Adds what was counted to `counts` and clears it.
+  void (*fold)(const Counters& counters, ValueHistogram& counts);
 
   void (*apply_gray)(const GainTables& gains, Stores stores, const std::uint8_t* in,
                      std::size_t n, std::uint8_t* out);
@@ -67,8 +89,8 @@ struct RowKernels {
   /// Makes a thread's streaming stores visible; called once after its last row.
   void (*flush_stores)();
 
-  /// Adds both values of every pair to `counts` and clears the pairs.
-  void (*fold_pairs)(PairHistogram& pairs, ValueHistogram& counts);
+  /// The first c of 1 .. max_c that parted() says of, or 0.
+  std::int32_t (*first_parted)(const GainBounds& bounds, std::int32_t max_c);
 
   /// Pairs to planes and back: a[i] = in[2i], b[i] = in[2i + 1] for i < n.
   void (*split)(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b);

@@ -9,30 +9,49 @@ namespace {
 
 std::uint8_t byte(std::int32_t value) { return static_cast<std::uint8_t>(value); }
 
-void value_rgb3(const std::uint8_t* in, std::size_t n, std::uint8_t* v) {
+/// Counts the value of pixel i.
+void count(std::uint8_t v, std::size_t i, const Counters& counters) {
+  ++counters.single[i % counters.single.size()][v];
+}
+
+void count_gray(const std::uint8_t* in, std::size_t n, const std::uint8_t*,
+                const Counters& counters) {
+  for (std::size_t i = 0; i < n; ++i) count(in[i], i, counters);
+}
+
+void count_rgb3(const std::uint8_t* in, std::size_t n, const std::uint8_t*,
+                const Counters& counters) {
   for (std::size_t i = 0; i < n; ++i) {
-    v[i] = std::max({in[3 * i], in[3 * i + 1], in[3 * i + 2]});
+    count(std::max({in[3 * i], in[3 * i + 1], in[3 * i + 2]}), i, counters);
   }
 }
 
-void value_rgb4(const std::uint8_t* in, std::size_t n, int color, std::uint8_t* v) {
+void count_rgb4(const std::uint8_t* in, std::size_t n, int color, const std::uint8_t*,
+                const Counters& counters) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint8_t* c = in + 4 * i + color;
-    v[i] = std::max({c[0], c[1], c[2]});
+    count(std::max({c[0], c[1], c[2]}), i, counters);
   }
 }
 
 int shift_x(YuvLayout layout) { return layout == YuvLayout::s444 ? 0 : 1; }
 std::size_t rows(YuvLayout layout) { return layout == YuvLayout::s420 ? 2 : 1; }
 
-void value_yuv(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
-               const std::array<std::uint8_t*, 2>& v) {
+void count_yuv(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
+               const YuvRowIn&, const Counters& counters) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t c = i >> shift_x(layout);
     const std::int32_t above = value_above_luma(weights, in.cb[c], in.cr[c]);
     for (std::size_t r = 0; r < rows(layout); ++r) {
-      v[r][i] = byte(yuv_value(weights, in.luma[r][i], above));
+      count(byte(yuv_value(weights, in.luma[r][i], above)), 2 * i + r, counters);
     }
+  }
+}
+
+void fold(const Counters& counters, ValueHistogram& counts) {
+  for (ValueHistogram& table : counters.single) {
+    for (std::size_t v = 0; v < table.size(); ++v) counts[v] += table[v];
+    table.fill(0);
   }
 }
 
@@ -107,25 +126,19 @@ void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uin
 
 void flush_stores() {}
 
-void fold_pairs(PairHistogram& pairs, ValueHistogram& counts) {
-  for (std::size_t second = 0; second < 256; ++second) {
-    std::uint32_t* row = pairs.data() + 256 * second;
-    std::uint32_t sum = 0;
-    for (std::size_t first = 0; first < 256; ++first) {
-      counts[first] += row[first];
-      sum += row[first];
-      row[first] = 0;
-    }
-    counts[second] += sum;
+std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
+  for (std::int32_t c = 1; c <= max_c; ++c) {
+    if (parted(bounds, c)) return c;
   }
+  return 0;
 }
 
 }  // namespace
 
 const RowKernels& scalar_row_kernels() {
-  static constexpr RowKernels kKernels{"scalar",   value_rgb3, value_rgb4, value_yuv,    apply_gray, apply_rgb3,
-                                       apply_rgb4, apply_yuv,  flush_stores, fold_pairs, split,
-                                       merge};
+  static constexpr RowKernels kKernels{
+      "scalar",   count_gray, count_rgb3, count_rgb4,   count_yuv,    fold,  apply_gray, apply_rgb3,
+      apply_rgb4, apply_yuv,  flush_stores, first_parted, split, merge};
   return kKernels;
 }
 

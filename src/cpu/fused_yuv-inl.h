@@ -162,16 +162,6 @@ HWY_INLINE V8 values(const YuvVectors<kUnits>& k, V8 luma, V8 above) {
   return hn::Min(hn::SaturatedSub(hn::SaturatedAdd(luma, above), k.offset), k.most);
 }
 
-template <std::size_t kRows, bool kShared>
-HWY_INLINE void value_vector(const YuvVectors<1>& k, const YuvRowIn& in,
-                  const std::array<std::uint8_t*, 2>& v) {
-  const D8 d;
-  const V8 above = Chroma<kShared, 1>(in.cb, in.cr).above(k);
-  for (std::size_t r = 0; r < kRows; ++r) {
-    hn::StoreU(values(k, hn::LoadU(d, in.luma[r]), above), d, v[r]);
-  }
-}
-
 /// Distance from a whole number beyond which single precision may have rounded a chroma sample to
 /// the wrong side. The error is below 1.2e-4: gains are at most 2^-22 (gain + 1) off,
 /// |code - 128| gain stays below 129 where the result is not clamped, and sum, product and
@@ -414,22 +404,6 @@ struct Tail {
 };
 
 template <std::size_t kRows, bool kShared>
-void value_yuv_rows(const YuvWeights& weights, const YuvRowIn in, std::size_t n,
-                    const std::array<std::uint8_t*, 2> v) {
-  const YuvVectors<1> k(weights);
-  std::size_t i = 0;
-  for (; i + kBytes <= n; i += kBytes) {
-    value_vector<kRows, kShared>(k, advance(in, i, kShared),
-                                 {v[0] + i, kRows == 2 ? v[1] + i : nullptr});
-  }
-  if (i == n) return;
-  const Tail<kRows, kShared> tail(advance(in, i, kShared), n - i);
-  alignas(64) std::uint8_t rest[2][kBytes];
-  value_vector<kRows, kShared>(k, tail.in(), {rest[0], rest[1]});
-  for (std::size_t r = 0; r < kRows; ++r) std::memcpy(v[r] + i, rest[r], n - i);
-}
-
-template <std::size_t kRows, bool kShared>
 void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores stores,
                     const YuvRowIn in, std::size_t n, const YuvRowOut out) {
   const YuvVectors<kCovered<kRows, kShared>> k(weights);
@@ -463,15 +437,6 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   std::memcpy(rest.cr, tail.cr, tail.samples);
 }
 
-void value_yuv(YuvLayout layout, const YuvWeights& k, const YuvRowIn& in, std::size_t n,
-               const std::array<std::uint8_t*, 2>& v) {
-  switch (layout) {
-    case YuvLayout::s420: return value_yuv_rows<2, true>(k, in, n, v);
-    case YuvLayout::s422: return value_yuv_rows<1, true>(k, in, n, v);
-    case YuvLayout::s444: return value_yuv_rows<1, false>(k, in, n, v);
-  }
-}
-
 void apply_yuv(YuvLayout layout, const YuvWeights& k, const GainTables& gains, Stores stores,
                const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
   switch (layout) {
@@ -479,11 +444,6 @@ void apply_yuv(YuvLayout layout, const YuvWeights& k, const GainTables& gains, S
     case YuvLayout::s422: return apply_yuv_rows<1, true>(k, gains, stores, in, n, out);
     case YuvLayout::s444: return apply_yuv_rows<1, false>(k, gains, stores, in, n, out);
   }
-}
-
-RowKernels target_row_kernels() {
-  return {hwy::TargetName(HWY_TARGET), value_rgb3, value_rgb4, value_yuv, apply_gray,
-          apply_rgb3, apply_rgb4, apply_yuv, flush_stores, fold_pairs, split, merge};
 }
 
 }  // namespace HWY_NAMESPACE
