@@ -1,6 +1,7 @@
 #include "cpu/parallel.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <thread>
 #include <vector>
@@ -49,21 +50,45 @@ struct RowExecutor::Impl {
 
 #else
 
+/// Each thread has a share of its own, the same in every loop over as many rows. Shares are taken in
+/// pieces, and who is done takes pieces of others: threads start late, and cores differ in speed.
 struct RowExecutor::Impl {
-  explicit Impl(int threads) : arena(threads) {}
+  explicit Impl(int threads) : arena(threads), shares(static_cast<std::size_t>(threads)) {}
+
   void for_rows(int rows, int threads, const RowsBody& body) {
-    // Pieces small enough to even out an unlucky thread, large enough to stay cheap.
-    const int grain = std::max(1, rows / (threads * 4));
+    const int piece = std::max(1, rows / (threads * kPieces));
+    for (Share& share : shares) share.taken = 0;
+    const auto work_on = [&](int owner, int slot) {
+      const auto at = [&](int share) {
+        return static_cast<int>(std::int64_t{rows} * share / threads);
+      };
+      const int first = at(owner);
+      const int last = at(owner + 1);
+      std::atomic<int>& taken = shares[static_cast<std::size_t>(owner)].taken;
+      for (;;) {
+        const int done = taken.fetch_add(piece, std::memory_order_relaxed);
+        if (done >= last - first) return;
+        body(first + done, std::min(first + done + piece, last), slot);
+      }
+    };
     arena.execute([&] {
       tbb::parallel_for(
-          tbb::blocked_range<int>(0, rows, static_cast<std::size_t>(grain)),
-          [&](const tbb::blocked_range<int>& range) {
-            body(range.begin(), range.end(), tbb::this_task_arena::current_thread_index());
+          tbb::blocked_range<int>(0, threads, 1),
+          [&](const tbb::blocked_range<int>&) {
+            const int slot = tbb::this_task_arena::current_thread_index();
+            for (int i = 0; i < threads; ++i) work_on((slot + i) % threads, slot);
           },
           tbb::simple_partitioner());
     });
   }
+
+  static constexpr int kPieces = 16;
+  /// Rows of a share that somebody has taken.
+  struct alignas(64) Share {
+    std::atomic<int> taken{0};
+  };
   tbb::task_arena arena;
+  std::vector<Share> shares;
 };
 
 #endif
