@@ -325,24 +325,38 @@ HWY_INLINE hn::Mask<D8> at_least(V8 x, V8 least) {
 #endif
 }
 
+/// What scaling a vector of luma starts from.
+template <std::size_t kRows, bool kShared>
+struct Ready {
+  Chroma<kShared, kCovered<kRows, kShared>> chroma;
+  V8 v[kRows];
+
+  HWY_INLINE Ready(const YuvVectors<kCovered<kRows, kShared>>& k, const YuvRowIn& in)
+      : chroma(in.cb, in.cr) {
+    const V8 above = chroma.above(k);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const V8 y = hn::LoadU(D8(), in.luma[r]);
+      // Below black a sample is left alone and counts with gain 1, which is what v = 0 has.
+      v[r] = hn::IfThenElseZero(at_least(y, k.offset), values(k, y, above));
+    }
+  }
+};
+
 template <Stores kStores, std::size_t kRows, bool kShared>
 HWY_INLINE void apply_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
-                             const GainTables& gains, const GainLookup& lookup, VF black,
-                             const YuvRowIn& in, const YuvRowOut& out) {
+                             const GainTables& gains, const GainLookup& lookup,
+                             const Ready<kRows, kShared>& ready, const YuvRowIn& in,
+                             const YuvRowOut& out) {
   constexpr std::size_t kParts = kChromaParts<kShared>;
   const D8 d;
-  const Chroma<kShared, kCovered<kRows, kShared>> chroma(in.cb, in.cr);
-  const V8 above = chroma.above(k);
-  V8 v[kRows];
+  const auto& chroma = ready.chroma;
+  const auto& v = ready.v;
   V8 luma[kRows];
   Floats g[kRows];
   for (std::size_t r = 0; r < kRows; ++r) {
     const V8 y = hn::LoadU(d, in.luma[r]);
-    // Below black a sample is left alone and counts with gain 1, which is what v = 0 has.
-    const auto scaled = at_least(y, k.offset);
-    v[r] = hn::IfThenElseZero(scaled, values(k, y, above));
     g[r] = lookup(v[r]);
-    luma[r] = hn::IfThenElse(scaled, scale_bytes(hn::SaturatedSub(y, k.offset), g[r], black), y);
+    luma[r] = hn::Add(scale_bytes(hn::SaturatedSub(y, k.offset), g[r]), hn::Min(y, k.offset));
   }
   VF total[kParts];
   sum_gains<kRows, kShared>(g, total);
@@ -408,19 +422,25 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
                     const YuvRowIn in, std::size_t n, const YuvRowOut out) {
   const YuvVectors<kCovered<kRows, kShared>> k(weights);
   const GainLookup lookup(gains);
-  const VF black = hn::Set(DF(), kWhole + static_cast<float>(weights.luma_offset));
   const std::size_t chroma_bytes = kChromaSamples<kShared>;
   const bool stream = stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
                       (kRows == 1 || aligned(out.luma[1], kBytes)) &&
                       aligned(out.cb, chroma_bytes) && aligned(out.cr, chroma_bytes);
   std::size_t i = 0;
-  const auto all = [&](auto kind) {
+  const auto all = [&](auto kind) HWY_ATTR {
+    if (n < kBytes) return;
+    // V of the next vector is computed beside the scaling of this one: in a row they would leave
+    // the processor waiting for results.
+    Ready<kRows, kShared> ready(k, in);
     for (; i + kBytes <= n; i += kBytes) {
       const YuvRowIn from = advance(in, i, kShared);
       for (std::size_t r = 0; r < kRows; ++r) prefetch_ahead(from.luma[r], kBytes);
       prefetch_ahead(from.cb, chroma_bytes);
       prefetch_ahead(from.cr, chroma_bytes);
-      apply_vector<kind(), kRows, kShared>(k, gains, lookup, black, from, advance(out, i, kShared));
+      const std::size_t next = i + 2 * kBytes <= n ? i + kBytes : i;
+      const Ready<kRows, kShared> after(k, advance(in, next, kShared));
+      apply_vector<kind(), kRows, kShared>(k, gains, lookup, ready, from, advance(out, i, kShared));
+      ready = after;
     }
   };
   if (stream) {
@@ -430,7 +450,8 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   }
   if (i == n) return;
   Tail<kRows, kShared> tail(advance(in, i, kShared), n - i);
-  apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, black, tail.in(), tail.out());
+  apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, {k, tail.in()}, tail.in(),
+                                               tail.out());
   const YuvRowOut rest = advance(out, i, kShared);
   for (std::size_t r = 0; r < kRows; ++r) std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
   std::memcpy(rest.cb, tail.cb, tail.samples);
