@@ -89,6 +89,14 @@ struct Floats {
 /// Byte k of every 32-bit lane.
 template <int k>
 HWY_INLINE VI32 lane_byte(V8 v) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if constexpr (k == 1 || k == 2) {
+    // One operation, where shifting and masking are two.
+    const __m512i order = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(k, -1, -1, -1, 4 + k, -1, -1, -1, 8 + k, -1, -1, -1, 12 + k, -1, -1, -1));
+    return VI32{_mm512_shuffle_epi8(v.raw, order)};
+  }
+#endif
   const D32 d;
   const V32 lanes = hn::BitCast(d, v);
   const V32 low = k == 3 ? hn::ShiftRight<24>(lanes)
@@ -121,17 +129,14 @@ HWY_INLINE V8 join_bytes(V32 b0, V32 b1, V32 b2, V32 b3) {
 #endif
 }
 
-/// round(c gain) of bytes, plus `whole` - kWhole, as bytes. gain is float_gain(), so that no
-/// product is half-way between two whole numbers, or nearer to it than single precision tells
-/// apart.
-HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain, VF whole) {
+/// round(c gain) of bytes, as bytes. gain is float_gain(), so that no product is half-way between
+/// two whole numbers, or nearer to it than single precision tells apart.
+HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain) {
   const Floats f = to_floats(c);
+  const VF whole = hn::Set(DF(), kWhole);
   const auto scaled = [&](VF x, VF g) { return hn::BitCast(D32(), hn::MulAdd(x, g, whole)); };
   return join_bytes(scaled(f.f0, gain.f0), scaled(f.f1, gain.f1), scaled(f.f2, gain.f2),
                     scaled(f.f3, gain.f3));
-}
-HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain) {
-  return scale_bytes(c, gain, hn::Set(DF(), kWhole));
 }
 
 #if HWY_TARGET == HWY_AVX3_DL
@@ -317,18 +322,18 @@ HWY_INLINE void scale_triples(const GainLookup& lookup, const std::uint8_t* in,
 HWY_INLINE V8 max3(V8 a, V8 b, V8 c) { return hn::Max(hn::Max(a, b), c); }
 
 /// Runs body(in, out) on whole vectors of pixels, then once more on a copy of the rest, so that
-/// nothing past a row's end is touched. `step` is bytes a pixel, of in and of out.
-template <std::size_t kStepIn, std::size_t kStepOut, typename Body>
+/// nothing past a row's end is touched. `kStep` is bytes a pixel.
+template <std::size_t kStep, typename Body>
 HWY_INLINE void for_vectors(const std::uint8_t* in, std::size_t n, std::uint8_t* out,
                             const Body& body) {
   std::size_t i = 0;
-  for (; i + kBytes <= n; i += kBytes) body(in + kStepIn * i, out + kStepOut * i);
+  for (; i + kBytes <= n; i += kBytes) body(in + kStep * i, out + kStep * i);
   if (i == n) return;
-  alignas(64) std::uint8_t rest_in[kStepIn * kBytes] = {};
-  alignas(64) std::uint8_t rest_out[kStepOut * kBytes];
-  std::memcpy(rest_in, in + kStepIn * i, kStepIn * (n - i));
+  alignas(64) std::uint8_t rest_in[kStep * kBytes] = {};
+  alignas(64) std::uint8_t rest_out[kStep * kBytes];
+  std::memcpy(rest_in, in + kStep * i, kStep * (n - i));
   body(rest_in, rest_out);
-  std::memcpy(out + kStepOut * i, rest_out, kStepOut * (n - i));
+  std::memcpy(out + kStep * i, rest_out, kStep * (n - i));
 }
 
 /// The same for bodies that are built for both kinds of stores.
@@ -339,7 +344,7 @@ HWY_INLINE void for_vectors_stored(Stores stores, const std::uint8_t* in, std::s
   using Streaming = std::integral_constant<Stores, Stores::streaming>;
   const bool stream = stores == Stores::streaming && aligned(out, kBytes);
   const auto call = [&](auto kind) {
-    for_vectors<kStep, kStep>(in, n, out, [&](const std::uint8_t* from, std::uint8_t* to) {
+    for_vectors<kStep>(in, n, out, [&](const std::uint8_t* from, std::uint8_t* to) {
       prefetch_ahead(from, kStep * kBytes);
       body(kind, from, to);
     });

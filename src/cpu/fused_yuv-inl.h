@@ -156,10 +156,11 @@ struct Chroma<false, kUnits> {
   }
 };
 
-/// yuv_value() of a vector of luma. Saturation at 255 is harmless: such a sum is past M.
+/// yuv_value() of a vector of luma, without the limit M. Saturation at 255 is harmless: such a sum
+/// is past M.
 template <int kUnits>
 HWY_INLINE V8 values(const YuvVectors<kUnits>& k, V8 luma, V8 above) {
-  return hn::Min(hn::SaturatedSub(hn::SaturatedAdd(luma, above), k.offset), k.most);
+  return hn::SaturatedSub(hn::SaturatedAdd(luma, above), k.offset);
 }
 
 /// Distance from a whole number beyond which single precision may have rounded a chroma sample to
@@ -325,6 +326,15 @@ HWY_INLINE hn::Mask<D8> at_least(V8 x, V8 least) {
 #endif
 }
 
+/// The smaller of each two bytes, 0 where `kept` is not set.
+HWY_INLINE V8 min_or_zero(hn::Mask<D8> kept, V8 a, V8 b) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return V8{_mm512_maskz_min_epu8(kept.raw, a.raw, b.raw)};
+#else
+  return hn::IfThenElseZero(kept, hn::Min(a, b));
+#endif
+}
+
 /// What scaling a vector of luma starts from.
 template <std::size_t kRows, bool kShared>
 struct Ready {
@@ -337,7 +347,7 @@ struct Ready {
     for (std::size_t r = 0; r < kRows; ++r) {
       const V8 y = hn::LoadU(D8(), in.luma[r]);
       // Below black a sample is left alone and counts with gain 1, which is what v = 0 has.
-      v[r] = hn::IfThenElseZero(at_least(y, k.offset), values(k, y, above));
+      v[r] = min_or_zero(at_least(y, k.offset), values(k, y, above), k.most);
     }
   }
 };
