@@ -232,23 +232,6 @@ std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
 #endif
 }
 
-RowKernels target_row_kernels() {
-  return {hwy::TargetName(HWY_TARGET),
-          count_gray,
-          count_rgb3,
-          count_rgb4,
-          count_yuv,
-          fold,
-          apply_gray,
-          apply_rgb3,
-          apply_rgb4,
-          apply_yuv,
-          flush_stores,
-          first_parted,
-          split,
-          merge};
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace equalux
 HWY_AFTER_NAMESPACE();

@@ -1,0 +1,266 @@
+// Pass 2 of fused_rows.h, scaling, for gray and RGB; included by fused_rows-inl.h, once for each
+// target.
+#if defined(EQUALUX_FUSED_APPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUALUX_FUSED_APPLY_INL_H
+#undef EQUALUX_FUSED_APPLY_INL_H
+#else
+#define EQUALUX_FUSED_APPLY_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux {
+namespace HWY_NAMESPACE {
+
+/// Stores a vector; streaming takes an address that is aligned to the vector.
+template <Stores kStores, class D>
+HWY_INLINE void store(hn::Vec<D> v, D d, std::uint8_t* out) {
+  // Less than 16 bytes cannot be streamed.
+  if constexpr (kStores == Stores::cached || hn::MaxLanes(D()) < 16) {
+    hn::StoreU(v, d, out);
+  } else {
+    hn::Stream(v, d, out);
+  }
+}
+template <int kVectors>
+HWY_INLINE void stream_bytes(const std::uint8_t* bytes, std::uint8_t* out) {
+  const D8 d;
+  for (int i = 0; i < kVectors; ++i) {
+    hn::Stream(hn::Load(d, bytes + kBytes * static_cast<std::size_t>(i)), d,
+               out + kBytes * static_cast<std::size_t>(i));
+  }
+}
+HWY_INLINE bool aligned(const std::uint8_t* address, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
+}
+
+/// Brings in what a pass reads 1 KiB later. The hardware's own reading ahead stops at the ends of
+/// 4 KiB pages, which every row or two of video crosses. The address may be past the frame.
+HWY_INLINE void prefetch_ahead(const std::uint8_t* now, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(now) + 1024;
+  for (std::size_t line = 0; line < bytes; line += 64) {
+    hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(address + line));
+  }
+}
+
+/// round(c gain) of bytes, as bytes. gain is float_gain(), so that no product is half-way between
+/// two whole numbers, or nearer to it than single precision tells apart.
+HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain) {
+  const Floats f = to_floats(c);
+  const VF whole = hn::Set(DF(), kWhole);
+  const auto scaled = [&](VF x, VF g) { return hn::BitCast(D32(), hn::MulAdd(x, g, whole)); };
+  return join_bytes(scaled(f.f0, gain.f0), scaled(f.f1, gain.f1), scaled(f.f2, gain.f2),
+                    scaled(f.f3, gain.f3));
+}
+
+#if HWY_TARGET == HWY_AVX3_DL
+/// gain[v] for bytes v: the floats' four bytes lie in sixteen registers, four look-ups a byte.
+class GainLookup {
+ public:
+  explicit GainLookup(const GainTables& tables) {
+    for (int i = 0; i < 16; ++i) table_[i] = _mm512_load_si512(tables.gain_bytes.data() + 64 * i);
+  }
+  HWY_INLINE Floats operator()(V8 v) const {
+    // Unpacking the bytes of the gains is a transposition within 16 of them; this undoes it first.
+    const __m512i order = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    return unpacked(_mm512_shuffle_epi8(v.raw, order));
+  }
+
+  /// Gains of the bytes 4 b + i of `index`, b = 0, 4, 8, 12 for f0, b = 1, 5 .. for f1 and so on.
+  HWY_INLINE Floats unpacked(__m512i index) const {
+    // One table after the other, each over what it replaces: a permutation of two tables at once
+    // costs three operations here, a masked one of one table costs one.
+    const __mmask64 upper = _mm512_movepi8_mask(index);
+    const __mmask64 odd = _mm512_movepi8_mask(_mm512_add_epi8(index, index));
+    const __mmask64 last = upper & odd;
+    const auto byte = [&](int b) {
+      const __m512i* t = table_ + 4 * b;
+      __m512i x = _mm512_permutexvar_epi8(index, t[0]);
+      x = _mm512_mask_permutexvar_epi8(x, odd, index, t[1]);
+      x = _mm512_mask_permutexvar_epi8(x, upper, index, t[2]);
+      return _mm512_mask_permutexvar_epi8(x, last, index, t[3]);
+    };
+    const __m512i b0 = byte(0);
+    const __m512i b1 = byte(1);
+    const __m512i b2 = byte(2);
+    const __m512i b3 = byte(3);
+    const __m512i low01 = _mm512_unpacklo_epi8(b0, b1);
+    const __m512i high01 = _mm512_unpackhi_epi8(b0, b1);
+    const __m512i low23 = _mm512_unpacklo_epi8(b2, b3);
+    const __m512i high23 = _mm512_unpackhi_epi8(b2, b3);
+    const auto floats = [](__m512i x) { return VF{_mm512_castsi512_ps(x)}; };
+    return {floats(_mm512_unpacklo_epi16(low01, low23)), floats(_mm512_unpackhi_epi16(low01, low23)),
+            floats(_mm512_unpacklo_epi16(high01, high23)),
+            floats(_mm512_unpackhi_epi16(high01, high23))};
+  }
+
+ private:
+  __m512i table_[16];
+};
+
+/// Scales 64 pixels of three bytes by gain[max of the three]. Channels go straight from packed
+/// bytes to 32-bit lanes and back, a permutation each, and never lie in planes.
+template <Stores kStores>
+HWY_INLINE void scale_triples(const GainLookup& lookup, const std::uint8_t* in,
+                              std::uint8_t* out) {
+  V8 a;
+  V8 b;
+  V8 c;
+  load_triples(in, a, b, c);
+  const V8 v = hn::Max(hn::Max(a, b), c);
+  const Floats gain =
+      lookup.unpacked(_mm512_permutexvar_epi8(_mm512_load_si512(kTripleOrder.pixels), v.raw));
+  const __m512 whole = _mm512_set1_ps(kWhole);
+  const auto group = [&](int g, VF gains) {
+    // The last group is read 16 bytes early, so that nothing past the pixels is touched.
+    const int shift = g == 3 ? 16 : 0;
+    const __m512i bytes = _mm512_loadu_si512(in + 48 * g - shift);
+    const auto scaled = [&](int channel) {
+      const __m512i order = _mm512_add_epi8(_mm512_load_si512(kTripleOrder.widen[channel]),
+                                            _mm512_set1_epi8(static_cast<char>(shift)));
+      const __m512i lanes =
+          _mm512_maskz_permutexvar_epi8(0x1111111111111111u, order, bytes);
+      return _mm512_castps_si512(
+          _mm512_fmadd_ps(_mm512_cvtepi32_ps(lanes), gains.raw, whole));
+    };
+    const __m512i two = _mm512_permutex2var_epi8(
+        scaled(0), _mm512_load_si512(kTripleOrder.narrow[0]), scaled(1));
+    return _mm512_permutex2var_epi8(two, _mm512_load_si512(kTripleOrder.narrow[1]), scaled(2));
+  };
+  const __m512i g0 = group(0, gain.f0);
+  const __m512i g1 = group(1, gain.f1);
+  const __m512i g2 = group(2, gain.f2);
+  const __m512i g3 = group(3, gain.f3);
+  const auto write = [&](int i, __m512i low, __m512i high) {
+    const __m512i order = _mm512_load_si512(kTripleOrder.join[i]);
+    store<kStores>(V8{_mm512_permutex2var_epi8(low, order, high)}, D8(), out + 64 * i);
+  };
+  write(0, g0, g1);
+  write(1, g1, g2);
+  write(2, g2, g3);
+}
+#else
+/// gain[v] for bytes v, by gathering.
+class GainLookup {
+ public:
+  explicit GainLookup(const GainTables& tables) : table_(tables.gain.data()) {}
+  HWY_INLINE Floats operator()(V8 v) const {
+    const DF d;
+    return {hn::GatherIndex(d, table_, lane_byte<0>(v)), hn::GatherIndex(d, table_, lane_byte<1>(v)),
+            hn::GatherIndex(d, table_, lane_byte<2>(v)), hn::GatherIndex(d, table_, lane_byte<3>(v))};
+  }
+
+ private:
+  const float* table_;
+};
+
+/// Scales a vector of pixels of three bytes by gain[max of the three].
+template <Stores kStores>
+HWY_INLINE void scale_triples(const GainLookup& lookup, const std::uint8_t* in,
+                              std::uint8_t* out) {
+  V8 a;
+  V8 b;
+  V8 c;
+  load_triples(in, a, b, c);
+  const Floats gain = lookup(hn::Max(hn::Max(a, b), c));
+  a = scale_bytes(a, gain);
+  b = scale_bytes(b, gain);
+  c = scale_bytes(c, gain);
+  if constexpr (kStores == Stores::cached) {
+    hn::StoreInterleaved3(a, b, c, D8(), out);
+  } else {
+    alignas(64) std::uint8_t bytes[3 * kBytes];
+    hn::StoreInterleaved3(a, b, c, D8(), bytes);
+    stream_bytes<3>(bytes, out);
+  }
+}
+#endif
+
+/// Runs body(in, out) on whole vectors of pixels, then once more on a copy of the rest, so that
+/// nothing past a row's end is touched. `kStep` is bytes a pixel.
+template <std::size_t kStep, typename Body>
+HWY_INLINE void for_vectors(const std::uint8_t* in, std::size_t n, std::uint8_t* out,
+                            const Body& body) {
+  std::size_t i = 0;
+  for (; i + kBytes <= n; i += kBytes) body(in + kStep * i, out + kStep * i);
+  if (i == n) return;
+  alignas(64) std::uint8_t rest_in[kStep * kBytes] = {};
+  alignas(64) std::uint8_t rest_out[kStep * kBytes];
+  std::memcpy(rest_in, in + kStep * i, kStep * (n - i));
+  body(rest_in, rest_out);
+  std::memcpy(out + kStep * i, rest_out, kStep * (n - i));
+}
+
+/// The same for bodies that are built for both kinds of stores.
+template <std::size_t kStep, typename Body>
+HWY_INLINE void for_vectors_stored(Stores stores, const std::uint8_t* in, std::size_t n,
+                                   std::uint8_t* out, const Body& body) {
+  using Cached = std::integral_constant<Stores, Stores::cached>;
+  using Streaming = std::integral_constant<Stores, Stores::streaming>;
+  const bool stream = stores == Stores::streaming && aligned(out, kBytes);
+  const auto call = [&](auto kind) {
+    for_vectors<kStep>(in, n, out, [&](const std::uint8_t* from, std::uint8_t* to) {
+      prefetch_ahead(from, kStep * kBytes);
+      body(kind, from, to);
+    });
+  };
+  if (stream) {
+    call(Streaming());
+  } else {
+    call(Cached());
+  }
+}
+
+void apply_gray(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                std::uint8_t* out) {
+  const D8 d;
+  const GainLookup lookup(gains);
+  for_vectors_stored<1>(stores, in, n, out,
+                        [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+                          const V8 c = hn::LoadU(d, from);
+                          store<kind()>(scale_bytes(c, lookup(c)), d, to);
+                        });
+}
+
+void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                std::uint8_t* out) {
+  const GainLookup lookup(gains);
+  for_vectors_stored<3>(stores, in, n, out,
+                        [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+                          scale_triples<kind()>(lookup, from, to);
+                        });
+}
+
+void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                int color, std::uint8_t* out) {
+  const D8 d;
+  const GainLookup lookup(gains);
+  for_vectors_stored<4>(
+      stores, in, n, out, [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+        V8 p0;
+        V8 p1;
+        V8 p2;
+        V8 p3;
+        hn::LoadInterleaved4(d, from, p0, p1, p2, p3);
+        const Floats gain = lookup(max3(color == 0 ? p0 : p3, p1, p2));
+        const V8 first = color == 0 ? scale_bytes(p0, gain) : p0;
+        const V8 last = color == 0 ? p3 : scale_bytes(p3, gain);
+        const V8 second = scale_bytes(p1, gain);
+        const V8 third = scale_bytes(p2, gain);
+        if constexpr (kind() == Stores::cached) {
+          hn::StoreInterleaved4(first, second, third, last, d, to);
+        } else {
+          alignas(64) std::uint8_t bytes[4 * kBytes];
+          hn::StoreInterleaved4(first, second, third, last, d, bytes);
+          stream_bytes<4>(bytes, to);
+        }
+      });
+}
+
+void flush_stores() { hwy::FlushStream(); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

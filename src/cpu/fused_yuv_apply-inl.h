@@ -1,0 +1,292 @@
+// Pass 2 of fused_rows.h, scaling, for YCbCr; included by fused_rows-inl.h, once for each target.
+#if defined(EQUALUX_FUSED_YUV_APPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUALUX_FUSED_YUV_APPLY_INL_H
+#undef EQUALUX_FUSED_YUV_APPLY_INL_H
+#else
+#define EQUALUX_FUSED_YUV_APPLY_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux {
+namespace HWY_NAMESPACE {
+
+/// Distance from a whole number beyond which single precision may have rounded a chroma sample to
+/// the wrong side. The error is below 1.2e-4: gains are at most 2^-22 (gain + 1) off,
+/// |code - 128| gain stays below 129 where the result is not clamped, and sum, product and
+/// residual round at 2^-24 each.
+constexpr float kSureDistance = 0.5f - 1.0f / 8192.0f;
+
+/// Scaled chroma codes in the lower halves of lanes, not clamped yet, and how far each lay from the
+/// whole number it became.
+struct Rounded {
+  VI32 code;
+  VF distance;
+};
+
+/// round(128 + u gain). |u gain| is at most 128 * 255, which fits 16 bits.
+HWY_INLINE Rounded scale_chroma(VF u, VF gain) {
+  // The middle of the floats whose last bit is 1: lower bits are a two's complement number.
+  const VF offset = hn::Set(DF(), 1.5f * kWhole + 128.0f);
+  const VF shifted = hn::MulAdd(u, gain, offset);
+  return {hn::BitCast(DI32(), shifted), hn::MulSub(u, gain, hn::Sub(shifted, offset))};
+}
+
+/// The larger of two magnitudes.
+HWY_INLINE VF max_magnitude(VF a, VF b) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return VF{_mm512_range_ps(a.raw, b.raw, 0b1011)};
+#else
+  return hn::Max(hn::Abs(a), hn::Abs(b));
+#endif
+}
+
+/// 1 in the lanes that are not sure.
+HWY_INLINE VI32 unsure(const Rounded& r) {
+  const DI32 d;
+  const VF bound = hn::Set(DF(), kSureDistance);
+  return hn::IfThenElseZero(hn::RebindMask(d, hn::Gt(hn::Abs(r.distance), bound)), hn::Set(d, 1));
+}
+
+/// Recomputes the flagged samples of one chroma plane in integers.
+template <std::size_t kRows, bool kShared>
+HWY_NOINLINE void correct_chroma(const GainTables& gains, const std::uint8_t* codes,
+                                 const std::uint8_t (&v)[2][kBytes], const std::uint8_t* flags,
+                                 std::uint8_t* out) {
+  constexpr std::size_t kColumns = kShared ? 2 : 1;
+  constexpr std::size_t kStep = std::min<std::size_t>(8, kChromaSamples<kShared>);
+  for (std::size_t first = 0; first < kChromaSamples<kShared>; first += kStep) {
+    std::uint64_t any = 0;
+    std::memcpy(&any, flags + first, kStep);
+    if (any == 0) continue;
+    for (std::size_t i = first; i < first + kStep; ++i) {
+      if (flags[i] == 0) continue;
+      std::uint64_t sum = 0;
+      for (std::size_t r = 0; r < kRows; ++r) {
+        for (std::size_t x = 0; x < kColumns; ++x) sum += gains.gain48[v[r][kColumns * i + x]] >> 8;
+      }
+      out[i] = static_cast<std::uint8_t>(
+          scale_chroma_exact(codes[i], sum, static_cast<int>(kRows * kColumns)));
+    }
+  }
+}
+
+/// Numbers in the lower halves of lanes, in parts as Chroma has them.
+template <bool kShared>
+struct Parts {
+  VI32 part[kChromaParts<kShared>];
+};
+
+/// Clamps two planes to bytes and stores them.
+template <Stores kStores>
+HWY_INLINE void write_planes(const Parts<true>& cb, const Parts<true>& cr,
+                             const YuvRowOut& out) {
+  // Half vectors would be streamed as half cache lines.
+  const VI16 cb_words = join_words(cb.part[0], cb.part[1]);
+  const VI16 cr_words = join_words(cr.part[0], cr.part[1]);
+  const DHalf8 d;
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  // Eight bytes of one, eight of the other, and so on, are put in order.
+  const V8 both{_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
+                                         _mm512_packus_epi16(cb_words.raw, cr_words.raw))};
+  hn::StoreU(hn::LowerHalf(d, both), d, out.cb);
+  hn::StoreU(hn::UpperHalf(d, both), d, out.cr);
+#else
+  hn::StoreU(hn::DemoteTo(d, cb_words), d, out.cb);
+  hn::StoreU(hn::DemoteTo(d, cr_words), d, out.cr);
+#endif
+}
+template <Stores kStores>
+HWY_INLINE void write_planes(const Parts<false>& cb, const Parts<false>& cr,
+                             const YuvRowOut& out) {
+  const auto bytes = [](const Parts<false>& p) HWY_ATTR {
+    const DI16 d;
+    const auto clamped = [](VI16 x) HWY_ATTR {
+      return hn::Min(hn::Max(x, hn::Zero(DI16())), hn::Set(DI16(), 255));
+    };
+    const VI16 even = clamped(join_words(p.part[0], p.part[2]));
+    const VI16 odd = clamped(join_words(p.part[1], p.part[3]));
+    return hn::BitCast(D8(), hn::Or(even, hn::BitCast(d, hn::ShiftLeft<8>(odd))));
+  };
+  store<kStores>(bytes(cb), D8(), out.cb);
+  store<kStores>(bytes(cr), D8(), out.cr);
+}
+
+/// One scaled chroma plane of one vector of luma.
+template <bool kShared>
+struct ScaledPlane {
+  static constexpr std::size_t kParts = kChromaParts<kShared>;
+  Rounded part[kParts];
+
+  HWY_INLINE VF distance() const {
+    VF most = max_magnitude(part[0].distance, part[1].distance);
+    for (std::size_t i = 2; i < kParts; ++i) most = max_magnitude(most, part[i].distance);
+    return most;
+  }
+  HWY_INLINE Parts<kShared> codes() const {
+    Parts<kShared> p;
+    for (std::size_t i = 0; i < kParts; ++i) p.part[i] = part[i].code;
+    return p;
+  }
+  HWY_INLINE Parts<kShared> flags() const {
+    Parts<kShared> p;
+    for (std::size_t i = 0; i < kParts; ++i) p.part[i] = unsure(part[i]);
+    return p;
+  }
+};
+
+/// Gains of the luma samples of a vector to sums of gains of its chroma samples, in Chroma's parts.
+template <std::size_t kRows, bool kShared>
+HWY_INLINE void sum_gains(const Floats (&g)[kRows], VF (&total)[kChromaParts<kShared>]) {
+  Floats sum = g[0];
+  if constexpr (kRows == 2) {
+    sum = {hn::Add(g[0].f0, g[1].f0), hn::Add(g[0].f1, g[1].f1), hn::Add(g[0].f2, g[1].f2),
+           hn::Add(g[0].f3, g[1].f3)};
+  }
+  if constexpr (kShared) {
+    total[0] = hn::Add(sum.f0, sum.f1);
+    total[1] = hn::Add(sum.f2, sum.f3);
+  } else {
+    total[0] = sum.f0;
+    total[1] = sum.f1;
+    total[2] = sum.f2;
+    total[3] = sum.f3;
+  }
+}
+
+/// Luma samples that a chroma sample covers: chroma divided by it, times a sum of gains, is chroma
+/// times their mean.
+template <std::size_t kRows, bool kShared>
+constexpr int kCovered = static_cast<int>(kRows) * (kShared ? 2 : 1);
+
+/// Lanes at or above `least`.
+HWY_INLINE hn::Mask<D8> at_least(V8 x, V8 least) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return hn::Mask<D8>{_mm512_cmpge_epu8_mask(x.raw, least.raw)};
+#else
+  return hn::Eq(hn::Max(x, least), x);
+#endif
+}
+
+/// The smaller of each two bytes, 0 where `kept` is not set.
+HWY_INLINE V8 min_or_zero(hn::Mask<D8> kept, V8 a, V8 b) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return V8{_mm512_maskz_min_epu8(kept.raw, a.raw, b.raw)};
+#else
+  return hn::IfThenElseZero(kept, hn::Min(a, b));
+#endif
+}
+
+/// What scaling a vector of luma starts from.
+template <std::size_t kRows, bool kShared>
+struct Ready {
+  Chroma<kShared, kCovered<kRows, kShared>> chroma;
+  V8 v[kRows];
+
+  HWY_INLINE Ready(const YuvVectors<kCovered<kRows, kShared>>& k, const YuvRowIn& in)
+      : chroma(in.cb, in.cr) {
+    const V8 above = chroma.above(k);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const V8 y = hn::LoadU(D8(), in.luma[r]);
+      // Below black a sample is left alone and counts with gain 1, which is what v = 0 has.
+      v[r] = min_or_zero(at_least(y, k.offset), values(k, y, above), k.most);
+    }
+  }
+};
+
+template <Stores kStores, std::size_t kRows, bool kShared>
+HWY_INLINE void apply_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
+                             const GainTables& gains, const GainLookup& lookup,
+                             const Ready<kRows, kShared>& ready, const YuvRowIn& in,
+                             const YuvRowOut& out) {
+  constexpr std::size_t kParts = kChromaParts<kShared>;
+  const D8 d;
+  const auto& chroma = ready.chroma;
+  const auto& v = ready.v;
+  V8 luma[kRows];
+  Floats g[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const V8 y = hn::LoadU(d, in.luma[r]);
+    g[r] = lookup(v[r]);
+    luma[r] = hn::Add(scale_bytes(hn::SaturatedSub(y, k.offset), g[r]), hn::Min(y, k.offset));
+  }
+  VF total[kParts];
+  sum_gains<kRows, kShared>(g, total);
+  ScaledPlane<kShared> cb;
+  ScaledPlane<kShared> cr;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    cb.part[i] = scale_chroma(chroma.part[i].u, total[i]);
+    cr.part[i] = scale_chroma(chroma.part[i].w, total[i]);
+  }
+  const VF distance = max_magnitude(cb.distance(), cr.distance());
+  if (HWY_LIKELY(hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), kSureDistance))))) {
+    write_planes<kStores>(cb.codes(), cr.codes(), out);
+  } else {
+    alignas(64) std::uint8_t codes[2][kBytes];
+    alignas(64) std::uint8_t flags[2][kBytes];
+    alignas(64) std::uint8_t values[2][kBytes];
+    std::memcpy(codes[0], in.cb, kChromaSamples<kShared>);
+    std::memcpy(codes[1], in.cr, kChromaSamples<kShared>);
+    for (std::size_t r = 0; r < kRows; ++r) hn::Store(v[r], d, values[r]);
+    write_planes<Stores::cached>(cb.flags(), cr.flags(), {{nullptr, nullptr}, flags[0], flags[1]});
+    write_planes<Stores::cached>(cb.codes(), cr.codes(), out);
+    correct_chroma<kRows, kShared>(gains, codes[0], values, flags[0], out.cb);
+    correct_chroma<kRows, kShared>(gains, codes[1], values, flags[1], out.cr);
+  }
+  for (std::size_t r = 0; r < kRows; ++r) store<kStores>(luma[r], d, out.luma[r]);
+}
+
+template <std::size_t kRows, bool kShared>
+void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores stores,
+                    const YuvRowIn in, std::size_t n, const YuvRowOut out) {
+  const YuvVectors<kCovered<kRows, kShared>> k(weights);
+  const GainLookup lookup(gains);
+  const std::size_t chroma_bytes = kChromaSamples<kShared>;
+  const bool stream = stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
+                      (kRows == 1 || aligned(out.luma[1], kBytes)) &&
+                      aligned(out.cb, chroma_bytes) && aligned(out.cr, chroma_bytes);
+  std::size_t i = 0;
+  const auto all = [&](auto kind) HWY_ATTR {
+    if (n < kBytes) return;
+    // V of the next vector is computed beside the scaling of this one: in a row they would leave
+    // the processor waiting for results.
+    Ready<kRows, kShared> ready(k, in);
+    for (; i + kBytes <= n; i += kBytes) {
+      const YuvRowIn from = advance(in, i, kShared);
+      for (std::size_t r = 0; r < kRows; ++r) prefetch_ahead(from.luma[r], kBytes);
+      prefetch_ahead(from.cb, chroma_bytes);
+      prefetch_ahead(from.cr, chroma_bytes);
+      const std::size_t next = i + 2 * kBytes <= n ? i + kBytes : i;
+      const Ready<kRows, kShared> after(k, advance(in, next, kShared));
+      apply_vector<kind(), kRows, kShared>(k, gains, lookup, ready, from, advance(out, i, kShared));
+      ready = after;
+    }
+  };
+  if (stream) {
+    all(std::integral_constant<Stores, Stores::streaming>());
+  } else {
+    all(std::integral_constant<Stores, Stores::cached>());
+  }
+  if (i == n) return;
+  Tail<kRows, kShared> tail(advance(in, i, kShared), n - i);
+  apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, {k, tail.in()}, tail.in(),
+                                               tail.out());
+  const YuvRowOut rest = advance(out, i, kShared);
+  for (std::size_t r = 0; r < kRows; ++r) std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
+  std::memcpy(rest.cb, tail.cb, tail.samples);
+  std::memcpy(rest.cr, tail.cr, tail.samples);
+}
+
+void apply_yuv(YuvLayout layout, const YuvWeights& k, const GainTables& gains, Stores stores,
+               const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
+  switch (layout) {
+    case YuvLayout::s420: return apply_yuv_rows<2, true>(k, gains, stores, in, n, out);
+    case YuvLayout::s422: return apply_yuv_rows<1, true>(k, gains, stores, in, n, out);
+    case YuvLayout::s444: return apply_yuv_rows<1, false>(k, gains, stores, in, n, out);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard
