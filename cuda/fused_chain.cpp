@@ -70,20 +70,32 @@ std::atomic<int>& chains_on(int device) {
 }  // namespace
 
 FusedChain::~FusedChain() {
-  if (device_ >= 0) --chains_on(device_);
+  leave_device();
+}
+
+void FusedChain::leave_device() noexcept {
+  if (device_ < 0) return;
+  // Another chain may overlap its launches once this one is not counted.
+  static_cast<void>(cudaDeviceSynchronize());
+  --chains_on(device_);
+  device_ = -1;
 }
 
 /// All blocks of a launch wait for each other, so they must run at the same time. A cooperative
 /// launch promises that, but never overlaps the launch before it. An ordinary one keeps it as well
 /// where the grid fits the device and whatever else runs there ends by itself, which only a second
 /// launch of this kind would not: so a chain that is alone on the device overlaps its launches,
-/// from the second on a stream; the first, cooperative, has shown that the grid fits what the
-/// stream may use.
-bool FusedChain::may_overlap(cudaStream_t stream) {
-  const bool known = launched_ && stream == last_stream_;
-  launched_ = true;
-  last_stream_ = stream;
-  return overlaps_launches_ && known && chains_on(device_) == 1;
+/// once a cooperative one has shown that the grid fits what the stream may use. A launch that is
+/// captured may run whenever, beside whatever chains there are then.
+bool FusedChain::may_overlap(cudaStream_t stream, unsigned grid) const {
+  if (!overlaps_launches_ || stream != last_stream_ || grid > proven_grid_) return false;
+  if (chains_on(device_) != 1) return false;
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+  return capture == cudaStreamCaptureStatusNone;
 }
 
 FusedChain::Launch FusedChain::prepare(bool aligned) const {
@@ -109,6 +121,7 @@ FusedChain::Launch FusedChain::prepare(bool aligned) const {
 }
 
 void FusedChain::configure(const ImageDesc& desc) {
+  leave_device();
   desc_ = desc;
   aligned_ = prepare(true);
   unaligned_ = prepare(false);
@@ -124,9 +137,8 @@ void FusedChain::configure(const ImageDesc& desc) {
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
         "asking for the compute capability");
   overlaps_launches_ = major >= 9 && !shares_device(device);
-  if (device_ >= 0) --chains_on(device_);
   device_ = device;
-  launched_ = false;
+  proven_grid_ = 0;
   ++chains_on(device_);
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   frame_ = FusedParams{};
@@ -199,8 +211,9 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOr
   p.rounds = chunks / warps;
   p.rest = chunks % warps;
   p.step = {warps / p.columns, warps % p.columns};
+  const bool overlaps = may_overlap(stream, grid);
   cudaLaunchAttribute attribute{};
-  if (may_overlap(stream)) {
+  if (overlaps) {
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
   } else {
@@ -217,6 +230,10 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOr
   std::array<void*, 1> arguments{&p};
   check(cudaLaunchKernelExC(&config, launch.kernel, arguments.data()),
         "launching the fused kernel");
+  if (!overlaps) {
+    proven_grid_ = stream == last_stream_ ? std::max(proven_grid_, grid) : grid;
+    last_stream_ = stream;
+  }
 }
 
 }  // namespace equalux::cuda

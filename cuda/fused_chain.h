@@ -35,8 +35,10 @@ class FusedChain {
     std::size_t shared_bytes = 0;
   };
   [[nodiscard]] Launch prepare(bool aligned) const;
-  /// Whether a launch may overlap the end of the one before it.
-  [[nodiscard]] bool may_overlap(cudaStream_t stream);
+  /// Whether a launch of so many blocks may overlap the end of the one before it.
+  [[nodiscard]] bool may_overlap(cudaStream_t stream, unsigned grid) const;
+  /// Waits for what is under way, and no longer counts among the device's chains.
+  void leave_device() noexcept;
 
   EqualizeParams params_;
   ImageDesc desc_;
@@ -45,8 +47,8 @@ class FusedChain {
   int multiprocessors_ = 0;
   int device_ = -1;                     ///< -1 until configured
   bool overlaps_launches_ = false;      ///< the device has programmatic dependent launch
-  bool launched_ = false;               ///< since configure()
   cudaStream_t last_stream_ = nullptr;  ///< of the last launch
+  unsigned proven_grid_ = 0;  ///< blocks that a cooperative launch on last_stream_ has had
   FusedParams frame_;  ///< what all frames have in common
   DevicePointer<FusedState> state_;
 };

@@ -21,11 +21,6 @@ __device__ __forceinline__ std::uint32_t upper_bytes(const std::uint32_t* words,
   return __byte_perm(words[i / 4], words[j / 4], (4 + j % 4) << 12 | (i % 4) << 4);
 }
 
-/// The upper bytes of the halves as two values.
-__device__ __forceinline__ std::uint32_t pair_of_upper(std::uint32_t halves) {
-  return __byte_perm(halves, 0, 0x4341);
-}
-
 /// Four results' lowest bytes as one word.
 __device__ __forceinline__ std::uint32_t pack(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                               std::uint32_t d) {

@@ -1,8 +1,10 @@
 #include "support/device_image.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 
 #include "check.h"
 
@@ -20,6 +22,10 @@ bool has_cuda_device() {
   int count = 0;
   const bool found = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
   static_cast<void>(cudaGetLastError());
+  const char* const required = std::getenv("EQUALUX_REQUIRE_GPU");
+  if (!found && required != nullptr && std::string_view(required) == "1") {
+    throw std::runtime_error("EQUALUX_REQUIRE_GPU is 1, and no CUDA device answers");
+  }
   return found;
 }
 

@@ -10,7 +10,8 @@
 /// Frames in device memory for tests.
 namespace equalux::test {
 
-/// True where a CUDA device answers; tests of the label gpu skip themselves where none does.
+/// True where a CUDA device answers; tests of the label gpu skip themselves where none does, and
+/// fail instead where EQUALUX_REQUIRE_GPU is 1: it throws then.
 [[nodiscard]] bool has_cuda_device();
 
 /// How a frame lies in device memory: planes begin `offset` bytes past a multiple of 256.
