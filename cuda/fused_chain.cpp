@@ -67,6 +67,16 @@ std::atomic<int>& chains_on(int device) {
   return chains[static_cast<std::size_t>(device) % chains.size()];
 }
 
+/// Only on a device of less than five multiprocessors do blocks get so much of a frame of 2^31
+/// pixels that a cell of the grid's histogram could run over.
+void check_counts(unsigned grid, std::uint64_t block_samples) {
+  const std::uint64_t blocks = (grid + kGridCopies - 1) / kGridCopies;
+  if (blocks * block_samples > kMostGridCount) {
+    throw Error(ExitCode::usage, "equalize: the frame is too large for a device with " +
+                                     std::to_string(grid) + " multiprocessors");
+  }
+}
+
 }  // namespace
 
 FusedChain::~FusedChain() {
@@ -146,9 +156,12 @@ void FusedChain::configure(const ImageDesc& desc) {
   frame_.weights = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
   const CellSize cell = cell_size(desc.format);
   frame_.yuv = YuvFloats::of(frame_.weights, cell.columns * cell.rows);
+  frame_.yuv_codes = YuvCodeFloats::of(frame_.weights);
   frame_.zeros_value =
       yuv ? yuv_value(frame_.weights, 0, value_above_luma(frame_.weights, 0, 0)) : 0;
   frame_.height = static_cast<std::uint32_t>(desc.height);
+  frame_.samples = static_cast<std::uint32_t>(desc.width) * frame_.height;
+  frame_.per_sample = 1.0 / frame_.samples;
 
   FusedState state{};
   const std::int64_t bins = params_.bins == 0 ? 256 : params_.bins;
@@ -199,17 +212,19 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOr
   p.columns = (p.width + pixels - 1) / pixels;
   const auto cell_columns = static_cast<std::uint32_t>(cell.columns);
   const std::uint32_t cells = (p.width + cell_columns - 1) / cell_columns;
-  p.zeros = std::int64_t{lines} * (std::int64_t{p.columns} * (pixels / cell_columns) - cells) *
-            cell.columns * cell.rows;
+  const auto samples = cell_columns * static_cast<std::uint32_t>(cell.rows);
+  p.zeros = lines * (p.columns * (pixels / cell_columns) - cells) * samples;
 
   const Launch& launch = aligned ? aligned_ : unaligned_;
   const std::uint32_t chunks = p.columns * lines;
   const std::uint32_t warps_each = launch.block / kLanes;
-  const unsigned grid = std::clamp((chunks + warps_each - 1) / warps_each, 1U,
-                                   static_cast<std::uint32_t>(multiprocessors_));
+  const unsigned grid =
+      std::clamp((chunks + warps_each - 1) / warps_each, 1U,
+                 std::min(static_cast<std::uint32_t>(multiprocessors_), kMostBlocks));
   const std::uint32_t warps = grid * warps_each;
   p.rounds = chunks / warps;
   p.rest = chunks % warps;
+  check_counts(grid, std::uint64_t{p.rounds + 1} * warps_each * (pixels / cell_columns) * samples);
   p.step = {warps / p.columns, warps % p.columns};
   const bool overlaps = may_overlap(stream, grid);
   cudaLaunchAttribute attribute{};

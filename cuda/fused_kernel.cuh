@@ -190,14 +190,15 @@ __device__ __forceinline__ void count_chunks(const FusedParams& p,
   block_sums[table * 256 + within] = sums[0];
   block_sums[table * 256 + kTableThreads + within] = sums[1];
   __syncthreads();
-  for (int v = thread; v < 256; v += kConfig.threads()) {
-    std::int64_t sum = 0;
-    for (int t = 0; t < kConfig.tables(); ++t)
-      sum += block_sums[t * 256 + v];
-    // What chunks have beyond the right edge was counted as a sample of zeros.
-    if (blockIdx.x == 0 && v == p.zeros_value) sum -= p.zeros;
+  if (thread < 128) {
+    uint2 sum{0, 0};
+    for (int t = 0; t < kConfig.tables(); ++t) {
+      const auto* pairs = reinterpret_cast<const uint2*>(block_sums + t * 256);
+      sum.x += pairs[thread].x;
+      sum.y += pairs[thread].y;
+    }
     // Neighbouring lanes add to neighbouring words: whole lines go to L2.
-    add_to_grid(histogram, v, sum);
+    add_to_grid(histogram, thread, sum.x, sum.y);
   }
 }
 
@@ -290,8 +291,8 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
       p, p.state->counts[parity], scratch, tables);
   if (blockIdx.x == 0) {
     // Everybody has read the frame's number, and the histogram of the next frame is not in use.
-    GridCount* next = &p.state->counts[parity ^ 1][0][0];
-    for (int i = thread; i < kGridCopies * 256; i += kConfig.threads())
+    GridCell* next = &p.state->counts[parity ^ 1][0][0];
+    for (int i = thread; i < kGridCopies * 128; i += kConfig.threads())
       next[i] = 0;
     if (thread == 0) p.state->frames = frames + 1;
   }

@@ -24,17 +24,48 @@ struct YuvFloats {
   }
 };
 
-/// A count and how many blocks have added to it; see grid_histogram.cuh.
-using GridCount = unsigned long long;
+/// The same sums without a subtraction: of chroma codes that are read as floats where they stand,
+/// in the second byte of a word, which makes them 2^-141 times the code. Sums are times kScale;
+/// that of the weights is the largest that a float holds.
+struct YuvCodeFloats {
+  static constexpr float kScale = 0x1p-31f;
+  float red_w = 0, red = 0;
+  float green_u = 0, green_w = 0, green = 0;
+  float blue_u = 0, blue = 0;
+
+  static YuvCodeFloats of(const YuvWeights& w) {
+    constexpr float kOfCodes = 0x1p141 * kScale;
+    const auto base = [](std::int32_t at_128) {
+      return static_cast<float>(32768 - 128 * at_128) * kScale;
+    };
+    YuvCodeFloats f;
+    f.red_w = static_cast<float>(w.red_w) * kOfCodes;
+    f.red = base(w.red_w);
+    f.green_u = -static_cast<float>(w.green_u) * kOfCodes;
+    f.green_w = -static_cast<float>(w.green_w) * kOfCodes;
+    f.green = base(-w.green_u - w.green_w);
+    f.blue_u = static_cast<float>(w.blue_u) * kOfCodes;
+    f.blue = base(w.blue_u);
+    return f;
+  }
+};
+
+/// Counts of two values, from the lowest bit, and above them how many blocks have added theirs; see
+/// grid_histogram.cuh.
+using GridCell = unsigned long long;
+inline constexpr int kGridCountBits = 29;
+inline constexpr std::uint32_t kMostGridCount = (1U << kGridCountBits) - 1;
 inline constexpr int kGridCopies = 8;
-using GridHistogram = GridCount[kGridCopies][256];
+/// Blocks that the arrivals of all copies can count.
+inline constexpr unsigned kMostBlocks = kGridCopies * ((1U << (64 - 2 * kGridCountBits)) - 1);
+using GridHistogram = GridCell[kGridCopies][128];
 
 /// Device memory that outlives a launch. The counts are 0 before the first one.
 struct FusedState {
-  GridHistogram counts[2];            ///< of even and odd frames
-  double inverse[256];                ///< 1 / v; unused at 0
-  std::uint8_t last_of_bin[256];      ///< by v: the largest value in its bin
-  std::uint32_t frames;               ///< launches so far, whose lowest bit names the histogram
+  GridHistogram counts[2];        ///< of even and odd frames
+  double inverse[256];            ///< 1 / v; unused at 0
+  std::uint8_t last_of_bin[256];  ///< by v: the largest value in its bin
+  std::uint32_t frames;           ///< launches so far, whose lowest bit names the histogram
 };
 
 /// So many lines down and so many columns right.
@@ -56,7 +87,9 @@ struct FusedParams {
   std::uint32_t rounds = 0;   ///< chunks that every warp has,
   std::uint32_t rest = 0;     ///< and how many of the warps have one more
   ChunkStep step;             ///< from a chunk of a warp to its next
-  std::int64_t zeros = 0;     ///< samples that chunks have beyond the right edge, counted as
+  std::uint32_t samples = 0;  ///< that are counted, and
+  double per_sample = 0;      ///< 1 / samples
+  std::uint32_t zeros = 0;    ///< samples that chunks have beyond the right edge, counted as
   int zeros_value = 0;        ///< this value
   bool interlaced = false;
   bool has_partial_cells = false;  ///< chroma samples that cover fewer luma samples than others
@@ -64,6 +97,7 @@ struct FusedParams {
   Scaler scaler = Scaler::max_abs;
   YuvWeights weights{};
   YuvFloats yuv;
+  YuvCodeFloats yuv_codes;
   FusedState* state = nullptr;
 };
 

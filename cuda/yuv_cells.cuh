@@ -61,6 +61,19 @@ __device__ __forceinline__ std::uint32_t above_luma(const YuvFloats& k, const Yu
   return __float_as_uint(__fmaf_rd(fmaxf(fmaxf(red, green), blue), 0x1p-16f, c.above_base));
 }
 
+/// The same from the codes, each in the second byte of a word.
+__device__ __forceinline__ std::uint32_t above_luma_of_codes(const YuvCodeFloats& k,
+                                                             const YuvConstants& c,
+                                                             std::uint32_t cb, std::uint32_t cr) {
+  const float u = __uint_as_float(cb);
+  const float w = __uint_as_float(cr);
+  const float red = __fmaf_rn(w, k.red_w, k.red);
+  const float green = __fmaf_rn(u, k.green_u, __fmaf_rn(w, k.green_w, k.green));
+  const float blue = __fmaf_rn(u, k.blue_u, k.blue);
+  constexpr float kUnit = 0x1p-16f / YuvCodeFloats::kScale;
+  return __float_as_uint(__fmaf_rd(fmaxf(fmaxf(red, green), blue), kUnit, c.above_base));
+}
+
 /// The values of a pair; yuv_value().
 __device__ __forceinline__ std::uint32_t pair_values(const YuvConstants& c, std::uint32_t luma,
                                                      std::uint32_t above) {
@@ -134,6 +147,17 @@ struct LaneCells {
     }
     return __byte_perm(halves[0], halves[kCellsAPair - 1], kCellsAPair == 2 ? 0x5410 : 0x1010);
   }
+  /// The same where u and w are not needed.
+  __device__ __forceinline__ std::uint32_t above_of_codes(const YuvCodeFloats& k,
+                                                          const YuvConstants& c, int j) const {
+    std::uint32_t halves[kCellsAPair];
+#pragma unroll
+    for (int i = 0; i < kCellsAPair; ++i) {
+      halves[i] = above_luma_of_codes(k, c, byte_times_256(chroma, cb_byte(j * kCellsAPair + i)),
+                                      byte_times_256(chroma, cr_byte(j * kCellsAPair + i)));
+    }
+    return __byte_perm(halves[0], halves[kCellsAPair - 1], kCellsAPair == 2 ? 0x5410 : 0x1010);
+  }
 };
 
 template <typename Cells, int kRows, int kPairs, typename Counter>
@@ -143,9 +167,7 @@ __device__ __forceinline__ void count_cells(const FusedParams& p, const Cells& c
   std::uint32_t values[kPairs][kRows];
 #pragma unroll
   for (int j = 0; j < kPairs; ++j) {
-    float u[Cells::kCellsAPair];
-    float w[Cells::kCellsAPair];
-    const std::uint32_t above = cells.above(p.yuv, c, j, u, w);
+    const std::uint32_t above = cells.above_of_codes(p.yuv_codes, c, j);
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       values[j][row] = pair_values(c, pair_of(cells.luma[row], j), above);
