@@ -13,10 +13,10 @@ foreach(stem program_errors program_options program_image program_run golden lab
     EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 endforeach()
-equalux_test(config_file LABELS core LIBRARIES equalux_cli)
-equalux_test(batch_plan LABELS core LIBRARIES equalux_cli equalux_program_support)
-equalux_test(lab_table LABELS core LIBRARIES equalux_cli)
-equalux_test(lab_scalers LABELS core LIBRARIES equalux_cli)
+equalux_test(config_file LABELS core LIBRARIES equalux_cli_parsers)
+equalux_test(lab_table LABELS core LIBRARIES equalux_cli_parsers)
+equalux_test(batch_plan LABELS program LIBRARIES equalux_cli equalux_program_support)
+equalux_test(lab_scalers LABELS program LIBRARIES equalux_cli)
 if(EQUALUX_HAVE_CUDA)
   equalux_test(cuda_lab LABELS gpu
     LIBRARIES equalux_device_support equalux_program_support equalux_cli)
