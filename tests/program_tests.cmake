@@ -21,3 +21,12 @@ if(EQUALUX_HAVE_CUDA)
   equalux_test(cuda_lab LABELS gpu
     LIBRARIES equalux_device_support equalux_program_support equalux_cli)
 endif()
+
+# The element beside the program.
+if(EQUALUX_HAVE_GSTREAMER)
+  equalux_test(gst_plugin_frames LABELS media
+    LIBRARIES equalux_gst_elements equalux_program_support)
+  equalux_test(gst_plugin_stream LABELS media LIBRARIES equalux_gst_elements)
+  target_compile_definitions(test_gst_plugin_stream PRIVATE
+    EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
+endif()

@@ -13,6 +13,8 @@ namespace equalux::gst {
 namespace {
 
 constexpr std::size_t kMarksAFrame = 64;
+// Other elements, and copies of this library in the application, use the context too.
+constexpr CudaOptions kOptions{kCurrentContext, Launches::separate};
 
 void copy_in_context(const ConstImageView& from, const ImageView& to, void* stream) {
   copy_planes(from, to, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream));
@@ -97,7 +99,6 @@ class CudaMemoryProcessor final : public Processor {
 }  // namespace
 
 AreaProcessor make_cuda_memory_processor(const RecipePtr& recipe, int device, std::size_t depth) {
-  constexpr CudaOptions kOptions{kCurrentContext, Launches::separate};
   auto area = std::make_unique<AreaFilter>(
       recipe, [](const FilterRecipe& each) { return each.make(kOptions); }, copy_in_context);
   AreaProcessor made;

@@ -13,6 +13,7 @@ class EqualizeRecipe final : public FilterRecipe {
 
   [[nodiscard]] bool accepts(PixelFormat format) const override;
   [[nodiscard]] bool needs_cuda() const override { return equalux::needs_cuda(params_); }
+  void check(Backend backend) const override { validate(params_, backend); }
   [[nodiscard]] std::unique_ptr<Filter> make(const CpuOptions& options) const override;
   [[nodiscard]] std::unique_ptr<Filter> make(const CudaOptions& options) const override;
 

@@ -16,7 +16,9 @@ class FilterRecipe {
   [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
   /// True where a property is set that only the CUDA backend has.
   [[nodiscard]] virtual bool needs_cuda() const = 0;
-  /// Throw Error(usage) for properties that do not go together and Error(unavailable).
+  /// Throws Error(usage) for properties that do not go together, or not with that backend.
+  virtual void check(Backend backend) const = 0;
+  /// Throw what check() does, and Error(unavailable).
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CpuOptions& options) const = 0;
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CudaOptions& options) const = 0;
 };

@@ -80,6 +80,7 @@ void FilterStream::build(const ImageDesc& desc) {
 
 AreaProcessor FilterStream::make_processor() {
   const FilterSettings& settings = settings_;
+  recipe_->check(settings.backend);
   const std::size_t depth = std::size_t{settings.queue_depth} + 1;
   if (in_cuda_memory_) return cuda_->make_processor(recipe_, depth);
   const bool needed = settings.backend == Backend::cuda ||
