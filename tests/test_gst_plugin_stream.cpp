@@ -396,6 +396,7 @@ TEST(GstPluginStream, MemcheckFindsNothing) {
   const auto [text, status] = output_of(
       "GST_PLUGIN_PATH=" + plugin_folder() +
       " G_SLICE=always-malloc GST_REGISTRY_FORK=no valgrind -q --error-exitcode=9 "
+      "--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite "
       "--suppressions=" EQUALUX_SOURCE_FOLDER "/tests/support/gstreamer.supp" + kLaunch);
   EXPECT_EQ(status, 0) << text;
 }

@@ -1,5 +1,7 @@
 #include <utility>
 
+#include <equalux/device.h>
+
 #include "filter_stream.h"
 #include "gstreamer/gst_formats.h"
 
@@ -86,13 +88,19 @@ AreaProcessor FilterStream::make_processor() {
   const bool needed = settings.backend == Backend::cuda ||
                       (settings.backend == Backend::automatic && recipe_->needs_cuda());
   if (settings.backend == Backend::cpu) return make_cpu_area_processor();
+  if (!needed) {
+    if (const CudaStatus status = cuda_status(); !status.available) {
+      GST_INFO_OBJECT(element_, "on the CPU, since %s", status.reason.c_str());
+      return make_cpu_area_processor();
+    }
+  }
   try {
     AreaProcessor made = make_device_processor(recipe_, settings.device, depth);
     on_device_ = true;
     return made;
   } catch (const Error& error) {
     if (needed || error.code() != ExitCode::unavailable) throw;
-    GST_INFO_OBJECT(element_, "on the CPU, since %s", error.what());
+    GST_WARNING_OBJECT(element_, "on the CPU, since %s", error.what());
   }
   return make_cpu_area_processor();
 }
