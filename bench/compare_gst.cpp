@@ -1,9 +1,9 @@
 // The element `equalux` beside the filter in it, frei0r's equaliz0r in GStreamer, and FFmpeg's
 // histeq, on the same 1920x1080 frames in the same run.
 //
-// The element, the bare filter and equaliz0r take turns on every frame, in this process. histeq runs
-// in ffmpeg on the same frames out of a file; its time is that of the run less that of a run
-// without it, again in turns.
+// The element, the bare filter, GStreamer's identity (what a push through an element costs) and
+// equaliz0r take turns on every frame, in this process. histeq runs in ffmpeg on the same frames out
+// of a file; its time is that of the run less that of a run without it, again in turns.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kWidth = 1920;
 constexpr int kHeight = 1080;
-constexpr int kRounds = 200;
+constexpr int kRounds = 400;
 constexpr int kFileFrames = 24;
 constexpr int kFileLoops = 4;
 
@@ -92,6 +92,14 @@ class Element {
   GstHarness* harness_;
 };
 
+/// frei0r's filters take four bytes a pixel: other video needs conversions around them.
+std::string equaliz0r_launch(PixelFormat format) {
+  const std::string filter = "frei0r-filter-equaliz0r";
+  if (format == PixelFormat::rgba) return filter;
+  return "videoconvert ! " + filter + " ! videoconvert ! video/x-raw,format=" +
+         gst_video_format_to_string(gst::to_gst(format));
+}
+
 nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_frei0r) {
   const ImageDesc desc{format, kWidth, kHeight, ColorMatrix::bt601, ColorRange::limited};
   std::vector<Image> frames = natural_frames(desc, ring_length(desc));
@@ -99,9 +107,12 @@ nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_fre
   filter->configure(desc);
   FrameContext context;
   Element element("equalux backend=cpu threads=" + std::to_string(threads), format);
-  std::vector<std::vector<double>> times(3);
+  Element identity("identity", format);
+  struct Times {
+    std::vector<double> filter, element, extra, identity, equaliz0r;
+  } times;
   std::optional<Element> frei0r;
-  if (with_frei0r) frei0r.emplace("frei0r-filter-equaliz0r", format);
+  if (with_frei0r) frei0r.emplace(equaliz0r_launch(format), format);
   std::size_t next = 0;
   const auto frame = [&]() -> Image& { return frames[next++ % frames.size()]; };
   for (int round = -8; round < kRounds; ++round) {
@@ -123,25 +134,31 @@ nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_fre
       run_element();
       run_bare();
     }
+    GstBuffer* buffer = buffer_around(frame());
+    const double nothing = ms_of([&] { identity(buffer); });
     double theirs = 0;
     if (frei0r) {
-      GstBuffer* buffer = buffer_around(frame());
+      buffer = buffer_around(frame());
       theirs = ms_of([&] { (*frei0r)(buffer); });
     }
     if (round < 0) continue;
-    times[0].push_back(bare);
-    times[1].push_back(in_element);
-    times[2].push_back(theirs);
+    times.filter.push_back(bare);
+    times.element.push_back(in_element);
+    times.extra.push_back(in_element - bare);
+    times.identity.push_back(nothing);
+    times.equaliz0r.push_back(theirs);
   }
-  const double bare = median(times[0]);
-  const double in_element = median(times[1]);
+  const double bare = median(times.filter);
+  const double in_element = median(times.element);
   nlohmann::json row{{"format", to_string(format)}, {"width", kWidth},
                      {"height", kHeight},           {"threads", threads},
                      {"filter_ms", bare},           {"element_ms", in_element},
-                     {"overhead", in_element / bare - 1}};
+                     {"overhead_ms", median(times.extra)},
+                     {"overhead", median(times.extra) / bare},
+                     {"identity_ms", median(times.identity)}};
   if (frei0r) {
-    row["equaliz0r_ms"] = median(times[2]);
-    row["equaliz0r_ratio"] = median(times[2]) / in_element;
+    row["equaliz0r_ms"] = median(times.equaliz0r);
+    row["equaliz0r_ratio"] = median(times.equaliz0r) / in_element;
   }
   return row;
 }
@@ -203,18 +220,16 @@ int main(int argc, char** argv) {
   const bool with_frei0r = gst_element_factory_find("frei0r-filter-equaliz0r") != nullptr;
 
   nlohmann::json rows = nlohmann::json::array();
-  std::printf("%-6s %8s %10s %11s %9s %13s %6s\n", "format", "threads", "filter ms", "element ms",
-              "overhead", "equaliz0r ms", "ratio");
+  std::printf("%-6s %8s %10s %11s %9s %12s %13s %6s\n", "format", "threads", "filter ms",
+              "element ms", "overhead", "identity ms", "equaliz0r ms", "ratio");
   for (const int threads : {1, 2}) {
     for (const PixelFormat format :
          {PixelFormat::nv12, PixelFormat::i420, PixelFormat::bgr, PixelFormat::rgba}) {
-      // frei0r's filters take four bytes a pixel.
-      const nlohmann::json row =
-          compare_in_process(format, threads, with_frei0r && format == PixelFormat::rgba);
-      std::printf("%-6s %8d %10.3f %11.3f %8.1f%% %13.2f %6.1f\n",
+      const nlohmann::json row = compare_in_process(format, threads, with_frei0r);
+      std::printf("%-6s %8d %10.3f %11.3f %8.1f%% %12.3f %13.2f %6.1f\n",
                   std::string(to_string(format)).c_str(), threads, row["filter_ms"].get<double>(),
                   row["element_ms"].get<double>(), 100 * row["overhead"].get<double>(),
-                  row.value("equaliz0r_ms", 0.0), row.value("equaliz0r_ratio", 0.0));
+                  row["identity_ms"].get<double>(), row.value("equaliz0r_ms", 0.0), row.value("equaliz0r_ratio", 0.0));
       rows.push_back(row);
     }
   }

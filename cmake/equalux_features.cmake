@@ -83,6 +83,21 @@ else()
   equalux_feature(GSTREAMER FALSE "gstreamer-1.0 1.20 with its app, video and pbutils libraries not found")
 endif()
 
+# Where GStreamer looks for plugins, seen from its prefix: an install into the same prefix (/usr for
+# a distribution's GStreamer) is found without GST_PLUGIN_PATH.
+if(EQUALUX_HAVE_GSTREAMER)
+  pkg_get_variable(EQUALUX_GST_PREFIX gstreamer-1.0 prefix)
+  pkg_get_variable(EQUALUX_GST_PLUGINS gstreamer-1.0 pluginsdir)
+  cmake_path(IS_PREFIX EQUALUX_GST_PREFIX "${EQUALUX_GST_PLUGINS}" NORMALIZE EQUALUX_GST_INSIDE)
+  if(EQUALUX_GST_INSIDE)
+    file(RELATIVE_PATH EQUALUX_GST_PLUGINS "${EQUALUX_GST_PREFIX}" "${EQUALUX_GST_PLUGINS}")
+  else()
+    set(EQUALUX_GST_PLUGINS ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0)
+  endif()
+  set(EQUALUX_GST_PLUGIN_DIR ${EQUALUX_GST_PLUGINS} CACHE STRING
+    "Folder of the GStreamer plugin, from the install prefix or absolute")
+endif()
+
 # The elements take CUDA memory where both GStreamer's library of it and the toolkit, whose headers
 # that includes, are there.
 set(EQUALUX_HAVE_GSTREAMER_CUDA OFF)
