@@ -2,8 +2,8 @@
 // histeq, on the same 1920x1080 frames in the same run.
 //
 // The element, the bare filter, GStreamer's identity (what a push through an element costs) and
-// equaliz0r take turns on every frame, in this process. histeq runs in ffmpeg on the same frames out
-// of a file; its time is that of the run less that of a run without it, again in turns.
+// equaliz0r take turns on every frame, in this process. histeq runs in ffmpeg on the same frames
+// out of a file; its time is that of the run less that of a run without it, again in turns.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,12 +14,11 @@
 #include <string>
 #include <vector>
 
+#include <equalux/filter.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
-
-#include <equalux/filter.h>
 
 #include "gstreamer/gst_formats.h"
 #include "support/bench_frames.h"
@@ -51,9 +50,9 @@ double median(std::vector<double> values) {
 GstBuffer* buffer_around(const Image& image) {
   const ConstImageView view = image.view();
   const ImageLayout layout = image_layout(view.desc);
-  GstBuffer* buffer = gst_buffer_new_wrapped_full(
-      static_cast<GstMemoryFlags>(0), const_cast<std::uint8_t*>(view.data[0]), layout.bytes, 0,
-      layout.bytes, nullptr, nullptr);
+  GstBuffer* buffer = gst_buffer_new_wrapped_full(static_cast<GstMemoryFlags>(0),
+                                                  const_cast<std::uint8_t*>(view.data[0]),
+                                                  layout.bytes, 0, layout.bytes, nullptr, nullptr);
   gsize offset[GST_VIDEO_MAX_PLANES] = {};
   gint stride[GST_VIDEO_MAX_PLANES] = {};
   const int planes = traits(view.desc.format).planes;
@@ -74,11 +73,11 @@ class Element {
   Element(const std::string& launch, PixelFormat format)
       : harness_(gst_harness_new_parse(launch.c_str())) {
     gst_harness_set_src_caps_str(
-        harness_, (std::string("video/x-raw,format=") +
-                   gst_video_format_to_string(gst::to_gst(format)) +
-                   ",width=1920,height=1080,framerate=25/1,colorimetry=(string)" +
-                   (traits(format).model == ColorModel::rgb ? "sRGB" : "bt601"))
-                      .c_str());
+        harness_,
+        (std::string("video/x-raw,format=") + gst_video_format_to_string(gst::to_gst(format)) +
+         ",width=1920,height=1080,framerate=25/1,colorimetry=(string)" +
+         (traits(format).model == ColorModel::rgb ? "sRGB" : "bt601"))
+            .c_str());
   }
   ~Element() { gst_harness_teardown(harness_); }
   Element(const Element&) = delete;
@@ -96,8 +95,8 @@ class Element {
 std::string equaliz0r_launch(PixelFormat format) {
   const std::string filter = "frei0r-filter-equaliz0r";
   if (format == PixelFormat::rgba) return filter;
-  return "videoconvert ! " + filter + " ! videoconvert ! video/x-raw,format=" +
-         gst_video_format_to_string(gst::to_gst(format));
+  return "videoconvert ! " + filter +
+         " ! videoconvert ! video/x-raw,format=" + gst_video_format_to_string(gst::to_gst(format));
 }
 
 nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_frei0r) {
@@ -150,9 +149,12 @@ nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_fre
   }
   const double bare = median(times.filter);
   const double in_element = median(times.element);
-  nlohmann::json row{{"format", to_string(format)}, {"width", kWidth},
-                     {"height", kHeight},           {"threads", threads},
-                     {"filter_ms", bare},           {"element_ms", in_element},
+  nlohmann::json row{{"format", to_string(format)},
+                     {"width", kWidth},
+                     {"height", kHeight},
+                     {"threads", threads},
+                     {"filter_ms", bare},
+                     {"element_ms", in_element},
                      {"overhead_ms", median(times.extra)},
                      {"overhead", median(times.extra) / bare},
                      {"identity_ms", median(times.identity)}};
@@ -166,7 +168,9 @@ nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_fre
 /// Frames as ffmpeg's rawvideo; gone with the object.
 class RawFile {
  public:
-  RawFile() : path_(std::filesystem::temp_directory_path() / ("compare_gst." + std::to_string(getpid()))) {
+  RawFile()
+      : path_(std::filesystem::temp_directory_path() /
+              ("compare_gst." + std::to_string(getpid()))) {
     std::ofstream out(path_, std::ios::binary);
     const ImageDesc desc{PixelFormat::rgba, kWidth, kHeight};
     for (const Image& image : natural_frames(desc, kFileFrames)) {
@@ -181,10 +185,10 @@ class RawFile {
   RawFile& operator=(const RawFile&) = delete;
 
   [[nodiscard]] double ffmpeg_ms(const std::string& filter) const {
-    const std::string command =
-        "ffmpeg -v error -nostdin -stream_loop " + std::to_string(kFileLoops - 1) +
-        " -f rawvideo -pix_fmt rgba -s 1920x1080 -i " + path_.string() + " -vf " + filter +
-        " -f null - >/dev/null 2>&1";
+    const std::string command = "ffmpeg -v error -nostdin -stream_loop " +
+                                std::to_string(kFileLoops - 1) +
+                                " -f rawvideo -pix_fmt rgba -s 1920x1080 -i " + path_.string() +
+                                " -vf " + filter + " -f null - >/dev/null 2>&1";
     int status = 0;
     const double ms = ms_of([&] { status = std::system(command.c_str()); });
     return status == 0 ? ms : -1;
@@ -216,7 +220,8 @@ int main(int argc, char** argv) {
   const std::string json_path = argc > 1 ? argv[1] : "";
   gst_init(nullptr, nullptr);
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
-  gst_registry_scan_path(gst_registry_get(), (program.parent_path().parent_path() / "lib" / "gstreamer-1.0").c_str());
+  gst_registry_scan_path(gst_registry_get(),
+                         (program.parent_path().parent_path() / "lib" / "gstreamer-1.0").c_str());
   const bool with_frei0r = gst_element_factory_find("frei0r-filter-equaliz0r") != nullptr;
 
   nlohmann::json rows = nlohmann::json::array();
@@ -229,14 +234,14 @@ int main(int argc, char** argv) {
       std::printf("%-6s %8d %10.3f %11.3f %8.1f%% %12.3f %13.2f %6.1f\n",
                   std::string(to_string(format)).c_str(), threads, row["filter_ms"].get<double>(),
                   row["element_ms"].get<double>(), 100 * row["overhead"].get<double>(),
-                  row["identity_ms"].get<double>(), row.value("equaliz0r_ms", 0.0), row.value("equaliz0r_ratio", 0.0));
+                  row["identity_ms"].get<double>(), row.value("equaliz0r_ms", 0.0),
+                  row.value("equaliz0r_ratio", 0.0));
       rows.push_back(row);
     }
   }
   const double histeq = histeq_ms();
-  nlohmann::json result{{"simd", cpu_simd_target()},
-                        {"gstreamer", gst_version_string()},
-                        {"results", rows}};
+  nlohmann::json result{
+      {"simd", cpu_simd_target()}, {"gstreamer", gst_version_string()}, {"results", rows}};
   if (histeq > 0) {
     result["histeq_ms"] = histeq;
     for (const nlohmann::json& row : rows) {

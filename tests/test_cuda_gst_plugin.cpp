@@ -118,8 +118,8 @@ class CudaPictures {
         caps_.get(), gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_CUDA_MEMORY, nullptr));
     GstStructure* config = gst_buffer_pool_get_config(pool_.get());
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    gst_buffer_pool_config_set_params(
-        config, caps_.get(), static_cast<guint>(GST_VIDEO_INFO_SIZE(&stream.info)), 0, 0);
+    gst_buffer_pool_config_set_params(config, caps_.get(),
+                                      static_cast<guint>(GST_VIDEO_INFO_SIZE(&stream.info)), 0, 0);
     gst_buffer_pool_set_config(pool_.get(), config);
     gst_buffer_pool_set_active(pool_.get(), TRUE);
   }
@@ -282,8 +282,9 @@ TEST_F(CudaGstPlugin, ElementsInARowAndSideBySideShareOneContext) {
   }
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   const gst::BusPtr bus(gst_element_get_bus(pipeline));
-  const gst::MessagePtr end(gst_bus_timed_pop_filtered(
-      bus.get(), 60 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+  const gst::MessagePtr end(
+      gst_bus_timed_pop_filtered(bus.get(), 60 * GST_SECOND,
+                                 static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
   gst_element_set_state(pipeline, GST_STATE_NULL);
   gst_object_unref(pipeline);
   ASSERT_NE(end, nullptr);
@@ -308,7 +309,8 @@ TEST_F(CudaGstPlugin, PropertiesChangeWhilePlaying) {
       for (int i = 0; i < 50; ++i) {
         gst_util_set_object_arg(G_OBJECT(e.get()), "scaler", i % 2 == 0 ? "min-max" : "max-abs");
         gst_util_set_object_arg(G_OBJECT(e.get()), "chain", i % 3 == 0 ? "staged" : "fused");
-        g_object_set(e.get(), "bins", 2 + 37 * i, "split", 0.01 * i, "enabled", i % 5 != 0, nullptr);
+        g_object_set(e.get(), "bins", 2 + 37 * i, "split", 0.01 * i, "enabled", i % 5 != 0,
+                     nullptr);
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       }
     });

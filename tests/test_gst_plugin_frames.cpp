@@ -91,8 +91,8 @@ TEST(GstPluginFrames, ColourOfTheCapsIsUsed) {
   Harness harness("equalux backend=cpu");
   std::vector<std::vector<std::uint8_t>> results;
   for (const char* colorimetry : {"bt601", "bt709", "bt2020", "1:4:0:0"}) {
-    const Stream stream = stream_of(PixelFormat::y444, 64, 48,
-                                    std::string("colorimetry=(string)") + colorimetry);
+    const Stream stream =
+        stream_of(PixelFormat::y444, 64, 48, std::string("colorimetry=(string)") + colorimetry);
     harness.set_caps(stream);
     BufferPtr buffer = picture(stream, 1, Layout::usual, Content::noise);
     results.push_back(filtered(buffer.get(), stream));
@@ -107,8 +107,8 @@ TEST(GstPluginFrames, InterlacedFramesKeepChromaInItsField) {
   const auto flag_tff = GST_VIDEO_BUFFER_FLAG_TFF;
   for (const bool mixed : {false, true}) {
     Harness harness("equalux backend=cpu");
-    const Stream stream =
-        stream_of(PixelFormat::i420, 62, 46, mixed ? "interlace-mode=mixed" : "interlace-mode=interleaved");
+    const Stream stream = stream_of(PixelFormat::i420, 62, 46,
+                                    mixed ? "interlace-mode=mixed" : "interlace-mode=interleaved");
     harness.set_caps(stream);
     BufferPtr buffer = picture(stream, 1, Layout::usual, Content::noise);
     GST_BUFFER_FLAG_SET(buffer.get(), GST_VIDEO_BUFFER_FLAG_INTERLACED | flag_tff);
@@ -216,9 +216,12 @@ TEST(GstPluginFrames, SplitLeavesTheLeftSide) {
     for (int p = 0; p < traits(format).planes; ++p) {
       const std::size_t row = row_bytes(stream.desc, p);
       const std::size_t kept = static_cast<std::size_t>(
-          p > 0 ? columns / 2 : (format == PixelFormat::i420 ? columns : columns * (format == PixelFormat::bgr ? 3 : 2)));
+          p > 0 ? columns / 2
+                : (format == PixelFormat::i420 ? columns
+                                               : columns * (format == PixelFormat::bgr ? 3 : 2)));
       for (int y = 0; y < plane_rows(stream.desc, p); ++y, at += row)
-        std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(at), kept, wanted.begin() + static_cast<std::ptrdiff_t>(at));
+        std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(at), kept,
+                    wanted.begin() + static_cast<std::ptrdiff_t>(at));
     }
     ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
     EXPECT_EQ(samples_of(harness.pull().get(), stream), wanted);
@@ -278,20 +281,20 @@ TEST(GstPluginFrames, RegionsOfEveryFormatStayInTheFrame) {
 TEST(GstPluginFrames, TheProgramMakesTheSameBytes) {
   const TemporaryFolder folder;
   folder.write("in.y4m", dim_y4m(161, 91, 3));
-  const ProgramResult run = run_program({"run", folder / "in.y4m", "-o", "-", "--preset", "plain",
-                                         "--backend", "cpu", "--quiet"});
+  const ProgramResult run = run_program(
+      {"run", folder / "in.y4m", "-o", "-", "--preset", "plain", "--backend", "cpu", "--quiet"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const PipelineEnd end = run_pipeline(
-      "filesrc location=" + (folder / "in.y4m") + " ! y4mdec ! equalux backend=cpu ! y4menc ! " +
-      "filesink location=" + (folder / "out.y4m"));
+  const PipelineEnd end = run_pipeline("filesrc location=" + (folder / "in.y4m") +
+                                       " ! y4mdec ! equalux backend=cpu ! y4menc ! " +
+                                       "filesink location=" + (folder / "out.y4m"));
   ASSERT_TRUE(end.eos) << end.error;
   const std::string frame = "FRAME\n";
   const std::string ours = folder.read("out.y4m");
   EXPECT_EQ(ours.substr(ours.find(frame)), run.out.substr(run.out.find(frame)));
 
   folder.write("in.ppm", dim_ppm(160, 90));
-  const ProgramResult image = run_program({"image", folder / "in.ppm", folder / "out.ppm",
-                                           "--backend", "cpu", "--quiet"});
+  const ProgramResult image =
+      run_program({"image", folder / "in.ppm", folder / "out.ppm", "--backend", "cpu", "--quiet"});
   ASSERT_EQ(image.exit_code, 0) << image.err;
   Harness harness("equalux backend=cpu");
   const Stream stream = stream_of(PixelFormat::rgb, 160, 90);

@@ -245,8 +245,8 @@ TEST(GstPluginStream, WrongPropertiesAreNamedAtTheStart) {
       {"pixels-per-thread=3 chain=staged", "pixels-per-thread is 3"},
   };
   for (const auto& [properties, text] : cases) {
-    const PipelineEnd end =
-        run_pipeline(std::string("videotestsrc num-buffers=2 ! equalux ") + properties + " ! fakesink");
+    const PipelineEnd end = run_pipeline(std::string("videotestsrc num-buffers=2 ! equalux ") +
+                                         properties + " ! fakesink");
     EXPECT_FALSE(end.eos);
     EXPECT_THAT(end.error, HasSubstr(text));
   }
@@ -255,8 +255,8 @@ TEST(GstPluginStream, WrongPropertiesAreNamedAtTheStart) {
 TEST(GstPluginStream, WithoutADeviceCudaIsAnErrorAndAutoTheCpu) {
   if (cuda_status().available) GTEST_SKIP() << "a CUDA device is here";
   for (const char* properties : {"backend=cuda", "chain=staged scan=cub"}) {
-    const PipelineEnd end = run_pipeline(
-        std::string("videotestsrc num-buffers=2 ! equalux ") + properties + " ! fakesink");
+    const PipelineEnd end = run_pipeline(std::string("videotestsrc num-buffers=2 ! equalux ") +
+                                         properties + " ! fakesink");
     EXPECT_THAT(end.error, HasSubstr("cuda: "));
   }
   Harness harness("equalux");
@@ -393,12 +393,35 @@ TEST(GstPluginStream, MemcheckFindsNothing) {
   if (!has_program("gst-launch-1.0") || !has_program("valgrind")) {
     GTEST_SKIP() << "valgrind or gst-launch-1.0 is not installed";
   }
-  const auto [text, status] = output_of(
-      "GST_PLUGIN_PATH=" + plugin_folder() +
-      " G_SLICE=always-malloc GST_REGISTRY_FORK=no valgrind -q --error-exitcode=9 "
-      "--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite "
-      "--suppressions=" EQUALUX_SOURCE_FOLDER "/tests/support/gstreamer.supp" + kLaunch);
+  const auto [text, status] =
+      output_of("GST_PLUGIN_PATH=" + plugin_folder() +
+                " G_SLICE=always-malloc GST_REGISTRY_FORK=no valgrind -q --error-exitcode=9 "
+                "--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite "
+                "--suppressions=" EQUALUX_SOURCE_FOLDER "/tests/support/gstreamer.supp" +
+                kLaunch);
   EXPECT_EQ(status, 0) << text;
+}
+
+TEST(GstPluginStream, RecipesRunAsWritten) {
+  if (!has_program("gst-launch-1.0")) GTEST_SKIP() << "gst-launch-1.0 is not installed";
+  const std::string folder = EQUALUX_SOURCE_FOLDER "/samples/gst/";
+  const std::string path = "GST_PLUGIN_PATH=" + plugin_folder() + " ";
+  const std::string ends = path + "SOURCE='videotestsrc num-buffers=10' SINK=fakesink ";
+  const std::string live = " 'videotestsrc num-buffers=10 ! equalux name=e ! fakesink'";
+  std::vector<std::string> commands;
+  for (const char* recipe : {"webcam_to_window.sh", "webcam_to_virtual_camera.sh",
+                             "rtsp_to_window.sh rtsp://localhost/", "before_after.sh"}) {
+    std::string command = ends;
+    commands.push_back(command.append(folder).append(recipe));
+  }
+  commands.push_back(path + plugin_folder() + "/../../bin/sample_live_property" + live);
+  if (std::system("/usr/bin/python3 -c 'import gi' 2>/dev/null") == 0) {
+    commands.push_back(path + folder + "live_property.py" + live);
+  }
+  for (const std::string& command : commands) {
+    const auto [text, status] = output_of("timeout 60 " + ("env " + command));
+    EXPECT_EQ(status, 0) << command << "\n" << text;
+  }
 }
 
 }  // namespace

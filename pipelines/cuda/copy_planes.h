@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/image.h>
 
 /// Frames copied to, from and within a device.

@@ -41,8 +41,8 @@ View part(const View& view, const Rect& rect) {
     const bool chroma = p > 0;
     const int shift_x = chroma || t.planes == 1 ? t.chroma_shift_x : 0;
     const int shift_y = chroma ? t.chroma_shift_y : 0;
-    result.data[i] += view.stride[i] * (rect.y >> shift_y) +
-                      std::ptrdiff_t{t.step[i]} * (rect.x >> shift_x);
+    result.data[i] +=
+        view.stride[i] * (rect.y >> shift_y) + std::ptrdiff_t{t.step[i]} * (rect.x >> shift_x);
   }
   return result;
 }

@@ -18,8 +18,7 @@ void copy_on_device(const ConstImageView& from, const ImageView& to, void* strea
 
 }  // namespace
 
-AreaProcessor make_device_processor(const RecipePtr& recipe, int device,
-                                      std::size_t depth) {
+AreaProcessor make_device_processor(const RecipePtr& recipe, int device, std::size_t depth) {
   const CudaDevice chosen = choose_cuda_device(device);
   // The application may use the same device through a copy of the library of its own.
   const CudaOptions options{chosen.number, Launches::separate};

@@ -26,7 +26,8 @@ int device_of(GstCudaContext* context) {
 }
 
 GstCudaMemory* memory_of(GstBuffer* buffer) {
-  if (gst_buffer_n_memory(buffer) != 1 || gst_is_cuda_memory(gst_buffer_peek_memory(buffer, 0)) == FALSE) {
+  if (gst_buffer_n_memory(buffer) != 1 ||
+      gst_is_cuda_memory(gst_buffer_peek_memory(buffer, 0)) == FALSE) {
     throw Error(ExitCode::bad_input,
                 "a buffer is not one piece of CUDA memory, as the caps say it must be");
   }
@@ -45,11 +46,12 @@ class GstCudaMemoryUse final : public CudaMemory {
   ~GstCudaMemoryUse() override { leave_context(); }
 
   void set_context(GstContext* context, int device) override {
-    gst_cuda_handle_set_context(element_, context, device, &context_);
+    // What exists belongs to the context that it was made in.
+    if (context_ == nullptr) gst_cuda_handle_set_context(element_, context, device, &context_);
   }
 
   bool answer_context(GstQuery* query) override {
-    return gst_cuda_handle_context_query(element_, query, context_) != FALSE;
+    return context_ != nullptr && gst_cuda_handle_context_query(element_, query, context_) != FALSE;
   }
 
   void ensure_context(int device) override {

@@ -15,9 +15,9 @@ namespace {
 // In the order in which a source that has the choice should take them: those without conversion of
 // chroma and of little memory first.
 constexpr std::array kSystemFormats{
-    PixelFormat::nv12, PixelFormat::i420, PixelFormat::yuy2,  PixelFormat::uyvy, PixelFormat::y42b,
-    PixelFormat::y444, PixelFormat::bgrx, PixelFormat::rgbx,  PixelFormat::xrgb, PixelFormat::xbgr,
-    PixelFormat::bgra, PixelFormat::rgba, PixelFormat::argb,  PixelFormat::abgr, PixelFormat::bgr,
+    PixelFormat::nv12, PixelFormat::i420, PixelFormat::yuy2, PixelFormat::uyvy, PixelFormat::y42b,
+    PixelFormat::y444, PixelFormat::bgrx, PixelFormat::rgbx, PixelFormat::xrgb, PixelFormat::xbgr,
+    PixelFormat::bgra, PixelFormat::rgba, PixelFormat::argb, PixelFormat::abgr, PixelFormat::bgr,
     PixelFormat::rgb,  PixelFormat::gray8};
 // What NVIDIA's decoders, encoders and converters have in common; their allocator has no gray.
 constexpr std::array kCudaFormats{PixelFormat::nv12, PixelFormat::rgba, PixelFormat::bgra,

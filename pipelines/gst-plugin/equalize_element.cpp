@@ -78,9 +78,8 @@ static void gst_equalux_class_init(GstEqualuxClass* klass) {
       element, "Histogram equalizer", "Filter/Effect/Video",
       "Makes low-contrast video readable: equalizes the value channel of HSV, on the CPU or a GPU",
       "The equalux maintainers <maintainers@equalux.example>");
-  add_pad_templates(element, [](equalux::PixelFormat format) {
-    return EqualizeRecipe({}).accepts(format);
-  });
+  add_pad_templates(element,
+                    [](equalux::PixelFormat format) { return EqualizeRecipe({}).accepts(format); });
 }
 
 static void gst_equalux_init(GstEqualux* self) {

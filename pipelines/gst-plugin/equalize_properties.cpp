@@ -23,18 +23,15 @@ enum EqualizeProperty : guint {
 
 GType scaler_type() {
   static constexpr std::array kDescriptions{
-      "Cumulative histogram over the number of pixels",
-      "The same, stretched from the first bin on",
+      "Cumulative histogram over the number of pixels", "The same, stretched from the first bin on",
       "The same, stretched from the first bin that is not empty on"};
-  static const GType type =
-      register_enum("GstEqualuxScaler", enum_names<Scaler>(), kDescriptions);
+  static const GType type = register_enum("GstEqualuxScaler", enum_names<Scaler>(), kDescriptions);
   return type;
 }
 
 GType chain_type() {
-  static constexpr std::array kDescriptions{
-      "Two passes over the frame, exact; any format",
-      "The published stages, for study; RGB and GRAY8"};
+  static constexpr std::array kDescriptions{"Two passes over the frame, exact; any format",
+                                            "The published stages, for study; RGB and GRAY8"};
   static const GType type = register_enum("GstEqualuxChain", enum_names<Chain>(), kDescriptions);
   return type;
 }
@@ -42,29 +39,28 @@ GType chain_type() {
 GType rgb_to_hsv_type() {
   static constexpr std::array kDescriptions{"Neighbouring threads read neighbouring pixels",
                                             "Each thread reads a run of pixels"};
-  static const GType type = register_enum("GstEqualuxRgbToHsv", enum_names<RgbToHsvVariant>(),
-                                          kDescriptions, true);
+  static const GType type =
+      register_enum("GstEqualuxRgbToHsv", enum_names<RgbToHsvVariant>(), kDescriptions, true);
   return type;
 }
 
 GType histogram_type() {
   static constexpr std::array kDescriptions{"Counts in global memory",
                                             "Counts in each block's shared memory first"};
-  static const GType type = register_enum("GstEqualuxHistogram", enum_names<HistogramVariant>(),
-                                          kDescriptions, true);
+  static const GType type =
+      register_enum("GstEqualuxHistogram", enum_names<HistogramVariant>(), kDescriptions, true);
   return type;
 }
 
 GType scan_type() {
-  static constexpr std::array kDescriptions{
-      "One bin after another",
-      "From both ends",
-      "From both ends, in shared memory (GPU)",
-      "Kogge and Stone",
-      "Kogge and Stone, in shared memory (GPU)",
-      "Brent and Kung",
-      "Brent and Kung, in shared memory (GPU)",
-      "CUB's scan (GPU)"};
+  static constexpr std::array kDescriptions{"One bin after another",
+                                            "From both ends",
+                                            "From both ends, in shared memory (GPU)",
+                                            "Kogge and Stone",
+                                            "Kogge and Stone, in shared memory (GPU)",
+                                            "Brent and Kung",
+                                            "Brent and Kung, in shared memory (GPU)",
+                                            "CUB's scan (GPU)"};
   static const GType type =
       register_enum("GstEqualuxScan", enum_names<ScanVariant>(), kDescriptions, true);
   return type;
@@ -73,15 +69,14 @@ GType scan_type() {
 GType equalize_type() {
   static constexpr std::array kDescriptions{"A division for each pixel",
                                             "A division for each bin, a look-up for each pixel"};
-  static const GType type = register_enum("GstEqualuxEqualize", enum_names<EqualizeVariant>(),
-                                          kDescriptions, true);
+  static const GType type =
+      register_enum("GstEqualuxEqualize", enum_names<EqualizeVariant>(), kDescriptions, true);
   return type;
 }
 
 void install_knob(GObjectClass* klass, guint id, const char* name, const char* nick,
                   const char* blurb, GType type) {
-  g_object_class_install_property(klass, id,
-                                  g_param_spec_enum(name, nick, blurb, type, 0, kLive));
+  g_object_class_install_property(klass, id, g_param_spec_enum(name, nick, blurb, type, 0, kLive));
 }
 
 void install_launch_shape(GObjectClass* klass) {
@@ -158,21 +153,40 @@ bool set_equalize_property(EqualizeSettings& settings, guint id, const GValue* v
   EqualizeParams& params = settings.params;
   StagedParams& staged = params.staged;
   switch (id) {
-    case kScaler: params.scaler = static_cast<Scaler>(g_value_get_enum(value)); break;
-    case kBins: params.bins = g_value_get_int(value); break;
-    case kChain: params.chain = static_cast<Chain>(g_value_get_enum(value)); break;
-    case kRgbToHsv: staged.rgb_to_hsv = knob_from<RgbToHsvVariant>(value); break;
-    case kHistogram: staged.histogram = knob_from<HistogramVariant>(value); break;
-    case kScan: staged.scan = knob_from<ScanVariant>(value); break;
-    case kEqualize: staged.equalize = knob_from<EqualizeVariant>(value); break;
+    case kScaler:
+      params.scaler = static_cast<Scaler>(g_value_get_enum(value));
+      break;
+    case kBins:
+      params.bins = g_value_get_int(value);
+      break;
+    case kChain:
+      params.chain = static_cast<Chain>(g_value_get_enum(value));
+      break;
+    case kRgbToHsv:
+      staged.rgb_to_hsv = knob_from<RgbToHsvVariant>(value);
+      break;
+    case kHistogram:
+      staged.histogram = knob_from<HistogramVariant>(value);
+      break;
+    case kScan:
+      staged.scan = knob_from<ScanVariant>(value);
+      break;
+    case kEqualize:
+      staged.equalize = knob_from<EqualizeVariant>(value);
+      break;
     case kPixelsPerThread: {
       const gint number = g_value_get_int(value);
       staged.pixels_per_thread = number == 0 ? std::nullopt : std::optional<int>(number);
       break;
     }
-    case kGrid: settings.grid = text_from(value); break;
-    case kBlock: settings.block = text_from(value); break;
-    default: return false;
+    case kGrid:
+      settings.grid = text_from(value);
+      break;
+    case kBlock:
+      settings.block = text_from(value);
+      break;
+    default:
+      return false;
   }
   return true;
 }
@@ -181,17 +195,38 @@ bool get_equalize_property(const EqualizeSettings& settings, guint id, GValue* v
   const EqualizeParams& params = settings.params;
   const StagedParams& staged = params.staged;
   switch (id) {
-    case kScaler: g_value_set_enum(value, static_cast<gint>(params.scaler)); break;
-    case kBins: g_value_set_int(value, params.bins); break;
-    case kChain: g_value_set_enum(value, static_cast<gint>(params.chain)); break;
-    case kRgbToHsv: set_knob(value, staged.rgb_to_hsv); break;
-    case kHistogram: set_knob(value, staged.histogram); break;
-    case kScan: set_knob(value, staged.scan); break;
-    case kEqualize: set_knob(value, staged.equalize); break;
-    case kPixelsPerThread: g_value_set_int(value, staged.pixels_per_thread.value_or(0)); break;
-    case kGrid: set_text(value, settings.grid); break;
-    case kBlock: set_text(value, settings.block); break;
-    default: return false;
+    case kScaler:
+      g_value_set_enum(value, static_cast<gint>(params.scaler));
+      break;
+    case kBins:
+      g_value_set_int(value, params.bins);
+      break;
+    case kChain:
+      g_value_set_enum(value, static_cast<gint>(params.chain));
+      break;
+    case kRgbToHsv:
+      set_knob(value, staged.rgb_to_hsv);
+      break;
+    case kHistogram:
+      set_knob(value, staged.histogram);
+      break;
+    case kScan:
+      set_knob(value, staged.scan);
+      break;
+    case kEqualize:
+      set_knob(value, staged.equalize);
+      break;
+    case kPixelsPerThread:
+      g_value_set_int(value, staged.pixels_per_thread.value_or(0));
+      break;
+    case kGrid:
+      set_text(value, settings.grid);
+      break;
+    case kBlock:
+      set_text(value, settings.block);
+      break;
+    default:
+      return false;
   }
   return true;
 }

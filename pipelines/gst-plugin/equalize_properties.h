@@ -2,9 +2,8 @@
 
 #include <string>
 
-#include <glib-object.h>
-
 #include <equalux/params.h>
+#include <glib-object.h>
 
 /// Equalization's parameters as properties, in the options' names and spellings.
 namespace equalux::gst {

@@ -3,9 +3,8 @@
 #include <atomic>
 #include <memory>
 
-#include <gst/base/gstbasetransform.h>
-
 #include <equalux/params.h>
+#include <gst/base/gstbasetransform.h>
 
 #include "filter_recipe.h"
 #include "frame_queue.h"

@@ -88,10 +88,10 @@ ImageDesc FilterStream::desc_of(GstBuffer* buffer) const {
     desc.width = as_int(meta->width);
     desc.height = as_int(meta->height);
     if (meta->format != GST_VIDEO_INFO_FORMAT(&info_)) {
-      throw Error(ExitCode::bad_input, std::string("a buffer's video meta says ") +
-                                           gst_video_format_to_string(meta->format) +
-                                           ", must be the caps' " +
-                                           gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)));
+      throw Error(ExitCode::bad_input,
+                  std::string("a buffer's video meta says ") +
+                      gst_video_format_to_string(meta->format) + ", must be the caps' " +
+                      gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)));
     }
   }
   return desc;
@@ -117,9 +117,10 @@ FrameFacts FilterStream::facts_of(GstBuffer* buffer) {
   facts.index = next_index_++ + dropped_;
   facts.dropped_before = std::exchange(dropped_, 0);
   next_index_ += facts.dropped_before;
-  if (GST_BUFFER_PTS_IS_VALID(buffer)) facts.pts_ns = static_cast<std::int64_t>(GST_BUFFER_PTS(buffer));
-  facts.discontinuity = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) ||
-                        facts.dropped_before > 0;
+  if (GST_BUFFER_PTS_IS_VALID(buffer))
+    facts.pts_ns = static_cast<std::int64_t>(GST_BUFFER_PTS(buffer));
+  facts.discontinuity =
+      GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) || facts.dropped_before > 0;
   facts.field_order = field_order_of(info_, buffer);
   return facts;
 }

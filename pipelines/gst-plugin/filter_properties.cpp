@@ -27,9 +27,8 @@ constexpr int kMostThreads = 1024;
 constexpr guint kMostQueueDepth = 16;
 
 GType backend_type() {
-  static constexpr std::array kDescriptions{
-      "The GPU where one answers, else the CPU", "The CPU",
-      "An NVIDIA GPU; an error where none answers"};
+  static constexpr std::array kDescriptions{"The GPU where one answers, else the CPU", "The CPU",
+                                            "An NVIDIA GPU; an error where none answers"};
   static const GType type =
       register_enum("GstEqualuxBackend", enum_names<Backend>(), kDescriptions);
   return type;
@@ -43,10 +42,11 @@ void install_backend_properties(GObjectClass* klass) {
                         backend_type(), static_cast<int>(Backend::automatic), kReady));
   g_object_class_install_property(
       klass, kDevice,
-      g_param_spec_int("cuda-device-id", "CUDA device",
-                       "Number of the GPU (-1 = that of the buffers or neighbours, else the one with "
-                       "most free memory)",
-                       -1, G_MAXINT, -1, kReady));
+      g_param_spec_int(
+          "cuda-device-id", "CUDA device",
+          "Number of the GPU (-1 = that of the buffers or neighbours, else the one with "
+          "most free memory)",
+          -1, G_MAXINT, -1, kReady));
   g_object_class_install_property(
       klass, kThreads,
       g_param_spec_int("threads", "Threads", "Threads of the CPU backend (0 = all cores)", 0,
@@ -67,13 +67,15 @@ void install_picture_properties(GObjectClass* klass) {
   g_object_class_install_property(
       klass, kSplit,
       g_param_spec_double("split", "Split",
-                          "Share of the width, from the left, that stays as it was", 0, 1, 0, kLive));
+                          "Share of the width, from the left, that stays as it was", 0, 1, 0,
+                          kLive));
   g_object_class_install_property(
       klass, kRegions,
-      g_param_spec_boolean("regions", "Regions",
-                           "Filter only what region-of-interest metas enclose, each with a histogram "
-                           "of its own",
-                           FALSE, kLive));
+      g_param_spec_boolean(
+          "regions", "Regions",
+          "Filter only what region-of-interest metas enclose, each with a histogram "
+          "of its own",
+          FALSE, kLive));
 }
 
 void install_report_properties(GObjectClass* klass) {
@@ -86,10 +88,10 @@ void install_report_properties(GObjectClass* klass) {
       klass, kDeviceUsed,
       g_param_spec_string("device-used", "Device used", "Backend and device that filter the stream",
                           nullptr, kReadOnly));
-  g_object_class_install_property(
-      klass, kLastTimings,
-      g_param_spec_boxed("last-timings", "Last timings",
-                         "What the last frame cost, in milliseconds", GST_TYPE_STRUCTURE, kReadOnly));
+  g_object_class_install_property(klass, kLastTimings,
+                                  g_param_spec_boxed("last-timings", "Last timings",
+                                                     "What the last frame cost, in milliseconds",
+                                                     GST_TYPE_STRUCTURE, kReadOnly));
 }
 
 }  // namespace
@@ -121,15 +123,33 @@ void set_filter_property(GObject* object, guint id, const GValue* value, GParamS
   const ObjectLock lock(self);
   FilterSettings& settings = *self->settings;
   switch (id) {
-    case kBackend: settings.backend = static_cast<Backend>(g_value_get_enum(value)); break;
-    case kDevice: settings.device = g_value_get_int(value); break;
-    case kThreads: settings.threads = g_value_get_int(value); break;
-    case kQueueDepth: settings.queue_depth = g_value_get_uint(value); break;
-    case kEnabled: settings.enabled = g_value_get_boolean(value) != FALSE; break;
-    case kSplit: settings.split = g_value_get_double(value); break;
-    case kRegions: settings.regions = g_value_get_boolean(value) != FALSE; break;
-    case kMessageTimings: settings.message_timings = g_value_get_boolean(value) != FALSE; break;
-    default: G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec); return;
+    case kBackend:
+      settings.backend = static_cast<Backend>(g_value_get_enum(value));
+      break;
+    case kDevice:
+      settings.device = g_value_get_int(value);
+      break;
+    case kThreads:
+      settings.threads = g_value_get_int(value);
+      break;
+    case kQueueDepth:
+      settings.queue_depth = g_value_get_uint(value);
+      break;
+    case kEnabled:
+      settings.enabled = g_value_get_boolean(value) != FALSE;
+      break;
+    case kSplit:
+      settings.split = g_value_get_double(value);
+      break;
+    case kRegions:
+      settings.regions = g_value_get_boolean(value) != FALSE;
+      break;
+    case kMessageTimings:
+      settings.message_timings = g_value_get_boolean(value) != FALSE;
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+      return;
   }
   ++self->changes->settings;
 }
@@ -140,13 +160,27 @@ void get_filter_property(GObject* object, guint id, GValue* value, GParamSpec* s
   const FilterSettings& settings = *self->settings;
   const FilterReport& report = *self->report;
   switch (id) {
-    case kBackend: g_value_set_enum(value, static_cast<int>(settings.backend)); break;
-    case kDevice: g_value_set_int(value, settings.device); break;
-    case kThreads: g_value_set_int(value, settings.threads); break;
-    case kQueueDepth: g_value_set_uint(value, settings.queue_depth); break;
-    case kEnabled: g_value_set_boolean(value, settings.enabled ? TRUE : FALSE); break;
-    case kSplit: g_value_set_double(value, settings.split); break;
-    case kRegions: g_value_set_boolean(value, settings.regions ? TRUE : FALSE); break;
+    case kBackend:
+      g_value_set_enum(value, static_cast<int>(settings.backend));
+      break;
+    case kDevice:
+      g_value_set_int(value, settings.device);
+      break;
+    case kThreads:
+      g_value_set_int(value, settings.threads);
+      break;
+    case kQueueDepth:
+      g_value_set_uint(value, settings.queue_depth);
+      break;
+    case kEnabled:
+      g_value_set_boolean(value, settings.enabled ? TRUE : FALSE);
+      break;
+    case kSplit:
+      g_value_set_double(value, settings.split);
+      break;
+    case kRegions:
+      g_value_set_boolean(value, settings.regions ? TRUE : FALSE);
+      break;
     case kMessageTimings:
       g_value_set_boolean(value, settings.message_timings ? TRUE : FALSE);
       break;
@@ -156,7 +190,8 @@ void get_filter_property(GObject* object, guint id, GValue* value, GParamSpec* s
     case kLastTimings:
       if (report.last.filtered) g_value_take_boxed(value, timings_structure(report.last).release());
       break;
-    default: G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
 }
 

@@ -74,9 +74,8 @@ void FilterStream::build(const ImageDesc& desc) {
                                     static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info_)),
                                     static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&info_)))
             : 0;
-  if (std::exchange(latency_, latency) != latency) {
-    gst_element_post_message(GST_ELEMENT(element_),
-                             gst_message_new_latency(GST_OBJECT(element_)));
+  if (latency_.exchange(latency) != latency) {
+    gst_element_post_message(GST_ELEMENT(element_), gst_message_new_latency(GST_OBJECT(element_)));
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -16,7 +17,7 @@
 namespace equalux::gst {
 
 /// The streaming side of one element. Called with the sink pad's stream lock held, or when no
-/// buffer can come; but for cuda(), which is fixed. Where something fails it posts a
+/// buffer can come; but for cuda() and latency(). Where something fails it posts a
 /// message that says what, and nothing is thrown.
 class FilterStream {
  public:
@@ -43,7 +44,7 @@ class FilterStream {
   void propose(GstQuery* query);
   bool decide(GstQuery* query);
 
-  /// What queue-depth adds to the pipeline's latency; 0 where the rate is not known.
+  /// What queue-depth adds to the pipeline's latency; 0 where the rate is not known. Any thread.
   [[nodiscard]] GstClockTime latency() const { return latency_; }
   [[nodiscard]] const GstVideoInfo& info() const { return info_; }
   [[nodiscard]] CudaMemory* cuda() { return cuda_.get(); }
@@ -75,13 +76,13 @@ class FilterStream {
   std::unique_ptr<CudaMemory> cuda_;  // null in builds without
 
   GstVideoInfo info_{};
-  ImageDesc desc_;               // of the caps
-  bool in_cuda_memory_ = false;  // the caps say so
-  bool on_device_ = false;       // system memory, filtered on a GPU
+  ImageDesc desc_;                // of the caps
+  bool in_cuda_memory_ = false;   // the caps say so
+  bool on_device_ = false;        // system memory, filtered on a GPU
   bool downstream_pool_ = false;  // downstream offers memory of a kind of its own
   bool downstream_video_meta_ = false;
-  AllocatorPtr allocator_;       // of memory that the processor reaches fast
-  GstClockTime latency_ = 0;
+  AllocatorPtr allocator_;  // of memory that the processor reaches fast
+  std::atomic<GstClockTime> latency_{0};
 
   FilterSettings settings_;
   RecipePtr recipe_;

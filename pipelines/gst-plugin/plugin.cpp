@@ -1,6 +1,5 @@
-#include <gst/gst.h>
-
 #include <equalux_version.h>
+#include <gst/gst.h>
 
 #include "cuda_memory.h"
 #include "equalize_element.h"

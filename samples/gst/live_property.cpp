@@ -49,7 +49,8 @@ gboolean on_message(GstBus*, GstMessage* message, gpointer data) {
 int main(int argc, char** argv) {
   gst_init(&argc, &argv);
   const std::string launch =
-      argc > 1 ? argv[1] : "videotestsrc num-buffers=300 ! equalux name=e ! videoconvert ! autovideosink";
+      argc > 1 ? argv[1]
+               : "videotestsrc num-buffers=300 ! equalux name=e ! videoconvert ! autovideosink";
   GError* error = nullptr;
   GstElement* pipeline = gst_parse_launch(launch.c_str(), &error);
   GstElement* filter = pipeline != nullptr ? gst_bin_get_by_name(GST_BIN(pipeline), "e") : nullptr;

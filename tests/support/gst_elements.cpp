@@ -55,11 +55,10 @@ gst::BufferPtr padded_buffer(const Stream& stream) {
   }
   gst::BufferPtr buffer(gst_buffer_new_allocate(nullptr, size, nullptr));
   gst_buffer_memset(buffer.get(), 0, 0xA5, size);
-  gst_buffer_add_video_meta_full(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE,
-                                 GST_VIDEO_INFO_FORMAT(&stream.info),
-                                 static_cast<guint>(stream.desc.width),
-                                 static_cast<guint>(stream.desc.height),
-                                 static_cast<guint>(planes), offset, stride);
+  gst_buffer_add_video_meta_full(
+      buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&stream.info),
+      static_cast<guint>(stream.desc.width), static_cast<guint>(stream.desc.height),
+      static_cast<guint>(planes), offset, stride);
   return buffer;
 }
 
@@ -86,10 +85,10 @@ void load_plugin() {
 
 Stream stream_of(PixelFormat format, int width, int height, const std::string& more_caps) {
   Stream stream{};
-  const std::string text =
-      std::string("video/x-raw,format=") + gst_video_format_to_string(gst::to_gst(format)) +
-      ",width=" + std::to_string(width) + ",height=" + std::to_string(height) + ",framerate=25/1" +
-      (more_caps.empty() ? "" : "," + more_caps);
+  const std::string text = std::string("video/x-raw,format=") +
+                           gst_video_format_to_string(gst::to_gst(format)) +
+                           ",width=" + std::to_string(width) + ",height=" + std::to_string(height) +
+                           ",framerate=25/1" + (more_caps.empty() ? "" : "," + more_caps);
   stream.caps.reset(gst_caps_from_string(text.c_str()));
   gst_video_info_from_caps(&stream.info, stream.caps.get());
   StreamInfo info;
@@ -99,11 +98,10 @@ Stream stream_of(PixelFormat format, int width, int height, const std::string& m
 }
 
 gst::BufferPtr picture(const Stream& stream, std::uint32_t seed, Layout layout, Content content) {
-  gst::BufferPtr buffer =
-      layout == Layout::padded
-          ? padded_buffer(stream)
-          : gst::BufferPtr(
-                gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&stream.info), nullptr));
+  gst::BufferPtr buffer = layout == Layout::padded
+                              ? padded_buffer(stream)
+                              : gst::BufferPtr(gst_buffer_new_allocate(
+                                    nullptr, GST_VIDEO_INFO_SIZE(&stream.info), nullptr));
   {
     const Map map(buffer.get(), stream, GST_MAP_READWRITE);
     fill(map.view(), content, seed);
@@ -162,9 +160,9 @@ PipelineEnd run_pipeline(const std::string& launch,
   const gst::BusPtr bus(gst_element_get_bus(parsed));
   gst_element_set_state(parsed, GST_STATE_PLAYING);
   if (meanwhile) meanwhile(parsed);
-  const gst::MessagePtr last(gst_bus_timed_pop_filtered(
-      bus.get(), static_cast<GstClockTime>(limit_s) * GST_SECOND,
-      static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+  const gst::MessagePtr last(
+      gst_bus_timed_pop_filtered(bus.get(), static_cast<GstClockTime>(limit_s) * GST_SECOND,
+                                 static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
   if (!last) {
     end.error = "no end within " + std::to_string(limit_s) + " s";
   } else if (GST_MESSAGE_TYPE(last.get()) == GST_MESSAGE_ERROR) {

@@ -72,7 +72,8 @@ struct PipelineEnd {
   bool eos = false;
   std::string error;
 };
-/// Runs a launch line until its end or `limit_s`, calling `meanwhile` with the pipeline once it plays.
+/// Runs a launch line until its end or `limit_s`, calling `meanwhile` with the pipeline once it
+/// plays.
 [[nodiscard]] PipelineEnd run_pipeline(const std::string& launch,
                                        const std::function<void(GstElement*)>& meanwhile = {},
                                        int limit_s = 60);
