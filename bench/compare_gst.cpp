@@ -96,7 +96,7 @@ std::string equaliz0r_launch(PixelFormat format) {
   const std::string filter = "frei0r-filter-equaliz0r";
   if (format == PixelFormat::rgba) return filter;
   return "videoconvert ! " + filter +
-         " ! videoconvert ! video/x-raw,format=" + gst_video_format_to_string(gst::to_gst(format));
+         " ! videoconvert ! capsfilter caps=video/x-raw,format=" + gst_video_format_to_string(gst::to_gst(format));
 }
 
 nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_frei0r) {

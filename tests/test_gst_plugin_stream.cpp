@@ -368,13 +368,22 @@ bool has_program(const char* name) {
   return std::system((std::string("command -v ") + name + " >/dev/null").c_str()) == 0;
 }
 
+/// Why no program from elsewhere can load the plugin here; null where gst-launch-1.0 can.
+const char* no_launch() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return "what the sanitizers instrument loads into instrumented programs only";
+#else
+  return has_program("gst-launch-1.0") ? nullptr : "gst-launch-1.0 is not installed";
+#endif
+}
+
 const std::string kLaunch =
     " gst-launch-1.0 -q videotestsrc num-buffers=8 ! video/x-raw,format=I420,width=66,height=50 ! "
     "equalux backend=cpu threads=1 queue-depth=1 split=0.5 ! tee name=t ! queue ! "
     "equalux backend=cpu threads=1 ! fakesink t. ! queue ! equalux chain=fused ! fakesink";
 
 TEST(GstPluginStream, LeavesNoObjectsBehind) {
-  if (!has_program("gst-launch-1.0")) GTEST_SKIP() << "gst-launch-1.0 is not installed";
+  if (const char* reason = no_launch()) GTEST_SKIP() << reason;
   const auto [text, status] =
       output_of("GST_PLUGIN_PATH=" + plugin_folder() +
                 " GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1" + kLaunch);
@@ -387,12 +396,8 @@ TEST(GstPluginStream, LeavesNoObjectsBehind) {
 }
 
 TEST(GstPluginStream, MemcheckFindsNothing) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "valgrind does not run what the sanitizers instrument";
-#endif
-  if (!has_program("gst-launch-1.0") || !has_program("valgrind")) {
-    GTEST_SKIP() << "valgrind or gst-launch-1.0 is not installed";
-  }
+  if (const char* reason = no_launch()) GTEST_SKIP() << reason;
+  if (!has_program("valgrind")) GTEST_SKIP() << "valgrind is not installed";
   const auto [text, status] =
       output_of("GST_PLUGIN_PATH=" + plugin_folder() +
                 " G_SLICE=always-malloc GST_REGISTRY_FORK=no valgrind -q --error-exitcode=9 "
@@ -403,7 +408,7 @@ TEST(GstPluginStream, MemcheckFindsNothing) {
 }
 
 TEST(GstPluginStream, RecipesRunAsWritten) {
-  if (!has_program("gst-launch-1.0")) GTEST_SKIP() << "gst-launch-1.0 is not installed";
+  if (const char* reason = no_launch()) GTEST_SKIP() << reason;
   const std::string folder = EQUALUX_SOURCE_FOLDER "/samples/gst/";
   const std::string path = "GST_PLUGIN_PATH=" + plugin_folder() + " ";
   const std::string ends = path + "SOURCE='videotestsrc num-buffers=10' SINK=fakesink ";
