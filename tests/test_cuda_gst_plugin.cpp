@@ -32,10 +32,8 @@ class CudaGstPlugin : public testing::Test {
 };
 
 std::string device_used(const Harness& harness) {
-  GstElement* element = gst_harness_find_element(harness.get(), "equalux");
   gchar* text = nullptr;
-  g_object_get(element, "device-used", &text, nullptr);
-  gst_object_unref(element);
+  g_object_get(harness.equalux(), "device-used", &text, nullptr);
   const gst::StringPtr owned(text);
   return text == nullptr ? "" : text;
 }

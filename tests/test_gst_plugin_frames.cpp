@@ -186,7 +186,7 @@ TEST(GstPluginFrames, GapsEmptyBuffersAndADisabledElementPassBuffersOn) {
   GST_BUFFER_FLAG_SET(gap.get(), GST_BUFFER_FLAG_GAP);
   expect_same(std::move(gap));
   expect_same(BufferPtr(gst_buffer_new()));
-  g_object_set(gst_harness_find_element(harness.get(), "equalux"), "enabled", FALSE, nullptr);
+  g_object_set(harness.equalux(), "enabled", FALSE, nullptr);
   expect_same(picture(stream, 2));
 }
 

@@ -26,10 +26,6 @@ Stream small(PixelFormat format = PixelFormat::nv12, int width = 64, int height 
   return stream_of(format, width, height);
 }
 
-GstElement* element_of(const Harness& harness) {
-  return gst_harness_find_element(harness.get(), "equalux");
-}
-
 /// Seeds of the pictures that have come out, by their times.
 std::vector<std::uint64_t> seeds_out(Harness& harness) {
   std::vector<std::uint64_t> seeds;
@@ -144,7 +140,7 @@ TEST(GstPluginStream, LateFramesAreSkipped) {
   harness.push(picture(stream, 50));
   EXPECT_EQ(seeds_out(harness), (std::vector<std::uint64_t>{0, 50}));
   GstStructure* timings = nullptr;
-  g_object_get(element_of(harness), "last-timings", &timings, nullptr);
+  g_object_get(harness.equalux(), "last-timings", &timings, nullptr);
   ASSERT_NE(timings, nullptr);
   guint64 dropped = 0;
   guint64 index = 0;
@@ -197,7 +193,7 @@ TEST(GstPluginStream, AChangedParameterCountsFromTheNextFrame) {
   for (const int bins : {256, 2, 17, 65536, 0}) {
     EqualizeParams params;
     params.bins = bins;
-    g_object_set(element_of(harness), "bins", bins, nullptr);
+    g_object_set(harness.equalux(), "bins", bins, nullptr);
     BufferPtr buffer = picture(stream, 1);
     const auto expected = filtered(buffer.get(), stream, params);
     harness.push(std::move(buffer));
@@ -209,7 +205,7 @@ TEST(GstPluginStream, AControlSourceDrivesProperties) {
   Harness harness("equalux backend=cpu");
   const Stream stream = small(PixelFormat::gray8);
   harness.set_caps(stream);
-  GstElement* element = element_of(harness);
+  GstElement* element = harness.equalux();
   GstControlSource* source = gst_interpolation_control_source_new();
   g_object_set(source, "mode", GST_INTERPOLATION_MODE_LINEAR, nullptr);
   gst_object_add_control_binding(
@@ -227,7 +223,7 @@ TEST(GstPluginStream, AWrongLiveChangeWarnsAndTheStreamGoesOn) {
   Harness harness("equalux backend=cpu");
   const Stream stream = small(PixelFormat::nv12);
   harness.set_caps(stream);
-  gst_util_set_object_arg(G_OBJECT(element_of(harness)), "chain", "staged");
+  gst_util_set_object_arg(G_OBJECT(harness.equalux()), "chain", "staged");
   BufferPtr buffer = picture(stream, 1);
   const auto expected = filtered(buffer.get(), stream);
   ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
@@ -263,7 +259,7 @@ TEST(GstPluginStream, WithoutADeviceCudaIsAnErrorAndAutoTheCpu) {
   harness.set_caps(small());
   harness.push(picture(small(), 0));
   gchar* used = nullptr;
-  g_object_get(element_of(harness), "device-used", &used, nullptr);
+  g_object_get(harness.equalux(), "device-used", &used, nullptr);
   EXPECT_THAT(used, ::testing::StartsWith("CPU, "));
   g_free(used);
 }
@@ -283,7 +279,7 @@ TEST(GstPluginStream, TimingsAreRead) {
   harness.set_caps(small());
   harness.push(picture(small(), 3));
   GstStructure* timings = nullptr;
-  g_object_get(element_of(harness), "last-timings", &timings, nullptr);
+  g_object_get(harness.equalux(), "last-timings", &timings, nullptr);
   ASSERT_NE(timings, nullptr);
   gint64 pts = 0;
   double latency = -1;

@@ -140,6 +140,11 @@ void Harness::set_caps(const Stream& stream) {
   gst_harness_set_src_caps(harness_, gst_caps_ref(stream.caps.get()));
 }
 
+GstElement* Harness::equalux() const {
+  const gst::ElementPtr element(gst_harness_find_element(harness_, "equalux"));
+  return element.get();
+}
+
 std::string Harness::message(GstMessageType type) {
   return first_text(bus_.get(), type);
 }

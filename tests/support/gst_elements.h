@@ -58,7 +58,8 @@ class Harness {
   /// The next buffer that came out; null where there is none.
   [[nodiscard]] gst::BufferPtr pull() { return gst::BufferPtr(gst_harness_try_pull(harness_)); }
   [[nodiscard]] GstHarness* get() const { return harness_; }
-  [[nodiscard]] GstElement* element() const { return harness_->element; }
+  /// The first of our elements in it; the harness owns it.
+  [[nodiscard]] GstElement* equalux() const;
   /// The first error or warning on the bus, as its text; empty where there is none.
   [[nodiscard]] std::string message(GstMessageType type);
 
