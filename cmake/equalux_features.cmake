@@ -83,6 +83,33 @@ else()
   equalux_feature(GSTREAMER FALSE "gstreamer-1.0 1.20 with its app, video and pbutils libraries not found")
 endif()
 
+# Where GStreamer looks for plugins, seen from its prefix: an install into the same prefix (/usr for
+# a distribution's GStreamer) is found without GST_PLUGIN_PATH.
+if(EQUALUX_HAVE_GSTREAMER)
+  pkg_get_variable(EQUALUX_GST_PREFIX gstreamer-1.0 prefix)
+  pkg_get_variable(EQUALUX_GST_PLUGINS gstreamer-1.0 pluginsdir)
+  cmake_path(IS_PREFIX EQUALUX_GST_PREFIX "${EQUALUX_GST_PLUGINS}" NORMALIZE EQUALUX_GST_INSIDE)
+  if(EQUALUX_GST_INSIDE)
+    file(RELATIVE_PATH EQUALUX_GST_PLUGINS "${EQUALUX_GST_PREFIX}" "${EQUALUX_GST_PLUGINS}")
+  else()
+    set(EQUALUX_GST_PLUGINS ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0)
+  endif()
+  set(EQUALUX_GST_PLUGIN_DIR ${EQUALUX_GST_PLUGINS} CACHE STRING
+    "Folder of the GStreamer plugin, from the install prefix or absolute")
+endif()
+
+# The elements take CUDA memory where both GStreamer's library of it and the toolkit, whose headers
+# that includes, are there.
+set(EQUALUX_HAVE_GSTREAMER_CUDA OFF)
+set(EQUALUX_REASON_GSTREAMER_CUDA "elements take system memory only")
+if(EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_CUDA)
+  pkg_check_modules(GSTREAMER_CUDA QUIET IMPORTED_TARGET gstreamer-cuda-1.0>=1.22)
+  if(GSTREAMER_CUDA_FOUND)
+    set(EQUALUX_HAVE_GSTREAMER_CUDA ON)
+    set(EQUALUX_REASON_GSTREAMER_CUDA "elements take CUDA memory")
+  endif()
+endif()
+
 if(NOT EQUALUX_WITH_LIBAV STREQUAL OFF)
   pkg_check_modules(LIBAV QUIET IMPORTED_TARGET libavformat libavcodec libavutil)
 endif()
@@ -96,7 +123,7 @@ function(equalux_print_summary)
   message(STATUS "equalux ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, sanitizer ${EQUALUX_SANITIZER}")
   message(STATUS "  CUDA       ${EQUALUX_REASON_CUDA}")
   message(STATUS "  OpenCV     ${EQUALUX_REASON_OPENCV}")
-  message(STATUS "  GStreamer  ${EQUALUX_REASON_GSTREAMER}")
+  message(STATUS "  GStreamer  ${EQUALUX_REASON_GSTREAMER}; ${EQUALUX_REASON_GSTREAMER_CUDA}")
   message(STATUS "  libav      ${EQUALUX_REASON_LIBAV}")
   message(STATUS "  Highway, oneTBB, spdlog, CLI11, nlohmann-json, libmd: found")
   message(STATUS "  tests ${EQUALUX_BUILD_TESTS}, benchmarks ${EQUALUX_BUILD_BENCH}")

@@ -1,4 +1,5 @@
-# `cpack` in a build tree makes equalux_VERSION_ARCH.deb: program, library, headers, CMake package.
+# `cpack` in a build tree makes equalux_VERSION_ARCH.deb: program, GStreamer
+# plugin, library, headers, CMake package.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME equalux)
 set(CPACK_PACKAGE_VENDOR "equalux")
@@ -8,8 +9,8 @@ set(CPACK_PACKAGE_DESCRIPTION
 "equalux makes low-contrast video readable in real time. It equalizes the
 value channel of HSV, exactly and without converting YUV frames to RGB, for
 video files, cameras, images and GStreamer pipelines. Sound, subtitles,
-chapters and timestamps of a file are kept. The package holds the program
-and the C++ library with its headers.")
+chapters and timestamps of a file are kept. The package holds the program,
+the GStreamer element and the C++ library with its headers.")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 # A package belongs to the system, wherever a plain `cmake --install` would put things.

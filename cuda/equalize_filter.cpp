@@ -15,15 +15,18 @@ namespace {
 /// Equalization on one GPU: one of the two chains, chosen at creation.
 class CudaEqualizeFilter : public Filter {
  public:
-  CudaEqualizeFilter(const EqualizeParams& params, int device) : params_(params), device_(device) {
+  CudaEqualizeFilter(const EqualizeParams& params, const CudaOptions& options)
+      : params_(params), device_(options.device) {
     if (params.chain == Chain::fused) {
-      fused_.emplace(params);
+      fused_.emplace(params, options.launches);
     } else {
       staged_.emplace(params);
     }
   }
 
-  ~CudaEqualizeFilter() override { static_cast<void>(cudaSetDevice(device_)); }
+  ~CudaEqualizeFilter() override {
+    if (device_ != kCurrentContext) static_cast<void>(cudaSetDevice(device_));
+  }
 
   bool accepts(PixelFormat format) const override {
     const ColorModel model = traits(format).model;
@@ -33,7 +36,7 @@ class CudaEqualizeFilter : public Filter {
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
-    cuda::check(cudaSetDevice(device_), "choosing the device");
+    use_device();
     if (fused_) fused_->configure(input);
     if (staged_) staged_->configure(input);
     desc_ = input;
@@ -44,7 +47,7 @@ class CudaEqualizeFilter : public Filter {
     if (in.desc != desc_ || out.desc != desc_) {
       throw Error(ExitCode::usage, "equalize: the frame is not what the filter was configured for");
     }
-    cuda::check(cudaSetDevice(device_), "choosing the device");
+    use_device();
     const auto stream = static_cast<cudaStream_t>(context.stream);
     if (staged_) {
       staged_->enqueue(in, out, stream, context.marks);
@@ -56,6 +59,11 @@ class CudaEqualizeFilter : public Filter {
   }
 
  private:
+  void use_device() const {
+    if (device_ == kCurrentContext) return;
+    cuda::check(cudaSetDevice(device_), "choosing the device");
+  }
+
   EqualizeParams params_;
   int device_;
   ImageDesc desc_;
@@ -67,7 +75,9 @@ class CudaEqualizeFilter : public Filter {
 
 std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const CudaOptions& options) {
   validate(params, Backend::cuda);
-  return std::make_unique<CudaEqualizeFilter>(params, choose_cuda_device(options.device).number);
+  CudaOptions chosen = options;
+  if (options.device != kCurrentContext) chosen.device = choose_cuda_device(options.device).number;
+  return std::make_unique<CudaEqualizeFilter>(params, chosen);
 }
 
 }  // namespace equalux

@@ -146,7 +146,8 @@ void FusedChain::configure(const ImageDesc& desc) {
   int major = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
         "asking for the compute capability");
-  overlaps_launches_ = major >= 9 && !shares_device(device);
+  overlaps_launches_ =
+      launches_ == Launches::overlapping && major >= 9 && !shares_device(device);
   device_ = device;
   proven_grid_ = 0;
   ++chains_on(device_);

@@ -13,7 +13,8 @@ namespace equalux::cuda {
 /// Belongs to the device that was current when it was configured. One thread at a time.
 class FusedChain {
  public:
-  explicit FusedChain(const EqualizeParams& params) : params_(params) {}
+  explicit FusedChain(const EqualizeParams& params, Launches launches = Launches::overlapping)
+      : params_(params), launches_(launches) {}
   ~FusedChain();
   FusedChain(const FusedChain&) = delete;
   FusedChain& operator=(const FusedChain&) = delete;
@@ -41,6 +42,7 @@ class FusedChain {
   void leave_device() noexcept;
 
   EqualizeParams params_;
+  Launches launches_;
   ImageDesc desc_;
   Launch aligned_;
   Launch unaligned_;

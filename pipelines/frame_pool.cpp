@@ -15,11 +15,12 @@ void clear(Frame& frame, const ImageDesc& desc) {
   frame.lease = nullptr;
   frame.original.reset();
   if (frame.pixels.empty()) {
-    frame.image = ConstImageView{};
-    frame.image.desc = desc;
+    frame.target = ImageView{};
+    frame.target.desc = desc;
   } else {
-    frame.image = std::as_const(frame.pixels).view();
+    frame.target = frame.pixels.view();
   }
+  frame.image = frame.target;
   frame.index = 0;
   frame.pts_ns = 0;
   frame.duration_ns = 0;

@@ -33,7 +33,7 @@ class CpuProcessor final : public Processor {
     take_over(*out, *in);
     FrameContext context = context_of(*out);
     context.timings = measure ? &out->timings.stages : nullptr;
-    filter(in->image, out->pixels.view(), context);
+    filter(in->image, out->target, context);
     if (keep_original) out->original = std::move(in);
     ready_ = std::move(out);
   }

@@ -27,8 +27,9 @@ class Processor {
   /// Memory that frames should lie in so that this backend reaches them fast; null = any.
   [[nodiscard]] virtual const ImageMemory* frame_memory() const { return nullptr; }
 
-  /// Takes a frame. `out` is a frame of configure's output with memory of its own; it becomes the
-  /// result and takes over index, times and, with `keep_original`, the input frame.
+  /// Takes a frame. `out` is a frame of configure's output whose target is set, as that of a frame
+  /// with memory of its own is; it becomes the result and takes over index, times and, with
+  /// `keep_original`, the input frame. Its target may be the input's memory.
   virtual void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) = 0;
 
   /// The oldest finished frame. With `wait`, waits for it; null where there is none.

@@ -23,6 +23,14 @@ if(EQUALUX_HAVE_LIBAV)
 endif()
 
 if(EQUALUX_HAVE_GSTREAMER)
+  pkg_check_modules(GSTREAMER_CHECK REQUIRED IMPORTED_TARGET
+    gstreamer-check-1.0 gstreamer-controller-1.0)
+  add_library(equalux_gst_elements STATIC support/gst_elements.cpp)
+  target_include_directories(equalux_gst_elements PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(equalux_gst_elements
+    PUBLIC equalux_test_support equalux_gstreamer PkgConfig::GSTREAMER_CHECK
+    PRIVATE equalux_warnings)
+  add_dependencies(equalux_gst_elements gstequalux)
   foreach(stem gst_encoders gst_launch)
     equalux_test(${stem} LABELS media LIBRARIES equalux_gstreamer)
   endforeach()

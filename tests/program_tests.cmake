@@ -21,3 +21,18 @@ if(EQUALUX_HAVE_CUDA)
   equalux_test(cuda_lab LABELS gpu
     LIBRARIES equalux_device_support equalux_program_support equalux_cli)
 endif()
+
+# The element beside the program.
+if(EQUALUX_HAVE_GSTREAMER)
+  equalux_test(gst_plugin_frames LABELS media
+    LIBRARIES equalux_gst_elements equalux_program_support)
+  equalux_test(gst_plugin_stream LABELS media LIBRARIES equalux_gst_elements)
+  add_dependencies(test_gst_plugin_stream sample_live_property)
+  target_compile_definitions(test_gst_plugin_stream PRIVATE
+    EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
+  if(EQUALUX_HAVE_GSTREAMER_CUDA)
+    equalux_test(cuda_gst_plugin LABELS gpu
+      LIBRARIES equalux_gst_elements equalux_device_support PkgConfig::GSTREAMER_CUDA)
+    target_compile_definitions(test_cuda_gst_plugin PRIVATE GST_USE_UNSTABLE_API)
+  endif()
+endif()

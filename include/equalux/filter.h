@@ -81,9 +81,24 @@ struct CpuOptions {
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(const EqualizeParams& params,
                                                                      const CpuOptions& options = {});
 
+/// In place of a device's number: a filter that never chooses a device, and works in whatever CUDA
+/// context is current in the thread that calls it. That must be the same one in every call from
+/// configure() on and in the destructor; making the filter asks CUDA nothing. For callers who hold
+/// a context of their own, as GStreamer's CUDA elements do.
+inline constexpr int kCurrentContext = -2;
+
+/// Whether a filter that is alone on its device may start a frame's kernel while the one of the
+/// frame before it ends.
+enum class Launches : std::uint8_t {
+  overlapping,  ///< faster for frames in close succession; filters of one copy of this library only
+                ///< may use the context
+  separate,     ///< right beside anything else
+};
+
 /// Options of the CUDA backend.
 struct CudaOptions {
-  int device = -1;  ///< CUDA's number; -1 = the first with most free memory
+  int device = -1;  ///< CUDA's number; -1 = the first with most free memory; or kCurrentContext
+  Launches launches = Launches::overlapping;
 };
 
 /// Equalization on a GPU: the same bytes as on the CPU. Throws Error(usage) where params are

@@ -64,6 +64,8 @@ struct StagedParams {
   std::optional<int> pixels_per_thread;           ///< GPU only; 1, 2, 4 or 8
   std::optional<Extent3> grid;                    ///< GPU only
   std::optional<Extent3> block;                   ///< GPU only
+
+  friend bool operator==(const StagedParams&, const StagedParams&) = default;
 };
 
 /// Fewest and most histogram bins.
@@ -76,6 +78,8 @@ struct EqualizeParams {
   int bins = 0;  ///< kMinBins to kMaxBins; 0 = 2^depth of the format (256 at 8 bits)
   Chain chain = Chain::fused;
   StagedParams staged;  ///< must be empty unless chain is staged
+
+  friend bool operator==(const EqualizeParams&, const EqualizeParams&) = default;
 };
 
 /// Every rule that the parameters break, one clause each ("bins is 1, must be 2 to 65536 or 0");

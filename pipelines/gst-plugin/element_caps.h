@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+
+#include <equalux/image.h>
+
+#include "gstreamer/gst_common.h"
+
+/// What elements take.
+namespace equalux::gst {
+
+/// What an element takes: CUDA memory first, where this machine has it, then system memory; the
+/// formats that `accepts` is true for.
+[[nodiscard]] CapsPtr element_caps(const std::function<bool(PixelFormat)>& accepts,
+                                   bool with_cuda_memory);
+
+}  // namespace equalux::gst

@@ -1,0 +1,234 @@
+#include "equalize_properties.h"
+
+#include <array>
+
+#include "filter_properties.h"
+
+namespace equalux::gst {
+
+namespace {
+
+enum EqualizeProperty : guint {
+  kScaler = kFirstOwnProperty,
+  kBins,
+  kChain,
+  kRgbToHsv,
+  kHistogram,
+  kScan,
+  kEqualize,
+  kPixelsPerThread,
+  kGrid,
+  kBlock,
+};
+
+GType scaler_type() {
+  static constexpr std::array kDescriptions{
+      "Cumulative histogram over the number of pixels", "The same, stretched from the first bin on",
+      "The same, stretched from the first bin that is not empty on"};
+  static const GType type = register_enum("GstEqualuxScaler", enum_names<Scaler>(), kDescriptions);
+  return type;
+}
+
+GType chain_type() {
+  static constexpr std::array kDescriptions{"Two passes over the frame, exact; any format",
+                                            "The published stages, for study; RGB and GRAY8"};
+  static const GType type = register_enum("GstEqualuxChain", enum_names<Chain>(), kDescriptions);
+  return type;
+}
+
+GType rgb_to_hsv_type() {
+  static constexpr std::array kDescriptions{"Neighbouring threads read neighbouring pixels",
+                                            "Each thread reads a run of pixels"};
+  static const GType type =
+      register_enum("GstEqualuxRgbToHsv", enum_names<RgbToHsvVariant>(), kDescriptions, true);
+  return type;
+}
+
+GType histogram_type() {
+  static constexpr std::array kDescriptions{"Counts in global memory",
+                                            "Counts in each block's shared memory first"};
+  static const GType type =
+      register_enum("GstEqualuxHistogram", enum_names<HistogramVariant>(), kDescriptions, true);
+  return type;
+}
+
+GType scan_type() {
+  static constexpr std::array kDescriptions{"One bin after another",
+                                            "From both ends",
+                                            "From both ends, in shared memory (GPU)",
+                                            "Kogge and Stone",
+                                            "Kogge and Stone, in shared memory (GPU)",
+                                            "Brent and Kung",
+                                            "Brent and Kung, in shared memory (GPU)",
+                                            "CUB's scan (GPU)"};
+  static const GType type =
+      register_enum("GstEqualuxScan", enum_names<ScanVariant>(), kDescriptions, true);
+  return type;
+}
+
+GType equalize_type() {
+  static constexpr std::array kDescriptions{"A division for each pixel",
+                                            "A division for each bin, a look-up for each pixel"};
+  static const GType type =
+      register_enum("GstEqualuxEqualize", enum_names<EqualizeVariant>(), kDescriptions, true);
+  return type;
+}
+
+void install_knob(GObjectClass* klass, guint id, const char* name, const char* nick,
+                  const char* blurb, GType type) {
+  g_object_class_install_property(klass, id, g_param_spec_enum(name, nick, blurb, type, 0, kLive));
+}
+
+void install_launch_shape(GObjectClass* klass) {
+  g_object_class_install_property(
+      klass, kPixelsPerThread,
+      g_param_spec_int("pixels-per-thread", "Pixels per thread",
+                       "Staged chain on a GPU: 1, 2, 4 or 8 (0 = auto)", 0, 8, 0, kLive));
+  g_object_class_install_property(
+      klass, kGrid,
+      g_param_spec_string("grid", "Grid", "Staged chain on a GPU: blocks of a launch, x,y,z",
+                          nullptr, kLiveText));
+  g_object_class_install_property(
+      klass, kBlock,
+      g_param_spec_string("block", "Block", "Staged chain on a GPU: threads of a block, x,y,z",
+                          nullptr, kLiveText));
+}
+
+// 0 is "auto", which is an empty optional.
+template <typename Enum>
+std::optional<Enum> knob_from(const GValue* value) {
+  const gint number = g_value_get_enum(value);
+  if (number == 0) return std::nullopt;
+  return static_cast<Enum>(number - 1);
+}
+
+template <typename Enum>
+void set_knob(GValue* value, const std::optional<Enum>& knob) {
+  g_value_set_enum(value, knob ? static_cast<gint>(*knob) + 1 : 0);
+}
+
+std::string text_from(const GValue* value) {
+  const char* text = g_value_get_string(value);
+  return text == nullptr ? "" : text;
+}
+
+void set_text(GValue* value, const std::string& text) {
+  g_value_set_string(value, text.empty() ? nullptr : text.c_str());
+}
+
+}  // namespace
+
+EqualizeParams params_of(const EqualizeSettings& settings) {
+  EqualizeParams params = settings.params;
+  if (!settings.grid.empty()) set_option(params, "grid", settings.grid);
+  if (!settings.block.empty()) set_option(params, "block", settings.block);
+  return params;
+}
+
+void install_equalize_properties(GObjectClass* klass) {
+  g_object_class_install_property(
+      klass, kScaler,
+      g_param_spec_enum("scaler", "Scaler", "How the cumulative histogram becomes a tone curve",
+                        scaler_type(), static_cast<int>(Scaler::max_abs), kLive));
+  g_object_class_install_property(
+      klass, kBins,
+      g_param_spec_int("bins", "Bins", "Histogram bins, 2 to 65536 (0 = one for each level)", 0,
+                       kMaxBins, 0, kLive));
+  g_object_class_install_property(
+      klass, kChain,
+      g_param_spec_enum("chain", "Chain", "Implementation", chain_type(),
+                        static_cast<int>(Chain::fused), kLive));
+  install_knob(klass, kRgbToHsv, "rgb-to-hsv", "RGB to HSV",
+               "Staged chain on a GPU: how pixels are read", rgb_to_hsv_type());
+  install_knob(klass, kHistogram, "histogram", "Histogram",
+               "Staged chain on a GPU: where bins are counted", histogram_type());
+  install_knob(klass, kScan, "scan", "Scan", "Staged chain: prefix sum of the histogram",
+               scan_type());
+  install_knob(klass, kEqualize, "equalize", "Equalize", "Staged chain: how the curve is applied",
+               equalize_type());
+  install_launch_shape(klass);
+}
+
+bool set_equalize_property(EqualizeSettings& settings, guint id, const GValue* value) {
+  EqualizeParams& params = settings.params;
+  StagedParams& staged = params.staged;
+  switch (id) {
+    case kScaler:
+      params.scaler = static_cast<Scaler>(g_value_get_enum(value));
+      break;
+    case kBins:
+      params.bins = g_value_get_int(value);
+      break;
+    case kChain:
+      params.chain = static_cast<Chain>(g_value_get_enum(value));
+      break;
+    case kRgbToHsv:
+      staged.rgb_to_hsv = knob_from<RgbToHsvVariant>(value);
+      break;
+    case kHistogram:
+      staged.histogram = knob_from<HistogramVariant>(value);
+      break;
+    case kScan:
+      staged.scan = knob_from<ScanVariant>(value);
+      break;
+    case kEqualize:
+      staged.equalize = knob_from<EqualizeVariant>(value);
+      break;
+    case kPixelsPerThread: {
+      const gint number = g_value_get_int(value);
+      staged.pixels_per_thread = number == 0 ? std::nullopt : std::optional<int>(number);
+      break;
+    }
+    case kGrid:
+      settings.grid = text_from(value);
+      break;
+    case kBlock:
+      settings.block = text_from(value);
+      break;
+    default:
+      return false;
+  }
+  return true;
+}
+
+bool get_equalize_property(const EqualizeSettings& settings, guint id, GValue* value) {
+  const EqualizeParams& params = settings.params;
+  const StagedParams& staged = params.staged;
+  switch (id) {
+    case kScaler:
+      g_value_set_enum(value, static_cast<gint>(params.scaler));
+      break;
+    case kBins:
+      g_value_set_int(value, params.bins);
+      break;
+    case kChain:
+      g_value_set_enum(value, static_cast<gint>(params.chain));
+      break;
+    case kRgbToHsv:
+      set_knob(value, staged.rgb_to_hsv);
+      break;
+    case kHistogram:
+      set_knob(value, staged.histogram);
+      break;
+    case kScan:
+      set_knob(value, staged.scan);
+      break;
+    case kEqualize:
+      set_knob(value, staged.equalize);
+      break;
+    case kPixelsPerThread:
+      g_value_set_int(value, staged.pixels_per_thread.value_or(0));
+      break;
+    case kGrid:
+      set_text(value, settings.grid);
+      break;
+    case kBlock:
+      set_text(value, settings.block);
+      break;
+    default:
+      return false;
+  }
+  return true;
+}
+
+}  // namespace equalux::gst

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+
+#include <equalux/filter.h>
+
+/// What an element's own properties ask for.
+namespace equalux::gst {
+
+/// Makes the filters of one element. Fixed once made, so that streaming threads may share it.
+class FilterRecipe {
+ public:
+  virtual ~FilterRecipe() = default;
+
+  /// True for the formats that its filters take.
+  [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
+  /// True where a property is set that only the CUDA backend has.
+  [[nodiscard]] virtual bool needs_cuda() const = 0;
+  /// Throws Error(usage) for properties that do not go together, or not with that backend.
+  virtual void check(Backend backend) const = 0;
+  /// Throw what check() does, and Error(unavailable).
+  [[nodiscard]] virtual std::unique_ptr<Filter> make(const CpuOptions& options) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<Filter> make(const CudaOptions& options) const = 0;
+};
+
+}  // namespace equalux::gst

@@ -1,0 +1,144 @@
+#include <utility>
+
+#include <equalux/device.h>
+
+#include "filter_stream.h"
+#include "gstreamer/gst_formats.h"
+
+#define GST_CAT_DEFAULT equalux_debug
+
+/// Caps and properties: which filter runs, where, and on what.
+namespace equalux::gst {
+
+bool FilterStream::set_caps(GstCaps* caps) {
+  drain();
+  return guarded([&] {
+           {
+             const CudaScope current = scope();
+             queue_.reset();
+           }
+           read_caps(caps);
+           seen_settings_ = element_->changes->settings.load();
+           seen_recipe_ = element_->changes->recipe.load();
+           settings_ = settings_of(element_);
+           recipe_ = recipe_of(element_);
+           if (in_cuda_memory_) cuda_->ensure_context(settings_.device);
+           const CudaScope current = scope();
+           build(desc_);
+           return GST_FLOW_OK;
+         }) == GST_FLOW_OK;
+}
+
+void FilterStream::read_caps(GstCaps* caps) {
+  if (gst_video_info_from_caps(&info_, caps) == FALSE) {
+    const StringPtr text(gst_caps_to_string(caps));
+    throw Error(ExitCode::bad_input, std::string("caps cannot be read: ") + text.get());
+  }
+  const GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(&info_);
+  if (mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE &&
+      mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED && mode != GST_VIDEO_INTERLACE_MODE_MIXED) {
+    throw Error(ExitCode::bad_input, std::string("interlace-mode is ") +
+                                         gst_video_interlace_mode_to_string(mode) +
+                                         ", must be progressive, interleaved or mixed");
+  }
+  StreamInfo stream;
+  read_video_info(info_, stream);
+  desc_ = stream.desc;
+  const char* feature = cuda_memory_feature();
+  in_cuda_memory_ = feature != nullptr &&
+                    gst_caps_features_contains(gst_caps_get_features(caps, 0), feature) != FALSE;
+}
+
+void FilterStream::build(const ImageDesc& desc) {
+  finish_all();
+  queue_.reset();
+  on_device_ = false;
+  AreaProcessor processor = make_processor();
+  const std::size_t depth = settings_.queue_depth;
+  const unsigned flags = in_cuda_memory_ ? cuda_->map_flags() : 0;
+  queue_ = std::make_unique<FrameQueue>(info_, desc, std::move(processor), depth, flags);
+
+  const ImageMemory* memory = queue_->processor().frame_memory();
+  allocator_ = memory == nullptr ? nullptr : make_allocator(*memory);
+  const std::string used = queue_->processor().description();
+  GST_OBJECT_LOCK(element_);
+  const bool news = std::exchange(element_->report->device_used, used) != used;
+  GST_OBJECT_UNLOCK(element_);
+  if (news) g_object_notify(G_OBJECT(element_), "device-used");
+  GST_INFO_OBJECT(element_, "%dx%d %s on %s", desc.width, desc.height,
+                  std::string(to_string(desc.format)).c_str(), used.c_str());
+
+  const bool known = GST_VIDEO_INFO_FPS_N(&info_) > 0;
+  const GstClockTime latency =
+      known ? gst_util_uint64_scale(depth * GST_SECOND,
+                                    static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info_)),
+                                    static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&info_)))
+            : 0;
+  if (latency_.exchange(latency) != latency) {
+    gst_element_post_message(GST_ELEMENT(element_), gst_message_new_latency(GST_OBJECT(element_)));
+  }
+}
+
+AreaProcessor FilterStream::make_processor() {
+  const FilterSettings& settings = settings_;
+  recipe_->check(settings.backend);
+  const std::size_t depth = std::size_t{settings.queue_depth} + 1;
+  if (in_cuda_memory_) return cuda_->make_processor(recipe_, depth);
+  const bool needed = settings.backend == Backend::cuda ||
+                      (settings.backend == Backend::automatic && recipe_->needs_cuda());
+  if (settings.backend == Backend::cpu) return make_cpu_area_processor();
+  if (!needed) {
+    if (const CudaStatus status = cuda_status(); !status.available) {
+      GST_INFO_OBJECT(element_, "on the CPU, since %s", status.reason.c_str());
+      return make_cpu_area_processor();
+    }
+  }
+  try {
+    AreaProcessor made = make_device_processor(recipe_, settings.device, depth);
+    on_device_ = true;
+    return made;
+  } catch (const Error& error) {
+    if (needed || error.code() != ExitCode::unavailable) throw;
+    GST_WARNING_OBJECT(element_, "on the CPU, since %s", error.what());
+  }
+  return make_cpu_area_processor();
+}
+
+AreaProcessor FilterStream::make_cpu_area_processor() const {
+  const CpuOptions options{settings_.threads};
+  auto area = std::make_unique<AreaFilter>(
+      recipe_, [options](const FilterRecipe& recipe) { return recipe.make(options); },
+      [](const ConstImageView& from, const ImageView& to, void*) { copy_image(from, to); });
+  AreaProcessor made;
+  made.filter = area.get();
+  std::vector<std::unique_ptr<Filter>> filters;
+  filters.push_back(std::move(area));
+  made.processor = make_cpu_processor(std::move(filters), options.threads);
+  return made;
+}
+
+/// Takes properties that changed. Where they do not go together, or not with this stream, the
+/// filter that was there goes on, and a warning says why.
+void FilterStream::take_changes() {
+  if (const unsigned changes = element_->changes->settings.load();
+      std::exchange(seen_settings_, changes) != changes) {
+    const FilterSettings now = settings_of(element_);
+    settings_.enabled = now.enabled;
+    settings_.split = now.split;
+    settings_.regions = now.regions;
+    settings_.message_timings = now.message_timings;
+  }
+  const unsigned changes = element_->changes->recipe.load();
+  if (std::exchange(seen_recipe_, changes) == changes) return;
+  try {
+    RecipePtr recipe = recipe_of(element_);
+    const CudaScope current = scope();
+    if (queue_) queue_->filter().replace(recipe);
+    recipe_ = std::move(recipe);
+  } catch (const Error& error) {
+    GST_ELEMENT_WARNING(element_, LIBRARY, SETTINGS, ("%s", error.what()),
+                        ("the parameters before go on"));
+  }
+}
+
+}  // namespace equalux::gst
