@@ -68,10 +68,17 @@ RunResult Engine::run() {
 }
 
 void Engine::prepare() {
-  info_ = source_.open([this](PixelFormat format) { return processor_.accepts(format); });
+  // Who shows originals needs them on the host.
+  const int device = keep_original_ ? -1 : processor_.frame_device();
+  if (device >= 0) source_.offer_device(device);
+  open_source();
   try {
-    output_info_ = info_;
     output_info_.desc = processor_.configure(info_.desc);
+    if (device >= 0 && processor_.frame_device() != device) {  // The CPU has taken over.
+      source_.offer_device(-1);
+      open_source();
+      output_info_.desc = processor_.configure(info_.desc);
+    }
     make_pools(info_.desc, output_info_.desc);
   } catch (const std::bad_alloc&) {
     throw Error(ExitCode::bad_input, info_.name + ": frames of " + size_of(info_.desc) +
@@ -79,6 +86,11 @@ void Engine::prepare() {
   }
   if (options_.on_open) options_.on_open(output_info_);
   progress_.start(info_, options_.max_frames);
+}
+
+void Engine::open_source() {
+  info_ = source_.open([this](PixelFormat format) { return processor_.accepts(format); });
+  output_info_ = info_;
 }
 
 void Engine::make_pools(const ImageDesc& input, const ImageDesc& output) {

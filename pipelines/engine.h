@@ -38,6 +38,7 @@ class Engine {
   enum class End : std::uint8_t { of_source, source_failed, limit, stopped, aborted };
 
   void prepare();
+  void open_source();
   void make_pools(const ImageDesc& input, const ImageDesc& output);
   void watch();
   void report_until_sink_ends();

@@ -51,6 +51,7 @@ using FramePtr = std::unique_ptr<Frame, ReturnFrame>;
 struct Frame {
   ConstImageView image;  ///< what the next stage reads: `pixels`, or memory that `lease` keeps
   ImageView target;      ///< where a processor writes its result: as `image`
+  bool on_device = false;  ///< `image` is in the memory of Processor::frame_device()
 
   std::uint64_t index = 0;       ///< in its stream, from 0; dropped frames count
   std::int64_t pts_ns = 0;       ///< presentation timestamp

@@ -21,6 +21,7 @@ void clear(Frame& frame, const ImageDesc& desc) {
     frame.target = frame.pixels.view();
   }
   frame.image = frame.target;
+  frame.on_device = false;
   frame.index = 0;
   frame.pts_ns = 0;
   frame.duration_ns = 0;

@@ -27,6 +27,10 @@ class Processor {
   /// Memory that frames should lie in so that this backend reaches them fast; null = any.
   [[nodiscard]] virtual const ImageMemory* frame_memory() const { return nullptr; }
 
+  /// The CUDA device in whose memory frames may lie as well as on the host, within the context of
+  /// the CUDA runtime; -1 = none.
+  [[nodiscard]] virtual int frame_device() const { return -1; }
+
   /// Takes a frame. `out` is a frame of configure's output whose target is set, as that of a frame
   /// with memory of its own is; it becomes the result and takes over index, times and, with
   /// `keep_original`, the input frame. Its target may be the input's memory.

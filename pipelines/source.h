@@ -47,8 +47,13 @@ class Source {
  public:
   virtual ~Source() = default;
 
+  /// Allows frames in the memory of a CUDA device, see Processor::frame_device(); -1 = no longer.
+  /// Called before open().
+  virtual void offer_device(int device) { (void)device; }
+
   /// Opens the input and learns its stream, as one of the accepted formats; never by a change of
-  /// chroma subsampling within YCbCr. Called once. Throws Error(no_input, bad_input, ...).
+  /// chroma subsampling within YCbCr. Called once, or again before the first read() where the
+  /// device was taken back. Throws Error(no_input, bad_input, ...).
   virtual StreamInfo open(const FormatPredicate& accepts) = 0;
 
   /// True where read() points frames at the source's own buffers and needs no memory in the pool.

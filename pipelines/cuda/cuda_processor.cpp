@@ -90,6 +90,8 @@ class CudaProcessor final : public Processor {
 
   [[nodiscard]] const ImageMemory* frame_memory() const override { return &kPinnedMemory; }
 
+  [[nodiscard]] int frame_device() const override { return device_.number; }
+
   void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
     use_device();
     Slot& slot = *slots_[(oldest_ + under_way_) % slots_.size()];
@@ -169,10 +171,12 @@ class CudaProcessor final : public Processor {
 
   void enqueue(Slot& slot) {
     const bool measure = slot.measured;
-    if (measure) slot.upload_timer.begin(upload_.get());
-    upload(slot);
-    if (measure) slot.upload_timer.mark("upload", upload_.get());
-    order(slot.uploaded, upload_, compute_);
+    if (!slot.in->on_device) {
+      if (measure) slot.upload_timer.begin(upload_.get());
+      upload(slot);
+      if (measure) slot.upload_timer.mark("upload", upload_.get());
+      order(slot.uploaded, upload_, compute_);
+    }
     if (measure) slot.kernel_timer.begin(compute_.get());
     compute(slot);
     order(slot.computed, compute_, download_);
@@ -206,13 +210,14 @@ class CudaProcessor final : public Processor {
     FrameContext context = context_of(*slot.out);
     context.marks = slot.measured ? &slot.kernel_timer : nullptr;
     context.stream = compute_.get();
-    if (filters_.empty()) {
-      copy_planes(slot.device_in.view, slot.device_out.view, cudaMemcpyDeviceToDevice,
-                  compute_.get());
-    }
     // The source may know more of a frame than its stream did, its matrix for example: the filter
     // was configured for the stream.
-    ConstImageView from = slot.device_in.view;
+    ConstImageView from = slot.in->on_device ? slot.in->image : slot.device_in.view;
+    from.desc = slot.device_in.view.desc;
+    if (filters_.empty()) {
+      copy_planes(from, slot.device_out.view, cudaMemcpyDeviceToDevice,
+                  compute_.get());
+    }
     for (std::size_t i = 0; i < filters_.size(); ++i) {
       const ImageView to = i < between_.size() ? between_[i].view : slot.device_out.view;
       filters_[i]->submit(from, to, context);
@@ -236,9 +241,11 @@ class CudaProcessor final : public Processor {
   static void read_times(const Slot& slot, Frame& frame) {
     FrameTimings& timings = frame.timings;
     // One mark each: taken out of the stages' vector again, whose memory is there already.
-    slot.upload_timer.read(timings.stages);
-    timings.upload_ms = timings.stages.back().ms;
-    timings.stages.pop_back();
+    if (!slot.in->on_device) {
+      slot.upload_timer.read(timings.stages);
+      timings.upload_ms = timings.stages.back().ms;
+      timings.stages.pop_back();
+    }
     slot.download_timer.read(timings.stages);
     timings.download_ms = timings.stages.back().ms;
     timings.stages.pop_back();

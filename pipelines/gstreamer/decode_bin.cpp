@@ -53,15 +53,12 @@ void refuse_deep(const std::string& name, int bit_depth, const std::string& tran
               name + ": is " + what + "; this version takes 8-bit standard dynamic range");
 }
 
-DecodeBin::DecodeBin(std::string name, FormatPredicate accepts, int threads)
-    : name_(std::move(name)), accepts_(std::move(accepts)), threads_(threads) {
-  GstElement* sink = add_to(pipeline_.get(), make_element("appsink"));
-  set_up_appsink(sink, WhenFull::wait);
-  sink_ = GST_APP_SINK(sink);
-  g_signal_connect(pipeline_.get(), "deep-element-added", G_CALLBACK(on_element), this);
+DecodeBin::DecodeBin(const std::string& name, FormatPredicate accepts, int threads)
+    : PictureDecoder(name), accepts_(std::move(accepts)), threads_(threads) {
+  g_signal_connect(pipeline(), "deep-element-added", G_CALLBACK(on_element), this);
 }
 
-GstElement* DecodeBin::add_decodebin() {
+GstElement* DecodeBin::add_decoder() {
   prefer_exact_decoders();
   GstElement* decodebin = add_to(pipeline_.get(), make_element("decodebin"));
   // By software: the same bytes on every machine.
@@ -70,36 +67,6 @@ GstElement* DecodeBin::add_decodebin() {
   g_signal_connect(decodebin, "pad-added", G_CALLBACK(on_pad), this);
   g_signal_connect(decodebin, "no-more-pads", G_CALLBACK(on_no_more_pads), this);
   return decodebin;
-}
-
-void DecodeBin::decode_packets(PacketFeed& feed) {
-  GstElement* appsrc = add_to(pipeline_.get(), make_element("appsrc"));
-  const CapsPtr caps(gst_caps_copy(feed.caps()));
-  g_object_set(appsrc, "caps", caps.get(), "format", GST_FORMAT_TIME, "max-bytes",
-               static_cast<guint64>(0), nullptr);
-  GstAppSrcCallbacks callbacks{};
-  callbacks.need_data = on_need_data;
-  gst_app_src_set_callbacks(GST_APP_SRC(appsrc), &callbacks, &feed, nullptr);
-  gst_element_link(appsrc, add_decodebin());
-}
-
-void DecodeBin::decode_file() {
-  GstElement* file = add_to(pipeline_.get(), make_element("filesrc"));
-  g_object_set(file, "location", name_.c_str(), nullptr);
-  gst_element_link(file, add_decodebin());
-}
-
-void DecodeBin::start() {
-  gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
-}
-
-void DecodeBin::on_need_data(GstAppSrc* appsrc, guint, gpointer feed) {
-  BufferPtr buffer = static_cast<PacketFeed*>(feed)->next();
-  if (buffer) {
-    gst_app_src_push_buffer(appsrc, buffer.release());
-  } else {
-    gst_app_src_end_of_stream(appsrc);
-  }
 }
 
 void DecodeBin::on_element(GstBin*, GstBin*, GstElement* element, gpointer self) {
@@ -125,10 +92,12 @@ void DecodeBin::on_pad(GstElement*, GstPad* pad, gpointer self) {
 
 void DecodeBin::on_no_more_pads(GstElement*, gpointer self) {
   auto* bin = static_cast<DecodeBin*>(self);
-  const std::unique_lock lock(bin->mutex_);
-  if (!bin->linked_ && !bin->refusal_) {
-    bin->refusal_.emplace(ExitCode::bad_input, bin->name_ + ": holds no video");
+  bool linked = false;
+  {
+    const std::lock_guard lock(bin->mutex_);
+    linked = bin->linked_;
   }
+  if (!linked) bin->refuse(Error(ExitCode::bad_input, bin->name_ + ": holds no video"));
 }
 
 /// A decoder asks whether a new format is taken before it tells. What follows a refusal is a failed
@@ -180,29 +149,19 @@ void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
   const GstVideoFormat to = to_gst(*chosen);
   const CapsPtr caps(gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING,
                                          gst_video_format_to_string(to), nullptr));
-  gst_app_sink_set_caps(sink_, caps.get());
-  GstElement* first = GST_ELEMENT(sink_);
+  gst_app_sink_set_caps(sink(), caps.get());
+  GstElement* first = GST_ELEMENT(sink());
   if (to != from) {
     logger().info("{}: {} pictures become {}", name_, gst_video_format_to_string(from),
                   gst_video_format_to_string(to));
     first = add_to(pipeline_.get(), make_element("videoconvert"));
-    gst_element_link(first, GST_ELEMENT(sink_));
+    gst_element_link(first, GST_ELEMENT(sink()));
     gst_element_sync_state_with_parent(first);
   }
   const PadPtr target(gst_element_get_static_pad(first, "sink"));
   if (gst_pad_link(pad, target.get()) != GST_PAD_LINK_OK) {
     throw Error(ExitCode::bad_input, name_ + ": its pictures cannot be brought to memory");
   }
-}
-
-void DecodeBin::refuse(const Error& error) {
-  const std::lock_guard lock(mutex_);
-  if (!refusal_) refusal_ = error;
-}
-
-void DecodeBin::rethrow_refusal() {
-  const std::lock_guard lock(mutex_);
-  if (refusal_) throw Error(*refusal_);
 }
 
 }  // namespace equalux::gst

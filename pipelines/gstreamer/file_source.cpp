@@ -9,6 +9,8 @@
 #ifdef EQUALUX_HAVE_LIBAV
 #include "../container/container.h"
 #endif
+#include <log.h>
+
 #include "decode_bin.h"
 #include "packet_feed.h"
 #include "picture_tap.h"
@@ -41,6 +43,7 @@ class FileSource final : public Source {
   FileSource(std::string path, const FileSourceOptions& options)
       : path_(std::move(path)), options_(options) {}
 
+  void offer_device(int device) override { device_ = device; }
   StreamInfo open(const FormatPredicate& accepts) override;
   bool lends_buffers() const override { return true; }
   bool read(Frame& frame) override;
@@ -52,12 +55,15 @@ class FileSource final : public Source {
 
  private:
   void probe();
+  GstVideoInfo decode_by(std::unique_ptr<gst::PictureDecoder> decoder);
+  std::optional<GstVideoInfo> decode_on_device(const FormatPredicate& accepts);
   gst::SamplePtr next_sample();
   void set_times(GstSample* sample, Frame& frame);
   bool is_hidden(GstSample* sample, Frame& frame);
 
   std::string path_;
   FileSourceOptions options_;
+  int device_ = -1;
   StreamInfo info_;
   int video_stream_ = -1;
   std::optional<std::int64_t> start_ns_;   // of the video stream, where the container tells
@@ -66,7 +72,7 @@ class FileSource final : public Source {
   std::uint64_t frames_ = 0;
   std::unique_ptr<gst::PacketFeed> feed_;
   // The pipeline uses the feed and the tap uses the pipeline: they go in reverse order.
-  std::unique_ptr<gst::DecodeBin> decoder_;
+  std::unique_ptr<gst::PictureDecoder> decoder_;
   std::unique_ptr<gst::PictureTap> tap_;
 };
 
@@ -84,30 +90,66 @@ void FileSource::probe() {
 #endif
 }
 
-StreamInfo FileSource::open(const FormatPredicate& accepts) {
-  check_readable(path_);
-  gst::start_up();
-  probe();
+/// Starts anew with this decoder, and waits for its first picture.
+GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder) {
+  tap_.reset();
+  decoder_.reset();
   feed_ = gst::make_packet_feed(path_, video_stream_);
-  if (feed_) info_.colorimetry = feed_->colorimetry();
-  decoder_ = std::make_unique<gst::DecodeBin>(path_, accepts, options_.threads);
+  decoder_ = std::move(decoder);
   if (feed_) {
     decoder_->decode_packets(*feed_);
   } else {
     decoder_->decode_file();
   }
-  tap_ = std::make_unique<gst::PictureTap>(path_, decoder_->pipeline(), decoder_->sink());
+  tap_ = std::make_unique<gst::PictureTap>(path_, decoder_->pipeline(), decoder_->sink(),
+                                           decoder_->map_flags());
   decoder_->start();
-  GstVideoInfo video{};
   try {
-    video = tap_->first(kFirstPicture);
+    return tap_->first(kFirstPicture);
   } catch (const Error&) {
     decoder_->rethrow_refusal();
     throw;
   }
+}
+
+std::optional<GstVideoInfo> FileSource::decode_on_device(const FormatPredicate& accepts) {
+  const bool wanted = options_.decoder == DecoderChoice::gpu;
+  if (options_.decoder == DecoderChoice::software) return std::nullopt;
+  if (device_ < 0 || !accepts(PixelFormat::nv12)) {
+    if (!wanted) return std::nullopt;
+    throw Error(ExitCode::unavailable,
+                "decoder gpu needs filters on a GPU that take NV12, and an output that does not "
+                "show originals");
+  }
+  std::unique_ptr<gst::PictureDecoder> decoder = gst::make_gpu_decoder(path_, device_);
+  if (!decoder) {
+    if (!wanted) return std::nullopt;
+    throw Error(ExitCode::unavailable,
+                "decoder gpu needs GStreamer's NVIDIA decoders, which are not here; must be auto "
+                "or software");
+  }
+  try {
+    return decode_by(std::move(decoder));
+  } catch (const Error& error) {
+    if (wanted) {
+      throw Error(ExitCode::unavailable, path_ + ": decoder gpu: " + error.what());
+    }
+    logger().info("{}: the CPU decodes, not the GPU: {}", path_, error.what());
+    return std::nullopt;
+  }
+}
+
+StreamInfo FileSource::open(const FormatPredicate& accepts) {
+  check_readable(path_);
+  gst::start_up();
+  info_ = StreamInfo{};
+  probe();
+  std::optional<GstVideoInfo> video = decode_on_device(accepts);
+  if (!video) video = decode_by(std::make_unique<gst::DecodeBin>(path_, accepts, options_.threads));
+  if (feed_) info_.colorimetry = feed_->colorimetry();
   const Rational rate = info_.frame_rate;
   const bool rate_known = start_ns_.has_value();
-  gst::read_video_info(video, info_);
+  gst::read_video_info(*video, info_);
   info_.field_order = tap_->first_fields();
   if (rate_known) info_.frame_rate = rate;
   if (feed_) info_.chroma_site = feed_->chroma_site();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -8,15 +9,24 @@
 /// Video files as a source: packets by libavformat, pictures by whatever decoder GStreamer has.
 namespace equalux {
 
+/// Who decodes.
+enum class DecoderChoice : std::uint8_t {
+  automatic,  ///< the device that frames are offered to, where it can, else the CPU
+  software,   ///< the CPU
+  gpu,        ///< the device, or an error
+};
+
 struct FileSourceOptions {
-  int threads = 0;  ///< of the decoder; 0 = its own choice
+  int threads = 0;  ///< of the decoder on the CPU; 0 = its own choice
+  DecoderChoice decoder = DecoderChoice::automatic;
 };
 
 /// Decodes the first video stream of a file; nothing else of the file is decoded.
 ///
 /// Frames are lent: they point at the decoder's own buffers. Native YCbCr and gray formats come
 /// unchanged where `accepts` takes them, other layouts in one of at least the same subsampling;
-/// where `accepts` takes no YCbCr, as BGR. Timestamps are the container's own, not rebased.
+/// where `accepts` takes no YCbCr, as BGR. A device that is offered decodes what it decodes to the
+/// bit, and frames are NV12 in its memory. Timestamps are the container's own, not rebased.
 /// open() throws Error(no_input) where the file is missing, Error(bad_input) where it cannot be
 /// decoded or has more than 8 bits or a PQ or HLG transfer, Error(unavailable) where a decoder is
 /// not installed. read() throws Error(bad_input) where the picture's size or format changes.

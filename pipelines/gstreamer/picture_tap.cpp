@@ -39,8 +39,12 @@ void set_up_appsink(GstElement* appsink, WhenFull when_full) {
                     nullptr);
 }
 
-PictureTap::PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink)
-    : name_(std::move(name)), sink_(sink), messages_(pipeline) {}
+PictureTap::PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink,
+                       unsigned map_flags)
+    : name_(std::move(name)),
+      sink_(sink),
+      messages_(pipeline),
+      leases_(SampleLeases::make(16, map_flags)) {}
 
 SamplePtr PictureTap::pull(std::chrono::milliseconds limit) {
   const auto deadline = Clock::now() + limit;

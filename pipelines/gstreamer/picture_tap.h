@@ -22,8 +22,8 @@ void set_up_appsink(GstElement* appsink, WhenFull when_full);
 /// One thread at a time, but for cancel(). Must go before the pipeline.
 class PictureTap {
  public:
-  /// `name` starts every message.
-  PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink);
+  /// `name` starts every message; `map_flags` as those of SampleLeases.
+  PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink, unsigned map_flags = 0);
 
   /// Waits for the first picture and keeps it for the first next(). Throws what the pipeline
   /// says, or Error(bad_input) where nothing comes within `limit`, or the stream is empty.
@@ -50,7 +50,7 @@ class PictureTap {
   std::string name_;
   GstAppSink* sink_;
   Messages messages_;
-  std::shared_ptr<SampleLeases> leases_ = SampleLeases::make(16);
+  std::shared_ptr<SampleLeases> leases_;
   std::atomic<bool> cancelled_ = false;
   SamplePtr first_;
   CapsPtr caps_;

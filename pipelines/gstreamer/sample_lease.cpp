@@ -6,8 +6,8 @@
 
 namespace equalux::gst {
 
-std::shared_ptr<SampleLeases> SampleLeases::make(std::size_t expected) {
-  std::shared_ptr<SampleLeases> leases(new SampleLeases);
+std::shared_ptr<SampleLeases> SampleLeases::make(std::size_t expected, unsigned map_flags) {
+  std::shared_ptr<SampleLeases> leases(new SampleLeases(map_flags));
   leases->free_.reserve(expected);
   for (std::size_t i = 0; i < expected; ++i) {
     leases->all_.push_back(std::make_unique<Lease>());
@@ -31,15 +31,16 @@ SampleLeases::Lease* SampleLeases::take() {
 bool SampleLeases::lend(GstBuffer* buffer, const GstVideoInfo& info, const ImageDesc& desc,
                         Frame& frame) {
   Lease* lease = take();
-  constexpr auto kFlags = static_cast<GstMapFlags>(GST_MAP_READ);
+  const auto flags = static_cast<GstMapFlags>(GST_MAP_READ | map_flags_);
   // The map holds a reference to the buffer.
-  if (gst_video_frame_map(&lease->mapped, &info, buffer, kFlags) == FALSE) {
+  if (gst_video_frame_map(&lease->mapped, &info, buffer, flags) == FALSE) {
     const std::lock_guard lock(mutex_);
     free_.push_back(lease);
     return false;
   }
   lease->owner = shared_from_this();
   frame.image = view_of(lease->mapped, desc);
+  frame.on_device = map_flags_ != 0;
   frame.lease = lease;
   frame.release = release;
   return true;

@@ -16,7 +16,9 @@ namespace equalux::gst {
 /// source is gone. Thread-safe.
 class SampleLeases : public std::enable_shared_from_this<SampleLeases> {
  public:
-  [[nodiscard]] static std::shared_ptr<SampleLeases> make(std::size_t expected);
+  /// `map_flags` beside reading; with those of CUDA memory, frames lie on the device.
+  [[nodiscard]] static std::shared_ptr<SampleLeases> make(std::size_t expected,
+                                                          unsigned map_flags = 0);
 
   /// Points frame.image at the buffer's picture of `desc`. False where it cannot be mapped.
   [[nodiscard]] bool lend(GstBuffer* buffer, const GstVideoInfo& info, const ImageDesc& desc,
@@ -27,10 +29,11 @@ class SampleLeases : public std::enable_shared_from_this<SampleLeases> {
     GstVideoFrame mapped{};
     std::shared_ptr<SampleLeases> owner;  // set while lent
   };
-  SampleLeases() = default;
+  explicit SampleLeases(unsigned map_flags) : map_flags_(map_flags) {}
   static void release(void* lease);
   Lease* take();
 
+  unsigned map_flags_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Lease>> all_;
   std::vector<Lease*> free_;

@@ -62,6 +62,7 @@ class AutomaticProcessor final : public Processor {
   [[nodiscard]] const ImageMemory* frame_memory() const override {
     return processor_->frame_memory();
   }
+  [[nodiscard]] int frame_device() const override { return processor_->frame_device(); }
   void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
     processor_->submit(std::move(in), std::move(out), measure, keep_original);
   }

@@ -203,7 +203,7 @@ Command make_batch_command() {
                   "container of the results: mp4, mov, m4v, mkv or y4m (default: the input's, or "
                   "mkv where it is another)",
                   options->extension),
-      frames_option(stream.frames)};
+      frames_option(stream.frames), decoder_option(stream.in)};
   command.groups = {group,
                     output_group(stream.out),
                     filter_group(stream.common),

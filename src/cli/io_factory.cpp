@@ -162,7 +162,11 @@ std::unique_ptr<Source> make_source(const std::string& input, const InputOptions
   }
   require_input(input);
 #ifdef EQUALUX_HAVE_GSTREAMER
-  return make_file_source(input, FileSourceOptions{options.threads});
+  FileSourceOptions file;
+  file.threads = options.threads;
+  if (options.decoder == "software") file.decoder = DecoderChoice::software;
+  if (options.decoder == "gpu") file.decoder = DecoderChoice::gpu;
+  return make_file_source(input, file);
 #else
   not_built("input " + input, "GStreamer", "- or a file .y4m");
 #endif

@@ -20,6 +20,7 @@ struct InputOptions {
   int width = 0;                ///< asked of cameras; 0 = the camera's choice
   int height = 0;
   int threads = 0;  ///< of the decoder
+  std::string decoder = "auto";  ///< who decodes files: auto, software or gpu
 };
 
 struct OutputOptions {
@@ -52,6 +53,9 @@ void check_output(const std::string& output, const OutputOptions& options);
 
 /// --encoder, --quality, --lossless, --drop-streams.
 [[nodiscard]] OptionGroup output_group(OutputOptions& options);
+
+/// --decoder.
+[[nodiscard]] Option decoder_option(InputOptions& options);
 
 /// "30", "29.97" or "30000/1001". Throws Error(usage).
 [[nodiscard]] Rational read_rate(const std::string& option, const std::string& text);

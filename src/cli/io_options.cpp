@@ -36,6 +36,19 @@ Rational read_rate(const std::string& option, const std::string& text) {
   return *rate;
 }
 
+Option decoder_option(InputOptions& options) {
+  return {"decoder", "auto|software|gpu",
+          "who decodes files; auto: the GPU, where the filters run on it, no original is shown and "
+          "--verify is not asked for, else software (default: auto)",
+          [&options](const std::string& text) {
+            if (text != "auto" && text != "software" && text != "gpu") {
+              throw Error(ExitCode::usage,
+                          "--decoder is '" + text + "', must be auto, software or gpu");
+            }
+            options.decoder = text;
+          }};
+}
+
 OptionGroup output_group(OutputOptions& options) {
   OptionGroup group{"Output files", {}, false};
   group.options = {

@@ -67,6 +67,7 @@ OptionGroup stream_group(RunSettings& settings) {
   group.options = {
       output,
       frames_option(stream.frames),
+      decoder_option(stream.in),
       {"fps", "RATE",
        "frames per second of image sequences, asked of cameras too, up to 10000 or a ratio like "
        "30000/1001 (default: 30)",

@@ -65,7 +65,10 @@ void check_stream(const StreamOptions& options) {
 }
 
 RunResult run_stream(const StreamOptions& options) {
-  const std::unique_ptr<Source> source = make_source(options.input, options.in);
+  InputOptions in = options.in;
+  // A GPU decodes to NV12, the CPU mostly to I420: the same pictures, other hashes.
+  if (options.common.verify && in.decoder == "auto") in.decoder = "software";
+  const std::unique_ptr<Source> source = make_source(options.input, in);
   const std::unique_ptr<Processor> processor =
       make_processor(options.common);
   const std::unique_ptr<Sink> sink = make_sink(options.output, options.out);
