@@ -27,8 +27,9 @@ if(EQUALUX_HAVE_GSTREAMER)
   equalux_test(gst_plugin_frames LABELS media
     LIBRARIES equalux_gst_elements equalux_program_support)
   equalux_test(gst_plugin_stream LABELS media LIBRARIES equalux_gst_elements)
-  add_dependencies(test_gst_plugin_stream sample_live_property)
-  target_compile_definitions(test_gst_plugin_stream PRIVATE
+  equalux_test(gst_plugin_programs LABELS media LIBRARIES equalux_gst_elements)
+  add_dependencies(test_gst_plugin_programs sample_live_property)
+  target_compile_definitions(test_gst_plugin_programs PRIVATE
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
   if(EQUALUX_HAVE_GSTREAMER_CUDA)
     equalux_test(cuda_gst_plugin LABELS gpu
