@@ -36,8 +36,7 @@ struct DeviceFrame {
   ImageLayout layout;
   ImageView view;
 
-  explicit DeviceFrame(const ImageDesc& desc)
-      : layout(image_layout(desc)) {
+  explicit DeviceFrame(const ImageDesc& desc) : layout(image_layout(desc)) {
     memory = cuda::allocate_device<std::uint8_t>(layout.bytes);
     view = layout.view(desc, memory.get());
   }
@@ -86,7 +85,9 @@ class CudaProcessor final : public Processor {
     return desc;
   }
 
-  [[nodiscard]] std::size_t depth() const override { return slots_.empty() ? depth_ : slots_.size(); }
+  [[nodiscard]] std::size_t depth() const override {
+    return slots_.empty() ? depth_ : slots_.size();
+  }
 
   [[nodiscard]] const ImageMemory* frame_memory() const override { return &kPinnedMemory; }
 
@@ -110,8 +111,8 @@ class CudaProcessor final : public Processor {
     if (under_way_ == 0) return nullptr;
     use_device();
     Slot& slot = *slots_[oldest_];
-    const cudaError_t status = wait ? cudaEventSynchronize(slot.downloaded.get())
-                                    : cudaEventQuery(slot.downloaded.get());
+    const cudaError_t status =
+        wait ? cudaEventSynchronize(slot.downloaded.get()) : cudaEventQuery(slot.downloaded.get());
     if (status == cudaErrorNotReady) return nullptr;
     cuda::check(status, "filtering a frame");
     oldest_ = (oldest_ + 1) % slots_.size();
@@ -135,9 +136,14 @@ class CudaProcessor final : public Processor {
   /// One frame's place on the device, used again and again, in turn.
   struct Slot {
     Slot(const ImageDesc& input, const ImageDesc& output)
-        : device_in(input), device_out(output), uploaded(cuda::make_event()),
-          computed(cuda::make_event()), downloaded(cuda::make_event()), upload_timer(1),
-          kernel_timer(kMarksAFrame), download_timer(1) {}
+        : device_in(input),
+          device_out(output),
+          uploaded(cuda::make_event()),
+          computed(cuda::make_event()),
+          downloaded(cuda::make_event()),
+          upload_timer(1),
+          kernel_timer(kMarksAFrame),
+          download_timer(1) {}
 
     DeviceFrame device_in;
     DeviceFrame device_out;
@@ -153,9 +159,7 @@ class CudaProcessor final : public Processor {
     bool keep_original = false;
   };
 
-  void use_device() const {
-    cuda::check(cudaSetDevice(device_.number), "choosing the device");
-  }
+  void use_device() const { cuda::check(cudaSetDevice(device_.number), "choosing the device"); }
 
   /// As many slots as asked for, or fewer where device memory is short.
   void make_slots(const ImageDesc& input, const ImageDesc& output) {
@@ -215,8 +219,7 @@ class CudaProcessor final : public Processor {
     ConstImageView from = slot.in->on_device ? slot.in->image : slot.device_in.view;
     from.desc = slot.device_in.view.desc;
     if (filters_.empty()) {
-      copy_planes(from, slot.device_out.view, cudaMemcpyDeviceToDevice,
-                  compute_.get());
+      copy_planes(from, slot.device_out.view, cudaMemcpyDeviceToDevice, compute_.get());
     }
     for (std::size_t i = 0; i < filters_.size(); ++i) {
       const ImageView to = i < between_.size() ? between_[i].view : slot.device_out.view;
@@ -269,7 +272,8 @@ class CudaProcessor final : public Processor {
 
 std::unique_ptr<Processor> make_cuda_processor(std::vector<std::unique_ptr<Filter>> filters,
                                                const CudaDevice& device, std::size_t depth) {
-  return std::make_unique<CudaProcessor>(std::move(filters), device, std::max<std::size_t>(1, depth));
+  return std::make_unique<CudaProcessor>(std::move(filters), device,
+                                         std::max<std::size_t>(1, depth));
 }
 
 }  // namespace equalux

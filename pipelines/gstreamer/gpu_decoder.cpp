@@ -66,9 +66,10 @@ class GpuDecoder final : public PictureDecoder {
     using ContextPtr = std::unique_ptr<GstContext, UnrefMini>;
     const ContextPtr offer(gst_context_new_cuda_context(context.get()));
     gst_element_set_context(pipeline(), offer.get());
-    const CapsPtr caps(gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, "NV12", nullptr));
-    gst_caps_set_features(
-        caps.get(), 0, gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_CUDA_MEMORY, nullptr));
+    const CapsPtr caps(
+        gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, "NV12", nullptr));
+    gst_caps_set_features(caps.get(), 0,
+                          gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_CUDA_MEMORY, nullptr));
     gst_app_sink_set_caps(sink(), caps.get());
   }
   ~GpuDecoder() override { pipeline_.stop(); }

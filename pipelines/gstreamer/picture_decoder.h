@@ -60,7 +60,6 @@ class PictureDecoder {
 /// H.265, VP8, VP9 and AV1 of 8 bits and 4:2:0, progressive, whose decoding is defined to the bit.
 /// Null where GStreamer has no such decoders, a driver is missing, or this build takes no CUDA
 /// memory; what it cannot decode it refuses once it runs.
-[[nodiscard]] std::unique_ptr<PictureDecoder> make_gpu_decoder(const std::string& name,
-                                                               int device);
+[[nodiscard]] std::unique_ptr<PictureDecoder> make_gpu_decoder(const std::string& name, int device);
 
 }  // namespace equalux::gst

@@ -39,8 +39,7 @@ void set_up_appsink(GstElement* appsink, WhenFull when_full) {
                     nullptr);
 }
 
-PictureTap::PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink,
-                       unsigned map_flags)
+PictureTap::PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink, unsigned map_flags)
     : name_(std::move(name)),
       sink_(sink),
       messages_(pipeline),

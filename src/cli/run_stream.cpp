@@ -69,8 +69,7 @@ RunResult run_stream(const StreamOptions& options) {
   // A GPU decodes to NV12, the CPU mostly to I420: the same pictures, other hashes.
   if (options.common.verify && in.decoder == "auto") in.decoder = "software";
   const std::unique_ptr<Source> source = make_source(options.input, in);
-  const std::unique_ptr<Processor> processor =
-      make_processor(options.common);
+  const std::unique_ptr<Processor> processor = make_processor(options.common);
   const std::unique_ptr<Sink> sink = make_sink(options.output, options.out);
 
   Measurements measurements(options.common);
