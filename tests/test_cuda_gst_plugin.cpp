@@ -268,7 +268,7 @@ TEST_F(CudaGstPlugin, ElementsInARowAndSideBySideShareOneContext) {
   std::set<GstCudaContext*> seen;
   GstElement* pipeline = gst_parse_launch(
       "videotestsrc num-buffers=30 ! video/x-raw,format=NV12,width=320,height=180 ! cudaupload ! "
-      "tee name=t t. ! queue ! equalux name=a ! equalux name=b ! cudadownload ! fakesink "
+      "video/x-raw(memory:CUDAMemory) ! tee name=t t. ! queue ! equalux name=a ! equalux name=b ! cudadownload ! fakesink "
       "t. ! queue ! equalux name=c ! cudadownload ! fakesink",
       nullptr);
   ASSERT_NE(pipeline, nullptr);
@@ -294,7 +294,7 @@ TEST_F(CudaGstPlugin, ElementsInARowAndSideBySideShareOneContext) {
 TEST_F(CudaGstPlugin, PropertiesChangeWhilePlaying) {
   const char* launches[] = {
       "videotestsrc num-buffers=300 ! video/x-raw,format=RGBA,width=320,height=180 ! cudaupload ! "
-      "equalux name=e queue-depth=1 ! cudadownload ! fakesink",
+      "video/x-raw(memory:CUDAMemory) ! equalux name=e queue-depth=1 ! cudadownload ! fakesink",
       "videotestsrc num-buffers=300 ! video/x-raw,format=RGBA,width=320,height=180 ! "
       "equalux name=e backend=cuda queue-depth=2 ! fakesink"};
   for (const char* launch : launches) {

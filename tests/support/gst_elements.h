@@ -48,7 +48,11 @@ enum class Layout { usual, padded };
 class Harness {
  public:
   explicit Harness(const std::string& launch);
-  ~Harness() { gst_harness_teardown(harness_); }
+  ~Harness() {
+    gst_harness_teardown(harness_);
+    // Messages that nobody read hold the elements, which hold the bus.
+    gst_bus_set_flushing(bus_.get(), TRUE);
+  }
   Harness(const Harness&) = delete;
   Harness& operator=(const Harness&) = delete;
 
