@@ -1,9 +1,10 @@
 // The element `equalux` beside the filter in it, frei0r's equaliz0r in GStreamer, and FFmpeg's
 // histeq, on the same 1920x1080 frames in the same run.
 //
-// The element, the bare filter, GStreamer's identity (what a push through an element costs) and
-// equaliz0r take turns on every frame, in this process. histeq runs in ffmpeg on the same frames
-// out of a file; its time is that of the run less that of a run without it, again in turns.
+// The element, the bare filter and GStreamer's identity (what a push through an element costs) take
+// turns on every frame, then the element and equaliz0r, in this process. histeq runs in ffmpeg on
+// the same frames out of a file; its time is that of the run less that of a run without it, again
+// in turns.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -95,37 +96,42 @@ class Element {
 std::string equaliz0r_launch(PixelFormat format) {
   const std::string filter = "frei0r-filter-equaliz0r";
   if (format == PixelFormat::rgba) return filter;
-  return "videoconvert ! " + filter +
-         " ! videoconvert ! capsfilter caps=video/x-raw,format=" + gst_video_format_to_string(gst::to_gst(format));
+  return "videoconvert ! " + filter + " ! videoconvert ! capsfilter caps=video/x-raw,format=" +
+         gst_video_format_to_string(gst::to_gst(format));
 }
 
-nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_frei0r) {
-  const ImageDesc desc{format, kWidth, kHeight, ColorMatrix::bt601, ColorRange::limited};
-  std::vector<Image> frames = natural_frames(desc, ring_length(desc));
+/// Frames in rotation, so many that none is in a cache when its turn comes.
+class FrameRing {
+ public:
+  explicit FrameRing(const ImageDesc& desc) : frames_(natural_frames(desc, ring_length(desc))) {}
+  [[nodiscard]] Image& next() { return frames_[next_++ % frames_.size()]; }
+  [[nodiscard]] GstBuffer* next_buffer() { return buffer_around(next()); }
+
+ private:
+  std::vector<Image> frames_;
+  std::size_t next_ = 0;
+};
+
+/// The element, the bare filter and identity in turns, with nothing else between.
+nlohmann::json overhead_of(const ImageDesc& desc, int threads, Element& element) {
+  FrameRing frames(desc);
   const auto filter = make_cpu_filter(EqualizeParams{}, {threads});
   filter->configure(desc);
   FrameContext context;
-  Element element("equalux backend=cpu threads=" + std::to_string(threads), format);
-  Element identity("identity", format);
-  struct Times {
-    std::vector<double> filter, element, extra, identity, equaliz0r;
-  } times;
-  std::optional<Element> frei0r;
-  if (with_frei0r) frei0r.emplace(equaliz0r_launch(format), format);
-  std::size_t next = 0;
-  const auto frame = [&]() -> Image& { return frames[next++ % frames.size()]; };
+  Element identity("identity", desc.format);
+  std::vector<double> of_filter, of_element, extra, of_identity;
   for (int round = -8; round < kRounds; ++round) {
-    // Both in place. Whoever comes first finds the processor in another state than the second.
     double bare = 0;
     double in_element = 0;
     const auto run_bare = [&] {
-      const ImageView view = frame().view();
+      const ImageView view = frames.next().view();
       bare = ms_of([&] { filter->submit(view, view, context); });
     };
     const auto run_element = [&] {
-      GstBuffer* buffer = buffer_around(frame());
+      GstBuffer* buffer = frames.next_buffer();
       in_element = ms_of([&] { element(buffer); });
     };
+    // Both in place. Whoever comes first finds the processor in another state than the second.
     if (round % 2 == 0) {
       run_bare();
       run_element();
@@ -133,35 +139,47 @@ nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_fre
       run_element();
       run_bare();
     }
-    GstBuffer* buffer = buffer_around(frame());
+    GstBuffer* buffer = frames.next_buffer();
     const double nothing = ms_of([&] { identity(buffer); });
-    double theirs = 0;
-    if (frei0r) {
-      buffer = buffer_around(frame());
-      theirs = ms_of([&] { (*frei0r)(buffer); });
-    }
     if (round < 0) continue;
-    times.filter.push_back(bare);
-    times.element.push_back(in_element);
-    times.extra.push_back(in_element - bare);
-    times.identity.push_back(nothing);
-    times.equaliz0r.push_back(theirs);
+    of_filter.push_back(bare);
+    of_element.push_back(in_element);
+    extra.push_back(in_element - bare);
+    of_identity.push_back(nothing);
   }
-  const double bare = median(times.filter);
-  const double in_element = median(times.element);
-  nlohmann::json row{{"format", to_string(format)},
-                     {"width", kWidth},
-                     {"height", kHeight},
-                     {"threads", threads},
-                     {"filter_ms", bare},
-                     {"element_ms", in_element},
-                     {"overhead_ms", median(times.extra)},
-                     {"overhead", median(times.extra) / bare},
-                     {"identity_ms", median(times.identity)}};
-  if (frei0r) {
-    row["equaliz0r_ms"] = median(times.equaliz0r);
-    row["equaliz0r_ratio"] = median(times.equaliz0r) / in_element;
+  return {{"filter_ms", median(of_filter)},
+          {"element_ms", median(of_element)},
+          {"overhead_ms", median(extra)},
+          {"overhead", median(extra) / median(of_filter)},
+          {"identity_ms", median(of_identity)}};
+}
+
+/// The element and equaliz0r in turns.
+nlohmann::json beside_equaliz0r(const ImageDesc& desc, Element& element) {
+  FrameRing frames(desc);
+  Element equaliz0r(equaliz0r_launch(desc.format), desc.format);
+  std::vector<double> ours, theirs;
+  for (int round = -8; round < kRounds / 4; ++round) {
+    GstBuffer* buffer = frames.next_buffer();
+    const double our_ms = ms_of([&] { element(buffer); });
+    buffer = frames.next_buffer();
+    const double their_ms = ms_of([&] { equaliz0r(buffer); });
+    if (round < 0) continue;
+    ours.push_back(our_ms);
+    theirs.push_back(their_ms);
   }
+  return {{"element_ms", median(ours)},
+          {"equaliz0r_ms", median(theirs)},
+          {"ratio", median(theirs) / median(ours)}};
+}
+
+nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_frei0r) {
+  const ImageDesc desc{format, kWidth, kHeight, ColorMatrix::bt601, ColorRange::limited};
+  Element element("equalux backend=cpu threads=" + std::to_string(threads), format);
+  nlohmann::json row{
+      {"format", to_string(format)}, {"width", kWidth}, {"height", kHeight}, {"threads", threads}};
+  row.update(overhead_of(desc, threads, element));
+  if (with_frei0r) row["beside_equaliz0r"] = beside_equaliz0r(desc, element);
   return row;
 }
 
@@ -231,11 +249,12 @@ int main(int argc, char** argv) {
     for (const PixelFormat format :
          {PixelFormat::nv12, PixelFormat::i420, PixelFormat::bgr, PixelFormat::rgba}) {
       const nlohmann::json row = compare_in_process(format, threads, with_frei0r);
+      const nlohmann::json theirs = row.value("beside_equaliz0r", nlohmann::json::object());
       std::printf("%-6s %8d %10.3f %11.3f %8.1f%% %12.3f %13.2f %6.1f\n",
                   std::string(to_string(format)).c_str(), threads, row["filter_ms"].get<double>(),
                   row["element_ms"].get<double>(), 100 * row["overhead"].get<double>(),
-                  row["identity_ms"].get<double>(), row.value("equaliz0r_ms", 0.0),
-                  row.value("equaliz0r_ratio", 0.0));
+                  row["identity_ms"].get<double>(), theirs.value("equaliz0r_ms", 0.0),
+                  theirs.value("ratio", 0.0));
       rows.push_back(row);
     }
   }

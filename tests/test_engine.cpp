@@ -47,6 +47,45 @@ TEST_F(EngineTest, BorrowedBuffersAllGoBack) {
   EXPECT_EQ(sink.bytes[9], 255 - 9);
 }
 
+/// Takes frames of a device until it turns out, when it is configured, that it can't.
+class DeviceProcessor final : public DelayedProcessor {
+ public:
+  explicit DeviceProcessor(int after) : DelayedProcessor(1), after_(after) {}
+  int frame_device() const override { return device_; }
+  ImageDesc configure(const ImageDesc& input) override {
+    device_ = after_;
+    return DelayedProcessor::configure(input);
+  }
+
+ private:
+  int after_;
+  int device_ = 2;
+};
+
+TEST_F(EngineTest, TheProcessorsDeviceIsOfferedToTheSource) {
+  FakeSource source(3);
+  DeviceProcessor processor(2);
+  EXPECT_EQ(run(source, processor, sink, options, stop).frames_out, 3U);
+  EXPECT_THAT(source.offers, ElementsAre(2));
+  EXPECT_EQ(source.opens, 1);
+}
+
+TEST_F(EngineTest, ADeviceIsTakenBackWhereTheCpuTakesOver) {
+  FakeSource source(3);
+  DeviceProcessor processor(-1);
+  EXPECT_EQ(run(source, processor, sink, options, stop).frames_out, 3U);
+  EXPECT_THAT(source.offers, ElementsAre(2, -1));
+  EXPECT_EQ(source.opens, 2);
+}
+
+TEST_F(EngineTest, WhereOriginalsAreShownNoDeviceIsOffered) {
+  FakeSource source(3);
+  sink.keep_original = true;
+  DeviceProcessor processor(2);
+  EXPECT_EQ(run(source, processor, sink, options, stop).frames_out, 3U);
+  EXPECT_THAT(source.offers, IsEmpty());
+}
+
 TEST_F(EngineTest, DelayedProcessorIsDrained) {
   for (const std::uint64_t frames : {1U, 2U, 3U, 4U, 25U}) {
     for (const bool originals : {false, true}) {

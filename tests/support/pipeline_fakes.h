@@ -104,7 +104,9 @@ class FakeSource final : public Source {
  public:
   explicit FakeSource(std::uint64_t frames) : frames_(frames) {}
 
+  void offer_device(int device) override { offers.push_back(device); }
   StreamInfo open(const FormatPredicate& accepts) override {
+    ++opens;
     if (fail_open) throw Error(ExitCode::no_input, "fake: missing");
     if (stall_open) wait_for_cancel();
     EXPECT_TRUE(accepts(PixelFormat::gray8));
@@ -165,6 +167,8 @@ class FakeSource final : public Source {
   std::optional<std::uint64_t> fail_at, stall_at, resize_at, drop_before;
   std::optional<std::string> short_by;
   std::chrono::milliseconds pace{0};
+  std::vector<int> offers;  ///< of devices
+  int opens = 0;
 
  private:
   void wait_for_cancel() {
@@ -254,7 +258,7 @@ class FakeSink final : public Sink {
 };
 
 /// As a GPU's: frames come out of collect(false) only once `depth` newer ones are in.
-class DelayedProcessor final : public Processor {
+class DelayedProcessor : public Processor {
  public:
   explicit DelayedProcessor(std::size_t depth) : depth_(depth) {}
   bool accepts(PixelFormat format) const override { return format == PixelFormat::gray8; }
