@@ -24,9 +24,9 @@ struct YuvFloats {
   }
 };
 
-/// The same sums without a subtraction: of chroma codes that are read as floats where they stand,
-/// in the second byte of a word, which makes them 2^-141 times the code. Sums are times kScale;
-/// that of the weights is the largest that a float holds.
+/// The same sums without a subtraction: of chroma codes that are read as floats where they stand, in
+/// the second byte of a word, which makes code c the denormal number 2^-141 c. Everything is times
+/// kScale, which leaves the weights, times 2^141, just below the largest float.
 struct YuvCodeFloats {
   static constexpr float kScale = 0x1p-31f;
   float red_w = 0, red = 0;
