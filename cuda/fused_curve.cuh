@@ -2,16 +2,19 @@
 
 #include <cstdint>
 
-#include "float_gain.cuh"
 #include "fused_config.h"
 #include "fused_params.h"
 #include "grid_histogram.cuh"
+#include "near_half.h"
 #include "pixel_vector.cuh"
 #include "tone_curve.h"
 
 /// From the frame's histogram to the table of gains, in every block for itself: that costs less
 /// than a second barrier of the grid.
 namespace equalux::cuda {
+
+/// How far a gain moves off a half that it would round wrong at, times gain + 1; see float_gain().
+inline constexpr double kNudge = 0x1p-22;
 
 struct CurveScratch {
   std::uint64_t chroma[256];  ///< gain_48() >> 8, for formats with chroma
