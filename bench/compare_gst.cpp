@@ -23,6 +23,7 @@
 
 #include "gstreamer/gst_formats.h"
 #include "support/bench_frames.h"
+#include "support/json_file.h"
 
 namespace equalux::bench {
 namespace {
@@ -269,13 +270,5 @@ int main(int argc, char** argv) {
                   histeq / row["element_ms"].get<double>(), row["threads"].get<int>());
     }
   }
-  if (!json_path.empty()) {
-    std::ofstream out(json_path);
-    out << result.dump(2) << "\n";
-    if (!out) {
-      std::fprintf(stderr, "compare_gst: cannot write %s\n", json_path.c_str());
-      return 74;
-    }
-  }
-  return 0;
+  return write_json(json_path, result, "compare_gst");
 }

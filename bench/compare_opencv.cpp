@@ -8,20 +8,19 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include <equalux/filter.h>
 #include <nlohmann/json.hpp>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include <equalux/filter.h>
-
 #include "cpu/parallel.h"
 #include "support/bench_frames.h"
+#include "support/json_file.h"
 
 namespace equalux::bench {
 namespace {
@@ -36,7 +35,8 @@ std::vector<double> medians_ms(int frames, int rounds,
   for (int round = -4; round < rounds; ++round) {
     for (std::size_t k = 0; k < calls.size(); ++k) {
       // Each call has a frame of its own far from the others', so that none finds it in a cache.
-      const auto frame = static_cast<std::size_t>(round + 4) + k * static_cast<std::size_t>(frames) / calls.size();
+      const auto frame =
+          static_cast<std::size_t>(round + 4) + k * static_cast<std::size_t>(frames) / calls.size();
       const auto begin = Clock::now();
       calls[k](frame % static_cast<std::size_t>(frames));
       const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
@@ -100,7 +100,8 @@ class CopyLimit {
     for (int p = 0; p < traits(in.desc.format).planes; ++p) {
       const std::size_t bytes = row_bytes(in.desc, p);
       executor_.for_rows(plane_rows(in.desc, p), [&](int begin, int end, int) {
-        for (int y = begin; y < end; ++y) std::memcpy(out.row(p, y), in.row(p, y), bytes);
+        for (int y = begin; y < end; ++y)
+          std::memcpy(out.row(p, y), in.row(p, y), bytes);
       });
     }
   }
@@ -136,7 +137,8 @@ Result compare(PixelFormat format, int width, int height, int threads, int round
     chain(as_mat(frames[i].view()), out);
   };
   if (format == PixelFormat::i420) {
-    for (Image& frame : frames) tight.push_back(tight_i420(frame.view()));
+    for (Image& frame : frames)
+      tight.push_back(tight_i420(frame.view()));
     opencv = [&](std::size_t i) {
       cv::cvtColor(tight[i], bgr, cv::COLOR_YUV2BGR_I420);
       chain(bgr, result);
@@ -149,8 +151,7 @@ Result compare(PixelFormat format, int width, int height, int threads, int round
   CopyLimit limit(threads);
   const std::vector<double> ms = medians_ms(
       n, rounds,
-      {opencv,
-       [&](std::size_t i) { filter->submit(frames[i].view(), outs[i].view(), context); },
+      {opencv, [&](std::size_t i) { filter->submit(frames[i].view(), outs[i].view(), context); },
        [&](std::size_t i) { limit(frames[i].view(), outs[i].view()); }});
   return {std::string(to_string(format)), width, height, threads, ms[0], ms[1], ms[2]};
 }
@@ -175,21 +176,18 @@ int main(int argc, char** argv) {
       std::printf("%-6s %10s %8d %10.2f %10.2f %7.2f %12.2f %11.2f\n", r.format.c_str(),
                   size.c_str(), r.threads, r.opencv_ms, r.ours_ms, r.opencv_ms / r.ours_ms,
                   r.copy_limit_ms, r.ours_ms / r.copy_limit_ms);
-      rows.push_back({{"format", r.format}, {"width", r.width}, {"height", r.height},
-                      {"threads", r.threads}, {"opencv_ms", r.opencv_ms},
-                      {"equalux_ms", r.ours_ms}, {"ratio", r.opencv_ms / r.ours_ms},
+      rows.push_back({{"format", r.format},
+                      {"width", r.width},
+                      {"height", r.height},
+                      {"threads", r.threads},
+                      {"opencv_ms", r.opencv_ms},
+                      {"equalux_ms", r.ours_ms},
+                      {"ratio", r.opencv_ms / r.ours_ms},
                       {"copy_limit_ms", r.copy_limit_ms}});
     }
   }
-  if (!json_path.empty()) {
-    std::ofstream out(json_path);
-    out << nlohmann::json{{"simd", cpu_simd_target()}, {"opencv", CV_VERSION}, {"results", rows}}
-               .dump(2)
-        << "\n";
-    if (!out) {
-      std::fprintf(stderr, "compare_opencv: cannot write %s\n", json_path.c_str());
-      return 74;
-    }
-  }
-  return 0;
+  return write_json(
+      json_path,
+      nlohmann::json{{"simd", cpu_simd_target()}, {"opencv", CV_VERSION}, {"results", rows}},
+      "compare_opencv");
 }

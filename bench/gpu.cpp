@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +19,7 @@
 #include "null_sink.h"
 #include "run.h"
 #include "support/bench_frames.h"
+#include "support/json_file.h"
 
 /// The CUDA backend as users run it, beside NPP and the ceilings of memory and bus in the same run:
 ///
@@ -47,7 +47,8 @@ double time_us(cudaStream_t stream, int batch, const std::function<void(int)>& w
   int i = 0;
   for (int round = 0; round < 25; ++round) {
     cuda::check(cudaEventRecord(begin.get(), stream), "timing");
-    for (int k = 0; k < batch; ++k) work(i++);
+    for (int k = 0; k < batch; ++k)
+      work(i++);
     cuda::check(cudaEventRecord(end.get(), stream), "timing");
     cuda::check(cudaEventSynchronize(end.get()), "timing");
     float ms = 0;
@@ -114,9 +115,9 @@ struct ResidentFrames {
       if (content == "one colour") std::memset(host.view().data[0], 93, bytes);
       in.emplace_back(desc);
       out.emplace_back(desc);
-      cuda::check(cudaMemcpy(in.back().memory.get(), host.view().data[0], bytes,
-                             cudaMemcpyHostToDevice),
-                  "uploading");
+      cuda::check(
+          cudaMemcpy(in.back().memory.get(), host.view().data[0], bytes, cudaMemcpyHostToDevice),
+          "uploading");
     }
   }
 
@@ -143,12 +144,16 @@ Json resident(const ImageDesc& desc, const EqualizeParams& params, const std::st
   const double floor = 3.0 * static_cast<double>(tight_bytes(desc)) / 4.30e6;
   std::printf("resident    %-7s %-6s %5dx%-5d %-10s %9.2f us  %5.2f of the floor %.2f\n",
               std::string(enum_name(params.chain)).c_str(),
-              std::string(to_string(desc.format)).c_str(), desc.width, desc.height,
-              content.c_str(), us, us / floor, floor);
-  return {{"kind", "resident"},     {"chain", enum_name(params.chain)},
-          {"format", to_string(desc.format)}, {"width", desc.width},
-          {"height", desc.height},  {"content", content},
-          {"us", us},               {"floor_us", floor}};
+              std::string(to_string(desc.format)).c_str(), desc.width, desc.height, content.c_str(),
+              us, us / floor, floor);
+  return {{"kind", "resident"},
+          {"chain", enum_name(params.chain)},
+          {"format", to_string(desc.format)},
+          {"width", desc.width},
+          {"height", desc.height},
+          {"content", content},
+          {"us", us},
+          {"floor_us", floor}};
 }
 
 /// NPP's chain on the same frames; see npp_chain.h for what it leaves out.
@@ -162,9 +167,12 @@ void add_npp(Json& results, const ImageDesc& desc) {
   });
   std::printf("resident    NPP     %-6s %5dx%-5d %-10s %9.2f us  without scan and look-up\n",
               std::string(to_string(desc.format)).c_str(), desc.width, desc.height, "natural", us);
-  results.push_back({{"kind", "resident"},     {"chain", "NPP, without scan and look-up"},
-                     {"format", to_string(desc.format)}, {"width", desc.width},
-                     {"height", desc.height},  {"content", "natural"},
+  results.push_back({{"kind", "resident"},
+                     {"chain", "NPP, without scan and look-up"},
+                     {"format", to_string(desc.format)},
+                     {"width", desc.width},
+                     {"height", desc.height},
+                     {"content", "natural"},
                      {"us", us}});
 }
 
@@ -218,8 +226,12 @@ Json end_to_end(const ImageDesc& desc, const CudaDevice& device, double both_way
   std::printf("end to end  %-7s %-6s %5dx%-5d %-10s %9.2f us  %.1f %% of the bus's %.2f us\n",
               "fused", std::string(to_string(desc.format)).c_str(), desc.width, desc.height,
               "natural", us, 100.0 * floor / us, floor);
-  return {{"kind", "end to end"}, {"format", to_string(desc.format)}, {"width", desc.width},
-          {"height", desc.height}, {"us", us}, {"bus_floor_us", floor}};
+  return {{"kind", "end to end"},
+          {"format", to_string(desc.format)},
+          {"width", desc.width},
+          {"height", desc.height},
+          {"us", us},
+          {"bus_floor_us", floor}};
 }
 
 /// One frame from host to host with nothing beside it, buffers ready.
@@ -243,8 +255,11 @@ Json single(const ImageDesc& desc, const CudaDevice& device) {
   const double us = median(times);
   std::printf("one frame   %-7s %-6s %5dx%-5d %-10s %9.2f us\n", "fused",
               std::string(to_string(desc.format)).c_str(), desc.width, desc.height, "natural", us);
-  return {{"kind", "one frame"}, {"format", to_string(desc.format)}, {"width", desc.width},
-          {"height", desc.height}, {"us", us}};
+  return {{"kind", "one frame"},
+          {"format", to_string(desc.format)},
+          {"width", desc.width},
+          {"height", desc.height},
+          {"us", us}};
 }
 
 int measure(const char* path) {
@@ -252,7 +267,8 @@ int measure(const char* path) {
   cuda::check(cudaSetDevice(device.number), "choosing the device");
   Json json{{"device", device.name}, {"runtime", CUDART_VERSION}, {"ceilings", ceilings()}};
   std::printf("%s, %s\n", device.name.c_str(), json["ceilings"].dump().c_str());
-  const std::array<std::array<int, 2>, 4> sizes{{{961, 640}, {1920, 1080}, {3840, 2160}, {7680, 4320}}};
+  const std::array<std::array<int, 2>, 4> sizes{
+      {{961, 640}, {1920, 1080}, {3840, 2160}, {7680, 4320}}};
   Json results = Json::array();
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::i420,
                                    PixelFormat::bgrx, PixelFormat::gray8, PixelFormat::yuy2}) {
@@ -270,7 +286,8 @@ int measure(const char* path) {
     if (width > 3840) continue;
     results.push_back(resident({PixelFormat::bgr, width, height}, staged, "natural"));
   }
-  for (const auto& [width, height] : sizes) add_npp(results, {PixelFormat::rgb, width, height});
+  for (const auto& [width, height] : sizes)
+    add_npp(results, {PixelFormat::rgb, width, height});
   const double bus = json["ceilings"]["both_ways_gb_s_each"].get<double>();
   results.push_back(end_to_end({PixelFormat::bgr, 1920, 1080}, device, bus));
   results.push_back(end_to_end({PixelFormat::bgr, 3840, 2160}, device, bus));
@@ -278,8 +295,7 @@ int measure(const char* path) {
   results.push_back(single({PixelFormat::bgr, 961, 640}, device));
   results.push_back(single({PixelFormat::bgr, 1920, 1080}, device));
   json["results"] = results;
-  if (path != nullptr) std::ofstream(path) << json.dump(1) << "\n";
-  return 0;
+  return write_json(path == nullptr ? "" : path, json, "bench_gpu");
 }
 
 }  // namespace

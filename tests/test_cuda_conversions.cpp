@@ -28,16 +28,6 @@ using test::with;
 
 constexpr RgbToHsvVariant kRgbToHsvs[] = {RgbToHsvVariant::coalesced, RgbToHsvVariant::uncoalesced};
 
-std::vector<PixelFormat> rgb_formats() {
-  std::vector<PixelFormat> formats;
-  for (int f = 0; f < kPixelFormatCount; ++f) {
-    const auto format = static_cast<PixelFormat>(f);
-    const ColorModel model = traits(format).model;
-    if (model == ColorModel::rgb || model == ColorModel::gray) formats.push_back(format);
-  }
-  return formats;
-}
-
 std::string text(const ImageDesc& desc, const DeviceLayout& layout) {
   return std::string(to_string(desc.format)) + " " + std::to_string(desc.width) + "x" +
          std::to_string(desc.height) + " offset " + std::to_string(layout.offset) + " padding " +
@@ -50,8 +40,8 @@ std::size_t pixels_of(const ImageDesc& desc) {
 
 /// Layouts with and without groups of four pixels: tight, rows of 16 bytes, odd ones, bottom up.
 const std::vector<DeviceLayout>& layouts() {
-  static const std::vector<DeviceLayout> all{
-      {}, {0, 0, true}, {0, 16, true, true}, {4, 0}, {1, 0}, {3, 29}, {48, 5, false, true}};
+  static const std::vector<DeviceLayout> all{{},     {0, 0, true}, {0, 16, true, true}, {4, 0},
+                                             {1, 0}, {3, 29},      {48, 5, false, true}};
   return all;
 }
 
@@ -101,7 +91,8 @@ class CudaConversions : public testing::Test {
         ASSERT_EQ(bits_of(hsv.v.download()), bits_of(hsv.cpu.v)) << text(shape);
       }
     }
-    for (float& value : hsv.cpu.v) value *= 0.5f;
+    for (float& value : hsv.cpu.v)
+      value *= 0.5f;
     hsv.upload();
     Image expected(desc);
     hsv_to_rgb(hsv.cpu, in.view(), expected.view(), executor_);
@@ -125,7 +116,7 @@ TEST_F(CudaConversions, OfEveryFormatLayoutAndPixelsPerThread) {
   for (const int pixels : kPixelsPerThread) {
     shapes.push_back({dim3{24, 1, 1}, dim3{256, 1, 1}, pixels});
   }
-  for (const PixelFormat format : rgb_formats()) {
+  for (const PixelFormat format : test::rgb_formats()) {
     for (const DeviceLayout& layout : layouts()) {
       expect_conversions({format, 64, 9}, layout, Content::noise, shapes);
       expect_conversions({format, 61, 7}, layout, Content::natural, shapes);
@@ -136,7 +127,8 @@ TEST_F(CudaConversions, OfEveryFormatLayoutAndPixelsPerThread) {
 TEST_F(CudaConversions, OfEveryShape) {
   std::vector<LaunchShape> shapes;
   for (const LaunchShape& shape : all_shapes()) {
-    for (const int pixels : kPixelsPerThread) shapes.push_back(with(shape, pixels));
+    for (const int pixels : kPixelsPerThread)
+      shapes.push_back(with(shape, pixels));
   }
   for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::argb}) {
     expect_conversions({format, 101, 33}, {}, Content::natural, shapes);

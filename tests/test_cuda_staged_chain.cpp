@@ -1,9 +1,8 @@
 #include <random>
 
-#include <gtest/gtest.h>
-
 #include <equalux/error.h>
 #include <equalux/filter.h>
+#include <gtest/gtest.h>
 
 #include "staged_chain.h"
 #include "support/device_image.h"
@@ -21,16 +20,6 @@ EqualizeParams staged_params(const StagedParams& knobs = {}) {
   params.chain = Chain::staged;
   params.staged = knobs;
   return params;
-}
-
-std::vector<PixelFormat> rgb_formats() {
-  std::vector<PixelFormat> formats;
-  for (int f = 0; f < kPixelFormatCount; ++f) {
-    const auto format = static_cast<PixelFormat>(f);
-    const ColorModel model = traits(format).model;
-    if (model == ColorModel::rgb || model == ColorModel::gray) formats.push_back(format);
-  }
-  return formats;
 }
 
 /// The knobs that are set, as the user would write them.
@@ -106,7 +95,7 @@ class CudaStagedChain : public testing::Test {
 };
 
 TEST_F(CudaStagedChain, EveryFormatAndContent) {
-  for (const PixelFormat format : rgb_formats()) {
+  for (const PixelFormat format : test::rgb_formats()) {
     for (const Content content : test::all_contents()) {
       expect_same_as_cpu(staged_params(), {format, 201, 37}, content);
       expect_same_as_cpu(staged_params(), {format, 200, 37}, content, {0, 16, true}, {0, 0, true});
@@ -115,8 +104,8 @@ TEST_F(CudaStagedChain, EveryFormatAndContent) {
 }
 
 TEST_F(CudaStagedChain, EverySizeAndStride) {
-  const std::vector<std::pair<int, int>> sizes{{1, 1}, {1, 7},   {7, 1},   {2, 2},    {3, 3},
-                                               {4, 1}, {5, 6},   {64, 4},  {65, 10},  {129, 11},
+  const std::vector<std::pair<int, int>> sizes{{1, 1},   {1, 7},   {7, 1},    {2, 2},   {3, 3},
+                                               {4, 1},   {5, 6},   {64, 4},   {65, 10}, {129, 11},
                                                {257, 5}, {640, 3}, {641, 479}};
   for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::rgb, PixelFormat::bgr,
                                    PixelFormat::bgrx, PixelFormat::argb}) {
@@ -177,9 +166,9 @@ TEST_F(CudaStagedChain, EveryVariant) {
 TEST_F(CudaStagedChain, EveryShape) {
   for (const Extent3& grid : {Extent3{1, 1, 1}, Extent3{8, 8, 1}, Extent3{7, 3, 2},
                               Extent3{1024, 1, 1}, Extent3{1, 65535, 1}, Extent3{1, 1, 65535}}) {
-    for (const Extent3& block : {Extent3{1, 1, 1}, Extent3{8, 4, 1}, Extent3{8, 8, 4},
-                                 Extent3{256, 1, 1}, Extent3{33, 1, 1}, Extent3{1, 1, 64},
-                                 Extent3{1, 1024, 1}}) {
+    for (const Extent3& block :
+         {Extent3{1, 1, 1}, Extent3{8, 4, 1}, Extent3{8, 8, 4}, Extent3{256, 1, 1},
+          Extent3{33, 1, 1}, Extent3{1, 1, 64}, Extent3{1, 1024, 1}}) {
       StagedParams knobs;
       knobs.grid = grid;
       knobs.block = block;
@@ -198,7 +187,7 @@ TEST_F(CudaStagedChain, RandomParameters) {
   const int count = std::getenv("EQUALUX_FULL") != nullptr ? 2000 : 200;
   std::mt19937 random(20261122);
   const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
-  const std::vector<PixelFormat> formats = rgb_formats();
+  const std::vector<PixelFormat> formats = test::rgb_formats();
   for (int i = 0; i < count; ++i) {
     StagedParams knobs;
     if (below(2) == 0) knobs.rgb_to_hsv = static_cast<RgbToHsvVariant>(below(2));

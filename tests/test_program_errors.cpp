@@ -127,6 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
         run_with({"--chain", "staged", "--scan", "cub"}, 69, "scan cub"),
         run_with({"--backend", "cuda"}, 69, "cuda: "),
         run_with({"--backend", "gpu"}, 2, "auto, cpu or cuda"),
+        run_with({"--decoder", "cuda"}, 2, "auto, software or gpu"),
         run_with({"--threads", "5000"}, 2, "0 to 1024"),
         run_with({"--threads", "-1"}, 2, "--threads is '-1'"),
         run_with({"--device", "9999"}, 2, "-1 to 1023"),
@@ -203,6 +204,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{{"run", "in.y4m", "-o", "out.mp4", "--encoder", "nosuch"}, 2, "nosuch"},
         BadCall{{"run", "in.y4m", "-o", "out.mp4", "--quality", "999"}, 2, "quality"},
         BadCall{{"run", "in.y4m", "-o", "out.mp4", "--quality", "good"}, 2, "--quality"},
+        BadCall{{"run", std::string(EQUALUX_SOURCE_FOLDER) + "/samples/clip.mp4", "-o", "null",
+                 "--backend", "cpu", "--decoder", "gpu"},
+                69,
+                "decoder gpu needs filters on a GPU"},
         BadCall{{"run", "in.y4m", "-o", "nowhere/out.mp4"}, 73, "nowhere"}));
 #endif
 

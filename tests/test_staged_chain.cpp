@@ -1,10 +1,8 @@
-#include "cpu/staged_chain.h"
-
+#include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include <equalux/error.h>
-
 #include "cpu/fused_chain.h"
+#include "cpu/staged_chain.h"
 #include "support/test_images.h"
 
 namespace equalux {
@@ -12,15 +10,6 @@ namespace {
 
 using test::Content;
 using test::PaddedImage;
-
-std::vector<PixelFormat> rgb_formats() {
-  std::vector<PixelFormat> formats{PixelFormat::gray8};
-  for (int f = 0; f < kPixelFormatCount; ++f) {
-    const auto format = static_cast<PixelFormat>(f);
-    if (traits(format).model == ColorModel::rgb) formats.push_back(format);
-  }
-  return formats;
-}
 
 Image run_staged(const EqualizeParams& params, const ConstImageView& in, int threads) {
   RowExecutor executor(threads);
@@ -67,7 +56,7 @@ TEST(StagedChain, EveryVariantAndThreadCountGivesTheSameBytes) {
 }
 
 TEST(StagedChain, StridesOffsetsAndAlphaAreKept) {
-  for (const PixelFormat format : rgb_formats()) {
+  for (const PixelFormat format : test::rgb_formats()) {
     for (const bool negative : {false, true}) {
       const ImageDesc desc{format, 33, 17};
       PaddedImage in(desc, 13, negative, 3);
@@ -139,9 +128,10 @@ TEST(StagedChain, TimesEveryStageOnlyWhenAsked) {
   context.timings = &times;
   filter->submit(in.view(), out.view(), context);
   std::vector<std::string_view> names;
-  for (const StageTime& time : times) names.push_back(time.stage);
-  EXPECT_EQ(names, (std::vector<std::string_view>{"rgb_to_hsv", "histogram", "cdf_scan",
-                                                  "equalize", "hsv_to_rgb"}));
+  for (const StageTime& time : times)
+    names.push_back(time.stage);
+  EXPECT_EQ(names, (std::vector<std::string_view>{"rgb_to_hsv", "histogram", "cdf_scan", "equalize",
+                                                  "hsv_to_rgb"}));
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include <gst/cuda/cuda-gst.h>
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudacontext.h>
-#include <gst/cuda/gstcudaloader.h>
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
 #include "check.h"
 #include "cuda_memory_processor.h"
+#include "gstreamer/cuda_library.h"
 
 namespace equalux::gst {
 
@@ -185,14 +185,7 @@ class GstCudaMemoryUse final : public CudaMemory {
 }  // namespace
 
 bool cuda_memory_starts() {
-  static const bool started = [] {
-    if (gst_cuda_load_library() == FALSE || CuInit(0) != CUDA_SUCCESS) return false;
-    int devices = 0;
-    if (CuDeviceGetCount(&devices) != CUDA_SUCCESS || devices == 0) return false;
-    gst_cuda_memory_init_once();
-    return true;
-  }();
-  return started;
+  return cuda_library_starts();
 }
 
 const char* cuda_memory_feature() {

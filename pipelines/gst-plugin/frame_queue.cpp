@@ -1,5 +1,6 @@
 #include "frame_queue.h"
 
+#include <optional>
 #include <utility>
 
 #include "gstreamer/gst_formats.h"
@@ -37,8 +38,8 @@ class MappedFrame {
 struct FrameQueue::Job {
   BufferPtr in;  ///< null where `out` is filtered in place, or goes on untouched
   BufferPtr out;
-  std::unique_ptr<MappedFrame> in_map;
-  std::unique_ptr<MappedFrame> out_map;
+  std::optional<MappedFrame> in_map;
+  std::optional<MappedFrame> out_map;
   FramePtr result;  ///< once collected
   bool filtered = false;
 };
@@ -65,11 +66,10 @@ void FrameQueue::push(BufferPtr in, BufferPtr out, const FrameAreas& areas,
   job->out = std::move(out);
   job->filtered = true;
   if (job->in) {
-    job->in_map = std::make_unique<MappedFrame>(info_, job->in.get(), GST_MAP_READ | map_flags_);
-    job->out_map = std::make_unique<MappedFrame>(info_, job->out.get(), GST_MAP_WRITE | map_flags_);
+    job->in_map.emplace(info_, job->in.get(), GST_MAP_READ | map_flags_);
+    job->out_map.emplace(info_, job->out.get(), GST_MAP_WRITE | map_flags_);
   } else {
-    job->out_map = std::make_unique<MappedFrame>(info_, job->out.get(),
-                                                 GST_MAP_READ | GST_MAP_WRITE | map_flags_);
+    job->out_map.emplace(info_, job->out.get(), GST_MAP_READ | GST_MAP_WRITE | map_flags_);
   }
   FramePtr from = frames_.acquire();
   FramePtr to = frames_.acquire();

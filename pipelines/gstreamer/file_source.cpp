@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -48,6 +49,7 @@ class FileSource final : public Source {
   bool lends_buffers() const override { return true; }
   bool read(Frame& frame) override;
   void cancel() noexcept override {
+    const std::lock_guard lock(tap_mutex_);
     cancelled_ = true;
     if (tap_) tap_->cancel();
   }
@@ -56,6 +58,7 @@ class FileSource final : public Source {
  private:
   void probe();
   GstVideoInfo decode_by(std::unique_ptr<gst::PictureDecoder> decoder);
+  void set_tap(std::unique_ptr<gst::PictureTap> tap);
   std::optional<GstVideoInfo> decode_on_device(const FormatPredicate& accepts);
   gst::SamplePtr next_sample();
   void set_times(GstSample* sample, Frame& frame);
@@ -64,6 +67,7 @@ class FileSource final : public Source {
   std::string path_;
   FileSourceOptions options_;
   int device_ = -1;
+  std::string gpu_refusal_;  // why the device does not decode, where it was tried
   StreamInfo info_;
   int video_stream_ = -1;
   std::optional<std::int64_t> start_ns_;   // of the video stream, where the container tells
@@ -74,6 +78,7 @@ class FileSource final : public Source {
   // The pipeline uses the feed and the tap uses the pipeline: they go in reverse order.
   std::unique_ptr<gst::PictureDecoder> decoder_;
   std::unique_ptr<gst::PictureTap> tap_;
+  std::mutex tap_mutex_;  // cancel() comes from other threads, also while decoders change
 };
 
 void FileSource::probe() {
@@ -90,9 +95,15 @@ void FileSource::probe() {
 #endif
 }
 
+void FileSource::set_tap(std::unique_ptr<gst::PictureTap> tap) {
+  const std::lock_guard lock(tap_mutex_);
+  tap_ = std::move(tap);
+  if (tap_ && cancelled_) tap_->cancel();
+}
+
 /// Starts anew with this decoder, and waits for its first picture.
 GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder) {
-  tap_.reset();
+  set_tap(nullptr);
   decoder_.reset();
   feed_ = gst::make_packet_feed(path_, video_stream_);
   decoder_ = std::move(decoder);
@@ -101,8 +112,8 @@ GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder)
   } else {
     decoder_->decode_file();
   }
-  tap_ = std::make_unique<gst::PictureTap>(path_, decoder_->pipeline(), decoder_->sink(),
-                                           decoder_->map_flags());
+  set_tap(std::make_unique<gst::PictureTap>(path_, decoder_->pipeline(), decoder_->sink(),
+                                            decoder_->map_flags()));
   decoder_->start();
   try {
     return tap_->first(kFirstPicture);
@@ -131,10 +142,11 @@ std::optional<GstVideoInfo> FileSource::decode_on_device(const FormatPredicate& 
   try {
     return decode_by(std::move(decoder));
   } catch (const Error& error) {
+    if (cancelled_) throw;
     if (wanted) {
-      throw Error(ExitCode::unavailable, path_ + ": decoder gpu: " + error.what());
+      throw Error(ExitCode::unavailable, std::string("decoder gpu: ") + error.what());
     }
-    logger().info("{}: the CPU decodes, not the GPU: {}", path_, error.what());
+    gpu_refusal_ = error.what();
     return std::nullopt;
   }
 }
@@ -143,9 +155,12 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   check_readable(path_);
   gst::start_up();
   info_ = StreamInfo{};
+  gpu_refusal_.clear();
   probe();
   std::optional<GstVideoInfo> video = decode_on_device(accepts);
   if (!video) video = decode_by(std::make_unique<gst::DecodeBin>(path_, accepts, options_.threads));
+  // Where the CPU cannot either, its reason is the one to tell.
+  if (!gpu_refusal_.empty()) logger().info("the CPU decodes, not the GPU: {}", gpu_refusal_);
   if (feed_) info_.colorimetry = feed_->colorimetry();
   const Rational rate = info_.frame_rate;
   const bool rate_known = start_ns_.has_value();

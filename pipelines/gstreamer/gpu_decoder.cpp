@@ -1,5 +1,7 @@
 #include <array>
-#include <mutex>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <cuda_runtime_api.h>
@@ -9,6 +11,7 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
+#include "cuda_library.h"
 #include "picture_decoder.h"
 
 namespace equalux::gst {
@@ -30,16 +33,6 @@ std::string factory_of(const GpuCodec& codec, int device) {
   const std::string name = codec.decoder;
   const std::size_t end = name.size() - 3;  // "nvh264dec", "nvh264device1dec"
   return "nv" + name.substr(0, end) + which + name.substr(end);
-}
-
-bool library_starts() {
-  static std::once_flag once;
-  static bool started = false;
-  std::call_once(once, [] {
-    started = gst_cuda_load_library() != FALSE && CuInit(0) == CUDA_SUCCESS;
-    if (started) gst_cuda_memory_init_once();
-  });
-  return started;
 }
 
 using CudaContextPtr = std::unique_ptr<GstCudaContext, UnrefObject>;
@@ -97,7 +90,8 @@ class GpuDecoder final : public PictureDecoder {
   static void on_no_more_pads(GstElement*, gpointer self) {
     auto* decoder = static_cast<GpuDecoder*>(self);
     if (!decoder->linked_) {
-      decoder->give_up(Error(ExitCode::unavailable, "no stream that NVDEC decodes"));
+      decoder->give_up(
+          Error(ExitCode::unavailable, decoder->name_ + ": has no stream that NVDEC decodes"));
     }
   }
 
@@ -116,10 +110,10 @@ class GpuDecoder final : public PictureDecoder {
     }
   }
 
-  static void check_progressive(const GstStructure* structure) {
+  void check_progressive(const GstStructure* structure) const {
     const char* mode = gst_structure_get_string(structure, "interlace-mode");
     if (mode != nullptr && std::string_view(mode) != "progressive") {
-      throw Error(ExitCode::unavailable, "interlaced video is left to the CPU");
+      throw Error(ExitCode::unavailable, name_ + ": is interlaced, which is left to the CPU");
     }
   }
 
@@ -135,7 +129,7 @@ class GpuDecoder final : public PictureDecoder {
     gst_element_sync_state_with_parent(decoder);
     const PadPtr target(gst_element_get_static_pad(first, "sink"));
     if (gst_pad_link(pad, target.get()) != GST_PAD_LINK_OK) {
-      throw Error(ExitCode::unavailable, "NVDEC does not take this stream");
+      throw Error(ExitCode::unavailable, name_ + ": NVDEC does not take its stream");
     }
   }
 
@@ -152,7 +146,8 @@ class GpuDecoder final : public PictureDecoder {
 }  // namespace
 
 std::unique_ptr<PictureDecoder> make_gpu_decoder(const std::string& name, int device) {
-  if (!library_starts() || !has_element(factory_of(kCodecs[0], device).c_str())) return nullptr;
+  if (!cuda_library_starts() || !has_element(factory_of(kCodecs[0], device).c_str()))
+    return nullptr;
   const CudaContextPtr context = runtime_context(device);
   if (!context) return nullptr;
   return std::make_unique<GpuDecoder>(name, device, context);

@@ -31,8 +31,7 @@ class NaturalScene {
   [[nodiscard]] std::uint8_t at(std::size_t x, std::size_t y, std::uint32_t grain) const {
     const Waves& c = columns_[x];
     const Waves& r = rows_[y];
-    const double wave =
-        c[0] * r[0] + 0.5 * (c[1] * r[1] + c[2] * r[2]) + 0.25 * c[3] * r[3];
+    const double wave = c[0] * r[0] + 0.5 * (c[1] * r[1] + c[2] * r[2]) + 0.25 * c[3] * r[3];
     const double level = 90.0 + 38.0 * wave + static_cast<double>(grain % 9) - 4.0;
     return static_cast<std::uint8_t>(std::clamp(level, 0.0, 255.0));
   }
@@ -46,15 +45,22 @@ class NaturalScene {
 std::uint8_t content_byte(Content content, std::size_t x, std::size_t y, int plane,
                           std::mt19937& random) {
   switch (content) {
-    case Content::constant: return static_cast<std::uint8_t>(93 + 20 * plane);
-    case Content::ramp: return static_cast<std::uint8_t>(x + 3 * y + 85u * static_cast<unsigned>(plane));
-    case Content::noise: return static_cast<std::uint8_t>(random());
-    case Content::single_bin: return 200;
-    case Content::black: return 0;
-    case Content::white: return 255;
+    case Content::constant:
+      return static_cast<std::uint8_t>(93 + 20 * plane);
+    case Content::ramp:
+      return static_cast<std::uint8_t>(x + 3 * y + 85u * static_cast<unsigned>(plane));
+    case Content::noise:
+      return static_cast<std::uint8_t>(random());
+    case Content::single_bin:
+      return 200;
+    case Content::black:
+      return 0;
+    case Content::white:
+      return 255;
     case Content::nearly_flat:
       return static_cast<std::uint8_t>((random() % 997 == 0 ? 1 : 0) + 117);
-    case Content::natural: break;  // NaturalScene's
+    case Content::natural:
+      break;  // NaturalScene's
   }
   return 0;
 }
@@ -62,22 +68,30 @@ std::uint8_t content_byte(Content content, std::size_t x, std::size_t y, int pla
 }  // namespace
 
 const std::vector<Content>& all_contents() {
-  static const std::vector<Content> all{Content::constant, Content::ramp,        Content::noise,
-                                        Content::single_bin, Content::black,     Content::white,
+  static const std::vector<Content> all{Content::constant,    Content::ramp,   Content::noise,
+                                        Content::single_bin,  Content::black,  Content::white,
                                         Content::nearly_flat, Content::natural};
   return all;
 }
 
 std::string name_of(Content content) {
   switch (content) {
-    case Content::constant: return "constant";
-    case Content::ramp: return "ramp";
-    case Content::noise: return "noise";
-    case Content::single_bin: return "single_bin";
-    case Content::black: return "black";
-    case Content::white: return "white";
-    case Content::nearly_flat: return "nearly_flat";
-    case Content::natural: return "natural";
+    case Content::constant:
+      return "constant";
+    case Content::ramp:
+      return "ramp";
+    case Content::noise:
+      return "noise";
+    case Content::single_bin:
+      return "single_bin";
+    case Content::black:
+      return "black";
+    case Content::white:
+      return "white";
+    case Content::nearly_flat:
+      return "nearly_flat";
+    case Content::natural:
+      return "natural";
   }
   return "?";
 }
@@ -91,7 +105,9 @@ PaddedImage::PaddedImage(const ImageDesc& desc, int padding, bool negative, int 
     const auto i = static_cast<std::size_t>(p);
     begin[i] = size;
     view_.stride[i] = static_cast<std::ptrdiff_t>(row_bytes(desc, p)) + padding;
-    size += static_cast<std::size_t>(view_.stride[i]) * static_cast<std::size_t>(plane_rows(desc, p)) + 64;
+    size +=
+        static_cast<std::size_t>(view_.stride[i]) * static_cast<std::size_t>(plane_rows(desc, p)) +
+        64;
   }
   memory_.assign(size, kPoison);
   is_sample_.assign(size, 0);
@@ -119,6 +135,16 @@ bool PaddedImage::padding_intact() const {
   return true;
 }
 
+std::vector<PixelFormat> rgb_formats() {
+  std::vector<PixelFormat> formats;
+  for (int f = 0; f < kPixelFormatCount; ++f) {
+    const auto format = static_cast<PixelFormat>(f);
+    const ColorModel model = traits(format).model;
+    if (model == ColorModel::rgb || model == ColorModel::gray) formats.push_back(format);
+  }
+  return formats;
+}
+
 void fill(const ImageView& view, Content content, std::uint32_t seed) {
   std::mt19937 random(seed);
   for (int p = 0; p < traits(view.desc.format).planes; ++p) {
@@ -141,7 +167,8 @@ std::size_t count_differences(const ConstImageView& a, const ConstImageView& b) 
     for (int y = 0; y < plane_rows(a.desc, p); ++y) {
       const std::uint8_t* ra = a.row(p, y);
       const std::uint8_t* rb = b.row(p, y);
-      for (std::size_t x = 0; x < row_bytes(a.desc, p); ++x) count += ra[x] != rb[x] ? 1 : 0;
+      for (std::size_t x = 0; x < row_bytes(a.desc, p); ++x)
+        count += ra[x] != rb[x] ? 1 : 0;
     }
   }
   return count;

@@ -33,6 +33,9 @@ class PaddedImage {
   ImageView view_;
 };
 
+/// GRAY8 and the RGB forms: what the staged chain takes.
+[[nodiscard]] std::vector<PixelFormat> rgb_formats();
+
 /// Fills all planes of 8-bit formats.
 void fill(const ImageView& view, Content content, std::uint32_t seed = 1);
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+/// The raw figures of a run.
+namespace equalux::bench {
+
+/// Writes `json` to `path`, nothing where that is empty. Returns the program's exit code: 74, with
+/// a line on stderr, where it cannot be written.
+template <typename Json>
+int write_json(const std::string& path, const Json& json, const char* program) {
+  if (path.empty()) return 0;
+  std::ofstream out(path);
+  out << json.dump(2) << "\n";
+  out.flush();
+  if (out) return 0;
+  std::fprintf(stderr, "%s: cannot write %s\n", program, path.c_str());
+  return 74;
+}
+
+}  // namespace equalux::bench
