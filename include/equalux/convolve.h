@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <equalux/export.h>
+#include <equalux/filter.h>
+#include <equalux/params.h>
+
+/// Convolution with a small kernel, applied unflipped: out(x, y) = sum of w(i, j) · in(x + i, y +
+/// j), then an offset, rounded to nearest with halves up, and clamped to 0..255.
+namespace equalux {
+
+/// What stands in for samples outside the frame.
+enum class Border : std::uint8_t {
+  replicate,    ///< aaa|abcd|ddd
+  reflect_101,  ///< dcb|abcd|cba
+  constant,     ///< the parameter border_value
+};
+
+/// How a convolution runs. All give the same bytes.
+enum class ConvolveMode : std::uint8_t {
+  production,  ///< the fastest of the backend
+  sequential,  ///< one sample after another on one thread; CPU only
+  global,      ///< a thread a sample, kernel and samples in global memory; GPU only
+  constant,    ///< as global, with the kernel in constant memory; GPU only
+  shared,      ///< as constant, with a block's samples in shared memory; GPU only
+};
+
+/// Largest side of a kernel with weights of its own, and of `gaussian` and `box`.
+inline constexpr int kMaxCustomKernel = 15;
+inline constexpr int kMaxSeparableKernel = 31;
+
+/// Parameters of convolution.
+struct ConvolveParams {
+  /// "box-blur", "gaussian-blur", "edge", "emboss-horizontal", "emboss-vertical", "sharpen",
+  /// "identity" (all 3 x 3), "gaussian" or "box" (of any odd size), or "custom".
+  std::string kernel = "gaussian-blur";
+  std::vector<std::string> weights;  ///< custom: size · size decimals, row after row, kept exact
+  std::string divisor = "1";         ///< custom: a decimal over 0; weights are divided by it
+  std::string offset;                ///< levels, a decimal; empty = the kernel's own
+  int size = 0;                      ///< gaussian, box: odd, 3 to 31; 0 = from sigma, or 3
+  double sigma = 0;                  ///< gaussian: pixels; 0 = 0.3 · ((size - 1) / 2 - 1) + 0.8
+  double truncate = 4;  ///< gaussian: where size is 0, radius = int(truncate · sigma + 0.5)
+  Border border = Border::replicate;
+  int border_value = 0;  ///< level, 0 to 255, where border is constant
+  ConvolveMode mode = ConvolveMode::production;
+  int block = 16;  ///< threads a side of a block of the study modes: 8, 16 or 32; GPU only
+
+  friend bool operator==(const ConvolveParams&, const ConvolveParams&) = default;
+};
+
+}  // namespace equalux
