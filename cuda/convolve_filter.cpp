@@ -1,11 +1,128 @@
+#include <optional>
+
 #include <equalux/convolve.h>
+#include <equalux/device.h>
 #include <equalux/error.h>
 
-namespace equalux {
+#include "check.h"
+#include "convolve.h"
+#include "exact_kernel.h"
+#include "handles.h"
+#include "trace.h"
 
-std::unique_ptr<Filter> make_cuda_filter(const ConvolveParams& params, const CudaOptions&) {
+namespace equalux {
+namespace {
+
+ExactKernel identity_kernel() {
+  ConvolveParams params;
+  params.kernel = "identity";
+  return exact_kernel(params);
+}
+
+/// Convolution on one GPU.
+class CudaConvolveFilter final : public Filter {
+ public:
+  CudaConvolveFilter(const ConvolveParams& params, int device)
+      : params_(params),
+        kernel_(exact_kernel(params)),
+        identity_(identity_kernel()),
+        outside_{params.border, static_cast<std::uint8_t>(params.border_value)},
+        device_(device) {}
+
+  ~CudaConvolveFilter() override {
+    if (device_ != kCurrentContext) static_cast<void>(cudaSetDevice(device_));
+  }
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
+    const FormatTraits& t = traits(format);
+    return t.model == ColorModel::gray || t.model == ColorModel::rgb ||
+           (t.model == ColorModel::yuv && t.planes > 1);
+  }
+
+  [[nodiscard]] bool works_in_place() const override { return false; }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cuda, &input);
+    use_device();
+    int device = 0;
+    cuda::check(cudaGetDevice(&device), "asking for the device");
+    cuda::check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
+                "asking for the multiprocessors");
+    if (params_.mode == ConvolveMode::global) {
+      const std::vector<std::int32_t> weights = cuda::all_weights(kernel_);
+      weights_ = cuda::allocate_device<std::int32_t>(weights.size());
+      cuda::check(cudaMemcpy(weights_.get(), weights.data(), weights.size() * sizeof(weights[0]),
+                             cudaMemcpyHostToDevice),
+                  "copying the kernel to the device");
+    }
+    desc_ = input;
+    return input;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != desc_ || out.desc != desc_) {
+      throw Error(ExitCode::usage, "convolve: the frame is not what the filter was configured for");
+    }
+    if (in.data[0] == out.data[0]) {
+      throw Error(ExitCode::usage, "convolve: input and output are the same memory, must be two");
+    }
+    use_device();
+    const cuda::TraceRange range("convolve");
+    const auto stream = static_cast<cudaStream_t>(context.stream);
+    const FormatTraits& t = traits(desc_.format);
+    for (int p = 0; p < t.planes; ++p)
+      convolve_plane(p, in, out, stream);
+    if (context.marks != nullptr) context.marks->mark("convolve", stream);
+  }
+
+ private:
+  void use_device() const {
+    if (device_ == kCurrentContext) return;
+    cuda::check(cudaSetDevice(device_), "choosing the device");
+  }
+
+  void convolve_plane(int p, const ConstImageView& in, const ImageView& out, cudaStream_t stream) {
+    const auto i = static_cast<std::size_t>(p);
+    const FormatTraits& t = traits(desc_.format);
+    cuda::BytePlane plane{in.data[i], out.data[i], in.stride[i], out.stride[i]};
+    plane.rows = plane_rows(desc_, p);
+    if (p > 0) {  // chroma, whatever its samples are: bytes to be copied
+      plane.width = static_cast<int>(row_bytes(desc_, p));
+      cuda::convolve_3x3(plane, {}, identity_, multiprocessors_, stream);
+      return;
+    }
+    plane.width = desc_.width;
+    plane.step = t.step[0];
+    plane.kept = t.alpha_offset;
+    if (params_.mode != ConvolveMode::production) {
+      cuda::convolve_study(params_.mode, params_.block, plane, outside_, kernel_, weights_.get(),
+                           stream);
+    } else if (cuda::is_small(kernel_)) {
+      cuda::convolve_3x3(plane, outside_, kernel_, multiprocessors_, stream);
+    } else if (kernel_.separable) {
+      cuda::convolve_separable(plane, outside_, kernel_, stream);
+    } else {
+      cuda::convolve_direct(plane, outside_, kernel_, stream);
+    }
+  }
+
+  ConvolveParams params_;
+  ExactKernel kernel_;
+  ExactKernel identity_;
+  cuda::Outside outside_;
+  int device_;
+  int multiprocessors_ = 1;
+  ImageDesc desc_;
+  cuda::DevicePointer<std::int32_t> weights_;  // for mode global
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cuda_filter(const ConvolveParams& params, const CudaOptions& options) {
   validate(params, Backend::cuda);
-  throw Error(ExitCode::unavailable, "cuda: convolution is not there yet");
+  const int device = options.device == kCurrentContext ? options.device
+                                                       : choose_cuda_device(options.device).number;
+  return std::make_unique<CudaConvolveFilter>(params, device);
 }
 
 }  // namespace equalux
