@@ -95,7 +95,7 @@ HWY_INLINE VI16 byte_pairs(V8 bytes, V8 weights) {
   return VI16{EQUALUX_X86(maddubs_epi16)(bytes.raw, weights.raw)};
 }
 /// Products of neighbouring 16-bit lanes, added in pairs.
-HWY_INLINE VI32 word_pairs(V8 words, VI16 weights) {
+HWY_INLINE VI32 word_pairs(VI16 words, VI16 weights) {
   return VI32{EQUALUX_X86(madd_epi16)(words.raw, weights.raw)};
 }
 /// Undo InterleaveLower and InterleaveUpper, with saturation.
@@ -106,6 +106,35 @@ HWY_INLINE V16 join(VI32 low, VI32 high) {
   return V16{EQUALUX_X86(packs_epi32)(low.raw, high.raw)};
 }
 #undef EQUALUX_X86
+
+/// Four vectors whose blocks k of 16 bytes hold a's, b's, c's and d's block k, stored so that all
+/// of block 0 come first, then all of block 1.
+HWY_INLINE void store_blocks(VI32 a, VI32 b, VI32 c, VI32 d, std::uint32_t* to) {
+  const DI32 tag;
+  auto* out = reinterpret_cast<std::int32_t*>(to);
+  constexpr std::size_t kLanes = hn::MaxLanes(tag);
+#if EQUALUX_PAIRS == 2
+  const __m512i ab01 = _mm512_shuffle_i32x4(a.raw, b.raw, 0x44);
+  const __m512i ab23 = _mm512_shuffle_i32x4(a.raw, b.raw, 0xEE);
+  const __m512i cd01 = _mm512_shuffle_i32x4(c.raw, d.raw, 0x44);
+  const __m512i cd23 = _mm512_shuffle_i32x4(c.raw, d.raw, 0xEE);
+  a = VI32{_mm512_shuffle_i32x4(ab01, cd01, 0x88)};
+  b = VI32{_mm512_shuffle_i32x4(ab01, cd01, 0xDD)};
+  c = VI32{_mm512_shuffle_i32x4(ab23, cd23, 0x88)};
+  d = VI32{_mm512_shuffle_i32x4(ab23, cd23, 0xDD)};
+#elif EQUALUX_PAIRS == 1
+  const VI32 first = VI32{_mm256_permute2x128_si256(a.raw, b.raw, 0x20)};
+  const VI32 third = VI32{_mm256_permute2x128_si256(a.raw, b.raw, 0x31)};
+  b = VI32{_mm256_permute2x128_si256(c.raw, d.raw, 0x20)};
+  d = VI32{_mm256_permute2x128_si256(c.raw, d.raw, 0x31)};
+  a = first;
+  c = third;
+#endif
+  hn::StoreU(a, tag, out);
+  hn::StoreU(b, tag, out + kLanes);
+  hn::StoreU(c, tag, out + 2 * kLanes);
+  hn::StoreU(d, tag, out + 3 * kLanes);
+}
 #endif  // EQUALUX_PAIRS
 
 }  // namespace HWY_NAMESPACE

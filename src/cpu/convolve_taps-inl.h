@@ -112,6 +112,13 @@ struct LongSums {
   VI32 s0, s1, s2, s3;
 };
 
+/// A pair of weights of 16 bits in every 32-bit lane.
+HWY_INLINE VI16 weight_pair(std::int32_t first, std::int32_t second) {
+  const auto pair =
+      (static_cast<std::uint32_t>(first) & 0xffffu) | (static_cast<std::uint32_t>(second) << 16);
+  return hn::BitCast(DI16(), hn::Set(D32(), pair));
+}
+
 /// Byte k of every 32-bit lane.
 template <int k>
 HWY_INLINE VI32 lane_byte(V8 v) {
@@ -154,15 +161,17 @@ struct PairSums {
                                   std::int32_t weight_b) {
     const D8 d;
     const V8 zero = hn::Zero(d);
-    const auto pair = (static_cast<std::uint32_t>(weight_a) & 0xffffu) |
-                      (static_cast<std::uint32_t>(weight_b) << 16);
-    const VI16 weights = hn::BitCast(DI16(), hn::Set(D32(), pair));
+    const VI16 weights = weight_pair(weight_a, weight_b);
     const V8 low = hn::InterleaveLower(d, a, b);
     const V8 high = hn::InterleaveUpper(d, a, b);
-    sums.s0 = hn::Add(sums.s0, word_pairs(hn::InterleaveLower(d, low, zero), weights));
-    sums.s1 = hn::Add(sums.s1, word_pairs(hn::InterleaveUpper(d, low, zero), weights));
-    sums.s2 = hn::Add(sums.s2, word_pairs(hn::InterleaveLower(d, high, zero), weights));
-    sums.s3 = hn::Add(sums.s3, word_pairs(hn::InterleaveUpper(d, high, zero), weights));
+    sums.s0 = hn::Add(sums.s0,
+                      word_pairs(hn::BitCast(DI16(), hn::InterleaveLower(d, low, zero)), weights));
+    sums.s1 = hn::Add(sums.s1,
+                      word_pairs(hn::BitCast(DI16(), hn::InterleaveUpper(d, low, zero)), weights));
+    sums.s2 = hn::Add(sums.s2,
+                      word_pairs(hn::BitCast(DI16(), hn::InterleaveLower(d, high, zero)), weights));
+    sums.s3 = hn::Add(sums.s3,
+                      word_pairs(hn::BitCast(DI16(), hn::InterleaveUpper(d, high, zero)), weights));
   }
   static HWY_INLINE V8 levels(const LongSums& sums, const LongDivision& division) {
     return join(join(divide(sums.s0, division), divide(sums.s1, division)),
