@@ -1,6 +1,7 @@
 #include <equalux/device.h>
 #include <equalux/error.h>
 #include <equalux/filter.h>
+#include <equalux/hessian.h>
 
 /// What stands in for cuda/ in a build without it.
 namespace equalux {
@@ -17,6 +18,21 @@ CudaDevice choose_cuda_device(int) {
 }
 
 std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const HessianParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const VesselParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const ShapesParams& params, const CudaOptions&) {
   validate(params, Backend::cuda);
   throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
 }

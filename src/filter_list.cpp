@@ -1,5 +1,6 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
+#include <equalux/hessian.h>
 
 #include "nearest_name.h"
 
@@ -9,20 +10,26 @@ namespace equalux {
 const std::vector<FilterInfo>& filter_list() {
   static const std::vector<FilterInfo> filters{
       {"equalize", "histogram equalization of the value channel of HSV", equalize_option_keys()},
+      {"eigenvalues", "eigenvalues of the Hessian, as two planes of floats", hessian_option_keys()},
   };
   return filters;
 }
 
 namespace {
 
-/// The one filter so far, its parameters read off the spec.
-EqualizeParams equalize_params(const FilterSpec& spec, const EqualizeParams& defaults) {
-  if (spec.name == "equalize") {
-    EqualizeParams params = defaults;
-    for (const auto& [key, value] : spec.options)
-      set_option(params, key, value);
-    return params;
-  }
+template <typename Params>
+Params read_params(const FilterSpec& spec, Params params) {
+  for (const auto& [key, value] : spec.options)
+    set_option(params, key, value);
+  return params;
+}
+
+/// make(params) of the filter that the spec names.
+template <typename Make>
+std::unique_ptr<Filter> make_named(const FilterSpec& spec, const EqualizeParams& equalize,
+                                   const Make& make) {
+  if (spec.name == "equalize") return make(read_params(spec, equalize));
+  if (spec.name == "eigenvalues") return make(read_params(spec, HessianParams{}));
   std::vector<std::string_view> names;
   for (const FilterInfo& filter : filter_list())
     names.push_back(filter.name);
@@ -35,12 +42,14 @@ EqualizeParams equalize_params(const FilterSpec& spec, const EqualizeParams& def
 
 std::unique_ptr<Filter> make_cpu_filter(const FilterSpec& spec, const EqualizeParams& equalize,
                                         const CpuOptions& options) {
-  return make_cpu_filter(equalize_params(spec, equalize), options);
+  return make_named(spec, equalize,
+                    [&](const auto& params) { return make_cpu_filter(params, options); });
 }
 
 std::unique_ptr<Filter> make_cuda_filter(const FilterSpec& spec, const EqualizeParams& equalize,
                                          const CudaOptions& options) {
-  return make_cuda_filter(equalize_params(spec, equalize), options);
+  return make_named(spec, equalize,
+                    [&](const auto& params) { return make_cuda_filter(params, options); });
 }
 
 }  // namespace equalux

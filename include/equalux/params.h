@@ -105,6 +105,7 @@ template <typename Enum>
 template <typename Enum>
 [[nodiscard]] const std::vector<std::string_view>& enum_names();
 
+/// Declares the three for an enumeration; params_names.cpp defines them.
 #define EQUALUX_ENUM_NAMES(Enum)                                                     \
   template <>                                                                        \
   EQUALUX_EXPORT std::string_view enum_name(Enum value);                             \
@@ -119,7 +120,6 @@ EQUALUX_ENUM_NAMES(RgbToHsvVariant)
 EQUALUX_ENUM_NAMES(HistogramVariant)
 EQUALUX_ENUM_NAMES(ScanVariant)
 EQUALUX_ENUM_NAMES(EqualizeVariant)
-#undef EQUALUX_ENUM_NAMES
 
 /// One `--filter` of the command line: a filter's name and its parameters as written.
 struct FilterSpec {

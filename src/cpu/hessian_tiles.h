@@ -1,0 +1,81 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include <equalux/image.h>
+
+#include "cpu/hessian_rows.h"
+#include "cpu/parallel.h"
+
+/// Walks a frame in tiles that the second-level cache holds, so that no plane of levels or
+/// derivatives of the whole frame exists.
+namespace equalux {
+
+/// Part of a frame whose levels a thread holds as floats, with `reach` samples around it. Outside
+/// the frame lie copies of its edge.
+struct LevelTile {
+  int x = 0;       ///< first column
+  int y = 0;       ///< first row
+  int width = 0;   ///< columns, 1 to kTileWidth
+  int height = 0;  ///< rows, 1 to kTileHeight
+
+  /// The level of column x in row y + j, j from -reach to height - 1 + reach.
+  [[nodiscard]] const float* row(int j) const { return rows[static_cast<std::size_t>(j + reach)]; }
+
+  int reach = 0;
+  std::vector<const float*> rows;
+};
+
+inline constexpr int kTileWidth = 512;
+inline constexpr int kTileHeight = 64;
+
+/// Memory of one thread: its tile, and rows that its scales pass through.
+class TileScratch {
+ public:
+  TileScratch(int reach, std::size_t rows_of_results);
+
+  /// Row i of the results that a filter keeps of one row of a tile.
+  [[nodiscard]] float* result(std::size_t i) { return results_.data() + i * kResultPitch; }
+
+  /// The eigenvalues of row j of the tile at one scale.
+  void eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
+                   float* first, float* second);
+  /// Level smoothed both ways, of the row and scale that eigenvalues() was last asked for.
+  void brightness(const HessianKernels& kernels, const HessianWeights& weights, float* out) const;
+
+  [[nodiscard]] const LevelTile& tile() const { return tile_; }
+  /// Fills the tile from a frame.
+  void load(const HessianKernels& kernels, const ConstImageView& in, const ChannelLayout& layout,
+            int x, int y, int y_end);
+
+ private:
+  static constexpr std::size_t kResultPitch = kTileWidth + kRowSlack;
+
+  std::size_t pitch_;
+  LevelTile tile_;
+  std::vector<float> levels_;
+  std::vector<float> derivatives_;
+  std::vector<float> results_;
+  std::vector<const float*> taps_;
+};
+
+/// Calls body(scratch) for every tile of a frame, threads beside each other. Rows of a tile come
+/// from one call, tiles in any order.
+class TileWalker {
+ public:
+  /// `reach`: the largest radius of any scale. `result_rows`: rows of results that body uses.
+  TileWalker(RowExecutor& executor, const HessianKernels& kernels, HessianChannel channel,
+             int reach, std::size_t result_rows);
+
+  using Body = std::function<void(TileScratch&)>;
+  void run(const ConstImageView& in, const Body& body);
+
+ private:
+  RowExecutor& executor_;
+  const HessianKernels& kernels_;
+  HessianChannel channel_;
+  std::vector<TileScratch> scratch_;  // by slot
+};
+
+}  // namespace equalux
