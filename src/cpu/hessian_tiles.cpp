@@ -2,9 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace equalux {
 namespace {
+
+// Vectors of any target that begin at such a column of a row lie within cache lines.
+constexpr int kAligned = 16;
+
+constexpr int round_up(int n) {
+  return (n + kAligned - 1) / kAligned * kAligned;
+}
 
 /// Levels of columns x .. x + n - 1 of a row.
 void read_levels(const HessianKernels& kernels, const ConstImageView& in,
@@ -26,8 +34,16 @@ void read_levels(const HessianKernels& kernels, const ConstImageView& in,
 
 }  // namespace
 
+AlignedFloats::AlignedFloats(std::size_t n) {
+  const std::size_t bytes = static_cast<std::size_t>(round_up(static_cast<int>(n))) * sizeof(float);
+  memory_.reset(static_cast<float*>(std::aligned_alloc(kAligned * sizeof(float), bytes)));
+  if (memory_ == nullptr) throw std::bad_alloc();
+  std::memset(memory_.get(), 0, bytes);
+}
+
 TileScratch::TileScratch(int reach, std::size_t rows_of_results)
-    : pitch_(static_cast<std::size_t>(kTileWidth + 2 * reach) + kRowSlack),
+    : left_(round_up(reach)),
+      pitch_(static_cast<std::size_t>(left_ + kTileWidth + round_up(reach)) + kRowSlack),
       levels_(pitch_ * static_cast<std::size_t>(kTileHeight + 2 * reach)),
       derivatives_(3 * pitch_),
       results_(rows_of_results * kResultPitch),
@@ -52,10 +68,10 @@ void TileScratch::load(const HessianKernels& kernels, const ConstImageView& in,
     // Rows above and below the frame are its first and last.
     const int held = std::clamp(j, top, bottom - 1) - top;
     tile_.rows[static_cast<std::size_t>(j - (y - reach))] =
-        levels_.data() + static_cast<std::size_t>(held) * pitch_ + reach;
+        levels_.data() + static_cast<std::size_t>(held) * pitch_ + left_;
   }
   for (int j = top; j < bottom; ++j) {
-    float* row = levels_.data() + static_cast<std::size_t>(j - top) * pitch_;
+    float* row = levels_.data() + static_cast<std::size_t>(j - top) * pitch_ + left_ - reach;
     float* at = row + (first - (x - reach));
     const auto n = static_cast<std::size_t>(last - first);
     read_levels(kernels, in, layout, first, j, n, at);
@@ -67,18 +83,19 @@ void TileScratch::load(const HessianKernels& kernels, const ConstImageView& in,
 void TileScratch::eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
                               float* first, float* second) {
   const int r = weights.radius;
+  const int before = round_up(r);
   for (int k = -r; k <= r; ++k)
-    taps_[static_cast<std::size_t>(k + r)] = tile_.row(j + k) - r;
+    taps_[static_cast<std::size_t>(k + r)] = tile_.row(j + k) - before;
   float* const rows = derivatives_.data();
-  kernels.vertical(weights, taps_.data(), static_cast<std::size_t>(tile_.width + 2 * r),
+  kernels.vertical(weights, taps_.data(), static_cast<std::size_t>(before + tile_.width + r),
                    {rows, rows + pitch_, rows + 2 * pitch_});
-  kernels.eigenvalues(weights, {rows + r, rows + pitch_ + r, rows + 2 * pitch_ + r},
+  kernels.eigenvalues(weights, {rows + before, rows + pitch_ + before, rows + 2 * pitch_ + before},
                       static_cast<std::size_t>(tile_.width), first, second);
 }
 
 void TileScratch::brightness(const HessianKernels& kernels, const HessianWeights& weights,
                              float* out) const {
-  kernels.smooth(weights, derivatives_.data() + weights.radius,
+  kernels.smooth(weights, derivatives_.data() + round_up(weights.radius),
                  static_cast<std::size_t>(tile_.width), out);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <equalux/image.h>
@@ -27,8 +29,21 @@ struct LevelTile {
   std::vector<const float*> rows;
 };
 
-inline constexpr int kTileWidth = 512;
+inline constexpr int kTileWidth = 256;
 inline constexpr int kTileHeight = 64;
+
+/// Floats from a 64-byte boundary on, 0 at first.
+class AlignedFloats {
+ public:
+  explicit AlignedFloats(std::size_t n);
+  [[nodiscard]] float* data() const { return memory_.get(); }
+
+ private:
+  struct Free {
+    void operator()(float* memory) const noexcept { std::free(memory); }
+  };
+  std::unique_ptr<float, Free> memory_;
+};
 
 /// Memory of one thread: its tile, and rows that its scales pass through.
 class TileScratch {
@@ -52,11 +67,12 @@ class TileScratch {
  private:
   static constexpr std::size_t kResultPitch = kTileWidth + kRowSlack;
 
-  std::size_t pitch_;
+  int left_;           // columns before the tile's first, so many that each row begins aligned
+  std::size_t pitch_;  // floats from row to row
   LevelTile tile_;
-  std::vector<float> levels_;
-  std::vector<float> derivatives_;
-  std::vector<float> results_;
+  AlignedFloats levels_;
+  AlignedFloats derivatives_;
+  AlignedFloats results_;
   std::vector<const float*> taps_;
 };
 

@@ -1,0 +1,261 @@
+// The SIMD bodies of hessian_rows.h; included once for each target. Arithmetic as in
+// hessian_math.h, operation by operation.
+#if defined(EQUALUX_HESSIAN_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUALUX_HESSIAN_ROWS_INL_H
+#undef EQUALUX_HESSIAN_ROWS_INL_H
+#else
+#define EQUALUX_HESSIAN_ROWS_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux::hessian_rows {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if !HWY_NATIVE_FMA || !HWY_HAVE_FLOAT64 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+/// Without fma, or with roots that are not rounded to nearest, a target is served by plain C++.
+HessianKernels target_hessian_kernels() {
+  return scalar_hessian_kernels();
+}
+
+#else
+
+using DF = hn::ScalableTag<float>;
+using DI = hn::RebindToSigned<DF>;
+using DBytes = hn::Rebind<std::uint8_t, DF>;
+using DWords = hn::Rebind<std::uint16_t, DF>;
+using VF = hn::Vec<DF>;
+using VBytes = hn::Vec<DBytes>;
+
+constexpr std::size_t kLanes = hn::MaxLanes(DF());
+
+/// Vectors that a loop has under way: sums wait for themselves, and weights are fetched once for
+/// all. Three sums each fill the registers.
+constexpr std::size_t kVectors = HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86 ? 4 : 2;
+static_assert(kVectors * kLanes <= kRowSlack);
+
+HWY_INLINE VF to_floats(VBytes v) {
+  return hn::ConvertTo(DF(), hn::PromoteTo(DI(), v));
+}
+
+void gray_levels(const std::uint8_t* in, std::size_t n, float* out) {
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    hn::StoreU(to_floats(hn::LoadU(DBytes(), in + i)), DF(), out + i);
+  scalar_hessian_kernels().gray_levels(in + i, n - i, out + i);
+}
+
+/// Luma as luma_of_rgb() has it: the sum stays below 2^16.
+HWY_INLINE VF luma_floats(VBytes r, VBytes g, VBytes b) {
+  const DWords d;
+  const auto weighted = [d](VBytes v, std::uint16_t w)
+                            HWY_ATTR { return hn::Mul(hn::PromoteTo(d, v), hn::Set(d, w)); };
+  const auto sum = hn::Add(hn::Add(weighted(r, 77), weighted(g, 150)),
+                           hn::Add(weighted(b, 29), hn::Set(d, std::uint16_t{128})));
+  return hn::ConvertTo(DF(), hn::PromoteTo(DI(), hn::ShiftRight<8>(sum)));
+}
+
+/// Levels of whole vectors of pixels of kStep bytes; returns the pixels done. pick(bytes) makes the
+/// level of the pixels' bytes 0, 1, 2 (and 3).
+template <int kStep, typename Pick>
+HWY_INLINE std::size_t packed_levels(const std::uint8_t* in, std::size_t n, float* out,
+                                     const Pick& pick) {
+  const DBytes d;
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes, in += kStep * kLanes) {
+    VBytes c[4];
+    if constexpr (kStep == 3) {
+      hn::LoadInterleaved3(d, in, c[0], c[1], c[2]);
+    } else {
+      hn::LoadInterleaved4(d, in, c[0], c[1], c[2], c[3]);
+    }
+    hn::StoreU(pick(c), DF(), out + i);
+  }
+  return i;
+}
+
+template <int kStep>
+HWY_INLINE std::size_t channel_levels(const ChannelLayout& layout, const std::uint8_t* in,
+                                      std::size_t n, float* out) {
+  const RgbLayout& at = layout.rgb;
+  const auto one = [&](int channel) HWY_ATTR {
+    return packed_levels<kStep>(
+        in, n, out, [channel](const VBytes* c) HWY_ATTR { return to_floats(c[channel]); });
+  };
+  switch (layout.channel) {
+    case HessianChannel::red:
+      return one(at.r);
+    case HessianChannel::green:
+      return one(at.g);
+    case HessianChannel::blue:
+      return one(at.b);
+    case HessianChannel::value:
+      return packed_levels<kStep>(in, n, out, [&](const VBytes* c) HWY_ATTR {
+        return to_floats(hn::Max(c[at.r], hn::Max(c[at.g], c[at.b])));
+      });
+    default:
+      return packed_levels<kStep>(in, n, out, [&](const VBytes* c) HWY_ATTR {
+        return luma_floats(c[at.r], c[at.g], c[at.b]);
+      });
+  }
+}
+
+void rgb_levels(const ChannelLayout& layout, const std::uint8_t* in, std::size_t n, float* out) {
+  const std::size_t done = layout.rgb.step == 3 ? channel_levels<3>(layout, in, n, out)
+                                                : channel_levels<4>(layout, in, n, out);
+  scalar_hessian_kernels().rgb_levels(layout, in + done * static_cast<std::size_t>(layout.rgb.step),
+                                      n - done, out + done);
+}
+
+void vertical(const HessianWeights& weights, const float* const* rows, std::size_t n,
+              const DerivativeRows& out) {
+  const DF d;
+  const int r = weights.radius;
+  const float* const* const middle = rows + r;
+  for (std::size_t i = 0; i < n; i += kVectors * kLanes) {
+    VF smooth[kVectors];
+    VF slope[kVectors];
+    VF curve[kVectors];
+    const auto first_weights = [&]() HWY_ATTR {
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const std::size_t at = i + v * kLanes;
+        const VF x = hn::LoadU(d, middle[0] + at);
+        const VF up = hn::LoadU(d, middle[-1] + at);
+        const VF down = hn::LoadU(d, middle[1] + at);
+        const VF sum = hn::Add(up, down);
+        smooth[v] = hn::MulAdd(hn::Set(d, weights.smooth[1]), sum,
+                               hn::Mul(hn::Set(d, weights.smooth[0]), x));
+        curve[v] =
+            hn::MulAdd(hn::Set(d, weights.curve[1]), sum, hn::Mul(hn::Set(d, weights.curve[0]), x));
+        slope[v] = hn::Mul(hn::Set(d, weights.slope[1]), hn::Sub(down, up));
+      }
+    };
+    first_weights();
+    for (int k = 2; k <= r; ++k) {
+      const auto w = static_cast<std::size_t>(k);
+      const VF w0 = hn::Set(d, weights.smooth[w]);
+      const VF w1 = hn::Set(d, weights.slope[w]);
+      const VF w2 = hn::Set(d, weights.curve[w]);
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const std::size_t at = i + v * kLanes;
+        const VF up = hn::LoadU(d, middle[-k] + at);
+        const VF down = hn::LoadU(d, middle[k] + at);
+        const VF sum = hn::Add(up, down);
+        smooth[v] = hn::MulAdd(w0, sum, smooth[v]);
+        curve[v] = hn::MulAdd(w2, sum, curve[v]);
+        slope[v] = hn::MulAdd(w1, hn::Sub(down, up), slope[v]);
+      }
+    }
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const std::size_t at = i + v * kLanes;
+      hn::StoreU(smooth[v], d, out.smooth + at);
+      hn::StoreU(slope[v], d, out.slope + at);
+      hn::StoreU(curve[v], d, out.curve + at);
+    }
+  }
+}
+
+/// hessian_eigenvalues() of a vector of pixels.
+HWY_INLINE void store_eigenvalues(VF xx, VF xy, VF yy, float* first, float* second) {
+  const DF d;
+  const VF one_half = hn::Set(d, 0.5f);
+  const VF middle = hn::Mul(one_half, hn::Add(xx, yy));
+  const VF half = hn::Mul(one_half, hn::Sub(xx, yy));
+  const VF root = hn::Sqrt(hn::MulAdd(half, half, hn::Mul(xy, xy)));
+  const VF least = hn::Sub(middle, root);
+  const VF most = hn::Add(middle, root);
+  const auto in_order = hn::Le(hn::Abs(least), hn::Abs(most));
+  hn::StoreU(hn::IfThenElse(in_order, least, most), d, first);
+  hn::StoreU(hn::IfThenElse(in_order, most, least), d, second);
+}
+
+void eigenvalues(const HessianWeights& weights, const DerivativeRows& in, std::size_t n,
+                 float* first, float* second) {
+  const DF d;
+  const int r = weights.radius;
+  for (std::size_t i = 0; i < n; i += kVectors * kLanes) {
+    VF xx[kVectors];
+    VF xy[kVectors];
+    VF yy[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const std::size_t at = i + v * kLanes;
+      const float* slope = in.slope + at;
+      xx[v] = hn::Mul(hn::Set(d, weights.curve[0]), hn::LoadU(d, in.smooth + at));
+      xy[v] = hn::Mul(hn::Set(d, weights.slope[1]),
+                      hn::Sub(hn::LoadU(d, slope + 1), hn::LoadU(d, slope - 1)));
+      yy[v] = hn::Mul(hn::Set(d, weights.smooth[0]), hn::LoadU(d, in.curve + at));
+    }
+    for (int k = 1; k <= r; ++k) {
+      const auto w = static_cast<std::size_t>(k);
+      const VF w0 = hn::Set(d, weights.smooth[w]);
+      const VF w2 = hn::Set(d, weights.curve[w]);
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const float* smooth = in.smooth + i + v * kLanes;
+        const float* curve = in.curve + i + v * kLanes;
+        xx[v] = hn::MulAdd(w2, hn::Add(hn::LoadU(d, smooth - k), hn::LoadU(d, smooth + k)), xx[v]);
+        yy[v] = hn::MulAdd(w0, hn::Add(hn::LoadU(d, curve - k), hn::LoadU(d, curve + k)), yy[v]);
+      }
+      if (k == 1) continue;
+      const VF w1 = hn::Set(d, weights.slope[w]);
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const float* slope = in.slope + i + v * kLanes;
+        xy[v] = hn::MulAdd(w1, hn::Sub(hn::LoadU(d, slope + k), hn::LoadU(d, slope - k)), xy[v]);
+      }
+    }
+    for (std::size_t v = 0; v < kVectors; ++v)
+      store_eigenvalues(xx[v], xy[v], yy[v], first + i + v * kLanes, second + i + v * kLanes);
+  }
+}
+
+void smooth(const HessianWeights& weights, const float* in, std::size_t n, float* out) {
+  const DF d;
+  for (std::size_t i = 0; i < n; i += kVectors * kLanes) {
+    VF sum[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      sum[v] = hn::Mul(hn::Set(d, weights.smooth[0]), hn::LoadU(d, in + i + v * kLanes));
+    }
+    for (int k = 1; k <= weights.radius; ++k) {
+      const VF w = hn::Set(d, weights.smooth[static_cast<std::size_t>(k)]);
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const float* x = in + i + v * kLanes;
+        sum[v] = hn::MulAdd(w, hn::Add(hn::LoadU(d, x - k), hn::LoadU(d, x + k)), sum[v]);
+      }
+    }
+    for (std::size_t v = 0; v < kVectors; ++v)
+      hn::StoreU(sum[v], d, out + i + v * kLanes);
+  }
+}
+
+void store(const float* in, std::size_t n, bool stream, std::uint8_t* out) {
+  const DF d;
+  std::size_t i = 0;
+  if (stream && reinterpret_cast<std::uintptr_t>(out) % (kLanes * sizeof(float)) == 0) {
+    for (; i + kLanes <= n; i += kLanes)
+      hn::Stream(hn::LoadU(d, in + i), d, reinterpret_cast<float*>(out) + i);
+  }
+  std::memcpy(out + i * sizeof(float), in + i, (n - i) * sizeof(float));
+}
+
+void flush_stores() {
+  hwy::FlushStream();
+}
+
+HessianKernels target_hessian_kernels() {
+  return {hwy::TargetName(HWY_TARGET),
+          gray_levels,
+          rgb_levels,
+          vertical,
+          eigenvalues,
+          smooth,
+          store,
+          flush_stores};
+}
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux::hessian_rows
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard
