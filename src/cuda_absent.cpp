@@ -1,3 +1,4 @@
+#include <equalux/convolve.h>
 #include <equalux/device.h>
 #include <equalux/error.h>
 #include <equalux/filter.h>
@@ -18,6 +19,11 @@ CudaDevice choose_cuda_device(int) {
 }
 
 std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const ConvolveParams& params, const CudaOptions&) {
   validate(params, Backend::cuda);
   throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
 }

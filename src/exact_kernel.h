@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <equalux/convolve.h>
@@ -29,6 +30,10 @@ struct ExactKernel {
 /// The kernel that the parameters name, which must be valid. A Gaussian's weights are rounded to
 /// multiples of 2^-12 that sum to 1 in each direction; decimals are scaled by a power of ten.
 [[nodiscard]] ExactKernel exact_kernel(const ConvolveParams& params);
+
+/// Every rule that the numbers of the kernel break, one clause each; exact_kernel() may be called
+/// where there are none.
+[[nodiscard]] std::vector<std::string> kernel_violations(const ConvolveParams& params);
 
 /// Index into n samples of the one that stands for position i, which may be outside by any
 /// distance; -1 where that is the constant.

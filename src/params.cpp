@@ -1,7 +1,8 @@
 #include <algorithm>
 
-#include <equalux/error.h>
 #include <equalux/params.h>
+
+#include "option_values.h"
 
 /// Every rule that parameters obey is stated here, once.
 namespace equalux {
@@ -139,12 +140,7 @@ std::vector<std::string> violations(const EqualizeParams& params, Backend backen
 }
 
 void validate(const EqualizeParams& params, Backend backend, const ImageDesc* desc) {
-  const Clauses broken = violations(params, backend, desc);
-  if (broken.empty()) return;
-  std::string message = broken.front();
-  for (std::size_t i = 1; i < broken.size(); ++i)
-    message += "; " + broken[i];
-  throw Error(ExitCode::usage, message);
+  throw_violations(violations(params, backend, desc));
 }
 
 bool needs_cuda(const EqualizeParams& params) {

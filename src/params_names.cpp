@@ -1,3 +1,4 @@
+#include <equalux/convolve.h>
 #include <equalux/params.h>
 
 /// The spellings of the enumerations: one table each, in the enumerators' order.
@@ -126,6 +127,36 @@ std::string_view enum_name(EqualizeVariant value) {
 template <>
 std::optional<EqualizeVariant> enum_from(std::string_view name) {
   return value_in<EqualizeVariant>(enum_names<EqualizeVariant>(), name);
+}
+
+// Border
+template <>
+const Names& enum_names<Border>() {
+  static const Names names{"replicate", "reflect-101", "constant"};
+  return names;
+}
+template <>
+std::string_view enum_name(Border value) {
+  return name_in(enum_names<Border>(), value);
+}
+template <>
+std::optional<Border> enum_from(std::string_view name) {
+  return value_in<Border>(enum_names<Border>(), name);
+}
+
+// ConvolveMode
+template <>
+const Names& enum_names<ConvolveMode>() {
+  static const Names names{"production", "sequential", "global", "constant", "shared"};
+  return names;
+}
+template <>
+std::string_view enum_name(ConvolveMode value) {
+  return name_in(enum_names<ConvolveMode>(), value);
+}
+template <>
+std::optional<ConvolveMode> enum_from(std::string_view name) {
+  return value_in<ConvolveMode>(enum_names<ConvolveMode>(), name);
 }
 
 }  // namespace equalux

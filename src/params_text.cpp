@@ -1,58 +1,13 @@
 #include <algorithm>
-#include <charconv>
 
 #include <equalux/error.h>
 #include <equalux/params.h>
 
-#include "nearest_name.h"
+#include "option_values.h"
 
 /// Parameters from text: options, config keys and `--filter` specs.
 namespace equalux {
 namespace {
-
-[[noreturn]] void usage(const std::string& message) {
-  throw Error(ExitCode::usage, message);
-}
-
-std::string quoted(std::string_view text) {
-  return "'" + std::string(text) + "'";
-}
-
-std::optional<int> int_from(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
-template <typename Enum>
-Enum read_enum(std::string_view key, std::string_view text) {
-  const std::optional<Enum> value = enum_from<Enum>(text);
-  if (!value) {
-    usage(std::string(key) + " is " + quoted(text) + ", must be " +
-          list_of_names(enum_names<Enum>()));
-  }
-  return *value;
-}
-
-int read_int(std::string_view key, std::string_view text, std::string_view range) {
-  const std::optional<int> value = int_from(text);
-  if (!value) {
-    usage(std::string(key) + " is " + quoted(text) + ", must be a whole number, " +
-          std::string(range));
-  }
-  return *value;
-}
 
 Extent3 read_extent(std::string_view key, std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ',');
@@ -60,12 +15,13 @@ Extent3 read_extent(std::string_view key, std::string_view text) {
   const std::array<int*, 3> fields{&extent.x, &extent.y, &extent.z};
   bool readable = parts.size() <= fields.size();
   for (std::size_t i = 0; readable && i < parts.size(); ++i) {
-    const std::optional<int> value = int_from(parts[i]);
+    const std::optional<int> value = number_from<int>(parts[i]);
     readable = value.has_value();
     if (readable) *fields[i] = *value;
   }
   if (!readable) {
-    usage(std::string(key) + " is " + quoted(text) + ", must be one to three whole numbers: x,y,z");
+    throw_usage(std::string(key) + " is " + quoted(text) +
+                ", must be one to three whole numbers: x,y,z");
   }
   return extent;
 }
@@ -95,9 +51,7 @@ void set_option(EqualizeParams& params, std::string_view key, std::string_view v
   } else if (key == "block") {
     staged.block = read_extent(key, value);
   } else {
-    const std::string nearest = nearest_name(key, equalize_option_keys());
-    usage("equalize has no key " + quoted(key) + ", must be " +
-          (nearest.empty() ? list_of_names(equalize_option_keys()) : nearest));
+    refuse_key("equalize", key, equalize_option_keys());
   }
 }
 
@@ -123,7 +77,7 @@ FilterSpec parse_filter_spec(std::string_view text) {
   const std::size_t colon = text.find(':');
   FilterSpec spec{std::string(text.substr(0, colon)), {}};
   if (spec.name.empty() || spec.name.find_first_of("=, ") != std::string::npos) {
-    usage("filter " + quoted(text) + " has no name" + std::string(kForm));
+    throw_usage("filter " + quoted(text) + " has no name" + std::string(kForm));
   }
   if (colon == std::string_view::npos) return spec;
 
@@ -131,8 +85,8 @@ FilterSpec parse_filter_spec(std::string_view text) {
     const std::size_t equals = element.find('=');
     if (equals == std::string_view::npos) {
       if (spec.options.empty() || element.empty()) {
-        usage("filter " + quoted(text) + " has " + quoted(element) + " without a key" +
-              std::string(kForm));
+        throw_usage("filter " + quoted(text) + " has " + quoted(element) + " without a key" +
+                    std::string(kForm));
       }
       spec.options.back().second += ',' + std::string(element);
       continue;
@@ -140,12 +94,12 @@ FilterSpec parse_filter_spec(std::string_view text) {
     const std::string key(element.substr(0, equals));
     const std::string value(element.substr(equals + 1));
     if (key.empty() || value.empty()) {
-      usage("filter " + quoted(text) + " has " + quoted(element) + " without a " +
-            (key.empty() ? "key" : "value") + std::string(kForm));
+      throw_usage("filter " + quoted(text) + " has " + quoted(element) + " without a " +
+                  (key.empty() ? "key" : "value") + std::string(kForm));
     }
     const bool twice = std::any_of(spec.options.begin(), spec.options.end(),
                                    [&](const auto& option) { return option.first == key; });
-    if (twice) usage("filter " + quoted(text) + " sets " + key + " twice, must be once");
+    if (twice) throw_usage("filter " + quoted(text) + " sets " + key + " twice, must be once");
     spec.options.emplace_back(key, value);
   }
   return spec;

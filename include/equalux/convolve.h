@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +43,7 @@ struct ConvolveParams {
   std::string divisor = "1";         ///< custom: a decimal over 0; weights are divided by it
   std::string offset;                ///< levels, a decimal; empty = the kernel's own
   int size = 0;                      ///< gaussian, box: odd, 3 to 31; 0 = from sigma, or 3
-  double sigma = 0;                  ///< gaussian: pixels; 0 = 0.3 · ((size - 1) / 2 - 1) + 0.8
+  double sigma = 0;     ///< gaussian: 0.01 to 1000 pixels; 0 = 0.3 · ((size - 1) / 2 - 1) + 0.8
   double truncate = 4;  ///< gaussian: where size is 0, radius = int(truncate · sigma + 0.5)
   Border border = Border::replicate;
   int border_value = 0;  ///< level, 0 to 255, where border is constant
@@ -51,5 +52,40 @@ struct ConvolveParams {
 
   friend bool operator==(const ConvolveParams&, const ConvolveParams&) = default;
 };
+
+EQUALUX_ENUM_NAMES(Border)
+EQUALUX_ENUM_NAMES(ConvolveMode)
+
+/// What `kernel` may be, in the order of the documentation.
+[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& convolve_kernel_names();
+
+/// Every rule that the parameters break, one clause each; empty if all hold. With a desc, the rules
+/// that depend on the frame are included; with a backend, what only the other one has.
+[[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const ConvolveParams& params,
+                                                                 Backend backend,
+                                                                 const ImageDesc* desc = nullptr);
+/// Throws Error(usage) that lists all violations.
+EQUALUX_EXPORT void validate(const ConvolveParams& params, Backend backend,
+                             const ImageDesc* desc = nullptr);
+/// True where the mode is one that only the CUDA backend has.
+[[nodiscard]] EQUALUX_EXPORT bool needs_cuda(const ConvolveParams& params);
+
+/// Sets one parameter from its option spelling ("kernel", "weights", "border-value" ...). Weights
+/// are separated by commas and make the kernel "custom". Throws Error(usage) for an unknown key or
+/// an unreadable value, naming what would be right.
+EQUALUX_EXPORT void set_option(ConvolveParams& params, std::string_view key,
+                               std::string_view value);
+/// The keys that set_option knows, in the order of the documentation.
+[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& convolve_option_keys();
+
+/// Convolution on the CPU. Takes gray8, packed RGB forms (a fourth byte is copied) and YCbCr in
+/// planes (luma alone; chroma is copied); never works in place. Throws Error(usage) where params
+/// are invalid or need a GPU.
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
+    const ConvolveParams& params, const CpuOptions& options = {});
+/// Convolution on a GPU: the same bytes as on the CPU. Throws Error(usage) where params are invalid
+/// or need the CPU, and Error(unavailable) where no device answers or this build has no CUDA.
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
+    const ConvolveParams& params, const CudaOptions& options = {});
 
 }  // namespace equalux

@@ -58,8 +58,11 @@ class EQUALUX_EXPORT Filter {
   /// the filter does not take.
   virtual ImageDesc configure(const ImageDesc& input) = 0;
 
+  /// True where submit() may be given the same memory for `in` and `out`.
+  [[nodiscard]] virtual bool works_in_place() const { return true; }
+
   /// Filters one frame. `in` has configure's desc and `out` what configure returned. They are the
-  /// same memory with the same strides, or do not overlap. A CUDA filter only enqueues on
+  /// same memory with the same strides, where works_in_place() allows it, or do not overlap. A CUDA filter only enqueues on
   /// context.stream and takes device memory; a CPU filter is done when it returns. Allocates
   /// nothing.
   virtual void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) = 0;
@@ -114,6 +117,12 @@ struct FilterInfo {
 };
 /// All filters of this build, in the order of the documentation.
 [[nodiscard]] EQUALUX_EXPORT const std::vector<FilterInfo>& filter_list();
+
+/// Every rule that the parameters of a spec break, one clause each; with a backend, what only the
+/// other one has. Throws Error(usage) for an unknown filter or key or an unreadable value.
+[[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const FilterSpec& spec,
+                                                                 const EqualizeParams& equalize,
+                                                                 Backend backend);
 
 /// The filter that a spec names, on the CPU. `equalize` holds the defaults of every `equalize`;
 /// a key on the spec wins. Throws Error(usage) for an unknown filter or key or an invalid value.

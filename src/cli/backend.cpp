@@ -80,7 +80,10 @@ std::unique_ptr<Processor> make_processor(const CommonOptions& options) {
   check_filters(options);
   if (options.backend == Backend::cpu) return on_cpu(options);
   if (options.backend == Backend::cuda) return on_cuda(options);
-  const std::string knob = cuda_knob(options);
+  const std::string knob = knob_missing_on(Backend::cpu, options);
+  const std::string cpu_knob = knob_missing_on(Backend::cuda, options);
+  if (!knob.empty() && !cpu_knob.empty()) throw Error(ExitCode::usage, knob + "; " + cpu_knob);
+  if (!cpu_knob.empty()) return on_cpu(options);
   const CudaStatus cuda = cuda_status();
   if (!knob.empty()) {
     if (!cuda.available) throw Error(ExitCode::unavailable, knob + "; " + cuda.reason);

@@ -6,6 +6,7 @@
 
 #include "log.h"
 #include "nearest_name.h"
+#include "option_values.h"
 #include "values.h"
 
 namespace equalux::cli {
@@ -19,20 +20,6 @@ Option knob(std::string name, std::string value, std::string help, EqualizeParam
     if (!text.empty()) set_option(params, name, text);
   };
   return {std::move(name), std::move(value), std::move(help), set};
-}
-
-/// The parameters of every `equalize` in the chain.
-std::vector<EqualizeParams> equalize_params(const CommonOptions& options) {
-  if (options.filters.empty()) return {options.equalize};
-  std::vector<EqualizeParams> all;
-  for (const FilterSpec& spec : options.filters) {
-    if (spec.name != "equalize") continue;
-    EqualizeParams params = options.equalize;
-    for (const auto& [key, value] : spec.options)
-      set_option(params, key, value);
-    all.push_back(params);
-  }
-  return all;
 }
 
 void check_filter_names(const std::vector<FilterSpec>& specs) {
@@ -202,17 +189,22 @@ void start_logging(const CommonOptions& options) {
 
 void check_filters(const CommonOptions& options) {
   check_filter_names(options.filters);
-  for (const EqualizeParams& params : equalize_params(options))
-    validate(params, options.backend);
+  std::vector<std::string> broken;
+  for (const FilterSpec& spec : filter_chain(options)) {
+    const std::vector<std::string> clauses = violations(spec, options.equalize, options.backend);
+    broken.insert(broken.end(), clauses.begin(), clauses.end());
+  }
+  throw_violations(broken);
 }
 
 std::vector<FilterSpec> filter_chain(const CommonOptions& options) {
   return options.filters.empty() ? std::vector<FilterSpec>{{"equalize", {}}} : options.filters;
 }
 
-std::string cuda_knob(const CommonOptions& options) {
-  for (const EqualizeParams& params : equalize_params(options)) {
-    if (needs_cuda(params)) return violations(params, Backend::cpu).front();
+std::string knob_missing_on(Backend backend, const CommonOptions& options) {
+  for (const FilterSpec& spec : filter_chain(options)) {
+    const std::vector<std::string> clauses = violations(spec, options.equalize, backend);
+    if (!clauses.empty()) return clauses.front();
   }
   return {};
 }

@@ -48,8 +48,8 @@ void check_filters(const CommonOptions& options);
 /// The filters in order: those of --filter, or one `equalize`.
 [[nodiscard]] std::vector<FilterSpec> filter_chain(const CommonOptions& options);
 
-/// What is said of the first knob that only a GPU has; empty where none is set.
-[[nodiscard]] std::string cuda_knob(const CommonOptions& options);
+/// What is said of the first knob that a backend lacks; empty where it has all that are set.
+[[nodiscard]] std::string knob_missing_on(Backend backend, const CommonOptions& options);
 
 /// The chain as the user would write it: "equalize:bins=128".
 [[nodiscard]] std::string filters_text(const CommonOptions& options);

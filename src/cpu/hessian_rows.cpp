@@ -4,36 +4,29 @@
 
 #include "cpu/fused_rows.h"
 
-// As in fused_rows.cpp, so that the two families know the same targets.
+// As in fused_rows.cpp, so that all families know the same targets.
 #define HWY_WANT_AVX3_DL 1
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/hessian_rows.cpp"
-#include <hwy/cache_control.h>
+// clang-format off
 #include <hwy/foreach_target.h>  // compiles this file once for each target
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
+// clang-format on
 
 #include "cpu/hessian_rows-inl.h"
 
 #if HWY_ONCE
+#include "cpu/simd_targets.h"  // after foreach_target.h, as all of Highway
+
 namespace equalux {
 namespace hessian_rows {
 
 HWY_EXPORT(target_hessian_kernels);
 
 std::vector<HessianKernels> all_kernels() {
-  std::vector<HessianKernels> list;
-  // Highway has one bit a target, the best lowest.
-  const std::int64_t supported = hwy::SupportedTargets() & HWY_TARGETS;
-  for (std::int64_t bits = supported; bits != 0; bits &= bits - 1) {
-    hwy::SetSupportedTargetsForTest(bits & -bits);
-    hwy::GetChosenTarget().DeInit();
-    const HessianKernels kernels = HWY_DYNAMIC_DISPATCH(target_hessian_kernels)();
-    if (kernels.target != scalar_hessian_kernels().target) list.push_back(kernels);
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().DeInit();
-  list.push_back(scalar_hessian_kernels());
-  return list;
+  return kernels_of_targets(HWY_TARGETS, scalar_hessian_kernels(),
+                            [] { return HWY_DYNAMIC_DISPATCH(target_hessian_kernels)(); });
 }
 
 }  // namespace hessian_rows
@@ -43,12 +36,7 @@ std::vector<HessianKernels> all_hessian_kernels() {
 }
 
 const HessianKernels& hessian_kernels() {
-  static const HessianKernels kernels = [] {
-    for (const HessianKernels& each : all_hessian_kernels()) {
-      if (each.target == row_kernels().target) return each;
-    }
-    return scalar_hessian_kernels();
-  }();
+  static const HessianKernels kernels = kernels_named(all_hessian_kernels(), row_kernels().target);
   return kernels;
 }
 
