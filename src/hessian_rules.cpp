@@ -96,8 +96,9 @@ std::vector<std::string> violations(const VesselParams& params, Backend, const I
   }
   for (const double sigma : params.sigmas)
     check_scale(broken, "sigmas", sigma, params.truncate);
-  if (params.derivative == HessianDerivative::sobel_laplacian && params.sigmas.size() > 1) {
-    broken.push_back("derivative sobel-laplacian has one scale, sigmas must have one");
+  if (params.derivative == HessianDerivative::sobel_laplacian) {
+    broken.push_back(
+        "derivative is sobel-laplacian, which has no scale, must be gaussian or gradient");
   }
   const VesselThresholds thresholds = vessel_thresholds(params);
   check_above_zero(broken, "low", thresholds.low, kMaxVesselThreshold);

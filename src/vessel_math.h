@@ -27,7 +27,7 @@ struct VesselThresholds {
 };
 [[nodiscard]] inline VesselThresholds vessel_thresholds(const VesselParams& params) {
   const bool frangi = params.measure == VesselMeasure::frangi;
-  return {params.low.value_or(frangi ? 0.15 : 0.08), params.high.value_or(frangi ? 0.4 : 0.16)};
+  return {params.low.value_or(frangi ? 0.1 : 0.08), params.high.value_or(frangi ? 0.4 : 0.16)};
 }
 
 /// What a level of lambda is as contrast, where the local mean is `light` levels.
@@ -72,6 +72,18 @@ EQUALUX_HD float frangi_measure(float sign, const Eigenvalues& e, float gain) {
   const float a = e.first * gain;
   const float b = e.second * gain;
   return line * (1.0f - exp_of_minus(12.5f * fused_add(a, a, b * b)));
+}
+
+/// Sigma of the smoothing that a pixel's own level has: small against any vessel that the largest
+/// scale is for.
+[[nodiscard]] inline double own_level_sigma(double largest_sigma) {
+  return largest_sigma < 2 ? largest_sigma / 2 : 1;
+}
+
+/// What is left of a measure: nothing where the pixel is on the other side of the local mean. Large
+/// scales answer beyond the edges of thin vessels; this is where those end.
+EQUALUX_HD float within_line(float sign, float light, float own_level, float measure) {
+  return sign * (light - own_level) > 0.0f ? measure : 0.0f;
 }
 
 /// 2 where the measure begins a vessel, 1 where it continues one, else 0.

@@ -85,12 +85,12 @@ enum class VesselOutput : std::uint8_t {
 struct VesselParams {
   std::vector<double> sigmas{2, 3, 4};  ///< 1 to 8 scales, pixels, 0.5 to 16 each
   double truncate = 4;                  ///< radius in sigmas, 1 to 8
-  HessianDerivative derivative = HessianDerivative::gaussian;
+  HessianDerivative derivative = HessianDerivative::gaussian;  ///< or gradient
   HessianChannel channel = HessianChannel::luma;
   Polarity polarity = Polarity::dark;
   VesselMeasure measure = VesselMeasure::ridge;
   FieldOfView mask = FieldOfView::automatic;
-  std::optional<double> low;   ///< pixels of at least this join; default 0.08, frangi 0.15
+  std::optional<double> low;   ///< pixels of at least this join; default 0.08, frangi 0.1
   std::optional<double> high;  ///< to a vessel that somewhere has this; default 0.16, frangi 0.4
   int min_size = 100;          ///< smallest vessel kept, pixels, 0 to 2^31 - 1
   VesselOutput output = VesselOutput::mask;

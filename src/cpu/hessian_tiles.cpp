@@ -80,8 +80,8 @@ void TileScratch::load(const HessianKernels& kernels, const ConstImageView& in,
   }
 }
 
-void TileScratch::eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
-                              float* first, float* second) {
+/// The passes along y, into rows that begin round_up(radius) columns before the tile.
+void TileScratch::vertical(const HessianKernels& kernels, const HessianWeights& weights, int j) {
   const int r = weights.radius;
   const int before = round_up(r);
   for (int k = -r; k <= r; ++k)
@@ -89,7 +89,13 @@ void TileScratch::eigenvalues(const HessianKernels& kernels, const HessianWeight
   float* const rows = derivatives_.data();
   kernels.vertical(weights, taps_.data(), static_cast<std::size_t>(before + tile_.width + r),
                    {rows, rows + pitch_, rows + 2 * pitch_});
-  kernels.eigenvalues(weights, {rows + before, rows + pitch_ + before, rows + 2 * pitch_ + before},
+}
+
+void TileScratch::eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
+                              float* first, float* second) {
+  vertical(kernels, weights, j);
+  float* const at = derivatives_.data() + round_up(weights.radius);
+  kernels.eigenvalues(weights, {at, at + pitch_, at + 2 * pitch_},
                       static_cast<std::size_t>(tile_.width), first, second);
 }
 
@@ -97,6 +103,12 @@ void TileScratch::brightness(const HessianKernels& kernels, const HessianWeights
                              float* out) const {
   kernels.smooth(weights, derivatives_.data() + round_up(weights.radius),
                  static_cast<std::size_t>(tile_.width), out);
+}
+
+void TileScratch::smoothed(const HessianKernels& kernels, const HessianWeights& weights, int j,
+                           float* out) {
+  vertical(kernels, weights, j);
+  brightness(kernels, weights, out);
 }
 
 TileWalker::TileWalker(RowExecutor& executor, const HessianKernels& kernels, HessianChannel channel,

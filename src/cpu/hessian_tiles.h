@@ -56,7 +56,9 @@ class TileScratch {
   /// The eigenvalues of row j of the tile at one scale.
   void eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
                    float* first, float* second);
-  /// Level smoothed both ways, of the row and scale that eigenvalues() was last asked for.
+  /// Levels of row j smoothed both ways at some other scale.
+  void smoothed(const HessianKernels& kernels, const HessianWeights& weights, int j, float* out);
+  /// Levels smoothed both ways, of the row and scale that eigenvalues() was last asked for.
   void brightness(const HessianKernels& kernels, const HessianWeights& weights, float* out) const;
 
   [[nodiscard]] const LevelTile& tile() const { return tile_; }
@@ -65,6 +67,8 @@ class TileScratch {
             int x, int y, int y_end);
 
  private:
+  void vertical(const HessianKernels& kernels, const HessianWeights& weights, int j);
+
   static constexpr std::size_t kResultPitch = kTileWidth + kRowSlack;
 
   int left_;           // columns before the tile's first, so many that each row begins aligned

@@ -20,7 +20,7 @@ namespace {
 constexpr double kRimSigmas = 3;
 
 /// Rows that a tile keeps while its scales pass.
-enum ResultRow : std::size_t { kFirst, kSecond, kMeasure, kLight, kResultRows };
+enum ResultRow : std::size_t { kFirst, kSecond, kMeasure, kLight, kGain, kOwnLevel, kResultRows };
 
 /// Vessels on the CPU: a measure of every pixel, of it the classes of vessel_class(), and of them
 /// the components that are vessels.
@@ -38,6 +38,8 @@ class CpuVesselFilter final : public Filter {
     std::sort(sigmas.begin(), sigmas.end(), std::greater<>());
     for (const double sigma : sigmas)
       scales_.push_back(hessian_weights(params.derivative, sigma, params.truncate));
+    own_level_ = hessian_weights(HessianDerivative::gaussian, own_level_sigma(largest_sigma_),
+                                 params.truncate);
   }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
@@ -48,7 +50,7 @@ class CpuVesselFilter final : public Filter {
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);
     equalux::validate(input);
-    int reach = 1;
+    int reach = own_level_.radius;
     for (const HessianWeights& weights : scales_)
       reach = std::max(reach, weights.radius);
     walker_.emplace(executor_, hessian_, params_.channel, reach, kResultRows);
@@ -122,13 +124,14 @@ class CpuVesselFilter final : public Filter {
     float* first = scratch.result(kFirst);
     float* second = scratch.result(kSecond);
     float* best = scratch.result(kMeasure);
-    float* gain = scratch.result(kLight);
+    float* light = scratch.result(kLight);
+    float* gain = scratch.result(kGain);
     std::fill_n(best, n, 0.0f);
     for (std::size_t s = 0; s < scales_.size(); ++s) {
       scratch.eigenvalues(hessian_, scales_[s], j, first, second);
       if (s == 0) {
-        scratch.brightness(hessian_, scales_[s], gain);
-        vessel_.contrast_gains(n, gain);
+        scratch.brightness(hessian_, scales_[s], light);
+        vessel_.contrast_gains(light, n, gain);
       }
       if (params_.measure == VesselMeasure::frangi) {
         vessel_.add_frangi(sign_, first, second, gain, n, best);
@@ -137,6 +140,8 @@ class CpuVesselFilter final : public Filter {
       }
     }
     if (params_.measure == VesselMeasure::ridge) vessel_.scale(gain, n, best);
+    scratch.smoothed(hessian_, own_level_, j, scratch.result(kOwnLevel));
+    vessel_.keep_within(sign_, light, scratch.result(kOwnLevel), n, best);
   }
 
   void clear_surround() {
@@ -180,6 +185,7 @@ class CpuVesselFilter final : public Filter {
   float sign_;
   double largest_sigma_;
   std::vector<HessianWeights> scales_;
+  HessianWeights own_level_;
   ImageDesc in_desc_;
   ImageDesc out_desc_;
   std::optional<TileWalker> walker_;

@@ -77,11 +77,21 @@ void add_frangi(float sign, const float* first, const float* second, const float
   }
 }
 
-void contrast_gains(std::size_t n, float* light) {
+void contrast_gains(const float* light, std::size_t n, float* gain) {
   const DF d;
   for (std::size_t i = 0; i < n; i += kLanes) {
     const VF levels = hn::Max(hn::LoadU(d, light + i), hn::Zero(d));
-    hn::StoreU(hn::Div(hn::Set(d, kBarGain), hn::Add(levels, hn::Set(d, kDimLight))), d, light + i);
+    hn::StoreU(hn::Div(hn::Set(d, kBarGain), hn::Add(levels, hn::Set(d, kDimLight))), d, gain + i);
+  }
+}
+
+void keep_within(float sign, const float* light, const float* own_level, std::size_t n,
+                 float* measure) {
+  const DF d;
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const VF over = hn::Sub(hn::LoadU(d, light + i), hn::LoadU(d, own_level + i));
+    const auto inside = hn::Gt(hn::Mul(hn::Set(d, sign), over), hn::Zero(d));
+    hn::StoreU(hn::IfThenElseZero(inside, hn::LoadU(d, measure + i)), d, measure + i);
   }
 }
 
@@ -153,6 +163,7 @@ VesselKernels target_vessel_kernels() {
           add_frangi,
           contrast_gains,
           scale,
+          keep_within,
           classify,
           heat,
           shapes};

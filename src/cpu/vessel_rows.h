@@ -19,10 +19,13 @@ struct VesselKernels {
   /// best = max(best, frangi_measure()); `gain` is that of contrast_gains().
   void (*add_frangi)(float sign, const float* first, const float* second, const float* gain,
                      std::size_t n, float* best);
-  /// contrast_gain() of local means, in place.
-  void (*contrast_gains)(std::size_t n, float* light);
+  /// contrast_gain() of local means.
+  void (*contrast_gains)(const float* light, std::size_t n, float* gain);
   /// measure · gain, in place.
   void (*scale)(const float* gain, std::size_t n, float* measure);
+  /// within_line(), in place.
+  void (*keep_within)(float sign, const float* light, const float* own_level, std::size_t n,
+                      float* measure);
 
   /// vessel_class(), heat_level() and shape_class().
   void (*classify)(const float* measure, float low, float high, std::size_t n, std::uint8_t* out);

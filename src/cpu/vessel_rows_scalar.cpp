@@ -19,14 +19,20 @@ void add_frangi(float sign, const float* first, const float* second, const float
   }
 }
 
-void contrast_gains(std::size_t n, float* light) {
+void contrast_gains(const float* light, std::size_t n, float* gain) {
   for (std::size_t i = 0; i < n; ++i)
-    light[i] = contrast_gain(light[i]);
+    gain[i] = contrast_gain(light[i]);
 }
 
 void scale(const float* gain, std::size_t n, float* measure) {
   for (std::size_t i = 0; i < n; ++i)
     measure[i] = measure[i] * gain[i];
+}
+
+void keep_within(float sign, const float* light, const float* own_level, std::size_t n,
+                 float* measure) {
+  for (std::size_t i = 0; i < n; ++i)
+    measure[i] = within_line(sign, light[i], own_level[i], measure[i]);
 }
 
 void classify(const float* measure, float low, float high, std::size_t n, std::uint8_t* out) {
@@ -48,8 +54,8 @@ void shapes(const float* first, const float* second, float threshold, float line
 }  // namespace
 
 const VesselKernels& scalar_vessel_kernels() {
-  static const VesselKernels kernels{"scalar", add_ridge, add_frangi, contrast_gains,
-                                     scale,    classify,  heat,       shapes};
+  static const VesselKernels kernels{"scalar",    add_ridge, add_frangi, contrast_gains, scale,
+                                     keep_within, classify,  heat,       shapes};
   return kernels;
 }
 
