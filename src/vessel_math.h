@@ -86,6 +86,12 @@ EQUALUX_HD float within_line(float sign, float light, float own_level, float mea
   return sign * (light - own_level) > 0.0f ? measure : 0.0f;
 }
 
+/// Holes of so many pixels are filled: no larger than a square that the widest vessel covers. They
+/// come from the bright reflex along the middle of wide vessels.
+[[nodiscard]] inline std::int64_t filled_hole(double largest_sigma) {
+  return static_cast<std::int64_t>(4 * largest_sigma * largest_sigma + 0.5);
+}
+
 /// 2 where the measure begins a vessel, 1 where it continues one, else 0.
 EQUALUX_HD std::uint8_t vessel_class(float measure, float low, float high) {
   return static_cast<std::uint8_t>((measure >= low ? 1 : 0) + (measure >= high ? 1 : 0));

@@ -56,6 +56,8 @@ class CpuVesselFilter final : public Filter {
     walker_.emplace(executor_, hessian_, params_.channel, reach, kResultRows);
     plane_.resize(static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.height));
     components_.emplace(input.width, input.height, Connectivity::eight);
+    holes_.emplace(input.width, input.height, Connectivity::four);
+    ground_.resize(static_cast<std::size_t>(input.width));
     field_of_view_.reset();
     if (params_.mask == FieldOfView::automatic && traits(input.format).model != ColorModel::real) {
       field_of_view_.emplace(input, static_cast<int>(kRimSigmas * largest_sigma_ + 0.5));
@@ -83,6 +85,7 @@ class CpuVesselFilter final : public Filter {
       return;
     }
     keep_vessels();
+    fill_holes();
     clock.lap("hysteresis");
     if (params_.output == VesselOutput::mask) {
       write_mask(out);
@@ -160,12 +163,30 @@ class CpuVesselFilter final : public Filter {
     components_->clear();
     for (int y = 0; y < in_desc_.height; ++y)
       components_->add_row(row(y));
+    for_runs(*components_, [&](std::size_t i, std::uint8_t* begin, std::uint8_t* end) {
+      const bool kept = components_->marked(i) && components_->area(i) >= params_.min_size;
+      std::fill(begin, end, static_cast<std::uint8_t>(kept ? 1 : 0));
+    });
+  }
+
+  void fill_holes() {
+    holes_->clear();
     for (int y = 0; y < in_desc_.height; ++y) {
-      for (std::size_t i = components_->first_run(y); i < components_->last_run(y); ++i) {
-        const bool kept = components_->marked(i) && components_->area(i) >= params_.min_size;
-        const PixelRun run = components_->run(i);
-        std::fill(row(y) + run.begin, row(y) + run.end, static_cast<std::uint8_t>(kept ? 1 : 0));
-      }
+      std::transform(row(y), row(y) + in_desc_.width, ground_.data(),
+                     [](std::uint8_t kept) { return static_cast<std::uint8_t>(kept ^ 1); });
+      holes_->add_row(ground_.data());
+    }
+    for_runs(*holes_, [&](std::size_t i, std::uint8_t* begin, std::uint8_t* end) {
+      if (holes_->area(i) <= filled_hole(largest_sigma_)) std::fill(begin, end, std::uint8_t{1});
+    });
+  }
+
+  /// body(run, first pixel, end) of every run.
+  template <typename Body>
+  void for_runs(const Components& components, const Body& body) {
+    for (int y = 0; y < in_desc_.height; ++y) {
+      for (std::size_t i = components.first_run(y); i < components.last_run(y); ++i)
+        body(i, row(y) + components.run(i).begin, row(y) + components.run(i).end);
     }
   }
 
@@ -191,6 +212,8 @@ class CpuVesselFilter final : public Filter {
   std::optional<TileWalker> walker_;
   std::optional<SurroundFinder> field_of_view_;
   std::optional<Components> components_;
+  std::optional<Components> holes_;
+  std::vector<std::uint8_t> ground_;  // one row, 1 where no vessel is
   std::vector<std::uint8_t> plane_;
   ClassColours colours_{};
 };
