@@ -9,6 +9,7 @@ namespace equalux {
 namespace {
 
 constexpr const char* kSigmaRange = "0.5 to 16 pixels";
+constexpr const char* kShapeSigmaRange = "1 to 16 pixels";
 constexpr const char* kTruncateRange = "1 to 8";
 
 /// The keys that all three filters have.
@@ -42,7 +43,7 @@ void set_option(VesselParams& params, std::string_view key, std::string_view val
   if (key == "sigmas") {
     params.sigmas.clear();
     for (const std::string_view sigma : split(value, ','))
-      params.sigmas.push_back(read_double(key, sigma, kSigmaRange));
+      params.sigmas.push_back(read_double(key, sigma, kShapeSigmaRange));
   } else if (key == "polarity") {
     params.polarity = read_enum<Polarity>(key, value);
   } else if (key == "measure") {
@@ -65,7 +66,7 @@ void set_option(VesselParams& params, std::string_view key, std::string_view val
 void set_option(ShapesParams& params, std::string_view key, std::string_view value) {
   if (set_common(params, key, value)) return;
   if (key == "sigma") {
-    params.sigma = read_double(key, value, kSigmaRange);
+    params.sigma = read_double(key, value, kShapeSigmaRange);
   } else if (key == "threshold") {
     params.threshold = read_double(key, value, "above 0 to 1000 levels");
   } else if (key == "line-ratio") {

@@ -40,9 +40,10 @@ void check_above_zero(Clauses& broken, std::string_view key, double value, doubl
                    number(most));
 }
 
-void check_scale(Clauses& broken, std::string_view key, double sigma, double truncate) {
-  check_range(broken, key, sigma, kMinSigma, kMaxSigma);
-  if (sigma >= kMinSigma && sigma <= kMaxSigma && truncate >= kMinTruncate &&
+void check_scale(Clauses& broken, std::string_view key, double sigma, double least,
+                 double truncate) {
+  check_range(broken, key, sigma, least, kMaxSigma);
+  if (sigma >= least && sigma <= kMaxSigma && truncate >= kMinTruncate &&
       truncate <= kMaxTruncate && gaussian_radius(sigma, truncate) > kMaxGaussianRadius) {
     broken.push_back("truncate is " + number(truncate) + ", must be so that truncate times " +
                      std::string(key) + " is at most " + std::to_string(kMaxGaussianRadius));
@@ -78,7 +79,7 @@ bool holds_colour(PixelFormat format) {
 std::vector<std::string> violations(const HessianParams& params, Backend, const ImageDesc* desc) {
   Clauses broken;
   check_common(broken, params);
-  check_scale(broken, "sigma", params.sigma, params.truncate);
+  check_scale(broken, "sigma", params.sigma, kMinSigma, params.truncate);
   if (desc != nullptr) check_frame(broken, params, *desc);
   return broken;
 }
@@ -95,7 +96,7 @@ std::vector<std::string> violations(const VesselParams& params, Backend, const I
                      " scales, must have 1 to " + std::to_string(kMaxScales));
   }
   for (const double sigma : params.sigmas)
-    check_scale(broken, "sigmas", sigma, params.truncate);
+    check_scale(broken, "sigmas", sigma, kMinShapeSigma, params.truncate);
   if (params.derivative == HessianDerivative::sobel_laplacian) {
     broken.push_back(
         "derivative is sobel-laplacian, which has no scale, must be gaussian or gradient");
@@ -124,7 +125,7 @@ std::vector<std::string> violations(const ShapesParams& params, Backend, const I
   Clauses broken;
   check_common(broken, params);
   check_enum(broken, "output", params.output);
-  check_scale(broken, "sigma", params.sigma, params.truncate);
+  check_scale(broken, "sigma", params.sigma, kMinShapeSigma, params.truncate);
   check_above_zero(broken, "threshold", params.threshold, 1000);
   check_range(broken, "line-ratio", params.line_ratio, 0, 1);
   check_range(broken, "blob-ratio", params.blob_ratio, 0, 1);

@@ -199,7 +199,7 @@ TEST(Vessel, EverySizeEqualsTheDefinition) {
       Image in({PixelFormat::gray8, width, height});
       test::fill(in.view(), Content::noise, 6);
       VesselParams params;
-      params.sigmas = {0.7, 1.5};
+      params.sigmas = {1, 1.5};
       params.min_size = min_size;
       EXPECT_EQ(test::tight_copy(run(params, std::as_const(in).view()).view()),
                 slow_mask(std::as_const(in).view(), params))

@@ -268,6 +268,8 @@ TEST(HessianParams, RulesAreNamedOneByOne) {
   v.low = 0.5;
   EXPECT_THAT(broken(v), ElementsAre("low is 0.5, must be at most high, which is 0.16"));
   v = {};
+  v.sigmas = {2, 0.9};
+  EXPECT_THAT(broken(v), ElementsAre("sigmas is 0.9, must be 1 to 16"));
   v.sigmas = {};
   v.min_size = -1;
   EXPECT_THAT(broken(v), SizeIs(2));

@@ -39,7 +39,10 @@ enum class HessianChannel : std::uint8_t {
 };
 
 /// Bounds of the parameters. A Gaussian reaches int(truncate · sigma + 0.5) samples to each side.
+/// Below sigma 1 a sampled Gaussian is coarse: a flat frame has an answer (at 0.5 of -0.14 of its
+/// level), which vessel and shapes would take for lines.
 inline constexpr double kMinSigma = 0.5;
+inline constexpr double kMinShapeSigma = 1;
 inline constexpr double kMaxSigma = 16;
 inline constexpr double kMinTruncate = 1;
 inline constexpr double kMaxTruncate = 8;
@@ -83,7 +86,7 @@ enum class VesselOutput : std::uint8_t {
 /// A line of width 2 sigma answers strongest to sigma. The contrast of `ridge` is that of a bar of
 /// the scale's own width: 0.1 means a tenth darker (or brighter) than the local mean.
 struct VesselParams {
-  std::vector<double> sigmas{2, 3, 4};  ///< 1 to 8 scales, pixels, 0.5 to 16 each
+  std::vector<double> sigmas{2, 3, 4};  ///< 1 to 8 scales, pixels, 1 to 16 each
   double truncate = 4;                  ///< radius in sigmas, 1 to 8
   HessianDerivative derivative = HessianDerivative::gaussian;  ///< or gradient
   HessianChannel channel = HessianChannel::luma;
@@ -109,7 +112,7 @@ enum class ShapesOutput : std::uint8_t {
 /// |lambda2| below `threshold`: none. Otherwise a blob where lambda1 / lambda2 >= blob_ratio, a
 /// line where |lambda1 / lambda2| <= line_ratio, none between; dark where lambda2 > 0.
 struct ShapesParams {
-  double sigma = 3;     ///< pixels, 0.5 to 16; not read by sobel_laplacian
+  double sigma = 3;     ///< pixels, 1 to 16; not read by sobel_laplacian
   double truncate = 4;  ///< radius in sigmas, 1 to 8; not read by sobel_laplacian
   HessianDerivative derivative = HessianDerivative::gaussian;
   HessianChannel channel = HessianChannel::luma;

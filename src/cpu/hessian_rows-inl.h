@@ -30,9 +30,9 @@ using VBytes = hn::Vec<DBytes>;
 
 constexpr std::size_t kLanes = hn::MaxLanes(DF());
 
-/// Vectors that a loop has under way: sums wait for themselves, and weights are fetched once for
-/// all. Three sums each fill the registers.
-constexpr std::size_t kVectors = HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86 ? 2 : 2;
+/// Vectors that a loop has under way, with three sums each: sums wait for themselves, and weights are
+/// fetched once for both.
+constexpr std::size_t kVectors = 2;
 static_assert(kVectors * kLanes <= kRowSlack);
 
 HWY_INLINE VF to_floats(VBytes v) {
