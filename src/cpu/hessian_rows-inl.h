@@ -30,8 +30,8 @@ using VBytes = hn::Vec<DBytes>;
 
 constexpr std::size_t kLanes = hn::MaxLanes(DF());
 
-/// Vectors that a loop has under way, with three sums each: sums wait for themselves, and weights are
-/// fetched once for both.
+/// Vectors that a loop has under way, with three sums each: sums wait for themselves, and weights
+/// are fetched once for both.
 constexpr std::size_t kVectors = 2;
 static_assert(kVectors * kLanes <= kRowSlack);
 
@@ -108,50 +108,90 @@ void rgb_levels(const ChannelLayout& layout, const std::uint8_t* in, std::size_t
                                       n - done, out + done);
 }
 
+/// Vectors of two rows, with six sums and two samples that go from step to step each.
+constexpr std::size_t kPairVectors = HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86 ? 2 : 1;
+
+/// The three sums of a row.
+struct RowSums {
+  VF smooth, slope, curve;
+
+  HWY_INLINE void begin(const HessianWeights& w, VF up, VF x, VF down) {
+    const DF d;
+    const VF sum = hn::Add(up, down);
+    smooth = hn::MulAdd(hn::Set(d, w.smooth[1]), sum, hn::Mul(hn::Set(d, w.smooth[0]), x));
+    curve = hn::MulAdd(hn::Set(d, w.curve[1]), sum, hn::Mul(hn::Set(d, w.curve[0]), x));
+    slope = hn::Mul(hn::Set(d, w.slope[1]), hn::Sub(down, up));
+  }
+  HWY_INLINE void add(VF w0, VF w1, VF w2, VF up, VF down) {
+    const VF sum = hn::Add(up, down);
+    smooth = hn::MulAdd(w0, sum, smooth);
+    curve = hn::MulAdd(w2, sum, curve);
+    slope = hn::MulAdd(w1, hn::Sub(down, up), slope);
+  }
+  HWY_INLINE void store(const DerivativeRows& out, std::size_t at) const {
+    const DF d;
+    hn::StoreU(smooth, d, out.smooth + at);
+    hn::StoreU(slope, d, out.slope + at);
+    hn::StoreU(curve, d, out.curve + at);
+  }
+};
+
 void vertical(const HessianWeights& weights, const float* const* rows, std::size_t n,
               const DerivativeRows& out) {
   const DF d;
+  const float* const* const middle = rows + weights.radius;
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    RowSums sums;
+    sums.begin(weights, hn::LoadU(d, middle[-1] + i), hn::LoadU(d, middle[0] + i),
+               hn::LoadU(d, middle[1] + i));
+    for (int k = 2; k <= weights.radius; ++k) {
+      const auto w = static_cast<std::size_t>(k);
+      sums.add(hn::Set(d, weights.smooth[w]), hn::Set(d, weights.slope[w]),
+               hn::Set(d, weights.curve[w]), hn::LoadU(d, middle[-k] + i),
+               hn::LoadU(d, middle[k] + i));
+    }
+    sums.store(out, i);
+  }
+}
+
+void vertical_pair(const HessianWeights& weights, const float* const* rows, std::size_t n,
+                   const DerivativeRows& out, const DerivativeRows& out_below) {
+  const DF d;
   const int r = weights.radius;
   const float* const* const middle = rows + r;
-  for (std::size_t i = 0; i < n; i += kVectors * kLanes) {
-    VF smooth[kVectors];
-    VF slope[kVectors];
-    VF curve[kVectors];
-    const auto first_weights = [&]() HWY_ATTR {
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        const std::size_t at = i + v * kLanes;
-        const VF x = hn::LoadU(d, middle[0] + at);
-        const VF up = hn::LoadU(d, middle[-1] + at);
-        const VF down = hn::LoadU(d, middle[1] + at);
-        const VF sum = hn::Add(up, down);
-        smooth[v] = hn::MulAdd(hn::Set(d, weights.smooth[1]), sum,
-                               hn::Mul(hn::Set(d, weights.smooth[0]), x));
-        curve[v] =
-            hn::MulAdd(hn::Set(d, weights.curve[1]), sum, hn::Mul(hn::Set(d, weights.curve[0]), x));
-        slope[v] = hn::Mul(hn::Set(d, weights.slope[1]), hn::Sub(down, up));
-      }
-    };
-    first_weights();
+  for (std::size_t i = 0; i < n; i += kPairVectors * kLanes) {
+    RowSums first[kPairVectors];
+    RowSums below[kPairVectors];
+    // What one row reads in a step, the other reads in the next.
+    VF up[kPairVectors];
+    VF down[kPairVectors];
+    for (std::size_t v = 0; v < kPairVectors; ++v) {
+      const std::size_t at = i + v * kLanes;
+      const VF x = hn::LoadU(d, middle[0] + at);
+      const VF x_below = hn::LoadU(d, middle[1] + at);
+      up[v] = hn::LoadU(d, middle[-1] + at);
+      down[v] = hn::LoadU(d, middle[2] + at);
+      first[v].begin(weights, up[v], x, x_below);
+      below[v].begin(weights, x, x_below, down[v]);
+    }
     for (int k = 2; k <= r; ++k) {
       const auto w = static_cast<std::size_t>(k);
       const VF w0 = hn::Set(d, weights.smooth[w]);
       const VF w1 = hn::Set(d, weights.slope[w]);
       const VF w2 = hn::Set(d, weights.curve[w]);
-      for (std::size_t v = 0; v < kVectors; ++v) {
+      for (std::size_t v = 0; v < kPairVectors; ++v) {
         const std::size_t at = i + v * kLanes;
-        const VF up = hn::LoadU(d, middle[-k] + at);
-        const VF down = hn::LoadU(d, middle[k] + at);
-        const VF sum = hn::Add(up, down);
-        smooth[v] = hn::MulAdd(w0, sum, smooth[v]);
-        curve[v] = hn::MulAdd(w2, sum, curve[v]);
-        slope[v] = hn::MulAdd(w1, hn::Sub(down, up), slope[v]);
+        const VF next_up = hn::LoadU(d, middle[-k] + at);
+        const VF next_down = hn::LoadU(d, middle[k + 1] + at);
+        first[v].add(w0, w1, w2, next_up, down[v]);
+        below[v].add(w0, w1, w2, up[v], next_down);
+        up[v] = next_up;
+        down[v] = next_down;
       }
     }
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      const std::size_t at = i + v * kLanes;
-      hn::StoreU(smooth[v], d, out.smooth + at);
-      hn::StoreU(slope[v], d, out.slope + at);
-      hn::StoreU(curve[v], d, out.curve + at);
+    for (std::size_t v = 0; v < kPairVectors; ++v) {
+      first[v].store(out, i + v * kLanes);
+      below[v].store(out_below, i + v * kLanes);
     }
   }
 }
@@ -170,7 +210,7 @@ HWY_INLINE void store_eigenvalues(VF xx, VF xy, VF yy, float* first, float* seco
   hn::StoreU(hn::IfThenElse(in_order, most, least), d, second);
 }
 
-void eigenvalues(const HessianWeights& weights, const DerivativeRows& in, std::size_t n,
+void eigenvalues(const HessianWeights& weights, const ConstDerivativeRows& in, std::size_t n,
                  float* first, float* second) {
   const DF d;
   const int r = weights.radius;
@@ -246,6 +286,7 @@ HessianKernels target_hessian_kernels() {
           gray_levels,
           rgb_levels,
           vertical,
+          vertical_pair,
           eigenvalues,
           smooth,
           store,

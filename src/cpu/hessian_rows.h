@@ -17,11 +17,14 @@ namespace equalux {
 inline constexpr std::size_t kRowSlack = 64;
 
 /// Three rows: one of a frame smoothed, differentiated once and twice along y.
-struct DerivativeRows {
-  float* smooth;
-  float* slope;
-  float* curve;
+template <typename Float>
+struct ThreeRows {
+  Float* smooth;
+  Float* slope;
+  Float* curve;
 };
+using DerivativeRows = ThreeRows<float>;
+using ConstDerivativeRows = ThreeRows<const float>;
 
 /// Where a channel lies in a packed pixel.
 struct ChannelLayout {
@@ -43,9 +46,13 @@ struct HessianKernels {
   /// above the one in question to radius below.
   void (*vertical)(const HessianWeights& weights, const float* const* rows, std::size_t n,
                    const DerivativeRows& out);
+  /// The same for that row and the one below, to whose sums rows[2 radius + 1] belongs as well: two
+  /// rows that share nearly all they read.
+  void (*vertical_pair)(const HessianWeights& weights, const float* const* rows, std::size_t n,
+                        const DerivativeRows& out, const DerivativeRows& out_below);
   /// The passes along x, and the eigenvalues of n pixels. `in` points at the first of them; radius
   /// columns before it are read, and as many behind the last.
-  void (*eigenvalues)(const HessianWeights& weights, const DerivativeRows& in, std::size_t n,
+  void (*eigenvalues)(const HessianWeights& weights, const ConstDerivativeRows& in, std::size_t n,
                       float* first, float* second);
   /// The smoothing pass along x of n pixels; `in` as in eigenvalues().
   void (*smooth)(const HessianWeights& weights, const float* in, std::size_t n, float* out);

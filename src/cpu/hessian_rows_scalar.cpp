@@ -29,7 +29,13 @@ void vertical(const HessianWeights& weights, const float* const* rows, std::size
   }
 }
 
-void eigenvalues(const HessianWeights& weights, const DerivativeRows& in, std::size_t n,
+void vertical_pair(const HessianWeights& weights, const float* const* rows, std::size_t n,
+                   const DerivativeRows& out, const DerivativeRows& out_below) {
+  vertical(weights, rows, n, out);
+  vertical(weights, rows + 1, n, out_below);
+}
+
+void eigenvalues(const HessianWeights& weights, const ConstDerivativeRows& in, std::size_t n,
                  float* first, float* second) {
   const int r = weights.radius;
   for (std::size_t i = 0; i < n; ++i) {
@@ -60,8 +66,9 @@ void flush_stores() {}
 }  // namespace
 
 const HessianKernels& scalar_hessian_kernels() {
-  static const HessianKernels kernels{"scalar",    gray_levels, rgb_levels, vertical,
-                                      eigenvalues, smooth,      store,      flush_stores};
+  static const HessianKernels kernels{"scalar", gray_levels,   rgb_levels,
+                                      vertical, vertical_pair, eigenvalues,
+                                      smooth,   store,         flush_stores};
   return kernels;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 namespace equalux {
 namespace {
@@ -41,13 +42,14 @@ AlignedFloats::AlignedFloats(std::size_t n) {
   std::memset(memory_.get(), 0, bytes);
 }
 
-TileScratch::TileScratch(int reach, std::size_t rows_of_results)
+TileScratch::TileScratch(int reach, std::size_t rows_of_results, std::size_t scales)
     : left_(round_up(reach)),
       pitch_(static_cast<std::size_t>(left_ + kTileWidth + round_up(reach)) + kRowSlack),
       levels_(pitch_ * static_cast<std::size_t>(kTileHeight + 2 * reach)),
-      derivatives_(3 * pitch_),
       results_(rows_of_results * kResultPitch),
-      taps_(static_cast<std::size_t>(2 * reach + 1)) {
+      taps_(static_cast<std::size_t>(2 * reach + 2)) {
+  for (std::size_t i = 0; i < scales; ++i)
+    pairs_.push_back({nullptr, -1, 0, AlignedFloats(6 * pitch_)});
   tile_.reach = reach;
   tile_.rows.resize(static_cast<std::size_t>(kTileHeight + 2 * reach));
 }
@@ -60,6 +62,8 @@ void TileScratch::load(const HessianKernels& kernels, const ConstImageView& in,
   tile_.y = y;
   tile_.width = std::min(kTileWidth, frame_width - x);
   tile_.height = y_end - y;
+  for (RowPair& pair : pairs_)
+    pair.rows = 0;
   const int first = std::max(0, x - reach);
   const int last = std::min(frame_width, x + tile_.width + reach);
   const int top = std::max(0, y - reach);
@@ -80,43 +84,66 @@ void TileScratch::load(const HessianKernels& kernels, const ConstImageView& in,
   }
 }
 
-/// The passes along y, into rows that begin round_up(radius) columns before the tile.
-void TileScratch::vertical(const HessianKernels& kernels, const HessianWeights& weights, int j) {
+TileScratch::RowPair& TileScratch::pair_of(const HessianWeights& weights) {
+  for (RowPair& pair : pairs_) {
+    if (pair.weights == &weights || pair.weights == nullptr) {
+      pair.weights = &weights;
+      return pair;
+    }
+  }
+  throw std::logic_error("more scales than the scratch has memory for");
+}
+
+/// The passes along y of row j: the first of three rows, pitch_ floats apart, that begin
+/// round_up(radius) columns before the tile.
+const float* TileScratch::vertical(const HessianKernels& kernels, const HessianWeights& weights,
+                                   int j) {
+  RowPair& pair = pair_of(weights);
+  float* const at = pair.memory.data();
+  if (pair.rows == 2 && pair.j + 1 == j) return at + 3 * pitch_;
   const int r = weights.radius;
   const int before = round_up(r);
-  for (int k = -r; k <= r; ++k)
+  pair.j = j;
+  pair.rows = j + 1 < tile_.height ? 2 : 1;
+  for (int k = -r; k < r + pair.rows; ++k)
     taps_[static_cast<std::size_t>(k + r)] = tile_.row(j + k) - before;
-  float* const rows = derivatives_.data();
-  kernels.vertical(weights, taps_.data(), static_cast<std::size_t>(before + tile_.width + r),
-                   {rows, rows + pitch_, rows + 2 * pitch_});
+  const auto n = static_cast<std::size_t>(before + tile_.width + r);
+  const auto rows = [&](float* first) {
+    return DerivativeRows{first, first + pitch_, first + 2 * pitch_};
+  };
+  if (pair.rows == 2) {
+    kernels.vertical_pair(weights, taps_.data(), n, rows(at), rows(at + 3 * pitch_));
+  } else {
+    kernels.vertical(weights, taps_.data(), n, rows(at));
+  }
+  return at;
 }
 
 void TileScratch::eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
                               float* first, float* second) {
-  vertical(kernels, weights, j);
-  float* const at = derivatives_.data() + round_up(weights.radius);
+  const float* const at = vertical(kernels, weights, j) + round_up(weights.radius);
+  last_weights_ = &weights;
+  last_smooth_ = at;
   kernels.eigenvalues(weights, {at, at + pitch_, at + 2 * pitch_},
                       static_cast<std::size_t>(tile_.width), first, second);
 }
 
-void TileScratch::brightness(const HessianKernels& kernels, const HessianWeights& weights,
-                             float* out) const {
-  kernels.smooth(weights, derivatives_.data() + round_up(weights.radius),
-                 static_cast<std::size_t>(tile_.width), out);
+void TileScratch::brightness(const HessianKernels& kernels, float* out) const {
+  kernels.smooth(*last_weights_, last_smooth_, static_cast<std::size_t>(tile_.width), out);
 }
 
 void TileScratch::smoothed(const HessianKernels& kernels, const HessianWeights& weights, int j,
                            float* out) {
-  vertical(kernels, weights, j);
-  brightness(kernels, weights, out);
+  kernels.smooth(weights, vertical(kernels, weights, j) + round_up(weights.radius),
+                 static_cast<std::size_t>(tile_.width), out);
 }
 
 TileWalker::TileWalker(RowExecutor& executor, const HessianKernels& kernels, HessianChannel channel,
-                       int reach, std::size_t result_rows)
+                       int reach, std::size_t result_rows, std::size_t scales)
     : executor_(executor), kernels_(kernels), channel_(channel) {
   scratch_.reserve(static_cast<std::size_t>(executor.threads()));
   for (int slot = 0; slot < executor.threads(); ++slot)
-    scratch_.emplace_back(reach, result_rows);
+    scratch_.emplace_back(reach, result_rows, scales);
 }
 
 void TileWalker::run(const ConstImageView& in, const Body& body) {

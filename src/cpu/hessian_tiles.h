@@ -48,7 +48,8 @@ class AlignedFloats {
 /// Memory of one thread: its tile, and rows that its scales pass through.
 class TileScratch {
  public:
-  TileScratch(int reach, std::size_t rows_of_results);
+  /// `scales`: the kernels that eigenvalues() and smoothed() are called with, at most.
+  TileScratch(int reach, std::size_t rows_of_results, std::size_t scales);
 
   /// Row i of the results that a filter keeps of one row of a tile.
   [[nodiscard]] float* result(std::size_t i) { return results_.data() + i * kResultPitch; }
@@ -59,7 +60,7 @@ class TileScratch {
   /// Levels of row j smoothed both ways at some other scale.
   void smoothed(const HessianKernels& kernels, const HessianWeights& weights, int j, float* out);
   /// Levels smoothed both ways, of the row and scale that eigenvalues() was last asked for.
-  void brightness(const HessianKernels& kernels, const HessianWeights& weights, float* out) const;
+  void brightness(const HessianKernels& kernels, float* out) const;
 
   [[nodiscard]] const LevelTile& tile() const { return tile_; }
   /// Fills the tile from a frame.
@@ -67,7 +68,16 @@ class TileScratch {
             int x, int y, int y_end);
 
  private:
-  void vertical(const HessianKernels& kernels, const HessianWeights& weights, int j);
+  /// Rows of derivatives of two rows of the tile at one scale: the second is kept for the next
+  /// call.
+  struct RowPair {
+    const HessianWeights* weights = nullptr;
+    int j = -1;  // the tile's row that the first is of; -1 = none
+    int rows = 0;
+    AlignedFloats memory;
+  };
+  const float* vertical(const HessianKernels& kernels, const HessianWeights& weights, int j);
+  RowPair& pair_of(const HessianWeights& weights);
 
   static constexpr std::size_t kResultPitch = kTileWidth + kRowSlack;
 
@@ -75,7 +85,9 @@ class TileScratch {
   std::size_t pitch_;  // floats from row to row
   LevelTile tile_;
   AlignedFloats levels_;
-  AlignedFloats derivatives_;
+  std::vector<RowPair> pairs_;  // one a scale
+  const HessianWeights* last_weights_ = nullptr;
+  const float* last_smooth_ = nullptr;  // what brightness() is of
   AlignedFloats results_;
   std::vector<const float*> taps_;
 };
@@ -85,8 +97,9 @@ class TileScratch {
 class TileWalker {
  public:
   /// `reach`: the largest radius of any scale. `result_rows`: rows of results that body uses.
+  /// `scales`: kernels that it uses, whose addresses tell them apart.
   TileWalker(RowExecutor& executor, const HessianKernels& kernels, HessianChannel channel,
-             int reach, std::size_t result_rows);
+             int reach, std::size_t result_rows, std::size_t scales = 1);
 
   using Body = std::function<void(TileScratch&)>;
   void run(const ConstImageView& in, const Body& body);

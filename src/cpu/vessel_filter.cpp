@@ -53,7 +53,7 @@ class CpuVesselFilter final : public Filter {
     int reach = own_level_.radius;
     for (const HessianWeights& weights : scales_)
       reach = std::max(reach, weights.radius);
-    walker_.emplace(executor_, hessian_, params_.channel, reach, kResultRows);
+    walker_.emplace(executor_, hessian_, params_.channel, reach, kResultRows, scales_.size() + 1);
     plane_.resize(static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.height));
     components_.emplace(input.width, input.height, Connectivity::eight);
     holes_.emplace(input.width, input.height, Connectivity::four);
@@ -133,7 +133,7 @@ class CpuVesselFilter final : public Filter {
     for (std::size_t s = 0; s < scales_.size(); ++s) {
       scratch.eigenvalues(hessian_, scales_[s], j, first, second);
       if (s == 0) {
-        scratch.brightness(hessian_, scales_[s], light);
+        scratch.brightness(hessian_, light);
         vessel_.contrast_gains(light, n, gain);
       }
       if (params_.measure == VesselMeasure::frangi) {
