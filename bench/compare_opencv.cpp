@@ -2,7 +2,8 @@
 //
 // OpenCV: cvtColor to HSV, extract V, equalizeHist, insert, cvtColor back; for I420 with its
 // conversions from and to I420 around it. Ours: the product's filter with its defaults. Beside
-// them the copy limit: reading a frame twice and writing it once.
+// them the copy limit: reading a frame twice and writing it once. Then OpenCV's filters and our
+// convolution, border replicate in both.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include <equalux/convolve.h>
 #include <equalux/filter.h>
 #include <nlohmann/json.hpp>
 #include <opencv2/core.hpp>
@@ -156,14 +158,79 @@ Result compare(PixelFormat format, int width, int height, int threads, int round
   return {std::string(to_string(format)), width, height, threads, ms[0], ms[1], ms[2]};
 }
 
-}  // namespace
-}  // namespace equalux::bench
+/// A function of OpenCV, and the filter of ours that does the same but for rounding.
+struct Peer {
+  std::string function;
+  std::string filter;
+  std::function<void(const cv::Mat&, cv::Mat&)> call;
+};
 
-int main(int argc, char** argv) {
-  using namespace equalux;
-  using namespace equalux::bench;
-  const std::string json_path = argc > 1 ? argv[1] : "";
-  std::printf("SIMD target %s, OpenCV %s\n", cpu_simd_target().c_str(), CV_VERSION);
+std::vector<Peer> convolution_peers() {
+  const auto filter2d = [](std::vector<float> weights) {
+    const cv::Mat kernel = cv::Mat(weights, true).reshape(1, 3);
+    return [kernel](const cv::Mat& in, cv::Mat& out) {
+      cv::filter2D(in, out, -1, kernel, {-1, -1}, 0, cv::BORDER_REPLICATE);
+    };
+  };
+  const auto gaussian = [](int size, double sigma) {
+    return [size, sigma](const cv::Mat& in, cv::Mat& out) {
+      cv::GaussianBlur(in, out, {size, size}, sigma, sigma, cv::BORDER_REPLICATE);
+    };
+  };
+  const auto box = [](int size) {
+    return [size](const cv::Mat& in, cv::Mat& out) {
+      cv::blur(in, out, {size, size}, {-1, -1}, cv::BORDER_REPLICATE);
+    };
+  };
+  constexpr float k = 1 / 16.0f;
+  return {
+      {"filter2D", "sharpen", filter2d({0, -1, 0, -1, 5, -1, 0, -1, 0})},
+      {"filter2D", "edge", filter2d({-1, -1, -1, -1, 8, -1, -1, -1, -1})},
+      {"filter2D", "gaussian-blur", filter2d({k, 2 * k, k, 2 * k, 4 * k, 2 * k, k, 2 * k, k})},
+      {"GaussianBlur", "gaussian-blur", gaussian(3, 0)},
+      {"blur", "box-blur", box(3)},
+      {"GaussianBlur", "gaussian:sigma=1,size=5", gaussian(5, 1)},
+      {"GaussianBlur", "gaussian:sigma=2,size=17", gaussian(17, 2)},
+      {"blur", "box:size=17", box(17)},
+  };
+}
+
+nlohmann::json compare_convolution(int threads, int rounds) {
+  const ImageDesc desc{PixelFormat::bgr, 3840, 2160};
+  const int n = ring_length(desc);
+  const std::vector<Image> frames = natural_frames(desc, n);
+  std::vector<Image> outs = natural_frames(desc, n);
+  cv::setNumThreads(threads);
+  FrameContext context;
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Peer& peer : convolution_peers()) {
+    const auto filter = make_cpu_filter(parse_filter_spec(peer.filter), {}, {threads});
+    filter->configure(desc);
+    const std::vector<double> ms = medians_ms(
+        n, rounds,
+        {[&](std::size_t i) {
+           const ConstImageView in = frames[i].view();
+           // OpenCV has no type for memory that is only read.
+           const cv::Mat from(desc.height, desc.width, CV_8UC3,
+                              const_cast<std::uint8_t*>(in.data[0]),
+                              static_cast<std::size_t>(in.stride[0]));
+           cv::Mat out = as_mat(outs[i].view());
+           peer.call(from, out);
+         },
+         [&](std::size_t i) { filter->submit(frames[i].view(), outs[i].view(), context); }});
+    std::printf("%-25s %-13s %8d %10.2f %10.2f %7.2f\n", peer.filter.c_str(), peer.function.c_str(),
+                threads, ms[0], ms[1], ms[0] / ms[1]);
+    rows.push_back({{"filter", peer.filter},
+                    {"opencv", peer.function},
+                    {"threads", threads},
+                    {"opencv_ms", ms[0]},
+                    {"equalux_ms", ms[1]},
+                    {"ratio", ms[0] / ms[1]}});
+  }
+  return rows;
+}
+
+nlohmann::json compare_equalization() {
   std::printf("%-6s %10s %8s %10s %10s %7s %12s %11s\n", "format", "size", "threads", "OpenCV ms",
               "equalux ms", "ratio", "copy limit", "over limit");
   nlohmann::json rows = nlohmann::json::array();
@@ -186,8 +253,36 @@ int main(int argc, char** argv) {
                       {"copy_limit_ms", r.copy_limit_ms}});
     }
   }
-  return write_json(
-      json_path,
-      nlohmann::json{{"simd", cpu_simd_target()}, {"opencv", CV_VERSION}, {"results", rows}},
-      "compare_opencv");
+  return rows;
+}
+
+nlohmann::json compare_convolutions() {
+  std::printf("\n%-25s %-13s %8s %10s %10s %7s\n", "BGR 3840x2160", "OpenCV's", "threads",
+              "OpenCV ms", "equalux ms", "ratio");
+  nlohmann::json rows = nlohmann::json::array();
+  for (const int threads : {1, 2}) {
+    for (const nlohmann::json& row : compare_convolution(threads, 40))
+      rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+}  // namespace equalux::bench
+
+int main(int argc, char** argv) {
+  using namespace equalux;
+  using namespace equalux::bench;
+  const std::string json_path = argc > 1 ? argv[1] : "";
+  const std::string only = argc > 2 ? argv[2] : "";
+  if (!only.empty() && only != "equalization" && only != "convolution") {
+    std::fprintf(stderr, "compare_opencv: '%s' is unknown, must be equalization or convolution\n",
+                 only.c_str());
+    return 2;
+  }
+  std::printf("SIMD target %s, OpenCV %s\n", cpu_simd_target().c_str(), CV_VERSION);
+  nlohmann::json json{{"simd", cpu_simd_target()}, {"opencv", CV_VERSION}};
+  if (only != "convolution") json["results"] = compare_equalization();
+  if (only != "equalization") json["convolution"] = compare_convolutions();
+  return write_json(json_path, json, "compare_opencv");
 }

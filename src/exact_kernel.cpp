@@ -10,6 +10,7 @@
 
 #include <equalux/error.h>
 
+#include "decimal.h"
 #include "nearest_name.h"
 
 namespace equalux {
@@ -17,8 +18,7 @@ namespace {
 
 using Clauses = std::vector<std::string>;
 
-constexpr int kMaxPlaces = 9;
-constexpr std::int64_t kLimit = std::int64_t{1} << 31;
+constexpr std::int64_t kSumLimit = std::int64_t{1} << 31;
 constexpr int kGaussianOne = 4096;
 constexpr double kMinSigma = 0.01;
 constexpr double kMaxSigma = 1000;
@@ -44,53 +44,9 @@ constexpr std::array<NamedKernel, 7> kNamedKernels{{
 }};
 // clang-format on
 
-/// digits · 10^-places
-struct Decimal {
-  std::int64_t digits = 0;
-  int places = 0;
-};
-
-std::int64_t power_of_ten(int exponent) {
-  std::int64_t power = 1;
-  for (int i = 0; i < exponent; ++i)
-    power *= 10;
-  return power;
-}
-
-/// "-12.50": at most kMaxPlaces places (zeros at the end not counted), below 2^31 in magnitude.
-std::optional<Decimal> decimal_from(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  if (negative || text.starts_with('+')) text.remove_prefix(1);
-  const std::size_t point = std::min(text.find('.'), text.size());
-  const std::string_view whole = text.substr(0, point);
-  std::string_view fraction = text.substr(std::min(point + 1, text.size()));
-  if (whole.empty() && fraction.empty()) return std::nullopt;
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (!std::all_of(whole.begin(), whole.end(), is_digit)) return std::nullopt;
-  if (!std::all_of(fraction.begin(), fraction.end(), is_digit)) return std::nullopt;
-  while (fraction.ends_with('0'))
-    fraction.remove_suffix(1);
-  if (fraction.size() > kMaxPlaces) return std::nullopt;
-
-  Decimal value{0, static_cast<int>(fraction.size())};
-  for (const char digit : whole) {
-    value.digits = 10 * value.digits + (digit - '0');
-    if (value.digits >= kLimit) return std::nullopt;
-  }
-  for (const char digit : fraction)
-    value.digits = 10 * value.digits + (digit - '0');
-  if (negative) value.digits = -value.digits;
-  return value;
-}
-
-/// The value times 10^places, which is whole.
-std::int64_t scaled(const Decimal& value, int places) {
-  return value.digits * power_of_ten(places - value.places);
-}
-
 std::string refused(const std::string& what, std::string_view text, const char* kind) {
   return what + " is '" + std::string(text) + "', must be " + kind + " with at most " +
-         std::to_string(kMaxPlaces) + " places, below 2^31";
+         std::to_string(kMaxDecimalPlaces) + " places, below 2^31";
 }
 
 std::string number_text(double value) {
@@ -114,14 +70,14 @@ std::int64_t bias_of(const Decimal& offset, std::int64_t divisor) {
 
 /// Whether |S + bias| stays below 2^31 and the divisor fits, for weights below 2^62.
 bool fits(const std::vector<std::int64_t>& weights, std::int64_t divisor, const Decimal& offset) {
-  if (divisor >= kLimit) return false;
+  if (divisor >= kSumLimit) return false;
   std::int64_t most = bias_of(offset, divisor);
   std::int64_t least = most;
   for (const std::int64_t weight : weights) {
-    if (weight <= -kLimit || weight >= kLimit) return false;
+    if (weight <= -kSumLimit || weight >= kSumLimit) return false;
     (weight > 0 ? most : least) += 255 * weight;
   }
-  return most < kLimit && least > -kLimit;
+  return most < kSumLimit && least > -kSumLimit;
 }
 
 /// Weights of one direction, multiples of 2^-12 in units of it. What rounding leaves goes to the
@@ -175,8 +131,8 @@ struct Build {
     const bool sized = gaussian || params.kernel == "box";
     const auto foreign = [this](bool set, const char* key, const char* owner) {
       if (!set) return;
-      refuse("the key " + std::string(key) + " belongs to kernel " + owner + ", must be left out with kernel " +
-             params.kernel);
+      refuse("the key " + std::string(key) + " belongs to kernel " + owner +
+             ", must be left out with kernel " + params.kernel);
     };
     const ConvolveParams defaults;
     foreign(!custom && !params.weights.empty(), "weights", "custom");

@@ -3,6 +3,11 @@
 if(EQUALUX_HAVE_OPENCV)
   equalux_test(camera LABELS core tsan LIBRARIES equalux_opencv)
   equalux_test(still LABELS core LIBRARIES equalux_opencv)
+  equalux_test(convolve_opencv LABELS core LIBRARIES equalux_opencv)
+  target_compile_definitions(test_convolve_opencv PRIVATE
+    EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
+  target_include_directories(test_convolve_opencv SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})
+  target_link_libraries(test_convolve_opencv PRIVATE opencv_core opencv_imgproc opencv_imgcodecs)
   equalux_test(window LABELS media LIBRARIES equalux_opencv)
   target_sources(test_window PRIVATE support/virtual_display.cpp)
   if(X11_FOUND)

@@ -93,6 +93,32 @@ BadCall image_with(Arguments more, int code, std::string says) {
   return {std::move(arguments), code, std::move(says)};
 }
 
+BadCall filter_with(std::string spec, int code, std::string says) {
+  return image_with({"--filter", std::move(spec)}, code, std::move(says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Convolution, BadCalls,
+    ::testing::Values(
+        filter_with("sharpn", 2, "must be sharpen"),
+        filter_with("sharpen:sigma=2", 2, "sharpen has no key 'sigma', must be offset, border,"),
+        filter_with("convolve:kernel=sharpn", 2, "must be sharpen"),
+        filter_with("convolve:weights=1,2", 2, "n * n numbers"),
+        filter_with("convolve:weights=1,kernel=sharpen", 2, "the key weights belongs"),
+        filter_with("convolve:kernel=sharpen,weights=1", 2, "the key weights belongs"),
+        filter_with("convolve:weights=x", 2, "weight 1 is 'x'"),
+        filter_with("convolve:weights=1,divisor=0", 2, "a decimal over 0"),
+        filter_with("gaussian:sigma=10", 2, "at most 31"),
+        filter_with("gaussian:sigma=wide", 2, "sigma is 'wide'"),
+        filter_with("box:size=4", 2, "odd, 3 to 31"),
+        filter_with("box:border=mirror", 2, "replicate, reflect-101 or constant"),
+        filter_with("edge:border-value=3", 2, "with border constant"),
+        filter_with("edge:mode=shared", 69, "mode shared exists on the CUDA backend only"),
+        image_with({"--filter", "edge:mode=shared", "--backend", "cpu"}, 2, "CUDA backend only"),
+        image_with({"--filter", "edge:mode=sequential", "--backend", "cuda"}, 2, "the CPU only"),
+        image_with({"--filter", "edge:mode=sequential", "--filter", "edge:mode=shared"}, 2,
+                   "CUDA backend only")));
+
 INSTANTIATE_TEST_SUITE_P(
     Commands, BadCalls,
     ::testing::Values(
@@ -132,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
         run_with({"--threads", "-1"}, 2, "--threads is '-1'"),
         run_with({"--device", "9999"}, 2, "-1 to 1023"),
         run_with({"--frames", "-5"}, 2, "--frames"),
-        run_with({"--filter", "sharpen"}, 2, "sharpen"),
+        run_with({"--filter", "frobnicate"}, 2, "frobnicate"),
         run_with({"--filter", "equalize:foo=1"}, 2, "foo"),
         run_with({"--filter", "equalize:bins"}, 2, "without a key"),
         run_with({"--log-level", "loud"}, 2, "trace, debug"),

@@ -63,6 +63,34 @@ TEST_F(ImageCommand, EveryScanOfTheStagedChainGivesTheSamePicture) {
   }
 }
 
+TEST_F(ImageCommand, ConvolvesByNameByKernelAndByWeights) {
+  ASSERT_EQ(image({"--filter", "identity"}).exit_code, 0);
+  EXPECT_EQ(folder_.read("out.ppm"), folder_.read("in.ppm"));
+  const ProgramResult named = image({"--filter", "sharpen"});
+  ASSERT_EQ(named.exit_code, 0) << named.err;
+  const std::string sharp = folder_.read("out.ppm");
+  EXPECT_NE(sharp, folder_.read("in.ppm"));
+  for (const char* same :
+       {"convolve:kernel=sharpen", "convolve:weights=0,-1,0,-1,5,-1,0,-1,0",
+        "convolve:weights=0,-.25,0,-.25,1.25,-.25,0,-.25,0,divisor=0.25",
+        "convolve:kernel=custom,weights=0,-1,0,-1,5,-1,0,-1,0", "sharpen:mode=sequential"}) {
+    const ProgramResult result = image({"--filter", same});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(folder_.read("out.ppm"), sharp) << same;
+  }
+  ASSERT_EQ(image({"--filter", "sharpen:border=constant,border-value=255"}).exit_code, 0);
+  EXPECT_NE(folder_.read("out.ppm"), sharp);
+}
+
+TEST_F(ImageCommand, FiltersFollowEachOther) {
+  ASSERT_EQ(image({"--filter", "equalize", "--filter", "gaussian:sigma=1.2"}).exit_code, 0);
+  const std::string chained = folder_.read("out.ppm");
+  ASSERT_EQ(image({"--filter", "equalize"}).exit_code, 0);
+  folder_.write("in.ppm", folder_.read("out.ppm"));
+  ASSERT_EQ(image({"--filter", "gaussian:sigma=1.2"}).exit_code, 0);
+  EXPECT_EQ(folder_.read("out.ppm"), chained);
+}
+
 TEST_F(ImageCommand, TimingsHaveALineForEachRepeat) {
   const ProgramResult result = image({"--repeat", "3", "--timings", "t.jsonl"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -91,6 +91,25 @@ TEST_F(RunCommand, SequenceOfStillsInAndOut) {
   EXPECT_THAT(folder_.names(), Not(Contains("o003.ppm")));
 }
 
+TEST_F(RunCommand, ConvolutionsFollowEachOther) {
+  const auto frames = [this](const char* name) {
+    const std::string bytes = folder_.read(name);
+    return bytes.substr(bytes.find('\n'));
+  };
+  ASSERT_EQ(run({"run", "in.y4m", "-o", "same.y4m", "--filter", "identity"}).exit_code, 0);
+  EXPECT_EQ(frames("same.y4m"), frames("in.y4m"));
+  ASSERT_EQ(run({"run", "in.y4m", "-o", "edge.y4m", "--filter", "edge"}).exit_code, 0);
+  EXPECT_NE(frames("edge.y4m"), frames("in.y4m"));
+  ASSERT_EQ(run({"run", "edge.y4m", "-o", "two.y4m", "--filter", "box:size=5"}).exit_code, 0);
+  ASSERT_EQ(run({"run", "in.y4m", "-o", "one.y4m", "--filter", "edge", "--filter", "box:size=5",
+                 "--threads", "3"})
+                .exit_code,
+            0);
+  EXPECT_EQ(frames("one.y4m"), frames("two.y4m"));
+  ASSERT_EQ(run({"batch", "in.y4m", "--out", "made", "--filter", "edge"}).exit_code, 0);
+  EXPECT_EQ(frames("made/in.y4m"), frames("edge.y4m"));
+}
+
 TEST_F(RunCommand, TimingsAndSummaryCarryEveryStage) {
   const ProgramResult result =
       run({"run", "in.y4m", "-o", "null", "--timings", "t.jsonl", "--chain", "staged"});

@@ -16,12 +16,11 @@ void chain_sizes(benchmark::internal::Benchmark* bench,
   }
 }
 
-void chain_bench(benchmark::State& state, const EqualizeParams& params) {
+void filter_bench(benchmark::State& state, std::unique_ptr<Filter> filter, int passes) {
   const auto height = static_cast<int>(state.range(1));
   const ImageDesc desc{static_cast<PixelFormat>(state.range(0)), height * 16 / 9, height};
   std::vector<Image> in = natural_frames(desc, ring_length(desc));
   std::vector<Image> out = natural_frames(desc, ring_length(desc));
-  const auto filter = make_cpu_filter(params, {static_cast<int>(state.range(2))});
   filter->configure(desc);
   FrameContext context;
   std::size_t at = 0;
@@ -30,9 +29,13 @@ void chain_bench(benchmark::State& state, const EqualizeParams& params) {
     at = (at + 1) % in.size();
   }
   state.SetLabel(std::string(to_string(desc.format)) + " " + cpu_simd_target());
-  // A frame is read twice and written once at least.
-  state.SetBytesProcessed(state.iterations() * 3 * static_cast<std::int64_t>(tight_bytes(desc)));
+  state.SetBytesProcessed(state.iterations() * passes * static_cast<std::int64_t>(tight_bytes(desc)));
   state.SetItemsProcessed(state.iterations() * std::int64_t{desc.width} * desc.height);
+}
+
+void chain_bench(benchmark::State& state, const EqualizeParams& params) {
+  // A frame is read twice and written once at least.
+  filter_bench(state, make_cpu_filter(params, {static_cast<int>(state.range(2))}), 3);
 }
 
 }  // namespace equalux::bench

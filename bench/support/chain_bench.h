@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include <benchmark/benchmark.h>
 
 #include <equalux/filter.h>
@@ -9,6 +11,8 @@ namespace equalux::bench {
 
 /// Arguments "format" (a PixelFormat), "height" and "threads".
 void chain_bench(benchmark::State& state, const EqualizeParams& params);
+/// The same for any filter that reads and writes a frame `passes` times together, at least.
+void filter_bench(benchmark::State& state, std::unique_ptr<Filter> filter, int passes);
 void chain_sizes(benchmark::internal::Benchmark* bench,
                  std::initializer_list<PixelFormat> formats);
 

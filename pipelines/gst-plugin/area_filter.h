@@ -26,7 +26,8 @@ struct FrameAreas {
   bool regions_only = false;  ///< `regions`, each by itself, and nothing else
   std::vector<Rect> regions;
 
-  /// True where every pixel is filtered: only then may a frame be filtered in place.
+  /// True where every pixel is filtered: only then may a frame be filtered in place, if the filter
+  /// works so.
   [[nodiscard]] bool whole() const { return split <= 0 && !regions_only; }
 };
 
@@ -57,8 +58,10 @@ class AreaFilter final : public Filter {
   void set_areas(const FrameAreas& areas) { areas_ = areas; }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return whole_->accepts(format); }
+  [[nodiscard]] bool works_in_place() const override { return whole_->works_in_place(); }
   ImageDesc configure(const ImageDesc& input) override;
-  /// `in` and `out` are the same memory only where the whole frame is filtered. Allocates where a
+  /// `in` and `out` are the same memory only where the whole frame is filtered, by a filter that
+  /// works in place. Allocates where a
   /// region has another size than in the frame before.
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override;
   void reset() override;

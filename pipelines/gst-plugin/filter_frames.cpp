@@ -49,13 +49,14 @@ GstFlowReturn FilterStream::take(BufferPtr in) {
   if (!queue_ || queue_->desc() != desc) build(desc);
 
   const FrameAreas areas = areas_of(in.get());
+  const bool in_place = areas.whole() && queue_->filter().works_in_place();
   BufferPtr out;
   if (desc != desc_) {
     // Another layout than the caps tell, as cropped frames have: nobody's pool has such buffers.
-    out.reset(areas.whole() && is_ours(in.get()) ? in.release() : gst_buffer_copy_deep(in.get()));
+    out.reset(in_place && is_ours(in.get()) ? in.release() : gst_buffer_copy_deep(in.get()));
     if (!out) throw Error(ExitCode::bad_input, "a buffer cannot be copied");
-    if (areas.whole()) in.reset();
-  } else if (areas.whole() && !on_device_ && !downstream_pool_ && is_ours(in.get())) {
+    if (in_place) in.reset();
+  } else if (in_place && !on_device_ && !downstream_pool_ && is_ours(in.get())) {
     out = std::move(in);
   } else if (const GstFlowReturn flow = output_for(in.get(), out); flow != GST_FLOW_OK) {
     return flow;

@@ -16,6 +16,8 @@ class FilterRecipe {
   [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
   /// True where a property is set that only the CUDA backend has.
   [[nodiscard]] virtual bool needs_cuda() const = 0;
+  /// True where one is set that only the CPU has.
+  [[nodiscard]] virtual bool needs_cpu() const { return false; }
   /// Throws Error(usage) for properties that do not go together, or not with that backend.
   virtual void check(Backend backend) const = 0;
   /// Throw what check() does, and Error(unavailable).

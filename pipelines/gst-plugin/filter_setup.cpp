@@ -86,7 +86,10 @@ AreaProcessor FilterStream::make_processor() {
   if (in_cuda_memory_) return cuda_->make_processor(recipe_, depth);
   const bool needed = settings.backend == Backend::cuda ||
                       (settings.backend == Backend::automatic && recipe_->needs_cuda());
-  if (settings.backend == Backend::cpu) return make_cpu_area_processor();
+  if (settings.backend == Backend::cpu ||
+      (settings.backend == Backend::automatic && recipe_->needs_cpu())) {
+    return make_cpu_area_processor();
+  }
   if (!needed) {
     if (const CudaStatus status = cuda_status(); !status.available) {
       GST_INFO_OBJECT(element_, "on the CPU, since %s", status.reason.c_str());

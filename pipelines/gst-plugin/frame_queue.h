@@ -47,7 +47,7 @@ class FrameQueue {
   FrameQueue& operator=(const FrameQueue&) = delete;
 
   /// Filters `in` into `out`; one and the same, for which `in` is null, where every pixel is
-  /// filtered. Throws where a buffer cannot be mapped or the device fails; the queue can then only
+  /// filtered and the filter works in place. Throws where a buffer cannot be mapped or the device fails; the queue can then only
   /// be destroyed.
   void push(BufferPtr in, BufferPtr out, const FrameAreas& areas, const FrameFacts& facts);
   /// A buffer that goes on untouched, in its turn.

@@ -1,6 +1,7 @@
 #include <equalux_version.h>
 #include <gst/gst.h>
 
+#include "convolve_element.h"
 #include "cuda_memory.h"
 #include "equalize_element.h"
 
@@ -16,7 +17,9 @@ static gboolean plugin_init(GstPlugin* plugin) {
     gst_plugin_add_dependency_simple(plugin, nullptr, "/dev", "nvidia0",
                                      GST_PLUGIN_DEPENDENCY_FLAG_NONE);
   }
-  return gst_element_register(plugin, "equalux", GST_RANK_NONE, gst_equalux_get_type());
+  return gst_element_register(plugin, "equalux", GST_RANK_NONE, gst_equalux_get_type()) != FALSE &&
+         gst_element_register(plugin, "equaluxconvolve", GST_RANK_NONE,
+                              gst_equalux_convolve_get_type()) != FALSE;
 }
 
 #define PACKAGE "equalux"

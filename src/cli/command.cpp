@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t kTextWidth = 100;
 constexpr std::size_t kHelpColumn = 34;
 
-/// Words of `text` on lines of at most `width`, the later ones indented.
-std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
+/// Words of one line of a text on lines of at most `width`, the later ones indented.
+std::string wrapped_line(const std::string& text, std::size_t width, std::size_t indent) {
   std::istringstream words(text);
   std::string result;
   std::string word;
@@ -25,6 +25,17 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
     }
     result += word;
     column += word.size();
+  }
+  return result;
+}
+
+/// The same of a text of lines.
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    if (!result.empty()) result += "\n" + std::string(indent, ' ');
+    result += wrapped_line(line, width, indent);
   }
   return result;
 }

@@ -37,11 +37,11 @@ void check_filter_names(const std::vector<FilterSpec>& specs) {
 std::string filter_help() {
   std::string help =
       "a filter of the chain, name[:key=value[,key=value...]]; repeat for more, in order "
-      "(default: equalize). Filters:";
+      "(default: equalize). Filters, and their keys:";
   for (const FilterInfo& filter : filter_list()) {
-    help += " " + std::string(filter.name) + " (" + std::string(filter.summary) + "; keys:";
+    help += "\n" + std::string(filter.name) + ": " + std::string(filter.summary) + " (";
     for (const std::string_view key : filter.option_keys)
-      help += " " + std::string(key);
+      help += (key == filter.option_keys.front() ? "" : ", ") + std::string(key);
     help += ")";
   }
   return help;

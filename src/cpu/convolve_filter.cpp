@@ -14,10 +14,14 @@ namespace {
 class CpuConvolveFilter : public Filter {
  public:
   CpuConvolveFilter(const ConvolveParams& params, const CpuOptions& options)
-      : params_(params),
-        executor_(params.mode == ConvolveMode::sequential ? 1 : options.threads),
-        sequential_(exact_kernel(params),
-                    {params.border, static_cast<std::uint8_t>(params.border_value)}) {}
+      : params_(params), executor_(params.mode == ConvolveMode::sequential ? 1 : options.threads) {
+    const BorderRule border{params.border, static_cast<std::uint8_t>(params.border_value)};
+    if (params.mode == ConvolveMode::sequential) {
+      sequential_.emplace(exact_kernel(params), border);
+    } else {
+      production_.emplace(exact_kernel(params), border, executor_, convolve_kernels());
+    }
+  }
 
   bool accepts(PixelFormat format) const override {
     const ImageDesc desc{format, 1, 1};
@@ -26,7 +30,8 @@ class CpuConvolveFilter : public Filter {
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);
-    sequential_.configure(input);
+    if (sequential_) sequential_->configure(input);
+    if (production_) production_->configure(input);
     desc_ = input;
     return input;
   }
@@ -41,7 +46,8 @@ class CpuConvolveFilter : public Filter {
       throw Error(ExitCode::usage, "convolve: the output is the input's memory, must be another's");
     }
     StageClock clock(context.timings);
-    sequential_.process(in, out);
+    if (sequential_) sequential_->process(in, out);
+    if (production_) production_->process(in, out);
     clock.lap("convolve");
     if (traits(desc_.format).planes == 1) return;
     copy_chroma(in, out);
@@ -62,7 +68,8 @@ class CpuConvolveFilter : public Filter {
   ConvolveParams params_;
   RowExecutor executor_;
   ImageDesc desc_;
-  SequentialConvolution sequential_;
+  std::optional<SequentialConvolution> sequential_;
+  std::optional<Convolution> production_;
 };
 
 }  // namespace

@@ -9,11 +9,6 @@
 namespace equalux {
 namespace {
 
-/// Frames larger than this leave a core's caches before anybody reads them again: they are
-/// written past the caches. Measured on 2 MiB of second-level cache a core; from a ring of four
-/// frames on, streaming won also with the reading back counted.
-constexpr std::size_t kStreamingBytes = std::size_t{1} << 20;
-
 /// Frames with at least so many pixels a thread count neighbouring values in pairs: half the
 /// increments, for half a mebibyte of counters that has to be folded at the end.
 constexpr std::size_t kPairsFrom = std::size_t{1} << 19;

@@ -8,6 +8,7 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
+#include "cpu/simd_targets.h"
 #include "tone_curve.h"
 
 // The VBMI target is built only where asked for.
@@ -29,16 +30,10 @@ namespace {
 
 std::vector<RowKernels> build_kernel_list() {
   std::vector<RowKernels> list;
-  // Highway has one bit a target, the best lowest.
-  const std::int64_t supported = hwy::SupportedTargets() & HWY_TARGETS;
-  for (std::int64_t bits = supported; bits != 0; bits &= bits - 1) {
-    hwy::SetSupportedTargetsForTest(bits & -bits);
-    hwy::GetChosenTarget().DeInit();
+  for_each_simd_target(HWY_TARGETS, [&list] {
     const RowKernels kernels = HWY_DYNAMIC_DISPATCH(target_row_kernels)();
     if (kernels.target != scalar_row_kernels().target) list.push_back(kernels);
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().DeInit();
+  });
   list.push_back(scalar_row_kernels());
   return list;
 }

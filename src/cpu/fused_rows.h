@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu/stores.h"
 #include "pixel_math.h"
 #include "tone_curve.h"
 
@@ -51,10 +52,6 @@ struct YuvRow {
 };
 using YuvRowIn = YuvRow<const std::uint8_t>;
 using YuvRowOut = YuvRow<std::uint8_t>;
-
-/// How a row's result is stored. Streaming bypasses the caches, which saves reading what is about
-/// to be overwritten; kernels fall back to cached stores where a row is not aligned.
-enum class Stores : std::uint8_t { cached, streaming };
 
 /// How luma and chroma sit in a row kernel.
 enum class YuvLayout : std::uint8_t { s420, s422, s444 };

@@ -25,8 +25,14 @@ namespace hessian_rows {
 HWY_EXPORT(target_hessian_kernels);
 
 std::vector<HessianKernels> all_kernels() {
-  return kernels_of_targets(HWY_TARGETS, scalar_hessian_kernels(),
-                            [] { return HWY_DYNAMIC_DISPATCH(target_hessian_kernels)(); });
+  std::vector<HessianKernels> list;
+  for_each_simd_target(HWY_TARGETS, [&] {
+    const HessianKernels kernels = HWY_DYNAMIC_DISPATCH(target_hessian_kernels)();
+    // Targets without fma are served by plain C++, which comes last.
+    if (kernels.target != scalar_hessian_kernels().target) list.push_back(kernels);
+  });
+  list.push_back(scalar_hessian_kernels());
+  return list;
 }
 
 }  // namespace hessian_rows
@@ -36,7 +42,12 @@ std::vector<HessianKernels> all_hessian_kernels() {
 }
 
 const HessianKernels& hessian_kernels() {
-  static const HessianKernels kernels = kernels_named(all_hessian_kernels(), row_kernels().target);
+  static const HessianKernels kernels = [] {
+    for (const HessianKernels& each : all_hessian_kernels()) {
+      if (each.target == row_kernels().target) return each;
+    }
+    return scalar_hessian_kernels();
+  }();
   return kernels;
 }
 

@@ -26,8 +26,14 @@ namespace vessel_rows {
 HWY_EXPORT(target_vessel_kernels);
 
 std::vector<VesselKernels> all_kernels() {
-  return kernels_of_targets(HWY_TARGETS, scalar_vessel_kernels(),
-                            [] { return HWY_DYNAMIC_DISPATCH(target_vessel_kernels)(); });
+  std::vector<VesselKernels> list;
+  for_each_simd_target(HWY_TARGETS, [&] {
+    const VesselKernels kernels = HWY_DYNAMIC_DISPATCH(target_vessel_kernels)();
+    // Targets without fma are served by plain C++, which comes last.
+    if (kernels.target != scalar_vessel_kernels().target) list.push_back(kernels);
+  });
+  list.push_back(scalar_vessel_kernels());
+  return list;
 }
 
 }  // namespace vessel_rows
@@ -37,7 +43,12 @@ std::vector<VesselKernels> all_vessel_kernels() {
 }
 
 const VesselKernels& vessel_kernels() {
-  static const VesselKernels kernels = kernels_named(all_vessel_kernels(), row_kernels().target);
+  static const VesselKernels kernels = [] {
+    for (const VesselKernels& each : all_vessel_kernels()) {
+      if (each.target == row_kernels().target) return each;
+    }
+    return scalar_vessel_kernels();
+  }();
   return kernels;
 }
 

@@ -118,13 +118,18 @@ std::vector<std::uint8_t> samples_of(GstBuffer* buffer, const Stream& stream) {
 
 std::vector<std::uint8_t> filtered(GstBuffer* buffer, const Stream& stream,
                                    const EqualizeParams& params, FieldOrder field_order) {
+  const auto filter = make_cpu_filter(params, {1});
+  return filtered(buffer, stream, *filter, field_order);
+}
+
+std::vector<std::uint8_t> filtered(GstBuffer* buffer, const Stream& stream, Filter& filter,
+                                   FieldOrder field_order) {
   const Map map(buffer, stream, GST_MAP_READ);
   Image result(stream.desc);
-  const auto filter = make_cpu_filter(params, {1});
-  filter->configure(stream.desc);
+  filter.configure(stream.desc);
   FrameContext context;
   context.field_order = field_order;
-  filter->submit(map.view(), result.view(), context);
+  filter.submit(map.view(), result.view(), context);
   return tight_copy(result.view());
 }
 
@@ -141,8 +146,11 @@ void Harness::set_caps(const Stream& stream) {
 }
 
 GstElement* Harness::equalux() const {
-  const gst::ElementPtr element(gst_harness_find_element(harness_, "equalux"));
-  return element.get();
+  for (const char* name : {"equalux", "equaluxconvolve"}) {
+    const gst::ElementPtr element(gst_harness_find_element(harness_, name));
+    if (element) return element.get();
+  }
+  return nullptr;
 }
 
 std::string Harness::message(GstMessageType type) {

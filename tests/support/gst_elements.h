@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <equalux/filter.h>
 #include <equalux/image.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -42,6 +43,11 @@ enum class Layout { usual, padded };
 /// What the core's filter makes of them.
 [[nodiscard]] std::vector<std::uint8_t> filtered(GstBuffer* buffer, const Stream& stream,
                                                  const EqualizeParams& params = {},
+                                                 FieldOrder field_order = FieldOrder::progressive);
+
+/// The same of any filter, which is configured for the stream.
+[[nodiscard]] std::vector<std::uint8_t> filtered(GstBuffer* buffer, const Stream& stream,
+                                                 Filter& filter,
                                                  FieldOrder field_order = FieldOrder::progressive);
 
 /// A bin of elements between two test pads.

@@ -1,0 +1,144 @@
+// Vectors, division and stores that the bodies of convolve_rows-inl.h share; included once for each
+// target.
+#if defined(EQUALUX_CONVOLVE_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUALUX_CONVOLVE_LANES_INL_H
+#undef EQUALUX_CONVOLVE_LANES_INL_H
+#else
+#define EQUALUX_CONVOLVE_LANES_INL_H
+#endif
+
+/// x86 multiplies bytes in pairs from SSSE3 on: vectors of 16 << EQUALUX_PAIRS bytes.
+#undef EQUALUX_PAIRS
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+#define EQUALUX_PAIRS 2
+#elif HWY_ARCH_X86 && HWY_TARGET == HWY_AVX2
+#define EQUALUX_PAIRS 1
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+#define EQUALUX_PAIRS 0
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux::convolution {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D8 = hn::CappedTag<std::uint8_t, kConvolveBytes>;
+using D16 = hn::Repartition<std::uint16_t, D8>;
+using DI16 = hn::Repartition<std::int16_t, D8>;
+using D32 = hn::Repartition<std::uint32_t, D8>;
+using DI32 = hn::Repartition<std::int32_t, D8>;
+using DF = hn::Repartition<float, D8>;
+using V8 = hn::Vec<D8>;
+using V16 = hn::Vec<D16>;
+using VI16 = hn::Vec<DI16>;
+using V32 = hn::Vec<D32>;
+using VI32 = hn::Vec<DI32>;
+using VF = hn::Vec<DF>;
+
+/// Bytes of one vector: the step of every loop.
+constexpr std::size_t kBytes = hn::MaxLanes(D8());
+
+/// Levels of sums that are not negative; above 255 they are not clamped.
+HWY_INLINE V16 divide(VI16 sum, const ShortDivision& division) {
+  const D16 d;
+  V16 n = hn::BitCast(d, hn::Max(sum, hn::Zero(DI16())));
+  if (division.multiplier != 0) n = hn::MulHigh(n, hn::Set(d, division.multiplier));
+  return hn::ShiftRightSame(n, division.shift);
+}
+
+/// Levels, 0 to 255, of any sums.
+HWY_INLINE VI32 divide(VI32 sum, const LongDivision& division) {
+  const DI32 d;
+  const D32 du;
+  const DF df;
+  VI32 n = hn::Max(sum, hn::Zero(d));
+  if (division.shift >= 0) {
+    return hn::Min(hn::ShiftRightSame(n, division.shift), hn::Set(d, 255));
+  }
+  n = hn::Min(n, hn::Set(d, division.most));
+  const V32 divisor = hn::Set(du, division.divisor);
+  const VI32 low = hn::ConvertTo(d, hn::Mul(hn::ConvertTo(df, n), hn::Set(df, division.inverse)));
+  const V32 rest = hn::Sub(hn::BitCast(du, n), hn::Mul(hn::BitCast(du, low), divisor));
+  const V32 more = hn::VecFromMask(du, hn::Eq(hn::Max(rest, divisor), rest));
+  return hn::Sub(low, hn::BitCast(d, more));
+}
+
+HWY_INLINE bool may_stream(const RowOut& to) {
+  return to.stores == Stores::streaming && reinterpret_cast<std::uintptr_t>(to.out) % kBytes == 0;
+}
+
+/// Levels of the bytes from x on; those that are copied come from `centre`.
+HWY_INLINE void store(const RowOut& to, bool stream, std::size_t x, V8 levels) {
+  const D8 d;
+  if (to.copied != nullptr) {
+    const V8 copied = hn::LoadU(d, to.copied + x % kConvolveBytes);
+    levels = hn::IfVecThenElse(copied, hn::LoadU(d, to.centre + x), levels);
+  }
+  if (stream) {
+    hn::Stream(levels, d, to.out + x);
+  } else {
+    hn::StoreU(levels, d, to.out + x);
+  }
+}
+
+#ifdef EQUALUX_PAIRS
+#if EQUALUX_PAIRS == 2
+#define EQUALUX_X86(name) _mm512_##name
+#elif EQUALUX_PAIRS == 1
+#define EQUALUX_X86(name) _mm256_##name
+#else
+#define EQUALUX_X86(name) _mm_##name
+#endif
+
+/// Products of neighbouring bytes and signed bytes, added in pairs.
+HWY_INLINE VI16 byte_pairs(V8 bytes, V8 weights) {
+  return VI16{EQUALUX_X86(maddubs_epi16)(bytes.raw, weights.raw)};
+}
+/// Products of neighbouring 16-bit lanes, added in pairs.
+HWY_INLINE VI32 word_pairs(VI16 words, VI16 weights) {
+  return VI32{EQUALUX_X86(madd_epi16)(words.raw, weights.raw)};
+}
+/// Undo InterleaveLower and InterleaveUpper, with saturation.
+HWY_INLINE V8 join(V16 low, V16 high) {
+  return V8{EQUALUX_X86(packus_epi16)(low.raw, high.raw)};
+}
+HWY_INLINE V16 join(VI32 low, VI32 high) {
+  return V16{EQUALUX_X86(packs_epi32)(low.raw, high.raw)};
+}
+#undef EQUALUX_X86
+
+/// Four vectors whose blocks k of 16 bytes hold a's, b's, c's and d's block k, stored so that all
+/// of block 0 come first, then all of block 1.
+HWY_INLINE void store_blocks(VI32 a, VI32 b, VI32 c, VI32 d, std::uint32_t* to) {
+  const DI32 tag;
+  auto* out = reinterpret_cast<std::int32_t*>(to);
+  constexpr std::size_t kLanes = hn::MaxLanes(tag);
+#if EQUALUX_PAIRS == 2
+  const __m512i ab01 = _mm512_shuffle_i32x4(a.raw, b.raw, 0x44);
+  const __m512i ab23 = _mm512_shuffle_i32x4(a.raw, b.raw, 0xEE);
+  const __m512i cd01 = _mm512_shuffle_i32x4(c.raw, d.raw, 0x44);
+  const __m512i cd23 = _mm512_shuffle_i32x4(c.raw, d.raw, 0xEE);
+  a = VI32{_mm512_shuffle_i32x4(ab01, cd01, 0x88)};
+  b = VI32{_mm512_shuffle_i32x4(ab01, cd01, 0xDD)};
+  c = VI32{_mm512_shuffle_i32x4(ab23, cd23, 0x88)};
+  d = VI32{_mm512_shuffle_i32x4(ab23, cd23, 0xDD)};
+#elif EQUALUX_PAIRS == 1
+  const VI32 first = VI32{_mm256_permute2x128_si256(a.raw, b.raw, 0x20)};
+  const VI32 third = VI32{_mm256_permute2x128_si256(a.raw, b.raw, 0x31)};
+  b = VI32{_mm256_permute2x128_si256(c.raw, d.raw, 0x20)};
+  d = VI32{_mm256_permute2x128_si256(c.raw, d.raw, 0x31)};
+  a = first;
+  c = third;
+#endif
+  hn::StoreU(a, tag, out);
+  hn::StoreU(b, tag, out + kLanes);
+  hn::StoreU(c, tag, out + 2 * kLanes);
+  hn::StoreU(d, tag, out + 3 * kLanes);
+}
+#endif  // EQUALUX_PAIRS
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux::convolution
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard
