@@ -216,7 +216,7 @@ TEST_P(ConvolveTest, FlatFramesStayFlat) {
 TEST_P(ConvolveTest, StreamedFramesOnThreads) {
   RowExecutor three(3);
   for (const int width : {1216, 1203}) {
-    for (const Case& each : {named("sharpen"), gaussian(5, 1), custom(3, 9000, 3, "0", 2)})
+    for (const Case& each : {named("sharpen"), gaussian(5, 1), box(5), custom(3, 9000, 3, "0", 2)})
       expect_exact(kernels(), three, each, {PixelFormat::bgra, width, 300});
   }
 }
@@ -265,7 +265,7 @@ TEST(ConvolveFilter, ModesAndThreadsGiveTheSameFrame) {
     Image in(desc);
     Image expected(desc);
     test::fill(in.view(), Content::natural, 3);
-    for (Case each : {named("edge"), gaussian(9, 1.7), custom(7, 900, 3, "4", 8)}) {
+    for (Case each : {named("edge"), gaussian(9, 1.7), box(9), custom(7, 900, 3, "4", 8)}) {
       SCOPED_TRACE(text_of(each, desc));
       test::reference_convolve(each.meaning, Border::replicate, 0, in.view(), expected.view());
       for (const ConvolveMode mode : {ConvolveMode::production, ConvolveMode::sequential}) {

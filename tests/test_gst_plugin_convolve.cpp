@@ -65,7 +65,6 @@ TEST(GstPluginConvolve, OursOrNotABufferIsNeverFilteredInPlace) {
 }
 
 TEST(GstPluginConvolve, PropertiesAreTheOptions) {
-  const Stream stream = stream_of(PixelFormat::bgra, 61, 37);
   const std::vector<std::pair<const char*, ConvolveParams>> cases{
       {"weights=0,-1,0,-1,6,-1,0,-1,0 divisor=2 offset=3.5",
        with({{"weights", "0,-1,0,-1,6,-1,0,-1,0"}, {"divisor", "2"}, {"offset", "3.5"}})},
@@ -80,6 +79,7 @@ TEST(GstPluginConvolve, PropertiesAreTheOptions) {
   for (const auto& [properties, params] : cases) {
     SCOPED_TRACE(properties);
     Harness harness(std::string("equaluxconvolve ") + properties);
+    const Stream stream = stream_of(PixelFormat::bgra, 61, 37);
     harness.set_caps(stream);
     expect_filtered(harness, stream, picture(stream, 3), params);
   }

@@ -58,7 +58,11 @@ Convolution::Convolution(ExactKernel kernel, const BorderRule& border, RowExecut
                          const ConvolveKernels& kernels)
     : kernel_(std::move(kernel)), border_(border), executor_(executor), kernels_(kernels) {
   division_ = long_division(static_cast<std::uint32_t>(kernel_.divisor));
-  if (kernel_.separable) return;
+  if (kernel_.separable) {
+    slides_ = std::all_of(kernel_.column.begin(), kernel_.column.end(),
+                          [](std::int32_t weight) { return weight == 1; });
+    return;
+  }
   sums_ = fits_short(kernel_) ? Sums::short_taps : Sums::long_taps;
 }
 
@@ -116,11 +120,12 @@ void Convolution::process(const ConstImageView& in, const ImageView& out) {
   executor_.for_rows(desc_.height, [this, &in, &out, stores](int begin, int end, int slot) {
     Scratch& scratch = *scratch_[static_cast<std::size_t>(slot)];
     for (int y = begin; y < end; ++y) {
+      const std::uint8_t* leaving = y == begin ? nullptr : scratch.rows.front();
       rows_of(in, y, scratch);
       const RowOut to{out.row(0, y), bytes_, stores, copied_.empty() ? nullptr : copied_.data(),
                       in.row(0, y)};
       if (sums_ == Sums::separable) {
-        separable_row(scratch, to);
+        separable_row(scratch, leaving, to);
       } else {
         direct_row(scratch, to);
       }
@@ -200,20 +205,36 @@ void Convolution::direct_strip(Scratch& scratch, std::size_t first, std::size_t 
   std::memcpy(to.out + first, scratch.levels.data(), count);
 }
 
-/// Sums of columns first, which the border's columns have in common with the frame's; then along
-/// the row.
-void Convolution::separable_row(Scratch& scratch, const RowOut& to) const {
+/// Sums of columns under the kernel; `leaving` is the row that was its first for the output row
+/// above, whose sums are still there, or null.
+void Convolution::sum_columns(Scratch& scratch, const std::uint8_t* leaving) const {
   const std::size_t whole = round_down(bytes_);
   const std::size_t rest = bytes_ - whole;
   std::uint32_t* sums = scratch.sums.data() + kReach;
+  for (std::size_t j = 0; rest > 0 && j < scratch.rows.size(); ++j)
+    std::memcpy(scratch.strip.data() + j * kStripStride + kReach, scratch.rows[j] + whole, rest);
+  if (slides_ && leaving != nullptr) {
+    kernels_.slide_sums(scratch.rows.back(), leaving, whole, sums);
+    if (rest == 0) return;
+    std::memcpy(scratch.levels.data(), leaving + whole, rest);
+    kernels_.slide_sums(scratch.strip_rows.back(), scratch.levels.data(), kConvolveBytes,
+                        sums + whole);
+    return;
+  }
   const SymmetricWeights column{kernel_.column.data(), kernel_.size};
   kernels_.column_sums(column, scratch.rows.data(), whole, sums);
-  if (rest > 0) {
-    for (std::size_t j = 0; j < scratch.rows.size(); ++j) {
-      std::memcpy(scratch.strip.data() + j * kStripStride + kReach, scratch.rows[j] + whole, rest);
-    }
-    kernels_.column_sums(column, scratch.strip_rows.data(), kConvolveBytes, sums + whole);
-  }
+  if (rest == 0) return;
+  kernels_.column_sums(column, scratch.strip_rows.data(), kConvolveBytes, sums + whole);
+}
+
+/// Sums of columns first, which the border's columns have in common with the frame's; then along
+/// the row.
+void Convolution::separable_row(Scratch& scratch, const std::uint8_t* leaving,
+                                const RowOut& to) const {
+  const std::size_t whole = round_down(bytes_);
+  const std::size_t rest = bytes_ - whole;
+  std::uint32_t* sums = scratch.sums.data() + kReach;
+  sum_columns(scratch, leaving);
   extend(sums);
 
   const SymmetricWeights row{kernel_.row.data(), kernel_.size};

@@ -63,7 +63,8 @@ class Convolution {
   void rows_of(const ConstImageView& in, int y, Scratch& scratch) const;
   void direct_row(Scratch& scratch, const RowOut& to) const;
   void direct_strip(Scratch& scratch, std::size_t first, std::size_t count, const RowOut& to) const;
-  void separable_row(Scratch& scratch, const RowOut& to) const;
+  void separable_row(Scratch& scratch, const std::uint8_t* leaving, const RowOut& to) const;
+  void sum_columns(Scratch& scratch, const std::uint8_t* leaving) const;
   void extend(std::uint32_t* sums) const;
   void gather(const std::uint8_t* row, std::ptrdiff_t first, std::size_t count,
               std::uint8_t* to) const;
@@ -80,6 +81,7 @@ class Convolution {
   ShortTaps short_taps_;
   LongTaps long_taps_;
   LongDivision division_;
+  bool slides_ = false;  // separable: all of a column's weights are 1
   std::vector<std::uint8_t> constant_row_;
   std::vector<std::uint8_t> copied_;  // kConvolveBytes, or empty where all bytes are results
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot

@@ -40,7 +40,13 @@ void flush_stores() {
 }
 
 ConvolveKernels target_convolve_kernels() {
-  return {hwy::TargetName(HWY_TARGET), short_taps, long_taps, column_sums, row_sums, flush_stores};
+  return {hwy::TargetName(HWY_TARGET),
+          short_taps,
+          long_taps,
+          column_sums,
+          slide_sums,
+          row_sums,
+          flush_stores};
 }
 
 }  // namespace HWY_NAMESPACE

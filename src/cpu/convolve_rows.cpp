@@ -6,8 +6,6 @@
 #include "cpu/fused_rows.h"
 #include "cpu/simd_targets.h"
 
-// The same targets as fused_rows.cpp, whose choice holds here too.
-#define HWY_WANT_AVX3_DL 1
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/convolve_rows.cpp"
 #include <hwy/cache_control.h>

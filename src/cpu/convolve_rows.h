@@ -79,6 +79,10 @@ struct ConvolveKernels {
   /// sums[x] = sum over j of weight j · rows[j][x] for x < n, a multiple of kConvolveBytes.
   void (*column_sums)(const SymmetricWeights& column, const std::uint8_t* const* rows,
                       std::size_t n, std::uint32_t* sums);
+  /// The sums of the row below, of columns whose weights are 1: sums[x] += entering[x] -
+  /// leaving[x].
+  void (*slide_sums)(const std::uint8_t* entering, const std::uint8_t* leaving, std::size_t n,
+                     std::uint32_t* sums);
   /// From sums that reach size / 2 steps before and behind the row: their sum by `row`'s weights,
   /// plus bias, divided.
   void (*row_sums)(const SymmetricWeights& row, std::ptrdiff_t step, std::uint32_t bias,

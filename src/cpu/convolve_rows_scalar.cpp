@@ -49,6 +49,12 @@ void column_sums(const SymmetricWeights& column, const std::uint8_t* const* rows
   }
 }
 
+void slide_sums(const std::uint8_t* entering, const std::uint8_t* leaving, std::size_t n,
+                std::uint32_t* sums) {
+  for (std::size_t x = 0; x < n; ++x)
+    sums[x] = sums[x] + entering[x] - leaving[x];
+}
+
 void row_sums(const SymmetricWeights& row, std::ptrdiff_t step, std::uint32_t bias,
               const LongDivision& division, const std::uint32_t* sums, const RowOut& to) {
   const std::uint32_t* first = sums - row.size / 2 * step;
@@ -66,8 +72,8 @@ void flush_stores() {}
 }  // namespace
 
 const ConvolveKernels& scalar_convolve_kernels() {
-  static const ConvolveKernels kernels{"scalar",    short_taps, long_taps,
-                                       column_sums, row_sums,   flush_stores};
+  static const ConvolveKernels kernels{"scalar",   short_taps, long_taps,   column_sums,
+                                       slide_sums, row_sums,   flush_stores};
   return kernels;
 }
 

@@ -69,6 +69,18 @@ void column_sums(const SymmetricWeights& column, const std::uint8_t* const* rows
 }
 #endif
 
+void slide_sums(const std::uint8_t* entering, const std::uint8_t* leaving, std::size_t n,
+                std::uint32_t* sums) {
+  const D32 d32;
+  const hn::Rebind<std::uint8_t, D32> d8;
+  for (std::size_t x = 0; x < n; x += hn::MaxLanes(d32)) {
+    const V32 more = hn::PromoteTo(d32, hn::LoadU(d8, entering + x));
+    const V32 less = hn::PromoteTo(d32, hn::LoadU(d8, leaving + x));
+    const V32 sum = hn::LoadU(d32, sums + x);
+    hn::StoreU(hn::Sub(hn::Add(sum, more), less), d32, sums + x);
+  }
+}
+
 /// Four vectors of sums along a row.
 struct RowSums {
   V32 s0, s1, s2, s3;

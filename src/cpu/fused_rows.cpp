@@ -11,8 +11,6 @@
 #include "cpu/simd_targets.h"
 #include "tone_curve.h"
 
-// The VBMI target is built only where asked for.
-#define HWY_WANT_AVX3_DL 1
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/fused_rows.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once for each target

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <mutex>
 
+// The VBMI target is built only where asked for, before Highway's first header.
+#define HWY_WANT_AVX3_DL 1
 #include <hwy/targets.h>
 
 /// The SIMD targets of this build that this machine runs.
