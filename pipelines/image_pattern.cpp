@@ -114,7 +114,7 @@ class ImageSink final : public Sink {
     if (!name_) {
       throw Error(ExitCode::usage, pattern_ + ": must hold one number, such as frames/%05d.png");
     }
-    if (!knows_still(pattern_)) {
+    if (!writes_still(pattern_)) {
       throw Error(ExitCode::usage, pattern_ +
                                        ": image format is not known; must be .ppm, .pgm"
                                        " or one that this build writes, such as .png");
@@ -150,10 +150,7 @@ class ImageSink final : public Sink {
  private:
   void check_format(const ImageDesc& desc) {
     const FormatTraits& form = traits(desc.format);
-    if (form.model == ColorModel::real) {
-      throw Error(ExitCode::usage, pattern_ + ": images hold gray or RGB, not " +
-                                       std::string(form.name) + " frames");
-    }
+    check_still_format(pattern_, desc.format);
     if (form.model != ColorModel::yuv) return;
     ImageDesc rgb = desc;
     rgb.format = PixelFormat::bgr;

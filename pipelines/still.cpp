@@ -9,6 +9,8 @@
 #include <equalux/error.h>
 
 #include "convert_rgb.h"
+#include "float_tiff.h"
+#include "npy.h"
 #include "partial_file.h"
 #include "pnm.h"
 
@@ -31,6 +33,10 @@ std::string extension_of(const std::string& path) {
 
 bool is_pnm(const std::string& extension) {
   return extension == "ppm" || extension == "pgm" || extension == "pnm";
+}
+
+bool is_tiff(const std::string& extension) {
+  return extension == "tif" || extension == "tiff";
 }
 
 const StillCodec* codec_for(const std::string& extension) {
@@ -99,6 +105,25 @@ bool knows_still(const std::string& path) {
   return is_pnm(extension) || codec_for(extension) != nullptr;
 }
 
+bool writes_still(const std::string& path) {
+  const std::string extension = extension_of(path);
+  return extension == "npy" || is_tiff(extension) || knows_still(path);
+}
+
+void check_still_format(const std::string& path, PixelFormat format) {
+  const std::string extension = extension_of(path);
+  const std::string name(to_string(format));
+  const bool floats = traits(format).model == ColorModel::real;
+  if (floats && extension != "npy" && !is_tiff(extension)) {
+    throw Error(ExitCode::usage, path + ": the result is " + name +
+                                     ", floats that no picture holds; name it .npy or .tif");
+  }
+  if (!floats && extension == "npy") {
+    throw Error(ExitCode::usage, path + ": .npy holds results of floats, as of eigenvalues, not " +
+                                     name + "; name it .ppm or .png");
+  }
+}
+
 Image read_still(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
@@ -113,6 +138,15 @@ Image read_still(const std::string& path) {
 
 void write_still(const std::string& path, const ConstImageView& image) {
   const std::string extension = extension_of(path);
+  if (writes_still(path)) check_still_format(path, image.desc.format);
+  if (extension == "npy") {
+    write_npy(path, image);
+    return;
+  }
+  if (is_tiff(extension) && traits(image.desc.format).model == ColorModel::real) {
+    write_float_tiff(path, image);
+    return;
+  }
   if (is_pnm(extension)) {
     write_pnm(path, image);
     return;

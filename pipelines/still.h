@@ -4,7 +4,8 @@
 
 #include <equalux/image.h>
 
-/// Reading and writing stills. PNM is built in; a library adds the other formats.
+/// Reading and writing stills. PNM is built in, and .npy and TIFF for floats; a library adds the
+/// other formats.
 namespace equalux {
 
 /// A codec for the formats that the core does not know.
@@ -20,11 +21,17 @@ void set_still_codec(const StillCodec& codec);
 
 /// True where a file of that name can be read and written.
 [[nodiscard]] bool knows_still(const std::string& path);
+/// True where a file of that name can be written: those of knows_still(), and .npy, .tif and .tiff
+/// for frames of floats.
+[[nodiscard]] bool writes_still(const std::string& path);
+/// Throws Error(usage) where frames of floats go into a picture or others into .npy.
+void check_still_format(const std::string& path, PixelFormat format);
 /// Reads a still of gray8, rgb, bgr or bgra. Throws Error(no_input) where it is missing,
 /// Error(bad_input) where it cannot be decoded.
 [[nodiscard]] Image read_still(const std::string& path);
-/// Writes a still of gray8 or a packed RGB form, as the extension says, through NAME.partial.EXT.
-/// Throws Error(usage) for an unknown extension, Error(cannot_create), Error(write_failed).
+/// Writes a still of gray8, a packed RGB form or floats, as the extension says, through
+/// NAME.partial.EXT.
+/// Throws Error(usage) for an unknown extension or a format that does not fit it, Error(cannot_create), Error(write_failed).
 void write_still(const std::string& path, const ConstImageView& image);
 
 }  // namespace equalux

@@ -2,6 +2,7 @@
 #include <equalux/device.h>
 #include <equalux/error.h>
 #include <equalux/filter.h>
+#include <equalux/hessian.h>
 
 /// What stands in for cuda/ in a build without it.
 namespace equalux {
@@ -23,6 +24,21 @@ std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const Cud
 }
 
 std::unique_ptr<Filter> make_cuda_filter(const ConvolveParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const HessianParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const VesselParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const ShapesParams& params, const CudaOptions&) {
   validate(params, Backend::cuda);
   throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
 }

@@ -4,6 +4,7 @@
 
 #include <equalux/convolve.h>
 #include <equalux/filter.h>
+#include <equalux/hessian.h>
 
 #include "nearest_name.h"
 #include "option_values.h"
@@ -70,6 +71,17 @@ FilterRow convolution(std::string_view name, std::string_view summary, const Key
   return row(name, summary, keys, read);
 }
 
+/// A filter whose parameters come from the spec alone.
+template <typename Params>
+FilterRow plain(std::string_view name, std::string_view summary, const Keys& keys) {
+  return row(name, summary, keys, [](const FilterSpec& spec, const EqualizeParams&) {
+    Params params;
+    for (const auto& [key, value] : spec.options)
+      set_option(params, key, value);
+    return params;
+  });
+}
+
 const std::vector<FilterRow>& rows() {
   static const Keys three{"offset", "border", "border-value", "mode", "block"};
   static const Keys gaussian{"sigma",        "size", "truncate", "border",
@@ -90,6 +102,12 @@ const std::vector<FilterRow>& rows() {
       convolution("identity", "the frame as it is", three, "identity"),
       convolution("gaussian", "Gaussian of any sigma, up to 31 x 31", gaussian, "gaussian"),
       convolution("box", "mean of up to 31 x 31 samples", box, "box"),
+      plain<HessianParams>("eigenvalues", "eigenvalues of the Hessian, two planes of floats",
+                           hessian_option_keys()),
+      plain<VesselParams>("vessel", "vessels and other lines: mask, overlay or heat map",
+                          vessel_option_keys()),
+      plain<ShapesParams>("shapes", "colours dark and bright lines and blobs",
+                          shapes_option_keys()),
   };
   return all;
 }

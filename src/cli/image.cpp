@@ -41,7 +41,7 @@ void check(const ImageOptions& options) {
     throw Error(ExitCode::usage, std::string(options.input.empty() ? "IN" : "OUT") +
                                      " is missing, must be equalux image IN OUT");
   }
-  if (!knows_still(options.output)) {
+  if (!writes_still(options.output)) {
     throw Error(ExitCode::usage, "output " + options.output +
                                      " has no extension of a still that this build writes, must "
                                      "be like .png or .ppm");
@@ -190,7 +190,7 @@ Command make_image_command() {
   command.positionals = {
       {"IN", "a still: PNM always; PNG, JPEG, BMP, TIFF and WebP where OpenCV is built in",
        [options](const std::string& text) { options->input = text; }},
-      {"OUT", "the filtered still; its extension is its format",
+      {"OUT", "the filtered still; its extension is its format; .npy or .tif where the result is floats",
        [options](const std::string& text) { options->output = text; }}};
   command.groups = {image_group(*options), filter_group(options->common),
                     measuring_group(options->common), machine_group(options->common),

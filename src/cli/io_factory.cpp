@@ -88,7 +88,7 @@ OutputKind output_kind(const std::string& output) {
   if (std::find(kContainers.begin(), kContainers.end(), extension) != kContainers.end()) {
     return OutputKind::media_file;
   }
-  if (knows_still(output)) {
+  if (writes_still(output)) {
     if (!NumberedName::parse(output)) {
       usage("output '" + output + "' names one still, must be a pattern like out%05d." + extension +
             "; equalux image writes one");

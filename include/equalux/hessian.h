@@ -1,0 +1,182 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <equalux/export.h>
+#include <equalux/filter.h>
+#include <equalux/image.h>
+#include <equalux/params.h>
+
+/// Filters on the eigenvalues of the Hessian, the matrix of second derivatives of a smoothed frame:
+/// [Hxx Hxy; Hxy Hyy]. Formulas, sources and pictures: docs/hessian.md.
+///
+/// Everywhere, samples are levels, 0 to 255 in 8-bit formats; lambda1 and lambda2 are the
+/// eigenvalues with |lambda1| <= |lambda2|, on a tie the smaller one first; second derivatives are
+/// multiplied by sigma^2, so that a line answers alike at every size. The frame continues outside
+/// with the samples of its edge. CPU and CUDA give the same bits.
+namespace equalux {
+
+/// How second derivatives are taken.
+enum class HessianDerivative : std::uint8_t {
+  gaussian,         ///< derivatives of a sampled Gaussian, as scipy.ndimage.gaussian_filter
+  gradient,         ///< the Gaussian, then [-1/2 0 1/2] twice: the report's first form
+  sobel_laplacian,  ///< [1 2 1]/4, [-1 0 1]/2 and [1 -2 1], without sigma: its second form
+};
+
+/// What a filter reads of a frame. Of gray frames every channel is the one there is; YUV frames
+/// have luma only.
+enum class HessianChannel : std::uint8_t {
+  luma,   ///< Y as it is; of RGB (77 r + 150 g + 29 b + 128) / 256, rounded down (BT.601)
+  value,  ///< max(r, g, b)
+  red,
+  green,
+  blue,
+};
+
+/// Bounds of the parameters. A Gaussian reaches int(truncate · sigma + 0.5) samples to each side.
+/// Below sigma 1 a sampled Gaussian is coarse: a flat frame has an answer (at 0.5 of -0.14 of its
+/// level), which vessel and shapes would take for lines.
+inline constexpr double kMinSigma = 0.5;
+inline constexpr double kMinShapeSigma = 1;
+inline constexpr double kMaxSigma = 16;
+inline constexpr double kMinTruncate = 1;
+inline constexpr double kMaxTruncate = 8;
+inline constexpr int kMaxGaussianRadius = 64;
+inline constexpr int kMaxScales = 8;
+
+/// Parameters of `eigenvalues`: a frame of format grayf32x2, lambda1 and lambda2.
+struct HessianParams {
+  double sigma = 2;     ///< pixels, 0.5 to 16; not read by sobel_laplacian
+  double truncate = 4;  ///< radius in sigmas, 1 to 8; not read by sobel_laplacian
+  HessianDerivative derivative = HessianDerivative::gaussian;
+  HessianChannel channel = HessianChannel::luma;
+
+  friend bool operator==(const HessianParams&, const HessianParams&) = default;
+};
+
+/// Lines darker or brighter than what is around them.
+enum class Polarity : std::uint8_t { dark, bright };
+
+/// What makes a line a line.
+enum class VesselMeasure : std::uint8_t {
+  ridge,   ///< contrast: lambda2 over local brightness
+  frangi,  ///< Frangi's vesselness (MICCAI 1998), 0 to 1: contrast, less where it is no line
+};
+
+/// Where vessels may be.
+enum class FieldOfView : std::uint8_t {
+  automatic,  ///< "auto": without the dark surround, where all corners of the frame are dark
+  none,       ///< everywhere
+};
+
+/// What becomes of the vessels.
+enum class VesselOutput : std::uint8_t {
+  mask,     ///< gray8: 255 in vessels, 0 elsewhere
+  overlay,  ///< the frame in its own format, vessels tinted
+  heat,     ///< bgr: the measure from black over red and yellow to white
+};
+
+/// Parameters of `vessel`: thick vessels and other lines, of several widths.
+///
+/// A line of width 2 sigma answers strongest to sigma. The contrast of `ridge` is that of a bar of
+/// the scale's own width: 0.1 means a tenth darker (or brighter) than the local mean.
+struct VesselParams {
+  std::vector<double> sigmas{2, 3, 4};  ///< 1 to 8 scales, pixels, 1 to 16 each
+  double truncate = 4;                  ///< radius in sigmas, 1 to 8
+  HessianDerivative derivative = HessianDerivative::gaussian;  ///< or gradient
+  HessianChannel channel = HessianChannel::luma;
+  Polarity polarity = Polarity::dark;
+  VesselMeasure measure = VesselMeasure::ridge;
+  FieldOfView mask = FieldOfView::automatic;
+  std::optional<double> low;   ///< pixels of at least this join; default 0.08, frangi 0.1
+  std::optional<double> high;  ///< to a vessel that somewhere has this; default 0.16, frangi 0.4
+  int min_size = 100;          ///< smallest vessel kept, pixels, 0 to 2^31 - 1
+  VesselOutput output = VesselOutput::mask;
+
+  friend bool operator==(const VesselParams&, const VesselParams&) = default;
+};
+
+/// What becomes of the classes of the report's Figure 1.
+enum class ShapesOutput : std::uint8_t {
+  overlay,  ///< the frame in its own format, classes tinted
+  classes,  ///< gray8: 0 none, 1 dark line, 2 bright line, 3 dark blob, 4 bright blob
+};
+
+/// Parameters of `shapes`: which pixels lie in lines and blobs (the report's Figure 1).
+///
+/// |lambda2| below `threshold`: none. Otherwise a blob where lambda1 / lambda2 >= blob_ratio, a
+/// line where |lambda1 / lambda2| <= line_ratio, none between; dark where lambda2 > 0.
+struct ShapesParams {
+  double sigma = 3;     ///< pixels, 1 to 16; not read by sobel_laplacian
+  double truncate = 4;  ///< radius in sigmas, 1 to 8; not read by sobel_laplacian
+  HessianDerivative derivative = HessianDerivative::gaussian;
+  HessianChannel channel = HessianChannel::luma;
+  double threshold = 8;     ///< levels, above 0 to 1000
+  double line_ratio = 0.3;  ///< 0 to 1, at most blob_ratio
+  double blob_ratio = 0.6;  ///< 0 to 1
+  ShapesOutput output = ShapesOutput::overlay;
+
+  friend bool operator==(const ShapesParams&, const ShapesParams&) = default;
+};
+
+EQUALUX_ENUM_NAMES(HessianDerivative)
+EQUALUX_ENUM_NAMES(HessianChannel)
+EQUALUX_ENUM_NAMES(Polarity)
+EQUALUX_ENUM_NAMES(VesselMeasure)
+EQUALUX_ENUM_NAMES(FieldOfView)
+EQUALUX_ENUM_NAMES(VesselOutput)
+EQUALUX_ENUM_NAMES(ShapesOutput)
+
+/// Every rule that the parameters break, one clause each; empty if all hold. With a desc, the rules
+/// that depend on the frame are included.
+[[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const HessianParams& params,
+                                                                 Backend backend,
+                                                                 const ImageDesc* desc = nullptr);
+[[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const VesselParams& params,
+                                                                 Backend backend,
+                                                                 const ImageDesc* desc = nullptr);
+[[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const ShapesParams& params,
+                                                                 Backend backend,
+                                                                 const ImageDesc* desc = nullptr);
+
+/// Throws Error(usage) that lists all violations.
+EQUALUX_EXPORT void validate(const HessianParams& params, Backend backend,
+                             const ImageDesc* desc = nullptr);
+EQUALUX_EXPORT void validate(const VesselParams& params, Backend backend,
+                             const ImageDesc* desc = nullptr);
+EQUALUX_EXPORT void validate(const ShapesParams& params, Backend backend,
+                             const ImageDesc* desc = nullptr);
+
+/// Sets one parameter from its spelling in `--filter` ("sigma", "min-size" ...). Throws
+/// Error(usage) for an unknown key or an unreadable value, naming what would be right.
+EQUALUX_EXPORT void set_option(HessianParams& params, std::string_view key, std::string_view value);
+EQUALUX_EXPORT void set_option(VesselParams& params, std::string_view key, std::string_view value);
+EQUALUX_EXPORT void set_option(ShapesParams& params, std::string_view key, std::string_view value);
+/// The keys that set_option knows, in the order of the documentation.
+[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& hessian_option_keys();
+[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& vessel_option_keys();
+[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& shapes_option_keys();
+
+/// The filters on the CPU. Throw Error(usage) where params are invalid or need a GPU.
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
+    const HessianParams& params, const CpuOptions& options = {});
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
+    const VesselParams& params, const CpuOptions& options = {});
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
+    const ShapesParams& params, const CpuOptions& options = {});
+
+/// The same on a GPU, with the same bits. Throw Error(usage) where params are invalid, and
+/// Error(unavailable) where no device answers or this build has no CUDA.
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
+    const HessianParams& params, const CudaOptions& options = {});
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
+    const VesselParams& params, const CudaOptions& options = {});
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
+    const ShapesParams& params, const CudaOptions& options = {});
+
+}  // namespace equalux
