@@ -14,11 +14,11 @@
 
 #include "cuda/cuda_processor.h"
 #include "frame_pool.h"
-#include "handles.h"
 #include "npp_chain.h"
 #include "null_sink.h"
 #include "run.h"
 #include "support/bench_frames.h"
+#include "support/device_bench.h"
 #include "support/json_file.h"
 
 /// The CUDA backend as users run it, beside NPP and the ceilings of memory and bus in the same run:
@@ -32,107 +32,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFrames = 6;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-/// Microseconds of one `work` on a stream: batches between two events, median of the batches.
-double time_us(cudaStream_t stream, int batch, const std::function<void(int)>& work) {
-  const cuda::Event begin = cuda::make_event(true);
-  const cuda::Event end = cuda::make_event(true);
-  std::vector<double> times;
-  int i = 0;
-  for (int round = 0; round < 25; ++round) {
-    cuda::check(cudaEventRecord(begin.get(), stream), "timing");
-    for (int k = 0; k < batch; ++k)
-      work(i++);
-    cuda::check(cudaEventRecord(end.get(), stream), "timing");
-    cuda::check(cudaEventSynchronize(end.get()), "timing");
-    float ms = 0;
-    cuda::check(cudaEventElapsedTime(&ms, begin.get(), end.get()), "timing");
-    if (round >= 5) times.push_back(1000.0 * static_cast<double>(ms) / batch);
-  }
-  return median(times);
-}
-
-Json ceilings() {
-  constexpr std::size_t kBytes = std::size_t{512} << 20;
-  const auto a = cuda::allocate_device<std::uint8_t>(kBytes);
-  const auto b = cuda::allocate_device<std::uint8_t>(kBytes);
-  const auto host_a = cuda::allocate_pinned<std::uint8_t>(kBytes / 4);
-  const auto host_b = cuda::allocate_pinned<std::uint8_t>(kBytes / 4);
-  std::memset(host_a.get(), 1, kBytes / 4);
-  std::memset(host_b.get(), 2, kBytes / 4);
-  const cuda::Stream stream = cuda::make_stream();
-  const cuda::Stream other = cuda::make_stream();
-  const cuda::Event event = cuda::make_event();
-  const auto copy = [](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                       const cuda::Stream& on) {
-    cuda::check(cudaMemcpyAsync(to, from, bytes, kind, on.get()), "copying");
-  };
-  Json json;
-  const double device = time_us(stream.get(), 4, [&](int) {
-    copy(b.get(), a.get(), kBytes, cudaMemcpyDeviceToDevice, stream);
-  });
-  json["device_copy_tb_s"] = 2.0 * static_cast<double>(kBytes) / device / 1e6;
-  const double up = time_us(stream.get(), 2, [&](int) {
-    copy(a.get(), host_a.get(), kBytes / 4, cudaMemcpyHostToDevice, stream);
-  });
-  json["upload_gb_s"] = static_cast<double>(kBytes / 4) / up / 1e3;
-  const double both = time_us(stream.get(), 2, [&](int) {
-    copy(host_b.get(), b.get(), kBytes / 4, cudaMemcpyDeviceToHost, other);
-    cuda::check(cudaEventRecord(event.get(), other.get()), "timing");
-    copy(a.get(), host_a.get(), kBytes / 4, cudaMemcpyHostToDevice, stream);
-    cuda::check(cudaStreamWaitEvent(stream.get(), event.get(), 0), "timing");
-  });
-  json["both_ways_gb_s_each"] = static_cast<double>(kBytes / 4) / both / 1e3;
-  return json;
-}
-
-/// A frame in device memory.
-struct DeviceFrame {
-  cuda::DevicePointer<std::uint8_t> memory;
-  ImageView view;
-
-  explicit DeviceFrame(const ImageDesc& desc) {
-    const ImageLayout layout = image_layout(desc);
-    memory = cuda::allocate_device<std::uint8_t>(layout.bytes);
-    view = layout.view(desc, memory.get());
-  }
-};
-
-/// Frames that take turns as input and output, more together than the caches hold.
-struct ResidentFrames {
-  std::vector<DeviceFrame> in;
-  std::vector<DeviceFrame> out;
-
-  ResidentFrames(const ImageDesc& desc, const std::string& content) {
-    const std::size_t bytes = image_layout(desc).bytes;
-    for (Image& host : natural_frames(desc, kFrames)) {
-      if (content == "one colour") std::memset(host.view().data[0], 93, bytes);
-      in.emplace_back(desc);
-      out.emplace_back(desc);
-      cuda::check(
-          cudaMemcpy(in.back().memory.get(), host.view().data[0], bytes, cudaMemcpyHostToDevice),
-          "uploading");
-    }
-  }
-
-  /// Microseconds of one `work(in, out)`.
-  double time(cudaStream_t stream,
-              const std::function<void(const ConstImageView&, const ImageView&)>& work) {
-    return time_us(stream, 60, [&](int i) {
-      const auto k = static_cast<std::size_t>(i % kFrames);
-      work(in[k].view, out[k].view);
-    });
-  }
-};
-
 Json resident(const ImageDesc& desc, const EqualizeParams& params, const std::string& content) {
-  ResidentFrames frames(desc, content);
+  ResidentFrames frames(desc, desc);
+  if (content == "one colour") frames.fill(93);
   const auto filter = make_cuda_filter(params);
   filter->configure(desc);
   const cuda::Stream stream = cuda::make_stream();
@@ -161,7 +63,7 @@ void add_npp(Json& results, const ImageDesc& desc) {
   const cuda::Stream stream = cuda::make_stream();
   const std::unique_ptr<NppChain> chain = make_npp_chain(desc, stream.get());
   if (chain == nullptr) return;
-  ResidentFrames frames(desc, "natural");
+  ResidentFrames frames(desc, desc);
   const double us = frames.time(stream.get(), [&](const ConstImageView& in, const ImageView& out) {
     chain->enqueue(in, out);
   });
@@ -265,7 +167,13 @@ Json single(const ImageDesc& desc, const CudaDevice& device) {
 int measure(const char* path) {
   const CudaDevice device = choose_cuda_device(-1);
   cuda::check(cudaSetDevice(device.number), "choosing the device");
-  Json json{{"device", device.name}, {"runtime", CUDART_VERSION}, {"ceilings", ceilings()}};
+  const Ceilings most = measure_ceilings();
+  Json json{{"device", device.name},
+            {"runtime", CUDART_VERSION},
+            {"ceilings",
+             {{"device_copy_tb_s", most.device_copy_tb_s},
+              {"upload_gb_s", most.upload_gb_s},
+              {"both_ways_gb_s_each", most.both_ways_gb_s_each}}}};
   std::printf("%s, %s\n", device.name.c_str(), json["ceilings"].dump().c_str());
   const std::array<std::array<int, 2>, 4> sizes{
       {{961, 640}, {1920, 1080}, {3840, 2160}, {7680, 4320}}};
@@ -288,7 +196,7 @@ int measure(const char* path) {
   }
   for (const auto& [width, height] : sizes)
     add_npp(results, {PixelFormat::rgb, width, height});
-  const double bus = json["ceilings"]["both_ways_gb_s_each"].get<double>();
+  const double bus = most.both_ways_gb_s_each;
   results.push_back(end_to_end({PixelFormat::bgr, 1920, 1080}, device, bus));
   results.push_back(end_to_end({PixelFormat::bgr, 3840, 2160}, device, bus));
   results.push_back(end_to_end({PixelFormat::nv12, 3840, 2160}, device, bus));

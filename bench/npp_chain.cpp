@@ -3,45 +3,21 @@
 #ifdef EQUALUX_HAVE_NPP
 
 #include <cstdint>
-#include <string>
 
-#include <equalux/error.h>
 #include <nppi_color_conversion.h>
 #include <nppi_data_exchange_and_initialization.h>
 #include <nppi_statistics_functions.h>
 
-#include "check.h"
 #include "handles.h"
+#include "npp_context.h"
 
 namespace equalux::bench {
 namespace {
 
-void check(NppStatus status, const char* doing) {
-  if (status == NPP_SUCCESS) return;
-  throw Error(ExitCode::unavailable,
-              "NPP: " + std::string(doing) + " failed with " + std::to_string(status));
-}
-
-NppStreamContext context_for(cudaStream_t stream) {
-  NppStreamContext context{};
-  cudaDeviceProp device{};
-  cuda::check(cudaGetDevice(&context.nCudaDeviceId), "asking for the device");
-  cuda::check(cudaGetDeviceProperties(&device, context.nCudaDeviceId), "asking for the device");
-  context.hStream = stream;
-  context.nMultiProcessorCount = device.multiProcessorCount;
-  context.nMaxThreadsPerMultiProcessor = device.maxThreadsPerMultiProcessor;
-  context.nMaxThreadsPerBlock = device.maxThreadsPerBlock;
-  context.nSharedMemPerBlock = device.sharedMemPerBlock;
-  context.nCudaDevAttrComputeCapabilityMajor = device.major;
-  context.nCudaDevAttrComputeCapabilityMinor = device.minor;
-  cuda::check(cudaStreamGetFlags(stream, &context.nStreamFlags), "asking for the stream");
-  return context;
-}
-
 class NppHsvChain final : public NppChain {
  public:
   NppHsvChain(const ImageDesc& desc, cudaStream_t stream)
-      : context_(context_for(stream)),
+      : context_(npp_context(stream)),
         size_{desc.width, desc.height},
         hsv_step_(3 * desc.width),
         value_step_(desc.width) {
@@ -51,27 +27,28 @@ class NppHsvChain final : public NppChain {
     value_ = cuda::allocate_device<std::uint8_t>(pixels);
     counts_ = cuda::allocate_device<Npp32s>(256);
     std::size_t bytes = 0;
-    check(nppiHistogramEvenGetBufferSize_8u_C1R_Ctx(size_, kLevels, &bytes, context_),
-          "HistogramEvenGetBufferSize");
+    npp_check(nppiHistogramEvenGetBufferSize_8u_C1R_Ctx(size_, kLevels, &bytes, context_),
+              "HistogramEvenGetBufferSize");
     scratch_ = cuda::allocate_device<std::uint8_t>(bytes);
   }
 
   void enqueue(const ConstImageView& in, const ImageView& out) override {
     const int in_step = static_cast<int>(in.stride[0]);
     const int out_step = static_cast<int>(out.stride[0]);
-    check(nppiRGBToHSV_8u_C3R_Ctx(in.data[0], in_step, hsv_.get(), hsv_step_, size_, context_),
-          "RGBToHSV");
-    check(nppiCopy_8u_C3C1R_Ctx(hsv_.get() + 2, hsv_step_, value_.get(), value_step_, size_,
-                                context_),
-          "Copy");
-    check(nppiHistogramEven_8u_C1R_Ctx(value_.get(), value_step_, size_, counts_.get(), kLevels, 0,
-                                       256, scratch_.get(), context_),
-          "HistogramEven");
-    check(nppiCopy_8u_C1C3R_Ctx(value_.get(), value_step_, hsv_.get() + 2, hsv_step_, size_,
-                                context_),
-          "Copy");
-    check(nppiHSVToRGB_8u_C3R_Ctx(hsv_.get(), hsv_step_, out.data[0], out_step, size_, context_),
-          "HSVToRGB");
+    npp_check(nppiRGBToHSV_8u_C3R_Ctx(in.data[0], in_step, hsv_.get(), hsv_step_, size_, context_),
+              "RGBToHSV");
+    npp_check(nppiCopy_8u_C3C1R_Ctx(hsv_.get() + 2, hsv_step_, value_.get(), value_step_, size_,
+                                    context_),
+              "Copy");
+    npp_check(nppiHistogramEven_8u_C1R_Ctx(value_.get(), value_step_, size_, counts_.get(), kLevels,
+                                           0, 256, scratch_.get(), context_),
+              "HistogramEven");
+    npp_check(nppiCopy_8u_C1C3R_Ctx(value_.get(), value_step_, hsv_.get() + 2, hsv_step_, size_,
+                                    context_),
+              "Copy");
+    npp_check(
+        nppiHSVToRGB_8u_C3R_Ctx(hsv_.get(), hsv_step_, out.data[0], out_step, size_, context_),
+        "HSVToRGB");
   }
 
  private:

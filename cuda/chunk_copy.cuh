@@ -22,6 +22,21 @@ __device__ __forceinline__ void copy_vector_async(std::uint8_t* to, const std::u
 #endif
 }
 
+/// The same where `wanted`, else nothing; without a branch.
+__device__ __forceinline__ void copy_vector_async_if(bool wanted, std::uint8_t* to,
+                                                     const std::uint8_t* from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile(
+      "{ .reg .pred wanted;\n"
+      "setp.ne.b32 wanted, %2, 0;\n"
+      "@wanted cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(shared_address(to)),
+      "l"(from), "r"(static_cast<int>(wanted))
+      : "memory");
+#else
+  if (wanted) copy_vector_async(to, from);
+#endif
+}
+
 /// The same where only the first `bytes` of 16 exist, 0 to 16; the rest becomes 0.
 __device__ __forceinline__ void copy_some_async(std::uint8_t* to, const std::uint8_t* from,
                                                 int bytes) {
@@ -33,6 +48,16 @@ __device__ __forceinline__ void copy_some_async(std::uint8_t* to, const std::uin
 #pragma unroll 1
   for (int i = 0; i < kVectorBytes; ++i)
     to[i] = i < bytes ? from[i] : std::uint8_t{0};
+#endif
+}
+
+/// 4 bytes, through the first-level cache.
+__device__ __forceinline__ void copy_word_async(std::uint8_t* to, const std::uint8_t* from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(to)), "l"(from)
+               : "memory");
+#else
+  *reinterpret_cast<std::uint32_t*>(to) = __ldg(reinterpret_cast<const std::uint32_t*>(from));
 #endif
 }
 

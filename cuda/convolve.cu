@@ -1,136 +1,35 @@
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include "check.h"
 #include "convolve.h"
+#include "convolve_taps.cuh"
+#include "convolve_tile.cuh"
+#include "plane_copy.cuh"
 
-/// The 3 x 3 kernel that runs by default. A lane holds 16 bytes of a row and walks down; each row
-/// is read once, and its products go to the three rows of results that it belongs to. Four bytes,
-/// of which three are a row of taps, are multiplied and added by one instruction.
+/// The 3 x 3 kernel that runs by default. A warp walks down a column of 512 bytes; a few rows ahead
+/// are on their way to shared memory. Each row is read once, and its products go to the three rows
+/// of results that it belongs to; one instruction multiplies and adds a row of three taps.
 namespace equalux::cuda {
 namespace {
 
-constexpr int kVector = 16;  // bytes of a row that a lane holds
-constexpr int kWarp = 32;
-constexpr int kWarps = 4;  // of a block; each has rows of its own
-constexpr int kAhead = 3;  // rows on their way from memory
+constexpr int kWords = kLaneBytes / 4;
+constexpr int kWarps = 4;   // of a block; each has rows of its own
+constexpr int kBlocks = 5;  // on a multiprocessor at once
+constexpr int kRing = 3;    // rows of a warp in shared memory
 
-/// Rows of the kernel, top to bottom, as signed bytes: the left tap lowest, the highest byte 0.
-struct TapRows {
-  std::uint32_t top = 0;
-  std::uint32_t middle = 0;
-  std::uint32_t bottom = 0;
-};
-
-/// What a lane reads of a row.
-struct RowPart {
-  uint4 own;
-  std::uint32_t left;   // the four bytes before; valid in the warp's first lane
-  std::uint32_t right;  // the four bytes after; valid in its last lane and at the row's end
-};
-
-__device__ __forceinline__ std::int32_t multiply_add(std::uint32_t bytes, std::uint32_t taps,
-                                                     std::int32_t sum) {
-  std::int32_t result;
-  asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(bytes), "r"(taps), "r"(sum));
-  return result;
-}
-
-/// Four levels as bytes, clamped to 0..255; `a` becomes the lowest.
-__device__ __forceinline__ std::uint32_t pack_levels(std::int32_t a, std::int32_t b, std::int32_t c,
-                                                     std::int32_t d) {
-  std::uint32_t high;
-  std::uint32_t all;
-  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(high) : "r"(d), "r"(c), "r"(0));
-  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(b), "r"(a), "r"(high));
-  return all;
-}
-
-/// For each of the four bytes of `own`: the tap to its left, itself, the tap to its right, in the
-/// three low bytes. The fourth is multiplied by 0.
-template <int kStep>
-__device__ __forceinline__ void gather(std::uint32_t left, std::uint32_t own, std::uint32_t right,
-                                       std::uint32_t (&taps)[4]) {
-  if constexpr (kStep == 1) {
-    taps[0] = __byte_perm(left, own, 0x6543);
-    taps[1] = own;
-    taps[2] = own >> 8;
-    taps[3] = __byte_perm(own, right, 0x5432);
-  } else if constexpr (kStep == 3) {
-    const std::uint32_t sides =
-        __byte_perm(left, right, 0x5432);  // left 2, left 3, right 0, right 1
-    taps[0] = __byte_perm(left, own, 0x7741);
-    taps[1] = __byte_perm(sides, own, 0x2250);
-    taps[2] = __byte_perm(sides, own, 0x3361);
-    taps[3] = __byte_perm(own, right, 0x6630);
-  } else {
-    const std::uint32_t low = __byte_perm(left, own, 0x5140);   // left 0, own 0, left 1, own 1
-    const std::uint32_t high = __byte_perm(left, own, 0x7362);  // left 2, own 2, left 3, own 3
-    taps[0] = __byte_perm(low, right, 0x4410);
-    taps[1] = __byte_perm(low, right, 0x5532);
-    taps[2] = __byte_perm(high, right, 0x6610);
-    taps[3] = __byte_perm(high, right, 0x7732);
-  }
-}
-
-/// A lane's part of the plane.
-template <int kStep, bool kAligned>
-struct Lane {
-  const BytePlane& plane;
+struct Conv3x3Params {
+  BytePlane plane;
   Outside outside;
-  int x;  // first byte in its row
-  int row_bytes;
-  bool first;  // of the warp
-  bool last;   // of the warp, or at the row's end
-
-  /// The byte at position `at` of a row, up to a pixel outside; 0 beyond.
-  __device__ std::uint32_t byte_at(const std::uint8_t* row, int at) const {
-    if (at >= 0 && at < row_bytes) return row[at];
-    const int channel = at < 0 ? at + kStep : at - row_bytes;
-    if (channel < 0 || channel >= kStep) return 0;
-    const int pixel = border_index(at < 0 ? -1 : plane.width, plane.width, outside.border);
-    return pixel < 0 ? outside.value : row[pixel * kStep + channel];
-  }
-  __device__ std::uint32_t bytes_at(const std::uint8_t* row, int at) const {
-    return byte_at(row, at) | byte_at(row, at + 1) << 8 | byte_at(row, at + 2) << 16 |
-           byte_at(row, at + 3) << 24;
-  }
-  __device__ std::uint32_t word_at(const std::uint8_t* row, int at) const {
-    if (kAligned && at >= 0 && at + 4 <= row_bytes) {
-      return __ldg(reinterpret_cast<const std::uint32_t*>(row + at));
-    }
-    return bytes_at(row, at);
-  }
-  __device__ RowPart load(int y) const {
-    RowPart part{};
-    if (x >= row_bytes) return part;
-    const int row_index = border_index(y, plane.rows, outside.border);
-    if (row_index < 0) {
-      const std::uint32_t all = outside.value * 0x01010101U;
-      return {{all, all, all, all}, all, all};
-    }
-    const std::uint8_t* row = plane.in + row_index * plane.in_stride;
-    if (kAligned && x + kVector <= row_bytes) {
-      part.own = __ldg(reinterpret_cast<const uint4*>(row + x));
-    } else {
-      part.own = {bytes_at(row, x), bytes_at(row, x + 4), bytes_at(row, x + 8),
-                  bytes_at(row, x + 12)};
-    }
-    if (first) part.left = word_at(row, x - 4);
-    if (last) part.right = word_at(row, x + kVector);
-    return part;
-  }
-  __device__ void store(int y, const uint4& levels) const {
-    std::uint8_t* to = plane.out + y * plane.out_stride + x;
-    if (kAligned && x + kVector <= row_bytes) {
-      *reinterpret_cast<uint4*>(to) = levels;
-      return;
-    }
-    const std::uint32_t words[4] = {levels.x, levels.y, levels.z, levels.w};
-#pragma unroll
-    for (int i = 0; i < kVector; ++i) {
-      if (x + i < row_bytes) to[i] = static_cast<std::uint8_t>(words[i / 4] >> (i % 4 * 8));
-    }
-  }
+  TapRows taps;
+  Levels levels;
+  std::int32_t start;        // of sums
+  std::uint32_t multiplier;  // Finish::top
+  PlaneCopies copies;
+  int columns;    // of tiles
+  int rows_each;  // of a warp
+  int bands;      // of rows to be convolved; those behind are copied
 };
 
 /// `levels` with the byte that is kept of each pixel from `original`.
@@ -141,101 +40,178 @@ __device__ __forceinline__ std::uint32_t keep(std::uint32_t levels, std::uint32_
   return levels;
 }
 
-template <int kStep, bool kAligned, bool kShifts>
-__global__ void __launch_bounds__(kWarp* kWarps)
-    convolve_3x3_kernel(const __grid_constant__ BytePlane plane, Outside outside, TapRows taps,
-                        Levels levels, int rows_each) {
-  const int row_bytes = plane.width * kStep;
-  const int x = static_cast<int>(blockIdx.x * kWarp + threadIdx.x) * kVector;
-  const Lane<kStep, kAligned> lane{
-      plane,     outside,          x,
-      row_bytes, threadIdx.x == 0, threadIdx.x == kWarp - 1 || x + kVector >= row_bytes};
-  const int begin = static_cast<int>(blockIdx.y * kWarps + threadIdx.y) * rows_each;
-  const int end = min(begin + rows_each, plane.rows);
-  const std::uint32_t kept = plane.kept < 0 ? 0 : 0xFFU << (8 * plane.kept);
-  const auto bias = static_cast<std::int32_t>(levels.bias);
-
-  RowPart ahead[kAhead];
+template <Finish kFinish>
+__device__ __forceinline__ std::uint32_t finish(std::int32_t (&sum)[4], const Conv3x3Params& p) {
+  if constexpr (kFinish == Finish::scaled) {
+    return pack_byte<1>(sum);
+  } else if constexpr (kFinish == Finish::top) {
 #pragma unroll
-  for (int i = 0; i < kAhead; ++i) {
-    if (begin - 1 + i <= end) ahead[i] = lane.load(begin - 1 + i);
+    for (std::int32_t& value : sum)
+      value = static_cast<std::int32_t>(static_cast<std::uint32_t>(value) * p.multiplier);
+    return pack_byte<3>(sum);
+  } else {
+    if constexpr (kFinish == Finish::any) {
+#pragma unroll
+      for (std::int32_t& value : sum)
+        value = p.levels.level(static_cast<std::uint32_t>(value));
+    }
+    return pack_clamped(sum);
   }
-  std::int32_t two_rows[kVector];  // of results: the row above has had two of its three rows
-  std::int32_t one_row[kVector];
+}
+
+/// Writes the first `valid` of a lane's levels.
+template <int kGranule>
+__device__ __forceinline__ void store(std::uint8_t* to, const std::uint32_t (&levels)[kWords],
+                                      int valid) {
+  if (kGranule == 16 && valid >= kLaneBytes) {
+    const uint4 all{levels[0], levels[1], levels[2], levels[3]};
+    *reinterpret_cast<uint4*>(to) = all;
+    return;
+  }
+  if (kGranule == 4 && valid >= kLaneBytes) {
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) {
+    for (int word = 0; word < kWords; ++word)
+      reinterpret_cast<std::uint32_t*>(to)[word] = levels[word];
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kLaneBytes; ++i) {
+    if (i < valid) to[i] = static_cast<std::uint8_t>(levels[i / 4] >> (i % 4 * 8));
+  }
+}
+
+template <int kStep, int kGranule, Finish kFinish>
+__global__ void __launch_bounds__(kWarp* kWarps, kBlocks)
+    convolve_3x3_kernel(const __grid_constant__ Conv3x3Params p) {
+  __shared__ TileRow rings[kWarps][kRing];
+  TileRow* const ring = rings[threadIdx.y];
+  const int lane = static_cast<int>(threadIdx.x);
+  const int warp = static_cast<int>(blockIdx.x * kWarps + threadIdx.y);
+  const int band = warp / p.columns;
+  const int left = (warp - band * p.columns) * kTile;
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+  if (band >= p.bands) {
+    copy_rows(p.copies, left, lane, (band - p.bands) * p.rows_each, p.rows_each);
+    return;
+  }
+  const int begin = band * p.rows_each;
+  const int end = min(begin + p.rows_each, p.plane.rows);  // results; one more row is read
+  if (begin >= end) return;
+  const int x = left + lane * kLaneBytes;
+  const int valid = p.plane.width * kStep - x;
+  std::uint8_t* to = p.plane.out + begin * p.plane.out_stride + x;
+  const std::uint32_t kept = p.plane.kept < 0 ? 0 : 0xFFU << (8 * p.plane.kept);
+  const auto bias = static_cast<std::int32_t>(p.start);
+  Tile<kStep, kGranule> tile(p.plane, p.outside, left, lane, begin - 1);
+
+#pragma unroll 1
+  for (int i = 0; i < kRing - 1; ++i) {
+    if (begin - 1 + i <= end) tile.load(ring[i]);
+    copies_commit();
+  }
+  std::int32_t two_rows[kLaneBytes];  // of results: the row above has had two of its three rows
+  std::int32_t one_row[kLaneBytes];
+#pragma unroll
+  for (int i = 0; i < kLaneBytes; ++i) {
     two_rows[i] = bias;
     one_row[i] = bias;
   }
-  uint4 above{};
-  for (int y = begin - 1; y <= end; y += kAhead) {
+  std::uint32_t above[kWords]{};
+  // The ring's places are known to the compiler.
+  for (int first = begin - 1; first <= end; first += kRing) {
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-      if (y + i > end) break;
-      const RowPart part = ahead[i];
-      if (y + i + kAhead <= end) ahead[i] = lane.load(y + i + kAhead);
-      const std::uint32_t left = __shfl_up_sync(~0U, part.own.w, 1);
-      const std::uint32_t right = __shfl_down_sync(~0U, part.own.x, 1);
-      const std::uint32_t words[6] = {
-          lane.first ? part.left : left, part.own.x, part.own.y, part.own.z, part.own.w,
-          lane.last ? part.right : right};
-      std::uint32_t result[4];
+    for (int i = 0; i < kRing; ++i) {
+      const int y = first + i;
+      if (y > end) return;
+      copies_wait<kRing - 2>();
+      __syncwarp();  // row y is here for all lanes, and all have read the row before
+      if (y + kRing - 1 <= end) tile.load(ring[(i + kRing - 1) % kRing]);
+      copies_commit();
+      TileRow& row = ring[i];
+      tile.mend_sides(row, y);
+      const auto* words = reinterpret_cast<const std::uint32_t*>(row.at(lane * kLaneBytes));
+      const uint4 own = *reinterpret_cast<const uint4*>(words);
+      const std::uint32_t taken[kWords + 2] = {words[-1], own.x, own.y,
+                                               own.z,     own.w, words[kWords]};
+      std::uint32_t levels[kWords];
 #pragma unroll
-      for (int word = 0; word < 4; ++word) {
+      for (int word = 0; word < kWords; ++word) {
         std::uint32_t around[4];
-        gather<kStep>(words[word], words[word + 1], words[word + 2], around);
-        std::int32_t level[4];
+        gather<kStep>(taken[word], taken[word + 1], taken[word + 2], around);
+        std::int32_t sum[4];
 #pragma unroll
         for (int b = 0; b < 4; ++b) {
           std::int32_t& two = two_rows[word * 4 + b];
           std::int32_t& one = one_row[word * 4 + b];
-          const std::int32_t sum = multiply_add(around[b], taps.bottom, two);
-          two = multiply_add(around[b], taps.middle, one);
-          one = multiply_add(around[b], taps.top, bias);
-          if constexpr (kShifts) {
-            level[b] = sum >> levels.shift;
-          } else {
-            level[b] = static_cast<std::int32_t>(
-                levels.divisor.quotient(static_cast<std::uint32_t>(max(sum, 0))));
-          }
+          sum[b] = multiply_add(around[b], p.taps.bottom, two);
+          two = multiply_add(around[b], p.taps.middle, one);
+          one = multiply_add(around[b], p.taps.top, bias);
         }
-        result[word] = pack_levels(level[0], level[1], level[2], level[3]);
+        levels[word] = keep<kStep>(finish<kFinish>(sum, p), above[word], kept);
+        above[word] = taken[word + 1];
       }
-      if (y + i > begin && x < row_bytes) {
-        lane.store(y + i - 1,
-                   {keep<kStep>(result[0], above.x, kept), keep<kStep>(result[1], above.y, kept),
-                    keep<kStep>(result[2], above.z, kept), keep<kStep>(result[3], above.w, kept)});
+      if (y > begin) {
+        store<kGranule>(to, levels, valid);
+        to += p.plane.out_stride;
       }
-      above = part.own;
     }
   }
 }
 
-std::uint32_t tap_row(const std::int32_t* weights) {
+std::uint32_t tap_row(const std::int32_t* weights, std::int32_t scale) {
   std::uint32_t row = 0;
   for (int i = 0; i < 3; ++i)
-    row |= (static_cast<std::uint32_t>(weights[i]) & 0xFFU) << (8 * i);
+    row |= (static_cast<std::uint32_t>(weights[i] * scale) & 0xFFU) << (8 * i);
   return row;
 }
 
-bool is_aligned(const BytePlane& plane) {
-  const auto in = reinterpret_cast<std::uintptr_t>(plane.in);
-  const auto out = reinterpret_cast<std::uintptr_t>(plane.out);
-  return ((in | out | static_cast<std::uintptr_t>(plane.in_stride) |
-           static_cast<std::uintptr_t>(plane.out_stride)) %
-          kVector) == 0;
+bool fit_signed_bytes(const std::vector<std::int32_t>& weights, std::int32_t scale) {
+  return std::all_of(weights.begin(), weights.end(), [scale](std::int32_t weight) {
+    const std::int64_t scaled = std::int64_t{weight} * scale;
+    return scaled >= -128 && scaled <= 127;
+  });
 }
 
-using Kernel = void (*)(BytePlane, Outside, TapRows, Levels, int);
+/// True where no frame gives a result outside 0..255.
+bool stays_within(const ExactKernel& kernel) {
+  std::int64_t least = kernel.bias;
+  std::int64_t most = kernel.bias;
+  for (const std::int32_t weight : kernel.weights)
+    (weight < 0 ? least : most) += 255 * std::int64_t{weight};
+  return least >= 0 && most < 256 * kernel.divisor;
+}
+
+Finish finish_of(const ExactKernel& kernel) {
+  if (kernel.divisor == 1) return Finish::plain;
+  if (!stays_within(kernel) || kernel.divisor > 256) return Finish::any;
+  const bool whole = 256 % kernel.divisor == 0;
+  return whole && fit_signed_bytes(kernel.weights, static_cast<std::int32_t>(256 / kernel.divisor))
+             ? Finish::scaled
+             : Finish::top;
+}
+
+using Kernel = void (*)(Conv3x3Params);
 
 template <int kStep>
-Kernel kernel_of(bool aligned, bool shifts) {
-  if (aligned) {
-    return shifts ? &convolve_3x3_kernel<kStep, true, true>
-                  : &convolve_3x3_kernel<kStep, true, false>;
+Kernel kernel_of(const BytePlane& plane, Finish finish) {
+  if (!is_multiple(plane, 4)) return &convolve_3x3_kernel<kStep, 1, Finish::any>;
+  if (!is_multiple(plane, 16)) return &convolve_3x3_kernel<kStep, 4, Finish::any>;
+  switch (finish) {
+    case Finish::plain:
+      return &convolve_3x3_kernel<kStep, 16, Finish::plain>;
+    case Finish::scaled:
+      return &convolve_3x3_kernel<kStep, 16, Finish::scaled>;
+    case Finish::top:
+      return &convolve_3x3_kernel<kStep, 16, Finish::top>;
+    default:
+      return &convolve_3x3_kernel<kStep, 16, Finish::any>;
   }
-  return shifts ? &convolve_3x3_kernel<kStep, false, true>
-                : &convolve_3x3_kernel<kStep, false, false>;
+}
+
+int blocks_for(int count, int each) {
+  return (count + each - 1) / each;
 }
 
 }  // namespace
@@ -255,31 +231,49 @@ Levels Levels::of(const ExactKernel& kernel) {
   return levels;
 }
 
+LaunchDevice convolve_3x3_device() {
+  return LaunchDevice::of(reinterpret_cast<const void*>(&convolve_3x3_kernel<1, 16, Finish::any>));
+}
+
 bool is_small(const ExactKernel& kernel) {
-  return !kernel.separable && kernel.size == 3 &&
-         std::all_of(kernel.weights.begin(), kernel.weights.end(),
-                     [](std::int32_t weight) { return weight >= -128 && weight <= 127; });
+  return !kernel.separable && kernel.size == 3 && fit_signed_bytes(kernel.weights, 1);
 }
 
 void convolve_3x3(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
-                  int multiprocessors, cudaStream_t stream) {
+                  const PlaneCopies& copies, const LaunchDevice& device, cudaStream_t stream) {
+  // Bytes that cannot be moved 16 at a time take the kernels that finish by any divisor.
+  const Finish finish = is_multiple(plane, 16) ? finish_of(kernel) : Finish::any;
+  const Kernel run = plane.step == 1   ? kernel_of<1>(plane, finish)
+                     : plane.step == 3 ? kernel_of<3>(plane, finish)
+                                       : kernel_of<4>(plane, finish);
+  const std::int32_t scale =
+      finish == Finish::scaled ? static_cast<std::int32_t>(256 / kernel.divisor) : 1;
   const Levels levels = Levels::of(kernel);
-  const TapRows taps{tap_row(&kernel.weights[0]), tap_row(&kernel.weights[3]),
-                     tap_row(&kernel.weights[6])};
-  const bool aligned = is_aligned(plane);
-  const Kernel run = plane.step == 1   ? kernel_of<1>(aligned, levels.shifts)
-                     : plane.step == 3 ? kernel_of<3>(aligned, levels.shifts)
-                                       : kernel_of<4>(aligned, levels.shifts);
-  // Long columns read few rows twice, short ones give every multiprocessor enough warps.
-  constexpr int kWarpsWanted = 24;
-  const int columns = (plane.width * plane.step + kWarp * kVector - 1) / (kWarp * kVector);
-  const std::int64_t wanted = std::int64_t{multiprocessors} * kWarpsWanted;
-  const auto rows_each = static_cast<int>(
-      std::clamp<std::int64_t>(std::int64_t{plane.rows} * columns / wanted, 4, 32));
-  const int bands = (plane.rows + rows_each * kWarps - 1) / (rows_each * kWarps);
-  run<<<dim3(static_cast<unsigned>(columns), static_cast<unsigned>(bands)), dim3(kWarp, kWarps), 0,
-        stream>>>(plane, outside, taps, levels, rows_each);
-  check(cudaGetLastError(), "launching convolve");
+  Conv3x3Params p{};
+  p.plane = plane;
+  p.outside = outside;
+  p.taps = {tap_row(&kernel.weights[0], scale), tap_row(&kernel.weights[3], scale),
+            tap_row(&kernel.weights[6], scale)};
+  p.levels = levels;
+  p.start = finish == Finish::any ? 0 : static_cast<std::int32_t>(kernel.bias) * scale;
+  // floor(n m / 2^24) is floor(n / divisor) for n below 256 times a divisor of at most 256.
+  p.multiplier = static_cast<std::uint32_t>(((1 << 24) + kernel.divisor - 1) / kernel.divisor);
+  p.copies = copies;
+
+  // One wave: each warp has as many rows as keep all multiprocessors busy to the end.
+  constexpr int kFewestRows = 4;
+  p.columns = blocks_for(plane.width * plane.step, kTile);
+  const int copied = copies.plane[0].rows + copies.plane[1].rows;
+  const int most_bands =
+      std::max(1, device.multiprocessors * kBlocks * kWarps / p.columns - (copied > 0 ? 1 : 0));
+  p.rows_each = std::max(kFewestRows, blocks_for(plane.rows + copied, most_bands));
+  p.bands = blocks_for(plane.rows, p.rows_each);
+  const int blocks = blocks_for(p.columns * (p.bands + blocks_for(copied, p.rows_each)), kWarps);
+
+  EarlyLaunch early(device);
+  const cudaLaunchConfig_t config =
+      early.config(dim3(static_cast<unsigned>(blocks)), dim3(kWarp, kWarps), stream);
+  check(cudaLaunchKernelEx(&config, run, p), "launching convolve");
 }
 
 }  // namespace equalux::cuda

@@ -8,6 +8,7 @@
 
 #include "exact_kernel.h"
 #include "fast_divisor.h"
+#include "launch_device.h"
 
 /// Convolution of one plane of bytes in device memory. Every way gives the bytes that
 /// exact_kernel.h defines.
@@ -25,6 +26,24 @@ struct BytePlane {
   int step = 1;   ///< 1, 3 or 4
   int kept = -1;  ///< the byte of each pixel that is copied, or -1
 };
+
+/// True where all addresses and strides are multiples of that.
+[[nodiscard]] inline bool is_multiple(const BytePlane& plane, std::uintptr_t granule) {
+  const auto all =
+      reinterpret_cast<std::uintptr_t>(plane.in) | reinterpret_cast<std::uintptr_t>(plane.out) |
+      static_cast<std::uintptr_t>(plane.in_stride) | static_cast<std::uintptr_t>(plane.out_stride);
+  return all % granule == 0;
+}
+
+/// Up to two planes that stay as they are; `width` is bytes, step and kept are not read. Both may
+/// be empty.
+struct PlaneCopies {
+  BytePlane plane[2];
+  bool aligned = false;  ///< addresses and strides are multiples of 16
+
+  void add(const BytePlane& another);
+};
+void copy_planes(const PlaneCopies& copies, cudaStream_t stream);
 
 /// What stands outside the plane.
 struct Outside {
@@ -52,8 +71,11 @@ struct Levels {
 
 /// Whether convolve_3x3() takes the kernel: 3 x 3, and weights that fit a signed byte.
 [[nodiscard]] bool is_small(const ExactKernel& kernel);
+[[nodiscard]] LaunchDevice convolve_3x3_device();
+/// The copies run beside it. They must not have more bytes a row than the plane has, rounded up to
+/// a multiple of 512.
 void convolve_3x3(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
-                  int multiprocessors, cudaStream_t stream);
+                  const PlaneCopies& copies, const LaunchDevice& device, cudaStream_t stream);
 
 /// Up to 15 x 15 with any weights.
 void convolve_direct(const BytePlane& plane, Outside outside, const ExactKernel& kernel,

@@ -13,19 +13,12 @@
 namespace equalux {
 namespace {
 
-ExactKernel identity_kernel() {
-  ConvolveParams params;
-  params.kernel = "identity";
-  return exact_kernel(params);
-}
-
 /// Convolution on one GPU.
 class CudaConvolveFilter final : public Filter {
  public:
   CudaConvolveFilter(const ConvolveParams& params, int device)
       : params_(params),
         kernel_(exact_kernel(params)),
-        identity_(identity_kernel()),
         outside_{params.border, static_cast<std::uint8_t>(params.border_value)},
         device_(device) {}
 
@@ -44,10 +37,7 @@ class CudaConvolveFilter final : public Filter {
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
     use_device();
-    int device = 0;
-    cuda::check(cudaGetDevice(&device), "asking for the device");
-    cuda::check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
-                "asking for the multiprocessors");
+    launch_device_ = cuda::convolve_3x3_device();
     if (params_.mode == ConvolveMode::global) {
       const std::vector<std::int32_t> weights = cuda::all_weights(kernel_);
       weights_ = cuda::allocate_device<std::int32_t>(weights.size());
@@ -68,11 +58,8 @@ class CudaConvolveFilter final : public Filter {
     }
     use_device();
     const cuda::TraceRange range("convolve");
-    const auto stream = static_cast<cudaStream_t>(context.stream);
-    const FormatTraits& t = traits(desc_.format);
-    for (int p = 0; p < t.planes; ++p)
-      convolve_plane(p, in, out, stream);
-    if (context.marks != nullptr) context.marks->mark("convolve", stream);
+    enqueue(in, out, static_cast<cudaStream_t>(context.stream));
+    if (context.marks != nullptr) context.marks->mark("convolve", context.stream);
   }
 
  private:
@@ -81,37 +68,40 @@ class CudaConvolveFilter final : public Filter {
     cuda::check(cudaSetDevice(device_), "choosing the device");
   }
 
-  void convolve_plane(int p, const ConstImageView& in, const ImageView& out, cudaStream_t stream) {
-    const auto i = static_cast<std::size_t>(p);
+  void enqueue(const ConstImageView& in, const ImageView& out, cudaStream_t stream) {
     const FormatTraits& t = traits(desc_.format);
-    cuda::BytePlane plane{in.data[i], out.data[i], in.stride[i], out.stride[i]};
-    plane.rows = plane_rows(desc_, p);
-    if (p > 0) {  // chroma, whatever its samples are: bytes to be copied
-      plane.width = static_cast<int>(row_bytes(desc_, p));
-      cuda::convolve_3x3(plane, {}, identity_, multiprocessors_, stream);
-      return;
-    }
+    cuda::BytePlane plane{in.data[0], out.data[0], in.stride[0], out.stride[0]};
+    plane.rows = desc_.height;
     plane.width = desc_.width;
     plane.step = t.step[0];
     plane.kept = t.alpha_offset;
+    cuda::PlaneCopies copies;  // chroma
+    for (std::size_t p = 1; p < static_cast<std::size_t>(t.planes); ++p) {
+      cuda::BytePlane copy{in.data[p], out.data[p], in.stride[p], out.stride[p]};
+      copy.rows = plane_rows(desc_, static_cast<int>(p));
+      copy.width = static_cast<int>(row_bytes(desc_, static_cast<int>(p)));
+      copies.add(copy);
+    }
+    if (params_.mode == ConvolveMode::production && cuda::is_small(kernel_)) {
+      cuda::convolve_3x3(plane, outside_, kernel_, copies, launch_device_, stream);
+      return;
+    }
     if (params_.mode != ConvolveMode::production) {
       cuda::convolve_study(params_.mode, params_.block, plane, outside_, kernel_, weights_.get(),
                            stream);
-    } else if (cuda::is_small(kernel_)) {
-      cuda::convolve_3x3(plane, outside_, kernel_, multiprocessors_, stream);
     } else if (kernel_.separable) {
       cuda::convolve_separable(plane, outside_, kernel_, stream);
     } else {
       cuda::convolve_direct(plane, outside_, kernel_, stream);
     }
+    cuda::copy_planes(copies, stream);
   }
 
   ConvolveParams params_;
   ExactKernel kernel_;
-  ExactKernel identity_;
   cuda::Outside outside_;
   int device_;
-  int multiprocessors_ = 1;
+  cuda::LaunchDevice launch_device_;
   ImageDesc desc_;
   cuda::DevicePointer<std::int32_t> weights_;  // for mode global
 };

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "fused_config.h"
 #include "fused_kernels.h"
+#include "launch_device.h"
 #include "tone_curve.h"
 
 namespace equalux::cuda {
@@ -143,11 +144,8 @@ void FusedChain::configure(const ImageDesc& desc) {
   check(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device),
         "asking for cooperative launches");
   if (cooperative == 0) throw cuda_error(cudaErrorNotSupported, "preparing cooperative launches");
-  int major = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-        "asking for the compute capability");
-  overlaps_launches_ =
-      launches_ == Launches::overlapping && major >= 9 && !shares_device(device);
+  overlaps_launches_ = launches_ == Launches::overlapping && !shares_device(device) &&
+                       LaunchDevice::of(kernel_for(desc.format, true)).dependent_launch;
   device_ = device;
   proven_grid_ = 0;
   ++chains_on(device_);

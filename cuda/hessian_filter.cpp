@@ -1,31 +1,85 @@
-#include <string>
+#include <optional>
 
+#include <equalux/device.h>
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
-/// The Hessian family on a GPU: not yet.
+#include "check.h"
+#include "hessian.h"
+#include "hessian_weights.h"
+#include "trace.h"
+
 namespace equalux {
 namespace {
 
-[[noreturn]] void no_backend(const char* filter) {
-  throw Error(ExitCode::unavailable, std::string(filter) + " has no CUDA backend yet");
-}
+/// Eigenvalues of the Hessian on one GPU.
+class CudaHessianFilter final : public Filter {
+ public:
+  CudaHessianFilter(const HessianParams& params, int device) : params_(params), device_(device) {}
+
+  ~CudaHessianFilter() override {
+    if (device_ != kCurrentContext) static_cast<void>(cudaSetDevice(device_));
+  }
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
+    return hessian_reads(format, params_.channel);
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cuda, &input);
+    equalux::validate(input);
+    use_device();
+    kernel_.emplace(hessian_weights(params_.derivative, params_.sigma, params_.truncate),
+                    input.width, input.height);
+    in_desc_ = input;
+    out_desc_ = input;
+    out_desc_.format = PixelFormat::grayf32x2;
+    return out_desc_;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != in_desc_ || out.desc != out_desc_) {
+      throw Error(ExitCode::usage,
+                  "eigenvalues: the frame is not what the filter was configured for");
+    }
+    use_device();
+    const cuda::TraceRange range("eigenvalues");
+    kernel_->enqueue(cuda::LevelSource::of(in, params_.channel),
+                     {out.data[0], out.data[1], out.stride[0], out.stride[1]},
+                     static_cast<cudaStream_t>(context.stream));
+    if (context.marks != nullptr) context.marks->mark("eigenvalues", context.stream);
+  }
+
+ private:
+  void use_device() const {
+    if (device_ == kCurrentContext) return;
+    cuda::check(cudaSetDevice(device_), "choosing the device");
+  }
+
+  HessianParams params_;
+  int device_;
+  std::optional<cuda::HessianKernel> kernel_;
+  ImageDesc in_desc_;
+  ImageDesc out_desc_;
+};
 
 }  // namespace
 
-std::unique_ptr<Filter> make_cuda_filter(const HessianParams& params, const CudaOptions&) {
+std::unique_ptr<Filter> make_cuda_filter(const HessianParams& params, const CudaOptions& options) {
   validate(params, Backend::cuda);
-  no_backend("eigenvalues");
+  const int device = options.device == kCurrentContext ? options.device
+                                                       : choose_cuda_device(options.device).number;
+  return std::make_unique<CudaHessianFilter>(params, device);
 }
 
 std::unique_ptr<Filter> make_cuda_filter(const VesselParams& params, const CudaOptions&) {
   validate(params, Backend::cuda);
-  no_backend("vessel");
+  throw Error(ExitCode::unavailable, "vessel has no CUDA backend yet");
 }
 
 std::unique_ptr<Filter> make_cuda_filter(const ShapesParams& params, const CudaOptions&) {
   validate(params, Backend::cuda);
-  no_backend("shapes");
+  throw Error(ExitCode::unavailable, "shapes has no CUDA backend yet");
 }
 
 }  // namespace equalux

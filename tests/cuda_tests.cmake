@@ -4,7 +4,9 @@ target_link_libraries(equalux_device_support
   PUBLIC equalux_test_support equalux_cuda PRIVATE equalux_warnings)
 
 equalux_test(cuda_conversions LABELS gpu LIBRARIES equalux_device_support)
+equalux_test(cuda_convolve LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_fused_chain LABELS gpu LIBRARIES equalux_device_support)
+equalux_test(cuda_hessian LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_processor LABELS gpu LIBRARIES equalux_device_support equalux_pipelines)
 equalux_test(cuda_stages LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_staged_chain LABELS gpu LIBRARIES equalux_device_support)

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+
+/// Arithmetic of 3 x 3 kernels on four bytes at once.
+namespace equalux::cuda {
+
+/// Rows of the kernel, top to bottom, as signed bytes: the left tap lowest, the highest byte 0.
+struct TapRows {
+  std::uint32_t top = 0;
+  std::uint32_t middle = 0;
+  std::uint32_t bottom = 0;
+};
+
+/// sum + the products of four bytes and four signed bytes.
+__device__ __forceinline__ std::int32_t multiply_add(std::uint32_t bytes, std::uint32_t taps,
+                                                     std::int32_t sum) {
+  std::int32_t result;
+  asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(bytes), "r"(taps), "r"(sum));
+  return result;
+}
+
+/// For each of the four bytes of `own`: the tap to its left, itself, the tap to its right, in the
+/// three low bytes. The fourth is multiplied by 0.
+template <int kStep>
+__device__ __forceinline__ void gather(std::uint32_t left, std::uint32_t own, std::uint32_t right,
+                                       std::uint32_t (&taps)[4]) {
+  if constexpr (kStep == 1) {
+    taps[0] = __byte_perm(left, own, 0x6543);
+    taps[1] = own;
+    taps[2] = own >> 8;
+    taps[3] = __byte_perm(own, right, 0x5432);
+  } else if constexpr (kStep == 3) {
+    const std::uint32_t sides =
+        __byte_perm(left, right, 0x5432);  // left 2, left 3, right 0, right 1
+    taps[0] = __byte_perm(left, own, 0x7741);
+    taps[1] = __byte_perm(sides, own, 0x2250);
+    taps[2] = __byte_perm(sides, own, 0x3361);
+    taps[3] = __byte_perm(own, right, 0x6630);
+  } else {
+    const std::uint32_t low = __byte_perm(left, own, 0x5140);   // left 0, own 0, left 1, own 1
+    const std::uint32_t high = __byte_perm(left, own, 0x7362);  // left 2, own 2, left 3, own 3
+    taps[0] = __byte_perm(low, right, 0x4410);
+    taps[1] = __byte_perm(low, right, 0x5532);
+    taps[2] = __byte_perm(high, right, 0x6610);
+    taps[3] = __byte_perm(high, right, 0x7732);
+  }
+}
+
+/// How sums become levels; the cheapest that a kernel allows is taken.
+enum class Finish {
+  plain,   ///< divisor 1: clamped as they are
+  scaled,  ///< weights · 256 / divisor are signed bytes, results within 0..255: the second byte
+  top,     ///< results within 0..255, divisor to 256: the highest byte of a product
+  any,
+};
+
+/// Four levels as bytes, clamped to 0..255; `a` becomes the lowest.
+__device__ __forceinline__ std::uint32_t pack_clamped(const std::int32_t (&level)[4]) {
+  std::uint32_t high;
+  std::uint32_t all;
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+      : "=r"(high)
+      : "r"(level[3]), "r"(level[2]), "r"(0));
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+      : "=r"(all)
+      : "r"(level[1]), "r"(level[0]), "r"(high));
+  return all;
+}
+
+/// Byte kByte of four sums.
+template <int kByte>
+__device__ __forceinline__ std::uint32_t pack_byte(const std::int32_t (&sum)[4]) {
+  constexpr unsigned kPair = static_cast<unsigned>((4 + kByte) << 4 | kByte);
+  const auto low =
+      __byte_perm(static_cast<std::uint32_t>(sum[0]), static_cast<std::uint32_t>(sum[1]), kPair);
+  const auto high =
+      __byte_perm(static_cast<std::uint32_t>(sum[2]), static_cast<std::uint32_t>(sum[3]), kPair);
+  return __byte_perm(low, high, 0x5410);
+}
+
+}  // namespace equalux::cuda
