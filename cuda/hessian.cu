@@ -57,6 +57,7 @@ __global__ void __launch_bounds__(kTileThreads, X_HBLOCKS)
     load_levels(in, shape, memory.levels, x, y);
     __syncthreads();
   }
+#pragma unroll 1
   for (int band = 0; band < shape.rows && y + band < in.height; band += shape.band) {
     if (band > 0) __syncthreads();  // all have read the derivatives before
     differentiate_down<kRadius>(in, shape, weights, weights.radius, memory, x, y, band);

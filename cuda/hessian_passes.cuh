@@ -37,6 +37,7 @@ __device__ __forceinline__ void for_places(int columns, int rows, const Body& bo
   const int columns_on = kTileThreads % columns;
   int row = thread / columns;
   int column = thread % columns;
+#pragma unroll 1
   while (row < rows) {
     body(row, column);
     row += rows_on;
