@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <equalux/convolve.h>
 #include <equalux/device.h>
 #include <equalux/image.h>
 #include <equalux/params.h>
@@ -42,6 +43,10 @@ struct CallTimes {
 /// `params` are those of a staged chain.
 [[nodiscard]] CallTimes time_calls(int device, const ConstImageView& image,
                                    const EqualizeParams& params, const Budget& budget);
+
+/// The same of a convolution: the filter, with its weights, is made once and before.
+[[nodiscard]] CallTimes time_convolution(int device, const ConstImageView& image,
+                                         const ConvolveParams& params, const Budget& budget);
 
 /// A stage's time in each of many calls.
 struct StageSamples {

@@ -24,6 +24,11 @@ CallTimes time_calls(int device, const ConstImageView&, const EqualizeParams&, c
   refuse(device);
 }
 
+CallTimes time_convolution(int device, const ConstImageView&, const ConvolveParams&,
+                           const Budget&) {
+  refuse(device);
+}
+
 std::vector<StageSamples> time_stages(int device, const ConstImageView&, const EqualizeParams&,
                                       int) {
   refuse(device);

@@ -15,6 +15,7 @@ namespace {
 using cli::lab::Table;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -168,6 +169,28 @@ TEST_F(CudaLab, TimelineKeepsTheOrderOfItsLanes) {
       }
     }
   }
+}
+
+TEST_F(CudaLab, Convolution) {
+  const Table rows =
+      measure("convolution", {"--backend", "auto", "--sizes", "100x100,333x65", "--threads", "1"});
+  ASSERT_THAT(rows.rows, SizeIs(2 * (2 + 3 * 3 + 1)));
+  EXPECT_THAT(column(rows, "correct"), Each(std::string("yes")));
+  EXPECT_THAT(kinds(rows, "block"), UnorderedElementsAre("", "8", "16", "32"));
+  expect_positive(rows, "whole_ms");
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    if (rows.text(i, "backend") != "cuda") continue;
+    EXPECT_GT(rows.number(i, "kernels_ms"), 0);
+    EXPECT_GT(rows.number(i, "whole_ms"), rows.number(i, "kernels_ms"));
+  }
+  EXPECT_THAT(folder_.read("out/convolution.md"), HasSubstr("Where the GPU overtakes the CPU"));
+}
+
+TEST_F(CudaLab, ConvolutionWithALargeKernelOnTheGpuAlone) {
+  const Table rows =
+      measure("convolution", {"--sizes", "70x40", "--kernel", "gaussian:sigma=2.5"});
+  ASSERT_THAT(rows.rows, SizeIs(3 * 3 + 1));
+  EXPECT_THAT(column(rows, "correct"), Each(std::string("yes")));
 }
 
 }  // namespace

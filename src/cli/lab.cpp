@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "lab/experiment.h"
+#include "lab/kernel.h"
 #include "log.h"
 #include "nearest_name.h"
 #include "options.h"
@@ -17,7 +18,7 @@
 
 namespace fs = std::filesystem;
 
-/// `equalux lab`: the experiments of the HSV equalization report, on any image and card.
+/// `equalux lab`: the experiments of the three reports, on any image and card.
 namespace equalux::cli {
 namespace {
 
@@ -54,7 +55,7 @@ void refuse_varied(const std::string& experiment, const char* option, bool given
 void check(const LabOptions& options) {
   const StagedParams& knobs = options.common.equalize.staged;
   const std::string& name = options.experiment;
-  if (name == "sweep" || name == "threads" || name == "access") {
+  if (name == "sweep" || name == "threads" || name == "access" || name == "convolution") {
     refuse_varied(name, "grid", knobs.grid.has_value());
     refuse_varied(name, "block", knobs.block.has_value());
   }
@@ -155,7 +156,20 @@ OptionGroup lab_group(LabOptions& options) {
                      "(default: 1000)",
                      1, kMaxCallMs, options.call_ms),
       integer_option("frames", "timeline: frames, 1 to 1000 (default: 16)", 1, kMaxFrames,
-                     options.frames)};
+                     options.frames),
+      {"sizes", "WxH,...",
+       "convolution: sizes of frames, sides of 1 to 65535 (default: the report's five, "
+       "100x100 to 10000x6000)",
+       [&](const std::string& text) {
+         options.sizes = text.empty() ? std::vector<lab::FrameSize>() : lab::read_sizes("sizes", text);
+       }},
+      {"kernel", "SPEC",
+       "convolution: a filter of that family with its keys, as of --filter (default: sharpen)",
+       [&](const std::string& text) {
+         if (text.empty()) return;
+         options.kernel = lab::read_kernel(text);
+         options.kernel_text = text;
+       }}};
   return group;
 }
 
@@ -183,7 +197,7 @@ OptionGroup knob_group(LabOptions& options) {
 }
 
 std::string details() {
-  std::string text = "Experiments, as the report on HSV equalization has them:\n";
+  std::string text = "Experiments, as the reports have them:\n";
   for (const Experiment& experiment : lab::experiments()) {
     std::string row = "  " + std::string(experiment.name);
     row.resize(15, ' ');
@@ -203,12 +217,14 @@ Command make_lab_command() {
   options->common.equalize.scaler = Scaler::min_max;  // As the report's tables have it.
   Command command;
   command.name = "lab";
-  command.summary = "repeat the report's experiments: tables, sweeps and plots";
+  command.summary = "repeat the reports' experiments: tables, sweeps and plots";
   command.details = details();
   command.positionals = {
       {"EXPERIMENT", "what to measure, or plot",
        [options](const std::string& text) { options->experiment = text; }},
-      {"IMAGE", "a still, or test:WxH (default: test:961x640); for plot the CSV",
+      {"IMAGE",
+       "a still, or test:WxH (default: test:961x640, or the same scene at every size); for plot "
+       "the CSV",
        [options](const std::string& text) { options->input = text; }, false, true}};
   command.groups = {lab_group(*options), knob_group(*options), machine_group(options->common),
                     config_group()};

@@ -26,6 +26,13 @@ const std::vector<Experiment>& experiments() {
        report_load},
       {"timeline", "uploads, kernels and downloads on three lanes: the overlap", Needs::gpu, 1,
        measure_timeline, report_timeline},
+      {"convolution",
+       "every mode and block over five sizes: the convolution report's Tables 1 to 8",
+       Needs::either,
+       9,
+       measure_convolution,
+       report_convolution,
+       {{100, 100}, {512, 512}, {1280, 720}, {4096, 2304}, {10000, 6000}}},
   };
   return all;
 }

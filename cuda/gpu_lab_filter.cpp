@@ -1,0 +1,99 @@
+#include "gpu_lab_filter.h"
+
+#include <utility>
+
+#include "gpu_lab_clock.h"
+
+namespace equalux::gpu_lab {
+namespace {
+
+using cuda::check;
+
+/// One call, with the events that time its kernels.
+class FilterCall {
+ public:
+  FilterCall(Filter& filter, const ConstImageView& image, const ImageDesc& output)
+      : filter_(filter),
+        in_(image.desc),
+        result_(output),
+        stream_(cuda::make_stream()),
+        begin_(cuda::make_event(true)),
+        end_(cuda::make_event(true)) {
+    copy_image(image, in_.view());
+  }
+
+  [[nodiscard]] Image take_result() { return std::move(result_); }
+
+  struct Times {
+    double whole_ms;
+    double kernels_ms;
+  };
+  Times run() {
+    const cudaStream_t stream = stream_.get();
+    const LabClock::time_point start = LabClock::now();
+    {
+      const cuda::LabFrame in(in_.desc());
+      const cuda::LabFrame out(result_.desc());
+      check(cudaMemcpyAsync(in.memory.get(), in_.view().data[0], in.bytes, cudaMemcpyHostToDevice,
+                            stream),
+            "uploading a frame");
+      check(cudaEventRecord(begin_.get(), stream), "timing");
+      FrameContext context;
+      context.stream = stream;
+      filter_.submit(in.view, out.view, context);
+      check(cudaEventRecord(end_.get(), stream), "timing");
+      check(cudaMemcpyAsync(result_.view().data[0], out.memory.get(), out.bytes,
+                            cudaMemcpyDeviceToHost, stream),
+            "downloading a result");
+      check(cudaStreamSynchronize(stream), "running the filter");
+    }
+    const double whole_ms = 1000.0 * seconds_since(start);
+    float kernels_ms = 0;
+    check(cudaEventElapsedTime(&kernels_ms, begin_.get(), end_.get()), "reading a timer");
+    return {whole_ms, static_cast<double>(kernels_ms)};
+  }
+
+ private:
+  Filter& filter_;
+  Image in_;
+  Image result_;
+  cuda::Stream stream_;
+  cuda::Event begin_;
+  cuda::Event end_;
+};
+
+}  // namespace
+
+CallTimes time_filter_calls(Filter& filter, const ConstImageView& image, const ImageDesc& output,
+                            const Budget& budget) {
+  FilterCall call(filter, image, output);
+  CallTimes times;
+  for (const FilterCall::Times& one :
+       repeat_within<FilterCall::Times>(budget, [&] { return call.run(); })) {
+    times.whole_ms.push_back(one.whole_ms);
+    times.kernels_ms.push_back(one.kernels_ms);
+  }
+  times.result = call.take_result();
+  return times;
+}
+
+std::vector<double> time_filter_kernels(Filter& filter, const ConstImageView& image,
+                                        const ImageDesc& output, const Budget& budget) {
+  Image tight(image.desc);
+  copy_image(image, tight.view());
+  const cuda::LabFrame in(image.desc);
+  const cuda::LabFrame out(output);
+  check(cudaMemcpy(in.memory.get(), tight.view().data[0], in.bytes, cudaMemcpyHostToDevice),
+        "uploading a frame");
+  cuda::KernelClock clock;
+  std::vector<double> times = clock.measure(budget, [&] {
+    FrameContext context;
+    context.stream = clock.stream();
+    filter.submit(in.view, out.view, context);
+  });
+  for (double& time : times)
+    time /= 1000.0;
+  return times;
+}
+
+}  // namespace equalux::gpu_lab
