@@ -3,11 +3,26 @@
 #include <utility>
 
 #include "gpu_lab_clock.h"
+#include "kernel_timer.h"
 
 namespace equalux::gpu_lab {
 namespace {
 
 using cuda::check;
+
+constexpr std::size_t kMostMarks = 32;
+
+/// A frame in pinned memory, laid out as an Image is.
+struct PinnedFrame {
+  cuda::PinnedPointer<std::uint8_t> memory;
+  ImageView view;
+
+  explicit PinnedFrame(const ImageDesc& desc) {
+    const ImageLayout layout = image_layout(desc);
+    memory = cuda::allocate_pinned<std::uint8_t>(layout.bytes);
+    view = layout.view(desc, memory.get());
+  }
+};
 
 /// One call, with the events that time its kernels.
 class FilterCall {
@@ -94,6 +109,52 @@ std::vector<double> time_filter_kernels(Filter& filter, const ConstImageView& im
   for (double& time : times)
     time /= 1000.0;
   return times;
+}
+
+std::vector<StageSamples> time_filter_stages(Filter& filter, const ConstImageView& image,
+                                             const ImageDesc& output, const Budget& budget) {
+  const PinnedFrame host(image.desc);
+  copy_image(image, host.view);
+  const PinnedFrame back(output);
+  const cuda::LabFrame in(image.desc);
+  const cuda::LabFrame out(output);
+  const cuda::Stream stream = cuda::make_stream();
+  cuda::KernelTimer timer(kMostMarks);
+  const auto enqueue = [&] {
+    timer.begin(stream.get());
+    check(cudaMemcpyAsync(in.memory.get(), host.memory.get(), in.bytes, cudaMemcpyHostToDevice,
+                          stream.get()),
+          "uploading a frame");
+    timer.mark("upload", stream.get());
+    FrameContext context;
+    context.marks = &timer;
+    context.stream = stream.get();
+    filter.submit(in.view, out.view, context);
+    check(cudaMemcpyAsync(back.memory.get(), out.memory.get(), out.bytes, cudaMemcpyDeviceToHost,
+                          stream.get()),
+          "downloading a result");
+    timer.mark("download", stream.get());
+  };
+  enqueue();  // loads the kernels
+  check(cudaStreamSynchronize(stream.get()), "warming up");
+  std::vector<StageSamples> samples;
+  const LabClock::time_point start = LabClock::now();
+  for (int i = 0; i == 0 || (i < budget.repeats && seconds_since(start) < budget.seconds); ++i) {
+    {
+      cuda::Gate gate(stream.get());
+      enqueue();
+      gate.open();
+    }
+    check(cudaStreamSynchronize(stream.get()), "running the filter");
+    std::vector<StageTime> stages;
+    timer.read(stages);
+    samples.resize(stages.size());
+    for (std::size_t k = 0; k < stages.size(); ++k) {
+      samples[k].stage = stages[k].stage;
+      samples[k].us.push_back(1000.0 * stages[k].ms);
+    }
+  }
+  return samples;
 }
 
 }  // namespace equalux::gpu_lab

@@ -21,4 +21,11 @@ namespace equalux::gpu_lab {
                                                       const ImageDesc& output,
                                                       const Budget& budget);
 
+/// "upload", the stages that the filter marks, "download", from and to pinned memory, buffers
+/// ready, without launches.
+[[nodiscard]] std::vector<StageSamples> time_filter_stages(Filter& filter,
+                                                           const ConstImageView& image,
+                                                           const ImageDesc& output,
+                                                           const Budget& budget);
+
 }  // namespace equalux::gpu_lab

@@ -34,6 +34,15 @@ std::vector<StageSamples> time_stages(int device, const ConstImageView&, const E
   refuse(device);
 }
 
+HessianTimes time_hessian(int device, const ConstImageView&, const HessianParams&, HessianStrategy,
+                          const Budget&) {
+  refuse(device);
+}
+
+CallTimes time_vessel(int device, const ConstImageView&, const VesselParams&, const Budget&) {
+  refuse(device);
+}
+
 KernelTimes time_scan(int device, ScanVariant, int, const StagedParams&, const Budget&) {
   refuse(device);
 }

@@ -30,6 +30,7 @@ constexpr int kMaxRepeats = 1000000;
 constexpr double kMaxCellSeconds = 3600;
 constexpr int kMaxCallMs = 60000;
 constexpr int kMaxFrames = 1000;
+constexpr int kMaxImages = 100;
 constexpr int kMaxShift = 255;
 
 [[noreturn]] void refuse_experiment(const std::string& name) {
@@ -158,10 +159,11 @@ OptionGroup lab_group(LabOptions& options) {
       integer_option("frames", "timeline: frames, 1 to 1000 (default: 16)", 1, kMaxFrames,
                      options.frames),
       {"sizes", "WxH,...",
-       "convolution: sizes of frames, sides of 1 to 65535 (default: the report's five, "
-       "100x100 to 10000x6000)",
+       "convolution, hessian, vessel: sizes of frames, sides of 1 to 65535 (default: the "
+       "report's)",
        [&](const std::string& text) {
-         options.sizes = text.empty() ? std::vector<lab::FrameSize>() : lab::read_sizes("sizes", text);
+         options.sizes =
+             text.empty() ? std::vector<lab::FrameSize>() : lab::read_sizes("sizes", text);
        }},
       {"kernel", "SPEC",
        "convolution: a filter of that family with its keys, as of --filter (default: sharpen)",
@@ -169,7 +171,24 @@ OptionGroup lab_group(LabOptions& options) {
          if (text.empty()) return;
          options.kernel = lab::read_kernel(text);
          options.kernel_text = text;
-       }}};
+       }},
+      {"eigenvalues", "KEYS",
+       "hessian: keys of the filter eigenvalues, key=value[,key=value...] (default: "
+       "channel=green, else the filter's)",
+       [&](const std::string& text) {
+         if (text.empty()) return;
+         options.hessian = lab::read_hessian(text);
+         options.hessian_text = text;
+       }},
+      {"vessel", "KEYS",
+       "vessel: keys of the filter vessel but output (default: channel=green, else the filter's)",
+       [&](const std::string& text) {
+         if (text.empty()) return;
+         options.vessel = lab::read_vessel(text);
+         options.vessel_text = text;
+       }},
+      integer_option("images", "hessian, vessel: pictures of each size, 1 to 100 (default: 10)", 1,
+                     kMaxImages, options.images)};
   return group;
 }
 

@@ -89,7 +89,7 @@ PivotTable times_of(const Table& table, std::string_view column,
     if (table.text(i, column).empty()) continue;  // the CPU has no kernels
     samples.push_back({table.text(i, "size"), label_of(table, i), table.number(i, column)});
   }
-  return mean_table("size", samples);
+  return sample_table("size", samples, Middle::mean);
 }
 
 /// Those of the columns that begin so.

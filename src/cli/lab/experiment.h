@@ -35,6 +35,8 @@ struct Experiment {
   Report (*report)(const Table&) = nullptr;
   /// Sizes that it goes through without --sizes; empty = it has the image's alone.
   std::vector<FrameSize> sizes = {};
+  /// What it looks at then, where no image is named.
+  std::string_view scene = "the test scene, drawn at each size";
 };
 
 /// All of them, in the order of the reports that they repeat.
@@ -66,6 +68,10 @@ void measure_timeline(Lab& lab);
 [[nodiscard]] Report report_timeline(const Table& table);
 void measure_convolution(Lab& lab);
 [[nodiscard]] Report report_convolution(const Table& table);
+void measure_hessian(Lab& lab);
+[[nodiscard]] Report report_hessian(const Table& table);
+void measure_vessel(Lab& lab);
+[[nodiscard]] Report report_vessel(const Table& table);
 
 /// Writes STEM.md, then STEM.png and STEM.svg. Throws Error(cannot_create, write_failed), and
 /// Error(unavailable) after the Markdown where gnuplot is missing.

@@ -21,7 +21,29 @@ std::vector<std::string_view> kernel_filters() {
   return names;
 }
 
+template <typename Params>
+Params read_keys(const std::string& filter, const std::string& text) {
+  Params params;
+  params.channel = HessianChannel::green;
+  for (const auto& [key, value] : parse_filter_spec(filter + ":" + text).options)
+    set_option(params, key, value);
+  validate(params, Backend::automatic);
+  return params;
+}
+
 }  // namespace
+
+HessianParams read_hessian(const std::string& text) {
+  return read_keys<HessianParams>("eigenvalues", text);
+}
+
+VesselParams read_vessel(const std::string& text) {
+  const auto params = read_keys<VesselParams>("vessel", text);
+  if (params.output != VesselOutput::mask) {
+    throw_usage("--vessel has output, which is mask in the lab, must be left out");
+  }
+  return params;
+}
 
 ConvolveParams read_kernel(const std::string& text) {
   const FilterSpec spec = parse_filter_spec(text);

@@ -99,7 +99,7 @@ void Lab::read_image() {
     return;
   }
   if (options_.input.empty()) {
-    fact("image", "the test scene, drawn at each size");
+    fact("image", std::string(experiment_.scene));
   } else {
     image_ = read_lab_image(options_.input);
     fact("image", options_.input + ", scaled to each size");
@@ -247,14 +247,17 @@ std::vector<double> time_cpu_calls(const ConstImageView& image, const EqualizePa
   });
 }
 
+void touch(const ImageView& image) {
+  for (int p = 0; p < traits(image.desc.format).planes; ++p) {
+    for (int y = 0; y < plane_rows(image.desc, p); ++y)
+      std::memset(image.row(p, y), 0, row_bytes(image.desc, p));
+  }
+}
+
 std::vector<double> time_cpu_filter(Filter& filter, const ConstImageView& image, Image& result,
                                     const Budget& budget) {
-  // Memory that nobody has touched yet costs whoever does so first.
   const ImageView view = result.view();
-  for (int p = 0; p < traits(view.desc.format).planes; ++p) {
-    for (int y = 0; y < plane_rows(view.desc, p); ++y)
-      std::memset(view.row(p, y), 0, row_bytes(view.desc, p));
-  }
+  touch(view);
   return repeat_within<double>(budget, [&] {
     const LabClock::time_point start = LabClock::now();
     FrameContext context;

@@ -33,6 +33,11 @@ struct LabOptions {
   std::vector<FrameSize> sizes;  ///< empty = the experiment's own
   std::string kernel_text = "sharpen";  ///< as in the report's Figure 8
   ConvolveParams kernel = read_kernel(kernel_text);
+  std::string hessian_text = "channel=green";
+  HessianParams hessian = read_hessian(hessian_text);
+  std::string vessel_text = "channel=green";
+  VesselParams vessel = read_vessel(vessel_text);
+  int images = 10;  ///< pictures a size, as the report has them
 };
 
 /// One run of an experiment. One thread at a time.
@@ -113,6 +118,9 @@ class Lab {
 [[nodiscard]] std::vector<double> time_cpu_calls(const ConstImageView& image,
                                                  const EqualizeParams& params, int threads,
                                                  const Budget& budget);
+
+/// Writes to memory that nobody has touched yet, which costs whoever does so first.
+void touch(const ImageView& image);
 
 /// Milliseconds of a configured CPU filter on one image; `result` holds what it made.
 [[nodiscard]] std::vector<double> time_cpu_filter(Filter& filter, const ConstImageView& image,

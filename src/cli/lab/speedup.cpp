@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include <equalux/error.h>
 
 #include "lab/frame_size.h"
+#include "lab_clock.h"
 
 namespace equalux::cli::lab {
 namespace {
@@ -24,6 +26,11 @@ std::optional<double> value_at(const PivotTable& table, std::size_t row, std::si
 /// Of a row "WxH".
 double pixels_of(const std::string& size) {
   return static_cast<double>(read_sizes("size", size).front().pixels());
+}
+
+double middle_of(const std::vector<double>& values, Middle middle) {
+  if (middle == Middle::median) return median(values);
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 /// Two times at one size.
@@ -66,26 +73,25 @@ void check_sizes(const Table& table) {
   }
 }
 
-PivotTable mean_table(const std::string& corner, const std::vector<Sample>& samples) {
+PivotTable sample_table(const std::string& corner, const std::vector<Sample>& samples,
+                        Middle middle) {
   PivotTable table;
   table.corner = corner;
-  std::map<std::pair<std::string, std::string>, std::pair<double, int>> sums;
+  std::map<std::pair<std::string, std::string>, std::vector<double>> cells;
   const auto add_name = [](std::vector<std::string>& names, const std::string& name) {
     if (place_of(names, name) == names.size()) names.push_back(name);
   };
   for (const Sample& sample : samples) {
     add_name(table.rows, sample.row);
     add_name(table.columns, sample.column);
-    auto& [sum, count] = sums[{sample.row, sample.column}];
-    sum += sample.value;
-    ++count;
+    cells[{sample.row, sample.column}].push_back(sample.value);
   }
   for (const std::string& row : table.rows) {
     table.values.emplace_back();
     for (const std::string& column : table.columns) {
-      const auto at = sums.find({row, column});
-      table.values.back().push_back(at == sums.end() ? std::string()
-                                                     : cell(at->second.first / at->second.second));
+      const auto at = cells.find({row, column});
+      table.values.back().push_back(at == cells.end() ? std::string()
+                                                      : cell(middle_of(at->second, middle)));
     }
   }
   return table;
@@ -144,6 +150,8 @@ namespace {
 
 LineChart chart_of(const std::string& title, const std::string& unit, const PivotTable& table) {
   LineChart chart{title, {"pixels", Scale::log10}, {unit, Scale::log10}, {}, {}, {}};
+  for (const std::string& size : table.rows)
+    chart.x_names.emplace_back(size, pixels_of(size));
   for (std::size_t k = 0; k < table.columns.size(); ++k) {
     Series series{table.columns[k], {}, true};
     for (std::size_t i = 0; i < table.rows.size(); ++i) {

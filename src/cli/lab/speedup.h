@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -20,8 +21,10 @@ struct Sample {
   std::string column;
   double value = 0;
 };
-/// Means of the samples that share row and column; what was not measured is empty.
-[[nodiscard]] PivotTable mean_table(const std::string& corner, const std::vector<Sample>& samples);
+enum class Middle : std::uint8_t { mean, median };
+/// The middle of the samples that share row and column; what was not measured is empty.
+[[nodiscard]] PivotTable sample_table(const std::string& corner, const std::vector<Sample>& samples,
+                                      Middle middle);
 
 /// The columns whose names are wanted.
 [[nodiscard]] PivotTable columns_where(const PivotTable& table,
