@@ -23,7 +23,8 @@ struct Place {
 std::vector<Place> places(int from, int to) {
   std::vector<Place> all;
   for (int i = 0; i < to; ++i) {
-    const std::int64_t middle = ((2 * std::int64_t{i} + 1) * from << kFraction) / (2 * to);
+    const std::int64_t middle =
+        ((2 * std::int64_t{i} + 1) * from << kFraction) / (std::int64_t{2} * to);
     const std::int64_t position = std::clamp<std::int64_t>(middle - (1 << (kFraction - 1)), 0,
                                                            std::int64_t{from - 1} << kFraction);
     const auto at = static_cast<int>(position >> kFraction);

@@ -38,7 +38,7 @@ HessianParams read_hessian(const std::string& text) {
 }
 
 VesselParams read_vessel(const std::string& text) {
-  const auto params = read_keys<VesselParams>("vessel", text);
+  auto params = read_keys<VesselParams>("vessel", text);
   if (params.output != VesselOutput::mask) {
     throw_usage("--vessel has output, which is mask in the lab, must be left out");
   }
