@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -8,7 +9,7 @@
 
 #include "gpu_lab.h"
 #include "gpu_lab_clock.h"
-#include "kernel_timer.h"
+#include "gpu_lab_filter.h"
 #include "staged_chain.h"
 
 namespace equalux::gpu_lab {
@@ -16,26 +17,12 @@ namespace {
 
 using cuda::check;
 
-constexpr std::size_t kMostMarks = 32;
 /// Launches of longer chains hide behind the kernels before them.
 constexpr double kLaunchBoundMs = 1.0;
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
-
-/// A tight frame in pinned memory.
-struct PinnedFrame {
-  cuda::PinnedPointer<std::uint8_t> memory;
-  ImageView view;
-
-  explicit PinnedFrame(const ConstImageView& image) {
-    const ImageLayout layout = image_layout(image.desc);
-    memory = cuda::allocate_pinned<std::uint8_t>(layout.bytes);
-    view = layout.view(image.desc, memory.get());
-    copy_image(image, view);
-  }
-};
 
 void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, bytes, kind, stream), "copying");
@@ -96,10 +83,11 @@ class Call {
 /// The chain's kernels without the launches between them.
 std::vector<double> kernels_alone_ms(const ConstImageView& image, const EqualizeParams& params,
                                      const Budget& budget) {
-  const PinnedFrame host(image);
+  Image host(image.desc);
+  copy_image(image, host.view());
   const cuda::LabFrame in(image.desc);
   const cuda::LabFrame out(image.desc);
-  check(cudaMemcpy(in.memory.get(), host.memory.get(), in.bytes, cudaMemcpyHostToDevice),
+  check(cudaMemcpy(in.memory.get(), host.view().data[0], in.bytes, cudaMemcpyHostToDevice),
         "uploading a frame");
   cuda::StagedChain chain(params);
   chain.configure(image.desc);
@@ -182,43 +170,9 @@ std::vector<StageSamples> time_stages(int device, const ConstImageView& image,
                                       const EqualizeParams& params, int repeats) {
   check(cudaSetDevice(device), "choosing the device");
   const auto filter = make_cuda_filter(params, {device});
-  filter->configure(image.desc);
-  const PinnedFrame host(image);
-  const PinnedFrame back(image);
-  const cuda::LabFrame in(image.desc);
-  const cuda::LabFrame out(image.desc);
-  const cuda::Stream stream = cuda::make_stream();
-  cuda::KernelTimer timer(kMostMarks);
-  std::vector<StageSamples> samples;
-  const auto enqueue = [&] {
-    timer.begin(stream.get());
-    copy(in.memory.get(), host.memory.get(), in.bytes, cudaMemcpyHostToDevice, stream.get());
-    timer.mark("upload", stream.get());
-    FrameContext context;
-    context.marks = &timer;
-    context.stream = stream.get();
-    filter->submit(in.view, out.view, context);
-    copy(back.memory.get(), out.memory.get(), out.bytes, cudaMemcpyDeviceToHost, stream.get());
-    timer.mark("download", stream.get());
-  };
-  enqueue();  // loads the kernels
-  check(cudaStreamSynchronize(stream.get()), "warming up");
-  for (int i = 0; i < repeats; ++i) {
-    {
-      cuda::Gate gate(stream.get());
-      enqueue();
-      gate.open();
-    }
-    check(cudaStreamSynchronize(stream.get()), "running the chain");
-    std::vector<StageTime> stages;
-    timer.read(stages);
-    samples.resize(stages.size());
-    for (std::size_t k = 0; k < stages.size(); ++k) {
-      samples[k].stage = stages[k].stage;
-      samples[k].us.push_back(1000.0 * stages[k].ms);
-    }
-  }
-  return samples;
+  const ImageDesc output = filter->configure(image.desc);
+  return time_filter_stages(*filter, image, output,
+                            {repeats, std::numeric_limits<double>::infinity()});
 }
 
 }  // namespace equalux::gpu_lab

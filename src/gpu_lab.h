@@ -1,9 +1,15 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include <equalux/convolve.h>
 #include <equalux/device.h>
+#include <equalux/hessian.h>
 #include <equalux/image.h>
 #include <equalux/params.h>
 
@@ -43,6 +49,10 @@ struct CallTimes {
 [[nodiscard]] CallTimes time_calls(int device, const ConstImageView& image,
                                    const EqualizeParams& params, const Budget& budget);
 
+/// The same of a convolution: the filter, with its weights, is made once and before.
+[[nodiscard]] CallTimes time_convolution(int device, const ConstImageView& image,
+                                         const ConvolveParams& params, const Budget& budget);
+
 /// A stage's time in each of many calls.
 struct StageSamples {
   std::string stage;
@@ -51,6 +61,45 @@ struct StageSamples {
 /// "upload", the chain's stages, "download", from and to pinned memory, buffers ready.
 [[nodiscard]] std::vector<StageSamples> time_stages(int device, const ConstImageView& image,
                                                     const EqualizeParams& params, int repeats);
+
+/// How eigenvalues of the Hessian are computed on a GPU: the product's way, and those of the report
+/// on them, its section 3.
+enum class HessianStrategy : std::uint8_t {
+  production,        ///< the filter of `--filter eigenvalues`
+  per_value_global,  ///< a thread an eigenvalue, derivatives in global memory (Figure 3 a)
+  per_pixel_global,  ///< a thread a pixel, both eigenvalues at once (Figure 3 b)
+  shared,            ///< per_pixel, a block's derivatives in shared memory (section 3.3)
+  shared_one_warp,   ///< shared, one warp a block, several pixels a thread (section 3.2)
+};
+
+/// All of them, as results name them.
+inline constexpr std::array<std::pair<HessianStrategy, std::string_view>, 5> kHessianStrategies{{
+    {HessianStrategy::production, "production"},
+    {HessianStrategy::per_value_global, "per-value-global"},
+    {HessianStrategy::per_pixel_global, "per-pixel-global"},
+    {HessianStrategy::shared, "shared"},
+    {HessianStrategy::shared_one_warp, "shared-one-warp"},
+}};
+
+/// One image through a strategy, again and again.
+struct HessianTimes {
+  /// Whole calls as of CallTimes: allocate, copy up, kernels, copy down, free.
+  std::vector<double> whole_ms;
+  /// The steps of a call, each as often as it was measured, buffers ready, without launches:
+  /// "upload", then those of "smoothing", "derivatives" and "eigenvalues" that have kernels of
+  /// their own, or "fused" where one does all, then "download". From and to pinned memory.
+  std::vector<StageSamples> steps;
+  /// Largest absolute difference to the CPU filter's lambda1 and lambda2; 0 = the same values.
+  float worst_difference = 0;
+};
+/// Throws Error(unavailable) for a strategy that this build does not have, too.
+[[nodiscard]] HessianTimes time_hessian(int device, const ConstImageView& image,
+                                        const HessianParams& params, HessianStrategy strategy,
+                                        const Budget& budget);
+
+/// Whole calls of the vessel chain, host to host; `kernels_ms` holds what runs between the copies.
+[[nodiscard]] CallTimes time_vessel(int device, const ConstImageView& image,
+                                    const VesselParams& params, const Budget& budget);
 
 /// One stage alone, everything in device memory.
 struct KernelTimes {

@@ -24,8 +24,22 @@ CallTimes time_calls(int device, const ConstImageView&, const EqualizeParams&, c
   refuse(device);
 }
 
+CallTimes time_convolution(int device, const ConstImageView&, const ConvolveParams&,
+                           const Budget&) {
+  refuse(device);
+}
+
 std::vector<StageSamples> time_stages(int device, const ConstImageView&, const EqualizeParams&,
                                       int) {
+  refuse(device);
+}
+
+HessianTimes time_hessian(int device, const ConstImageView&, const HessianParams&, HessianStrategy,
+                          const Budget&) {
+  refuse(device);
+}
+
+CallTimes time_vessel(int device, const ConstImageView&, const VesselParams&, const Budget&) {
   refuse(device);
 }
 

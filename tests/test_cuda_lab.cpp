@@ -13,8 +13,11 @@ namespace equalux::test {
 namespace {
 
 using cli::lab::Table;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -168,6 +171,51 @@ TEST_F(CudaLab, TimelineKeepsTheOrderOfItsLanes) {
       }
     }
   }
+}
+
+TEST_F(CudaLab, Convolution) {
+  const Table rows =
+      measure("convolution", {"--backend", "auto", "--sizes", "100x100,333x65", "--threads", "1"});
+  ASSERT_THAT(rows.rows, SizeIs(2 * (2 + 3 * 3 + 1)));
+  EXPECT_THAT(column(rows, "correct"), Each(std::string("yes")));
+  EXPECT_THAT(kinds(rows, "block"), UnorderedElementsAre("", "8", "16", "32"));
+  expect_positive(rows, "whole_ms");
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    if (rows.text(i, "backend") != "cuda") continue;
+    EXPECT_GT(rows.number(i, "kernels_ms"), 0);
+    EXPECT_GT(rows.number(i, "whole_ms"), rows.number(i, "kernels_ms"));
+  }
+  EXPECT_THAT(folder_.read("out/convolution.md"), HasSubstr("Where the GPU overtakes the CPU"));
+}
+
+TEST_F(CudaLab, ConvolutionWithALargeKernelOnTheGpuAlone) {
+  const Table rows = measure("convolution", {"--sizes", "70x40", "--kernel", "gaussian:sigma=2.5"});
+  ASSERT_THAT(rows.rows, SizeIs(3 * 3 + 1));
+  EXPECT_THAT(column(rows, "correct"), Each(std::string("yes")));
+}
+
+TEST_F(CudaLab, Hessian) {
+  const Table rows = measure("hessian", {"--backend", "auto", "--sizes", "97x61", "--images", "2"});
+  std::set<std::string> steps;
+  std::set<std::string> ways;
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    if (rows.text(i, "backend") != "cuda") continue;
+    ways.insert(rows.text(i, "way"));
+    steps.insert(rows.text(i, "step"));
+    EXPECT_GT(rows.number(i, "ms"), 0);
+    EXPECT_EQ(rows.number(i, "worst_difference"), 0) << rows.text(i, "way");
+  }
+  if (ways.empty()) GTEST_SKIP() << "this build has no eigenvalues on the GPU";
+  EXPECT_THAT(ways, Contains("production"));
+  EXPECT_THAT(steps, IsSupersetOf({"whole", "upload", "download"}));
+}
+
+TEST_F(CudaLab, Vessel) {
+  const Table rows =
+      measure("vessel", {"--backend", "auto", "--sizes", "97x61,200x160", "--images", "2"});
+  EXPECT_THAT(column(rows, "correct"), Each(std::string("yes")));
+  if (rows.fact("absent_cuda") != "") GTEST_SKIP() << "this build has no vessels on the GPU";
+  EXPECT_THAT(kinds(rows, "backend"), ElementsAre("cpu", "cuda"));
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <map>
 
 #include <equalux/filter.h>
@@ -9,7 +8,7 @@
 #include "lab/compare.h"
 #include "lab/experiment.h"
 #include "lab/lab.h"
-#include "support/program.h"
+#include "support/lab_fixture.h"
 #include "support/test_images.h"
 
 /// `equalux lab` as a user runs it, without a GPU.
@@ -24,42 +23,7 @@ using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-bool have_gnuplot() {
-  return std::system("gnuplot --version > /dev/null 2>&1") == 0;
-}
-
-class Lab : public ::testing::Test {
- protected:
-  Lab() { options_.folder = folder_.path(); }
-
-  ProgramResult lab(std::vector<std::string> more) {
-    more.insert(more.begin(), "lab");
-    return run_program(more, options_);
-  }
-  /// On the CPU, on a tiny image, quickly.
-  ProgramResult measure(const std::string& experiment, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{experiment, kImage, "--backend",      "cpu",
-                                       "--out",    "out",  "--cell-seconds", "0.001"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return lab(arguments);
-  }
-  [[nodiscard]] Table table(const std::string& experiment) const {
-    return cli::lab::read_table(folder_ / ("out/" + experiment + ".csv"));
-  }
-  void expect_results(const std::string& experiment, bool drawn = true) const {
-    EXPECT_THAT(folder_.names(),
-                IsSupersetOf({"out/" + experiment + ".csv", "out/" + experiment + ".md"}));
-    EXPECT_THAT(folder_.read("out/" + experiment + ".md"),
-                HasSubstr("# equalux lab " + experiment));
-    if (!drawn || !have_gnuplot()) return;
-    EXPECT_EQ(folder_.read("out/" + experiment + ".png").substr(1, 3), "PNG");
-    EXPECT_THAT(folder_.read("out/" + experiment + ".svg"), HasSubstr("<svg"));
-  }
-
-  static constexpr const char* kImage = "test:40x30";
-  TemporaryFolder folder_;
-  ProgramOptions options_;
-};
+class Lab : public LabTest {};
 
 TEST_F(Lab, ScansOfTheCpuAreTimedAndRight) {
   const ProgramResult result = measure("scans", {"--most-bins", "512"});

@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "lab/experiment.h"
+#include "lab/kernel.h"
 #include "log.h"
 #include "nearest_name.h"
 #include "options.h"
@@ -17,7 +18,7 @@
 
 namespace fs = std::filesystem;
 
-/// `equalux lab`: the experiments of the HSV equalization report, on any image and card.
+/// `equalux lab`: the experiments of the three reports, on any image and card.
 namespace equalux::cli {
 namespace {
 
@@ -29,6 +30,7 @@ constexpr int kMaxRepeats = 1000000;
 constexpr double kMaxCellSeconds = 3600;
 constexpr int kMaxCallMs = 60000;
 constexpr int kMaxFrames = 1000;
+constexpr int kMaxImages = 100;
 constexpr int kMaxShift = 255;
 
 [[noreturn]] void refuse_experiment(const std::string& name) {
@@ -54,7 +56,7 @@ void refuse_varied(const std::string& experiment, const char* option, bool given
 void check(const LabOptions& options) {
   const StagedParams& knobs = options.common.equalize.staged;
   const std::string& name = options.experiment;
-  if (name == "sweep" || name == "threads" || name == "access") {
+  if (name == "sweep" || name == "threads" || name == "access" || name == "convolution") {
     refuse_varied(name, "grid", knobs.grid.has_value());
     refuse_varied(name, "block", knobs.block.has_value());
   }
@@ -155,7 +157,38 @@ OptionGroup lab_group(LabOptions& options) {
                      "(default: 1000)",
                      1, kMaxCallMs, options.call_ms),
       integer_option("frames", "timeline: frames, 1 to 1000 (default: 16)", 1, kMaxFrames,
-                     options.frames)};
+                     options.frames),
+      {"sizes", "WxH,...",
+       "convolution, hessian, vessel: sizes of frames, sides of 1 to 65535 (default: the "
+       "report's)",
+       [&](const std::string& text) {
+         options.sizes =
+             text.empty() ? std::vector<lab::FrameSize>() : lab::read_sizes("sizes", text);
+       }},
+      {"kernel", "SPEC",
+       "convolution: a filter of that family with its keys, as of --filter (default: sharpen)",
+       [&](const std::string& text) {
+         if (text.empty()) return;
+         options.kernel = lab::read_kernel(text);
+         options.kernel_text = text;
+       }},
+      {"eigenvalues", "KEYS",
+       "hessian: keys of the filter eigenvalues, key=value[,key=value...] (default: "
+       "channel=green, else the filter's)",
+       [&](const std::string& text) {
+         if (text.empty()) return;
+         options.hessian = lab::read_hessian(text);
+         options.hessian_text = text;
+       }},
+      {"vessel", "KEYS",
+       "vessel: keys of the filter vessel but output (default: channel=green, else the filter's)",
+       [&](const std::string& text) {
+         if (text.empty()) return;
+         options.vessel = lab::read_vessel(text);
+         options.vessel_text = text;
+       }},
+      integer_option("images", "hessian, vessel: pictures of each size, 1 to 100 (default: 10)", 1,
+                     kMaxImages, options.images)};
   return group;
 }
 
@@ -183,7 +216,7 @@ OptionGroup knob_group(LabOptions& options) {
 }
 
 std::string details() {
-  std::string text = "Experiments, as the report on HSV equalization has them:\n";
+  std::string text = "Experiments, as the reports have them:\n";
   for (const Experiment& experiment : lab::experiments()) {
     std::string row = "  " + std::string(experiment.name);
     row.resize(15, ' ');
@@ -203,12 +236,14 @@ Command make_lab_command() {
   options->common.equalize.scaler = Scaler::min_max;  // As the report's tables have it.
   Command command;
   command.name = "lab";
-  command.summary = "repeat the report's experiments: tables, sweeps and plots";
+  command.summary = "repeat the reports' experiments: tables, sweeps and plots";
   command.details = details();
   command.positionals = {
       {"EXPERIMENT", "what to measure, or plot",
        [options](const std::string& text) { options->experiment = text; }},
-      {"IMAGE", "a still, or test:WxH (default: test:961x640); for plot the CSV",
+      {"IMAGE",
+       "a still, or test:WxH (default: test:961x640, or the same scene at every size); for plot "
+       "the CSV",
        [options](const std::string& text) { options->input = text; }, false, true}};
   command.groups = {lab_group(*options), knob_group(*options), machine_group(options->common),
                     config_group()};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lab/figure.h"
+#include "lab/frame_size.h"
 #include "lab/table.h"
 
 /// An experiment of `equalux lab`: it measures into a CSV, and everything else is made of that CSV.
@@ -32,9 +33,13 @@ struct Experiment {
   int repeats = 9;  ///< without --repeat
   void (*measure)(Lab&) = nullptr;
   Report (*report)(const Table&) = nullptr;
+  /// Sizes that it goes through without --sizes; empty = it has the image's alone.
+  std::vector<FrameSize> sizes = {};
+  /// What it looks at then, where no image is named.
+  std::string_view scene = "the test scene, drawn at each size";
 };
 
-/// All of them, in the order of the report that they repeat.
+/// All of them, in the order of the reports that they repeat.
 [[nodiscard]] const std::vector<Experiment>& experiments();
 /// Null where none is called so.
 [[nodiscard]] const Experiment* find_experiment(std::string_view name);
@@ -61,6 +66,12 @@ void measure_load(Lab& lab);
 [[nodiscard]] Report report_load(const Table& table);
 void measure_timeline(Lab& lab);
 [[nodiscard]] Report report_timeline(const Table& table);
+void measure_convolution(Lab& lab);
+[[nodiscard]] Report report_convolution(const Table& table);
+void measure_hessian(Lab& lab);
+[[nodiscard]] Report report_hessian(const Table& table);
+void measure_vessel(Lab& lab);
+[[nodiscard]] Report report_vessel(const Table& table);
 
 /// Writes STEM.md, then STEM.png and STEM.svg. Throws Error(cannot_create, write_failed), and
 /// Error(unavailable) after the Markdown where gnuplot is missing.

@@ -4,6 +4,14 @@
 
 namespace equalux::cli::lab {
 
+namespace {
+
+// Table 1 of the Hessian report: STARE, MESSIDOR, HRF.
+const std::vector<FrameSize> kEyes{{700, 605}, {2240, 1488}, {3540, 2336}};
+constexpr std::string_view kDrawnEyes = "eyes that the program draws, the same in every run";
+
+}  // namespace
+
 const std::vector<Experiment>& experiments() {
   static const std::vector<Experiment> all{
       {"sweep", "time over blocks and threads of a block: Tables 3 to 6", Needs::gpu, 9,
@@ -26,6 +34,18 @@ const std::vector<Experiment>& experiments() {
        report_load},
       {"timeline", "uploads, kernels and downloads on three lanes: the overlap", Needs::gpu, 1,
        measure_timeline, report_timeline},
+      {"convolution",
+       "every mode and block over five sizes: the convolution report's Tables 1 to 8",
+       Needs::either,
+       9,
+       measure_convolution,
+       report_convolution,
+       {{100, 100}, {512, 512}, {1280, 720}, {4096, 2304}, {10000, 6000}}},
+      {"hessian",
+       "eigenvalues by every strategy, step by step: the Hessian report's Tables 3 and 4",
+       Needs::either, 3, measure_hessian, report_hessian, kEyes, kDrawnEyes},
+      {"vessel", "the whole chain to a mask of vessels: the Hessian report's Table 5",
+       Needs::either, 3, measure_vessel, report_vessel, kEyes, kDrawnEyes},
   };
   return all;
 }

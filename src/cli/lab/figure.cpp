@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <sstream>
 
 #include "gnuplot.h"
@@ -27,7 +28,7 @@ std::string color(std::size_t i) {
 
 std::string axis(char name, const Axis& what) {
   std::string text = std::string("set ") + name + "label " + gnuplot_text(what.label) + "\n";
-  if (what.scale == Scale::linear) return text;
+  if (what.scale == Scale::linear || what.scale == Scale::whole) return text;
   text += std::string("set logscale ") + name + (what.scale == Scale::log2 ? " 2" : " 10") + "\n";
   if (what.scale == Scale::log2) text += std::string("set format ") + name + " '%.0f'\n";
   return text;
@@ -79,13 +80,45 @@ Range range_of(const HeatMap& map) {
 
 }  // namespace
 
+namespace {
+
+/// Where x is named, if not as gnuplot chooses; named places are above 0.
+std::string x_tics(const LineChart& chart) {
+  std::ostringstream text;
+  text.precision(10);
+  if (!chart.x_names.empty()) {
+    text << "set xtics rotate by -30 left (";
+    for (std::size_t i = 0; i < chart.x_names.size(); ++i) {
+      text << (i == 0 ? "" : ", ") << gnuplot_text(chart.x_names[i].first) << ' '
+           << chart.x_names[i].second;
+    }
+    const auto [least, most] =
+        std::minmax_element(chart.x_names.begin(), chart.x_names.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; });
+    // A place at the very end of an axis may lose its name to rounding.
+    text << ")\nset xrange [" << 0.95 * least->second << ":" << 1.05 * most->second << "]\n";
+  } else if (chart.x.scale == Scale::whole) {
+    constexpr double kMostTics = 10;
+    double most = 1;
+    for (const Series& series : chart.series) {
+      for (const auto& point : series.points)
+        most = std::max(most, point.first);
+    }
+    text << "set xtics " << std::ceil(most / kMostTics) << "\n";
+  }
+  return text.str();
+}
+
+}  // namespace
+
 Panel line_chart(const LineChart& chart) {
   std::ostringstream data;
   std::ostringstream commands;
   data.precision(10);
   commands.precision(10);
   commands << head(chart.title) << axis('x', chart.x) << axis('y', chart.y)
-           << "set key outside right top samplen 2\nset autoscale x noextend\n";
+           << "set key outside right top samplen 2\nset autoscale x noextend\n"
+           << x_tics(chart);
   const std::size_t colored = chart.series.size();
   for (std::size_t i = 0; i < chart.verticals.size(); ++i) {
     commands << "set arrow from " << chart.verticals[i].at << ", graph 0 to "

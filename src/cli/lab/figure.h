@@ -14,8 +14,8 @@ struct Panel {
   std::string commands;  ///< which draw it
 };
 
-/// How an axis counts.
-enum class Scale { linear, log2, log10 };
+/// How an axis counts; `whole` is linear, with whole numbers beside it.
+enum class Scale { linear, whole, log2, log10 };
 
 struct Axis {
   std::string label;
@@ -42,6 +42,8 @@ struct LineChart {
   std::vector<Series> series;
   std::vector<Mark> levels;  ///< horizontal
   std::vector<Mark> verticals;
+  /// Names of places along x, in place of numbers; none = numbers.
+  std::vector<std::pair<std::string, double>> x_names = {};
 };
 [[nodiscard]] Panel line_chart(const LineChart& chart);
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -76,20 +77,46 @@ Image read_lab_image(const std::string& name) {
 Lab::Lab(const Experiment& experiment, const LabOptions& options)
     : experiment_(experiment),
       options_(options),
-      image_name_(options.input.empty() ? kDefaultImage : options.input),
-      image_(read_lab_image(image_name_)) {
+      image_name_(options.input.empty() ? kDefaultImage : options.input) {
   head_.experiment = experiment.name;
   head_.origin = stem() + ".csv";
   fact("version", std::string(version()));
   fact("date", today());
-  fact("image", image_name_);
-  fact("size", size_text(image_.desc()));
+  read_image();
   choose_gpu();
   add_machine_facts();
 }
 
 Lab::~Lab() {
   if (line_shown_) std::fputs("\r\x1b[K", stderr);
+}
+
+void Lab::read_image() {
+  if (experiment_.sizes.empty()) {
+    image_ = read_lab_image(image_name_);
+    fact("image", image_name_);
+    fact("size", size_text(image_.desc()));
+    return;
+  }
+  if (options_.input.empty()) {
+    fact("image", std::string(experiment_.scene));
+  } else {
+    image_ = read_lab_image(options_.input);
+    fact("image", options_.input + ", scaled to each size");
+  }
+  std::string text;
+  for (const FrameSize& size : sizes())
+    text += (text.empty() ? "" : ", ") + size_text(size);
+  fact("sizes", text);
+}
+
+const std::vector<FrameSize>& Lab::sizes() const {
+  return options_.sizes.empty() ? experiment_.sizes : options_.sizes;
+}
+
+Image Lab::image_of(const FrameSize& size) const {
+  return image_.empty() ? read_lab_image(std::string(kTest) + size_text(size))
+                        : scaled(image_.view(), size);
 }
 
 std::uint64_t Lab::pixels() const {
@@ -218,6 +245,34 @@ std::vector<double> time_cpu_calls(const ConstImageView& image, const EqualizePa
     filter->submit(image, result.view(), context);
     return 1000.0 * seconds_since(start);
   });
+}
+
+void touch(const ImageView& image) {
+  for (int p = 0; p < traits(image.desc.format).planes; ++p) {
+    for (int y = 0; y < plane_rows(image.desc, p); ++y)
+      std::memset(image.row(p, y), 0, row_bytes(image.desc, p));
+  }
+}
+
+std::vector<double> time_cpu_filter(Filter& filter, const ConstImageView& image, Image& result,
+                                    const Budget& budget) {
+  const ImageView view = result.view();
+  touch(view);
+  return repeat_within<double>(budget, [&] {
+    const LabClock::time_point start = LabClock::now();
+    FrameContext context;
+    filter.submit(image, view, context);
+    return 1000.0 * seconds_since(start);
+  });
+}
+
+bool same_samples(const ConstImageView& a, const ConstImageView& b) {
+  for (int p = 0; p < traits(a.desc.format).planes; ++p) {
+    for (int y = 0; y < plane_rows(a.desc, p); ++y) {
+      if (std::memcmp(a.row(p, y), b.row(p, y), row_bytes(a.desc, p)) != 0) return false;
+    }
+  }
+  return true;
 }
 
 std::string extent_text(const Extent3& extent) {

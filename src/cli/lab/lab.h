@@ -10,6 +10,7 @@
 
 #include "gpu_lab.h"
 #include "lab/experiment.h"
+#include "lab/kernel.h"
 #include "lab/table.h"
 #include "options.h"
 
@@ -29,6 +30,14 @@ struct LabOptions {
   int shift_value = -120;
   int call_ms = 1000;
   int frames = 16;
+  std::vector<FrameSize> sizes;  ///< empty = the experiment's own
+  std::string kernel_text = "sharpen";  ///< as in the report's Figure 8
+  ConvolveParams kernel = read_kernel(kernel_text);
+  std::string hessian_text = "channel=green";
+  HessianParams hessian = read_hessian(hessian_text);
+  std::string vessel_text = "channel=green";
+  VesselParams vessel = read_vessel(vessel_text);
+  int images = 10;  ///< pictures a size, as the report has them
 };
 
 /// One run of an experiment. One thread at a time.
@@ -42,7 +51,11 @@ class Lab {
   Lab& operator=(const Lab&) = delete;
 
   [[nodiscard]] const LabOptions& options() const { return options_; }
+  /// Empty where an experiment goes through sizes and no image was named.
   [[nodiscard]] const Image& image() const { return image_; }
+  [[nodiscard]] const std::vector<FrameSize>& sizes() const;
+  /// The image scaled to a size, or the test scene drawn at it.
+  [[nodiscard]] Image image_of(const FrameSize& size) const;
   [[nodiscard]] std::uint64_t pixels() const;
 
   /// The knobs that the user set, for the chain that the user set or this one.
@@ -80,6 +93,7 @@ class Lab {
   [[nodiscard]] std::string stem() const;
 
  private:
+  void read_image();
   void choose_gpu();
   void add_machine_facts();
 
@@ -104,6 +118,16 @@ class Lab {
 [[nodiscard]] std::vector<double> time_cpu_calls(const ConstImageView& image,
                                                  const EqualizeParams& params, int threads,
                                                  const Budget& budget);
+
+/// Writes to memory that nobody has touched yet, which costs whoever does so first.
+void touch(const ImageView& image);
+
+/// Milliseconds of a configured CPU filter on one image; `result` holds what it made.
+[[nodiscard]] std::vector<double> time_cpu_filter(Filter& filter, const ConstImageView& image,
+                                                  Image& result, const Budget& budget);
+
+/// Whether all samples of two images of one desc are the same.
+[[nodiscard]] bool same_samples(const ConstImageView& a, const ConstImageView& b);
 
 /// "8x4x2"
 [[nodiscard]] std::string extent_text(const Extent3& extent);
