@@ -59,6 +59,8 @@ struct TileShape {
 
   EQUALUX_HD int columns() const { return width + 2 * left; }
   [[nodiscard]] std::size_t shared_bytes() const;
+  /// A block a tile.
+  [[nodiscard]] dim3 grid(int frame_width, int frame_height) const;
 };
 inline constexpr int kTileStep = 8;
 
@@ -70,7 +72,9 @@ inline constexpr int kTileStep = 8;
 /// Eigenvalues of a frame, by the production kernel.
 class HessianKernel {
  public:
-  HessianKernel(const HessianWeights& weights, int width, int height);
+  /// `most_shared`: bytes of shared memory that a block may have at most, if the device has more.
+  HessianKernel(const HessianWeights& weights, int width, int height,
+                std::size_t most_shared = SIZE_MAX);
 
   /// Two planes of floats, lambda1 and lambda2, of any strides.
   struct Output {
@@ -94,7 +98,7 @@ struct DeviceClasses {
   int height = 0;
 };
 
-/// Classes of Figure 1.
+/// shape_class() of every pixel.
 class ShapesKernel {
  public:
   ShapesKernel(const ShapesParams& params, int width, int height);
@@ -109,24 +113,27 @@ class ShapesKernel {
   TileShape shape_;
 };
 
-/// vessel_class() of every pixel, or heat_level().
+/// What a pixel's eigenvalues at several scales come to.
+struct VesselRule {
+  float sign = 1;  ///< 1 for dark lines, -1 for bright ones
+  bool frangi = false;
+  bool heat = false;  ///< heat_level() is written, else vessel_class()
+  float low = 0;
+  float high = 0;
+  float full = 0;  ///< of heat_level()
+};
+
+/// vessel_class() or heat_level() of every pixel.
 class VesselKernel {
  public:
   VesselKernel(const VesselParams& params, int width, int height);
   void enqueue(const LevelSource& in, const DeviceClasses& out, cudaStream_t stream) const;
 
-  /// Scales in the order in which they pass, then the smoothing of a pixel's own level.
-  static constexpr int kMostScales = kMaxScales + 1;
-
  private:
+  /// Scales, the largest first, then the smoothing of a pixel's own level.
   DevicePointer<ScaleWeights> weights_;
   int scales_;
-  float sign_;
-  bool frangi_;
-  bool heat_;
-  float low_;
-  float high_;
-  float full_;
+  VesselRule rule_;
   LaunchDevice device_;
   TileShape shape_;
 };

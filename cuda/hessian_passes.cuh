@@ -10,6 +10,7 @@
 namespace equalux::cuda {
 
 inline constexpr int kTileThreads = 256;
+inline constexpr int kTileBlocks = 4;  // on a multiprocessor, as far as registers go
 
 /// A tile's place in shared memory.
 struct TileMemory {
@@ -131,7 +132,7 @@ __device__ __forceinline__ void sum_column(const ScaleWeights& w, int radius, co
 }
 
 /// The block's pass along y of the rows from `band` on of the tile whose first pixel is (x, y).
-template <int kRadius>
+template <int kRadius, bool kLevels>
 __device__ __forceinline__ void differentiate_down(const LevelSource& in, const TileShape& shape,
                                                    const ScaleWeights& w, int radius,
                                                    const TileMemory& memory, int x, int y,
@@ -140,7 +141,7 @@ __device__ __forceinline__ void differentiate_down(const LevelSource& in, const 
   for_places(columns, shape.band / kTileStep, [&](int group, int column) {
     const int row = group * kTileStep;
     ColumnSums sums;
-    if (shape.levels) {
+    if constexpr (kLevels) {
       const float* first = memory.levels + (band + row + shape.reach) * columns + column;
       sum_column<kRadius>(
           w, radius, [=](int j) { return first[j * columns]; }, sums);
