@@ -39,7 +39,6 @@ struct FrameAreas {
 
 /// Makes a filter of a recipe, on one backend.
 using MakeFilter = std::function<std::unique_ptr<Filter>(const FilterRecipe& recipe)>;
-using RecipePtr = std::shared_ptr<const FilterRecipe>;
 /// Copies samples of a frame, on the CPU or by enqueuing on a cudaStream_t.
 using CopyFrame = void (*)(const ConstImageView& from, const ImageView& to, void* stream);
 

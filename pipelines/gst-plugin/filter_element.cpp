@@ -164,6 +164,7 @@ void set_context(GstElement* element, GstContext* context) {
 void finalize(GObject* object) {
   auto* self = GST_EQUALUX_FILTER(object);
   delete self->stream;
+  delete self->own;
   delete self->changes;
   delete self->report;
   delete self->settings;
@@ -172,13 +173,9 @@ void finalize(GObject* object) {
 
 }  // namespace
 
-void recipe_changed(GstEqualuxFilter* self) {
-  ++self->changes->recipe;
-}
-
 RecipePtr recipe_of(GstEqualuxFilter* self) {
   const ObjectLock lock(self);
-  return GST_EQUALUX_FILTER_GET_CLASS(self)->recipe(self);
+  return self->own->recipe();
 }
 
 FilterSettings settings_of(GstEqualuxFilter* self) {

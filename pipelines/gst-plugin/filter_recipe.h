@@ -15,7 +15,7 @@ class FilterRecipe {
   /// True for the formats that its filters take.
   [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
   /// True where a property is set that only the CUDA backend has.
-  [[nodiscard]] virtual bool needs_cuda() const = 0;
+  [[nodiscard]] virtual bool needs_cuda() const { return false; }
   /// True where one is set that only the CPU has.
   [[nodiscard]] virtual bool needs_cpu() const { return false; }
   /// Throws Error(usage) for properties that do not go together, or not with that backend.
@@ -24,5 +24,6 @@ class FilterRecipe {
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CpuOptions& options) const = 0;
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CudaOptions& options) const = 0;
 };
+using RecipePtr = std::shared_ptr<const FilterRecipe>;
 
 }  // namespace equalux::gst
