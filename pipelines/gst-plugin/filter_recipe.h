@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include <equalux/filter.h>
 
@@ -14,6 +15,9 @@ class FilterRecipe {
 
   /// True for the formats that its filters take.
   [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
+  /// The one format of the results, which are of system memory then; nothing where each has that of
+  /// its frame.
+  [[nodiscard]] virtual std::optional<PixelFormat> output_format() const { return std::nullopt; }
   /// True where a property is set that only the CUDA backend has.
   [[nodiscard]] virtual bool needs_cuda() const { return false; }
   /// True where one is set that only the CPU has.

@@ -4,6 +4,7 @@
 #include "convolve_element.h"
 #include "cuda_memory.h"
 #include "equalize_element.h"
+#include "vessel_element.h"
 
 /// The plugin: registers its elements, on machines without a GPU too.
 
@@ -18,7 +19,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
     gst_plugin_add_dependency_simple(plugin, nullptr, "/dev", "nvidia0",
                                      GST_PLUGIN_DEPENDENCY_FLAG_NONE);
   }
-  for (const ElementKind* kind : {&kEqualizeElement, &kConvolveElement}) {
+  for (const ElementKind* kind : {&kEqualizeElement, &kConvolveElement, &kVesselElement}) {
     if (gst_element_register(plugin, kind->name, GST_RANK_NONE, register_element_type(*kind)) ==
         FALSE) {
       return FALSE;
@@ -29,5 +30,5 @@ static gboolean plugin_init(GstPlugin* plugin) {
 
 #define PACKAGE "equalux"
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, equalux,
-                  "Video filters on the CPU and on NVIDIA GPUs: equalization, convolution",
+                  "Video filters on the CPU and on NVIDIA GPUs: equalization, convolution, vessels",
                   plugin_init, EQUALUX_VERSION, "Apache-2.0", "equalux", "https://equalux.example")

@@ -125,8 +125,7 @@ std::vector<std::uint8_t> filtered(GstBuffer* buffer, const Stream& stream,
 std::vector<std::uint8_t> filtered(GstBuffer* buffer, const Stream& stream, Filter& filter,
                                    FieldOrder field_order) {
   const Map map(buffer, stream, GST_MAP_READ);
-  Image result(stream.desc);
-  filter.configure(stream.desc);
+  Image result(filter.configure(stream.desc));
   FrameContext context;
   context.field_order = field_order;
   filter.submit(map.view(), result.view(), context);
@@ -146,7 +145,7 @@ void Harness::set_caps(const Stream& stream) {
 }
 
 GstElement* Harness::equalux() const {
-  for (const char* name : {"equalux", "equaluxconvolve"}) {
+  for (const char* name : {"equalux", "equaluxconvolve", "equaluxvessel"}) {
     const gst::ElementPtr element(gst_harness_find_element(harness_, name));
     if (element) return element.get();
   }
