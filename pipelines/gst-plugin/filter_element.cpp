@@ -158,9 +158,9 @@ gboolean filter_meta(GstBaseTransform*, GstQuery*, GType, const GstStructure*) {
 
 /// The size stays, so every meta stays true, but of colours where the format changes.
 gboolean transform_meta(GstBaseTransform* transform, GstBuffer*, GstMeta* meta, GstBuffer*) {
-  static const GQuark kColours = g_quark_from_static_string(GST_META_TAG_VIDEO_COLORSPACE_STR);
+  static const GQuark colours = g_quark_from_static_string(GST_META_TAG_VIDEO_COLORSPACE_STR);
   if (!stream_of(transform).converts()) return TRUE;
-  return gst_meta_api_type_has_tag(meta->info->api, kColours) != FALSE ? FALSE : TRUE;
+  return gst_meta_api_type_has_tag(meta->info->api, colours) != FALSE ? FALSE : TRUE;
 }
 
 gboolean propose_allocation(GstBaseTransform* transform, GstQuery* decided, GstQuery* query) {
