@@ -84,6 +84,7 @@ void load_plugin() {
 }
 
 Stream stream_of(PixelFormat format, int width, int height, const std::string& more_caps) {
+  gst::start_up();
   Stream stream{};
   const std::string text = std::string("video/x-raw,format=") +
                            gst_video_format_to_string(gst::to_gst(format)) +
@@ -106,7 +107,7 @@ gst::BufferPtr picture(const Stream& stream, std::uint32_t seed, Layout layout, 
     const Map map(buffer.get(), stream, GST_MAP_READWRITE);
     fill(map.view(), content, seed);
   }
-  GST_BUFFER_PTS(buffer.get()) = seed * 40 * GST_MSECOND;
+  GST_BUFFER_PTS(buffer.get()) = GstClockTime{seed} * 40 * GST_MSECOND;
   GST_BUFFER_DURATION(buffer.get()) = 40 * GST_MSECOND;
   return buffer;
 }
