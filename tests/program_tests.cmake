@@ -29,6 +29,8 @@ if(EQUALUX_HAVE_GSTREAMER)
     LIBRARIES equalux_gst_elements equalux_program_support)
   equalux_test(gst_plugin_stream LABELS media LIBRARIES equalux_gst_elements)
   equalux_test(gst_plugin_convolve LABELS media LIBRARIES equalux_gst_elements)
+  equalux_test(gst_plugin_vessel LABELS media LIBRARIES equalux_gst_elements)
+  equalux_test(gst_plugin_vessel_caps LABELS media LIBRARIES equalux_gst_elements)
   equalux_test(gst_plugin_programs LABELS media LIBRARIES equalux_gst_elements)
   add_dependencies(test_gst_plugin_programs sample_live_property)
   target_compile_definitions(test_gst_plugin_programs PRIVATE

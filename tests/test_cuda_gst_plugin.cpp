@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <cuda_runtime_api.h>
+#include <equalux/hessian.h>
 #include <gmock/gmock.h>
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudacontext.h>
@@ -126,8 +127,14 @@ class CudaPictures {
   CudaPictures& operator=(const CudaPictures&) = delete;
 
   [[nodiscard]] GstCaps* caps() const { return caps_.get(); }
-  /// The picture of a seed, and what the filter makes of it.
+  /// The picture of a seed, and what equalization makes of it.
   [[nodiscard]] std::pair<BufferPtr, std::vector<std::uint8_t>> make(std::uint32_t seed) const {
+    const auto filter = make_cpu_filter(EqualizeParams{}, {1});
+    return make(seed, *filter);
+  }
+  /// The same for any filter.
+  [[nodiscard]] std::pair<BufferPtr, std::vector<std::uint8_t>> make(std::uint32_t seed,
+                                                                     Filter& filter) const {
     const BufferPtr host = picture(*stream_, seed);
     GstBuffer* buffer = nullptr;
     gst_buffer_pool_acquire_buffer(pool_.get(), &buffer, nullptr);
@@ -143,7 +150,7 @@ class CudaPictures {
     gst_buffer_map(buffer, &map, map_flags(GST_MAP_READ | GST_MAP_CUDA));
     gst_buffer_unmap(buffer, &map);
     GST_BUFFER_PTS(buffer) = GST_BUFFER_PTS(host.get());
-    return {BufferPtr(buffer), filtered(host.get(), *stream_)};
+    return {BufferPtr(buffer), filtered(host.get(), *stream_, filter)};
   }
 
  private:
@@ -201,6 +208,87 @@ TEST_F(CudaGstPlugin, CudaMemoryHasTheCpusBytesAndStaysOnTheDevice) {
         }
         EXPECT_THAT(device_used(harness), StartsWith("CUDA memory, "));
       }
+    }
+  }
+}
+
+/// True where this build finds vessels on a GPU; else `auto` finds them on the CPU.
+bool finds_vessels_on_device() {
+  try {
+    static_cast<void>(make_cuda_filter(VesselParams{}));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST_F(CudaGstPlugin, VesselsInSystemMemoryHaveTheCpusBytes) {
+  for (const char* output : {"overlay", "mask", "heat"}) {
+    for (const char* areas : {"", " split=0.3", " regions=true", " enabled=false"}) {
+      const std::string launch = std::string("equaluxvessel output=") + output + areas;
+      Harness gpu(launch + " queue-depth=1");
+      Harness cpu(launch + " backend=cpu");
+      for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::gray8, PixelFormat::rgb}) {
+        SCOPED_TRACE(launch + " " + std::string(to_string(format)));
+        const Stream stream = stream_of(format, 163, 77);
+        gpu.set_caps(stream);
+        cpu.set_caps(stream);
+        for (guint n = 0; n < 4; ++n) {
+          const BufferPtr buffer = picture(stream, n);
+          gst_buffer_add_video_region_of_interest_meta(buffer.get(), "part", 3 * n, 5, 50 + n, 30);
+          gpu.push(BufferPtr(gst_buffer_ref(buffer.get())));
+          cpu.push(BufferPtr(gst_buffer_ref(buffer.get())));
+        }
+        GstSegment segment;
+        gst_segment_init(&segment, GST_FORMAT_TIME);
+        gpu.push_event(gst_event_new_segment(&segment));
+        const Stream out = stream_of(output == std::string("mask")   ? PixelFormat::gray8
+                                     : output == std::string("heat") ? PixelFormat::bgr
+                                                                     : format,
+                                     163, 77);
+        for (guint n = 0; n < 4; ++n) {
+          const BufferPtr got = gpu.pull();
+          ASSERT_NE(got, nullptr) << gpu.message(GST_MESSAGE_ERROR);
+          EXPECT_EQ(samples_of(got.get(), out), samples_of(cpu.pull().get(), out));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaGstPlugin, VesselsInCudaMemoryAreAnOverlay) {
+  if (!finds_vessels_on_device()) GTEST_SKIP() << "this build finds vessels on the CPU only";
+  const ContextPtr context = new_context();
+  ASSERT_NE(context, nullptr);
+  VesselParams params;
+  params.output = VesselOutput::overlay;
+  const auto filter = make_cpu_filter(params, {1});
+  for (const PixelFormat format : kCudaFormats) {
+    for (const int depth : {0, 2}) {
+      SCOPED_TRACE(std::string(to_string(format)) + " depth " + std::to_string(depth));
+      const Stream stream = stream_of(format, 320, 180);
+      const CudaPictures pictures(context.get(), stream);
+      Harness harness("equaluxvessel queue-depth=" + std::to_string(depth));
+      gst_harness_set_src_caps(harness.get(), gst_caps_ref(pictures.caps()));
+      std::vector<std::vector<std::uint8_t>> expected;
+      for (std::uint32_t n = 0; n < 4; ++n) {
+        // A mask of them cannot be: a warning, and the overlay goes on.
+        if (n == 2) gst_util_set_object_arg(G_OBJECT(harness.equalux()), "output", "mask");
+        auto [buffer, bytes] = pictures.make(n, *filter);
+        expected.push_back(std::move(bytes));
+        const BufferPtr kept(n % 2 == 0 ? nullptr : gst_buffer_ref(buffer.get()));
+        ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK)
+            << harness.message(GST_MESSAGE_ERROR);
+      }
+      harness.push_event(gst_event_new_eos());
+      for (const auto& each : expected) {
+        const BufferPtr out = harness.pull();
+        ASSERT_NE(out, nullptr);
+        EXPECT_EQ(context_of(out.get()), context.get());
+        EXPECT_FALSE(touched_by_the_cpu(out.get()));
+        EXPECT_EQ(samples_of(out.get(), stream), each);
+      }
+      EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("system memory only"));
     }
   }
 }
@@ -268,7 +356,8 @@ TEST_F(CudaGstPlugin, ElementsInARowAndSideBySideShareOneContext) {
   std::set<GstCudaContext*> seen;
   GstElement* pipeline = gst_parse_launch(
       "videotestsrc num-buffers=30 ! video/x-raw,format=NV12,width=320,height=180 ! cudaupload ! "
-      "video/x-raw(memory:CUDAMemory) ! tee name=t t. ! queue ! equalux name=a ! equalux name=b ! cudadownload ! fakesink "
+      "video/x-raw(memory:CUDAMemory) ! tee name=t t. ! queue ! equalux name=a ! equalux name=b ! "
+      "cudadownload ! fakesink "
       "t. ! queue ! equalux name=c ! cudadownload ! fakesink",
       nullptr);
   ASSERT_NE(pipeline, nullptr);

@@ -17,6 +17,7 @@
 namespace equalux::test {
 namespace {
 
+#ifdef EQUALUX_HAVE_GSTREAMER
 std::vector<std::string> frame_lines(const std::string& text) {
   std::vector<std::string> lines;
   for (const std::string& line : lines_of(text)) {
@@ -31,6 +32,7 @@ std::string file_text(const std::filesystem::path& path) {
   text << in.rdbuf();
   return text.str();
 }
+#endif
 
 /// Regenerate after a change of the clip alone:
 ///   equalux run samples/clip.mp4 -o null --preset plain --quiet --verify=tests/data/clip_fused_i420.framemd5

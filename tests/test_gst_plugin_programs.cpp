@@ -42,7 +42,9 @@ const char* no_launch() {
 const std::string kLaunch =
     " gst-launch-1.0 -q videotestsrc num-buffers=8 ! video/x-raw,format=I420,width=66,height=50 ! "
     "equalux backend=cpu threads=1 queue-depth=1 split=0.5 ! tee name=t ! queue ! "
-    "equalux backend=cpu threads=1 ! fakesink t. ! queue ! equalux chain=fused ! fakesink";
+    "equalux backend=cpu threads=1 ! fakesink t. ! queue ! equalux chain=fused ! fakesink "
+    "t. ! queue ! equaluxvessel backend=cpu threads=1 output=mask ! fakesink "
+    "t. ! queue ! equaluxconvolve backend=cpu threads=1 ! fakesink";
 
 TEST(GstPluginPrograms, LeavesNoObjectsBehind) {
   if (const char* reason = no_launch()) GTEST_SKIP() << reason;
@@ -76,8 +78,9 @@ TEST(GstPluginPrograms, RecipesRunAsWritten) {
   const std::string ends = path + "SOURCE='videotestsrc num-buffers=10' SINK=fakesink ";
   const std::string live = " 'videotestsrc num-buffers=10 ! equalux name=e ! fakesink'";
   std::vector<std::string> commands;
-  for (const char* recipe : {"webcam_to_window.sh", "webcam_to_virtual_camera.sh",
-                             "rtsp_to_window.sh rtsp://localhost/", "before_after.sh"}) {
+  for (const char* recipe :
+       {"webcam_to_window.sh", "webcam_to_virtual_camera.sh", "rtsp_to_window.sh rtsp://localhost/",
+        "before_after.sh", "vessels_overlay.sh"}) {
     std::string command = ends;
     commands.push_back(command.append(folder).append(recipe));
   }

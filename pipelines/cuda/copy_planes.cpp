@@ -1,5 +1,7 @@
 #include "cuda/copy_planes.h"
 
+#include <cstdlib>
+
 #include "check.h"
 
 namespace equalux {
@@ -33,6 +35,20 @@ void copy_planes(const ConstImageView& from, const ImageView& to, cudaMemcpyKind
     const auto i = static_cast<std::size_t>(p);
     copy_plane(from.data[i], from.stride[i], to.data[i], to.stride[i], row_bytes(from.desc, p),
                plane_rows(from.desc, p), kind, stream);
+  }
+}
+
+void clear_planes(const ImageView& to, cudaStream_t stream) {
+  for (int p = 0; p < traits(to.desc.format).planes; ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    const std::size_t bytes = row_bytes(to.desc, p);
+    const int rows = plane_rows(to.desc, p);
+    // The first byte in memory is the last row's where the stride is negative.
+    std::uint8_t* first = to.stride[i] < 0 ? to.row(p, rows - 1) : to.data[i];
+    const auto pitch = static_cast<std::size_t>(std::abs(to.stride[i]));
+    cuda::check(cudaMemset2DAsync(first, rows == 1 ? bytes : pitch, 0, bytes,
+                                  static_cast<std::size_t>(rows), stream),
+                "clearing a frame");
   }
 }
 

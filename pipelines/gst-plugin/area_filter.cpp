@@ -64,8 +64,8 @@ ImageView part_of(const ImageView& view, const Rect& rect) {
   return part(view, rect);
 }
 
-AreaFilter::AreaFilter(RecipePtr recipe, MakeFilter make, CopyFrame copy)
-    : recipe_(std::move(recipe)), make_(std::move(make)), copy_(copy), whole_(make_(*recipe_)) {}
+AreaFilter::AreaFilter(RecipePtr recipe, MakeFilter make, const LeaveFrame& leave)
+    : recipe_(std::move(recipe)), make_(std::move(make)), leave_(leave), whole_(make_(*recipe_)) {}
 
 void AreaFilter::replace(RecipePtr recipe) {
   std::unique_ptr<Filter> whole = make_(*recipe);
@@ -98,9 +98,17 @@ Filter& AreaFilter::region_filter(std::size_t index, const ImageDesc& desc) {
   return *each.filter;
 }
 
+void AreaFilter::leave(const ConstImageView& in, const ImageView& out, void* stream) const {
+  if (recipe_->output_format()) {
+    leave_.clear(out, stream);
+  } else {
+    leave_.copy(in, out, stream);
+  }
+}
+
 void AreaFilter::submit(const ConstImageView& in, const ImageView& out, FrameContext& context) {
   if (areas_.regions_only) {
-    copy_(in, out, context.stream);
+    leave(in, out, context.stream);
     std::size_t index = 0;
     for (const Rect& each : areas_.regions) {
       const Rect rect = fit(each, in.desc, context.field_order);
@@ -114,7 +122,7 @@ void AreaFilter::submit(const ConstImageView& in, const ImageView& out, FrameCon
   if (areas_.split <= 0) return;
   const int columns = static_cast<int>(std::lround(areas_.split * in.desc.width));
   const Rect kept = fit({0, 0, columns, in.desc.height}, in.desc, context.field_order);
-  if (kept.width > 0) copy_(part_of(in, kept), part_of(out, kept), context.stream);
+  if (kept.width > 0) leave(part_of(in, kept), part_of(out, kept), context.stream);
 }
 
 }  // namespace equalux::gst

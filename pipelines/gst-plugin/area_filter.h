@@ -39,9 +39,12 @@ struct FrameAreas {
 
 /// Makes a filter of a recipe, on one backend.
 using MakeFilter = std::function<std::unique_ptr<Filter>(const FilterRecipe& recipe)>;
-using RecipePtr = std::shared_ptr<const FilterRecipe>;
-/// Copies samples of a frame, on the CPU or by enqueuing on a cudaStream_t.
-using CopyFrame = void (*)(const ConstImageView& from, const ImageView& to, void* stream);
+/// What becomes of samples that are not filtered: they are those of the frame, or black where
+/// results have a format of their own. On the CPU, or by enqueuing on a cudaStream_t.
+struct LeaveFrame {
+  void (*copy)(const ConstImageView& from, const ImageView& to, void* stream);
+  void (*clear)(const ImageView& to, void* stream);
+};
 
 /// Runs filters of one kind over parts of frames: one for the whole frame, and one for each region,
 /// with a histogram and a curve of its own. Where regions overlap, the later one is seen; all are
@@ -49,10 +52,10 @@ using CopyFrame = void (*)(const ConstImageView& from, const ImageView& to, void
 class AreaFilter final : public Filter {
  public:
   /// Throws what `make` throws.
-  AreaFilter(RecipePtr recipe, MakeFilter make, CopyFrame copy);
+  AreaFilter(RecipePtr recipe, MakeFilter make, const LeaveFrame& leave);
 
-  /// Filters of another recipe from the next frame on. Throws what making or configuring one
-  /// throws; those before it then stay.
+  /// Filters of another recipe from the next frame on, whose results have the same format. Throws
+  /// what making or configuring one throws; those before it then stay.
   void replace(RecipePtr recipe);
   /// What is filtered of the frames from the next one on.
   void set_areas(const FrameAreas& areas) { areas_ = areas; }
@@ -61,8 +64,7 @@ class AreaFilter final : public Filter {
   [[nodiscard]] bool works_in_place() const override { return whole_->works_in_place(); }
   ImageDesc configure(const ImageDesc& input) override;
   /// `in` and `out` are the same memory only where the whole frame is filtered, by a filter that
-  /// works in place. Allocates where a
-  /// region has another size than in the frame before.
+  /// works in place. Allocates where a region has another size than in the frame before.
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override;
   void reset() override;
 
@@ -72,10 +74,11 @@ class AreaFilter final : public Filter {
     std::unique_ptr<Filter> filter;
   };
   Filter& region_filter(std::size_t index, const ImageDesc& desc);
+  void leave(const ConstImageView& in, const ImageView& out, void* stream) const;
 
   RecipePtr recipe_;
   MakeFilter make_;
-  CopyFrame copy_;
+  LeaveFrame leave_;
   std::unique_ptr<Filter> whole_;
   std::vector<RegionFilter> regional_;
   FrameAreas areas_;

@@ -1,6 +1,10 @@
 #pragma once
 
-#include <glib-object.h>
+#include "element_kind.h"
+
+namespace equalux::gst {
 
 /// The element `equaluxconvolve`: convolution with a small kernel.
-GType gst_equalux_convolve_get_type();
+extern const ElementKind kConvolveElement;
+
+}  // namespace equalux::gst

@@ -61,11 +61,6 @@ int kernel_number(const std::string& name) {
   return static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-std::string text_from(const GValue* value, const char* otherwise) {
-  const char* text = g_value_get_string(value);
-  return text == nullptr ? otherwise : text;
-}
-
 void install_numbers(GObjectClass* klass) {
   g_object_class_install_property(
       klass, kSize,
@@ -129,20 +124,20 @@ void install_convolve_properties(GObjectClass* klass) {
   install_numbers(klass);
 }
 
-bool set_convolve_property(ConvolveSettings& settings, guint id, const GValue* value) {
+bool set_property(ConvolveSettings& settings, guint id, const GValue* value) {
   ConvolveParams& params = settings.params;
   switch (id) {
     case kKernel:
       params.kernel = convolve_kernel_names()[static_cast<std::size_t>(g_value_get_enum(value))];
       break;
     case kWeights:
-      settings.weights = text_from(value, "");
+      settings.weights = text_from(value);
       break;
     case kDivisor:
       params.divisor = text_from(value, "1");
       break;
     case kOffset:
-      params.offset = text_from(value, "");
+      params.offset = text_from(value);
       break;
     case kSize:
       params.size = g_value_get_int(value);
@@ -171,23 +166,20 @@ bool set_convolve_property(ConvolveSettings& settings, guint id, const GValue* v
   return true;
 }
 
-bool get_convolve_property(const ConvolveSettings& settings, guint id, GValue* value) {
+bool get_property(const ConvolveSettings& settings, guint id, GValue* value) {
   const ConvolveParams& params = settings.params;
-  const auto set_text = [value](const std::string& text) {
-    g_value_set_string(value, text.empty() ? nullptr : text.c_str());
-  };
   switch (id) {
     case kKernel:
       g_value_set_enum(value, kernel_number(params.kernel));
       break;
     case kWeights:
-      set_text(settings.weights);
+      set_text(value, settings.weights);
       break;
     case kDivisor:
-      set_text(params.divisor);
+      set_text(value, params.divisor);
       break;
     case kOffset:
-      set_text(params.offset);
+      set_text(value, params.offset);
       break;
     case kSize:
       g_value_set_int(value, params.size);

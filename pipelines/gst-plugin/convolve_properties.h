@@ -21,7 +21,7 @@ struct ConvolveSettings {
 
 void install_convolve_properties(GObjectClass* klass);
 /// False for a number that is none of these properties'.
-bool set_convolve_property(ConvolveSettings& settings, guint id, const GValue* value);
-bool get_convolve_property(const ConvolveSettings& settings, guint id, GValue* value);
+bool set_property(ConvolveSettings& settings, guint id, const GValue* value);
+bool get_property(const ConvolveSettings& settings, guint id, GValue* value);
 
 }  // namespace equalux::gst

@@ -16,6 +16,10 @@ void copy_on_device(const ConstImageView& from, const ImageView& to, void* strea
   copy_planes(from, to, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream));
 }
 
+void clear_on_device(const ImageView& to, void* stream) {
+  clear_planes(to, static_cast<cudaStream_t>(stream));
+}
+
 }  // namespace
 
 AreaProcessor make_device_processor(const RecipePtr& recipe, int device, std::size_t depth) {
@@ -23,7 +27,8 @@ AreaProcessor make_device_processor(const RecipePtr& recipe, int device, std::si
   // The application may use the same device through a copy of the library of its own.
   const CudaOptions options{chosen.number, Launches::separate};
   auto area = std::make_unique<AreaFilter>(
-      recipe, [options](const FilterRecipe& each) { return each.make(options); }, copy_on_device);
+      recipe, [options](const FilterRecipe& each) { return each.make(options); },
+      LeaveFrame{copy_on_device, clear_on_device});
   AreaProcessor made;
   made.filter = area.get();
   std::vector<std::unique_ptr<Filter>> filters;

@@ -90,7 +90,7 @@ class GstCudaMemoryUse final : public CudaMemory {
     return make_cuda_memory_processor(recipe, device_of(context_), depth);
   }
 
-  unsigned map_flags() const override { return GST_MAP_CUDA; }
+  [[nodiscard]] unsigned map_flags() const override { return GST_MAP_CUDA; }
 
   void propose(GstQuery* query) override {
     if (context_ == nullptr) return;

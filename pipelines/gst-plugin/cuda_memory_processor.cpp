@@ -20,6 +20,10 @@ void copy_in_context(const ConstImageView& from, const ImageView& to, void* stre
   copy_planes(from, to, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream));
 }
 
+void clear_in_context(const ImageView& to, void* stream) {
+  clear_planes(to, static_cast<cudaStream_t>(stream));
+}
+
 std::string describe(int device) {
   cudaDeviceProp properties{};
   cuda::check(cudaGetDeviceProperties(&properties, device), "asking for the device's name");
@@ -100,7 +104,8 @@ class CudaMemoryProcessor final : public Processor {
 
 AreaProcessor make_cuda_memory_processor(const RecipePtr& recipe, int device, std::size_t depth) {
   auto area = std::make_unique<AreaFilter>(
-      recipe, [](const FilterRecipe& each) { return each.make(kOptions); }, copy_in_context);
+      recipe, [](const FilterRecipe& each) { return each.make(kOptions); },
+      LeaveFrame{copy_in_context, clear_in_context});
   AreaProcessor made;
   made.filter = area.get();
   made.processor = std::make_unique<CudaMemoryProcessor>(std::move(area), device, depth);

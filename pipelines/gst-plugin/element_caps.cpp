@@ -54,4 +54,13 @@ CapsPtr element_caps(const std::function<bool(PixelFormat)>& accepts, bool with_
   return caps;
 }
 
+CapsPtr without_format(const CapsPtr& caps) {
+  CapsPtr result(gst_caps_copy(caps.get()));
+  for (guint i = 0; i < gst_caps_get_size(result.get()); ++i) {
+    gst_structure_remove_fields(gst_caps_get_structure(result.get(), i), "format", "colorimetry",
+                                "chroma-site", nullptr);
+  }
+  return result;
+}
+
 }  // namespace equalux::gst

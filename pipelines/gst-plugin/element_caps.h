@@ -14,4 +14,7 @@ namespace equalux::gst {
 [[nodiscard]] CapsPtr element_caps(const std::function<bool(PixelFormat)>& accepts,
                                    bool with_cuda_memory);
 
+/// The same caps for pictures of any format and colour.
+[[nodiscard]] CapsPtr without_format(const CapsPtr& caps);
+
 }  // namespace equalux::gst

@@ -1,87 +1,34 @@
 #include "equalize_element.h"
 
-#include <string>
-
 #include "equalize_properties.h"
-#include "equalize_recipe.h"
-#include "filter_element.h"
-#include "filter_properties.h"
-
-struct GstEqualux {
-  GstEqualuxFilter parent;
-  equalux::gst::EqualizeSettings* settings;  // guarded by the object's lock
-};
-struct GstEqualuxClass {
-  GstEqualuxFilterClass parent_class;
-};
-
-G_DEFINE_TYPE(GstEqualux, gst_equalux, gst_equalux_filter_get_type())
+#include "params_recipe.h"
 
 namespace equalux::gst {
 
 namespace {
 
-GstEqualux* self_of(gpointer object) {
-  return G_TYPE_CHECK_INSTANCE_CAST(object, gst_equalux_get_type(), GstEqualux);
-}
+class EqualizeRecipe final : public ParamsRecipe<EqualizeParams> {
+ public:
+  using ParamsRecipe::ParamsRecipe;
 
-RecipePtr recipe(GstEqualuxFilter* filter) {
-  return std::make_shared<EqualizeRecipe>(params_of(*self_of(filter)->settings));
-}
+  [[nodiscard]] bool needs_cuda() const override { return equalux::needs_cuda(params()); }
 
-void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
-  if (id < kFirstOwnProperty) {
-    set_filter_property(object, id, value, spec);
-    return;
+ private:
+  [[nodiscard]] EqualizeParams format_params() const override {
+    EqualizeParams result;
+    result.chain = params().chain;
+    return result;
   }
-  const ObjectLock lock(object);
-  EqualizeSettings& settings = *self_of(object)->settings;
-  const EqualizeSettings before = settings;
-  if (!set_equalize_property(settings, id, value)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  } else if (settings != before) {  // A control source sets the same value for every frame.
-    recipe_changed(GST_EQUALUX_FILTER(object));
-  }
-}
-
-void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
-  if (id < kFirstOwnProperty) {
-    get_filter_property(object, id, value, spec);
-    return;
-  }
-  const ObjectLock lock(object);
-  if (!get_equalize_property(*self_of(object)->settings, id, value)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
-
-void finalize(GObject* object) {
-  delete self_of(object)->settings;
-  G_OBJECT_CLASS(gst_equalux_parent_class)->finalize(object);
-}
+};
 
 }  // namespace
 
+const ElementKind kEqualizeElement{
+    "equalux",
+    "GstEqualux",
+    "Histogram equalizer",
+    "Makes low-contrast video readable: equalizes the value channel of HSV, on the CPU or a GPU",
+    install_equalize_properties,
+    OwnPropertiesOf<EqualizeSettings, EqualizeRecipe>::make};
+
 }  // namespace equalux::gst
-
-static void gst_equalux_class_init(GstEqualuxClass* klass) {
-  using namespace equalux::gst;
-  GObjectClass* object = G_OBJECT_CLASS(klass);
-  object->set_property = set_property;
-  object->get_property = get_property;
-  object->finalize = finalize;
-  install_equalize_properties(object);
-  GST_EQUALUX_FILTER_CLASS(klass)->recipe = recipe;
-
-  GstElementClass* element = GST_ELEMENT_CLASS(klass);
-  gst_element_class_set_static_metadata(
-      element, "Histogram equalizer", "Filter/Effect/Video",
-      "Makes low-contrast video readable: equalizes the value channel of HSV, on the CPU or a GPU",
-      "The equalux maintainers <maintainers@equalux.example>");
-  add_pad_templates(element,
-                    [](equalux::PixelFormat format) { return EqualizeRecipe({}).accepts(format); });
-}
-
-static void gst_equalux_init(GstEqualux* self) {
-  self->settings = new equalux::gst::EqualizeSettings();
-}

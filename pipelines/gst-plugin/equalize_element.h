@@ -1,6 +1,10 @@
 #pragma once
 
-#include <glib-object.h>
+#include "element_kind.h"
+
+namespace equalux::gst {
 
 /// The element `equalux`: histogram equalization of the value channel.
-GType gst_equalux_get_type();
+extern const ElementKind kEqualizeElement;
+
+}  // namespace equalux::gst

@@ -107,15 +107,6 @@ void set_knob(GValue* value, const std::optional<Enum>& knob) {
   g_value_set_enum(value, knob ? static_cast<gint>(*knob) + 1 : 0);
 }
 
-std::string text_from(const GValue* value) {
-  const char* text = g_value_get_string(value);
-  return text == nullptr ? "" : text;
-}
-
-void set_text(GValue* value, const std::string& text) {
-  g_value_set_string(value, text.empty() ? nullptr : text.c_str());
-}
-
 }  // namespace
 
 EqualizeParams params_of(const EqualizeSettings& settings) {
@@ -149,7 +140,7 @@ void install_equalize_properties(GObjectClass* klass) {
   install_launch_shape(klass);
 }
 
-bool set_equalize_property(EqualizeSettings& settings, guint id, const GValue* value) {
+bool set_property(EqualizeSettings& settings, guint id, const GValue* value) {
   EqualizeParams& params = settings.params;
   StagedParams& staged = params.staged;
   switch (id) {
@@ -191,7 +182,7 @@ bool set_equalize_property(EqualizeSettings& settings, guint id, const GValue* v
   return true;
 }
 
-bool get_equalize_property(const EqualizeSettings& settings, guint id, GValue* value) {
+bool get_property(const EqualizeSettings& settings, guint id, GValue* value) {
   const EqualizeParams& params = settings.params;
   const StagedParams& staged = params.staged;
   switch (id) {

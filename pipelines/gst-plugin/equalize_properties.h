@@ -22,7 +22,7 @@ struct EqualizeSettings {
 
 void install_equalize_properties(GObjectClass* klass);
 /// False for a number that is none of these properties'.
-bool set_equalize_property(EqualizeSettings& settings, guint id, const GValue* value);
-bool get_equalize_property(const EqualizeSettings& settings, guint id, GValue* value);
+bool set_property(EqualizeSettings& settings, guint id, const GValue* value);
+bool get_property(const EqualizeSettings& settings, guint id, GValue* value);
 
 }  // namespace equalux::gst

@@ -39,8 +39,8 @@ BufferPoolPtr make_pool(GstCaps* caps, guint size, GstAllocator* allocator) {
 }  // namespace
 
 void FilterStream::propose(GstQuery* query) {
-  // Frames go on in the memory they came in: with padding only to those who know of it.
-  if (in_cuda_memory_ || downstream_video_meta_) {
+  // Frames may go on in the memory they came in: with padding only to those who know of it.
+  if (in_cuda_memory_ || downstream_video_meta_ || converts()) {
     gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   }
   if (in_cuda_memory_) {
@@ -72,7 +72,7 @@ bool FilterStream::decide(GstQuery* query) {
   // cost more than the filter.
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
-  const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&info_));
+  const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&out_info_));
   if (allocator_) {
     if (gst_query_get_n_allocation_params(query) > 0) {
       gst_query_set_nth_allocation_param(query, 0, allocator_.get(), nullptr);

@@ -25,34 +25,52 @@ FilterStream& stream_of(GstBaseTransform* transform) {
   return *GST_EQUALUX_FILTER(transform)->stream;
 }
 
-/// The element's caps with its present properties, all but their sizes.
-CapsPtr allowed_caps(GstEqualuxFilter* self) {
+/// What an element takes and gives with its present properties, of any size.
+struct AllowedCaps {
+  CapsPtr in;
+  CapsPtr out;
+  bool converts = false;  ///< results have another format than their frames
+};
+
+AllowedCaps allowed_caps(GstEqualuxFilter* self) {
   RecipePtr recipe;
   try {
     recipe = recipe_of(self);
   } catch (const std::exception& error) {
     GST_DEBUG_OBJECT(self, "%s", error.what());  // set_caps() will say so where users see it
   }
-  const bool cuda = settings_of(self).backend != Backend::cpu && cuda_memory_starts();
-  return element_caps(
+  const auto output = recipe ? recipe->output_format() : std::nullopt;
+  const bool cuda = !output && settings_of(self).backend != Backend::cpu && cuda_memory_starts();
+  AllowedCaps allowed;
+  allowed.in = element_caps(
       [&](PixelFormat format) {
         return recipe ? recipe->accepts(format) : traits(format).model != ColorModel::real;
       },
       cuda);
+  allowed.converts = output.has_value();
+  allowed.out = output ? element_caps([&](PixelFormat format) { return format == *output; }, false)
+                       : CapsPtr(gst_caps_ref(allowed.in.get()));
+  return allowed;
 }
 
-GstCaps* transform_caps(GstBaseTransform* transform, GstPadDirection, GstCaps* caps,
+CapsPtr intersection(GstCaps* first, const CapsPtr& second) {
+  return CapsPtr(gst_caps_intersect_full(first, second.get(), GST_CAPS_INTERSECT_FIRST));
+}
+
+GstCaps* transform_caps(GstBaseTransform* transform, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
-  const CapsPtr allowed = allowed_caps(GST_EQUALUX_FILTER(transform));
-  CapsPtr result(gst_caps_intersect_full(caps, allowed.get(), GST_CAPS_INTERSECT_FIRST));
-  if (filter != nullptr) {
-    result.reset(gst_caps_intersect_full(filter, result.get(), GST_CAPS_INTERSECT_FIRST));
+  const AllowedCaps allowed = allowed_caps(GST_EQUALUX_FILTER(transform));
+  const bool forward = direction == GST_PAD_SINK;
+  CapsPtr result = intersection(caps, forward ? allowed.in : allowed.out);
+  if (allowed.converts) {
+    result = intersection(without_format(result).get(), forward ? allowed.out : allowed.in);
   }
+  if (filter != nullptr) result = intersection(filter, result);
   return result.release();
 }
 
-gboolean set_caps(GstBaseTransform* transform, GstCaps* in, GstCaps*) {
-  return stream_of(transform).set_caps(in) ? TRUE : FALSE;
+gboolean set_caps(GstBaseTransform* transform, GstCaps* in, GstCaps* out) {
+  return stream_of(transform).set_caps(in, out) ? TRUE : FALSE;
 }
 
 gboolean get_unit_size(GstBaseTransform*, GstCaps* caps, gsize* size) {
@@ -78,6 +96,7 @@ gboolean stop(GstBaseTransform* transform) {
 }
 
 GstFlowReturn submit_input_buffer(GstBaseTransform* transform, gboolean discont, GstBuffer* input) {
+  stream_of(transform).follow_output_format();
   const GstFlowReturn flow = parent()->submit_input_buffer(transform, discont, input);
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) stream_of(transform).count_dropped();
   return flow;
@@ -137,9 +156,11 @@ gboolean filter_meta(GstBaseTransform*, GstQuery*, GType, const GstStructure*) {
   return TRUE;
 }
 
-/// Size and format stay, so every meta stays true.
-gboolean transform_meta(GstBaseTransform*, GstBuffer*, GstMeta*, GstBuffer*) {
-  return TRUE;
+/// The size stays, so every meta stays true, but of colours where the format changes.
+gboolean transform_meta(GstBaseTransform* transform, GstBuffer*, GstMeta* meta, GstBuffer*) {
+  static const GQuark colours = g_quark_from_static_string(GST_META_TAG_VIDEO_COLORSPACE_STR);
+  if (!stream_of(transform).converts()) return TRUE;
+  return gst_meta_api_type_has_tag(meta->info->api, colours) != FALSE ? FALSE : TRUE;
 }
 
 gboolean propose_allocation(GstBaseTransform* transform, GstQuery* decided, GstQuery* query) {
@@ -164,6 +185,7 @@ void set_context(GstElement* element, GstContext* context) {
 void finalize(GObject* object) {
   auto* self = GST_EQUALUX_FILTER(object);
   delete self->stream;
+  delete self->own;
   delete self->changes;
   delete self->report;
   delete self->settings;
@@ -172,13 +194,9 @@ void finalize(GObject* object) {
 
 }  // namespace
 
-void recipe_changed(GstEqualuxFilter* self) {
-  ++self->changes->recipe;
-}
-
 RecipePtr recipe_of(GstEqualuxFilter* self) {
   const ObjectLock lock(self);
-  return GST_EQUALUX_FILTER_GET_CLASS(self)->recipe(self);
+  return self->own->recipe();
 }
 
 FilterSettings settings_of(GstEqualuxFilter* self) {

@@ -6,7 +6,7 @@
 #include <equalux/params.h>
 #include <gst/base/gstbasetransform.h>
 
-#include "filter_recipe.h"
+#include "element_kind.h"
 #include "frame_queue.h"
 
 /// The base of our elements: everything of an element that does not depend on which filter it runs.
@@ -45,6 +45,7 @@ struct PropertyChanges {
 struct GstEqualuxFilter {
   GstBaseTransform parent;
   equalux::gst::FilterSettings* settings;
+  equalux::gst::OwnProperties* own;
   equalux::gst::FilterReport* report;
   equalux::gst::FilterStream* stream;
   equalux::gst::PropertyChanges* changes;
@@ -52,9 +53,7 @@ struct GstEqualuxFilter {
 
 struct GstEqualuxFilterClass {
   GstBaseTransformClass parent_class;
-  /// What the element's own properties ask for. Called with the object's lock held; throws
-  /// Error(usage) where one cannot be read.
-  equalux::gst::RecipePtr (*recipe)(GstEqualuxFilter* self);
+  const equalux::gst::ElementKind* kind;
 };
 
 GType gst_equalux_filter_get_type();
@@ -70,16 +69,12 @@ GST_DEBUG_CATEGORY_EXTERN(equalux_debug);
 
 namespace equalux::gst {
 
-/// To be called by subclasses after each change of a property of theirs: the next frame asks for a
-/// recipe again.
-void recipe_changed(GstEqualuxFilter* self);
-
 /// Installs pad templates for the formats that `accepts` is true for.
 void add_pad_templates(GstElementClass* klass, const std::function<bool(PixelFormat)>& accepts);
 
 /// The properties of this moment.
 [[nodiscard]] FilterSettings settings_of(GstEqualuxFilter* self);
-/// Throws what the class's recipe throws.
+/// What the element's own properties ask for. Throws Error(usage) where one cannot be read.
 [[nodiscard]] RecipePtr recipe_of(GstEqualuxFilter* self);
 
 }  // namespace equalux::gst

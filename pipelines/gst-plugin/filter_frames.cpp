@@ -1,4 +1,5 @@
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "filter_stream.h"
@@ -37,7 +38,7 @@ GstFlowReturn FilterStream::take(BufferPtr in) {
   const FrameFacts facts = facts_of(in.get());
   const bool empty = gst_buffer_get_size(in.get()) == 0;
   const bool gap = GST_BUFFER_FLAG_IS_SET(in.get(), GST_BUFFER_FLAG_GAP);
-  if (empty || gap || !settings_.enabled) {
+  if (empty || (!converts() && (gap || !settings_.enabled))) {
     const CudaScope current = scope();
     if (!queue_) build(desc_);
     queue_->pass(std::move(in));
@@ -49,10 +50,12 @@ GstFlowReturn FilterStream::take(BufferPtr in) {
   if (!queue_ || queue_->desc() != desc) build(desc);
 
   const FrameAreas areas = areas_of(in.get());
-  const bool in_place = areas.whole() && queue_->filter().works_in_place();
+  const bool in_place = !converts() && areas.whole() && queue_->filter().works_in_place();
   BufferPtr out;
-  if (desc != desc_) {
-    // Another layout than the caps tell, as cropped frames have: nobody's pool has such buffers.
+  // Another size than the caps tell, as cropped frames have: nobody's pool has such buffers.
+  if (desc != desc_ && converts()) {
+    out = output_of_size(desc, in.get());
+  } else if (desc != desc_) {
     out.reset(in_place && is_ours(in.get()) ? in.release() : gst_buffer_copy_deep(in.get()));
     if (!out) throw Error(ExitCode::bad_input, "a buffer cannot be copied");
     if (in_place) in.reset();
@@ -75,12 +78,29 @@ GstFlowReturn FilterStream::output_for(GstBuffer* in, BufferPtr& out) {
     return flow;
   }
   const BufferPoolPtr pool(gst_base_transform_get_buffer_pool(transform()));
-  out = cuda_->acquire(pool.get(), info_);
+  out = cuda_->acquire(pool.get(), out_info_);
   if (!out) {
     return GST_PAD_IS_FLUSHING(transform()->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_ERROR;
   }
   klass->copy_metadata(transform(), in, out.get());
   return GST_FLOW_OK;
+}
+
+/// The same for a frame of another size than the caps tell, in memory of its own.
+BufferPtr FilterStream::output_of_size(const ImageDesc& desc, GstBuffer* in) {
+  GstVideoInfo info;
+  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&out_info_);
+  const auto width = static_cast<guint>(desc.width);
+  const auto height = static_cast<guint>(desc.height);
+  if (gst_video_info_set_format(&info, format, width, height) == FALSE) {
+    throw Error(ExitCode::bad_input, "a buffer's video meta tells an impossible size");
+  }
+  BufferPtr out(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
+  if (!out) throw std::bad_alloc();
+  GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(transform(), in, out.get());
+  gst_buffer_add_video_meta_full(out.get(), GST_VIDEO_FRAME_FLAG_NONE, format, width, height,
+                                 GST_VIDEO_INFO_N_PLANES(&info), info.offset, info.stride);
+  return out;
 }
 
 ImageDesc FilterStream::desc_of(GstBuffer* buffer) const {
@@ -100,6 +120,10 @@ ImageDesc FilterStream::desc_of(GstBuffer* buffer) const {
 
 FrameAreas FilterStream::areas_of(GstBuffer* buffer) const {
   FrameAreas areas;
+  if (!settings_.enabled) {
+    areas.regions_only = true;  // and no regions: nothing is filtered
+    return areas;
+  }
   areas.split = settings_.split;
   areas.regions_only = settings_.regions;
   if (!areas.regions_only) return areas;

@@ -73,9 +73,8 @@ void install_picture_properties(GObjectClass* klass) {
       klass, kRegions,
       g_param_spec_boolean(
           "regions", "Regions",
-          "Filter only what region-of-interest metas enclose, each with a histogram "
-          "of its own",
-          FALSE, kLive));
+          "Filter only what region-of-interest metas enclose, each as a picture of its own", FALSE,
+          kLive));
 }
 
 void install_report_properties(GObjectClass* klass) {
@@ -94,28 +93,17 @@ void install_report_properties(GObjectClass* klass) {
                                                      GST_TYPE_STRUCTURE, kReadOnly));
 }
 
-}  // namespace
-
-GType register_enum(const char* type_name, const std::vector<std::string_view>& nicks,
-                    std::span<const char* const> descriptions, bool automatic) {
-  // GObject keeps the table for the life of the program.
-  auto* values = g_new0(GEnumValue, nicks.size() + (automatic ? 2 : 1));
-  std::size_t n = 0;
-  if (automatic) values[n++] = {0, "What fits best", "auto"};
-  for (std::size_t i = 0; i < nicks.size(); ++i, ++n) {
-    values[n].value = static_cast<gint>(n);
-    values[n].value_name = descriptions[i];
-    values[n].value_nick = g_intern_string(std::string(nicks[i]).c_str());
+void set_own_property(GstEqualuxFilter* self, guint id, const GValue* value, GParamSpec* spec) {
+  switch (self->own->set(id, value)) {
+    case PropertyResult::unknown:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID(self, id, spec);
+      break;
+    case PropertyResult::unchanged:  // A control source sets the same value for every frame.
+      break;
+    case PropertyResult::changed:
+      ++self->changes->recipe;
+      break;
   }
-  return g_enum_register_static(type_name, values);
-}
-
-void install_filter_properties(GObjectClass* klass) {
-  klass->set_property = set_filter_property;
-  klass->get_property = get_filter_property;
-  install_backend_properties(klass);
-  install_picture_properties(klass);
-  install_report_properties(klass);
 }
 
 void set_filter_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
@@ -148,7 +136,7 @@ void set_filter_property(GObject* object, guint id, const GValue* value, GParamS
       settings.message_timings = g_value_get_boolean(value) != FALSE;
       break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+      set_own_property(self, id, value, spec);
       return;
   }
   ++self->changes->settings;
@@ -191,8 +179,45 @@ void get_filter_property(GObject* object, guint id, GValue* value, GParamSpec* s
       if (report.last.filtered) g_value_take_boxed(value, timings_structure(report.last).release());
       break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+      if (!self->own->get(id, value)) G_OBJECT_WARN_INVALID_PROPERTY_ID(self, id, spec);
   }
+}
+
+}  // namespace
+
+GType register_enum(const char* type_name, const std::vector<std::string_view>& nicks,
+                    std::span<const char* const> descriptions, bool automatic) {
+  // GObject keeps the table for the life of the program.
+  auto* values = g_new0(GEnumValue, nicks.size() + (automatic ? 2 : 1));
+  std::size_t n = 0;
+  if (automatic) values[n++] = {0, "What fits best", "auto"};
+  for (std::size_t i = 0; i < nicks.size(); ++i, ++n) {
+    values[n].value = static_cast<gint>(n);
+    values[n].value_name = descriptions[i];
+    values[n].value_nick = g_intern_string(std::string(nicks[i]).c_str());
+  }
+  return g_enum_register_static(type_name, values);
+}
+
+std::string text_from(const GValue* value, const char* otherwise) {
+  const char* text = g_value_get_string(value);
+  return text == nullptr ? otherwise : text;
+}
+
+void set_text(GValue* value, const std::string& text) {
+  g_value_set_string(value, text.empty() ? nullptr : text.c_str());
+}
+
+void take_properties(GObjectClass* klass) {
+  klass->set_property = set_filter_property;
+  klass->get_property = get_filter_property;
+}
+
+void install_filter_properties(GObjectClass* klass) {
+  take_properties(klass);
+  install_backend_properties(klass);
+  install_picture_properties(klass);
+  install_report_properties(klass);
 }
 
 }  // namespace equalux::gst

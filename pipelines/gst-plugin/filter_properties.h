@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include <equalux/params.h>
 #include <glib-object.h>
@@ -46,9 +47,14 @@ class ObjectLock {
                                   std::span<const char* const> descriptions,
                                   bool automatic = false);
 
+/// Texts, where null stands for `otherwise`, and an empty one is told as null.
+[[nodiscard]] std::string text_from(const GValue* value, const char* otherwise = "");
+void set_text(GValue* value, const std::string& text);
+
+/// Sets the methods through which properties are set and read, the elements' own too. For each
+/// class before it installs any: GObject lets none inherit them.
+void take_properties(GObjectClass* klass);
 /// Methods and properties of the base class.
 void install_filter_properties(GObjectClass* klass);
-void set_filter_property(GObject* object, guint id, const GValue* value, GParamSpec* spec);
-void get_filter_property(GObject* object, guint id, GValue* value, GParamSpec* spec);
 
 }  // namespace equalux::gst

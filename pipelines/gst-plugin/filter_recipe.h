@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include <equalux/filter.h>
 
@@ -14,8 +15,11 @@ class FilterRecipe {
 
   /// True for the formats that its filters take.
   [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
+  /// The one format of the results, which are of system memory then; nothing where each has that of
+  /// its frame.
+  [[nodiscard]] virtual std::optional<PixelFormat> output_format() const { return std::nullopt; }
   /// True where a property is set that only the CUDA backend has.
-  [[nodiscard]] virtual bool needs_cuda() const = 0;
+  [[nodiscard]] virtual bool needs_cuda() const { return false; }
   /// True where one is set that only the CPU has.
   [[nodiscard]] virtual bool needs_cpu() const { return false; }
   /// Throws Error(usage) for properties that do not go together, or not with that backend.
@@ -24,5 +28,6 @@ class FilterRecipe {
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CpuOptions& options) const = 0;
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CudaOptions& options) const = 0;
 };
+using RecipePtr = std::shared_ptr<const FilterRecipe>;
 
 }  // namespace equalux::gst

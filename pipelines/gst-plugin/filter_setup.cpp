@@ -1,3 +1,4 @@
+#include <cstring>
 #include <utility>
 
 #include <equalux/device.h>
@@ -10,18 +11,44 @@
 /// Caps and properties: which filter runs, where, and on what.
 namespace equalux::gst {
 
-bool FilterStream::set_caps(GstCaps* caps) {
+namespace {
+
+void clear_on_cpu(const ImageView& to, void*) {
+  for (int p = 0; p < traits(to.desc.format).planes; ++p) {
+    for (int y = 0; y < plane_rows(to.desc, p); ++y)
+      std::memset(to.row(p, y), 0, row_bytes(to.desc, p));
+  }
+}
+
+void copy_on_cpu(const ConstImageView& from, const ImageView& to, void*) {
+  copy_image(from, to);
+}
+
+void read_info(GstCaps* caps, GstVideoInfo& info) {
+  if (gst_video_info_from_caps(&info, caps) != FALSE) return;
+  const StringPtr text(gst_caps_to_string(caps));
+  throw Error(ExitCode::bad_input, std::string("caps cannot be read: ") + text.get());
+}
+
+}  // namespace
+
+bool FilterStream::set_caps(GstCaps* in, GstCaps* out) {
   drain();
   return guarded([&] {
            {
              const CudaScope current = scope();
              queue_.reset();
            }
-           read_caps(caps);
+           read_caps(in, out);
            seen_settings_ = element_->changes->settings.load();
            seen_recipe_ = element_->changes->recipe.load();
            settings_ = settings_of(element_);
            recipe_ = recipe_of(element_);
+           if (output_format(*recipe_) != out_format_) {
+             // Set since transform_caps() was asked.
+             gst_base_transform_reconfigure_src(transform());
+             return GST_FLOW_OK;
+           }
            if (in_cuda_memory_) cuda_->ensure_context(settings_.device);
            const CudaScope current = scope();
            build(desc_);
@@ -29,11 +56,9 @@ bool FilterStream::set_caps(GstCaps* caps) {
          }) == GST_FLOW_OK;
 }
 
-void FilterStream::read_caps(GstCaps* caps) {
-  if (gst_video_info_from_caps(&info_, caps) == FALSE) {
-    const StringPtr text(gst_caps_to_string(caps));
-    throw Error(ExitCode::bad_input, std::string("caps cannot be read: ") + text.get());
-  }
+void FilterStream::read_caps(GstCaps* in, GstCaps* out) {
+  read_info(in, info_);
+  read_info(out, out_info_);
   const GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(&info_);
   if (mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE &&
       mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED && mode != GST_VIDEO_INTERLACE_MODE_MIXED) {
@@ -44,9 +69,10 @@ void FilterStream::read_caps(GstCaps* caps) {
   StreamInfo stream;
   read_video_info(info_, stream);
   desc_ = stream.desc;
+  out_format_ = from_gst(GST_VIDEO_INFO_FORMAT(&out_info_)).value_or(desc_.format);
   const char* feature = cuda_memory_feature();
   in_cuda_memory_ = feature != nullptr &&
-                    gst_caps_features_contains(gst_caps_get_features(caps, 0), feature) != FALSE;
+                    gst_caps_features_contains(gst_caps_get_features(in, 0), feature) != FALSE;
 }
 
 void FilterStream::build(const ImageDesc& desc) {
@@ -56,7 +82,7 @@ void FilterStream::build(const ImageDesc& desc) {
   AreaProcessor processor = make_processor();
   const std::size_t depth = settings_.queue_depth;
   const unsigned flags = in_cuda_memory_ ? cuda_->map_flags() : 0;
-  queue_ = std::make_unique<FrameQueue>(info_, desc, std::move(processor), depth, flags);
+  queue_ = std::make_unique<FrameQueue>(info_, out_info_, desc, std::move(processor), depth, flags);
 
   const ImageMemory* memory = queue_->processor().frame_memory();
   allocator_ = memory == nullptr ? nullptr : make_allocator(*memory);
@@ -111,7 +137,7 @@ AreaProcessor FilterStream::make_cpu_area_processor() const {
   const CpuOptions options{settings_.threads};
   auto area = std::make_unique<AreaFilter>(
       recipe_, [options](const FilterRecipe& recipe) { return recipe.make(options); },
-      [](const ConstImageView& from, const ImageView& to, void*) { copy_image(from, to); });
+      LeaveFrame{copy_on_cpu, clear_on_cpu});
   AreaProcessor made;
   made.filter = area.get();
   std::vector<std::unique_ptr<Filter>> filters;
@@ -132,15 +158,59 @@ void FilterStream::take_changes() {
     settings_.message_timings = now.message_timings;
   }
   const unsigned changes = element_->changes->recipe.load();
-  if (std::exchange(seen_recipe_, changes) == changes) return;
+  if (seen_recipe_ == changes) return;
   try {
     RecipePtr recipe = recipe_of(element_);
+    if (output_format(*recipe) != out_format_) return;  // set since follow_output_format()
     const CudaScope current = scope();
     if (queue_) queue_->filter().replace(recipe);
     recipe_ = std::move(recipe);
+    seen_recipe_ = changes;
   } catch (const Error& error) {
-    GST_ELEMENT_WARNING(element_, LIBRARY, SETTINGS, ("%s", error.what()),
-                        ("the parameters before go on"));
+    refuse_changes(error, changes);
+  }
+}
+
+void FilterStream::refuse_changes(const Error& error, unsigned changes) {
+  seen_recipe_ = changes;
+  GST_ELEMENT_WARNING(element_, LIBRARY, SETTINGS, ("%s", error.what()),
+                      ("the parameters before go on"));
+}
+
+void FilterStream::follow_output_format() {
+  const unsigned changes = element_->changes->recipe.load();
+  if (!recipe_ || seen_recipe_ == changes) return;
+  try {
+    const RecipePtr recipe = recipe_of(element_);
+    if (output_format(*recipe) == out_format_) return;  // take_changes() is enough
+    recipe->check(settings_.backend);
+    require_negotiable(*recipe);
+    gst_base_transform_reconfigure_src(transform());
+  } catch (const Error& error) {
+    refuse_changes(error, changes);
+  }
+}
+
+/// Throws Error(usage) where the frames that come cannot become what a recipe makes, or downstream
+/// does not take that. Negotiating in vain would end the stream.
+void FilterStream::require_negotiable(const FilterRecipe& recipe) {
+  const std::string format = gst_video_format_to_string(to_gst(output_format(recipe)));
+  if (in_cuda_memory_) {
+    throw Error(ExitCode::usage, format +
+                                     " is made of frames in system memory only, which "
+                                     "cudadownload before the element gives");
+  }
+  if (!recipe.accepts(desc_.format)) {
+    throw Error(ExitCode::usage, std::string("frames of format ") +
+                                     gst_video_format_to_string(to_gst(desc_.format)) +
+                                     " are not taken with the properties as they are now");
+  }
+  const CapsPtr in(gst_pad_get_current_caps(transform()->sinkpad));
+  const auto* klass = GST_BASE_TRANSFORM_GET_CLASS(element_);
+  const CapsPtr out(klass->transform_caps(transform(), GST_PAD_SINK, in.get(), nullptr));
+  const CapsPtr taken(gst_pad_peer_query_caps(transform()->srcpad, out.get()));
+  if (gst_caps_can_intersect(taken.get(), out.get()) == FALSE) {
+    throw Error(ExitCode::usage, "downstream does not take " + format);
   }
 }
 

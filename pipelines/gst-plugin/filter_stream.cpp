@@ -83,7 +83,13 @@ GstFlowReturn FilterStream::generate(GstBuffer** out) {
   return guarded([&] {
     GstBuffer*& queued = transform()->queued_buf;
     if (queued != nullptr) {
-      const GstFlowReturn flow = take(BufferPtr(std::exchange(queued, nullptr)));
+      BufferPtr buffer(std::exchange(queued, nullptr));
+      if (output_format(*recipe_) != out_format_) {
+        // The property changed while caps were negotiated, which the next buffer has done again.
+        ++dropped_;
+        return GST_FLOW_OK;
+      }
+      const GstFlowReturn flow = take(std::move(buffer));
       if (flow != GST_FLOW_OK) return flow;
     }
     if (pending() > settings_.queue_depth) *out = finish_oldest().release();

@@ -28,8 +28,11 @@ class FilterStream {
 
   bool start();
   void stop();
-  /// Fixes size, format and memory of what comes, and makes the filter.
-  bool set_caps(GstCaps* caps);
+  /// Fixes size, format and memory of what comes and of what goes, and makes the filter.
+  bool set_caps(GstCaps* in, GstCaps* out);
+  /// Before a buffer is taken: has caps negotiated again where properties now ask for results of
+  /// another format. Where that cannot be, a warning says why.
+  void follow_output_format();
 
   /// Takes the buffer that the base class holds, if there is one, and returns the oldest finished
   /// one once more than queue-depth are under way.
@@ -46,19 +49,26 @@ class FilterStream {
 
   /// What queue-depth adds to the pipeline's latency; 0 where the rate is not known. Any thread.
   [[nodiscard]] GstClockTime latency() const { return latency_; }
-  [[nodiscard]] const GstVideoInfo& info() const { return info_; }
+  /// True where results have a format of their own, whatever that of the frames.
+  [[nodiscard]] bool converts() const { return recipe_ && recipe_->output_format(); }
   [[nodiscard]] CudaMemory* cuda() { return cuda_.get(); }
 
  private:
-  void read_caps(GstCaps* caps);
+  void read_caps(GstCaps* in, GstCaps* out);
   void build(const ImageDesc& desc);
   [[nodiscard]] AreaProcessor make_processor();
   [[nodiscard]] AreaProcessor make_cpu_area_processor() const;
   void take_changes();
+  void refuse_changes(const Error& error, unsigned changes);
+  void require_negotiable(const FilterRecipe& recipe);
+  [[nodiscard]] PixelFormat output_format(const FilterRecipe& recipe) const {
+    return recipe.output_format().value_or(desc_.format);
+  }
   void follow_context(GstBuffer* buffer);
 
   GstFlowReturn take(BufferPtr in);
   [[nodiscard]] GstFlowReturn output_for(GstBuffer* in, BufferPtr& out);
+  [[nodiscard]] BufferPtr output_of_size(const ImageDesc& desc, GstBuffer* in);
   [[nodiscard]] ImageDesc desc_of(GstBuffer* buffer) const;
   [[nodiscard]] FrameAreas areas_of(GstBuffer* buffer) const;
   [[nodiscard]] FrameFacts facts_of(GstBuffer* buffer);
@@ -76,7 +86,9 @@ class FilterStream {
   std::unique_ptr<CudaMemory> cuda_;  // null in builds without
 
   GstVideoInfo info_{};
+  GstVideoInfo out_info_{};
   ImageDesc desc_;                // of the caps
+  PixelFormat out_format_{};      // of the caps of results
   bool in_cuda_memory_ = false;   // the caps say so
   bool on_device_ = false;        // system memory, filtered on a GPU
   bool downstream_pool_ = false;  // downstream offers memory of a kind of its own

@@ -44,14 +44,16 @@ struct FrameQueue::Job {
   bool filtered = false;
 };
 
-FrameQueue::FrameQueue(const GstVideoInfo& info, const ImageDesc& desc, AreaProcessor processor,
-                       std::size_t depth, unsigned map_flags)
-    : info_(info),
+FrameQueue::FrameQueue(const GstVideoInfo& in_info, const GstVideoInfo& out_info,
+                       const ImageDesc& desc, AreaProcessor processor, std::size_t depth,
+                       unsigned map_flags)
+    : in_info_(in_info),
+      out_info_(out_info),
       desc_(desc),
       map_flags_(map_flags),
       frames_(desc, 2 * (depth + 2), true),
       processor_(std::move(processor)) {
-  processor_.processor->configure(desc);
+  out_desc_ = processor_.processor->configure(desc);
 }
 
 FrameQueue::~FrameQueue() {
@@ -66,10 +68,10 @@ void FrameQueue::push(BufferPtr in, BufferPtr out, const FrameAreas& areas,
   job->out = std::move(out);
   job->filtered = true;
   if (job->in) {
-    job->in_map.emplace(info_, job->in.get(), GST_MAP_READ | map_flags_);
-    job->out_map.emplace(info_, job->out.get(), GST_MAP_WRITE | map_flags_);
+    job->in_map.emplace(in_info_, job->in.get(), GST_MAP_READ | map_flags_);
+    job->out_map.emplace(out_info_, job->out.get(), GST_MAP_WRITE | map_flags_);
   } else {
-    job->out_map.emplace(info_, job->out.get(), GST_MAP_READ | GST_MAP_WRITE | map_flags_);
+    job->out_map.emplace(out_info_, job->out.get(), GST_MAP_READ | GST_MAP_WRITE | map_flags_);
   }
   FramePtr from = frames_.acquire();
   FramePtr to = frames_.acquire();
@@ -80,7 +82,7 @@ void FrameQueue::push(BufferPtr in, BufferPtr out, const FrameAreas& areas,
   from->field_order = facts.field_order;
   from->captured = Clock::now();
   from->timings.dropped_before = facts.dropped_before;
-  to->target = writable_view_of(job->out_map->frame(), desc_);
+  to->target = writable_view_of(job->out_map->frame(), out_desc_);
   to->image = to->target;
   jobs_.push_back(std::move(job));
 

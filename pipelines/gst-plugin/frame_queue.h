@@ -37,18 +37,19 @@ struct FinishedFrame {
 /// context of its own, that is current in every call.
 class FrameQueue {
  public:
-  /// Room for `depth` frames between push() and pop(), and one more. Buffers are mapped as `info`
-  /// says, with `map_flags` beside reading and writing. Throws what configuring the filter throws.
-  FrameQueue(const GstVideoInfo& info, const ImageDesc& desc, AreaProcessor processor,
-             std::size_t depth, unsigned map_flags);
+  /// Room for `depth` frames between push() and pop(), and one more. Buffers are mapped as
+  /// `in_info` and `out_info` say, with `map_flags` beside reading and writing. Throws what
+  /// configuring the filter throws.
+  FrameQueue(const GstVideoInfo& in_info, const GstVideoInfo& out_info, const ImageDesc& desc,
+             AreaProcessor processor, std::size_t depth, unsigned map_flags);
   /// Waits for what is under way, and drops it.
   ~FrameQueue();
   FrameQueue(const FrameQueue&) = delete;
   FrameQueue& operator=(const FrameQueue&) = delete;
 
   /// Filters `in` into `out`; one and the same, for which `in` is null, where every pixel is
-  /// filtered and the filter works in place. Throws where a buffer cannot be mapped or the device fails; the queue can then only
-  /// be destroyed.
+  /// filtered and the filter works in place. Throws where a buffer cannot be mapped or the device
+  /// fails; the queue can then only be destroyed.
   void push(BufferPtr in, BufferPtr out, const FrameAreas& areas, const FrameFacts& facts);
   /// A buffer that goes on untouched, in its turn.
   void pass(BufferPtr buffer);
@@ -56,6 +57,7 @@ class FrameQueue {
   FinishedFrame pop();
 
   [[nodiscard]] std::size_t size() const { return jobs_.size(); }
+  /// Of the frames that go in.
   [[nodiscard]] const ImageDesc& desc() const { return desc_; }
   [[nodiscard]] AreaFilter& filter() { return *processor_.filter; }
   [[nodiscard]] const Processor& processor() const { return *processor_.processor; }
@@ -64,8 +66,10 @@ class FrameQueue {
   struct Job;
   void collect_oldest();
 
-  GstVideoInfo info_;
+  GstVideoInfo in_info_;
+  GstVideoInfo out_info_;
   ImageDesc desc_;
+  ImageDesc out_desc_;
   unsigned map_flags_;
   FramePool frames_;  // borrowed memory; outlives the processor's use of them
   AreaProcessor processor_;

@@ -4,6 +4,7 @@
 #include "convolve_element.h"
 #include "cuda_memory.h"
 #include "equalize_element.h"
+#include "vessel_element.h"
 
 /// The plugin: registers its elements, on machines without a GPU too.
 
@@ -11,18 +12,23 @@ GST_DEBUG_CATEGORY(equalux_debug);
 #define GST_CAT_DEFAULT equalux_debug
 
 static gboolean plugin_init(GstPlugin* plugin) {
+  using namespace equalux::gst;
   GST_DEBUG_CATEGORY_INIT(equalux_debug, "equalux", 0, "equalux video filters");
-  if (equalux::gst::cuda_memory_feature() != nullptr) {
+  if (cuda_memory_feature() != nullptr) {
     // Whether the pads have CUDA memory, which the registry remembers, depends on the driver.
     gst_plugin_add_dependency_simple(plugin, nullptr, "/dev", "nvidia0",
                                      GST_PLUGIN_DEPENDENCY_FLAG_NONE);
   }
-  return gst_element_register(plugin, "equalux", GST_RANK_NONE, gst_equalux_get_type()) != FALSE &&
-         gst_element_register(plugin, "equaluxconvolve", GST_RANK_NONE,
-                              gst_equalux_convolve_get_type()) != FALSE;
+  for (const ElementKind* kind : {&kEqualizeElement, &kConvolveElement, &kVesselElement}) {
+    if (gst_element_register(plugin, kind->name, GST_RANK_NONE, register_element_type(*kind)) ==
+        FALSE) {
+      return FALSE;
+    }
+  }
+  return TRUE;
 }
 
 #define PACKAGE "equalux"
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, equalux,
-                  "Histogram equalization of video on the CPU and on NVIDIA GPUs", plugin_init,
-                  EQUALUX_VERSION, "Apache-2.0", "equalux", "https://equalux.example")
+                  "Video filters on the CPU and on NVIDIA GPUs: equalization, convolution, vessels",
+                  plugin_init, EQUALUX_VERSION, "Apache-2.0", "equalux", "https://equalux.example")

@@ -23,7 +23,7 @@ class CpuConvolveFilter : public Filter {
     }
   }
 
-  bool accepts(PixelFormat format) const override {
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
     const ImageDesc desc{format, 1, 1};
     return violations(params_, Backend::cpu, &desc).empty();
   }
@@ -36,7 +36,7 @@ class CpuConvolveFilter : public Filter {
     return input;
   }
 
-  bool works_in_place() const override { return false; }
+  [[nodiscard]] bool works_in_place() const override { return false; }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     if (in.desc != desc_ || out.desc != desc_) {

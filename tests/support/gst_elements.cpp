@@ -84,6 +84,7 @@ void load_plugin() {
 }
 
 Stream stream_of(PixelFormat format, int width, int height, const std::string& more_caps) {
+  gst::start_up();
   Stream stream{};
   const std::string text = std::string("video/x-raw,format=") +
                            gst_video_format_to_string(gst::to_gst(format)) +
@@ -106,7 +107,7 @@ gst::BufferPtr picture(const Stream& stream, std::uint32_t seed, Layout layout, 
     const Map map(buffer.get(), stream, GST_MAP_READWRITE);
     fill(map.view(), content, seed);
   }
-  GST_BUFFER_PTS(buffer.get()) = seed * 40 * GST_MSECOND;
+  GST_BUFFER_PTS(buffer.get()) = GstClockTime{seed} * 40 * GST_MSECOND;
   GST_BUFFER_DURATION(buffer.get()) = 40 * GST_MSECOND;
   return buffer;
 }
@@ -125,8 +126,7 @@ std::vector<std::uint8_t> filtered(GstBuffer* buffer, const Stream& stream,
 std::vector<std::uint8_t> filtered(GstBuffer* buffer, const Stream& stream, Filter& filter,
                                    FieldOrder field_order) {
   const Map map(buffer, stream, GST_MAP_READ);
-  Image result(stream.desc);
-  filter.configure(stream.desc);
+  Image result(filter.configure(stream.desc));
   FrameContext context;
   context.field_order = field_order;
   filter.submit(map.view(), result.view(), context);
@@ -146,7 +146,7 @@ void Harness::set_caps(const Stream& stream) {
 }
 
 GstElement* Harness::equalux() const {
-  for (const char* name : {"equalux", "equaluxconvolve"}) {
+  for (const char* name : {"equalux", "equaluxconvolve", "equaluxvessel"}) {
     const gst::ElementPtr element(gst_harness_find_element(harness_, name));
     if (element) return element.get();
   }
