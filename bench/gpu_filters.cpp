@@ -1,7 +1,9 @@
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <equalux/convolve.h>
 #include <equalux/device.h>
@@ -9,7 +11,10 @@
 #include <equalux/hessian.h>
 #include <nlohmann/json.hpp>
 
+#include "cuda/cuda_processor.h"
+#include "frame_pool.h"
 #include "npp_filter.h"
+#include "support/bench_frames.h"
 #include "support/device_bench.h"
 #include "support/json_file.h"
 
@@ -131,6 +136,55 @@ void add_eigenvalues(Json& results) {
   }
 }
 
+/// Classes of a frame, painted over it.
+void add_vessels(Json& results) {
+  for (const auto& [width, height] :
+       std::array<std::array<int, 2>, 3>{{{700, 605}, {2240, 1488}, {3540, 2336}}}) {
+    const ImageDesc desc{PixelFormat::bgr, width, height};
+    const auto bytes = static_cast<double>(tight_bytes(desc));
+    VesselParams vessel;
+    for (const VesselOutput output : {VesselOutput::mask, VesselOutput::overlay}) {
+      vessel.output = output;
+      const double written = output == VesselOutput::mask ? bytes / 3 : bytes;
+      results.push_back(result("vessel sigmas 2,3,4 " + std::string(enum_name(output)),
+                               "production", desc, time_filter(vessel, desc), bytes + written));
+    }
+    results.push_back(
+        result("shapes", "production", desc, time_filter(ShapesParams{}, desc), 2 * bytes));
+  }
+}
+
+/// A frame from pinned memory through a filter and back, with nothing beside it, buffers ready.
+template <typename Params>
+void add_host_to_host(Json& results, const char* name, const Params& params, const ImageDesc& desc,
+                      const CudaDevice& device) {
+  std::vector<std::unique_ptr<Filter>> filters;
+  filters.push_back(make_cuda_filter(params, {device.number}));
+  const auto processor = make_cuda_processor(std::move(filters), device, 1);
+  const ImageDesc output = processor->configure(desc);
+  FramePool inputs(desc, 1, 1, *processor->frame_memory());
+  FramePool outputs(output, 1, 1, *processor->frame_memory());
+  std::vector<double> times;
+  for (int i = 0; i < 250; ++i) {
+    FramePtr in = inputs.acquire();
+    if (i == 0) copy_image(natural_frames(desc, 1).front().view(), in->pixels.view());
+    FramePtr out = outputs.acquire();
+    const Clock::time_point start = Clock::now();
+    processor->submit(std::move(in), std::move(out), false, false);
+    out = processor->collect(true);
+    if (i >= 50) times.push_back(milliseconds(Clock::now() - start) * 1000.0);
+  }
+  const double us = median(times);
+  std::printf("%-34s %-16s %-6s %5dx%-5d %9.2f us\n", name, "host to host",
+              std::string(to_string(desc.format)).c_str(), desc.width, desc.height, us);
+  results.push_back({{"filter", name},
+                     {"mode", "host to host"},
+                     {"format", to_string(desc.format)},
+                     {"width", desc.width},
+                     {"height", desc.height},
+                     {"us", us}});
+}
+
 int measure(const char* path) {
   const CudaDevice device = choose_cuda_device(-1);
   cuda::check(cudaSetDevice(device.number), "choosing the device");
@@ -139,6 +193,13 @@ int measure(const char* path) {
   Json results = Json::array();
   add_convolutions(results);
   add_eigenvalues(results);
+  add_vessels(results);
+  for (const auto& [width, height] :
+       std::array<std::array<int, 2>, 3>{{{700, 605}, {2240, 1488}, {3540, 2336}}}) {
+    const ImageDesc desc{PixelFormat::bgr, width, height};
+    add_host_to_host(results, "eigenvalues sigma 2", HessianParams{}, desc, device);
+    add_host_to_host(results, "vessel sigmas 2,3,4 mask", VesselParams{}, desc, device);
+  }
   const Json json{{"device", device.name},
                   {"runtime", CUDART_VERSION},
                   {"device_copy_tb_s", most.device_copy_tb_s},

@@ -72,14 +72,4 @@ std::unique_ptr<Filter> make_cuda_filter(const HessianParams& params, const Cuda
   return std::make_unique<CudaHessianFilter>(params, device);
 }
 
-std::unique_ptr<Filter> make_cuda_filter(const VesselParams& params, const CudaOptions&) {
-  validate(params, Backend::cuda);
-  throw Error(ExitCode::unavailable, "vessel has no CUDA backend yet");
-}
-
-std::unique_ptr<Filter> make_cuda_filter(const ShapesParams& params, const CudaOptions&) {
-  validate(params, Backend::cuda);
-  throw Error(ExitCode::unavailable, "shapes has no CUDA backend yet");
-}
-
 }  // namespace equalux

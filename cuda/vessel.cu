@@ -72,17 +72,18 @@ __global__ void __launch_bounds__(kTileThreads, 2)
     vessel_kernel(const __grid_constant__ LevelSource in, const ScaleWeights* weights, int scales,
                   VesselRule rule, const __grid_constant__ TileShape shape, DeviceClasses out) {
   extern __shared__ __align__(16) float shared[];
-  __shared__ ScaleWeights w[kMostScales];
+  __shared__ std::uint32_t held[kMostScales * sizeof(ScaleWeights) / 4];
+  const auto* const w = reinterpret_cast<const ScaleWeights*>(held);
   const TileMemory memory(shape, shared);
   const int x = static_cast<int>(blockIdx.x) * shape.width;
   const int y = static_cast<int>(blockIdx.y) * shape.rows;
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
-  static_assert(sizeof(ScaleWeights) % sizeof(float) == 0);
-  const int words = static_cast<int>(sizeof(ScaleWeights) / sizeof(float)) * (scales + 1);
+  static_assert(sizeof(ScaleWeights) % 4 == 0);
+  const int words = static_cast<int>(sizeof(ScaleWeights) / 4) * (scales + 1);
   for (int i = static_cast<int>(threadIdx.x); i < words; i += kTileThreads)
-    reinterpret_cast<std::uint32_t*>(w)[i] = reinterpret_cast<const std::uint32_t*>(weights)[i];
+    held[i] = reinterpret_cast<const std::uint32_t*>(weights)[i];
   if constexpr (kLevels) load_levels(in, shape, memory.levels, x, y);
   __syncthreads();
 #pragma unroll 1

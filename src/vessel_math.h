@@ -92,6 +92,19 @@ EQUALUX_HD float within_line(float sign, float light, float own_level, float mea
   return static_cast<std::int64_t>(4 * largest_sigma * largest_sigma + 0.5);
 }
 
+/// The dark surround of a photograph through a round opening: a pixel is dark at or below
+/// max(kDarkestSurround, p / kSurroundShare), p the level that nine tenths of the pixels of every
+/// kSurroundRowStep-th row do not exceed. Brightness is max(r, g, b), or luma.
+inline constexpr int kDarkestSurround = 10;  ///< what cameras make of black
+inline constexpr int kSurroundShare = 6;
+inline constexpr int kSurroundRowStep = 4;
+
+/// Pixels by which the surround grows, so that its rim is no line: a mask that reaches three sigmas
+/// beyond a rim sees nothing of it.
+[[nodiscard]] inline int surround_margin(double largest_sigma) {
+  return static_cast<int>(3 * largest_sigma + 0.5);
+}
+
 /// 2 where the measure begins a vessel, 1 where it continues one, else 0.
 EQUALUX_HD std::uint8_t vessel_class(float measure, float low, float high) {
   return static_cast<std::uint8_t>((measure >= low ? 1 : 0) + (measure >= high ? 1 : 0));

@@ -10,6 +10,7 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
+#include "hessian.h"
 #include "hessian_weights.h"
 #include "support/device_filter.h"
 
@@ -133,6 +134,32 @@ TEST_F(CudaHessian, FloatFrames) {
       device_in.upload(in.view());
       cuda->submit(device_in.view(), device_out.view(), context);
       EXPECT_EQ(test::count_differences(expected.view(), device_out.download().view()), 0U);
+    }
+  }
+}
+
+/// Blocks with little shared memory have small tiles, and at last none for levels.
+TEST_F(CudaHessian, DevicesWithLittleSharedMemory) {
+  const ImageDesc desc{PixelFormat::bgr, 331, 75};
+  Image in(desc);
+  test::fill(in.view(), Content::noise, 7);
+  for (const double sigma : {2.0, 6.0, 15.0}) {
+    const auto cpu = make_cpu_filter(scale(sigma), {1});
+    Image expected(cpu->configure(desc));
+    FrameContext context;
+    cpu->submit(in.view(), expected.view(), context);
+    for (const std::size_t most : {16384U, 30000U, 49152U, 66000U, 102400U}) {
+      test::DeviceImage device_in(desc);
+      test::DeviceImage device_out(expected.view().desc);
+      device_in.upload(in.view());
+      const cuda::HessianKernel kernel(
+          hessian_weights(HessianDerivative::gaussian, sigma, HessianParams{}.truncate), desc.width,
+          desc.height, most);
+      const ImageView out = device_out.view();
+      kernel.enqueue(cuda::LevelSource::of(device_in.view(), HessianChannel::luma),
+                     {out.data[0], out.data[1], out.stride[0], out.stride[1]}, nullptr);
+      EXPECT_EQ(test::count_differences(expected.view(), device_out.download().view()), 0U)
+          << sigma << " " << most;
     }
   }
 }

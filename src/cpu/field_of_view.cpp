@@ -4,13 +4,10 @@
 #include <array>
 
 #include "cpu/rgb_layout.h"
+#include "vessel_math.h"
 
 namespace equalux {
 namespace {
-
-constexpr int kDarkest = 10;  // what cameras make of black
-constexpr int kShare = 6;
-constexpr int kRowStep = 4;
 
 void brightness(const ConstImageView& in, int y, int begin, int end, std::uint8_t* out) {
   const std::uint8_t* pixel = in.row(0, y);
@@ -45,7 +42,7 @@ bool SurroundFinder::find(const ConstImageView& in) {
     }
   }
   // Most frames end here, without a look at their pixels.
-  if (corner > 255 / kShare) return false;
+  if (corner > 255 / kSurroundShare) return false;
   const int dark = dark_level(in);
   if (corner > dark) return false;
   mark_surround(in, dark);
@@ -57,7 +54,7 @@ bool SurroundFinder::find(const ConstImageView& in) {
 int SurroundFinder::dark_level(const ConstImageView& in) {
   std::array<std::int64_t, 256> counts{};
   std::int64_t pixels = 0;
-  for (int y = 0; y < desc_.height; y += kRowStep) {
+  for (int y = 0; y < desc_.height; y += kSurroundRowStep) {
     brightness(in, y, 0, desc_.width, levels_.data());
     for (const std::uint8_t level : levels_)
       ++counts[level];
@@ -66,9 +63,9 @@ int SurroundFinder::dark_level(const ConstImageView& in) {
   std::int64_t below = 0;
   for (int level = 0; level < 256; ++level) {
     below += counts[static_cast<std::size_t>(level)];
-    if (10 * below >= 9 * pixels) return std::max(kDarkest, level / kShare);
+    if (10 * below >= 9 * pixels) return std::max(kDarkestSurround, level / kSurroundShare);
   }
-  return kDarkest;
+  return kDarkestSurround;
 }
 
 void SurroundFinder::mark_surround(const ConstImageView& in, int dark) {

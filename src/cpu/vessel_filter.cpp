@@ -16,9 +16,6 @@
 namespace equalux {
 namespace {
 
-/// A mask that reaches so many sigmas beyond a rim sees nothing of it.
-constexpr double kRimSigmas = 3;
-
 /// Rows that a tile keeps while its scales pass.
 enum ResultRow : std::size_t { kFirst, kSecond, kMeasure, kLight, kGain, kOwnLevel, kResultRows };
 
@@ -60,7 +57,7 @@ class CpuVesselFilter final : public Filter {
     ground_.resize(static_cast<std::size_t>(input.width));
     field_of_view_.reset();
     if (params_.mask == FieldOfView::automatic && traits(input.format).model != ColorModel::real) {
-      field_of_view_.emplace(input, static_cast<int>(kRimSigmas * largest_sigma_ + 0.5));
+      field_of_view_.emplace(input, surround_margin(largest_sigma_));
     }
     colours_ = vessel_colours(input.matrix, input.range);
     in_desc_ = input;
