@@ -16,8 +16,13 @@ namespace {
 
 constexpr int kWords = kLaneBytes / 4;
 constexpr int kWarps = 4;   // of a block; each has rows of its own
-constexpr int kBlocks = 5;  // on a multiprocessor at once
-constexpr int kRing = 3;    // rows of a warp in shared memory
+
+#ifndef X_B
+#define X_B 5
+#define X_R 3
+#endif
+constexpr int kBlocks = X_B;  // on a multiprocessor at once
+constexpr int kRing = X_R;    // rows of a warp in shared memory
 
 struct Conv3x3Params {
   BytePlane plane;
@@ -63,6 +68,7 @@ __device__ __forceinline__ std::uint32_t finish(std::int32_t (&sum)[4], const Co
 template <int kGranule>
 __device__ __forceinline__ void store(std::uint8_t* to, const std::uint32_t (&levels)[kWords],
                                       int valid) {
+  if (valid <= 0) return;
   if (kGranule == 16 && valid >= kLaneBytes) {
     const uint4 all{levels[0], levels[1], levels[2], levels[3]};
     *reinterpret_cast<uint4*>(to) = all;
@@ -104,11 +110,11 @@ __global__ void __launch_bounds__(kWarp* kWarps, kBlocks)
   std::uint8_t* to = p.plane.out + begin * p.plane.out_stride + x;
   const std::uint32_t kept = p.plane.kept < 0 ? 0 : 0xFFU << (8 * p.plane.kept);
   const auto bias = static_cast<std::int32_t>(p.start);
-  Tile<kStep, kGranule> tile(p.plane, p.outside, left, lane, begin - 1);
+  const Tile<kStep, kGranule> tile(p.plane, p.outside, left, lane);
 
-#pragma unroll 1
+#pragma unroll
   for (int i = 0; i < kRing - 1; ++i) {
-    if (begin - 1 + i <= end) tile.load(ring[i]);
+    tile.load(ring[i], begin - 1 + i);
     copies_commit();
   }
   std::int32_t two_rows[kLaneBytes];  // of results: the row above has had two of its three rows
@@ -127,7 +133,8 @@ __global__ void __launch_bounds__(kWarp* kWarps, kBlocks)
       if (y > end) return;
       copies_wait<kRing - 2>();
       __syncwarp();  // row y is here for all lanes, and all have read the row before
-      if (y + kRing - 1 <= end) tile.load(ring[(i + kRing - 1) % kRing]);
+      // Some rows behind the last are loaded in vain, which costs less than to ask.
+      tile.load(ring[(i + kRing - 1) % kRing], y + kRing - 1);
       copies_commit();
       TileRow& row = ring[i];
       tile.mend_sides(row, y);

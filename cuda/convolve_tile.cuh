@@ -26,7 +26,7 @@ struct alignas(16) TileRow {
 template <int kStep, int kGranule>
 class Tile {
  public:
-  __device__ Tile(const BytePlane& plane, Outside outside, int begin, int lane, int first_row)
+  __device__ Tile(const BytePlane& plane, Outside outside, int begin, int lane)
       : plane_(plane),
         outside_(outside),
         begin_(begin),
@@ -38,23 +38,19 @@ class Tile {
                                         : 0),
         edge_(begin == 0 || kTile + kStep > valid_),
         ragged_(valid_ < kTile + TileRow::kSide && valid_ % kLaneBytes != 0),
-        next_(plane.in + first_row * plane.in_stride + begin),
-        y_(first_row) {}
+        before_(border_index(-1, plane.rows, outside.border)),
+        after_(border_index(plane.rows, plane.rows, outside.border)),
+        first_(plane.in + begin) {}
 
-  /// Starts to load the next row, which may be outside, and the bytes to both sides that the plane
-  /// has.
-  __device__ void load(TileRow& to) {
-    const std::uint8_t* row = next_;
-    next_ += plane_.in_stride;
-    const int y = y_++;
-    if (y < 0 || y >= plane_.rows) {
-      const int index = border_index(y, plane_.rows, outside_.border);
-      if (index < 0) {
-        fill(to);
-        return;
-      }
-      row = plane_.in + index * plane_.in_stride + begin_;
+  /// Starts to load row y, from -1 to the row behind the last (or any after it), and the bytes to
+  /// both sides that the plane has.
+  __device__ void load(TileRow& to, int y) const {
+    const int index = y < 0 ? before_ : y >= plane_.rows ? after_ : y;
+    if (index < 0) {
+      fill(to);
+      return;
     }
+    const std::uint8_t* row = first_ + index * plane_.in_stride;
     if constexpr (kGranule == 16) {
       const int at = lane_ * kLaneBytes;
       if (ragged_) {
@@ -71,7 +67,7 @@ class Tile {
 
   /// Writes the pixels outside to the left and right of row y, which is here. For all lanes.
   __device__ void mend_sides(TileRow& row, int y) const {
-    if (!edge_ || border_index(y, plane_.rows, outside_.border) < 0) return;
+    if (!edge_ || (y < 0 && before_ < 0) || (y >= plane_.rows && after_ < 0)) return;
     if (lane_ < 2 * kStep) {
       const bool before = lane_ < kStep;
       const int pixel = before ? -1 : plane_.width;
@@ -126,8 +122,9 @@ class Tile {
   int side_valid_;  // how many of them the plane has
   bool edge_;
   bool ragged_;  // 16 bytes of a lane begin in the plane and end outside
-  const std::uint8_t* next_;
-  int y_;
+  int before_;   // rows that stand for the one above the plane and the one below; -1: the constant
+  int after_;
+  const std::uint8_t* first_;
 };
 
 }  // namespace equalux::cuda

@@ -1,12 +1,12 @@
-#include "cuda/cuda_processor.h"
-
 #include <cstdlib>
 #include <string>
 
+#include <equalux/convolve.h>
+#include <equalux/error.h>
+#include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
-#include <equalux/error.h>
-
+#include "cuda/cuda_processor.h"
 #include "frame_pool.h"
 #include "run.h"
 #include "support/device_image.h"
@@ -75,8 +75,48 @@ TEST_F(CudaProcessor, FiltersInARowAndNoneAtAll) {
     }
     const auto cpu = make_cpu_processor(std::move(filters), 1);
     const auto cuda = make(3, count);
-    EXPECT_EQ(frames_through(*cuda, 20),
-              frames_through(*cpu, 20));
+    EXPECT_EQ(frames_through(*cuda, 20), frames_through(*cpu, 20));
+  }
+}
+
+/// The filters of a chain, for one backend.
+std::vector<std::unique_ptr<Filter>> chain_of(const std::string& names, bool cuda, int device) {
+  std::vector<std::unique_ptr<Filter>> filters;
+  const auto add = [&](const auto& params) {
+    filters.push_back(cuda ? make_cuda_filter(params, {device}) : make_cpu_filter(params, {1}));
+  };
+  for (const char name : names) {
+    if (name == 'e') add(EqualizeParams{});
+    if (name == 'g') {
+      ConvolveParams params;
+      params.kernel = "gaussian";
+      params.sigma = 1.2;
+      add(params);
+    }
+    if (name == 's') {
+      ConvolveParams params;
+      params.kernel = "sharpen";
+      add(params);
+    }
+    if (name == 'v') {
+      VesselParams params;
+      params.low = 0.02;
+      params.output = VesselOutput::overlay;
+      add(params);
+    }
+    if (name == 'm') add(VesselParams{});
+    if (name == 'l') add(HessianParams{});
+    if (name == 'f') add(ShapesParams{});
+  }
+  return filters;
+}
+
+/// Frames stay on the device between filters, some of which change their format.
+TEST_F(CudaProcessor, FiltersOfEveryFamilyInAnyOrder) {
+  for (const char* names : {"egv", "vge", "sl", "em", "mg", "fes", "gsegsvfegsm"}) {
+    const auto cpu = make_cpu_processor(chain_of(names, false, 0), 1);
+    const auto cuda = make_cuda_processor(chain_of(names, true, device_.number), device_, 3);
+    EXPECT_EQ(frames_through(*cuda, 12), frames_through(*cpu, 12)) << names;
   }
 }
 
@@ -146,7 +186,8 @@ TEST_F(CudaProcessor, MakingAndLeavingManyLosesNoDeviceMemory) {
   EXPECT_GE(free_late + (std::size_t{4} << 20), free_early);
 }
 
-/// With little memory left the processor has fewer slots; with too little it says what it asked for.
+/// With little memory left the processor has fewer slots; with too little it says what it asked
+/// for.
 TEST_F(CudaProcessor, LittleDeviceMemoryMeansFewerSlots) {
   const ImageDesc desc{PixelFormat::bgr, 3840, 2160};  // 2 x 25 MB a slot
   for (const std::size_t left_mb : {230U, 24U}) {
@@ -180,8 +221,7 @@ TEST(CudaDevices, NumbersThatAreNotThereAreNamed) {
     static_cast<void>(choose_cuda_device(1000));
     FAIL() << "device 1000 exists";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(),
-              status.devices.empty() ? ExitCode::unavailable : ExitCode::usage);
+    EXPECT_EQ(error.code(), status.devices.empty() ? ExitCode::unavailable : ExitCode::usage);
   }
 }
 

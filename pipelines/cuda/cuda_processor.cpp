@@ -14,7 +14,7 @@
 namespace equalux {
 namespace {
 
-constexpr std::size_t kMarksAFrame = 32;
+constexpr std::size_t kMarksAFilter = 6;  // the most stages that one has
 
 void* allocate_pinned_frame(std::size_t bytes) {
   void* memory = nullptr;
@@ -135,14 +135,14 @@ class CudaProcessor final : public Processor {
  private:
   /// One frame's place on the device, used again and again, in turn.
   struct Slot {
-    Slot(const ImageDesc& input, const ImageDesc& output)
+    Slot(const ImageDesc& input, const ImageDesc& output, std::size_t marks)
         : device_in(input),
           device_out(output),
           uploaded(cuda::make_event()),
           computed(cuda::make_event()),
           downloaded(cuda::make_event()),
           upload_timer(1),
-          kernel_timer(kMarksAFrame),
+          kernel_timer(marks),
           download_timer(1) {}
 
     DeviceFrame device_in;
@@ -165,7 +165,7 @@ class CudaProcessor final : public Processor {
   void make_slots(const ImageDesc& input, const ImageDesc& output) {
     for (std::size_t i = 0; i < depth_; ++i) {
       try {
-        slots_.push_back(std::make_unique<Slot>(input, output));
+        slots_.push_back(std::make_unique<Slot>(input, output, kMarksAFilter * filters_.size()));
       } catch (const Error&) {
         if (i == 0) throw;
         break;
