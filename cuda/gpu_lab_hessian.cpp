@@ -1,28 +1,16 @@
-#include <string>
-
-#include <equalux/error.h>
-
 #include "check.h"
 #include "float_difference.h"
 #include "gpu_lab.h"
 #include "gpu_lab_filter.h"
+#include "hessian_study.h"
 
 namespace equalux::gpu_lab {
 namespace {
 
-std::string_view name_of(HessianStrategy strategy) {
-  for (const auto& [each, name] : kHessianStrategies) {
-    if (each == strategy) return name;
-  }
-  return "unknown";
-}
-
-/// Throws Error(unavailable) for a strategy that is not built.
 std::unique_ptr<Filter> make_strategy(int device, const HessianParams& params,
                                       HessianStrategy strategy) {
   if (strategy == HessianStrategy::production) return make_cuda_filter(params, {device});
-  throw Error(ExitCode::unavailable, "strategy " + std::string(name_of(strategy)) +
-                                         " is not in this build, must be production");
+  return cuda::make_hessian_study(params, strategy, device);
 }
 
 Image on_the_cpu(const ConstImageView& image, const HessianParams& params) {

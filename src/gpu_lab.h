@@ -62,23 +62,26 @@ struct StageSamples {
 [[nodiscard]] std::vector<StageSamples> time_stages(int device, const ConstImageView& image,
                                                     const EqualizeParams& params, int repeats);
 
-/// How eigenvalues of the Hessian are computed on a GPU: the product's way, and those of the report
-/// on them, its section 3.
+/// How eigenvalues of the Hessian are computed on a GPU: the product's way, those of the report on
+/// them, its section 3, and the library that it compares itself with.
 enum class HessianStrategy : std::uint8_t {
   production,        ///< the filter of `--filter eigenvalues`
   per_value_global,  ///< a thread an eigenvalue, derivatives in global memory (Figure 3 a)
   per_pixel_global,  ///< a thread a pixel, both eigenvalues at once (Figure 3 b)
-  shared,            ///< per_pixel, a block's derivatives in shared memory (section 3.3)
-  shared_one_warp,   ///< shared, one warp a block, several pixels a thread (section 3.2)
+  shared,            ///< per_pixel, a block's derivatives in shared memory (equations 9 to 11)
+  shared_one_warp,   ///< shared, one warp a block and a pixel's derivatives side by side (Algorithm
+                     ///< 3, section 3.3)
+  cusolver_syevd,    ///< cuSOLVER's batched Jacobi method, a matrix a pixel (section 4.3.3)
 };
 
 /// All of them, as results name them.
-inline constexpr std::array<std::pair<HessianStrategy, std::string_view>, 5> kHessianStrategies{{
+inline constexpr std::array<std::pair<HessianStrategy, std::string_view>, 6> kHessianStrategies{{
     {HessianStrategy::production, "production"},
     {HessianStrategy::per_value_global, "per-value-global"},
     {HessianStrategy::per_pixel_global, "per-pixel-global"},
     {HessianStrategy::shared, "shared"},
     {HessianStrategy::shared_one_warp, "shared-one-warp"},
+    {HessianStrategy::cusolver_syevd, "cusolver-syevd"},
 }};
 
 /// One image through a strategy, again and again.
@@ -89,10 +92,11 @@ struct HessianTimes {
   /// "upload", then those of "smoothing", "derivatives" and "eigenvalues" that have kernels of
   /// their own, or "fused" where one does all, then "download". From and to pinned memory.
   std::vector<StageSamples> steps;
-  /// Largest absolute difference to the CPU filter's lambda1 and lambda2; 0 = the same values.
+  /// Largest absolute difference to the CPU filter's lambda1 and lambda2; 0 = the same values,
+  /// which all but cusolver_syevd give.
   float worst_difference = 0;
 };
-/// Throws Error(unavailable) for a strategy that this build does not have, too.
+/// Throws Error(unavailable) for a strategy that this build or machine does not have, too.
 [[nodiscard]] HessianTimes time_hessian(int device, const ConstImageView& image,
                                         const HessianParams& params, HessianStrategy strategy,
                                         const Budget& budget);
