@@ -166,8 +166,8 @@ std::vector<std::uint8_t> slow_mask(const ConstImageView& in, const VesselParams
 }
 
 TEST(Vessel, MasksEqualTheDefinition) {
-  const test::VesselTree dark = test::vessel_tree(300, 90, 3, false);
-  const test::VesselTree bright = test::vessel_tree(300, 90, 4, true);
+  const test::VesselTree dark = test::vessel_tree(150, 60, 3, false);
+  const test::VesselTree bright = test::vessel_tree(150, 60, 4, true);
   for (const VesselMeasure measure : {VesselMeasure::ridge, VesselMeasure::frangi}) {
     for (const HessianDerivative derivative :
          {HessianDerivative::gaussian, HessianDerivative::gradient}) {
@@ -176,12 +176,12 @@ TEST(Vessel, MasksEqualTheDefinition) {
         params.measure = measure;
         params.derivative = derivative;
         params.polarity = polarity;
-        params.sigmas = {1, 2.5};
+        params.sigmas = {1, 2};
         params.min_size = 30;
         const auto in =
             std::as_const(polarity == Polarity::dark ? dark.image : bright.image).view();
         const std::vector<std::uint8_t> expected = slow_mask(in, params);
-        EXPECT_GT(std::count(expected.begin(), expected.end(), 255), 500);
+        EXPECT_GT(std::count(expected.begin(), expected.end(), 255), 150);
         for (const int threads : {1, 2}) {
           EXPECT_EQ(test::tight_copy(run(params, in, threads).view()), expected)
               << enum_name(measure) << " " << enum_name(derivative) << " " << enum_name(polarity)
