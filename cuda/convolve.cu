@@ -15,14 +15,10 @@ namespace equalux::cuda {
 namespace {
 
 constexpr int kWords = kLaneBytes / 4;
-constexpr int kWarps = 4;   // of a block; each has rows of its own
+constexpr int kWarps = 4;  // of a block; each has rows of its own
 
-#ifndef X_B
-#define X_B 5
-#define X_R 3
-#endif
-constexpr int kBlocks = X_B;  // on a multiprocessor at once
-constexpr int kRing = X_R;    // rows of a warp in shared memory
+constexpr int kBlocks = 5;  // on a multiprocessor at once
+constexpr int kRing = 3;    // rows of a warp in shared memory
 
 struct Conv3x3Params {
   BytePlane plane;
