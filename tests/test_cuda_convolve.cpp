@@ -267,6 +267,25 @@ TEST_F(CudaConvolve, RandomFrames) {
   }
 }
 
+/// A little of every kernel, for tools under which all of it takes minutes.
+TEST_F(CudaConvolve, EveryPathOnce) {
+  std::vector<ConvolveParams> all{custom(3, 30000, "1000", "3.5", 1), custom(3, 100, "37", "", 2),
+                                  custom(5, 20, "7", "2", 2),         custom(15, 9, "31", "", 3),
+                                  separable("gaussian", 31, 5),       separable("box", 7)};
+  for (const char* name : kNamed)
+    all.push_back(named(name));
+  for (const ConvolveMode mode :
+       {ConvolveMode::global, ConvolveMode::constant, ConvolveMode::shared})
+    all.push_back(with(named("edge"), mode, 16));
+  for (const ConvolveParams& params : all) {
+    for (const PixelFormat format :
+         {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::xrgb, PixelFormat::i420}) {
+      expect_same_as_cpu(params, {format, 304, 21}, Content::noise, {0, 0, true}, {0, 0, true});
+      expect_same_as_cpu(params, {format, 203, 9}, Content::noise, {4, 0}, {1, 2});
+    }
+  }
+}
+
 TEST_F(CudaConvolve, FramesOfAnotherSizeFollow) {
   const auto cuda = make_cuda_filter(named("sharpen"));
   const auto cpu = make_cpu_filter(named("sharpen"), {1});

@@ -151,39 +151,57 @@ TEST_F(CudaVessel, Trees) {
   }
 }
 
-/// Round photographs, whose surround touches two, three or all corners, or has islands.
-TEST_F(CudaVessel, FieldOfViewOfRoundPhotographs) {
+/// A picture in a disc of `radius` widths, noise up to `dark` around it, and islands in that.
+Image round_photograph(PixelFormat format, double radius, int dark) {
+  constexpr int kWidth = 333;
+  constexpr int kHeight = 281;
   std::mt19937 random(7);
+  Image in({format, kWidth, kHeight});
+  test::fill(in.view(), Content::natural, 3);
+  const int step = traits(format).step[0];
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      const double dx = x - 160.0;
+      const double dy = y - 140.0;
+      const bool outside = dx * dx + dy * dy > radius * radius * kWidth * kWidth;
+      const bool island = (x / 9 + y / 7) % 11 == 0 && x > 9 && y > 9;
+      if (!outside || island) continue;
+      for (int b = 0; b < step; ++b) {
+        in.view().row(0, y)[x * step + b] =
+            static_cast<std::uint8_t>(random() % static_cast<unsigned>(dark + 1));
+      }
+    }
+  }
+  return in;
+}
+
+VesselParams params_for_photographs(VesselOutput output) {
+  VesselParams params;
+  params.low = 0.02;
+  params.high = 0.1;
+  params.min_size = 10;
+  params.output = output;
+  return params;
+}
+
+/// The surround touches two, three or all corners.
+TEST_F(CudaVessel, FieldOfViewOfRoundPhotographs) {
   for (const PixelFormat format :
        {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::xrgb, PixelFormat::nv12}) {
     for (const double radius : {0.3, 0.48, 0.55, 0.68}) {
       for (const int dark : {0, 9, 30}) {
-        Image in({format, 333, 281});
-        test::fill(in.view(), Content::natural, 3);
-        const int step = traits(format).step[0];
-        for (int y = 0; y < 281; ++y) {
-          for (int x = 0; x < 333; ++x) {
-            const double dx = x - 160.0;
-            const double dy = y - 140.0;
-            const bool outside = dx * dx + dy * dy > radius * radius * 333 * 333;
-            const bool island = outside && (x / 9 + y / 7) % 11 == 0 && x > 9 && y > 9;
-            if (!outside || island) continue;
-            for (int b = 0; b < step; ++b) {
-              in.view().row(0, y)[x * step + b] =
-                  static_cast<std::uint8_t>(random() % static_cast<unsigned>(dark + 1));
-            }
-          }
-        }
-        VesselParams params;
-        params.low = 0.02;
-        params.high = 0.1;
-        params.min_size = 10;
-        expect_same_picture(params, in.view());
-        params.output = VesselOutput::heat;
-        expect_same_picture(params, in.view());
+        const Image in = round_photograph(format, radius, dark);
+        expect_same_picture(params_for_photographs(VesselOutput::mask), in.view());
+        expect_same_picture(params_for_photographs(VesselOutput::heat), in.view());
       }
     }
   }
+}
+
+/// For tools under which all of them take minutes.
+TEST_F(CudaVessel, OneRoundPhotograph) {
+  const Image in = round_photograph(PixelFormat::bgr, 0.48, 9);
+  expect_same_picture(params_for_photographs(VesselOutput::mask), in.view());
 }
 
 TEST_F(CudaVessel, EverySizeAndStride) {
