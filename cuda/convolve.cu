@@ -15,8 +15,7 @@ namespace equalux::cuda {
 namespace {
 
 constexpr int kWords = kLaneBytes / 4;
-constexpr int kWarps = 4;  // of a block; each has rows of its own
-
+constexpr int kWarps = 4;   // of a block; each has rows of its own
 constexpr int kBlocks = 5;  // on a multiprocessor at once
 constexpr int kRing = 3;    // rows of a warp in shared memory
 

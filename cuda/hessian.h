@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <cuda_runtime_api.h>
 #include <equalux/hessian.h>
