@@ -10,7 +10,7 @@
 #include "frame_pool.h"
 #include "gnuplot.h"
 #include "log.h"
-#include "measure.h"
+#include "measurements.h"
 #include "options.h"
 #include "paths.h"
 #include "plot.h"

@@ -9,7 +9,7 @@
 
 #include "backend.h"
 #include "log.h"
-#include "measure.h"
+#include "measurements.h"
 #include "paths.h"
 #include "progress_line.h"
 #include "signals.h"

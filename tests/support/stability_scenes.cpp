@@ -199,7 +199,7 @@ StabilityScene::StabilityScene(SceneKind kind)
       first_(paint_picture(52, 26, 1)),
       noise_(make_noise()),
       still_(still_pixels(kind)) {
-  if (kind == SceneKind::cut) second_ = paint_picture(110, 34, 500);
+  if (kind == SceneKind::cut) second_ = paint_picture(140, 16, 500);
   if (kind == SceneKind::object) second_ = paint_picture(180, 30, 900);
 }
 

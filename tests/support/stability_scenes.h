@@ -17,7 +17,7 @@ enum class SceneKind : std::uint8_t {
   flicker,     ///< the light alternates by 3 % up and down, with a slip now and then
   beat_100hz,  ///< 3 % of 100 Hz, seen 30 times a second: 10 Hz
   beat_120hz,  ///< 3 % of 120 Hz, seen 29.97 times a second: one turn in 8.3 s
-  cut,         ///< another, brighter picture from one frame to the next
+  cut,         ///< another picture, bright and hazy, from one frame to the next
   fade,        ///< the light falls to a quarter within 4 s
   logo,        ///< a white sign appears for 2 s
   letterbox,   ///< black bars cover an eighth each of top and bottom for 2 s

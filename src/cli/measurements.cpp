@@ -1,4 +1,4 @@
-#include "measure.h"
+#include "measurements.h"
 
 namespace equalux::cli {
 
