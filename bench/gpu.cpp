@@ -32,7 +32,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json resident(const ImageDesc& desc, const EqualizeParams& params, const std::string& content) {
+Json resident(const ImageDesc& desc, const EqualizeParams& params, const std::string& content,
+              const std::string& curve = "plain") {
   ResidentFrames frames(desc, desc);
   if (content == "one colour") frames.fill(93);
   const auto filter = make_cuda_filter(params);
@@ -41,19 +42,21 @@ Json resident(const ImageDesc& desc, const EqualizeParams& params, const std::st
   FrameContext context;
   context.stream = stream.get();
   const double us = frames.time(stream.get(), [&](const ConstImageView& in, const ImageView& out) {
+    context.pts_ns += 33'000'000;
     filter->submit(in, out, context);
   });
   const double floor = 3.0 * static_cast<double>(tight_bytes(desc)) / 4.30e6;
-  std::printf("resident    %-7s %-6s %5dx%-5d %-10s %9.2f us  %5.2f of the floor %.2f\n",
+  std::printf("resident    %-7s %-6s %5dx%-5d %-10s %-7s %9.2f us  %5.2f of the floor %.2f\n",
               std::string(enum_name(params.chain)).c_str(),
               std::string(to_string(desc.format)).c_str(), desc.width, desc.height, content.c_str(),
-              us, us / floor, floor);
+              curve.c_str(), us, us / floor, floor);
   return {{"kind", "resident"},
           {"chain", enum_name(params.chain)},
           {"format", to_string(desc.format)},
           {"width", desc.width},
           {"height", desc.height},
           {"content", content},
+          {"curve", curve},
           {"us", us},
           {"floor_us", floor}};
 }
@@ -188,6 +191,21 @@ int measure(const char* path) {
   }
   results.push_back(resident({PixelFormat::bgr, 3840, 2160}, {}, "one colour"));
   results.push_back(resident({PixelFormat::nv12, 3840, 2160}, {}, "one colour"));
+  // What limits and a history add: rows of the same run, beside the plain ones above.
+  EqualizeParams shaped;
+  shaped.strength = 0.8;
+  shaped.clip_limit = 3;
+  shaped.floor = 0.5;
+  shaped.ceiling = 99.5;
+  shaped.max_gain = 6;
+  EqualizeParams calm = shaped;
+  calm.temporal_ms = 1000;
+  for (const auto& [width, height] : sizes) {
+    for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12}) {
+      results.push_back(resident({format, width, height}, shaped, "natural", "limits"));
+      results.push_back(resident({format, width, height}, calm, "natural", "calm"));
+    }
+  }
   EqualizeParams staged;
   staged.chain = Chain::staged;
   for (const auto& [width, height] : sizes) {

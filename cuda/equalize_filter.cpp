@@ -54,8 +54,29 @@ class CudaEqualizeFilter : public Filter {
       return;
     }
     const cuda::TraceRange range("fused");
-    fused_->enqueue(in, out, context.field_order, stream);
+    fused_->enqueue(in, out, context, stream);
     if (context.marks != nullptr) context.marks->mark("fused", stream);
+  }
+
+  bool update(const EqualizeParams& params) override {
+    validate(params, Backend::cuda, desc_.width == 0 ? nullptr : &desc_);
+    if (!fused_ || params.chain != Chain::fused) return false;
+    use_device();
+    fused_->update(params);
+    params_ = params;
+    return true;
+  }
+
+  void reset() override {
+    if (fused_) fused_->reset();
+  }
+  std::string save() const override {
+    use_device();
+    return fused_ ? fused_->save() : "{}";
+  }
+  void load(std::string_view state) override {
+    use_device();
+    if (fused_) fused_->load(state);
   }
 
  private:

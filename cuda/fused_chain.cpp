@@ -162,26 +162,66 @@ void FusedChain::configure(const ImageDesc& desc) {
   frame_.samples = static_cast<std::uint32_t>(desc.width) * frame_.height;
   frame_.per_sample = 1.0 / frame_.samples;
 
-  FusedState state{};
-  const std::int64_t bins = params_.bins == 0 ? 256 : params_.bins;
-  const std::int64_t most = frame_.weights.luma_max;
-  for (int v = 255; v >= 0; --v) {
-    const bool joined = v < 255 && bin_of(v + 1, bins, most) == bin_of(v, bins, most);
-    state.inverse[v] = v == 0 ? 1.0 : 1.0 / v;
-    state.last_of_bin[v] = joined ? state.last_of_bin[v + 1] : static_cast<std::uint8_t>(v);
-  }
   state_ = allocate_device<FusedState>(1);
-  check(cudaMemcpy(state_.get(), &state, sizeof state, cudaMemcpyHostToDevice),
-        "uploading the bins");
+  check(cudaMemset(state_.get(), 0, sizeof(FusedState)), "clearing the histograms");
+  upload_bins();
   frame_.state = state_.get();
+  control_.reset();
 }
 
-void FusedChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOrder field_order,
-                         cudaStream_t stream) {
+void FusedChain::upload_bins() {
+  std::array<double, 256> inverse{};
+  std::array<std::uint8_t, 256> last_of_bin{};
+  const std::int64_t bins = params_.bins == 0 ? 256 : params_.bins;
+  const std::int64_t most = frame_.weights.luma_max;
+  for (std::size_t v = 256; v-- > 0;) {
+    const auto level = static_cast<std::int64_t>(v);
+    const bool joined = v < 255 && bin_of(level + 1, bins, most) == bin_of(level, bins, most);
+    inverse[v] = v == 0 ? 1.0 : 1.0 / static_cast<double>(v);
+    last_of_bin[v] = joined ? last_of_bin[v + 1] : static_cast<std::uint8_t>(v);
+  }
+  check(cudaMemcpy(&state_->inverse, inverse.data(), sizeof inverse, cudaMemcpyHostToDevice),
+        "uploading the values");
+  check(cudaMemcpy(&state_->last_of_bin, last_of_bin.data(), sizeof last_of_bin,
+                   cudaMemcpyHostToDevice),
+        "uploading the bins");
+}
+
+void FusedChain::update(const EqualizeParams& params) {
+  control_.update(params);
+  const bool other_bins = params.bins != params_.bins;
+  params_ = params;
+  frame_.scaler = params.scaler;
+  if (!other_bins || !state_) return;
+  check(cudaDeviceSynchronize(), "waiting for frames with the bins before");
+  upload_bins();
+}
+
+std::string FusedChain::save() const {
+  if (!control_.active() || !state_) return "{}";
+  tone::History history;
+  check(cudaDeviceSynchronize(), "waiting for the frames under way");
+  check(cudaMemcpy(&history, &state_->history, sizeof history,
+                   cudaMemcpyDeviceToHost),
+        "reading the history");
+  return control_.save(history, frame_.weights.luma_max);
+}
+
+void FusedChain::load(std::string_view state) {
+  if (!control_.active() || !state_) return;
+  const tone::History history = control_.load(state, frame_.weights.luma_max);
+  check(cudaDeviceSynchronize(), "waiting for the frames under way");
+  check(cudaMemcpy(&state_->history, &history, sizeof history,
+                   cudaMemcpyHostToDevice),
+        "writing the history");
+}
+
+void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context, cudaStream_t stream) {
   const FormatTraits& t = traits(desc_.format);
   FusedParams p = frame_;
   const CellSize cell = cell_size(desc_.format);
-  p.interlaced = field_order != FieldOrder::progressive;
+  p.interlaced = context.field_order != FieldOrder::progressive;
   // 4:2:0: a last row alone, or, interlaced, one of a field alone.
   p.lacks_rows = cell.rows == 2 && desc_.height % (p.interlaced ? 4 : 2) != 0;
   p.has_partial_cells = p.lacks_rows || (cell.columns == 2 && desc_.width % 2 != 0);
@@ -225,6 +265,8 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOr
   p.rest = chunks % warps;
   check_counts(grid, std::uint64_t{p.rounds + 1} * warps_each * (pixels / cell_columns) * samples);
   p.step = {warps / p.columns, warps % p.columns};
+  p.shapes_curve = control_.active();
+  if (p.shapes_curve) p.tone = control_.next(context);
   const bool overlaps = may_overlap(stream, grid);
   cudaLaunchAttribute attribute{};
   if (overlaps) {

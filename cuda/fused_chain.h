@@ -1,11 +1,15 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include <cuda_runtime_api.h>
 
 #include <equalux/filter.h>
 
 #include "fused_params.h"
 #include "handles.h"
+#include "tone_control.h"
 
 /// The production path on a GPU: one kernel a frame. See fused_kernel.cuh.
 namespace equalux::cuda {
@@ -14,7 +18,7 @@ namespace equalux::cuda {
 class FusedChain {
  public:
   explicit FusedChain(const EqualizeParams& params, Launches launches = Launches::overlapping)
-      : params_(params), launches_(launches) {}
+      : params_(params), control_(params), launches_(launches) {}
   ~FusedChain();
   FusedChain(const FusedChain&) = delete;
   FusedChain& operator=(const FusedChain&) = delete;
@@ -26,8 +30,15 @@ class FusedChain {
   /// planes allow them. `in` and `out` may be the same memory with the same strides. Frames of one
   /// chain must not overlap in time. Throws Error(unavailable) where the launch is refused, and
   /// Error(usage) for strides of 2^31 bytes and more.
-  void enqueue(const ConstImageView& in, const ImageView& out, FieldOrder field_order,
+  void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
                cudaStream_t stream);
+
+  /// Other parameters of the curve, from the next frame on. Other bins wait for what is under way.
+  void update(const EqualizeParams& params);
+  /// As of a Filter. The frames under way count to what is saved; load() comes after configure().
+  void reset() { control_.reset(); }
+  [[nodiscard]] std::string save() const;
+  void load(std::string_view state);
 
  private:
   struct Launch {
@@ -41,7 +52,10 @@ class FusedChain {
   /// Waits for what is under way, and no longer counts among the device's chains.
   void leave_device() noexcept;
 
+  void upload_bins();
+
   EqualizeParams params_;
+  tone::Control control_;
   Launches launches_;
   ImageDesc desc_;
   Launch aligned_;

@@ -5,6 +5,7 @@
 #include "fused_config.h"
 #include "fused_params.h"
 #include "grid_histogram.cuh"
+#include "limited_curve.cuh"
 #include "near_half.h"
 #include "pixel_vector.cuh"
 #include "tone_curve.h"
@@ -19,9 +20,10 @@ inline constexpr double kNudge = 0x1p-22;
 struct CurveScratch {
   std::uint64_t chroma[256];  ///< gain_48() >> 8, for formats with chroma
   double ratio[256];          ///< the gain; before it is known, 1 / v
-  std::uint32_t cdf[256];
+  std::uint32_t cdf[256];     ///< or the curve W, where it is not plain
   std::uint8_t present[256];  ///< whether the frame has v; what it has not needs no exact gain
   std::uint8_t last_of_bin[256];
+  tone::History history;
   std::uint32_t warp_counts[4];
   int warp_first[4];  ///< the first value that is present, or 256
 };
@@ -137,6 +139,7 @@ __device__ __forceinline__ CurveScale scale_of(const FusedParams& p, const Curve
 /// The gain of one value as a fraction.
 __device__ __forceinline__ GainFraction fraction_of(const FusedParams& p, const CurveScratch& s,
                                                     const CurveScale& scale, int v) {
+  if (p.shapes_curve) return tone::gain_fraction(static_cast<std::uint32_t>(v), s.cdf[v]);
   return gain_fraction(scale, s.cdf[s.last_of_bin[v]], static_cast<std::uint32_t>(v),
                        static_cast<std::uint32_t>(p.weights.luma_max));
 }
@@ -171,8 +174,13 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, GridHistog
   scan_counts(p, histogram, s);
   const CurveScale scale = scale_of(p, s);
   // Most frames span all samples, and a division takes long.
-  const double per_span =
+  double per_span =
       scale.span == p.samples ? p.per_sample : __drcp_rn(static_cast<double>(scale.span));
+  if (p.shapes_curve) {
+    make_limited_curve<kThreads>(p, s.last_of_bin, s.cdf, s.history, table);
+    __syncthreads();
+    per_span = 1.0 / (1U << tone::kCurveBits);
+  }
 #pragma unroll 1
   for (int v = thread; v < 256; v += kThreads) {
     // Two roundings more than a division, and no matter: integers decide about halves.

@@ -182,6 +182,8 @@ __device__ __forceinline__ void count_chunks(const FusedParams& p,
     __syncthreads();
   }
 
+  // Also in a warp without chunks: the history, whose copy began before all others.
+  copies_wait<kConfig.slots - 1>();
   // The tables are free: one table's sums after another's.
   auto* block_sums = reinterpret_cast<std::uint32_t*>(tables);
   constexpr int kTableThreads = kWarpsPerTable * kLanes;
@@ -273,6 +275,10 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   const WarpChunks<Layout, kAligned> chunks(p, ring, thread / kLanes, thread % kLanes);
   ChunkPlace place = chunks.first();
   wait_for_earlier_kernels();
+  if (p.tone.over_time) {
+    load_history(scratch.history, p.state->history);
+    copies_commit();
+  }
   // Before the frame's bytes, behind which it would wait.
   std::uint32_t frames = __ldcg(&p.state->frames);
 #pragma unroll 1

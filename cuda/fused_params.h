@@ -6,6 +6,7 @@
 #include <equalux/params.h>
 
 #include "pixel_math.h"
+#include "tone_control.h"
 
 /// What the host hands to the fused kernel for one frame.
 namespace equalux::cuda {
@@ -66,6 +67,7 @@ struct FusedState {
   double inverse[256];            ///< 1 / v; unused at 0
   std::uint8_t last_of_bin[256];  ///< by v: the largest value in its bin
   std::uint32_t frames;           ///< launches so far, whose lowest bit names the histogram
+  tone::History history;          ///< see limited_curve.cuh
 };
 
 /// So many lines down and so many columns right.
@@ -98,6 +100,8 @@ struct FusedParams {
   YuvWeights weights{};
   YuvFloats yuv;
   YuvCodeFloats yuv_codes;
+  bool shapes_curve = false;  ///< the curve is not the plain one but `tone` says
+  tone::Frame tone;
   FusedState* state = nullptr;
 };
 

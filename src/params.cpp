@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include <equalux/params.h>
 
 #include "option_values.h"
+#include "tone_control.h"
 
 /// Every rule that parameters obey is stated here, once.
 namespace equalux {
@@ -45,6 +48,49 @@ void check_bins(Clauses& broken, int bins) {
   if (bins == 0 || (bins >= kMinBins && bins <= kMaxBins)) return;
   broken.push_back("bins is " + std::to_string(bins) + ", must be " + std::to_string(kMinBins) +
                    " to " + std::to_string(kMaxBins) + ", or 0 for 2^depth");
+}
+
+/// Numbers as a user writes them: no more digits than they need.
+std::string text(double number) {
+  std::ostringstream out;
+  out << number;
+  return out.str();
+}
+
+void check_curve(Clauses& broken, const EqualizeParams& params) {
+  const auto check = [&broken](std::string_view key, double value, bool holds,
+                               std::string_view range) {
+    if (!holds) {
+      broken.push_back(std::string(key) + " is " + text(value) + ", must be " + std::string(range));
+    }
+  };
+  const auto within = [](double value, double least, double most) {
+    return value >= least && value <= most;  // false for NaN
+  };
+  check("strength", params.strength, within(params.strength, 0, 1), "0 to 1");
+  check("clip-limit", params.clip_limit,
+        params.clip_limit == 0 || within(params.clip_limit, 1, 256), "1 to 256, or 0 for none");
+  check("floor", params.floor, within(params.floor, 0, 99.9), "0 to 99.9 per cent");
+  check("ceiling", params.ceiling, within(params.ceiling, 0.1, 100), "0.1 to 100 per cent");
+  check("floor", params.floor, !(params.floor + 0.1 > params.ceiling),
+        "at least 0.1 per cent below ceiling, which is " + text(params.ceiling));
+  check("max-gain", params.max_gain, params.max_gain == 0 || within(params.max_gain, 1, 255),
+        "1 to 255, or 0 for none");
+  for (const auto& [key, value] :
+       {std::pair<std::string_view, double>{"temporal-ms", params.temporal_ms},
+        {"brighten-ms", params.brighten_ms},
+        {"darken-ms", params.darken_ms}}) {
+    check(key, value, within(value, 0, kMaxTemporalMs), "0 to 3600000 milliseconds");
+    if (value != 0 && params.temporal_ms == 0) {
+      broken.push_back(std::string(key) + " is " + text(value) +
+                       " without temporal-ms, must stand with it");
+    }
+  }
+  if (params.chain == Chain::staged && tone::shapes_curve(params)) {
+    broken.push_back(
+        "chain is staged, must be fused with strength, clip-limit, floor, ceiling, max-gain or "
+        "temporal-ms");
+  }
 }
 
 void check_geometry(Clauses& broken, const StagedParams& staged) {
@@ -133,6 +179,7 @@ std::vector<std::string> violations(const EqualizeParams& params, Backend backen
   Clauses broken;
   check_enums(broken, params);
   check_bins(broken, params.bins);
+  check_curve(broken, params);
   check_geometry(broken, params.staged);
   check_knobs(broken, params, backend);
   if (desc != nullptr) check_frame(broken, params, *desc);

@@ -26,6 +26,32 @@ Extent3 read_extent(std::string_view key, std::string_view text) {
   return extent;
 }
 
+/// One of the numbers that shape the curve.
+struct CurveKey {
+  std::string_view key;
+  double EqualizeParams::*field;
+  std::string_view range;
+};
+constexpr std::array<CurveKey, 8> kCurveKeys{{
+    {"strength", &EqualizeParams::strength, "0 to 1"},
+    {"clip-limit", &EqualizeParams::clip_limit, "1 to 256, or 0 for none"},
+    {"floor", &EqualizeParams::floor, "0 to below ceiling, in per cent"},
+    {"ceiling", &EqualizeParams::ceiling, "above floor to 100, in per cent"},
+    {"max-gain", &EqualizeParams::max_gain, "1 to 255, or 0 for none"},
+    {"temporal-ms", &EqualizeParams::temporal_ms, "0 to 3600000, in milliseconds"},
+    {"brighten-ms", &EqualizeParams::brighten_ms, "0 to 3600000, in milliseconds"},
+    {"darken-ms", &EqualizeParams::darken_ms, "0 to 3600000, in milliseconds"},
+}};
+
+bool set_curve_option(EqualizeParams& params, std::string_view key, std::string_view value) {
+  for (const CurveKey& each : kCurveKeys) {
+    if (each.key != key) continue;
+    params.*each.field = read_double(key, value, each.range);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void set_option(EqualizeParams& params, std::string_view key, std::string_view value) {
@@ -36,6 +62,8 @@ void set_option(EqualizeParams& params, std::string_view key, std::string_view v
     params.bins = read_int(key, value, "2 to 65536, or 0 for 2^depth");
   } else if (key == "chain") {
     params.chain = read_enum<Chain>(key, value);
+  } else if (set_curve_option(params, key, value)) {
+    return;
   } else if (key == "rgb-to-hsv") {
     staged.rgb_to_hsv = read_enum<RgbToHsvVariant>(key, value);
   } else if (key == "histogram") {
@@ -57,8 +85,9 @@ void set_option(EqualizeParams& params, std::string_view key, std::string_view v
 
 const std::vector<std::string_view>& equalize_option_keys() {
   static const std::vector<std::string_view> keys{
-      "scaler", "bins", "chain", "rgb-to-hsv", "histogram", "scan", "equalize", "pixels-per-thread",
-      "grid",   "block"};
+      "scaler",      "bins",        "chain",     "strength",   "clip-limit", "floor",    "ceiling",
+      "max-gain",    "temporal-ms", "brighten-ms", "darken-ms", "rgb-to-hsv", "histogram", "scan",
+      "equalize",    "pixels-per-thread", "grid", "block"};
   return keys;
 }
 

@@ -64,7 +64,7 @@ class CudaFusedChain : public testing::Test {
       device_out.poison();
       const bool in_place = frame == 2;
       DeviceImage& result = in_place ? device_in : device_out;
-      chain.enqueue(device_in.view(), result.view(), order, nullptr);
+      chain.enqueue(device_in.view(), result.view(), context, nullptr);
       const Image got = result.download();
       ASSERT_EQ(test::count_differences(expected.view(), got.view()), 0U) << "frame " << frame;
     }
@@ -190,7 +190,7 @@ class FrameRun {
   }
 
   void enqueue(cuda::FusedChain& chain, std::size_t i, cudaStream_t stream) {
-    chain.enqueue(in_[i]->view(), out_[i]->view(), FieldOrder::progressive, stream);
+    chain.enqueue(in_[i]->view(), out_[i]->view(), FrameContext{}, stream);
   }
 
   void expect_results() {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cpu/fused_chain.h"
+#include "cpu/gain_tables.h"
 
 namespace equalux {
 namespace {

@@ -67,6 +67,14 @@ class EQUALUX_EXPORT Filter {
   /// nothing.
   virtual void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) = 0;
 
+  /// Takes other parameters for the frames to come and keeps what it knows of those before; with a
+  /// time constant the curve's limits are eased in. False where that takes a new filter, which is
+  /// the case for all but equalization by the fused chain. Throws Error(usage) for invalid ones.
+  virtual bool update(const EqualizeParams& params) {
+    (void)params;
+    return false;
+  }
+
   /// Forgets the frames seen so far. Without temporal state: nothing.
   virtual void reset() {}
   /// Temporal state as JSON text, "{}" where there is none.

@@ -71,6 +71,8 @@ struct StagedParams {
 /// Fewest and most histogram bins.
 inline constexpr int kMinBins = 2;
 inline constexpr int kMaxBins = 65536;
+/// Longest time constant, an hour in milliseconds.
+inline constexpr double kMaxTemporalMs = 3'600'000;
 
 /// Parameters of histogram equalization. The defaults are plain equalization and stay so.
 struct EqualizeParams {
@@ -78,6 +80,16 @@ struct EqualizeParams {
   int bins = 0;  ///< kMinBins to kMaxBins; 0 = 2^depth of the format (256 at 8 bits)
   Chain chain = Chain::fused;
   StagedParams staged;  ///< must be empty unless chain is staged
+
+  // What the fused chain's curve obeys; docs/algorithm.md, "Strength and limits" and "Over time".
+  double strength = 1;    ///< 0 to 1: from the frame as it is to its full equalization
+  double clip_limit = 0;  ///< steepest rise of the curve, 1 to 256 times the identity's; 0 = none
+  double floor = 0;       ///< per cent of the darkest pixels that may become black
+  double ceiling = 100;   ///< per cent of the pixels above which they may become white
+  double max_gain = 0;    ///< largest factor of a value, 1 to 255; 0 = none
+  double temporal_ms = 0;  ///< time constant of the curve, to kMaxTemporalMs; 0 = each frame alone
+  double brighten_ms = 0;  ///< the same where the picture gets brighter; 0 = temporal_ms
+  double darken_ms = 0;    ///< where it gets darker
 
   friend bool operator==(const EqualizeParams&, const EqualizeParams&) = default;
 };

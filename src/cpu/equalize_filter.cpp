@@ -46,6 +46,22 @@ class CpuEqualizeFilter : public Filter {
     if (staged_) staged_->process(in, out, context);
   }
 
+  bool update(const EqualizeParams& params) override {
+    validate(params, Backend::cpu, desc_.width == 0 ? nullptr : &desc_);
+    if (!fused_ || params.chain != Chain::fused) return false;
+    fused_->update(params);
+    params_ = params;
+    return true;
+  }
+
+  void reset() override {
+    if (fused_) fused_->reset();
+  }
+  std::string save() const override { return fused_ ? fused_->save() : "{}"; }
+  void load(std::string_view state) override {
+    if (fused_) fused_->load(state);
+  }
+
  private:
   EqualizeParams params_;
   RowExecutor executor_;

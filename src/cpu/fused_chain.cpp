@@ -1,9 +1,8 @@
 #include "cpu/fused_chain.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 
+#include "cpu/gain_tables.h"
 #include "stage_clock.h"
 
 namespace equalux {
@@ -14,49 +13,6 @@ namespace {
 constexpr std::size_t kPairsFrom = std::size_t{1} << 19;
 
 }  // namespace
-
-void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int32_t max_value,
-                std::int32_t max_code, const RowKernels& kernels, GainTables& gains) {
-  const auto levels = static_cast<std::size_t>(max_value) + 1;
-  // cdf[v] is the cumulative sum up to the whole of v's bin.
-  std::array<std::uint64_t, 256> cdf{};
-  std::uint64_t sum = 0;
-  std::uint64_t first_bin = 0;
-  std::uint64_t first_nonempty = 0;
-  for (std::size_t v = 0; v < levels;) {
-    const std::int64_t bin = bin_of(static_cast<std::int64_t>(v), bins, max_value);
-    std::size_t end = v;
-    std::uint64_t in_bin = 0;
-    while (end < levels && bin_of(static_cast<std::int64_t>(end), bins, max_value) == bin) {
-      in_bin += counts[end++];
-    }
-    sum += in_bin;
-    if (bin == 0) first_bin = in_bin;
-    if (first_nonempty == 0) first_nonempty = in_bin;
-    std::fill(cdf.begin() + static_cast<std::ptrdiff_t>(v),
-              cdf.begin() + static_cast<std::ptrdiff_t>(end), sum);
-    v = end;
-  }
-  const CurveScale scale = curve_scale(scaler, first_bin, first_nonempty, sum);
-  gains.gain.fill(1.0f);
-  gains.gain48.fill(std::uint64_t{1} << 48);
-  for (std::size_t v = 1; v < levels; ++v) {
-    if (counts[v] == 0) continue;
-    const auto value = static_cast<std::uint32_t>(v);
-    const GainFraction gain =
-        gain_fraction(scale, cdf[v], value, static_cast<std::uint32_t>(max_value));
-    // Only at M can a luma code lie above its own v, which was clamped there.
-    const std::int32_t most = v + 1 == levels ? max_code : static_cast<std::int32_t>(v);
-    const GainBounds bounds = gain_bounds(gain);
-    gains.gain[v] = float_gain(gain, bounds, kernels.first_parted(bounds, most));
-    gains.gain48[v] = gain_48(gain);
-  }
-  for (std::size_t v = 0; v < 256; ++v) {
-    std::array<std::uint8_t, 4> bytes;
-    std::memcpy(bytes.data(), &gains.gain[v], 4);
-    for (std::size_t b = 0; b < 4; ++b) gains.gain_bytes[256 * b + v] = bytes[b];
-  }
-}
 
 /// What one thread owns.
 struct FusedChain::Scratch {
@@ -83,15 +39,18 @@ FusedChain::FusedChain(const EqualizeParams& params, RowExecutor& executor,
     : params_(params),
       executor_(executor),
       kernels_(kernels),
+      control_(params),
       gains_(std::make_unique<GainTables>()) {}
 
 FusedChain::~FusedChain() = default;
 
 void FusedChain::configure(const ImageDesc& desc) {
   desc_ = desc;
-  bins_ = params_.bins == 0 ? 256 : params_.bins;
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   weights_ = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
+  curves_.configure(weights_.luma_max);
+  set_bins();
+  reset();
   const auto width = static_cast<std::size_t>(desc.width);
   scratch_.clear();
   for (int slot = 0; slot < executor_.threads(); ++slot) {
@@ -134,13 +93,45 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   });
   sum_histograms();
   clock.lap("histogram");
-  make_gains(counts_, params_.scaler, bins_, weights_.luma_max, 255 - weights_.luma_offset,
-             kernels_, *gains_);
+  make_curve(context);
   clock.lap("curve");
   executor_.for_rows(rows, [&job](int begin, int end, int slot) {
     job.chain->apply_rows(job, begin, end, slot);
   });
   clock.lap("apply");
+}
+
+void FusedChain::make_curve(const FrameContext& context) {
+  const std::int32_t max_code = 255 - weights_.luma_offset;
+  if (!control_.active()) {
+    make_gains(counts_, params_.scaler, bins_, weights_.luma_max, max_code, kernels_, *gains_);
+    return;
+  }
+  const CurveTable& curve = curves_.make(counts_, control_.next(context));
+  make_gains(counts_, curve, weights_.luma_max, max_code, kernels_, *gains_);
+}
+
+void FusedChain::update(const EqualizeParams& params) {
+  control_.update(params);
+  params_ = params;
+  set_bins();
+}
+
+void FusedChain::reset() {
+  control_.reset();
+}
+
+std::string FusedChain::save() const {
+  return control_.active() ? control_.save(curves_.history(), weights_.luma_max) : "{}";
+}
+
+void FusedChain::load(std::string_view state) {
+  if (control_.active()) curves_.set_history(control_.load(state, weights_.luma_max));
+}
+
+void FusedChain::set_bins() {
+  bins_ = params_.bins == 0 ? 256 : params_.bins;
+  curves_.set_bins(bins_);
 }
 
 bool FusedChain::counts_pairs() const {

@@ -3,21 +3,19 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <equalux/filter.h>
 
 #include "cpu/fused_rows.h"
 #include "cpu/parallel.h"
-#include "tone_curve.h"
+#include "cpu/curve_maker.h"
+#include "tone_control.h"
 
 /// The production path on the CPU: histogram of v, gains, apply. No HSV image exists in memory.
 namespace equalux {
-
-/// The gains that equalize a frame with these counts. `max_value` is M, `bins` 2 to 65,536.
-/// Values that the frame does not have get gain 1.
-void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int32_t max_value,
-                std::int32_t max_code, const RowKernels& kernels, GainTables& gains);
 
 /// One thread at a time.
 class FusedChain {
@@ -30,6 +28,13 @@ class FusedChain {
   void configure(const ImageDesc& desc);
   /// Filters one frame; `in` and `out` may be the same memory with the same strides.
   void process(const ConstImageView& in, const ImageView& out, const FrameContext& context);
+
+  /// Other parameters of the curve and its bins, from the next frame on.
+  void update(const EqualizeParams& params);
+  /// As of a Filter. load() comes after configure().
+  void reset();
+  [[nodiscard]] std::string save() const;
+  void load(std::string_view state);
 
  private:
   struct Scratch;
@@ -44,6 +49,8 @@ class FusedChain {
   [[nodiscard]] LumaRows luma_rows(int row) const;
   [[nodiscard]] YuvLayout layout() const;
   void sum_histograms();
+  void make_curve(const FrameContext& context);
+  void set_bins();
   [[nodiscard]] bool counts_pairs() const;
 
   EqualizeParams params_;
@@ -55,6 +62,8 @@ class FusedChain {
   bool interlaced_ = false;
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
   ValueHistogram counts_{};
+  tone::Control control_;
+  CurveMaker curves_;
   std::unique_ptr<GainTables> gains_;
 };
 

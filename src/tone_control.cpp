@@ -1,0 +1,178 @@
+#include "tone_control.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "option_values.h"
+
+namespace equalux::tone {
+namespace {
+
+constexpr int kStateVersion = 1;
+/// Time in which a changed parameter has gone most of its way.
+constexpr double kEasingMs = 200;
+/// What is left of the way when it has arrived.
+constexpr double kArrived = 1e-3;
+
+std::uint32_t fixed(double x, std::uint32_t one) {
+  return static_cast<std::uint32_t>(std::llround(x * one));
+}
+
+/// The part that a frame has of an exponential mean with a time constant.
+double rate_of(double step_ms, double constant_ms) {
+  return constant_ms <= 0 ? 1 : -std::expm1(-step_ms / constant_ms);
+}
+
+std::uint32_t fixed_rate(double step_ms, double constant_ms) {
+  return std::max(fixed(rate_of(step_ms, constant_ms), kOne), 1U);
+}
+
+void ease(double& value, double target, double rate) {
+  value += (target - value) * rate;
+  if (std::abs(target - value) < kArrived * std::max(std::abs(target), kArrived)) value = target;
+}
+
+nlohmann::json json_of(const std::uint32_t* values, std::size_t n) {
+  return nlohmann::json(std::vector<std::uint32_t>(values, values + n));
+}
+
+void read_into(const nlohmann::json& from, std::uint32_t* values, std::size_t n) {
+  const auto read = from.get<std::vector<std::uint32_t>>();
+  if (read.size() != n) throw_usage("the state is damaged: a list has the wrong length");
+  std::copy(read.begin(), read.end(), values);
+}
+
+void check_history(const History& history) {
+  const auto in_range = [](std::uint32_t gain) { return gain >= kLeastTried && gain <= kMostTried; };
+  const auto below = [](const auto& list, std::uint32_t most) {
+    return std::all_of(std::begin(list), std::end(list),
+                       [most](std::uint32_t x) { return x <= most; });
+  };
+  const bool sound = in_range(history.gain) && in_range(history.exposure) &&
+                     std::is_sorted(std::begin(history.distribution),
+                                    std::end(history.distribution)) &&
+                     below(history.distribution, kWhole) &&
+                     below(history.previous, 256 * kLevel);
+  if (!sound) throw_usage("the state is damaged: a number is out of range");
+}
+
+}  // namespace
+
+bool shapes_curve(const EqualizeParams& params) {
+  return params.strength != 1 || params.clip_limit != 0 || params.floor != 0 ||
+         params.ceiling != 100 || params.max_gain != 0 || params.temporal_ms != 0;
+}
+
+Control::Control(const EqualizeParams& params)
+    : params_(params), active_(shapes_curve(params)), target_(target_of(params)), now_(target_) {}
+
+Control::Eased Control::target_of(const EqualizeParams& params) {
+  const auto inverse = [](double x) { return x == 0 ? 0 : 1 / x; };
+  return {params.strength, params.floor / 100, params.ceiling / 100, inverse(params.clip_limit),
+          inverse(params.max_gain)};
+}
+
+Limits Control::limits() const {
+  const auto inverse = [](double x, std::uint32_t one) { return x == 0 ? 0 : fixed(1 / x, one); };
+  // On its way from none a clip limit passes values that nothing reaches.
+  constexpr double kLargestClip = 256;
+  constexpr double kLargestGain = 255;
+  Limits limits;
+  limits.strength = fixed(now_.strength, kOne);
+  limits.clip = now_.inverse_clip * kLargestClip < 1 ? 0 : inverse(now_.inverse_clip, kClipOne);
+  limits.floor = fixed(now_.floor, kWhole);
+  limits.ceiling = fixed(now_.ceiling, kWhole);
+  limits.max_gain = now_.inverse_gain * kLargestGain < 1 ? 0 : inverse(now_.inverse_gain, kOne);
+  limits.scaler = params_.scaler;
+  return limits;
+}
+
+Frame Control::next(const FrameContext& context) {
+  if (last_pts_ns_ && context.pts_ns > *last_pts_ns_) step_ns_ = context.pts_ns - *last_pts_ns_;
+  last_pts_ns_ = context.pts_ns;
+  const double step_ms = static_cast<double>(step_ns_) / 1e6;
+  Frame frame;
+  frame.over_time = params_.temporal_ms != 0;
+  frame.fresh = !std::exchange(continues_, frame.over_time);
+  if (frame.over_time && started_) {
+    const double rate = rate_of(step_ms, kEasingMs);
+    ease(now_.strength, target_.strength, rate);
+    ease(now_.floor, target_.floor, rate);
+    ease(now_.ceiling, target_.ceiling, rate);
+    ease(now_.inverse_clip, target_.inverse_clip, rate);
+    ease(now_.inverse_gain, target_.inverse_gain, rate);
+  } else {
+    now_ = target_;
+  }
+  started_ = true;
+  frame.limits = limits();
+  const auto constant = [this](double own) { return own == 0 ? params_.temporal_ms : own; };
+  frame.rates = {fixed_rate(step_ms, constant(params_.brighten_ms)),
+                 fixed_rate(step_ms, constant(params_.darken_ms))};
+  return frame;
+}
+
+void Control::update(const EqualizeParams& params) {
+  params_ = params;
+  active_ = shapes_curve(params);
+  target_ = target_of(params);
+}
+
+void Control::reset() {
+  started_ = false;
+  continues_ = false;
+  last_pts_ns_.reset();
+}
+
+std::string Control::save(const History& current, int max_value) const {
+  const History history = continues_ ? current : History{};
+  nlohmann::json state{{"version", kStateVersion},
+                       {"max-value", max_value},
+                       {"frames", history.frames},
+                       {"gain", history.gain},
+                       {"exposure", history.exposure},
+                       {"distribution", json_of(history.distribution, 256)},
+                       {"previous", json_of(history.previous, kQuantiles)},
+                       {"step-ns", step_ns_},
+                       {"limits",
+                        {now_.strength, now_.floor, now_.ceiling, now_.inverse_clip,
+                         now_.inverse_gain}}};
+  if (last_pts_ns_) state["pts-ns"] = *last_pts_ns_;
+  return state.dump();
+}
+
+History Control::load(std::string_view text, int max_value) {
+  try {
+    const nlohmann::json state = nlohmann::json::parse(text);
+    if (const int version = state.at("version"); version != kStateVersion) {
+      throw_usage("the state has version " + std::to_string(version) + ", must be " +
+                  std::to_string(kStateVersion));
+    }
+    if (const int most = state.at("max-value"); most != max_value) {
+      throw_usage("the state is of frames with " + std::to_string(most + 1) +
+                  " levels, must be " + std::to_string(max_value + 1));
+    }
+    History history;
+    history.frames = state.at("frames");
+    history.gain = state.at("gain");
+    history.exposure = state.at("exposure");
+    read_into(state.at("distribution"), history.distribution, 256);
+    read_into(state.at("previous"), history.previous, kQuantiles);
+    check_history(history);
+    const auto& limits = state.at("limits");
+    now_ = {limits.at(0), limits.at(1), limits.at(2), limits.at(3), limits.at(4)};
+    step_ns_ = state.at("step-ns");
+    last_pts_ns_.reset();
+    if (state.contains("pts-ns")) last_pts_ns_ = state.at("pts-ns").get<std::int64_t>();
+    started_ = true;
+    continues_ = params_.temporal_ms != 0;
+    return history;
+  } catch (const nlohmann::json::exception& error) {
+    throw_usage(std::string("the state cannot be read: ") + error.what());
+  }
+}
+
+}  // namespace equalux::tone

@@ -1,0 +1,249 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tone_limits.h"
+
+/// A tone curve over time: what is kept of the frames seen so far, and how a frame changes it.
+/// Integers, written once for host and device; backends own the loops. docs/algorithm.md, "Over
+/// time", tells the idea.
+///
+/// Light that flickers scales every level by a common gain. So frames are compared by their
+/// quantiles, as a frame's quantiles are then the other's times the gain; the history is kept for
+/// one exposure, the base; and the curve is made for the mean exposure and stretched to the frame's.
+namespace equalux::tone {
+
+/// Quantiles that a frame is described by: number j lies above (2 j + 1) / 64 of its pixels. As many
+/// as a warp has lanes.
+inline constexpr std::uint32_t kQuantiles = 32;
+/// A level, as quantiles count: steps of 1/256.
+inline constexpr std::uint32_t kLevel = 256;
+/// A gain of 1.
+inline constexpr std::uint32_t kUnit = 1U << 14;
+/// Gains from frame to frame beyond these are another scene.
+inline constexpr std::uint32_t kLeastGain = kUnit * 5 / 8;
+inline constexpr std::uint32_t kMostGain = kUnit * 8 / 5;
+/// Gains that are looked at at all.
+inline constexpr std::uint32_t kLeastTried = kUnit / 4;
+inline constexpr std::uint32_t kMostTried = kUnit * 4 - 1;
+/// No gain fits.
+inline constexpr std::uint32_t kNoMatch = 0xFFFFFFFFU;
+
+/// What is kept from frame to frame.
+struct alignas(16) History {
+  std::uint32_t distribution[256] = {};     ///< of frames at the base exposure, below v + 1
+  std::uint32_t previous[kQuantiles] = {};  ///< quantiles of the last frame
+  std::uint32_t gain = kUnit;               ///< of the last frame over the base
+  std::uint32_t exposure = kUnit;           ///< mean gain over the base
+  std::uint32_t frames = 0;                 ///< since the last cut; 0 = nothing is kept yet
+
+  friend bool operator==(const History&, const History&) = default;
+};
+
+/// How much a frame counts, as fractions of kOne.
+struct Rates {
+  std::uint32_t brighten = kOne;
+  std::uint32_t darken = kOne;
+
+  friend bool operator==(const Rates&, const Rates&) = default;
+};
+
+/// Quantile j of a distribution, as a fraction of kWhole.
+EQUALUX_HD std::uint32_t rank_of(std::uint32_t j) { return (2 * j + 1) * (kWhole / (2 * kQuantiles)); }
+
+/// The first quantile that is not below a level with `at` of the frame at or below it: level v has
+/// those from first_quantile(distribution[v - 1]) to before first_quantile(distribution[v]).
+EQUALUX_HD std::uint32_t first_quantile(std::uint32_t at) {
+  return (at + kWhole / (2 * kQuantiles) - 1) / (kWhole / kQuantiles);
+}
+
+/// Where in level v quantile j lies.
+EQUALUX_HD std::uint32_t quantile_at(std::uint32_t j, std::uint32_t v, std::uint32_t before,
+                                     std::uint32_t at) {
+  return v * kLevel + (rank_of(j) - before) * kLevel / (at - before);
+}
+
+/// A number at another exposure.
+EQUALUX_HD std::uint32_t scaled_by(std::uint32_t quantile, std::uint32_t gain) {
+  return static_cast<std::uint32_t>((std::uint64_t{quantile} * gain) / kUnit);
+}
+
+/// The same in 32 bits, for a single quantile and a gain that is tried.
+EQUALUX_HD std::uint32_t scaled_quantile(std::uint32_t quantile, std::uint32_t gain) {
+  return quantile * gain / kUnit;
+}
+
+/// The gain that takes one quantile to another, 0 where it is none that is tried.
+EQUALUX_HD std::uint32_t gain_between(std::uint32_t from, std::uint32_t to) {
+  if (from == 0) return 0;
+  const std::uint32_t gain = (to * kUnit + from / 2) / from;
+  return gain < kLeastTried || gain > kMostTried ? 0 : gain;
+}
+
+EQUALUX_HD std::uint32_t distance(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; }
+
+/// Distances that noise alone makes: a fifth of a level in each quantile.
+inline constexpr std::uint32_t kNoise = kQuantiles * kLevel / 5;
+
+/// What a gain must leave of the distance to be no gain at all, in twentieths. From one frame to
+/// the next little else changes. The base is another matter: an object that stays there moves the
+/// quantiles too, and only where hardly anything is left the gain is beyond doubt.
+inline constexpr std::uint32_t kNoneOfLast = 13;
+inline constexpr std::uint32_t kNoneOfBase = 8;
+
+/// How far a gain is to be believed, of kOne: not at all where it leaves `none` twentieths of the
+/// distance, wholly where it leaves three less.
+EQUALUX_HD std::uint32_t belief(std::uint32_t with, std::uint32_t without, std::uint32_t none) {
+  if (with == kNoMatch || 20 * with >= none * without) return 0;
+  const float part = static_cast<float>(none * without - 20 * with) /
+                     static_cast<float>(3 * without);
+  return part < 1.0F ? static_cast<std::uint32_t>(part * kOne) : kOne;
+}
+
+/// A number on the way from one to another, `part` of kOne.
+EQUALUX_HD std::uint32_t between(std::uint32_t from, std::uint32_t to, std::uint32_t part) {
+  const std::int64_t way = static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from);
+  return static_cast<std::uint32_t>(from + ((way * part + kOne / 2) >> 16));
+}
+
+/// A quantile's part in the difference of two scenes, no more than half a mean level: what a small
+/// object adds to the difference is bounded by its area.
+EQUALUX_HD std::uint32_t capped(std::uint32_t difference, std::uint32_t sum) {
+  const std::uint32_t most = sum / (2 * kQuantiles) + kLevel;
+  return difference < most ? difference : most;
+}
+
+/// Whether the frame shows another scene than the last: `difference` is the sum of the quantiles'
+/// capped differences, the gain undone, and `sum` that of the quantiles themselves.
+EQUALUX_HD bool is_cut(std::uint32_t gain, std::uint32_t difference, std::uint32_t sum) {
+  if (gain < kLeastGain || gain > kMostGain) return true;
+  return std::uint64_t{difference} * 100 > (std::uint64_t{sum} + kQuantiles * 4 * kLevel) * 18;
+}
+
+/// The best gain, and what it leaves of the distance.
+struct Match {
+  std::uint32_t gain = 0;
+  std::uint32_t distance = kNoMatch;
+};
+
+/// The frame's gain over the base. `against_base` is the best match against the reference and
+/// `base_kept` the distance with the last frame's gain; the others the same against the last frame.
+EQUALUX_HD std::uint32_t gain_of_frame(std::uint32_t last_gain, const Match& against_base,
+                                       std::uint32_t base_kept, const Match& against_last,
+                                       std::uint32_t last_kept) {
+  std::uint32_t gain = last_gain;
+  if (const std::uint32_t part = belief(against_base.distance, base_kept, kNoneOfBase);
+      part > 0) {
+    gain = between(last_gain, against_base.gain, part);
+  } else if (const std::uint32_t step = 
+             last_kept < kNoise ? 0 : belief(against_last.distance, last_kept, kNoneOfLast);
+             step > 0) {
+    // From frame to frame errors add up, so that what may be noise is no gain.
+    gain = scaled_by(last_gain, between(kUnit, against_last.gain, step));
+  }
+  return gain < kLeastTried ? kLeastTried : (gain > kMostTried ? kMostTried : gain);
+}
+
+/// The mean exposure after a frame: at most an eighth away from the frame's, so that what is more
+/// than flicker, a fade, is followed at once.
+EQUALUX_HD std::uint32_t exposure_after(std::uint32_t exposure, std::uint32_t gain,
+                                        std::uint32_t rate) {
+  const std::uint32_t mean = between(exposure, gain, rate);
+  const std::uint32_t least = gain * 8 / 9;
+  const std::uint32_t most = gain * 9 / 8;
+  return mean < least ? least : (mean > most ? most : mean);
+}
+
+/// What a frame's quantiles were found to be beside those before it; sums over all quantiles.
+struct Comparison {
+  Match base;                         ///< best match of the reference
+  Match last;                         ///< best match of the last frame
+  std::uint32_t base_kept = 0;        ///< distance to the reference with the last frame's gain
+  std::uint32_t last_kept = 0;        ///< distance to the last frame as it was
+  std::uint32_t now_sum = 0;          ///< of the frame's quantiles
+  std::uint32_t base_sum = 0;         ///< of the history's, at the base exposure
+  std::uint32_t capped_difference = 0;///< to the last frame with its best match
+  std::uint32_t capped_sum = 0;       ///< of both frames' quantiles, halved
+};
+
+/// What becomes of the history.
+struct Decision {
+  bool cut = true;                 ///< everything before is forgotten, and this frame is the base
+  std::uint32_t gain = kUnit;      ///< the frame's over the base
+  std::uint32_t exposure = kUnit;  ///< the mean over the base, this frame in it
+  std::uint32_t rate = kOne;       ///< the frame's part of the history
+};
+
+/// After a cut the first frames count as in a mean of all, until the rate is less.
+EQUALUX_HD Decision decide(std::uint32_t frames, std::uint32_t gain, std::uint32_t exposure,
+                           const Comparison& c, const Rates& rates) {
+  if (frames == 0 || is_cut(c.last.gain, c.capped_difference, c.capped_sum)) return {};
+  Decision d;
+  d.cut = false;
+  d.gain = gain_of_frame(gain, c.base, c.base_kept, c.last, c.last_kept);
+  const bool brighter = c.now_sum > scaled_by(c.base_sum, exposure);
+  const std::uint32_t first = kOne / (frames + 1);
+  d.rate = brighter ? rates.brighten : rates.darken;
+  if (d.rate < first) d.rate = first;
+  d.exposure = exposure_after(exposure, d.gain, d.rate);
+  return d;
+}
+
+/// The number of frames stops where it no longer matters.
+EQUALUX_HD std::uint32_t frames_after(std::uint32_t frames) {
+  return frames < kOne ? frames + 1 : frames;
+}
+
+/// Whether the base moves to the mean exposure.
+EQUALUX_HD bool moves_base(std::uint32_t exposure) {
+  return exposure < kUnit * 4 / 5 || exposure > kUnit * 5 / 4;
+}
+
+/// 1 / gain.
+EQUALUX_HD std::uint32_t inverse_of(std::uint32_t gain) { return (kUnit * kUnit + gain / 2) / gain; }
+
+/// A distribution at `position`, in levels times kUnit from 0 to M + 1 and beyond: 0 at 0, the
+/// table's entry v at v + 1, straight lines between, all of the frame from the end on.
+EQUALUX_HD std::uint32_t distribution_at(const std::uint32_t* table, std::uint32_t position,
+                                         std::uint32_t max_value) {
+  const std::uint32_t i = position / kUnit;
+  if (i > max_value) return kWhole;
+  const std::uint32_t low = i == 0 ? 0 : table[i - 1];
+  const std::uint64_t rise = table[i] - low;
+  return low + static_cast<std::uint32_t>(rise * (position % kUnit) / kUnit);
+}
+
+/// A frame's distribution read at the base's level v.
+EQUALUX_HD std::uint32_t at_base(const std::uint32_t* frame, std::uint32_t v, std::uint32_t gain,
+                                 std::uint32_t max_value) {
+  return distribution_at(frame, (v + 1) * gain, max_value);
+}
+
+/// The history's distribution, read at level v of the mean exposure.
+EQUALUX_HD std::uint32_t at_exposure(const std::uint32_t* base, std::uint32_t v,
+                                     std::uint32_t inverse_exposure, std::uint32_t max_value) {
+  if (v == max_value) return kWhole;
+  return distribution_at(base, (v + 1) * inverse_exposure, max_value);
+}
+
+/// Where a level of the frame is read off the curve of the mean exposure, times kUnit: v divided by
+/// the frame's gain over the mean. Towards white it comes back to v, where pixels are saturated
+/// whatever the light does.
+EQUALUX_HD std::uint32_t unflickered(std::uint32_t v, std::uint32_t inverse,
+                                     std::uint32_t max_value) {
+  const std::uint32_t knee = max_value * 3 / 4;
+  if (v <= knee) return v * inverse;
+  const std::uint32_t rest = max_value * kUnit - knee * inverse;
+  return knee * inverse + rest * (v - knee) / (max_value - knee);
+}
+
+/// A curve between its levels.
+EQUALUX_HD std::uint32_t curve_between(const std::uint32_t* curve, std::uint32_t position,
+                                       std::uint32_t max_value) {
+  const std::uint32_t i = position / kUnit;
+  if (i >= max_value) return curve[max_value];
+  const std::uint64_t rise = curve[i + 1] - curve[i];
+  return curve[i] + static_cast<std::uint32_t>(rise * (position % kUnit) / kUnit);
+}
+
+}  // namespace equalux::tone

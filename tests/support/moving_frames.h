@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+#include <equalux/image.h>
+
+/// A stream in which everything happens that a curve over time reacts to.
+namespace equalux::test {
+
+/// Frame `number` of the stream with that seed, the same on every machine: a picture whose light
+/// flickers and fades, cuts to other pictures, something bright that comes and goes, black frames,
+/// white ones and ones of a single colour.
+void fill_moving(const ImageView& view, int number, std::uint32_t seed = 1);
+
+}  // namespace equalux::test

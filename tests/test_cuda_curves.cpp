@@ -1,0 +1,216 @@
+// Curves with limits and over time on a GPU: the same bytes as on the CPU, frame after frame.
+#include <random>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <equalux/error.h>
+#include <equalux/filter.h>
+
+#include "check.h"
+#include "handles.h"
+#include "support/device_image.h"
+#include "support/moving_frames.h"
+#include "support/test_images.h"
+
+namespace equalux {
+namespace {
+
+using test::DeviceImage;
+
+class CudaCurves : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
+  }
+};
+
+/// A filter for each backend, fed with the same frames.
+class Pair {
+ public:
+  Pair(const EqualizeParams& params, const ImageDesc& desc, std::uint32_t seed = 1)
+      : desc_(desc),
+        seed_(seed),
+        cpu_(make_cpu_filter(params, {1})),
+        cuda_(make_cuda_filter(params)),
+        in_(desc),
+        expected_(desc),
+        device_in_(desc, {}),
+        device_out_(desc, {}),
+        stream_(cuda::make_stream()) {
+    cpu_->configure(desc);
+    cuda_->configure(desc);
+  }
+
+  /// Values of the next frame that differ.
+  std::size_t step() {
+    test::fill_moving(in_.view(), number_, seed_);
+    FrameContext context;
+    context.index = static_cast<std::uint64_t>(number_);
+    // Frames fall out, and some carry no new timestamp.
+    if (number_ % 17 != 5) pts_ns_ += number_ % 23 == 7 ? 400'000'000 : 33'366'667;
+    context.pts_ns = pts_ns_;
+    ++number_;
+    cpu_->submit(in_.view(), expected_.view(), context);
+    device_in_.upload(in_.view());
+    device_out_.poison();
+    cuda::check(cudaDeviceSynchronize(), "waiting for the upload");
+    context.stream = stream_.get();
+    cuda_->submit(device_in_.view(), device_out_.view(), context);
+    cuda::check(cudaStreamSynchronize(stream_.get()), "waiting for the frame");
+    return test::count_differences(expected_.view(), device_out_.download().view());
+  }
+
+  void expect_same(int frames) {
+    for (int i = 0; i < frames; ++i) {
+      ASSERT_EQ(step(), 0U) << "frame " << number_ - 1;
+    }
+    EXPECT_EQ(cpu_->save(), cuda_->save());
+  }
+
+  /// From here on filters that were made anew and took over the states of the old ones.
+  void restore(const EqualizeParams& params) {
+    const std::string of_cpu = cpu_->save();
+    const std::string of_cuda = cuda_->save();
+    EXPECT_EQ(of_cpu, of_cuda);
+    cpu_ = make_cpu_filter(params, {1});
+    cuda_ = make_cuda_filter(params);
+    cpu_->configure(desc_);
+    cuda_->configure(desc_);
+    cpu_->load(of_cuda);
+    cuda_->load(of_cpu);
+  }
+
+  void update(const EqualizeParams& params) {
+    EXPECT_TRUE(cpu_->update(params));
+    EXPECT_TRUE(cuda_->update(params));
+  }
+  void reset() {
+    cpu_->reset();
+    cuda_->reset();
+  }
+
+ private:
+  ImageDesc desc_;
+  std::uint32_t seed_;
+  std::unique_ptr<Filter> cpu_;
+  std::unique_ptr<Filter> cuda_;
+  Image in_;
+  Image expected_;
+  DeviceImage device_in_;
+  DeviceImage device_out_;
+  cuda::Stream stream_;
+  int number_ = 0;
+  std::int64_t pts_ns_ = 0;
+};
+
+EqualizeParams calm() {
+  EqualizeParams params;
+  params.strength = 0.8;
+  params.clip_limit = 3;
+  params.max_gain = 6;
+  params.floor = 0.5;
+  params.ceiling = 99.5;
+  params.temporal_ms = 1000;
+  params.brighten_ms = 400;
+  return params;
+}
+
+TEST_F(CudaCurves, EveryOptionAloneAndTogether) {
+  const auto with = [](auto set) {
+    EqualizeParams params;
+    set(params);
+    return params;
+  };
+  const std::vector<EqualizeParams> all{
+      with([](EqualizeParams& p) { p.strength = 0; }),
+      with([](EqualizeParams& p) { p.strength = 0.37; }),
+      with([](EqualizeParams& p) { p.clip_limit = 1; }),
+      with([](EqualizeParams& p) { p.clip_limit = 2.5; }),
+      with([](EqualizeParams& p) { p.clip_limit = 256; }),
+      with([](EqualizeParams& p) { p.floor = 2; }),
+      with([](EqualizeParams& p) { p.ceiling = 90; }),
+      with([](EqualizeParams& p) { p.max_gain = 1.5; }),
+      with([](EqualizeParams& p) { p.temporal_ms = 700; }),
+      with([](EqualizeParams& p) { p.temporal_ms = kMaxTemporalMs; }),
+      calm()};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    SCOPED_TRACE(i);
+    for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::gray8}) {
+      Pair(all[i], {format, 161, 91}).expect_same(45);
+    }
+  }
+}
+
+TEST_F(CudaCurves, EveryFormatScalerAndBinCount) {
+  for (int f = 0; f < kPixelFormatCount; ++f) {
+    const auto format = static_cast<PixelFormat>(f);
+    if (traits(format).model == ColorModel::real) continue;
+    for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+      Pair(calm(), {format, 131, 67, ColorMatrix::bt601, range}).expect_same(12);
+    }
+  }
+  for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
+    for (const int bins : {2, 3, 100, 255, 257, 65536}) {
+      SCOPED_TRACE(bins);
+      EqualizeParams params = calm();
+      params.scaler = scaler;
+      params.bins = bins;
+      Pair(params, {PixelFormat::i420, 131, 67}).expect_same(8);
+      params.temporal_ms = params.brighten_ms = 0;
+      params.floor = 0;
+      Pair(params, {PixelFormat::rgba, 131, 67}).expect_same(8);
+    }
+  }
+}
+
+TEST_F(CudaCurves, RandomOptionsOnRandomStreams) {
+  std::mt19937 random(11);
+  const auto uniform = [&](double least, double most) {
+    return std::uniform_real_distribution<>(least, most)(random);
+  };
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(i);
+    EqualizeParams params;
+    params.scaler = static_cast<Scaler>(random() % 3);
+    params.bins = random() % 2 == 0 ? 0 : static_cast<int>(2 + random() % 400);
+    params.strength = random() % 3 == 0 ? 1 : uniform(0, 1);
+    params.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
+    params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
+    params.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
+    params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
+    params.temporal_ms = random() % 4 == 0 ? 0 : uniform(20, 5000);
+    params.darken_ms = params.temporal_ms == 0 || random() % 2 == 0 ? 0 : uniform(20, 5000);
+    const auto format = static_cast<PixelFormat>(random() % 17);
+    const int width = 1 + static_cast<int>(random() % 200);
+    const int height = 1 + static_cast<int>(random() % 60);
+    Pair(params, {format, width, height}, static_cast<std::uint32_t>(i + 1)).expect_same(30);
+  }
+}
+
+TEST_F(CudaCurves, FiveHundredFramesRestoredUpdatedAndReset) {
+  Pair pair(calm(), {PixelFormat::bgr, 321, 181});
+  pair.expect_same(230);
+  pair.restore(calm());
+  pair.expect_same(70);
+  EqualizeParams other = calm();
+  other.strength = 0.4;
+  other.clip_limit = 0;
+  other.bins = 64;
+  pair.update(other);
+  pair.expect_same(60);
+  other.temporal_ms = other.brighten_ms = 0;
+  pair.update(other);
+  pair.expect_same(20);
+  pair.update(calm());
+  pair.expect_same(60);
+  pair.update({});
+  pair.expect_same(10);
+  pair.update(calm());
+  pair.reset();
+  pair.expect_same(50);
+}
+
+}  // namespace
+}  // namespace equalux
