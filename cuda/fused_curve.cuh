@@ -172,14 +172,16 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, GridHistog
                                                 CurveScratch& s, std::uint8_t* table) {
   const int thread = static_cast<int>(threadIdx.x);
   scan_counts(p, histogram, s);
-  const CurveScale scale = scale_of(p, s);
-  // Most frames span all samples, and a division takes long.
-  double per_span =
-      scale.span == p.samples ? p.per_sample : __drcp_rn(static_cast<double>(scale.span));
+  CurveScale scale{};
+  double per_span = 0;
   if (p.shapes_curve) {
     make_limited_curve<kThreads>(p, s.last_of_bin, s.cdf, s.history, table);
     __syncthreads();
     per_span = 1.0 / (1U << tone::kCurveBits);
+  } else {
+    scale = scale_of(p, s);
+    // Most frames span all samples, and a division takes long.
+    per_span = scale.span == p.samples ? p.per_sample : __drcp_rn(static_cast<double>(scale.span));
   }
 #pragma unroll 1
   for (int v = thread; v < 256; v += kThreads) {

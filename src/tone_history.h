@@ -91,12 +91,15 @@ inline constexpr std::uint32_t kNoise = kQuantiles * kLevel / 5;
 inline constexpr std::uint32_t kNoneOfLast = 13;
 inline constexpr std::uint32_t kNoneOfBase = 8;
 
-/// How far a gain is to be believed, of kOne: not at all where it leaves `none` twentieths of the
-/// distance, wholly where it leaves three less.
+/// Whether a gain is to be believed at all that leaves `with` of the distance `without`.
+EQUALUX_HD bool believed(std::uint32_t with, std::uint32_t without, std::uint32_t none) {
+  return with != kNoMatch && 20 * with < none * without;
+}
+
+/// How far, of kOne: wholly where it leaves three twentieths less.
 EQUALUX_HD std::uint32_t belief(std::uint32_t with, std::uint32_t without, std::uint32_t none) {
-  if (with == kNoMatch || 20 * with >= none * without) return 0;
-  const float part = static_cast<float>(none * without - 20 * with) /
-                     static_cast<float>(3 * without);
+  const float part =
+      static_cast<float>(none * without - 20 * with) / static_cast<float>(3 * without);
   return part < 1.0F ? static_cast<std::uint32_t>(part * kOne) : kOne;
 }
 
@@ -116,8 +119,8 @@ EQUALUX_HD std::uint32_t capped(std::uint32_t difference, std::uint32_t sum) {
 /// Whether the frame shows another scene than the last: `difference` is the sum of the quantiles'
 /// capped differences, the gain undone, and `sum` that of the quantiles themselves.
 EQUALUX_HD bool is_cut(std::uint32_t gain, std::uint32_t difference, std::uint32_t sum) {
-  if (gain < kLeastGain || gain > kMostGain) return true;
-  return std::uint64_t{difference} * 100 > (std::uint64_t{sum} + kQuantiles * 4 * kLevel) * 18;
+  return gain < kLeastGain || gain > kMostGain ||
+         100 * difference > 18 * (sum + kQuantiles * 4 * kLevel);
 }
 
 /// The best gain, and what it leaves of the distance.
@@ -125,34 +128,6 @@ struct Match {
   std::uint32_t gain = 0;
   std::uint32_t distance = kNoMatch;
 };
-
-/// The frame's gain over the base. `against_base` is the best match against the reference and
-/// `base_kept` the distance with the last frame's gain; the others the same against the last frame.
-EQUALUX_HD std::uint32_t gain_of_frame(std::uint32_t last_gain, const Match& against_base,
-                                       std::uint32_t base_kept, const Match& against_last,
-                                       std::uint32_t last_kept) {
-  std::uint32_t gain = last_gain;
-  if (const std::uint32_t part = belief(against_base.distance, base_kept, kNoneOfBase);
-      part > 0) {
-    gain = between(last_gain, against_base.gain, part);
-  } else if (const std::uint32_t step = 
-             last_kept < kNoise ? 0 : belief(against_last.distance, last_kept, kNoneOfLast);
-             step > 0) {
-    // From frame to frame errors add up, so that what may be noise is no gain.
-    gain = scaled_by(last_gain, between(kUnit, against_last.gain, step));
-  }
-  return gain < kLeastTried ? kLeastTried : (gain > kMostTried ? kMostTried : gain);
-}
-
-/// The mean exposure after a frame: at most an eighth away from the frame's, so that what is more
-/// than flicker, a fade, is followed at once.
-EQUALUX_HD std::uint32_t exposure_after(std::uint32_t exposure, std::uint32_t gain,
-                                        std::uint32_t rate) {
-  const std::uint32_t mean = between(exposure, gain, rate);
-  const std::uint32_t least = gain * 8 / 9;
-  const std::uint32_t most = gain * 9 / 8;
-  return mean < least ? least : (mean > most ? most : mean);
-}
 
 /// What a frame's quantiles were found to be beside those before it; sums over all quantiles.
 struct Comparison {
@@ -166,12 +141,44 @@ struct Comparison {
   std::uint32_t capped_sum = 0;       ///< of both frames' quantiles, halved
 };
 
+/// The frame's gain over the base.
+EQUALUX_HD std::uint32_t gain_of_frame(std::uint32_t last_gain, const Comparison& c) {
+  const bool by_base = believed(c.base.distance, c.base_kept, kNoneOfBase);
+  // From frame to frame errors add up, so that what may be noise is no gain.
+  if (!by_base &&
+      (c.last_kept < kNoise || !believed(c.last.distance, c.last_kept, kNoneOfLast))) {
+    return last_gain;
+  }
+  const std::uint32_t gain = by_base ? c.base.gain : scaled_by(last_gain, c.last.gain);
+  const std::uint32_t part = by_base ? belief(c.base.distance, c.base_kept, kNoneOfBase)
+                                     : belief(c.last.distance, c.last_kept, kNoneOfLast);
+  const std::uint32_t now = between(last_gain, gain, part);
+  return now < kLeastTried ? kLeastTried : (now > kMostTried ? kMostTried : now);
+}
+
+/// One gain over another.
+EQUALUX_HD std::uint32_t ratio_of(std::uint32_t gain, std::uint32_t over) {
+  return (gain * kUnit + over / 2) / over;
+}
+
+/// The mean exposure after a frame: at most an eighth away from the frame's, so that what is more
+/// than flicker, a fade, is followed at once.
+EQUALUX_HD std::uint32_t exposure_after(std::uint32_t exposure, std::uint32_t gain,
+                                        std::uint32_t rate) {
+  const std::uint32_t mean = between(exposure, gain, rate);
+  const std::uint32_t least = gain * 8 / 9;
+  const std::uint32_t most = gain * 9 / 8;
+  return mean < least ? least : (mean > most ? most : mean);
+}
+
 /// What becomes of the history.
 struct Decision {
   bool cut = true;                 ///< everything before is forgotten, and this frame is the base
   std::uint32_t gain = kUnit;      ///< the frame's over the base
   std::uint32_t exposure = kUnit;  ///< the mean over the base, this frame in it
   std::uint32_t rate = kOne;       ///< the frame's part of the history
+  std::uint32_t inverse_exposure = kUnit;  ///< 1 / exposure
+  std::uint32_t inverse_flicker = kUnit;   ///< exposure / gain
 };
 
 /// After a cut the first frames count as in a mean of all, until the rate is less.
@@ -180,12 +187,14 @@ EQUALUX_HD Decision decide(std::uint32_t frames, std::uint32_t gain, std::uint32
   if (frames == 0 || is_cut(c.last.gain, c.capped_difference, c.capped_sum)) return {};
   Decision d;
   d.cut = false;
-  d.gain = gain_of_frame(gain, c.base, c.base_kept, c.last, c.last_kept);
+  d.gain = gain_of_frame(gain, c);
   const bool brighter = c.now_sum > scaled_by(c.base_sum, exposure);
   const std::uint32_t first = kOne / (frames + 1);
   d.rate = brighter ? rates.brighten : rates.darken;
   if (d.rate < first) d.rate = first;
   d.exposure = exposure_after(exposure, d.gain, d.rate);
+  d.inverse_exposure = ratio_of(kUnit, d.exposure);
+  d.inverse_flicker = ratio_of(d.exposure, d.gain);
   return d;
 }
 
@@ -198,9 +207,6 @@ EQUALUX_HD std::uint32_t frames_after(std::uint32_t frames) {
 EQUALUX_HD bool moves_base(std::uint32_t exposure) {
   return exposure < kUnit * 4 / 5 || exposure > kUnit * 5 / 4;
 }
-
-/// 1 / gain.
-EQUALUX_HD std::uint32_t inverse_of(std::uint32_t gain) { return (kUnit * kUnit + gain / 2) / gain; }
 
 /// A distribution at `position`, in levels times kUnit from 0 to M + 1 and beyond: 0 at 0, the
 /// table's entry v at v + 1, straight lines between, all of the frame from the end on.

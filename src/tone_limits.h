@@ -36,18 +36,10 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
-/// floor(number / divisor) of a quotient below 2^32. `inverse` is 1 / divisor in double precision,
-/// which takes less time than a division and leaves the quotient off by one at most.
-EQUALUX_HD std::uint32_t quotient(std::uint64_t number, std::uint32_t divisor, double inverse) {
-  const auto estimate = static_cast<std::uint32_t>(static_cast<double>(number) * inverse);
-  const auto rest =
-      static_cast<std::int64_t>(number - static_cast<std::uint64_t>(estimate) * divisor);
-  return estimate + (rest >= static_cast<std::int64_t>(divisor) ? 1U : 0U) - (rest < 0 ? 1U : 0U);
-}
-
-/// The fraction of a frame that `below` of `total` pixels are; `inverse` is 1 / total.
-EQUALUX_HD std::uint32_t fraction_of(std::uint32_t below, std::uint32_t total, double inverse) {
-  return quotient(static_cast<std::uint64_t>(below) << 24, total, inverse);
+/// The fraction of a frame that some pixels are; `per_pixel` is kWhole / the frame's pixels. Double
+/// precision is exact enough for all pixels to be kWhole, and rounds alike everywhere.
+EQUALUX_HD std::uint32_t fraction_of(std::uint32_t pixels, double per_pixel) {
+  return static_cast<std::uint32_t>(pixels * per_pixel + 0.5);
 }
 
 /// A level's part of the pixels between floor and ceiling, from the distribution before it and at it.
@@ -102,24 +94,20 @@ EQUALUX_HD std::uint32_t unchanged(std::uint32_t v) { return v << kCurveBits; }
 /// The clipped sums' part that becomes the curve, from 0 at the scaler's offset to M at the total.
 struct Span {
   std::uint32_t offset;
-  std::uint32_t length;  ///< 0 = the curve is the identity
-  double inverse;        ///< 1 / length
+  double scale;  ///< W of one more; 0 = the curve is the identity
 };
 
-EQUALUX_HD Span span_of(std::uint32_t offset, std::uint32_t total) {
-  const std::uint32_t length = total - offset;
-  return {offset, length, length == 0 ? 0.0 : 1.0 / length};
+EQUALUX_HD Span span_of(std::uint32_t offset, std::uint32_t total, std::uint32_t max_value) {
+  if (total == offset) return {offset, 0.0};
+  return {offset, static_cast<double>(unchanged(max_value)) / (total - offset)};
 }
 
 /// W of level v from the clipped sum up to its bin. Strength is in it, the largest gain is not.
 EQUALUX_HD std::uint32_t curve_at(const Limits& limits, std::uint32_t v, std::uint32_t sum,
-                                  const Span& span, std::uint32_t max_value) {
-  std::uint32_t curve = unchanged(v);
-  if (span.length != 0) {
-    const std::uint64_t above = sum > span.offset ? sum - span.offset : 0;
-    curve = quotient((above * max_value << kCurveBits) + span.length / 2, span.length,
-                     span.inverse);
-  }
+                                  const Span& span) {
+  const std::uint32_t above = sum > span.offset ? sum - span.offset : 0;
+  const std::uint32_t curve =
+      span.scale == 0.0 ? unchanged(v) : static_cast<std::uint32_t>(above * span.scale + 0.5);
   return static_cast<std::uint32_t>((std::uint64_t{curve} * limits.strength +
                                      std::uint64_t{unchanged(v)} * (kOne - limits.strength) +
                                      kOne / 2) /

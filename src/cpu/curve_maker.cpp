@@ -81,9 +81,9 @@ const CurveTable& CurveMaker::make(const ValueHistogram& counts, const tone::Fra
 void CurveMaker::measure(const ValueHistogram& counts) {
   std::uint32_t total = 0;
   for (std::uint32_t v = 0; v <= max_value_; ++v) frame_[v] = total += counts[v];
-  const double inverse = 1.0 / total;
+  const double per_pixel = tone::kWhole / static_cast<double>(total);
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
-    frame_[v] = tone::fraction_of(frame_[v], total, inverse);
+    frame_[v] = tone::fraction_of(frame_[v], per_pixel);
   }
 }
 
@@ -126,14 +126,13 @@ void CurveMaker::follow(const tone::Rates& rates) {
   h.gain = d.gain;
   h.exposure = d.exposure;
   h.frames = tone::frames_after(h.frames);
-  const std::uint32_t inverse = tone::inverse_of(h.exposure);
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
-    distribution_[v] = tone::at_exposure(h.distribution, v, inverse, max_value_);
+    distribution_[v] = tone::at_exposure(h.distribution, v, d.inverse_exposure, max_value_);
   }
-  flicker_inverse_ = tone::inverse_of(tone::scaled_by(h.gain, inverse));
+  inverse_flicker_ = d.inverse_flicker;
   if (!tone::moves_base(h.exposure)) return;
   std::copy(distribution_.begin(), distribution_.end(), h.distribution);
-  h.gain = tone::scaled_by(h.gain, inverse);
+  h.gain = tone::scaled_by(h.gain, d.inverse_exposure);
   h.exposure = tone::kUnit;
 }
 
@@ -144,7 +143,7 @@ void CurveMaker::start_history() {
   history_.frames = 1;
   distribution_ = frame_;
   distribution_[max_value_] = tone::kWhole;
-  flicker_inverse_ = tone::kUnit;
+  inverse_flicker_ = tone::kUnit;
 }
 
 /// The curve of the distribution.
@@ -182,16 +181,16 @@ void CurveMaker::make_limited(const tone::Limits& limits) {
   }
   const std::uint32_t offset =
       tone::sum_offset(limits.scaler, sums[last_of_bin_[0]], sums[last_of_bin_[first]]);
-  const tone::Span span = tone::span_of(offset, sum);
+  const tone::Span span = tone::span_of(offset, sum, max_value_);
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
-    curve_[v] = tone::curve_at(limits, v, sums[last_of_bin_[v]], span, max_value_);
+    curve_[v] = tone::curve_at(limits, v, sums[last_of_bin_[v]], span);
   }
 }
 
 /// Stretches the mean exposure's curve to the frame's.
 void CurveMaker::unflicker() {
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
-    const std::uint32_t position = tone::unflickered(v, flicker_inverse_, max_value_);
+    const std::uint32_t position = tone::unflickered(v, inverse_flicker_, max_value_);
     stretched_[v] = tone::curve_between(curve_.data(), position, max_value_);
   }
 }

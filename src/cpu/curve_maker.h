@@ -45,7 +45,7 @@ class CurveMaker {
   CurveTable frame_{};         ///< its distribution
   Quantiles quantiles_{};
   CurveTable distribution_{};  ///< what the curve is made of
-  std::uint32_t flicker_inverse_ = tone::kUnit;  ///< 1 / the frame's gain over the mean
+  std::uint32_t inverse_flicker_ = tone::kUnit;  ///< 1 / the frame's gain over the mean
   CurveTable curve_{};
   CurveTable stretched_{};
 };
