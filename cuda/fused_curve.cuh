@@ -18,12 +18,15 @@ namespace equalux::cuda {
 inline constexpr double kNudge = 0x1p-22;
 
 struct CurveScratch {
-  std::uint64_t chroma[256];  ///< gain_48() >> 8, for formats with chroma
+  union {
+    std::uint64_t chroma[256];  ///< gain_48() >> 8, for formats with chroma
+    CurveSteps steps;           ///< before the gains are known
+  };
   double ratio[256];          ///< the gain; before it is known, 1 / v
   std::uint32_t cdf[256];     ///< or the curve W, where it is not plain
   std::uint8_t present[256];  ///< whether the frame has v; what it has not needs no exact gain
   std::uint8_t last_of_bin[256];
-  tone::History history;
+  CurveState state;
   std::uint32_t warp_counts[4];
   int warp_first[4];  ///< the first value that is present, or 256
 };
@@ -175,7 +178,7 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, GridHistog
   CurveScale scale{};
   double per_span = 0;
   if (p.shapes_curve) {
-    make_limited_curve<kThreads>(p, s.last_of_bin, s.cdf, s.history, table);
+    finish_curve<kThreads>(p.state->history, s.last_of_bin, s.cdf, s.steps, s.state);
     __syncthreads();
     per_span = 1.0 / (1U << tone::kCurveBits);
   } else {

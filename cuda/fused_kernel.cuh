@@ -182,8 +182,6 @@ __device__ __forceinline__ void count_chunks(const FusedParams& p,
     __syncthreads();
   }
 
-  // Also in a warp without chunks: the history, whose copy began before all others.
-  copies_wait<kConfig.slots - 1>();
   // The tables are free: one table's sums after another's.
   auto* block_sums = reinterpret_cast<std::uint32_t*>(tables);
   constexpr int kTableThreads = kWarpsPerTable * kLanes;
@@ -272,11 +270,12 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   for (int i = thread; i < kConfig.table_bytes() / kVectorBytes; i += kConfig.threads()) {
     reinterpret_cast<uint4*>(tables)[i] = uint4{0, 0, 0, 0};
   }
+  if (p.shapes_curve && thread == 0) set_up_curve(p, scratch.state);
   const WarpChunks<Layout, kAligned> chunks(p, ring, thread / kLanes, thread % kLanes);
   ChunkPlace place = chunks.first();
   wait_for_earlier_kernels();
   if (p.tone.over_time) {
-    load_history(scratch.history, p.state->history);
+    load_history<kConfig.threads()>(scratch.state.history, p.state->history);
     copies_commit();
   }
   // Before the frame's bytes, behind which it would wait.
@@ -291,7 +290,11 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   }
   asm volatile("" : "+r"(frames));  // Nobody waits for it before.
   const std::uint32_t parity = frames & 1;
+  if (p.tone.over_time) copies_wait<kConfig.slots>();  // for the history, the first of all copies
   __syncthreads();
+  if (p.tone.over_time && !p.tone.fresh && scratch.state.history.frames != 0) {
+    prepare_curve<kConfig.threads()>(scratch.last_of_bin, scratch.steps, scratch.state);
+  }
   count_chunks(p, chunks, place, tables, p.state->counts[parity]);
   make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(
       p, p.state->counts[parity], scratch, tables);

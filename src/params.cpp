@@ -69,7 +69,7 @@ void check_curve(Clauses& broken, const EqualizeParams& params) {
   };
   check("strength", params.strength, within(params.strength, 0, 1), "0 to 1");
   check("clip-limit", params.clip_limit,
-        params.clip_limit == 0 || within(params.clip_limit, 1, 256), "1 to 256, or 0 for none");
+        params.clip_limit == 0 || within(params.clip_limit, 1, 255), "1 to 255, or 0 for none");
   check("floor", params.floor, within(params.floor, 0, 99.9), "0 to 99.9 per cent");
   check("ceiling", params.ceiling, within(params.ceiling, 0.1, 100), "0.1 to 100 per cent");
   check("floor", params.floor, !(params.floor + 0.1 > params.ceiling),

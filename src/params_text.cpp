@@ -34,7 +34,7 @@ struct CurveKey {
 };
 constexpr std::array<CurveKey, 8> kCurveKeys{{
     {"strength", &EqualizeParams::strength, "0 to 1"},
-    {"clip-limit", &EqualizeParams::clip_limit, "1 to 256, or 0 for none"},
+    {"clip-limit", &EqualizeParams::clip_limit, "1 to 255, or 0 for none"},
     {"floor", &EqualizeParams::floor, "0 to below ceiling, in per cent"},
     {"ceiling", &EqualizeParams::ceiling, "above floor to 100, in per cent"},
     {"max-gain", &EqualizeParams::max_gain, "1 to 255, or 0 for none"},

@@ -51,10 +51,12 @@ void check_history(const History& history) {
     return std::all_of(std::begin(list), std::end(list),
                        [most](std::uint32_t x) { return x <= most; });
   };
+  const auto distributes = [&](const auto& list) {
+    return std::is_sorted(std::begin(list), std::end(list)) && below(list, kWhole);
+  };
   const bool sound = in_range(history.gain) && in_range(history.exposure) &&
-                     std::is_sorted(std::begin(history.distribution),
-                                    std::end(history.distribution)) &&
-                     below(history.distribution, kWhole) &&
+                     history.rate <= kOne && history.frames <= kOne &&
+                     distributes(history.distribution) && distributes(history.frame) &&
                      below(history.previous, 256 * kLevel);
   if (!sound) throw_usage("the state is damaged: a number is out of range");
 }
@@ -78,7 +80,7 @@ Control::Eased Control::target_of(const EqualizeParams& params) {
 Limits Control::limits() const {
   const auto inverse = [](double x, std::uint32_t one) { return x == 0 ? 0 : fixed(1 / x, one); };
   // On its way from none a clip limit passes values that nothing reaches.
-  constexpr double kLargestClip = 256;
+  constexpr double kLargestClip = 255;
   constexpr double kLargestGain = 255;
   Limits limits;
   limits.strength = fixed(now_.strength, kOne);
@@ -86,6 +88,7 @@ Limits Control::limits() const {
   limits.floor = fixed(now_.floor, kWhole);
   limits.ceiling = fixed(now_.ceiling, kWhole);
   limits.max_gain = now_.inverse_gain * kLargestGain < 1 ? 0 : inverse(now_.inverse_gain, kOne);
+  limits.per_part = static_cast<double>(1U << kCurveBits) / (limits.ceiling - limits.floor);
   limits.scaler = params_.scaler;
   return limits;
 }
@@ -133,8 +136,10 @@ std::string Control::save(const History& current, int max_value) const {
                        {"max-value", max_value},
                        {"frames", history.frames},
                        {"gain", history.gain},
+                       {"rate", history.rate},
                        {"exposure", history.exposure},
                        {"distribution", json_of(history.distribution, 256)},
+                       {"frame", json_of(history.frame, 256)},
                        {"previous", json_of(history.previous, kQuantiles)},
                        {"step-ns", step_ns_},
                        {"limits",
@@ -157,9 +162,12 @@ History Control::load(std::string_view text, int max_value) {
     }
     History history;
     history.frames = state.at("frames");
+    history.least_rate = history.frames == 0 ? kOne : least_rate_after(history.frames);
     history.gain = state.at("gain");
+    history.rate = state.at("rate");
     history.exposure = state.at("exposure");
     read_into(state.at("distribution"), history.distribution, 256);
+    read_into(state.at("frame"), history.frame, 256);
     read_into(state.at("previous"), history.previous, kQuantiles);
     check_history(history);
     const auto& limits = state.at("limits");

@@ -11,6 +11,10 @@
 /// Light that flickers scales every level by a common gain. So frames are compared by their
 /// quantiles, as a frame's quantiles are then the other's times the gain; the history is kept for
 /// one exposure, the base; and the curve is made for the mean exposure and stretched to the frame's.
+///
+/// A frame's curve is that of the frames before it: its own pixels tell its gain, and whether it
+/// shows another scene, and go into the history when the next frame comes. So a GPU makes the curve
+/// while it waits for the frame.
 namespace equalux::tone {
 
 /// Quantiles that a frame is described by: number j lies above (2 j + 1) / 64 of its pixels. As many
@@ -31,11 +35,14 @@ inline constexpr std::uint32_t kNoMatch = 0xFFFFFFFFU;
 
 /// What is kept from frame to frame.
 struct alignas(16) History {
-  std::uint32_t distribution[256] = {};     ///< of frames at the base exposure, below v + 1
-  std::uint32_t previous[kQuantiles] = {};  ///< quantiles of the last frame
-  std::uint32_t gain = kUnit;               ///< of the last frame over the base
-  std::uint32_t exposure = kUnit;           ///< mean gain over the base
+  std::uint32_t distribution[256] = {};     ///< of frames at the base exposure, but for the last
+  std::uint32_t frame[256] = {};            ///< of the last frame
+  std::uint32_t previous[kQuantiles] = {};  ///< its quantiles
+  std::uint32_t gain = kUnit;               ///< its gain over the base
+  std::uint32_t rate = 0;                   ///< its part of the history, of kOne
+  std::uint32_t exposure = kUnit;           ///< mean gain over the base, but for the last frame's
   std::uint32_t frames = 0;                 ///< since the last cut; 0 = nothing is kept yet
+  std::uint32_t least_rate = kOne;          ///< of the next frame
 
   friend bool operator==(const History&, const History&) = default;
 };
@@ -56,6 +63,10 @@ EQUALUX_HD std::uint32_t rank_of(std::uint32_t j) { return (2 * j + 1) * (kWhole
 EQUALUX_HD std::uint32_t first_quantile(std::uint32_t at) {
   return (at + kWhole / (2 * kQuantiles) - 1) / (kWhole / kQuantiles);
 }
+
+/// Of the quantiles' gains the ones that are tried: those of quantiles 1, 3, 5 ...
+inline constexpr std::uint32_t kTried = kQuantiles / 2;
+EQUALUX_HD std::uint32_t tried(std::uint32_t i) { return 2 * i + 1; }
 
 /// Where in level v quantile j lies.
 EQUALUX_HD std::uint32_t quantile_at(std::uint32_t j, std::uint32_t v, std::uint32_t before,
@@ -91,18 +102,6 @@ inline constexpr std::uint32_t kNoise = kQuantiles * kLevel / 5;
 inline constexpr std::uint32_t kNoneOfLast = 13;
 inline constexpr std::uint32_t kNoneOfBase = 8;
 
-/// Whether a gain is to be believed at all that leaves `with` of the distance `without`.
-EQUALUX_HD bool believed(std::uint32_t with, std::uint32_t without, std::uint32_t none) {
-  return with != kNoMatch && 20 * with < none * without;
-}
-
-/// How far, of kOne: wholly where it leaves three twentieths less.
-EQUALUX_HD std::uint32_t belief(std::uint32_t with, std::uint32_t without, std::uint32_t none) {
-  const float part =
-      static_cast<float>(none * without - 20 * with) / static_cast<float>(3 * without);
-  return part < 1.0F ? static_cast<std::uint32_t>(part * kOne) : kOne;
-}
-
 /// A number on the way from one to another, `part` of kOne.
 EQUALUX_HD std::uint32_t between(std::uint32_t from, std::uint32_t to, std::uint32_t part) {
   const std::int64_t way = static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from);
@@ -117,43 +116,55 @@ EQUALUX_HD std::uint32_t capped(std::uint32_t difference, std::uint32_t sum) {
 }
 
 /// Whether the frame shows another scene than the last: `difference` is the sum of the quantiles'
-/// capped differences, the gain undone, and `sum` that of the quantiles themselves.
+/// capped differences, the gain undone, and `sum` the mean of both frames' sums of quantiles.
 EQUALUX_HD bool is_cut(std::uint32_t gain, std::uint32_t difference, std::uint32_t sum) {
   return gain < kLeastGain || gain > kMostGain ||
          100 * difference > 18 * (sum + kQuantiles * 4 * kLevel);
 }
 
-/// The best gain, and what it leaves of the distance.
+/// The best of the gains that take one frame's quantiles to another's.
 struct Match {
-  std::uint32_t gain = 0;
-  std::uint32_t distance = kNoMatch;
+  std::uint32_t gain = 0;             ///< 0 = none is tried
+  std::uint32_t distance = kNoMatch;  ///< what it leaves
+  std::uint32_t kept = 0;             ///< the distance with the gain as it was
 };
 
-/// What a frame's quantiles were found to be beside those before it; sums over all quantiles.
-struct Comparison {
-  Match base;                         ///< best match of the reference
-  Match last;                         ///< best match of the last frame
-  std::uint32_t base_kept = 0;        ///< distance to the reference with the last frame's gain
-  std::uint32_t last_kept = 0;        ///< distance to the last frame as it was
-  std::uint32_t now_sum = 0;          ///< of the frame's quantiles
-  std::uint32_t base_sum = 0;         ///< of the history's, at the base exposure
-  std::uint32_t capped_difference = 0;///< to the last frame with its best match
-  std::uint32_t capped_sum = 0;       ///< of both frames' quantiles, halved
+/// A frame's gain over the base as a match tells it.
+struct Proposal {
+  bool believed = false;
+  std::uint32_t gain = kUnit;
 };
 
-/// The frame's gain over the base.
-EQUALUX_HD std::uint32_t gain_of_frame(std::uint32_t last_gain, const Comparison& c) {
-  const bool by_base = believed(c.base.distance, c.base_kept, kNoneOfBase);
-  // From frame to frame errors add up, so that what may be noise is no gain.
-  if (!by_base &&
-      (c.last_kept < kNoise || !believed(c.last.distance, c.last_kept, kNoneOfLast))) {
-    return last_gain;
-  }
-  const std::uint32_t gain = by_base ? c.base.gain : scaled_by(last_gain, c.last.gain);
-  const std::uint32_t part = by_base ? belief(c.base.distance, c.base_kept, kNoneOfBase)
-                                     : belief(c.last.distance, c.last_kept, kNoneOfLast);
-  const std::uint32_t now = between(last_gain, gain, part);
-  return now < kLeastTried ? kLeastTried : (now > kMostTried ? kMostTried : now);
+/// From a match whose gain makes `gain` over the base where it was `last_gain`. It is not believed
+/// where it leaves `none` twentieths of the distance, and wholly where it leaves three less.
+EQUALUX_HD Proposal propose(const Match& m, std::uint32_t last_gain, std::uint32_t gain,
+                            std::uint32_t none) {
+  const std::uint32_t most = none * m.kept;
+  if (m.distance == kNoMatch || 20 * m.distance >= most) return {};
+  const float part =
+      static_cast<float>(most - 20 * m.distance) / static_cast<float>(3 * m.kept);
+  const std::uint32_t now =
+      between(last_gain, gain, part < 1.0F ? static_cast<std::uint32_t>(part * kOne) : kOne);
+  return {true, now < kLeastTried ? kLeastTried : (now > kMostTried ? kMostTried : now)};
+}
+
+/// Against the history.
+EQUALUX_HD Proposal propose_by_base(const Match& m, std::uint32_t last_gain) {
+  return propose(m, last_gain, m.gain, kNoneOfBase);
+}
+
+/// Against the last frame. From frame to frame errors add up, so that what may be noise is no gain.
+EQUALUX_HD Proposal propose_by_last(const Match& m, std::uint32_t last_gain) {
+  if (m.kept < kNoise) return {};
+  return propose(m, last_gain, scaled_by(last_gain, m.gain), kNoneOfLast);
+}
+
+/// The part of the frame after so many: at first as in a mean of all.
+EQUALUX_HD std::uint32_t least_rate_after(std::uint32_t frames) { return kOne / (frames + 1); }
+
+/// The number of frames stops where it no longer matters.
+EQUALUX_HD std::uint32_t frames_after(std::uint32_t frames) {
+  return frames < kOne ? frames + 1 : frames;
 }
 
 /// One gain over another.
@@ -161,46 +172,36 @@ EQUALUX_HD std::uint32_t ratio_of(std::uint32_t gain, std::uint32_t over) {
   return (gain * kUnit + over / 2) / over;
 }
 
-/// The mean exposure after a frame: at most an eighth away from the frame's, so that what is more
-/// than flicker, a fade, is followed at once.
+/// What a frame decides that is no cut. Sums are of quantiles, the base's at the base exposure.
+struct Decision {
+  std::uint32_t gain;             ///< the frame's over the base
+  std::uint32_t rate;             ///< its part of the history
+  std::uint32_t inverse_flicker;  ///< the mean exposure over the gain
+};
+
+EQUALUX_HD Decision decide(const Proposal& by_base, const Proposal& by_last,
+                           std::uint32_t last_gain, std::uint32_t exposure,
+                           std::uint32_t least_rate, std::uint32_t now_sum,
+                           std::uint32_t base_sum, const Rates& rates) {
+  Decision d;
+  d.gain = by_base.believed ? by_base.gain : (by_last.believed ? by_last.gain : last_gain);
+  d.rate = now_sum > scaled_by(base_sum, exposure) ? rates.brighten : rates.darken;
+  if (d.rate < least_rate) d.rate = least_rate;
+  const std::uint32_t inverse = ratio_of(exposure, d.gain);
+  constexpr std::uint32_t kLeast = kUnit * 8 / 9;
+  constexpr std::uint32_t kMost = kUnit * 9 / 8;
+  d.inverse_flicker = inverse < kLeast ? kLeast : (inverse > kMost ? kMost : inverse);
+  return d;
+}
+
+/// The mean exposure after a frame: at most an eighth away from the frame's gain, so that what is
+/// more than flicker, a fade, is followed at once.
 EQUALUX_HD std::uint32_t exposure_after(std::uint32_t exposure, std::uint32_t gain,
                                         std::uint32_t rate) {
   const std::uint32_t mean = between(exposure, gain, rate);
   const std::uint32_t least = gain * 8 / 9;
   const std::uint32_t most = gain * 9 / 8;
   return mean < least ? least : (mean > most ? most : mean);
-}
-
-/// What becomes of the history.
-struct Decision {
-  bool cut = true;                 ///< everything before is forgotten, and this frame is the base
-  std::uint32_t gain = kUnit;      ///< the frame's over the base
-  std::uint32_t exposure = kUnit;  ///< the mean over the base, this frame in it
-  std::uint32_t rate = kOne;       ///< the frame's part of the history
-  std::uint32_t inverse_exposure = kUnit;  ///< 1 / exposure
-  std::uint32_t inverse_flicker = kUnit;   ///< exposure / gain
-};
-
-/// After a cut the first frames count as in a mean of all, until the rate is less.
-EQUALUX_HD Decision decide(std::uint32_t frames, std::uint32_t gain, std::uint32_t exposure,
-                           const Comparison& c, const Rates& rates) {
-  if (frames == 0 || is_cut(c.last.gain, c.capped_difference, c.capped_sum)) return {};
-  Decision d;
-  d.cut = false;
-  d.gain = gain_of_frame(gain, c);
-  const bool brighter = c.now_sum > scaled_by(c.base_sum, exposure);
-  const std::uint32_t first = kOne / (frames + 1);
-  d.rate = brighter ? rates.brighten : rates.darken;
-  if (d.rate < first) d.rate = first;
-  d.exposure = exposure_after(exposure, d.gain, d.rate);
-  d.inverse_exposure = ratio_of(kUnit, d.exposure);
-  d.inverse_flicker = ratio_of(d.exposure, d.gain);
-  return d;
-}
-
-/// The number of frames stops where it no longer matters.
-EQUALUX_HD std::uint32_t frames_after(std::uint32_t frames) {
-  return frames < kOne ? frames + 1 : frames;
 }
 
 /// Whether the base moves to the mean exposure.
@@ -237,10 +238,10 @@ EQUALUX_HD std::uint32_t at_exposure(const std::uint32_t* base, std::uint32_t v,
 /// whatever the light does.
 EQUALUX_HD std::uint32_t unflickered(std::uint32_t v, std::uint32_t inverse,
                                      std::uint32_t max_value) {
-  const std::uint32_t knee = max_value * 3 / 4;
+  const std::uint32_t knee = max_value - 64;
   if (v <= knee) return v * inverse;
   const std::uint32_t rest = max_value * kUnit - knee * inverse;
-  return knee * inverse + rest * (v - knee) / (max_value - knee);
+  return knee * inverse + rest * (v - knee) / 64;
 }
 
 /// A curve between its levels.

@@ -20,8 +20,8 @@ inline constexpr int kCurveBits = 22;
 inline constexpr std::uint32_t kOne = 1U << 16;
 /// The clip limit's one.
 inline constexpr std::uint32_t kClipOne = 1U << 8;
-/// Steps towards the level at which what was clipped off is used up. After the fourth less than a
-/// hundredth of it is left, for which the curve is stretched.
+/// Steps towards the level at which what was clipped off is used up. What is left after them, less
+/// than a hundredth, is given to all levels.
 inline constexpr int kMostClipSteps = 4;
 
 /// EqualizeParams' limits as integers.
@@ -31,6 +31,7 @@ struct Limits {
   std::uint32_t floor = 0;         ///< of kWhole
   std::uint32_t ceiling = kWhole;  ///< of kWhole
   std::uint32_t max_gain = 0;      ///< 0 = none
+  double per_part = 0.25;  ///< 2^kCurveBits / (ceiling - floor)
   Scaler scaler = Scaler::max_abs;
 
   friend bool operator==(const Limits&, const Limits&) = default;
@@ -60,8 +61,8 @@ EQUALUX_HD bool may_rise(const Limits& limits, std::uint32_t before, std::uint32
 /// The most that one of `levels` levels may hold.
 EQUALUX_HD std::uint32_t clip_at(const Limits& limits, std::uint32_t levels) {
   if (limits.clip == 0 || levels == 0) return kWhole;
-  const std::uint64_t all = limits.ceiling - limits.floor;
-  return static_cast<std::uint32_t>((all * limits.clip / levels) / kClipOne);
+  // A clip limit stays below 2^8 and what lies between at most 2^24: 32 bits do.
+  return (limits.ceiling - limits.floor) / kClipOne * limits.clip / levels;
 }
 
 /// A level's part with what every level is given, clipped.
@@ -97,7 +98,10 @@ struct Span {
   double scale;  ///< W of one more; 0 = the curve is the identity
 };
 
-EQUALUX_HD Span span_of(std::uint32_t offset, std::uint32_t total, std::uint32_t max_value) {
+EQUALUX_HD Span span_of(const Limits& limits, std::uint32_t offset, std::uint32_t total,
+                        std::uint32_t max_value) {
+  // All parts add up to what lies between floor and ceiling but for less than one a level.
+  if (limits.scaler == Scaler::max_abs) return {0, limits.per_part * max_value};
   if (total == offset) return {offset, 0.0};
   return {offset, static_cast<double>(unchanged(max_value)) / (total - offset)};
 }

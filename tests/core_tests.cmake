@@ -2,6 +2,7 @@
 equalux_test(params LABELS core)
 equalux_test(image LABELS core)
 equalux_test(tone_curve LABELS core)
+equalux_test(tone_limits LABELS core)
 equalux_test(near_half LABELS core long)
 equalux_test(cdf_scan LABELS core)
 equalux_test(stages LABELS core)

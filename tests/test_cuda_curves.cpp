@@ -128,7 +128,7 @@ TEST_F(CudaCurves, EveryOptionAloneAndTogether) {
       with([](EqualizeParams& p) { p.strength = 0.37; }),
       with([](EqualizeParams& p) { p.clip_limit = 1; }),
       with([](EqualizeParams& p) { p.clip_limit = 2.5; }),
-      with([](EqualizeParams& p) { p.clip_limit = 256; }),
+      with([](EqualizeParams& p) { p.clip_limit = 255; }),
       with([](EqualizeParams& p) { p.floor = 2; }),
       with([](EqualizeParams& p) { p.ceiling = 90; }),
       with([](EqualizeParams& p) { p.max_gain = 1.5; }),

@@ -83,7 +83,7 @@ struct EqualizeParams {
 
   // What the fused chain's curve obeys; docs/algorithm.md, "Strength and limits" and "Over time".
   double strength = 1;    ///< 0 to 1: from the frame as it is to its full equalization
-  double clip_limit = 0;  ///< steepest rise of the curve, 1 to 256 times the identity's; 0 = none
+  double clip_limit = 0;  ///< steepest rise of the curve, 1 to 255 times the identity's; 0 = none
   double floor = 0;       ///< per cent of the darkest pixels that may become black
   double ceiling = 100;   ///< per cent of the pixels above which they may become white
   double max_gain = 0;    ///< largest factor of a value, 1 to 255; 0 = none

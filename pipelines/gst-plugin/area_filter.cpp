@@ -68,6 +68,14 @@ AreaFilter::AreaFilter(RecipePtr recipe, MakeFilter make, const LeaveFrame& leav
     : recipe_(std::move(recipe)), make_(std::move(make)), leave_(leave), whole_(make_(*recipe_)) {}
 
 void AreaFilter::replace(RecipePtr recipe) {
+  if (desc_.width > 0 && recipe->retune(*whole_)) {
+    const bool all = std::all_of(regional_.begin(), regional_.end(), [&](const RegionFilter& each) {
+      return recipe->retune(*each.filter);
+    });
+    recipe_ = std::move(recipe);
+    if (!all) regional_.clear();
+    return;
+  }
   std::unique_ptr<Filter> whole = make_(*recipe);
   if (desc_.width > 0) whole->configure(desc_);
   recipe_ = std::move(recipe);

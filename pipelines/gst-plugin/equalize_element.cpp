@@ -12,6 +12,7 @@ class EqualizeRecipe final : public ParamsRecipe<EqualizeParams> {
   using ParamsRecipe::ParamsRecipe;
 
   [[nodiscard]] bool needs_cuda() const override { return equalux::needs_cuda(params()); }
+  bool retune(Filter& filter) const override { return filter.update(params()); }
 
  private:
   [[nodiscard]] EqualizeParams format_params() const override {

@@ -19,6 +19,7 @@ enum EqualizeProperty : guint {
   kPixelsPerThread,
   kGrid,
   kBlock,
+  kCurve,  ///< and the other numbers that shape the curve, in the order of kCurveNumbers
 };
 
 GType scaler_type() {
@@ -72,6 +73,51 @@ GType equalize_type() {
   static const GType type =
       register_enum("GstEqualuxEqualize", enum_names<EqualizeVariant>(), kDescriptions, true);
   return type;
+}
+
+/// The numbers that shape the curve.
+struct CurveNumber {
+  const char* name;
+  const char* nick;
+  const char* blurb;
+  double EqualizeParams::*field;
+  double least, most, usual;
+};
+constexpr std::array<CurveNumber, 8> kCurveNumbers{{
+    {"strength", "Strength", "0 = the picture as it is, 1 = its full equalization",
+     &EqualizeParams::strength, 0, 1, 1},
+    {"clip-limit", "Clip limit",
+     "Steepest rise of the curve, 1 to 255 times the identity's (0 = none)",
+     &EqualizeParams::clip_limit, 0, 255, 0},
+    {"floor", "Floor", "Per cent of the darkest pixels that may become black",
+     &EqualizeParams::floor, 0, 99.9, 0},
+    {"ceiling", "Ceiling", "Per cent of the pixels above which they may become white",
+     &EqualizeParams::ceiling, 0.1, 100, 100},
+    {"max-gain", "Largest gain", "Largest factor of a pixel's value, 1 to 255 (0 = none)",
+     &EqualizeParams::max_gain, 0, 255, 0},
+    {"temporal-ms", "Time constant",
+     "Time constant of the curve in milliseconds (0 = each frame alone)",
+     &EqualizeParams::temporal_ms, 0, kMaxTemporalMs, 0},
+    {"brighten-ms", "Time constant, brighter",
+     "The same where the picture gets brighter (0 = temporal-ms)", &EqualizeParams::brighten_ms, 0,
+     kMaxTemporalMs, 0},
+    {"darken-ms", "Time constant, darker",
+     "The same where the picture gets darker (0 = temporal-ms)", &EqualizeParams::darken_ms, 0,
+     kMaxTemporalMs, 0},
+}};
+
+const CurveNumber* curve_number(guint id) {
+  return id < kCurve || id - kCurve >= kCurveNumbers.size() ? nullptr : &kCurveNumbers[id - kCurve];
+}
+
+void install_curve_numbers(GObjectClass* klass) {
+  guint id = kCurve;
+  for (const CurveNumber& each : kCurveNumbers) {
+    g_object_class_install_property(
+        klass, id++,
+        g_param_spec_double(each.name, each.nick, each.blurb, each.least, each.most, each.usual,
+                            kLive));
+  }
 }
 
 void install_knob(GObjectClass* klass, guint id, const char* name, const char* nick,
@@ -129,6 +175,7 @@ void install_equalize_properties(GObjectClass* klass) {
       klass, kChain,
       g_param_spec_enum("chain", "Chain", "Implementation", chain_type(),
                         static_cast<int>(Chain::fused), kLive));
+  install_curve_numbers(klass);
   install_knob(klass, kRgbToHsv, "rgb-to-hsv", "RGB to HSV",
                "Staged chain on a GPU: how pixels are read", rgb_to_hsv_type());
   install_knob(klass, kHistogram, "histogram", "Histogram",
@@ -143,6 +190,10 @@ void install_equalize_properties(GObjectClass* klass) {
 bool set_property(EqualizeSettings& settings, guint id, const GValue* value) {
   EqualizeParams& params = settings.params;
   StagedParams& staged = params.staged;
+  if (const CurveNumber* number = curve_number(id); number != nullptr) {
+    params.*number->field = g_value_get_double(value);
+    return true;
+  }
   switch (id) {
     case kScaler:
       params.scaler = static_cast<Scaler>(g_value_get_enum(value));
@@ -185,6 +236,10 @@ bool set_property(EqualizeSettings& settings, guint id, const GValue* value) {
 bool get_property(const EqualizeSettings& settings, guint id, GValue* value) {
   const EqualizeParams& params = settings.params;
   const StagedParams& staged = params.staged;
+  if (const CurveNumber* number = curve_number(id); number != nullptr) {
+    g_value_set_double(value, params.*number->field);
+    return true;
+  }
   switch (id) {
     case kScaler:
       g_value_set_enum(value, static_cast<gint>(params.scaler));

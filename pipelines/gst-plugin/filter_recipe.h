@@ -27,6 +27,12 @@ class FilterRecipe {
   /// Throw what check() does, and Error(unavailable).
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CpuOptions& options) const = 0;
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CudaOptions& options) const = 0;
+  /// Gives a filter of another recipe of this kind these properties, where it can take them without
+  /// forgetting the frames it has seen. Throws what check() does.
+  virtual bool retune(Filter& filter) const {
+    static_cast<void>(filter);
+    return false;
+  }
 };
 using RecipePtr = std::shared_ptr<const FilterRecipe>;
 

@@ -1,38 +1,62 @@
 #include "cpu/curve_maker.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tone_curve.h"
 
 namespace equalux {
 namespace {
 
-using tone::Match;
+using Quantiles = std::array<std::uint32_t, tone::kQuantiles>;
 
 /// Sum of the differences of quantiles from others times a gain.
-std::uint32_t distance_of(const std::uint32_t* from, const std::uint32_t* to, std::uint32_t gain) {
+std::uint32_t distance_of(const Quantiles& from, const Quantiles& to, std::uint32_t gain) {
   std::uint32_t sum = 0;
-  for (std::uint32_t j = 0; j < tone::kQuantiles; ++j) {
+  for (std::size_t j = 0; j < tone::kQuantiles; ++j) {
     sum += tone::distance(to[j], tone::scaled_quantile(from[j], gain));
   }
   return sum;
 }
 
-/// The gain with the least distance: it takes one of the quantiles exactly to the other's, as the
-/// sum is convex and has its corners there. Of equal ones the first.
-Match best_match(const std::uint32_t* from, const std::uint32_t* to) {
-  Match best;
-  for (std::uint32_t j = 0; j < tone::kQuantiles; ++j) {
+/// The gain with the least distance. The sum is convex, with corners where a gain takes a quantile
+/// exactly to the other's: there the least is, and half of those are tried. Of equal ones the first.
+tone::Match best_match(const Quantiles& from, const Quantiles& to, std::uint32_t kept_gain) {
+  tone::Match best;
+  for (std::uint32_t i = 0; i < tone::kTried; ++i) {
+    const std::size_t j = tone::tried(i);
     const std::uint32_t gain = tone::gain_between(from[j], to[j]);
     if (gain == 0) continue;
     const std::uint32_t distance = distance_of(from, to, gain);
-    if (distance < best.distance) best = {gain, distance};
+    if (distance < best.distance) {
+      best.gain = gain;
+      best.distance = distance;
+    }
   }
+  best.kept = distance_of(from, to, kept_gain);
   return best;
 }
 
-void find_quantiles(const std::uint32_t* distribution, std::uint32_t max_value,
-                    std::uint32_t* quantiles) {
+std::uint32_t sum_of(const Quantiles& quantiles) {
+  return std::accumulate(quantiles.begin(), quantiles.end(), 0U);
+}
+
+/// Whether a frame with quantiles `to` shows another scene than one with `from`.
+bool is_cut(const Quantiles& from, const Quantiles& to, const tone::Match& match) {
+  Quantiles matched;
+  for (std::size_t j = 0; j < tone::kQuantiles; ++j) {
+    matched[j] = tone::scaled_quantile(from[j], match.gain);
+  }
+  const std::uint32_t sum = (sum_of(to) + sum_of(matched)) / 2;
+  std::uint32_t difference = 0;
+  for (std::size_t j = 0; j < tone::kQuantiles; ++j) {
+    difference += tone::capped(tone::distance(to[j], matched[j]), sum);
+  }
+  return tone::is_cut(match.gain, difference, sum);
+}
+
+Quantiles quantiles_of(const std::uint32_t* distribution, std::uint32_t max_value) {
+  Quantiles quantiles;
   std::uint32_t j = 0;
   for (std::uint32_t v = 0; v <= max_value; ++v) {
     const std::uint32_t before = v == 0 ? 0 : distribution[v - 1];
@@ -41,6 +65,7 @@ void find_quantiles(const std::uint32_t* distribution, std::uint32_t max_value,
   }
   // The base's brightest pixels may lie above what a frame can hold.
   for (; j < tone::kQuantiles; ++j) quantiles[j] = (max_value + 1) * tone::kLevel;
+  return quantiles;
 }
 
 }  // namespace
@@ -60,17 +85,20 @@ void CurveMaker::set_bins(int bins) {
 }
 
 const CurveTable& CurveMaker::make(const ValueHistogram& counts, const tone::Frame& frame) {
+  if (frame.over_time) {
+    if (frame.fresh) history_ = {};
+    if (history_.frames != 0) {
+      absorb_last_frame();
+      make_limited(frame.limits);
+    }
+  }
   measure(counts);
-  if (!frame.over_time) {
+  if (!frame.over_time || !follow(frame.rates)) {
     distribution_ = frame_;
     make_limited(frame.limits);
-    stretched_ = curve_;
-  } else {
-    if (frame.fresh) history_ = {};
-    follow(frame.rates);
-    make_limited(frame.limits);
-    unflicker();
+    inverse_flicker_ = tone::kUnit;
   }
+  unflicker();
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
     stretched_[v] = tone::limit_gain(frame.limits, v, stretched_[v]);
   }
@@ -87,63 +115,62 @@ void CurveMaker::measure(const ValueHistogram& counts) {
   }
 }
 
-tone::Comparison CurveMaker::compare() const {
-  std::array<std::uint32_t, tone::kQuantiles> reference;
-  find_quantiles(history_.distribution, max_value_, reference.data());
-  const std::uint32_t* now = quantiles_.data();
-  const std::uint32_t* last = history_.previous;
-  tone::Comparison c;
-  c.base = best_match(reference.data(), now);
-  c.last = best_match(last, now);
-  c.base_kept = distance_of(reference.data(), now, history_.gain);
-  c.last_kept = distance_of(last, now, tone::kUnit);
-  std::uint32_t sums = 0;
-  for (std::size_t j = 0; j < tone::kQuantiles; ++j) {
-    c.now_sum += now[j];
-    c.base_sum += reference[j];
-    sums += now[j] + tone::scaled_quantile(last[j], c.last.gain);
-  }
-  c.capped_sum = sums / 2;
-  for (std::size_t j = 0; j < tone::kQuantiles; ++j) {
-    c.capped_difference += tone::capped(
-        tone::distance(now[j], tone::scaled_quantile(last[j], c.last.gain)), c.capped_sum);
-  }
-  return c;
-}
-
-/// Takes the frame into the history.
-void CurveMaker::follow(const tone::Rates& rates) {
+/// Takes the last frame into the history, and reads it at the mean exposure.
+void CurveMaker::absorb_last_frame() {
   tone::History& h = history_;
-  find_quantiles(frame_.data(), max_value_, quantiles_.data());
-  const tone::Comparison comparison = h.frames == 0 ? tone::Comparison{} : compare();
-  const tone::Decision d = tone::decide(h.frames, h.gain, h.exposure, comparison, rates);
-  std::copy(quantiles_.begin(), quantiles_.end(), h.previous);
-  if (d.cut) return start_history();
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
-    h.distribution[v] = tone::between(
-        h.distribution[v], tone::at_base(frame_.data(), v, d.gain, max_value_), d.rate);
+    h.distribution[v] =
+        tone::between(h.distribution[v], tone::at_base(h.frame, v, h.gain, max_value_), h.rate);
   }
-  h.gain = d.gain;
-  h.exposure = d.exposure;
-  h.frames = tone::frames_after(h.frames);
+  h.exposure = tone::exposure_after(h.exposure, h.gain, h.rate);
+  const std::uint32_t inverse = tone::ratio_of(tone::kUnit, h.exposure);
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
-    distribution_[v] = tone::at_exposure(h.distribution, v, d.inverse_exposure, max_value_);
+    distribution_[v] = tone::at_exposure(h.distribution, v, inverse, max_value_);
   }
-  inverse_flicker_ = d.inverse_flicker;
   if (!tone::moves_base(h.exposure)) return;
   std::copy(distribution_.begin(), distribution_.end(), h.distribution);
-  h.gain = tone::scaled_by(h.gain, d.inverse_exposure);
+  h.gain = tone::scaled_by(h.gain, inverse);
   h.exposure = tone::kUnit;
+}
+
+/// Finds the frame's gain and leaves the frame for the next one's history. False where there is
+/// none before it, or another scene: its own distribution makes the curve then.
+bool CurveMaker::follow(const tone::Rates& rates) {
+  tone::History& h = history_;
+  const Quantiles now = quantiles_of(frame_.data(), max_value_);
+  Quantiles last;
+  std::copy(std::begin(h.previous), std::end(h.previous), last.begin());
+  std::copy(now.begin(), now.end(), h.previous);
+  std::copy(frame_.begin(), frame_.end(), h.frame);
+  if (h.frames == 0) {
+    start_history();
+    return false;
+  }
+  const tone::Match by_last = best_match(last, now, tone::kUnit);
+  if (is_cut(last, now, by_last)) {
+    start_history();
+    return false;
+  }
+  const Quantiles base = quantiles_of(h.distribution, max_value_);
+  const tone::Match by_base = best_match(base, now, h.gain);
+  const tone::Decision d =
+      tone::decide(tone::propose_by_base(by_base, h.gain), tone::propose_by_last(by_last, h.gain),
+                   h.gain, h.exposure, h.least_rate, sum_of(now), sum_of(base), rates);
+  h.gain = d.gain;
+  h.rate = d.rate;
+  h.frames = tone::frames_after(h.frames);
+  h.least_rate = tone::least_rate_after(h.frames);
+  inverse_flicker_ = d.inverse_flicker;
+  return true;
 }
 
 void CurveMaker::start_history() {
   std::copy(frame_.begin(), frame_.end(), history_.distribution);
   history_.gain = tone::kUnit;
+  history_.rate = 0;
   history_.exposure = tone::kUnit;
   history_.frames = 1;
-  distribution_ = frame_;
-  distribution_[max_value_] = tone::kWhole;
-  inverse_flicker_ = tone::kUnit;
+  history_.least_rate = tone::least_rate_after(1);
 }
 
 /// The curve of the distribution.
@@ -171,23 +198,28 @@ void CurveMaker::make_limited(const tone::Limits& limits) {
     if (step == 0) break;
     given += step;
   }
+  std::uint32_t rest = 0;
+  for (std::uint32_t v = 0; limits.clip != 0 && v <= max_value_; ++v) {
+    if (rises[v]) rest += tone::clipped(parts[v], given, most);
+  }
+  const std::uint32_t extra = limits.clip == 0 ? 0 : tone::clip_step(limits, rest, levels);
   CurveTable sums;
   std::uint32_t sum = 0;
   std::uint32_t first = max_value_;
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
-    if (rises[v]) sum += tone::clipped(parts[v], given, most);
+    if (rises[v]) sum += tone::clipped(parts[v], given, most) + extra;
     sums[v] = sum;
     if (sum != 0) first = std::min(first, v);
   }
   const std::uint32_t offset =
       tone::sum_offset(limits.scaler, sums[last_of_bin_[0]], sums[last_of_bin_[first]]);
-  const tone::Span span = tone::span_of(offset, sum, max_value_);
+  const tone::Span span = tone::span_of(limits, offset, sum, max_value_);
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
     curve_[v] = tone::curve_at(limits, v, sums[last_of_bin_[v]], span);
   }
 }
 
-/// Stretches the mean exposure's curve to the frame's.
+/// Stretches the curve of the mean exposure to the frame's.
 void CurveMaker::unflicker() {
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
     const std::uint32_t position = tone::unflickered(v, inverse_flicker_, max_value_);

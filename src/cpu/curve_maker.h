@@ -31,8 +31,8 @@ class CurveMaker {
   using Quantiles = std::array<std::uint32_t, tone::kQuantiles>;
 
   void measure(const ValueHistogram& counts);
-  [[nodiscard]] tone::Comparison compare() const;
-  void follow(const tone::Rates& rates);
+  void absorb_last_frame();
+  [[nodiscard]] bool follow(const tone::Rates& rates);
   void start_history();
   void make_limited(const tone::Limits& limits);
   void unflicker();
@@ -43,11 +43,10 @@ class CurveMaker {
 
   // Of the frame at hand.
   CurveTable frame_{};         ///< its distribution
-  Quantiles quantiles_{};
   CurveTable distribution_{};  ///< what the curve is made of
-  std::uint32_t inverse_flicker_ = tone::kUnit;  ///< 1 / the frame's gain over the mean
   CurveTable curve_{};
   CurveTable stretched_{};
+  std::uint32_t inverse_flicker_ = tone::kUnit;
 };
 
 }  // namespace equalux
