@@ -6,9 +6,8 @@
 
 #include <equalux/error.h>
 
+#include "clip_reader.h"
 #include "commands.h"
-#include "convert_rgb.h"
-#include "frame_pool.h"
 #include "gnuplot.h"
 #include "io_factory.h"
 #include "log.h"
@@ -23,7 +22,6 @@
 namespace equalux::cli {
 namespace {
 
-constexpr std::size_t kPoolFrames = 4;
 constexpr double kProgressSeconds = 0.5;
 
 struct MeasureOptions {
@@ -73,53 +71,14 @@ void check(const MeasureOptions& options) {
   }
 }
 
-/// Frames of one input, in bgr.
-class ClipReader {
- public:
-  ClipReader(std::string input, const InputOptions& options)
-      : input_(std::move(input)), source_(make_source(input_, options)) {
-    info_ = source_->open(converts_to_rgb);
-    pool_ = std::make_unique<FramePool>(info_.desc, kPoolFrames, source_->lends_buffers());
-    if (info_.desc.format != PixelFormat::bgr) {
-      converted_ = Image({PixelFormat::bgr, info_.desc.width, info_.desc.height});
-    }
-  }
-
-  /// False at the end.
-  bool next() {
-    frame_.reset();
-    frame_ = pool_->acquire();
-    if (!source_->read(*frame_)) return false;
-    if (!converted_.empty()) {
-      convert_to_rgb(frame_->image, converted_.view(), frame_->field_order);
-    }
-    return true;
-  }
-
-  /// The frame that next() found.
-  [[nodiscard]] ConstImageView picture() const {
-    return converted_.empty() ? frame_->image : converted_.view();
-  }
-  [[nodiscard]] const StreamInfo& info() const { return info_; }
-  [[nodiscard]] std::string size() const {
-    return std::to_string(info_.desc.width) + "x" + std::to_string(info_.desc.height);
-  }
-  [[nodiscard]] std::optional<std::string> shortfall() const { return source_->shortfall(); }
-  [[nodiscard]] const std::string& input() const { return input_; }
-
- private:
-  std::string input_;
-  std::unique_ptr<Source> source_;
-  StreamInfo info_;
-  std::unique_ptr<FramePool> pool_;
-  FramePtr frame_;
-  Image converted_;
-};
+std::string size_of(const ClipReader& clip) {
+  return std::to_string(clip.info().desc.width) + "x" + std::to_string(clip.info().desc.height);
+}
 
 void refuse_other_size(const ClipReader& a, const ClipReader& b) {
-  if (a.size() == b.size()) return;
-  throw Error(ExitCode::usage, "B " + b.input() + " is " + b.size() + " and A " + a.input() +
-                                   " is " + a.size() + ", must be the same size");
+  if (size_of(a) == size_of(b)) return;
+  throw Error(ExitCode::usage, "B " + b.input() + " is " + size_of(b) + " and A " + a.input() +
+                                   " is " + size_of(a) + ", must be the same size");
 }
 
 /// What became of reading the clips to their common end.
