@@ -165,7 +165,7 @@ TEST(Cuts, HistogramsAreComparedAtTheSameMedian) {
   const auto histogram = [](const Image& image) {
     return value_histogram(planes_of(image.view()));
   };
-  const ValueHistogram dark = histogram(texture(50, 1));
+  const LevelHistogram dark = histogram(texture(50, 1));
   EXPECT_EQ(histogram_distance(dark, dark), 0);
   EXPECT_LT(histogram_distance(dark, histogram(texture(150, 1))), 0.02);
   EXPECT_LT(histogram_distance(histogram(texture(150, 1)), dark), 0.02);

@@ -40,7 +40,7 @@ TEST(QualityPlanes, OtherFormatsAreRefused) {
 
 TEST(QualityTone, EntropyOfKnownHistograms) {
   const auto bits = [](auto level) {
-    return entropy_bits(value_histogram(planes_of_grey(256, 4, level)));
+    return entropy_bits(luma_histogram(planes_of_grey(256, 4, level)));
   };
   EXPECT_DOUBLE_EQ(bits([](int x, int) { return x; }), 8);
   EXPECT_DOUBLE_EQ(bits([](int x, int) { return x / 128; }), 1);
@@ -48,6 +48,16 @@ TEST(QualityTone, EntropyOfKnownHistograms) {
   EXPECT_DOUBLE_EQ(bits([](int, int) { return 77; }), 0);
   // A quarter and three quarters.
   EXPECT_NEAR(bits([](int x, int) { return x < 64 ? 1 : 0; }), 0.811278, 1e-6);
+}
+
+TEST(QualityTone, EntropyIsOfRoundedLuma) {
+  // Two colours of one V; two whose luma rounds to one level.
+  const auto bits = [](Rgb left, Rgb right) {
+    const Image halves = painted(8, 8, [&](int x, int) { return x < 4 ? left : right; });
+    return entropy_bits(luma_histogram(planes_of(halves.view())));
+  };
+  EXPECT_DOUBLE_EQ(bits({200, 10, 10}, {10, 10, 200}), 1);
+  EXPECT_DOUBLE_EQ(bits({10, 10, 10}, {10, 10, 12}), 0);
 }
 
 TEST(QualityTone, MeanLevelIsOfValue) {

@@ -68,10 +68,9 @@ void ClipMeter::add(const ConstImageView& a, const ConstImageView* b) {
 }
 
 StreamFigures ClipMeter::measure_stream(Stream& stream, const BlockMask& flat) {
-  const ValueHistogram histogram = value_histogram(stream.now);
   StreamFigures figures;
-  figures.entropy_bits = entropy_bits(histogram);
-  figures.mean_level = mean_level(histogram);
+  figures.entropy_bits = entropy_bits(luma_histogram(stream.now));
+  figures.mean_level = mean_level(value_histogram(stream.now));
   figures.eme_db = eme_db(stream.now);
   figures.noise_sigma = noise_sigma(stream.now, grid_, flat);
   if (figures.noise_sigma) stream.noise.add(*figures.noise_sigma * *figures.noise_sigma);

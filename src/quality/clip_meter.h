@@ -14,8 +14,8 @@ namespace equalux::quality {
 
 /// Figures of one clip. What could not be measured is empty.
 struct StreamFigures {
-  double entropy_bits = 0;
-  double mean_level = 0;  ///< of V
+  double entropy_bits = 0;  ///< of luma
+  double mean_level = 0;    ///< of V
   double eme_db = 0;
   std::optional<double> noise_sigma;  ///< levels of luma, in the original's flat blocks
   /// RMS step of the means of 16x16 blocks since the last frame, where the original stands still;
@@ -99,8 +99,8 @@ class ClipMeter {
   bool pair_;
   Stream a_;
   Stream b_;
-  ValueHistogram last_histogram_{};
-  ValueHistogram histogram_{};
+  LevelHistogram last_histogram_{};
+  LevelHistogram histogram_{};
   HueDifference hue_;
   std::vector<ToneCurve> curves_;
   std::vector<FrameFigures> frames_;

@@ -10,7 +10,7 @@ namespace {
 /// Cumulative shares. Level v stands for [v - 0.5, v + 0.5], so that eight bits make no staircase.
 class Shares {
  public:
-  explicit Shares(const ValueHistogram& histogram) {
+  explicit Shares(const LevelHistogram& histogram) {
     double total = 0;
     for (const std::uint64_t count : histogram)
       total += static_cast<double>(count);
@@ -39,7 +39,7 @@ class Shares {
 
 }  // namespace
 
-double histogram_distance(const ValueHistogram& a, const ValueHistogram& b) {
+double histogram_distance(const LevelHistogram& a, const LevelHistogram& b) {
   const Shares shares_a(a);
   const Shares shares_b(b);
   const double gain = shares_b.median() / shares_a.median();

@@ -8,7 +8,7 @@ namespace equalux::quality {
 /// How far two histograms of V are apart when both are scaled to the same median: the largest
 /// distance of their cumulative sums, 0 to 1. Light that becomes brighter or darker as a whole
 /// gives about 0.
-[[nodiscard]] double histogram_distance(const ValueHistogram& a, const ValueHistogram& b);
+[[nodiscard]] double histogram_distance(const LevelHistogram& a, const LevelHistogram& b);
 
 /// A cut: the histograms differ in shape, by at least kCutDistance, and so do the pictures: fewer
 /// than kCutStillShare of the blocks stand still, and they correlate less than kCutLikeness

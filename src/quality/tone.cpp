@@ -1,17 +1,25 @@
 #include "quality/tone.h"
 
 #include <cmath>
+#include <cstddef>
 
 namespace equalux::quality {
 
-ValueHistogram value_histogram(const Planes& planes) {
-  ValueHistogram histogram{};
+LevelHistogram value_histogram(const Planes& planes) {
+  LevelHistogram histogram{};
   for (const std::uint8_t v : planes.value)
     ++histogram[v];
   return histogram;
 }
 
-double entropy_bits(const ValueHistogram& histogram) {
+LevelHistogram luma_histogram(const Planes& planes) {
+  LevelHistogram histogram{};
+  for (const float luma : planes.luma)
+    ++histogram[static_cast<std::size_t>(luma + 0.5F)];
+  return histogram;
+}
+
+double entropy_bits(const LevelHistogram& histogram) {
   double total = 0;
   for (const std::uint64_t count : histogram)
     total += static_cast<double>(count);
@@ -24,7 +32,7 @@ double entropy_bits(const ValueHistogram& histogram) {
   return bits;
 }
 
-double mean_level(const ValueHistogram& histogram) {
+double mean_level(const LevelHistogram& histogram) {
   double total = 0;
   double sum = 0;
   for (std::size_t v = 0; v < histogram.size(); ++v) {
