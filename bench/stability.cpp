@@ -80,8 +80,8 @@ const std::vector<Column>& columns() {
       {SceneKind::beat_120hz, "beat_120hz_over_source", "120 Hz: over source", {}, over_source},
       {SceneKind::cut, "cut_settle_frames", "cut: frames", 1, settled},
       {SceneKind::fade, "fade_beyond_source", "fade: beyond source", 2, beyond_source},
-      {SceneKind::logo, "logo_move", "sign: move", 3, move_of},
-      {SceneKind::letterbox, "letterbox_move", "bars: move", {}, move_of},
+      {SceneKind::logo, "logo_move", "logo: move", 3, move_of},
+      {SceneKind::letterbox, "letterbox_move", "letterbox: move", {}, move_of},
   };
   return all;
 }
@@ -155,7 +155,8 @@ Json run_scenes(const std::vector<Method>& methods, const std::string& plot) {
         if (value) results[m][column.key] = *value;
       }
     }
-    const bool shown = kind != SceneKind::noise && kind != SceneKind::beat_120hz;
+    const bool shown = kind != SceneKind::noise && kind != SceneKind::beat_100hz &&
+                       kind != SceneKind::beat_120hz;
     if (shown) panels.push_back(scene_panel(kind, methods, figures));
   }
   std::printf("%s\n", cli::lab::markdown_table(names, rows).c_str());

@@ -1,4 +1,7 @@
+#include <chrono>
+#include <csignal>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -11,7 +14,6 @@
 namespace equalux::test {
 namespace {
 
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -166,8 +168,36 @@ TEST_F(Measure, ErrorsSayWhatWouldBeRight) {
   expect_error({"empty.y4m"}, 65, "no frame");
   expect_error({"a.y4m", "--plot", "out.pdf"}, 2, "must be a name with .png or .svg");
   expect_error({"a.y4m", "--json", "a.y4m"}, 2, "is the input");
+  folder_.write("still.ppm", stripes_ppm(200));
+  expect_error({"a.y4m", "still.ppm", "--json", "still.ppm"}, 2, "is the input");
   expect_error({"a.y4m", "--json", "none/out.json"}, 73, "none/out.json");
   expect_error({"a.y4m", "--bins", "8"}, 2, "it belongs to");
+}
+
+TEST_F(Measure, FramesUnderABlockHaveFewFigures) {
+  folder_.write("a.y4m", grey_y4m({100, 103}, 3, 2));
+  const Json json = figures({"a.y4m", "a.y4m"});
+  EXPECT_EQ(json["figures"]["a"]["mean_level"], 101.5);
+  for (const char* key : {"ssim", "noise_gain", "flicker_transfer"})
+    EXPECT_FALSE(json["figures"]["pair"].contains(key)) << key;
+  EXPECT_FALSE(json["figures"].contains("still_share"));
+}
+
+TEST_F(Measure, SignalsLeaveNothing) {
+  ProgramOptions options;
+  options.folder = folder_.path();
+  options.meanwhile = [this](int process) {
+    // It measures once its output has been begun.
+    for (int i = 0; i < 400 && folder_.names().empty(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    ::kill(process, SIGINT);
+  };
+  const ProgramResult result = run_program(
+      {"measure", "test:640x480@30", "--frames", "1000000", "--json", "out.json", "--quiet"},
+      options);
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("stopped by a signal, nothing was written"));
+  EXPECT_THAT(folder_.names(), SizeIs(0));
 }
 
 TEST_F(Measure, PartialInputsAreMeasuredAndSaid) {

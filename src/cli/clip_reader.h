@@ -11,14 +11,17 @@
 /// Any finite input as frames in bgr, one at a time.
 namespace equalux::cli {
 
-/// One thread.
+/// One thread, but for cancel(), which any thread may call.
 class ClipReader {
  public:
   /// Opens the input. Throws Error as make_source() and Source::open() do.
   ClipReader(std::string input, const InputOptions& options);
 
-  /// False at the end.
+  /// False at the end, and after cancel().
   [[nodiscard]] bool next();
+
+  /// Makes a waiting or later next() return false soon.
+  void cancel() noexcept { source_->cancel(); }
 
   /// The frame that next() found; it stays until next() is called again.
   [[nodiscard]] ConstImageView picture() const {

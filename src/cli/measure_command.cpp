@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include <equalux/error.h>
 
@@ -17,12 +21,14 @@
 #include "paths.h"
 #include "progress_line.h"
 #include "run_stream.h"
+#include "signals.h"
 
 /// `equalux measure`: quality and stability of a clip, or of a result beside its original.
 namespace equalux::cli {
 namespace {
 
 constexpr double kProgressSeconds = 0.5;
+constexpr std::chrono::milliseconds kSignalPeriod{50};
 
 struct MeasureOptions {
   CommonOptions common;
@@ -34,11 +40,6 @@ struct MeasureOptions {
   std::uint64_t frames = 0;
 };
 
-bool is_file(const std::string& input) {
-  const InputKind kind = input_kind(input);
-  return kind == InputKind::media_file || kind == InputKind::y4m;
-}
-
 void check_input(const MeasureOptions& options, const std::string& input) {
   const InputKind kind = input_kind(input);
   if (kind == InputKind::camera || (kind == InputKind::test && options.frames == 0)) {
@@ -46,8 +47,10 @@ void check_input(const MeasureOptions& options, const std::string& input) {
                                      (kind == InputKind::test ? "measured with --frames N"
                                                               : "a file, stills, gst:... or -"));
   }
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(input, ignored)) return;
   for (const std::string& written : {options.json, options.plot}) {
-    if (!written.empty() && written != "-" && is_file(input)) refuse_same_file(input, written);
+    if (!written.empty() && written != "-") refuse_same_file(input, written);
   }
 }
 
@@ -81,6 +84,29 @@ void refuse_other_size(const ClipReader& a, const ClipReader& b) {
                                    " is " + size_of(a) + ", must be the same size");
 }
 
+/// Until it is gone, a signal ends reads that wait for their input.
+class Watch {
+ public:
+  Watch(ClipReader& a, ClipReader* b)
+      : thread_([&a, b](const std::stop_token& done) {
+          while (!done.stop_requested() && stop_token().signal == 0)
+            std::this_thread::sleep_for(kSignalPeriod);
+          if (done.stop_requested()) return;
+          a.cancel();
+          if (b != nullptr) b->cancel();
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
+void refuse_stopped() {
+  const int signal = stop_token().signal;
+  if (signal == 0) return;
+  throw Error(signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted,
+              "stopped by a signal, nothing was written");
+}
+
 /// What became of reading the clips to their common end.
 struct Ending {
   std::string note;
@@ -91,8 +117,10 @@ Ending measure_frames(ClipReader& a, ClipReader* b, const MeasureOptions& option
                       quality::ClipMeter& meter, ProgressLine& progress) {
   RunProgress now;
   now.expected = a.info().frames;
-  if (options.frames > 0)
+  if (options.frames > 0) {
     now.expected = std::min(options.frames, now.expected.value_or(options.frames));
+  }
+  const Watch watch(a, b);
   const Clock::time_point start = Clock::now();
   double shown_s = 0;
   bool more_a = true;
@@ -100,7 +128,7 @@ Ending measure_frames(ClipReader& a, ClipReader* b, const MeasureOptions& option
   while (options.frames == 0 || now.frames < options.frames) {
     more_a = a.next();
     more_b = b == nullptr ? more_a : b->next();
-    if (!more_a || !more_b) break;
+    if (!more_a || !more_b || stop_token().signal != 0) break;
     const ConstImageView second = b == nullptr ? ConstImageView{} : b->picture();
     meter.add(a.picture(), b == nullptr ? nullptr : &second);
     ++now.frames;
@@ -130,6 +158,7 @@ ExitCode run_measure(MeasureOptions& options) {
   if (!options.plot.empty()) check_gnuplot();
   options.in.threads = options.common.threads;
   options.in.decoder = "software";
+  catch_signals();
   ClipReader a(options.a, options.in);
   std::optional<ClipReader> b;
   if (!options.b.empty()) {
@@ -144,6 +173,7 @@ ExitCode run_measure(MeasureOptions& options) {
   ProgressLine progress(options.common.quiet, "");
   const Ending ending = measure_frames(a, b ? &*b : nullptr, options, meter, progress);
   progress.clear();
+  refuse_stopped();
   MeasuredClip clip{options.a, options.b, desc.width, desc.height, ending.note, {}};
   if (meter.frames() == 0) {
     throw Error(ExitCode::bad_input, "there is no frame to measure in " + options.a +
@@ -174,12 +204,7 @@ OptionGroup measure_group(MeasureOptions& options) {
       text_option("plot", "FILE.png",
                   "draw the figures over time, as .png or .svg; needs gnuplot (default: none)",
                   options.plot),
-      frames_option(options.frames),
-      {"fps", "RATE", "frames per second of image sequences (default: 30)",
-       [&options](const std::string& text) {
-         options.in.fps.reset();
-         if (!text.empty()) options.in.fps = read_rate("fps", text);
-       }}};
+      frames_option(options.frames)};
   return group;
 }
 

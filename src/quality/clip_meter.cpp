@@ -43,18 +43,17 @@ ClipMeter::ClipMeter(int width, int height, bool pair) : grid_(width, height), p
 void ClipMeter::add(const ConstImageView& a, const ConstImageView* b) {
   const bool first = frames_.empty();
   FrameFigures frame;
-  std::swap(a_.last, a_.now);
+  std::swap(last_a_, a_.now);
   read_planes(a, a_.now);
   const BlockMask flat = flat_blocks(a_.now, grid_);
   frame.a = measure_stream(a_, flat);
   if (pair_) {
-    std::swap(b_.last, b_.now);
     read_planes(*b, b_.now);
     frame.b = measure_stream(b_, flat);
   }
   histogram_ = value_histogram(a_.now);
   if (!first) {
-    const Stillness stillness = find_stillness(a_.last, a_.now, grid_);
+    const Stillness stillness = find_stillness(last_a_, a_.now, grid_);
     if (grid_.count() > 0) {
       frame.still_share = static_cast<double>(stillness.count) / static_cast<double>(grid_.count());
     }

@@ -78,7 +78,6 @@ class ClipMeter {
     [[nodiscard]] std::optional<double> root() const;
   };
   struct Stream {
-    Planes last;
     Planes now;
     BlockValues last_means;
     BlockValues means;
@@ -99,6 +98,7 @@ class ClipMeter {
   bool pair_;
   Stream a_;
   Stream b_;
+  Planes last_a_;
   LevelHistogram last_histogram_{};
   LevelHistogram histogram_{};
   HueDifference hue_;
