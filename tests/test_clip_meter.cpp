@@ -214,6 +214,28 @@ TEST(Settling, NeverIsTheWholeTime) {
   EXPECT_EQ(frames_to_settle(curves), kSettleWithin);
 }
 
+TEST(Settling, FollowsTheOriginalsHistogram) {
+  // Pixels wander from one class to another, and equalization of each frame follows at once; the
+  // other result is sixty levels too bright for three frames.
+  std::vector<ToneCurve> follows(40);
+  std::vector<ToneCurve> late(40);
+  for (std::size_t i = 0; i < follows.size(); ++i) {
+    const auto first = static_cast<std::uint32_t>(600 - 10 * i);
+    ToneCurve& curve = follows[i];
+    curve.pixels[2] = first;
+    curve.pixels[9] = 1000 - first;
+    curve.level[2] = 255 * first / 2000.0;
+    curve.level[9] = 255 * (first + 1000) / 2000.0;
+    late[i] = curve;
+    for (double& level : late[i].level)
+      level += i < 3 ? 60 : 0;
+  }
+  EXPECT_NEAR(histogram_move(follows[0], follows[20]), 25.5, 1e-9);
+  EXPECT_NEAR(*tone_distance(follows[0], follows[20]), 25.5, 1e-9);
+  EXPECT_EQ(frames_to_settle(follows), 0U);
+  EXPECT_EQ(frames_to_settle(late), 3U);
+}
+
 /// Cuts that are found around the event of a scene.
 std::vector<Cut> cuts_around_event(scenes::SceneKind kind) {
   const scenes::StabilityScene scene(kind);

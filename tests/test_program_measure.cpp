@@ -174,6 +174,14 @@ TEST_F(Measure, ErrorsSayWhatWouldBeRight) {
   expect_error({"a.y4m", "--bins", "8"}, 2, "it belongs to");
 }
 
+#ifdef EQUALUX_HAVE_GSTREAMER
+TEST_F(Measure, TheSampleClipHasOneCut) {
+  const Json json = figures({EQUALUX_SOURCE_FOLDER "/samples/clip.mp4", "--frames", "150"});
+  ASSERT_EQ(json["cuts"].size(), 1U);
+  EXPECT_EQ(json["cuts"][0]["frame"], 138);
+}
+#endif
+
 TEST_F(Measure, FramesUnderABlockHaveFewFigures) {
   folder_.write("a.y4m", grey_y4m({100, 103}, 3, 2));
   const Json json = figures({"a.y4m", "a.y4m"});

@@ -61,6 +61,24 @@ std::optional<double> tone_distance(const ToneCurve& a, const ToneCurve& b) {
   return std::sqrt(sum / weight);
 }
 
+double histogram_move(const ToneCurve& a, const ToneCurve& b) {
+  const double all_a = pixels_of(a);
+  const double all_b = pixels_of(b);
+  double below_a = 0;
+  double below_b = 0;
+  double sum = 0;
+  for (std::size_t c = 0; c < ToneCurve::kClasses; ++c) {
+    const double share_a = a.pixels[c] / all_a;
+    const double share_b = b.pixels[c] / all_b;
+    // At the middle of the class.
+    const double apart = (below_a + share_a / 2) - (below_b + share_b / 2);
+    sum += share_a * apart * apart;
+    below_a += share_a;
+    below_b += share_b;
+  }
+  return 255 * std::sqrt(sum);
+}
+
 std::optional<std::size_t> frames_to_settle(const std::vector<ToneCurve>& curves) {
   if (curves.size() < 2 * kSettledOver) return std::nullopt;
   const std::size_t end = std::min(curves.size(), kSettleWithin + kSettledOver);
@@ -69,7 +87,8 @@ std::optional<std::size_t> frames_to_settle(const std::vector<ToneCurve>& curves
   std::size_t settled = begin;
   while (settled > 0) {
     const std::optional<double> distance = tone_distance(curves[settled - 1], later);
-    if (!distance || *distance > kSettleTolerance) break;
+    if (!distance) break;
+    if (*distance > kSettleTolerance + histogram_move(curves[settled - 1], later)) break;
     --settled;
   }
   return settled;
