@@ -39,6 +39,7 @@ constexpr int kDarkPercent = 40;
 
 /// Debian's package opencv-doc; else the sample clip.
 constexpr const char* kNaturalClip = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
+constexpr const char* kSampleClip = EQUALUX_SOURCE_FOLDER "/samples/clip.mp4";
 
 /// The figure that a scene is about, and what it may be at most.
 struct Column {
@@ -155,8 +156,8 @@ Json run_scenes(const std::vector<Method>& methods, const std::string& plot) {
         if (value) results[m][column.key] = *value;
       }
     }
-    const bool shown = kind != SceneKind::noise && kind != SceneKind::beat_100hz &&
-                       kind != SceneKind::beat_120hz;
+    const bool shown =
+        kind != SceneKind::noise && kind != SceneKind::beat_100hz && kind != SceneKind::beat_120hz;
     if (shown) panels.push_back(scene_panel(kind, methods, figures));
   }
   std::printf("%s\n", cli::lab::markdown_table(names, rows).c_str());
@@ -251,9 +252,8 @@ struct Arguments {
 Arguments read_arguments(int argc, char** argv) {
   Arguments arguments;
   std::error_code ignored;
-  arguments.clip = std::filesystem::exists(kNaturalClip, ignored) ? kNaturalClip
-                                                                  : EQUALUX_SOURCE_FOLDER
-                       "/samples/clip.mp4";
+  const bool has_natural = std::filesystem::exists(kNaturalClip, ignored);
+  arguments.clip = has_natural ? kNaturalClip : kSampleClip;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string name = argv[i];
     std::string* target = name == "--json"   ? &arguments.json

@@ -228,7 +228,7 @@ Command make_measure_command() {
   const auto options = std::make_shared<MeasureOptions>();
   Command command;
   command.name = "measure";
-  command.summary = "quality and stability figures of a clip, or of a result beside its original";
+  command.summary = "quality and stability figures of a clip or of a pair";
   command.details = kForms;
   command.positionals = {{"A", "the original, or the only clip",
                           [options](const std::string& text) { options->a = text; }},

@@ -1,6 +1,5 @@
 #include "measure_report.h"
 
-#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <optional>

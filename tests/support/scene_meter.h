@@ -34,7 +34,7 @@ struct SceneFigures {
 /// The most by which a frame's step is larger than the untouched scene's, levels.
 [[nodiscard]] double step_beyond_source(const SceneFigures& result, const SceneFigures& source);
 
-/// Takes a scene's frames in order: all, or those from some frame on.
+/// Takes a scene's frames in order: all, or those from some frame on. The scene must outlive it.
 class SceneMeter {
  public:
   explicit SceneMeter(const StabilityScene& scene);
