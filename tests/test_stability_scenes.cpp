@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -124,6 +125,23 @@ TEST(StabilityScenes, CutIsOneFrame) {
   EXPECT_NEAR(still_noise(scene, scene.frame(cut - 2), scene.frame(cut - 1)), 4.24, 0.08);
   EXPECT_NEAR(still_noise(scene, scene.frame(cut), scene.frame(cut + 1)), 4.24, 0.08);
   EXPECT_GT(still_noise(scene, scene.frame(cut - 1), scene.frame(cut)), 20);
+}
+
+TEST(StabilityScenes, DarkenedClipsHaveTheirLightAndNoise) {
+  Image flat({PixelFormat::bgr, 320, 200});
+  for (int y = 0; y < 200; ++y)
+    std::fill_n(flat.view().row(0, y), 960, std::uint8_t{200});
+  Image dark(flat.desc());
+  darken(flat.view(), 40, 3, dark.view());
+  double sum = 0;
+  double squares = 0;
+  for (const std::uint8_t level : test::tight_copy(dark.view())) {
+    sum += level;
+    squares += level * level;
+  }
+  const double mean = sum / (320 * 200 * 3);
+  EXPECT_NEAR(mean, 80, 0.1);
+  EXPECT_NEAR(std::sqrt(squares / (320 * 200 * 3) - mean * mean), 3, 0.05);
 }
 
 TEST(StabilityScenes, ObjectComesAndGoes) {

@@ -10,6 +10,7 @@ namespace equalux::cli {
 [[nodiscard]] Command make_run_command();
 [[nodiscard]] Command make_image_command();
 [[nodiscard]] Command make_batch_command();
+[[nodiscard]] Command make_measure_command();
 [[nodiscard]] Command make_lab_command();
 [[nodiscard]] Command make_devices_command();
 

@@ -192,6 +192,7 @@ std::vector<Command> all_commands() {
   commands.push_back(make_run_command());
   commands.push_back(make_image_command());
   commands.push_back(make_batch_command());
+  commands.push_back(make_measure_command());
   commands.push_back(make_lab_command());
   commands.push_back(make_devices_command());
   return commands;

@@ -24,6 +24,7 @@ constexpr int kObjectEnd = 248;  // column of its right edge at most
 constexpr int kObjectStay = 30;  // frames
 constexpr int kObjectTravel = kObjectEnd / kObjectSpeed;
 constexpr int kSignLeft = 480, kSignTop = 30, kSignRight = 610, kSignBottom = 100;
+constexpr std::uint8_t kSignLevel = 250;
 constexpr int kBar = kHeight / 8;
 
 std::uint32_t mixed(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
@@ -105,6 +106,24 @@ std::vector<std::int16_t> make_noise() {
     noise[i] = static_cast<std::int16_t>((sum - 12 * 255 / 2) * StabilityScene::kNoiseSigma);
   }
   return noise;
+}
+
+/// A table of noise, in 2^-8 levels, that each row of each frame starts at a random place of.
+class NoiseRow {
+ public:
+  NoiseRow(int y, int frame) : at_(mixed(y, frame, 17)) {}
+  [[nodiscard]] int next() {
+    static const std::vector<std::int16_t> kNoise = make_noise();
+    return kNoise[at_++ & ((1U << kNoiseBits) - 1)];
+  }
+
+ private:
+  std::uint32_t at_;
+};
+
+std::uint8_t exposed(int level, int light, NoiseRow& noise) {
+  const int seen = ((level * light) >> kLightBits) + noise.next();
+  return static_cast<std::uint8_t>(std::clamp((seen + kUnit / 2) / kUnit, 0, 255));
 }
 
 /// 1024 sin(2 pi turns / 1024), within 2: exact enough for light, and equal everywhere.
@@ -197,7 +216,6 @@ StabilityScene::StabilityScene(SceneKind kind)
       event_(event_of(kind)),
       light_(light_over_time()),
       first_(paint_picture(52, 26, 1)),
-      noise_(make_noise()),
       still_(still_pixels(kind)) {
   if (kind == SceneKind::cut) second_ = paint_picture(140, 16, 500);
   if (kind == SceneKind::object) second_ = paint_picture(180, 30, 900);
@@ -237,21 +255,18 @@ void StabilityScene::draw(int frame, const ImageView& to) const {
   const int light = light_[static_cast<std::size_t>(frame)];
   for (int y = 0; y < kHeight; ++y) {
     std::uint8_t* out = to.row(0, y);
-    std::uint32_t noise = mixed(y, frame, 17);
+    NoiseRow noise(y, frame);
     for (int x = 0; x < kWidth; ++x) {
       const std::size_t at = 3 * static_cast<std::size_t>(y * kWidth + x);
       const bool sign = during && kind_ == SceneKind::logo && in_sign(x, y);
       const bool bar = during && kind_ == SceneKind::letterbox && in_bar(y);
       const bool object = in_object(x, y, right);
       const std::size_t of_object = at + 3 * static_cast<std::size_t>(kWidth - right);
-      for (std::size_t c = 0; c < 3; ++c, ++noise) {
-        int level = object ? second_[of_object % second_.size() + c] : picture[at + c];
-        level = ((level * light) >> kLightBits) + noise_[noise & ((1U << kNoiseBits) - 1)];
-        level = std::clamp((level + kUnit / 2) / kUnit, 0, 255);
+      for (std::size_t c = 0; c < 3; ++c) {
+        const int level = object ? second_[of_object % second_.size() + c] : picture[at + c];
+        const std::uint8_t seen = exposed(level, light, noise);
         // Signs and bars are put on after the camera: neither light nor noise reaches them.
-        out[3 * static_cast<std::size_t>(x) + c] = static_cast<std::uint8_t>(sign  ? 250
-                                                                             : bar ? 0
-                                                                                   : level);
+        out[3 * static_cast<std::size_t>(x) + c] = sign ? kSignLevel : bar ? 0 : seen;
       }
     }
   }
@@ -261,6 +276,17 @@ Image StabilityScene::frame(int frame) const {
   Image image(kDesc);
   draw(frame, image.view());
   return image;
+}
+
+void darken(const ConstImageView& bgr, int percent, int frame, const ImageView& to) {
+  const int light = kFullLight * percent / 100;
+  for (int y = 0; y < bgr.desc.height; ++y) {
+    const std::uint8_t* in = bgr.row(0, y);
+    std::uint8_t* out = to.row(0, y);
+    NoiseRow noise(y, frame);
+    for (std::size_t x = 0; x < 3 * static_cast<std::size_t>(bgr.desc.width); ++x)
+      out[x] = exposed(in[x] * kUnit, light, noise);
+  }
 }
 
 }  // namespace equalux::scenes

@@ -69,4 +69,8 @@ class StabilityScene {
   std::vector<std::uint8_t> still_;
 };
 
+/// What the same camera makes of any clip in the dark: `percent` of a frame's light, with noise as
+/// in the scenes. Both are bgr, of one size; they may be the same memory.
+void darken(const ConstImageView& bgr, int percent, int frame, const ImageView& to);
+
 }  // namespace equalux::scenes

@@ -109,6 +109,11 @@ std::string x_tics(const LineChart& chart) {
   return text.str();
 }
 
+std::string look_of(bool line, bool dots, std::size_t number) {
+  if (line && !dots) return "lines";
+  return (line ? "linespoints pt " : "points pt ") + std::to_string(4 + number) + " ps 0.7";
+}
+
 }  // namespace
 
 Panel line_chart(const LineChart& chart) {
@@ -132,8 +137,8 @@ Panel line_chart(const LineChart& chart) {
       data << x << ' ' << y << '\n';
     data << "\n\n";  // ends what `index` counts
     commands << kBlock << " index " << i << " using 1:2 with "
-             << (series.line ? "linespoints" : "points") << " pt " << 4 + i << " ps 0.7 lw 1.6 dt "
-             << i / kColors.size() + 1 << " lc rgb " << color(i) << " title "
+             << look_of(series.line, chart.dots, i) << " lw 1.6 dt " << i / kColors.size() + 1
+             << " lc rgb " << color(i) << " title "
              << gnuplot_text(series.title) << ", ";
   }
   for (std::size_t i = 0; i < chart.levels.size(); ++i) {

@@ -44,6 +44,7 @@ struct LineChart {
   std::vector<Mark> verticals;
   /// Names of places along x, in place of numbers; none = numbers.
   std::vector<std::pair<std::string, double>> x_names = {};
+  bool dots = true;  ///< a sign at each point of a line
 };
 [[nodiscard]] Panel line_chart(const LineChart& chart);
 

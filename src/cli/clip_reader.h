@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "frame_pool.h"
+#include "io_factory.h"
+#include "source.h"
+
+/// Any finite input as frames in bgr, one at a time.
+namespace equalux::cli {
+
+/// One thread, but for cancel(), which any thread may call.
+class ClipReader {
+ public:
+  /// Opens the input. Throws Error as make_source() and Source::open() do.
+  ClipReader(std::string input, const InputOptions& options);
+
+  /// False at the end, and after cancel().
+  [[nodiscard]] bool next();
+
+  /// Makes a waiting or later next() return false soon.
+  void cancel() noexcept { source_->cancel(); }
+
+  /// The frame that next() found; it stays until next() is called again.
+  [[nodiscard]] ConstImageView picture() const {
+    return converted_.empty() ? frame_->image : converted_.view();
+  }
+  [[nodiscard]] const StreamInfo& info() const { return info_; }
+  /// After the end: what the input promised and did not hold.
+  [[nodiscard]] std::optional<std::string> shortfall() const { return source_->shortfall(); }
+  [[nodiscard]] const std::string& input() const { return input_; }
+
+ private:
+  std::string input_;
+  std::unique_ptr<Source> source_;
+  StreamInfo info_;
+  std::unique_ptr<FramePool> pool_;
+  FramePtr frame_;
+  Image converted_;  // empty where the source gives bgr
+};
+
+}  // namespace equalux::cli

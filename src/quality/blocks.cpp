@@ -1,0 +1,49 @@
+#include "quality/blocks.h"
+
+#include <cmath>
+
+namespace equalux::quality {
+
+BlockValues block_means(const Planes& planes, const BlockGrid& grid) {
+  BlockValues means(grid.count());
+  const double pixels = static_cast<double>(grid.size) * grid.size;
+  for (std::size_t block = 0; block < means.size(); ++block) {
+    double sum = 0;
+    for (int y = 0; y < grid.size; ++y) {
+      const float* row = &planes.luma[planes.at(grid.left(block), grid.top(block) + y)];
+      float of_row = 0;
+      for (int x = 0; x < grid.size; ++x)
+        of_row += row[x];
+      sum += static_cast<double>(of_row);
+    }
+    means[block] = sum / pixels;
+  }
+  return means;
+}
+
+BlockMask blocks_within(const std::vector<std::uint8_t>& pixels, int width, const BlockGrid& grid) {
+  BlockMask mask(grid.count(), 1);
+  for (std::size_t block = 0; block < mask.size(); ++block) {
+    for (int y = grid.top(block); y < grid.top(block) + grid.size; ++y) {
+      for (int x = grid.left(block); x < grid.left(block) + grid.size; ++x) {
+        const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                        static_cast<std::size_t>(x);
+        if (pixels[at] == 0) mask[block] = 0;
+      }
+    }
+  }
+  return mask;
+}
+
+double rms_difference(const BlockValues& a, const BlockValues& b, const BlockMask& mask) {
+  double sum = 0;
+  double count = 0;
+  for (std::size_t block = 0; block < mask.size(); ++block) {
+    if (mask[block] == 0) continue;
+    sum += (a[block] - b[block]) * (a[block] - b[block]);
+    ++count;
+  }
+  return count == 0 ? 0 : std::sqrt(sum / count);
+}
+
+}  // namespace equalux::quality

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "quality/blocks.h"
+#include "quality/cuts.h"
+#include "quality/hue.h"
+#include "quality/settling.h"
+
+/// All figures of a clip, or of a clip and its result, frame after frame.
+namespace equalux::quality {
+
+/// Figures of one clip. What could not be measured is empty.
+struct StreamFigures {
+  double entropy_bits = 0;  ///< of luma
+  double mean_level = 0;    ///< of V
+  double eme_db = 0;
+  std::optional<double> noise_sigma;  ///< levels of luma, in the original's flat blocks
+  /// RMS step of the means of 16x16 blocks since the last frame, where the original stands still;
+  /// levels of luma.
+  std::optional<double> still_step;
+};
+
+/// Figures of a result beside its original.
+struct PairFigures {
+  double ambe = 0;                         ///< levels of V
+  std::optional<double> ssim;              ///< of luma
+  std::optional<double> noise_gain;        ///< noise sigma over the original's
+  std::optional<double> hue_error_deg;     ///< mean absolute difference of the CIE hue angle
+  std::optional<double> flicker_transfer;  ///< still step over the original's
+};
+
+struct FrameFigures {
+  StreamFigures a;
+  std::optional<StreamFigures> b;
+  std::optional<PairFigures> pair;
+  double still_share = 0;  ///< of the blocks, 0 to 1
+  bool cut = false;        ///< this frame begins another picture
+};
+
+struct Cut {
+  std::size_t frame = 0;                     ///< the first one of the new picture
+  std::optional<std::size_t> settle_frames;  ///< see frames_to_settle()
+};
+
+/// Of a clip: means over the frames; sigmas and steps as root mean squares, with ratios of those;
+/// the hue's over all pixels that count.
+struct ClipFigures {
+  StreamFigures a;
+  std::optional<StreamFigures> b;
+  std::optional<PairFigures> pair;
+  std::optional<double> still_share;  ///< of the blocks, since the last frame; empty for one frame
+  std::vector<Cut> cuts;
+  std::vector<FrameFigures> frames;
+};
+
+/// Takes frames in order. One thread.
+class ClipMeter {
+ public:
+  /// Frames of one size, in bgr; with `pair`, each with its result.
+  ClipMeter(int width, int height, bool pair);
+
+  /// `b` is null without `pair`.
+  void add(const ConstImageView& a, const ConstImageView* b);
+
+  [[nodiscard]] std::size_t frames() const { return frames_.size(); }
+  /// Of the frames so far; there must be one.
+  [[nodiscard]] ClipFigures figures() const;
+
+ private:
+  /// Sums of squares, for root mean squares over frames.
+  struct Squares {
+    double sum = 0;
+    double count = 0;
+    void add(double square, double weight = 1);
+    [[nodiscard]] std::optional<double> root() const;
+  };
+  struct Stream {
+    Planes now;
+    BlockValues last_means;
+    BlockValues means;
+    Squares noise;
+    Squares steps;
+  };
+
+  StreamFigures measure_stream(Stream& stream, const BlockMask& flat);
+  void measure_step(Stream& stream, const BlockMask& still, std::size_t blocks,
+                    StreamFigures& figures);
+  void measure_pair(const ConstImageView& a, const ConstImageView& b, FrameFigures& frame);
+  void find_cut(FrameFigures& frame, double likeness);
+  [[nodiscard]] StreamFigures mean_of(const Stream& stream, bool second) const;
+  [[nodiscard]] PairFigures mean_of_pairs(const ClipFigures& figures) const;
+  [[nodiscard]] std::vector<Cut> settled_cuts() const;
+
+  BlockGrid grid_;
+  bool pair_;
+  Stream a_;
+  Stream b_;
+  Planes last_a_;
+  LevelHistogram last_histogram_{};
+  LevelHistogram histogram_{};
+  HueDifference hue_;
+  std::vector<ToneCurve> curves_;
+  std::vector<FrameFigures> frames_;
+};
+
+}  // namespace equalux::quality
