@@ -30,8 +30,7 @@ class CudaEqualizeFilter : public Filter {
 
   bool accepts(PixelFormat format) const override {
     const ColorModel model = traits(format).model;
-    if (fused_) return model != ColorModel::real;
-    return model == ColorModel::rgb || model == ColorModel::gray;
+    return has_byte_samples(format) && (fused_ || model != ColorModel::yuv);
   }
 
   ImageDesc configure(const ImageDesc& input) override {
