@@ -81,7 +81,12 @@ class Y4mSource final : public Source {
 
  private:
   PixelFormat choose_format(const FormatPredicate& accepts) const {
-    for (const PixelFormat format : {stream_.format, PixelFormat::bgr, PixelFormat::rgb}) {
+    if (accepts(stream_.format)) return stream_.format;
+    if (has_deep_samples(stream_.format)) {
+      throw Error(ExitCode::usage, name_ + ": is " + std::to_string(traits(stream_.format).depth) +
+                                       "-bit video; the filters take 8 bits, convert it first");
+    }
+    for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::rgb}) {
       if (accepts(format)) return format;
     }
     throw Error(ExitCode::usage, name_ + ": the filters take neither " +
@@ -136,6 +141,8 @@ ImageDesc planar_desc(ImageDesc desc) {
   if (desc.format == PixelFormat::yuy2 || desc.format == PixelFormat::uyvy) {
     desc.format = PixelFormat::y42b;
   }
+  if (desc.format == PixelFormat::p010_10le) desc.format = PixelFormat::i420_10le;
+  if (desc.format == PixelFormat::p012_le) desc.format = PixelFormat::i420_12le;
   return desc;
 }
 
@@ -149,6 +156,21 @@ std::uint8_t* put_plane(std::uint8_t* out, const ConstImageView& view, int plane
     } else {
       for (std::size_t i = 0; i < count; ++i)
         out[i] = row[i * step];
+    }
+  }
+  return out;
+}
+
+/// Words whose values lie in their high bits, as put_plane(): the values come into the low ones.
+std::uint8_t* put_words(std::uint8_t* out, const ConstImageView& view, int plane, int offset,
+                        std::size_t count, std::size_t step) {
+  const int shift = traits(view.desc.format).shift;
+  for (int y = 0; y < plane_rows(view.desc, plane); ++y) {
+    const std::uint8_t* at = view.row(plane, y) + offset;
+    for (std::size_t i = 0; i < count; ++i, at += step, out += 2) {
+      const int value = (at[0] + 256 * at[1]) >> shift;
+      out[0] = static_cast<std::uint8_t>(value & 255);
+      out[1] = static_cast<std::uint8_t>(value >> 8);
     }
   }
   return out;
@@ -170,6 +192,11 @@ std::uint8_t* put_planar(std::uint8_t* out, const ConstImageView& view) {
       out = put_plane(out, view, 0, 1, width, 2);
       out = put_plane(out, view, 0, 0, half, 4);
       return put_plane(out, view, 0, 2, half, 4);
+    case PixelFormat::p010_10le:
+    case PixelFormat::p012_le:
+      out = put_words(out, view, 0, 0, width, 2);
+      out = put_words(out, view, 1, 0, half, 4);
+      return put_words(out, view, 1, 2, half, 4);
     default:
       for (int plane = 0; plane < traits(view.desc.format).planes; ++plane) {
         out = put_plane(out, view, plane, 0, row_bytes(view.desc, plane), 1);
