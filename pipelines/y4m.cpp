@@ -15,6 +15,7 @@
 #include "convert_rgb.h"
 #include "descriptor_io.h"
 #include "frame_time.h"
+#include "paired_chroma.h"
 #include "partial_file.h"
 #include "y4m_header.h"
 
@@ -141,8 +142,7 @@ ImageDesc planar_desc(ImageDesc desc) {
   if (desc.format == PixelFormat::yuy2 || desc.format == PixelFormat::uyvy) {
     desc.format = PixelFormat::y42b;
   }
-  if (desc.format == PixelFormat::p010_10le) desc.format = PixelFormat::i420_10le;
-  if (desc.format == PixelFormat::p012_le) desc.format = PixelFormat::i420_12le;
+  desc.format = planar_form(desc.format);
   return desc;
 }
 
@@ -161,19 +161,17 @@ std::uint8_t* put_plane(std::uint8_t* out, const ConstImageView& view, int plane
   return out;
 }
 
-/// Words whose values lie in their high bits, as put_plane(): the values come into the low ones.
-std::uint8_t* put_words(std::uint8_t* out, const ConstImageView& view, int plane, int offset,
-                        std::size_t count, std::size_t step) {
-  const int shift = traits(view.desc.format).shift;
-  for (int y = 0; y < plane_rows(view.desc, plane); ++y) {
-    const std::uint8_t* at = view.row(plane, y) + offset;
-    for (std::size_t i = 0; i < count; ++i, at += step, out += 2) {
-      const int value = (at[0] + 256 * at[1]) >> shift;
-      out[0] = static_cast<std::uint8_t>(value & 255);
-      out[1] = static_cast<std::uint8_t>(value >> 8);
-    }
+/// Planes one after another without padding, from `first` on.
+ImageView tight_view(const ImageDesc& desc, std::uint8_t* first) {
+  ImageView view{desc, {}, {}};
+  for (int plane = 0; plane < traits(desc.format).planes; ++plane) {
+    const auto p = static_cast<std::size_t>(plane);
+    const std::size_t row = row_bytes(desc, plane);
+    view.data[p] = first;
+    view.stride[p] = static_cast<std::ptrdiff_t>(row);
+    first += row * static_cast<std::size_t>(plane_rows(desc, plane));
   }
-  return out;
+  return view;
 }
 
 std::uint8_t* put_planar(std::uint8_t* out, const ConstImageView& view) {
@@ -193,10 +191,11 @@ std::uint8_t* put_planar(std::uint8_t* out, const ConstImageView& view) {
       out = put_plane(out, view, 0, 0, half, 4);
       return put_plane(out, view, 0, 2, half, 4);
     case PixelFormat::p010_10le:
-    case PixelFormat::p012_le:
-      out = put_words(out, view, 0, 0, width, 2);
-      out = put_words(out, view, 1, 0, half, 4);
-      return put_words(out, view, 1, 2, half, 4);
+    case PixelFormat::p012_le: {
+      const ImageView planes = tight_view(planar_desc(view.desc), out);
+      copy_as_planes(view, planes);
+      return out + tight_bytes(planes.desc);
+    }
     default:
       for (int plane = 0; plane < traits(view.desc.format).planes; ++plane) {
         out = put_plane(out, view, plane, 0, row_bytes(view.desc, plane), 1);

@@ -86,7 +86,6 @@ void FileSource::probe() {
   info_.container_path = path_;
 #ifdef EQUALUX_HAVE_LIBAV
   const ContainerInfo container = probe_container(path_);
-  gst::refuse_deep(path_, container.bit_depth, container.transfer);
   video_stream_ = container.video_stream;
   info_.frames = container.video_frames;
   info_.duration_ns = container.duration_ns;
