@@ -121,7 +121,7 @@ EQUALUX_HD std::int64_t deep_gain_share(std::uint64_t gain) {
 
 /// A chroma code scaled by the mean of the gains of the 2^count_log2 luma samples it covers;
 /// `u` is the code less the middle, `gain_sum` the sum of deep_gain_share(). u gain_sum is below
-/// 2^62: |u| < 13 v for every v >= 1 that lies on such a chroma sample.
+/// 2^61: |u| < 13 v for every v >= 1 that lies on such a chroma sample.
 EQUALUX_HD std::int32_t deep_scaled_chroma(const DeepSamples& form, std::int32_t u,
                                            std::int64_t gain_sum, std::int32_t count_log2) {
   const std::int32_t bits = deep_gain_bits(form.depth) - 8 + count_log2;

@@ -131,7 +131,7 @@ std::optional<GstVideoInfo> FileSource::decode_on_device(const FormatPredicate& 
                 "decoder gpu needs filters on a GPU that take NV12, and an output that does not "
                 "show originals");
   }
-  std::unique_ptr<gst::PictureDecoder> decoder = gst::make_gpu_decoder(path_, device_);
+  std::unique_ptr<gst::PictureDecoder> decoder = gst::make_gpu_decoder(path_, device_, accepts);
   if (!decoder) {
     if (!wanted) return std::nullopt;
     throw Error(ExitCode::unavailable,
