@@ -34,8 +34,8 @@ void DeepChain::configure(const ImageDesc& desc) {
   frame_.width = desc.width;
   frame_.height = desc.height;
   const bool yuv = t.model == ColorModel::yuv;
-  frame_.columns = static_cast<std::uint32_t>((desc.width + (1 << t.chroma_shift_x) - 1) >>
-                                              t.chroma_shift_x);
+  frame_.columns =
+      static_cast<std::uint32_t>((desc.width + (1 << t.chroma_shift_x) - 1) >> t.chroma_shift_x);
   frame_.rows = static_cast<std::uint32_t>(yuv ? plane_rows(desc, 1) : desc.height);
   frame_.step = yuv ? t.step[1] : t.step[0];
   frame_.color_offset = 2 * t.color_offset;

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/params.h>
 
 #include "deep_curve.h"
@@ -16,8 +15,8 @@ namespace equalux::cuda {
 /// What a cell is: a pixel, or a chroma sample and the luma it covers.
 enum class DeepKind : std::uint8_t { gray, rgb, s420, s422, s444 };
 
-/// A frame as kernels see it; strides in bytes. Planes 1 and 2 are Cb and Cr, also where they lie in
-/// pairs.
+/// A frame as kernels see it; strides in bytes. Planes 1 and 2 are Cb and Cr, also where they lie
+/// in pairs.
 struct DeepFrame {
   const std::uint8_t* in[3];
   std::uint8_t* out[3];
@@ -25,7 +24,7 @@ struct DeepFrame {
   std::int64_t out_stride[3];
   DeepSamples form;
   DeepKind kind;
-  bool aligned;     ///< every plane and stride is a multiple of 4
+  bool aligned;  ///< every plane and stride is a multiple of 4
   bool interlaced;
   std::int32_t width;         ///< luma columns
   std::int32_t height;        ///< luma rows
@@ -47,14 +46,14 @@ inline constexpr std::uint32_t kDeepCopies = 8;
 
 /// Memory of the stages, by v. All counts are 0 between frames.
 struct DeepTables {
-  std::uint32_t levels;             ///< M + 1
-  std::uint32_t copies;             ///< histograms in `counts`, one behind the other
+  std::uint32_t levels;  ///< M + 1
+  std::uint32_t copies;  ///< histograms in `counts`, one behind the other
   std::uint32_t* counts;
-  const std::uint32_t* bin_ends;    ///< last_of_bin()
-  std::uint32_t* sums;              ///< cumulative within each kDeepScanBlock
-  std::uint32_t* block_sums;        ///< of each kDeepScanBlock
-  std::uint32_t* block_darkest;     ///< least v with a count in each, or `levels`
-  std::uint32_t* curve;             ///< W
+  const std::uint32_t* bin_ends;  ///< last_of_bin()
+  std::uint32_t* sums;            ///< cumulative within each kDeepScanBlock
+  std::uint32_t* block_sums;      ///< of each kDeepScanBlock
+  std::uint32_t* block_darkest;   ///< least v with a count in each, or `levels`
+  std::uint32_t* curve;           ///< W
   std::uint64_t* gains;
 };
 

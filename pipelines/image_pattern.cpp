@@ -91,10 +91,10 @@ class ImageSource final : public Source {
     }
     if (desc.format == desc_.format) return still;
     if (traits(desc.format).depth != traits(desc_.format).depth) {
-      throw Error(ExitCode::bad_input,
-                  path + ": has " + std::to_string(traits(desc.format).depth) +
-                      " bits a sample in a sequence of " +
-                      std::to_string(traits(desc_.format).depth) + "; all must have as many");
+      throw Error(ExitCode::bad_input, path + ": has " + std::to_string(traits(desc.format).depth) +
+                                           " bits a sample in a sequence of " +
+                                           std::to_string(traits(desc_.format).depth) +
+                                           "; all must have as many");
     }
     if (traits(desc_.format).model == ColorModel::gray) {
       throw Error(ExitCode::bad_input, path +

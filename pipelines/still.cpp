@@ -63,8 +63,8 @@ Image for_codec(const ConstImageView& image, const std::string& path) {
   ImageDesc desc = image.desc;
   if (form.model == ColorModel::rgb) {
     const bool deep = has_deep_samples(desc.format);
-    desc.format = alpha ? (deep ? PixelFormat::bgra64_le : PixelFormat::bgra)
-                        : bgr_of_depth(desc.format);
+    desc.format =
+        alpha ? (deep ? PixelFormat::bgra64_le : PixelFormat::bgra) : bgr_of_depth(desc.format);
   }
   if (desc.format == image.desc.format) return {};
   Image converted(desc);
@@ -127,11 +127,12 @@ void check_still_format(const std::string& path, PixelFormat format) {
                                      name + "; name it .ppm or .png");
   }
   const StillCodec* codec = codec_for(extension);
-  const bool holds_deep = codec != nullptr && codec->holds_deep != nullptr &&
-                          codec->holds_deep(extension);
+  const bool holds_deep =
+      codec != nullptr && codec->holds_deep != nullptr && codec->holds_deep(extension);
   if (has_deep_samples(format) && !is_pnm(extension) && !holds_deep) {
-    throw Error(ExitCode::usage, path + ": ." + extension + " holds 8 bits a sample, the frames are " +
-                                     name + "; name it .png, .tif or .ppm");
+    throw Error(ExitCode::usage, path + ": ." + extension +
+                                     " holds 8 bits a sample, the frames are " + name +
+                                     "; name it .png, .tif or .ppm");
   }
 }
 

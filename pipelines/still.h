@@ -30,12 +30,13 @@ void set_still_codec(const StillCodec& codec);
 /// Throws Error(usage) where frames of floats go into a picture or others into .npy, or frames of
 /// more than 8 bits into a format that holds no more.
 void check_still_format(const std::string& path, PixelFormat format);
-/// Reads a still of gray8, rgb, bgr or bgra, or of these with 16 bits. Throws Error(no_input) where it is missing,
-/// Error(bad_input) where it cannot be decoded.
+/// Reads a still of gray8, rgb, bgr or bgra, or of these with 16 bits. Throws Error(no_input) where
+/// it is missing, Error(bad_input) where it cannot be decoded.
 [[nodiscard]] Image read_still(const std::string& path);
 /// Writes a still of gray, a packed RGB form or floats, as the extension says, through
 /// NAME.partial.EXT.
-/// Throws Error(usage) for an unknown extension or a format that does not fit it, Error(cannot_create), Error(write_failed).
+/// Throws Error(usage) for an unknown extension or a format that does not fit it,
+/// Error(cannot_create), Error(write_failed).
 void write_still(const std::string& path, const ConstImageView& image);
 
 }  // namespace equalux

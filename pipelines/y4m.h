@@ -10,8 +10,8 @@
 namespace equalux {
 
 /// Reads 4:2:0, 4:2:2, 4:4:4 and mono of 8 and more bits from `path`, or from standard input for
-/// "-". Where the filters take no YCbCr, 8-bit frames come as bgr (or rgb). open() throws Error(no_input, bad_input);
-/// a stream that ends within a frame is told by shortfall().
+/// "-". Where the filters take no YCbCr, 8-bit frames come as bgr (or rgb). open() throws
+/// Error(no_input, bad_input); a stream that ends within a frame is told by shortfall().
 [[nodiscard]] std::unique_ptr<Source> make_y4m_source(const std::string& path);
 
 /// Writes YCbCr and gray frames to `path` (through NAME.partial.EXT), or to standard output for

@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include <equalux/filter.h>
+#include <gtest/gtest.h>
 
 #include "check.h"
 #include "deep_chain.h"
@@ -73,9 +72,9 @@ TEST_F(CudaDeepChain, EveryFormatAndContent) {
 }
 
 TEST_F(CudaDeepChain, EverySizeStrideAndFieldOrder) {
-  const std::vector<std::pair<int, int>> sizes{{1, 1},   {1, 7},    {7, 1},   {2, 2}, {3, 3},
-                                               {5, 6},   {64, 4},   {65, 10}, {257, 5},
-                                               {512, 6}, {1537, 3}};
+  const std::vector<std::pair<int, int>> sizes{{1, 1},   {1, 7},   {7, 1},   {2, 2},
+                                               {3, 3},   {5, 6},   {64, 4},  {65, 10},
+                                               {257, 5}, {512, 6}, {1537, 3}};
   for (const PixelFormat format : test::deep_formats()) {
     for (const auto& [width, height] : sizes) {
       for (const DeviceLayout& layout :

@@ -85,7 +85,7 @@ std::string i420_md5(const ConstImageView& image) {
 /// The sums of the clip's frames, decoded and equalized on a CPU; test_golden.cpp holds the CPU to
 /// them.
 std::vector<std::string> expected_sums() {
-  std::ifstream file(std::string(EQUALUX_SOURCE_FOLDER) + "/tests/data/clip_fused_i420.framemd5");
+  std::ifstream file(EQUALUX_SOURCE_FOLDER "/tests/data/clip_fused_i420.framemd5");
   std::vector<std::string> sums;
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line[0] != '#') sums.push_back(line.substr(line.rfind(' ') + 1));

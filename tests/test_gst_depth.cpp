@@ -8,8 +8,8 @@
 #include "gstreamer/file_source.h"
 #include "processor.h"
 #include "run.h"
-#include "support/video_files.h"
 #include "support/test_images.h"
+#include "support/video_files.h"
 #include "support/y4m_streams.h"
 #include "y4m.h"
 
@@ -37,10 +37,8 @@ TEST_P(GstDepth, FilesHoldTheLibrarysBytes) {
   ImageDesc desc = test::desc_of(now.format, 66, 50);
   desc.matrix = ColorMatrix::bt601;  // of a stream that says nothing, at this height
   const std::string range = traits(now.format).model == ColorModel::gray ? "FULL" : "LIMITED";
-  std::ofstream(folder_ / "in.y4m", std::ios::binary)
-      << test::make_stream("W66 H50 F25:1 Ip A1:1 C" + std::string(now.tag) +
-                               " XCOLORRANGE=" + range,
-                           desc, kFrames);
+  std::ofstream(folder_ / "in.y4m", std::ios::binary) << test::make_stream(
+      "W66 H50 F25:1 Ip A1:1 C" + std::string(now.tag) + " XCOLORRANGE=" + range, desc, kFrames);
   FileSinkOptions options;
   options.path = folder_ / now.file;
   options.encoder = now.encoder;

@@ -180,8 +180,7 @@ TEST_F(FileSinkTest, NoBitsAreLostInSilence) {
       {PixelFormat::bgr48_le, "does not take bgr48_le pictures; no encoder here does"}};
   for (const auto& [format, message] : cases) {
     info.desc = {format, 320, 240};
-    const auto refusal =
-        test::failure_of([&] { make_file_sink(options("out.mp4"))->open(info); });
+    const auto refusal = test::failure_of([&] { make_file_sink(options("out.mp4"))->open(info); });
     EXPECT_EQ(refusal.code, ExitCode::usage);
     EXPECT_THAT(refusal.text, HasSubstr(message));
   }
@@ -232,9 +231,10 @@ TEST_F(FileSinkTest, P010IsEncodedAsPlanes) {
 
 TEST_F(FileSinkTest, HdrTagsAreKept) {
   const std::string input = folder_ / "in.mkv";
-  test::ffmpeg("-f lavfi -i testsrc2=s=320x240:r=25:d=0.2 -c:v libx264 -pix_fmt yuv420p10le "
-               "-colorspace bt2020nc -color_primaries bt2020 -color_trc smpte2084 '" +
-               input + "'");
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=320x240:r=25:d=0.2 -c:v libx264 -pix_fmt yuv420p10le "
+      "-colorspace bt2020nc -color_primaries bt2020 -color_trc smpte2084 '" +
+      input + "'");
   const FileSinkOptions settings = options("out.mp4");
   const auto source = make_file_source(input);
   const auto sink = make_file_sink(settings);

@@ -143,9 +143,8 @@ TEST_F(FileSourceTest, RgbIsMadeWhereOnlyRgbIsTaken) {
 
 TEST_F(FileSourceTest, DeepVideoIsRefusedWhereTheFiltersTakeEightBits) {
   const std::string deep = make("deep.mp4", "-c:v libx264 -pix_fmt yuv420p10le");
-  const auto failure = test::failure_of([&] {
-    static_cast<void>(test::decode(*make_file_source(deep), has_byte_samples));
-  });
+  const auto failure = test::failure_of(
+      [&] { static_cast<void>(test::decode(*make_file_source(deep), has_byte_samples)); });
   EXPECT_EQ(failure.code, ExitCode::bad_input);
   EXPECT_THAT(failure.text, HasSubstr("is 10-bit video; the filters take 8 bits"));
 }

@@ -76,7 +76,8 @@ TEST(LaunchSourceTest, ALivePipelineIsLive) {
 
 TEST(LaunchSourceTest, DeepPicturesStayDeepWhereTheyAreTaken) {
   for (const char* format : {"I422_10LE", "P010_10LE", "Y444_16LE", "GRAY16_LE", "RGBA64_LE"}) {
-    const std::string launch = std::string("videotestsrc num-buffers=3 ! video/x-raw,format=") + format;
+    const std::string launch =
+        std::string("videotestsrc num-buffers=3 ! video/x-raw,format=") + format;
     const Outcome outcome = run(launch);
     EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
     EXPECT_EQ(outcome.frames, 3U);

@@ -308,7 +308,8 @@ TEST(ConvertRgb, DeepColoursAreThoseOfEightBits) {
         for (std::size_t x = 0; x < row_bytes(desc, p) / 2; ++x) {
           // Full range ends at 1023, not at 4 times 255.
           const int code = bytes.view().row(p, y)[x];
-          const int ten = range == ColorRange::full && p == 0 ? (code * 1023 + 127) / 255 : 4 * code;
+          const int ten =
+              range == ColorRange::full && p == 0 ? (code * 1023 + 127) / 255 : 4 * code;
           deep.view().row(p, y)[2 * x] = static_cast<std::uint8_t>(ten & 255);
           deep.view().row(p, y)[2 * x + 1] = static_cast<std::uint8_t>(ten >> 8);
         }

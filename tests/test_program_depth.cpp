@@ -1,7 +1,6 @@
+#include <equalux/filter.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <equalux/filter.h>
 
 #include "pnm.h"
 #include "support/program.h"
@@ -100,7 +99,8 @@ TEST_F(Depth, SequencesOfStillsKeepTheirs) {
                               equalized(std::as_const(still).view()).view()),
             0U);
   // A stream of YCbCr becomes stills of 16 bits too.
-  folder_.write("in.y4m", make_stream("W8 H4 F25:1 C420p10", desc_of(PixelFormat::i420_10le, 8, 4), 1));
+  folder_.write("in.y4m",
+                make_stream("W8 H4 F25:1 C420p10", desc_of(PixelFormat::i420_10le, 8, 4), 1));
   ASSERT_EQ(run({"run", "in.y4m", "-o", "y%d.ppm"}).exit_code, 0);
   EXPECT_THAT(folder_.read("y0.ppm"), StartsWith("P6\n8 4\n65535\n"));
 }
@@ -109,7 +109,8 @@ TEST_F(Depth, WhatTakesEightBitsSaysSo) {
   Image still(desc_of(PixelFormat::gray16_le, 8, 4));
   fill(still.view(), Content::natural);
   write_pnm(folder_ / "in.pgm", still.view());
-  folder_.write("in.y4m", make_stream("W8 H4 F25:1 C420p10", desc_of(PixelFormat::i420_10le, 8, 4), 1));
+  folder_.write("in.y4m",
+                make_stream("W8 H4 F25:1 C420p10", desc_of(PixelFormat::i420_10le, 8, 4), 1));
   expect_error({"image", "in.pgm", "out.pgm", "--filter", "sharpen"}, 2,
                "does not take gray16_le stills, must have 8 bits a sample");
   expect_error({"image", "in.pgm", "out.pgm", "--chain", "staged", "--backend", "cpu"}, 2,

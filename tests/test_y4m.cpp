@@ -42,18 +42,15 @@ struct FormatCase {
 };
 
 TEST_F(Y4mTest, EveryFormatAndSizeComesOutAsItWentIn) {
-  const FormatCase formats[] = {{"C420jpeg", PixelFormat::i420},  {"C420mpeg2", PixelFormat::i420},
-                                {"C420paldv", PixelFormat::i420}, {"C420", PixelFormat::i420},
-                                {"C422", PixelFormat::y42b},      {"C444", PixelFormat::y444},
-                                {"Cmono", PixelFormat::gray8},
-                                {"C420p10", PixelFormat::i420_10le},
-                                {"C420p12", PixelFormat::i420_12le},
-                                {"C422p10", PixelFormat::i422_10le},
-                                {"C422p12", PixelFormat::i422_12le},
-                                {"C444p10", PixelFormat::y444_10le},
-                                {"C444p12", PixelFormat::y444_12le},
-                                {"C444p16", PixelFormat::y444_16le},
-                                {"Cmono16", PixelFormat::gray16_le}};
+  const FormatCase formats[] = {
+      {"C420jpeg", PixelFormat::i420},     {"C420mpeg2", PixelFormat::i420},
+      {"C420paldv", PixelFormat::i420},    {"C420", PixelFormat::i420},
+      {"C422", PixelFormat::y42b},         {"C444", PixelFormat::y444},
+      {"Cmono", PixelFormat::gray8},       {"C420p10", PixelFormat::i420_10le},
+      {"C420p12", PixelFormat::i420_12le}, {"C422p10", PixelFormat::i422_10le},
+      {"C422p12", PixelFormat::i422_12le}, {"C444p10", PixelFormat::y444_10le},
+      {"C444p12", PixelFormat::y444_12le}, {"C444p16", PixelFormat::y444_16le},
+      {"Cmono16", PixelFormat::gray16_le}};
   const std::pair<int, int> sizes[] = {{1, 1}, {1, 7}, {7, 1}, {33, 17}, {64, 48}, {641, 479}};
   for (const auto& [tag, format] : formats) {
     for (const auto& [width, height] : sizes) {
@@ -106,8 +103,8 @@ TEST_F(Y4mTest, P010IsWrittenAsPlanes) {
 }
 
 TEST_F(Y4mTest, DeepVideoIsNotMadeOfEightBitsInSilence) {
-  write_file(folder / "in.y4m", make_stream("W4 H2 F25:1 C420p10",
-                                            desc_of(PixelFormat::i420_10le, 4, 2), 1));
+  write_file(folder / "in.y4m",
+             make_stream("W4 H2 F25:1 C420p10", desc_of(PixelFormat::i420_10le, 4, 2), 1));
   const auto source = make_y4m_source(folder / "in.y4m");
   const auto [code, text] = error_of([&] { source->open(has_byte_samples); });
   EXPECT_EQ(code, ExitCode::usage);

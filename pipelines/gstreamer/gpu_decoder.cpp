@@ -59,8 +59,8 @@ class GpuDecoder final : public PictureDecoder {
     using ContextPtr = std::unique_ptr<GstContext, UnrefMini>;
     const ContextPtr offer(gst_context_new_cuda_context(context.get()));
     gst_element_set_context(pipeline(), offer.get());
-    const CapsPtr caps(gst_caps_from_string(
-        takes_p010 ? "video/x-raw, format={NV12, P010_10LE}" : "video/x-raw, format=NV12"));
+    const CapsPtr caps(gst_caps_from_string(takes_p010 ? "video/x-raw, format={NV12, P010_10LE}"
+                                                       : "video/x-raw, format=NV12"));
     gst_caps_set_features(caps.get(), 0,
                           gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_CUDA_MEMORY, nullptr));
     gst_app_sink_set_caps(sink(), caps.get());

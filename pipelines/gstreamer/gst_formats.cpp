@@ -59,9 +59,9 @@ int depth_of(GstVideoFormat format) {
 /// Layouts of more than 8 bits to try, in order; each keeps at least as much chroma. Whoever asks
 /// looks for enough depth.
 std::span<const PixelFormat> deep_layouts_for(std::pair<int, int> shifts) {
-  static constexpr std::array k420{
-      PixelFormat::i420_10le, PixelFormat::p010_10le, PixelFormat::i420_12le, PixelFormat::p012_le,
-      PixelFormat::p016_le,   PixelFormat::y444_16le};
+  static constexpr std::array k420{PixelFormat::i420_10le, PixelFormat::p010_10le,
+                                   PixelFormat::i420_12le, PixelFormat::p012_le,
+                                   PixelFormat::p016_le,   PixelFormat::y444_16le};
   static constexpr std::array k422{PixelFormat::i422_10le, PixelFormat::i422_12le,
                                    PixelFormat::y444_16le};
   static constexpr std::array k444{PixelFormat::y444_10le, PixelFormat::y444_12le,

@@ -93,8 +93,8 @@ bool LaunchSource::start(GstElement* sink) {
 
 /// videoconvert brings deep pictures to 8 bits where the filters take no more.
 void LaunchSource::warn_of_lost_bits(PixelFormat format) const {
-  const gst::PadPtr pad(gst_element_get_static_pad(
-      gst::element_of(pipeline_->get(), "equalux_convert"), "sink"));
+  const gst::PadPtr pad(
+      gst_element_get_static_pad(gst::element_of(pipeline_->get(), "equalux_convert"), "sink"));
   const gst::CapsPtr caps(gst_pad_get_current_caps(pad.get()));
   GstVideoInfo video{};
   if (!caps || gst_video_info_from_caps(&video, caps.get()) == FALSE) return;
@@ -105,10 +105,9 @@ void LaunchSource::warn_of_lost_bits(PixelFormat format) const {
 }
 
 StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
-  pipeline_ = std::make_unique<gst::Pipeline>(
-      gst::parse_launch(launch_ + " ! videoconvert name=equalux_convert dither=none ! appsink name=equalux_out",
-                        launch_,
-                        "a source ends with video, as in gst:videotestsrc ! videoscale"));
+  pipeline_ = std::make_unique<gst::Pipeline>(gst::parse_launch(
+      launch_ + " ! videoconvert name=equalux_convert dither=none ! appsink name=equalux_out",
+      launch_, "a source ends with video, as in gst:videotestsrc ! videoscale"));
   GstElement* sink = gst::element_of(pipeline_->get(), "equalux_out");
   gst::set_up_appsink(sink, gst::WhenFull::wait);
   const gst::CapsPtr caps = accepted_caps(accepts);

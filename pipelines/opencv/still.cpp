@@ -82,8 +82,9 @@ cv::Mat decode(const std::string& path, const std::vector<std::uint8_t>& bytes) 
 PixelFormat pixel_format_of(const std::string& path, const cv::Mat& decoded) {
   const bool deep = decoded.depth() == CV_16U;
   if (decoded.depth() != CV_8U && !deep)
-    throw Error(ExitCode::bad_input, path + ": has samples of a kind that is not read; 8 or 16 "
-                                            "bits without sign are");
+    throw Error(ExitCode::bad_input, path +
+                                         ": has samples of a kind that is not read; 8 or 16 "
+                                         "bits without sign are");
   switch (decoded.channels()) {
     case 1:
       return deep ? PixelFormat::gray16_le : PixelFormat::gray8;

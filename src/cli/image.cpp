@@ -144,8 +144,9 @@ ExitCode run_image(const ImageOptions& options) {
   const double filter_s = milliseconds(Clock::now() - filtering) / 1000;
   measurements.add_result(*result.frame);
   if (!options.plot.empty()) {
-    draw_plot({{"Original", view}, {result_title(options.common, view.desc.format), result.frame->image}},
-              {options.plot, plot_bins(options.common.equalize), options.plot_channels});
+    draw_plot(
+        {{"Original", view}, {result_title(options.common, view.desc.format), result.frame->image}},
+        {options.plot, plot_bins(options.common.equalize), options.plot_channels});
   }
   if (!options.plot_scalers.empty()) plot_scalers(view, options);
   const auto writing = Clock::now();

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint8_t kPoison = 0xA5;
 
-/// A level of 8 bits as one of `depth`, with `grain` below it where the content has any: flat frames
-/// stay flat, and black and white are the ends.
+/// A level of 8 bits as one of `depth`, with `grain` below it where the content has any: flat
+/// frames stay flat, and black and white are the ends.
 std::uint16_t deep_level(Content content, std::uint8_t level, int depth, std::uint32_t grain) {
   const int more = depth - 8;
   const auto low = grain & ((1u << more) - 1u);
