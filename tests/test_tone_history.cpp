@@ -113,18 +113,20 @@ double settling_frames(const EqualizeParams& params, double fps, const Image& fr
   return 2000;
 }
 
-/// A ramp of which the left part is replaced by something else, of the same kind of brightness.
+/// A ramp with something bright in it, which no change of light explains.
 Image with_object(int columns) {
   Image image = ramp(40, 90);
   for (int y = 0; y < kGray.height; ++y) {
-    for (int x = 0; x < columns; ++x) image.view().row(0, y)[x] = static_cast<std::uint8_t>(95 + x);
+    for (int x = 0; x < columns; ++x) {
+      image.view().row(0, y)[60 + x] = static_cast<std::uint8_t>(180 + x);
+    }
   }
   return image;
 }
 
 TEST(ToneHistory, TimeConstantIsOneOfTimeAndNotOfFrames) {
   const Image from = ramp(40, 90);
-  const Image to = with_object(30);
+  const Image to = with_object(12);
   EqualizeParams params = calm(1000);
   params.clip_limit = 0;
   const double at_25 = settling_frames(params, 25, from, to) / 25;
@@ -135,7 +137,7 @@ TEST(ToneHistory, TimeConstantIsOneOfTimeAndNotOfFrames) {
 
 TEST(ToneHistory, BrightnessAndDarknessHaveTheirOwnTimes) {
   const Image dark = ramp(40, 90);
-  const Image bright = with_object(30);
+  const Image bright = with_object(12);
   EqualizeParams params = calm(1000);
   params.clip_limit = 0;
   params.brighten_ms = 200;

@@ -211,6 +211,7 @@ Command make_batch_command() {
                     machine_group(stream.common),
                     config_group()};
   command.run = [options] { return run_batch(*options); };
+  command.usual_preset = [] { return std::string("stable"); };
   return command;
 }
 

@@ -46,6 +46,8 @@ struct Command {
   std::vector<Positional> positionals;
   std::vector<OptionGroup> groups;
   std::function<ExitCode()> run;
+  /// The preset that holds where none is asked for, once the positionals are set; null = plain.
+  std::function<std::string()> usual_preset;
 
   [[nodiscard]] const Option* find(const std::string& option) const;
   [[nodiscard]] std::vector<std::string> option_names() const;

@@ -69,7 +69,8 @@ OptionGroup config_group() {
           {{"config", "FILE", "read options from a TOML file; what stands here wins", ignore},
            {"preset", "NAME",
             "options of a named preset, below --config: plain, or a file NAME.toml of "
-            "$EQUALUX_CONFIG_PATH or the program's own configs (default: plain)",
+            "$EQUALUX_CONFIG_PATH or the program's own configs (default: stable for run and batch, "
+            "webcam for run camera:N, plain otherwise)",
             ignore}},
           true};
 }

@@ -169,14 +169,14 @@ ExitCode parse_and_run(int argc, const char* const* argv, const std::vector<Comm
     refuse_unknown_command(app.remaining(), commands);
   }
   refuse_leftovers(bound->app->remaining(), *bound->command, commands);
-  Settings settings = flags_of(*bound);
-  add_config_layers(settings, *bound->command, commands);
-  apply_settings(settings, *bound->command);
   for (const Bound& entry : bound->options) {
     if (entry.positional == nullptr) continue;
     for (const std::string& value : entry.parsed->results())
       entry.positional->set(value);
   }
+  Settings settings = flags_of(*bound);
+  add_config_layers(settings, *bound->command, commands);
+  apply_settings(settings, *bound->command);
   return bound->command->run();
 }
 

@@ -117,6 +117,11 @@ Command make_run_command() {
                     filter_group(stream.common),  measuring_group(stream.common),
                     machine_group(stream.common), config_group()};
   command.run = [settings] { return run_command(*settings); };
+  command.usual_preset = [settings] {
+    const bool camera = !settings->stream.input.empty() &&
+                        input_kind(settings->stream.input) == InputKind::camera;
+    return std::string(camera ? "webcam" : "stable");
+  };
   return command;
 }
 

@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include <equalux/error.h>
+#include <equalux/params.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include "config_file.h"
@@ -164,16 +166,37 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
+namespace {
+
+/// The preset where none is asked for. The staged chain is for study: it has nothing of what the
+/// presets are about.
+std::string usual_preset(const Settings& settings, const Command& command) {
+  if (!command.usual_preset) return kPlain;
+  if (const auto chain = settings.find("chain");
+      chain != settings.end() && chain->second.values.back() == enum_name(Chain::staged)) {
+    return kPlain;
+  }
+  const std::string name = command.usual_preset();
+  const std::vector<std::string> names = preset_names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+  spdlog::warn("preset {} is not where presets are, going on with {}", name, kPlain);
+  return kPlain;
+}
+
+}  // namespace
+
 void add_config_layers(Settings& settings, const Command& command,
                        const std::vector<Command>& commands) {
   Layer layer(settings, command, commands);
   if (const auto config = settings.find("config"); config != settings.end()) {
     if (const std::string path = config->second.values.back(); !path.empty()) layer.add_file(path);
   }
+  std::string name;
   if (const auto preset = settings.find("preset"); preset != settings.end()) {
-    const std::string name = preset->second.values.back();
-    if (name != kPlain && !name.empty()) layer.add_file(find_preset(name));
+    name = preset->second.values.back();
   }
+  if (name.empty()) name = usual_preset(settings, command);
+  if (name != kPlain) layer.add_file(find_preset(name));
 }
 
 void apply_settings(const Settings& settings, const Command& command) {
