@@ -56,7 +56,10 @@ TEST(Help, EveryLongOptionIsAKeyOfAConfigFile) {
 }
 
 TEST(Help, EveryConfigLineIsCommented) {
-  for (const char* name : {"default.toml", "webcam.toml", "batch.toml"}) {
+  for (const char* name :
+       {"default.toml", "stable.toml", "webcam.toml", "low-light.toml", "fog.toml",
+        "underwater.toml", "endoscopy.toml", "surveillance.toml", "archive-film.toml",
+        "batch.toml"}) {
     const TemporaryFolder folder;
     std::filesystem::copy(config_path(name), folder.path() / "copy.toml");
     for (const std::string& line : lines_of(folder.read("copy.toml"))) {
@@ -71,7 +74,8 @@ TEST(Help, DefaultConfigHoldsTheDefaults) {
   folder.write("in.y4m", dim_y4m(64, 48, 4));
   ProgramOptions options;
   options.folder = folder.path();
-  const auto plain = run_program({"run", "in.y4m", "-o", "null", "--verify", "--quiet"}, options);
+  const auto plain = run_program(
+      {"run", "in.y4m", "-o", "null", "--preset", "plain", "--verify", "--quiet"}, options);
   const auto with_file = run_program({"run", "in.y4m", "-o", "null", "--verify", "--quiet",
                                       "--config", config_path("default.toml")},
                                      options);
@@ -157,14 +161,40 @@ TEST(Presets, OursLoad) {
   folder.write("in.y4m", dim_y4m(32, 16, 2));
   ProgramOptions options;
   options.folder = folder.path();
-  const auto webcam =
-      run_program({"run", "in.y4m", "-o", "null", "--preset", "webcam", "--quiet"}, options);
-  EXPECT_EQ(webcam.exit_code, 0) << webcam.err;
+  for (const char* name : {"stable", "webcam", "low-light", "fog", "underwater", "endoscopy",
+                           "surveillance", "archive-film"}) {
+    const auto result =
+        run_program({"run", "in.y4m", "-o", "null", "--preset", name, "--quiet"}, options);
+    EXPECT_EQ(result.exit_code, 0) << name << ": " << result.err;
+  }
   const auto batch = run_program(
       {"batch", "in.y4m", "--out", "results", "--preset", "batch", "--extension", "y4m", "--quiet"},
       options);
   EXPECT_EQ(batch.exit_code, 0) << batch.err;
   EXPECT_THAT(folder.names(), Contains("results/in.y4m"));
+}
+
+TEST(Presets, StableIsWhatRunDoes) {
+  const TemporaryFolder folder;
+  folder.write("in.y4m", dim_y4m(64, 48, 4));
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto hashes = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"run", "in.y4m", "-o", "null", "--verify", "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramResult result = run_program(arguments, options);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_EQ(hashes({}), hashes({"--preset", "stable"}));
+  EXPECT_NE(hashes({}), hashes({"--preset", "plain"}));
+  // The user's own option wins over the preset's.
+  EXPECT_NE(hashes({}), hashes({"--strength", "0.1"}));
+  // The staged chain has nothing of what the presets are about.
+  folder.write("in.ppm", "P6 2 1 255\n\x10\x20\x30\x40\x50\x60");
+  const auto staged =
+      run_program({"run", "in.ppm", "-o", "null", "--chain", "staged", "--quiet"}, options);
+  EXPECT_EQ(staged.exit_code, 0) << staged.err;
 }
 
 }  // namespace
