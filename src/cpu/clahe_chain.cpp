@@ -11,12 +11,15 @@ namespace {
 
 /// Pieces of counting for each thread: enough that none waits long for the last.
 constexpr int kBandsPerThread = 4;
+/// Lines that are counted of one tile before it is the next one's turn: enough that a tile's counters
+/// are not fetched anew for each, and few enough that what is prefetched for the next stays near.
+constexpr int kLinesAtATime = 8;
 
 }  // namespace
 
 /// What one thread owns.
 struct ClaheChain::Scratch {
-  alignas(64) SingleTables tables{};
+  std::vector<SingleTables> tables;  // by tile column; 0 between bands
   std::vector<MixedLevels> mixed;  // by tile column, of the line at hand
   int mixed_row = -1;              // the tile row and weight that they are mixed of; -1 = none
   int mixed_weight = 0;
@@ -56,12 +59,16 @@ void ClaheChain::configure(const ImageDesc& desc) {
     maker.set_bins(256);
   }
   levels_.assign(tile_count, TileLevels{});
-  split_tiles();
+  columns_ = TileAxis(params_.tiles_x, cells_.columns);
+  rows_ = TileAxis(params_.tiles_y, cells_.rows);
+  split_rows();
+  order_weights();
   scratch_.clear();
   // Packed 4:2:2 stores whole pairs, and the widest pixels have four bytes.
   const std::size_t row = 4 * (static_cast<std::size_t>(desc.width) + 2);
   for (int slot = 0; slot < executor_.threads(); ++slot) {
     auto scratch = std::make_unique<Scratch>();
+    scratch->tables.resize(static_cast<std::size_t>(params_.tiles_x));
     scratch->mixed.resize(static_cast<std::size_t>(params_.tiles_x));
     for (auto* plane : {&scratch->luma[0], &scratch->luma[1], &scratch->cb, &scratch->cr,
                         &scratch->chroma}) {
@@ -72,27 +79,23 @@ void ClaheChain::configure(const ImageDesc& desc) {
   reset();
 }
 
-/// Tiles into bands of lines, and the weights of the spans as the kernels want them.
-void ClaheChain::split_tiles() {
-  const TileAxis columns(params_.tiles_x, cells_.columns);
-  rows_ = TileAxis(params_.tiles_y, cells_.rows);
-  const int tile_count = params_.tiles_x * params_.tiles_y;
-  const int wanted = std::max(executor_.threads() * kBandsPerThread / tile_count, 1);
+void ClaheChain::split_rows() {
+  const int wanted = std::max(executor_.threads() * kBandsPerThread / rows_.tiles, 1);
   bands_.clear();
   for (int y = 0; y < rows_.tiles; ++y) {
     const int first = rows_.edge[static_cast<std::size_t>(y)];
     const int lines = rows_.edge[static_cast<std::size_t>(y) + 1] - first;
     const int pieces = std::min(wanted, lines);
-    for (int x = 0; x < columns.tiles; ++x) {
-      for (int i = 0; i < pieces; ++i) {
-        bands_.push_back({y * columns.tiles + x, columns.edge[static_cast<std::size_t>(x)],
-                          columns.edge[static_cast<std::size_t>(x) + 1],
-                          first + i * lines / pieces, first + (i + 1) * lines / pieces,
-                          {}});
-      }
+    for (int i = 0; i < pieces; ++i) {
+      bands_.push_back({y, first + i * lines / pieces, first + (i + 1) * lines / pieces,
+                        std::vector<ValueHistogram>(static_cast<std::size_t>(columns_.tiles))});
     }
   }
-  const TileSpans spans(columns);
+}
+
+/// The weights of the spans as the kernels want them.
+void ClaheChain::order_weights() {
+  const TileSpans spans(columns_);
   spans_ = spans.spans;
   weights_at_.clear();
   weights_.clear();
@@ -189,40 +192,80 @@ YuvRowIn ClaheChain::yuv_cells(const ConstImageView& in, int line, TileSpan cell
   }
 }
 
-void ClaheChain::count_band(const ConstImageView& in, Band& band, Scratch& scratch) const {
-  const FormatTraits& t = traits(desc_.format);
-  const Counters counters{scratch.tables, nullptr};
-  const int first = band.first_cell * cell_columns_;
-  const auto n = static_cast<std::size_t>(
-      std::min(band.end_cell * cell_columns_, desc_.width) - first);
-  for (int line = band.first_line; line < band.end_line; ++line) {
-    const int next = std::min(line + 1, band.end_line - 1);
-    if (t.model == ColorModel::yuv) {
-      const TileSpan cells{band.first_cell, band.end_cell, 0, 0};
-      const YuvRowIn row = yuv_cells(in, line, cells, scratch);
-      const bool one_row = layout_ == YuvLayout::s420 && row.luma[0] == row.luma[1];
-      kernels_.count_yuv(one_row ? YuvLayout::s422 : layout_, yuv_, row, n, row, counters);
-      continue;
+/// Where the bytes of some cells of a line lie, whatever they hold: all of them, once each.
+YuvRowIn ClaheChain::yuv_bytes(const ConstImageView& in, int line, TileSpan cells) const {
+  const LumaRows rows = luma_rows(line);
+  const auto at = static_cast<std::size_t>(cells.begin);
+  const auto n = static_cast<std::size_t>(cells.end - cells.begin);
+  const std::size_t x = at * static_cast<std::size_t>(cell_columns_);
+  const YuvRowIn luma{{in.row(0, rows.first) + x, in.row(0, rows.second) + x}, nullptr, nullptr};
+  switch (traits(desc_.format).planes) {
+    case 1: {
+      const std::uint8_t* first = in.row(0, line) + 4 * at;
+      return {{first, nullptr}, first + 2 * n, first + 3 * n};
     }
-    const std::ptrdiff_t offset = std::ptrdiff_t{first} * t.step[0];
-    const std::uint8_t* row = in.row(0, line) + offset;
-    const std::uint8_t* ahead = in.row(0, next) + offset;
-    switch (t.step[0]) {
-      case 1: kernels_.count_gray(row, n, ahead, counters); break;
-      case 3: kernels_.count_rgb3(row, n, ahead, counters); break;
-      default: kernels_.count_rgb4(row, n, t.color_offset, ahead, counters); break;
+    case 2: {
+      const std::uint8_t* first = in.row(1, line) + 2 * at;
+      return {luma.luma, first, first + n};
+    }
+    default: return {luma.luma, in.row(1, line) + at, in.row(2, line) + at};
+  }
+}
+
+TileSpan ClaheChain::tile_cells(int column) const {
+  const auto at = static_cast<std::size_t>(column);
+  return {columns_.edge[at], columns_.edge[at + 1], column, column};
+}
+
+/// Counts some cells of a line; those that come next are brought into the caches meanwhile.
+void ClaheChain::count_cells(const ConstImageView& in, int line, TileSpan cells, int next_line,
+                             TileSpan next_cells, SingleTables& tables, Scratch& scratch) const {
+  const FormatTraits& t = traits(desc_.format);
+  const Counters counters{tables, nullptr};
+  const int first = cells.begin * cell_columns_;
+  const auto n = static_cast<std::size_t>(std::min(cells.end * cell_columns_, desc_.width) - first);
+  if (t.model == ColorModel::yuv) {
+    const YuvRowIn row = yuv_cells(in, line, cells, scratch);
+    const bool one_row = layout_ == YuvLayout::s420 && row.luma[0] == row.luma[1];
+    kernels_.count_yuv(one_row ? YuvLayout::s422 : layout_, yuv_, row, n,
+                       yuv_bytes(in, next_line, next_cells), counters);
+    return;
+  }
+  const std::uint8_t* row = in.row(0, line) + std::ptrdiff_t{first} * t.step[0];
+  const std::uint8_t* ahead =
+      in.row(0, next_line) + std::ptrdiff_t{next_cells.begin} * t.step[0];
+  switch (t.step[0]) {
+    case 1: kernels_.count_gray(row, n, ahead, counters); break;
+    case 3: kernels_.count_rgb3(row, n, ahead, counters); break;
+    default: kernels_.count_rgb4(row, n, t.color_offset, ahead, counters); break;
+  }
+}
+
+void ClaheChain::count_band(const ConstImageView& in, Band& band, Scratch& scratch) const {
+  for (int first = band.first_line; first < band.end_line; first += kLinesAtATime) {
+    const int end = std::min(first + kLinesAtATime, band.end_line);
+    for (int x = 0; x < columns_.tiles; ++x) {
+      const bool last = x + 1 == columns_.tiles;
+      const TileSpan next = tile_cells(last ? 0 : x + 1);
+      for (int line = first; line < end; ++line) {
+        const int next_line = last ? std::min(line + kLinesAtATime, cells_.rows - 1) : line;
+        count_cells(in, line, tile_cells(x), next_line, next,
+                    scratch.tables[static_cast<std::size_t>(x)], scratch);
+      }
     }
   }
-  band.counts.fill(0);
-  kernels_.fold(counters, band.counts);
+  for (std::size_t x = 0; x < band.counts.size(); ++x) {
+    band.counts[x].fill(0);
+    kernels_.fold({scratch.tables[x], nullptr}, band.counts[x]);
+  }
 }
 
 void ClaheChain::make_curve(int tile, const tone::Frame& frame) {
   ValueHistogram counts{};
-  const auto first = std::lower_bound(bands_.begin(), bands_.end(), tile,
-                                      [](const Band& band, int t) { return band.tile < t; });
-  for (auto band = first; band != bands_.end() && band->tile == tile; ++band) {
-    for (std::size_t v = 0; v < counts.size(); ++v) counts[v] += band->counts[v];
+  const auto column = static_cast<std::size_t>(tile % columns_.tiles);
+  for (const Band& band : bands_) {
+    if (band.tile_row != tile / columns_.tiles) continue;
+    for (std::size_t v = 0; v < counts.size(); ++v) counts[v] += band.counts[column][v];
   }
   const CurveTable& curve = makers_[static_cast<std::size_t>(tile)].make(counts, frame);
   TileLevels& levels = levels_[static_cast<std::size_t>(tile)];

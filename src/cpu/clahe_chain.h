@@ -37,17 +37,18 @@ class ClaheChain {
  private:
   struct Scratch;
   struct Job;
-  /// A part of a tile's lines, which one thread counts.
+  /// Lines of a row of tiles, which one thread counts.
   struct Band {
-    int tile;
-    int first_cell;
-    int end_cell;
+    int tile_row;
     int first_line;
     int end_line;
-    ValueHistogram counts;
+    std::vector<ValueHistogram> counts;  ///< by tile column
   };
-  void split_tiles();
+  void split_rows();
+  void order_weights();
   void count_band(const ConstImageView& in, Band& band, Scratch& scratch) const;
+  void count_cells(const ConstImageView& in, int line, TileSpan cells, int next_line,
+                   TileSpan next_cells, SingleTables& tables, Scratch& scratch) const;
   void make_curve(int tile, const tone::Frame& frame);
   void apply_line(const Job& job, int line, Scratch& scratch) const;
   void mix_line(int line, Scratch& scratch) const;
@@ -56,6 +57,8 @@ class ClaheChain {
   [[nodiscard]] LumaRows luma_rows(int line) const;
   [[nodiscard]] YuvRowIn yuv_cells(const ConstImageView& in, int line, TileSpan cells,
                                    Scratch& scratch) const;
+  [[nodiscard]] YuvRowIn yuv_bytes(const ConstImageView& in, int line, TileSpan cells) const;
+  [[nodiscard]] TileSpan tile_cells(int column) const;
 
   ClaheParams params_;
   RowExecutor& executor_;
@@ -66,6 +69,7 @@ class ClaheChain {
   bool interlaced_ = false;
   CellCount cells_{};
   int cell_columns_ = 1;  ///< luma samples of a cell's row
+  TileAxis columns_;
   TileAxis rows_;
   std::vector<TileSpan> spans_;
   std::vector<std::size_t> weights_at_;  // by span
