@@ -76,7 +76,7 @@ class CudaClaheFilter final : public Filter {
   }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return traits(format).model != ColorModel::real;
+    return has_byte_samples(format);
   }
 
   ImageDesc configure(const ImageDesc& input) override {

@@ -126,8 +126,7 @@ void for_form(PixelFormat format, const Work& work) {
     case PixelFormat::uyvy: return work(YuvForm<PixelFormat::uyvy>{});
     case PixelFormat::y42b: return work(YuvForm<PixelFormat::y42b>{});
     case PixelFormat::y444: return work(YuvForm<PixelFormat::y444>{});
-    case PixelFormat::grayf32:
-    case PixelFormat::grayf32x2: return;
+    default: return;  // not of 8 bits, which the filter does not take
   }
 }
 

@@ -28,8 +28,7 @@ class CudaConvolveFilter final : public Filter {
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
     const FormatTraits& t = traits(format);
-    return t.model == ColorModel::gray || t.model == ColorModel::rgb ||
-           (t.model == ColorModel::yuv && t.planes > 1);
+    return has_byte_samples(format) && (t.model != ColorModel::yuv || t.planes > 1);
   }
 
   [[nodiscard]] bool works_in_place() const override { return false; }

@@ -5,6 +5,7 @@
 #include <equalux/filter.h>
 
 #include "check.h"
+#include "deep_chain.h"
 #include "fused_chain.h"
 #include "staged_chain.h"
 #include "trace.h"
@@ -31,13 +32,18 @@ class CudaEqualizeFilter : public Filter {
   bool accepts(PixelFormat format) const override {
     const ColorModel model = traits(format).model;
     if (fused_) return model != ColorModel::real;
-    return model == ColorModel::rgb || model == ColorModel::gray;
+    return has_byte_samples(format) && model != ColorModel::yuv;
   }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
     use_device();
-    if (fused_) fused_->configure(input);
+    deep_.reset();
+    if (fused_ && has_deep_samples(input.format)) {
+      deep_.emplace(params_).configure(input);
+    } else if (fused_) {
+      fused_->configure(input);
+    }
     if (staged_) staged_->configure(input);
     desc_ = input;
     return input;
@@ -51,6 +57,11 @@ class CudaEqualizeFilter : public Filter {
     const auto stream = static_cast<cudaStream_t>(context.stream);
     if (staged_) {
       staged_->enqueue(in, out, stream, context.marks);
+      return;
+    }
+    if (deep_) {
+      const cuda::TraceRange range("deep");
+      deep_->enqueue(in, out, context.field_order, stream, context.marks);
       return;
     }
     const cuda::TraceRange range("fused");
@@ -90,6 +101,7 @@ class CudaEqualizeFilter : public Filter {
   ImageDesc desc_;
   std::optional<cuda::FusedChain> fused_;
   std::optional<cuda::StagedChain> staged_;
+  std::optional<cuda::DeepChain> deep_;  // in place of fused_ where samples have more than 8 bits
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ class CudaShapesFilter final : public Filter {
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
     return hessian_reads(format, params_.channel) &&
-           (params_.output != ShapesOutput::overlay || traits(format).model != ColorModel::real);
+           (params_.output != ShapesOutput::overlay || has_byte_samples(format));
   }
 
   ImageDesc configure(const ImageDesc& input) override {

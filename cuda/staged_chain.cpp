@@ -19,9 +19,9 @@ constexpr unsigned kValueBlock = 512;
 
 void check_format(PixelFormat format) {
   const ColorModel model = traits(format).model;
-  if (model == ColorModel::rgb || model == ColorModel::gray) return;
+  if (has_byte_samples(format) && (model == ColorModel::rgb || model == ColorModel::gray)) return;
   throw Error(ExitCode::usage, "the frame's format is " + std::string(to_string(format)) +
-                                   ", must be gray8 or packed RGB for chain staged");
+                                   ", must be gray8 or packed RGB of 8 bits for chain staged");
 }
 
 }  // namespace

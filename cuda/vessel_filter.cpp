@@ -29,7 +29,7 @@ class CudaVesselFilter final : public Filter {
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
     return hessian_reads(format, params_.channel) &&
-           (params_.output != VesselOutput::overlay || traits(format).model != ColorModel::real);
+           (params_.output != VesselOutput::overlay || has_byte_samples(format));
   }
 
   ImageDesc configure(const ImageDesc& input) override {
@@ -42,7 +42,7 @@ class CudaVesselFilter final : public Filter {
         static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.height);
     plane_ = cuda::allocate_device<std::uint8_t>(pixels);
     surround_.reset();
-    if (params_.mask == FieldOfView::automatic && traits(input.format).model != ColorModel::real)
+    if (params_.mask == FieldOfView::automatic && has_byte_samples(input.format))
       surround_.emplace(input, surround_margin(largest_sigma_));
     colours_ = vessel_colours(input.matrix, input.range);
     in_desc_ = input;

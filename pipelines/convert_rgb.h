@@ -10,10 +10,14 @@ namespace equalux {
 [[nodiscard]] bool converts_to_rgb(PixelFormat format);
 
 /// Fills `to`, any packed RGB form, with the picture of `from`: same size, any format but the float
-/// planes. Copies a fourth byte from form to form; where there is none it is 255. YCbCr uses its
-/// matrix and range and the nearest chroma sample (within its field where interlaced), rounded.
+/// planes. Copies a fourth sample from form to form; where there is none it is the largest. YCbCr
+/// uses its matrix and range and the nearest chroma sample (within its field where interlaced),
+/// rounded. Depths may differ; of an 8-bit target for more bits, only a screen has use.
 /// Throws Error(usage) where sizes differ or a format does not fit.
 void convert_to_rgb(const ConstImageView& from, const ImageView& to,
                     FieldOrder field_order = FieldOrder::progressive);
+
+/// The packed RGB form, b first and without a fourth sample, that keeps the depth of `format`.
+[[nodiscard]] PixelFormat bgr_of_depth(PixelFormat format);
 
 }  // namespace equalux

@@ -31,6 +31,10 @@ PixelFormat choose_format(PixelFormat own, const FormatPredicate& accepts,
   constexpr std::array kOthers{PixelFormat::bgra, PixelFormat::rgba, PixelFormat::bgr,
                                PixelFormat::rgb};
   if (accepts(own)) return own;
+  if (has_deep_samples(own)) {
+    throw Error(ExitCode::usage, name + ": the images have " + std::to_string(traits(own).depth) +
+                                     " bits a sample; the filters take 8, convert them first");
+  }
   const bool alpha = traits(own).alpha_offset >= 0;
   for (const PixelFormat format : kOthers) {
     if ((traits(format).alpha_offset >= 0) == alpha && accepts(format)) return format;
@@ -86,6 +90,12 @@ class ImageSource final : public Source {
                                            size_of(desc_) + " images; all must have one size");
     }
     if (desc.format == desc_.format) return still;
+    if (traits(desc.format).depth != traits(desc_.format).depth) {
+      throw Error(ExitCode::bad_input, path + ": has " + std::to_string(traits(desc.format).depth) +
+                                           " bits a sample in a sequence of " +
+                                           std::to_string(traits(desc_.format).depth) +
+                                           "; all must have as many");
+    }
     if (traits(desc_.format).model == ColorModel::gray) {
       throw Error(ExitCode::bad_input, path +
                                            ": is a colour image in a sequence of gray ones; "
@@ -153,7 +163,7 @@ class ImageSink final : public Sink {
     check_still_format(pattern_, desc.format);
     if (form.model != ColorModel::yuv) return;
     ImageDesc rgb = desc;
-    rgb.format = PixelFormat::bgr;
+    rgb.format = bgr_of_depth(desc.format);
     rgb_ = Image(rgb);
   }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <equalux/error.h>
@@ -21,6 +22,7 @@ namespace {
 // Comments included; real headers have less than a hundred characters.
 constexpr std::size_t kLongestHeader = 4096;
 constexpr int kFullScale = 255;
+constexpr int kDeepScale = 65535;
 
 class PnmReader {
  public:
@@ -34,6 +36,10 @@ class PnmReader {
     desc.height = read_number("height");
     const int maximum = read_number("maximum");
     check(desc, maximum);
+    if (maximum > kFullScale) {
+      const bool gray = desc.format == PixelFormat::gray8;
+      desc.format = gray ? PixelFormat::gray16_le : PixelFormat::rgb48_le;
+    }
     check_size(tight_bytes(desc));
     Image image(desc);
     for (int y = 0; y < desc.height; ++y) {
@@ -91,8 +97,8 @@ class PnmReader {
   }
 
   void check(const ImageDesc& desc, int maximum) const {
-    if (maximum < 1 || maximum > kFullScale) {
-      refuse("PNM maximum is " + std::to_string(maximum) + "; must be 1 to 255 (8 bits)");
+    if (maximum < 1 || maximum > kDeepScale) {
+      refuse("PNM maximum is " + std::to_string(maximum) + "; must be 1 to 65535");
     }
     if (desc.width < 1 || desc.height < 1 || desc.width > kMaxSide || desc.height > kMaxSide ||
         std::int64_t{desc.width} * desc.height > kMaxPixels) {
@@ -114,10 +120,27 @@ class PnmReader {
     if (input_.read(row, bytes) != bytes) {
       refuse("ends in row " + std::to_string(y) + " of " + std::to_string(rows));
     }
+    if (maximum > kFullScale) {
+      widen(row, bytes, maximum);
+      return;
+    }
     if (maximum == kFullScale) return;
     for (std::size_t i = 0; i < bytes; ++i) {
       if (row[i] > maximum) refuse("has a sample above its maximum " + std::to_string(maximum));
       row[i] = static_cast<std::uint8_t>((row[i] * 2 * kFullScale + maximum) / (2 * maximum));
+    }
+  }
+
+  /// Samples of two bytes, the high one first, to ours.
+  void widen(std::uint8_t* row, std::size_t bytes, std::int64_t maximum) const {
+    for (std::size_t i = 0; i < bytes; i += 2) {
+      const std::int64_t sample = row[i] * 256 + row[i + 1];
+      if (sample > maximum) {
+        refuse("has a sample above its maximum " + std::to_string(maximum));
+      }
+      const std::int64_t scaled = (sample * 2 * kDeepScale + maximum) / (2 * maximum);
+      row[i] = static_cast<std::uint8_t>(scaled & 255);
+      row[i + 1] = static_cast<std::uint8_t>(scaled >> 8);
     }
   }
 
@@ -131,7 +154,7 @@ bool ends_with_extension(const std::string& path, const char* extension) {
   return std::filesystem::path(path).extension() == extension;
 }
 
-/// What the file holds: gray8 or rgb.
+/// What the file holds: gray or rgb, of 8 or 16 bits.
 PixelFormat format_in_file(const std::string& path, PixelFormat format) {
   const ColorModel model = traits(format).model;
   if (model != ColorModel::gray && model != ColorModel::rgb) {
@@ -142,6 +165,7 @@ PixelFormat format_in_file(const std::string& path, PixelFormat format) {
     throw Error(ExitCode::usage, path + ": .pgm holds gray images only; name it .ppm");
   }
   const bool gray = model == ColorModel::gray && !ends_with_extension(path, ".ppm");
+  if (has_deep_samples(format)) return gray ? PixelFormat::gray16_le : PixelFormat::rgb48_le;
   return gray ? PixelFormat::gray8 : PixelFormat::rgb;
 }
 
@@ -160,15 +184,22 @@ void write_pnm(const std::string& path, const ConstImageView& image) {
   } else {
     convert_to_rgb(image, pixels.view());
   }
-  const std::string header = (desc.format == PixelFormat::gray8 ? "P5\n" : "P6\n") +
-                             std::to_string(desc.width) + " " + std::to_string(desc.height) +
-                             "\n255\n";
+  const bool gray = traits(desc.format).model == ColorModel::gray;
+  const bool deep = has_deep_samples(desc.format);
+  const std::string header = (gray ? "P5\n" : "P6\n") + std::to_string(desc.width) + " " +
+                             std::to_string(desc.height) + (deep ? "\n65535\n" : "\n255\n");
   std::vector<std::uint8_t> bytes(header.size() + tight_bytes(desc));
   std::memcpy(bytes.data(), header.data(), header.size());
   std::uint8_t* out = bytes.data() + header.size();
   const std::size_t row = row_bytes(desc, 0);
   for (int y = 0; y < desc.height; ++y, out += row) {
     std::memcpy(out, pixels.view().row(0, y), row);
+  }
+
+  if (deep) {
+    // The format has the high byte first.
+    for (std::size_t i = header.size(); i < bytes.size(); i += 2)
+      std::swap(bytes[i], bytes[i + 1]);
   }
 
   PartialFile file(path);

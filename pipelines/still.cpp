@@ -52,7 +52,7 @@ Error unknown_extension(ExitCode code, const std::string& path) {
                     "' is not known; must be .ppm, .pgm, .pnm" + others};
 }
 
-/// What codecs take: gray8, bgr, bgra. Null where `image` is one of them already.
+/// What codecs take: gray, bgr, bgra. Null where `image` is one of them already.
 Image for_codec(const ConstImageView& image, const std::string& path) {
   const FormatTraits& form = traits(image.desc.format);
   if (form.model != ColorModel::gray && form.model != ColorModel::rgb) {
@@ -61,7 +61,11 @@ Image for_codec(const ConstImageView& image, const std::string& path) {
   }
   const bool alpha = form.name.find('a') != std::string_view::npos && form.alpha_offset >= 0;
   ImageDesc desc = image.desc;
-  if (form.model == ColorModel::rgb) desc.format = alpha ? PixelFormat::bgra : PixelFormat::bgr;
+  if (form.model == ColorModel::rgb) {
+    const bool deep = has_deep_samples(desc.format);
+    desc.format =
+        alpha ? (deep ? PixelFormat::bgra64_le : PixelFormat::bgra) : bgr_of_depth(desc.format);
+  }
   if (desc.format == image.desc.format) return {};
   Image converted(desc);
   convert_to_rgb(image, converted.view());
@@ -121,6 +125,14 @@ void check_still_format(const std::string& path, PixelFormat format) {
   if (!floats && extension == "npy") {
     throw Error(ExitCode::usage, path + ": .npy holds results of floats, as of eigenvalues, not " +
                                      name + "; name it .ppm or .png");
+  }
+  const StillCodec* codec = codec_for(extension);
+  const bool holds_deep =
+      codec != nullptr && codec->holds_deep != nullptr && codec->holds_deep(extension);
+  if (has_deep_samples(format) && !is_pnm(extension) && !holds_deep) {
+    throw Error(ExitCode::usage, path + ": ." + extension +
+                                     " holds 8 bits a sample, the frames are " + name +
+                                     "; name it .png, .tif or .ppm");
   }
 }
 

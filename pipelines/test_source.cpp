@@ -182,7 +182,7 @@ class TestSource final : public Source {
     }
     for (int i = 0; i < kPixelFormatCount; ++i) {
       const auto format = static_cast<PixelFormat>(i);
-      if (converts_to_rgb(format) && accepts(format)) return format;
+      if (has_byte_samples(format) && accepts(format)) return format;
     }
     throw Error(ExitCode::usage, "test: the filters take none of the formats that test: gives");
   }

@@ -15,6 +15,7 @@
 #include "convert_rgb.h"
 #include "descriptor_io.h"
 #include "frame_time.h"
+#include "paired_chroma.h"
 #include "partial_file.h"
 #include "y4m_header.h"
 
@@ -81,7 +82,12 @@ class Y4mSource final : public Source {
 
  private:
   PixelFormat choose_format(const FormatPredicate& accepts) const {
-    for (const PixelFormat format : {stream_.format, PixelFormat::bgr, PixelFormat::rgb}) {
+    if (accepts(stream_.format)) return stream_.format;
+    if (has_deep_samples(stream_.format)) {
+      throw Error(ExitCode::usage, name_ + ": is " + std::to_string(traits(stream_.format).depth) +
+                                       "-bit video; the filters take 8 bits, convert it first");
+    }
+    for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::rgb}) {
       if (accepts(format)) return format;
     }
     throw Error(ExitCode::usage, name_ + ": the filters take neither " +
@@ -136,6 +142,7 @@ ImageDesc planar_desc(ImageDesc desc) {
   if (desc.format == PixelFormat::yuy2 || desc.format == PixelFormat::uyvy) {
     desc.format = PixelFormat::y42b;
   }
+  desc.format = planar_form(desc.format);
   return desc;
 }
 
@@ -154,6 +161,19 @@ std::uint8_t* put_plane(std::uint8_t* out, const ConstImageView& view, int plane
   return out;
 }
 
+/// Planes one after another without padding, from `first` on.
+ImageView tight_view(const ImageDesc& desc, std::uint8_t* first) {
+  ImageView view{desc, {}, {}};
+  for (int plane = 0; plane < traits(desc.format).planes; ++plane) {
+    const auto p = static_cast<std::size_t>(plane);
+    const std::size_t row = row_bytes(desc, plane);
+    view.data[p] = first;
+    view.stride[p] = static_cast<std::ptrdiff_t>(row);
+    first += row * static_cast<std::size_t>(plane_rows(desc, plane));
+  }
+  return view;
+}
+
 std::uint8_t* put_planar(std::uint8_t* out, const ConstImageView& view) {
   const auto width = static_cast<std::size_t>(view.desc.width);
   const std::size_t half = (width + 1) / 2;
@@ -170,6 +190,12 @@ std::uint8_t* put_planar(std::uint8_t* out, const ConstImageView& view) {
       out = put_plane(out, view, 0, 1, width, 2);
       out = put_plane(out, view, 0, 0, half, 4);
       return put_plane(out, view, 0, 2, half, 4);
+    case PixelFormat::p010_10le:
+    case PixelFormat::p012_le: {
+      const ImageView planes = tight_view(planar_desc(view.desc), out);
+      copy_as_planes(view, planes);
+      return out + tight_bytes(planes.desc);
+    }
     default:
       for (int plane = 0; plane < traits(view.desc.format).planes; ++plane) {
         out = put_plane(out, view, plane, 0, row_bytes(view.desc, plane), 1);

@@ -9,9 +9,9 @@
 /// YUV4MPEG2: raw video in a pipe or a file, read and written without any library.
 namespace equalux {
 
-/// Reads 8-bit 4:2:0, 4:2:2, 4:4:4 and mono from `path`, or from standard input for "-". Where the
-/// filters take no YCbCr, frames come as bgr (or rgb). open() throws Error(no_input, bad_input);
-/// a stream that ends within a frame is told by shortfall().
+/// Reads 4:2:0, 4:2:2, 4:4:4 and mono of 8 and more bits from `path`, or from standard input for
+/// "-". Where the filters take no YCbCr, 8-bit frames come as bgr (or rgb). open() throws
+/// Error(no_input, bad_input); a stream that ends within a frame is told by shortfall().
 [[nodiscard]] std::unique_ptr<Source> make_y4m_source(const std::string& path);
 
 /// Writes YCbCr and gray frames to `path` (through NAME.partial.EXT), or to standard output for

@@ -23,7 +23,7 @@ struct ChromaTag {
   PixelFormat format;
   std::string_view site;
 };
-constexpr std::array<ChromaTag, 7> kChromaTags{{
+constexpr std::array<ChromaTag, 15> kChromaTags{{
     {"420jpeg", PixelFormat::i420, "jpeg"},
     {"420mpeg2", PixelFormat::i420, "mpeg2"},
     {"420paldv", PixelFormat::i420, "dv"},
@@ -31,6 +31,14 @@ constexpr std::array<ChromaTag, 7> kChromaTags{{
     {"422", PixelFormat::y42b, ""},
     {"444", PixelFormat::y444, ""},
     {"mono", PixelFormat::gray8, ""},
+    {"420p10", PixelFormat::i420_10le, ""},
+    {"420p12", PixelFormat::i420_12le, ""},
+    {"422p10", PixelFormat::i422_10le, ""},
+    {"422p12", PixelFormat::i422_12le, ""},
+    {"444p10", PixelFormat::y444_10le, ""},
+    {"444p12", PixelFormat::y444_12le, ""},
+    {"444p16", PixelFormat::y444_16le, ""},
+    {"mono16", PixelFormat::gray16_le, ""},
 }};
 
 [[noreturn]] void refuse(const std::string& name, const std::string& what) {
@@ -96,7 +104,8 @@ void parse_chroma(std::string_view tag, StreamInfo& info) {
   }
   if (const int depth = depth_of(tag); depth > 8) {
     refuse(info.name, "is " + std::to_string(depth) + "-bit (C" + std::string(tag) +
-                          "); only 8-bit video can be filtered, convert it first");
+                          "), which is not supported; beside 8 bits, 420 and 422 must have 10 or "
+                          "12, 444 10, 12 or 16, and mono 16");
   }
   refuse(info.name,
          "YUV4MPEG2 chroma format " + quoted(tag) +
@@ -164,11 +173,14 @@ std::string_view chroma_tag(const StreamInfo& info) {
     case PixelFormat::yuy2:
     case PixelFormat::uyvy:
       return "422";
-    case PixelFormat::y444:
-      return "444";
-    case PixelFormat::gray8:
-      return "mono";
+    case PixelFormat::p010_10le:
+      return "420p10";
+    case PixelFormat::p012_le:
+      return "420p12";
     default:
+      for (const ChromaTag& known : kChromaTags) {
+        if (known.format == info.desc.format) return known.tag;
+      }
       return {};
   }
 }
@@ -214,7 +226,7 @@ StreamInfo parse_y4m_header(std::string_view line, const std::string& name) {
   }
   info.desc.matrix =
       info.desc.height > kStandardDefinitionRows ? ColorMatrix::bt709 : ColorMatrix::bt601;
-  const bool gray = info.desc.format == PixelFormat::gray8;
+  const bool gray = traits(info.desc.format).model == ColorModel::gray;
   info.desc.range = range.value_or(gray ? ColorRange::full : ColorRange::limited);
   if (info.frame_rate.num == 0) info.frame_rate = kDefaultRate;
   return info;

@@ -24,7 +24,8 @@ inline constexpr std::size_t kY4mFrameLineLimit = 1024;
 [[nodiscard]] FieldOrder parse_y4m_frame_line(std::string_view line, FieldOrder stream_order,
                                               const std::string& name);
 
-/// The stream header, with its newline. NV12 is written as C420, packed 4:2:2 as C422.
+/// The stream header, with its newline. NV12 is written as C420, packed 4:2:2 as C422, P010 as
+/// C420p10.
 /// Throws Error(usage) for formats that YUV4MPEG2 does not hold; `name` is for messages.
 [[nodiscard]] std::string format_y4m_header(const StreamInfo& info, const std::string& name);
 

@@ -51,10 +51,13 @@ Clauses violations(const ClaheParams& params, Backend backend, const ImageDesc* 
     broken.push_back("chain is " + std::string(enum_name(params.curve.chain)) +
                      ", must be fused for clahe");
   }
-  for (std::string& clause : violations(params.curve, backend, desc))
+  for (std::string& clause : violations(params.curve, backend))
     broken.push_back(std::move(clause));
-  const bool has_pixels = desc != nullptr && traits(desc->format).model != ColorModel::real;
-  check_tiles(broken, params, has_pixels ? desc : nullptr);
+  if (desc != nullptr && !has_byte_samples(desc->format)) {
+    broken.push_back("the frame's format is " + std::string(to_string(desc->format)) +
+                     ", must be gray8, packed RGB or YUV of 8 bits");
+  }
+  check_tiles(broken, params, desc);
   return broken;
 }
 

@@ -49,9 +49,9 @@ void check_mode(Clauses& broken, const ConvolveParams& params, Backend backend) 
 void check_frame(Clauses& broken, const ImageDesc& desc) {
   const FormatTraits& t = traits(desc.format);
   const bool packed_yuv = t.model == ColorModel::yuv && t.planes == 1;
-  if (t.model != ColorModel::real && !packed_yuv) return;
+  if (has_byte_samples(desc.format) && !packed_yuv) return;
   broken.push_back("the frame's format is " + std::string(t.name) +
-                   ", must be gray8, packed RGB, or YUV in planes");
+                   ", must be gray8, packed RGB, or YUV in planes, of 8 bits");
 }
 
 }  // namespace

@@ -61,12 +61,13 @@ template <typename Params>
 void check_frame(Clauses& broken, const Params& params, const ImageDesc& desc) {
   if (hessian_reads(desc.format, params.channel)) return;
   const std::string name(to_string(desc.format));
-  if (traits(desc.format).model == ColorModel::yuv && params.channel != HessianChannel::luma) {
+  const bool luma_only = hessian_reads(desc.format, HessianChannel::luma);
+  if (luma_only && params.channel != HessianChannel::luma) {
     broken.push_back("channel is " + std::string(enum_name(params.channel)) +
                      ", which frames of format " + name + " do not have, must be luma");
   } else {
     broken.push_back("the frame's format is " + name +
-                     ", must be gray8, grayf32, packed RGB, nv12, i420, y42b or y444");
+                     ", must be gray8, grayf32, packed RGB of 8 bits, nv12, i420, y42b or y444");
   }
 }
 

@@ -85,6 +85,7 @@ HessianWeights hessian_weights(HessianDerivative derivative, double sigma, doubl
 }
 
 bool hessian_reads(PixelFormat format, HessianChannel channel) {
+  if (has_deep_samples(format)) return false;
   switch (format) {
     case PixelFormat::nv12:
     case PixelFormat::i420:

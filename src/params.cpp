@@ -165,10 +165,11 @@ void check_frame(Clauses& broken, const EqualizeParams& params, const ImageDesc&
   const ColorModel model = traits(desc.format).model;
   const std::string name(to_string(desc.format));
   if (model == ColorModel::real) {
-    broken.push_back("the frame's format is " + name + ", must be 8-bit gray, RGB or YUV");
-  } else if (model == ColorModel::yuv && params.chain == Chain::staged) {
+    broken.push_back("the frame's format is " + name + ", must be gray, RGB or YUV");
+  } else if (params.chain == Chain::staged &&
+             (model == ColorModel::yuv || has_deep_samples(desc.format))) {
     broken.push_back("the frame's format is " + name +
-                     ", must be gray8 or packed RGB for chain staged");
+                     ", must be gray8 or packed RGB of 8 bits for chain staged");
   }
 }
 

@@ -26,7 +26,7 @@ std::vector<PixelFormat> byte_formats() {
   std::vector<PixelFormat> formats;
   for (int f = 0; f < kPixelFormatCount; ++f) {
     const auto format = static_cast<PixelFormat>(f);
-    if (traits(format).model != ColorModel::real) formats.push_back(format);
+    if (has_byte_samples(format)) formats.push_back(format);
   }
   return formats;
 }
@@ -351,8 +351,11 @@ TEST(ClaheOptions, AreReadAndChecked) {
   EXPECT_THAT(violations(with_tiles(5, 3), Backend::cpu, &small), IsEmpty());
   EXPECT_THAT(violations(with_tiles(6, 3), Backend::cpu, &small),
               ElementsAre(HasSubstr("must be at most 5,3")));
-  const ImageDesc real{PixelFormat::grayf32, 64, 64};
-  EXPECT_THAT(violations(ClaheParams{}, Backend::cpu, &real), ElementsAre(HasSubstr("grayf32")));
+  for (const PixelFormat format : {PixelFormat::grayf32, PixelFormat::p010_10le}) {
+    const ImageDesc desc{format, 64, 64};
+    EXPECT_THAT(violations(ClaheParams{}, Backend::cpu, &desc),
+                ElementsAre(HasSubstr(to_string(format).data())));
+  }
   params.curve.bins = 64;
   params.curve.chain = Chain::staged;
   params.curve.clip_limit = 0;

@@ -12,12 +12,16 @@
 #include "cuda/cuda_processor.h"
 #include "frame_hash.h"
 #include "frame_pool.h"
+#include "gstreamer/file_sink.h"
 #include "gstreamer/file_source.h"
 #include "gstreamer/gst_common.h"
 #include "gstreamer/picture_decoder.h"
+#include "paired_chroma.h"
 #include "run.h"
 #include "support/device_image.h"
 #include "support/pipeline_fakes.h"
+#include "support/temp_folder.h"
+#include "support/test_images.h"
 
 /// Files that a GPU decodes for filters on it: the bundled clip, H.264 of 640x360.
 namespace equalux {
@@ -31,7 +35,7 @@ class CudaFileSource : public testing::Test {
     if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
     device_ = choose_cuda_device(-1);
     gst::start_up();
-    if (gst::make_gpu_decoder(kClip, device_.number) == nullptr) {
+    if (gst::make_gpu_decoder(kClip, device_.number, has_byte_samples) == nullptr) {
       GTEST_SKIP() << "GStreamer has no NVIDIA decoders here";
     }
   }
@@ -52,8 +56,15 @@ struct Result {
   int uploads = 0;
 };
 
-/// The MD5 sum of a 4:2:0 frame as I420.
+/// The MD5 sum of a 4:2:0 frame as planes.
 std::string i420_md5(const ConstImageView& image) {
+  if (image.desc.format == PixelFormat::p010_10le) {
+    ImageDesc desc = image.desc;
+    desc.format = planar_form(desc.format);
+    Image planar(desc);
+    copy_as_planes(image, planar.view());
+    return frame_md5(std::as_const(planar).view());
+  }
   if (image.desc.format != PixelFormat::nv12) return frame_md5(image);
   ImageDesc desc = image.desc;
   desc.format = PixelFormat::i420;
@@ -74,7 +85,7 @@ std::string i420_md5(const ConstImageView& image) {
 /// The sums of the clip's frames, decoded and equalized on a CPU; test_golden.cpp holds the CPU to
 /// them.
 std::vector<std::string> expected_sums() {
-  std::ifstream file(std::string(EQUALUX_SOURCE_FOLDER) + "/tests/data/clip_fused_i420.framemd5");
+  std::ifstream file(EQUALUX_SOURCE_FOLDER "/tests/data/clip_fused_i420.framemd5");
   std::vector<std::string> sums;
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line[0] != '#') sums.push_back(line.substr(line.rfind(' ') + 1));
@@ -82,10 +93,11 @@ std::vector<std::string> expected_sums() {
   return sums;
 }
 
-Result through(Processor& processor, DecoderChoice decoder, std::uint64_t most = 0) {
+Result through(Processor& processor, DecoderChoice decoder, std::uint64_t most = 0,
+               const std::string& path = kClip) {
   FileSourceOptions file;
   file.decoder = decoder;
-  const auto source = make_file_source(kClip, file);
+  const auto source = make_file_source(path, file);
   test::FakeSink sink;
   StopToken stop;
   RunOptions options;
@@ -112,6 +124,43 @@ TEST_F(CudaFileSource, GivesTheBytesAndTimesOfTheCpuWithoutAnUpload) {
   for (std::size_t i = 0; i < decoded.times.size(); ++i) {
     ASSERT_EQ(decoded.times[i], static_cast<std::int64_t>(i) * 40'000'000) << "frame " << i;
   }
+}
+
+/// Ten frames of 10 bits, H.265.
+void write_ten_bits(const std::string& path) {
+  StreamInfo info;
+  info.desc = {PixelFormat::i420_10le, 640, 360};
+  info.frame_rate = {25, 1};
+  FileSinkOptions options;
+  options.path = path;
+  options.encoder = "x265";
+  const auto sink = make_file_sink(options);
+  sink->open(info);
+  Image image(info.desc);
+  for (int i = 0; i < 10; ++i) {
+    test::fill(image.view(), test::Content::natural, static_cast<std::uint32_t>(i));
+    Frame frame;
+    frame.image = std::as_const(image).view();
+    frame.pts_ns = i * std::int64_t{40'000'000};
+    frame.duration_ns = 40'000'000;
+    sink->write(frame);
+  }
+  sink->finish(Ending::complete);
+}
+
+TEST_F(CudaFileSource, TenBitsAreDecodedToP010) {
+  if (!gst::has_element("x265enc")) GTEST_SKIP() << "GStreamer has no x265enc here";
+  const test::TempFolder folder;
+  const std::string path = folder / "ten.mkv";
+  write_ten_bits(path);
+  const auto gpu = cuda();
+  const Result decoded = through(*gpu, DecoderChoice::gpu, 0, path);
+  const Result software = through(*gpu, DecoderChoice::software, 0, path);
+  EXPECT_EQ(decoded.format, PixelFormat::p010_10le);
+  EXPECT_EQ(software.format, PixelFormat::i420_10le);
+  EXPECT_EQ(decoded.uploads, 0);
+  ASSERT_EQ(software.sums.size(), 10U);
+  EXPECT_EQ(decoded.sums, software.sums);
 }
 
 TEST_F(CudaFileSource, AutoTakesTheDeviceAndSoftwareLeavesIt) {

@@ -20,7 +20,7 @@ std::vector<PixelFormat> byte_formats() {
   std::vector<PixelFormat> formats;
   for (int f = 0; f < kPixelFormatCount; ++f) {
     const auto format = static_cast<PixelFormat>(f);
-    if (traits(format).model != ColorModel::real) formats.push_back(format);
+    if (has_byte_samples(format)) formats.push_back(format);
   }
   return formats;
 }

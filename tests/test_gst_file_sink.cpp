@@ -81,6 +81,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"vp9", "vp9", false, "out.mp4"}, Case{"vp9_lossless", "vp9", true, "out.mkv"},
         Case{"ffv1", "ffv1", true, "out.mkv"}, Case{"ffv1_gray", "ffv1", true, "out.mkv", "gray"},
         Case{"ffv1_444", "ffv1", true, "out.mkv", "yuv444p"},
+        Case{"x264_10", "x264", false, "out.mp4", "yuv420p10le"},
+        Case{"x264_lossless_10", "x264", true, "out.mp4", "yuv420p10le"},
+        Case{"x264_lossless_422_10", "x264", true, "out.mkv", "yuv422p10le"},
+        Case{"x264_lossless_444_10", "x264", true, "out.mkv", "yuv444p10le"},
+        Case{"x265_lossless_10", "x265", true, "out.mkv", "yuv420p10le"},
+        Case{"vp9_lossless_12", "vp9", true, "out.mkv", "yuv420p12le"},
+        Case{"ffv1_10", "ffv1", true, "out.mkv", "yuv420p10le"},
+        Case{"ffv1_422_12", "ffv1", true, "out.mkv", "yuv422p12le"},
+        Case{"ffv1_444_12", "ffv1", true, "out.mkv", "yuv444p12le"},
+        Case{"ffv1_gray16", "ffv1", true, "out.mkv", "gray16le"},
         Case{"mjpeg", "mjpeg", false, "out.mkv"}),
     [](const auto& named) { return std::string(named.param.name); });
 
@@ -158,6 +168,84 @@ TEST_F(FileSinkTest, ImpossibleOutputsAreRefusedAtOpen) {
   info.desc = {PixelFormat::grayf32, 320, 240};
   EXPECT_EQ(refusal(options("out.mp4")).code, ExitCode::usage);
   EXPECT_THAT(folder_.files(), ElementsAre());
+}
+
+TEST_F(FileSinkTest, NoBitsAreLostInSilence) {
+  StreamInfo info;
+  const std::pair<PixelFormat, const char*> cases[] = {
+      {PixelFormat::i420_12le, "does not take 4:2:0 12-bit pictures; these do: "},
+      {PixelFormat::y444_16le, "does not take 4:4:4 16-bit pictures; no encoder here does"},
+      {PixelFormat::gray16_le, "does not take gray16_le pictures; these do: ffv1"},
+      {PixelFormat::rgba64_le, "does not take rgba64_le pictures; no encoder here does"},
+      {PixelFormat::bgr48_le, "does not take bgr48_le pictures; no encoder here does"}};
+  for (const auto& [format, message] : cases) {
+    info.desc = {format, 320, 240};
+    const auto refusal = test::failure_of([&] { make_file_sink(options("out.mp4"))->open(info); });
+    EXPECT_EQ(refusal.code, ExitCode::usage);
+    EXPECT_THAT(refusal.text, HasSubstr(message));
+  }
+  FileSinkOptions settings = options("out.mkv");
+  settings.encoder = "mjpeg";
+  info.desc = {PixelFormat::i420_10le, 320, 240};
+  const auto eight = test::failure_of([&] { make_file_sink(settings)->open(info); });
+  EXPECT_THAT(eight.text, HasSubstr("does not take 4:2:0 10-bit pictures; these do: x264"));
+  EXPECT_THAT(folder_.files(), ElementsAre());
+}
+
+/// What a GPU decodes to: the same video as the planes of 10 bits that encoders take.
+TEST_F(FileSinkTest, P010IsEncodedAsPlanes) {
+  const std::string input = make("in.mkv", "yuv420p10le");
+  const auto source = make_file_source(input);
+  StreamInfo info = source->open(test::accepts_all);
+  info.desc.format = PixelFormat::p010_10le;
+  FileSinkOptions settings = options("out.mkv");
+  settings.lossless = true;
+  const auto sink = make_file_sink(settings);
+  sink->open(info);
+  FramePool pool(source->open(test::accepts_all).desc, 4, source->lends_buffers());
+  for (FramePtr frame = pool.acquire(); source->read(*frame); frame = pool.acquire()) {
+    Image paired(info.desc);
+    const ConstImageView planes = frame->image;
+    for (int p = 0; p < 3; ++p) {
+      for (int y = 0; y < plane_rows(planes.desc, p); ++y) {
+        for (std::size_t x = 0; x < row_bytes(planes.desc, p) / 2; ++x) {
+          const std::uint8_t* at = planes.row(p, y) + 2 * x;
+          const int word = (at[0] + 256 * at[1]) << 6;
+          std::uint8_t* out =
+              paired.view().row(p > 0 ? 1 : 0, y) + (p == 0 ? 2 * x : 4 * x + (p == 2 ? 2 : 0));
+          out[0] = static_cast<std::uint8_t>(word & 255);
+          out[1] = static_cast<std::uint8_t>(word >> 8);
+        }
+      }
+    }
+    Frame p010;
+    p010.image = std::as_const(paired).view();
+    p010.pts_ns = frame->pts_ns;
+    p010.duration_ns = frame->duration_ns;
+    sink->write(p010);
+  }
+  sink->finish(Ending::complete);
+  EXPECT_TRUE(test::ffmpeg_bytes(folder_, input, "yuv420p10le") ==
+              test::ffmpeg_bytes(folder_, settings.path, "yuv420p10le"));
+}
+
+TEST_F(FileSinkTest, HdrTagsAreKept) {
+  const std::string input = folder_ / "in.mkv";
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=320x240:r=25:d=0.2 -c:v libx264 -pix_fmt yuv420p10le "
+      "-colorspace bt2020nc -color_primaries bt2020 -color_trc smpte2084 '" +
+      input + "'");
+  const FileSinkOptions settings = options("out.mp4");
+  const auto source = make_file_source(input);
+  const auto sink = make_file_sink(settings);
+  EXPECT_EQ(test::copy_frames(*source, *sink), 5U);
+  sink->finish(Ending::complete);
+  const nlohmann::json stream =
+      test::ffprobe("-select_streams v:0 -show_streams", settings.path).at("streams").at(0);
+  EXPECT_EQ(stream.value("pix_fmt", ""), "yuv420p10le");
+  EXPECT_EQ(stream.value("color_transfer", ""), "smpte2084");
+  EXPECT_EQ(stream.value("color_primaries", ""), "bt2020");
+  EXPECT_EQ(stream.value("color_space", ""), "bt2020nc");
 }
 
 TEST_F(FileSinkTest, OddSizesAreWrittenByWhoTakesThem) {

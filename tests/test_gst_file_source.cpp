@@ -78,6 +78,20 @@ INSTANTIATE_TEST_SUITE_P(
         Input{"i444", "-c:v libx264 -pix_fmt yuv444p", "a.mp4", PixelFormat::y444, "yuv444p"},
         Input{"gray", "-c:v ffv1 -pix_fmt gray", "a.mkv", PixelFormat::gray8, "gray"},
         Input{"mjpeg_422", "-c:v mjpeg -pix_fmt yuvj422p", "a.avi", PixelFormat::y42b, "yuvj422p"},
+        Input{"i420_10", "-c:v libx264 -bf 2 -pix_fmt yuv420p10le", "a.mp4", PixelFormat::i420_10le,
+              "yuv420p10le"},
+        Input{"i422_10", "-c:v libx264 -pix_fmt yuv422p10le", "a.mkv", PixelFormat::i422_10le,
+              "yuv422p10le"},
+        Input{"i444_10", "-c:v libx264 -pix_fmt yuv444p10le", "a.mp4", PixelFormat::y444_10le,
+              "yuv444p10le"},
+        Input{"i420_12", "-c:v ffv1 -pix_fmt yuv420p12le", "a.mkv", PixelFormat::i420_12le,
+              "yuv420p12le"},
+        Input{"i444_12", "-c:v ffv1 -pix_fmt yuv444p12le", "a.mkv", PixelFormat::y444_12le,
+              "yuv444p12le"},
+        Input{"i422_10_prores", "-c:v prores_ks -pix_fmt yuv422p10le", "a.mov",
+              PixelFormat::i422_10le, "yuv422p10le"},
+        Input{"gray16", "-c:v ffv1 -pix_fmt gray16le", "a.mkv", PixelFormat::gray16_le, "gray16le"},
+        Input{"rgb_10", "-c:v ffv1 -pix_fmt gbrp10le", "a.mkv", PixelFormat::rgba64_le, "rgba64le"},
         Input{"bgr", "-c:v rawvideo -pix_fmt bgr24", "a.avi", PixelFormat::bgr, "bgr24"},
         Input{"uyvy", "-c:v rawvideo -pix_fmt uyvy422", "a.mov", PixelFormat::uyvy, "uyvy422"}),
     [](const auto& named) { return std::string(named.param.name); });
@@ -127,16 +141,26 @@ TEST_F(FileSourceTest, RgbIsMadeWhereOnlyRgbIsTaken) {
   EXPECT_EQ(ours.pts_ns.size(), 30U);
 }
 
-TEST_F(FileSourceTest, DeepAndHdrVideoIsRefused) {
+TEST_F(FileSourceTest, DeepVideoIsRefusedWhereTheFiltersTakeEightBits) {
   const std::string deep = make("deep.mp4", "-c:v libx264 -pix_fmt yuv420p10le");
-  const auto failure = test::failure_of([&] { static_cast<void>(decode(deep)); });
+  const auto failure = test::failure_of(
+      [&] { static_cast<void>(test::decode(*make_file_source(deep), has_byte_samples)); });
   EXPECT_EQ(failure.code, ExitCode::bad_input);
-  EXPECT_THAT(failure.text, HasSubstr("10-bit"));
-  const std::string hlg =
-      make("hlg.mp4", "-c:v libx264 -pix_fmt yuv420p -color_trc arib-std-b67 -colorspace bt2020nc");
-  const auto second = test::failure_of([&] { static_cast<void>(decode(hlg)); });
-  EXPECT_EQ(second.code, ExitCode::bad_input);
-  EXPECT_THAT(second.text, HasSubstr("HLG"));
+  EXPECT_THAT(failure.text, HasSubstr("is 10-bit video; the filters take 8 bits"));
+}
+
+TEST_F(FileSourceTest, HdrTagsAreRead) {
+  for (const char* transfer : {"smpte2084", "arib-std-b67"}) {
+    const std::string path = make(std::string(transfer) + ".mp4",
+                                  "-c:v libx264 -pix_fmt yuv420p10le -colorspace bt2020nc "
+                                  "-color_primaries bt2020 -color_trc " +
+                                      std::string(transfer));
+    const test::Decoded ours = decode(path);
+    EXPECT_EQ(ours.info.desc.matrix, ColorMatrix::bt2020);
+    EXPECT_EQ(ours.info.desc.format, PixelFormat::i420_10le);
+    EXPECT_NE(ours.info.colorimetry, "");
+    EXPECT_TRUE(ours.bytes == test::ffmpeg_bytes(folder_, path, "yuv420p10le"));
+  }
 }
 
 TEST_F(FileSourceTest, UnusableFilesAreRefusedSoon) {

@@ -31,12 +31,13 @@ struct Outcome {
 };
 
 /// Runs a source to its end, into a sink where there is one.
-Outcome run(const std::string& launch, Sink* sink = nullptr) {
+Outcome run(const std::string& launch, Sink* sink = nullptr,
+            const FormatPredicate& accepts = accepts_all) {
   Outcome outcome;
   const auto start = Clock::now();
   try {
     const auto source = make_launch_source(launch);
-    outcome.info = source->open(accepts_all);
+    outcome.info = source->open(accepts);
     if (sink != nullptr) sink->open(outcome.info);
     FramePool pool(outcome.info.desc, 4, source->lends_buffers());
     for (FramePtr frame = pool.acquire(); source->read(*frame); frame = pool.acquire()) {
@@ -73,11 +74,25 @@ TEST(LaunchSourceTest, ALivePipelineIsLive) {
   EXPECT_GT(outcome.frames, 0U);
 }
 
-TEST(LaunchSourceTest, DeepPicturesAreBroughtToEightBits) {
-  const Outcome outcome = run("videotestsrc num-buffers=3 ! video/x-raw,format=I422_10LE");
+TEST(LaunchSourceTest, DeepPicturesStayDeepWhereTheyAreTaken) {
+  for (const char* format : {"I422_10LE", "P010_10LE", "Y444_16LE", "GRAY16_LE", "RGBA64_LE"}) {
+    const std::string launch =
+        std::string("videotestsrc num-buffers=3 ! video/x-raw,format=") + format;
+    const Outcome outcome = run(launch);
+    EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
+    EXPECT_EQ(outcome.frames, 3U);
+    EXPECT_EQ(pixel_format_from(format), outcome.info.desc.format) << format;
+    const Outcome eight = run(launch, nullptr, has_byte_samples);
+    EXPECT_EQ(eight.code, ExitCode::done) << eight.text;
+    EXPECT_TRUE(has_byte_samples(eight.info.desc.format)) << format;
+  }
+}
+
+/// A source that has the choice gives what it gave before there were more than 8 bits.
+TEST(LaunchSourceTest, EightBitsAreTakenWhereThereIsAChoice) {
+  const Outcome outcome = run("videotestsrc num-buffers=3");
   EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
-  EXPECT_EQ(outcome.frames, 3U);
-  EXPECT_EQ(traits(outcome.info.desc.format).chroma_shift_y, 0);
+  EXPECT_TRUE(has_byte_samples(outcome.info.desc.format)) << to_string(outcome.info.desc.format);
 }
 
 TEST(LaunchSourceTest, MistakesAreOneLineAndSoon) {

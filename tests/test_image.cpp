@@ -29,6 +29,12 @@ TEST(ImageDesc, OddSizesRoundChromaUp) {
   EXPECT_EQ(tight_bytes({PixelFormat::bgr, 7, 5}), 105u);
   EXPECT_EQ(tight_bytes({PixelFormat::xrgb, 7, 5}), 140u);
   EXPECT_EQ(tight_bytes({PixelFormat::grayf32x2, 7, 5}), 280u);
+  EXPECT_EQ(tight_bytes({PixelFormat::i420_10le, 7, 5}), 2 * (35u + 2 * 12));
+  EXPECT_EQ(tight_bytes({PixelFormat::p010_10le, 7, 5}), 2 * (35u + 24));
+  EXPECT_EQ(tight_bytes({PixelFormat::i422_12le, 7, 5}), 2 * (35u + 2 * 20));
+  EXPECT_EQ(tight_bytes({PixelFormat::gray16_le, 7, 5}), 70u);
+  EXPECT_EQ(tight_bytes({PixelFormat::rgb48_le, 7, 5}), 210u);
+  EXPECT_EQ(tight_bytes({PixelFormat::argb64_le, 7, 5}), 280u);
 }
 
 TEST(ImageDesc, EveryViolationIsNamed) {

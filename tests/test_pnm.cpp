@@ -70,13 +70,44 @@ TEST_F(PnmTest, EveryPackedFormBecomesRgb) {
   fill(rgb.view(), Content::noise);
   for (int i = 0; i < kPixelFormatCount; ++i) {
     const auto format = static_cast<PixelFormat>(i);
-    if (traits(format).model != ColorModel::rgb) continue;
+    if (traits(format).model != ColorModel::rgb || !has_byte_samples(format)) continue;
     Image image(desc_of(format, 9, 4));
     convert_to_rgb(rgb.view(), image.view());
     write_pnm(folder / "out.ppm", image.view());
     EXPECT_EQ(count_differences(read_pnm(folder / "out.ppm").view(), rgb.view()), 0U)
         << to_string(format);
   }
+}
+
+TEST_F(PnmTest, SixteenBitsHaveTheHighByteFirst) {
+  const Image gray = read("P5 2 1 65535\n\x12\x34\xff\xfe"s);
+  EXPECT_EQ(gray.desc(), desc_of(PixelFormat::gray16_le, 2, 1));
+  EXPECT_THAT(tight_copy(gray.view()), ::testing::ElementsAre(0x34, 0x12, 0xfe, 0xff));
+  const Image ten = read("P5 2 1 1023\n\x03\xff\x02\x00"s);
+  EXPECT_THAT(tight_copy(ten.view()), ::testing::ElementsAre(255, 255, 32800 % 256, 32800 / 256));
+  const Image colour = read("P6 1 1 65535\nRrGgBb");
+  EXPECT_EQ(colour.desc().format, PixelFormat::rgb48_le);
+  EXPECT_EQ(colour.view().row(0, 0)[0], 'r');
+  write_pnm(folder / "out.ppm", colour.view());
+  EXPECT_EQ(read_file(folder / "out.ppm"), "P6\n1 1\n65535\nRrGgBb");
+}
+
+TEST_F(PnmTest, EveryDeepFormComesBack) {
+  const PaddedImage rgb(desc_of(PixelFormat::rgb48_le, 9, 4));
+  fill(rgb.view(), Content::noise);
+  for (const PixelFormat format :
+       {PixelFormat::rgb48_le, PixelFormat::bgr48_le, PixelFormat::rgba64_le,
+        PixelFormat::bgra64_le, PixelFormat::argb64_le, PixelFormat::abgr64_le}) {
+    Image image(desc_of(format, 9, 4));
+    convert_to_rgb(rgb.view(), image.view());
+    write_pnm(folder / "out.ppm", image.view());
+    EXPECT_EQ(count_differences(read_pnm(folder / "out.ppm").view(), rgb.view()), 0U)
+        << to_string(format);
+  }
+  const PaddedImage gray(desc_of(PixelFormat::gray16_le, 9, 4), 2);
+  fill(gray.view(), Content::noise);
+  write_pnm(folder / "out.pgm", gray.view());
+  EXPECT_EQ(count_differences(read_pnm(folder / "out.pgm").view(), gray.view()), 0U);
 }
 
 TEST_F(PnmTest, TheNameDecidesWhereItSaysMore) {
@@ -104,7 +135,9 @@ TEST_F(PnmTest, DamagedFilesAreBadInput) {
       {"P5 65535 65535 255\n", "pixels 2^31 at most"},
       {"P5 99999999999999 2 255\n", "absurd"},
       {"P5 2 2 0\nabcd", "maximum is 0"},
-      {"P5 2 2 65535\nabcdabcd", "8 bits"},
+      {"P5 2 2 65536\nabcdabcd", "maximum is 65536; must be 1 to 65535"},
+      {"P5 2 2 65535\nabcdabc", "holds 7 of its 8 bytes"},
+      {"P5 1 1 1023\n\x04\x01", "above its maximum"},
       {"P5 2 2 255\nabc", "holds 3 of its 4 bytes"},
       {"P6 30000 30000 255\nabc", "holds 3 of its 2700000000 bytes"},
       {"P5 1 1 15\n\x20", "above its maximum"},
@@ -199,6 +232,14 @@ TEST_F(StillTest, CodecsGetTheFormatsTheyTake) {
   EXPECT_EQ(folder.entries(), 1);
 }
 
+TEST_F(StillTest, FormatsOfEightBitsRefuseMore) {
+  const PaddedImage deep(desc_of(PixelFormat::gray16_le, 2, 2));
+  const auto [code, text] = error_of([&] { write_still(folder / "out.fake", deep.view()); });
+  EXPECT_EQ(code, ExitCode::usage);
+  EXPECT_THAT(text, HasSubstr(".fake holds 8 bits a sample, the frames are gray16_le"));
+  EXPECT_EQ(folder.entries(), 0);
+}
+
 TEST_F(StillTest, AFailedCodecLeavesNothingAndNamesTheFile) {
   Image image(desc_of(PixelFormat::gray8, 2, 2));
   fill_bytes(image.view(), 'X');
@@ -249,6 +290,68 @@ TEST(ConvertRgb, KnownYuvColours) {
     convert_to_rgb(yuv.view(), rgb.view());
     for (std::size_t c = 0; c < 3; ++c) {
       EXPECT_NEAR(rgb.view().row(0, 0)[c], colour.rgb[c], 2) << static_cast<int>(colour.matrix);
+    }
+  }
+}
+
+/// 10 bits that hold 8-bit codes give the colours of those, in 16 bits; in 8 the same bytes.
+TEST(ConvertRgb, DeepColoursAreThoseOfEightBits) {
+  for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+    ImageDesc desc = desc_of(PixelFormat::i420, 16, 8);
+    desc.range = range;
+    const PaddedImage bytes(desc);
+    fill(bytes.view(), Content::natural);
+    desc.format = PixelFormat::i420_10le;
+    const PaddedImage deep(desc);
+    for (int p = 0; p < 3; ++p) {
+      for (int y = 0; y < plane_rows(desc, p); ++y) {
+        for (std::size_t x = 0; x < row_bytes(desc, p) / 2; ++x) {
+          // Full range ends at 1023, not at 4 times 255.
+          const int code = bytes.view().row(p, y)[x];
+          const int ten =
+              range == ColorRange::full && p == 0 ? (code * 1023 + 127) / 255 : 4 * code;
+          deep.view().row(p, y)[2 * x] = static_cast<std::uint8_t>(ten & 255);
+          deep.view().row(p, y)[2 * x + 1] = static_cast<std::uint8_t>(ten >> 8);
+        }
+      }
+    }
+    Image expected(desc_of(PixelFormat::bgr, 16, 8));
+    convert_to_rgb(bytes.view(), expected.view());
+    Image shown(desc_of(PixelFormat::bgr, 16, 8));
+    convert_to_rgb(deep.view(), shown.view());
+    EXPECT_LE(max_difference(expected.view(), shown.view()), 1);
+    Image sixteen(desc_of(PixelFormat::bgr48_le, 16, 8));
+    convert_to_rgb(deep.view(), sixteen.view());
+    Image back(desc_of(PixelFormat::bgr, 16, 8));
+    convert_to_rgb(sixteen.view(), back.view());
+    EXPECT_EQ(count_differences(shown.view(), back.view()), 0U);
+  }
+}
+
+/// White, black and mid gray of every deep format are those of 16 bits.
+TEST(ConvertRgb, DeepEndsAreExact) {
+  for (int f = 0; f < kPixelFormatCount; ++f) {
+    const auto format = static_cast<PixelFormat>(f);
+    if (!has_deep_samples(format)) continue;
+    ImageDesc desc = desc_of(format, 2, 2);
+    desc.range = ColorRange::limited;
+    const bool yuv = traits(format).model == ColorModel::yuv;
+    const int more = traits(format).depth - 8;
+    for (const bool white : {false, true}) {
+      const int luma = yuv ? (white ? 235 : 16) << more : (white ? 65535 : 0);
+      Image image(desc);
+      for (int p = 0; p < traits(format).planes; ++p) {
+        for (int y = 0; y < plane_rows(desc, p); ++y) {
+          for (std::size_t x = 0; x < row_bytes(desc, p); x += 2) {
+            const int code = (p == 0 ? luma : 128 << more) << traits(format).shift;
+            image.view().row(p, y)[x] = static_cast<std::uint8_t>(code & 255);
+            image.view().row(p, y)[x + 1] = static_cast<std::uint8_t>(code >> 8);
+          }
+        }
+      }
+      Image rgb(desc_of(PixelFormat::rgb48_le, 2, 2));
+      convert_to_rgb(std::as_const(image).view(), rgb.view());
+      EXPECT_THAT(tight_copy(rgb.view()), ::testing::Each(white ? 255 : 0)) << to_string(format);
     }
   }
 }

@@ -42,10 +42,15 @@ struct FormatCase {
 };
 
 TEST_F(Y4mTest, EveryFormatAndSizeComesOutAsItWentIn) {
-  const FormatCase formats[] = {{"C420jpeg", PixelFormat::i420},  {"C420mpeg2", PixelFormat::i420},
-                                {"C420paldv", PixelFormat::i420}, {"C420", PixelFormat::i420},
-                                {"C422", PixelFormat::y42b},      {"C444", PixelFormat::y444},
-                                {"Cmono", PixelFormat::gray8}};
+  const FormatCase formats[] = {
+      {"C420jpeg", PixelFormat::i420},     {"C420mpeg2", PixelFormat::i420},
+      {"C420paldv", PixelFormat::i420},    {"C420", PixelFormat::i420},
+      {"C422", PixelFormat::y42b},         {"C444", PixelFormat::y444},
+      {"Cmono", PixelFormat::gray8},       {"C420p10", PixelFormat::i420_10le},
+      {"C420p12", PixelFormat::i420_12le}, {"C422p10", PixelFormat::i422_10le},
+      {"C422p12", PixelFormat::i422_12le}, {"C444p10", PixelFormat::y444_10le},
+      {"C444p12", PixelFormat::y444_12le}, {"C444p16", PixelFormat::y444_16le},
+      {"Cmono16", PixelFormat::gray16_le}};
   const std::pair<int, int> sizes[] = {{1, 1}, {1, 7}, {7, 1}, {33, 17}, {64, 48}, {641, 479}};
   for (const auto& [tag, format] : formats) {
     for (const auto& [width, height] : sizes) {
@@ -58,6 +63,52 @@ TEST_F(Y4mTest, EveryFormatAndSizeComesOutAsItWentIn) {
     }
   }
   EXPECT_EQ(folder.entries(), 2) << "no partial file stays";
+}
+
+/// A decoder's P010 is the same video as I420 of 10 bits: words shifted and chroma in pairs.
+TEST_F(Y4mTest, P010IsWrittenAsPlanes) {
+  const ImageDesc planes = desc_of(PixelFormat::i420_10le, 7, 5);
+  const std::string expected =
+      make_stream("W7 H5 F25:1 Ip A1:1 C420p10 XCOLORRANGE=LIMITED", planes, 1);
+  PaddedImage from(planes);
+  fill(from.view(), Content::noise, 1);
+  ImageDesc paired = planes;
+  paired.format = PixelFormat::p010_10le;
+  PaddedImage p010(paired, 2);
+  const auto move = [&](int plane, int to_plane, std::size_t to_step, std::size_t offset) {
+    for (int y = 0; y < plane_rows(planes, plane); ++y) {
+      for (std::size_t x = 0; x < row_bytes(planes, plane) / 2; ++x) {
+        const std::uint8_t* at = from.view().row(plane, y) + 2 * x;
+        const int word = (at[0] + 256 * at[1]) << 6;
+        std::uint8_t* out = p010.view().row(to_plane, y) + to_step * x + offset;
+        out[0] = static_cast<std::uint8_t>(word & 255);
+        out[1] = static_cast<std::uint8_t>(word >> 8);
+      }
+    }
+  };
+  move(0, 0, 2, 0);
+  move(1, 1, 4, 0);
+  move(2, 1, 4, 2);
+  StreamInfo info;
+  info.desc = paired;
+  info.frame_rate = {25, 1};
+  info.pixel_aspect = {1, 1};
+  const auto sink = make_y4m_sink(folder / "out.y4m");
+  sink->open(info);
+  Frame frame;
+  frame.image = p010.view();
+  sink->write(frame);
+  sink->finish(Ending::complete);
+  EXPECT_TRUE(read_file(folder / "out.y4m") == expected);
+}
+
+TEST_F(Y4mTest, DeepVideoIsNotMadeOfEightBitsInSilence) {
+  write_file(folder / "in.y4m",
+             make_stream("W4 H2 F25:1 C420p10", desc_of(PixelFormat::i420_10le, 4, 2), 1));
+  const auto source = make_y4m_source(folder / "in.y4m");
+  const auto [code, text] = error_of([&] { source->open(has_byte_samples); });
+  EXPECT_EQ(code, ExitCode::usage);
+  EXPECT_THAT(text, HasSubstr("is 10-bit video; the filters take 8 bits"));
 }
 
 TEST_F(Y4mTest, LargeFramesBypassTheBuffer) {

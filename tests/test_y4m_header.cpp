@@ -49,9 +49,9 @@ TEST(Y4mHeader, DamagedHeadersAreBadInput) {
       {"YUV4MPEG2 W2 H2 F99999999999:1", "frame rate"},
       {"YUV4MPEG2 W2 H2 Aoo:1", "pixel aspect"},
       {"YUV4MPEG2 W2 H2 Ix", "interlacing 'x'"},
-      {"YUV4MPEG2 W2 H2 C420p10", "is 10-bit (C420p10); only 8-bit"},
-      {"YUV4MPEG2 W2 H2 C422p12", "is 12-bit"},
-      {"YUV4MPEG2 W2 H2 Cmono16", "is 16-bit"},
+      {"YUV4MPEG2 W2 H2 C420p14", "is 14-bit (C420p14), which is not supported"},
+      {"YUV4MPEG2 W2 H2 C422p16", "is 16-bit"},
+      {"YUV4MPEG2 W2 H2 Cmono10", "is 10-bit (Cmono10)"},
       {"YUV4MPEG2 W2 H2 C411", "chroma format '411' is not supported"},
       {"YUV4MPEG2 W2 H2 C444alpha", "chroma format '444alpha'"},
       {"YUV4MPEG2 W2 H2 C\x01\xff", "chroma format '?\?'"},
@@ -70,6 +70,10 @@ TEST(Y4mHeader, WritesWhatItReads) {
   for (const std::string header : {"YUV4MPEG2 W3 H5 F25:1 Ip A0:0 C420jpeg XCOLORRANGE=LIMITED\n",
                                    "YUV4MPEG2 W3 H5 F30000:1001 It A1:1 C420 XCOLORRANGE=FULL\n",
                                    "YUV4MPEG2 W3 H5 F50:1 Ib A64:45 C444 XCOLORRANGE=LIMITED\n",
+                                   "YUV4MPEG2 W3 H5 F50:1 Ip A1:1 C420p10 XCOLORRANGE=LIMITED\n",
+                                   "YUV4MPEG2 W3 H5 F50:1 Ip A1:1 C422p12 XCOLORRANGE=FULL\n",
+                                   "YUV4MPEG2 W3 H5 F50:1 Ip A1:1 C444p16 XCOLORRANGE=LIMITED\n",
+                                   "YUV4MPEG2 W3 H5 F50:1 Ip A1:1 Cmono16 XCOLORRANGE=FULL\n",
                                    "YUV4MPEG2 W3 H5 F50:1 Ip A1:1 Cmono XCOLORRANGE=FULL\n"}) {
     const StreamInfo info = parse_y4m_header(header.substr(0, header.size() - 1), "x");
     EXPECT_EQ(format_y4m_header(info, "x"), header);

@@ -48,6 +48,20 @@ std::uint8_t chroma(float x, float y, int plane) {
   return static_cast<std::uint8_t>(128.0f + 50.0f * tint);
 }
 
+/// Sample x of a row; one of more bits has grain below the level.
+void put_sample(const FormatTraits& form, std::uint8_t* row, std::size_t x, int y,
+                std::uint8_t level) {
+  if (form.depth == 8) {
+    row[x] = level;
+    return;
+  }
+  const auto most = static_cast<float>((1 << (form.depth - 8)) - 1);
+  const auto grain = static_cast<int>(most * lattice(static_cast<int>(x), y, 23));
+  const int word = ((level << (form.depth - 8)) + grain) << form.shift;
+  row[2 * x] = static_cast<std::uint8_t>(word & 255);
+  row[2 * x + 1] = static_cast<std::uint8_t>(word >> 8);
+}
+
 }  // namespace
 
 std::vector<Image> natural_frames(const ImageDesc& desc, int count) {
@@ -57,15 +71,18 @@ std::vector<Image> natural_frames(const ImageDesc& desc, int count) {
   frames.emplace_back(desc);
   for (int p = 0; p < t.planes; ++p) {
     const bool is_chroma = t.model == ColorModel::yuv && p > 0;
-    const std::size_t step = is_chroma ? 1 : static_cast<std::size_t>(t.step[0]);
+    const auto bytes = static_cast<std::size_t>(sample_bytes(desc.format));
+    const std::size_t step = is_chroma ? 1 : static_cast<std::size_t>(t.step[0]) / bytes;
     RowExecutor(0).for_rows(plane_rows(desc, p), [&](int begin, int end, int) {
       for (int y = begin; y < end; ++y) {
         std::uint8_t* row = frames[0].view().row(p, y);
-        for (std::size_t x = 0; x < row_bytes(desc, p); ++x) {
+        for (std::size_t x = 0; x < row_bytes(desc, p) / bytes; ++x) {
           const auto fx = static_cast<float>(x / step);
           const auto channel = static_cast<int>(x % step);
-          row[x] = is_chroma ? chroma(fx, static_cast<float>(y), p + (t.planes == 2 ? channel : 0))
-                             : scene(fx, static_cast<float>(y), channel);
+          put_sample(t, row, x, y,
+                     is_chroma
+                         ? chroma(fx, static_cast<float>(y), p + (t.planes == 2 ? channel : 0))
+                         : scene(fx, static_cast<float>(y), channel));
         }
       }
     });

@@ -34,12 +34,31 @@ enum class PixelFormat : std::uint8_t {
   uyvy,  ///< 4:2:2 packed: Cb Y0 Cr Y1
   y42b,  ///< 4:2:2, three planes
   y444,  ///< 4:4:4, three planes
+  // More than 8 bits: a sample is a 16-bit little-endian word with its value in the low bits, in
+  // P010 and P012 in the high ones. The other bits are not read, and written as 0.
+  gray16_le,
+  rgb48_le,  ///< packed, as rgb
+  bgr48_le,
+  rgba64_le,
+  bgra64_le,
+  argb64_le,
+  abgr64_le,
+  p010_10le,  ///< laid out as nv12
+  p012_le,
+  p016_le,
+  i420_10le,
+  i420_12le,
+  i422_10le,  ///< laid out as y42b
+  i422_12le,
+  y444_10le,
+  y444_12le,
+  y444_16le,
   // Float planes, for filters whose result is no picture.
   grayf32,    ///< one plane of 32-bit floats
   grayf32x2,  ///< two planes of 32-bit floats
 };
 
-inline constexpr int kPixelFormatCount = 19;
+inline constexpr int kPixelFormatCount = 36;
 inline constexpr int kMaxPlanes = 3;
 
 /// Which family of arithmetic a format belongs to.
@@ -47,14 +66,16 @@ enum class ColorModel : std::uint8_t { gray, rgb, yuv, real };
 
 /// What a format's bytes mean; one row for each PixelFormat in kFormatTraits.
 struct FormatTraits {
-  std::string_view name;       ///< GStreamer's spelling, in lower case
+  std::string_view name;       ///< GStreamer's spelling, in lower case; rgb48_le, bgr48_le: ours
   ColorModel model;
   int planes;                  ///< 1 to kMaxPlanes
   int chroma_shift_x;          ///< log2 of the luma columns that one chroma sample covers
   int chroma_shift_y;          ///< log2 of the luma rows that one chroma sample covers
   std::array<int, 3> step;     ///< bytes from one sample of a plane to the next; 4:2:2 packed: 4, a pair
-  int color_offset;            ///< packed RGB: index of the first of the three colour bytes
-  int alpha_offset;            ///< packed RGB: index of the copied fourth byte, or -1
+  int color_offset;            ///< packed RGB: index of the first of the three colour samples
+  int alpha_offset;            ///< packed RGB: index of the copied fourth sample, or -1
+  int depth = 8;               ///< bits of a sample's value
+  int shift = 0;               ///< unused bits below the value
 };
 
 // clang-format off
@@ -76,8 +97,25 @@ inline constexpr std::array<FormatTraits, kPixelFormatCount> kFormatTraits{{
     {"uyvy",  ColorModel::yuv,  1, 1, 0, {4, 0, 0}, 0, -1},
     {"y42b",  ColorModel::yuv,  3, 1, 0, {1, 1, 1}, 0, -1},
     {"y444",  ColorModel::yuv,  3, 0, 0, {1, 1, 1}, 0, -1},
-    {"grayf32",   ColorModel::real, 1, 0, 0, {4, 0, 0}, 0, -1},
-    {"grayf32x2", ColorModel::real, 2, 0, 0, {4, 4, 0}, 0, -1},
+    {"gray16_le", ColorModel::gray, 1, 0, 0, {2, 0, 0}, 0, -1, 16},
+    {"rgb48_le",  ColorModel::rgb,  1, 0, 0, {6, 0, 0}, 0, -1, 16},
+    {"bgr48_le",  ColorModel::rgb,  1, 0, 0, {6, 0, 0}, 0, -1, 16},
+    {"rgba64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, 0,  3, 16},
+    {"bgra64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, 0,  3, 16},
+    {"argb64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, 1,  0, 16},
+    {"abgr64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, 1,  0, 16},
+    {"p010_10le", ColorModel::yuv,  2, 1, 1, {2, 4, 0}, 0, -1, 10, 6},
+    {"p012_le",   ColorModel::yuv,  2, 1, 1, {2, 4, 0}, 0, -1, 12, 4},
+    {"p016_le",   ColorModel::yuv,  2, 1, 1, {2, 4, 0}, 0, -1, 16},
+    {"i420_10le", ColorModel::yuv,  3, 1, 1, {2, 2, 2}, 0, -1, 10},
+    {"i420_12le", ColorModel::yuv,  3, 1, 1, {2, 2, 2}, 0, -1, 12},
+    {"i422_10le", ColorModel::yuv,  3, 1, 0, {2, 2, 2}, 0, -1, 10},
+    {"i422_12le", ColorModel::yuv,  3, 1, 0, {2, 2, 2}, 0, -1, 12},
+    {"y444_10le", ColorModel::yuv,  3, 0, 0, {2, 2, 2}, 0, -1, 10},
+    {"y444_12le", ColorModel::yuv,  3, 0, 0, {2, 2, 2}, 0, -1, 12},
+    {"y444_16le", ColorModel::yuv,  3, 0, 0, {2, 2, 2}, 0, -1, 16},
+    {"grayf32",   ColorModel::real, 1, 0, 0, {4, 0, 0}, 0, -1, 32},
+    {"grayf32x2", ColorModel::real, 2, 0, 0, {4, 4, 0}, 0, -1, 32},
 }};
 // clang-format on
 
@@ -87,12 +125,24 @@ inline constexpr std::array<FormatTraits, kPixelFormatCount> kFormatTraits{{
 [[nodiscard]] constexpr std::string_view to_string(PixelFormat format) {
   return traits(format).name;
 }
+/// True for pictures of 8-bit samples.
+[[nodiscard]] constexpr bool has_byte_samples(PixelFormat format) {
+  return traits(format).depth == 8;
+}
+/// True for pictures of more than 8 bits a sample, in 16-bit words. Float planes are no pictures.
+[[nodiscard]] constexpr bool has_deep_samples(PixelFormat format) {
+  return traits(format).depth > 8 && traits(format).model != ColorModel::real;
+}
+/// Bytes of one sample in memory.
+[[nodiscard]] constexpr int sample_bytes(PixelFormat format) {
+  return traits(format).model == ColorModel::real ? 4 : (traits(format).depth > 8 ? 2 : 1);
+}
 /// The format of that name (case ignored), or nothing.
 [[nodiscard]] EQUALUX_EXPORT std::optional<PixelFormat> pixel_format_from(std::string_view name);
 
 /// Luma weights of a YCbCr stream: ITU-R BT.601, BT.709, BT.2020 (non-constant luminance).
 enum class ColorMatrix : std::uint8_t { bt601, bt709, bt2020 };
-/// limited: luma 16 to 235, chroma 16 to 240. full: 0 to 255.
+/// limited: luma 16 to 235, chroma 16 to 240, times 2^(depth - 8). full: 0 to 2^depth - 1.
 enum class ColorRange : std::uint8_t { limited, full };
 /// How the rows of a frame belong to fields. Rows of interlaced frames alternate between fields.
 enum class FieldOrder : std::uint8_t { progressive, top_first, bottom_first };

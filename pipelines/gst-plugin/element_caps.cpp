@@ -19,9 +19,15 @@ constexpr std::array kSystemFormats{
     PixelFormat::y444, PixelFormat::bgrx, PixelFormat::rgbx, PixelFormat::xrgb, PixelFormat::xbgr,
     PixelFormat::bgra, PixelFormat::rgba, PixelFormat::argb, PixelFormat::abgr, PixelFormat::bgr,
     PixelFormat::rgb,  PixelFormat::gray8};
+// More than 8 bits, in a list of their own: a source that has the choice takes 8.
+constexpr std::array kDeepFormats{
+    PixelFormat::p010_10le, PixelFormat::i420_10le, PixelFormat::i422_10le, PixelFormat::y444_10le,
+    PixelFormat::p012_le,   PixelFormat::i420_12le, PixelFormat::i422_12le, PixelFormat::y444_12le,
+    PixelFormat::p016_le,   PixelFormat::y444_16le, PixelFormat::rgba64_le, PixelFormat::bgra64_le,
+    PixelFormat::argb64_le, PixelFormat::abgr64_le, PixelFormat::gray16_le};
 // What NVIDIA's decoders, encoders and converters have in common; their allocator has no gray.
 constexpr std::array kCudaFormats{PixelFormat::nv12, PixelFormat::rgba, PixelFormat::bgra,
-                                  PixelFormat::rgbx, PixelFormat::bgrx};
+                                  PixelFormat::rgbx, PixelFormat::bgrx, PixelFormat::p010_10le};
 
 void append(GstCaps* caps, std::span<const PixelFormat> formats,
             const std::function<bool(PixelFormat)>& accepts, const char* feature) {
@@ -51,6 +57,7 @@ CapsPtr element_caps(const std::function<bool(PixelFormat)>& accepts, bool with_
   CapsPtr caps(gst_caps_new_empty());
   if (with_cuda_memory) append(caps.get(), kCudaFormats, accepts, cuda_memory_feature());
   append(caps.get(), kSystemFormats, accepts, nullptr);
+  append(caps.get(), kDeepFormats, accepts, nullptr);
   return caps;
 }
 

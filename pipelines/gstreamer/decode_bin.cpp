@@ -11,12 +11,6 @@ namespace equalux::gst {
 
 namespace {
 
-std::string transfer_of(const GstVideoInfo& video) {
-  if (video.colorimetry.transfer == GST_VIDEO_TRANSFER_SMPTE2084) return "smpte2084";
-  if (video.colorimetry.transfer == GST_VIDEO_TRANSFER_ARIB_STD_B67) return "arib-std-b67";
-  return {};
-}
-
 bool has_prefix(const GstCaps* caps, const char* prefix) {
   return caps != nullptr && gst_caps_get_size(caps) > 0 &&
          g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), prefix) != FALSE;
@@ -40,18 +34,6 @@ void prefer_exact_decoders() {
 }
 
 }  // namespace
-
-void refuse_deep(const std::string& name, int bit_depth, const std::string& transfer) {
-  std::string what;
-  if (bit_depth > 8) what = std::to_string(bit_depth) + "-bit video";
-  const bool pq = transfer == "smpte2084";
-  if (pq || transfer == "arib-std-b67") {
-    what = (what.empty() ? "video" : what) + std::string(pq ? " with PQ" : " with HLG") + " (HDR)";
-  }
-  if (what.empty()) return;
-  throw Error(ExitCode::bad_input,
-              name + ": is " + what + "; this version takes 8-bit standard dynamic range");
-}
 
 DecodeBin::DecodeBin(const std::string& name, FormatPredicate accepts, int threads)
     : PictureDecoder(name), accepts_(std::move(accepts)), threads_(threads) {
@@ -132,8 +114,6 @@ void DecodeBin::connect(GstPad* pad) {
   if (gst_video_info_from_caps(&native, caps.get()) == FALSE) {
     throw Error(ExitCode::bad_input, name_ + ": its video has no size or format");
   }
-  refuse_deep(name_, static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(native.finfo, 0)),
-              transfer_of(native));
   native_ = GST_VIDEO_INFO_FORMAT(&native);
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, on_query, this, nullptr);
   link(pad, native);
@@ -142,6 +122,11 @@ void DecodeBin::connect(GstPad* pad) {
 void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
   const GstVideoFormat from = GST_VIDEO_INFO_FORMAT(&native);
   const auto chosen = choose_format(from, accepts_);
+  const auto depth = static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(native.finfo, 0));
+  if (!chosen && depth > 8) {
+    throw Error(ExitCode::bad_input, name_ + ": is " + std::to_string(depth) +
+                                         "-bit video; the filters take 8 bits, convert it first");
+  }
   if (!chosen) {
     throw Error(ExitCode::bad_input, name_ + ": is " + gst_video_format_to_string(from) +
                                          " video, which the filters do not take");
@@ -155,6 +140,8 @@ void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
     logger().info("{}: {} pictures become {}", name_, gst_video_format_to_string(from),
                   gst_video_format_to_string(to));
     first = add_to(pipeline_.get(), make_element("videoconvert"));
+    // Samples that only change their place must not change their value.
+    gst_util_set_object_arg(G_OBJECT(first), "dither", "none");
     gst_element_link(first, GST_ELEMENT(sink()));
     gst_element_sync_state_with_parent(first);
   }

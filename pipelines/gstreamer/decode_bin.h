@@ -10,10 +10,6 @@
 /// Decoding by whatever GStreamer finds, into a format that a filter takes.
 namespace equalux::gst {
 
-/// Throws Error(bad_input) for more than 8 bits a sample or a PQ or HLG transfer, under any of
-/// its names.
-void refuse_deep(const std::string& name, int bit_depth, const std::string& transfer);
-
 class DecodeBin final : public PictureDecoder {
  public:
   /// `name` starts messages; threads as FileSourceOptions.

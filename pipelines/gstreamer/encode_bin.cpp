@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../paired_chroma.h"
 #include "gst_formats.h"
 
 namespace equalux::gst {
@@ -33,7 +34,10 @@ void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
   const GstVideoFormat encoded = choose_encoded_format(spec, info, settings.lossless);
   const bool gray_as_yuv =
       info.desc.format == PixelFormat::gray8 && encoded != GST_VIDEO_FORMAT_GRAY8;
-  const GstVideoFormat fed = gray_as_yuv ? GST_VIDEO_FORMAT_I420 : to_gst(info.desc.format);
+  // Moved by us: videoconvert takes P010 apart by way of 16 bits.
+  const bool as_planes = encoded == to_gst(planar_form(info.desc.format));
+  const GstVideoFormat fed =
+      gray_as_yuv ? GST_VIDEO_FORMAT_I420 : (as_planes ? encoded : to_gst(info.desc.format));
   GstElement* source = add_to(pipeline_.get(), make_element("appsrc"));
   feed_.emplace(name_, source, info, fed);
 

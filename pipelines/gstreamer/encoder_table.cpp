@@ -18,14 +18,18 @@ const std::vector<EncoderSpec>& table() {
      .settings = "speed-preset=veryfast pass=qual quantizer={q} qp-min=0",
      .lossless = "speed-preset=veryfast pass=quant quantizer=0 qp-min=0",
      .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_Y42B,
-                 GST_VIDEO_FORMAT_Y444},
+                 GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I422_10LE,
+                 GST_VIDEO_FORMAT_Y444_10LE},
      .parser = "h264parse", .stream_caps = "video/x-h264, stream-format=avc, alignment=au",
      .even_chroma_only = true},
     {.name = "x265", .element = "x265enc", .codec = "hevc", .title = "H.265 by x265",
      .quality = QualityScale{0, 51, 24},
      .settings = "speed-preset=veryfast option-string=crf={q}",
      .lossless = "speed-preset=veryfast option-string=lossless=1",
-     .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444},
+     .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444,
+                 GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I422_10LE,
+                 GST_VIDEO_FORMAT_Y444_10LE, GST_VIDEO_FORMAT_I420_12LE,
+                 GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y444_12LE},
      .parser = "h265parse", .stream_caps = "video/x-h265, stream-format=hvc1, alignment=au",
      .smallest_side = 16, .even_chroma_only = true},
     {.name = "vp9", .element = "vp9enc", .codec = "vp9", .title = "VP9 by libvpx",
@@ -36,14 +40,21 @@ const std::vector<EncoderSpec>& table() {
                  "timebase=1/90000",
      .lossless = "min-quantizer=0 max-quantizer=0 target-bitrate=200000000 deadline=1 "
                  "cpu-used=6 row-mt=true lag-in-frames=0 auto-alt-ref=false timebase=1/90000",
-     .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y444},
+     .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_I420_10LE,
+                 GST_VIDEO_FORMAT_I420_12LE, GST_VIDEO_FORMAT_I422_10LE,
+                 GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y444_10LE,
+                 GST_VIDEO_FORMAT_Y444_12LE},
      .stream_caps = "video/x-vp9"},
     {.name = "ffv1", .element = "avenc_ffv1", .codec = "ffv1",
      .title = "FFV1, always lossless, for archives",
      .settings = "gop-size=1 slices=4 slicecrc=true threads=auto",
      .always_lossless = true,
      .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444,
-                 GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_BGRA},
+                 GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_BGRA,
+                 GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I422_10LE,
+                 GST_VIDEO_FORMAT_Y444_10LE, GST_VIDEO_FORMAT_I420_12LE,
+                 GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y444_12LE,
+                 GST_VIDEO_FORMAT_GRAY16_LE},
      .stream_caps = "video/x-ffv", .even_stamps = true},
     {.name = "mjpeg", .element = "avenc_mjpeg", .codec = "mjpeg",
      .title = "Motion JPEG, every picture by itself",
@@ -84,12 +95,14 @@ bool has_format(const EncoderSpec& spec, GstVideoFormat format) {
   return std::find(spec.formats.begin(), spec.formats.end(), format) != spec.formats.end();
 }
 
-/// "4:2:0" and the like, for messages.
+/// "4:2:0", "4:2:2 10-bit" and the like, for messages.
 std::string chroma_name(GstVideoFormat format) {
   const GstVideoFormatInfo* info = gst_video_format_get_info(format);
   if (!GST_VIDEO_FORMAT_INFO_IS_YUV(info)) return gst_video_format_to_string(format);
-  if (GST_VIDEO_FORMAT_INFO_W_SUB(info, 1) == 0) return "4:4:4";
-  return GST_VIDEO_FORMAT_INFO_H_SUB(info, 1) == 0 ? "4:2:2" : "4:2:0";
+  const guint depth = GST_VIDEO_FORMAT_INFO_DEPTH(info, 0);
+  const std::string bits = depth > 8 ? " " + std::to_string(depth) + "-bit" : "";
+  if (GST_VIDEO_FORMAT_INFO_W_SUB(info, 1) == 0) return "4:4:4" + bits;
+  return (GST_VIDEO_FORMAT_INFO_H_SUB(info, 1) == 0 ? "4:2:2" : "4:2:0") + bits;
 }
 
 /// The names of encoders that take a format, for messages.
@@ -98,12 +111,25 @@ std::string takers(GstVideoFormat format) {
   for (const EncoderSpec& spec : table()) {
     const bool takes = std::any_of(
         spec.formats.begin(), spec.formats.end(),
-        [&](GstVideoFormat taken) { return taken == format || same_subsampling(taken, format); });
+        [&](GstVideoFormat taken) { return taken == format || same_samples(taken, format); });
     if (takes && has_element(std::string(spec.element).c_str())) {
       names += (names.empty() ? "" : ", ") + std::string(spec.name);
     }
   }
   return names;
+}
+
+std::string who_takes(GstVideoFormat format) {
+  const std::string names = takers(format);
+  if (!names.empty()) return "these do: " + names;
+  return "no encoder here does, write images such as frames/%05d.png";
+}
+
+/// Gray and RGB pictures of 16 bits, which would lose some.
+[[noreturn]] void refuse_deep(const EncoderSpec& spec, PixelFormat format) {
+  throw Error(ExitCode::usage, "--encoder " + std::string(spec.name) + " does not take " +
+                                   std::string(to_string(format)) + " pictures; " +
+                                   who_takes(to_gst(format)));
 }
 
 GstVideoFormat choose_for_rgb(const EncoderSpec& spec, GstVideoFormat format, bool lossless) {
@@ -160,19 +186,21 @@ GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& 
   const ColorModel model = traits(info.desc.format).model;
   if (has_format(spec, from)) {
     chosen = from;
+  } else if (model != ColorModel::yuv && has_deep_samples(info.desc.format)) {
+    refuse_deep(spec, info.desc.format);
   } else if (model == ColorModel::rgb) {
     chosen = choose_for_rgb(spec, from, lossless || spec.always_lossless);
   } else if (model == ColorModel::gray) {
     chosen = spec.formats.front();  // its chroma says: none
   } else if (model == ColorModel::yuv) {
     const auto same = std::find_if(spec.formats.begin(), spec.formats.end(),
-                                   [&](auto format) { return same_subsampling(format, from); });
+                                   [&](auto format) { return same_samples(format, from); });
     if (same != spec.formats.end()) chosen = *same;
   }
   if (chosen == GST_VIDEO_FORMAT_UNKNOWN) {
     throw Error(ExitCode::usage, "--encoder " + std::string(spec.name) + " does not take " +
                                      (model == ColorModel::real ? "float" : chroma_name(from)) +
-                                     " pictures; these do: " + takers(from));
+                                     " pictures; " + who_takes(from));
   }
   check_size(spec, chosen, info.desc);
   return chosen;

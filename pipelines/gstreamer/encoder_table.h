@@ -46,8 +46,9 @@ struct EncoderSpec {
 [[nodiscard]] const EncoderSpec& encoder_spec(const std::string& name);
 
 /// The layout that pictures of `info` are encoded in: the same one, or one of the same
-/// subsampling; RGB where the encoder keeps it, else 4:2:0. Throws Error(usage) where this would
-/// cost chroma or, with `lossless`, anything; and for sizes that the encoder cannot take.
+/// subsampling and depth; RGB where the encoder keeps it, else 4:2:0. Throws Error(usage) where
+/// this would cost chroma, bits or, with `lossless`, anything; and for sizes that the encoder
+/// cannot take.
 [[nodiscard]] GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& info,
                                                    bool lossless);
 

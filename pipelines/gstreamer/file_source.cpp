@@ -86,7 +86,6 @@ void FileSource::probe() {
   info_.container_path = path_;
 #ifdef EQUALUX_HAVE_LIBAV
   const ContainerInfo container = probe_container(path_);
-  gst::refuse_deep(path_, container.bit_depth, container.transfer);
   video_stream_ = container.video_stream;
   info_.frames = container.video_frames;
   info_.duration_ns = container.duration_ns;
@@ -132,7 +131,7 @@ std::optional<GstVideoInfo> FileSource::decode_on_device(const FormatPredicate& 
                 "decoder gpu needs filters on a GPU that take NV12, and an output that does not "
                 "show originals");
   }
-  std::unique_ptr<gst::PictureDecoder> decoder = gst::make_gpu_decoder(path_, device_);
+  std::unique_ptr<gst::PictureDecoder> decoder = gst::make_gpu_decoder(path_, device_, accepts);
   if (!decoder) {
     if (!wanted) return std::nullopt;
     throw Error(ExitCode::unavailable,

@@ -26,9 +26,10 @@ struct FileSourceOptions {
 /// Frames are lent: they point at the decoder's own buffers. Native YCbCr and gray formats come
 /// unchanged where `accepts` takes them, other layouts in one of at least the same subsampling;
 /// where `accepts` takes no YCbCr, as BGR. A device that is offered decodes what it decodes to the
-/// bit, and frames are NV12 in its memory. Timestamps are the container's own, not rebased.
-/// open() throws Error(no_input) where the file is missing, Error(bad_input) where it cannot be
-/// decoded or has more than 8 bits or a PQ or HLG transfer, Error(unavailable) where a decoder is
+/// bit, and frames are NV12 or P010 in its memory. Timestamps are the container's own, not rebased.
+/// More than 8 bits stay more than 8. Code values are taken as they are, also those of a PQ or HLG
+/// transfer. open() throws Error(no_input) where the file is missing, Error(bad_input) where it
+/// cannot be decoded or has more bits than the filters take, Error(unavailable) where a decoder is
 /// not installed. read() throws Error(bad_input) where the picture's size or format changes.
 [[nodiscard]] std::unique_ptr<Source> make_file_source(const std::string& path,
                                                        const FileSourceOptions& options = {});

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "../paired_chroma.h"
 #include "gst_formats.h"
 
 namespace equalux::gst {
@@ -35,10 +36,11 @@ FrameFeed::FrameFeed(std::string name, GstElement* appsrc, const StreamInfo& inf
                      GstVideoFormat format)
     : name_(std::move(name)), source_(GST_APP_SRC(appsrc)) {
   if (format == GST_VIDEO_FORMAT_UNKNOWN) {
-    throw Error(ExitCode::usage, name_ + ": takes pictures of 8 bits, not " +
+    throw Error(ExitCode::usage, name_ + ": takes pictures that GStreamer knows, not " +
                                      std::string(to_string(info.desc.format)));
   }
   gray_as_yuv_ = info.desc.format == PixelFormat::gray8 && format != GST_VIDEO_FORMAT_GRAY8;
+  as_planes_ = from_gst(format) != info.desc.format && !gray_as_yuv_;
   const CapsPtr caps = make_caps(info, format);
   g_object_set(appsrc, "format", GST_FORMAT_TIME, "caps", caps.get(), "block", FALSE, "max-bytes",
                guint64{0}, nullptr);
@@ -71,6 +73,10 @@ BufferPtr FrameFeed::copy(const Frame& frame) {
   }
   if (gray_as_yuv_) {
     copy_gray(frame.image, mapped);
+  } else if (as_planes_) {
+    ImageDesc planes = frame.image.desc;
+    planes.format = planar_form(planes.format);
+    copy_as_planes(frame.image, writable_view_of(mapped, planes));
   } else {
     copy_image(frame.image, writable_view_of(mapped, frame.image.desc));
   }

@@ -16,7 +16,7 @@ class FrameFeed {
   /// Sets an appsrc up for frames of `info`. `name` starts messages. Throws Error(usage) for
   /// frames that GStreamer has no format for.
   FrameFeed(std::string name, GstElement* appsrc, const StreamInfo& info);
-  /// As above, where gray pictures go in as 4:2:0 without colour.
+  /// As above, where gray pictures go in as 4:2:0 without colour, or P010 as planes.
   FrameFeed(std::string name, GstElement* appsrc, const StreamInfo& info, GstVideoFormat format);
 
   /// Copies a frame and hands it on. The encoders behind keep their buffers for dozens of frames,
@@ -34,6 +34,7 @@ class FrameFeed {
   GstVideoInfo info_{};
   BufferPoolPtr pool_;
   bool gray_as_yuv_ = false;
+  bool as_planes_ = false;
 };
 
 }  // namespace equalux::gst

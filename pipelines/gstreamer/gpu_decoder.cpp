@@ -54,13 +54,13 @@ CudaContextPtr runtime_context(int device) {
 /// parsebin finds the packets; the decoder for them is added when they are known.
 class GpuDecoder final : public PictureDecoder {
  public:
-  GpuDecoder(const std::string& name, int device, const CudaContextPtr& context)
+  GpuDecoder(const std::string& name, int device, const CudaContextPtr& context, bool takes_p010)
       : PictureDecoder(name), device_(device) {
     using ContextPtr = std::unique_ptr<GstContext, UnrefMini>;
     const ContextPtr offer(gst_context_new_cuda_context(context.get()));
     gst_element_set_context(pipeline(), offer.get());
-    const CapsPtr caps(
-        gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, "NV12", nullptr));
+    const CapsPtr caps(gst_caps_from_string(takes_p010 ? "video/x-raw, format={NV12, P010_10LE}"
+                                                       : "video/x-raw, format=NV12"));
     gst_caps_set_features(caps.get(), 0,
                           gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_CUDA_MEMORY, nullptr));
     gst_app_sink_set_caps(sink(), caps.get());
@@ -145,12 +145,13 @@ class GpuDecoder final : public PictureDecoder {
 
 }  // namespace
 
-std::unique_ptr<PictureDecoder> make_gpu_decoder(const std::string& name, int device) {
+std::unique_ptr<PictureDecoder> make_gpu_decoder(const std::string& name, int device,
+                                                 const FormatPredicate& accepts) {
   if (!cuda_library_starts() || !has_element(factory_of(kCodecs[0], device).c_str()))
     return nullptr;
   const CudaContextPtr context = runtime_context(device);
   if (!context) return nullptr;
-  return std::make_unique<GpuDecoder>(name, device, context);
+  return std::make_unique<GpuDecoder>(name, device, context, accepts(PixelFormat::p010_10le));
 }
 
 }  // namespace equalux::gst

@@ -2,7 +2,7 @@
 
 namespace equalux::gst {
 
-std::unique_ptr<PictureDecoder> make_gpu_decoder(const std::string&, int) {
+std::unique_ptr<PictureDecoder> make_gpu_decoder(const std::string&, int, const FormatPredicate&) {
   return nullptr;
 }
 

@@ -8,7 +8,7 @@ namespace equalux::gst {
 
 namespace {
 
-constexpr std::array<std::pair<PixelFormat, GstVideoFormat>, 17> kFormats{{
+constexpr std::array<std::pair<PixelFormat, GstVideoFormat>, 32> kFormats{{
     {PixelFormat::gray8, GST_VIDEO_FORMAT_GRAY8},
     {PixelFormat::rgb, GST_VIDEO_FORMAT_RGB},
     {PixelFormat::bgr, GST_VIDEO_FORMAT_BGR},
@@ -26,6 +26,21 @@ constexpr std::array<std::pair<PixelFormat, GstVideoFormat>, 17> kFormats{{
     {PixelFormat::uyvy, GST_VIDEO_FORMAT_UYVY},
     {PixelFormat::y42b, GST_VIDEO_FORMAT_Y42B},
     {PixelFormat::y444, GST_VIDEO_FORMAT_Y444},
+    {PixelFormat::gray16_le, GST_VIDEO_FORMAT_GRAY16_LE},
+    {PixelFormat::rgba64_le, GST_VIDEO_FORMAT_RGBA64_LE},
+    {PixelFormat::bgra64_le, GST_VIDEO_FORMAT_BGRA64_LE},
+    {PixelFormat::argb64_le, GST_VIDEO_FORMAT_ARGB64_LE},
+    {PixelFormat::abgr64_le, GST_VIDEO_FORMAT_ABGR64_LE},
+    {PixelFormat::p010_10le, GST_VIDEO_FORMAT_P010_10LE},
+    {PixelFormat::p012_le, GST_VIDEO_FORMAT_P012_LE},
+    {PixelFormat::p016_le, GST_VIDEO_FORMAT_P016_LE},
+    {PixelFormat::i420_10le, GST_VIDEO_FORMAT_I420_10LE},
+    {PixelFormat::i420_12le, GST_VIDEO_FORMAT_I420_12LE},
+    {PixelFormat::i422_10le, GST_VIDEO_FORMAT_I422_10LE},
+    {PixelFormat::i422_12le, GST_VIDEO_FORMAT_I422_12LE},
+    {PixelFormat::y444_10le, GST_VIDEO_FORMAT_Y444_10LE},
+    {PixelFormat::y444_12le, GST_VIDEO_FORMAT_Y444_12LE},
+    {PixelFormat::y444_16le, GST_VIDEO_FORMAT_Y444_16LE},
 }};
 
 /// Chroma shifts of a format: of its second component.
@@ -34,6 +49,26 @@ std::pair<int, int> subsampling(GstVideoFormat format) {
   if (GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info) < 2) return {0, 0};
   return {static_cast<int>(GST_VIDEO_FORMAT_INFO_W_SUB(info, 1)),
           static_cast<int>(GST_VIDEO_FORMAT_INFO_H_SUB(info, 1))};
+}
+
+/// Bits of a sample: of the first component.
+int depth_of(GstVideoFormat format) {
+  return static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(gst_video_format_get_info(format), 0));
+}
+
+/// Layouts of more than 8 bits to try, in order; each keeps at least as much chroma. Whoever asks
+/// looks for enough depth.
+std::span<const PixelFormat> deep_layouts_for(std::pair<int, int> shifts) {
+  static constexpr std::array k420{PixelFormat::i420_10le, PixelFormat::p010_10le,
+                                   PixelFormat::i420_12le, PixelFormat::p012_le,
+                                   PixelFormat::p016_le,   PixelFormat::y444_16le};
+  static constexpr std::array k422{PixelFormat::i422_10le, PixelFormat::i422_12le,
+                                   PixelFormat::y444_16le};
+  static constexpr std::array k444{PixelFormat::y444_10le, PixelFormat::y444_12le,
+                                   PixelFormat::y444_16le};
+  const auto [x, y] = shifts;
+  if (x == 0) return k444;
+  return y == 0 ? std::span<const PixelFormat>(k422) : std::span<const PixelFormat>(k420);
 }
 
 /// Layouts to try for a subsampling, in order; each keeps at least as much chroma.
@@ -49,12 +84,30 @@ std::span<const PixelFormat> layouts_for(std::pair<int, int> shifts) {
 constexpr std::array kPackedRgb{PixelFormat::bgr,  PixelFormat::rgb,  PixelFormat::bgrx,
                                 PixelFormat::rgbx, PixelFormat::bgra, PixelFormat::rgba};
 
+constexpr std::array kDeepRgb{PixelFormat::rgba64_le, PixelFormat::bgra64_le,
+                              PixelFormat::argb64_le, PixelFormat::abgr64_le};
+
+/// `depth` is the least that is wanted.
 std::optional<PixelFormat> first_accepted(std::span<const PixelFormat> formats,
-                                          const FormatPredicate& accepts) {
+                                          const FormatPredicate& accepts, int depth = 8) {
   for (const PixelFormat format : formats) {
-    if (accepts(format)) return format;
+    if (traits(format).depth >= depth && accepts(format)) return format;
   }
   return std::nullopt;
+}
+
+/// As choose_format() for more than 8 bits: no fewer come out.
+std::optional<PixelFormat> choose_deep_format(GstVideoFormat native,
+                                              const FormatPredicate& accepts) {
+  const GstVideoFormatInfo* info = gst_video_format_get_info(native);
+  const int depth = depth_of(native);
+  if (GST_VIDEO_FORMAT_INFO_IS_YUV(info)) {
+    return first_accepted(deep_layouts_for(subsampling(native)), accepts, depth);
+  }
+  if (GST_VIDEO_FORMAT_INFO_IS_GRAY(info)) {
+    return accepts(PixelFormat::gray16_le) ? std::optional(PixelFormat::gray16_le) : std::nullopt;
+  }
+  return first_accepted(kDeepRgb, accepts);
 }
 
 }  // namespace
@@ -76,6 +129,7 @@ std::optional<PixelFormat> from_gst(GstVideoFormat format) {
 std::optional<PixelFormat> choose_format(GstVideoFormat native, const FormatPredicate& accepts) {
   const std::optional<PixelFormat> same = from_gst(native);
   if (same && accepts(*same)) return same;
+  if (depth_of(native) > 8) return choose_deep_format(native, accepts);
   const GstVideoFormatInfo* info = gst_video_format_get_info(native);
   if (GST_VIDEO_FORMAT_INFO_IS_YUV(info)) {
     const auto found = first_accepted(layouts_for(subsampling(native)), accepts);
@@ -85,12 +139,12 @@ std::optional<PixelFormat> choose_format(GstVideoFormat native, const FormatPred
   return first_accepted(kPackedRgb, accepts);
 }
 
-bool same_subsampling(GstVideoFormat a, GstVideoFormat b) {
+bool same_samples(GstVideoFormat a, GstVideoFormat b) {
   const GstVideoFormatInfo* x = gst_video_format_get_info(a);
   const GstVideoFormatInfo* y = gst_video_format_get_info(b);
   return GST_VIDEO_FORMAT_INFO_IS_YUV(x) == GST_VIDEO_FORMAT_INFO_IS_YUV(y) &&
          GST_VIDEO_FORMAT_INFO_IS_GRAY(x) == GST_VIDEO_FORMAT_INFO_IS_GRAY(y) &&
-         subsampling(a) == subsampling(b);
+         subsampling(a) == subsampling(b) && depth_of(a) == depth_of(b);
 }
 
 void apply_colorimetry(const std::string& colorimetry, ImageDesc& desc) {

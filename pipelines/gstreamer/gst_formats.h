@@ -12,18 +12,19 @@
 /// GStreamer's names for our formats and colours, and back.
 namespace equalux::gst {
 
-/// GST_VIDEO_FORMAT_UNKNOWN where GStreamer has no such layout (float planes).
+/// GST_VIDEO_FORMAT_UNKNOWN where GStreamer has no such layout (float planes, RGB of 48 bits).
 [[nodiscard]] GstVideoFormat to_gst(PixelFormat format);
 /// Nothing for the many layouts that are not ours.
 [[nodiscard]] std::optional<PixelFormat> from_gst(GstVideoFormat format);
 
 /// What a stream of `native` pictures becomes for a filter that takes `accepts`: itself, or our
-/// layout of the same chroma subsampling, or of the next higher one (4:1:1, 4:1:0), or BGR.
-/// Nothing where none is accepted.
+/// layout of the same chroma subsampling, or of the next higher one (4:1:1, 4:1:0), or BGR; never
+/// one of fewer bits. Nothing where none is accepted.
 [[nodiscard]] std::optional<PixelFormat> choose_format(GstVideoFormat native,
                                                        const FormatPredicate& accepts);
-/// True where the two layouts have the same chroma subsampling, so that nothing is resampled.
-[[nodiscard]] bool same_subsampling(GstVideoFormat a, GstVideoFormat b);
+/// True where the two layouts have the same chroma subsampling and depth, so that nothing is
+/// resampled.
+[[nodiscard]] bool same_samples(GstVideoFormat a, GstVideoFormat b);
 
 /// Matrix and range of a colorimetry string; what it leaves open is BT.601 up to 576 lines and
 /// BT.709 above, limited range.

@@ -2,6 +2,8 @@
 #include <chrono>
 #include <utility>
 
+#include <log.h>
+
 #include "gst_formats.h"
 #include "launch.h"
 #include "launch_string.h"
@@ -17,22 +19,32 @@ using namespace std::chrono_literals;
 constexpr auto kFirstPicture = 4500ms;
 constexpr auto kFirstLivePicture = 15s;
 
-/// Caps of every format that the filters take.
-gst::CapsPtr accepted_caps(const FormatPredicate& accepts) {
+/// Adds the formats that the filters take of those that `wanted` is true for.
+void append_caps(GstCaps* caps, const FormatPredicate& accepts, const FormatPredicate& wanted) {
   GValue formats = G_VALUE_INIT;
   g_value_init(&formats, GST_TYPE_LIST);
   for (int i = 0; i < kPixelFormatCount; ++i) {
     const auto format = static_cast<PixelFormat>(i);
     const GstVideoFormat theirs = gst::to_gst(format);
-    if (theirs == GST_VIDEO_FORMAT_UNKNOWN || !accepts(format)) continue;
+    if (theirs == GST_VIDEO_FORMAT_UNKNOWN || !accepts(format) || !wanted(format)) continue;
     GValue name = G_VALUE_INIT;
     g_value_init(&name, G_TYPE_STRING);
     g_value_set_string(&name, gst_video_format_to_string(theirs));
     gst_value_list_append_and_take_value(&formats, &name);
   }
-  gst::CapsPtr caps(gst_caps_new_empty_simple("video/x-raw"));
-  gst_caps_set_value(caps.get(), "format", &formats);
+  if (gst_value_list_get_size(&formats) > 0) {
+    GstStructure* structure = gst_structure_new_empty("video/x-raw");
+    gst_structure_set_value(structure, "format", &formats);
+    gst_caps_append_structure(caps, structure);
+  }
   g_value_unset(&formats);
+}
+
+/// Caps of every format that the filters take; a pipeline that has the choice takes one of 8 bits.
+gst::CapsPtr accepted_caps(const FormatPredicate& accepts) {
+  gst::CapsPtr caps(gst_caps_new_empty());
+  append_caps(caps.get(), accepts, has_byte_samples);
+  append_caps(caps.get(), accepts, has_deep_samples);
   return caps;
 }
 
@@ -50,6 +62,7 @@ class LaunchSource final : public Source {
 
  private:
   bool start(GstElement* sink);
+  void warn_of_lost_bits(PixelFormat format) const;
 
   std::string launch_;
   std::string name_;
@@ -78,10 +91,23 @@ bool LaunchSource::start(GstElement* sink) {
   return live;
 }
 
+/// videoconvert brings deep pictures to 8 bits where the filters take no more.
+void LaunchSource::warn_of_lost_bits(PixelFormat format) const {
+  const gst::PadPtr pad(
+      gst_element_get_static_pad(gst::element_of(pipeline_->get(), "equalux_convert"), "sink"));
+  const gst::CapsPtr caps(gst_pad_get_current_caps(pad.get()));
+  GstVideoInfo video{};
+  if (!caps || gst_video_info_from_caps(&video, caps.get()) == FALSE) return;
+  const auto depth = static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(video.finfo, 0));
+  if (depth <= traits(format).depth) return;
+  logger().warn("{}: {}-bit pictures become {}-bit, the filters take no more", name_, depth,
+                traits(format).depth);
+}
+
 StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
-  pipeline_ = std::make_unique<gst::Pipeline>(
-      gst::parse_launch(launch_ + " ! videoconvert ! appsink name=equalux_out", launch_,
-                        "a source ends with video, as in gst:videotestsrc ! videoscale"));
+  pipeline_ = std::make_unique<gst::Pipeline>(gst::parse_launch(
+      launch_ + " ! videoconvert name=equalux_convert dither=none ! appsink name=equalux_out",
+      launch_, "a source ends with video, as in gst:videotestsrc ! videoscale"));
   GstElement* sink = gst::element_of(pipeline_->get(), "equalux_out");
   gst::set_up_appsink(sink, gst::WhenFull::wait);
   const gst::CapsPtr caps = accepted_caps(accepts);
@@ -97,6 +123,7 @@ StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
   if (GST_VIDEO_INFO_IS_RGB(&video)) info.colorimetry.clear();
   gst::read_video_info(video, info);
   info.field_order = tap_->first_fields();
+  warn_of_lost_bits(info.desc.format);
   gint64 duration = 0;
   if (!info.live && gst_element_query_duration(pipeline_->get(), GST_FORMAT_TIME, &duration) &&
       duration > 0) {

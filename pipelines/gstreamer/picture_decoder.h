@@ -56,10 +56,12 @@ class PictureDecoder {
   std::optional<Error> refusal_;
 };
 
-/// Decodes on a CUDA device into its memory, as NV12, in the context of the CUDA runtime: H.264,
-/// H.265, VP8, VP9 and AV1 of 8 bits and 4:2:0, progressive, whose decoding is defined to the bit.
-/// Null where GStreamer has no such decoders, a driver is missing, or this build takes no CUDA
-/// memory; what it cannot decode it refuses once it runs.
-[[nodiscard]] std::unique_ptr<PictureDecoder> make_gpu_decoder(const std::string& name, int device);
+/// Decodes on a CUDA device into its memory, in the context of the CUDA runtime: H.264, H.265, VP8,
+/// VP9 and AV1 of 4:2:0, progressive, whose decoding is defined to the bit. 8 bits are NV12, 10
+/// bits P010, which is refused where `accepts` does not take it. Null where GStreamer has no such
+/// decoders, a driver is missing, or this build takes no CUDA memory; what it cannot decode it
+/// refuses once it runs.
+[[nodiscard]] std::unique_ptr<PictureDecoder> make_gpu_decoder(const std::string& name, int device,
+                                                               const FormatPredicate& accepts);
 
 }  // namespace equalux::gst

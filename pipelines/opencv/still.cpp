@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <filesystem>
 #include <new>
 #include <string>
@@ -22,19 +23,22 @@
 namespace equalux {
 namespace {
 
+static_assert(std::endian::native == std::endian::little, "OpenCV's words are copied as ours");
+
 struct StillFormat {
   std::string_view extension;
   std::string_view name;
   int longest_side;  ///< that the format can hold
+  bool holds_deep;   ///< 16 bits a sample
 };
 constexpr std::array<StillFormat, 7> kFormats{{
-    {"png", "PNG", kMaxSide},
-    {"jpg", "JPEG", 65500},
-    {"jpeg", "JPEG", 65500},
-    {"bmp", "BMP", kMaxSide},
-    {"tif", "TIFF", kMaxSide},
-    {"tiff", "TIFF", kMaxSide},
-    {"webp", "WebP", 16383},
+    {"png", "PNG", kMaxSide, true},
+    {"jpg", "JPEG", 65500, false},
+    {"jpeg", "JPEG", 65500, false},
+    {"bmp", "BMP", kMaxSide, false},
+    {"tif", "TIFF", kMaxSide, true},
+    {"tiff", "TIFF", kMaxSide, true},
+    {"webp", "WebP", 16383, false},
 }};
 
 const StillFormat* format_of(std::string_view extension) {
@@ -45,6 +49,11 @@ const StillFormat* format_of(std::string_view extension) {
 
 bool knows(const std::string& extension) {
   return format_of(extension) != nullptr && cv::haveImageWriter("x." + extension);
+}
+
+bool holds_deep(const std::string& extension) {
+  const StillFormat* format = format_of(extension);
+  return format != nullptr && format->holds_deep;
 }
 
 std::string lower_extension(const std::string& path) {
@@ -71,16 +80,18 @@ cv::Mat decode(const std::string& path, const std::vector<std::uint8_t>& bytes) 
 }
 
 PixelFormat pixel_format_of(const std::string& path, const cv::Mat& decoded) {
-  if (decoded.depth() != CV_8U)
-    throw Error(ExitCode::bad_input, path + ": has " + std::to_string(8 * decoded.elemSize1()) +
-                                         " bits a sample; 8 are needed for now");
+  const bool deep = decoded.depth() == CV_16U;
+  if (decoded.depth() != CV_8U && !deep)
+    throw Error(ExitCode::bad_input, path +
+                                         ": has samples of a kind that is not read; 8 or 16 "
+                                         "bits without sign are");
   switch (decoded.channels()) {
     case 1:
-      return PixelFormat::gray8;
+      return deep ? PixelFormat::gray16_le : PixelFormat::gray8;
     case 3:
-      return PixelFormat::bgr;
+      return deep ? PixelFormat::bgr48_le : PixelFormat::bgr;
     case 4:
-      return PixelFormat::bgra;
+      return deep ? PixelFormat::bgra64_le : PixelFormat::bgra;
     default:
       throw Error(ExitCode::bad_input, path + ": has " + std::to_string(decoded.channels()) +
                                            " channels; 1, 3 or 4 are possible");
@@ -119,9 +130,15 @@ int matrix_type(const std::string& path, PixelFormat format) {
       return CV_8UC3;
     case PixelFormat::bgra:
       return CV_8UC4;
+    case PixelFormat::gray16_le:
+      return CV_16UC1;
+    case PixelFormat::bgr48_le:
+      return CV_16UC3;
+    case PixelFormat::bgra64_le:
+      return CV_16UC4;
     default:
       throw Error(ExitCode::usage, path + ": frames of " + std::string(to_string(format)) +
-                                       " cannot be written as a still; gray8, bgr, bgra can");
+                                       " cannot be written as a still; gray, bgr, bgra can");
   }
 }
 
@@ -161,7 +178,7 @@ void write(const std::string& path, const ConstImageView& image) {
 void register_opencv_stills() {
   // Its warnings repeat, less clearly, what our errors say.
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  set_still_codec({.knows = knows, .read = read, .write = write});
+  set_still_codec({.knows = knows, .read = read, .write = write, .holds_deep = holds_deep});
 }
 
 }  // namespace equalux

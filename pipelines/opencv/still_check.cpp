@@ -52,8 +52,10 @@ void check_size(const std::string& path, std::uint64_t width, std::uint64_t heig
                   " bytes can hold; the file is damaged");
 }
 
-void check_depth(const std::string& path, std::uint64_t bits) {
-  if (bits > 8) bad(path, "has " + std::to_string(bits) + " bits a sample; 8 are needed for now");
+void check_depth(const std::string& path, std::uint64_t bits, bool may_be_deep) {
+  if (bits <= 8 || (may_be_deep && bits == 16)) return;
+  bad(path, "has " + std::to_string(bits) + " bits a sample; 8" + (may_be_deep ? " or 16" : "") +
+                " are possible");
 }
 
 // ---- PNG ----------------------------------------------------------------------------------------
@@ -92,7 +94,7 @@ std::vector<std::uint8_t> check_png(const std::string& path, Bytes bytes) {
     if (header != (at == kPngMagic.size())) bad(path, "is damaged: its PNG header is misplaced");
     if (header) {
       if (length != 13) bad(path, "is damaged: its PNG header has the wrong length");
-      check_depth(path, chunk[16]);
+      check_depth(path, chunk[16], true);
       // Deflate shrinks at most 1032 to 1, and the smallest pixel has one bit.
       check_size(path, number(chunk, 8, 4, Endian::big), number(chunk, 12, 4, Endian::big),
                  bytes.size(), 1032 * 8);
@@ -129,7 +131,7 @@ void check_jpeg(const std::string& path, Bytes bytes) {
     if (length > bytes.size() - at) truncated(path, "JPEG");
     if (is_jpeg_frame_header(marker)) {
       if (length < 8) bad(path, "is damaged: its JPEG frame header is too short");
-      check_depth(path, bytes[at + 2]);
+      check_depth(path, bytes[at + 2], false);
       // A block of 64 samples takes one bit or more; chroma may cover 16 pixels a sample.
       check_size(path, number(bytes, at + 5, 2, Endian::big), number(bytes, at + 3, 2, Endian::big),
                  bytes.size(), 8 * 64 * 16);
@@ -230,7 +232,7 @@ void check_tiff(const std::string& path, Bytes bytes) {
   const auto heights = directory.numbers(kHeight);
   if (widths.empty() || heights.empty()) bad(path, "is damaged: its TIFF declares no size");
   for (const std::uint64_t bits : directory.numbers(kBits))
-    check_depth(path, bits);
+    check_depth(path, bits, true);
   // Fax coding can spend one bit on a row.
   check_size(path, widths[0], heights[0], bytes.size(), 8 * std::uint64_t{kMaxSide});
   for (const auto& [offsets_tag, sizes_tag] :

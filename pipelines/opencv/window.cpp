@@ -16,6 +16,7 @@
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "../convert_rgb.h"
 #include "../still.h"
 #include "frame_to_bgr.h"
 #include "log.h"
@@ -53,6 +54,13 @@ class Picture {
     const ConstImageView raw = std::as_const(raw_).view();
     const ColorModel model = traits(raw.desc.format).model;
     if (model == ColorModel::gray || model == ColorModel::rgb) return raw;
+    if (has_deep_samples(raw.desc.format)) {
+      ImageDesc desc = raw.desc;
+      desc.format = bgr_of_depth(desc.format);
+      still_ = Image(desc);
+      convert_to_rgb(raw, still_.view(), field_order_);
+      return std::as_const(still_).view();
+    }
     const cv::Mat& picture = bgr();
     ConstImageView view;
     view.desc = {.format = PixelFormat::bgr, .width = picture.cols, .height = picture.rows};
@@ -63,6 +71,7 @@ class Picture {
 
  private:
   Image raw_;
+  Image still_;  // more than 8 bits, as RGB
   cv::Mat bgr_;
   FieldOrder field_order_ = FieldOrder::progressive;
   bool converted_ = false;

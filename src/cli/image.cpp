@@ -72,8 +72,10 @@ Result filter_still(const ConstImageView& still, const CommonOptions& common, in
   const std::unique_ptr<Processor> processor =
       make_processor(common);
   if (!processor->accepts(still.desc.format)) {
+    const bool deep = has_deep_samples(still.desc.format);
     throw Error(ExitCode::usage, "filter " + filters_text(common) + " does not take " +
-                                     std::string(to_string(still.desc.format)) + " stills");
+                                     std::string(to_string(still.desc.format)) + " stills" +
+                                     (deep ? ", must have 8 bits a sample" : ""));
   }
   const ImageDesc desc = processor->configure(still.desc);
   if (measurements != nullptr) {
@@ -103,9 +105,9 @@ int plot_bins(const EqualizeParams& params) {
   return params.bins == 0 ? kMaxPlotBins : std::min(params.bins, kMaxPlotBins);
 }
 
-std::string result_title(const CommonOptions& common) {
+std::string result_title(const CommonOptions& common, PixelFormat format) {
   if (!common.filters.empty()) return filters_text(common);
-  const int bins = common.equalize.bins == 0 ? kMaxPlotBins : common.equalize.bins;
+  const int bins = common.equalize.bins == 0 ? 1 << traits(format).depth : common.equalize.bins;
   return "Equalized, " + std::string(enum_name(common.equalize.scaler)) + ", " +
          std::to_string(bins) + " bins";
 }
@@ -142,8 +144,9 @@ ExitCode run_image(const ImageOptions& options) {
   const double filter_s = milliseconds(Clock::now() - filtering) / 1000;
   measurements.add_result(*result.frame);
   if (!options.plot.empty()) {
-    draw_plot({{"Original", view}, {result_title(options.common), result.frame->image}},
-              {options.plot, plot_bins(options.common.equalize), options.plot_channels});
+    draw_plot(
+        {{"Original", view}, {result_title(options.common, view.desc.format), result.frame->image}},
+        {options.plot, plot_bins(options.common.equalize), options.plot_channels});
   }
   if (!options.plot_scalers.empty()) plot_scalers(view, options);
   const auto writing = Clock::now();

@@ -9,31 +9,35 @@
 namespace equalux::cli {
 namespace {
 
-constexpr int kMaxValue = 255;
 using Rgb = std::array<int, 3>;
 
-/// Where R, G and B stand in a pixel of a packed format.
+/// Where R, G and B stand in a pixel of a packed format, in samples, and how large they can be.
 struct ChannelOffsets {
   std::size_t step = 1;
   std::array<std::size_t, 3> rgb{0, 0, 0};
+  int max_value = 255;
 };
 
 ChannelOffsets channel_offsets(PixelFormat format) {
   const FormatTraits& row = traits(format);
   if (row.model != ColorModel::gray && row.model != ColorModel::rgb) {
     throw Error(ExitCode::usage, "a plot of " + std::string(row.name) +
-                                     " is not possible, must be gray8 or packed RGB");
+                                     " is not possible, must be gray or packed RGB");
   }
-  if (row.model == ColorModel::gray) return {};
+  const int max_value = (1 << row.depth) - 1;
+  if (row.model == ColorModel::gray) return {1, {0, 0, 0}, max_value};
   const auto first = static_cast<std::size_t>(row.color_offset);
   const bool blue_first = row.name.find('b') < row.name.find('r');
-  const auto step = static_cast<std::size_t>(row.step[0]);
-  return {step, {first + (blue_first ? 2 : 0), first + 1, first + (blue_first ? 0 : 2)}};
+  const auto step = static_cast<std::size_t>(row.step[0] / sample_bytes(format));
+  return {step, {first + (blue_first ? 2 : 0), first + 1, first + (blue_first ? 0 : 2)}, max_value};
 }
 
 Rgb pixel_at(const std::uint8_t* row, std::size_t x, const ChannelOffsets& offsets) {
-  const std::uint8_t* pixel = row + x * offsets.step;
-  return {pixel[offsets.rgb[0]], pixel[offsets.rgb[1]], pixel[offsets.rgb[2]]};
+  const auto sample = [&](std::size_t channel) -> int {
+    const std::size_t at = x * offsets.step + offsets.rgb[channel];
+    return offsets.max_value == 255 ? row[at] : row[2 * at] + 256 * row[2 * at + 1];
+  };
+  return {sample(0), sample(1), sample(2)};
 }
 
 /// The source pixels that a target pixel covers: at least one.
@@ -54,9 +58,10 @@ PlotHistogram count_plot_histogram(const ConstImageView& image, int bins) {
   const auto count = static_cast<std::size_t>(bins);
   PlotHistogram histogram{std::vector<std::uint64_t>(count), {}};
   histogram.channels.fill(std::vector<std::uint64_t>(count));
-  std::array<std::size_t, kMaxValue + 1> bin_at{};
-  for (int v = 0; v <= kMaxValue; ++v) {
-    bin_at[static_cast<std::size_t>(v)] = static_cast<std::size_t>(bin_of(v, bins, kMaxValue));
+  std::vector<std::size_t> bin_at(static_cast<std::size_t>(offsets.max_value) + 1);
+  for (int v = 0; v <= offsets.max_value; ++v) {
+    bin_at[static_cast<std::size_t>(v)] =
+        static_cast<std::size_t>(bin_of(v, bins, offsets.max_value));
   }
   for (int y = 0; y < image.desc.height; ++y) {
     const std::uint8_t* row = image.row(0, y);
@@ -88,9 +93,12 @@ std::string resized_rgb(const ConstImageView& image, int width, int height) {
             sum[c] += rgb[c];
         }
       }
-      const std::int64_t area = std::int64_t{rows.end - rows.first} * (columns.end - columns.first);
+      // As many full-scale samples: a byte of 255.
+      const std::int64_t white =
+          std::int64_t{offsets.max_value} * (rows.end - rows.first) * (columns.end - columns.first);
       for (const std::int64_t total : sum) {
-        bytes += static_cast<char>(static_cast<std::uint8_t>((total + area / 2) / area));
+        bytes +=
+            static_cast<char>(static_cast<std::uint8_t>((2 * 255 * total + white) / (2 * white)));
       }
     }
   }

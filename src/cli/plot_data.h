@@ -16,7 +16,8 @@ struct PlotHistogram {
   std::array<std::vector<std::uint64_t>, 3> channels;  ///< R, G, B
 };
 
-/// Of gray8 or a packed RGB form, over 2 to 256 bins. Throws Error(usage) for other formats.
+/// Of gray or a packed RGB form, of 8 or 16 bits, over 2 to 256 bins. Throws Error(usage) for other
+/// formats.
 [[nodiscard]] PlotHistogram count_plot_histogram(const ConstImageView& image, int bins);
 
 /// Tight rows of R, G, B bytes at the given size, each pixel the mean of the area it covers.

@@ -13,7 +13,7 @@ class CpuClaheFilter final : public Filter {
       : params_(params), executor_(options.threads), chain_(params, executor_, row_kernels()) {}
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return traits(format).model != ColorModel::real;
+    return has_byte_samples(format);
   }
 
   ImageDesc configure(const ImageDesc& input) override {

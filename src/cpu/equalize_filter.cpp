@@ -3,6 +3,7 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
+#include "cpu/deep_chain.h"
 #include "cpu/fused_chain.h"
 #include "cpu/staged_chain.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 bool staged_takes(PixelFormat format) {
   const ColorModel model = traits(format).model;
-  return model == ColorModel::rgb || model == ColorModel::gray;
+  return has_byte_samples(format) && (model == ColorModel::rgb || model == ColorModel::gray);
 }
 
 /// Equalization on the CPU: one of the two chains, chosen at creation.
@@ -32,7 +33,12 @@ class CpuEqualizeFilter : public Filter {
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);
-    if (fused_) fused_->configure(input);
+    deep_.reset();
+    if (fused_ && has_deep_samples(input.format)) {
+      deep_.emplace(params_, executor_).configure(input);
+    } else if (fused_) {
+      fused_->configure(input);
+    }
     if (staged_) staged_->configure(input);
     desc_ = input;
     return input;
@@ -41,6 +47,10 @@ class CpuEqualizeFilter : public Filter {
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     if (in.desc != desc_ || out.desc != desc_) {
       throw Error(ExitCode::usage, "equalize: the frame is not what the filter was configured for");
+    }
+    if (deep_) {
+      deep_->process(in, out, context);
+      return;
     }
     if (fused_) fused_->process(in, out, context);
     if (staged_) staged_->process(in, out, context);
@@ -68,6 +78,7 @@ class CpuEqualizeFilter : public Filter {
   ImageDesc desc_;
   std::optional<FusedChain> fused_;
   std::optional<StagedChain> staged_;
+  std::optional<DeepChain> deep_;  // in place of fused_ where samples have more than 8 bits
 };
 
 }  // namespace

@@ -41,7 +41,7 @@ class CpuVesselFilter final : public Filter {
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
     return hessian_reads(format, params_.channel) &&
-           (params_.output != VesselOutput::overlay || traits(format).model != ColorModel::real);
+           (params_.output != VesselOutput::overlay || has_byte_samples(format));
   }
 
   ImageDesc configure(const ImageDesc& input) override {
@@ -56,7 +56,7 @@ class CpuVesselFilter final : public Filter {
     holes_.emplace(input.width, input.height, Connectivity::four);
     ground_.resize(static_cast<std::size_t>(input.width));
     field_of_view_.reset();
-    if (params_.mask == FieldOfView::automatic && traits(input.format).model != ColorModel::real) {
+    if (params_.mask == FieldOfView::automatic && has_byte_samples(input.format)) {
       field_of_view_.emplace(input, surround_margin(largest_sigma_));
     }
     colours_ = vessel_colours(input.matrix, input.range);

@@ -11,6 +11,26 @@ namespace {
 
 constexpr std::uint8_t kPoison = 0xA5;
 
+/// A level of 8 bits as one of `depth`, with `grain` below it where the content has any: flat
+/// frames stay flat, and black and white are the ends.
+std::uint16_t deep_level(Content content, std::uint8_t level, int depth, std::uint32_t grain) {
+  const int more = depth - 8;
+  const auto low = grain & ((1u << more) - 1u);
+  const auto high = static_cast<std::uint32_t>(level) << more;
+  switch (content) {
+    case Content::ramp:
+    case Content::noise:
+    case Content::natural:
+      return static_cast<std::uint16_t>(high | low);
+    case Content::nearly_flat:
+      return static_cast<std::uint16_t>((117u << more) + (level - 117u));
+    case Content::white:
+      return static_cast<std::uint16_t>((1u << depth) - 1u);
+    default:
+      return static_cast<std::uint16_t>(high);
+  }
+}
+
 /// A textured, lit scene: three slow waves and grain, mostly in the lower half. The waves' parts
 /// by column and by row are tables: frames may be large.
 class NaturalScene {
@@ -140,6 +160,7 @@ std::vector<PixelFormat> rgb_formats() {
   for (int f = 0; f < kPixelFormatCount; ++f) {
     const auto format = static_cast<PixelFormat>(f);
     const ColorModel model = traits(format).model;
+    if (!has_byte_samples(format)) continue;
     if (model == ColorModel::rgb || model == ColorModel::gray) formats.push_back(format);
   }
   return formats;
@@ -148,14 +169,24 @@ std::vector<PixelFormat> rgb_formats() {
 void fill(const ImageView& view, Content content, std::uint32_t seed) {
   std::mt19937 random(seed);
   for (int p = 0; p < traits(view.desc.format).planes; ++p) {
-    const std::size_t columns = row_bytes(view.desc, p);
+    const FormatTraits& form = traits(view.desc.format);
+    const bool deep = has_deep_samples(view.desc.format);
+    const std::size_t columns = row_bytes(view.desc, p) / (deep ? 2 : 1);
     const auto rows = static_cast<std::size_t>(plane_rows(view.desc, p));
     const bool natural = content == Content::natural;
     const NaturalScene scene(natural ? columns : 0, natural ? rows : 0, p);
     for (std::size_t y = 0; y < rows; ++y) {
       std::uint8_t* row = view.row(p, static_cast<int>(y));
       for (std::size_t x = 0; x < columns; ++x) {
-        row[x] = natural ? scene.at(x, y, random()) : content_byte(content, x, y, p, random);
+        const std::uint8_t level =
+            natural ? scene.at(x, y, random()) : content_byte(content, x, y, p, random);
+        if (!deep) {
+          row[x] = level;
+          continue;
+        }
+        const int word = deep_level(content, level, form.depth, random()) << form.shift;
+        row[2 * x] = static_cast<std::uint8_t>(word & 255);
+        row[2 * x + 1] = static_cast<std::uint8_t>(word >> 8);
       }
     }
   }

@@ -33,10 +33,10 @@ class PaddedImage {
   ImageView view_;
 };
 
-/// GRAY8 and the RGB forms: what the staged chain takes.
+/// GRAY8 and the RGB forms of 8 bits: what the staged chain takes.
 [[nodiscard]] std::vector<PixelFormat> rgb_formats();
 
-/// Fills all planes of 8-bit formats.
+/// Fills all planes of pictures of 8 and of more bits.
 void fill(const ImageView& view, Content content, std::uint32_t seed = 1);
 
 /// Number of sample bytes that differ; padding is not compared. Descs must be equal.

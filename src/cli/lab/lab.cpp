@@ -62,7 +62,9 @@ void make_folder(const std::string& path) {
 Image read_lab_image(const std::string& name) {
   if (!name.starts_with(kTest)) {
     require_input(name);
-    return read_still(name);
+    Image still = read_still(name);
+    if (has_byte_samples(still.desc().format)) return still;
+    throw Error(ExitCode::bad_input, name + ": has 16 bits a sample, the experiments take 8");
   }
   const auto source = make_test_source(parse_test_pattern(name.substr(kTest.size())));
   const StreamInfo info =

@@ -1,0 +1,108 @@
+#include "deep_chain.h"
+
+#include <vector>
+
+#include "check.h"
+
+namespace equalux::cuda {
+namespace {
+
+DeepKind kind_of(PixelFormat format) {
+  const FormatTraits& t = traits(format);
+  if (t.model == ColorModel::gray) return DeepKind::gray;
+  if (t.model == ColorModel::rgb) return DeepKind::rgb;
+  if (t.chroma_shift_y != 0) return DeepKind::s420;
+  return t.chroma_shift_x != 0 ? DeepKind::s422 : DeepKind::s444;
+}
+
+bool is_aligned(const void* data, std::ptrdiff_t stride) {
+  return reinterpret_cast<std::uintptr_t>(data) % 4 == 0 && stride % 4 == 0;
+}
+
+}  // namespace
+
+void DeepChain::configure(const ImageDesc& desc) {
+  desc_ = desc;
+  int device = 0;
+  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
+        "asking for the multiprocessors");
+  const FormatTraits& t = traits(desc.format);
+  frame_ = DeepFrame{};
+  frame_.form = deep_samples(desc);
+  frame_.kind = kind_of(desc.format);
+  frame_.width = desc.width;
+  frame_.height = desc.height;
+  const bool yuv = t.model == ColorModel::yuv;
+  frame_.columns =
+      static_cast<std::uint32_t>((desc.width + (1 << t.chroma_shift_x) - 1) >> t.chroma_shift_x);
+  frame_.rows = static_cast<std::uint32_t>(yuv ? plane_rows(desc, 1) : desc.height);
+  frame_.step = yuv ? t.step[1] : t.step[0];
+  frame_.color_offset = 2 * t.color_offset;
+  frame_.alpha_offset = t.alpha_offset < 0 ? -1 : 2 * t.alpha_offset;
+
+  const std::int32_t max_value = frame_.form.weights.luma_max;
+  const auto levels = static_cast<std::uint32_t>(max_value) + 1;
+  const std::uint32_t copies = levels <= kDeepSharedLevels ? 1 : kDeepCopies;
+  std::vector<std::uint32_t> bin_ends(levels);
+  for (std::uint32_t v = 0; v < levels; ++v)
+    bin_ends[v] = last_of_bin(v, deep_bins(params_.bins, frame_.form.depth), max_value);
+
+  // Counts, ends of bins, sums, curve, and the blocks' two.
+  const std::size_t words = std::size_t{copies + 3} * levels + 2 * kDeepScanBlocks;
+  words_ = allocate_device<std::uint32_t>(words);
+  gains_ = allocate_device<std::uint64_t>(levels);
+  check(cudaMemset(words_.get(), 0, words * sizeof(std::uint32_t)), "clearing the histogram");
+  std::uint32_t* at = words_.get();
+  const auto take = [&](std::size_t count) {
+    std::uint32_t* table = at;
+    at += count;
+    return table;
+  };
+  tables_.levels = levels;
+  tables_.copies = copies;
+  tables_.counts = take(std::size_t{copies} * levels);
+  std::uint32_t* const ends = take(levels);
+  tables_.bin_ends = ends;
+  tables_.sums = take(levels);
+  tables_.curve = take(levels);
+  tables_.block_sums = take(kDeepScanBlocks);
+  tables_.block_darkest = take(kDeepScanBlocks);
+  tables_.gains = gains_.get();
+  check(cudaMemcpy(ends, bin_ends.data(), levels * sizeof *ends, cudaMemcpyHostToDevice),
+        "uploading the bins");
+}
+
+void DeepChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOrder field_order,
+                        cudaStream_t stream, StageMarks* marks) const {
+  const FormatTraits& t = traits(desc_.format);
+  DeepFrame frame = frame_;
+  frame.interlaced = field_order != FieldOrder::progressive;
+  frame.aligned = true;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(t.planes); ++i) {
+    frame.in[i] = in.data[i];
+    frame.out[i] = out.data[i];
+    frame.in_stride[i] = in.stride[i];
+    frame.out_stride[i] = out.stride[i];
+    frame.aligned = frame.aligned && is_aligned(in.data[i], in.stride[i]) &&
+                    is_aligned(out.data[i], out.stride[i]);
+  }
+  if (t.planes == 2) {
+    // Cr lies behind each Cb.
+    frame.in[2] = frame.in[1] + 2;
+    frame.out[2] = frame.out[1] + 2;
+    frame.in_stride[2] = frame.in_stride[1];
+    frame.out_stride[2] = frame.out_stride[1];
+  }
+  const auto mark = [&](const char* stage) {
+    if (marks != nullptr) marks->mark(stage, stream);
+  };
+  deep_histogram(frame, tables_, multiprocessors_, stream);
+  mark("histogram");
+  deep_curve(tables_, params_.scaler, frame_.form.depth, stream);
+  mark("curve");
+  deep_apply(frame, tables_, multiprocessors_, stream);
+  mark("apply");
+}
+
+}  // namespace equalux::cuda

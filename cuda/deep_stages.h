@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+#include <equalux/params.h>
+
+#include "deep_curve.h"
+
+/// The stages of the deep chain, as its host code calls them. Each enqueues its kernels on `stream`
+/// and throws Error(unavailable) where a launch is refused.
+namespace equalux::cuda {
+
+/// What a cell is: a pixel, or a chroma sample and the luma it covers.
+enum class DeepKind : std::uint8_t { gray, rgb, s420, s422, s444 };
+
+/// A frame as kernels see it; strides in bytes. Planes 1 and 2 are Cb and Cr, also where they lie
+/// in pairs.
+struct DeepFrame {
+  const std::uint8_t* in[3];
+  std::uint8_t* out[3];
+  std::int64_t in_stride[3];
+  std::int64_t out_stride[3];
+  DeepSamples form;
+  DeepKind kind;
+  bool aligned;  ///< every plane and stride is a multiple of 4
+  bool interlaced;
+  std::int32_t width;         ///< luma columns
+  std::int32_t height;        ///< luma rows
+  std::uint32_t columns;      ///< cells of a row
+  std::uint32_t rows;         ///< rows of cells
+  std::int32_t step;          ///< bytes from a chroma sample or a packed pixel to the next
+  std::int32_t color_offset;  ///< packed RGB: bytes to the first colour
+  std::int32_t alpha_offset;  ///< packed RGB: bytes to the copied sample, or -1
+};
+
+/// Values that one block scans.
+inline constexpr std::uint32_t kDeepScanBlock = 1024;
+/// Blocks of a scan over 2^16 values.
+inline constexpr std::uint32_t kDeepScanBlocks = 65536 / kDeepScanBlock;
+/// Values up to which a block counts in shared memory: 12 bits.
+inline constexpr std::uint32_t kDeepSharedLevels = 4096;
+/// Histograms in device memory that blocks take in turn where they count there.
+inline constexpr std::uint32_t kDeepCopies = 8;
+
+/// Memory of the stages, by v. All counts are 0 between frames.
+struct DeepTables {
+  std::uint32_t levels;  ///< M + 1
+  std::uint32_t copies;  ///< histograms in `counts`, one behind the other
+  std::uint32_t* counts;
+  const std::uint32_t* bin_ends;  ///< last_of_bin()
+  std::uint32_t* sums;            ///< cumulative within each kDeepScanBlock
+  std::uint32_t* block_sums;      ///< of each kDeepScanBlock
+  std::uint32_t* block_darkest;   ///< least v with a count in each, or `levels`
+  std::uint32_t* curve;           ///< W
+  std::uint64_t* gains;
+};
+
+/// Adds the frame's values to the counts. `multiprocessors` are the device's.
+void deep_histogram(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,
+                    cudaStream_t stream);
+
+/// Makes W and the gains of the counts, and clears these.
+void deep_curve(const DeepTables& tables, Scaler scaler, std::int32_t depth, cudaStream_t stream);
+
+/// Writes the frame's result.
+void deep_apply(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,
+                cudaStream_t stream);
+
+}  // namespace equalux::cuda

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include <equalux/image.h>
+#include <equalux/params.h>
+
+/// Equalization of more than 8 bits from its definition, in 128-bit integers and with no shared
+/// code.
+namespace equalux::test {
+
+/// Writes the equalized frame to `out`. Any format of 9 to 16 bits. Follows docs/algorithm.md line
+/// by line and is slow.
+void reference_equalize_deep(const EqualizeParams& params, const ConstImageView& in,
+                             const ImageView& out, bool interlaced = false);
+
+/// Formats of 9 to 16 bits a sample.
+[[nodiscard]] std::vector<PixelFormat> deep_formats();
+
+}  // namespace equalux::test
