@@ -48,13 +48,13 @@ struct ClaheFrame {
   YuvWeights weights{};
   int tiles_x = 1;
   int tiles_y = 1;
-  int bands = 1;  ///< blocks that share a tile's counting
+  int bands = 1;                                      ///< blocks that share a tile's counting
   std::array<std::int32_t, kMostTiles + 1> edge_x{};  ///< cells
   std::array<std::int32_t, kMostTiles + 1> edge_y{};
-  const ColumnMix* columns = nullptr;      ///< by pixel, with room for a chunk beyond the last
-  const LineMix* line_mixes = nullptr;     ///< by line
-  TileState* states = nullptr;             ///< by tile, row after row
-  std::uint16_t* levels = nullptr;         ///< curve_level(), 256 by tile
+  const ColumnMix* columns = nullptr;   ///< by pixel, with room for a chunk beyond the last
+  const LineMix* line_mixes = nullptr;  ///< by line
+  TileState* states = nullptr;          ///< by tile, row after row
+  std::uint16_t* levels = nullptr;      ///< curve_level(), 256 by tile
   tone::Frame tone;
 };
 

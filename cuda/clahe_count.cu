@@ -45,13 +45,13 @@ struct PackedCount {
     }
   }
 
-  static __device__ void some(const ClaheFrame& f, int line, int begin, int end,
-                              Counter& counter) {
+  static __device__ void some(const ClaheFrame& f, int line, int begin, int end, Counter& counter) {
     for (int x = begin; x < end; ++x) {
       const std::uint8_t* p =
           row_of(f, 0, line) + static_cast<std::int64_t>(x) * Form::kStep + Form::kFirst;
       std::uint32_t v = p[0];
-      for (int c = 1; c < Form::kColours; ++c) v = max(v, static_cast<std::uint32_t>(p[c]));
+      for (int c = 1; c < Form::kColours; ++c)
+        v = max(v, static_cast<std::uint32_t>(p[c]));
       counter.add(v);
     }
   }
@@ -75,7 +75,8 @@ struct YuvCount {
     if constexpr (Form::kPacked) {
 #pragma unroll
       for (int c = 0; c < kCells; ++c)
-        above[c] = above_luma(f, byte_of(luma[0], Form::cb_at(c)), byte_of(luma[0], Form::cr_at(c)));
+        above[c] =
+            above_luma(f, byte_of(luma[0], Form::cb_at(c)), byte_of(luma[0], Form::cr_at(c)));
     } else {
       constexpr int kChromaBytes = kCells * Form::kChromaStep;
       const int at = x / Form::kColumns * Form::kChromaStep;
@@ -102,8 +103,7 @@ struct YuvCount {
     if (Form::kRows == 2 && rows.both) count_row(luma[1]);
   }
 
-  static __device__ void some(const ClaheFrame& f, int line, int begin, int end,
-                              Counter& counter) {
+  static __device__ void some(const ClaheFrame& f, int line, int begin, int end, Counter& counter) {
     const LineRows rows(f, line, Form::kRows);
     for (int x = begin; x < end; ++x) {
       const int c = x / Form::kColumns;
@@ -136,10 +136,11 @@ struct CountOf<PackedForm<kBytes, kColor>> {
 };
 
 /// A block counts one band of a tile's lines, thread by thread group after group of a line, line
-/// after line. Groups lie at whole multiples of their columns in the frame, so that they are aligned
-/// whatever the tile; the tile has the first and the last only in part.
+/// after line. Groups lie at whole multiples of their columns in the frame, so that they are
+/// aligned whatever the tile; the tile has the first and the last only in part.
 template <typename Form>
-__global__ void __launch_bounds__(kThreads) clahe_count_kernel(const __grid_constant__ ClaheFrame f) {
+__global__ void __launch_bounds__(kThreads)
+    clahe_count_kernel(const __grid_constant__ ClaheFrame f) {
   using Count = typename CountOf<Form>::Type;
   __shared__ __align__(16) std::uint8_t table[kTableBytes];
   const int thread = static_cast<int>(threadIdx.x);

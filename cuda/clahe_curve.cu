@@ -17,14 +17,16 @@ __device__ __forceinline__ std::uint32_t running_sum(std::uint32_t x, std::uint3
   std::uint32_t sum = warp_sum_before(x) + x;
   if (threadIdx.x % kLanes == kLanes - 1) warp_sums[warp] = sum;
   __syncthreads();
-  for (unsigned w = 0; w < warp; ++w) sum += warp_sums[w];
+  for (unsigned w = 0; w < warp; ++w)
+    sum += warp_sums[w];
   return sum;
 }
 
 /// A block a tile, which is the block's second coordinate: limited_curve.cuh has the block at first
 /// coordinate 0 keep the history. What the frames before tell of the curve is found while the tiles
 /// are still being counted.
-__global__ void __launch_bounds__(kThreads) clahe_curve_kernel(const __grid_constant__ ClaheFrame f) {
+__global__ void __launch_bounds__(kThreads)
+    clahe_curve_kernel(const __grid_constant__ ClaheFrame f) {
   __shared__ CurveSteps steps;
   __shared__ CurveState state;
   __shared__ std::uint32_t cdf[256];
@@ -56,8 +58,8 @@ __global__ void __launch_bounds__(kThreads) clahe_curve_kernel(const __grid_cons
   if (thread == kThreads - 1) state.per_pixel = tone::kWhole / static_cast<double>(sum);
   __syncthreads();
   finish_curve<kThreads>(kept.history, last_of_bin, cdf, steps, state);
-  f.levels[256 * tile + thread] =
-      static_cast<std::uint16_t>(tiles::curve_level(thread, thread <= state.max_value ? cdf[thread] : 0));
+  const std::uint32_t curve = thread <= state.max_value ? cdf[thread] : 0;
+  f.levels[256 * tile + thread] = static_cast<std::uint16_t>(tiles::curve_level(thread, curve));
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ std::vector<cuda::LineMix> line_mixes(const TileAxis& rows, int lines) {
   std::vector<cuda::LineMix> mixes;
   for (int line = 0; line < lines; ++line) {
     const auto at = static_cast<std::size_t>(line);
-    mixes.push_back({rows.first[at], static_cast<std::uint8_t>(rows.second(line)),
-                     rows.weight[at]});
+    mixes.push_back(
+        {rows.first[at], static_cast<std::uint8_t>(rows.second(line)), rows.weight[at]});
   }
   return mixes;
 }
@@ -75,9 +75,7 @@ class CudaClaheFilter final : public Filter {
     if (device_ != kCurrentContext) static_cast<void>(cudaSetDevice(device_));
   }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return has_byte_samples(format);
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return has_byte_samples(format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
@@ -89,9 +87,9 @@ class CudaClaheFilter final : public Filter {
     desc_ = input;
     describe(input);
     const CellCount cells = cells_of(input);
-    columns_ = upload(column_mixes(TileAxis(params_.tiles_x, cells.columns), frame_.cell_columns,
-                                   input.width),
-                      "uploading the columns' mixes");
+    columns_ = upload(
+        column_mixes(TileAxis(params_.tiles_x, cells.columns), frame_.cell_columns, input.width),
+        "uploading the columns' mixes");
     lines_ = upload(line_mixes(TileAxis(params_.tiles_y, cells.rows), cells.rows),
                     "uploading the lines' mixes");
     const auto tiles = static_cast<std::size_t>(tile_count());
@@ -140,7 +138,8 @@ class CudaClaheFilter final : public Filter {
   [[nodiscard]] std::string save() const override {
     if (!states_) return "{}";
     std::vector<tone::History> histories;
-    for (const TileState& state : states()) histories.push_back(state.history);
+    for (const TileState& state : states())
+      histories.push_back(state.history);
     return save_tiles(params_, control_, histories, frame_.weights.luma_max);
   }
 
@@ -186,8 +185,7 @@ class CudaClaheFilter final : public Filter {
     frame_.height = desc.height;
     frame_.lines = cells.rows;
     frame_.cell_columns = 1 << t.chroma_shift_x;
-    frame_.weights =
-        yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
+    frame_.weights = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
     frame_.tiles_x = params_.tiles_x;
     frame_.tiles_y = params_.tiles_y;
     const auto copy_edges = [](const TileAxis& axis, auto& edges) {

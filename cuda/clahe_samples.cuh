@@ -9,8 +9,8 @@
 /// where they are aligned, single samples elsewhere.
 namespace equalux::cuda {
 
-/// A kernel that waits for the results before it, then lets the next one start. So that one may read
-/// what kernels before this wrote, ahead of its own wait.
+/// A kernel that waits for the results before it, then lets the next one start. So that one may,
+/// ahead of its own wait, read what kernels before this wrote.
 __device__ __forceinline__ void wait_then_release() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
@@ -109,24 +109,35 @@ __device__ __forceinline__ std::uint8_t* out_row_of(const ClaheFrame& f, int pla
 template <typename Work>
 void for_form(PixelFormat format, const Work& work) {
   switch (format) {
-    case PixelFormat::gray8: return work(PackedForm<1>{});
+    case PixelFormat::gray8:
+      return work(PackedForm<1>{});
     case PixelFormat::rgb:
-    case PixelFormat::bgr: return work(PackedForm<3>{});
+    case PixelFormat::bgr:
+      return work(PackedForm<3>{});
     case PixelFormat::rgbx:
     case PixelFormat::bgrx:
     case PixelFormat::rgba:
-    case PixelFormat::bgra: return work(PackedForm<4, 0>{});
+    case PixelFormat::bgra:
+      return work(PackedForm<4, 0>{});
     case PixelFormat::xrgb:
     case PixelFormat::xbgr:
     case PixelFormat::argb:
-    case PixelFormat::abgr: return work(PackedForm<4, 1>{});
-    case PixelFormat::nv12: return work(YuvForm<PixelFormat::nv12>{});
-    case PixelFormat::i420: return work(YuvForm<PixelFormat::i420>{});
-    case PixelFormat::yuy2: return work(YuvForm<PixelFormat::yuy2>{});
-    case PixelFormat::uyvy: return work(YuvForm<PixelFormat::uyvy>{});
-    case PixelFormat::y42b: return work(YuvForm<PixelFormat::y42b>{});
-    case PixelFormat::y444: return work(YuvForm<PixelFormat::y444>{});
-    default: return;  // not of 8 bits, which the filter does not take
+    case PixelFormat::abgr:
+      return work(PackedForm<4, 1>{});
+    case PixelFormat::nv12:
+      return work(YuvForm<PixelFormat::nv12>{});
+    case PixelFormat::i420:
+      return work(YuvForm<PixelFormat::i420>{});
+    case PixelFormat::yuy2:
+      return work(YuvForm<PixelFormat::yuy2>{});
+    case PixelFormat::uyvy:
+      return work(YuvForm<PixelFormat::uyvy>{});
+    case PixelFormat::y42b:
+      return work(YuvForm<PixelFormat::y42b>{});
+    case PixelFormat::y444:
+      return work(YuvForm<PixelFormat::y444>{});
+    default:
+      return;  // not of 8 bits, which the filter does not take
   }
 }
 

@@ -12,7 +12,9 @@ namespace {
 
 using Clauses = std::vector<std::string>;
 
-std::string text(int x, int y) { return std::to_string(x) + "," + std::to_string(y); }
+std::string text(int x, int y) {
+  return std::to_string(x) + "," + std::to_string(y);
+}
 
 void read_tiles(ClaheParams& params, std::string_view value) {
   const std::vector<std::string_view> parts = split(value, ',');

@@ -29,8 +29,9 @@ EQUALUX_HD std::int32_t mix_rows(std::int32_t above_level, std::int32_t below_le
   return above_level + (((below_level - above_level) * below + kWhole / 2) >> 8);
 }
 
-/// Twice the weighted sum of the mixes left and right, plus 1: odd and below 2^23. So the value that
-/// it stands for never lies half-way between two levels, which is what lets the gain be a float.
+/// Twice the weighted sum of the mixes left and right, plus 1: odd and below 2^23. So the value
+/// that it stands for never lies half-way between two levels, which is what lets the gain be a
+/// float.
 EQUALUX_HD std::int32_t gain_numerator(std::int32_t left, std::int32_t right,
                                        std::int32_t of_right) {
   return 2 * (left * kWhole + (right - left) * of_right) + 1;

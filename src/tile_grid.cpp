@@ -22,7 +22,8 @@ TileAxis::TileAxis(int tile_count, int cells) : tiles(tile_count) {
   };
   int tile = 0;
   for (int cell = 0; cell < cells; ++cell) {
-    while (tile + 1 < tiles && middle(tile + 1) <= 2 * cell) ++tile;
+    while (tile + 1 < tiles && middle(tile + 1) <= 2 * cell)
+      ++tile;
     const int past = 2 * cell - middle(tile);
     const int way = tile + 1 < tiles ? middle(tile + 1) - middle(tile) : 1;
     const bool between = past > 0 && tile + 1 < tiles;

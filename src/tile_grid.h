@@ -8,8 +8,8 @@
 /// How a frame is divided into tiles, and which of them a pixel is mixed from.
 ///
 /// All is counted in cells: the luma samples that share a chroma sample, or single pixels where
-/// there is no chroma. So chroma never meets a border within what it covers. A row of cells of 4:2:0
-/// is two rows of luma, of one field where the frame is interlaced.
+/// there is no chroma. So chroma never meets a border within what it covers. A row of cells of
+/// 4:2:0 is two rows of luma, of one field where the frame is interlaced.
 namespace equalux {
 
 struct CellCount {
@@ -30,8 +30,8 @@ struct TileAxis {
 
   int tiles = 0;
   std::vector<int> edge;
-  std::vector<std::uint8_t> first;    ///< by cell
-  std::vector<std::uint8_t> weight;   ///< by cell
+  std::vector<std::uint8_t> first;   ///< by cell
+  std::vector<std::uint8_t> weight;  ///< by cell
 };
 
 /// Neighbouring columns of cells that are mixed from the same two tile columns; `begin` and `end`

@@ -17,9 +17,8 @@ std::string save_tiles(const ClaheParams& params, const tone::Control& control,
   nlohmann::json curves = nlohmann::json::array();
   for (const tone::History& history : histories)
     curves.push_back(nlohmann::json::parse(control.save(history, max_value)));
-  return nlohmann::json{{"version", kStateVersion},
-                        {"tiles", {params.tiles_x, params.tiles_y}},
-                        {"curves", curves}}
+  return nlohmann::json{
+      {"version", kStateVersion}, {"tiles", {params.tiles_x, params.tiles_y}}, {"curves", curves}}
       .dump();
 }
 

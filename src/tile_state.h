@@ -10,10 +10,10 @@
 
 /// The temporal state of all tiles as JSON text, the same for both backends.
 ///
-/// Every tile finds cuts for itself. At a hard cut nearly all of them do. Where one doesn't, what it
-/// shows did not change, and its curve need not either; and where something fills one tile at once,
-/// only that tile's curve has nothing to do with what it shows any more: the others, of the same
-/// scene as before, would jump without a reason.
+/// Every tile finds cuts for itself. At a hard cut nearly all of them do. Where one doesn't, what
+/// it shows did not change, and its curve need not either; and where something fills one tile at
+/// once, only that tile's curve has nothing to do with what it shows any more: the others, of the
+/// same scene as before, would jump without a reason.
 namespace equalux {
 
 /// "{}" without a time constant. `histories` are row after row, `control` is what all tiles share.

@@ -1,11 +1,9 @@
-#include <equalux/clahe.h>
-
 #include <cmath>
 
+#include <equalux/clahe.h>
+#include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <equalux/error.h>
 
 #include "cpu/clahe_chain.h"
 #include "support/moving_frames.h"
@@ -86,14 +84,13 @@ TEST_P(ClaheTargets, EveryFormatAndContentEqualsTheDefinition) {
 
 TEST_P(ClaheTargets, EverySizeStrideAndFieldOrder) {
   RowExecutor two(2);
-  const std::vector<std::pair<int, int>> sizes{{1, 1},  {1, 7},  {7, 1},   {2, 2},   {3, 3},
-                                               {5, 6},  {64, 4}, {65, 10}, {129, 11}, {257, 6}};
+  const std::vector<std::pair<int, int>> sizes{{1, 1}, {1, 7},  {7, 1},   {2, 2},    {3, 3},
+                                               {5, 6}, {64, 4}, {65, 10}, {129, 11}, {257, 6}};
   for (const PixelFormat format : byte_formats()) {
     for (const auto& [width, height] : sizes) {
       const CellCount cells = cells_of({format, width, height});
       for (const int padding : {0, 29}) {
-        const ClaheParams params =
-            with_tiles(std::min(cells.columns, 3), std::min(cells.rows, 2));
+        const ClaheParams params = with_tiles(std::min(cells.columns, 3), std::min(cells.rows, 2));
         expect_exact(kernels(), two, params, {format, width, height}, Content::noise, padding,
                      padding != 0);
       }

@@ -2,9 +2,8 @@
 #include <random>
 #include <string>
 
-#include <gtest/gtest.h>
-
 #include <equalux/clahe.h>
+#include <gtest/gtest.h>
 
 #include "check.h"
 #include "handles.h"
@@ -67,12 +66,14 @@ TEST_F(CudaClahe, EveryFormatContentAndRange) {
 }
 
 TEST_F(CudaClahe, EverySizeOffsetStrideAndFieldOrder) {
-  const std::vector<std::pair<int, int>> sizes{{1, 1},  {1, 9},   {9, 1},    {2, 2},   {3, 3},
-                                               {5, 6},  {31, 17}, {64, 4},   {65, 10}, {513, 11},
-                                               {1537, 6}};
-  const std::vector<test::FilterLayout> layouts{
-      {{0, 0, true}, {0, 0, true}}, {{0, 48, true}, {0, 16, true}}, {{1, 3}, {7, 5}},
-      {{16, 0, true, true}, {32, 0, true, true}}, {{0, 0, true}, {3, 1}}};
+  const std::vector<std::pair<int, int>> sizes{{1, 1},   {1, 9},    {9, 1},   {2, 2},
+                                               {3, 3},   {5, 6},    {31, 17}, {64, 4},
+                                               {65, 10}, {513, 11}, {1537, 6}};
+  const std::vector<test::FilterLayout> layouts{{{0, 0, true}, {0, 0, true}},
+                                                {{0, 48, true}, {0, 16, true}},
+                                                {{1, 3}, {7, 5}},
+                                                {{16, 0, true, true}, {32, 0, true, true}},
+                                                {{0, 0, true}, {3, 1}}};
   for (const PixelFormat format : byte_formats()) {
     for (const auto& [width, height] : sizes) {
       const ImageDesc desc{format, width, height};
@@ -153,7 +154,8 @@ class Pair {
   }
 
   void expect_same(int frames) {
-    for (int i = 0; i < frames; ++i) ASSERT_EQ(step(), 0U) << "frame " << number_ - 1;
+    for (int i = 0; i < frames; ++i)
+      ASSERT_EQ(step(), 0U) << "frame " << number_ - 1;
     EXPECT_EQ(cpu_->save(), cuda_->save());
   }
 

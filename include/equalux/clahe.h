@@ -19,7 +19,7 @@ inline constexpr int kMostTiles = 16;
 
 /// Parameters of adaptive equalization.
 struct ClaheParams {
-  int tiles_x = 8;  ///< 1 to kMostTiles, and at most the frame's columns (of chroma, where it has any)
+  int tiles_x = 8;  ///< 1 to kMostTiles, and at most the frame's columns, of chroma if it has any
   int tiles_y = 8;  ///< the same for rows
   /// What the curve of each tile obeys. Its bins must be 0, its chain fused and its knobs empty.
   EqualizeParams curve = default_curve();

@@ -11,8 +11,9 @@ namespace {
 
 /// Pieces of counting for each thread: enough that none waits long for the last.
 constexpr int kBandsPerThread = 4;
-/// Lines that are counted of one tile before it is the next one's turn: enough that a tile's counters
-/// are not fetched anew for each, and few enough that what is prefetched for the next stays near.
+/// Lines that are counted of one tile before it is the next one's turn: enough that a tile's
+/// counters are not fetched anew for each, and few enough that what is prefetched for the next
+/// stays near.
 constexpr int kLinesAtATime = 8;
 
 }  // namespace
@@ -20,8 +21,8 @@ constexpr int kLinesAtATime = 8;
 /// What one thread owns.
 struct ClaheChain::Scratch {
   std::vector<SingleTables> tables;  // by tile column; 0 between bands
-  std::vector<MixedLevels> mixed;  // by tile column, of the line at hand
-  int mixed_row = -1;              // the tile row and weight that they are mixed of; -1 = none
+  std::vector<MixedLevels> mixed;    // by tile column, of the line at hand
+  int mixed_row = -1;                // the tile row and weight that they are mixed of; -1 = none
   int mixed_weight = 0;
   // Rows of planes: unpacked input, or output on its way past the caches.
   std::vector<std::uint8_t> luma[2];
@@ -70,8 +71,8 @@ void ClaheChain::configure(const ImageDesc& desc) {
     auto scratch = std::make_unique<Scratch>();
     scratch->tables.resize(static_cast<std::size_t>(params_.tiles_x));
     scratch->mixed.resize(static_cast<std::size_t>(params_.tiles_x));
-    for (auto* plane : {&scratch->luma[0], &scratch->luma[1], &scratch->cb, &scratch->cr,
-                        &scratch->chroma}) {
+    for (auto* plane :
+         {&scratch->luma[0], &scratch->luma[1], &scratch->cb, &scratch->cr, &scratch->chroma}) {
       plane->resize(row);
     }
     scratch_.push_back(std::move(scratch));
@@ -99,8 +100,8 @@ void ClaheChain::order_weights() {
   spans_ = spans.spans;
   weights_at_.clear();
   weights_.clear();
-  const WeightOrder order = traits(desc_.format).step[0] == 3 ? WeightOrder::packed3
-                                                              : WeightOrder::others;
+  const WeightOrder order =
+      traits(desc_.format).step[0] == 3 ? WeightOrder::packed3 : WeightOrder::others;
   std::vector<std::uint16_t> of_right;
   for (const TileSpan& span : spans_) {
     of_right.clear();
@@ -119,8 +120,7 @@ void ClaheChain::process(const ConstImageView& in, const ImageView& out,
                          const FrameContext& context) {
   StageClock clock(context.timings);
   interlaced_ = context.field_order != FieldOrder::progressive;
-  const Job job{this, in, out,
-                in.data[0] != out.data[0] && tight_bytes(desc_) > kStreamingBytes};
+  const Job job{this, in, out, in.data[0] != out.data[0] && tight_bytes(desc_) > kStreamingBytes};
   executor_.for_rows(static_cast<int>(bands_.size()), [&job](int begin, int end, int slot) {
     ClaheChain& chain = *job.chain;
     for (int i = begin; i < end; ++i) {
@@ -131,10 +131,12 @@ void ClaheChain::process(const ConstImageView& in, const ImageView& out,
   clock.lap("histogram");
   const tone::Frame frame = control_.next(context);
   executor_.for_rows(static_cast<int>(makers_.size()), [this, &frame](int begin, int end, int) {
-    for (int tile = begin; tile < end; ++tile) make_curve(tile, frame);
+    for (int tile = begin; tile < end; ++tile)
+      make_curve(tile, frame);
   });
   clock.lap("curve");
-  for (const auto& scratch : scratch_) scratch->mixed_row = -1;
+  for (const auto& scratch : scratch_)
+    scratch->mixed_row = -1;
   executor_.for_rows(cells_.rows, [&job](int begin, int end, int slot) {
     ClaheChain& chain = *job.chain;
     for (int line = begin; line < end; ++line) {
@@ -147,7 +149,8 @@ void ClaheChain::process(const ConstImageView& in, const ImageView& out,
 
 std::string ClaheChain::save() const {
   std::vector<tone::History> histories;
-  for (const CurveMaker& maker : makers_) histories.push_back(maker.history());
+  for (const CurveMaker& maker : makers_)
+    histories.push_back(maker.history());
   return save_tiles(params_, control_, histories, yuv_.luma_max);
 }
 
@@ -187,7 +190,8 @@ YuvRowIn ClaheChain::yuv_cells(const ConstImageView& in, int line, TileSpan cell
       return {{luma, nullptr}, cb, cr};
     }
     default:
-      return {{in.row(0, rows.first) + x, in.row(0, rows.second) + x}, in.row(1, line) + at,
+      return {{in.row(0, rows.first) + x, in.row(0, rows.second) + x},
+              in.row(1, line) + at,
               in.row(2, line) + at};
   }
 }
@@ -208,7 +212,8 @@ YuvRowIn ClaheChain::yuv_bytes(const ConstImageView& in, int line, TileSpan cell
       const std::uint8_t* first = in.row(1, line) + 2 * at;
       return {luma.luma, first, first + n};
     }
-    default: return {luma.luma, in.row(1, line) + at, in.row(2, line) + at};
+    default:
+      return {luma.luma, in.row(1, line) + at, in.row(2, line) + at};
   }
 }
 
@@ -232,12 +237,17 @@ void ClaheChain::count_cells(const ConstImageView& in, int line, TileSpan cells,
     return;
   }
   const std::uint8_t* row = in.row(0, line) + std::ptrdiff_t{first} * t.step[0];
-  const std::uint8_t* ahead =
-      in.row(0, next_line) + std::ptrdiff_t{next_cells.begin} * t.step[0];
+  const std::uint8_t* ahead = in.row(0, next_line) + std::ptrdiff_t{next_cells.begin} * t.step[0];
   switch (t.step[0]) {
-    case 1: kernels_.count_gray(row, n, ahead, counters); break;
-    case 3: kernels_.count_rgb3(row, n, ahead, counters); break;
-    default: kernels_.count_rgb4(row, n, t.color_offset, ahead, counters); break;
+    case 1:
+      kernels_.count_gray(row, n, ahead, counters);
+      break;
+    case 3:
+      kernels_.count_rgb3(row, n, ahead, counters);
+      break;
+    default:
+      kernels_.count_rgb4(row, n, t.color_offset, ahead, counters);
+      break;
   }
 }
 
@@ -265,7 +275,8 @@ void ClaheChain::make_curve(int tile, const tone::Frame& frame) {
   const auto column = static_cast<std::size_t>(tile % columns_.tiles);
   for (const Band& band : bands_) {
     if (band.tile_row != tile / columns_.tiles) continue;
-    for (std::size_t v = 0; v < counts.size(); ++v) counts[v] += band.counts[column][v];
+    for (std::size_t v = 0; v < counts.size(); ++v)
+      counts[v] += band.counts[column][v];
   }
   const CurveTable& curve = makers_[static_cast<std::size_t>(tile)].make(counts, frame);
   TileLevels& levels = levels_[static_cast<std::size_t>(tile)];
@@ -309,8 +320,12 @@ void ClaheChain::apply_packed(const Job& job, int line, Scratch& scratch) const 
     const auto n = static_cast<std::size_t>(span.end - span.begin);
     const std::ptrdiff_t at = std::ptrdiff_t{span.begin} * t.step[0];
     switch (t.step[0]) {
-      case 1: kernels.apply_gray(left, right, weights, in + at, n, out + at); break;
-      case 3: kernels.apply_rgb3(left, right, weights, in + at, n, out + at); break;
+      case 1:
+        kernels.apply_gray(left, right, weights, in + at, n, out + at);
+        break;
+      case 3:
+        kernels.apply_rgb3(left, right, weights, in + at, n, out + at);
+        break;
       default:
         kernels.apply_rgb4(left, right, weights, in + at, n, t.color_offset, out + at);
         break;
@@ -357,7 +372,8 @@ void ClaheChain::apply_yuv(const Job& job, int line, Scratch& scratch) const {
   const TileKernels& kernels = kernels_.tiles;
   const auto width = static_cast<std::size_t>(desc_.width);
   kernels.stream_row(out.luma[0], width, job.out.row(0, rows.first));
-  if (rows.second != rows.first) kernels.stream_row(out.luma[1], width, job.out.row(0, rows.second));
+  if (rows.second != rows.first)
+    kernels.stream_row(out.luma[1], width, job.out.row(0, rows.second));
   kernels.stream_row(out.cb, pairs, job.out.row(1, line));
   kernels.stream_row(out.cr, pairs, job.out.row(2, line));
 }

@@ -75,8 +75,8 @@ class ClaheChain {
   std::vector<std::size_t> weights_at_;  // by span
   std::vector<std::uint32_t> weights_;   // of all spans, as the kernels want them
   std::vector<Band> bands_;
-  std::vector<CurveMaker> makers_;       // by tile, row after row
-  std::vector<TileLevels> levels_;       // by tile
+  std::vector<CurveMaker> makers_;                 // by tile, row after row
+  std::vector<TileLevels> levels_;                 // by tile
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
   tone::Control control_;
 };

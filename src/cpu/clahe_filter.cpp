@@ -12,9 +12,7 @@ class CpuClaheFilter final : public Filter {
   CpuClaheFilter(const ClaheParams& params, const CpuOptions& options)
       : params_(params), executor_(options.threads), chain_(params, executor_, row_kernels()) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return has_byte_samples(format);
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return has_byte_samples(format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);

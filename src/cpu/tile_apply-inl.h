@@ -1,4 +1,5 @@
-// The loops of tile_rows.h; included by fused_rows-inl.h, whose parts they use, once for each target.
+// The loops of tile_rows.h; included by fused_rows-inl.h, whose parts they use, once for each
+// target.
 #if defined(EQUALUX_TILE_APPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_TILE_APPLY_INL_H
 #undef EQUALUX_TILE_APPLY_INL_H
@@ -13,7 +14,9 @@ namespace equalux {
 namespace HWY_NAMESPACE {
 
 /// Without fma, or with quotients that are not rounded to nearest: plain C++.
-TileKernels tile_kernels() { return scalar_tile_kernels(); }
+TileKernels tile_kernels() {
+  return scalar_tile_kernels();
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace equalux
@@ -25,7 +28,8 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// mix_rows() of a vector of levels. The weight is a fraction of 2^15, with which this rounds alike.
+/// mix_rows() of a vector of levels. The weight is a fraction of 2^15, with which this rounds
+/// alike.
 HWY_INLINE VI16 mix_levels(const std::uint16_t* above, const std::uint16_t* below, VI16 weight) {
   const D16 d;
   const VI16 a = hn::BitCast(DI16(), hn::Load(d, above));
@@ -38,7 +42,8 @@ HWY_INLINE VI16 mix_levels(const std::uint16_t* above, const std::uint16_t* belo
 struct SecondBytes {
   alignas(64) std::uint8_t index[64];
   constexpr explicit SecondBytes(int first) : index{} {
-    for (int i = 0; i < 64; ++i) index[i] = static_cast<std::uint8_t>(2 * i + first);
+    for (int i = 0; i < 64; ++i)
+      index[i] = static_cast<std::uint8_t>(2 * i + first);
   }
 };
 constexpr SecondBytes kEvenBytes(0);
@@ -53,10 +58,10 @@ void mix(const TileLevels& above, const TileLevels& below, int of_below, MixedLe
     const VI16 second = mix_levels(above.level + v + kLanes, below.level + v + kLanes, weight);
 #if HWY_TARGET == HWY_AVX3_DL
     // Low bytes, then high bytes.
-    const __m512i low = _mm512_permutex2var_epi8(
-        first.raw, _mm512_load_si512(kEvenBytes.index), second.raw);
-    const __m512i high = _mm512_permutex2var_epi8(
-        first.raw, _mm512_load_si512(kOddBytes.index), second.raw);
+    const __m512i low =
+        _mm512_permutex2var_epi8(first.raw, _mm512_load_si512(kEvenBytes.index), second.raw);
+    const __m512i high =
+        _mm512_permutex2var_epi8(first.raw, _mm512_load_si512(kOddBytes.index), second.raw);
     _mm512_store_si512(mixed.bytes + v, low);
     _mm512_store_si512(mixed.bytes + 256 + v, high);
 #else
@@ -75,8 +80,7 @@ void order_weights(WeightOrder order, const std::uint16_t* of_right, std::size_t
   const bool in_a_row = order == WeightOrder::packed3 && HWY_TARGET == HWY_AVX3_DL;
   for (std::size_t i = 0; i < (n + kBytes - 1) / kBytes * kBytes; ++i) {
     const std::size_t within = i % kBytes;
-    const std::size_t pixel =
-        in_a_row ? i : i - within + within % kLanes * 4 + within / kLanes;
+    const std::size_t pixel = in_a_row ? i : i - within + within % kLanes * 4 + within / kLanes;
     const std::uint32_t weight = of_right[std::min(pixel, n - 1)];
     weights[i] = 2 * (tiles::kWhole - weight) | (2 * weight) << 16;
   }
@@ -144,11 +148,11 @@ class SpanGains {
     const auto values = [](__m128i sixteen) HWY_ATTR {
       return VF{_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(sixteen))};
     };
-    return gains(levels_.of_triples(v),
-                 {values(_mm512_castsi512_si128(x.raw)), values(_mm512_extracti32x4_epi32(x.raw, 1)),
-                  values(_mm512_extracti32x4_epi32(x.raw, 2)),
-                  values(_mm512_extracti32x4_epi32(x.raw, 3))},
-                 weights);
+    return gains(
+        levels_.of_triples(v),
+        {values(_mm512_castsi512_si128(x.raw)), values(_mm512_extracti32x4_epi32(x.raw, 1)),
+         values(_mm512_extracti32x4_epi32(x.raw, 2)), values(_mm512_extracti32x4_epi32(x.raw, 3))},
+        weights);
 #else
     return gains(v, weights);
 #endif
@@ -216,8 +220,8 @@ void apply_tile_rgb3(const MixedLevels& left, const MixedLevels& right,
 }
 
 void apply_tile_rgb4(const MixedLevels& left, const MixedLevels& right,
-                     const std::uint32_t* weights, const std::uint8_t* in, std::size_t n,
-                     int color, std::uint8_t* out) {
+                     const std::uint32_t* weights, const std::uint8_t* in, std::size_t n, int color,
+                     std::uint8_t* out) {
   const D8 d;
   const SpanGains span(left, right);
   for_weighted<4>(
@@ -259,7 +263,8 @@ HWY_INLINE void apply_tile_cells(const YuvVectors<kCovered<kRows, kShared>>& k,
     cr.part[i] = scale_chroma(ready.chroma.part[i].w, total[i]).code;
   }
   write_planes<Stores::cached>(cb, cr, out);
-  for (std::size_t r = 0; r < kRows; ++r) hn::StoreU(luma[r], d, out.luma[r]);
+  for (std::size_t r = 0; r < kRows; ++r)
+    hn::StoreU(luma[r], d, out.luma[r]);
 }
 
 template <std::size_t kRows, bool kShared>
@@ -271,14 +276,16 @@ void apply_tile_lines(const YuvWeights& yuv, const MixedLevels& left, const Mixe
   std::size_t i = 0;
   for (; i + kBytes <= n; i += kBytes) {
     const YuvRowIn from = advance(in, i, kShared);
-    for (std::size_t r = 0; r < kRows; ++r) prefetch_ahead(from.luma[r], kBytes);
+    for (std::size_t r = 0; r < kRows; ++r)
+      prefetch_ahead(from.luma[r], kBytes);
     apply_tile_cells<kRows, kShared>(k, {span, weights + i}, from, advance(out, i, kShared));
   }
   if (i == n) return;
   Tail<kRows, kShared> tail(advance(in, i, kShared), n - i);
   apply_tile_cells<kRows, kShared>(k, {span, weights + i}, tail.in(), tail.out());
   const YuvRowOut rest = advance(out, i, kShared);
-  for (std::size_t r = 0; r < kRows; ++r) std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
+  for (std::size_t r = 0; r < kRows; ++r)
+    std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
   std::memcpy(rest.cb, tail.cb, tail.samples);
   std::memcpy(rest.cr, tail.cr, tail.samples);
 }
@@ -304,19 +311,16 @@ void stream_row(const std::uint8_t* in, std::size_t bytes, std::uint8_t* out) {
     const std::size_t past = reinterpret_cast<std::uintptr_t>(out) % kBytes;
     std::size_t i = std::min(past == 0 ? 0 : kBytes - past, bytes);
     std::memcpy(out, in, i);
-    for (; i + kBytes <= bytes; i += kBytes) hn::Stream(hn::LoadU(d, in + i), d, out + i);
+    for (; i + kBytes <= bytes; i += kBytes)
+      hn::Stream(hn::LoadU(d, in + i), d, out + i);
     std::memcpy(out + i, in + i, bytes - i);
   }
 }
 
 TileKernels tile_kernels() {
-  return {mix,
-          order_weights,
-          apply_tile_gray,
-          apply_tile_rgb3,
-          apply_tile_rgb4,
-          apply_tile_yuv,
-          stream_row};
+  return {
+      mix,       order_weights, apply_tile_gray, apply_tile_rgb3, apply_tile_rgb4, apply_tile_yuv,
+      stream_row};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -16,7 +16,7 @@ using YuvRowIn = YuvRow<const std::uint8_t>;
 using YuvRowOut = YuvRow<std::uint8_t>;
 enum class YuvLayout : std::uint8_t;
 
-/// The curve of a tile, curve_level() by v, or a mix of two.
+/// The curve of a tile: curve_level() by v.
 struct TileLevels {
   alignas(64) std::uint16_t level[256];
 };
@@ -47,8 +47,8 @@ struct TileKernels {
                      const std::uint32_t* weights, const std::uint8_t* in, std::size_t n,
                      std::uint8_t* out);
   void (*apply_rgb4)(const MixedLevels& left, const MixedLevels& right,
-                     const std::uint32_t* weights, const std::uint8_t* in, std::size_t n,
-                     int color, std::uint8_t* out);
+                     const std::uint32_t* weights, const std::uint8_t* in, std::size_t n, int color,
+                     std::uint8_t* out);
   void (*apply_yuv)(YuvLayout layout, const YuvWeights& yuv, const MixedLevels& left,
                     const MixedLevels& right, const std::uint32_t* weights, const YuvRowIn& in,
                     std::size_t n, const YuvRowOut& out);
@@ -58,7 +58,9 @@ struct TileKernels {
 };
 
 /// Numbers that the weights of n pixels take, the same for every target: whole vectors.
-[[nodiscard]] constexpr std::size_t weight_room(std::size_t n) { return (n + 63) / 64 * 64; }
+[[nodiscard]] constexpr std::size_t weight_room(std::size_t n) {
+  return (n + 63) / 64 * 64;
+}
 
 [[nodiscard]] const TileKernels& scalar_tile_kernels();
 

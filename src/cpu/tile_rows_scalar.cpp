@@ -1,16 +1,17 @@
-#include "cpu/tile_rows.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "cpu/fused_rows.h"
+#include "cpu/tile_rows.h"
 #include "tile_curves.h"
 
 namespace equalux {
 namespace {
 
-std::uint8_t byte(std::int32_t value) { return static_cast<std::uint8_t>(value); }
+std::uint8_t byte(std::int32_t value) {
+  return static_cast<std::uint8_t>(value);
+}
 
 std::int32_t level_of(const MixedLevels& mixed, std::int32_t v) {
   std::uint16_t level;
@@ -20,8 +21,8 @@ std::int32_t level_of(const MixedLevels& mixed, std::int32_t v) {
 
 void mix(const TileLevels& above, const TileLevels& below, int of_below, MixedLevels& mixed) {
   for (std::size_t v = 0; v < 256; ++v) {
-    const auto level = static_cast<std::uint16_t>(
-        tiles::mix_rows(above.level[v], below.level[v], of_below));
+    const auto level =
+        static_cast<std::uint16_t>(tiles::mix_rows(above.level[v], below.level[v], of_below));
     std::memcpy(mixed.bytes + 2 * v, &level, sizeof level);
   }
 }
@@ -38,8 +39,8 @@ struct Gains {
   const std::uint32_t* weights;
 
   float operator()(std::int32_t v, std::size_t pixel) const {
-    const std::int32_t numerator = tiles::gain_numerator(
-        level_of(left, v), level_of(right, v), static_cast<std::int32_t>(weights[pixel]));
+    const std::int32_t numerator = tiles::gain_numerator(level_of(left, v), level_of(right, v),
+                                                         static_cast<std::int32_t>(weights[pixel]));
     return tiles::gain_of(numerator, tiles::gain_inverse(v));
   }
 };
@@ -47,7 +48,8 @@ struct Gains {
 void apply_gray(const MixedLevels& left, const MixedLevels& right, const std::uint32_t* weights,
                 const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
   const Gains gains{left, right, weights};
-  for (std::size_t i = 0; i < n; ++i) out[i] = byte(tiles::round_product(in[i], gains(in[i], i)));
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = byte(tiles::round_product(in[i], gains(in[i], i)));
 }
 
 void apply_rgb3(const MixedLevels& left, const MixedLevels& right, const std::uint32_t* weights,
@@ -55,7 +57,8 @@ void apply_rgb3(const MixedLevels& left, const MixedLevels& right, const std::ui
   const Gains gains{left, right, weights};
   for (std::size_t i = 0; i < n; ++i, in += 3, out += 3) {
     const float gain = gains(std::max({in[0], in[1], in[2]}), i);
-    for (int c = 0; c < 3; ++c) out[c] = byte(tiles::round_product(in[c], gain));
+    for (int c = 0; c < 3; ++c)
+      out[c] = byte(tiles::round_product(in[c], gain));
   }
 }
 
@@ -66,7 +69,8 @@ void apply_rgb4(const MixedLevels& left, const MixedLevels& right, const std::ui
   for (std::size_t i = 0; i < n; ++i, in += 4, out += 4) {
     const std::uint8_t* from = in + color;
     const float gain = gains(std::max({from[0], from[1], from[2]}), i);
-    for (int c = color; c < color + 3; ++c) out[c] = byte(tiles::round_product(in[c], gain));
+    for (int c = color; c < color + 3; ++c)
+      out[c] = byte(tiles::round_product(in[c], gain));
     out[alpha] = in[alpha];
   }
 }
@@ -96,8 +100,8 @@ void apply_yuv(YuvLayout layout, const YuvWeights& yuv, const MixedLevels& left,
         const std::int32_t y = in.luma[r][i] - yuv.luma_offset;
         const std::int32_t v = y < 0 ? 0 : yuv_value(yuv, in.luma[r][i], above);
         gain[r][k] = gains(v, i);
-        luma[r][k] = y < 0 ? in.luma[r][i]
-                           : byte(yuv.luma_offset + tiles::round_product(y, gain[r][k]));
+        luma[r][k] =
+            y < 0 ? in.luma[r][i] : byte(yuv.luma_offset + tiles::round_product(y, gain[r][k]));
       }
     }
     // Stored only now: luma[0] and luma[1] may be one row, and in and out the same memory.
@@ -107,7 +111,8 @@ void apply_yuv(YuvLayout layout, const YuvWeights& yuv, const MixedLevels& left,
       if (rows == 2) column += gain[1][k];
       sum = k == 0 ? column : sum + column;
       if (first + k == n) continue;
-      for (std::size_t r = 0; r < rows; ++r) out.luma[r][first + k] = luma[r][k];
+      for (std::size_t r = 0; r < rows; ++r)
+        out.luma[r][first + k] = luma[r][k];
     }
     out.cb[c] = scale_chroma(cb, sum, per_sample);
     out.cr[c] = scale_chroma(cr, sum, per_sample);

@@ -52,10 +52,14 @@ class Frame {
   /// The sample of Cb (0) or Cr (1) of a cell.
   [[nodiscard]] std::array<int, 3> chroma_at(Place p, int which) const {
     switch (in_.desc.format) {
-      case PixelFormat::nv12: return {1, p.cell_y, 2 * p.cell_x + which};
-      case PixelFormat::yuy2: return {0, p.cell_y, 4 * p.cell_x + 1 + 2 * which};
-      case PixelFormat::uyvy: return {0, p.cell_y, 4 * p.cell_x + 2 * which};
-      default: return {1 + which, p.cell_y, p.cell_x};
+      case PixelFormat::nv12:
+        return {1, p.cell_y, 2 * p.cell_x + which};
+      case PixelFormat::yuy2:
+        return {0, p.cell_y, 4 * p.cell_x + 1 + 2 * which};
+      case PixelFormat::uyvy:
+        return {0, p.cell_y, 4 * p.cell_x + 2 * which};
+      default:
+        return {1 + which, p.cell_y, p.cell_x};
     }
   }
   [[nodiscard]] int chroma(Place p, int which) const {
@@ -92,23 +96,28 @@ struct Between {
 };
 
 Between between(int tiles, int cells, int cell) {
-  const auto edge = [&](int i) { return static_cast<int>(static_cast<long long>(i) * cells / tiles); };
+  const auto edge = [&](int i) {
+    return static_cast<int>(static_cast<long long>(i) * cells / tiles);
+  };
   const auto middle = [&](int i) { return edge(i) + edge(i + 1) - 1; };  // doubled
   if (2 * cell <= middle(0)) return {0, 0, 0, 1};
   for (int i = 0; i + 1 < tiles; ++i) {
-    if (2 * cell < middle(i + 1)) return {i, i + 1, 2 * cell - middle(i), middle(i + 1) - middle(i)};
+    if (2 * cell < middle(i + 1))
+      return {i, i + 1, 2 * cell - middle(i), middle(i + 1) - middle(i)};
   }
   return {tiles - 1, tiles - 1, 0, 1};
 }
 
 int tile_of(int tiles, int cells, int cell) {
   int tile = 0;
-  while (static_cast<long long>(tile + 1) * cells / tiles <= cell) ++tile;
+  while (static_cast<long long>(tile + 1) * cells / tiles <= cell)
+    ++tile;
   return tile;
 }
 
 /// W of every tile, row after row.
-std::vector<CurveTable> curves_of(const ClaheParams& params, const Frame& frame, const ImageDesc& desc) {
+std::vector<CurveTable> curves_of(const ClaheParams& params, const Frame& frame,
+                                  const ImageDesc& desc) {
   const auto count = static_cast<std::size_t>(params.tiles_x * params.tiles_y);
   std::vector<ValueHistogram> counts(count, ValueHistogram{});
   for (int y = 0; y < desc.height; ++y) {
@@ -125,7 +134,8 @@ std::vector<CurveTable> curves_of(const ClaheParams& params, const Frame& frame,
   CurveMaker maker;
   maker.configure(frame.max_value());
   maker.set_bins(256);
-  for (const ValueHistogram& tile : counts) curves.push_back(maker.make(tile, how));
+  for (const ValueHistogram& tile : counts)
+    curves.push_back(maker.make(tile, how));
   return curves;
 }
 
@@ -145,7 +155,8 @@ void scale(const Frame& frame, const ConstImageView& in, const ImageView& out, c
     std::array<float, 2> column{};
     std::array<int, 2> samples{};
   };
-  std::vector<Sum> sums(static_cast<std::size_t>(frame.columns) * static_cast<std::size_t>(frame.rows));
+  std::vector<Sum> sums(static_cast<std::size_t>(frame.columns) *
+                        static_cast<std::size_t>(frame.rows));
   for (int y = 0; y < in.desc.height; ++y) {
     for (int x = 0; x < in.desc.width; ++x) {
       const Place p = frame.place(x, y);
@@ -200,7 +211,8 @@ void reference_clahe(const ClaheParams& params, const ConstImageView& in, const 
     const long long below = 256LL * y.past / y.way;
     const long long right = 256LL * x.past / x.way;
     const auto column = [&](int tile_x) {
-      return (level(tile_x, y.first, v) * (256 - below) + level(tile_x, y.second, v) * below + 128) /
+      return (level(tile_x, y.first, v) * (256 - below) + level(tile_x, y.second, v) * below +
+              128) /
              256;
     };
     const long long mixed = column(x.first) * (256 - right) + column(x.second) * right;
@@ -219,7 +231,8 @@ void exact_clahe(const ClaheParams& params, const ConstImageView& in, const Imag
     const Between y = between(params.tiles_y, frame.rows, p.cell_y);
     const auto at = [&](int tile_x, int tile_y) {
       return curves[static_cast<std::size_t>(tile_y * params.tiles_x + tile_x)]
-                   [static_cast<std::size_t>(v)] / 4194304.0;
+                   [static_cast<std::size_t>(v)] /
+             4194304.0;
     };
     const double right = static_cast<double>(x.past) / x.way;
     const double below = static_cast<double>(y.past) / y.way;
