@@ -2,8 +2,9 @@
 //
 // OpenCV: cvtColor to HSV, extract V, equalizeHist, insert, cvtColor back; for I420 with its
 // conversions from and to I420 around it. Ours: the product's filter with its defaults. Beside
-// them the copy limit: reading a frame twice and writing it once. Then OpenCV's filters and our
-// convolution, border replicate in both.
+// them the copy limit: reading a frame twice and writing it once. The same with OpenCV's CLAHE in
+// place of equalizeHist, and our filter of that name. Then OpenCV's filters and our convolution,
+// border replicate in both.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include <equalux/clahe.h>
 #include <equalux/convolve.h>
 #include <equalux/filter.h>
 #include <nlohmann/json.hpp>
@@ -59,17 +61,28 @@ cv::Mat as_mat(const ImageView& view) {
           static_cast<std::size_t>(view.stride[0])};
 }
 
+/// What V goes through.
+enum class Method : std::uint8_t { equalize, clahe };
+
 class OpencvChain {
  public:
+  explicit OpencvChain(Method method) {
+    if (method == Method::clahe) clahe_ = cv::createCLAHE(2.0, {8, 8});
+  }
   void operator()(const cv::Mat& bgr, cv::Mat& out) {
     cv::cvtColor(bgr, hsv_, cv::COLOR_BGR2HSV);
     cv::extractChannel(hsv_, value_, 2);
-    cv::equalizeHist(value_, equalized_);
+    if (clahe_) {
+      clahe_->apply(value_, equalized_);
+    } else {
+      cv::equalizeHist(value_, equalized_);
+    }
     cv::insertChannel(equalized_, hsv_, 2);
     cv::cvtColor(hsv_, out, cv::COLOR_HSV2BGR);
   }
 
  private:
+  cv::Ptr<cv::CLAHE> clahe_;
   cv::Mat hsv_, value_, equalized_;
 };
 
@@ -125,7 +138,7 @@ cv::Mat tight_i420(const ConstImageView& view) {
   return mat;
 }
 
-Result compare(PixelFormat format, int width, int height, int threads, int rounds) {
+Result compare(Method method, PixelFormat format, int width, int height, int threads, int rounds) {
   const ImageDesc desc{format, width, height, ColorMatrix::bt601, ColorRange::limited};
   const int n = ring_length(desc);
   std::vector<Image> frames = natural_frames(desc, n);
@@ -133,7 +146,7 @@ Result compare(PixelFormat format, int width, int height, int threads, int round
   std::vector<cv::Mat> tight;
   cv::Mat bgr, result, back;
   cv::setNumThreads(threads);
-  OpencvChain chain;
+  OpencvChain chain(method);
   std::function<void(std::size_t)> opencv = [&](std::size_t i) {
     cv::Mat out = as_mat(outs[i].view());
     chain(as_mat(frames[i].view()), out);
@@ -147,7 +160,8 @@ Result compare(PixelFormat format, int width, int height, int threads, int round
       cv::cvtColor(result, back, cv::COLOR_BGR2YUV_I420);
     };
   }
-  const auto filter = make_cpu_filter(EqualizeParams{}, {threads});
+  const auto filter = method == Method::clahe ? make_cpu_filter(ClaheParams{}, {threads})
+                                              : make_cpu_filter(EqualizeParams{}, {threads});
   filter->configure(desc);
   FrameContext context;
   CopyLimit limit(threads);
@@ -230,7 +244,9 @@ nlohmann::json compare_convolution(int threads, int rounds) {
   return rows;
 }
 
-nlohmann::json compare_equalization() {
+nlohmann::json compare_chains(Method method) {
+  std::printf("\n%s\n", method == Method::clahe ? "CLAHE, clip limit 2, 8 x 8 tiles"
+                                                : "histogram equalization");
   std::printf("%-6s %10s %8s %10s %10s %7s %12s %11s\n", "format", "size", "threads", "OpenCV ms",
               "equalux ms", "ratio", "copy limit", "over limit");
   nlohmann::json rows = nlohmann::json::array();
@@ -238,7 +254,7 @@ nlohmann::json compare_equalization() {
        {std::tuple{PixelFormat::bgr, 1920, 1080}, std::tuple{PixelFormat::i420, 1920, 1080},
         std::tuple{PixelFormat::bgr, 3840, 2160}, std::tuple{PixelFormat::i420, 3840, 2160}}) {
     for (const int threads : {1, 2}) {
-      const Result r = compare(format, width, height, threads, width > 2000 ? 60 : 200);
+      const Result r = compare(method, format, width, height, threads, width > 2000 ? 60 : 200);
       const std::string size = std::to_string(r.width) + "x" + std::to_string(r.height);
       std::printf("%-6s %10s %8d %10.2f %10.2f %7.2f %12.2f %11.2f\n", r.format.c_str(),
                   size.c_str(), r.threads, r.opencv_ms, r.ours_ms, r.opencv_ms / r.ours_ms,
@@ -275,14 +291,17 @@ int main(int argc, char** argv) {
   using namespace equalux::bench;
   const std::string json_path = argc > 1 ? argv[1] : "";
   const std::string only = argc > 2 ? argv[2] : "";
-  if (!only.empty() && only != "equalization" && only != "convolution") {
-    std::fprintf(stderr, "compare_opencv: '%s' is unknown, must be equalization or convolution\n",
+  if (!only.empty() && only != "equalization" && only != "clahe" && only != "convolution") {
+    std::fprintf(stderr,
+                 "compare_opencv: '%s' is unknown, must be equalization, clahe or convolution\n",
                  only.c_str());
     return 2;
   }
+  const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   std::printf("SIMD target %s, OpenCV %s\n", cpu_simd_target().c_str(), CV_VERSION);
   nlohmann::json json{{"simd", cpu_simd_target()}, {"opencv", CV_VERSION}};
-  if (only != "convolution") json["results"] = compare_equalization();
-  if (only != "equalization") json["convolution"] = compare_convolutions();
+  if (wanted("equalization")) json["results"] = compare_chains(Method::equalize);
+  if (wanted("clahe")) json["clahe"] = compare_chains(Method::clahe);
+  if (wanted("convolution")) json["convolution"] = compare_convolutions();
   return write_json(json_path, json, "compare_opencv");
 }

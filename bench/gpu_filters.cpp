@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <equalux/clahe.h>
 #include <equalux/convolve.h>
 #include <equalux/device.h>
 #include <equalux/error.h>
@@ -18,7 +19,7 @@
 #include "support/device_bench.h"
 #include "support/json_file.h"
 
-/// Convolution (beside NPP) and the Hessian family on a GPU as users run them, with frames in
+/// Adaptive equalization, convolution (beside NPP) and the Hessian family on a GPU as users run them, with frames in
 /// device memory, six in and six out in rotation:
 ///
 ///   gpu_filters [OUT.json]
@@ -119,6 +120,28 @@ void add_convolutions(Json& results) {
   }
 }
 
+/// The floor: a frame read twice and written once.
+void add_clahe(Json& results) {
+  const auto add = [&](const char* name, const ClaheParams& params, const ImageDesc& desc) {
+    results.push_back(result(name, "production", desc, time_filter(params, desc),
+                             3.0 * static_cast<double>(tight_bytes(desc))));
+  };
+  ClaheParams calm;
+  calm.curve.temporal_ms = 1000;
+  ClaheParams fine;
+  fine.tiles_x = fine.tiles_y = kMostTiles;
+  for (const auto& [width, height] :
+       std::array<std::array<int, 2>, 3>{{{1920, 1080}, {3840, 2160}, {7680, 4320}}}) {
+    const ImageDesc bgr{PixelFormat::bgr, width, height};
+    add("clahe tiles 8,8", {}, bgr);
+    add("clahe tiles 8,8 over time", calm, bgr);
+    add("clahe tiles 16,16", fine, bgr);
+    for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::bgrx, PixelFormat::nv12,
+                                     PixelFormat::i420, PixelFormat::yuy2})
+      add("clahe tiles 8,8", {}, {format, width, height});
+  }
+}
+
 /// The floor: a frame read once, two planes of floats written.
 void add_eigenvalues(Json& results) {
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8}) {
@@ -191,6 +214,7 @@ int measure(const char* path) {
   const Ceilings most = measure_ceilings();
   std::printf("%s, %.2f TB/s from memory to memory\n", device.name.c_str(), most.device_copy_tb_s);
   Json results = Json::array();
+  add_clahe(results);
   add_convolutions(results);
   add_eigenvalues(results);
   add_vessels(results);

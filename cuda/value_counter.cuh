@@ -27,6 +27,10 @@ class ValueCounter {
         mine_(static_cast<std::uint32_t>(table_offset(warp / kWarpsPerTable) + lane * 4 +
                                          warp % kWarpsPerTable)) {}
 
+  __device__ __forceinline__ void add(std::uint32_t value) const {
+    ++tables_[value * kRowBytes + mine_];
+  }
+
   /// Takes back what add_pair() counted.
   __device__ __forceinline__ void remove(std::uint32_t value) const {
     --tables_[value * kRowBytes + mine_];

@@ -1,3 +1,4 @@
+#include <equalux/clahe.h>
 #include <equalux/convolve.h>
 #include <equalux/device.h>
 #include <equalux/error.h>
@@ -19,6 +20,11 @@ CudaDevice choose_cuda_device(int) {
 }
 
 std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const ClaheParams& params, const CudaOptions&) {
   validate(params, Backend::cuda);
   throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
 }

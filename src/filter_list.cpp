@@ -2,6 +2,7 @@
 #include <functional>
 #include <utility>
 
+#include <equalux/clahe.h>
 #include <equalux/convolve.h>
 #include <equalux/filter.h>
 #include <equalux/hessian.h>
@@ -90,6 +91,8 @@ const std::vector<FilterRow>& rows() {
   static const std::vector<FilterRow> all{
       row("equalize", "histogram equalization of the value channel of HSV", equalize_option_keys(),
           read_equalize),
+      plain<ClaheParams>("clahe", "adaptive equalization, a curve of its own for each tile",
+                         clahe_option_keys()),
       convolution("convolve", "convolution with a named kernel or with weights of your own",
                   convolve_option_keys()),
       convolution("box-blur", "mean of 3 x 3 samples", three, "box-blur"),

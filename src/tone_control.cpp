@@ -51,6 +51,7 @@ void check_history(const History& history, int max_value) {
     return std::all_of(std::begin(list), std::end(list),
                        [most](std::uint32_t x) { return x <= most; });
   };
+  // What lies above the last level means nothing.
   const auto distributes = [&](const auto& list) {
     return std::is_sorted(list, list + max_value + 1) && below(list, kWhole);
   };

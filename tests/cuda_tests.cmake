@@ -3,6 +3,7 @@ add_library(equalux_device_support STATIC support/device_image.cpp)
 target_link_libraries(equalux_device_support
   PUBLIC equalux_test_support equalux_cuda PRIVATE equalux_warnings)
 
+equalux_test(cuda_clahe LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_conversions LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_convolve LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_curves LABELS gpu LIBRARIES equalux_device_support)

@@ -82,6 +82,25 @@ TEST_F(ImageCommand, ConvolvesByNameByKernelAndByWeights) {
   EXPECT_NE(folder_.read("out.ppm"), sharp);
 }
 
+TEST_F(ImageCommand, EqualizesTileByTile) {
+  ASSERT_EQ(image({"--filter", "clahe:strength=0"}).exit_code, 0);
+  EXPECT_EQ(folder_.read("out.ppm"), folder_.read("in.ppm"));
+  const ProgramResult plain = image({"--filter", "clahe"});
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  const std::string tiled = folder_.read("out.ppm");
+  EXPECT_NE(tiled, folder_.read("in.ppm"));
+  ASSERT_EQ(image({"--filter", "clahe:clip-limit=2,tiles=8,8"}).exit_code, 0);
+  EXPECT_EQ(folder_.read("out.ppm"), tiled);
+  ASSERT_EQ(image({"--filter", "clahe:tiles=2"}).exit_code, 0);
+  EXPECT_NE(folder_.read("out.ppm"), tiled);
+  const ProgramResult many = image({"--filter", "clahe:tiles=17,2"});
+  EXPECT_EQ(many.exit_code, 2);
+  EXPECT_THAT(lines_of(many.err), ElementsAre(HasSubstr("tiles is 17,2, must be 1 to 16 each")));
+  const ProgramResult key = image({"--filter", "clahe:bins=9"});
+  EXPECT_EQ(key.exit_code, 2);
+  EXPECT_THAT(lines_of(key.err), ElementsAre(HasSubstr("clahe has no key 'bins'")));
+}
+
 TEST_F(ImageCommand, FiltersFollowEachOther) {
   ASSERT_EQ(image({"--filter", "equalize", "--filter", "gaussian:sigma=1.2"}).exit_code, 0);
   const std::string chained = folder_.read("out.ppm");

@@ -59,11 +59,21 @@ class GainLookup {
   explicit GainLookup(const GainTables& tables) {
     for (int i = 0; i < 16; ++i) table_[i] = _mm512_load_si512(tables.gain_bytes.data() + 64 * i);
   }
+  /// Any four bytes by v: the first two from one table of 512 bytes, the others from another.
+  GainLookup(const std::uint8_t* lower, const std::uint8_t* upper) {
+    for (int i = 0; i < 8; ++i) table_[i] = _mm512_load_si512(lower + 64 * i);
+    for (int i = 0; i < 8; ++i) table_[8 + i] = _mm512_load_si512(upper + 64 * i);
+  }
   HWY_INLINE Floats operator()(V8 v) const {
     // Unpacking the bytes of the gains is a transposition within 16 of them; this undoes it first.
     const __m512i order = _mm512_broadcast_i32x4(
         _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
     return unpacked(_mm512_shuffle_epi8(v.raw, order));
+  }
+
+  /// Gains for scale_triples(): f[k] has those of the pixels 16 k to 16 k + 15.
+  HWY_INLINE Floats of_triples(V8 v) const {
+    return unpacked(_mm512_permutexvar_epi8(_mm512_load_si512(kTripleOrder.pixels), v.raw));
   }
 
   /// Gains of the bytes 4 b + i of `index`, b = 0, 4, 8, 12 for f0, b = 1, 5 .. for f1 and so on.
@@ -100,16 +110,13 @@ class GainLookup {
 
 /// Scales 64 pixels of three bytes by gain[max of the three]. Channels go straight from packed
 /// bytes to 32-bit lanes and back, a permutation each, and never lie in planes.
-template <Stores kStores>
-HWY_INLINE void scale_triples(const GainLookup& lookup, const std::uint8_t* in,
-                              std::uint8_t* out) {
+template <Stores kStores, typename Gains>
+HWY_INLINE void scale_triples(const Gains& gains, const std::uint8_t* in, std::uint8_t* out) {
   V8 a;
   V8 b;
   V8 c;
   load_triples(in, a, b, c);
-  const V8 v = hn::Max(hn::Max(a, b), c);
-  const Floats gain =
-      lookup.unpacked(_mm512_permutexvar_epi8(_mm512_load_si512(kTripleOrder.pixels), v.raw));
+  const Floats gain = gains.of_triples(hn::Max(hn::Max(a, b), c));
   const __m512 whole = _mm512_set1_ps(kWhole);
   const auto group = [&](int g, VF gains) {
     // The last group is read 16 bytes early, so that nothing past the pixels is touched.
@@ -149,20 +156,20 @@ class GainLookup {
     return {hn::GatherIndex(d, table_, lane_byte<0>(v)), hn::GatherIndex(d, table_, lane_byte<1>(v)),
             hn::GatherIndex(d, table_, lane_byte<2>(v)), hn::GatherIndex(d, table_, lane_byte<3>(v))};
   }
+  HWY_INLINE Floats of_triples(V8 v) const { return (*this)(v); }
 
  private:
   const float* table_;
 };
 
 /// Scales a vector of pixels of three bytes by gain[max of the three].
-template <Stores kStores>
-HWY_INLINE void scale_triples(const GainLookup& lookup, const std::uint8_t* in,
-                              std::uint8_t* out) {
+template <Stores kStores, typename Gains>
+HWY_INLINE void scale_triples(const Gains& gains, const std::uint8_t* in, std::uint8_t* out) {
   V8 a;
   V8 b;
   V8 c;
   load_triples(in, a, b, c);
-  const Floats gain = lookup(hn::Max(hn::Max(a, b), c));
+  const Floats gain = gains.of_triples(hn::Max(hn::Max(a, b), c));
   a = scale_bytes(a, gain);
   b = scale_bytes(b, gain);
   c = scale_bytes(c, gain);

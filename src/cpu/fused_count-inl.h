@@ -36,6 +36,13 @@ HWY_INLINE void count_single(const std::uint8_t* v, std::size_t bytes, SingleTab
   }
 }
 
+HWY_INLINE void count_rest(const std::uint8_t* v, std::size_t n, SingleTables& tables) {
+  const std::size_t eights = n / 8 * 8;
+  count_single(v, eights, tables);
+  for (std::size_t i = eights; i < n; ++i)
+    ++tables[i % tables.size()][v[i]];
+}
+
 /// Values of one step of a counting loop.
 template <std::size_t kVectors>
 struct StepValues {
@@ -93,8 +100,7 @@ HWY_INLINE void count_pixels(const std::uint8_t* in, std::size_t n, const std::u
   alignas(64) std::uint8_t v[kBytes];
   std::memcpy(rest, in + kPixel * done, kPixel * (n - done));
   hn::Store(value(rest), D8(), v);
-  for (std::size_t i = 0; i < n - done; ++i)
-    ++counters.single[0][v[i]];
+  count_rest(v, n - done, counters.single);
 }
 
 void count_gray(const std::uint8_t* in, std::size_t n, const std::uint8_t* ahead,
@@ -156,8 +162,7 @@ void count_yuv_rows(const YuvWeights& weights, const YuvRowIn in, std::size_t n,
   for (std::size_t r = 0; r < kRows; ++r) {
     alignas(64) std::uint8_t v[kBytes];
     hn::Store(x.v[r], D8(), v);
-    for (std::size_t i = 0; i < n - done; ++i)
-      ++counters.single[0][v[i]];
+    count_rest(v, n - done, counters.single);
   }
 }
 

@@ -191,6 +191,7 @@ HWY_AFTER_NAMESPACE();
 #include "cpu/fused_count-inl.h"
 #include "cpu/fused_apply-inl.h"
 #include "cpu/fused_yuv_apply-inl.h"
+#include "cpu/tile_apply-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -211,7 +212,8 @@ RowKernels target_row_kernels() {
           flush_stores,
           first_parted,
           split,
-          merge};
+          merge,
+          tile_kernels()};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -9,6 +9,7 @@
 #include <equalux/filter.h>
 
 #include "cpu/simd_targets.h"
+#include "tile_curves.h"
 #include "tone_curve.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/stores.h"
+#include "cpu/tile_rows.h"
 #include "pixel_math.h"
 #include "tone_curve.h"
 
@@ -50,8 +51,6 @@ struct YuvRow {
   Byte* cb;
   Byte* cr;
 };
-using YuvRowIn = YuvRow<const std::uint8_t>;
-using YuvRowOut = YuvRow<std::uint8_t>;
 
 /// How luma and chroma sit in a row kernel.
 enum class YuvLayout : std::uint8_t { s420, s422, s444 };
@@ -92,6 +91,9 @@ struct RowKernels {
   /// Pairs to planes and back: a[i] = in[2i], b[i] = in[2i + 1] for i < n.
   void (*split)(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b);
   void (*merge)(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uint8_t* out);
+
+  /// Of adaptive equalization.
+  TileKernels tiles;
 };
 
 /// Plain C++, for machines without a known SIMD target and as the reference of the others.

@@ -136,9 +136,10 @@ std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
 }  // namespace
 
 const RowKernels& scalar_row_kernels() {
-  static constexpr RowKernels kKernels{
+  static const RowKernels kKernels{
       "scalar",   count_gray, count_rgb3, count_rgb4,   count_yuv,    fold,  apply_gray, apply_rgb3,
-      apply_rgb4, apply_yuv,  flush_stores, first_parted, split, merge};
+      apply_rgb4, apply_yuv,  flush_stores, first_parted, split, merge,
+      scalar_tile_kernels()};
   return kKernels;
 }
 

@@ -1,0 +1,34 @@
+#include <equalux/clahe.h>
+
+#include "support/chain_bench.h"
+
+namespace equalux::bench {
+namespace {
+
+ClaheParams with(int tiles, double temporal_ms) {
+  ClaheParams params;
+  params.tiles_x = params.tiles_y = tiles;
+  params.curve.temporal_ms = temporal_ms;
+  return params;
+}
+
+/// A frame is read twice and written once at least.
+void clahe(benchmark::State& state, const ClaheParams& params) {
+  filter_bench(state, make_cpu_filter(params, {static_cast<int>(state.range(2))}), 3);
+}
+
+void sizes(benchmark::internal::Benchmark* bench) {
+  chain_sizes(bench, {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::bgrx, PixelFormat::nv12,
+                      PixelFormat::i420, PixelFormat::yuy2, PixelFormat::y444});
+}
+void two_sizes(benchmark::internal::Benchmark* bench) {
+  chain_sizes(bench, {PixelFormat::bgr, PixelFormat::nv12});
+}
+
+BENCHMARK_CAPTURE(clahe, tiles_8, with(8, 0))->Apply(sizes);
+BENCHMARK_CAPTURE(clahe, tiles_8_over_time, with(8, 1000))->Apply(two_sizes);
+BENCHMARK_CAPTURE(clahe, tiles_16, with(16, 0))->Apply(two_sizes);
+BENCHMARK_CAPTURE(clahe, tiles_2, with(2, 0))->Apply(two_sizes);
+
+}  // namespace
+}  // namespace equalux::bench

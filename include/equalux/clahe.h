@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <equalux/export.h>
+#include <equalux/filter.h>
+#include <equalux/params.h>
+
+/// Contrast limited adaptive histogram equalization of the value channel: every tile of the frame
+/// has a curve of its own, and a pixel is scaled by the bilinear mean of the four tiles around it.
+/// docs/algorithm.md, "Tiles", has the formulas.
+namespace equalux {
+
+/// Most tiles beside and above each other.
+inline constexpr int kMostTiles = 16;
+
+/// Parameters of adaptive equalization.
+struct ClaheParams {
+  int tiles_x = 8;  ///< 1 to kMostTiles, and at most the frame's columns, of chroma if it has any
+  int tiles_y = 8;  ///< the same for rows
+  /// What the curve of each tile obeys. Its bins must be 0, its chain fused and its knobs empty.
+  EqualizeParams curve = default_curve();
+
+  friend bool operator==(const ClaheParams&, const ClaheParams&) = default;
+
+  /// Equalization with a clip limit of 2.
+  [[nodiscard]] static EqualizeParams default_curve() {
+    EqualizeParams curve;
+    curve.clip_limit = 2;
+    return curve;
+  }
+};
+
+/// Every rule that the parameters break, one clause each; empty if all hold. With a desc, the rules
+/// that depend on the frame are included.
+[[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const ClaheParams& params,
+                                                                 Backend backend,
+                                                                 const ImageDesc* desc = nullptr);
+/// Throws Error(usage) that lists all violations.
+EQUALUX_EXPORT void validate(const ClaheParams& params, Backend backend,
+                             const ImageDesc* desc = nullptr);
+
+/// Sets one parameter from its option spelling ("tiles", "clip-limit" ...). Throws Error(usage) for
+/// an unknown key or an unreadable value, naming what would be right.
+EQUALUX_EXPORT void set_option(ClaheParams& params, std::string_view key, std::string_view value);
+/// The keys that set_option knows, in the order of the documentation.
+[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& clahe_option_keys();
+
+/// Adaptive equalization on the CPU. Takes every 8-bit format; works in place. Throws Error(usage)
+/// where params are invalid.
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
+    const ClaheParams& params, const CpuOptions& options = {});
+/// The same on a GPU, with the same bytes. Throws Error(usage) where params are invalid, and
+/// Error(unavailable) where no device answers or this build has no CUDA.
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
+    const ClaheParams& params, const CudaOptions& options = {});
+
+}  // namespace equalux

@@ -1,0 +1,331 @@
+// The loops of tile_rows.h; included by fused_rows-inl.h, whose parts they use, once for each
+// target.
+#if defined(EQUALUX_TILE_APPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUALUX_TILE_APPLY_INL_H
+#undef EQUALUX_TILE_APPLY_INL_H
+#else
+#define EQUALUX_TILE_APPLY_INL_H
+#endif
+
+#if !HWY_NATIVE_FMA || !HWY_HAVE_FLOAT64
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux {
+namespace HWY_NAMESPACE {
+
+/// Without fma, or with quotients that are not rounded to nearest: plain C++.
+TileKernels tile_kernels() {
+  return scalar_tile_kernels();
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux
+HWY_AFTER_NAMESPACE();
+
+#else
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux {
+namespace HWY_NAMESPACE {
+
+/// mix_rows() of a vector of levels. The weight is a fraction of 2^15, with which this rounds
+/// alike.
+HWY_INLINE VI16 mix_levels(const std::uint16_t* above, const std::uint16_t* below, VI16 weight) {
+  const D16 d;
+  const VI16 a = hn::BitCast(DI16(), hn::Load(d, above));
+  const VI16 b = hn::BitCast(DI16(), hn::Load(d, below));
+  return hn::Add(a, hn::MulFixedPoint15(hn::Sub(b, a), weight));
+}
+
+#if HWY_TARGET == HWY_AVX3_DL
+/// Every second byte of two vectors, from `first` on.
+struct SecondBytes {
+  alignas(64) std::uint8_t index[64];
+  constexpr explicit SecondBytes(int first) : index{} {
+    for (int i = 0; i < 64; ++i)
+      index[i] = static_cast<std::uint8_t>(2 * i + first);
+  }
+};
+constexpr SecondBytes kEvenBytes(0);
+constexpr SecondBytes kOddBytes(1);
+#endif
+
+void mix(const TileLevels& above, const TileLevels& below, int of_below, MixedLevels& mixed) {
+  constexpr std::size_t kLanes = kBytes / 2;
+  const VI16 weight = hn::Set(DI16(), static_cast<std::int16_t>(of_below * 128));
+  for (std::size_t v = 0; v < 256; v += 2 * kLanes) {
+    const VI16 first = mix_levels(above.level + v, below.level + v, weight);
+    const VI16 second = mix_levels(above.level + v + kLanes, below.level + v + kLanes, weight);
+#if HWY_TARGET == HWY_AVX3_DL
+    // Low bytes, then high bytes.
+    const __m512i low =
+        _mm512_permutex2var_epi8(first.raw, _mm512_load_si512(kEvenBytes.index), second.raw);
+    const __m512i high =
+        _mm512_permutex2var_epi8(first.raw, _mm512_load_si512(kOddBytes.index), second.raw);
+    _mm512_store_si512(mixed.bytes + v, low);
+    _mm512_store_si512(mixed.bytes + 256 + v, high);
+#else
+    hn::Store(hn::BitCast(D8(), first), D8(), mixed.bytes + 2 * v);
+    hn::Store(hn::BitCast(D8(), second), D8(), mixed.bytes + 2 * v + kBytes);
+#endif
+  }
+}
+
+/// Pixels in the order of to_floats(), or one after another where triples are taken apart by
+/// GainLookup::of_triples. A weight is that of the left tile below and of the right one above, both
+/// doubled, as gain_numerator() wants them.
+void order_weights(WeightOrder order, const std::uint16_t* of_right, std::size_t n,
+                   std::uint32_t* weights) {
+  constexpr std::size_t kLanes = kBytes / 4;
+  const bool in_a_row = order == WeightOrder::packed3 && HWY_TARGET == HWY_AVX3_DL;
+  for (std::size_t i = 0; i < (n + kBytes - 1) / kBytes * kBytes; ++i) {
+    const std::size_t within = i % kBytes;
+    const std::size_t pixel = in_a_row ? i : i - within + within % kLanes * 4 + within / kLanes;
+    const std::uint32_t weight = of_right[std::min(pixel, n - 1)];
+    weights[i] = 2 * (tiles::kWhole - weight) | (2 * weight) << 16;
+  }
+}
+
+#if HWY_TARGET != HWY_AVX3_DL
+/// Words of levels left, below, and right, above, by v.
+class LevelPairs {
+ public:
+  LevelPairs(const std::uint8_t* left, const std::uint8_t* right) {
+    constexpr std::size_t kLanes = kBytes / 2;
+    const D16 d;
+    for (std::size_t v = 0; v < 256; v += kLanes) {
+      const V16 l = hn::BitCast(d, hn::Load(D8(), left + 2 * v));
+      const V16 r = hn::BitCast(d, hn::Load(D8(), right + 2 * v));
+      hn::StoreInterleaved2(l, r, d, reinterpret_cast<std::uint16_t*>(pairs_ + v));
+    }
+  }
+  HWY_INLINE Floats operator()(V8 v) const {
+    const DI32 d;
+    const auto gathered = [&](VI32 at) HWY_ATTR {
+      return hn::BitCast(DF(), hn::GatherIndex(d, pairs_, at));
+    };
+    return {gathered(lane_byte<0>(v)), gathered(lane_byte<1>(v)), gathered(lane_byte<2>(v)),
+            gathered(lane_byte<3>(v))};
+  }
+
+ private:
+  alignas(64) std::int32_t pairs_[256];
+};
+#else
+using LevelPairs = GainLookup;
+#endif
+
+/// gain_numerator() as a float, of words of levels and words of weights.
+HWY_INLINE VF numerators(VF words, const std::uint32_t* weights) {
+  const V32 w = hn::LoadU(D32(), weights);
+  const VI32 levels = hn::BitCast(DI32(), words);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  const VI32 sum{_mm512_madd_epi16(levels.raw, w.raw)};
+#elif HWY_ARCH_X86
+  const VI32 sum{_mm256_madd_epi16(levels.raw, w.raw)};
+#else
+  const VI32 mask = hn::Set(DI32(), 0xFFFF);
+  const VI32 signed_w = hn::BitCast(DI32(), w);
+  const VI32 sum = hn::Add(hn::Mul(hn::And(levels, mask), hn::And(signed_w, mask)),
+                           hn::Mul(hn::ShiftRight<16>(levels), hn::ShiftRight<16>(signed_w)));
+#endif
+  return hn::ConvertTo(DF(), hn::Or(sum, hn::Set(DI32(), 1)));
+}
+
+/// Gains of the pixels of a vector.
+class SpanGains {
+ public:
+  SpanGains(const MixedLevels& left, const MixedLevels& right) : levels_(left.bytes, right.bytes) {}
+
+  /// Of pixels in the order of to_floats().
+  HWY_INLINE Floats gains(V8 v, const std::uint32_t* weights) const {
+    return gains(levels_(v), to_floats(at_least_one(v)), weights);
+  }
+  /// Of pixels as scale_triples() wants them.
+  HWY_INLINE Floats triples(V8 v, const std::uint32_t* weights) const {
+#if HWY_TARGET == HWY_AVX3_DL
+    const V8 x = at_least_one(v);
+    const auto values = [](__m128i sixteen) HWY_ATTR {
+      return VF{_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(sixteen))};
+    };
+    return gains(
+        levels_.of_triples(v),
+        {values(_mm512_castsi512_si128(x.raw)), values(_mm512_extracti32x4_epi32(x.raw, 1)),
+         values(_mm512_extracti32x4_epi32(x.raw, 2)), values(_mm512_extracti32x4_epi32(x.raw, 3))},
+        weights);
+#else
+    return gains(v, weights);
+#endif
+  }
+
+ private:
+  static HWY_INLINE V8 at_least_one(V8 v) {
+    return hn::Max(v, hn::Set(D8(), std::uint8_t{1}));
+  }
+  static HWY_INLINE Floats gains(const Floats& words, const Floats& values,
+                                 const std::uint32_t* weights) {
+    constexpr std::size_t kLanes = kBytes / 4;
+    const VF unit = hn::Set(DF(), 1.0f / tiles::kNumeratorLevel);
+    const auto gain = [&](VF word, VF v, std::size_t k) HWY_ATTR {
+      return hn::Mul(numerators(word, weights + k * kLanes), hn::Div(unit, v));
+    };
+    return {gain(words.f0, values.f0, 0), gain(words.f1, values.f1, 1),
+            gain(words.f2, values.f2, 2), gain(words.f3, values.f3, 3)};
+  }
+
+  LevelPairs levels_;
+};
+
+/// The gains of one vector, as scale_triples() asks for them.
+struct VectorGains {
+  const SpanGains& span;
+  const std::uint32_t* weights;
+
+  HWY_INLINE Floats operator()(V8 v) const { return span.gains(v, weights); }
+  HWY_INLINE Floats of_triples(V8 v) const { return span.triples(v, weights); }
+};
+
+/// for_vectors() with the weights of each vector.
+template <std::size_t kStep, typename Body>
+HWY_INLINE void for_weighted(const SpanGains& span, const std::uint32_t* weights,
+                             const std::uint8_t* in, std::size_t n, std::uint8_t* out,
+                             const Body& body) {
+  for_vectors<kStep>(in, n, out, [&](const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+    prefetch_ahead(from, kStep * kBytes);
+    body(VectorGains{span, weights}, from, to);
+    weights += kBytes;
+  });
+}
+
+void apply_tile_gray(const MixedLevels& left, const MixedLevels& right,
+                     const std::uint32_t* weights, const std::uint8_t* in, std::size_t n,
+                     std::uint8_t* out) {
+  const D8 d;
+  const SpanGains span(left, right);
+  for_weighted<1>(span, weights, in, n, out,
+                  [&](const VectorGains& gains, const std::uint8_t* from, std::uint8_t* to)
+                      HWY_ATTR {
+                        const V8 c = hn::LoadU(d, from);
+                        hn::StoreU(scale_bytes(c, gains(c)), d, to);
+                      });
+}
+
+void apply_tile_rgb3(const MixedLevels& left, const MixedLevels& right,
+                     const std::uint32_t* weights, const std::uint8_t* in, std::size_t n,
+                     std::uint8_t* out) {
+  const SpanGains span(left, right);
+  for_weighted<3>(span, weights, in, n, out,
+                  [&](const VectorGains& gains, const std::uint8_t* from, std::uint8_t* to)
+                      HWY_ATTR { scale_triples<Stores::cached>(gains, from, to); });
+}
+
+void apply_tile_rgb4(const MixedLevels& left, const MixedLevels& right,
+                     const std::uint32_t* weights, const std::uint8_t* in, std::size_t n, int color,
+                     std::uint8_t* out) {
+  const D8 d;
+  const SpanGains span(left, right);
+  for_weighted<4>(
+      span, weights, in, n, out,
+      [&](const VectorGains& gains, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+        V8 p0;
+        V8 p1;
+        V8 p2;
+        V8 p3;
+        hn::LoadInterleaved4(d, from, p0, p1, p2, p3);
+        const Floats gain = gains(max3(color == 0 ? p0 : p3, p1, p2));
+        const V8 first = color == 0 ? scale_bytes(p0, gain) : p0;
+        const V8 last = color == 0 ? p3 : scale_bytes(p3, gain);
+        hn::StoreInterleaved4(first, scale_bytes(p1, gain), scale_bytes(p2, gain), last, d, to);
+      });
+}
+
+/// One vector of luma columns with its chroma.
+template <std::size_t kRows, bool kShared>
+HWY_INLINE void apply_tile_cells(const YuvVectors<kCovered<kRows, kShared>>& k,
+                                 const VectorGains& gains, const YuvRowIn& in,
+                                 const YuvRowOut& out) {
+  constexpr std::size_t kParts = kChromaParts<kShared>;
+  const D8 d;
+  const Ready<kRows, kShared> ready(k, in);
+  V8 luma[kRows];
+  Floats g[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const V8 y = hn::LoadU(d, in.luma[r]);
+    g[r] = gains(ready.v[r]);
+    luma[r] = hn::Add(scale_bytes(hn::SaturatedSub(y, k.offset), g[r]), hn::Min(y, k.offset));
+  }
+  VF total[kParts];
+  sum_gains<kRows, kShared>(g, total);
+  Parts<kShared> cb;
+  Parts<kShared> cr;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    cb.part[i] = scale_chroma(ready.chroma.part[i].u, total[i]).code;
+    cr.part[i] = scale_chroma(ready.chroma.part[i].w, total[i]).code;
+  }
+  write_planes<Stores::cached>(cb, cr, out);
+  for (std::size_t r = 0; r < kRows; ++r)
+    hn::StoreU(luma[r], d, out.luma[r]);
+}
+
+template <std::size_t kRows, bool kShared>
+void apply_tile_lines(const YuvWeights& yuv, const MixedLevels& left, const MixedLevels& right,
+                      const std::uint32_t* weights, const YuvRowIn in, std::size_t n,
+                      const YuvRowOut out) {
+  const YuvVectors<kCovered<kRows, kShared>> k(yuv);
+  const SpanGains span(left, right);
+  std::size_t i = 0;
+  for (; i + kBytes <= n; i += kBytes) {
+    const YuvRowIn from = advance(in, i, kShared);
+    for (std::size_t r = 0; r < kRows; ++r)
+      prefetch_ahead(from.luma[r], kBytes);
+    apply_tile_cells<kRows, kShared>(k, {span, weights + i}, from, advance(out, i, kShared));
+  }
+  if (i == n) return;
+  Tail<kRows, kShared> tail(advance(in, i, kShared), n - i);
+  apply_tile_cells<kRows, kShared>(k, {span, weights + i}, tail.in(), tail.out());
+  const YuvRowOut rest = advance(out, i, kShared);
+  for (std::size_t r = 0; r < kRows; ++r)
+    std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
+  std::memcpy(rest.cb, tail.cb, tail.samples);
+  std::memcpy(rest.cr, tail.cr, tail.samples);
+}
+
+void apply_tile_yuv(YuvLayout layout, const YuvWeights& yuv, const MixedLevels& left,
+                    const MixedLevels& right, const std::uint32_t* weights, const YuvRowIn& in,
+                    std::size_t n, const YuvRowOut& out) {
+  switch (layout) {
+    case YuvLayout::s420:
+      return apply_tile_lines<2, true>(yuv, left, right, weights, in, n, out);
+    case YuvLayout::s422:
+      return apply_tile_lines<1, true>(yuv, left, right, weights, in, n, out);
+    case YuvLayout::s444:
+      return apply_tile_lines<1, false>(yuv, left, right, weights, in, n, out);
+  }
+}
+
+void stream_row(const std::uint8_t* in, std::size_t bytes, std::uint8_t* out) {
+  if constexpr (kBytes < 16) {
+    std::memcpy(out, in, bytes);
+  } else {
+    const D8 d;
+    const std::size_t past = reinterpret_cast<std::uintptr_t>(out) % kBytes;
+    std::size_t i = std::min(past == 0 ? 0 : kBytes - past, bytes);
+    std::memcpy(out, in, i);
+    for (; i + kBytes <= bytes; i += kBytes)
+      hn::Stream(hn::LoadU(d, in + i), d, out + i);
+    std::memcpy(out + i, in + i, bytes - i);
+  }
+}
+
+TileKernels tile_kernels() {
+  return {
+      mix,       order_weights, apply_tile_gray, apply_tile_rgb3, apply_tile_rgb4, apply_tile_yuv,
+      stream_row};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux
+HWY_AFTER_NAMESPACE();
+
+#endif  // fma
+#endif  // include guard

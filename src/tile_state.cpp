@@ -1,0 +1,54 @@
+#include "tile_state.h"
+
+#include <nlohmann/json.hpp>
+
+#include "option_values.h"
+
+namespace equalux {
+namespace {
+
+constexpr int kStateVersion = 1;
+
+}  // namespace
+
+std::string save_tiles(const ClaheParams& params, const tone::Control& control,
+                       const std::vector<tone::History>& histories, int max_value) {
+  if (params.curve.temporal_ms == 0) return "{}";
+  nlohmann::json curves = nlohmann::json::array();
+  for (const tone::History& history : histories)
+    curves.push_back(nlohmann::json::parse(control.save(history, max_value)));
+  return nlohmann::json{
+      {"version", kStateVersion}, {"tiles", {params.tiles_x, params.tiles_y}}, {"curves", curves}}
+      .dump();
+}
+
+void load_tiles(std::string_view state, const ClaheParams& params, tone::Control& control,
+                std::vector<tone::History>& histories, int max_value) {
+  if (params.curve.temporal_ms == 0) return;
+  try {
+    const nlohmann::json all = nlohmann::json::parse(state);
+    if (const int version = all.at("version"); version != kStateVersion) {
+      throw_usage("the state has version " + std::to_string(version) + ", must be " +
+                  std::to_string(kStateVersion));
+    }
+    const int x = all.at("tiles").at(0);
+    const int y = all.at("tiles").at(1);
+    const auto& curves = all.at("curves");
+    if (x != params.tiles_x || y != params.tiles_y || curves.size() != histories.size()) {
+      throw_usage("the state is of " + std::to_string(x) + "," + std::to_string(y) +
+                  " tiles, must be " + std::to_string(params.tiles_x) + "," +
+                  std::to_string(params.tiles_y));
+    }
+    // Nothing changes where one of the curves is damaged.
+    tone::Control loaded = control;
+    std::vector<tone::History> read;
+    for (const nlohmann::json& curve : curves)
+      read.push_back(loaded.load(curve.dump(), max_value));
+    control = loaded;
+    histories = read;
+  } catch (const nlohmann::json::exception& error) {
+    throw_usage(std::string("the state cannot be read: ") + error.what());
+  }
+}
+
+}  // namespace equalux

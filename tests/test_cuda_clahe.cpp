@@ -1,0 +1,273 @@
+// Adaptive equalization on a GPU: the same bytes as on the CPU, frame after frame.
+#include <random>
+#include <string>
+
+#include <equalux/clahe.h>
+#include <gtest/gtest.h>
+
+#include "check.h"
+#include "handles.h"
+#include "support/device_filter.h"
+#include "support/device_image.h"
+#include "support/moving_frames.h"
+#include "support/test_images.h"
+#include "tile_grid.h"
+
+namespace equalux {
+namespace {
+
+using test::Content;
+using test::DeviceImage;
+using test::DeviceLayout;
+
+class CudaClahe : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
+  }
+};
+
+std::vector<PixelFormat> byte_formats() {
+  std::vector<PixelFormat> formats;
+  for (int f = 0; f < kPixelFormatCount; ++f) {
+    const auto format = static_cast<PixelFormat>(f);
+    if (has_byte_samples(format)) formats.push_back(format);
+  }
+  return formats;
+}
+
+/// Parameters with so many tiles, or as many as the frame has cells for.
+ClaheParams with_tiles(int x, int y, const ImageDesc& desc) {
+  const CellCount cells = cells_of(desc);
+  ClaheParams params;
+  params.tiles_x = std::min(x, cells.columns);
+  params.tiles_y = std::min(y, cells.rows);
+  return params;
+}
+
+void expect_same(const ClaheParams& params, const ImageDesc& desc, Content content,
+                 const test::FilterLayout& layout = {},
+                 FieldOrder order = FieldOrder::progressive) {
+  SCOPED_TRACE("tiles " + std::to_string(params.tiles_x) + "," + std::to_string(params.tiles_y));
+  const auto cpu = make_cpu_filter(params, {1});
+  const auto cuda = make_cuda_filter(params);
+  test::expect_same_frames(*cpu, *cuda, desc, content, layout, 3, order);
+}
+
+TEST_F(CudaClahe, EveryFormatContentAndRange) {
+  for (const PixelFormat format : byte_formats()) {
+    for (const Content content : test::all_contents()) {
+      for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+        const ImageDesc desc{format, 336, 122, ColorMatrix::bt601, range};
+        expect_same({}, desc, content, {{0, 0, true}, {0, 0, true}});
+      }
+    }
+  }
+}
+
+TEST_F(CudaClahe, EverySizeOffsetStrideAndFieldOrder) {
+  const std::vector<std::pair<int, int>> sizes{{1, 1},   {1, 9},    {9, 1},   {2, 2},
+                                               {3, 3},   {5, 6},    {31, 17}, {64, 4},
+                                               {65, 10}, {513, 11}, {1537, 6}};
+  const std::vector<test::FilterLayout> layouts{{{0, 0, true}, {0, 0, true}},
+                                                {{0, 48, true}, {0, 16, true}},
+                                                {{1, 3}, {7, 5}},
+                                                {{16, 0, true, true}, {32, 0, true, true}},
+                                                {{0, 0, true}, {3, 1}}};
+  for (const PixelFormat format : byte_formats()) {
+    for (const auto& [width, height] : sizes) {
+      const ImageDesc desc{format, width, height};
+      for (std::size_t i = 0; i < layouts.size(); ++i) {
+        const FieldOrder order = i % 2 == 0 ? FieldOrder::progressive : FieldOrder::bottom_first;
+        expect_same(with_tiles(3, 2, desc), desc, Content::natural, layouts[i], order);
+      }
+    }
+  }
+}
+
+TEST_F(CudaClahe, EveryTileCount) {
+  for (int x = 1; x <= kMostTiles; ++x) {
+    const int y = 1 + (x * 5) % kMostTiles;
+    for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8, PixelFormat::xrgb,
+                                     PixelFormat::nv12, PixelFormat::uyvy, PixelFormat::y444}) {
+      for (const int width : {640, 643}) {
+        const ImageDesc desc{format, width, 119};
+        expect_same(with_tiles(x, y, desc), desc, Content::natural, {{0, 0, true}, {0, 0, true}});
+      }
+    }
+  }
+  const ImageDesc tiny{PixelFormat::i420, 33, 31};
+  expect_same(with_tiles(16, 16, tiny), tiny, Content::noise);
+}
+
+/// Tiles whose counts are split over blocks, and threads that empty their counters on the way.
+TEST_F(CudaClahe, LargeFrames) {
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::bgra}) {
+    for (const auto& [x, y] : {std::pair{8, 8}, {1, 1}, {16, 16}}) {
+      const ImageDesc desc{format, 3840, 2160};
+      expect_same(with_tiles(x, y, desc), desc, Content::natural);
+      expect_same(with_tiles(x, y, desc), desc, Content::single_bin);
+    }
+  }
+  const ImageDesc wide{PixelFormat::gray8, 65535, 67};
+  expect_same(with_tiles(2, 1, wide), wide, Content::noise);
+  const ImageDesc high{PixelFormat::bgr, 67, 65535};
+  expect_same(with_tiles(1, 2, high), high, Content::noise);
+}
+
+TEST_F(CudaClahe, WorksInPlace) {
+  for (const PixelFormat format : byte_formats()) {
+    for (const int offset : {0, 1}) {
+      const ImageDesc desc{format, 1283, 94};
+      const auto cpu = make_cpu_filter(ClaheParams{}, {1});
+      const auto cuda = make_cuda_filter(ClaheParams{});
+      cpu->configure(desc);
+      cuda->configure(desc);
+      Image image(desc);
+      test::fill(image.view(), Content::natural, 11);
+      DeviceImage device(desc, {offset, 0, offset == 0});
+      device.upload(image.view());
+      FrameContext context;
+      for (int i = 0; i < 2; ++i) {
+        cpu->submit(image.view(), image.view(), context);
+        cuda->submit(device.view(), device.view(), context);
+      }
+      EXPECT_EQ(test::count_differences(image.view(), device.download().view()), 0U)
+          << to_string(format) << " offset " << offset;
+    }
+  }
+}
+
+/// A filter for each backend, fed with the same stream.
+class Pair {
+ public:
+  Pair(const ClaheParams& params, const ImageDesc& desc, std::uint32_t seed = 1)
+      : params_(params),
+        desc_(desc),
+        seed_(seed),
+        in_(desc),
+        expected_(desc),
+        device_in_(desc, {}),
+        device_out_(desc, {}),
+        stream_(cuda::make_stream()) {
+    make();
+  }
+
+  void expect_same(int frames) {
+    for (int i = 0; i < frames; ++i)
+      ASSERT_EQ(step(), 0U) << "frame " << number_ - 1;
+    EXPECT_EQ(cpu_->save(), cuda_->save());
+  }
+
+  /// From here on filters that were made anew and took over the states of each other.
+  void restore() {
+    const std::string of_cpu = cpu_->save();
+    const std::string of_cuda = cuda_->save();
+    make();
+    cpu_->load(of_cuda);
+    cuda_->load(of_cpu);
+  }
+  void reset() {
+    cpu_->reset();
+    cuda_->reset();
+  }
+
+ private:
+  void make() {
+    cpu_ = make_cpu_filter(params_, {1});
+    cuda_ = make_cuda_filter(params_);
+    cpu_->configure(desc_);
+    cuda_->configure(desc_);
+  }
+
+  /// Values of the next frame that differ.
+  std::size_t step() {
+    test::fill_moving(in_.view(), number_, seed_);
+    FrameContext context;
+    context.index = static_cast<std::uint64_t>(number_);
+    if (number_ % 17 != 5) pts_ns_ += number_ % 23 == 7 ? 400'000'000 : 33'366'667;
+    context.pts_ns = pts_ns_;
+    ++number_;
+    cpu_->submit(in_.view(), expected_.view(), context);
+    device_in_.upload(in_.view());
+    device_out_.poison();
+    cuda::check(cudaDeviceSynchronize(), "waiting for the upload");
+    context.stream = stream_.get();
+    cuda_->submit(device_in_.view(), device_out_.view(), context);
+    cuda::check(cudaStreamSynchronize(stream_.get()), "waiting for the frame");
+    return test::count_differences(expected_.view(), device_out_.download().view());
+  }
+
+  ClaheParams params_;
+  ImageDesc desc_;
+  std::uint32_t seed_;
+  std::unique_ptr<Filter> cpu_;
+  std::unique_ptr<Filter> cuda_;
+  Image in_;
+  Image expected_;
+  DeviceImage device_in_;
+  DeviceImage device_out_;
+  cuda::Stream stream_;
+  int number_ = 0;
+  std::int64_t pts_ns_ = 0;
+};
+
+ClaheParams calm() {
+  ClaheParams params;
+  params.tiles_x = 5;
+  params.tiles_y = 4;
+  params.curve.strength = 0.8;
+  params.curve.clip_limit = 3;
+  params.curve.max_gain = 6;
+  params.curve.floor = 0.5;
+  params.curve.ceiling = 99.5;
+  params.curve.temporal_ms = 1000;
+  params.curve.brighten_ms = 400;
+  return params;
+}
+
+TEST_F(CudaClahe, StreamsSavedRestoredAndReset) {
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12}) {
+    Pair pair(calm(), {format, 321, 181});
+    pair.expect_same(130);
+    pair.restore();
+    pair.expect_same(70);
+    pair.reset();
+    pair.expect_same(50);
+  }
+}
+
+TEST_F(CudaClahe, EveryFormatOverTime) {
+  for (const PixelFormat format : byte_formats()) {
+    for (const ColorRange range : {ColorRange::limited, ColorRange::full})
+      Pair(calm(), {format, 131, 67, ColorMatrix::bt709, range}).expect_same(12);
+  }
+}
+
+TEST_F(CudaClahe, RandomOptionsOnRandomStreams) {
+  std::mt19937 random(17);
+  const auto uniform = [&](double least, double most) {
+    return std::uniform_real_distribution<>(least, most)(random);
+  };
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(i);
+    const auto format = static_cast<PixelFormat>(random() % 17);
+    const int width = 1 + static_cast<int>(random() % 300);
+    const int height = 1 + static_cast<int>(random() % 60);
+    const ImageDesc desc{format, width, height};
+    const int tiles = 1 + static_cast<int>(random() % kMostTiles);
+    ClaheParams params = with_tiles(tiles, 1 + static_cast<int>(random() % kMostTiles), desc);
+    EqualizeParams& curve = params.curve;
+    curve.scaler = static_cast<Scaler>(random() % 3);
+    curve.strength = random() % 3 == 0 ? 1 : uniform(0, 1);
+    curve.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
+    curve.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
+    curve.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
+    curve.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
+    curve.temporal_ms = random() % 3 == 0 ? 0 : uniform(20, 5000);
+    Pair(params, desc, static_cast<std::uint32_t>(i + 1)).expect_same(30);
+  }
+}
+
+}  // namespace
+}  // namespace equalux
