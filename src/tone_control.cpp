@@ -45,14 +45,16 @@ void read_into(const nlohmann::json& from, std::uint32_t* values, std::size_t n)
   std::copy(read.begin(), read.end(), values);
 }
 
-void check_history(const History& history) {
+void check_history(const History& history, int max_value) {
   const auto in_range = [](std::uint32_t gain) { return gain >= kLeastTried && gain <= kMostTried; };
   const auto below = [](const auto& list, std::uint32_t most) {
     return std::all_of(std::begin(list), std::end(list),
                        [most](std::uint32_t x) { return x <= most; });
   };
+  // What lies above the last level means nothing.
   const auto distributes = [&](const auto& list) {
-    return std::is_sorted(std::begin(list), std::end(list)) && below(list, kWhole);
+    return std::is_sorted(std::begin(list), std::begin(list) + max_value + 1) &&
+           below(list, kWhole);
   };
   const bool sound = in_range(history.gain) && in_range(history.exposure) &&
                      history.rate <= kOne && history.frames <= kOne &&
@@ -169,7 +171,7 @@ History Control::load(std::string_view text, int max_value) {
     read_into(state.at("distribution"), history.distribution, 256);
     read_into(state.at("frame"), history.frame, 256);
     read_into(state.at("previous"), history.previous, kQuantiles);
-    check_history(history);
+    check_history(history, max_value);
     const auto& limits = state.at("limits");
     now_ = {limits.at(0), limits.at(1), limits.at(2), limits.at(3), limits.at(4)};
     step_ns_ = state.at("step-ns");
