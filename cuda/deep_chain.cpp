@@ -1,5 +1,6 @@
 #include "deep_chain.h"
 
+#include <array>
 #include <vector>
 
 #include "check.h"
@@ -41,18 +42,17 @@ void DeepChain::configure(const ImageDesc& desc) {
   frame_.color_offset = 2 * t.color_offset;
   frame_.alpha_offset = t.alpha_offset < 0 ? -1 : 2 * t.alpha_offset;
 
-  const std::int32_t max_value = frame_.form.weights.luma_max;
-  const auto levels = static_cast<std::uint32_t>(max_value) + 1;
+  const auto levels = static_cast<std::uint32_t>(frame_.form.weights.luma_max) + 1;
   const std::uint32_t copies = levels <= kDeepSharedLevels ? 1 : kDeepCopies;
-  std::vector<std::uint32_t> bin_ends(levels);
-  for (std::uint32_t v = 0; v < levels; ++v)
-    bin_ends[v] = last_of_bin(v, deep_bins(params_.bins, frame_.form.depth), max_value);
 
   // Counts, ends of bins, sums, curve, and the blocks' two.
   const std::size_t words = std::size_t{copies + 3} * levels + 2 * kDeepScanBlocks;
   words_ = allocate_device<std::uint32_t>(words);
   gains_ = allocate_device<std::uint64_t>(levels);
+  last_of_bin_ = allocate_device<std::uint8_t>(256);
+  histories_ = allocate_device<tone::History>(2);
   check(cudaMemset(words_.get(), 0, words * sizeof(std::uint32_t)), "clearing the histogram");
+  check(cudaMemset(histories_.get(), 0, 2 * sizeof(tone::History)), "clearing the history");
   std::uint32_t* at = words_.get();
   const auto take = [&](std::size_t count) {
     std::uint32_t* table = at;
@@ -62,22 +62,69 @@ void DeepChain::configure(const ImageDesc& desc) {
   tables_.levels = levels;
   tables_.copies = copies;
   tables_.counts = take(std::size_t{copies} * levels);
-  std::uint32_t* const ends = take(levels);
-  tables_.bin_ends = ends;
+  tables_.bin_ends = take(levels);
   tables_.sums = take(levels);
   tables_.curve = take(levels);
   tables_.block_sums = take(kDeepScanBlocks);
   tables_.block_darkest = take(kDeepScanBlocks);
   tables_.gains = gains_.get();
-  check(cudaMemcpy(ends, bin_ends.data(), levels * sizeof *ends, cudaMemcpyHostToDevice),
+  tables_.last_of_bin = last_of_bin_.get();
+  tables_.history = histories_.get();
+  tables_.history_before = histories_.get() + 1;
+  upload_bins();
+  control_.reset();
+}
+
+void DeepChain::upload_bins() {
+  std::vector<std::uint32_t> bin_ends(tables_.levels);
+  const int bins = deep_bins(params_.bins, frame_.form.depth);
+  for (std::uint32_t v = 0; v < tables_.levels; ++v)
+    bin_ends[v] = last_of_bin(v, bins, frame_.form.weights.luma_max);
+  std::array<std::uint8_t, 256> last_of{};
+  const std::uint32_t most = coarse_max(frame_.form);
+  for (std::uint32_t v = 0; v <= most; ++v) {
+    last_of[v] =
+        static_cast<std::uint8_t>(last_of_bin(v, params_.bins == 0 ? 256 : params_.bins, most));
+  }
+  check(cudaMemcpy(tables_.bin_ends, bin_ends.data(), bin_ends.size() * sizeof(std::uint32_t),
+                   cudaMemcpyHostToDevice),
+        "uploading the bins");
+  check(cudaMemcpy(last_of_bin_.get(), last_of.data(), last_of.size(), cudaMemcpyHostToDevice),
         "uploading the bins");
 }
 
-void DeepChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOrder field_order,
-                        cudaStream_t stream, StageMarks* marks) const {
+void DeepChain::update(const EqualizeParams& params) {
+  control_.update(params);
+  const bool other_bins = params.bins != params_.bins;
+  params_ = params;
+  if (!other_bins || !words_) return;
+  check(cudaDeviceSynchronize(), "waiting for frames with the bins before");
+  upload_bins();
+}
+
+std::string DeepChain::save() const {
+  if (!control_.active() || !words_) return "{}";
+  tone::History history;
+  check(cudaDeviceSynchronize(), "waiting for the frames under way");
+  check(cudaMemcpy(&history, tables_.history, sizeof history, cudaMemcpyDeviceToHost),
+        "reading the history");
+  return control_.save(history, static_cast<int>(coarse_max(frame_.form)));
+}
+
+void DeepChain::load(std::string_view state) {
+  if (!control_.active() || !words_) return;
+  const tone::History history =
+      control_.load(state, static_cast<int>(coarse_max(frame_.form)));
+  check(cudaDeviceSynchronize(), "waiting for the frames under way");
+  check(cudaMemcpy(tables_.history, &history, sizeof history, cudaMemcpyHostToDevice),
+        "writing the history");
+}
+
+void DeepChain::enqueue(const ConstImageView& in, const ImageView& out,
+                        const FrameContext& context, cudaStream_t stream) {
   const FormatTraits& t = traits(desc_.format);
   DeepFrame frame = frame_;
-  frame.interlaced = field_order != FieldOrder::progressive;
+  frame.interlaced = context.field_order != FieldOrder::progressive;
   frame.aligned = true;
   for (std::size_t i = 0; i < static_cast<std::size_t>(t.planes); ++i) {
     frame.in[i] = in.data[i];
@@ -95,11 +142,15 @@ void DeepChain::enqueue(const ConstImageView& in, const ImageView& out, FieldOrd
     frame.out_stride[2] = frame.out_stride[1];
   }
   const auto mark = [&](const char* stage) {
-    if (marks != nullptr) marks->mark(stage, stream);
+    if (context.marks != nullptr) context.marks->mark(stage, stream);
   };
   deep_histogram(frame, tables_, multiprocessors_, stream);
   mark("histogram");
-  deep_curve(tables_, params_.scaler, frame_.form.depth, stream);
+  if (control_.active()) {
+    deep_shaped_curve(tables_, frame_.form, control_.next(context), stream);
+  } else {
+    deep_curve(tables_, params_.scaler, frame_.form.depth, stream);
+  }
   mark("curve");
   deep_apply(frame, tables_, multiprocessors_, stream);
   mark("apply");

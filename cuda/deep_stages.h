@@ -7,6 +7,7 @@
 #include <equalux/params.h>
 
 #include "deep_curve.h"
+#include "tone_control.h"
 
 /// The stages of the deep chain, as its host code calls them. Each enqueues its kernels on `stream`
 /// and throws Error(unavailable) where a launch is refused.
@@ -49,12 +50,15 @@ struct DeepTables {
   std::uint32_t levels;  ///< M + 1
   std::uint32_t copies;  ///< histograms in `counts`, one behind the other
   std::uint32_t* counts;
-  const std::uint32_t* bin_ends;  ///< last_of_bin()
+  std::uint32_t* bin_ends;        ///< last_of_bin()
   std::uint32_t* sums;            ///< cumulative within each kDeepScanBlock
   std::uint32_t* block_sums;      ///< of each kDeepScanBlock
   std::uint32_t* block_darkest;   ///< least v with a count in each, or `levels`
   std::uint32_t* curve;           ///< W
   std::uint64_t* gains;
+  const std::uint8_t* last_of_bin;  ///< by coarse level: the largest in its bin
+  tone::History* history;           ///< of the frames so far
+  tone::History* history_before;    ///< the same while it is written anew
 };
 
 /// Adds the frame's values to the counts. `multiprocessors` are the device's.
@@ -63,6 +67,10 @@ void deep_histogram(const DeepFrame& frame, const DeepTables& tables, int multip
 
 /// Makes W and the gains of the counts, and clears these.
 void deep_curve(const DeepTables& tables, Scaler scaler, std::int32_t depth, cudaStream_t stream);
+
+/// The same with limits or over time; takes the history on.
+void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
+                       cudaStream_t stream);
 
 /// Writes the frame's result.
 void deep_apply(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,

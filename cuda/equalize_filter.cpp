@@ -61,7 +61,7 @@ class CudaEqualizeFilter : public Filter {
     }
     if (deep_) {
       const cuda::TraceRange range("deep");
-      deep_->enqueue(in, out, context.field_order, stream, context.marks);
+      deep_->enqueue(in, out, context, stream);
       return;
     }
     const cuda::TraceRange range("fused");
@@ -74,19 +74,23 @@ class CudaEqualizeFilter : public Filter {
     if (!fused_ || params.chain != Chain::fused) return false;
     use_device();
     fused_->update(params);
+    if (deep_) deep_->update(params);
     params_ = params;
     return true;
   }
 
   void reset() override {
+    if (deep_) return deep_->reset();
     if (fused_) fused_->reset();
   }
   std::string save() const override {
     use_device();
+    if (deep_) return deep_->save();
     return fused_ ? fused_->save() : "{}";
   }
   void load(std::string_view state) override {
     use_device();
+    if (deep_) return deep_->load(state);
     if (fused_) fused_->load(state);
   }
 

@@ -6,6 +6,7 @@
 
 #include "pixel_math.h"
 #include "tone_curve.h"
+#include "tone_limits.h"
 
 /// Samples of more than 8 bits: from histogram to curve to gain to sample, in 64-bit integers,
 /// written once for host and device.
@@ -78,6 +79,39 @@ EQUALUX_HD std::uint32_t deep_curve_level(const CurveScale& scale, std::uint64_t
   const std::uint64_t above = cdf > scale.offset ? cdf - scale.offset : 0;
   const std::uint64_t twice = (max_value * above) << (kDeepCurveBits + 1);
   return static_cast<std::uint32_t>((twice + scale.span) / (2 * scale.span));
+}
+
+/// Curves with limits or over time are made as for 8 bits, of coarse levels: cells of 2^(depth - 8)
+/// values. The last one, 255 or 219, is that of M.
+constexpr std::uint32_t coarse_max(const DeepSamples& form) {
+  return static_cast<std::uint32_t>(form.weights.luma_max >> (form.depth - 8));
+}
+EQUALUX_HD std::uint32_t coarse_level(const DeepSamples& form, std::uint32_t v) {
+  return v >> (form.depth - 8);
+}
+/// The largest value of a coarse level.
+EQUALUX_HD std::uint32_t last_of_level(const DeepSamples& form, std::uint32_t level) {
+  const std::uint32_t last = ((level + 1) << (form.depth - 8)) - 1;
+  const auto most = static_cast<std::uint32_t>(form.weights.luma_max);
+  return last < most ? last : most;
+}
+
+/// W(v) on straight lines between the coarse levels: level i stands at v = i M / coarse_max, where
+/// a frame of 8 bits has it, and v = 0 at 0, as black stays black. Exact for the identity, and M at
+/// most.
+EQUALUX_HD std::uint32_t deep_level_between(const DeepSamples& form, const std::uint32_t* coarse,
+                                            std::uint32_t v) {
+  const auto max_value = static_cast<std::uint32_t>(form.weights.luma_max);
+  const std::uint32_t last = coarse_max(form);
+  const std::uint32_t i = v * last / max_value;
+  const std::uint32_t beyond = v * last % max_value;
+  const std::uint64_t low = i == 0 ? 0 : coarse[i];
+  const std::uint64_t high = coarse[i < last ? i + 1 : last];
+  const std::uint64_t sum = low * (max_value - beyond) + high * beyond;  // below 2^46
+  const std::uint64_t divisor = std::uint64_t{last} << (tone::kCurveBits - kDeepCurveBits);
+  const auto level = static_cast<std::uint32_t>((sum + divisor / 2) / divisor);
+  const std::uint32_t most = max_value << kDeepCurveBits;
+  return level < most ? level : most;
 }
 
 /// Fractional bits of a gain: 2 depth + 1 beside those of W.

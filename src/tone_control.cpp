@@ -53,7 +53,8 @@ void check_history(const History& history, int max_value) {
   };
   // What lies above the last level means nothing.
   const auto distributes = [&](const auto& list) {
-    return std::is_sorted(list, list + max_value + 1) && below(list, kWhole);
+    return std::is_sorted(std::begin(list), std::begin(list) + max_value + 1) &&
+           below(list, kWhole);
   };
   const bool sound = in_range(history.gain) && in_range(history.exposure) &&
                      history.rate <= kOne && history.frames <= kOne &&

@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "handles.h"
+#include "support/deep_reference.h"
 #include "support/device_image.h"
 #include "support/moving_frames.h"
 #include "support/test_images.h"
@@ -210,6 +211,53 @@ TEST_F(CudaCurves, FiveHundredFramesRestoredUpdatedAndReset) {
   pair.update(calm());
   pair.reset();
   pair.expect_same(50);
+}
+
+TEST_F(CudaCurves, RandomOptionsOnDeepStreams) {
+  std::mt19937 random(23);
+  const auto uniform = [&](double least, double most) {
+    return std::uniform_real_distribution<>(least, most)(random);
+  };
+  const std::vector<PixelFormat> formats = test::deep_formats();
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(i);
+    EqualizeParams params;
+    params.scaler = static_cast<Scaler>(random() % 3);
+    params.bins = random() % 2 == 0 ? 0 : static_cast<int>(2 + random() % 2000);
+    params.strength = uniform(0, 1);
+    params.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
+    params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
+    params.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
+    params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
+    params.temporal_ms = random() % 4 == 0 ? 0 : uniform(20, 5000);
+    const PixelFormat format = formats[random() % formats.size()];
+    const int width = 1 + static_cast<int>(random() % 200);
+    const int height = 1 + static_cast<int>(random() % 60);
+    const auto range = random() % 2 == 0 ? ColorRange::limited : ColorRange::full;
+    Pair(params, {format, width, height, ColorMatrix::bt709, range},
+         static_cast<std::uint32_t>(i + 1))
+        .expect_same(30);
+  }
+}
+
+TEST_F(CudaCurves, DeepFramesRestoredUpdatedAndReset) {
+  for (const PixelFormat format : {PixelFormat::p010_10le, PixelFormat::rgb48_le}) {
+    Pair pair(calm(), {format, 321, 181});
+    pair.expect_same(130);
+    pair.restore(calm());
+    pair.expect_same(70);
+    EqualizeParams other = calm();
+    other.strength = 0.4;
+    other.clip_limit = 0;
+    other.bins = 64;
+    pair.update(other);
+    pair.expect_same(40);
+    pair.update({});
+    pair.expect_same(10);
+    pair.update(calm());
+    pair.reset();
+    pair.expect_same(50);
+  }
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class CudaDeepChain : public testing::Test {
       device_out.poison();
       const bool in_place = frame == 2;
       DeviceImage& result = in_place ? device_in : device_out;
-      chain.enqueue(device_in.view(), result.view(), order, nullptr);
+      chain.enqueue(device_in.view(), result.view(), context, nullptr);
       const Image got = result.download();
       ASSERT_EQ(test::count_differences(expected.view(), got.view()), 0U) << "frame " << frame;
     }
@@ -100,6 +100,23 @@ TEST_F(CudaDeepChain, EveryBinCountAndScaler) {
           expect_same_as_cpu(params, {format, 97, 31}, content);
         }
       }
+    }
+  }
+}
+
+TEST_F(CudaDeepChain, EveryOptionOfTheCurve) {
+  const auto with = [](double EqualizeParams::*field, double value) {
+    EqualizeParams params;
+    params.*field = value;
+    return params;
+  };
+  for (const EqualizeParams& params :
+       {with(&EqualizeParams::strength, 0.4), with(&EqualizeParams::clip_limit, 2.5),
+        with(&EqualizeParams::floor, 2), with(&EqualizeParams::ceiling, 90),
+        with(&EqualizeParams::max_gain, 3), with(&EqualizeParams::temporal_ms, 300)}) {
+    for (const PixelFormat format : test::deep_formats()) {
+      for (const Content content : {Content::natural, Content::noise, Content::black})
+        expect_same_as_cpu(params, {format, 301, 37}, content);
     }
   }
 }
@@ -172,7 +189,7 @@ TEST_F(CudaDeepChain, FramesOnEachOthersHeels) {
     cuda::DeepChain chain({});
     chain.configure(desc);
     for (std::size_t i = 0; i < in.size(); ++i)
-      chain.enqueue(in[i]->view(), out[i]->view(), FieldOrder::progressive, stream.get());
+      chain.enqueue(in[i]->view(), out[i]->view(), {}, stream.get());
     for (std::size_t i = 0; i < in.size(); ++i) {
       const Image got = out[i]->download();
       ASSERT_EQ(test::count_differences(expected[i].view(), got.view()), 0U) << "frame " << i;

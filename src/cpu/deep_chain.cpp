@@ -104,20 +104,20 @@ constexpr int log2_of(int count) {
 }
 
 /// Counters of a thread, taken in turn.
-struct Counters {
+struct TurnCounters {
   std::uint32_t* tables[2];
 
   void count(std::size_t turn, std::int32_t v) const { ++tables[turn % 2][v]; }
 };
 
 void count_gray(DeepSamples form, const std::uint8_t* row, std::size_t width,
-                const Counters& counters) {
+                const TurnCounters& counters) {
   for (std::size_t x = 0; x < width; ++x)
     counters.count(x, deep_code(form, load(row + 2 * x)));
 }
 
 void count_rgb(DeepSamples form, const PixelLayout& pixel, const std::uint8_t* row,
-               std::size_t width, const Counters& counters) {
+               std::size_t width, const TurnCounters& counters) {
   const std::uint8_t* at = row + pixel.first;
   for (std::size_t x = 0; x < width; ++x, at += pixel.bytes)
     counters.count(x, deep_code(form, std::max({load(at), load(at + 2), load(at + 4)})));
@@ -125,7 +125,7 @@ void count_rgb(DeepSamples form, const PixelLayout& pixel, const std::uint8_t* r
 
 template <int kRows>
 void count_yuv(DeepSamples form, const FormatTraits& format, const YuvRows<const std::uint8_t>& in,
-               std::size_t width, const Counters& counters) {
+               std::size_t width, const TurnCounters& counters) {
   const auto step = static_cast<std::size_t>(format.step[1]);
   for_each_cell(width, format.chroma_shift_x, [&](std::size_t c, std::size_t x, auto columns) {
     const Chroma chroma = read_chroma(form, in, c * step);
@@ -211,7 +211,7 @@ struct DeepChain::Job {
 };
 
 DeepChain::DeepChain(const EqualizeParams& params, RowExecutor& executor)
-    : params_(params), executor_(executor) {}
+    : params_(params), executor_(executor), control_(params) {}
 
 std::size_t DeepChain::levels() const {
   return static_cast<std::size_t>(form_.weights.luma_max) + 1;
@@ -220,16 +220,39 @@ std::size_t DeepChain::levels() const {
 void DeepChain::configure(const ImageDesc& desc) {
   desc_ = desc;
   form_ = deep_samples(desc);
-  const int bins = deep_bins(params_.bins, form_.depth);
   counts_.assign(levels(), 0);
   curve_.assign(levels(), 0);
   gains_.assign(levels(), deep_gain_one(form_.depth));
   words_.assign(levels(), 0);
   bin_ends_.resize(levels());
-  for (std::size_t v = 0; v < levels(); ++v)
-    bin_ends_[v] = last_of_bin(static_cast<std::uint32_t>(v), bins, form_.weights.luma_max);
+  curves_.configure(static_cast<int>(coarse_max(form_)));
+  set_bins();
+  reset();
   scratch_.assign(static_cast<std::size_t>(executor_.threads()),
                   {std::vector<std::uint32_t>(levels()), std::vector<std::uint32_t>(levels())});
+}
+
+void DeepChain::set_bins() {
+  const int bins = deep_bins(params_.bins, form_.depth);
+  for (std::size_t v = 0; v < levels(); ++v)
+    bin_ends_[v] = last_of_bin(static_cast<std::uint32_t>(v), bins, form_.weights.luma_max);
+  curves_.set_bins(params_.bins == 0 ? 256 : params_.bins);
+}
+
+void DeepChain::update(const EqualizeParams& params) {
+  control_.update(params);
+  params_ = params;
+  set_bins();
+}
+
+std::string DeepChain::save() const {
+  if (!control_.active()) return "{}";
+  return control_.save(curves_.history(), static_cast<int>(coarse_max(form_)));
+}
+
+void DeepChain::load(std::string_view state) {
+  if (!control_.active()) return;
+  curves_.set_history(control_.load(state, static_cast<int>(coarse_max(form_))));
 }
 
 void DeepChain::process(const ConstImageView& in, const ImageView& out,
@@ -243,7 +266,7 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
   });
   sum_histograms();
   clock.lap("histogram");
-  make_deep_curve(counts_, bin_ends_, params_.scaler, curve_);
+  make_curve(context);
   make_gains();
   clock.lap("curve");
   executor_.for_rows(rows, [&](int begin, int end, int) { apply_rows(job, begin, end); });
@@ -257,6 +280,25 @@ void DeepChain::sum_histograms() {
       counts_[v] += scratch.even[v] + scratch.odd[v];
     std::fill(scratch.even.begin(), scratch.even.end(), 0);
     std::fill(scratch.odd.begin(), scratch.odd.end(), 0);
+  }
+}
+
+void DeepChain::make_curve(const FrameContext& context) {
+  if (control_.active()) {
+    shape_curve(control_.next(context));
+  } else {
+    make_deep_curve(counts_, bin_ends_, params_.scaler, curve_);
+  }
+}
+
+void DeepChain::shape_curve(const tone::Frame& frame) {
+  ValueHistogram coarse{};
+  for (std::size_t v = 0; v < levels(); ++v)
+    coarse[coarse_level(form_, static_cast<std::uint32_t>(v))] += counts_[v];
+  const CurveTable& curve = curves_.make(coarse, frame);
+  for (std::size_t v = 0; v < levels(); ++v) {
+    if (counts_[v] == 0) continue;
+    curve_[v] = deep_level_between(form_, curve.data(), static_cast<std::uint32_t>(v));
   }
 }
 
@@ -274,7 +316,7 @@ void DeepChain::make_gains() {
 void DeepChain::count_rows(const Job& job, int begin, int end, Scratch& scratch) const {
   const FormatTraits& format = traits(desc_.format);
   const auto width = static_cast<std::size_t>(desc_.width);
-  const Counters counters{{scratch.even.data(), scratch.odd.data()}};
+  const TurnCounters counters{{scratch.even.data(), scratch.odd.data()}};
   for (int y = begin; y < end; ++y) {
     switch (format.model) {
       case ColorModel::gray:

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <equalux/filter.h>
 
+#include "cpu/curve_maker.h"
 #include "cpu/parallel.h"
 #include "deep_curve.h"
+#include "tone_control.h"
 
 /// Equalization of frames of more than 8 bits on the CPU: histogram of v, curve, gains, apply.
 namespace equalux {
@@ -27,6 +31,13 @@ class DeepChain {
   /// Filters one frame; `in` and `out` may be the same memory with the same strides.
   void process(const ConstImageView& in, const ImageView& out, const FrameContext& context);
 
+  /// Other parameters of the curve and its bins, from the next frame on.
+  void update(const EqualizeParams& params);
+  /// As of a Filter. load() comes after configure().
+  void reset() { control_.reset(); }
+  [[nodiscard]] std::string save() const;
+  void load(std::string_view state);
+
  private:
   struct Job;
   /// What one thread counts: two tables, for neighbours of equal value not to wait on each other.
@@ -38,18 +49,23 @@ class DeepChain {
   void count_rows(const Job& job, int begin, int end, Scratch& scratch) const;
   void apply_rows(const Job& job, int begin, int end) const;
   void sum_histograms();
+  void make_curve(const FrameContext& context);
+  void shape_curve(const tone::Frame& frame);
   void make_gains();
+  void set_bins();
   [[nodiscard]] std::size_t levels() const;
 
   EqualizeParams params_;
   RowExecutor& executor_;
   ImageDesc desc_;
   DeepSamples form_{};
+  tone::Control control_;
+  CurveMaker curves_;             // of the coarse levels
   std::vector<Scratch> scratch_;  // by slot
   // By v, 0 to M.
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> bin_ends_;
-  std::vector<std::uint32_t> curve_;  // W
+  std::vector<std::uint32_t> curve_;  // W, of the values that the frame has
   std::vector<std::uint64_t> gains_;  // of the values that the frame has
   std::vector<std::uint16_t> words_;  // gray: the result, ready to be stored
 };

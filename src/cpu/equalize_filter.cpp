@@ -60,15 +60,21 @@ class CpuEqualizeFilter : public Filter {
     validate(params, Backend::cpu, desc_.width == 0 ? nullptr : &desc_);
     if (!fused_ || params.chain != Chain::fused) return false;
     fused_->update(params);
+    if (deep_) deep_->update(params);
     params_ = params;
     return true;
   }
 
   void reset() override {
+    if (deep_) return deep_->reset();
     if (fused_) fused_->reset();
   }
-  std::string save() const override { return fused_ ? fused_->save() : "{}"; }
+  std::string save() const override {
+    if (deep_) return deep_->save();
+    return fused_ ? fused_->save() : "{}";
+  }
   void load(std::string_view state) override {
+    if (deep_) return deep_->load(state);
     if (fused_) fused_->load(state);
   }
 

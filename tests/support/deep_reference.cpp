@@ -45,9 +45,10 @@ struct Form {
   }
 };
 
+using Numbers = std::vector<std::int64_t>;
+
 /// W of every v.
-std::vector<Wide> curve_of(const EqualizeParams& params, const std::vector<Wide>& counts,
-                           const Form& form) {
+Numbers plain_curve_of(const EqualizeParams& params, const Numbers& counts, const Form& form) {
   const Wide n = params.bins == 0 ? Wide{1} << form.depth : params.bins;
   const Wide m = form.m;
   const auto bin = [&](std::size_t v) {
@@ -64,11 +65,12 @@ std::vector<Wide> curve_of(const EqualizeParams& params, const std::vector<Wide>
                       : params.scaler == Scaler::min_max ? first_bin
                                                          : first_nonempty;
   const Wide span = cdf.back() - offset;
-  std::vector<Wide> curve(counts.size());
+  Numbers curve(counts.size());
   for (std::size_t v = 0; v < counts.size(); ++v) {
     const Wide above = std::max<Wide>(0, cdf[bin(v)] - offset);
-    curve[v] = span == 0 ? static_cast<Wide>(v) << 14
-                         : floor_div(2 * m * above * (1 << 14) + span, 2 * span);
+    curve[v] = static_cast<std::int64_t>(
+        span == 0 ? static_cast<Wide>(v) << 14
+                  : floor_div(2 * m * above * (1 << 14) + span, 2 * span));
   }
   return curve;
 }
@@ -78,7 +80,7 @@ Wide scaled(Wide c, Wide level, Wide v) {
   return floor_div(2 * c * level + (v << 14), 2 * (v << 14));
 }
 
-void packed(const EqualizeParams& params, const ConstImageView& in, const ImageView& out) {
+void packed(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageView& out) {
   const FormatTraits& t = traits(in.desc.format);
   const Form form(in.desc);
   const int step = t.step[0];
@@ -92,12 +94,12 @@ void packed(const EqualizeParams& params, const ConstImageView& in, const ImageV
       most = std::max(most, channel(p, c));
     return static_cast<std::size_t>(most);
   };
-  std::vector<Wide> counts(static_cast<std::size_t>(form.m) + 1, 0);
+  Numbers counts(static_cast<std::size_t>(form.m) + 1, 0);
   for (int y = 0; y < in.desc.height; ++y) {
     for (int x = 0; x < in.desc.width; ++x)
       ++counts[value(in.row(0, y) + step * x)];
   }
-  const std::vector<Wide> curve = curve_of(params, counts, form);
+  const Numbers curve = curve_of(counts);
   for (int y = 0; y < in.desc.height; ++y) {
     for (int x = 0; x < in.desc.width; ++x) {
       const std::uint8_t* p = in.row(0, y) + step * x;
@@ -150,7 +152,7 @@ struct Weights {
   }
 };
 
-void planar(const EqualizeParams& params, const ConstImageView& in, const ImageView& out,
+void planar(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageView& out,
             bool interlaced) {
   const Form form(in.desc);
   const Weights k(in.desc, form);
@@ -165,12 +167,12 @@ void planar(const EqualizeParams& params, const ConstImageView& in, const ImageV
     const Wide v = ((luma_at(x, y) - form.black) * Wide{65536} + most + 32768) >> 16;
     return static_cast<std::size_t>(std::clamp<Wide>(v, 0, form.m));
   };
-  std::vector<Wide> counts(static_cast<std::size_t>(form.m) + 1, 0);
+  Numbers counts(static_cast<std::size_t>(form.m) + 1, 0);
   for (int y = 0; y < in.desc.height; ++y) {
     for (int x = 0; x < in.desc.width; ++x)
       ++counts[value(x, y)];
   }
-  const std::vector<Wide> curve = curve_of(params, counts, form);
+  const Numbers curve = curve_of(counts);
 
   const int bits = 2 * form.depth + 1 + 14;
   struct Covered {
@@ -213,10 +215,18 @@ void planar(const EqualizeParams& params, const ConstImageView& in, const ImageV
 
 void reference_equalize_deep(const EqualizeParams& params, const ConstImageView& in,
                              const ImageView& out, bool interlaced) {
+  const Form form(in.desc);
+  reference_scale_deep(
+      [&](const Numbers& counts) { return plain_curve_of(params, counts, form); }, in, out,
+      interlaced);
+}
+
+void reference_scale_deep(const DeepCurveOf& curve_of, const ConstImageView& in,
+                          const ImageView& out, bool interlaced) {
   if (traits(in.desc.format).model == ColorModel::yuv) {
-    planar(params, in, out, interlaced);
+    planar(curve_of, in, out, interlaced);
   } else {
-    packed(params, in, out);
+    packed(curve_of, in, out);
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <equalux/image.h>
@@ -13,6 +15,14 @@ namespace equalux::test {
 /// by line and is slow.
 void reference_equalize_deep(const EqualizeParams& params, const ConstImageView& in,
                              const ImageView& out, bool interlaced = false);
+
+/// W of every v, 0 to M, of a frame with these pixels of each v.
+using DeepCurveOf =
+    std::function<std::vector<std::int64_t>(const std::vector<std::int64_t>& counts)>;
+
+/// The same with another curve.
+void reference_scale_deep(const DeepCurveOf& curve_of, const ConstImageView& in,
+                          const ImageView& out, bool interlaced = false);
 
 /// Formats of 9 to 16 bits a sample.
 [[nodiscard]] std::vector<PixelFormat> deep_formats();

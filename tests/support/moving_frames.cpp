@@ -8,28 +8,45 @@
 namespace equalux::test {
 namespace {
 
+/// Calls change(code, x, y) for the samples of the first `rows` rows of a plane, and stores what
+/// it returns.
+template <typename Change>
+void change_samples(const ImageView& view, int plane, int rows, Change change) {
+  const FormatTraits& t = traits(view.desc.format);
+  const bool deep = has_deep_samples(view.desc.format);
+  const std::size_t columns = row_bytes(view.desc, plane) / (deep ? 2 : 1);
+  for (int y = 0; y < std::min(rows, plane_rows(view.desc, plane)); ++y) {
+    std::uint8_t* row = view.row(plane, y);
+    for (std::size_t x = 0; x < columns; ++x) {
+      if (!deep) {
+        row[x] = static_cast<std::uint8_t>(change(row[x], x, y));
+        continue;
+      }
+      const int word = change((row[2 * x] + 256 * row[2 * x + 1]) >> t.shift, x, y) << t.shift;
+      row[2 * x] = static_cast<std::uint8_t>(word & 255);
+      row[2 * x + 1] = static_cast<std::uint8_t>(word >> 8);
+    }
+  }
+}
+
 /// Samples of every plane times `gain` / 256; chroma stays about its middle.
 void scale(const ImageView& view, int gain) {
-  const bool yuv = traits(view.desc.format).model == ColorModel::yuv;
-  for (int p = 0; p < traits(view.desc.format).planes; ++p) {
-    const int zero = yuv && p > 0 ? 128 : 0;
-    for (int y = 0; y < plane_rows(view.desc, p); ++y) {
-      std::uint8_t* row = view.row(p, y);
-      for (std::size_t x = 0; x < row_bytes(view.desc, p); ++x) {
-        row[x] = static_cast<std::uint8_t>(
-            std::clamp(zero + (row[x] - zero) * gain / 256, 0, 255));
-      }
-    }
+  const FormatTraits& t = traits(view.desc.format);
+  const int most = (1 << t.depth) - 1;
+  for (int p = 0; p < t.planes; ++p) {
+    const int zero = t.model == ColorModel::yuv && p > 0 ? 1 << (t.depth - 1) : 0;
+    change_samples(view, p, view.desc.height, [&](int code, std::size_t, int) {
+      return std::clamp(zero + (code - zero) * gain / 256, 0, most);
+    });
   }
 }
 
 /// Something bright over the first `rows` rows of the first plane.
 void cover(const ImageView& view, int rows) {
-  for (int y = 0; y < std::min(rows, plane_rows(view.desc, 0)); ++y) {
-    std::uint8_t* row = view.row(0, y);
-    for (std::size_t x = 0; x < row_bytes(view.desc, 0); ++x)
-      row[x] = static_cast<std::uint8_t>(200 + (x + static_cast<std::size_t>(y)) % 40);
-  }
+  const int more = traits(view.desc.format).depth - 8;
+  change_samples(view, 0, rows, [more](int, std::size_t x, int y) {
+    return (200 + static_cast<int>((x + static_cast<std::size_t>(y)) % 40)) << more;
+  });
 }
 
 }  // namespace
