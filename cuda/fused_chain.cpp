@@ -165,6 +165,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   state_ = allocate_device<FusedState>(1);
   check(cudaMemset(state_.get(), 0, sizeof(FusedState)), "clearing the histograms");
   upload_bins();
+  excluded_.configure(desc, frame_.weights);
   frame_.state = state_.get();
   control_.reset();
 }
@@ -188,6 +189,7 @@ void FusedChain::upload_bins() {
 }
 
 void FusedChain::update(const EqualizeParams& params) {
+  excluded_.update(params);
   control_.update(params);
   const bool other_bins = params.bins != params_.bins;
   params_ = params;
@@ -267,6 +269,8 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   p.step = {warps / p.columns, warps % p.columns};
   p.shapes_curve = control_.active();
   if (p.shapes_curve) p.tone = control_.next(context);
+  p.excludes = excluded_.active();
+  if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);
   const bool overlaps = may_overlap(stream, grid);
   cudaLaunchAttribute attribute{};
   if (overlaps) {

@@ -7,6 +7,7 @@
 
 #include <equalux/filter.h>
 
+#include "excluded_pixels.h"
 #include "fused_params.h"
 #include "handles.h"
 #include "tone_control.h"
@@ -18,7 +19,7 @@ namespace equalux::cuda {
 class FusedChain {
  public:
   explicit FusedChain(const EqualizeParams& params, Launches launches = Launches::overlapping)
-      : params_(params), control_(params), launches_(launches) {}
+      : params_(params), excluded_(params), control_(params), launches_(launches) {}
   ~FusedChain();
   FusedChain(const FusedChain&) = delete;
   FusedChain& operator=(const FusedChain&) = delete;
@@ -36,7 +37,10 @@ class FusedChain {
   /// Other parameters of the curve, from the next frame on. Other bins wait for what is under way.
   void update(const EqualizeParams& params);
   /// As of a Filter. The frames under way count to what is saved; load() comes after configure().
-  void reset() { control_.reset(); }
+  void reset() {
+    excluded_.reset();
+    control_.reset();
+  }
   [[nodiscard]] std::string save() const;
   void load(std::string_view state);
 
@@ -55,6 +59,7 @@ class FusedChain {
   void upload_bins();
 
   EqualizeParams params_;
+  ExcludedPixels excluded_;
   tone::Control control_;
   Launches launches_;
   ImageDesc desc_;

@@ -88,10 +88,19 @@ __device__ __forceinline__ void fill_row(std::uint8_t* table, unsigned v, float 
 /// Threads that scan the histogram, two values each.
 inline constexpr int kScanThreads = 128;
 
+/// Takes a frame's excluded samples off the counts of a pair of values, unless none is left then.
+__device__ __forceinline__ void leave_out(const FusedParams& p, const ExcludedCounts& excluded,
+                                          int pair, uint2& counts) {
+  const uint2 less = __ldcg(reinterpret_cast<const uint2*>(excluded.counts) + pair);
+  if (__ldcg(&excluded.total) == p.samples) return;
+  counts.x -= less.x;
+  counts.y -= less.y;
+}
+
 /// The cumulative sums of the frame's counts, which the grid hands over here. All threads of the
 /// block call it.
 __device__ __forceinline__ void scan_counts(const FusedParams& p, GridHistogram& histogram,
-                                            CurveScratch& s) {
+                                            const ExcludedCounts& excluded, CurveScratch& s) {
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % kLanes;
   const int warp = thread / kLanes;
@@ -104,6 +113,7 @@ __device__ __forceinline__ void scan_counts(const FusedParams& p, GridHistogram&
     if (p.zeros_value == 2 * thread + 1) counts.y -= p.zeros;
     s.present[2 * thread] = counts.x != 0 ? 1 : 0;
     s.present[2 * thread + 1] = counts.y != 0 ? 1 : 0;
+    if (p.excludes) leave_out(p, excluded, thread, counts);
     const int first_even = __ffs(static_cast<int>(__ballot_sync(0xFFFFFFFFU, counts.x != 0)));
     const int first_odd = __ffs(static_cast<int>(__ballot_sync(0xFFFFFFFFU, counts.y != 0)));
     sum = counts.x + counts.y;
@@ -126,6 +136,9 @@ __device__ __forceinline__ void scan_counts(const FusedParams& p, GridHistogram&
       sum += w < warp ? s.warp_counts[w] : 0;
     s.cdf[2 * thread] = sum - counts.y;
     s.cdf[2 * thread + 1] = sum;
+    if (p.excludes && thread == kScanThreads - 1) {
+      s.state.per_pixel = __drcp_rn(static_cast<double>(sum)) * tone::kWhole;
+    }
   }
   __syncthreads();
 }
@@ -172,9 +185,10 @@ __device__ __forceinline__ void move_gain(const FusedParams& p, const CurveScrat
 /// last_of_bin of the scratch prepared; the table is complete when it returns.
 template <int kThreads, int kStride, bool kChroma>
 __device__ __forceinline__ void make_gain_table(const FusedParams& p, GridHistogram& histogram,
-                                                CurveScratch& s, std::uint8_t* table) {
+                                                const ExcludedCounts& excluded, CurveScratch& s,
+                                                std::uint8_t* table) {
   const int thread = static_cast<int>(threadIdx.x);
-  scan_counts(p, histogram, s);
+  scan_counts(p, histogram, excluded, s);
   CurveScale scale{};
   double per_span = 0;
   if (p.shapes_curve) {

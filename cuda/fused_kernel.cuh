@@ -297,12 +297,15 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   }
   count_chunks(p, chunks, place, tables, p.state->counts[parity]);
   make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(
-      p, p.state->counts[parity], scratch, tables);
+      p, p.state->counts[parity], p.state->excluded[parity], scratch, tables);
   if (blockIdx.x == 0) {
     // Everybody has read the frame's number, and the histogram of the next frame is not in use.
     GridCell* next = &p.state->counts[parity ^ 1][0][0];
     for (int i = thread; i < kGridCopies * 128; i += kConfig.threads())
       next[i] = 0;
+    auto* next_excluded = reinterpret_cast<std::uint32_t*>(&p.state->excluded[parity ^ 1]);
+    for (int i = thread; i <= 256; i += kConfig.threads())
+      next_excluded[i] = 0;
     if (thread == 0) p.state->frames = frames + 1;
   }
   apply_chunks(p, chunks, place, tables, scratch.chroma);

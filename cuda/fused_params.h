@@ -61,9 +61,16 @@ inline constexpr int kGridCopies = 8;
 inline constexpr unsigned kMostBlocks = kGridCopies * ((1U << (64 - 2 * kGridCountBits)) - 1);
 using GridHistogram = GridCell[kGridCopies][128];
 
+/// Counts of the pixels of a frame that do not count.
+struct alignas(8) ExcludedCounts {
+  std::uint32_t counts[256];
+  std::uint32_t total;
+};
+
 /// Device memory that outlives a launch. The counts are 0 before the first one.
 struct FusedState {
   GridHistogram counts[2];        ///< of even and odd frames
+  ExcludedCounts excluded[2];     ///< the same; see excluded_pixels.cu
   double inverse[256];            ///< 1 / v; unused at 0
   std::uint8_t last_of_bin[256];  ///< by v: the largest value in its bin
   std::uint32_t frames;           ///< launches so far, whose lowest bit names the histogram
@@ -93,6 +100,7 @@ struct FusedParams {
   double per_sample = 0;      ///< 1 / samples
   std::uint32_t zeros = 0;    ///< samples that chunks have beyond the right edge, counted as
   int zeros_value = 0;        ///< this value
+  bool excludes = false;      ///< some samples do not make the curve
   bool interlaced = false;
   bool has_partial_cells = false;  ///< chroma samples that cover fewer luma samples than others
   bool lacks_rows = false;         ///< some of them for want of a row

@@ -29,7 +29,7 @@ struct CurveSteps {
 struct CurveState {
   tone::Frame tone;                    ///< the kernel's parameters, which would be slow to reach
   std::uint32_t max_value;             ///< through a reference
-  double per_pixel;                    ///< kWhole / the frame's pixels
+  double per_pixel;                    ///< kWhole / the pixels that count
   tone::History history;               ///< with the last frame in it
   std::uint32_t curve[256];            ///< at the mean exposure
   std::uint32_t base[kLanes];          ///< quantiles of the history

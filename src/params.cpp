@@ -5,6 +5,7 @@
 #include <equalux/params.h>
 
 #include "option_values.h"
+#include "region.h"
 #include "tone_control.h"
 
 /// Every rule that parameters obey is stated here, once.
@@ -38,6 +39,7 @@ void check_enum(Clauses& broken, std::string_view key, const std::optional<Enum>
 void check_enums(Clauses& broken, const EqualizeParams& params) {
   check_enum(broken, "scaler", params.scaler);
   check_enum(broken, "chain", params.chain);
+  check_enum(broken, "surround", params.surround);
   check_enum(broken, "rgb-to-hsv", params.staged.rgb_to_hsv);
   check_enum(broken, "histogram", params.staged.histogram);
   check_enum(broken, "scan", params.staged.scan);
@@ -91,6 +93,19 @@ void check_curve(Clauses& broken, const EqualizeParams& params) {
         "chain is staged, must be fused with strength, clip-limit, floor, ceiling, max-gain or "
         "temporal-ms");
   }
+}
+
+void check_counting(Clauses& broken, const EqualizeParams& params, const ImageDesc* desc) {
+  if (!leaves_out(params)) return;
+  if (params.chain == Chain::staged) {
+    broken.push_back("chain is staged, must be fused with region or surround");
+  }
+  const std::vector<std::string> clauses = region_violations(params.region, desc);
+  broken.insert(broken.end(), clauses.begin(), clauses.end());
+  if (desc == nullptr || !has_deep_samples(desc->format)) return;
+  broken.push_back(std::string(params.region.empty() ? "surround is ignore" : "region is set") +
+                   " for frames of " + std::string(to_string(desc->format)) +
+                   ", must be left out or the format one of 8 bits a sample");
 }
 
 void check_geometry(Clauses& broken, const StagedParams& staged) {
@@ -181,6 +196,7 @@ std::vector<std::string> violations(const EqualizeParams& params, Backend backen
   check_enums(broken, params);
   check_bins(broken, params.bins);
   check_curve(broken, params);
+  check_counting(broken, params, desc);
   check_geometry(broken, params.staged);
   check_knobs(broken, params, backend);
   if (desc != nullptr) check_frame(broken, params, *desc);

@@ -68,6 +68,21 @@ std::optional<Backend> enum_from(std::string_view name) {
   return value_in<Backend>(enum_names<Backend>(), name);
 }
 
+// Surround
+template <>
+const Names& enum_names<Surround>() {
+  static const Names names{"keep", "ignore"};
+  return names;
+}
+template <>
+std::string_view enum_name(Surround value) {
+  return name_in(enum_names<Surround>(), value);
+}
+template <>
+std::optional<Surround> enum_from(std::string_view name) {
+  return value_in<Surround>(enum_names<Surround>(), name);
+}
+
 // RgbToHsvVariant
 template <>
 const Names& enum_names<RgbToHsvVariant>() {

@@ -64,6 +64,10 @@ void set_option(EqualizeParams& params, std::string_view key, std::string_view v
     params.chain = read_enum<Chain>(key, value);
   } else if (set_curve_option(params, key, value)) {
     return;
+  } else if (key == "region") {
+    params.region = value;
+  } else if (key == "surround") {
+    params.surround = read_enum<Surround>(key, value);
   } else if (key == "rgb-to-hsv") {
     staged.rgb_to_hsv = read_enum<RgbToHsvVariant>(key, value);
   } else if (key == "histogram") {
@@ -86,7 +90,7 @@ void set_option(EqualizeParams& params, std::string_view key, std::string_view v
 const std::vector<std::string_view>& equalize_option_keys() {
   static const std::vector<std::string_view> keys{
       "scaler",      "bins",        "chain",     "strength",   "clip-limit", "floor",    "ceiling",
-      "max-gain",    "temporal-ms", "brighten-ms", "darken-ms", "rgb-to-hsv", "histogram", "scan",
+      "max-gain",    "temporal-ms", "brighten-ms", "darken-ms", "region", "surround", "rgb-to-hsv", "histogram", "scan",
       "equalize",    "pixels-per-thread", "grid", "block"};
   return keys;
 }

@@ -29,6 +29,12 @@ enum class Chain : std::uint8_t {
 
 enum class Backend : std::uint8_t { automatic, cpu, cuda };
 
+/// What becomes of the black around a picture: bars, and the surround of round and octagonal ones.
+enum class Surround : std::uint8_t {
+  keep,    ///< it counts like any other part of the frame
+  ignore,  ///< it is found and left out of the histogram
+};
+
 // Variants of the staged chain. See docs/algorithm.md for what each one is.
 enum class RgbToHsvVariant : std::uint8_t { coalesced, uncoalesced };
 enum class HistogramVariant : std::uint8_t { global, shared };
@@ -91,6 +97,13 @@ struct EqualizeParams {
   double brighten_ms = 0;  ///< the same where the picture gets brighter; 0 = temporal_ms
   double darken_ms = 0;    ///< where it gets darker
 
+  // Which pixels the fused chain counts, in formats of 8 bits; all of them are transformed.
+  // docs/algorithm.md, "What counts".
+  /// "x,y,width,height", each in pixels or, with a %, in per cent of the frame's width or height; or
+  /// a file of the frame's size whose bright pixels count, PGM; empty = all
+  std::string region;
+  Surround surround = Surround::keep;
+
   friend bool operator==(const EqualizeParams&, const EqualizeParams&) = default;
 };
 
@@ -128,6 +141,7 @@ template <typename Enum>
 EQUALUX_ENUM_NAMES(Scaler)
 EQUALUX_ENUM_NAMES(Chain)
 EQUALUX_ENUM_NAMES(Backend)
+EQUALUX_ENUM_NAMES(Surround)
 EQUALUX_ENUM_NAMES(RgbToHsvVariant)
 EQUALUX_ENUM_NAMES(HistogramVariant)
 EQUALUX_ENUM_NAMES(ScanVariant)

@@ -19,6 +19,8 @@ enum EqualizeProperty : guint {
   kPixelsPerThread,
   kGrid,
   kBlock,
+  kRegion,
+  kSurround,
   kCurve,  ///< and the other numbers that shape the curve, in the order of kCurveNumbers
 };
 
@@ -34,6 +36,14 @@ GType chain_type() {
   static constexpr std::array kDescriptions{"Two passes over the frame, exact; any format",
                                             "The published stages, for study; RGB and GRAY8"};
   static const GType type = register_enum("GstEqualuxChain", enum_names<Chain>(), kDescriptions);
+  return type;
+}
+
+GType surround_type() {
+  static constexpr std::array kDescriptions{"It counts like the picture",
+                                            "It is found and left out of the histogram"};
+  static const GType type =
+      register_enum("GstEqualuxSurround", enum_names<Surround>(), kDescriptions);
   return type;
 }
 
@@ -120,6 +130,21 @@ void install_curve_numbers(GObjectClass* klass) {
   }
 }
 
+void install_counting(GObjectClass* klass) {
+  g_object_class_install_property(
+      klass, kRegion,
+      g_param_spec_string("region", "Region",
+                          "Pixels that make the curve, which all are transformed by: "
+                          "x,y,width,height in pixels or with a % in per cent, or a .pgm file whose "
+                          "white counts; other than regions, which limits what is transformed",
+                          nullptr, kLiveText));
+  g_object_class_install_property(
+      klass, kSurround,
+      g_param_spec_enum("surround", "Surround",
+                        "Black bars and the surround of round and octagonal pictures",
+                        surround_type(), static_cast<int>(Surround::keep), kLive));
+}
+
 void install_knob(GObjectClass* klass, guint id, const char* name, const char* nick,
                   const char* blurb, GType type) {
   g_object_class_install_property(klass, id, g_param_spec_enum(name, nick, blurb, type, 0, kLive));
@@ -176,6 +201,7 @@ void install_equalize_properties(GObjectClass* klass) {
       g_param_spec_enum("chain", "Chain", "Implementation", chain_type(),
                         static_cast<int>(Chain::fused), kLive));
   install_curve_numbers(klass);
+  install_counting(klass);
   install_knob(klass, kRgbToHsv, "rgb-to-hsv", "RGB to HSV",
                "Staged chain on a GPU: how pixels are read", rgb_to_hsv_type());
   install_knob(klass, kHistogram, "histogram", "Histogram",
@@ -227,6 +253,12 @@ bool set_property(EqualizeSettings& settings, guint id, const GValue* value) {
     case kBlock:
       settings.block = text_from(value);
       break;
+    case kRegion:
+      params.region = text_from(value);
+      break;
+    case kSurround:
+      params.surround = static_cast<Surround>(g_value_get_enum(value));
+      break;
     default:
       return false;
   }
@@ -270,6 +302,12 @@ bool get_property(const EqualizeSettings& settings, guint id, GValue* value) {
       break;
     case kBlock:
       set_text(value, settings.block);
+      break;
+    case kRegion:
+      set_text(value, params.region);
+      break;
+    case kSurround:
+      g_value_set_enum(value, static_cast<gint>(params.surround));
       break;
     default:
       return false;

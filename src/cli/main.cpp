@@ -10,6 +10,8 @@
 #include "signals.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "opencv/still.h"
+#include "region.h"
+#include "still.h"
 #endif
 
 namespace {
@@ -30,6 +32,7 @@ int main(int argc, char** argv) {
     equalux::cli::ignore_write_signals();
 #ifdef EQUALUX_HAVE_OPENCV
     equalux::register_opencv_stills();
+    equalux::set_mask_reader(equalux::read_still);
 #endif
     const ExitCode code = equalux::cli::parse_and_run(argc, argv, equalux::cli::all_commands());
     return static_cast<int>(code);

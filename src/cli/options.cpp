@@ -170,6 +170,15 @@ OptionGroup filter_group(CommonOptions& options) {
            "time constant where the picture gets brighter; 0 = temporal-ms (default: 0)", params),
       knob("darken-ms", "MS",
            "time constant where the picture gets darker; 0 = temporal-ms (default: 0)", params),
+      knob("region", "X,Y,W,H|FILE",
+           "only these pixels make the curve, all are transformed: a rectangle in pixels or, with "
+           "a %, in per cent of the frame (10%,10%,80%,80%), or a .pgm or .png of the frame's size "
+           "whose white counts (default: the frame)",
+           params),
+      knob("surround", "NAME",
+           "black bars and the surround of round and octagonal pictures: keep (they count) or "
+           "ignore (found, and left out of the histogram) (default: keep)",
+           params),
       knob("chain", "NAME",
            "fused (two passes, exact, any format) or staged (the published stages over a float "
            "HSV image, RGB and gray) (default: fused)",

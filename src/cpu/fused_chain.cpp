@@ -39,6 +39,7 @@ FusedChain::FusedChain(const EqualizeParams& params, RowExecutor& executor,
     : params_(params),
       executor_(executor),
       kernels_(kernels),
+      excluded_(params, executor, kernels),
       control_(params),
       gains_(std::make_unique<GainTables>()) {}
 
@@ -48,6 +49,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   desc_ = desc;
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   weights_ = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
+  excluded_.configure(desc, weights_);
   curves_.configure(weights_.luma_max);
   set_bins();
   reset();
@@ -93,7 +95,7 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   });
   sum_histograms();
   clock.lap("histogram");
-  make_curve(context);
+  make_curve(in, context);
   clock.lap("curve");
   executor_.for_rows(rows, [&job](int begin, int end, int slot) {
     job.chain->apply_rows(job, begin, end, slot);
@@ -101,23 +103,27 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   clock.lap("apply");
 }
 
-void FusedChain::make_curve(const FrameContext& context) {
+void FusedChain::make_curve(const ConstImageView& in, const FrameContext& context) {
   const std::int32_t max_code = 255 - weights_.luma_offset;
+  const ValueHistogram& included =
+      excluded_.active() ? excluded_.included(counts_, in, context) : counts_;
   if (!control_.active()) {
-    make_gains(counts_, params_.scaler, bins_, weights_.luma_max, max_code, kernels_, *gains_);
+    make_gains(counts_, included, params_.scaler, bins_, weights_.luma_max, max_code, kernels_, *gains_);
     return;
   }
-  const CurveTable& curve = curves_.make(counts_, control_.next(context));
+  const CurveTable& curve = curves_.make(included, control_.next(context));
   make_gains(counts_, curve, weights_.luma_max, max_code, kernels_, *gains_);
 }
 
 void FusedChain::update(const EqualizeParams& params) {
+  excluded_.update(params);
   control_.update(params);
   params_ = params;
   set_bins();
 }
 
 void FusedChain::reset() {
+  excluded_.reset();
   control_.reset();
 }
 

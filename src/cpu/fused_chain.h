@@ -9,6 +9,7 @@
 
 #include <equalux/filter.h>
 
+#include "cpu/excluded_pixels.h"
 #include "cpu/fused_rows.h"
 #include "cpu/parallel.h"
 #include "cpu/curve_maker.h"
@@ -49,7 +50,7 @@ class FusedChain {
   [[nodiscard]] LumaRows luma_rows(int row) const;
   [[nodiscard]] YuvLayout layout() const;
   void sum_histograms();
-  void make_curve(const FrameContext& context);
+  void make_curve(const ConstImageView& in, const FrameContext& context);
   void set_bins();
   [[nodiscard]] bool counts_pairs() const;
 
@@ -62,6 +63,7 @@ class FusedChain {
   bool interlaced_ = false;
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
   ValueHistogram counts_{};
+  ExcludedPixels excluded_;
   tone::Control control_;
   CurveMaker curves_;
   std::unique_ptr<GainTables> gains_;

@@ -11,13 +11,13 @@ namespace {
 
 /// Fills the tables; fraction_of(v) is the exact gain of a value.
 template <typename FractionOf>
-void fill_gains(const ValueHistogram& counts, std::int32_t max_value, std::int32_t max_code,
+void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int32_t max_code,
                 const RowKernels& kernels, GainTables& gains, const FractionOf& fraction_of) {
   const auto levels = static_cast<std::size_t>(max_value) + 1;
   gains.gain.fill(1.0f);
   gains.gain48.fill(std::uint64_t{1} << 48);
   for (std::size_t v = 1; v < levels; ++v) {
-    if (counts[v] == 0) continue;
+    if (present[v] == 0) continue;
     const GainFraction gain = fraction_of(v);
     // Only at M can a luma code lie above its own v, which was clamped there.
     const std::int32_t most = v + 1 == levels ? max_code : static_cast<std::int32_t>(v);
@@ -36,6 +36,12 @@ void fill_gains(const ValueHistogram& counts, std::int32_t max_value, std::int32
 
 void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int32_t max_value,
                 std::int32_t max_code, const RowKernels& kernels, GainTables& gains) {
+  make_gains(counts, counts, scaler, bins, max_value, max_code, kernels, gains);
+}
+
+void make_gains(const ValueHistogram& present, const ValueHistogram& counts, Scaler scaler,
+                int bins, std::int32_t max_value, std::int32_t max_code,
+                const RowKernels& kernels, GainTables& gains) {
   const auto levels = static_cast<std::size_t>(max_value) + 1;
   // cdf[v] is the cumulative sum up to the whole of v's bin.
   std::array<std::uint64_t, 256> cdf{};
@@ -57,7 +63,7 @@ void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int3
     v = end;
   }
   const CurveScale scale = curve_scale(scaler, first_bin, first_nonempty, sum);
-  fill_gains(counts, max_value, max_code, kernels, gains, [&](std::size_t v) {
+  fill_gains(present, max_value, max_code, kernels, gains, [&](std::size_t v) {
     return gain_fraction(scale, cdf[v], static_cast<std::uint32_t>(v),
                          static_cast<std::uint32_t>(max_value));
   });

@@ -15,7 +15,12 @@ namespace equalux {
 void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int32_t max_value,
                 std::int32_t max_code, const RowKernels& kernels, GainTables& gains);
 
-/// The same for a curve of tone_limits.h.
+/// The same for a frame that has the values in `present`, of which some pixels are not in `counts`.
+void make_gains(const ValueHistogram& present, const ValueHistogram& counts, Scaler scaler,
+                int bins, std::int32_t max_value, std::int32_t max_code,
+                const RowKernels& kernels, GainTables& gains);
+
+/// The same for a curve of tone_limits.h; of the counts it only matters which are 0.
 void make_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 256>& curve,
                 std::int32_t max_value, std::int32_t max_code, const RowKernels& kernels,
                 GainTables& gains);

@@ -53,7 +53,10 @@ int scaled(int c, const Gain& gain) {
 
 int clamp_byte(Wide x) { return static_cast<int>(std::clamp<Wide>(x, 0, 255)); }
 
-void packed(const EqualizeParams& params, const ConstImageView& in, const ImageView& out) {
+using Chosen = std::function<bool(int x, int y, int v)>;
+
+void packed(const EqualizeParams& params, const ConstImageView& in, const ImageView& out,
+            const Chosen& chosen) {
   const FormatTraits& t = traits(in.desc.format);
   const int step = t.step[0];
   const int channels = t.model == ColorModel::gray ? 1 : 3;
@@ -62,7 +65,10 @@ void packed(const EqualizeParams& params, const ConstImageView& in, const ImageV
   };
   std::vector<std::uint64_t> counts(256, 0);
   for (int y = 0; y < in.desc.height; ++y) {
-    for (int x = 0; x < in.desc.width; ++x) ++counts[value(in.row(0, y) + step * x)];
+    for (int x = 0; x < in.desc.width; ++x) {
+      const int v = value(in.row(0, y) + step * x);
+      if (!chosen || chosen(x, y, v)) ++counts[static_cast<std::size_t>(v)];
+    }
   }
   const std::vector<Gain> gains = gains_of(params, counts, 255);
   for (int y = 0; y < in.desc.height; ++y) {
@@ -142,7 +148,7 @@ struct YuvModel {
 };
 
 void planar(const EqualizeParams& params, const ConstImageView& in, const ImageView& out,
-            bool interlaced) {
+            bool interlaced, const Chosen& chosen) {
   const Sampler at{in.desc, interlaced};
   const YuvModel model(in.desc);
   const auto value = [&](int x, int y) {
@@ -152,7 +158,10 @@ void planar(const EqualizeParams& params, const ConstImageView& in, const ImageV
   };
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(model.m) + 1, 0);
   for (int y = 0; y < in.desc.height; ++y) {
-    for (int x = 0; x < in.desc.width; ++x) ++counts[static_cast<std::size_t>(value(x, y))];
+    for (int x = 0; x < in.desc.width; ++x) {
+      const int v = value(x, y);
+      if (!chosen || chosen(x, y, v)) ++counts[static_cast<std::size_t>(v)];
+    }
   }
   const std::vector<Gain> gains = gains_of(params, counts, model.m);
 
@@ -195,12 +204,12 @@ void planar(const EqualizeParams& params, const ConstImageView& in, const ImageV
 }  // namespace
 
 void reference_equalize(const EqualizeParams& params, const ConstImageView& in,
-                        const ImageView& out, bool interlaced) {
+                        const ImageView& out, bool interlaced, const Chosen& counts) {
   copy_image(in, out);  // the unused luma byte of packed 4:2:2 at an odd width
   if (traits(in.desc.format).model == ColorModel::yuv) {
-    planar(params, in, out, interlaced);
+    planar(params, in, out, interlaced, counts);
   } else {
-    packed(params, in, out);
+    packed(params, in, out, counts);
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include <equalux/image.h>
 #include <equalux/params.h>
 
@@ -7,8 +9,9 @@
 namespace equalux::test {
 
 /// Writes the equalized frame to `out`. Any 8-bit format. Follows docs/algorithm.md line by line
-/// and is slow.
+/// and is slow. Only pixels of which `counts` is true are counted, or all where it is empty.
 void reference_equalize(const EqualizeParams& params, const ConstImageView& in,
-                        const ImageView& out, bool interlaced = false);
+                        const ImageView& out, bool interlaced = false,
+                        const std::function<bool(int x, int y, int v)>& counts = {});
 
 }  // namespace equalux::test

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <equalux/filter.h>
+
+#include "cpu/fused_rows.h"
+#include "cpu/parallel.h"
+#include "cpu/surround_tracker.h"
+#include "pixel_values.h"
+#include "region.h"
+
+/// The pixels of a frame that do not count: those outside a region, and the dark ones of a surround.
+namespace equalux {
+
+/// One thread at a time.
+class ExcludedPixels {
+ public:
+  /// `kernels` outlive it.
+  ExcludedPixels(const EqualizeParams& params, RowExecutor& executor, const RowKernels& kernels);
+  ~ExcludedPixels();
+
+  /// For frames of `desc`, any 8-bit format. Throws where the region is none for them.
+  void configure(const ImageDesc& desc, const YuvWeights& weights);
+  /// Another region or surround, from the next frame on; throws as configure() and then keeps those
+  /// before.
+  void update(const EqualizeParams& params);
+  void reset() { surround_.reset(); }
+
+  /// False where all pixels count.
+  [[nodiscard]] bool active() const { return leaves_out(params_); }
+  /// `counts` of a frame, less those of the pixels that do not count; the same where none is left.
+  [[nodiscard]] const ValueHistogram& included(const ValueHistogram& counts,
+                                               const ConstImageView& in,
+                                               const FrameContext& context);
+
+ private:
+  struct Scratch;
+  void make_scratch();
+  void count_row(const ConstImageView& in, const PixelValues& values, int y, Scratch& scratch) const;
+  void count_span(const ConstImageView& in, const PixelValues& values, int y, Columns span,
+                  SingleTables& tables, Scratch& scratch) const;
+  YuvRowIn yuv_span(const ConstImageView& in, const PixelValues& values, int y, Columns span,
+                    Scratch& scratch) const;
+
+  EqualizeParams params_;
+  RowExecutor& executor_;
+  const RowKernels& kernels_;
+  ImageDesc desc_;
+  YuvWeights weights_{};
+  RegionOutside outside_;
+  SurroundTracker surround_;
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
+  ValueHistogram included_{};
+};
+
+}  // namespace equalux

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pixel_values.h"
+#include "surround.h"
+
+/// The surround of a stream of frames on the CPU; the arithmetic is surround.h.
+namespace equalux {
+
+/// One thread at a time.
+class SurroundTracker {
+ public:
+  /// For frames of that size and values from 0 to `max_value`; forgets the frames seen so far.
+  void configure(int width, int height, int max_value);
+  void reset();
+  /// Looks at the next frame, no further inwards than it is dark.
+  void follow(const PixelValues& values, std::int64_t pts_ns);
+
+  [[nodiscard]] const surround::Grid& grid() const { return grid_; }
+  /// Of a row of the grid: not 0 for blocks of the surround and those that touch one.
+  [[nodiscard]] const std::uint8_t* marks(int row) const { return &marks_[index(0, row)]; }
+  [[nodiscard]] bool marks_any() const { return marks_any_; }
+
+ private:
+  [[nodiscard]] std::size_t index(int column, int row) const {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(grid_.columns) +
+           static_cast<std::size_t>(column);
+  }
+  [[nodiscard]] std::uint8_t code(int column, int row);
+  void run_inwards(int column, int row, int columns_right, int rows_down, surround::Shape& shape);
+  [[nodiscard]] surround::Shape reach();
+  [[nodiscard]] std::uint32_t excess(bool of_rows) const;
+  void mark();
+
+  surround::Grid grid_;
+  int dark_ = 0;
+  int rise_ = 0;
+  bool fresh_ = true;
+  surround::Clock clock_;
+  PixelValues values_;
+  std::vector<std::uint8_t> codes_;  // by block, of those that were looked at
+  std::vector<std::uint8_t> reached_;
+  std::vector<std::uint8_t> reached_before_;
+  std::vector<surround::Block> blocks_;
+  std::vector<std::uint8_t> marks_;
+  bool marks_any_ = false;
+};
+
+}  // namespace equalux
