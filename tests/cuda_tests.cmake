@@ -6,6 +6,7 @@ target_link_libraries(equalux_device_support
 equalux_test(cuda_conversions LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_convolve LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_curves LABELS gpu LIBRARIES equalux_device_support)
+equalux_test(cuda_excluded LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_fused_chain LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_deep_chain LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_hessian LABELS gpu LIBRARIES equalux_device_support)
