@@ -71,8 +71,7 @@ struct FollowScratch {
   std::uint32_t ways[2];
   std::uint32_t least[2];
   surround::Shape shape;
-  bool found;
-  bool at_once;
+  surround::Verdict verdict;
 };
 
 /// The end of a run that meets the picture, blocks in the order of the run.
@@ -188,15 +187,22 @@ __global__ void __launch_bounds__(kFollowThreads)
   std::uint32_t count = 0;
   if (has_line && of_rows) {
     std::uint32_t changed = 0;
+    std::uint32_t members = 0;
+    std::uint32_t kept = 0;
     for (int w = 0; w < kGridWords; ++w) {
       const std::uint32_t now = s.reached[line][w];
       const std::uint32_t before = fresh ? 0 : state->reached[line][w];
+      const std::uint32_t of_surround = fresh ? 0 : state->members[line][w];
       count += static_cast<std::uint32_t>(__popc(now));
       changed += static_cast<std::uint32_t>(__popc(now ^ before));
+      members += static_cast<std::uint32_t>(__popc(of_surround));
+      kept += static_cast<std::uint32_t>(__popc(of_surround & now));
       state->reached[line][w] = now;
     }
     atomicAdd(&s.shape.reached, count);
     atomicAdd(&s.shape.changed, changed);
+    atomicAdd(&s.shape.members, members);
+    atomicAdd(&s.shape.kept, kept);
   } else if (has_line) {
     for (int row = 0; row < grid.rows; ++row)
       count += bit_of(s.reached, line, row) ? 1 : 0;
@@ -205,14 +211,9 @@ __global__ void __launch_bounds__(kFollowThreads)
     s.counts[which][line] = count;
     atomicMin(&s.least[which], count);
   }
-  if (thread < 4) {
-    const int column = thread % 2 == 0 ? 0 : grid.columns - 1;
-    const int row = thread / 2 == 0 ? 0 : grid.rows - 1;
-    const int beside = thread % 2 == 0 ? min(1, grid.columns - 1) : max(grid.columns - 2, 0);
-    const int next = thread / 2 == 0 ? min(1, grid.rows - 1) : max(grid.rows - 2, 0);
-    const bool any = bit_of(s.reached, column, row) || bit_of(s.reached, beside, row) ||
-                     bit_of(s.reached, column, next) || bit_of(s.reached, beside, next);
-    if (any) atomicAdd(&s.shape.corners, 1U);
+  if (thread < surround::kCornerBlocks) {
+    const surround::CornerBlock block = surround::corner_block(grid, thread);
+    if (bit_of(s.reached, block.column, block.row)) atomicOr(&s.shape.corners, block.corner);
   }
   __syncthreads();
   if (has_line && line > 0) {
@@ -226,8 +227,7 @@ __global__ void __launch_bounds__(kFollowThreads)
     };
     s.shape.row_excess = excess(0, grid.rows - 1);
     s.shape.column_excess = excess(1, grid.columns - 1);
-    s.found = surround::is_surround(grid, s.shape);
-    s.at_once = fresh || surround::is_cut(grid, s.shape);
+    s.verdict = surround::verdict_of(grid, s.shape, fresh);
   }
   __syncthreads();
 
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(kFollowThreads)
     if (column < grid.columns) {
       std::uint16_t& since = state->since[row * kMostSide + column];
       if (!fresh) block = {bit_of(state->members, column, row), since};
-      block = surround::next_block(block, bit_of(s.reached, column, row), s.found, s.at_once, step);
+      block = surround::next_block(block, bit_of(s.reached, column, row), s.verdict, step);
       since = block.since;
     }
     const std::uint32_t bits = __ballot_sync(0xFFFFFFFFU, block.member);

@@ -74,14 +74,34 @@ EQUALUX_HD bool is_sharp(std::uint8_t last, std::uint8_t end, std::uint8_t behin
 
 /// What is known of the reached blocks of one frame.
 struct Shape {
-  std::uint32_t reached = 0;
-  std::uint32_t changed = 0;     ///< reached in this frame or the last one, not in both
-  std::uint32_t corners = 0;     ///< of the grid's four, in whose 2 x 2 blocks there is a reached one
-  std::uint32_t ends = 0;        ///< of runs, where they meet the picture
-  std::uint32_t sharp_ends = 0;
-  std::uint32_t row_excess = 0;  ///< excess_of() the numbers of reached blocks in the rows
-  std::uint32_t column_excess = 0;
+  std::uint32_t reached;
+  std::uint32_t changed;     ///< reached in this frame or the last one, not in both
+  std::uint32_t members;     ///< of the surround until then,
+  std::uint32_t kept;        ///< and how many of them are reached
+  std::uint32_t corners;     ///< bits of those of the grid's four in which a block is reached
+  std::uint32_t ends;        ///< of runs, where they meet the picture
+  std::uint32_t sharp_ends;
+  std::uint32_t row_excess;  ///< excess_of() the numbers of reached blocks in the rows
+  std::uint32_t column_excess;
 };
+
+/// Blocks a side of a corner: a line of text may cover its tip.
+inline constexpr int kCornerSide = 4;
+inline constexpr int kCornerBlocks = 4 * kCornerSide * kCornerSide;
+struct CornerBlock {
+  int column, row;
+  std::uint32_t corner;  ///< its bit
+};
+/// Block i of kCornerBlocks of all corners; in small grids some more than once.
+EQUALUX_HD CornerBlock corner_block(const Grid& grid, int i) {
+  const int corner = i / (kCornerSide * kCornerSide);
+  const int x = i % kCornerSide;
+  const int y = i / kCornerSide % kCornerSide;
+  const int across = x < grid.columns ? x : grid.columns - 1;
+  const int down = y < grid.rows ? y : grid.rows - 1;
+  return {corner % 2 == 0 ? across : grid.columns - 1 - across,
+          corner / 2 == 0 ? down : grid.rows - 1 - down, 1U << corner};
+}
 
 /// By how much numbers go up and down more than once down and once up, as those of the blocks
 /// around a convex picture do: `ways` is the sum of the steps from each number to the next.
@@ -97,7 +117,7 @@ EQUALUX_HD bool is_surround(const Grid& grid, const Shape& shape) {
   const auto sides = static_cast<std::uint32_t>(grid.columns + grid.rows);
   const std::uint32_t excess =
       shape.row_excess < shape.column_excess ? shape.row_excess : shape.column_excess;
-  return shape.corners == 4 && 64 * shape.reached >= blocks && 5 * shape.reached <= 4 * blocks &&
+  return shape.corners == 15 && 64 * shape.reached >= blocks && 5 * shape.reached <= 4 * blocks &&
          4 * shape.sharp_ends >= 3 * shape.ends && 8 * excess <= sides;
 }
 
@@ -110,20 +130,30 @@ EQUALUX_HD bool is_cut(const Grid& grid, const Shape& shape) {
 /// Time as blocks count it, in tenths of a millisecond.
 inline constexpr std::uint32_t kSecond = 10000;
 
+/// What a frame says of the surround.
+struct Verdict {
+  bool found;    ///< it shows one
+  bool at_once;  ///< it is the first frame, or comes after a cut
+  bool gone;     ///< there is none any more, only dark parts of a scene in the place of some of it
+};
+EQUALUX_HD Verdict verdict_of(const Grid& grid, const Shape& shape, bool fresh) {
+  const bool found = is_surround(grid, shape);
+  const bool at_once = fresh || is_cut(grid, shape);
+  return {found, at_once, at_once && !found && 2 * shape.kept < shape.members};
+}
+
 /// What is kept of a block from frame to frame.
 struct Block {
   bool member = false;      ///< of the surround
   std::uint16_t since = 0;  ///< for how long it has been otherwise
 };
 
-/// A block after a frame. `found`: the frame's shape is a surround's; `at_once`: it is the first
-/// frame, or comes after a cut.
-EQUALUX_HD Block next_block(Block block, bool reached, bool found, bool at_once,
-                            std::uint32_t step) {
-  const bool otherwise = block.member ? !reached : reached && found;
-  if (!otherwise) return {block.member, 0};
+/// A block after a frame.
+EQUALUX_HD Block next_block(Block block, bool reached, const Verdict& verdict, std::uint32_t step) {
+  const bool wanted = reached && (block.member ? !verdict.gone : verdict.found);
+  if (wanted == block.member) return {block.member, 0};
   const std::uint32_t since = block.since + step;
-  if (at_once || since >= kSecond) return {!block.member, 0};
+  if (verdict.at_once || since >= kSecond) return {wanted, 0};
   return {block.member, static_cast<std::uint16_t>(since)};
 }
 

@@ -38,10 +38,9 @@ void SurroundTracker::follow(const PixelValues& values, std::int64_t pts_ns) {
   }
   std::swap(reached_, reached_before_);
   const surround::Shape shape = reach();
-  const bool found = surround::is_surround(grid_, shape);
-  const bool at_once = fresh_ || surround::is_cut(grid_, shape);
+  const surround::Verdict verdict = surround::verdict_of(grid_, shape, fresh_);
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    blocks_[i] = surround::next_block(blocks_[i], reached_[i] != 0, found, at_once, step);
+    blocks_[i] = surround::next_block(blocks_[i], reached_[i] != 0, verdict, step);
   }
   mark();
   fresh_ = false;
@@ -89,7 +88,7 @@ void SurroundTracker::run_inwards(int column, int row, int columns_right, int ro
 }
 
 surround::Shape SurroundTracker::reach() {
-  surround::Shape shape;
+  surround::Shape shape{};
   std::fill(codes_.begin(), codes_.end(), kUnknown);
   std::fill(reached_.begin(), reached_.end(), std::uint8_t{0});
   for (int row = 0; row < grid_.rows; ++row) {
@@ -103,16 +102,12 @@ surround::Shape SurroundTracker::reach() {
   for (std::size_t i = 0; i < reached_.size(); ++i) {
     shape.reached += reached_[i];
     shape.changed += reached_[i] != reached_before_[i] ? 1U : 0U;
+    shape.members += blocks_[i].member ? 1U : 0U;
+    shape.kept += blocks_[i].member && reached_[i] != 0 ? 1U : 0U;
   }
-  const auto reached = [this](int column, int row) { return reached_[index(column, row)] != 0; };
-  for (const auto& [first, second] : {std::pair(0, std::min(1, grid_.rows - 1)),
-                                     std::pair(grid_.rows - 1, std::max(grid_.rows - 2, 0))}) {
-    for (const auto& [left, right] : {std::pair(0, std::min(1, grid_.columns - 1)),
-                                     std::pair(grid_.columns - 1, std::max(grid_.columns - 2, 0))}) {
-      const bool any = reached(left, first) || reached(right, first) || reached(left, second) ||
-                       reached(right, second);
-      shape.corners += any ? 1 : 0;
-    }
+  for (int i = 0; i < surround::kCornerBlocks; ++i) {
+    const surround::CornerBlock block = surround::corner_block(grid_, i);
+    if (reached_[index(block.column, block.row)] != 0) shape.corners |= block.corner;
   }
   shape.row_excess = excess(true);
   shape.column_excess = excess(false);

@@ -1,0 +1,226 @@
+// Pixels that do not count, on a GPU: the same bytes as on the CPU, frame after frame.
+#include <fstream>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include <equalux/filter.h>
+
+#include "check.h"
+#include "handles.h"
+#include "support/device_image.h"
+#include "support/moving_frames.h"
+#include "support/surround_frames.h"
+#include "support/temp_folder.h"
+#include "support/test_images.h"
+
+namespace equalux {
+namespace {
+
+using test::DeviceImage;
+using test::DeviceLayout;
+using test::Opening;
+
+class CudaExcluded : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
+  }
+};
+
+/// A stream in which pictures of several openings follow each other, some of them for a moment, and
+/// frames without any.
+void fill_stream(const ImageView& view, int number, std::uint32_t seed) {
+  test::fill_moving(view, number, seed);
+  const int scene = (number + static_cast<int>(seed)) / 9 % 11;
+  if (scene < 7) test::close(view, static_cast<Opening>(scene), number % 2 == 0, seed);
+}
+
+/// A filter for each backend, fed with the same frames.
+class Pair {
+ public:
+  Pair(const EqualizeParams& params, const ImageDesc& desc, const DeviceLayout& layout = {},
+       FieldOrder order = FieldOrder::progressive)
+      : order_(order),
+        cpu_(make_cpu_filter(params, {2})),
+        cuda_(make_cuda_filter(params)),
+        in_(desc),
+        expected_(desc),
+        device_in_(desc, layout),
+        device_out_(desc, layout),
+        stream_(cuda::make_stream()) {
+    cpu_->configure(desc);
+    cuda_->configure(desc);
+  }
+
+  void expect_same(int frames, std::uint32_t seed = 1) {
+    for (int i = 0; i < frames; ++i, ++number_) {
+      fill_stream(in_.view(), number_, seed);
+      FrameContext context;
+      context.field_order = order_;
+      if (number_ % 17 != 5) pts_ns_ += number_ % 23 == 7 ? 400'000'000 : 33'366'667;
+      context.pts_ns = pts_ns_;
+      cpu_->submit(in_.view(), expected_.view(), context);
+      device_in_.upload(in_.view());
+      device_out_.poison();
+      cuda::check(cudaDeviceSynchronize(), "waiting for the upload");
+      context.stream = stream_.get();
+      cuda_->submit(device_in_.view(), device_out_.view(), context);
+      cuda::check(cudaStreamSynchronize(stream_.get()), "waiting for the frame");
+      ASSERT_EQ(test::count_differences(expected_.view(), device_out_.download().view()), 0U)
+          << "frame " << number_;
+    }
+    EXPECT_EQ(cpu_->save(), cuda_->save());
+  }
+  void update(const EqualizeParams& params) {
+    EXPECT_TRUE(cpu_->update(params));
+    EXPECT_TRUE(cuda_->update(params));
+  }
+  void reset() {
+    cpu_->reset();
+    cuda_->reset();
+  }
+
+ private:
+  FieldOrder order_;
+  std::unique_ptr<Filter> cpu_;
+  std::unique_ptr<Filter> cuda_;
+  Image in_;
+  Image expected_;
+  DeviceImage device_in_;
+  DeviceImage device_out_;
+  cuda::Stream stream_;
+  int number_ = 0;
+  std::int64_t pts_ns_ = 0;
+};
+
+EqualizeParams leaving_out(const std::string& region, Surround surround, double temporal_ms = 0) {
+  EqualizeParams params;
+  params.region = region;
+  params.surround = surround;
+  params.temporal_ms = temporal_ms;
+  if (temporal_ms != 0) params.clip_limit = 3;
+  return params;
+}
+
+TEST_F(CudaExcluded, EveryFormatRangeAndFieldOrder) {
+  for (int f = 0; f < kPixelFormatCount; ++f) {
+    const auto format = static_cast<PixelFormat>(f);
+    if (!has_byte_samples(format)) continue;
+    for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+      for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
+        SCOPED_TRACE(to_string(format));
+        const ImageDesc desc{format, 333, 219, ColorMatrix::bt601, range};
+        Pair(leaving_out("31,7,181,90", Surround::keep), desc, {}, order).expect_same(4);
+        Pair(leaving_out("", Surround::ignore), desc, {}, order).expect_same(40);
+        Pair(leaving_out("5%,11,70.5%,150", Surround::ignore, 700), desc, {}, order)
+            .expect_same(24);
+      }
+    }
+  }
+}
+
+TEST_F(CudaExcluded, LongStreamsUpdatedAndReset) {
+  for (const double temporal_ms : {0.0, 1000.0}) {
+    Pair pair(leaving_out("", Surround::ignore, temporal_ms), {PixelFormat::bgr, 641, 361});
+    pair.expect_same(230);
+    pair.update(leaving_out("100,100,300,200", Surround::ignore, temporal_ms));
+    pair.expect_same(20);
+    pair.update(leaving_out("", Surround::keep, temporal_ms));
+    pair.expect_same(5);
+    pair.update(leaving_out("20%,0,50%,100%", Surround::keep, temporal_ms));
+    pair.expect_same(5);
+    pair.update(leaving_out("", Surround::ignore, temporal_ms));
+    pair.expect_same(60);
+    pair.reset();
+    pair.expect_same(40);
+  }
+}
+
+TEST_F(CudaExcluded, MasksAndRegionsWithoutAPixel) {
+  const test::TempFolder folder;
+  for (const int every : {3, 1000000}) {
+    const std::string path = folder / "mask.pgm";
+    std::ofstream file(path, std::ios::binary);
+    file << "P5 333 219 255\n";
+    for (int i = 0; i < 333 * 219; ++i)
+      file.put(static_cast<char>(i % every == every - 1 ? 255 : 0));
+    file.close();
+    for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::nv12, PixelFormat::xrgb}) {
+      Pair(leaving_out(path, Surround::keep), {format, 333, 219}).expect_same(12);
+      Pair(leaving_out(path, Surround::ignore, 500), {format, 333, 219}).expect_same(12);
+    }
+  }
+}
+
+/// Frames of one size after another, whatever they lie on; large ones have larger blocks.
+TEST_F(CudaExcluded, RandomSizesLayoutsScalersAndBins) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 120; ++i) {
+    SCOPED_TRACE(i);
+    const auto format = static_cast<PixelFormat>(random() % 17);
+    const int width = 1 + static_cast<int>(random() % 500);
+    const int height = 1 + static_cast<int>(random() % 300);
+    EqualizeParams params = leaving_out("", random() % 3 == 0 ? Surround::keep : Surround::ignore,
+                                        random() % 2 == 0 ? 0 : 300);
+    if (random() % 2 == 0 || params.surround == Surround::keep) {
+      const int left = static_cast<int>(random() % static_cast<unsigned>(width));
+      const int top = static_cast<int>(random() % static_cast<unsigned>(height));
+      params.region = std::to_string(left) + "," + std::to_string(top) + "," +
+                      std::to_string(1 + random() % 400) + "," + std::to_string(1 + random() % 400);
+    }
+    params.scaler = static_cast<Scaler>(random() % 3);
+    if (random() % 2 == 0) params.bins = 2 + static_cast<int>(random() % 600);
+    DeviceLayout layout;
+    layout.aligned_rows = random() % 2 == 0;
+    layout.offset = layout.aligned_rows ? 0 : static_cast<int>(random() % 64);
+    layout.padding = static_cast<int>(random() % 40);
+    layout.negative = random() % 4 == 0;
+    const auto order = random() % 4 == 0 ? FieldOrder::bottom_first : FieldOrder::progressive;
+    Pair(params, {format, width, height}, layout, order)
+        .expect_same(20, static_cast<std::uint32_t>(i + 1));
+    if (HasFatalFailure()) return;
+  }
+  Pair(leaving_out("", Surround::ignore), {PixelFormat::gray8, 4200, 1100}).expect_same(12);
+  Pair(leaving_out("9,0,80%,80%", Surround::ignore), {PixelFormat::i420, 700, 8300}).expect_same(10);
+}
+
+/// Nobody waits between the frames, so that a kernel that counts and the one that reads are on each
+/// other's heels.
+TEST_F(CudaExcluded, FramesOnEachOthersHeels) {
+  const ImageDesc desc{PixelFormat::bgr, 961, 540};
+  const EqualizeParams params = leaving_out("40,0,900,500", Surround::ignore, 400);
+  const auto cpu = make_cpu_filter(params, {2});
+  const auto cuda = make_cuda_filter(params);
+  cpu->configure(desc);
+  cuda->configure(desc);
+  const cuda::Stream stream = cuda::make_stream();
+  Image frame(desc);
+  std::vector<Image> expected;
+  std::vector<std::unique_ptr<DeviceImage>> in;
+  std::vector<std::unique_ptr<DeviceImage>> out;
+  FrameContext context;
+  for (int i = 0; i < 30; ++i) {
+    fill_stream(frame.view(), i, 1);
+    context.pts_ns = i * 33'366'667LL;
+    expected.emplace_back(desc);
+    cpu->submit(frame.view(), expected.back().view(), context);
+    in.push_back(std::make_unique<DeviceImage>(desc));
+    in.back()->upload(frame.view());
+    out.push_back(std::make_unique<DeviceImage>(desc));
+    out.back()->poison();
+  }
+  cuda::check(cudaDeviceSynchronize(), "waiting for the uploads");
+  context.stream = stream.get();
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    context.pts_ns = static_cast<std::int64_t>(i) * 33'366'667LL;
+    cuda->submit(in[i]->view(), out[i]->view(), context);
+  }
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    ASSERT_EQ(test::count_differences(expected[i].view(), out[i]->download().view()), 0U)
+        << "frame " << i;
+  }
+}
+
+}  // namespace
+}  // namespace equalux
