@@ -1,9 +1,8 @@
-#include "excluded_pixels.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "check.h"
+#include "excluded_pixels.h"
 #include "warp_sum.cuh"
 
 namespace equalux::cuda {
@@ -24,8 +23,8 @@ struct Excluded {
   int dark;                       ///< largest value that is left out of the surround
 };
 
-/// Bits of the pixels in marked blocks among 32 from column `x` on. Blocks have 16 pixels a side, or
-/// a multiple of 32.
+/// Bits of the pixels in marked blocks among 32 from column `x` on. Blocks have 16 pixels a side,
+/// or a multiple of 32.
 __device__ __forceinline__ std::uint32_t marked_pixels(const SurroundState& surround,
                                                        const Grid& grid, int x, int y) {
   const int row = y / grid.side;
@@ -81,7 +80,8 @@ __global__ void __launch_bounds__(kThreads)
 
 unsigned blocks_for(std::uint64_t warps) {
   constexpr std::uint64_t kWarps = kThreads / kLanes;
-  return static_cast<unsigned>(std::min<std::uint64_t>((warps + kWarps - 1) / kWarps, kMostReaders));
+  return static_cast<unsigned>(
+      std::min<std::uint64_t>((warps + kWarps - 1) / kWarps, kMostReaders));
 }
 
 }  // namespace

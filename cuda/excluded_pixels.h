@@ -4,7 +4,6 @@
 #include <string>
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/filter.h>
 
 #include "fused_params.h"
@@ -20,8 +19,8 @@ class ExcludedPixels {
  public:
   explicit ExcludedPixels(const EqualizeParams& params) : params_(params) {}
 
-  /// Allocates for frames of `desc`, any 8-bit format. Throws where the region is none for them, and
-  /// Error(unavailable).
+  /// Allocates for frames of `desc`, any 8-bit format. Throws where the region is none for them,
+  /// and Error(unavailable).
   void configure(const ImageDesc& desc, const YuvWeights& weights);
   /// Another region or surround, from the next frame on; another region waits for the frames under
   /// way. Throws as configure() and then keeps those before.

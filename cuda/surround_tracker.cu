@@ -1,6 +1,5 @@
-#include "surround_tracker.h"
-
 #include "check.h"
+#include "surround_tracker.h"
 #include "warp_sum.cuh"
 
 namespace equalux::cuda {
@@ -65,18 +64,19 @@ __device__ void reach_row(FollowScratch& s, const Grid& grid, int rise, const st
                           int row) {
   const std::uint8_t* code = codes + row * grid.columns;
   int left = 0;
-  while (left < grid.columns && grid_bit(s.dark, left, row)) ++left;
+  while (left < grid.columns && grid_bit(s.dark, left, row))
+    ++left;
   int right = grid.columns;
-  while (right > left && grid_bit(s.dark, right - 1, row)) --right;
+  while (right > left && grid_bit(s.dark, right - 1, row))
+    --right;
   for (int w = 0; w < kGridWords; ++w) {
-    const std::uint32_t bits = low_bits(left - w * 32) |
-                               (low_bits(grid.columns - w * 32) & ~low_bits(right - w * 32));
+    const std::uint32_t bits =
+        low_bits(left - w * 32) | (low_bits(grid.columns - w * 32) & ~low_bits(right - w * 32));
     if (bits != 0) atomicOr(&s.reached[row][w], bits);
   }
   if (left == grid.columns) return;
   if (left > 0) {
-    count_end(s, rise, code[left - 1], code[left],
-              code[left + 1 < grid.columns ? left + 1 : left]);
+    count_end(s, rise, code[left - 1], code[left], code[left + 1 < grid.columns ? left + 1 : left]);
   }
   if (right < grid.columns) {
     count_end(s, rise, code[right], code[right - 1], code[right >= 2 ? right - 2 : right - 1]);
@@ -123,8 +123,8 @@ __device__ bool mark_row(const GridBits& members, const Grid& grid, int row, Gri
   return any;
 }
 
-/// SurroundTracker's steps on the blocks' codes, by one block of threads: the first half of them has
-/// the rows of the grid, the other half the columns.
+/// SurroundTracker's steps on the blocks' codes, by one block of threads: the first half of them
+/// has the rows of the grid, the other half the columns.
 __global__ void __launch_bounds__(kFollowThreads)
     follow_surround_kernel(const __grid_constant__ Grid grid, int rise, std::uint32_t step,
                            bool fresh, const std::uint8_t* codes, SurroundState* state) {
@@ -147,7 +147,8 @@ __global__ void __launch_bounds__(kFollowThreads)
     s.least[thread] = 0xFFFFFFFFU;
   }
   for_words([&](int row, int w, int column) {
-    const bool dark = column < grid.columns && surround::is_dark(codes[row * grid.columns + column]);
+    const bool dark =
+        column < grid.columns && surround::is_dark(codes[row * grid.columns + column]);
     const std::uint32_t bits = __ballot_sync(0xFFFFFFFFU, dark);
     if (lane != 0) return;
     s.dark[row][w] = bits;
