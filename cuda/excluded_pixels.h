@@ -1,35 +1,31 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/filter.h>
 
 #include "fused_params.h"
 #include "handles.h"
-#include "pixel_values.h"
 #include "region.h"
-#include "surround.h"
+#include "surround_tracker.h"
 
 /// The pixels of a frame that do not count, on a GPU: the same as src/cpu/excluded_pixels.h.
 namespace equalux::cuda {
 
-struct SurroundState;
-
 /// Belongs to the device that was current when it was configured. One thread at a time.
 class ExcludedPixels {
  public:
-  explicit ExcludedPixels(const EqualizeParams& params);
-  ~ExcludedPixels();
+  explicit ExcludedPixels(const EqualizeParams& params) : params_(params) {}
 
-  /// Allocates for frames of `desc`, any 8-bit format. Throws where the region is none for them, and
-  /// Error(unavailable).
+  /// Allocates for frames of `desc`, any 8-bit format. Throws where the region is none for them,
+  /// and Error(unavailable).
   void configure(const ImageDesc& desc, const YuvWeights& weights);
-  /// Another region or surround, from the next frame on; waits for the frames under way. Throws as
-  /// configure() and then keeps those before.
+  /// Another region or surround, from the next frame on; another region waits for the frames under
+  /// way. Throws as configure() and then keeps those before.
   void update(const EqualizeParams& params);
-  void reset() { fresh_ = true; }
+  void reset() { surround_.reset(); }
 
   /// False where all pixels count.
   [[nodiscard]] bool active() const { return leaves_out(params_); }
@@ -39,19 +35,13 @@ class ExcludedPixels {
                cudaStream_t stream);
 
  private:
-  void follow_surround(const PixelValues& values, std::int64_t pts_ns, cudaStream_t stream);
   [[nodiscard]] DevicePointer<std::uint32_t> upload_outside(const std::string& region) const;
-  void allocate_surround();
 
   EqualizeParams params_;
   ImageDesc desc_;
   YuvWeights weights_{};
-  surround::Grid grid_;
-  surround::Clock clock_;
-  bool fresh_ = true;
   DevicePointer<std::uint32_t> outside_;  ///< a bit a pixel, rows of whole words; null = none
-  DevicePointer<std::uint8_t> codes_;     ///< of the grid's blocks
-  DevicePointer<SurroundState> surround_;
+  SurroundTracker surround_;
 };
 
 }  // namespace equalux::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -46,6 +47,31 @@ struct PixelValues {
     const std::int32_t above =
         value_above_luma(weights, cb[row * cb_stride + column], cr[row * cr_stride + column]);
     return yuv_value(weights, at[0], above);
+  }
+
+  /// Calls use(v) for the pixels begin .. end - 1 of a row in host memory.
+  template <typename Use>
+  void visit_row(int y, int begin, int end, const Use& use) const {
+    const std::uint8_t* at = first + y * stride + static_cast<std::ptrdiff_t>(begin) * step;
+    if (model == ColorModel::gray) {
+      for (int x = begin; x < end; ++x, ++at)
+        use(std::int32_t{*at});
+      return;
+    }
+    if (model == ColorModel::rgb) {
+      for (int x = begin; x < end; ++x, at += step)
+        use(std::int32_t{std::max({at[0], at[1], at[2]})});
+      return;
+    }
+    const std::ptrdiff_t row = chroma_row_of(y, shift_y, chroma_rows, interlaced);
+    for (int x = begin; x < end;) {
+      const std::ptrdiff_t column = static_cast<std::ptrdiff_t>(x >> shift_x) * chroma_step;
+      const std::int32_t above =
+          value_above_luma(weights, cb[row * cb_stride + column], cr[row * cr_stride + column]);
+      const int next = std::min(((x >> shift_x) + 1) << shift_x, end);  // of another chroma sample
+      for (; x < next; ++x, at += step)
+        use(yuv_value(weights, *at, above));
+    }
   }
 };
 

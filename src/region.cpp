@@ -94,7 +94,8 @@ class MaskFile {
       refuse("is no PGM of 1 to 65535 pixels a side and 8 bits");
     }
     const auto width = static_cast<std::size_t>(desc.width);
-    if (bytes_.size() < at_ || (bytes_.size() - at_) / width < static_cast<std::size_t>(desc.height)) {
+    if (bytes_.size() < at_ ||
+        (bytes_.size() - at_) / width < static_cast<std::size_t>(desc.height)) {
       refuse("ends before its last row");
     }
     Image image(desc);
@@ -115,7 +116,8 @@ class MaskFile {
 
   int number() {
     constexpr std::string_view kBlanks = " \t\r\n\v\f";
-    while (at_ < bytes_.size() && (bytes_[at_] == '#' || kBlanks.find(bytes_[at_]) != std::string_view::npos)) {
+    while (at_ < bytes_.size() &&
+           (bytes_[at_] == '#' || kBlanks.find(bytes_[at_]) != std::string_view::npos)) {
       if (bytes_[at_] == '#') at_ = std::min(bytes_.find('\n', at_), bytes_.size() - 1);
       ++at_;
     }
@@ -151,14 +153,17 @@ void add_outside(int width, std::vector<Columns>& runs, const Inside& inside) {
   for (int x = 0; x < width; ++x) {
     if (inside(x)) continue;
     const int begin = x;
-    while (x < width && !inside(x)) ++x;
+    while (x < width && !inside(x))
+      ++x;
     runs.push_back({begin, x});
   }
 }
 
 }  // namespace
 
-void set_mask_reader(MaskReader reader) { mask_reader = reader; }
+void set_mask_reader(MaskReader reader) {
+  mask_reader = reader;
+}
 
 std::vector<std::string> region_violations(std::string_view region, const ImageDesc* desc) {
   if (region.empty() || is_mask(region)) return {};

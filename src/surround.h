@@ -11,8 +11,9 @@
 ///
 /// The frame is looked at in square blocks, a grid of at most kMostSide of them a side. From each
 /// end of each row and column of the grid a run of dark blocks goes inwards: what any of the four
-/// runs covers is reached. What is reached is a surround where its shape is one, and a block belongs
-/// to the surround of the stream after it was reached in such a shape for a second, or at a cut.
+/// runs covers is reached. What is reached is a surround where its shape is one, and a block
+/// belongs to the surround of the stream after it was reached in such a shape for a second, or at a
+/// cut.
 namespace equalux::surround {
 
 inline constexpr int kMostSide = 256;
@@ -27,7 +28,8 @@ struct Grid {
 
   [[nodiscard]] static constexpr Grid of(int width, int height) {
     Grid grid{width, height, kLeastBlock, 0, 0};
-    while (grid.side * kMostSide < (width > height ? width : height)) grid.side *= 2;
+    while (grid.side * kMostSide < (width > height ? width : height))
+      grid.side *= 2;
     grid.columns = (width + grid.side - 1) / grid.side;
     grid.rows = (height + grid.side - 1) / grid.side;
     return grid;
@@ -42,9 +44,13 @@ EQUALUX_HD int sampled_row(int block_row, int side, int i) {
 }
 
 /// Values up to this one are dark: 20 of 255.
-EQUALUX_HD int dark_level(int max_value) { return (20 * max_value + 127) / 255; }
+EQUALUX_HD int dark_level(int max_value) {
+  return (20 * max_value + 127) / 255;
+}
 /// By how much a picture's edge is brighter than the surround before it: 12 of 255.
-EQUALUX_HD int edge_rise(int max_value) { return (12 * max_value + 127) / 255; }
+EQUALUX_HD int edge_rise(int max_value) {
+  return (12 * max_value + 127) / 255;
+}
 
 /// What the sampled pixels of a block are summed up to.
 struct BlockSums {
@@ -62,8 +68,12 @@ EQUALUX_HD std::uint8_t block_code(const BlockSums& sums) {
   return static_cast<std::uint8_t>((64 * sums.bright <= sums.pixels ? kDark : 0) |
                                    (mean < kMostMean ? mean : kMostMean));
 }
-EQUALUX_HD bool is_dark(std::uint8_t code) { return (code & kDark) != 0; }
-EQUALUX_HD int mean_of(std::uint8_t code) { return code & kMostMean; }
+EQUALUX_HD bool is_dark(std::uint8_t code) {
+  return (code & kDark) != 0;
+}
+EQUALUX_HD int mean_of(std::uint8_t code) {
+  return code & kMostMean;
+}
 
 /// Whether a picture begins sharply behind the last block of a run: the end or the block behind it
 /// is that much brighter.
@@ -75,11 +85,11 @@ EQUALUX_HD bool is_sharp(std::uint8_t last, std::uint8_t end, std::uint8_t behin
 /// What is known of the reached blocks of one frame.
 struct Shape {
   std::uint32_t reached;
-  std::uint32_t changed;     ///< reached in this frame or the last one, not in both
-  std::uint32_t members;     ///< of the surround until then,
-  std::uint32_t kept;        ///< and how many of them are reached
-  std::uint32_t corners;     ///< bits of those of the grid's four in which a block is reached
-  std::uint32_t ends;        ///< of runs, where they meet the picture
+  std::uint32_t changed;  ///< reached in this frame or the last one, not in both
+  std::uint32_t members;  ///< of the surround until then,
+  std::uint32_t kept;     ///< and how many of them are reached
+  std::uint32_t corners;  ///< bits of those of the grid's four in which a block is reached
+  std::uint32_t ends;     ///< of runs, where they meet the picture
   std::uint32_t sharp_ends;
   std::uint32_t row_excess;  ///< excess_of() the numbers of reached blocks in the rows
   std::uint32_t column_excess;

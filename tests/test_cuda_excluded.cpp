@@ -2,9 +2,8 @@
 #include <fstream>
 #include <random>
 
-#include <gtest/gtest.h>
-
 #include <equalux/filter.h>
+#include <gtest/gtest.h>
 
 #include "check.h"
 #include "handles.h"
@@ -182,7 +181,8 @@ TEST_F(CudaExcluded, RandomSizesLayoutsScalersAndBins) {
     if (HasFatalFailure()) return;
   }
   Pair(leaving_out("", Surround::ignore), {PixelFormat::gray8, 4200, 1100}).expect_same(12);
-  Pair(leaving_out("9,0,80%,80%", Surround::ignore), {PixelFormat::i420, 700, 8300}).expect_same(10);
+  Pair(leaving_out("9,0,80%,80%", Surround::ignore), {PixelFormat::i420, 700, 8300})
+      .expect_same(10);
 }
 
 /// Nobody waits between the frames, so that a kernel that counts and the one that reads are on each

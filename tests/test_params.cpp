@@ -53,6 +53,7 @@ TEST(ParamNames, RoundTrip) {
   expect_names_round_trip<Backend>();
   expect_names_round_trip<RgbToHsvVariant>();
   expect_names_round_trip<HistogramVariant>();
+  expect_names_round_trip<Surround>();
   expect_names_round_trip<ScanVariant>();
   expect_names_round_trip<EqualizeVariant>();
 }
@@ -71,6 +72,8 @@ TEST(SetOption, ReadsEveryKey) {
   EXPECT_EQ(with("scaler", "min-max-nonzero").scaler, Scaler::min_max_nonzero);
   EXPECT_EQ(with("bins", "1000").bins, 1000);
   EXPECT_EQ(with("chain", "staged").chain, Chain::staged);
+  EXPECT_EQ(with("region", "1,2,30%,4").region, "1,2,30%,4");
+  EXPECT_EQ(with("surround", "ignore").surround, Surround::ignore);
   EXPECT_EQ(with("rgb-to-hsv", "uncoalesced").staged.rgb_to_hsv, RgbToHsvVariant::uncoalesced);
   EXPECT_EQ(with("histogram", "shared").staged.histogram, HistogramVariant::shared);
   EXPECT_EQ(with("scan", "brent-kung").staged.scan, ScanVariant::brent_kung);
@@ -83,6 +86,7 @@ TEST(SetOption, ReadsEveryKey) {
 TEST(SetOption, NamesWhatWouldBeRight) {
   EXPECT_THAT(usage_error([] { with("scaler", "minmax"); }),
               AllOf(HasSubstr("scaler is 'minmax'"), HasSubstr("max-abs, min-max or")));
+  EXPECT_THAT(usage_error([] { with("surround", "no"); }), HasSubstr("must be keep or ignore"));
   EXPECT_THAT(usage_error([] { with("bins", "12x"); }), HasSubstr("2 to 65536"));
   EXPECT_THAT(usage_error([] { with("bins", ""); }), HasSubstr("bins is ''"));
   EXPECT_THAT(usage_error([] { with("bins", "99999999999"); }), HasSubstr("whole number"));

@@ -47,6 +47,7 @@ void make_inputs(const TemporaryFolder& folder) {
   folder.write("a/same.y4m", dim_y4m(32, 16, 1));
   folder.write("b/same.y4m", dim_y4m(32, 16, 1));
   folder.write("in.ppm", dim_ppm(16, 8));
+  folder.write("bad.pgm", "P5\n16 8\n255\nshort");
   folder.write("bad.ppm", "P6\n16 8\n255\nshort");
   folder.write("bad.y4m", "YUV4MPEG2 nonsense\n");
   folder.write("garbage.mp4", std::string(5000, 'x'));
@@ -118,6 +119,17 @@ INSTANTIATE_TEST_SUITE_P(
         image_with({"--filter", "edge:mode=sequential", "--backend", "cuda"}, 2, "the CPU only"),
         image_with({"--filter", "edge:mode=sequential", "--filter", "edge:mode=shared"}, 2,
                    "CUDA backend only")));
+
+INSTANTIATE_TEST_SUITE_P(
+    WhatCounts, BadCalls,
+    ::testing::Values(
+        image_with({"--region", "1,2,3"}, 2, "region is '1,2,3', must be x,y,width,height"),
+        image_with({"--region", "16,0,4,4"}, 2, "within the frame's 16x8"),
+        image_with({"--region", "bad.pgm"}, 65, "region mask bad.pgm ends before its last row"),
+        image_with({"--region", "no.pgm"}, 66, "region mask no.pgm cannot be opened"),
+        filter_with("equalize:region=0,0,0,5", 2, "region is 0,0,0,5"),
+        image_with({"--surround", "off"}, 2, "must be keep or ignore"),
+        run_with({"--surround", "ignore", "--chain", "staged"}, 2, "must be fused with region")));
 
 INSTANTIATE_TEST_SUITE_P(
     Commands, BadCalls,

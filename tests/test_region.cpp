@@ -1,15 +1,13 @@
 // Which pixels count: regions, against counting them one by one.
-#include "region.h"
-
 #include <fstream>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <equalux/error.h>
 #include <equalux/filter.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "cpu/fused_chain.h"
+#include "region.h"
 #include "support/reference.h"
 #include "support/temp_folder.h"
 #include "support/test_images.h"
@@ -48,7 +46,9 @@ std::string error_of(const EqualizeParams& params, const ImageDesc& desc) {
 }
 
 /// A mask with an island and a ragged edge; white counts.
-bool in_mask(int x, int y) { return (x * x + 3 * y * y) % 97 < 40 || (x > 20 && x < 31); }
+bool in_mask(int x, int y) {
+  return (x * x + 3 * y * y) % 97 < 40 || (x > 20 && x < 31);
+}
 
 std::string write_mask(const test::TempFolder& folder, int width, int height) {
   const std::string path = folder / "mask.pgm";
@@ -133,8 +133,8 @@ TEST(Region, BlackMasksLeaveTheWholeFrame) {
   const test::TempFolder folder;
   const std::string path = folder / "black.pgm";
   std::ofstream(path, std::ios::binary) << "P5 4 2 1\n" << std::string(8, '\0');
-  expect_exact(of_region(path), {PixelFormat::bgr, 4, 2}, row_kernels(), 0,
-               FieldOrder::progressive, [](int, int) { return true; });
+  expect_exact(of_region(path), {PixelFormat::bgr, 4, 2}, row_kernels(), 0, FieldOrder::progressive,
+               [](int, int) { return true; });
 }
 
 TEST(Region, PerCentAreOfTheFrameAndTileIt) {

@@ -94,7 +94,8 @@ void ExcludedPixels::count_row(const ConstImageView& in, const PixelValues& valu
   for (int column = 0; column < grid.columns; ++column) {
     if (marks[column] == 0) continue;
     const int first = column * grid.side;
-    while (column < grid.columns && marks[column] != 0) ++column;
+    while (column < grid.columns && marks[column] != 0)
+      ++column;
     const int end = std::min(column * grid.side, desc_.width);
     // Of the marked blocks what lies within the region.
     int x = first;
@@ -125,9 +126,15 @@ void ExcludedPixels::count_span(const ConstImageView& in, const PixelValues& val
   }
   const std::uint8_t* row = in.row(0, y) + static_cast<std::ptrdiff_t>(span.begin) * t.step[0];
   switch (t.step[0]) {
-    case 1: kernels_.count_gray(row, n, row, counters); break;
-    case 3: kernels_.count_rgb3(row, n, row, counters); break;
-    default: kernels_.count_rgb4(row, n, t.color_offset, row, counters); break;
+    case 1:
+      kernels_.count_gray(row, n, row, counters);
+      break;
+    case 3:
+      kernels_.count_rgb3(row, n, row, counters);
+      break;
+    default:
+      kernels_.count_rgb4(row, n, t.color_offset, row, counters);
+      break;
   }
 }
 
@@ -146,8 +153,7 @@ YuvRowIn ExcludedPixels::yuv_span(const ConstImageView& in, const PixelValues& v
     return {{luma, luma}, cb, cr};
   }
   const std::uint8_t* row = in.row(0, y) + span.begin;
-  const int chroma_row =
-      chroma_row_of(y, values.shift_y, values.chroma_rows, values.interlaced);
+  const int chroma_row = chroma_row_of(y, values.shift_y, values.chroma_rows, values.interlaced);
   const int column = span.begin >> values.shift_x;
   if (desc_.format == PixelFormat::nv12) {
     kernels_.split(in.row(1, chroma_row) + 2 * static_cast<std::ptrdiff_t>(column), pairs, cb, cr);

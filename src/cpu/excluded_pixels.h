@@ -12,7 +12,8 @@
 #include "pixel_values.h"
 #include "region.h"
 
-/// The pixels of a frame that do not count: those outside a region, and the dark ones of a surround.
+/// The pixels of a frame that do not count: those outside a region, and the dark ones of a
+/// surround.
 namespace equalux {
 
 /// One thread at a time.
@@ -39,7 +40,8 @@ class ExcludedPixels {
  private:
   struct Scratch;
   void make_scratch();
-  void count_row(const ConstImageView& in, const PixelValues& values, int y, Scratch& scratch) const;
+  void count_row(const ConstImageView& in, const PixelValues& values, int y,
+                 Scratch& scratch) const;
   void count_span(const ConstImageView& in, const PixelValues& values, int y, Columns span,
                   SingleTables& tables, Scratch& scratch) const;
   YuvRowIn yuv_span(const ConstImageView& in, const PixelValues& values, int y, Columns span,

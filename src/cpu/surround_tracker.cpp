@@ -54,12 +54,12 @@ std::uint8_t SurroundTracker::code(int column, int row) {
   for (int i = 0; i < surround::kSampledRows; ++i) {
     const int y = surround::sampled_row(row, grid_.side, i);
     if (y >= grid_.height) break;
-    for (int x = column * grid_.side; x < end; ++x) {
-      const std::int32_t v = values_(x, y);
-      ++sums.pixels;
+    const int begin = column * grid_.side;
+    sums.pixels += static_cast<std::uint32_t>(end - begin);
+    values_.visit_row(y, begin, end, [&](std::int32_t v) {
       sums.bright += v > dark_ ? 1 : 0;
       sums.values += static_cast<std::uint32_t>(v);
-    }
+    });
   }
   return code = surround::block_code(sums);
 }

@@ -31,14 +31,20 @@ bool is_open(Opening opening, int width, int height, int x, int y) {
   const bool between_bars = y >= height / 8 && y < height - height / 8;
   const bool between_pillars = x >= width / 8 && x < width - width / 8;
   switch (opening) {
-    case Opening::letterbox: return between_bars;
-    case Opening::pillar_box: return between_pillars;
-    case Opening::window: return between_bars && between_pillars;
-    case Opening::disc: return away < height * 0.48;
-    case Opening::cut_disc: return away < height * 0.62;
+    case Opening::letterbox:
+      return between_bars;
+    case Opening::pillar_box:
+      return between_pillars;
+    case Opening::window:
+      return between_bars && between_pillars;
+    case Opening::disc:
+      return away < height * 0.48;
+    case Opening::cut_disc:
+      return away < height * 0.62;
     case Opening::octagon:
       return in_octagon((width - height * 6 / 5) / 2, height * 6 / 5, height, x, y);
-    case Opening::side_octagon: return in_octagon(width - height, height, height, x, y);
+    case Opening::side_octagon:
+      return in_octagon(width - height, height, height, x, y);
   }
   return true;
 }
