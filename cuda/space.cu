@@ -110,7 +110,11 @@ template <Space kSpace>
 __global__ void __launch_bounds__(256) space_table_kernel(SpaceState* state) {
   __shared__ std::uint64_t gain;
   const std::uint32_t v = blockIdx.x;
-  if (threadIdx.x == 0) gain = space_gain(kSpace, v, state->curve[v]);
+  if (threadIdx.x == 0) {
+    gain = space_gain(kSpace, v, state->curve[v]);
+    state->gains[v] = gain;
+    state->most_codes[v] = static_cast<std::uint8_t>(space_most(kSpace, state->tables, gain));
+  }
   __syncthreads();
   state->scaled[v][threadIdx.x] = space_scaled(kSpace, state->tables, threadIdx.x, gain);
 }
@@ -119,12 +123,16 @@ template <Space kSpace>
 __device__ __forceinline__ std::uint32_t scale_pixel(const SpaceState& state,
                                                      const PixelOrder& order,
                                                      std::uint32_t pixel) {
-  const std::uint8_t* scaled = state.scaled[level_of<kSpace>(state.tables, order, pixel)];
   const std::uint32_t rgb = __byte_perm(pixel, 0, order.load);
-  const std::uint32_t word = std::uint32_t{scaled[rgb & 0xFFU]} |
-                             std::uint32_t{scaled[rgb >> 8 & 0xFFU]} << 8 |
-                             std::uint32_t{scaled[rgb >> 16]} << 16;
-  return __byte_perm(word, pixel, order.store);
+  const SpacePixel is{rgb & 0xFFU, rgb >> 8 & 0xFFU, rgb >> 16};
+  const std::uint32_t v = space_level(kSpace, state.tables, is.red, is.green, is.blue);
+  const std::uint8_t* scaled = state.scaled[v];
+  SpacePixel to{scaled[is.red], scaled[is.green], scaled[is.blue]};
+  if constexpr (kSpace == Space::lightness) {
+    if (max(is.red, max(is.green, is.blue)) > state.most_codes[v])
+      to = space_brought_in(state.tables, is, state.gains[v]);
+  }
+  return __byte_perm(to.red | to.green << 8 | to.blue << 16, pixel, order.store);
 }
 
 /// The tables, 64 KiB and some, are read through the caches.

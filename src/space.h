@@ -88,6 +88,12 @@ EQUALUX_HD std::uint64_t space_gain(Space space, std::uint32_t v, std::uint32_t 
   return ((luminance_of(curve) << kLightBits) + before / 2) / before;
 }
 
+/// Linear light scaled, not limited yet: below 2^28.
+EQUALUX_HD std::uint32_t scaled_light(std::uint32_t light, std::uint64_t gain) {
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << (kLightBits - 1);
+  return static_cast<std::uint32_t>((light * gain + kHalf) >> kLightBits);
+}
+
 /// A code scaled, 255 at most. No code and no gain is too large for 64 bits: 255 times 255 2^48.
 EQUALUX_HD std::uint8_t space_scaled(Space space, const SpaceTables& tables, std::uint32_t code,
                                      std::uint64_t gain) {
@@ -95,10 +101,52 @@ EQUALUX_HD std::uint8_t space_scaled(Space space, const SpaceTables& tables, std
     const auto scaled = scale_exact(static_cast<std::int32_t>(code), gain);
     return static_cast<std::uint8_t>(scaled < 255 ? scaled : 255);
   }
-  constexpr std::uint64_t kHalf = std::uint64_t{1} << (kLightBits - 1);
-  const std::uint64_t light = (tables.light[code] * gain + kHalf) >> kLightBits;
-  return static_cast<std::uint8_t>(
-      tables.codes.at(light < 65535 ? static_cast<std::uint32_t>(light) : 65535U));
+  const std::uint32_t light = scaled_light(tables.light[code], gain);
+  return static_cast<std::uint8_t>(tables.codes.at(light < 65535 ? light : 65535));
+}
+
+/// The largest code that stays within white; all, where channels beyond it are cut off.
+EQUALUX_HD std::uint32_t space_most(Space space, const SpaceTables& tables, std::uint64_t gain) {
+  if (space == Space::luma) return 255;
+  std::uint32_t low = 0;
+  std::uint32_t high = 255;
+  while (low < high) {
+    const std::uint32_t middle = (low + high + 1) / 2;
+    if (scaled_light(tables.light[middle], gain) <= 65535) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/// Codes of a pixel.
+struct SpacePixel {
+  std::uint32_t red, green, blue;
+};
+
+/// In lightness, a pixel whose largest code lies beyond space_most(), scaled. Cut off, a channel
+/// would turn the hue and lose light; so as much gray of the same luminance is mixed in as brings
+/// the largest to white.
+EQUALUX_HD SpacePixel space_brought_in(const SpaceTables& tables, const SpacePixel& pixel,
+                                       std::uint64_t gain) {
+  const std::uint32_t luminance = (tables.part[0][pixel.red] + tables.part[1][pixel.green] +
+                                   tables.part[2][pixel.blue] + 32768) >> 16;
+  const std::uint32_t red = scaled_light(tables.light[pixel.red], gain);
+  const std::uint32_t green = scaled_light(tables.light[pixel.green], gain);
+  const std::uint32_t blue = scaled_light(tables.light[pixel.blue], gain);
+  const std::uint32_t wanted = scaled_light(luminance, gain);
+  const std::uint32_t gray = wanted < 65535 ? wanted : 65535;
+  const std::uint32_t most = red > green ? (red > blue ? red : blue) : (green > blue ? green : blue);
+  const std::uint64_t room = 65535 - gray;
+  const std::uint64_t excess = most - gray;
+  const auto mixed = [&](std::uint32_t light) {
+    const std::uint32_t from = light > gray ? light - gray : gray - light;
+    const auto part = static_cast<std::uint32_t>(from * room / excess);
+    return tables.codes.at(light > gray ? gray + part : gray - part);
+  };
+  return {mixed(red), mixed(green), mixed(blue)};
 }
 
 }  // namespace equalux

@@ -94,12 +94,17 @@ int level_of_pixel(Space space, const Pixel& p) {
   return static_cast<int>(std::lround(2.55 * lightness_of(luminance)));
 }
 
-/// What a channel becomes, from real numbers.
-double scaled_channel(Space space, int code, int v, double curve) {
+/// What a channel of a pixel becomes, from real numbers.
+double scaled_channel(Space space, const Pixel& pixel, int code, int v, double curve) {
   if (v == 0) return code;
   if (space == Space::luma) return std::min(255.0, code * curve / v);
   const double gain = luminance_of_lightness(curve / 2.55) / luminance_of_lightness(v / 2.55);
-  return encoded(std::min(1.0, linear(code) * gain));
+  const double light = linear(code) * gain;
+  const double most = linear(std::max({pixel.r, pixel.g, pixel.b})) * gain;
+  if (most <= 1) return encoded(light);
+  const double gray = std::min(1.0, gain * (0.2126 * linear(pixel.r) + 0.7152 * linear(pixel.g) +
+                                            0.0722 * linear(pixel.b)));
+  return encoded(gray + (light - gray) * (1 - gray) / (most - gray));
 }
 
 /// One frame, compared with the formula in real numbers: off by the rounding at most.
@@ -147,7 +152,7 @@ void expect_formula(const EqualizeParams& params, const ImageDesc& desc, Content
                                  static_cast<std::uint32_t>(p.g), static_cast<std::uint32_t>(p.b));
       const double level = curve[v] / static_cast<double>(1 << tone::kCurveBits);
       const auto expect = [&](int code, int result) {
-        const double wanted = scaled_channel(params.space, code, static_cast<int>(v), level);
+        const double wanted = scaled_channel(params.space, p, code, static_cast<int>(v), level);
         // 16 bits of light leave the darkest codes 1/20 of themselves, times what they gain.
         const double light = params.space == Space::luma ? 0 : 0.05 + wanted / 40;
         ASSERT_NEAR(result, wanted, 0.501 + light) << code << " at level " << v;
@@ -276,6 +281,50 @@ TEST(Space, LumaIsTheSameInEveryLayout) {
   EXPECT_EQ(luma_of(PixelFormat::gray8, Space::luma), expected);
   EXPECT_EQ(luma_of(PixelFormat::gray8, Space::value), expected);
   EXPECT_NE(luma_of(PixelFormat::y444, Space::value), expected);
+}
+
+/// Fields of all hues over a lit texture; the mean code is about 90 times `light`, and the channels
+/// lie up to `tint` of it away.
+Image colourful(const ImageDesc& desc, double light, double tint) {
+  Image picture(desc);
+  Image detail({PixelFormat::gray8, desc.width, desc.height});
+  test::fill(detail.view(), Content::natural, 9);
+  for (int y = 0; y < desc.height; ++y) {
+    for (int x = 0; x < desc.width; ++x) {
+      const double gray = detail.view().row(0, y)[x] * light;
+      const double hue = 6.2831853 * (x / 40 + 7 * (y / 30)) / 23.0;
+      for (int c = 0; c < 3; ++c) {
+        picture.view().row(0, y)[3 * x + c] = static_cast<std::uint8_t>(
+            std::clamp(gray * (1 + tint * std::cos(hue + 2.0944 * c)), 0.0, 255.0));
+      }
+    }
+  }
+  return picture;
+}
+
+/// Mean hue error in degrees that equalization in a space leaves.
+double hue_error(const Image& in, Space space, double strength) {
+  EqualizeParams params = in_space(space);
+  params.strength = strength;
+  Image out(in.desc());
+  const auto filter = make_cpu_filter(params, {1});
+  filter->configure(in.desc());
+  FrameContext context;
+  filter->submit(in.view(), out.view(), context);
+  const quality::HueDifference hue = quality::hue_difference(in.view(), out.view());
+  EXPECT_GT(hue.pixels, 20'000U);
+  return hue.sum_deg / static_cast<double>(hue.pixels);
+}
+
+TEST(Space, LightnessKeepsHueBetter) {
+  const ImageDesc desc{PixelFormat::bgr, 320, 180};
+  const Image lit = colourful(desc, 0.6, 0.85);
+  EXPECT_GT(hue_error(lit, Space::value, 0.5), 0.6);
+  EXPECT_LT(hue_error(lit, Space::lightness, 0.5), 0.5 * hue_error(lit, Space::value, 0.5));
+  // Half of these pixels lie where L*a*b* itself bends.
+  const Image dark = colourful(desc, 0.3, 0.5);
+  EXPECT_GT(hue_error(dark, Space::value, 1), 1.5);
+  EXPECT_LT(hue_error(dark, Space::lightness, 1), 0.7 * hue_error(dark, Space::value, 1));
 }
 
 TEST(Space, StateGoesOnInAnotherFilter) {

@@ -1,5 +1,7 @@
 #include "cpu/space_chain.h"
 
+#include <algorithm>
+
 #include "stage_clock.h"
 
 namespace equalux {
@@ -65,6 +67,8 @@ void SpaceChain::process_in(const ConstImageView& in, const ImageView& out,
     for (auto v = static_cast<std::size_t>(begin); v < static_cast<std::size_t>(end); ++v) {
       if (counts[v] == 0) continue;
       const std::uint64_t gain = space_gain(kSpace, static_cast<std::uint32_t>(v), curve[v]);
+      gains_[v] = gain;
+      most_codes_[v] = static_cast<std::uint8_t>(space_most(kSpace, *tables_, gain));
       for (std::uint32_t code = 0; code < 256; ++code)
         (*scaled_)[v][code] = space_scaled(kSpace, *tables_, code, gain);
     }
@@ -107,8 +111,16 @@ void SpaceChain::apply_rows(const ConstImageView& in, const ImageView& out, int 
       const std::uint8_t r = p[at.r];
       const std::uint8_t g = p[at.g];
       const std::uint8_t b = p[at.b];
-      const auto& scaled = (*scaled_)[space_level(kSpace, *tables_, r, g, b)];
+      const std::uint32_t v = space_level(kSpace, *tables_, r, g, b);
       if (at.alpha >= 0) q[at.alpha] = p[at.alpha];
+      if (std::max({r, g, b}) > most_codes_[v]) {
+        const SpacePixel inside = space_brought_in(*tables_, {r, g, b}, gains_[v]);
+        q[at.r] = static_cast<std::uint8_t>(inside.red);
+        q[at.g] = static_cast<std::uint8_t>(inside.green);
+        q[at.b] = static_cast<std::uint8_t>(inside.blue);
+        continue;
+      }
+      const auto& scaled = (*scaled_)[v];
       q[at.r] = scaled[r];
       q[at.g] = scaled[g];
       q[at.b] = scaled[b];
