@@ -30,7 +30,7 @@ void DeepChain::configure(const ImageDesc& desc) {
         "asking for the multiprocessors");
   const FormatTraits& t = traits(desc.format);
   frame_ = DeepFrame{};
-  frame_.form = deep_samples(desc);
+  frame_.form = deep_samples(desc, params_.space);
   frame_.kind = kind_of(desc.format);
   frame_.width = desc.width;
   frame_.height = desc.height;

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "deep_chain.h"
 #include "fused_chain.h"
+#include "space_chain.h"
 #include "staged_chain.h"
 #include "trace.h"
 
@@ -31,7 +32,7 @@ class CudaEqualizeFilter : public Filter {
 
   bool accepts(PixelFormat format) const override {
     const ColorModel model = traits(format).model;
-    if (fused_) return model != ColorModel::real;
+    if (fused_) return space_takes(params_.space, format);
     return has_byte_samples(format) && model != ColorModel::yuv;
   }
 
@@ -39,7 +40,10 @@ class CudaEqualizeFilter : public Filter {
     validate(params_, Backend::cuda, &input);
     use_device();
     deep_.reset();
-    if (fused_ && has_deep_samples(input.format)) {
+    space_.reset();
+    if (fused_ && space_needs_tables(params_.space, input.format)) {
+      space_.emplace(params_).configure(input);
+    } else if (fused_ && has_deep_samples(input.format)) {
       deep_.emplace(params_).configure(input);
     } else if (fused_) {
       fused_->configure(input);
@@ -64,6 +68,11 @@ class CudaEqualizeFilter : public Filter {
       deep_->enqueue(in, out, context, stream);
       return;
     }
+    if (space_) {
+      const cuda::TraceRange range("space");
+      space_->enqueue(in, out, context, stream);
+      return;
+    }
     const cuda::TraceRange range("fused");
     fused_->enqueue(in, out, context, stream);
     if (context.marks != nullptr) context.marks->mark("fused", stream);
@@ -71,26 +80,30 @@ class CudaEqualizeFilter : public Filter {
 
   bool update(const EqualizeParams& params) override {
     validate(params, Backend::cuda, desc_.width == 0 ? nullptr : &desc_);
-    if (!fused_ || params.chain != Chain::fused) return false;
+    if (!fused_ || params.chain != Chain::fused || params.space != params_.space) return false;
     use_device();
     fused_->update(params);
     if (deep_) deep_->update(params);
+    if (space_) space_->update(params);
     params_ = params;
     return true;
   }
 
   void reset() override {
     if (deep_) return deep_->reset();
+    if (space_) return space_->reset();
     if (fused_) fused_->reset();
   }
   std::string save() const override {
     use_device();
     if (deep_) return deep_->save();
+    if (space_) return space_->save();
     return fused_ ? fused_->save() : "{}";
   }
   void load(std::string_view state) override {
     use_device();
     if (deep_) return deep_->load(state);
+    if (space_) return space_->load(state);
     if (fused_) fused_->load(state);
   }
 
@@ -105,7 +118,9 @@ class CudaEqualizeFilter : public Filter {
   ImageDesc desc_;
   std::optional<cuda::FusedChain> fused_;
   std::optional<cuda::StagedChain> staged_;
-  std::optional<cuda::DeepChain> deep_;  // in place of fused_ where samples have more than 8 bits
+  // In place of fused_ where samples have more than 8 bits, and where a space needs tables.
+  std::optional<cuda::DeepChain> deep_;
+  std::optional<cuda::SpaceChain> space_;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "fused_config.h"
 #include "fused_kernels.h"
 #include "launch_device.h"
+#include "space.h"
 #include "tone_curve.h"
 
 namespace equalux::cuda {
@@ -152,7 +153,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   frame_ = FusedParams{};
   frame_.scaler = params_.scaler;
-  frame_.weights = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
+  frame_.weights = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
   const CellSize cell = cell_size(desc.format);
   frame_.yuv = YuvFloats::of(frame_.weights, cell.columns * cell.rows);
   frame_.yuv_codes = YuvCodeFloats::of(frame_.weights);

@@ -5,6 +5,7 @@
 #include <equalux/image.h>
 
 #include "pixel_math.h"
+#include "space.h"
 #include "tone_curve.h"
 #include "tone_limits.h"
 
@@ -27,10 +28,10 @@ struct DeepSamples {
   YuvWeights weights;          ///< in codes of this depth; packed RGB and gray: luma_max is M
 };
 
-constexpr DeepSamples deep_samples(const ImageDesc& desc) {
+constexpr DeepSamples deep_samples(const ImageDesc& desc, Space space = Space::value) {
   const FormatTraits& t = traits(desc.format);
   const std::int32_t most = (1 << t.depth) - 1;
-  YuvWeights weights = yuv_weights(desc.matrix, desc.range);
+  YuvWeights weights = space_weights(space, desc);
   if (t.model != ColorModel::yuv || desc.range == ColorRange::full) {
     weights.luma_offset = 0;
     weights.luma_max = most;
@@ -155,10 +156,13 @@ EQUALUX_HD std::int64_t deep_gain_share(std::uint64_t gain) {
 
 /// A chroma code scaled by the mean of the gains of the 2^count_log2 luma samples it covers;
 /// `u` is the code less the middle, `gain_sum` the sum of deep_gain_share(). u gain_sum is below
-/// 2^61: |u| < 13 v for every v >= 1 that lies on such a chroma sample.
+/// 2^61: |u| < 13 v for every v >= 1 that lies on such a chroma sample. Where v is luma alone that
+/// does not hold, and at depth 16 what is far beyond the last code is found out before.
 EQUALUX_HD std::int32_t deep_scaled_chroma(const DeepSamples& form, std::int32_t u,
                                            std::int64_t gain_sum, std::int32_t count_log2) {
   const std::int32_t bits = deep_gain_bits(form.depth) - 8 + count_log2;
+  if (form.depth == 16 && (u < 0 ? -u : u) * (gain_sum >> bits) > 2 * std::int64_t{form.most})
+    return u < 0 ? 0 : form.most;
   const std::int64_t half = std::int64_t{1} << (bits - 1);
   const std::int64_t scaled = form.chroma_middle + ((u * gain_sum + half) >> bits);
   return static_cast<std::int32_t>(scaled < 0 ? 0 : (scaled > form.most ? form.most : scaled));

@@ -6,6 +6,7 @@
 
 #include "option_values.h"
 #include "region.h"
+#include "space.h"
 #include "tone_control.h"
 
 /// Every rule that parameters obey is stated here, once.
@@ -40,6 +41,7 @@ void check_enums(Clauses& broken, const EqualizeParams& params) {
   check_enum(broken, "scaler", params.scaler);
   check_enum(broken, "chain", params.chain);
   check_enum(broken, "surround", params.surround);
+  check_enum(broken, "space", params.space);
   check_enum(broken, "rgb-to-hsv", params.staged.rgb_to_hsv);
   check_enum(broken, "histogram", params.staged.histogram);
   check_enum(broken, "scan", params.staged.scan);
@@ -92,6 +94,15 @@ void check_curve(Clauses& broken, const EqualizeParams& params) {
     broken.push_back(
         "chain is staged, must be fused with strength, clip-limit, floor, ceiling, max-gain or "
         "temporal-ms");
+  }
+  if (params.space != Space::value &&
+      (!params.region.empty() || params.surround != Surround::keep)) {
+    broken.push_back("space is " + std::string(enum_name(params.space)) +
+                     ", must be value with region or surround");
+  }
+  if (params.chain == Chain::staged && params.space != Space::value) {
+    broken.push_back("chain is staged, must be fused with space " +
+                     std::string(enum_name(params.space)));
   }
 }
 
@@ -185,6 +196,11 @@ void check_frame(Clauses& broken, const EqualizeParams& params, const ImageDesc&
              (model == ColorModel::yuv || has_deep_samples(desc.format))) {
     broken.push_back("the frame's format is " + name +
                      ", must be gray8 or packed RGB of 8 bits for chain staged");
+  } else if (!space_takes(params.space, desc.format)) {
+    broken.push_back("the frame's format is " + name + ", must be " +
+                     (params.space == Space::luma
+                          ? "gray, YUV, or packed RGB of 8 bits for space luma"
+                          : "gray8 or packed RGB of 8 bits for space lightness"));
   }
 }
 

@@ -53,6 +53,21 @@ std::optional<Chain> enum_from(std::string_view name) {
   return value_in<Chain>(enum_names<Chain>(), name);
 }
 
+// Space
+template <>
+const Names& enum_names<Space>() {
+  static const Names names{"value", "luma", "lightness"};
+  return names;
+}
+template <>
+std::string_view enum_name(Space value) {
+  return name_in(enum_names<Space>(), value);
+}
+template <>
+std::optional<Space> enum_from(std::string_view name) {
+  return value_in<Space>(enum_names<Space>(), name);
+}
+
 // Backend
 template <>
 const Names& enum_names<Backend>() {

@@ -62,6 +62,8 @@ void set_option(EqualizeParams& params, std::string_view key, std::string_view v
     params.bins = read_int(key, value, "2 to 65536, or 0 for 2^depth");
   } else if (key == "chain") {
     params.chain = read_enum<Chain>(key, value);
+  } else if (key == "space") {
+    params.space = read_enum<Space>(key, value);
   } else if (set_curve_option(params, key, value)) {
     return;
   } else if (key == "region") {
@@ -89,8 +91,9 @@ void set_option(EqualizeParams& params, std::string_view key, std::string_view v
 
 const std::vector<std::string_view>& equalize_option_keys() {
   static const std::vector<std::string_view> keys{
-      "scaler",      "bins",        "chain",     "strength",   "clip-limit", "floor",    "ceiling",
-      "max-gain",    "temporal-ms", "brighten-ms", "darken-ms", "region", "surround", "rgb-to-hsv", "histogram", "scan",
+      "scaler",    "bins",        "chain",       "space",     "strength", "clip-limit",
+      "floor",     "ceiling",     "max-gain",    "temporal-ms", "brighten-ms", "darken-ms",
+      "region",    "surround",    "rgb-to-hsv",  "histogram", "scan",
       "equalize",    "pixels-per-thread", "grid", "block"};
   return keys;
 }

@@ -260,5 +260,44 @@ TEST_F(CudaCurves, DeepFramesRestoredUpdatedAndReset) {
   }
 }
 
+TEST_F(CudaCurves, EverySpaceAndFormat) {
+  for (const Space space : {Space::luma, Space::lightness}) {
+    EqualizeParams shaped = calm();
+    shaped.space = space;
+    EqualizeParams plain;
+    plain.space = space;
+    plain.bins = 77;
+    for (int f = 0; f < kPixelFormatCount; ++f) {
+      const auto format = static_cast<PixelFormat>(f);
+      if (!make_cpu_filter(plain, {1})->accepts(format)) continue;
+      SCOPED_TRACE(std::string(enum_name(space)) + " " + std::string(to_string(format)));
+      for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+        for (const auto& [width, height] : {std::pair{131, 67}, {64, 40}, {1, 1}, {3, 2}}) {
+          Pair(shaped, {format, width, height, ColorMatrix::bt601, range}).expect_same(8);
+          Pair(plain, {format, width, height, ColorMatrix::bt709, range}).expect_same(3);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaCurves, SpacesRestoredUpdatedAndReset) {
+  for (const Space space : {Space::luma, Space::lightness}) {
+    EqualizeParams params = calm();
+    params.space = space;
+    Pair pair(params, {PixelFormat::bgr, 321, 181});
+    pair.expect_same(130);
+    pair.restore(params);
+    pair.expect_same(50);
+    EqualizeParams other = params;
+    other.strength = 0.4;
+    other.bins = 64;
+    pair.update(other);
+    pair.expect_same(30);
+    pair.reset();
+    pair.expect_same(20);
+  }
+}
+
 }  // namespace
 }  // namespace equalux

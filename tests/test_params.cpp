@@ -50,6 +50,7 @@ void expect_names_round_trip() {
 TEST(ParamNames, RoundTrip) {
   expect_names_round_trip<Scaler>();
   expect_names_round_trip<Chain>();
+  expect_names_round_trip<Space>();
   expect_names_round_trip<Backend>();
   expect_names_round_trip<RgbToHsvVariant>();
   expect_names_round_trip<HistogramVariant>();
@@ -74,6 +75,7 @@ TEST(SetOption, ReadsEveryKey) {
   EXPECT_EQ(with("chain", "staged").chain, Chain::staged);
   EXPECT_EQ(with("region", "1,2,30%,4").region, "1,2,30%,4");
   EXPECT_EQ(with("surround", "ignore").surround, Surround::ignore);
+  EXPECT_EQ(with("space", "lightness").space, Space::lightness);
   EXPECT_EQ(with("rgb-to-hsv", "uncoalesced").staged.rgb_to_hsv, RgbToHsvVariant::uncoalesced);
   EXPECT_EQ(with("histogram", "shared").staged.histogram, HistogramVariant::shared);
   EXPECT_EQ(with("scan", "brent-kung").staged.scan, ScanVariant::brent_kung);

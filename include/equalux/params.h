@@ -27,6 +27,13 @@ enum class Chain : std::uint8_t {
   staged,  ///< the published stages over a float HSV image, for study; RGB forms and gray8
 };
 
+/// What is equalized.
+enum class Space : std::uint8_t {
+  value,      ///< V of HSV, max(R, G, B); any format
+  luma,       ///< Y of YUV, or BT.709's weighted mean of RGB
+  lightness,  ///< CIE L* of sRGB; gray and packed RGB of 8 bits
+};
+
 enum class Backend : std::uint8_t { automatic, cpu, cuda };
 
 /// What becomes of the black around a picture: bars, and the surround of round and octagonal ones.
@@ -87,6 +94,8 @@ struct EqualizeParams {
   Chain chain = Chain::fused;
   StagedParams staged;  ///< must be empty unless chain is staged
 
+  Space space = Space::value;  ///< value unless chain is fused
+
   // What the fused chain's curve obeys; docs/algorithm.md, "Strength and limits" and "Over time".
   double strength = 1;    ///< 0 to 1: from the frame as it is to its full equalization
   double clip_limit = 0;  ///< steepest rise of the curve, 1 to 255 times the identity's; 0 = none
@@ -140,6 +149,7 @@ template <typename Enum>
   EQUALUX_EXPORT const std::vector<std::string_view>& enum_names<Enum>();
 EQUALUX_ENUM_NAMES(Scaler)
 EQUALUX_ENUM_NAMES(Chain)
+EQUALUX_ENUM_NAMES(Space)
 EQUALUX_ENUM_NAMES(Backend)
 EQUALUX_ENUM_NAMES(Surround)
 EQUALUX_ENUM_NAMES(RgbToHsvVariant)

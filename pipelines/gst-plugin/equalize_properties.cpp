@@ -12,6 +12,7 @@ enum EqualizeProperty : guint {
   kScaler = kFirstOwnProperty,
   kBins,
   kChain,
+  kSpace,
   kRgbToHsv,
   kHistogram,
   kScan,
@@ -44,6 +45,14 @@ GType surround_type() {
                                             "It is found and left out of the histogram"};
   static const GType type =
       register_enum("GstEqualuxSurround", enum_names<Surround>(), kDescriptions);
+  return type;
+}
+
+GType space_type() {
+  static constexpr std::array kDescriptions{
+      "The largest of R, G and B; any format", "Y of YUV, or a weighted mean of RGB",
+      "CIE L*, which keeps hue best; RGB and gray of 8 bits"};
+  static const GType type = register_enum("GstEqualuxSpace", enum_names<Space>(), kDescriptions);
   return type;
 }
 
@@ -200,6 +209,10 @@ void install_equalize_properties(GObjectClass* klass) {
       klass, kChain,
       g_param_spec_enum("chain", "Chain", "Implementation", chain_type(),
                         static_cast<int>(Chain::fused), kLive));
+  g_object_class_install_property(
+      klass, kSpace,
+      g_param_spec_enum("space", "Space", "What is equalized", space_type(),
+                        static_cast<int>(Space::value), kLive));
   install_curve_numbers(klass);
   install_counting(klass);
   install_knob(klass, kRgbToHsv, "rgb-to-hsv", "RGB to HSV",
@@ -229,6 +242,9 @@ bool set_property(EqualizeSettings& settings, guint id, const GValue* value) {
       break;
     case kChain:
       params.chain = static_cast<Chain>(g_value_get_enum(value));
+      break;
+    case kSpace:
+      params.space = static_cast<Space>(g_value_get_enum(value));
       break;
     case kRgbToHsv:
       staged.rgb_to_hsv = knob_from<RgbToHsvVariant>(value);
@@ -281,6 +297,9 @@ bool get_property(const EqualizeSettings& settings, guint id, GValue* value) {
       break;
     case kChain:
       g_value_set_enum(value, static_cast<gint>(params.chain));
+      break;
+    case kSpace:
+      g_value_set_enum(value, static_cast<gint>(params.space));
       break;
     case kRgbToHsv:
       set_knob(value, staged.rgb_to_hsv);

@@ -148,6 +148,10 @@ OptionGroup filter_group(CommonOptions& options) {
            params),
       knob("bins", "N", "histogram bins, 2 to 65536; 0 = 2^depth, 256 at 8 bits (default: 0)",
            params),
+      knob("space", "NAME",
+           "what is equalized: value (the largest of R, G and B), luma, or lightness (CIE L*, which "
+           "keeps hue best; RGB and gray of 8 bits) (default: value)",
+           params),
       knob("strength", "S",
            "how far the curve goes from the picture as it is, 0, to its full equalization, 1 "
            "(default: 1)",

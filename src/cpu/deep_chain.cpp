@@ -219,7 +219,7 @@ std::size_t DeepChain::levels() const {
 
 void DeepChain::configure(const ImageDesc& desc) {
   desc_ = desc;
-  form_ = deep_samples(desc);
+  form_ = deep_samples(desc, params_.space);
   counts_.assign(levels(), 0);
   curve_.assign(levels(), 0);
   gains_.assign(levels(), deep_gain_one(form_.depth));

@@ -5,6 +5,7 @@
 
 #include "cpu/deep_chain.h"
 #include "cpu/fused_chain.h"
+#include "cpu/space_chain.h"
 #include "cpu/staged_chain.h"
 
 namespace equalux {
@@ -28,13 +29,16 @@ class CpuEqualizeFilter : public Filter {
   }
 
   bool accepts(PixelFormat format) const override {
-    return fused_ ? traits(format).model != ColorModel::real : staged_takes(format);
+    return fused_ ? space_takes(params_.space, format) : staged_takes(format);
   }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);
     deep_.reset();
-    if (fused_ && has_deep_samples(input.format)) {
+    space_.reset();
+    if (fused_ && space_needs_tables(params_.space, input.format)) {
+      space_.emplace(params_, executor_).configure(input);
+    } else if (fused_ && has_deep_samples(input.format)) {
       deep_.emplace(params_, executor_).configure(input);
     } else if (fused_) {
       fused_->configure(input);
@@ -52,29 +56,37 @@ class CpuEqualizeFilter : public Filter {
       deep_->process(in, out, context);
       return;
     }
+    if (space_) {
+      space_->process(in, out, context);
+      return;
+    }
     if (fused_) fused_->process(in, out, context);
     if (staged_) staged_->process(in, out, context);
   }
 
   bool update(const EqualizeParams& params) override {
     validate(params, Backend::cpu, desc_.width == 0 ? nullptr : &desc_);
-    if (!fused_ || params.chain != Chain::fused) return false;
+    if (!fused_ || params.chain != Chain::fused || params.space != params_.space) return false;
     fused_->update(params);
     if (deep_) deep_->update(params);
+    if (space_) space_->update(params);
     params_ = params;
     return true;
   }
 
   void reset() override {
     if (deep_) return deep_->reset();
+    if (space_) return space_->reset();
     if (fused_) fused_->reset();
   }
   std::string save() const override {
     if (deep_) return deep_->save();
+    if (space_) return space_->save();
     return fused_ ? fused_->save() : "{}";
   }
   void load(std::string_view state) override {
     if (deep_) return deep_->load(state);
+    if (space_) return space_->load(state);
     if (fused_) fused_->load(state);
   }
 
@@ -84,7 +96,9 @@ class CpuEqualizeFilter : public Filter {
   ImageDesc desc_;
   std::optional<FusedChain> fused_;
   std::optional<StagedChain> staged_;
-  std::optional<DeepChain> deep_;  // in place of fused_ where samples have more than 8 bits
+  // In place of fused_ where samples have more than 8 bits, and where a space needs tables.
+  std::optional<DeepChain> deep_;
+  std::optional<SpaceChain> space_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cpu/gain_tables.h"
+#include "space.h"
 #include "stage_clock.h"
 
 namespace equalux {
@@ -48,7 +49,7 @@ FusedChain::~FusedChain() = default;
 void FusedChain::configure(const ImageDesc& desc) {
   desc_ = desc;
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
-  weights_ = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
+  weights_ = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
   excluded_.configure(desc, weights_);
   curves_.configure(weights_.luma_max);
   set_bins();

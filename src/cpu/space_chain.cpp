@@ -1,0 +1,131 @@
+#include "cpu/space_chain.h"
+
+#include <algorithm>
+
+#include "stage_clock.h"
+
+namespace equalux {
+
+SpaceChain::SpaceChain(const EqualizeParams& params, RowExecutor& executor)
+    : params_(params),
+      executor_(executor),
+      control_(params),
+      tables_(std::make_unique<const SpaceTables>(make_space_tables(params.space))),
+      scaled_(std::make_unique<Scaled>()) {}
+
+void SpaceChain::configure(const ImageDesc& desc) {
+  desc_ = desc;
+  layout_ = rgb_layout(desc.format);
+  scratch_.assign(static_cast<std::size_t>(executor_.threads()), {});
+  curves_.configure(255);
+  set_bins();
+  reset();
+}
+
+void SpaceChain::set_bins() {
+  curves_.set_bins(params_.bins == 0 ? 256 : params_.bins);
+}
+
+void SpaceChain::update(const EqualizeParams& params) {
+  control_.update(params);
+  params_ = params;
+  set_bins();
+}
+
+std::string SpaceChain::save() const {
+  return control_.active() ? control_.save(curves_.history(), 255) : "{}";
+}
+
+void SpaceChain::load(std::string_view state) {
+  if (control_.active()) curves_.set_history(control_.load(state, 255));
+}
+
+void SpaceChain::process(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context) {
+  if (params_.space == Space::luma) {
+    process_in<Space::luma>(in, out, context);
+  } else {
+    process_in<Space::lightness>(in, out, context);
+  }
+}
+
+template <Space kSpace>
+void SpaceChain::process_in(const ConstImageView& in, const ImageView& out,
+                            const FrameContext& context) {
+  StageClock clock(context.timings);
+  executor_.for_rows(desc_.height, [&](int begin, int end, int slot) {
+    count_rows<kSpace>(in, begin, end, scratch_[static_cast<std::size_t>(slot)]);
+  });
+  ValueHistogram counts{};
+  for (ValueHistogram& each : scratch_) {
+    for (std::size_t v = 0; v < counts.size(); ++v) counts[v] += each[v];
+    each.fill(0);
+  }
+  clock.lap("histogram");
+  const CurveTable& curve = curves_.make(counts, control_.next(context));
+  executor_.for_rows(256, [&](int begin, int end, int) {
+    for (auto v = static_cast<std::size_t>(begin); v < static_cast<std::size_t>(end); ++v) {
+      if (counts[v] == 0) continue;
+      const std::uint64_t gain = space_gain(kSpace, static_cast<std::uint32_t>(v), curve[v]);
+      gains_[v] = gain;
+      most_codes_[v] = static_cast<std::uint8_t>(space_most(kSpace, *tables_, gain));
+      for (std::uint32_t code = 0; code < 256; ++code)
+        (*scaled_)[v][code] = space_scaled(kSpace, *tables_, code, gain);
+    }
+  });
+  clock.lap("curve");
+  executor_.for_rows(desc_.height, [&](int begin, int end, int) {
+    apply_rows<kSpace>(in, out, begin, end);
+  });
+  clock.lap("apply");
+}
+
+template <Space kSpace>
+void SpaceChain::count_rows(const ConstImageView& in, int begin, int end,
+                            ValueHistogram& counts) const {
+  const RgbLayout at = layout_;
+  ValueHistogram odd{};  // for neighbours of equal value not to wait on each other
+  for (int y = begin; y < end; ++y) {
+    const std::uint8_t* pixel = in.row(0, y);
+    const auto level = [&](const std::uint8_t* p) {
+      return space_level(kSpace, *tables_, p[at.r], p[at.g], p[at.b]);
+    };
+    int x = 0;
+    for (; x + 1 < desc_.width; x += 2, pixel += 2 * at.step) {
+      ++counts[level(pixel)];
+      ++odd[level(pixel + at.step)];
+    }
+    if (x < desc_.width) ++counts[level(pixel)];
+  }
+  for (std::size_t v = 0; v < counts.size(); ++v) counts[v] += odd[v];
+}
+
+template <Space kSpace>
+void SpaceChain::apply_rows(const ConstImageView& in, const ImageView& out, int begin,
+                            int end) const {
+  const RgbLayout at = layout_;
+  for (int y = begin; y < end; ++y) {
+    const std::uint8_t* p = in.row(0, y);
+    std::uint8_t* q = out.row(0, y);
+    for (int x = 0; x < desc_.width; ++x, p += at.step, q += at.step) {
+      const std::uint8_t r = p[at.r];
+      const std::uint8_t g = p[at.g];
+      const std::uint8_t b = p[at.b];
+      const std::uint32_t v = space_level(kSpace, *tables_, r, g, b);
+      if (at.alpha >= 0) q[at.alpha] = p[at.alpha];
+      if (std::max({r, g, b}) > most_codes_[v]) {
+        const SpacePixel inside = space_brought_in(*tables_, {r, g, b}, gains_[v]);
+        q[at.r] = static_cast<std::uint8_t>(inside.red);
+        q[at.g] = static_cast<std::uint8_t>(inside.green);
+        q[at.b] = static_cast<std::uint8_t>(inside.blue);
+        continue;
+      }
+      const auto& scaled = (*scaled_)[v];
+      q[at.r] = scaled[r];
+      q[at.g] = scaled[g];
+      q[at.b] = scaled[b];
+    }
+  }
+}
+
+}  // namespace equalux

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <equalux/filter.h>
+
+#include "cpu/curve_maker.h"
+#include "cpu/parallel.h"
+#include "cpu/rgb_layout.h"
+#include "space.h"
+#include "tone_control.h"
+
+/// Equalization of luma or lightness of packed RGB and gray on the CPU: histogram of v, curve, a
+/// table of what each code becomes at each v, apply.
+namespace equalux {
+
+/// One thread at a time.
+class SpaceChain {
+ public:
+  SpaceChain(const EqualizeParams& params, RowExecutor& executor);
+
+  /// Allocates for frames of `desc`, which space_needs_tables().
+  void configure(const ImageDesc& desc);
+  /// Filters one frame; `in` and `out` may be the same memory with the same strides.
+  void process(const ConstImageView& in, const ImageView& out, const FrameContext& context);
+
+  /// Other parameters of the curve and its bins, from the next frame on; the space stays.
+  void update(const EqualizeParams& params);
+  /// As of a Filter. load() comes after configure().
+  void reset() { control_.reset(); }
+  [[nodiscard]] std::string save() const;
+  void load(std::string_view state);
+
+ private:
+  using Scaled = std::array<std::array<std::uint8_t, 256>, 256>;
+
+  template <Space kSpace>
+  void count_rows(const ConstImageView& in, int begin, int end, ValueHistogram& counts) const;
+  template <Space kSpace>
+  void apply_rows(const ConstImageView& in, const ImageView& out, int begin, int end) const;
+  template <Space kSpace>
+  void process_in(const ConstImageView& in, const ImageView& out, const FrameContext& context);
+  void set_bins();
+
+  EqualizeParams params_;
+  RowExecutor& executor_;
+  ImageDesc desc_;
+  RgbLayout layout_{};
+  tone::Control control_;
+  CurveMaker curves_;
+  std::unique_ptr<const SpaceTables> tables_;
+  std::array<std::uint64_t, 256> gains_{};      // by v
+  std::array<std::uint8_t, 256> most_codes_{};  // space_most() of these
+  std::unique_ptr<Scaled> scaled_;       // by v and code, for the v that the frame has
+  std::vector<ValueHistogram> scratch_;  // by slot
+};
+
+}  // namespace equalux
