@@ -26,6 +26,13 @@ struct OurMethod {
 const std::vector<OurMethod> kOurs{
     {"plain", true, {"equalize"}},
     {"min-max", false, {"equalize:scaler=min-max"}},
+    // As configs/ has them.
+    {"stable", true,
+     {"equalize:strength=0.8,clip-limit=3,floor=0.5,max-gain=8,temporal-ms=2000"}},
+    {"webcam", false,
+     {"equalize:strength=0.95,clip-limit=2.7,floor=1.5,max-gain=8,temporal-ms=1500,darken-ms=700"}},
+    {"low-light", false, {"equalize:clip-limit=2.6,floor=1.5,max-gain=8,temporal-ms=2500"}},
+    {"clahe", true, {"clahe:temporal-ms=2000"}},
 };
 
 /// FFmpeg's: a name and what -vf takes. deflicker works on YCbCr.
