@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "check.h"
+#include "history_copy.h"
 
 namespace equalux::cuda {
 namespace {
@@ -80,12 +81,8 @@ void DeepChain::upload_bins() {
   const int bins = deep_bins(params_.bins, frame_.form.depth);
   for (std::uint32_t v = 0; v < tables_.levels; ++v)
     bin_ends[v] = last_of_bin(v, bins, frame_.form.weights.luma_max);
-  std::array<std::uint8_t, 256> last_of{};
-  const std::uint32_t most = coarse_max(frame_.form);
-  for (std::uint32_t v = 0; v <= most; ++v) {
-    last_of[v] =
-        static_cast<std::uint8_t>(last_of_bin(v, params_.bins == 0 ? 256 : params_.bins, most));
-  }
+  const std::array last_of =
+      last_levels_of_bins(params_.bins, static_cast<std::int32_t>(coarse_max(frame_.form)));
   check(cudaMemcpy(tables_.bin_ends, bin_ends.data(), bin_ends.size() * sizeof(std::uint32_t),
                    cudaMemcpyHostToDevice),
         "uploading the bins");
@@ -104,24 +101,16 @@ void DeepChain::update(const EqualizeParams& params) {
 
 std::string DeepChain::save() const {
   if (!control_.active() || !words_) return "{}";
-  tone::History history;
-  check(cudaDeviceSynchronize(), "waiting for the frames under way");
-  check(cudaMemcpy(&history, tables_.history, sizeof history, cudaMemcpyDeviceToHost),
-        "reading the history");
-  return control_.save(history, static_cast<int>(coarse_max(frame_.form)));
+  return save_history(control_, tables_.history, static_cast<int>(coarse_max(frame_.form)));
 }
 
 void DeepChain::load(std::string_view state) {
-  if (!control_.active() || !words_) return;
-  const tone::History history =
-      control_.load(state, static_cast<int>(coarse_max(frame_.form)));
-  check(cudaDeviceSynchronize(), "waiting for the frames under way");
-  check(cudaMemcpy(tables_.history, &history, sizeof history, cudaMemcpyHostToDevice),
-        "writing the history");
+  if (control_.active() && words_)
+    load_history(control_, state, tables_.history, static_cast<int>(coarse_max(frame_.form)));
 }
 
-void DeepChain::enqueue(const ConstImageView& in, const ImageView& out,
-                        const FrameContext& context, cudaStream_t stream) {
+void DeepChain::enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
+                        cudaStream_t stream) {
   const FormatTraits& t = traits(desc_.format);
   DeepFrame frame = frame_;
   frame.interlaced = context.field_order != FieldOrder::progressive;

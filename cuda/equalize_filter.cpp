@@ -14,7 +14,7 @@
 namespace equalux {
 namespace {
 
-/// Equalization on one GPU: one of the two chains, chosen at creation.
+/// Equalization on one GPU: a chain of those that the parameters chose at creation, by the format.
 class CudaEqualizeFilter : public Filter {
  public:
   CudaEqualizeFilter(const EqualizeParams& params, const CudaOptions& options)

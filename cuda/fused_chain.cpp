@@ -11,6 +11,7 @@
 #include "check.h"
 #include "fused_config.h"
 #include "fused_kernels.h"
+#include "history_copy.h"
 #include "launch_device.h"
 #include "space.h"
 #include "tone_curve.h"
@@ -173,15 +174,9 @@ void FusedChain::configure(const ImageDesc& desc) {
 
 void FusedChain::upload_bins() {
   std::array<double, 256> inverse{};
-  std::array<std::uint8_t, 256> last_of_bin{};
-  const std::int64_t bins = params_.bins == 0 ? 256 : params_.bins;
-  const std::int64_t most = frame_.weights.luma_max;
-  for (std::size_t v = 256; v-- > 0;) {
-    const auto level = static_cast<std::int64_t>(v);
-    const bool joined = v < 255 && bin_of(level + 1, bins, most) == bin_of(level, bins, most);
-    inverse[v] = v == 0 ? 1.0 : 1.0 / static_cast<double>(v);
-    last_of_bin[v] = joined ? last_of_bin[v + 1] : static_cast<std::uint8_t>(v);
-  }
+  for (std::size_t v = 1; v < inverse.size(); ++v)
+    inverse[v] = 1.0 / static_cast<double>(v);
+  const std::array last_of_bin = last_levels_of_bins(params_.bins, frame_.weights.luma_max);
   check(cudaMemcpy(&state_->inverse, inverse.data(), sizeof inverse, cudaMemcpyHostToDevice),
         "uploading the values");
   check(cudaMemcpy(&state_->last_of_bin, last_of_bin.data(), sizeof last_of_bin,
@@ -202,21 +197,12 @@ void FusedChain::update(const EqualizeParams& params) {
 
 std::string FusedChain::save() const {
   if (!control_.active() || !state_) return "{}";
-  tone::History history;
-  check(cudaDeviceSynchronize(), "waiting for the frames under way");
-  check(cudaMemcpy(&history, &state_->history, sizeof history,
-                   cudaMemcpyDeviceToHost),
-        "reading the history");
-  return control_.save(history, frame_.weights.luma_max);
+  return save_history(control_, &state_->history, frame_.weights.luma_max);
 }
 
 void FusedChain::load(std::string_view state) {
-  if (!control_.active() || !state_) return;
-  const tone::History history = control_.load(state, frame_.weights.luma_max);
-  check(cudaDeviceSynchronize(), "waiting for the frames under way");
-  check(cudaMemcpy(&state_->history, &history, sizeof history,
-                   cudaMemcpyHostToDevice),
-        "writing the history");
+  if (control_.active() && state_)
+    load_history(control_, state, &state_->history, frame_.weights.luma_max);
 }
 
 void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,

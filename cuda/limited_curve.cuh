@@ -12,9 +12,10 @@
 /// Curves with limits and over time, in every block for itself like the gains: the same steps as
 /// src/cpu/curve_maker.cpp, levels and quantiles dealt out to the threads.
 ///
-/// What they cost is the fetching of their instructions, which run once or twice a frame: a level a
-/// thread and loops instead of copies keep them few, and the history's curve is made while the
-/// frame's first bytes are on their way.
+/// What they cost is latency: barriers, and chains of warp sums and divisions. So a thread has a
+/// level, the history's curve is made while the frame's first bytes are on their way, and the
+/// kernel's parameters are copied to shared memory, as through a reference each access to them
+/// would take as long as one to device memory.
 namespace equalux::cuda {
 
 static_assert(tone::kQuantiles == kLanes);
@@ -27,17 +28,17 @@ struct CurveSteps {
 
 /// What is left of the steps before a frame for those after it.
 struct CurveState {
-  tone::Frame tone;                    ///< the kernel's parameters, which would be slow to reach
-  std::uint32_t max_value;             ///< through a reference
-  double per_pixel;                    ///< kWhole / the pixels that count
-  tone::History history;               ///< with the last frame in it
-  std::uint32_t curve[256];            ///< at the mean exposure
-  std::uint32_t base[kLanes];          ///< quantiles of the history
-  std::uint32_t now[kLanes];           ///< and of the frame
-  tone::Proposal proposal[2];          ///< against the history, against the last frame
-  std::uint32_t quantile_sum[2];       ///< of the history, of the frame
+  tone::Frame tone;
+  std::uint32_t max_value;        ///< M
+  double per_pixel;               ///< kWhole / the pixels that count
+  tone::History history;          ///< with the last frame in it
+  std::uint32_t curve[256];       ///< at the mean exposure
+  std::uint32_t base[kLanes];     ///< quantiles of the history
+  std::uint32_t now[kLanes];      ///< and of the frame
+  tone::Proposal proposal[2];     ///< against the history, against the last frame
+  std::uint32_t quantile_sum[2];  ///< of the history, of the frame
   bool cut;
-  std::uint32_t first_level;           ///< whose clipped sum is not 0
+  std::uint32_t first_level;  ///< whose clipped sum is not 0
   std::uint32_t warp_sums[tone::kMostClipSteps + 2][256 / kLanes];
 };
 
@@ -71,8 +72,7 @@ __device__ __forceinline__ void load_history(tone::History& to, const tone::Hist
 
 /// The quantiles that lie in level v of a distribution; beyond the last level where v is that one.
 __device__ __forceinline__ void place_quantiles(const std::uint32_t* distribution, std::uint32_t v,
-                                                std::uint32_t max_value,
-                                                std::uint32_t* quantiles) {
+                                                std::uint32_t max_value, std::uint32_t* quantiles) {
   const std::uint32_t before = v == 0 ? 0 : distribution[v - 1];
   const std::uint32_t at = distribution[v];
   const std::uint32_t end = tone::first_quantile(at);
@@ -123,8 +123,7 @@ __device__ __forceinline__ void compare_frames(CurveState& s) {
   }
   const std::uint32_t matched = tone::scaled_quantile(from, match.gain);
   const std::uint32_t mean = (sum + warp_sum(matched)) / 2;
-  const std::uint32_t difference =
-      warp_sum(tone::capped(tone::distance(now, matched), mean));
+  const std::uint32_t difference = warp_sum(tone::capped(tone::distance(now, matched), mean));
   if (lane != 0) return;
   s.proposal[1] = tone::propose_by_last(match, last_gain);
   s.cut = tone::is_cut(match.gain, difference, mean);
@@ -215,15 +214,13 @@ __device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, CurveSt
     }
   }
   __syncthreads();
-  const tone::Span span = tone::span_of(
-      limits,
-      tone::sum_offset(limits.scaler, steps.sums[last_of_bin[0]],
-                       steps.sums[last_of_bin[s.first_level]]),
-      steps.sums[levels.max_value], levels.max_value);
+  const tone::Span span = tone::span_of(limits,
+                                        tone::sum_offset(limits.scaler, steps.sums[last_of_bin[0]],
+                                                         steps.sums[last_of_bin[s.first_level]]),
+                                        steps.sums[levels.max_value], levels.max_value);
   for (int i = 0; i < Level::kEach; ++i) {
     const std::uint32_t v = levels.level(i);
-    if (levels.has(i))
-      s.curve[v] = tone::curve_at(limits, v, steps.sums[last_of_bin[v]], span);
+    if (levels.has(i)) s.curve[v] = tone::curve_at(limits, v, steps.sums[last_of_bin[v]], span);
   }
 }
 
@@ -246,8 +243,8 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
   for (int i = 0; i < levels.kEach; ++i) {
     const std::uint32_t v = levels.level(i);
     if (levels.has(i)) {
-      h.distribution[v] = tone::between(
-          h.distribution[v], tone::at_base(h.frame, v, gain, levels.max_value), h.rate);
+      h.distribution[v] = tone::between(h.distribution[v],
+                                        tone::at_base(h.frame, v, gain, levels.max_value), h.rate);
     }
   }
   __syncthreads();
@@ -297,8 +294,8 @@ __device__ __forceinline__ void store_history(tone::History& after, const CurveS
 /// Finds the frame's gain and leaves the frame for the next one's history. Returns the mean
 /// exposure over that gain, or 0 where the frame's own distribution makes its curve.
 template <int kThreads>
-__device__ __forceinline__ std::uint32_t follow_frame(tone::History& after,
-                                                      const CurveSteps& steps, CurveState& s) {
+__device__ __forceinline__ std::uint32_t follow_frame(tone::History& after, const CurveSteps& steps,
+                                                      CurveState& s) {
   const Levels<kThreads> levels(s);
   const std::uint32_t frames = s.tone.fresh ? 0 : s.history.frames;
   for (int i = 0; i < levels.kEach; ++i) {
@@ -332,8 +329,7 @@ __device__ __noinline__ void finish_curve(tone::History& after, const std::uint8
   const Levels<kThreads> levels(s);
   for (int i = 0; i < levels.kEach; ++i) {
     if (levels.has(i)) {
-      steps.distribution[levels.level(i)] =
-          tone::fraction_of(cdf[levels.level(i)], s.per_pixel);
+      steps.distribution[levels.level(i)] = tone::fraction_of(cdf[levels.level(i)], s.per_pixel);
     }
   }
   __syncthreads();

@@ -4,7 +4,8 @@
 #include <memory>
 
 #include "check.h"
-#include "deep_curve.h"
+#include "history_copy.h"
+#include "tone_curve.h"
 
 namespace equalux::cuda {
 
@@ -23,9 +24,7 @@ void SpaceChain::configure(const ImageDesc&) {
 }
 
 void SpaceChain::upload_bins() {
-  std::array<std::uint8_t, 256> last{};
-  for (std::uint32_t v = 0; v < 256; ++v)
-    last[v] = static_cast<std::uint8_t>(last_of_bin(v, params_.bins == 0 ? 256 : params_.bins, 255));
+  const std::array last = last_levels_of_bins(params_.bins, 255);
   check(cudaMemcpy(&state_->last_of_bin, last.data(), last.size(), cudaMemcpyHostToDevice),
         "uploading the bins");
 }
@@ -41,19 +40,11 @@ void SpaceChain::update(const EqualizeParams& params) {
 
 std::string SpaceChain::save() const {
   if (!control_.active() || !state_) return "{}";
-  tone::History history;
-  check(cudaDeviceSynchronize(), "waiting for the frames under way");
-  check(cudaMemcpy(&history, &state_->history, sizeof history, cudaMemcpyDeviceToHost),
-        "reading the history");
-  return control_.save(history, 255);
+  return save_history(control_, &state_->history, 255);
 }
 
 void SpaceChain::load(std::string_view state) {
-  if (!control_.active() || !state_) return;
-  const tone::History history = control_.load(state, 255);
-  check(cudaDeviceSynchronize(), "waiting for the frames under way");
-  check(cudaMemcpy(&state_->history, &history, sizeof history, cudaMemcpyHostToDevice),
-        "writing the history");
+  if (control_.active() && state_) load_history(control_, state, &state_->history, 255);
 }
 
 void SpaceChain::enqueue(const ConstImageView& in, const ImageView& out,

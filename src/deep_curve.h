@@ -65,13 +65,6 @@ EQUALUX_HD std::int32_t deep_value_above_luma(const YuvWeights& k, std::int32_t 
   return static_cast<std::int32_t>((most + 32768) >> 16);
 }
 
-/// The largest value in v's bin: the cumulative sum up to it is the sum up to the bin.
-EQUALUX_HD std::uint32_t last_of_bin(std::uint32_t v, std::int64_t bins, std::int64_t max_value) {
-  const std::int64_t bin = bin_of(v, bins, max_value);
-  const std::int64_t last = (2 * max_value * bin + max_value - 1) / (2 * (bins - 1));
-  return static_cast<std::uint32_t>(last < max_value ? last : max_value);
-}
-
 /// W(v): round(M T(v) 2^14), halves up, where the cumulative sum up to v's bin is `cdf`. At most
 /// 2^31 pixels and 16 bits keep the dividend below 2^63.
 EQUALUX_HD std::uint32_t deep_curve_level(const CurveScale& scale, std::uint64_t cdf,

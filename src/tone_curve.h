@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -19,6 +20,21 @@ EQUALUX_HD std::int64_t bin_of(std::int64_t v, std::int64_t bins, std::int64_t m
   return (2 * (bins - 1) * v + max_value) / (2 * max_value);
 }
 
+/// The largest value in v's bin: the cumulative sum up to it is the sum up to the bin.
+EQUALUX_HD std::uint32_t last_of_bin(std::uint32_t v, std::int64_t bins, std::int64_t max_value) {
+  const std::int64_t bin = bin_of(v, bins, max_value);
+  const std::int64_t last = (2 * max_value * bin + max_value - 1) / (2 * (bins - 1));
+  return static_cast<std::uint32_t>(last < max_value ? last : max_value);
+}
+
+/// last_of_bin() of the levels 0 to M below 256, where 0 bins stand for 256.
+inline std::array<std::uint8_t, 256> last_levels_of_bins(int bins, std::int32_t max_value) {
+  std::array<std::uint8_t, 256> last{};
+  for (std::uint32_t v = 0; v <= static_cast<std::uint32_t>(max_value); ++v)
+    last[v] = static_cast<std::uint8_t>(last_of_bin(v, bins == 0 ? 256 : bins, max_value));
+  return last;
+}
+
 /// What a scaler takes off the cumulative sums before it divides. T(v) = (cdf - offset) / span,
 /// and the identity where span is 0.
 struct CurveScale {
@@ -30,9 +46,12 @@ struct CurveScale {
 EQUALUX_HD CurveScale curve_scale(Scaler scaler, std::uint64_t first_bin,
                                   std::uint64_t first_nonempty, std::uint64_t total) {
   switch (scaler) {
-    case Scaler::max_abs: return {0, total};
-    case Scaler::min_max: return {first_bin, total - first_bin};
-    case Scaler::min_max_nonzero: return {first_nonempty, total - first_nonempty};
+    case Scaler::max_abs:
+      return {0, total};
+    case Scaler::min_max:
+      return {first_bin, total - first_bin};
+    case Scaler::min_max_nonzero:
+      return {first_nonempty, total - first_nonempty};
   }
   return {0, 0};
 }
@@ -103,8 +122,7 @@ struct GainBounds {
 };
 
 EQUALUX_HD GainBounds gain_bounds(const GainFraction& gain) {
-  const double exact =
-      static_cast<double>(gain.numerator) / static_cast<double>(gain.denominator);
+  const double exact = static_cast<double>(gain.numerator) / static_cast<double>(gain.denominator);
   const double margin = (exact + 1.0) / 4194304.0;
   return {exact, exact - margin, exact + margin};
 }
@@ -135,7 +153,8 @@ EQUALUX_HD float float_gain(const GainFraction& gain, const GainBounds& bounds, 
 EQUALUX_HD float float_gain(const GainFraction& gain, std::int32_t max_c) {
   const GainBounds bounds = gain_bounds(gain);
   std::int32_t c = 1;
-  while (c <= max_c && !parted(bounds, c)) ++c;
+  while (c <= max_c && !parted(bounds, c))
+    ++c;
   return float_gain(gain, bounds, c <= max_c ? c : 0);
 }
 

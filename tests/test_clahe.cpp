@@ -20,15 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<PixelFormat> byte_formats() {
-  std::vector<PixelFormat> formats;
-  for (int f = 0; f < kPixelFormatCount; ++f) {
-    const auto format = static_cast<PixelFormat>(f);
-    if (has_byte_samples(format)) formats.push_back(format);
-  }
-  return formats;
-}
-
 ClaheParams with_tiles(int x, int y) {
   ClaheParams params;
   params.tiles_x = x;
@@ -76,7 +67,7 @@ class ClaheTargets : public testing::TestWithParam<std::size_t> {
 
 TEST_P(ClaheTargets, EveryFormatAndContentEqualsTheDefinition) {
   RowExecutor one(1);
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const Content content : test::all_contents())
       expect_exact(kernels(), one, {}, {format, 203, 37}, content);
   }
@@ -86,7 +77,7 @@ TEST_P(ClaheTargets, EverySizeStrideAndFieldOrder) {
   RowExecutor two(2);
   const std::vector<std::pair<int, int>> sizes{{1, 1}, {1, 7},  {7, 1},   {2, 2},    {3, 3},
                                                {5, 6}, {64, 4}, {65, 10}, {129, 11}, {257, 6}};
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const auto& [width, height] : sizes) {
       const CellCount cells = cells_of({format, width, height});
       for (const int padding : {0, 29}) {
@@ -154,7 +145,7 @@ TEST(Clahe, IsWithinALevelOfTheExactMean) {
 }
 
 TEST(Clahe, OneTileIsEqualizationButForARoundedCurve) {
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const Content content : {Content::natural, Content::noise, Content::ramp}) {
       Image in({format, 320, 180});
       test::fill(in.view(), content, 5);
@@ -176,7 +167,7 @@ TEST(Clahe, OneTileIsEqualizationButForARoundedCurve) {
 TEST(Clahe, StrengthZeroLeavesTheFrame) {
   ClaheParams params;
   params.curve.strength = 0;
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const Content content : test::all_contents()) {
       Image in({format, 203, 77});
       test::fill(in.view(), content, 9);

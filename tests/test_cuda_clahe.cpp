@@ -5,11 +5,9 @@
 #include <equalux/clahe.h>
 #include <gtest/gtest.h>
 
-#include "check.h"
-#include "handles.h"
+#include "support/backend_pair.h"
 #include "support/device_filter.h"
 #include "support/device_image.h"
-#include "support/moving_frames.h"
 #include "support/test_images.h"
 #include "tile_grid.h"
 
@@ -26,15 +24,6 @@ class CudaClahe : public testing::Test {
     if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
   }
 };
-
-std::vector<PixelFormat> byte_formats() {
-  std::vector<PixelFormat> formats;
-  for (int f = 0; f < kPixelFormatCount; ++f) {
-    const auto format = static_cast<PixelFormat>(f);
-    if (has_byte_samples(format)) formats.push_back(format);
-  }
-  return formats;
-}
 
 /// Parameters with so many tiles, or as many as the frame has cells for.
 ClaheParams with_tiles(int x, int y, const ImageDesc& desc) {
@@ -55,7 +44,7 @@ void expect_same(const ClaheParams& params, const ImageDesc& desc, Content conte
 }
 
 TEST_F(CudaClahe, EveryFormatContentAndRange) {
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const Content content : test::all_contents()) {
       for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
         const ImageDesc desc{format, 336, 122, ColorMatrix::bt601, range};
@@ -74,7 +63,7 @@ TEST_F(CudaClahe, EverySizeOffsetStrideAndFieldOrder) {
                                                 {{1, 3}, {7, 5}},
                                                 {{16, 0, true, true}, {32, 0, true, true}},
                                                 {{0, 0, true}, {3, 1}}};
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const auto& [width, height] : sizes) {
       const ImageDesc desc{format, width, height};
       for (std::size_t i = 0; i < layouts.size(); ++i) {
@@ -116,7 +105,7 @@ TEST_F(CudaClahe, LargeFrames) {
 }
 
 TEST_F(CudaClahe, WorksInPlace) {
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const int offset : {0, 1}) {
       const ImageDesc desc{format, 1283, 94};
       const auto cpu = make_cpu_filter(ClaheParams{}, {1});
@@ -138,79 +127,7 @@ TEST_F(CudaClahe, WorksInPlace) {
   }
 }
 
-/// A filter for each backend, fed with the same stream.
-class Pair {
- public:
-  Pair(const ClaheParams& params, const ImageDesc& desc, std::uint32_t seed = 1)
-      : params_(params),
-        desc_(desc),
-        seed_(seed),
-        in_(desc),
-        expected_(desc),
-        device_in_(desc, {}),
-        device_out_(desc, {}),
-        stream_(cuda::make_stream()) {
-    make();
-  }
-
-  void expect_same(int frames) {
-    for (int i = 0; i < frames; ++i)
-      ASSERT_EQ(step(), 0U) << "frame " << number_ - 1;
-    EXPECT_EQ(cpu_->save(), cuda_->save());
-  }
-
-  /// From here on filters that were made anew and took over the states of each other.
-  void restore() {
-    const std::string of_cpu = cpu_->save();
-    const std::string of_cuda = cuda_->save();
-    make();
-    cpu_->load(of_cuda);
-    cuda_->load(of_cpu);
-  }
-  void reset() {
-    cpu_->reset();
-    cuda_->reset();
-  }
-
- private:
-  void make() {
-    cpu_ = make_cpu_filter(params_, {1});
-    cuda_ = make_cuda_filter(params_);
-    cpu_->configure(desc_);
-    cuda_->configure(desc_);
-  }
-
-  /// Values of the next frame that differ.
-  std::size_t step() {
-    test::fill_moving(in_.view(), number_, seed_);
-    FrameContext context;
-    context.index = static_cast<std::uint64_t>(number_);
-    if (number_ % 17 != 5) pts_ns_ += number_ % 23 == 7 ? 400'000'000 : 33'366'667;
-    context.pts_ns = pts_ns_;
-    ++number_;
-    cpu_->submit(in_.view(), expected_.view(), context);
-    device_in_.upload(in_.view());
-    device_out_.poison();
-    cuda::check(cudaDeviceSynchronize(), "waiting for the upload");
-    context.stream = stream_.get();
-    cuda_->submit(device_in_.view(), device_out_.view(), context);
-    cuda::check(cudaStreamSynchronize(stream_.get()), "waiting for the frame");
-    return test::count_differences(expected_.view(), device_out_.download().view());
-  }
-
-  ClaheParams params_;
-  ImageDesc desc_;
-  std::uint32_t seed_;
-  std::unique_ptr<Filter> cpu_;
-  std::unique_ptr<Filter> cuda_;
-  Image in_;
-  Image expected_;
-  DeviceImage device_in_;
-  DeviceImage device_out_;
-  cuda::Stream stream_;
-  int number_ = 0;
-  std::int64_t pts_ns_ = 0;
-};
+using Pair = test::BackendPair<ClaheParams>;
 
 ClaheParams calm() {
   ClaheParams params;
@@ -230,7 +147,7 @@ TEST_F(CudaClahe, StreamsSavedRestoredAndReset) {
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12}) {
     Pair pair(calm(), {format, 321, 181});
     pair.expect_same(130);
-    pair.restore();
+    pair.restore(calm());
     pair.expect_same(70);
     pair.reset();
     pair.expect_same(50);
@@ -238,7 +155,7 @@ TEST_F(CudaClahe, StreamsSavedRestoredAndReset) {
 }
 
 TEST_F(CudaClahe, EveryFormatOverTime) {
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const ColorRange range : {ColorRange::limited, ColorRange::full})
       Pair(calm(), {format, 131, 67, ColorMatrix::bt709, range}).expect_same(12);
   }
@@ -265,7 +182,7 @@ TEST_F(CudaClahe, RandomOptionsOnRandomStreams) {
     curve.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
     curve.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
     curve.temporal_ms = random() % 3 == 0 ? 0 : uniform(20, 5000);
-    Pair(params, desc, static_cast<std::uint32_t>(i + 1)).expect_same(30);
+    Pair(params, desc, {static_cast<std::uint32_t>(i + 1)}).expect_same(30);
   }
 }
 

@@ -1,24 +1,15 @@
 // Curves with limits and over time on a GPU: the same bytes as on the CPU, frame after frame.
 #include <random>
-#include <sstream>
 #include <string>
 
+#include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include <equalux/error.h>
-#include <equalux/filter.h>
-
-#include "check.h"
-#include "handles.h"
+#include "support/backend_pair.h"
 #include "support/deep_reference.h"
-#include "support/device_image.h"
-#include "support/moving_frames.h"
-#include "support/test_images.h"
 
 namespace equalux {
 namespace {
-
-using test::DeviceImage;
 
 class CudaCurves : public testing::Test {
  protected:
@@ -27,84 +18,7 @@ class CudaCurves : public testing::Test {
   }
 };
 
-/// A filter for each backend, fed with the same frames.
-class Pair {
- public:
-  Pair(const EqualizeParams& params, const ImageDesc& desc, std::uint32_t seed = 1)
-      : desc_(desc),
-        seed_(seed),
-        cpu_(make_cpu_filter(params, {1})),
-        cuda_(make_cuda_filter(params)),
-        in_(desc),
-        expected_(desc),
-        device_in_(desc, {}),
-        device_out_(desc, {}),
-        stream_(cuda::make_stream()) {
-    cpu_->configure(desc);
-    cuda_->configure(desc);
-  }
-
-  /// Values of the next frame that differ.
-  std::size_t step() {
-    test::fill_moving(in_.view(), number_, seed_);
-    FrameContext context;
-    context.index = static_cast<std::uint64_t>(number_);
-    // Frames fall out, and some carry no new timestamp.
-    if (number_ % 17 != 5) pts_ns_ += number_ % 23 == 7 ? 400'000'000 : 33'366'667;
-    context.pts_ns = pts_ns_;
-    ++number_;
-    cpu_->submit(in_.view(), expected_.view(), context);
-    device_in_.upload(in_.view());
-    device_out_.poison();
-    cuda::check(cudaDeviceSynchronize(), "waiting for the upload");
-    context.stream = stream_.get();
-    cuda_->submit(device_in_.view(), device_out_.view(), context);
-    cuda::check(cudaStreamSynchronize(stream_.get()), "waiting for the frame");
-    return test::count_differences(expected_.view(), device_out_.download().view());
-  }
-
-  void expect_same(int frames) {
-    for (int i = 0; i < frames; ++i) {
-      ASSERT_EQ(step(), 0U) << "frame " << number_ - 1;
-    }
-    EXPECT_EQ(cpu_->save(), cuda_->save());
-  }
-
-  /// From here on filters that were made anew and took over the states of the old ones.
-  void restore(const EqualizeParams& params) {
-    const std::string of_cpu = cpu_->save();
-    const std::string of_cuda = cuda_->save();
-    EXPECT_EQ(of_cpu, of_cuda);
-    cpu_ = make_cpu_filter(params, {1});
-    cuda_ = make_cuda_filter(params);
-    cpu_->configure(desc_);
-    cuda_->configure(desc_);
-    cpu_->load(of_cuda);
-    cuda_->load(of_cpu);
-  }
-
-  void update(const EqualizeParams& params) {
-    EXPECT_TRUE(cpu_->update(params));
-    EXPECT_TRUE(cuda_->update(params));
-  }
-  void reset() {
-    cpu_->reset();
-    cuda_->reset();
-  }
-
- private:
-  ImageDesc desc_;
-  std::uint32_t seed_;
-  std::unique_ptr<Filter> cpu_;
-  std::unique_ptr<Filter> cuda_;
-  Image in_;
-  Image expected_;
-  DeviceImage device_in_;
-  DeviceImage device_out_;
-  cuda::Stream stream_;
-  int number_ = 0;
-  std::int64_t pts_ns_ = 0;
-};
+using Pair = test::BackendPair<EqualizeParams>;
 
 EqualizeParams calm() {
   EqualizeParams params;
@@ -186,7 +100,7 @@ TEST_F(CudaCurves, RandomOptionsOnRandomStreams) {
     const auto format = static_cast<PixelFormat>(random() % 17);
     const int width = 1 + static_cast<int>(random() % 200);
     const int height = 1 + static_cast<int>(random() % 60);
-    Pair(params, {format, width, height}, static_cast<std::uint32_t>(i + 1)).expect_same(30);
+    Pair(params, {format, width, height}, {static_cast<std::uint32_t>(i + 1)}).expect_same(30);
   }
 }
 
@@ -235,7 +149,7 @@ TEST_F(CudaCurves, RandomOptionsOnDeepStreams) {
     const int height = 1 + static_cast<int>(random() % 60);
     const auto range = random() % 2 == 0 ? ColorRange::limited : ColorRange::full;
     Pair(params, {format, width, height, ColorMatrix::bt709, range},
-         static_cast<std::uint32_t>(i + 1))
+         {static_cast<std::uint32_t>(i + 1)})
         .expect_same(30);
   }
 }

@@ -12,6 +12,7 @@
 #include "deep_chain.h"
 #include "handles.h"
 #include "support/deep_reference.h"
+#include "support/device_filter.h"
 #include "support/device_image.h"
 #include "support/test_images.h"
 
@@ -28,37 +29,10 @@ class CudaDeepChain : public testing::Test {
     if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
   }
 
-  /// Frames of changing content through one chain, twice out of place and once in place; every
-  /// byte is compared with the CPU backend.
   static void expect_same_as_cpu(const EqualizeParams& params, const ImageDesc& desc,
                                  Content content, const DeviceLayout& layout = {},
                                  FieldOrder order = FieldOrder::progressive) {
-    SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::to_string(desc.width) + "x" +
-                 std::to_string(desc.height) + " " + test::name_of(content) + " offset " +
-                 std::to_string(layout.offset) + " padding " + std::to_string(layout.padding) +
-                 " bins " + std::to_string(params.bins) + " " +
-                 std::string(enum_name(params.scaler)));
-    const auto cpu = make_cpu_filter(params, {1});
-    cpu->configure(desc);
-    cuda::DeepChain chain(params);
-    chain.configure(desc);
-    Image in(desc);
-    Image expected(desc);
-    DeviceImage device_in(desc, layout);
-    DeviceImage device_out(desc, layout);
-    for (std::uint32_t frame = 0; frame < 3; ++frame) {
-      test::fill(in.view(), content, 7 + frame);
-      FrameContext context;
-      context.field_order = order;
-      cpu->submit(in.view(), expected.view(), context);
-      device_in.upload(in.view());
-      device_out.poison();
-      const bool in_place = frame == 2;
-      DeviceImage& result = in_place ? device_in : device_out;
-      chain.enqueue(device_in.view(), result.view(), context, nullptr);
-      const Image got = result.download();
-      ASSERT_EQ(test::count_differences(expected.view(), got.view()), 0U) << "frame " << frame;
-    }
+    test::expect_same_as_cpu<cuda::DeepChain>(params, desc, content, layout, order);
   }
 };
 

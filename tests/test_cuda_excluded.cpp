@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "handles.h"
+#include "support/backend_pair.h"
 #include "support/device_image.h"
 #include "support/moving_frames.h"
 #include "support/surround_frames.h"
@@ -35,63 +36,13 @@ void fill_stream(const ImageView& view, int number, std::uint32_t seed) {
   if (scene < 7) test::close(view, static_cast<Opening>(scene), number % 2 == 0, seed);
 }
 
-/// A filter for each backend, fed with the same frames.
-class Pair {
- public:
-  Pair(const EqualizeParams& params, const ImageDesc& desc, const DeviceLayout& layout = {},
-       FieldOrder order = FieldOrder::progressive)
-      : order_(order),
-        cpu_(make_cpu_filter(params, {2})),
-        cuda_(make_cuda_filter(params)),
-        in_(desc),
-        expected_(desc),
-        device_in_(desc, layout),
-        device_out_(desc, layout),
-        stream_(cuda::make_stream()) {
-    cpu_->configure(desc);
-    cuda_->configure(desc);
-  }
+using Pair = test::BackendPair<EqualizeParams>;
 
-  void expect_same(int frames, std::uint32_t seed = 1) {
-    for (int i = 0; i < frames; ++i, ++number_) {
-      fill_stream(in_.view(), number_, seed);
-      FrameContext context;
-      context.field_order = order_;
-      if (number_ % 17 != 5) pts_ns_ += number_ % 23 == 7 ? 400'000'000 : 33'366'667;
-      context.pts_ns = pts_ns_;
-      cpu_->submit(in_.view(), expected_.view(), context);
-      device_in_.upload(in_.view());
-      device_out_.poison();
-      cuda::check(cudaDeviceSynchronize(), "waiting for the upload");
-      context.stream = stream_.get();
-      cuda_->submit(device_in_.view(), device_out_.view(), context);
-      cuda::check(cudaStreamSynchronize(stream_.get()), "waiting for the frame");
-      ASSERT_EQ(test::count_differences(expected_.view(), device_out_.download().view()), 0U)
-          << "frame " << number_;
-    }
-    EXPECT_EQ(cpu_->save(), cuda_->save());
-  }
-  void update(const EqualizeParams& params) {
-    EXPECT_TRUE(cpu_->update(params));
-    EXPECT_TRUE(cuda_->update(params));
-  }
-  void reset() {
-    cpu_->reset();
-    cuda_->reset();
-  }
-
- private:
-  FieldOrder order_;
-  std::unique_ptr<Filter> cpu_;
-  std::unique_ptr<Filter> cuda_;
-  Image in_;
-  Image expected_;
-  DeviceImage device_in_;
-  DeviceImage device_out_;
-  cuda::Stream stream_;
-  int number_ = 0;
-  std::int64_t pts_ns_ = 0;
-};
+/// The stream above, with the frames of both backends as they are asked for.
+test::PairOptions stream_of(std::uint32_t seed = 1, const DeviceLayout& layout = {},
+                            FieldOrder order = FieldOrder::progressive) {
+  return {seed, fill_stream, layout, order, 2};
+}
 
 EqualizeParams leaving_out(const std::string& region, Surround surround, double temporal_ms = 0) {
   EqualizeParams params;
@@ -110,9 +61,10 @@ TEST_F(CudaExcluded, EveryFormatRangeAndFieldOrder) {
       for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
         SCOPED_TRACE(to_string(format));
         const ImageDesc desc{format, 333, 219, ColorMatrix::bt601, range};
-        Pair(leaving_out("31,7,181,90", Surround::keep), desc, {}, order).expect_same(4);
-        Pair(leaving_out("", Surround::ignore), desc, {}, order).expect_same(40);
-        Pair(leaving_out("5%,11,70.5%,150", Surround::ignore, 700), desc, {}, order)
+        Pair(leaving_out("31,7,181,90", Surround::keep), desc, stream_of(1, {}, order))
+            .expect_same(4);
+        Pair(leaving_out("", Surround::ignore), desc, stream_of(1, {}, order)).expect_same(40);
+        Pair(leaving_out("5%,11,70.5%,150", Surround::ignore, 700), desc, stream_of(1, {}, order))
             .expect_same(24);
       }
     }
@@ -121,7 +73,8 @@ TEST_F(CudaExcluded, EveryFormatRangeAndFieldOrder) {
 
 TEST_F(CudaExcluded, LongStreamsUpdatedAndReset) {
   for (const double temporal_ms : {0.0, 1000.0}) {
-    Pair pair(leaving_out("", Surround::ignore, temporal_ms), {PixelFormat::bgr, 641, 361});
+    Pair pair(leaving_out("", Surround::ignore, temporal_ms), {PixelFormat::bgr, 641, 361},
+              stream_of());
     pair.expect_same(230);
     pair.update(leaving_out("100,100,300,200", Surround::ignore, temporal_ms));
     pair.expect_same(20);
@@ -146,8 +99,9 @@ TEST_F(CudaExcluded, MasksAndRegionsWithoutAPixel) {
       file.put(static_cast<char>(i % every == every - 1 ? 255 : 0));
     file.close();
     for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::nv12, PixelFormat::xrgb}) {
-      Pair(leaving_out(path, Surround::keep), {format, 333, 219}).expect_same(12);
-      Pair(leaving_out(path, Surround::ignore, 500), {format, 333, 219}).expect_same(12);
+      Pair(leaving_out(path, Surround::keep), {format, 333, 219}, stream_of()).expect_same(12);
+      Pair(leaving_out(path, Surround::ignore, 500), {format, 333, 219}, stream_of())
+          .expect_same(12);
     }
   }
 }
@@ -176,12 +130,14 @@ TEST_F(CudaExcluded, RandomSizesLayoutsScalersAndBins) {
     layout.padding = static_cast<int>(random() % 40);
     layout.negative = random() % 4 == 0;
     const auto order = random() % 4 == 0 ? FieldOrder::bottom_first : FieldOrder::progressive;
-    Pair(params, {format, width, height}, layout, order)
-        .expect_same(20, static_cast<std::uint32_t>(i + 1));
+    Pair(params, {format, width, height},
+         stream_of(static_cast<std::uint32_t>(i + 1), layout, order))
+        .expect_same(20);
     if (HasFatalFailure()) return;
   }
-  Pair(leaving_out("", Surround::ignore), {PixelFormat::gray8, 4200, 1100}).expect_same(12);
-  Pair(leaving_out("9,0,80%,80%", Surround::ignore), {PixelFormat::i420, 700, 8300})
+  Pair(leaving_out("", Surround::ignore), {PixelFormat::gray8, 4200, 1100}, stream_of())
+      .expect_same(12);
+  Pair(leaving_out("9,0,80%,80%", Surround::ignore), {PixelFormat::i420, 700, 8300}, stream_of())
       .expect_same(10);
 }
 

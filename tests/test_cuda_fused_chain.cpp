@@ -4,14 +4,14 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include <equalux/error.h>
 #include <equalux/filter.h>
+#include <gtest/gtest.h>
 
 #include "check.h"
 #include "fused_chain.h"
 #include "handles.h"
+#include "support/device_filter.h"
 #include "support/device_image.h"
 #include "support/test_images.h"
 
@@ -28,51 +28,15 @@ class CudaFusedChain : public testing::Test {
     if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
   }
 
-  static std::vector<PixelFormat> byte_formats() {
-    std::vector<PixelFormat> formats;
-    for (int f = 0; f < kPixelFormatCount; ++f) {
-      const auto format = static_cast<PixelFormat>(f);
-      if (has_byte_samples(format)) formats.push_back(format);
-    }
-    return formats;
-  }
-
-  /// Frames of changing content through one chain, twice out of place and once in place; every
-  /// byte is compared with the CPU backend.
   static void expect_same_as_cpu(const EqualizeParams& params, const ImageDesc& desc,
                                  Content content, const DeviceLayout& layout = {},
                                  FieldOrder order = FieldOrder::progressive) {
-    SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::to_string(desc.width) + "x" +
-                 std::to_string(desc.height) + " " + test::name_of(content) + " offset " +
-                 std::to_string(layout.offset) + " padding " + std::to_string(layout.padding) +
-                 " bins " + std::to_string(params.bins) + " " +
-                 std::string(enum_name(params.scaler)));
-    const auto cpu = make_cpu_filter(params, {1});
-    cpu->configure(desc);
-    cuda::FusedChain chain(params);
-    chain.configure(desc);
-    Image in(desc);
-    Image expected(desc);
-    DeviceImage device_in(desc, layout);
-    DeviceImage device_out(desc, layout);
-    for (std::uint32_t frame = 0; frame < 3; ++frame) {
-      test::fill(in.view(), content, 7 + frame);
-      FrameContext context;
-      context.field_order = order;
-      cpu->submit(in.view(), expected.view(), context);
-      device_in.upload(in.view());
-      device_out.poison();
-      const bool in_place = frame == 2;
-      DeviceImage& result = in_place ? device_in : device_out;
-      chain.enqueue(device_in.view(), result.view(), context, nullptr);
-      const Image got = result.download();
-      ASSERT_EQ(test::count_differences(expected.view(), got.view()), 0U) << "frame " << frame;
-    }
+    test::expect_same_as_cpu<cuda::FusedChain>(params, desc, content, layout, order);
   }
 };
 
 TEST_F(CudaFusedChain, EveryFormatAndContent) {
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const Content content : test::all_contents()) {
       expect_same_as_cpu({}, {format, 1201, 37}, content);
       expect_same_as_cpu({}, {format, 1201, 37}, content, {0, 0, true});
@@ -81,10 +45,10 @@ TEST_F(CudaFusedChain, EveryFormatAndContent) {
 }
 
 TEST_F(CudaFusedChain, EverySizeStrideAndFieldOrder) {
-  const std::vector<std::pair<int, int>> sizes{{1, 1},   {1, 7},   {7, 1},  {2, 2},    {3, 3},
+  const std::vector<std::pair<int, int>> sizes{{1, 1},   {1, 7},   {7, 1},   {2, 2},    {3, 3},
                                                {5, 6},   {64, 4},  {65, 10}, {129, 11}, {257, 5},
                                                {512, 6}, {513, 7}, {1536, 3}};
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const auto& [width, height] : sizes) {
       for (const DeviceLayout& layout :
            {DeviceLayout{}, DeviceLayout{0, 16, true}, DeviceLayout{0, 0, true, true},
@@ -135,7 +99,7 @@ TEST_F(CudaFusedChain, EveryMatrixAndRange) {
 
 /// More chunks than the rings hold, more counts than a byte holds.
 TEST_F(CudaFusedChain, LargeFrames) {
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     expect_same_as_cpu({}, {format, 3840, 2160}, Content::natural);
   }
   for (const Content content : {Content::constant, Content::noise}) {
@@ -149,7 +113,7 @@ TEST_F(CudaFusedChain, LargeFrames) {
 TEST_F(CudaFusedChain, RandomSizes) {
   const int count = std::getenv("EQUALUX_FULL") != nullptr ? 2000 : 200;
   std::mt19937 random(20261121);
-  const std::vector<PixelFormat> formats = byte_formats();
+  const std::vector<PixelFormat> formats = test::byte_formats();
   for (int i = 0; i < count; ++i) {
     const PixelFormat format = formats[random() % formats.size()];
     const int width = 1 + static_cast<int>(random() % 2000);
@@ -209,19 +173,22 @@ class FrameRun {
 /// Nobody waits between the frames, so that launches overlap where the device does that; small
 /// frames leave room for several at once.
 TEST_F(CudaFusedChain, FramesOnEachOthersHeels) {
-  for (const auto& [width, height] : {std::pair(64, 3), std::pair(700, 500), std::pair(1920, 1080)}) {
+  for (const auto& [width, height] :
+       {std::pair(64, 3), std::pair(700, 500), std::pair(1920, 1080)}) {
     for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::i420}) {
       FrameRun run({format, width, height}, 24);
       const cuda::Stream stream = cuda::make_stream();
       cuda::FusedChain chain({});
       chain.configure({format, width, height});
-      for (std::size_t i = 0; i < 24; ++i) run.enqueue(chain, i, stream.get());
+      for (std::size_t i = 0; i < 24; ++i)
+        run.enqueue(chain, i, stream.get());
       run.expect_results();
     }
   }
 }
 
-/// Launches whose blocks wait for each other, from two chains at once: neither may starve the other.
+/// Launches whose blocks wait for each other, from two chains at once: neither may starve the
+/// other.
 TEST_F(CudaFusedChain, TwoChainsOnTwoStreams) {
   const ImageDesc desc{PixelFormat::bgr, 1920, 1080};
   FrameRun first_run(desc, 16);
@@ -230,7 +197,8 @@ TEST_F(CudaFusedChain, TwoChainsOnTwoStreams) {
   const cuda::Stream second_stream = cuda::make_stream();
   cuda::FusedChain first({});
   first.configure(desc);
-  for (std::size_t i = 0; i < 8; ++i) first_run.enqueue(first, i, first_stream.get());
+  for (std::size_t i = 0; i < 8; ++i)
+    first_run.enqueue(first, i, first_stream.get());
   cuda::FusedChain second({});  // While the first is at work, alone so far.
   second.configure(desc);
   for (std::size_t i = 0; i < 16; ++i) {
@@ -249,7 +217,8 @@ TEST_F(CudaFusedChain, ReplaysOfAGraph) {
   cuda::FusedChain chain({});
   chain.configure(desc);
   cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "capturing");
-  for (std::size_t i = 0; i < 3; ++i) run.enqueue(chain, i, stream.get());
+  for (std::size_t i = 0; i < 3; ++i)
+    run.enqueue(chain, i, stream.get());
   cudaGraph_t graph = nullptr;
   cuda::check(cudaStreamEndCapture(stream.get(), &graph), "capturing");
   cudaGraphExec_t launchable = nullptr;
@@ -257,7 +226,8 @@ TEST_F(CudaFusedChain, ReplaysOfAGraph) {
   for (int replay = 0; replay < 5; ++replay) {
     cuda::check(cudaGraphLaunch(launchable, stream.get()), "launching a graph");
   }
-  for (std::size_t i = 3; i < 6; ++i) run.enqueue(chain, i, stream.get());
+  for (std::size_t i = 3; i < 6; ++i)
+    run.enqueue(chain, i, stream.get());
   run.expect_results();
   cuda::check(cudaGraphExecDestroy(launchable), "leaving a graph");
   cuda::check(cudaGraphDestroy(graph), "leaving a graph");

@@ -1,12 +1,10 @@
-#include "cpu/fused_chain.h"
-
 #include <random>
-
-#include <gtest/gtest.h>
 
 #include <equalux/error.h>
 #include <equalux/filter.h>
+#include <gtest/gtest.h>
 
+#include "cpu/fused_chain.h"
 #include "support/reference.h"
 #include "support/test_images.h"
 
@@ -15,15 +13,6 @@ namespace {
 
 using test::Content;
 using test::PaddedImage;
-
-std::vector<PixelFormat> byte_formats() {
-  std::vector<PixelFormat> formats;
-  for (int f = 0; f < kPixelFormatCount; ++f) {
-    const auto format = static_cast<PixelFormat>(f);
-    if (has_byte_samples(format)) formats.push_back(format);
-  }
-  return formats;
-}
 
 std::string describe(const ImageDesc& desc, Content content) {
   return std::string(to_string(desc.format)) + " " + std::to_string(desc.width) + "x" +
@@ -66,7 +55,7 @@ class FusedChainTest : public testing::TestWithParam<std::size_t> {
 
 TEST_P(FusedChainTest, EveryFormatAndContentEqualsTheDefinition) {
   RowExecutor one(1);
-  for (const PixelFormat format : byte_formats()) {
+  for (const PixelFormat format : test::byte_formats()) {
     for (const Content content : test::all_contents()) {
       expect_exact(kernels(), one, {}, {format, 201, 37}, content);
     }
@@ -75,9 +64,9 @@ TEST_P(FusedChainTest, EveryFormatAndContentEqualsTheDefinition) {
 
 TEST_P(FusedChainTest, EverySizeStrideAndFieldOrder) {
   RowExecutor two(2);
-  const std::vector<std::pair<int, int>> sizes{{1, 1}, {1, 7}, {7, 1}, {2, 2}, {3, 3}, {5, 6},
-                                               {64, 4}, {65, 10}, {129, 11}, {257, 5}};
-  for (const PixelFormat format : byte_formats()) {
+  const std::vector<std::pair<int, int>> sizes{{1, 1}, {1, 7},  {7, 1},   {2, 2},    {3, 3},
+                                               {5, 6}, {64, 4}, {65, 10}, {129, 11}, {257, 5}};
+  for (const PixelFormat format : test::byte_formats()) {
     for (const auto& [width, height] : sizes) {
       for (const int padding : {0, 1, 29}) {
         for (const bool negative : {false, true}) {
@@ -186,7 +175,11 @@ TEST(FusedChainYuv, RampsShowNoInversion) {
             for (int y = 0; y < plane_rows(desc, p); ++y) {
               std::uint8_t* row = frame.view().row(p, y);
               for (std::size_t x = 0; x < row_bytes(desc, p); ++x) {
-                const int chroma = (pairs ? (x / 2) % 2 : format == PixelFormat::nv12 ? x % 2 : std::size_t(p - 1)) == 0 ? cb : cr;
+                const int chroma = (pairs                         ? (x / 2) % 2
+                                    : format == PixelFormat::nv12 ? x % 2
+                                                                  : std::size_t(p - 1)) == 0
+                                       ? cb
+                                       : cr;
                 const bool is_luma = pairs ? static_cast<int>(x % 2) == luma_at : p == 0;
                 const std::size_t column = pairs ? x / 2 : x;
                 row[x] = static_cast<std::uint8_t>(is_luma ? static_cast<int>(column / 2) : chroma);
@@ -202,7 +195,8 @@ TEST(FusedChainYuv, RampsShowNoInversion) {
           const std::uint8_t* row = out.view().row(0, 0);
           for (int x = 0; x < 512; ++x) {
             const int luma = row[pairs ? 2 * x + luma_at : x];
-            ASSERT_GE(luma, before) << to_string(format) << " cb " << cb << " cr " << cr << " x " << x;
+            ASSERT_GE(luma, before)
+                << to_string(format) << " cb " << cb << " cr " << cr << " x " << x;
             before = luma;
           }
         }

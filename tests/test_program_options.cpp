@@ -56,10 +56,9 @@ TEST(Help, EveryLongOptionIsAKeyOfAConfigFile) {
 }
 
 TEST(Help, EveryConfigLineIsCommented) {
-  for (const char* name :
-       {"default.toml", "stable.toml", "webcam.toml", "low-light.toml", "fog.toml",
-        "underwater.toml", "endoscopy.toml", "surveillance.toml", "archive-film.toml",
-        "batch.toml"}) {
+  for (const char* name : {"default.toml", "stable.toml", "webcam.toml", "low-light.toml",
+                           "fog.toml", "underwater.toml", "endoscopy.toml", "surveillance.toml",
+                           "archive-film.toml", "batch.toml"}) {
     const TemporaryFolder folder;
     std::filesystem::copy(config_path(name), folder.path() / "copy.toml");
     for (const std::string& line : lines_of(folder.read("copy.toml"))) {
@@ -195,6 +194,20 @@ TEST(Presets, StableIsWhatRunDoes) {
   const auto staged =
       run_program({"run", "in.ppm", "-o", "null", "--chain", "staged", "--quiet"}, options);
   EXPECT_EQ(staged.exit_code, 0) << staged.err;
+}
+
+TEST(Presets, CamerasHaveTheirOwn) {
+  const auto usual = [](const std::string& input) {
+    for (cli::Command& command : cli::all_commands()) {
+      if (command.name != "run") continue;
+      command.positionals.front().set(input);
+      return command.usual_preset();
+    }
+    return std::string("no command run");
+  };
+  EXPECT_EQ(usual("camera:0"), "webcam");
+  EXPECT_EQ(usual("in.mp4"), "stable");
+  EXPECT_EQ(usual("-"), "stable");
 }
 
 }  // namespace

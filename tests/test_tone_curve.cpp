@@ -1,11 +1,10 @@
-#include "tone_curve.h"
-
 #include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "cpu/gain_tables.h"
+#include "tone_curve.h"
 
 namespace equalux {
 namespace {
@@ -18,7 +17,9 @@ int exact(int c, const GainFraction& gain) {
   return static_cast<int>(num / (2 * static_cast<Wide>(gain.denominator)));
 }
 
-int by_float(int c, float gain) { return static_cast<int>(std::fma(static_cast<float>(c), gain, 0.5f)); }
+int by_float(int c, float gain) {
+  return static_cast<int>(std::fma(static_cast<float>(c), gain, 0.5f));
+}
 /// How the vectors round: to whole numbers by the addition of 2^23.
 int by_addition(int c, float gain) {
   return static_cast<int>(std::fma(static_cast<float>(c), gain, 8388608.0f) - 8388608.0f);
@@ -35,7 +36,8 @@ void expect_all(const GainFraction& gain, int v, int max_c) {
   for (int c = 0; c <= max_c; ++c) {
     const int want = exact(c, gain);
     ASSERT_EQ(scale_exact(c, g48), want) << "c " << c << " v " << v;
-    ASSERT_EQ(by_float(c, g), want) << "c " << c << " v " << v << " gain " << gain.numerator << "/" << gain.denominator;
+    ASSERT_EQ(by_float(c, g), want)
+        << "c " << c << " v " << v << " gain " << gain.numerator << "/" << gain.denominator;
     ASSERT_EQ(by_addition(c, g), want) << "c " << c << " v " << v;
     ASSERT_EQ(by_two_roundings(c, g), want) << "c " << c << " v " << v;
   }
@@ -131,6 +133,21 @@ TEST(ToneCurve, OneColourAndEmptyDenominatorsAreTheIdentity) {
   EXPECT_EQ(gains.gain[77], 1.0f);
   make_gains(counts, Scaler::max_abs, 256, 255, 255, row_kernels(), gains);
   EXPECT_EQ(by_addition(77, gains.gain[77]), 255);
+}
+
+TEST(LastOfBin, IsTheLargestLevelWithThatBin) {
+  for (const std::int32_t most : {219, 255}) {
+    for (const int bins : {2, 3, 64, 100, 219, 220, 255, 256, 257, 1000, 65536}) {
+      const auto last = last_levels_of_bins(bins, most);
+      for (std::int32_t v = 0; v <= most; ++v) {
+        std::int32_t end = v;
+        while (end < most && bin_of(end + 1, bins, most) == bin_of(v, bins, most))
+          ++end;
+        ASSERT_EQ(last[static_cast<std::size_t>(v)], end) << v << " of " << bins << " bins";
+      }
+    }
+  }
+  EXPECT_EQ(last_levels_of_bins(0, 255), last_levels_of_bins(256, 255));
 }
 
 }  // namespace

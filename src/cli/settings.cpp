@@ -151,23 +151,6 @@ std::string find_preset(const std::string& name) {
   usage("--preset is '" + name + "', must be " + list_of_names(preset_names()));
 }
 
-}  // namespace
-
-std::vector<std::string> preset_names() {
-  std::vector<std::string> names{kPlain};
-  for (const fs::path& folder : preset_folders()) {
-    std::error_code ignored;
-    for (const auto& file : fs::directory_iterator(folder, ignored)) {
-      if (file.path().extension() == ".toml") names.push_back(file.path().stem().string());
-    }
-  }
-  std::sort(names.begin() + 1, names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
-namespace {
-
 /// The preset where none is asked for. The staged chain is for study: it has nothing of what the
 /// presets are about.
 std::string usual_preset(const Settings& settings, const Command& command) {
@@ -184,6 +167,19 @@ std::string usual_preset(const Settings& settings, const Command& command) {
 }
 
 }  // namespace
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names{kPlain};
+  for (const fs::path& folder : preset_folders()) {
+    std::error_code ignored;
+    for (const auto& file : fs::directory_iterator(folder, ignored)) {
+      if (file.path().extension() == ".toml") names.push_back(file.path().stem().string());
+    }
+  }
+  std::sort(names.begin() + 1, names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
 
 void add_config_layers(Settings& settings, const Command& command,
                        const std::vector<Command>& commands) {

@@ -20,7 +20,8 @@ std::uint32_t distance_of(const Quantiles& from, const Quantiles& to, std::uint3
 }
 
 /// The gain with the least distance. The sum is convex, with corners where a gain takes a quantile
-/// exactly to the other's: there the least is, and half of those are tried. Of equal ones the first.
+/// exactly to the other's: there the least is, and half of those are tried. Of equal ones the
+/// first.
 tone::Match best_match(const Quantiles& from, const Quantiles& to, std::uint32_t kept_gain) {
   tone::Match best;
   for (std::uint32_t i = 0; i < tone::kTried; ++i) {
@@ -61,10 +62,12 @@ Quantiles quantiles_of(const std::uint32_t* distribution, std::uint32_t max_valu
   for (std::uint32_t v = 0; v <= max_value; ++v) {
     const std::uint32_t before = v == 0 ? 0 : distribution[v - 1];
     const std::uint32_t end = tone::first_quantile(distribution[v]);
-    for (; j < end; ++j) quantiles[j] = tone::quantile_at(j, v, before, distribution[v]);
+    for (; j < end; ++j)
+      quantiles[j] = tone::quantile_at(j, v, before, distribution[v]);
   }
   // The base's brightest pixels may lie above what a frame can hold.
-  for (; j < tone::kQuantiles; ++j) quantiles[j] = (max_value + 1) * tone::kLevel;
+  for (; j < tone::kQuantiles; ++j)
+    quantiles[j] = (max_value + 1) * tone::kLevel;
   return quantiles;
 }
 
@@ -76,12 +79,7 @@ void CurveMaker::configure(int max_value) {
 }
 
 void CurveMaker::set_bins(int bins) {
-  const auto max_value = static_cast<int>(max_value_);
-  for (int v = max_value; v >= 0; --v) {
-    const bool joined = v < max_value && bin_of(v + 1, bins, max_value) == bin_of(v, bins, max_value);
-    const auto at = static_cast<std::size_t>(v);
-    last_of_bin_[at] = joined ? last_of_bin_[at + 1] : static_cast<std::uint8_t>(v);
-  }
+  last_of_bin_ = last_levels_of_bins(bins, static_cast<std::int32_t>(max_value_));
 }
 
 const CurveTable& CurveMaker::make(const ValueHistogram& counts, const tone::Frame& frame) {
@@ -108,7 +106,8 @@ const CurveTable& CurveMaker::make(const ValueHistogram& counts, const tone::Fra
 /// The frame's distribution.
 void CurveMaker::measure(const ValueHistogram& counts) {
   std::uint32_t total = 0;
-  for (std::uint32_t v = 0; v <= max_value_; ++v) frame_[v] = total += counts[v];
+  for (std::uint32_t v = 0; v <= max_value_; ++v)
+    frame_[v] = total += counts[v];
   const double per_pixel = tone::kWhole / static_cast<double>(total);
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
     frame_[v] = tone::fraction_of(frame_[v], per_pixel);

@@ -16,7 +16,7 @@ bool staged_takes(PixelFormat format) {
   return has_byte_samples(format) && (model == ColorModel::rgb || model == ColorModel::gray);
 }
 
-/// Equalization on the CPU: one of the two chains, chosen at creation.
+/// Equalization on the CPU: a chain of those that the parameters chose at creation, by the format.
 class CpuEqualizeFilter : public Filter {
  public:
   CpuEqualizeFilter(const EqualizeParams& params, const CpuOptions& options)

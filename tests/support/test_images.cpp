@@ -155,6 +155,15 @@ bool PaddedImage::padding_intact() const {
   return true;
 }
 
+std::vector<PixelFormat> byte_formats() {
+  std::vector<PixelFormat> formats;
+  for (int f = 0; f < kPixelFormatCount; ++f) {
+    const auto format = static_cast<PixelFormat>(f);
+    if (has_byte_samples(format)) formats.push_back(format);
+  }
+  return formats;
+}
+
 std::vector<PixelFormat> rgb_formats() {
   std::vector<PixelFormat> formats;
   for (int f = 0; f < kPixelFormatCount; ++f) {

@@ -33,6 +33,9 @@ class PaddedImage {
   ImageView view_;
 };
 
+/// Every format whose samples are bytes.
+[[nodiscard]] std::vector<PixelFormat> byte_formats();
+
 /// GRAY8 and the RGB forms of 8 bits: what the staged chain takes.
 [[nodiscard]] std::vector<PixelFormat> rgb_formats();
 
