@@ -22,9 +22,8 @@ __device__ __forceinline__ std::uint32_t running_sum(std::uint32_t x, std::uint3
   return sum;
 }
 
-/// A block a tile, which is the block's second coordinate: limited_curve.cuh has the block at first
-/// coordinate 0 keep the history. What the frames before tell of the curve is found while the tiles
-/// are still being counted.
+/// A block a tile. What the frames before tell of the curve is found while the tiles are still being
+/// counted.
 __global__ void __launch_bounds__(kThreads)
     clahe_curve_kernel(const __grid_constant__ ClaheFrame f) {
   __shared__ CurveSteps steps;
@@ -33,7 +32,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ std::uint8_t last_of_bin[256];  // as many bins as levels: each level has its own
   __shared__ std::uint32_t warp_sums[kThreads / kLanes];
   const unsigned thread = threadIdx.x;
-  const unsigned tile = blockIdx.y;
+  const unsigned tile = blockIdx.x;
   TileState& kept = f.states[tile];
   last_of_bin[thread] = static_cast<std::uint8_t>(thread);
   if (thread == 0) {
@@ -41,12 +40,12 @@ __global__ void __launch_bounds__(kThreads)
     state.max_value = static_cast<std::uint32_t>(f.weights.luma_max);
   }
   if (f.tone.over_time) {
-    load_history<kThreads>(state.history, kept.history);
+    load_state<kThreads>(state.ahead.history, kept.history);
     copies_commit();
     copies_wait<0>();
   }
   __syncthreads();
-  if (f.tone.over_time && !f.tone.fresh && state.history.frames != 0) {
+  if (f.tone.over_time && !f.tone.fresh && state.ahead.history.frames != 0) {
     prepare_curve<kThreads>(last_of_bin, steps, state);
     __syncthreads();
   }
@@ -57,7 +56,7 @@ __global__ void __launch_bounds__(kThreads)
   cdf[thread] = sum;
   if (thread == kThreads - 1) state.per_pixel = tone::kWhole / static_cast<double>(sum);
   __syncthreads();
-  finish_curve<kThreads>(kept.history, last_of_bin, cdf, steps, state);
+  finish_curve<kThreads>(&kept.history, last_of_bin, cdf, steps, state);
   const std::uint32_t curve = thread <= state.max_value ? cdf[thread] : 0;
   f.levels[256 * tile + thread] = static_cast<std::uint16_t>(tiles::curve_level(thread, curve));
 }
@@ -67,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
 void clahe_curve(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
   EarlyLaunch launch(device);
   const auto tiles = static_cast<unsigned>(frame.tiles_x * frame.tiles_y);
-  const cudaLaunchConfig_t config = launch.config(dim3(1, tiles), dim3(kThreads), stream);
+  const cudaLaunchConfig_t config = launch.config(dim3(tiles), dim3(kThreads), stream);
   check(cudaLaunchKernelEx(&config, clahe_curve_kernel, frame), "launching the curves of tiles");
 }
 

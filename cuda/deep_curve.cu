@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   __shared__ std::uint8_t last_of_bin[256];
   __shared__ CurveSteps steps;
   __shared__ CurveState state;
-  if (tone.over_time) load_history<kThreads>(state.history, *tables.history_before);
+  if (tone.over_time) load_state<kThreads>(state.ahead.history, *tables.history_before);
   copies_commit();
   sum_blocks(tables, before);
   if (threadIdx.x < 256) last_of_bin[threadIdx.x] = tables.last_of_bin[threadIdx.x];
@@ -112,11 +112,11 @@ __global__ void __launch_bounds__(kDeepScanBlock)
     }
   }
   __syncthreads();
-  if (tone.over_time && !tone.fresh && state.history.frames != 0) {
+  if (tone.over_time && !tone.fresh && state.ahead.history.frames != 0) {
     prepare_curve<kThreads>(last_of_bin, steps, state);
     __syncthreads();
   }
-  finish_curve<kThreads>(*tables.history, last_of_bin, coarse, steps, state);
+  finish_curve<kThreads>(blockIdx.x == 0 ? tables.history : nullptr, last_of_bin, coarse, steps, state);
   __syncthreads();
   const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
   if (v >= tables.levels) return;

@@ -9,6 +9,7 @@
 #include <equalux/error.h>
 
 #include "check.h"
+#include "curve_ahead.h"
 #include "fused_config.h"
 #include "fused_kernels.h"
 #include "history_copy.h"
@@ -164,6 +165,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   frame_.samples = static_cast<std::uint32_t>(desc.width) * frame_.height;
   frame_.per_sample = 1.0 / frame_.samples;
 
+  ahead_of_.reset();
   state_ = allocate_device<FusedState>(1);
   check(cudaMemset(state_.get(), 0, sizeof(FusedState)), "clearing the histograms");
   upload_bins();
@@ -193,6 +195,7 @@ void FusedChain::update(const EqualizeParams& params) {
   if (!other_bins || !state_) return;
   check(cudaDeviceSynchronize(), "waiting for frames with the bins before");
   upload_bins();
+  ahead_of_.reset();
 }
 
 std::string FusedChain::save() const {
@@ -201,8 +204,19 @@ std::string FusedChain::save() const {
 }
 
 void FusedChain::load(std::string_view state) {
-  if (control_.active() && state_)
-    load_history(control_, state, &state_->history, frame_.weights.luma_max);
+  if (!control_.active() || !state_) return;
+  load_history(control_, state, &state_->history, frame_.weights.luma_max);
+  ahead_of_.reset();
+}
+
+/// A frame finds its curve made by the frame before, if that had the same limits.
+void FusedChain::look_ahead(const tone::Frame& tone, cudaStream_t stream) {
+  const bool made = tone.fresh || ahead_of_ == tone.limits;
+  if (tone.over_time && !made) {
+    curve_ahead(state_.get(), tone, static_cast<std::uint32_t>(frame_.weights.luma_max), stream);
+  }
+  ahead_of_.reset();
+  if (tone.over_time) ahead_of_ = tone.limits;
 }
 
 void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
@@ -246,16 +260,20 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   const Launch& launch = aligned ? aligned_ : unaligned_;
   const std::uint32_t chunks = p.columns * lines;
   const std::uint32_t warps_each = launch.block / kLanes;
-  const unsigned grid =
-      std::clamp((chunks + warps_each - 1) / warps_each, 1U,
-                 std::min(static_cast<std::uint32_t>(multiprocessors_), kMostBlocks));
-  const std::uint32_t warps = grid * warps_each;
-  p.rounds = chunks / warps;
-  p.rest = chunks % warps;
-  check_counts(grid, std::uint64_t{p.rounds + 1} * warps_each * (pixels / cell_columns) * samples);
-  p.step = {warps / p.columns, warps % p.columns};
   p.shapes_curve = control_.active();
   if (p.shapes_curve) p.tone = control_.next(context);
+  // Over time a block of its own keeps the history, but on a device with a single multiprocessor.
+  const std::uint32_t most = std::min(static_cast<std::uint32_t>(multiprocessors_), kMostBlocks);
+  const std::uint32_t keepers = p.tone.over_time && most > 1 ? 1 : 0;
+  p.workers = std::clamp((chunks + warps_each - 1) / warps_each, 1U, most - keepers);
+  const unsigned grid = p.workers + keepers;
+  const std::uint32_t warps = p.workers * warps_each;
+  p.rounds = chunks / warps;
+  p.rest = chunks % warps;
+  check_counts(p.workers,
+               std::uint64_t{p.rounds + 1} * warps_each * (pixels / cell_columns) * samples);
+  p.step = {warps / p.columns, warps % p.columns};
+  look_ahead(p.tone, stream);
   p.excludes = excluded_.active();
   if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);
   const bool overlaps = may_overlap(stream, grid);

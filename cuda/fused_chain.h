@@ -1,10 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/filter.h>
 
 #include "excluded_pixels.h"
@@ -57,6 +57,8 @@ class FusedChain {
   void leave_device() noexcept;
 
   void upload_bins();
+  /// Enqueues what a frame with such a curve needs beforehand.
+  void look_ahead(const tone::Frame& tone, cudaStream_t stream);
 
   EqualizeParams params_;
   ExcludedPixels excluded_;
@@ -70,7 +72,8 @@ class FusedChain {
   bool overlaps_launches_ = false;      ///< the device has programmatic dependent launch
   cudaStream_t last_stream_ = nullptr;  ///< of the last launch
   unsigned proven_grid_ = 0;  ///< blocks that a cooperative launch on last_stream_ has had
-  FusedParams frame_;  ///< what all frames have in common
+  FusedParams frame_;         ///< what all frames have in common
+  std::optional<tone::Limits> ahead_of_;  ///< what the state's next curve was made with
   DevicePointer<FusedState> state_;
 };
 

@@ -180,22 +180,40 @@ __device__ __forceinline__ void move_gain(const FusedParams& p, const CurveScrat
   reinterpret_cast<float*>(table + v * kStride)[threadIdx.x % kLanes] = table_gain<kChroma>(moved);
 }
 
-/// Fills `table`, 256 rows of kStride bytes, from the counts of the whole frame; gains are times
-/// kGainScale, but with kChroma as they are. All threads of the block call it, with ratio and
-/// last_of_bin of the scratch prepared; the table is complete when it returns.
+/// The cumulative sums of the frame's counts, or W where the curve is not plain; all blocks call it
+/// with all threads. Where `keeps`, the frame is in the history of the scratch then.
+template <int kThreads>
+__device__ __forceinline__ void make_frame_curve(const FusedParams& p, GridHistogram& histogram,
+                                                 const ExcludedCounts& excluded, bool keeps,
+                                                 CurveScratch& s) {
+  scan_counts(p, histogram, excluded, s);
+  if (!p.shapes_curve) return;
+  finish_curve<kThreads>(keeps ? &s.state.ahead.history : nullptr, s.last_of_bin, s.cdf, s.steps,
+                         s.state);
+  __syncthreads();
+}
+
+/// Leaves the history, and what it tells of the next frame's curve. One block calls it, after a
+/// barrier and make_frame_curve().
+template <int kThreads>
+__device__ __noinline__ void keep_curve(FusedState& to, CurveScratch& s) {
+  store_state<kThreads>(to.history, s.state.ahead.history);
+  __syncthreads();
+  prepare_curve<kThreads>(s.last_of_bin, s.steps, s.state);
+  __syncthreads();
+  store_state<kThreads>(to.ahead, s.state.ahead);
+}
+
+/// Fills `table`, 256 rows of kStride bytes, after make_frame_curve(); gains are times kGainScale,
+/// but with kChroma as they are. All threads of the block call it, with ratio and last_of_bin of
+/// the scratch prepared; the table is complete when it returns.
 template <int kThreads, int kStride, bool kChroma>
-__device__ __forceinline__ void make_gain_table(const FusedParams& p, GridHistogram& histogram,
-                                                const ExcludedCounts& excluded, CurveScratch& s,
+__device__ __forceinline__ void make_gain_table(const FusedParams& p, CurveScratch& s,
                                                 std::uint8_t* table) {
   const int thread = static_cast<int>(threadIdx.x);
-  scan_counts(p, histogram, excluded, s);
   CurveScale scale{};
-  double per_span = 0;
-  if (p.shapes_curve) {
-    finish_curve<kThreads>(p.state->history, s.last_of_bin, s.cdf, s.steps, s.state);
-    __syncthreads();
-    per_span = 1.0 / (1U << tone::kCurveBits);
-  } else {
+  double per_span = 1.0 / (1U << tone::kCurveBits);
+  if (!p.shapes_curve) {
     scale = scale_of(p, s);
     // Most frames span all samples, and a division takes long.
     per_span = scale.span == p.samples ? p.per_sample : __drcp_rn(static_cast<double>(scale.span));

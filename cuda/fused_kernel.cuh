@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -14,6 +15,9 @@
 ///   3. every block makes the gains from the sum;
 ///   4. every warp scales its chunks, last one first: those of the end of pass 1 are still in its
 ///      slots, and those before come from L2 as long as they are there.
+///
+/// Over time, a further block without chunks makes what the next frame needs of the history in the
+/// meantime.
 ///
 /// A frame is read once where it fits the slots (all of 1920x1080 and more), and chunks belong to
 /// the same warp in both passes, so that a frame may be filtered in place.
@@ -51,9 +55,10 @@ class WarpChunks {
  public:
   __device__ WarpChunks(const FusedParams& p, std::uint8_t* ring, int warp, int lane)
       : p_(p), slots_(ring + warp * (kConfig.slots * kChunkBytes)), lane_(lane) {
-    const std::uint32_t first = static_cast<std::uint32_t>(warp) * gridDim.x + blockIdx.x;
+    const std::uint32_t first = static_cast<std::uint32_t>(warp) * p.workers + blockIdx.x;
     first_ = {first / p.columns, first % p.columns};
-    count_ = static_cast<int>(p.rounds + (first < p.rest ? 1 : 0));
+    const auto most = static_cast<int>(p.rounds + (first < p.rest ? 1 : 0));
+    count_ = blockIdx.x < p.workers ? most : 0;
   }
 
   [[nodiscard]] __device__ int count() const { return count_; }
@@ -274,8 +279,14 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   const WarpChunks<Layout, kAligned> chunks(p, ring, thread / kLanes, thread % kLanes);
   ChunkPlace place = chunks.first();
   wait_for_earlier_kernels();
+  const bool keeps = p.tone.over_time && blockIdx.x == gridDim.x - 1;
   if (p.tone.over_time) {
-    load_history<kConfig.threads()>(scratch.state.history, p.state->history);
+    constexpr std::size_t kForGain = offsetof(CurveAhead, history.previous);
+    CurveAhead& ahead = scratch.state.ahead;
+    if (keeps)
+      load_state<kConfig.threads()>(ahead, p.state->ahead);
+    else
+      load_state<kConfig.threads(), kForGain>(ahead, p.state->ahead);
     copies_commit();
   }
   // Before the frame's bytes, behind which it would wait.
@@ -290,14 +301,15 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   }
   asm volatile("" : "+r"(frames));  // Nobody waits for it before.
   const std::uint32_t parity = frames & 1;
-  if (p.tone.over_time) copies_wait<kConfig.slots>();  // for the history, the first of all copies
+  if (p.tone.over_time) copies_wait<kConfig.slots>();  // for what is ahead, the first of all copies
   __syncthreads();
-  if (p.tone.over_time && !p.tone.fresh && scratch.state.history.frames != 0) {
-    prepare_curve<kConfig.threads()>(scratch.last_of_bin, scratch.steps, scratch.state);
-  }
   count_chunks(p, chunks, place, tables, p.state->counts[parity]);
-  make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(
-      p, p.state->counts[parity], p.state->excluded[parity], scratch, tables);
+  make_frame_curve<kConfig.threads()>(p, p.state->counts[parity], p.state->excluded[parity], keeps,
+                                      scratch);
+  const bool works = blockIdx.x < p.workers;
+  if (works) {
+    make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(p, scratch, tables);
+  }
   if (blockIdx.x == 0) {
     // Everybody has read the frame's number, and the histogram of the next frame is not in use.
     GridCell* next = &p.state->counts[parity ^ 1][0][0];
@@ -308,7 +320,11 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
       next_excluded[i] = 0;
     if (thread == 0) p.state->frames = frames + 1;
   }
-  apply_chunks(p, chunks, place, tables, scratch.chroma);
+  if (works) apply_chunks(p, chunks, place, tables, scratch.chroma);
+  if (keeps) {
+    __syncthreads();
+    keep_curve<kConfig.threads()>(*p.state, scratch);
+  }
 }
 
 /// The instance for a layout, for frames of which every plane is aligned or for any.

@@ -25,9 +25,9 @@ struct YuvFloats {
   }
 };
 
-/// The same sums without a subtraction: of chroma codes that are read as floats where they stand, in
-/// the second byte of a word, which makes code c the denormal number 2^-141 c. Everything is times
-/// kScale, which leaves the weights, times 2^141, just below the largest float.
+/// The same sums without a subtraction: of chroma codes that are read as floats where they stand,
+/// in the second byte of a word, which makes code c the denormal number 2^-141 c. Everything is
+/// times kScale, which leaves the weights, times 2^141, just below the largest float.
 struct YuvCodeFloats {
   static constexpr float kScale = 0x1p-31f;
   float red_w = 0, red = 0;
@@ -67,6 +67,14 @@ struct alignas(8) ExcludedCounts {
   std::uint32_t total;
 };
 
+/// What the frames so far tell of the next one's curve, made while the last of them is written; see
+/// limited_curve.cuh.
+struct alignas(16) CurveAhead {
+  tone::History history;                 ///< with the last frame in it
+  std::uint32_t curve[256];              ///< at the mean exposure
+  std::uint32_t base[tone::kQuantiles];  ///< quantiles of the history
+};
+
 /// Device memory that outlives a launch. The counts are 0 before the first one.
 struct FusedState {
   GridHistogram counts[2];        ///< of even and odd frames
@@ -74,7 +82,8 @@ struct FusedState {
   double inverse[256];            ///< 1 / v; unused at 0
   std::uint8_t last_of_bin[256];  ///< by v: the largest value in its bin
   std::uint32_t frames;           ///< launches so far, whose lowest bit names the histogram
-  tone::History history;          ///< see limited_curve.cuh
+  tone::History history;          ///< the last frame not yet in it
+  CurveAhead ahead;               ///< what the next frame needs of that history
 };
 
 /// So many lines down and so many columns right.
@@ -93,7 +102,8 @@ struct FusedParams {
   std::uint32_t width = 0;    ///< pixels of a line
   std::uint32_t height = 0;   ///< rows of pixels; read for 4:2:0 only
   std::uint32_t columns = 0;  ///< chunks of a line
-  std::uint32_t rounds = 0;   ///< chunks that every warp has,
+  std::uint32_t workers = 0;  ///< blocks that have chunks; over time one more keeps the history
+  std::uint32_t rounds = 0;   ///< chunks that each of their warps has,
   std::uint32_t rest = 0;     ///< and how many of the warps have one more
   ChunkStep step;             ///< from a chunk of a warp to its next
   std::uint32_t samples = 0;  ///< that are counted, and

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "chunk_copy.cuh"
@@ -13,9 +14,9 @@
 /// src/cpu/curve_maker.cpp, levels and quantiles dealt out to the threads.
 ///
 /// What they cost is latency: barriers, and chains of warp sums and divisions. So a thread has a
-/// level, the history's curve is made while the frame's first bytes are on their way, and the
-/// kernel's parameters are copied to shared memory, as through a reference each access to them
-/// would take as long as one to device memory.
+/// level, what can be known before a frame is made ahead of it (prepare_curve), and the kernel's
+/// parameters are copied to shared memory, as through a reference each access to them would take as
+/// long as one to device memory.
 namespace equalux::cuda {
 
 static_assert(tone::kQuantiles == kLanes);
@@ -29,12 +30,10 @@ struct CurveSteps {
 /// What is left of the steps before a frame for those after it.
 struct CurveState {
   tone::Frame tone;
-  std::uint32_t max_value;        ///< M
-  double per_pixel;               ///< kWhole / the pixels that count
-  tone::History history;          ///< with the last frame in it
-  std::uint32_t curve[256];       ///< at the mean exposure
-  std::uint32_t base[kLanes];     ///< quantiles of the history
-  std::uint32_t now[kLanes];      ///< and of the frame
+  std::uint32_t max_value;  ///< M
+  double per_pixel;         ///< kWhole / the pixels that count
+  CurveAhead ahead;
+  std::uint32_t now[kLanes];      ///< quantiles of the frame
   tone::Proposal proposal[2];     ///< against the history, against the last frame
   std::uint32_t quantile_sum[2];  ///< of the history, of the frame
   bool cut;
@@ -58,16 +57,24 @@ struct Levels {
   [[nodiscard]] __device__ bool has(int i) const { return level(i) <= max_value; }
 };
 
-/// Starts to bring the history into the block's memory; seen after the threads' copies_wait() and a
-/// barrier. Every block must have it before one of them writes the history anew.
-template <int kThreads>
-__device__ __forceinline__ void load_history(tone::History& to, const tone::History& from) {
-  static_assert(sizeof(tone::History) % kVectorBytes == 0);
-  constexpr int kVectors = static_cast<int>(sizeof(tone::History)) / kVectorBytes;
-  for (int i = static_cast<int>(threadIdx.x); i < kVectors; i += kThreads) {
+/// Starts to bring `to` what `from` holds from byte kFirst on; seen after the threads'
+/// copies_wait() and a barrier.
+template <int kThreads, std::size_t kFirst = 0, typename T>
+__device__ __forceinline__ void load_state(T& to, const T& from) {
+  static_assert(kFirst % kVectorBytes == 0 && sizeof(T) % kVectorBytes == 0);
+  constexpr int kEnd = static_cast<int>(sizeof(T)) / kVectorBytes;
+  for (int i = static_cast<int>(kFirst / kVectorBytes + threadIdx.x); i < kEnd; i += kThreads) {
     copy_vector_async(reinterpret_cast<std::uint8_t*>(&to) + i * kVectorBytes,
                       reinterpret_cast<const std::uint8_t*>(&from) + i * kVectorBytes);
   }
+}
+
+/// Writes what a block has in its memory; after a barrier.
+template <int kThreads, typename T>
+__device__ __forceinline__ void store_state(T& to, const T& from) {
+  constexpr int kVectors = static_cast<int>(sizeof(T)) / kVectorBytes;
+  for (int i = static_cast<int>(threadIdx.x); i < kVectors; i += kThreads)
+    reinterpret_cast<uint4*>(&to)[i] = reinterpret_cast<const uint4*>(&from)[i];
 }
 
 /// The quantiles that lie in level v of a distribution; beyond the last level where v is that one.
@@ -112,8 +119,9 @@ __device__ __forceinline__ void compare_frames(CurveState& s) {
   const unsigned lane = threadIdx.x % kLanes;
   const unsigned set = threadIdx.x / kLanes;
   const std::uint32_t now = s.now[lane];
-  const std::uint32_t from = set == 0 ? s.base[lane] : s.history.previous[lane];
-  const std::uint32_t last_gain = s.history.gain;
+  const tone::History& h = s.ahead.history;
+  const std::uint32_t from = set == 0 ? s.ahead.base[lane] : h.previous[lane];
+  const std::uint32_t last_gain = h.gain;
   const tone::Match match = best_match(from, now, set == 0 ? last_gain : tone::kUnit);
   const std::uint32_t sum = warp_sum(set == 0 ? from : now);
   if (lane == 0) s.quantile_sum[set] = sum;
@@ -220,7 +228,8 @@ __device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, CurveSt
                                         steps.sums[levels.max_value], levels.max_value);
   for (int i = 0; i < Level::kEach; ++i) {
     const std::uint32_t v = levels.level(i);
-    if (levels.has(i)) s.curve[v] = tone::curve_at(limits, v, steps.sums[last_of_bin[v]], span);
+    if (levels.has(i))
+      s.ahead.curve[v] = tone::curve_at(limits, v, steps.sums[last_of_bin[v]], span);
   }
 }
 
@@ -231,13 +240,13 @@ __device__ __forceinline__ void set_up_curve(const FusedParams& p, CurveState& s
   s.per_pixel = p.per_sample * tone::kWhole;
 }
 
-/// Takes the last frame into the history and makes its curve, before the frame is counted. All
-/// threads of the block call it; the history has been loaded.
+/// Takes the last frame into the history, finds the quantiles and the curve of that: what is ahead.
+/// All threads of the block call it, with the history in `s` after a barrier; one must follow.
 template <int kThreads>
 __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, CurveSteps& steps,
                                            CurveState& s) {
   const Levels<kThreads> levels(s);
-  tone::History& h = s.history;
+  tone::History& h = s.ahead.history;
   const std::uint32_t gain = h.gain;
   const std::uint32_t exposure = tone::exposure_after(h.exposure, gain, h.rate);
   for (int i = 0; i < levels.kEach; ++i) {
@@ -260,7 +269,7 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
   for (int i = 0; i < levels.kEach; ++i) {
     const std::uint32_t v = levels.level(i);
     if (!levels.has(i)) continue;
-    place_quantiles(base, v, levels.max_value, s.base);
+    place_quantiles(base, v, levels.max_value, s.ahead.base);
     if (moves) h.distribution[v] = base[v];
   }
   if (threadIdx.x == 0) {
@@ -270,34 +279,37 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
   make_curve<kThreads>(last_of_bin, steps, s);
 }
 
-/// Block 0 leaves the history for the next frame, when every block has had this one's.
+/// The history after a frame. `after` may be the one in `s`, once all threads are done with it.
 template <int kThreads>
-__device__ __forceinline__ void store_history(tone::History& after, const CurveSteps& steps,
-                                              const CurveState& s, bool cut, std::uint32_t gain,
-                                              std::uint32_t rate, std::uint32_t frames) {
+__device__ __forceinline__ void keep_history(tone::History& after, const CurveSteps& steps,
+                                             const CurveState& s, bool cut, std::uint32_t gain,
+                                             std::uint32_t rate, std::uint32_t frames) {
   const Levels<kThreads> levels(s);
+  const tone::History& before = s.ahead.history;
   for (int i = 0; i < levels.kEach; ++i) {
     const std::uint32_t v = levels.level(i);
     if (!levels.has(i)) continue;
     after.frame[v] = steps.distribution[v];
-    after.distribution[v] = cut ? steps.distribution[v] : s.history.distribution[v];
+    after.distribution[v] = cut ? steps.distribution[v] : before.distribution[v];
   }
   if (threadIdx.x < kLanes) after.previous[threadIdx.x] = s.now[threadIdx.x];
   if (threadIdx.x != 0) return;
   after.gain = gain;
   after.rate = rate;
-  after.exposure = cut ? tone::kUnit : s.history.exposure;
+  after.exposure = cut ? tone::kUnit : before.exposure;
   after.frames = frames;
   after.least_rate = tone::least_rate_after(frames);
 }
 
-/// Finds the frame's gain and leaves the frame for the next one's history. Returns the mean
-/// exposure over that gain, or 0 where the frame's own distribution makes its curve.
+/// Finds the frame's gain and leaves the frame for the next one's history in `after`, where that is
+/// not null. Returns the mean exposure over that gain, or 0 where the frame's own distribution
+/// makes its curve.
 template <int kThreads>
-__device__ __forceinline__ std::uint32_t follow_frame(tone::History& after, const CurveSteps& steps,
+__device__ __forceinline__ std::uint32_t follow_frame(tone::History* after, const CurveSteps& steps,
                                                       CurveState& s) {
   const Levels<kThreads> levels(s);
-  const std::uint32_t frames = s.tone.fresh ? 0 : s.history.frames;
+  const tone::History& h = s.ahead.history;
+  const std::uint32_t frames = s.tone.fresh ? 0 : h.frames;
   for (int i = 0; i < levels.kEach; ++i) {
     if (levels.has(i))
       place_quantiles(steps.distribution, levels.level(i), levels.max_value, s.now);
@@ -307,24 +319,26 @@ __device__ __forceinline__ std::uint32_t follow_frame(tone::History& after, cons
     if (threadIdx.x < 2 * kLanes) compare_frames(s);
     __syncthreads();
   }
-  if (frames == 0 || s.cut) {
-    if (blockIdx.x == 0) store_history<kThreads>(after, steps, s, true, tone::kUnit, 0, 1);
-    return 0;
+  const bool starts = frames == 0 || s.cut;
+  tone::Decision d{tone::kUnit, 0, 0};
+  if (!starts) {
+    d = tone::decide(s.proposal[0], s.proposal[1], h.gain, h.exposure, h.least_rate,
+                     s.quantile_sum[1], s.quantile_sum[0], s.tone.rates);
   }
-  const tone::Decision d =
-      tone::decide(s.proposal[0], s.proposal[1], s.history.gain, s.history.exposure,
-                   s.history.least_rate, s.quantile_sum[1], s.quantile_sum[0], s.tone.rates);
-  if (blockIdx.x == 0) {
-    store_history<kThreads>(after, steps, s, false, d.gain, d.rate, tone::frames_after(frames));
+  if (after != nullptr) {
+    __syncthreads();  // The history before is no longer read.
+    keep_history<kThreads>(*after, steps, s, starts, d.gain, d.rate,
+                           starts ? 1 : tone::frames_after(frames));
   }
   return d.inverse_flicker;
 }
 
 /// Replaces the cumulative sums of the frame's counts by W of every level. All threads of the block
-/// call it after a barrier, and one must follow before W is read. Not inlined: the kernel around it
-/// keeps the registers of frames with a plain curve.
+/// call it after a barrier, and one must follow before W is read. What is ahead has been loaded or
+/// prepared; `after` takes the history where the block keeps it, else null. Not inlined: the kernel
+/// around it keeps the registers of frames with a plain curve.
 template <int kThreads>
-__device__ __noinline__ void finish_curve(tone::History& after, const std::uint8_t* last_of_bin,
+__device__ __noinline__ void finish_curve(tone::History* after, const std::uint8_t* last_of_bin,
                                           std::uint32_t* cdf, CurveSteps& steps, CurveState& s) {
   const Levels<kThreads> levels(s);
   for (int i = 0; i < levels.kEach; ++i) {
@@ -342,9 +356,10 @@ __device__ __noinline__ void finish_curve(tone::History& after, const std::uint8
     const std::uint32_t v = levels.level(i);
     if (!levels.has(i)) continue;
     const std::uint32_t curve =
-        flicker == 0 ? s.curve[v]
-                     : tone::curve_between(s.curve, tone::unflickered(v, flicker, levels.max_value),
-                                           levels.max_value);
+        flicker == 0
+            ? s.ahead.curve[v]
+            : tone::curve_between(s.ahead.curve, tone::unflickered(v, flicker, levels.max_value),
+                                  levels.max_value);
     cdf[v] = tone::limit_gain(s.tone.limits, v, curve);
   }
 }

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(256)
   __shared__ CurveSteps steps;
   __shared__ CurveState curve;
   const unsigned v = threadIdx.x;
-  if (tone.over_time) load_history<256>(curve.history, state->history);
+  if (tone.over_time) load_state<256>(curve.ahead.history, state->history);
   copies_commit();
   last_of_bin[v] = state->last_of_bin[v];
   std::uint32_t sum = 0;
@@ -96,11 +96,11 @@ __global__ void __launch_bounds__(256)
   }
   copies_wait<0>();
   __syncthreads();
-  if (tone.over_time && !tone.fresh && curve.history.frames != 0) {
+  if (tone.over_time && !tone.fresh && curve.ahead.history.frames != 0) {
     prepare_curve<256>(last_of_bin, steps, curve);
     __syncthreads();
   }
-  finish_curve<256>(state->history, last_of_bin, cdf, steps, curve);
+  finish_curve<256>(&state->history, last_of_bin, cdf, steps, curve);
   __syncthreads();
   state->curve[v] = cdf[v];
 }
