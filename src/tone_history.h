@@ -14,7 +14,7 @@
 ///
 /// A frame's curve is that of the frames before it: its own pixels tell its gain, and whether it
 /// shows another scene, and go into the history when the next frame comes. So a GPU makes the curve
-/// while it waits for the frame.
+/// while it still writes the frame before.
 namespace equalux::tone {
 
 /// Quantiles that a frame is described by: number j lies above (2 j + 1) / 64 of its pixels. As many
