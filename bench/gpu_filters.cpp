@@ -13,14 +13,15 @@
 #include <nlohmann/json.hpp>
 
 #include "cuda/cuda_processor.h"
+#include "device_copy.h"
 #include "frame_pool.h"
 #include "npp_filter.h"
 #include "support/bench_frames.h"
 #include "support/device_bench.h"
 #include "support/json_file.h"
 
-/// Adaptive equalization, convolution (beside NPP) and the Hessian family on a GPU as users run them, with frames in
-/// device memory, six in and six out in rotation:
+/// Adaptive equalization, convolution (beside NPP) and the Hessian family on a GPU as users run
+/// them, with frames in device memory, six in and six out in rotation:
 ///
 ///   gpu_filters [OUT.json]
 namespace equalux::bench {
@@ -82,8 +83,7 @@ Json npp(NppFilter filter, const char* name, const ImageDesc& desc) {
   const cuda::Stream stream = cuda::make_stream();
   const auto weights = cuda::allocate_device<int>(9);
   const std::array<int, 9> gauss{1, 2, 1, 2, 4, 2, 1, 2, 1};
-  cuda::check(cudaMemcpy(weights.get(), gauss.data(), sizeof gauss, cudaMemcpyHostToDevice),
-              "uploading");
+  cuda::upload(weights.get(), gauss.data(), sizeof gauss, "uploading");
   const double us = frames.time(stream.get(), [&](const ConstImageView& in, const ImageView& out) {
     npp_filter(filter, in, out, weights.get(), stream.get());
   });

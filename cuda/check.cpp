@@ -14,8 +14,8 @@ Error cuda_error(cudaError_t status, std::string_view what) {
     text += "(device " + std::to_string(device) + "): ";
   }
   static_cast<void>(cudaGetLastError());  // An error that is reported must not be found again.
-  text += std::string(what) + ": " + cudaGetErrorString(status) + " (" +
-          cudaGetErrorName(status) + ")";
+  text +=
+      std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
   return Error(ExitCode::unavailable, text);
 }
 

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "clahe.h"
+#include "device_copy.h"
 #include "fused_config.h"
 #include "handles.h"
 #include "tile_curves.h"
@@ -29,8 +30,7 @@ constexpr int kCountingBlocks = 6;
 template <typename T>
 cuda::DevicePointer<T> upload(const std::vector<T>& host, const char* what) {
   cuda::DevicePointer<T> device = cuda::allocate_device<T>(host.size());
-  cuda::check(
-      cudaMemcpy(device.get(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), what);
+  cuda::upload(device.get(), host.data(), host.size() * sizeof(T), what);
   return device;
 }
 
@@ -150,9 +150,8 @@ class CudaClaheFilter final : public Filter {
     std::vector<TileState> loaded = states();
     for (std::size_t tile = 0; tile < loaded.size(); ++tile)
       loaded[tile].history = histories[tile];
-    cuda::check(cudaMemcpy(states_.get(), loaded.data(), loaded.size() * sizeof(TileState),
-                           cudaMemcpyHostToDevice),
-                "writing the tiles' histories");
+    cuda::upload(states_.get(), loaded.data(), loaded.size() * sizeof(TileState),
+                 "writing the tiles' histories");
   }
 
  private:

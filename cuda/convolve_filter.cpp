@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "convolve.h"
+#include "device_copy.h"
 #include "exact_kernel.h"
 #include "handles.h"
 #include "trace.h"
@@ -40,9 +41,8 @@ class CudaConvolveFilter final : public Filter {
     if (params_.mode == ConvolveMode::global) {
       const std::vector<std::int32_t> weights = cuda::all_weights(kernel_);
       weights_ = cuda::allocate_device<std::int32_t>(weights.size());
-      cuda::check(cudaMemcpy(weights_.get(), weights.data(), weights.size() * sizeof(weights[0]),
-                             cudaMemcpyHostToDevice),
-                  "copying the kernel to the device");
+      cuda::upload(weights_.get(), weights.data(), weights.size() * sizeof(weights[0]),
+                   "copying the kernel to the device");
     }
     desc_ = input;
     return input;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "check.h"
+#include "device_copy.h"
 #include "history_copy.h"
 
 namespace equalux::cuda {
@@ -52,8 +53,8 @@ void DeepChain::configure(const ImageDesc& desc) {
   gains_ = allocate_device<std::uint64_t>(levels);
   last_of_bin_ = allocate_device<std::uint8_t>(256);
   histories_ = allocate_device<tone::History>(2);
-  check(cudaMemset(words_.get(), 0, words * sizeof(std::uint32_t)), "clearing the histogram");
-  check(cudaMemset(histories_.get(), 0, 2 * sizeof(tone::History)), "clearing the history");
+  fill_device(words_.get(), 0, words * sizeof(std::uint32_t), "clearing the histogram");
+  fill_device(histories_.get(), 0, 2 * sizeof(tone::History), "clearing the history");
   std::uint32_t* at = words_.get();
   const auto take = [&](std::size_t count) {
     std::uint32_t* table = at;
@@ -83,11 +84,9 @@ void DeepChain::upload_bins() {
     bin_ends[v] = last_of_bin(v, bins, frame_.form.weights.luma_max);
   const std::array last_of =
       last_levels_of_bins(params_.bins, static_cast<std::int32_t>(coarse_max(frame_.form)));
-  check(cudaMemcpy(tables_.bin_ends, bin_ends.data(), bin_ends.size() * sizeof(std::uint32_t),
-                   cudaMemcpyHostToDevice),
-        "uploading the bins");
-  check(cudaMemcpy(last_of_bin_.get(), last_of.data(), last_of.size(), cudaMemcpyHostToDevice),
-        "uploading the bins");
+  upload(tables_.bin_ends, bin_ends.data(), bin_ends.size() * sizeof(std::uint32_t),
+         "uploading the bins");
+  upload(last_of_bin_.get(), last_of.data(), last_of.size(), "uploading the bins");
 }
 
 void DeepChain::update(const EqualizeParams& params) {

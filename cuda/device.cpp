@@ -1,9 +1,7 @@
-#include <equalux/device.h>
-
 #include <algorithm>
 
 #include <cuda_runtime_api.h>
-
+#include <equalux/device.h>
 #include <equalux/error.h>
 
 #include "check.h"
@@ -25,7 +23,8 @@ std::string reason_for(cudaError_t status) {
       if (driver == 0) return "no CUDA driver is loaded";
       return "the driver knows CUDA up to " + version_text(driver) + ", this build needs " +
              version_text(CUDART_VERSION);
-    case cudaErrorNoDevice: return "the driver finds no CUDA device";
+    case cudaErrorNoDevice:
+      return "the driver finds no CUDA device";
     default:
       return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
   }
@@ -96,7 +95,8 @@ CudaStatus cuda_status() {
     return status;
   }
   const DeviceGuard guard;
-  for (int number = 0; number < count; ++number) status.devices.push_back(describe(number));
+  for (int number = 0; number < count; ++number)
+    status.devices.push_back(describe(number));
   static_cast<void>(cudaGetLastError());  // What was found out is in the answer.
   const auto usable = std::find_if(status.devices.begin(), status.devices.end(),
                                    [](const CudaDevice& d) { return d.trouble.empty(); });
@@ -110,9 +110,9 @@ CudaDevice choose_cuda_device(int wanted) {
   const CudaStatus status = cuda_status();
   if (status.devices.empty()) throw Error(ExitCode::unavailable, "cuda: " + status.reason);
   if (wanted >= static_cast<int>(status.devices.size())) {
-    throw Error(ExitCode::usage,
-                "device is " + std::to_string(wanted) + ", must be -1 to " +
-                    std::to_string(status.devices.size() - 1) + " on this machine");
+    throw Error(ExitCode::usage, "device is " + std::to_string(wanted) + ", must be -1 to " +
+                                     std::to_string(status.devices.size() - 1) +
+                                     " on this machine");
   }
   if (wanted >= 0) {
     const CudaDevice& device = status.devices[static_cast<std::size_t>(wanted)];
@@ -122,13 +122,11 @@ CudaDevice choose_cuda_device(int wanted) {
   }
   if (!status.available) throw Error(ExitCode::unavailable, "cuda: " + status.reason);
   // max_element keeps the first of equals.
-  return *std::max_element(status.devices.begin(), status.devices.end(),
-                           [](const CudaDevice& a, const CudaDevice& b) {
-                             const auto room = [](const CudaDevice& d) {
-                               return d.trouble.empty() ? d.free_bytes : 0;
-                             };
-                             return room(a) < room(b);
-                           });
+  return *std::max_element(
+      status.devices.begin(), status.devices.end(), [](const CudaDevice& a, const CudaDevice& b) {
+        const auto room = [](const CudaDevice& d) { return d.trouble.empty() ? d.free_bytes : 0; };
+        return room(a) < room(b);
+      });
 }
 
 }  // namespace equalux

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "check.h"
+#include "device_copy.h"
 #include "excluded_pixels.h"
 #include "warp_sum.cuh"
 
@@ -117,9 +118,7 @@ DevicePointer<std::uint32_t> ExcludedPixels::upload_outside(const std::string& r
     }
   }
   DevicePointer<std::uint32_t> memory = allocate_device<std::uint32_t>(bits.size());
-  check(cudaMemcpy(memory.get(), bits.data(), bits.size() * sizeof(std::uint32_t),
-                   cudaMemcpyHostToDevice),
-        "uploading the region");
+  upload(memory.get(), bits.data(), bits.size() * sizeof(std::uint32_t), "uploading the region");
   check(cudaDeviceSynchronize(), "waiting for the region, and for frames with the one before");
   return memory;
 }

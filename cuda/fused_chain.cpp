@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "curve_ahead.h"
+#include "device_copy.h"
 #include "fused_config.h"
 #include "fused_kernels.h"
 #include "history_copy.h"
@@ -167,7 +168,7 @@ void FusedChain::configure(const ImageDesc& desc) {
 
   ahead_of_.reset();
   state_ = allocate_device<FusedState>(1);
-  check(cudaMemset(state_.get(), 0, sizeof(FusedState)), "clearing the histograms");
+  fill_device(state_.get(), 0, sizeof(FusedState), "clearing the histograms");
   upload_bins();
   excluded_.configure(desc, frame_.weights);
   frame_.state = state_.get();
@@ -179,11 +180,8 @@ void FusedChain::upload_bins() {
   for (std::size_t v = 1; v < inverse.size(); ++v)
     inverse[v] = 1.0 / static_cast<double>(v);
   const std::array last_of_bin = last_levels_of_bins(params_.bins, frame_.weights.luma_max);
-  check(cudaMemcpy(&state_->inverse, inverse.data(), sizeof inverse, cudaMemcpyHostToDevice),
-        "uploading the values");
-  check(cudaMemcpy(&state_->last_of_bin, last_of_bin.data(), sizeof last_of_bin,
-                   cudaMemcpyHostToDevice),
-        "uploading the bins");
+  upload(&state_->inverse, inverse.data(), sizeof inverse, "uploading the values");
+  upload(&state_->last_of_bin, last_of_bin.data(), sizeof last_of_bin, "uploading the bins");
 }
 
 void FusedChain::update(const EqualizeParams& params) {

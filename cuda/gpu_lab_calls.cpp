@@ -7,6 +7,7 @@
 
 #include <equalux/filter.h>
 
+#include "device_copy.h"
 #include "gpu_lab.h"
 #include "gpu_lab_clock.h"
 #include "gpu_lab_filter.h"
@@ -87,8 +88,7 @@ std::vector<double> kernels_alone_ms(const ConstImageView& image, const Equalize
   copy_image(image, host.view());
   const cuda::LabFrame in(image.desc);
   const cuda::LabFrame out(image.desc);
-  check(cudaMemcpy(in.memory.get(), host.view().data[0], in.bytes, cudaMemcpyHostToDevice),
-        "uploading a frame");
+  cuda::upload(in.memory.get(), host.view().data[0], in.bytes, "uploading a frame");
   cuda::StagedChain chain(params);
   chain.configure(image.desc);
   cuda::KernelClock clock;
@@ -135,7 +135,7 @@ Rates measure_rates(int device) {
   const auto b = cuda::allocate_device<std::uint8_t>(bytes);
   const auto host = cuda::allocate_pinned<std::uint8_t>(host_bytes);
   std::memset(host.get(), 1, host_bytes);
-  check(cudaMemset(a.get(), 1, bytes), "clearing memory");
+  cuda::fill_device(a.get(), 1, bytes, "clearing memory");
   cuda::KernelClock clock;
   Rates rates;
   rates.device = rate(clock, 2 * bytes, [&] {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "device_copy.h"
 #include "gpu_lab_clock.h"
 #include "kernel_timer.h"
 
@@ -98,8 +99,7 @@ std::vector<double> time_filter_kernels(Filter& filter, const ConstImageView& im
   copy_image(image, tight.view());
   const cuda::LabFrame in(image.desc);
   const cuda::LabFrame out(output);
-  check(cudaMemcpy(in.memory.get(), tight.view().data[0], in.bytes, cudaMemcpyHostToDevice),
-        "uploading a frame");
+  cuda::upload(in.memory.get(), tight.view().data[0], in.bytes, "uploading a frame");
   cuda::KernelClock clock;
   std::vector<double> times = clock.measure(budget, [&] {
     FrameContext context;

@@ -2,6 +2,7 @@
 #include <numeric>
 #include <random>
 
+#include "device_copy.h"
 #include "gpu_lab.h"
 #include "gpu_lab_clock.h"
 #include "launch_shape.h"
@@ -53,8 +54,7 @@ struct Planes {
       : frame(image.desc), pixels(cuda::pixels_of(image.desc)) {
     Image tight(image.desc);
     copy_image(image, tight.view());
-    check(cudaMemcpy(frame.memory.get(), tight.view().data[0], frame.bytes, cudaMemcpyHostToDevice),
-          "uploading a frame");
+    cuda::upload(frame.memory.get(), tight.view().data[0], frame.bytes, "uploading a frame");
     const std::size_t plane = (std::size_t{pixels} + 3) / 4 * 4;  // 16-byte boundaries
     memory = allocate_device<float>(3 * plane);
     hsv = {memory.get(), memory.get() + plane, memory.get() + 2 * plane};
@@ -92,8 +92,7 @@ KernelTimes time_scan(int device, ScanVariant variant, int bins, const StagedPar
   const auto out = allocate_device<std::uint32_t>(n);
   const auto scratch = allocate_device<std::uint8_t>(
       std::max<std::size_t>(cuda::scan_scratch_bytes(variant, bins), 1));
-  check(cudaMemcpy(in.get(), counts.data(), n * sizeof counts[0], cudaMemcpyHostToDevice),
-        "uploading counts");
+  cuda::upload(in.get(), counts.data(), n * sizeof counts[0], "uploading counts");
   const std::size_t shared_bytes = cuda::prepare_cdf_scan();
   const cuda::LaunchShape launch =
       shape_of(shape, n, bins <= 256 ? 256 : kMostScanBlock, cuda::Blocks::resident);

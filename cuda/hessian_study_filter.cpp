@@ -5,6 +5,7 @@
 #include <equalux/error.h>
 
 #include "check.h"
+#include "device_copy.h"
 #include "handles.h"
 #include "hessian_solver.h"
 #include "hessian_study.h"
@@ -21,8 +22,8 @@ class FloatMemory {
   FloatMemory(std::size_t pixels, int each)
       : pixels_(pixels), memory_(allocate_device<float>(pixels * static_cast<std::size_t>(each))) {
     // All bits set is not a number.
-    check(cudaMemset(memory_.get(), 0xFF, pixels * static_cast<std::size_t>(each) * sizeof(float)),
-          "filling planes");
+    fill_device(memory_.get(), 0xFF, pixels * static_cast<std::size_t>(each) * sizeof(float),
+                "filling planes");
   }
   /// Where plane `index` begins, if these are planes of a float a pixel.
   [[nodiscard]] float* plane(std::size_t index) const { return memory_.get() + index * pixels_; }

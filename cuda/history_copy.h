@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "check.h"
+#include "device_copy.h"
 #include "tone_control.h"
 
 /// A chain's history between the device and JSON text: what Filter::save() and load() do. Both wait
@@ -25,8 +26,7 @@ inline void load_history(tone::Control& control, std::string_view state, tone::H
                          int max_value) {
   const tone::History history = control.load(state, max_value);
   check(cudaDeviceSynchronize(), "waiting for the frames under way");
-  check(cudaMemcpy(on_device, &history, sizeof history, cudaMemcpyHostToDevice),
-        "writing the history");
+  upload(on_device, &history, sizeof history, "writing the history");
 }
 
 }  // namespace equalux::cuda

@@ -5,7 +5,8 @@ namespace equalux::cuda {
 KernelTimer::KernelTimer(std::size_t stages) {
   events_.reserve(stages + 1);
   names_.reserve(stages);
-  for (std::size_t i = 0; i <= stages; ++i) events_.push_back(make_event(true));
+  for (std::size_t i = 0; i <= stages; ++i)
+    events_.push_back(make_event(true));
 }
 
 void KernelTimer::begin(cudaStream_t stream) {

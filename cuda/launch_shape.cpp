@@ -29,12 +29,13 @@ void check_extent(const std::string& knob, const Extent3& value, const Extent3& 
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i] >= 1 && values[i] <= limits[i]) continue;
     throw Error(ExitCode::usage, knob + " is " + text(value) + ", must have " + kAxes[i] +
-                                     " from 1 to " + std::to_string(limits[i]) +
-                                     " on this device");
+                                     " from 1 to " + std::to_string(limits[i]) + " on this device");
   }
 }
 
-std::int64_t threads_of(const Extent3& e) { return std::int64_t{e.x} * e.y * e.z; }
+std::int64_t threads_of(const Extent3& e) {
+  return std::int64_t{e.x} * e.y * e.z;
+}
 
 dim3 dim(const Extent3& e) {
   return {static_cast<unsigned>(e.x), static_cast<unsigned>(e.y), static_cast<unsigned>(e.z)};
@@ -66,18 +67,17 @@ void check_shape(const StagedParams& knobs, const LaunchLimits& limits) {
   if (knobs.block) {
     check_extent("block", *knobs.block, limits.block);
     if (threads_of(*knobs.block) > limits.threads_of_block) {
-      throw Error(ExitCode::usage,
-                  "block is " + text(*knobs.block) + ", which are " +
-                      std::to_string(threads_of(*knobs.block)) + " threads, must be at most " +
-                      std::to_string(limits.threads_of_block) + " on this device");
+      throw Error(ExitCode::usage, "block is " + text(*knobs.block) + ", which are " +
+                                       std::to_string(threads_of(*knobs.block)) +
+                                       " threads, must be at most " +
+                                       std::to_string(limits.threads_of_block) + " on this device");
     }
   }
   if (knobs.grid) {
     check_extent("grid", *knobs.grid, limits.grid);
     const double blocks = static_cast<double>(knobs.grid->x) * knobs.grid->y * knobs.grid->z;
     if (blocks * limits.threads_of_block > kMostThreadsOfLaunch) {
-      throw Error(ExitCode::usage, "grid is " + text(*knobs.grid) +
-                                       ", must have at most 2^59 / " +
+      throw Error(ExitCode::usage, "grid is " + text(*knobs.grid) + ", must have at most 2^59 / " +
                                        std::to_string(limits.threads_of_block) + " blocks");
     }
   }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "check.h"
+#include "device_copy.h"
 #include "history_copy.h"
 #include "tone_curve.h"
 
@@ -15,18 +16,16 @@ void SpaceChain::configure(const ImageDesc&) {
   check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
         "asking for the multiprocessors");
   state_ = allocate_device<SpaceState>(1);
-  check(cudaMemset(state_.get(), 0, sizeof(SpaceState)), "clearing the histogram");
+  fill_device(state_.get(), 0, sizeof(SpaceState), "clearing the histogram");
   const auto tables = std::make_unique<const SpaceTables>(make_space_tables(params_.space));
-  check(cudaMemcpy(&state_->tables, tables.get(), sizeof *tables, cudaMemcpyHostToDevice),
-        "uploading the tables");
+  upload(&state_->tables, tables.get(), sizeof *tables, "uploading the tables");
   upload_bins();
   control_.reset();
 }
 
 void SpaceChain::upload_bins() {
   const std::array last = last_levels_of_bins(params_.bins, 255);
-  check(cudaMemcpy(&state_->last_of_bin, last.data(), last.size(), cudaMemcpyHostToDevice),
-        "uploading the bins");
+  upload(&state_->last_of_bin, last.data(), last.size(), "uploading the bins");
 }
 
 void SpaceChain::update(const EqualizeParams& params) {

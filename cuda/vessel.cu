@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "check.h"
+#include "device_copy.h"
 #include "hessian.h"
 #include "hessian_passes.cuh"
 #include "shared_memory.h"
@@ -130,9 +131,7 @@ VesselKernel::VesselKernel(const VesselParams& params, int width, int height) {
   add(HessianDerivative::gaussian, own_level_sigma(sigmas.front()));
   scales_ = static_cast<int>(sigmas.size());
   weights_ = allocate_device<ScaleWeights>(weights.size());
-  check(cudaMemcpy(weights_.get(), weights.data(), weights.size() * sizeof(ScaleWeights),
-                   cudaMemcpyHostToDevice),
-        "copying weights to the device");
+  upload(weights_.get(), weights.data(), weights.size() * sizeof(ScaleWeights), "copying weights to the device");
   const VesselThresholds thresholds = vessel_thresholds(params);
   rule_.sign = params.polarity == Polarity::dark ? 1.0f : -1.0f;
   rule_.frangi = params.measure == VesselMeasure::frangi;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "check.h"
+#include "device_copy.h"
 #include "support/bench_frames.h"
 
 namespace equalux::bench {
@@ -75,16 +76,14 @@ ResidentFrames::ResidentFrames(const ImageDesc& input, const ImageDesc& output) 
   for (Image& host : natural_frames(input, kFrames)) {
     in.emplace_back(input);
     out.emplace_back(output);
-    cuda::check(cudaMemcpy(in.back().memory.get(), host.view().data[0], image_layout(input).bytes,
-                           cudaMemcpyHostToDevice),
-                "uploading");
+    cuda::upload(in.back().memory.get(), host.view().data[0], image_layout(input).bytes,
+                 "uploading");
   }
 }
 
 void ResidentFrames::fill(int level) {
   for (const DeviceFrame& frame : in) {
-    cuda::check(cudaMemset(frame.memory.get(), level, image_layout(frame.view.desc).bytes),
-                "filling");
+    cuda::fill_device(frame.memory.get(), level, image_layout(frame.view.desc).bytes, "filling");
   }
 }
 

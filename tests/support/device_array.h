@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check.h"
+#include "device_copy.h"
 #include "handles.h"
 
 /// Arrays in device memory for tests.
@@ -19,7 +20,8 @@ template <typename T>
 class DeviceArray {
  public:
   explicit DeviceArray(std::size_t size)
-      : size_(size), bytes_(size * sizeof(T) + kGuard, kPoison),
+      : size_(size),
+        bytes_(size * sizeof(T) + kGuard, kPoison),
         memory_(cuda::allocate_device<std::uint8_t>(bytes_.size())) {
     send();
   }
@@ -56,8 +58,7 @@ class DeviceArray {
   static constexpr std::uint8_t kPoison = 0x5A;
 
   void send() {
-    cuda::check(cudaMemcpy(memory_.get(), bytes_.data(), bytes_.size(), cudaMemcpyHostToDevice),
-                "uploading a test array");
+    cuda::upload(memory_.get(), bytes_.data(), bytes_.size(), "uploading a test array");
   }
 
   std::size_t size_;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "check.h"
+#include "device_copy.h"
 
 namespace equalux::test {
 namespace {
@@ -14,7 +15,9 @@ namespace {
 constexpr std::uint8_t kPoison = 0x5A;
 constexpr std::size_t kPlaneAlignment = 256;
 
-std::size_t round_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
+std::size_t round_up(std::size_t value, std::size_t step) {
+  return (value + step - 1) / step * step;
+}
 
 }  // namespace
 
@@ -63,8 +66,7 @@ DeviceImage::DeviceImage(const ImageDesc& desc, const DeviceLayout& layout) {
 
 void DeviceImage::poison() {
   std::fill(host_.begin(), host_.end(), kPoison);
-  cuda::check(cudaMemcpy(memory_.get(), host_.data(), host_.size(), cudaMemcpyHostToDevice),
-              "poisoning a test image");
+  cuda::upload(memory_.get(), host_.data(), host_.size(), "poisoning a test image");
 }
 
 void DeviceImage::upload(const ConstImageView& from) {
@@ -74,8 +76,7 @@ void DeviceImage::upload(const ConstImageView& from) {
                   row_bytes(from.desc, p));
     }
   }
-  cuda::check(cudaMemcpy(memory_.get(), host_.data(), host_.size(), cudaMemcpyHostToDevice),
-              "uploading a test image");
+  cuda::upload(memory_.get(), host_.data(), host_.size(), "uploading a test image");
 }
 
 Image DeviceImage::download() {
