@@ -13,6 +13,7 @@ option(EQUALUX_BUILD_BENCH "Build the benchmarks" OFF)
 option(EQUALUX_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 set(EQUALUX_SANITIZER none CACHE STRING "none, address (with undefined) or thread")
 set_property(CACHE EQUALUX_SANITIZER PROPERTY STRINGS none address thread)
+option(EQUALUX_FEW_SIMD_TARGETS "Leave out SSSE3, SSE4 and AVX3 without its extensions, for builds that take long" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)

@@ -74,10 +74,10 @@ std::vector<float> slow_measure(const ConstImageView& in, const VesselParams& pa
   const SlowFrame frame(in, params.channel);
   const float sign = params.polarity == Polarity::dark ? 1.0f : -1.0f;
   const double largest = *std::max_element(params.sigmas.begin(), params.sigmas.end());
-  const auto weights = [&](double sigma) {
-    return hessian_weights(params.derivative, sigma, params.truncate);
-  };
-  const HessianWeights wide = weights(largest);
+  std::vector<HessianWeights> scales;
+  for (const double sigma : params.sigmas)
+    scales.push_back(hessian_weights(params.derivative, sigma, params.truncate));
+  const HessianWeights wide = hessian_weights(params.derivative, largest, params.truncate);
   const HessianWeights own =
       hessian_weights(HessianDerivative::gaussian, own_level_sigma(largest), params.truncate);
   std::vector<float> measures;
@@ -86,8 +86,8 @@ std::vector<float> slow_measure(const ConstImageView& in, const VesselParams& pa
       const float light = frame.at(wide, x, y, 0, 0);
       const float gain = contrast_gain(light);
       float best = 0;
-      for (const double sigma : params.sigmas) {
-        const Eigenvalues e = frame.eigenvalues(weights(sigma), x, y);
+      for (const HessianWeights& scale : scales) {
+        const Eigenvalues e = frame.eigenvalues(scale, x, y);
         best = std::max(best, params.measure == VesselMeasure::frangi
                                   ? frangi_measure(sign, e, gain)
                                   : ridge_strength(sign, e.second));
