@@ -9,5 +9,20 @@ BENCHMARK(fused_chain)->Apply([](benchmark::internal::Benchmark* bench) {
                       PixelFormat::i420, PixelFormat::yuy2, PixelFormat::y42b, PixelFormat::y444});
 });
 
+/// Every limit, and over time: what the curve costs beside the frame.
+void fused_chain_over_time(benchmark::State& state) {
+  EqualizeParams params;
+  params.strength = 0.9;
+  params.clip_limit = 3;
+  params.floor = 0.5;
+  params.ceiling = 99.5;
+  params.max_gain = 6;
+  params.temporal_ms = 1000;
+  chain_bench(state, params);
+}
+BENCHMARK(fused_chain_over_time)->Apply([](benchmark::internal::Benchmark* bench) {
+  chain_sizes(bench, {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::nv12});
+});
+
 }  // namespace
 }  // namespace equalux::bench

@@ -291,6 +291,10 @@ int main(int argc, char** argv) {
   using namespace equalux::bench;
   const std::string json_path = argc > 1 ? argv[1] : "";
   const std::string only = argc > 2 ? argv[2] : "";
+  if (json_path.starts_with('-')) {
+    std::puts("usage: compare_opencv [OUT.json [equalization|clahe|convolution]]");
+    return json_path == "--help" ? 0 : 2;
+  }
   if (!only.empty() && only != "equalization" && only != "clahe" && only != "convolution") {
     std::fprintf(stderr,
                  "compare_opencv: '%s' is unknown, must be equalization, clahe or convolution\n",
