@@ -9,6 +9,7 @@
 #include <equalux/error.h>
 
 #include "check.h"
+#include "curve_copy.h"
 #include "fused_config.h"
 #include "fused_kernels.h"
 #include "history_copy.h"
@@ -169,6 +170,9 @@ void FusedChain::configure(const ImageDesc& desc) {
   upload_bins();
   excluded_.configure(desc, frame_.weights);
   frame_.state = state_.get();
+  frame_.collects_curve = collects_;
+  collected_ = 0;
+  upload_curve();
   control_.reset();
 }
 
@@ -184,15 +188,28 @@ void FusedChain::upload_bins() {
         "uploading the bins");
 }
 
+void FusedChain::upload_curve() {
+  frame_.fixed_curve = params_.curve.has_value();
+  if (!params_.curve) return;
+  copy_curve(curve_table(*params_.curve, frame_.weights.luma_max), state_->fixed_curve);
+}
+
 void FusedChain::update(const EqualizeParams& params) {
   excluded_.update(params);
   control_.update(params);
-  const bool other_bins = params.bins != params_.bins;
+  const bool other_tables = params.bins != params_.bins || params.curve != params_.curve;
   params_ = params;
   frame_.scaler = params.scaler;
-  if (!other_bins || !state_) return;
-  check(cudaDeviceSynchronize(), "waiting for frames with the bins before");
+  if (params.curve) control_.reset();
+  if (!other_tables || !state_) return;
+  check(cudaDeviceSynchronize(), "waiting for frames with the parameters before");
   upload_bins();
+  upload_curve();
+}
+
+std::optional<CurveSum> FusedChain::curve_sum() const {
+  if (!collects_ || !state_) return std::nullopt;
+  return read_curve_sum(params_, collected_, state_->curve_sums, frame_.weights.luma_max);
 }
 
 std::string FusedChain::save() const {
@@ -254,8 +271,9 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   p.rest = chunks % warps;
   check_counts(grid, std::uint64_t{p.rounds + 1} * warps_each * (pixels / cell_columns) * samples);
   p.step = {warps / p.columns, warps % p.columns};
-  p.shapes_curve = control_.active();
-  if (p.shapes_curve) p.tone = control_.next(context);
+  p.shapes_curve = control_.active() || p.fixed_curve;
+  if (p.shapes_curve && !p.fixed_curve) p.tone = control_.next(context);
+  collected_ += p.collects_curve ? 1 : 0;
   p.excludes = excluded_.active();
   if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);
   const bool overlaps = may_overlap(stream, grid);

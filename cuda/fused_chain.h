@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/filter.h>
 
 #include "excluded_pixels.h"
@@ -43,6 +44,8 @@ class FusedChain {
   }
   [[nodiscard]] std::string save() const;
   void load(std::string_view state);
+  void collect_curves() { frame_.collects_curve = collects_ = true; }
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const;
 
  private:
   struct Launch {
@@ -57,6 +60,8 @@ class FusedChain {
   void leave_device() noexcept;
 
   void upload_bins();
+  /// Uploads the parameters' curve, if there is one.
+  void upload_curve();
 
   EqualizeParams params_;
   ExcludedPixels excluded_;
@@ -72,6 +77,8 @@ class FusedChain {
   unsigned proven_grid_ = 0;  ///< blocks that a cooperative launch on last_stream_ has had
   FusedParams frame_;  ///< what all frames have in common
   DevicePointer<FusedState> state_;
+  bool collects_ = false;
+  std::uint64_t collected_ = 0;  ///< frames whose curves are in the sums
 };
 
 }  // namespace equalux::cuda

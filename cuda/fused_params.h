@@ -75,6 +75,8 @@ struct FusedState {
   std::uint8_t last_of_bin[256];  ///< by v: the largest value in its bin
   std::uint32_t frames;           ///< launches so far, whose lowest bit names the histogram
   tone::History history;          ///< see limited_curve.cuh
+  std::uint32_t fixed_curve[256];      ///< W of the curve of all frames, where one is given
+  unsigned long long curve_sums[256];  ///< of the frames' W, where they are collected
 };
 
 /// So many lines down and so many columns right.
@@ -110,6 +112,8 @@ struct FusedParams {
   YuvCodeFloats yuv_codes;
   bool shapes_curve = false;  ///< the curve is not the plain one but `tone` says
   tone::Frame tone;
+  bool fixed_curve = false;     ///< it is the state's; then shapes_curve too
+  bool collects_curve = false;  ///< it is added to the state's sums
   FusedState* state = nullptr;
 };
 

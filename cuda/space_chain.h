@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,14 +38,20 @@ class SpaceChain {
   void reset() { control_.reset(); }
   [[nodiscard]] std::string save() const;
   void load(std::string_view state);
+  void collect_curves() { collects_ = true; }
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const;
 
  private:
   void upload_bins();
+  /// Makes the tables of the parameters' curve, if there is one, which then hold for all frames.
+  void upload_curve();
 
   EqualizeParams params_;
   tone::Control control_;
   int multiprocessors_ = 0;
   DevicePointer<SpaceState> state_;
+  bool collects_ = false;
+  std::uint64_t collected_ = 0;  ///< frames whose curves are in the sums
 };
 
 }  // namespace equalux::cuda
