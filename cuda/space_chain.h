@@ -31,8 +31,8 @@ class SpaceChain {
   void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
                cudaStream_t stream);
 
-  /// Other parameters of the curve, from the next frame on; the space stays. Other bins wait for
-  /// what is under way.
+  /// Other parameters of the curve, from the next frame on; the space stays. Other bins, and curves
+  /// that are kept, wait for what is under way.
   void update(const EqualizeParams& params);
   /// As of a Filter. The frames under way count to what is saved; load() comes after configure().
   void reset() { control_.reset(); }

@@ -1,5 +1,8 @@
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <equalux/curve.h>
@@ -169,6 +172,26 @@ TEST_F(Curve, BatchGoesOnWithoutAFileThatFails) {
   const ProgramResult result = run({"batch", "a", "--curve-to", "study.json"});
   EXPECT_EQ(result.exit_code, 3) << result.err;
   EXPECT_EQ(curve("study.json").frames, 10U);
+}
+
+TEST_F(Curve, StoppedByASignalItIsOfTheFramesUpToThen) {
+  options_.meanwhile = [](int process) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    ::kill(process, SIGINT);
+  };
+  const ProgramResult result = run({"run", "test:64x48@100", "-o", "null", "--curve-to", "c.json"});
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_GT(curve("c.json").frames, 0U);
+}
+
+TEST_F(Curve, WithoutAFrameThereIsNone) {
+  folder_.write("b/none.y4m", "YUV4MPEG2 W32 H16 F25:1 Ip A1:1 Cmono\n");
+  const ProgramResult result = run_program({"batch", "b", "--curve-to", "c.json"}, options_);
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("curve c.json is not written: there was no frame"));
+  EXPECT_THAT(folder_.names(), Not(Contains(HasSubstr("c.json"))));
+  EXPECT_EQ(run({"run", "b/none.y4m", "-o", "null", "--curve-to", "c.json"}).exit_code, 65);
+  EXPECT_THAT(folder_.names(), Not(Contains(HasSubstr("c."))));
 }
 
 TEST_F(Curve, StillsAndConfigFiles) {

@@ -196,9 +196,8 @@ Command make_batch_command() {
   command.details =
       "  Every result stands below DIR under its input's name; folders are mirrored. One failure\n"
       "  does not stop the rest. With several files, --timings and --verify files are numbered.\n"
-      "  One curve for all takes two steps: --curve-to FILE without --out looks at them and "
-      "writes\n"
-      "  their mean curve alone, --curve-from FILE --out DIR then filters them with it.\n";
+      "  One curve for all takes two steps: --curve-to FILE without --out looks at them and\n"
+      "  writes their mean curve alone, --curve-from FILE --out DIR then filters them with it.\n";
   command.positionals = {{"INPUT", "video files, and folders that are searched through",
                           [options](const std::string& text) { options->inputs.push_back(text); },
                           true}};
