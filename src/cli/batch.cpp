@@ -204,8 +204,8 @@ Command make_batch_command() {
   OptionGroup group{"Batch", {}, false};
   group.options = {
       text_option("out", "DIR",
-                  "folder of the results, made if missing; needed, but with --curve-to, which "
-                  "then writes nothing else",
+                  "folder of the results, made if missing; needed, but not with --curve-to, which "
+                  "without it writes the curve alone",
                   options->out),
       text_option("extension", "EXT",
                   "container of the results: mp4, mov, m4v, mkv or y4m (default: the input's, or "
