@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "check.h"
+#include "curve_copy.h"
 #include "device_copy.h"
 #include "history_copy.h"
 
@@ -73,7 +74,11 @@ void DeepChain::configure(const ImageDesc& desc) {
   tables_.last_of_bin = last_of_bin_.get();
   tables_.history = histories_.get();
   tables_.history_before = histories_.get() + 1;
+  curve_sums_ = allocate_device<unsigned long long>(256);
+  fill_device(curve_sums_.get(), 0, 256 * sizeof(unsigned long long), "clearing the curves");
+  collected_ = 0;
   upload_bins();
+  upload_curve();
   control_.reset();
 }
 
@@ -89,13 +94,30 @@ void DeepChain::upload_bins() {
   upload(last_of_bin_.get(), last_of.data(), last_of.size(), "uploading the bins");
 }
 
+void DeepChain::upload_curve() {
+  if (!params_.curve) return;
+  const auto curve = deep_curve_table(*params_.curve, frame_.form.weights.luma_max);
+  std::vector<std::uint64_t> gains(curve.size());
+  for (std::uint32_t v = 0; v < curve.size(); ++v)
+    gains[v] = deep_gain(curve[v], v, frame_.form.depth);
+  upload(tables_.gains, gains.data(), gains.size() * sizeof(std::uint64_t), "uploading the curve");
+}
+
 void DeepChain::update(const EqualizeParams& params) {
   control_.update(params);
-  const bool other_bins = params.bins != params_.bins;
+  const bool other_tables = params.bins != params_.bins || params.curve != params_.curve;
   params_ = params;
-  if (!other_bins || !words_) return;
-  check(cudaDeviceSynchronize(), "waiting for frames with the bins before");
+  if (params.curve) control_.reset();
+  if (!other_tables || !words_) return;
+  check(cudaDeviceSynchronize(), "waiting for frames with the parameters before");
   upload_bins();
+  upload_curve();
+}
+
+std::optional<CurveSum> DeepChain::curve_sum() const {
+  if (!collects_ || !curve_sums_) return std::nullopt;
+  return read_curve_sum(params_, collected_, curve_sums_.get(),
+                        static_cast<int>(coarse_max(frame_.form)));
 }
 
 std::string DeepChain::save() const {
@@ -106,6 +128,16 @@ std::string DeepChain::save() const {
 void DeepChain::load(std::string_view state) {
   if (control_.active() && words_)
     load_history(control_, state, tables_.history, static_cast<int>(coarse_max(frame_.form)));
+}
+
+void DeepChain::make_curve(const FrameContext& context, cudaStream_t stream) {
+  unsigned long long* sums = collects_ ? curve_sums_.get() : nullptr;
+  collected_ += collects_ ? 1 : 0;
+  if (control_.active()) {
+    deep_shaped_curve(tables_, frame_.form, control_.next(context), sums, stream);
+  } else {
+    deep_curve(tables_, params_.scaler, frame_.form, sums, stream);
+  }
 }
 
 void DeepChain::enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
@@ -132,14 +164,12 @@ void DeepChain::enqueue(const ConstImageView& in, const ImageView& out, const Fr
   const auto mark = [&](const char* stage) {
     if (context.marks != nullptr) context.marks->mark(stage, stream);
   };
-  deep_histogram(frame, tables_, multiprocessors_, stream);
-  mark("histogram");
-  if (control_.active()) {
-    deep_shaped_curve(tables_, frame_.form, control_.next(context), stream);
-  } else {
-    deep_curve(tables_, params_.scaler, frame_.form.depth, stream);
+  if (!params_.curve) {
+    deep_histogram(frame, tables_, multiprocessors_, stream);
+    mark("histogram");
+    make_curve(context, stream);
+    mark("curve");
   }
-  mark("curve");
   deep_apply(frame, tables_, multiprocessors_, stream);
   mark("apply");
 }

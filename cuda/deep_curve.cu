@@ -2,6 +2,7 @@
 
 #include "check.h"
 #include "deep_stages.h"
+#include "fixed_curve.h"
 #include "limited_curve.cuh"
 
 namespace equalux::cuda {
@@ -59,7 +60,8 @@ __device__ void sum_blocks(const DeepTables& tables, std::uint32_t* before) {
 
 /// A thread a value: W and gain. Each block adds up the sums of the blocks before.
 __global__ void __launch_bounds__(kDeepScanBlock)
-    deep_curve_kernel(DeepTables tables, Scaler scaler, std::int32_t depth) {
+    deep_curve_kernel(DeepTables tables, Scaler scaler, DeepSamples form,
+                      unsigned long long* curve_sums) {
   __shared__ std::uint32_t before[kDeepScanBlocks];
   __shared__ CurveScale scale;
   const std::uint32_t blocks = gridDim.x;
@@ -77,17 +79,27 @@ __global__ void __launch_bounds__(kDeepScanBlock)
     scale = curve_scale(scaler, cumulative(0), cumulative(darkest), total);
   }
   __syncthreads();
+  const std::uint32_t most = tables.levels - 1;
+  const auto level_of = [&](std::uint32_t v) {
+    return deep_curve_level(scale, cumulative(v), v, most);
+  };
+  if (curve_sums != nullptr && blockIdx.x == 0 && threadIdx.x <= coarse_max(form)) {
+    const DeepPlace place = place_of_level(form, threadIdx.x);
+    curve_sums[threadIdx.x] +=
+        coarse_from_deep(form, place, level_of(place.v), level_of(min(place.v + 1, most)));
+  }
   const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
   if (v >= tables.levels) return;
-  const std::uint32_t level = deep_curve_level(scale, cumulative(v), v, tables.levels - 1);
+  const std::uint32_t level = level_of(v);
   tables.curve[v] = level;
-  tables.gains[v] = deep_gain(level, v, depth);
+  tables.gains[v] = deep_gain(level, v, form.depth);
 }
 
 /// The same with the curve of the coarse levels, which every block makes for itself.
 __global__ void __launch_bounds__(kDeepScanBlock)
     deep_shaped_curve_kernel(DeepTables tables, DeepSamples form,
-                             const __grid_constant__ tone::Frame tone) {
+                             const __grid_constant__ tone::Frame tone,
+                             unsigned long long* curve_sums) {
   constexpr int kThreads = kDeepScanBlock;
   __shared__ std::uint32_t before[kDeepScanBlocks];
   __shared__ std::uint32_t coarse[256];  // sums, then W
@@ -118,6 +130,9 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   }
   finish_curve<kThreads>(blockIdx.x == 0 ? tables.history : nullptr, last_of_bin, coarse, steps, state);
   __syncthreads();
+  if (curve_sums != nullptr && blockIdx.x == 0 && threadIdx.x <= state.max_value) {
+    curve_sums[threadIdx.x] += coarse[threadIdx.x];
+  }
   const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
   if (v >= tables.levels) return;
   const std::uint32_t level = deep_level_between(form, coarse, v);
@@ -132,20 +147,21 @@ unsigned scan_blocks(const DeepTables& tables) {
 }  // namespace
 
 void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
-                       cudaStream_t stream) {
+                       unsigned long long* curve_sums, cudaStream_t stream) {
   const unsigned blocks = scan_blocks(tables);
   const auto sums = tone.over_time ? deep_sums_kernel<true> : deep_sums_kernel<false>;
   sums<<<blocks, kDeepScanBlock, 0, stream>>>(tables);
   check(cudaGetLastError(), "launching deep_shaped_curve");
-  deep_shaped_curve_kernel<<<blocks, kDeepScanBlock, 0, stream>>>(tables, form, tone);
+  deep_shaped_curve_kernel<<<blocks, kDeepScanBlock, 0, stream>>>(tables, form, tone, curve_sums);
   check(cudaGetLastError(), "launching deep_shaped_curve");
 }
 
-void deep_curve(const DeepTables& tables, Scaler scaler, std::int32_t depth, cudaStream_t stream) {
+void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
+                unsigned long long* curve_sums, cudaStream_t stream) {
   const unsigned blocks = scan_blocks(tables);
   deep_sums_kernel<false><<<blocks, kDeepScanBlock, 0, stream>>>(tables);
   check(cudaGetLastError(), "launching deep_curve");
-  deep_curve_kernel<<<blocks, kDeepScanBlock, 0, stream>>>(tables, scaler, depth);
+  deep_curve_kernel<<<blocks, kDeepScanBlock, 0, stream>>>(tables, scaler, form, curve_sums);
   check(cudaGetLastError(), "launching deep_curve");
 }
 

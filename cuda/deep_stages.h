@@ -65,12 +65,14 @@ struct DeepTables {
 void deep_histogram(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,
                     cudaStream_t stream);
 
-/// Makes W and the gains of the counts, and clears these.
-void deep_curve(const DeepTables& tables, Scaler scaler, std::int32_t depth, cudaStream_t stream);
+/// Makes W and the gains of the counts, and clears these. Adds W of the coarse levels to
+/// `curve_sums`, unless that is null.
+void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
+                unsigned long long* curve_sums, cudaStream_t stream);
 
 /// The same with limits or over time; takes the history on.
 void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
-                       cudaStream_t stream);
+                       unsigned long long* curve_sums, cudaStream_t stream);
 
 /// Writes the frame's result.
 void deep_apply(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,

@@ -43,8 +43,10 @@ class CudaEqualizeFilter : public Filter {
     space_.reset();
     if (fused_ && space_needs_tables(params_.space, input.format)) {
       space_.emplace(params_).configure(input);
+      if (collects_) space_->collect_curves();
     } else if (fused_ && has_deep_samples(input.format)) {
       deep_.emplace(params_).configure(input);
+      if (collects_) deep_->collect_curves();
     } else if (fused_) {
       fused_->configure(input);
     }
@@ -107,6 +109,19 @@ class CudaEqualizeFilter : public Filter {
     if (fused_) fused_->load(state);
   }
 
+  bool collect_curves() override {
+    if (!fused_ || params_.curve) return false;
+    collects_ = true;
+    fused_->collect_curves();
+    return true;
+  }
+  std::optional<CurveSum> curve_sum() const override {
+    use_device();
+    if (deep_) return deep_->curve_sum();
+    if (space_) return space_->curve_sum();
+    return fused_ ? fused_->curve_sum() : std::nullopt;
+  }
+
  private:
   void use_device() const {
     if (device_ == kCurrentContext) return;
@@ -116,6 +131,7 @@ class CudaEqualizeFilter : public Filter {
   EqualizeParams params_;
   int device_;
   ImageDesc desc_;
+  bool collects_ = false;
   std::optional<cuda::FusedChain> fused_;
   std::optional<cuda::StagedChain> staged_;
   // In place of fused_ where samples have more than 8 bits, and where a space needs tables.

@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "curve_ahead.h"
+#include "curve_copy.h"
 #include "device_copy.h"
 #include "fused_config.h"
 #include "fused_kernels.h"
@@ -172,6 +173,9 @@ void FusedChain::configure(const ImageDesc& desc) {
   upload_bins();
   excluded_.configure(desc, frame_.weights);
   frame_.state = state_.get();
+  frame_.collects_curve = collects_;
+  collected_ = 0;
+  upload_curve();
   control_.reset();
 }
 
@@ -184,16 +188,29 @@ void FusedChain::upload_bins() {
   upload(&state_->last_of_bin, last_of_bin.data(), sizeof last_of_bin, "uploading the bins");
 }
 
+void FusedChain::upload_curve() {
+  frame_.fixed_curve = params_.curve.has_value();
+  if (!params_.curve) return;
+  copy_curve(curve_table(*params_.curve, frame_.weights.luma_max), state_->fixed_curve);
+}
+
 void FusedChain::update(const EqualizeParams& params) {
   excluded_.update(params);
   control_.update(params);
-  const bool other_bins = params.bins != params_.bins;
+  const bool other_tables = params.bins != params_.bins || params.curve != params_.curve;
   params_ = params;
   frame_.scaler = params.scaler;
-  if (!other_bins || !state_) return;
-  check(cudaDeviceSynchronize(), "waiting for frames with the bins before");
+  if (params.curve) control_.reset();
+  if (!other_tables || !state_) return;
+  check(cudaDeviceSynchronize(), "waiting for frames with the parameters before");
   upload_bins();
+  upload_curve();
   ahead_of_.reset();
+}
+
+std::optional<CurveSum> FusedChain::curve_sum() const {
+  if (!collects_ || !state_) return std::nullopt;
+  return read_curve_sum(params_, collected_, state_->curve_sums, frame_.weights.luma_max);
 }
 
 std::string FusedChain::save() const {
@@ -258,8 +275,9 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   const Launch& launch = aligned ? aligned_ : unaligned_;
   const std::uint32_t chunks = p.columns * lines;
   const std::uint32_t warps_each = launch.block / kLanes;
-  p.shapes_curve = control_.active();
-  if (p.shapes_curve) p.tone = control_.next(context);
+  p.shapes_curve = control_.active() || p.fixed_curve;
+  if (p.shapes_curve && !p.fixed_curve) p.tone = control_.next(context);
+  collected_ += p.collects_curve ? 1 : 0;
   // Over time a block of its own keeps the history, but on a device with a single multiprocessor.
   const std::uint32_t most = std::min(static_cast<std::uint32_t>(multiprocessors_), kMostBlocks);
   const std::uint32_t keepers = p.tone.over_time && most > 1 ? 1 : 0;

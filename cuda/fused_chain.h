@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,7 +35,8 @@ class FusedChain {
   void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
                cudaStream_t stream);
 
-  /// Other parameters of the curve, from the next frame on. Other bins wait for what is under way.
+  /// Other parameters of the curve, from the next frame on. Other bins, and curves that are kept,
+  /// wait for what is under way.
   void update(const EqualizeParams& params);
   /// As of a Filter. The frames under way count to what is saved; load() comes after configure().
   void reset() {
@@ -43,6 +45,8 @@ class FusedChain {
   }
   [[nodiscard]] std::string save() const;
   void load(std::string_view state);
+  void collect_curves() { frame_.collects_curve = collects_ = true; }
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const;
 
  private:
   struct Launch {
@@ -59,6 +63,8 @@ class FusedChain {
   void upload_bins();
   /// Enqueues what a frame with such a curve needs beforehand.
   void look_ahead(const tone::Frame& tone, cudaStream_t stream);
+  /// Uploads the parameters' curve, if there is one.
+  void upload_curve();
 
   EqualizeParams params_;
   ExcludedPixels excluded_;
@@ -75,6 +81,8 @@ class FusedChain {
   FusedParams frame_;         ///< what all frames have in common
   std::optional<tone::Limits> ahead_of_;  ///< what the state's next curve was made with
   DevicePointer<FusedState> state_;
+  bool collects_ = false;
+  std::uint64_t collected_ = 0;  ///< frames whose curves are in the sums
 };
 
 }  // namespace equalux::cuda

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "fixed_curve.h"
 #include "fused_config.h"
 #include "fused_params.h"
 #include "grid_histogram.cuh"
@@ -188,6 +189,12 @@ __device__ __forceinline__ void make_frame_curve(const FusedParams& p, GridHisto
                                                  CurveScratch& s) {
   scan_counts(p, histogram, excluded, s);
   if (!p.shapes_curve) return;
+  if (p.fixed_curve) {
+    for (unsigned v = threadIdx.x; v < 256; v += kThreads)
+      s.cdf[v] = p.state->fixed_curve[v];
+    __syncthreads();
+    return;
+  }
   finish_curve<kThreads>(keeps ? &s.state.ahead.history : nullptr, s.last_of_bin, s.cdf, s.steps,
                          s.state);
   __syncthreads();
@@ -241,6 +248,17 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, CurveScrat
     }
   }
   __syncthreads();
+}
+
+/// Adds the frame's curve to the sums; after make_frame_curve(), by the threads of one block.
+template <int kThreads>
+__device__ __forceinline__ void collect_curve(const FusedParams& p, const CurveScratch& s) {
+  const auto max_value = static_cast<std::uint32_t>(p.weights.luma_max);
+  const CurveScale scale = p.shapes_curve ? CurveScale{} : scale_of(p, s);
+  for (std::uint32_t v = threadIdx.x; v <= max_value; v += kThreads) {
+    p.state->curve_sums[v] +=
+        p.shapes_curve ? s.cdf[v] : plain_level(scale, s.cdf[s.last_of_bin[v]], v, max_value);
+  }
 }
 
 }  // namespace equalux::cuda

@@ -319,6 +319,7 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
     for (int i = thread; i <= 256; i += kConfig.threads())
       next_excluded[i] = 0;
     if (thread == 0) p.state->frames = frames + 1;
+    if (p.collects_curve) collect_curve<kConfig.threads()>(p, scratch);
   }
   if (works) apply_chunks(p, chunks, place, tables, scratch.chroma);
   if (keeps) {

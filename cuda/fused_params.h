@@ -77,13 +77,15 @@ struct alignas(16) CurveAhead {
 
 /// Device memory that outlives a launch. The counts are 0 before the first one.
 struct FusedState {
-  GridHistogram counts[2];        ///< of even and odd frames
-  ExcludedCounts excluded[2];     ///< the same; see excluded_pixels.cu
-  double inverse[256];            ///< 1 / v; unused at 0
-  std::uint8_t last_of_bin[256];  ///< by v: the largest value in its bin
-  std::uint32_t frames;           ///< launches so far, whose lowest bit names the histogram
-  tone::History history;          ///< the last frame not yet in it
-  CurveAhead ahead;               ///< what the next frame needs of that history
+  GridHistogram counts[2];             ///< of even and odd frames
+  ExcludedCounts excluded[2];          ///< the same; see excluded_pixels.cu
+  double inverse[256];                 ///< 1 / v; unused at 0
+  std::uint8_t last_of_bin[256];       ///< by v: the largest value in its bin
+  std::uint32_t frames;                ///< launches so far, whose lowest bit names the histogram
+  tone::History history;               ///< the last frame not yet in it
+  CurveAhead ahead;                    ///< what the next frame needs of that history
+  std::uint32_t fixed_curve[256];      ///< W of the curve of all frames, where one is given
+  unsigned long long curve_sums[256];  ///< of the frames' W, where they are collected
 };
 
 /// So many lines down and so many columns right.
@@ -120,6 +122,8 @@ struct FusedParams {
   YuvCodeFloats yuv_codes;
   bool shapes_curve = false;  ///< the curve is not the plain one but `tone` says
   tone::Frame tone;
+  bool fixed_curve = false;     ///< it is the state's; then shapes_curve too
+  bool collects_curve = false;  ///< it is added to the state's sums
   FusedState* state = nullptr;
 };
 

@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kBlock)
 
 /// One block with a level a thread.
 __global__ void __launch_bounds__(256)
-    space_curve_kernel(const __grid_constant__ tone::Frame tone, SpaceState* state) {
+    space_curve_kernel(const __grid_constant__ tone::Frame tone, bool collects, SpaceState* state) {
   using BlockScan = cub::BlockScan<std::uint32_t, 256>;
   __shared__ typename BlockScan::TempStorage storage;
   __shared__ std::uint32_t cdf[256];  // then W
@@ -103,6 +103,7 @@ __global__ void __launch_bounds__(256)
   finish_curve<256>(&state->history, last_of_bin, cdf, steps, curve);
   __syncthreads();
   state->curve[v] = cdf[v];
+  if (collects) state->curve_sums[v] += cdf[v];
 }
 
 /// A block a value, a thread a code.
@@ -192,8 +193,8 @@ void space_histogram(Space space, const ConstImageView& in, SpaceState* state, i
   check(cudaGetLastError(), "launching space_histogram");
 }
 
-void space_curve(const tone::Frame& tone, SpaceState* state, cudaStream_t stream) {
-  space_curve_kernel<<<1, 256, 0, stream>>>(tone, state);
+void space_curve(const tone::Frame& tone, bool collects, SpaceState* state, cudaStream_t stream) {
+  space_curve_kernel<<<1, 256, 0, stream>>>(tone, collects, state);
   check(cudaGetLastError(), "launching space_curve");
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "check.h"
+#include "curve_copy.h"
 #include "device_copy.h"
 #include "history_copy.h"
 #include "tone_curve.h"
@@ -19,7 +20,9 @@ void SpaceChain::configure(const ImageDesc&) {
   fill_device(state_.get(), 0, sizeof(SpaceState), "clearing the histogram");
   const auto tables = std::make_unique<const SpaceTables>(make_space_tables(params_.space));
   upload(&state_->tables, tables.get(), sizeof *tables, "uploading the tables");
+  collected_ = 0;
   upload_bins();
+  upload_curve();
   control_.reset();
 }
 
@@ -28,13 +31,27 @@ void SpaceChain::upload_bins() {
   upload(&state_->last_of_bin, last.data(), last.size(), "uploading the bins");
 }
 
+void SpaceChain::upload_curve() {
+  if (!params_.curve) return;
+  copy_curve(curve_table(*params_.curve, 255), state_->curve);
+  space_table(params_.space, state_.get(), nullptr);
+  check(cudaDeviceSynchronize(), "waiting for the tables");
+}
+
 void SpaceChain::update(const EqualizeParams& params) {
   control_.update(params);
-  const bool other_bins = params.bins != params_.bins;
+  const bool other_tables = params.bins != params_.bins || params.curve != params_.curve;
   params_ = params;
-  if (!other_bins || !state_) return;
-  check(cudaDeviceSynchronize(), "waiting for frames with the bins before");
+  if (params.curve) control_.reset();
+  if (!other_tables || !state_) return;
+  check(cudaDeviceSynchronize(), "waiting for frames with the parameters before");
   upload_bins();
+  upload_curve();
+}
+
+std::optional<CurveSum> SpaceChain::curve_sum() const {
+  if (!collects_ || !state_) return std::nullopt;
+  return read_curve_sum(params_, collected_, state_->curve_sums, 255);
 }
 
 std::string SpaceChain::save() const {
@@ -51,11 +68,14 @@ void SpaceChain::enqueue(const ConstImageView& in, const ImageView& out,
   const auto mark = [&](const char* stage) {
     if (context.marks != nullptr) context.marks->mark(stage, stream);
   };
-  space_histogram(params_.space, in, state_.get(), multiprocessors_, stream);
-  mark("histogram");
-  space_curve(control_.next(context), state_.get(), stream);
-  space_table(params_.space, state_.get(), stream);
-  mark("curve");
+  if (!params_.curve) {
+    space_histogram(params_.space, in, state_.get(), multiprocessors_, stream);
+    mark("histogram");
+    space_curve(control_.next(context), collects_, state_.get(), stream);
+    space_table(params_.space, state_.get(), stream);
+    collected_ += collects_ ? 1 : 0;
+    mark("curve");
+  }
   space_apply(params_.space, in, out, state_.get(), multiprocessors_, stream);
   mark("apply");
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,21 +31,27 @@ class SpaceChain {
   void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
                cudaStream_t stream);
 
-  /// Other parameters of the curve, from the next frame on; the space stays. Other bins wait for
-  /// what is under way.
+  /// Other parameters of the curve, from the next frame on; the space stays. Other bins, and curves
+  /// that are kept, wait for what is under way.
   void update(const EqualizeParams& params);
   /// As of a Filter. The frames under way count to what is saved; load() comes after configure().
   void reset() { control_.reset(); }
   [[nodiscard]] std::string save() const;
   void load(std::string_view state);
+  void collect_curves() { collects_ = true; }
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const;
 
  private:
   void upload_bins();
+  /// Makes the tables of the parameters' curve, if there is one, which then hold for all frames.
+  void upload_curve();
 
   EqualizeParams params_;
   tone::Control control_;
   int multiprocessors_ = 0;
   DevicePointer<SpaceState> state_;
+  bool collects_ = false;
+  std::uint64_t collected_ = 0;  ///< frames whose curves are in the sums
 };
 
 }  // namespace equalux::cuda

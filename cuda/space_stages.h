@@ -20,6 +20,7 @@ struct SpaceState {
   std::uint8_t most_codes[256];    ///< space_most() of these
   std::uint8_t scaled[256][256];   ///< what each code becomes, by v and code
   std::uint8_t last_of_bin[256];   ///< by v: the largest value in its bin
+  unsigned long long curve_sums[256];  ///< of the frames' W, where they are collected
   tone::History history;
   SpaceTables tables;
 };
@@ -28,8 +29,9 @@ struct SpaceState {
 void space_histogram(Space space, const ConstImageView& in, SpaceState* state, int multiprocessors,
                      cudaStream_t stream);
 
-/// Makes the curve of the counts, clears these, and takes the history on.
-void space_curve(const tone::Frame& tone, SpaceState* state, cudaStream_t stream);
+/// Makes the curve of the counts, clears these, and takes the history on. With `collects` the
+/// curve is added to the sums.
+void space_curve(const tone::Frame& tone, bool collects, SpaceState* state, cudaStream_t stream);
 
 /// Makes the table of scaled codes.
 void space_table(Space space, SpaceState* state, cudaStream_t stream);

@@ -40,6 +40,10 @@ class CpuProcessor final : public Processor {
 
   FramePtr collect(bool /*wait*/) override { return std::move(ready_); }
 
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const override {
+    return curve_sum_of(filters_);
+  }
+
   [[nodiscard]] std::string description() const override {
     const int threads = threads_ > 0
                             ? threads_
@@ -78,6 +82,13 @@ void take_over(Frame& out, const Frame& in) {
   out.field_order = in.field_order;
   out.captured = in.captured;
   out.timings = in.timings;  // Element by element: the vector's memory stays out's own.
+}
+
+std::optional<CurveSum> curve_sum_of(const std::vector<std::unique_ptr<Filter>>& filters) {
+  for (const auto& filter : filters) {
+    if (std::optional<CurveSum> sum = filter->curve_sum()) return sum;
+  }
+  return std::nullopt;
 }
 
 FrameContext context_of(const Frame& frame) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <equalux/filter.h>
@@ -39,12 +40,20 @@ class Processor {
   /// The oldest finished frame. With `wait`, waits for it; null where there is none.
   virtual FramePtr collect(bool wait) = 0;
 
+  /// The sum of the curves of the frames so far, where a filter collects them; see Filter. No frame
+  /// is under way.
+  [[nodiscard]] virtual std::optional<CurveSum> curve_sum() const { return std::nullopt; }
+
   /// One line for the log: backend, device or SIMD target, threads.
   [[nodiscard]] virtual std::string description() const = 0;
 };
 
 /// What a result has of the frame it was made of: its place in time, and its times so far.
 void take_over(Frame& out, const Frame& in);
+
+/// The sum of the first filter that collects curves.
+[[nodiscard]] std::optional<CurveSum> curve_sum_of(
+    const std::vector<std::unique_ptr<Filter>>& filters);
 
 /// What filters are told of a frame.
 [[nodiscard]] FrameContext context_of(const Frame& frame);

@@ -4,7 +4,9 @@
 
 #include <equalux/params.h>
 
+#include "fixed_curve.h"
 #include "option_values.h"
+#include "params_text.h"
 #include "region.h"
 #include "space.h"
 #include "tone_control.h"
@@ -103,6 +105,27 @@ void check_curve(Clauses& broken, const EqualizeParams& params) {
   if (params.chain == Chain::staged && params.space != Space::value) {
     broken.push_back("chain is staged, must be fused with space " +
                      std::string(enum_name(params.space)));
+  }
+}
+
+/// A curve that is given, and what would make another.
+void check_fixed_curve(Clauses& broken, const EqualizeParams& params) {
+  if (!params.curve) return;
+  const std::string fault = fault_of(*params.curve);
+  if (!fault.empty()) broken.push_back("the curve of curve-from " + fault);
+  std::string others;
+  for (const auto& [key, value] : changed_options(params))
+    others += (others.empty() ? "" : ", ") + key;
+  if (!others.empty()) {
+    broken.push_back("curve-from stands beside " + others +
+                     ", must stand alone: what shapes a curve is in the saved one");
+  }
+  if (params.chain == Chain::staged) {
+    broken.push_back("chain is staged, must be fused with curve-from");
+  }
+  if (params.space != params.curve->space) {
+    broken.push_back("space is " + std::string(enum_name(params.space)) + ", must be " +
+                     std::string(enum_name(params.curve->space)) + " as in curve-from");
   }
 }
 
@@ -212,6 +235,7 @@ std::vector<std::string> violations(const EqualizeParams& params, Backend backen
   check_enums(broken, params);
   check_bins(broken, params.bins);
   check_curve(broken, params);
+  check_fixed_curve(broken, params);
   check_counting(broken, params, desc);
   check_geometry(broken, params.staged);
   check_knobs(broken, params, backend);

@@ -1,7 +1,10 @@
-#include <algorithm>
+#include "params_text.h"
 
+#include <algorithm>
+#include <charconv>
+
+#include <equalux/curve.h>
 #include <equalux/error.h>
-#include <equalux/params.h>
 
 #include "option_values.h"
 
@@ -52,7 +55,36 @@ bool set_curve_option(EqualizeParams& params, std::string_view key, std::string_
   return false;
 }
 
+/// The shortest number that is read as this one.
+std::string text_of(double number) {
+  char text[32];
+  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), number);
+  return {std::begin(text), end};
+}
+
+/// Takes the curve and, where no other is set, its space.
+void set_curve(EqualizeParams& params, std::string_view path) {
+  params.curve = read_curve(std::string(path));
+  if (params.space == Space::value) params.space = params.curve->space;
+}
+
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> changed_options(const EqualizeParams& params) {
+  const EqualizeParams usual;
+  std::vector<std::pair<std::string, std::string>> changed;
+  if (params.scaler != usual.scaler) changed.emplace_back("scaler", enum_name(params.scaler));
+  if (params.bins != usual.bins) changed.emplace_back("bins", std::to_string(params.bins));
+  for (const CurveKey& each : kCurveKeys) {
+    const double number = params.*each.field;
+    if (number != usual.*each.field) changed.emplace_back(each.key, text_of(number));
+  }
+  if (!params.region.empty()) changed.emplace_back("region", params.region);
+  if (params.surround != usual.surround) {
+    changed.emplace_back("surround", enum_name(params.surround));
+  }
+  return changed;
+}
 
 void set_option(EqualizeParams& params, std::string_view key, std::string_view value) {
   StagedParams& staged = params.staged;
@@ -66,6 +98,8 @@ void set_option(EqualizeParams& params, std::string_view key, std::string_view v
     params.space = read_enum<Space>(key, value);
   } else if (set_curve_option(params, key, value)) {
     return;
+  } else if (key == "curve-from") {
+    set_curve(params, value);
   } else if (key == "region") {
     params.region = value;
   } else if (key == "surround") {
@@ -91,10 +125,11 @@ void set_option(EqualizeParams& params, std::string_view key, std::string_view v
 
 const std::vector<std::string_view>& equalize_option_keys() {
   static const std::vector<std::string_view> keys{
-      "scaler",    "bins",        "chain",       "space",     "strength", "clip-limit",
-      "floor",     "ceiling",     "max-gain",    "temporal-ms", "brighten-ms", "darken-ms",
-      "region",    "surround",    "rgb-to-hsv",  "histogram", "scan",
-      "equalize",    "pixels-per-thread", "grid", "block"};
+      "scaler",      "bins",      "chain",      "space",    "strength",
+      "clip-limit",  "floor",     "ceiling",    "max-gain", "temporal-ms",
+      "brighten-ms", "darken-ms", "curve-from", "region",   "surround",
+      "rgb-to-hsv",  "histogram", "scan",       "equalize", "pixels-per-thread",
+      "grid",        "block"};
   return keys;
 }
 

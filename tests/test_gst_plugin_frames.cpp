@@ -1,6 +1,7 @@
 #include <tuple>
 #include <utility>
 
+#include <equalux/curve.h>
 #include <equalux/filter.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -117,6 +118,43 @@ TEST(GstPluginFrames, InterlacedFramesKeepChromaInItsField) {
     expect_filtered(harness, stream, std::move(buffer), FieldOrder::top_first);
     if (mixed) expect_filtered(harness, stream, picture(stream, 1, Layout::usual, Content::noise));
   }
+}
+
+TEST(GstPluginFrames, CurveFromAFileComesAndGoes) {
+  ToneCurve curve;
+  curve.frames = 1;
+  for (std::uint32_t v = 0; v < 256; ++v)
+    curve.levels.push_back((255 - (255 - v) * (255 - v) / 255) * ToneCurve::kUnit);
+  const TemporaryFolder folder;
+  folder.write("c.json", curve_text(curve));
+  folder.write("bad.json", "{}");
+  EqualizeParams kept;
+  kept.curve = curve;
+
+  Harness harness("equalux backend=cpu curve-from=" + (folder / "c.json"));
+  const Stream stream = stream_of(PixelFormat::rgb, 61, 37);
+  harness.set_caps(stream);
+  const auto result = [&](std::uint32_t seed) {
+    EXPECT_EQ(harness.push(picture(stream, seed)), GST_FLOW_OK);
+    return samples_of(harness.pull().get(), stream);
+  };
+  const BufferPtr second = picture(stream, 2);
+  EXPECT_EQ(result(1), filtered(picture(stream, 1).get(), stream, kept));
+  EXPECT_EQ(result(2), filtered(second.get(), stream, kept));
+  g_object_set(harness.equalux(), "curve-from", nullptr, nullptr);
+  EXPECT_EQ(result(2), filtered(second.get(), stream));
+  g_object_set(harness.equalux(), "curve-from", (folder / "c.json").c_str(), nullptr);
+  EXPECT_EQ(result(2), filtered(second.get(), stream, kept));
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+
+  // What cannot be taken is told, and the curve before goes on.
+  g_object_set(harness.equalux(), "curve-from", (folder / "bad.json").c_str(), nullptr);
+  EXPECT_EQ(result(2), filtered(second.get(), stream, kept));
+  EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("bad.json is no tone curve"));
+  g_object_set(harness.equalux(), "curve-from", (folder / "c.json").c_str(), "strength", 0.5,
+               nullptr);
+  EXPECT_EQ(result(2), filtered(second.get(), stream, kept));
+  EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("curve-from stands beside strength"));
 }
 
 TEST(GstPluginFrames, FieldsInBuffersOfTheirOwnAreRefused) {

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <equalux/curve.h>
 #include <equalux/export.h>
 #include <equalux/image.h>
 #include <equalux/params.h>
@@ -81,6 +83,13 @@ class EQUALUX_EXPORT Filter {
   [[nodiscard]] virtual std::string save() const { return "{}"; }
   /// Restores what save() gave. Throws Error(usage) where it does not fit this filter.
   virtual void load(std::string_view state) { (void)state; }
+
+  /// Adds up the curves of the frames from the next configure() on. False where there are none to
+  /// add: for all but equalization by the fused chain that makes its curves itself.
+  virtual bool collect_curves() { return false; }
+  /// What was added up since configure(), the frames under way included; nothing where nothing was
+  /// asked for. No part of the temporal state.
+  [[nodiscard]] virtual std::optional<CurveSum> curve_sum() const { return std::nullopt; }
 };
 
 /// Options of the CPU backend.

@@ -87,6 +87,23 @@ inline constexpr int kMaxBins = 65536;
 /// Longest time constant, an hour in milliseconds.
 inline constexpr double kMaxTemporalMs = 3'600'000;
 
+/// A tone curve that no longer depends on frames; it fits every depth. curve.h reads and writes it;
+/// docs/algorithm.md, "One curve for a whole study".
+struct ToneCurve {
+  /// What one level of a result is.
+  static constexpr std::uint32_t kUnit = 1U << 22;
+
+  Space space = Space::value;  ///< what its levels are levels of
+  std::uint64_t frames = 0;    ///< whose mean it is
+  /// What level i becomes, times kUnit; never falling. 256 levels from black to white, or the 220
+  /// of limited range; frames with the other number, or of more than 8 bits, get what lies between.
+  std::vector<std::uint32_t> levels;
+  /// Options that the frames' curves were made with, for people to read.
+  std::vector<std::pair<std::string, std::string>> made_with;
+
+  friend bool operator==(const ToneCurve&, const ToneCurve&) = default;
+};
+
 /// Parameters of histogram equalization. The defaults are plain equalization and stay so.
 struct EqualizeParams {
   Scaler scaler = Scaler::max_abs;
@@ -112,6 +129,10 @@ struct EqualizeParams {
   /// a file of the frame's size whose bright pixels count, PGM; empty = all
   std::string region;
   Surround surround = Surround::keep;
+
+  /// The curve of all frames, in place of one made of their histograms. It has its limits in it:
+  /// nothing above but its space may be set beside it.
+  std::optional<ToneCurve> curve;
 
   friend bool operator==(const EqualizeParams&, const EqualizeParams&) = default;
 };
@@ -171,7 +192,8 @@ struct FilterSpec {
 
 /// Sets one equalization parameter from its option spelling without dashes ("bins", "scaler",
 /// "chain", "scan", "grid" ...). Throws Error(usage) for an unknown key or an unreadable value,
-/// naming what would be right.
+/// naming what would be right. "curve-from" reads a file and takes its space over where none was
+/// set: it throws as read_curve() does.
 EQUALUX_EXPORT void set_option(EqualizeParams& params, std::string_view key,
                                std::string_view value);
 /// The keys that set_option knows, in the order of the documentation.

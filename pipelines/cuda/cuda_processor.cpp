@@ -127,6 +127,11 @@ class CudaProcessor final : public Processor {
     return out;
   }
 
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const override {
+    use_device();
+    return curve_sum_of(filters_);
+  }
+
   [[nodiscard]] std::string description() const override {
     return "CUDA, " + device_.name + " (device " + std::to_string(device_.number) + ", " +
            std::to_string(device_.major) + "." + std::to_string(device_.minor) + ")";

@@ -18,6 +18,7 @@ class EqualizeRecipe final : public ParamsRecipe<EqualizeParams> {
   [[nodiscard]] EqualizeParams format_params() const override {
     EqualizeParams result;
     result.chain = params().chain;
+    if (result.chain == Chain::fused) result.space = params().space;
     return result;
   }
 };

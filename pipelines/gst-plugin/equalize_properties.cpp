@@ -22,6 +22,7 @@ enum EqualizeProperty : guint {
   kBlock,
   kRegion,
   kSurround,
+  kCurveFrom,
   kCurve,  ///< and the other numbers that shape the curve, in the order of kCurveNumbers
 };
 
@@ -154,6 +155,15 @@ void install_counting(GObjectClass* klass) {
                         surround_type(), static_cast<int>(Surround::keep), kLive));
 }
 
+void install_curve_from(GObjectClass* klass) {
+  g_object_class_install_property(
+      klass, kCurveFrom,
+      g_param_spec_string("curve-from", "Curve from",
+                          "File with the curve of every frame, which equalux run --curve-to wrote; "
+                          "without what makes or bounds a curve",
+                          nullptr, kLiveText));
+}
+
 void install_knob(GObjectClass* klass, guint id, const char* name, const char* nick,
                   const char* blurb, GType type) {
   g_object_class_install_property(klass, id, g_param_spec_enum(name, nick, blurb, type, 0, kLive));
@@ -193,6 +203,7 @@ EqualizeParams params_of(const EqualizeSettings& settings) {
   EqualizeParams params = settings.params;
   if (!settings.grid.empty()) set_option(params, "grid", settings.grid);
   if (!settings.block.empty()) set_option(params, "block", settings.block);
+  if (!settings.curve_from.empty()) set_option(params, "curve-from", settings.curve_from);
   return params;
 }
 
@@ -215,6 +226,7 @@ void install_equalize_properties(GObjectClass* klass) {
                         static_cast<int>(Space::value), kLive));
   install_curve_numbers(klass);
   install_counting(klass);
+  install_curve_from(klass);
   install_knob(klass, kRgbToHsv, "rgb-to-hsv", "RGB to HSV",
                "Staged chain on a GPU: how pixels are read", rgb_to_hsv_type());
   install_knob(klass, kHistogram, "histogram", "Histogram",
@@ -272,6 +284,9 @@ bool set_property(EqualizeSettings& settings, guint id, const GValue* value) {
     case kRegion:
       params.region = text_from(value);
       break;
+    case kCurveFrom:
+      settings.curve_from = text_from(value);
+      break;
     case kSurround:
       params.surround = static_cast<Surround>(g_value_get_enum(value));
       break;
@@ -324,6 +339,9 @@ bool get_property(const EqualizeSettings& settings, guint id, GValue* value) {
       break;
     case kRegion:
       set_text(value, params.region);
+      break;
+    case kCurveFrom:
+      set_text(value, settings.curve_from);
       break;
     case kSurround:
       g_value_set_enum(value, static_cast<gint>(params.surround));

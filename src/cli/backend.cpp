@@ -20,6 +20,7 @@ std::unique_ptr<Processor> on_cpu(const CommonOptions& options) {
   std::vector<std::unique_ptr<Filter>> filters;
   for (const FilterSpec& spec : filter_chain(options)) {
     filters.push_back(make_cpu_filter(spec, options.equalize, cpu));
+    if (!options.curve_to.empty()) filters.back()->collect_curves();
   }
   return make_cpu_processor(std::move(filters), options.threads);
 }
@@ -30,6 +31,7 @@ std::unique_ptr<Processor> on_cuda(const CommonOptions& options) {
   std::vector<std::unique_ptr<Filter>> filters;
   for (const FilterSpec& spec : filter_chain(options)) {
     filters.push_back(make_cuda_filter(spec, options.equalize, {device.number}));
+    if (!options.curve_to.empty()) filters.back()->collect_curves();
   }
   return make_cuda_processor(std::move(filters), device);
 #else
@@ -67,6 +69,9 @@ class AutomaticProcessor final : public Processor {
     processor_->submit(std::move(in), std::move(out), measure, keep_original);
   }
   FramePtr collect(bool wait) override { return processor_->collect(wait); }
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const override {
+    return processor_->curve_sum();
+  }
   [[nodiscard]] std::string description() const override { return processor_->description(); }
 
  private:

@@ -41,7 +41,7 @@ void check(const BatchOptions& options) {
   if (options.inputs.empty()) {
     throw Error(ExitCode::usage, "INPUT is missing, must be files or folders");
   }
-  if (options.out.empty()) {
+  if (options.out.empty() && options.stream.common.curve_to.empty()) {
     throw Error(ExitCode::usage, "--out is missing, must be the folder of the results");
   }
   if (!options.extension.empty() &&
@@ -85,11 +85,12 @@ void tell(const StreamOptions& stream, const Outcome& outcome) {
 }
 
 Outcome run_job(const BatchOptions& options, const BatchJob& job, std::size_t number,
-                std::size_t count) {
+                std::size_t count, CurveFile& curves) {
   Outcome outcome{job, "failed", {}, ""};
   StreamOptions stream = options.stream;
   stream.input = job.input;
   stream.output = job.output;
+  stream.curves = &curves;
   stream.in.threads = stream.common.threads;
   stream.label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
                  fs::path(job.input).filename().string() + ": ";
@@ -163,10 +164,12 @@ ExitCode run_batch(const BatchOptions& options) {
   // A backend that is not there would fail every file alike: said once.
   (void)make_processor(options.stream.common);
   catch_signals();
+  CurveFile curves(options.stream.common.curve_to);
   std::vector<Outcome> outcomes;
   for (std::size_t i = 0; i < plan.jobs.size() && stop_token().signal == 0; ++i) {
-    outcomes.push_back(run_job(options, plan.jobs[i], i + 1, plan.jobs.size()));
+    outcomes.push_back(run_job(options, plan.jobs[i], i + 1, plan.jobs.size(), curves));
   }
+  curves.finish();
   if (!options.stream.common.quiet) {
     std::fputs(table(outcomes).c_str(), stderr);
     if (plan.skipped > 0) {
@@ -192,18 +195,23 @@ Command make_batch_command() {
   command.summary = "filter many files, as run does each";
   command.details =
       "  Every result stands below DIR under its input's name; folders are mirrored. One failure\n"
-      "  does not stop the rest. With several files, --timings and --verify files are numbered.\n";
+      "  does not stop the rest. With several files, --timings and --verify files are numbered.\n"
+      "  One curve for all takes two steps: --curve-to FILE without --out looks at them and\n"
+      "  writes their mean curve alone, --curve-from FILE --out DIR then filters them with it.\n";
   command.positionals = {{"INPUT", "video files, and folders that are searched through",
                           [options](const std::string& text) { options->inputs.push_back(text); },
                           true}};
   OptionGroup group{"Batch", {}, false};
   group.options = {
-      text_option("out", "DIR", "folder of the results, made if missing; needed", options->out),
+      text_option("out", "DIR",
+                  "folder of the results, made if missing; needed, but not with --curve-to, which "
+                  "without it writes the curve alone",
+                  options->out),
       text_option("extension", "EXT",
                   "container of the results: mp4, mov, m4v, mkv or y4m (default: the input's, or "
                   "mkv where it is another)",
                   options->extension),
-      frames_option(stream.frames), decoder_option(stream.in)};
+      frames_option(stream.frames), curve_to_option(stream.common), decoder_option(stream.in)};
   command.groups = {group,
                     output_group(stream.out),
                     filter_group(stream.common),

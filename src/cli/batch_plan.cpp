@@ -69,6 +69,10 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs, const std::string& 
                      const std::string& extension) {
   BatchPlan plan;
   const auto add = [&](const fs::path& input, const fs::path& below) {
+    if (out.empty()) {
+      plan.jobs.push_back({input.string(), "null"});
+      return;
+    }
     fs::path output = fs::path(out) / below;
     output.replace_extension(result_extension(input, extension));
     plan.jobs.push_back({input.string(), output.lexically_normal().string()});
@@ -82,12 +86,12 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs, const std::string& 
     for (const fs::path& file : files_below(input)) {
       if (!is_media_name(file.string()) || is_partial(file)) {
         ++plan.skipped;
-      } else if (!is_below(file, out) || is_below(input, out)) {
+      } else if (out.empty() || !is_below(file, out) || is_below(input, out)) {
         add(file, file.lexically_relative(input));
       }
     }
   }
-  refuse_shared_outputs(plan.jobs);
+  if (!out.empty()) refuse_shared_outputs(plan.jobs);
   return plan;
 }
 

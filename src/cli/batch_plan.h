@@ -17,7 +17,8 @@ struct BatchPlan {
   std::size_t skipped = 0;     ///< files of folders that are no media by their name
 };
 
-/// Folders are searched through and mirrored below `out`. `extension` is the container of the
+/// Folders are searched through and mirrored below `out`; where that is empty, outputs are "null".
+/// `extension` is the container of the
 /// results; empty keeps the input's where we write it, else mkv. An argument that does not exist
 /// becomes a job, whose failure the table then tells.
 /// Throws Error(usage) where two inputs would have one output, or an output is an input.

@@ -7,6 +7,7 @@
 
 #include "backend.h"
 #include "commands.h"
+#include "curve_file.h"
 #include "frame_pool.h"
 #include "gnuplot.h"
 #include "log.h"
@@ -57,6 +58,14 @@ void check(const ImageOptions& options) {
     refuse_same_file(options.output, path);
   }
   refuse_same_file(options.input, options.output);
+  if (!options.common.curve_to.empty()) {
+    refuse_same_file(options.input, options.common.curve_to);
+    refuse_same_file(options.output, options.common.curve_to);
+  }
+  if (!options.plot_scalers.empty() && options.common.equalize.curve) {
+    throw Error(ExitCode::usage,
+                "--plot-scalers compares scalers, must be left out with --curve-from");
+  }
   check_filters(options.common);
 }
 
@@ -65,6 +74,7 @@ struct Result {
   std::unique_ptr<FramePool> pool;
   FramePtr frame;
   std::string backend;  ///< what ran, for the log
+  std::optional<CurveSum> curves;
 };
 
 Result filter_still(const ConstImageView& still, const CommonOptions& common, int repeat,
@@ -85,7 +95,7 @@ Result filter_still(const ConstImageView& still, const CommonOptions& common, in
     measurements->open(info);
   }
   FramePool inputs(still.desc, 1, true);
-  Result result{std::make_unique<FramePool>(desc, 1), nullptr, processor->description()};
+  Result result{std::make_unique<FramePool>(desc, 1), nullptr, processor->description(), {}};
   for (int i = 0; i < repeat; ++i) {
     result.frame.reset();
     FramePtr in = inputs.acquire();
@@ -98,6 +108,7 @@ Result filter_still(const ConstImageView& still, const CommonOptions& common, in
     result.frame->timings.latency_ms = milliseconds(Clock::now() - result.frame->captured);
     if (measurements != nullptr && i + 1 < repeat) measurements->add_frame(*result.frame);
   }
+  result.curves = processor->curve_sum();
   return result;
 }
 
@@ -138,6 +149,7 @@ ExitCode run_image(const ImageOptions& options) {
   if (!options.plot.empty() || !options.plot_scalers.empty()) check_gnuplot();
 
   Measurements measurements(options.common);
+  CurveFile curves(options.common.curve_to);
   const ConstImageView view = still.view();
   const auto filtering = Clock::now();
   const Result result = filter_still(view, options.common, options.repeat, read_ms, &measurements);
@@ -154,6 +166,8 @@ ExitCode run_image(const ImageOptions& options) {
   result.frame->timings.sink_ms = milliseconds(Clock::now() - writing);
   measurements.add_frame(*result.frame);
   measurements.finish();
+  curves.add(result.curves);
+  curves.finish();
   logger().info("{}; {}", result.backend, filters_text(options.common));
   if (options.common.wants_timings()) {
     const auto times = static_cast<std::uint64_t>(options.repeat);
@@ -179,7 +193,8 @@ OptionGroup image_group(ImageOptions& options) {
       {"repeat", "N", "filter the still N times, 1 to 1000000, to time it (default: 1)",
        [&](const std::string& text) {
          options.repeat = static_cast<int>(read_integer("repeat", text, 1, kMaxRepeats));
-       }}};
+       }},
+      curve_to_option(options.common)};
   return group;
 }
 

@@ -196,7 +196,9 @@ OptionGroup lab_group(LabOptions& options) {
 OptionGroup knob_group(LabOptions& options) {
   OptionGroup group = filter_group(options.common);
   group.title = "Chain";
-  std::erase_if(group.options, [](const Option& option) { return option.name == "filter"; });
+  std::erase_if(group.options, [](const Option& option) {
+    return option.name == "filter" || option.name == "curve-from";
+  });
   for (Option& option : group.options) {
     if (option.name == "scaler") {
       option.help = "max-abs, min-max or min-max-nonzero (default: min-max)";

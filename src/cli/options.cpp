@@ -34,6 +34,29 @@ void check_filter_names(const std::vector<FilterSpec>& specs) {
   }
 }
 
+/// What --curve-from and --curve-to need of the chain of filters.
+void check_curve_files(const CommonOptions& options) {
+  if (options.curve_to.empty() && !options.equalize.curve) return;
+  const std::string option = options.curve_to.empty() ? "curve-from" : "curve-to";
+  int equalizers = 0;
+  for (const FilterSpec& spec : filter_chain(options)) {
+    if (spec.name != "equalize") continue;
+    ++equalizers;
+    EqualizeParams params = options.equalize;
+    for (const auto& [key, value] : spec.options)
+      set_option(params, key, value);
+    if (option == "curve-from") continue;
+    if (params.curve) throw_usage("curve-to stands beside curve-from, must be one of the two");
+    if (params.chain == Chain::staged) {
+      throw_usage("chain is staged, must be fused with curve-to");
+    }
+  }
+  if (equalizers == 0 || (equalizers > 1 && option == "curve-to")) {
+    throw_usage(option + " is set for " + std::to_string(equalizers) +
+                " filters equalize, must be one");
+  }
+}
+
 std::string filter_help() {
   std::string help =
       "a filter of the chain, name[:key=value[,key=value...]]; repeat for more, in order "
@@ -148,6 +171,11 @@ OptionGroup filter_group(CommonOptions& options) {
            params),
       knob("bins", "N", "histogram bins, 2 to 65536; 0 = 2^depth, 256 at 8 bits (default: 0)",
            params),
+      // Before space: where that is set too, it must be the curve's.
+      knob("curve-from", "FILE",
+           "the curve of every frame: one that --curve-to wrote, for clips to stay comparable; it "
+           "stands alone, without what makes or bounds a curve (default: each frame's own)",
+           params),
       knob("space", "NAME",
            "what is equalized: value (the largest of R, G and B), luma, or lightness (CIE L*, which "
            "keeps hue best; RGB and gray of 8 bits) (default: value)",
@@ -218,6 +246,13 @@ OptionGroup filter_group(CommonOptions& options) {
   return group;
 }
 
+Option curve_to_option(CommonOptions& options) {
+  return text_option("curve-to", "FILE.json",
+                     "write the mean of all frames' tone curves to a file that --curve-from takes "
+                     "(default: none)",
+                     options.curve_to);
+}
+
 void start_logging(const CommonOptions& options) {
   set_up_logging(options.log_level);
   if (options.quiet) set_up_logging("error");
@@ -231,6 +266,7 @@ void check_filters(const CommonOptions& options) {
     broken.insert(broken.end(), clauses.begin(), clauses.end());
   }
   throw_violations(broken);
+  check_curve_files(options);
 }
 
 std::vector<FilterSpec> filter_chain(const CommonOptions& options) {

@@ -25,6 +25,7 @@ struct CommonOptions {
   bool quiet = false;
   std::vector<FilterSpec> filters;  ///< empty = one `equalize`
   EqualizeParams equalize;          ///< defaults of every `equalize`
+  std::string curve_to;             ///< the mean curve goes here; empty = none is made
 
   /// True where somebody will read per-stage times; nothing is measured otherwise.
   [[nodiscard]] bool wants_timings() const;
@@ -38,6 +39,9 @@ struct CommonOptions {
 [[nodiscard]] OptionGroup measuring_group(CommonOptions& options);
 /// --filter and the knobs of equalization.
 [[nodiscard]] OptionGroup filter_group(CommonOptions& options);
+
+/// --curve-to, for commands that filter all of something.
+[[nodiscard]] Option curve_to_option(CommonOptions& options);
 
 /// Level of the log, with --quiet.
 void start_logging(const CommonOptions& options);

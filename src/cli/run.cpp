@@ -40,7 +40,11 @@ ExitCode run_command(RunSettings& settings) {
   check_stream(stream);
   stream.in.threads = stream.common.threads;
   catch_signals();
-  return run_stream(stream).code;
+  CurveFile curves(stream.common.curve_to);
+  stream.curves = &curves;
+  const ExitCode code = run_stream(stream).code;
+  curves.finish();
+  return code;
 }
 
 /// "1280x720"
@@ -67,6 +71,7 @@ OptionGroup stream_group(RunSettings& settings) {
   group.options = {
       output,
       frames_option(stream.frames),
+      curve_to_option(stream.common),
       decoder_option(stream.in),
       {"fps", "RATE",
        "frames per second of image sequences, asked of cameras too, up to 10000 or a ratio like "

@@ -57,7 +57,8 @@ void check_stream(const StreamOptions& options) {
   const OutputKind out = output_kind(options.output);
   if (is_file(in) && is_file(out)) refuse_same_file(options.input, options.output);
   check_measuring(options.common, out == OutputKind::standard_output);
-  for (const std::string& written : {options.common.timings, options.common.verify.value_or("")}) {
+  for (const std::string& written :
+       {options.common.timings, options.common.verify.value_or(""), options.common.curve_to}) {
     if (is_file(in) && !written.empty()) refuse_same_file(options.input, written);
     if (is_file(out) && !written.empty()) refuse_same_file(options.output, written);
   }
@@ -97,6 +98,7 @@ RunResult run_stream(const StreamOptions& options) {
   const RunResult result = run(*source, *processor, *sink, run_options, stop_token());
   progress.clear();
   describe();
+  if (options.curves != nullptr) options.curves->add(processor->curve_sum());
   measurements.finish();
   print_summary(options, result, measurements);
   return result;

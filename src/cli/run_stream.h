@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "curve_file.h"
 #include "io_factory.h"
 #include "options.h"
 #include "run.h"
@@ -19,6 +20,7 @@ struct StreamOptions {
   std::string label;             ///< before each line about this stream, as "[2/7] clip.mkv: "
   bool announce = true;          ///< say which backend runs
   bool always_summarise = true;  ///< the closing table also where no timings were asked for
+  CurveFile* curves = nullptr;   ///< where the frames' curves go, with --curve-to
 };
 
 /// Throws Error(usage) for everything that the options alone tell is wrong.

@@ -151,10 +151,24 @@ std::string find_preset(const std::string& name) {
   usage("--preset is '" + name + "', must be " + list_of_names(preset_names()));
 }
 
+/// Whether --curve-from, or a filter's key of that name, is set.
+bool gives_curve(const Settings& settings) {
+  const auto given = [&settings](const std::string& key, const auto& holds) {
+    const auto setting = settings.find(key);
+    return setting != settings.end() &&
+           std::any_of(setting->second.values.begin(), setting->second.values.end(), holds);
+  };
+  return given("curve-from", [](const std::string& value) { return !value.empty(); }) ||
+         given("filter", [](const std::string& value) {
+           return value.find("curve-from=") != std::string::npos;
+         });
+}
+
 /// The preset where none is asked for. The staged chain is for study: it has nothing of what the
-/// presets are about.
+/// presets are about. A curve that is given has it in it.
 std::string usual_preset(const Settings& settings, const Command& command) {
   if (!command.usual_preset) return kPlain;
+  if (gives_curve(settings)) return kPlain;
   if (const auto chain = settings.find("chain");
       chain != settings.end() && chain->second.values.back() == enum_name(Chain::staged)) {
     return kPlain;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "fixed_curve.h"
 #include "stage_clock.h"
 
 namespace equalux {
@@ -226,8 +227,10 @@ void DeepChain::configure(const ImageDesc& desc) {
   words_.assign(levels(), 0);
   bin_ends_.resize(levels());
   curves_.configure(static_cast<int>(coarse_max(form_)));
+  collector_.configure(static_cast<int>(coarse_max(form_)));
   set_bins();
   reset();
+  fix_gains();
   scratch_.assign(static_cast<std::size_t>(executor_.threads()),
                   {std::vector<std::uint32_t>(levels()), std::vector<std::uint32_t>(levels())});
 }
@@ -243,6 +246,16 @@ void DeepChain::update(const EqualizeParams& params) {
   control_.update(params);
   params_ = params;
   set_bins();
+  if (!params.curve) return;
+  control_.reset();
+  fix_gains();
+}
+
+void DeepChain::fix_gains() {
+  if (!params_.curve) return;
+  curve_ = deep_curve_table(*params_.curve, form_.weights.luma_max);
+  std::fill(counts_.begin(), counts_.end(), 1);  // any value may come
+  make_gains();
 }
 
 std::string DeepChain::save() const {
@@ -261,14 +274,16 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
   const Job job{in, out, context.field_order != FieldOrder::progressive};
   const bool yuv = traits(desc_.format).model == ColorModel::yuv;
   const int rows = yuv ? plane_rows(desc_, 1) : desc_.height;
-  executor_.for_rows(rows, [&](int begin, int end, int slot) {
-    count_rows(job, begin, end, scratch_[static_cast<std::size_t>(slot)]);
-  });
-  sum_histograms();
-  clock.lap("histogram");
-  make_curve(context);
-  make_gains();
-  clock.lap("curve");
+  if (!params_.curve) {
+    executor_.for_rows(rows, [&](int begin, int end, int slot) {
+      count_rows(job, begin, end, scratch_[static_cast<std::size_t>(slot)]);
+    });
+    sum_histograms();
+    clock.lap("histogram");
+    make_curve(context);
+    make_gains();
+    clock.lap("curve");
+  }
   executor_.for_rows(rows, [&](int begin, int end, int) { apply_rows(job, begin, end); });
   clock.lap("apply");
 }
@@ -288,6 +303,7 @@ void DeepChain::make_curve(const FrameContext& context) {
     shape_curve(control_.next(context));
   } else {
     make_deep_curve(counts_, bin_ends_, params_.scaler, curve_);
+    if (collector_.active()) collector_.add_deep(form_, curve_);
   }
 }
 
@@ -296,6 +312,7 @@ void DeepChain::shape_curve(const tone::Frame& frame) {
   for (std::size_t v = 0; v < levels(); ++v)
     coarse[coarse_level(form_, static_cast<std::uint32_t>(v))] += counts_[v];
   const CurveTable& curve = curves_.make(coarse, frame);
+  if (collector_.active()) collector_.add(curve);
   for (std::size_t v = 0; v < levels(); ++v) {
     if (counts_[v] == 0) continue;
     curve_[v] = deep_level_between(form_, curve.data(), static_cast<std::uint32_t>(v));

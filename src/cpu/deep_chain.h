@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <equalux/filter.h>
 
+#include "cpu/curve_collector.h"
 #include "cpu/curve_maker.h"
 #include "cpu/parallel.h"
 #include "deep_curve.h"
@@ -37,6 +39,8 @@ class DeepChain {
   void reset() { control_.reset(); }
   [[nodiscard]] std::string save() const;
   void load(std::string_view state);
+  void collect_curves() { collector_.start(); }
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const { return collector_.sum(params_); }
 
  private:
   struct Job;
@@ -52,6 +56,8 @@ class DeepChain {
   void make_curve(const FrameContext& context);
   void shape_curve(const tone::Frame& frame);
   void make_gains();
+  /// Makes the gains of the parameters' curve, which then hold for all frames.
+  void fix_gains();
   void set_bins();
   [[nodiscard]] std::size_t levels() const;
 
@@ -61,6 +67,7 @@ class DeepChain {
   DeepSamples form_{};
   tone::Control control_;
   CurveMaker curves_;             // of the coarse levels
+  CurveCollector collector_;
   std::vector<Scratch> scratch_;  // by slot
   // By v, 0 to M.
   std::vector<std::uint32_t> counts_;

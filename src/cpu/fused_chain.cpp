@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cpu/gain_tables.h"
+#include "fixed_curve.h"
 #include "space.h"
 #include "stage_clock.h"
 
@@ -52,8 +53,10 @@ void FusedChain::configure(const ImageDesc& desc) {
   weights_ = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
   excluded_.configure(desc, weights_);
   curves_.configure(weights_.luma_max);
+  collector_.configure(weights_.luma_max);
   set_bins();
   reset();
+  fix_gains();
   const auto width = static_cast<std::size_t>(desc.width);
   scratch_.clear();
   for (int slot = 0; slot < executor_.threads(); ++slot) {
@@ -91,13 +94,15 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
                                                                   : Stores::cached};
   const bool yuv = traits(desc_.format).model == ColorModel::yuv;
   const int rows = yuv ? plane_rows(desc_, traits(desc_.format).planes - 1) : desc_.height;
-  executor_.for_rows(rows, [&job](int begin, int end, int slot) {
-    job.chain->count_rows(job, begin, end, slot);
-  });
-  sum_histograms();
-  clock.lap("histogram");
-  make_curve(in, context);
-  clock.lap("curve");
+  if (!params_.curve) {
+    executor_.for_rows(rows, [&job](int begin, int end, int slot) {
+      job.chain->count_rows(job, begin, end, slot);
+    });
+    sum_histograms();
+    clock.lap("histogram");
+    make_curve(in, context);
+    clock.lap("curve");
+  }
   executor_.for_rows(rows, [&job](int begin, int end, int slot) {
     job.chain->apply_rows(job, begin, end, slot);
   });
@@ -109,11 +114,22 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   const ValueHistogram& included =
       excluded_.active() ? excluded_.included(counts_, in, context) : counts_;
   if (!control_.active()) {
-    make_gains(counts_, included, params_.scaler, bins_, weights_.luma_max, max_code, kernels_, *gains_);
+    make_gains(counts_, included, params_.scaler, bins_, weights_.luma_max, max_code, kernels_,
+               *gains_);
+    if (collector_.active()) collector_.add_plain(included, params_.scaler, bins_);
     return;
   }
   const CurveTable& curve = curves_.make(included, control_.next(context));
+  if (collector_.active()) collector_.add(curve);
   make_gains(counts_, curve, weights_.luma_max, max_code, kernels_, *gains_);
+}
+
+void FusedChain::fix_gains() {
+  if (!params_.curve) return;
+  ValueHistogram all;
+  all.fill(1);
+  make_gains(all, curve_table(*params_.curve, weights_.luma_max), weights_.luma_max,
+             255 - weights_.luma_offset, kernels_, *gains_);
 }
 
 void FusedChain::update(const EqualizeParams& params) {
@@ -121,6 +137,9 @@ void FusedChain::update(const EqualizeParams& params) {
   control_.update(params);
   params_ = params;
   set_bins();
+  if (!params.curve) return;
+  control_.reset();
+  if (desc_.width != 0) fix_gains();
 }
 
 void FusedChain::reset() {

@@ -3,16 +3,18 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <equalux/filter.h>
 
+#include "cpu/curve_collector.h"
+#include "cpu/curve_maker.h"
 #include "cpu/excluded_pixels.h"
 #include "cpu/fused_rows.h"
 #include "cpu/parallel.h"
-#include "cpu/curve_maker.h"
 #include "tone_control.h"
 
 /// The production path on the CPU: histogram of v, gains, apply. No HSV image exists in memory.
@@ -36,6 +38,8 @@ class FusedChain {
   void reset();
   [[nodiscard]] std::string save() const;
   void load(std::string_view state);
+  void collect_curves() { collector_.start(); }
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const { return collector_.sum(params_); }
 
  private:
   struct Scratch;
@@ -52,6 +56,8 @@ class FusedChain {
   void sum_histograms();
   void make_curve(const ConstImageView& in, const FrameContext& context);
   void set_bins();
+  /// Makes the gains of the parameters' curve, which then hold for all frames.
+  void fix_gains();
   [[nodiscard]] bool counts_pairs() const;
 
   EqualizeParams params_;
@@ -66,6 +72,7 @@ class FusedChain {
   ExcludedPixels excluded_;
   tone::Control control_;
   CurveMaker curves_;
+  CurveCollector collector_;
   std::unique_ptr<GainTables> gains_;
 };
 

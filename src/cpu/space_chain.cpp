@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fixed_curve.h"
 #include "stage_clock.h"
 
 namespace equalux {
@@ -18,8 +19,10 @@ void SpaceChain::configure(const ImageDesc& desc) {
   layout_ = rgb_layout(desc.format);
   scratch_.assign(static_cast<std::size_t>(executor_.threads()), {});
   curves_.configure(255);
+  collector_.configure(255);
   set_bins();
   reset();
+  fix_tables();
 }
 
 void SpaceChain::set_bins() {
@@ -30,6 +33,21 @@ void SpaceChain::update(const EqualizeParams& params) {
   control_.update(params);
   params_ = params;
   set_bins();
+  if (!params.curve) return;
+  control_.reset();
+  fix_tables();
+}
+
+void SpaceChain::fix_tables() {
+  if (!params_.curve) return;
+  const auto curve = curve_table(*params_.curve, 255);
+  for (std::uint32_t v = 0; v < 256; ++v) {
+    if (params_.space == Space::luma) {
+      make_table<Space::luma>(v, curve[v]);
+    } else {
+      make_table<Space::lightness>(v, curve[v]);
+    }
+  }
 }
 
 std::string SpaceChain::save() const {
@@ -53,6 +71,25 @@ template <Space kSpace>
 void SpaceChain::process_in(const ConstImageView& in, const ImageView& out,
                             const FrameContext& context) {
   StageClock clock(context.timings);
+  if (!params_.curve) {
+    const ValueHistogram counts = count<kSpace>(in);
+    clock.lap("histogram");
+    const CurveTable& curve = curves_.make(counts, control_.next(context));
+    if (collector_.active()) collector_.add(curve);
+    executor_.for_rows(256, [&](int begin, int end, int) {
+      for (auto v = static_cast<std::size_t>(begin); v < static_cast<std::size_t>(end); ++v) {
+        if (counts[v] != 0) make_table<kSpace>(static_cast<std::uint32_t>(v), curve[v]);
+      }
+    });
+    clock.lap("curve");
+  }
+  executor_.for_rows(desc_.height,
+                     [&](int begin, int end, int) { apply_rows<kSpace>(in, out, begin, end); });
+  clock.lap("apply");
+}
+
+template <Space kSpace>
+ValueHistogram SpaceChain::count(const ConstImageView& in) {
   executor_.for_rows(desc_.height, [&](int begin, int end, int slot) {
     count_rows<kSpace>(in, begin, end, scratch_[static_cast<std::size_t>(slot)]);
   });
@@ -61,23 +98,16 @@ void SpaceChain::process_in(const ConstImageView& in, const ImageView& out,
     for (std::size_t v = 0; v < counts.size(); ++v) counts[v] += each[v];
     each.fill(0);
   }
-  clock.lap("histogram");
-  const CurveTable& curve = curves_.make(counts, control_.next(context));
-  executor_.for_rows(256, [&](int begin, int end, int) {
-    for (auto v = static_cast<std::size_t>(begin); v < static_cast<std::size_t>(end); ++v) {
-      if (counts[v] == 0) continue;
-      const std::uint64_t gain = space_gain(kSpace, static_cast<std::uint32_t>(v), curve[v]);
-      gains_[v] = gain;
-      most_codes_[v] = static_cast<std::uint8_t>(space_most(kSpace, *tables_, gain));
-      for (std::uint32_t code = 0; code < 256; ++code)
-        (*scaled_)[v][code] = space_scaled(kSpace, *tables_, code, gain);
-    }
-  });
-  clock.lap("curve");
-  executor_.for_rows(desc_.height, [&](int begin, int end, int) {
-    apply_rows<kSpace>(in, out, begin, end);
-  });
-  clock.lap("apply");
+  return counts;
+}
+
+template <Space kSpace>
+void SpaceChain::make_table(std::uint32_t v, std::uint32_t curve) {
+  const std::uint64_t gain = space_gain(kSpace, v, curve);
+  gains_[v] = gain;
+  most_codes_[v] = static_cast<std::uint8_t>(space_most(kSpace, *tables_, gain));
+  for (std::uint32_t code = 0; code < 256; ++code)
+    (*scaled_)[v][code] = space_scaled(kSpace, *tables_, code, gain);
 }
 
 template <Space kSpace>

@@ -3,12 +3,14 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <equalux/filter.h>
 
+#include "cpu/curve_collector.h"
 #include "cpu/curve_maker.h"
 #include "cpu/parallel.h"
 #include "cpu/rgb_layout.h"
@@ -35,17 +37,26 @@ class SpaceChain {
   void reset() { control_.reset(); }
   [[nodiscard]] std::string save() const;
   void load(std::string_view state);
+  void collect_curves() { collector_.start(); }
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const { return collector_.sum(params_); }
 
  private:
   using Scaled = std::array<std::array<std::uint8_t, 256>, 256>;
 
+  template <Space kSpace>
+  ValueHistogram count(const ConstImageView& in);
   template <Space kSpace>
   void count_rows(const ConstImageView& in, int begin, int end, ValueHistogram& counts) const;
   template <Space kSpace>
   void apply_rows(const ConstImageView& in, const ImageView& out, int begin, int end) const;
   template <Space kSpace>
   void process_in(const ConstImageView& in, const ImageView& out, const FrameContext& context);
+  /// The table of a value's codes.
+  template <Space kSpace>
+  void make_table(std::uint32_t v, std::uint32_t curve);
   void set_bins();
+  /// Makes the tables of the parameters' curve, which then hold for all frames.
+  void fix_tables();
 
   EqualizeParams params_;
   RowExecutor& executor_;
@@ -53,6 +64,7 @@ class SpaceChain {
   RgbLayout layout_{};
   tone::Control control_;
   CurveMaker curves_;
+  CurveCollector collector_;
   std::unique_ptr<const SpaceTables> tables_;
   std::array<std::uint64_t, 256> gains_{};      // by v
   std::array<std::uint8_t, 256> most_codes_{};  // space_most() of these

@@ -25,6 +25,7 @@ struct PairOptions {
   DeviceLayout layout = {};
   FieldOrder order = FieldOrder::progressive;
   int cpu_threads = 1;
+  bool collects = false;  ///< both add up their curves
 };
 
 /// A filter for each backend, with parameters of one type, fed with the same frames; every byte of
@@ -49,7 +50,11 @@ class BackendPair {
       ASSERT_EQ(step(), 0U) << "frame " << number_ - 1;
     }
     EXPECT_EQ(cpu_->save(), cuda_->save());
+    EXPECT_EQ(cpu_->curve_sum(), cuda_->curve_sum());
   }
+
+  /// The sum of the frames' curves, where they are collected.
+  [[nodiscard]] CurveSum curve_sum() const { return cuda_->curve_sum().value(); }
 
   /// From here on filters that were made anew and took over each other's states.
   void restore(const Params& params) {
@@ -73,6 +78,10 @@ class BackendPair {
   void make(const Params& params) {
     cpu_ = make_cpu_filter(params, {options_.cpu_threads});
     cuda_ = make_cuda_filter(params);
+    if (options_.collects) {
+      EXPECT_TRUE(cpu_->collect_curves());
+      EXPECT_TRUE(cuda_->collect_curves());
+    }
     cpu_->configure(desc_);
     cuda_->configure(desc_);
   }
