@@ -85,7 +85,23 @@ void Engine::prepare() {
                                          " do not fit in memory; scale the input down");
   }
   if (options_.on_open) options_.on_open(output_info_);
-  progress_.start(info_, options_.max_frames);
+  resume();
+  progress_.start(info_, options_.max_frames, result_.frames_out);
+}
+
+void Engine::resume() {
+  if (!options_.resume_from) return;
+  const Checkpoint& from = *options_.resume_from;
+  try {
+    processor_.load(from.filters);
+  } catch (const Error& error) {
+    throw CannotResume(info_.name + ": " + error.what());
+  }
+  has_checkpoint_ = true;
+  expected_index_ = result_.frames_out = from.frames;
+  first_pts_ns_ = from.first_pts_ns;
+  media_end_ns_ = from.media_end_ns;
+  result_.media_s = static_cast<double>(media_end_ns_ - *first_pts_ns_) * 1e-9;
 }
 
 void Engine::open_source() {
@@ -168,6 +184,7 @@ void Engine::abort() noexcept {
 void Engine::conclude() {
   result_.frames_in = frames_in_;
   result_.dropped = dropped_;
+  result_.processor_failed = processor_error_ != nullptr;
   if (closed_) return;
   if (end_ == End::stopped) {
     result_.code = stop_.signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;

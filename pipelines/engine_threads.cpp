@@ -58,6 +58,10 @@ void Engine::capture() {
       end_ = End::stopped;
     } else if (enough_) {
       end_ = End::limit;
+    } else if (options_.resume_from && frames_in_ < options_.resume_from->frames) {
+      // What was written before is worth more than a shorter output.
+      end_ = End::aborted;
+      fail(as_error(std::current_exception(), ExitCode::bad_input, info_.name));
     } else {
       end_ = End::source_failed;
       source_error_ = as_error(std::current_exception(), ExitCode::bad_input, info_.name);
@@ -68,6 +72,8 @@ void Engine::capture() {
 
 Engine::End Engine::capture_frames() {
   const std::uint64_t limit = info_.live ? 0 : options_.max_frames;
+  if (!skip_frames()) return stop_asked() ? End::stopped : End::aborted;
+  if (limit > 0 && frames_in_ >= limit) return End::limit;
   for (;;) {
     if (stop_asked()) return End::stopped;
     FramePtr frame = input_pool_->acquire();
@@ -79,6 +85,24 @@ Engine::End Engine::capture_frames() {
     if (!enqueue(std::move(frame))) return End::aborted;
     if (limit > 0 && frames_in_ == limit) return End::limit;
   }
+}
+
+/// Reads the frames before the place where this run goes on: decoding anew is exact in every
+/// format, which seeking is not. False where the run is to end.
+bool Engine::skip_frames() {
+  const std::uint64_t count = options_.resume_from ? options_.resume_from->frames : 0;
+  while (frames_in_ < count) {
+    if (stop_asked()) return false;
+    const FramePtr frame = input_pool_->acquire();
+    if (!frame) return false;
+    const bool more = read_frame(*frame);
+    if (aborted_ || stop_asked()) return false;
+    if (!more) {
+      throw CannotResume(info_.name + ": holds " + std::to_string(frames_in_) +
+                         " frames, but had " + std::to_string(count) + " and more before");
+    }
+  }
+  return true;
 }
 
 bool Engine::read_frame(Frame& frame) {
@@ -121,8 +145,10 @@ void Engine::process() {
       if (in_flight_ >= depth) forward(true);
       FramePtr out = output_pool_->acquire();
       if (!out) break;
+      const std::uint64_t index = frame->index;
       processor_.submit(std::move(frame), std::move(out), measure_, keep_original_);
       ++in_flight_;
+      if (ends_segment(index)) forward_to_checkpoint();
       while (in_flight_ > 0 && forward(false)) {
       }
       if (limit > 0 && ++submitted == limit) {
@@ -140,8 +166,8 @@ void Engine::process() {
   output_->close();
 }
 
-/// Before the first frame there is nothing to keep. After it the output ends here, with what it has:
-/// a device that was lost half way leaves the first half.
+/// Before the first frame there is nothing to keep. After it the output ends here, with what it
+/// has: a device that was lost half way leaves the first half.
 void Engine::processor_failed(std::exception_ptr error) noexcept {
   if (!forwarded_) {
     fail(std::move(error));
@@ -185,6 +211,22 @@ bool Engine::forward(bool wait) {
   forwarded_ = true;
   output_->push(std::move(frame));  // Refused only after abort(), which every loop looks at.
   return true;
+}
+
+bool Engine::ends_segment(std::uint64_t index) const {
+  return options_.checkpoint_every > 0 && (index + 1) % options_.checkpoint_every == 0;
+}
+
+/// Lets the processor run empty, so that its state is that behind the last frame it was given.
+void Engine::forward_to_checkpoint() {
+  while (in_flight_ > 1)
+    forward(true);
+  FramePtr last = processor_.collect(true);
+  in_flight_ = 0;
+  if (!last) return;
+  last->state = processor_.save();
+  forwarded_ = true;
+  output_->push(std::move(last));
 }
 
 /// Frames must not outlive the pools inside a processor that goes on living.
@@ -265,6 +307,19 @@ void Engine::deliver_frame(Frame& frame) {
   add_media_time(frame);
   progress_.add(frame);
   if (measure_) options_.on_frame(frame);
+  if (frame.state) make_checkpoint(std::move(*frame.state));
+}
+
+void Engine::make_checkpoint(std::string filters) {
+  Checkpoint checkpoint;
+  checkpoint.sink = sink_.checkpoint();
+  if (checkpoint.sink.empty()) return;
+  checkpoint.frames = result_.frames_out;
+  checkpoint.first_pts_ns = first_pts_ns_.value_or(0);
+  checkpoint.media_end_ns = media_end_ns_;
+  checkpoint.filters = std::move(filters);
+  has_checkpoint_ = true;
+  if (options_.on_checkpoint) options_.on_checkpoint(checkpoint);
 }
 
 void Engine::add_media_time(const Frame& frame) {
@@ -284,22 +339,32 @@ std::exception_ptr Engine::no_frame_error() const {
             info_.name + ": " + shortfall_.value_or("holds no frame that can be decoded")));
 }
 
+/// A source that was stopped or cut short, or a processor that failed, has told how much is
+/// missing.
+Ending Engine::ending_of_output() {
+  const bool resumable = options_.checkpoint_every > 0;
+  if (failed()) return resumable && has_checkpoint_ ? Ending::suspended : Ending::failed;
+  if (result_.frames_out == 0) return Ending::failed;
+  if (resumable && !closed_ && (end_ == End::stopped || processor_error_)) return Ending::suspended;
+  if (closed_) return Ending::shortened;
+  if (end_ == End::stopped || source_error_ || shortfall_ || processor_error_) {
+    return Ending::partial;
+  }
+  return end_ == End::limit ? Ending::shortened : Ending::complete;
+}
+
 void Engine::finish_sink() {
   const Clock::time_point start = Clock::now();
   if (!failed()) {
     if (std::exception_ptr error = no_frame_error()) fail(std::move(error));
   }
-  Ending ending = Ending::complete;
-  if (failed() || result_.frames_out == 0) {
-    ending = Ending::failed;
-  } else if (!closed_ && (end_ == End::stopped || source_error_ || shortfall_ || processor_error_)) {
-    ending = Ending::partial;
+  const Ending ending = ending_of_output();
+  if (ending == Ending::partial || ending == Ending::suspended) {
     if (source_error_) result_.partial_reason = message_of(source_error_);
     if (shortfall_) result_.partial_reason = *shortfall_;
     if (processor_error_) result_.partial_reason = message_of(processor_error_);
-  } else if (closed_ || end_ == End::limit) {
-    ending = Ending::shortened;
   }
+  result_.suspended = ending == Ending::suspended;
   sink_.finish(ending);
   result_.elapsed_s += std::chrono::duration<double>(Clock::now() - start).count();
 }

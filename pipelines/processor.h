@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <equalux/filter.h>
@@ -39,6 +41,12 @@ class Processor {
   /// The oldest finished frame. With `wait`, waits for it; null where there is none.
   virtual FramePtr collect(bool wait) = 0;
 
+  /// What the filters keep from frame to frame, as a JSON array of what each one saves. Called
+  /// while no frame is between submit() and collect().
+  [[nodiscard]] virtual std::string save() const { return "[]"; }
+  /// Restores what save() gave, behind configure(). Throws Error(usage) where it does not fit.
+  virtual void load(std::string_view state) { (void)state; }
+
   /// One line for the log: backend, device or SIMD target, threads.
   [[nodiscard]] virtual std::string description() const = 0;
 };
@@ -48,6 +56,10 @@ void take_over(Frame& out, const Frame& in);
 
 /// What filters are told of a frame.
 [[nodiscard]] FrameContext context_of(const Frame& frame);
+
+/// Processor::save() and load() of a chain of filters.
+[[nodiscard]] std::string save_filters(const std::vector<std::unique_ptr<Filter>>& filters);
+void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::string_view state);
 
 /// The CPU's: submit() runs the filters before it returns.
 [[nodiscard]] std::unique_ptr<Processor> make_cpu_processor(

@@ -127,6 +127,15 @@ class CudaProcessor final : public Processor {
     return out;
   }
 
+  [[nodiscard]] std::string save() const override {
+    use_device();
+    return save_filters(filters_);
+  }
+  void load(std::string_view state) override {
+    use_device();
+    load_filters(filters_, state);
+  }
+
   [[nodiscard]] std::string description() const override {
     return "CUDA, " + device_.name + " (device " + std::to_string(device_.number) + ", " +
            std::to_string(device_.major) + "." + std::to_string(device_.minor) + ")";

@@ -67,6 +67,8 @@ class AutomaticProcessor final : public Processor {
     processor_->submit(std::move(in), std::move(out), measure, keep_original);
   }
   FramePtr collect(bool wait) override { return processor_->collect(wait); }
+  [[nodiscard]] std::string save() const override { return processor_->save(); }
+  void load(std::string_view state) override { processor_->load(state); }
   [[nodiscard]] std::string description() const override { return processor_->description(); }
 
  private:
