@@ -1,45 +1,43 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <thread>
 
 #include <equalux/error.h>
 
-#include "backend.h"
-#include "batch_plan.h"
+#include "batch/dry_run.h"
+#include "batch/job.h"
+#include "batch/options.h"
+#include "batch/report.h"
+#include "batch/state.h"
+#include "batch/worker.h"
 #include "commands.h"
 #include "log.h"
 #include "paths.h"
-#include "run_stream.h"
 #include "signals.h"
+#include "text_file.h"
+#include "values.h"
 
 namespace fs = std::filesystem;
 
-/// `equalux batch`: many files, each as `run` would do it.
+/// `equalux batch`: many files, each as `run` would do it. This process plans, gives out and tells;
+/// worker processes filter.
 namespace equalux::cli {
 namespace {
 
-struct BatchOptions {
-  StreamOptions stream;  ///< but for input and output
-  std::vector<std::string> inputs;
-  std::string out;
-  std::string extension;
-};
-
-/// What became of one file.
-struct Outcome {
-  BatchJob job;
-  std::string status;  ///< "done", "partial", "failed", "stopped"
-  RunResult result;
-  std::string reason;
-};
+constexpr int kMostJobs = 256;
+constexpr int kMostDevices = 64;
+/// Cores that one file keeps busy: its decoder, filters and encoder.
+constexpr int kCoresAFile = 4;
+constexpr std::uint64_t kMostSegmentFrames = 10'000'000;
 
 void check(const BatchOptions& options) {
   static constexpr std::array<std::string_view, 5> kContainers{"mp4", "mov", "m4v", "mkv", "y4m"};
-  if (options.inputs.empty()) {
-    throw Error(ExitCode::usage, "INPUT is missing, must be files or folders");
+  if (options.inputs.empty() && options.manifest.empty()) {
+    throw Error(ExitCode::usage, "INPUT is missing, must be files or folders, or --manifest");
   }
   if (options.out.empty()) {
     throw Error(ExitCode::usage, "--out is missing, must be the folder of the results");
@@ -49,137 +47,307 @@ void check(const BatchOptions& options) {
     throw Error(ExitCode::usage,
                 "--extension is '" + options.extension + "', must be mp4, mov, m4v, mkv or y4m");
   }
+  if (!options.devices.empty() && options.stream.common.backend == Backend::cpu) {
+    throw Error(ExitCode::usage, "--devices names GPUs, must not stand beside --backend cpu");
+  }
+  if (options.stream.common.timings == "-") {
+    throw Error(ExitCode::usage, "--timings - mixes the lines of files, must be a file");
+  }
   std::error_code ignored;
   if (fs::exists(options.out, ignored) && !fs::is_directory(options.out, ignored)) {
     throw Error(ExitCode::cannot_create, "--out " + options.out + " is a file, must be a folder");
   }
   check_filters(options.stream.common);
-  check_output("x." + (options.extension.empty() ? "mkv" : options.extension), options.stream.out);
 }
 
-void make_folder_of(const std::string& output) {
-  std::error_code failed;
-  const fs::path folder = fs::path(output).parent_path();
-  if (!folder.empty()) fs::create_directories(folder, failed);
-  if (failed) {
-    throw Error(ExitCode::cannot_create, "folder " + folder.string() + " cannot be made (" +
-                                             failed.message() + "), must be writable");
+int cores() {
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+/// How many files at a time, and with how many threads each, so that the cores are busy and not
+/// fought over.
+void balance(BatchOptions& options, std::size_t files) {
+  const int most =
+      static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(1, files), kMostJobs));
+  int& threads = options.stream.common.threads;
+  if (options.jobs == 0 && !options.devices.empty()) {
+    options.jobs = static_cast<int>(options.devices.size());
+  } else if (options.jobs == 0) {
+    options.jobs = std::max(1, cores() / (threads > 0 ? threads : kCoresAFile));
   }
+  options.jobs = std::min(options.jobs, most);
+  if (threads == 0 && options.jobs > 1) threads = std::max(1, cores() / options.jobs);
 }
 
-/// Name of a per-file result: timings.jsonl becomes timings-3.jsonl.
-std::string numbered(const std::string& path, std::size_t number) {
-  const fs::path file(path);
-  return (file.parent_path() /
-          (file.stem().string() + "-" + std::to_string(number) + file.extension().string()))
-      .string();
+std::vector<WorkerPlace> places_of(const BatchOptions& options) {
+  std::vector<WorkerPlace> places;
+  for (int i = 0; i < options.jobs; ++i) {
+    if (options.devices.empty()) {
+      places.push_back({"a worker process", -1});
+    } else {
+      const int device = options.devices[static_cast<std::size_t>(i) % options.devices.size()];
+      places.push_back({"device " + std::to_string(device), device});
+    }
+  }
+  return places;
+}
+
+std::optional<WorkerPlace> fallback_of(const BatchOptions& options) {
+  const bool may_fall_back =
+      !options.devices.empty() && options.stream.common.backend == Backend::automatic;
+  return may_fall_back ? std::optional<WorkerPlace>({"the CPU", -1}) : std::nullopt;
 }
 
 /// A line for each file as it ends; the table comes when all have.
-void tell(const StreamOptions& stream, const Outcome& outcome) {
-  if (outcome.status != "done") {
-    logger().warn("{}{}: {}", stream.label, outcome.status, outcome.reason);
+void tell(const Outcome& outcome, std::size_t number, std::size_t count) {
+  const FileResult& result = *outcome.result;
+  const std::string label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
+                            fs::path(outcome.job.input).filename().string() + ": " + result.status;
+  if (result.status == "done") {
+    logger().info("{}, {} frames", label, result.frames_out);
+  } else if (result.status == "skipped") {
+    logger().info("{}: {}", label, result.reason);
   } else {
-    logger().info("{}done, {} frames", stream.label, outcome.result.frames_out);
+    logger().warn("{}: {}", label, result.reason);
   }
 }
 
-Outcome run_job(const BatchOptions& options, const BatchJob& job, std::size_t number,
-                std::size_t count) {
-  Outcome outcome{job, "failed", {}, ""};
-  StreamOptions stream = options.stream;
-  stream.input = job.input;
-  stream.output = job.output;
-  stream.in.threads = stream.common.threads;
-  stream.label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
-                 fs::path(job.input).filename().string() + ": ";
-  stream.announce = number == 1;
-  stream.always_summarise = false;
-  if (count > 1 && !stream.common.timings.empty()) {
-    stream.common.timings = numbered(stream.common.timings, number);
+/// Hashes were kept file by file, so that those of files filtered at once do not mix.
+void print_hashes(const BatchOptions& options, const Outcome& outcome, std::size_t number,
+                  std::size_t count) {
+  const std::string& status = outcome.result->status;
+  if (status != "done" && status != "partial" && status != "skipped") return;
+  std::FILE* file = std::fopen(state_paths(options.out, outcome.job.output).hashes.c_str(), "rbe");
+  if (file == nullptr) return;
+  TextFile copy(numbered(*options.stream.common.verify, number, count));
+  std::array<char, 65536> buffer;
+  for (std::size_t got = 1; got > 0;) {
+    got = std::fread(buffer.data(), 1, buffer.size(), file);
+    copy.append({buffer.data(), got});
   }
-  if (count > 1 && stream.common.verify && *stream.common.verify != "-") {
-    stream.common.verify = numbered(*stream.common.verify, number);
-  }
-  try {
-    require_input(job.input);
-    make_folder_of(job.output);
-    check_stream(stream);
-    outcome.result = run_stream(stream);
-    switch (outcome.result.code) {
-      case ExitCode::done:
-        outcome.status = "done";
-        break;
-      case ExitCode::partial:
-        outcome.status = "partial";
-        break;
-      default:
-        outcome.status = "stopped";
-        break;
-    }
-    outcome.reason =
-        outcome.status == "partial" ? outcome.result.partial_reason : ending_text(outcome.result);
-  } catch (const Error& error) {
-    outcome.reason = error.what();
-  } catch (const std::exception& error) {
-    outcome.reason = std::string("unexpected failure: ") + error.what();
-  }
-  tell(stream, outcome);
-  return outcome;
+  std::fclose(file);
+  copy.finish();
 }
 
-std::string table(const std::vector<Outcome>& outcomes) {
-  std::size_t width = 4;
-  for (const Outcome& outcome : outcomes)
-    width = std::max(width, outcome.job.input.size());
-  const auto padded = [width](std::string text) {
-    text.resize(width, ' ');
-    return text;
+class Batch {
+ public:
+  explicit Batch(const BatchOptions& asked) : options_(asked) {}
+
+  ExitCode run();
+
+ private:
+  void plan();
+  void work();
+  void conclude();
+  [[nodiscard]] PoolEvents events();
+  void take_result(std::size_t job, const nlohmann::json& message);
+
+  BatchOptions options_;
+  BatchPlan plan_;
+  Shard shard_;
+  std::vector<std::size_t> jobs_;  // of the plan, that are ours
+  std::vector<Outcome> outcomes_;  // by the plan's numbers
+  std::unique_ptr<BatchProgress> progress_;
+  Clock::time_point start_ = Clock::now();
+};
+
+void Batch::plan() {
+  std::vector<ManifestEntry> manifest;
+  if (!options_.manifest.empty()) manifest = read_manifest(options_.manifest);
+  plan_ = plan_batch(options_.inputs, manifest, options_.out, options_.extension);
+  if (plan_.jobs.empty()) {
+    const std::string& where =
+        options_.inputs.empty() ? options_.manifest : options_.inputs.front();
+    throw Error(ExitCode::no_input, "no media file is in " + where + ", must hold at least one (" +
+                                        std::to_string(plan_.skipped) + " other files skipped)");
+  }
+  shard_ = parse_shard(options_.shard);
+  jobs_ = jobs_of(plan_, shard_);
+  for (const BatchJob& job : plan_.jobs)
+    outcomes_.push_back({job, std::nullopt, ""});
+  balance(options_, jobs_.size());
+}
+
+ExitCode Batch::run() {
+  start_logging(options_.stream.common);
+  check(options_);
+  plan();
+  // Signals often come twice, to the group and to the process; the workers have seconds to end.
+  catch_signals_patiently();
+  const WorkerMain worker = [this](const WorkerPlace& place, Channel& channel) {
+    return run_worker(options_, plan_, place, channel);
   };
-  std::string text = padded("file") + "  status    frames   time s      fps  reason\n";
-  for (const Outcome& outcome : outcomes) {
-    const RunResult& result = outcome.result;
-    char row[96];
-    const double fps =
-        result.elapsed_s > 0 ? static_cast<double>(result.frames_out) / result.elapsed_s : 0.0;
-    std::snprintf(row, sizeof row, "  %-7s %8llu %8.2f %8.1f  ", outcome.status.c_str(),
-                  static_cast<unsigned long long>(result.frames_out), result.elapsed_s, fps);
-    text += padded(outcome.job.input) + row + outcome.reason;
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += "\n";
-  }
-  return text;
+  if (options_.dry_run) return dry_run(options_, plan_, jobs_, worker);
+  work();
+  conclude();
+  std::vector<Outcome> ours;
+  for (const std::size_t job : jobs_)
+    ours.push_back(outcomes_[job]);
+  return batch_exit_code(ours, stop_token().signal);
 }
 
-ExitCode run_batch(const BatchOptions& options) {
-  start_logging(options.stream.common);
-  check(options);
-  const BatchPlan plan = plan_batch(options.inputs, options.out, options.extension);
-  if (plan.jobs.empty()) {
-    throw Error(ExitCode::no_input, "no media file is in " + options.inputs.front() +
-                                        ", must hold at least one (" +
-                                        std::to_string(plan.skipped) + " other files skipped)");
+void Batch::take_result(std::size_t job, const nlohmann::json& message) {
+  FileResult result;
+  try {
+    result = result_from(message);
+  } catch (const nlohmann::json::exception&) {
+    // Of a worker that died there is less to tell.
+    result.status = message.value("status", "failed");
+    result.reason = message.value("reason", "");
+    result.code = message.value("code", static_cast<int>(ExitCode::unavailable));
   }
-  // A backend that is not there would fail every file alike: said once.
-  (void)make_processor(options.stream.common);
-  catch_signals();
-  std::vector<Outcome> outcomes;
-  for (std::size_t i = 0; i < plan.jobs.size() && stop_token().signal == 0; ++i) {
-    outcomes.push_back(run_job(options, plan.jobs[i], i + 1, plan.jobs.size()));
+  outcomes_[job].result = std::move(result);
+  progress_->end(job);
+  progress_->clear();
+  tell(outcomes_[job], job + 1, plan_.jobs.size());
+  if (options_.stream.common.verify) {
+    print_hashes(options_, outcomes_[job], job + 1, plan_.jobs.size());
   }
-  if (!options.stream.common.quiet) {
-    std::fputs(table(outcomes).c_str(), stderr);
-    if (plan.skipped > 0) {
+}
+
+PoolEvents Batch::events() {
+  PoolEvents events;
+  events.on_start = [this](std::size_t job, const WorkerPlace& place) {
+    outcomes_[job].place = place.name;
+    progress_->start(job, fs::path(plan_.jobs[job].input).filename().string());
+  };
+  events.on_news = [this](const nlohmann::json& message) {
+    if (message.value("say", "") != "log") {
+      progress_->news(message);
+      return;
+    }
+    progress_->clear();
+    logger().log(static_cast<spdlog::level::level_enum>(message.value("level", 2)), "{}",
+                 message.value("text", ""));
+  };
+  events.on_result = [this](std::size_t job, const nlohmann::json& message) {
+    take_result(job, message);
+  };
+  events.on_tick = [this] { progress_->tick(); };
+  return events;
+}
+
+void Batch::work() {
+  if (jobs_.empty()) return;  // More shards than files.
+  std::vector<double> weights;
+  for (const BatchJob& job : plan_.jobs) {
+    std::error_code unknown;
+    const std::uintmax_t bytes = fs::file_size(job.input, unknown);
+    weights.push_back(unknown ? 1 : 1 + static_cast<double>(bytes));
+  }
+  progress_ =
+      std::make_unique<BatchProgress>(jobs_, std::move(weights), options_.stream.common.quiet);
+  WorkerPool pool(
+      places_of(options_), fallback_of(options_),
+      [this](const WorkerPlace& place, Channel& channel) {
+        return run_worker(options_, plan_, place, channel);
+      },
+      events());
+  pool.run("job", jobs_, stop_token());
+  progress_->clear();
+}
+
+void Batch::conclude() {
+  std::vector<Outcome> ours;
+  for (const std::size_t job : jobs_)
+    ours.push_back(outcomes_[job]);
+  if (!options_.stream.common.quiet) {
+    std::fputs(batch_table(ours).c_str(), stderr);
+    if (plan_.skipped > 0) {
       std::fprintf(stderr, "equalux: skipped in folders, no media by their names: %zu\n",
-                   plan.skipped);
+                   plan_.skipped);
     }
   }
-  if (const int signal = stop_token().signal; signal != 0)
-    return static_cast<ExitCode>(128 + signal);
-  const bool all_done = std::all_of(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) {
-    return outcome.status == "done";
-  });
-  return all_done ? ExitCode::done : ExitCode::partial;
+  // Where the folder itself is the trouble, the files have said so.
+  std::error_code ignored;
+  if (!fs::is_directory(options_.out, ignored)) return;
+  const fs::path out(options_.out);
+  const double elapsed_s = milliseconds(Clock::now() - start_) / 1000;
+  replace_file((out / shard_name("report", ".json", shard_)).string(),
+               batch_report(ours, options_, elapsed_s));
+  write_contact_sheet((out / shard_name("contact-sheet", ".png", shard_)).string(), ours,
+                      options_.out);
+}
+
+void read_devices(const std::string& text, std::vector<int>& devices) {
+  devices.clear();
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const auto device =
+        static_cast<int>(read_integer("devices", text.substr(at, comma - at), 0, kMostDevices - 1));
+    if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
+      throw Error(ExitCode::usage, "--devices names " + std::to_string(device) +
+                                       " twice, must name each once; --jobs gives them more files");
+    }
+    devices.push_back(device);
+    at = comma + 1;
+    if (comma + 1 == text.size()) {
+      throw Error(ExitCode::usage, "--devices is '" + text + "', must be like 0,1");
+    }
+  }
+}
+
+/// Remembers what is set, but for what does not show in the results.
+void note_parameters(Command& command, BatchOptions& options) {
+  static const std::set<std::string> kOfThisRun{
+      "out",     "manifest", "jobs",    "devices", "shard",    "dry-run",
+      "decoder", "config",   "preset",  "backend", "device",   "threads",
+      "quiet",   "summary",  "timings", "verify",  "log-level"};
+  for (OptionGroup& group : command.groups) {
+    for (Option& option : group.options) {
+      if (kOfThisRun.contains(option.name)) continue;
+      option.set = [&options, name = option.name, repeatable = option.repeatable,
+                    set = option.set](const std::string& text) {
+        set(text);
+        if (text.empty()) {
+          options.parameters.erase(name);
+        } else if (repeatable) {
+          options.parameters[name].push_back(text);
+        } else {
+          options.parameters[name] = text;
+        }
+      };
+    }
+  }
+}
+
+OptionGroup batch_group(BatchOptions& options) {
+  StreamOptions& stream = options.stream;
+  OptionGroup group{"Batch", {}, false};
+  group.options = {
+      text_option("out", "DIR", "folder of the results, made if missing; needed", options.out),
+      text_option("manifest", "FILE",
+                  "more inputs, one a line; behind a tab, the name of its result below DIR",
+                  options.manifest),
+      text_option("extension", "EXT",
+                  "container of the results: mp4, mov, m4v, mkv or y4m (default: the input's, or "
+                  "mkv where it is another)",
+                  options.extension),
+      {"jobs", "N",
+       "files at a time, 1 to 256; 0 = one for every four cores, or one a device (default: 0)",
+       [&options](const std::string& text) {
+         options.jobs = static_cast<int>(read_integer("jobs", text, 0, kMostJobs));
+       }},
+      {"devices", "N,N",
+       "GPUs to use, as equalux devices numbers them, a worker process each; what a lost one did "
+       "goes to the others, and with --backend auto to the CPU (default: what --device says)",
+       [&options](const std::string& text) { read_devices(text, options.devices); }},
+      {"segment-frames", "N",
+       "frames of a segment, up to 10000000: what a kill may cost; 0 = a file is one (default: "
+       "300)",
+       [&options](const std::string& text) {
+         options.segment_frames = static_cast<std::uint64_t>(
+             read_integer("segment-frames", text, 0, kMostSegmentFrames));
+       }},
+      text_option("shard", "I/N",
+                  "do every Nth file from the Ith on, from 0; /N takes I from SLURM_ARRAY_TASK_ID "
+                  "or JOB_COMPLETION_INDEX, auto takes both from a Slurm array (default: all)",
+                  options.shard),
+      switch_option("dry-run", "only say what would be done, and about what it takes",
+                    options.dry_run),
+      frames_option(stream.frames),
+      decoder_option(stream.in)};
+  return group;
 }
 
 }  // namespace
@@ -192,25 +360,18 @@ Command make_batch_command() {
   command.summary = "filter many files, as run does each";
   command.details =
       "  Every result stands below DIR under its input's name; folders are mirrored. One failure\n"
-      "  does not stop the rest. With several files, --timings and --verify files are numbered.\n";
+      "  does not stop the rest. The same command again skips results that are whole, and goes on\n"
+      "  with files that were interrupted. DIR/report.json tells of each file, and\n"
+      "  DIR/contact-sheet.png shows it before and after; DIR/.equalux holds what a later run has\n"
+      "  to know. With several files, --timings and --verify files are numbered.\n";
   command.positionals = {{"INPUT", "video files, and folders that are searched through",
                           [options](const std::string& text) { options->inputs.push_back(text); },
                           true}};
-  OptionGroup group{"Batch", {}, false};
-  group.options = {
-      text_option("out", "DIR", "folder of the results, made if missing; needed", options->out),
-      text_option("extension", "EXT",
-                  "container of the results: mp4, mov, m4v, mkv or y4m (default: the input's, or "
-                  "mkv where it is another)",
-                  options->extension),
-      frames_option(stream.frames), decoder_option(stream.in)};
-  command.groups = {group,
-                    output_group(stream.out),
-                    filter_group(stream.common),
-                    measuring_group(stream.common),
-                    machine_group(stream.common),
-                    config_group()};
-  command.run = [options] { return run_batch(*options); };
+  command.groups = {batch_group(*options),        output_group(stream.out),
+                    filter_group(stream.common),  measuring_group(stream.common),
+                    machine_group(stream.common), config_group()};
+  note_parameters(command, *options);
+  command.run = [options] { return Batch(*options).run(); };
   command.usual_preset = [] { return std::string("stable"); };
   return command;
 }
