@@ -8,7 +8,7 @@ target_link_libraries(equalux_program_support PRIVATE Threads::Threads equalux_w
 add_dependencies(equalux_program_support equalux_program)
 
 foreach(stem program_errors program_options program_image program_depth program_hessian
-    program_measure program_run golden lab
+    program_measure program_run program_batch program_resume golden lab
     lab_convolution lab_hessian)
   equalux_test(${stem} LABELS program LIBRARIES equalux_program_support equalux_cli)
   target_compile_definitions(test_${stem} PRIVATE
@@ -17,6 +17,7 @@ foreach(stem program_errors program_options program_image program_depth program_
 endforeach()
 equalux_test(config_file LABELS core LIBRARIES equalux_cli_parsers)
 equalux_test(lab_table LABELS core LIBRARIES equalux_cli_parsers)
+equalux_test(worker_pool LABELS program LIBRARIES equalux_cli)
 equalux_test(batch_plan LABELS program LIBRARIES equalux_cli equalux_program_support)
 equalux_test(lab_scalers LABELS program LIBRARIES equalux_cli)
 if(EQUALUX_HAVE_CUDA)

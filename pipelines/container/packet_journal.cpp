@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 extern "C" {
 #include <libavutil/crc.h>
@@ -42,11 +43,12 @@ PacketNote note_of(const EncodedPacket& packet) {
           packet.duration_ns,
           static_cast<std::uint32_t>(packet.data.size()),
           av_crc(av_crc_get_table(AV_CRC_32_IEEE), 0, data, packet.data.size()),
-          packet.keyframe ? 1U : 0U};
+          packet.keyframe ? 1U : 0U,
+          0};
 }
 
 std::size_t read_noted(const std::string& path, const std::vector<PacketNote>& notes,
-                       const std::function<void(const EncodedPacket&)>& take) {
+                       const std::function<void(const EncodedPacket&, bool)>& take) {
   InputContext input;
   try {
     input = open_input(path);
@@ -69,7 +71,7 @@ std::size_t read_noted(const std::string& path, const std::vector<PacketNote>& n
     taken.keyframe = note.keyframe != 0;
     const PacketNote found = note_of(taken);
     if (found.size != note.size || found.crc != note.crc) break;
-    take(taken);
+    take(taken, note.behind_checkpoint != 0);
     ++count;
   }
   return count;
@@ -80,8 +82,14 @@ PacketJournal::PacketJournal(const std::string& path, std::uint64_t count)
       file_(path, count == 0 ? TextFile::Start::anew : TextFile::Start::at_end) {}
 
 void PacketJournal::append(const EncodedPacket& packet) {
-  const PacketNote note = note_of(packet);
+  PacketNote note = note_of(packet);
+  note.behind_checkpoint = std::exchange(behind_checkpoint_, false) ? 1 : 0;
   file_.append({reinterpret_cast<const char*>(&note), sizeof note});
+}
+
+void PacketJournal::checkpoint() {
+  file_.flush();
+  behind_checkpoint_ = true;
 }
 
 }  // namespace equalux

@@ -19,17 +19,19 @@ struct PacketNote {
   std::int64_t duration_ns = 0;
   std::uint32_t size = 0;
   std::uint32_t crc = 0;
-  std::uint64_t keyframe = 0;  ///< 0 or 1
+  std::uint32_t keyframe = 0;           ///< 0 or 1
+  std::uint32_t behind_checkpoint = 0;  ///< 0 or 1
 };
 static_assert(sizeof(PacketNote) == 40);
 
 [[nodiscard]] PacketNote note_of(const EncodedPacket& packet);
 
 /// Hands the noted packets of the first video of a file to `take`, one by one with the times of
-/// their notes, up to the first that is missing or not the one that was noted; returns how many.
+/// their notes, and whether a checkpoint was made before it, up to the first that is missing or not
+/// the one that was noted; returns how many.
 /// Throws CannotResume where the file cannot be opened.
 std::size_t read_noted(const std::string& path, const std::vector<PacketNote>& notes,
-                       const std::function<void(const EncodedPacket&)>& take);
+                       const std::function<void(const EncodedPacket&, bool)>& take);
 
 /// One thread at a time.
 class PacketJournal {
@@ -43,11 +45,13 @@ class PacketJournal {
 
   /// Throws Error(write_failed).
   void append(const EncodedPacket& packet);
-  void flush() { file_.flush(); }
+  /// A checkpoint: what was noted goes on its way to the disk. Throws Error(write_failed).
+  void checkpoint();
 
  private:
   std::vector<PacketNote> earlier_;
   TextFile file_;
+  bool behind_checkpoint_ = false;
 };
 
 }  // namespace equalux

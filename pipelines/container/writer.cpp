@@ -46,6 +46,7 @@ class Writer final : public ContainerWriter {
   [[nodiscard]] std::int64_t usual_duration() const;
   void write_held(std::optional<std::int64_t> next_dts);
   void add(const EncodedPacket& packet);
+  bool flush();
   void set_aside();
   void take_over(const std::vector<PacketNote>& notes);
   void remove_traces() noexcept;
@@ -140,7 +141,12 @@ void Writer::set_aside() {
 }
 
 void Writer::take_over(const std::vector<PacketNote>& notes) {
-  const std::size_t count = read_noted(before_, notes, [this](const auto& packet) { add(packet); });
+  const auto take = [this](const EncodedPacket& packet, bool behind_checkpoint) {
+    // Parts of the file end where they ended before: it becomes the same file.
+    if (behind_checkpoint) flush();
+    add(packet);
+  };
+  const std::size_t count = read_noted(before_, notes, take);
   if (count < notes.size()) {
     throw CannotResume(before_ + ": holds " + std::to_string(count) + " of the " +
                        std::to_string(notes.size()) + " packets that were written before");
@@ -148,12 +154,16 @@ void Writer::take_over(const std::vector<PacketNote>& notes) {
   checkpoint();
 }
 
-std::uint64_t Writer::checkpoint() {
-  if (!journal_ || !pass_) return 0;
+/// False where the head still waits for a copied stream: then the file is of no use yet.
+bool Writer::flush() {
   if (held_) write_held(std::nullopt);
-  // Where the head still waits for a copied stream, the file is of no use yet.
-  if (!pass_->flush()) return 0;
-  journal_->flush();
+  return pass_->flush();
+}
+
+std::uint64_t Writer::checkpoint() {
+  if (!journal_ || !pass_ || (!held_ && record_.packets == 0)) return 0;
+  if (!flush()) return 0;
+  journal_->checkpoint();
   std::error_code ignored;
   fs::remove(before_, ignored);
   safe_packets_ = record_.packets;
@@ -250,7 +260,6 @@ void Writer::suspend() noexcept {
   try {
     if (held_ && pass_) write_held(std::nullopt);
     if (pass_) pass_->close();
-    if (journal_) journal_->flush();
   } catch (const std::exception& error) {
     logger().debug("{}: is left as it is: {}", partial_, error.what());
   }

@@ -33,6 +33,12 @@ nlohmann::json failure(ExitCode code, const std::string& why) {
   return {{"status", "failed"}, {"reason", why}, {"code", static_cast<int>(code)}};
 }
 
+nlohmann::json stopped() {
+  return {{"status", "stopped"},
+          {"reason", "stopped by a signal; the same command goes on with it"},
+          {"code", static_cast<int>(ExitCode::partial)}};
+}
+
 }  // namespace
 
 WorkerPool::WorkerPool(std::vector<WorkerPlace> places, std::optional<WorkerPlace> fallback,
@@ -181,7 +187,7 @@ void WorkerPool::heed(Worker& worker, const nlohmann::json& message) {
 /// The place failed, not the file: that waits for another one.
 void WorkerPool::lost(Worker& worker, const std::string& why) {
   refusal_ = why;
-  if (worker.job) waiting_.push_front(*std::exchange(worker.job, std::nullopt));
+  if (worker.job && !stopping_) waiting_.push_front(*std::exchange(worker.job, std::nullopt));
   let_go(worker);
   worker.retired = ++worker.failures >= kFailures;
   if (workers_.size() == 1 && worker.retired && !any_ready_ && !fallback_) return;  // Thrown.
@@ -198,7 +204,9 @@ void WorkerPool::ended(Worker& worker) {
     return;
   }
   const std::size_t job = *std::exchange(worker.job, std::nullopt);
-  if (++attempts_[job] < kAttempts) {
+  if (stopping_) {
+    if (events_.on_result) events_.on_result(job, stopped());
+  } else if (++attempts_[job] < kAttempts) {
     logger().warn("a worker process {}; its file is tried once more", how);
     waiting_.push_front(job);
   } else if (events_.on_result) {
@@ -215,22 +223,18 @@ void WorkerPool::fail_rest() {
 }
 
 void WorkerPool::stop_all(int signal) {
+  stopping_ = true;
   waiting_.clear();
   for (auto& worker : workers_) {
     if (worker->pid > 0) ::kill(worker->pid, signal);
-    // Whoever dies now has left its file to be continued.
-    worker->failures = kFailures;
-    if (worker->job) attempts_[*worker->job] = kAttempts;
   }
-  const auto deadline = Clock::now() + kGrace;
+  const auto deadline = Clock::now() + grace_;
   while (any_busy() && Clock::now() < deadline)
     wait_for_news();
   for (auto& worker : workers_) {
+    // Killed, it leaves its file to be continued.
     if (worker->job && events_.on_result) {
-      nlohmann::json result = failure(static_cast<ExitCode>(128 + signal),
-                                      "stopped by a signal; the same command goes on with it");
-      result["status"] = "stopped";
-      events_.on_result(*std::exchange(worker->job, std::nullopt), result);
+      events_.on_result(*std::exchange(worker->job, std::nullopt), stopped());
     }
     if (worker->pid > 0) ::kill(worker->pid, SIGKILL);
     let_go(*worker);

@@ -53,6 +53,9 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
+  /// Another time than kGrace.
+  void set_grace(std::chrono::milliseconds grace) { grace_ = grace; }
+
   /// Has every job done, in order as places get free; each ends in one on_result. `order` is what a
   /// worker is told to do with them. Ends early, with what is under way told to stop, once the
   /// token is set; jobs that were not begun then get no result. Throws Error where no worker could
@@ -90,7 +93,9 @@ class WorkerPool {
   std::deque<std::size_t> waiting_;
   std::vector<int> attempts_;  // by job
   bool any_ready_ = false;     // some worker has begun
-  std::string refusal_;        // the last place's reason
+  bool stopping_ = false;
+  std::chrono::milliseconds grace_ = kGrace;
+  std::string refusal_;  // the last place's reason
   ExitCode refusal_code_ = ExitCode::unavailable;
 };
 
