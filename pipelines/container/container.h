@@ -80,7 +80,7 @@ struct ContainerWriterOptions {
   std::string copy_from;      ///< the input whose other streams and tags are kept; empty = none
   bool drop_streams = false;  ///< go on without streams that the container cannot hold
   /// A file that notes every packet, for checkpoints; empty = none are made.
-  std::string journal;
+  std::string journal{};
   /// Packets that an earlier writer of this output left behind its last checkpoint: start() takes
   /// them over from its partial file. 0 = starts anew.
   std::uint64_t resume_packets = 0;
