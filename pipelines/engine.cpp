@@ -89,21 +89,6 @@ void Engine::prepare() {
   progress_.start(info_, options_.max_frames, result_.frames_out);
 }
 
-void Engine::resume() {
-  if (!options_.resume_from) return;
-  const Checkpoint& from = *options_.resume_from;
-  try {
-    processor_.load(from.filters);
-  } catch (const Error& error) {
-    throw CannotResume(info_.name + ": " + error.what());
-  }
-  has_checkpoint_ = true;
-  expected_index_ = result_.frames_out = from.frames;
-  first_pts_ns_ = from.first_pts_ns;
-  media_end_ns_ = from.media_end_ns;
-  result_.media_s = static_cast<double>(media_end_ns_ - *first_pts_ns_) * 1e-9;
-}
-
 void Engine::open_source() {
   info_ = source_.open([this](PixelFormat format) { return processor_.accepts(format); });
   output_info_ = info_;

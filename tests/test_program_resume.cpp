@@ -169,6 +169,24 @@ TEST_F(ResumeTest, AChangedInputIsNotContinued) {
   }
 }
 
+TEST_F(ResumeTest, AFolderThatVanishesIsAnErrorAtOnce) {
+  for (const std::string& container : containers("mkv")) {
+    if (!begin(container)) continue;
+    options.meanwhile = [this](int) {
+      const auto limit = std::chrono::steady_clock::now() + 10s;
+      while (safe_frames() == 0 && std::chrono::steady_clock::now() < limit)
+        std::this_thread::sleep_for(2ms);
+      std::filesystem::rename(folder.path() / "out", folder.path() / "elsewhere");
+    };
+    const ProgramResult gone = run("out");
+    EXPECT_THAT(gone.exit_code, AnyOf(73, 74)) << gone.err;
+    EXPECT_LT(gone.seconds, 5);
+    std::filesystem::remove_all(folder.path() / "out");
+    std::filesystem::rename(folder.path() / "elsewhere", folder.path() / "out");
+    expect_whole_in_the_end(safe_frames());
+  }
+}
+
 TEST_F(ResumeTest, OutOfDiskItWaitsForMore) {
   for (const std::string& container : containers("mkv")) {
     if (!begin(container)) continue;

@@ -9,6 +9,9 @@
 
 namespace equalux::cli {
 
+/// Most files at a time.
+inline constexpr int kMostJobs = 256;
+
 /// What the user asked of a batch.
 struct BatchOptions {
   StreamOptions stream;  ///< but for input and output
