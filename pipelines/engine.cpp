@@ -85,7 +85,8 @@ void Engine::prepare() {
                                          " do not fit in memory; scale the input down");
   }
   if (options_.on_open) options_.on_open(output_info_);
-  progress_.start(info_, options_.max_frames);
+  resume();
+  progress_.start(info_, options_.max_frames, result_.frames_out);
 }
 
 void Engine::open_source() {
@@ -168,6 +169,7 @@ void Engine::abort() noexcept {
 void Engine::conclude() {
   result_.frames_in = frames_in_;
   result_.dropped = dropped_;
+  result_.processor_failed = processor_error_ != nullptr;
   if (closed_) return;
   if (end_ == End::stopped) {
     result_.code = stop_.signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;

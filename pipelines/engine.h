@@ -39,12 +39,14 @@ class Engine {
 
   void prepare();
   void open_source();
+  void resume();
   void make_pools(const ImageDesc& input, const ImageDesc& output);
   void watch();
   void report_until_sink_ends();
 
   void capture();
   End capture_frames();
+  bool skip_frames();
   bool read_frame(Frame& frame);
   bool enqueue(FramePtr frame);
 
@@ -52,6 +54,9 @@ class Engine {
   FramePtr next_input();
   void mark_gap(Frame& frame);
   bool forward(bool wait);
+  void forward_to_checkpoint();
+  [[nodiscard]] bool ends_segment(std::uint64_t index) const;
+  void make_checkpoint(std::string filters);
   void discard_in_flight() noexcept;
   void processor_failed(std::exception_ptr error) noexcept;
 
@@ -60,6 +65,7 @@ class Engine {
   void deliver();
   void deliver_frame(Frame& frame);
   void finish_sink();
+  [[nodiscard]] Ending ending_of_output();
   [[nodiscard]] std::exception_ptr no_frame_error() const;
   void add_media_time(const Frame& frame);
 
@@ -110,7 +116,8 @@ class Engine {
   std::exception_ptr processor_error_;  // after that; set before output_ is closed
 
   // The sink's thread's alone until it has ended.
-  bool closed_ = false;  // the sink wants no more
+  bool closed_ = false;         // the sink wants no more
+  bool has_checkpoint_ = false;  // of this run or the one before it
   RunResult result_;
   std::optional<std::int64_t> first_pts_ns_;
   std::int64_t media_end_ns_ = 0;

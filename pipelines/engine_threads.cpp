@@ -58,6 +58,10 @@ void Engine::capture() {
       end_ = End::stopped;
     } else if (enough_) {
       end_ = End::limit;
+    } else if (options_.resume_from && frames_in_ < options_.resume_from->frames) {
+      // What was written before is worth more than a shorter output.
+      end_ = End::aborted;
+      fail(as_error(std::current_exception(), ExitCode::bad_input, info_.name));
     } else {
       end_ = End::source_failed;
       source_error_ = as_error(std::current_exception(), ExitCode::bad_input, info_.name);
@@ -68,6 +72,8 @@ void Engine::capture() {
 
 Engine::End Engine::capture_frames() {
   const std::uint64_t limit = info_.live ? 0 : options_.max_frames;
+  if (!skip_frames()) return stop_asked() ? End::stopped : End::aborted;
+  if (limit > 0 && frames_in_ >= limit) return End::limit;
   for (;;) {
     if (stop_asked()) return End::stopped;
     FramePtr frame = input_pool_->acquire();
@@ -121,8 +127,10 @@ void Engine::process() {
       if (in_flight_ >= depth) forward(true);
       FramePtr out = output_pool_->acquire();
       if (!out) break;
+      const std::uint64_t index = frame->index;
       processor_.submit(std::move(frame), std::move(out), measure_, keep_original_);
       ++in_flight_;
+      if (ends_segment(index)) forward_to_checkpoint();
       while (in_flight_ > 0 && forward(false)) {
       }
       if (limit > 0 && ++submitted == limit) {
@@ -140,8 +148,8 @@ void Engine::process() {
   output_->close();
 }
 
-/// Before the first frame there is nothing to keep. After it the output ends here, with what it has:
-/// a device that was lost half way leaves the first half.
+/// Before the first frame there is nothing to keep. After it the output ends here, with what it
+/// has: a device that was lost half way leaves the first half.
 void Engine::processor_failed(std::exception_ptr error) noexcept {
   if (!forwarded_) {
     fail(std::move(error));
@@ -265,6 +273,7 @@ void Engine::deliver_frame(Frame& frame) {
   add_media_time(frame);
   progress_.add(frame);
   if (measure_) options_.on_frame(frame);
+  if (frame.state) make_checkpoint(std::move(*frame.state));
 }
 
 void Engine::add_media_time(const Frame& frame) {
@@ -284,22 +293,32 @@ std::exception_ptr Engine::no_frame_error() const {
             info_.name + ": " + shortfall_.value_or("holds no frame that can be decoded")));
 }
 
+/// A source that was stopped or cut short, or a processor that failed, has told how much is
+/// missing.
+Ending Engine::ending_of_output() {
+  const bool resumable = options_.checkpoint_every > 0;
+  if (failed()) return resumable && has_checkpoint_ ? Ending::suspended : Ending::failed;
+  if (result_.frames_out == 0) return Ending::failed;
+  if (resumable && !closed_ && (end_ == End::stopped || processor_error_)) return Ending::suspended;
+  if (closed_) return Ending::shortened;
+  if (end_ == End::stopped || source_error_ || shortfall_ || processor_error_) {
+    return Ending::partial;
+  }
+  return end_ == End::limit ? Ending::shortened : Ending::complete;
+}
+
 void Engine::finish_sink() {
   const Clock::time_point start = Clock::now();
   if (!failed()) {
     if (std::exception_ptr error = no_frame_error()) fail(std::move(error));
   }
-  Ending ending = Ending::complete;
-  if (failed() || result_.frames_out == 0) {
-    ending = Ending::failed;
-  } else if (!closed_ && (end_ == End::stopped || source_error_ || shortfall_ || processor_error_)) {
-    ending = Ending::partial;
+  const Ending ending = ending_of_output();
+  if (ending == Ending::partial || ending == Ending::suspended) {
     if (source_error_) result_.partial_reason = message_of(source_error_);
     if (shortfall_) result_.partial_reason = *shortfall_;
     if (processor_error_) result_.partial_reason = message_of(processor_error_);
-  } else if (closed_ || end_ == End::limit) {
-    ending = Ending::shortened;
   }
+  result_.suspended = ending == Ending::suspended;
   sink_.finish(ending);
   result_.elapsed_s += std::chrono::duration<double>(Clock::now() - start).count();
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <equalux/filter.h>
@@ -61,6 +62,9 @@ struct Frame {
 
   Clock::time_point captured;  ///< when the source had it
   FrameTimings timings;
+
+  /// Processor::save() behind this frame, where a checkpoint follows it.
+  std::optional<std::string> state;
 
   FramePtr original;  ///< the unfiltered frame, where the sink asked to see it too
 

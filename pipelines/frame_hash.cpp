@@ -60,9 +60,10 @@ std::string frame_hash_line(const Frame& frame, Rational time_base) {
   return text.data() + frame_md5(frame.image) + "\n";
 }
 
-FrameHashWriter::FrameHashWriter(const std::string& path, const StreamInfo& info)
-    : file_(path), time_base_(frame_hash_time_base(info)) {
-  file_.append(frame_hash_header(info));
+FrameHashWriter::FrameHashWriter(const std::string& path, const StreamInfo& info, bool resumed)
+    : file_(path, resumed ? TextFile::Start::at_end : TextFile::Start::anew),
+      time_base_(frame_hash_time_base(info)) {
+  if (!resumed) file_.append(frame_hash_header(info));
 }
 
 void FrameHashWriter::write(const Frame& frame) {

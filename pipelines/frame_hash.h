@@ -26,11 +26,14 @@ namespace equalux {
 /// time.
 class FrameHashWriter {
  public:
-  /// `info.desc` is what the sink gets; "-" is standard output. Throws Error(cannot_create).
-  FrameHashWriter(const std::string& path, const StreamInfo& info);
+  /// `info.desc` is what the sink gets; "-" is standard output. With `resumed` it goes on behind
+  /// what the file holds. Throws Error(cannot_create).
+  FrameHashWriter(const std::string& path, const StreamInfo& info, bool resumed = false);
 
   /// Throws Error(write_failed).
   void write(const Frame& frame);
+  /// Writes what is buffered; returns the file's size. Throws Error(write_failed).
+  std::uint64_t flush() { return file_.flush(); }
   void finish() { file_.finish(); }
 
  private:

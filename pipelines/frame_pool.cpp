@@ -29,6 +29,7 @@ void clear(Frame& frame, const ImageDesc& desc) {
   frame.field_order = FieldOrder::progressive;
   frame.captured = {};
   frame.timings.clear();
+  frame.state.reset();
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sink.h"
+
 namespace equalux {
 namespace {
 
@@ -54,6 +56,20 @@ PartialFile::PartialFile(std::string final_path)
   if (descriptor_ < 0) throw cannot_create(final_path_, errno);
 }
 
+PartialFile::PartialFile(std::string final_path, std::uint64_t bytes)
+    : final_path_(std::move(final_path)), written_path_(partial_path(final_path_)) {
+  struct stat status {};
+  const auto size = static_cast<off_t>(bytes);
+  descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool fits = descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 &&
+                    status.st_size >= size && ::ftruncate(descriptor_, size) == 0 &&
+                    ::lseek(descriptor_, 0, SEEK_END) == size;
+  if (fits) return;
+  if (descriptor_ >= 0) ::close(descriptor_);
+  throw CannotResume(written_path_ + ": does not hold the " + std::to_string(bytes) +
+                     " bytes that were written before");
+}
+
 PartialFile::~PartialFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
   if (!in_place_ && !written_path_.empty()) ::unlink(written_path_.c_str());
@@ -77,6 +93,11 @@ void PartialFile::commit() {
   if (!in_place_ && std::rename(written_path_.c_str(), final_path_.c_str()) != 0) {
     throw write_failed(final_path_, errno);
   }
+  written_path_.clear();
+}
+
+void PartialFile::keep() noexcept {
+  if (const int descriptor = std::exchange(descriptor_, -1); descriptor >= 0) ::close(descriptor);
   written_path_.clear();
 }
 

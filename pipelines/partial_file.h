@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 /// Output files that appear under their name only when they are whole.
@@ -16,6 +17,9 @@ class PartialFile {
  public:
   /// Throws Error(cannot_create).
   explicit PartialFile(std::string final_path);
+  /// Goes on behind the first `bytes` of what an earlier one left under the partial name. Throws
+  /// CannotResume where less is there.
+  PartialFile(std::string final_path, std::uint64_t bytes);
   ~PartialFile();
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
@@ -24,6 +28,9 @@ class PartialFile {
   void write(const void* data, std::size_t size);
   /// Closes and renames. Throws Error(write_failed); nothing is left under the final name then.
   void commit();
+
+  /// Closes, and leaves the file under its partial name.
+  void keep() noexcept;
 
   /// The open file, until commit().
   [[nodiscard]] int descriptor() const { return descriptor_; }

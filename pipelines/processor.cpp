@@ -5,6 +5,9 @@
 #include <thread>
 #include <utility>
 
+#include <equalux/error.h>
+#include <nlohmann/json.hpp>
+
 namespace equalux {
 namespace {
 
@@ -43,6 +46,8 @@ class CpuProcessor final : public Processor {
   [[nodiscard]] std::optional<CurveSum> curve_sum() const override {
     return curve_sum_of(filters_);
   }
+  [[nodiscard]] std::string save() const override { return save_filters(filters_); }
+  void load(std::string_view state) override { load_filters(filters_, state); }
 
   [[nodiscard]] std::string description() const override {
     const int threads = threads_ > 0
@@ -98,6 +103,23 @@ FrameContext context_of(const Frame& frame) {
   context.discontinuity = frame.discontinuity;
   context.field_order = frame.field_order;
   return context;
+}
+
+std::string save_filters(const std::vector<std::unique_ptr<Filter>>& filters) {
+  nlohmann::json states = nlohmann::json::array();
+  for (const auto& filter : filters)
+    states.push_back(nlohmann::json::parse(filter->save()));
+  return states.dump();
+}
+
+void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::string_view state) {
+  const nlohmann::json states = nlohmann::json::parse(state, nullptr, false);
+  if (!states.is_array() || states.size() != filters.size()) {
+    throw Error(ExitCode::usage, "the filters' state is of another chain, must be of " +
+                                     std::to_string(filters.size()) + " filters");
+  }
+  for (std::size_t i = 0; i < filters.size(); ++i)
+    filters[i]->load(states[i].dump());
 }
 
 std::unique_ptr<Processor> make_cpu_processor(std::vector<std::unique_ptr<Filter>> filters,

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <equalux/filter.h>
@@ -43,6 +45,11 @@ class Processor {
   /// The sum of the curves of the frames so far, where a filter collects them; see Filter. No frame
   /// is under way.
   [[nodiscard]] virtual std::optional<CurveSum> curve_sum() const { return std::nullopt; }
+  /// What the filters keep from frame to frame, as a JSON array of what each one saves. Called
+  /// while no frame is between submit() and collect().
+  [[nodiscard]] virtual std::string save() const { return "[]"; }
+  /// Restores what save() gave, behind configure(). Throws Error(usage) where it does not fit.
+  virtual void load(std::string_view state) { (void)state; }
 
   /// One line for the log: backend, device or SIMD target, threads.
   [[nodiscard]] virtual std::string description() const = 0;
@@ -57,6 +64,10 @@ void take_over(Frame& out, const Frame& in);
 
 /// What filters are told of a frame.
 [[nodiscard]] FrameContext context_of(const Frame& frame);
+
+/// Processor::save() and load() of a chain of filters.
+[[nodiscard]] std::string save_filters(const std::vector<std::unique_ptr<Filter>>& filters);
+void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::string_view state);
 
 /// The CPU's: submit() runs the filters before it returns.
 [[nodiscard]] std::unique_ptr<Processor> make_cpu_processor(

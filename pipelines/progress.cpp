@@ -12,12 +12,13 @@ double seconds(Clock::duration duration) {
 
 }  // namespace
 
-void ProgressMeter::start(const StreamInfo& info, std::uint64_t max_frames) {
+void ProgressMeter::start(const StreamInfo& info, std::uint64_t max_frames, std::uint64_t done) {
   expected_ = info.frames;
   if (max_frames > 0) expected_ = std::min(max_frames, expected_.value_or(max_frames));
   duration_ns_ = info.duration_ns;
   start_ = Clock::now();
-  last_.fill({start_, 0});
+  frames_ = done;
+  last_.fill({start_, done});
 }
 
 std::optional<double> ProgressMeter::fraction(std::uint64_t frames) const {

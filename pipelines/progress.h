@@ -13,8 +13,8 @@ namespace equalux {
 /// add() comes from one thread, all else from one other thread.
 class ProgressMeter {
  public:
-  /// Starts the clock. `max_frames` 0 = all.
-  void start(const StreamInfo& info, std::uint64_t max_frames);
+  /// Starts the clock. `max_frames` 0 = all; `done` frames were written before.
+  void start(const StreamInfo& info, std::uint64_t max_frames, std::uint64_t done = 0);
 
   /// A frame went through the sink.
   void add(const Frame& frame) {

@@ -28,6 +28,15 @@ struct RunProgress {
   std::optional<double> fraction;  ///< 0 to 1, from frames or timestamps
 };
 
+/// A place in a stream that a later run can go on from, with the same frames as this one.
+struct Checkpoint {
+  std::uint64_t frames = 0;        ///< before it
+  std::int64_t first_pts_ns = 0;   ///< of the first of them
+  std::int64_t media_end_ns = 0;   ///< the latest end of any of them
+  std::string filters;             ///< Processor::save()
+  std::string sink;                ///< Sink::checkpoint()
+};
+
 struct RunOptions {
   std::uint64_t max_frames = 0;  ///< 0 = all
   std::size_t queue_depth = 3;   ///< frames each queue holds; live sources use 1
@@ -39,23 +48,34 @@ struct RunOptions {
   std::function<void(const Frame&)> on_frame;
   /// Called with each filtered frame before the sink writes it (frame hashes).
   std::function<void(const Frame&)> on_result;
+  /// Frames from one checkpoint to the next, counted from the source's first; 0 = none. With
+  /// checkpoints, a run that is stopped, or fails behind the first one, ends as Ending::suspended.
+  std::uint64_t checkpoint_every = 0;
+  /// Called on the sink's thread once the sink has made its side of a checkpoint.
+  std::function<void(const Checkpoint&)> on_checkpoint;
+  /// Where to go on; source and filters are those of the run that made it, and so is the sink, made
+  /// with `Checkpoint::sink`. Frames before it are read and dropped.
+  std::optional<Checkpoint> resume_from;
   /// Called about twice a second on the calling thread.
   std::function<void(const RunProgress&)> on_progress;
 };
 
 struct RunResult {
   ExitCode code = ExitCode::done;  ///< done, partial, interrupted or terminated
-  std::uint64_t frames_in = 0;
-  std::uint64_t frames_out = 0;
+  std::uint64_t frames_in = 0;   ///< with those before resume_from
+  std::uint64_t frames_out = 0;  ///< likewise
   std::uint64_t dropped = 0;
   double elapsed_s = 0;        ///< from the first frame asked for to the sink's end
   double media_s = 0;          ///< of the frames written, by their timestamps
   std::string partial_reason;  ///< set where code is partial
+  bool suspended = false;         ///< the output waits under its partial name to be continued
+  bool processor_failed = false;  ///< behind the first frame: a device that was lost
 };
 
 /// Runs to the end of the source, a closed sink, max_frames or `stop`. Exceptions of any stage
 /// end the others, close the sink and come out of here: as Error(write_failed, ...) for sinks;
-/// a source that fails after its first frame leaves a partial output instead.
+/// a source that fails after its first frame leaves a partial output instead. Throws CannotResume
+/// where resume_from does not fit.
 RunResult run(Source& source, Processor& processor, Sink& sink, const RunOptions& options,
               const StopToken& stop);
 

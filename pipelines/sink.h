@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <equalux/error.h>
+
 #include "frame.h"
 #include "source.h"
 
@@ -14,6 +16,13 @@ enum class Ending : std::uint8_t {
   shortened, ///< ended early because that was asked for: enough frames, a closed window
   partial,   ///< closed, playable and given its final name, but short
   failed,    ///< nothing may be left under the final name
+  suspended, ///< ended before its time, to be continued: NAME.partial.EXT stays, playable
+};
+
+/// What was left of an output cannot be continued: it has to be started anew.
+class CannotResume : public Error {
+ public:
+  explicit CannotResume(const std::string& message) : Error(ExitCode::usage, message) {}
 };
 
 /// All calls come from one thread: the sink's, or the main thread where needs_main_thread().
@@ -28,6 +37,11 @@ class Sink {
 
   /// Takes one frame; may wait. Throws Error(write_failed).
   virtual void write(Frame& frame) = 0;
+
+  /// Makes everything written so far independent of what follows, and durable as far as the end of
+  /// this process goes. Returns what a sink of the same output needs to go on from here, in a form
+  /// of its own; empty where it cannot. Throws Error(write_failed).
+  [[nodiscard]] virtual std::string checkpoint() { return {}; }
 
   /// Ends the output. Called once after an open() that returned, also after a failure, and as
   /// failed where no frame came. Throws Error(write_failed).

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -11,13 +12,16 @@ namespace equalux {
 /// survive a kill, "-" for standard output. One thread at a time.
 class TextFile {
  public:
+  enum class Start : std::uint8_t { anew, at_end };
+
   /// Throws Error(cannot_create).
-  explicit TextFile(std::string path);
+  explicit TextFile(std::string path, Start start = Start::anew);
 
   /// Throws Error(write_failed), perhaps for text of an earlier call.
   void append(std::string_view text);
-  /// Writes what is buffered, for lines that come seldom. Throws Error(write_failed).
-  void flush();
+  /// Writes what is buffered, for lines that come seldom; returns where the file then ends, 0 where
+  /// that is unknown (a pipe). Throws Error(write_failed).
+  std::uint64_t flush();
   /// Writes what is buffered and closes. Throws Error(write_failed).
   void finish();
 

@@ -206,7 +206,8 @@ std::uint8_t* put_planar(std::uint8_t* out, const ConstImageView& view) {
 
 class Y4mSink final : public Sink {
  public:
-  explicit Y4mSink(std::string path) : path_(std::move(path)) {}
+  Y4mSink(std::string path, std::string resume)
+      : path_(std::move(path)), resume_(std::move(resume)) {}
 
   void open(const StreamInfo& info) override {
     const std::string header = format_y4m_header(info, path_);
@@ -217,10 +218,18 @@ class Y4mSink final : public Sink {
       }
       writer_.emplace(reopen_nonblocking(STDOUT_FILENO, O_WRONLY), path_, cancel_);
     } else {
-      file_.emplace(path_);
+      if (resume_.empty()) {
+        file_.emplace(path_);
+      } else {
+        bytes_ = std::stoull(resume_);
+        file_.emplace(path_, bytes_);
+      }
       writer_.emplace(Descriptor(file_->descriptor(), false), path_, cancel_);
     }
-    writer_->write(header.data(), header.size());
+    if (resume_.empty()) {
+      writer_->write(header.data(), header.size());
+      bytes_ = header.size();
+    }
     buffer_.resize(kFrameLine.size() + tight_bytes(planar_desc(info.desc)));
     std::memcpy(buffer_.data(), kFrameLine.data(), kFrameLine.size());
   }
@@ -228,11 +237,18 @@ class Y4mSink final : public Sink {
   void write(Frame& frame) override {
     put_planar(buffer_.data() + kFrameLine.size(), frame.image);
     writer_->write(buffer_.data(), buffer_.size());
+    bytes_ += buffer_.size();
   }
+
+  std::string checkpoint() override { return file_ ? std::to_string(bytes_) : std::string(); }
 
   void finish(Ending ending) override {
     writer_.reset();
-    if (file_ && ending != Ending::failed) file_->commit();
+    if (file_ && ending == Ending::suspended) {
+      file_->keep();
+    } else if (file_ && ending != Ending::failed) {
+      file_->commit();
+    }
     file_.reset();
   }
 
@@ -249,6 +265,8 @@ class Y4mSink final : public Sink {
   }
 
   std::string path_;
+  std::string resume_;
+  std::uint64_t bytes_ = 0;  // of whole frames and the header
   Wakeup cancel_;
   std::optional<PartialFile> file_;
   std::optional<DescriptorWriter> writer_;
@@ -261,8 +279,8 @@ std::unique_ptr<Source> make_y4m_source(const std::string& path) {
   return std::make_unique<Y4mSource>(path);
 }
 
-std::unique_ptr<Sink> make_y4m_sink(const std::string& path) {
-  return std::make_unique<Y4mSink>(path);
+std::unique_ptr<Sink> make_y4m_sink(const std::string& path, const std::string& resume) {
+  return std::make_unique<Y4mSink>(path, resume);
 }
 
 }  // namespace equalux

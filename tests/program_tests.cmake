@@ -8,15 +8,29 @@ target_link_libraries(equalux_program_support PRIVATE Threads::Threads equalux_w
 add_dependencies(equalux_program_support equalux_program)
 
 foreach(stem program_errors program_options program_image program_depth program_hessian
-    program_measure program_run program_curve golden lab
+    program_measure program_run program_batch program_curve golden lab
     lab_convolution lab_hessian)
   equalux_test(${stem} LABELS program LIBRARIES equalux_program_support equalux_cli)
   target_compile_definitions(test_${stem} PRIVATE
     EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 endforeach()
+foreach(stem program_resume broken_files)
+  equalux_test(${stem} LABELS program long LIBRARIES equalux_program_support)
+endforeach()
+# On a cluster that the test starts itself, where its parts are installed; else a visible skip.
+if(EQUALUX_HAVE_LIBAV)
+  foreach(engine parallel slurm)
+    add_test(NAME Cluster.${engine}
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/${engine}.sh
+        $<TARGET_FILE:equalux_program> ${PROJECT_SOURCE_DIR}/samples)
+    set_tests_properties(Cluster.${engine} PROPERTIES
+      LABELS "program;long" SKIP_RETURN_CODE 77 TIMEOUT 900)
+  endforeach()
+endif()
 equalux_test(config_file LABELS core LIBRARIES equalux_cli_parsers)
 equalux_test(lab_table LABELS core LIBRARIES equalux_cli_parsers)
+equalux_test(worker_pool LABELS program LIBRARIES equalux_cli)
 equalux_test(batch_plan LABELS program LIBRARIES equalux_cli equalux_program_support)
 equalux_test(lab_scalers LABELS program LIBRARIES equalux_cli)
 if(EQUALUX_HAVE_CUDA)

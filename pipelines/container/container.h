@@ -79,6 +79,11 @@ struct ContainerWriterOptions {
   std::string output_path;    ///< the final name; its extension chooses mp4, mov or mkv
   std::string copy_from;      ///< the input whose other streams and tags are kept; empty = none
   bool drop_streams = false;  ///< go on without streams that the container cannot hold
+  /// A file that notes every packet, for checkpoints; empty = none are made.
+  std::string journal{};
+  /// Packets that an earlier writer of this output left behind its last checkpoint: start() takes
+  /// them over from its partial file. 0 = starts anew.
+  std::uint64_t resume_packets = 0;
 };
 
 /// Writes NAME.partial.EXT beside the final name and renames it at the end. Playable at every
@@ -91,11 +96,18 @@ class ContainerWriter {
   /// creating anything. Throws Error(usage) that names the stream and a container that holds it.
   /// Called before the first frame is decoded.
   virtual void check(const std::string& codec) = 0;
-  /// Creates the partial file and writes its header. Throws Error(cannot_create).
+  /// Creates the partial file and writes its header. Throws Error(cannot_create), and CannotResume
+  /// where what is to be taken over is not there or was changed.
   virtual void start(const EncodedVideoFormat& video) = 0;
   /// Writes a video packet, and the copied packets that belong before it. pts are the input's own
   /// timeline, so that offsets between streams stay. Throws Error(write_failed).
   virtual void write(const EncodedPacket& packet) = 0;
+  /// Has everything written so far on its way to the disk. Returns the number of packets, which is
+  /// resume_packets of a writer that goes on here; 0 where that cannot be. Throws
+  /// Error(write_failed).
+  virtual std::uint64_t checkpoint() = 0;
+  /// Closes the partial file, playable, and leaves it to be continued.
+  virtual void suspend() noexcept = 0;
   /// Copies what is left of the other streams (up to the video's end where `cut_at_video_end`),
   /// finalises and renames. Throws Error(write_failed).
   virtual void finish(bool cut_at_video_end) = 0;

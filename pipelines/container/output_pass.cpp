@@ -241,14 +241,17 @@ void OutputPass::flush_each_second(const AVPacket& video) {
   const std::int64_t now = rescale(video.dts, video_base(), kNanoseconds);
   if (!last_flush_) last_flush_ = now;
   if (spec_.pass == PassKind::final && is_iso(spec_.plan.kind)) return;
-  if (now - *last_flush_ < kFlushNs) return;
+  if (now - *last_flush_ >= kFlushNs && flush()) last_flush_ = now;
+}
+
+bool OutputPass::flush() {
   const bool waiting = std::any_of(tracks_.begin(), tracks_.end(),
                                    [](const auto& entry) { return entry.second.needed_for_head; });
-  if (waiting) return;
+  if (waiting) return false;
   muxer_.flush();
   if (is_iso(spec_.plan.kind) && !head_on_disk_) muxer_.flush();  // The first wrote the head.
   head_on_disk_ = true;
-  last_flush_ = now;
+  return true;
 }
 
 void OutputPass::copy_up_to(std::int64_t time, AVRational base) {

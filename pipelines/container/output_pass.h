@@ -38,6 +38,9 @@ class OutputPass {
   /// Writes the copied packets that belong before a video packet, then that packet, whose times
   /// are in video_base().
   void write_video(AVPacket& packet);
+  /// Has everything so far on its way to the disk. False where the file's head still waits for a
+  /// copied stream.
+  bool flush();
   /// Copies what is left, up to `end_ns` where given, and closes the file.
   void finish(std::optional<std::int64_t> end_ns);
   /// Closes the file without what is left of the copied streams.

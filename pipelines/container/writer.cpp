@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -8,84 +6,35 @@
 #include <utility>
 
 #include <equalux/error.h>
-#include <unistd.h>
 
+#include "../sink.h"
 #include "container.h"
 #include "log.h"
 #include "open_input.h"
 #include "output_pass.h"
+#include "output_paths.h"
+#include "packet_journal.h"
+#include "video_record.h"
 
 namespace equalux {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// out.mp4 -> out.<infix>.mp4
-std::string beside(const std::string& path, const char* infix) {
-  fs::path name(path);
-  const fs::path extension = name.extension();
-  name.replace_extension();
-  name += std::string(".") + infix;
-  name += extension;
-  return name.string();
-}
-
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code failure;
-  return fs::equivalent(a, b, failure) && !failure;
-}
-
-void check_folder(const std::string& path) {
-  const fs::path parent = fs::path(path).parent_path();
-  const std::string folder = parent.empty() ? "." : parent.string();
-  std::error_code failure;
-  if (!fs::is_directory(folder, failure)) {
-    throw Error(ExitCode::cannot_create,
-                path + ": its folder does not exist; create " + folder + " first");
-  }
-  if (::access(folder.c_str(), W_OK) != 0) {
-    throw Error(ExitCode::cannot_create,
-                path + ": its folder cannot be written to: " + std::strerror(errno));
-  }
-  if (fs::is_directory(path, failure)) {
-    throw Error(ExitCode::cannot_create, path + ": is a folder; give the name of a file");
-  }
-}
-
-/// What the final pass must know of the video to give it back its own times.
-struct VideoRecord {
-  std::uint64_t packets = 0;
-  std::int64_t first_dts = 0;
-  std::int64_t first_pts = 0;
-  std::int64_t last_pts = std::numeric_limits<std::int64_t>::min();  ///< the latest of all
-  std::int64_t latest_duration = 0;  ///< of the packet with that pts
-  std::int64_t last_duration = 0;    ///< of the packet that came last
-
-  void add(const AVPacket& packet) {
-    if (packets++ == 0) {
-      first_dts = packet.dts;
-      first_pts = packet.pts;
-    }
-    first_pts = std::min(first_pts, packet.pts);
-    last_duration = packet.duration;
-    if (packet.pts > last_pts) {
-      last_pts = packet.pts;
-      latest_duration = packet.duration;
-    }
-  }
-  [[nodiscard]] std::int64_t end() const { return last_pts + latest_duration; }
-};
-
 class Writer final : public ContainerWriter {
  public:
   explicit Writer(const ContainerWriterOptions& options)
       : options_(options),
         kind_(container_kind(options.output_path)),
-        partial_(beside(options.output_path, "partial")) {}
+        partial_(beside(options.output_path, "partial")),
+        before_(beside(options.output_path, "before.partial")),
+        safe_packets_(options.resume_packets) {}
 
   void check(const std::string& codec) override;
   void start(const EncodedVideoFormat& video) override;
   void write(const EncodedPacket& packet) override;
+  std::uint64_t checkpoint() override;
+  void suspend() noexcept override;
   void finish(bool cut_at_video_end) override;
   void abandon() noexcept override;
   [[nodiscard]] std::vector<std::string> dropped_streams() const override { return plan_.dropped; }
@@ -96,12 +45,18 @@ class Writer final : public ContainerWriter {
   [[nodiscard]] PacketPtr convert(const EncodedPacket& packet);
   [[nodiscard]] std::int64_t usual_duration() const;
   void write_held(std::optional<std::int64_t> next_dts);
+  void add(const EncodedPacket& packet);
+  bool flush();
+  void set_aside();
+  void take_over(const std::vector<PacketNote>& notes);
+  void remove_traces() noexcept;
   void remake(const std::string& path, std::optional<std::int64_t> end_ns);
   void replay(AVFormatContext& partial, OutputPass& pass) const;
 
   const ContainerWriterOptions options_;
   const ContainerKind kind_;
   const std::string partial_;
+  const std::string before_;  // the partial file of the writer before this one
   StreamPlan plan_;
   EncodedVideoFormat video_;
   std::unique_ptr<StreamCopy> copies_;
@@ -111,6 +66,8 @@ class Writer final : public ContainerWriter {
   MonotonicDts times_;
   PacketPtr held_;  // until the next one tells how long it lasts
   VideoRecord record_;
+  std::optional<PacketJournal> journal_;
+  std::uint64_t safe_packets_ = 0;  // behind the last checkpoint: they are kept
   bool created_ = false;
   bool keep_partial_ = false;
 };
@@ -154,6 +111,17 @@ void Writer::start(const EncodedVideoFormat& video) {
   }
   video_ = video;
   if (copies_) copies_->select(plan_);
+  std::vector<PacketNote> notes;
+  if (!options_.journal.empty()) {
+    journal_.emplace(options_.journal, options_.resume_packets);
+    notes = std::move(journal_->earlier());
+  }
+  if (notes.empty()) {
+    std::error_code ignored;
+    fs::remove(before_, ignored);
+  } else {
+    set_aside();
+  }
   OutputPassSpec spec{
       partial_, is_iso(kind_) ? PassKind::live : PassKind::final, plan_, video_, {}};
   created_ = true;
@@ -161,6 +129,45 @@ void Writer::start(const EncodedVideoFormat& video) {
   base_ = pass_->video_base();
   partial_video_index_ = pass_->video_index();
   times_ = MonotonicDts(is_iso(kind_) ? 1 : 0);
+  if (!notes.empty()) take_over(notes);
+}
+
+/// What is there may be the rest of a take-over that was killed: then the file before it counts.
+void Writer::set_aside() {
+  std::error_code failure;
+  if (fs::exists(before_, failure)) return;
+  fs::rename(partial_, before_, failure);
+  if (failure) throw CannotResume(partial_ + ": cannot be continued: " + failure.message());
+}
+
+void Writer::take_over(const std::vector<PacketNote>& notes) {
+  const auto take = [this](const EncodedPacket& packet, bool behind_checkpoint) {
+    // Parts of the file end where they ended before: it becomes the same file.
+    if (behind_checkpoint) flush();
+    add(packet);
+  };
+  const std::size_t count = read_noted(before_, notes, take);
+  if (count < notes.size()) {
+    throw CannotResume(before_ + ": holds " + std::to_string(count) + " of the " +
+                       std::to_string(notes.size()) + " packets that were written before");
+  }
+  checkpoint();
+}
+
+/// False where the head still waits for a copied stream: then the file is of no use yet.
+bool Writer::flush() {
+  if (held_) write_held(std::nullopt);
+  return pass_->flush();
+}
+
+std::uint64_t Writer::checkpoint() {
+  if (!journal_ || !pass_ || (!held_ && record_.packets == 0)) return 0;
+  if (!flush()) return 0;
+  journal_->checkpoint();
+  std::error_code ignored;
+  fs::remove(before_, ignored);
+  safe_packets_ = record_.packets;
+  return safe_packets_;
 }
 
 PacketPtr Writer::convert(const EncodedPacket& packet) {
@@ -181,6 +188,11 @@ PacketPtr Writer::convert(const EncodedPacket& packet) {
 }
 
 void Writer::write(const EncodedPacket& packet) {
+  if (journal_) journal_->append(packet);
+  add(packet);
+}
+
+void Writer::add(const EncodedPacket& packet) {
   PacketPtr next = convert(packet);
   if (held_) write_held(next->dts);
   held_ = std::move(next);
@@ -203,6 +215,7 @@ void Writer::write_held(std::optional<std::int64_t> next_dts) {
   record_.add(*held_);
   // A fragment ends where its last packet says; only the distance to the next one keeps the times.
   if (is_iso(kind_) && next_dts) held_->duration = *next_dts - held_->dts;
+  if (is_iso(kind_)) record_.times.push_back({held_->pts, held_->dts, held_->duration});
   pass_->write_video(*held_);
   held_.reset();
 }
@@ -232,6 +245,27 @@ void Writer::finish(bool cut_at_video_end) {
                                             failure.message() + "; it is left as " + whole);
   }
   if (whole != partial_) fs::remove(partial_, failure);
+  remove_traces();
+  created_ = false;
+}
+
+void Writer::remove_traces() noexcept {
+  std::error_code ignored;
+  fs::remove(before_, ignored);
+  if (!std::exchange(journal_, std::nullopt)) return;
+  fs::remove(options_.journal, ignored);
+}
+
+void Writer::suspend() noexcept {
+  try {
+    if (held_ && pass_) write_held(std::nullopt);
+    if (pass_) pass_->close();
+  } catch (const std::exception& error) {
+    logger().debug("{}: is left as it is: {}", partial_, error.what());
+  }
+  held_.reset();
+  pass_.reset();
+  journal_.reset();
   created_ = false;
 }
 
@@ -268,36 +302,33 @@ void Writer::replay(AVFormatContext& partial, OutputPass& pass) const {
     const bool video = static_cast<int>(i) == partial_video_index_;
     partial.streams[i]->discard = video ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
   }
-  const AVRational from = partial.streams[partial_video_index_]->time_base;
   const PacketPtr packet = make_packet();
   std::uint64_t count = 0;
-  std::int64_t shift = 0;
-  std::int64_t latest = std::numeric_limits<std::int64_t>::min();
   while (av_read_frame(&partial, packet.get()) >= 0) {
-    if (packet->stream_index == partial_video_index_ && packet->dts != AV_NOPTS_VALUE) {
-      const std::int64_t dts = rescale(packet->dts, from, base_);
-      if (count++ == 0) shift = record_.first_dts - dts;
-      packet->pts = rescale(packet->pts, from, base_) + shift;
-      packet->dts = dts + shift;
-      packet->duration = rescale(packet->duration, from, base_);
-      latest = std::max(latest, packet->pts);
+    if (packet->stream_index == partial_video_index_ && count < record_.packets) {
+      const VideoRecord::Times& times = record_.times[count++];
+      packet->pts = times.pts;
+      packet->dts = times.dts;
+      packet->duration = times.duration;
       if (packet->pts == record_.last_pts) packet->duration = record_.latest_duration;
       if (count == record_.packets) packet->duration = record_.last_duration;
       pass.write_video(*packet);
     }
     av_packet_unref(packet.get());
   }
-  if (count != record_.packets || latest != record_.last_pts) {
+  if (count != record_.packets) {
     throw Error(ExitCode::write_failed, partial_ + ": was changed while it was written");
   }
 }
 
 void Writer::abandon() noexcept {
+  if (safe_packets_ > 0) return suspend();
   held_.reset();
   pass_.reset();
   if (!created_ || keep_partial_) return;
   std::error_code ignored;
   fs::remove(partial_, ignored);
+  remove_traces();
   created_ = false;
 }
 

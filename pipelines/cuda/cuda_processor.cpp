@@ -131,6 +131,14 @@ class CudaProcessor final : public Processor {
     use_device();
     return curve_sum_of(filters_);
   }
+  [[nodiscard]] std::string save() const override {
+    use_device();
+    return save_filters(filters_);
+  }
+  void load(std::string_view state) override {
+    use_device();
+    load_filters(filters_, state);
+  }
 
   [[nodiscard]] std::string description() const override {
     return "CUDA, " + device_.name + " (device " + std::to_string(device_.number) + ", " +

@@ -15,8 +15,9 @@ const std::vector<EncoderSpec>& table() {
   static const std::vector<EncoderSpec> specs{
     {.name = "x264", .element = "x264enc", .codec = "h264", .title = "H.264 by x264",
      .quality = QualityScale{0, 50, 20},
-     .settings = "speed-preset=veryfast pass=qual quantizer={q} qp-min=0",
-     .lossless = "speed-preset=veryfast pass=quant quantizer=0 qp-min=0",
+     .settings = "speed-preset=veryfast pass=qual quantizer={q} qp-min=0 vbv-buf-capacity=0",
+     .settings_with_avx512 = "option-string=asm=AVX2",
+     .lossless = "speed-preset=veryfast pass=quant quantizer=0 qp-min=0 vbv-buf-capacity=0",
      .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_Y42B,
                  GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I422_10LE,
                  GST_VIDEO_FORMAT_Y444_10LE},
@@ -90,6 +91,14 @@ const std::vector<EncoderSpec>& table() {
   return specs;
 }
 // clang-format on
+
+bool cpu_has_avx512() {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx512f") != 0;
+#else
+  return false;
+#endif
+}
 
 bool has_format(const EncoderSpec& spec, GstVideoFormat format) {
   return std::find(spec.formats.begin(), spec.formats.end(), format) != spec.formats.end();
@@ -206,10 +215,10 @@ GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& 
   return chosen;
 }
 
-ElementPtr make_encoder(const EncoderSpec& spec, std::optional<int> quality, bool lossless) {
-  ElementPtr encoder = make_element(std::string(spec.element).c_str());
-  std::string_view settings = lossless && !spec.always_lossless ? spec.lossless : spec.settings;
-  const int q = quality.value_or(spec.quality ? spec.quality->standard : 0);
+namespace {
+
+/// Sets "property=value" pairs; {q} is the quality.
+void set_all(GstElement* encoder, const EncoderSpec& spec, std::string_view settings, int q) {
   while (!settings.empty()) {
     const std::string pair(settings.substr(0, settings.find(' ')));
     settings.remove_prefix(std::min(settings.size(), pair.size() + 1));
@@ -219,13 +228,23 @@ ElementPtr make_encoder(const EncoderSpec& spec, std::optional<int> quality, boo
       value.replace(at, 3, std::to_string(q));
     }
     // Other versions of GStreamer may lack one; what it tunes then stays as it is.
-    GObjectClass* type = G_OBJECT_GET_CLASS(encoder.get());
+    GObjectClass* type = G_OBJECT_GET_CLASS(encoder);
     if (g_object_class_find_property(type, property.c_str()) != nullptr) {
-      gst_util_set_object_arg(G_OBJECT(encoder.get()), property.c_str(), value.c_str());
+      gst_util_set_object_arg(G_OBJECT(encoder), property.c_str(), value.c_str());
     } else {
       logger().debug("{} has no property {}", spec.element, property);
     }
   }
+}
+
+}  // namespace
+
+ElementPtr make_encoder(const EncoderSpec& spec, std::optional<int> quality, bool lossless) {
+  ElementPtr encoder = make_element(std::string(spec.element).c_str());
+  const int q = quality.value_or(spec.quality ? spec.quality->standard : 0);
+  set_all(encoder.get(), spec,
+          lossless && !spec.always_lossless ? spec.lossless : spec.settings, q);
+  if (cpu_has_avx512()) set_all(encoder.get(), spec, spec.settings_with_avx512, q);
   return encoder;
 }
 

@@ -28,6 +28,9 @@ struct EncoderSpec {
   std::string_view title;    ///< one line for a list
   std::optional<QualityScale> quality = std::nullopt;
   std::string_view settings{};
+  /// On top of these where the CPU has AVX-512: x264's code for it (r3095) reads memory that it did
+  /// not write, and the same frames become other streams.
+  std::string_view settings_with_avx512{};
   std::string_view lossless{};  ///< settings in place of those; empty = cannot
   bool always_lossless = false;
   std::vector<GstVideoFormat> formats;  ///< it takes, in order of preference

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <log.h>
+#include <nlohmann/json.hpp>
 
 #include "../container/container.h"
 #include "encode_bin.h"
@@ -43,20 +44,28 @@ class FileSink final : public Sink {
 
   void open(const StreamInfo& info) override;
   void write(Frame& frame) override;
+  std::string checkpoint() override;
   void finish(Ending ending) override;
   std::string name() const override { return options_.path; }
 
  private:
   bool write_next(std::chrono::milliseconds wait);
-  void start_writer(const GstSample* sample);
+  void start_writer(std::vector<std::byte> codec_data);
+  void check_codec_data(const GstSample* sample);
+  void start_encoder();
+  void resume();
   void drain();
+  void suspend();
 
   FileSinkOptions options_;
   StreamInfo info_;
   const gst::EncoderSpec* spec_ = nullptr;
   std::unique_ptr<ContainerWriter> writer_;
   std::unique_ptr<gst::EncodeBin> encoder_;
+  std::vector<std::byte> codec_data_;  // of the first segment
+  GstVideoColorRange encoded_range_ = GST_VIDEO_COLOR_RANGE_UNKNOWN;
   bool started_ = false;
+  bool checked_ = false;  // that this segment's codec data are those of the first
 };
 
 void FileSink::open(const StreamInfo& info) {
@@ -67,26 +76,54 @@ void FileSink::open(const StreamInfo& info) {
   container.output_path = options_.path;
   if (options_.copy_streams) container.copy_from = info.container_path;
   container.drop_streams = options_.drop_streams;
+  container.journal = options_.journal;
+  if (!options_.resume.empty()) {
+    container.resume_packets = nlohmann::json::parse(options_.resume).at("packets");
+  }
   writer_ = gst::make_video_writer(container);
   writer_->check(std::string(spec_->codec));
   for (const std::string& dropped : writer_->dropped_streams()) {
     logger().warn("{}: left out: {}", options_.path, dropped);
   }
-  encoder_ = std::make_unique<gst::EncodeBin>(
-      *spec_, info, gst::EncodeSettings{options_.path, options_.quality, options_.lossless});
+  start_encoder();
+  if (!options_.resume.empty()) resume();
 }
 
-void FileSink::start_writer(const GstSample* sample) {
+void FileSink::start_encoder() {
+  encoder_ = std::make_unique<gst::EncodeBin>(
+      *spec_, info_, gst::EncodeSettings{options_.path, options_.quality, options_.lossless});
+  encoded_range_ = encoder_->colorimetry().range;
+  checked_ = false;
+}
+
+void FileSink::resume() {
+  const nlohmann::json from = nlohmann::json::parse(options_.resume);
+  std::vector<std::byte> codec_data;
+  for (const int value : from.at("codec-data"))
+    codec_data.push_back(static_cast<std::byte>(value));
+  start_writer(std::move(codec_data));
+}
+
+/// One head describes all packets of the file, so every segment's encoder must agree on it.
+void FileSink::check_codec_data(const GstSample* sample) {
+  if (std::exchange(checked_, true) || codec_data_of(sample) == codec_data_) return;
+  const std::string what = options_.path + ": the encoder describes its stream in another way";
+  if (!options_.resume.empty()) throw CannotResume(what);
+  throw Error(ExitCode::write_failed, what + " than before; must run without segments");
+}
+
+void FileSink::start_writer(std::vector<std::byte> codec_data) {
   EncodedVideoFormat video;
   video.codec = spec_->codec;
   video.width = info_.desc.width;
   video.height = info_.desc.height;
   video.frame_rate = info_.frame_rate;
   video.pixel_aspect = info_.pixel_aspect;
-  video.codec_data = codec_data_of(sample);
+  codec_data_ = std::move(codec_data);
+  video.codec_data = codec_data_;
   video.matrix = info_.desc.matrix;
-  video.range = encoder_->colorimetry().range == GST_VIDEO_COLOR_RANGE_0_255 ? ColorRange::full
-                                                                             : ColorRange::limited;
+  video.range =
+      encoded_range_ == GST_VIDEO_COLOR_RANGE_0_255 ? ColorRange::full : ColorRange::limited;
   video.colorimetry = info_.colorimetry;
   video.field_order = info_.field_order;
   writer_->start(video);
@@ -96,7 +133,8 @@ void FileSink::start_writer(const GstSample* sample) {
 bool FileSink::write_next(std::chrono::milliseconds wait) {
   const std::optional<gst::EncodedPicture> picture = encoder_->pull(wait);
   if (!picture) return false;
-  if (!started_) start_writer(picture->sample.get());
+  if (!started_) start_writer(codec_data_of(picture->sample.get()));
+  check_codec_data(picture->sample.get());
   GstBuffer* buffer = gst_sample_get_buffer(picture->sample.get());
   GstMapInfo mapped{};
   if (gst_buffer_map(buffer, &mapped, GST_MAP_READ) == FALSE) {
@@ -118,6 +156,7 @@ bool FileSink::write_next(std::chrono::milliseconds wait) {
 }
 
 void FileSink::write(Frame& frame) {
+  if (!encoder_) start_encoder();
   while (write_next(0ms)) {
   }
   const auto deadline = Clock::now() + kStall;
@@ -130,7 +169,20 @@ void FileSink::write(Frame& frame) {
   encoder_->push(frame);
 }
 
+std::string FileSink::checkpoint() {
+  if (options_.journal.empty()) return {};
+  drain();
+  encoder_.reset();
+  const std::uint64_t packets = writer_->checkpoint();
+  if (packets == 0) return {};
+  nlohmann::json codec_data = nlohmann::json::array();
+  for (const std::byte value : codec_data_)
+    codec_data.push_back(std::to_integer<int>(value));
+  return nlohmann::json{{"packets", packets}, {"codec-data", codec_data}}.dump();
+}
+
 void FileSink::drain() {
+  if (!encoder_) return;
   encoder_->end();
   auto deadline = Clock::now() + kStall;
   while (!encoder_->drained()) {
@@ -146,10 +198,25 @@ void FileSink::drain() {
   }
 }
 
+void FileSink::suspend() {
+  try {
+    drain();
+  } catch (const Error& error) {
+    logger().debug("{}", error.what());
+  }
+  encoder_.reset();
+  writer_->suspend();
+  writer_.reset();
+}
+
 void FileSink::finish(Ending ending) {
   if (!writer_) return;
+  if (ending == Ending::suspended) {
+    suspend();
+    return;
+  }
   try {
-    if (ending != Ending::failed && encoder_) {
+    if (ending != Ending::failed && (encoder_ || started_)) {
       drain();
       encoder_.reset();
       if (started_) {

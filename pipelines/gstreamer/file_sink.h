@@ -17,13 +17,18 @@ struct FileSinkOptions {
   bool lossless = false;
   bool copy_streams = true;   ///< keep audio, subtitles, chapters and tags of StreamInfo's file
   bool drop_streams = false;  ///< go on without streams that the container cannot hold
+  /// Where packets are noted; with it, checkpoint() works where the build has libavformat: the
+  /// encoder then starts anew behind each one. Empty = no checkpoints.
+  std::string journal;
+  std::string resume;  ///< what checkpoint() of an earlier sink of this path gave; empty = anew
 };
 
 /// Encodes frames and writes them, with everything else of the input file, to NAME.partial.EXT,
 /// which gets its final name at the end. Timestamps are the frames' own. Without libavformat the
 /// file holds the video alone, and one warning says so.
 /// open() throws Error(usage) for options, formats and sizes that cannot be, Error(unavailable)
-/// where the encoder is not installed, Error(cannot_create) where the folder cannot be written.
+/// where the encoder is not installed, Error(cannot_create) where the folder cannot be written,
+/// CannotResume where what `resume` needs is not there; write() too, where the encoder is another.
 [[nodiscard]] std::unique_ptr<Sink> make_file_sink(const FileSinkOptions& options);
 
 }  // namespace equalux

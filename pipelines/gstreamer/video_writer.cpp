@@ -59,6 +59,8 @@ class MuxWriter final : public ContainerWriter {
   void check(const std::string& codec) override;
   void start(const EncodedVideoFormat& video) override;
   void write(const EncodedPacket& packet) override;
+  std::uint64_t checkpoint() override { return 0; }
+  void suspend() noexcept override { pipeline_.reset(); }
   void finish(bool cut_at_video_end) override;
   void abandon() noexcept override;
   std::vector<std::string> dropped_streams() const override { return {}; }

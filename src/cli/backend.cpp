@@ -72,6 +72,8 @@ class AutomaticProcessor final : public Processor {
   [[nodiscard]] std::optional<CurveSum> curve_sum() const override {
     return processor_->curve_sum();
   }
+  [[nodiscard]] std::string save() const override { return processor_->save(); }
+  void load(std::string_view state) override { processor_->load(state); }
   [[nodiscard]] std::string description() const override { return processor_->description(); }
 
  private:

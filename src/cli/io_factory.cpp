@@ -177,7 +177,7 @@ std::unique_ptr<Sink> make_sink(const std::string& output, const OutputOptions& 
     case OutputKind::standard_output:
       return make_y4m_sink("-");
     case OutputKind::y4m:
-      return make_y4m_sink(output);
+      return make_y4m_sink(output, options.resume);
     case OutputKind::null:
       return make_null_sink();
     case OutputKind::sequence:
@@ -210,6 +210,8 @@ std::unique_ptr<Sink> make_sink(const std::string& output, const OutputOptions& 
   file.quality = options.quality;
   file.lossless = options.lossless;
   file.drop_streams = options.drop_streams;
+  file.journal = options.journal;
+  file.resume = options.resume;
   return make_file_sink(file);
 #else
   (void)options;

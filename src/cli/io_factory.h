@@ -28,6 +28,9 @@ struct OutputOptions {
   std::optional<int> quality;  ///< the encoder's own scale
   bool lossless = false;
   bool drop_streams = false;
+  // Not options of the user's: set by who makes checkpoints.
+  std::string journal;  ///< see FileSinkOptions; also says that checkpoints are wanted
+  std::string resume;   ///< what Sink::checkpoint() gave; empty = starts anew
 };
 
 /// What kind of input or output a text names. Throws Error(usage) for a form that is not known.

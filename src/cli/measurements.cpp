@@ -4,7 +4,7 @@ namespace equalux::cli {
 
 void Measurements::open(const StreamInfo& info) {
   if (!options_.timings.empty()) timings_.emplace(options_.timings);
-  if (options_.verify) hashes_.emplace(*options_.verify, info);
+  if (options_.verify) hashes_.emplace(*options_.verify, info, resumed_);
 }
 
 void Measurements::add_frame(const Frame& frame) {
@@ -15,6 +15,10 @@ void Measurements::add_frame(const Frame& frame) {
 
 void Measurements::add_result(const Frame& frame) {
   if (hashes_) hashes_->write(frame);
+}
+
+std::uint64_t Measurements::hash_bytes() {
+  return hashes_ ? hashes_->flush() : 0;
 }
 
 void Measurements::finish() {

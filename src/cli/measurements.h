@@ -14,7 +14,9 @@ namespace equalux::cli {
 
 class Measurements {
  public:
-  explicit Measurements(const CommonOptions& options) : options_(options) {}
+  /// `resumed`: the file of hashes goes on behind what it holds.
+  explicit Measurements(const CommonOptions& options, bool resumed = false)
+      : options_(options), resumed_(resumed) {}
 
   /// Creates the files, for frames of `info`. Throws Error(cannot_create).
   void open(const StreamInfo& info);
@@ -22,6 +24,9 @@ class Measurements {
   void add_frame(const Frame& frame);
   /// A filtered frame, before the sink. One thread at a time.
   void add_result(const Frame& frame);
+  /// Bytes of the file of hashes so far, all of them on their way to the disk; 0 where there is
+  /// none. Throws Error(write_failed).
+  [[nodiscard]] std::uint64_t hash_bytes();
   /// Closes the files. Throws Error(write_failed).
   void finish();
 
@@ -30,6 +35,7 @@ class Measurements {
 
  private:
   const CommonOptions& options_;
+  const bool resumed_;
   TimingSummary summary_;
   std::optional<TimingsWriter> timings_;
   std::optional<FrameHashWriter> hashes_;

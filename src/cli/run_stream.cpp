@@ -69,11 +69,12 @@ RunResult run_stream(const StreamOptions& options) {
   InputOptions in = options.in;
   // A GPU decodes to NV12, the CPU mostly to I420: the same pictures, other hashes.
   if (options.common.verify && in.decoder == "auto") in.decoder = "software";
-  const std::unique_ptr<Source> source = make_source(options.input, in);
+  std::unique_ptr<Source> source = make_source(options.input, in);
+  if (options.wrap_source) source = options.wrap_source(std::move(source));
   const std::unique_ptr<Processor> processor = make_processor(options.common);
   const std::unique_ptr<Sink> sink = make_sink(options.output, options.out);
 
-  Measurements measurements(options.common);
+  Measurements measurements(options.common, options.resume_from.has_value());
   ProgressLine progress(options.common.quiet, options.label);
   bool described = !options.announce;
   // Said once frames move, so that a run that cannot start says one thing only: why.
@@ -88,12 +89,26 @@ RunResult run_stream(const StreamOptions& options) {
   if (options.common.wants_timings()) {
     run_options.on_frame = [&](const Frame& frame) { measurements.add_frame(frame); };
   }
-  if (options.common.verify) {
-    run_options.on_result = [&](const Frame& frame) { measurements.add_result(frame); };
+  if (options.common.verify || options.on_result) {
+    run_options.on_result = [&](const Frame& frame) {
+      measurements.add_result(frame);
+      if (options.on_result) options.on_result(frame);
+    };
+  }
+  run_options.checkpoint_every = options.checkpoint_every;
+  run_options.resume_from = options.resume_from;
+  if (options.on_checkpoint) {
+    run_options.on_checkpoint = [&](const Checkpoint& checkpoint) {
+      options.on_checkpoint(checkpoint, measurements.hash_bytes());
+    };
   }
   run_options.on_progress = [&](const RunProgress& now) {
     if (now.frames > 0) describe();
-    progress.update(now);
+    if (options.on_progress) {
+      options.on_progress(now);
+    } else {
+      progress.update(now);
+    }
   };
   const RunResult result = run(*source, *processor, *sink, run_options, stop_token());
   progress.clear();

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "curve_file.h"
@@ -21,6 +24,16 @@ struct StreamOptions {
   bool announce = true;          ///< say which backend runs
   bool always_summarise = true;  ///< the closing table also where no timings were asked for
   CurveFile* curves = nullptr;   ///< where the frames' curves go, with --curve-to
+
+  // What a batch adds; see RunOptions.
+  std::uint64_t checkpoint_every = 0;
+  std::optional<Checkpoint> resume_from;  ///< --verify goes on behind what its file holds
+  /// Called behind each checkpoint with the bytes of the file of hashes up to there, 0 without one.
+  std::function<void(const Checkpoint&, std::uint64_t hash_bytes)> on_checkpoint;
+  std::function<void(const RunProgress&)> on_progress;  ///< in place of the line on stderr
+  /// Puts something of its own around the source; null = nothing.
+  std::function<std::unique_ptr<Source>(std::unique_ptr<Source>)> wrap_source;
+  std::function<void(const Frame&)> on_result;  ///< each filtered frame, beside --verify
 };
 
 /// Throws Error(usage) for everything that the options alone tell is wrong.

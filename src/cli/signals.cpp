@@ -16,6 +16,21 @@ extern "C" void on_signal(int number) {
   }
 }
 
+extern "C" void on_signal_patiently(int number) {
+  int none = 0;
+  stop_token().signal.compare_exchange_strong(none, number);
+}
+
+void handle_with(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  // System calls go on: libraries underneath do not expect EINTR.
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
 }  // namespace
 
 StopToken& stop_token() {
@@ -25,13 +40,11 @@ StopToken& stop_token() {
 }
 
 void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigemptyset(&action.sa_mask);
-  // System calls go on: libraries underneath do not expect EINTR.
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  handle_with(on_signal);
+}
+
+void catch_signals_patiently() {
+  handle_with(on_signal_patiently);
 }
 
 void ignore_write_signals() {

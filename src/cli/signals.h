@@ -11,7 +11,10 @@ namespace equalux::cli {
 /// From now on a first SIGINT or SIGTERM sets the token, and a second one exits at once with 130
 /// or 143, leaving the partial file.
 void catch_signals();
-/// Writing into a closed pipe or past a file-size limit is an error that write() reports, not a death.
+/// The same, but a second signal changes nothing: for processes that another one watches.
+void catch_signals_patiently();
+/// Writing into a closed pipe or past a file-size limit is an error that write() reports, not a
+/// death.
 void ignore_write_signals();
 
 }  // namespace equalux::cli

@@ -1,0 +1,278 @@
+#include "batch/batch.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include <equalux/error.h>
+
+#include "batch/dry_run.h"
+#include "batch/job.h"
+#include "batch/report.h"
+#include "batch/state.h"
+#include "batch/worker.h"
+#include "log.h"
+#include "paths.h"
+#include "signals.h"
+#include "text_file.h"
+
+namespace fs = std::filesystem;
+
+namespace equalux::cli {
+namespace {
+
+/// Cores that one file keeps busy: its decoder, filters and encoder.
+constexpr int kCoresAFile = 4;
+
+void check(const BatchOptions& options) {
+  static constexpr std::array<std::string_view, 5> kContainers{"mp4", "mov", "m4v", "mkv", "y4m"};
+  if (options.inputs.empty() && options.manifest.empty()) {
+    throw Error(ExitCode::usage, "INPUT is missing, must be files or folders, or --manifest");
+  }
+  const bool curve_only = !options.stream.common.curve_to.empty();
+  if (options.out.empty() && !curve_only) {
+    throw Error(ExitCode::usage, "--out is missing, must be the folder of the results");
+  }
+  if (!options.out.empty() && curve_only) {
+    throw Error(ExitCode::usage,
+                "--curve-to looks at the files alone, must stand without --out; --curve-from with "
+                "--out then filters them");
+  }
+  if (!options.extension.empty() &&
+      std::find(kContainers.begin(), kContainers.end(), options.extension) == kContainers.end()) {
+    throw Error(ExitCode::usage,
+                "--extension is '" + options.extension + "', must be mp4, mov, m4v, mkv or y4m");
+  }
+  if (!options.devices.empty() && options.stream.common.backend == Backend::cpu) {
+    throw Error(ExitCode::usage, "--devices names GPUs, must not stand beside --backend cpu");
+  }
+  if (options.stream.common.timings == "-") {
+    throw Error(ExitCode::usage, "--timings - mixes the lines of files, must be a file");
+  }
+  std::error_code ignored;
+  if (fs::exists(options.out, ignored) && !fs::is_directory(options.out, ignored)) {
+    throw Error(ExitCode::cannot_create, "--out " + options.out + " is a file, must be a folder");
+  }
+  check_filters(options.stream.common);
+}
+
+int cores() {
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+/// How many files at a time, and with how many threads each, so that the cores are busy and not
+/// fought over.
+void balance(BatchOptions& options, std::size_t files) {
+  const int most =
+      static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(1, files), kMostJobs));
+  int& threads = options.stream.common.threads;
+  if (options.jobs == 0 && !options.devices.empty()) {
+    options.jobs = static_cast<int>(options.devices.size());
+  } else if (options.jobs == 0) {
+    options.jobs = std::max(1, cores() / (threads > 0 ? threads : kCoresAFile));
+  }
+  options.jobs = std::min(options.jobs, most);
+  if (threads == 0 && options.jobs > 1) threads = std::max(1, cores() / options.jobs);
+}
+
+std::vector<WorkerPlace> places_of(const BatchOptions& options) {
+  std::vector<WorkerPlace> places;
+  for (int i = 0; i < options.jobs; ++i) {
+    if (options.devices.empty()) {
+      places.push_back({"a worker process", -1});
+    } else {
+      const int device = options.devices[static_cast<std::size_t>(i) % options.devices.size()];
+      places.push_back({"device " + std::to_string(device), device});
+    }
+  }
+  return places;
+}
+
+std::optional<WorkerPlace> fallback_of(const BatchOptions& options) {
+  const bool may_fall_back =
+      !options.devices.empty() && options.stream.common.backend == Backend::automatic;
+  return may_fall_back ? std::optional<WorkerPlace>({"the CPU", -1}) : std::nullopt;
+}
+
+/// A line for each file as it ends; the table comes when all have.
+void tell(const Outcome& outcome, std::size_t number, std::size_t count) {
+  const FileResult& result = *outcome.result;
+  const std::string label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
+                            fs::path(outcome.job.input).filename().string() + ": " + result.status;
+  if (result.status == "done") {
+    logger().info("{}, {} frames", label, result.frames_out);
+  } else if (result.status == "skipped") {
+    logger().info("{}: {}", label, result.reason);
+  } else {
+    logger().warn("{}: {}", label, result.reason);
+  }
+}
+
+/// Hashes were kept file by file, so that those of files filtered at once do not mix.
+void print_hashes(const BatchOptions& options, const Outcome& outcome, std::size_t number,
+                  std::size_t count) {
+  const std::string& status = outcome.result->status;
+  if (status != "done" && status != "partial" && status != "skipped") return;
+  std::FILE* file = std::fopen(state_paths(options.out, outcome.job.output).hashes.c_str(), "rbe");
+  if (file == nullptr) return;
+  TextFile copy(numbered(*options.stream.common.verify, number, count));
+  std::array<char, 65536> buffer;
+  for (std::size_t got = 1; got > 0;) {
+    got = std::fread(buffer.data(), 1, buffer.size(), file);
+    copy.append({buffer.data(), got});
+  }
+  std::fclose(file);
+  copy.finish();
+}
+
+class Batch {
+ public:
+  explicit Batch(const BatchOptions& asked) : options_(asked) {}
+
+  ExitCode run();
+
+ private:
+  void plan();
+  void work();
+  void conclude();
+  [[nodiscard]] PoolEvents events();
+  void take_result(std::size_t job, const nlohmann::json& message);
+
+  BatchOptions options_;
+  BatchPlan plan_;
+  Shard shard_;
+  std::vector<std::size_t> jobs_;  // of the plan, that are ours
+  std::vector<Outcome> outcomes_;  // by the plan's numbers
+  std::unique_ptr<BatchProgress> progress_;
+  Clock::time_point start_ = Clock::now();
+};
+
+void Batch::plan() {
+  std::vector<ManifestEntry> manifest;
+  if (!options_.manifest.empty()) manifest = read_manifest(options_.manifest);
+  plan_ = plan_batch(options_.inputs, manifest, options_.out, options_.extension);
+  if (plan_.jobs.empty()) {
+    const std::string& where =
+        options_.inputs.empty() ? options_.manifest : options_.inputs.front();
+    throw Error(ExitCode::no_input, "no media file is in " + where + ", must hold at least one (" +
+                                        std::to_string(plan_.skipped) + " other files skipped)");
+  }
+  shard_ = parse_shard(options_.shard);
+  jobs_ = jobs_of(plan_, shard_);
+  for (const BatchJob& job : plan_.jobs)
+    outcomes_.push_back({job, std::nullopt, ""});
+  balance(options_, jobs_.size());
+}
+
+ExitCode Batch::run() {
+  start_logging(options_.stream.common);
+  check(options_);
+  plan();
+  if (!options_.stream.common.curve_to.empty()) return run_curve_pass(options_, plan_, jobs_);
+  // Signals often come twice, to the group and to the process; the workers have seconds to end.
+  catch_signals_patiently();
+  const WorkerMain worker = [this](const WorkerPlace& place, Channel& channel) {
+    return run_worker(options_, plan_, place, channel);
+  };
+  if (options_.dry_run) return dry_run(options_, plan_, jobs_, worker);
+  work();
+  conclude();
+  std::vector<Outcome> ours;
+  for (const std::size_t job : jobs_)
+    ours.push_back(outcomes_[job]);
+  return batch_exit_code(ours, stop_token().signal);
+}
+
+void Batch::take_result(std::size_t job, const nlohmann::json& message) {
+  FileResult result;
+  try {
+    result = result_from(message);
+  } catch (const nlohmann::json::exception&) {
+    // Of a worker that died there is less to tell.
+    result.status = message.value("status", "failed");
+    result.reason = message.value("reason", "");
+    result.code = message.value("code", static_cast<int>(ExitCode::unavailable));
+  }
+  outcomes_[job].result = std::move(result);
+  progress_->end(job);
+  progress_->clear();
+  tell(outcomes_[job], job + 1, plan_.jobs.size());
+  if (options_.stream.common.verify) {
+    print_hashes(options_, outcomes_[job], job + 1, plan_.jobs.size());
+  }
+}
+
+PoolEvents Batch::events() {
+  PoolEvents events;
+  events.on_start = [this](std::size_t job, const WorkerPlace& place) {
+    outcomes_[job].place = place.name;
+    progress_->start(job, fs::path(plan_.jobs[job].input).filename().string());
+  };
+  events.on_news = [this](const nlohmann::json& message) {
+    if (message.value("say", "") != "log") {
+      progress_->news(message);
+      return;
+    }
+    progress_->clear();
+    logger().log(static_cast<spdlog::level::level_enum>(message.value("level", 2)), "{}",
+                 message.value("text", ""));
+  };
+  events.on_result = [this](std::size_t job, const nlohmann::json& message) {
+    take_result(job, message);
+  };
+  events.on_tick = [this] { progress_->tick(); };
+  return events;
+}
+
+void Batch::work() {
+  if (jobs_.empty()) return;  // More shards than files.
+  std::vector<double> weights;
+  for (const BatchJob& job : plan_.jobs) {
+    std::error_code unknown;
+    const std::uintmax_t bytes = fs::file_size(job.input, unknown);
+    weights.push_back(unknown ? 1 : 1 + static_cast<double>(bytes));
+  }
+  progress_ =
+      std::make_unique<BatchProgress>(jobs_, std::move(weights), options_.stream.common.quiet);
+  WorkerPool pool(
+      places_of(options_), fallback_of(options_),
+      [this](const WorkerPlace& place, Channel& channel) {
+        return run_worker(options_, plan_, place, channel);
+      },
+      events());
+  pool.run("job", jobs_, stop_token());
+  progress_->clear();
+}
+
+void Batch::conclude() {
+  std::vector<Outcome> ours;
+  for (const std::size_t job : jobs_)
+    ours.push_back(outcomes_[job]);
+  if (!options_.stream.common.quiet) {
+    std::fputs(batch_table(ours).c_str(), stderr);
+    if (plan_.skipped > 0) {
+      std::fprintf(stderr, "equalux: skipped in folders, no media by their names: %zu\n",
+                   plan_.skipped);
+    }
+  }
+  // Where the folder itself is the trouble, the files have said so.
+  std::error_code ignored;
+  if (!fs::is_directory(options_.out, ignored)) return;
+  const fs::path out(options_.out);
+  const double elapsed_s = milliseconds(Clock::now() - start_) / 1000;
+  replace_file((out / shard_name("report", ".json", shard_)).string(),
+               batch_report(ours, options_, elapsed_s));
+  write_contact_sheet((out / shard_name("contact-sheet", ".png", shard_)).string(), ours,
+                      options_.out);
+}
+
+}  // namespace
+
+ExitCode run_batch(const BatchOptions& options) {
+  return Batch(options).run();
+}
+
+}  // namespace equalux::cli

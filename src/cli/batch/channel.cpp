@@ -1,0 +1,50 @@
+#include "batch/channel.h"
+
+#include <array>
+#include <cerrno>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace equalux::cli {
+
+Channel::~Channel() {
+  ::close(descriptor_);
+}
+
+bool Channel::send(const nlohmann::json& message) {
+  // Names of files may be no UTF-8.
+  const std::string line =
+      message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const std::lock_guard lock(sending_);
+  for (std::size_t sent = 0; sent < line.size();) {
+    const ssize_t got = ::send(descriptor_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    sent += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool Channel::fill() {
+  std::array<char, 65536> buffer;
+  for (;;) {
+    const ssize_t got = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    received_.append(buffer.data(), static_cast<std::size_t>(got));
+    return true;
+  }
+}
+
+std::optional<nlohmann::json> Channel::next() {
+  for (;;) {
+    const std::size_t end = received_.find('\n');
+    if (end == std::string::npos) return std::nullopt;
+    nlohmann::json message = nlohmann::json::parse(received_.substr(0, end), nullptr, false);
+    received_.erase(0, end + 1);
+    if (message.is_object()) return message;
+  }
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,130 @@
+#include "batch/dry_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "batch/state.h"
+#include "batch/worker.h"
+#include "progress_line.h"
+#include "signals.h"
+
+namespace fs = std::filesystem;
+
+namespace equalux::cli {
+namespace {
+
+struct Estimates {
+  std::map<std::size_t, FileEstimate> files;
+  std::map<std::size_t, std::string> failures;
+};
+
+Estimates ask(const std::vector<std::size_t>& jobs, const WorkerMain& worker) {
+  Estimates estimates;
+  PoolEvents events;
+  events.on_result = [&](std::size_t job, const nlohmann::json& message) {
+    try {
+      estimates.files[job] = estimate_from(message);
+    } catch (const nlohmann::json::exception&) {
+      estimates.failures[job] = message.value("reason", "cannot be read");
+    }
+  };
+  // One at a time: what is measured is a file that has the machine to itself.
+  WorkerPool pool({{"a worker process", -1}}, std::nullopt, worker, std::move(events));
+  pool.run("estimate", jobs, stop_token());
+  return estimates;
+}
+
+/// What would be done with a file, by what is known without reading it.
+std::string action_for(const BatchOptions& options, const BatchJob& job) {
+  std::error_code ignored;
+  const nlohmann::json record = read_record(state_paths(options.out, job.output).record);
+  if (record.is_null()) return fs::exists(job.output, ignored) ? "replace" : "make";
+  if (record.value("status", "") == "done" && fs::exists(job.output, ignored)) return "check";
+  if (const auto place = checkpoint_from(record.value("checkpoint", nlohmann::json()))) {
+    return "go on at " + std::to_string(place->checkpoint.frames);
+  }
+  return "make";
+}
+
+std::string amount_text(double bytes) {
+  std::array<char, 32> text{};
+  const bool large = bytes >= 1e9;
+  std::snprintf(text.data(), text.size(), large ? "%.2f GB" : "%.1f MB",
+                bytes / (large ? 1e9 : 1e6));
+  return text.data();
+}
+
+struct Sum {
+  double seconds = 0;
+  double bytes = 0;
+  std::size_t unknown = 0;  ///< files whose frames nobody declared
+
+  void add(const FileEstimate& file) {
+    if (!file.frames || file.seconds_a_frame <= 0) {
+      ++unknown;
+      return;
+    }
+    seconds += static_cast<double>(*file.frames) * file.seconds_a_frame;
+    bytes += static_cast<double>(*file.frames) * file.bytes_a_frame;
+  }
+};
+
+void print_row(const BatchOptions& options, const BatchJob& job, const FileEstimate* file,
+               const std::string& trouble) {
+  std::array<char, 128> row{};
+  if (file != nullptr) {
+    const std::string frames = file->frames ? std::to_string(*file->frames) : "?";
+    const std::string size = std::to_string(file->width) + "x" + std::to_string(file->height);
+    std::snprintf(row.data(), row.size(), "%-14s %10s %11s  ", action_for(options, job).c_str(),
+                  frames.c_str(), size.c_str());
+  } else {
+    std::snprintf(row.data(), row.size(), "%-14s %10s %11s  ", "fail", "", "");
+  }
+  std::printf("%s%s -> %s%s%s\n", row.data(), job.input.c_str(), job.output.c_str(),
+              trouble.empty() ? "" : ": ", trouble.c_str());
+}
+
+double free_bytes(const std::string& out) {
+  std::error_code failure;
+  fs::path folder = fs::absolute(out, failure);
+  while (!fs::exists(folder, failure) && folder.has_relative_path())
+    folder = folder.parent_path();
+  const fs::space_info space = fs::space(folder, failure);
+  return failure ? -1 : static_cast<double>(space.available);
+}
+
+}  // namespace
+
+ExitCode dry_run(const BatchOptions& options, const BatchPlan& plan,
+                 const std::vector<std::size_t>& jobs, const WorkerMain& worker) {
+  const Estimates estimates = ask(jobs, worker);
+  std::printf("%-14s %10s %11s  %s\n", "would", "frames", "size", "file");
+  Sum sum;
+  for (const std::size_t job : jobs) {
+    const auto file = estimates.files.find(job);
+    const auto failure = estimates.failures.find(job);
+    const bool known = file != estimates.files.end();
+    if (known) sum.add(file->second);
+    print_row(options, plan.jobs[job], known ? &file->second : nullptr,
+              failure == estimates.failures.end() ? "" : failure->second);
+  }
+  std::printf("\n%zu files, about %s of work for one file at a time, %s of results; %s free\n",
+              jobs.size(), clock_text(sum.seconds).c_str(), amount_text(sum.bytes).c_str(),
+              amount_text(std::max(0.0, free_bytes(options.out))).c_str());
+  if (sum.unknown > 0) {
+    std::printf("not in these sums: %zu files that do not say how many frames they hold\n",
+                sum.unknown);
+  }
+  if (const double free = free_bytes(options.out); free >= 0 && sum.bytes > free) {
+    std::fprintf(stderr, "equalux: the results will not fit, %s is short by %s\n",
+                 options.out.c_str(), amount_text(sum.bytes - free).c_str());
+  }
+  if (const int signal = stop_token().signal; signal != 0)
+    return static_cast<ExitCode>(128 + signal);
+  return ExitCode::done;
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,317 @@
+#include "batch/job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+
+#include <equalux/error.h>
+#include <equalux/filter.h>
+
+#include "batch/state.h"
+#include "batch/still_tap.h"
+#include "io_factory.h"
+#include "log.h"
+#include "null_sink.h"
+#include "paths.h"
+#include "signals.h"
+
+namespace fs = std::filesystem;
+
+namespace equalux::cli {
+namespace {
+
+/// How far durations may be apart: a container's ticks, and the last frame's guess.
+constexpr double kDurationToleranceS = 0.1;
+
+void make_folder_of(const std::string& file) {
+  std::error_code failed;
+  const fs::path folder = fs::path(file).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, failed);
+  if (failed) {
+    throw Error(ExitCode::cannot_create, "folder " + folder.string() + " cannot be made (" +
+                                             failed.message() + "), must be writable");
+  }
+}
+
+/// The surround that a filter found is no part of what it saves.
+bool state_is_saved(const CommonOptions& common) {
+  if (common.equalize.surround != Surround::keep) return false;
+  return std::none_of(common.filters.begin(), common.filters.end(), [](const FilterSpec& spec) {
+    return std::any_of(spec.options.begin(), spec.options.end(), [](const auto& option) {
+      return option.first == "surround" && option.second != "keep";
+    });
+  });
+}
+
+struct FileStamp {
+  std::uintmax_t bytes = 0;
+  fs::file_time_type written;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+FileStamp stamp_of(const std::string& path) {
+  std::error_code ignored;
+  return {fs::file_size(path, ignored), fs::last_write_time(path, ignored)};
+}
+
+class Job {
+ public:
+  Job(const BatchJob& job, const JobContext& context)
+      : job_(job),
+        context_(context),
+        options_(context.options),
+        paths_(state_paths(options_.out, job.output)) {}
+
+  FileResult run();
+
+ private:
+  [[nodiscard]] nlohmann::json identity() const;
+  [[nodiscard]] bool is_finished(const nlohmann::json& record);
+  [[nodiscard]] bool output_is_whole(const FileResult& finished);
+  [[nodiscard]] std::optional<SavedCheckpoint> place_to_resume(const nlohmann::json& record) const;
+  [[nodiscard]] StreamOptions stream_options() const;
+  void run_from(std::optional<SavedCheckpoint> place);
+  void filter(const std::optional<SavedCheckpoint>& place);
+  void conclude(const RunResult& run);
+  void save(const std::string& status, const std::optional<SavedCheckpoint>& place) const;
+
+  const BatchJob& job_;
+  const JobContext& context_;
+  const BatchOptions& options_;
+  const StatePaths paths_;
+  FileResult result_;
+};
+
+/// A result is that of these, or it is another one.
+nlohmann::json Job::identity() const {
+  return {{"program", version()}, {"parameters", options_.parameters}, {"md5", result_.input_md5}};
+}
+
+FileResult Job::run() {
+  require_input(job_.input);
+  make_folder_of(job_.output);
+  make_folder_of(paths_.record);
+  const FileLock lock(paths_.lock);
+  if (!lock.held()) {
+    result_.status = "skipped";
+    result_.reason = "another equalux is at work on it";
+    result_.code = static_cast<int>(ExitCode::partial);
+    return result_;
+  }
+  if (context_.on_phase) context_.on_phase("reading");
+  const FileStamp before = stamp_of(job_.input);
+  result_.input_md5 = file_md5(job_.input, stop_token());
+  std::optional<SavedCheckpoint> place;
+  try {
+    const nlohmann::json record = read_record(paths_.record);
+    if (record.is_object() && record.at("of") == identity()) {
+      if (is_finished(record)) return result_;
+      place = place_to_resume(record);
+    }
+  } catch (const nlohmann::json::exception& error) {
+    logger().debug("{}: {}", paths_.record, error.what());  // Damaged: as if it were not there.
+  }
+  if (stop_token().signal == 0) {
+    run_from(place);
+  } else {
+    result_.status = "stopped";
+    result_.reason = "stopped by a signal before it began";
+  }
+  if (result_.status == "done" && stamp_of(job_.input) != before) {
+    result_.status = "partial";
+    result_.code = static_cast<int>(ExitCode::partial);
+    result_.reason = "the input changed while it was read";
+    save(result_.status, std::nullopt);
+  }
+  return result_;
+}
+
+bool Job::is_finished(const nlohmann::json& record) {
+  if (record.value("status", "") != "done") return false;
+  std::error_code ignored;
+  if (!fs::exists(job_.output, ignored)) return false;
+  // Hashes that nobody asked for then are not there now.
+  if (options_.stream.common.verify && !fs::exists(paths_.hashes, ignored)) return false;
+  FileResult finished = result_from(record.at("result"));
+  if (context_.on_phase) context_.on_phase("checking");
+  if (!output_is_whole(finished)) return false;
+  finished.status = "skipped";
+  finished.reason = "was done before, and is whole";
+  finished.elapsed_s = 0;
+  finished.resumed_at = finished.frames_out;
+  result_ = std::move(finished);
+  return true;
+}
+
+/// Decodes it, all of it.
+bool Job::output_is_whole(const FileResult& finished) {
+  try {
+    InputOptions in = options_.stream.in;
+    in.decoder = "software";
+    const std::unique_ptr<Source> source = make_source(job_.output, in);
+    const std::unique_ptr<Processor> processor = make_cpu_processor({}, 1);
+    const std::unique_ptr<Sink> sink = make_null_sink();
+    const RunResult run = equalux::run(*source, *processor, *sink, {}, stop_token());
+    if (stop_token().signal != 0) return false;
+    if (run.code == ExitCode::done && run.frames_out == finished.frames_out &&
+        std::abs(run.media_s - finished.media_s) <= kDurationToleranceS) {
+      return true;
+    }
+    logger().warn("{}: holds {} frames of {}, is made anew", job_.output, run.frames_out,
+                  finished.frames_out);
+  } catch (const Error& error) {
+    logger().warn("{}; is made anew", error.what());
+  }
+  return false;
+}
+
+std::optional<SavedCheckpoint> Job::place_to_resume(const nlohmann::json& record) const {
+  if (options_.segment_frames == 0 || !state_is_saved(options_.stream.common)) return std::nullopt;
+  std::optional<SavedCheckpoint> place =
+      checkpoint_from(record.value("checkpoint", nlohmann::json()));
+  if (!place || !options_.stream.common.verify) return place;
+  std::error_code failure;
+  const bool hashed =
+      place->hash_bytes > 0 && fs::file_size(paths_.hashes, failure) >= place->hash_bytes;
+  if (!hashed || failure) return std::nullopt;
+  fs::resize_file(paths_.hashes, place->hash_bytes, failure);
+  return failure ? std::nullopt : place;
+}
+
+StreamOptions Job::stream_options() const {
+  StreamOptions stream = options_.stream;
+  stream.input = job_.input;
+  stream.output = job_.output;
+  stream.in.threads = stream.common.threads;
+  stream.label = "[" + std::to_string(context_.number) + "/" + std::to_string(context_.count) +
+                 "] " + fs::path(job_.input).filename().string() + ": ";
+  stream.announce = context_.number == 1;
+  stream.always_summarise = false;
+  if (!stream.common.timings.empty()) {
+    stream.common.timings = numbered(stream.common.timings, context_.number, context_.count);
+  }
+  if (stream.common.verify) stream.common.verify = paths_.hashes;
+  return stream;
+}
+
+void Job::run_from(std::optional<SavedCheckpoint> place) {
+  try {
+    filter(place);
+  } catch (const CannotResume& error) {
+    logger().warn("{}; is made anew", error.what());
+    filter(std::nullopt);
+  }
+}
+
+void Job::filter(const std::optional<SavedCheckpoint>& place) {
+  StreamOptions stream = stream_options();
+  check_stream(stream);
+  StillTap tap(stream.frames);
+  stream.wrap_source = [&](std::unique_ptr<Source> source) { return tap.wrap(std::move(source)); };
+  stream.on_result = [&](const Frame& frame) { tap.add_result(frame); };
+  stream.on_progress = context_.on_progress;
+  if (options_.segment_frames > 0 && state_is_saved(stream.common)) {
+    stream.checkpoint_every = options_.segment_frames;
+    stream.out.journal = paths_.journal;
+    stream.on_checkpoint = [this](const Checkpoint& checkpoint, std::uint64_t hash_bytes) {
+      save("running", SavedCheckpoint{checkpoint, hash_bytes});
+    };
+  }
+  result_.resumed_at = place ? place->checkpoint.frames : 0;
+  if (place) {
+    stream.resume_from = place->checkpoint;
+    stream.out.resume = place->checkpoint.sink;
+    logger().info("{}goes on behind frame {}", stream.label, place->checkpoint.frames);
+  } else {
+    save("running", std::nullopt);
+  }
+  conclude(run_stream(stream));
+  if (result_.status != "done" && result_.status != "partial") return;
+  save(result_.status, std::nullopt);
+  InputOptions software = stream.in;
+  software.decoder = "software";
+  tap.write(paths_.still, [&] { return make_source(job_.input, software); });
+}
+
+void Job::conclude(const RunResult& run) {
+  result_.frames_in = run.frames_in;
+  result_.frames_out = run.frames_out;
+  result_.media_s = run.media_s;
+  result_.elapsed_s = run.elapsed_s;
+  result_.code = static_cast<int>(run.code);
+  result_.device_lost = run.processor_failed;
+  switch (run.code) {
+    case ExitCode::done:
+      result_.status = "done";
+      break;
+    case ExitCode::partial:
+      result_.status = run.suspended ? "failed" : "partial";
+      result_.reason = run.partial_reason;
+      break;
+    default:
+      result_.status = "stopped";
+      result_.reason = "stopped by a signal; the same command goes on with it";
+      break;
+  }
+}
+
+void Job::save(const std::string& status, const std::optional<SavedCheckpoint>& place) const {
+  nlohmann::json record{{"version", 1}, {"of", identity()}, {"status", status}};
+  if (place) record["checkpoint"] = to_json(*place);
+  if (status != "running") record["result"] = to_json(result_);
+  replace_file(paths_.record, record.dump(1) + "\n");
+}
+
+}  // namespace
+
+std::string numbered(const std::string& path, std::size_t number, std::size_t count) {
+  if (count == 1 || path == "-") return path;
+  const fs::path file(path);
+  return (file.parent_path() /
+          (file.stem().string() + "-" + std::to_string(number) + file.extension().string()))
+      .string();
+}
+
+FileResult process_file(const BatchJob& job, const JobContext& context) {
+  FileResult failed;
+  try {
+    return Job(job, context).run();
+  } catch (const Error& error) {
+    failed.reason = error.what();
+    failed.code = static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    failed.reason = std::string("unexpected failure: ") + error.what();
+    failed.code = static_cast<int>(ExitCode::unavailable);
+  }
+  return failed;
+}
+
+nlohmann::json to_json(const FileResult& result) {
+  return {{"status", result.status},
+          {"reason", result.reason},
+          {"code", result.code},
+          {"frames_in", result.frames_in},
+          {"frames_out", result.frames_out},
+          {"resumed_at", result.resumed_at},
+          {"media_s", result.media_s},
+          {"elapsed_s", result.elapsed_s},
+          {"input_md5", result.input_md5},
+          {"device_lost", result.device_lost}};
+}
+
+FileResult result_from(const nlohmann::json& json) {
+  FileResult result;
+  json.at("status").get_to(result.status);
+  json.at("reason").get_to(result.reason);
+  json.at("code").get_to(result.code);
+  json.at("frames_in").get_to(result.frames_in);
+  json.at("frames_out").get_to(result.frames_out);
+  json.at("resumed_at").get_to(result.resumed_at);
+  json.at("media_s").get_to(result.media_s);
+  json.at("elapsed_s").get_to(result.elapsed_s);
+  json.at("input_md5").get_to(result.input_md5);
+  json.at("device_lost").get_to(result.device_lost);
+  return result;
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+
+#include "batch/options.h"
+#include "batch/plan.h"
+
+/// One file of a batch.
+namespace equalux::cli {
+
+struct JobContext {
+  const BatchOptions& options;
+  std::size_t number = 1;  ///< of the file, from 1, in all of the plan
+  std::size_t count = 1;
+  std::function<void(const RunProgress&)> on_progress;
+  std::function<void(const std::string&)> on_phase;  ///< "reading", "checking": no frames yet
+};
+
+/// Filters a file, goes on where an earlier run left it, or finds that it is done. Everything that
+/// goes wrong with it is in the result.
+[[nodiscard]] FileResult process_file(const BatchJob& job, const JobContext& context);
+
+/// The name of a per-file output of the user's: timings.jsonl becomes timings-3.jsonl.
+[[nodiscard]] std::string numbered(const std::string& path, std::size_t number, std::size_t count);
+
+}  // namespace equalux::cli

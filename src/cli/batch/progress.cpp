@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <cstdio>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "batch/report.h"
+#include "progress_line.h"
+
+namespace equalux::cli {
+namespace {
+
+constexpr double kPlainEveryS = 10;
+constexpr std::size_t kUsualColumns = 80;
+
+std::string percent(double fraction) {
+  return std::to_string(static_cast<int>(100 * fraction)) + " %";
+}
+
+std::size_t terminal_columns() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
+  return size.ws_col;
+}
+
+/// At most so many columns; never half a character of UTF-8.
+std::string cut(std::string text, std::size_t columns) {
+  if (text.size() <= columns) return text;
+  text.resize(columns);
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U)
+    text.pop_back();
+  if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+BatchProgress::BatchProgress(const std::vector<std::size_t>& jobs, std::vector<double> weights,
+                             bool quiet)
+    : files_(jobs.size()),
+      weights_(std::move(weights)),
+      quiet_(quiet),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      next_plain_s_(kPlainEveryS) {
+  for (const std::size_t job : jobs)
+    all_ += weights_.at(job);
+}
+
+BatchProgress::Running* BatchProgress::find(std::size_t job) {
+  const auto found = std::find_if(running_.begin(), running_.end(),
+                                  [job](const Running& entry) { return entry.job == job; });
+  return found == running_.end() ? nullptr : &*found;
+}
+
+void BatchProgress::start(std::size_t job, const std::string& name) {
+  running_.push_back({job, name, "", 0, 0});
+}
+
+void BatchProgress::news(const nlohmann::json& message) {
+  Running* entry = find(message.value("job", std::size_t{0}));
+  if (entry == nullptr) return;
+  entry->phase = message.value("text", "");
+  entry->fraction = message.value("fraction", 0.0);
+  entry->fps = message.value("fps", 0.0);
+}
+
+void BatchProgress::end(std::size_t job) {
+  std::erase_if(running_, [job](const Running& entry) { return entry.job == job; });
+  done_ += weights_.at(job);
+  ++ended_;
+}
+
+double BatchProgress::fraction() const {
+  double done = done_;
+  for (const Running& entry : running_)
+    done += entry.fraction * weights_.at(entry.job);
+  return all_ > 0 ? std::clamp(done / all_, 0.0, 1.0) : 0;
+}
+
+std::string BatchProgress::text(double elapsed_s) const {
+  double fps = 0;
+  for (const Running& entry : running_)
+    fps += entry.fps;
+  char speed[32];
+  std::snprintf(speed, sizeof speed, ", %.1f fps", fps);
+  std::string text = std::to_string(ended_) + " of " + std::to_string(files_) + " files, " +
+                     percent(fraction()) + speed;
+  if (const double done = fraction(); done > 0 && done < 1) {
+    text += ", " + clock_text(elapsed_s * (1 - done) / done) + " left";
+  }
+  char separator = ';';
+  for (const Running& entry : running_) {
+    text += separator + (" " + entry.name + " ");
+    text += entry.phase.empty() ? percent(entry.fraction) : entry.phase;
+    separator = ',';
+  }
+  return text;
+}
+
+void BatchProgress::tick() {
+  if (quiet_) return;
+  const double elapsed_s = milliseconds(Clock::now() - start_) / 1000;
+  if (terminal_) {
+    std::fprintf(stderr, "\r%s\x1b[K", cut(text(elapsed_s), terminal_columns() - 1).c_str());
+    std::fflush(stderr);
+    shown_ = true;
+  } else if (elapsed_s >= next_plain_s_) {
+    std::fprintf(stderr, "equalux: %s\n", text(elapsed_s).c_str());
+    while (next_plain_s_ <= elapsed_s)
+      next_plain_s_ += kPlainEveryS;
+  }
+}
+
+void BatchProgress::clear() {
+  if (!shown_) return;
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+}  // namespace equalux::cli

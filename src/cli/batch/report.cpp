@@ -1,0 +1,106 @@
+#include "batch/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include <equalux/filter.h>
+
+namespace equalux::cli {
+namespace {
+
+double fps_of(const FileResult& result) {
+  const std::uint64_t frames = result.frames_out - std::min(result.frames_out, result.resumed_at);
+  return result.elapsed_s > 0 ? static_cast<double>(frames) / result.elapsed_s : 0.0;
+}
+
+/// A batch that was stopped says so of the files it did not come to.
+const FileResult& result_of(const Outcome& outcome) {
+  static const FileResult not_begun = [] {
+    FileResult result;
+    result.status = "stopped";
+    result.reason = "was not begun";
+    return result;
+  }();
+  return outcome.result ? *outcome.result : not_begun;
+}
+
+std::string count_line(const std::vector<Outcome>& outcomes) {
+  std::string text;
+  for (const char* status : {"done", "skipped", "partial", "failed", "stopped"}) {
+    const auto count = std::count_if(outcomes.begin(), outcomes.end(), [&](const auto& outcome) {
+      return result_of(outcome).status == status;
+    });
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + status;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string batch_table(const std::vector<Outcome>& outcomes) {
+  std::size_t width = 4;
+  for (const Outcome& outcome : outcomes)
+    width = std::max(width, outcome.job.input.size());
+  const auto padded = [width](std::string text) {
+    text.resize(width, ' ');
+    return text;
+  };
+  std::string text = padded("file") + "  status    frames   time s      fps  reason\n";
+  for (const Outcome& outcome : outcomes) {
+    const FileResult& result = result_of(outcome);
+    std::array<char, 96> row{};
+    std::snprintf(row.data(), row.size(), "  %-7s %8llu %8.2f %8.1f  ", result.status.c_str(),
+                  static_cast<unsigned long long>(result.frames_out), result.elapsed_s,
+                  fps_of(result));
+    text += padded(outcome.job.input) + row.data() + result.reason;
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += "\n";
+  }
+  return text + count_line(outcomes) + "\n";
+}
+
+std::string batch_report(const std::vector<Outcome>& outcomes, const BatchOptions& options,
+                         double elapsed_s) {
+  nlohmann::json files = nlohmann::json::array();
+  for (const Outcome& outcome : outcomes) {
+    const FileResult& result = result_of(outcome);
+    nlohmann::json file{{"input", outcome.job.input},      {"output", outcome.job.output},
+                        {"status", result.status},         {"frames_in", result.frames_in},
+                        {"frames_out", result.frames_out}, {"resumed_at", result.resumed_at},
+                        {"duration_s", result.media_s},    {"elapsed_s", result.elapsed_s},
+                        {"fps", fps_of(result)},           {"exit_code", result.code}};
+    if (!result.reason.empty()) file[result.status == "skipped" ? "note" : "error"] = result.reason;
+    if (!result.input_md5.empty()) file["input_md5"] = result.input_md5;
+    if (!options.devices.empty()) file["place"] = outcome.place;
+    files.push_back(std::move(file));
+  }
+  const nlohmann::json report{{"program", "equalux"},
+                              {"version", version()},
+                              {"parameters", options.parameters},
+                              {"elapsed_s", elapsed_s},
+                              {"files", files}};
+  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+ExitCode batch_exit_code(const std::vector<Outcome>& outcomes, int signal) {
+  if (signal != 0) return static_cast<ExitCode>(128 + signal);
+  const auto code_of = [](const Outcome& outcome) { return result_of(outcome).code; };
+  const bool all_done = std::all_of(outcomes.begin(), outcomes.end(),
+                                    [&](const auto& outcome) { return code_of(outcome) == 0; });
+  if (all_done) return ExitCode::done;
+  // Where every file failed alike, that is the batch's failure too.
+  const int first = code_of(outcomes.front());
+  const bool alike = std::all_of(outcomes.begin(), outcomes.end(), [&](const auto& outcome) {
+    return code_of(outcome) == first && result_of(outcome).status == "failed";
+  });
+  return alike ? static_cast<ExitCode>(first) : ExitCode::partial;
+}
+
+std::string shard_name(const std::string& stem, const std::string& extension, const Shard& shard) {
+  if (shard.count == 1) return stem + extension;
+  return stem + "-" + std::to_string(shard.index) + "-of-" + std::to_string(shard.count) +
+         extension;
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,85 @@
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+
+#include <equalux/error.h>
+
+#include "batch/plan.h"
+
+namespace equalux::cli {
+namespace {
+
+constexpr std::size_t kMostShards = 1'000'000;
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw Error(ExitCode::usage, "--shard is '" + text + "', " + why);
+}
+
+std::optional<std::size_t> number(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::size_t> from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? std::nullopt : number(text);
+}
+
+/// A Slurm array may begin anywhere and leave numbers out; what it leaves out at even steps is
+/// told.
+Shard of_slurm_array(const std::string& text, std::size_t id, std::size_t count) {
+  const std::size_t first = from_environment("SLURM_ARRAY_TASK_MIN").value_or(0);
+  const std::size_t step = from_environment("SLURM_ARRAY_TASK_STEP").value_or(1);
+  const bool regular = id >= first && step > 0 && (id - first) % step == 0;
+  const std::size_t index = regular ? (id - first) / step : count;
+  if (index >= count) {
+    refuse(text, "but task " + std::to_string(id) + " is not one of " + std::to_string(count) +
+                     " in a row, must be --shard /N with array numbers from 0 to N - 1");
+  }
+  return {index, count};
+}
+
+std::size_t index_from_environment(const std::string& text) {
+  if (const auto id = from_environment("SLURM_ARRAY_TASK_ID")) return *id;
+  if (const auto index = from_environment("JOB_COMPLETION_INDEX")) return *index;
+  refuse(text,
+         "but neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set, must be INDEX/COUNT");
+}
+
+}  // namespace
+
+Shard parse_shard(const std::string& text) {
+  if (text.empty()) return {};
+  if (text == "auto") {
+    const auto id = from_environment("SLURM_ARRAY_TASK_ID");
+    const auto count = from_environment("SLURM_ARRAY_TASK_COUNT");
+    if (id && count && *count > 0) return of_slurm_array(text, *id, *count);
+    refuse(text,
+           "but SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT are not set, must be /COUNT in an "
+           "indexed job, INDEX/COUNT elsewhere");
+  }
+  const std::size_t slash = text.find('/');
+  const std::string_view all = text;
+  const auto count = slash == std::string::npos ? std::nullopt : number(all.substr(slash + 1));
+  if (!count || *count == 0 || *count > kMostShards) {
+    refuse(text, "must be INDEX/COUNT, /COUNT or auto, with COUNT from 1 to 1000000");
+  }
+  const auto index = slash == 0 ? index_from_environment(text) : number(all.substr(0, slash));
+  if (!index || *index >= *count) {
+    const std::string found =
+        slash == 0 && index ? "but the index is " + std::to_string(*index) + ", " : "";
+    refuse(text, found + "must have an INDEX from 0 to " + std::to_string(*count - 1));
+  }
+  return {*index, *count};
+}
+
+std::vector<std::size_t> jobs_of(const BatchPlan& plan, const Shard& shard) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = shard.index; i < plan.jobs.size(); i += shard.count)
+    numbers.push_back(i);
+  return numbers;
+}
+
+}  // namespace equalux::cli

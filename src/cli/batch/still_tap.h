@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <equalux/image.h>
+
+#include "source.h"
+
+/// Takes one frame of a stream before and after the filters, small, for the contact sheet.
+namespace equalux::cli {
+
+/// wrap() is called before the run, add_result() on the sink's thread, the rest after it.
+class StillTap {
+ public:
+  /// Pixels of a still, at most.
+  static constexpr int kWidth = 240;
+  static constexpr int kHeight = 180;
+
+  /// `max_frames` of the run, 0 = all.
+  explicit StillTap(std::uint64_t max_frames) : max_frames_(max_frames) {}
+
+  /// The source, with a look at the frame in the middle of its stream.
+  [[nodiscard]] std::unique_ptr<Source> wrap(std::unique_ptr<Source> source);
+  /// A filtered frame.
+  void add_result(const Frame& frame);
+
+  /// Both stills side by side into a PPM file; does nothing where one of them is missing.
+  /// `software` opens the input once more where its frames lay on a device. Throws Error.
+  void write(const std::string& path, const std::function<std::unique_ptr<Source>()>& software);
+
+ private:
+  friend class TappedSource;
+  std::uint64_t max_frames_;
+  std::uint64_t number_ = 0;  // of the frame
+  Image before_;
+  Image after_;
+};
+
+}  // namespace equalux::cli

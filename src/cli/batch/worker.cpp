@@ -1,0 +1,117 @@
+#include "batch/worker.h"
+
+#include <memory>
+#include <string>
+
+#include <equalux/error.h>
+#include <poll.h>
+#include <spdlog/sinks/base_sink.h>
+
+#include "backend.h"
+#include "batch/job.h"
+#include "log.h"
+#include "signals.h"
+
+namespace equalux::cli {
+namespace {
+
+/// How often a waiting worker looks whether it was told to stop.
+constexpr int kLookMs = 100;
+
+/// The log's lines go to the parent, which has the terminal's progress line to mind.
+class ChannelLog final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit ChannelLog(Channel& channel) : channel_(channel) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    channel_.send({{"say", "log"},
+                   {"level", static_cast<int>(message.level)},
+                   {"text", std::string(message.payload.data(), message.payload.size())}});
+  }
+  void flush_() override {}
+
+  Channel& channel_;
+};
+
+BatchOptions placed(BatchOptions options, const WorkerPlace& place) {
+  CommonOptions& common = options.stream.common;
+  if (place.device >= 0) {
+    common.device = place.device;
+    common.backend = Backend::cuda;
+  } else if (!options.devices.empty()) {
+    common.backend = Backend::cpu;  // It stands in for devices that are lost.
+  }
+  return options;
+}
+
+nlohmann::json refusal(ExitCode code, const std::string& text) {
+  return {{"say", "refused"}, {"code", static_cast<int>(code)}, {"text", text}};
+}
+
+/// A backend or encoder that is not there would fail every file alike: said once.
+bool begin(const BatchOptions& options, Channel& channel) {
+  try {
+    (void)make_processor(options.stream.common);
+    check_output("x." + (options.extension.empty() ? "mkv" : options.extension),
+                 options.stream.out);
+    return channel.send({{"say", "ready"}});
+  } catch (const Error& error) {
+    channel.send(refusal(error.code(), error.what()));
+  } catch (const std::exception& error) {
+    channel.send(refusal(ExitCode::unavailable, error.what()));
+  }
+  return false;
+}
+
+nlohmann::json filtered(const BatchOptions& options, const BatchPlan& plan, std::size_t number,
+                        Channel& channel) {
+  const BatchJob& job = plan.jobs[number];
+  JobContext context{options, number + 1, plan.jobs.size(), {}, {}};
+  context.on_progress = [&](const RunProgress& now) {
+    nlohmann::json news{
+        {"say", "progress"}, {"job", number}, {"frames", now.frames}, {"fps", now.fps}};
+    if (now.fraction) news["fraction"] = *now.fraction;
+    channel.send(news);
+  };
+  context.on_phase = [&](const std::string& phase) {
+    channel.send({{"say", "phase"}, {"job", number}, {"text", phase}});
+  };
+  return to_json(process_file(job, context));
+}
+
+nlohmann::json estimated(const BatchOptions& options, const BatchJob& job) {
+  try {
+    return to_json(estimate_file(job, options));
+  } catch (const std::exception& error) {
+    return {{"reason", error.what()}};
+  }
+}
+
+}  // namespace
+
+int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPlace& place,
+               Channel& channel) {
+  catch_signals_patiently();
+  logger().sinks() = {std::make_shared<ChannelLog>(channel)};
+  const BatchOptions options = placed(asked, place);
+  if (!begin(options, channel)) return static_cast<int>(ExitCode::unavailable);
+  while (stop_token().signal == 0) {
+    pollfd wait{channel.descriptor(), POLLIN, 0};
+    if (::poll(&wait, 1, kLookMs) <= 0) continue;
+    if (!channel.fill()) break;
+    while (const auto order = channel.next()) {
+      const std::size_t number = order->at("job");
+      nlohmann::json answer = order->at("do") == "estimate"
+                                  ? estimated(options, plan.jobs.at(number))
+                                  : filtered(options, plan, number, channel);
+      answer["say"] = "result";
+      answer["job"] = number;
+      channel.send(answer);
+    }
+  }
+  logger().sinks().clear();  // The channel goes before the logger.
+  return 0;
+}
+
+}  // namespace equalux::cli

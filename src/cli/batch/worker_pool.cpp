@@ -1,0 +1,263 @@
+#include "batch/worker_pool.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "log.h"
+
+namespace equalux::cli {
+namespace {
+
+constexpr int kTickMs = 250;
+
+std::string ending_of(int status) {
+  if (WIFSIGNALED(status)) {
+    return "was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
+           ::strsignal(WTERMSIG(status)) + ")";
+  }
+  return "ended with " + std::to_string(WEXITSTATUS(status));
+}
+
+nlohmann::json failure(ExitCode code, const std::string& why) {
+  return {{"status", "failed"}, {"reason", why}, {"code", static_cast<int>(code)}};
+}
+
+nlohmann::json stopped() {
+  return {{"status", "stopped"},
+          {"reason", "stopped by a signal; the same command goes on with it"},
+          {"code", static_cast<int>(ExitCode::partial)}};
+}
+
+}  // namespace
+
+WorkerPool::WorkerPool(std::vector<WorkerPlace> places, std::optional<WorkerPlace> fallback,
+                       WorkerMain work, PoolEvents events)
+    : fallback_(std::move(fallback)), work_(std::move(work)), events_(std::move(events)) {
+  for (WorkerPlace& place : places) {
+    workers_.push_back(std::make_unique<Worker>());
+    workers_.back()->place = std::move(place);
+  }
+}
+
+WorkerPool::~WorkerPool() {
+  for (auto& worker : workers_)
+    let_go(*worker);
+}
+
+void WorkerPool::run(const std::string& order, std::vector<std::size_t> jobs,
+                     const StopToken& stop) {
+  waiting_.assign(jobs.begin(), jobs.end());
+  attempts_.assign(jobs.empty() ? 0 : *std::max_element(jobs.begin(), jobs.end()) + 1, 0);
+  while (!waiting_.empty() || any_busy()) {
+    if (const int signal = stop.signal; signal != 0) {
+      stop_all(signal);
+      return;
+    }
+    give_work(order);
+    if (waiting_.empty() && !any_busy()) break;
+    const bool none_left = std::all_of(workers_.begin(), workers_.end(),
+                                       [](const auto& worker) { return worker->retired; });
+    if (none_left && fallback_) {
+      logger().warn("{} takes over what is left", fallback_->name);
+      workers_.push_back(std::make_unique<Worker>());
+      workers_.back()->place = *std::exchange(fallback_, std::nullopt);
+    } else if (none_left) {
+      fail_rest();
+    } else {
+      wait_for_news();
+    }
+    if (events_.on_tick) events_.on_tick();
+  }
+}
+
+bool WorkerPool::any_busy() const {
+  return std::any_of(workers_.begin(), workers_.end(),
+                     [](const auto& worker) { return worker->job.has_value(); });
+}
+
+void WorkerPool::give_work(const std::string& order) {
+  std::size_t starting = 0;
+  for (auto& worker : workers_) {
+    if (worker->retired || worker->job) continue;
+    if (worker->ready && !waiting_.empty()) {
+      worker->job = waiting_.front();
+      waiting_.pop_front();
+      if (events_.on_start) events_.on_start(*worker->job, worker->place);
+      worker->channel->send({{"do", order}, {"job", *worker->job}});
+    } else if (!worker->ready) {
+      // No more processes than there is work for.
+      if (worker->pid < 0 && starting < waiting_.size()) start(*worker);
+      if (worker->pid >= 0) ++starting;
+    }
+  }
+}
+
+void WorkerPool::start(Worker& worker) {
+  std::array<int, 2> ends{-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw Error(ExitCode::unavailable,
+                std::string("a worker process cannot be started: ") + std::strerror(errno));
+  }
+  std::fflush(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    ::close(ends[0]);
+    // Held open here, the others' sockets would not tell them of the parent's end.
+    for (auto& other : workers_)
+      other->channel.reset();
+    int code = 1;
+    {
+      Channel channel(ends[1]);
+      code = work_(worker.place, channel);
+    }
+    std::fflush(nullptr);
+    ::_exit(code);
+  }
+  ::close(ends[1]);
+  if (child < 0) {
+    ::close(ends[0]);
+    throw Error(ExitCode::unavailable,
+                std::string("a worker process cannot be started: ") + std::strerror(errno));
+  }
+  worker.pid = child;
+  worker.ready = false;
+  worker.channel = std::make_unique<Channel>(ends[0]);
+}
+
+void WorkerPool::wait_for_news() {
+  std::vector<pollfd> waits;
+  std::vector<Worker*> owners;
+  for (auto& worker : workers_) {
+    if (!worker->channel) continue;
+    waits.push_back({worker->channel->descriptor(), POLLIN, 0});
+    owners.push_back(worker.get());
+  }
+  if (::poll(waits.data(), waits.size(), kTickMs) <= 0) return;
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    if (waits[i].revents != 0) listen(*owners[i]);
+  }
+}
+
+void WorkerPool::listen(Worker& worker) {
+  const bool open = worker.channel->fill();
+  while (worker.channel) {
+    const std::optional<nlohmann::json> message = worker.channel->next();
+    if (!message) break;
+    heed(worker, *message);
+  }
+  if (!open && worker.channel) ended(worker);
+}
+
+void WorkerPool::heed(Worker& worker, const nlohmann::json& message) {
+  const std::string say = message.value("say", "");
+  if (say == "ready") {
+    worker.ready = any_ready_ = true;
+  } else if (say == "refused") {
+    refusal_ = message.value("text", "");
+    refusal_code_ = static_cast<ExitCode>(message.value("code", 69));
+    worker.failures = kFailures;
+    lost(worker, refusal_);
+  } else if (say == "result" && worker.job) {
+    if (message.value("device_lost", false)) {
+      lost(worker, message.value("reason", ""));
+      return;
+    }
+    const std::size_t job = *std::exchange(worker.job, std::nullopt);
+    worker.failures = 0;
+    if (events_.on_result) events_.on_result(job, message);
+  } else if (events_.on_news) {
+    events_.on_news(message);
+  }
+}
+
+/// The place failed, not the file: that waits for another one.
+void WorkerPool::lost(Worker& worker, const std::string& why) {
+  refusal_ = why;
+  if (worker.job && !stopping_) waiting_.push_front(*std::exchange(worker.job, std::nullopt));
+  let_go(worker);
+  worker.retired = ++worker.failures >= kFailures;
+  if (workers_.size() == 1 && worker.retired && !any_ready_ && !fallback_) return;  // Thrown.
+  logger().warn("{} failed: {}{}", worker.place.name, why,
+                worker.retired ? "; it gets no more work" : "; it is tried once more");
+}
+
+/// The process died.
+void WorkerPool::ended(Worker& worker) {
+  const std::string how = reap(worker);
+  if (!worker.job) {
+    refusal_ = "a worker process " + how;
+    worker.retired = ++worker.failures >= kFailures;
+    return;
+  }
+  const std::size_t job = *std::exchange(worker.job, std::nullopt);
+  if (stopping_) {
+    if (events_.on_result) events_.on_result(job, stopped());
+  } else if (++attempts_[job] < kAttempts) {
+    logger().warn("a worker process {}; its file is tried once more", how);
+    waiting_.push_front(job);
+  } else if (events_.on_result) {
+    events_.on_result(job, failure(ExitCode::unavailable, "its worker process " + how));
+  }
+}
+
+/// Nobody is left to do it.
+void WorkerPool::fail_rest() {
+  if (!any_ready_) throw Error(refusal_code_, refusal_);
+  for (const std::size_t job : std::exchange(waiting_, {})) {
+    if (events_.on_result) events_.on_result(job, failure(refusal_code_, refusal_));
+  }
+}
+
+void WorkerPool::stop_all(int signal) {
+  stopping_ = true;
+  waiting_.clear();
+  for (auto& worker : workers_) {
+    if (worker->pid > 0) ::kill(worker->pid, signal);
+  }
+  const auto deadline = Clock::now() + grace_;
+  while (any_busy() && Clock::now() < deadline)
+    wait_for_news();
+  for (auto& worker : workers_) {
+    // Killed, it leaves its file to be continued.
+    if (worker->job && events_.on_result) {
+      events_.on_result(*std::exchange(worker->job, std::nullopt), stopped());
+    }
+    if (worker->pid > 0) ::kill(worker->pid, SIGKILL);
+    let_go(*worker);
+  }
+}
+
+std::string WorkerPool::reap(Worker& worker) {
+  int status = 0;
+  while (::waitpid(worker.pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  worker.pid = -1;
+  worker.ready = false;
+  worker.channel.reset();
+  return ending_of(status);
+}
+
+/// Ends the process; one that is at work on something that does not end is killed.
+void WorkerPool::let_go(Worker& worker) {
+  if (worker.pid < 0) return;
+  const bool idle = worker.ready && !worker.job;
+  worker.channel.reset();
+  if (!idle) ::kill(worker.pid, SIGKILL);
+  static_cast<void>(reap(worker));
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,245 @@
+#include <csignal>
+#include <thread>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "support/program.h"
+
+/// `equalux batch` as a user runs it, over what every build has.
+namespace equalux::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+struct BatchCommand : ::testing::Test {
+  TemporaryFolder folder;
+  ProgramOptions options;
+
+  BatchCommand() { options.folder = folder.path(); }
+  ProgramResult run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "batch");
+    return run_program(arguments, options);
+  }
+  void write_set(int files) {
+    for (int i = 0; i < files; ++i)
+      folder.write("set/c" + std::to_string(i) + ".y4m", dim_y4m(32, 24, 6 + i));
+  }
+  [[nodiscard]] nlohmann::json report(const std::string& name = "out/report.json") const {
+    return nlohmann::json::parse(folder.read(name));
+  }
+  [[nodiscard]] std::vector<std::string> statuses() const {
+    std::vector<std::string> all;
+    const nlohmann::json json = report();
+    for (const auto& file : json.at("files"))
+      all.push_back(file.at("status"));
+    return all;
+  }
+};
+
+TEST_F(BatchCommand, ReportsEveryFile) {
+  write_set(2);
+  folder.write("set/bad.y4m", "YUV4MPEG2 nonsense\n");
+  const std::string whole = dim_y4m(32, 24, 9);
+  folder.write("set/short.y4m", whole.substr(0, whole.size() - 100));
+  const ProgramResult result = run({"set", "--out", "out", "--strength", "0.5"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_THAT(statuses(), ElementsAre("failed", "done", "done", "partial"));
+  const nlohmann::json json = report();
+  EXPECT_EQ(json.at("program"), "equalux");
+  EXPECT_FALSE(json.at("version").get<std::string>().empty());
+  EXPECT_EQ(json.at("parameters").at("strength"), "0.5");
+  EXPECT_EQ(json.at("parameters").at("temporal-ms"), "2000") << "of the preset";
+  const nlohmann::json& done = json.at("files").at(2);
+  EXPECT_EQ(done.at("input"), "set/c1.y4m");
+  EXPECT_EQ(done.at("output"), "out/c1.y4m");
+  EXPECT_EQ(done.at("frames_in"), 7);
+  EXPECT_EQ(done.at("frames_out"), 7);
+  EXPECT_NEAR(done.at("duration_s"), 7.0 / 25, 1e-9);
+  EXPECT_GT(done.at("fps"), 0);
+  EXPECT_EQ(done.at("input_md5").get<std::string>().size(), 32U);
+  EXPECT_FALSE(done.contains("error"));
+  const nlohmann::json& bad = json.at("files").at(0);
+  EXPECT_EQ(bad.at("exit_code"), 65);
+  EXPECT_THAT(bad.at("error").get<std::string>(), HasSubstr("bad.y4m"));
+  EXPECT_EQ(json.at("files").at(3).at("frames_out"), 8);
+  EXPECT_THAT(result.err, HasSubstr("2 done, 1 partial, 1 failed"));
+}
+
+TEST_F(BatchCommand, FilesThatFailAlikeAreTheBatchsFailure) {
+  folder.write("a.y4m", "YUV4MPEG2 nonsense\n");
+  EXPECT_EQ(run({"a.y4m", "--out", "out"}).exit_code, 65);
+  EXPECT_EQ(run({"none.y4m", "--out", "out"}).exit_code, 66);
+  EXPECT_EQ(run({"a.y4m", "none.y4m", "--out", "out"}).exit_code, 3);
+}
+
+TEST_F(BatchCommand, TheSecondTimeEverythingIsThere) {
+  write_set(3);
+  ASSERT_EQ(run({"set", "--out", "out"}).exit_code, 0);
+  const std::string first = folder.read("out/c1.y4m");
+  const ProgramResult again = run({"set", "--out", "out"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(statuses(), Each("skipped"));
+  EXPECT_EQ(report().at("files").at(1).at("frames_out"), 7);
+  EXPECT_THAT(again.err, HasSubstr("3 skipped"));
+
+  std::filesystem::resize_file(folder.path() / "out/c1.y4m", first.size() - 1000);
+  const ProgramResult damaged = run({"set", "--out", "out"});
+  EXPECT_EQ(damaged.exit_code, 0) << damaged.err;
+  EXPECT_THAT(statuses(), ElementsAre("skipped", "done", "skipped"));
+  EXPECT_EQ(folder.read("out/c1.y4m"), first);
+
+  std::filesystem::remove(folder.path() / "out/c2.y4m");
+  folder.write("set/c0.y4m", dim_y4m(32, 24, 12));
+  EXPECT_EQ(run({"set", "--out", "out"}).exit_code, 0);
+  EXPECT_THAT(statuses(), ElementsAre("done", "skipped", "done"));
+  EXPECT_EQ(report().at("files").at(0).at("frames_out"), 12);
+}
+
+TEST_F(BatchCommand, OtherParametersMakeOtherResults) {
+  write_set(1);
+  ASSERT_EQ(run({"set", "--out", "out"}).exit_code, 0);
+  const std::string first = folder.read("out/c0.y4m");
+  EXPECT_EQ(run({"set", "--out", "out", "--strength", "0.3"}).exit_code, 0);
+  EXPECT_THAT(statuses(), ElementsAre("done"));
+  EXPECT_NE(folder.read("out/c0.y4m"), first);
+  EXPECT_EQ(run({"set", "--out", "out", "--strength", "0.3", "--jobs", "2", "--quiet"}).exit_code,
+            0);
+  EXPECT_THAT(statuses(), ElementsAre("skipped")) << "jobs change no result";
+}
+
+TEST_F(BatchCommand, DamagedRecordsAreAsNone) {
+  write_set(1);
+  ASSERT_EQ(run({"set", "--out", "out"}).exit_code, 0);
+  for (const char* text : {"{", "{\"status\": {}, \"of\": null}"}) {
+    folder.write("out/.equalux/c0.y4m.json", text);
+    EXPECT_EQ(run({"set", "--out", "out"}).exit_code, 0) << text;
+    EXPECT_THAT(statuses(), ElementsAre("done")) << text;
+  }
+}
+
+TEST_F(BatchCommand, SeveralAtOnceGiveTheSameAndTheirHashesDoNotMix) {
+  write_set(6);
+  ASSERT_EQ(run({"set", "--out", "out", "--verify=one.md5", "--jobs", "1"}).exit_code, 0);
+  const ProgramResult result = run({"set", "--out", "four", "--verify", "--jobs", "4"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(report("four/report.json").at("files").size(), 6U);
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = "/c" + std::to_string(i) + ".y4m";
+    EXPECT_EQ(folder.read("out" + name), folder.read("four" + name));
+    EXPECT_THAT(result.out, HasSubstr(folder.read("one-" + std::to_string(i + 1) + ".md5")));
+  }
+  // Of files that are skipped too.
+  const ProgramResult skipped = run({"set", "--out", "four", "--verify", "--jobs", "1"});
+  for (int i = 0; i < 6; ++i)
+    EXPECT_THAT(skipped.out, HasSubstr(folder.read("one-" + std::to_string(i + 1) + ".md5")));
+}
+
+TEST_F(BatchCommand, ShardsTogetherAreTheWhole) {
+  write_set(5);
+  ASSERT_EQ(run({"set", "--out", "whole"}).exit_code, 0);
+  options.environment = {{"SLURM_ARRAY_TASK_ID", "1"}};
+  ASSERT_EQ(run({"set", "--out", "out", "--shard", "/2"}).exit_code, 0);
+  options.environment = {{"JOB_COMPLETION_INDEX", "0"}};
+  ASSERT_EQ(run({"set", "--out", "out", "--shard", "/2"}).exit_code, 0);
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = "/c" + std::to_string(i) + ".y4m";
+    EXPECT_EQ(folder.read("out" + name), folder.read("whole" + name));
+  }
+  EXPECT_EQ(report("out/report-0-of-2.json").at("files").size(), 3U);
+  EXPECT_EQ(report("out/report-1-of-2.json").at("files").size(), 2U);
+  // Engines may ask for more shares than there are files.
+  EXPECT_EQ(run({"set", "--out", "out", "--shard", "7/9"}).exit_code, 0);
+}
+
+TEST_F(BatchCommand, AManifestNamesInputsAndResults) {
+  write_set(2);
+  folder.write("lists/list.txt", "# two\n../set/c0.y4m\tfirst/a.y4m\n../set/c1.y4m\n");
+  const ProgramResult result = run({"--manifest", "lists/list.txt", "--out", "out"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(folder.names(), Contains("out/first/a.y4m"));
+  EXPECT_THAT(folder.names(), Contains("out/c1.y4m"));
+}
+
+TEST_F(BatchCommand, ADryRunWritesNothing) {
+  write_set(2);
+  folder.write("set/bad.y4m", "YUV4MPEG2 nonsense\n");
+  const std::vector<std::string> before = folder.names();
+  const ProgramResult result = run({"set", "--out", "out", "--dry-run"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(folder.names(), before);
+  EXPECT_THAT(result.out, HasSubstr("set/c1.y4m -> out/c1.y4m"));
+  EXPECT_THAT(result.out, HasSubstr("3 files, about "));
+  EXPECT_THAT(result.out, HasSubstr(" free"));
+  EXPECT_THAT(lines_of(result.out), Contains(::testing::StartsWith("fail")));
+}
+
+TEST_F(BatchCommand, DevicesThatAreNotThereGiveWayToTheCpu) {
+  write_set(2);
+  options.environment = {{"CUDA_VISIBLE_DEVICES", "-1"}};
+  const ProgramResult result = run({"set", "--out", "out", "--devices", "0,1"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the CPU takes over"));
+  EXPECT_EQ(report().at("files").at(0).at("place"), "the CPU");
+  const ProgramResult strict =
+      run({"set", "--out", "other", "--devices", "0,1", "--backend", "cuda"});
+  EXPECT_EQ(strict.exit_code, 69) << strict.err;
+}
+
+TEST_F(BatchCommand, AFileThatAnotherProcessIsAtWorkOnIsLeftToIt) {
+  write_set(2);
+  ASSERT_EQ(run({"set/c1.y4m", "--out", "out"}).exit_code, 0);
+  folder.write("out/.equalux/c0.y4m.lock", "");
+  const int lock = ::open((folder / "out/.equalux/c0.y4m.lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+  const ProgramResult result = run({"set", "--out", "out"});
+  ::close(lock);
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("another equalux is at work on it"));
+  EXPECT_THAT(folder.names(), Not(Contains("out/c0.y4m")));
+}
+
+TEST_F(BatchCommand, ResultsThatCannotBeMadeDoNotStopTheRest) {
+  write_set(1);
+  folder.write("set/sub/d.y4m", dim_y4m(32, 24, 4));
+  folder.write("out/sub", "a file where a folder should be");
+  const ProgramResult result = run({"set", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_THAT(statuses(), ElementsAre("done", "failed"));
+  EXPECT_EQ(report().at("files").at(1).at("exit_code"), 73);
+}
+
+TEST_F(BatchCommand, RefusesWhatCannotBeMeant) {
+  write_set(1);
+  for (const auto& extra :
+       std::vector<std::vector<std::string>>{{"--jobs", "257"},
+                                             {"--devices", "0,"},
+                                             {"--devices", "0,0"},
+                                             {"--devices", "x"},
+                                             {"--devices", "0", "--backend", "cpu"},
+                                             {"--shard", "2/2"},
+                                             {"--shard", "auto"},
+                                             {"--segment-frames", "-1"},
+                                             {"--timings", "-"}}) {
+    std::vector<std::string> arguments{"set", "--out", "out"};
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    const ProgramResult result = run(arguments);
+    EXPECT_EQ(result.exit_code, 2) << extra[0] << " " << extra[1];
+    EXPECT_THAT(lines_of(result.err), ::testing::SizeIs(1));
+    EXPECT_THAT(result.err, HasSubstr(extra[0].substr(2)));
+  }
+  EXPECT_EQ(run({"--manifest", "none.txt", "--out", "out"}).exit_code, 66);
+  EXPECT_THAT(folder.names(), Not(Contains("out")));
+}
+
+}  // namespace
+}  // namespace equalux::test
