@@ -39,12 +39,23 @@ class Processor {
   /// The oldest finished frame. With `wait`, waits for it; null where there is none.
   virtual FramePtr collect(bool wait) = 0;
 
+  /// Gives a filter of the chain, counted from 0, other parameters for the frames to come. In the
+  /// thread that calls submit(). False where that filter takes none while it runs: see
+  /// Filter::update(). Throws Error(usage) for invalid ones.
+  virtual bool update(std::size_t filter, const EqualizeParams& params) {
+    (void)filter, (void)params;
+    return false;
+  }
+
   /// One line for the log: backend, device or SIMD target, threads.
   [[nodiscard]] virtual std::string description() const = 0;
 };
 
 /// What a result has of the frame it was made of: its place in time, and its times so far.
 void take_over(Frame& out, const Frame& in);
+
+/// True for frames that are copied where others are filtered.
+[[nodiscard]] bool passes_untouched(const Frame& frame, const ImageDesc& in, const ImageDesc& out);
 
 /// What filters are told of a frame.
 [[nodiscard]] FrameContext context_of(const Frame& frame);

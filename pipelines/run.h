@@ -39,6 +39,11 @@ struct RunOptions {
   std::function<void(const Frame&)> on_frame;
   /// Called with each filtered frame before the sink writes it (frame hashes).
   std::function<void(const Frame&)> on_result;
+  /// Called with each frame before the processor gets it, on the processing thread, which is the
+  /// one that Processor::update() wants: parameters that change while frames move.
+  std::function<void(Processor&, Frame&)> on_submit;
+  /// Frames that on_frame and on_result see carry their originals.
+  bool keep_original = false;
   /// Called about twice a second on the calling thread.
   std::function<void(const RunProgress&)> on_progress;
 };
@@ -48,6 +53,11 @@ struct RunResult {
   std::uint64_t frames_in = 0;
   std::uint64_t frames_out = 0;
   std::uint64_t dropped = 0;
+  bool live = false;               ///< frames came as time passed; the three below count then
+  std::uint64_t late = 0;          ///< took longer from captured to through the sink than a frame's
+                                   ///< time
+  std::uint64_t reconnects = 0;    ///< the source was opened anew
+  std::uint64_t placeholders = 0;  ///< of frames_in, not from the source
   double elapsed_s = 0;        ///< from the first frame asked for to the sink's end
   double media_s = 0;          ///< of the frames written, by their timestamps
   std::string partial_reason;  ///< set where code is partial

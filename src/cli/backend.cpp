@@ -67,6 +67,9 @@ class AutomaticProcessor final : public Processor {
     processor_->submit(std::move(in), std::move(out), measure, keep_original);
   }
   FramePtr collect(bool wait) override { return processor_->collect(wait); }
+  bool update(std::size_t filter, const EqualizeParams& params) override {
+    return processor_->update(filter, params);
+  }
   [[nodiscard]] std::string description() const override { return processor_->description(); }
 
  private:

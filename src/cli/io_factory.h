@@ -12,7 +12,7 @@
 /// From what the user wrote for INPUT and OUTPUT to a source and a sink.
 namespace equalux::cli {
 
-enum class InputKind { media_file, y4m, standard_input, sequence, camera, test, launch };
+enum class InputKind { media_file, y4m, standard_input, sequence, camera, test, launch, network };
 enum class OutputKind { media_file, y4m, standard_output, sequence, window, null, v4l2, launch };
 
 struct InputOptions {
@@ -20,6 +20,7 @@ struct InputOptions {
   int width = 0;                ///< asked of cameras; 0 = the camera's choice
   int height = 0;
   int threads = 0;  ///< of the decoder
+  std::string reconnect = "always";  ///< live inputs: always, off, or for how many seconds
   std::string decoder = "auto";  ///< who decodes files: auto, software or gpu
 };
 
@@ -53,6 +54,9 @@ void check_output(const std::string& output, const OutputOptions& options);
 
 /// --encoder, --quality, --lossless, --drop-streams.
 [[nodiscard]] OptionGroup output_group(OutputOptions& options);
+
+/// --reconnect.
+[[nodiscard]] Option reconnect_option(InputOptions& options);
 
 /// --decoder.
 [[nodiscard]] Option decoder_option(InputOptions& options);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include <equalux/error.h>
 
@@ -34,6 +35,23 @@ Rational read_rate(const std::string& option, const std::string& text) {
                                      "30, 29.97 or 30000/1001");
   }
   return *rate;
+}
+
+Option reconnect_option(InputOptions& options) {
+  constexpr std::int64_t kMostSeconds = 31'536'000;  // A year.
+  return {"reconnect", "always|off|SECONDS",
+          "live inputs (cameras, rtsp:, http:, live gst: pipelines) that fail, stall or end: for how "
+          "long they are opened anew, 1 to 31536000 seconds, while the output gets placeholders; "
+          "off: the failure ends the run (default: always)",
+          [&options](const std::string& text) {
+            options.reconnect = text.empty() ? "always" : text;
+            if (options.reconnect == "always" || options.reconnect == "off") return;
+            if (!std::isdigit(static_cast<unsigned char>(text.front()))) {
+              throw Error(ExitCode::usage, "--reconnect is '" + text +
+                                               "', must be always, off or seconds, 1 to 31536000");
+            }
+            (void)read_integer("reconnect", text, 1, kMostSeconds);
+          }};
 }
 
 Option decoder_option(InputOptions& options) {

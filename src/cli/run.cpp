@@ -27,7 +27,7 @@ ExitCode run_command(RunSettings& settings) {
   }
   if (stream.input.empty()) {
     throw Error(ExitCode::usage,
-                "INPUT is missing, must be a file, camera:N, test:WxH@FPS, gst:... or -");
+                "INPUT is missing, must be a file, camera:N, test:WxH@FPS, rtsp://..., gst:... or -");
   }
   if (stream.output.empty()) {
     if (!is_live(input_kind(stream.input))) {
@@ -59,14 +59,15 @@ void read_size(const std::string& text, InputOptions& options) {
 OptionGroup stream_group(RunSettings& settings) {
   StreamOptions& stream = settings.stream;
   Option output = text_option("output", "OUTPUT",
-                              "where frames go, see above (default: window for camera:, test: and "
-                              "gst: inputs; files must name one)",
+                              "where frames go, see above (default: window for live inputs and "
+                              "test: and gst:; files must name one)",
                               stream.output);
   output.letter = 'o';
   OptionGroup group{"Stream", {}, false};
   group.options = {
       output,
       frames_option(stream.frames),
+      reconnect_option(stream.in),
       decoder_option(stream.in),
       {"fps", "RATE",
        "frames per second of image sequences, asked of cameras too, up to 10000 or a ratio like "
@@ -91,6 +92,7 @@ constexpr const char* kForms =
     "          FOLDER, PATTERN  stills in natural order: frames/, 'f%05d.png', 'f*.png'\n"
     "          camera:N         /dev/videoN\n"
     "          test:WxH@FPS     a moving test picture, pixels and frames per second\n"
+    "          rtsp://, http:// a stream of the network, https and rtsps too\n"
     "          gst:LAUNCH       a GStreamer launch string that ends in video/x-raw\n"
     "          -                YUV4MPEG2 on stdin\n"
     "  OUTPUT  FILE             .mp4, .mov, .m4v, .mkv: video encoded, all else copied; .y4m\n"
