@@ -3,6 +3,7 @@
 if(EQUALUX_HAVE_OPENCV)
   equalux_test(camera LABELS core tsan LIBRARIES equalux_opencv)
   equalux_test(camera_identity LABELS core LIBRARIES equalux_opencv)
+  equalux_test(camera_controls LABELS core LIBRARIES equalux_opencv)
   equalux_test(still LABELS core LIBRARIES equalux_opencv)
   equalux_test(convolve_opencv LABELS core LIBRARIES equalux_opencv)
   target_compile_definitions(test_convolve_opencv PRIVATE

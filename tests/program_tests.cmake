@@ -17,6 +17,7 @@ foreach(stem program_errors program_options program_image program_depth program_
 endforeach()
 equalux_test(config_file LABELS core LIBRARIES equalux_cli_parsers)
 equalux_test(lab_table LABELS core LIBRARIES equalux_cli_parsers)
+equalux_test(doctor LABELS program LIBRARIES equalux_cli equalux_program_support)
 equalux_test(batch_plan LABELS program LIBRARIES equalux_cli equalux_program_support)
 equalux_test(lab_scalers LABELS program LIBRARIES equalux_cli)
 if(EQUALUX_HAVE_CUDA)

@@ -168,6 +168,7 @@ std::unique_ptr<Source> make_source(const std::string& input, const InputOptions
       camera.width = options.width;
       camera.height = options.height;
       camera.fps = options.fps ? options.fps->value() : 0;
+      camera.controls = options.controls;
       return reconnecting(camera_factory(camera), options, true);
 #else
       not_built("input " + input, "OpenCV", "gst:v4l2src or a file");

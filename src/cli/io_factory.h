@@ -19,6 +19,7 @@ struct InputOptions {
   std::optional<Rational> fps;  ///< of sequences, and asked of cameras
   int width = 0;                ///< asked of cameras; 0 = the camera's choice
   int height = 0;
+  std::vector<std::pair<std::string, std::string>> controls;  ///< of the camera, to set
   int threads = 0;  ///< of the decoder
   std::string reconnect = "always";  ///< live inputs: always, off, or for how many seconds
   std::string decoder = "auto";  ///< who decodes files: auto, software or gpu
@@ -54,6 +55,12 @@ void check_output(const std::string& output, const OutputOptions& options);
 
 /// --encoder, --quality, --lossless, --drop-streams.
 [[nodiscard]] OptionGroup output_group(OutputOptions& options);
+
+/// --camera-control.
+[[nodiscard]] Option camera_control_option(InputOptions& options);
+
+/// --size, "1280x720"; empty = none. Throws Error(usage).
+void read_size(const std::string& text, InputOptions& options);
 
 /// --reconnect.
 [[nodiscard]] Option reconnect_option(InputOptions& options);

@@ -12,8 +12,6 @@
 namespace equalux::cli {
 namespace {
 
-constexpr int kMaxCameraSide = 16384;
-
 struct RunSettings {
   StreamOptions stream;
   bool list_encoders = false;
@@ -26,8 +24,9 @@ ExitCode run_command(RunSettings& settings) {
     return ExitCode::done;
   }
   if (stream.input.empty()) {
-    throw Error(ExitCode::usage,
-                "INPUT is missing, must be a file, camera:N, test:WxH@FPS, rtsp://..., gst:... or -");
+    throw Error(
+        ExitCode::usage,
+        "INPUT is missing, must be a file, camera:N, test:WxH@FPS, rtsp://..., gst:... or -");
   }
   if (stream.output.empty()) {
     if (!is_live(input_kind(stream.input))) {
@@ -41,19 +40,6 @@ ExitCode run_command(RunSettings& settings) {
   stream.in.threads = stream.common.threads;
   catch_signals();
   return run_stream(stream).code;
-}
-
-/// "1280x720"
-void read_size(const std::string& text, InputOptions& options) {
-  options.width = options.height = 0;
-  if (text.empty()) return;
-  const std::size_t cross = text.find('x');
-  if (cross == std::string::npos) {
-    throw Error(ExitCode::usage, "--size is '" + text + "', must be WIDTHxHEIGHT in pixels");
-  }
-  options.width = static_cast<int>(read_integer("size", text.substr(0, cross), 1, kMaxCameraSide));
-  options.height =
-      static_cast<int>(read_integer("size", text.substr(cross + 1), 1, kMaxCameraSide));
 }
 
 OptionGroup stream_group(RunSettings& settings) {
@@ -80,6 +66,12 @@ OptionGroup stream_group(RunSettings& settings) {
        "asked of cameras, pixels, 1 to 16384 a side (default: the camera's largest up to "
        "1920x1080)",
        [&stream](const std::string& text) { read_size(text, stream.in); }},
+      camera_control_option(stream.in),
+      switch_option(
+          "latency-report",
+          "show how old frames were when they were through the output, and where that time "
+          "went (default: off)",
+          stream.latency_report),
       {"list-encoders", "", "list the encoders of --encoder and end",
        [&settings](const std::string& text) {
          settings.list_encoders = read_switch("list-encoders", text);
@@ -120,8 +112,8 @@ Command make_run_command() {
                     machine_group(stream.common), config_group()};
   command.run = [settings] { return run_command(*settings); };
   command.usual_preset = [settings] {
-    const bool camera = !settings->stream.input.empty() &&
-                        input_kind(settings->stream.input) == InputKind::camera;
+    const bool camera =
+        !settings->stream.input.empty() && input_kind(settings->stream.input) == InputKind::camera;
     return std::string(camera ? "webcam" : "stable");
   };
   return command;

@@ -8,6 +8,7 @@
 #include <equalux/error.h>
 
 #include "backend.h"
+#include "latency_report.h"
 #include "log.h"
 #include "measurements.h"
 #include "paths.h"
@@ -84,8 +85,12 @@ RunResult run_stream(const StreamOptions& options) {
   RunOptions run_options;
   run_options.max_frames = options.frames;
   run_options.on_open = [&](const StreamInfo& info) { measurements.open(info); };
-  if (options.common.wants_timings()) {
-    run_options.on_frame = [&](const Frame& frame) { measurements.add_frame(frame); };
+  LatencyReport latency;
+  if (options.common.wants_timings() || options.latency_report) {
+    run_options.on_frame = [&](const Frame& frame) {
+      if (options.common.wants_timings()) measurements.add_frame(frame);
+      if (options.latency_report) latency.add(frame);
+    };
   }
   if (options.common.verify) {
     run_options.on_result = [&](const Frame& frame) { measurements.add_result(frame); };
@@ -99,6 +104,7 @@ RunResult run_stream(const StreamOptions& options) {
   describe();
   measurements.finish();
   print_summary(options, result, measurements);
+  if (options.latency_report) std::fputs(latency.text(result).c_str(), stderr);
   return result;
 }
 

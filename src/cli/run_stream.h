@@ -16,6 +16,7 @@ struct StreamOptions {
   InputOptions in;
   OutputOptions out;
   std::uint64_t frames = 0;      ///< 0 = all
+  bool latency_report = false;
   std::string label;             ///< before each line about this stream, as "[2/7] clip.mkv: "
   bool announce = true;          ///< say which backend runs
   bool always_summarise = true;  ///< the closing table also where no timings were asked for
