@@ -214,7 +214,7 @@ std::unique_ptr<Sink> make_sink(const std::string& output, const OutputOptions& 
       return make_image_sink(output);
     case OutputKind::window:
 #ifdef EQUALUX_HAVE_OPENCV
-      return make_window_sink();
+      return make_window_sink({.title = "", .still_folder = "", .steering = options.steering});
 #else
       not_built("output window", "OpenCV", "gst:autovideosink, a file or null");
 #endif

@@ -8,6 +8,7 @@
 #include "options.h"
 #include "sink.h"
 #include "source.h"
+#include "steering.h"
 
 /// From what the user wrote for INPUT and OUTPUT to a source and a sink.
 namespace equalux::cli {
@@ -30,6 +31,7 @@ struct OutputOptions {
   std::optional<int> quality;  ///< the encoder's own scale
   bool lossless = false;
   bool drop_streams = false;
+  Steering* steering = nullptr;  ///< for a window's keys; null = it has none
 };
 
 /// What kind of input or output a text names. Throws Error(usage) for a form that is not known.

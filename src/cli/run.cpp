@@ -38,6 +38,7 @@ ExitCode run_command(RunSettings& settings) {
   start_logging(stream.common);
   check_stream(stream);
   stream.in.threads = stream.common.threads;
+  stream.steerable = true;
   catch_signals();
   return run_stream(stream).code;
 }
@@ -90,7 +91,9 @@ constexpr const char* kForms =
     "  OUTPUT  FILE             .mp4, .mov, .m4v, .mkv: video encoded, all else copied; .y4m\n"
     "          PATTERN          stills: 'out%05d.png'\n"
     "          window           q quits, space before/after, s split, h histogram, p pause, w "
-    "still\n"
+    "still,\n"
+    "                           f filter on/off, [ ] strength, - = clip limit, , . time constant,\n"
+    "                           n b next and previous preset\n"
     "          null             nowhere, to time the rest\n"
     "          v4l2:/dev/videoN a virtual camera\n"
     "          gst:LAUNCH       a GStreamer launch string that takes video/x-raw\n"
@@ -107,9 +110,13 @@ Command make_run_command() {
   command.details = kForms;
   command.positionals = {{"INPUT", "where frames come from, see below",
                           [settings](const std::string& text) { settings->stream.input = text; }}};
-  command.groups = {stream_group(*settings),      output_group(stream.out),
-                    filter_group(stream.common),  measuring_group(stream.common),
-                    machine_group(stream.common), config_group()};
+  command.groups = {stream_group(*settings),
+                    live_group(stream.live),
+                    output_group(stream.out),
+                    filter_group(stream.common),
+                    measuring_group(stream.common),
+                    machine_group(stream.common),
+                    config_group()};
   command.run = [settings] { return run_command(*settings); };
   command.usual_preset = [settings] {
     const bool camera =

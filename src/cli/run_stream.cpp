@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <equalux/error.h>
@@ -71,7 +72,13 @@ RunResult run_stream(const StreamOptions& options) {
   if (options.common.verify && in.decoder == "auto") in.decoder = "software";
   const std::unique_ptr<Source> source = make_source(options.input, in);
   const std::unique_ptr<Processor> processor = make_processor(options.common);
-  const std::unique_ptr<Sink> sink = make_sink(options.output, options.out);
+  std::optional<LiveControl> live;
+  OutputOptions out = options.out;
+  if (options.steerable) {
+    live.emplace(options.live, options.common);
+    out.steering = &live->steering();
+  }
+  const std::unique_ptr<Sink> sink = make_sink(options.output, out);
 
   Measurements measurements(options.common);
   ProgressLine progress(options.common.quiet, options.label);
@@ -99,6 +106,7 @@ RunResult run_stream(const StreamOptions& options) {
     if (now.frames > 0) describe();
     progress.update(now);
   };
+  if (live) live->attach(run_options);
   const RunResult result = run(*source, *processor, *sink, run_options, stop_token());
   progress.clear();
   describe();
