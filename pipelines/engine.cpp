@@ -32,8 +32,9 @@ Engine::Engine(Source& source, Processor& processor, Sink& sink, const RunOption
       options_(options),
       stop_(stop),
       measure_(static_cast<bool>(options.on_frame)),
+      timed_(measure_),
       on_main_thread_(sink.needs_main_thread()),
-      keep_original_(sink.wants_original()) {}
+      keep_original_(sink.wants_original() || options.keep_original) {}
 
 RunResult Engine::run() {
   std::thread watcher([this] { watch(); });
@@ -92,6 +93,7 @@ void Engine::prepare() {
 void Engine::open_source() {
   info_ = source_.open([this](PixelFormat format) { return processor_.accepts(format); });
   output_info_ = info_;
+  timed_ = measure_ || info_.live;
 }
 
 void Engine::make_pools(const ImageDesc& input, const ImageDesc& output) {
@@ -170,6 +172,7 @@ void Engine::conclude() {
   result_.frames_in = frames_in_;
   result_.dropped = dropped_;
   result_.processor_failed = processor_error_ != nullptr;
+  result_.live = info_.live;
   if (closed_) return;
   if (end_ == End::stopped) {
     result_.code = stop_.signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;

@@ -68,6 +68,7 @@ class Engine {
   [[nodiscard]] Ending ending_of_output();
   [[nodiscard]] std::exception_ptr no_frame_error() const;
   void add_media_time(const Frame& frame);
+  void take_times(Frame& frame, Clock::time_point start);
 
   void conclude();
   [[nodiscard]] bool stop_asked() const { return stop_.signal.load() != 0; }
@@ -82,6 +83,7 @@ class Engine {
   const RunOptions& options_;
   const StopToken& stop_;
   const bool measure_;
+  bool timed_;  // as measure_, or the source is live
   const bool on_main_thread_;
   const bool keep_original_;
 

@@ -88,7 +88,7 @@ Engine::End Engine::capture_frames() {
 }
 
 bool Engine::read_frame(Frame& frame) {
-  const Clock::time_point start = measure_ ? Clock::now() : Clock::time_point{};
+  const Clock::time_point start = timed_ ? Clock::now() : Clock::time_point{};
   if (!source_.read(frame)) return false;
   const ImageDesc& desc = frame.image.desc;
   if (desc.format != info_.desc.format || desc.width != info_.desc.width ||
@@ -100,7 +100,7 @@ bool Engine::read_frame(Frame& frame) {
   next_index_ += frame.timings.dropped_before;
   frame.index = next_index_++;
   ++frames_in_;
-  if (measure_) {
+  if (timed_) {
     const Clock::time_point now = Clock::now();
     if (frame.captured == Clock::time_point{}) frame.captured = now;
     if (!frame.timings.capture_ms) frame.timings.capture_ms = milliseconds(now - start);
@@ -128,6 +128,7 @@ void Engine::process() {
       FramePtr out = output_pool_->acquire();
       if (!out) break;
       const std::uint64_t index = frame->index;
+      if (options_.on_submit) options_.on_submit(processor_, *frame);
       processor_.submit(std::move(frame), std::move(out), measure_, keep_original_);
       ++in_flight_;
       if (ends_segment(index)) forward_to_checkpoint();
@@ -262,18 +263,29 @@ void Engine::deliver() {
 
 void Engine::deliver_frame(Frame& frame) {
   if (options_.on_result) options_.on_result(frame);
-  const Clock::time_point start = measure_ ? Clock::now() : Clock::time_point{};
+  const Clock::time_point start = timed_ ? Clock::now() : Clock::time_point{};
   sink_.write(frame);
-  if (measure_) {
-    const Clock::time_point end = Clock::now();
-    frame.timings.sink_ms = milliseconds(end - start);
-    frame.timings.latency_ms = milliseconds(end - frame.captured);
-  }
+  if (timed_) take_times(frame, start);
   ++result_.frames_out;
   add_media_time(frame);
   progress_.add(frame);
   if (measure_) options_.on_frame(frame);
   if (frame.state) make_checkpoint(std::move(*frame.state));
+}
+
+void Engine::take_times(Frame& frame, Clock::time_point start) {
+  constexpr std::int64_t kUsualFrameNs = 1'000'000'000 / 30;
+  const Clock::time_point end = Clock::now();
+  frame.timings.sink_ms = milliseconds(end - start);
+  frame.timings.latency_ms = milliseconds(end - frame.captured);
+  if (!info_.live) return;
+  if (frame.placeholder) ++result_.placeholders;
+  result_.reconnects = frame.timings.reconnects;
+  std::int64_t frame_ns = frame_time_ns(1, info_.frame_rate);
+  if (frame_ns <= 0) frame_ns = frame.duration_ns > 0 ? frame.duration_ns : kUsualFrameNs;
+  frame.timings.late =
+      !frame.placeholder && *frame.timings.latency_ms > static_cast<double>(frame_ns) * 1e-6;
+  if (frame.timings.late) ++result_.late;
 }
 
 void Engine::add_media_time(const Frame& frame) {

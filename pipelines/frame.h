@@ -30,11 +30,14 @@ struct FrameTimings {
   std::optional<double> sink_ms;      ///< showing, encoding or writing it
   std::optional<double> latency_ms;   ///< from captured to through the sink
   std::uint64_t dropped_before = 0;   ///< frames dropped since the frame before this one
+  std::uint64_t reconnects = 0;       ///< how often its live source was opened anew before it
+  bool late = false;  ///< live: from captured to through the sink took longer than a frame's time
 
   void clear() {
     stages.clear();  // Keeps its capacity: nothing is allocated for the next frame.
     capture_ms = queue_ms = upload_ms = download_ms = sink_ms = latency_ms = std::nullopt;
-    dropped_before = 0;
+    dropped_before = reconnects = 0;
+    late = false;
   }
 };
 
@@ -59,6 +62,10 @@ struct Frame {
   std::int64_t duration_ns = 0;  ///< 0 = unknown
   bool discontinuity = false;
   FieldOrder field_order = FieldOrder::progressive;
+  /// A picture in place of one that a live source did not give.
+  bool placeholder = false;
+  /// Passes untouched where the filters keep size and format.
+  bool unfiltered = false;
 
   Clock::time_point captured;  ///< when the source had it
   FrameTimings timings;

@@ -27,6 +27,8 @@ void clear(Frame& frame, const ImageDesc& desc) {
   frame.duration_ns = 0;
   frame.discontinuity = false;
   frame.field_order = FieldOrder::progressive;
+  frame.placeholder = false;
+  frame.unfiltered = false;
   frame.captured = {};
   frame.timings.clear();
   frame.state.reset();

@@ -36,7 +36,11 @@ class CpuProcessor final : public Processor {
     take_over(*out, *in);
     FrameContext context = context_of(*out);
     context.timings = measure ? &out->timings.stages : nullptr;
-    filter(in->image, out->target, context);
+    if (passes_untouched(*out, in->image.desc, out->target.desc)) {
+      copy_image(in->image, out->target);
+    } else {
+      filter(in->image, out->target, context);
+    }
     if (keep_original) out->original = std::move(in);
     ready_ = std::move(out);
   }
@@ -48,6 +52,9 @@ class CpuProcessor final : public Processor {
   }
   [[nodiscard]] std::string save() const override { return save_filters(filters_); }
   void load(std::string_view state) override { load_filters(filters_, state); }
+  bool update(std::size_t filter, const EqualizeParams& params) override {
+    return filter < filters_.size() && filters_[filter]->update(params);
+  }
 
   [[nodiscard]] std::string description() const override {
     const int threads = threads_ > 0
@@ -85,6 +92,8 @@ void take_over(Frame& out, const Frame& in) {
   out.duration_ns = in.duration_ns;
   out.discontinuity = in.discontinuity;
   out.field_order = in.field_order;
+  out.placeholder = in.placeholder;
+  out.unfiltered = in.unfiltered;
   out.captured = in.captured;
   out.timings = in.timings;  // Element by element: the vector's memory stays out's own.
 }
@@ -94,6 +103,11 @@ std::optional<CurveSum> curve_sum_of(const std::vector<std::unique_ptr<Filter>>&
     if (std::optional<CurveSum> sum = filter->curve_sum()) return sum;
   }
   return std::nullopt;
+}
+
+bool passes_untouched(const Frame& frame, const ImageDesc& in, const ImageDesc& out) {
+  return (frame.unfiltered || frame.placeholder) && in.format == out.format &&
+         in.width == out.width && in.height == out.height;
 }
 
 FrameContext context_of(const Frame& frame) {

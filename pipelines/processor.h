@@ -50,6 +50,13 @@ class Processor {
   [[nodiscard]] virtual std::string save() const { return "[]"; }
   /// Restores what save() gave, behind configure(). Throws Error(usage) where it does not fit.
   virtual void load(std::string_view state) { (void)state; }
+  /// Gives a filter of the chain, counted from 0, other parameters for the frames to come. In the
+  /// thread that calls submit(). False where that filter takes none while it runs: see
+  /// Filter::update(). Throws Error(usage) for invalid ones.
+  virtual bool update(std::size_t filter, const EqualizeParams& params) {
+    (void)filter, (void)params;
+    return false;
+  }
 
   /// One line for the log: backend, device or SIMD target, threads.
   [[nodiscard]] virtual std::string description() const = 0;
@@ -61,6 +68,9 @@ void take_over(Frame& out, const Frame& in);
 /// The sum of the first filter that collects curves.
 [[nodiscard]] std::optional<CurveSum> curve_sum_of(
     const std::vector<std::unique_ptr<Filter>>& filters);
+
+/// True for frames that are copied where others are filtered.
+[[nodiscard]] bool passes_untouched(const Frame& frame, const ImageDesc& in, const ImageDesc& out);
 
 /// What filters are told of a frame.
 [[nodiscard]] FrameContext context_of(const Frame& frame);

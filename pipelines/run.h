@@ -30,11 +30,11 @@ struct RunProgress {
 
 /// A place in a stream that a later run can go on from, with the same frames as this one.
 struct Checkpoint {
-  std::uint64_t frames = 0;        ///< before it
-  std::int64_t first_pts_ns = 0;   ///< of the first of them
-  std::int64_t media_end_ns = 0;   ///< the latest end of any of them
-  std::string filters;             ///< Processor::save()
-  std::string sink;                ///< Sink::checkpoint()
+  std::uint64_t frames = 0;       ///< before it
+  std::int64_t first_pts_ns = 0;  ///< of the first of them
+  std::int64_t media_end_ns = 0;  ///< the latest end of any of them
+  std::string filters;            ///< Processor::save()
+  std::string sink;               ///< Sink::checkpoint()
 };
 
 struct RunOptions {
@@ -56,20 +56,30 @@ struct RunOptions {
   /// Where to go on; source and filters are those of the run that made it, and so is the sink, made
   /// with `Checkpoint::sink`. Frames before it are read and dropped.
   std::optional<Checkpoint> resume_from;
+  /// Called with each frame before the processor gets it, on the processing thread, which is the
+  /// one that Processor::update() wants: parameters that change while frames move.
+  std::function<void(Processor&, Frame&)> on_submit;
+  /// Frames that on_frame and on_result see carry their originals.
+  bool keep_original = false;
   /// Called about twice a second on the calling thread.
   std::function<void(const RunProgress&)> on_progress;
 };
 
 struct RunResult {
   ExitCode code = ExitCode::done;  ///< done, partial, interrupted or terminated
-  std::uint64_t frames_in = 0;   ///< with those before resume_from
-  std::uint64_t frames_out = 0;  ///< likewise
+  std::uint64_t frames_in = 0;     ///< with those before resume_from
+  std::uint64_t frames_out = 0;    ///< likewise
   std::uint64_t dropped = 0;
-  double elapsed_s = 0;        ///< from the first frame asked for to the sink's end
-  double media_s = 0;          ///< of the frames written, by their timestamps
-  std::string partial_reason;  ///< set where code is partial
-  bool suspended = false;         ///< the output waits under its partial name to be continued
-  bool processor_failed = false;  ///< behind the first frame: a device that was lost
+  bool live = false;               ///< frames came as time passed; the three below count then
+  std::uint64_t late = 0;          ///< took longer from captured to through the sink than a frame's
+                                   ///< time
+  std::uint64_t reconnects = 0;    ///< the source was opened anew
+  std::uint64_t placeholders = 0;  ///< of frames_in, not from the source
+  double elapsed_s = 0;            ///< from the first frame asked for to the sink's end
+  double media_s = 0;              ///< of the frames written, by their timestamps
+  std::string partial_reason;      ///< set where code is partial
+  bool suspended = false;          ///< the output waits under its partial name to be continued
+  bool processor_failed = false;   ///< behind the first frame: a device that was lost
 };
 
 /// Runs to the end of the source, a closed sink, max_frames or `stop`. Exceptions of any stage

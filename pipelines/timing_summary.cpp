@@ -57,6 +57,7 @@ TimingSummary::Series& TimingSummary::stage(std::string_view name) {
 }
 
 void TimingSummary::add(const Frame& frame) {
+  if (frame.placeholder) return;
   const FrameTimings& timings = frame.timings;
   const auto put_measured = [](Series& series, const std::optional<double>& ms) {
     if (ms) put(series, *ms);
@@ -115,10 +116,17 @@ std::string TimingSummary::table(const RunResult& result) const {
     text += format("%-*s %10.3f %10.3f %10.3f\n", width, row.name.c_str(), row.median, row.p95,
                    row.p99);
   }
-  text += format("frames: %llu in, %llu out, %llu dropped\n",
+  text += format("frames: %llu in, %llu out, %llu dropped",
                  static_cast<unsigned long long>(result.frames_in),
                  static_cast<unsigned long long>(result.frames_out),
                  static_cast<unsigned long long>(result.dropped));
+  if (result.live) {
+    text += format(", %llu late; %llu reconnected, %llu placeholders",
+                   static_cast<unsigned long long>(result.late),
+                   static_cast<unsigned long long>(result.reconnects),
+                   static_cast<unsigned long long>(result.placeholders));
+  }
+  text += "\n";
   text += format("%.2f s, %.1f fps", result.elapsed_s, throughput_fps(result));
   if (result.media_s > 0) text += format(", %.2f times real time", real_time_factor(result));
   return text + "\n";
@@ -129,6 +137,11 @@ nlohmann::ordered_json TimingSummary::json(const RunResult& result) const {
   out["frames_in"] = result.frames_in;
   out["frames_out"] = result.frames_out;
   out["dropped"] = result.dropped;
+  if (result.live) {
+    out["late"] = result.late;
+    out["reconnects"] = result.reconnects;
+    out["placeholders"] = result.placeholders;
+  }
   out["elapsed_s"] = result.elapsed_s;
   out["media_s"] = result.media_s;
   out["fps"] = throughput_fps(result);

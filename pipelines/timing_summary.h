@@ -22,7 +22,7 @@ struct Percentiles {
 };
 
 /// Collects the timings of frames. One thread at a time. Keeps four bytes a frame and series, of
-/// the newest 2^20 frames.
+/// the newest 2^20 frames; placeholders do not count.
 class TimingSummary {
  public:
   void add(const Frame& frame);

@@ -86,6 +86,12 @@ void append_timings_json(std::string& out, const Frame& frame) {
   append_measured(out, "latency_ms", timings.latency_ms);
   append_key(out, "dropped_before");
   append_integer(out, timings.dropped_before);
+  if (timings.reconnects > 0) {
+    out += ",\"reconnects\":";
+    append_integer(out, timings.reconnects);
+  }
+  if (timings.late) out += ",\"late\":true";
+  if (frame.placeholder) out += ",\"placeholder\":true";
   out += '}';
 }
 

@@ -2,6 +2,8 @@
 
 if(EQUALUX_HAVE_OPENCV)
   equalux_test(camera LABELS core tsan LIBRARIES equalux_opencv)
+  equalux_test(camera_identity LABELS core LIBRARIES equalux_opencv)
+  equalux_test(camera_controls LABELS core LIBRARIES equalux_opencv)
   equalux_test(still LABELS core LIBRARIES equalux_opencv)
   equalux_test(convolve_opencv LABELS core LIBRARIES equalux_opencv)
   target_compile_definitions(test_convolve_opencv PRIVATE
@@ -36,7 +38,7 @@ if(EQUALUX_HAVE_GSTREAMER)
     PUBLIC equalux_test_support equalux_gstreamer PkgConfig::GSTREAMER_CHECK
     PRIVATE equalux_warnings)
   add_dependencies(equalux_gst_elements gstequalux)
-  foreach(stem gst_encoders gst_launch)
+  foreach(stem gst_encoders gst_launch network_source)
     equalux_test(${stem} LABELS media LIBRARIES equalux_gstreamer)
   endforeach()
   if(EQUALUX_HAVE_LIBAV)

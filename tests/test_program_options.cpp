@@ -42,7 +42,7 @@ TEST(Help, EveryLongOptionIsAKeyOfAConfigFile) {
       keys[entry.table].insert(entry.key);
     }
   }
-  for (const char* command : {"run", "image", "batch", "measure", "lab", "devices"}) {
+  for (const char* command : {"run", "image", "batch", "measure", "lab", "devices", "doctor"}) {
     const ProgramResult help = run_program({command, "--help"});
     ASSERT_EQ(help.exit_code, 0) << help.err;
     std::set<std::string> options = long_options(help.out);
@@ -98,7 +98,7 @@ TEST(Help, EveryCommandLoadsTheDefaultConfig) {
 TEST(Help, NamesVersionAndCommands) {
   const ProgramResult help = run_program({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* name : {"run", "image", "batch", "measure", "lab", "devices", "Exit codes"}) {
+  for (const char* name : {"run", "image", "batch", "measure", "lab", "devices", "doctor", "Exit codes"}) {
     EXPECT_THAT(help.out, HasSubstr(name));
   }
   const ProgramResult version = run_program({"--version"});

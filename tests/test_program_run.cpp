@@ -161,6 +161,42 @@ TEST_F(RunCommand, SignalsCloseTheOutput) {
   }
 }
 
+#ifdef EQUALUX_HAVE_GSTREAMER
+TEST_F(RunCommand, ALiveInputThatFailsComesBack) {
+  const std::string input =
+      "gst:videotestsrc is-live=true ! identity error-after=8 ! "
+      "video/x-raw,format=I420,width=64,height=48,framerate=50/1";
+  const ProgramResult result =
+      run({"run", input, "-o", "null", "--frames", "20", "--timings", "live.jsonl"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("waiting for it to come back"));
+  EXPECT_THAT(result.err, HasSubstr("back after 0."));
+  EXPECT_THAT(result.err, HasSubstr("; 1 reconnected, "));
+  const std::vector<std::string> lines = lines_of(folder_.read("live.jsonl"));
+  ASSERT_EQ(lines.size(), 20U);
+  std::size_t placeholders = 0;
+  for (const std::string& line : lines) {
+    const auto json = nlohmann::json::parse(line);
+    placeholders += json.contains("placeholder") ? 1 : 0;
+    EXPECT_TRUE(json.contains("latency_ms"));
+  }
+  EXPECT_GT(placeholders, 0U);
+  EXPECT_EQ(nlohmann::json::parse(lines.back())["reconnects"], 1);
+}
+
+TEST_F(RunCommand, WithoutReconnectionAFailureEndsTheRun) {
+  const std::string input =
+      "gst:videotestsrc is-live=true ! identity error-after=8 ! "
+      "video/x-raw,format=I420,width=64,height=48,framerate=50/1";
+  const ProgramResult result = run({"run", input, "-o", "out.y4m", "--reconnect", "off"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the output is partial"));
+  const ProgramResult brief = run({"run", input, "-o", "brief.y4m", "--reconnect", "tomorrow"});
+  EXPECT_EQ(brief.exit_code, 2);
+  EXPECT_THAT(brief.err, HasSubstr("--reconnect is 'tomorrow', must be always, off or seconds"));
+}
+#endif
+
 TEST_F(RunCommand, BatchGoesOnAfterAFailureAndSaysSo) {
   folder_.write("set/a.y4m", dim_y4m(32, 16, 3));
   folder_.write("set/deep/b.y4m", dim_y4m(32, 16, 4));

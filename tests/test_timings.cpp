@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "latency_report.h"
 #include "support/pipeline_fakes.h"
 #include "support/temp_folder.h"
 #include "timing_summary.h"
@@ -160,6 +161,47 @@ TEST(TimingSummary, NothingMeasuredAndNoTimeIsNoCrash) {
   EXPECT_THAT(table, HasSubstr("0.0 fps"));
   EXPECT_THAT(table, Not(HasSubstr("real time")));
   EXPECT_EQ(summary.json(RunResult{}).at("fps"), 0.0);
+}
+
+TEST(Timings, WhatALiveSourceDidIsSaid) {
+  Frame frame;
+  frame.timings.reconnects = 2;
+  frame.timings.late = true;
+  frame.placeholder = true;
+  std::string line;
+  append_timings_json(line, frame);
+  EXPECT_EQ(line,
+            R"({"index":0,"pts_ns":0,"dropped_before":0,"reconnects":2,"late":true,)"
+            R"("placeholder":true})");
+  RunResult result = some_result();
+  EXPECT_THAT(TimingSummary().table(result), Not(HasSubstr("late")));
+  result.live = true;
+  result.late = 3;
+  result.reconnects = 1;
+  result.placeholders = 9;
+  EXPECT_THAT(TimingSummary().table(result),
+              HasSubstr("2 dropped, 3 late; 1 reconnected, 9 placeholders\n"));
+  EXPECT_EQ(TimingSummary().json(result)["late"], 3);
+}
+
+TEST(LatencyReport, SplitsTheTimeFromCaptureToOutput) {
+  LatencyReport report;
+  EXPECT_EQ(report.text({}), "latency: no frame was measured\n");
+  Frame frame;
+  for (int i = 1; i <= 200; ++i) {
+    frame.timings.queue_ms = i;
+    frame.timings.sink_ms = 2;
+    frame.timings.latency_ms = i + 2.5;
+    frame.placeholder = i > 100;  // These do not count.
+    report.add(frame);
+  }
+  EXPECT_EQ(report.text({}),
+            "latency, ms            least    median      95th      99th      most\n"
+            "wait for filter        1.000    50.000    95.000    99.000   100.000\n"
+            "filter                 0.500     0.500     0.500     0.500     0.500\n"
+            "output                 2.000     2.000     2.000     2.000     2.000\n"
+            "capture to output      3.500    52.500    97.500   101.500   102.500\n"
+            "of 100 frames\n");
 }
 
 }  // namespace

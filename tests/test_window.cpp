@@ -61,6 +61,31 @@ TEST(WindowView, Title) {
             "equalux: a - 5.0 fps - before | after, paused");
 }
 
+TEST(WindowKeys, SteerTheFilter) {
+  Steering steering({{0, EqualizeParams{}}}, {"plain"}, [](const std::string&) {
+    return std::vector<std::pair<std::string, std::string>>{};
+  });
+  const auto state = [&](const char* key) { return steering.state()[key]; };
+  EXPECT_TRUE(steer_by_key(steering, '['));
+  EXPECT_EQ(state("strength"), 0.95);
+  EXPECT_TRUE(steer_by_key(steering, ']'));
+  EXPECT_EQ(state("strength"), 1);
+  EXPECT_TRUE(steer_by_key(steering, '-'));
+  EXPECT_EQ(state("clip-limit"), 40);
+  EXPECT_TRUE(steer_by_key(steering, '='));
+  EXPECT_EQ(state("clip-limit"), 0);
+  EXPECT_TRUE(steer_by_key(steering, '.'));
+  EXPECT_EQ(state("temporal-ms"), 100);
+  EXPECT_TRUE(steer_by_key(steering, ','));
+  EXPECT_EQ(state("temporal-ms"), 0);
+  EXPECT_TRUE(steer_by_key(steering, 'F'));
+  EXPECT_EQ(state("filter"), false);
+  EXPECT_TRUE(steer_by_key(steering, 'n'));
+  EXPECT_EQ(state("preset"), "plain");
+  for (const int key : std::vector<int>{-1, 'q', ' ', 's', 'h', 'p', 'w', 27})
+    EXPECT_FALSE(steer_by_key(steering, key)) << key;
+}
+
 TEST(WindowView, PacerPlaysAtTheFilesSpeed) {
   Pacer pacer;
   const Clock::time_point t{};

@@ -107,6 +107,11 @@ class CudaProcessor final : public Processor {
     enqueue(slot);
   }
 
+  bool update(std::size_t filter, const EqualizeParams& params) override {
+    use_device();
+    return filter < filters_.size() && filters_[filter]->update(params);
+  }
+
   FramePtr collect(bool wait) override {
     if (under_way_ == 0) return nullptr;
     use_device();
@@ -231,8 +236,10 @@ class CudaProcessor final : public Processor {
     // was configured for the stream.
     ConstImageView from = slot.in->on_device ? slot.in->image : slot.device_in.view;
     from.desc = slot.device_in.view.desc;
-    if (filters_.empty()) {
+    if (filters_.empty() ||
+        passes_untouched(*slot.out, from.desc, slot.device_out.view.desc)) {
       copy_planes(from, slot.device_out.view, cudaMemcpyDeviceToDevice, compute_.get());
+      return;
     }
     for (std::size_t i = 0; i < filters_.size(); ++i) {
       const ImageView to = i < between_.size() ? between_[i].view : slot.device_out.view;

@@ -182,6 +182,10 @@ void Messages::take(GstMessage* message) {
   if (is_error && !error_) error_.reset(gst_message_ref(message));
 }
 
+std::string Messages::failed_element() const {
+  return error_ ? GST_MESSAGE_SRC_NAME(error_.get()) : "";
+}
+
 Error Messages::error(const std::string& name, Role role) const {
   if (!error_) return {ExitCode::unavailable, name + ": the pipeline stopped without a reason"};
   GError* error = nullptr;

@@ -60,6 +60,8 @@ class Messages {
   /// Takes what has come; waits up to `wait` for an error or the end.
   void poll(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
   [[nodiscard]] bool failed() const { return error_ != nullptr; }
+  /// The name of the element that did; empty where none has.
+  [[nodiscard]] std::string failed_element() const;
   [[nodiscard]] bool ended() const { return ended_; }
   /// Decoders' complaints that did not stop the stream.
   [[nodiscard]] unsigned warnings() const { return warnings_; }

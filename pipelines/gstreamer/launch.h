@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -9,11 +10,21 @@
 /// GStreamer launch strings as sources and sinks: `gst:<launch string>`, `v4l2:/dev/videoN`.
 namespace equalux {
 
+/// A live source that gives no picture for so long has stalled.
+inline constexpr std::chrono::milliseconds kLiveStall{5000};
+
 /// Frames of a launch string that ends in a source pad ("videotestsrc ! videoscale"). Timestamps
 /// are running times. A live pipeline makes a live source; any other never drops a frame.
-/// open() throws Error(usage) with GStreamer's message where the string is wrong,
-/// Error(no_input, unavailable) where a device, file or plugin is missing.
-[[nodiscard]] std::unique_ptr<Source> make_launch_source(const std::string& launch);
+/// A live source gives the newest picture and counts those before it that nobody took; `stall` is
+/// how long it may go without one. open() throws Error(usage) with GStreamer's message where the
+/// string is wrong, Error(no_input, unavailable) where a device, file or plugin is missing.
+[[nodiscard]] std::unique_ptr<Source> make_launch_source(
+    const std::string& launch, std::chrono::milliseconds stall = kLiveStall);
+
+/// Frames of an rtsp, rtsps, http or https URL. Live where its length is not known. Messages do not
+/// show a password that it holds. Throws as above.
+[[nodiscard]] std::unique_ptr<Source> make_network_source(
+    const std::string& url, std::chrono::milliseconds stall = kLiveStall);
 
 /// Feeds frames to a launch string that starts with a sink pad ("videoconvert ! autovideosink").
 [[nodiscard]] std::unique_ptr<Sink> make_launch_sink(const std::string& launch);

@@ -1,9 +1,11 @@
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include <log.h>
 
+#include "arrival.h"
 #include "gst_formats.h"
 #include "launch.h"
 #include "launch_string.h"
@@ -18,6 +20,7 @@ using namespace std::chrono_literals;
 /// From start to the first picture; a camera or a network peer may take its time.
 constexpr auto kFirstPicture = 4500ms;
 constexpr auto kFirstLivePicture = 15s;
+constexpr const char* kNetworkSource = "equalux_network";
 
 /// Adds the formats that the filters take of those that `wanted` is true for.
 void append_caps(GstCaps* caps, const FormatPredicate& accepts, const FormatPredicate& wanted) {
@@ -50,7 +53,11 @@ gst::CapsPtr accepted_caps(const FormatPredicate& accepts) {
 
 class LaunchSource final : public Source {
  public:
-  explicit LaunchSource(std::string launch) : launch_(std::move(launch)), name_("gst:" + launch_) {}
+  LaunchSource(std::string launch, std::string name, std::chrono::milliseconds stall)
+      : launch_(std::move(launch)), name_(std::move(name)), stall_(stall) {}
+
+  /// The launch string is one uridecodebin, kNetworkSource.
+  void from_network() { network_ = true; }
 
   StreamInfo open(const FormatPredicate& accepts) override;
   bool lends_buffers() const override { return true; }
@@ -62,23 +69,48 @@ class LaunchSource final : public Source {
 
  private:
   bool start(GstElement* sink);
+  GstVideoInfo start_up_to_first(GstElement* sink, bool& live);
+  void note_arrival(GstBuffer* buffer, Frame& frame);
   void warn_of_lost_bits(PixelFormat format) const;
 
   std::string launch_;
   std::string name_;
+  std::chrono::milliseconds stall_;
+  bool network_ = false;
   std::atomic<bool> cancelled_ = false;
   std::uint64_t frames_ = 0;
   std::int64_t last_pts_ns_ = 0;
+  std::optional<std::uint64_t> arrivals_;  // up to the last frame
   std::unique_ptr<gst::Pipeline> pipeline_;
   std::unique_ptr<gst::PictureTap> tap_;
 };
+
+void take_newest(GstElement* sink) {
+  gst::set_up_appsink(sink, gst::WhenFull::drop);
+  gst::mark_arrivals(sink);
+}
+
+/// The source within uridecodebin: a jitter buffer of 2 s, RTSP's usual, is no live picture.
+void set_up_network(GstElement*, GstElement* source, gpointer) {
+  constexpr guint kJitterMs = 200;
+  if (g_object_class_find_property(G_OBJECT_GET_CLASS(source), "latency") != nullptr) {
+    g_object_set(source, "latency", kJitterMs, nullptr);
+  }
+}
+
+/// A camera's multipart stream has one part that repeats, and nobody ever says that no more come.
+void set_up_demuxer(GstBin*, GstBin*, GstElement* element, gpointer) {
+  if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "single-stream") != nullptr) {
+    g_object_set(element, "single-stream", TRUE, nullptr);
+  }
+}
 
 /// True where the pipeline is live: it has nothing to show before it plays.
 bool LaunchSource::start(GstElement* sink) {
   GstElement* pipeline = pipeline_->get();
   GstStateChangeReturn result = gst_element_set_state(pipeline, GST_STATE_PAUSED);
   const bool live = result == GST_STATE_CHANGE_NO_PREROLL;
-  if (live) gst::set_up_appsink(sink, gst::WhenFull::drop);
+  if (live) take_newest(sink);
   if (result != GST_STATE_CHANGE_FAILURE) {
     result = gst_element_set_state(pipeline, GST_STATE_PLAYING);
   }
@@ -89,6 +121,21 @@ bool LaunchSource::start(GstElement* sink) {
     throw Error(ExitCode::unavailable, name_ + ": does not start");
   }
   return live;
+}
+
+GstVideoInfo LaunchSource::start_up_to_first(GstElement* sink, bool& live) {
+  try {
+    live = start(sink);
+    return tap_->first(live || network_ ? kFirstLivePicture : kFirstPicture);
+  } catch (const Error& error) {
+    // What uridecodebin calls the element that talks to the server.
+    const bool unreachable = network_ && tap_->messages().failed_element() == "source";
+    if (!unreachable || error.code() != ExitCode::bad_input) throw;
+    logger().debug("{}", error.what());
+    throw Error(ExitCode::no_input, name_ +
+                                        ": gives no stream; is the address right, and is its "
+                                        "server running?");
+  }
 }
 
 /// videoconvert brings deep pictures to 8 bits where the filters take no more.
@@ -109,6 +156,11 @@ StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
       launch_ + " ! videoconvert name=equalux_convert dither=none ! appsink name=equalux_out",
       launch_, "a source ends with video, as in gst:videotestsrc ! videoscale"));
   GstElement* sink = gst::element_of(pipeline_->get(), "equalux_out");
+  if (network_) {
+    g_signal_connect(gst::element_of(pipeline_->get(), kNetworkSource), "source-setup",
+                     G_CALLBACK(set_up_network), nullptr);
+    g_signal_connect(pipeline_->get(), "deep-element-added", G_CALLBACK(set_up_demuxer), nullptr);
+  }
   gst::set_up_appsink(sink, gst::WhenFull::wait);
   const gst::CapsPtr caps = accepted_caps(accepts);
   g_object_set(sink, "caps", caps.get(), nullptr);
@@ -116,9 +168,8 @@ StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
 
   StreamInfo info;
   info.name = name_;
-  info.live = start(sink);
   info.frame_rate = {0, 1};
-  const GstVideoInfo video = tap_->first(info.live ? kFirstLivePicture : kFirstPicture);
+  const GstVideoInfo video = start_up_to_first(sink, info.live);
   info.colorimetry = gst::colorimetry_text(video.colorimetry);
   if (GST_VIDEO_INFO_IS_RGB(&video)) info.colorimetry.clear();
   gst::read_video_info(video, info);
@@ -129,7 +180,11 @@ StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
       duration > 0) {
     info.duration_ns = duration;
   }
-  tap_->expect(info.desc);
+  if (!info.live && network_ && !info.duration_ns) {  // What has no end comes as time passes.
+    info.live = true;
+    take_newest(sink);
+  }
+  tap_->expect(info.desc, info.live ? stall_ : gst::PictureTap::kStall);
   return info;
 }
 
@@ -148,15 +203,55 @@ bool LaunchSource::read(Frame& frame) {
   frame.pts_ns = GST_CLOCK_TIME_IS_VALID(time) ? static_cast<std::int64_t>(time)
                                                : last_pts_ns_ + (frames_ > 0 ? 1 : 0);
   frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  note_arrival(gst_sample_get_buffer(sample.get()), frame);
   last_pts_ns_ = frame.pts_ns + frame.duration_ns;
   ++frames_;
   return true;
 }
 
+void LaunchSource::note_arrival(GstBuffer* buffer, Frame& frame) {
+  const std::optional<gst::Arrival> arrival = gst::arrival_of(buffer);
+  if (!arrival) return;
+  frame.captured = arrival->time;
+  if (arrivals_) frame.timings.dropped_before = arrival->number - *arrivals_ - 1;
+  if (frame.timings.dropped_before > 0) frame.discontinuity = true;
+  arrivals_ = arrival->number;
+}
+
+/// "rtsp://user:secret@host/" without the secret.
+std::string without_password(const std::string& url) {
+  const std::size_t user = url.find("//") + 2;
+  const std::size_t at = url.find('@', user);
+  const std::size_t colon = url.find(':', user);
+  if (at == std::string::npos || colon > at || url.find('/', user) < at) return url;
+  return url.substr(0, colon + 1) + "***" + url.substr(at);
+}
+
+/// In double quotes, as launch strings have them.
+std::string quoted(const std::string& text) {
+  std::string result(1, '"');
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  result += '"';
+  return result;
+}
+
 }  // namespace
 
-std::unique_ptr<Source> make_launch_source(const std::string& launch) {
-  return std::make_unique<LaunchSource>(launch);
+std::unique_ptr<Source> make_launch_source(const std::string& launch,
+                                           std::chrono::milliseconds stall) {
+  return std::make_unique<LaunchSource>(launch, "gst:" + launch, stall);
+}
+
+std::unique_ptr<Source> make_network_source(const std::string& url,
+                                            std::chrono::milliseconds stall) {
+  std::string launch("uridecodebin name=");
+  launch.append(kNetworkSource).append(" uri=").append(quoted(url));
+  auto source = std::make_unique<LaunchSource>(launch, without_password(url), stall);
+  source->from_network();
+  return source;
 }
 
 }  // namespace equalux

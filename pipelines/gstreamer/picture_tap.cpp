@@ -10,8 +10,6 @@ using namespace std::chrono_literals;
 
 /// How often a waiting pull looks at cancel() and at the bus.
 constexpr auto kLook = 20ms;
-/// A file that gives nothing for so long has stalled.
-constexpr auto kStall = 30s;
 /// Buffers between the decoder and the reader.
 constexpr guint kBuffers = 3;
 
@@ -24,6 +22,13 @@ GstPadProbeReturn offer_video_meta(GstPad*, GstPadProbeInfo* info, gpointer) {
   return GST_PAD_PROBE_HANDLED;
 }
 
+std::string seconds_text(std::chrono::milliseconds limit) {
+  const auto tenths = limit.count() / 100;
+  std::string text = std::to_string(tenths / 10);
+  if (tenths % 10 != 0) text.append(".").append(std::to_string(tenths % 10));
+  return text.append(" s");
+}
+
 std::string size_text(int width, int height) {
   return std::to_string(width) + "x" + std::to_string(height);
 }
@@ -32,7 +37,7 @@ std::string size_text(int width, int height) {
 
 void set_up_appsink(GstElement* appsink, WhenFull when_full) {
   g_object_set(appsink, "sync", FALSE, "qos", FALSE, "enable-last-sample", FALSE, "max-buffers",
-               kBuffers, "drop", when_full == WhenFull::drop ? TRUE : FALSE, "wait-on-eos", FALSE,
+               when_full == WhenFull::drop ? 1U : kBuffers, "drop", when_full == WhenFull::drop ? TRUE : FALSE, "wait-on-eos", FALSE,
                nullptr);
   const PadPtr pad(gst_element_get_static_pad(appsink, "sink"));
   gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_video_meta, nullptr,
@@ -56,7 +61,7 @@ SamplePtr PictureTap::pull(std::chrono::milliseconds limit) {
     if (gst_app_sink_is_eos(sink_) != FALSE) return nullptr;
     if (Clock::now() > deadline) {
       throw Error(ExitCode::bad_input,
-                  name_ + ": no picture for " + std::to_string(limit.count() / 1000) + " s");
+                  name_ + ": no picture for " + seconds_text(limit));
     }
   }
   return nullptr;
@@ -78,7 +83,7 @@ void PictureTap::learn(GstSample* sample) {
 }
 
 SamplePtr PictureTap::next() {
-  SamplePtr sample = first_ ? std::move(first_) : pull(kStall);
+  SamplePtr sample = first_ ? std::move(first_) : pull(stall_);
   if (!sample) return nullptr;
   if (gst_sample_get_caps(sample.get()) != caps_.get()) learn(sample.get());
   const int width = GST_VIDEO_INFO_WIDTH(&info_);

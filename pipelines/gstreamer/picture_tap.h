@@ -15,7 +15,7 @@
 namespace equalux::gst {
 
 /// Makes an appsink hold few buffers, never wait for a clock, and let decoders write rows with
-/// strides of their own. `drop`: a full appsink gives its oldest buffer up (live pipelines).
+/// strides of their own. `drop`: it holds one, the newest (live pipelines).
 enum class WhenFull { wait, drop };
 void set_up_appsink(GstElement* appsink, WhenFull when_full);
 
@@ -32,8 +32,13 @@ class PictureTap {
   [[nodiscard]] FieldOrder first_fields() const {
     return field_order_of(info_, gst_sample_get_buffer(first_.get()));
   }
-  /// Fixes what frames must look like from now on.
-  void expect(const ImageDesc& desc) { desc_ = desc; }
+  /// A file that gives nothing for so long has stalled.
+  static constexpr std::chrono::milliseconds kStall{30'000};
+  /// Fixes what frames must look like from now on, and how long next() waits for one.
+  void expect(const ImageDesc& desc, std::chrono::milliseconds stall = kStall) {
+    desc_ = desc;
+    stall_ = stall;
+  }
 
   /// Fills image and field_order from the next picture; null at the end or after cancel(). The
   /// sample carries the times. Throws where the pipeline failed or the picture's size changed.
@@ -57,6 +62,7 @@ class PictureTap {
   GstVideoInfo info_{};
   ImageDesc desc_;
   std::uint64_t pictures_ = 0;
+  std::chrono::milliseconds stall_ = kStall;
 };
 
 }  // namespace equalux::gst

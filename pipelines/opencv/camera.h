@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capture_device.h"
@@ -16,6 +17,8 @@ struct CameraOptions {
   int width = 0;   ///< pixels; 0 = the largest up to 1920x1080 that reaches the frame rate
   int height = 0;  ///< pixels; 0 with width 0
   double fps = 0;  ///< frames a second; 0 = 30 where the camera has it
+  /// The camera's own controls to set when it is opened, name and value; see v4l2_controls.h.
+  std::vector<std::pair<std::string, std::string>> controls{};
   /// A camera that gives no frame for so long has stalled.
   std::chrono::milliseconds deadline{5000};
 };

@@ -46,6 +46,7 @@ class V4l2Device final : public CaptureDevice {
   CaptureFormat open(const FormatPredicate& accepts) override {
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
     const CameraMode mode = choose_mode(check_camera(options_), options_);
+    set_controls(options_);
     if (!capture_.open(options_.number, cv::CAP_V4L2))
       throw Error(ExitCode::unavailable,
                   name_ + ": OpenCV cannot use it; is another program using it?");

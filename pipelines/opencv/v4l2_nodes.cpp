@@ -9,50 +9,23 @@
 #include <tuple>
 
 #include <equalux/error.h>
-#include <fcntl.h>
 #include <linux/videodev2.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+
+#include "v4l2_controls.h"
 
 namespace equalux {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Node {
- public:
-  explicit Node(const std::string& path)
-      : fd_(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)), error_(fd_ < 0 ? errno : 0) {}
-  ~Node() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Node(const Node&) = delete;
-  Node& operator=(const Node&) = delete;
-
-  [[nodiscard]] int error() const { return error_; }
-  /// 0 or the errno.
-  template <typename Argument>
-  [[nodiscard]] int ask(unsigned long request, Argument& argument) const {
-    int result = 0;
-    do {
-      result = ::ioctl(fd_, request, &argument);
-    } while (result < 0 && errno == EINTR);
-    return result < 0 ? errno : 0;
-  }
-
- private:
-  int fd_;
-  int error_;
-};
-
 std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
 /// One physical camera has several nodes; device_caps tells what this one does.
-bool can_capture(const Node& node) {
+bool can_capture(const V4l2Access& node) {
   v4l2_capability capability{};
-  if (node.ask(VIDIOC_QUERYCAP, capability) != 0) return false;
+  if (node.ask(VIDIOC_QUERYCAP, &capability) != 0) return false;
   const std::uint32_t caps = (capability.capabilities & V4L2_CAP_DEVICE_CAPS) != 0
                                  ? capability.device_caps
                                  : capability.capabilities;
@@ -60,38 +33,20 @@ bool can_capture(const Node& node) {
          (caps & V4L2_CAP_STREAMING) != 0;
 }
 
-double fastest(const Node& node, std::uint32_t format, std::uint32_t width, std::uint32_t height) {
+double fastest(const V4l2Access& node, std::uint32_t format, std::uint32_t width,
+               std::uint32_t height) {
   double fps = 0;
   v4l2_frmivalenum interval{};
   interval.pixel_format = format;
   interval.width = width;
   interval.height = height;
-  for (; node.ask(VIDIOC_ENUM_FRAMEINTERVALS, interval) == 0; ++interval.index) {
+  for (; node.ask(VIDIOC_ENUM_FRAMEINTERVALS, &interval) == 0; ++interval.index) {
     const v4l2_fract period =
         interval.type == V4L2_FRMIVAL_TYPE_DISCRETE ? interval.discrete : interval.stepwise.min;
     if (period.numerator > 0) fps = std::max(fps, 1.0 * period.denominator / period.numerator);
     if (interval.type != V4L2_FRMIVAL_TYPE_DISCRETE) break;
   }
   return fps;
-}
-
-std::vector<CameraMode> modes_of(const Node& node) {
-  std::vector<CameraMode> modes;
-  v4l2_fmtdesc format{};
-  format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-  for (; node.ask(VIDIOC_ENUM_FMT, format) == 0; ++format.index) {
-    v4l2_frmsizeenum size{};
-    size.pixel_format = format.pixelformat;
-    for (; node.ask(VIDIOC_ENUM_FRAMESIZES, size) == 0; ++size.index) {
-      if (size.type != V4L2_FRMSIZE_TYPE_DISCRETE) break;
-      modes.push_back(
-          {.fourcc = format.pixelformat,
-           .width = static_cast<int>(size.discrete.width),
-           .height = static_cast<int>(size.discrete.height),
-           .fps = fastest(node, format.pixelformat, size.discrete.width, size.discrete.height)});
-    }
-  }
-  return modes;
 }
 
 /// Less is better; formats that OpenCV does not turn into BGR are no choice.
@@ -147,6 +102,25 @@ std::string name_of(int number) {
 
 }  // namespace
 
+std::vector<CameraMode> list_modes(const V4l2Access& node) {
+  std::vector<CameraMode> modes;
+  v4l2_fmtdesc format{};
+  format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+  for (; node.ask(VIDIOC_ENUM_FMT, &format) == 0; ++format.index) {
+    v4l2_frmsizeenum size{};
+    size.pixel_format = format.pixelformat;
+    for (; node.ask(VIDIOC_ENUM_FRAMESIZES, &size) == 0; ++size.index) {
+      if (size.type != V4L2_FRMSIZE_TYPE_DISCRETE) break;
+      modes.push_back(
+          {.fourcc = format.pixelformat,
+           .width = static_cast<int>(size.discrete.width),
+           .height = static_cast<int>(size.discrete.height),
+           .fps = fastest(node, format.pixelformat, size.discrete.width, size.discrete.height)});
+    }
+  }
+  return modes;
+}
+
 std::vector<CameraInfo> list_cameras(const std::string& device_folder,
                                      const std::string& class_folder) {
   std::vector<CameraInfo> cameras;
@@ -161,7 +135,7 @@ std::vector<CameraInfo> list_cameras(const std::string& device_folder,
     camera.node = entry.path().string();
     std::ifstream name(fs::path(class_folder) / file / "name");
     std::getline(name, camera.name);
-    const Node node(camera.node);
+    const V4l2Node node(camera.node);
     if (node.error() != 0)
       camera.trouble = reason(node.error());
     else
@@ -187,7 +161,7 @@ std::vector<CameraMode> check_camera(const CameraOptions& options) {
   if (options.number < 0 || options.number > 255)
     throw Error(ExitCode::usage, name_of(options.number) + ": cameras are numbered 0 to 255");
   const std::string path = "/dev/video" + std::to_string(options.number);
-  const Node node(path);
+  const V4l2Node node(path);
   if (node.error() != 0) throw_not_opened(options, path, node.error());
   if (!can_capture(node))
     throw Error(ExitCode::unavailable, name_of(options.number) + ": " + path +
@@ -197,8 +171,8 @@ std::vector<CameraMode> check_camera(const CameraOptions& options) {
   v4l2_requestbuffers none{};
   none.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
   none.memory = V4L2_MEMORY_MMAP;
-  if (node.ask(VIDIOC_REQBUFS, none) == EBUSY) throw_not_opened(options, path, EBUSY);
-  return modes_of(node);
+  if (node.ask(VIDIOC_REQBUFS, &none) == EBUSY) throw_not_opened(options, path, EBUSY);
+  return list_modes(node);
 }
 
 CameraMode choose_mode(const std::vector<CameraMode>& modes, const CameraOptions& options) {
@@ -222,6 +196,50 @@ CameraMode choose_mode(const std::vector<CameraMode>& modes, const CameraOptions
                 name_of(options.number) + ": has no frames of " + std::to_string(options.width) +
                     "x" + std::to_string(options.height) + "; it has " + sizes_of(modes));
   return {.fourcc = 0, .width = options.width, .height = options.height, .fps = options.fps};
+}
+
+std::string fourcc_text(std::uint32_t code) {
+  std::string text;
+  for (int i = 0; i < 4; ++i)
+    text += static_cast<char>(code >> (8 * i) & 0x7FU);
+  while (!text.empty() && text.back() == ' ')
+    text.pop_back();
+  return text;
+}
+
+std::string explain_mode(const std::vector<CameraMode>& modes, const CameraMode& chosen) {
+  if (chosen.fourcc == 0) return "its driver chooses the mode";
+  const auto rate = [](double fps) {
+    const auto tenths = static_cast<int>(10 * fps + 0.5);
+    return std::to_string(tenths / 10) +
+           (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10));
+  };
+  const std::string text = fourcc_text(chosen.fourcc) + " " + std::to_string(chosen.width) + "x" +
+                           std::to_string(chosen.height) + " at up to " + rate(chosen.fps) + " fps";
+  const CameraMode* other = nullptr;  // The best of the other kind at that size.
+  const bool compressed = compression(chosen.fourcc) == 2;
+  for (const CameraMode& mode : modes) {
+    const bool rival = mode.width == chosen.width && mode.height == chosen.height &&
+                       compression(mode.fourcc) >= 0 &&
+                       (compression(mode.fourcc) == 2) != compressed;
+    if (rival && (other == nullptr || mode.fps > other->fps)) other = &mode;
+  }
+  if (!compressed) {
+    return text + ": uncompressed, so nothing is lost and nothing is decoded" +
+           (other == nullptr ? "" : ", and as fast as asked for");
+  }
+  if (other == nullptr) return text + ": compressed, its only form at that size";
+  return text + ": compressed, which costs a decode and some detail; " +
+         fourcc_text(other->fourcc) + " of that size reaches " + rate(other->fps) + " fps only";
+}
+
+void set_controls(const CameraOptions& options) {
+  if (options.controls.empty()) return;
+  const std::string path = "/dev/video" + std::to_string(options.number);
+  const V4l2Node node(path);
+  if (node.error() != 0) throw_not_opened(options, path, node.error());
+  for (const auto& [name, value] : options.controls)
+    set_control(node, name_of(options.number), name, value);
 }
 
 }  // namespace equalux

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "camera.h"
+#include "v4l2_access.h"
 
 /// What the kernel says of cameras, asked without OpenCV, which tells no error from another.
 namespace equalux {
@@ -27,6 +28,20 @@ constexpr std::uint32_t fourcc(char a, char b, char c, char d) {
 /// Opens node N once to see that it can be used, and returns what it offers (only sizes listed
 /// one by one; empty where the driver takes any). Throws as CameraSource::open does.
 [[nodiscard]] std::vector<CameraMode> check_camera(const CameraOptions& options);
+
+/// What a node offers, only sizes listed one by one.
+[[nodiscard]] std::vector<CameraMode> list_modes(const V4l2Access& node);
+
+/// "MJPG", "YUYV"
+[[nodiscard]] std::string fourcc_text(std::uint32_t code);
+
+/// One line that says what was chosen of the modes and why: "MJPG 1280x720 at up to 30 fps: ...".
+[[nodiscard]] std::string explain_mode(const std::vector<CameraMode>& modes,
+                                       const CameraMode& chosen);
+
+/// Sets the controls that the options name, in order. Throws as set_control() and check_camera()
+/// do.
+void set_controls(const CameraOptions& options);
 
 /// The mode to ask for: one that reaches the wanted rate (30 where none is wanted), then the
 /// largest (up to 1920x1080 where no size is wanted), then the least compressed. A mode of fourcc

@@ -106,7 +106,7 @@ class WindowSink final : public Sink {
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
     display_ = open_display();
     live_ = info.live;
-    name_ = options_.title.empty() ? info.name : options_.title;
+    name_ = base_name_ = options_.title.empty() ? info.name : options_.title;
     shape_ = square_pixels(info);
     try {
       const HighguiCall call;
@@ -196,11 +196,22 @@ class WindowSink final : public Sink {
       key = time > 0ms ? cv::waitKey(static_cast<int>(time.count())) : cv::pollKey();
       visible = cv::getWindowProperty(kWindow, cv::WND_PROP_VISIBLE) >= 1;
     }
+    if (options_.steering != nullptr) steer(key);
     const WindowState next = after_key(state_, key);
     redraw_ = redraw_ || next != state_;
     state_ = next;
     if (!visible) state_.closed = true;
     if (std::exchange(state_.still_wanted, false)) write_still_pair();
+  }
+
+  void steer(int key) {
+    try {
+      if (!steer_by_key(*options_.steering, key)) return;
+      name_ = base_name_ + ", " + options_.steering->last_change();
+      titled_at_ = {};
+    } catch (const Error& e) {
+      logger().warn("{}", e.what());
+    }
   }
 
   /// Waits until `due`, and for as long as the window is paused.
@@ -280,7 +291,8 @@ class WindowSink final : public Sink {
 
   WindowOptions options_;
   std::unique_ptr<DisplayWatch> display_;
-  std::string name_;
+  std::string name_;       // in the title
+  std::string base_name_;  // without what was changed last
   cv::Size shape_;
   bool live_ = false;
   bool open_ = false;

@@ -46,6 +46,33 @@ WindowState after_key(WindowState state, int key) {
   return state;
 }
 
+bool steer_by_key(Steering& steering, int key) {
+  switch (key >= 'A' && key <= 'Z' ? key - 'A' + 'a' : key) {
+    case 'f':
+      steering.toggle_filter();
+      return true;
+    case '[':
+    case ']':
+      steering.step("strength", key == ']' ? 1 : -1);
+      return true;
+    case '-':
+    case '=':
+    case '+':
+      steering.step("clip-limit", key == '-' ? -1 : 1);
+      return true;
+    case ',':
+    case '.':
+      steering.step("temporal-ms", key == '.' ? 1 : -1);
+      return true;
+    case 'n':
+    case 'b':
+      steering.next_preset(key == 'n' || key == 'N' ? 1 : -1);
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string window_title(const std::string& name, double fps, const WindowState& state) {
   std::array<char, 32> rate{};
   std::snprintf(rate.data(), rate.size(), "%.1f fps", fps);

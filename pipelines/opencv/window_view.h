@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "../steering.h"
 #include "frame.h"
 
 /// What a window shows, and when: keys and pacing, without a window.
@@ -23,6 +24,11 @@ struct WindowState {
 /// The state after a key as waitKey() gives it: q and Esc close, space shows before or after, s
 /// splits, h shows the tones, p pauses, w asks for a still. Other keys, and -1, change nothing.
 [[nodiscard]] WindowState after_key(WindowState state, int key);
+
+/// Does what a key says of the filter, where it does: f switches it, [ and ] change strength, - and
+/// = (or +) the clip limit, comma and full stop the time constant, n and b take the next preset and
+/// the one before. True where the key was one of these.
+bool steer_by_key(Steering& steering, int key);
 
 /// "equalux: clip.mkv - 29.9 fps - before, paused".
 [[nodiscard]] std::string window_title(const std::string& name, double fps,

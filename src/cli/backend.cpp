@@ -74,6 +74,9 @@ class AutomaticProcessor final : public Processor {
   }
   [[nodiscard]] std::string save() const override { return processor_->save(); }
   void load(std::string_view state) override { processor_->load(state); }
+  bool update(std::size_t filter, const EqualizeParams& params) override {
+    return processor_->update(filter, params);
+  }
   [[nodiscard]] std::string description() const override { return processor_->description(); }
 
  private:

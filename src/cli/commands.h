@@ -13,6 +13,7 @@ namespace equalux::cli {
 [[nodiscard]] Command make_measure_command();
 [[nodiscard]] Command make_lab_command();
 [[nodiscard]] Command make_devices_command();
+[[nodiscard]] Command make_doctor_command();
 
 /// All of them, in the order of --help.
 [[nodiscard]] std::vector<Command> all_commands();

@@ -8,11 +8,9 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
+#include "camera_listing.h"
 #include "commands.h"
 #include "options.h"
-#ifdef EQUALUX_HAVE_OPENCV
-#include "opencv/camera.h"
-#endif
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "gstreamer/encoders.h"
 #endif
@@ -25,22 +23,9 @@ using Json = nlohmann::ordered_json;
 
 struct DevicesOptions {
   CommonOptions common;
+  InputOptions wanted;  // of cameras
   bool json = false;
 };
-
-Json camera_list() {
-  Json cameras = Json::array();
-#ifdef EQUALUX_HAVE_OPENCV
-  for (const CameraInfo& camera : list_cameras()) {
-    cameras.push_back({{"input", "camera:" + std::to_string(camera.number)},
-                       {"node", camera.node},
-                       {"name", camera.name},
-                       {"captures", camera.captures},
-                       {"trouble", camera.trouble}});
-  }
-#endif
-  return cameras;
-}
 
 Json encoder_list() {
   Json encoders = Json::array();
@@ -66,22 +51,22 @@ std::string display_text() {
 Json cuda_devices(const CudaStatus& status) {
   Json devices = Json::array();
   for (const CudaDevice& device : status.devices) {
-    devices.push_back({{"device", device.number},
-                       {"name", device.name},
-                       {"compute_capability",
-                        std::to_string(device.major) + "." + std::to_string(device.minor)},
-                       {"multiprocessors", device.multiprocessors},
-                       {"total_bytes", device.total_bytes},
-                       {"free_bytes", device.free_bytes},
-                       {"trouble", device.trouble}});
+    devices.push_back(
+        {{"device", device.number},
+         {"name", device.name},
+         {"compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor)},
+         {"multiprocessors", device.multiprocessors},
+         {"total_bytes", device.total_bytes},
+         {"free_bytes", device.free_bytes},
+         {"trouble", device.trouble}});
   }
   return devices;
 }
 
 /// What --backend and --device would run on. Throws as a run would.
 Json chosen_backend(const CommonOptions& common, const CudaStatus& cuda) {
-  const bool wants_cuda = common.backend == Backend::cuda ||
-                          (common.backend == Backend::automatic && cuda.available);
+  const bool wants_cuda =
+      common.backend == Backend::cuda || (common.backend == Backend::automatic && cuda.available);
   if (!wants_cuda) return {{"backend", "cpu"}};
   return {{"backend", "cuda"}, {"device", choose_cuda_device(common.device).number}};
 }
@@ -94,10 +79,9 @@ Json inventory(const DevicesOptions& options) {
   Json all = chosen_backend(options.common, cuda);
   all["simd"] = cpu_simd_target();
   all["threads"] = threads;
-  all["cuda"] = {{"available", cuda.available},
-                 {"reason", cuda.reason},
-                 {"devices", cuda_devices(cuda)}};
-  all["cameras"] = camera_list();
+  all["cuda"] = {
+      {"available", cuda.available}, {"reason", cuda.reason}, {"devices", cuda_devices(cuda)}};
+  all["cameras"] = camera_list(options.wanted);
   all["encoders"] = encoder_list();
   all["display"] = display_text();
   return all;
@@ -105,17 +89,6 @@ Json inventory(const DevicesOptions& options) {
 
 std::string text_of(const Json& field) {
   return field.get<std::string>();
-}
-
-std::string camera_line(const Json& camera) {
-  std::string line = "  " + text_of(camera["input"]) + "  " + text_of(camera["node"]);
-  if (!text_of(camera["name"]).empty()) line += "  " + text_of(camera["name"]);
-  if (!text_of(camera["trouble"]).empty()) {
-    line += "  (" + text_of(camera["trouble"]) + ")";
-  } else if (!camera["captures"].get<bool>()) {
-    line += "  (gives no pictures)";
-  }
-  return line + "\n";
 }
 
 std::string encoder_line(const Json& encoder) {
@@ -135,15 +108,16 @@ std::string cuda_line(const Json& device) {
   std::string line = "  device " + std::to_string(device["device"].get<int>()) + "  " +
                      text_of(device["name"]) + ", " + text_of(device["compute_capability"]);
   const std::string trouble = text_of(device["trouble"]);
-  return line + (trouble.empty() ? ", " + gib("free_bytes") + " of " + gib("total_bytes") + " GiB free"
-                                 : "  (" + trouble + ")") +
+  return line +
+         (trouble.empty() ? ", " + gib("free_bytes") + " of " + gib("total_bytes") + " GiB free"
+                          : "  (" + trouble + ")") +
          "\n";
 }
 
 std::string readable(const Json& all) {
   const bool cuda = text_of(all["backend"]) == "cuda";
-  const std::string cpu = text_of(all["simd"]) + ", " +
-                          std::to_string(all["threads"].get<int>()) + " threads\n";
+  const std::string cpu =
+      text_of(all["simd"]) + ", " + std::to_string(all["threads"].get<int>()) + " threads\n";
   std::string text = "auto takes  ";
   if (cuda) {
     text += "CUDA device " + std::to_string(all["device"].get<int>()) + "\n";
@@ -151,14 +125,14 @@ std::string readable(const Json& all) {
   } else {
     text += "the CPU, " + cpu;
   }
-  text += "CUDA        " + (all["cuda"]["devices"].empty() ? text_of(all["cuda"]["reason"])
-                                                           : std::string()) + "\n";
+  text += "CUDA        " +
+          (all["cuda"]["devices"].empty() ? text_of(all["cuda"]["reason"]) : std::string()) + "\n";
   for (const Json& device : all["cuda"]["devices"])
     text += cuda_line(device);
   text += "display     " + text_of(all["display"]) + "\n";
   text += std::string("cameras") + (all["cameras"].empty() ? "     none\n" : "\n");
   for (const Json& camera : all["cameras"])
-    text += camera_line(camera);
+    text += camera_lines(camera);
   text += std::string("encoders") + (all["encoders"].empty() ? "    none\n" : "\n");
   for (const Json& encoder : all["encoders"])
     text += encoder_line(encoder);
@@ -181,7 +155,14 @@ Command make_devices_command() {
   command.summary = "what this machine has: backend, cameras, encoders, display";
   OptionGroup group{"Listing", {}, false};
   group.options = {
-      switch_option("json", "one JSON object instead of text (default: off)", options->json)};
+      switch_option("json", "one JSON object instead of text (default: off)", options->json),
+      {"size", "WxH", "which mode a run with this --size would take (default: any)",
+       [options](const std::string& text) { read_size(text, options->wanted); }},
+      {"fps", "RATE", "which mode a run with this --fps would take (default: 30)",
+       [options](const std::string& text) {
+         options->wanted.fps.reset();
+         if (!text.empty()) options->wanted.fps = read_rate("fps", text);
+       }}};
   command.groups = {group, machine_group(options->common), config_group()};
   command.run = [options] { return run_devices(*options); };
   return command;
@@ -195,6 +176,7 @@ std::vector<Command> all_commands() {
   commands.push_back(make_measure_command());
   commands.push_back(make_lab_command());
   commands.push_back(make_devices_command());
+  commands.push_back(make_doctor_command());
   return commands;
 }
 

@@ -171,7 +171,9 @@ ExitCode run_image(const ImageOptions& options) {
   logger().info("{}; {}", result.backend, filters_text(options.common));
   if (options.common.wants_timings()) {
     const auto times = static_cast<std::uint64_t>(options.repeat);
-    const RunResult summary{ExitCode::done, times, times, 0, filter_s, 0, {}};
+    RunResult summary;
+    summary.frames_in = summary.frames_out = times;
+    summary.elapsed_s = filter_s;
     std::fputs(measurements.table(summary).c_str(), stderr);
   }
   return ExitCode::done;

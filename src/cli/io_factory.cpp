@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include <equalux/error.h>
 
@@ -11,11 +13,13 @@
 #include "nearest_name.h"
 #include "null_sink.h"
 #include "paths.h"
+#include "reconnecting_source.h"
 #include "still.h"
 #include "test_source.h"
 #include "y4m.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "opencv/camera.h"
+#include "opencv/camera_identity.h"
 #include "opencv/window.h"
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
@@ -31,6 +35,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kContainers{"mp4", "mov", "m4v", "mkv"};
 constexpr int kMaxCamera = 255;
+constexpr std::array<std::string_view, 4> kSchemes{"rtsp://", "rtsps://", "http://", "https://"};
 
 [[noreturn]] void usage(const std::string& message) {
   throw Error(ExitCode::usage, message);
@@ -57,6 +62,19 @@ int camera_number(const std::string& input) {
   return number;
 }
 
+/// A live source under --reconnect. A launch string that ends has said so itself.
+[[maybe_unused]] std::unique_ptr<Source> reconnecting(SourceFactory make,
+                                                      const InputOptions& options,
+                                                      bool end_is_loss) {
+  if (options.reconnect == "off") return make();
+  ReconnectOptions reconnect;
+  reconnect.end_is_loss = end_is_loss;
+  if (options.reconnect != "always") {
+    reconnect.give_up = std::chrono::seconds(std::stoi(options.reconnect));
+  }
+  return make_reconnecting_source(std::move(make), reconnect);
+}
+
 }  // namespace
 
 InputKind input_kind(const std::string& input) {
@@ -70,6 +88,9 @@ InputKind input_kind(const std::string& input) {
     return InputKind::test;
   }
   if (input.starts_with("gst:")) return InputKind::launch;
+  for (const std::string_view scheme : kSchemes) {
+    if (input.starts_with(scheme)) return InputKind::network;
+  }
   // A file whose very name holds a '[' or '?' is that file.
   std::error_code ignored;
   if (!fs::is_regular_file(input, ignored) && is_image_sequence(input)) return InputKind::sequence;
@@ -101,7 +122,8 @@ OutputKind output_kind(const std::string& output) {
 }
 
 bool is_live(InputKind kind) {
-  return kind == InputKind::camera || kind == InputKind::test || kind == InputKind::launch;
+  return kind == InputKind::camera || kind == InputKind::test || kind == InputKind::launch ||
+         kind == InputKind::network;
 }
 
 bool is_media_name(const std::string& path) {
@@ -146,14 +168,22 @@ std::unique_ptr<Source> make_source(const std::string& input, const InputOptions
       camera.width = options.width;
       camera.height = options.height;
       camera.fps = options.fps ? options.fps->value() : 0;
-      return make_camera_source(camera);
+      camera.controls = options.controls;
+      return reconnecting(camera_factory(camera), options, true);
 #else
       not_built("input " + input, "OpenCV", "gst:v4l2src or a file");
 #endif
     }
     case InputKind::launch:
 #ifdef EQUALUX_HAVE_GSTREAMER
-      return make_launch_source(after_colon(input));
+      return reconnecting([launch = after_colon(input)] { return make_launch_source(launch); },
+                          options, false);
+#else
+      not_built("input " + input, "GStreamer", "- or a file .y4m");
+#endif
+    case InputKind::network:
+#ifdef EQUALUX_HAVE_GSTREAMER
+      return reconnecting([input] { return make_network_source(input); }, options, true);
 #else
       not_built("input " + input, "GStreamer", "- or a file .y4m");
 #endif
@@ -184,7 +214,7 @@ std::unique_ptr<Sink> make_sink(const std::string& output, const OutputOptions& 
       return make_image_sink(output);
     case OutputKind::window:
 #ifdef EQUALUX_HAVE_OPENCV
-      return make_window_sink();
+      return make_window_sink({.title = "", .still_folder = "", .steering = options.steering});
 #else
       not_built("output window", "OpenCV", "gst:autovideosink, a file or null");
 #endif

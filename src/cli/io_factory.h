@@ -8,18 +8,21 @@
 #include "options.h"
 #include "sink.h"
 #include "source.h"
+#include "steering.h"
 
 /// From what the user wrote for INPUT and OUTPUT to a source and a sink.
 namespace equalux::cli {
 
-enum class InputKind { media_file, y4m, standard_input, sequence, camera, test, launch };
+enum class InputKind { media_file, y4m, standard_input, sequence, camera, test, launch, network };
 enum class OutputKind { media_file, y4m, standard_output, sequence, window, null, v4l2, launch };
 
 struct InputOptions {
   std::optional<Rational> fps;  ///< of sequences, and asked of cameras
   int width = 0;                ///< asked of cameras; 0 = the camera's choice
   int height = 0;
+  std::vector<std::pair<std::string, std::string>> controls;  ///< of the camera, to set
   int threads = 0;  ///< of the decoder
+  std::string reconnect = "always";  ///< live inputs: always, off, or for how many seconds
   std::string decoder = "auto";  ///< who decodes files: auto, software or gpu
 };
 
@@ -31,6 +34,7 @@ struct OutputOptions {
   // Not options of the user's: set by who makes checkpoints.
   std::string journal;  ///< see FileSinkOptions; also says that checkpoints are wanted
   std::string resume;   ///< what Sink::checkpoint() gave; empty = starts anew
+  Steering* steering = nullptr;  ///< for a window's keys; null = it has none
 };
 
 /// What kind of input or output a text names. Throws Error(usage) for a form that is not known.
@@ -56,6 +60,15 @@ void check_output(const std::string& output, const OutputOptions& options);
 
 /// --encoder, --quality, --lossless, --drop-streams.
 [[nodiscard]] OptionGroup output_group(OutputOptions& options);
+
+/// --camera-control.
+[[nodiscard]] Option camera_control_option(InputOptions& options);
+
+/// --size, "1280x720"; empty = none. Throws Error(usage).
+void read_size(const std::string& text, InputOptions& options);
+
+/// --reconnect.
+[[nodiscard]] Option reconnect_option(InputOptions& options);
 
 /// --decoder.
 [[nodiscard]] Option decoder_option(InputOptions& options);

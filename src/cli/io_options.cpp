@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include <equalux/error.h>
 
@@ -13,6 +14,7 @@
 namespace equalux::cli {
 namespace {
 
+constexpr int kMaxCameraSide = 16384;
 constexpr int kLeastQuality = -1;
 constexpr int kMostQuality = 1000;
 
@@ -34,6 +36,54 @@ Rational read_rate(const std::string& option, const std::string& text) {
                                      "30, 29.97 or 30000/1001");
   }
   return *rate;
+}
+
+void read_size(const std::string& text, InputOptions& options) {
+  options.width = options.height = 0;
+  if (text.empty()) return;
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) {
+    throw Error(ExitCode::usage, "--size is '" + text + "', must be WIDTHxHEIGHT in pixels");
+  }
+  options.width = static_cast<int>(read_integer("size", text.substr(0, cross), 1, kMaxCameraSide));
+  options.height =
+      static_cast<int>(read_integer("size", text.substr(cross + 1), 1, kMaxCameraSide));
+}
+
+Option camera_control_option(InputOptions& options) {
+  Option option{
+      "camera-control", "NAME=VALUE",
+      "set a control of the camera itself when it is opened, as auto_exposure=1; repeat for "
+      "more, in order; `equalux devices` lists them (default: none)",
+      [&options](const std::string& text) {
+        if (text.empty()) return;
+        const std::size_t equals = text.find('=');
+        if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+          throw Error(ExitCode::usage, "--camera-control is '" + text +
+                                           "', must be NAME=VALUE, as power_line_frequency=1");
+        }
+        options.controls.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+      }};
+  option.repeatable = true;
+  return option;
+}
+
+Option reconnect_option(InputOptions& options) {
+  constexpr std::int64_t kMostSeconds = 31'536'000;  // A year.
+  return {
+      "reconnect", "always|off|SECONDS",
+      "live inputs (cameras, rtsp:, http:, live gst: pipelines) that fail, stall or end: for how "
+      "long they are opened anew, 1 to 31536000 seconds, while the output gets placeholders; "
+      "off: the failure ends the run (default: always)",
+      [&options](const std::string& text) {
+        options.reconnect = text.empty() ? "always" : text;
+        if (options.reconnect == "always" || options.reconnect == "off") return;
+        if (!std::isdigit(static_cast<unsigned char>(text.front()))) {
+          throw Error(ExitCode::usage, "--reconnect is '" + text +
+                                           "', must be always, off or seconds, 1 to 31536000");
+        }
+        (void)read_integer("reconnect", text, 1, kMostSeconds);
+      }};
 }
 
 Option decoder_option(InputOptions& options) {

@@ -12,8 +12,6 @@
 namespace equalux::cli {
 namespace {
 
-constexpr int kMaxCameraSide = 16384;
-
 struct RunSettings {
   StreamOptions stream;
   bool list_encoders = false;
@@ -26,8 +24,9 @@ ExitCode run_command(RunSettings& settings) {
     return ExitCode::done;
   }
   if (stream.input.empty()) {
-    throw Error(ExitCode::usage,
-                "INPUT is missing, must be a file, camera:N, test:WxH@FPS, gst:... or -");
+    throw Error(
+        ExitCode::usage,
+        "INPUT is missing, must be a file, camera:N, test:WxH@FPS, rtsp://..., gst:... or -");
   }
   if (stream.output.empty()) {
     if (!is_live(input_kind(stream.input))) {
@@ -39,6 +38,7 @@ ExitCode run_command(RunSettings& settings) {
   start_logging(stream.common);
   check_stream(stream);
   stream.in.threads = stream.common.threads;
+  stream.steerable = true;
   catch_signals();
   CurveFile curves(stream.common.curve_to);
   stream.curves = &curves;
@@ -47,24 +47,11 @@ ExitCode run_command(RunSettings& settings) {
   return code;
 }
 
-/// "1280x720"
-void read_size(const std::string& text, InputOptions& options) {
-  options.width = options.height = 0;
-  if (text.empty()) return;
-  const std::size_t cross = text.find('x');
-  if (cross == std::string::npos) {
-    throw Error(ExitCode::usage, "--size is '" + text + "', must be WIDTHxHEIGHT in pixels");
-  }
-  options.width = static_cast<int>(read_integer("size", text.substr(0, cross), 1, kMaxCameraSide));
-  options.height =
-      static_cast<int>(read_integer("size", text.substr(cross + 1), 1, kMaxCameraSide));
-}
-
 OptionGroup stream_group(RunSettings& settings) {
   StreamOptions& stream = settings.stream;
   Option output = text_option("output", "OUTPUT",
-                              "where frames go, see above (default: window for camera:, test: and "
-                              "gst: inputs; files must name one)",
+                              "where frames go, see above (default: window for live inputs and "
+                              "test: and gst:; files must name one)",
                               stream.output);
   output.letter = 'o';
   OptionGroup group{"Stream", {}, false};
@@ -72,6 +59,7 @@ OptionGroup stream_group(RunSettings& settings) {
       output,
       frames_option(stream.frames),
       curve_to_option(stream.common),
+      reconnect_option(stream.in),
       decoder_option(stream.in),
       {"fps", "RATE",
        "frames per second of image sequences, asked of cameras too, up to 10000 or a ratio like "
@@ -84,6 +72,12 @@ OptionGroup stream_group(RunSettings& settings) {
        "asked of cameras, pixels, 1 to 16384 a side (default: the camera's largest up to "
        "1920x1080)",
        [&stream](const std::string& text) { read_size(text, stream.in); }},
+      camera_control_option(stream.in),
+      switch_option(
+          "latency-report",
+          "show how old frames were when they were through the output, and where that time "
+          "went (default: off)",
+          stream.latency_report),
       {"list-encoders", "", "list the encoders of --encoder and end",
        [&settings](const std::string& text) {
          settings.list_encoders = read_switch("list-encoders", text);
@@ -96,12 +90,15 @@ constexpr const char* kForms =
     "          FOLDER, PATTERN  stills in natural order: frames/, 'f%05d.png', 'f*.png'\n"
     "          camera:N         /dev/videoN\n"
     "          test:WxH@FPS     a moving test picture, pixels and frames per second\n"
+    "          rtsp://, http:// a stream of the network, https and rtsps too\n"
     "          gst:LAUNCH       a GStreamer launch string that ends in video/x-raw\n"
     "          -                YUV4MPEG2 on stdin\n"
     "  OUTPUT  FILE             .mp4, .mov, .m4v, .mkv: video encoded, all else copied; .y4m\n"
     "          PATTERN          stills: 'out%05d.png'\n"
     "          window           q quits, space before/after, s split, h histogram, p pause, w "
-    "still\n"
+    "still,\n"
+    "                           f filter on/off, [ ] strength, - = clip limit, , . time constant,\n"
+    "                           n b next and previous preset\n"
     "          null             nowhere, to time the rest\n"
     "          v4l2:/dev/videoN a virtual camera\n"
     "          gst:LAUNCH       a GStreamer launch string that takes video/x-raw\n"
@@ -118,13 +115,17 @@ Command make_run_command() {
   command.details = kForms;
   command.positionals = {{"INPUT", "where frames come from, see below",
                           [settings](const std::string& text) { settings->stream.input = text; }}};
-  command.groups = {stream_group(*settings),      output_group(stream.out),
-                    filter_group(stream.common),  measuring_group(stream.common),
-                    machine_group(stream.common), config_group()};
+  command.groups = {stream_group(*settings),
+                    live_group(stream.live),
+                    output_group(stream.out),
+                    filter_group(stream.common),
+                    measuring_group(stream.common),
+                    machine_group(stream.common),
+                    config_group()};
   command.run = [settings] { return run_command(*settings); };
   command.usual_preset = [settings] {
-    const bool camera = !settings->stream.input.empty() &&
-                        input_kind(settings->stream.input) == InputKind::camera;
+    const bool camera =
+        !settings->stream.input.empty() && input_kind(settings->stream.input) == InputKind::camera;
     return std::string(camera ? "webcam" : "stable");
   };
   return command;

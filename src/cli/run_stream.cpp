@@ -3,11 +3,13 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <equalux/error.h>
 
 #include "backend.h"
+#include "latency_report.h"
 #include "log.h"
 #include "measurements.h"
 #include "paths.h"
@@ -72,7 +74,13 @@ RunResult run_stream(const StreamOptions& options) {
   std::unique_ptr<Source> source = make_source(options.input, in);
   if (options.wrap_source) source = options.wrap_source(std::move(source));
   const std::unique_ptr<Processor> processor = make_processor(options.common);
-  const std::unique_ptr<Sink> sink = make_sink(options.output, options.out);
+  std::optional<LiveControl> live;
+  OutputOptions out = options.out;
+  if (options.steerable) {
+    live.emplace(options.live, options.common);
+    out.steering = &live->steering();
+  }
+  const std::unique_ptr<Sink> sink = make_sink(options.output, out);
 
   Measurements measurements(options.common, options.resume_from.has_value());
   ProgressLine progress(options.common.quiet, options.label);
@@ -86,8 +94,12 @@ RunResult run_stream(const StreamOptions& options) {
   RunOptions run_options;
   run_options.max_frames = options.frames;
   run_options.on_open = [&](const StreamInfo& info) { measurements.open(info); };
-  if (options.common.wants_timings()) {
-    run_options.on_frame = [&](const Frame& frame) { measurements.add_frame(frame); };
+  LatencyReport latency;
+  if (options.common.wants_timings() || options.latency_report) {
+    run_options.on_frame = [&](const Frame& frame) {
+      if (options.common.wants_timings()) measurements.add_frame(frame);
+      if (options.latency_report) latency.add(frame);
+    };
   }
   if (options.common.verify || options.on_result) {
     run_options.on_result = [&](const Frame& frame) {
@@ -110,12 +122,14 @@ RunResult run_stream(const StreamOptions& options) {
       progress.update(now);
     }
   };
+  if (live) live->attach(run_options);
   const RunResult result = run(*source, *processor, *sink, run_options, stop_token());
   progress.clear();
   describe();
   if (options.curves != nullptr) options.curves->add(processor->curve_sum());
   measurements.finish();
   print_summary(options, result, measurements);
+  if (options.latency_report) std::fputs(latency.text(result).c_str(), stderr);
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "curve_file.h"
 #include "io_factory.h"
+#include "live_control.h"
 #include "options.h"
 #include "run.h"
 
@@ -20,6 +21,9 @@ struct StreamOptions {
   InputOptions in;
   OutputOptions out;
   std::uint64_t frames = 0;      ///< 0 = all
+  bool latency_report = false;
+  LiveOptions live;
+  bool steerable = false;  ///< may change while it runs
   std::string label;             ///< before each line about this stream, as "[2/7] clip.mkv: "
   bool announce = true;          ///< say which backend runs
   bool always_summarise = true;  ///< the closing table also where no timings were asked for

@@ -195,6 +195,16 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
+std::vector<std::pair<std::string, std::string>> preset_options(const std::string& name) {
+  std::vector<std::pair<std::string, std::string>> options;
+  if (name == kPlain) return options;
+  for (const ConfigEntry& entry : read_config(find_preset(name))) {
+    const bool holds = entry.table.empty() || entry.table == "run";
+    if (holds) options.emplace_back(entry.key, joined(entry.values));
+  }
+  return options;
+}
+
 void add_config_layers(Settings& settings, const Command& command,
                        const std::vector<Command>& commands) {
   Layer layer(settings, command, commands);

@@ -33,4 +33,9 @@ void apply_settings(const Settings& settings, const Command& command);
 /// Presets that --preset finds: "plain" and the files NAME.toml beside the program's own.
 [[nodiscard]] std::vector<std::string> preset_names();
 
+/// The options of a preset for `run`, name and value, without those of files it includes; of plain,
+/// none. Throws Error(usage) for a name that is none.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> preset_options(
+    const std::string& name);
+
 }  // namespace equalux::cli

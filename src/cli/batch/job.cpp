@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 
+#include <equalux/curve.h>
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
@@ -84,7 +85,12 @@ class Job {
 
 /// A result is that of these, or it is another one.
 nlohmann::json Job::identity() const {
-  return {{"program", version()}, {"parameters", options_.parameters}, {"md5", result_.input_md5}};
+  nlohmann::json of = {
+      {"program", version()}, {"parameters", options_.parameters}, {"md5", result_.input_md5}};
+  // Its file may hold another one by now.
+  const std::optional<ToneCurve>& curve = options_.stream.common.equalize.curve;
+  if (curve) of["curve"] = curve_text(*curve);
+  return of;
 }
 
 FileResult Job::run() {

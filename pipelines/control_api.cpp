@@ -1,0 +1,39 @@
+#include "control_api.h"
+
+#include <equalux/error.h>
+
+namespace equalux {
+namespace {
+
+ControlAnswer refusal(const std::string& why) {
+  const nlohmann::json json{{"error", why}};
+  // What is quoted of a request may be no UTF-8.
+  return {false, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+}
+
+}  // namespace
+
+ControlAnswer ControlApi::handle(std::string_view request) {
+  if (request.size() > kLongestRequest) {
+    return refusal("the request has " + std::to_string(request.size()) +
+                   " bytes, must be at most " + std::to_string(kLongestRequest));
+  }
+  try {
+    if (request.find_first_not_of(" \t\r\n") != std::string_view::npos) {
+      const nlohmann::json wanted = nlohmann::json::parse(request, nullptr, false);
+      if (wanted.is_discarded())
+        return refusal("not JSON, must be an object as {\"strength\":0.5}");
+      if (!wanted.is_object() || !wanted.empty()) steering_.change(wanted);
+    }
+  } catch (const Error& error) {
+    return refusal(error.what());
+  } catch (const nlohmann::json::exception& error) {
+    return refusal(error.what());
+  }
+  nlohmann::ordered_json answer{{"state", steering_.state()},
+                                {"counters", monitor_.counters()},
+                                {"presets", steering_.presets()}};
+  return {true, answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+}
+
+}  // namespace equalux

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+/// The one call that Video4Linux consists of, so that tests can answer it.
+namespace equalux {
+
+class V4l2Access {
+ public:
+  virtual ~V4l2Access() = default;
+  /// ioctl(); 0 or the errno. `argument` is what the request wants.
+  [[nodiscard]] virtual int ask(unsigned long request, void* argument) const = 0;
+};
+
+/// An open node. Opening one neither starts it nor keeps others from using it.
+class V4l2Node final : public V4l2Access {
+ public:
+  explicit V4l2Node(const std::string& path);
+  ~V4l2Node() override;
+  V4l2Node(const V4l2Node&) = delete;
+  V4l2Node& operator=(const V4l2Node&) = delete;
+
+  /// Why it could not be opened, an errno; 0 where it is open.
+  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] int ask(unsigned long request, void* argument) const override;
+
+ private:
+  int fd_;
+  int error_;
+};
+
+}  // namespace equalux
