@@ -33,9 +33,9 @@ class LiveMonitor {
   /// only while somebody asks, so the first answer may be late by a frame or two.
   [[nodiscard]] std::shared_ptr<const PicturePair> pictures();
 
-  /// {"input","width","height","format","uptime_s","frames","captured","dropped","late","reconnects",
-  /// "placeholders","fps","latency_ms","stages":{...}}: counts since the start, rates and times
-  /// over the last second; what was not measured is absent.
+  /// {"input","width","height","format","uptime_s","frames","captured","dropped","late",
+  /// "reconnects","placeholders","fps","latency_ms","stages":{...}}: counts since the start, rates
+  /// and times over the last second; what was not measured is absent.
   [[nodiscard]] nlohmann::ordered_json counters() const;
   /// The same in Prometheus's text format, names equalux_*.
   [[nodiscard]] std::string metrics() const;

@@ -9,8 +9,8 @@
 namespace equalux {
 
 /// Appends {"index","pts_ns","capture_ms","queue_ms","upload_ms","stages":{...},"download_ms",
-/// "sink_ms","latency_ms","dropped_before","reconnects","late","placeholder"} without a newline. What
-/// was not measured is absent, and so are the last three where they are 0 or false.
+/// "sink_ms","latency_ms","dropped_before","reconnects","late","placeholder"} without a newline.
+/// What was not measured is absent, and so are the last three where they are 0 or false.
 /// Stages of the same name (two filters of a kind) are summed.
 void append_timings_json(std::string& out, const Frame& frame);
 

@@ -98,7 +98,8 @@ TEST(Help, EveryCommandLoadsTheDefaultConfig) {
 TEST(Help, NamesVersionAndCommands) {
   const ProgramResult help = run_program({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* name : {"run", "image", "batch", "measure", "lab", "devices", "doctor", "Exit codes"}) {
+  for (const char* name :
+       {"run", "image", "batch", "measure", "lab", "devices", "doctor", "Exit codes"}) {
     EXPECT_THAT(help.out, HasSubstr(name));
   }
   const ProgramResult version = run_program({"--version"});

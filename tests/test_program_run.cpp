@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "support/program.h"
 
@@ -196,6 +199,52 @@ TEST_F(RunCommand, WithoutReconnectionAFailureEndsTheRun) {
   EXPECT_THAT(brief.err, HasSubstr("--reconnect is 'tomorrow', must be always, off or seconds"));
 }
 #endif
+
+TEST_F(RunCommand, IsSteeredThroughItsSocket) {
+  const std::string path = folder_ / "control";
+  nlohmann::json answer;
+  options_.meanwhile = [&](int program) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    for (int i = 0; i < 1000; ++i) {
+      if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    const std::string change = "{\"filter\":false,\"preset\":\"fog\"}\n";
+    static_cast<void>(::send(fd, change.data(), change.size(), MSG_NOSIGNAL));
+    std::string line(8192, ' ');
+    line.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(fd, line.data(), 8192, 0))));
+    ::close(fd);
+    answer = nlohmann::json::parse(line, nullptr, false);
+    ::kill(program, SIGINT);
+  };
+  const ProgramResult result = run({"run", "test:64x48@25", "-o", "null", "--control", "control"});
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  ASSERT_TRUE(answer.is_object());
+  EXPECT_EQ(answer["state"]["filter"], false);
+  EXPECT_EQ(answer["state"]["strength"], 0.9);
+  EXPECT_EQ(answer["counters"].contains("late"), true);
+  EXPECT_THAT(folder_.names(), Not(Contains("control")));
+}
+
+TEST_F(RunCommand, APageForOthersNeedsAToken) {
+  const ProgramResult open = run({"run", "in.y4m", "-o", "null", "--serve", "0.0.0.0:0"});
+#ifdef EQUALUX_HAVE_HTTP
+  EXPECT_EQ(open.exit_code, 2);
+  EXPECT_THAT(open.err, HasSubstr("must have a --serve-token"));
+  const ProgramResult guarded = run(
+      {"run", "in.y4m", "-o", "null", "--serve", "0.0.0.0:0", "--serve-token", "0123456789abcdef"});
+  EXPECT_EQ(guarded.exit_code, 0) << guarded.err;
+  EXPECT_THAT(guarded.err, HasSubstr("the page is at http://0.0.0.0:"));
+#else
+  EXPECT_EQ(open.exit_code, 69);
+  EXPECT_THAT(open.err, HasSubstr("libmicrohttpd"));
+#endif
+  const ProgramResult alone = run({"run", "in.y4m", "-o", "null", "--serve-token", "x"});
+  EXPECT_EQ(alone.exit_code, 2);
+}
 
 TEST_F(RunCommand, BatchGoesOnAfterAFailureAndSaysSo) {
   folder_.write("set/a.y4m", dim_y4m(32, 16, 3));

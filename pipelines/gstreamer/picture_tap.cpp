@@ -37,8 +37,8 @@ std::string size_text(int width, int height) {
 
 void set_up_appsink(GstElement* appsink, WhenFull when_full) {
   g_object_set(appsink, "sync", FALSE, "qos", FALSE, "enable-last-sample", FALSE, "max-buffers",
-               when_full == WhenFull::drop ? 1U : kBuffers, "drop", when_full == WhenFull::drop ? TRUE : FALSE, "wait-on-eos", FALSE,
-               nullptr);
+               when_full == WhenFull::drop ? 1U : kBuffers, "drop",
+               when_full == WhenFull::drop ? TRUE : FALSE, "wait-on-eos", FALSE, nullptr);
   const PadPtr pad(gst_element_get_static_pad(appsink, "sink"));
   gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_video_meta, nullptr,
                     nullptr);
@@ -60,8 +60,7 @@ SamplePtr PictureTap::pull(std::chrono::milliseconds limit) {
     if (messages_.failed()) throw messages_.error(name_, Role::input);
     if (gst_app_sink_is_eos(sink_) != FALSE) return nullptr;
     if (Clock::now() > deadline) {
-      throw Error(ExitCode::bad_input,
-                  name_ + ": no picture for " + seconds_text(limit));
+      throw Error(ExitCode::bad_input, name_ + ": no picture for " + seconds_text(limit));
     }
   }
   return nullptr;

@@ -1,13 +1,29 @@
 #include "live_control.h"
 
+#include <cstdio>
+#include <fstream>
 #include <utility>
 #include <vector>
 
-#include "log.h"
+#include <equalux/error.h>
+
 #include "settings.h"
 
 namespace equalux::cli {
 namespace {
+
+/// The token itself, or the first line of the file that it names.
+[[maybe_unused]] std::string token_of(const std::string& text) {
+  if (!text.starts_with('@')) return text;
+  const std::string path = text.substr(1);
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) {
+    throw Error(ExitCode::usage,
+                "--serve-token " + text + " cannot be read, must be @FILE with the token in it");
+  }
+  return line;
+}
 
 /// The equalize filters of the chain that can be changed while they run.
 std::vector<Steering::Equalizer> equalizers_of(const CommonOptions& common) {
@@ -33,19 +49,45 @@ OptionGroup live_group(LiveOptions& options) {
                   "{\"strength\":0.6,\"filter\":true}, with the keys strength, clip-limit, floor, "
                   "ceiling, max-gain, temporal-ms, brighten-ms, darken-ms, scaler, filter and "
                   "preset; answers with state and counters (default: none)",
-                  options.control)};
+                  options.control),
+      text_option("serve", "ADDRESS:PORT",
+                  "serve a page to look on and to steer with, a JSON API and /metrics for "
+                  "Prometheus; PORT alone is 127.0.0.1:PORT, which only this machine reaches; any "
+                  "other address needs --serve-token (default: none)",
+                  options.serve),
+      text_option(
+          "serve-token", "TOKEN|@FILE",
+          "what callers of --serve must know, 16 characters or more, or the first line of a "
+          "file (default: none)",
+          options.serve_token)};
   return group;
 }
 
 LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common)
     : watched_(options.watched()),
+      pictures_(!options.serve.empty()),
       steering_(equalizers_of(common), preset_names(), preset_options) {
   if (!options.control.empty()) socket_ = open_control_socket(options.control, api_);
+  if (options.serve.empty()) {
+    if (!options.serve_token.empty()) {
+      throw Error(ExitCode::usage, "--serve-token has no page to guard, must stand with --serve");
+    }
+    return;
+  }
+#ifdef EQUALUX_HAVE_HTTP
+  page_ = open_page_server({options.serve, token_of(options.serve_token)}, api_, monitor_);
+  if (!common.quiet) std::fprintf(stderr, "equalux: the page is at %s\n", page_->url().c_str());
+#else
+  throw Error(ExitCode::unavailable,
+              "--serve needs libmicrohttpd and OpenCV, which this build does not have; must be "
+              "--control PATH");
+#endif
 }
 
 void LiveControl::attach(RunOptions& run) {
   run.on_submit = [this](Processor& processor, Frame& frame) { steering_.apply(processor, frame); };
   if (!watched_) return;
+  run.keep_original = pictures_;
   run.on_open = [this, before = std::move(run.on_open)](const StreamInfo& info) {
     if (before) before(info);
     monitor_.open(info);

@@ -7,16 +7,21 @@
 #include "control_socket.h"
 #include "options.h"
 #include "run.h"
+#ifdef EQUALUX_HAVE_HTTP
+#include "serve/page_server.h"
+#endif
 
 /// What looks on and steers while one stream runs: window keys, control socket, page.
 namespace equalux::cli {
 
 struct LiveOptions {
-  std::string control;  ///< a path; empty = no socket
-  [[nodiscard]] bool watched() const { return !control.empty(); }
+  std::string control;      ///< a path; empty = no socket
+  std::string serve;        ///< an address; empty = no page
+  std::string serve_token;  ///< or @FILE, whose first line it is
+  [[nodiscard]] bool watched() const { return !control.empty() || !serve.empty(); }
 };
 
-/// --control.
+/// --control, --serve, --serve-token.
 [[nodiscard]] OptionGroup live_group(LiveOptions& options);
 
 /// Stands around a run.
@@ -31,10 +36,14 @@ class LiveControl {
 
  private:
   bool watched_;
+  bool pictures_;
   Steering steering_;
   LiveMonitor monitor_;
   ControlApi api_{steering_, monitor_};
   std::unique_ptr<ControlSocket> socket_;
+#ifdef EQUALUX_HAVE_HTTP
+  std::unique_ptr<PageServer> page_;
+#endif
 };
 
 }  // namespace equalux::cli

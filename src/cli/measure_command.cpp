@@ -42,7 +42,8 @@ struct MeasureOptions {
 
 void check_input(const MeasureOptions& options, const std::string& input) {
   const InputKind kind = input_kind(input);
-  if (kind == InputKind::camera || kind == InputKind::network || (kind == InputKind::test && options.frames == 0)) {
+  if (kind == InputKind::camera || kind == InputKind::network ||
+      (kind == InputKind::test && options.frames == 0)) {
     throw Error(ExitCode::usage, "input " + input + " has no end, must be " +
                                      (kind == InputKind::test ? "measured with --frames N"
                                                               : "a file, stills, gst:... or -"));
