@@ -173,7 +173,6 @@ void FusedChain::configure(const ImageDesc& desc) {
   upload_bins();
   excluded_.configure(desc, frame_.weights);
   frame_.state = state_.get();
-  frame_.collects_curve = collects_;
   collected_ = 0;
   upload_curve();
   control_.reset();
@@ -277,6 +276,7 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   const std::uint32_t warps_each = launch.block / kLanes;
   p.shapes_curve = control_.active() || p.fixed_curve;
   if (p.shapes_curve && !p.fixed_curve) p.tone = control_.next(context);
+  p.collects_curve = collects_ && !p.fixed_curve;
   collected_ += p.collects_curve ? 1 : 0;
   // Over time a block of its own keeps the history, but on a device with a single multiprocessor.
   const std::uint32_t most = std::min(static_cast<std::uint32_t>(multiprocessors_), kMostBlocks);

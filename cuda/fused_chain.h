@@ -45,7 +45,7 @@ class FusedChain {
   }
   [[nodiscard]] std::string save() const;
   void load(std::string_view state);
-  void collect_curves() { frame_.collects_curve = collects_ = true; }
+  void collect_curves() { collects_ = true; }
   [[nodiscard]] std::optional<CurveSum> curve_sum() const;
 
  private:
