@@ -1,7 +1,9 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -172,11 +174,18 @@ TEST_F(Curve, BatchGoesOnWithoutAFileThatFails) {
 }
 
 TEST_F(Curve, StoppedByASignalItIsOfTheFramesUpToThen) {
-  options_.meanwhile = [](int process) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  options_.meanwhile = [this](int process) {
+    // Until a frame is written.
+    for (int i = 0; i < 4000; ++i) {
+      std::error_code missing;
+      const auto size = std::filesystem::file_size(folder_ / "out.partial.y4m", missing);
+      if (!missing && size > 500'000) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
     ::kill(process, SIGINT);
   };
-  const ProgramResult result = run({"run", "test:64x48@100", "-o", "null", "--curve-to", "c.json"});
+  const ProgramResult result =
+      run({"run", "test:640x360@100", "-o", "out.y4m", "--curve-to", "c.json"});
   EXPECT_EQ(result.exit_code, 130) << result.err;
   EXPECT_GT(curve("c.json").frames, 0U);
 }
