@@ -73,6 +73,13 @@ TEST_F(BatchCommand, ReportsEveryFile) {
   EXPECT_THAT(bad.at("error").get<std::string>(), HasSubstr("bad.y4m"));
   EXPECT_EQ(json.at("files").at(3).at("frames_out"), 8);
   EXPECT_THAT(result.err, HasSubstr("2 done, 1 partial, 1 failed"));
+#ifdef EQUALUX_HAVE_OPENCV
+  // Three pairs of stills, two in a row.
+  const std::string png = folder.read("out/contact-sheet.png");
+  ASSERT_GT(png.size(), 24U);
+  EXPECT_EQ(png.substr(1, 3), "PNG");
+  EXPECT_EQ(png.substr(16, 8), std::string("\0\0\x03\xe4\0\0\x01\xb8", 8)) << "996 x 440";
+#endif
 }
 
 TEST_F(BatchCommand, FilesThatFailAlikeAreTheBatchsFailure) {

@@ -137,7 +137,9 @@ class Batch {
  private:
   void plan();
   void work();
-  void conclude();
+  [[nodiscard]] ExitCode conclude();
+  void write_reports(const std::vector<Outcome>& ours) const;
+  [[nodiscard]] WorkerMain worker() const;
   [[nodiscard]] PoolEvents events();
   void take_result(std::size_t job, const nlohmann::json& message);
 
@@ -174,16 +176,15 @@ ExitCode Batch::run() {
   if (!options_.stream.common.curve_to.empty()) return run_curve_pass(options_, plan_, jobs_);
   // Signals often come twice, to the group and to the process; the workers have seconds to end.
   catch_signals_patiently();
-  const WorkerMain worker = [this](const WorkerPlace& place, Channel& channel) {
+  if (options_.dry_run) return dry_run(options_, plan_, jobs_, worker());
+  work();
+  return conclude();
+}
+
+WorkerMain Batch::worker() const {
+  return [this](const WorkerPlace& place, Channel& channel) {
     return run_worker(options_, plan_, place, channel);
   };
-  if (options_.dry_run) return dry_run(options_, plan_, jobs_, worker);
-  work();
-  conclude();
-  std::vector<Outcome> ours;
-  for (const std::size_t job : jobs_)
-    ours.push_back(outcomes_[job]);
-  return batch_exit_code(ours, stop_token().signal);
 }
 
 void Batch::take_result(std::size_t job, const nlohmann::json& message) {
@@ -237,17 +238,12 @@ void Batch::work() {
   }
   progress_ =
       std::make_unique<BatchProgress>(jobs_, std::move(weights), options_.stream.common.quiet);
-  WorkerPool pool(
-      places_of(options_), fallback_of(options_),
-      [this](const WorkerPlace& place, Channel& channel) {
-        return run_worker(options_, plan_, place, channel);
-      },
-      events());
+  WorkerPool pool(places_of(options_), fallback_of(options_), worker(), events());
   pool.run("job", jobs_, stop_token());
   progress_->clear();
 }
 
-void Batch::conclude() {
+ExitCode Batch::conclude() {
   std::vector<Outcome> ours;
   for (const std::size_t job : jobs_)
     ours.push_back(outcomes_[job]);
@@ -258,6 +254,17 @@ void Batch::conclude() {
                    plan_.skipped);
     }
   }
+  const ExitCode code = batch_exit_code(ours, stop_token().signal);
+  try {
+    write_reports(ours);
+  } catch (const Error& error) {
+    logger().error("{}", error.what());
+    if (code == ExitCode::done) return error.code();
+  }
+  return code;
+}
+
+void Batch::write_reports(const std::vector<Outcome>& ours) const {
   // Where the folder itself is the trouble, the files have said so.
   std::error_code ignored;
   if (!fs::is_directory(options_.out, ignored)) return;

@@ -45,6 +45,22 @@ bool state_is_saved(const CommonOptions& common) {
   });
 }
 
+/// The files that regions are read from: their contents decide about the result as options do.
+nlohmann::json mask_hashes(const CommonOptions& common) {
+  std::vector<std::string> regions{common.equalize.region};
+  for (const FilterSpec& spec : common.filters) {
+    for (const auto& [key, value] : spec.options) {
+      if (key == "region") regions.push_back(value);
+    }
+  }
+  nlohmann::json hashes = nlohmann::json::array();
+  std::error_code ignored;
+  for (const std::string& region : regions) {
+    if (fs::is_regular_file(region, ignored)) hashes.push_back(file_md5(region, stop_token()));
+  }
+  return hashes;
+}
+
 struct FileStamp {
   std::uintmax_t bytes = 0;
   fs::file_time_type written;
@@ -85,8 +101,10 @@ class Job {
 
 /// A result is that of these, or it is another one.
 nlohmann::json Job::identity() const {
-  nlohmann::json of = {
-      {"program", version()}, {"parameters", options_.parameters}, {"md5", result_.input_md5}};
+  nlohmann::json of = {{"program", version()},
+                       {"parameters", options_.parameters},
+                       {"md5", result_.input_md5},
+                       {"masks", mask_hashes(options_.stream.common)}};
   // Its file may hold another one by now.
   const std::optional<ToneCurve>& curve = options_.stream.common.equalize.curve;
   if (curve) of["curve"] = curve_text(*curve);
@@ -159,12 +177,12 @@ bool Job::output_is_whole(const FileResult& finished) {
     const std::unique_ptr<Sink> sink = make_null_sink();
     const RunResult run = equalux::run(*source, *processor, *sink, {}, stop_token());
     if (stop_token().signal != 0) return false;
-    if (run.code == ExitCode::done && run.frames_out == finished.frames_out &&
-        std::abs(run.media_s - finished.media_s) <= kDurationToleranceS) {
-      return true;
-    }
-    logger().warn("{}: holds {} frames of {}, is made anew", job_.output, run.frames_out,
-                  finished.frames_out);
+    // YUV4MPEG2 has frames, but no times.
+    const bool timed = extension_of(job_.output) != "y4m";
+    const bool lasts = !timed || std::abs(run.media_s - finished.media_s) <= kDurationToleranceS;
+    if (run.code == ExitCode::done && run.frames_out == finished.frames_out && lasts) return true;
+    logger().warn("{}: holds {} frames and {:.2f} s, not {} and {:.2f}; is made anew", job_.output,
+                  run.frames_out, run.media_s, finished.frames_out, finished.media_s);
   } catch (const Error& error) {
     logger().warn("{}; is made anew", error.what());
   }

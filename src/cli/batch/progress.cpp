@@ -52,7 +52,12 @@ BatchProgress::Running* BatchProgress::find(std::size_t job) {
   return found == running_.end() ? nullptr : &*found;
 }
 
+void BatchProgress::end_of(std::size_t job) {
+  std::erase_if(running_, [job](const Running& entry) { return entry.job == job; });
+}
+
 void BatchProgress::start(std::size_t job, const std::string& name) {
+  end_of(job);
   running_.push_back({job, name, "", 0, 0});
 }
 
@@ -65,7 +70,7 @@ void BatchProgress::news(const nlohmann::json& message) {
 }
 
 void BatchProgress::end(std::size_t job) {
-  std::erase_if(running_, [job](const Running& entry) { return entry.job == job; });
+  end_of(job);
   done_ += weights_.at(job);
   ++ended_;
 }

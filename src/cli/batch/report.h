@@ -66,6 +66,7 @@ class BatchProgress {
   };
   [[nodiscard]] double fraction() const;
   Running* find(std::size_t job);
+  void end_of(std::size_t job);
 
   std::size_t files_ = 0;
   std::vector<double> weights_;

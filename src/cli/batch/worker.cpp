@@ -1,6 +1,7 @@
 #include "batch/worker.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <equalux/error.h>
@@ -50,18 +51,20 @@ nlohmann::json refusal(ExitCode code, const std::string& text) {
 }
 
 /// A backend or encoder that is not there would fail every file alike: said once.
-bool begin(const BatchOptions& options, Channel& channel) {
+/// Tells whether a device filters; nothing where it cannot begin.
+std::optional<bool> begin(const BatchOptions& options, Channel& channel) {
   try {
-    (void)make_processor(options.stream.common);
+    const bool on_device = make_processor(options.stream.common)->frame_device() >= 0;
     check_output("x." + (options.extension.empty() ? "mkv" : options.extension),
                  options.stream.out);
-    return channel.send({{"say", "ready"}});
+    channel.send({{"say", "ready"}});
+    return on_device;
   } catch (const Error& error) {
     channel.send(refusal(error.code(), error.what()));
   } catch (const std::exception& error) {
     channel.send(refusal(ExitCode::unavailable, error.what()));
   }
-  return false;
+  return std::nullopt;
 }
 
 nlohmann::json filtered(const BatchOptions& options, const BatchPlan& plan, std::size_t number,
@@ -95,7 +98,8 @@ int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPla
   catch_signals_patiently();
   logger().sinks() = {std::make_shared<ChannelLog>(channel)};
   const BatchOptions options = placed(asked, place);
-  if (!begin(options, channel)) return static_cast<int>(ExitCode::unavailable);
+  const std::optional<bool> on_device = begin(options, channel);
+  if (!on_device) return static_cast<int>(ExitCode::unavailable);
   while (stop_token().signal == 0) {
     pollfd wait{channel.descriptor(), POLLIN, 0};
     if (::poll(&wait, 1, kLookMs) <= 0) continue;
@@ -105,6 +109,8 @@ int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPla
       nlohmann::json answer = order->at("do") == "estimate"
                                   ? estimated(options, plan.jobs.at(number))
                                   : filtered(options, plan, number, channel);
+      // Without a device it is the file that the filters failed on.
+      if (!*on_device) answer["device_lost"] = false;
       answer["say"] = "result";
       answer["job"] = number;
       channel.send(answer);

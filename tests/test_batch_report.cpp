@@ -1,0 +1,86 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "batch/report.h"
+
+/// What a batch tells of itself.
+namespace equalux::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+Outcome outcome(const std::string& status, int code, std::uint64_t frames = 0) {
+  FileResult result;
+  result.status = status;
+  result.code = code;
+  result.frames_out = frames;
+  result.elapsed_s = 2;
+  if (status != "done") result.reason = "because";
+  return {{"in.mp4", "out/in.mp4"}, result, "device 1"};
+}
+
+TEST(BatchExitCode, SaysWhetherToTryAgain) {
+  const Outcome done = outcome("done", 0);
+  const Outcome skipped = outcome("skipped", 0);
+  const Outcome broken = outcome("failed", 65);
+  const Outcome full = outcome("failed", 74);
+  const Outcome partial = outcome("partial", 3);
+  const Outcome locked = outcome("skipped", 3);
+  EXPECT_EQ(batch_exit_code({}, 0), ExitCode::done);
+  EXPECT_EQ(batch_exit_code({done, skipped}, 0), ExitCode::done);
+  EXPECT_EQ(batch_exit_code({broken, broken}, 0), ExitCode::bad_input);
+  EXPECT_EQ(batch_exit_code({full}, 0), ExitCode::write_failed);
+  EXPECT_EQ(batch_exit_code({full, broken}, 0), ExitCode::partial);
+  EXPECT_EQ(batch_exit_code({done, broken}, 0), ExitCode::partial);
+  EXPECT_EQ(batch_exit_code({partial}, 0), ExitCode::partial);
+  EXPECT_EQ(batch_exit_code({locked}, 0), ExitCode::partial);
+  EXPECT_EQ(batch_exit_code({done}, 15), ExitCode::terminated);
+}
+
+TEST(BatchReport, CountsOnlyTheFramesOfThisRunForSpeed) {
+  Outcome resumed = outcome("done", 0, 300);
+  resumed.result->resumed_at = 100;
+  BatchOptions options;
+  const auto report = nlohmann::json::parse(batch_report({resumed}, options, 3));
+  EXPECT_DOUBLE_EQ(report.at("files").at(0).at("fps"), 100);
+  EXPECT_FALSE(report.at("files").at(0).contains("place"));
+  options.devices = {0, 1};
+  EXPECT_EQ(
+      nlohmann::json::parse(batch_report({resumed}, options, 3)).at("files").at(0).at("place"),
+      "device 1");
+}
+
+TEST(BatchReport, NamesFilesThatWereNotBegun) {
+  const std::string table =
+      batch_table({outcome("done", 0, 5), {{"late.mp4", "out/late.mp4"}, {}, ""}});
+  EXPECT_THAT(table, HasSubstr("late.mp4  stopped"));
+  EXPECT_THAT(table, HasSubstr("was not begun"));
+  EXPECT_THAT(table, HasSubstr("1 done, 1 stopped"));
+}
+
+TEST(BatchReport, IsUtf8WhateverFilesAreCalled) {
+  Outcome odd = outcome("failed", 65);
+  odd.job.input = "caf\xe9.mp4";
+  EXPECT_THAT(batch_report({odd}, {}, 1), HasSubstr("caf\xef\xbf\xbd.mp4"));
+}
+
+TEST(BatchProgress, WeighsFilesByTheirSize) {
+  BatchProgress progress({0, 1, 2}, {10, 30, 60}, true);
+  progress.start(0, "a.mp4");
+  progress.start(2, "c.mp4");
+  progress.news({{"say", "progress"}, {"job", 2}, {"fraction", 0.5}, {"fps", 40.0}});
+  progress.news({{"say", "phase"}, {"job", 0}, {"text", "checking"}});
+  EXPECT_EQ(progress.text(30),
+            "0 of 3 files, 30 %, 40.0 fps, 1:10 left; a.mp4 checking, c.mp4 50 %");
+  progress.end(0);
+  progress.start(2, "c.mp4");  // Its worker died: once more.
+  EXPECT_EQ(progress.text(30), "1 of 3 files, 10 %, 0.0 fps, 4:30 left; c.mp4 0 %");
+}
+
+TEST(ShardName, IsTheShardsOwn) {
+  EXPECT_EQ(shard_name("report", ".json", {0, 1}), "report.json");
+  EXPECT_EQ(shard_name("report", ".json", {3, 16}), "report-3-of-16.json");
+}
+
+}  // namespace
+}  // namespace equalux::cli
