@@ -30,11 +30,11 @@ struct RunProgress {
 
 /// A place in a stream that a later run can go on from, with the same frames as this one.
 struct Checkpoint {
-  std::uint64_t frames = 0;        ///< before it
-  std::int64_t first_pts_ns = 0;   ///< of the first of them
-  std::int64_t media_end_ns = 0;   ///< the latest end of any of them
-  std::string filters;             ///< Processor::save()
-  std::string sink;                ///< Sink::checkpoint()
+  std::uint64_t frames = 0;       ///< before it
+  std::int64_t first_pts_ns = 0;  ///< of the first of them
+  std::int64_t media_end_ns = 0;  ///< the latest end of any of them
+  std::string filters;            ///< Processor::save()
+  std::string sink;               ///< Sink::checkpoint()
 };
 
 struct RunOptions {
@@ -62,12 +62,12 @@ struct RunOptions {
 
 struct RunResult {
   ExitCode code = ExitCode::done;  ///< done, partial, interrupted or terminated
-  std::uint64_t frames_in = 0;   ///< with those before resume_from
-  std::uint64_t frames_out = 0;  ///< likewise
+  std::uint64_t frames_in = 0;     ///< with those before resume_from
+  std::uint64_t frames_out = 0;    ///< likewise
   std::uint64_t dropped = 0;
-  double elapsed_s = 0;        ///< from the first frame asked for to the sink's end
-  double media_s = 0;          ///< of the frames written, by their timestamps
-  std::string partial_reason;  ///< set where code is partial
+  double elapsed_s = 0;           ///< from the first frame asked for to the sink's end
+  double media_s = 0;             ///< of the frames written, by their timestamps
+  std::string partial_reason;     ///< set where code is partial
   bool suspended = false;         ///< the output waits under its partial name to be continued
   bool processor_failed = false;  ///< behind the first frame: a device that was lost
 };

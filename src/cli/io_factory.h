@@ -19,7 +19,7 @@ struct InputOptions {
   std::optional<Rational> fps;  ///< of sequences, and asked of cameras
   int width = 0;                ///< asked of cameras; 0 = the camera's choice
   int height = 0;
-  int threads = 0;  ///< of the decoder
+  int threads = 0;               ///< of the decoder
   std::string decoder = "auto";  ///< who decodes files: auto, software or gpu
 };
 
