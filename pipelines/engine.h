@@ -114,11 +114,11 @@ class Engine {
   // process()'s alone.
   std::uint64_t expected_index_ = 0;
   std::size_t in_flight_ = 0;
-  bool forwarded_ = false;             // a frame has gone to the sink
+  bool forwarded_ = false;              // a frame has gone to the sink
   std::exception_ptr processor_error_;  // after that; set before output_ is closed
 
   // The sink's thread's alone until it has ended.
-  bool closed_ = false;         // the sink wants no more
+  bool closed_ = false;          // the sink wants no more
   bool has_checkpoint_ = false;  // of this run or the one before it
   RunResult result_;
   std::optional<std::int64_t> first_pts_ns_;

@@ -53,8 +53,8 @@ using FramePtr = std::unique_ptr<Frame, ReturnFrame>;
 
 /// One frame. Owned by one stage of the pipeline at a time, so it needs no lock.
 struct Frame {
-  ConstImageView image;  ///< what the next stage reads: `pixels`, or memory that `lease` keeps
-  ImageView target;      ///< where a processor writes its result: as `image`
+  ConstImageView image;    ///< what the next stage reads: `pixels`, or memory that `lease` keeps
+  ImageView target;        ///< where a processor writes its result: as `image`
   bool on_device = false;  ///< `image` is in the memory of Processor::frame_device()
 
   std::uint64_t index = 0;       ///< in its stream, from 0; dropped frames count

@@ -48,7 +48,8 @@ void ReturnFrame::operator()(Frame* frame) const noexcept {
 FramePool::FramePool(const ImageDesc& desc, std::size_t count, bool borrow_only) : desc_(desc) {
   frames_.reserve(count);
   free_.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) add(borrow_only ? Image() : Image(desc));
+  for (std::size_t i = 0; i < count; ++i)
+    add(borrow_only ? Image() : Image(desc));
 }
 
 FramePool::FramePool(const ImageDesc& desc, std::size_t count, std::size_t least,

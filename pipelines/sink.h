@@ -12,11 +12,11 @@ namespace equalux {
 
 /// How a stream ended, which decides what a sink does with its output.
 enum class Ending : std::uint8_t {
-  complete,  ///< every frame is there
-  shortened, ///< ended early because that was asked for: enough frames, a closed window
-  partial,   ///< closed, playable and given its final name, but short
-  failed,    ///< nothing may be left under the final name
-  suspended, ///< ended before its time, to be continued: NAME.partial.EXT stays, playable
+  complete,   ///< every frame is there
+  shortened,  ///< ended early because that was asked for: enough frames, a closed window
+  partial,    ///< closed, playable and given its final name, but short
+  failed,     ///< nothing may be left under the final name
+  suspended,  ///< ended before its time, to be continued: NAME.partial.EXT stays, playable
 };
 
 /// What was left of an output cannot be continued: it has to be started anew.

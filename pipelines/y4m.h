@@ -17,8 +17,8 @@ namespace equalux {
 /// Writes YCbCr and gray frames to `path` (through NAME.partial.EXT), or to standard output for
 /// "-". open() throws Error(usage) for RGB frames and Error(cannot_create); a reader that went away
 /// is Error(write_failed), and the process ignores SIGPIPE from then on. `resume` is what
-/// checkpoint() of an earlier sink of that path gave; open() throws CannotResume where its file does
-/// not fit.
+/// checkpoint() of an earlier sink of that path gave; open() throws CannotResume where its file
+/// does not fit.
 [[nodiscard]] std::unique_ptr<Sink> make_y4m_sink(const std::string& path,
                                                   const std::string& resume = {});
 

@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Commands, BadCalls,
     ::testing::Values(
-        BadCall{{}, 2, "must be run, image, batch, measure, lab or devices"},
+        BadCall{{}, 2, "must be run, image, batch, measure, lab, devices or doctor"},
         BadCall{{"frobnicate"}, 2, "'frobnicate'"}, BadCall{{"runn", "in.y4m"}, 2, "must be run"},
         BadCall{{"--bogus"}, 2, "--bogus"},
         BadCall{{"--quiet", "run", "in.y4m"}, 2, "before the command"},

@@ -242,8 +242,8 @@ void set_all(GstElement* encoder, const EncoderSpec& spec, std::string_view sett
 ElementPtr make_encoder(const EncoderSpec& spec, std::optional<int> quality, bool lossless) {
   ElementPtr encoder = make_element(std::string(spec.element).c_str());
   const int q = quality.value_or(spec.quality ? spec.quality->standard : 0);
-  set_all(encoder.get(), spec,
-          lossless && !spec.always_lossless ? spec.lossless : spec.settings, q);
+  set_all(encoder.get(), spec, lossless && !spec.always_lossless ? spec.lossless : spec.settings,
+          q);
   if (cpu_has_avx512()) set_all(encoder.get(), spec, spec.settings_with_avx512, q);
   return encoder;
 }

@@ -21,9 +21,9 @@ struct InputOptions {
   int width = 0;                ///< asked of cameras; 0 = the camera's choice
   int height = 0;
   std::vector<std::pair<std::string, std::string>> controls;  ///< of the camera, to set
-  int threads = 0;  ///< of the decoder
+  int threads = 0;                                            ///< of the decoder
   std::string reconnect = "always";  ///< live inputs: always, off, or for how many seconds
-  std::string decoder = "auto";  ///< who decodes files: auto, software or gpu
+  std::string decoder = "auto";      ///< who decodes files: auto, software or gpu
 };
 
 struct OutputOptions {
@@ -32,8 +32,8 @@ struct OutputOptions {
   bool lossless = false;
   bool drop_streams = false;
   // Not options of the user's: set by who makes checkpoints.
-  std::string journal;  ///< see FileSinkOptions; also says that checkpoints are wanted
-  std::string resume;   ///< what Sink::checkpoint() gave; empty = starts anew
+  std::string journal;           ///< see FileSinkOptions; also says that checkpoints are wanted
+  std::string resume;            ///< what Sink::checkpoint() gave; empty = starts anew
   Steering* steering = nullptr;  ///< for a window's keys; null = it has none
 };
 

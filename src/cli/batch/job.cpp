@@ -82,7 +82,7 @@ class Job {
   FileResult run();
 
  private:
-  [[nodiscard]] nlohmann::json identity() const;
+  void identify();
   [[nodiscard]] bool is_finished(const nlohmann::json& record);
   [[nodiscard]] bool output_is_whole(const FileResult& finished);
   [[nodiscard]] std::optional<SavedCheckpoint> place_to_resume(const nlohmann::json& record) const;
@@ -96,19 +96,20 @@ class Job {
   const JobContext& context_;
   const BatchOptions& options_;
   const StatePaths paths_;
+  nlohmann::json identity_;  // a result is that of these, or it is another one
   FileResult result_;
 };
 
-/// A result is that of these, or it is another one.
-nlohmann::json Job::identity() const {
-  nlohmann::json of = {{"program", version()},
-                       {"parameters", options_.parameters},
-                       {"md5", result_.input_md5},
-                       {"masks", mask_hashes(options_.stream.common)}};
+void Job::identify() {
+  if (context_.on_phase) context_.on_phase("reading");
+  result_.input_md5 = file_md5(job_.input, stop_token());
+  identity_ = {{"program", version()},
+               {"parameters", options_.parameters},
+               {"md5", result_.input_md5},
+               {"masks", mask_hashes(options_.stream.common)}};
   // Its file may hold another one by now.
   const std::optional<ToneCurve>& curve = options_.stream.common.equalize.curve;
-  if (curve) of["curve"] = curve_text(*curve);
-  return of;
+  if (curve) identity_["curve"] = curve_text(*curve);
 }
 
 FileResult Job::run() {
@@ -122,13 +123,12 @@ FileResult Job::run() {
     result_.code = static_cast<int>(ExitCode::partial);
     return result_;
   }
-  if (context_.on_phase) context_.on_phase("reading");
   const FileStamp before = stamp_of(job_.input);
-  result_.input_md5 = file_md5(job_.input, stop_token());
+  identify();
   std::optional<SavedCheckpoint> place;
   try {
     const nlohmann::json record = read_record(paths_.record);
-    if (record.is_object() && record.at("of") == identity()) {
+    if (record.is_object() && record.at("of") == identity_) {
       if (is_finished(record)) return result_;
       place = place_to_resume(record);
     }
@@ -139,6 +139,7 @@ FileResult Job::run() {
     run_from(place);
   } else {
     result_.status = "stopped";
+    result_.code = 128 + stop_token().signal;
     result_.reason = "stopped by a signal before it began";
   }
   if (result_.status == "done" && stamp_of(job_.input) != before) {
@@ -280,7 +281,7 @@ void Job::conclude(const RunResult& run) {
 }
 
 void Job::save(const std::string& status, const std::optional<SavedCheckpoint>& place) const {
-  nlohmann::json record{{"version", 1}, {"of", identity()}, {"status", status}};
+  nlohmann::json record{{"version", 1}, {"of", identity_}, {"status", status}};
   if (place) record["checkpoint"] = to_json(*place);
   if (status != "running") record["result"] = to_json(result_);
   replace_file(paths_.record, record.dump(1) + "\n");
