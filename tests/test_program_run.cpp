@@ -173,8 +173,9 @@ TEST_F(RunCommand, ALiveInputThatFailsComesBack) {
       run({"run", input, "-o", "null", "--frames", "20", "--timings", "live.jsonl"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("waiting for it to come back"));
-  EXPECT_THAT(result.err, HasSubstr("back after 0."));
-  EXPECT_THAT(result.err, HasSubstr("; 1 reconnected, "));
+  EXPECT_THAT(result.err, HasSubstr(": back after "));
+  EXPECT_THAT(result.err, HasSubstr(" reconnected, "));
+  EXPECT_THAT(result.err, Not(HasSubstr("; 0 reconnected")));
   const std::vector<std::string> lines = lines_of(folder_.read("live.jsonl"));
   ASSERT_EQ(lines.size(), 20U);
   std::size_t placeholders = 0;
@@ -184,7 +185,8 @@ TEST_F(RunCommand, ALiveInputThatFailsComesBack) {
     EXPECT_TRUE(json.contains("latency_ms"));
   }
   EXPECT_GT(placeholders, 0U);
-  EXPECT_EQ(nlohmann::json::parse(lines.back())["reconnects"], 1);
+  EXPECT_GE(nlohmann::json::parse(lines.back())["reconnects"],
+            1);  // A busy machine loses it again.
 }
 
 TEST_F(RunCommand, WithoutReconnectionAFailureEndsTheRun) {
