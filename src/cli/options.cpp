@@ -178,7 +178,7 @@ OptionGroup filter_group(CommonOptions& options) {
            params),
       knob("space", "NAME",
            "what is equalized: value (the largest of R, G and B), luma, or lightness (CIE L*, which "
-           "keeps hue best; RGB and gray of 8 bits) (default: value)",
+           "scales light itself; RGB and gray of 8 bits) (default: value)",
            params),
       knob("strength", "S",
            "how far the curve goes from the picture as it is, 0, to its full equalization, 1 "
