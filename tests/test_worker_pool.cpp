@@ -98,8 +98,10 @@ struct WorkerPoolTest : ::testing::Test {
 };
 
 TEST_F(WorkerPoolTest, EveryJobEndsOnce) {
-  run(devices(3), std::nullopt, 40,
-      [](const WorkerPlace& place, std::size_t) { return done_by(place); });
+  run(devices(3), std::nullopt, 40, [](const WorkerPlace& place, std::size_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // so that each gets some
+    return done_by(place);
+  });
   EXPECT_EQ(results.size(), 40U);
   std::set<std::string> places;
   for (const auto& [job, place] : starts)
@@ -129,7 +131,7 @@ TEST_F(WorkerPoolTest, AWorkerThatDiesOnceIsReplaced) {
 
 TEST_F(WorkerPoolTest, ALostDevicesWorkGoesToAnother) {
   run(devices(2), kCpu, 12, [](const WorkerPlace& place, std::size_t) -> nlohmann::json {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (place.device == 0) {
       return {{"status", "failed"}, {"reason", "fell off the bus"}, {"device_lost", true}};
     }
