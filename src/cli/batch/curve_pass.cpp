@@ -30,6 +30,8 @@ FileResult look_at(const BatchOptions& options, const BatchJob& job, std::size_t
     result.code = static_cast<int>(run.code);
     result.frames_in = run.frames_in;
     result.frames_out = run.frames_out;
+    result.media_s = run.media_s;
+    result.elapsed_s = run.elapsed_s;
   } catch (const Error& error) {
     result.reason = error.what();
     result.code = static_cast<int>(error.code());
