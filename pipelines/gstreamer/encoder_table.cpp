@@ -109,7 +109,7 @@ std::string chroma_name(GstVideoFormat format) {
   const GstVideoFormatInfo* info = gst_video_format_get_info(format);
   if (!GST_VIDEO_FORMAT_INFO_IS_YUV(info)) return gst_video_format_to_string(format);
   const guint depth = GST_VIDEO_FORMAT_INFO_DEPTH(info, 0);
-  const std::string bits = depth > 8 ? " " + std::to_string(depth) + "-bit" : "";
+  const std::string bits = depth > 8 ? std::string(" ") + std::to_string(depth) + "-bit" : "";
   if (GST_VIDEO_FORMAT_INFO_W_SUB(info, 1) == 0) return "4:4:4" + bits;
   return (GST_VIDEO_FORMAT_INFO_H_SUB(info, 1) == 0 ? "4:2:2" : "4:2:0") + bits;
 }

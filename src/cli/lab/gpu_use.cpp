@@ -39,17 +39,20 @@ GpuUse::~GpuUse() = default;
 
 std::unique_ptr<GpuUse> GpuUse::open(const std::string& pci_bus, std::string& reason) {
   constexpr const char* kName = "libnvidia-ml.so.1";
+  const auto blame = [&reason](const std::string& what) {
+    reason.assign(kName).append(" ").append(what);
+  };
   auto library = std::make_unique<Library>();
   library->handle = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL);
   if (library->handle == nullptr) {
-    reason = std::string(kName) + " cannot be loaded";
+    blame("cannot be loaded");
     return nullptr;
   }
   if (!library->load("nvmlInit_v2", library->init) ||
       !library->load("nvmlShutdown", library->shutdown) ||
       !library->load("nvmlDeviceGetHandleByPciBusId_v2", library->find) ||
       !library->load("nvmlDeviceGetUtilizationRates", library->utilization)) {
-    reason = std::string(kName) + " lacks a function";
+    blame("lacks a function");
     return nullptr;
   }
   int status = library->init();
@@ -58,7 +61,7 @@ std::unique_ptr<GpuUse> GpuUse::open(const std::string& pci_bus, std::string& re
   Library::Utilization unused{};
   if (status == 0) status = library->utilization(library->device, &unused);
   if (status != 0) {
-    reason = std::string(kName) + " answers with error " + std::to_string(status);
+    blame("answers with error " + std::to_string(status));
     return nullptr;
   }
   return std::unique_ptr<GpuUse>(new GpuUse(std::move(library)));
