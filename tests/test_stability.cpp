@@ -21,7 +21,7 @@ using scenes::StabilityScene;
 /// Parameters of equalization as a preset's file has them; what else it sets is left out.
 EqualizeParams preset(const std::string& name) {
   EqualizeParams params;
-  std::ifstream file(std::string(EQUALUX_CONFIGS) + "/" + name + ".toml");
+  std::ifstream file(std::string(EQUALUX_CONFIGS "/").append(name).append(".toml"));
   EXPECT_TRUE(file.is_open()) << name;
   const auto& known = equalize_option_keys();
   for (std::string line; std::getline(file, line);) {
