@@ -31,6 +31,7 @@ void LiveMonitor::open(const StreamInfo& info) {
 
 void LiveMonitor::add(const Frame& frame) {
   const Clock::time_point now = Clock::now();
+  keep(frame, now);
   const std::lock_guard lock(mutex_);
   const FrameTimings& timings = frame.timings;
   ++counts_.frames;
@@ -52,7 +53,6 @@ void LiveMonitor::add(const Frame& frame) {
     }
   }
   if (now - window_.since >= kWindow) close_window(now);
-  keep(frame, now);
 }
 
 void LiveMonitor::close_window(Clock::time_point now) {
@@ -78,6 +78,7 @@ void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
   const ConstImageView& before = frame.original ? frame.original->image : frame.image;
   pair->before = Image(before.desc);
   copy_image(before, pair->before.view());
+  const std::lock_guard lock(mutex_);
   pictures_ = std::move(pair);
 }
 

@@ -57,7 +57,7 @@ class LiveMonitor {
   void close_window(Clock::time_point now);
   void keep(const Frame& frame, Clock::time_point now);
 
-  mutable std::mutex mutex_;  // guards everything but wanted_
+  mutable std::mutex mutex_;  // guards everything but kept_at_, which is add()'s own, and wanted_
   StreamInfo info_;
   Clock::time_point started_ = Clock::now();
   Counts counts_;

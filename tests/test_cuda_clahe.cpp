@@ -8,6 +8,7 @@
 #include "support/backend_pair.h"
 #include "support/device_filter.h"
 #include "support/device_image.h"
+#include "support/device_test.h"
 #include "support/test_images.h"
 #include "tile_grid.h"
 
@@ -18,12 +19,7 @@ using test::Content;
 using test::DeviceImage;
 using test::DeviceLayout;
 
-class CudaClahe : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-};
+using CudaClahe = test::DeviceTest;
 
 /// Parameters with so many tiles, or as many as the frame has cells for.
 ClaheParams with_tiles(int x, int y, const ImageDesc& desc) {

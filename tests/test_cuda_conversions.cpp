@@ -9,6 +9,7 @@
 #include "staged_stages.h"
 #include "support/device_array.h"
 #include "support/device_image.h"
+#include "support/device_test.h"
 #include "support/stage_shapes.h"
 #include "support/test_images.h"
 
@@ -66,12 +67,8 @@ struct HsvPair {
   DeviceArray<float> v;
 };
 
-class CudaConversions : public testing::Test {
+class CudaConversions : public test::DeviceTest {
  protected:
-  void SetUp() override {
-    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-
   /// Both conversions of one frame: its HSV image, and back with every V halved, also in place.
   void expect_conversions(const ImageDesc& desc, const DeviceLayout& layout, Content content,
                           const std::vector<LaunchShape>& shapes) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "support/device_image.h"
+#include "support/device_test.h"
 #include "support/test_images.h"
 
 namespace equalux {
@@ -70,12 +71,8 @@ ConvolveParams with(ConvolveParams params, ConvolveMode mode, int block) {
   return params;
 }
 
-class CudaConvolve : public testing::Test {
+class CudaConvolve : public test::DeviceTest {
  protected:
-  void SetUp() override {
-    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-
   /// A frame through the filter, every byte compared with the CPU's.
   static void expect_same_as_cpu(const ConvolveParams& params, const ImageDesc& desc,
                                  Content content = Content::noise,

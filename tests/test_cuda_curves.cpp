@@ -7,16 +7,12 @@
 
 #include "support/backend_pair.h"
 #include "support/deep_reference.h"
+#include "support/device_test.h"
 
 namespace equalux {
 namespace {
 
-class CudaCurves : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-};
+using CudaCurves = test::DeviceTest;
 
 using Pair = test::BackendPair<EqualizeParams>;
 

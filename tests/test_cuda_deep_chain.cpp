@@ -14,6 +14,7 @@
 #include "support/deep_reference.h"
 #include "support/device_filter.h"
 #include "support/device_image.h"
+#include "support/device_test.h"
 #include "support/test_images.h"
 
 namespace equalux {
@@ -23,12 +24,8 @@ using test::Content;
 using test::DeviceImage;
 using test::DeviceLayout;
 
-class CudaDeepChain : public testing::Test {
+class CudaDeepChain : public test::DeviceTest {
  protected:
-  void SetUp() override {
-    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-
   static void expect_same_as_cpu(const EqualizeParams& params, const ImageDesc& desc,
                                  Content content, const DeviceLayout& layout = {},
                                  FieldOrder order = FieldOrder::progressive) {

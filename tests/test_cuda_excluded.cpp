@@ -9,6 +9,7 @@
 #include "handles.h"
 #include "support/backend_pair.h"
 #include "support/device_image.h"
+#include "support/device_test.h"
 #include "support/moving_frames.h"
 #include "support/surround_frames.h"
 #include "support/temp_folder.h"
@@ -21,12 +22,7 @@ using test::DeviceImage;
 using test::DeviceLayout;
 using test::Opening;
 
-class CudaExcluded : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-};
+using CudaExcluded = test::DeviceTest;
 
 /// A stream in which pictures of several openings follow each other, some of them for a moment, and
 /// frames without any.

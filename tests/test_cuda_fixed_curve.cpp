@@ -6,16 +6,12 @@
 #include <gtest/gtest.h>
 
 #include "support/backend_pair.h"
+#include "support/device_test.h"
 
 namespace equalux {
 namespace {
 
-class CudaFixedCurve : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-};
+using CudaFixedCurve = test::DeviceTest;
 
 using Pair = test::BackendPair<EqualizeParams>;
 

@@ -13,6 +13,7 @@
 #include "hessian.h"
 #include "hessian_weights.h"
 #include "support/device_filter.h"
+#include "support/device_test.h"
 
 /// `eigenvalues` on a GPU: the bits of the CPU backend.
 namespace equalux {
@@ -22,12 +23,8 @@ using test::Content;
 using test::DeviceLayout;
 using test::FilterLayout;
 
-class CudaHessian : public testing::Test {
+class CudaHessian : public test::DeviceTest {
  protected:
-  void SetUp() override {
-    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-
   static void expect_same_as_cpu(const HessianParams& params, const ImageDesc& desc,
                                  Content content = Content::noise,
                                  const FilterLayout& layout = {}) {

@@ -6,6 +6,7 @@
 
 #include "lab/lab.h"
 #include "support/device_image.h"
+#include "support/device_test.h"
 #include "support/program.h"
 
 /// `equalux lab` on a GPU: each experiment small, and whether its figures can be true.
@@ -20,12 +21,8 @@ using ::testing::IsSupersetOf;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-class CudaLab : public ::testing::Test {
+class CudaLab : public DeviceTest {
  protected:
-  void SetUp() override {
-    if (!has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-
   Table measure(const std::string& experiment, std::vector<std::string> more = {}) {
     std::vector<std::string> arguments{"lab",   experiment, "test:120x80", "--backend", "cuda",
                                        "--out", "out",      "--repeat",    "3",         "--quiet"};

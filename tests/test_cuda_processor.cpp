@@ -1,5 +1,7 @@
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include <equalux/convolve.h>
 #include <equalux/error.h>
@@ -38,12 +40,15 @@ class CudaProcessor : public testing::Test {
 };
 
 /// A run over a moving picture, hashed frame by frame; queues, slots and streams in between.
-std::vector<std::vector<std::uint8_t>> frames_through(Processor& processor, std::uint64_t count) {
+std::vector<std::vector<std::uint8_t>> frames_through(
+    Processor& processor, std::uint64_t count,
+    std::function<void(Processor&, Frame&)> on_submit = {}) {
   const auto source = make_test_source({161, 90, {25, 1}});
   test::FakeSink sink;
   StopToken stop;
   RunOptions options;
   options.max_frames = count;
+  options.on_submit = std::move(on_submit);
   std::vector<std::vector<std::uint8_t>> frames;
   options.on_result = [&](const Frame& frame) {
     EXPECT_EQ(frame.index, frames.size());
@@ -64,6 +69,30 @@ TEST_F(CudaProcessor, FramesComeInOrderWithTheCpusBytesAtEveryDepth) {
     const auto cuda = make(depth);
     EXPECT_EQ(frames_through(*cuda, 500), expected) << "depth " << depth;
     EXPECT_EQ(cuda->depth(), depth);
+  }
+}
+
+TEST_F(CudaProcessor, FramesThatPassUntouchedAndParametersThatChange) {
+  const auto steer = [](Processor& processor, Frame& frame) {
+    frame.unfiltered = frame.index >= 3 && frame.index < 6;
+    frame.placeholder = frame.index == 8;
+    EqualizeParams params;
+    params.strength = 0.4;
+    if (frame.index != 10) return;
+    EXPECT_TRUE(processor.update(0, params));
+  };
+  std::vector<std::unique_ptr<Filter>> filters;
+  filters.push_back(make_cpu_filter(EqualizeParams{}, {1}));
+  const auto cpu = make_cpu_processor(std::move(filters), 1);
+  const auto plain = frames_through(*cpu, 14);
+  const auto expected = frames_through(*cpu, 14, steer);
+  for (const std::size_t i : {3U, 5U, 8U, 10U, 13U})
+    EXPECT_NE(expected[i], plain[i]) << i;
+  for (const std::size_t i : {2U, 6U, 7U, 9U})
+    EXPECT_EQ(expected[i], plain[i]) << i;
+  for (const std::size_t depth : {1U, 3U}) {
+    const auto cuda = make(depth);
+    EXPECT_EQ(frames_through(*cuda, 14, steer), expected) << "depth " << depth;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "staged_chain.h"
 #include "support/device_image.h"
+#include "support/device_test.h"
 #include "support/test_images.h"
 
 namespace equalux {
@@ -39,12 +40,8 @@ std::string text(const StagedParams& knobs) {
   return all;
 }
 
-class CudaStagedChain : public testing::Test {
+class CudaStagedChain : public test::DeviceTest {
  protected:
-  void SetUp() override {
-    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-
   /// Frames of changing content through one chain, twice out of place and once in place; every
   /// byte is compared with the CPU backend, which takes the same parameters without knobs.
   static void expect_same_as_cpu(const EqualizeParams& params, const ImageDesc& desc,

@@ -1,4 +1,5 @@
-// The staged chain's stages between the conversions on a GPU one by one, bit for bit those of the CPU.
+// The staged chain's stages between the conversions on a GPU one by one, bit for bit those of the
+// CPU.
 #include <cmath>
 #include <numeric>
 #include <random>

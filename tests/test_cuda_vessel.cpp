@@ -11,6 +11,7 @@
 #include "check.h"
 #include "hessian_weights.h"
 #include "support/device_filter.h"
+#include "support/device_test.h"
 #include "support/vessel_trees.h"
 
 /// `vessel` and `shapes` on a GPU: the bytes of the CPU backend.
@@ -32,12 +33,8 @@ std::vector<PixelFormat> formats_of(HessianChannel channel) {
   return formats;
 }
 
-class CudaVessel : public testing::Test {
+class CudaVessel : public test::DeviceTest {
  protected:
-  void SetUp() override {
-    if (!test::has_cuda_device()) GTEST_SKIP() << "no CUDA device";
-  }
-
   template <typename Params>
   static void expect_same_as_cpu(const Params& params, const ImageDesc& desc,
                                  Content content = Content::noise, const FilterLayout& layout = {},

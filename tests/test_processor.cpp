@@ -48,6 +48,34 @@ FramePtr numbered(FramePool& pool, std::uint8_t value) {
   return frame;
 }
 
+TEST(CpuProcessor, UnfilteredFramesAndPlaceholdersPassUntouched) {
+  for (const bool placeholder : {false, true}) {
+    const auto same_format = chain_of(std::make_unique<InvertFilter>());
+    FramePool inputs(small_desc(), 1);
+    FramePool outputs(same_format->configure(small_desc()), 1);
+    FramePtr frame = numbered(inputs, 3);
+    (placeholder ? frame->placeholder : frame->unfiltered) = true;
+    same_format->submit(std::move(frame), outputs.acquire(), false, false);
+    FramePtr result = same_format->collect(true);
+    EXPECT_EQ(result->image.row(0, 3)[5], 3);
+    EXPECT_EQ(result->placeholder, placeholder);
+    result.reset();
+    same_format->submit(numbered(inputs, 3), outputs.acquire(), false, false);
+    EXPECT_EQ(same_format->collect(true)->image.row(0, 3)[5], 252);
+  }
+}
+
+/// What has another format behind the filters cannot pass them by.
+TEST(CpuProcessor, UnfilteredFramesAreFilteredWhereTheFormatChanges) {
+  const auto processor = chain_of(std::make_unique<WidenFilter>());
+  FramePool outputs(processor->configure(small_desc()), 1);
+  FramePool inputs(small_desc(), 1);
+  FramePtr frame = numbered(inputs, 3);
+  frame->unfiltered = true;
+  processor->submit(std::move(frame), outputs.acquire(), false, false);
+  EXPECT_EQ(processor->collect(true)->image.row(0, 3)[35], 3);
+}
+
 TEST(CpuProcessor, RunsTheChainInOrder) {
   const auto processor =
       chain_of(std::make_unique<InvertFilter>(), std::make_unique<WidenFilter>());
