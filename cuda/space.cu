@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(256) space_table_kernel(SpaceState* state) {
   if (threadIdx.x == 0) {
     gain = space_gain(kSpace, v, state->curve[v]);
     state->gains[v] = gain;
-    state->most_codes[v] = static_cast<std::uint8_t>(space_most(kSpace, state->tables, gain));
+    state->codes[v] = space_codes(kSpace, state->tables, gain);
   }
   __syncthreads();
   state->scaled[v][threadIdx.x] = space_scaled(kSpace, state->tables, threadIdx.x, gain);
@@ -130,8 +130,8 @@ __device__ __forceinline__ std::uint32_t scale_pixel(const SpaceState& state,
   const std::uint8_t* scaled = state.scaled[v];
   SpacePixel to{scaled[is.red], scaled[is.green], scaled[is.blue]};
   if constexpr (kSpace == Space::lightness) {
-    if (max(is.red, max(is.green, is.blue)) > state.most_codes[v])
-      to = space_brought_in(state.tables, is, state.gains[v]);
+    if (!space_scales(state.codes[v], is))
+      to = space_at_same_hue(state.tables, is, state.gains[v]);
   }
   return __byte_perm(to.red | to.green << 8 | to.blue << 16, pixel, order.store);
 }

@@ -17,7 +17,7 @@ struct SpaceState {
   std::uint32_t counts[256];
   std::uint32_t curve[256];        ///< W
   std::uint64_t gains[256];        ///< by v
-  std::uint8_t most_codes[256];    ///< space_most() of these
+  SpaceCodes codes[256];           ///< space_codes() of these
   std::uint8_t scaled[256][256];   ///< what each code becomes, by v and code
   std::uint8_t last_of_bin[256];   ///< by v: the largest value in its bin
   unsigned long long curve_sums[256];  ///< of the frames' W, where they are collected

@@ -4,11 +4,12 @@
 
 #include <equalux/params.h>
 
+#include "hue_math.h"
 #include "pixel_math.h"
 #include "tone_limits.h"
 
-/// What v is in the spaces beside value, and what a curve over it does to a channel, in integers,
-/// written once for host and device. docs/algorithm.md, "What is equalized".
+/// What v is in the spaces beside value, and what a curve over it does to a channel, in integers
+/// (hue_math.h aside), written once for host and device. docs/algorithm.md, "What is equalized".
 ///
 /// Luma of YUV is the value chain without the part of chroma in v. The tables here are for packed
 /// RGB and gray of 8 bits.
@@ -79,8 +80,8 @@ EQUALUX_HD std::uint64_t luminance_of(std::uint64_t curve) {
 /// Fractional bits of a gain of linear light.
 inline constexpr int kLightBits = 20;
 
-/// What channels of a pixel of level v are scaled by, where the curve has W there; black by 1. Luma:
-/// gain_48(); lightness: a gain of linear light.
+/// What channels of a pixel of level v are scaled by, where the curve has W there; black by 1.
+/// Luma: gain_48(); lightness: a gain of linear light.
 EQUALUX_HD std::uint64_t space_gain(Space space, std::uint32_t v, std::uint32_t curve) {
   if (space == Space::luma) return gain_48(tone::gain_fraction(v, curve));
   if (v == 0) return std::uint64_t{1} << kLightBits;
@@ -105,48 +106,66 @@ EQUALUX_HD std::uint8_t space_scaled(Space space, const SpaceTables& tables, std
   return static_cast<std::uint8_t>(tables.codes.at(light < 65535 ? light : 65535));
 }
 
-/// The largest code that stays within white; all, where channels beyond it are cut off.
-EQUALUX_HD std::uint32_t space_most(Space space, const SpaceTables& tables, std::uint64_t gain) {
-  if (space == Space::luma) return 255;
-  std::uint32_t low = 0;
-  std::uint32_t high = 255;
-  while (low < high) {
-    const std::uint32_t middle = (low + high + 1) / 2;
-    if (scaled_light(tables.light[middle], gain) <= 65535) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
-}
-
 /// Codes of a pixel.
 struct SpacePixel {
   std::uint32_t red, green, blue;
 };
 
-/// In lightness, a pixel whose largest code lies beyond space_most(), scaled. Cut off, a channel
-/// would turn the hue and lose light; so as much gray of the same luminance is mixed in as brings
-/// the largest to white.
-EQUALUX_HD SpacePixel space_brought_in(const SpaceTables& tables, const SpacePixel& pixel,
-                                       std::uint64_t gain) {
-  const std::uint32_t luminance = (tables.part[0][pixel.red] + tables.part[1][pixel.green] +
-                                   tables.part[2][pixel.blue] + 32768) >> 16;
-  const std::uint32_t red = scaled_light(tables.light[pixel.red], gain);
-  const std::uint32_t green = scaled_light(tables.light[pixel.green], gain);
-  const std::uint32_t blue = scaled_light(tables.light[pixel.blue], gain);
-  const std::uint32_t wanted = scaled_light(luminance, gain);
-  const std::uint32_t gray = wanted < 65535 ? wanted : 65535;
-  const std::uint32_t most = red > green ? (red > blue ? red : blue) : (green > blue ? green : blue);
-  const std::uint64_t room = 65535 - gray;
-  const std::uint64_t excess = most - gray;
-  const auto mixed = [&](std::uint32_t light) {
-    const std::uint32_t from = light > gray ? light - gray : gray - light;
-    const auto part = static_cast<std::uint32_t>(from * room / excess);
-    return tables.codes.at(light > gray ? gray + part : gray - part);
-  };
-  return {mixed(red), mixed(green), mixed(blue)};
+/// Codes between which the channels of a pixel can be scaled each for itself.
+struct SpaceCodes {
+  std::uint8_t least, most;
+};
+
+/// Luma: all, the largest being cut off. Lightness: up to white, and from where CIE's roots begin,
+/// which light scaled alike passes through with its hue; below them, L*a*b* has another one.
+EQUALUX_HD SpaceCodes space_codes(Space space, const SpaceTables& tables, std::uint64_t gain) {
+  constexpr auto kRoots = static_cast<std::uint32_t>(65535 * kRootFrom) + 1;
+  SpaceCodes codes{0, 255};
+  if (space == Space::luma || gain == std::uint64_t{1} << kLightBits) return codes;
+  while (codes.least < 255 && (tables.light[codes.least] < kRoots ||
+                               scaled_light(tables.light[codes.least], gain) < kRoots)) {
+    ++codes.least;
+  }
+  while (codes.most > 0 && scaled_light(tables.light[codes.most], gain) > 65535)
+    --codes.most;
+  return codes;
+}
+
+EQUALUX_HD bool space_scales(const SpaceCodes& codes, const SpacePixel& pixel) {
+  const std::uint32_t high = pixel.red > pixel.green ? pixel.red : pixel.green;
+  const std::uint32_t low = pixel.red < pixel.green ? pixel.red : pixel.green;
+  return (low < pixel.blue ? low : pixel.blue) >= codes.least &&
+         (high > pixel.blue ? high : pixel.blue) <= codes.most;
+}
+
+/// Linear light of a code, 0 to 1.
+EQUALUX_HD float light_of_code(const SpaceTables& tables, std::uint32_t code) {
+  return static_cast<float>(tables.light[code]) * (1.0F / 65535.0F);
+}
+
+/// A gain of linear light as a number.
+EQUALUX_HD float light_gain(std::uint64_t gain) {
+  return static_cast<float>(gain) * (1.0F / (1 << kLightBits));
+}
+
+/// sRGB of linear light, which may lie outside 0 to 1.
+EQUALUX_HD std::uint32_t code_of_light(const SpaceTables& tables, float light) {
+  const float within = light > 0.0F ? (light < 1.0F ? light : 1.0F) : 0.0F;
+  return tables.codes.at(static_cast<std::uint32_t>(within * 65535.0F + 0.5F));
+}
+
+/// In lightness, a pixel outside space_codes(), scaled. Gray stays gray.
+EQUALUX_HD SpacePixel space_at_same_hue(const SpaceTables& tables, const SpacePixel& pixel,
+                                        std::uint64_t gain) {
+  if (pixel.red == pixel.green && pixel.green == pixel.blue) {
+    const std::uint32_t gray = space_scaled(Space::lightness, tables, pixel.red, gain);
+    return {gray, gray, gray};
+  }
+  const LinearRgb light{light_of_code(tables, pixel.red), light_of_code(tables, pixel.green),
+                        light_of_code(tables, pixel.blue)};
+  const LinearRgb result = at_same_hue(light, light_gain(gain));
+  return {code_of_light(tables, result.red), code_of_light(tables, result.green),
+          code_of_light(tables, result.blue)};
 }
 
 }  // namespace equalux

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cpu/hue_batch.h"
 #include "fixed_curve.h"
 #include "stage_clock.h"
 
@@ -95,7 +96,8 @@ ValueHistogram SpaceChain::count(const ConstImageView& in) {
   });
   ValueHistogram counts{};
   for (ValueHistogram& each : scratch_) {
-    for (std::size_t v = 0; v < counts.size(); ++v) counts[v] += each[v];
+    for (std::size_t v = 0; v < counts.size(); ++v)
+      counts[v] += each[v];
     each.fill(0);
   }
   return counts;
@@ -105,7 +107,7 @@ template <Space kSpace>
 void SpaceChain::make_table(std::uint32_t v, std::uint32_t curve) {
   const std::uint64_t gain = space_gain(kSpace, v, curve);
   gains_[v] = gain;
-  most_codes_[v] = static_cast<std::uint8_t>(space_most(kSpace, *tables_, gain));
+  codes_[v] = space_codes(kSpace, *tables_, gain);
   for (std::uint32_t code = 0; code < 256; ++code)
     (*scaled_)[v][code] = space_scaled(kSpace, *tables_, code, gain);
 }
@@ -127,13 +129,15 @@ void SpaceChain::count_rows(const ConstImageView& in, int begin, int end,
     }
     if (x < desc_.width) ++counts[level(pixel)];
   }
-  for (std::size_t v = 0; v < counts.size(); ++v) counts[v] += odd[v];
+  for (std::size_t v = 0; v < counts.size(); ++v)
+    counts[v] += odd[v];
 }
 
 template <Space kSpace>
 void SpaceChain::apply_rows(const ConstImageView& in, const ImageView& out, int begin,
                             int end) const {
   const RgbLayout at = layout_;
+  HueBatch others(*tables_, at);
   for (int y = begin; y < end; ++y) {
     const std::uint8_t* p = in.row(0, y);
     std::uint8_t* q = out.row(0, y);
@@ -143,12 +147,12 @@ void SpaceChain::apply_rows(const ConstImageView& in, const ImageView& out, int 
       const std::uint8_t b = p[at.b];
       const std::uint32_t v = space_level(kSpace, *tables_, r, g, b);
       if (at.alpha >= 0) q[at.alpha] = p[at.alpha];
-      if (std::max({r, g, b}) > most_codes_[v]) {
-        const SpacePixel inside = space_brought_in(*tables_, {r, g, b}, gains_[v]);
-        q[at.r] = static_cast<std::uint8_t>(inside.red);
-        q[at.g] = static_cast<std::uint8_t>(inside.green);
-        q[at.b] = static_cast<std::uint8_t>(inside.blue);
-        continue;
+      if constexpr (kSpace == Space::lightness) {
+        const bool gray = r == g && g == b;
+        if (!gray && !space_scales(codes_[v], {r, g, b})) {
+          others.add({r, g, b}, gains_[v], q);
+          continue;
+        }
       }
       const auto& scaled = (*scaled_)[v];
       q[at.r] = scaled[r];
@@ -156,6 +160,7 @@ void SpaceChain::apply_rows(const ConstImageView& in, const ImageView& out, int 
       q[at.b] = scaled[b];
     }
   }
+  others.flush();
 }
 
 }  // namespace equalux

@@ -66,10 +66,10 @@ class SpaceChain {
   CurveMaker curves_;
   CurveCollector collector_;
   std::unique_ptr<const SpaceTables> tables_;
-  std::array<std::uint64_t, 256> gains_{};      // by v
-  std::array<std::uint8_t, 256> most_codes_{};  // space_most() of these
-  std::unique_ptr<Scaled> scaled_;       // by v and code, for the v that the frame has
-  std::vector<ValueHistogram> scratch_;  // by slot
+  std::array<std::uint64_t, 256> gains_{};  // by v
+  std::array<SpaceCodes, 256> codes_{};     // space_codes() of these
+  std::unique_ptr<Scaled> scaled_;          // by v and code, for the v that the frame has
+  std::vector<ValueHistogram> scratch_;     // by slot
 };
 
 }  // namespace equalux

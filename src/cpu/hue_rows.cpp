@@ -1,0 +1,67 @@
+#include "cpu/hue_rows.h"
+
+#include "cpu/fused_rows.h"
+#include "hue_math.h"
+
+// As in fused_rows.cpp, so that all families know the same targets.
+#define HWY_WANT_AVX3_DL 1
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/hue_rows.cpp"
+// clang-format off
+#include <hwy/foreach_target.h>  // compiles this file once for each target
+#include <hwy/highway.h>
+// clang-format on
+
+#include "cpu/hue_rows-inl.h"
+
+#if HWY_ONCE
+#include "cpu/simd_targets.h"  // after foreach_target.h, as all of Highway
+
+namespace equalux {
+namespace hue_rows {
+
+HWY_EXPORT(target_hue_kernels);
+
+void map(float* red, float* green, float* blue, const float* gain, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const LinearRgb mapped = at_same_hue({red[i], green[i], blue[i]}, gain[i]);
+    red[i] = mapped.red;
+    green[i] = mapped.green;
+    blue[i] = mapped.blue;
+  }
+}
+
+std::vector<HueKernels> all_kernels() {
+  std::vector<HueKernels> list;
+  for_each_simd_target(HWY_TARGETS, [&] {
+    const HueKernels kernels = HWY_DYNAMIC_DISPATCH(target_hue_kernels)();
+    // A target without vectors is served by plain C++, which comes last.
+    if (kernels.target != scalar_hue_kernels().target) list.push_back(kernels);
+  });
+  list.push_back(scalar_hue_kernels());
+  return list;
+}
+
+}  // namespace hue_rows
+
+const HueKernels& scalar_hue_kernels() {
+  static constexpr HueKernels kKernels{"scalar", hue_rows::map};
+  return kKernels;
+}
+
+std::vector<HueKernels> all_hue_kernels() {
+  return hue_rows::all_kernels();
+}
+
+const HueKernels& hue_kernels() {
+  static const HueKernels kernels = [] {
+    for (const HueKernels& each : all_hue_kernels()) {
+      if (each.target == row_kernels().target) return each;
+    }
+    return scalar_hue_kernels();
+  }();
+  return kernels;
+}
+
+}  // namespace equalux
+#endif  // HWY_ONCE
