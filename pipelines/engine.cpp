@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "log.h"
+
 namespace equalux {
 namespace {
 
@@ -20,6 +22,26 @@ constexpr std::size_t kLeastOutputs = 2;
 
 std::string size_of(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height);
+}
+
+struct PoolSize {
+  std::size_t wanted;
+  std::size_t least;
+};
+
+/// A pool of the memory that the processor would like best; where there is not even the least of
+/// that, one of ordinary memory, which is slower to copy.
+void make_pool(std::optional<FramePool>& pool, const ImageDesc& desc, PoolSize size,
+               const ImageMemory* memory) {
+  if (memory != nullptr) {
+    try {
+      pool.emplace(desc, size.wanted, size.least, *memory);
+      return;
+    } catch (const std::bad_alloc&) {
+      logger().debug("pinned memory is short; frames are in ordinary memory");
+    }
+  }
+  pool.emplace(desc, size.wanted);
 }
 
 }  // namespace
@@ -105,16 +127,12 @@ void Engine::make_pools(const ImageDesc& input, const ImageDesc& output) {
   const std::size_t inputs = queue + depth + 3 + (keep_original_ ? queue + 2 : 0);
   const std::size_t outputs = queue + depth + 3;
   const ImageMemory* memory = processor_.frame_memory();
-  if (memory != nullptr && !source_.lends_buffers()) {
-    input_pool_.emplace(input, inputs, kLeastInputs, *memory);
+  if (source_.lends_buffers()) {
+    input_pool_.emplace(input, inputs, true);
   } else {
-    input_pool_.emplace(input, inputs, source_.lends_buffers());
+    make_pool(input_pool_, input, {inputs, kLeastInputs}, memory);
   }
-  if (memory != nullptr) {
-    output_pool_.emplace(output, outputs, depth + kLeastOutputs, *memory);
-  } else {
-    output_pool_.emplace(output, outputs);
-  }
+  make_pool(output_pool_, output, {outputs, depth + kLeastOutputs}, memory);
   input_.emplace(queue);
   output_.emplace(queue);
 }

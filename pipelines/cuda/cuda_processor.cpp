@@ -25,7 +25,7 @@ void* allocate_pinned_frame(std::size_t bytes) {
 }
 
 void release_pinned_frame(void* memory) {
-  static_cast<void>(cudaFreeHost(memory));
+  cuda::ignore(cudaFreeHost(memory));
 }
 
 constexpr ImageMemory kPinnedMemory{allocate_pinned_frame, release_pinned_frame};
@@ -59,16 +59,14 @@ class CudaProcessor final : public Processor {
                 std::size_t depth)
       : filters_(std::move(filters)), device_(device), depth_(depth) {}
 
-  ~CudaProcessor() override {
-    // What is under way writes into the slots and into frames: it has to end before they go.
-    if (cudaSetDevice(device_.number) == cudaSuccess) static_cast<void>(cudaDeviceSynchronize());
-  }
+  ~CudaProcessor() override { settle(); }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
     return filters_.empty() || filters_.front()->accepts(format);
   }
 
   ImageDesc configure(const ImageDesc& input) override {
+    settle();
     use_device();
     slots_.clear();
     oldest_ = under_way_ = 0;
@@ -101,10 +99,10 @@ class CudaProcessor final : public Processor {
     slot.keep_original = keep_original;
     slot.in = std::move(in);
     slot.out = std::move(out);
-    // From here on the slot holds the frames, also where a call fails: they must not be given back
-    // while a copy may still touch them.
-    ++under_way_;
+    // Where a call fails, the slot keeps the frames: they must not be given back while a copy may
+    // still touch them. Nobody can collect what has only been begun.
     enqueue(slot);
+    ++under_way_;
   }
 
   bool update(std::size_t filter, const EqualizeParams& params) override {
@@ -177,7 +175,13 @@ class CudaProcessor final : public Processor {
     bool keep_original = false;
   };
 
-  void use_device() const { cuda::check(cudaSetDevice(device_.number), "choosing the device"); }
+  /// What is under way writes into the slots and into frames: it has to end before they go.
+  void settle() const noexcept {
+    cuda::ignore(cudaSetDevice(device_.number));
+    cuda::ignore(cudaDeviceSynchronize());
+  }
+
+  void use_device() const { cuda::use_device(device_.number); }
 
   /// As many slots as asked for, or fewer where device memory is short.
   void make_slots(const ImageDesc& input, const ImageDesc& output) {
@@ -236,8 +240,7 @@ class CudaProcessor final : public Processor {
     // was configured for the stream.
     ConstImageView from = slot.in->on_device ? slot.in->image : slot.device_in.view;
     from.desc = slot.device_in.view.desc;
-    if (filters_.empty() ||
-        passes_untouched(*slot.out, from.desc, slot.device_out.view.desc)) {
+    if (filters_.empty() || passes_untouched(*slot.out, from.desc, slot.device_out.view.desc)) {
       copy_planes(from, slot.device_out.view, cudaMemcpyDeviceToDevice, compute_.get());
       return;
     }
