@@ -106,7 +106,7 @@ class Pipeline {
 
 std::vector<Span> trace_frames(int device, const ConstImageView& image,
                                const EqualizeParams& params, int frames) {
-  use_device(device);
+  cuda::use_device(device);
   const auto filter = make_cuda_filter(params, {device});
   filter->configure(image.desc);
   Image frame(image.desc);

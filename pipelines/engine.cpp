@@ -96,11 +96,11 @@ void Engine::prepare() {
   if (device >= 0) source_.offer_device(device);
   open_source();
   try {
-    output_info_.desc = processor_.configure(info_.desc);
+    output_info_.desc = configured(info_.desc);
     if (device >= 0 && processor_.frame_device() != device) {  // The CPU has taken over.
       source_.offer_device(-1);
       open_source();
-      output_info_.desc = processor_.configure(info_.desc);
+      output_info_.desc = configured(info_.desc);
     }
     make_pools(info_.desc, output_info_.desc);
   } catch (const std::bad_alloc&) {
@@ -110,6 +110,15 @@ void Engine::prepare() {
   if (options_.on_open) options_.on_open(output_info_);
   resume();
   progress_.start(info_, options_.max_frames, result_.frames_out);
+}
+
+ImageDesc Engine::configured(const ImageDesc& input) {
+  try {
+    return processor_.configure(input);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::unavailable) throw ProcessorFailed(error.what());
+    throw;
+  }
 }
 
 void Engine::open_source() {

@@ -31,6 +31,18 @@ std::exception_ptr as_error(std::exception_ptr thrown, ExitCode code, const std:
   }
 }
 
+/// A failure of the processor before its first result, where it is one of the device.
+std::exception_ptr as_processor_failure(std::exception_ptr thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::unavailable) return thrown;
+    return std::make_exception_ptr(ProcessorFailed(error.what()));
+  } catch (...) {
+    return thrown;
+  }
+}
+
 std::string message_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
@@ -153,7 +165,7 @@ void Engine::process() {
 /// has: a device that was lost half way leaves the first half.
 void Engine::processor_failed(std::exception_ptr error) noexcept {
   if (!forwarded_) {
-    fail(std::move(error));
+    fail(as_processor_failure(std::move(error)));
     return;
   }
   processor_error_ = std::move(error);

@@ -38,6 +38,14 @@ equalux_test(lab_scalers LABELS program LIBRARIES equalux_cli)
 if(EQUALUX_HAVE_CUDA)
   equalux_test(cuda_lab LABELS gpu
     LIBRARIES equalux_device_support equalux_program_support equalux_cli)
+  # The program on a device that is none, and fails as it is asked to.
+  add_executable(equalux_fake_cuda_program ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
+  target_link_libraries(equalux_fake_cuda_program PRIVATE
+    equalux_fake_cuda equalux_cli equalux_warnings)
+  equalux_test(program_cuda_failures LABELS program long LIBRARIES equalux_program_support)
+  add_dependencies(test_program_cuda_failures equalux_fake_cuda_program)
+  target_compile_definitions(test_program_cuda_failures PRIVATE
+    EQUALUX_FAKE_CUDA_PROGRAM="$<TARGET_FILE:equalux_fake_cuda_program>")
 endif()
 
 # The element beside the program.

@@ -66,7 +66,7 @@ class CudaProcessor final : public Processor {
   }
 
   ImageDesc configure(const ImageDesc& input) override {
-    settle();
+    if (!slots_.empty()) settle();
     use_device();
     slots_.clear();
     oldest_ = under_way_ = 0;
@@ -92,7 +92,6 @@ class CudaProcessor final : public Processor {
   [[nodiscard]] int frame_device() const override { return device_.number; }
 
   void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
-    use_device();
     Slot& slot = *slots_[(oldest_ + under_way_) % slots_.size()];
     take_over(*out, *in);
     slot.measured = measure;
@@ -100,7 +99,8 @@ class CudaProcessor final : public Processor {
     slot.in = std::move(in);
     slot.out = std::move(out);
     // Where a call fails, the slot keeps the frames: they must not be given back while a copy may
-    // still touch them. Nobody can collect what has only been begun.
+    // still touch them, and withdraw() asks for them. Nobody can collect what has only been begun.
+    use_device();
     enqueue(slot);
     ++under_way_;
   }
@@ -128,6 +128,19 @@ class CudaProcessor final : public Processor {
       slot.in.reset();
     }
     return out;
+  }
+
+  [[nodiscard]] std::vector<SubmittedFrame> withdraw() override {
+    settle();
+    std::vector<SubmittedFrame> frames;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      Slot& slot = *slots_[(oldest_ + i) % slots_.size()];
+      if (!slot.in) continue;
+      frames.push_back(
+          {std::move(slot.in), std::move(slot.out), slot.measured, slot.keep_original});
+    }
+    under_way_ = 0;
+    return frames;
   }
 
   [[nodiscard]] std::optional<CurveSum> curve_sum() const override {

@@ -48,7 +48,7 @@ struct Pipe {
   for (const auto& [name, value] : options.environment) {
     ::setenv(name.c_str(), value.c_str(), 1);
   }
-  std::vector<std::string> words{EQUALUX_PROGRAM};
+  std::vector<std::string> words{options.program.empty() ? EQUALUX_PROGRAM : options.program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words)

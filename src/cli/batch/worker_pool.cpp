@@ -68,7 +68,7 @@ void WorkerPool::run(const std::string& order, std::vector<std::size_t> jobs,
     if (waiting_.empty() && !any_busy()) break;
     const bool none_left = std::all_of(workers_.begin(), workers_.end(),
                                        [](const auto& worker) { return worker->retired; });
-    if (none_left && fallback_) {
+    if (none_left && may_fall_back()) {
       logger().warn("{} takes over what is left", fallback_->name);
       workers_.push_back(std::make_unique<Worker>());
       workers_.back()->place = *std::exchange(fallback_, std::nullopt);
@@ -170,10 +170,10 @@ void WorkerPool::heed(Worker& worker, const nlohmann::json& message) {
     refusal_ = message.value("text", "");
     refusal_code_ = static_cast<ExitCode>(message.value("code", 69));
     worker.failures = kFailures;
-    lost(worker, refusal_);
+    lost(worker, refusal_, worker.place.device >= 0);
   } else if (say == "result" && worker.job) {
     if (message.value("device_lost", false)) {
-      lost(worker, message.value("reason", ""));
+      lost(worker, message.value("reason", ""), true);
       return;
     }
     const std::size_t job = *std::exchange(worker.job, std::nullopt);
@@ -185,12 +185,13 @@ void WorkerPool::heed(Worker& worker, const nlohmann::json& message) {
 }
 
 /// The place failed, not the file: that waits for another one.
-void WorkerPool::lost(Worker& worker, const std::string& why) {
+void WorkerPool::lost(Worker& worker, const std::string& why, bool of_device) {
   refusal_ = why;
+  device_lost_ = device_lost_ || of_device;
   if (worker.job && !stopping_) waiting_.push_front(*std::exchange(worker.job, std::nullopt));
   let_go(worker);
   worker.retired = ++worker.failures >= kFailures;
-  if (workers_.size() == 1 && worker.retired && !any_ready_ && !fallback_) return;  // Thrown.
+  if (workers_.size() == 1 && worker.retired && !any_ready_ && !may_fall_back()) return;  // Thrown.
   logger().warn("{} failed: {}{}", worker.place.name, why,
                 worker.retired ? "; it gets no more work" : "; it is tried once more");
 }
