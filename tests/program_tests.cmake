@@ -1,6 +1,6 @@
 # Tests of the built program, which they start as a user would; and of the parts of it that can be
 # tested without starting it.
-add_library(equalux_program_support STATIC support/program.cpp)
+add_library(equalux_program_support STATIC support/program.cpp support/small_disk.cpp)
 target_include_directories(equalux_program_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(equalux_program_support
   PRIVATE EQUALUX_PROGRAM="$<TARGET_FILE:equalux_program>")
@@ -15,6 +15,7 @@ foreach(stem program_errors program_options program_image program_depth program_
     EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 endforeach()
+equalux_test(program_full_disk LABELS program LIBRARIES equalux_program_support)
 foreach(stem program_resume broken_files)
   equalux_test(${stem} LABELS program long LIBRARIES equalux_program_support)
 endforeach()

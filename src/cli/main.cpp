@@ -35,6 +35,11 @@ int main(int argc, char** argv) {
     equalux::set_mask_reader(equalux::read_still);
 #endif
     const ExitCode code = equalux::cli::parse_and_run(argc, argv, equalux::cli::all_commands());
+    // What is in stdio's buffer may find the disk full only now.
+    const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (!written && code == ExitCode::done) {
+      return report(ExitCode::write_failed, "standard output cannot be written, must have room");
+    }
     return static_cast<int>(code);
   } catch (const equalux::Error& error) {
     return report(error.code(), error.what());
