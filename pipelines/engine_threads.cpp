@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -18,26 +19,40 @@ std::string size_of(const ImageDesc& desc) {
          std::string(to_string(desc.format));
 }
 
-/// Anything thrown, as an Error: other exceptions get `code`.
-std::exception_ptr as_error(std::exception_ptr thrown, ExitCode code, const std::string& name) {
+/// What `make` says, or where not even that has room, what was thrown there.
+template <typename Make>
+std::exception_ptr made_or_thrown(const Make& make) noexcept {
+  try {
+    return std::make_exception_ptr(make());
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+/// Anything thrown, as an Error: other exceptions get `code` and a name. Memory that is short stays
+/// what it is.
+template <typename Name>
+std::exception_ptr as_error(std::exception_ptr thrown, ExitCode code, const Name& name) noexcept {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error&) {
     return thrown;
+  } catch (const std::bad_alloc&) {
+    return thrown;
   } catch (const std::exception& error) {
-    return std::make_exception_ptr(Error(code, name + ": " + error.what()));
+    return made_or_thrown([&] { return Error(code, name() + ": " + error.what()); });
   } catch (...) {
     return thrown;
   }
 }
 
 /// A failure of the processor before its first result, where it is one of the device.
-std::exception_ptr as_processor_failure(std::exception_ptr thrown) {
+std::exception_ptr as_processor_failure(std::exception_ptr thrown) noexcept {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
     if (error.code() != ExitCode::unavailable) return thrown;
-    return std::make_exception_ptr(ProcessorFailed(error.what()));
+    return made_or_thrown([&] { return ProcessorFailed(error.what()); });
   } catch (...) {
     return thrown;
   }
@@ -46,6 +61,8 @@ std::exception_ptr as_processor_failure(std::exception_ptr thrown) {
 std::string message_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    return "memory is short";
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {
@@ -63,6 +80,7 @@ void Engine::capture() {
     input_->close();  // The rest of the line ends while the source looks back at its input.
     if (end_ == End::of_source) shortfall_ = source_.shortfall();
   } catch (...) {
+    const auto source_name = [this] { return info_.name; };
     // A cancelled source may throw as well as return false.
     if (aborted_) {
       end_ = End::aborted;
@@ -73,10 +91,10 @@ void Engine::capture() {
     } else if (options_.resume_from && frames_in_ < options_.resume_from->frames) {
       // What was written before is worth more than a shorter output.
       end_ = End::aborted;
-      fail(as_error(std::current_exception(), ExitCode::bad_input, info_.name));
+      fail(as_error(std::current_exception(), ExitCode::bad_input, source_name));
     } else {
       end_ = End::source_failed;
-      source_error_ = as_error(std::current_exception(), ExitCode::bad_input, info_.name);
+      source_error_ = as_error(std::current_exception(), ExitCode::bad_input, source_name);
     }
     input_->close();
   }
@@ -226,7 +244,8 @@ void Engine::run_sink() noexcept {
     move_frames();
     finish_sink();
   } catch (...) {
-    fail(as_error(std::current_exception(), ExitCode::write_failed, sink_.name()));
+    const auto sink_name = [this] { return sink_.name(); };
+    fail(as_error(std::current_exception(), ExitCode::write_failed, sink_name));
   }
   const std::lock_guard lock(mutex_);
   sink_done_ = true;
@@ -242,7 +261,8 @@ void Engine::move_frames() {
     processing = std::thread([this] { process(); });
     deliver();
   } catch (...) {
-    fail(as_error(std::current_exception(), ExitCode::write_failed, sink_.name()));
+    const auto sink_name = [this] { return sink_.name(); };
+    fail(as_error(std::current_exception(), ExitCode::write_failed, sink_name));
   }
   if (processing.joinable()) processing.join();
   if (capturing.joinable()) capturing.join();

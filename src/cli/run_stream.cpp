@@ -126,8 +126,8 @@ RunResult run_stream(const StreamOptions& options) {
   const RunResult result = run(*source, *processor, *sink, run_options, stop_token());
   progress.clear();
   describe();
-  // With a lost device the sum of the curves is lost, too.
-  if (options.curves != nullptr && !result.processor_failed) {
+  // With a lost device the sum of the curves is lost, too; where nobody wants it, that is no error.
+  if (options.curves != nullptr && !options.common.curve_to.empty() && !result.processor_failed) {
     options.curves->add(processor->curve_sum());
   }
   measurements.finish();
