@@ -15,6 +15,14 @@ foreach(stem program_errors program_options program_image program_depth program_
     EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 endforeach()
+add_library(equalux_short_malloc MODULE support/short_malloc.cpp)
+target_link_libraries(equalux_short_malloc PRIVATE ${CMAKE_DL_LIBS})
+# malloc() and its like are for everybody.
+set_target_properties(equalux_short_malloc PROPERTIES CXX_VISIBILITY_PRESET default)
+equalux_test(program_short_memory LABELS program long LIBRARIES equalux_program_support)
+add_dependencies(test_program_short_memory equalux_short_malloc)
+target_compile_definitions(test_program_short_memory PRIVATE
+  EQUALUX_SHORT_MALLOC="$<TARGET_FILE:equalux_short_malloc>")
 equalux_test(program_full_disk LABELS program LIBRARIES equalux_program_support)
 foreach(stem program_resume broken_files)
   equalux_test(${stem} LABELS program long LIBRARIES equalux_program_support)
