@@ -194,6 +194,19 @@ TEST_F(EngineTest, LiveSourceDropsAndCounts) {
   EXPECT_EQ(sink.indexes.back(), 199U) << "the newest frame is the one that stays";
 }
 
+TEST_F(EngineTest, LateFramesAreCountedWhereTheyAreLive) {
+  for (const bool live : {true, false}) {
+    FakeSink own;
+    own.pace = milliseconds(25);  // a frame's time is 10
+    FakeSource source(8);
+    source.live = live;
+    const auto processor = make_cpu_processor({}, 1);
+    const RunResult result = run(source, *processor, own, options, stop);
+    EXPECT_EQ(result.late, live ? result.frames_out : 0);
+    EXPECT_GT(result.frames_out, 0U);
+  }
+}
+
 TEST_F(EngineTest, DropsInsideTheSourceCountToo) {
   FakeSource source(5);
   source.drop_before = 3;
