@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <chrono>
-#include <new>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "engine.h"
 #include "frame_time.h"
+#include "thrown.h"
 
 namespace equalux {
 namespace {
@@ -17,57 +17,6 @@ constexpr std::chrono::milliseconds kIdlePeriod{10};
 std::string size_of(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height) + " " +
          std::string(to_string(desc.format));
-}
-
-/// What `make` says, or where not even that has room, what was thrown there.
-template <typename Make>
-std::exception_ptr made_or_thrown(const Make& make) noexcept {
-  try {
-    return std::make_exception_ptr(make());
-  } catch (...) {
-    return std::current_exception();
-  }
-}
-
-/// Anything thrown, as an Error: other exceptions get `code` and a name. Memory that is short stays
-/// what it is.
-template <typename Name>
-std::exception_ptr as_error(std::exception_ptr thrown, ExitCode code, const Name& name) noexcept {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const Error&) {
-    return thrown;
-  } catch (const std::bad_alloc&) {
-    return thrown;
-  } catch (const std::exception& error) {
-    return made_or_thrown([&] { return Error(code, name() + ": " + error.what()); });
-  } catch (...) {
-    return thrown;
-  }
-}
-
-/// A failure of the processor before its first result, where it is one of the device.
-std::exception_ptr as_processor_failure(std::exception_ptr thrown) noexcept {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    if (error.code() != ExitCode::unavailable) return thrown;
-    return made_or_thrown([&] { return ProcessorFailed(error.what()); });
-  } catch (...) {
-    return thrown;
-  }
-}
-
-std::string message_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::bad_alloc&) {
-    return "memory is short";
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "unknown error";
-  }
 }
 
 }  // namespace

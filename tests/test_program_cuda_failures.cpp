@@ -164,6 +164,31 @@ TEST_F(ProgramCudaFailures, WhereCudaIsAskedForItIsAnErrorWithoutOutput) {
   }
 }
 
+/// An old driver and no device are found by the first call; a device that the build has no code for
+/// by one of the next.
+TEST_F(ProgramCudaFailures, WhatADeviceLacksIsSaid) {
+  ASSERT_EQ(run_video("cpu").exit_code, 0);
+  const std::string of_cpu = folder.read("out.y4m");
+  for (const auto& [error, says] :
+       {std::pair{"cudaErrorInsufficientDriver", "this build needs"},
+        {"cudaErrorNoDevice", "the driver finds no CUDA device"},
+        {"cudaErrorNoKernelImageForDevice", "this build has no code for compute capability 9.0"}}) {
+    bool said = false;
+    for (int n = 1; n < 12 && !said; ++n) {
+      const std::string fault = "query " + std::to_string(n) + " " + error + " sticky";
+      const ProgramResult result = run_video("cuda", fault);
+      SCOPED_TRACE(fault + ": " + result.err);
+      EXPECT_EQ(result.exit_code, 69);
+      EXPECT_THAT(lines_of(result.err), SizeIs(1));
+      said = result.err.find(says) != std::string::npos;
+      if (!said) continue;
+      EXPECT_EQ(run_video("auto", fault).exit_code, 0);
+      EXPECT_TRUE(folder.read("out.y4m") == of_cpu) << "not the CPU's bytes";
+    }
+    EXPECT_TRUE(said) << error;
+  }
+}
+
 TEST_F(ProgramCudaFailures, AStillIsMadeByTheCpu) {
   ASSERT_EQ(run({"image", "in.ppm", "out.ppm", "--backend", "cpu"}).exit_code, 0);
   const std::string of_cpu = folder.read("out.ppm");
