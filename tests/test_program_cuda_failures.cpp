@@ -226,6 +226,24 @@ TEST_F(ProgramCudaFailures, ABatchGoesOnOnTheCpu) {
   }
 }
 
+TEST_F(ProgramCudaFailures, ABatchGoesOnBehindTheLastSegment) {
+  const std::string fault = "launch 25 cudaErrorIllegalAddress sticky";
+  ASSERT_EQ(run_batch({"--backend", "cpu"}, "").exit_code, 0);
+  const std::size_t whole = folder.read("results/in.y4m").size();
+  for (const std::string devices : {"", "0"}) {
+    // A history that no kernel has written could not be gone on from.
+    std::vector<std::string> more{"--backend", "auto",          "--segment-frames",
+                                  "10",        "--temporal-ms", "0"};
+    if (!devices.empty()) more.insert(more.end(), {"--devices", devices});
+    const ProgramResult result = run_batch(more, fault);
+    SCOPED_TRACE("devices " + devices + ": " + result.err);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.err, HasSubstr("goes on behind frame 20"));
+    EXPECT_EQ(file_report(0).at("frames_out"), kFrames);
+    EXPECT_EQ(folder.read("results/in.y4m").size(), whole);
+  }
+}
+
 TEST_F(ProgramCudaFailures, ABatchThatMustUseCudaFailsFileByFile) {
   const ProgramResult result =
       run_batch({"--devices", "0", "--backend", "cuda"}, "launch 9 cudaErrorIllegalAddress sticky");
