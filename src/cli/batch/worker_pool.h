@@ -40,15 +40,15 @@ struct PoolEvents {
 /// One thread, that must be the only one of the process.
 class WorkerPool {
  public:
-  /// How often a job is tried whose worker died.
+  /// How often a job is tried whose worker died, or that devices were lost on.
   static constexpr int kAttempts = 2;
   /// How often a place may fail in a row before no more work is given to it.
   static constexpr int kFailures = 2;
   /// How long workers have to end once they are told to.
   static constexpr std::chrono::milliseconds kGrace{4000};
 
-  /// `fallback` takes over where every other place is lost, a device at least among them; nothing =
-  /// then the rest fails.
+  /// `fallback` takes over where every other place is lost, a device at least among them, and jobs
+  /// that devices were lost on again and again; nothing = then these fail.
   WorkerPool(std::vector<WorkerPlace> places, std::optional<WorkerPlace> fallback, WorkerMain work,
              PoolEvents events);
   ~WorkerPool();
@@ -81,6 +81,8 @@ class WorkerPool {
   void listen(Worker& worker);
   void heed(Worker& worker, const nlohmann::json& message);
   void lost(Worker& worker, const std::string& why, bool of_device);
+  void give_up(std::size_t job, const std::string& why);
+  void fall_back();
   [[nodiscard]] bool may_fall_back() const { return fallback_ && device_lost_; }
   void ended(Worker& worker);
   void fail_rest();
@@ -94,8 +96,9 @@ class WorkerPool {
   WorkerMain work_;
   PoolEvents events_;
   std::deque<std::size_t> waiting_;
-  std::vector<int> attempts_;  // by job
-  bool any_ready_ = false;     // some worker has begun
+  std::vector<int> attempts_;              // by job
+  std::vector<std::size_t> for_fallback_;  // jobs that no device gets again
+  bool any_ready_ = false;                 // some worker has begun
   bool device_lost_ = false;
   bool stopping_ = false;
   std::chrono::milliseconds grace_ = kGrace;
