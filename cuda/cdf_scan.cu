@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 
 #include <cub/device/device_scan.cuh>
 
@@ -223,6 +225,23 @@ void two_ended_shared(const LaunchShape& shape, const ScanMemory& memory, std::u
   check(cudaGetLastError(), "launching cdf_scan");
 }
 
+/// CUB throws exceptions of its own, "cudaError 46: ...", where the runtime does not answer. Where
+/// that happens the first time, later calls hang in its cache of attributes: so the runtime is asked
+/// before.
+template <typename Call>
+void check_cub(const Call& call, const char* what) {
+  int number = 0;
+  check(cudaGetDevice(&number), what);
+  try {
+    check(call(), what);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    const bool numbered = std::sscanf(error.what(), "cudaError %d", &number) == 1;
+    throw cuda_error(numbered ? static_cast<cudaError_t>(number) : cudaErrorUnknown, what);
+  }
+}
+
 }  // namespace
 
 std::size_t prepare_cdf_scan() {
@@ -244,9 +263,13 @@ std::size_t scan_scratch_bytes(ScanVariant variant, int bins) {
       bytes = static_cast<std::size_t>(bins) * sizeof(Element);
       break;
     case ScanVariant::cub:
-      check(cub::DeviceScan::InclusiveSum(nullptr, bytes, static_cast<const Element*>(nullptr),
-                                          static_cast<Element*>(nullptr), bins),
-            "asking for the scan's memory");
+      check_cub(
+          [&] {
+            return cub::DeviceScan::InclusiveSum(nullptr, bytes,
+                                                 static_cast<const Element*>(nullptr),
+                                                 static_cast<Element*>(nullptr), bins);
+          },
+          "asking for the scan's memory");
       break;
   }
   return bytes;
@@ -272,9 +295,12 @@ void cdf_scan(ScanVariant variant, const LaunchShape& shape, const ScanMemory& m
       return scan_segments<BlockScan::brent_kung>(shape, memory, n, shared_bytes, stream);
     case ScanVariant::cub: {
       std::size_t bytes = scan_scratch_bytes(variant, bins);
-      check(cub::DeviceScan::InclusiveSum(memory.scratch, bytes, memory.counts, memory.cdf, bins,
-                                          stream),
-            "launching cdf_scan");
+      check_cub(
+          [&] {
+            return cub::DeviceScan::InclusiveSum(memory.scratch, bytes, memory.counts, memory.cdf,
+                                                 bins, stream);
+          },
+          "scanning by CUB");
       return;
     }
   }

@@ -72,7 +72,7 @@ class CudaClaheFilter final : public Filter {
       : params_(params), control_(params.curve), device_(device) {}
 
   ~CudaClaheFilter() override {
-    if (device_ != kCurrentContext) static_cast<void>(cudaSetDevice(device_));
+    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
   }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return has_byte_samples(format); }
@@ -157,7 +157,7 @@ class CudaClaheFilter final : public Filter {
  private:
   void use_device() const {
     if (device_ == kCurrentContext) return;
-    cuda::check(cudaSetDevice(device_), "choosing the device");
+    cuda::use_device(device_);
   }
 
   [[nodiscard]] int tile_count() const { return params_.tiles_x * params_.tiles_y; }

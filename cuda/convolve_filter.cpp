@@ -24,7 +24,7 @@ class CudaConvolveFilter final : public Filter {
         device_(device) {}
 
   ~CudaConvolveFilter() override {
-    if (device_ != kCurrentContext) static_cast<void>(cudaSetDevice(device_));
+    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
   }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
@@ -64,7 +64,7 @@ class CudaConvolveFilter final : public Filter {
  private:
   void use_device() const {
     if (device_ == kCurrentContext) return;
-    cuda::check(cudaSetDevice(device_), "choosing the device");
+    cuda::use_device(device_);
   }
 
   void enqueue(const ConstImageView& in, const ImageView& out, cudaStream_t stream) {

@@ -17,7 +17,7 @@ std::string version_text(int version) {
 /// Why no device can be counted, in words for whoever has to repair it.
 std::string reason_for(cudaError_t status) {
   int driver = 0;
-  static_cast<void>(cudaDriverGetVersion(&driver));
+  cuda::ignore(cudaDriverGetVersion(&driver));
   switch (status) {
     case cudaErrorInsufficientDriver:
       if (driver == 0) return "no CUDA driver is loaded";
@@ -35,7 +35,7 @@ class DeviceGuard {
  public:
   DeviceGuard() : known_(cudaGetDevice(&device_) == cudaSuccess) {}
   ~DeviceGuard() {
-    if (known_) static_cast<void>(cudaSetDevice(device_));
+    if (known_) cuda::ignore(cudaSetDevice(device_));
   }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
@@ -75,6 +75,7 @@ CudaDevice describe(int number) {
     return device;
   }
   device.name = properties.name;
+  cuda::remember_name(number, device.name);
   device.major = properties.major;
   device.minor = properties.minor;
   device.multiprocessors = properties.multiProcessorCount;
@@ -108,7 +109,10 @@ CudaStatus cuda_status() {
 
 CudaDevice choose_cuda_device(int wanted) {
   const CudaStatus status = cuda_status();
-  if (status.devices.empty()) throw Error(ExitCode::unavailable, "cuda: " + status.reason);
+  if (status.devices.empty()) {
+    const std::string which = wanted >= 0 ? "device " + std::to_string(wanted) + ": " : "";
+    throw Error(ExitCode::unavailable, "cuda: " + which + status.reason);
+  }
   if (wanted >= static_cast<int>(status.devices.size())) {
     throw Error(ExitCode::usage, "device is " + std::to_string(wanted) + ", must be -1 to " +
                                      std::to_string(status.devices.size() - 1) +

@@ -27,7 +27,7 @@ class CudaEqualizeFilter : public Filter {
   }
 
   ~CudaEqualizeFilter() override {
-    if (device_ != kCurrentContext) static_cast<void>(cudaSetDevice(device_));
+    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
   }
 
   bool accepts(PixelFormat format) const override {
@@ -125,7 +125,7 @@ class CudaEqualizeFilter : public Filter {
  private:
   void use_device() const {
     if (device_ == kCurrentContext) return;
-    cuda::check(cudaSetDevice(device_), "choosing the device");
+    cuda::use_device(device_);
   }
 
   EqualizeParams params_;

@@ -62,7 +62,9 @@ std::int32_t checked_stride(std::ptrdiff_t stride) {
 bool shares_device([[maybe_unused]] int device) {
   int shared = 1;
 #if CUDART_VERSION >= 12040
-  if (cudaDeviceGetAttribute(&shared, cudaDevAttrMpsEnabled, device) != cudaSuccess) shared = 1;
+  const cudaError_t status = cudaDeviceGetAttribute(&shared, cudaDevAttrMpsEnabled, device);
+  if (status != cudaSuccess) shared = 1;
+  ignore(status);
 #endif
   return shared != 0;
 }
@@ -92,7 +94,7 @@ FusedChain::~FusedChain() {
 void FusedChain::leave_device() noexcept {
   if (device_ < 0) return;
   // Another chain may overlap its launches once this one is not counted.
-  static_cast<void>(cudaDeviceSynchronize());
+  ignore(cudaDeviceSynchronize());
   --chains_on(device_);
   device_ = -1;
 }

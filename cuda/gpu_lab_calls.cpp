@@ -124,7 +124,7 @@ DeviceFacts device_facts(int wanted) {
 }
 
 Rates measure_rates(int device) {
-  check(cudaSetDevice(device), "choosing the device");
+  cuda::use_device(device);
   std::size_t free_bytes = 0;
   std::size_t total = 0;
   check(cudaMemGetInfo(&free_bytes, &total), "asking for free memory");
@@ -152,7 +152,7 @@ Rates measure_rates(int device) {
 
 CallTimes time_calls(int device, const ConstImageView& image, const EqualizeParams& params,
                      const Budget& budget) {
-  check(cudaSetDevice(device), "choosing the device");
+  cuda::use_device(device);
   Call call(image, params);
   CallTimes times;
   double fastest = 0;
@@ -168,7 +168,7 @@ CallTimes time_calls(int device, const ConstImageView& image, const EqualizePara
 
 std::vector<StageSamples> time_stages(int device, const ConstImageView& image,
                                       const EqualizeParams& params, int repeats) {
-  check(cudaSetDevice(device), "choosing the device");
+  cuda::use_device(device);
   const auto filter = make_cuda_filter(params, {device});
   const ImageDesc output = filter->configure(image.desc);
   return time_filter_stages(*filter, image, output,

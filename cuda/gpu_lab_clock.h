@@ -48,7 +48,7 @@ class Gate {
   }
   ~Gate() {
     open();
-    static_cast<void>(cudaStreamSynchronize(stream_));  // The stream still looks at open_.
+    ignore(cudaStreamSynchronize(stream_));  // The stream still looks at open_.
   }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;

@@ -14,7 +14,7 @@ constexpr double kLaunchBoundMs = 1.0;
 
 CallTimes time_convolution(int device, const ConstImageView& image, const ConvolveParams& params,
                            const Budget& budget) {
-  cuda::check(cudaSetDevice(device), "choosing the device");
+  cuda::use_device(device);
   const auto filter = make_cuda_filter(params, {device});
   const ImageDesc output = filter->configure(image.desc);
   CallTimes times = time_filter_calls(*filter, image, output, budget);

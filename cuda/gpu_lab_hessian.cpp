@@ -25,7 +25,7 @@ Image on_the_cpu(const ConstImageView& image, const HessianParams& params) {
 
 HessianTimes time_hessian(int device, const ConstImageView& image, const HessianParams& params,
                           HessianStrategy strategy, const Budget& budget) {
-  cuda::check(cudaSetDevice(device), "choosing the device");
+  cuda::use_device(device);
   const auto filter = make_strategy(device, params, strategy);
   const ImageDesc output = filter->configure(image.desc);
   HessianTimes times;
@@ -41,7 +41,7 @@ HessianTimes time_hessian(int device, const ConstImageView& image, const Hessian
 
 CallTimes time_vessel(int device, const ConstImageView& image, const VesselParams& params,
                       const Budget& budget) {
-  cuda::check(cudaSetDevice(device), "choosing the device");
+  cuda::use_device(device);
   const auto filter = make_cuda_filter(params, {device});
   const ImageDesc output = filter->configure(image.desc);
   return time_filter_calls(*filter, image, output, budget);

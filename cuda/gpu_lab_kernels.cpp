@@ -79,7 +79,7 @@ std::vector<std::uint32_t> counted_on_host(const ConstImageView& image, int bins
 
 KernelTimes time_scan(int device, ScanVariant variant, int bins, const StagedParams& shape,
                       const Budget& budget) {
-  check(cudaSetDevice(device), "choosing the device");
+  cuda::use_device(device);
   const auto n = static_cast<std::size_t>(bins);
   std::vector<std::uint32_t> counts(n);
   std::mt19937 random(static_cast<std::uint32_t>(bins));
@@ -108,7 +108,7 @@ KernelTimes time_scan(int device, ScanVariant variant, int bins, const StagedPar
 
 KernelTimes time_histogram(int device, HistogramVariant variant, const ConstImageView& image,
                            int bins, const StagedParams& shape, const Budget& budget) {
-  check(cudaSetDevice(device), "choosing the device");
+  cuda::use_device(device);
   const Planes planes(image);
   const auto counts = allocate_device<std::uint32_t>(static_cast<std::size_t>(bins));
   const std::size_t shared_bytes = cuda::prepare_histogram();
@@ -130,7 +130,7 @@ KernelTimes time_histogram(int device, HistogramVariant variant, const ConstImag
 
 KernelTimes time_rgb_to_hsv(int device, RgbToHsvVariant variant, const ConstImageView& image,
                             const StagedParams& shape, const Budget& budget) {
-  check(cudaSetDevice(device), "choosing the device");
+  cuda::use_device(device);
   const Planes planes(image);
   const cuda::LaunchShape launch =
       shape_of(shape, items_of(planes.pixels, shape), kPixelBlock,

@@ -56,7 +56,7 @@ class Pipeline {
     for (std::size_t i = 0; i < kSlots; ++i)
       slots_.push_back(std::make_unique<Slot>(frame));
   }
-  ~Pipeline() { static_cast<void>(cudaDeviceSynchronize()); }  // Copies write into the slots.
+  ~Pipeline() { cuda::ignore(cudaDeviceSynchronize()); }  // Copies write into the slots.
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
@@ -106,7 +106,7 @@ class Pipeline {
 
 std::vector<Span> trace_frames(int device, const ConstImageView& image,
                                const EqualizeParams& params, int frames) {
-  check(cudaSetDevice(device), "choosing the device");
+  cuda::use_device(device);
   const auto filter = make_cuda_filter(params, {device});
   filter->configure(image.desc);
   Image frame(image.desc);

@@ -18,7 +18,7 @@ namespace equalux::cuda {
 template <typename Handle, cudaError_t (*destroy)(Handle)>
 struct HandleDeleter {
   using pointer = Handle;
-  void operator()(Handle handle) const noexcept { static_cast<void>(destroy(handle)); }
+  void operator()(Handle handle) const noexcept { ignore(destroy(handle)); }
 };
 
 using Stream =
@@ -42,10 +42,10 @@ using Event =
 }
 
 struct DeviceDeleter {
-  void operator()(void* memory) const noexcept { static_cast<void>(cudaFree(memory)); }
+  void operator()(void* memory) const noexcept { ignore(cudaFree(memory)); }
 };
 struct PinnedDeleter {
-  void operator()(void* memory) const noexcept { static_cast<void>(cudaFreeHost(memory)); }
+  void operator()(void* memory) const noexcept { ignore(cudaFreeHost(memory)); }
 };
 
 template <typename T>

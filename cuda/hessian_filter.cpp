@@ -18,7 +18,7 @@ class CudaHessianFilter final : public Filter {
   CudaHessianFilter(const HessianParams& params, int device) : params_(params), device_(device) {}
 
   ~CudaHessianFilter() override {
-    if (device_ != kCurrentContext) static_cast<void>(cudaSetDevice(device_));
+    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
   }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
@@ -53,7 +53,7 @@ class CudaHessianFilter final : public Filter {
  private:
   void use_device() const {
     if (device_ == kCurrentContext) return;
-    cuda::check(cudaSetDevice(device_), "choosing the device");
+    cuda::use_device(device_);
   }
 
   HessianParams params_;

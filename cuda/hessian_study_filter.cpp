@@ -38,7 +38,7 @@ class HessianStudy final : public Filter {
   HessianStudy(const HessianParams& params, HessianStrategy strategy, int device)
       : params_(params), strategy_(strategy), device_(device) {}
 
-  ~HessianStudy() override { static_cast<void>(cudaSetDevice(device_)); }
+  ~HessianStudy() override { ignore(cudaSetDevice(device_)); }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
     return hessian_reads(format, params_.channel);
@@ -47,7 +47,7 @@ class HessianStudy final : public Filter {
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
     equalux::validate(input);
-    check(cudaSetDevice(device_), "choosing the device");
+    use_device(device_);
     check(cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlock, device_),
           "asking for the shared memory");
     weights_ =
@@ -82,7 +82,7 @@ class HessianStudy final : public Filter {
     if (places % alignof(float) != 0) {
       throw Error(ExitCode::usage, "the result's floats are not aligned");
     }
-    check(cudaSetDevice(device_), "choosing the device");
+    use_device(device_);
     const auto stream = static_cast<cudaStream_t>(context.stream);
     const auto mark = [&](const char* step) {
       if (context.marks != nullptr) context.marks->mark(step, context.stream);

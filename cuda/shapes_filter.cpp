@@ -19,7 +19,7 @@ class CudaShapesFilter final : public Filter {
   CudaShapesFilter(const ShapesParams& params, int device) : params_(params), device_(device) {}
 
   ~CudaShapesFilter() override {
-    if (device_ != kCurrentContext) static_cast<void>(cudaSetDevice(device_));
+    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
   }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
@@ -63,7 +63,7 @@ class CudaShapesFilter final : public Filter {
  private:
   void use_device() const {
     if (device_ == kCurrentContext) return;
-    cuda::check(cudaSetDevice(device_), "choosing the device");
+    cuda::use_device(device_);
   }
 
   ShapesParams params_;

@@ -24,7 +24,7 @@ class CudaVesselFilter final : public Filter {
         largest_sigma_(*std::max_element(params.sigmas.begin(), params.sigmas.end())) {}
 
   ~CudaVesselFilter() override {
-    if (device_ != kCurrentContext) static_cast<void>(cudaSetDevice(device_));
+    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
   }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
@@ -86,7 +86,7 @@ class CudaVesselFilter final : public Filter {
  private:
   void use_device() const {
     if (device_ == kCurrentContext) return;
-    cuda::check(cudaSetDevice(device_), "choosing the device");
+    cuda::use_device(device_);
   }
 
   VesselParams params_;

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "log.h"
+
 namespace equalux {
 namespace {
 
@@ -20,6 +22,26 @@ constexpr std::size_t kLeastOutputs = 2;
 
 std::string size_of(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height);
+}
+
+struct PoolSize {
+  std::size_t wanted;
+  std::size_t least;
+};
+
+/// A pool of the memory that the processor would like best; where there is not even the least of
+/// that, one of ordinary memory, which is slower to copy.
+void make_pool(std::optional<FramePool>& pool, const ImageDesc& desc, PoolSize size,
+               const ImageMemory* memory) {
+  if (memory != nullptr) {
+    try {
+      pool.emplace(desc, size.wanted, size.least, *memory);
+      return;
+    } catch (const std::bad_alloc&) {
+      logger().debug("pinned memory is short; frames are in ordinary memory");
+    }
+  }
+  pool.emplace(desc, size.wanted);
 }
 
 }  // namespace
@@ -74,11 +96,11 @@ void Engine::prepare() {
   if (device >= 0) source_.offer_device(device);
   open_source();
   try {
-    output_info_.desc = processor_.configure(info_.desc);
+    output_info_.desc = configured(info_.desc);
     if (device >= 0 && processor_.frame_device() != device) {  // The CPU has taken over.
       source_.offer_device(-1);
       open_source();
-      output_info_.desc = processor_.configure(info_.desc);
+      output_info_.desc = configured(info_.desc);
     }
     make_pools(info_.desc, output_info_.desc);
   } catch (const std::bad_alloc&) {
@@ -88,6 +110,15 @@ void Engine::prepare() {
   if (options_.on_open) options_.on_open(output_info_);
   resume();
   progress_.start(info_, options_.max_frames, result_.frames_out);
+}
+
+ImageDesc Engine::configured(const ImageDesc& input) {
+  try {
+    return processor_.configure(input);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::unavailable) throw ProcessorFailed(error.what());
+    throw;
+  }
 }
 
 void Engine::open_source() {
@@ -105,16 +136,12 @@ void Engine::make_pools(const ImageDesc& input, const ImageDesc& output) {
   const std::size_t inputs = queue + depth + 3 + (keep_original_ ? queue + 2 : 0);
   const std::size_t outputs = queue + depth + 3;
   const ImageMemory* memory = processor_.frame_memory();
-  if (memory != nullptr && !source_.lends_buffers()) {
-    input_pool_.emplace(input, inputs, kLeastInputs, *memory);
+  if (source_.lends_buffers()) {
+    input_pool_.emplace(input, inputs, true);
   } else {
-    input_pool_.emplace(input, inputs, source_.lends_buffers());
+    make_pool(input_pool_, input, {inputs, kLeastInputs}, memory);
   }
-  if (memory != nullptr) {
-    output_pool_.emplace(output, outputs, depth + kLeastOutputs, *memory);
-  } else {
-    output_pool_.emplace(output, outputs);
-  }
+  make_pool(output_pool_, output, {outputs, depth + kLeastOutputs}, memory);
   input_.emplace(queue);
   output_.emplace(queue);
 }

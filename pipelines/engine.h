@@ -39,6 +39,7 @@ class Engine {
 
   void prepare();
   void open_source();
+  [[nodiscard]] ImageDesc configured(const ImageDesc& input);
   void resume();
   void make_pools(const ImageDesc& input, const ImageDesc& output);
   void watch();

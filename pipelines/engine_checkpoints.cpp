@@ -12,6 +12,8 @@ void Engine::resume() {
   try {
     processor_.load(from.filters);
   } catch (const Error& error) {
+    // What was written before can go on elsewhere.
+    if (error.code() == ExitCode::unavailable) throw ProcessorFailed(error.what());
     throw CannotResume(info_.name + ": " + error.what());
   }
   has_checkpoint_ = true;

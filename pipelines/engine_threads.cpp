@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "frame_time.h"
+#include "thrown.h"
 
 namespace equalux {
 namespace {
@@ -18,29 +19,6 @@ std::string size_of(const ImageDesc& desc) {
          std::string(to_string(desc.format));
 }
 
-/// Anything thrown, as an Error: other exceptions get `code`.
-std::exception_ptr as_error(std::exception_ptr thrown, ExitCode code, const std::string& name) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const Error&) {
-    return thrown;
-  } catch (const std::exception& error) {
-    return std::make_exception_ptr(Error(code, name + ": " + error.what()));
-  } catch (...) {
-    return thrown;
-  }
-}
-
-std::string message_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "unknown error";
-  }
-}
-
 }  // namespace
 
 // ---- capture: source -> input_
@@ -51,6 +29,7 @@ void Engine::capture() {
     input_->close();  // The rest of the line ends while the source looks back at its input.
     if (end_ == End::of_source) shortfall_ = source_.shortfall();
   } catch (...) {
+    const auto source_name = [this] { return info_.name; };
     // A cancelled source may throw as well as return false.
     if (aborted_) {
       end_ = End::aborted;
@@ -61,10 +40,10 @@ void Engine::capture() {
     } else if (options_.resume_from && frames_in_ < options_.resume_from->frames) {
       // What was written before is worth more than a shorter output.
       end_ = End::aborted;
-      fail(as_error(std::current_exception(), ExitCode::bad_input, info_.name));
+      fail(as_error(std::current_exception(), ExitCode::bad_input, source_name));
     } else {
       end_ = End::source_failed;
-      source_error_ = as_error(std::current_exception(), ExitCode::bad_input, info_.name);
+      source_error_ = as_error(std::current_exception(), ExitCode::bad_input, source_name);
     }
     input_->close();
   }
@@ -153,7 +132,7 @@ void Engine::process() {
 /// has: a device that was lost half way leaves the first half.
 void Engine::processor_failed(std::exception_ptr error) noexcept {
   if (!forwarded_) {
-    fail(std::move(error));
+    fail(as_processor_failure(std::move(error)));
     return;
   }
   processor_error_ = std::move(error);
@@ -214,7 +193,8 @@ void Engine::run_sink() noexcept {
     move_frames();
     finish_sink();
   } catch (...) {
-    fail(as_error(std::current_exception(), ExitCode::write_failed, sink_.name()));
+    const auto sink_name = [this] { return sink_.name(); };
+    fail(as_error(std::current_exception(), ExitCode::write_failed, sink_name));
   }
   const std::lock_guard lock(mutex_);
   sink_done_ = true;
@@ -230,7 +210,8 @@ void Engine::move_frames() {
     processing = std::thread([this] { process(); });
     deliver();
   } catch (...) {
-    fail(as_error(std::current_exception(), ExitCode::write_failed, sink_.name()));
+    const auto sink_name = [this] { return sink_.name(); };
+    fail(as_error(std::current_exception(), ExitCode::write_failed, sink_name));
   }
   if (processing.joinable()) processing.join();
   if (capturing.joinable()) capturing.join();

@@ -6,12 +6,28 @@
 #include <string_view>
 #include <vector>
 
+#include <equalux/error.h>
 #include <equalux/filter.h>
 
 #include "frame.h"
 
 /// Runs a chain of filters over frames, in order, on one backend.
 namespace equalux {
+
+/// A frame that was submitted, and the one that was to become its result.
+struct SubmittedFrame {
+  FramePtr in;
+  FramePtr out;
+  bool measure = false;
+  bool keep_original = false;
+};
+
+/// Submitting or filtering failed before there was any result: that is the processor's failure, not
+/// the frames'.
+class ProcessorFailed : public Error {
+ public:
+  explicit ProcessorFailed(const std::string& message) : Error(ExitCode::unavailable, message) {}
+};
 
 /// One thread at a time. Frames go in by submit() and come out by collect() in the same order,
 /// on the CPU at once, on a GPU some frames later.
@@ -41,6 +57,10 @@ class Processor {
 
   /// The oldest finished frame. With `wait`, waits for it; null where there is none.
   virtual FramePtr collect(bool wait) = 0;
+
+  /// After submit() or collect() has thrown: the frames under way, the oldest first, for another
+  /// processor to filter. Nothing touches them any more.
+  [[nodiscard]] virtual std::vector<SubmittedFrame> withdraw() { return {}; }
 
   /// The sum of the curves of the frames so far, where a filter collects them; see Filter. No frame
   /// is under way.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -16,6 +17,10 @@
 
 namespace equalux {
 namespace {
+
+/// How far a live source's clock may be from ours before it counts as set anew: more than any
+/// buffer of the network holds, and than clocks drift apart in a day.
+constexpr std::int64_t kClockJumpNs = 5'000'000'000;
 
 std::string size_of(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height) + " " +
@@ -240,6 +245,7 @@ class ReconnectingSource final : public Source {
     hold(std::move(source));
     ++reconnects_;
     offset_ns_.reset();
+    last_own_pts_ns_.reset();
     logger().warn("{}: back after {}", info_.name, seconds_of(gone));
     return true;
   }
@@ -259,8 +265,16 @@ class ReconnectingSource final : public Source {
       last_pts_ns_ = frame.pts_ns - 1;
       offset_ns_ = 0;
     }
-    if (!offset_ns_) offset_ns_ = now_ns(now) - frame.pts_ns;
-    frame.pts_ns = std::max(frame.pts_ns + *offset_ns_, last_pts_ns_ + 1);
+    const std::int64_t arrived_ns = now_ns(now);
+    const std::int64_t own_pts_ns = frame.pts_ns;
+    // A clock that stands, or was set: time goes on as it passed here.
+    const bool stands = last_own_pts_ns_ && own_pts_ns <= *last_own_pts_ns_;
+    if (stands || (offset_ns_ && std::abs(own_pts_ns + *offset_ns_ - arrived_ns) > kClockJumpNs)) {
+      offset_ns_.reset();
+    }
+    if (!offset_ns_) offset_ns_ = arrived_ns - own_pts_ns;
+    last_own_pts_ns_ = own_pts_ns;
+    frame.pts_ns = std::max(own_pts_ns + *offset_ns_, last_pts_ns_ + 1);
     last_pts_ns_ = frame.pts_ns;
     if (std::exchange(gap_, false)) frame.discontinuity = true;
     frame.timings.reconnects = reconnects_;
@@ -298,6 +312,7 @@ class ReconnectingSource final : public Source {
   std::int64_t first_pts_ns_ = 0;
   std::int64_t last_pts_ns_ = -1;
   std::optional<std::int64_t> offset_ns_;  // from the present source's timestamps to ours
+  std::optional<std::int64_t> last_own_pts_ns_;
 
   Reopener reopener_;  // last: it calls make_ until it is gone
 };

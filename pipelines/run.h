@@ -84,8 +84,9 @@ struct RunResult {
 
 /// Runs to the end of the source, a closed sink, max_frames or `stop`. Exceptions of any stage
 /// end the others, close the sink and come out of here: as Error(write_failed, ...) for sinks;
-/// a source that fails after its first frame leaves a partial output instead. Throws CannotResume
-/// where resume_from does not fit.
+/// a source that fails after its first frame leaves a partial output instead, and so does a
+/// processor after its first result; before that it is ProcessorFailed where its device failed.
+/// Throws CannotResume where resume_from does not fit.
 RunResult run(Source& source, Processor& processor, Sink& sink, const RunOptions& options,
               const StopToken& stop);
 

@@ -1,17 +1,17 @@
 #include "surround.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace equalux::surround {
 
 std::uint32_t Clock::next(std::int64_t pts_ns) {
   constexpr std::int64_t kUnitNs = 1'000'000'000 / kSecond;
-  if (last_pts_ns_ && pts_ns > *last_pts_ns_) {
-    const std::int64_t step = (pts_ns - *last_pts_ns_ + kUnitNs / 2) / kUnitNs;
-    step_ = static_cast<std::uint32_t>(std::min<std::int64_t>(step, kSecond));
-  }
-  last_pts_ns_ = pts_ns;
-  return step_;
+  const std::optional<std::int64_t> last = std::exchange(last_pts_ns_, pts_ns);
+  if (!last || pts_ns <= *last) return step_;
+  const std::int64_t step = (pts_ns - *last + kUnitNs / 2) / kUnitNs;
+  // A gap, or a clock that was set: not for later frames whose timestamps don't tell.
+  if (step >= kSecond) return kSecond;
+  return step_ = static_cast<std::uint32_t>(step);
 }
 
 }  // namespace equalux::surround

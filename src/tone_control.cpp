@@ -17,6 +17,10 @@ constexpr double kEasingMs = 200;
 /// What is left of the way when it has arrived.
 constexpr double kArrived = 1e-3;
 
+/// More is a gap, or a clock that was set: it counts once, and not for later frames whose timestamps
+/// don't tell.
+constexpr std::int64_t kLongestStepNs = 2'000'000'000;
+
 std::uint32_t fixed(double x, std::uint32_t one) {
   return static_cast<std::uint32_t>(std::llround(x * one));
 }
@@ -96,9 +100,13 @@ Limits Control::limits() const {
 }
 
 Frame Control::next(const FrameContext& context) {
-  if (last_pts_ns_ && context.pts_ns > *last_pts_ns_) step_ns_ = context.pts_ns - *last_pts_ns_;
+  std::int64_t step_ns = step_ns_;
+  if (last_pts_ns_ && context.pts_ns > *last_pts_ns_) {
+    step_ns = context.pts_ns - *last_pts_ns_;
+    if (step_ns <= kLongestStepNs) step_ns_ = step_ns;
+  }
   last_pts_ns_ = context.pts_ns;
-  const double step_ms = static_cast<double>(step_ns_) / 1e6;
+  const double step_ms = static_cast<double>(step_ns) / 1e6;
   Frame frame;
   frame.over_time = params_.temporal_ms != 0;
   frame.fresh = !std::exchange(continues_, frame.over_time);

@@ -33,3 +33,11 @@ if(EQUALUX_COMPUTE_SANITIZER)
   set_tests_properties(RacyScan.IsFoundByRacecheck PROPERTIES
     LABELS gpu SKIP_RETURN_CODE 77 PASS_REGULAR_EXPRESSION "RACECHECK SUMMARY: [1-9]")
 endif()
+
+# A CUDA runtime that fails as it is asked to, in place of the toolkit's: needs no device.
+add_library(equalux_fake_cuda OBJECT
+  support/fake_cuda.cpp support/fake_cuda_registry.cpp support/fake_cuda_runtime.cpp)
+target_include_directories(equalux_fake_cuda PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(equalux_fake_cuda SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(equalux_fake_cuda PRIVATE equalux_warnings)
+equalux_test(cuda_call_failures LABELS core LIBRARIES equalux_fake_cuda equalux_pipelines)

@@ -1,6 +1,6 @@
 # Tests of the built program, which they start as a user would; and of the parts of it that can be
 # tested without starting it.
-add_library(equalux_program_support STATIC support/program.cpp)
+add_library(equalux_program_support STATIC support/program.cpp support/small_disk.cpp)
 target_include_directories(equalux_program_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(equalux_program_support
   PRIVATE EQUALUX_PROGRAM="$<TARGET_FILE:equalux_program>")
@@ -15,6 +15,15 @@ foreach(stem program_errors program_options program_image program_depth program_
     EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 endforeach()
+add_library(equalux_short_malloc MODULE support/short_malloc.cpp)
+target_link_libraries(equalux_short_malloc PRIVATE ${CMAKE_DL_LIBS})
+# malloc() and its like are for everybody.
+set_target_properties(equalux_short_malloc PROPERTIES CXX_VISIBILITY_PRESET default)
+equalux_test(program_short_memory LABELS program long LIBRARIES equalux_program_support)
+add_dependencies(test_program_short_memory equalux_short_malloc)
+target_compile_definitions(test_program_short_memory PRIVATE
+  EQUALUX_SHORT_MALLOC="$<TARGET_FILE:equalux_short_malloc>")
+equalux_test(program_full_disk LABELS program LIBRARIES equalux_program_support)
 foreach(stem program_resume broken_files)
   equalux_test(${stem} LABELS program long LIBRARIES equalux_program_support)
 endforeach()
@@ -38,6 +47,14 @@ equalux_test(lab_scalers LABELS program LIBRARIES equalux_cli)
 if(EQUALUX_HAVE_CUDA)
   equalux_test(cuda_lab LABELS gpu
     LIBRARIES equalux_device_support equalux_program_support equalux_cli)
+  # The program on a device that is none, and fails as it is asked to.
+  add_executable(equalux_fake_cuda_program ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
+  target_link_libraries(equalux_fake_cuda_program PRIVATE
+    equalux_fake_cuda equalux_cli equalux_warnings)
+  equalux_test(program_cuda_failures LABELS program long LIBRARIES equalux_program_support)
+  add_dependencies(test_program_cuda_failures equalux_fake_cuda_program)
+  target_compile_definitions(test_program_cuda_failures PRIVATE
+    EQUALUX_FAKE_CUDA_PROGRAM="$<TARGET_FILE:equalux_fake_cuda_program>")
 endif()
 
 # The element beside the program.

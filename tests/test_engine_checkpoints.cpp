@@ -179,6 +179,21 @@ TEST_F(CheckpointTest, AnotherChainCannotBeContinued) {
   EXPECT_THAT(own->inner.endings, IsEmpty());
 }
 
+/// Its output is not started anew: another device can go on with it.
+TEST_F(CheckpointTest, ADeviceThatFailsAtOnceIsNoReasonToBeginAnew) {
+  struct LostDevice final : DelayedProcessor {
+    LostDevice() : DelayedProcessor(2) {}
+    void load(std::string_view /*state*/) override {
+      throw Error(ExitCode::unavailable, "cuda: lost");
+    }
+  };
+  FakeSource source(20);
+  LostDevice processor;
+  options.resume_from = Checkpoint{7, 0, 70'000'000, "[]", "after 7"};
+  EXPECT_THROW(go(source, processor), ProcessorFailed);
+  EXPECT_THAT(own->inner.endings, IsEmpty());
+}
+
 TEST_F(CheckpointTest, AStopSuspends) {
   FakeSource source(100'000);
   DelayedProcessor processor(2);

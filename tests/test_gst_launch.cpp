@@ -116,6 +116,15 @@ TEST(LaunchSourceTest, MistakesAreOneLineAndSoon) {
   }
 }
 
+TEST(LaunchSourceTest, EmptyAndShortPicturesAreAnError) {
+  const std::string caps = " ! video/x-raw,format=I420,width=64,height=48,framerate=25/1";
+  for (const char* size : {"sizetype=empty", "sizetype=fixed sizemax=100"}) {
+    const Outcome outcome = run("fakesrc num-buffers=3 " + std::string(size) + caps);
+    EXPECT_EQ(outcome.code, ExitCode::bad_input) << size;
+    EXPECT_THAT(outcome.text, ::testing::HasSubstr("a decoded picture cannot be read")) << size;
+  }
+}
+
 TEST(LaunchSourceTest, CancelWakesAWaitingRead) {
   const auto source =
       make_launch_source("videotestsrc is-live=true ! video/x-raw,framerate=1/5,format=I420");

@@ -249,16 +249,5 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{{"run", "in.y4m", "-o", "nowhere/out.mp4"}, 73, "nowhere"}));
 #endif
 
-TEST(FullDisk, IsAWriteErrorWithOneLine) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const TemporaryFolder folder;
-  folder.write("in.y4m", dim_y4m(320, 240, 20));
-  std::filesystem::create_symlink("/dev/full", folder.path() / "out.y4m");
-  const ProgramResult result =
-      run_program({"run", "in.y4m", "-o", "out.y4m", "--quiet"}, {folder.path(), {}, "", 60, {}});
-  EXPECT_EQ(result.exit_code, 74) << result.err;
-  EXPECT_THAT(lines_of(result.err), SizeIs(1)) << result.err;
-}
-
 }  // namespace
 }  // namespace equalux::test

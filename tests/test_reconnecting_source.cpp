@@ -204,6 +204,51 @@ TEST(ReconnectingSource, CancelReachesWhatIsBeingOpened) {
   EXPECT_GE(seen.placeholders(), 1U);
 }
 
+/// A live source whose own clock goes wrong at its 10th frame.
+class WrongClockSource final : public Source {
+ public:
+  static constexpr std::uint64_t kFrames = 30;
+  explicit WrongClockSource(std::function<std::int64_t(std::int64_t)> wrong)
+      : inner_(kFrames), wrong_(std::move(wrong)) {
+    inner_.live = true;
+    inner_.pace = 10ms;  // as its timestamps say
+  }
+  StreamInfo open(const FormatPredicate& accepts) override { return inner_.open(accepts); }
+  bool read(Frame& frame) override {
+    if (!inner_.read(frame)) return false;
+    if (++frames_ >= 10) frame.pts_ns = wrong_(frame.pts_ns);
+    return true;
+  }
+  void cancel() noexcept override { inner_.cancel(); }
+
+ private:
+  FakeSource inner_;
+  std::function<std::int64_t(std::int64_t)> wrong_;
+  int frames_ = 0;
+};
+
+TEST(ReconnectingSource, TimeGoesOnWhereASourcesClockGoesWrong) {
+  const Watchdog watchdog;
+  constexpr std::int64_t kHours = 3 * 3'600'000'000'000;
+  const std::vector<std::function<std::int64_t(std::int64_t)>> wrongs{
+      [](std::int64_t pts) { return pts + kHours; }, [](std::int64_t pts) { return pts - kHours; },
+      [](std::int64_t) { return std::int64_t{-1}; },
+      [](std::int64_t pts) { return pts % 20'000'000 == 0 ? pts + kHours : pts; }};
+  for (const auto& wrong : wrongs) {
+    Plan plan{{[&] { return std::make_unique<WrongClockSource>(wrong); }}};
+    ReconnectOptions options = quick();
+    options.end_is_loss = false;
+    const Seen seen = read_all(*make_reconnecting_source(plan.factory(), options), 100);
+    ASSERT_EQ(seen.frames.size(), WrongClockSource::kFrames) << seen.text;
+    for (std::size_t i = 1; i < seen.frames.size(); ++i)
+      EXPECT_GT(seen.frames[i].pts_ns, seen.frames[i - 1].pts_ns) << i;
+    // As much time as passed: 10 ms a frame, or more on a busy machine.
+    const std::int64_t took = seen.frames.back().pts_ns - seen.frames[8].pts_ns;
+    EXPECT_GE(took, 190'000'000);
+    EXPECT_LT(took, 20'000'000'000);
+  }
+}
+
 /// Through a whole run: placeholders are not filtered, and everything is counted.
 using ReconnectingRun = EngineTest;
 

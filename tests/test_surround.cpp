@@ -99,6 +99,18 @@ TEST(Surround, SlowOnesTakeASecond) {
 }
 
 /// Exactly what the tracker says is left out, and everything is transformed.
+TEST(Surround, AJumpOfTheClockCountsOnce) {
+  constexpr std::int64_t kHours = 3 * 3'600'000'000'000;
+  surround::Clock clock;
+  static_cast<void>(clock.next(0));
+  const std::uint32_t usual = clock.next(kFrameNs);
+  EXPECT_LT(usual, surround::kSecond / 10);
+  EXPECT_EQ(clock.next(kHours), surround::kSecond);
+  EXPECT_EQ(clock.next(kHours), usual);
+  EXPECT_EQ(clock.next(kFrameNs), usual);
+  EXPECT_EQ(clock.next(2 * kFrameNs), usual);
+}
+
 TEST(Surround, FramesEqualTheDefinition) {
   EqualizeParams params;
   params.surround = Surround::ignore;

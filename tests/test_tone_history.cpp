@@ -2,8 +2,10 @@
 #include "tone_history.h"
 
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,8 +44,11 @@ class Stream {
   }
   /// What becomes of a frame.
   ConstImageView pass(const Image& in) {
+    return pass_at(in, static_cast<std::int64_t>(step_ns_ * number_++));
+  }
+  ConstImageView pass_at(const Image& in, std::int64_t pts_ns) {
     FrameContext context;
-    context.pts_ns = static_cast<std::int64_t>(step_ns_ * number_++);
+    context.pts_ns = pts_ns;
     filter_->submit(in.view(), out_.view(), context);
     return out_.view();
   }
@@ -143,6 +148,53 @@ TEST(ToneHistory, BrightnessAndDarknessHaveTheirOwnTimes) {
   params.brighten_ms = 200;
   EXPECT_LT(settling_frames(params, 30, dark, bright) / 30, 0.4);
   EXPECT_GT(settling_frames(params, 30, bright, dark) / 30, 0.7);
+}
+
+/// Timestamps of frame `i` of a stream whose clock goes wrong at frame 40.
+struct WrongClock {
+  const char* name;
+  std::function<std::int64_t(int i)> pts_ns;
+};
+std::vector<WrongClock> wrong_clocks() {
+  constexpr std::int64_t kFrame = 33'333'333;
+  constexpr std::int64_t kHours = 3 * 3'600'000'000'000;
+  const auto from_40 = [](std::int64_t jump) {
+    return [jump](int i) { return i * kFrame + (i < 40 ? 0 : jump); };
+  };
+  return {{"forward", from_40(kHours)},
+          {"backward", from_40(-kHours)},
+          {"there and back", [](int i) { return i * kFrame + (i == 40 ? kHours : 0); }},
+          {"repeated", [](int i) { return i / 3 * 3 * kFrame; }},
+          {"missing", [](int) { return std::int64_t{-1}; }},
+          {"standing still after a jump",
+           [](int i) { return i < 40 ? i * kFrame : 40 * kFrame + kHours; }}};
+}
+
+/// Where it stands at the end of a change that takes a time constant, and how far a frame moves.
+TEST(ToneHistory, AClockThatGoesWrongNeitherStopsNorForgets) {
+  EqualizeParams params = calm(1000);
+  params.clip_limit = 0;
+  const Image from = ramp(40, 90);
+  const Image to = with_object(30);
+  Stream sound(params);
+  std::vector<int> expected;
+  for (int i = 0; i < 100; ++i)
+    expected.push_back(sound.level(i < 45 ? from : to, 150));
+  const int way = std::abs(expected[99] - expected[44]);
+  ASSERT_GT(way, 20);
+  for (const WrongClock& clock : wrong_clocks()) {
+    SCOPED_TRACE(clock.name);
+    Stream stream(params);
+    int last = -1;
+    for (int i = 0; i < 100; ++i) {
+      const int level = stream.pass_at(i < 45 ? from : to, clock.pts_ns(i)).row(0, 0)[150];
+      // At most a fifth of the way at once: the frames before still count.
+      if (last < 0) last = level;
+      EXPECT_LE(std::abs(level - last), way / 5) << i;
+      last = level;
+    }
+    EXPECT_NEAR(last, expected[99], way / 4.0);
+  }
 }
 
 TEST(ToneHistory, StateIsCarriedOver) {

@@ -152,6 +152,33 @@ TEST_F(WorkerPoolTest, ADeviceThatComesBackGoesOn) {
     EXPECT_EQ(result.at("by"), "device 0");
 }
 
+/// It is the file: the others are done on the devices as ever.
+TEST_F(WorkerPoolTest, AJobThatDevicesAreLostOnCostsTheOthersNothing) {
+  for (const bool may_fall_back : {true, false}) {
+    for (const int count : {1, 2}) {
+      results.clear();
+      starts.clear();
+      run(devices(count), may_fall_back ? std::optional(kCpu) : std::nullopt, 6,
+          [](const WorkerPlace& place, std::size_t job) -> nlohmann::json {
+            if (job == 1 && place.device >= 0) {
+              return {{"status", "failed"}, {"reason", "fell off the bus"}, {"device_lost", true}};
+            }
+            return done_by(place);
+          });
+      ASSERT_EQ(results.size(), 6U);
+      for (const auto& [job, result] : results) {
+        if (job != 1) {
+          EXPECT_THAT(result.at("by"), ::testing::StartsWith("device "));
+        } else if (may_fall_back) {
+          EXPECT_EQ(result.at("by"), "the CPU");
+        } else {
+          EXPECT_EQ(result.at("reason"), "fell off the bus");
+        }
+      }
+    }
+  }
+}
+
 TEST_F(WorkerPoolTest, WhereEveryDeviceIsLostTheCpuTakesOver) {
   run(devices(3), kCpu, 8, [](const WorkerPlace& place, std::size_t job) -> nlohmann::json {
     if (place.device >= 0 && job >= 2) return {{"status", "failed"}, {"device_lost", true}};

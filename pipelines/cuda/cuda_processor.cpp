@@ -25,7 +25,7 @@ void* allocate_pinned_frame(std::size_t bytes) {
 }
 
 void release_pinned_frame(void* memory) {
-  static_cast<void>(cudaFreeHost(memory));
+  cuda::ignore(cudaFreeHost(memory));
 }
 
 constexpr ImageMemory kPinnedMemory{allocate_pinned_frame, release_pinned_frame};
@@ -59,16 +59,14 @@ class CudaProcessor final : public Processor {
                 std::size_t depth)
       : filters_(std::move(filters)), device_(device), depth_(depth) {}
 
-  ~CudaProcessor() override {
-    // What is under way writes into the slots and into frames: it has to end before they go.
-    if (cudaSetDevice(device_.number) == cudaSuccess) static_cast<void>(cudaDeviceSynchronize());
-  }
+  ~CudaProcessor() override { settle(); }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
     return filters_.empty() || filters_.front()->accepts(format);
   }
 
   ImageDesc configure(const ImageDesc& input) override {
+    if (!slots_.empty()) settle();
     use_device();
     slots_.clear();
     oldest_ = under_way_ = 0;
@@ -94,17 +92,17 @@ class CudaProcessor final : public Processor {
   [[nodiscard]] int frame_device() const override { return device_.number; }
 
   void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
-    use_device();
     Slot& slot = *slots_[(oldest_ + under_way_) % slots_.size()];
     take_over(*out, *in);
     slot.measured = measure;
     slot.keep_original = keep_original;
     slot.in = std::move(in);
     slot.out = std::move(out);
-    // From here on the slot holds the frames, also where a call fails: they must not be given back
-    // while a copy may still touch them.
-    ++under_way_;
+    // Where a call fails, the slot keeps the frames: they must not be given back while a copy may
+    // still touch them, and withdraw() asks for them. Nobody can collect what has only been begun.
+    use_device();
     enqueue(slot);
+    ++under_way_;
   }
 
   bool update(std::size_t filter, const EqualizeParams& params) override {
@@ -130,6 +128,19 @@ class CudaProcessor final : public Processor {
       slot.in.reset();
     }
     return out;
+  }
+
+  [[nodiscard]] std::vector<SubmittedFrame> withdraw() override {
+    settle();
+    std::vector<SubmittedFrame> frames;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      Slot& slot = *slots_[(oldest_ + i) % slots_.size()];
+      if (!slot.in) continue;
+      frames.push_back(
+          {std::move(slot.in), std::move(slot.out), slot.measured, slot.keep_original});
+    }
+    under_way_ = 0;
+    return frames;
   }
 
   [[nodiscard]] std::optional<CurveSum> curve_sum() const override {
@@ -177,7 +188,13 @@ class CudaProcessor final : public Processor {
     bool keep_original = false;
   };
 
-  void use_device() const { cuda::check(cudaSetDevice(device_.number), "choosing the device"); }
+  /// What is under way writes into the slots and into frames: it has to end before they go.
+  void settle() const noexcept {
+    cuda::ignore(cudaSetDevice(device_.number));
+    cuda::ignore(cudaDeviceSynchronize());
+  }
+
+  void use_device() const { cuda::use_device(device_.number); }
 
   /// As many slots as asked for, or fewer where device memory is short.
   void make_slots(const ImageDesc& input, const ImageDesc& output) {
@@ -236,8 +253,7 @@ class CudaProcessor final : public Processor {
     // was configured for the stream.
     ConstImageView from = slot.in->on_device ? slot.in->image : slot.device_in.view;
     from.desc = slot.device_in.view.desc;
-    if (filters_.empty() ||
-        passes_untouched(*slot.out, from.desc, slot.device_out.view.desc)) {
+    if (filters_.empty() || passes_untouched(*slot.out, from.desc, slot.device_out.view.desc)) {
       copy_planes(from, slot.device_out.view, cudaMemcpyDeviceToDevice, compute_.get());
       return;
     }

@@ -42,7 +42,7 @@ class CudaMemoryProcessor final : public Processor {
 
   ~CudaMemoryProcessor() override {
     // What is under way writes into the frames: it has to end before they go.
-    static_cast<void>(cudaStreamSynchronize(stream_.get()));
+    cuda::ignore(cudaStreamSynchronize(stream_.get()));
   }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return filter_->accepts(format); }

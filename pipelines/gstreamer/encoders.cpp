@@ -40,8 +40,7 @@ std::vector<EncoderListing> list_encoders() {
   return list;
 }
 
-void check_encoder(const std::string& name, std::optional<int> quality, bool lossless) {
-  gst::start_up();
+void check_encoder_options(const std::string& name, std::optional<int> quality, bool lossless) {
   const gst::EncoderSpec& spec = gst::encoder_spec(name);
   if (lossless && quality && !spec.always_lossless) {
     throw Error(ExitCode::usage, "--quality and --lossless exclude each other");
@@ -58,7 +57,12 @@ void check_encoder(const std::string& name, std::optional<int> quality, bool los
                                      std::to_string(spec.quality->best) + " to " +
                                      std::to_string(spec.quality->worst) + " for " + name);
   }
-  if (const std::string reason = why_not(spec); !reason.empty()) {
+}
+
+void check_encoder(const std::string& name, std::optional<int> quality, bool lossless) {
+  check_encoder_options(name, quality, lossless);
+  gst::start_up();
+  if (const std::string reason = why_not(gst::encoder_spec(name)); !reason.empty()) {
     throw Error(ExitCode::unavailable, "--encoder " + name + ": " + reason);
   }
 }

@@ -24,8 +24,10 @@ struct EncoderListing {
 /// The default of `--encoder`.
 inline constexpr std::string_view kDefaultEncoder = "x264";
 
-/// Throws Error(usage) for a name that is not ours, Error(unavailable) where it cannot run here,
-/// Error(usage) for a quality outside its range or `lossless` where it has no such mode.
+/// Throws Error(usage) for a name that is not ours, a quality outside its range or `lossless` where
+/// it has no such mode. Asks GStreamer nothing.
+void check_encoder_options(const std::string& name, std::optional<int> quality, bool lossless);
+/// The same, and Error(unavailable) where the encoder cannot run here.
 void check_encoder(const std::string& name, std::optional<int> quality, bool lossless);
 
 }  // namespace equalux

@@ -1,5 +1,9 @@
 #include "backend.h"
 
+#include <deque>
+#include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,7 +43,8 @@ std::unique_ptr<Processor> on_cuda(const CommonOptions& options) {
 #endif
 }
 
-/// CUDA until it turns out, before the first frame, that it can't: then the CPU.
+/// CUDA until it turns out, before the first result, that it can't: then the CPU, which gets the
+/// frames that CUDA had.
 class AutomaticProcessor final : public Processor {
  public:
   AutomaticProcessor(const CommonOptions& options, std::unique_ptr<Processor> cuda)
@@ -50,14 +55,8 @@ class AutomaticProcessor final : public Processor {
   }
 
   ImageDesc configure(const ImageDesc& input) override {
-    try {
-      return processor_->configure(input);
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::unavailable) throw;
-      logger().warn("{}; the CPU takes over", error.what());
-    }
-    processor_ = on_cpu(options_);
-    return processor_->configure(input);
+    input_ = input;
+    return attempt([&](Processor& processor) { return processor.configure(input); });
   }
 
   [[nodiscard]] std::size_t depth() const override { return processor_->depth(); }
@@ -66,22 +65,84 @@ class AutomaticProcessor final : public Processor {
   }
   [[nodiscard]] int frame_device() const override { return processor_->frame_device(); }
   void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
-    processor_->submit(std::move(in), std::move(out), measure, keep_original);
+    try {
+      processor_->submit(std::move(in), std::move(out), measure, keep_original);
+    } catch (const Error& error) {
+      if (settled_ || error.code() != ExitCode::unavailable) throw;
+      take_over(error);  // The frame is among those that CUDA gives back.
+      return;
+    }
+    if (!results_.empty()) results_.push_back(processor_->collect(true));
   }
-  FramePtr collect(bool wait) override { return processor_->collect(wait); }
+  FramePtr collect(bool wait) override {
+    if (results_.empty()) {
+      FramePtr frame = attempt([&](Processor& processor) { return processor.collect(wait); });
+      settled_ = settled_ || frame != nullptr;
+      // Where the CPU has just taken over, its results are there, and what it was asked for last
+      // is the latest of them.
+      if (results_.empty()) return frame;
+      if (frame) results_.push_back(std::move(frame));
+    }
+    FramePtr first = std::move(results_.front());
+    results_.pop_front();
+    return first;
+  }
+  [[nodiscard]] std::vector<SubmittedFrame> withdraw() override { return processor_->withdraw(); }
   [[nodiscard]] std::optional<CurveSum> curve_sum() const override {
     return processor_->curve_sum();
   }
   [[nodiscard]] std::string save() const override { return processor_->save(); }
-  void load(std::string_view state) override { processor_->load(state); }
+  void load(std::string_view state) override {
+    state_ = state;
+    attempt([&](Processor& processor) { processor.load(state); });
+  }
   bool update(std::size_t filter, const EqualizeParams& params) override {
-    return processor_->update(filter, params);
+    if (!settled_) updates_.emplace_back(filter, params);
+    return attempt([&](Processor& processor) { return processor.update(filter, params); });
   }
   [[nodiscard]] std::string description() const override { return processor_->description(); }
 
  private:
+  /// Does it on CUDA, or where that fails before the first result, on the CPU.
+  template <typename Call>
+  std::invoke_result_t<Call, Processor&> attempt(const Call& call) {
+    try {
+      return call(*processor_);
+    } catch (const Error& error) {
+      if (settled_ || error.code() != ExitCode::unavailable) throw;
+      take_over(error);
+    }
+    return call(*processor_);
+  }
+
+  /// Called while the error is handled.
+  void take_over(const Error& error) {
+    std::vector<SubmittedFrame> frames = processor_->withdraw();
+    for (const SubmittedFrame& frame : frames) {
+      if (frame.in->on_device) throw;  // The CPU can't read them.
+    }
+    logger().warn("{}; the CPU takes over", error.what());
+    settled_ = true;
+    processor_ = on_cpu(options_);
+    if (input_) static_cast<void>(processor_->configure(*input_));
+    if (state_) processor_->load(*state_);
+    for (const auto& [filter, params] : updates_)
+      processor_->update(filter, params);
+    for (SubmittedFrame& frame : frames) {
+      processor_->submit(std::move(frame.in), std::move(frame.out), frame.measure,
+                         frame.keep_original);
+      results_.push_back(processor_->collect(true));
+    }
+  }
+
   CommonOptions options_;
   std::unique_ptr<Processor> processor_;
+  bool settled_ = false;  // there was a result, or the CPU has taken over
+  // For the CPU to begin with.
+  std::optional<ImageDesc> input_;
+  std::optional<std::string> state_;
+  std::vector<std::pair<std::size_t, EqualizeParams>> updates_;
+  std::deque<FramePtr> results_;  // of the frames that CUDA gave back
 };
 
 }  // namespace
@@ -103,7 +164,13 @@ std::unique_ptr<Processor> make_processor(const CommonOptions& options) {
     logger().debug("auto takes the CPU: {}", cuda.reason);
     return on_cpu(options);
   }
-  return std::make_unique<AutomaticProcessor>(options, on_cuda(options));
+  try {
+    return std::make_unique<AutomaticProcessor>(options, on_cuda(options));
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::unavailable) throw;
+    logger().warn("{}; the CPU takes over", error.what());
+    return on_cpu(options);
+  }
 }
 
 }  // namespace equalux::cli

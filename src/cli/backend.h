@@ -9,7 +9,7 @@
 namespace equalux::cli {
 
 /// The processor of the filters that the options name. With `auto` that is CUDA where a device
-/// answers; if that device then fails before the first frame, the CPU takes over and a warning
+/// answers; if that device then fails before the first result, the CPU takes over and a warning
 /// says why. Throws Error(unavailable) where CUDA is asked for, or a knob that only CUDA has, and
 /// no device answers; and Error(usage).
 [[nodiscard]] std::unique_ptr<Processor> make_processor(const CommonOptions& options);

@@ -138,13 +138,9 @@ bool is_media_name(const std::string& path) {
 void check_output(const std::string& output, const OutputOptions& options) {
   (void)output_kind(output);
 #ifdef EQUALUX_HAVE_GSTREAMER
-  try {
-    check_encoder(options.encoder.empty() ? std::string(kDefaultEncoder) : options.encoder,
-                  options.quality, options.lossless);
-  } catch (const Error& error) {
-    // Whether it runs here is asked again when the output is opened, if it is needed at all.
-    if (error.code() == ExitCode::usage) throw;
-  }
+  // Whether it runs here is asked when the output is opened, if it is needed at all.
+  check_encoder_options(options.encoder.empty() ? std::string(kDefaultEncoder) : options.encoder,
+                        options.quality, options.lossless);
 #else
   (void)options;
 #endif

@@ -1,7 +1,7 @@
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <string>
 
 #include <equalux/error.h>
 
@@ -16,11 +16,14 @@
 
 namespace {
 
-int report(equalux::ExitCode code, std::string message) {
-  for (char& c : message) {
-    if (c == '\n' || c == '\r') c = ' ';
+/// In one line; and without taking memory, which may be what is short.
+int report(equalux::ExitCode code, const char* what, const char* more = "") {
+  std::array<char, 16384> line;
+  std::snprintf(line.data(), line.size(), "%s%s", what, more);
+  for (char* c = line.data(); *c != '\0'; ++c) {
+    if (*c == '\n' || *c == '\r') *c = ' ';
   }
-  std::fprintf(stderr, "equalux: %s\n", message.c_str());
+  std::fprintf(stderr, "equalux: %s\n", line.data());
   return static_cast<int>(code);
 }
 
@@ -35,6 +38,11 @@ int main(int argc, char** argv) {
     equalux::set_mask_reader(equalux::read_still);
 #endif
     const ExitCode code = equalux::cli::parse_and_run(argc, argv, equalux::cli::all_commands());
+    // What is in stdio's buffer may find the disk full only now.
+    const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (!written && code == ExitCode::done) {
+      return report(ExitCode::write_failed, "standard output cannot be written, must have room");
+    }
     return static_cast<int>(code);
   } catch (const equalux::Error& error) {
     return report(error.code(), error.what());
@@ -42,6 +50,6 @@ int main(int argc, char** argv) {
     return report(ExitCode::unavailable,
                   "memory is short, must be smaller frames or a machine with more");
   } catch (const std::exception& error) {
-    return report(ExitCode::unavailable, std::string("unexpected failure: ") + error.what());
+    return report(ExitCode::unavailable, "unexpected failure: ", error.what());
   }
 }

@@ -126,7 +126,10 @@ RunResult run_stream(const StreamOptions& options) {
   const RunResult result = run(*source, *processor, *sink, run_options, stop_token());
   progress.clear();
   describe();
-  if (options.curves != nullptr) options.curves->add(processor->curve_sum());
+  // With a lost device the sum of the curves is lost, too; where nobody wants it, that is no error.
+  if (options.curves != nullptr && !options.common.curve_to.empty() && !result.processor_failed) {
+    options.curves->add(processor->curve_sum());
+  }
   measurements.finish();
   print_summary(options, result, measurements);
   if (options.latency_report) std::fputs(latency.text(result).c_str(), stderr);

@@ -1,10 +1,14 @@
 #include "settings.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <new>
 #include <sstream>
 
+#include <dirent.h>
 #include <equalux/error.h>
 #include <equalux/params.h>
 #include <spdlog/spdlog.h>
@@ -20,6 +24,10 @@ namespace {
 
 constexpr int kMaxIncludes = 8;
 constexpr const char* kPlain = "plain";
+
+struct CloseFolder {
+  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
 
 [[noreturn]] void usage(const std::string& message) {
   throw Error(ExitCode::usage, message);
@@ -185,9 +193,12 @@ std::string usual_preset(const Settings& settings, const Command& command) {
 std::vector<std::string> preset_names() {
   std::vector<std::string> names{kPlain};
   for (const fs::path& folder : preset_folders()) {
-    std::error_code ignored;
-    for (const auto& file : fs::directory_iterator(folder, ignored)) {
-      if (file.path().extension() == ".toml") names.push_back(file.path().stem().string());
+    // Not fs::directory_iterator, which ends the process where memory is short.
+    const std::unique_ptr<DIR, CloseFolder> files(::opendir(folder.c_str()));
+    if (!files && errno == ENOMEM) throw std::bad_alloc();
+    while (const dirent* entry = files ? ::readdir(files.get()) : nullptr) {
+      const fs::path file(entry->d_name);
+      if (file.extension() == ".toml") names.push_back(file.stem().string());
     }
   }
   std::sort(names.begin() + 1, names.end());

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -141,6 +142,7 @@ class FakeSource final : public Source {
       fill_bytes(frame.pixels.view(), static_cast<std::uint8_t>(next_));
     }
     frame.pts_ns = static_cast<std::int64_t>(next_) * 10'000'000;
+    if (stamp) frame.pts_ns = stamp(next_);
     frame.duration_ns = 10'000'000;
     if (drop_before && next_ == *drop_before) frame.timings.dropped_before = 2;
     ++next_;
@@ -167,6 +169,7 @@ class FakeSource final : public Source {
   std::optional<std::uint64_t> fail_at, stall_at, resize_at, drop_before;
   std::optional<std::string> short_by;
   std::chrono::milliseconds pace{0};
+  std::function<std::int64_t(std::uint64_t)> stamp;  ///< other timestamps, by the frame's number
   std::vector<int> offers;  ///< of devices
   int opens = 0;
 

@@ -44,11 +44,14 @@ struct Pipe {
   ::dup2(in.ends[0], STDIN_FILENO);
   ::dup2(out.ends[1], STDOUT_FILENO);
   ::dup2(err.ends[1], STDERR_FILENO);
+  if (!options.output.empty()) {
+    ::dup2(::open(options.output.c_str(), O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+  }
   if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(126);
   for (const auto& [name, value] : options.environment) {
     ::setenv(name.c_str(), value.c_str(), 1);
   }
-  std::vector<std::string> words{EQUALUX_PROGRAM};
+  std::vector<std::string> words{options.program.empty() ? EQUALUX_PROGRAM : options.program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words)

@@ -24,6 +24,8 @@ struct ProgramOptions {
   double timeout_s = 60;
   /// Called with its process id once it runs.
   std::function<void(int)> meanwhile;
+  std::string output;   ///< a file that its stdout goes to; empty = ProgramResult::out
+  std::string program;  ///< another build of it; empty = the usual one
 };
 
 /// Runs `equalux ARGUMENTS...`.

@@ -92,9 +92,8 @@ std::vector<WorkerPlace> places_of(const BatchOptions& options) {
 }
 
 std::optional<WorkerPlace> fallback_of(const BatchOptions& options) {
-  const bool may_fall_back =
-      !options.devices.empty() && options.stream.common.backend == Backend::automatic;
-  return may_fall_back ? std::optional<WorkerPlace>({"the CPU", -1}) : std::nullopt;
+  if (options.stream.common.backend != Backend::automatic) return std::nullopt;
+  return WorkerPlace{"the CPU", -1, true};
 }
 
 /// A line for each file as it ends; the table comes when all have.

@@ -306,6 +306,7 @@ FileResult process_file(const BatchJob& job, const JobContext& context) {
   } catch (const Error& error) {
     failed.reason = error.what();
     failed.code = static_cast<int>(error.code());
+    failed.device_lost = dynamic_cast<const ProcessorFailed*>(&error) != nullptr;
   } catch (const std::exception& error) {
     failed.reason = std::string("unexpected failure: ") + error.what();
     failed.code = static_cast<int>(ExitCode::unavailable);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include <equalux/device.h>
 #include <equalux/error.h>
 #include <poll.h>
 #include <spdlog/sinks/base_sink.h>
@@ -40,8 +41,8 @@ BatchOptions placed(BatchOptions options, const WorkerPlace& place) {
   if (place.device >= 0) {
     common.device = place.device;
     common.backend = Backend::cuda;
-  } else if (!options.devices.empty()) {
-    common.backend = Backend::cpu;  // It stands in for devices that are lost.
+  } else if (place.stands_in) {
+    common.backend = Backend::cpu;
   }
   return options;
 }
@@ -67,8 +68,17 @@ std::optional<bool> begin(const BatchOptions& options, Channel& channel) {
   return std::nullopt;
 }
 
+/// Whether the device that a worker was given still works.
+bool device_answers(int device) {
+  const std::vector<CudaDevice> devices = cuda_status().devices;
+  const auto at = static_cast<std::size_t>(device);
+  return device >= 0 && at < devices.size() && devices[at].trouble.empty();
+}
+
+/// A file that fails before its first frame on a device that works may need more memory than that
+/// has: then it is the file that failed, or that the CPU gets.
 nlohmann::json filtered(const BatchOptions& options, const BatchPlan& plan, std::size_t number,
-                        Channel& channel) {
+                        bool may_use_cpu, Channel& channel) {
   const BatchJob& job = plan.jobs[number];
   JobContext context{options, number + 1, plan.jobs.size(), {}, {}};
   context.on_progress = [&](const RunProgress& now) {
@@ -80,7 +90,18 @@ nlohmann::json filtered(const BatchOptions& options, const BatchPlan& plan, std:
   context.on_phase = [&](const std::string& phase) {
     channel.send({{"say", "phase"}, {"job", number}, {"text", phase}});
   };
-  return to_json(process_file(job, context));
+  FileResult result = process_file(job, context);
+  const bool too_much_for_it =
+      result.device_lost && result.frames_out == 0 && device_answers(options.stream.common.device);
+  if (too_much_for_it && may_use_cpu) {
+    logger().warn("{}; the CPU filters {}", result.reason, job.input);
+    BatchOptions on_cpu = options;
+    on_cpu.stream.common.backend = Backend::cpu;
+    return to_json(process_file(
+        job, {on_cpu, context.number, context.count, context.on_progress, context.on_phase}));
+  }
+  result.device_lost = result.device_lost && !too_much_for_it;
+  return to_json(result);
 }
 
 nlohmann::json estimated(const BatchOptions& options, const BatchJob& job) {
@@ -100,6 +121,7 @@ int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPla
   const BatchOptions options = placed(asked, place);
   const std::optional<bool> on_device = begin(options, channel);
   if (!on_device) return static_cast<int>(ExitCode::unavailable);
+  const bool may_use_cpu = asked.stream.common.backend == Backend::automatic;
   while (stop_token().signal == 0) {
     pollfd wait{channel.descriptor(), POLLIN, 0};
     if (::poll(&wait, 1, kLookMs) <= 0) continue;
@@ -108,7 +130,7 @@ int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPla
       const std::size_t number = order->at("job");
       nlohmann::json answer = order->at("do") == "estimate"
                                   ? estimated(options, plan.jobs.at(number))
-                                  : filtered(options, plan, number, channel);
+                                  : filtered(options, plan, number, may_use_cpu, channel);
       // Without a device it is the file that the filters failed on.
       if (!*on_device) answer["device_lost"] = false;
       answer["say"] = "result";

@@ -59,19 +59,18 @@ void WorkerPool::run(const std::string& order, std::vector<std::size_t> jobs,
                      const StopToken& stop) {
   waiting_.assign(jobs.begin(), jobs.end());
   attempts_.assign(jobs.empty() ? 0 : *std::max_element(jobs.begin(), jobs.end()) + 1, 0);
-  while (!waiting_.empty() || any_busy()) {
+  while (!waiting_.empty() || any_busy() || !for_fallback_.empty()) {
     if (const int signal = stop.signal; signal != 0) {
       stop_all(signal);
       return;
     }
     give_work(order);
-    if (waiting_.empty() && !any_busy()) break;
+    if (waiting_.empty() && !any_busy() && for_fallback_.empty()) break;
+    const bool devices_are_done = waiting_.empty() && !any_busy();
     const bool none_left = std::all_of(workers_.begin(), workers_.end(),
                                        [](const auto& worker) { return worker->retired; });
-    if (none_left && fallback_) {
-      logger().warn("{} takes over what is left", fallback_->name);
-      workers_.push_back(std::make_unique<Worker>());
-      workers_.back()->place = *std::exchange(fallback_, std::nullopt);
+    if ((none_left || devices_are_done) && may_fall_back()) {
+      fall_back();
     } else if (none_left) {
       fail_rest();
     } else {
@@ -170,10 +169,10 @@ void WorkerPool::heed(Worker& worker, const nlohmann::json& message) {
     refusal_ = message.value("text", "");
     refusal_code_ = static_cast<ExitCode>(message.value("code", 69));
     worker.failures = kFailures;
-    lost(worker, refusal_);
+    lost(worker, refusal_, worker.place.device >= 0);
   } else if (say == "result" && worker.job) {
     if (message.value("device_lost", false)) {
-      lost(worker, message.value("reason", ""));
+      lost(worker, message.value("reason", ""), true);
       return;
     }
     const std::size_t job = *std::exchange(worker.job, std::nullopt);
@@ -184,13 +183,44 @@ void WorkerPool::heed(Worker& worker, const nlohmann::json& message) {
   }
 }
 
-/// The place failed, not the file: that waits for another one.
-void WorkerPool::lost(Worker& worker, const std::string& why) {
+/// What is left is done on the CPU alone.
+void WorkerPool::fall_back() {
+  logger().warn("{} takes over what is left", fallback_->name);
+  for (auto& worker : workers_) {
+    let_go(*worker);
+    worker->retired = true;
+  }
+  waiting_.insert(waiting_.end(), for_fallback_.begin(), for_fallback_.end());
+  for_fallback_.clear();
+  workers_.push_back(std::make_unique<Worker>());
+  workers_.back()->place = *std::exchange(fallback_, std::nullopt);
+}
+
+/// A file that one device after the other is lost on is the cause of it.
+void WorkerPool::give_up(std::size_t job, const std::string& why) {
+  if (fallback_) {
+    for_fallback_.push_back(job);
+  } else if (events_.on_result) {
+    events_.on_result(job, failure(ExitCode::unavailable, why));
+  }
+}
+
+/// The place failed, and perhaps the file is no part of that: it waits for another one, behind the
+/// others, so that these tell whether the place still works.
+void WorkerPool::lost(Worker& worker, const std::string& why, bool of_device) {
   refusal_ = why;
-  if (worker.job && !stopping_) waiting_.push_front(*std::exchange(worker.job, std::nullopt));
+  device_lost_ = device_lost_ || of_device;
+  if (worker.job && !stopping_) {
+    const std::size_t job = *std::exchange(worker.job, std::nullopt);
+    if (++attempts_[job] < kAttempts) {
+      waiting_.push_back(job);
+    } else {
+      give_up(job, why);
+    }
+  }
   let_go(worker);
   worker.retired = ++worker.failures >= kFailures;
-  if (workers_.size() == 1 && worker.retired && !any_ready_ && !fallback_) return;  // Thrown.
+  if (workers_.size() == 1 && worker.retired && !any_ready_ && !may_fall_back()) return;  // Thrown.
   logger().warn("{} failed: {}{}", worker.place.name, why,
                 worker.retired ? "; it gets no more work" : "; it is tried once more");
 }

@@ -20,8 +20,9 @@ namespace equalux::cli {
 
 /// Where a worker runs.
 struct WorkerPlace {
-  std::string name;  ///< for messages: "the CPU", "device 1"
-  int device = -1;   ///< CUDA's number; -1 = no device of its own
+  std::string name;        ///< for messages: "the CPU", "device 1"
+  int device = -1;         ///< CUDA's number; -1 = no device of its own
+  bool stands_in = false;  ///< on the CPU, for devices that are lost
 };
 
 /// What a worker process does with its life; returns its exit code. It runs in a child that was
@@ -39,14 +40,15 @@ struct PoolEvents {
 /// One thread, that must be the only one of the process.
 class WorkerPool {
  public:
-  /// How often a job is tried whose worker died.
+  /// How often a job is tried whose worker died, or that devices were lost on.
   static constexpr int kAttempts = 2;
   /// How often a place may fail in a row before no more work is given to it.
   static constexpr int kFailures = 2;
   /// How long workers have to end once they are told to.
   static constexpr std::chrono::milliseconds kGrace{4000};
 
-  /// `fallback` takes over where every other place is lost; nothing = then the rest fails.
+  /// `fallback` takes over where every other place is lost, a device at least among them, and jobs
+  /// that devices were lost on again and again; nothing = then these fail.
   WorkerPool(std::vector<WorkerPlace> places, std::optional<WorkerPlace> fallback, WorkerMain work,
              PoolEvents events);
   ~WorkerPool();
@@ -78,7 +80,10 @@ class WorkerPool {
   void wait_for_news();
   void listen(Worker& worker);
   void heed(Worker& worker, const nlohmann::json& message);
-  void lost(Worker& worker, const std::string& why);
+  void lost(Worker& worker, const std::string& why, bool of_device);
+  void give_up(std::size_t job, const std::string& why);
+  void fall_back();
+  [[nodiscard]] bool may_fall_back() const { return fallback_ && device_lost_; }
   void ended(Worker& worker);
   void fail_rest();
   void stop_all(int signal);
@@ -91,8 +96,10 @@ class WorkerPool {
   WorkerMain work_;
   PoolEvents events_;
   std::deque<std::size_t> waiting_;
-  std::vector<int> attempts_;  // by job
-  bool any_ready_ = false;     // some worker has begun
+  std::vector<int> attempts_;              // by job
+  std::vector<std::size_t> for_fallback_;  // jobs that no device gets again
+  bool any_ready_ = false;                 // some worker has begun
+  bool device_lost_ = false;
   bool stopping_ = false;
   std::chrono::milliseconds grace_ = kGrace;
   std::string refusal_;  // the last place's reason

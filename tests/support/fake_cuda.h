@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+/// A CUDA runtime with one device that is none: linked in place of the toolkit's, it keeps device
+/// memory on the host, runs no kernel, fails where it is asked to, and keeps books of what it hands
+/// out. Copies that a stream would do later are done later, when somebody waits for them.
+namespace equalux::test::fake_cuda {
+
+enum class Call : std::uint8_t { query, allocation, stream, event, copy, launch };
+inline constexpr std::array kCalls{Call::query, Call::allocation, Call::stream,
+                                   Call::event, Call::copy,       Call::launch};
+[[nodiscard]] std::string_view name_of(Call call);
+
+inline constexpr const char* kDeviceName = "Fake GPU";
+
+/// The at-th call of a kind fails, counted from 1. A sticky error is that of a lost device: every
+/// later call fails with it, and nothing can be freed.
+struct Fault {
+  Call call = Call::query;
+  std::uint64_t at = 0;
+  cudaError_t error = cudaSuccess;
+  bool sticky = false;
+};
+
+/// In place of arming a fault, for programs: "launch 5 cudaErrorLaunchFailure", with " sticky"
+/// behind it for such an error. Each process counts its own calls.
+inline constexpr const char* kVariable = "EQUALUX_FAKE_CUDA";
+
+/// A new device: counts, books and misuses are empty.
+void reset(const Fault& fault = {});
+/// The function that the fault came in; empty where it has not come.
+[[nodiscard]] std::string struck();
+
+/// What was handed out and has not come back.
+struct Held {
+  std::size_t memory = 0;  ///< allocations on the device, and pinned ones
+  std::size_t streams = 0;
+  std::size_t events = 0;
+  friend bool operator==(const Held&, const Held&) = default;
+};
+[[nodiscard]] Held held();
+/// What a real device would answer with memory errors: things freed twice or not held, copies
+/// beyond what was allocated, streams and events that are gone.
+[[nodiscard]] std::vector<std::string> misuses();
+
+// ---- for the calls themselves
+
+/// Begins a call: counts it, and tells whether it fails.
+[[nodiscard]] cudaError_t enter(Call call, const char* function);
+/// Notes an error as the thread's last one.
+cudaError_t note(cudaError_t error);
+[[nodiscard]] cudaError_t last_error(bool clear);
+
+/// Rows of bytes from one place to another; without a source, `value` everywhere.
+struct Copy {
+  void* to = nullptr;
+  std::size_t to_pitch = 0;
+  const void* from = nullptr;
+  std::size_t from_pitch = 0;
+  std::size_t bytes = 0;
+  std::size_t rows = 1;
+  cudaMemcpyKind kind = cudaMemcpyDefault;
+  int value = 0;
+};
+void copy_now(const Copy& copy);
+void copy_later(const Copy& copy);
+/// Does what was put off.
+void finish_copies();
+
+enum class Memory : std::uint8_t { device, pinned };
+[[nodiscard]] cudaError_t allocate(void** memory, std::size_t bytes, Memory kind);
+[[nodiscard]] cudaError_t release(void* memory, Memory kind);
+
+enum class Handle : std::uint8_t { stream, event };
+[[nodiscard]] void* make_handle(Handle kind);
+[[nodiscard]] cudaError_t destroy_handle(const void* handle, Handle kind);
+/// Notes a misuse where it is not held.
+void use_handle(const void* handle, Handle kind);
+/// True for the first look at an event since it was recorded.
+[[nodiscard]] bool first_look(const void* event);
+void recorded(const void* event);
+
+}  // namespace equalux::test::fake_cuda
