@@ -13,6 +13,9 @@ inline std::vector<std::pair<std::string, std::string>> read_preset(const std::s
 }
 
 struct SteeredRun {
+  SteeredRun() { steering.allow_recording(recording); }
+
+  RecordSwitch recording;
   Steering steering{{{0, EqualizeParams{}}}, {"plain", "fog"}, read_preset};
   LiveMonitor monitor;
   ControlApi api{steering, monitor};

@@ -15,6 +15,9 @@ foreach(stem program_errors program_options program_image program_depth program_
     EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 endforeach()
+if(EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER)
+  equalux_test(program_record LABELS program LIBRARIES equalux_program_support)
+endif()
 foreach(stem program_resume broken_files)
   equalux_test(${stem} LABELS program long LIBRARIES equalux_program_support)
 endforeach()

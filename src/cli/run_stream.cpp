@@ -64,6 +64,7 @@ void check_stream(const StreamOptions& options) {
     if (is_file(in) && !written.empty()) refuse_same_file(options.input, written);
     if (is_file(out) && !written.empty()) refuse_same_file(options.output, written);
   }
+  check_recording(options.record, options.out);
   check_filters(options.common);
 }
 
@@ -74,10 +75,13 @@ RunResult run_stream(const StreamOptions& options) {
   std::unique_ptr<Source> source = make_source(options.input, in);
   if (options.wrap_source) source = options.wrap_source(std::move(source));
   const std::unique_ptr<Processor> processor = make_processor(options.common);
+  RecordSwitch recording;  // before who looks at them
+  const std::unique_ptr<Recorder> recorder = make_recorder(options.record, options.out, recording);
   std::optional<LiveControl> live;
   OutputOptions out = options.out;
   if (options.steerable) {
-    live.emplace(options.live, options.common);
+    live.emplace(options.live, options.common, recorder ? &recording : nullptr);
+    if (recorder) live->watch(*recorder);
     out.steering = &live->steering();
   }
   const std::unique_ptr<Sink> sink = make_sink(options.output, out);
@@ -93,7 +97,10 @@ RunResult run_stream(const StreamOptions& options) {
 
   RunOptions run_options;
   run_options.max_frames = options.frames;
-  run_options.on_open = [&](const StreamInfo& info) { measurements.open(info); };
+  run_options.on_open = [&](const StreamInfo& info) {
+    measurements.open(info);
+    if (recorder) recorder->open(info);
+  };
   LatencyReport latency;
   if (options.common.wants_timings() || options.latency_report) {
     run_options.on_frame = [&](const Frame& frame) {
@@ -101,9 +108,10 @@ RunResult run_stream(const StreamOptions& options) {
       if (options.latency_report) latency.add(frame);
     };
   }
-  if (options.common.verify || options.on_result) {
+  if (options.common.verify || options.on_result || recorder) {
     run_options.on_result = [&](const Frame& frame) {
-      measurements.add_result(frame);
+      if (recorder) recorder->add(frame);
+      if (options.common.verify) measurements.add_result(frame);
       if (options.on_result) options.on_result(frame);
     };
   }
@@ -123,13 +131,20 @@ RunResult run_stream(const StreamOptions& options) {
     }
   };
   if (live) live->attach(run_options);
-  const RunResult result = run(*source, *processor, *sink, run_options, stop_token());
+  RunResult result = run(*source, *processor, *sink, run_options, stop_token());
   progress.clear();
+  if (recorder) recorder->finish();
   describe();
   if (options.curves != nullptr) options.curves->add(processor->curve_sum());
   measurements.finish();
   print_summary(options, result, measurements);
   if (options.latency_report) std::fputs(latency.text(result).c_str(), stderr);
+  if (recorder) {
+    if (!options.common.quiet) {
+      std::fprintf(stderr, "%s\n", recording_text(recorder->counts()).c_str());
+    }
+    if (recorder->code() != ExitCode::done) result.code = recorder->code();
+  }
   return result;
 }
 
