@@ -17,6 +17,7 @@ foreach(stem program_errors program_options program_image program_depth program_
 endforeach()
 if(EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER)
   equalux_test(program_record LABELS program LIBRARIES equalux_program_support)
+  equalux_test(long_run LABELS program long LIBRARIES equalux_program_support TIMEOUT 3600)
 endif()
 foreach(stem program_resume broken_files)
   equalux_test(${stem} LABELS program long LIBRARIES equalux_program_support)
