@@ -69,11 +69,12 @@ class LongRun : public ::testing::Test {
     };
     return run_program(arguments, options_);
   }
-  /// The first third is warm-up: pools, plugins and the allocator's arenas.
+  /// The first third is warm-up: pools, plugins and the allocator's arenas. The last tenth has the
+  /// end of the process in it, which touches what was never used.
   void expect_no_growth(std::int64_t slack_kb) {
     ASSERT_GT(samples_.size(), 30U);
     const auto before = [&](auto what) { return most(samples_, what, 3, 6); };
-    const auto after = [&](auto what) { return most(samples_, what, 7, 10); };
+    const auto after = [&](auto what) { return most(samples_, what, 6, 9); };
     std::printf(
         "resident %lld kB, then %lld; descriptors %lld, then %lld; threads %lld, then %lld\n",
         static_cast<long long>(before(&Holding::resident_kb)),

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "camera.h"
-#include "v4l2_access.h"
+#include "../v4l2_access.h"
 
 /// What the kernel says of cameras, asked without OpenCV, which tells no error from another.
 namespace equalux {
