@@ -126,7 +126,7 @@ TEST_F(LongRun, RecordingsThatAreSplitAgainAndAgainCostNothing) {
   EXPECT_THAT(result.err, HasSubstr("recorded: " + frames + " frames into " +
                                     (is_full() ? "480" : "27") + " files, 0 dropped"));
   // Two encoders at a time, or one: where a split falls, the allocator holds more.
-  expect_no_growth(8'192);
+  expect_no_growth(4'096);
 }
 
 }  // namespace
