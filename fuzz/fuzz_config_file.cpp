@@ -7,13 +7,15 @@ namespace {
 using namespace equalux;
 
 std::string in_quotes(std::string_view text) {
+  constexpr std::string_view kMeanings = "\b\t\n\f\r\"\\";
+  constexpr std::string_view kLetters = "btnfr\"\\";
   std::string quoted = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (c == '\n') {
-      quoted += "\\n";
-    } else {
+    const std::size_t which = kMeanings.find(c);
+    if (which == std::string_view::npos) {
       quoted += c;
+    } else {
+      quoted += std::string("\\") + kLetters[which];
     }
   }
   return quoted + "\"";
