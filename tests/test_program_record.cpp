@@ -121,6 +121,26 @@ TEST_F(RecordTest, FilesTogetherHoldEveryFrameOnceAndEachBeginsAtZero) {
   }
 }
 
+TEST_F(RecordTest, OriginalsAreTheFramesAsTheyCame) {
+  folder_.write("in.y4m", dim_y4m(64, 48, 30));
+  const ProgramResult result = run({"run", "in.y4m", "-o", "null", "--record", "rec.mkv",
+                                    "--record-original", "--lossless", "--record-split", "1s"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("originals recorded: 30 frames into 2 files, 0 dropped"));
+  EXPECT_THAT(recordings(), ElementsAre("rec-00001.mkv", "rec-00002.mkv", "rec-original-00001.mkv",
+                                        "rec-original-00002.mkv"));
+  std::vector<std::string> found;
+  for (const char* name : {"rec-original-00001.mkv", "rec-original-00002.mkv"}) {
+    for (const std::string& frame : decode(folder_ / name))
+      found.push_back(hash_of(frame));
+  }
+  std::vector<std::string> wanted;
+  for (const std::string& frame : decode(folder_ / "in.y4m"))
+    wanted.push_back(hash_of(frame));
+  EXPECT_EQ(found, wanted);
+  EXPECT_NE(hash_of(decode(folder_ / "rec-00001.mkv")[0]), wanted[0]);
+}
+
 TEST_F(RecordTest, SplitsBySize) {
   const ProgramResult result = run({"run", "test:320x240@30", "-o", "null", "--frames", "300",
                                     "--record", "rec.mkv", "--record-split", "100kB"});
@@ -254,6 +274,7 @@ TEST_F(RecordTest, WhatIsWrongIsSaidBeforeAnyFrame) {
   refusal({"--record", "no/rec.mkv", "--record-standby"}, 73, "its folder does not exist");
   refusal({"--record-split", "10min"}, 2, "must stand with --record FILE");
   refusal({"--record-standby"}, 2, "--record-standby has nothing to record into");
+  refusal({"--record-original"}, 2, "--record-original has nothing to record into");
   for (const char* split : {"10", "min", "0s", "-1s", "1s,2s", "1.5h", "10min,", "10 min", "3TB"}) {
     refusal({"--record", "rec.mkv", "--record-split", split}, 2,
             std::string("--record-split is '") + split + "', must be a time, a size or both");

@@ -89,7 +89,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
 void LiveControl::attach(RunOptions& run) {
   run.on_submit = [this](Processor& processor, Frame& frame) { steering_.apply(processor, frame); };
   if (!watched_) return;
-  run.keep_original = pictures_;
+  run.keep_original = run.keep_original || pictures_;
   run.on_open = [this, before = std::move(run.on_open)](const StreamInfo& info) {
     if (before) before(info);
     monitor_.open(info);

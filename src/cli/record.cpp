@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
 
 #include <equalux/error.h>
@@ -73,15 +74,21 @@ OptionGroup recording_group(RecordingOptions& options) {
       switch_option("record-standby",
                     "begin only when the key r, the control socket or the page says so (default: "
                     "off)",
-                    options.standby)};
+                    options.standby),
+      switch_option("record-original",
+                    "record the unfiltered frames too, into FILE-original-00001.mkv and so on "
+                    "(default: off)",
+                    options.original)};
   return group;
 }
 
 void check_recording(const RecordingOptions& options, const OutputOptions& out) {
   if (options.path.empty()) {
     const bool split = options.split_ns || options.split_bytes;
-    if (!split && !options.standby) return;
-    throw Error(ExitCode::usage, std::string(split ? "--record-split" : "--record-standby") +
+    if (!split && !options.standby && !options.original) return;
+    throw Error(ExitCode::usage, std::string(split             ? "--record-split"
+                                             : options.standby ? "--record-standby"
+                                                               : "--record-original") +
                                      " has nothing to record into, must stand with --record FILE");
   }
   bool file = false;
@@ -106,6 +113,17 @@ std::unique_ptr<Recorder> make_recorder(const RecordingOptions& options, const O
   RecordOptions record{options.path, options.split_ns, options.split_bytes,
                        [file](const std::string& path) { return make_sink(path, file); }};
   return std::make_unique<Recorder>(std::move(record), wanted);
+}
+
+std::unique_ptr<Recorder> make_original_recorder(const RecordingOptions& options,
+                                                 const OutputOptions& out, RecordSwitch& wanted) {
+  if (!options.original) return nullptr;
+  std::filesystem::path path(options.path);
+  const std::string extension = path.extension().string();
+  path.replace_extension();
+  RecordingOptions original = options;
+  original.path = path.string() + "-original" + extension;
+  return make_recorder(original, out, wanted);
 }
 
 std::string recording_text(const RecordCounts& counts) {

@@ -77,6 +77,8 @@ RunResult run_stream(const StreamOptions& options) {
   const std::unique_ptr<Processor> processor = make_processor(options.common);
   RecordSwitch recording;  // before who looks at them
   const std::unique_ptr<Recorder> recorder = make_recorder(options.record, options.out, recording);
+  const std::unique_ptr<Recorder> originals =
+      make_original_recorder(options.record, options.out, recording);
   std::optional<LiveControl> live;
   OutputOptions out = options.out;
   if (options.steerable) {
@@ -111,9 +113,14 @@ RunResult run_stream(const StreamOptions& options) {
   if (options.common.verify || options.on_result || recorder) {
     run_options.on_result = [&](const Frame& frame) {
       if (recorder) recorder->add(frame);
+      if (originals && frame.original) originals->add(*frame.original);
       if (options.common.verify) measurements.add_result(frame);
       if (options.on_result) options.on_result(frame);
     };
+  }
+  if (originals) {
+    run_options.keep_original = true;
+    run_options.on_source = [&](const StreamInfo& info) { originals->open(info); };
   }
   run_options.checkpoint_every = options.checkpoint_every;
   run_options.resume_from = options.resume_from;
@@ -133,17 +140,19 @@ RunResult run_stream(const StreamOptions& options) {
   if (live) live->attach(run_options);
   RunResult result = run(*source, *processor, *sink, run_options, stop_token());
   progress.clear();
-  if (recorder) recorder->finish();
+  for (Recorder* each : {recorder.get(), originals.get()})
+    if (each != nullptr) each->finish();
   describe();
   if (options.curves != nullptr) options.curves->add(processor->curve_sum());
   measurements.finish();
   print_summary(options, result, measurements);
   if (options.latency_report) std::fputs(latency.text(result).c_str(), stderr);
-  if (recorder) {
-    if (!options.common.quiet) {
-      std::fprintf(stderr, "%s\n", recording_text(recorder->counts()).c_str());
-    }
-    if (recorder->code() != ExitCode::done) result.code = recorder->code();
+  for (const Recorder* each : {recorder.get(), originals.get()}) {
+    if (each == nullptr) continue;
+    const std::string text =
+        (each == originals.get() ? "originals " : "") + recording_text(each->counts());
+    if (!options.common.quiet) std::fprintf(stderr, "%s\n", text.c_str());
+    if (each->code() != ExitCode::done) result.code = each->code();
   }
   return result;
 }
