@@ -10,6 +10,7 @@ endforeach()
 
 option(EQUALUX_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(EQUALUX_BUILD_BENCH "Build the benchmarks" OFF)
+option(EQUALUX_BUILD_FUZZERS "Build the fuzzers; with clang only" OFF)
 option(EQUALUX_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 set(EQUALUX_SANITIZER none CACHE STRING "none, address (with undefined) or thread")
 set_property(CACHE EQUALUX_SANITIZER PROPERTY STRINGS none address thread)
@@ -22,6 +23,8 @@ endif()
 add_library(equalux_warnings INTERFACE)
 target_compile_options(equalux_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion>
+  # Clang counts changes of sign among conversions, GCC does not.
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>
   # GCC 12 warns of overlaps inside std::string's operator+ that cannot happen (its bug 105651).
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${EQUALUX_WARNINGS_AS_ERRORS}>>:-Werror>

@@ -107,6 +107,7 @@ void Engine::prepare() {
     throw Error(ExitCode::bad_input, info_.name + ": frames of " + size_of(info_.desc) +
                                          " do not fit in memory; scale the input down");
   }
+  if (options_.on_source) options_.on_source(info_);
   if (options_.on_open) options_.on_open(output_info_);
   resume();
   progress_.start(info_, options_.max_frames, result_.frames_out);

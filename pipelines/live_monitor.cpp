@@ -82,6 +82,11 @@ void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
   pictures_ = std::move(pair);
 }
 
+void LiveMonitor::watch_recording(std::function<RecordCounts()> counts) {
+  const std::lock_guard lock(mutex_);
+  recording_ = std::move(counts);
+}
+
 std::shared_ptr<const PicturePair> LiveMonitor::pictures() {
   wanted_ = Clock::now().time_since_epoch().count();
   const std::lock_guard lock(mutex_);
@@ -105,6 +110,11 @@ nlohmann::ordered_json LiveMonitor::counters() const {
   if (latency_ms_ > 0) json["latency_ms"] = latency_ms_;
   for (const auto& [stage, ms] : stages_)
     json["stages"][stage] = ms;
+  if (recording_) {
+    const RecordCounts counts = recording_();
+    json["recording"] = {
+        {"frames", counts.frames}, {"dropped", counts.dropped}, {"files", counts.files}};
+  }
   return json;
 }
 
@@ -128,6 +138,14 @@ std::string LiveMonitor::metrics() const {
     append_metric(text, "latency_seconds", "gauge",
                   "Mean from captured to through the output, over the last second.",
                   all["latency_ms"].get<double>() / 1000);
+  }
+  if (all.contains("recording")) {
+    const auto recorded = [&](const char* name, const char* key, const char* help) {
+      append_metric(text, name, "counter", help, all["recording"][key].get<double>());
+    };
+    recorded("recorded_frames_total", "frames", "Frames given to a recording's file.");
+    recorded("recording_dropped_frames_total", "dropped", "Frames that no recording has.");
+    recorded("recording_files_total", "files", "Files of recordings, begun.");
   }
   if (!all.contains("stages")) return text;
   text += "# HELP equalux_stage_seconds Mean time of a filter's stage, over the last second.\n";

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,6 +11,7 @@
 #include <equalux/image.h>
 #include <nlohmann/json.hpp>
 
+#include "recorder.h"
 #include "run.h"
 
 /// What a run is doing, for those who look on from outside: counters, and now and then a picture.
@@ -29,12 +31,16 @@ class LiveMonitor {
   void open(const StreamInfo& info);
   void add(const Frame& frame);
 
+  /// Has what `counts` gives among the counters. It must outlive this.
+  void watch_recording(std::function<RecordCounts()> counts);
+
   /// The newest pair, at most 15 new ones a second; null where there is none yet. Frames are copied
   /// only while somebody asks, so the first answer may be late by a frame or two.
   [[nodiscard]] std::shared_ptr<const PicturePair> pictures();
 
   /// {"input","width","height","format","uptime_s","frames","captured","dropped","late",
-  /// "reconnects","placeholders","fps","latency_ms","stages":{...}}: counts since the start, rates
+  /// "reconnects","placeholders","fps","latency_ms","stages":{...},"recording":{"frames","dropped",
+  /// "files"}}: counts since the start, rates
   /// and times over the last second; what was not measured is absent.
   [[nodiscard]] nlohmann::ordered_json counters() const;
   /// The same in Prometheus's text format, names equalux_*.
@@ -65,6 +71,7 @@ class LiveMonitor {
   double fps_ = 0;
   double latency_ms_ = 0;
   std::vector<std::pair<std::string, double>> stages_;
+  std::function<RecordCounts()> recording_;
   std::shared_ptr<const PicturePair> pictures_;
   Clock::time_point kept_at_;
   std::atomic<Clock::rep> wanted_{0};  // when somebody last asked for pictures, 0 = never

@@ -40,6 +40,8 @@ struct Checkpoint {
 struct RunOptions {
   std::uint64_t max_frames = 0;  ///< 0 = all
   std::size_t queue_depth = 3;   ///< frames each queue holds; live sources use 1
+  /// Called once on the calling thread, before on_open, with the source's stream as it is.
+  std::function<void(const StreamInfo&)> on_source;
   /// Called once on the calling thread, before the sink opens, with what the sink will be told:
   /// the source's stream with the filters' format.
   std::function<void(const StreamInfo&)> on_open;

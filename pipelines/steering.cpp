@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include <equalux/error.h>
 
@@ -39,14 +40,24 @@ std::string text_of(const std::string& key, const Json& value) {
 void check_keys(const Json& wanted) {
   for (const auto& [key, value] : wanted.items()) {
     const auto& keys = Steering::keys();
-    if (key == "filter" || key == "preset") continue;
+    if (key == "filter" || key == "preset" || key == "recording") continue;
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
     std::vector<std::string_view> all(keys);
-    all.insert(all.end(), {"filter", "preset"});
+    all.insert(all.end(), {"filter", "preset", "recording"});
     const std::string nearest = nearest_name(key, all);
     usage("key '" + key.substr(0, 40) + "' is unknown, must be " +
           (nearest.empty() ? list_of_names(all) : nearest));
   }
+}
+
+/// Takes a switch out of what is wanted; empty where it is not there.
+std::optional<bool> take_switch(Json& wanted, const char* key) {
+  if (!wanted.contains(key)) return std::nullopt;
+  const Json value = wanted[key];
+  if (!value.is_boolean())
+    usage(std::string(key) + " is " + value.dump() + ", must be true or false");
+  wanted.erase(key);
+  return value.get<bool>();
 }
 
 /// Plain equalization's values of everything that can be steered.
@@ -111,13 +122,14 @@ void Steering::set(Json wanted) {
   std::string preset = preset_;
   bool filtering = filtering_;
   std::string said;
-  if (wanted.contains("filter")) {
-    if (!wanted["filter"].is_boolean()) {
-      usage("filter is " + wanted["filter"].dump() + ", must be true or false");
-    }
-    filtering = wanted["filter"].get<bool>();
+  if (const auto filter = take_switch(wanted, "filter")) {
+    filtering = *filter;
     said = filtering ? "filter on" : "filter off";
-    wanted.erase("filter");
+  }
+  const std::optional<bool> recording = take_switch(wanted, "recording");
+  if (recording) {
+    if (recording_ == nullptr) usage("recording needs a run with --record, must be left out");
+    said = *recording ? "recording on" : "recording off";
   }
   if (!wanted.empty() && equalizers.empty()) {
     usage("the chain has no equalize that can be changed while it runs, must be filter");
@@ -147,6 +159,7 @@ void Steering::set(Json wanted) {
   equalizers_ = std::move(equalizers);
   preset_ = std::move(preset);
   filtering_ = filtering;
+  if (recording) recording_->on = *recording;
   if (!said.empty()) last_change_ = std::move(said);
   ++changes_;
 }
@@ -184,9 +197,14 @@ void Steering::toggle_filter() {
   set({{"filter", filtering}});
 }
 
+void Steering::toggle_recording() {
+  if (recording_ != nullptr) set({{"recording", !recording_->on}});
+}
+
 nlohmann::ordered_json Steering::state() const {
   const std::lock_guard lock(mutex_);
   nlohmann::ordered_json state{{"filter", filtering_}, {"preset", preset_}};
+  if (recording_ != nullptr) state["recording"] = recording_->on.load();
   if (equalizers_.empty()) return state;
   const EqualizeParams& params = equalizers_.front().params;
   for (const std::string_view key : keys()) {

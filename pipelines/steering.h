@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "processor.h"
+#include "recorder.h"
 
 /// Changing the filters while frames move: what the window's keys, the control socket and the page
 /// share.
@@ -38,9 +39,12 @@ class Steering {
   /// max-gain, temporal-ms, brighten-ms, darken-ms, scaler.
   [[nodiscard]] static const std::vector<std::string_view>& keys();
 
+  /// The run can record: "recording" is a key from now on. Before anybody else calls.
+  void allow_recording(RecordSwitch& recording) { recording_ = &recording; }
+
   /// Takes an object such as {"strength":0.6,"filter":false}: any of keys(), which hold for every
-  /// equalizer, "filter", and "preset", whose values stand below the other keys'. All of it or,
-  /// where anything is wrong, nothing. Throws Error(usage).
+  /// equalizer, "filter", "recording", and "preset", whose values stand below the other keys'. All
+  /// of it or, where anything is wrong, nothing. Throws Error(usage).
   void change(const nlohmann::json& wanted);
 
   /// One step of a key of the window: strength by 0.05, clip-limit by 0.25 (1 is the least, 0
@@ -48,9 +52,13 @@ class Steering {
   void step(std::string_view key, int direction);
   void next_preset(int direction);
   void toggle_filter();
+  void toggle_recording();
+  /// False once it has failed, too.
+  [[nodiscard]] bool recording() const { return recording_ != nullptr && recording_->on; }
 
   /// What holds: {"filter","preset",keys()...}; the keys of the first equalizer, none where the
-  /// chain has none. "preset" is "" until one was chosen here.
+  /// chain has none. "preset" is "" until one was chosen here; "recording" is there where it can
+  /// be.
   [[nodiscard]] nlohmann::ordered_json state() const;
   [[nodiscard]] const std::vector<std::string>& presets() const { return presets_; }
   /// The last change as a window shows it, "strength 0.85"; empty where there was none.
@@ -64,6 +72,7 @@ class Steering {
 
   const std::vector<std::string> presets_;
   const ReadPreset read_preset_;
+  RecordSwitch* recording_ = nullptr;
   mutable std::mutex mutex_;  // guards the next four
   std::vector<Equalizer> equalizers_;
   std::string preset_;

@@ -23,7 +23,7 @@ constexpr int kGaussianOne = 4096;
 constexpr double kMinSigma = 0.01;
 constexpr double kMaxSigma = 1000;
 constexpr double kMaxTruncate = 100;
-constexpr double kDefaultTruncate = ConvolveParams{}.truncate;
+const double kDefaultTruncate = ConvolveParams{}.truncate;
 
 struct NamedKernel {
   std::string_view name;

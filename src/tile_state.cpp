@@ -27,17 +27,16 @@ void load_tiles(std::string_view state, const ClaheParams& params, tone::Control
   if (params.curve.temporal_ms == 0) return;
   try {
     const nlohmann::json all = nlohmann::json::parse(state);
-    if (const int version = all.at("version"); version != kStateVersion) {
-      throw_usage("the state has version " + std::to_string(version) + ", must be " +
+    if (const auto& version = all.at("version"); version != kStateVersion) {
+      throw_usage("the state has version " + version.dump() + ", must be " +
                   std::to_string(kStateVersion));
     }
-    const int x = all.at("tiles").at(0);
-    const int y = all.at("tiles").at(1);
+    const auto& x = all.at("tiles").at(0);
+    const auto& y = all.at("tiles").at(1);
     const auto& curves = all.at("curves");
     if (x != params.tiles_x || y != params.tiles_y || curves.size() != histories.size()) {
-      throw_usage("the state is of " + std::to_string(x) + "," + std::to_string(y) +
-                  " tiles, must be " + std::to_string(params.tiles_x) + "," +
-                  std::to_string(params.tiles_y));
+      throw_usage("the state is of " + x.dump() + "," + y.dump() + " tiles, must be " +
+                  std::to_string(params.tiles_x) + "," + std::to_string(params.tiles_y));
     }
     // Nothing changes where one of the curves is damaged.
     tone::Control loaded = control;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -43,14 +44,44 @@ nlohmann::json json_of(const std::uint32_t* values, std::size_t n) {
   return nlohmann::json(std::vector<std::uint32_t>(values, values + n));
 }
 
+[[noreturn]] void refuse_number() {
+  throw_usage("the state is damaged: a number is out of range");
+}
+
+/// A whole number: JSON's others would be cut off or have no such value.
+std::int64_t whole(const nlohmann::json& from, std::int64_t least, std::int64_t most) {
+  const bool fits = from.is_number_unsigned()
+                        ? from.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
+                        : from.is_number_integer();
+  if (!fits) refuse_number();
+  const auto value = from.get<std::int64_t>();
+  if (value < least || value > most) refuse_number();
+  return value;
+}
+
+std::uint32_t whole(const nlohmann::json& from) {
+  return static_cast<std::uint32_t>(whole(from, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+/// All of a limit's parts lie from 0 to 1, on their way from one to another too.
+double part(const nlohmann::json& from) {
+  const auto value = from.get<double>();
+  if (!(value >= 0 && value <= 1)) refuse_number();
+  return value;
+}
+
 void read_into(const nlohmann::json& from, std::uint32_t* values, std::size_t n) {
-  const auto read = from.get<std::vector<std::uint32_t>>();
-  if (read.size() != n) throw_usage("the state is damaged: a list has the wrong length");
-  std::copy(read.begin(), read.end(), values);
+  if (!from.is_array() || from.size() != n) {
+    throw_usage("the state is damaged: a list has the wrong length");
+  }
+  std::transform(from.begin(), from.end(), values,
+                 [](const nlohmann::json& each) { return whole(each); });
 }
 
 void check_history(const History& history, int max_value) {
-  const auto in_range = [](std::uint32_t gain) { return gain >= kLeastTried && gain <= kMostTried; };
+  const auto in_range = [](std::uint32_t gain) {
+    return gain >= kLeastTried && gain <= kMostTried;
+  };
   const auto below = [](const auto& list, std::uint32_t most) {
     return std::all_of(std::begin(list), std::end(list),
                        [most](std::uint32_t x) { return x <= most; });
@@ -60,11 +91,10 @@ void check_history(const History& history, int max_value) {
     return std::is_sorted(std::begin(list), std::begin(list) + max_value + 1) &&
            below(list, kWhole);
   };
-  const bool sound = in_range(history.gain) && in_range(history.exposure) &&
-                     history.rate <= kOne && history.frames <= kOne &&
-                     distributes(history.distribution) && distributes(history.frame) &&
-                     below(history.previous, 256 * kLevel);
-  if (!sound) throw_usage("the state is damaged: a number is out of range");
+  const bool sound = in_range(history.gain) && in_range(history.exposure) && history.rate <= kOne &&
+                     history.frames <= kOne && distributes(history.distribution) &&
+                     distributes(history.frame) && below(history.previous, 256 * kLevel);
+  if (!sound) refuse_number();
 }
 
 }  // namespace
@@ -142,19 +172,18 @@ void Control::reset() {
 
 std::string Control::save(const History& current, int max_value) const {
   const History history = continues_ ? current : History{};
-  nlohmann::json state{{"version", kStateVersion},
-                       {"max-value", max_value},
-                       {"frames", history.frames},
-                       {"gain", history.gain},
-                       {"rate", history.rate},
-                       {"exposure", history.exposure},
-                       {"distribution", json_of(history.distribution, 256)},
-                       {"frame", json_of(history.frame, 256)},
-                       {"previous", json_of(history.previous, kQuantiles)},
-                       {"step-ns", step_ns_},
-                       {"limits",
-                        {now_.strength, now_.floor, now_.ceiling, now_.inverse_clip,
-                         now_.inverse_gain}}};
+  nlohmann::json state{
+      {"version", kStateVersion},
+      {"max-value", max_value},
+      {"frames", history.frames},
+      {"gain", history.gain},
+      {"rate", history.rate},
+      {"exposure", history.exposure},
+      {"distribution", json_of(history.distribution, 256)},
+      {"frame", json_of(history.frame, 256)},
+      {"previous", json_of(history.previous, kQuantiles)},
+      {"step-ns", step_ns_},
+      {"limits", {now_.strength, now_.floor, now_.ceiling, now_.inverse_clip, now_.inverse_gain}}};
   if (last_pts_ns_) state["pts-ns"] = *last_pts_ns_;
   return state.dump();
 }
@@ -162,29 +191,37 @@ std::string Control::save(const History& current, int max_value) const {
 History Control::load(std::string_view text, int max_value) {
   try {
     const nlohmann::json state = nlohmann::json::parse(text);
-    if (const int version = state.at("version"); version != kStateVersion) {
-      throw_usage("the state has version " + std::to_string(version) + ", must be " +
+    if (const auto& version = state.at("version"); version != kStateVersion) {
+      throw_usage("the state has version " + version.dump() + ", must be " +
                   std::to_string(kStateVersion));
     }
-    if (const int most = state.at("max-value"); most != max_value) {
-      throw_usage("the state is of frames with " + std::to_string(most + 1) +
+    if (const std::uint32_t most = whole(state.at("max-value"));
+        most != static_cast<std::uint32_t>(max_value)) {
+      throw_usage("the state is of frames with " + std::to_string(std::uint64_t{most} + 1) +
                   " levels, must be " + std::to_string(max_value + 1));
     }
     History history;
-    history.frames = state.at("frames");
-    history.least_rate = history.frames == 0 ? kOne : least_rate_after(history.frames);
-    history.gain = state.at("gain");
-    history.rate = state.at("rate");
-    history.exposure = state.at("exposure");
+    history.frames = whole(state.at("frames"));
+    history.gain = whole(state.at("gain"));
+    history.rate = whole(state.at("rate"));
+    history.exposure = whole(state.at("exposure"));
     read_into(state.at("distribution"), history.distribution, 256);
     read_into(state.at("frame"), history.frame, 256);
     read_into(state.at("previous"), history.previous, kQuantiles);
     check_history(history, max_value);
+    history.least_rate = history.frames == 0 ? kOne : least_rate_after(history.frames);
     const auto& limits = state.at("limits");
-    now_ = {limits.at(0), limits.at(1), limits.at(2), limits.at(3), limits.at(4)};
-    step_ns_ = state.at("step-ns");
-    last_pts_ns_.reset();
-    if (state.contains("pts-ns")) last_pts_ns_ = state.at("pts-ns").get<std::int64_t>();
+    const Eased now{part(limits.at(0)), part(limits.at(1)), part(limits.at(2)), part(limits.at(3)),
+                    part(limits.at(4))};
+    if (fixed(now.floor, kWhole) >= fixed(now.ceiling, kWhole)) refuse_number();
+    // Between two times that lie as far apart as these there is a difference.
+    constexpr std::int64_t kFurthest = std::numeric_limits<std::int64_t>::max() / 2;
+    const std::int64_t step_ns = whole(state.at("step-ns"), 1, kFurthest);
+    std::optional<std::int64_t> last_pts_ns;
+    if (state.contains("pts-ns")) last_pts_ns = whole(state.at("pts-ns"), -kFurthest, kFurthest);
+    now_ = now;
+    step_ns_ = step_ns;
+    last_pts_ns_ = last_pts_ns;
     started_ = true;
     continues_ = params_.temporal_ms != 0;
     return history;

@@ -35,6 +35,7 @@ TEST(ConfigFile, ReadsEveryKindOfValue) {
   EXPECT_THAT(values_of("fps = 29.97"), ElementsAre("29.97"));
   EXPECT_THAT(values_of("quiet = true"), ElementsAre("true"));
   EXPECT_THAT(values_of("name = \"a # \\\"b\\\" \\u00e9\""), ElementsAre("a # \"b\" \xC3\xA9"));
+  EXPECT_THAT(values_of("name = \"a\\tb\\r\\n\\\\\""), ElementsAre("a\tb\r\n\\"));
   EXPECT_THAT(values_of("name = 'C:\\raw'"), ElementsAre("C:\\raw"));
   EXPECT_THAT(values_of("\"quoted-key\" = ''"), ElementsAre(""));
   EXPECT_THAT(values_of("filter = [\"a\",\n  # between\n  'b', ]\n"), ElementsAre("a", "b"));

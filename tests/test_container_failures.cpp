@@ -180,5 +180,42 @@ TEST_F(ContainerFailures, AFullDiskIsFoundAndNothingGetsTheFinalName) {
   }
 }
 
+TEST_F(ContainerFailures, AFullDiskLeavesWhatWasAskedToStay) {
+  const std::string in = folder_ / "in.mkv";
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=320x240:r=30:d=4 -c:v libx264 -g 15 -preset ultrafast -qp 10 '" + in +
+      "'");
+  const test::EncodedVideo video = test::read_video(in);
+  const auto write = [&](const std::string& name, rlim_t most) {
+    return in_child([&] {
+      ::signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{most, most};
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+      const auto writer = make_container_writer({folder_ / name, "", false, true});
+      writer->check("h264");
+      try {
+        writer->start(video.format);
+        test::feed(*writer, video);
+        writer->finish(false);
+      } catch (...) {
+        writer->abandon();
+        throw;
+      }
+    });
+  };
+  for (const std::string extension : {".mp4", ".mkv"}) {
+    ASSERT_EQ(write("whole" + extension, RLIM_INFINITY), 0);
+    const auto whole = std::filesystem::file_size(folder_ / ("whole" + extension));
+    // Half way; and where only the file's end has no room.
+    for (const auto& [most, packets] : {std::pair(whole / 2, 30U), std::pair(whole - 10, 119U)}) {
+      const int status = write("out" + extension, most);
+      ASSERT_TRUE(WIFEXITED(status)) << extension << " " << most;
+      EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(ExitCode::write_failed)) << extension;
+      EXPECT_FALSE(std::filesystem::exists(folder_ / ("out" + extension)));
+      EXPECT_GE(packet_count(folder_ / ("out.partial" + extension), 0), packets) << extension;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace equalux

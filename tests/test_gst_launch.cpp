@@ -1,5 +1,7 @@
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -10,6 +12,7 @@
 
 #include "frame_pool.h"
 #include "gstreamer/launch.h"
+#include "v4l2_output.h"
 
 namespace equalux {
 namespace {
@@ -170,6 +173,27 @@ TEST(LaunchSinkTest, MistakesAreOneLine) {
     EXPECT_EQ(outcome.text.find('\n'), std::string::npos) << launch;
     EXPECT_LT(outcome.seconds, 5.0) << launch;
   }
+}
+
+TEST(LaunchSinkTest, FramesAreMadeTheDevices) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("equalux_v4l2_" + std::to_string(::getpid()) + ".raw");
+  std::string launch = v4l2_launch("", {0, "YUY2", 200, 240});
+  launch.replace(launch.find("v4l2sink"), std::string::npos, "filesink location=" + path.string());
+  const auto sink = make_launch_sink(launch);
+  const Outcome outcome = run(kFrames, sink.get());
+  EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
+  ASSERT_EQ(std::filesystem::file_size(path), 20U * 200 * 240 * 2);
+  std::ifstream file(path, std::ios::binary);
+  const std::string frame{std::istreambuf_iterator<char>(file), {}};
+  // 320x240 within 200x240 leaves 45 black rows above and below.
+  const auto luma = [&](int x, int y) {
+    return static_cast<unsigned char>(frame[static_cast<std::size_t>(y * 200 + x) * 2]);
+  };
+  EXPECT_EQ(luma(2, 20), 16);
+  EXPECT_GT(luma(2, 120), 100);  // The test picture begins with white.
+  EXPECT_EQ(luma(2, 220), 16);
+  std::filesystem::remove(path);
 }
 
 TEST(LaunchSinkTest, V4l2WantsAnOutputDevice) {

@@ -21,6 +21,7 @@ namespace equalux::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 EqualizeParams some_params() {
   EqualizeParams params;
@@ -141,6 +142,25 @@ TEST_F(SteeringTest, WhatIsWrongIsSaidAndChangesNothing) {
   EXPECT_THAT(error_text(std::string(5000, ' ')), HasSubstr("at most 4096"));
   EXPECT_THAT(error_text(std::string(4000, '[')), HasSubstr("not JSON"));
   EXPECT_EQ(steering_.state(), before);
+}
+
+TEST_F(SteeringTest, RecordingIsAKeyWhereTheRunCanRecord) {
+  EXPECT_FALSE(steering_.state().contains("recording"));
+  EXPECT_THAT(error_text(R"({"recording":true})"), HasSubstr("needs a run with --record"));
+  steering_.toggle_recording();
+  EXPECT_EQ(steering_.last_change(), "");
+
+  RecordSwitch recording;
+  steering_.allow_recording(recording);
+  EXPECT_EQ(steering_.state()["recording"], false);
+  EXPECT_THAT(error_text(R"({"recording":"on"})"), HasSubstr("must be true or false"));
+  EXPECT_THAT(error_text(R"({"recording":true,"strength":7})"), HasSubstr("strength is 7"));
+  EXPECT_FALSE(recording.on);  // All or nothing.
+  steering_.change({{"recording", true}, {"strength", 0.5}});
+  EXPECT_TRUE(recording.on);
+  steering_.toggle_recording();
+  EXPECT_FALSE(recording.on);
+  EXPECT_EQ(steering_.last_change(), "recording off");
 }
 
 TEST_F(SteeringTest, AChainWithoutEqualizeCanOnlyBeSwitched) {
@@ -278,6 +298,17 @@ TEST(LiveMonitor, CountsForPeopleAndPrometheus) {
   EXPECT_THAT(metrics, HasSubstr("# TYPE equalux_frames_total counter\nequalux_frames_total 3\n"));
   EXPECT_THAT(metrics, HasSubstr("equalux_stage_seconds{stage=\"histogram\"} 0.0015\n"));
   EXPECT_THAT(metrics, HasSubstr("equalux_latency_seconds 0.004\n"));
+}
+
+TEST(LiveMonitor, CountsWhatIsRecorded) {
+  LiveMonitor monitor;
+  EXPECT_FALSE(monitor.counters().contains("recording"));
+  EXPECT_THAT(monitor.metrics(), Not(HasSubstr("recording")));
+  monitor.watch_recording([] { return RecordCounts{90, 2, 3}; });
+  EXPECT_EQ(monitor.counters()["recording"]["frames"], 90);
+  EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recorded_frames_total 90\n"));
+  EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recording_dropped_frames_total 2\n"));
+  EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recording_files_total 3\n"));
 }
 
 TEST(LiveMonitor, PicturesAreKeptOnlyForThoseWhoAsk) {

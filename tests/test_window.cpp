@@ -86,6 +86,18 @@ TEST(WindowKeys, SteerTheFilter) {
     EXPECT_FALSE(steer_by_key(steering, key)) << key;
 }
 
+TEST(WindowKeys, BeginAndEndARecording) {
+  Steering steering({});
+  EXPECT_FALSE(steer_by_key(steering, 'r'));  // This run cannot record.
+  RecordSwitch recording;
+  steering.allow_recording(recording);
+  EXPECT_TRUE(steer_by_key(steering, 'r'));
+  EXPECT_TRUE(recording.on);
+  EXPECT_TRUE(steering.recording());
+  EXPECT_TRUE(steer_by_key(steering, 'R'));
+  EXPECT_FALSE(recording.on);
+}
+
 TEST(WindowView, PacerPlaysAtTheFilesSpeed) {
   Pacer pacer;
   const Clock::time_point t{};

@@ -79,6 +79,7 @@ struct ContainerWriterOptions {
   std::string output_path;    ///< the final name; its extension chooses mp4, mov or mkv
   std::string copy_from;      ///< the input whose other streams and tags are kept; empty = none
   bool drop_streams = false;  ///< go on without streams that the container cannot hold
+  bool keep_partial = false;  ///< abandon() leaves a partial file that holds something
   /// A file that notes every packet, for checkpoints; empty = none are made.
   std::string journal{};
   /// Packets that an earlier writer of this output left behind its last checkpoint: start() takes
@@ -111,9 +112,9 @@ class ContainerWriter {
   /// Copies what is left of the other streams (up to the video's end where `cut_at_video_end`),
   /// finalises and renames. Throws Error(write_failed).
   virtual void finish(bool cut_at_video_end) = 0;
-  /// Removes the partial file. For a run that failed. Where everything was encoded and only the
-  /// plain mp4 or mov could not be made of it (a full disk), the partial file is whole and stays;
-  /// finish()'s error says so.
+  /// Removes the partial file, or closes and leaves it with keep_partial. For a run that failed.
+  /// Where everything was encoded and only the plain mp4 or mov could not be made of it (a full
+  /// disk), the partial file is whole and stays; finish()'s error says so.
   virtual void abandon() noexcept = 0;
   /// Streams that drop_streams left out, for one line in the log.
   [[nodiscard]] virtual std::vector<std::string> dropped_streams() const = 0;

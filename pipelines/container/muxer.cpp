@@ -51,6 +51,7 @@ void Muxer::flush() {
 }
 
 void Muxer::close() {
+  if (std::exchange(closed_, true)) throw Error(ExitCode::write_failed, path_ + ": has no end");
   check(av_write_trailer(context_.get()), "its end");
   avio_flush(context_->pb);
   check(0, "its end");

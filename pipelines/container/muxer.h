@@ -26,7 +26,7 @@ class Muxer {
   void write(AVPacket& packet);
   /// Makes what was written so far survive a kill. Throws Error(write_failed).
   void flush();
-  /// Trailer, and the end of the file. Throws Error(write_failed).
+  /// Trailer, and the end of the file. Throws Error(write_failed), and then whenever it is called.
   void close();
 
  private:
@@ -34,6 +34,7 @@ class Muxer {
 
   std::string path_;
   MuxerContext context_;
+  bool closed_ = false;  // or half: libavformat takes no second trailer
 };
 
 }  // namespace equalux

@@ -322,7 +322,7 @@ void Writer::replay(AVFormatContext& partial, OutputPass& pass) const {
 }
 
 void Writer::abandon() noexcept {
-  if (safe_packets_ > 0) return suspend();
+  if (safe_packets_ > 0 || (options_.keep_partial && record_.packets > 0)) return suspend();
   held_.reset();
   pass_.reset();
   if (!created_ || keep_partial_) return;

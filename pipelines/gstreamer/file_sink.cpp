@@ -76,6 +76,7 @@ void FileSink::open(const StreamInfo& info) {
   container.output_path = options_.path;
   if (options_.copy_streams) container.copy_from = info.container_path;
   container.drop_streams = options_.drop_streams;
+  container.keep_partial = options_.keep_partial;
   container.journal = options_.journal;
   if (!options_.resume.empty()) {
     container.resume_packets = nlohmann::json::parse(options_.resume).at("packets");

@@ -17,6 +17,7 @@ struct FileSinkOptions {
   bool lossless = false;
   bool copy_streams = true;   ///< keep audio, subtitles, chapters and tags of StreamInfo's file
   bool drop_streams = false;  ///< go on without streams that the container cannot hold
+  bool keep_partial = false;  ///< what a failure leaves stays, under its partial name
   /// Where packets are noted; with it, checkpoint() works where the build has libavformat: the
   /// encoder then starts anew behind each one. Empty = no checkpoints.
   std::string journal;

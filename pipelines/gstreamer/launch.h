@@ -29,8 +29,10 @@ inline constexpr std::chrono::milliseconds kLiveStall{5000};
 /// Feeds frames to a launch string that starts with a sink pad ("videoconvert ! autovideosink").
 [[nodiscard]] std::unique_ptr<Sink> make_launch_sink(const std::string& launch);
 
-/// Feeds frames to a V4L2 output device, as v4l2loopback makes them. open() throws
-/// Error(no_input) where the node is missing, Error(cannot_create) where it is no output device.
+/// Feeds frames to a V4L2 output device, as v4l2loopback makes them: in the format and size that
+/// its driver tells to take, see set_v4l2_output(), scaled within borders where the size is
+/// another; one warning says so. open() throws Error(no_input) where the node is missing,
+/// Error(cannot_create) where it is no output device.
 [[nodiscard]] std::unique_ptr<Sink> make_v4l2_sink(const std::string& device);
 
 }  // namespace equalux

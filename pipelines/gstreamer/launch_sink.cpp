@@ -1,14 +1,12 @@
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <utility>
 
-#include <fcntl.h>
-#include <linux/videodev2.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include <log.h>
 
+#include "../partial_file.h"
+#include "../v4l2_output.h"
 #include "frame_feed.h"
 #include "launch.h"
 #include "launch_string.h"
@@ -98,32 +96,12 @@ void LaunchSink::finish(Ending ending) {
   if (!messages_->ended()) throw Error(ExitCode::write_failed, name_ + ": does not end");
 }
 
-void check_output_device(const std::string& device) {
-  const std::string remedy = "; v4l2loopback makes one: modprobe v4l2loopback";
-  const int file = ::open(device.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) {
-    const bool missing = errno == ENOENT || errno == ENODEV || errno == ENXIO;
-    throw Error(missing ? ExitCode::no_input : ExitCode::cannot_create,
-                device + ": " + std::strerror(errno) + ", must be a video output device" + remedy);
-  }
-  v4l2_capability abilities{};
-  const bool asked = ::ioctl(file, VIDIOC_QUERYCAP, &abilities) == 0;
-  ::close(file);
-  const std::uint32_t flags = (abilities.capabilities & V4L2_CAP_DEVICE_CAPS) != 0
-                                  ? abilities.device_caps
-                                  : abilities.capabilities;
-  if (!asked || (flags & (V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_VIDEO_OUTPUT_MPLANE)) == 0) {
-    throw Error(ExitCode::cannot_create, device + ": is no video output device" + remedy);
-  }
-}
-
 class V4l2Sink final : public Sink {
  public:
   explicit V4l2Sink(std::string device) : device_(std::move(device)) {}
 
   void open(const StreamInfo& info) override {
-    check_output_device(device_);
-    sink_ = std::make_unique<LaunchSink>("v4l2:" + device_, "v4l2sink device=\"" + device_ + "\"");
+    sink_ = std::make_unique<LaunchSink>(name(), v4l2_launch(device_, set_format(info.desc)));
     sink_->open(info);
   }
   void write(Frame& frame) override { sink_->write(frame); }
@@ -133,6 +111,24 @@ class V4l2Sink final : public Sink {
   std::string name() const override { return "v4l2:" + device_; }
 
  private:
+  /// The node is closed behind it: v4l2sink opens its own, and some drivers have room for one.
+  [[nodiscard]] V4l2Output set_format(const ImageDesc& desc) const {
+    const V4l2Node node(device_);
+    if (node.error() != 0) {
+      const bool missing =
+          node.error() == ENOENT || node.error() == ENODEV || node.error() == ENXIO;
+      throw Error(missing ? ExitCode::no_input : ExitCode::cannot_create,
+                  device_ + ": " + system_error_text(node.error()) +
+                      ", must be a video output device; v4l2loopback makes one: modprobe "
+                      "v4l2loopback");
+    }
+    const V4l2Output output = set_v4l2_output(node, device_, desc);
+    const std::string difference = size_difference(output, desc);
+    if (!difference.empty()) logger().warn("{}: {}", name(), difference);
+    logger().debug("{}: takes {}x{} {}", name(), output.width, output.height, output.format);
+    return output;
+  }
+
   std::string device_;
   std::unique_ptr<LaunchSink> sink_;
 };

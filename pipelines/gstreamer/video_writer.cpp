@@ -48,7 +48,10 @@ std::string partial_name(const std::string& path) {
 class MuxWriter final : public ContainerWriter {
  public:
   explicit MuxWriter(const ContainerWriterOptions& options)
-      : path_(options.output_path), partial_(partial_name(path_)), muxer_(muxer_for(path_)) {
+      : path_(options.output_path),
+        partial_(partial_name(path_)),
+        muxer_(muxer_for(path_)),
+        keep_partial_(options.keep_partial) {
     if (!options.copy_from.empty()) {
       logger().warn(
           "{}: holds the video alone, this build copies no other streams (no libavformat)", path_);
@@ -73,6 +76,7 @@ class MuxWriter final : public ContainerWriter {
   std::string path_;
   std::string partial_;
   const char* muxer_;
+  bool keep_partial_;
   CapsPtr caps_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Messages> messages_;
@@ -206,7 +210,7 @@ void MuxWriter::abandon() noexcept {
   if (!pipeline_) return;
   pipeline_.reset();
   std::error_code failure;
-  fs::remove(partial_, failure);
+  if (!keep_partial_) fs::remove(partial_, failure);
 }
 
 }  // namespace

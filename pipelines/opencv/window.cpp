@@ -240,8 +240,10 @@ class WindowSink final : public Sink {
     const HighguiCall call;
     cv::imshow(kWindow, canvas_);
     const auto now = Clock::now();
+    const bool recording = options_.steering != nullptr && options_.steering->recording();
     if (state_ != titled_ || now - titled_at_ >= kTitlePeriod) {
-      cv::setWindowTitle(kWindow, window_title(name_, meter_.fps(), state_));
+      cv::setWindowTitle(
+          kWindow, window_title(name_, meter_.fps(), state_) + (recording ? ", recording" : ""));
       titled_ = state_;
       titled_at_ = now;
     }

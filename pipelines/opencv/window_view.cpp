@@ -68,6 +68,9 @@ bool steer_by_key(Steering& steering, int key) {
     case 'b':
       steering.next_preset(key == 'n' || key == 'N' ? 1 : -1);
       return true;
+    case 'r':
+      steering.toggle_recording();
+      return !steering.last_change().empty();
     default:
       return false;
   }

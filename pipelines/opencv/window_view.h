@@ -27,7 +27,7 @@ struct WindowState {
 
 /// Does what a key says of the filter, where it does: f switches it, [ and ] change strength, - and
 /// = (or +) the clip limit, comma and full stop the time constant, n and b take the next preset and
-/// the one before. True where the key was one of these.
+/// the one before, r starts and stops a recording. True where the key was one of these.
 bool steer_by_key(Steering& steering, int key);
 
 /// "equalux: clip.mkv - 29.9 fps - before, paused".

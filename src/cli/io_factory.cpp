@@ -236,6 +236,7 @@ std::unique_ptr<Sink> make_sink(const std::string& output, const OutputOptions& 
   file.quality = options.quality;
   file.lossless = options.lossless;
   file.drop_streams = options.drop_streams;
+  file.keep_partial = options.keep_partial;
   file.journal = options.journal;
   file.resume = options.resume;
   return make_file_sink(file);

@@ -35,6 +35,7 @@ struct OutputOptions {
   std::string journal;           ///< see FileSinkOptions; also says that checkpoints are wanted
   std::string resume;            ///< what Sink::checkpoint() gave; empty = starts anew
   Steering* steering = nullptr;  ///< for a window's keys; null = it has none
+  bool keep_partial = false;     ///< see FileSinkOptions
 };
 
 /// What kind of input or output a text names. Throws Error(usage) for a form that is not known.

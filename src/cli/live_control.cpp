@@ -47,8 +47,8 @@ OptionGroup live_group(LiveOptions& options) {
       text_option("control", "PATH",
                   "take changes while frames move over a Unix socket: a JSON object a line, as "
                   "{\"strength\":0.6,\"filter\":true}, with the keys strength, clip-limit, floor, "
-                  "ceiling, max-gain, temporal-ms, brighten-ms, darken-ms, scaler, filter and "
-                  "preset; answers with state and counters (default: none)",
+                  "ceiling, max-gain, temporal-ms, brighten-ms, darken-ms, scaler, filter, "
+                  "recording and preset; answers with state and counters (default: none)",
                   options.control),
       text_option("serve", "ADDRESS:PORT",
                   "serve a page to look on and to steer with, a JSON API and /metrics for "
@@ -63,10 +63,12 @@ OptionGroup live_group(LiveOptions& options) {
   return group;
 }
 
-LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common)
+LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common,
+                         RecordSwitch* recording)
     : watched_(options.watched()),
       pictures_(!options.serve.empty()),
       steering_(equalizers_of(common), preset_names(), preset_options) {
+  if (recording != nullptr) steering_.allow_recording(*recording);
   if (!options.control.empty()) socket_ = open_control_socket(options.control, api_);
   if (options.serve.empty()) {
     if (!options.serve_token.empty()) {
@@ -87,7 +89,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
 void LiveControl::attach(RunOptions& run) {
   run.on_submit = [this](Processor& processor, Frame& frame) { steering_.apply(processor, frame); };
   if (!watched_) return;
-  run.keep_original = pictures_;
+  run.keep_original = run.keep_original || pictures_;
   run.on_open = [this, before = std::move(run.on_open)](const StreamInfo& info) {
     if (before) before(info);
     monitor_.open(info);
@@ -96,6 +98,10 @@ void LiveControl::attach(RunOptions& run) {
     if (before) before(frame);
     monitor_.add(frame);
   };
+}
+
+void LiveControl::watch(const Recorder& recorder) {
+  monitor_.watch_recording([&recorder] { return recorder.counts(); });
 }
 
 }  // namespace equalux::cli

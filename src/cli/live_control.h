@@ -27,12 +27,15 @@ struct LiveOptions {
 /// Stands around a run.
 class LiveControl {
  public:
-  /// Opens what the options ask for. Throws Error.
-  LiveControl(const LiveOptions& options, const CommonOptions& common);
+  /// Opens what the options ask for. `recording` is null where the run cannot record, and must
+  /// outlive it. Throws Error.
+  LiveControl(const LiveOptions& options, const CommonOptions& common, RecordSwitch* recording);
 
   [[nodiscard]] Steering& steering() { return steering_; }
   /// Adds what it needs to the callbacks that are there already.
   void attach(RunOptions& run);
+  /// Has what is recorded among the counters. It must outlive this.
+  void watch(const Recorder& recorder);
 
  private:
   bool watched_;

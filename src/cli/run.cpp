@@ -98,7 +98,7 @@ constexpr const char* kForms =
     "          window           q quits, space before/after, s split, h histogram, p pause, w "
     "still,\n"
     "                           f filter on/off, [ ] strength, - = clip limit, , . time constant,\n"
-    "                           n b next and previous preset\n"
+    "                           n b next and previous preset, r recording on/off\n"
     "          null             nowhere, to time the rest\n"
     "          v4l2:/dev/videoN a virtual camera\n"
     "          gst:LAUNCH       a GStreamer launch string that takes video/x-raw\n"
@@ -115,13 +115,10 @@ Command make_run_command() {
   command.details = kForms;
   command.positionals = {{"INPUT", "where frames come from, see below",
                           [settings](const std::string& text) { settings->stream.input = text; }}};
-  command.groups = {stream_group(*settings),
-                    live_group(stream.live),
-                    output_group(stream.out),
-                    filter_group(stream.common),
-                    measuring_group(stream.common),
-                    machine_group(stream.common),
-                    config_group()};
+  command.groups = {stream_group(*settings),        live_group(stream.live),
+                    recording_group(stream.record), output_group(stream.out),
+                    filter_group(stream.common),    measuring_group(stream.common),
+                    machine_group(stream.common),   config_group()};
   command.run = [settings] { return run_command(*settings); };
   command.usual_preset = [settings] {
     const bool camera =

@@ -64,6 +64,7 @@ void check_stream(const StreamOptions& options) {
     if (is_file(in) && !written.empty()) refuse_same_file(options.input, written);
     if (is_file(out) && !written.empty()) refuse_same_file(options.output, written);
   }
+  check_recording(options.record, options.out);
   check_filters(options.common);
 }
 
@@ -74,10 +75,15 @@ RunResult run_stream(const StreamOptions& options) {
   std::unique_ptr<Source> source = make_source(options.input, in);
   if (options.wrap_source) source = options.wrap_source(std::move(source));
   const std::unique_ptr<Processor> processor = make_processor(options.common);
+  RecordSwitch recording;  // before who looks at them
+  const std::unique_ptr<Recorder> recorder = make_recorder(options.record, options.out, recording);
+  const std::unique_ptr<Recorder> originals =
+      make_original_recorder(options.record, options.out, recording);
   std::optional<LiveControl> live;
   OutputOptions out = options.out;
   if (options.steerable) {
-    live.emplace(options.live, options.common);
+    live.emplace(options.live, options.common, recorder ? &recording : nullptr);
+    if (recorder) live->watch(*recorder);
     out.steering = &live->steering();
   }
   const std::unique_ptr<Sink> sink = make_sink(options.output, out);
@@ -93,7 +99,10 @@ RunResult run_stream(const StreamOptions& options) {
 
   RunOptions run_options;
   run_options.max_frames = options.frames;
-  run_options.on_open = [&](const StreamInfo& info) { measurements.open(info); };
+  run_options.on_open = [&](const StreamInfo& info) {
+    measurements.open(info);
+    if (recorder) recorder->open(info);
+  };
   LatencyReport latency;
   if (options.common.wants_timings() || options.latency_report) {
     run_options.on_frame = [&](const Frame& frame) {
@@ -101,11 +110,17 @@ RunResult run_stream(const StreamOptions& options) {
       if (options.latency_report) latency.add(frame);
     };
   }
-  if (options.common.verify || options.on_result) {
+  if (options.common.verify || options.on_result || recorder) {
     run_options.on_result = [&](const Frame& frame) {
-      measurements.add_result(frame);
+      if (recorder) recorder->add(frame);
+      if (originals && frame.original) originals->add(*frame.original);
+      if (options.common.verify) measurements.add_result(frame);
       if (options.on_result) options.on_result(frame);
     };
+  }
+  if (originals) {
+    run_options.keep_original = true;
+    run_options.on_source = [&](const StreamInfo& info) { originals->open(info); };
   }
   run_options.checkpoint_every = options.checkpoint_every;
   run_options.resume_from = options.resume_from;
@@ -123,8 +138,10 @@ RunResult run_stream(const StreamOptions& options) {
     }
   };
   if (live) live->attach(run_options);
-  const RunResult result = run(*source, *processor, *sink, run_options, stop_token());
+  RunResult result = run(*source, *processor, *sink, run_options, stop_token());
   progress.clear();
+  for (Recorder* each : {recorder.get(), originals.get()})
+    if (each != nullptr) each->finish();
   describe();
   // With a lost device the sum of the curves is lost, too; where nobody wants it, that is no error.
   if (options.curves != nullptr && !options.common.curve_to.empty() && !result.processor_failed) {
@@ -133,6 +150,13 @@ RunResult run_stream(const StreamOptions& options) {
   measurements.finish();
   print_summary(options, result, measurements);
   if (options.latency_report) std::fputs(latency.text(result).c_str(), stderr);
+  for (const Recorder* each : {recorder.get(), originals.get()}) {
+    if (each == nullptr) continue;
+    const std::string text =
+        (each == originals.get() ? "originals " : "") + recording_text(each->counts());
+    if (!options.common.quiet) std::fprintf(stderr, "%s\n", text.c_str());
+    if (each->code() != ExitCode::done) result.code = each->code();
+  }
   return result;
 }
 

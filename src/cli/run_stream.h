@@ -9,6 +9,7 @@
 #include "io_factory.h"
 #include "live_control.h"
 #include "options.h"
+#include "record.h"
 #include "run.h"
 
 /// One stream from input to output: what `run` does once and `batch` for each file.
@@ -20,10 +21,11 @@ struct StreamOptions {
   std::string output;
   InputOptions in;
   OutputOptions out;
-  std::uint64_t frames = 0;      ///< 0 = all
+  std::uint64_t frames = 0;  ///< 0 = all
   bool latency_report = false;
   LiveOptions live;
-  bool steerable = false;  ///< may change while it runs
+  RecordingOptions record;
+  bool steerable = false;        ///< may change while it runs
   std::string label;             ///< before each line about this stream, as "[2/7] clip.mkv: "
   bool announce = true;          ///< say which backend runs
   bool always_summarise = true;  ///< the closing table also where no timings were asked for

@@ -2,8 +2,9 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "batch/manifest.h"
 
 /// Which files a batch takes, and what their results are called.
 namespace equalux::cli {
@@ -17,21 +18,6 @@ struct BatchPlan {
   std::vector<BatchJob> jobs;  ///< in natural order within each argument
   std::size_t skipped = 0;     ///< files of folders that are no media by their name
 };
-
-/// A line of a manifest.
-struct ManifestEntry {
-  std::string input;
-  std::string output;  ///< below the folder of the results; empty = the input's file name
-};
-
-/// The text of a manifest: an input a line, or an input, a tab and its result's name. Empty lines
-/// and those that begin with # are left out; relative inputs are relative to `folder`.
-/// Throws Error(usage) that names `name` and the line.
-[[nodiscard]] std::vector<ManifestEntry> parse_manifest(std::string_view text,
-                                                        const std::string& folder,
-                                                        const std::string& name);
-/// Throws Error(no_input) where the file cannot be read, and as parse_manifest.
-[[nodiscard]] std::vector<ManifestEntry> read_manifest(const std::string& path);
 
 /// Folders are searched through and mirrored below `out`; where that is empty, outputs are "null".
 /// `extension` is the container of the results; empty keeps the input's where we write it, else

@@ -68,7 +68,8 @@ class Reader {
   std::string_view line() {
     const std::size_t end = std::min(text_.find('\n', at_), text_.size());
     std::string_view line = text_.substr(at_, end - at_);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    while (line.ends_with('\r'))
+      line.remove_suffix(1);
     at_ = end + 1;
     ++line_;
     return line;

@@ -1,0 +1,13 @@
+// The lines that come over the control socket.
+#include "some_steering.h"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace equalux;
+  fuzz::SteeredRun run;
+  std::string_view text = fuzz::text_of(data, size);
+  while (!text.empty()) {
+    const nlohmann::ordered_json before = run.steering.state();
+    fuzz::check_answer(run.api.handle(fuzz::take_line(text)), before, run);
+  }
+  return 0;
+}

@@ -1,0 +1,75 @@
+// Requests to the page: a line each for what HTTP carries, and the body behind them.
+#include <algorithm>
+#include <initializer_list>
+
+#include "serve/page_requests.h"
+#include "serve/serve_address.h"
+#include "some_steering.h"
+
+namespace {
+
+using namespace equalux;
+
+constexpr const char* kToken = "correct-horse-battery";
+
+PictureForms no_forms() {
+  const auto never = [] { fuzz::require(false, "there is no picture to be shown"); };
+  return {[never](const PicturePair&, bool, int) {
+            never();
+            return std::vector<std::uint8_t>{};
+          },
+          [never](const PicturePair&) {
+            never();
+            return nlohmann::json{};
+          }};
+}
+
+bool is_one_of(unsigned status, std::initializer_list<unsigned> all) {
+  return std::find(all.begin(), all.end(), status) != all.end();
+}
+
+void ask(const std::string& token, const PageRequest& request) {
+  fuzz::SteeredRun run;
+  PageRequests requests(token, "<title>", no_forms(), run.api, run.monitor);
+  const nlohmann::ordered_json before = run.steering.state();
+  const PageReply reply = requests.answer(request);
+  fuzz::require(is_one_of(reply.status, {200, 400, 401, 403, 404, 405, 413, 415, 503}),
+                "a status that is documented", std::to_string(reply.status));
+  if (reply.type == "application/json") {
+    fuzz::require(!nlohmann::json::parse(reply.body).is_discarded(), "JSON is JSON", reply.body);
+  }
+  const bool known =
+      request.token == kToken || request.authorization == std::string("Bearer ") + kToken;
+  if (!token.empty()) {
+    fuzz::require((reply.status == 401) != known, "the token alone decides", reply.body);
+  } else {
+    fuzz::require((reply.status == 403) != names_loopback(request.host), "the host alone decides",
+                  request.host);
+  }
+  if (run.steering.state() == before) return;
+  fuzz::require(reply.status == 200 && request.method == "POST" && request.path == "/api/state" &&
+                    request.content_type.starts_with("application/json") && !request.too_long,
+                "only a change in JSON changes anything", reply.body);
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view text = fuzz::text_of(data, size);
+  PageRequest request;
+  for (std::string* part : {&request.method, &request.path, &request.host, &request.authorization,
+                            &request.content_type, &request.token, &request.view, &request.width})
+    *part = fuzz::take_line(text);
+  request.too_long = text.size() > kLongestRequest;
+  if (!request.too_long) request.body = text;
+  ask("", request);
+  ask(kToken, request);
+
+  ServeAddress address;
+  const auto read = [&] { address = parse_serve_address(request.host); };
+  if (!fuzz::accepted(ExitCode::usage, "--serve is '", read)) return 0;
+  fuzz::require(address.loopback == names_loopback(address.host) ||
+                    address.host.starts_with('['),  // of those, only [::1] is spelled in a Host
+                "an address is loopback where a browser's Host names it so", address.host);
+  return 0;
+}

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "control_api.h"
+#include "invariant.h"
+
+/// A run that can be steered, as the targets of the control API see one.
+namespace equalux::fuzz {
+
+inline std::vector<std::pair<std::string, std::string>> read_preset(const std::string& name) {
+  if (name == "plain") return {};
+  if (name == "fog") return {{"strength", "0.9"}, {"ceiling", "99.5"}, {"threads", "3"}};
+  throw Error(ExitCode::usage, "--preset is '" + name + "', must be plain or fog");
+}
+
+struct SteeredRun {
+  SteeredRun() { steering.allow_recording(recording); }
+
+  RecordSwitch recording;
+  Steering steering{{{0, EqualizeParams{}}}, {"plain", "fog"}, read_preset};
+  LiveMonitor monitor;
+  ControlApi api{steering, monitor};
+};
+
+/// One line of JSON: a refusal that changed nothing, or a state that, sent back, is the same.
+inline void check_answer(const ControlAnswer& answer, const nlohmann::ordered_json& before,
+                         SteeredRun& run) {
+  require(answer.json.find('\n') == std::string::npos, "an answer is one line", answer.json);
+  const auto json = nlohmann::json::parse(answer.json);
+  const nlohmann::ordered_json after = run.steering.state();
+  require(json.contains("error") != answer.ok && json.contains("state") == answer.ok,
+          "an answer is a state or an error", answer.json);
+  if (!answer.ok) {
+    require(after == before, "what is refused changes nothing", answer.json);
+    return;
+  }
+  nlohmann::ordered_json state = after;
+  if (state["preset"] == "") state.erase("preset");
+  require(run.api.handle(state.dump()).ok, "a state is a change that holds", state.dump());
+  require(run.steering.state() == after, "a state that is sent back is the same", after.dump());
+}
+
+}  // namespace equalux::fuzz

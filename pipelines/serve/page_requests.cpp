@@ -1,0 +1,115 @@
+#include "page_requests.h"
+
+#include <charconv>
+#include <cstddef>
+#include <utility>
+
+#include "serve_address.h"
+
+namespace equalux {
+namespace {
+
+constexpr int kLeastWidth = 16;
+constexpr int kMostWidth = 1920;
+constexpr int kUsualWidth = 960;
+
+// Of RFC 9110.
+constexpr unsigned kBadRequest = 400;
+constexpr unsigned kUnauthorized = 401;
+constexpr unsigned kForbidden = 403;
+constexpr unsigned kNotFound = 404;
+constexpr unsigned kMethodNotAllowed = 405;
+constexpr unsigned kContentTooLarge = 413;
+constexpr unsigned kUnsupportedMediaType = 415;
+constexpr unsigned kServiceUnavailable = 503;
+
+PageReply refusal(unsigned status, const std::string& why) {
+  return {status, "application/json", nlohmann::json{{"error", why}}.dump() + "\n"};
+}
+
+/// In a time that tells nothing of where they differ.
+bool same(const std::string& a, const std::string& b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i]) ^
+                  (b.empty() ? 0U : static_cast<unsigned char>(b[i % b.size()]));
+  return difference == 0;
+}
+
+}  // namespace
+
+PageRequests::PageRequests(std::string token, std::string page, PictureForms forms, ControlApi& api,
+                           LiveMonitor& monitor)
+    : token_(std::move(token)),
+      page_(std::move(page)),
+      forms_(std::move(forms)),
+      api_(api),
+      monitor_(monitor) {}
+
+PageReply PageRequests::answer(const PageRequest& request) {
+  if (token_.empty() && !names_loopback(request.host)) {
+    return refusal(kForbidden, "the host must be 127.0.0.1, [::1] or localhost");
+  }
+  if (!token_.empty() && !knows_token(request)) {
+    return refusal(kUnauthorized,
+                   "the token is missing or wrong, must be in ?token= or as a bearer");
+  }
+  if (request.method == "POST") return post(request);
+  if (request.method == "GET" || request.method == "HEAD") return get(request);
+  return refusal(kMethodNotAllowed, "must be GET or POST");
+}
+
+bool PageRequests::knows_token(const PageRequest& request) const {
+  const std::string prefix = "Bearer ";
+  if (request.authorization.starts_with(prefix) &&
+      same(request.authorization.substr(prefix.size()), token_)) {
+    return true;
+  }
+  return same(request.token, token_);
+}
+
+PageReply PageRequests::get(const PageRequest& request) {
+  if (request.path == "/") return {200, "text/html; charset=utf-8", page_};
+  if (request.path == "/api/state") return {200, "application/json", api_.handle("").json};
+  if (request.path == "/api/picture") return picture(request);
+  if (request.path == "/api/tones") {
+    const auto pair = monitor_.pictures();
+    if (pair == nullptr) return refusal(kServiceUnavailable, "there is no picture yet");
+    return {200, "application/json", forms_.tones(*pair).dump()};
+  }
+  if (request.path == "/metrics") {
+    return {200, "text/plain; version=0.0.4; charset=utf-8", monitor_.metrics()};
+  }
+  return refusal(kNotFound, "must be /, /api/state, /api/picture, /api/tones or /metrics");
+}
+
+PageReply PageRequests::post(const PageRequest& request) {
+  if (request.path != "/api/state") return refusal(kNotFound, "changes go to /api/state");
+  // A form of another site's page cannot send this type without asking first.
+  if (!request.content_type.starts_with("application/json")) {
+    return refusal(kUnsupportedMediaType, "must be application/json");
+  }
+  if (request.too_long) {
+    return refusal(kContentTooLarge,
+                   "must be at most " + std::to_string(kLongestRequest) + " bytes");
+  }
+  ControlAnswer answer = api_.handle(request.body);
+  return {answer.ok ? 200 : kBadRequest, "application/json", std::move(answer.json)};
+}
+
+PageReply PageRequests::picture(const PageRequest& request) {
+  const std::string& text = request.width;
+  int width = kUsualWidth;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  if ((request.view != "before" && request.view != "after") ||
+      (!text.empty() && (!whole || width < kLeastWidth || width > kMostWidth))) {
+    return refusal(kBadRequest, "must be view=before or after, width=16 to 1920");
+  }
+  const auto pair = monitor_.pictures();
+  if (pair == nullptr) return refusal(kServiceUnavailable, "there is no picture yet");
+  const auto jpeg = forms_.jpeg(*pair, request.view == "after", width);
+  return {200, "image/jpeg", std::string(jpeg.begin(), jpeg.end())};
+}
+
+}  // namespace equalux

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../control_api.h"
+
+/// What the page answers, whoever carries the requests: without a server and without pictures'
+/// encoders.
+namespace equalux {
+
+/// A request of HTTP, as far as the page reads it.
+struct PageRequest {
+  std::string method;
+  std::string path;  ///< without arguments
+  std::string host;  ///< headers; empty = none
+  std::string authorization;
+  std::string content_type;
+  std::string token;  ///< arguments behind ?; empty = none
+  std::string view;
+  std::string width;
+  std::string body;
+  bool too_long = false;  ///< the body went on behind kLongestRequest
+};
+
+struct PageReply {
+  unsigned status = 200;
+  std::string type = "application/json";
+  std::string body;
+};
+
+/// Makes what a browser shows of frames.
+struct PictureForms {
+  std::function<std::vector<std::uint8_t>(const PicturePair&, bool after, int width)> jpeg;
+  std::function<nlohmann::json(const PicturePair&)> tones;
+};
+
+/// Thread-safe as its parts, which must outlive it.
+class PageRequests {
+ public:
+  /// Without a token only requests to this machine's loopback are answered.
+  PageRequests(std::string token, std::string page, PictureForms forms, ControlApi& api,
+               LiveMonitor& monitor);
+
+  /// Whatever the request holds, there is an answer; one that is refused changes nothing.
+  [[nodiscard]] PageReply answer(const PageRequest& request);
+
+ private:
+  [[nodiscard]] bool knows_token(const PageRequest& request) const;
+  PageReply get(const PageRequest& request);
+  PageReply post(const PageRequest& request);
+  PageReply picture(const PageRequest& request);
+
+  const std::string token_;
+  const std::string page_;
+  const PictureForms forms_;
+  ControlApi& api_;
+  LiveMonitor& monitor_;
+};
+
+}  // namespace equalux
