@@ -89,6 +89,15 @@ TEST_F(BatchCommand, FilesThatFailAlikeAreTheBatchsFailure) {
   EXPECT_EQ(run({"a.y4m", "none.y4m", "--out", "out"}).exit_code, 3);
 }
 
+TEST_F(BatchCommand, APictureForTheContactSheetThatCannotBeMadeCostsNoFile) {
+  write_set(2);
+  std::filesystem::create_directories(folder.path() / "out/.equalux/c1.y4m.ppm");
+  const ProgramResult result = run({"set", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(statuses(), Each("done"));
+  EXPECT_THAT(result.err, HasSubstr("c1.y4m: has no picture for the contact sheet"));
+}
+
 TEST_F(BatchCommand, TheSecondTimeEverythingIsThere) {
   write_set(3);
   ASSERT_EQ(run({"set", "--out", "out"}).exit_code, 0);

@@ -1,6 +1,7 @@
 #include "serve_address.h"
 
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 
 #include <arpa/inet.h>

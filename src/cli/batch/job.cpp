@@ -253,9 +253,14 @@ void Job::filter(const std::optional<SavedCheckpoint>& place) {
   conclude(run_stream(stream));
   if (result_.status != "done" && result_.status != "partial") return;
   save(result_.status, std::nullopt);
-  InputOptions software = stream.in;
-  software.decoder = "software";
-  tap.write(paths_.still, [&] { return make_source(job_.input, software); });
+  // The file is done: a picture for the contact sheet is worth a line at most.
+  try {
+    InputOptions software = stream.in;
+    software.decoder = "software";
+    tap.write(paths_.still, [&] { return make_source(job_.input, software); });
+  } catch (const Error& error) {
+    logger().info("{}has no picture for the contact sheet: {}", stream.label, error.what());
+  }
 }
 
 void Job::conclude(const RunResult& run) {
