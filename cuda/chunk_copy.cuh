@@ -51,6 +51,30 @@ __device__ __forceinline__ void copy_some_async(std::uint8_t* to, const std::uin
 #endif
 }
 
+/// kBytes where they exist, else as many zeros; without a branch.
+template <int kBytes>
+__device__ __forceinline__ void copy_all_or_nothing_async(std::uint8_t* to,
+                                                          const std::uint8_t* from, bool exist) {
+  static_assert(kBytes == 16 || kBytes == 8);
+#if __CUDA_ARCH__ >= 800
+  if constexpr (kBytes == 16) {
+    copy_some_async(to, from, exist ? kBytes : 0);
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared_address(to)),
+                 "l"(from), "r"(exist ? kBytes : 0)
+                 : "memory");
+  }
+#else
+  if constexpr (kBytes == 16) {
+    *reinterpret_cast<uint4*>(to) =
+        exist ? __ldcg(reinterpret_cast<const uint4*>(from)) : uint4{0, 0, 0, 0};
+  } else {
+    *reinterpret_cast<uint2*>(to) =
+        exist ? __ldcg(reinterpret_cast<const uint2*>(from)) : uint2{0, 0};
+  }
+#endif
+}
+
 /// 4 bytes, through the first-level cache.
 __device__ __forceinline__ void copy_word_async(std::uint8_t* to, const std::uint8_t* from) {
 #if __CUDA_ARCH__ >= 800

@@ -9,18 +9,13 @@ namespace equalux::cuda {
 namespace {
 
 /// One table of value_counter.cuh, which is as much shared memory as every device has.
-constexpr int kThreads = kWarpsPerTable * kLanes;
-using Counter = ValueCounter<1>;
-
-/// A group of pixels that a thread counts at a time, and its values: at most kMostOfGroup.
-constexpr int kMostOfGroup = 16;
-/// Groups of a thread between two emptyings of the table.
-constexpr int kEpoch = kMostCounts / kMostOfGroup;
+constexpr int kThreads = 128;
+using Counter = const ValueCounter<1>;
 
 /// Groups are columns 16 g to 16 g + 15 of a packed line.
 template <typename Form>
 struct PackedCount {
-  static constexpr int kColumns = kMostOfGroup;
+  static constexpr int kColumns = 16;
 
   static __device__ __forceinline__ void whole(const ClaheFrame& f, int line, int x,
                                                Counter& counter) {
@@ -166,30 +161,24 @@ __global__ void __launch_bounds__(kThreads)
   wait_then_release();
   __syncthreads();
   Counter counter(table, thread / kLanes, thread % kLanes);
-  std::uint32_t sums[2] = {0, 0};
-  bool more = true;
-  while (more) {
-    for (int i = 0; i < kEpoch && line < last_line; ++i) {
-      const int x = (first_group + group) * Count::kColumns;
-      if (f.aligned && x >= x0 && x + Count::kColumns <= x1) {
-        Count::whole(f, line, x, counter);
-      } else {
-        Count::some(f, line, max(x, x0), min(x + Count::kColumns, x1), counter);
-      }
-      line += line_step;
-      group += group_step;
-      if (group >= groups) {
-        group -= groups;
-        ++line;
-      }
+  while (line < last_line) {
+    const int x = (first_group + group) * Count::kColumns;
+    if (f.aligned && x >= x0 && x + Count::kColumns <= x1) {
+      Count::whole(f, line, x, counter);
+    } else {
+      Count::some(f, line, max(x, x0), min(x + Count::kColumns, x1), counter);
     }
-    more = __syncthreads_or(line < last_line ? 1 : 0) != 0;
-    add_up<1>(table, thread, more, sums);
-    __syncthreads();
+    line += line_step;
+    group += group_step;
+    if (group >= groups) {
+      group -= groups;
+      ++line;
+    }
   }
+  __syncthreads();
   std::uint32_t* counts = f.states[tile].counts;
-  atomicAdd(counts + thread, sums[0]);
-  atomicAdd(counts + thread + kThreads, sums[1]);
+  for (int v = thread; v < 256; v += kThreads)
+    atomicAdd(counts + v, row_sum<1>(table, 0, v));
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ std::string trouble_of(CudaDevice& device) {
     return reason_for(status);
   }
   cudaFuncAttributes attributes{};
-  const cudaError_t status =
-      cudaFuncGetAttributes(&attributes, cuda::fused_packed_kernel(PixelFormat::bgr, true));
+  const cudaError_t status = cudaFuncGetAttributes(
+      &attributes, cuda::fused_packed_kernel(PixelFormat::bgr, cuda::Access::spans));
   if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction) {
     return "this build has no code for compute capability " + std::to_string(device.major) + "." +
            std::to_string(device.minor);

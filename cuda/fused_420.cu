@@ -4,10 +4,10 @@
 
 namespace equalux::cuda {
 
-const void* fused_420_kernel(PixelFormat format, bool aligned) {
+const void* fused_420_kernel(PixelFormat format, Access access) {
   switch (format) {
-    case PixelFormat::nv12: return kernel_of<Nv12Layout>(aligned);
-    case PixelFormat::i420: return kernel_of<I420Layout>(aligned);
+    case PixelFormat::nv12: return kernel_of<Nv12Layout>(access);
+    case PixelFormat::i420: return kernel_of<I420Layout>(access);
     default: return nullptr;
   }
 }

@@ -4,12 +4,12 @@
 
 namespace equalux::cuda {
 
-const void* fused_422_444_kernel(PixelFormat format, bool aligned) {
+const void* fused_422_444_kernel(PixelFormat format, Access access) {
   switch (format) {
-    case PixelFormat::yuy2: return kernel_of<Packed422Layout<0>>(aligned);
-    case PixelFormat::uyvy: return kernel_of<Packed422Layout<1>>(aligned);
-    case PixelFormat::y42b: return kernel_of<Y42bLayout>(aligned);
-    case PixelFormat::y444: return kernel_of<Y444Layout>(aligned);
+    case PixelFormat::yuy2: return kernel_of<Packed422Layout<0>>(access);
+    case PixelFormat::uyvy: return kernel_of<Packed422Layout<1>>(access);
+    case PixelFormat::y42b: return kernel_of<Y42bLayout>(access);
+    case PixelFormat::y444: return kernel_of<Y444Layout>(access);
     default: return nullptr;
   }
 }

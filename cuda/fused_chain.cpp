@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include <equalux/error.h>
@@ -22,14 +23,26 @@
 namespace equalux::cuda {
 namespace {
 
-const void* kernel_for(PixelFormat format, bool aligned) {
-  if (const void* kernel = fused_packed_kernel(format, aligned)) return kernel;
-  if (const void* kernel = fused_420_kernel(format, aligned)) return kernel;
-  return fused_422_444_kernel(format, aligned);
+const void* kernel_for(PixelFormat format, Access access) {
+  if (const void* kernel = fused_packed_kernel(format, access)) return kernel;
+  if (const void* kernel = fused_420_kernel(format, access)) return kernel;
+  return fused_422_444_kernel(format, access);
 }
 
 bool is_aligned(const void* data, std::ptrdiff_t stride) {
   return reinterpret_cast<std::uintptr_t>(data) % kVectorBytes == 0 && stride % kVectorBytes == 0;
+}
+
+/// Whether Access::flat takes the planes: one stride of chroma, and offsets of 31 bits.
+template <typename View>
+bool is_flat(const View& image) {
+  const FormatTraits& t = traits(image.desc.format);
+  if (t.planes == 3 && image.stride[1] != image.stride[2]) return false;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(t.planes); ++i) {
+    const std::int64_t rows = plane_rows(image.desc, static_cast<int>(i));
+    if (rows * std::abs(image.stride[i]) > INT32_MAX) return false;
+  }
+  return true;
 }
 
 /// Columns of luma in a chunk; see the layouts' kPixels.
@@ -116,9 +129,10 @@ bool FusedChain::may_overlap(cudaStream_t stream, unsigned grid) const {
   return capture == cudaStreamCaptureStatusNone;
 }
 
-FusedChain::Launch FusedChain::prepare(bool aligned) const {
+FusedChain::Launch FusedChain::prepare(Access access) const {
   Launch launch;
-  launch.kernel = kernel_for(desc_.format, aligned);
+  launch.kernel = kernel_for(desc_.format, access);
+  if (launch.kernel == nullptr) return launch;
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, launch.kernel), "loading the fused kernel");
   // The sizes belong to the architecture that the kernel was compiled for, not to the device's.
@@ -141,8 +155,8 @@ FusedChain::Launch FusedChain::prepare(bool aligned) const {
 void FusedChain::configure(const ImageDesc& desc) {
   leave_device();
   desc_ = desc;
-  aligned_ = prepare(true);
-  unaligned_ = prepare(false);
+  for (int access = 0; access < kAccesses; ++access)
+    launches_of_[static_cast<std::size_t>(access)] = prepare(static_cast<Access>(access));
   int device = 0;
   check(cudaGetDevice(&device), "asking for the device");
   check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
@@ -152,7 +166,7 @@ void FusedChain::configure(const ImageDesc& desc) {
         "asking for cooperative launches");
   if (cooperative == 0) throw cuda_error(cudaErrorNotSupported, "preparing cooperative launches");
   overlaps_launches_ = launches_ == Launches::overlapping && !shares_device(device) &&
-                       LaunchDevice::of(kernel_for(desc.format, true)).dependent_launch;
+                       LaunchDevice::of(kernel_for(desc.format, Access::spans)).dependent_launch;
   device_ = device;
   proven_grid_ = 0;
   ++chains_on(device_);
@@ -161,6 +175,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   frame_.scaler = params_.scaler;
   frame_.weights = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
   const CellSize cell = cell_size(desc.format);
+  frame_.luma_offsets = static_cast<std::uint32_t>(frame_.weights.luma_offset) * 0x01010101U;
   frame_.yuv = YuvFloats::of(frame_.weights, cell.columns * cell.rows);
   frame_.yuv_codes = YuvCodeFloats::of(frame_.weights);
   frame_.zeros_value =
@@ -266,15 +281,23 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
     lines = 1;
     aligned = is_aligned(in.data[0], 0) && is_aligned(out.data[0], 0);
   }
+  const bool flat = aligned && launch_for(Access::flat).kernel != nullptr &&
+                    p.width % kPartColumns == 0 && !p.lacks_rows && !p.interlaced && is_flat(in) &&
+                    is_flat(out);
+  const Launch& launch =
+      launch_for(flat ? Access::flat : (aligned ? Access::spans : Access::bytes));
+  // Samples that are counted are those of cells.
   const std::uint32_t pixels = chunk_pixels(desc_.format);
-  p.columns = (p.width + pixels - 1) / pixels;
   const auto cell_columns = static_cast<std::uint32_t>(cell.columns);
   const std::uint32_t cells = (p.width + cell_columns - 1) / cell_columns;
   const auto samples = cell_columns * static_cast<std::uint32_t>(cell.rows);
-  p.zeros = lines * (p.columns * (pixels / cell_columns) - cells) * samples;
+  const std::uint32_t chunk_samples = pixels / cell_columns * samples;
+  const std::uint32_t parts = flat ? kLanes : 1;  // of a chunk
+  p.columns = flat ? p.width / kPartColumns : (p.width + pixels - 1) / pixels;
+  p.parts = p.columns * lines;
+  const std::uint32_t chunks = (p.parts + parts - 1) / parts;
+  p.zeros = chunks * chunk_samples - lines * cells * samples;
 
-  const Launch& launch = aligned ? aligned_ : unaligned_;
-  const std::uint32_t chunks = p.columns * lines;
   const std::uint32_t warps_each = launch.block / kLanes;
   p.shapes_curve = control_.active() || p.fixed_curve;
   if (p.shapes_curve && !p.fixed_curve) p.tone = control_.next(context);
@@ -288,9 +311,8 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   const std::uint32_t warps = p.workers * warps_each;
   p.rounds = chunks / warps;
   p.rest = chunks % warps;
-  check_counts(p.workers,
-               std::uint64_t{p.rounds + 1} * warps_each * (pixels / cell_columns) * samples);
-  p.step = {warps / p.columns, warps % p.columns};
+  check_counts(p.workers, std::uint64_t{p.rounds + 1} * warps_each * chunk_samples);
+  p.step = {warps * parts / p.columns, warps * parts % p.columns};
   look_ahead(p.tone, stream);
   p.excludes = excluded_.active();
   if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <equalux/filter.h>
 
 #include "excluded_pixels.h"
+#include "fused_kernels.h"
 #include "fused_params.h"
 #include "handles.h"
 #include "tone_control.h"
@@ -54,7 +56,10 @@ class FusedChain {
     unsigned block = 0;
     std::size_t shared_bytes = 0;
   };
-  [[nodiscard]] Launch prepare(bool aligned) const;
+  [[nodiscard]] Launch prepare(Access access) const;
+  [[nodiscard]] const Launch& launch_for(Access access) const {
+    return launches_of_[static_cast<std::size_t>(access)];
+  }
   /// Whether a launch of so many blocks may overlap the end of the one before it.
   [[nodiscard]] bool may_overlap(cudaStream_t stream, unsigned grid) const;
   /// Waits for what is under way, and no longer counts among the device's chains.
@@ -71,8 +76,7 @@ class FusedChain {
   tone::Control control_;
   Launches launches_;
   ImageDesc desc_;
-  Launch aligned_;
-  Launch unaligned_;
+  std::array<Launch, kAccesses> launches_of_;  ///< by Access
   int multiprocessors_ = 0;
   int device_ = -1;                     ///< -1 until configured
   bool overlaps_launches_ = false;      ///< the device has programmatic dependent launch

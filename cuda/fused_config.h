@@ -8,19 +8,18 @@ inline constexpr int kLanes = 32;
 inline constexpr int kVectorBytes = 16;
 /// What a warp works on at a time: three vectors a lane.
 inline constexpr int kChunkBytes = 3 * kLanes * kVectorBytes;
-/// Warps that share one table of counters, a byte of each word for each.
-inline constexpr int kWarpsPerTable = 4;
-/// One table: a row of 32 words, one a lane, for each of 256 values.
+/// A table of counters: a row of 32 words, one a lane, for each of 256 values.
 inline constexpr int kTableBytes = 256 * kLanes * 4;
 
 struct FusedConfig {
-  int warps;        ///< of a block, a multiple of kWarpsPerTable
+  int warps;        ///< of a block
   int slots;        ///< chunks that a warp keeps in shared memory
   int gain_stride;  ///< bytes from one value's gains to the next, 128 or 256: at 256 the value,
                     ///< as it stands in the second byte of a word, is the offset
 
   [[nodiscard]] constexpr int threads() const { return warps * kLanes; }
-  [[nodiscard]] constexpr int tables() const { return warps / kWarpsPerTable; }
+  /// Tables of counters, side by side in the memory that the gains take later.
+  [[nodiscard]] constexpr int tables() const { return gain_stride / (kLanes * 4); }
   [[nodiscard]] constexpr int table_bytes() const { return tables() * kTableBytes; }
   [[nodiscard]] constexpr int ring_bytes() const { return warps * slots * kChunkBytes; }
 };
@@ -37,8 +36,8 @@ constexpr FusedConfig fused_config(int arch) {
   switch (most_shared_kib(arch)) {
     case 64: return {4, 3, 128};
     case 99: return {8, 2, 256};
-    case 163: return {8, 7, 256};
-    default: return {16, 3, 256};
+    case 163: return {16, 3, 256};
+    default: return {16, 6, 256};
   }
 }
 

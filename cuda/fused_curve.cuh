@@ -16,7 +16,7 @@
 namespace equalux::cuda {
 
 /// How far a gain moves off a half that it would round wrong at, times gain + 1; see float_gain().
-inline constexpr double kNudge = 0x1p-22;
+inline constexpr double kNudge = 0x1p-23;
 
 struct CurveScratch {
   union {
@@ -40,17 +40,28 @@ class GainTable {
   __device__ GainTable(const std::uint8_t* table, const std::uint64_t* chroma, int lane)
       : table_(table), chroma_(chroma), mine_(static_cast<std::uint32_t>(lane * 4)) {}
 
-  /// Of the value that is byte kByte of a word.
-  template <int kByte>
-  [[nodiscard]] __device__ __forceinline__ float gain_of_byte(std::uint32_t word) const {
-    if constexpr (kStride == 256) {  // The value and the lane are the bytes of the address.
-      return at(__byte_perm(word, mine_, 0x7604 | kByte << 4));
-    } else {
-      return at(__byte_perm(word, 0, 0x4440 | kByte) * kStride + mine_);
-    }
-  }
   [[nodiscard]] __device__ __forceinline__ float gain_at_times_256(std::uint32_t value) const {
-    return at((kStride == 256 ? value : value / (256 / kStride)) + mine_);
+    return at(value / kPerStride + mine_);
+  }
+
+  /// Where the gain of a value stands.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place_of(std::uint32_t value) const {
+    return value * kStride + mine_;
+  }
+  /// The same for `bits` less kBase, in one multiplication.
+  template <std::uint32_t kBase>
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place_above(std::uint32_t bits) const {
+    return bits * kStride + (mine_ - kBase * kStride);
+  }
+  /// Of a code, times 256, and what the value has more, up to the largest value, both as places:
+  /// the sum is the address. A negative one gives the gain of 0.
+  [[nodiscard]] __device__ __forceinline__ float gain_of_sum(std::uint32_t code_times_256,
+                                                             std::uint32_t above,
+                                                             std::uint32_t most) const {
+    const auto code =
+        static_cast<std::int32_t>(code_times_256) / static_cast<std::int32_t>(kPerStride);
+    return at(static_cast<std::uint32_t>(__viaddmin_s32_relu(code, static_cast<std::int32_t>(above),
+                                                             static_cast<std::int32_t>(most))));
   }
   /// gain_48() >> 8.
   [[nodiscard]] __device__ __forceinline__ std::uint64_t chroma_gain(std::uint32_t value) const {
@@ -58,6 +69,8 @@ class GainTable {
   }
 
  private:
+  static constexpr std::uint32_t kPerStride = 256 / kStride;
+
   [[nodiscard]] __device__ __forceinline__ float at(std::uint32_t offset) const {
     return *reinterpret_cast<const float*>(table_ + offset);
   }
@@ -68,9 +81,8 @@ class GainTable {
 };
 
 /// A gain as it stands in the table.
-template <bool kChroma>
 __device__ __forceinline__ float table_gain(double gain) {
-  return static_cast<float>(gain) * (kChroma ? 1.0f : kGainScale);
+  return static_cast<float>(gain) * kGainScale;
 }
 
 /// Fills the row of a value: copies of its gain, 16 bytes at a time. Neighbouring values begin at
@@ -168,7 +180,7 @@ __device__ __forceinline__ int max_code(const FusedParams& p, int v) {
 
 /// Moves the gain of a value off the half that code_near_half() found, to its right side. A warp
 /// calls it.
-template <int kStride, bool kChroma>
+template <int kStride>
 __device__ __forceinline__ void move_gain(const FusedParams& p, const CurveScratch& s,
                                           const CurveScale& scale, int v, int code,
                                           std::uint8_t* table) {
@@ -178,7 +190,7 @@ __device__ __forceinline__ void move_gain(const FusedParams& p, const CurveScrat
   const bool reaches =
       2 * static_cast<std::uint64_t>(code) * exact.numerator >= (2 * below + 1) * exact.denominator;
   const double moved = ratio + (ratio + 1.0) * (reaches ? kNudge : -kNudge);
-  reinterpret_cast<float*>(table + v * kStride)[threadIdx.x % kLanes] = table_gain<kChroma>(moved);
+  reinterpret_cast<float*>(table + v * kStride)[threadIdx.x % kLanes] = table_gain(moved);
 }
 
 /// The cumulative sums of the frame's counts, or W where the curve is not plain; all blocks call it
@@ -211,9 +223,9 @@ __device__ __noinline__ void keep_curve(FusedState& to, CurveScratch& s) {
   store_state<kThreads>(to.ahead, s.state.ahead);
 }
 
-/// Fills `table`, 256 rows of kStride bytes, after make_frame_curve(); gains are times kGainScale,
-/// but with kChroma as they are. All threads of the block call it, with ratio and last_of_bin of
-/// the scratch prepared; the table is complete when it returns.
+/// Fills `table`, 256 rows of kStride bytes, after make_frame_curve(); gains are times kGainScale.
+/// With kChroma those of the scratch are filled too. All threads of the block call it, with ratio
+/// and last_of_bin of the scratch prepared; the table is complete when it returns.
 template <int kThreads, int kStride, bool kChroma>
 __device__ __forceinline__ void make_gain_table(const FusedParams& p, CurveScratch& s,
                                                 std::uint8_t* table) {
@@ -234,7 +246,7 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, CurveScrat
     const auto gain = static_cast<float>(ratio);
     s.ratio[v] = ratio;
     if constexpr (kChroma) s.chroma[v] = gain_48(exact, ratio, inverse) >> 8;
-    fill_row<kStride>(table, static_cast<unsigned>(v), table_gain<kChroma>(ratio));
+    fill_row<kStride>(table, static_cast<unsigned>(v), table_gain(ratio));
     const auto fraction = static_cast<std::uint32_t>(__double2ull_rd(ratio * 0x1p32));
     const std::uint32_t error = __double2uint_ru(fabs(gain - ratio) * 0x1p32);
     const int code = s.present[v] != 0 ? code_near_half(gain, fraction, error, max_code(p, v)) : 0;
@@ -243,8 +255,8 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, CurveScrat
 #pragma unroll 1
     for (; lanes != 0; lanes &= lanes - 1) {
       const int lane = __ffs(static_cast<int>(lanes)) - 1;
-      move_gain<kStride, kChroma>(p, s, scale, __shfl_sync(0xFFFFFFFFU, v, lane),
-                                  __shfl_sync(0xFFFFFFFFU, code, lane), table);
+      move_gain<kStride>(p, s, scale, __shfl_sync(0xFFFFFFFFU, v, lane),
+                         __shfl_sync(0xFFFFFFFFU, code, lane), table);
     }
   }
   __syncthreads();

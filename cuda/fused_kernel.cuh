@@ -2,11 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
-#include "fused_layouts.cuh"
+#include "fused_curve.cuh"
+#include "fused_kernels.h"
 #include "grid_histogram.cuh"
-#include "partial_cells.cuh"
+#include "value_counter.cuh"
+#include "warp_chunks.cuh"
 
 /// The fused chain as one kernel, one block a multiprocessor, all of them at the same time:
 ///
@@ -19,181 +20,49 @@
 /// Over time, a further block without chunks makes what the next frame needs of the history in the
 /// meantime.
 ///
-/// A frame is read once where it fits the slots (all of 1920x1080 and more), and chunks belong to
-/// the same warp in both passes, so that a frame may be filtered in place.
+/// A frame is read once where it fits the slots (19 MB on 132 multiprocessors of 9.0), and chunks
+/// belong to the same warp in both passes, so that a frame may be filtered in place.
 namespace equalux::cuda {
 
-#if defined(__CUDA_ARCH__)
-inline constexpr int kArch = __CUDA_ARCH__;
-#else
-inline constexpr int kArch = 900;
-#endif
-inline constexpr FusedConfig kConfig = fused_config(kArch);
 static_assert(kConfig.table_bytes() + kConfig.ring_bytes() + sizeof(CurveScratch) <=
               static_cast<std::size_t>(most_shared_kib(kArch)) * 1024);
-
-/// Calls `work` with 0, 1 ... as constants.
-template <int kCount, typename Work>
-__device__ __forceinline__ void for_constants(Work work) {
-  if constexpr (kCount > 0) {
-    for_constants<kCount - 1>(work);
-    work(std::integral_constant<int, kCount - 1>{});
-  }
-}
-
-/// Where a chunk lies, counted in chunks.
-struct ChunkPlace {
-  std::uint32_t line;
-  std::uint32_t column;
-};
-
-/// The chunks of one warp and their slots. All blocks together walk through the frame, which device
-/// memory likes best, and those that have a chunk more have it in one warp at most more than
-/// others; a step forward or back takes a few additions.
-template <typename Layout, bool kAligned>
-class WarpChunks {
- public:
-  __device__ WarpChunks(const FusedParams& p, std::uint8_t* ring, int warp, int lane)
-      : p_(p), slots_(ring + warp * (kConfig.slots * kChunkBytes)), lane_(lane) {
-    const std::uint32_t first = static_cast<std::uint32_t>(warp) * p.workers + blockIdx.x;
-    first_ = {first / p.columns, first % p.columns};
-    const auto most = static_cast<int>(p.rounds + (first < p.rest ? 1 : 0));
-    count_ = blockIdx.x < p.workers ? most : 0;
-  }
-
-  [[nodiscard]] __device__ int count() const { return count_; }
-  [[nodiscard]] __device__ ChunkPlace first() const { return first_; }
-
-  __device__ __forceinline__ void forward(ChunkPlace& at) const {
-    at.line += p_.step.line;
-    at.column += p_.step.column;
-    if (at.column >= p_.columns) {
-      at.column -= p_.columns;
-      ++at.line;
-    }
-  }
-  __device__ __forceinline__ void back(ChunkPlace& at) const {
-    at.line -= p_.step.line;
-    if (at.column < p_.step.column) {
-      at.column += p_.columns;
-      --at.line;
-    }
-    at.column -= p_.step.column;
-  }
-
-  [[nodiscard]] __device__ std::uint8_t* slot(int i) const {
-    return slots_ + i % kConfig.slots * kChunkBytes;
-  }
-  [[nodiscard]] __device__ __forceinline__ std::uint8_t* slot_after(std::uint8_t* slot) const {
-    return slot == slots_ + (kConfig.slots - 1) * kChunkBytes ? slots_ : slot + kChunkBytes;
-  }
-  [[nodiscard]] __device__ __forceinline__ std::uint8_t* slot_before(std::uint8_t* slot) const {
-    return slot == slots_ ? slots_ + (kConfig.slots - 1) * kChunkBytes : slot - kChunkBytes;
-  }
-
-  [[nodiscard]] __device__ __forceinline__ Chunk chunk(const ChunkPlace& at) const {
-    const std::uint32_t x = at.column * Layout::kPixels;
-    const std::uint32_t left = p_.width - x;
-    return {at.line, x, left < Layout::kPixels ? static_cast<int>(left) : Layout::kPixels};
-  }
-
-  /// Starts the copy of a chunk into a slot.
-  __device__ __forceinline__ void load(const ChunkPlace& at, std::uint8_t* slot) const {
-    const Chunk chunk = this->chunk(at);
-    const bool whole = is_whole(chunk);
-    for_constants<Layout::kSpans>([&](auto s) {
-      const SpanPlace place = Layout::span(p_, s, chunk);
-      const std::uint8_t* from = p_.in[place.plane] + offset(place, p_.in_stride[place.plane]);
-      if (whole) {
-        load_whole<Layout::capacity(s)>(slot + Layout::offset(s), from, lane_);
-      } else {
-        load_some<kAligned, Layout::capacity(s)>(slot + Layout::offset(s), from, place.bytes,
-                                                 lane_);
-      }
-    });
-  }
-
-  /// Writes what a slot has of a chunk.
-  __device__ __forceinline__ void store(const Chunk& chunk, const std::uint8_t* slot) const {
-    const bool whole = is_whole(chunk);
-    for_constants<Layout::kSpans>([&](auto s) {
-      const SpanPlace place = Layout::span(p_, s, chunk);
-      std::uint8_t* to = p_.out[place.plane] + offset(place, p_.out_stride[place.plane]);
-      if (whole) {
-        store_whole<Layout::capacity(s)>(to, slot + Layout::offset(s), lane_);
-      } else {
-        store_some<kAligned>(to, slot + Layout::offset(s), place.bytes, lane_);
-      }
-    });
-  }
-
- private:
-  [[nodiscard]] __device__ __forceinline__ bool is_whole(const Chunk& chunk) const {
-    return kAligned && chunk.pixels == Layout::kPixels && !p_.lacks_rows;
-  }
-  static __device__ __forceinline__ std::int64_t offset(const SpanPlace& place,
-                                                        std::int32_t stride) {
-    return static_cast<std::int64_t>(static_cast<std::int32_t>(place.row)) * stride +
-           place.first_byte;
-  }
-
-  const FusedParams& p_;
-  std::uint8_t* slots_;
-  int lane_;
-  ChunkPlace first_;
-  int count_;
-};
 
 using Counter = ValueCounter<kConfig.tables()>;
 
 /// Pass 1, on slots of which the first are being filled; `ahead` is the place of the chunk after
-/// those, and in the end of the one after the warp's last. Returns with this block's histogram
-/// added to `histogram`.
-template <typename Layout, bool kAligned>
-__device__ __forceinline__ void count_chunks(const FusedParams& p,
-                                             const WarpChunks<Layout, kAligned>& chunks,
-                                             ChunkPlace& ahead, std::uint8_t* tables,
+/// those. Returns with this block's histogram added to `histogram`.
+template <typename Chunks>
+__device__ __forceinline__ void count_chunks(const Chunks& chunks, typename Chunks::Place at,
+                                             typename Chunks::Place ahead, std::uint8_t* tables,
                                              GridHistogram& histogram) {
   const int thread = static_cast<int>(threadIdx.x);
-  const int lane = thread % kLanes;
-  Counter counter(tables, thread / kLanes, lane);
-  std::uint32_t sums[2] = {0, 0};
-  constexpr int kEpoch = kMostCounts / Layout::kPixelsPerLane;
-  const int most = static_cast<int>(p.rounds + (p.rest != 0 ? 1 : 0));
-  ChunkPlace at = chunks.first();
+  const Counter counter(tables, thread / kLanes, thread % kLanes);
   std::uint8_t* slot = chunks.slot(0);
-  for (int begin = 0; begin < most; begin += kEpoch) {
-    const int end = min(begin + kEpoch, chunks.count());
-    for (int i = begin; i < end; ++i) {
-      copies_wait<kConfig.slots - 1>();
-      __syncwarp();
-      Layout::count(p, slot, lane, counter);
-      if constexpr (Layout::kChroma) {
-        if (p.has_partial_cells) {
-          uncount_missing<Layout>(p, slot, lane, chunks.chunk(at), counter);
-          chunks.forward(at);
-        }
-      }
-      __syncwarp();
-      if (i + kConfig.slots < chunks.count()) {
-        chunks.load(ahead, slot);
-        chunks.forward(ahead);
-      }
-      copies_commit();
-      slot = chunks.slot_after(slot);
+  for (int i = 0; i < chunks.count(); ++i) {
+    copies_wait<kConfig.slots - 1>();
+    chunks.count_values(at, slot, counter);
+    if (i + kConfig.slots < chunks.count()) {
+      chunks.load(ahead, slot);
+      chunks.forward(ahead);
     }
-    __syncthreads();
-    add_up<kConfig.tables()>(tables, thread, begin + kEpoch < most, sums);
-    __syncthreads();
+    copies_commit();
+    slot = chunks.slot_after(slot);
   }
-
+  __syncthreads();
+  constexpr int kRowsEach = 256 * kConfig.tables() / kConfig.threads();
+  static_assert(kRowsEach * kConfig.threads() == 256 * kConfig.tables());
+  std::uint32_t sums[kRowsEach];
+#pragma unroll
+  for (int i = 0; i < kRowsEach; ++i) {
+    const int row = thread + i * kConfig.threads();
+    sums[i] = row_sum<kConfig.tables()>(tables, row / 256, row % 256);
+  }
+  __syncthreads();
   // The tables are free: one table's sums after another's.
   auto* block_sums = reinterpret_cast<std::uint32_t*>(tables);
-  constexpr int kTableThreads = kWarpsPerTable * kLanes;
-  const int table = thread / kTableThreads;
-  const int within = thread % kTableThreads;
-  block_sums[table * 256 + within] = sums[0];
-  block_sums[table * 256 + kTableThreads + within] = sums[1];
+#pragma unroll
+  for (int i = 0; i < kRowsEach; ++i)
+    block_sums[thread + i * kConfig.threads()] = sums[i];
   __syncthreads();
   if (thread < 128) {
     uint2 sum{0, 0};
@@ -207,44 +76,24 @@ __device__ __forceinline__ void count_chunks(const FusedParams& p,
   }
 }
 
-/// Pass 2, backwards from the chunk before `place`.
-template <typename Layout, bool kAligned>
-__device__ __forceinline__ void apply_chunks(const FusedParams& p,
-                                             const WarpChunks<Layout, kAligned>& chunks,
-                                             ChunkPlace place, const std::uint8_t* table,
+/// Pass 2, backwards from the warp's last chunk, at `to`; `from` is kConfig.slots chunks before.
+template <typename Chunks>
+__device__ __forceinline__ void apply_chunks(const Chunks& chunks, typename Chunks::Place to,
+                                             typename Chunks::Place from, const std::uint8_t* table,
                                              const std::uint64_t* chroma) {
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const GainTable<kConfig.gain_stride> gains(table, chroma, lane);
+  const GainTable<kConfig.gain_stride> gains(table, chroma, static_cast<int>(threadIdx.x) % kLanes);
   int i = chunks.count() - 1;
-  chunks.back(place);
-  ChunkPlace behind = place;
-  for (int k = 0; k < kConfig.slots; ++k)
-    chunks.back(behind);
   std::uint8_t* slot = chunks.slot(max(i, 0));
   // Pass 1 left the last chunks in their slots; what it started for chunks past the end is empty.
   for (; i >= 0; --i) {
     copies_wait<kConfig.slots - 1>();
-    __syncwarp();
-    const Chunk chunk = chunks.chunk(place);
-    std::uint8_t extra = 0;
-    if constexpr (Layout::kChroma) {
-      if (p.has_partial_cells) extra = mend_missing<Layout>(p, slot, lane, chunk);
-    }
-    Layout::apply(p, slot, lane, gains);
-    if constexpr (Layout::kChroma) {
-      if (Layout::kKeepsExtraLuma && p.has_partial_cells) {
-        keep_extra_luma<Layout>(slot, lane, chunk, extra);
-      }
-    }
-    __syncwarp();
-    chunks.store(chunk, slot);
-    __syncwarp();
+    chunks.scale(to, slot, gains);
     if (i >= kConfig.slots) {
-      chunks.load(behind, slot);
-      chunks.back(behind);
+      chunks.load(from, slot);
+      chunks.input_back(from);
     }
     copies_commit();
-    chunks.back(place);
+    chunks.output_back(to);
     slot = chunks.slot_before(slot);
   }
 }
@@ -258,7 +107,7 @@ __device__ __forceinline__ void wait_for_earlier_kernels() {
 #endif
 }
 
-template <typename Layout, bool kAligned>
+template <typename Layout, typename Chunks>
 __global__ void __launch_bounds__(kConfig.threads(), 1)
     fused_kernel(const __grid_constant__ FusedParams p) {
   extern __shared__ __align__(128) std::uint8_t shared[];
@@ -276,8 +125,10 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
     reinterpret_cast<uint4*>(tables)[i] = uint4{0, 0, 0, 0};
   }
   if (p.shapes_curve && thread == 0) set_up_curve(p, scratch.state);
-  const WarpChunks<Layout, kAligned> chunks(p, ring, thread / kLanes, thread % kLanes);
-  ChunkPlace place = chunks.first();
+  const Chunks chunks(p, ring);
+  const auto first = chunks.input(0);
+  const auto last = chunks.output(chunks.count() - 1);
+  const auto refetched = chunks.input(chunks.count() - 1 - kConfig.slots);
   wait_for_earlier_kernels();
   const bool keeps = p.tone.over_time && blockIdx.x == gridDim.x - 1;
   if (p.tone.over_time) {
@@ -291,19 +142,22 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   }
   // Before the frame's bytes, behind which it would wait.
   std::uint32_t frames = __ldcg(&p.state->frames);
+  auto ahead = first;
+  std::uint8_t* slot = chunks.slot(0);
 #pragma unroll 1
   for (int i = 0; i < kConfig.slots; ++i) {
     if (i < chunks.count()) {
-      chunks.load(place, chunks.slot(i));
-      chunks.forward(place);
+      chunks.load(ahead, slot);
+      chunks.forward(ahead);
     }
     copies_commit();
+    slot += kChunkBytes;
   }
   asm volatile("" : "+r"(frames));  // Nobody waits for it before.
   const std::uint32_t parity = frames & 1;
   if (p.tone.over_time) copies_wait<kConfig.slots>();  // for what is ahead, the first of all copies
   __syncthreads();
-  count_chunks(p, chunks, place, tables, p.state->counts[parity]);
+  count_chunks(chunks, first, ahead, tables, p.state->counts[parity]);
   make_frame_curve<kConfig.threads()>(p, p.state->counts[parity], p.state->excluded[parity], keeps,
                                       scratch);
   const bool works = blockIdx.x < p.workers;
@@ -321,18 +175,28 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
     if (thread == 0) p.state->frames = frames + 1;
     if (p.collects_curve) collect_curve<kConfig.threads()>(p, scratch);
   }
-  if (works) apply_chunks(p, chunks, place, tables, scratch.chroma);
+  if (works) apply_chunks(chunks, last, refetched, tables, scratch.chroma);
   if (keeps) {
     __syncthreads();
     keep_curve<kConfig.threads()>(*p.state, scratch);
   }
 }
 
-/// The instance for a layout, for frames of which every plane is aligned or for any.
+/// The instance for a layout and a way of access; null where the layout does not have it.
 template <typename Layout>
-const void* kernel_of(bool aligned) {
-  return aligned ? reinterpret_cast<const void*>(&fused_kernel<Layout, true>)
-                 : reinterpret_cast<const void*>(&fused_kernel<Layout, false>);
+const void* kernel_of(Access access) {
+  switch (access) {
+    case Access::flat:
+      if constexpr (Layout::kHasParts) {
+        return reinterpret_cast<const void*>(&fused_kernel<Layout, FlatChunks<Layout>>);
+      }
+      return nullptr;
+    case Access::spans:
+      return reinterpret_cast<const void*>(&fused_kernel<Layout, SpanChunks<Layout, true>>);
+    case Access::bytes:
+      return reinterpret_cast<const void*>(&fused_kernel<Layout, SpanChunks<Layout, false>>);
+  }
+  return nullptr;
 }
 
 }  // namespace equalux::cuda

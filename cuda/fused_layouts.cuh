@@ -14,11 +14,12 @@
 ///
 /// A layout has
 ///   kPixels, kPixelsPerLane        of a whole chunk
+///   kChroma, kHasParts             whether it is a YCbCr layout, and whether it is a CellLayout
 ///   kSpans, capacity(s), offset(s) its pieces of device memory, and where they lie in a slot
 ///   span(params, s, chunk)         plane, row, first byte and bytes of a piece
 ///   count(params, slot, lane, counter), apply(params, slot, lane, gains)
-/// The last two always take a whole chunk: what the frame does not have is 0 in the slot, so that no
-/// lane waits for another at an edge. Zeros are counted; the kernel takes them off in the end.
+/// The last two always take a whole chunk: what the frame does not have is 0 in the slot, so that
+/// no lane waits for another at an edge. Zeros are counted; the kernel takes them off in the end.
 namespace equalux::cuda {
 
 /// Where a chunk lies.
@@ -65,6 +66,7 @@ __device__ __forceinline__ void store_vectors(std::uint8_t* first, int step,
 template <int kBytes>
 struct PackedLayout {
   static constexpr bool kChroma = false;
+  static constexpr bool kHasParts = false;
   static constexpr int kPixels = kChunkBytes / kBytes;
   static constexpr int kPixelsPerLane = kPixels / kLanes;
   static constexpr int kSpans = 1;
@@ -126,7 +128,8 @@ struct Rgb3Layout : PackedLayout<3> {
                                 upper_bytes(words, a + 2, b + 2));
     }
 #pragma unroll
-    for (int i = 0; i < 8; ++i) counter.template add_pair<1>(pairs[i]);
+    for (int i = 0; i < 8; ++i)
+      counter.template add_pair<1>(pairs[i]);
   }
 
   template <typename Gains>
@@ -142,10 +145,12 @@ struct Rgb3Layout : PackedLayout<3> {
       for (int pixel = 0; pixel < 4; ++pixel) {
         std::uint32_t code[3];
 #pragma unroll
-        for (int c = 0; c < 3; ++c) code[c] = byte_times_256(words + 3 * four, 3 * pixel + c);
+        for (int c = 0; c < 3; ++c)
+          code[c] = byte_times_256(words + 3 * four, 3 * pixel + c);
         const float gain = gains.gain_at_times_256(max(max(code[0], code[1]), code[2]));
 #pragma unroll
-        for (int c = 0; c < 3; ++c) scaled[3 * pixel + c] = scale_rounded(code[c], gain);
+        for (int c = 0; c < 3; ++c)
+          scaled[3 * pixel + c] = scale_rounded(code[c], gain);
       }
 #pragma unroll
       for (int w = 0; w < 3; ++w) {
@@ -186,12 +191,14 @@ struct Rgb4Layout : PackedLayout<4> {
     for (int w = 0; w < 12; ++w) {
       std::uint32_t code[3];
 #pragma unroll
-      for (int c = 0; c < 3; ++c) code[c] = byte_times_256(words + w, kColor + c);
+      for (int c = 0; c < 3; ++c)
+        code[c] = byte_times_256(words + w, kColor + c);
       const float gain = gains.gain_at_times_256(max(max(code[0], code[1]), code[2]));
       std::uint32_t bytes[4];
       bytes[kCopied] = byte_of(words + w, kCopied);
 #pragma unroll
-      for (int c = 0; c < 3; ++c) bytes[kColor + c] = scale_rounded(code[c], gain);
+      for (int c = 0; c < 3; ++c)
+        bytes[kColor + c] = scale_rounded(code[c], gain);
       words[w] = pack(bytes[0], bytes[1], bytes[2], bytes[3]);
     }
     store_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);

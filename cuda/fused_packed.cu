@@ -3,19 +3,19 @@
 
 namespace equalux::cuda {
 
-const void* fused_packed_kernel(PixelFormat format, bool aligned) {
+const void* fused_packed_kernel(PixelFormat format, Access access) {
   switch (format) {
-    case PixelFormat::gray8: return kernel_of<GrayLayout>(aligned);
+    case PixelFormat::gray8: return kernel_of<GrayLayout>(access);
     case PixelFormat::rgb:
-    case PixelFormat::bgr: return kernel_of<Rgb3Layout>(aligned);
+    case PixelFormat::bgr: return kernel_of<Rgb3Layout>(access);
     case PixelFormat::xrgb:
     case PixelFormat::xbgr:
     case PixelFormat::argb:
-    case PixelFormat::abgr: return kernel_of<Rgb4Layout<0>>(aligned);
+    case PixelFormat::abgr: return kernel_of<Rgb4Layout<0>>(access);
     case PixelFormat::rgbx:
     case PixelFormat::bgrx:
     case PixelFormat::rgba:
-    case PixelFormat::bgra: return kernel_of<Rgb4Layout<3>>(aligned);
+    case PixelFormat::bgra: return kernel_of<Rgb4Layout<3>>(access);
     default: return nullptr;
   }
 }

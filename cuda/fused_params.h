@@ -11,8 +11,11 @@
 /// What the host hands to the fused kernel for one frame.
 namespace equalux::cuda {
 
-/// YuvWeights as floats, with the signs of the sums they stand in and times `samples`: chroma codes
-/// come divided by the luma samples of a cell.
+/// What the sums of chroma in single precision are times.
+inline constexpr float kChromaScale = 0x1p-31f;
+
+/// YuvWeights as floats, with the signs of the sums they stand in, for chroma that is divided by
+/// the `samples` of a cell and by 2^118, which the gains are times.
 struct YuvFloats {
   float red_w = 0;
   float minus_green_u = 0;
@@ -20,24 +23,24 @@ struct YuvFloats {
   float blue_u = 0;
 
   static YuvFloats of(const YuvWeights& w, int samples) {
-    return {static_cast<float>(w.red_w * samples), -static_cast<float>(w.green_u * samples),
-            -static_cast<float>(w.green_w * samples), static_cast<float>(w.blue_u * samples)};
+    const float scale = static_cast<float>(samples) * 0x1p118f * kChromaScale;
+    return {static_cast<float>(w.red_w) * scale, -static_cast<float>(w.green_u) * scale,
+            -static_cast<float>(w.green_w) * scale, static_cast<float>(w.blue_u) * scale};
   }
 };
 
 /// The same sums without a subtraction: of chroma codes that are read as floats where they stand,
-/// in the second byte of a word, which makes code c the denormal number 2^-141 c. Everything is
-/// times kScale, which leaves the weights, times 2^141, just below the largest float.
+/// in the second byte of a word, which makes code c the denormal number 2^-141 c. Times
+/// kChromaScale the weights, times 2^141, are just below the largest float.
 struct YuvCodeFloats {
-  static constexpr float kScale = 0x1p-31f;
   float red_w = 0, red = 0;
   float green_u = 0, green_w = 0, green = 0;
   float blue_u = 0, blue = 0;
 
   static YuvCodeFloats of(const YuvWeights& w) {
-    constexpr float kOfCodes = 0x1p141 * kScale;
+    constexpr float kOfCodes = 0x1p141 * kChromaScale;
     const auto base = [](std::int32_t at_128) {
-      return static_cast<float>(32768 - 128 * at_128) * kScale;
+      return static_cast<float>(32768 - 128 * at_128) * kChromaScale;
     };
     YuvCodeFloats f;
     f.red_w = static_cast<float>(w.red_w) * kOfCodes;
@@ -103,14 +106,15 @@ struct FusedParams {
   std::array<std::int32_t, 3> out_stride{};
   std::uint32_t width = 0;    ///< pixels of a line
   std::uint32_t height = 0;   ///< rows of pixels; read for 4:2:0 only
-  std::uint32_t columns = 0;  ///< chunks of a line
+  std::uint32_t parts = 0;    ///< of the frame, where chunks are of parts
+  std::uint32_t columns = 0;  ///< chunks of a line, or parts of chunks
   std::uint32_t workers = 0;  ///< blocks that have chunks; over time one more keeps the history
   std::uint32_t rounds = 0;   ///< chunks that each of their warps has,
   std::uint32_t rest = 0;     ///< and how many of the warps have one more
-  ChunkStep step;             ///< from a chunk of a warp to its next
+  ChunkStep step;             ///< from a chunk of a warp to its next, or a part to that of its next
   std::uint32_t samples = 0;  ///< that are counted, and
   double per_sample = 0;      ///< 1 / samples
-  std::uint32_t zeros = 0;    ///< samples that chunks have beyond the right edge, counted as
+  std::uint32_t zeros = 0;    ///< samples that chunks have beyond the frame, counted as
   int zeros_value = 0;        ///< this value
   bool excludes = false;      ///< some samples do not make the curve
   bool interlaced = false;
@@ -118,6 +122,7 @@ struct FusedParams {
   bool lacks_rows = false;         ///< some of them for want of a row
   Scaler scaler = Scaler::max_abs;
   YuvWeights weights{};
+  std::uint32_t luma_offsets = 0;  ///< the luma offset in every byte
   YuvFloats yuv;
   YuvCodeFloats yuv_codes;
   bool shapes_curve = false;  ///< the curve is not the plain one but `tone` says

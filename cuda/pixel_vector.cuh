@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// Single bytes of registers, and the rounding product of a code and a gain.
+/// Words and single bytes of registers, and the rounding product of a code and a gain.
 namespace equalux::cuda {
 
 /// Byte `i` of consecutive words. After unrolling, one byte permutation.
@@ -15,8 +15,8 @@ __device__ __forceinline__ std::uint32_t byte_times_256(const std::uint32_t* wor
   return __byte_perm(words[i / 4], 0, 0x4404 | (i % 4) << 4);
 }
 
-/// Bytes i and j in the upper bytes of a word's halves; the lower bytes are anything. Halves compare
-/// as their upper bytes do.
+/// Bytes i and j in the upper bytes of a word's halves; the lower bytes are anything. Halves
+/// compare as their upper bytes do.
 __device__ __forceinline__ std::uint32_t upper_bytes(const std::uint32_t* words, int i, int j) {
   return __byte_perm(words[i / 4], words[j / 4], (4 + j % 4) << 12 | (i % 4) << 4);
 }
@@ -27,7 +27,47 @@ __device__ __forceinline__ std::uint32_t pack(std::uint32_t a, std::uint32_t b, 
   return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
+/// 16 or 8 bytes as words.
+template <int kBytes>
+__device__ __forceinline__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
+  static_assert(kBytes == 16 || kBytes == 8);
+  if constexpr (kBytes == 16) {
+    const uint4 v = *reinterpret_cast<const uint4*>(from);
+    words[0] = v.x;
+    words[1] = v.y;
+    words[2] = v.z;
+    words[3] = v.w;
+  } else {
+    const uint2 v = *reinterpret_cast<const uint2*>(from);
+    words[0] = v.x;
+    words[1] = v.y;
+  }
+}
+
+template <int kBytes>
+__device__ __forceinline__ void store_words(std::uint8_t* to, const std::uint32_t* words) {
+  static_assert(kBytes == 16 || kBytes == 8);
+  if constexpr (kBytes == 16) {
+    *reinterpret_cast<uint4*>(to) = uint4{words[0], words[1], words[2], words[3]};
+  } else {
+    *reinterpret_cast<uint2*>(to) = uint2{words[0], words[1]};
+  }
+}
+
+/// The same to device memory where nobody on the device reads it again: it should push nothing else
+/// out of L2.
+template <int kBytes>
+__device__ __forceinline__ void stream_words(std::uint8_t* to, const std::uint32_t* words) {
+  static_assert(kBytes == 16 || kBytes == 8);
+  if constexpr (kBytes == 16) {
+    __stcs(reinterpret_cast<uint4*>(to), uint4{words[0], words[1], words[2], words[3]});
+  } else {
+    __stcs(reinterpret_cast<uint2*>(to), uint2{words[0], words[1]});
+  }
+}
+
 /// Gains are kept times 2^118.
+inline constexpr int kGainExponent = 118;
 inline constexpr float kGainScale = 0x1p118f;
 
 /// round(c gain) in the low 16 bits, for a code times 256 and a gain of float_gain() times

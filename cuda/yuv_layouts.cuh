@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "for_constants.cuh"
 #include "yuv_cells.cuh"
 
 /// The YCbCr layouts of the fused kernel. Beside what fused_layouts.cuh asks for they have
@@ -12,30 +13,12 @@
 /// with which partial_cells.cuh treats cells that the frame has only in part.
 namespace equalux::cuda {
 
-__device__ __forceinline__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
-  const uint4 v = load_vector(from);
-  words[0] = v.x;
-  words[1] = v.y;
-  words[2] = v.z;
-  words[3] = v.w;
-}
-
-__device__ __forceinline__ void store_words(std::uint8_t* to, const std::uint32_t* words) {
-  *reinterpret_cast<uint4*>(to) = uint4{words[0], words[1], words[2], words[3]};
-}
-
-/// Low bytes of the halves of four words, and of their high halves: Cb and Cr of four cells.
-__device__ __forceinline__ uint2 split_halves(const std::uint32_t* halves) {
-  const std::uint32_t low = __byte_perm(halves[0], halves[1], 0x6240);
-  const std::uint32_t high = __byte_perm(halves[2], halves[3], 0x6240);
-  return {__byte_perm(low, high, 0x5410), __byte_perm(low, high, 0x7632)};
-}
-
 /// What the planar layouts share: rows of luma in the first pieces of a slot, 512 columns each, of
-/// which a lane takes 16 neighbours. `Derived` loads and stores their chroma.
+/// which a lane takes 16 neighbours, and behind them one or two pieces of chroma.
 template <typename Derived, int kColumnsOfCell, int kRowsOfCell, bool kInterleaved>
 struct CellLayout {
   static constexpr bool kChroma = true;
+  static constexpr bool kHasParts = true;
   static constexpr bool kKeepsExtraLuma = false;
   static constexpr int kColumns = kColumnsOfCell;
   static constexpr int kRows = kRowsOfCell;
@@ -43,9 +26,19 @@ struct CellLayout {
   static constexpr int kPixelsPerLane = 16 * kRows;
   static constexpr int kChromaBegin = 512 * kRows;
   using Cells = LaneCells<kColumns, kRows, 8, kInterleaved>;
+  /// Chroma of a lane: so many pieces, and bytes of each.
+  static constexpr int kChromaPieces = kInterleaved ? 1 : 2;
+  static constexpr int kChromaBytes = 2 * Cells::kCells / kChromaPieces;
+  static constexpr int kPieces = kRows + kChromaPieces;
 
   static __device__ int luma_at(int row, int x) { return 512 * row + x; }
   static __device__ int lane_of(int x) { return x / 16; }
+  /// Bytes of a lane in piece i, and where they lie in a slot.
+  static constexpr int piece_bytes(int i) { return i < kRows ? 16 : kChromaBytes; }
+  static constexpr __device__ int place_in_slot(int i, int lane) {
+    return i < kRows ? 512 * i + 16 * lane
+                     : kChromaBegin + (i - kRows) * kLanes * kChromaBytes + kChromaBytes * lane;
+  }
 
   template <typename Counter>
   static __device__ __forceinline__ void count(const FusedParams& p, const std::uint8_t* slot,
@@ -53,25 +46,36 @@ struct CellLayout {
     count_cells<Cells, kRows, 8>(p, load(slot, lane), counter);
   }
 
+  /// The lane's cells, scaled; the slot stays as it is.
+  template <typename Gains>
+  static __device__ __forceinline__ Cells scaled(const FusedParams& p, const std::uint8_t* slot,
+                                                 int lane, const Gains& gains) {
+    Cells cells = load(slot, lane);
+    scale_lane<Derived, 8>(p, slot, lane * 16, cells, gains);
+    return cells;
+  }
+
   template <typename Gains>
   static __device__ __forceinline__ void apply(const FusedParams& p, std::uint8_t* slot, int lane,
                                                const Gains& gains) {
-    Cells cells = load(slot, lane);
-    std::uint32_t scaled[Cells::kCells];
-    scale_cells<Derived, 8>(p, slot, lane * 16, cells, scaled, gains);
-#pragma unroll
-    for (int row = 0; row < kRows; ++row)
-      store_words(slot + 512 * row + lane * 16, cells.luma[row]);
-    Derived::store_chroma(slot + kChromaBegin, lane, scaled);
+    const Cells cells = scaled(p, slot, lane, gains);
+    for_constants<kPieces>([&](auto i) {
+      store_words<piece_bytes(i)>(slot + place_in_slot(i, lane), words_of(cells, i));
+    });
+  }
+
+  /// The words of piece i.
+  template <typename AnyCells>
+  static __device__ __forceinline__ auto* words_of(AnyCells& cells, int i) {
+    return i < kRows ? cells.luma[i] : cells.chroma + (i - kRows) * (kChromaBytes / 4);
   }
 
  private:
   static __device__ __forceinline__ Cells load(const std::uint8_t* slot, int lane) {
     Cells cells;
-#pragma unroll
-    for (int row = 0; row < kRows; ++row)
-      load_words(slot + 512 * row + lane * 16, cells.luma[row]);
-    Derived::load_chroma(slot + kChromaBegin, lane, cells.chroma);
+    for_constants<kPieces>([&](auto i) {
+      load_words<piece_bytes(i)>(slot + place_in_slot(i, lane), words_of(cells, i));
+    });
     return cells;
   }
 };
@@ -96,18 +100,6 @@ struct Nv12Layout : CellLayout<Nv12Layout, 2, 2, true> {
   }
   static __device__ int cb_at(int x) { return kChromaBegin + x / 2 * 2; }
   static __device__ int cr_at(int x) { return cb_at(x) + 1; }
-  static __device__ __forceinline__ void load_chroma(const std::uint8_t* from, int lane,
-                                                     std::uint32_t* words) {
-    load_words(from + lane * 16, words);
-  }
-  static __device__ __forceinline__ void store_chroma(std::uint8_t* to, int lane,
-                                                      const std::uint32_t (&scaled)[8]) {
-    std::uint32_t words[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      words[i] = __byte_perm(scaled[2 * i], scaled[2 * i + 1], 0x6420);
-    store_words(to + lane * 16, words);
-  }
 };
 
 /// Chroma of half the luma's width in planes of its own.
@@ -124,22 +116,6 @@ struct HalfChromaLayout : CellLayout<Derived, 2, kRowsOfCell, false> {
   }
   static __device__ int cb_at(int x) { return Base::kChromaBegin + x / 2; }
   static __device__ int cr_at(int x) { return cb_at(x) + 256; }
-  static __device__ __forceinline__ void load_chroma(const std::uint8_t* from, int lane,
-                                                     std::uint32_t* words) {
-    const uint2 cb = *reinterpret_cast<const uint2*>(from + lane * 8);
-    const uint2 cr = *reinterpret_cast<const uint2*>(from + 256 + lane * 8);
-    words[0] = cb.x;
-    words[1] = cb.y;
-    words[2] = cr.x;
-    words[3] = cr.y;
-  }
-  static __device__ __forceinline__ void store_chroma(std::uint8_t* to, int lane,
-                                                      const std::uint32_t (&scaled)[8]) {
-    const uint2 first = split_halves(scaled);
-    const uint2 second = split_halves(scaled + 4);
-    *reinterpret_cast<uint2*>(to + lane * 8) = uint2{first.x, second.x};
-    *reinterpret_cast<uint2*>(to + 256 + lane * 8) = uint2{first.y, second.y};
-  }
 };
 
 struct I420Layout : HalfChromaLayout<I420Layout, 2> {
@@ -164,24 +140,6 @@ struct Y444Layout : CellLayout<Y444Layout, 1, 1, false> {
   }
   static __device__ int cb_at(int x) { return kChromaBegin + x; }
   static __device__ int cr_at(int x) { return kChromaBegin + 512 + x; }
-  static __device__ __forceinline__ void load_chroma(const std::uint8_t* from, int lane,
-                                                     std::uint32_t* words) {
-    load_words(from + lane * 16, words);
-    load_words(from + 512 + lane * 16, words + 4);
-  }
-  static __device__ __forceinline__ void store_chroma(std::uint8_t* to, int lane,
-                                                      const std::uint32_t (&scaled)[16]) {
-    std::uint32_t cb[4];
-    std::uint32_t cr[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const uint2 four = split_halves(scaled + 4 * i);
-      cb[i] = four.x;
-      cr[i] = four.y;
-    }
-    store_words(to + lane * 16, cb);
-    store_words(to + 512 + lane * 16, cr);
-  }
 };
 
 /// Packed 4:2:2: four bytes hold two luma samples and their Cb and Cr; kLuma is the first luma
@@ -189,6 +147,7 @@ struct Y444Layout : CellLayout<Y444Layout, 1, 1, false> {
 template <int kLuma>
 struct Packed422Layout {
   static constexpr bool kChroma = true;
+  static constexpr bool kHasParts = false;
   static constexpr bool kKeepsExtraLuma = true;
   static constexpr int kColumns = 2;
   static constexpr int kRows = 1;
@@ -222,9 +181,8 @@ struct Packed422Layout {
     for (int k = 0; k < 3; ++k) {
       const int vector = k * kLanes + lane;
       Cells cells = load(slot + vector * kVectorBytes);
-      std::uint32_t scaled[4];
-      scale_cells<Packed422Layout, 4>(p, slot, vector * 8, cells, scaled, gains);
-      store(slot + vector * kVectorBytes, cells, scaled);
+      scale_lane<Packed422Layout, 4>(p, slot, vector * 8, cells, gains);
+      store(slot + vector * kVectorBytes, cells);
     }
   }
 
@@ -244,17 +202,17 @@ struct Packed422Layout {
     return cells;
   }
 
-  static __device__ __forceinline__ void store(std::uint8_t* to, const Cells& cells,
-                                               const std::uint32_t (&scaled)[4]) {
-    // Bytes 0 and 2 of a cell's word are its Cb and Cr.
-    constexpr unsigned kFirst = kLuma == 0 ? 0x6140 : 0x1604;
-    constexpr unsigned kSecond = kLuma == 0 ? 0x6342 : 0x3624;
+  static __device__ __forceinline__ void store(std::uint8_t* to, const Cells& cells) {
+    // Bytes 0 and 1, or 2 and 3, of two words.
+    constexpr unsigned kFirst = kLuma == 0 ? 0x5140 : 0x1504;
+    constexpr unsigned kSecond = kLuma == 0 ? 0x7362 : 0x3726;
     std::uint32_t words[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      words[i] = __byte_perm(cells.luma[0][i / 2], scaled[i], i % 2 == 0 ? kFirst : kSecond);
+      words[i] =
+          __byte_perm(cells.luma[0][i / 2], cells.chroma[i / 2], i % 2 == 0 ? kFirst : kSecond);
     }
-    store_words(to, words);
+    store_words<16>(to, words);
   }
 };
 

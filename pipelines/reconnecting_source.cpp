@@ -21,6 +21,8 @@ namespace {
 /// How far a live source's clock may be from ours before it counts as set anew: more than any
 /// buffer of the network holds, and than clocks drift apart in a day.
 constexpr std::int64_t kClockJumpNs = 5'000'000'000;
+/// Between a frame and the next at least: the tick of the coarsest container, Matroska.
+constexpr std::int64_t kLeastGapNs = 1'000'000;
 
 std::string size_of(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height) + " " +
@@ -253,7 +255,7 @@ class ReconnectingSource final : public Source {
   [[nodiscard]] std::int64_t now_ns(Clock::time_point now) {
     if (!start_) start_ = now;
     const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(now - *start_).count();
-    return std::max(first_pts_ns_ + passed, last_pts_ns_ + 1);
+    return std::max(first_pts_ns_ + passed, last_pts_ns_ + kLeastGapNs);
   }
 
   void stamp(Frame& frame) {
@@ -262,7 +264,7 @@ class ReconnectingSource final : public Source {
     if (!start_) {
       start_ = now;
       first_pts_ns_ = frame.pts_ns;
-      last_pts_ns_ = frame.pts_ns - 1;
+      last_pts_ns_ = frame.pts_ns - kLeastGapNs;
       offset_ns_ = 0;
     }
     const std::int64_t arrived_ns = now_ns(now);
@@ -274,7 +276,7 @@ class ReconnectingSource final : public Source {
     }
     if (!offset_ns_) offset_ns_ = arrived_ns - own_pts_ns;
     last_own_pts_ns_ = own_pts_ns;
-    frame.pts_ns = std::max(own_pts_ns + *offset_ns_, last_pts_ns_ + 1);
+    frame.pts_ns = std::max(own_pts_ns + *offset_ns_, last_pts_ns_ + kLeastGapNs);
     last_pts_ns_ = frame.pts_ns;
     if (std::exchange(gap_, false)) frame.discontinuity = true;
     frame.timings.reconnects = reconnects_;

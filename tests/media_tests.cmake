@@ -27,7 +27,8 @@ if(EQUALUX_HAVE_LIBAV)
   target_link_libraries(equalux_media_files
     PUBLIC equalux_container PkgConfig::LIBAV
     PRIVATE equalux_warnings)
-  foreach(stem container_probe container_shortfall container_writer container_failures)
+  foreach(stem
+      container_colour container_failures container_probe container_shortfall container_writer)
     equalux_test(${stem} LABELS media LIBRARIES equalux_media_files)
   endforeach()
 endif()

@@ -29,7 +29,7 @@ if(EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER)
   equalux_test(long_run LABELS program long LIBRARIES equalux_program_support TIMEOUT 3600)
 endif()
 foreach(stem program_resume broken_files)
-  equalux_test(${stem} LABELS program long LIBRARIES equalux_program_support)
+  equalux_test(${stem} LABELS program long LIBRARIES equalux_program_support TIMEOUT 2400)
 endforeach()
 # On a cluster that the test starts itself, where its parts are installed; else a visible skip.
 if(EQUALUX_HAVE_LIBAV)

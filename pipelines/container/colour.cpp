@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace equalux {
 namespace {
@@ -65,6 +68,15 @@ bool same_matrix(AVColorSpace a, AVColorSpace b) {
   return plain(a) == plain(b);
 }
 
+/// `tag` as its bits are; see forget_unknown_tags().
+template <typename Tag>
+void forget_beyond(Tag& tag, int end, Tag unspecified) {
+  std::underlying_type_t<Tag> number;
+  static_assert(sizeof number == sizeof tag);
+  std::memcpy(&number, &tag, sizeof number);
+  if (std::cmp_less(number, 0) || std::cmp_greater_equal(number, end)) tag = unspecified;
+}
+
 }  // namespace
 
 ColourTags colour_tags_from(const std::string& colorimetry) {
@@ -98,6 +110,15 @@ ColourTags encoded_colour(const EncodedVideoFormat& video, const AVCodecParamete
     if (input->color_primaries != AVCOL_PRI_UNSPECIFIED) tags.primaries = input->color_primaries;
   }
   return tags;
+}
+
+void forget_unknown_tags(AVCodecParameters& codec) {
+  forget_beyond(codec.color_range, AVCOL_RANGE_NB, AVCOL_RANGE_UNSPECIFIED);
+  forget_beyond(codec.color_primaries, AVCOL_PRI_NB, AVCOL_PRI_UNSPECIFIED);
+  forget_beyond(codec.color_trc, AVCOL_TRC_NB, AVCOL_TRC_UNSPECIFIED);
+  forget_beyond(codec.color_space, AVCOL_SPC_NB, AVCOL_SPC_UNSPECIFIED);
+  forget_beyond(codec.chroma_location, AVCHROMA_LOC_NB, AVCHROMA_LOC_UNSPECIFIED);
+  forget_beyond(codec.field_order, AV_FIELD_BT + 1, AV_FIELD_UNKNOWN);
 }
 
 }  // namespace equalux

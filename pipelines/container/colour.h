@@ -23,4 +23,8 @@ struct ColourTags {
 [[nodiscard]] ColourTags encoded_colour(const EncodedVideoFormat& video,
                                         const AVCodecParameters* input);
 
+/// Makes tags unspecified whose number no enumerator of libav has: it hands on what a broken header
+/// says, and such a number must not even be read as an enumeration.
+void forget_unknown_tags(AVCodecParameters& codec);
+
 }  // namespace equalux

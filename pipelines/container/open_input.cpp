@@ -7,6 +7,7 @@
 #include <equalux/error.h>
 #include <unistd.h>
 
+#include "colour.h"
 #include "declared_size.h"
 
 namespace equalux {
@@ -63,6 +64,8 @@ InputContext open_input(const std::string& path) {
   if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
   error = avformat_find_stream_info(input.get(), nullptr);
   if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
+  for (unsigned i = 0; i < input->nb_streams; ++i)
+    forget_unknown_tags(*input->streams[i]->codecpar);
   return input;
 }
 
