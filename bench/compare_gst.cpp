@@ -2,7 +2,7 @@
 // histeq, on the same 1920x1080 frames in the same run.
 //
 // The element, the bare filter and GStreamer's identity (what a push through an element costs) take
-// turns on every frame, then the element and equaliz0r, in this process. histeq runs in ffmpeg on
+// turns of some frames, then the element and equaliz0r, in this process. histeq runs in ffmpeg on
 // the same frames out of a file; its time is that of the run less that of a run without it, again
 // in turns.
 #include <algorithm>
@@ -113,39 +113,45 @@ class FrameRing {
   std::size_t next_ = 0;
 };
 
-/// The element, the bare filter and identity in turns, with nothing else between.
+/// The element, the bare filter and identity in turns of kTurn frames, with nothing else between. In
+/// turns of one frame the filters' threads, which are a pool's, would go from one of them to the
+/// other with every frame, which takes 50 us and which no pipeline with one filter does.
 nlohmann::json overhead_of(const ImageDesc& desc, int threads, Element& element) {
+  constexpr int kTurn = 25;
+  constexpr int kSkipped = 5;  // of a turn, in which the threads arrive
   FrameRing frames(desc);
   const auto filter = make_cpu_filter(EqualizeParams{}, {threads});
   filter->configure(desc);
   FrameContext context;
   Element identity("identity", desc.format);
-  std::vector<double> of_filter, of_element, extra, of_identity;
-  for (int round = -8; round < kRounds; ++round) {
-    double bare = 0;
-    double in_element = 0;
-    const auto run_bare = [&] {
-      const ImageView view = frames.next().view();
-      bare = ms_of([&] { filter->submit(view, view, context); });
-    };
-    const auto run_element = [&] {
-      GstBuffer* buffer = frames.next_buffer();
-      in_element = ms_of([&] { element(buffer); });
-    };
-    // Both in place. Whoever comes first finds the processor in another state than the second.
-    if (round % 2 == 0) {
-      run_bare();
-      run_element();
-    } else {
-      run_element();
-      run_bare();
+  const auto turn_of = [&](const auto& one_frame) {
+    std::vector<double> ms;
+    for (int i = 0; i < kTurn; ++i) {
+      const double taken = one_frame();
+      if (i >= kSkipped) ms.push_back(taken);
     }
+    return median(ms);
+  };
+  // All in place.
+  const auto bare = [&] {
+    const ImageView view = frames.next().view();
+    return ms_of([&] { filter->submit(view, view, context); });
+  };
+  const auto pushed_through = [&](Element& to) {
     GstBuffer* buffer = frames.next_buffer();
-    const double nothing = ms_of([&] { identity(buffer); });
+    return ms_of([&] { to(buffer); });
+  };
+  std::vector<double> of_filter, of_element, extra, of_identity;
+  for (int round = -2; round < kRounds / 4; ++round) {
+    // Whoever comes first finds the processor in another state than the second.
+    double of_bare = round % 2 == 0 ? turn_of(bare) : 0;
+    const double in_element = turn_of([&] { return pushed_through(element); });
+    if (round % 2 != 0) of_bare = turn_of(bare);
+    const double nothing = turn_of([&] { return pushed_through(identity); });
     if (round < 0) continue;
-    of_filter.push_back(bare);
+    of_filter.push_back(of_bare);
     of_element.push_back(in_element);
-    extra.push_back(in_element - bare);
+    extra.push_back(in_element - of_bare);
     of_identity.push_back(nothing);
   }
   return {{"filter_ms", median(of_filter)},

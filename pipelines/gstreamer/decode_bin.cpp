@@ -1,5 +1,7 @@
 #include "decode_bin.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include <log.h>
@@ -10,6 +12,13 @@
 namespace equalux::gst {
 
 namespace {
+
+/// Threads of a decoder on the CPU. libav's own choice is one more than there are cores, 16 at most;
+/// while a filter has the cores as well, more of them keep more pictures under way.
+int decoder_threads() {
+  const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return std::clamp(cores + 1, 8, 16);
+}
 
 bool has_prefix(const GstCaps* caps, const char* prefix) {
   return caps != nullptr && gst_caps_get_size(caps) > 0 &&
@@ -52,9 +61,9 @@ GstElement* DecodeBin::add_decoder() {
 }
 
 void DecodeBin::on_element(GstBin*, GstBin*, GstElement* element, gpointer self) {
-  const int threads = static_cast<DecodeBin*>(self)->threads_;
+  const int wanted = static_cast<DecodeBin*>(self)->threads_;
   GObjectClass* type = G_OBJECT_GET_CLASS(element);
-  if (threads <= 0) return;
+  const int threads = wanted > 0 ? wanted : decoder_threads();
   for (const char* property : {"max-threads", "n-threads", "threads"}) {
     GParamSpec* spec = g_object_class_find_property(type, property);
     if (spec != nullptr && (spec->flags & G_PARAM_WRITABLE) != 0) {

@@ -17,7 +17,7 @@ enum class DecoderChoice : std::uint8_t {
 };
 
 struct FileSourceOptions {
-  int threads = 0;  ///< of the decoder on the CPU; 0 = its own choice
+  int threads = 0;  ///< of the decoder on the CPU; 0 = as suits the cores
   DecoderChoice decoder = DecoderChoice::automatic;
 };
 
