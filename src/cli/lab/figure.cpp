@@ -30,8 +30,9 @@ std::string axis(char name, const Axis& what) {
   std::string text = std::string("set ") + name + "label " + gnuplot_text(what.label) + "\n";
   if (what.scale == Scale::linear || what.scale == Scale::whole) return text;
   text += std::string("set logscale ") + name + (what.scale == Scale::log2 ? " 2" : " 10") + "\n";
-  if (what.scale == Scale::log2) text += std::string("set format ") + name + " '%.0f'\n";
-  return text;
+  if (what.scale != Scale::log2) return text;
+  text.append("set format ").push_back(name);
+  return text + " '%.0f'\n";
 }
 
 std::string head(const std::string& title) {
