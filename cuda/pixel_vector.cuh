@@ -66,7 +66,7 @@ __device__ __forceinline__ void stream_words(std::uint8_t* to, const std::uint32
   }
 }
 
-/// Gains are kept times 2^118.
+/// Gains are kept times 2^118: the sum of four, of 255 at most each, is still a float.
 inline constexpr int kGainExponent = 118;
 inline constexpr float kGainScale = 0x1p118f;
 

@@ -83,7 +83,7 @@ class LumaAboveBlack {
     }
   }
 
-  /// Sample i times 256; below black it is less than any value could make up for.
+  /// Sample i times 256; below black -65,281: V is at most 239 times 256 more than luma.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t times_256(int i) const {
     if constexpr (!kBlack) return byte_times_256(&above_, i);
     return __byte_perm(above_, below_, 0x4404 + i * 0x1111);
