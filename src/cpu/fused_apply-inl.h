@@ -238,28 +238,57 @@ void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, 
                         });
 }
 
+/// Scales pixels of four bytes, a vector for each byte of a lane, in the lanes in which they lie.
+/// kColor is the first of the three colour bytes; the fourth byte stays.
+template <int kColor, Stores kStores>
+HWY_INLINE void scale_quads(const GainLookup& lookup, const std::uint8_t* in, std::uint8_t* out) {
+  const D32 d;
+  const D8 d8;
+  const V32 low = hn::Set(d, 0xFFU);
+  const VF whole = hn::Set(DF(), kWhole);
+  const auto load = [&](std::size_t k) {
+    return hn::BitCast(d, hn::LoadU(d8, in + kBytes * k));
+  };
+  // The largest of the three, in the lowest byte of a lane.
+  const auto value = [&](V32 pixels) {
+    const auto at = [&](V32 x) { return hn::BitCast(d8, x); };
+    const V8 most = max3(at(hn::ShiftRight<8 * kColor>(pixels)),
+                         at(hn::ShiftRight<8 * kColor + 8>(pixels)),
+                         at(hn::ShiftRight<8 * kColor + 16>(pixels)));
+    return hn::And(hn::BitCast(d, most), low);
+  };
+  const V32 p0 = load(0);
+  const V32 p1 = load(1);
+  const V32 p2 = load(2);
+  const V32 p3 = load(3);
+  const Floats gain = lookup(join_bytes(value(p0), value(p1), value(p2), value(p3)));
+  const auto scale = [&](std::size_t k, V32 pixels, VF gains) {
+    const auto scaled = [&](V32 channel) {
+      const VF code = hn::ConvertTo(DF(), hn::BitCast(DI32(), hn::And(channel, low)));
+      return hn::BitCast(d, hn::MulAdd(code, gains, whole));
+    };
+    const V32 first = scaled(hn::ShiftRight<8 * kColor>(pixels));
+    const V32 second = scaled(hn::ShiftRight<8 * kColor + 8>(pixels));
+    const V32 third = scaled(hn::ShiftRight<8 * kColor + 16>(pixels));
+    const V8 bytes = kColor == 0 ? join_bytes(first, second, third, hn::ShiftRight<24>(pixels))
+                                 : join_bytes(pixels, first, second, third);
+    store<kStores>(bytes, d8, out + kBytes * k);
+  };
+  scale(0, p0, gain.f0);
+  scale(1, p1, gain.f1);
+  scale(2, p2, gain.f2);
+  scale(3, p3, gain.f3);
+}
+
 void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
                 int color, std::uint8_t* out) {
-  const D8 d;
   const GainLookup lookup(gains);
   for_vectors_stored<4>(
       stores, in, n, out, [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
-        V8 p0;
-        V8 p1;
-        V8 p2;
-        V8 p3;
-        hn::LoadInterleaved4(d, from, p0, p1, p2, p3);
-        const Floats gain = lookup(max3(color == 0 ? p0 : p3, p1, p2));
-        const V8 first = color == 0 ? scale_bytes(p0, gain) : p0;
-        const V8 last = color == 0 ? p3 : scale_bytes(p3, gain);
-        const V8 second = scale_bytes(p1, gain);
-        const V8 third = scale_bytes(p2, gain);
-        if constexpr (kind() == Stores::cached) {
-          hn::StoreInterleaved4(first, second, third, last, d, to);
+        if (color == 0) {
+          scale_quads<0, kind()>(lookup, from, to);
         } else {
-          alignas(64) std::uint8_t bytes[4 * kBytes];
-          hn::StoreInterleaved4(first, second, third, last, d, bytes);
-          stream_bytes<4>(bytes, to);
+          scale_quads<1, kind()>(lookup, from, to);
         }
       });
 }
