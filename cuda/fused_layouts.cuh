@@ -13,7 +13,7 @@
 /// here, those of YCbCr in yuv_layouts.cuh.
 ///
 /// A layout has
-///   kPixels, kPixelsPerLane        of a whole chunk
+///   kPixels                        of a whole chunk
 ///   kChroma, kHasParts             whether it is a YCbCr layout, and whether it is a CellLayout
 ///   kSpans, capacity(s), offset(s) its pieces of device memory, and where they lie in a slot
 ///   span(params, s, chunk)         plane, row, first byte and bytes of a piece
@@ -68,7 +68,6 @@ struct PackedLayout {
   static constexpr bool kChroma = false;
   static constexpr bool kHasParts = false;
   static constexpr int kPixels = kChunkBytes / kBytes;
-  static constexpr int kPixelsPerLane = kPixels / kLanes;
   static constexpr int kSpans = 1;
   static constexpr int capacity(int) { return kChunkBytes; }
   static constexpr int offset(int) { return 0; }

@@ -5,6 +5,7 @@
 
 #include <equalux/params.h>
 
+#include "gain_scale.h"
 #include "pixel_math.h"
 #include "tone_control.h"
 
@@ -15,7 +16,7 @@ namespace equalux::cuda {
 inline constexpr float kChromaScale = 0x1p-31f;
 
 /// YuvWeights as floats, with the signs of the sums they stand in, for chroma that is divided by
-/// the `samples` of a cell and by 2^118, which the gains are times.
+/// the `samples` of a cell and by kGainScale.
 struct YuvFloats {
   float red_w = 0;
   float minus_green_u = 0;
@@ -23,7 +24,7 @@ struct YuvFloats {
   float blue_u = 0;
 
   static YuvFloats of(const YuvWeights& w, int samples) {
-    const float scale = static_cast<float>(samples) * 0x1p118f * kChromaScale;
+    const float scale = static_cast<float>(samples) * kGainScale * kChromaScale;
     return {static_cast<float>(w.red_w) * scale, -static_cast<float>(w.green_u) * scale,
             -static_cast<float>(w.green_w) * scale, static_cast<float>(w.blue_u) * scale};
   }

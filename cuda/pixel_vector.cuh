@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "gain_scale.h"
+
 /// Words and single bytes of registers, and the rounding product of a code and a gain.
 namespace equalux::cuda {
 
@@ -65,10 +67,6 @@ __device__ __forceinline__ void stream_words(std::uint8_t* to, const std::uint32
     __stcs(reinterpret_cast<uint2*>(to), uint2{words[0], words[1]});
   }
 }
-
-/// Gains are kept times 2^118: the sum of four, of 255 at most each, is still a float.
-inline constexpr int kGainExponent = 118;
-inline constexpr float kGainScale = 0x1p118f;
 
 /// round(c gain) in the low 16 bits, for a code times 256 and a gain of float_gain() times
 /// kGainScale.

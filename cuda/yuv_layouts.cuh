@@ -23,7 +23,6 @@ struct CellLayout {
   static constexpr int kColumns = kColumnsOfCell;
   static constexpr int kRows = kRowsOfCell;
   static constexpr int kPixels = 16 * kLanes;  ///< columns
-  static constexpr int kPixelsPerLane = 16 * kRows;
   static constexpr int kChromaBegin = 512 * kRows;
   using Cells = LaneCells<kColumns, kRows, 8, kInterleaved>;
   /// Chroma of a lane: so many pieces, and bytes of each.
@@ -152,7 +151,6 @@ struct Packed422Layout {
   static constexpr int kColumns = 2;
   static constexpr int kRows = 1;
   static constexpr int kPixels = kChunkBytes / 2;
-  static constexpr int kPixelsPerLane = kPixels / kLanes;
   static constexpr int kSpans = 1;
   using Cells = LaneCells<2, 1, 4, true>;
   static constexpr int capacity(int) { return kChunkBytes; }

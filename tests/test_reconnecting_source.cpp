@@ -208,10 +208,12 @@ TEST(ReconnectingSource, CancelReachesWhatIsBeingOpened) {
 class WrongClockSource final : public Source {
  public:
   static constexpr std::uint64_t kFrames = 30;
-  explicit WrongClockSource(std::function<std::int64_t(std::int64_t)> wrong)
+  /// `pace` is as its timestamps say, or 0 for all frames at once.
+  explicit WrongClockSource(std::function<std::int64_t(std::int64_t)> wrong,
+                            std::chrono::milliseconds pace = 10ms)
       : inner_(kFrames), wrong_(std::move(wrong)) {
     inner_.live = true;
-    inner_.pace = 10ms;  // as its timestamps say
+    inner_.pace = pace;
   }
   StreamInfo open(const FormatPredicate& accepts) override { return inner_.open(accepts); }
   bool read(Frame& frame) override {
@@ -247,6 +249,19 @@ TEST(ReconnectingSource, TimeGoesOnWhereASourcesClockGoesWrong) {
     EXPECT_GE(took, 190'000'000);
     EXPECT_LT(took, 20'000'000'000);
   }
+}
+
+/// Two of them would be one on the tick of a container.
+TEST(ReconnectingSource, FramesThatComeAtOnceAreAMillisecondApart) {
+  const Watchdog watchdog;
+  const auto stands = [](std::int64_t) { return std::int64_t{-1}; };
+  Plan plan{{[&] { return std::make_unique<WrongClockSource>(stands, 0ms); }}};
+  ReconnectOptions options = quick();
+  options.end_is_loss = false;
+  const Seen seen = read_all(*make_reconnecting_source(plan.factory(), options), 100);
+  ASSERT_EQ(seen.frames.size(), WrongClockSource::kFrames) << seen.text;
+  for (std::size_t i = 1; i < seen.frames.size(); ++i)
+    EXPECT_GE(seen.frames[i].pts_ns, seen.frames[i - 1].pts_ns + 1'000'000) << i;
 }
 
 /// Through a whole run: placeholders are not filtered, and everything is counted.

@@ -11,7 +11,6 @@
 
 #include "cpu/curve_maker.h"
 #include "cpu/rgb_layout.h"
-#include "quality/hue.h"
 #include "space.h"
 #include "support/deep_reference.h"
 #include "support/moving_frames.h"
@@ -292,49 +291,6 @@ TEST(Space, LumaIsTheSameInEveryLayout) {
   EXPECT_EQ(luma_of(PixelFormat::gray8, Space::luma), expected);
   EXPECT_EQ(luma_of(PixelFormat::gray8, Space::value), expected);
   EXPECT_NE(luma_of(PixelFormat::y444, Space::value), expected);
-}
-
-/// Fields of all hues over a lit texture; the mean code is about 90 times `light`, and the channels
-/// lie up to `tint` of it away.
-Image colourful(const ImageDesc& desc, double light, double tint) {
-  Image picture(desc);
-  Image detail({PixelFormat::gray8, desc.width, desc.height});
-  test::fill(detail.view(), Content::natural, 9);
-  for (int y = 0; y < desc.height; ++y) {
-    for (int x = 0; x < desc.width; ++x) {
-      const double gray = detail.view().row(0, y)[x] * light;
-      const double hue = 6.2831853 * (x / 40 + 7 * (y / 30)) / 23.0;
-      for (int c = 0; c < 3; ++c) {
-        picture.view().row(0, y)[3 * x + c] = static_cast<std::uint8_t>(
-            std::clamp(gray * (1 + tint * std::cos(hue + 2.0944 * c)), 0.0, 255.0));
-      }
-    }
-  }
-  return picture;
-}
-
-/// Mean hue error in degrees that equalization in a space leaves.
-double hue_error(const Image& in, Space space, double strength) {
-  EqualizeParams params = in_space(space);
-  params.strength = strength;
-  Image out(in.desc());
-  const auto filter = make_cpu_filter(params, {1});
-  filter->configure(in.desc());
-  FrameContext context;
-  filter->submit(in.view(), out.view(), context);
-  const quality::HueDifference hue = quality::hue_difference(in.view(), out.view());
-  EXPECT_GT(hue.pixels, 20'000U);
-  return hue.sum_deg / static_cast<double>(hue.pixels);
-}
-
-TEST(Space, LightnessKeepsHueBetter) {
-  const ImageDesc desc{PixelFormat::bgr, 320, 180};
-  const Image lit = colourful(desc, 0.6, 0.85);
-  EXPECT_GT(hue_error(lit, Space::value, 0.5), 0.6);
-  EXPECT_LT(hue_error(lit, Space::lightness, 0.5), 0.4 * hue_error(lit, Space::value, 0.5));
-  const Image dark = colourful(desc, 0.3, 0.5);
-  EXPECT_GT(hue_error(dark, Space::value, 1), 1.5);
-  EXPECT_LT(hue_error(dark, Space::lightness, 1), 0.7 * hue_error(dark, Space::value, 1));
 }
 
 TEST(Space, StateGoesOnInAnotherFilter) {
