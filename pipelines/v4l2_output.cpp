@@ -13,8 +13,6 @@
 namespace equalux {
 namespace {
 
-constexpr const char* kRemedy = "; v4l2loopback makes one: modprobe v4l2loopback";
-
 struct Known {
   std::uint32_t fourcc;
   const char* format;
@@ -64,7 +62,7 @@ void check_abilities(const V4l2Access& node, const std::string& name) {
                                   ? abilities.device_caps
                                   : abilities.capabilities;
   if (!asked || (flags & V4L2_CAP_VIDEO_OUTPUT) == 0) {
-    refuse(name + ": is no video output device" + kRemedy);
+    refuse(name + ": is no video output device" + kV4l2OutputRemedy);
   }
 }
 

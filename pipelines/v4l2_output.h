@@ -10,6 +10,9 @@
 /// Video4Linux nodes that take pictures, as v4l2loopback makes them: which pictures.
 namespace equalux {
 
+/// What to do where there is none, behind what is wrong.
+inline constexpr const char* kV4l2OutputRemedy = "; v4l2loopback makes one: modprobe v4l2loopback";
+
 /// What a node takes.
 struct V4l2Output {
   std::uint32_t fourcc = 0;  ///< V4L2_PIX_FMT_...

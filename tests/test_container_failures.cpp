@@ -147,6 +147,26 @@ TEST_F(ContainerFailures, AKillLeavesAPlayablePartialFile) {
   }
 }
 
+/// Writes a clip in a process whose files may have `most` bytes; returns how that ended.
+int write_with_room(const ContainerWriterOptions& options, const test::EncodedVideo& video,
+                    rlim_t most) {
+  return in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{most, most};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const auto writer = make_container_writer(options);
+    writer->check("h264");
+    try {
+      writer->start(video.format);
+      test::feed(*writer, video);
+      writer->finish(false);
+    } catch (...) {
+      writer->abandon();
+      throw;
+    }
+  });
+}
+
 TEST_F(ContainerFailures, AFullDiskIsFoundAndNothingGetsTheFinalName) {
   const std::string in = folder_ / "in.mkv";
   test::ffmpeg(
@@ -157,21 +177,8 @@ TEST_F(ContainerFailures, AFullDiskIsFoundAndNothingGetsTheFinalName) {
   const auto size = std::filesystem::file_size(in);
   for (const char* name : {"out.mp4", "out.mkv"}) {
     for (const unsigned percent : {1U, 30U, 99U}) {
-      const int status = in_child([&] {
-        ::signal(SIGXFSZ, SIG_IGN);
-        const rlimit limit{size * percent / 100, size * percent / 100};
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-        const auto writer = make_container_writer({folder_ / name, in, false});
-        writer->check("h264");
-        try {
-          writer->start(video.format);
-          test::feed(*writer, video);
-          writer->finish(false);
-        } catch (...) {
-          writer->abandon();
-          throw;
-        }
-      });
+      const int status =
+          write_with_room({folder_ / name, in, false}, video, size * percent / 100);
       ASSERT_TRUE(WIFEXITED(status)) << name << " " << percent;
       EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(ExitCode::write_failed))
           << name << " " << percent;
@@ -187,21 +194,7 @@ TEST_F(ContainerFailures, AFullDiskLeavesWhatWasAskedToStay) {
       "'");
   const test::EncodedVideo video = test::read_video(in);
   const auto write = [&](const std::string& name, rlim_t most) {
-    return in_child([&] {
-      ::signal(SIGXFSZ, SIG_IGN);
-      const rlimit limit{most, most};
-      ::setrlimit(RLIMIT_FSIZE, &limit);
-      const auto writer = make_container_writer({folder_ / name, "", false, true});
-      writer->check("h264");
-      try {
-        writer->start(video.format);
-        test::feed(*writer, video);
-        writer->finish(false);
-      } catch (...) {
-        writer->abandon();
-        throw;
-      }
-    });
+    return write_with_room({folder_ / name, "", false, true}, video, most);
   };
   for (const std::string extension : {".mp4", ".mkv"}) {
     ASSERT_EQ(write("whole" + extension, RLIM_INFINITY), 0);

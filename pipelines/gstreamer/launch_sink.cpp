@@ -119,8 +119,7 @@ class V4l2Sink final : public Sink {
           node.error() == ENOENT || node.error() == ENODEV || node.error() == ENXIO;
       throw Error(missing ? ExitCode::no_input : ExitCode::cannot_create,
                   device_ + ": " + system_error_text(node.error()) +
-                      ", must be a video output device; v4l2loopback makes one: modprobe "
-                      "v4l2loopback");
+                      ", must be a video output device" + kV4l2OutputRemedy);
     }
     const V4l2Output output = set_v4l2_output(node, device_, desc);
     const std::string difference = size_difference(output, desc);
