@@ -30,11 +30,10 @@ static_assert(kConfig.table_bytes() + kConfig.ring_bytes() + sizeof(CurveScratch
 using Counter = ValueCounter<kConfig.tables()>;
 
 /// Pass 1, on slots of which the first are being filled; `ahead` is the place of the chunk after
-/// those. Returns with this block's histogram added to `histogram`.
+/// those. What was copied before them has come when it returns.
 template <typename Chunks>
 __device__ __forceinline__ void count_chunks(const Chunks& chunks, typename Chunks::Place at,
-                                             typename Chunks::Place ahead, std::uint8_t* tables,
-                                             GridHistogram& histogram) {
+                                             typename Chunks::Place ahead, std::uint8_t* tables) {
   const int thread = static_cast<int>(threadIdx.x);
   const Counter counter(tables, thread / kLanes, thread % kLanes);
   std::uint8_t* slot = chunks.slot(0);
@@ -48,6 +47,12 @@ __device__ __forceinline__ void count_chunks(const Chunks& chunks, typename Chun
     copies_commit();
     slot = chunks.slot_after(slot);
   }
+  copies_wait<kConfig.slots>();
+}
+
+/// Adds what the block has counted to `histogram`.
+__device__ __forceinline__ void hand_over_counts(std::uint8_t* tables, GridHistogram& histogram) {
+  const int thread = static_cast<int>(threadIdx.x);
   __syncthreads();
   constexpr int kRowsEach = 256 * kConfig.tables() / kConfig.threads();
   static_assert(kRowsEach * kConfig.threads() == 256 * kConfig.tables());
@@ -141,7 +146,8 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
     copies_commit();
   }
   // Before the frame's bytes, behind which it would wait.
-  std::uint32_t frames = __ldcg(&p.state->frames);
+  std::uint32_t frames = 0;
+  asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(frames) : "l"(&p.state->frames) : "memory");
   auto ahead = first;
   std::uint8_t* slot = chunks.slot(0);
 #pragma unroll 1
@@ -153,11 +159,11 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
     copies_commit();
     slot += kChunkBytes;
   }
+  __syncthreads();
+  count_chunks(chunks, first, ahead, tables);
   asm volatile("" : "+r"(frames));  // Nobody waits for it before.
   const std::uint32_t parity = frames & 1;
-  if (p.tone.over_time) copies_wait<kConfig.slots>();  // for what is ahead, the first of all copies
-  __syncthreads();
-  count_chunks(chunks, first, ahead, tables, p.state->counts[parity]);
+  hand_over_counts(tables, p.state->counts[parity]);
   make_frame_curve<kConfig.threads()>(p, p.state->counts[parity], p.state->excluded[parity], keeps,
                                       scratch);
   const bool works = blockIdx.x < p.workers;

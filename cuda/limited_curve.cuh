@@ -33,9 +33,10 @@ struct CurveState {
   std::uint32_t max_value;  ///< M
   double per_pixel;         ///< kWhole / the pixels that count
   CurveAhead ahead;
-  std::uint32_t now[kLanes];      ///< quantiles of the frame
-  tone::Proposal proposal[2];     ///< against the history, against the last frame
-  std::uint32_t quantile_sum[2];  ///< of the history, of the frame
+  alignas(16) std::uint32_t now[kLanes];  ///< quantiles of the frame
+  tone::Proposal proposals[3];  ///< against the history, against the last frame, and if neither
+  std::uint32_t inverse_flicker[3];  ///< mean exposure over those gains
+  std::uint32_t quantile_sum[2];     ///< of the history, of the frame
   bool cut;
   std::uint32_t first_level;  ///< whose clipped sum is not 0
   std::uint32_t warp_sums[tone::kMostClipSteps + 2][256 / kLanes];
@@ -77,11 +78,11 @@ __device__ __forceinline__ void store_state(T& to, const T& from) {
     reinterpret_cast<uint4*>(&to)[i] = reinterpret_cast<const uint4*>(&from)[i];
 }
 
-/// The quantiles that lie in level v of a distribution; beyond the last level where v is that one.
-__device__ __forceinline__ void place_quantiles(const std::uint32_t* distribution, std::uint32_t v,
-                                                std::uint32_t max_value, std::uint32_t* quantiles) {
-  const std::uint32_t before = v == 0 ? 0 : distribution[v - 1];
-  const std::uint32_t at = distribution[v];
+/// The quantiles that lie in level v of a distribution, which is `at` there and `before` one level
+/// lower; beyond the last level where v is that one.
+__device__ __forceinline__ void place_quantiles(std::uint32_t before, std::uint32_t at,
+                                                std::uint32_t v, std::uint32_t max_value,
+                                                std::uint32_t* quantiles) {
   const std::uint32_t end = tone::first_quantile(at);
   for (std::uint32_t j = tone::first_quantile(before); j < end; ++j)
     quantiles[j] = tone::quantile_at(j, v, before, at);
@@ -90,51 +91,80 @@ __device__ __forceinline__ void place_quantiles(const std::uint32_t* distributio
     quantiles[j] = (max_value + 1) * tone::kLevel;
 }
 
-/// The best of the gains that take a frame's quantiles `from` to this frame's. A warp has a
-/// quantile a lane; its first lanes have the gains.
-__device__ __forceinline__ tone::Match best_match(std::uint32_t from, std::uint32_t now,
+/// The quantiles of a frame, 16 bytes at a time.
+using QuantileVector = uint4;
+inline constexpr unsigned kVectorQuantiles = 4;
+
+__device__ __forceinline__ QuantileVector quantiles_from(const std::uint32_t* quantiles,
+                                                         unsigned first) {
+  return *reinterpret_cast<const QuantileVector*>(quantiles + first);
+}
+
+/// The best of the gains that take a frame's quantiles `from` to this frame's, `now`; a warp calls
+/// it. A lane tries one gain on half of the quantiles: a sum over the warp for each gain takes
+/// three times as long.
+__device__ __forceinline__ tone::Match best_match(const std::uint32_t* from,
+                                                  const std::uint32_t* now,
                                                   std::uint32_t kept_gain) {
+  static_assert(2 * tone::kTried == kLanes);
   const unsigned lane = threadIdx.x % kLanes;
-  const std::uint32_t gains = tone::gain_between(from, now);
-  std::uint32_t mine = tone::kNoMatch;
-#pragma unroll
-  for (unsigned i = 0; i < tone::kTried; ++i) {
-    const std::uint32_t gain = __shfl_sync(0xFFFFFFFFU, gains, static_cast<int>(tone::tried(i)));
-    const std::uint32_t sum = warp_sum(tone::distance(now, tone::scaled_quantile(from, gain)));
-    if (lane == i && gain != 0) mine = sum;
-  }
   tone::Match match;
-  match.distance = warp_min(mine);
-  match.kept = warp_sum(tone::distance(now, tone::scaled_quantile(from, kept_gain)));
+  match.kept = warp_sum(tone::distance(now[lane], tone::scaled_quantile(from[lane], kept_gain)));
+  const std::uint32_t gain = __shfl_sync(0xFFFFFFFFU, tone::gain_between(from[lane], now[lane]),
+                                         static_cast<int>(tone::tried(lane % tone::kTried)));
+  const unsigned half = lane / tone::kTried * (tone::kQuantiles / 2);
+  std::uint32_t sum = 0;
+#pragma unroll 2
+  for (unsigned i = half; i < half + tone::kQuantiles / 2; i += kVectorQuantiles) {
+    const QuantileVector a = quantiles_from(from, i);
+    const QuantileVector b = quantiles_from(now, i);
+    sum = __usad(b.x, tone::scaled_quantile(a.x, gain), sum);
+    sum = __usad(b.y, tone::scaled_quantile(a.y, gain), sum);
+    sum = __usad(b.z, tone::scaled_quantile(a.z, gain), sum);
+    sum = __usad(b.w, tone::scaled_quantile(a.w, gain), sum);
+  }
+  sum += __shfl_xor_sync(0xFFFFFFFFU, sum, static_cast<int>(tone::kTried));
+  if (gain == 0) sum = tone::kNoMatch;
+  match.distance = warp_min(sum);
   if (match.distance != tone::kNoMatch) {
-    const unsigned lanes = __ballot_sync(0xFFFFFFFFU, mine == match.distance);
-    const auto best = static_cast<unsigned>(__ffs(static_cast<int>(lanes)) - 1);
-    match.gain = __shfl_sync(0xFFFFFFFFU, gains, static_cast<int>(tone::tried(best)));
+    const unsigned lanes = __ballot_sync(0xFFFFFFFFU, sum == match.distance);
+    match.gain = __shfl_sync(0xFFFFFFFFU, gain, __ffs(static_cast<int>(lanes)) - 1);
   }
   return match;
 }
 
-/// Compares the frame with the history in warp 0, and with the last frame in warp 1.
+/// The frame's gain as one comparison has it, and what it would make of the curve.
+__device__ __forceinline__ void leave_proposal(CurveState& s, unsigned i,
+                                               const tone::Proposal& proposal) {
+  s.proposals[i] = proposal;
+  s.inverse_flicker[i] = tone::inverse_flicker(s.ahead.history.exposure, proposal.gain);
+}
+
+/// Compares the frame with the history in warp 0, with the last frame in warp 1, and leaves in warp
+/// 2 what holds where both say nothing.
 __device__ __forceinline__ void compare_frames(CurveState& s) {
   const unsigned lane = threadIdx.x % kLanes;
-  const unsigned set = threadIdx.x / kLanes;
-  const std::uint32_t now = s.now[lane];
+  const unsigned warp = threadIdx.x / kLanes;
   const tone::History& h = s.ahead.history;
-  const std::uint32_t from = set == 0 ? s.ahead.base[lane] : h.previous[lane];
   const std::uint32_t last_gain = h.gain;
-  const tone::Match match = best_match(from, now, set == 0 ? last_gain : tone::kUnit);
-  const std::uint32_t sum = warp_sum(set == 0 ? from : now);
-  if (lane == 0) s.quantile_sum[set] = sum;
-  if (set == 0) {
-    if (lane == 0) s.proposal[0] = tone::propose_by_base(match, last_gain);
-    return;
+  if (warp == 0) {
+    s.quantile_sum[0] = warp_sum(s.ahead.base[lane]);
+    const tone::Match match = best_match(s.ahead.base, s.now, last_gain);
+    if (lane == 0) leave_proposal(s, 0, tone::propose_by_base(match, last_gain));
+  } else if (warp == 1) {
+    const std::uint32_t now = s.now[lane];
+    const std::uint32_t sum = warp_sum(now);
+    const tone::Match match = best_match(h.previous, s.now, tone::kUnit);
+    const std::uint32_t matched = tone::scaled_quantile(h.previous[lane], match.gain);
+    const std::uint32_t mean = (sum + warp_sum(matched)) / 2;
+    const std::uint32_t difference = warp_sum(tone::capped(tone::distance(now, matched), mean));
+    if (lane != 0) return;
+    s.quantile_sum[1] = sum;
+    s.cut = tone::is_cut(match.gain, difference, mean);
+    leave_proposal(s, 1, tone::propose_by_last(match, last_gain));
+  } else if (warp == 2 && lane == 0) {
+    leave_proposal(s, 2, {true, last_gain});
   }
-  const std::uint32_t matched = tone::scaled_quantile(from, match.gain);
-  const std::uint32_t mean = (sum + warp_sum(matched)) / 2;
-  const std::uint32_t difference = warp_sum(tone::capped(tone::distance(now, matched), mean));
-  if (lane != 0) return;
-  s.proposal[1] = tone::propose_by_last(match, last_gain);
-  s.cut = tone::is_cut(match.gain, difference, mean);
 }
 
 /// The sum over the block of what the first 256 threads have. `sums` is one for each of their warps
@@ -269,7 +299,7 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
   for (int i = 0; i < levels.kEach; ++i) {
     const std::uint32_t v = levels.level(i);
     if (!levels.has(i)) continue;
-    place_quantiles(base, v, levels.max_value, s.ahead.base);
+    place_quantiles(v == 0 ? 0 : base[v - 1], base[v], v, levels.max_value, s.ahead.base);
     if (moves) h.distribution[v] = base[v];
   }
   if (threadIdx.x == 0) {
@@ -301,36 +331,30 @@ __device__ __forceinline__ void keep_history(tone::History& after, const CurveSt
   after.least_rate = tone::least_rate_after(frames);
 }
 
-/// Finds the frame's gain and leaves the frame for the next one's history in `after`, where that is
-/// not null. Returns the mean exposure over that gain, or 0 where the frame's own distribution
-/// makes its curve.
+/// Finds the frame's gain by its quantiles and leaves the frame for the next one's history in
+/// `after`, where that is not null. Returns the mean exposure over that gain, or 0 where the
+/// frame's own distribution makes its curve.
 template <int kThreads>
 __device__ __forceinline__ std::uint32_t follow_frame(tone::History* after, const CurveSteps& steps,
                                                       CurveState& s) {
-  const Levels<kThreads> levels(s);
   const tone::History& h = s.ahead.history;
   const std::uint32_t frames = s.tone.fresh ? 0 : h.frames;
-  for (int i = 0; i < levels.kEach; ++i) {
-    if (levels.has(i))
-      place_quantiles(steps.distribution, levels.level(i), levels.max_value, s.now);
-  }
-  __syncthreads();
   if (frames != 0) {
-    if (threadIdx.x < 2 * kLanes) compare_frames(s);
+    compare_frames(s);
     __syncthreads();
   }
   const bool starts = frames == 0 || s.cut;
-  tone::Decision d{tone::kUnit, 0, 0};
-  if (!starts) {
-    d = tone::decide(s.proposal[0], s.proposal[1], h.gain, h.exposure, h.least_rate,
-                     s.quantile_sum[1], s.quantile_sum[0], s.tone.rates);
-  }
+  const unsigned chosen = starts || s.proposals[0].believed ? 0 : (s.proposals[1].believed ? 1 : 2);
   if (after != nullptr) {
+    const std::uint32_t gain = starts ? tone::kUnit : s.proposals[chosen].gain;
+    const std::uint32_t rate = starts ? 0
+                                      : tone::rate_of(s.quantile_sum[1], s.quantile_sum[0],
+                                                      h.exposure, h.least_rate, s.tone.rates);
     __syncthreads();  // The history before is no longer read.
-    keep_history<kThreads>(*after, steps, s, starts, d.gain, d.rate,
+    keep_history<kThreads>(*after, steps, s, starts, gain, rate,
                            starts ? 1 : tone::frames_after(frames));
   }
-  return d.inverse_flicker;
+  return starts ? 0 : s.inverse_flicker[chosen];
 }
 
 /// Replaces the cumulative sums of the frame's counts by W of every level. All threads of the block
@@ -342,9 +366,14 @@ __device__ __noinline__ void finish_curve(tone::History* after, const std::uint8
                                           std::uint32_t* cdf, CurveSteps& steps, CurveState& s) {
   const Levels<kThreads> levels(s);
   for (int i = 0; i < levels.kEach; ++i) {
-    if (levels.has(i)) {
-      steps.distribution[levels.level(i)] = tone::fraction_of(cdf[levels.level(i)], s.per_pixel);
-    }
+    const std::uint32_t v = levels.level(i);
+    if (!levels.has(i)) continue;
+    const std::uint32_t at = tone::fraction_of(cdf[v], s.per_pixel);
+    steps.distribution[v] = at;
+    if (!s.tone.over_time) continue;
+    // The neighbour's from its sum as well: that is sooner than a barrier.
+    const std::uint32_t before = v == 0 ? 0 : tone::fraction_of(cdf[v - 1], s.per_pixel);
+    place_quantiles(before, at, v, levels.max_value, s.now);
   }
   __syncthreads();
   const std::uint32_t flicker = s.tone.over_time ? follow_frame<kThreads>(after, steps, s) : 0;

@@ -13,14 +13,16 @@ template <int kStep>
 __device__ __forceinline__ std::uint32_t load_pixel(const std::uint8_t* from) {
   std::uint32_t word = 0;
 #pragma unroll
-  for (int i = 0; i < kStep; ++i) word |= static_cast<std::uint32_t>(from[i]) << (8 * i);
+  for (int i = 0; i < kStep; ++i)
+    word |= static_cast<std::uint32_t>(from[i]) << (8 * i);
   return word;
 }
 
 template <int kStep>
 __device__ __forceinline__ void store_pixel(std::uint8_t* to, std::uint32_t word) {
 #pragma unroll
-  for (int i = 0; i < kStep; ++i) to[i] = static_cast<std::uint8_t>(word >> (8 * i));
+  for (int i = 0; i < kStep; ++i)
+    to[i] = static_cast<std::uint8_t>(word >> (8 * i));
 }
 
 /// kGroup pixels as they lie in memory.
@@ -48,8 +50,8 @@ struct alignas(4 * (kStep == 4 ? 4 : 1)) PixelGroup {
                __byte_perm(p[2], p[3], 0x6542)}};
     }
     if constexpr (kStep == 1) {
-      return {{__byte_perm(__byte_perm(p[0], p[1], 0x0040), __byte_perm(p[2], p[3], 0x0040),
-                           0x5410)}};
+      return {
+          {__byte_perm(__byte_perm(p[0], p[1], 0x0040), __byte_perm(p[2], p[3], 0x0040), 0x5410)}};
     }
   }
 };
@@ -63,7 +65,8 @@ __device__ __forceinline__ PixelGroup<kStep> load_group(const std::uint8_t* from
   } else {
     const auto* words = reinterpret_cast<const std::uint32_t*>(from);
 #pragma unroll
-    for (int i = 0; i < kStep; ++i) group.words[i] = words[i];
+    for (int i = 0; i < kStep; ++i)
+      group.words[i] = words[i];
   }
   return group;
 }
@@ -75,7 +78,8 @@ __device__ __forceinline__ void store_group(std::uint8_t* to, const PixelGroup<k
   } else {
     auto* words = reinterpret_cast<std::uint32_t*>(to);
 #pragma unroll
-    for (int i = 0; i < kStep; ++i) words[i] = group.words[i];
+    for (int i = 0; i < kStep; ++i)
+      words[i] = group.words[i];
   }
 }
 

@@ -12,7 +12,8 @@ __device__ __forceinline__ std::uint32_t warp_sum(std::uint32_t x) {
   return __reduce_add_sync(0xFFFFFFFFU, x);
 #else
 #pragma unroll
-  for (int step = kLanes / 2; step > 0; step /= 2) x += __shfl_xor_sync(0xFFFFFFFFU, x, step);
+  for (int step = kLanes / 2; step > 0; step /= 2)
+    x += __shfl_xor_sync(0xFFFFFFFFU, x, step);
   return x;
 #endif
 }

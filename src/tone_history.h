@@ -10,15 +10,16 @@
 ///
 /// Light that flickers scales every level by a common gain. So frames are compared by their
 /// quantiles, as a frame's quantiles are then the other's times the gain; the history is kept for
-/// one exposure, the base; and the curve is made for the mean exposure and stretched to the frame's.
+/// one exposure, the base; and the curve is made for the mean exposure and stretched to the
+/// frame's.
 ///
 /// A frame's curve is that of the frames before it: its own pixels tell its gain, and whether it
 /// shows another scene, and go into the history when the next frame comes. So a GPU makes the curve
 /// while it still writes the frame before.
 namespace equalux::tone {
 
-/// Quantiles that a frame is described by: number j lies above (2 j + 1) / 64 of its pixels. As many
-/// as a warp has lanes.
+/// Quantiles that a frame is described by: number j lies above (2 j + 1) / 64 of its pixels. As
+/// many as a warp has lanes.
 inline constexpr std::uint32_t kQuantiles = 32;
 /// A level, as quantiles count: steps of 1/256.
 inline constexpr std::uint32_t kLevel = 256;
@@ -56,7 +57,9 @@ struct Rates {
 };
 
 /// Quantile j of a distribution, as a fraction of kWhole.
-EQUALUX_HD std::uint32_t rank_of(std::uint32_t j) { return (2 * j + 1) * (kWhole / (2 * kQuantiles)); }
+EQUALUX_HD std::uint32_t rank_of(std::uint32_t j) {
+  return (2 * j + 1) * (kWhole / (2 * kQuantiles));
+}
 
 /// The first quantile that is not below a level with `at` of the frame at or below it: level v has
 /// those from first_quantile(distribution[v - 1]) to before first_quantile(distribution[v]).
@@ -66,7 +69,9 @@ EQUALUX_HD std::uint32_t first_quantile(std::uint32_t at) {
 
 /// Of the quantiles' gains the ones that are tried: those of quantiles 1, 3, 5 ...
 inline constexpr std::uint32_t kTried = kQuantiles / 2;
-EQUALUX_HD std::uint32_t tried(std::uint32_t i) { return 2 * i + 1; }
+EQUALUX_HD std::uint32_t tried(std::uint32_t i) {
+  return 2 * i + 1;
+}
 
 /// Where in level v quantile j lies.
 EQUALUX_HD std::uint32_t quantile_at(std::uint32_t j, std::uint32_t v, std::uint32_t before,
@@ -91,7 +96,9 @@ EQUALUX_HD std::uint32_t gain_between(std::uint32_t from, std::uint32_t to) {
   return gain < kLeastTried || gain > kMostTried ? 0 : gain;
 }
 
-EQUALUX_HD std::uint32_t distance(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; }
+EQUALUX_HD std::uint32_t distance(std::uint32_t a, std::uint32_t b) {
+  return a > b ? a - b : b - a;
+}
 
 /// Distances that noise alone makes: a fifth of a level in each quantile.
 inline constexpr std::uint32_t kNoise = kQuantiles * kLevel / 5;
@@ -141,8 +148,7 @@ EQUALUX_HD Proposal propose(const Match& m, std::uint32_t last_gain, std::uint32
                             std::uint32_t none) {
   const std::uint32_t most = none * m.kept;
   if (m.distance == kNoMatch || 20 * m.distance >= most) return {};
-  const float part =
-      static_cast<float>(most - 20 * m.distance) / static_cast<float>(3 * m.kept);
+  const float part = static_cast<float>(most - 20 * m.distance) / static_cast<float>(3 * m.kept);
   const std::uint32_t now =
       between(last_gain, gain, part < 1.0F ? static_cast<std::uint32_t>(part * kOne) : kOne);
   return {true, now < kLeastTried ? kLeastTried : (now > kMostTried ? kMostTried : now)};
@@ -160,7 +166,9 @@ EQUALUX_HD Proposal propose_by_last(const Match& m, std::uint32_t last_gain) {
 }
 
 /// The part of the frame after so many: at first as in a mean of all.
-EQUALUX_HD std::uint32_t least_rate_after(std::uint32_t frames) { return kOne / (frames + 1); }
+EQUALUX_HD std::uint32_t least_rate_after(std::uint32_t frames) {
+  return kOne / (frames + 1);
+}
 
 /// The number of frames stops where it no longer matters.
 EQUALUX_HD std::uint32_t frames_after(std::uint32_t frames) {
@@ -172,26 +180,27 @@ EQUALUX_HD std::uint32_t ratio_of(std::uint32_t gain, std::uint32_t over) {
   return (gain * kUnit + over / 2) / over;
 }
 
-/// What a frame decides that is no cut. Sums are of quantiles, the base's at the base exposure.
-struct Decision {
-  std::uint32_t gain;             ///< the frame's over the base
-  std::uint32_t rate;             ///< its part of the history
-  std::uint32_t inverse_flicker;  ///< the mean exposure over the gain
-};
+/// The gain over the base of a frame that is no cut.
+EQUALUX_HD std::uint32_t gain_of(const Proposal& by_base, const Proposal& by_last,
+                                 std::uint32_t last_gain) {
+  return by_base.believed ? by_base.gain : (by_last.believed ? by_last.gain : last_gain);
+}
 
-EQUALUX_HD Decision decide(const Proposal& by_base, const Proposal& by_last,
-                           std::uint32_t last_gain, std::uint32_t exposure,
-                           std::uint32_t least_rate, std::uint32_t now_sum,
-                           std::uint32_t base_sum, const Rates& rates) {
-  Decision d;
-  d.gain = by_base.believed ? by_base.gain : (by_last.believed ? by_last.gain : last_gain);
-  d.rate = now_sum > scaled_by(base_sum, exposure) ? rates.brighten : rates.darken;
-  if (d.rate < least_rate) d.rate = least_rate;
-  const std::uint32_t inverse = ratio_of(exposure, d.gain);
+/// The mean exposure over a frame's gain.
+EQUALUX_HD std::uint32_t inverse_flicker(std::uint32_t exposure, std::uint32_t gain) {
   constexpr std::uint32_t kLeast = kUnit * 8 / 9;
   constexpr std::uint32_t kMost = kUnit * 9 / 8;
-  d.inverse_flicker = inverse < kLeast ? kLeast : (inverse > kMost ? kMost : inverse);
-  return d;
+  const std::uint32_t inverse = ratio_of(exposure, gain);
+  return inverse < kLeast ? kLeast : (inverse > kMost ? kMost : inverse);
+}
+
+/// A frame's part of the history. Sums are of quantiles, the base's at the base exposure.
+EQUALUX_HD std::uint32_t rate_of(std::uint32_t now_sum, std::uint32_t base_sum,
+                                 std::uint32_t exposure, std::uint32_t least_rate,
+                                 const Rates& rates) {
+  const std::uint32_t rate =
+      now_sum > scaled_by(base_sum, exposure) ? rates.brighten : rates.darken;
+  return rate < least_rate ? least_rate : rate;
 }
 
 /// The mean exposure after a frame: at most an eighth away from the frame's gain, so that what is

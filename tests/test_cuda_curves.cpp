@@ -28,6 +28,28 @@ EqualizeParams calm() {
   return params;
 }
 
+// Short enough for the sanitizers: every kernel that makes a curve, through cuts, fades and rare
+// frames.
+TEST_F(CudaCurves, AFewFramesOfEachKernel) {
+  EqualizeParams limits = calm();
+  limits.temporal_ms = limits.brighten_ms = 0;
+  const auto hasty = [](const ImageView& view, int number, std::uint32_t seed) {
+    test::fill_moving(view, 9 * number, seed);
+  };
+  for (const PixelFormat format :
+       {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::p010_10le, PixelFormat::rgb48_le}) {
+    SCOPED_TRACE(to_string(format));
+    Pair(calm(), {format, 161, 91}, {1, hasty}).expect_same(16);
+    Pair(limits, {format, 161, 91}).expect_same(2);
+  }
+  for (const Space space : {Space::luma, Space::lightness}) {
+    SCOPED_TRACE(enum_name(space));
+    EqualizeParams params = calm();
+    params.space = space;
+    Pair(params, {PixelFormat::bgr, 161, 91}, {1, hasty}).expect_same(16);
+  }
+}
+
 TEST_F(CudaCurves, EveryOptionAloneAndTogether) {
   const auto with = [](auto set) {
     EqualizeParams params;

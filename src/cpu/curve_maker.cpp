@@ -152,14 +152,12 @@ bool CurveMaker::follow(const tone::Rates& rates) {
   }
   const Quantiles base = quantiles_of(h.distribution, max_value_);
   const tone::Match by_base = best_match(base, now, h.gain);
-  const tone::Decision d =
-      tone::decide(tone::propose_by_base(by_base, h.gain), tone::propose_by_last(by_last, h.gain),
-                   h.gain, h.exposure, h.least_rate, sum_of(now), sum_of(base), rates);
-  h.gain = d.gain;
-  h.rate = d.rate;
+  h.gain = tone::gain_of(tone::propose_by_base(by_base, h.gain),
+                         tone::propose_by_last(by_last, h.gain), h.gain);
+  h.rate = tone::rate_of(sum_of(now), sum_of(base), h.exposure, h.least_rate, rates);
   h.frames = tone::frames_after(h.frames);
   h.least_rate = tone::least_rate_after(h.frames);
-  inverse_flicker_ = d.inverse_flicker;
+  inverse_flicker_ = tone::inverse_flicker(h.exposure, h.gain);
   return true;
 }
 
