@@ -131,7 +131,10 @@ TEST_F(ResumedSink, RefusesWhatIsNotWhatWasWritten) {
   };
   left();
   std::string bytes = file_bytes(partial_of(output));
-  bytes[bytes.size() / 3] ^= 4;
+  // In the first picture: other bytes may be the sound's, which is copied anew.
+  const std::size_t text = bytes.find("x264 - core");
+  ASSERT_NE(text, std::string::npos);
+  bytes[text] ^= 4;
   std::ofstream(partial_of(output), std::ios::binary) << bytes;
   EXPECT_THROW(write(input, output), CannotResume);
   left();
