@@ -149,7 +149,9 @@ void write_ten_bits(const std::string& path) {
 }
 
 TEST_F(CudaFileSource, TenBitsAreDecodedToP010) {
-  if (!gst::has_element("x265enc")) GTEST_SKIP() << "GStreamer has no x265enc here";
+  if (!gst::has_element("x265enc") || !gst::has_element("avdec_h265")) {
+    GTEST_SKIP() << "GStreamer has no x265enc or no avdec_h265 here";
+  }
   const test::TempFolder folder;
   const std::string path = folder / "ten.mkv";
   write_ten_bits(path);

@@ -179,6 +179,31 @@ const std::vector<EncoderSpec>& encoder_specs() {
   return table();
 }
 
+const EncoderSpec* gpu_encoder(const StreamInfo& info) {
+  const EncoderSpec& spec = encoder_spec("nvh264");
+  const std::string element(spec.element);
+  const FormatTraits& t = traits(info.desc.format);
+  const bool loses_chroma =
+      t.model == ColorModel::yuv && !same_samples(to_gst(info.desc.format), spec.formats.front());
+  if (!has_element(element.c_str()) || has_deep_samples(info.desc.format) || loses_chroma ||
+      info.field_order != FieldOrder::progressive) {
+    return nullptr;
+  }
+  try {
+    check_size(spec, spec.formats.front(), info.desc);
+  } catch (const Error&) {
+    return nullptr;
+  }
+  // Its pads tell the largest sides that this device encodes.
+  const CapsPtr pictures(gst_caps_new_simple(
+      "video/x-raw", "format", G_TYPE_STRING, gst_video_format_to_string(spec.formats.front()),
+      "width", G_TYPE_INT, info.desc.width, "height", G_TYPE_INT, info.desc.height, nullptr));
+  const std::unique_ptr<GstElementFactory, UnrefObject> factory(
+      gst_element_factory_find(element.c_str()));
+  return gst_element_factory_can_sink_any_caps(factory.get(), pictures.get()) != FALSE ? &spec
+                                                                                       : nullptr;
+}
+
 const EncoderSpec& encoder_spec(const std::string& name) {
   std::string names;
   for (const EncoderSpec& spec : table()) {

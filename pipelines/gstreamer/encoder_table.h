@@ -55,6 +55,10 @@ struct EncoderSpec {
 [[nodiscard]] GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& info,
                                                    bool lossless);
 
+/// The row of the GPU's encoder where it is there and takes such pictures with nothing lost that the
+/// default encoder keeps; else null.
+[[nodiscard]] const EncoderSpec* gpu_encoder(const StreamInfo& info);
+
 /// The element, set up. Throws Error(unavailable).
 [[nodiscard]] ElementPtr make_encoder(const EncoderSpec& spec, std::optional<int> quality,
                                       bool lossless);

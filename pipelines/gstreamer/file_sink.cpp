@@ -52,7 +52,9 @@ class FileSink final : public Sink {
   bool write_next(std::chrono::milliseconds wait);
   void start_writer(std::vector<std::byte> codec_data);
   void check_codec_data(const GstSample* sample);
+  void choose_encoder();
   void start_encoder();
+  void start_first_encoder();
   void resume();
   void drain();
   void suspend();
@@ -70,8 +72,7 @@ class FileSink final : public Sink {
 
 void FileSink::open(const StreamInfo& info) {
   info_ = info;
-  check_encoder(options_.encoder, options_.quality, options_.lossless);
-  spec_ = &gst::encoder_spec(options_.encoder);
+  choose_encoder();
   ContainerWriterOptions container;
   container.output_path = options_.path;
   if (options_.copy_streams) container.copy_from = info.container_path;
@@ -86,8 +87,39 @@ void FileSink::open(const StreamInfo& info) {
   for (const std::string& dropped : writer_->dropped_streams()) {
     logger().warn("{}: left out: {}", options_.path, dropped);
   }
-  start_encoder();
+  start_first_encoder();
   if (!options_.resume.empty()) resume();
+}
+
+void FileSink::choose_encoder() {
+  spec_ = nullptr;
+  if (options_.prefers_gpu && options_.encoder.empty() && !options_.quality && !options_.lossless) {
+    gst::start_up();
+    spec_ = gst::gpu_encoder(info_);
+  }
+  if (spec_ != nullptr) return;
+  const std::string name =
+      options_.encoder.empty() ? std::string(kDefaultEncoder) : options_.encoder;
+  check_encoder(name, options_.quality, options_.lossless);
+  spec_ = &gst::encoder_spec(name);
+}
+
+/// A GPU that nobody asked for may have no encoder left: some take a few streams at a time.
+void FileSink::start_first_encoder() {
+  const std::string name(spec_->name);
+  if (!options_.encoder.empty() || name == kDefaultEncoder) {
+    start_encoder();
+    return;
+  }
+  try {
+    start_encoder();
+    logger().debug("{}: encoded by {}", options_.path, name);
+  } catch (const Error& error) {
+    logger().warn("{}; {} encodes {}", error.what(), kDefaultEncoder, options_.path);
+    options_.prefers_gpu = false;
+    choose_encoder();
+    start_encoder();
+  }
 }
 
 void FileSink::start_encoder() {

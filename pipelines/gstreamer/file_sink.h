@@ -11,9 +11,12 @@
 namespace equalux {
 
 struct FileSinkOptions {
-  std::string path;                      ///< its extension chooses mp4, mov, m4v or mkv
-  std::string encoder{kDefaultEncoder};  ///< see list_encoders()
-  std::optional<int> quality;            ///< the encoder's own scale; unset = its default
+  std::string path;  ///< its extension chooses mp4, mov, m4v or mkv
+  /// See list_encoders(). Empty = kDefaultEncoder or, with `prefers_gpu`, the GPU's where it is
+  /// there, takes the pictures, and neither `quality` nor `lossless` asks for the default's scale.
+  std::string encoder;
+  bool prefers_gpu = false;
+  std::optional<int> quality;  ///< the encoder's own scale; unset = its default
   bool lossless = false;
   bool copy_streams = true;   ///< keep audio, subtitles, chapters and tags of StreamInfo's file
   bool drop_streams = false;  ///< go on without streams that the container cannot hold

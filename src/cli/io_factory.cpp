@@ -232,7 +232,8 @@ std::unique_ptr<Sink> make_sink(const std::string& output, const OutputOptions& 
 #ifdef EQUALUX_HAVE_GSTREAMER
   FileSinkOptions file;
   file.path = output;
-  if (!options.encoder.empty()) file.encoder = options.encoder;
+  file.encoder = options.encoder;
+  file.prefers_gpu = options.prefers_gpu;
   file.quality = options.quality;
   file.lossless = options.lossless;
   file.drop_streams = options.drop_streams;

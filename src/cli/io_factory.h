@@ -27,11 +27,13 @@ struct InputOptions {
 };
 
 struct OutputOptions {
-  std::string encoder;         ///< empty = the default
+  std::string encoder;         ///< empty = the default, see FileSinkOptions
   std::optional<int> quality;  ///< the encoder's own scale
   bool lossless = false;
   bool drop_streams = false;
-  // Not options of the user's: set by who makes checkpoints.
+  // Not options of the user's.
+  bool prefers_gpu = false;  ///< see FileSinkOptions
+  // Set by who makes checkpoints:
   std::string journal;           ///< see FileSinkOptions; also says that checkpoints are wanted
   std::string resume;            ///< what Sink::checkpoint() gave; empty = starts anew
   Steering* steering = nullptr;  ///< for a window's keys; null = it has none

@@ -18,14 +18,6 @@ constexpr int kMaxCameraSide = 16384;
 constexpr int kLeastQuality = -1;
 constexpr int kMostQuality = 1000;
 
-std::string default_encoder() {
-#ifdef EQUALUX_HAVE_GSTREAMER
-  return std::string(kDefaultEncoder);
-#else
-  return "x264";
-#endif
-}
-
 }  // namespace
 
 Rational read_rate(const std::string& option, const std::string& text) {
@@ -103,8 +95,9 @@ OptionGroup output_group(OutputOptions& options) {
   OptionGroup group{"Output files", {}, false};
   group.options = {
       text_option("encoder", "NAME",
-                  "video encoder of output files, see `equalux run --list-encoders` (default: " +
-                      default_encoder() + ")",
+                  "video encoder of output files, see `equalux run --list-encoders` (default: "
+                  "x264; for run nvh264 where CUDA filters and the GPU has it, if it keeps what "
+                  "x264 would and neither quality nor lossless is set)",
                   options.encoder),
       {"quality", "N",
        "quality on the encoder's own scale, see `equalux run --list-encoders` (default: the "

@@ -39,6 +39,7 @@ ExitCode run_command(RunSettings& settings) {
   check_stream(stream);
   stream.in.threads = stream.common.threads;
   stream.steerable = true;
+  stream.may_encode_on_gpu = true;
   catch_signals();
   CurveFile curves(stream.common.curve_to);
   stream.curves = &curves;

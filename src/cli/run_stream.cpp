@@ -75,12 +75,13 @@ RunResult run_stream(const StreamOptions& options) {
   std::unique_ptr<Source> source = make_source(options.input, in);
   if (options.wrap_source) source = options.wrap_source(std::move(source));
   const std::unique_ptr<Processor> processor = make_processor(options.common);
-  RecordSwitch recording;  // before who looks at them
-  const std::unique_ptr<Recorder> recorder = make_recorder(options.record, options.out, recording);
-  const std::unique_ptr<Recorder> originals =
-      make_original_recorder(options.record, options.out, recording);
-  std::optional<LiveControl> live;
   OutputOptions out = options.out;
+  out.prefers_gpu = options.may_encode_on_gpu && processor->frame_device() >= 0;
+  RecordSwitch recording;  // before who looks at them
+  const std::unique_ptr<Recorder> recorder = make_recorder(options.record, out, recording);
+  const std::unique_ptr<Recorder> originals =
+      make_original_recorder(options.record, out, recording);
+  std::optional<LiveControl> live;
   if (options.steerable) {
     live.emplace(options.live, options.common, recorder ? &recording : nullptr);
     if (recorder) live->watch(*recorder);

@@ -26,6 +26,9 @@ struct StreamOptions {
   LiveOptions live;
   RecordingOptions record;
   bool steerable = false;        ///< may change while it runs
+  /// A GPU that filters may encode, too. Not in a batch, whose files are to be alike wherever each
+  /// was made, and the same after a stop.
+  bool may_encode_on_gpu = false;
   std::string label;             ///< before each line about this stream, as "[2/7] clip.mkv: "
   bool announce = true;          ///< say which backend runs
   bool always_summarise = true;  ///< the closing table also where no timings were asked for
