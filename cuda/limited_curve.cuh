@@ -91,18 +91,14 @@ __device__ __forceinline__ void place_quantiles(std::uint32_t before, std::uint3
     quantiles[j] = (max_value + 1) * tone::kLevel;
 }
 
-/// The quantiles of a frame, 16 bytes at a time.
-using QuantileVector = uint4;
-inline constexpr unsigned kVectorQuantiles = 4;
-
-__device__ __forceinline__ QuantileVector quantiles_from(const std::uint32_t* quantiles,
-                                                         unsigned first) {
-  return *reinterpret_cast<const QuantileVector*>(quantiles + first);
+/// Four quantiles; `first` is a multiple of four.
+__device__ __forceinline__ uint4 quantiles_from(const std::uint32_t* quantiles, unsigned first) {
+  return *reinterpret_cast<const uint4*>(quantiles + first);
 }
 
 /// The best of the gains that take a frame's quantiles `from` to this frame's, `now`; a warp calls
-/// it. A lane tries one gain on half of the quantiles: a sum over the warp for each gain takes
-/// three times as long.
+/// it. A lane tries one gain on half of the quantiles, which is sooner than a sum over the warp for
+/// each gain.
 __device__ __forceinline__ tone::Match best_match(const std::uint32_t* from,
                                                   const std::uint32_t* now,
                                                   std::uint32_t kept_gain) {
@@ -115,9 +111,9 @@ __device__ __forceinline__ tone::Match best_match(const std::uint32_t* from,
   const unsigned half = lane / tone::kTried * (tone::kQuantiles / 2);
   std::uint32_t sum = 0;
 #pragma unroll 2
-  for (unsigned i = half; i < half + tone::kQuantiles / 2; i += kVectorQuantiles) {
-    const QuantileVector a = quantiles_from(from, i);
-    const QuantileVector b = quantiles_from(now, i);
+  for (unsigned i = half; i < half + tone::kQuantiles / 2; i += 4) {
+    const uint4 a = quantiles_from(from, i);
+    const uint4 b = quantiles_from(now, i);
     sum = __usad(b.x, tone::scaled_quantile(a.x, gain), sum);
     sum = __usad(b.y, tone::scaled_quantile(a.y, gain), sum);
     sum = __usad(b.z, tone::scaled_quantile(a.z, gain), sum);
