@@ -59,6 +59,17 @@ if(EQUALUX_HAVE_CUDA)
   add_dependencies(test_program_cuda_failures equalux_fake_cuda_program)
   target_compile_definitions(test_program_cuda_failures PRIVATE
     EQUALUX_FAKE_CUDA_PROGRAM="$<TARGET_FILE:equalux_fake_cuda_program>")
+  if(EQUALUX_HAVE_GSTREAMER)
+    add_library(gstfakenvenc MODULE
+      support/fake_gpu_encoder.cpp support/fake_gpu_encoder_plugin.cpp)
+    set_target_properties(gstfakenvenc PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/plugins)
+    target_include_directories(gstfakenvenc PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_link_libraries(gstfakenvenc PRIVATE equalux_gstreamer equalux_warnings)
+    add_dependencies(test_program_cuda_failures gstfakenvenc)
+    target_compile_definitions(test_program_cuda_failures PRIVATE
+      EQUALUX_FAKE_ENCODER_FOLDER="${CMAKE_CURRENT_BINARY_DIR}/plugins")
+  endif()
 endif()
 
 # The element beside the program.

@@ -274,5 +274,24 @@ TEST_F(ProgramCudaFailures, AFileThatDoesNotFitCostsTheOthersNothing) {
   EXPECT_EQ(file_report(1).at("status"), "done");
 }
 
+#ifdef EQUALUX_FAKE_ENCODER_FOLDER
+TEST_F(ProgramCudaFailures, WhereADeviceFiltersItsEncoderIsTaken) {
+  options.environment = {{"GST_PLUGIN_PATH", EQUALUX_FAKE_ENCODER_FOLDER},
+                         {"GST_REGISTRY", folder.path() / "registry.bin"}};
+  const auto said = [&](const std::string& backend, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{"run", "test:320x240", "-o",    "out.mkv",     "--frames",
+                                       "5",   "--backend",    backend, "--log-level", "debug"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramResult result = run_program(arguments, options);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  const std::string by_gpu = "out.mkv: encoded by nvh264";
+  EXPECT_THAT(said("cuda"), HasSubstr(by_gpu));
+  EXPECT_THAT(said("cpu"), Not(HasSubstr(by_gpu)));
+  EXPECT_THAT(said("cuda", {"--encoder", "x264"}), Not(HasSubstr(by_gpu)));
+}
+#endif
+
 }  // namespace
 }  // namespace equalux::test

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <gst/gst.h>
-
 #include "gstreamer/gst_common.h"
 
 namespace equalux::test {
@@ -53,6 +51,10 @@ void instance_init(GTypeInstance* instance, gpointer) {
 
 void register_fake_gpu_encoder() {
   gst::start_up();
+  (void)register_fake_gpu_encoder(nullptr);
+}
+
+bool register_fake_gpu_encoder(GstPlugin* plugin) {
   GTypeInfo info{};
   info.class_size = sizeof(GstBinClass);
   info.class_init = class_init;
@@ -60,7 +62,7 @@ void register_fake_gpu_encoder() {
   info.instance_init = instance_init;
   static const GType type =
       g_type_register_static(GST_TYPE_BIN, "EqualuxFakeGpuEncoder", &info, GTypeFlags{});
-  gst_element_register(nullptr, "nvh264enc", GST_RANK_NONE, type);
+  return gst_element_register(plugin, "nvh264enc", GST_RANK_NONE, type) != FALSE;
 }
 
 int fake_gpu_encoders_made() {

@@ -1,11 +1,15 @@
 #pragma once
 
-/// An element `nvh264enc` in this process: x264 behind the pads of a GPU's encoder, which takes 4:2:0
-/// of 160 to 640 columns.
+#include <gst/gst.h>
+
+/// An element `nvh264enc` in this process: x264 behind the pads of a GPU's encoder, which takes
+/// 4:2:0 of 160 to 640 columns.
 namespace equalux::test {
 
-/// Puts it into the registry; GStreamer is initialised then.
+/// Initialises GStreamer and puts it into the registry.
 void register_fake_gpu_encoder();
+/// As an element of a plugin, for other programs.
+bool register_fake_gpu_encoder(GstPlugin* plugin);
 
 /// Elements that were made since the last call.
 int fake_gpu_encoders_made();
