@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <future>
 
 #include <cuda_runtime_api.h>
 #include <equalux/device.h>
@@ -29,21 +30,6 @@ std::string reason_for(cudaError_t status) {
       return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
   }
 }
-
-/// Restores the calling thread's device.
-class DeviceGuard {
- public:
-  DeviceGuard() : known_(cudaGetDevice(&device_) == cudaSuccess) {}
-  ~DeviceGuard() {
-    if (known_) cuda::ignore(cudaSetDevice(device_));
-  }
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
-
- private:
-  int device_ = 0;
-  bool known_;
-};
 
 /// Whether the device can be used: it answers, and this build has code for it.
 std::string trouble_of(CudaDevice& device) {
@@ -84,21 +70,36 @@ CudaDevice describe(int number) {
   return device;
 }
 
+/// How many devices the driver finds; `reason` says why where there is none.
+int count_devices(std::string& reason) {
+  int count = 0;
+  const cudaError_t counted = cudaGetDeviceCount(&count);
+  if (counted == cudaSuccess && count > 0) return count;
+  reason = reason_for(counted == cudaSuccess ? cudaErrorNoDevice : counted);
+  static_cast<void>(cudaGetLastError());
+  return 0;
+}
+
+/// Describes devices `first` to before `end`: in a thread of its own, since the caller's would have
+/// to be set back to its device, which makes a context on that one.
+std::vector<CudaDevice> describe(int first, int end) {
+  return std::async(std::launch::async,
+                    [=] {
+                      std::vector<CudaDevice> devices;
+                      for (int number = first; number < end; ++number)
+                        devices.push_back(describe(number));
+                      return devices;
+                    })
+      .get();
+}
+
 }  // namespace
 
 CudaStatus cuda_status() {
   CudaStatus status;
-  int count = 0;
-  const cudaError_t counted = cudaGetDeviceCount(&count);
-  if (counted != cudaSuccess || count == 0) {
-    status.reason = reason_for(counted == cudaSuccess ? cudaErrorNoDevice : counted);
-    static_cast<void>(cudaGetLastError());
-    return status;
-  }
-  const DeviceGuard guard;
-  for (int number = 0; number < count; ++number)
-    status.devices.push_back(describe(number));
-  static_cast<void>(cudaGetLastError());  // What was found out is in the answer.
+  const int count = count_devices(status.reason);
+  if (count == 0) return status;
+  status.devices = describe(0, count);
   const auto usable = std::find_if(status.devices.begin(), status.devices.end(),
                                    [](const CudaDevice& d) { return d.trouble.empty(); });
   status.available = usable != status.devices.end();
@@ -107,23 +108,28 @@ CudaStatus cuda_status() {
   return status;
 }
 
-CudaDevice choose_cuda_device(int wanted) {
-  const CudaStatus status = cuda_status();
-  if (status.devices.empty()) {
+void require_cuda_device(int wanted) {
+  std::string reason;
+  const int count = count_devices(reason);
+  if (count == 0) {
     const std::string which = wanted >= 0 ? "device " + std::to_string(wanted) + ": " : "";
-    throw Error(ExitCode::unavailable, "cuda: " + which + status.reason);
+    throw Error(ExitCode::unavailable, "cuda: " + which + reason);
   }
-  if (wanted >= static_cast<int>(status.devices.size())) {
+  if (wanted >= count) {
     throw Error(ExitCode::usage, "device is " + std::to_string(wanted) + ", must be -1 to " +
-                                     std::to_string(status.devices.size() - 1) +
-                                     " on this machine");
+                                     std::to_string(count - 1) + " on this machine");
   }
+}
+
+CudaDevice choose_cuda_device(int wanted) {
+  require_cuda_device(wanted);
   if (wanted >= 0) {
-    const CudaDevice& device = status.devices[static_cast<std::size_t>(wanted)];
+    CudaDevice device = describe(wanted, wanted + 1).front();
     if (device.trouble.empty()) return device;
     throw Error(ExitCode::unavailable, "cuda: " + device.name + " (device " +
                                            std::to_string(wanted) + "): " + device.trouble);
   }
+  const CudaStatus status = cuda_status();
   if (!status.available) throw Error(ExitCode::unavailable, "cuda: " + status.reason);
   // max_element keeps the first of equals.
   return *std::max_element(

@@ -15,8 +15,13 @@ constexpr const char* kReason = "this build has no CUDA backend";
 
 CudaStatus cuda_status() { return {false, kReason, {}}; }
 
-CudaDevice choose_cuda_device(int) {
+void require_cuda_device(int) {
   throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+CudaDevice choose_cuda_device(int wanted) {
+  require_cuda_device(wanted);
+  return {};
 }
 
 std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const CudaOptions&) {

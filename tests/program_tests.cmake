@@ -15,6 +15,7 @@ foreach(stem program_errors program_options program_image program_depth program_
     EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 endforeach()
+target_sources(test_golden PRIVATE support/published_pictures.cpp)
 add_library(equalux_short_malloc MODULE support/short_malloc.cpp)
 target_link_libraries(equalux_short_malloc PRIVATE ${CMAKE_DL_LIBS})
 # malloc() and its like are for everybody.
@@ -51,6 +52,9 @@ equalux_test(lab_scalers LABELS program LIBRARIES equalux_cli)
 if(EQUALUX_HAVE_CUDA)
   equalux_test(cuda_lab LABELS gpu
     LIBRARIES equalux_device_support equalux_program_support equalux_cli)
+  equalux_test(cuda_golden LABELS gpu
+    LIBRARIES equalux_device_support equalux_program_support equalux_cli)
+  target_sources(test_cuda_golden PRIVATE support/published_pictures.cpp)
   # The program on a device that is none, and fails as it is asked to.
   add_executable(equalux_fake_cuda_program ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
   target_link_libraries(equalux_fake_cuda_program PRIVATE

@@ -1,18 +1,13 @@
 // Results that are written down: frame hashes of the sample clip, which no machine and no change may
 // alter, and the report's published pictures where a folder with them is named.
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
-#include "still.h"
 #include "support/program.h"
-#include "support/test_images.h"
-#ifdef EQUALUX_HAVE_OPENCV
-#include "opencv/still.h"
-#endif
+#include "support/published_pictures.h"
 
 namespace equalux::test {
 namespace {
@@ -61,31 +56,7 @@ TEST(Golden, FrameHashesOfTheSampleClip) {
 }
 
 TEST(Golden, PublishedPictures) {
-  const char* folder = std::getenv("EQUALUX_GOLDEN");
-  if (folder == nullptr) GTEST_SKIP() << "EQUALUX_GOLDEN names no folder of published pictures";
-#if defined(EQUALUX_HAVE_OPENCV)
-  register_opencv_stills();
-  const std::filesystem::path golden(folder);
-  TemporaryFolder out;
-  for (const std::string name : {"chateau", "palais_garnier"}) {
-    for (const auto& [scaler, suffix] :
-         {std::pair{"max-abs", "_max_abs.png"}, std::pair{"min-max", "_min_max.png"}}) {
-      const Image expected = read_still((golden / (name + suffix)).string());
-      for (const char* chain : {"fused", "staged"}) {
-        const ProgramResult result =
-            run_program({"image", (golden / (name + ".png")).string(), out / "out.png", "--scaler",
-                         scaler, "--chain", chain, "--bins", "256"});
-        ASSERT_EQ(result.exit_code, 0) << result.err;
-        const Image got = read_still(out / "out.png");
-        ASSERT_EQ(got.desc(), expected.desc());
-        EXPECT_EQ(count_differences(got.view(), expected.view()), 0u)
-            << name << " " << scaler << " " << chain;
-      }
-    }
-  }
-#else
-  GTEST_SKIP() << "built without OpenCV, which reads the pictures";
-#endif
+  expect_published_pictures("cpu");
 }
 
 }  // namespace

@@ -27,12 +27,16 @@ struct CudaStatus {
   std::vector<CudaDevice> devices;
 };
 
-/// Asks driver and devices; takes some tenths of a second where there is a GPU. Never throws.
+/// Asks driver and devices; takes a tenth of a second a GPU, and makes a context on each.
 [[nodiscard]] EQUALUX_EXPORT CudaStatus cuda_status();
 
-/// The device that `wanted` names, or for -1 the first of those with most free memory. Throws
-/// Error(unavailable) where that one does not answer, and Error(usage) for a number that no device
-/// has.
+/// Throws what choose_cuda_device() would, as far as it can be told without work on a device: no
+/// driver, no device, a number that none has.
+EQUALUX_EXPORT void require_cuda_device(int wanted);
+
+/// The device that `wanted` names, the only one that is asked then, or for -1 the first of those
+/// with most free memory. Throws Error(unavailable) where that one does not answer, and
+/// Error(usage) for a number that no device has.
 [[nodiscard]] EQUALUX_EXPORT CudaDevice choose_cuda_device(int wanted);
 
 }  // namespace equalux

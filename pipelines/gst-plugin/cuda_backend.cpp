@@ -37,8 +37,4 @@ AreaProcessor make_device_processor(const RecipePtr& recipe, int device, std::si
   return made;
 }
 
-void require_device(int device) {
-  static_cast<void>(choose_cuda_device(device));
-}
-
 }  // namespace equalux::gst

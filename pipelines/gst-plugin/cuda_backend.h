@@ -14,7 +14,4 @@ namespace equalux::gst {
 [[nodiscard]] AreaProcessor make_device_processor(const RecipePtr& recipe, int device,
                                                   std::size_t depth);
 
-/// Throws Error(unavailable) that says why no device can be used.
-void require_device(int device);
-
 }  // namespace equalux::gst

@@ -6,12 +6,8 @@
 namespace equalux::gst {
 
 AreaProcessor make_device_processor(const RecipePtr&, int device, std::size_t) {
-  require_device(device);
+  require_cuda_device(device);  // throws, with the reason
   return {};
-}
-
-void require_device(int device) {
-  static_cast<void>(choose_cuda_device(device));  // throws, with the reason
 }
 
 }  // namespace equalux::gst

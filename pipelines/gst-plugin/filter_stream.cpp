@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include <equalux/device.h>
+
 #include "gstreamer/gst_formats.h"
 #include "timings_structure.h"
 
@@ -54,7 +56,8 @@ bool FilterStream::start() {
            next_index_ = 0;
            dropped_ = 0;
            settings_ = settings_of(element_);
-           if (settings_.backend == Backend::cuda) require_device(settings_.device);
+           // No more than that: with frames in CUDA memory theirs is the only context.
+           if (settings_.backend == Backend::cuda) require_cuda_device(settings_.device);
            return GST_FLOW_OK;
          }) == GST_FLOW_OK;
 }

@@ -9,11 +9,13 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace equalux::test::fake_cuda {
 namespace {
 
 constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kDeviceBytes = std::size_t{8} << 30;
 
 struct Allocation {
   std::size_t bytes = 0;
@@ -55,6 +57,8 @@ struct Device {
   std::set<const void*> looked_at;
   std::deque<Copy> later;
   std::vector<std::string> misuses;
+  std::vector<std::size_t> free_bytes{kDeviceBytes};
+  std::set<int> contexts;
 
   Device() {
     if (const char* text = std::getenv(kVariable)) fault = fault_of(text);
@@ -130,6 +134,8 @@ void reset(const Fault& fault) {
   d.later.clear();
   d.misuses.clear();
   d.counts.fill(0);
+  d.free_bytes = {kDeviceBytes};
+  d.contexts.clear();
   d.fault = fault;
   d.struck.clear();
   last = cudaSuccess;
@@ -138,6 +144,26 @@ void reset(const Fault& fault) {
 std::string struck() {
   const std::lock_guard lock(device().mutex);
   return device().struck;
+}
+
+void set_free_bytes(std::vector<std::size_t> of_each) {
+  const std::lock_guard lock(device().mutex);
+  device().free_bytes = std::move(of_each);
+}
+
+std::vector<std::size_t> free_bytes() {
+  const std::lock_guard lock(device().mutex);
+  return device().free_bytes;
+}
+
+std::set<int> contexts() {
+  const std::lock_guard lock(device().mutex);
+  return device().contexts;
+}
+
+void make_context(int number) {
+  const std::lock_guard lock(device().mutex);
+  device().contexts.insert(number);
 }
 
 Held held() {

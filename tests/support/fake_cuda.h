@@ -3,13 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <cuda_runtime_api.h>
 
-/// A CUDA runtime with one device that is none: linked in place of the toolkit's, it keeps device
+/// A CUDA runtime with a device that is none: linked in place of the toolkit's, it keeps device
 /// memory on the host, runs no kernel, fails where it is asked to, and keeps books of what it hands
 /// out. Copies that a stream would do later are done later, when somebody waits for them.
 namespace equalux::test::fake_cuda {
@@ -38,6 +39,13 @@ inline constexpr const char* kVariable = "EQUALUX_FAKE_CUDA";
 void reset(const Fault& fault = {});
 /// The function that the fault came in; empty where it has not come.
 [[nodiscard]] std::string struck();
+
+/// Several devices, with so much free memory each, in place of the one; until reset().
+void set_free_bytes(std::vector<std::size_t> of_each);
+[[nodiscard]] std::vector<std::size_t> free_bytes();
+/// The devices that have a context: those that a thread has set.
+[[nodiscard]] std::set<int> contexts();
+void make_context(int device);
 
 /// What was handed out and has not come back.
 struct Held {

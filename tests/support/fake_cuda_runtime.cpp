@@ -20,8 +20,13 @@ constexpr int kCapability = 90;
 constexpr int kMultiprocessors = 8;
 constexpr int kBlockThreads = 1024;
 constexpr int kSharedBytes = 227 * 1024;
-constexpr std::size_t kDeviceBytes = std::size_t{8} << 30;
 constexpr float kStageMs = 0.5F;
+
+thread_local int current = 0;
+
+std::size_t free_bytes_of_current() {
+  return fake::free_bytes()[static_cast<std::size_t>(current)];
+}
 
 /// A call that fails, or does `then`.
 template <typename Then>
@@ -90,19 +95,25 @@ extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   return call(Call::query, [&] {
-    *count = 1;
+    *count = static_cast<int>(fake::free_bytes().size());
     return cudaSuccess;
   });
 }
 cudaError_t cudaGetDevice(int* device) {
   return call(Call::query, [&] {
-    *device = 0;
+    *device = current;
     return cudaSuccess;
   });
 }
 cudaError_t cudaSetDevice(int device) {
-  return call(Call::query,
-              [&] { return device == 0 ? cudaSuccess : fake::note(cudaErrorInvalidDevice); });
+  return call(Call::query, [&] {
+    if (device < 0 || static_cast<std::size_t>(device) >= fake::free_bytes().size()) {
+      return fake::note(cudaErrorInvalidDevice);
+    }
+    current = device;
+    fake::make_context(device);
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int /*device*/) {
   return call(Call::query, [&] {
@@ -110,7 +121,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int /*device*/) 
     std::snprintf(properties->name, sizeof properties->name, "%s", fake::kDeviceName);
     properties->major = kCapability / 10;
     properties->multiProcessorCount = kMultiprocessors;
-    properties->totalGlobalMem = kDeviceBytes;
+    properties->totalGlobalMem = free_bytes_of_current();
     return cudaSuccess;
   });
 }
@@ -128,7 +139,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int /*device*/) {
 }
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
   return call(Call::query, [&] {
-    *free_bytes = *total_bytes = kDeviceBytes;
+    *free_bytes = *total_bytes = free_bytes_of_current();
     return cudaSuccess;
   });
 }

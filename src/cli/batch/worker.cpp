@@ -70,9 +70,12 @@ std::optional<bool> begin(const BatchOptions& options, Channel& channel) {
 
 /// Whether the device that a worker was given still works.
 bool device_answers(int device) {
-  const std::vector<CudaDevice> devices = cuda_status().devices;
-  const auto at = static_cast<std::size_t>(device);
-  return device >= 0 && at < devices.size() && devices[at].trouble.empty();
+  if (device < 0) return false;
+  try {
+    return choose_cuda_device(device).trouble.empty();
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 /// A file that fails before its first frame on a device that works may need more memory than that
