@@ -130,7 +130,7 @@ void ExcludedPixels::enqueue(const ConstImageView& in, const FrameContext& conte
   const bool surrounds = params_.surround == Surround::ignore;
   if (surrounds) surround_.follow(values, context.pts_ns, stream);
   if (!surrounds && !outside_) return;
-  const Excluded of{outside_.get(), surrounds ? surround_.state() : nullptr,
+  const Excluded of{outside_.get(), surrounds ? surround_.on_device() : nullptr,
                     surround::dark_level(weights_.luma_max)};
   const std::uint64_t words = (static_cast<std::uint64_t>(desc_.width) + 31) / 32 *
                               static_cast<std::uint64_t>(desc_.height);

@@ -230,14 +230,20 @@ std::optional<CurveSum> FusedChain::curve_sum() const {
 }
 
 std::string FusedChain::save() const {
-  if (!control_.active() || !state_) return "{}";
-  return save_history(control_, &state_->history, frame_.weights.luma_max);
+  if (!state_) return "{}";
+  return excluded_.with_surround(
+      control_.active() ? save_history(control_, &state_->history, frame_.weights.luma_max) : "{}");
 }
 
 void FusedChain::load(std::string_view state) {
-  if (!control_.active() || !state_) return;
-  load_history(control_, state, &state_->history, frame_.weights.luma_max);
-  ahead_of_.reset();
+  if (!state_) return;
+  // Read before anything changes: a state is taken whole or not at all.
+  const std::optional<surround::State> surround = excluded_.surround_in(state);
+  if (control_.active()) {
+    load_history(control_, state, &state_->history, frame_.weights.luma_max);
+    ahead_of_.reset();
+  }
+  excluded_.go_on(surround);
 }
 
 /// A frame finds its curve made by the frame before, if that had the same limits.

@@ -1,4 +1,7 @@
+#include <memory>
+
 #include "check.h"
+#include "device_copy.h"
 #include "surround_tracker.h"
 #include "warp_sum.cuh"
 
@@ -245,6 +248,8 @@ void SurroundTracker::allocate() {
   if (state_) return;
   codes_ = allocate_device<std::uint8_t>(static_cast<std::size_t>(grid_.blocks()));
   state_ = allocate_device<SurroundState>(1);
+  // What lies beyond the grid is read along with it, and never written.
+  fill_device(state_.get(), 0, sizeof(SurroundState), "clearing the surround");
 }
 
 void SurroundTracker::follow(const PixelValues& values, std::int64_t pts_ns, cudaStream_t stream) {
@@ -255,6 +260,43 @@ void SurroundTracker::follow(const PixelValues& values, std::int64_t pts_ns, cud
   follow_surround_kernel<<<1, kFollowThreads, 0, stream>>>(
       grid_, surround::edge_rise(max_value_), step, fresh_, codes_.get(), state_.get());
   check(cudaGetLastError(), "following the surround");
+  fresh_ = false;
+}
+
+std::optional<surround::State> SurroundTracker::state() const {
+  if (fresh_) return std::nullopt;
+  const auto known = std::make_unique<SurroundState>();
+  check(cudaDeviceSynchronize(), "waiting for the frames under way");
+  check(cudaMemcpy(known.get(), state_.get(), sizeof(SurroundState), cudaMemcpyDeviceToHost),
+        "reading the surround");
+  surround::State state;
+  for (int row = 0; row < grid_.rows; ++row) {
+    for (int column = 0; column < grid_.columns; ++column) {
+      state.blocks.push_back(
+          {grid_bit(known->members, column, row), known->since[row * kMostSide + column]});
+      state.reached.push_back(grid_bit(known->reached, column, row) ? 1 : 0);
+    }
+  }
+  state.clock = clock_;
+  return state;
+}
+
+void SurroundTracker::go_on(const std::optional<surround::State>& state) {
+  reset();
+  if (!state) return;
+  const auto known = std::make_unique<SurroundState>();
+  for (int row = 0; row < grid_.rows; ++row) {
+    for (int column = 0; column < grid_.columns; ++column) {
+      const auto i = static_cast<std::size_t>(row * grid_.columns + column);
+      const std::uint32_t bit = 1U << (column % 32);
+      if (state->blocks[i].member) known->members[row][column / 32] |= bit;
+      if (state->reached[i] != 0) known->reached[row][column / 32] |= bit;
+      known->since[row * kMostSide + column] = state->blocks[i].since;
+    }
+  }
+  check(cudaDeviceSynchronize(), "waiting for the frames under way");
+  upload(state_.get(), known.get(), sizeof(SurroundState), "writing the surround");
+  clock_ = state->clock;
   fresh_ = false;
 }
 

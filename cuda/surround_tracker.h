@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <cuda_runtime_api.h>
 
 #include "handles.h"
 #include "pixel_values.h"
 #include "surround.h"
+#include "surround_state.h"
 
 /// The surround of a stream of frames on a GPU: the same as src/cpu/surround_tracker.h, decided on
 /// the device.
@@ -40,9 +42,15 @@ class SurroundTracker {
   /// Enqueues a look at the next frame; after allocate().
   void follow(const PixelValues& values, std::int64_t pts_ns, cudaStream_t stream);
 
+  /// What is known behind the frames under way, for which it waits; nothing where none was seen.
+  [[nodiscard]] std::optional<surround::State> state() const;
+  /// Goes on behind the frames of such a state, of the same grid, or with nothing known; after
+  /// allocate() where there is one. Waits for the frames under way.
+  void go_on(const std::optional<surround::State>& state);
+
   [[nodiscard]] const surround::Grid& grid() const { return grid_; }
   /// In device memory; null before allocate().
-  [[nodiscard]] const SurroundState* state() const { return state_.get(); }
+  [[nodiscard]] const SurroundState* on_device() const { return state_.get(); }
 
  private:
   surround::Grid grid_;

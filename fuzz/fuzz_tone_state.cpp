@@ -1,10 +1,12 @@
-// The state of a curve over time, and, behind a first line "tiles", that of all tiles of `clahe`:
-// what is accepted is saved as the same again, and makes curves within their bounds.
+// The state of a curve over time, and, behind a first line "tiles", that of all tiles of `clahe`,
+// or behind "surround" that of a filter with a surround: what is accepted is saved as the same
+// again, and makes curves within their bounds.
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
 #include "invariant.h"
+#include "surround_state.h"
 #include "tile_state.h"
 #include "tone_control.h"
 
@@ -13,6 +15,7 @@ namespace {
 using namespace equalux;
 
 constexpr std::string_view kTiles = "tiles\n";
+constexpr std::string_view kSurround = "surround\n";
 constexpr int kMaxValue = 255;
 
 EqualizeParams some_params() {
@@ -74,12 +77,34 @@ void check_tiles(std::string_view text) {
   check_frames(control);
 }
 
+void check_surround(std::string_view text) {
+  const auto grid = surround::Grid::of(160, 120);
+  std::optional<surround::State> state;
+  const bool taken = fuzz::accepted(ExitCode::usage, "the state ",
+                                    [&] { state = surround::state_in(text, grid); });
+  if (!taken || !state) return;
+  const auto blocks = static_cast<std::size_t>(grid.blocks());
+  fuzz::require(state->blocks.size() == blocks && state->reached.size() == blocks,
+                "a block for each of the grid's");
+  for (const surround::Block& block : state->blocks)
+    fuzz::require(block.since < surround::kSecond, "less than a second");
+  const std::string after = surround::with_state("{}", grid, state);
+  const std::optional<surround::State> again = surround::state_in(after, grid);
+  fuzz::require(again && surround::with_state("{}", grid, again) == after,
+                "a state that is saved and loaded is the same", after);
+  fuzz::require(state->clock.next(33'333'333) <= surround::kSecond, "a step of up to a second");
+}
+
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
   if (text.starts_with(kTiles)) {
     check_tiles(text.substr(kTiles.size()));
+    return 0;
+  }
+  if (text.starts_with(kSurround)) {
+    check_surround(text.substr(kSurround.size()));
     return 0;
   }
   tone::Control control(some_params());

@@ -170,9 +170,16 @@ EQUALUX_HD Block next_block(Block block, bool reached, const Verdict& verdict, s
 /// Time from frame to frame. One thread at a time.
 class Clock {
  public:
+  Clock() = default;
+  /// One that goes on: what last_pts_ns() and step() gave.
+  Clock(std::optional<std::int64_t> last_pts_ns, std::uint32_t step)
+      : last_pts_ns_(last_pts_ns), step_(step) {}
+
   /// What next_block() takes for the frame with that timestamp; at most kSecond.
   [[nodiscard]] std::uint32_t next(std::int64_t pts_ns);
   void reset() { last_pts_ns_.reset(); }
+  [[nodiscard]] std::optional<std::int64_t> last_pts_ns() const { return last_pts_ns_; }
+  [[nodiscard]] std::uint32_t step() const { return step_; }
 
  private:
   std::optional<std::int64_t> last_pts_ns_;

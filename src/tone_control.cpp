@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "option_values.h"
+#include "state_text.h"
 
 namespace equalux::tone {
 namespace {
@@ -18,8 +15,8 @@ constexpr double kEasingMs = 200;
 /// What is left of the way when it has arrived.
 constexpr double kArrived = 1e-3;
 
-/// More is a gap, or a clock that was set: it counts once, and not for later frames whose timestamps
-/// don't tell.
+/// More is a gap, or a clock that was set: it counts once, and not for later frames whose
+/// timestamps don't tell.
 constexpr std::int64_t kLongestStepNs = 2'000'000'000;
 
 std::uint32_t fixed(double x, std::uint32_t one) {
@@ -42,25 +39,6 @@ void ease(double& value, double target, double rate) {
 
 nlohmann::json json_of(const std::uint32_t* values, std::size_t n) {
   return nlohmann::json(std::vector<std::uint32_t>(values, values + n));
-}
-
-[[noreturn]] void refuse_number() {
-  throw_usage("the state is damaged: a number is out of range");
-}
-
-/// A whole number: JSON's others would be cut off or have no such value.
-std::int64_t whole(const nlohmann::json& from, std::int64_t least, std::int64_t most) {
-  const bool fits = from.is_number_unsigned()
-                        ? from.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
-                        : from.is_number_integer();
-  if (!fits) refuse_number();
-  const auto value = from.get<std::int64_t>();
-  if (value < least || value > most) refuse_number();
-  return value;
-}
-
-std::uint32_t whole(const nlohmann::json& from) {
-  return static_cast<std::uint32_t>(whole(from, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
 /// All of a limit's parts lie from 0 to 1, on their way from one to another too.
@@ -214,11 +192,10 @@ History Control::load(std::string_view text, int max_value) {
     const Eased now{part(limits.at(0)), part(limits.at(1)), part(limits.at(2)), part(limits.at(3)),
                     part(limits.at(4))};
     if (fixed(now.floor, kWhole) >= fixed(now.ceiling, kWhole)) refuse_number();
-    // Between two times that lie as far apart as these there is a difference.
-    constexpr std::int64_t kFurthest = std::numeric_limits<std::int64_t>::max() / 2;
-    const std::int64_t step_ns = whole(state.at("step-ns"), 1, kFurthest);
+    const std::int64_t step_ns = timestamp(state.at("step-ns"));
+    if (step_ns < 1) refuse_number();
     std::optional<std::int64_t> last_pts_ns;
-    if (state.contains("pts-ns")) last_pts_ns = whole(state.at("pts-ns"), -kFurthest, kFurthest);
+    if (state.contains("pts-ns")) last_pts_ns = timestamp(state.at("pts-ns"));
     now_ = now;
     step_ns_ = step_ns;
     last_pts_ns_ = last_pts_ns;

@@ -15,6 +15,7 @@ equalux_test(cuda_hessian LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_vessel LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_hessian_study LABELS gpu LIBRARIES equalux_device_support equalux_gpu_lab)
 equalux_test(cuda_processor LABELS gpu LIBRARIES equalux_device_support equalux_pipelines)
+equalux_test(cuda_streams LABELS gpu LIBRARIES equalux_device_support equalux_pipelines)
 equalux_test(cuda_stages LABELS gpu LIBRARIES equalux_device_support)
 equalux_test(cuda_staged_chain LABELS gpu LIBRARIES equalux_device_support)
 

@@ -67,11 +67,13 @@ TEST_F(CudaExcluded, EveryFormatRangeAndFieldOrder) {
   }
 }
 
-TEST_F(CudaExcluded, LongStreamsUpdatedAndReset) {
+TEST_F(CudaExcluded, LongStreamsRestoredUpdatedAndReset) {
   for (const double temporal_ms : {0.0, 1000.0}) {
     Pair pair(leaving_out("", Surround::ignore, temporal_ms), {PixelFormat::bgr, 641, 361},
               stream_of());
     pair.expect_same(230);
+    pair.restore(leaving_out("", Surround::ignore, temporal_ms));
+    pair.expect_same(70);
     pair.update(leaving_out("100,100,300,200", Surround::ignore, temporal_ms));
     pair.expect_same(20);
     pair.update(leaving_out("", Surround::keep, temporal_ms));

@@ -73,46 +73,6 @@ TEST_F(CudaProcessor, FramesComeInOrderWithTheCpusBytesAtEveryDepth) {
   }
 }
 
-/// 250 frames through one processor, as many through the next, which takes over its state.
-std::vector<std::vector<std::uint8_t>> frames_through_both(Processor& first, Processor& second) {
-  std::vector<std::vector<std::uint8_t>> frames = frames_through(first, 250);
-  const std::string state = first.save();
-  const auto take_over = [&](Processor& processor, Frame& frame) {
-    if (frame.index == 0) processor.load(state);
-  };
-  for (auto& frame : frames_through(second, 250, take_over))
-    frames.push_back(std::move(frame));
-  return frames;
-}
-
-TEST_F(CudaProcessor, CurvesOverTimeAreTheCpusAtEveryDepthAndBehindATakeOver) {
-  EqualizeParams params;
-  params.strength = 0.8;
-  params.clip_limit = 3;
-  params.max_gain = 6;
-  params.floor = 0.5;
-  params.ceiling = 99.5;
-  params.temporal_ms = 1000;
-  params.brighten_ms = 400;
-  params.darken_ms = 700;
-  const auto on_cpu = [&params] {
-    std::vector<std::unique_ptr<Filter>> filters;
-    filters.push_back(make_cpu_filter(params, {1}));
-    return make_cpu_processor(std::move(filters), 1);
-  };
-  const auto first = on_cpu();
-  const auto second = on_cpu();
-  const auto expected = frames_through_both(*first, *second);
-  ASSERT_EQ(expected.size(), 500U);
-  EXPECT_NE(expected[250], expected[0]) << "the state says nothing";
-  for (std::size_t depth = 1; depth <= 8; ++depth) {
-    const auto before = make(depth, 1, params);
-    const auto after = make(depth, 1, params);
-    EXPECT_EQ(frames_through_both(*before, *after), expected) << "depth " << depth;
-    EXPECT_EQ(after->save(), second->save()) << "depth " << depth;
-  }
-}
-
 TEST_F(CudaProcessor, FramesThatPassUntouchedAndParametersThatChange) {
   const auto steer = [](Processor& processor, Frame& frame) {
     frame.unfiltered = frame.index >= 3 && frame.index < 6;

@@ -39,6 +39,7 @@ struct ResumeTest : ::testing::Test {
   ProgramOptions options;
   std::string extension;
   std::string name;
+  std::vector<std::string> more;  ///< options of all runs
 
   ResumeTest() { options.folder = folder.path(); }
 
@@ -54,10 +55,11 @@ struct ResumeTest : ::testing::Test {
     return whole.exit_code == 0;
   }
   ProgramResult run(const std::string& out, const std::string& hashes = "resumed.md5") {
-    return run_program(
-        {"batch", "clip.y4m", "--out", out, "--extension", extension, "--preset", "stable",
-         "--segment-frames", std::to_string(kSegment), "--verify=" + hashes, "--threads", "1"},
-        options);
+    std::vector<std::string> arguments{
+        "batch", "clip.y4m", "--out", out, "--extension", extension, "--preset", "stable",
+        "--segment-frames", std::to_string(kSegment), "--verify=" + hashes, "--threads", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments, options);
   }
   [[nodiscard]] nlohmann::json record() const {
     const auto json =
@@ -128,6 +130,15 @@ TEST_F(ResumeTest, ASignalAtAnyTimeCostsASegmentAtMost) {
         stop_and_go_on(signal, moment());
     }
   }
+}
+
+TEST_F(ResumeTest, AFileWithASurroundGoesOnToo) {
+  more = {"--surround", "ignore"};
+  ASSERT_TRUE(begin("y4m"));
+  run_until(kFrames / 3);
+  const int safe = safe_frames();
+  EXPECT_THAT(folder.read("out/.equalux/" + name + ".json"), HasSubstr("surround"));
+  expect_whole_in_the_end(is_done() ? 0 : safe);
 }
 
 TEST_F(ResumeTest, KilledAgainAndAgainItStillGetsThere) {

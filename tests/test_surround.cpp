@@ -98,7 +98,6 @@ TEST(Surround, SlowOnesTakeASecond) {
   EXPECT_LE(went, 200 + 32);
 }
 
-/// Exactly what the tracker says is left out, and everything is transformed.
 TEST(Surround, AJumpOfTheClockCountsOnce) {
   constexpr std::int64_t kHours = 3 * 3'600'000'000'000;
   surround::Clock clock;
@@ -111,6 +110,7 @@ TEST(Surround, AJumpOfTheClockCountsOnce) {
   EXPECT_EQ(clock.next(2 * kFrameNs), usual);
 }
 
+/// Exactly what the tracker says is left out, and everything is transformed.
 TEST(Surround, FramesEqualTheDefinition) {
   EqualizeParams params;
   params.surround = Surround::ignore;

@@ -2,6 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <equalux/filter.h>
@@ -29,6 +33,18 @@ class ExcludedPixels {
   /// before.
   void update(const EqualizeParams& params);
   void reset() { surround_.reset(); }
+  /// A filter's state with the surround that is known, or without where none is looked for.
+  [[nodiscard]] std::string with_surround(std::string filter_state) const {
+    if (params_.surround != Surround::ignore) return filter_state;
+    return surround::with_state(std::move(filter_state), surround_.grid(), surround_.state());
+  }
+  /// The surround in a filter's state, for go_on(); nothing where none is looked for, or none is in
+  /// it. Throws Error(usage) where it does not fit, and changes nothing.
+  [[nodiscard]] std::optional<surround::State> surround_in(std::string_view filter_state) const {
+    if (params_.surround != Surround::ignore) return std::nullopt;
+    return surround::state_in(filter_state, surround_.grid());
+  }
+  void go_on(const std::optional<surround::State>& state) { surround_.go_on(state); }
 
   /// False where all pixels count.
   [[nodiscard]] bool active() const { return leaves_out(params_); }

@@ -148,11 +148,15 @@ void FusedChain::reset() {
 }
 
 std::string FusedChain::save() const {
-  return control_.active() ? control_.save(curves_.history(), weights_.luma_max) : "{}";
+  return excluded_.with_surround(
+      control_.active() ? control_.save(curves_.history(), weights_.luma_max) : "{}");
 }
 
 void FusedChain::load(std::string_view state) {
+  // Read before anything changes: a state is taken whole or not at all.
+  const std::optional<surround::State> surround = excluded_.surround_in(state);
   if (control_.active()) curves_.set_history(control_.load(state, weights_.luma_max));
+  excluded_.go_on(surround);
 }
 
 void FusedChain::set_bins() {

@@ -46,6 +46,20 @@ void SurroundTracker::follow(const PixelValues& values, std::int64_t pts_ns) {
   fresh_ = false;
 }
 
+std::optional<surround::State> SurroundTracker::state() const {
+  if (fresh_) return std::nullopt;
+  return surround::State{blocks_, reached_, clock_};
+}
+
+void SurroundTracker::go_on(const std::optional<surround::State>& state) {
+  reset();
+  if (!state) return;
+  blocks_ = state->blocks;
+  reached_ = state->reached;
+  clock_ = state->clock;
+  fresh_ = false;
+}
+
 std::uint8_t SurroundTracker::code(int column, int row) {
   std::uint8_t& code = codes_[index(column, row)];
   if (code != kUnknown) return code;

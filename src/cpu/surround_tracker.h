@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "pixel_values.h"
 #include "surround.h"
+#include "surround_state.h"
 
 /// The surround of a stream of frames on the CPU; the arithmetic is surround.h.
 namespace equalux {
@@ -19,6 +19,11 @@ class SurroundTracker {
   void reset();
   /// Looks at the next frame, no further inwards than it is dark.
   void follow(const PixelValues& values, std::int64_t pts_ns);
+
+  /// What is known between two frames; nothing where none was seen.
+  [[nodiscard]] std::optional<surround::State> state() const;
+  /// Goes on behind the frames of such a state, of the same grid, or with nothing known.
+  void go_on(const std::optional<surround::State>& state);
 
   [[nodiscard]] const surround::Grid& grid() const { return grid_; }
   /// Of a row of the grid: not 0 for blocks of the surround and those that touch one.

@@ -1,6 +1,5 @@
 #include "batch/job.h"
 
-#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <filesystem>
@@ -33,16 +32,6 @@ void make_folder_of(const std::string& file) {
     throw Error(ExitCode::cannot_create, "folder " + folder.string() + " cannot be made (" +
                                              failed.message() + "), must be writable");
   }
-}
-
-/// The surround that a filter found is no part of what it saves.
-bool state_is_saved(const CommonOptions& common) {
-  if (common.equalize.surround != Surround::keep) return false;
-  return std::none_of(common.filters.begin(), common.filters.end(), [](const FilterSpec& spec) {
-    return std::any_of(spec.options.begin(), spec.options.end(), [](const auto& option) {
-      return option.first == "surround" && option.second != "keep";
-    });
-  });
 }
 
 /// The files that regions are read from: their contents decide about the result as options do.
@@ -191,7 +180,7 @@ bool Job::output_is_whole(const FileResult& finished) {
 }
 
 std::optional<SavedCheckpoint> Job::place_to_resume(const nlohmann::json& record) const {
-  if (options_.segment_frames == 0 || !state_is_saved(options_.stream.common)) return std::nullopt;
+  if (options_.segment_frames == 0) return std::nullopt;
   std::optional<SavedCheckpoint> place =
       checkpoint_from(record.value("checkpoint", nlohmann::json()));
   if (!place || !options_.stream.common.verify) return place;
@@ -235,7 +224,7 @@ void Job::filter(const std::optional<SavedCheckpoint>& place) {
   stream.wrap_source = [&](std::unique_ptr<Source> source) { return tap.wrap(std::move(source)); };
   stream.on_result = [&](const Frame& frame) { tap.add_result(frame); };
   stream.on_progress = context_.on_progress;
-  if (options_.segment_frames > 0 && state_is_saved(stream.common)) {
+  if (options_.segment_frames > 0) {
     stream.checkpoint_every = options_.segment_frames;
     stream.out.journal = paths_.journal;
     stream.on_checkpoint = [this](const Checkpoint& checkpoint, std::uint64_t hash_bytes) {
