@@ -10,9 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <cupti.h>
@@ -20,7 +20,6 @@
 namespace {
 
 constexpr std::size_t kBufferBytes = 1U << 20;
-constexpr std::align_val_t kAlignment{8};  // CUPTI's records lie at multiples of it.
 
 struct Entry {
   std::uint64_t begin_ns = 0;
@@ -85,7 +84,7 @@ void add(const CUpti_Activity& record) {
 }
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
-  *buffer = static_cast<std::uint8_t*>(::operator new(kBufferBytes, kAlignment));
+  *buffer = new std::uint8_t[kBufferBytes];
   *size = kBufferBytes;
   *most_records = 0;
 }
@@ -99,7 +98,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
   std::size_t dropped = 0;
   if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)
     timeline().dropped += dropped;
-  ::operator delete(buffer, kAlignment);
+  delete[] buffer;
 }
 
 void write() {

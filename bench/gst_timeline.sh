@@ -6,12 +6,12 @@
 #
 # Writes plain.csv and equalux.csv, every copy, fill and kernel (see cuda_timeline.cpp), and prints them by
 # kind. Exit 1 if with the element more went between host and device than without it, two small tables at
-# its start aside.
+# its start aside, or if it did nothing on the device.
 set -euo pipefail
 [ $# -eq 3 ] || { echo "gst_timeline: needs CLIP.h264, BUILD_FOLDER and OUT_FOLDER" >&2; exit 2; }
 clip=$1 build=$2 out=$3
 [ -r "$clip" ] || { echo "gst_timeline: $clip can't be read" >&2; exit 2; }
-recorder=$(realpath "$build/lib/libcuda_timeline.so")
+recorder=$(realpath -m "$build/lib/libcuda_timeline.so")
 [ -r "$recorder" ] || { echo "gst_timeline: no $recorder; build the target cuda_timeline" >&2; exit 2; }
 export GST_PLUGIN_PATH="$build/lib/gstreamer-1.0${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}"
 mkdir -p "$out"
@@ -35,7 +35,7 @@ by_kind() {
 }
 
 host_bytes() {
-  awk -F, '/^[0-9]/ && $4 == "copy" && ($5 == "host" || $6 == "host") { sum += $7 }
+  awk -F, '/^[0-9]/ && $4 == "copy" && ($5 != "device" || $6 != "device") { sum += $7 }
     END { printf "%d", sum }' "$1"
 }
 
@@ -45,7 +45,13 @@ for name in plain equalux; do
   echo "== $name"
   by_kind "$out/$name.csv"
 done
+frames=$(grep -c ConvertNV12 "$out/equalux.csv" || true)  # the decoder's own kernel, one a frame
+filtered=$(grep -c ',kernel,.*equalux' "$out/equalux.csv" || true)
 before=$(host_bytes "$out/plain.csv")
 after=$(host_bytes "$out/equalux.csv")
 echo "bytes between host and device: $before without equalux, $after with it"
+if [ "$filtered" -eq 0 ] || [ "$filtered" -lt "$frames" ]; then
+  echo "gst_timeline: $filtered kernels of equalux for $frames frames" >&2
+  exit 1
+fi
 [ "$((after - before))" -lt 16384 ] || { echo "gst_timeline: equalux copied over the host" >&2; exit 1; }

@@ -29,9 +29,8 @@ class ExcludedPixels {
   /// way. Throws as configure() and then keeps those before.
   void update(const EqualizeParams& params);
   void reset() { surround_.reset(); }
-  /// A filter's state with the surround that is known, or without where none is looked for.
+  /// A filter's state with the surround in it, if one is looked for and frames were seen.
   [[nodiscard]] std::string with_surround(std::string filter_state) const {
-    if (params_.surround != Surround::ignore) return filter_state;
     return surround::with_state(std::move(filter_state), surround_.grid(), surround_.state());
   }
   /// The surround in a filter's state, for go_on(); nothing where none is looked for, or none is in

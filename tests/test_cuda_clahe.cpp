@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/backend_pair.h"
+#include "support/calm_params.h"
 #include "support/device_filter.h"
 #include "support/device_image.h"
 #include "support/device_test.h"
@@ -129,13 +130,7 @@ ClaheParams calm() {
   ClaheParams params;
   params.tiles_x = 5;
   params.tiles_y = 4;
-  params.curve.strength = 0.8;
-  params.curve.clip_limit = 3;
-  params.curve.max_gain = 6;
-  params.curve.floor = 0.5;
-  params.curve.ceiling = 99.5;
-  params.curve.temporal_ms = 1000;
-  params.curve.brighten_ms = 400;
+  params.curve = test::calm_params();
   return params;
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/backend_pair.h"
+#include "support/calm_params.h"
 #include "support/deep_reference.h"
 #include "support/device_test.h"
 
@@ -16,22 +17,12 @@ using CudaCurves = test::DeviceTest;
 
 using Pair = test::BackendPair<EqualizeParams>;
 
-EqualizeParams calm() {
-  EqualizeParams params;
-  params.strength = 0.8;
-  params.clip_limit = 3;
-  params.max_gain = 6;
-  params.floor = 0.5;
-  params.ceiling = 99.5;
-  params.temporal_ms = 1000;
-  params.brighten_ms = 400;
-  return params;
-}
+using test::calm_params;
 
 // Short enough for the sanitizers: every kernel that makes a curve, through cuts, fades and rare
 // frames.
 TEST_F(CudaCurves, AFewFramesOfEachKernel) {
-  EqualizeParams limits = calm();
+  EqualizeParams limits = calm_params();
   limits.temporal_ms = limits.brighten_ms = 0;
   const auto hasty = [](const ImageView& view, int number, std::uint32_t seed) {
     test::fill_moving(view, 9 * number, seed);
@@ -39,12 +30,12 @@ TEST_F(CudaCurves, AFewFramesOfEachKernel) {
   for (const PixelFormat format :
        {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::p010_10le, PixelFormat::rgb48_le}) {
     SCOPED_TRACE(to_string(format));
-    Pair(calm(), {format, 161, 91}, {1, hasty}).expect_same(16);
+    Pair(calm_params(), {format, 161, 91}, {1, hasty}).expect_same(16);
     Pair(limits, {format, 161, 91}).expect_same(2);
   }
   for (const Space space : {Space::luma, Space::lightness}) {
     SCOPED_TRACE(enum_name(space));
-    EqualizeParams params = calm();
+    EqualizeParams params = calm_params();
     params.space = space;
     Pair(params, {PixelFormat::bgr, 161, 91}, {1, hasty}).expect_same(16);
   }
@@ -67,7 +58,7 @@ TEST_F(CudaCurves, EveryOptionAloneAndTogether) {
       with([](EqualizeParams& p) { p.max_gain = 1.5; }),
       with([](EqualizeParams& p) { p.temporal_ms = 700; }),
       with([](EqualizeParams& p) { p.temporal_ms = kMaxTemporalMs; }),
-      calm()};
+      calm_params()};
   for (std::size_t i = 0; i < all.size(); ++i) {
     SCOPED_TRACE(i);
     for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::gray8}) {
@@ -81,13 +72,13 @@ TEST_F(CudaCurves, EveryFormatScalerAndBinCount) {
     const auto format = static_cast<PixelFormat>(f);
     if (traits(format).model == ColorModel::real) continue;
     for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
-      Pair(calm(), {format, 131, 67, ColorMatrix::bt601, range}).expect_same(12);
+      Pair(calm_params(), {format, 131, 67, ColorMatrix::bt601, range}).expect_same(12);
     }
   }
   for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
     for (const int bins : {2, 3, 100, 255, 257, 65536}) {
       SCOPED_TRACE(bins);
-      EqualizeParams params = calm();
+      EqualizeParams params = calm_params();
       params.scaler = scaler;
       params.bins = bins;
       Pair(params, {PixelFormat::i420, 131, 67}).expect_same(8);
@@ -123,11 +114,11 @@ TEST_F(CudaCurves, RandomOptionsOnRandomStreams) {
 }
 
 TEST_F(CudaCurves, FiveHundredFramesRestoredUpdatedAndReset) {
-  Pair pair(calm(), {PixelFormat::bgr, 321, 181});
+  Pair pair(calm_params(), {PixelFormat::bgr, 321, 181});
   pair.expect_same(230);
-  pair.restore(calm());
+  pair.restore(calm_params());
   pair.expect_same(70);
-  EqualizeParams other = calm();
+  EqualizeParams other = calm_params();
   other.strength = 0.4;
   other.clip_limit = 0;
   other.bins = 64;
@@ -136,11 +127,11 @@ TEST_F(CudaCurves, FiveHundredFramesRestoredUpdatedAndReset) {
   other.temporal_ms = other.brighten_ms = 0;
   pair.update(other);
   pair.expect_same(20);
-  pair.update(calm());
+  pair.update(calm_params());
   pair.expect_same(60);
   pair.update({});
   pair.expect_same(10);
-  pair.update(calm());
+  pair.update(calm_params());
   pair.reset();
   pair.expect_same(50);
 }
@@ -174,11 +165,11 @@ TEST_F(CudaCurves, RandomOptionsOnDeepStreams) {
 
 TEST_F(CudaCurves, DeepFramesRestoredUpdatedAndReset) {
   for (const PixelFormat format : {PixelFormat::p010_10le, PixelFormat::rgb48_le}) {
-    Pair pair(calm(), {format, 321, 181});
+    Pair pair(calm_params(), {format, 321, 181});
     pair.expect_same(130);
-    pair.restore(calm());
+    pair.restore(calm_params());
     pair.expect_same(70);
-    EqualizeParams other = calm();
+    EqualizeParams other = calm_params();
     other.strength = 0.4;
     other.clip_limit = 0;
     other.bins = 64;
@@ -186,7 +177,7 @@ TEST_F(CudaCurves, DeepFramesRestoredUpdatedAndReset) {
     pair.expect_same(40);
     pair.update({});
     pair.expect_same(10);
-    pair.update(calm());
+    pair.update(calm_params());
     pair.reset();
     pair.expect_same(50);
   }
@@ -194,7 +185,7 @@ TEST_F(CudaCurves, DeepFramesRestoredUpdatedAndReset) {
 
 TEST_F(CudaCurves, EverySpaceAndFormat) {
   for (const Space space : {Space::luma, Space::lightness}) {
-    EqualizeParams shaped = calm();
+    EqualizeParams shaped = calm_params();
     shaped.space = space;
     EqualizeParams plain;
     plain.space = space;
@@ -215,7 +206,7 @@ TEST_F(CudaCurves, EverySpaceAndFormat) {
 
 TEST_F(CudaCurves, SpacesRestoredUpdatedAndReset) {
   for (const Space space : {Space::luma, Space::lightness}) {
-    EqualizeParams params = calm();
+    EqualizeParams params = calm_params();
     params.space = space;
     Pair pair(params, {PixelFormat::bgr, 321, 181});
     pair.expect_same(130);

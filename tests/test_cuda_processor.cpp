@@ -28,11 +28,10 @@ class CudaProcessor : public testing::Test {
     device_ = choose_cuda_device(-1);
   }
 
-  std::unique_ptr<Processor> make(std::size_t depth, std::size_t filters = 1,
-                                  const EqualizeParams& params = {}) const {
+  std::unique_ptr<Processor> make(std::size_t depth, std::size_t filters = 1) const {
     std::vector<std::unique_ptr<Filter>> chain;
     for (std::size_t i = 0; i < filters; ++i) {
-      chain.push_back(make_cuda_filter(params, {device_.number}));
+      chain.push_back(make_cuda_filter(EqualizeParams{}, {device_.number}));
     }
     return make_cuda_processor(std::move(chain), device_, depth);
   }

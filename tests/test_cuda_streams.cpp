@@ -13,6 +13,7 @@
 
 #include "cuda/cuda_processor.h"
 #include "run.h"
+#include "support/calm_params.h"
 #include "support/device_image.h"
 #include "support/moving_frames.h"
 #include "support/pipeline_fakes.h"
@@ -45,14 +46,7 @@ void PrintTo(const Case& of, std::ostream* out) {
 }
 
 EqualizeParams calm() {
-  EqualizeParams params;
-  params.strength = 0.8;
-  params.clip_limit = 3;
-  params.max_gain = 6;
-  params.floor = 0.5;
-  params.ceiling = 99.5;
-  params.temporal_ms = 1000;
-  params.brighten_ms = 400;
+  EqualizeParams params = test::calm_params();
   params.darken_ms = 700;
   return params;
 }
@@ -252,6 +246,7 @@ TEST_P(CudaStreams, HaveTheCpusBytesAtEveryDepthAndBehindATakeOver) {
   };
   const Outcome expected = filter_all([&] { return processor_on(Backend::cpu, 1); }, stream, each);
   ASSERT_EQ(expected.frames.size(), static_cast<std::size_t>(kFrames));
+  EXPECT_EQ(expected.half_way == "[{}]", each.name == "Plain") << "what is taken over";
   for (std::size_t depth = 1; depth <= 8; ++depth) {
     SCOPED_TRACE("depth " + std::to_string(depth));
     const Outcome got =

@@ -136,9 +136,14 @@ TEST_F(ResumeTest, AFileWithASurroundGoesOnToo) {
   more = {"--surround", "ignore"};
   ASSERT_TRUE(begin("y4m"));
   run_until(kFrames / 3);
-  const int safe = safe_frames();
-  EXPECT_THAT(folder.read("out/.equalux/" + name + ".json"), HasSubstr("surround"));
-  expect_whole_in_the_end(is_done() ? 0 : safe);
+  for (int i = 0; i < 5 && is_done(); ++i) {  // before it could be killed
+    std::filesystem::remove_all(folder.path() / "out");
+    run_until(kFrames / 3);
+  }
+  ASSERT_FALSE(is_done());
+  ASSERT_GT(safe_frames(), kFrames / 3);
+  EXPECT_THAT(record()["checkpoint"]["filters"].dump(), HasSubstr("surround"));
+  expect_whole_in_the_end(safe_frames());
 }
 
 TEST_F(ResumeTest, KilledAgainAndAgainItStillGetsThere) {
