@@ -90,8 +90,10 @@ if(EQUALUX_HAVE_GSTREAMER)
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
   if(EQUALUX_HAVE_GSTREAMER_CUDA)
     equalux_test(cuda_gst_plugin LABELS gpu
+      LIBRARIES equalux_gst_elements equalux_device_support)
+    equalux_test(cuda_gst_memory LABELS gpu
       LIBRARIES equalux_gst_elements equalux_device_support PkgConfig::GSTREAMER_CUDA)
-    target_compile_definitions(test_cuda_gst_plugin PRIVATE GST_USE_UNSTABLE_API)
+    target_compile_definitions(test_cuda_gst_memory PRIVATE GST_USE_UNSTABLE_API)
     equalux_test(cuda_file_source LABELS gpu LIBRARIES equalux_device_support equalux_gstreamer)
     target_compile_definitions(test_cuda_file_source PRIVATE
       EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")

@@ -153,6 +153,13 @@ GstElement* Harness::equalux() const {
   return nullptr;
 }
 
+std::string Harness::device_used() const {
+  gchar* text = nullptr;
+  g_object_get(equalux(), "device-used", &text, nullptr);
+  const gst::StringPtr owned(text);
+  return text == nullptr ? "" : text;
+}
+
 std::string Harness::message(GstMessageType type) {
   return first_text(bus_.get(), type);
 }

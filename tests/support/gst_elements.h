@@ -70,6 +70,8 @@ class Harness {
   [[nodiscard]] GstHarness* get() const { return harness_; }
   /// The first of our elements in it; the harness owns it.
   [[nodiscard]] GstElement* equalux() const;
+  /// What that element says it runs on.
+  [[nodiscard]] std::string device_used() const;
   /// The first error or warning on the bus, as its text; empty where there is none.
   [[nodiscard]] std::string message(GstMessageType type);
 
