@@ -177,7 +177,7 @@ int measure(const char* path) {
              {{"device_copy_tb_s", most.device_copy_tb_s},
               {"upload_gb_s", most.upload_gb_s},
               {"both_ways_gb_s_each", most.both_ways_gb_s_each}}}};
-  std::printf("%s, %s\n", device.name.c_str(), json["ceilings"].dump().c_str());
+  std::printf("%s, %s\n", device.name.c_str(), json_text(json["ceilings"]).c_str());
   const std::array<std::array<int, 2>, 4> sizes{
       {{961, 640}, {1920, 1080}, {3840, 2160}, {7680, 4320}}};
   Json results = Json::array();

@@ -1,4 +1,6 @@
 // The lines that come over the control socket.
+#include <nlohmann/json.hpp>
+
 #include "some_steering.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

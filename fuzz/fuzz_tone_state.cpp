@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "invariant.h"
+#include "json_text.h"
 #include "surround_state.h"
 #include "tile_state.h"
 #include "tone_control.h"
@@ -32,9 +33,9 @@ EqualizeParams some_params() {
 void check_limits(const nlohmann::json& state) {
   const auto& limits = state["limits"];
   for (const double each : limits)
-    fuzz::require(each >= 0 && each <= 1, "a limit from 0 to 1", limits.dump());
-  fuzz::require(limits[1] < limits[2], "a floor below the ceiling", limits.dump());
-  fuzz::require(state["step-ns"] > 0, "time goes on", state["step-ns"].dump());
+    fuzz::require(each >= 0 && each <= 1, "a limit from 0 to 1", json_text(limits));
+  fuzz::require(limits[1] < limits[2], "a floor below the ceiling", json_text(limits));
+  fuzz::require(state["step-ns"] > 0, "time goes on", json_text(state["step-ns"]));
 }
 
 void check_frames(tone::Control control) {
@@ -71,7 +72,7 @@ void check_tiles(std::string_view text) {
   load_tiles(after, params, control, histories, kMaxValue);
   fuzz::require(save_tiles(params, control, histories, kMaxValue) == after,
                 "a state that is saved and loaded is the same", after);
-  const auto state = nlohmann::json::parse(after);
+  const auto state = parse_json(after);
   for (const auto& curve : state["curves"])
     check_limits(curve);
   check_frames(control);
@@ -119,7 +120,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const tone::History same = again.load(after, kMaxValue);
   fuzz::require(again.save(same, kMaxValue) == after,
                 "a state that is saved and loaded is the same", after);
-  check_limits(nlohmann::json::parse(after));
+  check_limits(parse_json(after));
   check_frames(control);
   return 0;
 }

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "control_api.h"
 #include "invariant.h"
+#include "json_text.h"
 
 /// A run that can be steered, as the targets of the control API see one.
 namespace equalux::fuzz {
@@ -25,7 +28,7 @@ struct SteeredRun {
 inline void check_answer(const ControlAnswer& answer, const nlohmann::ordered_json& before,
                          SteeredRun& run) {
   require(answer.json.find('\n') == std::string::npos, "an answer is one line", answer.json);
-  const auto json = nlohmann::json::parse(answer.json);
+  const auto json = parse_json(answer.json);
   const nlohmann::ordered_json after = run.steering.state();
   require(json.contains("error") != answer.ok && json.contains("state") == answer.ok,
           "an answer is a state or an error", answer.json);
@@ -35,8 +38,8 @@ inline void check_answer(const ControlAnswer& answer, const nlohmann::ordered_js
   }
   nlohmann::ordered_json state = after;
   if (state["preset"] == "") state.erase("preset");
-  require(run.api.handle(state.dump()).ok, "a state is a change that holds", state.dump());
-  require(run.steering.state() == after, "a state that is sent back is the same", after.dump());
+  require(run.api.handle(json_text(state)).ok, "a state is a change that holds", json_text(state));
+  require(run.steering.state() == after, "a state that is sent back is the same", json_text(after));
 }
 
 }  // namespace equalux::fuzz

@@ -1,6 +1,9 @@
 #include "control_api.h"
 
 #include <equalux/error.h>
+#include <nlohmann/json.hpp>
+
+#include "json_text.h"
 
 namespace equalux {
 namespace {
@@ -8,7 +11,7 @@ namespace {
 ControlAnswer refusal(const std::string& why) {
   const nlohmann::json json{{"error", why}};
   // What is quoted of a request may be no UTF-8.
-  return {false, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+  return {false, json_text(json)};
 }
 
 }  // namespace
@@ -20,7 +23,7 @@ ControlAnswer ControlApi::handle(std::string_view request) {
   }
   try {
     if (request.find_first_not_of(" \t\r\n") != std::string_view::npos) {
-      const nlohmann::json wanted = nlohmann::json::parse(request, nullptr, false);
+      const nlohmann::json wanted = json_or_discarded(request);
       if (wanted.is_discarded())
         return refusal("not JSON, must be an object as {\"strength\":0.5}");
       if (!wanted.is_object() || !wanted.empty()) steering_.change(wanted);
@@ -33,7 +36,7 @@ ControlAnswer ControlApi::handle(std::string_view request) {
   nlohmann::ordered_json answer{{"state", steering_.state()},
                                 {"counters", monitor_.counters()},
                                 {"presets", steering_.presets()}};
-  return {true, answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+  return {true, json_text(answer)};
 }
 
 }  // namespace equalux

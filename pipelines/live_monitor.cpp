@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 namespace equalux {
 namespace {
 

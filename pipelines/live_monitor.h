@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <equalux/image.h>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "recorder.h"
 #include "run.h"

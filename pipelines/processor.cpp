@@ -8,6 +8,8 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
+#include "json_text.h"
+
 namespace equalux {
 namespace {
 
@@ -122,18 +124,18 @@ FrameContext context_of(const Frame& frame) {
 std::string save_filters(const std::vector<std::unique_ptr<Filter>>& filters) {
   nlohmann::json states = nlohmann::json::array();
   for (const auto& filter : filters)
-    states.push_back(nlohmann::json::parse(filter->save()));
-  return states.dump();
+    states.push_back(parse_json(filter->save()));
+  return json_text(states);
 }
 
 void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::string_view state) {
-  const nlohmann::json states = nlohmann::json::parse(state, nullptr, false);
+  const nlohmann::json states = json_or_discarded(state);
   if (!states.is_array() || states.size() != filters.size()) {
     throw Error(ExitCode::usage, "the filters' state is of another chain, must be of " +
                                      std::to_string(filters.size()) + " filters");
   }
   for (std::size_t i = 0; i < filters.size(); ++i)
-    filters[i]->load(states[i].dump());
+    filters[i]->load(json_text(states[i]));
 }
 
 std::unique_ptr<Processor> make_cpu_processor(std::vector<std::unique_ptr<Filter>> filters,

@@ -6,7 +6,9 @@
 #include <optional>
 
 #include <equalux/error.h>
+#include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "log.h"
 #include "nearest_name.h"
 
@@ -33,8 +35,8 @@ double number_of(const EqualizeParams& params, std::string_view key) {
 /// An option's text from a JSON value.
 std::string text_of(const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number()) return value.dump();
-  usage(key + " is " + value.dump() + ", must be a number or a text");
+  if (value.is_number()) return json_text(value);
+  usage(key + " is " + json_text(value) + ", must be a number or a text");
 }
 
 void check_keys(const Json& wanted) {
@@ -55,7 +57,7 @@ std::optional<bool> take_switch(Json& wanted, const char* key) {
   if (!wanted.contains(key)) return std::nullopt;
   const Json value = wanted[key];
   if (!value.is_boolean())
-    usage(std::string(key) + " is " + value.dump() + ", must be true or false");
+    usage(std::string(key) + " is " + json_text(value) + ", must be true or false");
   wanted.erase(key);
   return value.get<bool>();
 }
@@ -171,7 +173,7 @@ void Steering::step(std::string_view key, int direction) {
     if (equalizers_.empty()) return;
     next = stepped(key, number_of(equalizers_.front().params, key), direction);
   }
-  set({{std::string(key), Json::parse(short_number(next))}});
+  set({{std::string(key), parse_json(short_number(next))}});
 }
 
 void Steering::next_preset(int direction) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <equalux/params.h>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "processor.h"
 #include "recorder.h"

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 namespace equalux {
 namespace {
 

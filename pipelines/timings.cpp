@@ -103,7 +103,7 @@ void TimingsWriter::write(const Frame& frame) {
 }
 
 void log_timings(const Frame& frame) {
-  if (!logger().should_log(spdlog::level::debug)) return;
+  if (!logger().writes(LogLevel::debug)) return;
   std::string line;
   append_timings_json(line, frame);
   logger().debug("frame {}", line);

@@ -7,6 +7,7 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "params_text.h"
 
 namespace equalux {
@@ -36,7 +37,7 @@ std::uint32_t value_between(const ToneCurve& curve, std::uint32_t v, std::uint32
 /// A whole number of at most `most`. Throws what curve_from_text() makes an Error of.
 std::uint64_t whole_number(const Json& json, std::string_view what, std::uint64_t most) {
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most) {
-    throw Error(ExitCode::bad_input, std::string(what) + " is " + json.dump() +
+    throw Error(ExitCode::bad_input, std::string(what) + " is " + json_text(json) +
                                          ", must be a whole number up to " + std::to_string(most));
   }
   return json.get<std::uint64_t>();
@@ -48,14 +49,15 @@ ToneCurve curve_from_json(const Json& json) {
     refuse("is no tone curve, must be a file that --curve-to wrote");
   }
   if (const Json& version = json.at("version"); version != kVersion) {
-    refuse("has version " + version.dump() + ", must be " + std::to_string(kVersion));
+    refuse("has version " + json_text(version) + ", must be " + std::to_string(kVersion));
   }
   if (const Json& unit = json.at("unit"); unit != ToneCurve::kUnit) {
-    refuse("has unit " + unit.dump() + ", must be " + std::to_string(ToneCurve::kUnit));
+    refuse("has unit " + json_text(unit) + ", must be " + std::to_string(ToneCurve::kUnit));
   }
   ToneCurve curve;
   const auto space = enum_from<Space>(json.at("space").get<std::string>());
-  if (!space) refuse("has space " + json.at("space").dump() + ", must be value, luma or lightness");
+  if (!space)
+    refuse("has space " + json_text(json.at("space")) + ", must be value, luma or lightness");
   curve.space = *space;
   curve.frames = whole_number(json.at("frames"), "has frames that", UINT64_MAX);
   for (const Json& level : json.at("levels"))
@@ -105,7 +107,7 @@ std::string curve_text(const ToneCurve& curve) {
       {"frames", curve.frames}, {"made-with", options}, {"unit", ToneCurve::kUnit}};
   std::string text = "{\n";
   for (const auto& [key, value] : head.items())
-    text += "  \"" + key + "\": " + value.dump() + ",\n";
+    text += "  \"" + key + "\": " + json_text(value) + ",\n";
   text += "  \"levels\": [";
   for (std::size_t i = 0; i < curve.levels.size(); ++i) {
     if (i != 0) text += ',';
@@ -120,7 +122,7 @@ ToneCurve curve_from_text(std::string_view text, std::string_view name) {
     throw Error(ExitCode::bad_input, std::string(name) + " " + what);
   };
   try {
-    return curve_from_json(Json::parse(text));
+    return curve_from_json(parse_ordered_json(text));
   } catch (const Error& error) {
     refuse(error.what());
   } catch (const nlohmann::json::out_of_range&) {

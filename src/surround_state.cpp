@@ -1,5 +1,6 @@
 #include "surround_state.h"
 
+#include "json_text.h"
 #include "state_text.h"
 
 namespace equalux::surround {
@@ -49,18 +50,18 @@ void read_runs(const nlohmann::json& runs, std::size_t blocks, State& state) {
 std::string with_state(std::string filter_state, const Grid& grid,
                        const std::optional<State>& state) {
   if (!state) return filter_state;
-  nlohmann::json whole_state = nlohmann::json::parse(filter_state);
+  nlohmann::json whole_state = parse_json(filter_state);
   nlohmann::json& own = whole_state[kKey] = {{"columns", grid.columns},
                                              {"rows", grid.rows},
                                              {"blocks", runs_of(*state)},
                                              {"step", state->clock.step()}};
   if (state->clock.last_pts_ns()) own["pts-ns"] = *state->clock.last_pts_ns();
-  return whole_state.dump();
+  return json_text(whole_state);
 }
 
 std::optional<State> state_in(std::string_view filter_state, const Grid& grid) {
   try {
-    const nlohmann::json whole_state = nlohmann::json::parse(filter_state);
+    const nlohmann::json whole_state = parse_json(filter_state);
     if (!whole_state.contains(kKey)) return std::nullopt;
     const nlohmann::json& own = whole_state.at(kKey);
     const std::uint32_t columns = whole(own.at("columns"));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "json_text.h"
 #include "state_text.h"
 
 namespace equalux::tone {
@@ -163,14 +164,14 @@ std::string Control::save(const History& current, int max_value) const {
       {"step-ns", step_ns_},
       {"limits", {now_.strength, now_.floor, now_.ceiling, now_.inverse_clip, now_.inverse_gain}}};
   if (last_pts_ns_) state["pts-ns"] = *last_pts_ns_;
-  return state.dump();
+  return json_text(state);
 }
 
 History Control::load(std::string_view text, int max_value) {
   try {
-    const nlohmann::json state = nlohmann::json::parse(text);
+    const nlohmann::json state = parse_json(text);
     if (const auto& version = state.at("version"); version != kStateVersion) {
-      throw_usage("the state has version " + version.dump() + ", must be " +
+      throw_usage("the state has version " + json_text(version) + ", must be " +
                   std::to_string(kStateVersion));
     }
     if (const std::uint32_t most = whole(state.at("max-value"));

@@ -1,4 +1,6 @@
 # Tests of src/.
+equalux_test(log LABELS core)
+equalux_test(json_text LABELS core)
 equalux_test(params LABELS core)
 equalux_test(image LABELS core)
 equalux_test(tone_curve LABELS core)

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "batch/report.h"
+#include "json_text.h"
 
 /// What a batch tells of itself.
 namespace equalux::cli {
@@ -41,13 +42,12 @@ TEST(BatchReport, CountsOnlyTheFramesOfThisRunForSpeed) {
   Outcome resumed = outcome("done", 0, 300);
   resumed.result->resumed_at = 100;
   BatchOptions options;
-  const auto report = nlohmann::json::parse(batch_report({resumed}, options, 3));
+  const auto report = parse_json(batch_report({resumed}, options, 3));
   EXPECT_DOUBLE_EQ(report.at("files").at(0).at("fps"), 100);
   EXPECT_FALSE(report.at("files").at(0).contains("place"));
   options.devices = {0, 1};
-  EXPECT_EQ(
-      nlohmann::json::parse(batch_report({resumed}, options, 3)).at("files").at(0).at("place"),
-      "device 1");
+  EXPECT_EQ(parse_json(batch_report({resumed}, options, 3)).at("files").at(0).at("place"),
+            "device 1");
 }
 
 TEST(BatchReport, NamesFilesThatWereNotBegun) {

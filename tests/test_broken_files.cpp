@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "support/program.h"
 
 /// Inputs that were cut off, overwritten or had bits flipped: whatever they are, every one ends in
@@ -75,15 +76,15 @@ struct BrokenFiles : ::testing::Test {
                                               "--jobs", "2", "--quiet", "--log-level", "off"},
                                              options);
     EXPECT_THAT(result.exit_code, AnyOf(0, 3, 65)) << result.err;
-    const auto report = nlohmann::json::parse(folder.read("out/report.json"));
+    const auto report = parse_json(folder.read("out/report.json"));
     std::map<std::string, int> statuses;
     for (const auto& file : report.at("files")) {
       const std::string status = file.at("status");
       ++statuses[status];
-      EXPECT_THAT(status, AnyOf("done", "partial", "failed")) << file.dump(1);
+      EXPECT_THAT(status, AnyOf("done", "partial", "failed")) << json_text(file, 1);
       // A worker that crashed or was killed would have failed with 69.
-      EXPECT_THAT(file.at("exit_code").get<int>(), AnyOf(0, 3, 2, 65)) << file.dump(1);
-      EXPECT_LT(file.at("elapsed_s").get<double>(), 30) << file.dump(1);
+      EXPECT_THAT(file.at("exit_code").get<int>(), AnyOf(0, 3, 2, 65)) << json_text(file, 1);
+      EXPECT_LT(file.at("elapsed_s").get<double>(), 30) << json_text(file, 1);
     }
     for (const auto& [status, count] : statuses)
       RecordProperty(status, count);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "doctor_checks.h"
+#include "json_text.h"
 #include "support/program.h"
 
 /// `equalux doctor` on machines made of files.
@@ -102,7 +103,7 @@ TEST_F(Doctor, ADisplayThatIsDeadIsAFaultAndNoneIsNot) {
   options.environment = {{"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}, {"CUDA_VISIBLE_DEVICES", "-1"}};
   const auto health_of_display = [&](ProgramResult& result) {
     result = run_program({"doctor", "--json"}, options);
-    const auto json = nlohmann::json::parse(result.out);
+    const auto json = parse_json(result.out);
     EXPECT_EQ(json["sound"], result.exit_code == 0);
     for (const auto& check : json["checks"]) {
       if (check["subject"] == "display") return check["health"].get<std::string>();

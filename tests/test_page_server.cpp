@@ -6,9 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "json_text.h"
 #include "serve/page_server.h"
 #include "serve/serve_address.h"
 #include "support/pipeline_fakes.h"
@@ -23,7 +25,7 @@ struct HttpAnswer {
   int status = 0;
   std::string head;
   std::string body;
-  [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(body); }
+  [[nodiscard]] nlohmann::json json() const { return parse_json(body); }
 };
 
 /// Sends bytes to a port of this machine and reads to the end.

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "json_text.h"
 #include "support/program.h"
 
 /// `equalux batch` as a user runs it, over what every build has.
@@ -35,7 +36,7 @@ struct BatchCommand : ::testing::Test {
       folder.write("set/c" + std::to_string(i) + ".y4m", dim_y4m(32, 24, 6 + i));
   }
   [[nodiscard]] nlohmann::json report(const std::string& name = "out/report.json") const {
-    return nlohmann::json::parse(folder.read(name));
+    return parse_json(folder.read(name));
   }
   [[nodiscard]] std::vector<std::string> statuses() const {
     std::vector<std::string> all;

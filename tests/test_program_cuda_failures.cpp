@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "support/program.h"
 
 /// The program on a device that fails, before its first result and in the middle. That device runs
@@ -73,7 +74,7 @@ struct ProgramCudaFailures : ::testing::Test {
     return run(arguments, fault);
   }
   [[nodiscard]] nlohmann::json file_report(std::size_t number) const {
-    return nlohmann::json::parse(folder.read("results/report.json")).at("files").at(number);
+    return parse_json(folder.read("results/report.json")).at("files").at(number);
   }
 };
 
@@ -250,7 +251,7 @@ TEST_F(ProgramCudaFailures, ABatchThatMustUseCudaFailsFileByFile) {
   EXPECT_EQ(result.exit_code, 69) << result.err;
   for (const std::size_t file : {0U, 1U}) {
     EXPECT_EQ(file_report(file).at("status"), "failed");
-    EXPECT_THAT(file_report(file).dump(), HasSubstr("cudaErrorIllegalAddress"));
+    EXPECT_THAT(json_text(file_report(file)), HasSubstr("cudaErrorIllegalAddress"));
   }
   for (const std::string& name : folder.names())
     EXPECT_THAT(name, AllOf(Not("results/in.y4m"), Not("results/second.y4m")));

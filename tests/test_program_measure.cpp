@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "support/program.h"
 
 /// `equalux measure` as a user starts it.
@@ -55,7 +56,7 @@ class Measure : public ::testing::Test {
     arguments.insert(arguments.end(), {"--json", "-", "--quiet"});
     const ProgramResult result = measure(std::move(arguments));
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.exit_code == 0 ? Json::parse(result.out) : Json::object();
+    return result.exit_code == 0 ? parse_json(result.out) : Json::object();
   }
   void expect_error(const std::vector<std::string>& arguments, int code, const std::string& what) {
     const ProgramResult result = measure(arguments);
@@ -109,7 +110,7 @@ TEST_F(Measure, JsonGoesIntoAFileBesideTheTable) {
   const ProgramResult result = measure({"a.y4m", "--json", "out.json", "--quiet"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("| mean V, levels | 100 |"));
-  EXPECT_EQ(Json::parse(folder_.read("out.json"))["figures"]["a"]["mean_level"], 100);
+  EXPECT_EQ(parse_json(folder_.read("out.json"))["figures"]["a"]["mean_level"], 100);
   EXPECT_EQ(measure({"a.y4m", "--json", "-", "--quiet"}).out, folder_.read("out.json"));
 }
 
@@ -136,7 +137,7 @@ TEST_F(Measure, TakesStillsPatternsAndStandardInput) {
   const ProgramResult piped =
       measure({"-", "b.y4m", "--json", "-", "--quiet"}, grey_y4m({100, 100}));
   ASSERT_EQ(piped.exit_code, 0) << piped.err;
-  EXPECT_EQ(Json::parse(piped.out)["figures"]["pair"]["ambe"], 20);
+  EXPECT_EQ(parse_json(piped.out)["figures"]["pair"]["ambe"], 20);
 }
 
 TEST_F(Measure, FramesBoundsEndlessInputs) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -195,6 +196,22 @@ TEST(Presets, StableIsWhatRunDoes) {
   const auto staged =
       run_program({"run", "in.ppm", "-o", "null", "--chain", "staged", "--quiet"}, options);
   EXPECT_EQ(staged.exit_code, 0) << staged.err;
+}
+
+TEST(Presets, WithoutTheirFilesRunIsPlainAndSaysSoBesideTheFrames) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "bin");
+  std::filesystem::copy_file(std::filesystem::path(EQUALUX_PROGRAM_FOLDER) / "equalux",
+                             folder / "bin/equalux");
+  folder.write("in.y4m", dim_y4m(32, 16, 2));
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto plain = run_program({"run", "in.y4m", "-o", "-", "--preset", "plain"}, options);
+  options.program = folder / "bin/equalux";
+  const auto alone = run_program({"run", "in.y4m", "-o", "-"}, options);
+  EXPECT_EQ(alone.exit_code, 0);
+  EXPECT_EQ(alone.out, plain.out);
+  EXPECT_THAT(alone.err, HasSubstr("equalux: preset stable is not where presets are"));
 }
 
 TEST(Presets, CamerasHaveTheirOwn) {

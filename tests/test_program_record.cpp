@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "json_text.h"
 #include "support/program.h"
 
 /// `equalux run --record`: the frames of the files, as ffmpeg decodes them.
@@ -231,7 +232,7 @@ TEST_F(RecordTest, BeginsAndEndsWhenItIsTold) {
       static_cast<void>(::send(fd, (change + "\n").data(), change.size() + 1, MSG_NOSIGNAL));
       std::string line(8192, ' ');
       line.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(fd, line.data(), 8192, 0))));
-      return nlohmann::json::parse(line, nullptr, false);
+      return json_or_discarded(line);
     };
     const auto wait_for = [&](const auto& what) {
       for (int i = 0; i < 1000 && !what(ask("{}")); ++i)

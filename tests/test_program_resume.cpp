@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "json_text.h"
 #include "support/program.h"
 
 /// Batches that are killed, stopped and out of disk, and what the same command makes of them.
@@ -55,15 +56,24 @@ struct ResumeTest : ::testing::Test {
     return whole.exit_code == 0;
   }
   ProgramResult run(const std::string& out, const std::string& hashes = "resumed.md5") {
-    std::vector<std::string> arguments{
-        "batch", "clip.y4m", "--out", out, "--extension", extension, "--preset", "stable",
-        "--segment-frames", std::to_string(kSegment), "--verify=" + hashes, "--threads", "1"};
+    std::vector<std::string> arguments{"batch",
+                                       "clip.y4m",
+                                       "--out",
+                                       out,
+                                       "--extension",
+                                       extension,
+                                       "--preset",
+                                       "stable",
+                                       "--segment-frames",
+                                       std::to_string(kSegment),
+                                       "--verify=" + hashes,
+                                       "--threads",
+                                       "1"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments, options);
   }
   [[nodiscard]] nlohmann::json record() const {
-    const auto json =
-        nlohmann::json::parse(folder.read("out/.equalux/" + name + ".json"), nullptr, false);
+    const auto json = json_or_discarded(folder.read("out/.equalux/" + name + ".json"));
     return json.is_object() ? json : nlohmann::json::object();
   }
   [[nodiscard]] bool is_done() const { return record().value("status", "") == "done"; }
@@ -91,7 +101,7 @@ struct ResumeTest : ::testing::Test {
     if (safe > 0 && safe < kFrames) {
       EXPECT_THAT(result.err, HasSubstr("goes on behind frame " + std::to_string(safe)));
     }
-    const nlohmann::json report = nlohmann::json::parse(folder.read("out/report.json"));
+    const nlohmann::json report = parse_json(folder.read("out/report.json"));
     EXPECT_EQ(report.at("files").at(0).at("frames_out"), kFrames);
     EXPECT_EQ(folder.read("resumed.md5"), folder.read("whole.md5"));
     EXPECT_TRUE(folder.read("out/" + name) == folder.read("whole/" + name)) << "other bytes";
@@ -142,7 +152,7 @@ TEST_F(ResumeTest, AFileWithASurroundGoesOnToo) {
   }
   ASSERT_FALSE(is_done());
   ASSERT_GT(safe_frames(), kFrames / 3);
-  EXPECT_THAT(record()["checkpoint"]["filters"].dump(), HasSubstr("surround"));
+  EXPECT_THAT(json_text(record()["checkpoint"]["filters"]), HasSubstr("surround"));
   expect_whole_in_the_end(safe_frames());
 }
 

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "json_text.h"
 #include "support/program.h"
 
 /// `equalux run`, `batch` and `devices`, over what every build has.
@@ -119,7 +120,7 @@ TEST_F(RunCommand, TimingsAndSummaryCarryEveryStage) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto lines = lines_of(folder_.read("t.jsonl"));
   ASSERT_THAT(lines, SizeIs(10));
-  const auto json = nlohmann::json::parse(lines.back());
+  const auto json = parse_json(lines.back());
   EXPECT_EQ(json["index"], 9);
   for (const char* stage : {"rgb_to_hsv", "histogram", "cdf_scan", "equalize", "hsv_to_rgb"}) {
     EXPECT_TRUE(json["stages"].contains(stage)) << lines.back();
@@ -180,12 +181,12 @@ TEST_F(RunCommand, ALiveInputThatFailsComesBack) {
   ASSERT_EQ(lines.size(), 20U);
   std::size_t placeholders = 0;
   for (const std::string& line : lines) {
-    const auto json = nlohmann::json::parse(line);
+    const auto json = parse_json(line);
     placeholders += json.contains("placeholder") ? 1 : 0;
     EXPECT_TRUE(json.contains("latency_ms"));
   }
   EXPECT_GT(placeholders, 0U);
-  EXPECT_GE(nlohmann::json::parse(lines.back())["reconnects"],
+  EXPECT_GE(parse_json(lines.back())["reconnects"],
             1);  // A busy machine loses it again.
 }
 
@@ -219,7 +220,7 @@ TEST_F(RunCommand, IsSteeredThroughItsSocket) {
     std::string line(8192, ' ');
     line.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(fd, line.data(), 8192, 0))));
     ::close(fd);
-    answer = nlohmann::json::parse(line, nullptr, false);
+    answer = json_or_discarded(line);
     ::kill(program, SIGINT);
   };
   const ProgramResult result = run({"run", "test:64x48@25", "-o", "null", "--control", "control"});
@@ -286,7 +287,7 @@ TEST_F(RunCommand, DevicesAsTextAndJson) {
   EXPECT_THAT(text.out, HasSubstr("auto takes  the CPU"));
   const ProgramResult result = run({"devices", "--json", "--threads", "3"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = parse_json(result.out);
   EXPECT_EQ(json["backend"], "cpu");
   EXPECT_EQ(json["threads"], 3);
   EXPECT_FALSE(json["cuda"]["available"]);

@@ -5,6 +5,7 @@
 #include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -12,6 +13,7 @@
 
 #include "control_api.h"
 #include "control_socket.h"
+#include "json_text.h"
 #include "live_monitor.h"
 #include "steering.h"
 #include "support/engine_fixture.h"
@@ -57,7 +59,7 @@ class SteeringTest : public ::testing::Test {
   std::string error_text(const std::string& request) {
     const ControlAnswer answer = api_.handle(request);
     EXPECT_FALSE(answer.ok) << request;
-    return nlohmann::json::parse(answer.json).at("error");
+    return parse_json(answer.json).at("error");
   }
 };
 
@@ -224,11 +226,11 @@ TEST_F(SteeringTest, TheSocketTakesLinesFromManyCallers) {
     ASSERT_TRUE(first.connected && second.connected);
     first.say("{\"stren");
     second.say("{\"clip-limit\":5}\n{\"strength\":7}\n");
-    EXPECT_EQ(nlohmann::json::parse(second.hear())["state"]["clip-limit"], 5);
+    EXPECT_EQ(parse_json(second.hear())["state"]["clip-limit"], 5);
     EXPECT_THAT(second.hear(), HasSubstr("strength is 7"));
     first.say("gth\":0.5}");
     first.hang_up_sending();
-    EXPECT_EQ(nlohmann::json::parse(first.hear())["state"]["strength"], 0.5);
+    EXPECT_EQ(parse_json(first.hear())["state"]["strength"], 0.5);
     EXPECT_EQ(first.hear(), "");
     Caller endless(path);
     endless.say(std::string(6000, 'x'));

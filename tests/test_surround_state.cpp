@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "support/seen_surround.h"
 #include "support/test_images.h"
 #include "surround_state.h"
@@ -93,17 +94,17 @@ nlohmann::json some_state() {
   const auto filter = make(leaving_out(0));
   for (int i = 0; i < 60; ++i)
     static_cast<void>(bars.frame_through(*filter, i));
-  return nlohmann::json::parse(filter->save());
+  return parse_json(filter->save());
 }
 
 std::string refusal(Filter& filter, const nlohmann::json& state) {
   try {
-    filter.load(state.dump());
+    filter.load(json_text(state));
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
     return error.what();
   }
-  ADD_FAILURE() << "taken: " << state.dump().substr(0, 200);
+  ADD_FAILURE() << "taken: " << json_text(state).substr(0, 200);
   return {};
 }
 
@@ -111,7 +112,7 @@ TEST(SurroundState, WhatItCannotBeIsRefusedAndChangesNothing) {
   const nlohmann::json sound = some_state();
   ASSERT_GT(sound["surround"]["blocks"].size(), 4U);
   const auto filter = make(leaving_out(0));
-  filter->load(sound.dump());
+  filter->load(json_text(sound));
   const auto with = [&](const char* path, const nlohmann::json& value) {
     nlohmann::json state = sound;
     state[nlohmann::json::json_pointer(path)] = value;
@@ -134,7 +135,7 @@ TEST(SurroundState, WhatItCannotBeIsRefusedAndChangesNothing) {
   nlohmann::json incomplete = sound;
   incomplete["surround"].erase("step");
   EXPECT_THAT(refusal(*filter, incomplete), HasSubstr("cannot be read"));
-  EXPECT_EQ(nlohmann::json::parse(filter->save()), sound);
+  EXPECT_EQ(parse_json(filter->save()), sound);
 
   // The curve's part is taken with it, or not at all.
   const auto calm = make(leaving_out(1000));
@@ -142,7 +143,7 @@ TEST(SurroundState, WhatItCannotBeIsRefusedAndChangesNothing) {
   for (int i = 0; i < 30; ++i)
     static_cast<void>(bars.frame_through(*calm, i));
   const std::string before = calm->save();
-  nlohmann::json half = nlohmann::json::parse(make(leaving_out(500))->save());
+  nlohmann::json half = parse_json(make(leaving_out(500))->save());
   half["surround"] = with("/surround/step", -1)["surround"];
   EXPECT_THAT(refusal(*calm, half), HasSubstr("the state is damaged"));
   half = sound;
@@ -154,7 +155,7 @@ TEST(SurroundState, WhatItCannotBeIsRefusedAndChangesNothing) {
 TEST(SurroundState, IsThereOnlyWhereOneIsLookedFor) {
   SlidingBars bars;
   EXPECT_EQ(make(leaving_out(0))->save(), "{}") << "before the first frame";
-  const std::string found = some_state().dump();
+  const std::string found = json_text(some_state());
   const auto keeping = make({});
   keeping->load(found);
   EXPECT_EQ(keeping->save(), "{}");

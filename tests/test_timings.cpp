@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "latency_report.h"
 #include "support/pipeline_fakes.h"
 #include "support/temp_folder.h"
@@ -68,7 +70,7 @@ TEST(Timings, WriterWritesALineAFrame) {
   std::string line;
   for (const int index : {12, 13}) {
     ASSERT_TRUE(std::getline(lines, line));
-    EXPECT_EQ(nlohmann::json::parse(line).at("index"), index);
+    EXPECT_EQ(parse_json(line).at("index"), index);
   }
   EXPECT_FALSE(std::getline(lines, line));
 }
@@ -170,9 +172,8 @@ TEST(Timings, WhatALiveSourceDidIsSaid) {
   frame.placeholder = true;
   std::string line;
   append_timings_json(line, frame);
-  EXPECT_EQ(line,
-            R"({"index":0,"pts_ns":0,"dropped_before":0,"reconnects":2,"late":true,)"
-            R"("placeholder":true})");
+  EXPECT_EQ(line, R"({"index":0,"pts_ns":0,"dropped_before":0,"reconnects":2,"late":true,)"
+                  R"("placeholder":true})");
   RunResult result = some_result();
   EXPECT_THAT(TimingSummary().table(result), Not(HasSubstr("late")));
   result.live = true;

@@ -12,6 +12,7 @@
 #include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "frame_pool.h"

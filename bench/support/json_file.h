@@ -4,6 +4,8 @@
 #include <fstream>
 #include <string>
 
+#include "json_text.h"
+
 /// The raw figures of a run.
 namespace equalux::bench {
 
@@ -13,7 +15,7 @@ template <typename Json>
 int write_json(const std::string& path, const Json& json, const char* program) {
   if (path.empty()) return 0;
   std::ofstream out(path);
-  out << json.dump(2) << "\n";
+  out << json_text(json, 2) << "\n";
   out.flush();
   if (out) return 0;
   std::fprintf(stderr, "%s: cannot write %s\n", program, path.c_str());

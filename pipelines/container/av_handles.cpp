@@ -13,7 +13,7 @@ namespace equalux {
 namespace {
 
 void log_line(void* source, int level, const char* format, va_list arguments) {
-  if (level > AV_LOG_INFO || !logger().should_log(spdlog::level::debug)) return;
+  if (level > AV_LOG_INFO || !logger().writes(LogLevel::debug)) return;
   std::array<char, 1024> text{};
   int print_prefix = 1;
   av_log_format_line2(source, level, format, arguments, text.data(), static_cast<int>(text.size()),

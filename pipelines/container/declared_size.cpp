@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string_view>
 
-#include <spdlog/fmt/fmt.h>
+#include "formatting.h"
 
 namespace equalux {
 namespace {

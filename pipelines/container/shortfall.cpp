@@ -3,10 +3,9 @@
 #include <limits>
 #include <string_view>
 
-#include <spdlog/fmt/fmt.h>
-
 #include "container.h"
 #include "declared_size.h"
+#include "formatting.h"
 #include "open_input.h"
 
 namespace equalux {

@@ -11,6 +11,7 @@
 #include "encode_bin.h"
 #include "encoder_table.h"
 #include "gst_formats.h"
+#include "json_text.h"
 #include "video_writer.h"
 
 namespace equalux {
@@ -80,7 +81,7 @@ void FileSink::open(const StreamInfo& info) {
   container.keep_partial = options_.keep_partial;
   container.journal = options_.journal;
   if (!options_.resume.empty()) {
-    container.resume_packets = nlohmann::json::parse(options_.resume).at("packets");
+    container.resume_packets = parse_json(options_.resume).at("packets");
   }
   writer_ = gst::make_video_writer(container);
   writer_->check(std::string(spec_->codec));
@@ -130,7 +131,7 @@ void FileSink::start_encoder() {
 }
 
 void FileSink::resume() {
-  const nlohmann::json from = nlohmann::json::parse(options_.resume);
+  const nlohmann::json from = parse_json(options_.resume);
   std::vector<std::byte> codec_data;
   for (const int value : from.at("codec-data"))
     codec_data.push_back(static_cast<std::byte>(value));
@@ -211,7 +212,7 @@ std::string FileSink::checkpoint() {
   nlohmann::json codec_data = nlohmann::json::array();
   for (const std::byte value : codec_data_)
     codec_data.push_back(std::to_integer<int>(value));
-  return nlohmann::json{{"packets", packets}, {"codec-data", codec_data}}.dump();
+  return json_text(nlohmann::json{{"packets", packets}, {"codec-data", codec_data}});
 }
 
 void FileSink::drain() {

@@ -44,8 +44,8 @@ void route_messages() {
   if (g_getenv("GST_DEBUG") != nullptr) return;
   gst_debug_remove_log_function(nullptr);
   gst_debug_add_log_function(log_gstreamer, nullptr, nullptr);
-  gst_debug_set_default_threshold(logger().should_log(spdlog::level::debug) ? GST_LEVEL_WARNING
-                                                                            : GST_LEVEL_NONE);
+  gst_debug_set_default_threshold(logger().writes(LogLevel::debug) ? GST_LEVEL_WARNING
+                                                                   : GST_LEVEL_NONE);
   g_log_set_default_handler(log_glib, nullptr);
 }
 

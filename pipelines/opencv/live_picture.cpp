@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 

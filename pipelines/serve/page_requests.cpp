@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "json_text.h"
 #include "serve_address.h"
 
 namespace equalux {
@@ -24,7 +27,7 @@ constexpr unsigned kUnsupportedMediaType = 415;
 constexpr unsigned kServiceUnavailable = 503;
 
 PageReply refusal(unsigned status, const std::string& why) {
-  return {status, "application/json", nlohmann::json{{"error", why}}.dump() + "\n"};
+  return {status, "application/json", json_text(nlohmann::json{{"error", why}}) + "\n"};
 }
 
 /// In a time that tells nothing of where they differ.
@@ -75,7 +78,7 @@ PageReply PageRequests::get(const PageRequest& request) {
   if (request.path == "/api/tones") {
     const auto pair = monitor_.pictures();
     if (pair == nullptr) return refusal(kServiceUnavailable, "there is no picture yet");
-    return {200, "application/json", forms_.tones(*pair).dump()};
+    return {200, "application/json", json_text(forms_.tones(*pair))};
   }
   if (request.path == "/metrics") {
     return {200, "text/plain; version=0.0.4; charset=utf-8", monitor_.metrics()};

@@ -8,6 +8,7 @@
 #include <equalux/error.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <nlohmann/json.hpp>
 
 #include "../opencv/live_picture.h"
 #include "log.h"

@@ -3,6 +3,7 @@
 #include <map>
 
 #include <equalux/error.h>
+#include <nlohmann/json.hpp>
 
 #ifdef EQUALUX_HAVE_OPENCV
 #include "opencv/camera.h"

@@ -13,6 +13,7 @@
 #include "options.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "gstreamer/encoders.h"
+#include "json_text.h"
 #endif
 
 /// `equalux devices`: what this machine and this build can do.
@@ -142,7 +143,7 @@ std::string readable(const Json& all) {
 ExitCode run_devices(const DevicesOptions& options) {
   start_logging(options.common);
   const Json all = inventory(options);
-  std::fputs((options.json ? all.dump(2) + "\n" : readable(all)).c_str(), stdout);
+  std::fputs((options.json ? json_text(all, 2) + "\n" : readable(all)).c_str(), stdout);
   return ExitCode::done;
 }
 

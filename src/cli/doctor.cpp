@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "doctor_checks.h"
+#include "json_text.h"
 #include "options.h"
 
 /// `equalux doctor`: what keeps live video from working here, and what to do about it.
@@ -81,7 +82,7 @@ ExitCode run_doctor(const DoctorOptions& options) {
     return finding.health == Health::fault;
   });
   const std::string text =
-      options.json ? as_json(findings, sound).dump(2) + "\n" : readable(findings);
+      options.json ? json_text(as_json(findings, sound), 2) + "\n" : readable(findings);
   std::fputs(text.c_str(), stdout);
   return sound ? ExitCode::done : ExitCode::unavailable;
 }

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "lab/markdown.h"
 
 namespace equalux::cli {
@@ -177,7 +178,7 @@ std::string measure_json(const MeasuredClip& clip) {
     if (i > 0) frame["still_share"] = figures.frames[i].still_share;
     json["frames"].push_back(std::move(frame));
   }
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::vector<lab::Panel> measure_panels(const MeasuredClip& clip) {

@@ -11,10 +11,10 @@
 #include <dirent.h>
 #include <equalux/error.h>
 #include <equalux/params.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include "config_file.h"
+#include "log.h"
 #include "nearest_name.h"
 
 namespace fs = std::filesystem;
@@ -184,7 +184,7 @@ std::string usual_preset(const Settings& settings, const Command& command) {
   const std::string name = command.usual_preset();
   const std::vector<std::string> names = preset_names();
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  spdlog::warn("preset {} is not where presets are, going on with {}", name, kPlain);
+  logger().warn("preset {} is not where presets are, going on with {}", name, kPlain);
   return kPlain;
 }
 

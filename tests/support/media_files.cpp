@@ -8,10 +8,12 @@
 #include <memory>
 #include <stdexcept>
 
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "container/av_handles.h"
 #include "container/open_input.h"
+#include "json_text.h"
 
 namespace equalux::test {
 
@@ -61,8 +63,19 @@ void ffmpeg(const std::string& arguments) {
 }
 
 nlohmann::json ffprobe(const std::string& arguments, const std::string& path) {
-  return nlohmann::json::parse(
+  return parse_json(
       shell("ffprobe -loglevel error -of json " + arguments + " '" + path + "' 2>/dev/null"));
+}
+
+std::vector<std::int64_t> ffprobe_times(const std::string& path) {
+  const nlohmann::json json =
+      ffprobe("-select_streams v:0 -show_entries frame=best_effort_timestamp_time", path);
+  std::vector<std::int64_t> times;
+  for (const auto& frame : json.at("frames")) {
+    const std::string seconds = frame.value("best_effort_timestamp_time", "nan");
+    times.push_back(static_cast<std::int64_t>(std::stod(seconds) * 1e9 + 0.5));
+  }
+  return times;
 }
 
 int decoded_frames(const std::string& path) {

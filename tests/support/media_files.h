@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "container/container.h"
 
@@ -39,6 +39,8 @@ std::string shell(const std::string& command);
 void ffmpeg(const std::string& arguments);
 /// ffprobe's JSON.
 [[nodiscard]] nlohmann::json ffprobe(const std::string& arguments, const std::string& path);
+/// Presentation times of the first video stream by ffprobe, in nanoseconds.
+[[nodiscard]] std::vector<std::int64_t> ffprobe_times(const std::string& path);
 /// How many frames of video ffmpeg decodes out of a file; throws where it finds an error.
 [[nodiscard]] int decoded_frames(const std::string& path);
 

@@ -69,18 +69,6 @@ inline std::uint64_t copy_frames(Source& source, Sink& sink, std::uint64_t limit
   return count;
 }
 
-/// Presentation times of the first video stream by ffprobe, in nanoseconds.
-[[nodiscard]] inline std::vector<std::int64_t> ffprobe_times(const std::string& path) {
-  const nlohmann::json json =
-      ffprobe("-select_streams v:0 -show_entries frame=best_effort_timestamp_time", path);
-  std::vector<std::int64_t> times;
-  for (const auto& frame : json.at("frames")) {
-    const std::string seconds = frame.value("best_effort_timestamp_time", "nan");
-    times.push_back(static_cast<std::int64_t>(std::stod(seconds) * 1e9 + 0.5));
-  }
-  return times;
-}
-
 [[nodiscard]] inline std::string file_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

@@ -217,8 +217,7 @@ PoolEvents Batch::events() {
       return;
     }
     progress_->clear();
-    logger().log(static_cast<spdlog::level::level_enum>(message.value("level", 2)), "{}",
-                 message.value("text", ""));
+    logger().write(static_cast<LogLevel>(message.value("level", 2)), message.value("text", ""));
   };
   events.on_result = [this](std::size_t job, const nlohmann::json& message) {
     take_result(job, message);

@@ -3,8 +3,11 @@
 #include <array>
 #include <cerrno>
 
+#include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "json_text.h"
 
 namespace equalux::cli {
 
@@ -14,8 +17,7 @@ Channel::~Channel() {
 
 bool Channel::send(const nlohmann::json& message) {
   // Names of files may be no UTF-8.
-  const std::string line =
-      message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const std::string line = json_text(message) + "\n";
   const std::lock_guard lock(sending_);
   for (std::size_t sent = 0; sent < line.size();) {
     const ssize_t got = ::send(descriptor_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
@@ -41,7 +43,7 @@ std::optional<nlohmann::json> Channel::next() {
   for (;;) {
     const std::size_t end = received_.find('\n');
     if (end == std::string::npos) return std::nullopt;
-    nlohmann::json message = nlohmann::json::parse(received_.substr(0, end), nullptr, false);
+    nlohmann::json message = json_or_discarded(received_.substr(0, end));
     received_.erase(0, end + 1);
     if (message.is_object()) return message;
   }

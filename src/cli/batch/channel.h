@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 /// How a batch and its worker processes talk: JSON objects, one a line, over a socket.
 ///

@@ -11,6 +11,7 @@
 #include "batch/state.h"
 #include "batch/still_tap.h"
 #include "io_factory.h"
+#include "json_text.h"
 #include "log.h"
 #include "null_sink.h"
 #include "paths.h"
@@ -279,8 +280,7 @@ void Job::save(const std::string& status, const std::optional<SavedCheckpoint>& 
   if (place) record["checkpoint"] = to_json(*place);
   if (status != "running") record["result"] = to_json(result_);
   // A folder of masks may have a name that is no UTF-8.
-  replace_file(paths_.record,
-               record.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  replace_file(paths_.record, json_text(record, 1) + "\n");
 }
 
 }  // namespace

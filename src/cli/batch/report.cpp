@@ -6,6 +6,8 @@
 
 #include <equalux/filter.h>
 
+#include "json_text.h"
+
 namespace equalux::cli {
 namespace {
 
@@ -80,7 +82,7 @@ std::string batch_report(const std::vector<Outcome>& outcomes, const BatchOption
                               {"parameters", options.parameters},
                               {"elapsed_s", elapsed_s},
                               {"files", files}};
-  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_text(report, 2) + "\n";
 }
 
 ExitCode batch_exit_code(const std::vector<Outcome>& outcomes, int signal) {

@@ -12,9 +12,11 @@
 #include <equalux/error.h>
 #include <fcntl.h>
 #include <md5.h>
+#include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "json_text.h"
 #include "partial_file.h"
 
 namespace fs = std::filesystem;
@@ -56,7 +58,7 @@ std::optional<SavedCheckpoint> checkpoint_from(const nlohmann::json& json) {
 nlohmann::json read_record(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  nlohmann::json record = nlohmann::json::parse(text, nullptr, false);
+  nlohmann::json record = json_or_discarded(text);
   return record.is_object() ? record : nlohmann::json();
 }
 

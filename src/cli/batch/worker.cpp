@@ -7,7 +7,6 @@
 #include <equalux/device.h>
 #include <equalux/error.h>
 #include <poll.h>
-#include <spdlog/sinks/base_sink.h>
 
 #include "backend.h"
 #include "batch/job.h"
@@ -19,22 +18,6 @@ namespace {
 
 /// How often a waiting worker looks whether it was told to stop.
 constexpr int kLookMs = 100;
-
-/// The log's lines go to the parent, which has the terminal's progress line to mind.
-class ChannelLog final : public spdlog::sinks::base_sink<std::mutex> {
- public:
-  explicit ChannelLog(Channel& channel) : channel_(channel) {}
-
- private:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    channel_.send({{"say", "log"},
-                   {"level", static_cast<int>(message.level)},
-                   {"text", std::string(message.payload.data(), message.payload.size())}});
-  }
-  void flush_() override {}
-
-  Channel& channel_;
-};
 
 BatchOptions placed(BatchOptions options, const WorkerPlace& place) {
   CommonOptions& common = options.stream.common;
@@ -121,7 +104,10 @@ nlohmann::json estimated(const BatchOptions& options, const BatchJob& job) {
 int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPlace& place,
                Channel& channel) {
   catch_signals_patiently();
-  logger().sinks() = {std::make_shared<ChannelLog>(channel)};
+  // To the parent, which has the terminal's progress line to mind.
+  logger().send_to([&channel](LogLevel level, std::string_view line) {
+    channel.send({{"say", "log"}, {"level", static_cast<int>(level)}, {"text", line}});
+  });
   const BatchOptions options = placed(asked, place);
   const std::optional<bool> on_device = begin(options, channel);
   if (!on_device) return static_cast<int>(ExitCode::unavailable);
@@ -142,7 +128,7 @@ int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPla
       channel.send(answer);
     }
   }
-  logger().sinks().clear();  // The channel goes before the logger.
+  logger().send_to(nullptr);  // The channel goes before the logger.
   return 0;
 }
 

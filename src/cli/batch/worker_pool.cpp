@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

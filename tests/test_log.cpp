@@ -1,0 +1,94 @@
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <equalux/error.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "log.h"
+
+namespace equalux::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+using Lines = std::vector<std::pair<LogLevel, std::string>>;
+
+/// The one logger's lines, in place of stderr.
+class LogTest : public ::testing::Test {
+ protected:
+  LogTest() {
+    logger().send_to(
+        [this](LogLevel level, std::string_view line) { lines_.emplace_back(level, line); });
+  }
+  ~LogTest() override {
+    logger().send_to(nullptr);
+    logger().set_level(LogLevel::warn);
+  }
+
+  Lines lines_;
+};
+
+TEST_F(LogTest, LinesAreFormattedAndHaveTheirLevel) {
+  logger().set_level(LogLevel::trace);
+  const std::string name = "in.mp4";
+  logger().debug("{}: {} frames", name, 25);
+  logger().info("{:.2f} s", 1.005 + 1);
+  logger().warn("{{}} {}", "is no gap");
+  logger().error("last");
+  EXPECT_THAT(
+      lines_,
+      ElementsAre(Pair(LogLevel::debug, "in.mp4: 25 frames"), Pair(LogLevel::info, "2.00 s"),
+                  Pair(LogLevel::warn, "{} is no gap"), Pair(LogLevel::error, "last")));
+}
+
+TEST_F(LogTest, ALineThatIsWrittenIsNotFormatted) {
+  logger().write(LogLevel::warn, "a file called {0} and {nobody}");
+  EXPECT_THAT(lines_, ElementsAre(Pair(LogLevel::warn, "a file called {0} and {nobody}")));
+}
+
+TEST_F(LogTest, LevelsBelowTheOneThatIsSetAreLost) {
+  const std::pair<const char*, int> cases[] = {{"trace", 5}, {"debug", 4}, {"info", 3},
+                                               {"warn", 2},  {"error", 1}, {"off", 0}};
+  for (const auto& [name, written] : cases) {
+    SCOPED_TRACE(name);
+    lines_.clear();
+    set_up_logging(name);
+    int level = 0;
+    for (const LogLevel each :
+         {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warn, LogLevel::error}) {
+      EXPECT_EQ(logger().writes(each), level++ >= 5 - written);
+      logger().write(each, "line");
+    }
+    EXPECT_EQ(lines_.size(), written);
+  }
+}
+
+TEST_F(LogTest, WithoutASinkLinesAreLost) {
+  logger().send_to(nullptr);
+  logger().error("nobody reads this");
+  EXPECT_THAT(lines_, ElementsAre());
+}
+
+TEST_F(LogTest, ASinkThatFailsIsNobodysError) {
+  logger().send_to([](LogLevel, std::string_view) { throw std::bad_alloc(); });
+  logger().error("lost");
+}
+
+TEST_F(LogTest, AnotherLevelIsRefused) {
+  try {
+    set_up_logging("loud");
+    FAIL() << "taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_THAT(error.what(), HasSubstr("'loud', must be trace, debug, info, warn, error or off"));
+  }
+}
+
+}  // namespace
+}  // namespace equalux::test
