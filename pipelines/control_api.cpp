@@ -9,9 +9,7 @@ namespace equalux {
 namespace {
 
 ControlAnswer refusal(const std::string& why) {
-  const nlohmann::json json{{"error", why}};
-  // What is quoted of a request may be no UTF-8.
-  return {false, json_text(json)};
+  return {false, json_text(nlohmann::json{{"error", why}})};
 }
 
 }  // namespace

@@ -112,6 +112,18 @@ bool touched_by_the_cpu(GstBuffer* buffer) {
          !GST_MEMORY_FLAG_IS_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_DOWNLOAD);
 }
 
+/// What comes out: those samples, in memory of that context which the CPU has not touched.
+void expect_on_device(Harness& harness, GstCudaContext* context, const Stream& stream,
+                      const std::vector<std::vector<std::uint8_t>>& expected) {
+  for (const auto& each : expected) {
+    const BufferPtr out = harness.pull();
+    ASSERT_NE(out, nullptr);
+    EXPECT_EQ(context_of(out.get()), context);
+    EXPECT_FALSE(touched_by_the_cpu(out.get()));
+    EXPECT_EQ(samples_of(out.get(), stream), each);
+  }
+}
+
 TEST_F(CudaGstMemory, CudaMemoryHasTheCpusBytesAndStaysOnTheDevice) {
   const ContextPtr context = new_context();
   ASSERT_NE(context, nullptr);
@@ -134,13 +146,7 @@ TEST_F(CudaGstMemory, CudaMemoryHasTheCpusBytesAndStaysOnTheDevice) {
               << harness.message(GST_MESSAGE_ERROR);
         }
         harness.push_event(gst_event_new_eos());
-        for (const auto& each : expected) {
-          const BufferPtr out = harness.pull();
-          ASSERT_NE(out, nullptr);
-          EXPECT_EQ(context_of(out.get()), context.get());
-          EXPECT_FALSE(touched_by_the_cpu(out.get()));
-          EXPECT_EQ(samples_of(out.get(), stream), each);
-        }
+        expect_on_device(harness, context.get(), stream, expected);
         EXPECT_THAT(harness.device_used(), StartsWith("CUDA memory, "));
       }
     }
@@ -183,13 +189,7 @@ TEST_F(CudaGstMemory, VesselsInCudaMemoryAreAnOverlay) {
             << harness.message(GST_MESSAGE_ERROR);
       }
       harness.push_event(gst_event_new_eos());
-      for (const auto& each : expected) {
-        const BufferPtr out = harness.pull();
-        ASSERT_NE(out, nullptr);
-        EXPECT_EQ(context_of(out.get()), context.get());
-        EXPECT_FALSE(touched_by_the_cpu(out.get()));
-        EXPECT_EQ(samples_of(out.get(), stream), each);
-      }
+      expect_on_device(harness, context.get(), stream, expected);
       EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("system memory only"));
     }
   }

@@ -53,13 +53,13 @@ TEST_F(LogTest, ALineThatIsWrittenIsNotFormatted) {
 }
 
 TEST_F(LogTest, LevelsBelowTheOneThatIsSetAreLost) {
-  const std::pair<const char*, int> cases[] = {{"trace", 5}, {"debug", 4}, {"info", 3},
-                                               {"warn", 2},  {"error", 1}, {"off", 0}};
+  const std::pair<const char*, std::size_t> cases[] = {{"trace", 5}, {"debug", 4}, {"info", 3},
+                                                       {"warn", 2},  {"error", 1}, {"off", 0}};
   for (const auto& [name, written] : cases) {
     SCOPED_TRACE(name);
     lines_.clear();
     set_up_logging(name);
-    int level = 0;
+    std::size_t level = 0;
     for (const LogLevel each :
          {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warn, LogLevel::error}) {
       EXPECT_EQ(logger().writes(each), level++ >= 5 - written);
@@ -76,8 +76,13 @@ TEST_F(LogTest, WithoutASinkLinesAreLost) {
 }
 
 TEST_F(LogTest, ASinkThatFailsIsNobodysError) {
-  logger().send_to([](LogLevel, std::string_view) { throw std::bad_alloc(); });
+  logger().send_to([this](LogLevel level, std::string_view line) {
+    if (line == "lost") throw std::bad_alloc();
+    lines_.emplace_back(level, line);
+  });
   logger().error("lost");
+  logger().error("kept");
+  EXPECT_THAT(lines_, ElementsAre(Pair(LogLevel::error, "kept")));
 }
 
 TEST_F(LogTest, AnotherLevelIsRefused) {

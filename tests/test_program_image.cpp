@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "still.h"
+#include "json_text.h"
 #include "support/program.h"
 #include "support/test_images.h"
 #ifdef EQUALUX_HAVE_OPENCV
-#include "json_text.h"
 #include "opencv/still.h"
 #endif
 

@@ -208,6 +208,7 @@ TEST(Presets, WithoutTheirFilesRunIsPlainAndSaysSoBesideTheFrames) {
   options.folder = folder.path();
   const auto plain = run_program({"run", "in.y4m", "-o", "-", "--preset", "plain"}, options);
   options.program = folder / "bin/equalux";
+  options.environment = {{"EQUALUX_CONFIG_PATH", ""}};
   const auto alone = run_program({"run", "in.y4m", "-o", "-"}, options);
   EXPECT_EQ(alone.exit_code, 0);
   EXPECT_EQ(alone.out, plain.out);

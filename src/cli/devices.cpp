@@ -10,10 +10,10 @@
 
 #include "camera_listing.h"
 #include "commands.h"
+#include "json_text.h"
 #include "options.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "gstreamer/encoders.h"
-#include "json_text.h"
 #endif
 
 /// `equalux devices`: what this machine and this build can do.

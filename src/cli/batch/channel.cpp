@@ -16,7 +16,6 @@ Channel::~Channel() {
 }
 
 bool Channel::send(const nlohmann::json& message) {
-  // Names of files may be no UTF-8.
   const std::string line = json_text(message) + "\n";
   const std::lock_guard lock(sending_);
   for (std::size_t sent = 0; sent < line.size();) {

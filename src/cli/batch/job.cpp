@@ -279,7 +279,6 @@ void Job::save(const std::string& status, const std::optional<SavedCheckpoint>& 
   nlohmann::json record{{"version", 1}, {"of", identity_}, {"status", status}};
   if (place) record["checkpoint"] = to_json(*place);
   if (status != "running") record["result"] = to_json(result_);
-  // A folder of masks may have a name that is no UTF-8.
   replace_file(paths_.record, json_text(record, 1) + "\n");
 }
 

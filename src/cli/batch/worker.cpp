@@ -19,6 +19,20 @@ namespace {
 /// How often a waiting worker looks whether it was told to stop.
 constexpr int kLookMs = 100;
 
+/// The log's lines go to the parent, which has the terminal's progress line to mind, for as long as
+/// the channel is there.
+class LogToParent {
+ public:
+  explicit LogToParent(Channel& channel) {
+    logger().send_to([&channel](LogLevel level, std::string_view line) {
+      channel.send({{"say", "log"}, {"level", static_cast<int>(level)}, {"text", line}});
+    });
+  }
+  ~LogToParent() { logger().send_to(nullptr); }
+  LogToParent(const LogToParent&) = delete;
+  LogToParent& operator=(const LogToParent&) = delete;
+};
+
 BatchOptions placed(BatchOptions options, const WorkerPlace& place) {
   CommonOptions& common = options.stream.common;
   if (place.device >= 0) {
@@ -104,10 +118,7 @@ nlohmann::json estimated(const BatchOptions& options, const BatchJob& job) {
 int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPlace& place,
                Channel& channel) {
   catch_signals_patiently();
-  // To the parent, which has the terminal's progress line to mind.
-  logger().send_to([&channel](LogLevel level, std::string_view line) {
-    channel.send({{"say", "log"}, {"level", static_cast<int>(level)}, {"text", line}});
-  });
+  const LogToParent log(channel);
   const BatchOptions options = placed(asked, place);
   const std::optional<bool> on_device = begin(options, channel);
   if (!on_device) return static_cast<int>(ExitCode::unavailable);
@@ -128,7 +139,6 @@ int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPla
       channel.send(answer);
     }
   }
-  logger().send_to(nullptr);  // The channel goes before the logger.
   return 0;
 }
 
