@@ -104,6 +104,29 @@ TEST_F(ContainerFailures, AbandonLeavesNothing) {
   }
 }
 
+TEST_F(ContainerFailures, PicturesWithoutTimesAreNoResult) {
+  const std::string in = folder_ / "in.mp4";
+  test::make_clip(in, "-c:v libx264 -preset ultrafast -c:a aac");
+  const auto before = folder_.files();
+  test::EncodedVideo video = test::read_video(in);
+  for (auto& packet : video.packets)
+    packet.pts_ns = packet.dts_ns = 0;
+  for (const char* name : {"out.mp4", "out.mkv"}) {
+    const auto writer = make_container_writer({folder_ / name, in, false});
+    writer->start(video.format);
+    test::feed(*writer, video);
+    try {
+      writer->finish(false);
+      ADD_FAILURE() << name << " is done";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::write_failed);
+      EXPECT_THAT(error.what(), HasSubstr("have no times"));
+    }
+    writer->abandon();
+    EXPECT_EQ(folder_.files(), before) << name;
+  }
+}
+
 /// Runs `work` in a process of its own; returns how that ended.
 template <typename Work>
 int in_child(const Work& work) {

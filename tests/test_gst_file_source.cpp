@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -5,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "gstreamer/file_source.h"
 #include "support/video_files.h"
@@ -107,6 +109,55 @@ TEST_F(FileSourceTest, EditListHidesTheFramesBeforeIt) {
   EXPECT_NEAR(static_cast<double>(ours.pts_ns.front()), static_cast<double>(times.front()), 1e3);
 }
 
+/// Even steps from the first time on.
+void expect_even_times(const test::Decoded& decoded, std::size_t count, double first_s,
+                       double step_s) {
+  ASSERT_EQ(decoded.pts_ns.size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_NEAR(static_cast<double>(decoded.pts_ns[i]),
+                1e9 * (first_s + static_cast<double>(i) * step_s), 1e3)
+        << i;
+  }
+}
+
+TEST_F(FileSourceTest, ElementaryStreamsComeAtTheirRateFromZeroOn) {
+  const std::pair<const char*, const char*> streams[] = {
+      {"a.h264", "-c:v libx264 -bf 3"},
+      {"a.h265", "-c:v libx265 -x265-params log-level=none"},
+      {"a.m2v", "-c:v mpeg2video -bf 2"}};
+  for (const auto& [name, encoder] : streams) {
+    SCOPED_TRACE(name);
+    const std::string path =
+        make(name, std::string("-r 24000/1001 -pix_fmt yuv420p ") + encoder, "160x128");
+    const test::Decoded own = decode(path);
+    EXPECT_EQ(own.info.frame_rate, (Rational{24000, 1001}));
+    expect_even_times(own, own.pts_ns.size(), 0, 1001.0 / 24000);
+    EXPECT_GE(own.pts_ns.size(), 28U);
+    FileSourceOptions options;
+    options.rate = Rational{50, 1};
+    const auto source = make_file_source(path, options);
+    const test::Decoded asked = test::decode(*source);
+    EXPECT_EQ(asked.info.frame_rate, (Rational{50, 1}));
+    expect_even_times(asked, own.pts_ns.size(), 0, 0.02);
+    EXPECT_EQ(source->shortfall(), std::nullopt);
+  }
+}
+
+/// Small pictures share a packet of a program stream, and only the first of them has a time there.
+TEST_F(FileSourceTest, ProgramStreamsWithPicturesWithoutATimeKeepEvenTimes) {
+  const std::string path = folder_ / "a.mpg";
+  test::ffmpeg("-f lavfi -i testsrc2=s=160x128:r=25:d=4 -c:v mpeg2video -bf 2 -b:v 300k -f vob '" +
+               path + "'");
+  const auto packets = test::ffprobe("-show_packets -select_streams v", path)["packets"];
+  const auto without = std::count_if(packets.begin(), packets.end(), [](const auto& packet) {
+    return !packet.contains("pts_time");
+  });
+  ASSERT_GT(without, 3);
+  const test::Decoded ours = decode(path);
+  const double first_s = static_cast<double>(test::ffprobe_times(path).front()) / 1e9;
+  expect_even_times(ours, 100, first_s, 0.04);
+}
+
 TEST_F(FileSourceTest, OddSizesArrive) {
   const std::string path =
       make("odd.mkv", "-vf format=yuv444p,crop=321:241,scale=321:241 -c:v ffv1 -pix_fmt yuv420p");
@@ -125,6 +176,28 @@ TEST_F(FileSourceTest, ColourTagsAreRead) {
   EXPECT_EQ(plain.info.desc.range, ColorRange::limited);
   EXPECT_EQ(plain.info.desc.matrix, ColorMatrix::bt601);
   EXPECT_EQ(plain.info.colorimetry, "");
+}
+
+TEST_F(FileSourceTest, TheContainersAspectRatioCounts) {
+  const std::string square = make("square.mp4", "-c:v libx264 -pix_fmt yuv420p", "160x120");
+  const std::string wide = make("wide.mp4", "-vf setsar=2/1 -c:v libx264 -pix_fmt yuv420p");
+  for (const char* name : {"a.mp4", "a.mkv"}) {
+    const std::string path = folder_ / name;
+    test::ffmpeg("-i '" + square + "' -c copy -aspect 16:9 '" + path + "'");
+    EXPECT_EQ(decode(path).info.pixel_aspect, (Rational{4, 3})) << name;
+  }
+  // Where the bitstream tells another, too.
+  test::ffmpeg("-i '" + wide + "' -c copy -aspect 322:242 '" + folder_ / "over.mp4" + "'");
+  EXPECT_EQ(decode(folder_ / "over.mp4").info.pixel_aspect, (Rational{1, 1}));
+  EXPECT_EQ(decode(wide).info.pixel_aspect, (Rational{2, 1}));
+  const std::pair<const char*, const char*> codecs[] = {
+      {"ffv1.mkv", "-c:v ffv1 -pix_fmt yuv444p"},
+      {"vp9.webm", "-c:v libvpx-vp9 -cpu-used 8 -deadline realtime"},
+      {"rgb.avi", "-c:v ffv1 -pix_fmt bgr0"}};
+  for (const auto& [name, codec] : codecs) {
+    const std::string path = make(name, std::string("-vf setsar=1/2 ") + codec, "64x32");
+    EXPECT_EQ(decode(path).info.pixel_aspect, (Rational{1, 2})) << name;
+  }
 }
 
 TEST_F(FileSourceTest, FieldOrderIsRead) {

@@ -30,8 +30,11 @@ struct ContainerInfo {
   std::string format;  ///< libavformat's name
   std::vector<ContainerStream> streams;
   int video_stream = -1;  ///< the stream to be filtered; -1 = none
+  bool has_times = true;  ///< false for elementary streams: pictures alone, at a rate
   Rational video_time_base{1, 1};
   Rational average_frame_rate{0, 1};
+  /// The container's, else the codec's; unset where neither tells one.
+  std::optional<Rational> pixel_aspect;
   std::optional<std::uint64_t> video_frames;  ///< declared by the container
   std::optional<std::int64_t> duration_ns;    ///< declared
   std::int64_t video_start_ns = 0;            ///< first timestamp of the video stream

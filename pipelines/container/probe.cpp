@@ -5,6 +5,10 @@
 
 #include <equalux/error.h>
 
+extern "C" {
+#include <libavutil/opt.h>
+}
+
 #include "container.h"
 #include "open_input.h"
 
@@ -32,6 +36,14 @@ const char* what_instead(std::string_view format) {
   if (format.ends_with("_pipe") || format == "image2" || format == "ico") return "a still image";
   if (std::find(kTexts.begin(), kTexts.end(), format) != kTexts.end()) return "a text";
   return nullptr;
+}
+
+/// libavformat's demuxers of elementary streams share their options.
+bool is_elementary(const AVInputFormat& format) {
+  if (std::string_view(format.name) == "obu") return true;
+  return format.priv_class != nullptr &&
+         av_opt_find(const_cast<const AVClass**>(&format.priv_class), "raw_packet_size", nullptr, 0,
+                     AV_OPT_SEARCH_FAKE_OBJ) != nullptr;
 }
 
 /// "2 audio streams (aac, opus), 1 subtitle stream (subrip)"
@@ -70,12 +82,14 @@ std::optional<std::int64_t> duration_of(const AVFormatContext& input, const AVSt
   return std::nullopt;
 }
 
-void describe_video(const AVFormatContext& input, const AVStream& video, ContainerInfo& info) {
+void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info) {
   const AVCodecParameters& codec = *video.codecpar;
   info.video_codec = codec_name(video);
   info.video_time_base = to_rational(video.time_base);
   info.average_frame_rate = to_rational(video.avg_frame_rate);
   if (info.average_frame_rate.den == 0) info.average_frame_rate = {0, 1};
+  const AVRational aspect = av_guess_sample_aspect_ratio(&input, &video, nullptr);
+  if (aspect.num > 0 && aspect.den > 0) info.pixel_aspect = to_rational(aspect);
   if (video.nb_frames > 0) info.video_frames = static_cast<std::uint64_t>(video.nb_frames);
   info.duration_ns = duration_of(input, video);
   if (video.start_time != AV_NOPTS_VALUE) {
@@ -94,6 +108,7 @@ ContainerInfo probe_container(const std::string& path) {
   const InputContext input = open_input(path);
   ContainerInfo info;
   info.format = input->iformat->name;
+  info.has_times = !is_elementary(*input->iformat);
   if (const char* other = what_instead(info.format)) {
     throw Error(ExitCode::bad_input,
                 path + ": is " + other + " (" + info.format + "), not a video; give a video file");
@@ -108,7 +123,7 @@ ContainerInfo probe_container(const std::string& path) {
     info.streams.push_back({static_cast<int>(i), kind_of(stream), codec_name(stream),
                             tag_of(stream.metadata, "language"), is_attached_picture(stream)});
   }
-  const AVStream& video = *input->streams[info.video_stream];
+  AVStream& video = *input->streams[info.video_stream];
   if (video.codecpar->codec_id == AV_CODEC_ID_NONE || video.codecpar->width <= 0 ||
       video.codecpar->height <= 0) {
     throw Error(ExitCode::bad_input, path + ": its video (" + codec_name(video) +

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -20,6 +21,9 @@ namespace equalux {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// No camera and no clip has more than a million pictures a second.
+constexpr std::int64_t kLeastPeriodNs = 1'000;
 
 class Writer final : public ContainerWriter {
  public:
@@ -45,6 +49,7 @@ class Writer final : public ContainerWriter {
   [[nodiscard]] PacketPtr convert(const EncodedPacket& packet);
   [[nodiscard]] std::int64_t usual_duration() const;
   void write_held(std::optional<std::int64_t> next_dts);
+  void check_times() const;
   void add(const EncodedPacket& packet);
   bool flush();
   void set_aside();
@@ -66,6 +71,9 @@ class Writer final : public ContainerWriter {
   MonotonicDts times_;
   PacketPtr held_;  // until the next one tells how long it lasts
   VideoRecord record_;
+  std::uint64_t count_ = 0;  // of packets that came, and the span of their times
+  std::int64_t first_pts_ns_ = 0;
+  std::int64_t latest_pts_ns_ = 0;
   std::optional<PacketJournal> journal_;
   std::uint64_t safe_packets_ = 0;  // behind the last checkpoint: they are kept
   bool created_ = false;
@@ -193,6 +201,9 @@ void Writer::write(const EncodedPacket& packet) {
 }
 
 void Writer::add(const EncodedPacket& packet) {
+  first_pts_ns_ = count_ == 0 ? packet.pts_ns : std::min(first_pts_ns_, packet.pts_ns);
+  latest_pts_ns_ = count_ == 0 ? packet.pts_ns : std::max(latest_pts_ns_, packet.pts_ns);
+  ++count_;
   PacketPtr next = convert(packet);
   if (held_) write_held(next->dts);
   held_ = std::move(next);
@@ -220,8 +231,21 @@ void Writer::write_held(std::optional<std::int64_t> next_dts) {
   held_.reset();
 }
 
+/// Pictures that all stand at one moment are a file that no player shows. Rounding to the
+/// container's ticks may still have made their times rise.
+void Writer::check_times() const {
+  if (count_ < 2) return;
+  if (latest_pts_ns_ - first_pts_ns_ >= static_cast<std::int64_t>(count_ - 1) * kLeastPeriodNs) {
+    return;
+  }
+  throw Error(ExitCode::write_failed, options_.output_path +
+                                          ": its pictures have no times, the input tells none; "
+                                          "give their rate with --fps, or an input that has times");
+}
+
 void Writer::finish(bool cut_at_video_end) {
   if (!pass_) throw Error(ExitCode::write_failed, options_.output_path + ": nothing was encoded");
+  check_times();
   if (held_) write_held(std::nullopt);
   std::optional<std::int64_t> end_ns;
   if (cut_at_video_end) {

@@ -118,6 +118,9 @@ std::optional<EncodedPicture> EncodeBin::pull(std::chrono::milliseconds wait) {
 
 EncodedPicture EncodeBin::restore(SamplePtr sample) {
   const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
+  if (!GST_BUFFER_PTS_IS_VALID(buffer)) {
+    throw Error(ExitCode::write_failed, name_ + ": the encoder gives a picture without a time");
+  }
   const auto pts = static_cast<std::int64_t>(GST_BUFFER_PTS(buffer));
   // Every encoder starts with the first frame, so that its packet tells the shift.
   if (!shift_ns_) shift_ns_ = pts;

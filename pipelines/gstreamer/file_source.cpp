@@ -70,6 +70,10 @@ class FileSource final : public Source {
   std::string gpu_refusal_;  // why the device does not decode, where it was tried
   StreamInfo info_;
   int video_stream_ = -1;
+  std::optional<Rational> aspect_;  // of a pixel, where the container tells
+  bool elementary_ = false;         // a stream without a container, whose times start at 0
+  std::optional<Rational> rate_;    // of such a stream, where it was asked for
+  std::optional<std::int64_t> first_pts_ns_;
   std::optional<std::int64_t> start_ns_;   // of the video stream, where the container tells
   std::optional<std::int64_t> offset_ns_;  // from GStreamer's stream time to the container's
   std::atomic<bool> cancelled_ = false;
@@ -90,8 +94,17 @@ void FileSource::probe() {
   info_.frames = container.video_frames;
   info_.duration_ns = container.duration_ns;
   start_ns_ = container.video_start_ns;
+  aspect_ = container.pixel_aspect;
   if (container.average_frame_rate.num > 0) info_.frame_rate = container.average_frame_rate;
+  elementary_ = !container.has_times;
+  if (elementary_) {
+    rate_ = options_.rate;
+    if (rate_) info_.frame_rate = *rate_;
+  }
 #endif
+  if (options_.rate && !rate_) {
+    logger().warn("{}: has times of its own, --fps changes nothing", path_);
+  }
 }
 
 void FileSource::set_tap(std::unique_ptr<gst::PictureTap> tap) {
@@ -104,7 +117,7 @@ void FileSource::set_tap(std::unique_ptr<gst::PictureTap> tap) {
 GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder) {
   set_tap(nullptr);
   decoder_.reset();
-  feed_ = gst::make_packet_feed(path_, video_stream_);
+  feed_ = gst::make_packet_feed(path_, video_stream_, rate_);
   decoder_ = std::move(decoder);
   if (feed_) {
     decoder_->decode_packets(*feed_);
@@ -155,6 +168,7 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   gst::start_up();
   info_ = StreamInfo{};
   gpu_refusal_.clear();
+  first_pts_ns_.reset();
   probe();
   std::optional<GstVideoInfo> video = decode_on_device(accepts);
   if (!video) video = decode_by(std::make_unique<gst::DecodeBin>(path_, accepts, options_.threads));
@@ -166,6 +180,8 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   gst::read_video_info(*video, info_);
   info_.field_order = tap_->first_fields();
   if (rate_known) info_.frame_rate = rate;
+  // Decoders know that of the bitstream, which a container overrules.
+  if (aspect_) info_.pixel_aspect = *aspect_;
   if (feed_) info_.chroma_site = feed_->chroma_site();
   tap_->expect(info_.desc);
   return info_;
@@ -192,6 +208,8 @@ bool FileSource::is_hidden(GstSample* sample, Frame& frame) {
   }
   const gst::Stamp stamp = feed_->stamp(GST_BUFFER_PTS(gst_sample_get_buffer(sample)));
   frame.pts_ns = stamp.pts_ns;
+  // Decoding takes time by MPEG's own count, which only a container with sound would need.
+  if (elementary_) frame.pts_ns -= *(first_pts_ns_ ? first_pts_ns_ : first_pts_ns_ = stamp.pts_ns);
   frame.duration_ns = stamp.duration_ns;
   return stamp.hidden;
 }

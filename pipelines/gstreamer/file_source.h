@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "../source.h"
@@ -19,6 +20,9 @@ enum class DecoderChoice : std::uint8_t {
 struct FileSourceOptions {
   int threads = 0;  ///< of the decoder on the CPU; 0 = as suits the cores
   DecoderChoice decoder = DecoderChoice::automatic;
+  /// Frames per second of an elementary stream, which has no times, in place of its own rate, or of
+  /// 25 where it tells none. One warning says where a file has times and does not need it.
+  std::optional<Rational> rate{};
 };
 
 /// Decodes the first video stream of a file; nothing else of the file is decoded.

@@ -2,6 +2,7 @@
 
 #ifdef EQUALUX_HAVE_LIBAV
 
+#include <deque>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +16,8 @@ namespace {
 
 /// GStreamer's times have no sign; the container's may be below 0 (before an edit's start).
 constexpr std::int64_t kShift = 36'000'000'000'000;  // ns, ten hours
+/// Of elementary streams that do not even tell a rate, as FFmpeg takes it.
+constexpr Rational kUsualRate{25, 1};
 
 InputContext open_video(const std::string& path, int video_stream) {
   InputContext input = open_input(path);
@@ -25,14 +28,71 @@ InputContext open_video(const std::string& path, int video_stream) {
   return input;
 }
 
+/// Packets of MPEG-1 and MPEG-2 video, whose program streams give several pictures one time: those
+/// that others refer to are due when the next such picture is decoded, all others at once.
+class PictureTimes {
+ public:
+  explicit PictureTimes(const AVCodecParameters& codec)
+      : applies_(codec.codec_id == AV_CODEC_ID_MPEG1VIDEO ||
+                 codec.codec_id == AV_CODEC_ID_MPEG2VIDEO),
+        delayed_(codec.video_delay > 0) {}
+
+  /// `packet` is null at the end.
+  void add(PacketPtr packet) {
+    if (!packet) {
+      if (waits_) due(end_);
+      return;
+    }
+    const bool missing = applies_ && packet->pts == AV_NOPTS_VALUE;
+    const bool reference = applies_ && delayed_ && is_reference(*packet);
+    if (waits_ && reference) due(packet->dts);
+    if (packet->dts != AV_NOPTS_VALUE) end_ = packet->dts + packet->duration;
+    if (missing && !reference) packet->pts = packet->dts;
+    if (missing && reference) waits_ = packet.get();
+    packets_.push_back(std::move(packet));
+  }
+  /// The next packet whose time is known; null where none is.
+  PacketPtr take() {
+    if (packets_.empty() || packets_.front().get() == waits_) return nullptr;
+    PacketPtr packet = std::move(packets_.front());
+    packets_.pop_front();
+    return packet;
+  }
+
+ private:
+  /// By the picture's head: 10 bits of a number, then 3 of its kind, which is 3 for a B picture.
+  static bool is_reference(const AVPacket& packet) {
+    for (int i = 0; i + 5 < packet.size; ++i) {
+      const std::uint8_t* at = packet.data + i;
+      if (at[0] == 0 && at[1] == 0 && at[2] == 1 && at[3] == 0) return (at[5] >> 3 & 7) != 3;
+    }
+    return true;
+  }
+  void due(std::int64_t time) {
+    waits_->pts = time;
+    waits_ = nullptr;
+  }
+
+  const bool applies_;
+  const bool delayed_;
+  std::deque<PacketPtr> packets_;
+  AVPacket* waits_ = nullptr;  // one of packets_
+  std::int64_t end_ = AV_NOPTS_VALUE;
+};
+
 void free_packet(gpointer packet) {
   FreePacket()(static_cast<AVPacket*>(packet));
 }
 
 class LibavFeed final : public PacketFeed {
  public:
-  LibavFeed(InputContext input, int video_stream, CapsPtr caps)
-      : input_(std::move(input)), stream_(input_->streams[video_stream]), caps_(std::move(caps)) {
+  LibavFeed(InputContext input, int video_stream, CapsPtr caps, std::optional<Rational> rate)
+      : input_(std::move(input)),
+        stream_(input_->streams[video_stream]),
+        caps_(std::move(caps)),
+        times_(*stream_->codecpar),
+        rate_(rate) {
+    if (rate_) stamps_.take_by_rate(*rate_);
     if (std::string_view(input_->iformat->name) == "avi") {
       stamps_.take_by_order(stream_->codecpar->video_delay);
     }
@@ -51,13 +111,18 @@ class LibavFeed final : public PacketFeed {
 
  private:
   PacketPtr read_packet();
+  PacketPtr timed_packet();
+  void check_for_times(const AVPacket& first);
   std::optional<std::int64_t> nanoseconds(std::int64_t ticks) const;
   BufferPtr wrap(PacketPtr packet);
 
   InputContext input_;
   const AVStream* stream_;
   CapsPtr caps_;
+  PictureTimes times_;
   StampTable stamps_;
+  std::optional<Rational> rate_;  // of a stream without times
+  bool started_ = false;
   std::string read_error_;
 };
 
@@ -100,9 +165,30 @@ BufferPtr LibavFeed::wrap(PacketPtr packet) {
   return BufferPtr(buffer);
 }
 
+/// Elementary streams of H.264 and H.265 tell no time, only a rate.
+void LibavFeed::check_for_times(const AVPacket& first) {
+  if (rate_ || first.pts != AV_NOPTS_VALUE || first.dts != AV_NOPTS_VALUE) return;
+  const AVRational own = stream_->avg_frame_rate;
+  rate_ = own.num > 0 && own.den > 0 ? to_rational(own) : kUsualRate;
+  stamps_.take_by_rate(*rate_);
+}
+
+PacketPtr LibavFeed::timed_packet() {
+  while (true) {
+    if (PacketPtr packet = times_.take()) return packet;
+    PacketPtr packet = read_packet();
+    if (packet && !std::exchange(started_, true)) check_for_times(*packet);
+    const bool ended = !packet;
+    times_.add(std::move(packet));
+    if (ended) return times_.take();
+  }
+}
+
 BufferPtr LibavFeed::next() {
-  PacketPtr packet = read_packet();
+  PacketPtr packet = timed_packet();
   if (!packet) return nullptr;
+  // Times that were made up would only be rounded by the decoder.
+  if (rate_) packet->pts = packet->dts = AV_NOPTS_VALUE;
   const auto pts = nanoseconds(packet->pts);
   const auto dts = nanoseconds(packet->dts);
   const auto duration = nanoseconds(packet->duration);
@@ -121,16 +207,17 @@ BufferPtr LibavFeed::next() {
 
 }  // namespace
 
-std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_stream) {
+std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_stream,
+                                             std::optional<Rational> rate) {
   InputContext input = open_video(path, video_stream);
   if (!input) return nullptr;
   CapsPtr caps = codec_caps(*input->streams[video_stream]->codecpar);
   if (!caps) return nullptr;
-  const AVRational rate = input->streams[video_stream]->avg_frame_rate;
-  if (rate.num > 0 && rate.den > 0) {
-    gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, rate.num, rate.den, nullptr);
+  const AVRational own = input->streams[video_stream]->avg_frame_rate;
+  if (own.num > 0 && own.den > 0) {
+    gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, own.num, own.den, nullptr);
   }
-  return std::make_unique<LibavFeed>(std::move(input), video_stream, std::move(caps));
+  return std::make_unique<LibavFeed>(std::move(input), video_stream, std::move(caps), rate);
 }
 
 }  // namespace equalux::gst
@@ -139,7 +226,7 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
 
 namespace equalux::gst {
 
-std::unique_ptr<PacketFeed> make_packet_feed(const std::string&, int) {
+std::unique_ptr<PacketFeed> make_packet_feed(const std::string&, int, std::optional<Rational>) {
   return nullptr;
 }
 

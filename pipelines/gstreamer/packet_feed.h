@@ -34,9 +34,11 @@ class PacketFeed {
   [[nodiscard]] virtual std::string read_error() const = 0;
 };
 
+/// `rate` is that of a stream without times, in place of its own; must be above 0.
 /// Null where the stream's codec is not one that we can describe to GStreamer, or libavformat is
 /// not part of this build: GStreamer's own demuxer must do then.
 [[nodiscard]] std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path,
-                                                           int video_stream);
+                                                           int video_stream,
+                                                           std::optional<Rational> rate = {});
 
 }  // namespace equalux::gst

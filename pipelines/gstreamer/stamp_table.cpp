@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <gst/gst.h>
+
 namespace equalux::gst {
 
 namespace {
@@ -18,9 +20,29 @@ void StampTable::take_by_order(int delay) {
   skip_ = delay;
 }
 
+void StampTable::take_by_rate(Rational rate) {
+  const std::lock_guard lock(mutex_);
+  rate_ = rate;
+}
+
+/// In steps that add up exactly, however long the stream is.
+Stamp StampTable::by_rate_locked() {
+  const auto at = [this](std::uint64_t frame) {
+    return static_cast<std::int64_t>(
+        gst_util_uint64_scale_round(frame, GST_SECOND * static_cast<std::uint64_t>(rate_->den),
+                                    static_cast<std::uint64_t>(rate_->num)));
+  };
+  const std::int64_t start = at(taken_++);
+  return {start, at(taken_) - start, false};
+}
+
 void StampTable::fed(std::optional<std::int64_t> pts_ns, std::optional<std::int64_t> dts_ns,
                      std::int64_t duration_ns, bool hidden) {
   const std::lock_guard lock(mutex_);
+  if (rate_) {
+    ++fed_;
+    return;
+  }
   const std::optional<std::int64_t> due = by_order_ ? dts_ns : pts_ns;
   if (due) waiting_.insert({*due, duration_ns, hidden});
 }
@@ -38,6 +60,7 @@ Stamp StampTable::guess_locked(std::optional<std::int64_t> pts_ns) const {
 
 Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
   const std::lock_guard lock(mutex_);
+  if (rate_) return by_rate_locked();
   auto found = waiting_.begin();
   if (by_order_) {
     for (; skip_ > 0 && found != waiting_.end(); --skip_)
@@ -63,6 +86,7 @@ Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
 
 std::uint64_t StampTable::lost() const {
   const std::lock_guard lock(mutex_);
+  if (rate_) return fed_ > taken_ ? fed_ - taken_ : 0;
   return lost_;
 }
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "../source.h"
+
 /// Gives decoded frames the exact timestamps of the packets they came from.
 namespace equalux::gst {
 
@@ -18,11 +20,14 @@ struct Stamp {
 /// Thread-safe: one thread feeds packets in decoding order, another takes frames in presentation
 /// order. A decoder hands a packet's pts through, which finds it here. Where packets have no pts
 /// (avi), frames take the packets' decoding times in rising order, as late as the codec reorders:
-/// the times that FFmpeg gives them.
+/// the times that FFmpeg gives them. Where they have no times at all (elementary streams), frames
+/// follow each other at a rate.
 class StampTable {
  public:
   /// For a stream without pts. `delay` is how many pictures its codec reorders.
   void take_by_order(int delay);
+  /// For a stream without any times: frames start at 0 and come at `rate`, which must be above 0.
+  void take_by_rate(Rational rate);
 
   /// A packet is about to be decoded. Without a pts, its decoding time says when it is due.
   void fed(std::optional<std::int64_t> pts_ns, std::optional<std::int64_t> dts_ns,
@@ -31,18 +36,23 @@ class StampTable {
   /// The stamp of a frame whose decoder says `pts_ns`.
   [[nodiscard]] Stamp take(std::optional<std::int64_t> pts_ns);
 
-  /// Packets that were passed over after the first frame: no frame came out for them.
+  /// Packets that were passed over after the first frame: no frame came out for them. By rate:
+  /// all packets that have given no frame yet, to be asked at the end.
   [[nodiscard]] std::uint64_t lost() const;
 
  private:
   struct Later {
     bool operator()(const Stamp& a, const Stamp& b) const { return a.pts_ns < b.pts_ns; }
   };
+  Stamp by_rate_locked();
   Stamp guess_locked(std::optional<std::int64_t> pts_ns) const;
 
   mutable std::mutex mutex_;
   std::multiset<Stamp, Later> waiting_;
   bool by_order_ = false;
+  std::optional<Rational> rate_;  // of a stream without times
+  std::uint64_t fed_ = 0;         // with rate_, as the next
+  std::uint64_t taken_ = 0;
   int skip_ = 0;  // decoding times that are still before the first picture
   std::uint64_t lost_ = 0;
   std::optional<Stamp> last_;

@@ -10,6 +10,7 @@
 #include <equalux/error.h>
 
 #include "image_pattern.h"
+#include "log.h"
 #include "nearest_name.h"
 #include "null_sink.h"
 #include "paths.h"
@@ -147,7 +148,12 @@ void check_output(const std::string& output, const OutputOptions& options) {
 }
 
 std::unique_ptr<Source> make_source(const std::string& input, const InputOptions& options) {
-  switch (input_kind(input)) {
+  const InputKind kind = input_kind(input);
+  if (options.fps && kind != InputKind::sequence && kind != InputKind::camera &&
+      kind != InputKind::media_file) {
+    logger().warn("{}: has times of its own, --fps changes nothing", input);
+  }
+  switch (kind) {
     case InputKind::standard_input:
       return make_y4m_source("-");
     case InputKind::y4m:
@@ -190,6 +196,7 @@ std::unique_ptr<Source> make_source(const std::string& input, const InputOptions
 #ifdef EQUALUX_HAVE_GSTREAMER
   FileSourceOptions file;
   file.threads = options.threads;
+  file.rate = options.fps;
   if (options.decoder == "software") file.decoder = DecoderChoice::software;
   if (options.decoder == "gpu") file.decoder = DecoderChoice::gpu;
   return make_file_source(input, file);

@@ -63,8 +63,8 @@ OptionGroup stream_group(RunSettings& settings) {
       reconnect_option(stream.in),
       decoder_option(stream.in),
       {"fps", "RATE",
-       "frames per second of image sequences, asked of cameras too, up to 10000 or a ratio like "
-       "30000/1001 (default: 30)",
+       "frames per second of image sequences and of elementary streams (.h264, .h265, .m2v), asked "
+       "of cameras too, up to 10000 or a ratio like 30000/1001 (default: 30; the stream's own)",
        [&stream](const std::string& text) {
          stream.in.fps.reset();
          if (!text.empty()) stream.in.fps = read_rate("fps", text);
