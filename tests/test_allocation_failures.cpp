@@ -144,6 +144,50 @@ std::string name_of_chain(const ::testing::TestParamInfo<Chain>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(Chains, AllocationFailures, ::testing::ValuesIn(kChains), name_of_chain);
 
+/// Once a frame has been filtered, memory that is short does not matter to those that follow.
+TEST_P(AllocationFailures, FramesAfterTheFirstAllocateNothing) {
+  int taken = 0;
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::bgra, PixelFormat::gray8,
+                                   PixelFormat::nv12, PixelFormat::i420, PixelFormat::i420_10le,
+                                   PixelFormat::gray16_le}) {
+    std::vector<std::unique_ptr<Filter>> filters;
+    std::vector<Image> frames;
+    frames.emplace_back(ImageDesc{format, 67, 49});
+    try {
+      for (const char* spec : GetParam().filters) {
+        filters.push_back(make_cpu_filter(parse_filter_spec(spec), {}, {1}));
+        frames.emplace_back(filters.back()->configure(frames.back().desc()));
+      }
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage) << error.what();
+      continue;  // not one of its formats
+    }
+    ++taken;
+    const auto filter_frame = [&](int index) {
+      FrameContext context;
+      context.index = static_cast<std::uint64_t>(index);
+      context.pts_ns = index * 40'000'000;
+      for (std::size_t i = 0; i < filters.size(); ++i)
+        filters[i]->submit(frames[i].view(), frames[i + 1].view(), context);
+    };
+    fill_moving(frames.front().view(), 0);
+    filter_frame(0);
+    for (int index = 1; index < 4; ++index) {
+      fill_moving(frames.front().view(), index);
+      bool threw = false;
+      short_memory::fail_at(0, Lasting::from_then);
+      try {
+        filter_frame(index);
+      } catch (const std::bad_alloc&) {
+        threw = true;
+      }
+      const bool asked = short_memory::stop();
+      EXPECT_FALSE(asked || threw) << traits(format).name << ", frame " << index;
+    }
+  }
+  EXPECT_GE(taken, 2);
+}
+
 /// A run of all threads, from a YUV4MPEG2 file to another.
 TEST(AllocationFailuresOfARun, LeaveAWholeOutputOrAPartialOneOrNone) {
   Watchdog watchdog;

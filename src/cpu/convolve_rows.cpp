@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "cpu/fused_rows.h"
 #include "cpu/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -20,29 +19,19 @@ namespace convolution {
 
 HWY_EXPORT(target_convolve_kernels);
 
-std::vector<ConvolveKernels> all_targets() {
-  std::vector<ConvolveKernels> list;
-  for_each_simd_target(HWY_TARGETS, [&list] {
-    const ConvolveKernels kernels = HWY_DYNAMIC_DISPATCH(target_convolve_kernels)();
-    if (kernels.target != scalar_convolve_kernels().target) list.push_back(kernels);
-  });
-  list.push_back(scalar_convolve_kernels());
-  return list;
+std::vector<ConvolveKernels> all_kernels() {
+  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_convolve_kernels)(); },
+                            scalar_convolve_kernels());
 }
 
 }  // namespace convolution
 
 std::vector<ConvolveKernels> all_convolve_kernels() {
-  return convolution::all_targets();
+  return convolution::all_kernels();
 }
 
 const ConvolveKernels& convolve_kernels() {
-  static const ConvolveKernels kernels = [] {
-    const std::vector<ConvolveKernels> list = all_convolve_kernels();
-    return *std::find_if(list.begin(), list.end() - 1, [](const ConvolveKernels& each) {
-      return each.target == row_kernels().target;
-    });
-  }();
+  static const ConvolveKernels kernels = kernels_in_use(all_convolve_kernels());
   return kernels;
 }
 

@@ -52,7 +52,7 @@ HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain) {
                     scaled(f.f3, gain.f3));
 }
 
-#if HWY_TARGET == HWY_AVX3_DL
+#if EQUALUX_VBMI
 /// gain[v] for bytes v: the floats' four bytes lie in sixteen registers, four look-ups a byte.
 class GainLookup {
  public:

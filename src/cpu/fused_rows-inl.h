@@ -88,7 +88,7 @@ HWY_INLINE Floats to_floats(V8 v) {
 /// The low bytes of four vectors of 32-bit lanes, b[k] to the bytes k, 4 + k, 8 + k ...: undoes
 /// lane_byte. The middle bytes of the lanes are 0.
 HWY_INLINE V8 join_bytes(V32 b0, V32 b1, V32 b2, V32 b3) {
-#if HWY_TARGET == HWY_AVX3_DL
+#if EQUALUX_VBMI
   // Each step shifts down what is there and brings a byte in at the top.
   const __m512i one = _mm512_shrdi_epi32(_mm512_slli_epi32(b0.raw, 24), b1.raw, 8);
   return V8{_mm512_shrdi_epi32(_mm512_shrdi_epi32(one, b2.raw, 8), b3.raw, 8)};
@@ -99,7 +99,7 @@ HWY_INLINE V8 join_bytes(V32 b0, V32 b1, V32 b2, V32 b3) {
 #endif
 }
 
-#if HWY_TARGET == HWY_AVX3_DL
+#if EQUALUX_VBMI
 /// Byte orders of 64 pixels of three bytes, 192 bytes in three vectors.
 struct TripleOrder {
   /// Plane c out of the three vectors: first from the lower two, then from the third.

@@ -2,10 +2,8 @@
 
 #include <cstring>
 
-#include "cpu/fused_rows.h"
+#include "cpu/simd_targets.h"
 
-// As in fused_rows.cpp, so that all families know the same targets.
-#define HWY_WANT_AVX3_DL 1
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/hessian_rows.cpp"
 // clang-format off
@@ -17,22 +15,14 @@
 #include "cpu/hessian_rows-inl.h"
 
 #if HWY_ONCE
-#include "cpu/simd_targets.h"  // after foreach_target.h, as all of Highway
-
 namespace equalux {
 namespace hessian_rows {
 
 HWY_EXPORT(target_hessian_kernels);
 
 std::vector<HessianKernels> all_kernels() {
-  std::vector<HessianKernels> list;
-  for_each_simd_target(HWY_TARGETS, [&] {
-    const HessianKernels kernels = HWY_DYNAMIC_DISPATCH(target_hessian_kernels)();
-    // Targets without fma are served by plain C++, which comes last.
-    if (kernels.target != scalar_hessian_kernels().target) list.push_back(kernels);
-  });
-  list.push_back(scalar_hessian_kernels());
-  return list;
+  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_hessian_kernels)(); },
+                            scalar_hessian_kernels());
 }
 
 }  // namespace hessian_rows
@@ -42,12 +32,7 @@ std::vector<HessianKernels> all_hessian_kernels() {
 }
 
 const HessianKernels& hessian_kernels() {
-  static const HessianKernels kernels = [] {
-    for (const HessianKernels& each : all_hessian_kernels()) {
-      if (each.target == row_kernels().target) return each;
-    }
-    return scalar_hessian_kernels();
-  }();
+  static const HessianKernels kernels = kernels_in_use(all_hessian_kernels());
   return kernels;
 }
 

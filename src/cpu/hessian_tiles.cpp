@@ -146,7 +146,7 @@ TileWalker::TileWalker(RowExecutor& executor, const HessianKernels& kernels, Hes
     scratch_.emplace_back(reach, result_rows, scales);
 }
 
-void TileWalker::run(const ConstImageView& in, const Body& body) {
+void TileWalker::run(const ConstImageView& in, Body body) {
   const ChannelLayout layout{channel_, traits(in.desc.format).model == ColorModel::rgb
                                            ? rgb_layout(in.desc.format)
                                            : RgbLayout{0, 0, 0, -1, 1}};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -101,8 +100,8 @@ class TileWalker {
   TileWalker(RowExecutor& executor, const HessianKernels& kernels, HessianChannel channel,
              int reach, std::size_t result_rows, std::size_t scales = 1);
 
-  using Body = std::function<void(TileScratch&)>;
-  void run(const ConstImageView& in, const Body& body);
+  using Body = FunctionRef<void(TileScratch&)>;
+  void run(const ConstImageView& in, Body body);
 
  private:
   RowExecutor& executor_;

@@ -1,10 +1,8 @@
 #include "cpu/hue_rows.h"
 
-#include "cpu/fused_rows.h"
+#include "cpu/simd_targets.h"
 #include "hue_math.h"
 
-// As in fused_rows.cpp, so that all families know the same targets.
-#define HWY_WANT_AVX3_DL 1
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/hue_rows.cpp"
 // clang-format off
@@ -15,8 +13,6 @@
 #include "cpu/hue_rows-inl.h"
 
 #if HWY_ONCE
-#include "cpu/simd_targets.h"  // after foreach_target.h, as all of Highway
-
 namespace equalux {
 namespace hue_rows {
 
@@ -32,14 +28,8 @@ void map(float* red, float* green, float* blue, const float* gain, std::size_t n
 }
 
 std::vector<HueKernels> all_kernels() {
-  std::vector<HueKernels> list;
-  for_each_simd_target(HWY_TARGETS, [&] {
-    const HueKernels kernels = HWY_DYNAMIC_DISPATCH(target_hue_kernels)();
-    // A target without vectors is served by plain C++, which comes last.
-    if (kernels.target != scalar_hue_kernels().target) list.push_back(kernels);
-  });
-  list.push_back(scalar_hue_kernels());
-  return list;
+  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_hue_kernels)(); },
+                            scalar_hue_kernels());
 }
 
 }  // namespace hue_rows
@@ -54,12 +44,7 @@ std::vector<HueKernels> all_hue_kernels() {
 }
 
 const HueKernels& hue_kernels() {
-  static const HueKernels kernels = [] {
-    for (const HueKernels& each : all_hue_kernels()) {
-      if (each.target == row_kernels().target) return each;
-    }
-    return scalar_hue_kernels();
-  }();
+  static const HueKernels kernels = kernels_in_use(all_hue_kernels());
   return kernels;
 }
 

@@ -27,7 +27,7 @@ int available_cores() {
 
 // ThreadSanitizer sees these threads through, which it does not with Debian's oneTBB.
 struct RowExecutor::Impl {
-  void for_rows(int rows, int threads, const RowsBody& body) {
+  void for_rows(int rows, int threads, RowsBody body) {
     std::vector<std::thread> workers;
     std::vector<std::exception_ptr> failures(static_cast<std::size_t>(threads));
     for (int t = 0; t < threads; ++t) {
@@ -55,7 +55,7 @@ struct RowExecutor::Impl {
 struct RowExecutor::Impl {
   explicit Impl(int threads) : arena(threads), shares(static_cast<std::size_t>(threads)) {}
 
-  void for_rows(int rows, int threads, const RowsBody& body) {
+  void for_rows(int rows, int threads, RowsBody body) {
     const int piece = std::max(1, rows / (threads * kPieces));
     for (Share& share : shares) share.taken = 0;
     const auto work_on = [&](int owner, int slot) {
@@ -99,7 +99,7 @@ RowExecutor::RowExecutor(int threads) : threads_(threads > 0 ? threads : availab
 
 RowExecutor::~RowExecutor() = default;
 
-void RowExecutor::for_rows(int rows, const RowsBody& body) {
+void RowExecutor::for_rows(int rows, RowsBody body) {
   if (impl_ == nullptr || rows < 2) {
     if (rows > 0) body(0, rows, 0);
     return;

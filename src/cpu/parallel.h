@@ -1,14 +1,15 @@
 #pragma once
 
-#include <functional>
 #include <memory>
+
+#include "function_ref.h"
 
 /// Loops over rows on several threads.
 namespace equalux {
 
 /// body(begin, end, slot): rows begin to end - 1. Bodies that run at the same time have different
 /// slots, 0 to threads() - 1, so each may own scratch memory by slot.
-using RowsBody = std::function<void(int begin, int end, int slot)>;
+using RowsBody = FunctionRef<void(int begin, int end, int slot)>;
 
 /// A fixed number of threads. One call of for_rows() at a time.
 class RowExecutor {
@@ -20,7 +21,7 @@ class RowExecutor {
   [[nodiscard]] int threads() const { return threads_; }
   /// Splits 0 .. rows - 1 into pieces and returns when all are done. An exception of a body
   /// comes out of here.
-  void for_rows(int rows, const RowsBody& body);
+  void for_rows(int rows, RowsBody body);
 
  private:
   struct Impl;

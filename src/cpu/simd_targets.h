@@ -1,31 +1,62 @@
 #pragma once
 
-#include <cstdint>
-#include <mutex>
+#include <string_view>
+#include <vector>
 
 // The VBMI target is built only where asked for, before Highway's first header.
 #define HWY_WANT_AVX3_DL 1
 #include <hwy/targets.h>
 
-/// The SIMD targets of this build that this machine runs.
+/// Whether the target being compiled has 512-bit vectors and VBMI's look-ups of bytes. Newer
+/// versions of Highway rank further targets before AVX3_DL, which have them too.
+#define EQUALUX_VBMI (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)
+
+/// The SIMD targets of this build that this machine runs, and the kernels of a family compiled for
+/// each. A family's file includes this before foreach_target.h. All functions are thread-safe.
 namespace equalux {
 
-/// Highway's choice of a target is one for the process: who changes it holds this.
-inline std::mutex simd_choice;
+/// The name of plain C++ among the targets.
+inline constexpr std::string_view kScalarTarget = "scalar";
 
-/// Calls visit() once for each of `targets` (HWY_TARGETS) that this machine runs, best first, with
-/// HWY_DYNAMIC_DISPATCH set to it.
-template <typename Visit>
-void for_each_simd_target(std::int64_t targets, Visit visit) {
-  const std::lock_guard<std::mutex> turn(simd_choice);
-  // Highway has one bit a target, the best lowest.
-  for (std::int64_t bits = hwy::SupportedTargets() & targets; bits != 0; bits &= bits - 1) {
-    hwy::SetSupportedTargetsForTest(bits & -bits);
-    hwy::GetChosenTarget().DeInit();
-    visit();
+/// Best first, plain C++ last.
+[[nodiscard]] std::vector<std::string_view> simd_targets();
+
+/// The target that this process uses: the best one, or what the environment variable EQUALUX_SIMD
+/// named at the first call. Throws Error(usage) where that is none of simd_targets().
+[[nodiscard]] std::string_view simd_target();
+
+namespace simd_detail {
+/// Calls visit(context) once for each vector target, best first, with HWY_DYNAMIC_DISPATCH set to
+/// it.
+void visit_targets(void (*visit)(void* context), void* context);
+}  // namespace simd_detail
+
+/// A family's kernels of every target, best first, plain C++ last. `of_target` returns those of the
+/// target that HWY_DYNAMIC_DISPATCH is set to; a target that has none of its own returns `scalar`.
+template <typename Kernels, typename OfTarget>
+[[nodiscard]] std::vector<Kernels> kernels_of_targets(OfTarget of_target, const Kernels& scalar) {
+  struct Visit {
+    OfTarget of_target;
+    std::vector<Kernels> list;
+  } visit{of_target, {}};
+  simd_detail::visit_targets(
+      [](void* context) {
+        Visit& each = *static_cast<Visit*>(context);
+        const Kernels kernels = each.of_target();
+        if (kernels.target != kScalarTarget) each.list.push_back(kernels);
+      },
+      &visit);
+  visit.list.push_back(scalar);
+  return visit.list;
+}
+
+/// Of a family's kernels those of simd_target(), or plain C++ where that target has none.
+template <typename Kernels>
+[[nodiscard]] Kernels kernels_in_use(const std::vector<Kernels>& all) {
+  for (const Kernels& each : all) {
+    if (each.target == simd_target()) return each;
   }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().DeInit();
+  return all.back();
 }
 
 }  // namespace equalux

@@ -37,7 +37,7 @@ HWY_INLINE VI16 mix_levels(const std::uint16_t* above, const std::uint16_t* belo
   return hn::Add(a, hn::MulFixedPoint15(hn::Sub(b, a), weight));
 }
 
-#if HWY_TARGET == HWY_AVX3_DL
+#if EQUALUX_VBMI
 /// Every second byte of two vectors, from `first` on.
 struct SecondBytes {
   alignas(64) std::uint8_t index[64];
@@ -56,7 +56,7 @@ void mix(const TileLevels& above, const TileLevels& below, int of_below, MixedLe
   for (std::size_t v = 0; v < 256; v += 2 * kLanes) {
     const VI16 first = mix_levels(above.level + v, below.level + v, weight);
     const VI16 second = mix_levels(above.level + v + kLanes, below.level + v + kLanes, weight);
-#if HWY_TARGET == HWY_AVX3_DL
+#if EQUALUX_VBMI
     // Low bytes, then high bytes.
     const __m512i low =
         _mm512_permutex2var_epi8(first.raw, _mm512_load_si512(kEvenBytes.index), second.raw);
@@ -77,7 +77,7 @@ void mix(const TileLevels& above, const TileLevels& below, int of_below, MixedLe
 void order_weights(WeightOrder order, const std::uint16_t* of_right, std::size_t n,
                    std::uint32_t* weights) {
   constexpr std::size_t kLanes = kBytes / 4;
-  const bool in_a_row = order == WeightOrder::packed3 && HWY_TARGET == HWY_AVX3_DL;
+  const bool in_a_row = order == WeightOrder::packed3 && EQUALUX_VBMI;
   for (std::size_t i = 0; i < (n + kBytes - 1) / kBytes * kBytes; ++i) {
     const std::size_t within = i % kBytes;
     const std::size_t pixel = in_a_row ? i : i - within + within % kLanes * 4 + within / kLanes;
@@ -86,7 +86,7 @@ void order_weights(WeightOrder order, const std::uint16_t* of_right, std::size_t
   }
 }
 
-#if HWY_TARGET != HWY_AVX3_DL
+#if !EQUALUX_VBMI
 /// Words of levels left, below, and right, above, by v.
 class LevelPairs {
  public:
@@ -143,7 +143,7 @@ class SpanGains {
   }
   /// Of pixels as scale_triples() wants them.
   HWY_INLINE Floats triples(V8 v, const std::uint32_t* weights) const {
-#if HWY_TARGET == HWY_AVX3_DL
+#if EQUALUX_VBMI
     const V8 x = at_least_one(v);
     const auto values = [](__m128i sixteen) HWY_ATTR {
       return VF{_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(sixteen))};

@@ -2,11 +2,9 @@
 
 #include <cstring>
 
-#include "cpu/fused_rows.h"
+#include "cpu/simd_targets.h"
 #include "vessel_math.h"
 
-// As in fused_rows.cpp, so that all families know the same targets.
-#define HWY_WANT_AVX3_DL 1
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/vessel_rows.cpp"
 // clang-format off
@@ -18,22 +16,14 @@
 #include "cpu/vessel_rows-inl.h"
 
 #if HWY_ONCE
-#include "cpu/simd_targets.h"  // after foreach_target.h, as all of Highway
-
 namespace equalux {
 namespace vessel_rows {
 
 HWY_EXPORT(target_vessel_kernels);
 
 std::vector<VesselKernels> all_kernels() {
-  std::vector<VesselKernels> list;
-  for_each_simd_target(HWY_TARGETS, [&] {
-    const VesselKernels kernels = HWY_DYNAMIC_DISPATCH(target_vessel_kernels)();
-    // Targets without fma are served by plain C++, which comes last.
-    if (kernels.target != scalar_vessel_kernels().target) list.push_back(kernels);
-  });
-  list.push_back(scalar_vessel_kernels());
-  return list;
+  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_vessel_kernels)(); },
+                            scalar_vessel_kernels());
 }
 
 }  // namespace vessel_rows
@@ -43,12 +33,7 @@ std::vector<VesselKernels> all_vessel_kernels() {
 }
 
 const VesselKernels& vessel_kernels() {
-  static const VesselKernels kernels = [] {
-    for (const VesselKernels& each : all_vessel_kernels()) {
-      if (each.target == row_kernels().target) return each;
-    }
-    return scalar_vessel_kernels();
-  }();
+  static const VesselKernels kernels = kernels_in_use(all_vessel_kernels());
   return kernels;
 }
 
