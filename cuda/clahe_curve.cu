@@ -31,6 +31,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ std::uint32_t cdf[256];
   __shared__ std::uint8_t last_of_bin[256];  // as many bins as levels: each level has its own
   __shared__ std::uint32_t warp_sums[kThreads / kLanes];
+  __shared__ std::uint32_t first_count;  // of the first level that has any
   const unsigned thread = threadIdx.x;
   const unsigned tile = blockIdx.x;
   TileState& kept = f.states[tile];
@@ -54,10 +55,18 @@ __global__ void __launch_bounds__(kThreads)
   kept.counts[thread] = 0;
   const std::uint32_t sum = running_sum(count, warp_sums);
   cdf[thread] = sum;
+  if (count != 0 && count == sum) first_count = count;
   if (thread == kThreads - 1) state.per_pixel = tone::kWhole / static_cast<double>(sum);
   __syncthreads();
-  finish_curve<kThreads>(&kept.history, last_of_bin, cdf, steps, state);
-  const std::uint32_t curve = thread <= state.max_value ? cdf[thread] : 0;
+  std::uint32_t curve = 0;
+  if (!f.tone.over_time && !tone::bounds(f.tone.limits)) {
+    const CurveScale scale =
+        curve_scale(f.tone.limits.scaler, cdf[0], first_count, cdf[kThreads - 1]);
+    if (thread <= state.max_value) curve = tone::plain_curve(scale, sum, thread, state.max_value);
+  } else {
+    finish_curve<kThreads>(&kept.history, last_of_bin, cdf, steps, state);
+    if (thread <= state.max_value) curve = cdf[thread];
+  }
   f.levels[256 * tile + thread] = static_cast<std::uint16_t>(tiles::curve_level(thread, curve));
 }
 

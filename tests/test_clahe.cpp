@@ -102,6 +102,20 @@ TEST_P(ClaheTargets, EveryTileCountMatrixAndRange) {
   }
 }
 
+/// Tiles whose pixels are a multiple of 512 have many curve levels on a half.
+TEST_P(ClaheTargets, WithoutLimitsTheCurvesArePlain) {
+  RowExecutor two(2);
+  for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
+    for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8, PixelFormat::i420}) {
+      ClaheParams params = with_tiles(4, 4);
+      params.curve.clip_limit = 0;
+      params.curve.scaler = scaler;
+      for (const Content content : {Content::natural, Content::noise, Content::constant})
+        expect_exact(kernels(), two, params, {format, 192, 128}, content);
+    }
+  }
+}
+
 /// Frames over 1 MiB are written past the caches.
 TEST_P(ClaheTargets, StreamedFramesEqualTheDefinition) {
   RowExecutor two(2);

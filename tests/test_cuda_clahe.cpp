@@ -86,6 +86,20 @@ TEST_F(CudaClahe, EveryTileCount) {
   expect_same(with_tiles(16, 16, tiny), tiny, Content::noise);
 }
 
+/// Tiles whose pixels are a multiple of 512 have many curve levels on a half.
+TEST_F(CudaClahe, WithoutLimits) {
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8, PixelFormat::i420}) {
+    for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
+      const ImageDesc desc{format, 192, 128};
+      ClaheParams params = with_tiles(4, 4, desc);
+      params.curve.clip_limit = 0;
+      params.curve.scaler = scaler;
+      for (const Content content : test::all_contents())
+        expect_same(params, desc, content, {{0, 0, true}, {0, 0, true}});
+    }
+  }
+}
+
 /// Tiles whose counts are split over blocks, and threads that empty their counters on the way.
 TEST_F(CudaClahe, LargeFrames) {
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::bgra}) {

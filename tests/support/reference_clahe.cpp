@@ -11,6 +11,8 @@
 namespace equalux::test {
 namespace {
 
+__extension__ using Wide = __int128;
+
 /// Where a sample lies: its cell, and its row and column among the frame's.
 struct Place {
   int cell_x;
@@ -115,6 +117,29 @@ int tile_of(int tiles, int cells, int cell) {
   return tile;
 }
 
+/// W of a tile whose curve nothing bounds, straight from sections 1 and 11.
+CurveTable plain_curve(const ValueHistogram& counts, Scaler scaler, int max_value) {
+  CurveTable curve{};
+  std::uint32_t total = 0;
+  std::uint32_t first = 0;
+  for (const std::uint32_t n : counts) {
+    total += n;
+    if (first == 0) first = n;
+  }
+  const std::uint32_t taken_off =
+      scaler == Scaler::max_abs ? 0 : (scaler == Scaler::min_max ? counts[0] : first);
+  const Wide span = total - taken_off;
+  Wide cdf = 0;
+  for (int v = 0; v <= max_value; ++v) {
+    cdf += counts[static_cast<std::size_t>(v)];
+    const Wide above = cdf > taken_off ? cdf - taken_off : 0;
+    const Wide twice = 2 * above * max_value * 4194304;
+    curve[static_cast<std::size_t>(v)] =
+        static_cast<std::uint32_t>(span == 0 ? Wide{v} * 4194304 : (twice + span) / (2 * span));
+  }
+  return curve;
+}
+
 /// W of every tile, row after row.
 std::vector<CurveTable> curves_of(const ClaheParams& params, const Frame& frame,
                                   const ImageDesc& desc) {
@@ -129,6 +154,11 @@ std::vector<CurveTable> curves_of(const ClaheParams& params, const Frame& frame,
     }
   }
   std::vector<CurveTable> curves;
+  if (!tone::shapes_curve(params.curve)) {
+    for (const ValueHistogram& tile : counts)
+      curves.push_back(plain_curve(tile, params.curve.scaler, frame.max_value()));
+    return curves;
+  }
   tone::Control control(params.curve);
   const tone::Frame how = control.next({});
   CurveMaker maker;

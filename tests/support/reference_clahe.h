@@ -7,7 +7,7 @@ namespace equalux::test {
 
 /// Writes the filtered frame to `out`. Any 8-bit format; without a time constant. Follows
 /// docs/algorithm.md, "Tiles", line by line and is slow; of the product's code it takes the curve
-/// of a histogram.
+/// of a histogram where it has limits.
 void reference_clahe(const ClaheParams& params, const ConstImageView& in, const ImageView& out,
                      bool interlaced = false);
 
