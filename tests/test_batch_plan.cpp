@@ -55,6 +55,19 @@ TEST(BatchPlan, RefusesToOverwriteInputs) {
   EXPECT_THROW((void)plan_batch({folder / "a.mp4"}, {}, folder.path().string(), ""), Error);
 }
 
+TEST(BatchPlan, RefusesToOverwriteTheInputOfAnotherJob) {
+  const test::TemporaryFolder folder;
+  folder.write("a.mp4", "x");
+  folder.write("out/b.mp4", "y");
+  const std::string chain = "a.mp4\tb.mp4\nout/b.mp4\tc.mp4";
+  EXPECT_THROW((void)plan_batch({}, parse_manifest(chain, folder.path().string(), "list"),
+                                folder / "out", ""),
+               Error);
+  const std::string apart = "a.mp4\td.mp4\nout/b.mp4\tc.mp4";
+  EXPECT_NO_THROW((void)plan_batch({}, parse_manifest(apart, folder.path().string(), "list"),
+                                   folder / "out", ""));
+}
+
 TEST(Manifest, NamesInputsAndResults) {
   const auto entries = parse_manifest("a.mp4\r\n\n# a comment\nsub/b c.mkv\tother/name.mkv\n/c.avi",
                                       "/lists", "list");

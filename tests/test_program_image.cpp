@@ -47,6 +47,15 @@ TEST_F(ImageCommand, WritesTheWholeStillAndSaysWhatRan) {
   EXPECT_NE(folder_.read("out.ppm"), folder_.read("in.ppm"));
 }
 
+TEST_F(ImageCommand, AnOutputNeverGrowsInTheInputsPlace) {
+  const std::string original = folder_.read("in.ppm");
+  folder_.write("a.partial.ppm", original);
+  const ProgramResult result = run_program({"image", "a.partial.ppm", "a.ppm"}, options_);
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("would first be written as the input a.partial.ppm"));
+  EXPECT_EQ(folder_.read("a.partial.ppm"), original);
+}
+
 TEST_F(ImageCommand, QuietSaysNothing) {
   const ProgramResult result = image({"--quiet"});
   EXPECT_EQ(result.exit_code, 0);

@@ -95,6 +95,45 @@ TEST_F(RunCommand, SequenceOfStillsInAndOut) {
   EXPECT_THAT(folder_.names(), Not(Contains("o003.ppm")));
 }
 
+TEST_F(RunCommand, ASequenceIsNeverWrittenOverItself) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> originals;
+  for (int i = 1; i <= 3; ++i) {
+    originals.push_back(dim_ppm(32, 20) + std::string(static_cast<std::size_t>(i), ' '));
+    folder_.write("e/f" + std::to_string(i) + ".ppm", originals.back());
+  }
+  fs::create_directory_symlink(folder_ / "e", folder_ / "linked");
+  fs::create_directory(folder_ / "hard");
+  fs::create_hard_link(folder_ / "e/f3.ppm", folder_ / "hard/g2.ppm");
+  fs::create_directory(folder_ / "soft");
+  fs::create_symlink("../e/f2.ppm", folder_ / "soft/g1.ppm");
+  folder_.write("grow/h0.partial.ppm", originals.front());
+  const std::vector<std::vector<std::string>> calls{
+      {"run", "e/f%d.ppm", "-o", "e/f%d.ppm"},
+      {"run", "e", "-o", "e/f%d.ppm"},
+      {"run", "e/*.ppm", "-o", "./e/../e/f%d.ppm"},
+      {"run", "e/f%d.ppm", "-o", "linked/f%d.ppm"},
+      {"run", "linked/f%d.ppm", "-o", "e/f%d.ppm"},
+      {"run", "e", "-o", "hard/g%d.ppm"},
+      {"run", "e", "-o", "soft/g%d.ppm"},
+      {"run", "grow", "-o", "grow/h%d.ppm"},
+      {"run", "e", "-o", "null", "--verify=e/f2.ppm"},
+      {"run", "e", "-o", "null", "--timings", "linked/f2.ppm"}};
+  for (const auto& call : calls) {
+    const ProgramResult result = run(call);
+    const std::string what = call[1] + " to " + call[3] + ": " + result.err;
+    EXPECT_EQ(result.exit_code, 2) << what;
+    EXPECT_THAT(result.err, HasSubstr("the input")) << what;
+    EXPECT_THAT(lines_of(result.err), SizeIs(1)) << what;
+  }
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_EQ(folder_.read("e/f" + std::to_string(i) + ".ppm"),
+              originals[static_cast<std::size_t>(i - 1)]);
+  }
+  EXPECT_EQ(run({"run", "e", "-o", "e/f%d.ppm", "--frames", "1", "--quiet"}).exit_code, 0);
+  EXPECT_EQ(folder_.read("e/f1.ppm"), originals.front());
+}
+
 TEST_F(RunCommand, ConvolutionsFollowEachOther) {
   const auto frames = [this](const char* name) {
     const std::string bytes = folder_.read(name);

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 /// Questions about paths that more than one command asks.
 namespace equalux::cli {
@@ -8,8 +12,23 @@ namespace equalux::cli {
 /// Lower case, without the dot; empty where there is none.
 [[nodiscard]] std::string extension_of(const std::string& path);
 
-/// Throws Error(usage) where both name the same file, also by links or other spellings.
+/// Throws Error(usage) where both name the same file, also by links or other spellings, or where
+/// the output would grow as NAME.partial.EXT in the input's place.
 void refuse_same_file(const std::string& input, const std::string& output);
+
+/// Many inputs, to ask of each output whether it is one of them.
+class InputFiles {
+ public:
+  InputFiles() = default;
+  explicit InputFiles(const std::vector<std::string>& paths);
+  /// What is missing is no input that could be lost.
+  void add(const std::string& path);
+  /// As refuse_same_file(), against all of them.
+  void refuse(const std::string& output) const;
+
+ private:
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_;  // by device and inode
+};
 
 /// Throws Error(no_input) where nothing is there.
 void require_input(const std::string& path);

@@ -1,5 +1,6 @@
 #include "run_stream.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <equalux/error.h>
 
 #include "backend.h"
+#include "image_names.h"
 #include "latency_report.h"
 #include "log.h"
 #include "measurements.h"
@@ -51,6 +53,33 @@ void check_measuring(const CommonOptions& common, bool stdout_taken) {
   }
 }
 
+/// The stills that will be read; none where they cannot be listed, which the source says.
+std::vector<std::string> stills_of(const std::string& input) {
+  try {
+    return list_images(input);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+/// A sequence's stills would be lost one by one while others are still to be read.
+void refuse_outputs_over_stills(const StreamOptions& options, OutputKind out) {
+  const std::vector<std::string> stills = stills_of(options.input);
+  const InputFiles inputs(stills);
+  if (out == OutputKind::sequence) {
+    const auto name = NumberedName::parse(options.output);
+    const std::uint64_t frames =
+        options.frames > 0 ? std::min<std::uint64_t>(options.frames, stills.size()) : stills.size();
+    for (std::uint64_t i = 0; name && i < frames; ++i)
+      inputs.refuse(name->at(i));
+  }
+  if (is_file(out)) inputs.refuse(options.output);
+  for (const std::string& written :
+       {options.common.timings, options.common.verify.value_or(""), options.common.curve_to}) {
+    if (!written.empty()) inputs.refuse(written);
+  }
+}
+
 }  // namespace
 
 void check_stream(const StreamOptions& options) {
@@ -58,6 +87,7 @@ void check_stream(const StreamOptions& options) {
   check_output(options.output, options.out);
   const OutputKind out = output_kind(options.output);
   if (is_file(in) && is_file(out)) refuse_same_file(options.input, options.output);
+  if (in == InputKind::sequence) refuse_outputs_over_stills(options, out);
   check_measuring(options.common, out == OutputKind::standard_output);
   for (const std::string& written :
        {options.common.timings, options.common.verify.value_or(""), options.common.curve_to}) {

@@ -52,6 +52,9 @@ bool is_below(const fs::path& path, const fs::path& folder) {
 
 void refuse_shared_outputs(const std::vector<BatchJob>& jobs) {
   std::map<std::string, std::string> taken;
+  InputFiles inputs;
+  for (const BatchJob& job : jobs)
+    inputs.add(job.input);
   for (const BatchJob& job : jobs) {
     const auto [other, is_new] = taken.emplace(job.output, job.input);
     if (!is_new) {
@@ -60,6 +63,7 @@ void refuse_shared_outputs(const std::vector<BatchJob>& jobs) {
                                        ", must have different names or run apart");
     }
     refuse_same_file(job.input, job.output);
+    inputs.refuse(job.output);
   }
 }
 
