@@ -94,6 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
               PixelFormat::i422_10le, "yuv422p10le"},
         Input{"gray16", "-c:v ffv1 -pix_fmt gray16le", "a.mkv", PixelFormat::gray16_le, "gray16le"},
         Input{"rgb_10", "-c:v ffv1 -pix_fmt gbrp10le", "a.mkv", PixelFormat::rgba64_le, "rgba64le"},
+        Input{"gif", "-r 25", "a.gif", PixelFormat::bgra, "bgra"},
         Input{"bgr", "-c:v rawvideo -pix_fmt bgr24", "a.avi", PixelFormat::bgr, "bgr24"},
         Input{"uyvy", "-c:v rawvideo -pix_fmt uyvy422", "a.mov", PixelFormat::uyvy, "uyvy422"}),
     [](const auto& named) { return std::string(named.param.name); });
@@ -264,6 +265,37 @@ TEST_F(FileSourceTest, ACutFileGivesItsFramesAndSaysWhatIsMissing) {
   const auto complete = make_file_source(whole);
   EXPECT_EQ(test::decode(*complete).pts_ns.size(), 30U);
   EXPECT_EQ(complete->shortfall(), std::nullopt);
+}
+
+/// Nothing is missing there but what the bytes mean.
+TEST_F(FileSourceTest, PicturesThatCannotBeDecodedAtTheEndAreMissed) {
+  const std::pair<const char*, const char*> inputs[] = {
+      {"a.mp4", "-c:v libx264 -bf 2"},
+      {"b.mp4", "-c:v mpeg4"},
+      {"c.mp4", "-c:v libvpx-vp9 -cpu-used 8 -lag-in-frames 0"},
+      {"d.mov", "-c:v prores_ks"}};
+  for (const auto& [name, codec] : inputs) {
+    SCOPED_TRACE(name);
+    const std::string path = make(name, std::string(codec), "160x128");
+    const auto packets = test::ffprobe("-show_packets -select_streams v", path)["packets"];
+    std::string bytes = test::file_bytes(path);
+    for (std::size_t i = 10; i < packets.size(); ++i) {
+      const auto position = std::stoull(packets[i]["pos"].get<std::string>());
+      const auto size = std::stoull(packets[i]["size"].get<std::string>());
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(position), size, '\0');
+    }
+    std::ofstream(path, std::ios::binary) << bytes;
+    const auto source = make_file_source(path);
+    EXPECT_LE(test::decode(*source).pts_ns.size(), 12U);
+    EXPECT_THAT(source->shortfall().value_or("whole"), HasSubstr("could not be decoded"));
+  }
+}
+
+TEST_F(FileSourceTest, AnAnimatedPngIsRefused) {
+  const std::string path = make("a.apng", "-f apng");
+  const auto failure = test::failure_of([&] { static_cast<void>(decode(path)); });
+  EXPECT_EQ(failure.code, ExitCode::bad_input);
+  EXPECT_THAT(failure.text, HasSubstr("is an animated PNG"));
 }
 
 TEST_F(FileSourceTest, AChangeInTheMiddleIsNamed) {

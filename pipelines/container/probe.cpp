@@ -113,6 +113,12 @@ ContainerInfo probe_container(const std::string& path) {
     throw Error(ExitCode::bad_input,
                 path + ": is " + other + " (" + info.format + "), not a video; give a video file");
   }
+  if (info.format == "apng") {
+    throw Error(ExitCode::bad_input,
+                path +
+                    ": is an animated PNG, which GStreamer does not decode; make a video of it "
+                    "first, as ffmpeg -i IN.png -c:v ffv1 OUT.mkv does");
+  }
   info.video_stream = filtered_stream(*input);
   if (info.video_stream < 0) {
     throw Error(ExitCode::bad_input, path + ": holds no video but " + list_streams(*input) +

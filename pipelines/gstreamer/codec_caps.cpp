@@ -39,7 +39,8 @@ constexpr std::array<CodecCaps, 28> kCodecs{{
     {AV_CODEC_ID_FLV1, "video/x-flash-video, flvversion=1", false},
     {AV_CODEC_ID_MJPEG, "image/jpeg, parsed=true", false},
     {AV_CODEC_ID_PNG, "image/png", false},
-    {AV_CODEC_ID_GIF, "image/gif", false},
+    // "image/gif" is a whole file.
+    {AV_CODEC_ID_GIF, "image/gst-libav-gif, parsed=true", false},
     {AV_CODEC_ID_FFV1, "video/x-ffv, ffvversion=1", true},
     {AV_CODEC_ID_HUFFYUV, "video/x-huffyuv", true},
     {AV_CODEC_ID_FFVHUFF, "video/x-ffvhuff", true},

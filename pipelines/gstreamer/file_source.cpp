@@ -1,7 +1,9 @@
 #include "file_source.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -13,6 +15,7 @@
 #include <log.h>
 
 #include "decode_bin.h"
+#include "formatting.h"
 #include "packet_feed.h"
 #include "picture_tap.h"
 
@@ -63,6 +66,8 @@ class FileSource final : public Source {
   gst::SamplePtr next_sample();
   void set_times(GstSample* sample, Frame& frame);
   bool is_hidden(GstSample* sample, Frame& frame);
+  std::int64_t missing_end_ns() const;
+  std::int64_t tolerance_ns() const;
 
   std::string path_;
   FileSourceOptions options_;
@@ -78,6 +83,7 @@ class FileSource final : public Source {
   std::optional<std::int64_t> offset_ns_;  // from GStreamer's stream time to the container's
   std::atomic<bool> cancelled_ = false;
   std::uint64_t frames_ = 0;
+  std::int64_t end_ns_ = 0;  // of the last of them
   std::unique_ptr<gst::PacketFeed> feed_;
   // The pipeline uses the feed and the tap uses the pipeline: they go in reverse order.
   std::unique_ptr<gst::PictureDecoder> decoder_;
@@ -214,6 +220,20 @@ bool FileSource::is_hidden(GstSample* sample, Frame& frame) {
   return stamp.hidden;
 }
 
+/// How far the last frame falls short of the stream's end. Without packets of ours its declaration
+/// tells, which edits may shorten: it counts where frames are missing as well.
+std::int64_t FileSource::missing_end_ns() const {
+  if (feed_) return feed_->missing_end_ns();
+  if (!start_ns_ || !info_.duration_ns || !info_.frames || frames_ >= *info_.frames) return 0;
+  return *start_ns_ + *info_.duration_ns - end_ns_;
+}
+
+/// As for what containers lack: half a second, and two frames.
+std::int64_t FileSource::tolerance_ns() const {
+  const double rate = info_.frame_rate.value();
+  return std::max<std::int64_t>(500'000'000, rate > 0 ? std::llround(2e9 / rate) : 0);
+}
+
 gst::SamplePtr FileSource::next_sample() {
   try {
     return tap_->next();
@@ -234,6 +254,7 @@ bool FileSource::read(Frame& frame) {
   const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
   frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
   ++frames_;
+  end_ns_ = frame.pts_ns + frame.duration_ns;
   return true;
 }
 
@@ -245,6 +266,8 @@ std::optional<std::string> FileSource::shortfall() const {
   if (feed_ && info_.field_order == FieldOrder::progressive && feed_->lost() > 0) {
     const std::uint64_t lost = feed_->lost();
     add(std::to_string(lost) + (lost == 1 ? " frame" : " frames") + " could not be decoded");
+  } else if (const std::int64_t missing = missing_end_ns(); missing > tolerance_ns()) {
+    add(fmt::format("its last {:.2f} s could not be decoded", static_cast<double>(missing) / 1e9));
   }
 #ifdef EQUALUX_HAVE_LIBAV
   if (const auto missing = container_shortfall(path_)) add(*missing);

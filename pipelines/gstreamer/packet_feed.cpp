@@ -96,6 +96,8 @@ class LibavFeed final : public PacketFeed {
     if (std::string_view(input_->iformat->name) == "avi") {
       stamps_.take_by_order(stream_->codecpar->video_delay);
     }
+    // Its decoder repeats the first picture's time.
+    if (stream_->codecpar->codec_id == AV_CODEC_ID_GIF) stamps_.take_by_order(0);
   }
 
   const GstCaps* caps() const override { return caps_.get(); }
@@ -105,6 +107,7 @@ class LibavFeed final : public PacketFeed {
     return stamps_.take(static_cast<std::int64_t>(pts) - kShift);
   }
   std::uint64_t lost() const override;
+  std::int64_t missing_end_ns() const override { return stamps_.rest().ns; }
   std::string colorimetry() const override { return codec_colorimetry(*stream_->codecpar); }
   std::string chroma_site() const override { return codec_chroma_site(*stream_->codecpar); }
   std::string read_error() const override { return read_error_; }
@@ -138,7 +141,7 @@ std::uint64_t LibavFeed::lost() const {
     case AV_CODEC_ID_AV1:
       return 0;  // these have packets that are never shown
     default:
-      return stamps_.lost();
+      return stamps_.lost() + stamps_.rest().packets;
   }
 }
 

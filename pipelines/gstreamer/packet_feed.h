@@ -26,6 +26,8 @@ class PacketFeed {
   [[nodiscard]] virtual Stamp stamp(GstClockTime pts) = 0;
   /// Packets that no frame came out for, where the codec has a frame for each.
   [[nodiscard]] virtual std::uint64_t lost() const = 0;
+  /// At the end: how long the packets behind the last frame would have lasted.
+  [[nodiscard]] virtual std::int64_t missing_end_ns() const = 0;
   /// Colour tags of the stream, empty where it has none.
   [[nodiscard]] virtual std::string colorimetry() const = 0;
   /// Where its chroma samples lie, as GStreamer writes it; empty where nothing says.

@@ -90,4 +90,18 @@ std::uint64_t StampTable::lost() const {
   return lost_;
 }
 
+StampTable::Rest StampTable::rest() const {
+  const std::lock_guard lock(mutex_);
+  Rest rest;
+  const std::int64_t end = last_ ? last_->pts_ns + last_->duration_ns : 0;
+  for (const Stamp& waiting : waiting_) {
+    if (waiting.hidden) continue;
+    ++rest.packets;
+    rest.ns = std::max(rest.ns, waiting.pts_ns + waiting.duration_ns - end);
+  }
+  // Streams that pack two pictures into one packet have an empty one for it at their end.
+  if (by_order_ && rest.packets == 1) return {};
+  return rest;
+}
+
 }  // namespace equalux::gst

@@ -39,6 +39,13 @@ class StampTable {
   /// Packets that were passed over after the first frame: no frame came out for them. By rate:
   /// all packets that have given no frame yet, to be asked at the end.
   [[nodiscard]] std::uint64_t lost() const;
+  /// At the end: packets behind the last frame that gave none, and until when they would have
+  /// lasted behind it. By rate, lost() counts them.
+  struct Rest {
+    std::uint64_t packets = 0;
+    std::int64_t ns = 0;
+  };
+  [[nodiscard]] Rest rest() const;
 
  private:
   struct Later {
