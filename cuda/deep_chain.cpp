@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "check.h"
-#include "curve_copy.h"
 #include "device_copy.h"
-#include "history_copy.h"
+#include "fixed_curve.h"
+#include "trace.h"
 
 namespace equalux::cuda {
 namespace {
@@ -76,10 +76,8 @@ void DeepChain::configure(const ImageDesc& desc) {
   tables_.history_before = histories_.get() + 1;
   curve_sums_ = allocate_device<unsigned long long>(256);
   fill_device(curve_sums_.get(), 0, 256 * sizeof(unsigned long long), "clearing the curves");
-  collected_ = 0;
-  upload_bins();
-  upload_curve();
-  control_.reset();
+  start_curves(
+      {tables_.history, curve_sums_.get(), static_cast<int>(coarse_max(frame_.form))});
 }
 
 void DeepChain::upload_bins() {
@@ -103,33 +101,6 @@ void DeepChain::upload_curve() {
   upload(tables_.gains, gains.data(), gains.size() * sizeof(std::uint64_t), "uploading the curve");
 }
 
-void DeepChain::update(const EqualizeParams& params) {
-  control_.update(params);
-  const bool other_tables = params.bins != params_.bins || params.curve != params_.curve;
-  params_ = params;
-  if (params.curve) control_.reset();
-  if (!other_tables || !words_) return;
-  check(cudaDeviceSynchronize(), "waiting for frames with the parameters before");
-  upload_bins();
-  upload_curve();
-}
-
-std::optional<CurveSum> DeepChain::curve_sum() const {
-  if (!collects_ || !curve_sums_) return std::nullopt;
-  return read_curve_sum(params_, collected_, curve_sums_.get(),
-                        static_cast<int>(coarse_max(frame_.form)));
-}
-
-std::string DeepChain::save() const {
-  if (!control_.active() || !words_) return "{}";
-  return save_history(control_, tables_.history, static_cast<int>(coarse_max(frame_.form)));
-}
-
-void DeepChain::load(std::string_view state) {
-  if (control_.active() && words_)
-    load_history(control_, state, tables_.history, static_cast<int>(coarse_max(frame_.form)));
-}
-
 void DeepChain::make_curve(const FrameContext& context, cudaStream_t stream) {
   unsigned long long* sums = collects_ ? curve_sums_.get() : nullptr;
   collected_ += collects_ ? 1 : 0;
@@ -138,6 +109,12 @@ void DeepChain::make_curve(const FrameContext& context, cudaStream_t stream) {
   } else {
     deep_curve(tables_, params_.scaler, frame_.form, sums, stream);
   }
+}
+
+void DeepChain::process(const ConstImageView& in, const ImageView& out,
+                        const FrameContext& context) {
+  const TraceRange range("deep");
+  enqueue(in, out, context, static_cast<cudaStream_t>(context.stream));
 }
 
 void DeepChain::enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,

@@ -11,14 +11,14 @@
 
 #include "check.h"
 #include "curve_ahead.h"
-#include "curve_copy.h"
 #include "device_copy.h"
+#include "fixed_curve.h"
 #include "fused_config.h"
 #include "fused_kernels.h"
-#include "history_copy.h"
 #include "launch_device.h"
 #include "space.h"
 #include "tone_curve.h"
+#include "trace.h"
 
 namespace equalux::cuda {
 namespace {
@@ -184,18 +184,15 @@ void FusedChain::configure(const ImageDesc& desc) {
   frame_.samples = static_cast<std::uint32_t>(desc.width) * frame_.height;
   frame_.per_sample = 1.0 / frame_.samples;
 
-  ahead_of_.reset();
   state_ = allocate_device<FusedState>(1);
   fill_device(state_.get(), 0, sizeof(FusedState), "clearing the histograms");
-  upload_bins();
   excluded_.configure(desc, frame_.weights);
   frame_.state = state_.get();
-  collected_ = 0;
-  upload_curve();
-  control_.reset();
+  start_curves({&state_->history, state_->curve_sums, frame_.weights.luma_max});
 }
 
 void FusedChain::upload_bins() {
+  ahead_of_.reset();
   std::array<double, 256> inverse{};
   for (std::size_t v = 1; v < inverse.size(); ++v)
     inverse[v] = 1.0 / static_cast<double>(v);
@@ -212,37 +209,20 @@ void FusedChain::upload_curve() {
 
 void FusedChain::update(const EqualizeParams& params) {
   excluded_.update(params);
-  control_.update(params);
-  const bool other_tables = params.bins != params_.bins || params.curve != params_.curve;
-  params_ = params;
   frame_.scaler = params.scaler;
-  if (params.curve) control_.reset();
-  if (!other_tables || !state_) return;
-  check(cudaDeviceSynchronize(), "waiting for frames with the parameters before");
-  upload_bins();
-  upload_curve();
-  ahead_of_.reset();
-}
-
-std::optional<CurveSum> FusedChain::curve_sum() const {
-  if (!collects_ || !state_) return std::nullopt;
-  return read_curve_sum(params_, collected_, state_->curve_sums, frame_.weights.luma_max);
+  CurveChain::update(params);
 }
 
 std::string FusedChain::save() const {
-  if (!state_) return "{}";
-  return excluded_.with_surround(
-      control_.active() ? save_history(control_, &state_->history, frame_.weights.luma_max) : "{}");
+  return state_ ? excluded_.with_surround(CurveChain::save()) : "{}";
 }
 
 void FusedChain::load(std::string_view state) {
   if (!state_) return;
   // Read before anything changes: a state is taken whole or not at all.
   const std::optional<surround::State> surround = excluded_.surround_in(state);
-  if (control_.active()) {
-    load_history(control_, state, &state_->history, frame_.weights.luma_max);
-    ahead_of_.reset();
-  }
+  CurveChain::load(state);
+  ahead_of_.reset();
   excluded_.go_on(surround);
 }
 
@@ -254,6 +234,14 @@ void FusedChain::look_ahead(const tone::Frame& tone, cudaStream_t stream) {
   }
   ahead_of_.reset();
   if (tone.over_time) ahead_of_ = tone.limits;
+}
+
+void FusedChain::process(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context) {
+  const TraceRange range("fused");
+  const auto stream = static_cast<cudaStream_t>(context.stream);
+  enqueue(in, out, context, stream);
+  if (context.marks != nullptr) context.marks->mark("fused", stream);
 }
 
 void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,

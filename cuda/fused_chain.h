@@ -9,26 +9,24 @@
 #include <cuda_runtime_api.h>
 #include <equalux/filter.h>
 
+#include "curve_chain.h"
 #include "excluded_pixels.h"
 #include "fused_kernels.h"
 #include "fused_params.h"
 #include "handles.h"
-#include "tone_control.h"
 
 /// The production path on a GPU: one kernel a frame. See fused_kernel.cuh.
 namespace equalux::cuda {
 
 /// Belongs to the device that was current when it was configured. One thread at a time.
-class FusedChain {
+class FusedChain final : public CurveChain {
  public:
   explicit FusedChain(const EqualizeParams& params, Launches launches = Launches::overlapping)
-      : params_(params), excluded_(params), control_(params), launches_(launches) {}
-  ~FusedChain();
-  FusedChain(const FusedChain&) = delete;
-  FusedChain& operator=(const FusedChain&) = delete;
+      : CurveChain(params), excluded_(params), launches_(launches) {}
+  ~FusedChain() override;
 
   /// Allocates for frames of `desc`, any 8-bit format. Throws Error(unavailable).
-  void configure(const ImageDesc& desc);
+  void configure(const ImageDesc& desc) override;
 
   /// Enqueues one frame; device memory of any stride and alignment, 16-byte accesses where all
   /// planes allow them. `in` and `out` may be the same memory with the same strides. Frames of one
@@ -36,19 +34,17 @@ class FusedChain {
   /// Error(usage) for strides of 2^31 bytes and more.
   void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
                cudaStream_t stream);
+  /// The same on the context's stream, with its marks told of the one stage.
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
 
-  /// Other parameters of the curve, from the next frame on. Other bins, and curves that are kept,
-  /// wait for what is under way.
-  void update(const EqualizeParams& params);
-  /// As of a Filter. The frames under way count to what is saved; load() comes after configure().
-  void reset() {
+  void update(const EqualizeParams& params) override;
+  void reset() override {
     excluded_.reset();
-    control_.reset();
+    CurveChain::reset();
   }
-  [[nodiscard]] std::string save() const;
-  void load(std::string_view state);
-  void collect_curves() { collects_ = true; }
-  [[nodiscard]] std::optional<CurveSum> curve_sum() const;
+  [[nodiscard]] std::string save() const override;
+  void load(std::string_view state) override;
 
  private:
   struct Launch {
@@ -65,15 +61,12 @@ class FusedChain {
   /// Waits for what is under way, and no longer counts among the device's chains.
   void leave_device() noexcept;
 
-  void upload_bins();
+  void upload_bins() override;
   /// Enqueues what a frame with such a curve needs beforehand.
   void look_ahead(const tone::Frame& tone, cudaStream_t stream);
-  /// Uploads the parameters' curve, if there is one.
-  void upload_curve();
+  void upload_curve() override;
 
-  EqualizeParams params_;
   ExcludedPixels excluded_;
-  tone::Control control_;
   Launches launches_;
   ImageDesc desc_;
   std::array<Launch, kAccesses> launches_of_;  ///< by Access
@@ -85,8 +78,6 @@ class FusedChain {
   FusedParams frame_;         ///< what all frames have in common
   std::optional<tone::Limits> ahead_of_;  ///< what the state's next curve was made with
   DevicePointer<FusedState> state_;
-  bool collects_ = false;
-  std::uint64_t collected_ = 0;  ///< frames whose curves are in the sums
 };
 
 }  // namespace equalux::cuda

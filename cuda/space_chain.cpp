@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "check.h"
-#include "curve_copy.h"
 #include "device_copy.h"
-#include "history_copy.h"
+#include "fixed_curve.h"
 #include "tone_curve.h"
+#include "trace.h"
 
 namespace equalux::cuda {
 
@@ -20,10 +20,7 @@ void SpaceChain::configure(const ImageDesc&) {
   fill_device(state_.get(), 0, sizeof(SpaceState), "clearing the histogram");
   const auto tables = std::make_unique<const SpaceTables>(make_space_tables(params_.space));
   upload(&state_->tables, tables.get(), sizeof *tables, "uploading the tables");
-  collected_ = 0;
-  upload_bins();
-  upload_curve();
-  control_.reset();
+  start_curves({&state_->history, state_->curve_sums, 255});
 }
 
 void SpaceChain::upload_bins() {
@@ -38,29 +35,10 @@ void SpaceChain::upload_curve() {
   check(cudaDeviceSynchronize(), "waiting for the tables");
 }
 
-void SpaceChain::update(const EqualizeParams& params) {
-  control_.update(params);
-  const bool other_tables = params.bins != params_.bins || params.curve != params_.curve;
-  params_ = params;
-  if (params.curve) control_.reset();
-  if (!other_tables || !state_) return;
-  check(cudaDeviceSynchronize(), "waiting for frames with the parameters before");
-  upload_bins();
-  upload_curve();
-}
-
-std::optional<CurveSum> SpaceChain::curve_sum() const {
-  if (!collects_ || !state_) return std::nullopt;
-  return read_curve_sum(params_, collected_, state_->curve_sums, 255);
-}
-
-std::string SpaceChain::save() const {
-  if (!control_.active() || !state_) return "{}";
-  return save_history(control_, &state_->history, 255);
-}
-
-void SpaceChain::load(std::string_view state) {
-  if (control_.active() && state_) load_history(control_, state, &state_->history, 255);
+void SpaceChain::process(const ConstImageView& in, const ImageView& out,
+                        const FrameContext& context) {
+  const TraceRange range("space");
+  enqueue(in, out, context, static_cast<cudaStream_t>(context.stream));
 }
 
 void SpaceChain::enqueue(const ConstImageView& in, const ImageView& out,

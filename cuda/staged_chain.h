@@ -7,6 +7,7 @@
 
 #include <equalux/filter.h>
 
+#include "equalize_chain.h"
 #include "handles.h"
 #include "launch_shape.h"
 #include "staged_stages.h"
@@ -15,14 +16,14 @@
 namespace equalux::cuda {
 
 /// Belongs to the device that was current when it was configured. One thread at a time.
-class StagedChain {
+class StagedChain final : public EqualizeChain {
  public:
   explicit StagedChain(const EqualizeParams& params) : params_(params) {}
 
   /// Allocates for frames of `desc`, a packed RGB form or gray8, 12 bytes a pixel. Throws
   /// Error(usage) for another format, and for a grid, a block or pixels a thread that the device
   /// does not take; Error(unavailable).
-  void configure(const ImageDesc& desc);
+  void configure(const ImageDesc& desc) override;
 
   /// Enqueues one frame; device memory of any stride and alignment, fastest where takes_groups()
   /// holds. `in` and `out` may be the same memory with the same strides. Frames of one chain must
@@ -30,6 +31,11 @@ class StagedChain {
   /// Error(unavailable) where a launch is refused.
   void enqueue(const ConstImageView& in, const ImageView& out, cudaStream_t stream,
                StageMarks* marks = nullptr);
+  /// The same on the context's stream, for its marks.
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override {
+    enqueue(in, out, static_cast<cudaStream_t>(context.stream), context.marks);
+  }
 
  private:
   EqualizeParams params_;

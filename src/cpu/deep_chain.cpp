@@ -212,7 +212,7 @@ struct DeepChain::Job {
 };
 
 DeepChain::DeepChain(const EqualizeParams& params, RowExecutor& executor)
-    : params_(params), executor_(executor), control_(params) {}
+    : CurveChain(params), executor_(executor) {}
 
 std::size_t DeepChain::levels() const {
   return static_cast<std::size_t>(form_.weights.luma_max) + 1;
@@ -226,11 +226,7 @@ void DeepChain::configure(const ImageDesc& desc) {
   gains_.assign(levels(), deep_gain_one(form_.depth));
   words_.assign(levels(), 0);
   bin_ends_.resize(levels());
-  curves_.configure(static_cast<int>(coarse_max(form_)));
-  collector_.configure(static_cast<int>(coarse_max(form_)));
-  set_bins();
-  reset();
-  fix_gains();
+  start_curves(static_cast<int>(coarse_max(form_)));
   scratch_.assign(static_cast<std::size_t>(executor_.threads()),
                   {std::vector<std::uint32_t>(levels()), std::vector<std::uint32_t>(levels())});
 }
@@ -239,33 +235,13 @@ void DeepChain::set_bins() {
   const int bins = deep_bins(params_.bins, form_.depth);
   for (std::size_t v = 0; v < levels(); ++v)
     bin_ends_[v] = last_of_bin(static_cast<std::uint32_t>(v), bins, form_.weights.luma_max);
-  curves_.set_bins(params_.bins == 0 ? 256 : params_.bins);
+  CurveChain::set_bins();
 }
 
-void DeepChain::update(const EqualizeParams& params) {
-  control_.update(params);
-  params_ = params;
-  set_bins();
-  if (!params.curve) return;
-  control_.reset();
-  fix_gains();
-}
-
-void DeepChain::fix_gains() {
-  if (!params_.curve) return;
+void DeepChain::fix_curve() {
   curve_ = deep_curve_table(*params_.curve, form_.weights.luma_max);
   std::fill(counts_.begin(), counts_.end(), 1);  // any value may come
   make_gains();
-}
-
-std::string DeepChain::save() const {
-  if (!control_.active()) return "{}";
-  return control_.save(curves_.history(), static_cast<int>(coarse_max(form_)));
-}
-
-void DeepChain::load(std::string_view state) {
-  if (!control_.active()) return;
-  curves_.set_history(control_.load(state, static_cast<int>(coarse_max(form_))));
 }
 
 void DeepChain::process(const ConstImageView& in, const ImageView& out,

@@ -38,11 +38,10 @@ struct FusedChain::Job {
 
 FusedChain::FusedChain(const EqualizeParams& params, RowExecutor& executor,
                        const RowKernels& kernels)
-    : params_(params),
+    : CurveChain(params),
       executor_(executor),
       kernels_(kernels),
       excluded_(params, executor, kernels),
-      control_(params),
       gains_(std::make_unique<GainTables>()) {}
 
 FusedChain::~FusedChain() = default;
@@ -52,11 +51,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   weights_ = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
   excluded_.configure(desc, weights_);
-  curves_.configure(weights_.luma_max);
-  collector_.configure(weights_.luma_max);
-  set_bins();
-  reset();
-  fix_gains();
+  start_curves(weights_.luma_max);
   const auto width = static_cast<std::size_t>(desc.width);
   scratch_.clear();
   for (int slot = 0; slot < executor_.threads(); ++slot) {
@@ -124,8 +119,7 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   make_gains(counts_, curve, weights_.luma_max, max_code, kernels_, *gains_);
 }
 
-void FusedChain::fix_gains() {
-  if (!params_.curve) return;
+void FusedChain::fix_curve() {
   ValueHistogram all;
   all.fill(1);
   make_gains(all, curve_table(*params_.curve, weights_.luma_max), weights_.luma_max,
@@ -134,34 +128,28 @@ void FusedChain::fix_gains() {
 
 void FusedChain::update(const EqualizeParams& params) {
   excluded_.update(params);
-  control_.update(params);
-  params_ = params;
-  set_bins();
-  if (!params.curve) return;
-  control_.reset();
-  if (desc_.width != 0) fix_gains();
+  CurveChain::update(params);
 }
 
 void FusedChain::reset() {
   excluded_.reset();
-  control_.reset();
+  CurveChain::reset();
 }
 
 std::string FusedChain::save() const {
-  return excluded_.with_surround(
-      control_.active() ? control_.save(curves_.history(), weights_.luma_max) : "{}");
+  return excluded_.with_surround(CurveChain::save());
 }
 
 void FusedChain::load(std::string_view state) {
   // Read before anything changes: a state is taken whole or not at all.
   const std::optional<surround::State> surround = excluded_.surround_in(state);
-  if (control_.active()) curves_.set_history(control_.load(state, weights_.luma_max));
+  CurveChain::load(state);
   excluded_.go_on(surround);
 }
 
 void FusedChain::set_bins() {
   bins_ = params_.bins == 0 ? 256 : params_.bins;
-  curves_.set_bins(bins_);
+  CurveChain::set_bins();
 }
 
 bool FusedChain::counts_pairs() const {

@@ -9,9 +9,8 @@
 namespace equalux {
 
 SpaceChain::SpaceChain(const EqualizeParams& params, RowExecutor& executor)
-    : params_(params),
+    : CurveChain(params),
       executor_(executor),
-      control_(params),
       tables_(std::make_unique<const SpaceTables>(make_space_tables(params.space))),
       scaled_(std::make_unique<Scaled>()) {}
 
@@ -19,28 +18,10 @@ void SpaceChain::configure(const ImageDesc& desc) {
   desc_ = desc;
   layout_ = rgb_layout(desc.format);
   scratch_.assign(static_cast<std::size_t>(executor_.threads()), {});
-  curves_.configure(255);
-  collector_.configure(255);
-  set_bins();
-  reset();
-  fix_tables();
+  start_curves(255);
 }
 
-void SpaceChain::set_bins() {
-  curves_.set_bins(params_.bins == 0 ? 256 : params_.bins);
-}
-
-void SpaceChain::update(const EqualizeParams& params) {
-  control_.update(params);
-  params_ = params;
-  set_bins();
-  if (!params.curve) return;
-  control_.reset();
-  fix_tables();
-}
-
-void SpaceChain::fix_tables() {
-  if (!params_.curve) return;
+void SpaceChain::fix_curve() {
   const auto curve = curve_table(*params_.curve, 255);
   for (std::uint32_t v = 0; v < 256; ++v) {
     if (params_.space == Space::luma) {
@@ -49,14 +30,6 @@ void SpaceChain::fix_tables() {
       make_table<Space::lightness>(v, curve[v]);
     }
   }
-}
-
-std::string SpaceChain::save() const {
-  return control_.active() ? control_.save(curves_.history(), 255) : "{}";
-}
-
-void SpaceChain::load(std::string_view state) {
-  if (control_.active()) curves_.set_history(control_.load(state, 255));
 }
 
 void SpaceChain::process(const ConstImageView& in, const ImageView& out,

@@ -3,42 +3,28 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include <equalux/filter.h>
 
-#include "cpu/curve_collector.h"
-#include "cpu/curve_maker.h"
+#include "cpu/curve_chain.h"
 #include "cpu/parallel.h"
 #include "cpu/rgb_layout.h"
 #include "space.h"
-#include "tone_control.h"
 
 /// Equalization of luma or lightness of packed RGB and gray on the CPU: histogram of v, curve, a
 /// table of what each code becomes at each v, apply.
 namespace equalux {
 
 /// One thread at a time.
-class SpaceChain {
+class SpaceChain final : public CurveChain {
  public:
   SpaceChain(const EqualizeParams& params, RowExecutor& executor);
 
   /// Allocates for frames of `desc`, which space_needs_tables().
-  void configure(const ImageDesc& desc);
-  /// Filters one frame; `in` and `out` may be the same memory with the same strides.
-  void process(const ConstImageView& in, const ImageView& out, const FrameContext& context);
-
-  /// Other parameters of the curve and its bins, from the next frame on; the space stays.
-  void update(const EqualizeParams& params);
-  /// As of a Filter. load() comes after configure().
-  void reset() { control_.reset(); }
-  [[nodiscard]] std::string save() const;
-  void load(std::string_view state);
-  void collect_curves() { collector_.start(); }
-  [[nodiscard]] std::optional<CurveSum> curve_sum() const { return collector_.sum(params_); }
+  void configure(const ImageDesc& desc) override;
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
 
  private:
   using Scaled = std::array<std::array<std::uint8_t, 256>, 256>;
@@ -54,17 +40,11 @@ class SpaceChain {
   /// The table of a value's codes.
   template <Space kSpace>
   void make_table(std::uint32_t v, std::uint32_t curve);
-  void set_bins();
-  /// Makes the tables of the parameters' curve, which then hold for all frames.
-  void fix_tables();
+  void fix_curve() override;
 
-  EqualizeParams params_;
   RowExecutor& executor_;
   ImageDesc desc_;
   RgbLayout layout_{};
-  tone::Control control_;
-  CurveMaker curves_;
-  CurveCollector collector_;
   std::unique_ptr<const SpaceTables> tables_;
   std::array<std::uint64_t, 256> gains_{};  // by v
   std::array<SpaceCodes, 256> codes_{};     // space_codes() of these

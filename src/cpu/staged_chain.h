@@ -6,19 +6,20 @@
 #include <equalux/filter.h>
 
 #include "cpu/staged_stages.h"
+#include "equalize_chain.h"
 
 /// The report's chain on the CPU: five stages over a float HSV image.
 namespace equalux {
 
 /// One thread at a time.
-class StagedChain {
+class StagedChain final : public EqualizeChain {
  public:
   StagedChain(const EqualizeParams& params, RowExecutor& executor);
 
   /// Allocates for frames of `desc`, a packed RGB form or gray8.
-  void configure(const ImageDesc& desc);
-  /// Filters one frame; `in` and `out` may be the same memory with the same strides.
-  void process(const ConstImageView& in, const ImageView& out, const FrameContext& context);
+  void configure(const ImageDesc& desc) override;
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
 
  private:
   EqualizeParams params_;
