@@ -42,6 +42,27 @@ if(EQUALUX_HAVE_LIBAV)
       LABELS "program;long" SKIP_RETURN_CODE 77 TIMEOUT 900)
   endforeach()
 endif()
+# What the documentation tells people to run, in a build that has what it speaks of.
+find_program(EQUALUX_PYTHON python3)
+if(EQUALUX_PYTHON AND EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV
+    AND EQUALUX_HAVE_HTTP)
+  file(GLOB pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/samples/*.md)
+  file(GLOB configs RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/configs/*.toml)
+  set(documented ${EQUALUX_PYTHON}
+    ${CMAKE_CURRENT_SOURCE_DIR}/documented_commands.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  foreach(page ${pages})
+    add_test(NAME Documentation.${page} COMMAND ${documented} ${page})
+    set_tests_properties(Documentation.${page} PROPERTIES LABELS program TIMEOUT 1800)
+  endforeach()
+  add_test(NAME Documentation.configs COMMAND ${documented} ${configs})
+  add_test(NAME Documentation.WhatFailsIsFound
+    COMMAND ${documented} tests/data/wrong_commands.md)
+  set_tests_properties(Documentation.configs PROPERTIES LABELS program TIMEOUT 1800)
+  set_tests_properties(Documentation.WhatFailsIsFound PROPERTIES
+    LABELS program PASS_REGULAR_EXPRESSION "5 commands, 4 failed")
+endif()
 equalux_test(config_file LABELS core LIBRARIES equalux_cli_parsers)
 equalux_test(lab_table LABELS core LIBRARIES equalux_cli_parsers)
 equalux_test(worker_pool LABELS program LIBRARIES equalux_cli)
