@@ -28,10 +28,11 @@ ControlAnswer ControlApi::handle(std::string_view request) {
     }
   } catch (const Error& error) {
     return refusal(error.what());
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const std::exception& error) {  // JSON's own, a preset's folder, memory
     return refusal(error.what());
   }
   nlohmann::ordered_json answer{{"state", steering_.state()},
+                                {"changed", steering_.changed()},
                                 {"counters", monitor_.counters()},
                                 {"presets", steering_.presets()}};
   return {true, json_text(answer)};

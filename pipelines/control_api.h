@@ -14,7 +14,8 @@ inline constexpr std::size_t kLongestRequest = 4096;  ///< bytes
 
 struct ControlAnswer {
   bool ok = true;
-  std::string json;  ///< {"state","counters","presets"}, or {"error"} where not ok; one line
+  std::string
+      json;  ///< {"state","changed","counters","presets"}, or {"error"} where not ok; one line
 };
 
 /// Thread-safe as its parts, which must outlive it.

@@ -16,6 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "log.h"
+
 namespace equalux {
 namespace {
 
@@ -64,20 +66,21 @@ class Listener final : public ControlSocket {
  public:
   Listener(std::string path, ControlApi& api) : path_(std::move(path)), api_(api) {
     const sockaddr_un address = address_of(path_);
+    callers_.reserve(kMostCallers);
     clear_the_way(path_, address);
     fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const mode_t usual = ::umask(0177);  // Nobody may connect between bind() and a chmod().
-    const bool bound = fd_ >= 0 && connect_or_bind(true, fd_, address) == 0;
-    const int error = errno;
-    ::umask(usual);
-    errno = error;
+    // bind() takes the file's mode from the socket's: nobody may connect before a chmod() of the
+    // path, and a umask would hold for files that other threads make meanwhile.
+    const bool bound = fd_ >= 0 && ::fchmod(fd_, S_IRUSR | S_IWUSR) == 0 &&
+                       connect_or_bind(true, fd_, address) == 0;
     if (!bound || ::listen(fd_, kMostCallers) != 0 || ::pipe2(wake_.data(), O_CLOEXEC) != 0) {
-      const std::string why = reason();
-      if (bound) ::unlink(path_.c_str());
-      if (fd_ >= 0) ::close(fd_);
-      throw Error(ExitCode::cannot_create, "--control " + path_ + " cannot be made: " + why);
+      give_up(reason(), bound);
     }
-    thread_ = std::thread([this] { serve(); });
+    try {
+      thread_ = std::thread([this] { serve(); });
+    } catch (const std::system_error& error) {
+      give_up(error.code().message(), bound);
+    }
   }
   ~Listener() override {
     ::close(wake_[1]);
@@ -97,7 +100,30 @@ class Listener final : public ControlSocket {
     std::string unread;  // no whole line yet
   };
 
-  void serve() {
+  [[noreturn]] void give_up(const std::string& why, bool bound) const {
+    if (bound) ::unlink(path_.c_str());
+    for (const int fd : {fd_, wake_[0], wake_[1]})
+      if (fd >= 0) ::close(fd);
+    throw Error(ExitCode::cannot_create, "--control " + path_ + " cannot be made: " + why);
+  }
+
+  /// The callers are let go where memory is short; the run goes on.
+  void serve() noexcept {
+    for (;;) {
+      try {
+        take_turns();
+        return;
+      } catch (const std::exception& error) {
+        logger().warn("--control {}: {}, going on without its callers", path_, error.what());
+      }
+      for (const Caller& caller : callers_)
+        if (caller.fd >= 0) ::close(caller.fd);
+      callers_.clear();
+    }
+  }
+
+  /// Returns once the socket is to be closed.
+  void take_turns() {
     std::vector<pollfd> fds;
     for (;;) {
       fds.assign({{.fd = wake_[0], .events = 0, .revents = 0},

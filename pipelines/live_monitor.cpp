@@ -28,11 +28,11 @@ void append_metric(std::string& text, const char* name, const char* type, const 
 void LiveMonitor::open(const StreamInfo& info) {
   const std::lock_guard lock(mutex_);
   info_ = info;
-  started_ = window_.since = Clock::now();
+  started_ = window_.since = now_();
 }
 
 void LiveMonitor::add(const Frame& frame) {
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point now = now_();
   keep(frame, now);
   const std::lock_guard lock(mutex_);
   const FrameTimings& timings = frame.timings;
@@ -90,8 +90,10 @@ void LiveMonitor::watch_recording(std::function<RecordCounts()> counts) {
 }
 
 std::shared_ptr<const PicturePair> LiveMonitor::pictures() {
-  wanted_ = Clock::now().time_since_epoch().count();
+  const Clock::time_point now = now_();
+  const Clock::time_point before(Clock::duration(wanted_.exchange(now.time_since_epoch().count())));
   const std::lock_guard lock(mutex_);
+  if (now - before > kInterest) pictures_ = nullptr;  // Of when somebody looked last.
   return pictures_;
 }
 
@@ -101,7 +103,7 @@ nlohmann::ordered_json LiveMonitor::counters() const {
                               {"width", info_.desc.width},
                               {"height", info_.desc.height},
                               {"format", to_string(info_.desc.format)},
-                              {"uptime_s", milliseconds(Clock::now() - started_) / 1000},
+                              {"uptime_s", milliseconds(now_() - started_) / 1000},
                               {"frames", counts_.frames},
                               {"captured", counts_.frames - counts_.placeholders + counts_.dropped},
                               {"dropped", counts_.dropped},
@@ -116,6 +118,7 @@ nlohmann::ordered_json LiveMonitor::counters() const {
     const RecordCounts counts = recording_();
     json["recording"] = {
         {"frames", counts.frames}, {"dropped", counts.dropped}, {"files", counts.files}};
+    if (!counts.failure.empty()) json["recording"]["failure"] = counts.failure;
   }
   return json;
 }
@@ -148,6 +151,9 @@ std::string LiveMonitor::metrics() const {
     recorded("recorded_frames_total", "frames", "Frames given to a recording's file.");
     recorded("recording_dropped_frames_total", "dropped", "Frames that no recording has.");
     recorded("recording_files_total", "files", "Files of recordings, begun.");
+    append_metric(text, "recording_failed", "gauge",
+                  "1 once a recording has failed, up to when the next begins.",
+                  all["recording"].contains("failure") ? 1 : 0);
   }
   if (!all.contains("stages")) return text;
   text += "# HELP equalux_stage_seconds Mean time of a filter's stage, over the last second.\n";

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <equalux/image.h>
@@ -27,6 +28,10 @@ struct PicturePair {
 /// Thread-safe; add() and open() belong to the run.
 class LiveMonitor {
  public:
+  /// `now` tells the time, for tests that make their own.
+  explicit LiveMonitor(std::function<Clock::time_point()> now = Clock::now)
+      : now_(std::move(now)) {}
+
   /// For RunOptions::on_open and on_frame. Pictures need RunOptions::keep_original.
   void open(const StreamInfo& info);
   void add(const Frame& frame);
@@ -35,13 +40,14 @@ class LiveMonitor {
   void watch_recording(std::function<RecordCounts()> counts);
 
   /// The newest pair, at most 15 new ones a second; null where there is none yet. Frames are copied
-  /// only while somebody asks, so the first answer may be late by a frame or two.
+  /// only while somebody asks, so whoever asks first, or first for a while, gets null, never an old
+  /// picture, and finds one with the next frame.
   [[nodiscard]] std::shared_ptr<const PicturePair> pictures();
 
   /// {"input","width","height","format","uptime_s","frames","captured","dropped","late",
   /// "reconnects","placeholders","fps","latency_ms","stages":{...},"recording":{"frames","dropped",
-  /// "files"}}: counts since the start, rates
-  /// and times over the last second; what was not measured is absent.
+  /// "files","failure"}}: counts since the start, rates and times over the last second, and the
+  /// message of a recording that has failed; what was not measured is absent.
   [[nodiscard]] nlohmann::ordered_json counters() const;
   /// The same in Prometheus's text format, names equalux_*.
   [[nodiscard]] std::string metrics() const;
@@ -63,9 +69,10 @@ class LiveMonitor {
   void close_window(Clock::time_point now);
   void keep(const Frame& frame, Clock::time_point now);
 
+  const std::function<Clock::time_point()> now_;
   mutable std::mutex mutex_;  // guards everything but kept_at_, which is add()'s own, and wanted_
   StreamInfo info_;
-  Clock::time_point started_ = Clock::now();
+  Clock::time_point started_ = now_();
   Counts counts_;
   Window window_;
   double fps_ = 0;

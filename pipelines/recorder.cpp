@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include "log.h"
@@ -52,7 +53,12 @@ void Recorder::open(const StreamInfo& info) {
 void Recorder::add(const Frame& frame) {
   if (!pool_) return;
   const bool wanted = wanted_.on;
-  if (taking_ && (broken_.exchange(false) || !wanted)) push(nullptr);
+  const bool ended = taking_ && (broken_.exchange(false) || !wanted);
+  if (ended) push(nullptr);
+  if (wanted && (ended || !taking_)) {  // A new recording begins.
+    const std::lock_guard lock(mutex_);
+    counts_.failure.clear();
+  }
   taking_ = wanted;
   if (!wanted) return;
   FramePtr copy = info_.live ? pool_->try_acquire() : pool_->acquire();
@@ -172,7 +178,7 @@ void Recorder::close(File file) noexcept {
     logger().error("{}; this recording ends before its time{}", error.what(),
                    what_is_left(file.path));
   } catch (const std::exception& error) {
-    note_failure(Error(ExitCode::write_failed, file.path));
+    note_failure(Error(ExitCode::write_failed, file.path + ": " + error.what()));
     logger().error("{}: {}", file.path, error.what());
   }
 }
@@ -180,6 +186,11 @@ void Recorder::close(File file) noexcept {
 void Recorder::note_failure(const Error& error) noexcept {
   const std::lock_guard lock(mutex_);
   if (code_ == ExitCode::done) code_ = error.code();
+  try {
+    counts_.failure = error.what();
+  } catch (const std::bad_alloc&) {
+    counts_.failure = "no memory";  // short enough to need none
+  }
 }
 
 void Recorder::stop_at(const Error& error) noexcept {

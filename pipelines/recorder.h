@@ -35,6 +35,7 @@ struct RecordCounts {
   std::uint64_t frames = 0;   ///< given to a file
   std::uint64_t dropped = 0;  ///< of those that were to be recorded
   std::uint64_t files = 0;    ///< begun
+  std::string failure = {};   ///< why the last recording ended before its time; empty = it did not
 };
 
 /// Each file begins with a frame that the one before has not, at time 0, under a sink of its own,

@@ -42,10 +42,10 @@ std::string text_of(const std::string& key, const Json& value) {
 void check_keys(const Json& wanted) {
   for (const auto& [key, value] : wanted.items()) {
     const auto& keys = Steering::keys();
-    if (key == "filter" || key == "preset" || key == "recording") continue;
+    if (key == "filter" || key == "preset" || key == "recording" || key == "reset") continue;
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
     std::vector<std::string_view> all(keys);
-    all.insert(all.end(), {"filter", "preset", "recording"});
+    all.insert(all.end(), {"filter", "preset", "recording", "reset"});
     const std::string nearest = nearest_name(key, all);
     usage("key '" + key.substr(0, 40) + "' is unknown, must be " +
           (nearest.empty() ? list_of_names(all) : nearest));
@@ -76,6 +76,27 @@ void reset_steered(EqualizeParams& params) {
   params.darken_ms = plain.darken_ms;
 }
 
+/// Gives every equalizer a preset's values of what can be steered.
+void put_preset(std::vector<Steering::Equalizer>& equalizers,
+                const std::vector<std::pair<std::string, std::string>>& values) {
+  for (Steering::Equalizer& each : equalizers) {
+    reset_steered(each.params);
+    for (const auto& [key, value] : values) {
+      const auto& keys = Steering::keys();
+      if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+        set_option(each.params, key, value);
+      }
+    }
+  }
+}
+
+bool same_values(const EqualizeParams& a, const EqualizeParams& b) {
+  const auto& keys = Steering::keys();
+  return a.scaler == b.scaler && std::all_of(keys.begin(), keys.end(), [&](std::string_view key) {
+           return number_of(a, key) == number_of(b, key);
+         });
+}
+
 std::string short_number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.10g", value);
@@ -100,10 +121,24 @@ double stepped(std::string_view key, double value, int direction) {
 }  // namespace
 
 Steering::Steering(std::vector<Equalizer> equalizers, std::vector<std::string> presets,
-                   ReadPreset read_preset)
+                   ReadPreset read_preset, std::string preset)
     : presets_(std::move(presets)),
       read_preset_(std::move(read_preset)),
-      equalizers_(std::move(equalizers)) {}
+      start_(std::move(equalizers)),
+      start_preset_(std::move(preset)),
+      start_base_(start_),
+      equalizers_(start_),
+      preset_(start_preset_) {
+  if (!start_preset_.empty() && !start_.empty()) {
+    put_preset(start_base_, values_of(start_preset_));
+  }
+  base_ = start_base_;
+}
+
+Steering::PresetValues Steering::values_of(const std::string& preset) const {
+  if (!read_preset_) usage("preset '" + preset + "' cannot be read here");
+  return read_preset_(preset);
+}
 
 const std::vector<std::string_view>& Steering::keys() {
   static const std::vector<std::string_view> keys{"strength",    "clip-limit", "floor",
@@ -119,8 +154,16 @@ void Steering::change(const Json& wanted) {
 
 void Steering::set(Json wanted) {
   check_keys(wanted);
+  // Read before the lock: a folder on a slow disk must not hold up apply(), and with it the frames.
+  std::string chosen;
+  PresetValues values;
+  if (wanted.contains("preset") && !start_.empty()) {
+    chosen = text_of("preset", wanted["preset"]);
+    values = values_of(chosen);
+  }
   const std::lock_guard lock(mutex_);
   std::vector<Equalizer> equalizers = equalizers_;
+  std::vector<Equalizer> base = base_;
   std::string preset = preset_;
   bool filtering = filtering_;
   std::string said;
@@ -136,18 +179,18 @@ void Steering::set(Json wanted) {
   if (!wanted.empty() && equalizers.empty()) {
     usage("the chain has no equalize that can be changed while it runs, must be filter");
   }
+  if (const auto reset = take_switch(wanted, "reset")) {
+    if (!*reset) usage("reset is false, must be true or left out");
+    if (wanted.contains("preset")) usage("reset brings its own preset, must stand without preset");
+    equalizers = start_;
+    base = start_base_;
+    preset = start_preset_;
+    said = "as it began";
+  }
   if (wanted.contains("preset")) {
-    preset = text_of("preset", wanted["preset"]);
-    if (!read_preset_) usage("preset '" + preset + "' cannot be read here");
-    const auto values = read_preset_(preset);
-    for (Equalizer& each : equalizers) {
-      reset_steered(each.params);
-      for (const auto& [key, value] : values) {
-        if (std::find(keys().begin(), keys().end(), key) != keys().end()) {
-          set_option(each.params, key, value);
-        }
-      }
-    }
+    preset = std::move(chosen);
+    put_preset(equalizers, values);
+    base = equalizers;
     said = "preset " + preset;
     wanted.erase("preset");
   }
@@ -159,6 +202,7 @@ void Steering::set(Json wanted) {
   for (const Equalizer& each : equalizers)
     validate(each.params, Backend::automatic);
   equalizers_ = std::move(equalizers);
+  base_ = std::move(base);
   preset_ = std::move(preset);
   filtering_ = filtering;
   if (recording) recording_->on = *recording;
@@ -217,6 +261,14 @@ nlohmann::ordered_json Steering::state() const {
     }
   }
   return state;
+}
+
+bool Steering::changed() const {
+  const std::lock_guard lock(mutex_);
+  return !std::equal(equalizers_.begin(), equalizers_.end(), base_.begin(), base_.end(),
+                     [](const Equalizer& now, const Equalizer& then) {
+                       return same_values(now.params, then.params);
+                     });
 }
 
 std::string Steering::last_change() const {

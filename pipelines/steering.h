@@ -31,9 +31,10 @@ class Steering {
   using ReadPreset =
       std::function<std::vector<std::pair<std::string, std::string>>(const std::string& name)>;
 
-  /// `presets` are the names that state() lists and next_preset() goes through.
+  /// `presets` are the names that next_preset() goes through; `preset` is the one that the run
+  /// begins with, empty where it has none. Throws what `read_preset` throws for it.
   explicit Steering(std::vector<Equalizer> equalizers, std::vector<std::string> presets = {},
-                    ReadPreset read_preset = {});
+                    ReadPreset read_preset = {}, std::string preset = {});
 
   /// The options that may change, as --help spells them: strength, clip-limit, floor, ceiling,
   /// max-gain, temporal-ms, brighten-ms, darken-ms, scaler.
@@ -43,8 +44,9 @@ class Steering {
   void allow_recording(RecordSwitch& recording) { recording_ = &recording; }
 
   /// Takes an object such as {"strength":0.6,"filter":false}: any of keys(), which hold for every
-  /// equalizer, "filter", "recording", and "preset", whose values stand below the other keys'. All
-  /// of it or, where anything is wrong, nothing. Throws Error(usage).
+  /// equalizer, "filter", "recording", and "preset", whose values stand below the other keys', or
+  /// in place of that "reset", true, for the values and the preset that the run began with. All of
+  /// it or, where anything is wrong, nothing. Throws Error(usage).
   void change(const nlohmann::json& wanted);
 
   /// One step of a key of the window: strength by 0.05, clip-limit by 0.25 (1 is the least, 0
@@ -57,9 +59,12 @@ class Steering {
   [[nodiscard]] bool recording() const { return recording_ != nullptr && recording_->on; }
 
   /// What holds: {"filter","preset",keys()...}; the keys of the first equalizer, none where the
-  /// chain has none. "preset" is "" until one was chosen here; "recording" is there where it can
-  /// be.
+  /// chain has none. "preset" is the one that was chosen last, here or at the start, "" without
+  /// one; "recording" is there where it can be.
   [[nodiscard]] nlohmann::ordered_json state() const;
+  /// True where a value of keys() is not the preset's, or, without one, not what the run began
+  /// with.
+  [[nodiscard]] bool changed() const;
   [[nodiscard]] const std::vector<std::string>& presets() const { return presets_; }
   /// The last change as a window shows it, "strength 0.85"; empty where there was none.
   [[nodiscard]] std::string last_change() const;
@@ -68,13 +73,19 @@ class Steering {
   void apply(Processor& processor, Frame& frame);
 
  private:
+  using PresetValues = std::vector<std::pair<std::string, std::string>>;
   void set(nlohmann::json wanted);
+  [[nodiscard]] PresetValues values_of(const std::string& preset) const;
 
   const std::vector<std::string> presets_;
   const ReadPreset read_preset_;
+  const std::vector<Equalizer> start_;
+  const std::string start_preset_;
+  std::vector<Equalizer> start_base_;  // what start_preset_ alone gives
   RecordSwitch* recording_ = nullptr;
-  mutable std::mutex mutex_;  // guards the next four
+  mutable std::mutex mutex_;  // guards the next five
   std::vector<Equalizer> equalizers_;
+  std::vector<Equalizer> base_;  // what preset_ alone gives
   std::string preset_;
   bool filtering_ = true;
   std::string last_change_;

@@ -232,6 +232,7 @@ TEST_F(RecorderTest, AFailureStopsTheRecordingAndNothingElse) {
     add(recorder, i);
   wait_for([&] { return recorder.counts().dropped > 0; });
   EXPECT_FALSE(wanted_.on);
+  EXPECT_EQ(recorder.counts().failure, "disk full");
   add(recorder, 4);
   add(recorder, 5);
   EXPECT_EQ(recorder.counts().frames, 3U);
@@ -239,6 +240,7 @@ TEST_F(RecorderTest, AFailureStopsTheRecordingAndNothingElse) {
 
   wanted_.on = true;  // Somebody has made room.
   add(recorder, 6);
+  EXPECT_EQ(recorder.counts().failure, "");  // That was the one before.
   add(recorder, 7);
   recorder.finish();
   const std::vector<Recorded> files = shelf_.files();
@@ -261,6 +263,7 @@ TEST_F(RecorderTest, SwitchedOnAgainAtOnceItBeginsAnew) {
   for (std::uint64_t i = 1; i < 4; ++i)
     add(recorder, i);
   recorder.finish();
+  EXPECT_EQ(recorder.counts().failure, "");
   ASSERT_EQ(shelf_.files().size(), 2U);
   EXPECT_THAT(shelf_.files()[1].indexes, ElementsAre(1, 2, 3));
 }
@@ -280,6 +283,7 @@ TEST_F(RecorderTest, AnEndThatFailsIsTold) {
   recorder.open(info_);
   add(recorder, 0);
   recorder.finish();
+  EXPECT_EQ(recorder.counts().failure, "no end");
   EXPECT_EQ(recorder.code(), ExitCode::write_failed);
 }
 

@@ -1,6 +1,8 @@
 #include <array>
+#include <atomic>
+#include <new>
+#include <stdexcept>
 #include <string>
-#include <thread>
 
 #include <equalux/error.h>
 #include <gmock/gmock.h>
@@ -8,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,6 +21,17 @@
 #include "steering.h"
 #include "support/engine_fixture.h"
 #include "support/temp_folder.h"
+
+namespace {
+std::atomic<int> umask_calls{0};
+}  // namespace
+
+/// In place of the C library's: it holds for the whole process, whatever its threads make
+/// meanwhile.
+extern "C" mode_t umask(mode_t mask) noexcept {
+  ++umask_calls;
+  return static_cast<mode_t>(::syscall(SYS_umask, mask));
+}
 
 namespace equalux::test {
 namespace {
@@ -101,6 +115,66 @@ TEST_F(SteeringTest, APresetStandsBelowTheOtherKeys) {
   EXPECT_EQ(state["strength"], 0.5);
   EXPECT_EQ(state["ceiling"], 99.5);
   EXPECT_EQ(state["temporal-ms"], 0);  // As plain equalization has it, not as before.
+}
+
+TEST_F(SteeringTest, APresetIsReadWhileOthersGoOn) {
+  const Watchdog watchdog(std::chrono::seconds(20));
+  Steering* self = nullptr;
+  bool reached = false;
+  const auto slow = [&](const std::string& name) {
+    if (self != nullptr) {  // As another thread would while a disk spins up.
+      ToldProcessor processor;
+      Frame frame;
+      self->apply(processor, frame);
+      reached = self->state()["preset"] == "plain";
+    }
+    return read_preset(name);
+  };
+  Steering steering({{0, some_params()}}, {"plain", "fog"}, slow, "plain");
+  steering.change({{"strength", 0.5}});
+  self = &steering;
+  steering.change({{"preset", "fog"}});
+  EXPECT_TRUE(reached);
+  EXPECT_EQ(steering.state()["preset"], "fog");
+}
+
+TEST_F(SteeringTest, ThePresetIsNamedAndSaidToBeChanged) {
+  EXPECT_EQ(steering_.state()["preset"], "");
+  EXPECT_FALSE(steering_.changed());
+  steering_.change({{"strength", 0.25}});
+  EXPECT_TRUE(steering_.changed());
+  steering_.change({{"preset", "fog"}});
+  EXPECT_FALSE(steering_.changed());
+  steering_.step("strength", -1);
+  EXPECT_TRUE(steering_.changed());
+  EXPECT_EQ(parse_json(api_.handle("").json)["changed"], true);
+
+  EqualizeParams params;
+  params.strength = 0.9;
+  params.ceiling = 99.5;
+  Steering started({{0, params}}, {"plain", "fog"}, read_preset, "fog");
+  EXPECT_EQ(started.state()["preset"], "fog");
+  EXPECT_FALSE(started.changed());
+  started.next_preset(1);
+  EXPECT_EQ(started.state()["preset"], "plain");
+  params.scaler = Scaler::min_max;  // As a flag beside the preset would have it.
+  EXPECT_TRUE(Steering({{0, params}}, {"plain", "fog"}, read_preset, "fog").changed());
+}
+
+TEST_F(SteeringTest, ResetGoesBackToTheStart) {
+  Steering steering({{0, some_params()}}, {"plain", "fog"}, read_preset, "plain");
+  const auto begun = steering.state();
+  EXPECT_TRUE(steering.changed());  // By what was given beside the preset.
+  steering.change({{"preset", "fog"}, {"floor", 2}});
+  steering.change({{"reset", true}});
+  EXPECT_EQ(steering.state(), begun);
+  EXPECT_TRUE(steering.changed());
+  steering.change({{"reset", true}, {"strength", 0.1}});
+  EXPECT_EQ(steering.state()["strength"], 0.1);
+  EXPECT_EQ(steering.state()["clip-limit"], 3);
+  for (const char* wrong :
+       {R"({"reset":false})", R"({"reset":1})", R"({"reset":true,"preset":"fog"})"})
+    EXPECT_THAT(error_text(wrong), HasSubstr("reset")) << wrong;
 }
 
 TEST_F(SteeringTest, KeysStepAndStayInRange) {
@@ -242,6 +316,34 @@ TEST_F(SteeringTest, TheSocketTakesLinesFromManyCallers) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST_F(SteeringTest, TheSocketLeavesTheProcessMaskAlone) {
+  const TempFolder folder;
+  const int before = umask_calls;
+  const auto socket = open_control_socket(folder / "control", api_);
+  EXPECT_EQ(umask_calls, before);
+  struct stat file {};
+  ASSERT_EQ(::stat((folder / "control").c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777U, 0600U);
+}
+
+TEST_F(SteeringTest, WhateverAPresetThrowsIsAnAnswer) {
+  const Watchdog watchdog(std::chrono::seconds(20));
+  const TempFolder folder;
+  Steering steering({{0, some_params()}}, {"short", "odd"}, [](const std::string& name) {
+    if (name == "short") throw std::bad_alloc();
+    if (name == "odd") throw std::runtime_error("the disk is gone");
+    return read_preset(name);
+  });
+  ControlApi api(steering, monitor_);
+  const auto socket = open_control_socket(folder / "control", api);
+  Caller caller(folder / "control");
+  ASSERT_TRUE(caller.connected);
+  caller.say("{\"preset\":\"odd\"}\n{\"preset\":\"short\"}\n{\"strength\":0.5}\n");
+  EXPECT_THAT(caller.hear(), HasSubstr("the disk is gone"));
+  EXPECT_THAT(caller.hear(), HasSubstr("\"error\":"));
+  EXPECT_EQ(parse_json(caller.hear())["state"]["strength"], 0.5);
+}
+
 TEST_F(SteeringTest, TheSocketsPathIsChecked) {
   const TempFolder folder;
   const auto code_of = [&](const std::string& path) {
@@ -272,8 +374,15 @@ Frame measured_frame(bool late) {
   return frame;
 }
 
+/// A clock that goes where the test puts it.
+struct SetClock {
+  Clock::time_point now = Clock::now();
+  std::function<Clock::time_point()> hands = [this] { return now; };
+};
+
 TEST(LiveMonitor, CountsForPeopleAndPrometheus) {
-  LiveMonitor monitor;
+  SetClock clock;
+  LiveMonitor monitor(clock.hands);
   StreamInfo info;
   info.name = "camera:0";
   info.desc = small_desc();
@@ -283,7 +392,7 @@ TEST(LiveMonitor, CountsForPeopleAndPrometheus) {
   placeholder.placeholder = true;
   placeholder.timings.reconnects = 2;
   monitor.add(placeholder);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1010));
+  clock.now += std::chrono::milliseconds(1250);
   monitor.add(measured_frame(true));
   const auto counters = monitor.counters();
   EXPECT_EQ(counters["input"], "camera:0");
@@ -293,13 +402,15 @@ TEST(LiveMonitor, CountsForPeopleAndPrometheus) {
   EXPECT_EQ(counters["late"], 1);
   EXPECT_EQ(counters["reconnects"], 2);
   EXPECT_EQ(counters["placeholders"], 1);
-  EXPECT_NEAR(counters["fps"].get<double>(), 2, 0.2);
+  EXPECT_DOUBLE_EQ(counters["fps"].get<double>(), 1.6);
+  EXPECT_DOUBLE_EQ(counters["uptime_s"].get<double>(), 1.25);
   EXPECT_EQ(counters["latency_ms"], 4);
   EXPECT_EQ(counters["stages"]["histogram"], 1.5);
   const std::string metrics = monitor.metrics();
   EXPECT_THAT(metrics, HasSubstr("# TYPE equalux_frames_total counter\nequalux_frames_total 3\n"));
   EXPECT_THAT(metrics, HasSubstr("equalux_stage_seconds{stage=\"histogram\"} 0.0015\n"));
   EXPECT_THAT(metrics, HasSubstr("equalux_latency_seconds 0.004\n"));
+  EXPECT_THAT(metrics, HasSubstr("equalux_uptime_seconds 1.25\n"));
 }
 
 TEST(LiveMonitor, CountsWhatIsRecorded) {
@@ -311,10 +422,16 @@ TEST(LiveMonitor, CountsWhatIsRecorded) {
   EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recorded_frames_total 90\n"));
   EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recording_dropped_frames_total 2\n"));
   EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recording_files_total 3\n"));
+  EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recording_failed 0\n"));
+  EXPECT_FALSE(monitor.counters()["recording"].contains("failure"));
+  monitor.watch_recording([] { return RecordCounts{90, 2, 3, "the disk is full"}; });
+  EXPECT_EQ(monitor.counters()["recording"]["failure"], "the disk is full");
+  EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recording_failed 1\n"));
 }
 
 TEST(LiveMonitor, PicturesAreKeptOnlyForThoseWhoAsk) {
-  LiveMonitor monitor;
+  SetClock clock;
+  LiveMonitor monitor(clock.hands);
   Image before(small_desc());
   Image after(small_desc());
   fill_bytes(before.view(), 10);
@@ -332,6 +449,14 @@ TEST(LiveMonitor, PicturesAreKeptOnlyForThoseWhoAsk) {
   EXPECT_EQ(pair->after.view().row(0, 3)[5], 20);
   monitor.add(frame);
   EXPECT_EQ(monitor.pictures(), pair);  // Sooner than 15 a second.
+  clock.now += std::chrono::milliseconds(70);
+  monitor.add(frame);
+  EXPECT_NE(monitor.pictures(), pair);
+  clock.now += std::chrono::minutes(10);
+  monitor.add(frame);
+  EXPECT_EQ(monitor.pictures(), nullptr);  // Not the one of ten minutes ago.
+  monitor.add(frame);
+  EXPECT_NE(monitor.pictures(), nullptr);
 }
 
 }  // namespace
