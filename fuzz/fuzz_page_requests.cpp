@@ -33,7 +33,7 @@ bool is_one_of(unsigned status, std::initializer_list<unsigned> all) {
 
 void ask(const std::string& token, const PageRequest& request) {
   fuzz::SteeredRun run;
-  PageRequests requests(token, "<title>", no_forms(), run.api, run.monitor);
+  PageRequests requests(token, "<title>", {}, no_forms(), run.api, run.monitor);
   const nlohmann::ordered_json before = run.steering.state();
   const PageReply reply = requests.answer(request);
   fuzz::require(is_one_of(reply.status, {200, 400, 401, 403, 404, 405, 413, 415, 503}),
@@ -43,7 +43,13 @@ void ask(const std::string& token, const PageRequest& request) {
   }
   const bool known =
       request.token == kToken || request.authorization == std::string("Bearer ") + kToken;
-  if (!token.empty()) {
+  fuzz::require(requests.admits(request) == !is_one_of(reply.status, {401, 403}),
+                "who is admitted is answered", reply.body);
+  fuzz::require(reply.holds != Holds::guess || reply.status == 401, "only guesses are held as such",
+                reply.body);
+  if (request.fetch_site == "cross-site" || request.fetch_site == "same-site") {
+    fuzz::require(reply.status == 403, "other sites' pages are refused", reply.body);
+  } else if (!token.empty()) {
     fuzz::require((reply.status == 401) != known, "the token alone decides", reply.body);
   } else {
     fuzz::require((reply.status == 403) != names_loopback(request.host), "the host alone decides",
@@ -60,8 +66,9 @@ void ask(const std::string& token, const PageRequest& request) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text = fuzz::text_of(data, size);
   PageRequest request;
-  for (std::string* part : {&request.method, &request.path, &request.host, &request.authorization,
-                            &request.content_type, &request.token, &request.view, &request.width})
+  for (std::string* part :
+       {&request.method, &request.path, &request.host, &request.authorization,
+        &request.content_type, &request.token, &request.view, &request.width, &request.fetch_site})
     *part = fuzz::take_line(text);
   request.too_long = text.size() > kLongestRequest;
   if (!request.too_long) request.body = text;

@@ -1,12 +1,17 @@
 #include <array>
+#include <chrono>
 #include <cstdlib>
+#include <future>
+#include <list>
 #include <string>
+#include <vector>
 
 #include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,21 +33,48 @@ struct HttpAnswer {
   [[nodiscard]] nlohmann::json json() const { return parse_json(body); }
 };
 
+/// A connection to a port of this machine.
+class Caller {
+ public:
+  explicit Caller(int port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    static_cast<void>(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address));
+  }
+  ~Caller() { ::close(fd_); }
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  /// False once the other end has hung up.
+  [[nodiscard]] bool say(const std::string& bytes) const {
+    return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(bytes.size());
+  }
+  /// What comes at most at once; empty once the other end has hung up.
+  [[nodiscard]] std::string hear() const {
+    std::string bytes(65536, ' ');
+    bytes.resize(
+        static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(fd_, bytes.data(), bytes.size(), 0))));
+    return bytes;
+  }
+  [[nodiscard]] bool is_cut_off(std::chrono::milliseconds within) const {
+    pollfd end{.fd = fd_, .events = POLLRDHUP, .revents = 0};
+    return ::poll(&end, 1, static_cast<int>(within.count())) > 0;
+  }
+
+ private:
+  int fd_;
+};
+
 /// Sends bytes to a port of this machine and reads to the end.
 HttpAnswer talk(int port, const std::string& bytes) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   HttpAnswer answer;
-  if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
-    static_cast<void>(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL));
-    std::array<char, 65536> chunk{};
-    for (ssize_t n = 0; (n = ::recv(fd, chunk.data(), chunk.size(), 0)) > 0;)
-      answer.head.append(chunk.data(), static_cast<std::size_t>(n));
-  }
-  ::close(fd);
+  const Caller caller(port);
+  static_cast<void>(caller.say(bytes));
+  for (std::string more = caller.hear(); !more.empty(); more = caller.hear())
+    answer.head += more;
   const std::size_t end = answer.head.find("\r\n\r\n");
   if (end != std::string::npos) {
     answer.body = answer.head.substr(end + 4);
@@ -55,7 +87,8 @@ HttpAnswer talk(int port, const std::string& bytes) {
 class PageServerTest : public ::testing::Test {
  protected:
   void serve(const std::string& token = "") {
-    server_ = open_page_server({"127.0.0.1:0", token}, api_, monitor_);
+    server_ = open_page_server({"127.0.0.1:0", token, {{"strength", "how far"}}, limits_}, api_,
+                               monitor_);
     const std::string url = server_->url();
     EXPECT_TRUE(url.starts_with("http://127.0.0.1:"));
     port_ = std::atoi(url.c_str() + url.rfind(':') + 1);
@@ -85,6 +118,8 @@ class PageServerTest : public ::testing::Test {
   }
 
   Watchdog watchdog_;
+  PageLimits limits_{.wrong_token = std::chrono::milliseconds(1),
+                     .picture = std::chrono::milliseconds(50)};
   Steering steering_{{{0, EqualizeParams{}}}, {"plain"}, {}};
   LiveMonitor monitor_;
   ControlApi api_{steering_, monitor_};
@@ -103,6 +138,7 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   const HttpAnswer metrics = get("/metrics");
   EXPECT_THAT(metrics.head, HasSubstr("text/plain; version=0.0.4"));
   EXPECT_THAT(metrics.body, HasSubstr("equalux_frames_total 0\n"));
+  EXPECT_EQ(get("/api/parameters").json()["strength"], "how far");
   EXPECT_EQ(get("/nothing").status, 404);
   EXPECT_EQ(get("/../etc/passwd").status, 404);
 }
@@ -146,6 +182,32 @@ TEST_F(PageServerTest, GivesPicturesOnceThereAreSome) {
     EXPECT_EQ(get(std::string("/api/picture") + bad).status, 400) << bad;
 }
 
+TEST_F(PageServerTest, WhoeverLooksFirstWaitsForTheNextFrame) {
+  limits_.picture = std::chrono::seconds(30);
+  serve();
+  show_frame();  // Before anybody looked.
+  for (const char* path : {"/api/picture?view=before&width=160", "/api/tones"}) {
+    auto answer = std::async(std::launch::async, [&] { return get(path); });
+    while (answer.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready)
+      show_frame();
+    EXPECT_EQ(answer.get().status, 200) << path;
+  }
+}
+
+TEST_F(PageServerTest, ARunThatEndsAnswersThoseWhoWait) {
+  limits_.picture = limits_.wrong_token = std::chrono::seconds(50);
+  const std::string token = "correct-horse-battery";
+  serve(token);
+  const Caller looking(port_);
+  const Caller guessing(port_);
+  ASSERT_TRUE(looking.say("GET /api/tones?token=" + token + " HTTP/1.1\r\nHost: a\r\n\r\n"));
+  ASSERT_TRUE(guessing.say("GET /api/tones?token=wrong HTTP/1.1\r\nHost: a\r\n\r\n"));
+  EXPECT_FALSE(looking.is_cut_off(std::chrono::milliseconds(50)));
+  server_.reset();
+  EXPECT_THAT(looking.hear(), ::testing::AnyOf("", HasSubstr(" 503 ")));
+  EXPECT_THAT(guessing.hear(), ::testing::AnyOf("", HasSubstr(" 401 ")));
+}
+
 TEST_F(PageServerTest, AWrongTokenIsRefusedEverywhere) {
   const std::string token = "correct-horse-battery";
   serve(token);
@@ -156,6 +218,13 @@ TEST_F(PageServerTest, AWrongTokenIsRefusedEverywhere) {
   }
   EXPECT_EQ(post(R"({"strength":0.5})").status, 401);
   EXPECT_EQ(steering_.state()["strength"], 1);
+  // Whole tokens are compared, not what stands before a zero.
+  EXPECT_EQ(get("/?token=" + token + "%00").status, 401);
+  EXPECT_EQ(get("/api/state?token=" + token + "%00more").status, 401);
+  EXPECT_EQ(get("/api/state%00/nothing?token=" + token).status, 400);
+  EXPECT_EQ(get("/api/picture?view=after%00&token=" + token).status, 400);
+  // The page asks for the token itself: its address no longer has one when it is loaded anew.
+  EXPECT_THAT(get("/").body, HasSubstr("<title>equalux</title>"));
   EXPECT_EQ(get("/?token=" + token).status, 200);
   EXPECT_EQ(get("/metrics", "Authorization: Bearer " + token + "\r\n", "camera.example").status,
             200);
@@ -169,9 +238,109 @@ TEST_F(PageServerTest, WithoutATokenOnlyThisMachinesNamesCount) {
     EXPECT_EQ(get("/api/state", "", host).status, 200) << host;
 }
 
+TEST_F(PageServerTest, OtherSitesPagesAreRefused) {
+  const std::string token = "correct-horse-battery";
+  serve(token);
+  const std::string path = "/api/state?token=" + token;
+  for (const char* site : {"cross-site", "same-site"})
+    EXPECT_EQ(get(path, std::string("Sec-Fetch-Site: ") + site + "\r\n").status, 403) << site;
+  for (const char* site : {"same-origin", "none"}) {
+    const HttpAnswer answer = get(path, std::string("Sec-Fetch-Site: ") + site + "\r\n");
+    EXPECT_EQ(answer.status, 200) << site;
+    EXPECT_THAT(answer.head, HasSubstr("Cross-Origin-Resource-Policy: same-origin"));
+  }
+}
+
+TEST_F(PageServerTest, NobodyIsShutOutByThoseWhoOnlyConnect) {
+  serve();
+  std::list<Caller> silent;
+  for (unsigned i = 0; i < limits_.connections + 20; ++i)
+    static_cast<void>(silent.emplace_back(port_).say("G"));
+  EXPECT_EQ(get("/api/state").status, 200);
+  // Nor by those who were answered and stay.
+  std::list<Caller> idle;
+  for (unsigned i = 0; i < 2 * limits_.connections_of_one; ++i) {
+    ASSERT_TRUE(idle.emplace_back(port_).say("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    EXPECT_THAT(idle.back().hear(), HasSubstr("200 OK"));
+  }
+  EXPECT_EQ(get("/api/state").status, 200);
+  EXPECT_TRUE(idle.front().is_cut_off(std::chrono::seconds(10)));
+  EXPECT_FALSE(idle.back().is_cut_off(std::chrono::milliseconds(0)));
+}
+
+/// Says `byte` again and again, and how long that was taken.
+std::chrono::milliseconds dribble(const Caller& caller, const std::string& byte) {
+  const auto began = std::chrono::steady_clock::now();
+  while (!caller.is_cut_off(std::chrono::milliseconds(10)) && caller.say(byte)) {
+  }
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                               began);
+}
+
+TEST_F(PageServerTest, WhoeverDribblesIsLetGo) {
+  limits_.header = limits_.body = limits_.idle = std::chrono::milliseconds(100);
+  serve();
+  const std::string first = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n";
+  const Caller header(port_);
+  ASSERT_TRUE(header.say(first + "X: "));
+  EXPECT_GE(dribble(header, "x").count(), 50);  // And it ends, or else the watchdog barks.
+  const Caller next(port_);
+  ASSERT_TRUE(next.say(first + "\r\n"));
+  EXPECT_THAT(next.hear(), HasSubstr("200 OK"));
+  dribble(next, "G");
+  const Caller body(port_);
+  ASSERT_TRUE(
+      body.say("POST /api/state HTTP/1.1\r\nHost: localhost\r\n"
+               "Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n"));
+  dribble(body, " ");
+  EXPECT_EQ(get("/api/state").status, 200);
+}
+
+TEST_F(PageServerTest, WhoeverTakesNoRepliesIsLetGo) {
+  limits_.reply = std::chrono::milliseconds(100);
+  serve();
+  const Caller caller(port_);
+  std::string requests;
+  for (int i = 0; i < 2000; ++i)
+    requests += "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  static_cast<void>(caller.say(requests));
+  EXPECT_TRUE(caller.is_cut_off(std::chrono::seconds(30)));
+}
+
+TEST_F(PageServerTest, TokensAreGuessedSlowly) {
+  limits_.wrong_token = std::chrono::milliseconds(200);
+  const std::string token = "correct-horse-battery";
+  serve(token);
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(get("/?token=wrong").status, 401);
+  EXPECT_EQ(get("/api/state", "Authorization: Bearer wrong\r\n").status, 401);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(400));
+}
+
+TEST_F(PageServerTest, WhoeverGuessesTokensAndHangsUpIsNoFaster) {
+  limits_.wrong_token = std::chrono::seconds(50);
+  const std::string token = "correct-horse-battery";
+  serve(token);
+  const Caller known(port_);
+  const std::string right = "GET /metrics?token=" + token + " HTTP/1.1\r\nHost: a\r\n\r\n";
+  ASSERT_TRUE(known.say(right));
+  EXPECT_THAT(known.hear(), HasSubstr("200 OK"));
+  unsigned taken = 0;
+  for (unsigned i = 0; i < 3 * limits_.connections_of_one; ++i) {
+    const Caller guesser(port_);
+    static_cast<void>(guesser.say("GET /?token=wrong HTTP/1.1\r\nHost: a\r\n\r\n"));
+    taken += guesser.is_cut_off(std::chrono::milliseconds(30)) ? 0 : 1;
+  }
+  EXPECT_LE(taken, limits_.connections_of_one);
+  EXPECT_GT(taken, 0U);
+  // A page that is open goes on.
+  ASSERT_TRUE(known.say(right));
+  EXPECT_THAT(known.hear(), HasSubstr("200 OK"));
+}
+
 TEST_F(PageServerTest, AnOpenPortWithoutATokenIsImpossible) {
   const auto error_for = [&](const std::string& address, const std::string& token) {
-    return error_of([&] { (void)open_page_server({address, token}, api_, monitor_); });
+    return error_of([&] { (void)open_page_server({address, token, {}, {}}, api_, monitor_); });
   };
   for (const char* address : {"0.0.0.0:0", "[::]:0", "192.168.0.1:0", "128.0.0.1:0", "[::2]:0"}) {
     const auto [code, text] = error_for(address, "");
@@ -192,7 +361,7 @@ TEST_F(PageServerTest, APortThatIsTakenIsSaid) {
   serve();
   const std::string address = "127.0.0.1:" + std::to_string(port_);
   const auto [code, text] = error_of([&] {
-    (void)open_page_server({address, ""}, api_, monitor_);
+    (void)open_page_server({address, "", {}, {}}, api_, monitor_);
   });
   EXPECT_EQ(code, ExitCode::cannot_create);
   EXPECT_THAT(text, HasSubstr("--serve " + address + " cannot listen: Address already in use"));

@@ -20,6 +20,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -271,8 +272,20 @@ TEST_F(RunCommand, IsSteeredThroughItsSocket) {
   EXPECT_THAT(folder_.names(), Not(Contains("control")));
 }
 
+TEST_F(RunCommand, TheStartLineNamesThePreset) {
+  const auto line = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "in.y4m", "-o", "null"});
+    return run(more).err;
+  };
+  EXPECT_THAT(line({}), HasSubstr("; preset stable\n"));
+  EXPECT_THAT(line({"--preset", "fog"}), HasSubstr("; preset fog\n"));
+  EXPECT_THAT(line({"--preset", "fog", "--floor", "7"}), HasSubstr("; preset fog, changed\n"));
+  EXPECT_THAT(line({"--filter", "sharpen"}), Not(HasSubstr("preset")));
+}
+
 TEST_F(RunCommand, APageForOthersNeedsAToken) {
-  const ProgramResult open = run({"run", "in.y4m", "-o", "null", "--serve", "0.0.0.0:0"});
+  const ProgramResult open =
+      run({"run", "in.y4m", "-o", "null", "--serve", "0.0.0.0:0", "--serve-token", "none"});
 #ifdef EQUALUX_HAVE_HTTP
   EXPECT_EQ(open.exit_code, 2);
   EXPECT_THAT(open.err, HasSubstr("must have a --serve-token"));
@@ -280,6 +293,22 @@ TEST_F(RunCommand, APageForOthersNeedsAToken) {
       {"run", "in.y4m", "-o", "null", "--serve", "0.0.0.0:0", "--serve-token", "0123456789abcdef"});
   EXPECT_EQ(guarded.exit_code, 0) << guarded.err;
   EXPECT_THAT(guarded.err, HasSubstr("the page is at http://0.0.0.0:"));
+  EXPECT_THAT(guarded.err, Not(HasSubstr("0123456789abcdef")));  // It is the user's to show.
+  // Without one the program makes one, another each time, which must be seen to be of use.
+  std::vector<std::string> made;
+  for (const char* address : {"0.0.0.0:0", "0", "0"}) {
+    const ProgramResult result =
+        run({"run", "in.y4m", "-o", "null", "--serve", address, "--quiet"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.err, MatchesRegex("equalux: the page is at http://[0-9.]*:[0-9]*/"
+                                         "[?]token=[0-9a-f]{32}\n"));
+    EXPECT_THAT(made, Not(Contains(result.err.substr(result.err.find('=')))));
+    made.push_back(result.err.substr(result.err.find('=')));
+  }
+  const ProgramResult none =
+      run({"run", "in.y4m", "-o", "null", "--serve", "0", "--serve-token", "none"});
+  EXPECT_THAT(none.err, HasSubstr("the page is at http://127.0.0.1:"));
+  EXPECT_THAT(none.err, Not(HasSubstr("token")));
 #else
   EXPECT_EQ(open.exit_code, 69);
   EXPECT_THAT(open.err, HasSubstr("libmicrohttpd"));

@@ -17,7 +17,7 @@ namespace equalux::cli {
 struct LiveOptions {
   std::string control;      ///< a path; empty = no socket
   std::string serve;        ///< an address; empty = no page
-  std::string serve_token;  ///< or @FILE, whose first line it is
+  std::string serve_token;  ///< or @FILE, whose first line it is; "none"; empty = one is made
   [[nodiscard]] bool watched() const { return !control.empty() || !serve.empty(); }
 };
 
@@ -32,10 +32,13 @@ class LiveControl {
   LiveControl(const LiveOptions& options, const CommonOptions& common, RecordSwitch* recording);
 
   [[nodiscard]] Steering& steering() { return steering_; }
+  /// "preset stable" or "preset stable, changed"; empty where no filter takes one.
+  [[nodiscard]] std::string preset_text() const;
   /// Adds what it needs to the callbacks that are there already.
   void attach(RunOptions& run);
-  /// Has what is recorded among the counters. It must outlive this.
-  void watch(const Recorder& recorder);
+  /// Has what is recorded among the counters; of `originals`, which may be null, only that they
+  /// have failed. Both must outlive this.
+  void watch(const Recorder& recorder, const Recorder* originals);
 
  private:
   bool watched_;

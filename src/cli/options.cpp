@@ -86,15 +86,18 @@ Option switch_option(std::string name, std::string help, bool& target) {
   return {std::move(name), "", std::move(help), set};
 }
 
-OptionGroup config_group() {
+OptionGroup config_group(CommonOptions* options) {
   const auto ignore = [](const std::string&) {};
+  const auto note = [options](const std::string& name) {
+    if (options != nullptr) options->preset = name;
+  };
   return {"Configuration",
           {{"config", "FILE", "read options from a TOML file; what stands here wins", ignore},
            {"preset", "NAME",
             "options of a named preset, below --config: plain, or a file NAME.toml of "
             "$EQUALUX_CONFIG_PATH or the program's own configs (default: stable for run and batch, "
             "webcam for run camera:N, plain otherwise)",
-            ignore}},
+            note}},
           true};
 }
 

@@ -23,6 +23,7 @@ struct CommonOptions {
   std::optional<std::string> verify;  ///< framemd5 goes here; "-" = stdout
   std::string log_level = "info";
   bool quiet = false;
+  std::string preset;               ///< the one that holds, by name
   std::vector<FilterSpec> filters;  ///< empty = one `equalize`
   EqualizeParams equalize;          ///< defaults of every `equalize`
   std::string curve_to;             ///< the mean curve goes here; empty = none is made
@@ -31,8 +32,9 @@ struct CommonOptions {
   [[nodiscard]] bool wants_timings() const;
 };
 
-/// --config and --preset; their values are read by the settings layer.
-[[nodiscard]] OptionGroup config_group();
+/// --config and --preset; their values are read by the settings layer. `options` is told the preset
+/// that holds, unless it is null.
+[[nodiscard]] OptionGroup config_group(CommonOptions* options = nullptr);
 /// --backend, --device, --threads, --log-level, --quiet.
 [[nodiscard]] OptionGroup machine_group(CommonOptions& options);
 /// --timings, --summary, --verify.

@@ -119,7 +119,7 @@ Command make_run_command() {
   command.groups = {stream_group(*settings),        live_group(stream.live),
                     recording_group(stream.record), output_group(stream.out),
                     filter_group(stream.common),    measuring_group(stream.common),
-                    machine_group(stream.common),   config_group()};
+                    machine_group(stream.common),   config_group(&stream.common)};
   command.run = [settings] { return run_command(*settings); };
   command.usual_preset = [settings] {
     const bool camera =

@@ -114,7 +114,7 @@ RunResult run_stream(const StreamOptions& options) {
   std::optional<LiveControl> live;
   if (options.steerable) {
     live.emplace(options.live, options.common, recorder ? &recording : nullptr);
-    if (recorder) live->watch(*recorder);
+    if (recorder) live->watch(*recorder, originals.get());
     out.steering = &live->steering();
   }
   const std::unique_ptr<Sink> sink = make_sink(options.output, out);
@@ -125,7 +125,9 @@ RunResult run_stream(const StreamOptions& options) {
   // Said once frames move, so that a run that cannot start says one thing only: why.
   const auto describe = [&] {
     if (std::exchange(described, true)) return;
-    logger().info("{}; {}", processor->description(), filters_text(options.common));
+    const std::string preset = live ? live->preset_text() : "";
+    logger().info("{}; {}{}{}", processor->description(), filters_text(options.common),
+                  preset.empty() ? "" : "; ", preset);
   };
 
   RunOptions run_options;

@@ -227,6 +227,7 @@ void add_config_layers(Settings& settings, const Command& command,
     name = preset->second.values.back();
   }
   if (name.empty()) name = usual_preset(settings, command);
+  if (command.find("preset") != nullptr) settings["preset"] = {{name}, ""};
   if (name != kPlain) layer.add_file(find_preset(name));
 }
 
