@@ -7,7 +7,7 @@ target_compile_definitions(equalux_program_support
 target_link_libraries(equalux_program_support PRIVATE Threads::Threads equalux_warnings)
 add_dependencies(equalux_program_support equalux_program)
 
-foreach(stem program_errors program_options program_image program_depth program_hessian
+foreach(stem program_errors program_options program_outputs program_image program_depth program_hessian
     program_measure program_run program_batch program_curve golden lab
     lab_convolution lab_hessian)
   equalux_test(${stem} LABELS program LIBRARIES equalux_program_support equalux_cli)

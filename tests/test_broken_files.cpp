@@ -129,7 +129,7 @@ TEST_F(BrokenFiles, Stills) {
     for (int i = 0; i < (is_full() ? 170 : 3); ++i) {
       folder.write("in." + extension, broken(whole, random));
       const ProgramResult result =
-          run_program({"image", "in." + extension, "out." + extension, "--quiet"}, options);
+          run_program({"image", "in." + extension, "out." + extension, "-y", "--quiet"}, options);
       EXPECT_THAT(result.exit_code, AnyOf(0, 2, 65, 66)) << extension << " " << i << result.err;
       EXPECT_LT(result.seconds, 10);
       ++tried;

@@ -280,8 +280,9 @@ TEST_F(ProgramCudaFailures, WhereADeviceFiltersItsEncoderIsTaken) {
   options.environment = {{"GST_PLUGIN_PATH", EQUALUX_FAKE_ENCODER_FOLDER},
                          {"GST_REGISTRY", folder.path() / "registry.bin"}};
   const auto said = [&](const std::string& backend, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{"run", "test:320x240", "-o",    "out.mkv",     "--frames",
-                                       "5",   "--backend",    backend, "--log-level", "debug"};
+    std::vector<std::string> arguments{"run",     "test:320x240", "-y",   "-o",
+                                       "out.mkv", "--frames",     "5",    "--backend",
+                                       backend,   "--log-level",  "debug"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const ProgramResult result = run_program(arguments, options);
     EXPECT_EQ(result.exit_code, 0) << result.err;

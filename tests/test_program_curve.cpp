@@ -215,8 +215,8 @@ TEST_F(Curve, StillsAndConfigFiles) {
   expect_done({"run", "a/dark.y4m", "-o", "null", "--filter", "equalize:curve-from=c.json"});
   expect_done({"run", "a/dark.y4m", "-o", "null", "--config", "study.toml"});
   // The space is the curve's.
-  expect_done({"image", "in.ppm", "own.ppm", "--space", "lightness", "--curve-to", "l.json"});
-  expect_done({"image", "in.ppm", "kept.ppm", "--curve-from", "l.json"});
+  expect_done({"image", "in.ppm", "own.ppm", "-y", "--space", "lightness", "--curve-to", "l.json"});
+  expect_done({"image", "in.ppm", "kept.ppm", "-y", "--curve-from", "l.json"});
   EXPECT_EQ(folder_.read("own.ppm"), folder_.read("kept.ppm"));
   expect_error({"image", "in.ppm", "out.ppm", "--curve-from", "l.json", "--space", "luma"}, 2,
                "space is luma, must be lightness as in curve-from");

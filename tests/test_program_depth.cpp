@@ -72,7 +72,7 @@ TEST_F(Depth, StreamsKeepTheirBits) {
       return made;
     }();
     folder_.write("in.y4m", make_stream(header, desc, 3));
-    const ProgramResult result = run({"run", "in.y4m", "-o", "out.y4m", "--preset", "plain"});
+    const ProgramResult result = run({"run", "in.y4m", "-y", "-o", "out.y4m", "--preset", "plain"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     std::string expected = "YUV4MPEG2 " + header + "\n";
     for (std::uint32_t n = 1; n <= 3; ++n) {

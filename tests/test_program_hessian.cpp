@@ -19,7 +19,8 @@ class HessianCommand : public ::testing::Test {
     options_.folder = folder_.path();
   }
   ProgramResult image(const std::string& out, const std::string& filter) {
-    return run_program({"image", "in.ppm", out, "--backend", "cpu", "--filter", filter}, options_);
+    return run_program({"image", "in.ppm", out, "-y", "--backend", "cpu", "--filter", filter},
+                       options_);
   }
   /// A P6 picture of seeded noise.
   static std::string noisy_ppm(int width, int height) {

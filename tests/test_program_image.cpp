@@ -28,7 +28,7 @@ class ImageCommand : public ::testing::Test {
     options_.folder = folder_.path();
   }
   ProgramResult image(std::vector<std::string> more) {
-    std::vector<std::string> arguments{"image", "in.ppm", "out.ppm"};
+    std::vector<std::string> arguments{"image", "in.ppm", "out.ppm", "-y"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments, options_);
   }

@@ -115,7 +115,7 @@ class Layers : public ::testing::Test {
 
   /// The result of `equalux image` with these arguments.
   std::string picture(std::vector<std::string> more) {
-    std::vector<std::string> arguments{"image", "in.ppm", "out.ppm", "--quiet"};
+    std::vector<std::string> arguments{"image", "in.ppm", "out.ppm", "-y", "--quiet"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     ProgramOptions options;
     options.folder = folder_.path();

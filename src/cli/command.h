@@ -18,6 +18,7 @@ struct Option {
   /// not given", so that a config can undo a preset. Throws Error(usage).
   std::function<void(const std::string&)> set;
   char letter = 0;              ///< "-o", 0 = none
+  char off_letter = 0;          ///< "-n", which says false, 0 = none
   bool repeatable = false;      ///< keeps every value, not the last
   bool value_optional = false;  ///< `--verify` or `--verify=FILE`
 };

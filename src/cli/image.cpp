@@ -34,6 +34,7 @@ struct ImageOptions {
   std::string plot;
   std::string plot_scalers;
   bool plot_channels = false;
+  Overwrite overwrite = Overwrite::ask;
   int repeat = 1;
 };
 
@@ -143,6 +144,7 @@ ExitCode run_image(const ImageOptions& options) {
   check(options);
   start_logging(options.common);
   require_input(options.input);
+  require_free_output(options.output, options.overwrite);
   const auto start = Clock::now();
   const Image still = read_still(options.input);
   const double read_ms = milliseconds(Clock::now() - start);
@@ -182,6 +184,7 @@ ExitCode run_image(const ImageOptions& options) {
 OptionGroup image_group(ImageOptions& options) {
   OptionGroup group{"Still", {}, false};
   group.options = {
+      overwrite_option(options.overwrite),
       text_option("plot", "FILE.png",
                   "draw original and result above their histograms of V, with the cumulative sum "
                   "in red (default: none)",

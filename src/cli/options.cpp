@@ -256,6 +256,20 @@ Option curve_to_option(CommonOptions& options) {
                      options.curve_to);
 }
 
+Option overwrite_option(Overwrite& overwrite) {
+  Option option = {"overwrite", "",
+                   "-y replaces an output that is there, once the new one is whole; -n leaves it "
+                   "and ends with 73 (default: on a terminal it is asked, elsewhere as -n)",
+                   [&overwrite](const std::string& text) {
+                     overwrite = text.empty()                     ? Overwrite::ask
+                                 : read_switch("overwrite", text) ? Overwrite::always
+                                                                  : Overwrite::never;
+                   }};
+  option.letter = 'y';
+  option.off_letter = 'n';
+  return option;
+}
+
 void start_logging(const CommonOptions& options) {
   set_up_logging(options.log_level);
   if (options.quiet) set_up_logging("error");

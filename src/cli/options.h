@@ -8,6 +8,7 @@
 #include <equalux/params.h>
 
 #include "command.h"
+#include "paths.h"
 
 /// Options that commands share, and the filters that come out of them.
 namespace equalux::cli {
@@ -44,6 +45,9 @@ struct CommonOptions {
 
 /// --curve-to, for commands that filter all of something.
 [[nodiscard]] Option curve_to_option(CommonOptions& options);
+
+/// -y, --overwrite and -n, for commands that write a file of the user's naming.
+[[nodiscard]] Option overwrite_option(Overwrite& overwrite);
 
 /// Level of the log, with --quiet.
 void start_logging(const CommonOptions& options);

@@ -56,6 +56,7 @@ BoundCommand bind_command(CLI::App& app, const Command& command,
       std::string names = "--" + option.name;
       if (option.value_optional) names += "{-}";
       if (option.letter != 0) names = std::string{'-', option.letter, ','} + names;
+      if (option.off_letter != 0) names += std::string{',', '-', option.off_letter} + "{false}";
       const bool is_flag = option.value.empty() || option.value_optional;
       CLI::Option* parsed = is_flag ? bound.app->add_flag(names, flag_values.emplace_back(), "")
                                           ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)

@@ -1,11 +1,15 @@
 #include "paths.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <filesystem>
 
 #include <equalux/error.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "image_names.h"
 #include "partial_file.h"
 
 namespace fs = std::filesystem;
@@ -16,6 +20,38 @@ namespace {
 Error grows_in_place_of(const std::string& input, const std::string& output) {
   return {ExitCode::usage, "output " + output + " would first be written as the input " + input +
                                ", must have another name"};
+}
+
+/// A link without a target is no file of anybody's, yet the result would take its place.
+bool is_taken(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_status target = fs::status(path, ignored);
+  return fs::is_regular_file(target) ||
+         (!fs::exists(target) && fs::is_symlink(fs::symlink_status(path, ignored)));
+}
+
+/// The first of a pattern's names that is there; empty where none is.
+std::string taken_of(const NumberedName& name, std::uint64_t frames) {
+  std::string first;
+  std::error_code end;
+  const std::string folder = name.folder();
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, end), last; !end && at != last;
+       at.increment(end)) {
+    const fs::path path = folder.empty() ? at->path().filename() : at->path();
+    const std::optional<std::uint64_t> number = name.number_of(path.string());
+    if (!number || (frames > 0 && *number >= frames) || !is_taken(path.string())) continue;
+    if (first.empty() || path.string() < first) first = path.string();
+  }
+  return first;
+}
+
+/// True for a line that begins with y.
+bool confirmed(const std::string& question) {
+  std::fprintf(stderr, "equalux: %s [y/N] ", question.c_str());
+  std::fflush(stderr);
+  std::array<char, 256> line{};
+  if (std::fgets(line.data(), line.size(), stdin) == nullptr) return false;
+  return line[0] == 'y' || line[0] == 'Y';
 }
 
 }  // namespace
@@ -63,6 +99,22 @@ void InputFiles::refuse(const std::string& output) const {
   if (const auto grown = input_at(partial_path(output)); grown != names_.end()) {
     throw grows_in_place_of(grown->second, output);
   }
+}
+
+void require_free_output(const std::string& output, Overwrite overwrite, std::uint64_t frames) {
+  if (overwrite == Overwrite::always) return;
+  std::string taken = is_taken(output) ? output : std::string();
+  if (taken.empty()) {
+    if (const auto name = NumberedName::parse(output)) taken = taken_of(*name, frames);
+  }
+  if (taken.empty()) return;
+  const bool terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+  if (overwrite == Overwrite::ask && terminal) {
+    if (confirmed("output " + taken + " is there already, overwrite it?")) return;
+    throw Error(ExitCode::cannot_create, "output " + taken + " stays as it is");
+  }
+  throw Error(ExitCode::cannot_create,
+              "output " + taken + " is there already, must be a new name; -y overwrites it");
 }
 
 void require_input(const std::string& path) {

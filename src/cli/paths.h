@@ -30,6 +30,18 @@ class InputFiles {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_;  // by device and inode
 };
 
+/// What becomes of a file that is there where an output is to be.
+enum class Overwrite {
+  ask,     ///< on a terminal; elsewhere as never
+  always,  ///< it is replaced once the new one is whole
+  never,   ///< it stays
+};
+
+/// Throws Error(cannot_create) where `output`, a file or a pattern of numbered ones, is there and
+/// is to stay. Devices, pipes and sockets may always be written to. Of a pattern's names the first
+/// `frames` count; 0 = all.
+void require_free_output(const std::string& output, Overwrite overwrite, std::uint64_t frames = 0);
+
 /// Throws Error(no_input) where nothing is there.
 void require_input(const std::string& path);
 

@@ -14,6 +14,7 @@ namespace {
 
 struct RunSettings {
   StreamOptions stream;
+  Overwrite overwrite = Overwrite::ask;
   bool list_encoders = false;
 };
 
@@ -37,6 +38,10 @@ ExitCode run_command(RunSettings& settings) {
   }
   start_logging(stream.common);
   check_stream(stream);
+  const OutputKind out = output_kind(stream.output);
+  const bool names_files =
+      out == OutputKind::media_file || out == OutputKind::y4m || out == OutputKind::sequence;
+  if (names_files) require_free_output(stream.output, settings.overwrite, stream.frames);
   stream.in.threads = stream.common.threads;
   stream.steerable = true;
   stream.may_encode_on_gpu = true;
@@ -58,6 +63,7 @@ OptionGroup stream_group(RunSettings& settings) {
   OptionGroup group{"Stream", {}, false};
   group.options = {
       output,
+      overwrite_option(settings.overwrite),
       frames_option(stream.frames),
       curve_to_option(stream.common),
       reconnect_option(stream.in),
