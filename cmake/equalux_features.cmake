@@ -73,11 +73,25 @@ else()
   equalux_feature(OPENCV FALSE "OpenCV 4.5 with videoio, imgcodecs, highgui not found")
 endif()
 
+if(NOT EQUALUX_WITH_LIBAV STREQUAL OFF)
+  pkg_check_modules(LIBAV QUIET IMPORTED_TARGET libavformat libavcodec libavutil)
+endif()
+if(LIBAV_FOUND)
+  equalux_feature(LIBAV TRUE "libavformat ${LIBAV_libavformat_VERSION}")
+else()
+  equalux_feature(LIBAV FALSE "libavformat, libavcodec, libavutil not found")
+endif()
+
+# What GStreamer decodes and encodes comes from files that libavformat reads, and goes to those that it
+# writes.
 if(NOT EQUALUX_WITH_GSTREAMER STREQUAL OFF)
   pkg_check_modules(GSTREAMER QUIET IMPORTED_TARGET
     gstreamer-1.0>=1.20 gstreamer-base-1.0 gstreamer-app-1.0 gstreamer-video-1.0 gstreamer-pbutils-1.0)
 endif()
-if(GSTREAMER_FOUND)
+if(NOT EQUALUX_HAVE_LIBAV)
+  equalux_feature(GSTREAMER FALSE
+    "needs libavformat, which is ${EQUALUX_REASON_LIBAV}; EQUALUX_WITH_GSTREAMER=OFF builds without both")
+elseif(GSTREAMER_FOUND)
   equalux_feature(GSTREAMER TRUE "GStreamer ${GSTREAMER_gstreamer-1.0_VERSION}")
 else()
   equalux_feature(GSTREAMER FALSE "gstreamer-1.0 1.20 with its app, video and pbutils libraries not found")
@@ -108,15 +122,6 @@ if(EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_CUDA)
     set(EQUALUX_HAVE_GSTREAMER_CUDA ON)
     set(EQUALUX_REASON_GSTREAMER_CUDA "elements take CUDA memory")
   endif()
-endif()
-
-if(NOT EQUALUX_WITH_LIBAV STREQUAL OFF)
-  pkg_check_modules(LIBAV QUIET IMPORTED_TARGET libavformat libavcodec libavutil)
-endif()
-if(LIBAV_FOUND)
-  equalux_feature(LIBAV TRUE "libavformat ${LIBAV_libavformat_VERSION}")
-else()
-  equalux_feature(LIBAV FALSE "libavformat, libavcodec, libavutil not found")
 endif()
 
 # The page of `run --serve`; its pictures are OpenCV's JPEGs.
