@@ -27,6 +27,8 @@ target_compile_definitions(test_program_short_memory PRIVATE
 equalux_test(program_full_disk LABELS program LIBRARIES equalux_program_support)
 if(EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER)
   equalux_test(program_record LABELS program LIBRARIES equalux_program_support)
+  equalux_test(program_codecs LABELS program
+    LIBRARIES equalux_program_support equalux_media_files)
   equalux_test(long_run LABELS program long LIBRARIES equalux_program_support TIMEOUT 3600)
 endif()
 foreach(stem program_resume broken_files)

@@ -95,6 +95,10 @@ INSTANTIATE_TEST_SUITE_P(
         Input{"gray16", "-c:v ffv1 -pix_fmt gray16le", "a.mkv", PixelFormat::gray16_le, "gray16le"},
         Input{"rgb_10", "-c:v ffv1 -pix_fmt gbrp10le", "a.mkv", PixelFormat::rgba64_le, "rgba64le"},
         Input{"gif", "-r 25", "a.gif", PixelFormat::bgra, "bgra"},
+        Input{"av1_gray", "-c:v libaom-av1 -cpu-used 8 -pix_fmt gray", "a.mkv", PixelFormat::gray8,
+              "gray"},
+        Input{"jpeg2000", "-c:v jpeg2000 -pred 1 -pix_fmt rgb24", "a.mov", PixelFormat::rgb,
+              "rgb24"},
         Input{"bgr", "-c:v rawvideo -pix_fmt bgr24", "a.avi", PixelFormat::bgr, "bgr24"},
         Input{"uyvy", "-c:v rawvideo -pix_fmt uyvy422", "a.mov", PixelFormat::uyvy, "uyvy422"}),
     [](const auto& named) { return std::string(named.param.name); });

@@ -41,6 +41,7 @@ struct ContainerInfo {
   int bit_depth = 8;
   std::string transfer;  ///< "smpte2084" (PQ), "arib-std-b67" (HLG), "bt709" ...; empty = unset
   std::string video_codec;
+  std::string pixel_format;  ///< of the video's pictures, libav's name; empty = unknown
 };
 
 /// Reads a file's head. Throws Error(no_input) where it is missing, Error(bad_input) where it is

@@ -96,6 +96,8 @@ void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info
     info.video_start_ns = av_rescale_q(video.start_time, video.time_base, kNanoseconds);
   }
   info.bit_depth = bit_depth_of(codec);
+  const char* pixels = av_get_pix_fmt_name(static_cast<AVPixelFormat>(codec.format));
+  if (pixels != nullptr) info.pixel_format = pixels;
   if (codec.color_trc != AVCOL_TRC_UNSPECIFIED) {
     const char* name = av_color_transfer_name(codec.color_trc);
     if (name != nullptr) info.transfer = name;

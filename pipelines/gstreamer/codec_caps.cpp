@@ -1,9 +1,9 @@
 #include "codec_caps.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
-
-#include <gst/video/video.h>
+#include <utility>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -54,6 +54,105 @@ constexpr std::array<CodecCaps, 28> kCodecs{{
     {AV_CODEC_ID_CINEPAK, "video/x-cinepak", false},
     {AV_CODEC_ID_VP6F, "video/x-vp6-flash", false},
 }};
+
+/// One layout of pictures by two names.
+struct LayoutName {
+  std::string_view libav;
+  std::string_view gst;
+};
+
+constexpr auto kLayouts = std::to_array<LayoutName>({
+    {"yuv420p", "I420"},
+    {"yuvj420p", "I420"},
+    {"yuv422p", "Y42B"},
+    {"yuvj422p", "Y42B"},
+    {"yuv444p", "Y444"},
+    {"yuvj444p", "Y444"},
+    {"yuv411p", "Y41B"},
+    {"yuv410p", "YUV9"},
+    {"yuyv422", "YUY2"},
+    {"uyvy422", "UYVY"},
+    {"nv12", "NV12"},
+    {"nv21", "NV21"},
+    {"gray", "GRAY8"},
+    {"gray16le", "GRAY16_LE"},
+    {"gray16be", "GRAY16_BE"},
+    {"pal8", "RGB8P"},
+    {"rgb24", "RGB"},
+    {"bgr24", "BGR"},
+    {"rgb565le", "RGB16"},
+    {"rgb555le", "RGB15"},
+    {"0rgb", "xRGB"},
+    {"rgb0", "RGBx"},
+    {"0bgr", "xBGR"},
+    {"bgr0", "BGRx"},
+    {"argb", "ARGB"},
+    {"rgba", "RGBA"},
+    {"abgr", "ABGR"},
+    {"bgra", "BGRA"},
+    {"gbrp", "GBR"},
+    {"gbrp10le", "GBR_10LE"},
+    {"gbrp10be", "GBR_10BE"},
+    {"gbrp12le", "GBR_12LE"},
+    {"gbrp12be", "GBR_12BE"},
+    {"gbrp16le", "GBR_16LE"},
+    {"gbrp16be", "GBR_16BE"},
+    {"gbrap", "GBRA"},
+    {"gbrap10le", "GBRA_10LE"},
+    {"gbrap10be", "GBRA_10BE"},
+    {"gbrap12le", "GBRA_12LE"},
+    {"gbrap12be", "GBRA_12BE"},
+    {"yuv420p10le", "I420_10LE"},
+    {"yuv420p10be", "I420_10BE"},
+    {"yuv422p10le", "I422_10LE"},
+    {"yuv422p10be", "I422_10BE"},
+    {"yuv444p10le", "Y444_10LE"},
+    {"yuv444p10be", "Y444_10BE"},
+    {"yuv420p12le", "I420_12LE"},
+    {"yuv420p12be", "I420_12BE"},
+    {"yuv422p12le", "I422_12LE"},
+    {"yuv422p12be", "I422_12BE"},
+    {"yuv444p12le", "Y444_12LE"},
+    {"yuv444p12be", "Y444_12BE"},
+    {"yuv444p16le", "Y444_16LE"},
+    {"yuv444p16be", "Y444_16BE"},
+    {"yuva420p", "A420"},
+    {"yuva422p", "A422"},
+    {"yuva444p", "A444"},
+    {"yuva420p10le", "A420_10LE"},
+    {"yuva420p10be", "A420_10BE"},
+    {"yuva422p10le", "A422_10LE"},
+    {"yuva422p10be", "A422_10BE"},
+    {"yuva444p10le", "A444_10LE"},
+    {"yuva444p10be", "A444_10BE"},
+    {"yuva422p12le", "A422_12LE"},
+    {"yuva422p12be", "A422_12BE"},
+    {"yuva444p12le", "A444_12LE"},
+    {"yuva444p12be", "A444_12BE"},
+    {"yuva420p16le", "A420_16LE"},
+    {"yuva420p16be", "A420_16BE"},
+    {"yuva422p16le", "A422_16LE"},
+    {"yuva422p16be", "A422_16BE"},
+    {"yuva444p16le", "A444_16LE"},
+    {"yuva444p16be", "A444_16BE"},
+    {"p010le", "P010_10LE"},
+    {"p010be", "P010_10BE"},
+    {"p012le", "P012_LE"},
+    {"p012be", "P012_BE"},
+    {"p016le", "P016_LE"},
+    {"p016be", "P016_BE"},
+    {"gray10le", "GRAY10_LE16"},
+    {"rgba64le", "RGBA64_LE"},
+    {"rgba64be", "RGBA64_BE"},
+    {"bgra64le", "BGRA64_LE"},
+    {"bgra64be", "BGRA64_BE"},
+    {"y210le", "Y210"},
+    {"y212le", "Y212_LE"},
+    {"vuya", "VUYA"},
+    {"nv16", "NV16"},
+    {"nv24", "NV24"},
+    {"yvyu422", "YVYU"},
+});
 
 const CodecCaps* find_codec(AVCodecID id) {
   for (const CodecCaps& codec : kCodecs) {
@@ -142,6 +241,47 @@ std::string codec_chroma_site(const AVCodecParameters& codec) {
     default:
       return {};
   }
+}
+
+std::string_view gst_format_name(const std::string& pixel_format) {
+  const auto found = std::find_if(kLayouts.begin(), kLayouts.end(),
+                                  [&](const auto& entry) { return entry.libav == pixel_format; });
+  return found == kLayouts.end() ? std::string_view() : found->gst;
+}
+
+bool hands_on(GstElementFactory* decoder, const std::string& pixel_format) {
+  const std::string name(gst_format_name(pixel_format));
+  if (name.empty()) return false;
+  const CapsPtr wanted(
+      gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, name.c_str(), nullptr));
+  return gst_element_factory_can_src_any_caps(decoder, wanted.get()) != FALSE;
+}
+
+bool holds_samples_of(GstVideoFormat format, const std::string& pixel_format) {
+  const AVPixFmtDescriptor* from = av_pix_fmt_desc_get(av_get_pix_fmt(pixel_format.c_str()));
+  const GstVideoFormatInfo* to = gst_video_format_get_info(format);
+  if (from == nullptr || GST_VIDEO_FORMAT_INFO_N_COMPONENTS(to) == 0) return true;
+  if (std::cmp_less(GST_VIDEO_FORMAT_INFO_DEPTH(to, 0), from->comp[0].depth)) return false;
+  const bool chroma = from->nb_components >= 3 && (from->flags & AV_PIX_FMT_FLAG_RGB) == 0;
+  if (!chroma || GST_VIDEO_FORMAT_INFO_IS_RGB(to)) return true;
+  return GST_VIDEO_FORMAT_INFO_N_COMPONENTS(to) >= 3 &&
+         std::cmp_less_equal(GST_VIDEO_FORMAT_INFO_W_SUB(to, 1), from->log2_chroma_w) &&
+         std::cmp_less_equal(GST_VIDEO_FORMAT_INFO_H_SUB(to, 1), from->log2_chroma_h);
+}
+
+std::string nearest_pixel_format(const std::string& pixel_format) {
+  static constexpr std::array kSafe{
+      AV_PIX_FMT_YUV420P,     AV_PIX_FMT_YUV422P,     AV_PIX_FMT_YUV444P,
+      AV_PIX_FMT_YUV420P10LE, AV_PIX_FMT_YUV422P10LE, AV_PIX_FMT_YUV444P10LE,
+      AV_PIX_FMT_YUV420P12LE, AV_PIX_FMT_YUV422P12LE, AV_PIX_FMT_YUV444P12LE,
+      AV_PIX_FMT_GRAY8,       AV_PIX_FMT_GRAY16LE,    AV_PIX_FMT_BGR0,
+      AV_PIX_FMT_BGRA,        AV_PIX_FMT_GBRP10LE,    AV_PIX_FMT_GBRP12LE,
+      AV_PIX_FMT_GBRAP12LE,   AV_PIX_FMT_YUVA420P,    AV_PIX_FMT_YUVA444P10LE,
+      AV_PIX_FMT_NONE};
+  const AVPixelFormat from = av_get_pix_fmt(pixel_format.c_str());
+  const AVPixelFormat to = avcodec_find_best_pix_fmt_of_list(kSafe.data(), from, 1, nullptr);
+  const char* name = av_get_pix_fmt_name(to);
+  return name == nullptr ? "yuv420p" : name;
 }
 
 }  // namespace equalux::gst

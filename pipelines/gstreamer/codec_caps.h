@@ -1,5 +1,10 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
+#include <gst/video/video.h>
+
 #include "gst_common.h"
 
 struct AVCodecParameters;
@@ -15,5 +20,21 @@ namespace equalux::gst {
 
 /// Where the stream's chroma samples lie, as GStreamer writes it; empty where nothing says.
 [[nodiscard]] std::string codec_chroma_site(const AVCodecParameters& codec);
+
+/// GStreamer's name for the pictures of a decoder of libavcodec, "I420" for "yuv420p"; empty for
+/// the many layouts that GStreamer has no name for.
+[[nodiscard]] std::string_view gst_format_name(const std::string& pixel_format);
+
+/// True where a decoder's own pads name the layout (libav's name) among those that it hands on.
+[[nodiscard]] bool hands_on(GstElementFactory* decoder, const std::string& pixel_format);
+
+/// True where pictures of `format` have no fewer bits and no less chroma than those of the layout,
+/// or the layout is not known. Some decoders hand on less than they are given (jpegdec,
+/// libde265dec).
+[[nodiscard]] bool holds_samples_of(GstVideoFormat format, const std::string& pixel_format);
+
+/// The layout, of those that every version of GStreamer's libav plugin hands on, that loses least
+/// of `pixel_format`.
+[[nodiscard]] std::string nearest_pixel_format(const std::string& pixel_format);
 
 }  // namespace equalux::gst

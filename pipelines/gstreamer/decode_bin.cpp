@@ -1,11 +1,13 @@
 #include "decode_bin.h"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 #include <utility>
 
 #include <log.h>
 
+#include "codec_caps.h"
 #include "gst_formats.h"
 #include "picture_tap.h"
 
@@ -13,8 +15,8 @@ namespace equalux::gst {
 
 namespace {
 
-/// Threads of a decoder on the CPU. libav's own choice is one more than there are cores, 16 at most;
-/// while a filter has the cores as well, more of them keep more pictures under way.
+/// Threads of a decoder on the CPU. libav's own choice is one more than there are cores, 16 at
+/// most; while a filter has the cores as well, more of them keep more pictures under way.
 int decoder_threads() {
   const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   return std::clamp(cores + 1, 8, 16);
@@ -32,6 +34,17 @@ gboolean on_autoplug(GstElement*, GstPad*, GstCaps* caps, gpointer) {
   return other ? FALSE : TRUE;
 }
 
+/// What a handler of "autoplug-select" returns, by decodebin's documentation.
+constexpr int kTry = 0;
+constexpr int kSkip = 2;
+
+bool is_libav_decoder(GstElementFactory* factory) {
+  return g_str_has_prefix(GST_OBJECT_NAME(factory), "avdec_") != FALSE &&
+         gst_element_factory_list_is_type(
+             factory, GST_ELEMENT_FACTORY_TYPE_DECODER | GST_ELEMENT_FACTORY_TYPE_MEDIA_VIDEO) !=
+             FALSE;
+}
+
 /// jpegdec turns 4:2:2 pictures into 4:2:0 without a word; the other one wants parsed pictures.
 void prefer_exact_decoders() {
   for (const char* name : {"jpegparse", "avdec_mjpeg"}) {
@@ -42,10 +55,23 @@ void prefer_exact_decoders() {
   }
 }
 
+/// What GStreamer's decoders will see of a stream. They are not told which kind of ProRes it is,
+/// and give 10 bits of all.
+StreamHint as_decoded(const std::string& name, StreamHint hint) {
+  const std::string::size_type bits = hint.pixel_format.find("p12");
+  if (hint.codec != "prores" || bits == std::string::npos) return hint;
+  hint.pixel_format.replace(bits, 3, "p10");
+  logger().warn("{}: GStreamer decodes ProRes of 12 bits to 10", name);
+  return hint;
+}
+
 }  // namespace
 
-DecodeBin::DecodeBin(const std::string& name, FormatPredicate accepts, int threads)
-    : PictureDecoder(name), accepts_(std::move(accepts)), threads_(threads) {
+DecodeBin::DecodeBin(const std::string& name, StreamHint hint, FormatPredicate accepts, int threads)
+    : PictureDecoder(name),
+      hint_(as_decoded(name, std::move(hint))),
+      accepts_(std::move(accepts)),
+      threads_(threads) {
   g_signal_connect(pipeline(), "deep-element-added", G_CALLBACK(on_element), this);
 }
 
@@ -55,14 +81,55 @@ GstElement* DecodeBin::add_decoder() {
   // By software: the same bytes on every machine.
   g_object_set(decodebin, "force-sw-decoders", TRUE, nullptr);
   g_signal_connect(decodebin, "autoplug-continue", G_CALLBACK(on_autoplug), nullptr);
+  g_signal_connect(decodebin, "autoplug-select", G_CALLBACK(on_select), this);
+  g_signal_connect(decodebin, "unknown-type", G_CALLBACK(on_unknown), this);
   g_signal_connect(decodebin, "pad-added", G_CALLBACK(on_pad), this);
   g_signal_connect(decodebin, "no-more-pads", G_CALLBACK(on_no_more_pads), this);
   return decodebin;
 }
 
+/// GStreamer's libav decoders crash on pictures of a layout that they do not hand on: they must not
+/// be given any. Another decoder may take the stream.
+int DecodeBin::on_select(GstElement*, GstPad*, GstCaps*, GstElementFactory* factory,
+                         gpointer self) {
+  auto* bin = static_cast<DecodeBin*>(self);
+  const std::string& pixels = bin->hint_.pixel_format;
+  if (pixels.empty() || !is_libav_decoder(factory) || hands_on(factory, pixels)) return kTry;
+  logger().debug("{}: {} does not hand on {} pictures", bin->name_, GST_OBJECT_NAME(factory),
+                 pixels);
+  const std::lock_guard lock(bin->mutex_);
+  bin->skipped_ = true;
+  return kSkip;
+}
+
+void DecodeBin::on_unknown(GstElement*, GstPad*, GstCaps*, gpointer self) {
+  auto* bin = static_cast<DecodeBin*>(self);
+  bool skipped = false;
+  {
+    const std::lock_guard lock(bin->mutex_);
+    skipped = bin->skipped_;
+  }
+  if (skipped) bin->refuse(bin->no_decoder());
+}
+
+/// Each picture of these codecs but the named ones tells its own layout, which may be another one
+/// than the stream's.
+bool DecodeBin::may_change_layout() const {
+  static constexpr std::array<std::string_view, 5> kFixed{"h264", "hevc", "mpeg1video",
+                                                          "mpeg2video", "mpeg4"};
+  return std::find(kFixed.begin(), kFixed.end(), hint_.codec) == kFixed.end();
+}
+
 void DecodeBin::on_element(GstBin*, GstBin*, GstElement* element, gpointer self) {
-  const int wanted = static_cast<DecodeBin*>(self)->threads_;
+  const auto* bin = static_cast<DecodeBin*>(self);
+  const int wanted = bin->threads_;
   GObjectClass* type = G_OBJECT_GET_CLASS(element);
+  // libav's decoders crash where such a picture is to lie in GStreamer's memory; a copy of it fails
+  // with an error. The copy costs little beside decoding.
+  if (g_object_class_find_property(type, "direct-rendering") != nullptr &&
+      bin->may_change_layout()) {
+    g_object_set(element, "direct-rendering", FALSE, nullptr);
+  }
   const int threads = wanted > 0 ? wanted : decoder_threads();
   for (const char* property : {"max-threads", "n-threads", "threads"}) {
     GParamSpec* spec = g_object_class_find_property(type, property);
@@ -88,7 +155,18 @@ void DecodeBin::on_no_more_pads(GstElement*, gpointer self) {
     const std::lock_guard lock(bin->mutex_);
     linked = bin->linked_;
   }
-  if (!linked) bin->refuse(Error(ExitCode::bad_input, bin->name_ + ": holds no video"));
+  if (!linked) bin->refuse(bin->no_decoder());
+}
+
+Error DecodeBin::no_decoder() const {
+  const std::string what =
+      name_ + ": its " + (hint_.codec.empty() ? "" : hint_.codec + " ") + "video cannot be decoded";
+  if (hint_.pixel_format.empty()) return {ExitCode::bad_input, what + "; give another file"};
+  const std::string nearest = nearest_pixel_format(hint_.pixel_format);
+  if (nearest == hint_.pixel_format) return {ExitCode::bad_input, what + "; give a whole file"};
+  return {ExitCode::bad_input, what + ": no decoder of GStreamer's here hands on " +
+                                   hint_.pixel_format + " pictures; convert it first, best to " +
+                                   nearest};
 }
 
 /// A decoder asks whether a new format is taken before it tells. What follows a refusal is a failed
@@ -124,6 +202,7 @@ void DecodeBin::connect(GstPad* pad) {
     throw Error(ExitCode::bad_input, name_ + ": its video has no size or format");
   }
   native_ = GST_VIDEO_INFO_FORMAT(&native);
+  if (!holds_samples_of(native_, hint_.pixel_format)) throw no_decoder();
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, on_query, this, nullptr);
   link(pad, native);
 }
@@ -155,7 +234,8 @@ void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
     gst_element_sync_state_with_parent(first);
   }
   const PadPtr target(gst_element_get_static_pad(first, "sink"));
-  if (gst_pad_link(pad, target.get()) != GST_PAD_LINK_OK) {
+  // Caps are not compared: av1dec's pads do not name the gray pictures that it gives.
+  if (gst_pad_link_full(pad, target.get(), GST_PAD_LINK_CHECK_HIERARCHY) != GST_PAD_LINK_OK) {
     throw Error(ExitCode::bad_input, name_ + ": its pictures cannot be brought to memory");
   }
 }

@@ -74,6 +74,7 @@ class FileSource final : public Source {
   int device_ = -1;
   std::string gpu_refusal_;  // why the device does not decode, where it was tried
   StreamInfo info_;
+  gst::StreamHint hint_;
   int video_stream_ = -1;
   std::optional<Rational> aspect_;  // of a pixel, where the container tells
   bool elementary_ = false;         // a stream without a container, whose times start at 0
@@ -97,6 +98,7 @@ void FileSource::probe() {
 #ifdef EQUALUX_HAVE_LIBAV
   const ContainerInfo container = probe_container(path_);
   video_stream_ = container.video_stream;
+  hint_ = {container.video_codec, container.pixel_format};
   info_.frames = container.video_frames;
   info_.duration_ns = container.duration_ns;
   start_ns_ = container.video_start_ns;
@@ -177,7 +179,8 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   first_pts_ns_.reset();
   probe();
   std::optional<GstVideoInfo> video = decode_on_device(accepts);
-  if (!video) video = decode_by(std::make_unique<gst::DecodeBin>(path_, accepts, options_.threads));
+  if (!video)
+    video = decode_by(std::make_unique<gst::DecodeBin>(path_, hint_, accepts, options_.threads));
   // Where the CPU cannot either, its reason is the one to tell.
   if (!gpu_refusal_.empty()) logger().info("the CPU decodes, not the GPU: {}", gpu_refusal_);
   if (feed_) info_.colorimetry = feed_->colorimetry();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include <gst/gst.h>
 
@@ -61,6 +62,8 @@ Stamp StampTable::guess_locked(std::optional<std::int64_t> pts_ns) const {
 Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
   const std::lock_guard lock(mutex_);
   if (rate_) return by_rate_locked();
+  // Decoders that paint over one picture (GIF, Cinepak) give each the first one's time.
+  if (pts_ns && pts_ns == std::exchange(asked_, pts_ns)) pts_ns.reset();
   auto found = waiting_.begin();
   if (by_order_) {
     for (; skip_ > 0 && found != waiting_.end(); --skip_)

@@ -62,6 +62,7 @@ class StampTable {
   std::uint64_t taken_ = 0;
   int skip_ = 0;  // decoding times that are still before the first picture
   std::uint64_t lost_ = 0;
+  std::optional<std::int64_t> asked_;  // what the decoder said last
   std::optional<Stamp> last_;
 };
 
