@@ -16,6 +16,22 @@ set(EQUALUX_SANITIZER none CACHE STRING "none, address (with undefined) or threa
 set_property(CACHE EQUALUX_SANITIZER PROPERTY STRINGS none address thread)
 option(EQUALUX_FEW_SIMD_TARGETS "Leave out SSSE3, SSE4 and AVX3 without its extensions, for builds that take long" OFF)
 
+# Exact bytes need every operation as IEEE 754 has it. A parent project's flags reach the kernels and
+# loops too.
+function(equalux_refuse_fast_math)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
+  get_directory_property(inherited COMPILE_OPTIONS)
+  set(cxx "-ffast-math|-Ofast|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math")
+  set(cuda "-use_fast_math|-ftz=true|-prec-div=false|-prec-sqrt=false")
+  if("${inherited} ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${config}}" MATCHES "${cxx}")
+    message(FATAL_ERROR "The C++ flags have ${CMAKE_MATCH_0}, must be without: equalux's results are exact to the byte")
+  endif()
+  if(EQUALUX_HAVE_CUDA AND
+      "${inherited} ${CMAKE_CUDA_FLAGS} ${CMAKE_CUDA_FLAGS_${config}}" MATCHES "-?(${cuda})|${cxx}")
+    message(FATAL_ERROR "The CUDA flags have ${CMAKE_MATCH_0}, must be without: equalux's results are exact to the byte")
+  endif()
+endfunction()
+
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()

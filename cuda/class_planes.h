@@ -58,6 +58,7 @@ class DeviceSurround {
   DevicePointer<std::uint8_t> surround_;  // a byte a pixel
   DevicePointer<std::uint8_t> widened_;
   int margin_;
+  unsigned most_counters_;  ///< blocks that count levels
 };
 
 }  // namespace equalux::cuda

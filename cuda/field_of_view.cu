@@ -23,7 +23,8 @@ struct State {
 
 constexpr dim3 kBlock(32, 8);
 constexpr int kCountBlock = 256;
-constexpr unsigned kMostCountBlocks = 264;
+/// Blocks that count, for each multiprocessor.
+constexpr int kCountBlocks = 2;
 
 /// Brightness of a frame's pixels.
 struct Brightness {
@@ -157,6 +158,12 @@ __global__ void clear_kernel(const State* state, const std::uint8_t* widened, in
 
 DeviceSurround::DeviceSurround(const ImageDesc& desc, int margin) : margin_(margin) {
   const auto pixels = static_cast<std::size_t>(desc.width) * static_cast<std::size_t>(desc.height);
+  int device = 0;
+  int multiprocessors = 0;
+  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "asking for the multiprocessors");
+  most_counters_ = static_cast<unsigned>(kCountBlocks * multiprocessors);
   state_ = allocate_device<std::uint8_t>(sizeof(State));
   surround_ = allocate_device<std::uint8_t>(pixels);
   widened_ = allocate_device<std::uint8_t>(pixels);
@@ -175,7 +182,7 @@ void DeviceSurround::clear(const ConstImageView& in, const DeviceClasses& classe
   const dim3 grid(static_cast<unsigned>((width + 31) / 32),
                   static_cast<unsigned>((height + 7) / 8));
   const unsigned counters =
-      std::min(kMostCountBlocks, static_cast<unsigned>(height / kSurroundRowStep + 1));
+      std::min(most_counters_, static_cast<unsigned>(height / kSurroundRowStep + 1));
   look_at_corners_kernel<<<1, 256, 0, stream>>>(brightness, state);
   find_dark_level_kernel<<<counters, kCountBlock, 0, stream>>>(brightness, state);
   label_dark_kernel<<<grid, kBlock, 0, stream>>>(brightness, state, surround, labels);

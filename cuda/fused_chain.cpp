@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 
 #include <equalux/error.h>
@@ -82,9 +82,14 @@ bool shares_device([[maybe_unused]] int device) {
   return shared != 0;
 }
 
-/// How many configured chains there are on each device.
-std::atomic<int>& chains_on(int device) {
-  static std::array<std::atomic<int>, 64> chains{};
+/// The configured chains of a device. Under the lock their number stays what a launch was made for.
+struct DeviceChains {
+  std::mutex mutex;
+  int count = 0;
+};
+
+DeviceChains& chains_on(int device) {
+  static std::array<DeviceChains, 64> chains;
   return chains[static_cast<std::size_t>(device) % chains.size()];
 }
 
@@ -108,8 +113,23 @@ void FusedChain::leave_device() noexcept {
   if (device_ < 0) return;
   // Another chain may overlap its launches once this one is not counted.
   ignore(cudaDeviceSynchronize());
-  --chains_on(device_);
+  DeviceChains& chains = chains_on(device_);
+  const std::lock_guard lock(chains.mutex);
+  --chains.count;
   device_ = -1;
+}
+
+/// Counts among the device's chains. Launches that another one overlapped while it was alone are
+/// waited for: this one's first would meet them, each with a part of its blocks on the device and
+/// waiting for the rest.
+void FusedChain::join_device(int device) {
+  device_ = device;
+  {
+    DeviceChains& chains = chains_on(device_);
+    const std::lock_guard lock(chains.mutex);
+    ++chains.count;
+  }
+  check(cudaDeviceSynchronize(), "waiting for other chains' frames");
 }
 
 /// All blocks of a launch wait for each other, so they must run at the same time. A cooperative
@@ -117,10 +137,11 @@ void FusedChain::leave_device() noexcept {
 /// where the grid fits the device and whatever else runs there ends by itself, which only a second
 /// launch of this kind would not: so a chain that is alone on the device overlaps its launches,
 /// once a cooperative one has shown that the grid fits what the stream may use. A launch that is
-/// captured may run whenever, beside whatever chains there are then.
-bool FusedChain::may_overlap(cudaStream_t stream, unsigned grid) const {
+/// captured may run whenever, beside whatever chains there are then. `chains` is how many there
+/// are.
+bool FusedChain::may_overlap(cudaStream_t stream, unsigned grid, int chains) const {
   if (!overlaps_launches_ || stream != last_stream_ || grid > proven_grid_) return false;
-  if (chains_on(device_) != 1) return false;
+  if (chains != 1) return false;
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
@@ -167,9 +188,8 @@ void FusedChain::configure(const ImageDesc& desc) {
   if (cooperative == 0) throw cuda_error(cudaErrorNotSupported, "preparing cooperative launches");
   overlaps_launches_ = launches_ == Launches::overlapping && !shares_device(device) &&
                        LaunchDevice::of(kernel_for(desc.format, Access::spans)).dependent_launch;
-  device_ = device;
   proven_grid_ = 0;
-  ++chains_on(device_);
+  join_device(device);
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   frame_ = FusedParams{};
   frame_.scaler = params_.scaler;
@@ -310,7 +330,9 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   look_ahead(p.tone, stream);
   p.excludes = excluded_.active();
   if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);
-  const bool overlaps = may_overlap(stream, grid);
+  DeviceChains& chains = chains_on(device_);
+  const std::lock_guard lock(chains.mutex);
+  const bool overlaps = may_overlap(stream, grid, chains.count);
   cudaLaunchAttribute attribute{};
   if (overlaps) {
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -57,7 +57,8 @@ class FusedChain final : public CurveChain {
     return launches_of_[static_cast<std::size_t>(access)];
   }
   /// Whether a launch of so many blocks may overlap the end of the one before it.
-  [[nodiscard]] bool may_overlap(cudaStream_t stream, unsigned grid) const;
+  [[nodiscard]] bool may_overlap(cudaStream_t stream, unsigned grid, int chains) const;
+  void join_device(int device);
   /// Waits for what is under way, and no longer counts among the device's chains.
   void leave_device() noexcept;
 

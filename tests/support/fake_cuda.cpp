@@ -1,5 +1,6 @@
 #include "support/fake_cuda.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -46,6 +47,11 @@ Fault fault_of(const char* text) {
   return fault;
 }
 
+struct Launch {
+  const void* stream = nullptr;
+  bool early = false;
+};
+
 /// The device, in a process that may fork while it holds nothing.
 struct Device {
   std::mutex mutex;
@@ -56,6 +62,9 @@ struct Device {
   std::array<std::set<const void*>, 2> handles;
   std::set<const void*> looked_at;
   std::deque<Copy> later;
+  std::vector<Launch> under_way;
+  std::uint64_t meetings = 0;
+  std::function<void()> pause;
   std::vector<std::string> misuses;
   std::vector<std::size_t> free_bytes{kDeviceBytes};
   std::set<int> contexts;
@@ -132,6 +141,9 @@ void reset(const Fault& fault) {
   d.memory.clear();
   d.looked_at.clear();
   d.later.clear();
+  d.under_way.clear();
+  d.meetings = 0;
+  d.pause = nullptr;
   d.misuses.clear();
   d.counts.fill(0);
   d.free_bytes = {kDeviceBytes};
@@ -220,6 +232,40 @@ void finish_copies() {
   d.later.clear();
 }
 
+void waited_for(const std::optional<const void*>& stream) {
+  const std::lock_guard lock(device().mutex);
+  std::erase_if(device().under_way,
+                [&](const Launch& launch) { return !stream || launch.stream == *stream; });
+}
+
+void launched(const void* stream, bool early) {
+  Device& d = device();
+  const std::lock_guard lock(d.mutex);
+  const auto meets = [&](const Launch& other) {
+    return other.stream != stream && (other.early || early);
+  };
+  if (std::any_of(d.under_way.begin(), d.under_way.end(), meets)) ++d.meetings;
+  d.under_way.push_back({stream, early});
+}
+
+std::uint64_t meetings() {
+  const std::lock_guard lock(device().mutex);
+  return device().meetings;
+}
+
+void set_pause(std::function<void()> pause) {
+  const std::lock_guard lock(device().mutex);
+  device().pause = std::move(pause);
+}
+
+void pause() {
+  const std::function<void()> todo = [] {
+    const std::lock_guard lock(device().mutex);
+    return device().pause;
+  }();
+  if (todo) todo();
+}
+
 cudaError_t allocate(void** memory, std::size_t bytes, Memory kind) {
   Device& d = device();
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -235,6 +281,7 @@ cudaError_t allocate(void** memory, std::size_t bytes, Memory kind) {
 cudaError_t release(void* memory, Memory kind) {
   if (memory == nullptr) return cudaSuccess;
   finish_copies();  // The runtime waits for the device before it frees.
+  waited_for(std::nullopt);
   Device& d = device();
   const std::lock_guard lock(d.mutex);
   if (d.lost()) return note(d.fault.error);

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -59,6 +61,13 @@ struct Held {
 /// beyond what was allocated, streams and events that are gone.
 [[nodiscard]] std::vector<std::string> misuses();
 
+/// Launches that met others, on another stream and not waited for, where either may begin before
+/// what is ahead of it in its stream has ended.
+[[nodiscard]] std::uint64_t meetings();
+/// Called where a stream is asked whether it is captured, between a chain's look at who else is
+/// there and its launch; nothing after reset().
+void set_pause(std::function<void()> pause);
+
 // ---- for the calls themselves
 
 /// Begins a call: counts it, and tells whether it fails.
@@ -82,6 +91,10 @@ void copy_now(const Copy& copy);
 void copy_later(const Copy& copy);
 /// Does what was put off.
 void finish_copies();
+/// Notes a launch that is under way until its stream, or the device, is waited for.
+void launched(const void* stream, bool early);
+void waited_for(const std::optional<const void*>& stream);
+void pause();
 
 enum class Memory : std::uint8_t { device, pinned };
 [[nodiscard]] cudaError_t allocate(void** memory, std::size_t bytes, Memory kind);

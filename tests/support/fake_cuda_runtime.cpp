@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -144,6 +145,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
   });
 }
 cudaError_t cudaDeviceSynchronize() {
+  fake::waited_for(std::nullopt);
   return wait(Call::stream);
 }
 cudaError_t cudaDriverGetVersion(int* version) {
@@ -256,10 +258,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   fake::use_handle(stream, Handle::stream);
+  fake::waited_for(stream);
   return wait(Call::stream);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   *status = cudaStreamCaptureStatusNone;
+  fake::pause();
   return on_stream(Call::stream, stream);
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
@@ -342,7 +346,14 @@ cudaError_t cudaLaunchKernel(const void* /*kernel*/, dim3 /*grid*/, dim3 /*block
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* /*kernel*/,
                                 void** /*arguments*/) {
-  return on_stream(Call::launch, config->stream);
+  const cudaError_t error = on_stream(Call::launch, config->stream);
+  const cudaLaunchAttribute* const end = config->attrs + config->numAttrs;
+  const bool early =
+      std::any_of<const cudaLaunchAttribute*>(config->attrs, end, [](const auto& attribute) {
+        return attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization;
+      });
+  if (error == cudaSuccess) fake::launched(config->stream, early);
+  return error;
 }
 
 }  // extern "C"
