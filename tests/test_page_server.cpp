@@ -143,6 +143,16 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   EXPECT_EQ(get("/../etc/passwd").status, 404);
 }
 
+TEST_F(PageServerTest, ThePageKeepsItsTokenOutOfTheHistoryAndNamesItsControls) {
+  serve();
+  const std::string page = get("/").body;
+  for (const char* part :
+       {"history.replaceState", "sessionStorage.setItem('token'", ">Filter: on<", "Stop recording",
+        "does not answer", "id=\"reset\"", "data-still=\"after\"", "requestFullscreen",
+        "counters.recording.failure", "/api/parameters"})
+    EXPECT_THAT(page, HasSubstr(part));
+}
+
 TEST_F(PageServerTest, TakesChangesAndSaysWhatIsWrong) {
   serve();
   const HttpAnswer done = post(R"({"strength":0.25})");
