@@ -12,6 +12,7 @@
 
 #include "convert_rgb.h"
 #include "frame_time.h"
+#include "partial_file.h"
 #include "still.h"
 
 namespace equalux {
@@ -136,6 +137,9 @@ class ImageSink final : public Sink {
       throw Error(ExitCode::cannot_create,
                   pattern_ + ": cannot be created: no such folder; make " + folder + " first");
     }
+    const std::filesystem::path pattern(pattern_);
+    const std::string file = "." + pattern.filename().string() + ".lock";
+    lock_.emplace((pattern.parent_path() / file).string(), pattern_);
   }
 
   void write(Frame& frame) override {
@@ -149,10 +153,10 @@ class ImageSink final : public Sink {
   }
 
   void finish(Ending ending) override {
-    if (ending != Ending::failed) return;
     std::error_code ignored;
-    while (written_ > 0)
+    while (ending == Ending::failed && written_ > 0)
       std::filesystem::remove(name_->at(--written_), ignored);
+    lock_.reset();
   }
 
   [[nodiscard]] std::string name() const override { return pattern_; }
@@ -169,6 +173,7 @@ class ImageSink final : public Sink {
 
   std::string pattern_;
   std::optional<NumberedName> name_;
+  std::optional<OutputLock> lock_;
   Image rgb_;  // where frames are YCbCr
   std::uint64_t written_ = 0;
 };

@@ -8,6 +8,7 @@
 
 #include <equalux/error.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +34,41 @@ Error write_failed(const std::string& path, int error_number) {
   return {ExitCode::write_failed, path + ": write failed: " + system_error_text(error_number)};
 }
 
+/// Whether a path still leads to the open file: its holder may have renamed or removed it while
+/// another one opened it.
+bool is_at(const std::string& path, const struct stat& open_file) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && status.st_dev == open_file.st_dev &&
+         status.st_ino == open_file.st_ino;
+}
+
 }  // namespace
+
+OutputBusy::OutputBusy(const std::string& path)
+    : Error(ExitCode::cannot_create,
+            path +
+                ": another equalux is writing it; give another name, or wait until that one "
+                "has ended") {}
+
+OutputLock::OutputLock(const std::string& file, const std::string& output) : file_(file) {
+  for (;;) {
+    descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
+    if (descriptor_ < 0) throw cannot_create(output, errno);
+    const bool held = ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    struct stat status {};
+    const bool known = ::fstat(descriptor_, &status) == 0;
+    if (!held && (!known || is_at(file_, status))) return;
+    ::close(std::exchange(descriptor_, -1));
+    if (held) throw OutputBusy(output);
+  }
+}
+
+OutputLock::~OutputLock() {
+  struct stat status {};
+  const bool empty = ::fstat(descriptor_, &status) == 0 && status.st_size == 0;
+  if (empty && is_at(file_, status)) ::unlink(file_.c_str());
+  ::close(descriptor_);
+}
 
 std::string system_error_text(int error_number) {
   return std::generic_category().message(error_number);
@@ -51,8 +86,15 @@ PartialFile::PartialFile(std::string final_path)
     : final_path_(std::move(final_path)), in_place_(is_special(final_path_)) {
   std::error_code ignored;
   if (std::filesystem::is_directory(final_path_, ignored)) throw cannot_create(final_path_, EISDIR);
-  written_path_ = in_place_ ? final_path_ : partial_path(final_path_);
-  descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+  if (in_place_) {
+    written_path_ = final_path_;
+    descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) throw cannot_create(final_path_, errno);
+    return;
+  }
+  written_path_ = partial_path(final_path_);
+  lock_.emplace(written_path_, final_path_);
+  descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   if (descriptor_ < 0) throw cannot_create(final_path_, errno);
 }
 
@@ -60,6 +102,7 @@ PartialFile::PartialFile(std::string final_path, std::uint64_t bytes)
     : final_path_(std::move(final_path)), written_path_(partial_path(final_path_)) {
   struct stat status {};
   const auto size = static_cast<off_t>(bytes);
+  lock_.emplace(written_path_, final_path_);
   descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_CLOEXEC);
   const bool fits = descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 &&
                     status.st_size >= size && ::ftruncate(descriptor_, size) == 0 &&
@@ -90,15 +133,19 @@ void PartialFile::commit() {
   const int descriptor = std::exchange(descriptor_, -1);
   // Network file systems and quotas may report a failed write only here.
   if (::close(descriptor) != 0 && errno != EINTR) throw write_failed(final_path_, errno);
-  if (!in_place_ && std::rename(written_path_.c_str(), final_path_.c_str()) != 0) {
-    throw write_failed(final_path_, errno);
+  const std::string written = std::exchange(written_path_, {});
+  if (!in_place_ && std::rename(written.c_str(), final_path_.c_str()) != 0) {
+    const std::string why = system_error_text(errno);
+    throw Error(ExitCode::write_failed,
+                final_path_ + ": cannot be given its name: " + why + "; it is left as " + written);
   }
-  written_path_.clear();
+  lock_.reset();
 }
 
 void PartialFile::keep() noexcept {
   if (const int descriptor = std::exchange(descriptor_, -1); descriptor >= 0) ::close(descriptor);
   written_path_.clear();
+  lock_.reset();
 }
 
 }  // namespace equalux

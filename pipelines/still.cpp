@@ -87,6 +87,8 @@ void write_with(const StillCodec& codec, const std::string& path, const ConstIma
   std::error_code ignored;
   try {
     codec.write(partial, image);
+  } catch (const OutputBusy&) {
+    throw OutputBusy(path);  // What is there is another one's.
   } catch (const Error& error) {
     std::filesystem::remove(partial, ignored);
     rethrow_about(error, partial, path);

@@ -1,6 +1,7 @@
 #include "y4m.h"
 
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <optional>
@@ -221,7 +222,7 @@ class Y4mSink final : public Sink {
       if (resume_.empty()) {
         file_.emplace(path_);
       } else {
-        bytes_ = std::stoull(resume_);
+        bytes_ = bytes_before();
         file_.emplace(path_, bytes_);
       }
       writer_.emplace(Descriptor(file_->descriptor(), false), path_, cancel_);
@@ -257,6 +258,14 @@ class Y4mSink final : public Sink {
   [[nodiscard]] std::string name() const override { return path_; }
 
  private:
+  [[nodiscard]] std::uint64_t bytes_before() const {
+    std::uint64_t bytes = 0;
+    const char* const last = resume_.data() + resume_.size();
+    const auto [end, error] = std::from_chars(resume_.data(), last, bytes);
+    if (error == std::errc{} && end == last && bytes > 0) return bytes;
+    throw CannotResume(path_ + ": what was noted of its size is damaged");
+  }
+
   static void ignore_broken_pipes() {
     struct sigaction current {};
     if (::sigaction(SIGPIPE, nullptr, &current) == 0 && current.sa_handler == SIG_DFL) {

@@ -146,6 +146,27 @@ int in_child(const Work& work) {
   return status;
 }
 
+TEST_F(ContainerFailures, AnInputThatIsCutOffMeanwhileIsNoFaultOfTheDisk) {
+  const std::string in = folder_ / "in.mp4";
+  test::make_clip(in, "-c:v libx264 -preset ultrafast -c:a aac");
+  const auto writer = make_container_writer({folder_ / "out.mp4", in, false});
+  writer->check("h264");
+  const test::EncodedVideo video = test::read_video(in);
+  writer->start(video.format);
+  test::feed(*writer, video);
+  std::filesystem::resize_file(in, std::filesystem::file_size(in) / 2);
+  try {
+    writer->finish(false);
+    ADD_FAILURE() << "it was finished";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::bad_input) << error.what();
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("in.mp4: cannot be read, it is cut off"),
+                                    HasSubstr("out.partial.mp4 is left, whole and playable")));
+  }
+  writer->abandon();
+  EXPECT_GT(packet_count(folder_ / "out.partial.mp4", 0), 0U);
+}
+
 TEST_F(ContainerFailures, AKillLeavesAPlayablePartialFile) {
   for (const auto& [in, out] :
        {std::pair{"in.mp4", "out.partial.mp4"}, {"in.mkv", "out.partial.mkv"}}) {

@@ -141,6 +141,13 @@ TEST_F(ResumedSink, RefusesWhatIsNotWhatWasWritten) {
   left();
   std::filesystem::remove(output + ".packets");
   EXPECT_THROW(write(input, output), CannotResume);
+  for (const char* note : {"{", "[]", R"({"packets":"many","codec-data":[]})", R"({"packets":12})",
+                           R"({"packets":12,"codec-data":[{}]})",
+                           R"({"packets":461168601842738791,"codec-data":[]})"}) {
+    left();
+    checkpoints.back().sink = note;
+    EXPECT_THROW(write(input, output), CannotResume) << note;
+  }
   left();
   std::filesystem::remove(partial_of(output));
   std::filesystem::remove(folder / "out.before.partial.mkv");

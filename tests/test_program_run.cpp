@@ -34,9 +34,93 @@ class RunCommand : public ::testing::Test {
     return run_program(arguments, options_);
   }
 
+  /// Until a file has more than `bytes`, however long a start takes.
+  void wait_for(const std::string& name, std::uintmax_t bytes) const {
+    const std::filesystem::path path = folder_.path() / name;
+    std::error_code none;
+    for (int i = 0; i < 2000; ++i) {
+      if (std::filesystem::exists(path, none) && std::filesystem::file_size(path, none) > bytes) {
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
   TemporaryFolder folder_;
   ProgramOptions options_;
 };
+
+/// Of files that grow as NAME.partial.EXT, those that this build writes.
+std::vector<std::string> growing_outputs() {
+#ifdef EQUALUX_HAVE_LIBAV
+  return {"out.y4m", "out.mkv", "out.mp4"};
+#else
+  return {"out.y4m"};
+#endif
+}
+
+std::string partial_of(const std::string& name) {
+  return name.substr(0, 3) + ".partial" + name.substr(3);
+}
+
+TEST_F(RunCommand, AnOutputIsWrittenByOneAtATime) {
+  for (const std::string& output : growing_outputs()) {
+    SCOPED_TRACE(output);
+    options_.meanwhile = [&](int first) {
+      wait_for(partial_of(output), 2000);
+      ProgramOptions other;
+      other.folder = folder_.path();
+      const ProgramResult second = run_program({"run", "in.y4m", "-o", output}, other);
+      EXPECT_EQ(second.exit_code, 73) << second.err;
+      EXPECT_THAT(lines_of(second.err), SizeIs(1));
+      EXPECT_THAT(second.err, HasSubstr(output + ": another equalux is writing it"));
+      ::kill(first, SIGINT);
+    };
+    const ProgramResult result = run({"run", "test:64x48@25", "-o", output, "--encoder", "mjpeg"});
+    EXPECT_EQ(result.exit_code, 130) << result.err;
+    EXPECT_THAT(folder_.names(), ElementsAre("in.y4m", output));
+    options_.meanwhile = nullptr;
+    // The lock went with its process: what one that was killed left is in nobody's way.
+    folder_.write(partial_of(output), "what a killed one left");
+    EXPECT_EQ(run({"run", "in.y4m", "-o", output, "--encoder", "mjpeg"}).exit_code, 0);
+    EXPECT_THAT(folder_.names(), ElementsAre("in.y4m", output));
+    std::filesystem::remove(folder_.path() / output);
+  }
+}
+
+TEST_F(RunCommand, ASequenceIsWrittenByOneAtATime) {
+  std::filesystem::create_directory(folder_.path() / "stills");
+  options_.meanwhile = [&](int first) {
+    wait_for("stills/00002.ppm", 0);
+    ProgramOptions other;
+    other.folder = folder_.path();
+    const ProgramResult second = run_program({"run", "in.y4m", "-o", "stills/%05d.ppm"}, other);
+    EXPECT_EQ(second.exit_code, 73) << second.err;
+    EXPECT_THAT(second.err, HasSubstr("stills/%05d.ppm: another equalux is writing it"));
+    ::kill(first, SIGINT);
+  };
+  EXPECT_EQ(run({"run", "test:64x48@25", "-o", "stills/%05d.ppm"}).exit_code, 130);
+  EXPECT_THAT(folder_.names(), Not(Contains(HasSubstr(".lock"))));
+}
+
+TEST_F(RunCommand, WhereItsNameIsTakenByAFolderTheWholeFileStays) {
+  for (const std::string& output : growing_outputs()) {
+    SCOPED_TRACE(output);
+    options_.meanwhile = [&](int program) {
+      wait_for(partial_of(output), 2000);
+      std::filesystem::create_directory(folder_.path() / output);
+      ::kill(program, SIGINT);
+    };
+    const ProgramResult result = run({"run", "test:64x48@25", "-o", output, "--encoder", "mjpeg"});
+    options_.meanwhile = nullptr;
+    EXPECT_EQ(result.exit_code, 74) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("it is left as " + partial_of(output)));
+    std::filesystem::remove(folder_.path() / output);
+    EXPECT_THAT(folder_.names(), ElementsAre("in.y4m", partial_of(output)));
+    EXPECT_EQ(run({"run", partial_of(output), "-o", "null"}).exit_code, 0) << "can be played";
+    std::filesystem::remove(folder_.path() / partial_of(output));
+  }
+}
 
 TEST_F(RunCommand, FileToFileKeepsEveryFrame) {
   const ProgramResult result = run({"run", "in.y4m", "-o", "out.y4m"});

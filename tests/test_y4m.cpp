@@ -290,6 +290,15 @@ TEST_F(Y4mTest, SinkRefusesRgbBeforeItCreatesAnything) {
   EXPECT_EQ(folder.entries(), 0);
 }
 
+TEST_F(Y4mTest, ADamagedNoteOfWhatWasWrittenIsAReasonToStartAnew) {
+  StreamInfo info;
+  info.desc = desc_of(PixelFormat::i420, 4, 4);
+  for (const char* note : {"x", "-7", "12 frames", "99999999999999999999999", "0"}) {
+    const auto sink = make_y4m_sink(folder / "out.y4m", note);
+    EXPECT_THROW(sink->open(info), CannotResume) << note;
+  }
+}
+
 TEST_F(Y4mTest, AFailedRunLeavesTheOldOutputAlone) {
   write_file(folder / "out.y4m", "old");
   StreamInfo info;

@@ -97,8 +97,9 @@ class ContainerWriter {
  public:
   virtual ~ContainerWriter() = default;
 
-  /// Checks that the container holds every stream of copy_from and a video of `codec`, without
-  /// creating anything. Throws Error(usage) that names the stream and a container that holds it.
+  /// Checks that the container holds every stream of copy_from and a video of `codec`, and takes
+  /// the output for itself: an empty partial file, that goes where nothing is written. Throws
+  /// Error(usage) that names the stream and a container that holds it, and OutputBusy.
   /// Called before the first frame is decoded.
   virtual void check(const std::string& codec) = 0;
   /// Creates the partial file and writes its header. Throws Error(cannot_create), and CannotResume

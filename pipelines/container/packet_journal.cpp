@@ -18,12 +18,12 @@ namespace {
 std::vector<PacketNote> read_notes(const std::string& path, std::uint64_t count) {
   std::vector<PacketNote> notes;
   if (count == 0) return notes;
-  const std::uint64_t bytes = count * sizeof(PacketNote);
   std::error_code failure;
   const std::uint64_t present = std::filesystem::file_size(path, failure);
-  if (failure || present < bytes) {
+  if (failure || present / sizeof(PacketNote) < count) {
     throw CannotResume(path + ": does not tell of " + std::to_string(count) + " packets");
   }
+  const std::uint64_t bytes = count * sizeof(PacketNote);
   notes.resize(count);
   std::ifstream file(path, std::ios::binary);
   if (!file.read(reinterpret_cast<char*>(notes.data()), static_cast<std::streamsize>(bytes))) {

@@ -15,6 +15,7 @@
 #include "output_pass.h"
 #include "output_paths.h"
 #include "packet_journal.h"
+#include "partial_file.h"
 #include "video_record.h"
 
 namespace equalux {
@@ -45,6 +46,7 @@ class Writer final : public ContainerWriter {
 
  private:
   void check_paths() const;
+  void lock();
   void open_copies();
   [[nodiscard]] PacketPtr convert(const EncodedPacket& packet);
   [[nodiscard]] std::int64_t usual_duration() const;
@@ -62,6 +64,7 @@ class Writer final : public ContainerWriter {
   const ContainerKind kind_;
   const std::string partial_;
   const std::string before_;  // the partial file of the writer before this one
+  std::optional<OutputLock> lock_;  // on the partial file
   StreamPlan plan_;
   EncodedVideoFormat video_;
   std::unique_ptr<StreamCopy> copies_;
@@ -94,6 +97,16 @@ void Writer::check_paths() const {
   check_folder(options_.output_path);
 }
 
+void Writer::lock() {
+  if (lock_) return;
+  std::error_code ignored;
+  if (options_.resume_packets > 0 && !fs::exists(partial_, ignored) &&
+      !fs::exists(before_, ignored)) {
+    throw CannotResume(partial_ + ": cannot be continued: it is not there");
+  }
+  lock_.emplace(partial_, options_.output_path);
+}
+
 void Writer::open_copies() {
   plan_ = {};
   plan_.kind = kind_;
@@ -111,6 +124,7 @@ void Writer::check(const std::string& codec) {
   check_paths();
   check_video_codec(codec, kind_);
   open_copies();
+  lock();
 }
 
 void Writer::start(const EncodedVideoFormat& video) {
@@ -146,6 +160,8 @@ void Writer::set_aside() {
   if (fs::exists(before_, failure)) return;
   fs::rename(partial_, before_, failure);
   if (failure) throw CannotResume(partial_ + ": cannot be continued: " + failure.message());
+  lock_.reset();
+  lock_.emplace(partial_, options_.output_path);
 }
 
 void Writer::take_over(const std::vector<PacketNote>& notes) {
@@ -265,12 +281,18 @@ void Writer::finish(bool cut_at_video_end) {
   std::error_code failure;
   fs::rename(whole, options_.output_path, failure);
   if (failure) {
-    throw Error(ExitCode::write_failed, options_.output_path + ": cannot be given its name: " +
-                                            failure.message() + "; it is left as " + whole);
+    const std::string why = failure.message();
+    keep_partial_ = true;
+    failure.clear();
+    if (whole != partial_) fs::rename(whole, partial_, failure);  // Over its fragments: one stays.
+    throw Error(ExitCode::write_failed, options_.output_path +
+                                            ": cannot be given its name: " + why +
+                                            "; it is left as " + (failure ? whole : partial_));
   }
   if (whole != partial_) fs::remove(partial_, failure);
   remove_traces();
   created_ = false;
+  lock_.reset();
 }
 
 void Writer::remove_traces() noexcept {
@@ -291,16 +313,24 @@ void Writer::suspend() noexcept {
   pass_.reset();
   journal_.reset();
   created_ = false;
+  lock_.reset();
 }
 
 /// Fragments lose chapters, cover art and the exact ends of tracks. So the plain file takes only
 /// the video from them, and everything else from the input once more.
 void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns) {
+  const auto left = [this] {
+    return keep_partial_ ? "; " + partial_ + " is left, whole and playable" : std::string();
+  };
   try {
     if (copies_) {
       copies_ = std::make_unique<StreamCopy>(options_.copy_from);
       copies_->select(plan_);
     }
+  } catch (const Error& error) {  // The input has changed since, which no other disk mends.
+    throw Error(error.code(), error.what() + left());
+  }
+  try {
     InputContext partial;
     if (record_.packets > 0) {
       partial = open_input(partial_);
@@ -315,9 +345,7 @@ void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns)
   } catch (const Error& error) {
     std::error_code ignored;
     fs::remove(path, ignored);
-    throw Error(ExitCode::write_failed,
-                std::string(error.what()) +
-                    (keep_partial_ ? "; " + partial_ + " is left, whole and playable" : ""));
+    throw Error(ExitCode::write_failed, error.what() + left());
   }
 }
 
@@ -349,11 +377,13 @@ void Writer::abandon() noexcept {
   if (safe_packets_ > 0 || (options_.keep_partial && record_.packets > 0)) return suspend();
   held_.reset();
   pass_.reset();
-  if (!created_ || keep_partial_) return;
-  std::error_code ignored;
-  fs::remove(partial_, ignored);
-  remove_traces();
+  if (created_ && !keep_partial_) {
+    std::error_code ignored;
+    fs::remove(partial_, ignored);
+    remove_traces();
+  }
   created_ = false;
+  lock_.reset();
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class FileSink final : public Sink {
   void choose_encoder();
   void start_encoder();
   void start_first_encoder();
-  void resume();
+  void read_resume(std::uint64_t& packets, std::vector<std::byte>& codec_data) const;
   void drain();
   void suspend();
 
@@ -80,16 +80,15 @@ void FileSink::open(const StreamInfo& info) {
   container.drop_streams = options_.drop_streams;
   container.keep_partial = options_.keep_partial;
   container.journal = options_.journal;
-  if (!options_.resume.empty()) {
-    container.resume_packets = parse_json(options_.resume).at("packets");
-  }
+  std::vector<std::byte> codec_data;
+  if (!options_.resume.empty()) read_resume(container.resume_packets, codec_data);
   writer_ = gst::make_video_writer(container);
   writer_->check(std::string(spec_->codec));
   for (const std::string& dropped : writer_->dropped_streams()) {
     logger().warn("{}: left out: {}", options_.path, dropped);
   }
   start_first_encoder();
-  if (!options_.resume.empty()) resume();
+  if (!options_.resume.empty()) start_writer(std::move(codec_data));
 }
 
 void FileSink::choose_encoder() {
@@ -130,12 +129,18 @@ void FileSink::start_encoder() {
   checked_ = false;
 }
 
-void FileSink::resume() {
-  const nlohmann::json from = parse_json(options_.resume);
-  std::vector<std::byte> codec_data;
-  for (const int value : from.at("codec-data"))
-    codec_data.push_back(static_cast<std::byte>(value));
-  start_writer(std::move(codec_data));
+void FileSink::read_resume(std::uint64_t& packets, std::vector<std::byte>& codec_data) const {
+  try {
+    const nlohmann::json from = parse_json(options_.resume);
+    packets = from.at("packets").get<std::uint64_t>();
+    for (const nlohmann::json& value : from.at("codec-data"))
+      codec_data.push_back(static_cast<std::byte>(value.get<std::uint8_t>()));
+  } catch (const nlohmann::json::exception& error) {
+    logger().debug("{}: {}", options_.path, error.what());
+    packets = 0;
+  }
+  if (packets > 0) return;
+  throw CannotResume(options_.path + ": what was noted of its packets is damaged");
 }
 
 /// One head describes all packets of the file, so every segment's encoder must agree on it.

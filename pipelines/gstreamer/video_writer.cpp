@@ -21,6 +21,7 @@ std::unique_ptr<ContainerWriter> make_video_writer(const ContainerWriterOptions&
 #include <unistd.h>
 
 #include "../frame.h"
+#include "../partial_file.h"
 #include "encoder_table.h"
 #include "gst_common.h"
 
@@ -81,6 +82,7 @@ class MuxWriter final : public ContainerWriter {
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Messages> messages_;
   GstAppSrc* source_ = nullptr;
+  std::optional<OutputLock> lock_;  // on the partial file
 };
 
 const char* MuxWriter::muxer_for(const std::string& path) {
@@ -100,6 +102,7 @@ void MuxWriter::check(const std::string& codec) {
   if (::access(folder.c_str(), W_OK) != 0 || fs::is_directory(path_)) {
     throw Error(ExitCode::cannot_create, path_ + ": cannot be written; give another name");
   }
+  if (!lock_) lock_.emplace(partial_, path_);
   const bool mkv = std::string_view(muxer_) == "matroskamux";
   if (codec == "ffv1") {
     throw Error(ExitCode::unavailable, path_ +
