@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <system_error>
+
+#include <equalux/error.h>
+
+#include "partial_file.h"
 
 namespace fs = std::filesystem;
 
@@ -41,11 +46,26 @@ fs::path final_name(const fs::path& file) {
 RecordNames::RecordNames(const std::string& path) : name_(pattern_of(path)) {
   const fs::path folder = name_.folder();
   std::error_code failed;
+  if (!fs::is_directory(folder.empty() ? "." : folder, failed)) return;  // Its sink says so.
   for (auto it = fs::directory_iterator(folder.empty() ? "." : folder, failed);
        !failed && it != fs::directory_iterator(); it.increment(failed)) {
     const fs::path file = final_name(folder / it->path().filename());
     if (const auto number = name_.number_of(file.string()))
       number_ = std::max(number_, *number + 1);
+  }
+  if (!failed) return;
+  throw Error(ExitCode::cannot_create,
+              path + ": the recordings that are there cannot be listed: " + failed.message() +
+                  "; its folder must be readable, so that none of them is written over");
+}
+
+std::string RecordNames::next() {
+  for (;; ++number_) {
+    const std::string name = name_.at(number_);
+    std::error_code ignored;
+    const bool taken = fs::exists(fs::symlink_status(name, ignored)) ||
+                       fs::exists(fs::symlink_status(partial_path(name), ignored));
+    if (!taken) return name;
   }
 }
 

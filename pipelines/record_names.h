@@ -13,11 +13,11 @@ namespace equalux {
 class RecordNames {
  public:
   /// Begins behind the highest number that is there, whole or partial: what was recorded before
-  /// stays.
+  /// stays. Throws Error(cannot_create) where the folder is there and cannot be listed to its end.
   explicit RecordNames(const std::string& path);
 
-  /// The name that is next.
-  [[nodiscard]] std::string next() const { return name_.at(number_); }
+  /// The name that is next; those that somebody else has taken meanwhile are passed over.
+  [[nodiscard]] std::string next();
   /// It was taken.
   void advance() { ++number_; }
 

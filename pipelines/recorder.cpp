@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "log.h"
@@ -47,7 +48,14 @@ void Recorder::open(const StreamInfo& info) {
   begin_file();
   if (!wanted_.on) end_file();
   pool_.emplace(info.desc, frames_waiting(info));
-  worker_ = std::thread([this] { work(); });
+  try {
+    worker_ = std::thread([this] { work(); });
+  } catch (const std::system_error& error) {
+    end_file();
+    throw Error(ExitCode::unavailable, options_.path + ": no thread can be started to record in (" +
+                                           error.code().message() +
+                                           "), must be a machine with fewer at work");
+  }
 }
 
 void Recorder::add(const Frame& frame) {
@@ -147,11 +155,19 @@ bool Recorder::is_full(const Frame& frame) const {
 }
 
 void Recorder::begin_file() {
-  File file;
-  file.path = names_.next();
-  file.sink = options_.make_sink(file.path);
-  file.sink->open(info_);
-  file_ = std::move(file);
+  for (;;) {
+    File file;
+    file.path = names_.next();
+    file.sink = options_.make_sink(file.path);
+    try {
+      file.sink->open(info_);
+    } catch (const OutputBusy&) {
+      names_.advance();  // Another recording was quicker.
+      continue;
+    }
+    file_ = std::move(file);
+    return;
+  }
 }
 
 /// The next file's frames do not wait until this one is closed, which takes as long as an encoder
@@ -166,7 +182,14 @@ void Recorder::end_file() {
   }
   names_.advance();
   if (closing_.joinable()) closing_.join();
-  closing_ = std::thread([this, ended = std::move(file)]() mutable { close(std::move(ended)); });
+  // Kept here too: a thread that cannot start must not take the file with it.
+  const auto ended = std::make_shared<File>(std::move(file));
+  try {
+    closing_ = std::thread([this, ended] { close(std::move(*ended)); });
+  } catch (const std::system_error& error) {
+    logger().debug("{}: is closed without a thread of its own: {}", ended->path, error.what());
+    close(std::move(*ended));
+  }
 }
 
 void Recorder::close(File file) noexcept {

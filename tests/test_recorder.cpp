@@ -4,10 +4,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/stat.h>
 
 #include "partial_file.h"
 #include "record_names.h"
 #include "recorder.h"
+#include "support/as_nobody.h"
 #include "support/engine_fixture.h"
 #include "support/temp_folder.h"
 
@@ -287,6 +290,60 @@ TEST_F(RecorderTest, AnEndThatFailsIsTold) {
   EXPECT_EQ(recorder.code(), ExitCode::write_failed);
 }
 
+TEST_F(RecorderTest, TakesTheNextNameWhereAnotherRecordingWasQuicker) {
+  shelf_.on_open = [&](std::size_t file) {
+    if (file == 0) throw OutputBusy("rec-00001.mkv");
+  };
+  Recorder recorder(options_, wanted_);
+  recorder.open(info_);
+  add(recorder, 0);
+  recorder.finish();
+  ASSERT_EQ(shelf_.files().size(), 2U);
+  EXPECT_EQ(shelf_.files()[1].path, folder_ / "rec-00002.mkv");
+  EXPECT_EQ(recorder.code(), ExitCode::done);
+}
+
+/// Threads that are started while it lives find no room for their stack.
+class NoThreads {
+ public:
+  NoThreads() {
+    ::pthread_getattr_default_np(&before_);
+    pthread_attr_t none = before_;
+    ::pthread_attr_setstacksize(&none, std::size_t{1} << 46U);
+    ::pthread_setattr_default_np(&none);
+  }
+  ~NoThreads() { ::pthread_setattr_default_np(&before_); }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST_F(RecorderTest, WithoutAThreadItIsAnErrorAndNotAnEnd) {
+  Recorder recorder(options_, wanted_);
+  const NoThreads none;
+  const auto error = error_of([&] { recorder.open(info_); });
+  EXPECT_EQ(error.first, ExitCode::unavailable);
+  EXPECT_THAT(error.second, ::testing::HasSubstr("no thread can be started"));
+  ASSERT_EQ(shelf_.files().size(), 1U);
+  EXPECT_THAT(shelf_.files()[0].endings, ElementsAre(Ending::failed));
+}
+
+TEST_F(RecorderTest, WithoutAnotherThreadAFileIsClosedByTheRecordersOwn) {
+  options_.split_ns = 2 * kFrameNs;
+  Recorder recorder(options_, wanted_);
+  recorder.open(info_);
+  const NoThreads none;
+  for (std::uint64_t i = 0; i < 4; ++i)
+    add(recorder, i);
+  recorder.finish();
+  ASSERT_EQ(shelf_.files().size(), 2U);
+  for (const Recorded& file : shelf_.files())
+    EXPECT_THAT(file.endings, ElementsAre(Ending::complete));
+  EXPECT_EQ(recorder.counts().frames, 4U);
+}
+
 TEST_F(RecorderTest, RidesAlongARun) {
   options_.split_ns = 7 * kFrameNs;
   RecordSwitch wanted{true};
@@ -321,6 +378,26 @@ TEST(RecordNames, GoOnBehindWhatIsThere) {
   EXPECT_EQ(names.next(), folder / "rec-00005.mkv");
   names.advance();
   EXPECT_EQ(names.next(), folder / "rec-00006.mkv");
+}
+
+TEST(RecordNames, PassOverWhatSomebodyElseHasTakenMeanwhile) {
+  const TempFolder folder;
+  RecordNames names(folder / "rec.mkv");
+  EXPECT_EQ(names.next(), folder / "rec-00001.mkv");
+  names.advance();
+  write_file(folder / "rec-00002.mkv", "x");
+  write_file(folder / "rec-00003.partial.mkv", "x");
+  EXPECT_EQ(names.next(), folder / "rec-00004.mkv");
+}
+
+TEST(RecordNames, AFolderThatCannotBeListedIsNotWrittenOver) {
+  const TempFolder folder;
+  write_file(folder / "rec-00001.mkv", "x");
+  ::chmod(folder.text().c_str(), 0333);
+  const AsNobody nobody;
+  const auto error = error_of([&] { RecordNames(folder / "rec.mkv"); });
+  EXPECT_EQ(error.first, ExitCode::cannot_create);
+  EXPECT_THAT(error.second, ::testing::HasSubstr("rec.mkv: the recordings that are there cannot"));
 }
 
 TEST(RecordNames, TakePatterns) {
