@@ -121,6 +121,26 @@ TEST_F(WorkerPoolTest, AJobThatKillsItsWorkerCostsTheOthersNothing) {
   EXPECT_THAT(results[4].at("reason").get<std::string>(), HasSubstr("signal 9"));
 }
 
+TEST_F(WorkerPoolTest, WhatAWorkerThrowsEndsThatWorkerAlone) {
+  // Unwound, the child would run on in the test's own code, where a file tells of it.
+  const std::string unwound = folder / "unwound";
+  const pid_t parent = ::getpid();
+  try {
+    run(devices(2), std::nullopt, 4, Answer([](const WorkerPlace& place, std::size_t job) {
+          if (job == 1) throw std::bad_alloc();
+          return done_by(place);
+        }));
+  } catch (...) {
+    if (::getpid() != parent) {
+      test::write_file(unwound, "");
+      ::_exit(0);
+    }
+    throw;
+  }
+  EXPECT_NE(::access(unwound.c_str(), F_OK), 0);
+  EXPECT_THAT(statuses(), ElementsAre("done", "failed", "done", "done"));
+}
+
 TEST_F(WorkerPoolTest, AWorkerThatDiesOnceIsReplaced) {
   run(devices(1), std::nullopt, 3, [this](const WorkerPlace& place, std::size_t job) {
     if (job == 1 && first_time("died")) ::_exit(9);

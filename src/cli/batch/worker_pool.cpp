@@ -21,6 +21,8 @@ namespace equalux::cli {
 namespace {
 
 constexpr int kTickMs = 250;
+/// What a worker ends with that something was thrown in.
+constexpr int kThrown = 70;
 
 std::string ending_of(int status) {
   if (WIFSIGNALED(status)) {
@@ -120,9 +122,12 @@ void WorkerPool::start(Worker& worker) {
     for (auto& other : workers_)
       other->channel.reset();
     int code = 1;
-    {
+    try {
       Channel channel(ends[1]);
       code = work_(worker.place, channel);
+    } catch (...) {
+      // The stack above is the parent's: its pool would end the other workers on the way out.
+      code = kThrown;
     }
     std::fflush(nullptr);
     ::_exit(code);
