@@ -1,16 +1,43 @@
+#include <cerrno>
 #include <cstdlib>
+#include <set>
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "batch/plan.h"
+#include "support/as_nobody.h"
 #include "support/program.h"
 
 namespace equalux::cli {
 namespace {
 
 using ::testing::ElementsAre;
+
+int entries_until_failure = -1;  ///< what readdir() gives before it fails; -1 = all
+
+}  // namespace
+}  // namespace equalux::cli
+
+/// In place of the C library's, for the whole program.
+extern "C" [[gnu::visibility("default")]] struct dirent* readdir(DIR* folder) {
+  using Read = struct dirent* (*)(DIR*);
+  static const auto real = reinterpret_cast<Read>(::dlsym(RTLD_NEXT, "readdir"));
+  int& left = equalux::cli::entries_until_failure;
+  if (left == 0) {
+    errno = EIO;
+    return nullptr;
+  }
+  if (left > 0) --left;
+  return real(folder);
+}
+
+namespace equalux::cli {
+namespace {
 
 std::vector<std::string> outputs_of(const BatchPlan& plan, const std::string& out) {
   std::vector<std::string> outputs;
@@ -29,10 +56,62 @@ TEST(BatchPlan, MirrorsFoldersInNaturalOrder) {
   const BatchPlan plan = plan_batch({folder / "in"}, {}, folder / "out", "");
   EXPECT_THAT(outputs_of(plan, folder / "out"),
               ElementsAre("a2.mkv", "a10.mp4", "sub/b.mkv", "sub/c.mkv"));
-  EXPECT_EQ(plan.skipped, 2U);
+  EXPECT_EQ(plan.skipped, 1U);
+  EXPECT_THAT(plan.left_out.partial, ElementsAre(folder / "in/a2.partial.mp4"));
   EXPECT_THAT(
       outputs_of(plan_batch({folder / "in/a2.avi"}, {}, folder / "out", "mp4"), folder / "out"),
       ElementsAre("a2.mp4"));
+}
+
+TEST(BatchPlan, SaysWhatItLeavesOut) {
+  const test::TemporaryFolder folder;
+  folder.write("in/a.mp4", "x");
+  folder.write("elsewhere/b.mp4", "x");
+  std::filesystem::create_symlink("a.mp4", folder / "in/link.mp4");
+  std::filesystem::create_symlink("gone.mp4", folder / "in/broken.mp4");
+  std::filesystem::create_symlink("gone.txt", folder / "in/broken.txt");
+  std::filesystem::create_directory_symlink("../elsewhere", folder / "in/more");
+  ASSERT_EQ(::mkfifo((folder / "in/pipe.mp4").c_str(), 0600), 0);
+  const BatchPlan plan = plan_batch({folder / "in"}, {}, folder / "out", "");
+  EXPECT_THAT(outputs_of(plan, folder / "out"), ElementsAre("a.mp4", "link.mp4"));
+  EXPECT_EQ(plan.skipped, 1U);
+  EXPECT_THAT(plan.left_out.broken_links, ElementsAre(folder / "in/broken.mp4"));
+  EXPECT_THAT(plan.left_out.folder_links, ElementsAre(folder / "in/more"));
+  EXPECT_THAT(plan.left_out.special, ElementsAre(folder / "in/pipe.mp4"));
+  EXPECT_TRUE(plan.unreadable.empty());
+}
+
+TEST(BatchPlan, NamesFoldersThatCannotBeRead) {
+  const test::TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  folder.write("in/a.mp4", "x");
+  folder.write("in/closed/b.mp4", "x");
+  folder.write("in/open/c.mp4", "x");
+  std::filesystem::permissions(folder / "in/closed", std::filesystem::perms(0));
+  {
+    const test::AsNobody nobody;
+    const BatchPlan plan = plan_batch({folder / "in"}, {}, folder / "out", "");
+    EXPECT_THAT(outputs_of(plan, folder / "out"), ElementsAre("a.mp4", "open/c.mp4"));
+    ASSERT_EQ(plan.unreadable.size(), 1U);
+    EXPECT_EQ(plan.unreadable[0].folder, folder / "in/closed");
+    EXPECT_EQ(plan.unreadable[0].reason, "Permission denied");
+  }
+  std::filesystem::permissions(folder / "in/closed", std::filesystem::perms(0755));
+}
+
+TEST(BatchPlan, NamesFoldersWhoseListingEndsEarly) {
+  const test::TemporaryFolder folder;
+  for (int i = 0; i < 6; ++i)
+    folder.write("in/" + std::to_string(i) + ".mp4", "x");
+  entries_until_failure = 4;  // Some of them may be . and .. themselves.
+  const BatchPlan plan = plan_batch({folder / "in"}, {}, folder / "out", "");
+  entries_until_failure = -1;
+  ASSERT_EQ(plan.unreadable.size(), 1U);
+  EXPECT_EQ(plan.unreadable[0].folder, folder / "in");
+  EXPECT_EQ(plan.unreadable[0].reason,
+            "Input/output error after " + std::to_string(plan.jobs.size()) + " of its entries");
+  EXPECT_GE(plan.jobs.size(), 2U);
+  EXPECT_LE(plan.jobs.size(), 4U);
 }
 
 TEST(BatchPlan, LeavesItsOwnResultsOut) {
@@ -81,6 +160,17 @@ TEST(Manifest, NamesInputsAndResults) {
               ElementsAre("a.mp4", "other/name.mkv", "c.mkv"));
 }
 
+TEST(BatchPlan, RefusesResultsAmongWhatABatchRemembers) {
+  const test::TemporaryFolder folder;
+  folder.write("in/.equalux/x.mp4", "x");
+  EXPECT_THROW((void)plan_batch({folder / "in"}, {}, "out", ""), Error);
+  for (const char* result : {".equalux/x.mp4", "./.equalux/sub/x.mp4", "sub/../.equalux/x.mp4"}) {
+    EXPECT_THROW((void)parse_manifest("a.mp4\t" + std::string(result), "", "list"), Error)
+        << result;
+  }
+  EXPECT_NO_THROW((void)parse_manifest("a.mp4\tsub/.equalux/x.mp4", "", "list"));
+}
+
 TEST(Manifest, RefusesWhatLeadsOutsideAndWhatIsNoLine) {
   for (const char* text : {"a.mp4\t../b.mp4", "a.mp4\t/b.mp4", "a.mp4\t", "a.mp4\t.", "a\tb\tc",
                            "\tb.mp4", "x/../a.mp4\tb/../../c.mp4"}) {
@@ -115,7 +205,8 @@ struct ShardTest : ::testing::Test {
 
 TEST_F(ShardTest, TogetherTheyAreThePlan) {
   BatchPlan plan;
-  plan.jobs.resize(11);
+  for (int i = 0; i < 11; ++i)
+    plan.jobs.push_back({"in", "out", "clips/" + std::to_string(i) + ".mp4"});
   std::vector<std::size_t> all;
   for (const char* text : {"0/4", "1/4", "2/4", "3/4"}) {
     for (const std::size_t job : jobs_of(plan, parse_shard(text)))
@@ -124,7 +215,36 @@ TEST_F(ShardTest, TogetherTheyAreThePlan) {
   std::sort(all.begin(), all.end());
   EXPECT_EQ(all, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
   EXPECT_EQ(jobs_of(plan, parse_shard("")).size(), 11U);
-  EXPECT_TRUE(jobs_of(plan, parse_shard("12/13")).empty());
+}
+
+TEST_F(ShardTest, AFileMoreMovesNoOtherOne) {
+  const auto names_of = [](const BatchPlan& plan, const char* shard) {
+    std::set<std::string> names;
+    for (const std::size_t job : jobs_of(plan, parse_shard(shard)))
+      names.insert(plan.jobs[job].name);
+    return names;
+  };
+  BatchPlan before;
+  for (int i = 0; i < 60; ++i)
+    before.jobs.push_back({"in", "out", std::to_string(i) + ".mp4"});
+  BatchPlan after = before;
+  after.jobs.insert(after.jobs.begin(), {"in", "out", "0 new.mp4"});
+  std::size_t all = 0;
+  for (const char* shard : {"0/3", "1/3", "2/3"}) {
+    const std::set<std::string> old_share = names_of(before, shard);
+    std::set<std::string> new_share = names_of(after, shard);
+    new_share.erase("0 new.mp4");
+    EXPECT_EQ(old_share, new_share) << shard;
+    EXPECT_GE(old_share.size(), 10U) << shard;
+    all += old_share.size();
+  }
+  EXPECT_EQ(all, 60U);
+}
+
+TEST_F(ShardTest, SharesAreTheSameForEver) {
+  EXPECT_EQ(shard_of("a.mp4", 1'000'000), 960932U);
+  EXPECT_EQ(shard_of("sub/b c.mkv", 16), 12U);
+  EXPECT_EQ(shard_of("clips/\xc3\xa9.mp4", 1000), 192U);
 }
 
 TEST_F(ShardTest, ReadsSlurmsArrays) {

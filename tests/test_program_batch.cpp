@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "json_text.h"
+#include "support/as_nobody.h"
 #include "support/program.h"
 
 /// `equalux batch` as a user runs it, over what every build has.
@@ -185,6 +186,45 @@ TEST_F(BatchCommand, AManifestNamesInputsAndResults) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(folder.names(), Contains("out/first/a.y4m"));
   EXPECT_THAT(folder.names(), Contains("out/c1.y4m"));
+}
+
+TEST_F(BatchCommand, WhatIsLeftOutIsSaidAndWhatCannotBeReadMakesItPartial) {
+  write_set(1);
+  folder.write("set/old.partial.mp4", "x");
+  std::filesystem::create_symlink("gone.mp4", folder / "set/broken.mp4");
+  const ProgramResult open = run({"set", "--out", "out"});
+  EXPECT_EQ(open.exit_code, 0) << open.err;
+  EXPECT_THAT(open.err, HasSubstr("half-written results: 1 (set/old.partial.mp4)"));
+  EXPECT_THAT(open.err, HasSubstr("links that lead to no file: 1 (set/broken.mp4)"));
+  EXPECT_FALSE(report().contains("unreadable"));
+
+  folder.write("set/closed/c.y4m", dim_y4m(32, 24, 4));
+  std::filesystem::permissions(folder / "set/closed", std::filesystem::perms(0));
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0777));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "out"))
+    std::filesystem::permissions(entry.path(), std::filesystem::perms(0777));
+  std::filesystem::permissions(folder / "out", std::filesystem::perms(0777));
+  ProgramResult closed;
+  {
+    const AsNobody nobody;
+    if (::eaccess(EQUALUX_PROGRAM_FOLDER "/equalux", X_OK) != 0)
+      GTEST_SKIP() << "only root may start the program";
+    closed = run({"set", "--out", "out", "--quiet"});
+  }
+  EXPECT_EQ(closed.exit_code, 3) << closed.err;
+  EXPECT_THAT(lines_of(closed.err),
+              ElementsAre("equalux: set/closed: cannot be read: Permission denied; what it holds "
+                          "is not in this batch"));
+  EXPECT_EQ(report().at("unreadable").at(0).at("folder"), "set/closed");
+  std::filesystem::permissions(folder / "set/closed", std::filesystem::perms(0755));
+}
+
+TEST_F(BatchCommand, FailuresAreSaidUnderQuietToo) {
+  folder.write("bad.y4m", "YUV4MPEG2 nonsense\n");
+  const ProgramResult result = run({"bad.y4m", "--out", "out", "--quiet"});
+  EXPECT_EQ(result.exit_code, 65);
+  ASSERT_THAT(lines_of(result.err), ::testing::SizeIs(1));
+  EXPECT_THAT(result.err, HasSubstr("bad.y4m: failed: "));
 }
 
 TEST_F(BatchCommand, ADryRunWritesNothing) {

@@ -103,10 +103,12 @@ void tell(const Outcome& outcome, std::size_t number, std::size_t count) {
                             fs::path(outcome.job.input).filename().string() + ": " + result.status;
   if (result.status == "done") {
     logger().info("{}, {} frames", label, result.frames_out);
-  } else if (result.status == "skipped") {
+  } else if (result.code == 0) {
     logger().info("{}: {}", label, result.reason);
-  } else {
+  } else if (result.status == "stopped") {
     logger().warn("{}: {}", label, result.reason);
+  } else {  // What the exit code is for is said under --quiet too.
+    logger().error("{}: {}", label, result.reason);
   }
 }
 
@@ -155,6 +157,10 @@ void Batch::plan() {
   std::vector<ManifestEntry> manifest;
   if (!options_.manifest.empty()) manifest = read_manifest(options_.manifest);
   plan_ = plan_batch(options_.inputs, manifest, options_.out, options_.extension);
+  for (const Unreadable& each : plan_.unreadable) {
+    logger().error("{}: cannot be read: {}; what it holds is not in this batch", each.folder,
+                   each.reason);
+  }
   if (plan_.jobs.empty()) {
     const std::string& where =
         options_.inputs.empty() ? options_.manifest : options_.inputs.front();
@@ -247,12 +253,10 @@ ExitCode Batch::conclude() {
     ours.push_back(outcomes_[job]);
   if (!options_.stream.common.quiet) {
     std::fputs(batch_table(ours).c_str(), stderr);
-    if (plan_.skipped > 0) {
-      std::fprintf(stderr, "equalux: skipped in folders, no media by their names: %zu\n",
-                   plan_.skipped);
-    }
+    std::fputs(left_out_text(plan_).c_str(), stderr);
   }
-  const ExitCode code = batch_exit_code(ours, stop_token().signal);
+  ExitCode code = batch_exit_code(ours, stop_token().signal);
+  if (stop_token().signal == 0 && !plan_.unreadable.empty()) code = ExitCode::partial;
   try {
     write_reports(ours);
   } catch (const Error& error) {
@@ -269,7 +273,7 @@ void Batch::write_reports(const std::vector<Outcome>& ours) const {
   const fs::path out(options_.out);
   const double elapsed_s = milliseconds(Clock::now() - start_) / 1000;
   replace_file((out / shard_name("report", ".json", shard_)).string(),
-               batch_report(ours, options_, elapsed_s));
+               batch_report(ours, options_, elapsed_s, plan_));
   write_contact_sheet((out / shard_name("contact-sheet", ".png", shard_)).string(), ours,
                       options_.out);
 }

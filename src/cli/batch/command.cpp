@@ -88,8 +88,9 @@ OptionGroup batch_group(BatchOptions& options) {
              read_integer("segment-frames", text, 0, kMostSegmentFrames));
        }},
       text_option("shard", "I/N",
-                  "do every Nth file from the Ith on, from 0; /N takes I from SLURM_ARRAY_TASK_ID "
-                  "or JOB_COMPLETION_INDEX, auto takes both from a Slurm array (default: all)",
+                  "do the Ith of N shares, from 0, by the files' names; /N takes I from "
+                  "SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX, auto takes both from a Slurm array "
+                  "(default: all)",
                   options.shard),
       switch_option("dry-run", "only say what would be done, and about what it takes",
                     options.dry_run),

@@ -35,7 +35,7 @@ FileResult look_at(const BatchOptions& options, const BatchJob& job, std::size_t
   } catch (const Error& error) {
     result.reason = error.what();
     result.code = static_cast<int>(error.code());
-    logger().warn("{}failed: {}", stream.label, result.reason);
+    logger().error("{}failed: {}", stream.label, result.reason);
   }
   return result;
 }
@@ -55,7 +55,10 @@ ExitCode run_curve_pass(const BatchOptions& options, const BatchPlan& plan,
     outcomes.back().result = look_at(options, plan.jobs[job], job + 1, plan.jobs.size(), curves);
   }
   curves.finish();
-  if (!options.stream.common.quiet) std::fputs(batch_table(outcomes).c_str(), stderr);
+  if (!options.stream.common.quiet) {
+    std::fputs((batch_table(outcomes) + left_out_text(plan)).c_str(), stderr);
+  }
+  if (stop_token().signal == 0 && !plan.unreadable.empty()) return ExitCode::partial;
   return batch_exit_code(outcomes, stop_token().signal);
 }
 

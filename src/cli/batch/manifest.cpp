@@ -7,6 +7,8 @@
 
 #include <equalux/error.h>
 
+#include "batch/state.h"
+
 namespace fs = std::filesystem;
 
 namespace equalux::cli {
@@ -16,6 +18,11 @@ namespace {
 bool leads_outside(const fs::path& name) {
   const fs::path normal = name.lexically_normal();
   return normal.is_absolute() || normal.empty() || *normal.begin() == ".." || normal == ".";
+}
+
+bool is_of_state(const fs::path& name) {
+  const fs::path normal = name.lexically_normal();
+  return !normal.empty() && *normal.begin() == kStateFolder;
 }
 
 }  // namespace
@@ -42,6 +49,10 @@ std::vector<ManifestEntry> parse_manifest(std::string_view text, const std::stri
     }
     if (tab != std::string_view::npos && leads_outside(entry.output)) {
       refuse("result '" + entry.output + "' must be a name below the folder of the results");
+    }
+    if (is_of_state(entry.output)) {
+      refuse("result '" + entry.output + "' is in " + kStateFolder +
+             ", which holds what a batch remembers, must be beside it");
     }
     entry.input = (fs::path(folder) / entry.input).string();
     entries.push_back(std::move(entry));

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include <equalux/error.h>
 
+#include "batch/state.h"
 #include "io_factory.h"
 #include "natural_order.h"
 #include "paths.h"
@@ -27,20 +29,58 @@ bool is_partial(const fs::path& file) {
   return file.stem().extension() == ".partial";
 }
 
-std::vector<fs::path> files_below(const fs::path& folder) {
-  std::vector<fs::path> files;
-  const auto options = fs::directory_options::skip_permission_denied;
-  std::error_code failed;
-  for (auto it = fs::recursive_directory_iterator(folder, options, failed);
-       !failed && it != fs::recursive_directory_iterator(); it.increment(failed)) {
-    std::error_code ignored;
-    if (it->is_regular_file(ignored)) files.push_back(it->path());
+/// Everything below a folder: its files, and what is to be said of the rest.
+class Listing {
+ public:
+  Listing(const fs::path& folder, BatchPlan& plan) : plan_(plan) {
+    for (folders_.push_back(folder); !folders_.empty();) {
+      const fs::path next = std::move(folders_.back());
+      folders_.pop_back();
+      list(next);
+    }
+    std::sort(files_.begin(), files_.end(), [](const fs::path& a, const fs::path& b) {
+      return natural_less(a.string(), b.string());
+    });
   }
-  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
-    return natural_less(a.string(), b.string());
-  });
-  return files;
-}
+  [[nodiscard]] const std::vector<fs::path>& files() const { return files_; }
+
+ private:
+  void list(const fs::path& folder) {
+    std::error_code failed;
+    std::size_t entries = 0;
+    for (fs::directory_iterator it(folder, failed), end; !failed && it != end;
+         it.increment(failed), ++entries) {
+      take(*it);
+    }
+    if (!failed) return;
+    const std::string after =
+        entries == 0 ? "" : " after " + std::to_string(entries) + " of its entries";
+    plan_.unreadable.push_back({folder.string(), failed.message() + after});
+  }
+
+  void take(const fs::directory_entry& entry) {
+    std::error_code ignored;
+    const fs::path& path = entry.path();
+    const bool link = entry.is_symlink(ignored);
+    if (entry.is_directory(ignored)) {
+      if (link) {
+        plan_.left_out.folder_links.push_back(path.string());
+      } else {
+        folders_.push_back(path);
+      }
+    } else if (entry.is_regular_file(ignored) || !is_media_name(path.string())) {
+      files_.push_back(path);
+    } else if (link && !entry.exists(ignored)) {
+      plan_.left_out.broken_links.push_back(path.string());
+    } else {
+      plan_.left_out.special.push_back(path.string());
+    }
+  }
+
+  BatchPlan& plan_;
+  std::vector<fs::path> folders_;
+  std::vector<fs::path> files_;
+};
 
 /// True for paths inside `folder`, so that a second batch does not take the results of the first.
 bool is_below(const fs::path& path, const fs::path& folder) {
@@ -75,12 +115,19 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
   BatchPlan plan;
   const auto add = [&](const fs::path& input, const fs::path& below) {
     if (out.empty()) {
-      plan.jobs.push_back({input.string(), "null"});
+      plan.jobs.push_back({input.string(), "null", below.generic_string()});
       return;
+    }
+    const fs::path normal = below.lexically_normal();
+    if (!normal.empty() && *normal.begin() == kStateFolder) {
+      throw Error(ExitCode::usage, "input " + input.string() + " would become " +
+                                       (fs::path(out) / normal).string() + ", in the folder of " +
+                                       "what a batch remembers, must have another result");
     }
     fs::path output = fs::path(out) / below;
     output.replace_extension(result_extension(below, extension));
-    plan.jobs.push_back({input.string(), output.lexically_normal().string()});
+    plan.jobs.push_back(
+        {input.string(), output.lexically_normal().string(), below.generic_string()});
   };
   for (const std::string& input : inputs) {
     std::error_code ignored;
@@ -88,9 +135,12 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
       add(input, fs::path(input).filename());
       continue;
     }
-    for (const fs::path& file : files_below(input)) {
-      if (!is_media_name(file.string()) || is_partial(file)) {
+    const Listing listing(input, plan);
+    for (const fs::path& file : listing.files()) {
+      if (!is_media_name(file.string())) {
         ++plan.skipped;
+      } else if (is_partial(file)) {
+        plan.left_out.partial.push_back(file.string());
       } else if (out.empty() || !is_below(file, out) || is_below(input, out)) {
         add(file, file.lexically_relative(input));
       }

@@ -62,8 +62,31 @@ std::string batch_table(const std::vector<Outcome>& outcomes) {
   return text + count_line(outcomes) + "\n";
 }
 
+std::string left_out_text(const BatchPlan& plan) {
+  std::string text;
+  const auto say = [&text](const std::string& what, std::size_t count, const std::string& first) {
+    if (count == 0) return;
+    text += "equalux: " + what + ": " + std::to_string(count);
+    if (!first.empty()) text += " (" + first + (count > 1 ? " and others)" : ")");
+    text += "\n";
+  };
+  const auto named = [&say](const std::string& what, const std::vector<std::string>& paths) {
+    say(what, paths.size(), paths.empty() ? "" : paths.front());
+  };
+  say("skipped in folders, no media by their names", plan.skipped, "");
+  named("skipped in folders, half-written results", plan.left_out.partial);
+  named("skipped in folders, links that lead to no file", plan.left_out.broken_links);
+  named("skipped in folders, links to folders, which are not followed", plan.left_out.folder_links);
+  named("skipped in folders, neither files nor folders", plan.left_out.special);
+  if (!plan.unreadable.empty()) {
+    say("folders that cannot be read, with files that nobody knows", plan.unreadable.size(),
+        plan.unreadable.front().folder);
+  }
+  return text;
+}
+
 std::string batch_report(const std::vector<Outcome>& outcomes, const BatchOptions& options,
-                         double elapsed_s) {
+                         double elapsed_s, const BatchPlan& plan) {
   nlohmann::json files = nlohmann::json::array();
   for (const Outcome& outcome : outcomes) {
     const FileResult& result = result_of(outcome);
@@ -77,11 +100,13 @@ std::string batch_report(const std::vector<Outcome>& outcomes, const BatchOption
     if (!options.devices.empty()) file["place"] = outcome.place;
     files.push_back(std::move(file));
   }
-  const nlohmann::json report{{"program", "equalux"},
-                              {"version", version()},
-                              {"parameters", options.parameters},
-                              {"elapsed_s", elapsed_s},
-                              {"files", files}};
+  nlohmann::json report{{"program", "equalux"},
+                        {"version", version()},
+                        {"parameters", options.parameters},
+                        {"elapsed_s", elapsed_s},
+                        {"files", files}};
+  for (const Unreadable& each : plan.unreadable)
+    report["unreadable"].push_back({{"folder", each.folder}, {"error", each.reason}});
   return json_text(report, 2) + "\n";
 }
 

@@ -20,9 +20,14 @@ struct Outcome {
 /// The closing table.
 [[nodiscard]] std::string batch_table(const std::vector<Outcome>& outcomes);
 
+/// A line for each kind of thing that folders held and the batch left alone; empty where there was
+/// none.
+[[nodiscard]] std::string left_out_text(const BatchPlan& plan);
+
 /// The text of report.json.
 [[nodiscard]] std::string batch_report(const std::vector<Outcome>& outcomes,
-                                       const BatchOptions& options, double elapsed_s);
+                                       const BatchOptions& options, double elapsed_s,
+                                       const BatchPlan& plan = {});
 
 /// What a batch with these outcomes exits with.
 [[nodiscard]] ExitCode batch_exit_code(const std::vector<Outcome>& outcomes, int signal);

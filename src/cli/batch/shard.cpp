@@ -1,4 +1,5 @@
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 
@@ -75,10 +76,20 @@ Shard parse_shard(const std::string& text) {
   return {*index, *count};
 }
 
+std::size_t shard_of(std::string_view name, std::size_t count) {
+  // FNV-1a, then mixed: its low bits alone know too little of the last letters.
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char letter : name)
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  hash = (hash ^ (hash >> 33U)) * 0xff51afd7ed558ccd;
+  return (hash ^ (hash >> 33U)) % count;
+}
+
 std::vector<std::size_t> jobs_of(const BatchPlan& plan, const Shard& shard) {
   std::vector<std::size_t> numbers;
-  for (std::size_t i = shard.index; i < plan.jobs.size(); i += shard.count)
-    numbers.push_back(i);
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    if (shard_of(plan.jobs[i].name, shard.count) == shard.index) numbers.push_back(i);
+  }
   return numbers;
 }
 

@@ -25,7 +25,7 @@ namespace equalux::cli {
 
 StatePaths state_paths(const std::string& out, const std::string& output) {
   const fs::path below = fs::path(output).lexically_relative(fs::path(out).lexically_normal());
-  const std::string stem = (fs::path(out) / ".equalux" / below).lexically_normal().string();
+  const std::string stem = (fs::path(out) / kStateFolder / below).lexically_normal().string();
   return {stem + ".json", stem + ".packets", stem + ".framemd5", stem + ".ppm", stem + ".lock"};
 }
 

@@ -11,6 +11,9 @@
 /// the folder of the results, under the result's own path.
 namespace equalux::cli {
 
+/// The folder's name.
+inline constexpr const char* kStateFolder = ".equalux";
+
 /// The files that belong to one result.
 struct StatePaths {
   std::string record;   ///< what is known of it, JSON
