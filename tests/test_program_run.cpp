@@ -82,7 +82,7 @@ TEST_F(RunCommand, AnOutputIsWrittenByOneAtATime) {
     options_.meanwhile = nullptr;
     // The lock went with its process: what one that was killed left is in nobody's way.
     folder_.write(partial_of(output), "what a killed one left");
-    EXPECT_EQ(run({"run", "in.y4m", "-o", output, "--encoder", "mjpeg"}).exit_code, 0);
+    EXPECT_EQ(run({"run", "in.y4m", "-o", output, "--encoder", "mjpeg", "-y"}).exit_code, 0);
     EXPECT_THAT(folder_.names(), ElementsAre("in.y4m", output));
     std::filesystem::remove(folder_.path() / output);
   }
@@ -94,7 +94,8 @@ TEST_F(RunCommand, ASequenceIsWrittenByOneAtATime) {
     wait_for("stills/00002.ppm", 0);
     ProgramOptions other;
     other.folder = folder_.path();
-    const ProgramResult second = run_program({"run", "in.y4m", "-o", "stills/%05d.ppm"}, other);
+    const ProgramResult second =
+        run_program({"run", "in.y4m", "-o", "stills/%05d.ppm", "-y"}, other);
     EXPECT_EQ(second.exit_code, 73) << second.err;
     EXPECT_THAT(second.err, HasSubstr("stills/%05d.ppm: another equalux is writing it"));
     ::kill(first, SIGINT);
