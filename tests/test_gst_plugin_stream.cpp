@@ -1,13 +1,19 @@
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
 #include <random>
 #include <thread>
 #include <utility>
 
+#include <equalux/curve.h>
 #include <equalux/device.h>
 #include <gmock/gmock.h>
 #include <gst/controller/controller.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/gst_elements.h"
 
@@ -227,6 +233,91 @@ TEST(GstPluginStream, AWrongLiveChangeWarnsAndTheStreamGoesOn) {
   EXPECT_EQ(samples_of(harness.pull().get(), stream), expected);
   EXPECT_THAT(harness.message(GST_MESSAGE_WARNING),
               HasSubstr("the frame's format is nv12, must be gray8 or packed RGB"));
+}
+
+/// Frames of a size go through as with default properties.
+void expect_default(Harness& harness, int width) {
+  const Stream stream = small(PixelFormat::rgb, width);
+  harness.set_caps(stream);
+  BufferPtr buffer = picture(stream, 1);
+  const auto expected = filtered(buffer.get(), stream);
+  ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK) << width;
+  const BufferPtr out = harness.pull();
+  ASSERT_NE(out, nullptr);
+  EXPECT_EQ(samples_of(out.get(), stream), expected) << width;
+}
+
+TEST(GstPluginStream, ARefusedChangeStaysSoWhenCapsChange) {
+  Harness harness("equalux backend=cpu");
+  expect_default(harness, 64);
+  g_object_set(harness.equalux(), "bins", 1, nullptr);
+  expect_default(harness, 64);
+  for (const int width : {80, 48})
+    expect_default(harness, width);
+  EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("bins is 1, must be 2 to 65536"));
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "said once";
+  // One that no frame has seen before the caps change.
+  g_object_set(harness.equalux(), "bins", 0, nullptr);
+  gst_util_set_object_arg(G_OBJECT(harness.equalux()), "scan", "baseline");
+  expect_default(harness, 64);
+  EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("scan baseline belongs to"));
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "said once";
+  EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");
+  // Another start is another matter.
+  gst_element_set_state(harness.equalux(), GST_STATE_READY);
+  gst_element_set_state(harness.equalux(), GST_STATE_PAUSED);
+  harness.push_event(gst_event_new_caps(small().caps.get()));
+  EXPECT_NE(harness.push(picture(small(), 1)), GST_FLOW_OK);
+  EXPECT_THAT(harness.message(GST_MESSAGE_ERROR), HasSubstr("scan baseline belongs to"));
+}
+
+TEST(GstPluginStream, CapsThatAreRefusedAreNamedOnce) {
+  Harness harness("equalux backend=cpu");
+  expect_default(harness, 64);
+  const Stream wrong = stream_of(PixelFormat::rgb, 64, 48, "interlace-mode=fields");
+  harness.push_event(gst_event_new_caps(wrong.caps.get()));
+  for (int i = 0; i < 5; ++i)
+    EXPECT_NE(harness.push(picture(small(PixelFormat::rgb), 1)), GST_FLOW_OK);
+  EXPECT_THAT(harness.message(GST_MESSAGE_ERROR), HasSubstr("interlace-mode is fields"));
+  EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "") << "said once";
+  expect_default(harness, 80);
+}
+
+/// The file is read once, and while nobody waits for the element's properties.
+TEST(GstPluginStream, ACurveIsReadOnceAndOutsideOfTheLock) {
+  const std::filesystem::path folder =
+      ::testing::TempDir() + "equalux-curve-" + std::to_string(::getpid());
+  std::filesystem::create_directory(folder);
+  const std::string file = folder / "curve.json";
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  ToneCurve curve;
+  curve.frames = 1;
+  for (std::uint32_t v = 0; v < 256; ++v)
+    curve.levels.push_back(v << 22);
+  Harness harness("equalux backend=cpu");
+  g_object_set(harness.equalux(), "curve-from", file.c_str(), nullptr);
+  std::thread starts([&] { harness.set_caps(small(PixelFormat::rgb)); });
+  {
+    std::ofstream to(file);  // opens when the element reads
+    auto answer = std::async(std::launch::async, [&] {
+      int bins = -1;
+      g_object_get(harness.equalux(), "bins", &bins, nullptr);
+      return bins;
+    });
+    EXPECT_EQ(answer.wait_for(10s), std::future_status::ready) << "reading holds the lock";
+    to << curve_text(curve);
+  }
+  starts.join();
+  std::filesystem::remove_all(folder);
+  for (const int width : {64, 80}) {
+    const Stream stream = small(PixelFormat::rgb, width);
+    harness.set_caps(stream);
+    BufferPtr buffer = picture(stream, 1);
+    const auto expected = samples_of(buffer.get(), stream);
+    ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+    EXPECT_EQ(samples_of(harness.pull().get(), stream), expected);
+  }
+  EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");
 }
 
 TEST(GstPluginStream, WrongPropertiesAreNamedAtTheStart) {

@@ -18,7 +18,7 @@ void class_init(gpointer klass, gpointer class_data) {
   gst_element_class_set_static_metadata(element, kind.long_name, "Filter/Effect/Video",
                                         kind.description,
                                         "The equalux maintainers <maintainers@equalux.example>");
-  const RecipePtr defaults = kind.make_properties()->recipe();
+  const RecipePtr defaults = kind.make_properties()->recipe()();
   add_pad_templates(element, [&](PixelFormat format) { return defaults->accepts(format); });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include <glib-object.h>
@@ -19,8 +20,9 @@ class OwnProperties {
   virtual PropertyResult set(guint id, const GValue* value) = 0;
   /// False for a number that is none of these properties'.
   [[nodiscard]] virtual bool get(guint id, GValue* value) const = 0;
-  /// What they ask for. Throws Error(usage) where one cannot be read.
-  [[nodiscard]] virtual RecipePtr recipe() const = 0;
+  /// Makes what they ask for, from a copy of them: it may read files, and runs without the lock.
+  /// Throws Error where one cannot be read.
+  [[nodiscard]] virtual std::function<RecipePtr()> recipe() const = 0;
 };
 
 /// A constant for each element.
@@ -49,8 +51,8 @@ class OwnPropertiesOf final : public OwnProperties {
   [[nodiscard]] bool get(guint id, GValue* value) const override {
     return get_property(settings_, id, value);
   }
-  [[nodiscard]] RecipePtr recipe() const override {
-    return std::make_shared<Recipe>(params_of(settings_));
+  [[nodiscard]] std::function<RecipePtr()> recipe() const override {
+    return [settings = settings_] { return std::make_shared<Recipe>(params_of(settings)); };
   }
 
   /// For ElementKind::make_properties.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "element_caps.h"
 #include "filter_properties.h"
@@ -186,6 +187,7 @@ void finalize(GObject* object) {
   auto* self = GST_EQUALUX_FILTER(object);
   delete self->stream;
   delete self->own;
+  delete self->kept;
   delete self->changes;
   delete self->report;
   delete self->settings;
@@ -195,8 +197,25 @@ void finalize(GObject* object) {
 }  // namespace
 
 RecipePtr recipe_of(GstEqualuxFilter* self) {
+  unsigned changes = 0;
+  std::function<RecipePtr()> make;
+  {
+    const ObjectLock lock(self);
+    changes = self->changes->recipe.load();
+    if (self->kept->recipe && self->kept->changes == changes) return self->kept->recipe;
+    make = self->own->recipe();
+  }
+  RecipePtr recipe = make();
   const ObjectLock lock(self);
-  return self->own->recipe();
+  // Another thread may have made it as well, or refused it meanwhile.
+  if (self->kept->recipe && self->kept->changes == changes) return self->kept->recipe;
+  *self->kept = {recipe, changes};
+  return recipe;
+}
+
+void keep_recipe(GstEqualuxFilter* self, RecipePtr recipe, unsigned changes) {
+  const ObjectLock lock(self);
+  *self->kept = {std::move(recipe), changes};
 }
 
 FilterSettings settings_of(GstEqualuxFilter* self) {
@@ -241,6 +260,7 @@ static void gst_equalux_filter_class_init(GstEqualuxFilterClass* klass) {
 static void gst_equalux_filter_init(GstEqualuxFilter* self) {
   using namespace equalux::gst;
   self->settings = new FilterSettings();
+  self->kept = new KeptRecipe();
   self->report = new FilterReport();
   self->changes = new PropertyChanges();
   self->stream = new FilterStream(self);

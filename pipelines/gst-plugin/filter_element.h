@@ -32,6 +32,13 @@ struct FilterReport {
   FinishedFrame last;       ///< without its buffer
 };
 
+/// What the element's own properties ask for, kept from one change of them to the next. Guarded by
+/// the object's lock.
+struct KeptRecipe {
+  RecipePtr recipe;      ///< null where it is not made yet
+  unsigned changes = 0;  ///< PropertyChanges::recipe that it was made at
+};
+
 /// Count changes, so that the streaming thread sees that there are any.
 struct PropertyChanges {
   std::atomic<unsigned> settings{0};
@@ -46,6 +53,7 @@ struct GstEqualuxFilter {
   GstBaseTransform parent;
   equalux::gst::FilterSettings* settings;
   equalux::gst::OwnProperties* own;
+  equalux::gst::KeptRecipe* kept;
   equalux::gst::FilterReport* report;
   equalux::gst::FilterStream* stream;
   equalux::gst::PropertyChanges* changes;
@@ -74,7 +82,11 @@ void add_pad_templates(GstElementClass* klass, const std::function<bool(PixelFor
 
 /// The properties of this moment.
 [[nodiscard]] FilterSettings settings_of(GstEqualuxFilter* self);
-/// What the element's own properties ask for. Throws Error(usage) where one cannot be read.
+/// What the element's own properties ask for, or, where that was refused, what is kept instead.
+/// Throws Error where one cannot be read.
 [[nodiscard]] RecipePtr recipe_of(GstEqualuxFilter* self);
+/// Makes `recipe` what recipe_of() returns as long as no property changes; a null one has it made
+/// anew.
+void keep_recipe(GstEqualuxFilter* self, RecipePtr recipe, unsigned changes);
 
 }  // namespace equalux::gst

@@ -34,26 +34,52 @@ void read_info(GstCaps* caps, GstVideoInfo& info) {
 
 bool FilterStream::set_caps(GstCaps* in, GstCaps* out) {
   drain();
-  return guarded([&] {
-           {
-             const CudaScope current = scope();
-             queue_.reset();
-           }
-           read_caps(in, out);
-           seen_settings_ = element_->changes->settings.load();
-           seen_recipe_ = element_->changes->recipe.load();
-           settings_ = settings_of(element_);
-           recipe_ = recipe_of(element_);
-           if (output_format(*recipe_) != out_format_) {
-             // Set since transform_caps() was asked.
-             gst_base_transform_reconfigure_src(transform());
-             return GST_FLOW_OK;
-           }
-           if (in_cuda_memory_) cuda_->ensure_context(settings_.device);
-           const CudaScope current = scope();
-           build(desc_);
-           return GST_FLOW_OK;
-         }) == GST_FLOW_OK;
+  // Without caps the base class asks anew for every buffer.
+  if (refused_.in && gst_caps_is_equal(refused_.in.get(), in) != FALSE &&
+      gst_caps_is_equal(refused_.out.get(), out) != FALSE &&
+      refused_.changes == element_->changes->recipe.load()) {
+    return false;
+  }
+  refused_ = {};
+  const bool taken = guarded([&] {
+                       {
+                         const CudaScope current = scope();
+                         queue_.reset();
+                       }
+                       read_caps(in, out);
+                       seen_settings_ = element_->changes->settings.load();
+                       settings_ = settings_of(element_);
+                       take_recipe();
+                       if (output_format(*recipe_) != out_format_) {
+                         // Set since transform_caps() was asked.
+                         gst_base_transform_reconfigure_src(transform());
+                         return GST_FLOW_OK;
+                       }
+                       if (in_cuda_memory_) cuda_->ensure_context(settings_.device);
+                       const CudaScope current = scope();
+                       build(desc_);
+                       return GST_FLOW_OK;
+                     }) == GST_FLOW_OK;
+  if (!taken) {
+    refused_ = {CapsPtr(gst_caps_ref(in)), CapsPtr(gst_caps_ref(out)),
+                element_->changes->recipe.load()};
+  }
+  return taken;
+}
+
+/// What the properties ask for when caps are set. In a stream that runs, a wrong change is refused
+/// as it is between frames.
+void FilterStream::take_recipe() {
+  const unsigned changes = element_->changes->recipe.load();
+  try {
+    RecipePtr recipe = recipe_of(element_);
+    if (recipe_ && recipe != recipe_) recipe->check(settings_.backend);
+    recipe_ = std::move(recipe);
+    seen_recipe_ = changes;
+  } catch (const Error& error) {
+    if (!recipe_) throw;
+    refuse_changes(error, changes);
+  }
 }
 
 void FilterStream::read_caps(GstCaps* in, GstCaps* out) {
@@ -173,6 +199,7 @@ void FilterStream::take_changes() {
 
 void FilterStream::refuse_changes(const Error& error, unsigned changes) {
   seen_recipe_ = changes;
+  keep_recipe(element_, recipe_, changes);
   GST_ELEMENT_WARNING(element_, LIBRARY, SETTINGS, ("%s", error.what()),
                       ("the parameters before go on"));
 }

@@ -69,6 +69,9 @@ void FilterStream::stop() {
     queue_.reset();
     recipe_.reset();
   }
+  // The next stream begins with what the properties ask for, and with files as they are then.
+  keep_recipe(element_, nullptr, 0);
+  refused_ = {};
   allocator_.reset();
   downstream_pool_ = false;
   downstream_video_meta_ = false;

@@ -58,6 +58,7 @@ class FilterStream {
   void build(const ImageDesc& desc);
   [[nodiscard]] AreaProcessor make_processor();
   [[nodiscard]] AreaProcessor make_cpu_area_processor() const;
+  void take_recipe();
   void take_changes();
   void refuse_changes(const Error& error, unsigned changes);
   void require_negotiable(const FilterRecipe& recipe);
@@ -100,6 +101,13 @@ class FilterStream {
   RecipePtr recipe_;
   unsigned seen_settings_ = 0;
   unsigned seen_recipe_ = 0;
+  /// Caps for which no filter could be made, which an error said.
+  struct RefusedCaps {
+    CapsPtr in;
+    CapsPtr out;
+    unsigned changes = 0;  ///< of the recipe
+  };
+  RefusedCaps refused_;
   std::unique_ptr<FrameQueue> queue_;
   std::deque<FinishedFrame> ready_;  // out of queues that are gone
   std::uint64_t next_index_ = 0;
