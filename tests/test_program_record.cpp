@@ -72,6 +72,38 @@ class FileSizeLimit {
   rlimit before_{};
 };
 
+/// A caller of a run's control socket.
+class Control {
+ public:
+  explicit Control(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    for (int i = 0; i < 1000; ++i) {
+      if (::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  ~Control() { ::close(fd_); }
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
+
+  [[nodiscard]] nlohmann::json ask(const std::string& change) const {
+    static_cast<void>(::send(fd_, (change + "\n").data(), change.size() + 1, MSG_NOSIGNAL));
+    std::string line(8192, ' ');
+    line.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(fd_, line.data(), 8192, 0))));
+    return json_or_discarded(line);
+  }
+  template <typename What>
+  void wait_for(const What& what) const {
+    for (int i = 0; i < 1000 && !what(ask("{}")); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+
+ private:
+  int fd_;
+};
+
 class RecordTest : public ::testing::Test {
  protected:
   RecordTest() { options_.folder = folder_.path(); }
@@ -220,31 +252,13 @@ TEST_F(RecordTest, BeginsAndEndsWhenItIsTold) {
   const std::string path = folder_ / "control";
   std::vector<nlohmann::json> answers;
   options_.meanwhile = [&](int program) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.copy(address.sun_path, sizeof address.sun_path - 1);
-    const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    for (int i = 0; i < 1000; ++i) {
-      if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    const auto ask = [&](const std::string& change) {
-      static_cast<void>(::send(fd, (change + "\n").data(), change.size() + 1, MSG_NOSIGNAL));
-      std::string line(8192, ' ');
-      line.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(fd, line.data(), 8192, 0))));
-      return json_or_discarded(line);
-    };
-    const auto wait_for = [&](const auto& what) {
-      for (int i = 0; i < 1000 && !what(ask("{}")); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    };
-    wait_for([](const auto& now) { return now["counters"]["frames"] > 5; });
-    answers.push_back(ask("{}"));
-    answers.push_back(ask("{\"recording\":true}"));
-    wait_for([](const auto& now) { return now["counters"]["recording"]["frames"] > 5; });
-    answers.push_back(ask("{\"recording\":false}"));
-    answers.push_back(ask("{\"recording\":1}"));
-    ::close(fd);
+    const Control control(path);
+    control.wait_for([](const auto& now) { return now["counters"]["frames"] > 5; });
+    answers.push_back(control.ask("{}"));
+    answers.push_back(control.ask("{\"recording\":true}"));
+    control.wait_for([](const auto& now) { return now["counters"]["recording"]["frames"] > 5; });
+    answers.push_back(control.ask("{\"recording\":false}"));
+    answers.push_back(control.ask("{\"recording\":1}"));
     ::kill(program, SIGINT);
   };
   const ProgramResult result = run({"run", live(), "-o", "null", "--control", "control", "--record",
@@ -258,6 +272,24 @@ TEST_F(RecordTest, BeginsAndEndsWhenItIsTold) {
   EXPECT_THAT(answers[3].value("error", ""), HasSubstr("recording is 1, must be true or false"));
   EXPECT_THAT(recordings(), ElementsAre("rec-00001.mkv"));
   EXPECT_GT(decode(folder_ / "rec-00001.mkv").size(), 5U);
+}
+
+TEST_F(RecordTest, AFailureIsToldToThoseWhoAsk) {
+  nlohmann::json last;
+  options_.meanwhile = [&](int program) {
+    const Control control(folder_ / "control");
+    control.wait_for([&](const auto& now) {
+      last = now;
+      return now["counters"]["recording"].contains("failure");
+    });
+    ::kill(program, SIGINT);
+  };
+  const FileSizeLimit limit(40'000);
+  const ProgramResult result = run({"run", live(), "-o", "null", "--control", "control", "--record",
+                                    "rec.mkv", "--record-original", "--lossless"});
+  EXPECT_EQ(result.exit_code, 74) << result.err;
+  EXPECT_THAT(last["counters"]["recording"].value("failure", ""), HasSubstr("rec-"));
+  EXPECT_EQ(last["state"]["recording"], false);
 }
 
 TEST_F(RecordTest, WhatIsWrongIsSaidBeforeAnyFrame) {
