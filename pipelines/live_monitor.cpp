@@ -75,11 +75,11 @@ void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
   kept_at_ = now;
   auto pair = std::make_shared<PicturePair>();
   pair->field_order = frame.field_order;
-  pair->after = Image(frame.image.desc);
-  copy_image(frame.image, pair->after.view());
+  pair->after = Image(turned(frame.image.desc, info_.orientation));
+  turn_image(frame.image, pair->after.view(), info_.orientation);
   const ConstImageView& before = frame.original ? frame.original->image : frame.image;
   pair->before = Image(before.desc);
-  copy_image(before, pair->before.view());
+  turn_image(before, pair->before.view(), info_.orientation);
   const std::lock_guard lock(mutex_);
   pictures_ = std::move(pair);
 }

@@ -8,6 +8,7 @@ class NullSink final : public Sink {
   void open(const StreamInfo& /*info*/) override {}
   void write(Frame& /*frame*/) override {}
   void finish(Ending /*ending*/) override {}
+  bool keeps_orientation(const StreamInfo& /*info*/) const override { return true; }
 };
 
 }  // namespace

@@ -51,6 +51,11 @@ class Sink {
   [[nodiscard]] virtual bool needs_main_thread() const { return false; }
   /// True where frames should carry their originals (before/after display).
   [[nodiscard]] virtual bool wants_original() const { return false; }
+  /// True where the output says itself how its pictures have to be turned, or nobody looks at them.
+  [[nodiscard]] virtual bool keeps_orientation(const StreamInfo& info) const {
+    (void)info;
+    return false;
+  }
   /// True once the sink wants no more frames (a window was closed): the run ends as complete.
   [[nodiscard]] virtual bool closed() const { return false; }
   /// The run is being stopped: a write that waits for somebody else (a full pipe, a paused window)

@@ -8,6 +8,7 @@
 #include <equalux/image.h>
 
 #include "frame.h"
+#include "orientation.h"
 
 /// Where frames come from. One source is one stream of frames of one size and format.
 namespace equalux {
@@ -22,6 +23,13 @@ struct Rational {
   }
 };
 
+/// Which part of a container file its frames are, and how their times differ from the file's.
+struct ContainerPart {
+  std::int64_t shift_ns = 0;  ///< the frames' times less the file's own
+  bool cut_start = false;     ///< what the file holds before the first frame is left out
+  bool cut_end = false;       ///< what it holds behind the last frame's end is left out
+};
+
 /// What a source knows of its stream before the first frame.
 struct StreamInfo {
   ImageDesc desc;
@@ -34,9 +42,11 @@ struct StreamInfo {
   /// Colour tags as GStreamer writes them ("bt709", "2:3:5:1"), to be kept; empty = none.
   std::string colorimetry;
   std::string chroma_site;  ///< as GStreamer writes it; empty = none
+  Orientation orientation = Orientation::upright;  ///< what frames need to stand upright
   std::string name;         ///< for messages: a path, "camera:0"
   /// The file a FileSink copies audio, subtitles and metadata from; empty = none.
   std::string container_path;
+  ContainerPart container_part;
 };
 
 /// The formats a filter chain takes.

@@ -1,4 +1,6 @@
+#include <array>
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +9,8 @@
 #include "gstreamer/file_sink.h"
 #include "gstreamer/file_source.h"
 #include "support/video_files.h"
+#include "upright_sink.h"
+#include "y4m.h"
 
 namespace equalux {
 namespace {
@@ -269,6 +273,69 @@ TEST_F(FileSinkTest, NothingIsWrittenWithoutFrames) {
   sink->open(info);
   sink->finish(Ending::partial);
   EXPECT_THAT(folder_.files(), ElementsAre());
+}
+
+/// Writes a display matrix into an mp4's first track: columns and rows as they are shown.
+void set_matrix(const std::string& path, const std::array<int, 4>& abcd) {
+  std::string bytes = test::file_bytes(path);
+  const std::size_t matrix = bytes.find("tkhd") + 4 + 40;
+  const std::array<int, 9> values{abcd[0], abcd[1], 0, abcd[2], abcd[3], 0, 0, 0, 1};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto fixed = static_cast<std::uint32_t>(values[i]) << (i % 3 == 2 ? 30U : 16U);
+    for (std::size_t b = 0; b < 4; ++b)
+      bytes[matrix + 4 * i + b] = static_cast<char>(fixed >> (24 - 8 * b));
+  }
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+/// FFmpeg turns what it decodes by itself.
+TEST_F(FileSinkTest, OutputsWithoutAnOrientationStandUpright) {
+  const std::string input = folder_ / "in.mp4";
+  test::ffmpeg("-f lavfi -i testsrc2=s=96x64:r=25:d=0.2 -c:v libx264 -qp 0 -pix_fmt yuv420p '" +
+               input + "'");
+  const std::array<std::array<int, 4>, 8> matrices{{{1, 0, 0, 1},
+                                                    {-1, 0, 0, 1},
+                                                    {-1, 0, 0, -1},
+                                                    {1, 0, 0, -1},
+                                                    {0, 1, 1, 0},
+                                                    {0, 1, -1, 0},
+                                                    {0, -1, -1, 0},
+                                                    {0, -1, 1, 0}}};
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    SCOPED_TRACE(i + 1);
+    set_matrix(input, matrices[i]);
+    const auto source = make_file_source(input);
+    const auto sink = make_upright_sink(make_y4m_sink(folder_ / "out.y4m"));
+    EXPECT_EQ(test::copy_frames(*source, *sink), 5U);
+    sink->finish(Ending::complete);
+    EXPECT_TRUE(test::ffmpeg_bytes(folder_, folder_ / "out.y4m", "yuv420p") ==
+                test::ffmpeg_bytes(folder_, input, "yuv420p"));
+  }
+}
+
+TEST_F(FileSinkTest, WhatStartsBeforeZeroIsShiftedAsAWhole) {
+  const std::string input = folder_ / "in.mkv";
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=96x64:r=25:d=1.6 -f lavfi -i sine=d=1.6 -c:v libx264 -bf 2 -pix_fmt "
+      "yuv420p -c:a pcm_s16le -output_ts_offset -0.4 -avoid_negative_ts disabled '" +
+      input + "'");
+  for (const char* name : {"out.mp4", "out.mkv"}) {
+    SCOPED_TRACE(name);
+    FileSinkOptions settings = options(name);
+    settings.drop_streams = true;
+    const auto source = make_file_source(input);
+    const auto sink = make_file_sink(settings);
+    EXPECT_EQ(test::copy_frames(*source, *sink), 40U);
+    sink->finish(Ending::complete);
+    const auto times = test::ffprobe_times(settings.path);
+    ASSERT_EQ(times.size(), 40U);
+    for (std::size_t i = 0; i < times.size(); ++i)
+      EXPECT_NEAR(static_cast<double>(times[i]), static_cast<double>(i) * 4e7, 1.1e6) << i;
+    EXPECT_EQ(test::decoded_frames(settings.path), 40);
+  }
+  const auto packets =
+      test::ffprobe("-show_packets -select_streams a", folder_ / "out.mkv")["packets"];
+  EXPECT_NEAR(std::stod(packets[0]["pts_time"].get<std::string>()), 0, 0.0011);
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ struct ContainerInfo {
   Rational average_frame_rate{0, 1};
   /// The container's, else the codec's; unset where neither tells one.
   std::optional<Rational> pixel_aspect;
+  /// What its pictures need to stand upright; unset for an angle between those of a right angle.
+  std::optional<Orientation> orientation = Orientation::upright;
   std::optional<std::uint64_t> video_frames;  ///< declared by the container
   std::optional<std::int64_t> duration_ns;    ///< declared
   std::int64_t video_start_ns = 0;            ///< first timestamp of the video stream
@@ -89,6 +91,7 @@ struct ContainerWriterOptions {
   /// Packets that an earlier writer of this output left behind its last checkpoint: start() takes
   /// them over from its partial file. 0 = starts anew.
   std::uint64_t resume_packets = 0;
+  ContainerPart part{};  ///< of copy_from: which times its streams get, and what is left out
 };
 
 /// Writes NAME.partial.EXT beside the final name and renames it at the end. Playable at every

@@ -48,6 +48,7 @@ void copy_chapters(AVFormatContext& out, const AVFormatContext& in) {
   if (out.chapters == nullptr) throw std::bad_alloc();
   for (unsigned i = 0; i < in.nb_chapters; ++i) {
     const AVChapter& from = *in.chapters[i];
+    if (from.end <= 0 && from.start <= 0) continue;  // Before the part that is copied.
     auto* chapter = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
     if (chapter == nullptr) throw std::bad_alloc();
     chapter->id = from.id;

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstring>
 #include <map>
 #include <string_view>
 
@@ -11,6 +13,7 @@ extern "C" {
 
 #include "container.h"
 #include "open_input.h"
+#include "side_data.h"
 
 namespace equalux {
 namespace {
@@ -82,6 +85,26 @@ std::optional<std::int64_t> duration_of(const AVFormatContext& input, const AVSt
   return std::nullopt;
 }
 
+/// By the signs of a display matrix, which maps stored columns and rows to shown ones.
+std::optional<Orientation> orientation_of(const AVStream& video) {
+  const auto bytes = side_data(video, AV_PKT_DATA_DISPLAYMATRIX);
+  std::array<std::int32_t, 9> matrix{};
+  if (bytes.size() < sizeof matrix) return Orientation::upright;
+  std::memcpy(matrix.data(), bytes.data(), sizeof matrix);
+  const auto part = [&](std::size_t i) { return static_cast<double>(matrix[i]); };
+  const double straight = std::min(std::abs(part(0)), std::abs(part(4)));
+  const double swapped = std::min(std::abs(part(1)), std::abs(part(3)));
+  if (swapped * 100 < straight) {
+    if (part(0) > 0) return part(4) > 0 ? Orientation::upright : Orientation::flipped;
+    return part(4) > 0 ? Orientation::mirrored : Orientation::upside_down;
+  }
+  if (straight * 100 < swapped) {
+    if (part(3) > 0) return part(1) > 0 ? Orientation::transposed : Orientation::counter_clockwise;
+    return part(1) > 0 ? Orientation::clockwise : Orientation::transverse;
+  }
+  return std::nullopt;
+}
+
 void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info) {
   const AVCodecParameters& codec = *video.codecpar;
   info.video_codec = codec_name(video);
@@ -90,6 +113,7 @@ void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info
   if (info.average_frame_rate.den == 0) info.average_frame_rate = {0, 1};
   const AVRational aspect = av_guess_sample_aspect_ratio(&input, &video, nullptr);
   if (aspect.num > 0 && aspect.den > 0) info.pixel_aspect = to_rational(aspect);
+  info.orientation = orientation_of(video);
   if (video.nb_frames > 0) info.video_frames = static_cast<std::uint64_t>(video.nb_frames);
   info.duration_ns = duration_of(input, video);
   if (video.start_time != AV_NOPTS_VALUE) {

@@ -6,6 +6,7 @@
 
 #include "log.h"
 #include "open_input.h"
+#include "timing.h"
 
 namespace equalux {
 namespace {
@@ -44,7 +45,38 @@ std::int64_t order_time(const AVPacket& packet) {
   return packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts;
 }
 
-StreamCopy::StreamCopy(const std::string& path) : input_(open_input(path)) {}
+StreamCopy::StreamCopy(const std::string& path, const ContainerPart& part)
+    : part_(part), input_(open_input(path)) {
+  if (part_.shift_ns == 0) return;
+  for (unsigned i = 0; i < input_->nb_streams; ++i) {
+    AVStream& stream = *input_->streams[i];
+    if (stream.start_time != AV_NOPTS_VALUE)
+      stream.start_time += rescale(part_.shift_ns, kNanoseconds, stream.time_base);
+  }
+  for (unsigned i = 0; i < input_->nb_chapters; ++i) {
+    AVChapter& chapter = *input_->chapters[i];
+    const std::int64_t shift = rescale(part_.shift_ns, kNanoseconds, chapter.time_base);
+    chapter.start = std::max<std::int64_t>(0, chapter.start + shift);
+    chapter.end = std::max<std::int64_t>(0, chapter.end + shift);
+  }
+}
+
+/// False for a packet that ends before the part starts. Sound that begins before it does stays: the
+/// output's own start says from where on it is heard. A text is shown for what is left of its time.
+bool StreamCopy::move_into_part(AVPacket& packet) const {
+  const AVStream& from = stream(packet.stream_index);
+  const std::int64_t shift = rescale(part_.shift_ns, kNanoseconds, from.time_base);
+  if (packet.pts != AV_NOPTS_VALUE) packet.pts += shift;
+  if (packet.dts != AV_NOPTS_VALUE) packet.dts += shift;
+  const std::int64_t start = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
+  if (!part_.cut_start || start == AV_NOPTS_VALUE || start >= 0) return true;
+  if (start + std::max<std::int64_t>(packet.duration, 0) <= 0) return false;
+  if (from.codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE) {
+    packet.duration += start;
+    packet.pts = packet.dts = 0;
+  }
+  return true;
+}
 
 void StreamCopy::select(const StreamPlan& plan) {
   wanted_.assign(plan.roles.size(), false);
@@ -117,7 +149,10 @@ PacketPtr StreamCopy::read() {
     }
     // Streams that only show up later in a transport stream are in no plan.
     const auto index = static_cast<std::size_t>(packet->stream_index);
-    if (index < wanted_.size() && wanted_[index] && filter_aac(*packet)) return packet;
+    if (index < wanted_.size() && wanted_[index] && move_into_part(*packet) &&
+        filter_aac(*packet)) {
+      return packet;
+    }
   }
   return nullptr;
 }

@@ -16,8 +16,9 @@ namespace equalux {
 /// stream took to be found.
 class StreamCopy {
  public:
-  /// Opens the input. Throws as open_input.
-  explicit StreamCopy(const std::string& path);
+  /// Opens the input. All times come shifted, and without what `part` leaves out before its start.
+  /// Throws as open_input.
+  explicit StreamCopy(const std::string& path, const ContainerPart& part = {});
 
   [[nodiscard]] AVFormatContext& input() { return *input_; }
   [[nodiscard]] const AVStream& stream(int index) const { return *input_->streams[index]; }
@@ -35,7 +36,9 @@ class StreamCopy {
   PacketPtr read();
   void look_ahead();
   bool filter_aac(AVPacket& packet);
+  bool move_into_part(AVPacket& packet) const;
 
+  const ContainerPart part_;
   InputContext input_;
   std::vector<bool> wanted_;
   std::map<int, BitstreamFilter> aac_filters_;

@@ -112,7 +112,7 @@ void Writer::open_copies() {
   plan_.kind = kind_;
   copies_.reset();
   if (options_.copy_from.empty()) return;
-  copies_ = std::make_unique<StreamCopy>(options_.copy_from);
+  copies_ = std::make_unique<StreamCopy>(options_.copy_from, options_.part);
   try {
     plan_ = plan_streams(copies_->input(), kind_, options_.drop_streams);
   } catch (const Error& error) {
@@ -264,7 +264,7 @@ void Writer::finish(bool cut_at_video_end) {
   check_times();
   if (held_) write_held(std::nullopt);
   std::optional<std::int64_t> end_ns;
-  if (cut_at_video_end) {
+  if (cut_at_video_end || options_.part.cut_end) {
     end_ns = record_.packets > 0 ? rescale(record_.end(), base_, kNanoseconds) : 0;
   }
   std::string whole = partial_;
@@ -324,7 +324,7 @@ void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns)
   };
   try {
     if (copies_) {
-      copies_ = std::make_unique<StreamCopy>(options_.copy_from);
+      copies_ = std::make_unique<StreamCopy>(options_.copy_from, options_.part);
       copies_->select(plan_);
     }
   } catch (const Error& error) {  // The input has changed since, which no other disk mends.

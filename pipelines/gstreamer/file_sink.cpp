@@ -48,6 +48,10 @@ class FileSink final : public Sink {
   std::string checkpoint() override;
   void finish(Ending ending) override;
   std::string name() const override { return options_.path; }
+  /// A container takes the orientation of the file whose streams it copies.
+  bool keeps_orientation(const StreamInfo& info) const override {
+    return options_.copy_streams && !info.container_path.empty();
+  }
 
  private:
   bool write_next(std::chrono::milliseconds wait);
@@ -77,6 +81,7 @@ void FileSink::open(const StreamInfo& info) {
   ContainerWriterOptions container;
   container.output_path = options_.path;
   if (options_.copy_streams) container.copy_from = info.container_path;
+  container.part = info.container_part;
   container.drop_streams = options_.drop_streams;
   container.keep_partial = options_.keep_partial;
   container.journal = options_.journal;

@@ -64,6 +64,8 @@ class FileSource final : public Source {
   void set_tap(std::unique_ptr<gst::PictureTap> tap);
   std::optional<GstVideoInfo> decode_on_device(const FormatPredicate& accepts);
   gst::SamplePtr next_sample();
+  gst::SamplePtr next_visible(Frame& frame);
+  void peek();
   void set_times(GstSample* sample, Frame& frame);
   bool is_hidden(GstSample* sample, Frame& frame);
   std::int64_t missing_end_ns() const;
@@ -77,9 +79,10 @@ class FileSource final : public Source {
   gst::StreamHint hint_;
   int video_stream_ = -1;
   std::optional<Rational> aspect_;  // of a pixel, where the container tells
-  bool elementary_ = false;         // a stream without a container, whose times start at 0
-  std::optional<Rational> rate_;    // of such a stream, where it was asked for
-  std::optional<std::int64_t> first_pts_ns_;
+  bool elementary_ = false;         // a stream without a container
+  gst::SamplePtr first_sample_;     // read by open(), with its times in first_
+  Frame first_;
+  std::optional<Rational> rate_;           // of such a stream, where it was asked for
   std::optional<std::int64_t> start_ns_;   // of the video stream, where the container tells
   std::optional<std::int64_t> offset_ns_;  // from GStreamer's stream time to the container's
   std::atomic<bool> cancelled_ = false;
@@ -103,6 +106,10 @@ void FileSource::probe() {
   info_.duration_ns = container.duration_ns;
   start_ns_ = container.video_start_ns;
   aspect_ = container.pixel_aspect;
+  info_.orientation = container.orientation.value_or(Orientation::upright);
+  if (!container.orientation) {
+    logger().warn("{}: is turned by no multiple of 90 degrees; only a container keeps that", path_);
+  }
   if (container.average_frame_rate.num > 0) info_.frame_rate = container.average_frame_rate;
   elementary_ = !container.has_times;
   if (elementary_) {
@@ -176,7 +183,7 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   gst::start_up();
   info_ = StreamInfo{};
   gpu_refusal_.clear();
-  first_pts_ns_.reset();
+  first_sample_.reset();
   probe();
   std::optional<GstVideoInfo> video = decode_on_device(accepts);
   if (!video)
@@ -193,6 +200,7 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   if (aspect_) info_.pixel_aspect = *aspect_;
   if (feed_) info_.chroma_site = feed_->chroma_site();
   tap_->expect(info_.desc);
+  peek();
   return info_;
 }
 
@@ -217,8 +225,6 @@ bool FileSource::is_hidden(GstSample* sample, Frame& frame) {
   }
   const gst::Stamp stamp = feed_->stamp(GST_BUFFER_PTS(gst_sample_get_buffer(sample)));
   frame.pts_ns = stamp.pts_ns;
-  // Decoding takes time by MPEG's own count, which only a container with sound would need.
-  if (elementary_) frame.pts_ns -= *(first_pts_ns_ ? first_pts_ns_ : first_pts_ns_ = stamp.pts_ns);
   frame.duration_ns = stamp.duration_ns;
   return stamp.hidden;
 }
@@ -246,18 +252,41 @@ gst::SamplePtr FileSource::next_sample() {
   }
 }
 
-bool FileSource::read(Frame& frame) {
+gst::SamplePtr FileSource::next_visible(Frame& frame) {
   gst::SamplePtr sample;
   do {
-    if (cancelled_) return false;
+    if (cancelled_) return nullptr;
     sample = next_sample();
-    if (!sample) return false;
+    if (!sample) return nullptr;
   } while (is_hidden(sample.get(), frame));
+  return sample;
+}
+
+/// No container of ours holds a time before 0, which some inputs have: all their times are shifted.
+/// Elementary streams start at 0 as well: that decoding takes time by MPEG's own count matters to
+/// containers alone.
+void FileSource::peek() {
+  first_sample_ = next_visible(first_);
+  const bool shifted = first_sample_ && (elementary_ || first_.pts_ns < 0);
+  info_.container_part.shift_ns = shifted ? -first_.pts_ns : 0;
+}
+
+bool FileSource::read(Frame& frame) {
+  if (cancelled_) return false;
+  gst::SamplePtr sample = std::move(first_sample_);
+  if (sample) {
+    frame.pts_ns = first_.pts_ns;
+    frame.duration_ns = first_.duration_ns;
+  } else {
+    sample = next_visible(frame);
+  }
+  if (!sample) return false;
   tap_->lend(sample.get(), frame);
   const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
   frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
   ++frames_;
   end_ns_ = frame.pts_ns + frame.duration_ns;
+  frame.pts_ns += info_.container_part.shift_ns;
   return true;
 }
 

@@ -2,6 +2,8 @@
 
 #ifdef EQUALUX_HAVE_LIBAV
 
+#include <algorithm>
+#include <cmath>
 #include <deque>
 #include <string_view>
 #include <utility>
@@ -115,7 +117,8 @@ class LibavFeed final : public PacketFeed {
  private:
   PacketPtr read_packet();
   PacketPtr timed_packet();
-  void check_for_times(const AVPacket& first);
+  PacketPtr next_packet();
+  void check_for_times();
   std::optional<std::int64_t> nanoseconds(std::int64_t ticks) const;
   BufferPtr wrap(PacketPtr packet);
 
@@ -126,6 +129,7 @@ class LibavFeed final : public PacketFeed {
   StampTable stamps_;
   std::optional<Rational> rate_;  // of a stream without times
   bool started_ = false;
+  std::deque<PacketPtr> ahead_;  // read before they were asked for
   std::string read_error_;
 };
 
@@ -168,19 +172,54 @@ BufferPtr LibavFeed::wrap(PacketPtr packet) {
   return BufferPtr(buffer);
 }
 
-/// Elementary streams of H.264 and H.265 tell no time, only a rate.
-void LibavFeed::check_for_times(const AVPacket& first) {
-  if (rate_ || first.pts != AV_NOPTS_VALUE || first.dts != AV_NOPTS_VALUE) return;
+/// Elementary streams of H.264 and H.265 tell no time, only a rate. Of a Matroska file that starts
+/// before 0, libavformat hides the times there: they are counted back from the first one known.
+void LibavFeed::check_for_times() {
+  constexpr std::size_t kLookAhead = 300;  // packets, of the many that may lie before 0
+  constexpr std::size_t kReordered = 16;   // as many as pictures change their order
+  const auto is_timed = [](const PacketPtr& packet) {
+    return packet->pts != AV_NOPTS_VALUE || packet->dts != AV_NOPTS_VALUE;
+  };
+  std::size_t untimed = 0;
+  while (PacketPtr packet = read_packet()) {
+    ahead_.push_back(std::move(packet));
+    if (!is_timed(ahead_.back())) ++untimed;
+    if (untimed == 0 || ahead_.size() >= kLookAhead) break;
+    if (ahead_.size() >= untimed + kReordered) break;
+  }
+  if (untimed == 0) return;
   const AVRational own = stream_->avg_frame_rate;
-  rate_ = own.num > 0 && own.den > 0 ? to_rational(own) : kUsualRate;
-  stamps_.take_by_rate(*rate_);
+  const Rational rate = own.num > 0 && own.den > 0 ? to_rational(own) : kUsualRate;
+  std::optional<std::int64_t> first;
+  for (const PacketPtr& packet : ahead_) {
+    const auto pts = nanoseconds(packet->pts);
+    if (pts && (!first || *pts < *first)) first = pts;
+  }
+  if (!first) {
+    if (std::any_of(ahead_.begin(), ahead_.end(), is_timed)) return;
+    rate_ = rate;
+    stamps_.take_by_rate(rate);
+    return;
+  }
+  std::deque<Stamp> stamps;
+  const std::int64_t period = std::llround(1e9 / rate.value());
+  for (std::size_t i = untimed; i > 0; --i)
+    stamps.push_back({*first - static_cast<std::int64_t>(i) * period, period, false});
+  stamps_.take_first(std::move(stamps));
+}
+
+PacketPtr LibavFeed::next_packet() {
+  if (!std::exchange(started_, true) && !rate_) check_for_times();
+  if (ahead_.empty()) return read_packet();
+  PacketPtr packet = std::move(ahead_.front());
+  ahead_.pop_front();
+  return packet;
 }
 
 PacketPtr LibavFeed::timed_packet() {
   while (true) {
     if (PacketPtr packet = times_.take()) return packet;
-    PacketPtr packet = read_packet();
-    if (packet && !std::exchange(started_, true)) check_for_times(*packet);
+    PacketPtr packet = next_packet();
     const bool ended = !packet;
     times_.add(std::move(packet));
     if (ended) return times_.take();

@@ -26,6 +26,11 @@ void StampTable::take_by_rate(Rational rate) {
   rate_ = rate;
 }
 
+void StampTable::take_first(std::deque<Stamp> stamps) {
+  const std::lock_guard lock(mutex_);
+  first_ = std::move(stamps);
+}
+
 /// In steps that add up exactly, however long the stream is.
 Stamp StampTable::by_rate_locked() {
   const auto at = [this](std::uint64_t frame) {
@@ -73,9 +78,11 @@ Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
     if (found != waiting_.end() && found->pts_ns > *pts_ns + kNear) found = waiting_.end();
   }
   if (found == waiting_.end()) {
-    last_ = guess_locked(pts_ns);
+    last_ = first_.empty() ? guess_locked(pts_ns) : first_.front();
+    if (!first_.empty()) first_.pop_front();
     return *last_;
   }
+  first_.clear();
   // Before the first frame, a stream that was cut from another has packets that refer to pictures
   // which are not there.
   if (last_) {

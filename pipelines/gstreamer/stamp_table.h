@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -29,6 +30,9 @@ class StampTable {
   /// For a stream without any times: frames start at 0 and come at `rate`, which must be above 0.
   void take_by_rate(Rational rate);
 
+  /// The first frames, whose packets will be fed without a time, take these, in order.
+  void take_first(std::deque<Stamp> stamps);
+
   /// A packet is about to be decoded. Without a pts, its decoding time says when it is due.
   void fed(std::optional<std::int64_t> pts_ns, std::optional<std::int64_t> dts_ns,
            std::int64_t duration_ns, bool hidden);
@@ -56,6 +60,7 @@ class StampTable {
 
   mutable std::mutex mutex_;
   std::multiset<Stamp, Later> waiting_;
+  std::deque<Stamp> first_;
   bool by_order_ = false;
   std::optional<Rational> rate_;  // of a stream without times
   std::uint64_t fed_ = 0;         // with rate_, as the next

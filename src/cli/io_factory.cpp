@@ -17,6 +17,7 @@
 #include "reconnecting_source.h"
 #include "still.h"
 #include "test_source.h"
+#include "upright_sink.h"
 #include "y4m.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "opencv/camera.h"
@@ -205,7 +206,9 @@ std::unique_ptr<Source> make_source(const std::string& input, const InputOptions
 #endif
 }
 
-std::unique_ptr<Sink> make_sink(const std::string& output, const OutputOptions& options) {
+namespace {
+
+std::unique_ptr<Sink> make_plain_sink(const std::string& output, const OutputOptions& options) {
   switch (output_kind(output)) {
     case OutputKind::standard_output:
       return make_y4m_sink("-");
@@ -252,6 +255,12 @@ std::unique_ptr<Sink> make_sink(const std::string& output, const OutputOptions& 
   (void)options;
   not_built("output " + output, "GStreamer", "- or a file .y4m");
 #endif
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> make_sink(const std::string& output, const OutputOptions& options) {
+  return make_upright_sink(make_plain_sink(output, options));
 }
 
 }  // namespace equalux::cli
