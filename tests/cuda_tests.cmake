@@ -43,4 +43,4 @@ target_include_directories(equalux_fake_cuda SYSTEM PUBLIC ${CUDAToolkit_INCLUDE
 target_link_libraries(equalux_fake_cuda PRIVATE equalux_warnings)
 equalux_test(cuda_call_failures LABELS core LIBRARIES equalux_fake_cuda equalux_pipelines)
 equalux_test(cuda_device_choice LABELS core LIBRARIES equalux_fake_cuda equalux_cuda)
-equalux_test(cuda_chains LABELS core LIBRARIES equalux_fake_cuda equalux_cuda)
+equalux_test(cuda_chains LABELS core LIBRARIES equalux_fake_cuda equalux_pipelines)

@@ -56,9 +56,12 @@ TEST(BoundedQueue, CloseWakesWhoeverWaits) {
   BoundedQueue<int> empty(1);
   BoundedQueue<int> full(1);
   full.push(1);
-  std::thread popping([&] { EXPECT_EQ(empty.pop(), std::nullopt); });
-  std::thread pushing([&] { EXPECT_FALSE(full.push(2)); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  WaitingThread popping([&] { EXPECT_EQ(empty.pop(), std::nullopt); });
+  WaitingThread pushing([&] { EXPECT_FALSE(full.push(2)); });
+  popping.await_sleep();
+  pushing.await_sleep();
+  EXPECT_FALSE(popping.over());
+  EXPECT_FALSE(pushing.over());
   empty.close();
   full.close();
   popping.join();

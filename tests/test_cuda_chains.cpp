@@ -1,12 +1,13 @@
 // Several chains of the production path on one device, which is none: launches that overlap the
 // ones before them never meet another chain's.
-#include <atomic>
+#include <optional>
 
 #include <cuda_runtime_api.h>
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
 #include "support/fake_cuda.h"
+#include "support/pipeline_fakes.h"
 
 namespace equalux::test {
 namespace {
@@ -64,21 +65,16 @@ TEST_F(CudaChains, OneThatComesMeanwhileWaitsForTheLaunch) {
   first.configure();
   first.submit(1);
   Chain second;
-  std::atomic<bool> configured = false;
-  std::thread comes;
+  std::optional<WaitingThread> comes;
   fake_cuda::set_pause([&] {
-    if (comes.joinable()) return;
-    comes = std::thread([&] {
-      second.configure();
-      configured = true;
-    });
-    // Waits for the other to come through, which it must not before the launch is made.
-    for (int i = 0; i < 1000 && !configured; ++i)
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
-    EXPECT_FALSE(configured);
+    if (comes) return;
+    comes.emplace([&] { second.configure(); });
+    comes->await_sleep();
+    EXPECT_FALSE(comes->over()) << "it came through before the launch was made";
   });
   first.submit(1);
-  comes.join();
+  ASSERT_TRUE(comes);
+  comes->join();
   second.submit(1);
   EXPECT_EQ(fake_cuda::meetings(), 0U);
 }

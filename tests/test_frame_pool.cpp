@@ -78,8 +78,9 @@ TEST(FramePool, StopWakesWhoeverWaits) {
   const Watchdog watchdog;
   FramePool pool(small_desc(), 1);
   const FramePtr held = pool.acquire();
-  std::thread waiting([&] { EXPECT_EQ(pool.acquire(), nullptr); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  WaitingThread waiting([&] { EXPECT_EQ(pool.acquire(), nullptr); });
+  waiting.await_sleep();
+  EXPECT_FALSE(waiting.over());
   pool.stop();
   waiting.join();
   EXPECT_EQ(pool.try_acquire(), nullptr);

@@ -12,6 +12,7 @@
 
 #include "frame_pool.h"
 #include "gstreamer/launch.h"
+#include "support/pipeline_fakes.h"
 #include "v4l2_output.h"
 
 namespace equalux {
@@ -136,14 +137,13 @@ TEST(LaunchSourceTest, CancelWakesAWaitingRead) {
   ASSERT_TRUE(source->read(*frame));
   frame.reset();
   frame = pool.acquire();
-  std::thread canceller([&] {
-    std::this_thread::sleep_for(100ms);
-    source->cancel();
-  });
+  test::WaitingThread reading([&] { EXPECT_FALSE(source->read(*frame)); });
+  reading.await_sleep();
+  EXPECT_FALSE(reading.over());
   const auto start = Clock::now();
-  EXPECT_FALSE(source->read(*frame));
+  source->cancel();
+  reading.join();
   EXPECT_LT(milliseconds(Clock::now() - start), 2000);
-  canceller.join();
 }
 
 constexpr const char* kFrames = "videotestsrc num-buffers=20 ! video/x-raw,format=I420";

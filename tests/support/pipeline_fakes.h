@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@
 
 #include <equalux/error.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "processor.h"
 #include "sink.h"
@@ -64,6 +66,37 @@ class Watchdog {
   std::condition_variable changed_;
   bool over_ = false;
   bool restarted_ = false;
+  std::thread thread_;
+};
+
+/// A thread whose work begins with a call that waits for another thread, and how to know that it
+/// does: a sleep of some length would leave that to chance.
+class WaitingThread {
+ public:
+  explicit WaitingThread(std::function<void()> work)
+      : thread_([this, work = std::move(work)] {
+          number_ = ::gettid();
+          work();
+          over_ = true;
+        }) {}
+  /// Returns once the kernel has put the thread to sleep, or its work is over.
+  void await_sleep() const {
+    while (!over_ && (number_ == 0 || state() != 'S'))
+      std::this_thread::yield();
+  }
+  [[nodiscard]] bool over() const { return over_; }
+  void join() { thread_.join(); }
+
+ private:
+  [[nodiscard]] char state() const {
+    std::ifstream file("/proc/self/task/" + std::to_string(number_) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name_end = text.rfind(')');  // "NUMBER (NAME) STATE ..."
+    return name_end == std::string::npos ? '?' : text[name_end + 2];
+  }
+  std::atomic<pid_t> number_{0};
+  std::atomic<bool> over_{false};
   std::thread thread_;
 };
 
@@ -170,7 +203,7 @@ class FakeSource final : public Source {
   std::optional<std::string> short_by;
   std::chrono::milliseconds pace{0};
   std::function<std::int64_t(std::uint64_t)> stamp;  ///< other timestamps, by the frame's number
-  std::vector<int> offers;  ///< of devices
+  std::vector<int> offers;                           ///< of devices
   int opens = 0;
 
  private:
