@@ -87,8 +87,9 @@ HttpAnswer talk(int port, const std::string& bytes) {
 class PageServerTest : public ::testing::Test {
  protected:
   void serve(const std::string& token = "") {
-    server_ = open_page_server({"127.0.0.1:0", token, {{"strength", "how far"}}, limits_}, api_,
-                               monitor_);
+    server_ = open_page_server(
+        {"127.0.0.1:0", token, {{{"strength", "how far"}}, {{"fog", "thick air"}}}, limits_}, api_,
+        monitor_);
     const std::string url = server_->url();
     EXPECT_TRUE(url.starts_with("http://127.0.0.1:"));
     port_ = std::atoi(url.c_str() + url.rfind(':') + 1);
@@ -138,7 +139,9 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   const HttpAnswer metrics = get("/metrics");
   EXPECT_THAT(metrics.head, HasSubstr("text/plain; version=0.0.4"));
   EXPECT_THAT(metrics.body, HasSubstr("equalux_frames_total 0\n"));
-  EXPECT_EQ(get("/api/parameters").json()["strength"], "how far");
+  const auto help = get("/api/parameters").json();
+  EXPECT_EQ(help["strength"], "how far");
+  EXPECT_EQ(help["preset"]["fog"], "thick air");
   EXPECT_EQ(get("/nothing").status, 404);
   EXPECT_EQ(get("/../etc/passwd").status, 404);
 }

@@ -38,10 +38,13 @@ PageReply no_picture() {
   return reply;
 }
 
-std::string text_of(const ParameterHelp& help) {
+std::string text_of(const PageHelp& help) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const auto& [key, line] : help)
+  for (const auto& [key, line] : help.parameters)
     json[key] = line;
+  nlohmann::ordered_json& presets = json["preset"] = nlohmann::ordered_json::object();
+  for (const auto& [name, line] : help.presets)
+    presets[name] = line;
   return json_text(json);
 }
 
@@ -56,7 +59,7 @@ bool same(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-PageRequests::PageRequests(std::string token, std::string page, const ParameterHelp& help,
+PageRequests::PageRequests(std::string token, std::string page, const PageHelp& help,
                            PictureForms forms, ControlApi& api, LiveMonitor& monitor)
     : token_(std::move(token)),
       page_(std::move(page)),

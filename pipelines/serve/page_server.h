@@ -28,7 +28,7 @@ struct PageLimits {
 struct PageOptions {
   std::string address;  ///< see parse_serve_address()
   std::string token;    ///< what callers must know; empty = nobody needs one
-  ParameterHelp help;   ///< for /api/parameters
+  PageHelp help;        ///< for /api/parameters
   PageLimits limits;
 };
 
@@ -40,8 +40,8 @@ struct PageOptions {
 ///   GET  /api/picture?view=before|after&width=16 to 8192   a JPEG of the newest frame, or of the
 ///                                             next one where nobody has looked; 503 without any
 ///   GET  /api/tones                           histograms and curve, see tones_of(); 503 likewise
-///   GET  /api/parameters                      help for each key of a change
-///   GET  /metrics                             Prometheus's text
+///   GET  /api/parameters                      {"strength":"how far ...", ...,
+///   "preset":{"fog":"..."}} GET  /metrics                             Prometheus's text
 ///
 /// With a token every request needs it, as "Authorization: Bearer TOKEN" or ?token=TOKEN, and gets
 /// 401 otherwise, with the page itself for /, which asks for it. Without one the Host must be a

@@ -117,7 +117,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
   }
 #ifdef EQUALUX_HAVE_HTTP
   const std::string token = token_of(options.serve_token);
-  page_ = open_page_server({options.serve, token, help_of_keys(), {}}, api_, monitor_);
+  page_ = open_page_server({options.serve, token, {help_of_keys(), {}}, {}}, api_, monitor_);
   // One that nobody has seen would let nobody in, so that --quiet does not hide it; one that
   // somebody gave is theirs to show.
   const bool made = options.serve_token.empty();
