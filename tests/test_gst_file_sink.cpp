@@ -1,13 +1,20 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "gstreamer/file_sink.h"
 #include "gstreamer/file_source.h"
+#include "gstreamer/launch.h"
 #include "support/video_files.h"
 #include "upright_sink.h"
 #include "y4m.h"
@@ -336,6 +343,93 @@ TEST_F(FileSinkTest, WhatStartsBeforeZeroIsShiftedAsAWhole) {
   const auto packets =
       test::ffprobe("-show_packets -select_streams a", folder_ / "out.mkv")["packets"];
   EXPECT_NEAR(std::stod(packets[0]["pts_time"].get<std::string>()), 0, 0.0011);
+}
+
+/// A web server with one file, of the simplest kind: it knows no ranges. Or one with a stream that
+/// ends when the server hangs up.
+class WebServer {
+ public:
+  WebServer(std::string body, bool has_length) : body_(std::move(body)), has_length_(has_length) {
+    listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    socklen_t length = sizeof address;
+    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length);
+    port_ = ntohs(address.sin_port);
+    ::listen(listener_, 8);
+    thread_ = std::thread([this] { accept(); });
+  }
+  ~WebServer() {
+    ::shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    ::close(listener_);
+  }
+  WebServer(const WebServer&) = delete;
+  WebServer& operator=(const WebServer&) = delete;
+  [[nodiscard]] std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(port_) + "/clip";
+  }
+
+ private:
+  void accept() {
+    std::vector<std::thread> calls;
+    for (int call = 0; (call = ::accept(listener_, nullptr, nullptr)) >= 0;)
+      calls.emplace_back([this, call] { answer(call); });
+    for (std::thread& call : calls)
+      call.join();
+  }
+  void answer(int call) const {
+    std::array<char, 4096> request{};
+    static_cast<void>(::recv(call, request.data(), request.size(), 0));
+    const std::string head =
+        "HTTP/1.0 200 OK\r\n" +
+        (has_length_ ? "Content-Length: " + std::to_string(body_.size()) + "\r\n" : "") + "\r\n";
+    static_cast<void>(::send(call, head.data(), head.size(), MSG_NOSIGNAL));
+    static_cast<void>(::send(call, body_.data(), body_.size(), MSG_NOSIGNAL));
+    ::close(call);
+  }
+
+  std::string body_;
+  bool has_length_;
+  int listener_ = -1;
+  int port_ = 0;
+  std::thread thread_;
+};
+
+TEST_F(FileSinkTest, AFileBehindAWebAddressKeepsItsSound) {
+  const std::string input = folder_ / "in.mkv";
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=96x64:r=25:d=1 -f lavfi -i sine=d=1 -metadata title=Tee -c:v libx264 "
+      "-bf 2 -pix_fmt yuv420p -c:a aac '" +
+      input + "'");
+  const auto copied = [&](const std::string& from, const std::string& name) {
+    const auto source = from == input ? make_file_source(from) : make_network_source(from);
+    const auto sink = make_file_sink(options(name));
+    EXPECT_EQ(test::copy_frames(*source, *sink), 25U);
+    EXPECT_EQ(source->shortfall(), std::nullopt);
+    sink->finish(Ending::complete);
+    const auto found = test::ffprobe(
+        "-show_packets -show_data_hash md5 -select_streams a -show_format", folder_ / name);
+    EXPECT_EQ(found["format"]["tags"]["title"], "Tee");
+    return found["packets"];
+  };
+  const WebServer server(test::file_bytes(input), true);
+  for (const std::string kind : {".mkv", ".mp4"}) {
+    const auto expected = copied(input, "local" + kind);
+    EXPECT_GT(expected.size(), 40U);
+    EXPECT_EQ(copied(server.url(), "web" + kind), expected);
+  }
+}
+
+TEST_F(FileSinkTest, AStreamWithoutALengthIsPicturesAlone) {
+  const std::string input = folder_ / "in.mkv";
+  test::ffmpeg("-f lavfi -i testsrc2=s=96x64:r=25:d=1 -c:v libx264 -pix_fmt yuv420p '" + input +
+               "'");
+  const WebServer server(test::file_bytes(input), false);
+  const auto source = make_network_source(server.url());
+  EXPECT_EQ(source->open(test::accepts_all).container_path, "");
 }
 
 }  // namespace

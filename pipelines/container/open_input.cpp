@@ -15,6 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Files that hold all that they show. A playlist would have us open what its author chose.
+constexpr const char* kWebFormats =
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,ogg,asf,mxf";
+
 /// What to say of a file that does not open: a cut one deserves more than "invalid data".
 std::string why_unreadable(const std::string& path, int error) {
   if (const auto missing = missing_bytes(path)) {
@@ -25,11 +29,17 @@ std::string why_unreadable(const std::string& path, int error) {
 
 }  // namespace
 
+bool is_web_address(const std::string& path) {
+  return path.starts_with("http://") || path.starts_with("https://");
+}
+
 std::string file_url(const std::string& path) {
+  if (is_web_address(path)) return path;
   return "file:" + path;
 }
 
 void check_readable(const std::string& path) {
+  if (is_web_address(path)) return;
   std::error_code failure;
   const fs::file_status status = fs::status(path, failure);
   if (!fs::exists(status)) {
@@ -57,11 +67,20 @@ InputContext open_input(const std::string& path) {
   check_readable(path);
   Dictionary options;
   // A playlist must not make us open what its author chose.
-  options.set("protocol_whitelist", "file");
+  if (is_web_address(path)) {
+    options.set("protocol_whitelist", "http,https,tcp,tls");
+    options.set("format_whitelist", kWebFormats);
+    options.set("rw_timeout", "10000000");  // microseconds
+  } else {
+    options.set("protocol_whitelist", "file");
+  }
   AVFormatContext* raw = nullptr;
   int error = avformat_open_input(&raw, file_url(path).c_str(), nullptr, options.address());
   InputContext input(raw);
   if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
+  if (is_web_address(path) && (input->pb == nullptr || avio_size(input->pb) <= 0)) {
+    throw Error(ExitCode::bad_input, path + ": is a stream without an end, not a file");
+  }
   error = avformat_find_stream_info(input.get(), nullptr);
   if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
   for (unsigned i = 0; i < input->nb_streams; ++i)

@@ -28,7 +28,12 @@ using namespace std::chrono_literals;
 /// From starting a decoder to its first picture; only a machine that is busy elsewhere needs long.
 constexpr auto kFirstPicture = 30s;
 
+bool is_web_address(const std::string& path) {
+  return path.starts_with("http://") || path.starts_with("https://");
+}
+
 void check_readable(const std::string& path) {
+  if (is_web_address(path)) return;
   std::error_code failure;
   const auto status = std::filesystem::status(path, failure);
   if (!std::filesystem::exists(status)) {
@@ -136,6 +141,9 @@ GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder)
   decoder_ = std::move(decoder);
   if (feed_) {
     decoder_->decode_packets(*feed_);
+  } else if (is_web_address(path_)) {
+    throw Error(ExitCode::bad_input,
+                path_ + ": its video is of a kind that only a file is read of");
   } else {
     decoder_->decode_file();
   }
@@ -302,7 +310,10 @@ std::optional<std::string> FileSource::shortfall() const {
     add(fmt::format("its last {:.2f} s could not be decoded", static_cast<double>(missing) / 1e9));
   }
 #ifdef EQUALUX_HAVE_LIBAV
-  if (const auto missing = container_shortfall(path_)) add(*missing);
+  // Over a network nothing is read twice, and a line that is cut off is an error of reading.
+  if (!is_web_address(path_)) {
+    if (const auto missing = container_shortfall(path_)) add(*missing);
+  }
 #endif
   if (text.empty()) return std::nullopt;
   return text;

@@ -1,11 +1,13 @@
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <utility>
 
 #include <log.h>
 
 #include "arrival.h"
+#include "file_source.h"
 #include "gst_formats.h"
 #include "launch.h"
 #include "launch_string.h"
@@ -238,6 +240,67 @@ std::string quoted(const std::string& text) {
   return result;
 }
 
+/// A file on a web server is read as any file, with all that its container holds; what is no such
+/// file is a stream, whose pictures alone are taken.
+class NetworkSource final : public Source {
+ public:
+  NetworkSource(std::string url, std::unique_ptr<Source> stream)
+      : url_(std::move(url)), stream_(std::move(stream)) {}
+
+  void offer_device(int device) override { device_ = device; }
+  StreamInfo open(const FormatPredicate& accepts) override;
+  bool lends_buffers() const override { return now_->lends_buffers(); }
+  bool read(Frame& frame) override { return now_->read(frame); }
+  void cancel() noexcept override {
+    const std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    if (now_ != nullptr) now_->cancel();
+  }
+  std::optional<std::string> shortfall() const override { return now_->shortfall(); }
+
+ private:
+  void use(Source* source) {
+    const std::lock_guard lock(mutex_);
+    now_ = source;
+    if (cancelled_ && source != nullptr) source->cancel();
+  }
+
+  std::string url_;
+  std::unique_ptr<Source> stream_;
+  std::unique_ptr<Source> file_;
+  int device_ = -1;
+  std::mutex mutex_;  // cancel() comes from other threads
+  Source* now_ = nullptr;
+  bool cancelled_ = false;
+};
+
+StreamInfo NetworkSource::open(const FormatPredicate& accepts) {
+  // libavformat's messages would show a password.
+  const bool plain = url_.starts_with("http") && without_password(url_) == url_;
+#ifdef EQUALUX_HAVE_LIBAV
+  if (plain) {
+    try {
+      use(nullptr);
+      file_ = make_file_source(url_);
+      file_->offer_device(device_);
+      use(file_.get());
+      return file_->open(accepts);
+    } catch (const Error& error) {
+      logger().debug("{}: is read as a stream: {}", url_, error.what());
+    }
+  }
+#endif
+  use(stream_.get());
+  file_.reset();
+  StreamInfo info = stream_->open(accepts);
+  static std::atomic<bool> said = false;
+  if (!said.exchange(true)) {
+    logger().info("{}: {}, of which the pictures alone are taken, not any sound", info.name,
+                  plain ? "is a stream" : "is read as a stream");
+  }
+  return info;
+}
+
 }  // namespace
 
 std::unique_ptr<Source> make_launch_source(const std::string& launch,
@@ -251,7 +314,7 @@ std::unique_ptr<Source> make_network_source(const std::string& url,
   launch.append(kNetworkSource).append(" uri=").append(quoted(url));
   auto source = std::make_unique<LaunchSource>(launch, without_password(url), stall);
   source->from_network();
-  return source;
+  return std::make_unique<NetworkSource>(url, std::move(source));
 }
 
 }  // namespace equalux
