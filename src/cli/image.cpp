@@ -119,9 +119,13 @@ int plot_bins(const EqualizeParams& params) {
 
 std::string result_title(const CommonOptions& common, PixelFormat format) {
   if (!common.filters.empty()) return filters_text(common);
-  const int bins = common.equalize.bins == 0 ? 1 << traits(format).depth : common.equalize.bins;
-  return "Equalized, " + std::string(enum_name(common.equalize.scaler)) + ", " +
-         std::to_string(bins) + " bins";
+  const EqualizeParams& params = common.equalize;
+  if (common.preset != "plain") return "Equalized, preset " + common.preset;
+  const bool plain = params.strength == 1 && params.clip_limit == 0 && params.floor == 0 &&
+                     params.ceiling == 100 && params.max_gain == 0 && !params.curve;
+  const int bins = params.bins == 0 ? 1 << traits(format).depth : params.bins;
+  return std::string("Equalized, ") + (plain ? "plain, " : "") +
+         std::string(enum_name(params.scaler)) + ", " + std::to_string(bins) + " bins";
 }
 
 void plot_scalers(const ConstImageView& still, const ImageOptions& options) {
@@ -217,7 +221,7 @@ Command make_image_command() {
        [options](const std::string& text) { options->output = text; }}};
   command.groups = {image_group(*options), filter_group(options->common),
                     measuring_group(options->common), machine_group(options->common),
-                    config_group()};
+                    config_group(&options->common)};
   command.run = [options] { return run_image(*options); };
   return command;
 }
