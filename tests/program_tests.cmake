@@ -60,7 +60,7 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_
   endforeach()
   # Again, too: what it made before is in its way.
   add_test(NAME Scripts.Demo WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    COMMAND bash -o pipefail -c "scripts/demo --out \"$1\" 2>&1 | tee /dev/stderr | grep -q 'preset stable' && scripts/demo --out \"$1\""
+    COMMAND bash -o pipefail -c "scripts/demo --out \"$1\" 2>&1 | tee /dev/stderr | grep 'preset stable' && scripts/demo --out \"$1\""
       demo ${CMAKE_CURRENT_BINARY_DIR}/demo)
   set_tests_properties(Scripts.Demo PROPERTIES
     LABELS program TIMEOUT 600 ENVIRONMENT EQUALUX=$<TARGET_FILE:equalux_program>)
