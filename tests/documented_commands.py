@@ -334,7 +334,8 @@ def execute(context, folder, command):
         command = command.replace("8080", str(context.free_port()))
     endless = ENDLESS.search(command) is not None
     process = subprocess.Popen(
-        ["bash", "-o", "pipefail", "-c", command], cwd=folder, env=context.environment,
+        ["bash", "-o", "pipefail", "-c", command], cwd=folder,
+        env={**context.environment, "XDG_RUNTIME_DIR": str(folder / "tmp")},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True)
     text = bytearray()
@@ -426,10 +427,12 @@ def run_one(context, command):
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         prepare(context, folder, command)
         started = time.monotonic()
-        if steering := re.search(r"nc -N -U /tmp/(\S+)", command):
+        if steering := re.search(r"nc -N -U \S*/([\w.]+)", command):
             stack.enter_context(steered_run(context, folder, ["--control", f"tmp/{steering[1]}"]))
         elif re.search(r"^curl .*:8080/", command):
-            stack.enter_context(steered_run(context, folder, ["--serve", str(context.free_port())]))
+            token = stack.enter_context(
+                steered_run(context, folder, ["--serve", str(context.free_port())]))
+            command = command.replace("TOKEN", token)
         outcome = execute(context, folder, command)
         wrong = judge(command, outcome, lacks)
         other = stand_in(command) if lacks and not wrong else None
@@ -454,12 +457,15 @@ def steered_run(context, folder, options):
         ["equalux", "run", "gst:videotestsrc is-live=true ! video/x-raw,width=160,height=120", "-o",
          "null", *options], cwd=folder, env=context.environment, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    # It answers before it says what it filters on.
+    # It answers before it says what it filters on; the page's address has what callers must know.
+    token = ""
     for line in process.stderr:
+        if found := re.search(r"token=(\w+)", line):
+            token = found[1]
         if "; equalize" in line:
             break
     try:
-        yield
+        yield token
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate()
