@@ -1,10 +1,12 @@
-#include <array>
+#include <filesystem>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/media_files.h"
 #include "support/program.h"
@@ -104,6 +106,95 @@ TEST_F(Codecs, OtherDecodersDoNotTakeBitsOrChromaAway) {
     EXPECT_EQ(result.exit_code, 65) << file << result.err;
     EXPECT_THAT(result.err, HasSubstr(layout));
     EXPECT_EQ(lines_of(result.err).size(), 1U) << result.err;
+  }
+}
+
+/// "tv, bt709": what a file says of its video's range and matrix, as ffprobe prints it.
+std::string colours_of(const std::string& path) {
+  const nlohmann::json stream = ffprobe("-select_streams v -show_streams", path)["streams"][0];
+  return stream.value("color_range", "unknown") + ", " + stream.value("color_space", "unknown") +
+         ", " + stream.value("color_transfer", "unknown") + ", " +
+         stream.value("color_primaries", "unknown");
+}
+
+TEST_F(Codecs, WhatTheInputDoesNotSayOfItsColoursTheOutputDoesNotSay) {
+  make("in.mp4", "-c:v libx264 -pix_fmt yuv420p");
+  ASSERT_EQ(colours_of(folder_ / "in.mp4"), "unknown, unknown, unknown, unknown");
+  const auto expect = [&](const char* encoder, const char* output, const char* colours) {
+    const ProgramResult result = run({"run", "in.mp4", "--encoder", encoder, "-o", output});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(colours_of(folder_ / output), colours) << output;
+    EXPECT_EQ(decoded_frames(folder_ / output), 3) << output;
+  };
+  expect("ffv1", "ffv1.mkv", "unknown, unknown, unknown, unknown");
+  // The encoders of these always say that the range is limited, which is what silence means.
+  expect("x264", "x264.mkv", "tv, unknown, unknown, unknown");
+  expect("x264", "x264.mp4", "tv, unknown, unknown, unknown");
+  expect("x265", "x265.mkv", "tv, unknown, unknown, unknown");
+  expect("x265", "x265.mov", "tv, unknown, unknown, unknown");
+  expect("vp9", "vp9.mkv", "tv, unknown, unknown, unknown");
+  // Its players take every stream for full range, so the samples are made so.
+  expect("mjpeg", "mjpeg.mkv", "pc, bt470bg, unknown, unknown");
+}
+
+TEST_F(Codecs, AMatrixThatTheFiltersDoNotKnowIsKept) {
+  for (const char* matrix : {"smpte240m", "fcc", "ycgco"}) {
+    make("in.mp4", "-c:v libx264 -pix_fmt yuv420p -x264-params colormatrix=" + std::string(matrix));
+    for (const char* encoder : {"x264", "x265", "ffv1"}) {
+      const ProgramResult result =
+          run({"run", "in.mp4", "--encoder", encoder, "-o", "out.mkv", "-y"});
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_EQ(colours_of(folder_ / "out.mkv"),
+                "tv, " + std::string(matrix) + ", unknown, unknown")
+          << encoder;
+      // The stream alone says the same, as its container cannot where the decoder knows better.
+      if (std::string_view(encoder) == "ffv1") continue;
+      const std::string raw = std::string_view(encoder) == "x264" ? "raw.h264" : "raw.hevc";
+      ffmpeg("-i '" + folder_ / "out.mkv" + "' -c copy '" + folder_ / raw + "'");
+      EXPECT_THAT(colours_of(folder_ / raw), HasSubstr(matrix)) << encoder;
+    }
+  }
+}
+
+TEST_F(Codecs, RgbOfAv1StaysRgb) {
+  make("in.mkv", "-c:v libaom-av1 -cpu-used 8 -crf 0 -pix_fmt gbrp");
+  const ProgramResult result =
+      run({"run", "in.mkv", "--strength", "0", "--encoder", "ffv1", "-o", "out.mkv"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto md5 = [&](const std::string& file) {
+    return shell("ffmpeg -v error -i '" + folder_ / file + "' -pix_fmt bgr24 -f md5 -");
+  };
+  EXPECT_EQ(md5("out.mkv"), md5("in.mkv"));
+  EXPECT_THAT(colours_of(folder_ / "out.mkv"), HasSubstr("gbr"));
+}
+
+/// A lossless encoder is fed unchanged frames: ffmpeg must decode the same.
+TEST_F(Codecs, TinyAndOddFramesAreEncodedAsTheyAre) {
+  for (const char* size : {"1x1", "2x2", "4x2", "63x64", "427x240", "639x479", "1919x1079"}) {
+    for (const char* layout : {"yuv420p", "yuv422p", "yuv444p"}) {
+      std::string scale(size);
+      scale.replace(scale.find('x'), 1, ":");
+      const std::string filter = "scale=" + scale + ",format=" + layout;
+      make("in.y4m", "-vf " + filter + " -strict -1", 2);
+      const bool small = scale.size() < 6;
+      for (const char* encoder : {"ffv1", "x264", "x265", "vp9"}) {
+        if (!small && std::string_view(encoder) != "ffv1") continue;
+        SCOPED_TRACE(std::string(encoder) + " " + size + " " + layout);
+        const ProgramResult result = run({"run", "in.y4m", "--strength", "0", "--lossless",
+                                          "--encoder", encoder, "-o", "out.mkv", "--quiet"});
+        if (std::string_view(encoder) != "ffv1" && result.exit_code == 2) {
+          EXPECT_THAT(result.err, HasSubstr("ffv1"));
+          continue;
+        }
+        ASSERT_EQ(result.exit_code, 0) << result.err;
+        const auto md5 = [&](const std::string& file) {
+          return shell("ffmpeg -v error -i '" + folder_ / file + "' -pix_fmt " + layout +
+                       " -fps_mode passthrough -f md5 -");
+        };
+        EXPECT_EQ(md5("out.mkv"), md5("in.y4m"));
+        std::filesystem::remove(folder_ / "out.mkv");
+      }
+    }
   }
 }
 

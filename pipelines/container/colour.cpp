@@ -1,11 +1,14 @@
 #include "colour.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace equalux {
 namespace {
@@ -77,6 +80,62 @@ void forget_beyond(Tag& tag, int end, Tag unspecified) {
   if (std::cmp_less(number, 0) || std::cmp_greater_equal(number, end)) tag = unspecified;
 }
 
+using Bytes = std::vector<std::uint8_t>;
+
+/// The units of a byte stream, without their start codes.
+std::vector<Bytes> units_of(std::span<const std::uint8_t> stream) {
+  std::vector<Bytes> units;
+  std::size_t begin = 0;
+  const auto end_unit = [&](std::size_t end) {
+    while (end > begin && stream[end - 1] == 0)
+      --end;
+    if (end > begin) units.emplace_back(stream.begin() + begin, stream.begin() + end);
+  };
+  for (std::size_t i = 0; i + 3 <= stream.size(); ++i) {
+    if (stream[i] != 0 || stream[i + 1] != 0 || stream[i + 2] != 1) continue;
+    end_unit(i);
+    begin = i + 3;
+  }
+  end_unit(stream.size());
+  return units;
+}
+
+/// The parameter sets of an H.264 or H.265 head; with `tags`, with these in place of their own.
+std::vector<Bytes> head_units(const AVCodecParameters& codec, const ColourTags* tags) {
+  const bool h264 = codec.codec_id == AV_CODEC_ID_H264;
+  if ((!h264 && codec.codec_id != AV_CODEC_ID_HEVC) || codec.extradata_size == 0) return {};
+  const AVBitStreamFilter* kind = av_bsf_get_by_name(h264 ? "h264_metadata" : "hevc_metadata");
+  AVBSFContext* raw = nullptr;
+  if (kind == nullptr || av_bsf_alloc(kind, &raw) < 0) return {};
+  const BitstreamFilter filter(raw);
+  if (tags != nullptr) {
+    av_opt_set_int(filter->priv_data, "colour_primaries", tags->primaries, 0);
+    av_opt_set_int(filter->priv_data, "transfer_characteristics", tags->transfer, 0);
+    av_opt_set_int(filter->priv_data, "matrix_coefficients", tags->matrix, 0);
+  }
+  if (avcodec_parameters_copy(filter->par_in, &codec) < 0 || av_bsf_init(filter.get()) < 0) {
+    return {};
+  }
+  // It writes byte streams.
+  return units_of(
+      {filter->par_out->extradata, static_cast<std::size_t>(filter->par_out->extradata_size)});
+}
+
+/// Four bytes, the highest first.
+std::size_t number_at(const std::uint8_t* bytes) {
+  return (std::size_t{bytes[0]} << 24U) | (std::size_t{bytes[1]} << 16U) |
+         (std::size_t{bytes[2]} << 8U) | bytes[3];
+}
+
+Bytes with_length(const Bytes& unit, std::size_t size) {
+  Bytes whole(size + unit.size());
+  for (std::size_t i = 0; i < size; ++i) {
+    whole[i] = static_cast<std::uint8_t>(unit.size() >> (8 * (size - 1 - i)));
+  }
+  std::copy(unit.begin(), unit.end(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+  return whole;
+}
+
 }  // namespace
 
 ColourTags colour_tags_from(const std::string& colorimetry) {
@@ -97,19 +156,92 @@ ColourTags colour_tags_from(const std::string& colorimetry) {
 }
 
 ColourTags encoded_colour(const EncodedVideoFormat& video, const AVCodecParameters* input) {
-  ColourTags tags = colour_tags_from(video.colorimetry);
-  if (tags.matrix != AVCOL_SPC_RGB) {
+  const ColourTags told = colour_tags_from(video.colorimetry);
+  ColourTags tags = told;
+  if (input != nullptr) {
+    if (input->color_trc != AVCOL_TRC_UNSPECIFIED) tags.transfer = input->color_trc;
+    if (input->color_primaries != AVCOL_PRI_UNSPECIFIED) tags.primaries = input->color_primaries;
+  }
+  if (video.rgb) {
+    const bool was_rgb = input != nullptr && input->color_space == AVCOL_SPC_RGB;
+    tags.matrix = was_rgb ? AVCOL_SPC_RGB : AVCOL_SPC_UNSPECIFIED;
+    tags.range = was_rgb ? input->color_range : AVCOL_RANGE_UNSPECIFIED;
+    return tags;
+  }
+  if (video.says_matrix) {
     tags.matrix = matrix_of(video.matrix);
     tags.range = video.range == ColorRange::full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
     if (input != nullptr && same_matrix(input->color_space, tags.matrix)) {
       tags.matrix = input->color_space;
     }
+    return tags;
   }
-  if (input != nullptr) {
-    if (input->color_trc != AVCOL_TRC_UNSPECIFIED) tags.transfer = input->color_trc;
-    if (input->color_primaries != AVCOL_PRI_UNSPECIFIED) tags.primaries = input->color_primaries;
+  // The samples are still the input's: so is what it says of them, or does not say.
+  if (input != nullptr && input->color_space != AVCOL_SPC_RGB) tags.matrix = input->color_space;
+  if (input != nullptr && input->color_range != AVCOL_RANGE_UNSPECIFIED) {
+    tags.range = input->color_range;
   }
+  if (video.range == ColorRange::full) tags.range = AVCOL_RANGE_JPEG;
   return tags;
+}
+
+HeadTags::HeadTags(AVCodecParameters& codec, const std::string& encoder_colorimetry) {
+  const ColourTags said = colour_tags_from(encoder_colorimetry);
+  const ColourTags wanted{codec.color_range, codec.color_space, codec.color_trc,
+                          codec.color_primaries};
+  if (encoder_colorimetry.empty() ||
+      (said.matrix == wanted.matrix && said.transfer == wanted.transfer &&
+       said.primaries == wanted.primaries)) {
+    return;
+  }
+  const std::vector<Bytes> before = head_units(codec, nullptr);
+  const std::vector<Bytes> after = head_units(codec, &wanted);
+  if (before.size() != after.size()) return;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i] != after[i]) units_.emplace_back(before[i], after[i]);
+  }
+  Bytes head(codec.extradata, codec.extradata + codec.extradata_size);
+  for (const auto& [old, made] : units_) {
+    const Bytes old_unit = with_length(old, 2);
+    const Bytes new_unit = with_length(made, 2);
+    const auto at = std::search(head.begin(), head.end(), old_unit.begin(), old_unit.end());
+    if (at == head.end()) continue;
+    const auto offset = at - head.begin();
+    head.erase(at, at + static_cast<std::ptrdiff_t>(old_unit.size()));
+    head.insert(head.begin() + offset, new_unit.begin(), new_unit.end());
+  }
+  auto* bytes = static_cast<std::uint8_t*>(av_mallocz(head.size() + AV_INPUT_BUFFER_PADDING_SIZE));
+  if (bytes == nullptr) throw std::bad_alloc();
+  std::copy(head.begin(), head.end(), bytes);
+  av_freep(&codec.extradata);
+  codec.extradata = bytes;
+  codec.extradata_size = static_cast<int>(head.size());
+}
+
+bool HeadTags::rewrite(std::span<const std::byte> packet, std::vector<std::byte>& result) const {
+  if (units_.empty()) return false;
+  const auto* data = reinterpret_cast<const std::uint8_t*>(packet.data());
+  Bytes made;
+  bool changed = false;
+  for (std::size_t at = 0; at < packet.size();) {
+    if (packet.size() - at < 4) return false;
+    const std::size_t length = number_at(data + at);
+    if (length > packet.size() - at - 4) return false;
+    Bytes unit(data + at + 4, data + at + 4 + length);
+    for (const auto& [old, fresh] : units_) {
+      if (unit != old) continue;
+      unit = fresh;
+      changed = true;
+      break;
+    }
+    const Bytes whole = with_length(unit, 4);
+    made.insert(made.end(), whole.begin(), whole.end());
+    at += 4 + length;
+  }
+  if (!changed) return false;
+  const auto* bytes = reinterpret_cast<const std::byte*>(made.data());
+  result.assign(bytes, bytes + made.size());
+  return true;
 }
 
 void forget_unknown_tags(AVCodecParameters& codec) {

@@ -68,7 +68,12 @@ struct EncodedVideoFormat {
   std::string pixel_format;  ///< libav's name, "yuv422p"; empty = "yuv420p". VP9 in mp4 needs it
   ColorMatrix matrix = ColorMatrix::bt709;
   ColorRange range = ColorRange::limited;
-  std::string colorimetry;  ///< GStreamer's string, for primaries and transfer; empty = none
+  std::string colorimetry;  ///< what the input tells, GStreamer's string; empty = nothing
+  /// What the encoder was told, GStreamer's string: H.264 and H.265 say it in their packets.
+  std::string encoder_colorimetry;
+  bool rgb = false;  ///< the encoded pictures are RGB: matrix and range do not count
+  /// Matrix and range are said although the input does not tell them: they were chosen here.
+  bool says_matrix = true;
   FieldOrder field_order = FieldOrder::progressive;
 };
 

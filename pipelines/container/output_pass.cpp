@@ -118,6 +118,7 @@ void OutputPass::add_streams() {
 void OutputPass::add_video() {
   AVStream& stream =
       add_encoded_stream(muxer_.context(), spec_.plan.kind, spec_.video, video_input());
+  head_tags_ = HeadTags(*stream.codecpar, spec_.video.encoder_colorimetry);
   if (needs_own_head(spec_.plan.kind)) head_.reserve_rotation(stream);
   video_index_ = stream.index;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "colour.h"
 #include "matroska_head.h"
 #include "muxer.h"
 #include "stream_copy.h"
@@ -34,6 +35,8 @@ class OutputPass {
   /// The video's ticks, as the muxer took them.
   [[nodiscard]] AVRational video_base();
   [[nodiscard]] int video_index() const { return video_index_; }
+  /// What encoded packets have to go through before they are written.
+  [[nodiscard]] const HeadTags& head_tags() const { return head_tags_; }
 
   /// Writes the copied packets that belong before a video packet, then that packet, whose times
   /// are in video_base().
@@ -73,6 +76,7 @@ class OutputPass {
   StreamCopy* copies_;
   Muxer muxer_;
   MatroskaHead head_;
+  HeadTags head_tags_;
   int video_index_ = -1;
   std::map<int, Track> tracks_;  // by the input's index
   std::map<int, int> covers_;    // input's index to output's

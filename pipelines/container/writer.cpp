@@ -211,7 +211,10 @@ PacketPtr Writer::convert(const EncodedPacket& packet) {
   return converted;
 }
 
-void Writer::write(const EncodedPacket& packet) {
+void Writer::write(const EncodedPacket& encoded) {
+  EncodedPacket packet = encoded;
+  std::vector<std::byte> retagged;
+  if (pass_->head_tags().rewrite(encoded.data, retagged)) packet.data = retagged;
   if (journal_) journal_->append(packet);
   add(packet);
 }

@@ -55,6 +55,20 @@ void prefer_exact_decoders() {
   }
 }
 
+/// The RGB layout with the same planes as a 4:4:4 one.
+GstVideoFormat as_rgb(GstVideoFormat format) {
+  switch (format) {
+    case GST_VIDEO_FORMAT_Y444:
+      return GST_VIDEO_FORMAT_GBR;
+    case GST_VIDEO_FORMAT_Y444_10LE:
+      return GST_VIDEO_FORMAT_GBR_10LE;
+    case GST_VIDEO_FORMAT_Y444_12LE:
+      return GST_VIDEO_FORMAT_GBR_12LE;
+    default:
+      return format;
+  }
+}
+
 /// What GStreamer's decoders will see of a stream. They are not told which kind of ProRes it is,
 /// and give 10 bits of all.
 StreamHint as_decoded(const std::string& name, StreamHint hint) {
@@ -109,7 +123,7 @@ void DecodeBin::on_unknown(GstElement*, GstPad*, GstCaps*, gpointer self) {
     const std::lock_guard lock(bin->mutex_);
     skipped = bin->skipped_;
   }
-  if (skipped) bin->refuse(bin->no_decoder());
+  if (skipped) bin->refuse_at_once(bin->no_decoder());
 }
 
 /// Each picture of these codecs but the named ones tells its own layout, which may be another one
@@ -144,7 +158,7 @@ void DecodeBin::on_pad(GstElement*, GstPad* pad, gpointer self) {
   try {
     bin->connect(pad);
   } catch (const Error& error) {
-    bin->refuse(error);
+    bin->refuse_at_once(error);
   }
 }
 
@@ -155,7 +169,7 @@ void DecodeBin::on_no_more_pads(GstElement*, gpointer self) {
     const std::lock_guard lock(bin->mutex_);
     linked = bin->linked_;
   }
-  if (!linked) bin->refuse(bin->no_decoder());
+  if (!linked) bin->refuse_at_once(bin->no_decoder());
 }
 
 Error DecodeBin::no_decoder() const {
@@ -189,6 +203,21 @@ GstPadProbeReturn DecodeBin::on_query(GstPad*, GstPadProbeInfo* info, gpointer s
   return GST_PAD_PROBE_OK;
 }
 
+/// av1dec gives the planes of an RGB stream out as those of a YCbCr one.
+GstPadProbeReturn DecodeBin::on_event(GstPad*, GstPadProbeInfo* info, gpointer self) {
+  GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+  if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS) return GST_PAD_PROBE_OK;
+  GstCaps* caps = nullptr;
+  gst_event_parse_caps(event, &caps);
+  const GstVideoFormat rgb = as_rgb(static_cast<DecodeBin*>(self)->native_);
+  const CapsPtr named(gst_caps_copy(caps));
+  gst_caps_set_simple(named.get(), "format", G_TYPE_STRING, gst_video_format_to_string(rgb),
+                      "colorimetry", G_TYPE_STRING, GST_VIDEO_COLORIMETRY_SRGB, nullptr);
+  GST_PAD_PROBE_INFO_DATA(info) = gst_event_new_caps(named.get());
+  gst_event_unref(event);
+  return GST_PAD_PROBE_OK;
+}
+
 void DecodeBin::connect(GstPad* pad) {
   const CapsPtr caps(gst_pad_get_current_caps(pad));
   if (!has_prefix(caps.get(), "video/x-raw")) return;
@@ -204,6 +233,11 @@ void DecodeBin::connect(GstPad* pad) {
   native_ = GST_VIDEO_INFO_FORMAT(&native);
   if (!holds_samples_of(native_, hint_.pixel_format)) throw no_decoder();
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, on_query, this, nullptr);
+  const GstVideoFormat rgb = as_rgb(native_);
+  if (hint_.pixel_format.starts_with("gbr") && rgb != native_) {
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_event, this, nullptr);
+    native.finfo = gst_video_format_get_info(rgb);
+  }
   link(pad, native);
 }
 

@@ -26,6 +26,7 @@ class DecodeBin final : public PictureDecoder {
   GstElement* add_decoder() override;
 
  private:
+  static GstPadProbeReturn on_event(GstPad* pad, GstPadProbeInfo* info, gpointer self);
   static void on_unknown(GstElement* decodebin, GstPad* pad, GstCaps* caps, gpointer self);
   static void on_pad(GstElement* decodebin, GstPad* pad, gpointer self);
   static void on_no_more_pads(GstElement* decodebin, gpointer self);

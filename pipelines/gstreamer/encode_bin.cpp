@@ -32,6 +32,7 @@ EncodeBin::EncodeBin(const EncoderSpec& spec, const StreamInfo& info,
 void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
                       const EncodeSettings& settings) {
   const GstVideoFormat encoded = choose_encoded_format(spec, info, settings.lossless);
+  encoded_format_ = encoded;
   const bool gray_as_yuv =
       info.desc.format == PixelFormat::gray8 && encoded != GST_VIDEO_FORMAT_GRAY8;
   // Moved by us: videoconvert takes P010 apart by way of 16 bits.
@@ -56,8 +57,8 @@ void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
     gst_element_link_many(last, convert, filter, nullptr);
     last = filter;
   }
-  GstElement* encoder =
-      add_to(pipeline_.get(), make_encoder(spec, settings.quality, settings.lossless));
+  GstElement* encoder = add_to(
+      pipeline_.get(), make_encoder(spec, info.desc, encoded, settings.quality, settings.lossless));
   GObjectClass* type = G_OBJECT_GET_CLASS(encoder);
   if (info.field_order != FieldOrder::progressive &&
       g_object_class_find_property(type, "interlaced") != nullptr) {

@@ -53,6 +53,8 @@ class EncodeBin {
   [[nodiscard]] std::size_t missing() const { return waiting_.size(); }
   /// The colours of the encoded stream.
   [[nodiscard]] const GstVideoColorimetry& colorimetry() const { return encoded_color_; }
+  /// The layout of its pictures.
+  [[nodiscard]] GstVideoFormat format() const { return encoded_format_; }
 
  private:
   struct Fed {
@@ -71,6 +73,7 @@ class EncodeBin {
   Messages messages_;
   std::optional<FrameFeed> feed_;
   GstVideoColorimetry encoded_color_{};
+  GstVideoFormat encoded_format_ = GST_VIDEO_FORMAT_UNKNOWN;
   bool even_stamps_ = false;
   std::int64_t period_ns_ = 0;  // of one frame, by the stream's rate
   std::deque<Fed> waiting_;     // fed, and not encoded yet; by time

@@ -22,7 +22,7 @@ const std::vector<EncoderSpec>& table() {
                  GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I422_10LE,
                  GST_VIDEO_FORMAT_Y444_10LE},
      .parser = "h264parse", .stream_caps = "video/x-h264, stream-format=avc, alignment=au",
-     .even_chroma_only = true},
+     .smallest_side = 2, .even_chroma_only = true},
     {.name = "x265", .element = "x265enc", .codec = "hevc", .title = "H.265 by x265",
      .quality = QualityScale{0, 51, 24},
      .settings = "speed-preset=veryfast option-string=crf={q}",
@@ -48,7 +48,7 @@ const std::vector<EncoderSpec>& table() {
      .stream_caps = "video/x-vp9"},
     {.name = "ffv1", .element = "avenc_ffv1", .codec = "ffv1",
      .title = "FFV1, always lossless, for archives",
-     .settings = "gop-size=1 slices=4 slicecrc=true threads=auto",
+     .settings = "gop-size=1 slices={slices} slicecrc=true threads=auto",
      .always_lossless = true,
      .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444,
                  GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_BGRA,
@@ -242,16 +242,36 @@ GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& 
 
 namespace {
 
-/// Sets "property=value" pairs; {q} is the quality.
-void set_all(GstElement* encoder, const EncoderSpec& spec, std::string_view settings, int q) {
+/// True where the last of `count` parts of a side would have another number of chroma samples than
+/// the encoder and the decoder reckon with.
+bool parts_differ(int side, int count, int shift) {
+  const int unit = 1 << shift;
+  const int start = static_cast<int>(static_cast<std::int64_t>(side) * (count - 1) / count);
+  return side % unit != 0 && (side - start) % unit == 0;
+}
+
+void fill_in(std::string& value, std::string_view mark, int number) {
+  if (const auto at = value.find(mark); at != std::string::npos) {
+    value.replace(at, mark.size(), std::to_string(number));
+  }
+}
+
+/// What stands for {q} and {slices}.
+struct SettingNumbers {
+  int quality = 0;
+  int slices = 0;
+};
+
+/// Sets "property=value" pairs.
+void set_all(GstElement* encoder, const EncoderSpec& spec, std::string_view settings,
+             const SettingNumbers& numbers) {
   while (!settings.empty()) {
     const std::string pair(settings.substr(0, settings.find(' ')));
     settings.remove_prefix(std::min(settings.size(), pair.size() + 1));
     const std::string property = pair.substr(0, pair.find('='));
     std::string value = pair.substr(property.size() + 1);
-    if (const auto at = value.find("{q}"); at != std::string::npos) {
-      value.replace(at, 3, std::to_string(q));
-    }
+    fill_in(value, "{q}", numbers.quality);
+    fill_in(value, "{slices}", numbers.slices);
     // Other versions of GStreamer may lack one; what it tunes then stays as it is.
     GObjectClass* type = G_OBJECT_GET_CLASS(encoder);
     if (g_object_class_find_property(type, property.c_str()) != nullptr) {
@@ -264,12 +284,35 @@ void set_all(GstElement* encoder, const EncoderSpec& spec, std::string_view sett
 
 }  // namespace
 
-ElementPtr make_encoder(const EncoderSpec& spec, std::optional<int> quality, bool lossless) {
+int slices_for(int width, int height, int chroma_shift_x, int chroma_shift_y) {
+  constexpr int kSmallestSide = 16;
+  constexpr int kUsual = 4;
+  constexpr int kMost = 64;
+  if (std::min(width, height) < kSmallestSide) return 1;
+  // libav tries rows of slices, and in each from as many columns to twice as many.
+  for (int rows = 2; rows * rows <= kMost; ++rows) {
+    if (parts_differ(height, rows, chroma_shift_y)) continue;
+    for (int columns = rows; columns <= 2 * rows && rows * columns <= kMost; ++columns) {
+      const bool fits = !parts_differ(width, columns, chroma_shift_x);
+      if (fits && rows * columns >= kUsual) return rows * columns;
+    }
+  }
+  return 0;
+}
+
+ElementPtr make_encoder(const EncoderSpec& spec, const ImageDesc& desc, GstVideoFormat format,
+                        std::optional<int> quality, bool lossless) {
   ElementPtr encoder = make_element(std::string(spec.element).c_str());
-  const int q = quality.value_or(spec.quality ? spec.quality->standard : 0);
+  const GstVideoFormatInfo* info = gst_video_format_get_info(format);
+  const bool chroma = GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info) > 1;
+  const auto shift = [&](auto of) { return chroma ? static_cast<int>(of) : 0; };
+  SettingNumbers numbers;
+  numbers.quality = quality.value_or(spec.quality ? spec.quality->standard : 0);
+  numbers.slices =
+      slices_for(desc.width, desc.height, shift(info->w_sub[1]), shift(info->h_sub[1]));
   set_all(encoder.get(), spec, lossless && !spec.always_lossless ? spec.lossless : spec.settings,
-          q);
-  if (cpu_has_avx512()) set_all(encoder.get(), spec, spec.settings_with_avx512, q);
+          numbers);
+  if (cpu_has_avx512()) set_all(encoder.get(), spec, spec.settings_with_avx512, numbers);
   return encoder;
 }
 

@@ -20,7 +20,8 @@ struct QualityScale {
   int standard = 0;  ///< the default
 };
 
-/// One row of the table. Settings are `property=value` pairs; {q} is the quality.
+/// One row of the table. Settings are `property=value` pairs; {q} is the quality, {slices} what
+/// slices_for() says.
 struct EncoderSpec {
   std::string_view name;     ///< ours
   std::string_view element;  ///< GStreamer's
@@ -55,12 +56,17 @@ struct EncoderSpec {
 [[nodiscard]] GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& info,
                                                    bool lossless);
 
-/// The row of the GPU's encoder where it is there and takes such pictures with nothing lost that the
-/// default encoder keeps; else null.
+/// The row of the GPU's encoder where it is there and takes such pictures with nothing lost that
+/// the default encoder keeps; else null.
 [[nodiscard]] const EncoderSpec* gpu_encoder(const StreamInfo& info);
 
-/// The element, set up. Throws Error(unavailable).
-[[nodiscard]] ElementPtr make_encoder(const EncoderSpec& spec, std::optional<int> quality,
+/// In how many slices libav's FFV1 encoder takes a picture of such chroma: four, or the next number
+/// that its size allows, one for sides below 16; 0 = it has to find one by itself.
+[[nodiscard]] int slices_for(int width, int height, int chroma_shift_x, int chroma_shift_y);
+
+/// The element, set up for pictures of that size, encoded in `format`. Throws Error(unavailable).
+[[nodiscard]] ElementPtr make_encoder(const EncoderSpec& spec, const ImageDesc& desc,
+                                      GstVideoFormat format, std::optional<int> quality,
                                       bool lossless);
 
 }  // namespace equalux::gst

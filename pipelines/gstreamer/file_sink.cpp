@@ -70,7 +70,8 @@ class FileSink final : public Sink {
   std::unique_ptr<ContainerWriter> writer_;
   std::unique_ptr<gst::EncodeBin> encoder_;
   std::vector<std::byte> codec_data_;  // of the first segment
-  GstVideoColorRange encoded_range_ = GST_VIDEO_COLOR_RANGE_UNKNOWN;
+  GstVideoColorimetry encoded_color_{};
+  bool encoded_gray_ = false;
   bool started_ = false;
   bool checked_ = false;  // that this segment's codec data are those of the first
 };
@@ -130,7 +131,9 @@ void FileSink::start_first_encoder() {
 void FileSink::start_encoder() {
   encoder_ = std::make_unique<gst::EncodeBin>(
       *spec_, info_, gst::EncodeSettings{options_.path, options_.quality, options_.lossless});
-  encoded_range_ = encoder_->colorimetry().range;
+  encoded_color_ = encoder_->colorimetry();
+  encoded_gray_ =
+      GST_VIDEO_FORMAT_INFO_IS_GRAY(gst_video_format_get_info(encoder_->format())) != FALSE;
   checked_ = false;
 }
 
@@ -166,9 +169,14 @@ void FileSink::start_writer(std::vector<std::byte> codec_data) {
   codec_data_ = std::move(codec_data);
   video.codec_data = codec_data_;
   video.matrix = info_.desc.matrix;
-  video.range =
-      encoded_range_ == GST_VIDEO_COLOR_RANGE_0_255 ? ColorRange::full : ColorRange::limited;
+  video.range = !encoded_gray_ && encoded_color_.range == GST_VIDEO_COLOR_RANGE_0_255
+                    ? ColorRange::full
+                    : ColorRange::limited;
   video.colorimetry = info_.colorimetry;
+  video.encoder_colorimetry = gst::colorimetry_text(encoded_color_);
+  video.rgb = encoded_color_.matrix == GST_VIDEO_COLOR_MATRIX_RGB;
+  // A file's samples keep what the file says. RGB became YCbCr here, and of a camera we know more.
+  video.says_matrix = info_.live || traits(info_.desc.format).model == ColorModel::rgb;
   video.field_order = info_.field_order;
   writer_->start(video);
   started_ = true;

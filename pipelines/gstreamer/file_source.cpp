@@ -202,6 +202,10 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   const Rational rate = info_.frame_rate;
   const bool rate_known = start_ns_.has_value();
   gst::read_video_info(*video, info_);
+  if (feed_ && info_.colorimetry.empty() && traits(info_.desc.format).model == ColorModel::yuv) {
+    logger().debug("{}: says nothing of its colours; taken for {}, {} range", path_,
+                   to_string(info_.desc.matrix), to_string(info_.desc.range));
+  }
   info_.field_order = tap_->first_fields();
   if (rate_known) info_.frame_rate = rate;
   // Decoders know that of the bitstream, which a container overrules.

@@ -182,6 +182,11 @@ GstVideoColorimetry colorimetry_of(const StreamInfo& info) {
   }
   result.range = info.desc.range == ColorRange::full ? GST_VIDEO_COLOR_RANGE_0_255
                                                      : GST_VIDEO_COLOR_RANGE_16_235;
+  // A matrix that our filters take for another one is still the stream's.
+  if (result.matrix == GST_VIDEO_COLOR_MATRIX_FCC ||
+      result.matrix == GST_VIDEO_COLOR_MATRIX_SMPTE240M) {
+    return result;
+  }
   switch (info.desc.matrix) {
     case ColorMatrix::bt601:
       result.matrix = GST_VIDEO_COLOR_MATRIX_BT601;

@@ -47,6 +47,15 @@ void PictureDecoder::refuse(const Error& error) {
   if (!refusal_) refusal_ = error;
 }
 
+void PictureDecoder::refuse_at_once(const Error& error) {
+  refuse(error);
+  const ErrorPtr reason(
+      g_error_new_literal(GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, error.what()));
+  gst_element_post_message(
+      pipeline_.get(),
+      gst_message_new_error(GST_OBJECT(pipeline_.get()), reason.get(), "refused by equalux"));
+}
+
 void PictureDecoder::rethrow_refusal() {
   const std::lock_guard lock(mutex_);
   if (refusal_) throw Error(*refusal_);

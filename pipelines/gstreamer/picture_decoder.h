@@ -44,6 +44,8 @@ class PictureDecoder {
   virtual GstElement* add_decoder() = 0;
   /// Keeps the first reason.
   void refuse(const Error& error);
+  /// The same where nothing else would fail: whoever waits for a picture wakes.
+  void refuse_at_once(const Error& error);
 
   std::string name_;
   Pipeline pipeline_;
