@@ -53,6 +53,18 @@ Clauses violations(const ClaheParams& params, Backend backend, const ImageDesc* 
     broken.push_back("chain is " + std::string(enum_name(params.curve.chain)) +
                      ", must be fused for clahe");
   }
+  // Tiles are of the whole frame's value, and each has a curve of its own.
+  const EqualizeParams& curve = params.curve;
+  if (curve.space != Space::value) {
+    broken.push_back("space is " + std::string(enum_name(curve.space)) +
+                     ", must be value for clahe");
+  }
+  if (!curve.region.empty()) broken.push_back("region is set, must be empty for clahe");
+  if (curve.surround != Surround::keep) {
+    broken.push_back("surround is " + std::string(enum_name(curve.surround)) +
+                     ", must be keep for clahe");
+  }
+  if (curve.curve) broken.push_back("curve-from is set, must be left out for clahe");
   for (std::string& clause : violations(params.curve, backend))
     broken.push_back(std::move(clause));
   if (desc != nullptr && !has_byte_samples(desc->format)) {

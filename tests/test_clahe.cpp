@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 
 #include <equalux/clahe.h>
@@ -363,6 +364,28 @@ TEST(ClaheOptions, AreReadAndChecked) {
   params.curve.clip_limit = 0;
   EXPECT_THAT(violations(params, Backend::cpu),
               ElementsAre(HasSubstr("bins is 64"), HasSubstr("chain is staged")));
+}
+
+/// The curve's parameters that tiles have no use for.
+TEST(ClaheOptions, WhatTilesDoNotHaveIsRefusedByBothBackends) {
+  std::array<ClaheParams, 4> wrong;
+  wrong[0].curve.space = Space::luma;
+  wrong[1].curve.region = "0,0,8,8";
+  wrong[2].curve.surround = Surround::ignore;
+  wrong[3].curve = EqualizeParams{};
+  wrong[3].curve.curve.emplace();
+  wrong[3].curve.curve->levels.resize(256, ToneCurve::kUnit);
+  const std::array<const char*, 4> says{"space is luma, must be value for clahe",
+                                        "region is set, must be empty for clahe",
+                                        "surround is ignore, must be keep for clahe",
+                                        "curve-from is set, must be left out for clahe"};
+  for (std::size_t i = 0; i < wrong.size(); ++i) {
+    const ClaheParams& params = wrong.at(i);
+    EXPECT_THAT(usage_error([&] { validate(params, Backend::cpu); }), HasSubstr(says.at(i)));
+    EXPECT_THAT(usage_error([&] { validate(params, Backend::cuda); }), HasSubstr(says.at(i)));
+    EXPECT_THAT(usage_error([&] { (void)make_cpu_filter(params); }), HasSubstr(says.at(i)));
+    EXPECT_THAT(usage_error([&] { (void)make_cuda_filter(params); }), HasSubstr(says.at(i)));
+  }
 }
 
 }  // namespace
