@@ -65,7 +65,9 @@ TEST(BatchReport, IsUtf8WhateverFilesAreCalled) {
 }
 
 TEST(BatchProgress, WeighsFilesByTheirSize) {
-  BatchProgress progress({0, 1, 2}, {10, 30, 60}, true);
+  CommonOptions quiet;
+  quiet.quiet = true;
+  BatchProgress progress({0, 1, 2}, {10, 30, 60}, quiet);
   progress.start(0, "a.mp4");
   progress.start(2, "c.mp4");
   progress.news({{"say", "progress"}, {"job", 2}, {"fraction", 0.5}, {"fps", 40.0}});

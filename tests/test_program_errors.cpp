@@ -132,6 +132,44 @@ INSTANTIATE_TEST_SUITE_P(
         run_with({"--surround", "ignore", "--chain", "staged"}, 2, "must be fused with region")));
 
 INSTANTIATE_TEST_SUITE_P(
+    WithoutEffect, BadCalls,
+    ::testing::Values(
+        image_with({"--filter", "sharpen", "--strength", "0.5"}, 2,
+                   "--strength is nothing that the chain sharpen has, must stand with equalize or "
+                   "clahe"),
+        image_with({"--filter", "clahe", "--bins", "9"}, 2, "must stand with equalize"),
+        image_with({"--filter", "clahe", "--surround", "ignore"}, 2, "chain clahe has"),
+        image_with({"--filter", "clahe", "--region", "0,0,4,4"}, 2, "chain clahe has"),
+        image_with({"--filter", "clahe", "--space", "luma"}, 2, "chain clahe has"),
+        image_with({"--filter", "clahe", "--chain", "staged"}, 2, "chain clahe has"),
+        image_with({"--filter", "edge", "--block", "16"}, 2, "must stand with equalize"),
+        image_with({"--filter", "edge", "--plot-scalers", "p.png"}, 2, "--scaler is nothing"),
+        run_with({"--filter", "sharpen", "--filter", "edge", "--scan", "cub"}, 2,
+                 "the chain sharpen ! edge has"),
+        run_with({"--filter", "sharpen", "--preset", "fog"}, 2,
+                 "--preset fog sets nothing that the chain sharpen has"),
+        image_with({"--filter", "sharpen", "--preset", "fog"}, 2, "--preset fog sets nothing"),
+        BadCall{{"batch", "in.y4m", "--out", "results", "--filter", "edge", "--clip-limit", "2"},
+                2,
+                "--clip-limit is nothing"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Words, BadCalls,
+    ::testing::Values(
+        BadCall{{"run", "--", "-dash.y4m", "-o", "out.y4m"}, 2, "option -o stands behind --"},
+        BadCall{{"run", "-o", "out.y4m", "--", "-dash.y4m"}, 66, "'-dash.y4m' does not exist"},
+        BadCall{{"missing.y4m", "-o", "out.y4m"}, 66, "'missing.y4m' does not exist"},
+        BadCall{{"help", "runn"}, 2, "must be run"},
+        run_with({"-z"}, 2, "option -z is unknown"), run_with({"-yx"}, 2, "-yx"),
+        run_with({"--quality", "--quiet"}, 2, "--quality has no value"),
+        BadCall{{"run", "a/same.y4m", "b/same.y4m", "in.y4m", "-o", "out.y4m"},
+                2,
+                "equalux batch takes many videos"},
+        BadCall{{"run", "in.ppm", "bad.ppm", "-o", "out.y4m"}, 2, "must stand in quotes"},
+        BadCall{{"run", "a", "-o", "out.y4m"}, 2, "equalux batch a --out DIR"},
+        run_with({"--progress", "loud"}, 2, "must be text or json")));
+
+INSTANTIATE_TEST_SUITE_P(
     Commands, BadCalls,
     ::testing::Values(
         BadCall{{}, 2, "must be run, image, batch, measure, lab, devices or doctor"},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -44,11 +45,12 @@ TEST(Help, EveryLongOptionIsAKeyOfAConfigFile) {
     }
   }
   for (const char* command : {"run", "image", "batch", "measure", "lab", "devices", "doctor"}) {
-    const ProgramResult help = run_program({command, "--help"});
+    const ProgramResult help = run_program({command, "--help-all"});
     ASSERT_EQ(help.exit_code, 0) << help.err;
     std::set<std::string> options = long_options(help.out);
     EXPECT_THAT(options, Contains("config"));
     options.erase("help");
+    options.erase("help-all");
     for (const std::string& option : options) {
       EXPECT_TRUE(keys[""].contains(option) || keys[command].contains(option))
           << "--" << option << " of equalux " << command;
@@ -140,6 +142,51 @@ TEST(Help, EveryCommandLoadsTheDefaultConfig) {
   }
 }
 
+TEST(Help, ShortHelpHasExamplesAndLessThanAll) {
+  for (const char* command : {"run", "image", "batch"}) {
+    const std::string brief = run_program({command, "--help"}).out;
+    const std::string all = run_program({command, "--help-all"}).out;
+    EXPECT_LT(lines_of(brief).size(), lines_of(all).size() * 2 / 3) << command;
+    EXPECT_THAT(brief, HasSubstr("Examples:\n  equalux " + std::string(command)));
+    EXPECT_THAT(brief, HasSubstr("--preset NAME"));
+    EXPECT_THAT(brief, HasSubstr("--help-all"));
+    EXPECT_EQ(run_program({"help", command}).out, brief);
+  }
+}
+
+TEST(Help, DefaultsAreThoseThatWouldBeUsed) {
+  const auto strength = [](std::vector<std::string> arguments) {
+    arguments.emplace_back("--help-all");
+    const std::string help = run_program(arguments).out;
+    const std::size_t at = help.find("(default: ", help.find("    --strength"));
+    return help.substr(at, help.find(')', at) - at + 1);
+  };
+  EXPECT_EQ(strength({"run"}), "(default: 0.8, from preset stable)");
+  EXPECT_EQ(strength({"run", "camera:0"}), "(default: 0.95, from preset webcam)");
+  EXPECT_EQ(strength({"run", "--preset", "fog"}), "(default: 0.9, from preset fog)");
+  EXPECT_EQ(strength({"batch"}), "(default: 0.8, from preset stable)");
+  EXPECT_EQ(strength({"image"}), "(default: 1)");
+  EXPECT_EQ(strength({"run", "--preset", "plain"}), "(default: 1)");
+}
+
+/// The shell of a test is not needed: the reading end is closed before the program writes.
+TEST(Help, AReaderThatGoesEndsItQuietly) {
+  const TemporaryFolder folder;
+  folder.write("in.y4m", dim_y4m(32, 16, 3));
+  for (const char* arguments : {"--help", "run --help-all", "run --list-encoders", "--list-presets",
+                                "devices", "measure in.y4m", "measure in.y4m --json -"}) {
+    const std::string command = "cd '" + folder.path().string() + "' && exec 3>&1; (" +
+                                EQUALUX_PROGRAM_FOLDER "/equalux " + arguments +
+                                " 2>said; echo $? >code) | exec true";
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(std::system(("bash -c \"" + command + "\"").c_str()), 0) << command;
+      EXPECT_EQ(folder.read("said"), "") << arguments;
+      const std::string code = folder.read("code");
+      EXPECT_TRUE(code == "0\n" || code == "141\n") << arguments << ": " << code;
+    }
+  }
+}
+
 TEST(Help, NamesVersionAndCommands) {
   const ProgramResult help = run_program({"--help"});
   EXPECT_EQ(help.exit_code, 0);
@@ -219,6 +266,56 @@ TEST(Presets, OursLoad) {
   EXPECT_THAT(folder.names(), Contains("results/in.y4m"));
 }
 
+TEST(Presets, CurvesAreForAllCommandsThoseOfACommandForIt) {
+  const TemporaryFolder folder;
+  folder.write("in.y4m", dim_y4m(32, 16, 2));
+  folder.write("in.ppm", dim_ppm(32, 16));
+  ProgramOptions options;
+  options.folder = folder.path();
+  const std::vector<std::vector<std::string>> calls{{"run", "in.y4m", "-o", "null"},
+                                                    {"image", "in.ppm", "out.ppm", "-y"},
+                                                    {"batch", "in.y4m", "--out", "results"},
+                                                    {"measure", "in.y4m"}};
+  for (const std::vector<std::string>& call : calls) {
+    for (const char* name : {"plain", "stable", "low-light", "fog", "underwater", "endoscopy",
+                             "surveillance", "archive-film", "webcam", "batch"}) {
+      std::vector<std::string> arguments = call;
+      arguments.insert(arguments.end(), {"--preset", name, "--quiet"});
+      const ProgramResult result = run_program(arguments, options);
+      const std::string owner = std::string(name) == "webcam"  ? "run"
+                                : std::string(name) == "batch" ? "batch"
+                                                               : call[0];
+      EXPECT_EQ(result.exit_code, owner == call[0] ? 0 : 2) << call[0] << " " << name << result.err;
+      if (owner == call[0]) {
+        EXPECT_EQ(result.err, "");
+        continue;
+      }
+      EXPECT_EQ(lines_of(result.err).size(), 1U);
+      EXPECT_THAT(result.err, HasSubstr("--preset " + std::string(name) + " is one of equalux " +
+                                        owner + ", must be plain, "));
+    }
+  }
+  const ProgramResult idle = run_program({"measure", "in.y4m", "--preset", "fog"}, options);
+  EXPECT_THAT(idle.err, HasSubstr("preset fog sets nothing that equalux measure has"));
+}
+
+TEST(Presets, AreListedEachWithALine) {
+  for (const std::vector<std::string>& call :
+       {std::vector<std::string>{"--list-presets"}, {"run", "--list-presets"}}) {
+    const ProgramResult result = run_program(call);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    for (const char* row :
+         {"  plain         Each frame", "  stable        What `run`", "  fog           Fog,",
+          "  webcam        A webcam", "  batch         "}) {
+      EXPECT_THAT(result.out, HasSubstr(row));
+    }
+    EXPECT_THAT(result.out, HasSubstr("(equalux run)"));
+    EXPECT_THAT(result.out, Not(HasSubstr("default")));
+    for (const std::string& line : lines_of(result.out))
+      EXPECT_GT(line.size(), 20U) << line;
+  }
+}
+
 TEST(Presets, StableIsWhatRunDoes) {
   const TemporaryFolder folder;
   folder.write("in.y4m", dim_y4m(64, 48, 4));
@@ -257,6 +354,46 @@ TEST(Presets, WithoutTheirFilesRunIsPlainAndSaysSoBesideTheFrames) {
   EXPECT_EQ(alone.exit_code, 0);
   EXPECT_EQ(alone.out, plain.out);
   EXPECT_THAT(alone.err, HasSubstr("equalux: preset stable is not where presets are"));
+}
+
+/// What a filter has of the flags and the preset, it takes; its own spec wins.
+TEST(Knobs, ReachEveryFilterThatHasThem) {
+  const TemporaryFolder folder;
+  folder.write("in.y4m", dim_y4m(64, 48, 4));
+  folder.write("partly.toml", "strength = 0.3\nregion = \"0,0,8,8\"\n");
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto hashes = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"run", "in.y4m", "-o", "null", "--verify", "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramResult result = run_program(arguments, options);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  const std::string stable = "strength=0.8,clip-limit=3,floor=0.5,max-gain=8,temporal-ms=2000";
+  const std::string plain = hashes({"--filter", "clahe", "--preset", "plain"});
+  EXPECT_EQ(hashes({"--filter", "clahe"}),
+            hashes({"--filter", "clahe:" + stable, "--preset", "plain"}));
+  EXPECT_NE(hashes({"--filter", "clahe"}), plain);
+  EXPECT_EQ(hashes({"--filter", "clahe", "--preset", "plain", "--clip-limit", "5"}),
+            hashes({"--filter", "clahe:clip-limit=5", "--preset", "plain"}));
+  EXPECT_EQ(hashes({"--filter", "clahe:clip-limit=5", "--preset", "plain", "--clip-limit", "9"}),
+            hashes({"--filter", "clahe:clip-limit=5", "--preset", "plain"}));
+  EXPECT_EQ(hashes({"--filter", "clahe", "--filter", "sharpen", "--preset", "fog"}),
+            hashes({"--filter",
+                    "clahe:strength=0.9,clip-limit=4,floor=1,ceiling=99.5,"
+                    "temporal-ms=3000",
+                    "--filter", "sharpen", "--preset", "plain"}));
+  // A config's other keys are said to be idle, and the list of all keys changes nothing.
+  EXPECT_EQ(hashes({"--filter", "clahe", "--config", config_path("default.toml")}), plain);
+  const ProgramResult partly = run_program(
+      {"run", "in.y4m", "-o", "null", "--filter", "clahe", "--config", "partly.toml"}, options);
+  EXPECT_EQ(partly.exit_code, 0);
+  EXPECT_THAT(partly.err, HasSubstr("partly.toml:2 region: nothing that the chain clahe has"));
+  EXPECT_THAT(partly.err, Not(HasSubstr("strength:")));
+  // What nobody asked for may be without effect.
+  EXPECT_EQ(hashes({"--filter", "identity"}),
+            hashes({"--filter", "identity", "--preset", "plain"}));
 }
 
 TEST(Presets, CamerasHaveTheirOwn) {

@@ -1,5 +1,6 @@
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -13,6 +14,8 @@
 #include "support/program.h"
 
 /// `equalux run`, `batch` and `devices`, over what every build has.
+namespace fs = std::filesystem;
+
 namespace equalux::test {
 namespace {
 
@@ -182,7 +185,6 @@ TEST_F(RunCommand, SequenceOfStillsInAndOut) {
 }
 
 TEST_F(RunCommand, ASequenceIsNeverWrittenOverItself) {
-  namespace fs = std::filesystem;
   std::vector<std::string> originals;
   for (int i = 1; i <= 3; ++i) {
     originals.push_back(dim_ppm(32, 20) + std::string(static_cast<std::size_t>(i), ' '));
@@ -218,6 +220,79 @@ TEST_F(RunCommand, ASequenceIsNeverWrittenOverItself) {
   }
   EXPECT_EQ(run({"run", "e", "-o", "e/f%d.ppm", "--frames", "1", "--quiet"}).exit_code, 0);
   EXPECT_EQ(folder_.read("e/f1.ppm"), originals.front());
+}
+
+TEST_F(RunCommand, ValuesStandBehindTheirOptionOrBehindAnEqualsSign) {
+  const ProgramResult asked = run({"run", "in.y4m", "-o", "null", "--verify", "--quiet"});
+  ASSERT_EQ(asked.exit_code, 0) << asked.err;
+  for (const std::vector<std::string>& call : std::vector<std::vector<std::string>>{
+           {"run", "in.y4m", "-o", "null", "--verify", "h.md5", "--quiet"},
+           {"run", "in.y4m", "-o=null", "--verify=h.md5", "--quiet=true"},
+           {"run", "--verify", "h.md5", "in.y4m", "-onull", "--quiet"},
+           {"in.y4m", "--output=null", "--verify", "h.md5", "--quiet"}}) {
+    const ProgramResult result = run(call);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out + result.err, "");
+    EXPECT_EQ(folder_.read("h.md5"), asked.out);
+    fs::remove(folder_ / "h.md5");
+  }
+  // What is needed as the input is no file for hashes, nor is a video that is there.
+  for (const std::vector<std::string>& call : std::vector<std::vector<std::string>>{
+           {"run", "--verify", "in.y4m", "-o", "null", "--quiet"},
+           {"run", "in.y4m", "-o", "null", "--quiet", "--verify", "-"}}) {
+    const ProgramResult result = run(call);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, asked.out);
+  }
+  const std::string before = folder_.read("in.y4m");
+  folder_.write("b.y4m", before);
+  const ProgramResult both =
+      run({"batch", "in.y4m", "--verify", "b.y4m", "--out", "results", "--quiet"});
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_EQ(folder_.read("b.y4m"), before);
+  EXPECT_TRUE(fs::exists(folder_ / "results/b.y4m"));
+  // Behind -- a name may begin with a dash.
+  folder_.write("-dash.y4m", before);
+  EXPECT_EQ(run({"run", "-o", "null", "--quiet", "--", "-dash.y4m"}).exit_code, 0);
+}
+
+TEST_F(RunCommand, ProgressForPrograms) {
+  const std::vector<std::vector<std::string>> calls{
+      {"run", "in.y4m", "-o", "null", "--progress", "json", "--quiet"},
+      {"measure", "in.y4m", "--progress", "json", "--quiet"},
+      {"batch", "in.y4m", "--out", "results", "--progress=json", "--quiet"}};
+  for (const auto& call : calls) {
+    const ProgramResult result = run(call);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const std::vector<std::string> lines = lines_of(result.err);
+    ASSERT_FALSE(lines.empty());
+    for (const std::string& line : lines) {
+      const nlohmann::json each = parse_json(line);
+      EXPECT_EQ(each.at("state"), &line == &lines.back() ? "ended" : "running") << line;
+      EXPECT_GE(each.at("elapsed_s").get<double>(), 0);
+    }
+    const nlohmann::json last = parse_json(lines.back());
+    EXPECT_EQ(last.at("exit_code"), 0);
+    if (call[0] == "batch") {
+      EXPECT_EQ(last.at("files"), 1);
+    } else {
+      EXPECT_GT(last.at("frame").get<int>(), 0);
+    }
+  }
+}
+
+TEST_F(RunCommand, ErrorsShowUnderQuiet) {
+  folder_.write("cut.y4m", folder_.read("in.y4m").substr(0, folder_.read("in.y4m").size() - 9));
+  const ProgramResult cut = run({"run", "cut.y4m", "-o", "null", "--quiet"});
+  EXPECT_EQ(cut.exit_code, 3);
+  EXPECT_THAT(lines_of(cut.err), SizeIs(1));
+  EXPECT_THAT(cut.err, HasSubstr("partial"));
+  folder_.write("bad.y4m", "YUV4MPEG2 nonsense\n");
+  const ProgramResult bad = run({"batch", "bad.y4m", "--out", "results", "--quiet"});
+  EXPECT_EQ(bad.exit_code, 65);
+  EXPECT_THAT(lines_of(bad.err), SizeIs(1));
+  EXPECT_THAT(bad.err, HasSubstr("bad.y4m"));
+  EXPECT_EQ(run({"run", "in.y4m", "-o", "null", "--quiet"}).err, "");
 }
 
 TEST_F(RunCommand, ConvolutionsFollowEachOther) {

@@ -54,7 +54,42 @@ std::string option_usage(const Option& option) {
   std::string text = option.letter != 0 ? std::string{'-', option.letter} + ", " : "    ";
   text += "--" + option.name;
   if (option.value.empty()) return text;
-  return text + (option.value_optional ? "[=" + option.value + "]" : " " + option.value);
+  return text + (option.value_optional ? " [" + option.value + "]" : " " + option.value);
+}
+
+constexpr const char* kDefault = "(default: ";
+
+/// An option's help, with the value that it would have in place of its default.
+std::string option_help(const Option& option, const Settings& settings) {
+  const auto setting = settings.find(option.name);
+  const std::size_t at = option.help.rfind(kDefault);
+  if (at == std::string::npos || setting == settings.end()) return option.help;
+  const auto& [values, origin, by] = setting->second;
+  if (by == GivenBy::flag || values.empty() || values.back().empty()) return option.help;
+  std::string value;
+  for (const std::string& each : values)
+    value += (value.empty() ? "" : ", ") + each;
+  if (by != GivenBy::config && option.name != "preset") {
+    value += ", from preset " + settings.at("preset").values.back();
+  } else if (by == GivenBy::config) {
+    value += ", from " + origin;
+  }
+  return option.help.substr(0, at) + kDefault + value + ")";
+}
+
+/// The first clause of an option's help, with its default.
+std::string in_short(const std::string& help) {
+  const std::size_t at = help.rfind(kDefault);
+  std::size_t clause_end = at;
+  for (const char* separator : {"; ", ": ", "\n"})
+    clause_end = std::min(clause_end, help.find(separator));
+  std::string clause = help.substr(0, clause_end);
+  while (!clause.empty() && clause.back() == ' ')
+    clause.pop_back();
+  if (at == std::string::npos) return clause;
+  const std::string usual = help.substr(at, help.find('\n', at) - at);
+  const std::size_t end = usual.rfind(')');
+  return clause + " " + usual.substr(0, end == std::string::npos ? end : end + 1);
 }
 
 }  // namespace
@@ -80,11 +115,14 @@ std::vector<std::string> Command::option_names() const {
 std::string program_help(const std::vector<Command>& commands) {
   std::string text =
       "equalux: makes low-contrast video readable, by histogram equalization of the value "
-      "channel.\n\nUsage: equalux COMMAND [OPTION...]\n\nCommands:\n";
+      "channel.\n\nUsage: equalux COMMAND [OPTION...]\n"
+      "       equalux INPUT [OPTION...]    as equalux run\n\nCommands:\n";
   for (const Command& command : commands)
     text += help_row(command.name, command.summary);
+  text += help_row("help [COMMAND]", "this text, or a command's");
   text += "\nOptions:\n";
   text += help_row("-h, --help", "this text; `equalux COMMAND --help` tells a command's options");
+  text += help_row("    --list-presets", "the presets of --preset");
   text += help_row("    --version", "the version");
   text +=
       "\nEvery long option of a command is a key of its config file too (--config FILE, TOML).\n"
@@ -94,7 +132,7 @@ std::string program_help(const std::vector<Command>& commands) {
   return text;
 }
 
-std::string command_help(const Command& command) {
+std::string command_help(const Command& command, const Settings& settings, bool all) {
   std::string text =
       "equalux " + command.name + ": " + command.summary + "\n\nUsage: equalux " + command.name;
   for (const Positional& positional : command.positionals) {
@@ -107,13 +145,25 @@ std::string command_help(const Command& command) {
     text += help_row(positional.name, positional.help);
   }
   if (!command.details.empty()) text += "\n" + command.details;
+  if (!command.examples.empty()) {
+    std::istringstream lines(command.examples);
+    text += "\nExamples:\n";
+    for (std::string line; std::getline(lines, line);)
+      text += "  " + line + "\n";
+  }
+  const std::vector<std::string>& usual = command.usual_options;
+  all = all || usual.empty();
+  if (!all) text += "\nThe options used most, in part; --help-all tells all, in full:\n";
   for (const OptionGroup& group : command.groups) {
-    text += "\n" + group.title + ":\n";
+    if (all) text += "\n" + group.title + ":\n";
     for (const Option& option : group.options) {
-      text += help_row(option_usage(option), option.help);
+      if (!all && std::find(usual.begin(), usual.end(), option.name) == usual.end()) continue;
+      const std::string help = option_help(option, settings);
+      text += help_row(option_usage(option), all ? help : in_short(help));
     }
   }
-  text += "\n" + help_row("-h, --help", "this text");
+  text += "\n" + help_row("-h, --help", all && usual.empty() ? "this text" : "the short help");
+  if (!usual.empty()) text += help_row("    --help-all", "every option, in full");
   return text;
 }
 

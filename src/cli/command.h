@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,22 @@
 
 /// A subcommand as data: the parser, `--help` and the config files all read the same table.
 namespace equalux::cli {
+
+/// Who gave an option its value, from the strongest on.
+enum class GivenBy {
+  flag,
+  config,
+  preset,        ///< one that was asked for
+  usual_preset,  ///< the one that holds where none was asked for
+};
+
+/// What an option was given, and by whom.
+struct Setting {
+  std::vector<std::string> values;
+  std::string origin;  ///< "FILE:LINE"; empty for the command line
+  GivenBy by = GivenBy::flag;
+};
+using Settings = std::map<std::string, Setting>;
 
 /// A long option, which is also a config key.
 struct Option {
@@ -20,7 +37,7 @@ struct Option {
   char letter = 0;              ///< "-o", 0 = none
   char off_letter = 0;          ///< "-n", which says false, 0 = none
   bool repeatable = false;      ///< keeps every value, not the last
-  bool value_optional = false;  ///< `--verify` or `--verify=FILE`
+  bool value_optional = false;  ///< `--verify`, `--verify FILE` or `--verify=FILE`
 };
 
 /// Options under one heading of --help.
@@ -47,6 +64,14 @@ struct Command {
   std::vector<Positional> positionals;
   std::vector<OptionGroup> groups;
   std::function<ExitCode()> run;
+  /// Lines of --help: a command, and behind two blanks what it does.
+  std::string examples;
+  /// Options that --help shows; --help-all shows all. Empty = it does, too.
+  std::vector<std::string> usual_options;
+  /// What an argument too many may have been meant for; "" = nothing is known.
+  std::string too_many;
+  /// Called with what was given, by whomever, before the options' set(). May be null.
+  std::function<void(const Settings&)> note;
   /// The preset that holds where none is asked for, once the positionals are set; null = plain.
   std::function<std::string()> usual_preset;
 
@@ -56,6 +81,7 @@ struct Command {
 
 /// The text of `equalux --help` and of `equalux COMMAND --help`.
 [[nodiscard]] std::string program_help(const std::vector<Command>& commands);
-[[nodiscard]] std::string command_help(const Command& command);
+/// With the values that `settings` hold for the options as their defaults, but for those of flags.
+[[nodiscard]] std::string command_help(const Command& command, const Settings& settings, bool all);
 
 }  // namespace equalux::cli

@@ -5,8 +5,7 @@
 #include <vector>
 
 /// Config files: the part of TOML that options need. Keys with strings, numbers, booleans and
-/// arrays of them; tables name a command. CLI11's own reader passes over lines it does not
-/// understand, so it is not used.
+/// arrays of them; tables name a command.
 namespace equalux::cli {
 
 struct ConfigEntry {

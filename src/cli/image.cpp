@@ -134,6 +134,8 @@ void plot_scalers(const ConstImageView& still, const ImageOptions& options) {
   for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max}) {
     CommonOptions common = options.common;
     common.equalize.scaler = scaler;
+    std::erase_if(common.knobs, [](const GivenKnob& knob) { return knob.name == "scaler"; });
+    common.knobs.push_back({"scaler", std::string(enum_name(scaler)), "", GivenBy::flag});
     for (FilterSpec& spec : common.filters) {
       std::erase_if(spec.options, [](const auto& option) { return option.first == "scaler"; });
     }
@@ -149,6 +151,7 @@ ExitCode run_image(const ImageOptions& options) {
   start_logging(options.common);
   require_input(options.input);
   require_free_output(options.output, options.overwrite);
+  warn_of_idle_keys(options.common);
   const auto start = Clock::now();
   const Image still = read_still(options.input);
   const double read_ms = milliseconds(Clock::now() - start);
@@ -222,6 +225,14 @@ Command make_image_command() {
   command.groups = {image_group(*options), filter_group(options->common),
                     measuring_group(options->common), machine_group(options->common),
                     config_group(&options->common)};
+  command.examples =
+      "equalux image in.png out.png --plot figure.png    a still, and its histograms\n"
+      "equalux image in.png out.png --preset stable      less noise than plain equalization\n"
+      "equalux image in.png out.png --filter clahe       a curve for each part of the picture\n"
+      "equalux image eye.jpg mask.png --filter vessel:channel=green\n";
+  command.usual_options = {"overwrite", "preset", "list-presets", "filter", "strength",
+                           "clip-limit", "plot",  "backend",      "config", "quiet"};
+  command.note = [options](const Settings& given) { note_knobs(options->common, given); };
   command.run = [options] { return run_image(*options); };
   return command;
 }

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "commands.h"
 #include "settings.h"
 
 namespace equalux::cli {
@@ -64,6 +65,18 @@ std::string made_token() {
   return help;
 }
 
+/// Curves, and what is a run's.
+std::vector<std::string> names_of_presets() {
+  std::vector<std::string> names;
+  for (const Preset& preset : list_presets(all_commands())) {
+    const std::vector<std::string>& owners = preset.commands;
+    if (owners.empty() || std::find(owners.begin(), owners.end(), "run") != owners.end()) {
+      names.push_back(preset.name);
+    }
+  }
+  return names;
+}
+
 /// The equalize filters of the chain that can be changed while they run.
 std::vector<Steering::Equalizer> equalizers_of(const CommonOptions& common) {
   std::vector<Steering::Equalizer> equalizers;
@@ -106,7 +119,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
                          RecordSwitch* recording)
     : watched_(options.watched()),
       pictures_(!options.serve.empty()),
-      steering_(equalizers_of(common), preset_names(), preset_options, common.preset) {
+      steering_(equalizers_of(common), names_of_presets(), preset_options, common.preset) {
   if (recording != nullptr) steering_.allow_recording(*recording);
   if (!options.control.empty()) socket_ = open_control_socket(options.control, api_);
   if (options.serve.empty()) {

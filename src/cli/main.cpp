@@ -1,9 +1,12 @@
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 
 #include <equalux/error.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "parse.h"
@@ -16,6 +19,8 @@
 
 namespace {
 
+constexpr int kSignalExitBase = 128;
+
 /// In one line; and without taking memory, which may be what is short.
 int report(equalux::ExitCode code, const char* what, const char* more = "") {
   std::array<char, 16384> line;
@@ -25,6 +30,12 @@ int report(equalux::ExitCode code, const char* what, const char* more = "") {
   }
   std::fprintf(stderr, "equalux: %s\n", line.data());
   return static_cast<int>(code);
+}
+
+/// True where whoever read stdout has gone, as head does.
+bool nobody_reads_stdout() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 }  // namespace
@@ -40,6 +51,8 @@ int main(int argc, char** argv) {
     const ExitCode code = equalux::cli::parse_and_run(argc, argv, equalux::cli::all_commands());
     // What is in stdio's buffer may find the disk full only now.
     const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    // As the signal that is not waited for here would end it.
+    if (!written && nobody_reads_stdout()) return kSignalExitBase + SIGPIPE;
     if (!written && code == ExitCode::done) {
       return report(ExitCode::write_failed, "standard output cannot be written, must have room");
     }

@@ -171,8 +171,10 @@ ExitCode run_measure(MeasureOptions& options) {
 
   const ImageDesc& desc = a.info().desc;
   quality::ClipMeter meter(desc.width, desc.height, b.has_value());
-  ProgressLine progress(options.common.quiet, "");
+  ProgressLine progress(options.common, "");
+  const Clock::time_point start = Clock::now();
   const Ending ending = measure_frames(a, b ? &*b : nullptr, options, meter, progress);
+  const double elapsed_s = milliseconds(Clock::now() - start) / 1000;
   progress.clear();
   refuse_stopped();
   MeasuredClip clip{options.a, options.b, desc.width, desc.height, ending.note, {}};
@@ -188,9 +190,9 @@ ExitCode run_measure(MeasureOptions& options) {
     file->commit();
   }
   const std::string out = options.json == "-" ? json : measure_table(clip);
-  if (std::fwrite(out.data(), 1, out.size(), stdout) != out.size() || std::fflush(stdout) != 0) {
-    throw Error(ExitCode::write_failed, "stdout: the figures cannot be written");
-  }
+  std::fputs(out.c_str(), stdout);  // main() looks whether it could be.
+  progress.end(meter.frames(), elapsed_s,
+               ending.partial.empty() ? ExitCode::done : ExitCode::partial);
   if (ending.partial.empty()) return ExitCode::done;
   throw Error(ExitCode::partial, "the figures are of a partial input: " + ending.partial);
 }
@@ -205,7 +207,7 @@ OptionGroup measure_group(MeasureOptions& options) {
       text_option("plot", "FILE.png",
                   "draw the figures over time, as .png or .svg; needs gnuplot (default: none)",
                   options.plot),
-      frames_option(options.frames)};
+      frames_option(options.frames), progress_option(options.common)};
   return group;
 }
 
@@ -236,6 +238,10 @@ Command make_measure_command() {
                          {"B", "what became of it",
                           [options](const std::string& text) { options->b = text; }, false, true}};
   command.groups = {measure_group(*options), quiet_machine_group(options->common), config_group()};
+  command.examples =
+      "equalux measure dark.mp4                          one clip\n"
+      "equalux measure dark.mp4 readable.mp4 --plot figures.png\n"
+      "equalux measure - result.mp4 --json - <in.y4m     all figures, for programs\n";
   command.run = [options] { return run_measure(*options); };
   return command;
 }

@@ -34,6 +34,51 @@ void check_filter_names(const std::vector<FilterSpec>& specs) {
   }
 }
 
+/// Whether a knob of that name means the same to a filter; `block` of the convolutions does not.
+bool takes(const std::string& filter, const std::string& knob) {
+  if (knob == "block" && filter != "equalize") return false;
+  for (const FilterInfo& info : filter_list()) {
+    if (info.name != filter) continue;
+    return std::find(info.option_keys.begin(), info.option_keys.end(), knob) !=
+           info.option_keys.end();
+  }
+  return false;
+}
+
+bool any_takes(const CommonOptions& options, const std::string& knob) {
+  const std::vector<FilterSpec> chain = filter_chain(options);
+  return std::any_of(chain.begin(), chain.end(),
+                     [&](const FilterSpec& spec) { return takes(spec.name, knob); });
+}
+
+std::string takers_of(const std::string& knob) {
+  std::vector<std::string> names;
+  for (const FilterInfo& info : filter_list())
+    if (takes(std::string(info.name), knob)) names.emplace_back(info.name);
+  return list_of_names(names);
+}
+
+/// Knobs that would do nothing, and presets all of whose would.
+void check_knobs(const CommonOptions& options) {
+  bool preset_sets = false;
+  bool preset_holds = false;
+  for (const GivenKnob& knob : options.knobs) {
+    const bool taken = any_takes(options, knob.name);
+    if (knob.by == GivenBy::preset) {
+      preset_sets = true;
+      preset_holds = preset_holds || taken;
+    }
+    // Of curve-from more is asked below.
+    if (knob.by != GivenBy::flag || taken || knob.name == "curve-from") continue;
+    throw_usage("--" + knob.name + " is nothing that the chain " + filters_text(options) +
+                " has, must stand with " + takers_of(knob.name));
+  }
+  if (preset_sets && !preset_holds) {
+    throw_usage("--preset " + options.preset + " sets nothing that the chain " +
+                filters_text(options) + " has, must stand with equalize or clahe");
+  }
+}
+
 /// What --curve-from and --curve-to need of the chain of filters.
 void check_curve_files(const CommonOptions& options) {
   if (options.curve_to.empty() && !options.equalize.curve) return;
@@ -97,7 +142,8 @@ OptionGroup config_group(CommonOptions* options) {
             "options of a named preset, below --config: plain, or a file NAME.toml of "
             "$EQUALUX_CONFIG_PATH or the program's own configs (default: stable for run and batch, "
             "webcam for run camera:N, plain otherwise)",
-            note}},
+            note},
+           {"list-presets", "", "list the presets of --preset and end", ignore}},
           true};
 }
 
@@ -258,8 +304,8 @@ Option curve_to_option(CommonOptions& options) {
 
 Option overwrite_option(Overwrite& overwrite) {
   Option option = {"overwrite", "",
-                   "-y replaces an output that is there, once the new one is whole; -n leaves it "
-                   "and ends with 73 (default: on a terminal it is asked, elsewhere as -n)",
+                   "replace an output that is there, once the new one is whole (-y), or leave it and "
+                   "end with 73 (-n) (default: a terminal is asked, elsewhere -n)",
                    [&overwrite](const std::string& text) {
                      overwrite = text.empty()                     ? Overwrite::ask
                                  : read_switch("overwrite", text) ? Overwrite::always
@@ -277,6 +323,7 @@ void start_logging(const CommonOptions& options) {
 
 void check_filters(const CommonOptions& options) {
   check_filter_names(options.filters);
+  check_knobs(options);
   std::vector<std::string> broken;
   for (const FilterSpec& spec : filter_chain(options)) {
     const std::vector<std::string> clauses = violations(spec, options.equalize, options.backend);
@@ -287,7 +334,53 @@ void check_filters(const CommonOptions& options) {
 }
 
 std::vector<FilterSpec> filter_chain(const CommonOptions& options) {
-  return options.filters.empty() ? std::vector<FilterSpec>{{"equalize", {}}} : options.filters;
+  if (options.filters.empty()) return {{"equalize", {}}};
+  std::vector<FilterSpec> chain = options.filters;
+  for (FilterSpec& spec : chain) {
+    if (spec.name == "equalize") continue;
+    for (const GivenKnob& knob : options.knobs) {
+      const bool own =
+          std::any_of(spec.options.begin(), spec.options.end(),
+                      [&knob](const auto& option) { return option.first == knob.name; });
+      if (!own && takes(spec.name, knob.name)) spec.options.emplace_back(knob.name, knob.value);
+    }
+  }
+  return chain;
+}
+
+void note_knobs(CommonOptions& options, const Settings& settings) {
+  for (const Option& option : filter_group(options).options) {
+    const auto setting = settings.find(option.name);
+    if (option.name == "filter" || setting == settings.end()) continue;
+    const auto& [values, origin, by] = setting->second;
+    if (!values.back().empty()) options.knobs.push_back({option.name, values.back(), origin, by});
+  }
+}
+
+void warn_of_idle_keys(const CommonOptions& options) {
+  std::string idle;
+  for (const GivenKnob& knob : options.knobs) {
+    if (knob.by != GivenBy::config || any_takes(options, knob.name)) continue;
+    EqualizeParams usual;
+    set_option(usual, knob.name, knob.value);
+    // What a file says of every key, as the list of all does, is lost on nobody.
+    if (usual == EqualizeParams{}) continue;
+    idle += (idle.empty() ? "" : ", ") + knob.origin + " " + knob.name;
+  }
+  if (idle.empty()) return;
+  logger().warn("{}: nothing that the chain {} has, not used", idle, filters_text(options));
+}
+
+Option progress_option(CommonOptions& options) {
+  return {"progress", "NAME",
+          "how far it is, on stderr: text, or json, an object a line for programs, also with "
+          "--quiet (default: text)",
+          [&options](const std::string& text) {
+            options.progress = text.empty() ? "text" : text;
+            if (options.progress != "text" && options.progress != "json") {
+              throw Error(ExitCode::usage, "--progress is '" + text + "', must be text or json");
+            }
+          }};
 }
 
 std::string knob_missing_on(Backend backend, const CommonOptions& options) {

@@ -15,6 +15,14 @@ namespace equalux::cli {
 
 inline constexpr int kMaxThreads = 1024;
 
+/// A knob of the filters that was set beside --filter.
+struct GivenKnob {
+  std::string name;
+  std::string value;
+  std::string origin;  ///< "FILE:LINE"; empty for the command line
+  GivenBy by = GivenBy::flag;
+};
+
 struct CommonOptions {
   Backend backend = Backend::automatic;
   int device = -1;      ///< -1 = the one with most free memory
@@ -27,6 +35,8 @@ struct CommonOptions {
   std::string preset;               ///< the one that holds, by name
   std::vector<FilterSpec> filters;  ///< empty = one `equalize`
   EqualizeParams equalize;          ///< defaults of every `equalize`
+  std::vector<GivenKnob> knobs;     ///< defaults of every filter that has a key of the name
+  std::string progress = "text";    ///< or json
   std::string curve_to;             ///< the mean curve goes here; empty = none is made
 
   /// True where somebody will read per-stage times; nothing is measured otherwise.
@@ -55,7 +65,17 @@ void start_logging(const CommonOptions& options);
 /// Everything of the filters that can be wrong whatever the machine is. Throws Error(usage).
 void check_filters(const CommonOptions& options);
 
-/// The filters in order: those of --filter, or one `equalize`.
+/// Notes the knobs that were set, and by whom: what a command of filter_group() does as its note().
+void note_knobs(CommonOptions& options, const Settings& settings);
+
+/// One line for the keys of a config file that no filter of the chain has.
+void warn_of_idle_keys(const CommonOptions& options);
+
+/// --progress, for commands that take a while.
+[[nodiscard]] Option progress_option(CommonOptions& options);
+
+/// The filters in order: those of --filter, or one `equalize`. Each has the knobs of its keys' names
+/// that its own spec does not set; `equalize` has them in CommonOptions::equalize.
 [[nodiscard]] std::vector<FilterSpec> filter_chain(const CommonOptions& options);
 
 /// What is said of the first knob that a backend lacks; empty where it has all that are set.

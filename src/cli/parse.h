@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-/// From argv to a command that ran. The only file that knows CLI11.
+/// From argv to a command that ran. A command line without a command is one of `run`.
 namespace equalux::cli {
 
 /// Parses, applies config files, and runs the command. Throws Error; help and version are printed

@@ -4,7 +4,10 @@
 #include <cstdio>
 #include <utility>
 
+#include <nlohmann/json.hpp>
 #include <unistd.h>
+
+#include "json_text.h"
 
 namespace equalux::cli {
 namespace {
@@ -40,13 +43,39 @@ std::string progress_text(const RunProgress& progress) {
   return text;
 }
 
-ProgressLine::ProgressLine(bool quiet, std::string label)
-    : quiet_(quiet),
+void print_progress(const nlohmann::ordered_json& progress) {
+  std::fprintf(stderr, "%s\n", json_text(progress).c_str());
+  std::fflush(stderr);
+}
+
+ProgressLine::ProgressLine(const CommonOptions& options, std::string label)
+    : json_(options.progress == "json"),
+      quiet_(options.quiet),
       terminal_(::isatty(STDERR_FILENO) == 1),
       next_plain_s_(kPlainEveryS),
       label_(std::move(label)) {}
 
+void ProgressLine::end(std::uint64_t frames, double elapsed_s, ExitCode code) {
+  if (!json_) return;
+  print_progress({{"state", "ended"},
+                  {"frame", frames},
+                  {"elapsed_s", elapsed_s},
+                  {"exit_code", static_cast<int>(code)}});
+}
+
 void ProgressLine::update(const RunProgress& progress) {
+  if (json_) {
+    nlohmann::ordered_json now{{"state", "running"}, {"frame", progress.frames}};
+    if (progress.expected) now["frames"] = *progress.expected;
+    if (progress.fraction) now["fraction"] = *progress.fraction;
+    now["fps"] = progress.fps;
+    now["elapsed_s"] = progress.elapsed_s;
+    if (progress.fraction && *progress.fraction > 0) {
+      now["left_s"] = progress.elapsed_s * (1 - *progress.fraction) / *progress.fraction;
+    }
+    print_progress(now);
+    return;
+  }
   if (quiet_) return;
   if (terminal_) {
     if (progress.elapsed_s < kTerminalAfterS) return;

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include <equalux/error.h>
@@ -6,6 +7,7 @@
 #include "commands.h"
 #include "run_stream.h"
 #include "signals.h"
+#include "still.h"
 #include "values.h"
 
 /// `equalux run`: one stream.
@@ -17,6 +19,22 @@ struct RunSettings {
   Overwrite overwrite = Overwrite::ask;
   bool list_encoders = false;
 };
+
+/// A folder is a sequence of stills; videos in it are likely to be meant one by one.
+void refuse_folder_of_videos(const std::string& input) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  std::string video;
+  for (fs::directory_iterator at(input, failed), end; !failed && at != end; at.increment(failed)) {
+    const std::string path = at->path().string();
+    if (knows_still(path)) return;
+    if (is_media_name(path)) video = at->path().filename().string();
+  }
+  if (video.empty()) return;
+  throw Error(ExitCode::usage, "input " + input + " is a folder of videos such as " + video +
+                                   ", must be one of them; equalux batch " + input +
+                                   " --out DIR does all");
+}
 
 ExitCode run_command(RunSettings& settings) {
   StreamOptions& stream = settings.stream;
@@ -38,6 +56,8 @@ ExitCode run_command(RunSettings& settings) {
   }
   start_logging(stream.common);
   check_stream(stream);
+  refuse_folder_of_videos(stream.input);
+  warn_of_idle_keys(stream.common);
   const OutputKind out = output_kind(stream.output);
   const bool names_files =
       out == OutputKind::media_file || out == OutputKind::y4m || out == OutputKind::sequence;
@@ -65,6 +85,7 @@ OptionGroup stream_group(RunSettings& settings) {
       output,
       overwrite_option(settings.overwrite),
       frames_option(stream.frames),
+      progress_option(stream.common),
       curve_to_option(stream.common),
       reconnect_option(stream.in),
       decoder_option(stream.in),
@@ -126,6 +147,19 @@ Command make_run_command() {
                     recording_group(stream.record), output_group(stream.out),
                     filter_group(stream.common),    measuring_group(stream.common),
                     machine_group(stream.common),   config_group(&stream.common)};
+  command.examples =
+      "equalux run dark.mp4 -o readable.mp4              a file; sound and timestamps stay\n"
+      "equalux run camera:0                              the webcam, in a window\n"
+      "equalux run night.mp4 -o out.mkv --preset low-light\n"
+      "equalux run scope.mp4 -o out.mp4 --filter clahe   a curve for each part of the picture\n"
+      "equalux run - -o - <in.y4m >out.y4m               in a pipe\n";
+  command.usual_options = {"output",   "overwrite", "preset",      "list-presets", "filter",
+                           "strength", "clip-limit", "temporal-ms", "encoder",     "quality",
+                           "lossless", "frames",    "record",      "serve",        "backend",
+                           "config",   "quiet"};
+  command.too_many =
+      "; a pattern of stills must stand in quotes ('f*.png'), and equalux batch takes many videos";
+  command.note = [settings](const Settings& given) { note_knobs(settings->stream.common, given); };
   command.run = [settings] { return run_command(*settings); };
   command.usual_preset = [settings] {
     const bool camera =

@@ -31,7 +31,12 @@ bool is_file(OutputKind kind) {
 
 void print_summary(const StreamOptions& options, const RunResult& result,
                    const Measurements& measurements) {
-  if (options.common.quiet) return;
+  const bool lost = options.always_summarise && result.code == ExitCode::partial;
+  if (options.common.quiet) {
+    // What is missing is an error, which --quiet shows.
+    if (lost) logger().error("{}{}", options.label, ending_text(result));
+    return;
+  }
   const bool wanted = options.always_summarise || options.common.wants_timings();
   if (wanted) std::fputs(measurements.table(result).c_str(), stderr);
   if (options.always_summarise && result.code != ExitCode::done) {
@@ -120,7 +125,7 @@ RunResult run_stream(const StreamOptions& options) {
   const std::unique_ptr<Sink> sink = make_sink(options.output, out);
 
   Measurements measurements(options.common, options.resume_from.has_value());
-  ProgressLine progress(options.common.quiet, options.label);
+  ProgressLine progress(options.common, options.label);
   bool described = !options.announce;
   // Said once frames move, so that a run that cannot start says one thing only: why.
   const auto describe = [&] {
@@ -190,6 +195,7 @@ RunResult run_stream(const StreamOptions& options) {
     if (!options.common.quiet) std::fprintf(stderr, "%s\n", text.c_str());
     if (each->code() != ExitCode::done) result.code = each->code();
   }
+  if (!options.on_progress) progress.end(result.frames_out, result.elapsed_s, result.code);
   return result;
 }
 

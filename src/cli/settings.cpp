@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <new>
 #include <sstream>
@@ -60,8 +61,9 @@ std::string joined(const std::vector<std::string>& values) {
 /// One file's entries, those of the command's own table before those at the top.
 class Layer {
  public:
-  Layer(Settings& settings, const Command& command, const std::vector<Command>& commands)
-      : settings_(settings), command_(command), commands_(commands) {}
+  Layer(Settings& settings, const Command& command, const std::vector<Command>& commands,
+        GivenBy by)
+      : settings_(settings), command_(command), commands_(commands), by_(by) {}
 
   void add_file(const std::string& path, int depth = 0) {
     if (depth > kMaxIncludes) {
@@ -113,7 +115,7 @@ class Layer {
         included = entry.values.empty() ? "" : entry.values.front();
         continue;
       }
-      Setting setting{entry.values, origin(entry, path)};
+      Setting setting{entry.values, origin(entry, path), by_};
       if (!option->repeatable) setting.values = {joined(entry.values)};
       settings_.emplace(entry.key, std::move(setting));
     }
@@ -123,6 +125,7 @@ class Layer {
   Settings& settings_;
   const Command& command_;
   const std::vector<Command>& commands_;
+  GivenBy by_;
 };
 
 /// Folders of presets: the user's, a build tree's, the installed one.
@@ -159,6 +162,47 @@ std::string find_preset(const std::string& name) {
   usage("--preset is '" + name + "', must be " + list_of_names(preset_names()));
 }
 
+/// What a preset's file is for: its first comment, the commands that know all keys at its top.
+Preset describe_preset(const std::string& name, const std::string& path,
+                       const std::vector<Command>& commands) {
+  Preset preset{name, "", {}};
+  std::ifstream file(path);
+  if (std::string line; std::getline(file, line) && line.starts_with("# ")) {
+    // Without the command that a file may begin with.
+    preset.summary = line.substr(2, line.find(": equalux ") - 2);
+  }
+  const std::vector<ConfigEntry> entries = read_config(path);
+  for (const Command& command : commands) {
+    const bool knows_all =
+        std::all_of(entries.begin(), entries.end(), [&](const ConfigEntry& entry) {
+          return !entry.table.empty() || command.find(entry.key) != nullptr ||
+                 is_shared(commands, entry.key);
+        });
+    if (knows_all) preset.commands.push_back(command.name);
+  }
+  if (preset.commands.size() == commands.size()) preset.commands.clear();
+  return preset;
+}
+
+/// Throws where the preset is of other commands.
+void refuse_foreign_preset(const std::string& name, const std::string& path, const Command& command,
+                           const std::vector<Command>& commands) {
+  const Preset preset = describe_preset(name, path, commands);
+  const std::vector<std::string>& owners = preset.commands;
+  if (owners.empty() || std::find(owners.begin(), owners.end(), command.name) != owners.end()) {
+    return;
+  }
+  std::vector<std::string> others;
+  for (const Preset& each : list_presets(commands)) {
+    const bool holds =
+        each.commands.empty() ||
+        std::find(each.commands.begin(), each.commands.end(), command.name) != each.commands.end();
+    if (holds) others.push_back(each.name);
+  }
+  usage("--preset " + name + " is one of equalux " + list_of_names(owners) + ", must be " +
+        list_of_names(others) + " for equalux " + command.name);
+}
+
 /// Whether --curve-from, or a filter's key of that name, is set.
 bool gives_curve(const Settings& settings) {
   const auto given = [&settings](const std::string& key, const auto& holds) {
@@ -181,6 +225,10 @@ std::string usual_preset(const Settings& settings, const Command& command) {
       chain != settings.end() && chain->second.values.back() == enum_name(Chain::staged)) {
     return kPlain;
   }
+  if (const auto filters = settings.find("filter"); filters != settings.end()) {
+    for (const std::string& filter : filters->second.values)
+      if (filter.find("chain=staged") != std::string::npos) return kPlain;
+  }
   const std::string name = command.usual_preset();
   const std::vector<std::string> names = preset_names();
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
@@ -198,12 +246,53 @@ std::vector<std::string> preset_names() {
     if (!files && errno == ENOMEM) throw std::bad_alloc();
     while (const dirent* entry = files ? ::readdir(files.get()) : nullptr) {
       const fs::path file(entry->d_name);
-      if (file.extension() == ".toml") names.push_back(file.stem().string());
+      // The list of all keys is a config to copy from.
+      if (file.extension() == ".toml" && file.stem() != "default") {
+        names.push_back(file.stem().string());
+      }
     }
   }
   std::sort(names.begin() + 1, names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+std::vector<Preset> list_presets(const std::vector<Command>& commands) {
+  std::vector<Preset> presets;
+  for (const std::string& name : preset_names()) {
+    if (name == kPlain) {
+      presets.push_back({name, "Each frame by itself, in full; flickers, and enlarges noise.", {}});
+      continue;
+    }
+    try {
+      presets.push_back(describe_preset(name, find_preset(name), commands));
+    } catch (const Error&) {
+      // Who asks for it by name is told why.
+    }
+  }
+  return presets;
+}
+
+std::string preset_table(const std::vector<Command>& commands) {
+  const std::vector<Preset> presets = list_presets(commands);
+  std::size_t width = 0;
+  for (const Preset& preset : presets)
+    width = std::max(width, preset.name.size());
+  const auto row = [width](const Preset& preset) {
+    std::string text = "  " + preset.name;
+    text.resize(width + 4, ' ');
+    return text + preset.summary;
+  };
+  std::string curves = "Curves, for every command that filters:\n";
+  std::string others;
+  for (const Preset& preset : presets) {
+    if (preset.commands.empty()) {
+      curves += row(preset) + "\n";
+    } else {
+      others += row(preset) + " (equalux " + list_of_names(preset.commands) + ")\n";
+    }
+  }
+  return curves + (others.empty() ? "" : "For one command, with more than a curve:\n" + others);
 }
 
 std::vector<std::pair<std::string, std::string>> preset_options(const std::string& name) {
@@ -218,20 +307,30 @@ std::vector<std::pair<std::string, std::string>> preset_options(const std::strin
 
 void add_config_layers(Settings& settings, const Command& command,
                        const std::vector<Command>& commands) {
-  Layer layer(settings, command, commands);
   if (const auto config = settings.find("config"); config != settings.end()) {
-    if (const std::string path = config->second.values.back(); !path.empty()) layer.add_file(path);
+    const std::string path = config->second.values.back();
+    if (!path.empty()) Layer(settings, command, commands, GivenBy::config).add_file(path);
   }
   std::string name;
+  std::string origin;
+  GivenBy by = GivenBy::preset;
   if (const auto preset = settings.find("preset"); preset != settings.end()) {
     name = preset->second.values.back();
+    origin = preset->second.origin;
   }
-  if (name.empty()) name = usual_preset(settings, command);
-  if (command.find("preset") != nullptr) settings["preset"] = {{name}, ""};
-  if (name != kPlain) layer.add_file(find_preset(name));
+  if (name.empty()) {
+    name = usual_preset(settings, command);
+    by = GivenBy::usual_preset;
+  }
+  if (command.find("preset") != nullptr) settings["preset"] = {{name}, origin, by};
+  if (name == kPlain) return;
+  const std::string path = find_preset(name);
+  refuse_foreign_preset(name, path, command, commands);
+  Layer(settings, command, commands, by).add_file(path);
 }
 
 void apply_settings(const Settings& settings, const Command& command) {
+  if (command.note) command.note(settings);
   for (const OptionGroup& group : command.groups) {
     for (const Option& option : group.options) {
       const auto setting = settings.find(option.name);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.h"
@@ -9,12 +9,6 @@
 /// What the options of one command were given, and by whom: flags win over the config file, the
 /// file over what it includes, that over the preset.
 namespace equalux::cli {
-
-struct Setting {
-  std::vector<std::string> values;
-  std::string origin;  ///< "FILE:LINE"; empty for the command line
-};
-using Settings = std::map<std::string, Setting>;
 
 /// Adds what --config and --preset bring to the settings that the flags left open. Throws
 /// Error(usage) for keys that the command does not know, naming the command that does.
@@ -32,6 +26,20 @@ void apply_settings(const Settings& settings, const Command& command);
 
 /// Presets that --preset finds: "plain" and the files NAME.toml beside the program's own.
 [[nodiscard]] std::vector<std::string> preset_names();
+
+/// A preset: of the curve, for every command, or of all that some commands know.
+struct Preset {
+  std::string name;
+  std::string summary;  ///< the first comment of its file; may be empty
+  /// That know all its keys, where not all commands do; empty = a curve, which holds for all.
+  std::vector<std::string> commands;
+};
+
+/// What preset_names() names. Files that are no config are left out.
+[[nodiscard]] std::vector<Preset> list_presets(const std::vector<Command>& commands);
+
+/// The same as a table for --list-presets.
+[[nodiscard]] std::string preset_table(const std::vector<Command>& commands);
 
 /// The options of a preset for `run`, name and value, without those of files it includes; of plain,
 /// none. Throws Error(usage) for a name that is none.

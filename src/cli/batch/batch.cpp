@@ -177,6 +177,7 @@ void Batch::plan() {
 ExitCode Batch::run() {
   start_logging(options_.stream.common);
   check(options_);
+  warn_of_idle_keys(options_.stream.common);
   plan();
   if (!options_.stream.common.curve_to.empty()) return run_curve_pass(options_, plan_, jobs_);
   // Signals often come twice, to the group and to the process; the workers have seconds to end.
@@ -241,7 +242,7 @@ void Batch::work() {
     weights.push_back(unknown ? 1 : 1 + static_cast<double>(bytes));
   }
   progress_ =
-      std::make_unique<BatchProgress>(jobs_, std::move(weights), options_.stream.common.quiet);
+      std::make_unique<BatchProgress>(jobs_, std::move(weights), options_.stream.common);
   WorkerPool pool(places_of(options_), fallback_of(options_), worker(), events());
   pool.run("job", jobs_, stop_token());
   progress_->clear();
@@ -257,6 +258,7 @@ ExitCode Batch::conclude() {
   }
   ExitCode code = batch_exit_code(ours, stop_token().signal);
   if (stop_token().signal == 0 && !plan_.unreadable.empty()) code = ExitCode::partial;
+  if (progress_) progress_->finish(code);
   try {
     write_reports(ours);
   } catch (const Error& error) {

@@ -36,9 +36,9 @@ void read_devices(const std::string& text, std::vector<int>& devices) {
 /// Remembers what is set, but for what does not show in the results.
 void note_parameters(Command& command, BatchOptions& options) {
   static const std::set<std::string> kOfThisRun{
-      "out",     "manifest", "jobs",    "devices", "shard",     "dry-run",
-      "decoder", "config",   "preset",  "backend", "device",    "threads",
-      "quiet",   "summary",  "timings", "verify",  "log-level", "curve-to"};
+      "out",     "manifest", "jobs",      "devices",  "shard",        "dry-run", "decoder",
+      "config",  "preset",   "backend",   "device",   "threads",      "quiet",   "summary",
+      "timings", "verify",   "log-level", "curve-to", "list-presets", "progress"};
   for (OptionGroup& group : command.groups) {
     for (Option& option : group.options) {
       if (kOfThisRun.contains(option.name)) continue;
@@ -95,6 +95,7 @@ OptionGroup batch_group(BatchOptions& options) {
       switch_option("dry-run", "only say what would be done, and about what it takes",
                     options.dry_run),
       frames_option(stream.frames),
+      progress_option(stream.common),
       curve_to_option(stream.common),
       decoder_option(stream.in)};
   return group;
@@ -121,8 +122,19 @@ Command make_batch_command() {
                           true}};
   command.groups = {batch_group(*options),        output_group(stream.out),
                     filter_group(stream.common),  measuring_group(stream.common),
-                    machine_group(stream.common), config_group()};
+                    machine_group(stream.common), config_group(&stream.common)};
   note_parameters(command, *options);
+  command.examples =
+      "equalux batch clips/ --out readable/                  a folder, mirrored\n"
+      "equalux batch clips/ --out readable/ --preset fog --extension mkv\n"
+      "equalux batch --manifest list.txt --out readable/ --jobs 4\n"
+      "equalux batch clips/ --out readable/ --dry-run        what would be done, and what it "
+      "takes\n";
+  command.usual_options = {"out",      "manifest",   "extension",    "jobs",
+                           "dry-run",  "preset",     "list-presets", "filter",
+                           "strength", "clip-limit", "temporal-ms",  "encoder",
+                           "quality",  "backend",    "config",       "quiet"};
+  command.note = [options](const Settings& given) { note_knobs(options->stream.common, given); };
   command.run = [options] { return run_batch(*options); };
   command.usual_preset = [] { return std::string("stable"); };
   return command;

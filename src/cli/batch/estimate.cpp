@@ -80,6 +80,7 @@ FileEstimate estimate_file(const BatchJob& job, const BatchOptions& options) {
   stream.common.verify.reset();
   stream.announce = stream.always_summarise = false;
   stream.common.quiet = true;
+  stream.common.progress = "text";
   stream.frames = stream.frames == 0 ? kSample : std::min(kSample, stream.frames);
   stream.wrap_source = [&](std::unique_ptr<Source> source) {
     return std::make_unique<NotingSource>(std::move(source), estimate);

@@ -11,6 +11,7 @@ namespace equalux::cli {
 namespace {
 
 constexpr double kPlainEveryS = 10;
+constexpr double kJsonEveryS = 0.5;
 constexpr std::size_t kUsualColumns = 80;
 
 std::string percent(double fraction) {
@@ -36,10 +37,11 @@ std::string cut(std::string text, std::size_t columns) {
 }  // namespace
 
 BatchProgress::BatchProgress(const std::vector<std::size_t>& jobs, std::vector<double> weights,
-                             bool quiet)
+                             const CommonOptions& options)
     : files_(jobs.size()),
       weights_(std::move(weights)),
-      quiet_(quiet),
+      json_(options.progress == "json"),
+      quiet_(options.quiet),
       terminal_(::isatty(STDERR_FILENO) == 1),
       next_plain_s_(kPlainEveryS) {
   for (const std::size_t job : jobs)
@@ -102,9 +104,40 @@ std::string BatchProgress::text(double elapsed_s) const {
   return text;
 }
 
+nlohmann::ordered_json BatchProgress::json(double elapsed_s) const {
+  double fps = 0;
+  nlohmann::ordered_json running = nlohmann::ordered_json::array();
+  for (const Running& entry : running_) {
+    fps += entry.fps;
+    running.push_back({{"name", entry.name}, {"fraction", entry.fraction}, {"fps", entry.fps}});
+    if (!entry.phase.empty()) running.back()["phase"] = entry.phase;
+  }
+  const double done = fraction();
+  nlohmann::ordered_json now{{"state", "running"}, {"file", ended_}, {"files", files_},
+                             {"fraction", done},   {"fps", fps},     {"elapsed_s", elapsed_s}};
+  if (done > 0) now["left_s"] = elapsed_s * (1 - done) / done;
+  now["running"] = std::move(running);
+  return now;
+}
+
+void BatchProgress::finish(ExitCode code) const {
+  if (!json_) return;
+  print_progress({{"state", "ended"},
+                  {"file", ended_},
+                  {"files", files_},
+                  {"elapsed_s", milliseconds(Clock::now() - start_) / 1000},
+                  {"exit_code", static_cast<int>(code)}});
+}
+
 void BatchProgress::tick() {
-  if (quiet_) return;
   const double elapsed_s = milliseconds(Clock::now() - start_) / 1000;
+  if (json_) {
+    if (elapsed_s < next_json_s_) return;
+    next_json_s_ = elapsed_s + kJsonEveryS;
+    print_progress(json(elapsed_s));
+    return;
+  }
+  if (quiet_) return;
   if (terminal_) {
     std::fprintf(stderr, "\r%s\x1b[K", cut(text(elapsed_s), terminal_columns() - 1).c_str());
     std::fflush(stderr);

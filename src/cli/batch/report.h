@@ -45,7 +45,8 @@ bool write_contact_sheet(const std::string& path, const std::vector<Outcome>& ou
 class BatchProgress {
  public:
   /// `weights`: the size of each file of the batch, in any unit; by the plan's numbers.
-  BatchProgress(const std::vector<std::size_t>& jobs, std::vector<double> weights, bool quiet);
+  BatchProgress(const std::vector<std::size_t>& jobs, std::vector<double> weights,
+                const CommonOptions& options);
   ~BatchProgress() { clear(); }
   BatchProgress(const BatchProgress&) = delete;
   BatchProgress& operator=(const BatchProgress&) = delete;
@@ -55,6 +56,8 @@ class BatchProgress {
   void end(std::size_t job);
   /// Shows the line, where it is time to.
   void tick();
+  /// The last line for programs.
+  void finish(ExitCode code) const;
   /// Takes it off a terminal, so that other text can follow.
   void clear();
 
@@ -70,6 +73,7 @@ class BatchProgress {
     double fps = 0;
   };
   [[nodiscard]] double fraction() const;
+  [[nodiscard]] nlohmann::ordered_json json(double elapsed_s) const;
   Running* find(std::size_t job);
   void end_of(std::size_t job);
 
@@ -79,7 +83,9 @@ class BatchProgress {
   double done_ = 0;  // of all_
   std::size_t ended_ = 0;
   std::vector<Running> running_;
+  bool json_;
   bool quiet_;
+  double next_json_s_ = 0;
   bool terminal_;
   bool shown_ = false;
   Clock::time_point start_ = Clock::now();
