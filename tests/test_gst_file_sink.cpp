@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include "gstreamer/file_sink.h"
 #include "gstreamer/file_source.h"
 #include "gstreamer/launch.h"
+#include "part_source.h"
 #include "support/video_files.h"
 #include "upright_sink.h"
 #include "y4m.h"
@@ -430,6 +432,56 @@ TEST_F(FileSinkTest, AStreamWithoutALengthIsPicturesAlone) {
   const WebServer server(test::file_bytes(input), false);
   const auto source = make_network_source(server.url());
   EXPECT_EQ(source->open(test::accepts_all).container_path, "");
+}
+
+TEST_F(FileSinkTest, APartHasItsOwnSoundTextsAndChapters) {
+  const std::string input = folder_ / "in.mkv";
+  std::ofstream(folder_ / "in.srt") << "1\n00:00:00,100 --> 00:00:00,300\nbefore\n\n"
+                                       "2\n00:00:00,500 --> 00:00:01,000\nacross\n\n"
+                                       "3\n00:00:01,800 --> 00:00:01,900\nbehind\n";
+  test::ffmpeg("-f lavfi -i testsrc2=s=96x64:r=25:d=2 -f lavfi -i sine=d=2 -i '" +
+               folder_ / "in.srt" +
+               "' -map 0 -map 1 -map 2 -c:v ffv1 -g 1 -pix_fmt yuv420p "
+               "-c:a pcm_s16le '" +
+               input + "'");
+  // 0.80 is a frame's own time, 1.41 lies between two.
+  const auto source = make_part_source(make_file_source(input), {790'000'000, 1'410'000'000});
+  FileSinkOptions settings = options("out.mkv");
+  settings.encoder = "ffv1";
+  const auto sink = make_file_sink(settings);
+  EXPECT_EQ(test::copy_frames(*source, *sink), 16U);
+  EXPECT_EQ(source->shortfall(), std::nullopt);
+  sink->finish(Ending::complete);
+
+  const auto times = test::ffprobe_times(settings.path);
+  ASSERT_EQ(times.size(), 16U);
+  EXPECT_NEAR(static_cast<double>(times.front()), 0, 1e6);
+  EXPECT_NEAR(static_cast<double>(times.back()), 0.6e9, 1e6);
+  const std::string whole = test::ffmpeg_bytes(folder_, input, "yuv420p");
+  const std::size_t frame = whole.size() / 50;
+  EXPECT_TRUE(test::ffmpeg_bytes(folder_, settings.path, "yuv420p") ==
+              whole.substr(20 * frame, 16 * frame));
+
+  const auto sound = [&](const std::string& path) {
+    return test::ffprobe("-show_packets -show_data_hash md5 -select_streams a", path)["packets"];
+  };
+  const auto before = sound(input);
+  const auto after = sound(settings.path);
+  ASSERT_FALSE(after.empty());
+  const auto time = [](const auto& packet) {
+    return std::stod(packet["pts_time"].template get<std::string>());
+  };
+  const auto first = std::find_if(before.begin(), before.end(), [&](const auto& packet) {
+    return packet["data_hash"] == after[0]["data_hash"] && time(packet) > 0.7;
+  });
+  ASSERT_NE(first, before.end());
+  EXPECT_NEAR(time(*first), time(after[0]) + 0.8, 0.0021);
+  EXPECT_LE(time(after[0]), 0.001);
+  EXPECT_LT(time(after.back()), 0.64);
+  const auto texts = test::ffprobe("-show_packets -select_streams s", settings.path)["packets"];
+  ASSERT_EQ(texts.size(), 1U);
+  EXPECT_NEAR(time(texts[0]), 0, 0.001);
+  EXPECT_NEAR(std::stod(texts[0]["duration_time"].get<std::string>()), 0.2, 0.0021);
 }
 
 }  // namespace

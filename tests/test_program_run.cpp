@@ -146,6 +146,35 @@ TEST_F(RunCommand, PipeGivesTheSameBytesAndNothingElseOnStdout) {
   EXPECT_THAT(result.err, Not(IsEmpty()));
 }
 
+TEST_F(RunCommand, APartIsExactToTheFrame) {
+  const std::string whole = folder_.read("in.y4m");
+  const std::size_t head = whole.find('\n') + 1;
+  const std::size_t frame = (whole.size() - head) / 10;
+  const std::vector<std::vector<std::string>> parts{{"--from", "0.08", "--to", "0.2"},
+                                                    {"--from", "0:00.05", "--duration", "0.12"}};
+  for (const std::vector<std::string>& part : parts) {
+    std::vector<std::string> arguments{"run", "in.y4m", "-y", "-o", "part.y4m", "--strength", "0"};
+    arguments.insert(arguments.end(), part.begin(), part.end());
+    const ProgramResult result = run(arguments);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const std::string text = folder_.read("part.y4m");
+    EXPECT_EQ(text.substr(text.find('\n') + 1), whole.substr(head + 2 * frame, 3 * frame));
+  }
+  const std::pair<std::vector<std::string>, const char*> wrong[] = {
+      {{"in.y4m", "--from", "9"}, "has no frame from 9.000 s on; it was read up to 0.400 s"},
+      {{"in.y4m", "--from", "2", "--to", "1"}, "--to is not behind --from"},
+      {{"in.y4m", "--to", "2", "--duration", "1"}, "must be one of them"},
+      {{"in.y4m", "--from", "1:99"}, "must be seconds or [H:]M:S"},
+      {{"test:64x48@25", "--from", "1"}, "has no end"}};
+  for (const auto& [more, text] : wrong) {
+    std::vector<std::string> arguments{"run", "-o", "null"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramResult result = run(arguments);
+    EXPECT_EQ(result.exit_code, 2) << text;
+    EXPECT_THAT(result.err, HasSubstr(text));
+  }
+}
+
 TEST_F(RunCommand, QuietSaysNothing) {
   const ProgramResult result = run({"run", "in.y4m", "-o", "null", "--quiet"});
   EXPECT_EQ(result.exit_code, 0);

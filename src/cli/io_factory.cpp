@@ -148,7 +148,9 @@ void check_output(const std::string& output, const OutputOptions& options) {
 #endif
 }
 
-std::unique_ptr<Source> make_source(const std::string& input, const InputOptions& options) {
+namespace {
+
+std::unique_ptr<Source> make_whole_source(const std::string& input, const InputOptions& options) {
   const InputKind kind = input_kind(input);
   if (options.fps && kind != InputKind::sequence && kind != InputKind::camera &&
       kind != InputKind::media_file) {
@@ -204,6 +206,20 @@ std::unique_ptr<Source> make_source(const std::string& input, const InputOptions
 #else
   not_built("input " + input, "GStreamer", "- or a file .y4m");
 #endif
+}
+
+}  // namespace
+
+std::unique_ptr<Source> make_source(const std::string& input, const InputOptions& options) {
+  const std::optional<Part> part = part_of(options);
+  if (part && is_live(input_kind(input)) && input_kind(input) != InputKind::launch &&
+      input_kind(input) != InputKind::network) {
+    usage("input " + input +
+          " has no end, of which --from, --to and --duration take a part; must "
+          "be a file, or have --frames");
+  }
+  std::unique_ptr<Source> source = make_whole_source(input, options);
+  return part ? make_part_source(std::move(source), *part) : std::move(source);
 }
 
 namespace {

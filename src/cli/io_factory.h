@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "options.h"
+#include "part_source.h"
 #include "sink.h"
 #include "source.h"
 #include "steering.h"
@@ -24,6 +25,9 @@ struct InputOptions {
   int threads = 0;                                            ///< of the decoder
   std::string reconnect = "always";  ///< live inputs: always, off, or for how many seconds
   std::string decoder = "auto";      ///< who decodes files: auto, software or gpu
+  std::optional<std::int64_t> from_ns;  ///< the part that is read, as Part
+  std::optional<std::int64_t> to_ns;
+  std::optional<std::int64_t> part_ns;  ///< how long it is, in place of to_ns
 };
 
 struct OutputOptions {
@@ -72,6 +76,15 @@ void read_size(const std::string& text, InputOptions& options);
 
 /// --reconnect.
 [[nodiscard]] Option reconnect_option(InputOptions& options);
+
+/// --from, --to and --duration.
+[[nodiscard]] std::vector<Option> part_options(InputOptions& options);
+
+/// What they say together; nothing without them. Throws Error(usage).
+[[nodiscard]] std::optional<Part> part_of(const InputOptions& options);
+
+/// "90", "1:30", "0:01:30.5" in nanoseconds. Throws Error(usage).
+[[nodiscard]] std::int64_t read_time(const std::string& option, const std::string& text);
 
 /// --decoder.
 [[nodiscard]] Option decoder_option(InputOptions& options);

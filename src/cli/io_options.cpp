@@ -91,6 +91,71 @@ Option decoder_option(InputOptions& options) {
           }};
 }
 
+std::int64_t read_time(const std::string& option, const std::string& text) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::int64_t kMost = 8'000'000;  // seconds, so that nothing overflows
+  std::int64_t ns = 0;
+  bool known = !text.empty();
+  std::size_t parts = 0;
+  for (std::size_t at = 0; known && at <= text.size(); ++parts) {
+    const std::size_t end = std::min(text.find(':', at), text.size());
+    const std::string part = text.substr(at, end - at);
+    const bool last = end == text.size();
+    const std::size_t point = last ? part.find('.') : std::string::npos;
+    const std::string whole = part.substr(0, point);
+    std::string fraction = point == std::string::npos ? "0" : part.substr(point + 1);
+    const auto is_number = [](const std::string& digits, std::size_t most) {
+      return !digits.empty() && digits.size() <= most &&
+             std::all_of(digits.begin(), digits.end(),
+                         [](unsigned char c) { return std::isdigit(c) != 0; });
+    };
+    known = parts < 3 && is_number(whole, 7) && is_number(fraction, 9);
+    if (!known) break;
+    const std::int64_t count = std::stoll(whole);
+    known = parts == 0 || count < 60;
+    fraction.resize(9, '0');
+    ns = ns * 60 + count * kSecond + std::stoll(fraction);
+    known = known && ns <= kMost * kSecond;
+    at = end + 1;
+  }
+  if (known) return ns;
+  throw Error(ExitCode::usage, "--" + option + " is '" + text +
+                                   "', must be seconds or [H:]M:S, as 90, 1:30 or 0:01:30.5, up to "
+                                   "8000000 s");
+}
+
+std::vector<Option> part_options(InputOptions& options) {
+  const auto time = [](const char* name, const char* help, std::optional<std::int64_t>& value) {
+    return Option{name, "TIME", help, [name, &value](const std::string& text) {
+                    value.reset();
+                    if (!text.empty()) value = read_time(name, text);
+                  }};
+  };
+  return {time("from",
+               "begin with the first frame at or behind this time of the input, seconds or "
+               "[H:]M:S; times start at 0 and copied streams are cut alike (default: its start)",
+               options.from_ns),
+          time("to", "end before this time of the input (default: its end)", options.to_ns),
+          time("duration", "end so long behind --from, in place of --to (default: its end)",
+               options.part_ns)};
+}
+
+std::optional<Part> part_of(const InputOptions& options) {
+  if (!options.from_ns && !options.to_ns && !options.part_ns) return std::nullopt;
+  if (options.to_ns && options.part_ns) {
+    throw Error(ExitCode::usage, "--to and --duration both say where to end, must be one of them");
+  }
+  Part part;
+  part.from_ns = options.from_ns.value_or(0);
+  part.to_ns = options.to_ns;
+  if (options.part_ns) part.to_ns = part.from_ns + *options.part_ns;
+  if (part.to_ns && *part.to_ns <= part.from_ns) {
+    throw Error(ExitCode::usage, options.part_ns ? "--duration is 0, must be above it"
+                                                 : "--to is not behind --from, must be");
+  }
+  return part;
+}
+
 OptionGroup output_group(OutputOptions& options) {
   OptionGroup group{"Output files", {}, false};
   group.options = {

@@ -81,7 +81,9 @@ OptionGroup stream_group(RunSettings& settings) {
                               stream.output);
   output.letter = 'o';
   OptionGroup group{"Stream", {}, false};
-  group.options = {
+  for (Option& part : part_options(stream.in))
+    group.options.push_back(std::move(part));
+  const std::vector<Option> others{
       output,
       overwrite_option(settings.overwrite),
       frames_option(stream.frames),
@@ -110,6 +112,7 @@ OptionGroup stream_group(RunSettings& settings) {
        [&settings](const std::string& text) {
          settings.list_encoders = read_switch("list-encoders", text);
        }}};
+  group.options.insert(group.options.begin(), others.begin(), others.end());
   return group;
 }
 
