@@ -250,7 +250,7 @@ def is_whole(command):
     if any(re.fullmatch(r"[A-Z]+(\.\w+)?|\[.*", word) for word in words):
         return False
     if words[0] == "equalux" and len(words) == 2:
-        return words[1] in ("devices", "doctor")
+        return words[1] in ("devices", "doctor", "help") or "." in words[1]
     if words[0] == "gst-launch-1.0":
         return len(words) > 2 and ("location=" in command or "filesrc" not in command)
     if words[:2] in (["equalux", "run"], ["equalux", "image"], ["equalux", "batch"]):
