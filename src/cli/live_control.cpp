@@ -65,15 +65,22 @@ std::string made_token() {
   return help;
 }
 
-/// Curves, and what is a run's.
-std::vector<std::string> names_of_presets() {
-  std::vector<std::string> names;
+/// Curves, and what is a run's, each with a line.
+std::vector<std::pair<std::string, std::string>> presets_of_run() {
+  std::vector<std::pair<std::string, std::string>> presets;
   for (const Preset& preset : list_presets(all_commands())) {
     const std::vector<std::string>& owners = preset.commands;
     if (owners.empty() || std::find(owners.begin(), owners.end(), "run") != owners.end()) {
-      names.push_back(preset.name);
+      presets.emplace_back(preset.name, preset.summary);
     }
   }
+  return presets;
+}
+
+std::vector<std::string> names_of_presets() {
+  std::vector<std::string> names;
+  for (const auto& [name, summary] : presets_of_run())
+    names.push_back(name);
   return names;
 }
 
@@ -130,7 +137,8 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
   }
 #ifdef EQUALUX_HAVE_HTTP
   const std::string token = token_of(options.serve_token);
-  page_ = open_page_server({options.serve, token, {help_of_keys(), {}}, {}}, api_, monitor_);
+  page_ = open_page_server({options.serve, token, {help_of_keys(), presets_of_run()}, {}}, api_,
+                           monitor_);
   // One that nobody has seen would let nobody in, so that --quiet does not hide it; one that
   // somebody gave is theirs to show.
   const bool made = options.serve_token.empty();
