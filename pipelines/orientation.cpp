@@ -51,7 +51,9 @@ constexpr int kSquare = 32;
 template <std::size_t Bytes>
 void turn_samples(const Samples& from, std::uint8_t* to, std::ptrdiff_t to_stride,
                   Orientation orientation, int repeat, int columns) {
-  const auto [from_right, from_bottom] = walk_of(orientation);
+  const Walk walk = walk_of(orientation);
+  const bool from_right = walk.from_right;  // no binding: clang 14 lets no lambda see one
+  const bool from_bottom = walk.from_bottom;
   const bool swap = swaps_sides(orientation);
   const int width = swap ? from.height : from.width;
   const int height = swap ? columns : from.height;
