@@ -12,6 +12,7 @@
 
 #include "convert_rgb.h"
 #include "frame_time.h"
+#include "log.h"
 #include "partial_file.h"
 #include "still.h"
 
@@ -53,7 +54,7 @@ class ImageSource final : public Source {
 
   StreamInfo open(const FormatPredicate& accepts) override {
     paths_ = list_images(text_);
-    first_ = read_still(paths_.front());
+    first_ = read_still(paths_.front(), first_notes_);
     StreamInfo info;
     info.name = text_;
     info.desc = first_.desc();
@@ -61,6 +62,7 @@ class ImageSource final : public Source {
     info.frame_rate = frame_rate_;
     info.frames = paths_.size();
     info.duration_ns = frame_time_ns(paths_.size(), frame_rate_);
+    info.still_notes = notes_;
     desc_ = info.desc;
     return info;
   }
@@ -70,13 +72,18 @@ class ImageSource final : public Source {
   bool read(Frame& frame) override {
     if (cancelled_ || next_ == paths_.size()) return false;
     const std::string& path = paths_[next_];
-    Image still = next_ == 0 ? std::move(first_) : read_still(path);
+    StillNotes notes = std::move(first_notes_);
+    Image still = next_ == 0 ? std::move(first_) : read_still(path, notes);
+    if (notes.pages > 1 && !std::exchange(pages_said_, true)) {
+      logger().warn("{}: holds {} pages or frames, only the first is read", path, notes.pages);
+    }
     auto image = std::make_unique<Image>(fitted(std::move(still), path));
     frame.image = std::as_const(*image).view();
     frame.lease = image.release();
     frame.release = &release_image;
     frame.pts_ns = frame_time_ns(next_, frame_rate_);
     frame.duration_ns = frame_time_ns(next_ + 1, frame_rate_) - frame.pts_ns;
+    notes_->put(next_, std::move(notes));
     ++next_;
     return true;
   }
@@ -111,6 +118,9 @@ class ImageSource final : public Source {
   Rational frame_rate_;
   std::vector<std::string> paths_;
   Image first_;  // read by open() already
+  StillNotes first_notes_;
+  std::shared_ptr<NotesInTransit> notes_ = std::make_shared<NotesInTransit>();
+  bool pages_said_ = false;
   ImageDesc desc_;
   std::size_t next_ = 0;
   std::atomic<bool> cancelled_{false};
@@ -131,6 +141,7 @@ class ImageSink final : public Sink {
                                        " or one that this build writes, such as .png");
     }
     check_format(info.desc);
+    notes_ = info.still_notes;
     const std::string folder = name_->folder();
     std::error_code ignored;
     if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
@@ -143,11 +154,13 @@ class ImageSink final : public Sink {
   }
 
   void write(Frame& frame) override {
-    if (rgb_.empty()) {
-      write_still(name_->at(written_), frame.image);
-    } else {
-      convert_to_rgb(frame.image, rgb_.view(), frame.field_order);
-      write_still(name_->at(written_), std::as_const(rgb_).view());
+    if (!rgb_.empty()) convert_to_rgb(frame.image, rgb_.view(), frame.field_order);
+    const ConstImageView image = rgb_.empty() ? frame.image : std::as_const(rgb_).view();
+    const std::string name = name_->at(written_);
+    const std::string lost =
+        write_still(name, image, notes_ ? notes_->take(frame.index) : StillNotes{}, {});
+    if (!lost.empty() && !std::exchange(loss_said_, true)) {
+      logger().warn("{}: does not keep the input's {}, nor do those after it", name, lost);
     }
     ++written_;
   }
@@ -174,6 +187,8 @@ class ImageSink final : public Sink {
   std::string pattern_;
   std::optional<NumberedName> name_;
   std::optional<OutputLock> lock_;
+  std::shared_ptr<NotesInTransit> notes_;
+  bool loss_said_ = false;
   Image rgb_;  // where frames are YCbCr
   std::uint64_t written_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,8 @@
 
 /// Where frames come from. One source is one stream of frames of one size and format.
 namespace equalux {
+
+class NotesInTransit;
 
 /// A ratio of two whole numbers: frame rates, time bases, pixel shapes.
 struct Rational {
@@ -47,6 +50,8 @@ struct StreamInfo {
   /// The file a FileSink copies audio, subtitles and metadata from; empty = none.
   std::string container_path;
   ContainerPart container_part;
+  /// What the stills of a sequence say beside their pixels; null = the frames are no stills.
+  std::shared_ptr<NotesInTransit> still_notes;
 };
 
 /// The formats a filter chain takes.

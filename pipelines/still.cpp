@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <equalux/error.h>
@@ -82,11 +83,14 @@ Image for_codec(const ConstImageView& image, const std::string& path) {
   throw Error(error.code(), message);
 }
 
-void write_with(const StillCodec& codec, const std::string& path, const ConstImageView& image) {
+std::string write_with(const StillCodec& codec, const std::string& path,
+                       const ConstImageView& image, const StillNotes& notes,
+                       const StillOptions& options) {
   const std::string partial = partial_path(path);
   std::error_code ignored;
+  std::string lost;
   try {
-    codec.write(partial, image);
+    lost = codec.write(partial, image, notes, options);
   } catch (const OutputBusy&) {
     throw OutputBusy(path);  // What is there is another one's.
   } catch (const Error& error) {
@@ -95,12 +99,26 @@ void write_with(const StillCodec& codec, const std::string& path, const ConstIma
   }
   std::error_code renamed;
   std::filesystem::rename(partial, path, renamed);
-  if (!renamed) return;
+  if (!renamed) return lost;
   std::filesystem::remove(partial, ignored);
   throw Error(ExitCode::cannot_create, path + ": cannot be created: " + renamed.message());
 }
 
+constexpr std::size_t kMostInTransit = 256;
+
 }  // namespace
+
+void NotesInTransit::put(std::uint64_t index, StillNotes notes) {
+  const std::lock_guard lock(mutex_);
+  notes_.insert_or_assign(index, std::move(notes));
+  if (notes_.size() > kMostInTransit) notes_.erase(notes_.begin());
+}
+
+StillNotes NotesInTransit::take(std::uint64_t index) {
+  const std::lock_guard lock(mutex_);
+  const auto found = notes_.extract(index);
+  return found.empty() ? StillNotes{} : std::move(found.mapped());
+}
 
 void set_still_codec(const StillCodec& codec) {
   codecs().push_back(codec);
@@ -139,36 +157,60 @@ void check_still_format(const std::string& path, PixelFormat format) {
 }
 
 Image read_still(const std::string& path) {
+  StillNotes notes;
+  return read_still(path, notes);
+}
+
+Image read_still(const std::string& path, StillNotes& notes) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     throw Error(ExitCode::no_input, path + ": no such file; must be an image");
   }
+  notes = {};
   const std::string extension = extension_of(path);
   if (is_pnm(extension)) return read_pnm(path);
   const StillCodec* codec = codec_for(extension);
   if (codec == nullptr) throw unknown_extension(ExitCode::bad_input, path);
-  return codec->read(path);
+  return codec->read(path, notes);
 }
 
 void write_still(const std::string& path, const ConstImageView& image) {
+  (void)write_still(path, image, StillNotes{}, StillOptions{});
+}
+
+std::string write_still(const std::string& path, const ConstImageView& image,
+                        const StillNotes& notes, const StillOptions& options) {
   const std::string extension = extension_of(path);
   if (writes_still(path)) check_still_format(path, image.desc.format);
   if (extension == "npy") {
     write_npy(path, image);
-    return;
+    return contents_of(notes);
   }
   if (is_tiff(extension) && traits(image.desc.format).model == ColorModel::real) {
     write_float_tiff(path, image);
-    return;
+    return contents_of(notes);
   }
   if (is_pnm(extension)) {
     write_pnm(path, image);
-    return;
+    return contents_of(notes);
   }
   const StillCodec* codec = codec_for(extension);
   if (codec == nullptr) throw unknown_extension(ExitCode::usage, path);
   const Image converted = for_codec(image, path);
-  write_with(*codec, path, converted.empty() ? image : converted.view());
+  return write_with(*codec, path, converted.empty() ? image : converted.view(), notes, options);
+}
+
+std::string contents_of(const StillNotes& notes) {
+  std::string text = notes.unread;
+  const auto add = [&](bool there, const char* name) {
+    if (there) text += (text.empty() ? "" : ", ") + std::string(name);
+  };
+  add(!notes.exif.empty(), "EXIF");
+  add(!notes.xmp.empty(), "XMP");
+  add(!notes.iptc.empty(), "IPTC");
+  add(!notes.icc.empty(), "ICC profile");
+  add(notes.dots_per_inch_x > 0, "density");
+  return text;
 }
 
 }  // namespace equalux

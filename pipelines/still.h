@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include <equalux/image.h>
@@ -8,14 +12,49 @@
 /// other formats.
 namespace equalux {
 
+/// What a still says beside its pixels. Its orientation is not among it: read_still() turns the
+/// picture as it is to be seen, and `exif` says so.
+struct StillNotes {
+  std::string exif;  ///< a TIFF structure, as it lies in a PNG's eXIf chunk; without a thumbnail
+  std::string xmp;   ///< a packet
+  std::string iptc;
+  std::string icc;             ///< a colour profile
+  double dots_per_inch_x = 0;  ///< 0 = not said
+  double dots_per_inch_y = 0;
+  std::string unread;       ///< what is there and this build does not read: "EXIF, ICC profile"
+  std::uint32_t pages = 1;  ///< or frames of an animation; the first is what was read
+};
+
+/// The notes of a sequence's stills on their way from source to sink, past filters that know
+/// nothing of them. Any thread may call it.
+class NotesInTransit {
+ public:
+  /// Of the frame with that index. Only the latest are kept: more frames than that are never under
+  /// way, and other sinks than those of stills take none out.
+  void put(std::uint64_t index, StillNotes notes);
+  /// Empty where there are none.
+  [[nodiscard]] StillNotes take(std::uint64_t index);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uint64_t, StillNotes> notes_;
+};
+
+/// How a still is written.
+struct StillOptions {
+  /// Of JPEG and WebP, 1 to 100; nothing = 95 and without loss.
+  std::optional<int> quality;
+};
+
 /// A codec for the formats that the core does not know.
 struct StillCodec {
   bool (*knows)(const std::string& extension) = nullptr;  ///< lower case, without the dot
   /// gray8, bgr or bgra, or these of 16 bits, as the file is. Throws Error(bad_input).
-  Image (*read)(const std::string& path) = nullptr;
-  /// Takes gray8, bgr, bgra, and where holds_deep() these of 16 bits. Throws Error(cannot_create,
-  /// write_failed).
-  void (*write)(const std::string& path, const ConstImageView& image) = nullptr;
+  Image (*read)(const std::string& path, StillNotes& notes) = nullptr;
+  /// Takes gray8, bgr, bgra, and where holds_deep() these of 16 bits. Returns what of `notes` is
+  /// lost. Throws Error(cannot_create, write_failed).
+  std::string (*write)(const std::string& path, const ConstImageView& image,
+                       const StillNotes& notes, const StillOptions& options) = nullptr;
   /// True where files of that extension can have 16 bits a sample; null where none can.
   bool (*holds_deep)(const std::string& extension) = nullptr;
 };
@@ -30,13 +69,23 @@ void set_still_codec(const StillCodec& codec);
 /// Throws Error(usage) where frames of floats go into a picture or others into .npy, or frames of
 /// more than 8 bits into a format that holds no more.
 void check_still_format(const std::string& path, PixelFormat format);
-/// Reads a still of gray8, rgb, bgr or bgra, or of these with 16 bits. Throws Error(no_input) where
-/// it is missing, Error(bad_input) where it cannot be decoded.
+/// Reads a still of gray8, rgb, bgr or bgra, or of these with 16 bits, turned as its EXIF
+/// orientation says. Throws Error(no_input) where it is missing, Error(bad_input) where it cannot
+/// be decoded.
 [[nodiscard]] Image read_still(const std::string& path);
+/// And what it says beside its pixels.
+[[nodiscard]] Image read_still(const std::string& path, StillNotes& notes);
 /// Writes a still of gray, a packed RGB form or floats, as the extension says, through
 /// NAME.partial.EXT.
 /// Throws Error(usage) for an unknown extension or a format that does not fit it,
 /// Error(cannot_create), Error(write_failed).
 void write_still(const std::string& path, const ConstImageView& image);
+/// With `notes`, as far as the format holds them. Returns what is lost of them, "EXIF, density";
+/// empty where all is there. A colour profile goes only with pictures of its kind, gray or RGB.
+[[nodiscard]] std::string write_still(const std::string& path, const ConstImageView& image,
+                                      const StillNotes& notes, const StillOptions& options);
+
+/// What there is in `notes`, in words: "EXIF, XMP, ICC profile, density"; empty where nothing is.
+[[nodiscard]] std::string contents_of(const StillNotes& notes);
 
 }  // namespace equalux

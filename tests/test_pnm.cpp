@@ -190,18 +190,20 @@ TEST_F(PnmTest, ADiskThatFillsUpIsAWriteError) {
 StillCodec fake_codec() {
   StillCodec codec;
   codec.knows = [](const std::string& extension) { return extension == "fake"; };
-  codec.read = [](const std::string& path) {
+  codec.read = [](const std::string& path, StillNotes&) {
     Image image(desc_of(PixelFormat::gray8, 2, 2));
     fill_bytes(image.view(), static_cast<std::uint8_t>(read_file(path).at(0)));
     return image;
   };
-  codec.write = [](const std::string& path, const ConstImageView& image) {
+  codec.write = [](const std::string& path, const ConstImageView& image, const StillNotes&,
+                   const StillOptions&) -> std::string {
     if (image.row(0, 0)[0] == 'X') {
       write_file(path, "half");
       throw Error(ExitCode::write_failed, path + ": disk full");
     }
     write_file(path, std::string(1, static_cast<char>(image.row(0, 0)[0])) +
                          std::string(to_string(image.desc.format)));
+    return {};
   };
   return codec;
 }

@@ -175,6 +175,23 @@ TEST_F(ImageCommand, PlotsOddShapes) {
 }
 
 #ifdef EQUALUX_HAVE_OPENCV
+TEST_F(ImageCommand, SaysWhatTheOutputCannotHold) {
+  register_opencv_stills();
+  PaddedImage picture({PixelFormat::bgr, 33, 21, {}, {}});
+  fill(picture.view(), Content::noise);
+  StillNotes notes;
+  notes.dots_per_inch_x = notes.dots_per_inch_y = 300;
+  ASSERT_EQ(write_still(folder_ / "dense.jpg", picture.view(), notes, {}), "");
+  const ProgramResult kept = run_program({"image", "dense.jpg", "out.png"}, options_);
+  EXPECT_EQ(kept.exit_code, 0) << kept.err;
+  EXPECT_THAT(lines_of(kept.err), SizeIs(1));
+  (void)read_still(folder_ / "out.png", notes);
+  EXPECT_NEAR(notes.dots_per_inch_x, 300, 0.02);
+  const ProgramResult lost = run_program({"image", "dense.jpg", "out.ppm"}, options_);
+  EXPECT_EQ(lost.exit_code, 0) << lost.err;
+  EXPECT_THAT(lost.err, HasSubstr("out.ppm: does not keep the input's density\n"));
+}
+
 TEST_F(ImageCommand, KeepsAlpha) {
   register_opencv_stills();
   PaddedImage with_alpha({PixelFormat::bgra, 33, 21, {}, {}});

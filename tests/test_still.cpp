@@ -14,8 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "image_pattern.h"
 #include "opencv/still.h"
+#include "opencv/still_check.h"
 #include "opencv/whole_file.h"
+#include "processor.h"
+#include "run.h"
 #include "still.h"
 #include "support/test_images.h"
 
@@ -149,6 +153,243 @@ TEST_F(Stills, JpegStaysNearAndDropsAlpha) {
 
   write_still(path("a.jpeg"), natural(PixelFormat::bgra).view());
   EXPECT_EQ(read_still(path("a.jpeg")).desc().format, PixelFormat::bgr);
+}
+
+// ---- what there is beside the pixels
+
+/// A TIFF structure as EXIF has it: orientation, artist, densities, and the sizes of the picture.
+std::string exif_with(int orientation, int width, int height) {
+  std::string bytes("II*\0\x08\0\0\0", 8);
+  const auto put = [&](std::uint32_t value, int size) {
+    for (int i = 0; i < size; ++i)
+      bytes += static_cast<char>(value >> 8 * i & 255);
+  };
+  const auto entry = [&](std::uint32_t tag, std::uint32_t type, std::uint32_t count,
+                         std::uint32_t value) {
+    put(tag, 2);
+    put(type, 2);
+    put(count, 4);
+    put(value, 4);
+  };
+  constexpr std::uint32_t kBehind = 8 + 2 + 6 * 12 + 4;
+  put(6, 2);
+  entry(274, 3, 1, static_cast<std::uint32_t>(orientation));
+  entry(282, 5, 1, kBehind);
+  entry(283, 5, 1, kBehind + 8);
+  entry(296, 3, 1, 2);
+  entry(315, 2, 3, 'M' | 'e' << 8);
+  entry(34665, 4, 1, kBehind + 16);
+  put(0, 4);
+  for (const std::uint32_t value : {300U, 1U, 200U, 1U})
+    put(value, 4);
+  put(2, 2);
+  entry(40962, 4, 1, static_cast<std::uint32_t>(width));
+  entry(40963, 4, 1, static_cast<std::uint32_t>(height));
+  put(0, 4);
+  return bytes;
+}
+
+/// The head of a profile, and a content of its own.
+std::string profile_for(const std::string& space) {
+  std::string bytes(400, 'p');
+  bytes.replace(0, 4, std::string("\0\0\x01\x90", 4));
+  bytes.replace(12, 12, "mntr" + space + "XYZ ");
+  bytes.replace(36, 4, "acsp");
+  return bytes;
+}
+
+/// A picture whose every pixel tells where it was.
+Image marked(PixelFormat format, int width, int height) {
+  Image image({.format = format, .width = width, .height = height});
+  for (int y = 0; y < height; ++y) {
+    std::uint8_t* row = image.view().row(0, y);
+    for (std::size_t i = 0; i < row_bytes(image.desc(), 0); ++i)
+      row[i] = static_cast<std::uint8_t>(31 * y + 5 * i + 1);
+  }
+  return image;
+}
+
+/// Where the pixel that is seen at (x, y) is stored, by the words of EXIF 2.3, section 4.6.4.
+std::pair<int, int> stored_at(int orientation, int x, int y, int width, int height) {
+  switch (orientation) {
+    case 2:
+      return {width - 1 - x, y};
+    case 3:
+      return {width - 1 - x, height - 1 - y};
+    case 4:
+      return {x, height - 1 - y};
+    case 5:
+      return {y, x};
+    case 6:
+      return {y, height - 1 - x};
+    case 7:
+      return {width - 1 - y, height - 1 - x};
+    case 8:
+      return {width - 1 - y, x};
+    default:
+      return {x, y};
+  }
+}
+
+TEST_F(Stills, OrientationIsAppliedAndNotKept) {
+#ifndef EQUALUX_HAVE_EXIV2
+  GTEST_SKIP() << "this build has no Exiv2 to make the files with";
+#endif
+  constexpr int kWidth = 5;
+  constexpr int kHeight = 3;
+  const std::pair<const char*, PixelFormat> kinds[] = {
+      {"a.png", PixelFormat::bgr},       {"a.png", PixelFormat::bgra64_le},
+      {"a.tif", PixelFormat::gray8},     {"a.tif", PixelFormat::bgr},
+      {"a.tif", PixelFormat::bgra},      {"a.tif", PixelFormat::bgr48_le},
+      {"a.tif", PixelFormat::gray16_le}, {"a.webp", PixelFormat::bgr}};
+  for (const auto& [name, format] : kinds) {
+    const Image picture = marked(format, kWidth, kHeight);
+    for (int orientation = 1; orientation <= 8; ++orientation) {
+      SCOPED_TRACE(std::string(name) + " " + std::string(to_string(format)) + " " +
+                   std::to_string(orientation));
+      StillNotes notes;
+      notes.exif = exif_with(orientation, kWidth, kHeight);
+      notes.dots_per_inch_x = 300;
+      notes.dots_per_inch_y = 200;
+      ASSERT_EQ(write_still(path(name), picture.view(), notes, {}), "");
+      StillNotes read;
+      const Image seen = read_still(path(name), read);
+      const bool sideways = orientation >= 5;
+      ASSERT_EQ(seen.desc().width, sideways ? kHeight : kWidth);
+      ASSERT_EQ(seen.desc().height, sideways ? kWidth : kHeight);
+      const std::size_t bytes = row_bytes(picture.desc(), 0) / kWidth;
+      for (int y = 0; y < seen.desc().height; ++y) {
+        for (int x = 0; x < seen.desc().width; ++x) {
+          const auto [from_x, from_y] = stored_at(orientation, x, y, kWidth, kHeight);
+          const std::uint8_t* got = seen.view().row(0, y) + static_cast<std::size_t>(x) * bytes;
+          const std::uint8_t* want =
+              picture.view().row(0, from_y) + static_cast<std::size_t>(from_x) * bytes;
+          ASSERT_TRUE(std::equal(got, got + bytes, want)) << x << ", " << y;
+        }
+      }
+      EXPECT_NEAR(read.dots_per_inch_x, sideways ? 200 : 300, 0.02);
+      EXPECT_NEAR(read.dots_per_inch_y, sideways ? 300 : 200, 0.02);
+      // Written again it is upright, and stays so.
+      ASSERT_EQ(write_still(path(name), seen.view(), read, {}), "");
+      EXPECT_EQ(test::count_differences(read_still(path(name)).view(), seen.view()), 0U);
+      fs::remove(path(name));
+    }
+  }
+}
+
+TEST_F(Stills, NotesGoFromEachFormatToEachOther) {
+#ifndef EQUALUX_HAVE_EXIV2
+  GTEST_SKIP() << "this build has no Exiv2";
+#endif
+  StillNotes notes;
+  notes.exif = exif_with(6, 40, 30);
+  notes.icc = profile_for("RGB ");
+  notes.xmp =
+      "<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?><x:xmpmeta xmlns:x='adobe:ns:meta/'>"
+      "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><rdf:Description "
+      "rdf:about='' xmlns:dc='http://purl.org/dc/elements/1.1/' "
+      "xmlns:tiff='http://ns.adobe.com/tiff/1.0/' tiff:Orientation='6'><dc:source>here"
+      "</dc:source></rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end='w'?>";
+  notes.dots_per_inch_x = 300;
+  notes.dots_per_inch_y = 200;
+  const Image picture = natural(PixelFormat::bgr, 40, 30);
+  for (const char* from : {"a.jpg", "a.png", "a.tif", "a.webp"}) {
+    ASSERT_EQ(write_still(path(from), picture.view(), notes, {}), "");
+    for (const char* to : {"b.jpg", "b.png", "b.tif", "b.webp"}) {
+      SCOPED_TRACE(std::string(from) + " to " + to);
+      StillNotes first;
+      const Image seen = read_still(path(from), first);
+      ASSERT_EQ(seen.desc().width, 30);
+      ASSERT_EQ(write_still(path(to), seen.view(), first, {}), "");
+      StillNotes second;
+      ASSERT_EQ(read_still(path(to), second).desc().width, 30);
+      EXPECT_EQ(second.icc, notes.icc);
+      EXPECT_THAT(second.xmp, HasSubstr("here"));
+      EXPECT_THAT(second.xmp, ::testing::Not(HasSubstr("Orientation=\"6\"")));
+      EXPECT_THAT(second.exif, HasSubstr("Me"));
+      EXPECT_NEAR(second.dots_per_inch_x, 200, 0.02);
+      EXPECT_NEAR(second.dots_per_inch_y, 300, 0.02);
+      EXPECT_EQ(contents_of(second), "EXIF, XMP, ICC profile, density");
+      const Bytes file = read_whole_file(path(to));
+      EXPECT_EQ(look_through(file).orientation, 1);
+    }
+  }
+}
+
+TEST_F(Stills, WhatAFormatCannotHoldIsNamed) {
+  StillNotes notes;
+  notes.exif = exif_with(1, 40, 30);
+  notes.icc = profile_for("RGB ");
+  notes.dots_per_inch_x = notes.dots_per_inch_y = 300;
+  const Image colour = natural(PixelFormat::bgr, 40, 30);
+  const Image gray = natural(PixelFormat::gray8, 40, 30);
+  EXPECT_EQ(write_still(path("a.ppm"), colour.view(), notes, {}), "EXIF, ICC profile, density");
+  EXPECT_EQ(write_still(path("a.bmp"), colour.view(), notes, {}), "EXIF, ICC profile");
+  StillNotes read;
+  (void)read_still(path("a.bmp"), read);
+  EXPECT_NEAR(read.dots_per_inch_x, 300, 0.02);
+  for (const char* name : {"a.png", "a.jpg", "a.tif", "a.webp"}) {
+    if (std::string(name) == "a.webp") continue;  // WebP has no gray.
+    EXPECT_EQ(write_still(path(name), gray.view(), notes, {}),
+              "ICC profile (which is not for gray)");
+  }
+  notes.icc = profile_for("GRAY");
+#ifdef EQUALUX_HAVE_EXIV2
+  EXPECT_EQ(write_still(path("a.png"), gray.view(), notes, {}), "");
+  EXPECT_EQ(write_still(path("a.jpg"), colour.view(), notes, {}),
+            "ICC profile (which is not for RGB)");
+#endif
+}
+
+TEST_F(Stills, SequencesKeepEachStillsOwnNotes) {
+  for (int i = 0; i < 4; ++i) {
+    StillNotes notes;
+    notes.dots_per_inch_x = notes.dots_per_inch_y = 100 + i;
+#ifdef EQUALUX_HAVE_EXIV2
+    notes.exif = exif_with(1 + i, 40, 40);
+#endif
+    (void)write_still(path("f" + std::to_string(i) + ".png"),
+                      natural(PixelFormat::bgr, 40, 40).view(), notes, {});
+  }
+  const auto source = make_image_source(path("f%d.png"), {25, 1});
+  const auto sink = make_image_sink(path("o%d.jpg"));
+  const StopToken stop;
+  ASSERT_EQ(run(*source, *make_cpu_processor({}, 1), *sink, RunOptions{}, stop).frames_out, 4U);
+  for (int i = 0; i < 4; ++i) {
+    StillNotes notes;
+    (void)read_still(path("o" + std::to_string(i) + ".jpg"), notes);
+    EXPECT_NEAR(notes.dots_per_inch_x, 100 + i, 0.02);
+#ifdef EQUALUX_HAVE_EXIV2
+    EXPECT_THAT(notes.exif, HasSubstr("Me"));
+#endif
+  }
+}
+
+TEST_F(Stills, DamagedNotesNeverHarmThePicture) {
+#ifndef EQUALUX_HAVE_EXIV2
+  GTEST_SKIP() << "this build has no Exiv2 to make the files with";
+#endif
+  StillNotes notes;
+  notes.exif = exif_with(1, 40, 30);
+  notes.icc = profile_for("RGB ");
+  notes.dots_per_inch_x = notes.dots_per_inch_y = 300;
+  const Image picture = natural(PixelFormat::bgr, 40, 30);
+  for (const char* name : {"a.jpg", "a.webp"}) {
+    ASSERT_EQ(write_still(path(name), picture.view(), notes, {}), "");
+    const Bytes whole = read_whole_file(path(name));
+    const std::string text(whole.begin(), whole.end());
+    const std::size_t exif = text.find("II*");
+    ASSERT_NE(exif, std::string::npos);
+    for (std::size_t i = 0; i < notes.exif.size(); ++i) {
+      Bytes damaged = whole;
+      damaged[exif + i] ^= 0x5a;
+      put(std::string("d-") + name, damaged);
+      StillNotes read;
+      const Image seen = read_still(path(std::string("d-") + name), read);
+      EXPECT_EQ(seen.desc().width * seen.desc().height, 40 * 30) << i;
+      (void)write_still(path("e.png"), seen.view(), read, {});
+    }
+  }
 }
 
 TEST_F(Stills, ErrorsNameTheFileAndTheFault) {

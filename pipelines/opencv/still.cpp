@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <new>
 #include <string>
@@ -18,6 +19,7 @@
 #include "log.h"
 #include "partial_file.h"
 #include "still_check.h"
+#include "still_notes.h"
 #include "whole_file.h"
 
 namespace equalux {
@@ -98,9 +100,35 @@ PixelFormat pixel_format_of(const std::string& path, const cv::Mat& decoded) {
   }
 }
 
-Image read(const std::string& path) {
-  const std::vector<std::uint8_t> bytes = check_still(path, read_whole_file(path));
-  const cv::Mat decoded = decode(path, bytes);
+/// The picture as it is to be seen; `orientation` as EXIF counts.
+cv::Mat turned(const cv::Mat& stored, int orientation) {
+  enum Flip { upside_down = 0, mirrored = 1, both = -1 };
+  const auto flipped = [](const cv::Mat& from, Flip how) {
+    cv::Mat to;
+    cv::flip(from, to, how);
+    return to;
+  };
+  if (orientation < 5) {
+    if (orientation == 2) return flipped(stored, mirrored);
+    if (orientation == 3) return flipped(stored, both);
+    if (orientation == 4) return flipped(stored, upside_down);
+    return stored;
+  }
+  cv::Mat sides;
+  cv::transpose(stored, sides);
+  if (orientation == 6) return flipped(sides, mirrored);
+  if (orientation == 7) return flipped(sides, both);
+  if (orientation == 8) return flipped(sides, upside_down);
+  return sides;
+}
+
+Image read(const std::string& path, StillNotes& notes) {
+  std::vector<std::uint8_t> file = read_whole_file(path);
+  StillFacts facts = look_through(file);
+  notes = read_notes(path, file, facts);
+  forget_orientation(file);
+  const std::vector<std::uint8_t> bytes = check_still(path, std::move(file));
+  const cv::Mat decoded = turned(decode(path, bytes), facts.orientation);
 
   ImageDesc desc;
   desc.format = pixel_format_of(path, decoded);
@@ -142,7 +170,23 @@ int matrix_type(const std::string& path, PixelFormat format) {
   }
 }
 
-void write(const std::string& path, const ConstImageView& image) {
+/// Nothing = OpenCV's own: JPEG at 95, WebP without loss.
+std::vector<int> parameters_for(std::string_view format, const StillNotes& notes,
+                                const StillOptions& options) {
+  if (format == "TIFF" && notes.dots_per_inch_x > 0 && notes.dots_per_inch_y > 0) {
+    constexpr int kInches = 2;  // RESUNIT_INCH
+    return {cv::IMWRITE_TIFF_RESUNIT, kInches,
+            cv::IMWRITE_TIFF_XDPI,    static_cast<int>(std::lround(notes.dots_per_inch_x)),
+            cv::IMWRITE_TIFF_YDPI,    static_cast<int>(std::lround(notes.dots_per_inch_y))};
+  }
+  if (!options.quality) return {};
+  if (format == "JPEG") return {cv::IMWRITE_JPEG_QUALITY, *options.quality};
+  if (format == "WebP") return {cv::IMWRITE_WEBP_QUALITY, *options.quality};
+  return {};
+}
+
+std::string write(const std::string& path, const ConstImageView& image, const StillNotes& notes,
+                  const StillOptions& options) {
   const std::string extension = lower_extension(path);
   const StillFormat* format = format_of(extension);
   if (format == nullptr)
@@ -161,16 +205,20 @@ void write(const std::string& path, const ConstImageView& image) {
   std::vector<std::uint8_t> bytes;
   bool encoded = false;
   try {
-    encoded = cv::imencode("." + extension, matrix, bytes);
+    encoded =
+        cv::imencode("." + extension, matrix, bytes, parameters_for(format->name, notes, options));
   } catch (const cv::Exception& e) {
     logger().debug("{}: {}", path, e.what());
   }
   if (!encoded || bytes.empty())
     throw Error(ExitCode::cannot_create, path + ": OpenCV could not encode it as " +
                                              std::string(format->name) + "; try .png");
+  std::string lost;
+  add_notes(path, format->name, desc, notes, bytes, lost);
   PartialFile file(path);
   file.write(bytes.data(), bytes.size());
   file.commit();
+  return lost;
 }
 
 }  // namespace

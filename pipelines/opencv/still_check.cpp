@@ -62,22 +62,6 @@ void check_depth(const std::string& path, std::uint64_t bits, bool may_be_deep) 
 
 constexpr std::string_view kPngMagic = "\x89PNG\r\n\x1a\n";
 
-std::uint32_t png_crc(Bytes bytes) {
-  static const auto table = [] {
-    std::array<std::uint32_t, 256> t{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      t[i] = i;
-      for (int bit = 0; bit < 8; ++bit)
-        t[i] = (t[i] >> 1) ^ ((t[i] & 1) != 0 ? 0xedb88320U : 0U);
-    }
-    return t;
-  }();
-  std::uint32_t crc = 0xffffffffU;
-  for (const std::uint8_t b : bytes)
-    crc = (crc >> 8) ^ table[(crc ^ b) & 0xff];
-  return ~crc;
-}
-
 std::vector<std::uint8_t> check_png(const std::string& path, Bytes bytes) {
   std::vector<std::uint8_t> plain(bytes.begin(), bytes.begin() + kPngMagic.size());
   plain.reserve(bytes.size());
@@ -200,6 +184,36 @@ class TiffDirectory {
     return values;
   }
 
+  [[nodiscard]] bool has(std::uint64_t tag) const { return entry_of(tag) != 0; }
+  /// Where the tag's entry stands in the file; 0 where it is absent.
+  [[nodiscard]] std::uint64_t entry_of(std::uint64_t tag) const {
+    for (std::uint64_t i = 0; i < entries_; ++i) {
+      const std::uint64_t entry = at_ + 2 + i * 12;
+      if (get(entry, 2) == tag) return entry;
+    }
+    return 0;
+  }
+  /// A tag of type RATIONAL; 0 where it is absent or has no value.
+  [[nodiscard]] double ratio(std::uint64_t tag) const {
+    const std::uint64_t entry = entry_of(tag);
+    if (entry == 0 || get(entry + 2, 2) != 5) return 0;
+    const std::uint64_t at = get(entry + 8, 4);
+    const auto below = static_cast<double>(get(at + 4, 4));
+    return below > 0 ? static_cast<double>(get(at, 4)) / below : 0;
+  }
+  /// Goes to the next directory of the file; false at the end of the chain.
+  bool next() {
+    const std::uint64_t link = at_ + 2 + entries_ * 12;
+    if (link + 4 > bytes_.size()) return false;
+    at_ = get(link, 4);
+    entries_ = 0;
+    if (at_ == 0) return false;
+    entries_ = get(at_, 2);
+    need(at_ + 2, entries_ * 12);
+    return true;
+  }
+  [[nodiscard]] Endian endian() const { return endian_; }
+
  private:
   void need(std::uint64_t at, std::uint64_t size) const {
     if (at > bytes_.size() || size > bytes_.size() - at) truncated(path_, "TIFF");
@@ -244,7 +258,203 @@ void check_tiff(const std::string& path, Bytes bytes) {
   }
 }
 
+// ---- what there is beside the pixels ------------------------------------------------------------
+
+enum NoteTag : std::uint64_t {
+  kSubfile = 254,
+  kDescription = 270,
+  kMake = 271,
+  kModel = 272,
+  kOrientation = 274,
+  kXResolution = 282,
+  kYResolution = 283,
+  kResolutionUnit = 296,
+  kDate = 306,
+  kArtist = 315,
+  kXmp = 700,
+  kCopyright = 33432,
+  kIptc = 33723,
+  kExifPointer = 34665,
+  kIcc = 34675,
+  kGpsPointer = 34853
+};
+constexpr double kInch_m = 0.0254;
+constexpr double kInch_cm = 2.54;
+constexpr std::uint32_t kMostPages = 1 << 20;
+
+/// EXIF's structure is a TIFF's.
+void look_through_exif(Bytes bytes, StillFacts& facts) {
+  if (bytes.size() < 8) return;
+  const std::string nobody;
+  const TiffDirectory directory(nobody, bytes);
+  const auto orientation = directory.numbers(kOrientation);
+  if (!orientation.empty() && orientation[0] >= 1 && orientation[0] <= 8)
+    facts.orientation = static_cast<int>(orientation[0]);
+  const auto unit = directory.numbers(kResolutionUnit);
+  const double scale = unit.empty() || unit[0] == 2 ? 1 : unit[0] == 3 ? kInch_cm : 0;
+  if (facts.dots_per_inch_x > 0) return;  // The file's own header has said it.
+  facts.dots_per_inch_x = scale * directory.ratio(kXResolution);
+  facts.dots_per_inch_y = scale * directory.ratio(kYResolution);
+}
+
+void look_through_png(Bytes bytes, StillFacts& facts) {
+  using std::string_view_literals::operator""sv;
+  for (std::size_t at = kPngMagic.size(); bytes.size() - at >= 12;) {
+    const std::uint64_t length = number(bytes, at, 4, Endian::big);
+    if (length > bytes.size() - at - 12) return;
+    const Bytes chunk = bytes.subspan(at, static_cast<std::size_t>(length) + 12);
+    const Bytes data = chunk.subspan(8, static_cast<std::size_t>(length));
+    const auto is = [&](std::string_view name) { return starts_with(chunk, name, 4); };
+    if (is("pHYs") && length == 9 && data[8] == 1) {
+      facts.dots_per_inch_x = kInch_m * static_cast<double>(number(data, 0, 4, Endian::big));
+      facts.dots_per_inch_y = kInch_m * static_cast<double>(number(data, 4, 4, Endian::big));
+    }
+    facts.icc = facts.icc || is("iCCP");
+    facts.xmp = facts.xmp || (is("iTXt") && starts_with(data, "XML:com.adobe.xmp\0"sv));
+    if (is("zTXt") || is("tEXt")) {
+      facts.exif = facts.exif || starts_with(data, "Raw profile type exif\0"sv) ||
+                   starts_with(data, "Raw profile type APP1\0"sv);
+      facts.iptc = facts.iptc || starts_with(data, "Raw profile type iptc\0"sv);
+    }
+    if (is("acTL") && length == 8)
+      facts.pages = static_cast<std::uint32_t>(number(data, 0, 4, Endian::big));
+    if (is("eXIf")) {
+      facts.exif = true;
+      look_through_exif(data, facts);
+    }
+    at += chunk.size();
+  }
+}
+
+void look_through_jpeg(Bytes bytes, StillFacts& facts) {
+  using std::string_view_literals::operator""sv;
+  for (std::size_t at = 2; bytes.size() - at >= 4 && bytes[at] == 0xff;) {
+    const std::uint8_t marker = bytes[at + 1];
+    const auto length = static_cast<std::size_t>(number(bytes, at + 2, 2, Endian::big));
+    // The scan begins at 0xda; the segments that count stand before it.
+    if (marker == 0xda || marker == 0xd9 || length < 2 || length > bytes.size() - at - 2) return;
+    const Bytes data = bytes.subspan(at + 4, length - 2);
+    if (marker == 0xe0 && starts_with(data, "JFIF\0"sv) && data.size() >= 12 && data[7] != 0) {
+      const double scale = data[7] == 2 ? kInch_cm : 1;
+      facts.dots_per_inch_x = scale * static_cast<double>(number(data, 8, 2, Endian::big));
+      facts.dots_per_inch_y = scale * static_cast<double>(number(data, 10, 2, Endian::big));
+    }
+    if (marker == 0xe1 && starts_with(data, "Exif\0\0"sv) && !facts.exif) {
+      facts.exif = true;
+      look_through_exif(data.subspan(6), facts);
+    }
+    facts.xmp = facts.xmp || (marker == 0xe1 && starts_with(data, "http://ns.adobe.com/xap/"));
+    facts.icc = facts.icc || (marker == 0xe2 && starts_with(data, "ICC_PROFILE\0"sv));
+    facts.iptc = facts.iptc || (marker == 0xed && starts_with(data, "Photoshop 3.0\0"sv));
+    at += length + 2;
+  }
+}
+
+void look_through_webp(Bytes bytes, StillFacts& facts) {
+  using std::string_view_literals::operator""sv;
+  std::uint32_t frames = 0;
+  for (std::size_t at = 12; bytes.size() - at >= 8;) {
+    const std::uint64_t length = number(bytes, at + 4, 4, Endian::little);
+    if (length > bytes.size() - at - 8) break;
+    Bytes data = bytes.subspan(at + 8, static_cast<std::size_t>(length));
+    const auto is = [&](std::string_view name) { return starts_with(bytes, name, at); };
+    facts.icc = facts.icc || is("ICCP");
+    facts.xmp = facts.xmp || is("XMP ");
+    if (is("ANMF")) ++frames;
+    if (is("EXIF")) {
+      facts.exif = true;
+      // Some writers leave JPEG's marker in front.
+      if (starts_with(data, "Exif\0\0"sv)) data = data.subspan(6);
+      look_through_exif(data, facts);
+    }
+    at += std::min(bytes.size() - at, static_cast<std::size_t>(length + (length & 1)) + 8);
+  }
+  if (frames > 0) facts.pages = frames;
+}
+
+bool is_tiff(Bytes bytes) {
+  using std::string_view_literals::operator""sv;
+  return bytes.size() >= 8 && (starts_with(bytes, "II*\0"sv) || starts_with(bytes, "MM\0*"sv));
+}
+
+void look_through_tiff(Bytes bytes, StillFacts& facts) {
+  look_through_exif(bytes, facts);
+  const std::string nobody;
+  TiffDirectory directory(nobody, bytes);
+  // Description, maker, model, date, artist and copyright stand in the first directory.
+  for (const std::uint64_t tag :
+       {kExifPointer, kGpsPointer, kDescription, kMake, kModel, kDate, kArtist, kCopyright})
+    facts.exif = facts.exif || directory.has(tag);
+  facts.xmp = directory.has(kXmp);
+  facts.icc = directory.has(kIcc);
+  facts.iptc = directory.has(kIptc);
+  std::uint32_t pages = 1;
+  while (pages < kMostPages && directory.next()) {
+    const auto kind = directory.numbers(kSubfile);
+    // Bit 0 is a smaller picture of another page, bit 2 a mask of it.
+    if (kind.empty() || (kind[0] & 5) == 0) ++pages;
+    facts.pages = pages;
+  }
+}
+
+void look_through_bmp(Bytes bytes, StillFacts& facts) {
+  if (bytes.size() < 54) return;
+  facts.dots_per_inch_x = kInch_m * static_cast<double>(number(bytes, 38, 4, Endian::little));
+  facts.dots_per_inch_y = kInch_m * static_cast<double>(number(bytes, 42, 4, Endian::little));
+}
+
 }  // namespace
+
+std::uint32_t png_crc(std::span<const std::uint8_t> bytes) {
+  static const auto table = [] {
+    std::array<std::uint32_t, 256> t{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      t[i] = i;
+      for (int bit = 0; bit < 8; ++bit)
+        t[i] = (t[i] >> 1) ^ ((t[i] & 1) != 0 ? 0xedb88320U : 0U);
+    }
+    return t;
+  }();
+  std::uint32_t crc = 0xffffffffU;
+  for (const std::uint8_t b : bytes)
+    crc = (crc >> 8) ^ table[(crc ^ b) & 0xff];
+  return ~crc;
+}
+
+StillFacts look_through(const std::vector<std::uint8_t>& bytes) {
+  StillFacts facts;
+  const Bytes all(bytes);
+  try {
+    if (starts_with(all, kPngMagic))
+      look_through_png(all, facts);
+    else if (starts_with(all, "\xff\xd8\xff"))
+      look_through_jpeg(all, facts);
+    else if (starts_with(all, "BM"))
+      look_through_bmp(all, facts);
+    else if (starts_with(all, "RIFF") && starts_with(all, "WEBP", 8))
+      look_through_webp(all, facts);
+    else if (is_tiff(all))
+      look_through_tiff(all, facts);
+  } catch (const Error&) {
+    return facts;
+  }
+  return facts;
+}
+
+void forget_orientation(std::vector<std::uint8_t>& bytes) {
+  if (!is_tiff(bytes)) return;
+  try {
+    const std::string nobody;
+    const TiffDirectory directory(nobody, bytes);
+    const std::uint64_t entry = directory.entry_of(kOrientation);
+    if (entry == 0 || directory.numbers(kOrientation).size() != 1) return;
+    const bool little = directory.endian() == Endian::little;
+    bytes[static_cast<std::size_t>(entry) + (little ? 8 : 9)] = 1;
+    bytes[static_cast<std::size_t>(entry) + (little ? 9 : 8)] = 0;
+  } catch (const Error&) {
+    return;  // check_still() judges.
+  }
+}
 
 std::vector<std::uint8_t> check_still(const std::string& path, std::vector<std::uint8_t> bytes) {
   using std::string_view_literals::operator""sv;

@@ -1,11 +1,34 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 /// Looks through the bytes of a still before a decoder gets them.
 namespace equalux {
+
+/// What the bytes of a still say beside its pixels, as far as no library is needed for it.
+struct StillFacts {
+  int orientation = 1;         ///< EXIF's, 1 to 8
+  double dots_per_inch_x = 0;  ///< 0 = not said
+  double dots_per_inch_y = 0;
+  std::uint32_t pages = 1;  ///< pages of a TIFF, without its previews; frames of an animation
+  bool exif = false;
+  bool xmp = false;
+  bool iptc = false;
+  bool icc = false;
+};
+
+/// Of PNG, JPEG, WebP, TIFF and BMP. What is damaged there is left out: check_still() judges.
+[[nodiscard]] StillFacts look_through(const std::vector<std::uint8_t>& bytes);
+
+/// The checksum of a PNG's chunk: its name and its data.
+[[nodiscard]] std::uint32_t png_crc(std::span<const std::uint8_t> bytes);
+
+/// Sets the orientation of a TIFF's first page to "as stored", since some versions of OpenCV turn
+/// some kinds of TIFF by themselves. Other files stay as they are.
+void forget_orientation(std::vector<std::uint8_t>& bytes);
 
 /// Finds what OpenCV hides or answers with a grey half-picture: files cut short (PNG without IEND
 /// or with a wrong checksum, JPEG without its end marker, BMP, TIFF and WebP shorter than they

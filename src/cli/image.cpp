@@ -153,7 +153,12 @@ ExitCode run_image(const ImageOptions& options) {
   require_free_output(options.output, options.overwrite);
   warn_of_idle_keys(options.common);
   const auto start = Clock::now();
-  const Image still = read_still(options.input);
+  StillNotes notes;
+  const Image still = read_still(options.input, notes);
+  if (notes.pages > 1) {
+    logger().warn("{}: holds {} pages or frames, only the first is taken", options.input,
+                  notes.pages);
+  }
   const double read_ms = milliseconds(Clock::now() - start);
   if (!options.plot.empty() || !options.plot_scalers.empty()) check_gnuplot();
 
@@ -171,7 +176,8 @@ ExitCode run_image(const ImageOptions& options) {
   }
   if (!options.plot_scalers.empty()) plot_scalers(view, options);
   const auto writing = Clock::now();
-  write_still(options.output, result.frame->image);
+  const std::string lost = write_still(options.output, result.frame->image, notes, {});
+  if (!lost.empty()) logger().warn("{}: does not keep the input's {}", options.output, lost);
   result.frame->timings.sink_ms = milliseconds(Clock::now() - writing);
   measurements.add_frame(*result.frame);
   measurements.finish();

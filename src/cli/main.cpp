@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     equalux::cli::ignore_write_signals();
 #ifdef EQUALUX_HAVE_OPENCV
     equalux::register_opencv_stills();
-    equalux::set_mask_reader(equalux::read_still);
+    equalux::set_mask_reader([](const std::string& path) { return equalux::read_still(path); });
 #endif
     const ExitCode code = equalux::cli::parse_and_run(argc, argv, equalux::cli::all_commands());
     // What is in stdio's buffer may find the disk full only now.
