@@ -2,7 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "batch/report.h"
+#include "batch/still_tap.h"
 #include "json_text.h"
+#include "pnm.h"
+#include "run.h"
+#include "support/pipeline_fakes.h"
+#include "support/temp_folder.h"
 
 /// What a batch tells of itself.
 namespace equalux::cli {
@@ -82,6 +87,31 @@ TEST(BatchProgress, WeighsFilesByTheirSize) {
 TEST(ShardName, IsTheShardsOwn) {
   EXPECT_EQ(shard_name("report", ".json", {0, 1}), "report.json");
   EXPECT_EQ(shard_name("report", ".json", {3, 16}), "report-3-of-16.json");
+}
+
+/// The gray level of the frame that is shown, which is its number.
+int shown_frame(std::uint64_t frames, bool expected) {
+  const test::TempFolder folder;
+  auto source = std::make_unique<test::FakeSource>(frames);
+  source->expected = expected;
+  StillTap tap(0);
+  const std::unique_ptr<Source> tapped = tap.wrap(std::move(source));
+  test::FakeSink sink;
+  RunOptions options;
+  options.on_result = [&](const Frame& frame) { tap.add_result(frame); };
+  const StopToken stop;
+  EXPECT_EQ(run(*tapped, *make_cpu_processor({}, 1), sink, options, stop).frames_out, frames);
+  tap.write(folder / "still.ppm", nullptr);
+  return read_pnm(folder / "still.ppm").view().row(0, 0)[0];
+}
+
+TEST(StillTap, TakesTheMiddle) {
+  EXPECT_EQ(shown_frame(41, true), 20);
+}
+
+TEST(StillTap, AStreamShorterThanItsHeaderSaysHasAStillToo) {
+  EXPECT_EQ(shown_frame(7, false), 4);
+  EXPECT_EQ(shown_frame(1, false), 0);
 }
 
 }  // namespace

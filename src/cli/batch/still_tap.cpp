@@ -1,6 +1,7 @@
 #include "batch/still_tap.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "convert_rgb.h"
@@ -70,13 +71,14 @@ class TappedSource final : public Source {
     if (tap_.max_frames_ > 0) frames = std::min(frames, tap_.max_frames_);
     tap_.number_ = frames / 2;
     if (on_device_) tap_.number_ = std::min(tap_.number_, kLatestOnDevice);
-    count_ = 0;
+    tap_.frames_ = 0;
     return info;
   }
   [[nodiscard]] bool lends_buffers() const override { return source_->lends_buffers(); }
   bool read(Frame& frame) override {
     if (!source_->read(frame)) return false;
-    if (count_++ == tap_.number_ && !frame.on_device) tap_.before_ = shrunk(frame.image);
+    const std::uint64_t index = tap_.frames_++;
+    if (tap_.looks_at(index) && !frame.on_device) tap_.before_[index] = shrunk(frame.image);
     return true;
   }
   void cancel() noexcept override { source_->cancel(); }
@@ -88,35 +90,50 @@ class TappedSource final : public Source {
   std::unique_ptr<Source> source_;
   StillTap& tap_;
   bool on_device_ = false;
-  std::uint64_t count_ = 0;
 };
 
 std::unique_ptr<Source> StillTap::wrap(std::unique_ptr<Source> source) {
   return std::make_unique<TappedSource>(std::move(source), *this);
 }
 
+bool StillTap::looks_at(std::uint64_t index) const {
+  return index == number_ || (index < number_ && (index == 0 || std::has_single_bit(index)));
+}
+
+std::optional<std::uint64_t> StillTap::middle() const {
+  const auto distance = [this](std::uint64_t index) {
+    return 2 * index > frames_ ? 2 * index - frames_ : frames_ - 2 * index;
+  };
+  std::optional<std::uint64_t> best;
+  for (const auto& [index, still] : after_) {
+    if (!still.empty() && (!best || distance(index) < distance(*best))) best = index;
+  }
+  return best;
+}
+
 void StillTap::add_result(const Frame& frame) {
-  if (frame.index == number_) after_ = shrunk(frame.image);
+  if (looks_at(frame.index)) after_[frame.index] = shrunk(frame.image);
 }
 
 void StillTap::write(const std::string& path,
                      const std::function<std::unique_ptr<Source>()>& software) {
-  if (before_.empty() && !after_.empty() && number_ <= kLatestOnDevice) {
-    const std::unique_ptr<Source> source = wrap(software());
-    const std::uint64_t number = number_;
+  const std::optional<std::uint64_t> number = middle();
+  if (!number) return;
+  if (!before_.contains(*number) && *number <= kLatestOnDevice) {
+    const std::unique_ptr<Source> source = software();
     const StreamInfo info =
         source->open([](PixelFormat format) { return converts_to_rgb(format); });
-    number_ = number;
     FramePool pool(info.desc, 2, source->lends_buffers());
-    FramePtr frame = pool.acquire();
-    while (before_.empty() && source->read(*frame)) {
-      frame.reset();
-      frame = pool.acquire();
+    for (std::uint64_t index = 0; index <= *number; ++index) {
+      FramePtr frame = pool.acquire();
+      if (!source->read(*frame)) break;
+      if (index == *number) before_[index] = shrunk(frame->image);
     }
   }
-  if (before_.empty() || after_.empty()) return;
-  const ConstImageView left = std::as_const(before_).view();
-  const ConstImageView right = std::as_const(after_).view();
+  const auto found = before_.find(*number);
+  if (found == before_.end() || found->second.empty()) return;
+  const ConstImageView left = std::as_const(found->second).view();
+  const ConstImageView right = std::as_const(after_.at(*number)).view();
   ImageDesc desc = left.desc;
   desc.width += right.desc.width;
   desc.height = std::min(left.desc.height, right.desc.height);

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <equalux/image.h>
@@ -22,7 +24,8 @@ class StillTap {
   /// `max_frames` of the run, 0 = all.
   explicit StillTap(std::uint64_t max_frames) : max_frames_(max_frames) {}
 
-  /// The source, with a look at the frame in the middle of its stream.
+  /// The source, with a look at the frame in the middle of its stream; and at some before it, since
+  /// a stream may hold far fewer frames than its header lets expect.
   [[nodiscard]] std::unique_ptr<Source> wrap(std::unique_ptr<Source> source);
   /// A filtered frame.
   void add_result(const Frame& frame);
@@ -33,10 +36,16 @@ class StillTap {
 
  private:
   friend class TappedSource;
+  [[nodiscard]] bool looks_at(std::uint64_t index) const;
+  /// Of the results, the one nearest to the middle of what there was.
+  [[nodiscard]] std::optional<std::uint64_t> middle() const;
+
   std::uint64_t max_frames_;
-  std::uint64_t number_ = 0;  // of the frame
-  Image before_;
-  Image after_;
+  std::uint64_t number_ = 0;  // of the frame that is expected in the middle
+  std::uint64_t frames_ = 0;  // that came out of the source
+  // By index. Each is written by one thread while frames move.
+  std::map<std::uint64_t, Image> before_;
+  std::map<std::uint64_t, Image> after_;
 };
 
 }  // namespace equalux::cli
