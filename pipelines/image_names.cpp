@@ -78,12 +78,14 @@ std::vector<std::string> list_numbered(const NumberedName& name, const std::stri
     if (const auto number = name.number_of(folder + file)) numbers.insert(*number);
   }
   if (numbers.empty()) {
+    if (error) throw Error(ExitCode::no_input, text + ": cannot be read: " + error.message());
     throw Error(ExitCode::no_input,
                 text + ": no file matches, such as " + name.at(0) + " or " + name.at(1));
   }
   std::vector<std::string> paths;
-  for (std::uint64_t n = *numbers.begin(); numbers.contains(n); ++n)
-    paths.push_back(name.at(n));
+  paths.reserve(numbers.size());
+  for (const std::uint64_t number : numbers)
+    paths.push_back(name.at(number));
   return paths;
 }
 
@@ -151,6 +153,27 @@ std::vector<std::string> list_images(const std::string& text) {
   if (is_folder(text)) return list_folder(text);
   if (const auto name = NumberedName::parse(text)) return list_numbered(*name, text);
   return list_glob(text);
+}
+
+std::string missing_numbers(const std::string& text, const std::vector<std::string>& paths) {
+  constexpr std::size_t kMostGaps = 12;
+  const auto name = is_folder(text) ? std::nullopt : NumberedName::parse(text);
+  if (!name) return {};
+  std::string list;
+  std::size_t gaps = 0;
+  std::optional<std::uint64_t> before;
+  for (const std::string& path : paths) {
+    const auto number = name->number_of(path);
+    if (number && before && *number > *before + 1 && ++gaps <= kMostGaps) {
+      const std::uint64_t first = *before + 1;
+      const std::uint64_t last = *number - 1;
+      list += (list.empty() ? "" : ", ") + std::to_string(first);
+      if (last > first) list += " to " + std::to_string(last);
+    }
+    if (number) before = number;
+  }
+  if (gaps > kMostGaps) list += " and " + std::to_string(gaps - kMostGaps) + " more gaps";
+  return list;
 }
 
 }  // namespace equalux

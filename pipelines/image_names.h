@@ -32,10 +32,16 @@ class NumberedName {
 /// [..], or a folder that exists.
 [[nodiscard]] bool is_image_sequence(const std::string& text);
 
-/// The files that `text` names, in order. A printf pattern starts at its smallest number and ends
-/// at the first that is missing; globs and folders come in natural order, folders with the stills
-/// that knows_still() knows, hidden files left out.
-/// Throws Error(no_input) where there are none.
+/// The files that `text` names, in order. A printf pattern means every number that is there, from
+/// its smallest to its largest, whatever is missing between them; globs and folders come in natural
+/// order, folders with the stills that knows_still() knows, hidden files left out. Throws
+/// Error(no_input) where there are none.
 [[nodiscard]] std::vector<std::string> list_images(const std::string& text);
+
+/// The numbers that are missing among `paths`, as list_images() gave them for `text`: "11, 14 to
+/// 17"; empty where none is, and for globs and folders, which promise no numbers. After a dozen
+/// gaps only how many more there are.
+[[nodiscard]] std::string missing_numbers(const std::string& text,
+                                          const std::vector<std::string>& paths);
 
 }  // namespace equalux

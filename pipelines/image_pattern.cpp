@@ -54,6 +54,11 @@ class ImageSource final : public Source {
 
   StreamInfo open(const FormatPredicate& accepts) override {
     paths_ = list_images(text_);
+    const std::string missing = missing_numbers(text_, paths_);
+    if (!missing.empty() && !std::exchange(holes_said_, true)) {
+      logger().warn("{}: has no number {}; the stills that are there follow each other", text_,
+                    missing);
+    }
     first_ = read_still(paths_.front(), first_notes_);
     StreamInfo info;
     info.name = text_;
@@ -74,7 +79,8 @@ class ImageSource final : public Source {
     const std::string& path = paths_[next_];
     StillNotes notes = std::move(first_notes_);
     Image still = next_ == 0 ? std::move(first_) : read_still(path, notes);
-    if (notes.pages > 1 && !std::exchange(pages_said_, true)) {
+    if (paths_.size() == 1) pages_ = notes.pages;
+    if (notes.pages > 1 && paths_.size() > 1 && !std::exchange(pages_said_, true)) {
       logger().warn("{}: holds {} pages or frames, only the first is read", path, notes.pages);
     }
     auto image = std::make_unique<Image>(fitted(std::move(still), path));
@@ -89,6 +95,12 @@ class ImageSource final : public Source {
   }
 
   void cancel() noexcept override { cancelled_ = true; }
+
+  /// A file that is given by itself is meant as a whole; in a sequence a file is a frame.
+  [[nodiscard]] std::optional<std::string> shortfall() const override {
+    if (pages_ < 2) return std::nullopt;
+    return text_ + " holds " + std::to_string(pages_) + " pages or frames, only the first is read";
+  }
 
  private:
   [[nodiscard]] Image fitted(Image still, const std::string& path) const {
@@ -120,7 +132,9 @@ class ImageSource final : public Source {
   Image first_;  // read by open() already
   StillNotes first_notes_;
   std::shared_ptr<NotesInTransit> notes_ = std::make_shared<NotesInTransit>();
+  std::uint32_t pages_ = 1;  // of the only file
   bool pages_said_ = false;
+  bool holes_said_ = false;
   ImageDesc desc_;
   std::size_t next_ = 0;
   std::atomic<bool> cancelled_{false};

@@ -110,12 +110,26 @@ TEST_F(ImagePatternTest, GlobsMatch) {
   EXPECT_THAT(sink.bytes, ElementsAre(1, 12));
 }
 
-TEST_F(ImagePatternTest, PatternsStartAnywhereAndEndAtAGap) {
-  for (const int n : {8, 9, 10, 12}) {
+TEST_F(ImagePatternTest, PatternsStartAnywhereAndTellOfGaps) {
+  for (const int n : {8, 9, 10, 12, 17}) {
     put(NumberedName::parse("f%03d.pgm")->at(static_cast<std::uint64_t>(n)), n);
   }
-  read(folder / "f%03d.pgm");
-  EXPECT_THAT(sink.bytes, ElementsAre(8, 9, 10));
+  ::testing::internal::CaptureStderr();
+  const RunResult result = read(folder / "f%03d.pgm");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("f%03d.pgm: has no number 11, 13 to 16; "));
+  EXPECT_EQ(result.code, ExitCode::done);
+  EXPECT_THAT(sink.bytes, ElementsAre(8, 9, 10, 12, 17));
+}
+
+TEST_F(ImagePatternTest, ManyGapsAreCounted) {
+  std::vector<std::string> paths;
+  for (int i = 0; i < 40; i += 2)
+    paths.push_back("f" + std::to_string(i) + ".pgm");
+  EXPECT_THAT(missing_numbers("f%d.pgm", paths), HasSubstr("1, 3, 5"));
+  EXPECT_THAT(missing_numbers("f%d.pgm", paths), HasSubstr("23 and 7 more gaps"));
+  EXPECT_EQ(missing_numbers("f*.pgm", paths), "");
+  EXPECT_EQ(missing_numbers("f%d.pgm", {"f3.pgm", "f4.pgm"}), "");
 }
 
 TEST_F(ImagePatternTest, NoMatchIsNoInput) {

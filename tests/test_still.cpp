@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -363,6 +364,38 @@ TEST_F(Stills, SequencesKeepEachStillsOwnNotes) {
     EXPECT_THAT(notes.exif, HasSubstr("Me"));
 #endif
   }
+}
+
+TEST_F(Stills, PagesAndFramesAreCounted) {
+  Image floats({.format = PixelFormat::grayf32x2, .width = 8, .height = 4});
+  write_still(path("two.tif"), floats.view());
+  EXPECT_EQ(look_through(read_whole_file(path("two.tif"))).pages, 2U);
+
+  Bytes animated = encoded("a.png");
+  const std::string control("acTL\0\0\0\x03\0\0\0\0", 12);
+  Bytes chunk{0, 0, 0, 8};
+  chunk.insert(chunk.end(), control.begin(), control.end());
+  const std::uint32_t crc = png_crc(std::span(chunk).subspan(4));
+  for (const int shift : {24, 16, 8, 0})
+    chunk.push_back(static_cast<std::uint8_t>(crc >> shift));
+  animated.insert(animated.begin() + 33, chunk.begin(), chunk.end());
+  put("a.png", animated);
+  StillNotes notes;
+  EXPECT_EQ(read_still(path("a.png"), notes).desc().width, 61);
+  EXPECT_EQ(notes.pages, 3U);
+
+  // By itself it is meant as a whole, in a sequence its first frame is.
+  const auto result_of = [&](const std::string& text) {
+    const auto sink = make_image_sink(path("o%d.png"));
+    const StopToken stop;
+    return run(*make_image_source(text, {25, 1}), *make_cpu_processor({}, 1), *sink, RunOptions{},
+               stop);
+  };
+  EXPECT_EQ(result_of(path("a.png")).code, ExitCode::partial);
+  EXPECT_THAT(result_of(path("a.png")).partial_reason,
+              HasSubstr("holds 3 pages or frames, only the first is read"));
+  put("a2.png", animated);
+  EXPECT_EQ(result_of(path("a*.png")).code, ExitCode::done);
 }
 
 TEST_F(Stills, DamagedNotesNeverHarmThePicture) {

@@ -66,7 +66,8 @@ std::string lower_extension(const std::string& path) {
   return extension;
 }
 
-cv::Mat decode(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+cv::Mat decode(const std::string& path, const std::vector<std::uint8_t>& bytes,
+               std::uint32_t pages) {
   cv::Mat decoded;
   try {
     decoded = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
@@ -75,6 +76,9 @@ cv::Mat decode(const std::string& path, const std::vector<std::uint8_t>& bytes) 
   } catch (const std::bad_alloc&) {
     throw Error(ExitCode::bad_input, path + ": needs more memory than there is");
   }
+  if (decoded.empty() && pages > 1)
+    throw Error(ExitCode::bad_input, path + ": is an animation of " + std::to_string(pages) +
+                                         " frames, which is not read; must be a still");
   if (decoded.empty())
     throw Error(ExitCode::bad_input,
                 path + ": cannot be decoded; it is damaged or of a kind that OpenCV does not read");
@@ -128,7 +132,7 @@ Image read(const std::string& path, StillNotes& notes) {
   notes = read_notes(path, file, facts);
   forget_orientation(file);
   const std::vector<std::uint8_t> bytes = check_still(path, std::move(file));
-  const cv::Mat decoded = turned(decode(path, bytes), facts.orientation);
+  const cv::Mat decoded = turned(decode(path, bytes, facts.pages), facts.orientation);
 
   ImageDesc desc;
   desc.format = pixel_format_of(path, decoded);
