@@ -307,6 +307,11 @@ def prepare(context, folder, command):
             shutil.copy(context.clip(), folder / batch[1] / name)
         if "--extension y4m" in command:
             shutil.copy(context.media("y4m"), folder / batch[1] / "three.y4m")
+    stills = re.search(r"\bimage (\w+)/ ", command)
+    if stills:
+        (folder / stills[1] / "below").mkdir(parents=True)
+        for name in ("one.png", "below/two.png"):
+            shutil.copy(context.media("png"), folder / stills[1] / name)
     curve = re.search(r"--curve-from (\S+)", command)
     if curve:
         shutil.copy(context.curve(), folder / curve[1])

@@ -174,7 +174,85 @@ TEST_F(ImageCommand, PlotsOddShapes) {
   }
 }
 
+TEST_F(ImageCommand, OutputsByOptionAndThroughPipes) {
+  ASSERT_EQ(image({}).exit_code, 0);
+  const std::string expected = folder_.read("out.ppm");
+  EXPECT_EQ(run_program({"image", "in.ppm", "-o", "named.ppm"}, options_).exit_code, 0);
+  EXPECT_EQ(folder_.read("named.ppm"), expected);
+  options_.input = folder_.read("in.ppm");
+  const ProgramResult piped = run_program({"image", "-", "-", "--quiet"}, options_);
+  EXPECT_EQ(piped.exit_code, 0) << piped.err;
+  EXPECT_TRUE(piped.out == expected);
+  EXPECT_TRUE(run_program({"image", "in.ppm", "ppm:-"}, options_).out == expected);
+  EXPECT_EQ(run_program({"image", "-", "-o", "piped.ppm"}, options_).exit_code, 0);
+  EXPECT_TRUE(folder_.read("piped.ppm") == expected);
+  options_.input = "no picture";
+  const ProgramResult bad = run_program({"image", "-", "-"}, options_);
+  EXPECT_EQ(bad.exit_code, 65);
+  EXPECT_THAT(bad.err, HasSubstr("equalux: -: holds no still"));
+  options_.input = "P5 9 9 255\n";
+  const ProgramResult cut = run_program({"image", "-", "-"}, options_);
+  EXPECT_EQ(cut.exit_code, 65);
+  EXPECT_THAT(cut.err, HasSubstr("equalux: -: "));
+  EXPECT_EQ(run_program({"image", "in.ppm", "-", "--verify"}, options_).exit_code, 2);
+}
+
+TEST_F(ImageCommand, FoldersAreMirroredAndFailuresCounted) {
+  ASSERT_EQ(image({}).exit_code, 0);
+  folder_.write("set/a.ppm", folder_.read("in.ppm"));
+  folder_.write("set/below/b.ppm", folder_.read("in.ppm"));
+  folder_.write("set/notes.txt", "no picture");
+  const ProgramResult whole = run_program({"image", "set", "in.ppm", "--out", "all"}, options_);
+  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_THAT(whole.err, HasSubstr("3 stills written, 0 failed, 1 other files left out"));
+  for (const char* name : {"all/a.ppm", "all/below/b.ppm", "all/in.ppm"})
+    EXPECT_TRUE(folder_.read(name) == folder_.read("out.ppm")) << name;
+
+  folder_.write("set/bad.ppm", "P6 nonsense");
+  const ProgramResult some = run_program({"image", "set", "--out", "some"}, options_);
+  EXPECT_EQ(some.exit_code, 3);
+  EXPECT_THAT(some.err, HasSubstr("set/bad.ppm: "));
+  EXPECT_THAT(some.err, HasSubstr("2 stills written, 1 failed"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "some/below/b.ppm"));
+  const ProgramResult none =
+      run_program({"image", "set/bad.ppm", "--out", "none", "--quiet"}, options_);
+  EXPECT_EQ(none.exit_code, 65);
+  EXPECT_THAT(none.err, HasSubstr("set/bad.ppm: "));
+  // Not over the inputs, and not over what is there.
+  EXPECT_EQ(run_program({"image", "set/a.ppm", "--out", "set"}, options_).exit_code, 2);
+  EXPECT_EQ(run_program({"image", "set", "--out", "all"}, options_).exit_code, 73);
+  EXPECT_EQ(run_program({"image", "set/a.ppm", "set/a.ppm", "--out", "x"}, options_).exit_code, 2);
+}
+
+TEST_F(ImageCommand, WhatIsMeantOtherwiseIsTold) {
+  folder_.write("dark.mp4", "video");
+  const std::pair<std::vector<std::string>, const char*> calls[] = {
+      {{"image", "dark.mp4", "out.mp4"}, "must be equalux run dark.mp4"},
+      {{"image", "in.ppm", "in.ppm", "in.ppm"}, "a pattern without quotes"},
+      {{"image", ".", "out.ppm"}, "--out DIR takes folders"},
+      {{"image", "in.ppm", "out.ppm", "--quality", "50"}, "--quality is of JPEG and WebP"},
+      {{"image", "in.ppm", "--out", "x", "--repeat", "2"}, "--repeat is of one still"},
+      {{"image", "in.ppm", "-o", "out.ppm", "--out", "x"}, "must be one of them"}};
+  for (const auto& [call, text] : calls) {
+    const ProgramResult result = run_program(call, options_);
+    EXPECT_EQ(result.exit_code, call[1] == "dark.mp4" ? 65 : 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(text));
+    EXPECT_THAT(lines_of(result.err), SizeIs(1));
+  }
+  EXPECT_THAT(run_program({"image", "--help"}, options_).out, HasSubstr("--preset stable"));
+}
+
 #ifdef EQUALUX_HAVE_OPENCV
+TEST_F(ImageCommand, QualityIsOfJpegAndWebp) {
+  for (const char* name : {"out.jpg", "out.webp"}) {
+    ASSERT_EQ(run_program({"image", "in.ppm", name}, options_).exit_code, 0);
+    const std::size_t usual = folder_.read(name).size();
+    ASSERT_EQ(run_program({"image", "in.ppm", name, "-y", "--quality", "20"}, options_).exit_code,
+              0);
+    EXPECT_LT(folder_.read(name).size(), usual) << name;
+  }
+}
+
 TEST_F(ImageCommand, SaysWhatTheOutputCannotHold) {
   register_opencv_stills();
   PaddedImage picture({PixelFormat::bgr, 33, 21, {}, {}});
