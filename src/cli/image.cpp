@@ -178,7 +178,7 @@ StillJob single_job(const ImageOptions& options) {
   if (count == 0) usage("IN is missing, must be equalux image IN OUT");
   if (count < expected) usage("OUT is missing, must be equalux image IN OUT, or -o OUT");
   if (count > expected) {
-    usage(std::to_string(count) + " files are given, must be " +
+    usage("file " + options.files[expected] + " is one too many, must be " +
           (expected == 2 ? "one IN and one OUT" : "one IN with -o OUT") +
           ", or stills with --out DIR; a pattern without quotes becomes the files that match");
   }
