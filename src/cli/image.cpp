@@ -586,7 +586,7 @@ Command make_image_command() {
       {"OUT",
        "the filtered still; its extension is its format; .npy or .tif where the result is "
        "floats; - is stdout; with --out, more stills and folders",
-       [options](const std::string& text) { options->files.push_back(text); }, true, true}};
+       [options](const std::string& text) { options->files.push_back(text); }, true}};
   command.groups = {image_group(*options), filter_group(options->common),
                     measuring_group(options->common), machine_group(options->common),
                     config_group(&options->common)};
