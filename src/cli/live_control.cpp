@@ -107,7 +107,7 @@ OptionGroup live_group(LiveOptions& options) {
                   "take changes while frames move over a Unix socket: a JSON object a line, as "
                   "{\"strength\":0.6,\"filter\":true}, with the keys strength, clip-limit, floor, "
                   "ceiling, max-gain, temporal-ms, brighten-ms, darken-ms, scaler, filter, "
-                  "recording and preset; answers with state and counters (default: none)",
+                  "recording, preset and reset; answers with state and counters (default: none)",
                   options.control),
       text_option("serve", "ADDRESS:PORT",
                   "serve a page to look on and to steer with, a JSON API and /metrics for "
