@@ -136,6 +136,33 @@ TEST_F(ContainerWriterTest, Mp4KeepsEverything) {
   EXPECT_EQ(bytes.find("moof"), std::string::npos);
 }
 
+/// Decoding times lag behind a gap, which must not lengthen or shorten the track.
+TEST_F(ContainerWriterTest, AGapNearTheStartOrTheEndKeepsTheTracksLength) {
+  for (const char* gap : {"0.05,1.65", "1.3,2.9"}) {
+    SCOPED_TRACE(gap);
+    const std::string in = folder_ / "in.mkv";
+    test::ffmpeg(std::string("-f lavfi -i testsrc2=s=64x48:r=25:d=3 -vf "
+                             "\"select='not(between(t,") +
+                 gap + "))'\" -fps_mode vfr -c:v libx264 -bf 3 -pix_fmt yuv420p '" + in + "'");
+    for (const char* name : {"out.mp4", "out.mov"}) {
+      const std::string out = folder_ / name;
+      test::remux(in, out);
+      const json streams = streams_of(out);
+      EXPECT_NEAR(std::stod(streams[0]["duration"].get<std::string>()), 3.0, 0.002) << name;
+      EXPECT_NEAR(
+          std::stod(test::ffprobe("-show_format", out)["format"]["duration"].get<std::string>()),
+          3.0, 0.002)
+          << name;
+      EXPECT_EQ(test::decoded_frames(out), 35);
+      const auto before = test::ffprobe_times(in);
+      const auto after = test::ffprobe_times(out);
+      ASSERT_EQ(after.size(), before.size());
+      for (std::size_t i = 0; i < before.size(); ++i)
+        EXPECT_NEAR(static_cast<double>(after[i]), static_cast<double>(before[i]), 2e4) << i;
+    }
+  }
+}
+
 TEST_F(ContainerWriterTest, VariableFrameRateKeepsEveryStamp) {
   const std::string in = folder_ / "in.mp4";
   test::make_variable_rate_mp4(in);

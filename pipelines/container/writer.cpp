@@ -243,9 +243,9 @@ std::int64_t Writer::usual_duration() const {
 void Writer::write_held(std::optional<std::int64_t> next_dts) {
   if (held_->duration <= 0) held_->duration = usual_duration();
   record_.add(*held_);
+  if (is_iso(kind_)) record_.times.push_back({held_->pts, held_->dts, held_->duration});
   // A fragment ends where its last packet says; only the distance to the next one keeps the times.
   if (is_iso(kind_) && next_dts) held_->duration = *next_dts - held_->dts;
-  if (is_iso(kind_)) record_.times.push_back({held_->pts, held_->dts, held_->duration});
   pass_->write_video(*held_);
   held_.reset();
 }
@@ -366,7 +366,12 @@ void Writer::replay(AVFormatContext& partial, OutputPass& pass) const {
       packet->dts = times.dts;
       packet->duration = times.duration;
       if (packet->pts == record_.last_pts) packet->duration = record_.latest_duration;
-      if (count == record_.packets) packet->duration = record_.last_duration;
+      if (count == record_.packets) {
+        packet->duration = record_.last_duration;
+        // A track lasts as long as its decoding, which lags behind a gap in the pictures' times.
+        const std::int64_t lasts = packet->dts + packet->duration - record_.times.front().dts;
+        if (lasts < record_.end() - record_.first_pts) packet->dts = packet->pts;
+      }
       pass.write_video(*packet);
     }
     av_packet_unref(packet.get());
