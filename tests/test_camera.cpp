@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -18,6 +17,7 @@
 #include "frame_pool.h"
 #include "opencv/camera.h"
 #include "opencv/v4l2_nodes.h"
+#include "support/pipeline_fakes.h"
 
 namespace equalux {
 namespace {
@@ -185,14 +185,14 @@ TEST_F(Camera, CancelWakesAReadThatHangs) {
   script_->at = 0;
   script_->event = Event::hang;
   Source& source = open(60s);
-  auto result = std::async(std::launch::async, [&] {
-    FramePtr frame = pool_.acquire();
-    return source.read(*frame);
-  });
-  std::this_thread::sleep_for(50ms);
+  FramePtr frame = pool_.acquire();
+  test::WaitingThread reading([&] { EXPECT_FALSE(source.read(*frame)); });
+  reading.await_sleep();
+  EXPECT_FALSE(reading.over());
+  const auto cancelled = Clock::now();
   source.cancel();
-  ASSERT_EQ(result.wait_for(2s), std::future_status::ready);
-  EXPECT_FALSE(result.get());
+  reading.join();
+  EXPECT_LT(Clock::now() - cancelled, 2s);
   const auto started = Clock::now();
   source_.reset();  // While the device still hangs.
   EXPECT_LT(Clock::now() - started, 2s);
