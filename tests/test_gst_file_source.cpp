@@ -99,6 +99,9 @@ INSTANTIATE_TEST_SUITE_P(
               "gray"},
         Input{"jpeg2000", "-c:v jpeg2000 -pred 1 -pix_fmt rgb24", "a.mov", PixelFormat::rgb,
               "rgb24"},
+        Input{"nut", "-c:v rawvideo -pix_fmt yuv420p", "a.nut"},
+        Input{"gray_nut", "-vf scale=321:241 -c:v rawvideo -pix_fmt gray", "a.nut",
+              PixelFormat::gray8, "gray"},
         Input{"bgr", "-c:v rawvideo -pix_fmt bgr24", "a.avi", PixelFormat::bgr, "bgr24"},
         Input{"uyvy", "-c:v rawvideo -pix_fmt uyvy422", "a.mov", PixelFormat::uyvy, "uyvy422"}),
     [](const auto& named) { return std::string(named.param.name); });

@@ -3,10 +3,17 @@
 #ifdef EQUALUX_HAVE_LIBAV
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 #include <string_view>
 #include <utility>
+
+#include <gst/video/video.h>
+
+extern "C" {
+#include <libavutil/imgutils.h>
+}
 
 #include "../container/av_handles.h"
 #include "../container/open_input.h"
@@ -86,6 +93,53 @@ void free_packet(gpointer packet) {
   FreePacket()(static_cast<AVPacket*>(packet));
 }
 
+/// Pictures without any codec, and how their planes lie in a packet: one after another, without
+/// padding.
+struct RawLayout {
+  GstVideoFormat format = GST_VIDEO_FORMAT_UNKNOWN;
+  guint planes = 0;
+  std::array<gsize, GST_VIDEO_MAX_PLANES> offsets{};
+  std::array<gint, GST_VIDEO_MAX_PLANES> strides{};
+};
+
+/// Of nut, whose end GStreamer's demuxer does not find. Nothing for all else.
+std::optional<RawLayout> raw_layout(const AVFormatContext& input, const AVCodecParameters& codec) {
+  if (codec.codec_id != AV_CODEC_ID_RAWVIDEO || std::string_view(input.iformat->name) != "nut" ||
+      codec.format < 0 || codec.format == AV_PIX_FMT_PAL8) {
+    return std::nullopt;
+  }
+  const auto pixels = static_cast<AVPixelFormat>(codec.format);
+  const char* libav = av_get_pix_fmt_name(pixels);
+  const std::string name(gst_format_name(libav == nullptr ? "" : libav));
+  RawLayout layout;
+  if (name.empty()) return std::nullopt;
+  layout.format = gst_video_format_from_string(name.c_str());
+  if (layout.format == GST_VIDEO_FORMAT_UNKNOWN) return std::nullopt;
+  std::array<int, 4> strides{};
+  std::array<std::ptrdiff_t, 4> lines{};
+  std::array<std::size_t, 4> sizes{};
+  if (av_image_fill_linesizes(strides.data(), pixels, codec.width) < 0) return std::nullopt;
+  std::copy(strides.begin(), strides.end(), lines.begin());
+  if (av_image_fill_plane_sizes(sizes.data(), pixels, codec.height, lines.data()) < 0) {
+    return std::nullopt;
+  }
+  gsize offset = 0;
+  for (std::size_t p = 0; p < sizes.size() && sizes[p] > 0; ++p) {
+    layout.offsets[p] = offset;
+    layout.strides[p] = strides[p];
+    offset += sizes[p];
+    ++layout.planes;
+  }
+  return layout;
+}
+
+CapsPtr raw_caps(const RawLayout& layout, const AVCodecParameters& codec) {
+  return CapsPtr(gst_caps_new_simple(
+      "video/x-raw", "format", G_TYPE_STRING, gst_video_format_to_string(layout.format), "width",
+      G_TYPE_INT, codec.width, "height", G_TYPE_INT, codec.height, "framerate", GST_TYPE_FRACTION,
+      0, 1, "interlace-mode", G_TYPE_STRING, "progressive", nullptr));
+}
+
 class LibavFeed final : public PacketFeed {
  public:
   LibavFeed(InputContext input, int video_stream, CapsPtr caps, std::optional<Rational> rate)
@@ -93,6 +147,7 @@ class LibavFeed final : public PacketFeed {
         stream_(input_->streams[video_stream]),
         caps_(std::move(caps)),
         times_(*stream_->codecpar),
+        raw_(raw_layout(*input_, *stream_->codecpar)),
         rate_(rate) {
     if (rate_) stamps_.take_by_rate(*rate_);
     if (std::string_view(input_->iformat->name) == "avi") {
@@ -127,6 +182,7 @@ class LibavFeed final : public PacketFeed {
   CapsPtr caps_;
   PictureTimes times_;
   StampTable stamps_;
+  std::optional<RawLayout> raw_;
   std::optional<Rational> rate_;  // of a stream without times
   bool started_ = false;
   std::deque<PacketPtr> ahead_;  // read before they were asked for
@@ -169,6 +225,12 @@ BufferPtr LibavFeed::wrap(PacketPtr packet) {
   GstBuffer* buffer = gst_buffer_new();
   gst_buffer_append_memory(buffer, gst_memory_new_wrapped(GST_MEMORY_FLAG_READONLY, data, size, 0,
                                                           size, packet.release(), free_packet));
+  if (raw_) {
+    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, raw_->format,
+                                   static_cast<guint>(stream_->codecpar->width),
+                                   static_cast<guint>(stream_->codecpar->height), raw_->planes,
+                                   raw_->offsets.data(), raw_->strides.data());
+  }
   return BufferPtr(buffer);
 }
 
@@ -253,7 +315,14 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
                                              std::optional<Rational> rate) {
   InputContext input = open_video(path, video_stream);
   if (!input) return nullptr;
-  CapsPtr caps = codec_caps(*input->streams[video_stream]->codecpar);
+  const AVCodecParameters& codec = *input->streams[video_stream]->codecpar;
+  const std::optional<RawLayout> raw = raw_layout(*input, codec);
+  CapsPtr caps = raw ? raw_caps(*raw, codec) : codec_caps(codec);
+  if (!caps && std::string_view(input->iformat->name) == "nut") {
+    throw Error(ExitCode::bad_input, path +
+                                         ": is a nut file with pictures of a kind that is not "
+                                         "read of one; copy it to .mkv");
+  }
   if (!caps) return nullptr;
   const AVRational own = input->streams[video_stream]->avg_frame_rate;
   if (own.num > 0 && own.den > 0) {
