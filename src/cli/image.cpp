@@ -597,9 +597,9 @@ Command make_image_command() {
       "equalux image photos/ --out better/               every still of a folder\n"
       "equalux image - png:-                             from stdin to stdout\n"
       "equalux image eye.jpg mask.png --filter vessel:channel=green\n";
-  command.usual_options = {"output",   "out",        "quality", "overwrite", "preset", "list-presets",
-                           "filter",   "strength",   "clip-limit", "plot",   "backend", "config",
-                           "quiet"};
+  command.usual_options = {"output",       "out",    "quality",  "overwrite",  "preset",
+                           "list-presets", "filter", "strength", "clip-limit", "plot",
+                           "backend",      "config", "quiet"};
   command.note = [options](const Settings& given) { note_knobs(options->common, given); };
   command.run = [options] { return run_image(*options); };
   return command;
