@@ -163,6 +163,20 @@ TEST_F(ContainerWriterTest, AGapNearTheStartOrTheEndKeepsTheTracksLength) {
   }
 }
 
+TEST_F(ContainerWriterTest, TagsWithoutAPlaceAreNamed) {
+  const std::string in = folder_ / "in.mkv";
+  test::make_clip(in, "-c:v libx264 -preset ultrafast -metadata title=Tee -metadata shot=7");
+  testing::internal::CaptureStderr();
+  test::remux(in, folder_ / "out.mkv");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  test::remux(in, folder_ / "out.mp4");
+  const std::string line = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(line, HasSubstr("has no place for these tags"));
+  EXPECT_THAT(line, HasSubstr("SHOT"));
+  EXPECT_THAT(line, testing::Not(HasSubstr("title")));
+}
+
 TEST_F(ContainerWriterTest, VariableFrameRateKeepsEveryStamp) {
   const std::string in = folder_ / "in.mp4";
   test::make_variable_rate_mp4(in);

@@ -4,9 +4,14 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <equalux/error.h>
+
+extern "C" {
+#include <libavutil/avstring.h>
+}
 
 #include "../sink.h"
 #include "container.h"
@@ -56,6 +61,7 @@ class Writer final : public ContainerWriter {
   bool flush();
   void set_aside();
   void take_over(const std::vector<PacketNote>& notes);
+  void tell_lost_tags() const noexcept;
   void remove_traces() noexcept;
   void remake(const std::string& path, std::optional<std::int64_t> end_ns);
   void replay(AVFormatContext& partial, OutputPass& pass) const;
@@ -293,9 +299,43 @@ void Writer::finish(bool cut_at_video_end) {
                                             "; it is left as " + (failure ? whole : partial_));
   }
   if (whole != partial_) fs::remove(partial_, failure);
+  tell_lost_tags();
   remove_traces();
   created_ = false;
   lock_.reset();
+}
+
+/// What a container has no place for is only known once it is written.
+void Writer::tell_lost_tags() const noexcept {
+  if (!copies_ || av_dict_count(copies_->input().metadata) == 0) return;
+  try {
+    const InputContext output = open_input(options_.output_path);
+    std::string lost;
+    const AVDictionaryEntry* entry = nullptr;
+    const AVDictionary* tags = copies_->input().metadata;
+    while ((entry = av_dict_get(tags, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
+      const std::string_view key = entry->key;
+      const auto same = [&](const char* own) { return av_strcasecmp(entry->key, own) == 0; };
+      // These describe the input's container.
+      if (same("major_brand") || same("minor_version") || same("compatible_brands") ||
+          same("encoder") || same("duration")) {
+        continue;
+      }
+      // "title-eng" is "title" in another spelling.
+      const bool has_language = key.size() > 4 && key[key.size() - 4] == '-';
+      const std::string plain(has_language ? key.substr(0, key.size() - 4) : key);
+      if (av_dict_get(output->metadata, entry->key, nullptr, 0) != nullptr ||
+          av_dict_get(output->metadata, plain.c_str(), nullptr, 0) != nullptr) {
+        continue;
+      }
+      lost.append(lost.empty() ? "" : ", ").append(key);
+    }
+    if (lost.empty()) return;
+    logger().warn("{}: has no place for these tags of {}: {}{}", options_.output_path,
+                  options_.copy_from, lost, is_iso(kind_) ? "; .mkv has" : "");
+  } catch (const std::exception& error) {
+    logger().debug("{}: its tags cannot be read back: {}", options_.output_path, error.what());
+  }
 }
 
 void Writer::remove_traces() noexcept {
