@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{{"run", "-o", "out.y4m", "--", "-dash.y4m"}, 66, "'-dash.y4m' does not exist"},
         BadCall{{"missing.y4m", "-o", "out.y4m"}, 66, "'missing.y4m' does not exist"},
         BadCall{{"help", "runn"}, 2, "must be run"},
-        run_with({"-z"}, 2, "option -z is unknown"), run_with({"-yx"}, 2, "-yx"),
+        run_with({"-z"}, 2, "option -z is unknown"), run_with({"-yx"}, 2, "option -x is unknown"),
         run_with({"--quality", "--quiet"}, 2, "--quality has no value"),
         BadCall{{"run", "a/same.y4m", "b/same.y4m", "in.y4m", "-o", "out.y4m"},
                 2,

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
+#include <list>
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <equalux/filter.h>
 
 #include "io_factory.h"
@@ -38,21 +41,54 @@ const Option* find_letter(const Command& command, char letter) {
   return nullptr;
 }
 
-/// What is there and has frames in it is hardly where hashes are to go.
+/// What is there and has frames in it, or names a kind of input, is hardly where hashes are to go.
 bool is_an_input(const std::string& word) {
   std::error_code ignored;
-  return std::filesystem::is_directory(word, ignored) ||
+  return std::filesystem::is_directory(word, ignored) || word.find(':') != std::string::npos ||
          (std::filesystem::exists(word, ignored) && (is_media_name(word) || knows_still(word)));
+}
+
+/// An option of ours with CLI11's of the same name.
+struct Bound {
+  const Option* option;
+  CLI::Option* parsed;
+};
+
+// Values are kept as text and read by the options themselves, so CLI11 has nothing to convert.
+CLI::Option* add_value(CLI::App& app, const std::string& names) {
+  return app.add_option(names, [](const CLI::results_t&) { return true; })
+      ->type_size(1)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Bound bind(CLI::App& app, const Option& option, std::list<std::string>& flag_values) {
+  std::string names = "--" + option.name;
+  if (option.value_optional) names += "{-}";
+  if (option.letter != 0) names = std::string{'-', option.letter, ','} + names;
+  if (option.off_letter != 0) names += std::string{',', '-', option.off_letter} + "{false}";
+  const bool is_flag = option.value.empty() || option.value_optional;
+  CLI::Option* parsed = is_flag ? app.add_flag(names, flag_values.emplace_back())
+                                      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+                                : add_value(app, names);
+  return {&option, parsed};
 }
 
 /// The words behind a command's name.
 class CommandLine {
  public:
   CommandLine(const Command& command, const std::vector<Command>& commands, const Words& words)
-      : command_(command), commands_(commands), words_(words) {
-    for (at_ = 0; at_ < words_.size(); ++at_)
-      read(words_[at_]);
-    place();
+      : command_(command), commands_(commands) {
+    // Behind -- everything is an argument, whatever it begins with.
+    const auto end = std::find(words.begin(), words.end(), "--");
+    parse(spelled_out({words.begin(), end}));
+    for (auto word = end; word != words.end(); ++word) {
+      if (word == end) continue;
+      refuse_misplaced(*word);
+      arguments.push_back(*word);
+    }
+    refuse_too_many();
   }
 
   Settings flags;
@@ -60,129 +96,109 @@ class CommandLine {
   Help help = Help::none;
 
  private:
-  /// A word that may be an argument or the value of the option before it.
-  struct Argument {
-    std::string word;
-    const Option* maybe_of = nullptr;
-    bool behind_end = false;
-  };
-
-  void read(const std::string& word) {
-    if (ended_ || word.size() < 2 || word[0] != '-') {
-      found_.push_back({word, std::exchange(waiting_, nullptr), ended_});
-      return;
-    }
-    waiting_ = nullptr;
-    if (word == "--") {
-      ended_ = true;
-    } else if (word == "-h" || word == "--help") {
-      help = std::max(help, Help::usual);
-    } else if (word == "--help-all") {
-      help = Help::all;
-    } else if (word[1] == '-') {
-      read_long(word);
-    } else {
-      read_letter(word);
-    }
-  }
-
-  void read_long(const std::string& word) {
-    const std::size_t equals = word.find('=');
-    const std::string name = word.substr(2, equals - 2);
-    const Option* option = command_.find(name);
-    if (option == nullptr) refuse_unknown("--" + name, name);
-    std::optional<std::string> value;
-    if (equals != std::string::npos) value = word.substr(equals + 1);
-    take(*option, word.substr(0, equals), std::move(value), "true");
-  }
-
-  /// "-o FILE", "-oFILE", "-o=FILE", "-y".
-  void read_letter(const std::string& word) {
-    const Option* option = find_letter(command_, word[1]);
-    if (option == nullptr) refuse_unknown(word.substr(0, word.find('=')), word.substr(1));
-    std::optional<std::string> value;
-    if (word.size() > 2) value = word.substr(word[2] == '=' ? 3 : 2);
-    if (value && option->value.empty()) refuse_unknown(word, word.substr(1));
-    take(*option, word.substr(0, 2), std::move(value),
-         option->off_letter == word[1] ? "false" : "true");
-  }
-
-  void take(const Option& option, const std::string& as, std::optional<std::string> value,
-            const char* flag) {
-    if (!value && (option.value.empty() || option.value_optional)) {
-      if (option.value_optional) waiting_ = &option;
-      value = flag;
-    }
-    if (!value) {
-      if (at_ + 1 == words_.size() || is_option(words_[at_ + 1])) {
-        usage(as + " has no value, must be followed by one; one that begins with - is written " +
-              "--" + option.name + "=VALUE");
+  /// The words as CLI11 understands them. Of itself it takes an option for the value of the one
+  /// before, an empty value for none, and a value that may be left out only behind an equals sign.
+  [[nodiscard]] Words spelled_out(const Words& words) const {
+    Words plain;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string& word = words[i];
+      const std::size_t equals = word.find('=');
+      const Option* option = option_of(word.substr(0, equals));
+      if (option == nullptr) {
+        plain.push_back(word);
+        continue;
       }
-      value = words_[++at_];
+      const bool has_next = i + 1 < words.size() && !is_option(words[i + 1]);
+      const bool needs_value = !option->value.empty() && !option->value_optional;
+      if (needs_value && equals != std::string::npos) {
+        plain.insert(plain.end(), {word.substr(0, equals), word.substr(equals + 1)});
+      } else if (needs_value && !has_next) {
+        usage(word + " has no value, must be followed by one; one that begins with - is written " +
+              "--" + option->name + "=VALUE");
+      } else if (needs_value) {
+        plain.insert(plain.end(), {word, words[++i]});
+      } else if (option->value_optional && equals == std::string::npos && has_next &&
+                 !is_an_input(words[i + 1])) {
+        plain.push_back("--" + option->name + "=" + words[++i]);
+      } else {
+        plain.push_back(word);
+      }
     }
-    set(option, std::move(*value));
+    return plain;
   }
 
-  void set(const Option& option, std::string value) {
-    Words& values = flags[option.name].values;
-    if (!option.repeatable) values.clear();
-    values.push_back(std::move(value));
+  void parse(Words words) {
+    CLI::App app;
+    app.set_help_flag();
+    app.allow_extras();
+    const CLI::Option* usual_help = app.add_flag("-h,--help");
+    const CLI::Option* whole_help = app.add_flag("--help-all");
+    std::list<std::string> flag_values;
+    std::vector<Bound> bound;
+    for (const OptionGroup& group : command_.groups) {
+      for (const Option& option : group.options)
+        bound.push_back(bind(app, option, flag_values));
+    }
+    // CLI11 takes what stands in square brackets for a list; a folder may be called so.
+    for (std::string& word : words) {
+      if (word.starts_with('[') && word.ends_with(']')) word.insert(0, "./");
+    }
+    std::reverse(words.begin(), words.end());  // last one first, as CLI11 wants them
+    try {
+      app.parse(words);
+    } catch (const CLI::ParseError& error) {
+      const std::string text = error.what();
+      usage(text.substr(0, text.find_first_of("\r\n")));
+    }
+    for (const std::string& left : app.remaining()) {
+      if (left.size() < 2 || left[0] != '-') {
+        arguments.push_back(left);
+        continue;
+      }
+      const std::string name = left.substr(0, left.find('='));
+      usage(unknown_option_text("option " + name, name.substr(name.find_first_not_of('-')),
+                                command_, commands_));
+    }
+    if (usual_help->count() > 0) help = Help::usual;
+    if (whole_help->count() > 0) help = Help::all;
+    for (const Bound& each : bound) {
+      if (each.parsed->count() == 0) continue;
+      Words values = each.parsed->results();
+      if (!each.option->repeatable) values = {values.back()};
+      flags[each.option->name].values = std::move(values);
+    }
+  }
+
+  /// The option that a word without its value names; null where there is none.
+  [[nodiscard]] const Option* option_of(const std::string& word) const {
+    if (word.starts_with("--")) return command_.find(word.substr(2));
+    return word.size() == 2 && word[0] == '-' ? find_letter(command_, word[1]) : nullptr;
   }
 
   /// -5 and - are values, --x and the letters that the command knows are not.
   [[nodiscard]] bool is_option(const std::string& word) const {
-    if (word.starts_with("--")) return true;
-    return word.size() == 2 && word[0] == '-' &&
-           (word[1] == 'h' || find_letter(command_, word[1]) != nullptr);
+    return word.starts_with("--") || word == "-h" || option_of(word) != nullptr;
   }
 
-  /// An option whose value may be left out takes the next word unless that is needed as an
-  /// argument.
-  void place() {
-    const auto needed = static_cast<std::size_t>(
-        std::count_if(command_.positionals.begin(), command_.positionals.end(),
-                      [](const Positional& positional) { return !positional.optional; }));
-    std::size_t left = found_.size();
-    for (const Argument& each : found_) {
-      const bool value = each.maybe_of != nullptr && left > needed && !is_an_input(each.word);
-      if (value) {
-        set(*each.maybe_of, each.word);
-        --left;
-        continue;
-      }
-      refuse_misplaced(each);
-      arguments.push_back(each.word);
-    }
-    const std::vector<Positional>& all = command_.positionals;
-    const bool open_end = !all.empty() && all.back().repeatable;
-    if (!open_end && arguments.size() > all.size()) refuse_too_many();
-  }
-
-  void refuse_misplaced(const Argument& argument) const {
-    if (!argument.behind_end || !is_option(argument.word) || arguments.empty()) return;
-    usage("option " + argument.word + " stands behind --, which ends the options, must stand " +
-          "before it; ./" + argument.word + " is a file of that name");
+  void refuse_misplaced(const std::string& word) const {
+    if (!is_option(word) || arguments.empty()) return;
+    usage("option " + word + " stands behind --, which ends the options, must stand before it; ./" +
+          word + " is a file of that name");
   }
 
   void refuse_too_many() const {
+    const std::vector<Positional>& all = command_.positionals;
+    const bool open_end = !all.empty() && all.back().repeatable;
+    if (open_end || arguments.size() <= all.size()) return;
     std::string form = "equalux " + command_.name;
-    for (const Positional& positional : command_.positionals)
+    for (const Positional& positional : all)
       form += " " + positional.name;
-    usage("argument '" + arguments[command_.positionals.size()] + "' is one too many, must be " +
-          form + " [OPTION...]" + command_.too_many);
-  }
-
-  [[noreturn]] void refuse_unknown(const std::string& as, const std::string& name) const {
-    usage(unknown_option_text("option " + as, name, command_, commands_));
+    usage("argument '" + arguments[all.size()] + "' is one too many, must be " + form +
+          " [OPTION...]" + command_.too_many);
   }
 
   const Command& command_;
   const std::vector<Command>& commands_;
-  const Words& words_;
-  std::size_t at_ = 0;
-  bool ended_ = false;
-  const Option* waiting_ = nullptr;  // for a value that may be left out
-  std::vector<Argument> found_;
 };
 
 /// Whether a first word that is no command names what `run` reads.
