@@ -149,6 +149,10 @@ INSTANTIATE_TEST_SUITE_P(
         run_with({"--filter", "sharpen", "--preset", "fog"}, 2,
                  "--preset fog sets nothing that the chain sharpen has"),
         image_with({"--filter", "sharpen", "--preset", "fog"}, 2, "--preset fog sets nothing"),
+        run_with({"--fps", "25"}, 2, "--fps is of cameras, stills or files, must be left out"),
+        run_with({"--size", "64x48"}, 2, "--size is of cameras"),
+        run_with({"--reconnect", "off"}, 2, "--reconnect is of live inputs"),
+        run_with({"--decoder", "software"}, 2, "--decoder is of files"),
         BadCall{{"batch", "in.y4m", "--out", "results", "--filter", "edge", "--clip-limit", "2"},
                 2,
                 "--clip-limit is nothing"}));

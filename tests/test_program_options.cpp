@@ -384,6 +384,8 @@ TEST(Knobs, ReachEveryFilterThatHasThem) {
                     "clahe:strength=0.9,clip-limit=4,floor=1,ceiling=99.5,"
                     "temporal-ms=3000",
                     "--filter", "sharpen", "--preset", "plain"}));
+  const auto said = run_program({"run", "in.y4m", "-o", "null", "--filter", "clahe"}, options);
+  EXPECT_THAT(said.err, HasSubstr("; clahe; preset stable\n"));
   // A config's other keys are said to be idle, and the list of all keys changes nothing.
   EXPECT_EQ(hashes({"--filter", "clahe", "--config", config_path("default.toml")}), plain);
   const ProgramResult partly = run_program(

@@ -426,7 +426,9 @@ void run_single(const ImageOptions& options, const StillJob& job) {
   measurements.finish();
   curves.add(result.curves);
   curves.finish();
-  logger().info("{}; {}", result.backend, filters_text(options.common));
+  const std::string preset = preset_text(options.common);
+  logger().info("{}; {}{}{}", result.backend, filters_text(options.common),
+                preset.empty() ? "" : "; ", preset);
   if (options.common.wants_timings()) {
     const auto times = static_cast<std::uint64_t>(options.repeat);
     RunResult summary;

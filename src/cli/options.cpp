@@ -391,6 +391,14 @@ std::string knob_missing_on(Backend backend, const CommonOptions& options) {
   return {};
 }
 
+std::string preset_text(const CommonOptions& options) {
+  const bool holds = std::any_of(options.knobs.begin(), options.knobs.end(), [&](const auto& knob) {
+    return (knob.by == GivenBy::preset || knob.by == GivenBy::usual_preset) &&
+           any_takes(options, knob.name);
+  });
+  return holds ? "preset " + options.preset : "";
+}
+
 std::string filters_text(const CommonOptions& options) {
   if (options.filters.empty()) return "equalize";
   std::string text;

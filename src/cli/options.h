@@ -81,6 +81,9 @@ void warn_of_idle_keys(const CommonOptions& options);
 /// What is said of the first knob that a backend lacks; empty where it has all that are set.
 [[nodiscard]] std::string knob_missing_on(Backend backend, const CommonOptions& options);
 
+/// "preset stable" where the chain takes something of the one that holds; else empty.
+[[nodiscard]] std::string preset_text(const CommonOptions& options);
+
 /// The chain as the user would write it: "equalize:bins=128".
 [[nodiscard]] std::string filters_text(const CommonOptions& options);
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -18,7 +20,36 @@ struct RunSettings {
   StreamOptions stream;
   Overwrite overwrite = Overwrite::ask;
   bool list_encoders = false;
+  std::vector<std::string> flags;  ///< of the command line
 };
+
+/// Flags that this input has no use for.
+void refuse_idle_flags(const RunSettings& settings) {
+  const StreamOptions& stream = settings.stream;
+  const InputKind in = input_kind(stream.input);
+  const bool camera = in == InputKind::camera;
+  const bool file = in == InputKind::media_file;
+  const bool network = in == InputKind::network;
+  struct Use {
+    const char* flag;
+    bool used;
+    const char* of;
+  };
+  const std::array<Use, 5> uses{{
+      {"fps", camera || file || in == InputKind::sequence, "cameras, stills or files"},
+      {"size", camera, "cameras"},
+      {"camera-control", camera, "cameras"},
+      {"reconnect", camera || network || in == InputKind::launch, "live inputs"},
+      {"decoder", file || network, "files"},
+  }};
+  for (const Use& use : uses) {
+    const bool given =
+        std::find(settings.flags.begin(), settings.flags.end(), use.flag) != settings.flags.end();
+    if (!given || use.used) continue;
+    throw Error(ExitCode::usage, std::string("--") + use.flag + " is of " + use.of +
+                                     ", must be left out for " + stream.input);
+  }
+}
 
 /// A folder is a sequence of stills; videos in it are likely to be meant one by one.
 void refuse_folder_of_videos(const std::string& input) {
@@ -56,6 +87,7 @@ ExitCode run_command(RunSettings& settings) {
   }
   start_logging(stream.common);
   check_stream(stream);
+  refuse_idle_flags(settings);
   refuse_folder_of_videos(stream.input);
   warn_of_idle_keys(stream.common);
   const OutputKind out = output_kind(stream.output);
@@ -162,7 +194,12 @@ Command make_run_command() {
                            "config",   "quiet"};
   command.too_many =
       "; a pattern of stills must stand in quotes ('f*.png'), and equalux batch takes many videos";
-  command.note = [settings](const Settings& given) { note_knobs(settings->stream.common, given); };
+  command.note = [settings](const Settings& given) {
+    note_knobs(settings->stream.common, given);
+    for (const auto& [name, setting] : given) {
+      if (setting.by == GivenBy::flag) settings->flags.push_back(name);
+    }
+  };
   command.run = [settings] { return run_command(*settings); };
   command.usual_preset = [settings] {
     const bool camera =

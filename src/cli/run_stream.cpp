@@ -130,7 +130,8 @@ RunResult run_stream(const StreamOptions& options) {
   // Said once frames move, so that a run that cannot start says one thing only: why.
   const auto describe = [&] {
     if (std::exchange(described, true)) return;
-    const std::string preset = live ? live->preset_text() : "";
+    std::string preset = live ? live->preset_text() : "";
+    if (preset.empty()) preset = preset_text(options.common);
     logger().info("{}; {}{}{}", processor->description(), filters_text(options.common),
                   preset.empty() ? "" : "; ", preset);
   };
