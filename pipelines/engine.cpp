@@ -156,6 +156,7 @@ void Engine::watch() {
     lock.unlock();
     source_.cancel();
     sink_.cancel();
+    if (options_.on_stop) options_.on_stop();
     lock.lock();
   }
 }
@@ -197,8 +198,10 @@ void Engine::abort() noexcept {
 }
 
 void Engine::conclude() {
-  result_.frames_in = frames_in_;
+  result_.frames_in = frames_in_ + dropped_by_source_;
   result_.dropped = dropped_;
+  const std::uint64_t known = result_.frames_out + result_.dropped;
+  result_.in_flight = result_.frames_in > known ? result_.frames_in - known : 0;
   result_.processor_failed = processor_error_ != nullptr;
   result_.live = info_.live;
   if (closed_) return;

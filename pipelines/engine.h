@@ -62,6 +62,7 @@ class Engine {
   void processor_failed(std::exception_ptr error) noexcept;
 
   void run_sink() noexcept;
+  [[nodiscard]] bool open_sink();
   void move_frames();
   void deliver();
   void deliver_frame(Frame& frame);
@@ -109,6 +110,7 @@ class Engine {
   std::uint64_t frames_in_ = 0;
   std::uint64_t next_index_ = 0;
   std::uint64_t dropped_ = 0;
+  std::uint64_t dropped_by_source_ = 0;  // of these; frames_in_ are without them
   std::exception_ptr source_error_;
   std::optional<std::string> shortfall_;
 

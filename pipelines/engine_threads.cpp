@@ -76,6 +76,7 @@ bool Engine::read_frame(Frame& frame) {
                                          size_of(desc) + "; frames must keep their size");
   }
   dropped_ += frame.timings.dropped_before;
+  dropped_by_source_ += frame.timings.dropped_before;
   next_index_ += frame.timings.dropped_before;
   frame.index = next_index_++;
   ++frames_in_;
@@ -187,11 +188,24 @@ void Engine::discard_in_flight() noexcept {
 
 // ---- sink: output_ -> sink
 
-void Engine::run_sink() noexcept {
+/// False where a stop ended its wait for somebody else: what it says then is no news.
+bool Engine::open_sink() {
   try {
     sink_.open(output_info_);
-    move_frames();
-    finish_sink();
+    return true;
+  } catch (const Error&) {
+    if (!stop_asked()) throw;
+    end_ = End::stopped;
+    return false;
+  }
+}
+
+void Engine::run_sink() noexcept {
+  try {
+    if (open_sink()) {
+      move_frames();
+      finish_sink();
+    }
   } catch (...) {
     const auto sink_name = [this] { return sink_.name(); };
     fail(as_error(std::current_exception(), ExitCode::write_failed, sink_name));

@@ -47,6 +47,16 @@ PixelFormat choose_format(PixelFormat own, const FormatPredicate& accepts,
   throw Error(ExitCode::usage, name + ": the filters take neither gray nor RGB frames");
 }
 
+/// A still in a file; one behind a named pipe would wait where nothing can end the wait.
+Image read_file(const std::string& path, StillNotes& notes) {
+  std::error_code ignored;
+  if (std::filesystem::is_fifo(path, ignored)) {
+    throw Error(ExitCode::bad_input,
+                path + ": is a named pipe in a sequence of images; all must be files");
+  }
+  return read_still(path, notes);
+}
+
 class ImageSource final : public Source {
  public:
   ImageSource(std::string text, Rational frame_rate)
@@ -59,7 +69,7 @@ class ImageSource final : public Source {
       logger().warn("{}: has no number {}; the stills that are there follow each other", text_,
                     missing);
     }
-    first_ = read_still(paths_.front(), first_notes_);
+    first_ = read_file(paths_.front(), first_notes_);
     StreamInfo info;
     info.name = text_;
     info.desc = first_.desc();
@@ -78,7 +88,7 @@ class ImageSource final : public Source {
     if (cancelled_ || next_ == paths_.size()) return false;
     const std::string& path = paths_[next_];
     StillNotes notes = std::move(first_notes_);
-    Image still = next_ == 0 ? std::move(first_) : read_still(path, notes);
+    Image still = next_ == 0 ? std::move(first_) : read_file(path, notes);
     if (paths_.size() == 1) pages_ = notes.pages;
     if (notes.pages > 1 && paths_.size() > 1 && !std::exchange(pages_said_, true)) {
       logger().warn("{}: holds {} pages or frames, only the first is read", path, notes.pages);
@@ -162,9 +172,7 @@ class ImageSink final : public Sink {
       throw Error(ExitCode::cannot_create,
                   pattern_ + ": cannot be created: no such folder; make " + folder + " first");
     }
-    const std::filesystem::path pattern(pattern_);
-    const std::string file = "." + pattern.filename().string() + ".lock";
-    lock_.emplace((pattern.parent_path() / file).string(), pattern_);
+    lock_.emplace(lock_path(pattern_), pattern_);
   }
 
   void write(Frame& frame) override {

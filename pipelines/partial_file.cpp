@@ -82,6 +82,11 @@ std::string partial_path(const std::string& final_path) {
   return (path.parent_path() / name).string();
 }
 
+std::string lock_path(const std::string& output) {
+  const std::filesystem::path path(output);
+  return (path.parent_path() / ("." + path.filename().string() + ".lock")).string();
+}
+
 PartialFile::PartialFile(std::string final_path)
     : final_path_(std::move(final_path)), in_place_(is_special(final_path_)) {
   std::error_code ignored;

@@ -39,6 +39,9 @@ class OutputLock {
   int descriptor_ = -1;
 };
 
+/// The hidden file beside `output` that stands for it where no partial file of its own does.
+[[nodiscard]] std::string lock_path(const std::string& output);
+
 /// A file written as NAME.partial.EXT and renamed by commit(); without commit() nothing is left.
 /// A path that exists and is no regular file (a device, a named pipe) is written in place.
 /// Two of one name cannot be at work at once. One thread at a time.

@@ -154,11 +154,27 @@ bool Recorder::is_full(const Frame& frame) const {
   return !absent && bytes >= *options_.split_bytes;
 }
 
+void Recorder::watch(const std::shared_ptr<Sink>& sink) {
+  const std::lock_guard lock(sinks_mutex_);
+  std::erase_if(sinks_, [](const auto& each) { return each.expired(); });
+  sinks_.push_back(sink);
+  if (cancelled_) sink->cancel();
+}
+
+void Recorder::cancel() noexcept {
+  const std::lock_guard lock(sinks_mutex_);
+  cancelled_ = true;
+  for (const auto& each : sinks_) {
+    if (const std::shared_ptr<Sink> sink = each.lock()) sink->cancel();
+  }
+}
+
 void Recorder::begin_file() {
   for (;;) {
     File file;
     file.path = names_.next();
     file.sink = options_.make_sink(file.path);
+    watch(file.sink);
     try {
       file.sink->open(info_);
     } catch (const OutputBusy&) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "frame_pool.h"
 #include "record_names.h"
@@ -60,6 +61,8 @@ class Recorder {
   void add(const Frame& frame);
   /// Writes what waits and closes.
   void finish() noexcept;
+  /// The run is being stopped: files whose encoder does nothing are given up within seconds.
+  void cancel() noexcept;
 
   [[nodiscard]] RecordCounts counts() const;
   /// done, or that of the first failure.
@@ -68,7 +71,7 @@ class Recorder {
  private:
   struct File {
     std::string path;
-    std::unique_ptr<Sink> sink;
+    std::shared_ptr<Sink> sink;
     std::int64_t start_ns = 0;
     std::uint64_t frames = 0;
   };
@@ -77,6 +80,7 @@ class Recorder {
   void work() noexcept;
   void write(Frame& frame);
   void begin_file();
+  void watch(const std::shared_ptr<Sink>& sink);
   void end_file();
   [[nodiscard]] bool is_full(const Frame& frame) const;
   void close(File file) noexcept;
@@ -102,6 +106,10 @@ class Recorder {
   std::atomic<bool> broken_{false};  // add() has to say where the recording that failed ended
   RecordCounts counts_;
   ExitCode code_ = ExitCode::done;
+
+  std::mutex sinks_mutex_;  // guards the two below
+  std::vector<std::weak_ptr<Sink>> sinks_;
+  bool cancelled_ = false;
 
   std::thread worker_;
 };

@@ -63,15 +63,18 @@ struct RunOptions {
   std::function<void(Processor&, Frame&)> on_submit;
   /// Frames that on_frame and on_result see carry their originals.
   bool keep_original = false;
+  /// The run is being stopped; called once, on a thread of its own.
+  std::function<void()> on_stop;
   /// Called about twice a second on the calling thread.
   std::function<void(const RunProgress&)> on_progress;
 };
 
 struct RunResult {
   ExitCode code = ExitCode::done;  ///< done, partial, interrupted or terminated
-  std::uint64_t frames_in = 0;     ///< with those before resume_from
-  std::uint64_t frames_out = 0;    ///< likewise
-  std::uint64_t dropped = 0;
+  std::uint64_t frames_in = 0;   ///< with those before resume_from, and that a live source dropped
+  std::uint64_t frames_out = 0;  ///< likewise those before resume_from
+  std::uint64_t dropped = 0;     ///< on the way, or by a live source itself
+  std::uint64_t in_flight = 0;   ///< the rest of frames_in: under way when the run was left
   bool live = false;               ///< frames came as time passed; the three below count then
   std::uint64_t late = 0;          ///< took longer from captured to through the sink than a frame's
                                    ///< time

@@ -58,8 +58,9 @@ class Sink {
   }
   /// True once the sink wants no more frames (a window was closed): the run ends as complete.
   [[nodiscard]] virtual bool closed() const { return false; }
-  /// The run is being stopped: a write that waits for somebody else (a full pipe, a paused window)
-  /// should give up within a second. Any thread may call it.
+  /// The run is being stopped: an open or a write that waits for somebody else (a full pipe, a
+  /// paused window, an encoder that gives nothing) should give up within seconds, all of them
+  /// within five. Any thread may call it, before open() too.
   virtual void cancel() noexcept {}
   /// Called between frames where needs_main_thread(), to keep a window alive while none come.
   virtual void idle() {}

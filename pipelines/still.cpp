@@ -87,12 +87,11 @@ std::string write_with(const StillCodec& codec, const std::string& path,
                        const ConstImageView& image, const StillNotes& notes,
                        const StillOptions& options) {
   const std::string partial = partial_path(path);
+  const OutputLock lock(lock_path(path), path);  // Codecs have partial files of their own.
   std::error_code ignored;
   std::string lost;
   try {
     lost = codec.write(partial, image, notes, options);
-  } catch (const OutputBusy&) {
-    throw OutputBusy(path);  // What is there is another one's.
   } catch (const Error& error) {
     std::filesystem::remove(partial, ignored);
     rethrow_about(error, partial, path);

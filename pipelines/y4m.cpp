@@ -10,6 +10,7 @@
 
 #include <equalux/error.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,14 +26,25 @@ namespace {
 
 constexpr std::string_view kFrameLine = "FRAME\n";
 
+bool is_named_pipe(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
 Descriptor open_input(const std::string& path) {
   if (path == "-") {
     if (::isatty(STDIN_FILENO) == 1) {
       throw Error(ExitCode::no_input, "-: standard input is a terminal; pipe YUV4MPEG2 video in");
     }
+    const int mode = ::fcntl(STDIN_FILENO, F_GETFL);
+    if (mode < 0 || (mode & O_ACCMODE) == O_WRONLY) {
+      throw Error(ExitCode::no_input, "-: standard input is closed; pipe YUV4MPEG2 video in");
+    }
     return {STDIN_FILENO, false};
   }
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A named pipe would wait here for its writer, where nothing can end the wait; a read's can.
+  const int at_once = is_named_pipe(path) ? O_NONBLOCK : 0;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | at_once);
   if (descriptor >= 0) return {descriptor, true};
   throw Error(ExitCode::no_input, path + ": cannot be opened: " + system_error_text(errno) +
                                       "; must be a readable file");
@@ -218,6 +230,8 @@ class Y4mSink final : public Sink {
         throw Error(ExitCode::usage, "-: standard output is a terminal; pipe the video elsewhere");
       }
       writer_.emplace(reopen_nonblocking(STDOUT_FILENO, O_WRONLY), path_, cancel_);
+    } else if (is_named_pipe(path_)) {
+      writer_.emplace(wait_for_reader(), path_, cancel_);
     } else {
       if (resume_.empty()) {
         file_.emplace(path_);
@@ -258,6 +272,22 @@ class Y4mSink final : public Sink {
   [[nodiscard]] std::string name() const override { return path_; }
 
  private:
+  /// Opens a named pipe as soon as somebody reads it.
+  [[nodiscard]] Descriptor wait_for_reader() const {
+    constexpr int kLookMs = 20;
+    while (!cancel_.is_set()) {
+      const int descriptor = ::open(path_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+      if (descriptor >= 0) return {descriptor, true};
+      if (errno != ENXIO) {
+        throw Error(ExitCode::cannot_create,
+                    path_ + ": cannot be opened: " + system_error_text(errno));
+      }
+      pollfd cancelled{cancel_.descriptor(), POLLIN, 0};
+      static_cast<void>(::poll(&cancelled, 1, kLookMs));
+    }
+    throw Error(ExitCode::write_failed, path_ + ": write failed: nobody reads it");
+  }
+
   [[nodiscard]] std::uint64_t bytes_before() const {
     std::uint64_t bytes = 0;
     const char* const last = resume_.data() + resume_.size();

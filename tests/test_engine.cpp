@@ -166,9 +166,31 @@ TEST_F(EngineTest, DropsInsideTheSourceCountToo) {
   source.drop_before = 3;
   const RunResult result = go(source);
   EXPECT_EQ(result.dropped, 2U);
-  EXPECT_EQ(result.frames_in, 5U);
+  EXPECT_EQ(result.frames_in, 7U) << "those that the source dropped came in too";
+  EXPECT_EQ(result.in_flight, 0U);
   EXPECT_THAT(sink.indexes, ElementsAre(0, 1, 2, 5, 6));
   EXPECT_THAT(sink.dropped_before, ElementsAre(0, 0, 0, 2, 0));
+}
+
+TEST_F(EngineTest, EveryFrameIsOutDroppedOrInFlight) {
+  for (const bool closes : {false, true}) {
+    FakeSink own;
+    StopToken own_stop;
+    FakeSource source(1'000'000);
+    source.live = true;
+    source.drop_before = 3;
+    own.pace = std::chrono::milliseconds(1);
+    if (closes) own.close_at = 30;
+    own.on_write = [&](std::size_t count) {
+      if (!closes && count == 30) own_stop.signal = SIGINT;
+    };
+    const RunResult result = run(source, *make_cpu_processor({}, 1), own, options, own_stop);
+    EXPECT_EQ(result.frames_in, result.frames_out + result.dropped + result.in_flight);
+    EXPECT_GE(result.dropped, 2U);
+    if (!closes) {
+      EXPECT_EQ(result.in_flight, 0U) << "a stop finishes what is under way";
+    }
+  }
 }
 
 TEST_F(EngineTest, StopEndsAStalledSourceSoon) {

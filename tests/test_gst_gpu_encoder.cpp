@@ -5,6 +5,7 @@
 #include "gstreamer/encoders.h"
 #include "gstreamer/file_sink.h"
 #include "gstreamer/file_source.h"
+#include "gstreamer/launch.h"
 #include "support/fake_gpu_encoder.h"
 #include "support/video_files.h"
 
@@ -82,6 +83,26 @@ TEST_F(GpuEncoderTest, InterlacedFramesGoToTheDefault) {
   settings.path = folder_ / "out.mkv";
   make_file_sink(settings)->open(info);
   EXPECT_EQ(test::fake_gpu_encoders_made(), 0);
+}
+
+TEST_F(GpuEncoderTest, OneThatStallsDoesNotHoldAStopUpAndWhatItGaveStays) {
+  test::let_fake_gpu_encoder_stall(true, 150);
+  FileSinkOptions settings = gpu();
+  settings.path = folder_ / "out.mkv";
+  const auto sink = make_file_sink(settings);
+  sink->cancel();
+  const auto source = make_launch_source(
+      "videotestsrc num-buffers=400 ! video/x-raw,format=NV12,width=320,height=240,framerate=25/1");
+  const auto start = Clock::now();
+  const auto failure = test::failure_of([&] { (void)test::copy_frames(*source, *sink); });
+  sink->finish(Ending::failed);
+  EXPECT_LT(milliseconds(Clock::now() - start), 10'000);
+  test::let_fake_gpu_encoder_stall(false);
+  EXPECT_EQ(failure.code, ExitCode::write_failed);
+  EXPECT_THAT(failure.text, testing::HasSubstr("the encoder has stalled; what it gave is left as " +
+                                               (folder_ / "out.partial.mkv")));
+  EXPECT_GT(test::decoded_frames(folder_ / "out.partial.mkv"), 10);
+  EXPECT_FALSE(std::filesystem::exists(settings.path));
 }
 
 TEST_F(GpuEncoderTest, TheDefaultStandsInWhereNoneIsLeft) {

@@ -146,6 +146,14 @@ TEST(LaunchSourceTest, CancelWakesAWaitingRead) {
   EXPECT_LT(milliseconds(Clock::now() - start), 2000);
 }
 
+TEST(LaunchSourceTest, ACancelBeforeItIsOpenEndsTheOpening) {
+  const auto source = make_launch_source("videotestsrc is-live=true ! valve drop=true");
+  source->cancel();
+  const auto start = Clock::now();
+  EXPECT_THROW((void)source->open(accepts_all), Error);
+  EXPECT_LT(milliseconds(Clock::now() - start), 8000);
+}
+
 constexpr const char* kFrames = "videotestsrc num-buffers=20 ! video/x-raw,format=I420";
 
 TEST(LaunchSinkTest, TakesEveryFrame) {
@@ -156,6 +164,21 @@ TEST(LaunchSinkTest, TakesEveryFrame) {
   EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
   EXPECT_EQ(std::filesystem::file_size(path), 20U * 320 * 240 * 3 / 2);
   std::filesystem::remove(path);
+}
+
+/// identity sleeps where nothing can wake it, so it is left behind too.
+TEST(LaunchSinkTest, OneThatStallsDoesNotHoldAStopUp) {
+  for (const auto& [frames, text] :
+       {std::pair("200", "takes no more frames"), {"1", "does not end"}}) {
+    const auto sink = make_launch_sink("identity sleep-time=30000000 ! fakesink");
+    sink->cancel();
+    const Outcome outcome = run("videotestsrc num-buffers=" + std::string(frames) +
+                                    " ! video/x-raw,format=I420,width=64,height=48",
+                                sink.get());
+    EXPECT_EQ(outcome.code, ExitCode::write_failed);
+    EXPECT_THAT(outcome.text, HasSubstr(text));
+    EXPECT_LT(outcome.seconds, 5) << text;
+  }
 }
 
 TEST(LaunchSinkTest, MistakesAreOneLine) {

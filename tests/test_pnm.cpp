@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "convert_rgb.h"
+#include "partial_file.h"
 #include "pnm.h"
 #include "still.h"
 #include "support/pipeline_fakes.h"
@@ -232,6 +233,25 @@ TEST_F(StillTest, CodecsGetTheFormatsTheyTake) {
     EXPECT_EQ(read_file(folder / "out.fake").substr(1), name) << to_string(format);
   }
   EXPECT_EQ(folder.entries(), 1);
+}
+
+TEST_F(StillTest, AStillIsWrittenByOneAtATime) {
+  const PaddedImage image(desc_of(PixelFormat::gray8, 2, 2));
+  fill(image.view(), Content::constant);
+  for (const char* name : {"out.fake", "out.ppm"}) {
+    const std::string path = folder / name;
+    {
+      const bool own = std::string_view(name).ends_with("ppm");
+      const OutputLock other(own ? partial_path(path) : lock_path(path), path);
+      const auto [code, text] = error_of([&] { write_still(path, image.view()); });
+      EXPECT_EQ(code, ExitCode::cannot_create);
+      EXPECT_THAT(text, HasSubstr(path + ": another equalux is writing it"));
+    }
+    EXPECT_EQ(folder.entries(), 0) << "no lock stays";
+    write_still(path, image.view());
+    EXPECT_EQ(folder.entries(), 1);
+    std::filesystem::remove(path);
+  }
 }
 
 TEST_F(StillTest, FormatsOfEightBitsRefuseMore) {

@@ -1,12 +1,15 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -89,6 +92,68 @@ TEST_F(RunCommand, AnOutputIsWrittenByOneAtATime) {
     EXPECT_THAT(folder_.names(), ElementsAre("in.y4m", output));
     std::filesystem::remove(folder_.path() / output);
   }
+}
+
+/// True once a process has a handler for a signal: what comes then must not be lost.
+bool catches(int process, int signal) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("SigCgt:")) continue;
+    return ((std::stoull(line.substr(7), nullptr, 16) >> (signal - 1)) & 1U) != 0;
+  }
+  return false;
+}
+
+TEST_F(RunCommand, EveryWaitEndsWithASignal) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.y4m").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((folder_ / "silent").c_str(), 0600), 0);
+  const int writer = ::open((folder_ / "silent").c_str(), O_RDWR | O_CLOEXEC);
+  options_.timeout_s = 20;
+  options_.program = "/bin/sh";
+  options_.environment = {{"PROGRAM", EQUALUX_PROGRAM_FOLDER "/equalux"}};
+  for (const int signal : {SIGINT, SIGTERM}) {
+    options_.meanwhile = [signal](int process) {
+      for (int i = 0; i < 2000 && !catches(process, signal); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      ::kill(process, signal);
+    };
+    for (const char* words :
+         {"run pipe.y4m -o out.y4m", "run in.y4m -y -o pipe.y4m", "run - -o out.y4m <silent",
+          "measure pipe.y4m", "measure in.y4m pipe.y4m", "measure - in.y4m <silent"}) {
+      const ProgramResult result = run({"-c", std::string("exec \"$PROGRAM\" ") + words});
+      EXPECT_EQ(result.exit_code, 128 + signal) << words << ": " << result.err;
+    }
+  }
+  ::close(writer);
+  EXPECT_THAT(folder_.names(), ElementsAre("in.y4m", "pipe.y4m", "silent"));
+}
+
+TEST_F(RunCommand, StandardStreamsThatAreClosedAreNobodyElses) {
+  options_.timeout_s = 20;
+  options_.program = "/bin/sh";
+  options_.environment = {{"PROGRAM", EQUALUX_PROGRAM_FOLDER "/equalux"}};
+  for (const char* words : {"run - -o out.y4m <&-", "measure - in.y4m <&-"}) {
+    const ProgramResult result = run({"-c", std::string("exec \"$PROGRAM\" ") + words});
+    EXPECT_EQ(result.exit_code, 66) << words;
+    EXPECT_THAT(result.err, HasSubstr("standard input is closed")) << words;
+  }
+  EXPECT_EQ(run({"-c", "exec \"$PROGRAM\" run in.y4m -o - >&-"}).exit_code, 74);
+  const ProgramResult mute = run({"-c", "exec \"$PROGRAM\" run in.y4m -o out.y4m <&- >&- 2>&-"});
+  EXPECT_EQ(mute.exit_code, 0);
+  EXPECT_EQ(folder_.read("out.y4m").substr(0, 10), "YUV4MPEG2 ");
+  EXPECT_EQ(folder_.read("out.y4m").find("equalux:"), std::string::npos);
+}
+
+TEST_F(RunCommand, NamedPipesAreNoFilesOfABatchOrASequence) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.y4m").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((folder_ / "f1.ppm").c_str(), 0600), 0);
+  options_.timeout_s = 20;
+  const ProgramResult batch = run({"batch", "pipe.y4m", "--out", "out"});
+  EXPECT_EQ(batch.exit_code, 65) << batch.err;
+  EXPECT_THAT(batch.err, HasSubstr("input 'pipe.y4m' is no file, must be one"));
+  const ProgramResult stills = run({"run", "f%d.ppm", "-o", "null"});
+  EXPECT_EQ(stills.exit_code, 65) << stills.err;
+  EXPECT_THAT(stills.err, HasSubstr("f1.ppm: is a named pipe"));
 }
 
 TEST_F(RunCommand, ASequenceIsWrittenByOneAtATime) {

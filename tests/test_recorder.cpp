@@ -45,6 +45,7 @@ class Shelf {
   std::function<void(std::size_t file, std::size_t frame)> on_write;
   std::function<void(std::size_t file)> on_open, on_finish;
   std::size_t bytes_a_frame = 0;
+  std::atomic<int> cancels{0};
 
  private:
   class NotingSink final : public Sink {
@@ -71,6 +72,7 @@ class Shelf {
       file.pts_ns.push_back(frame.pts_ns);
       file.bytes.push_back(frame.image.row(0, 0)[0]);
     }
+    void cancel() noexcept override { shelf_.cancels.fetch_add(1); }
     void finish(Ending ending) override {
       {
         const std::lock_guard lock(shelf_.mutex_);
@@ -342,6 +344,26 @@ TEST_F(RecorderTest, WithoutAnotherThreadAFileIsClosedByTheRecordersOwn) {
   for (const Recorded& file : shelf_.files())
     EXPECT_THAT(file.endings, ElementsAre(Ending::complete));
   EXPECT_EQ(recorder.counts().frames, 4U);
+}
+
+TEST_F(RecorderTest, AStopReachesEveryFileThatIsOpen) {
+  std::atomic<bool> stalls{true};
+  shelf_.on_finish = [&](std::size_t file) { wait_for([&] { return file > 0 || !stalls; }); };
+  options_.split_ns = 2 * kFrameNs;
+  Recorder recorder(options_, wanted_);
+  recorder.open(info_);
+  for (std::uint64_t i = 0; i < 3; ++i)
+    add(recorder, i);
+  wait_for([&] { return recorder.counts().files == 2; });
+  recorder.cancel();
+  EXPECT_EQ(shelf_.cancels, 2) << "the file that is written, and the one that is being closed";
+  stalls = false;
+  wanted_.on = false;
+  add(recorder, 3);
+  wanted_.on = true;
+  add(recorder, 4);
+  recorder.finish();
+  EXPECT_EQ(shelf_.cancels, 3) << "one that is begun later, too";
 }
 
 TEST_F(RecorderTest, RidesAlongARun) {

@@ -2,12 +2,14 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/pipeline_fakes.h"
@@ -101,6 +103,37 @@ TEST_F(Y4mPipeTest, ReadsAPipeThatTrickles) {
   EXPECT_EQ(copy(*source, *sink).frames_out, 3U);
   writing.join();
   EXPECT_TRUE(read_file(folder / "out.y4m") == bytes);
+}
+
+TEST_F(Y4mPipeTest, NamedPipesWaitForTheirOtherEnds) {
+  const std::string in = folder / "in.y4m";
+  const std::string out = folder / "out.y4m";
+  ASSERT_EQ(::mkfifo(in.c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo(out.c_str(), 0600), 0);
+  const std::string bytes = make_stream("W40 H20 F25:1 Ip A1:1 C444 XCOLORRANGE=LIMITED",
+                                        desc_of(PixelFormat::y444, 40, 20), 300);
+  std::thread writing([&] { std::ofstream(in, std::ios::binary) << bytes; });
+  std::string got;
+  std::thread reading([&] { got = read_file(out); });
+  const auto source = make_y4m_source(in);
+  const auto sink = make_y4m_sink(out);
+  EXPECT_EQ(copy(*source, *sink).frames_out, 300U);
+  writing.join();
+  reading.join();
+  EXPECT_TRUE(got == bytes);
+}
+
+TEST_F(Y4mPipeTest, CancelEndsTheWaitForTheOtherEndOfANamedPipe) {
+  const std::string pipe = folder / "pipe.y4m";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto source = make_y4m_source(pipe);
+  source->cancel();
+  EXPECT_THROW((void)source->open([](PixelFormat) { return true; }), Error);
+  const auto sink = make_y4m_sink(pipe);
+  StreamInfo info;
+  info.desc = desc_of(PixelFormat::i420, 4, 4);
+  sink->cancel();
+  EXPECT_THROW(sink->open(info), Error);
 }
 
 TEST_F(Y4mPipeTest, AReaderThatLeavesIsAWriteError) {

@@ -41,6 +41,9 @@ class EncodeBin {
   /// Copies a frame and hands it to the encoder. Call it while wants_frame().
   void push(const Frame& frame);
   [[nodiscard]] bool wants_frame() const { return feed_->wants_frame(); }
+  /// Ends it before its time; one that hangs is left behind after `limit`. Nothing but the
+  /// destructor may follow.
+  void stop(std::chrono::milliseconds limit) noexcept { pipeline_.stop(limit); }
   /// No frame follows.
   void end() { feed_->end(); }
 

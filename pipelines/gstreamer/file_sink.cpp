@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../container/container.h"
+#include "../partial_file.h"
 #include "encode_bin.h"
 #include "encoder_table.h"
 #include "gst_formats.h"
@@ -22,6 +23,9 @@ using namespace std::chrono_literals;
 
 /// An encoder that delivers nothing for so long, while it should, has stalled.
 constexpr auto kStall = 20s;
+/// The same once the run is being stopped, and how long it may take to stop then.
+constexpr auto kStallWhenStopped = 4s;
+constexpr auto kStopWhenStopped = 500ms;
 /// How long write() waits for the encoder before it looks again.
 constexpr auto kLook = 2ms;
 
@@ -47,6 +51,7 @@ class FileSink final : public Sink {
   void write(Frame& frame) override;
   std::string checkpoint() override;
   void finish(Ending ending) override;
+  void cancel() noexcept override { patience_.cancel(); }
   std::string name() const override { return options_.path; }
   /// A container takes the orientation of the file whose streams it copies.
   bool keeps_orientation(const StreamInfo& info) const override {
@@ -63,6 +68,8 @@ class FileSink final : public Sink {
   void read_resume(std::uint64_t& packets, std::vector<std::byte>& codec_data) const;
   void drain();
   void suspend();
+  void abandon();
+  void check_patience(const char* what);
 
   FileSinkOptions options_;
   StreamInfo info_;
@@ -72,6 +79,8 @@ class FileSink final : public Sink {
   std::vector<std::byte> codec_data_;  // of the first segment
   GstVideoColorimetry encoded_color_{};
   bool encoded_gray_ = false;
+  gst::Patience patience_;
+  bool stalled_ = false;
   bool started_ = false;
   bool checked_ = false;  // that this segment's codec data are those of the first
 };
@@ -211,12 +220,10 @@ void FileSink::write(Frame& frame) {
   if (!encoder_) start_encoder();
   while (write_next(0ms)) {
   }
-  const auto deadline = Clock::now() + kStall;
+  patience_.renew();
   while (!encoder_->wants_frame()) {
-    write_next(kLook);
-    if (Clock::now() > deadline) {
-      throw Error(ExitCode::write_failed, options_.path + ": the encoder has stalled");
-    }
+    if (write_next(kLook)) patience_.renew();
+    check_patience("the encoder has stalled");
   }
   encoder_->push(frame);
 }
@@ -233,15 +240,27 @@ std::string FileSink::checkpoint() {
   return json_text(nlohmann::json{{"packets", packets}, {"codec-data", codec_data}});
 }
 
+/// What the encoder gave before it stalled can be played, and stays.
+void FileSink::check_patience(const char* what) {
+  if (!patience_.is_over(kStall, kStallWhenStopped)) return;
+  stalled_ = true;
+  if (patience_.is_cancelled()) encoder_->stop(kStopWhenStopped);
+  throw Error(ExitCode::write_failed,
+              options_.path + ": " + what +
+                  (started_ && !options_.keep_partial
+                       ? "; what it gave is left as " + partial_path(options_.path)
+                       : ""));
+}
+
 void FileSink::drain() {
-  if (!encoder_) return;
+  if (!encoder_ || stalled_) return;
   encoder_->end();
-  auto deadline = Clock::now() + kStall;
+  patience_.renew();
   while (!encoder_->drained()) {
     if (write_next(kLook)) {
-      deadline = Clock::now() + kStall;
-    } else if (Clock::now() > deadline) {
-      throw Error(ExitCode::write_failed, options_.path + ": the encoder does not end");
+      patience_.renew();
+    } else {
+      check_patience("the encoder does not end");
     }
   }
   if (encoder_->missing() > 0) {
@@ -267,6 +286,10 @@ void FileSink::finish(Ending ending) {
     suspend();
     return;
   }
+  if (stalled_) {
+    abandon();
+    return;
+  }
   try {
     if (ending != Ending::failed && (encoder_ || started_)) {
       drain();
@@ -279,13 +302,19 @@ void FileSink::finish(Ending ending) {
       logger().warn("{}: not written, there was no frame", options_.path);
     }
   } catch (...) {
-    encoder_.reset();
-    writer_->abandon();
-    writer_.reset();
+    abandon();
     throw;
   }
+  abandon();
+}
+
+void FileSink::abandon() {
   encoder_.reset();
-  writer_->abandon();
+  if (stalled_ && started_) {
+    writer_->suspend();
+  } else {
+    writer_->abandon();
+  }
   writer_.reset();
 }
 

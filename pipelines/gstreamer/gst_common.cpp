@@ -16,9 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long an element may take to stop.
-constexpr auto kStopLimit = 5s;
-
 std::string one_line(std::string_view text) {
   std::string line(text.substr(0, text.find('\n')));
   while (!line.empty() && (line.back() == '.' || line.back() == ' '))
@@ -200,13 +197,21 @@ Error Messages::error(const std::string& name, Role role) const {
   return {code, name + ": " + one_line(error->message) + " (" + element + ")"};
 }
 
+bool Patience::is_over(std::chrono::milliseconds usual, std::chrono::milliseconds when_cancelled) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - since_ > usual) return true;
+  if (!cancelled_) return false;
+  if (!seen_cancelled_) seen_cancelled_ = now;
+  return now - std::max(since_, *seen_cancelled_) > when_cancelled;
+}
+
 Pipeline::Pipeline() : pipeline_(gst_pipeline_new(nullptr)) {
   gst_object_ref_sink(pipeline_.get());
 }
 
 Pipeline::Pipeline(ElementPtr pipeline) : pipeline_(std::move(pipeline)) {}
 
-void Pipeline::stop() noexcept {
+void Pipeline::stop(std::chrono::milliseconds limit) noexcept {
   if (!pipeline_) return;
   // An element may wait for a device or a peer in its state change, which nothing can interrupt:
   // that wait is left to a thread of its own.
@@ -225,7 +230,7 @@ void Pipeline::stop() noexcept {
       stopping->done.notify_all();
     }).detach();
     std::unique_lock lock(stopping->mutex);
-    if (!stopping->done.wait_for(lock, kStopLimit, [&] { return stopping->finished; })) {
+    if (!stopping->done.wait_for(lock, limit, [&] { return stopping->finished; })) {
       logger().warn("a GStreamer element does not stop; it is left behind");
     }
   } catch (const std::exception& error) {

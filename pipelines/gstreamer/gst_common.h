@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <equalux/error.h>
@@ -78,6 +80,27 @@ class Messages {
   unsigned warnings_ = 0;
 };
 
+/// How long a wait lasts for an element that does nothing: as long as is usual, but once the run is
+/// being stopped, a few seconds from then on.
+class Patience {
+ public:
+  /// Any thread.
+  void cancel() noexcept { cancelled_ = true; }
+  [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
+
+  /// Something has moved. The waits' own thread, as for the rest.
+  void renew() { since_ = std::chrono::steady_clock::now(); }
+  /// True where nothing has moved since renew() for `usual`, or for `when_cancelled` of the time
+  /// since cancel().
+  [[nodiscard]] bool is_over(std::chrono::milliseconds usual,
+                             std::chrono::milliseconds when_cancelled);
+
+ private:
+  std::atomic<bool> cancelled_{false};
+  std::optional<std::chrono::steady_clock::time_point> seen_cancelled_;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
 /// A pipeline that is stopped when it goes. Stopping is bounded in time: an element that does not
 /// stop within five seconds is left behind, and the log says so.
 class Pipeline {
@@ -90,7 +113,7 @@ class Pipeline {
 
   [[nodiscard]] GstElement* get() const { return pipeline_.get(); }
   [[nodiscard]] GstBin* bin() const { return GST_BIN_CAST(pipeline_.get()); }
-  void stop() noexcept;
+  void stop(std::chrono::milliseconds limit = std::chrono::seconds(5)) noexcept;
 
  private:
   ElementPtr pipeline_;

@@ -1,5 +1,6 @@
 #include <cerrno>
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -21,6 +22,10 @@ using namespace std::chrono_literals;
 constexpr auto kStall = 30s;
 /// How long a sink may take over what it holds, after the last frame.
 constexpr auto kEnd = 10s;
+/// Each of them once the run is being stopped, and how long its elements may take to stop then.
+constexpr auto kStallWhenStopped = 1500ms;
+constexpr auto kEndWhenStopped = 2000ms;
+constexpr auto kStopWhenStopped = 500ms;
 /// How often a waiting write() looks again.
 constexpr auto kLook = 2ms;
 
@@ -32,6 +37,7 @@ class LaunchSink final : public Sink {
   void open(const StreamInfo& info) override;
   void write(Frame& frame) override;
   void finish(Ending ending) override;
+  void cancel() noexcept override { patience_.cancel(); }
   std::string name() const override { return name_; }
 
  private:
@@ -44,6 +50,7 @@ class LaunchSink final : public Sink {
   std::unique_ptr<gst::Pipeline> pipeline_;
   std::optional<gst::Messages> messages_;
   std::optional<gst::FrameFeed> feed_;
+  gst::Patience patience_;
 };
 
 void LaunchSink::open(const StreamInfo& info) {
@@ -69,13 +76,14 @@ void LaunchSink::check() {
 }
 
 void LaunchSink::write(Frame& frame) {
-  const auto deadline = Clock::now() + kStall;
+  // Frames that are shown when their time comes are no sign that the rest will be soon.
+  if (!patience_.is_cancelled()) patience_.renew();
   messages_->poll();
   check();
   while (!feed_->wants_frame()) {
     messages_->poll(kLook);
     check();
-    if (Clock::now() > deadline) {
+    if (patience_.is_over(kStall, kStallWhenStopped)) {
       throw Error(ExitCode::write_failed, name_ + ": takes no more frames");
     }
   }
@@ -86,10 +94,17 @@ void LaunchSink::write(Frame& frame) {
 void LaunchSink::finish(Ending ending) {
   if (!pipeline_) return;
   const std::unique_ptr<gst::Pipeline> pipeline = std::move(pipeline_);
+  struct Stop {
+    const LaunchSink& sink;
+    gst::Pipeline& pipeline;
+    ~Stop() {
+      if (sink.patience_.is_cancelled()) pipeline.stop(kStopWhenStopped);
+    }
+  } const stop{*this, *pipeline};
   if (ending == Ending::failed || !feed_) return;
   feed_->end();
-  const auto deadline = Clock::now() + kEnd;
-  while (!messages_->ended() && !messages_->failed() && Clock::now() < deadline) {
+  patience_.renew();
+  while (!messages_->ended() && !messages_->failed() && !patience_.is_over(kEnd, kEndWhenStopped)) {
     messages_->poll(100ms);
   }
   check();
@@ -101,8 +116,18 @@ class V4l2Sink final : public Sink {
   explicit V4l2Sink(std::string device) : device_(std::move(device)) {}
 
   void open(const StreamInfo& info) override {
-    sink_ = std::make_unique<LaunchSink>(name(), v4l2_launch(device_, set_format(info.desc)));
+    {
+      auto sink = std::make_unique<LaunchSink>(name(), v4l2_launch(device_, set_format(info.desc)));
+      const std::lock_guard lock(mutex_);
+      sink_ = std::move(sink);
+      if (cancelled_) sink_->cancel();
+    }
     sink_->open(info);
+  }
+  void cancel() noexcept override {
+    const std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    if (sink_) sink_->cancel();
   }
   void write(Frame& frame) override { sink_->write(frame); }
   void finish(Ending ending) override {
@@ -130,6 +155,8 @@ class V4l2Sink final : public Sink {
 
   std::string device_;
   std::unique_ptr<LaunchSink> sink_;
+  std::mutex mutex_;  // cancel() comes from other threads, also while open() makes the sink
+  bool cancelled_ = false;
 };
 
 }  // namespace

@@ -65,6 +65,7 @@ class LaunchSource final : public Source {
   bool lends_buffers() const override { return true; }
   bool read(Frame& frame) override;
   void cancel() noexcept override {
+    const std::lock_guard lock(tap_mutex_);
     cancelled_ = true;
     if (tap_) tap_->cancel();
   }
@@ -85,6 +86,7 @@ class LaunchSource final : public Source {
   std::optional<std::uint64_t> arrivals_;  // up to the last frame
   std::unique_ptr<gst::Pipeline> pipeline_;
   std::unique_ptr<gst::PictureTap> tap_;
+  std::mutex tap_mutex_;  // cancel() comes from other threads, also while open() makes the tap
 };
 
 void take_newest(GstElement* sink) {
@@ -166,7 +168,11 @@ StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
   gst::set_up_appsink(sink, gst::WhenFull::wait);
   const gst::CapsPtr caps = accepted_caps(accepts);
   g_object_set(sink, "caps", caps.get(), nullptr);
-  tap_ = std::make_unique<gst::PictureTap>(name_, pipeline_->get(), GST_APP_SINK(sink));
+  {
+    const std::lock_guard lock(tap_mutex_);
+    tap_ = std::make_unique<gst::PictureTap>(name_, pipeline_->get(), GST_APP_SINK(sink));
+    if (cancelled_) tap_->cancel();
+  }
 
   StreamInfo info;
   info.name = name_;

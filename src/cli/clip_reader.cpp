@@ -12,7 +12,9 @@ constexpr std::size_t kPoolFrames = 4;
 }  // namespace
 
 ClipReader::ClipReader(std::string input, const InputOptions& options)
-    : input_(std::move(input)), source_(make_source(input_, options)) {
+    : input_(std::move(input)), source_(make_source(input_, options)) {}
+
+void ClipReader::open() {
   info_ = source_->open(converts_to_rgb);
   pool_ = std::make_unique<FramePool>(info_.desc, kPoolFrames, source_->lends_buffers());
   if (info_.desc.format != PixelFormat::bgr) {

@@ -14,13 +14,17 @@ namespace equalux::cli {
 /// One thread, but for cancel(), which any thread may call.
 class ClipReader {
  public:
-  /// Opens the input. Throws Error as make_source() and Source::open() do.
+  /// Throws Error as make_source() does.
   ClipReader(std::string input, const InputOptions& options);
+
+  /// Called first; may wait for whoever writes the input. Throws Error as Source::open() does, and
+  /// some Error after cancel().
+  void open();
 
   /// False at the end, and after cancel().
   [[nodiscard]] bool next();
 
-  /// Makes a waiting or later next() return false soon.
+  /// Makes a waiting or later open() throw, and next() return false, soon.
   void cancel() noexcept { source_->cancel(); }
 
   /// The frame that next() found; it stays until next() is called again.

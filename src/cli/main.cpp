@@ -43,6 +43,7 @@ bool nobody_reads_stdout() {
 int main(int argc, char** argv) {
   using equalux::ExitCode;
   try {
+    equalux::cli::hold_standard_streams();
     equalux::cli::ignore_write_signals();
 #ifdef EQUALUX_HAVE_OPENCV
     equalux::register_opencv_stills();

@@ -121,7 +121,6 @@ Ending measure_frames(ClipReader& a, ClipReader* b, const MeasureOptions& option
   if (options.frames > 0) {
     now.expected = std::min(options.frames, now.expected.value_or(options.frames));
   }
-  const Watch watch(a, b);
   const Clock::time_point start = Clock::now();
   double shown_s = 0;
   bool more_a = true;
@@ -162,10 +161,17 @@ ExitCode run_measure(MeasureOptions& options) {
   catch_signals();
   ClipReader a(options.a, options.in);
   std::optional<ClipReader> b;
-  if (!options.b.empty()) {
-    b.emplace(options.b, options.in);
-    refuse_other_size(a, *b);
+  if (!options.b.empty()) b.emplace(options.b, options.in);
+  const Watch watch(a, b ? &*b : nullptr);
+  try {
+    a.open();
+    if (b) b->open();
+  } catch (const Error&) {
+    refuse_stopped();  // What a source says of a wait that was ended is no news.
+    throw;
   }
+  refuse_stopped();
+  if (b) refuse_other_size(a, *b);
   std::optional<PartialFile> file;
   if (!options.json.empty() && options.json != "-") file.emplace(options.json);
 

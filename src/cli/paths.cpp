@@ -117,6 +117,15 @@ void require_free_output(const std::string& output, Overwrite overwrite, std::ui
               "output " + taken + " is there already, must be a new name; -y overwrites it");
 }
 
+void require_file(const std::string& path) {
+  require_input(path);
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) return;
+  throw Error(ExitCode::bad_input, "input '" + path +
+                                       "' is no file, must be one; equalux run "
+                                       "reads YUV4MPEG2 from pipes");
+}
+
 void require_input(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || !fs::exists(path, ignored)) {

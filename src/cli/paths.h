@@ -45,4 +45,8 @@ void require_free_output(const std::string& output, Overwrite overwrite, std::ui
 /// Throws Error(no_input) where nothing is there.
 void require_input(const std::string& path);
 
+/// As require_input(), and throws Error(bad_input) where `path` is no file: a named pipe would be
+/// waited for without an end, and can be read only once.
+void require_file(const std::string& path);
+
 }  // namespace equalux::cli

@@ -161,6 +161,12 @@ RunResult run_stream(const StreamOptions& options) {
     run_options.keep_original = true;
     run_options.on_source = [&](const StreamInfo& info) { originals->open(info); };
   }
+  if (recorder) {
+    run_options.on_stop = [&] {
+      recorder->cancel();
+      if (originals) originals->cancel();
+    };
+  }
   run_options.checkpoint_every = options.checkpoint_every;
   run_options.resume_from = options.resume_from;
   if (options.on_checkpoint) {

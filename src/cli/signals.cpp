@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace equalux::cli {
@@ -45,6 +46,14 @@ void catch_signals() {
 
 void catch_signals_patiently() {
   handle_with(on_signal_patiently);
+}
+
+void hold_standard_streams() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(number, F_GETFD) >= 0) continue;
+    // The lowest number that is free is this one; opened the other way round, its use fails.
+    static_cast<void>(::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
 }
 
 void ignore_write_signals() {

@@ -13,6 +13,9 @@ namespace equalux::cli {
 void catch_signals();
 /// The same, but a second signal changes nothing: for processes that another one watches.
 void catch_signals_patiently();
+/// Gives descriptors 0, 1 and 2 that are closed something that fails as they would, before anything
+/// else is opened and gets their number.
+void hold_standard_streams();
 /// Writing into a closed pipe or past a file-size limit is an error that write() reports, not a
 /// death.
 void ignore_write_signals();

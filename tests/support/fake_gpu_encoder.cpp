@@ -1,5 +1,8 @@
 #include "support/fake_gpu_encoder.h"
 
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "gstreamer/gst_common.h"
@@ -9,6 +12,8 @@ namespace {
 
 int made = 0;
 bool fails_to_start = false;
+std::atomic<bool> stalls{false};
+std::atomic<int> frames_left{0};
 GstElementClass* parent = nullptr;
 
 GstStaticPadTemplate sink_template =
@@ -37,12 +42,22 @@ void class_init(gpointer klass, gpointer) {
                                         "tests");
 }
 
+GstPadProbeReturn stall(GstPad*, GstPadProbeInfo*, gpointer) {
+  const bool waits = stalls && --frames_left < 0;
+  while (waits && stalls)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return GST_PAD_PROBE_OK;
+}
+
 void instance_init(GTypeInstance* instance, gpointer) {
   ++made;
   GstElement* bin = GST_ELEMENT(instance);
   GstElement* encoder = gst::add_to(bin, gst::make_element("x264enc"));
   for (const char* name : {"sink", "src"}) {
     const gst::PadPtr pad(gst_element_get_static_pad(encoder, name));
+    if (name[1] == 'i') {
+      gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, stall, nullptr, nullptr);
+    }
     gst_element_add_pad(bin, gst_ghost_pad_new(name, pad.get()));
   }
 }
@@ -67,6 +82,11 @@ bool register_fake_gpu_encoder(GstPlugin* plugin) {
 
 int fake_gpu_encoders_made() {
   return std::exchange(made, 0);
+}
+
+void let_fake_gpu_encoder_stall(bool now, int frames) {
+  frames_left = frames;
+  stalls = now;
 }
 
 void let_fake_gpu_encoder_fail(bool fails) {

@@ -69,7 +69,7 @@ class NotingSource final : public Source {
 }  // namespace
 
 FileEstimate estimate_file(const BatchJob& job, const BatchOptions& options) {
-  require_input(job.input);
+  require_file(job.input);
   FileEstimate estimate;
   const SampleFolder folder;
   StreamOptions stream = options.stream;

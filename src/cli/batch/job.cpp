@@ -103,7 +103,7 @@ void Job::identify() {
 }
 
 FileResult Job::run() {
-  require_input(job_.input);
+  require_file(job_.input);
   make_folder_of(job_.output);
   make_folder_of(paths_.record);
   const FileLock lock(paths_.lock);
