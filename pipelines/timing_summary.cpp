@@ -122,6 +122,9 @@ std::string TimingSummary::table(const RunResult& result) const {
                  static_cast<unsigned long long>(result.frames_in),
                  static_cast<unsigned long long>(result.frames_out),
                  static_cast<unsigned long long>(result.dropped));
+  if (result.in_flight > 0) {
+    text += format(", %llu in flight", static_cast<unsigned long long>(result.in_flight));
+  }
   if (result.live) {
     text += format(", %llu late; %llu reconnected, %llu placeholders",
                    static_cast<unsigned long long>(result.late),
@@ -139,6 +142,7 @@ nlohmann::ordered_json TimingSummary::json(const RunResult& result) const {
   out["frames_in"] = result.frames_in;
   out["frames_out"] = result.frames_out;
   out["dropped"] = result.dropped;
+  out["in_flight"] = result.in_flight;
   if (result.live) {
     out["late"] = result.late;
     out["reconnects"] = result.reconnects;

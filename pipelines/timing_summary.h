@@ -33,7 +33,7 @@ class TimingSummary {
   /// A table for the terminal, in lines that end with a newline.
   [[nodiscard]] std::string table(const RunResult& result) const;
 
-  /// {"frames_in","frames_out","dropped","elapsed_s","media_s","fps","real_time_factor",
+  /// {"frames_in","frames_out","dropped","in_flight","elapsed_s","media_s","fps","real_time_factor",
   /// "capture_ms":{"median","p95","p99"},...,"stages":{...},...}: the keys of the frames' lines.
   [[nodiscard]] nlohmann::ordered_json json(const RunResult& result) const;
 

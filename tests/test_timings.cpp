@@ -147,6 +147,14 @@ TEST(TimingSummary, TableReadsWell) {
             "2.00 s, 50.0 fps, 2.00 times real time\n");
 }
 
+TEST(TimingSummary, FramesInFlightAreSaid) {
+  RunResult result = some_result();
+  result.frames_in = 105;
+  result.in_flight = 3;
+  EXPECT_THAT(hundred_frames().table(result),
+              HasSubstr("frames: 105 in, 100 out, 2 dropped, 3 in flight\n"));
+}
+
 TEST(TimingSummary, JsonHasTheFramesKeys) {
   const auto json = hundred_frames().json(some_result());
   EXPECT_EQ(json.at("frames_in"), 102);
