@@ -34,7 +34,37 @@ class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
   Logger::Sink sink_;
 };
 
+/// How many bytes of `text` at `at` are one control character: those of ASCII, and U+0080 to
+/// U+009F.
+std::size_t control_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  if (byte(at) < 0x20 || byte(at) == 0x7f) return 1;
+  return byte(at) == 0xc2 && byte(at + 1) >= 0x80 && byte(at + 1) < 0xa0 ? 2 : 0;
+}
+
 }  // namespace
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string shown;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t control = control_at(text, at);
+    if (control == 0) {
+      shown += text[at++];
+      continue;
+    }
+    if (text[at] == '\n' || text[at] == '\t') {
+      shown += text[at] == '\n' ? "\\n" : "\\t";
+    } else {
+      const auto code = static_cast<unsigned char>(text[at + control - 1]);
+      shown += {'\\', 'x', kDigits[code >> 4U], kDigits[code & 15U]};
+    }
+    at += control;
+  }
+  return shown;
+}
 
 Logger::Logger()
     : lines_(std::make_shared<spdlog::logger>(
@@ -53,7 +83,7 @@ void Logger::write(LogLevel level, std::string_view line) noexcept {
 void Logger::format(LogLevel level, fmt::string_view text, fmt::format_args args) noexcept {
   if (!writes(level)) return;
   try {
-    lines_->log(spdlog_level(level), fmt::vformat(text, args));
+    lines_->log(spdlog_level(level), printable(fmt::vformat(text, args)));
   } catch (const std::exception&) {  // No memory: also where an exception must not come from.
   }
 }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "formatting.h"
@@ -15,7 +16,11 @@ namespace equalux {
 
 enum class LogLevel { trace, debug, info, warn, error, off };
 
-/// Thread-safe, but for send_to(). Writing never throws: a line that cannot be written is lost.
+/// `text` as a terminal may show it: control characters, which it would obey, become \n, \t or \x1b.
+/// Names of files, tags and texts of libraries hold any.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// Every line is printable(). Thread-safe, but for send_to(). Writing never throws: a line that cannot be written is lost.
 class Logger {
  public:
   /// Where lines go in place of stderr.

@@ -34,6 +34,14 @@ class LogTest : public ::testing::Test {
   Lines lines_;
 };
 
+TEST_F(LogTest, WhatATerminalWouldObeyIsShown) {
+  EXPECT_EQ(printable("a\x1b[31mb\tc\nd\x7f\r"), "a\\x1b[31mb\\tc\\nd\\x7f\\x0d");
+  EXPECT_EQ(printable("gr\u00fc\u00df \u4e2d \u0085"), "gr\u00fc\u00df \u4e2d \\x85");
+  logger().set_level(LogLevel::warn);
+  logger().warn("{}: left out", "e\x1b]0;title\x07.mp4");
+  EXPECT_THAT(lines_, ElementsAre(Pair(LogLevel::warn, "e\\x1b]0;title\\x07.mp4: left out")));
+}
+
 TEST_F(LogTest, LinesAreFormattedAndHaveTheirLevel) {
   logger().set_level(LogLevel::trace);
   const std::string name = "in.mp4";

@@ -240,6 +240,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{{"run", "missing.y4m", "-o", "out.y4m"}, 66, "missing.y4m"},
         BadCall{{"run", "missing.mp4", "-o", "out.y4m"}, 66, "missing.mp4"},
         BadCall{{"run", "bad.y4m", "-o", "out.y4m"}, 65, "bad.y4m"},
+        BadCall{{"run", "none\x1b[31m.mp4", "-o", "null"}, 66, "none\\x1b[31m.mp4"},
         BadCall{{"run", "garbage.mp4", "-o", "out.y4m"}, with(kNeedsGStreamer, 65), "garbage.mp4"},
         BadCall{{"run", "empty.mp4", "-o", "out.y4m"}, with(kNeedsGStreamer, 65), "empty.mp4"},
         BadCall{{"run", "test:0x0", "-o", "null"}, 2, "0x0"},

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "log.h"
 #include "parse.h"
 #include "signals.h"
 #ifdef EQUALUX_HAVE_OPENCV
@@ -21,14 +22,21 @@ namespace {
 
 constexpr int kSignalExitBase = 128;
 
-/// In one line; and without taking memory, which may be what is short.
+/// In one line that a terminal shows and does not obey; also where memory is short.
 int report(equalux::ExitCode code, const char* what, const char* more = "") {
   std::array<char, 16384> line;
   std::snprintf(line.data(), line.size(), "%s%s", what, more);
   for (char* c = line.data(); *c != '\0'; ++c) {
     if (*c == '\n' || *c == '\r') *c = ' ';
   }
-  std::fprintf(stderr, "equalux: %s\n", line.data());
+  try {
+    std::fprintf(stderr, "equalux: %s\n", equalux::printable(line.data()).c_str());
+  } catch (const std::bad_alloc&) {
+    for (char* c = line.data(); *c != '\0'; ++c) {
+      if (static_cast<unsigned char>(*c) < ' ') *c = '?';
+    }
+    std::fprintf(stderr, "equalux: %s\n", line.data());
+  }
   return static_cast<int>(code);
 }
 

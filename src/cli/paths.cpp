@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "image_names.h"
+#include "log.h"
 #include "partial_file.h"
 
 namespace fs = std::filesystem;
@@ -47,7 +48,7 @@ std::string taken_of(const NumberedName& name, std::uint64_t frames) {
 
 /// True for a line that begins with y.
 bool confirmed(const std::string& question) {
-  std::fprintf(stderr, "equalux: %s [y/N] ", question.c_str());
+  std::fprintf(stderr, "equalux: %s [y/N] ", printable(question).c_str());
   std::fflush(stderr);
   std::array<char, 256> line{};
   if (std::fgets(line.data(), line.size(), stdin) == nullptr) return false;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "json_text.h"
+#include "log.h"
 
 namespace equalux::cli {
 namespace {
@@ -53,7 +54,7 @@ ProgressLine::ProgressLine(const CommonOptions& options, std::string label)
       quiet_(options.quiet),
       terminal_(::isatty(STDERR_FILENO) == 1),
       next_plain_s_(kPlainEveryS),
-      label_(std::move(label)) {}
+      label_(printable(label)) {}
 
 void ProgressLine::end(std::uint64_t frames, double elapsed_s, ExitCode code) {
   if (!json_) return;

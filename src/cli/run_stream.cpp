@@ -40,7 +40,7 @@ void print_summary(const StreamOptions& options, const RunResult& result,
   const bool wanted = options.always_summarise || options.common.wants_timings();
   if (wanted) std::fputs(measurements.table(result).c_str(), stderr);
   if (options.always_summarise && result.code != ExitCode::done) {
-    std::fprintf(stderr, "equalux: %s%s\n", options.label.c_str(), ending_text(result).c_str());
+    std::fprintf(stderr, "equalux: %s\n", printable(options.label + ending_text(result)).c_str());
   }
 }
 
@@ -199,7 +199,7 @@ RunResult run_stream(const StreamOptions& options) {
     if (each == nullptr) continue;
     const std::string text =
         (each == originals.get() ? "originals " : "") + recording_text(each->counts());
-    if (!options.common.quiet) std::fprintf(stderr, "%s\n", text.c_str());
+    if (!options.common.quiet) std::fprintf(stderr, "%s\n", printable(text).c_str());
     if (each->code() != ExitCode::done) result.code = each->code();
   }
   if (!options.on_progress) progress.end(result.frames_out, result.elapsed_s, result.code);

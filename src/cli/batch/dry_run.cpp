@@ -8,6 +8,7 @@
 
 #include "batch/state.h"
 #include "batch/worker.h"
+#include "log.h"
 #include "progress_line.h"
 #include "signals.h"
 
@@ -83,8 +84,9 @@ void print_row(const BatchOptions& options, const BatchJob& job, const FileEstim
   } else {
     std::snprintf(row.data(), row.size(), "%-14s %10s %11s  ", "fail", "", "");
   }
-  std::printf("%s%s -> %s%s%s\n", row.data(), job.input.c_str(), job.output.c_str(),
-              trouble.empty() ? "" : ": ", trouble.c_str());
+  std::printf("%s%s -> %s%s%s\n", row.data(), printable(job.input).c_str(),
+              printable(job.output).c_str(), trouble.empty() ? "" : ": ",
+              printable(trouble).c_str());
 }
 
 double free_bytes(const std::string& out) {
@@ -120,7 +122,7 @@ ExitCode dry_run(const BatchOptions& options, const BatchPlan& plan,
   }
   if (const double free = free_bytes(options.out); free >= 0 && sum.bytes > free) {
     std::fprintf(stderr, "equalux: the results will not fit, %s is short by %s\n",
-                 options.out.c_str(), amount_text(sum.bytes - free).c_str());
+                 printable(options.out).c_str(), amount_text(sum.bytes - free).c_str());
   }
   if (const int signal = stop_token().signal; signal != 0)
     return static_cast<ExitCode>(128 + signal);

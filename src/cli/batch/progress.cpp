@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "batch/report.h"
+#include "log.h"
 #include "progress_line.h"
 
 namespace equalux::cli {
@@ -97,7 +98,7 @@ std::string BatchProgress::text(double elapsed_s) const {
   }
   char separator = ';';
   for (const Running& entry : running_) {
-    text += separator + (" " + entry.name + " ");
+    text += separator + (" " + printable(entry.name) + " ");
     text += entry.phase.empty() ? percent(entry.fraction) : entry.phase;
     separator = ',';
   }

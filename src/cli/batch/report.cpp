@@ -7,6 +7,7 @@
 #include <equalux/filter.h>
 
 #include "json_text.h"
+#include "log.h"
 
 namespace equalux::cli {
 namespace {
@@ -43,7 +44,7 @@ std::string count_line(const std::vector<Outcome>& outcomes) {
 std::string batch_table(const std::vector<Outcome>& outcomes) {
   std::size_t width = 4;
   for (const Outcome& outcome : outcomes)
-    width = std::max(width, outcome.job.input.size());
+    width = std::max(width, printable(outcome.job.input).size());
   const auto padded = [width](std::string text) {
     text.resize(width, ' ');
     return text;
@@ -55,7 +56,7 @@ std::string batch_table(const std::vector<Outcome>& outcomes) {
     std::snprintf(row.data(), row.size(), "  %-7s %8llu %8.2f %8.1f  ", result.status.c_str(),
                   static_cast<unsigned long long>(result.frames_out), result.elapsed_s,
                   fps_of(result));
-    text += padded(outcome.job.input) + row.data() + result.reason;
+    text += padded(printable(outcome.job.input)) + row.data() + printable(result.reason);
     text.erase(text.find_last_not_of(' ') + 1);
     text += "\n";
   }
@@ -67,7 +68,7 @@ std::string left_out_text(const BatchPlan& plan) {
   const auto say = [&text](const std::string& what, std::size_t count, const std::string& first) {
     if (count == 0) return;
     text += "equalux: " + what + ": " + std::to_string(count);
-    if (!first.empty()) text += " (" + first + (count > 1 ? " and others)" : ")");
+    if (!first.empty()) text += " (" + printable(first) + (count > 1 ? " and others)" : ")");
     text += "\n";
   };
   const auto named = [&say](const std::string& what, const std::vector<std::string>& paths) {
