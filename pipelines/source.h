@@ -45,8 +45,12 @@ struct StreamInfo {
   /// Colour tags as GStreamer writes them ("bt709", "2:3:5:1"), to be kept; empty = none.
   std::string colorimetry;
   std::string chroma_site;  ///< as GStreamer writes it; empty = none
+  /// HDR10: the mastering display and the content's light level, as GStreamer's caps write them;
+  /// empty = none.
+  std::string mastering_display{};
+  std::string content_light{};
   Orientation orientation = Orientation::upright;  ///< what frames need to stand upright
-  std::string name;         ///< for messages: a path, "camera:0"
+  std::string name;                                ///< for messages: a path, "camera:0"
   /// The file a FileSink copies audio, subtitles and metadata from; empty = none.
   std::string container_path;
   ContainerPart container_part;

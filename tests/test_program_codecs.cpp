@@ -18,6 +18,7 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::Eq;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Codecs : public ::testing::Test {
  protected:
@@ -166,6 +167,24 @@ TEST_F(Codecs, RgbOfAv1StaysRgb) {
   };
   EXPECT_EQ(md5("out.mkv"), md5("in.mkv"));
   EXPECT_THAT(colours_of(folder_ / "out.mkv"), HasSubstr("gbr"));
+}
+
+TEST_F(Codecs, Hdr10MetadataIsKeptOrNamed) {
+  make("in.mkv",
+       "-c:v libx265 -pix_fmt yuv420p10le -x265-params log-level=none:hdr10=1:colorprim=bt2020:"
+       "transfer=smpte2084:colormatrix=bt2020nc:max-cll=1000,400:"
+       "\"master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)\"");
+  const auto frame_of = [&](const std::string& file) {
+    return ffprobe("-select_streams v -show_frames -read_intervals '%+#1'", folder_ / file).dump();
+  };
+  const ProgramResult kept = run({"run", "in.mkv", "--encoder", "x265", "-o", "kept.mkv"});
+  ASSERT_EQ(kept.exit_code, 0) << kept.err;
+  EXPECT_THAT(frame_of("kept.mkv"), HasSubstr("\"max_luminance\":\"10000000/10000\""));
+  EXPECT_THAT(frame_of("kept.mkv"), HasSubstr("\"max_content\":1000"));
+  EXPECT_THAT(kept.err, Not(HasSubstr("HDR10")));
+  const ProgramResult dropped = run({"run", "in.mkv", "-o", "dropped.mkv"});
+  ASSERT_EQ(dropped.exit_code, 0) << dropped.err;
+  EXPECT_THAT(dropped.err, HasSubstr("x264 does not keep the HDR10 metadata"));
 }
 
 /// A lossless encoder is fed unchanged frames: ffmpeg must decode the same.

@@ -102,6 +102,13 @@ void FileSink::open(const StreamInfo& info) {
   for (const std::string& dropped : writer_->dropped_streams()) {
     logger().warn("{}: left out: {}", options_.path, dropped);
   }
+  const bool hdr10 = !info_.mastering_display.empty() || !info_.content_light.empty();
+  if (hdr10 && spec_->name != "x265") {
+    logger().warn(
+        "{}: {} does not keep the HDR10 metadata (mastering display, light level) in its stream; "
+        "--encoder x265 does",
+        options_.path, spec_->name);
+  }
   start_first_encoder();
   if (!options_.resume.empty()) start_writer(std::move(codec_data));
 }

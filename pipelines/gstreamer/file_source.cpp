@@ -207,6 +207,8 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
                    to_string(info_.desc.matrix), to_string(info_.desc.range));
   }
   info_.field_order = tap_->first_fields();
+  info_.mastering_display = tap_->text_of_caps("mastering-display-info");
+  info_.content_light = tap_->text_of_caps("content-light-level");
   if (rate_known) info_.frame_rate = rate;
   // Decoders know that of the bitstream, which a container overrules.
   if (aspect_) info_.pixel_aspect = *aspect_;

@@ -240,6 +240,14 @@ CapsPtr make_caps(const StreamInfo& info, GstVideoFormat format) {
   if (!colorimetry.empty()) {
     gst_caps_set_simple(caps.get(), "colorimetry", G_TYPE_STRING, colorimetry.c_str(), nullptr);
   }
+  if (!info.mastering_display.empty()) {
+    gst_caps_set_simple(caps.get(), "mastering-display-info", G_TYPE_STRING,
+                        info.mastering_display.c_str(), nullptr);
+  }
+  if (!info.content_light.empty()) {
+    gst_caps_set_simple(caps.get(), "content-light-level", G_TYPE_STRING,
+                        info.content_light.c_str(), nullptr);
+  }
   if (!info.chroma_site.empty() && traits(info.desc.format).model == ColorModel::yuv) {
     gst_caps_set_simple(caps.get(), "chroma-site", G_TYPE_STRING, info.chroma_site.c_str(),
                         nullptr);

@@ -28,6 +28,11 @@ class PictureTap {
   /// Waits for the first picture and keeps it for the first next(). Throws what the pipeline
   /// says, or Error(bad_input) where nothing comes within `limit`, or the stream is empty.
   GstVideoInfo first(std::chrono::milliseconds limit);
+  /// A text of that first picture's caps; empty where they have none of that name.
+  [[nodiscard]] std::string text_of_caps(const char* field) const {
+    const gchar* text = gst_structure_get_string(gst_caps_get_structure(caps_.get(), 0), field);
+    return text == nullptr ? "" : text;
+  }
   /// The fields of that first picture.
   [[nodiscard]] FieldOrder first_fields() const {
     return field_order_of(info_, gst_sample_get_buffer(first_.get()));
