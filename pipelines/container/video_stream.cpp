@@ -29,6 +29,8 @@ AVFieldOrder field_order_of(FieldOrder order) {
 bool is_stale(std::string_view key) {
   static constexpr std::array<std::string_view, 6> kStale{
       "BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES", "ENCODER", "encoder"};
+  // Tells of a second stream of transparency in each packet, which no encoder here writes.
+  if (key == "alpha_mode" || key == "ALPHA_MODE") return true;
   if (key.starts_with("_STATISTICS_")) return true;
   for (const std::string_view stale : kStale) {
     if (key == stale || (key.starts_with(stale) && key[stale.size()] == '-')) return true;

@@ -258,6 +258,11 @@ void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
                                          gst_video_format_to_string(to), nullptr));
   gst_app_sink_set_caps(sink(), caps.get());
   GstElement* first = GST_ELEMENT(sink());
+  if (GST_VIDEO_FORMAT_INFO_HAS_ALPHA(native.finfo) &&
+      !GST_VIDEO_FORMAT_INFO_HAS_ALPHA(gst_video_format_get_info(to))) {
+    logger().warn("{}: its transparency is lost, the filters take {} pictures without it", name_,
+                  gst_video_format_to_string(to));
+  }
   if (to != from) {
     logger().info("{}: {} pictures become {}", name_, gst_video_format_to_string(from),
                   gst_video_format_to_string(to));

@@ -150,6 +150,10 @@ GstVideoFormat choose_for_rgb(const EncoderSpec& spec, GstVideoFormat format, bo
                                      " does not keep RGB pictures; --encoder ffv1 does");
   }
   const GstVideoFormat chosen = spec.formats.front();
+  if (alpha) {
+    logger().warn("--encoder {} does not keep transparency, it is lost; --encoder ffv1 keeps it",
+                  spec.name);
+  }
   logger().info("RGB pictures are encoded as {}", chroma_name(chosen));
   return chosen;
 }

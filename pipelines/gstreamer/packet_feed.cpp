@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <gst/video/video.h>
+#include <log.h>
 
 extern "C" {
 #include <libavutil/imgutils.h>
@@ -324,6 +325,10 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
                                          "read of one; copy it to .mkv");
   }
   if (!caps) return nullptr;
+  // VP8 and VP9 have it in a stream of its own, which their decoders pass over.
+  if (tag_of(input->streams[video_stream]->metadata, "alpha_mode") == "1") {
+    logger().warn("{}: its transparency is lost, the decoder gives opaque pictures", path);
+  }
   const AVRational own = input->streams[video_stream]->avg_frame_rate;
   if (own.num > 0 && own.den > 0) {
     gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, own.num, own.den, nullptr);
