@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -348,10 +351,12 @@ TEST_F(FileSinkTest, WhatStartsBeforeZeroIsShiftedAsAWhole) {
 }
 
 /// A web server with one file, of the simplest kind: it knows no ranges. Or one with a stream that
-/// ends when the server hangs up.
+/// ends when the server hangs up. With `given`, it falls silent behind so many bytes of the body,
+/// or without an answer where that is 0.
 class WebServer {
  public:
-  WebServer(std::string body, bool has_length) : body_(std::move(body)), has_length_(has_length) {
+  WebServer(std::string body, bool has_length, std::optional<std::size_t> given = {})
+      : body_(std::move(body)), has_length_(has_length), given_(given) {
     listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -373,6 +378,12 @@ class WebServer {
   [[nodiscard]] std::string url() const {
     return "http://127.0.0.1:" + std::to_string(port_) + "/clip";
   }
+  /// Waits for so many calls that got all they get.
+  void wait_for_silence(int calls) const {
+    for (int i = 0; i < 2000 && silent_ < calls; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_GE(silent_.load(), calls);
+  }
 
  private:
   void accept() {
@@ -382,19 +393,37 @@ class WebServer {
     for (std::thread& call : calls)
       call.join();
   }
-  void answer(int call) const {
+  void answer(int call) {
     std::array<char, 4096> request{};
     static_cast<void>(::recv(call, request.data(), request.size(), 0));
+    if (given_ == 0U) {
+      fall_silent(call);
+      return;
+    }
     const std::string head =
         "HTTP/1.0 200 OK\r\n" +
         (has_length_ ? "Content-Length: " + std::to_string(body_.size()) + "\r\n" : "") + "\r\n";
     static_cast<void>(::send(call, head.data(), head.size(), MSG_NOSIGNAL));
-    static_cast<void>(::send(call, body_.data(), body_.size(), MSG_NOSIGNAL));
+    static_cast<void>(::send(call, body_.data(), given_.value_or(body_.size()), MSG_NOSIGNAL));
+    if (given_) {
+      fall_silent(call);
+      return;
+    }
+    ::close(call);
+  }
+  /// Until the other end hangs up.
+  void fall_silent(int call) {
+    ++silent_;
+    char byte = 0;
+    while (::recv(call, &byte, 1, 0) > 0) {
+    }
     ::close(call);
   }
 
   std::string body_;
   bool has_length_;
+  std::optional<std::size_t> given_;
+  std::atomic<int> silent_ = 0;
   int listener_ = -1;
   int port_ = 0;
   std::thread thread_;
@@ -423,6 +452,80 @@ TEST_F(FileSinkTest, AFileBehindAWebAddressKeepsItsSound) {
     EXPECT_GT(expected.size(), 40U);
     EXPECT_EQ(copied(server.url(), "web" + kind), expected);
   }
+}
+
+/// From cancel() to the end of what waits for a server; libavformat's own patience is 10 s.
+constexpr double kLongestWait = 3;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+TEST_F(FileSinkTest, CancelEndsTheWaitForASilentServer) {
+  StreamInfo info;
+  info.desc = {.format = PixelFormat::i420, .width = 96, .height = 64};
+  {
+    const WebServer server("", true, 0);
+    const auto source = make_network_source(server.url());
+    std::thread opening([&] { EXPECT_THROW((void)source->open(test::accepts_all), Error); });
+    server.wait_for_silence(1);
+    const Clock::time_point start = Clock::now();
+    source->cancel();
+    opening.join();
+    EXPECT_LT(seconds_since(start), kLongestWait);
+  }
+  {
+    const WebServer server("", true, 0);
+    info.container_path = server.url();
+    const auto sink = make_file_sink(options("silent.mkv"));
+    std::thread opening([&] { EXPECT_THROW(sink->open(info), Error); });
+    server.wait_for_silence(1);
+    const Clock::time_point start = Clock::now();
+    sink->cancel();
+    opening.join();
+    EXPECT_LT(seconds_since(start), kLongestWait);
+  }
+  EXPECT_THAT(folder_.files(), ElementsAre());
+}
+
+TEST_F(FileSinkTest, CancelEndsTheWaitForAServerThatFallsSilentWithinTheFile) {
+  const std::string input = folder_ / "in.mkv";
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=96x64:r=25:d=4 -f lavfi -i sine=d=4 -c:v ffv1 -pix_fmt yuv420p "
+      "-c:a pcm_s16le '" +
+      input + "'");
+  const std::string bytes = test::file_bytes(input);
+  const WebServer server(bytes, true, bytes.size() / 2);
+  const FileSinkOptions settings = options("half.mkv");
+  Clock::time_point start;
+  std::atomic<int> frames = 0;
+  {
+    const auto source = make_network_source(server.url());
+    const auto sink = make_file_sink(settings);
+    std::thread copying([&] {
+      const StreamInfo info = source->open(test::accepts_all);
+      sink->open(info);
+      FramePool pool(info.desc, 4, true);
+      for (FramePtr frame = pool.acquire(); source->read(*frame); frame = pool.acquire()) {
+        sink->write(*frame);
+        ++frames;
+      }
+      sink->finish(Ending::partial);
+    });
+    // Until frames have come and no more do.
+    int before = 0;
+    for (int quiet = 0; quiet < 50; std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
+      quiet = frames > 0 && frames == before ? quiet + 1 : 0;
+      before = frames;
+    }
+    start = Clock::now();
+    source->cancel();
+    sink->cancel();
+    copying.join();
+  }
+  EXPECT_LT(seconds_since(start), kLongestWait);
+  EXPECT_LT(frames, 100);
+  EXPECT_EQ(test::decoded_frames(settings.path), frames);
 }
 
 TEST_F(FileSinkTest, AStreamWithoutALengthIsPicturesAlone) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +16,26 @@
 /// Containers by libavformat: reads what a file holds, and writes a new file whose video is ours
 /// and whose every other stream, chapter, attachment and tag is the input's, packet by packet.
 namespace equalux {
+
+/// Ends the waits for a web server that has fallen silent, once the run is being stopped. What
+/// comes without much delay is still read.
+class ReadStop {
+ public:
+  /// Any thread.
+  void set() noexcept { is_set_ = true; }
+  [[nodiscard]] bool is_set() const noexcept { return is_set_; }
+  /// A read starts now. The reader's thread.
+  void begin() noexcept { begun_ = std::chrono::steady_clock::now(); }
+  /// True where the read that began last should end.
+  [[nodiscard]] bool is_over() const noexcept {
+    constexpr std::chrono::milliseconds kUsual{300};
+    return is_set_ && std::chrono::steady_clock::now() - begun_.load() > kUsual;
+  }
+
+ private:
+  std::atomic<bool> is_set_{false};
+  std::atomic<std::chrono::steady_clock::time_point> begun_{};
+};
 
 /// One stream of a file.
 struct ContainerStream {
@@ -47,8 +69,8 @@ struct ContainerInfo {
 };
 
 /// Reads a file's head. Throws Error(no_input) where it is missing, Error(bad_input) where it is
-/// no media file or holds no video (naming what it holds).
-[[nodiscard]] ContainerInfo probe_container(const std::string& path);
+/// no media file or holds no video (naming what it holds). `stop` as for open_input().
+[[nodiscard]] ContainerInfo probe_container(const std::string& path, ReadStop* stop = nullptr);
 
 /// What a file declares and does not hold: missing bytes ("holds 1.20 of 3.40 MB") or an early end
 /// over all streams ("ends 3.20 s short of its declared 10.00 s"). Nothing where it is whole, or
@@ -97,6 +119,7 @@ struct ContainerWriterOptions {
   /// them over from its partial file. 0 = starts anew.
   std::uint64_t resume_packets = 0;
   ContainerPart part{};  ///< of copy_from: which times its streams get, and what is left out
+  ReadStop* stop = nullptr;  ///< ends waits for copy_from; null or outlives the writer
 };
 
 /// Writes NAME.partial.EXT beside the final name and renames it at the end. Playable at every

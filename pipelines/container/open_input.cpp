@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 
 #include <equalux/error.h>
 #include <unistd.h>
@@ -21,10 +22,15 @@ constexpr const char* kWebFormats =
 
 /// What to say of a file that does not open: a cut one deserves more than "invalid data".
 std::string why_unreadable(const std::string& path, int error) {
+  if (error == AVERROR_EXIT) return path + ": nothing comes from its server";
   if (const auto missing = missing_bytes(path)) {
     return path + ": cannot be read, it is cut off: it " + describe(*missing);
   }
   return path + ": is no media file that can be read (" + av_text(error) + "); give a video file";
+}
+
+int is_over(void* stop) {
+  return static_cast<ReadStop*>(stop)->is_over() ? 1 : 0;
 }
 
 }  // namespace
@@ -62,25 +68,31 @@ void check_readable(const std::string& path) {
   }
 }
 
-InputContext open_input(const std::string& path) {
+InputContext open_input(const std::string& path, ReadStop* stop) {
   route_libav_log();
   check_readable(path);
   Dictionary options;
+  AVFormatContext* raw = avformat_alloc_context();
+  if (raw == nullptr) throw std::bad_alloc();
   // A playlist must not make us open what its author chose.
   if (is_web_address(path)) {
     options.set("protocol_whitelist", "http,https,tcp,tls");
     options.set("format_whitelist", kWebFormats);
     options.set("rw_timeout", "10000000");  // microseconds
+    if (stop != nullptr) {
+      raw->interrupt_callback = {is_over, stop};
+      stop->begin();
+    }
   } else {
     options.set("protocol_whitelist", "file");
   }
-  AVFormatContext* raw = nullptr;
   int error = avformat_open_input(&raw, file_url(path).c_str(), nullptr, options.address());
   InputContext input(raw);
   if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
   if (is_web_address(path) && (input->pb == nullptr || avio_size(input->pb) <= 0)) {
     throw Error(ExitCode::bad_input, path + ": is a stream without an end, not a file");
   }
+  if (stop != nullptr) stop->begin();
   error = avformat_find_stream_info(input.get(), nullptr);
   if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
   for (unsigned i = 0; i < input->nb_streams; ++i)

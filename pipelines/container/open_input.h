@@ -3,6 +3,7 @@
 #include <string>
 
 #include "av_handles.h"
+#include "container.h"
 
 /// Opens files for reading by libavformat.
 namespace equalux {
@@ -19,8 +20,9 @@ void check_readable(const std::string& path);
 
 /// Opens a file and learns its streams. Throws as check_readable, and Error(bad_input) where
 /// libavformat does not know it. Of a web address only a file of known length is opened, and
-/// nothing that refers to other addresses.
-[[nodiscard]] InputContext open_input(const std::string& path);
+/// nothing that refers to other addresses; `stop`, where it is not null, ends the waits for it and
+/// must outlive what is returned. Each read of such a file starts with stop->begin().
+[[nodiscard]] InputContext open_input(const std::string& path, ReadStop* stop = nullptr);
 
 /// The stream that is filtered: the first video that is no cover art; -1 where there is none.
 [[nodiscard]] int filtered_stream(const AVFormatContext& input);

@@ -130,8 +130,8 @@ void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info
 
 }  // namespace
 
-ContainerInfo probe_container(const std::string& path) {
-  const InputContext input = open_input(path);
+ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
+  const InputContext input = open_input(path, stop);
   ContainerInfo info;
   info.format = input->iformat->name;
   info.has_times = !is_elementary(*input->iformat);

@@ -45,8 +45,8 @@ std::int64_t order_time(const AVPacket& packet) {
   return packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts;
 }
 
-StreamCopy::StreamCopy(const std::string& path, const ContainerPart& part)
-    : part_(part), input_(open_input(path)) {
+StreamCopy::StreamCopy(const std::string& path, const ContainerPart& part, ReadStop* stop)
+    : path_(path), part_(part), stop_(stop), input_(open_input(path, stop)) {
   if (part_.shift_ns == 0) return;
   for (unsigned i = 0; i < input_->nb_streams; ++i) {
     AVStream& stream = *input_->streams[i];
@@ -139,10 +139,12 @@ void StreamCopy::pop() {
 PacketPtr StreamCopy::read() {
   while (!ended_) {
     PacketPtr packet = make_packet();
+    if (stop_ != nullptr) stop_->begin();
     const int error = av_read_frame(input_.get(), packet.get());
     if (error < 0) {
       if (error != AVERROR_EOF) {
-        logger().warn("{}: its other streams end here: {}", input_->url + 5, av_text(error));
+        logger().warn("{}: its other streams end here: {}", path_,
+                      error == AVERROR_EXIT ? "nothing comes from its server" : av_text(error));
       }
       ended_ = true;
       break;

@@ -18,7 +18,9 @@ class StreamCopy {
  public:
   /// Opens the input. All times come shifted, and without what `part` leaves out before its start.
   /// Throws as open_input.
-  explicit StreamCopy(const std::string& path, const ContainerPart& part = {});
+  /// `stop` as for open_input().
+  explicit StreamCopy(const std::string& path, const ContainerPart& part = {},
+                      ReadStop* stop = nullptr);
 
   [[nodiscard]] AVFormatContext& input() { return *input_; }
   [[nodiscard]] const AVStream& stream(int index) const { return *input_->streams[index]; }
@@ -38,7 +40,9 @@ class StreamCopy {
   bool filter_aac(AVPacket& packet);
   bool move_into_part(AVPacket& packet) const;
 
+  const std::string path_;
   const ContainerPart part_;
+  ReadStop* stop_;
   InputContext input_;
   std::vector<bool> wanted_;
   std::map<int, BitstreamFilter> aac_filters_;

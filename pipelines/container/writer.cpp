@@ -118,7 +118,7 @@ void Writer::open_copies() {
   plan_.kind = kind_;
   copies_.reset();
   if (options_.copy_from.empty()) return;
-  copies_ = std::make_unique<StreamCopy>(options_.copy_from, options_.part);
+  copies_ = std::make_unique<StreamCopy>(options_.copy_from, options_.part, options_.stop);
   try {
     plan_ = plan_streams(copies_->input(), kind_, options_.drop_streams);
   } catch (const Error& error) {
@@ -367,7 +367,7 @@ void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns)
   };
   try {
     if (copies_) {
-      copies_ = std::make_unique<StreamCopy>(options_.copy_from, options_.part);
+      copies_ = std::make_unique<StreamCopy>(options_.copy_from, options_.part, options_.stop);
       copies_->select(plan_);
     }
   } catch (const Error& error) {  // The input has changed since, which no other disk mends.

@@ -51,7 +51,10 @@ class FileSink final : public Sink {
   void write(Frame& frame) override;
   std::string checkpoint() override;
   void finish(Ending ending) override;
-  void cancel() noexcept override { patience_.cancel(); }
+  void cancel() noexcept override {
+    patience_.cancel();
+    stop_.set();
+  }
   std::string name() const override { return options_.path; }
   /// A container takes the orientation of the file whose streams it copies.
   bool keeps_orientation(const StreamInfo& info) const override {
@@ -74,6 +77,7 @@ class FileSink final : public Sink {
   FileSinkOptions options_;
   StreamInfo info_;
   const gst::EncoderSpec* spec_ = nullptr;
+  ReadStop stop_;  // of the writer's reads
   std::unique_ptr<ContainerWriter> writer_;
   std::unique_ptr<gst::EncodeBin> encoder_;
   std::vector<std::byte> codec_data_;  // of the first segment
@@ -92,6 +96,7 @@ void FileSink::open(const StreamInfo& info) {
   container.output_path = options_.path;
   if (options_.copy_streams) container.copy_from = info.container_path;
   container.part = info.container_part;
+  container.stop = &stop_;
   container.drop_streams = options_.drop_streams;
   container.keep_partial = options_.keep_partial;
   container.journal = options_.journal;

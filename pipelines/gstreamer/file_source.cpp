@@ -9,11 +9,9 @@
 #include <optional>
 #include <utility>
 
-#ifdef EQUALUX_HAVE_LIBAV
-#include "../container/container.h"
-#endif
 #include <log.h>
 
+#include "../container/container.h"
 #include "decode_bin.h"
 #include "formatting.h"
 #include "packet_feed.h"
@@ -51,6 +49,7 @@ class FileSource final : public Source {
  public:
   FileSource(std::string path, const FileSourceOptions& options)
       : path_(std::move(path)), options_(options) {}
+  ~FileSource() override { stop_.set(); }
 
   void offer_device(int device) override { device_ = device; }
   StreamInfo open(const FormatPredicate& accepts) override;
@@ -59,6 +58,7 @@ class FileSource final : public Source {
   void cancel() noexcept override {
     const std::lock_guard lock(tap_mutex_);
     cancelled_ = true;
+    stop_.set();
     if (tap_) tap_->cancel();
   }
   std::optional<std::string> shortfall() const override;
@@ -91,6 +91,7 @@ class FileSource final : public Source {
   std::optional<std::int64_t> start_ns_;   // of the video stream, where the container tells
   std::optional<std::int64_t> offset_ns_;  // from GStreamer's stream time to the container's
   std::atomic<bool> cancelled_ = false;
+  ReadStop stop_;
   std::uint64_t frames_ = 0;
   std::int64_t end_ns_ = 0;  // of the last of them
   std::unique_ptr<gst::PacketFeed> feed_;
@@ -104,7 +105,7 @@ void FileSource::probe() {
   info_.name = path_;
   info_.container_path = path_;
 #ifdef EQUALUX_HAVE_LIBAV
-  const ContainerInfo container = probe_container(path_);
+  const ContainerInfo container = probe_container(path_, &stop_);
   video_stream_ = container.video_stream;
   hint_ = {container.video_codec, container.pixel_format};
   info_.frames = container.video_frames;
@@ -137,7 +138,7 @@ void FileSource::set_tap(std::unique_ptr<gst::PictureTap> tap) {
 GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder) {
   set_tap(nullptr);
   decoder_.reset();
-  feed_ = gst::make_packet_feed(path_, video_stream_, rate_);
+  feed_ = gst::make_packet_feed(path_, video_stream_, rate_, &stop_);
   decoder_ = std::move(decoder);
   if (feed_) {
     decoder_->decode_packets(*feed_);

@@ -271,6 +271,11 @@ class NetworkSource final : public Source {
     if (cancelled_ && source != nullptr) source->cancel();
   }
 
+  bool is_cancelled() {
+    const std::lock_guard lock(mutex_);
+    return cancelled_;
+  }
+
   std::string url_;
   std::unique_ptr<Source> stream_;
   std::unique_ptr<Source> file_;
@@ -292,6 +297,7 @@ StreamInfo NetworkSource::open(const FormatPredicate& accepts) {
       use(file_.get());
       return file_->open(accepts);
     } catch (const Error& error) {
+      if (is_cancelled()) throw;
       logger().debug("{}: is read as a stream: {}", url_, error.what());
     }
   }

@@ -29,8 +29,8 @@ constexpr std::int64_t kShift = 36'000'000'000'000;  // ns, ten hours
 /// Of elementary streams that do not even tell a rate, as FFmpeg takes it.
 constexpr Rational kUsualRate{25, 1};
 
-InputContext open_video(const std::string& path, int video_stream) {
-  InputContext input = open_input(path);
+InputContext open_video(const std::string& path, int video_stream, ReadStop* stop) {
+  InputContext input = open_input(path, stop);
   if (video_stream < 0 || std::cmp_greater_equal(video_stream, input->nb_streams)) return nullptr;
   for (unsigned i = 0; i < input->nb_streams; ++i) {
     if (std::cmp_not_equal(i, video_stream)) input->streams[i]->discard = AVDISCARD_ALL;
@@ -143,13 +143,15 @@ CapsPtr raw_caps(const RawLayout& layout, const AVCodecParameters& codec) {
 
 class LibavFeed final : public PacketFeed {
  public:
-  LibavFeed(InputContext input, int video_stream, CapsPtr caps, std::optional<Rational> rate)
+  LibavFeed(InputContext input, int video_stream, CapsPtr caps, std::optional<Rational> rate,
+            ReadStop* stop)
       : input_(std::move(input)),
         stream_(input_->streams[video_stream]),
         caps_(std::move(caps)),
         times_(*stream_->codecpar),
         raw_(raw_layout(*input_, *stream_->codecpar)),
-        rate_(rate) {
+        rate_(rate),
+        stop_(stop) {
     if (rate_) stamps_.take_by_rate(*rate_);
     if (std::string_view(input_->iformat->name) == "avi") {
       stamps_.take_by_order(stream_->codecpar->video_delay);
@@ -185,6 +187,7 @@ class LibavFeed final : public PacketFeed {
   StampTable stamps_;
   std::optional<RawLayout> raw_;
   std::optional<Rational> rate_;  // of a stream without times
+  ReadStop* stop_;
   bool started_ = false;
   std::deque<PacketPtr> ahead_;  // read before they were asked for
   std::string read_error_;
@@ -209,6 +212,7 @@ std::uint64_t LibavFeed::lost() const {
 PacketPtr LibavFeed::read_packet() {
   PacketPtr packet = make_packet();
   while (true) {
+    if (stop_ != nullptr) stop_->begin();
     const int result = av_read_frame(input_.get(), packet.get());
     if (result < 0) {
       if (result != AVERROR_EOF) read_error_ = av_text(result);
@@ -313,8 +317,8 @@ BufferPtr LibavFeed::next() {
 }  // namespace
 
 std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_stream,
-                                             std::optional<Rational> rate) {
-  InputContext input = open_video(path, video_stream);
+                                             std::optional<Rational> rate, ReadStop* stop) {
+  InputContext input = open_video(path, video_stream, stop);
   if (!input) return nullptr;
   const AVCodecParameters& codec = *input->streams[video_stream]->codecpar;
   const std::optional<RawLayout> raw = raw_layout(*input, codec);
@@ -333,7 +337,7 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
   if (own.num > 0 && own.den > 0) {
     gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, own.num, own.den, nullptr);
   }
-  return std::make_unique<LibavFeed>(std::move(input), video_stream, std::move(caps), rate);
+  return std::make_unique<LibavFeed>(std::move(input), video_stream, std::move(caps), rate, stop);
 }
 
 }  // namespace equalux::gst
@@ -342,7 +346,8 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
 
 namespace equalux::gst {
 
-std::unique_ptr<PacketFeed> make_packet_feed(const std::string&, int, std::optional<Rational>) {
+std::unique_ptr<PacketFeed> make_packet_feed(const std::string&, int, std::optional<Rational>,
+                                             ReadStop*) {
   return nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "../container/container.h"
 #include "gst_common.h"
 #include "stamp_table.h"
 
@@ -38,9 +39,11 @@ class PacketFeed {
 
 /// `rate` is that of a stream without times, in place of its own; must be above 0.
 /// Null where the stream's codec is not one that we can describe to GStreamer, or libavformat is
-/// not part of this build: GStreamer's own demuxer must do then.
+/// not part of this build: GStreamer's own demuxer must do then. `stop`, where it is not null, ends
+/// waits for a web server and must outlive the feed.
 [[nodiscard]] std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path,
                                                            int video_stream,
-                                                           std::optional<Rational> rate = {});
+                                                           std::optional<Rational> rate = {},
+                                                           ReadStop* stop = nullptr);
 
 }  // namespace equalux::gst
