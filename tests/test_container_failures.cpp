@@ -58,6 +58,11 @@ TEST_F(ContainerFailures, RefusesWhatTheContainerCannotHold) {
               HasSubstr("stream 2 (audio, opus) does not fit in mov"));
   EXPECT_THAT(refusal({folder_ / "out.mov", "", false}, "vp9", ExitCode::usage),
               HasSubstr("use .mkv or .mp4"));
+  EXPECT_THAT(refusal({folder_ / "out.webm", in, false}, "vp9", ExitCode::usage),
+              AllOf(HasSubstr("stream 1 (audio, aac) does not fit in webm"),
+                    HasSubstr("use .mkv, or --drop-streams")));
+  EXPECT_THAT(refusal({folder_ / "out.webm", "", false}, "h264", ExitCode::usage),
+              HasSubstr("a h264 video does not fit in webm; use .mkv"));
   EXPECT_THAT(refusal({folder_ / "out.mkv", in, false}, "h264", ExitCode::usage), "accepted");
   EXPECT_EQ(folder_.files(), before);
 
@@ -168,11 +173,17 @@ TEST_F(ContainerFailures, AnInputThatIsCutOffMeanwhileIsNoFaultOfTheDisk) {
 }
 
 TEST_F(ContainerFailures, AKillLeavesAPlayablePartialFile) {
-  for (const auto& [in, out] :
-       {std::pair{"in.mp4", "out.partial.mp4"}, {"in.mkv", "out.partial.mkv"}}) {
+  for (const auto& [in, out] : {std::pair{"in.mp4", "out.partial.mp4"},
+                                {"in.mkv", "out.partial.mkv"},
+                                {"in.webm", "out.partial.webm"}}) {
     const std::string input = folder_ / in;
     if (std::string(in) == "in.mp4") {
       test::make_rich_mp4(folder_, input);
+    } else if (std::string(in) == "in.webm") {
+      test::ffmpeg("-i '" + folder_ / "in.mkv" +
+                   "' -map 0:v:0 -map 0:a:1 -c:v libvpx-vp9 -deadline realtime -cpu-used 8 "
+                   "-c:a copy '" +
+                   input + "'");
     } else {
       test::make_rich_mkv(folder_, input);
     }

@@ -105,6 +105,7 @@ TEST_F(ResumedSink, HasTheBytesOfOneThatWasLeftAlone) {
     expect_same(variable, extension);
   for (const std::string encoder : {"x265", "vp9", "ffv1", "mjpeg"})
     expect_same(mp4, ".mkv", encoder);
+  expect_same(mkv, ".webm", "vp9");
 }
 
 TEST_F(ResumedSink, TakesUpATakeOverThatWasKilled) {

@@ -202,6 +202,84 @@ TEST_F(Codecs, LostTransparencyIsNamed) {
   EXPECT_THAT(kept.err, Not(HasSubstr("transparency")));
 }
 
+TEST_F(Codecs, WebmHoldsVp9OpusVorbisAndWebVtt) {
+  folder_.write("in.vtt", "WEBVTT\n\n00:00.200 --> 00:00.600 align:left\nhello\n");
+  ffmpeg("-f lavfi -i testsrc2=s=160x120:r=25:d=1 -f lavfi -i sine=d=1:r=48000 -i '" +
+         folder_ / "in.vtt" +
+         "' -map 0 -map 1 -map 1 -map 2 -vf setsar=2 -c:v libx264 -bf 2 -pix_fmt yuv420p "
+         "-c:a:0 libopus -c:a:1 libvorbis -c:s copy -metadata title=Title '" +
+         folder_ / "in.mkv" + "'");
+  const ProgramResult result = run({"run", "in.mkv", "-o", "out.webm"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json streams = ffprobe("-show_streams", folder_ / "out.webm")["streams"];
+  ASSERT_EQ(streams.size(), 4U);
+  EXPECT_EQ(streams[0]["codec_name"], "vp9");
+  EXPECT_EQ(streams[0]["sample_aspect_ratio"], "2:1");
+  EXPECT_FALSE(streams[0].contains("color_transfer")) << "the input tells none";
+  EXPECT_EQ(ffprobe("-show_format", folder_ / "out.webm")["format"]["tags"]["title"], "Title");
+  EXPECT_EQ(folder_.read("out.webm").substr(0, 40).find("matroska"), std::string::npos);
+  EXPECT_NE(folder_.read("out.webm").substr(0, 40).find("webm"), std::string::npos);
+  EXPECT_EQ(ffprobe_times(folder_ / "out.webm"), ffprobe_times(folder_ / "in.mkv"));
+  for (const std::string stream : {"1", "2", "3"}) {
+    const auto packets = [&](const std::string& file) {
+      const std::string entries = " -show_entries packet=pts_time,duration_time,data_hash";
+      return ffprobe("-show_packets -show_data_hash md5 -select_streams " + (stream + entries),
+                     folder_ / file)["packets"];
+    };
+    EXPECT_FALSE(packets("in.mkv").empty());
+    EXPECT_EQ(packets("out.webm"), packets("in.mkv")) << stream;
+  }
+}
+
+TEST_F(Codecs, WhatWebmCannotHoldIsNamedFirst) {
+  ffmpeg(
+      "-f lavfi -i testsrc2=s=160x120:r=25:d=0.4 -f lavfi -i sine=d=0.4 -c:v libx264 -c:a aac "
+      "-pix_fmt yuv420p -metadata:s:v stereo_mode=checkerboard_lr '" +
+      folder_ / "in.mkv" + "'");
+  const ProgramResult sound = run({"run", "in.mkv", "-o", "out.webm"});
+  EXPECT_EQ(sound.exit_code, 2);
+  EXPECT_THAT(sound.err, HasSubstr("stream 1 (audio, aac) does not fit in webm; use .mkv"));
+  for (const char* encoder : {"x264", "ffv1"}) {
+    const ProgramResult other = run({"run", "in.mkv", "-o", "out.WebM", "--encoder", encoder});
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_THAT(other.err, HasSubstr(std::string("--encoder ") + encoder +
+                                     " does not fit in webm; use --encoder vp9"));
+  }
+  EXPECT_THAT(folder_.names(), ::testing::ElementsAre("in.mkv"));
+  const ProgramResult without = run({"run", "in.mkv", "-o", "out.webm", "--drop-streams"});
+  ASSERT_EQ(without.exit_code, 0) << without.err;
+  EXPECT_THAT(without.err, HasSubstr("left out: stream 1 (audio, aac)"));
+  EXPECT_THAT(without.err, HasSubstr("left out: the stereo layout of stream 0"));
+  EXPECT_EQ(decoded_frames(folder_ / "out.webm"), 10);
+}
+
+TEST_F(Codecs, WhatVp9DoesNotTakeIsNoAdviceForWebm) {
+  make("422.mkv", "-c:v ffv1 -pix_fmt yuv422p");
+  const ProgramResult result = run({"run", "422.mkv", "-o", "out.webm"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--encoder vp9 does not take 4:2:2 pictures; these do: x264"));
+  EXPECT_THAT(result.err, HasSubstr(", in .mkv; webm holds VP9 alone"));
+  EXPECT_THAT(folder_.names(), ::testing::ElementsAre("422.mkv"));
+}
+
+/// Players turn no webm.
+TEST_F(Codecs, WebmStandsUpright) {
+  ffmpeg("-f lavfi -i testsrc2=s=96x64:r=25:d=0.2 -c:v libx264 -qp 0 -pix_fmt yuv420p '" +
+         folder_ / "plain.mp4" + "'");
+  ffmpeg("-i '" + folder_ / "plain.mp4" + "' -c copy -metadata:s:v rotate=90 '" +
+         folder_ / "in.mp4" + "'");
+  const ProgramResult result =
+      run({"run", "in.mp4", "-o", "out.webm", "--strength", "0", "--lossless"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto md5 = [&](const std::string& file) {
+    return shell("ffmpeg -v error -i '" + folder_ / file + "' -f md5 -");
+  };
+  EXPECT_EQ(md5("out.webm"), md5("in.mp4")) << "ffmpeg turns the input by itself";
+  const nlohmann::json video = ffprobe("-show_streams", folder_ / "out.webm")["streams"][0];
+  EXPECT_EQ(video["height"], 96);
+  EXPECT_FALSE(video.contains("side_data_list")) << video.dump();
+}
+
 /// A lossless encoder is fed unchanged frames: ffmpeg must decode the same.
 TEST_F(Codecs, TinyAndOddFramesAreEncodedAsTheyAre) {
   for (const char* size : {"1x1", "2x2", "4x2", "63x64", "427x240", "639x479", "1919x1079"}) {

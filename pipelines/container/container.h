@@ -15,6 +15,7 @@
 
 /// Containers by libavformat: reads what a file holds, and writes a new file whose video is ours
 /// and whose every other stream, chapter, attachment and tag is the input's, packet by packet.
+/// A webm tells no rotation: its pictures have to be upright.
 namespace equalux {
 
 /// Ends the waits for a web server that has fallen silent, once the run is being stopped. What
@@ -109,7 +110,7 @@ struct EncodedPacket {
 };
 
 struct ContainerWriterOptions {
-  std::string output_path;    ///< the final name; its extension chooses mp4, mov or mkv
+  std::string output_path;    ///< the final name; its extension chooses mp4, mov, mkv or webm
   std::string copy_from;      ///< the input whose other streams and tags are kept; empty = none
   bool drop_streams = false;  ///< go on without streams that the container cannot hold
   bool keep_partial = false;  ///< abandon() leaves a partial file that holds something
@@ -156,7 +157,7 @@ class ContainerWriter {
   [[nodiscard]] virtual std::vector<std::string> dropped_streams() const = 0;
 };
 
-/// Throws Error(usage) for an extension that is not mp4, mov, m4v or mkv.
+/// Throws Error(usage) for an extension that is not mp4, mov, m4v, mkv or webm.
 [[nodiscard]] std::unique_ptr<ContainerWriter> make_container_writer(
     const ContainerWriterOptions& options);
 

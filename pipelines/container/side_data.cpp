@@ -34,8 +34,10 @@ void copy_side_data(AVStream& out, const AVStream& in) {
   }
 }
 
-void copy_picture_side_data(AVStream& out, const AVStream& in) {
+void copy_picture_side_data(AVStream& out, const AVStream& in,
+                            std::span<const AVPacketSideDataType> but) {
   for (const AVPacketSideData& entry : all_side_data(in)) {
+    if (std::find(but.begin(), but.end(), entry.type) != but.end()) continue;
     if (std::find(kOfPictures.begin(), kOfPictures.end(), entry.type) != kOfPictures.end()) {
       set_side_data(out, entry.type, bytes_of(entry));
     }

@@ -12,8 +12,9 @@ namespace equalux {
 
 /// Everything, for a stream that is copied.
 void copy_side_data(AVStream& out, const AVStream& in);
-/// What stays true when the pictures are encoded anew.
-void copy_picture_side_data(AVStream& out, const AVStream& in);
+/// What stays true when the pictures are encoded anew, but for the kinds in `but`.
+void copy_picture_side_data(AVStream& out, const AVStream& in,
+                            std::span<const AVPacketSideDataType> but);
 
 /// The bytes of one kind; empty where there are none.
 [[nodiscard]] std::span<const std::byte> side_data(const AVStream& stream,

@@ -9,6 +9,10 @@
 #include <string_view>
 #include <utility>
 
+extern "C" {
+#include <libavutil/stereo3d.h>
+}
+
 #include <equalux/error.h>
 
 #include "open_input.h"
@@ -17,6 +21,7 @@
 namespace equalux {
 namespace {
 
+/// What an error proposes in place of another container.
 constexpr std::array<ContainerKind, 3> kKinds{ContainerKind::matroska, ContainerKind::mp4,
                                               ContainerKind::mov};
 
@@ -104,6 +109,9 @@ bool head_can_be_written(const AVStream& in, ContainerKind kind) {
 
 bool holds(const AVStream& in, ContainerKind kind) {
   const AVCodecID codec = in.codecpar->codec_id;
+  const bool is_file =
+      is_attached_picture(in) || in.codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT;
+  if (kind == ContainerKind::webm && is_file) return false;
   if (is_attached_picture(in)) {
     if (!is_iso(kind)) return picture_file(codec) != nullptr;
     return codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_BMP;
@@ -157,8 +165,9 @@ ContainerKind container_kind(const std::string& path) {
   if (extension == ".mp4" || extension == ".m4v") return ContainerKind::mp4;
   if (extension == ".mov") return ContainerKind::mov;
   if (extension == ".mkv") return ContainerKind::matroska;
+  if (extension == ".webm") return ContainerKind::webm;
   throw Error(ExitCode::usage, path + ": no video container has the extension '" + extension +
-                                   "'; use .mp4, .m4v, .mov or .mkv");
+                                   "'; use .mp4, .m4v, .mov, .mkv or .webm");
 }
 
 const char* extension_of(ContainerKind kind) {
@@ -167,6 +176,8 @@ const char* extension_of(ContainerKind kind) {
       return ".mp4";
     case ContainerKind::mov:
       return ".mov";
+    case ContainerKind::webm:
+      return ".webm";
     case ContainerKind::matroska:
       break;
   }
@@ -179,10 +190,20 @@ const char* muxer_name(ContainerKind kind) {
       return "mp4";
     case ContainerKind::mov:
       return "mov";
+    case ContainerKind::webm:
+      return "webm";
     case ContainerKind::matroska:
       break;
   }
   return "matroska";
+}
+
+bool keeps_stereo_layout(const AVStream& in, ContainerKind kind) {
+  const auto bytes = side_data(in, AV_PKT_DATA_STEREO3D);
+  if (kind != ContainerKind::webm || bytes.size() < sizeof(AVStereo3D)) return true;
+  if (!side_data(in, AV_PKT_DATA_DISPLAYMATRIX).empty()) return false;
+  const AVStereo3DType type = reinterpret_cast<const AVStereo3D*>(bytes.data())->type;
+  return type == AV_STEREO3D_2D || type == AV_STEREO3D_SIDEBYSIDE || type == AV_STEREO3D_TOPBOTTOM;
 }
 
 StreamPlan plan_streams(const AVFormatContext& input, ContainerKind kind, bool drop_streams) {
@@ -191,6 +212,9 @@ StreamPlan plan_streams(const AVFormatContext& input, ContainerKind kind, bool d
   for (unsigned i = 0; i < input.nb_streams; ++i) {
     const AVStream& stream = *input.streams[i];
     plan.roles.push_back(role_of(input, stream, kind));
+    if (plan.roles.back() == StreamRole::filtered && !keeps_stereo_layout(stream, kind)) {
+      plan.dropped.push_back("the stereo layout of " + name_of(stream));
+    }
     if (plan.roles.back() != StreamRole::dropped) continue;
     if (!drop_streams) {
       throw Error(ExitCode::usage, name_of(stream) + " does not fit in " +

@@ -9,7 +9,7 @@
 /// Which stream of the input goes where in the output, and whether the container can hold it.
 namespace equalux {
 
-enum class ContainerKind : std::uint8_t { mp4, mov, matroska };
+enum class ContainerKind : std::uint8_t { mp4, mov, matroska, webm };
 
 /// By the extension, whatever its case. Throws Error(usage) for another one.
 [[nodiscard]] ContainerKind container_kind(const std::string& path);
@@ -18,7 +18,7 @@ enum class ContainerKind : std::uint8_t { mp4, mov, matroska };
 /// libavformat's muxer.
 [[nodiscard]] const char* muxer_name(ContainerKind kind);
 [[nodiscard]] inline bool is_iso(ContainerKind kind) {
-  return kind != ContainerKind::matroska;
+  return kind == ContainerKind::mp4 || kind == ContainerKind::mov;
 }
 
 /// How a stream of the input reaches the output.
@@ -34,13 +34,18 @@ enum class StreamRole : std::uint8_t {
 struct StreamPlan {
   ContainerKind kind = ContainerKind::matroska;
   std::vector<StreamRole> roles;     ///< one for each stream of the input
-  std::vector<std::string> dropped;  ///< "stream 3 (subtitle, ass)"
+  std::vector<std::string> dropped;  ///< "stream 3 (subtitle, ass)", "the stereo layout of ..."
 };
 
 /// Plans for `input`. Throws Error(usage) that names the first stream which the container cannot
 /// hold, and a container that can; with `drop_streams` it leaves such streams out instead.
 [[nodiscard]] StreamPlan plan_streams(const AVFormatContext& input, ContainerKind kind,
                                       bool drop_streams);
+
+/// True where the container can say how the two views of `in` lie in its pictures, and that is
+/// still so in the output. webm has side by side and top and bottom, and its pictures may have been
+/// turned.
+[[nodiscard]] bool keeps_stereo_layout(const AVStream& in, ContainerKind kind);
 
 /// Throws Error(usage) where the container cannot hold a video of that codec.
 void check_video_codec(const std::string& codec, ContainerKind kind);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 #include <string_view>
+#include <vector>
 
 #include <equalux/error.h>
 
@@ -92,12 +93,21 @@ AVStream& add_encoded_stream(AVFormatContext& muxer, ContainerKind kind,
     stream->disposition = AV_DISPOSITION_DEFAULT;
     return *stream;
   }
-  codec.chroma_location = input->codecpar->chroma_location;
+  // For webm the pictures were turned, and their chroma with them.
+  const bool turned =
+      kind == ContainerKind::webm && !side_data(*input, AV_PKT_DATA_DISPLAYMATRIX).empty();
+  if (!turned) codec.chroma_location = input->codecpar->chroma_location;
   stream->disposition = input->disposition;
   if (input->avg_frame_rate.num > 0) stream->avg_frame_rate = input->avg_frame_rate;
   if (input->r_frame_rate.num > 0) stream->r_frame_rate = input->r_frame_rate;
   copy_tags(*stream, *input);
-  copy_picture_side_data(*stream, *input);
+  std::vector<AVPacketSideDataType> left_out;
+  if (kind == ContainerKind::webm) left_out.push_back(AV_PKT_DATA_DISPLAYMATRIX);
+  if (!keeps_stereo_layout(*input, kind)) {
+    left_out.push_back(AV_PKT_DATA_STEREO3D);
+    av_dict_set(&stream->metadata, "stereo_mode", nullptr, 0);  // The muxer reads this, too.
+  }
+  copy_picture_side_data(*stream, *input, left_out);
   return *stream;
 }
 

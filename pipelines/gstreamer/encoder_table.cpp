@@ -33,7 +33,7 @@ const std::vector<EncoderSpec>& table() {
                  GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y444_12LE},
      .parser = "h265parse", .stream_caps = "video/x-h265, stream-format=hvc1, alignment=au",
      .smallest_side = 16, .even_chroma_only = true},
-    {.name = "vp9", .element = "vp9enc", .codec = "vp9", .title = "VP9 by libvpx",
+    {.name = "vp9", .element = "vp9enc", .codec = "vp9", .title = "VP9 by libvpx, the default for .webm",
      .quality = QualityScale{0, 63, 24},
      .settings = "end-usage=cq cq-level={q} min-quantizer=0 max-quantizer=63 "
                  "target-bitrate=200000000 deadline=1 cpu-used=6 row-mt=true "
@@ -151,8 +151,9 @@ GstVideoFormat choose_for_rgb(const EncoderSpec& spec, GstVideoFormat format, bo
   }
   const GstVideoFormat chosen = spec.formats.front();
   if (alpha) {
-    logger().warn("--encoder {} does not keep transparency, it is lost; --encoder ffv1 keeps it",
-                  spec.name);
+    logger().warn(
+        "--encoder {} does not keep transparency, it is lost; --encoder ffv1 keeps it, in .mkv",
+        spec.name);
   }
   logger().info("RGB pictures are encoded as {}", chroma_name(chosen));
   return chosen;

@@ -1,6 +1,8 @@
 #include "encoders.h"
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 
 #include "encoder_table.h"
 
@@ -57,6 +59,24 @@ void check_encoder_options(const std::string& name, std::optional<int> quality, 
                                      std::to_string(spec.quality->best) + " to " +
                                      std::to_string(spec.quality->worst) + " for " + name);
   }
+}
+
+std::string_view default_encoder(const std::string& path) {
+  return is_webm(path) ? "vp9" : kDefaultEncoder;
+}
+
+bool is_webm(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension == ".webm";
+}
+
+void check_encoder_fits(const std::string& name, const std::string& path) {
+  const gst::EncoderSpec& spec = gst::encoder_spec(name);
+  if (!is_webm(path) || spec.codec == "vp9") return;
+  throw Error(ExitCode::usage, "--encoder " + name + " does not fit in webm; use --encoder vp9, " +
+                                   "or an output .mkv");
 }
 
 void check_encoder(const std::string& name, std::optional<int> quality, bool lossless) {

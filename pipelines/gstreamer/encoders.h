@@ -23,11 +23,18 @@ struct EncoderListing {
 
 /// The default of `--encoder`.
 inline constexpr std::string_view kDefaultEncoder = "x264";
+/// The default for a file of that name: VP9 for webm, which has no place for H.264.
+[[nodiscard]] std::string_view default_encoder(const std::string& path);
+/// True for a name that ends in .webm, whatever its case.
+[[nodiscard]] bool is_webm(const std::string& path);
 
 /// Throws Error(usage) for a name that is not ours, a quality outside its range or `lossless` where
 /// it has no such mode. Asks GStreamer nothing.
 void check_encoder_options(const std::string& name, std::optional<int> quality, bool lossless);
-/// The same, and Error(unavailable) where the encoder cannot run here.
+/// Throws Error(usage) for an encoder whose video a file of that name cannot hold, and for names
+/// that are not ours; only webm is asked here, the others know when they are opened.
+void check_encoder_fits(const std::string& name, const std::string& path);
+/// As check_encoder_options, and Error(unavailable) where the encoder cannot run here.
 void check_encoder(const std::string& name, std::optional<int> quality, bool lossless);
 
 }  // namespace equalux

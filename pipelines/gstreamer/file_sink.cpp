@@ -56,9 +56,9 @@ class FileSink final : public Sink {
     stop_.set();
   }
   std::string name() const override { return options_.path; }
-  /// A container takes the orientation of the file whose streams it copies.
+  /// A container takes the orientation of the file whose streams it copies; webm has none.
   bool keeps_orientation(const StreamInfo& info) const override {
-    return options_.copy_streams && !info.container_path.empty();
+    return options_.copy_streams && !info.container_path.empty() && !is_webm(options_.path);
   }
 
  private:
@@ -111,8 +111,8 @@ void FileSink::open(const StreamInfo& info) {
   if (hdr10 && spec_->name != "x265") {
     logger().warn(
         "{}: {} does not keep the HDR10 metadata (mastering display, light level) in its stream; "
-        "--encoder x265 does",
-        options_.path, spec_->name);
+        "--encoder x265 does{}",
+        options_.path, spec_->name, is_webm(options_.path) ? ", in .mkv" : "");
   }
   start_first_encoder();
   if (!options_.resume.empty()) start_writer(std::move(codec_data));
@@ -120,21 +120,23 @@ void FileSink::open(const StreamInfo& info) {
 
 void FileSink::choose_encoder() {
   spec_ = nullptr;
-  if (options_.prefers_gpu && options_.encoder.empty() && !options_.quality && !options_.lossless) {
+  const std::string standard(default_encoder(options_.path));
+  if (options_.prefers_gpu && standard == kDefaultEncoder && options_.encoder.empty() &&
+      !options_.quality && !options_.lossless) {
     gst::start_up();
     spec_ = gst::gpu_encoder(info_);
   }
   if (spec_ != nullptr) return;
-  const std::string name =
-      options_.encoder.empty() ? std::string(kDefaultEncoder) : options_.encoder;
+  const std::string name = options_.encoder.empty() ? standard : options_.encoder;
   check_encoder(name, options_.quality, options_.lossless);
+  check_encoder_fits(name, options_.path);
   spec_ = &gst::encoder_spec(name);
 }
 
 /// A GPU that nobody asked for may have no encoder left: some take a few streams at a time.
 void FileSink::start_first_encoder() {
   const std::string name(spec_->name);
-  if (!options_.encoder.empty() || name == kDefaultEncoder) {
+  if (!options_.encoder.empty() || name == default_encoder(options_.path)) {
     start_encoder();
     return;
   }
@@ -150,8 +152,13 @@ void FileSink::start_first_encoder() {
 }
 
 void FileSink::start_encoder() {
-  encoder_ = std::make_unique<gst::EncodeBin>(
-      *spec_, info_, gst::EncodeSettings{options_.path, options_.quality, options_.lossless});
+  try {
+    encoder_ = std::make_unique<gst::EncodeBin>(
+        *spec_, info_, gst::EncodeSettings{options_.path, options_.quality, options_.lossless});
+  } catch (const Error& error) {
+    if (!is_webm(options_.path) || error.code() != ExitCode::usage) throw;
+    throw Error(error.code(), error.what() + std::string(", in .mkv; webm holds VP9 alone"));
+  }
   encoded_color_ = encoder_->colorimetry();
   encoded_gray_ =
       GST_VIDEO_FORMAT_INFO_IS_GRAY(gst_video_format_get_info(encoder_->format())) != FALSE;

@@ -11,8 +11,8 @@
 namespace equalux {
 
 struct FileSinkOptions {
-  std::string path;  ///< its extension chooses mp4, mov, m4v or mkv
-  /// See list_encoders(). Empty = kDefaultEncoder or, with `prefers_gpu`, the GPU's where it is
+  std::string path;  ///< its extension chooses mp4, mov, m4v, mkv or webm
+  /// See list_encoders(). Empty = default_encoder() or, with `prefers_gpu`, the GPU's where it is
   /// there, takes the pictures, and neither `quality` nor `lossless` asks for the default's scale.
   std::string encoder;
   bool prefers_gpu = false;

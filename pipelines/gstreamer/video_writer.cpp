@@ -70,6 +70,10 @@ class MuxWriter final : public ContainerWriter {
   std::vector<std::string> dropped_streams() const override { return {}; }
 
  private:
+  /// True for mp4 and mov.
+  [[nodiscard]] bool is_iso() const {
+    return std::string_view(muxer_) != "matroskamux" && std::string_view(muxer_) != "webmmux";
+  }
   static const char* muxer_for(const std::string& path);
   static void set_timescale(GstElement* before_muxer);
   void throw_failure();
@@ -90,7 +94,8 @@ const char* MuxWriter::muxer_for(const std::string& path) {
   if (extension == ".mp4" || extension == ".m4v") return "mp4mux";
   if (extension == ".mov") return "qtmux";
   if (extension == ".mkv") return "matroskamux";
-  throw Error(ExitCode::usage, path + ": the extension must be mp4, m4v, mov or mkv");
+  if (extension == ".webm") return "webmmux";
+  throw Error(ExitCode::usage, path + ": the extension must be mp4, m4v, mov, mkv or webm");
 }
 
 void MuxWriter::check(const std::string& codec) {
@@ -103,13 +108,15 @@ void MuxWriter::check(const std::string& codec) {
     throw Error(ExitCode::cannot_create, path_ + ": cannot be written; give another name");
   }
   if (!lock_) lock_.emplace(partial_, path_);
-  const bool mkv = std::string_view(muxer_) == "matroskamux";
+  if (std::string_view(muxer_) == "webmmux" && codec != "vp9") {
+    throw Error(ExitCode::usage, path_ + ": does not hold " + codec + " video; mkv does");
+  }
   if (codec == "ffv1") {
     throw Error(ExitCode::unavailable, path_ +
                                            ": FFV1 is written by libavformat, which this build "
                                            "lacks; --encoder x264 --lossless needs none");
   }
-  if (!mkv && (codec == "mjpeg" || codec == "vp9")) {
+  if (is_iso() && (codec == "mjpeg" || codec == "vp9")) {
     throw Error(ExitCode::usage, path_ + ": does not hold " + codec + " video; mkv does");
   }
 }
@@ -137,7 +144,7 @@ void MuxWriter::start(const EncodedVideoFormat& video) {
   g_object_set(source, "format", GST_FORMAT_TIME, "handle-segment-change", TRUE, "block", FALSE,
                "max-bytes", guint64{0}, nullptr);
   GstElement* muxer = add_to(pipeline_->get(), make_element(muxer_));
-  if (std::string_view(muxer_) != "matroskamux") {
+  if (is_iso()) {
     // Fragments while it grows, so that a kill leaves what was written; a plain file at the end.
     gst_util_set_object_arg(G_OBJECT(muxer), "fragment-duration", "1000");
     gst_util_set_object_arg(G_OBJECT(muxer), "fragment-mode", "first-moov-then-finalise");

@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 namespace equalux::cli {
 namespace {
 
-constexpr std::array<std::string_view, 4> kContainers{"mp4", "mov", "m4v", "mkv"};
+constexpr std::array<std::string_view, 5> kContainers{"mp4", "mov", "m4v", "mkv", "webm"};
 constexpr int kMaxCamera = 255;
 constexpr std::array<std::string_view, 4> kSchemes{"rtsp://", "rtsps://", "http://", "https://"};
 
@@ -119,8 +119,8 @@ OutputKind output_kind(const std::string& output) {
     return OutputKind::sequence;
   }
   usage("output '" + output +
-        "' is no form that is known, must be a file .mp4, .mov, .m4v, .mkv or .y4m, a pattern of "
-        "stills, window, null, v4l2:/dev/videoN, gst:... or -");
+        "' is no form that is known, must be a file .mp4, .mov, .m4v, .mkv, .webm or .y4m, a "
+        "pattern of stills, window, null, v4l2:/dev/videoN, gst:... or -");
 }
 
 bool is_live(InputKind kind) {
@@ -138,11 +138,13 @@ bool is_media_name(const std::string& path) {
 }
 
 void check_output(const std::string& output, const OutputOptions& options) {
-  (void)output_kind(output);
+  [[maybe_unused]] const OutputKind kind = output_kind(output);
 #ifdef EQUALUX_HAVE_GSTREAMER
   // Whether it runs here is asked when the output is opened, if it is needed at all.
-  check_encoder_options(options.encoder.empty() ? std::string(kDefaultEncoder) : options.encoder,
-                        options.quality, options.lossless);
+  const std::string encoder =
+      options.encoder.empty() ? std::string(default_encoder(output)) : options.encoder;
+  check_encoder_options(encoder, options.quality, options.lossless);
+  if (kind == OutputKind::media_file) check_encoder_fits(encoder, output);
 #else
   (void)options;
 #endif

@@ -161,8 +161,9 @@ OptionGroup output_group(OutputOptions& options) {
   group.options = {
       text_option("encoder", "NAME",
                   "video encoder of output files, see `equalux run --list-encoders` (default: "
-                  "x264; for run nvh264 where CUDA filters and the GPU has it, if it keeps what "
-                  "x264 would and neither quality nor lossless is set)",
+                  "x264, vp9 for .webm; for run nvh264 in place of x264 where CUDA filters and the "
+                  "GPU has it, if it keeps what x264 would and neither quality nor lossless is "
+                  "set)",
                   options.encoder),
       {"quality", "N",
        "quality on the encoder's own scale, see `equalux run --list-encoders` (default: the "

@@ -63,9 +63,9 @@ OptionGroup recording_group(RecordingOptions& options) {
   group.options = {
       text_option("record", "FILE",
                   "record the filtered frames too, whatever the output is, into FILE-00001.mkv and "
-                  "so on for FILE.mkv (or mp4, mov, m4v), behind those that are there; encoder, "
-                  "quality and lossless hold for it; the live picture never waits for it (default: "
-                  "none)",
+                  "so on for FILE.mkv (or mp4, mov, m4v, webm), behind those that are there; "
+                  "encoder, quality and lossless hold for it; the live picture never waits for it "
+                  "(default: none)",
                   options.path),
       {"record-split", "TIME|SIZE",
        "begin a new file after so long or once it has so many bytes, as 10min, 500MB or 1h,2GB, "
@@ -98,8 +98,8 @@ void check_recording(const RecordingOptions& options, const OutputOptions& out) 
     // It says what an output may be; a recording may be less.
   }
   if (!file) {
-    throw Error(ExitCode::usage,
-                "--record is '" + options.path + "', must be a file .mkv, .mp4, .mov or .m4v");
+    throw Error(ExitCode::usage, "--record is '" + options.path +
+                                     "', must be a file .mkv, .mp4, .mov, .m4v or .webm");
   }
   check_output(options.path, out);
 }

@@ -28,7 +28,8 @@ namespace {
 constexpr int kCoresAFile = 4;
 
 void check(const BatchOptions& options) {
-  static constexpr std::array<std::string_view, 5> kContainers{"mp4", "mov", "m4v", "mkv", "y4m"};
+  static constexpr std::array<std::string_view, 6> kContainers{"mp4", "mov",  "m4v",
+                                                               "mkv", "webm", "y4m"};
   if (options.inputs.empty() && options.manifest.empty()) {
     throw Error(ExitCode::usage, "INPUT is missing, must be files or folders, or --manifest");
   }
@@ -43,8 +44,8 @@ void check(const BatchOptions& options) {
   }
   if (!options.extension.empty() &&
       std::find(kContainers.begin(), kContainers.end(), options.extension) == kContainers.end()) {
-    throw Error(ExitCode::usage,
-                "--extension is '" + options.extension + "', must be mp4, mov, m4v, mkv or y4m");
+    throw Error(ExitCode::usage, "--extension is '" + options.extension +
+                                     "', must be mp4, mov, m4v, mkv, webm or y4m");
   }
   if (!options.devices.empty() && options.stream.common.backend == Backend::cpu) {
     throw Error(ExitCode::usage, "--devices names GPUs, must not stand beside --backend cpu");

@@ -68,8 +68,8 @@ OptionGroup batch_group(BatchOptions& options) {
                   "more inputs, one a line; behind a tab, the name of its result below DIR",
                   options.manifest),
       text_option("extension", "EXT",
-                  "container of the results: mp4, mov, m4v, mkv or y4m (default: the input's, or "
-                  "mkv where it is another)",
+                  "container of the results: mp4, mov, m4v, mkv, webm or y4m (default: the "
+                  "input's where it is one of these but webm, else mkv)",
                   options.extension),
       {"jobs", "N",
        "files at a time, 1 to 256; 0 = one for every four cores, or one a device (default: 0)",
