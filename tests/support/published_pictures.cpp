@@ -32,8 +32,8 @@ void expect_published_pictures(const std::string& backend) {
       const Image expected = read_still((golden / (name + suffix + extension)).string());
       for (const char* chain : {"fused", "staged"}) {
         const ProgramResult result =
-            run_program({"image", (golden / (name + extension)).string(), out, "--scaler", scaler,
-                         "--chain", chain, "--bins", "256", "--backend", backend});
+            run_program({"image", (golden / (name + extension)).string(), out, "-y", "--scaler",
+                         scaler, "--chain", chain, "--bins", "256", "--backend", backend});
         ASSERT_EQ(result.exit_code, 0) << result.err;
         const Image got = read_still(out);
         ASSERT_EQ(got.desc(), expected.desc());
