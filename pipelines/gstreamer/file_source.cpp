@@ -114,7 +114,8 @@ void FileSource::probe() {
   aspect_ = container.pixel_aspect;
   info_.orientation = container.orientation.value_or(Orientation::upright);
   if (!container.orientation) {
-    logger().warn("{}: is turned by no multiple of 90 degrees; only a container keeps that", path_);
+    logger().warn("{}: is turned by no multiple of 90 degrees; only mp4, mov and mkv keep that",
+                  path_);
   }
   if (container.average_frame_rate.num > 0) info_.frame_rate = container.average_frame_rate;
   elementary_ = !container.has_times;
