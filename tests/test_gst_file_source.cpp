@@ -99,12 +99,49 @@ INSTANTIATE_TEST_SUITE_P(
               "gray"},
         Input{"jpeg2000", "-c:v jpeg2000 -pred 1 -pix_fmt rgb24", "a.mov", PixelFormat::rgb,
               "rgb24"},
+        Input{"jpeg2000_mkv", "-c:v jpeg2000 -pred 1 -pix_fmt yuv420p", "a.mkv"},
+        Input{"jpeg2000_444", "-c:v jpeg2000 -pred 1 -pix_fmt yuv444p", "a.mkv", PixelFormat::y444,
+              "yuv444p"},
         Input{"nut", "-c:v rawvideo -pix_fmt yuv420p", "a.nut"},
         Input{"gray_nut", "-vf scale=321:241 -c:v rawvideo -pix_fmt gray", "a.nut",
               PixelFormat::gray8, "gray"},
         Input{"bgr", "-c:v rawvideo -pix_fmt bgr24", "a.avi", PixelFormat::bgr, "bgr24"},
         Input{"uyvy", "-c:v rawvideo -pix_fmt uyvy422", "a.mov", PixelFormat::uyvy, "uyvy422"}),
     [](const auto& named) { return std::string(named.param.name); });
+
+TEST_F(FileSourceTest, AStreamOfJpegPicturesIsAVideoByItsName) {
+  for (const char* name : {"a.mjpeg", "a.MJPG"}) {
+    const std::string path = make(name, "-c:v mjpeg -pix_fmt yuvj420p -f mjpeg", "64x48");
+    const test::Decoded ours = decode(path);
+    ASSERT_EQ(ours.pts_ns.size(), 30U) << name;
+    for (std::size_t i = 0; i < ours.pts_ns.size(); ++i)
+      EXPECT_EQ(ours.pts_ns[i], static_cast<std::int64_t>(i) * 40'000'000) << i;
+  }
+}
+
+/// A Matroska master or value with a size of one byte.
+std::string element(const std::string& id, const std::string& content) {
+  return id + static_cast<char>(0x80U | content.size()) + content;
+}
+
+TEST_F(FileSourceTest, ACropOfMatroskaIsNamed) {
+  const std::string path = make("a.mkv", "-c:v ffv1 -pix_fmt yuv420p", "64x48");
+  std::string bytes = test::file_bytes(path);
+  // The uid of the track gives its place to a second master of the video, with nothing else in it.
+  const std::size_t uid = bytes.find("\x73\xC5\x88");
+  ASSERT_NE(uid, std::string::npos);
+  const std::string crop = element(
+      "\xE0", element("\x54\xCC", std::string("\x00\x06", 2)) + element("\x54\xBB", "\x02"));
+  ASSERT_EQ(crop.size(), 11U);
+  bytes.replace(uid, crop.size(), crop);
+  std::ofstream(path, std::ios::binary) << bytes;
+  testing::internal::CaptureStderr();
+  (void)make_file_source(path)->open(test::accepts_all);
+  EXPECT_THAT(
+      testing::internal::GetCapturedStderr(),
+      testing::HasSubstr("a.mkv: has a crop of 6 left, 2 top, 0 right, 0 bottom pixels that "
+                         "is not applied"));
+}
 
 TEST_F(FileSourceTest, EditListHidesTheFramesBeforeIt) {
   const std::string whole = make("whole.mp4", "-c:v libx264 -bf 3 -g 100 -pix_fmt yuv420p");

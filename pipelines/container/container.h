@@ -63,6 +63,8 @@ struct ContainerInfo {
   std::optional<std::uint64_t> video_frames;  ///< declared by the container
   std::optional<std::int64_t> duration_ns;    ///< declared
   std::int64_t video_start_ns = 0;            ///< first timestamp of the video stream
+  /// A crop that the container asks for, "16 left, 8 top, 4 right, 2 bottom"; empty = none.
+  std::string crop;
   int bit_depth = 8;
   std::string transfer;  ///< "smpte2084" (PQ), "arib-std-b67" (HLG), "bt709" ...; empty = unset
   std::string video_codec;

@@ -34,6 +34,12 @@ constexpr std::uint32_t kProjection = 0x7670;
 constexpr std::uint32_t kProjectionType = 0x7671;
 constexpr std::uint32_t kProjectionPrivate = 0x7672;
 constexpr std::uint32_t kCrc32 = 0xBF;
+constexpr std::uint32_t kTrackType = 0x83;
+constexpr std::uint8_t kVideoType = 1;
+constexpr std::uint32_t kCropBottom = 0x54AA;
+constexpr std::uint32_t kCropTop = 0x54BB;
+constexpr std::uint32_t kCropLeft = 0x54CC;
+constexpr std::uint32_t kCropRight = 0x54DD;
 constexpr std::uint8_t kVoid = 0xEC;
 
 /// As long as the element that replaces it: CodecDelay (0x56AA), one byte of size, four of value.
@@ -151,7 +157,7 @@ struct Place {
 };
 
 /// Where the content of the Tracks element lies.
-std::optional<Place> find_tracks(std::fstream& file) {
+std::optional<Place> find_tracks(std::istream& file, bool behind_pictures = false) {
   std::uint64_t position = 0;
   while (true) {
     std::array<std::uint8_t, 12> head{};
@@ -160,7 +166,7 @@ std::optional<Place> find_tracks(std::fstream& file) {
     file.read(reinterpret_cast<char*>(head.data()), head.size());
     const auto count = static_cast<std::size_t>(file.gcount());
     const auto element = parse_element(std::span(head).first(count));
-    if (!element || element->id == kCluster) return std::nullopt;
+    if (!element || (element->id == kCluster && !behind_pictures)) return std::nullopt;
     position += element->head();
     if (element->id == kTracks) return Place{position, static_cast<std::size_t>(element->size)};
     if (element->id == kEbml || element->id != kSegment) {
@@ -170,7 +176,53 @@ std::optional<Place> find_tracks(std::fstream& file) {
   }
 }
 
+std::uint64_t unsigned_value(const Element& element, std::span<const std::uint8_t> whole) {
+  std::uint64_t value = 0;
+  for (const std::uint8_t byte : whole.subspan(element.head()))
+    value = value << 8 | byte;
+  return value;
+}
+
+PixelCrop crop_of_video(std::span<std::uint8_t> track) {
+  PixelCrop crop;
+  for_children(track, [&](const Element& video, std::span<std::uint8_t> whole) {
+    if (video.id != kVideo) return;
+    for_children(whole.subspan(video.head()),
+                 [&](const Element& element, std::span<std::uint8_t> inner) {
+                   if (element.id == kCropLeft) crop.left = unsigned_value(element, inner);
+                   if (element.id == kCropTop) crop.top = unsigned_value(element, inner);
+                   if (element.id == kCropRight) crop.right = unsigned_value(element, inner);
+                   if (element.id == kCropBottom) crop.bottom = unsigned_value(element, inner);
+                 });
+  });
+  return crop;
+}
+
 }  // namespace
+
+std::optional<PixelCrop> matroska_crop(const std::string& path) {
+  constexpr std::size_t kLargestHead = std::size_t{16} << 20;
+  std::ifstream file(path, std::ios::binary);
+  const auto place = find_tracks(file, true);
+  if (!place || place->size > kLargestHead) return std::nullopt;
+  Bytes content(place->size);
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(place->position));
+  if (!file.read(reinterpret_cast<char*>(content.data()),
+                 static_cast<std::streamsize>(content.size()))) {
+    return std::nullopt;
+  }
+  std::optional<PixelCrop> first;
+  for_children(content, [&](const Element& entry, std::span<std::uint8_t> whole) {
+    if (entry.id != kTrackEntry || first) return;
+    const std::span<std::uint8_t> track = whole.subspan(entry.head());
+    for_children(track, [&](const Element& element, std::span<std::uint8_t> inner) {
+      const bool video = element.id == kTrackType && unsigned_value(element, inner) == kVideoType;
+      if (video) first = crop_of_video(track);
+    });
+  });
+  return first == PixelCrop{} ? std::nullopt : first;
+}
 
 bool MatroskaHead::is_needed() {
   return avformat_version() < AV_VERSION_INT(60, 0, 0);

@@ -1,8 +1,11 @@
 #include "open_input.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <new>
 
 #include <equalux/error.h>
@@ -27,6 +30,17 @@ std::string why_unreadable(const std::string& path, int error) {
     return path + ": cannot be read, it is cut off: it " + describe(*missing);
   }
   return path + ": is no media file that can be read (" + av_text(error) + "); give a video file";
+}
+
+/// A stream of JPEG pictures without a container, which is a still by its bytes and a video by its
+/// name.
+bool is_jpeg_stream(const std::string& path) {
+  std::string extension = fs::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (extension != ".mjpg" && extension != ".mjpeg") return false;
+  std::ifstream file(path, std::ios::binary);
+  return file.get() == 0xFF && file.get() == 0xD8;
 }
 
 int is_over(void* stop) {
@@ -86,7 +100,8 @@ InputContext open_input(const std::string& path, ReadStop* stop) {
   } else {
     options.set("protocol_whitelist", "file");
   }
-  int error = avformat_open_input(&raw, file_url(path).c_str(), nullptr, options.address());
+  const AVInputFormat* known = is_jpeg_stream(path) ? av_find_input_format("mjpeg") : nullptr;
+  int error = avformat_open_input(&raw, file_url(path).c_str(), known, options.address());
   InputContext input(raw);
   if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
   if (is_web_address(path) && (input->pb == nullptr || avio_size(input->pb) <= 0)) {

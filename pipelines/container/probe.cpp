@@ -12,6 +12,8 @@ extern "C" {
 }
 
 #include "container.h"
+#include "formatting.h"
+#include "matroska_head.h"
 #include "open_input.h"
 #include "side_data.h"
 
@@ -162,6 +164,12 @@ ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
                                          ") is of no known kind or size; give a whole video file");
   }
   describe_video(*input, video, info);
+  if (info.format.starts_with("matroska")) {
+    if (const auto crop = matroska_crop(path)) {
+      info.crop = fmt::format("{} left, {} top, {} right, {} bottom", crop->left, crop->top,
+                              crop->right, crop->bottom);
+    }
+  }
   return info;
 }
 

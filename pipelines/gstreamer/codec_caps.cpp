@@ -23,7 +23,7 @@ struct CodecCaps {
 };
 
 // Whole pictures in each buffer, as libavformat delivers them.
-constexpr std::array<CodecCaps, 28> kCodecs{{
+constexpr std::array<CodecCaps, 29> kCodecs{{
     {AV_CODEC_ID_H264, "video/x-h264, alignment=au", true},
     {AV_CODEC_ID_HEVC, "video/x-h265, alignment=au", true},
     {AV_CODEC_ID_AV1, "video/x-av1, stream-format=obu-stream, alignment=tu", true},
@@ -38,6 +38,7 @@ constexpr std::array<CodecCaps, 28> kCodecs{{
     {AV_CODEC_ID_H263, "video/x-h263, variant=itu", false},
     {AV_CODEC_ID_FLV1, "video/x-flash-video, flvversion=1", false},
     {AV_CODEC_ID_MJPEG, "image/jpeg, parsed=true", false},
+    {AV_CODEC_ID_JPEG2000, "image/x-jpc", false},
     {AV_CODEC_ID_PNG, "image/png", false},
     // "image/gif" is a whole file.
     {AV_CODEC_ID_GIF, "image/gst-libav-gif, parsed=true", false},

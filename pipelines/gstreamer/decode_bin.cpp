@@ -108,6 +108,11 @@ int DecodeBin::on_select(GstElement*, GstPad*, GstCaps*, GstElementFactory* fact
                          gpointer self) {
   auto* bin = static_cast<DecodeBin*>(self);
   const std::string& pixels = bin->hint_.pixel_format;
+  const std::string_view name = GST_OBJECT_NAME(factory);
+  // They take YCbCr without subsampling for RGB, where no caps tell.
+  if (bin->hint_.codec == "jpeg2000" && (name == "jpeg2000parse" || name == "openjpegdec")) {
+    return kSkip;
+  }
   if (pixels.empty() || !is_libav_decoder(factory) || hands_on(factory, pixels)) return kTry;
   logger().debug("{}: {} does not hand on {} pictures", bin->name_, GST_OBJECT_NAME(factory),
                  pixels);

@@ -117,6 +117,10 @@ void FileSource::probe() {
     logger().warn("{}: is turned by no multiple of 90 degrees; only mp4, mov and mkv keep that",
                   path_);
   }
+  if (!container.crop.empty()) {
+    logger().warn("{}: has a crop of {} pixels that is not applied; its pictures are whole", path_,
+                  container.crop);
+  }
   if (container.average_frame_rate.num > 0) info_.frame_rate = container.average_frame_rate;
   elementary_ = !container.has_times;
   if (elementary_) {
