@@ -48,7 +48,7 @@ const std::vector<EncoderSpec>& table() {
      .stream_caps = "video/x-vp9"},
     {.name = "ffv1", .element = "avenc_ffv1", .codec = "ffv1",
      .title = "FFV1, always lossless, for archives",
-     .settings = "gop-size=1 slices={slices} slicecrc=true threads=auto",
+     .settings = "gop-size=1 slices={slices} slicecrc={crc} threads=auto",
      .always_lossless = true,
      .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444,
                  GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_BGRA,
@@ -261,10 +261,11 @@ void fill_in(std::string& value, std::string_view mark, int number) {
   }
 }
 
-/// What stands for {q} and {slices}.
+/// What stands for {q}, {slices} and {crc}.
 struct SettingNumbers {
   int quality = 0;
   int slices = 0;
+  int slice_checks = 1;  ///< 0 = none
 };
 
 /// Sets "property=value" pairs.
@@ -277,6 +278,7 @@ void set_all(GstElement* encoder, const EncoderSpec& spec, std::string_view sett
     std::string value = pair.substr(property.size() + 1);
     fill_in(value, "{q}", numbers.quality);
     fill_in(value, "{slices}", numbers.slices);
+    fill_in(value, "{crc}", numbers.slice_checks);
     // Other versions of GStreamer may lack one; what it tunes then stays as it is.
     GObjectClass* type = G_OBJECT_GET_CLASS(encoder);
     if (g_object_class_find_property(type, property.c_str()) != nullptr) {
@@ -315,6 +317,9 @@ ElementPtr make_encoder(const EncoderSpec& spec, const ImageDesc& desc, GstVideo
   numbers.quality = quality.value_or(spec.quality ? spec.quality->standard : 0);
   numbers.slices =
       slices_for(desc.width, desc.height, shift(info->w_sub[1]), shift(info->h_sub[1]));
+  // With checks comes version 3 of the stream, which libavcodec writes wrong for a single row or
+  // column; such a frame is all zeros when it is read.
+  numbers.slice_checks = std::min(desc.width, desc.height) > 1 ? 1 : 0;
   set_all(encoder.get(), spec, lossless && !spec.always_lossless ? spec.lossless : spec.settings,
           numbers);
   if (cpu_has_avx512()) set_all(encoder.get(), spec, spec.settings_with_avx512, numbers);
