@@ -1,11 +1,14 @@
 #include "curve_file.h"
 
 #include "log.h"
+#include "paths.h"
 
 namespace equalux::cli {
 
 CurveFile::CurveFile(const std::string& path) {
-  if (!path.empty()) file_.emplace(path);
+  if (path.empty()) return;
+  const Descriptor pipe = wait_for_reader(path);
+  file_.emplace(path);
 }
 
 void CurveFile::add(const std::optional<CurveSum>& clip) {

@@ -1,10 +1,18 @@
 #include "measurements.h"
 
+#include "paths.h"
+
 namespace equalux::cli {
 
 void Measurements::open(const StreamInfo& info) {
-  if (!options_.timings.empty()) timings_.emplace(options_.timings);
-  if (options_.verify) hashes_.emplace(*options_.verify, info, resumed_);
+  if (!options_.timings.empty()) {
+    const Descriptor pipe = wait_for_reader(options_.timings);
+    timings_.emplace(options_.timings);
+  }
+  if (options_.verify) {
+    const Descriptor pipe = wait_for_reader(*options_.verify);
+    hashes_.emplace(*options_.verify, info, resumed_);
+  }
 }
 
 void Measurements::add_frame(const Frame& frame) {

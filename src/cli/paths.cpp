@@ -2,16 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 
 #include <equalux/error.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "image_names.h"
 #include "log.h"
 #include "partial_file.h"
+#include "signals.h"
 
 namespace fs = std::filesystem;
 
@@ -131,6 +137,24 @@ void require_input(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || !fs::exists(path, ignored)) {
     throw Error(ExitCode::no_input, "input '" + path + "' does not exist, must be a readable file");
+  }
+}
+
+Descriptor wait_for_reader(const std::string& path) {
+  constexpr std::chrono::milliseconds kLook{20};
+  std::error_code ignored;
+  if (!fs::is_fifo(path, ignored)) return {};
+  for (;;) {
+    // One that waits in open() goes on waiting behind a signal.
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor >= 0) return {descriptor, true};
+    // Whatever else is wrong is said by who opens it for good.
+    if (errno != ENXIO) return {};
+    if (const int signal = stop_token().signal; signal != 0) {
+      throw Error(signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted,
+                  path + ": stopped by a signal; nobody reads it");
+    }
+    std::this_thread::sleep_for(kLook);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "descriptor_io.h"
+
 /// Questions about paths that more than one command asks.
 namespace equalux::cli {
 
@@ -48,5 +50,10 @@ void require_input(const std::string& path);
 /// As require_input(), and throws Error(bad_input) where `path` is no file: a named pipe would be
 /// waited for without an end, and can be read only once.
 void require_file(const std::string& path);
+
+/// Returns once somebody reads the named pipe `path`, with an end of it that is to stay open until
+/// it is opened for good; nothing for what is no pipe. Throws Error(interrupted) or
+/// Error(terminated) where a signal that is caught comes first.
+[[nodiscard]] Descriptor wait_for_reader(const std::string& path);
 
 }  // namespace equalux::cli
