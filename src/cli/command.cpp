@@ -64,7 +64,7 @@ std::string option_help(const Option& option, const Settings& settings) {
   const auto setting = settings.find(option.name);
   const std::size_t at = option.help.rfind(kDefault);
   if (at == std::string::npos || setting == settings.end()) return option.help;
-  const auto& [values, origin, by] = setting->second;
+  const auto& [values, origin, by, changes] = setting->second;
   if (by == GivenBy::flag || values.empty() || values.back().empty()) return option.help;
   std::string value;
   for (const std::string& each : values)

@@ -23,6 +23,7 @@ struct Setting {
   std::vector<std::string> values;
   std::string origin;  ///< "FILE:LINE"; empty for the command line
   GivenBy by = GivenBy::flag;
+  bool changes_preset = false;  ///< the preset has another value, which this one hides
 };
 using Settings = std::map<std::string, Setting>;
 

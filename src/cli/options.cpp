@@ -352,8 +352,9 @@ void note_knobs(CommonOptions& options, const Settings& settings) {
   for (const Option& option : filter_group(options).options) {
     const auto setting = settings.find(option.name);
     if (option.name == "filter" || setting == settings.end()) continue;
-    const auto& [values, origin, by] = setting->second;
-    if (!values.back().empty()) options.knobs.push_back({option.name, values.back(), origin, by});
+    const auto& [values, origin, by, changes] = setting->second;
+    if (values.back().empty()) continue;
+    options.knobs.push_back({option.name, values.back(), origin, by, changes});
   }
 }
 
@@ -391,12 +392,31 @@ std::string knob_missing_on(Backend backend, const CommonOptions& options) {
   return {};
 }
 
+PresetUse preset_use(const CommonOptions& options) {
+  PresetUse use;
+  const std::vector<FilterSpec> specs =
+      options.filters.empty() ? std::vector<FilterSpec>{{"equalize", {}}} : options.filters;
+  for (const GivenKnob& knob : options.knobs) {
+    const bool of_preset = knob.by == GivenBy::preset || knob.by == GivenBy::usual_preset;
+    if (!of_preset && !knob.changes_preset) continue;
+    for (const FilterSpec& spec : specs) {
+      if (!takes(spec.name, knob.name)) continue;
+      const bool own =
+          std::any_of(spec.options.begin(), spec.options.end(), [&knob](const auto& option) {
+            return option.first == knob.name && option.second != knob.value;
+          });
+      const bool other = own || !of_preset;
+      use.changed = use.changed || other;
+      use.holds = use.holds || !other;
+    }
+  }
+  return use;
+}
+
 std::string preset_text(const CommonOptions& options) {
-  const bool holds = std::any_of(options.knobs.begin(), options.knobs.end(), [&](const auto& knob) {
-    return (knob.by == GivenBy::preset || knob.by == GivenBy::usual_preset) &&
-           any_takes(options, knob.name);
-  });
-  return holds ? "preset " + options.preset : "";
+  const PresetUse use = preset_use(options);
+  if (!use.holds) return "";
+  return "preset " + options.preset + (use.changed ? ", changed" : "");
 }
 
 std::string filters_text(const CommonOptions& options) {

@@ -21,6 +21,7 @@ struct GivenKnob {
   std::string value;
   std::string origin;  ///< "FILE:LINE"; empty for the command line
   GivenBy by = GivenBy::flag;
+  bool changes_preset = false;  ///< as Setting's
 };
 
 struct CommonOptions {
@@ -74,14 +75,22 @@ void warn_of_idle_keys(const CommonOptions& options);
 /// --progress, for commands that take a while.
 [[nodiscard]] Option progress_option(CommonOptions& options);
 
-/// The filters in order: those of --filter, or one `equalize`. Each has the knobs of its keys' names
-/// that its own spec does not set; `equalize` has them in CommonOptions::equalize.
+/// The filters in order: those of --filter, or one `equalize`. Each has the knobs of its keys'
+/// names that its own spec does not set; `equalize` has them in CommonOptions::equalize.
 [[nodiscard]] std::vector<FilterSpec> filter_chain(const CommonOptions& options);
 
 /// What is said of the first knob that a backend lacks; empty where it has all that are set.
 [[nodiscard]] std::string knob_missing_on(Backend backend, const CommonOptions& options);
 
-/// "preset stable" where the chain takes something of the one that holds; else empty.
+/// What the chain takes of the preset that holds.
+struct PresetUse {
+  bool holds = false;    ///< something
+  bool changed = false;  ///< for something that the preset has, it has another value
+};
+[[nodiscard]] PresetUse preset_use(const CommonOptions& options);
+
+/// "preset stable" where the chain takes something of the one that holds, "preset stable, changed"
+/// where it has other values for some of it; else empty.
 [[nodiscard]] std::string preset_text(const CommonOptions& options);
 
 /// The chain as the user would write it: "equalize:bins=128".

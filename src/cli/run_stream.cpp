@@ -131,7 +131,12 @@ RunResult run_stream(const StreamOptions& options) {
   const auto describe = [&] {
     if (std::exchange(described, true)) return;
     std::string preset = live ? live->preset_text() : "";
-    if (preset.empty()) preset = preset_text(options.common);
+    const PresetUse use = preset_use(options.common);
+    if (preset.empty() || (use.changed && !use.holds)) {
+      preset = preset_text(options.common);
+    } else if (use.changed && !preset.ends_with(", changed")) {
+      preset += ", changed";
+    }
     logger().info("{}; {}{}{}", processor->description(), filters_text(options.common),
                   preset.empty() ? "" : "; ", preset);
   };

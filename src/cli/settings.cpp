@@ -117,7 +117,11 @@ class Layer {
       }
       Setting setting{entry.values, origin(entry, path), by_};
       if (!option->repeatable) setting.values = {joined(entry.values)};
-      settings_.emplace(entry.key, std::move(setting));
+      const auto [held, is_new] = settings_.try_emplace(entry.key, setting);
+      const bool of_preset = by_ == GivenBy::preset || by_ == GivenBy::usual_preset;
+      if (!is_new && of_preset && held->second.by != by_ && held->second.values != setting.values) {
+        held->second.changes_preset = true;
+      }
     }
     return included;
   }
