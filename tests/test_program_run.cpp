@@ -65,6 +65,13 @@ std::vector<std::string> growing_outputs() {
 #endif
 }
 
+/// `run` into an output, by an encoder that is quick where it has one.
+std::vector<std::string> quick_run(const std::string& input, const std::string& output) {
+  std::vector<std::string> words{"run", input, "-o", output, "-y"};
+  if (!output.ends_with(".y4m")) words.insert(words.end(), {"--encoder", "mjpeg"});
+  return words;
+}
+
 std::string partial_of(const std::string& name) {
   return name.substr(0, 3) + ".partial" + name.substr(3);
 }
@@ -82,13 +89,13 @@ TEST_F(RunCommand, AnOutputIsWrittenByOneAtATime) {
       EXPECT_THAT(second.err, HasSubstr(output + ": another equalux is writing it"));
       ::kill(first, SIGINT);
     };
-    const ProgramResult result = run({"run", "test:64x48@25", "-o", output, "--encoder", "mjpeg"});
+    const ProgramResult result = run(quick_run("test:64x48@25", output));
     EXPECT_EQ(result.exit_code, 130) << result.err;
     EXPECT_THAT(folder_.names(), ElementsAre("in.y4m", output));
     options_.meanwhile = nullptr;
     // The lock went with its process: what one that was killed left is in nobody's way.
     folder_.write(partial_of(output), "what a killed one left");
-    EXPECT_EQ(run({"run", "in.y4m", "-o", output, "--encoder", "mjpeg", "-y"}).exit_code, 0);
+    EXPECT_EQ(run(quick_run("in.y4m", output)).exit_code, 0);
     EXPECT_THAT(folder_.names(), ElementsAre("in.y4m", output));
     std::filesystem::remove(folder_.path() / output);
   }
@@ -119,7 +126,9 @@ TEST_F(RunCommand, EveryWaitEndsWithASignal) {
     };
     for (const char* words :
          {"run pipe.y4m -o out.y4m", "run in.y4m -y -o pipe.y4m", "run - -o out.y4m <silent",
-          "measure pipe.y4m", "measure in.y4m pipe.y4m", "measure - in.y4m <silent"}) {
+          "measure pipe.y4m", "measure in.y4m pipe.y4m", "measure - in.y4m <silent",
+          "run in.y4m -o null --timings pipe.y4m", "run in.y4m -o null --verify=pipe.y4m",
+          "run in.y4m -o null --curve-to pipe.y4m"}) {
       const ProgramResult result = run({"-c", std::string("exec \"$PROGRAM\" ") + words});
       EXPECT_EQ(result.exit_code, 128 + signal) << words << ": " << result.err;
     }
@@ -180,7 +189,7 @@ TEST_F(RunCommand, WhereItsNameIsTakenByAFolderTheWholeFileStays) {
       std::filesystem::create_directory(folder_.path() / output);
       ::kill(program, SIGINT);
     };
-    const ProgramResult result = run({"run", "test:64x48@25", "-o", output, "--encoder", "mjpeg"});
+    const ProgramResult result = run(quick_run("test:64x48@25", output));
     options_.meanwhile = nullptr;
     EXPECT_EQ(result.exit_code, 74) << result.err;
     EXPECT_THAT(result.err, HasSubstr("it is left as " + partial_of(output)));
@@ -535,6 +544,36 @@ TEST_F(RunCommand, TheStartLineNamesThePreset) {
   EXPECT_THAT(line({"--preset", "fog"}), HasSubstr("; preset fog\n"));
   EXPECT_THAT(line({"--preset", "fog", "--floor", "7"}), HasSubstr("; preset fog, changed\n"));
   EXPECT_THAT(line({"--filter", "sharpen"}), Not(HasSubstr("preset")));
+  folder_.write("dim.toml", "# For a test.\nclip-limit = 3\nstrength = 0.7\n");
+  folder_.write("mine.toml", "clip-limit = 5\n");
+  options_.environment.emplace_back("EQUALUX_CONFIG_PATH", folder_.path().string());
+  const std::string changed = "; preset dim, changed\n";
+  EXPECT_THAT(line({"--preset", "dim", "--strength", "0.7"}), HasSubstr("; preset dim\n"));
+  EXPECT_THAT(line({"--preset", "dim", "--config", "mine.toml"}), HasSubstr(changed));
+  EXPECT_THAT(line({"--preset", "dim", "--filter", "equalize:strength=0.2"}), HasSubstr(changed));
+  EXPECT_THAT(line({"--preset", "dim", "--config", "mine.toml", "--strength", "0.2"}),
+              Not(HasSubstr("preset")));
+}
+
+TEST_F(RunCommand, WhatIsOfEncodedVideoIsRefusedWhereNoneIs) {
+  for (const char* output : {"null", "out.y4m", "-", "s%05d.ppm"}) {
+    for (const std::vector<std::string>& flag : std::vector<std::vector<std::string>>{
+             {"--encoder", "x264"}, {"--quality", "20"}, {"--lossless"}}) {
+      std::vector<std::string> words{"run", "in.y4m", "-o", output};
+      words.insert(words.end(), flag.begin(), flag.end());
+      const ProgramResult result = run(words);
+      EXPECT_EQ(result.exit_code, 2) << output;
+      EXPECT_THAT(lines_of(result.err), SizeIs(1));
+      EXPECT_THAT(result.err, HasSubstr(flag.front() + " is of video that is encoded"));
+      EXPECT_THAT(result.err, HasSubstr(std::string("left out for ") + output));
+    }
+  }
+  folder_.write("keys.toml", "[run]\nencoder = \"ffv1\"\nlossless = true\nquality = \"\"\n");
+  const ProgramResult result = run({"run", "in.y4m", "-o", "null", "--config", "keys.toml"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("keys.toml:2 encoder, keys.toml:3 lossless: null is not encoded, not used"));
 }
 
 TEST_F(RunCommand, APageForOthersNeedsAToken) {

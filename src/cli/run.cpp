@@ -7,6 +7,7 @@
 #include <equalux/error.h>
 
 #include "commands.h"
+#include "log.h"
 #include "run_stream.h"
 #include "signals.h"
 #include "still.h"
@@ -16,12 +17,46 @@
 namespace equalux::cli {
 namespace {
 
+/// What the list of all keys says of it; as good as nothing.
+constexpr const char* kUsualEncoder = "x264";
+
 struct RunSettings {
   StreamOptions stream;
   Overwrite overwrite = Overwrite::ask;
   bool list_encoders = false;
-  std::vector<std::string> flags;  ///< of the command line
+  std::vector<std::string> flags;                         ///< of the command line
+  std::vector<std::pair<std::string, std::string>> keys;  ///< of files, with where they stand
 };
+
+bool writes_media_file(const std::string& output) {
+  return !output.empty() && output_kind(output) == OutputKind::media_file;
+}
+
+/// What says how video is encoded, where none is: a flag is refused, a file's keys are named.
+void refuse_idle_encoding(const RunSettings& settings) {
+  const StreamOptions& stream = settings.stream;
+  if (writes_media_file(stream.output) || !stream.record.path.empty()) return;
+  const std::array<std::pair<const char*, bool>, 3> given{
+      {{"encoder", !stream.out.encoder.empty() && stream.out.encoder != kUsualEncoder},
+       {"quality", stream.out.quality.has_value()},
+       {"lossless", stream.out.lossless}}};
+  std::string idle;
+  for (const auto& [name, says_something] : given) {
+    const bool is_flag =
+        std::find(settings.flags.begin(), settings.flags.end(), name) != settings.flags.end();
+    if (is_flag) {
+      throw Error(ExitCode::usage,
+                  std::string("--") + name + " is of video that is encoded, must be left out for " +
+                      stream.output +
+                      " (.mp4, .mov, .m4v, .mkv and .webm are encoded, and --record is)");
+    }
+    const auto key = std::find_if(settings.keys.begin(), settings.keys.end(),
+                                  [&](const auto& each) { return each.first == name; });
+    if (key == settings.keys.end() || !says_something) continue;
+    idle += (idle.empty() ? "" : ", ") + key->second + " " + name;
+  }
+  if (!idle.empty()) logger().warn("{}: {} is not encoded, not used", idle, stream.output);
+}
 
 /// Flags that this input has no use for.
 void refuse_idle_flags(const RunSettings& settings) {
@@ -88,6 +123,7 @@ ExitCode run_command(RunSettings& settings) {
   start_logging(stream.common);
   check_stream(stream);
   refuse_idle_flags(settings);
+  refuse_idle_encoding(settings);
   refuse_folder_of_videos(stream.input);
   warn_of_idle_keys(stream.common);
   const OutputKind out = output_kind(stream.output);
@@ -198,7 +234,11 @@ Command make_run_command() {
   command.note = [settings](const Settings& given) {
     note_knobs(settings->stream.common, given);
     for (const auto& [name, setting] : given) {
-      if (setting.by == GivenBy::flag) settings->flags.push_back(name);
+      if (setting.by == GivenBy::flag) {
+        settings->flags.push_back(name);
+      } else {
+        settings->keys.emplace_back(name, setting.origin);
+      }
     }
   };
   command.run = [settings] { return run_command(*settings); };
