@@ -109,6 +109,17 @@ INSTANTIATE_TEST_SUITE_P(
         Input{"uyvy", "-c:v rawvideo -pix_fmt uyvy422", "a.mov", PixelFormat::uyvy, "uyvy422"}),
     [](const auto& named) { return std::string(named.param.name); });
 
+TEST_F(FileSourceTest, RawGrayPicturesOfMovAreRefusedAtOnce) {
+  const std::string path = make("a.mov", "-c:v rawvideo -pix_fmt gray", "64x48");
+  try {
+    (void)make_file_source(path)->open(test::accepts_all);
+    ADD_FAILURE() << "was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::bad_input);
+    EXPECT_THAT(error.what(), testing::HasSubstr("holds raw gray or palette pictures in mov"));
+  }
+}
+
 TEST_F(FileSourceTest, AStreamOfJpegPicturesIsAVideoByItsName) {
   for (const char* name : {"a.mjpeg", "a.MJPG"}) {
     const std::string path = make(name, "-c:v mjpeg -pix_fmt yuvj420p -f mjpeg", "64x48");

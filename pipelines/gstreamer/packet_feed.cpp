@@ -328,6 +328,14 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
                                          ": is a nut file with pictures of a kind that is not "
                                          "read of one; copy it to .mkv");
   }
+  // GStreamer's demuxer does not know them, and its error gets lost at times: a wait of 30 s then.
+  if (codec.codec_id == AV_CODEC_ID_RAWVIDEO && codec.format == AV_PIX_FMT_PAL8 &&
+      std::string_view(input->iformat->name).starts_with("mov,")) {
+    throw Error(ExitCode::bad_input, path +
+                                         ": holds raw gray or palette pictures in mov, which are "
+                                         "not read; make a video of it first, as ffmpeg -i IN.mov "
+                                         "-c:v ffv1 OUT.mkv does");
+  }
   if (!caps) return nullptr;
   // VP8 and VP9 have it in a stream of its own, which their decoders pass over.
   if (tag_of(input->streams[video_stream]->metadata, "alpha_mode") == "1") {
