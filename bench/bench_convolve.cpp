@@ -1,6 +1,6 @@
 #include <equalux/convolve.h>
 
-#include "support/chain_bench.h"
+#include "bench/support/chain_bench.h"
 
 namespace equalux::bench {
 namespace {

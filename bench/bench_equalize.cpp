@@ -2,8 +2,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "cpu/staged_stages.h"
-#include "support/stage_bench.h"
+#include "bench/support/stage_bench.h"
+#include "src/cpu/staged_stages.h"
 
 namespace equalux::bench {
 namespace {
@@ -23,8 +23,9 @@ void equalize_bench(benchmark::State& state) {
   state.SetLabel(std::string(enum_name(how)));
 }
 BENCHMARK(equalize_bench)->Apply([](benchmark::internal::Benchmark* bench) {
-  stage_sizes_with(bench, "variant", {static_cast<std::int64_t>(EqualizeVariant::divide),
-                                      static_cast<std::int64_t>(EqualizeVariant::curve)});
+  stage_sizes_with(bench, "variant",
+                   {static_cast<std::int64_t>(EqualizeVariant::divide),
+                    static_cast<std::int64_t>(EqualizeVariant::curve)});
 });
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <equalux/hessian.h>
 
-#include "support/bench_frames.h"
+#include "bench/support/bench_frames.h"
 
 /// The Hessian family on the CPU, one thread, milliseconds a frame.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "support/chain_bench.h"
+#include "bench/support/chain_bench.h"
 
 namespace equalux::bench {
 namespace {

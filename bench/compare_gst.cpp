@@ -21,9 +21,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "gstreamer/gst_formats.h"
-#include "support/bench_frames.h"
-#include "support/json_file.h"
+#include "bench/support/bench_frames.h"
+#include "bench/support/json_file.h"
+#include "pipelines/gstreamer/gst_formats.h"
 
 namespace equalux::bench {
 namespace {
@@ -113,8 +113,8 @@ class FrameRing {
   std::size_t next_ = 0;
 };
 
-/// The element, the bare filter and identity in turns of kTurn frames, with nothing else between. In
-/// turns of one frame the filters' threads, which are a pool's, would go from one of them to the
+/// The element, the bare filter and identity in turns of kTurn frames, with nothing else between.
+/// In turns of one frame the filters' threads, which are a pool's, would go from one of them to the
 /// other with every frame, which takes 50 us and which no pipeline with one filter does.
 nlohmann::json overhead_of(const ImageDesc& desc, int threads, Element& element) {
   constexpr int kTurn = 25;

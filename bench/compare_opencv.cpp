@@ -22,9 +22,9 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "cpu/parallel.h"
-#include "support/bench_frames.h"
-#include "support/json_file.h"
+#include "bench/support/bench_frames.h"
+#include "bench/support/json_file.h"
+#include "src/cpu/parallel.h"
 
 namespace equalux::bench {
 namespace {

@@ -15,7 +15,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "support/bench_frames.h"
+#include "bench/support/bench_frames.h"
 
 #if defined(__GLIBC__)
 #include <malloc.h>

@@ -12,14 +12,14 @@
 #include <equalux/filter.h>
 #include <nlohmann/json.hpp>
 
-#include "cuda/cuda_processor.h"
-#include "frame_pool.h"
-#include "npp_chain.h"
-#include "null_sink.h"
-#include "run.h"
-#include "support/bench_frames.h"
-#include "support/device_bench.h"
-#include "support/json_file.h"
+#include "bench/npp_chain.h"
+#include "bench/support/bench_frames.h"
+#include "bench/support/device_bench.h"
+#include "bench/support/json_file.h"
+#include "pipelines/cuda/cuda_processor.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/null_sink.h"
+#include "pipelines/run.h"
 
 /// The CUDA backend as users run it, beside NPP and the ceilings of memory and bus in the same run:
 ///

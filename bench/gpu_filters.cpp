@@ -12,13 +12,13 @@
 #include <equalux/hessian.h>
 #include <nlohmann/json.hpp>
 
-#include "cuda/cuda_processor.h"
-#include "device_copy.h"
-#include "frame_pool.h"
-#include "npp_filter.h"
-#include "support/bench_frames.h"
-#include "support/device_bench.h"
-#include "support/json_file.h"
+#include "bench/npp_filter.h"
+#include "bench/support/bench_frames.h"
+#include "bench/support/device_bench.h"
+#include "bench/support/json_file.h"
+#include "cuda/device_copy.h"
+#include "pipelines/cuda/cuda_processor.h"
+#include "pipelines/frame_pool.h"
 
 /// Adaptive equalization, convolution (beside NPP) and the Hessian family on a GPU as users run
 /// them, with frames in device memory, six in and six out in rotation:

@@ -1,4 +1,4 @@
-#include "npp_chain.h"
+#include "bench/npp_chain.h"
 
 #ifdef EQUALUX_HAVE_NPP
 
@@ -8,8 +8,8 @@
 #include <nppi_data_exchange_and_initialization.h>
 #include <nppi_statistics_functions.h>
 
-#include "handles.h"
-#include "npp_context.h"
+#include "bench/npp_context.h"
+#include "cuda/handles.h"
 
 namespace equalux::bench {
 namespace {

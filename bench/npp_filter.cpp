@@ -1,4 +1,4 @@
-#include "npp_filter.h"
+#include "bench/npp_filter.h"
 
 #include <equalux/error.h>
 
@@ -6,7 +6,7 @@
 
 #include <nppi_filtering_functions.h>
 
-#include "npp_context.h"
+#include "bench/npp_context.h"
 
 namespace equalux::bench {
 

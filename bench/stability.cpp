@@ -15,15 +15,15 @@
 #include <equalux/filter.h>
 #include <nlohmann/json.hpp>
 
-#include "clip_reader.h"
-#include "lab/figure.h"
-#include "lab/markdown.h"
-#include "quality/clip_meter.h"
-#include "support/clip_methods.h"
-#include "support/ffmpeg_pipe.h"
-#include "support/json_file.h"
-#include "support/scene_meter.h"
-#include "support/stability_scenes.h"
+#include "bench/support/clip_methods.h"
+#include "bench/support/ffmpeg_pipe.h"
+#include "bench/support/json_file.h"
+#include "src/cli/clip_reader.h"
+#include "src/cli/lab/figure.h"
+#include "src/cli/lab/markdown.h"
+#include "src/quality/clip_meter.h"
+#include "tests/support/scene_meter.h"
+#include "tests/support/stability_scenes.h"
 
 namespace equalux::bench {
 namespace {

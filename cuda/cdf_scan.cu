@@ -4,10 +4,10 @@
 
 #include <cub/device/device_scan.cuh>
 
-#include "check.h"
-#include "linear_thread.cuh"
-#include "shared_memory.h"
-#include "staged_stages.h"
+#include "cuda/check.h"
+#include "cuda/linear_thread.cuh"
+#include "cuda/shared_memory.h"
+#include "cuda/staged_stages.h"
 
 // The scans of the report's section 3.4. docs/algorithm.md draws them on ten numbers. A step whose
 // elements lie in several blocks ends with its launch: that is the barrier of the grid.
@@ -18,7 +18,8 @@ using Element = std::uint32_t;
 
 __device__ Element sum_of(const Element* from, std::uint32_t begin, std::uint32_t end) {
   Element sum = 0;
-  for (std::uint32_t i = begin; i < end; ++i) sum += from[i];
+  for (std::uint32_t i = begin; i < end; ++i)
+    sum += from[i];
   return sum;
 }
 
@@ -51,7 +52,8 @@ __global__ void __launch_bounds__(kMostThreads)
   const std::uint32_t threads = threads_of_block();
   for (std::uint32_t first = 0; first < n; first += segment) {
     const std::uint32_t size = min(segment, n - first);
-    for (std::uint32_t i = thread; i < size; i += threads) shared[i] = counts[first + i];
+    for (std::uint32_t i = thread; i < size; i += threads)
+      shared[i] = counts[first + i];
     __syncthreads();
     walk_in_flight<1>(
         interleaved_walk(n),
@@ -146,12 +148,14 @@ __global__ void __launch_bounds__(kMostThreads)
     const auto index = static_cast<std::uint32_t>(at);
     const std::uint32_t first = index * segment;
     const std::uint32_t size = min(segment, n - first);
-    for (std::uint32_t i = thread; i < size; i += threads) shared[i] = counts[first + i];
+    for (std::uint32_t i = thread; i < size; i += threads)
+      shared[i] = counts[first + i];
     __syncthreads();
     const Element* sums = kScan == BlockScan::kogge_stone
                               ? kogge_stone_block(shared, shared + segment, size)
                               : brent_kung_block(shared, size);
-    for (std::uint32_t i = thread; i < size; i += threads) cdf[first + i] = sums[i];
+    for (std::uint32_t i = thread; i < size; i += threads)
+      cdf[first + i] = sums[i];
     if (thread == 0) totals[index] = sums[size - 1];
     __syncthreads();  // all have read the sums before the next segment replaces them
   }
@@ -159,18 +163,17 @@ __global__ void __launch_bounds__(kMostThreads)
 
 /// A few additions an element: no more segments than a block's shared memory fits into 65,536 bins.
 __global__ void __launch_bounds__(kMostThreads)
-    add_totals_kernel(Element* cdf, std::uint32_t n, std::uint32_t segment,
-                      const Element* totals) {
+    add_totals_kernel(Element* cdf, std::uint32_t n, std::uint32_t segment, const Element* totals) {
   walk_in_flight<1>(
-      interleaved_walk(n),
-      [&](std::uint32_t i) { return cdf[i] + sum_of(totals, 0, i / segment); },
+      interleaved_walk(n), [&](std::uint32_t i) { return cdf[i] + sum_of(totals, 0, i / segment); },
       [&](std::uint32_t i, Element sum) { cdf[i] = sum; });
 }
 
 void kogge_stone(const LaunchShape& shape, const ScanMemory& memory, std::uint32_t n,
                  cudaStream_t stream) {
   int steps = 0;
-  while ((std::uint32_t{1} << steps) < n) ++steps;
+  while ((std::uint32_t{1} << steps) < n)
+    ++steps;
   // The arrays take turns so that the last step writes the result.
   auto* const scratch = static_cast<Element*>(memory.scratch);
   const Element* from = memory.counts;
@@ -196,8 +199,10 @@ void brent_kung(const LaunchShape& shape, const ScanMemory& memory, std::uint32_
     check(cudaGetLastError(), "launching cdf_scan");
   };
   std::uint32_t distance = 1;
-  for (; distance < n; distance *= 2) step(2 * distance - 1, distance);
-  for (; distance >= 1; distance /= 2) step(3 * distance - 1, distance);
+  for (; distance < n; distance *= 2)
+    step(2 * distance - 1, distance);
+  for (; distance >= 1; distance /= 2)
+    step(3 * distance - 1, distance);
 }
 
 template <BlockScan kScan>
@@ -226,8 +231,8 @@ void two_ended_shared(const LaunchShape& shape, const ScanMemory& memory, std::u
 }
 
 /// CUB throws exceptions of its own, "cudaError 46: ...", where the runtime does not answer. Where
-/// that happens the first time, later calls hang in its cache of attributes: so the runtime is asked
-/// before.
+/// that happens the first time, later calls hang in its cache of attributes: so the runtime is
+/// asked before.
 template <typename Call>
 void check_cub(const Call& call, const char* what) {
   int number = 0;
@@ -256,7 +261,8 @@ std::size_t scan_scratch_bytes(ScanVariant variant, int bins) {
     case ScanVariant::baseline:
     case ScanVariant::two_ended:
     case ScanVariant::two_ended_shared:
-    case ScanVariant::brent_kung: break;
+    case ScanVariant::brent_kung:
+      break;
     case ScanVariant::kogge_stone:
     case ScanVariant::kogge_stone_shared:  // the totals, one a segment: at most one an element
     case ScanVariant::brent_kung_shared:
@@ -287,10 +293,12 @@ void cdf_scan(ScanVariant variant, const LaunchShape& shape, const ScanMemory& m
       return check(cudaGetLastError(), "launching cdf_scan");
     case ScanVariant::two_ended_shared:
       return two_ended_shared(shape, memory, n, total, shared_bytes, stream);
-    case ScanVariant::kogge_stone: return kogge_stone(shape, memory, n, stream);
+    case ScanVariant::kogge_stone:
+      return kogge_stone(shape, memory, n, stream);
     case ScanVariant::kogge_stone_shared:
       return scan_segments<BlockScan::kogge_stone>(shape, memory, n, shared_bytes, stream);
-    case ScanVariant::brent_kung: return brent_kung(shape, memory, n, stream);
+    case ScanVariant::brent_kung:
+      return brent_kung(shape, memory, n, stream);
     case ScanVariant::brent_kung_shared:
       return scan_segments<BlockScan::brent_kung>(shape, memory, n, shared_bytes, stream);
     case ScanVariant::cub: {

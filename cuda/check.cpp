@@ -1,4 +1,4 @@
-#include "check.h"
+#include "cuda/check.h"
 
 #include <map>
 #include <mutex>

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/error.h>
 
 /// Every call of the CUDA runtime goes through check().

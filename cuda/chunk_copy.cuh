@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "fused_config.h"
+#include "cuda/fused_config.h"
 
 /// Moving a warp's chunks between device memory and its slots in shared memory.
 namespace equalux::cuda {

@@ -6,9 +6,9 @@
 #include <cuda_runtime_api.h>
 #include <equalux/clahe.h>
 
-#include "launch_device.h"
-#include "pixel_math.h"
-#include "tone_control.h"
+#include "cuda/launch_device.h"
+#include "src/pixel_math.h"
+#include "src/tone_control.h"
 
 /// Adaptive equalization on a GPU: three kernels a frame, each of which starts while the one before
 /// it ends. Lines are rows of cells; see tile_grid.h.

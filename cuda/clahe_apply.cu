@@ -1,10 +1,10 @@
-#include "check.h"
-#include "chunk_copy.cuh"
-#include "clahe.h"
-#include "clahe_samples.cuh"
-#include "clahe_tables.cuh"
-#include "clahe_yuv.cuh"
-#include "tile_curves.h"
+#include "cuda/check.h"
+#include "cuda/chunk_copy.cuh"
+#include "cuda/clahe.h"
+#include "cuda/clahe_samples.cuh"
+#include "cuda/clahe_tables.cuh"
+#include "cuda/clahe_yuv.cuh"
+#include "src/tile_curves.h"
 
 namespace equalux::cuda {
 namespace {

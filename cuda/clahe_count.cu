@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "check.h"
-#include "clahe.h"
-#include "clahe_samples.cuh"
-#include "value_counter.cuh"
+#include "cuda/check.h"
+#include "cuda/clahe.h"
+#include "cuda/clahe_samples.cuh"
+#include "cuda/value_counter.cuh"
 
 namespace equalux::cuda {
 namespace {

@@ -1,9 +1,9 @@
-#include "check.h"
-#include "clahe.h"
-#include "clahe_samples.cuh"
-#include "limited_curve.cuh"
-#include "tile_curves.h"
-#include "warp_sum.cuh"
+#include "cuda/check.h"
+#include "cuda/clahe.h"
+#include "cuda/clahe_samples.cuh"
+#include "cuda/limited_curve.cuh"
+#include "cuda/warp_sum.cuh"
+#include "src/tile_curves.h"
 
 namespace equalux::cuda {
 namespace {
@@ -22,8 +22,8 @@ __device__ __forceinline__ std::uint32_t running_sum(std::uint32_t x, std::uint3
   return sum;
 }
 
-/// A block a tile. What the frames before tell of the curve is found while the tiles are still being
-/// counted.
+/// A block a tile. What the frames before tell of the curve is found while the tiles are still
+/// being counted.
 __global__ void __launch_bounds__(kThreads)
     clahe_curve_kernel(const __grid_constant__ ClaheFrame f) {
   __shared__ CurveSteps steps;

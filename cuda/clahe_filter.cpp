@@ -7,15 +7,15 @@
 #include <equalux/device.h>
 #include <equalux/error.h>
 
-#include "check.h"
-#include "clahe.h"
-#include "device_copy.h"
-#include "fused_config.h"
-#include "handles.h"
-#include "tile_curves.h"
-#include "tile_grid.h"
-#include "tile_state.h"
-#include "trace.h"
+#include "cuda/check.h"
+#include "cuda/clahe.h"
+#include "cuda/device_copy.h"
+#include "cuda/fused_config.h"
+#include "cuda/handles.h"
+#include "cuda/trace.h"
+#include "src/tile_curves.h"
+#include "src/tile_grid.h"
+#include "src/tile_state.h"
 
 namespace equalux {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "clahe.h"
-#include "pixel_vector.cuh"
+#include "cuda/clahe.h"
+#include "cuda/pixel_vector.cuh"
 
 /// How adaptive equalization's kernels read formats: whole groups of neighbouring pixels at once
 /// where they are aligned, single samples elsewhere.

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "clahe.h"
-#include "tile_curves.h"
+#include "cuda/clahe.h"
+#include "src/tile_curves.h"
 
 /// The gains of one line of cells, in a block's shared memory.
 namespace equalux::cuda {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "clahe.h"
-#include "clahe_samples.cuh"
-#include "clahe_tables.cuh"
+#include "cuda/clahe.h"
+#include "cuda/clahe_samples.cuh"
+#include "cuda/clahe_tables.cuh"
 
 /// Scaling of a line of YCbCr.
 namespace equalux::cuda {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "check.h"
-#include "class_planes.h"
-#include "cpu/rgb_layout.h"
+#include "cuda/check.h"
+#include "cuda/class_planes.h"
+#include "src/cpu/rgb_layout.h"
 
 namespace equalux::cuda {
 namespace {

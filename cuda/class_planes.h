@@ -5,9 +5,9 @@
 #include <cuda_runtime_api.h>
 #include <equalux/image.h>
 
-#include "class_colours.h"
-#include "handles.h"
-#include "hessian.h"
+#include "cuda/handles.h"
+#include "cuda/hessian.h"
+#include "src/class_colours.h"
 
 /// What becomes of planes of classes in device memory.
 namespace equalux::cuda {

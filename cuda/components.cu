@@ -3,9 +3,9 @@
 
 #include <equalux/error.h>
 
-#include "check.h"
-#include "class_planes.h"
-#include "labels.cuh"
+#include "cuda/check.h"
+#include "cuda/class_planes.h"
+#include "cuda/labels.cuh"
 
 /// Hysteresis, small components and holes: a plane of vessel_class() becomes one of 0 and 1.
 namespace equalux::cuda {

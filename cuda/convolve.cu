@@ -2,11 +2,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "check.h"
-#include "convolve.h"
-#include "convolve_taps.cuh"
-#include "convolve_tile.cuh"
-#include "plane_copy.cuh"
+#include "cuda/check.h"
+#include "cuda/convolve.h"
+#include "cuda/convolve_taps.cuh"
+#include "cuda/convolve_tile.cuh"
+#include "cuda/plane_copy.cuh"
 
 /// The 3 x 3 kernel that runs by default. A warp walks down a column of 512 bytes; a few rows ahead
 /// are on their way to shared memory. Each row is read once, and its products go to the three rows

@@ -6,9 +6,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include "exact_kernel.h"
-#include "fast_divisor.h"
-#include "launch_device.h"
+#include "cuda/fast_divisor.h"
+#include "cuda/launch_device.h"
+#include "src/exact_kernel.h"
 
 /// Convolution of one plane of bytes in device memory. Every way gives the bytes that
 /// exact_kernel.h defines.

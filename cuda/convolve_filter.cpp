@@ -4,12 +4,12 @@
 #include <equalux/device.h>
 #include <equalux/error.h>
 
-#include "check.h"
-#include "convolve.h"
-#include "device_copy.h"
-#include "exact_kernel.h"
-#include "handles.h"
-#include "trace.h"
+#include "cuda/check.h"
+#include "cuda/convolve.h"
+#include "cuda/device_copy.h"
+#include "cuda/handles.h"
+#include "cuda/trace.h"
+#include "src/exact_kernel.h"
 
 namespace equalux {
 namespace {

@@ -1,9 +1,9 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "check.h"
-#include "convolve.h"
-#include "convolve_samples.cuh"
+#include "cuda/check.h"
+#include "cuda/convolve.h"
+#include "cuda/convolve_samples.cuh"
 
 /// Kernels that convolve_3x3() does not take, over tiles in shared memory. Threads hold kDown
 /// results below each other, so that a sample that is read serves several of them.

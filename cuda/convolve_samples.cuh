@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "convolve.h"
+#include "cuda/convolve.h"
 
 /// Reading a plane where positions may lie outside it.
 namespace equalux::cuda {

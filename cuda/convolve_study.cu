@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "check.h"
-#include "convolve.h"
-#include "convolve_samples.cuh"
+#include "cuda/check.h"
+#include "cuda/convolve.h"
+#include "cuda/convolve_samples.cuh"
 
 /// The published modes: a thread a pixel, in square blocks, its channels one after another. They
 /// differ in where the kernel and the samples lie.

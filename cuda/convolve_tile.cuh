@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "chunk_copy.cuh"
-#include "convolve.h"
+#include "cuda/chunk_copy.cuh"
+#include "cuda/convolve.h"
 
 /// A warp's rows of a plane on their way through shared memory.
 namespace equalux::cuda {

@@ -1,6 +1,6 @@
-#include "check.h"
-#include "curve_ahead.h"
-#include "limited_curve.cuh"
+#include "cuda/check.h"
+#include "cuda/curve_ahead.h"
+#include "cuda/limited_curve.cuh"
 
 namespace equalux::cuda {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "fused_params.h"
+#include "cuda/fused_params.h"
 
 namespace equalux::cuda {
 

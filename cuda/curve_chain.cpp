@@ -1,11 +1,11 @@
-#include "curve_chain.h"
+#include "cuda/curve_chain.h"
 
 #include <utility>
 #include <vector>
 
-#include "check.h"
-#include "device_copy.h"
-#include "fixed_curve.h"
+#include "cuda/check.h"
+#include "cuda/device_copy.h"
+#include "src/fixed_curve.h"
 
 namespace equalux::cuda {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "deep_stages.h"
+#include "cuda/deep_stages.h"
 
 /// Walks over the cells of a deep frame, and reads of them.
 namespace equalux::cuda {

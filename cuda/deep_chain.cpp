@@ -1,12 +1,12 @@
-#include "deep_chain.h"
+#include "cuda/deep_chain.h"
 
 #include <array>
 #include <vector>
 
-#include "check.h"
-#include "device_copy.h"
-#include "fixed_curve.h"
-#include "trace.h"
+#include "cuda/check.h"
+#include "cuda/device_copy.h"
+#include "cuda/trace.h"
+#include "src/fixed_curve.h"
 
 namespace equalux::cuda {
 namespace {
@@ -76,8 +76,7 @@ void DeepChain::configure(const ImageDesc& desc) {
   tables_.history_before = histories_.get() + 1;
   curve_sums_ = allocate_device<unsigned long long>(256);
   fill_device(curve_sums_.get(), 0, 256 * sizeof(unsigned long long), "clearing the curves");
-  start_curves(
-      {tables_.history, curve_sums_.get(), static_cast<int>(coarse_max(frame_.form))});
+  start_curves({tables_.history, curve_sums_.get(), static_cast<int>(coarse_max(frame_.form))});
 }
 
 void DeepChain::upload_bins() {

@@ -5,9 +5,9 @@
 #include <cuda_runtime_api.h>
 #include <equalux/filter.h>
 
-#include "curve_chain.h"
-#include "deep_stages.h"
-#include "handles.h"
+#include "cuda/curve_chain.h"
+#include "cuda/deep_stages.h"
+#include "cuda/handles.h"
 
 /// Equalization of frames of more than 8 bits on a GPU: the same stages as src/cpu/deep_chain.h.
 namespace equalux::cuda {

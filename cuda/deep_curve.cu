@@ -1,9 +1,9 @@
 #include <cub/block/block_scan.cuh>
 
-#include "check.h"
-#include "deep_stages.h"
-#include "fixed_curve.h"
-#include "limited_curve.cuh"
+#include "cuda/check.h"
+#include "cuda/deep_stages.h"
+#include "cuda/limited_curve.cuh"
+#include "src/fixed_curve.h"
 
 namespace equalux::cuda {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 using BlockScan = cub::BlockScan<std::uint32_t, kDeepScanBlock>;
 
 /// A thread a value: its count of all copies, which are cleared for the next frame, and the
-/// cumulative sums within its block. kKeepsHistory: for a curve over time, whose blocks all read the
-/// history while the first writes it.
+/// cumulative sums within its block. kKeepsHistory: for a curve over time, whose blocks all read
+/// the history while the first writes it.
 template <bool kKeepsHistory>
 __global__ void __launch_bounds__(kDeepScanBlock) deep_sums_kernel(DeepTables tables) {
   __shared__ typename BlockScan::TempStorage storage;
@@ -128,7 +128,8 @@ __global__ void __launch_bounds__(kDeepScanBlock)
     prepare_curve<kThreads>(last_of_bin, steps, state);
     __syncthreads();
   }
-  finish_curve<kThreads>(blockIdx.x == 0 ? tables.history : nullptr, last_of_bin, coarse, steps, state);
+  finish_curve<kThreads>(blockIdx.x == 0 ? tables.history : nullptr, last_of_bin, coarse, steps,
+                         state);
   __syncthreads();
   if (curve_sums != nullptr && blockIdx.x == 0 && threadIdx.x <= state.max_value) {
     curve_sums[threadIdx.x] += coarse[threadIdx.x];

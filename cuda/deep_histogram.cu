@@ -1,5 +1,5 @@
-#include "check.h"
-#include "deep_cells.cuh"
+#include "cuda/check.h"
+#include "cuda/deep_cells.cuh"
 
 namespace equalux::cuda {
 namespace {

@@ -6,8 +6,8 @@
 #include <cuda_runtime_api.h>
 #include <equalux/params.h>
 
-#include "deep_curve.h"
-#include "tone_control.h"
+#include "src/deep_curve.h"
+#include "src/tone_control.h"
 
 /// The stages of the deep chain, as its host code calls them. Each enqueues its kernels on `stream`
 /// and throws Error(unavailable) where a launch is refused.
@@ -50,11 +50,11 @@ struct DeepTables {
   std::uint32_t levels;  ///< M + 1
   std::uint32_t copies;  ///< histograms in `counts`, one behind the other
   std::uint32_t* counts;
-  std::uint32_t* bin_ends;        ///< last_of_bin()
-  std::uint32_t* sums;            ///< cumulative within each kDeepScanBlock
-  std::uint32_t* block_sums;      ///< of each kDeepScanBlock
-  std::uint32_t* block_darkest;   ///< least v with a count in each, or `levels`
-  std::uint32_t* curve;           ///< W
+  std::uint32_t* bin_ends;       ///< last_of_bin()
+  std::uint32_t* sums;           ///< cumulative within each kDeepScanBlock
+  std::uint32_t* block_sums;     ///< of each kDeepScanBlock
+  std::uint32_t* block_darkest;  ///< least v with a count in each, or `levels`
+  std::uint32_t* curve;          ///< W
   std::uint64_t* gains;
   const std::uint8_t* last_of_bin;  ///< by coarse level: the largest in its bin
   tone::History* history;           ///< of the frames so far

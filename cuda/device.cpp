@@ -5,8 +5,8 @@
 #include <equalux/device.h>
 #include <equalux/error.h>
 
-#include "check.h"
-#include "fused_kernels.h"
+#include "cuda/check.h"
+#include "cuda/fused_kernels.h"
 
 namespace equalux {
 namespace {

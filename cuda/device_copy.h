@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "check.h"
+#include "cuda/check.h"
 
 /// Device memory written from the host while nothing runs per frame: in configure(), load() and the
 /// like.

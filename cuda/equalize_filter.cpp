@@ -1,12 +1,12 @@
 #include <equalux/device.h>
 #include <equalux/filter.h>
 
-#include "check.h"
-#include "deep_chain.h"
-#include "equalize_chain.h"
-#include "fused_chain.h"
-#include "space_chain.h"
-#include "staged_chain.h"
+#include "cuda/check.h"
+#include "cuda/deep_chain.h"
+#include "cuda/fused_chain.h"
+#include "cuda/space_chain.h"
+#include "cuda/staged_chain.h"
+#include "src/equalize_chain.h"
 
 namespace equalux {
 namespace {

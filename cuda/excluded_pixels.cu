@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "check.h"
-#include "device_copy.h"
-#include "excluded_pixels.h"
-#include "warp_sum.cuh"
+#include "cuda/check.h"
+#include "cuda/device_copy.h"
+#include "cuda/excluded_pixels.h"
+#include "cuda/warp_sum.cuh"
 
 namespace equalux::cuda {
 

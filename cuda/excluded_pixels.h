@@ -9,10 +9,10 @@
 #include <cuda_runtime_api.h>
 #include <equalux/filter.h>
 
-#include "fused_params.h"
-#include "handles.h"
-#include "region.h"
-#include "surround_tracker.h"
+#include "cuda/fused_params.h"
+#include "cuda/handles.h"
+#include "cuda/surround_tracker.h"
+#include "src/region.h"
 
 /// The pixels of a frame that do not count, on a GPU: the same as src/cpu/excluded_pixels.h.
 namespace equalux::cuda {

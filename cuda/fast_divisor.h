@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "pixel_math.h"
+#include "src/pixel_math.h"
 
 /// Division by what a launch knows beforehand.
 namespace equalux::cuda {
@@ -16,7 +16,8 @@ struct FastDivisor {
   static FastDivisor of(std::uint32_t d) {
     if (d == 1) return {1, 0, 0};
     std::uint32_t shift = 0;
-    while ((std::uint64_t{1} << shift) < d) ++shift;
+    while ((std::uint64_t{1} << shift) < d)
+      ++shift;
     const std::uint64_t one = std::uint64_t{1} << (31 + shift);
     return {d, static_cast<std::uint32_t>((one + d - 1) / d), shift - 1};
   }

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "check.h"
-#include "class_planes.h"
-#include "cpu/rgb_layout.h"
-#include "labels.cuh"
-#include "vessel_math.h"
+#include "cuda/check.h"
+#include "cuda/class_planes.h"
+#include "cuda/labels.cuh"
+#include "src/cpu/rgb_layout.h"
+#include "src/vessel_math.h"
 
 /// SurroundFinder's steps on a device. Every kernel ends at once where the frame has no surround,
 /// which the first ones find out.

@@ -1,4 +1,4 @@
-#include "fused_chain.h"
+#include "cuda/fused_chain.h"
 
 #include <algorithm>
 #include <array>
@@ -9,16 +9,16 @@
 
 #include <equalux/error.h>
 
-#include "check.h"
-#include "curve_ahead.h"
-#include "device_copy.h"
-#include "fixed_curve.h"
-#include "fused_config.h"
-#include "fused_kernels.h"
-#include "launch_device.h"
-#include "space.h"
-#include "tone_curve.h"
-#include "trace.h"
+#include "cuda/check.h"
+#include "cuda/curve_ahead.h"
+#include "cuda/device_copy.h"
+#include "cuda/fused_config.h"
+#include "cuda/fused_kernels.h"
+#include "cuda/launch_device.h"
+#include "cuda/trace.h"
+#include "src/fixed_curve.h"
+#include "src/space.h"
+#include "src/tone_curve.h"
 
 namespace equalux::cuda {
 namespace {

@@ -9,11 +9,11 @@
 #include <cuda_runtime_api.h>
 #include <equalux/filter.h>
 
-#include "curve_chain.h"
-#include "excluded_pixels.h"
-#include "fused_kernels.h"
-#include "fused_params.h"
-#include "handles.h"
+#include "cuda/curve_chain.h"
+#include "cuda/excluded_pixels.h"
+#include "cuda/fused_kernels.h"
+#include "cuda/fused_params.h"
+#include "cuda/handles.h"
 
 /// The production path on a GPU: one kernel a frame. See fused_kernel.cuh.
 namespace equalux::cuda {

@@ -24,8 +24,8 @@ struct FusedConfig {
   [[nodiscard]] constexpr int ring_bytes() const { return warps * slots * kChunkBytes; }
 };
 
-/// Shared memory that a block may have, in KiB (CUDA C++ Programming Guide, "Compute Capabilities").
-/// `arch` is __CUDA_ARCH__: 750 for compute capability 7.5.
+/// Shared memory that a block may have, in KiB (CUDA C++ Programming Guide, "Compute
+/// Capabilities"). `arch` is __CUDA_ARCH__: 750 for compute capability 7.5.
 constexpr int most_shared_kib(int arch) {
   if (arch < 800) return 64;
   if (arch == 860 || arch == 890 || arch >= 1200) return 99;
@@ -34,10 +34,14 @@ constexpr int most_shared_kib(int arch) {
 
 constexpr FusedConfig fused_config(int arch) {
   switch (most_shared_kib(arch)) {
-    case 64: return {4, 3, 128};
-    case 99: return {8, 2, 256};
-    case 163: return {16, 3, 256};
-    default: return {16, 6, 256};
+    case 64:
+      return {4, 3, 128};
+    case 99:
+      return {8, 2, 256};
+    case 163:
+      return {16, 3, 256};
+    default:
+      return {16, 6, 256};
   }
 }
 

@@ -2,14 +2,14 @@
 
 #include <cstdint>
 
-#include "fixed_curve.h"
-#include "fused_config.h"
-#include "fused_params.h"
-#include "grid_histogram.cuh"
-#include "limited_curve.cuh"
-#include "near_half.h"
-#include "pixel_vector.cuh"
-#include "tone_curve.h"
+#include "cuda/fused_config.h"
+#include "cuda/fused_params.h"
+#include "cuda/grid_histogram.cuh"
+#include "cuda/limited_curve.cuh"
+#include "cuda/pixel_vector.cuh"
+#include "src/fixed_curve.h"
+#include "src/near_half.h"
+#include "src/tone_curve.h"
 
 /// From the frame's histogram to the table of gains, in every block for itself: that costs less
 /// than a second barrier of the grid.

@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fused_curve.cuh"
-#include "fused_kernels.h"
-#include "grid_histogram.cuh"
-#include "value_counter.cuh"
-#include "warp_chunks.cuh"
+#include "cuda/fused_curve.cuh"
+#include "cuda/fused_kernels.h"
+#include "cuda/grid_histogram.cuh"
+#include "cuda/value_counter.cuh"
+#include "cuda/warp_chunks.cuh"
 
 /// The fused chain as one kernel, one block a multiprocessor, all of them at the same time:
 ///

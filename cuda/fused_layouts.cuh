@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-#include "chunk_copy.cuh"
-#include "fused_curve.cuh"
-#include "fused_params.h"
-#include "pixel_vector.cuh"
-#include "value_counter.cuh"
+#include "cuda/chunk_copy.cuh"
+#include "cuda/fused_curve.cuh"
+#include "cuda/fused_params.h"
+#include "cuda/pixel_vector.cuh"
+#include "cuda/value_counter.cuh"
 
 /// What the fused kernel knows of each family of formats: which bytes make a chunk, which values
 /// are counted, and how a chunk is scaled in its slot of shared memory. The packed families are

@@ -5,9 +5,9 @@
 
 #include <equalux/params.h>
 
-#include "gain_scale.h"
-#include "pixel_math.h"
-#include "tone_control.h"
+#include "cuda/gain_scale.h"
+#include "src/pixel_math.h"
+#include "src/tone_control.h"
 
 /// What the host hands to the fused kernel for one frame.
 namespace equalux::cuda {

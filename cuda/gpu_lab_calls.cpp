@@ -7,11 +7,11 @@
 
 #include <equalux/filter.h>
 
-#include "device_copy.h"
-#include "gpu_lab.h"
-#include "gpu_lab_clock.h"
-#include "gpu_lab_filter.h"
-#include "staged_chain.h"
+#include "cuda/device_copy.h"
+#include "cuda/gpu_lab_clock.h"
+#include "cuda/gpu_lab_filter.h"
+#include "cuda/staged_chain.h"
+#include "src/gpu_lab.h"
 
 namespace equalux::gpu_lab {
 namespace {

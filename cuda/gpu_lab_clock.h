@@ -9,9 +9,9 @@
 #include <cuda_runtime_api.h>
 #include <equalux/image.h>
 
-#include "check.h"
-#include "handles.h"
-#include "lab_clock.h"
+#include "cuda/check.h"
+#include "cuda/handles.h"
+#include "src/lab_clock.h"
 
 /// What the measurements of the lab share: frames, and clocks for what runs on the device.
 namespace equalux::cuda {

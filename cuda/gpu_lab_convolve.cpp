@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "check.h"
-#include "gpu_lab.h"
-#include "gpu_lab_filter.h"
+#include "cuda/check.h"
+#include "cuda/gpu_lab_filter.h"
+#include "src/gpu_lab.h"
 
 namespace equalux::gpu_lab {
 namespace {

@@ -1,10 +1,10 @@
-#include "gpu_lab_filter.h"
+#include "cuda/gpu_lab_filter.h"
 
 #include <utility>
 
-#include "device_copy.h"
-#include "gpu_lab_clock.h"
-#include "kernel_timer.h"
+#include "cuda/device_copy.h"
+#include "cuda/gpu_lab_clock.h"
+#include "cuda/kernel_timer.h"
 
 namespace equalux::gpu_lab {
 namespace {

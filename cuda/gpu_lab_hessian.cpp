@@ -1,8 +1,8 @@
-#include "check.h"
-#include "float_difference.h"
-#include "gpu_lab.h"
-#include "gpu_lab_filter.h"
-#include "hessian_study.h"
+#include "cuda/check.h"
+#include "cuda/gpu_lab_filter.h"
+#include "cuda/hessian_study.h"
+#include "src/float_difference.h"
+#include "src/gpu_lab.h"
 
 namespace equalux::gpu_lab {
 namespace {

@@ -2,13 +2,13 @@
 #include <numeric>
 #include <random>
 
-#include "device_copy.h"
-#include "gpu_lab.h"
-#include "gpu_lab_clock.h"
-#include "launch_shape.h"
-#include "packed_frame.h"
-#include "staged_stages.h"
-#include "tone_curve.h"
+#include "cuda/device_copy.h"
+#include "cuda/gpu_lab_clock.h"
+#include "cuda/launch_shape.h"
+#include "cuda/packed_frame.h"
+#include "cuda/staged_stages.h"
+#include "src/gpu_lab.h"
+#include "src/tone_curve.h"
 
 namespace equalux::gpu_lab {
 namespace {

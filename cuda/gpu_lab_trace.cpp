@@ -3,8 +3,8 @@
 
 #include <equalux/filter.h>
 
-#include "gpu_lab.h"
-#include "gpu_lab_clock.h"
+#include "cuda/gpu_lab_clock.h"
+#include "src/gpu_lab.h"
 
 namespace equalux::gpu_lab {
 namespace {

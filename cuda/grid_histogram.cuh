@@ -4,7 +4,7 @@
 
 #include <cuda/atomic>
 
-#include "fused_params.h"
+#include "cuda/fused_params.h"
 
 /// The histogram of all blocks, and the only barrier of the grid, in one exchange.
 ///

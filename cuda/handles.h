@@ -9,7 +9,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "check.h"
+#include "cuda/check.h"
 
 /// Owners of what the CUDA runtime hands out. All are movable; destructors ignore errors, since
 /// after a lost device nothing can be freed.
@@ -21,10 +21,10 @@ struct HandleDeleter {
   void operator()(Handle handle) const noexcept { ignore(destroy(handle)); }
 };
 
-using Stream =
-    std::unique_ptr<std::remove_pointer_t<cudaStream_t>, HandleDeleter<cudaStream_t, cudaStreamDestroy>>;
-using Event =
-    std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, HandleDeleter<cudaEvent_t, cudaEventDestroy>>;
+using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>,
+                               HandleDeleter<cudaStream_t, cudaStreamDestroy>>;
+using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>,
+                              HandleDeleter<cudaEvent_t, cudaEventDestroy>>;
 
 /// A stream that does not wait for the default stream.
 [[nodiscard]] inline Stream make_stream() {

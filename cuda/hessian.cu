@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "check.h"
-#include "hessian.h"
-#include "hessian_passes.cuh"
-#include "shared_memory.h"
+#include "cuda/check.h"
+#include "cuda/hessian.h"
+#include "cuda/hessian_passes.cuh"
+#include "cuda/shared_memory.h"
 
 namespace equalux::cuda {
 namespace {

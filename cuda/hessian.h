@@ -6,10 +6,10 @@
 #include <cuda_runtime_api.h>
 #include <equalux/hessian.h>
 
-#include "handles.h"
-#include "hessian_weights.h"
-#include "launch_device.h"
-#include "pixel_math.h"
+#include "cuda/handles.h"
+#include "cuda/launch_device.h"
+#include "src/hessian_weights.h"
+#include "src/pixel_math.h"
 
 /// The Hessian family over tiles in shared memory: levels, derivatives along y, derivatives along x
 /// and what is made of the eigenvalues, in one kernel and with no plane in between.

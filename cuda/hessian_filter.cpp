@@ -4,10 +4,10 @@
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
-#include "check.h"
-#include "hessian.h"
-#include "hessian_weights.h"
-#include "trace.h"
+#include "cuda/check.h"
+#include "cuda/hessian.h"
+#include "cuda/trace.h"
+#include "src/hessian_weights.h"
 
 namespace equalux {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "hessian_levels.cuh"
-#include "hessian_math.h"
+#include "cuda/hessian_levels.cuh"
+#include "src/hessian_math.h"
 
 /// The two passes of a tile. Sums are those of even_sum() and odd_sum(), operation by operation;
 /// threads hold several of them, so that samples and weights are read once for all.

@@ -1,4 +1,4 @@
-#include "hessian_solver.h"
+#include "cuda/hessian_solver.h"
 
 #include <algorithm>
 #include <string>
@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <equalux/error.h>
 
-#include "handles.h"
+#include "cuda/handles.h"
 
 namespace equalux::cuda {
 namespace {

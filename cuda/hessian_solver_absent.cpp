@@ -1,6 +1,6 @@
 #include <equalux/error.h>
 
-#include "hessian_solver.h"
+#include "cuda/hessian_solver.h"
 
 namespace equalux::cuda {
 

@@ -1,9 +1,9 @@
 #include <cstdint>
 
-#include "check.h"
-#include "hessian_levels.cuh"
-#include "hessian_math.h"
-#include "hessian_study.h"
+#include "cuda/check.h"
+#include "cuda/hessian_levels.cuh"
+#include "cuda/hessian_study.h"
+#include "src/hessian_math.h"
 
 namespace equalux::cuda {
 namespace {

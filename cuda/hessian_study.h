@@ -6,8 +6,8 @@
 
 #include <equalux/filter.h>
 
-#include "gpu_lab.h"
-#include "hessian.h"
+#include "cuda/hessian.h"
+#include "src/gpu_lab.h"
 
 /// The report's ways to the eigenvalues of the Hessian on a GPU, its section 3: smoothing,
 /// derivatives and eigenvalues one after another, with whole planes of floats in device memory

@@ -4,12 +4,12 @@
 
 #include <equalux/error.h>
 
-#include "check.h"
-#include "device_copy.h"
-#include "handles.h"
-#include "hessian_solver.h"
-#include "hessian_study.h"
-#include "hessian_weights.h"
+#include "cuda/check.h"
+#include "cuda/device_copy.h"
+#include "cuda/handles.h"
+#include "cuda/hessian_solver.h"
+#include "cuda/hessian_study.h"
+#include "src/hessian_weights.h"
 
 namespace equalux::cuda {
 namespace {

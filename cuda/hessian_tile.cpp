@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cpu/rgb_layout.h"
-#include "hessian.h"
+#include "cuda/hessian.h"
+#include "src/cpu/rgb_layout.h"
 
 namespace equalux::cuda {
 namespace {

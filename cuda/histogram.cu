@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "check.h"
-#include "pick_kernel.h"
-#include "pixel_math.h"
-#include "shared_memory.h"
-#include "staged_stages.h"
-#include "value_walk.cuh"
+#include "cuda/check.h"
+#include "cuda/pick_kernel.h"
+#include "cuda/shared_memory.h"
+#include "cuda/staged_stages.h"
+#include "cuda/value_walk.cuh"
+#include "src/pixel_math.h"
 
 namespace equalux::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernel_timer.h"
+#include "cuda/kernel_timer.h"
 
 namespace equalux::cuda {
 

@@ -6,7 +6,7 @@
 
 #include <equalux/filter.h>
 
-#include "handles.h"
+#include "cuda/handles.h"
 
 /// What the stages of one frame cost on the device, without ever waiting for it.
 namespace equalux::cuda {
@@ -28,8 +28,8 @@ class KernelTimer final : public StageMarks {
   void read(std::vector<StageTime>& times) const;
 
  private:
-  std::vector<Event> events_;           // the beginning, then one a mark
-  std::vector<std::string_view> names_; // of the marks so far
+  std::vector<Event> events_;            // the beginning, then one a mark
+  std::vector<std::string_view> names_;  // of the marks so far
 };
 
 }  // namespace equalux::cuda

@@ -1,6 +1,6 @@
-#include "launch_device.h"
+#include "cuda/launch_device.h"
 
-#include "check.h"
+#include "cuda/check.h"
 
 namespace equalux::cuda {
 

@@ -1,10 +1,10 @@
-#include "launch_shape.h"
+#include "cuda/launch_shape.h"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "check.h"
+#include "cuda/check.h"
 
 namespace equalux::cuda {
 namespace {

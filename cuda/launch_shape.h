@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/params.h>
 
 /// How the kernels of the staged chain are launched: what the user asks for, within what the device

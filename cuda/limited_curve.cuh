@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chunk_copy.cuh"
-#include "fused_config.h"
-#include "fused_params.h"
-#include "tone_history.h"
-#include "tone_limits.h"
-#include "warp_sum.cuh"
+#include "cuda/chunk_copy.cuh"
+#include "cuda/fused_config.h"
+#include "cuda/fused_params.h"
+#include "cuda/warp_sum.cuh"
+#include "src/tone_history.h"
+#include "src/tone_limits.h"
 
 /// Curves with limits and over time, in every block for itself like the gains: the same steps as
 /// src/cpu/curve_maker.cpp, levels and quantiles dealt out to the threads.

@@ -6,8 +6,8 @@
 
 #include <equalux/image.h>
 
-#include "cpu/rgb_layout.h"
-#include "fast_divisor.h"
+#include "cuda/fast_divisor.h"
+#include "src/cpu/rgb_layout.h"
 
 /// Packed RGB and gray8 frames as the kernels of the staged chain see them.
 namespace equalux::cuda {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "packed_frame.h"
-#include "pixel_math.h"
+#include "cuda/packed_frame.h"
+#include "src/pixel_math.h"
 
 /// Loading and storing packed pixels of kStep bytes, one by one or in groups.
 namespace equalux::cuda {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "gain_scale.h"
+#include "cuda/gain_scale.h"
 
 /// Words and single bytes of registers, and the rounding product of a code and a gain.
 namespace equalux::cuda {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "check.h"
-#include "convolve.h"
-#include "plane_copy.cuh"
+#include "cuda/check.h"
+#include "cuda/convolve.h"
+#include "cuda/plane_copy.cuh"
 
 namespace equalux::cuda {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "convolve.h"
+#include "cuda/convolve.h"
 
 /// Copying what a filter leaves as it is, by warps of the filter's own launch.
 namespace equalux::cuda {

@@ -1,8 +1,8 @@
-#include "check.h"
-#include "linear_thread.cuh"
-#include "packed_pixels.cuh"
-#include "pick_kernel.h"
-#include "staged_stages.h"
+#include "cuda/check.h"
+#include "cuda/linear_thread.cuh"
+#include "cuda/packed_pixels.cuh"
+#include "cuda/pick_kernel.h"
+#include "cuda/staged_stages.h"
 
 namespace equalux::cuda {
 namespace {

@@ -1,9 +1,9 @@
-#include "check.h"
-#include "hessian.h"
-#include "hessian_passes.cuh"
-#include "shared_memory.h"
-#include "store_classes.cuh"
-#include "vessel_math.h"
+#include "cuda/check.h"
+#include "cuda/hessian.h"
+#include "cuda/hessian_passes.cuh"
+#include "cuda/shared_memory.h"
+#include "cuda/store_classes.cuh"
+#include "src/vessel_math.h"
 
 namespace equalux::cuda {
 namespace {

@@ -4,11 +4,11 @@
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
-#include "check.h"
-#include "class_planes.h"
-#include "hessian.h"
-#include "hessian_weights.h"
-#include "trace.h"
+#include "cuda/check.h"
+#include "cuda/class_planes.h"
+#include "cuda/hessian.h"
+#include "cuda/trace.h"
+#include "src/hessian_weights.h"
 
 namespace equalux {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "check.h"
+#include "cuda/check.h"
 
 /// Dynamic shared memory beyond the 48 KB that a launch has without asking.
 namespace equalux::cuda {

@@ -2,12 +2,12 @@
 
 #include <cub/block/block_scan.cuh>
 
-#include "check.h"
-#include "limited_curve.cuh"
-#include "linear_thread.cuh"
-#include "packed_pixels.cuh"
-#include "pick_kernel.h"
-#include "space_stages.h"
+#include "cuda/check.h"
+#include "cuda/limited_curve.cuh"
+#include "cuda/linear_thread.cuh"
+#include "cuda/packed_pixels.cuh"
+#include "cuda/pick_kernel.h"
+#include "cuda/space_stages.h"
 
 namespace equalux::cuda {
 namespace {
@@ -122,16 +122,14 @@ __global__ void __launch_bounds__(256) space_table_kernel(SpaceState* state) {
 
 template <Space kSpace>
 __device__ __forceinline__ std::uint32_t scale_pixel(const SpaceState& state,
-                                                     const PixelOrder& order,
-                                                     std::uint32_t pixel) {
+                                                     const PixelOrder& order, std::uint32_t pixel) {
   const std::uint32_t rgb = __byte_perm(pixel, 0, order.load);
   const SpacePixel is{rgb & 0xFFU, rgb >> 8 & 0xFFU, rgb >> 16};
   const std::uint32_t v = space_level(kSpace, state.tables, is.red, is.green, is.blue);
   const std::uint8_t* scaled = state.scaled[v];
   SpacePixel to{scaled[is.red], scaled[is.green], scaled[is.blue]};
   if constexpr (kSpace == Space::lightness) {
-    if (!space_scales(state.codes[v], is))
-      to = space_at_same_hue(state.tables, is, state.gains[v]);
+    if (!space_scales(state.codes[v], is)) to = space_at_same_hue(state.tables, is, state.gains[v]);
   }
   return __byte_perm(to.red | to.green << 8 | to.blue << 16, pixel, order.store);
 }

@@ -1,13 +1,13 @@
-#include "space_chain.h"
+#include "cuda/space_chain.h"
 
 #include <array>
 #include <memory>
 
-#include "check.h"
-#include "device_copy.h"
-#include "fixed_curve.h"
-#include "tone_curve.h"
-#include "trace.h"
+#include "cuda/check.h"
+#include "cuda/device_copy.h"
+#include "cuda/trace.h"
+#include "src/fixed_curve.h"
+#include "src/tone_curve.h"
 
 namespace equalux::cuda {
 
@@ -36,7 +36,7 @@ void SpaceChain::upload_curve() {
 }
 
 void SpaceChain::process(const ConstImageView& in, const ImageView& out,
-                        const FrameContext& context) {
+                         const FrameContext& context) {
   const TraceRange range("space");
   enqueue(in, out, context, static_cast<cudaStream_t>(context.stream));
 }

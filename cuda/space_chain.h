@@ -5,9 +5,9 @@
 #include <cuda_runtime_api.h>
 #include <equalux/filter.h>
 
-#include "curve_chain.h"
-#include "handles.h"
-#include "space_stages.h"
+#include "cuda/curve_chain.h"
+#include "cuda/handles.h"
+#include "cuda/space_stages.h"
 
 /// Equalization of luma or lightness of packed RGB and gray on a GPU: the same stages as
 /// src/cpu/space_chain.h.

@@ -4,9 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include "packed_frame.h"
-#include "space.h"
-#include "tone_control.h"
+#include "cuda/packed_frame.h"
+#include "src/space.h"
+#include "src/tone_control.h"
 
 /// The stages of the space chain, as its host code calls them. Each enqueues a kernel on `stream`
 /// and throws Error(unavailable) where a launch is refused.
@@ -15,11 +15,11 @@ namespace equalux::cuda {
 /// Device memory of the stages. The counts are 0 between frames.
 struct SpaceState {
   std::uint32_t counts[256];
-  std::uint32_t curve[256];        ///< W
-  std::uint64_t gains[256];        ///< by v
-  SpaceCodes codes[256];           ///< space_codes() of these
-  std::uint8_t scaled[256][256];   ///< what each code becomes, by v and code
-  std::uint8_t last_of_bin[256];   ///< by v: the largest value in its bin
+  std::uint32_t curve[256];            ///< W
+  std::uint64_t gains[256];            ///< by v
+  SpaceCodes codes[256];               ///< space_codes() of these
+  std::uint8_t scaled[256][256];       ///< what each code becomes, by v and code
+  std::uint8_t last_of_bin[256];       ///< by v: the largest value in its bin
   unsigned long long curve_sums[256];  ///< of the frames' W, where they are collected
   tone::History history;
   SpaceTables tables;

@@ -1,11 +1,11 @@
-#include "staged_chain.h"
+#include "cuda/staged_chain.h"
 
 #include <algorithm>
 #include <string>
 
 #include <equalux/error.h>
 
-#include "trace.h"
+#include "cuda/trace.h"
 
 namespace equalux::cuda {
 namespace {

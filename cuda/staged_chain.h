@@ -4,13 +4,12 @@
 #include <cstdint>
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/filter.h>
 
-#include "equalize_chain.h"
-#include "handles.h"
-#include "launch_shape.h"
-#include "staged_stages.h"
+#include "cuda/handles.h"
+#include "cuda/launch_shape.h"
+#include "cuda/staged_stages.h"
+#include "src/equalize_chain.h"
 
 /// The report's chain on a GPU: five stages over a float HSV image in device memory.
 namespace equalux::cuda {

@@ -4,11 +4,10 @@
 #include <cstdint>
 
 #include <cuda_runtime_api.h>
-
 #include <equalux/image.h>
 #include <equalux/params.h>
 
-#include "launch_shape.h"
+#include "cuda/launch_shape.h"
 
 /// The stages of the staged chain on a GPU, one file each, as section 3 of the HSV equalization
 /// report lists them. Each works on whole frames in device memory, only enqueues on `stream`, takes

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "hessian.h"
+#include "cuda/hessian.h"
 
 namespace equalux::cuda {
 

@@ -1,9 +1,9 @@
 #include <memory>
 
-#include "check.h"
-#include "device_copy.h"
-#include "surround_tracker.h"
-#include "warp_sum.cuh"
+#include "cuda/check.h"
+#include "cuda/device_copy.h"
+#include "cuda/surround_tracker.h"
+#include "cuda/warp_sum.cuh"
 
 namespace equalux::cuda {
 

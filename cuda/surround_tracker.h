@@ -5,10 +5,10 @@
 
 #include <cuda_runtime_api.h>
 
-#include "handles.h"
-#include "pixel_values.h"
-#include "surround.h"
-#include "surround_state.h"
+#include "cuda/handles.h"
+#include "src/pixel_values.h"
+#include "src/surround.h"
+#include "src/surround_state.h"
 
 /// The surround of a stream of frames on a GPU: the same as src/cpu/surround_tracker.h, decided on
 /// the device.

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "fused_config.h"
+#include "cuda/fused_config.h"
 
 /// Histograms in shared memory whose additions never meet.
 ///

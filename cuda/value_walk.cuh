@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "linear_thread.cuh"
-#include "tone_curve.h"
+#include "cuda/linear_thread.cuh"
+#include "src/tone_curve.h"
 
 /// Walking the V plane of an HSV image, and the bins of its 256 levels.
 namespace equalux::cuda {

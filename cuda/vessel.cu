@@ -2,13 +2,13 @@
 #include <functional>
 #include <vector>
 
-#include "check.h"
-#include "device_copy.h"
-#include "hessian.h"
-#include "hessian_passes.cuh"
-#include "shared_memory.h"
-#include "store_classes.cuh"
-#include "vessel_math.h"
+#include "cuda/check.h"
+#include "cuda/device_copy.h"
+#include "cuda/hessian.h"
+#include "cuda/hessian_passes.cuh"
+#include "cuda/shared_memory.h"
+#include "cuda/store_classes.cuh"
+#include "src/vessel_math.h"
 
 namespace equalux::cuda {
 namespace {
@@ -131,7 +131,8 @@ VesselKernel::VesselKernel(const VesselParams& params, int width, int height) {
   add(HessianDerivative::gaussian, own_level_sigma(sigmas.front()));
   scales_ = static_cast<int>(sigmas.size());
   weights_ = allocate_device<ScaleWeights>(weights.size());
-  upload(weights_.get(), weights.data(), weights.size() * sizeof(ScaleWeights), "copying weights to the device");
+  upload(weights_.get(), weights.data(), weights.size() * sizeof(ScaleWeights),
+         "copying weights to the device");
   const VesselThresholds thresholds = vessel_thresholds(params);
   rule_.sign = params.polarity == Polarity::dark ? 1.0f : -1.0f;
   rule_.frangi = params.measure == VesselMeasure::frangi;

@@ -5,12 +5,12 @@
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
-#include "check.h"
-#include "class_planes.h"
-#include "hessian.h"
-#include "hessian_weights.h"
-#include "trace.h"
-#include "vessel_math.h"
+#include "cuda/check.h"
+#include "cuda/class_planes.h"
+#include "cuda/hessian.h"
+#include "cuda/trace.h"
+#include "src/hessian_weights.h"
+#include "src/vessel_math.h"
 
 namespace equalux {
 namespace {

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chunk_copy.cuh"
-#include "for_constants.cuh"
-#include "fused_config.h"
-#include "fused_layouts.cuh"
-#include "fused_params.h"
-#include "partial_cells.cuh"
+#include "cuda/chunk_copy.cuh"
+#include "cuda/for_constants.cuh"
+#include "cuda/fused_config.h"
+#include "cuda/fused_layouts.cuh"
+#include "cuda/fused_params.h"
+#include "cuda/partial_cells.cuh"
 
 /// Which chunks of a frame a warp has, and their way between device memory, its slots and the
 /// layout's arithmetic.

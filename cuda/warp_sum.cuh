@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "fused_config.h"
+#include "cuda/fused_config.h"
 
 /// Sums and minima over a warp. All lanes call them and get the result.
 namespace equalux::cuda {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "fused_layouts.cuh"
+#include "cuda/fused_layouts.cuh"
 
 /// The arithmetic of the YCbCr layouts. A cell is a chroma sample with the luma samples it covers;
 /// a pair is two neighbouring luma samples of a row as two 16-bit halves of a word.

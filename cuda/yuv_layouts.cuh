@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "for_constants.cuh"
-#include "yuv_cells.cuh"
+#include "cuda/for_constants.cuh"
+#include "cuda/yuv_cells.cuh"
 
 /// The YCbCr layouts of the fused kernel. Beside what fused_layouts.cuh asks for they have
 ///   kColumns, kRows                       luma samples of a cell

@@ -1,6 +1,6 @@
 // Config files: what was read and is written as TOML again reads as the same.
-#include "config_file.h"
-#include "invariant.h"
+#include "fuzz/invariant.h"
+#include "src/cli/config_file.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // The lines that come over the control socket.
 #include <nlohmann/json.hpp>
 
-#include "some_steering.h"
+#include "fuzz/some_steering.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace equalux;

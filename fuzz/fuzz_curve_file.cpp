@@ -3,8 +3,8 @@
 
 #include <equalux/curve.h>
 
-#include "fixed_curve.h"
-#include "invariant.h"
+#include "fuzz/invariant.h"
+#include "src/fixed_curve.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace equalux;

@@ -6,8 +6,8 @@
 #include <equalux/convolve.h>
 #include <equalux/filter.h>
 
-#include "exact_kernel.h"
-#include "invariant.h"
+#include "fuzz/invariant.h"
+#include "src/exact_kernel.h"
 
 namespace {
 

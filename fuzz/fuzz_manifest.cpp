@@ -2,8 +2,8 @@
 // as the same.
 #include <filesystem>
 
-#include "batch/manifest.h"
-#include "invariant.h"
+#include "fuzz/invariant.h"
+#include "src/cli/batch/manifest.h"
 
 namespace {
 

@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "serve/page_requests.h"
-#include "serve/serve_address.h"
-#include "some_steering.h"
+#include "fuzz/some_steering.h"
+#include "pipelines/serve/page_requests.h"
+#include "pipelines/serve/serve_address.h"
+#include "src/json_text.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <utility>
 
-#include "memory_file.h"
-#include "pnm.h"
+#include "fuzz/memory_file.h"
+#include "pipelines/pnm.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace equalux;

@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "invariant.h"
-#include "json_text.h"
-#include "surround_state.h"
-#include "tile_state.h"
-#include "tone_control.h"
+#include "fuzz/invariant.h"
+#include "src/json_text.h"
+#include "src/surround_state.h"
+#include "src/tile_state.h"
+#include "src/tone_control.h"
 
 namespace {
 

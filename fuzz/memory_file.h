@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "invariant.h"
+#include "fuzz/invariant.h"
 
 /// For parsers that read from a path.
 namespace equalux::fuzz {

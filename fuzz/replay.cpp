@@ -4,7 +4,7 @@
 #include <iterator>
 #include <vector>
 
-#include "invariant.h"
+#include "fuzz/invariant.h"
 
 /// A target without a fuzzer: gives it every file of the folders named, and every beginning of
 /// each. So what was ever found stays mended under any compiler.

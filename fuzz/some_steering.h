@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "control_api.h"
-#include "invariant.h"
-#include "json_text.h"
+#include "fuzz/invariant.h"
+#include "pipelines/control_api.h"
+#include "src/json_text.h"
 
 /// A run that can be steered, as the targets of the control API see one.
 namespace equalux::fuzz {

@@ -1,9 +1,9 @@
-#include "control_api.h"
+#include "pipelines/control_api.h"
 
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
+#include "src/json_text.h"
 
 namespace equalux {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "live_monitor.h"
-#include "steering.h"
+#include "pipelines/live_monitor.h"
+#include "pipelines/steering.h"
 
 /// What is said to a run and what it answers, whoever carries it: the control socket and the page.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "control_socket.h"
+#include "pipelines/control_socket.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "control_api.h"
+#include "pipelines/control_api.h"
 
 /// `--control PATH`: a Unix socket that takes a JSON object a line and answers with one a line.
 namespace equalux {

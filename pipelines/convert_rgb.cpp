@@ -1,4 +1,4 @@
-#include "convert_rgb.h"
+#include "pipelines/convert_rgb.h"
 
 #include <algorithm>
 #include <array>

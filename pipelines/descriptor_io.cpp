@@ -1,4 +1,4 @@
-#include "descriptor_io.h"
+#include "pipelines/descriptor_io.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
 
 namespace equalux {
 namespace {

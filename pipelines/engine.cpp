@@ -1,4 +1,4 @@
-#include "engine.h"
+#include "pipelines/engine.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "log.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

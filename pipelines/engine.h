@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "bounded_queue.h"
-#include "frame_pool.h"
-#include "progress.h"
-#include "run.h"
+#include "pipelines/bounded_queue.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/progress.h"
+#include "pipelines/run.h"
 
 /// One run: the threads, what they share, and how they end.
 ///

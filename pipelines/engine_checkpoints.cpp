@@ -1,7 +1,7 @@
 #include <string>
 #include <utility>
 
-#include "engine.h"
+#include "pipelines/engine.h"
 
 /// Where a run can be gone on from, and how one goes on.
 namespace equalux {

@@ -4,9 +4,9 @@
 #include <thread>
 #include <utility>
 
-#include "engine.h"
-#include "frame_time.h"
-#include "thrown.h"
+#include "pipelines/engine.h"
+#include "pipelines/frame_time.h"
+#include "pipelines/thrown.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "float_tiff.h"
+#include "pipelines/float_tiff.h"
 
 #include <array>
 #include <bit>
@@ -7,7 +7,7 @@
 
 #include <equalux/error.h>
 
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "frame_hash.h"
+#include "pipelines/frame_hash.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include <md5.h>
 
-#include "frame_time.h"
+#include "pipelines/frame_time.h"
 
 namespace equalux {
 namespace {

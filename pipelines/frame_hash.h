@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "source.h"
-#include "text_file.h"
+#include "pipelines/source.h"
+#include "pipelines/text_file.h"
 
 /// `--verify`: MD5 sums of frames in FFmpeg's framemd5 text, so that `ffmpeg -f framemd5` checks
 /// them. A frame's bytes are its planes, one after another, without padding, as in rawvideo.

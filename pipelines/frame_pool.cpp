@@ -1,4 +1,4 @@
-#include "frame_pool.h"
+#include "pipelines/frame_pool.h"
 
 #include <new>
 #include <utility>

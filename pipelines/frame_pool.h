@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "frame.h"
+#include "pipelines/frame.h"
 
 /// A fixed number of frames, allocated once: what bounds the memory of a pipeline.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "frame_time.h"
+#include "pipelines/frame_time.h"
 
 namespace equalux {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "source.h"
+#include "pipelines/source.h"
 
 /// Between frame numbers, ticks of a time base, and nanoseconds; exact, then rounded half up.
 namespace equalux {

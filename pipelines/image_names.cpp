@@ -1,4 +1,4 @@
-#include "image_names.h"
+#include "pipelines/image_names.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,8 +10,8 @@
 #include <equalux/error.h>
 #include <glob.h>
 
-#include "natural_order.h"
-#include "still.h"
+#include "pipelines/natural_order.h"
+#include "pipelines/still.h"
 
 namespace equalux {
 namespace {

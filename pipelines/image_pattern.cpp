@@ -1,4 +1,4 @@
-#include "image_pattern.h"
+#include "pipelines/image_pattern.h"
 
 #include <array>
 #include <atomic>
@@ -10,11 +10,11 @@
 
 #include <equalux/error.h>
 
-#include "convert_rgb.h"
-#include "frame_time.h"
-#include "log.h"
-#include "partial_file.h"
-#include "still.h"
+#include "pipelines/convert_rgb.h"
+#include "pipelines/frame_time.h"
+#include "pipelines/partial_file.h"
+#include "pipelines/still.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

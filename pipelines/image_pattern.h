@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "image_names.h"
-#include "sink.h"
-#include "source.h"
+#include "pipelines/image_names.h"
+#include "pipelines/sink.h"
+#include "pipelines/source.h"
 
 /// Sequences of stills as video: a folder, a printf pattern or a glob in; a printf pattern out.
 namespace equalux {

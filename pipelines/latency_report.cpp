@@ -1,4 +1,4 @@
-#include "latency_report.h"
+#include "pipelines/latency_report.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "run.h"
+#include "pipelines/run.h"
 
 /// How old pictures are when they are shown: `--latency-report`.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "live_monitor.h"
+#include "pipelines/live_monitor.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -12,8 +12,8 @@
 #include <equalux/image.h>
 #include <nlohmann/json_fwd.hpp>
 
-#include "recorder.h"
-#include "run.h"
+#include "pipelines/recorder.h"
+#include "pipelines/run.h"
 
 /// What a run is doing, for those who look on from outside: counters, and now and then a picture.
 namespace equalux {

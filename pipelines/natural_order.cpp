@@ -1,4 +1,4 @@
-#include "natural_order.h"
+#include "pipelines/natural_order.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,10 +1,10 @@
-#include "npy.h"
+#include "pipelines/npy.h"
 
 #include <bit>
 
 #include <equalux/error.h>
 
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "null_sink.h"
+#include "pipelines/null_sink.h"
 
 namespace equalux {
 namespace {

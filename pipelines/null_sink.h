@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "sink.h"
+#include "pipelines/sink.h"
 
 /// `null`: takes every frame and keeps none, to time everything before the sink.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "orientation.h"
+#include "pipelines/orientation.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -71,8 +71,8 @@ void turn_samples(const Samples& from, std::uint8_t* to, std::ptrdiff_t to_strid
       const int right = std::min(width, left + kSquare);
       for (int y = top; y < std::min(height, top + kSquare); ++y) {
         const std::uint8_t* source = stored(left, y);
-        const std::ptrdiff_t step =
-            swap ? (from_bottom ? -from.stride : from.stride) : (from_right ? -from.step : from.step);
+        const std::ptrdiff_t step = swap ? (from_bottom ? -from.stride : from.stride)
+                                         : (from_right ? -from.step : from.step);
         std::uint8_t* out = to + y * to_stride + left * static_cast<std::ptrdiff_t>(Bytes);
         for (int x = left; x < right; ++x, source += step, out += Bytes)
           std::memcpy(out, source, Bytes);
@@ -154,7 +154,8 @@ void turn_image(const ConstImageView& from, const ImageView& to, Orientation ori
     throw Error(ExitCode::usage, "turn_image: the target is of another size or format");
   }
   if (orientation == Orientation::upright) return copy_image(from, to);
-  const bool wider = traits(to.desc.format).chroma_shift_x < traits(from.desc.format).chroma_shift_x;
+  const bool wider =
+      traits(to.desc.format).chroma_shift_x < traits(from.desc.format).chroma_shift_x;
   for (int p = 0; p < traits(to.desc.format).planes; ++p) {
     const auto at = static_cast<std::size_t>(p);
     const Samples samples = samples_of(from, p);

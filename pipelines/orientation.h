@@ -4,8 +4,8 @@
 
 #include <equalux/image.h>
 
-/// How a stored picture has to be moved to stand upright: pictures that were taken with the camera on
-/// its side, and mirrored ones.
+/// How a stored picture has to be moved to stand upright: pictures that were taken with the camera
+/// on its side, and mirrored ones.
 namespace equalux {
 
 /// In EXIF's order, whose numbers begin with 1.

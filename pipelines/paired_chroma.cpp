@@ -1,4 +1,4 @@
-#include "paired_chroma.h"
+#include "pipelines/paired_chroma.h"
 
 #include <cstddef>
 #include <cstdint>

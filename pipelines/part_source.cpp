@@ -1,4 +1,4 @@
-#include "part_source.h"
+#include "pipelines/part_source.h"
 
 #include <algorithm>
 #include <atomic>
@@ -6,9 +6,9 @@
 
 #include <equalux/error.h>
 
-#include "formatting.h"
-#include "frame_pool.h"
-#include "log.h"
+#include "pipelines/frame_pool.h"
+#include "src/formatting.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {
@@ -56,8 +56,9 @@ StreamInfo PartSource::open(const FormatPredicate& accepts) {
   StreamInfo info = source_->open(accepts);
   name_ = info.name;
   if (info.live) {
-    throw Error(ExitCode::usage, name_ + ": is live; --from, --to and --duration need an input "
-                                         "that has an end, --frames does not");
+    throw Error(ExitCode::usage, name_ +
+                                     ": is live; --from, --to and --duration need an input "
+                                     "that has an end, --frames does not");
   }
   pool_.emplace(info.desc, 1, source_->lends_buffers());
   find_first();

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "source.h"
+#include "pipelines/source.h"
 
 /// A part of a stream that has an end.
 namespace equalux {

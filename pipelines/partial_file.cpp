@@ -1,4 +1,4 @@
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sink.h"
+#include "pipelines/sink.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "placeholder.h"
+#include "pipelines/placeholder.h"
 
 #include <algorithm>
 #include <cstdint>

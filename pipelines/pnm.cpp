@@ -1,4 +1,4 @@
-#include "pnm.h"
+#include "pipelines/pnm.h"
 
 #include <cerrno>
 #include <cstdint>
@@ -12,9 +12,9 @@
 #include <equalux/error.h>
 #include <fcntl.h>
 
-#include "convert_rgb.h"
-#include "descriptor_io.h"
-#include "partial_file.h"
+#include "pipelines/convert_rgb.h"
+#include "pipelines/descriptor_io.h"
+#include "pipelines/partial_file.h"
 
 namespace equalux {
 namespace {

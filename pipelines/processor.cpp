@@ -1,4 +1,4 @@
-#include "processor.h"
+#include "pipelines/processor.h"
 
 #include <algorithm>
 #include <string>
@@ -8,7 +8,7 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
+#include "src/json_text.h"
 
 namespace equalux {
 namespace {

@@ -9,7 +9,7 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
-#include "frame.h"
+#include "pipelines/frame.h"
 
 /// Runs a chain of filters over frames, in order, on one backend.
 namespace equalux {

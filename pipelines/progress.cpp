@@ -1,4 +1,4 @@
-#include "progress.h"
+#include "pipelines/progress.h"
 
 #include <algorithm>
 #include <chrono>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "run.h"
+#include "pipelines/run.h"
 
 /// How far a run is. The threads that move frames only count; the reporting thread asks the clock.
 namespace equalux {

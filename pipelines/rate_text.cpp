@@ -1,4 +1,4 @@
-#include "rate_text.h"
+#include "pipelines/rate_text.h"
 
 #include <charconv>
 #include <numeric>

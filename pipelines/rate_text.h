@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "source.h"
+#include "pipelines/source.h"
 
 /// Frame rates as people write them.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "reconnecting_source.h"
+#include "pipelines/reconnecting_source.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -12,8 +12,8 @@
 
 #include <equalux/error.h>
 
-#include "log.h"
-#include "placeholder.h"
+#include "pipelines/placeholder.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "source.h"
+#include "pipelines/source.h"
 
 /// A live source that comes back: a camera pulled out and plugged in again, a stream cut off.
 namespace equalux {

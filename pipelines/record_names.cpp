@@ -1,4 +1,4 @@
-#include "record_names.h"
+#include "pipelines/record_names.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 #include <equalux/error.h>
 
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
 
 namespace fs = std::filesystem;
 

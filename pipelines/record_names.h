@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "image_names.h"
+#include "pipelines/image_names.h"
 
 /// Names of a recording's files.
 namespace equalux {

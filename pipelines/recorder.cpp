@@ -1,4 +1,4 @@
-#include "recorder.h"
+#include "pipelines/recorder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "log.h"
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

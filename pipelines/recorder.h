@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "frame_pool.h"
-#include "record_names.h"
-#include "sink.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/record_names.h"
+#include "pipelines/sink.h"
 
 /// Records the frames of a run beside what else becomes of them, in files of bounded length.
 namespace equalux {

@@ -1,6 +1,6 @@
-#include "run.h"
+#include "pipelines/run.h"
 
-#include "engine.h"
+#include "pipelines/engine.h"
 
 namespace equalux {
 

@@ -8,9 +8,9 @@
 
 #include <equalux/error.h>
 
-#include "processor.h"
-#include "sink.h"
-#include "source.h"
+#include "pipelines/processor.h"
+#include "pipelines/sink.h"
+#include "pipelines/source.h"
 
 /// Moves frames from a source through a processor to a sink, each in a thread of its own.
 namespace equalux {
@@ -75,10 +75,10 @@ struct RunResult {
   std::uint64_t frames_out = 0;  ///< likewise those before resume_from
   std::uint64_t dropped = 0;     ///< on the way, or by a live source itself
   std::uint64_t in_flight = 0;   ///< the rest of frames_in: under way when the run was left
-  bool live = false;               ///< frames came as time passed; the three below count then
-  std::uint64_t late = 0;          ///< took longer from captured to through the sink than a frame's
-                                   ///< time
-  std::uint64_t reconnects = 0;    ///< the source was opened anew
+  bool live = false;             ///< frames came as time passed; the three below count then
+  std::uint64_t late = 0;        ///< took longer from captured to through the sink than a frame's
+                                 ///< time
+  std::uint64_t reconnects = 0;  ///< the source was opened anew
   std::uint64_t placeholders = 0;  ///< of frames_in, not from the source
   double elapsed_s = 0;            ///< from the first frame asked for to the sink's end
   double media_s = 0;              ///< of the frames written, by their timestamps

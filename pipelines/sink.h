@@ -4,8 +4,8 @@
 
 #include <equalux/error.h>
 
-#include "frame.h"
-#include "source.h"
+#include "pipelines/frame.h"
+#include "pipelines/source.h"
 
 /// Where frames go: a file, a window, a pipe.
 namespace equalux {

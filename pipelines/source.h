@@ -8,8 +8,8 @@
 
 #include <equalux/image.h>
 
-#include "frame.h"
-#include "orientation.h"
+#include "pipelines/frame.h"
+#include "pipelines/orientation.h"
 
 /// Where frames come from. One source is one stream of frames of one size and format.
 namespace equalux {

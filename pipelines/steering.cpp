@@ -1,4 +1,4 @@
-#include "steering.h"
+#include "pipelines/steering.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "log.h"
-#include "nearest_name.h"
+#include "src/json_text.h"
+#include "src/log.h"
+#include "src/nearest_name.h"
 
 namespace equalux {
 namespace {

@@ -12,8 +12,8 @@
 #include <equalux/params.h>
 #include <nlohmann/json_fwd.hpp>
 
-#include "processor.h"
-#include "recorder.h"
+#include "pipelines/processor.h"
+#include "pipelines/recorder.h"
 
 /// Changing the filters while frames move: what the window's keys, the control socket and the page
 /// share.

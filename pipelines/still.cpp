@@ -1,4 +1,4 @@
-#include "still.h"
+#include "pipelines/still.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,11 +9,11 @@
 
 #include <equalux/error.h>
 
-#include "convert_rgb.h"
-#include "float_tiff.h"
-#include "npy.h"
-#include "partial_file.h"
-#include "pnm.h"
+#include "pipelines/convert_rgb.h"
+#include "pipelines/float_tiff.h"
+#include "pipelines/npy.h"
+#include "pipelines/partial_file.h"
+#include "pipelines/pnm.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "test_source.h"
+#include "pipelines/test_source.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 
 #include <equalux/error.h>
 
-#include "convert_rgb.h"
-#include "frame_time.h"
-#include "rate_text.h"
+#include "pipelines/convert_rgb.h"
+#include "pipelines/frame_time.h"
+#include "pipelines/rate_text.h"
 
 namespace equalux {
 namespace {

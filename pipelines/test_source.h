@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "source.h"
+#include "pipelines/source.h"
 
 /// `test:WxH@FPS`: an endless moving picture of low contrast, the same in every run.
 namespace equalux {

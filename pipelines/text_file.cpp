@@ -1,4 +1,4 @@
-#include "text_file.h"
+#include "pipelines/text_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -6,7 +6,7 @@
 
 #include <equalux/error.h>
 
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
 
 namespace equalux {
 

@@ -1,8 +1,8 @@
-#include "thrown.h"
+#include "pipelines/thrown.h"
 
 #include <new>
 
-#include "processor.h"
+#include "pipelines/processor.h"
 
 namespace equalux {
 namespace {

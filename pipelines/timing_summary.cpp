@@ -1,4 +1,4 @@
-#include "timing_summary.h"
+#include "pipelines/timing_summary.h"
 
 #include <algorithm>
 #include <array>

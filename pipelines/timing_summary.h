@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "run.h"
+#include "pipelines/run.h"
 
 /// What a whole run cost.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "timings.h"
+#include "pipelines/timings.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "log.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "frame.h"
-#include "text_file.h"
+#include "pipelines/frame.h"
+#include "pipelines/text_file.h"
 
 /// A frame's timings as text: a JSON object a line, and a line for the log.
 namespace equalux {

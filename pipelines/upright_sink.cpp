@@ -1,8 +1,8 @@
-#include "upright_sink.h"
+#include "pipelines/upright_sink.h"
 
 #include <utility>
 
-#include "log.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

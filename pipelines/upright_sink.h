@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "sink.h"
+#include "pipelines/sink.h"
 
 /// Turns frames for outputs that cannot say how theirs have to be turned.
 namespace equalux {

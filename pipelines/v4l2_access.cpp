@@ -1,4 +1,4 @@
-#include "v4l2_access.h"
+#include "pipelines/v4l2_access.h"
 
 #include <cerrno>
 

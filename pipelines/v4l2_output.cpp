@@ -1,4 +1,4 @@
-#include "v4l2_output.h"
+#include "pipelines/v4l2_output.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
 
 namespace equalux {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <equalux/image.h>
 
-#include "v4l2_access.h"
+#include "pipelines/v4l2_access.h"
 
 /// Video4Linux nodes that take pictures, as v4l2loopback makes them: which pictures.
 namespace equalux {

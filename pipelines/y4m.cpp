@@ -1,4 +1,4 @@
-#include "y4m.h"
+#include "pipelines/y4m.h"
 
 #include <cerrno>
 #include <charconv>
@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert_rgb.h"
-#include "descriptor_io.h"
-#include "frame_time.h"
-#include "paired_chroma.h"
-#include "partial_file.h"
-#include "y4m_header.h"
+#include "pipelines/convert_rgb.h"
+#include "pipelines/descriptor_io.h"
+#include "pipelines/frame_time.h"
+#include "pipelines/paired_chroma.h"
+#include "pipelines/partial_file.h"
+#include "pipelines/y4m_header.h"
 
 namespace equalux {
 namespace {

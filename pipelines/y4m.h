@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "sink.h"
-#include "source.h"
+#include "pipelines/sink.h"
+#include "pipelines/source.h"
 
 /// YUV4MPEG2: raw video in a pipe or a file, read and written without any library.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "y4m_header.h"
+#include "pipelines/y4m_header.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "source.h"
+#include "pipelines/source.h"
 
 /// The text parts of YUV4MPEG2: the stream header and the line before each frame.
 /// Chroma tags travel in StreamInfo::chroma_site: C420jpeg as "jpeg", C420mpeg2 as "mpeg2",

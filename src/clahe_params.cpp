@@ -3,8 +3,8 @@
 #include <equalux/clahe.h>
 #include <equalux/error.h>
 
-#include "option_values.h"
-#include "tile_grid.h"
+#include "src/option_values.h"
+#include "src/tile_grid.h"
 
 /// The rules of adaptive equalization's parameters, and the parameters from text.
 namespace equalux {

@@ -5,7 +5,7 @@
 
 #include <equalux/image.h>
 
-#include "pixel_math.h"
+#include "src/pixel_math.h"
 
 /// Colours of classes of pixels, and how a frame is tinted with them: integers, for host and
 /// device.

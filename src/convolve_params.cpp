@@ -3,8 +3,8 @@
 #include <equalux/convolve.h>
 #include <equalux/error.h>
 
-#include "exact_kernel.h"
-#include "option_values.h"
+#include "src/exact_kernel.h"
+#include "src/option_values.h"
 
 /// The rules of convolution's parameters beside those of the kernel, and the parameters from text.
 namespace equalux {

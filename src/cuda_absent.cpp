@@ -13,7 +13,9 @@ constexpr const char* kReason = "this build has no CUDA backend";
 
 }  // namespace
 
-CudaStatus cuda_status() { return {false, kReason, {}}; }
+CudaStatus cuda_status() {
+  return {false, kReason, {}};
+}
 
 void require_cuda_device(int) {
   throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);

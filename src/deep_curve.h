@@ -4,10 +4,10 @@
 
 #include <equalux/image.h>
 
-#include "pixel_math.h"
-#include "space.h"
-#include "tone_curve.h"
-#include "tone_limits.h"
+#include "src/pixel_math.h"
+#include "src/space.h"
+#include "src/tone_curve.h"
+#include "src/tone_limits.h"
 
 /// Samples of more than 8 bits: from histogram to curve to gain to sample, in 64-bit integers,
 /// written once for host and device.

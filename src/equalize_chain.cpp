@@ -1,10 +1,10 @@
-#include "equalize_chain.h"
+#include "src/equalize_chain.h"
 
 #include <utility>
 
 #include <equalux/error.h>
 
-#include "space.h"
+#include "src/space.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "exact_kernel.h"
+#include "src/exact_kernel.h"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 
 #include <equalux/error.h>
 
-#include "decimal.h"
-#include "nearest_name.h"
+#include "src/decimal.h"
+#include "src/nearest_name.h"
 
 namespace equalux {
 namespace {

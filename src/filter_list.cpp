@@ -7,8 +7,8 @@
 #include <equalux/filter.h>
 #include <equalux/hessian.h>
 
-#include "nearest_name.h"
-#include "option_values.h"
+#include "src/nearest_name.h"
+#include "src/option_values.h"
 
 /// The filters of this build by name. A new filter is one row of rows().
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "fixed_curve.h"
+#include "src/fixed_curve.h"
 
 #include <algorithm>
 #include <fstream>
@@ -7,8 +7,8 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "params_text.h"
+#include "src/json_text.h"
+#include "src/params_text.h"
 
 namespace equalux {
 namespace {

@@ -8,9 +8,9 @@
 #include <equalux/curve.h>
 #include <equalux/params.h>
 
-#include "deep_curve.h"
-#include "tone_curve.h"
-#include "tone_limits.h"
+#include "src/deep_curve.h"
+#include "src/tone_curve.h"
+#include "src/tone_limits.h"
 
 /// The arithmetic of curves that are kept: what a frame adds to their sum, and what they are for
 /// frames of any depth. Integers, for host and device.

@@ -13,7 +13,7 @@
 #include <equalux/image.h>
 #include <equalux/params.h>
 
-#include "lab_clock.h"
+#include "src/lab_clock.h"
 
 /// What `equalux lab` measures on a GPU; no CUDA header is needed to ask for it. Everything takes
 /// the device's CUDA number, returns when the device is done, and throws Error(unavailable) where

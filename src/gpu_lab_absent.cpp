@@ -1,4 +1,4 @@
-#include "gpu_lab.h"
+#include "src/gpu_lab.h"
 
 /// What stands in for cuda/ in a build without it: every question ends as the one for a device.
 namespace equalux::gpu_lab {

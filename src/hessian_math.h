@@ -5,7 +5,7 @@
 
 #include <equalux/hessian.h>
 
-#include "pixel_math.h"
+#include "src/pixel_math.h"
 
 /// Arithmetic of the Hessian family on single samples, written once for host and device. Every
 /// multiplication that meets an addition is an explicit fma, in a fixed order: all backends give

@@ -2,7 +2,7 @@
 
 #include <equalux/hessian.h>
 
-#include "option_values.h"
+#include "src/option_values.h"
 
 /// Parameters of the Hessian family from text.
 namespace equalux {

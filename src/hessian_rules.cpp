@@ -3,9 +3,9 @@
 
 #include <equalux/hessian.h>
 
-#include "hessian_weights.h"
-#include "option_values.h"
-#include "vessel_math.h"
+#include "src/hessian_weights.h"
+#include "src/option_values.h"
+#include "src/vessel_math.h"
 
 /// Every rule that the Hessian family's parameters obey is stated here, once.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "hessian_weights.h"
+#include "src/hessian_weights.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "pixel_math.h"
+#include "src/pixel_math.h"
 
 /// Colours of another lightness and the same hue, in single precision, written once for host and
 /// device: no product is contracted into a sum, and all backends give the same bits. CIE 15,

@@ -1,10 +1,10 @@
-#include <equalux/image.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+
+#include <equalux/image.h>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -33,7 +33,9 @@ void* allocate_frame(std::size_t bytes) {
   return memory;
 }
 
-int ceil_shift(int value, int shift) { return (value + (1 << shift) - 1) >> shift; }
+int ceil_shift(int value, int shift) {
+  return (value + (1 << shift) - 1) >> shift;
+}
 
 }  // namespace
 
@@ -42,16 +44,20 @@ std::optional<PixelFormat> pixel_format_from(std::string_view name) {
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (int i = 0; i < kPixelFormatCount; ++i) {
-    if (kFormatTraits[static_cast<std::size_t>(i)].name == lower) return static_cast<PixelFormat>(i);
+    if (kFormatTraits[static_cast<std::size_t>(i)].name == lower)
+      return static_cast<PixelFormat>(i);
   }
   return std::nullopt;
 }
 
 std::string_view to_string(ColorMatrix matrix) {
   switch (matrix) {
-    case ColorMatrix::bt601: return "bt601";
-    case ColorMatrix::bt709: return "bt709";
-    case ColorMatrix::bt2020: return "bt2020";
+    case ColorMatrix::bt601:
+      return "bt601";
+    case ColorMatrix::bt709:
+      return "bt709";
+    case ColorMatrix::bt2020:
+      return "bt2020";
   }
   return "unknown";
 }

@@ -1,4 +1,4 @@
-#include "log.h"
+#include "src/log.h"
 
 #include <algorithm>
 #include <array>

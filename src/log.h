@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "formatting.h"
+#include "src/formatting.h"
 
 namespace spdlog {
 class logger;
@@ -16,11 +16,12 @@ namespace equalux {
 
 enum class LogLevel { trace, debug, info, warn, error, off };
 
-/// `text` as a terminal may show it: control characters, which it would obey, become \n, \t or \x1b.
-/// Names of files, tags and texts of libraries hold any.
+/// `text` as a terminal may show it: control characters, which it would obey, become \n, \t or
+/// \x1b. Names of files, tags and texts of libraries hold any.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// Every line is printable(). Thread-safe, but for send_to(). Writing never throws: a line that cannot be written is lost.
+/// Every line is printable(). Thread-safe, but for send_to(). Writing never throws: a line that
+/// cannot be written is lost.
 class Logger {
  public:
   /// Where lines go in place of stderr.

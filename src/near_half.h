@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "pixel_math.h"
+#include "src/pixel_math.h"
 
 /// Whether a gain in single precision does what the exact one does, without the search that
 /// float_gain() of tone_curve.h is; written once for host and device, which uses it.

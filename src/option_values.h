@@ -10,7 +10,7 @@
 #include <equalux/error.h>
 #include <equalux/params.h>
 
-#include "nearest_name.h"
+#include "src/nearest_name.h"
 
 /// Values of options as text, for every filter's set_option().
 namespace equalux {

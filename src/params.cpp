@@ -4,12 +4,12 @@
 
 #include <equalux/params.h>
 
-#include "fixed_curve.h"
-#include "option_values.h"
-#include "params_text.h"
-#include "region.h"
-#include "space.h"
-#include "tone_control.h"
+#include "src/fixed_curve.h"
+#include "src/option_values.h"
+#include "src/params_text.h"
+#include "src/region.h"
+#include "src/space.h"
+#include "src/tone_control.h"
 
 /// Every rule that parameters obey is stated here, once.
 namespace equalux {

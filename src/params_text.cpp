@@ -1,4 +1,4 @@
-#include "params_text.h"
+#include "src/params_text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <equalux/curve.h>
 #include <equalux/error.h>
 
-#include "option_values.h"
+#include "src/option_values.h"
 
 /// Parameters from text: options, config keys and `--filter` specs.
 namespace equalux {

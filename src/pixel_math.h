@@ -141,12 +141,18 @@ EQUALUX_HD Rgb hsv_to_rgb_pixel(const Hsv& in) {
   const auto middle = static_cast<std::uint8_t>(level_of(x + m));
   const auto low = static_cast<std::uint8_t>(level_of(m));
   switch (whole) {
-    case 0: return {high, middle, low};
-    case 1: return {middle, high, low};
-    case 2: return {low, high, middle};
-    case 3: return {low, middle, high};
-    case 4: return {middle, low, high};
-    default: return {high, low, middle};
+    case 0:
+      return {high, middle, low};
+    case 1:
+      return {middle, high, low};
+    case 2:
+      return {low, high, middle};
+    case 3:
+      return {low, middle, high};
+    case 4:
+      return {middle, low, high};
+    default:
+      return {high, low, middle};
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include <equalux/image.h>
 
-#include "pixel_math.h"
+#include "src/pixel_math.h"
 
 /// The value channel of single pixels of any 8-bit format, for those who look at a few of them.
 namespace equalux {

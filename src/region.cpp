@@ -1,4 +1,4 @@
-#include "region.h"
+#include "src/region.h"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <iterator>
 #include <optional>
 
-#include "option_values.h"
-#include "pixel_values.h"
+#include "src/option_values.h"
+#include "src/pixel_values.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "space.h"
+#include "src/space.h"
 
 #include <array>
 #include <cmath>
@@ -34,7 +34,8 @@ SpaceSteps steps_of(Function function) {
   steps.from[256] = 65536;
   std::size_t result = 0;
   for (std::size_t i = 0; i < 4096; ++i) {
-    while (steps.from[result + 1] <= 16 * i) ++result;
+    while (steps.from[result + 1] <= 16 * i)
+      ++result;
     steps.base[i] = static_cast<std::uint8_t>(result);
   }
   return steps;
@@ -49,7 +50,8 @@ SpaceTables make_space_tables(Space space) {
         static_cast<std::uint16_t>(std::lround(kWhite * light_of(static_cast<double>(code))));
     const std::uint32_t amount =
         space == Space::luma ? static_cast<std::uint32_t>(code) : tables.light[code];
-    for (std::size_t i = 0; i < 3; ++i) tables.part[i][code] = kWeights[i] * amount;
+    for (std::size_t i = 0; i < 3; ++i)
+      tables.part[i][code] = kWeights[i] * amount;
   }
   tables.levels = steps_of(luminance_of_level);
   tables.codes = steps_of(light_of);

@@ -4,9 +4,9 @@
 
 #include <equalux/params.h>
 
-#include "hue_math.h"
-#include "pixel_math.h"
-#include "tone_limits.h"
+#include "src/hue_math.h"
+#include "src/pixel_math.h"
+#include "src/tone_limits.h"
 
 /// What v is in the spaces beside value, and what a curve over it does to a channel, in integers
 /// (hue_math.h aside), written once for host and device. docs/algorithm.md, "What is equalized".

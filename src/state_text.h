@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "option_values.h"
+#include "src/option_values.h"
 
 /// Numbers out of a filter's saved state, which may come from anywhere. Throw Error(usage), and
 /// nlohmann::json::exception where the text has another shape.

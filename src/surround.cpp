@@ -1,4 +1,4 @@
-#include "surround.h"
+#include "src/surround.h"
 
 #include <utility>
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "pixel_math.h"
+#include "src/pixel_math.h"
 
 /// The black around a picture: bars above, below or beside it, and the surround of round and
 /// octagonal ones. Integers, written once for host and device; backends own the loops.

@@ -1,7 +1,7 @@
-#include "surround_state.h"
+#include "src/surround_state.h"
 
-#include "json_text.h"
-#include "state_text.h"
+#include "src/json_text.h"
+#include "src/state_text.h"
 
 namespace equalux::surround {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "surround.h"
+#include "src/surround.h"
 
 /// What is known of a stream's surround between two frames, as both backends save it: a part of a
 /// filter's state.

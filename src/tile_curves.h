@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "pixel_math.h"
-#include "tone_limits.h"
+#include "src/pixel_math.h"
+#include "src/tone_limits.h"
 
 /// From the curves of tiles to the gain of a pixel, written once for host and device.
 /// docs/algorithm.md, "Tiles", has the formulas and why the steps are exact.

@@ -1,8 +1,8 @@
-#include "tile_grid.h"
+#include "src/tile_grid.h"
 
 #include <algorithm>
 
-#include "tile_curves.h"
+#include "src/tile_curves.h"
 
 namespace equalux {
 

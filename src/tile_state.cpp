@@ -1,9 +1,9 @@
-#include "tile_state.h"
+#include "src/tile_state.h"
 
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "option_values.h"
+#include "src/json_text.h"
+#include "src/option_values.h"
 
 namespace equalux {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <equalux/clahe.h>
 
-#include "tone_control.h"
+#include "src/tone_control.h"
 
 /// The temporal state of all tiles as JSON text, the same for both backends.
 ///

@@ -1,11 +1,11 @@
-#include "tone_control.h"
+#include "src/tone_control.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "json_text.h"
-#include "state_text.h"
+#include "src/json_text.h"
+#include "src/state_text.h"
 
 namespace equalux::tone {
 namespace {

@@ -8,8 +8,8 @@
 #include <equalux/filter.h>
 #include <equalux/params.h>
 
-#include "tone_history.h"
-#include "tone_limits.h"
+#include "src/tone_history.h"
+#include "src/tone_limits.h"
 
 /// The host's part of curves with limits or a history: what each frame's curve is made with. The
 /// same for both backends, so that they agree to the bit.
@@ -50,7 +50,8 @@ class Control {
   [[nodiscard]] History load(std::string_view state, int max_value);
 
  private:
-  /// Limits on the way to what they were set to. Clip limit and gain go by their inverses, 0 = none.
+  /// Limits on the way to what they were set to. Clip limit and gain go by their inverses, 0 =
+  /// none.
   struct Eased {
     double strength = 1;
     double floor = 0;
@@ -68,7 +69,7 @@ class Control {
   bool started_ = false;    ///< frames were seen; before, nothing is eased
   bool continues_ = false;  ///< the last frame left a history
   std::optional<std::int64_t> last_pts_ns_;
-  std::int64_t step_ns_ = 33'333'333;    ///< from frame to frame, where timestamps don't tell
+  std::int64_t step_ns_ = 33'333'333;  ///< from frame to frame, where timestamps don't tell
 };
 
 }  // namespace equalux::tone

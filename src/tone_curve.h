@@ -6,7 +6,7 @@
 
 #include <equalux/params.h>
 
-#include "pixel_math.h"
+#include "src/pixel_math.h"
 
 /// From histogram to curve to gain, in integers, written once for host and device.
 ///

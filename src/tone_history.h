@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "tone_limits.h"
+#include "src/tone_limits.h"
 
 /// A tone curve over time: what is kept of the frames seen so far, and how a frame changes it.
 /// Integers, written once for host and device; backends own the loops. docs/algorithm.md, "Over

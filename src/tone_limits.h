@@ -4,8 +4,8 @@
 
 #include <equalux/params.h>
 
-#include "pixel_math.h"
-#include "tone_curve.h"
+#include "src/pixel_math.h"
+#include "src/tone_curve.h"
 
 /// A tone curve under limits, level by level and in integers, written once for host and device.
 /// docs/algorithm.md, "Strength and limits", says what each step is for.
@@ -31,7 +31,7 @@ struct Limits {
   std::uint32_t floor = 0;         ///< of kWhole
   std::uint32_t ceiling = kWhole;  ///< of kWhole
   std::uint32_t max_gain = 0;      ///< 0 = none
-  double per_part = 0.25;  ///< 2^kCurveBits / (ceiling - floor)
+  double per_part = 0.25;          ///< 2^kCurveBits / (ceiling - floor)
   Scaler scaler = Scaler::max_abs;
 
   friend bool operator==(const Limits&, const Limits&) = default;
@@ -43,7 +43,8 @@ EQUALUX_HD std::uint32_t fraction_of(std::uint32_t pixels, double per_pixel) {
   return static_cast<std::uint32_t>(pixels * per_pixel + 0.5);
 }
 
-/// A level's part of the pixels between floor and ceiling, from the distribution before it and at it.
+/// A level's part of the pixels between floor and ceiling, from the distribution before it and at
+/// it.
 EQUALUX_HD std::uint32_t part_between(const Limits& limits, std::uint32_t before,
                                       std::uint32_t at) {
   const auto inside = [&limits](std::uint32_t x) {
@@ -82,15 +83,20 @@ EQUALUX_HD std::uint32_t clip_step(const Limits& limits, std::uint32_t sum, std:
 EQUALUX_HD std::uint32_t sum_offset(Scaler scaler, std::uint32_t first_bin,
                                     std::uint32_t first_nonempty) {
   switch (scaler) {
-    case Scaler::max_abs: return 0;
-    case Scaler::min_max: return first_bin;
-    case Scaler::min_max_nonzero: return first_nonempty;
+    case Scaler::max_abs:
+      return 0;
+    case Scaler::min_max:
+      return first_bin;
+    case Scaler::min_max_nonzero:
+      return first_nonempty;
   }
   return 0;
 }
 
 /// W of a level without any change.
-EQUALUX_HD std::uint32_t unchanged(std::uint32_t v) { return v << kCurveBits; }
+EQUALUX_HD std::uint32_t unchanged(std::uint32_t v) {
+  return v << kCurveBits;
+}
 
 /// The clipped sums' part that becomes the curve, from 0 at the scaler's offset to M at the total.
 struct Span {

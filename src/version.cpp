@@ -4,6 +4,8 @@
 
 namespace equalux {
 
-std::string_view version() { return EQUALUX_VERSION; }
+std::string_view version() {
+  return EQUALUX_VERSION;
+}
 
 }  // namespace equalux

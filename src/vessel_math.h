@@ -5,7 +5,7 @@
 
 #include <equalux/hessian.h>
 
-#include "hessian_math.h"
+#include "src/hessian_math.h"
 
 /// Arithmetic of `vessel` and `shapes` on single pixels, written once for host and device.
 /// Formulas and where they come from: docs/hessian.md.

@@ -21,7 +21,7 @@ equalux_test(cuda_staged_chain LABELS gpu LIBRARIES equalux_device_support)
 
 # A planted race, which racecheck has to find: what it says of the stages then means something.
 add_library(equalux_racy_scan STATIC support/racy_scan.cu)
-target_include_directories(equalux_racy_scan PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(equalux_racy_scan PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(equalux_racy_scan PUBLIC equalux_cuda)
 add_executable(racy_scan racy_scan_main.cpp)
 target_link_libraries(racy_scan PRIVATE
@@ -38,7 +38,7 @@ endif()
 # A CUDA runtime that fails as it is asked to, in place of the toolkit's: needs no device.
 add_library(equalux_fake_cuda OBJECT
   support/fake_cuda.cpp support/fake_cuda_registry.cpp support/fake_cuda_runtime.cpp)
-target_include_directories(equalux_fake_cuda PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(equalux_fake_cuda PUBLIC ${PROJECT_SOURCE_DIR})
 target_include_directories(equalux_fake_cuda SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(equalux_fake_cuda PRIVATE equalux_warnings)
 equalux_test(cuda_call_failures LABELS core LIBRARIES equalux_fake_cuda equalux_pipelines)

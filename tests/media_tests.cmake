@@ -26,7 +26,7 @@ endif()
 
 if(EQUALUX_HAVE_LIBAV)
   add_library(equalux_media_files STATIC support/media_files.cpp support/sample_media.cpp)
-  target_include_directories(equalux_media_files PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+  target_include_directories(equalux_media_files PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(equalux_media_files
     PUBLIC equalux_container PkgConfig::LIBAV
     PRIVATE equalux_warnings)
@@ -40,7 +40,7 @@ if(EQUALUX_HAVE_GSTREAMER)
   pkg_check_modules(GSTREAMER_CHECK REQUIRED IMPORTED_TARGET
     gstreamer-check-1.0 gstreamer-controller-1.0)
   add_library(equalux_gst_elements STATIC support/gst_elements.cpp)
-  target_include_directories(equalux_gst_elements PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+  target_include_directories(equalux_gst_elements PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(equalux_gst_elements
     PUBLIC equalux_test_support equalux_gstreamer PkgConfig::GSTREAMER_CHECK
     PRIVATE equalux_warnings)

@@ -1,7 +1,7 @@
 # Tests of the built program, which they start as a user would; and of the parts of it that can be
 # tested without starting it.
 add_library(equalux_program_support STATIC support/program.cpp support/small_disk.cpp)
-target_include_directories(equalux_program_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(equalux_program_support PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_definitions(equalux_program_support
   PRIVATE EQUALUX_PROGRAM="$<TARGET_FILE:equalux_program>")
 target_link_libraries(equalux_program_support PRIVATE Threads::Threads equalux_warnings)
@@ -97,7 +97,7 @@ if(EQUALUX_HAVE_CUDA)
       support/fake_gpu_encoder.cpp support/fake_gpu_encoder_plugin.cpp)
     set_target_properties(gstfakenvenc PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/plugins)
-    target_include_directories(gstfakenvenc PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_include_directories(gstfakenvenc PRIVATE ${PROJECT_SOURCE_DIR})
     target_link_libraries(gstfakenvenc PRIVATE equalux_gstreamer equalux_warnings)
     add_dependencies(test_program_cuda_failures gstfakenvenc)
     target_compile_definitions(test_program_cuda_failures PRIVATE

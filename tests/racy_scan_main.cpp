@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <numeric>
 
-#include "support/device_array.h"
-#include "support/device_image.h"
-#include "support/racy_scan.h"
+#include "tests/support/device_array.h"
+#include "tests/support/device_image.h"
+#include "tests/support/racy_scan.h"
 
 int main() {
   using namespace equalux;

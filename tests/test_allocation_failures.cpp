@@ -11,15 +11,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "frame_hash.h"
-#include "frame_pool.h"
-#include "run.h"
-#include "support/moving_frames.h"
-#include "support/pipeline_fakes.h"
-#include "support/short_memory.h"
-#include "support/temp_folder.h"
-#include "support/y4m_streams.h"
-#include "y4m.h"
+#include "pipelines/frame_hash.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/run.h"
+#include "pipelines/y4m.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/short_memory.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/y4m_streams.h"
 
 /// Memory that is short, once or from then on, at every allocation in turn: a clean error or the
 /// right result, and nothing leaks.
@@ -147,9 +147,9 @@ INSTANTIATE_TEST_SUITE_P(Chains, AllocationFailures, ::testing::ValuesIn(kChains
 /// Once a frame has been filtered, memory that is short does not matter to those that follow.
 TEST_P(AllocationFailures, FramesAfterTheFirstAllocateNothing) {
   int taken = 0;
-  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::bgra, PixelFormat::gray8,
-                                   PixelFormat::nv12, PixelFormat::i420, PixelFormat::i420_10le,
-                                   PixelFormat::gray16_le}) {
+  for (const PixelFormat format :
+       {PixelFormat::bgr, PixelFormat::bgra, PixelFormat::gray8, PixelFormat::nv12,
+        PixelFormat::i420, PixelFormat::i420_10le, PixelFormat::gray16_le}) {
     std::vector<std::unique_ptr<Filter>> filters;
     std::vector<Image> frames;
     frames.emplace_back(ImageDesc{format, 67, 49});

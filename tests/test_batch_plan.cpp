@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "batch/plan.h"
-#include "support/as_nobody.h"
-#include "support/program.h"
+#include "src/cli/batch/plan.h"
+#include "tests/support/as_nobody.h"
+#include "tests/support/program.h"
 
 namespace equalux::cli {
 namespace {

@@ -1,13 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "batch/report.h"
-#include "batch/still_tap.h"
-#include "json_text.h"
-#include "pnm.h"
-#include "run.h"
-#include "support/pipeline_fakes.h"
-#include "support/temp_folder.h"
+#include "pipelines/pnm.h"
+#include "pipelines/run.h"
+#include "src/cli/batch/report.h"
+#include "src/cli/batch/still_tap.h"
+#include "src/json_text.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/temp_folder.h"
 
 /// What a batch tells of itself.
 namespace equalux::cli {

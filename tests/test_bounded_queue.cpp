@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "bounded_queue.h"
-#include "support/pipeline_fakes.h"
+#include "pipelines/bounded_queue.h"
+#include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "support/program.h"
+#include "src/json_text.h"
+#include "tests/support/program.h"
 
 /// Inputs that were cut off, overwritten or had bits flipped: whatever they are, every one ends in
 /// a state that the report names, within seconds, and the program lives.

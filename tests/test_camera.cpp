@@ -14,10 +14,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frame_pool.h"
-#include "opencv/camera.h"
-#include "opencv/v4l2_nodes.h"
-#include "support/pipeline_fakes.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/opencv/camera.h"
+#include "pipelines/opencv/v4l2_nodes.h"
+#include "tests/support/pipeline_fakes.h"
 
 namespace equalux {
 namespace {

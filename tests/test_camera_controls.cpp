@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 #include <linux/videodev2.h>
 
-#include "opencv/v4l2_controls.h"
-#include "opencv/v4l2_nodes.h"
-#include "support/pipeline_fakes.h"
+#include "pipelines/opencv/v4l2_controls.h"
+#include "pipelines/opencv/v4l2_nodes.h"
+#include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "opencv/camera_identity.h"
-#include "support/temp_folder.h"
+#include "pipelines/opencv/camera_identity.h"
+#include "tests/support/temp_folder.h"
 
 namespace equalux::test {
 namespace {

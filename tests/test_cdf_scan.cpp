@@ -2,11 +2,10 @@
 #include <numeric>
 #include <random>
 
+#include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include <equalux/error.h>
-
-#include "cpu/staged_stages.h"
+#include "src/cpu/staged_stages.h"
 
 namespace equalux {
 namespace {
@@ -34,7 +33,8 @@ std::vector<std::uint32_t> random_counts(std::size_t n, std::uint64_t seed) {
 void expect_agreement(const std::vector<std::uint32_t>& counts) {
   std::vector<std::uint32_t> expected(counts.size());
   std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) expected[i] = sum += counts[i];
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    expected[i] = sum += counts[i];
   EXPECT_EQ(scan(std::nullopt, counts), expected);
   for (const ScanVariant variant : kCpuScans) {
     EXPECT_EQ(scan(variant, counts), expected) << enum_name(variant) << " n " << counts.size();
@@ -42,7 +42,8 @@ void expect_agreement(const std::vector<std::uint32_t>& counts) {
 }
 
 TEST(CdfScan, AllVariantsAgreeOnEverySmallSize) {
-  for (std::size_t n = 2; n <= 600; ++n) expect_agreement(random_counts(n, n));
+  for (std::size_t n = 2; n <= 600; ++n)
+    expect_agreement(random_counts(n, n));
 }
 
 TEST(CdfScan, AllVariantsAgreeOnLargeSizes) {

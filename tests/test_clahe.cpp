@@ -6,11 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cpu/clahe_chain.h"
-#include "support/moving_frames.h"
-#include "support/reference_clahe.h"
-#include "support/test_images.h"
-#include "tile_curves.h"
+#include "src/cpu/clahe_chain.h"
+#include "src/tile_curves.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/reference_clahe.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

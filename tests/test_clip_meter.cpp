@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "quality/clip_meter.h"
-#include "quality/stillness.h"
-#include "support/painted_frames.h"
-#include "support/stability_scenes.h"
+#include "src/quality/clip_meter.h"
+#include "src/quality/stillness.h"
+#include "tests/support/painted_frames.h"
+#include "tests/support/stability_scenes.h"
 
 /// Figures over time, of clips whose answers are known.
 namespace equalux::quality {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "config_file.h"
+#include "src/cli/config_file.h"
 
 namespace equalux::cli {
 namespace {

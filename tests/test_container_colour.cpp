@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "container/colour.h"
+#include "pipelines/container/colour.h"
 
 namespace equalux {
 namespace {

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "container/container.h"
-#include "support/sample_media.h"
+#include "pipelines/container/container.h"
+#include "tests/support/sample_media.h"
 
 namespace equalux {
 namespace {
@@ -233,8 +233,7 @@ TEST_F(ContainerFailures, AFullDiskIsFoundAndNothingGetsTheFinalName) {
   const auto size = std::filesystem::file_size(in);
   for (const char* name : {"out.mp4", "out.mkv"}) {
     for (const unsigned percent : {1U, 30U, 99U}) {
-      const int status =
-          write_with_room({folder_ / name, in, false}, video, size * percent / 100);
+      const int status = write_with_room({folder_ / name, in, false}, video, size * percent / 100);
       ASSERT_TRUE(WIFEXITED(status)) << name << " " << percent;
       EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(ExitCode::write_failed))
           << name << " " << percent;

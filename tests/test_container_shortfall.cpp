@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "container/container.h"
-#include "support/sample_media.h"
+#include "pipelines/container/container.h"
+#include "tests/support/sample_media.h"
 
 namespace equalux {
 namespace {

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "container/container.h"
-#include "support/sample_media.h"
+#include "pipelines/container/container.h"
+#include "tests/support/sample_media.h"
 
 namespace equalux {
 namespace {

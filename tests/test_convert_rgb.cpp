@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "convert_rgb.h"
-#include "support/pipeline_fakes.h"
-#include "support/test_images.h"
+#include "pipelines/convert_rgb.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {

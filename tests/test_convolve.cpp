@@ -4,10 +4,10 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "cpu/convolve.h"
-#include "cpu/fused_rows.h"
-#include "support/reference_convolve.h"
-#include "support/test_images.h"
+#include "src/cpu/convolve.h"
+#include "src/cpu/fused_rows.h"
+#include "tests/support/reference_convolve.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

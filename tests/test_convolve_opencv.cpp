@@ -8,8 +8,8 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "exact_kernel.h"
-#include "support/test_images.h"
+#include "src/exact_kernel.h"
+#include "tests/support/test_images.h"
 
 /// Convolution beside OpenCV's filter2D.
 namespace equalux {

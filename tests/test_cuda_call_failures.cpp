@@ -8,11 +8,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cuda/cuda_processor.h"
-#include "run.h"
-#include "support/fake_cuda.h"
-#include "support/moving_frames.h"
-#include "support/pipeline_fakes.h"
+#include "pipelines/cuda/cuda_processor.h"
+#include "pipelines/run.h"
+#include "tests/support/fake_cuda.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/pipeline_fakes.h"
 
 /// Every call of the CUDA runtime fails once, on a device that is none.
 namespace equalux::test {

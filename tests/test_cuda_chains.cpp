@@ -6,8 +6,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "support/fake_cuda.h"
-#include "support/pipeline_fakes.h"
+#include "tests/support/fake_cuda.h"
+#include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {
 namespace {

@@ -5,13 +5,13 @@
 #include <equalux/clahe.h>
 #include <gtest/gtest.h>
 
-#include "support/backend_pair.h"
-#include "support/calm_params.h"
-#include "support/device_filter.h"
-#include "support/device_image.h"
-#include "support/device_test.h"
-#include "support/test_images.h"
-#include "tile_grid.h"
+#include "src/tile_grid.h"
+#include "tests/support/backend_pair.h"
+#include "tests/support/calm_params.h"
+#include "tests/support/device_filter.h"
+#include "tests/support/device_image.h"
+#include "tests/support/device_test.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

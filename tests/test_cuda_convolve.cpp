@@ -11,9 +11,9 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "support/device_image.h"
-#include "support/device_test.h"
-#include "support/test_images.h"
+#include "tests/support/device_image.h"
+#include "tests/support/device_test.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -8,14 +8,14 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "check.h"
-#include "deep_chain.h"
-#include "handles.h"
-#include "support/deep_reference.h"
-#include "support/device_filter.h"
-#include "support/device_image.h"
-#include "support/device_test.h"
-#include "support/test_images.h"
+#include "cuda/check.h"
+#include "cuda/deep_chain.h"
+#include "cuda/handles.h"
+#include "tests/support/deep_reference.h"
+#include "tests/support/device_filter.h"
+#include "tests/support/device_image.h"
+#include "tests/support/device_test.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/fake_cuda.h"
+#include "tests/support/fake_cuda.h"
 
 namespace equalux::test {
 namespace {

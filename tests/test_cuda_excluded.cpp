@@ -5,15 +5,15 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "check.h"
-#include "handles.h"
-#include "support/backend_pair.h"
-#include "support/device_image.h"
-#include "support/device_test.h"
-#include "support/moving_frames.h"
-#include "support/surround_frames.h"
-#include "support/temp_folder.h"
-#include "support/test_images.h"
+#include "cuda/check.h"
+#include "cuda/handles.h"
+#include "tests/support/backend_pair.h"
+#include "tests/support/device_image.h"
+#include "tests/support/device_test.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/surround_frames.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -8,20 +8,20 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "check.h"
-#include "cuda/cuda_processor.h"
-#include "frame_hash.h"
-#include "frame_pool.h"
-#include "gstreamer/file_sink.h"
-#include "gstreamer/file_source.h"
-#include "gstreamer/gst_common.h"
-#include "gstreamer/picture_decoder.h"
-#include "paired_chroma.h"
-#include "run.h"
-#include "support/device_image.h"
-#include "support/pipeline_fakes.h"
-#include "support/temp_folder.h"
-#include "support/test_images.h"
+#include "cuda/check.h"
+#include "pipelines/cuda/cuda_processor.h"
+#include "pipelines/frame_hash.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/gstreamer/file_sink.h"
+#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/gst_common.h"
+#include "pipelines/gstreamer/picture_decoder.h"
+#include "pipelines/paired_chroma.h"
+#include "pipelines/run.h"
+#include "tests/support/device_image.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/test_images.h"
 
 /// Files that a GPU decodes for filters on it: the bundled clip, H.264 of 640x360.
 namespace equalux {

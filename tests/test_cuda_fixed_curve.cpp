@@ -5,8 +5,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "support/backend_pair.h"
-#include "support/device_test.h"
+#include "tests/support/backend_pair.h"
+#include "tests/support/device_test.h"
 
 namespace equalux {
 namespace {

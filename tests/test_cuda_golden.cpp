@@ -1,6 +1,6 @@
 // The report's published pictures, made on a GPU.
-#include "support/device_test.h"
-#include "support/published_pictures.h"
+#include "tests/support/device_test.h"
+#include "tests/support/published_pictures.h"
 
 namespace equalux::test {
 namespace {

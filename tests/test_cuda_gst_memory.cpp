@@ -11,8 +11,8 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gtest/gtest.h>
 
-#include "support/device_test.h"
-#include "support/gst_elements.h"
+#include "tests/support/device_test.h"
+#include "tests/support/gst_elements.h"
 
 /// The elements over frames in CUDA memory, which stay on the device.
 namespace equalux::test {

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/device_test.h"
-#include "support/gst_elements.h"
+#include "tests/support/device_test.h"
+#include "tests/support/gst_elements.h"
 
 /// The elements on a GPU: frames in system memory, caps, and changes while playing.
 namespace equalux::test {

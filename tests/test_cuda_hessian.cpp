@@ -10,10 +10,10 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
-#include "hessian.h"
-#include "hessian_weights.h"
-#include "support/device_filter.h"
-#include "support/device_test.h"
+#include "cuda/hessian.h"
+#include "src/hessian_weights.h"
+#include "tests/support/device_filter.h"
+#include "tests/support/device_test.h"
 
 /// `eigenvalues` on a GPU: the bits of the CPU backend.
 namespace equalux {

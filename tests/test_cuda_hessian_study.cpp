@@ -9,10 +9,10 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
-#include "float_difference.h"
-#include "hessian_study.h"
-#include "hessian_weights.h"
-#include "support/device_filter.h"
+#include "cuda/hessian_study.h"
+#include "src/float_difference.h"
+#include "src/hessian_weights.h"
+#include "tests/support/device_filter.h"
 
 /// The report's strategies: the bits of the CPU's filter, all of them.
 namespace equalux {

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lab/lab.h"
-#include "support/device_image.h"
-#include "support/device_test.h"
-#include "support/program.h"
+#include "src/cli/lab/lab.h"
+#include "tests/support/device_image.h"
+#include "tests/support/device_test.h"
+#include "tests/support/program.h"
 
 /// `equalux lab` on a GPU: each experiment small, and whether its figures can be true.
 namespace equalux::test {

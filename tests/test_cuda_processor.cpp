@@ -8,13 +8,13 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
-#include "cuda/cuda_processor.h"
-#include "frame_pool.h"
-#include "run.h"
-#include "support/device_image.h"
-#include "support/pipeline_fakes.h"
-#include "support/test_images.h"
-#include "test_source.h"
+#include "pipelines/cuda/cuda_processor.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/run.h"
+#include "pipelines/test_source.h"
+#include "tests/support/device_image.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -4,10 +4,10 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "staged_chain.h"
-#include "support/device_image.h"
-#include "support/device_test.h"
-#include "support/test_images.h"
+#include "cuda/staged_chain.h"
+#include "tests/support/device_image.h"
+#include "tests/support/device_test.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include "cpu/staged_stages.h"
-#include "staged_stages.h"
-#include "support/device_array.h"
-#include "support/device_image.h"
-#include "support/stage_shapes.h"
-#include "support/test_images.h"
+#include "cuda/staged_stages.h"
+#include "src/cpu/staged_stages.h"
+#include "tests/support/device_array.h"
+#include "tests/support/device_image.h"
+#include "tests/support/stage_shapes.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

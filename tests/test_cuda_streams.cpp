@@ -11,15 +11,15 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "cuda/cuda_processor.h"
-#include "run.h"
-#include "support/calm_params.h"
-#include "support/device_image.h"
-#include "support/moving_frames.h"
-#include "support/pipeline_fakes.h"
-#include "support/surround_frames.h"
-#include "support/temp_folder.h"
-#include "support/test_images.h"
+#include "pipelines/cuda/cuda_processor.h"
+#include "pipelines/run.h"
+#include "tests/support/calm_params.h"
+#include "tests/support/device_image.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/surround_frames.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -8,11 +8,11 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
-#include "check.h"
-#include "hessian_weights.h"
-#include "support/device_filter.h"
-#include "support/device_test.h"
-#include "support/vessel_trees.h"
+#include "cuda/check.h"
+#include "src/hessian_weights.h"
+#include "tests/support/device_filter.h"
+#include "tests/support/device_test.h"
+#include "tests/support/vessel_trees.h"
 
 /// `vessel` and `shapes` on a GPU: the bytes of the CPU backend.
 namespace equalux {

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/temp_folder.h"
-#include "support/test_images.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

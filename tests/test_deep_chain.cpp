@@ -4,9 +4,9 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "cpu/deep_chain.h"
-#include "support/deep_reference.h"
-#include "support/test_images.h"
+#include "src/cpu/deep_chain.h"
+#include "tests/support/deep_reference.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

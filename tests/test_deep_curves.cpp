@@ -3,17 +3,16 @@
 #include <string>
 #include <tuple>
 
+#include <equalux/error.h>
+#include <equalux/filter.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <equalux/error.h>
-#include <equalux/filter.h>
-
-#include "cpu/curve_maker.h"
-#include "deep_curve.h"
-#include "support/deep_reference.h"
-#include "support/moving_frames.h"
-#include "support/test_images.h"
+#include "src/cpu/curve_maker.h"
+#include "src/deep_curve.h"
+#include "tests/support/deep_reference.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {
@@ -135,7 +134,8 @@ TEST(DeepCurves, IdentityStaysTheIdentity) {
   for (const ImageDesc& desc : all_forms(1, 1)) {
     const DeepSamples form = deep_samples(desc);
     std::uint32_t coarse[256];
-    for (std::uint32_t v = 0; v < 256; ++v) coarse[v] = tone::unchanged(v);
+    for (std::uint32_t v = 0; v < 256; ++v)
+      coarse[v] = tone::unchanged(v);
     for (std::uint32_t v = 0; v <= static_cast<std::uint32_t>(form.weights.luma_max); ++v)
       ASSERT_EQ(deep_level_between(form, coarse, v), v << kDeepCurveBits) << v;
   }
@@ -187,7 +187,8 @@ TEST(DeepCurves, CellsAreTheLevelsOfEightBits) {
   }
 }
 
-/// Writes each sample of an 8-bit picture, times `factor` in units of the unused bits, to a deep one.
+/// Writes each sample of an 8-bit picture, times `factor` in units of the unused bits, to a deep
+/// one.
 void widen(const ConstImageView& from, const ImageView& to, int factor) {
   const int shift = traits(to.desc.format).shift;
   for (int p = 0; p < traits(from.desc.format).planes; ++p) {
@@ -311,7 +312,8 @@ TEST(DeepCurves, UpdatesAreEasedInOverTime) {
   updated.step(5);
   EXPECT_NE(test::count_differences(updated.in.view(), updated.out.view()), 0U);
   EXPECT_NE(test::count_differences(kept.out.view(), updated.out.view()), 0U);
-  for (int number = 6; number < 80; ++number) updated.step(number);
+  for (int number = 6; number < 80; ++number)
+    updated.step(number);
   EXPECT_EQ(test::count_differences(updated.in.view(), updated.out.view()), 0U);
   // Plain from here on, with other bins.
   EqualizeParams plain;

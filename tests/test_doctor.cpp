@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "doctor_checks.h"
-#include "json_text.h"
-#include "support/program.h"
+#include "src/cli/doctor_checks.h"
+#include "src/json_text.h"
+#include "tests/support/program.h"
 
 /// `equalux doctor` on machines made of files.
 namespace equalux::test {

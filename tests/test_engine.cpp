@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/engine_fixture.h"
+#include "tests/support/engine_fixture.h"
 
 namespace equalux::test {
 namespace {

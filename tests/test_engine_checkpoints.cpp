@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frame_hash.h"
-#include "support/engine_fixture.h"
+#include "pipelines/frame_hash.h"
+#include "tests/support/engine_fixture.h"
 
 /// Checkpoints of a run, and runs that go on from one.
 namespace equalux::test {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/engine_fixture.h"
+#include "tests/support/engine_fixture.h"
 
 namespace equalux::test {
 namespace {
@@ -142,7 +142,8 @@ TEST_F(EngineFailureTest, ProcessorThatFailsLaterLeavesWhatWasDone) {
   EXPECT_THAT(own.endings, ElementsAre(Ending::partial));
   EXPECT_GE(result.frames_out, 9U - 3U);
   EXPECT_LE(result.frames_out, 9U);
-  for (std::size_t i = 0; i < own.indexes.size(); ++i) EXPECT_EQ(own.indexes[i], i);
+  for (std::size_t i = 0; i < own.indexes.size(); ++i)
+    EXPECT_EQ(own.indexes[i], i);
 }
 
 TEST_F(EngineFailureTest, CallbacksThatFailEndTheRun) {

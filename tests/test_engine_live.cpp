@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/engine_fixture.h"
+#include "tests/support/engine_fixture.h"
 
 /// What a run makes of a clock: frames that are late, and timestamps that jump.
 namespace equalux::test {

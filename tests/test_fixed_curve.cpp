@@ -10,10 +10,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "deep_curve.h"
-#include "fixed_curve.h"
-#include "support/moving_frames.h"
-#include "support/test_images.h"
+#include "src/deep_curve.h"
+#include "src/fixed_curve.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

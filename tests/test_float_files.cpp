@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "float_tiff.h"
-#include "npy.h"
-#include "still.h"
-#include "support/temp_folder.h"
+#include "pipelines/float_tiff.h"
+#include "pipelines/npy.h"
+#include "pipelines/still.h"
+#include "tests/support/temp_folder.h"
 
 /// Files of floats: .npy and TIFF.
 namespace equalux {

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frame_hash.h"
-#include "frame_time.h"
-#include "support/temp_folder.h"
-#include "support/test_images.h"
+#include "pipelines/frame_hash.h"
+#include "pipelines/frame_time.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "frame_pool.h"
-#include "support/pipeline_fakes.h"
+#include "pipelines/frame_pool.h"
+#include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {
 namespace {

@@ -4,10 +4,10 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "cpu/fused_chain.h"
-#include "cpu/simd_targets.h"
-#include "support/reference.h"
-#include "support/test_images.h"
+#include "src/cpu/fused_chain.h"
+#include "src/cpu/simd_targets.h"
+#include "tests/support/reference.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

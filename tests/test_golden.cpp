@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cpu/simd_targets.h"
-#include "support/program.h"
-#include "support/published_pictures.h"
+#include "src/cpu/simd_targets.h"
+#include "tests/support/program.h"
+#include "tests/support/published_pictures.h"
 
 namespace equalux::test {
 namespace {

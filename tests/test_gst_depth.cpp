@@ -4,14 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gstreamer/file_sink.h"
-#include "gstreamer/file_source.h"
-#include "processor.h"
-#include "run.h"
-#include "support/test_images.h"
-#include "support/video_files.h"
-#include "support/y4m_streams.h"
-#include "y4m.h"
+#include "pipelines/gstreamer/file_sink.h"
+#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/processor.h"
+#include "pipelines/run.h"
+#include "pipelines/y4m.h"
+#include "tests/support/test_images.h"
+#include "tests/support/video_files.h"
+#include "tests/support/y4m_streams.h"
 
 /// Video of more than 8 bits from file to file: what a lossless encoder kept are the library's
 /// bytes.

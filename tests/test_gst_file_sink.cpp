@@ -16,13 +16,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gstreamer/file_sink.h"
-#include "gstreamer/file_source.h"
-#include "gstreamer/launch.h"
-#include "part_source.h"
-#include "support/video_files.h"
-#include "upright_sink.h"
-#include "y4m.h"
+#include "pipelines/gstreamer/file_sink.h"
+#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/launch.h"
+#include "pipelines/part_source.h"
+#include "pipelines/upright_sink.h"
+#include "pipelines/y4m.h"
+#include "tests/support/video_files.h"
 
 namespace equalux {
 namespace {

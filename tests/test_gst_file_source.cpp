@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "gstreamer/file_source.h"
-#include "support/video_files.h"
+#include "pipelines/gstreamer/file_source.h"
+#include "tests/support/video_files.h"
 
 namespace equalux {
 namespace {

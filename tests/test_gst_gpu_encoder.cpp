@@ -2,12 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gstreamer/encoders.h"
-#include "gstreamer/file_sink.h"
-#include "gstreamer/file_source.h"
-#include "gstreamer/launch.h"
-#include "support/fake_gpu_encoder.h"
-#include "support/video_files.h"
+#include "pipelines/gstreamer/encoders.h"
+#include "pipelines/gstreamer/file_sink.h"
+#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/launch.h"
+#include "tests/support/fake_gpu_encoder.h"
+#include "tests/support/video_files.h"
 
 namespace equalux {
 namespace {

@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "frame_pool.h"
-#include "gstreamer/launch.h"
-#include "support/pipeline_fakes.h"
-#include "v4l2_output.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/gstreamer/launch.h"
+#include "pipelines/v4l2_output.h"
+#include "tests/support/pipeline_fakes.h"
 
 namespace equalux {
 namespace {

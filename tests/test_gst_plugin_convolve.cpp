@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/gst_elements.h"
+#include "tests/support/gst_elements.h"
 
 /// The element equaluxconvolve: the core's bytes, and never in place.
 namespace equalux::test {

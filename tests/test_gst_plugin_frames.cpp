@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/gst_elements.h"
-#include "support/program.h"
+#include "tests/support/gst_elements.h"
+#include "tests/support/program.h"
 
 /// What the element makes of frames: its bytes, and everything else about a buffer.
 namespace equalux::test {

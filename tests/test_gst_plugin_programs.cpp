@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include "support/gst_elements.h"
+#include "tests/support/gst_elements.h"
 
 /// The element in programs of others: what they leave behind, and the recipes.
 namespace equalux::test {

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/gst_elements.h"
+#include "tests/support/gst_elements.h"
 
 /// What the element does with its stream: events, queries, changes, failures, memory.
 namespace equalux::test {

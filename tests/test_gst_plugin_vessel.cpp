@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/gst_vessel.h"
+#include "tests/support/gst_vessel.h"
 
 /// The element equaluxvessel: the core's bytes in each kind of output.
 namespace equalux::test {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/gst_vessel.h"
+#include "tests/support/gst_vessel.h"
 
 /// The caps of the element equaluxvessel, which follow its properties.
 namespace equalux::test {

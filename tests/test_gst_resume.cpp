@@ -6,13 +6,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "gstreamer/file_sink.h"
-#include "gstreamer/file_source.h"
-#include "run.h"
-#include "support/sample_media.h"
-#include "support/video_files.h"
-#include "support/y4m_streams.h"
-#include "y4m.h"
+#include "pipelines/gstreamer/file_sink.h"
+#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/run.h"
+#include "pipelines/y4m.h"
+#include "tests/support/sample_media.h"
+#include "tests/support/video_files.h"
+#include "tests/support/y4m_streams.h"
 
 /// File sinks that are left in the middle and gone on with.
 namespace equalux::test {

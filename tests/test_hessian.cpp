@@ -7,11 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cpu/hessian_tiles.h"
-#include "hessian_math.h"
-#include "hessian_weights.h"
-#include "support/hessian_reference.h"
-#include "support/test_images.h"
+#include "src/cpu/hessian_tiles.h"
+#include "src/hessian_math.h"
+#include "src/hessian_weights.h"
+#include "tests/support/hessian_reference.h"
+#include "tests/support/test_images.h"
 
 /// `eigenvalues`, and the arithmetic of its family.
 namespace equalux {

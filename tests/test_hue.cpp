@@ -8,11 +8,11 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "cpu/hessian_rows.h"
-#include "cpu/hue_rows.h"
-#include "hue_math.h"
-#include "quality/hue.h"
-#include "support/test_images.h"
+#include "src/cpu/hessian_rows.h"
+#include "src/cpu/hue_rows.h"
+#include "src/hue_math.h"
+#include "src/quality/hue.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -1,10 +1,8 @@
+#include <equalux/error.h>
 #include <equalux/image.h>
-
 #include <gtest/gtest.h>
 
-#include <equalux/error.h>
-
-#include "support/test_images.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {
@@ -60,7 +58,9 @@ TEST(Image, RowsAreAlignedAndPlanesDoNotOverlap) {
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(view.row(p, 1)) % 64, 0u);
       EXPECT_GE(view.stride[static_cast<std::size_t>(p)],
                 static_cast<std::ptrdiff_t>(row_bytes(view.desc, p)));
-      if (end != nullptr) { EXPECT_GE(view.row(p, 0), end); }
+      if (end != nullptr) {
+        EXPECT_GE(view.row(p, 0), end);
+      }
       end = view.row(p, plane_rows(view.desc, p) - 1) + row_bytes(view.desc, p);
     }
   }

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "image_pattern.h"
-#include "natural_order.h"
-#include "pnm.h"
-#include "run.h"
-#include "support/pipeline_fakes.h"
-#include "support/temp_folder.h"
-#include "support/test_images.h"
+#include "pipelines/image_pattern.h"
+#include "pipelines/natural_order.h"
+#include "pipelines/pnm.h"
+#include "pipelines/run.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {

@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frame_hash.h"
-#include "lab/compare.h"
-#include "lab/experiment.h"
-#include "lab/lab.h"
-#include "support/lab_fixture.h"
-#include "support/test_images.h"
+#include "pipelines/frame_hash.h"
+#include "src/cli/lab/compare.h"
+#include "src/cli/lab/experiment.h"
+#include "src/cli/lab/lab.h"
+#include "tests/support/lab_fixture.h"
+#include "tests/support/test_images.h"
 
 /// `equalux lab` as a user runs it, without a GPU.
 namespace equalux::test {

@@ -6,11 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lab/frame_size.h"
-#include "lab/kernel.h"
-#include "lab/speedup.h"
-#include "support/lab_fixture.h"
-#include "support/test_images.h"
+#include "src/cli/lab/frame_size.h"
+#include "src/cli/lab/kernel.h"
+#include "src/cli/lab/speedup.h"
+#include "tests/support/lab_fixture.h"
+#include "tests/support/test_images.h"
 
 /// `equalux lab convolution` without a GPU, and what it is made of.
 namespace equalux::test {

@@ -7,13 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "float_difference.h"
-#include "lab/fundus.h"
-#include "lab/kernel.h"
-#include "lab/pictures.h"
-#include "lab/plain_hessian.h"
-#include "support/lab_fixture.h"
-#include "support/test_images.h"
+#include "src/cli/lab/fundus.h"
+#include "src/cli/lab/kernel.h"
+#include "src/cli/lab/pictures.h"
+#include "src/cli/lab/plain_hessian.h"
+#include "src/float_difference.h"
+#include "tests/support/lab_fixture.h"
+#include "tests/support/test_images.h"
 
 /// `equalux lab hessian` and `lab vessel` without a GPU, and what they are made of.
 namespace equalux::test {

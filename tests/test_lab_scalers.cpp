@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "lab/compare.h"
-#include "support/test_images.h"
+#include "src/cli/lab/compare.h"
+#include "tests/support/test_images.h"
 
 /// What `lab scalers` does to images.
 namespace equalux::cli::lab {

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lab/markdown.h"
-#include "lab/table.h"
-#include "support/temp_folder.h"
+#include "src/cli/lab/markdown.h"
+#include "src/cli/lab/table.h"
+#include "tests/support/temp_folder.h"
 
 /// The CSV of `equalux lab`, and Markdown of it.
 namespace equalux::cli::lab {

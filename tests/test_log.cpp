@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "log.h"
+#include "src/log.h"
 
 namespace equalux::test {
 namespace {

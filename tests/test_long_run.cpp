@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "support/program.h"
+#include "tests/support/program.h"
 
 /// What a run holds while hours' worth of frames go through it: with EQUALUX_FULL=1, 864,000
 /// frames, which are 8 hours at 30 a second, by sources that are faster.

@@ -12,12 +12,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "frame_pool.h"
-#include "gstreamer/gst_common.h"
-#include "gstreamer/launch.h"
-#include "reconnecting_source.h"
-#include "support/pipeline_fakes.h"
-#include "support/temp_folder.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/gstreamer/gst_common.h"
+#include "pipelines/gstreamer/launch.h"
+#include "pipelines/reconnecting_source.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/temp_folder.h"
 
 /// Cameras that speak HTTP: one that cuts the line, and one that falls silent.
 namespace equalux::test {

@@ -15,10 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "json_text.h"
-#include "serve/page_server.h"
-#include "serve/serve_address.h"
-#include "support/pipeline_fakes.h"
+#include "pipelines/serve/page_server.h"
+#include "pipelines/serve/serve_address.h"
+#include "src/json_text.h"
+#include "tests/support/pipeline_fakes.h"
 
 /// The page over real sockets.
 namespace equalux::test {

@@ -1,10 +1,10 @@
-#include "cpu/parallel.h"
-
 #include <atomic>
 #include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "src/cpu/parallel.h"
 
 namespace equalux {
 namespace {
@@ -18,10 +18,12 @@ TEST(RowExecutor, VisitsEveryRowOnceWithSlotsOfItsOwn) {
       std::atomic<bool> shared{false};
       executor.for_rows(rows, [&](int begin, int end, int slot) {
         if (inside[static_cast<std::size_t>(slot)].fetch_add(1) != 0) shared = true;
-        for (int y = begin; y < end; ++y) ++visits[static_cast<std::size_t>(y)];
+        for (int y = begin; y < end; ++y)
+          ++visits[static_cast<std::size_t>(y)];
         --inside[static_cast<std::size_t>(slot)];
       });
-      for (const auto& count : visits) EXPECT_EQ(count, 1);
+      for (const auto& count : visits)
+        EXPECT_EQ(count, 1);
       EXPECT_FALSE(shared);
     }
   }
@@ -35,7 +37,9 @@ TEST(RowExecutor, ExceptionsComeOut) {
   }
 }
 
-TEST(RowExecutor, ZeroMeansAllCores) { EXPECT_EQ(RowExecutor(0).threads(), available_cores()); }
+TEST(RowExecutor, ZeroMeansAllCores) {
+  EXPECT_EQ(RowExecutor(0).threads(), available_cores());
+}
 
 }  // namespace
 }  // namespace equalux

@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "convert_rgb.h"
-#include "partial_file.h"
-#include "pnm.h"
-#include "still.h"
-#include "support/pipeline_fakes.h"
-#include "support/temp_folder.h"
-#include "support/test_images.h"
+#include "pipelines/convert_rgb.h"
+#include "pipelines/partial_file.h"
+#include "pipelines/pnm.h"
+#include "pipelines/still.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {

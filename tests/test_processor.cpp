@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frame_pool.h"
-#include "processor.h"
-#include "support/pipeline_fakes.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/processor.h"
+#include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {
 namespace {

@@ -8,9 +8,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "json_text.h"
-#include "support/as_nobody.h"
-#include "support/program.h"
+#include "src/json_text.h"
+#include "tests/support/as_nobody.h"
+#include "tests/support/program.h"
 
 /// `equalux batch` as a user runs it, over what every build has.
 namespace equalux::test {

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "support/media_files.h"
-#include "support/program.h"
+#include "tests/support/media_files.h"
+#include "tests/support/program.h"
 
 /// What the program makes of the pictures that decoders give and encoders take.
 namespace equalux::test {

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "support/program.h"
+#include "src/json_text.h"
+#include "tests/support/program.h"
 
 /// The program on a device that fails, before its first result and in the middle. That device runs
 /// no kernels: its results are wrong, and so told from the CPU's.

@@ -12,10 +12,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pnm.h"
-#include "support/program.h"
-#include "support/test_images.h"
-#include "support/y4m_streams.h"
+#include "pipelines/pnm.h"
+#include "tests/support/program.h"
+#include "tests/support/test_images.h"
+#include "tests/support/y4m_streams.h"
 
 /// --curve-to and --curve-from.
 namespace equalux::test {

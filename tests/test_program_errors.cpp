@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/program.h"
+#include "tests/support/program.h"
 
 /// Invocations that must fail: the exit code, one line that says what is wrong, and no output.
 namespace equalux::test {
@@ -163,8 +163,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{{"run", "--", "-dash.y4m", "-o", "out.y4m"}, 2, "option -o stands behind --"},
         BadCall{{"run", "-o", "out.y4m", "--", "-dash.y4m"}, 66, "'-dash.y4m' does not exist"},
         BadCall{{"missing.y4m", "-o", "out.y4m"}, 66, "'missing.y4m' does not exist"},
-        BadCall{{"help", "runn"}, 2, "must be run"},
-        run_with({"-z"}, 2, "option -z is unknown"), run_with({"-yx"}, 2, "option -x is unknown"),
+        BadCall{{"help", "runn"}, 2, "must be run"}, run_with({"-z"}, 2, "option -z is unknown"),
+        run_with({"-yx"}, 2, "option -x is unknown"),
         run_with({"--quality", "--quiet"}, 2, "--quality has no value"),
         BadCall{{"run", "a/same.y4m", "b/same.y4m", "in.y4m", "-o", "out.y4m"},
                 2,

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/program.h"
+#include "tests/support/program.h"
 
 /// `eigenvalues`, `vessel` and `shapes` as a user meets them.
 namespace equalux::test {

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "still.h"
-#include "json_text.h"
-#include "support/program.h"
-#include "support/test_images.h"
+#include "pipelines/still.h"
+#include "src/json_text.h"
+#include "tests/support/program.h"
+#include "tests/support/test_images.h"
 #ifdef EQUALUX_HAVE_OPENCV
-#include "opencv/still.h"
+#include "pipelines/opencv/still.h"
 #endif
 
 /// `equalux image`.

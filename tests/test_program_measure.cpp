@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "support/program.h"
+#include "src/json_text.h"
+#include "tests/support/program.h"
 
 /// `equalux measure` as a user starts it.
 namespace equalux::test {

@@ -7,11 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "command.h"
-#include "commands.h"
-#include "config_file.h"
-#include "settings.h"
-#include "support/program.h"
+#include "src/cli/command.h"
+#include "src/cli/commands.h"
+#include "src/cli/config_file.h"
+#include "src/cli/settings.h"
+#include "tests/support/program.h"
 
 /// Help, config files and presets.
 namespace equalux::test {

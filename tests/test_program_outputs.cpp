@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include "support/program.h"
+#include "tests/support/program.h"
 
 /// What becomes of files that stand where an output is to be.
 namespace equalux::test {

@@ -11,8 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "json_text.h"
-#include "support/program.h"
+#include "src/json_text.h"
+#include "tests/support/program.h"
 
 /// `equalux run --record`: the frames of the files, as ffmpeg decodes them.
 namespace equalux::test {

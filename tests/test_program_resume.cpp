@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "json_text.h"
-#include "support/program.h"
+#include "src/json_text.h"
+#include "tests/support/program.h"
 
 /// Batches that are killed, stopped and out of disk, and what the same command makes of them.
 namespace equalux::test {

@@ -13,8 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "json_text.h"
-#include "support/program.h"
+#include "src/json_text.h"
+#include "tests/support/program.h"
 
 /// `equalux run`, `batch` and `devices`, over what every build has.
 namespace fs = std::filesystem;

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/program.h"
+#include "tests/support/program.h"
 
 /// The program where malloc fails: at one call, or from one on. Video of containers is left out:
 /// GLib ends a process that is short of memory.

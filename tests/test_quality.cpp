@@ -6,13 +6,13 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "quality/contrast.h"
-#include "quality/hue.h"
-#include "quality/noise.h"
-#include "quality/planes.h"
-#include "quality/similarity.h"
-#include "quality/tone.h"
-#include "support/painted_frames.h"
+#include "src/quality/contrast.h"
+#include "src/quality/hue.h"
+#include "src/quality/noise.h"
+#include "src/quality/planes.h"
+#include "src/quality/similarity.h"
+#include "src/quality/tone.h"
+#include "tests/support/painted_frames.h"
 
 /// Figures of single frames, against answers known by hand or computed another way.
 namespace equalux::quality {

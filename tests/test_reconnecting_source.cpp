@@ -12,11 +12,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "convert_rgb.h"
-#include "frame_pool.h"
-#include "placeholder.h"
-#include "reconnecting_source.h"
-#include "support/engine_fixture.h"
+#include "pipelines/convert_rgb.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/placeholder.h"
+#include "pipelines/reconnecting_source.h"
+#include "tests/support/engine_fixture.h"
 
 namespace equalux::test {
 namespace {

@@ -7,12 +7,12 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "partial_file.h"
-#include "record_names.h"
-#include "recorder.h"
-#include "support/as_nobody.h"
-#include "support/engine_fixture.h"
-#include "support/temp_folder.h"
+#include "pipelines/partial_file.h"
+#include "pipelines/record_names.h"
+#include "pipelines/recorder.h"
+#include "tests/support/as_nobody.h"
+#include "tests/support/engine_fixture.h"
+#include "tests/support/temp_folder.h"
 
 namespace equalux::test {
 namespace {

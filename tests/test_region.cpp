@@ -6,11 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cpu/fused_chain.h"
-#include "region.h"
-#include "support/reference.h"
-#include "support/temp_folder.h"
-#include "support/test_images.h"
+#include "src/cpu/fused_chain.h"
+#include "src/region.h"
+#include "tests/support/reference.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

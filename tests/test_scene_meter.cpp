@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/scene_meter.h"
+#include "tests/support/scene_meter.h"
 
 /// The meter of the stability scenes, on results whose figures are known.
 namespace equalux::scenes {

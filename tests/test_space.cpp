@@ -9,12 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cpu/curve_maker.h"
-#include "cpu/rgb_layout.h"
-#include "space.h"
-#include "support/deep_reference.h"
-#include "support/moving_frames.h"
-#include "support/test_images.h"
+#include "src/cpu/curve_maker.h"
+#include "src/cpu/rgb_layout.h"
+#include "src/space.h"
+#include "tests/support/deep_reference.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

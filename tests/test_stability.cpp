@@ -3,12 +3,11 @@
 #include <fstream>
 #include <string>
 
+#include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include <equalux/filter.h>
-
-#include "support/scene_meter.h"
-#include "support/stability_scenes.h"
+#include "tests/support/scene_meter.h"
+#include "tests/support/stability_scenes.h"
 
 namespace equalux {
 namespace {
@@ -98,8 +97,8 @@ TEST(Stability, EachFrameByItselfIsNotCalm) {
 }
 
 TEST(Stability, EveryPresetUndoesFlicker) {
-  for (const char* name : {"webcam", "low-light", "fog", "underwater", "endoscopy", "surveillance",
-                           "archive-film"}) {
+  for (const char* name :
+       {"webcam", "low-light", "fog", "underwater", "endoscopy", "surveillance", "archive-film"}) {
     const Figures f = figures_of(preset(name), SceneKind::flicker, 0, 40);
     EXPECT_LE(step_over_source(f.result, f.source), 0.25) << name;
   }

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "support/stability_scenes.h"
-#include "support/test_images.h"
+#include "tests/support/stability_scenes.h"
+#include "tests/support/test_images.h"
 
 namespace equalux::scenes {
 namespace {

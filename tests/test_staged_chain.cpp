@@ -1,9 +1,9 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "cpu/fused_chain.h"
-#include "cpu/staged_chain.h"
-#include "support/test_images.h"
+#include "src/cpu/fused_chain.h"
+#include "src/cpu/staged_chain.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "cpu/staged_stages.h"
-#include "pixel_math.h"
-#include "support/test_images.h"
+#include "src/cpu/staged_stages.h"
+#include "src/pixel_math.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {
@@ -60,7 +60,8 @@ TEST(Histogram, CountsEqualADirectCountForEveryBinCount) {
       histogram(v, counts, partial, executor);
       std::vector<std::uint32_t> expected(counts.size(), 0);
       for (const int l : level) {
-        ++expected[static_cast<std::size_t>(std::floor(static_cast<double>(bins - 1) * l / 255.0 + 0.5))];
+        ++expected[static_cast<std::size_t>(
+            std::floor(static_cast<double>(bins - 1) * l / 255.0 + 0.5))];
       }
       EXPECT_EQ(counts, expected) << bins << " bins, " << threads << " threads";
     }
@@ -72,7 +73,8 @@ TEST(Equalize, BothVariantsAreOneDivisionOfTheSums) {
   std::vector<std::uint32_t> cdf{0, 10, 10, 70, 100};
   const CurveScale scale{10, 90};
   std::vector<float> v;
-  for (int level = 0; level < 256; ++level) v.push_back(static_cast<float>(level) / 255.0f);
+  for (int level = 0; level < 256; ++level)
+    v.push_back(static_cast<float>(level) / 255.0f);
   for (const EqualizeVariant how : {EqualizeVariant::divide, EqualizeVariant::curve}) {
     std::vector<float> out = v;
     std::vector<float> curve(cdf.size());

@@ -14,13 +14,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "control_api.h"
-#include "control_socket.h"
-#include "json_text.h"
-#include "live_monitor.h"
-#include "steering.h"
-#include "support/engine_fixture.h"
-#include "support/temp_folder.h"
+#include "pipelines/control_api.h"
+#include "pipelines/control_socket.h"
+#include "pipelines/live_monitor.h"
+#include "pipelines/steering.h"
+#include "src/json_text.h"
+#include "tests/support/engine_fixture.h"
+#include "tests/support/temp_folder.h"
 
 namespace {
 std::atomic<int> umask_calls{0};

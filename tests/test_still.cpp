@@ -15,14 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image_pattern.h"
-#include "opencv/still.h"
-#include "opencv/still_check.h"
-#include "opencv/whole_file.h"
-#include "processor.h"
-#include "run.h"
-#include "still.h"
-#include "support/test_images.h"
+#include "pipelines/image_pattern.h"
+#include "pipelines/opencv/still.h"
+#include "pipelines/opencv/still_check.h"
+#include "pipelines/opencv/whole_file.h"
+#include "pipelines/processor.h"
+#include "pipelines/run.h"
+#include "pipelines/still.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/reference.h"
-#include "support/seen_surround.h"
-#include "support/surround_frames.h"
-#include "support/test_images.h"
+#include "tests/support/reference.h"
+#include "tests/support/seen_surround.h"
+#include "tests/support/surround_frames.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -2,11 +2,11 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "support/scene_meter.h"
-#include "support/seen_surround.h"
-#include "support/stability_scenes.h"
-#include "support/surround_frames.h"
-#include "support/test_images.h"
+#include "tests/support/scene_meter.h"
+#include "tests/support/seen_surround.h"
+#include "tests/support/stability_scenes.h"
+#include "tests/support/surround_frames.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

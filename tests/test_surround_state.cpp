@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "support/seen_surround.h"
-#include "support/test_images.h"
-#include "surround_state.h"
+#include "src/json_text.h"
+#include "src/surround_state.h"
+#include "tests/support/seen_surround.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

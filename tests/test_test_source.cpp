@@ -5,12 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frame_hash.h"
-#include "rate_text.h"
-#include "run.h"
-#include "support/pipeline_fakes.h"
-#include "support/test_images.h"
-#include "test_source.h"
+#include "pipelines/frame_hash.h"
+#include "pipelines/rate_text.h"
+#include "pipelines/run.h"
+#include "pipelines/test_source.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {

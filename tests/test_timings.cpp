@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "latency_report.h"
-#include "support/pipeline_fakes.h"
-#include "support/temp_folder.h"
-#include "timing_summary.h"
-#include "timings.h"
+#include "pipelines/latency_report.h"
+#include "pipelines/timing_summary.h"
+#include "pipelines/timings.h"
+#include "src/json_text.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/temp_folder.h"
 
 namespace equalux::test {
 namespace {

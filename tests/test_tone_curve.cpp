@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cpu/gain_tables.h"
-#include "tone_curve.h"
+#include "src/cpu/gain_tables.h"
+#include "src/tone_curve.h"
 
 namespace equalux {
 namespace {

@@ -1,21 +1,19 @@
 // Curves over time: what the history is told, what it forgets, and that it can be carried over.
-#include "tone_history.h"
-
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <equalux/error.h>
+#include <equalux/filter.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <equalux/error.h>
-#include <equalux/filter.h>
-
-#include "support/moving_frames.h"
-#include "support/stability_scenes.h"
-#include "support/test_images.h"
+#include "src/tone_history.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/stability_scenes.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {
@@ -81,7 +79,8 @@ TEST(ToneHistory, StillFramesStayStill) {
   Stream stream(calm());
   const Image frame = ramp(40, 90);
   const int first = stream.level(frame, 100);
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(stream.level(frame, 100), first) << i;
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(stream.level(frame, 100), first) << i;
 }
 
 TEST(ToneHistory, FlickerIsUndone) {
@@ -96,7 +95,8 @@ TEST(ToneHistory, FlickerIsUndone) {
 
 TEST(ToneHistory, CutsAreTakenAtOnce) {
   Stream stream(calm());
-  for (int i = 0; i < 20; ++i) stream.pass(ramp(20, 60));
+  for (int i = 0; i < 20; ++i)
+    stream.pass(ramp(20, 60));
   const Image other = ramp(10, 240);
   Stream anew(calm());
   EXPECT_EQ(stream.level(other, 80), anew.level(other, 80));
@@ -109,7 +109,8 @@ double settling_frames(const EqualizeParams& params, double fps, const Image& fr
   alone.temporal_ms = alone.brighten_ms = alone.darken_ms = 0;
   const int end = Stream(alone, fps).level(to, 150);
   Stream stream(params, fps);
-  for (int i = 0; i < 200; ++i) stream.pass(from);
+  for (int i = 0; i < 200; ++i)
+    stream.pass(from);
   const int begin = Stream(alone, fps).level(from, 150);
   // The column's own level is the same in both pictures.
   for (int i = 0; i < 2000; ++i) {
@@ -225,7 +226,8 @@ TEST(ToneHistory, StateIsCarriedOver) {
 TEST(ToneHistory, ResetForgets) {
   Stream stream(calm());
   const Image first = ramp(40, 90);
-  for (int i = 0; i < 30; ++i) stream.pass(first);
+  for (int i = 0; i < 30; ++i)
+    stream.pass(first);
   stream.filter().reset();
   const Image next = with_object(30);
   Stream anew(calm());
@@ -235,7 +237,8 @@ TEST(ToneHistory, ResetForgets) {
 TEST(ToneHistory, ChangedParametersAreEasedAndKeepTheHistory) {
   Stream stream(calm());
   const Image frame = ramp(40, 90);
-  for (int i = 0; i < 30; ++i) stream.pass(frame);
+  for (int i = 0; i < 30; ++i)
+    stream.pass(frame);
   EqualizeParams weaker = calm();
   weaker.strength = 0;
   const int before = stream.level(frame, 150);

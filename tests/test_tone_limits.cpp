@@ -1,18 +1,16 @@
 // Strength and limits of the curve: what each does, on frames and on histograms.
-#include "tone_limits.h"
-
 #include <array>
 #include <cmath>
 #include <random>
 
+#include <equalux/error.h>
+#include <equalux/filter.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <equalux/error.h>
-#include <equalux/filter.h>
-
-#include "cpu/curve_maker.h"
-#include "support/test_images.h"
+#include "src/cpu/curve_maker.h"
+#include "src/tone_limits.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {
@@ -38,7 +36,8 @@ std::array<double, 256> curve_of(const ValueHistogram& counts, const EqualizePar
   tone::Control control(params);
   const CurveTable& table = maker.make(counts, control.next({}));
   std::array<double, 256> curve{};
-  for (std::size_t v = 0; v < 256; ++v) curve[v] = table[v] / kUnitOfCurve;
+  for (std::size_t v = 0; v < 256; ++v)
+    curve[v] = table[v] / kUnitOfCurve;
   return curve;
 }
 
@@ -50,7 +49,8 @@ EqualizeParams with(double EqualizeParams::*field, double value) {
 
 double steepest(const std::array<double, 256>& curve) {
   double most = curve[0];
-  for (std::size_t v = 1; v < 256; ++v) most = std::max(most, curve[v] - curve[v - 1]);
+  for (std::size_t v = 1; v < 256; ++v)
+    most = std::max(most, curve[v] - curve[v - 1]);
   return most;
 }
 
@@ -61,7 +61,8 @@ TEST(ToneLimits, StrengthGoesFromTheFrameToItsEqualization) {
   // A floor of nearly nothing takes the curve of full strength through the same arithmetic.
   const auto full = curve_of(counts, with(&EqualizeParams::ceiling, 99.9999999));
   std::uint64_t total = 0;
-  for (const std::uint32_t count : counts) total += count;
+  for (const std::uint32_t count : counts)
+    total += count;
   std::uint64_t below = 0;
   for (std::size_t v = 0; v < 256; ++v) {
     below += counts[v];
@@ -82,7 +83,8 @@ TEST(ToneLimits, ClipLimitBoundsTheRise) {
     EXPECT_NEAR(curve[255], 255, 0.02);
   }
   const auto identity = curve_of(counts, with(&EqualizeParams::clip_limit, 1));
-  for (std::size_t v = 0; v < 256; ++v) EXPECT_NEAR(identity[v], static_cast<double>(v + 1), 12.0);
+  for (std::size_t v = 0; v < 256; ++v)
+    EXPECT_NEAR(identity[v], static_cast<double>(v + 1), 12.0);
 }
 
 TEST(ToneLimits, ClipLimitMeansTheSameAtAnyBinCount) {
@@ -93,7 +95,8 @@ TEST(ToneLimits, ClipLimitMeansTheSameAtAnyBinCount) {
     params.bins = bins;
     const auto curve = curve_of(counts, params);
     // No further apart than the curve rises within a bin.
-    for (std::size_t v = 0; v < 256; ++v) EXPECT_NEAR(curve[v], usual[v], 3 * 256.0 / bins + 0.1);
+    for (std::size_t v = 0; v < 256; ++v)
+      EXPECT_NEAR(curve[v], usual[v], 3 * 256.0 / bins + 0.1);
   }
 }
 
@@ -104,7 +107,8 @@ TEST(ToneLimits, FloorAndCeilingArePercentiles) {
   params.ceiling = 90;
   const auto curve = curve_of(counts, params);
   std::uint64_t total = 0;
-  for (const std::uint32_t count : counts) total += count;
+  for (const std::uint32_t count : counts)
+    total += count;
   double below = 0;
   for (std::size_t v = 0; v < 256; ++v) {
     below += counts[v] / static_cast<double>(total);
@@ -142,7 +146,8 @@ TEST(ToneLimits, EveryCurveRises) {
     params.ceiling = 60 + random() % 41;
     params.max_gain = random() % 2 == 0 ? 0 : 1 + random() % 10;
     const auto curve = curve_of(counts, params);
-    for (std::size_t v = 1; v < 256; ++v) ASSERT_GE(curve[v], curve[v - 1]) << i << " at " << v;
+    for (std::size_t v = 1; v < 256; ++v)
+      ASSERT_GE(curve[v], curve[v - 1]) << i << " at " << v;
     ASSERT_LE(curve[255], 255.001);
   }
 }
@@ -172,7 +177,8 @@ TEST(ToneLimits, FramesAreScaledExactly) {
       return std::max({p[0], p[1], p[2]});
     };
     for (int y = 0; y < desc.height; ++y) {
-      for (int x = 0; x < desc.width; ++x) ++counts[value_at(x, y)];
+      for (int x = 0; x < desc.width; ++x)
+        ++counts[value_at(x, y)];
     }
     CurveMaker maker;
     maker.configure(255);
@@ -186,9 +192,10 @@ TEST(ToneLimits, FramesAreScaledExactly) {
           const int was = in.view().row(0, y)[3 * x + c];
           const Wide whole = Wide{v} << (tone::kCurveBits + 1);
           const auto wanted =
-              v == 0 ? 0
-                     : static_cast<int>((2 * Wide{was} * curve[static_cast<std::size_t>(v)] +
-                                         whole / 2) / whole);
+              v == 0
+                  ? 0
+                  : static_cast<int>(
+                        (2 * Wide{was} * curve[static_cast<std::size_t>(v)] + whole / 2) / whole);
           ASSERT_EQ(out.view().row(0, y)[3 * x + c], wanted) << was << " of " << v;
         }
       }

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <linux/videodev2.h>
 
-#include "support/pipeline_fakes.h"
-#include "v4l2_output.h"
+#include "pipelines/v4l2_output.h"
+#include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {
 namespace {

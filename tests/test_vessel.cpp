@@ -7,14 +7,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cpu/components.h"
-#include "cpu/hessian_rows.h"
-#include "cpu/vessel_rows.h"
-#include "hessian_weights.h"
-#include "support/hessian_reference.h"
-#include "support/test_images.h"
-#include "support/vessel_trees.h"
-#include "vessel_math.h"
+#include "src/cpu/components.h"
+#include "src/cpu/hessian_rows.h"
+#include "src/cpu/vessel_rows.h"
+#include "src/hessian_weights.h"
+#include "src/vessel_math.h"
+#include "tests/support/hessian_reference.h"
+#include "tests/support/test_images.h"
+#include "tests/support/vessel_trees.h"
 
 /// `vessel`: its measures, hysteresis, field of view and outputs.
 namespace equalux {

@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "class_colours.h"
-#include "support/test_images.h"
-#include "support/vessel_trees.h"
+#include "src/class_colours.h"
+#include "tests/support/test_images.h"
+#include "tests/support/vessel_trees.h"
 
 /// What `vessel` and `shapes` write, and the parameters of the family.
 namespace equalux {

@@ -4,7 +4,7 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
-#include "support/vessel_trees.h"
+#include "tests/support/vessel_trees.h"
 
 /// `vessel` on trees whose mask is known.
 namespace equalux {

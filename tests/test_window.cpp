@@ -15,13 +15,13 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "frame_pool.h"
-#include "opencv/still.h"
-#include "opencv/window.h"
-#include "opencv/window_view.h"
-#include "still.h"
-#include "support/test_images.h"
-#include "support/virtual_display.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/opencv/still.h"
+#include "pipelines/opencv/window.h"
+#include "pipelines/opencv/window_view.h"
+#include "pipelines/still.h"
+#include "tests/support/test_images.h"
+#include "tests/support/virtual_display.h"
 
 namespace equalux {
 namespace {

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "batch/worker_pool.h"
-#include "support/temp_folder.h"
+#include "src/cli/batch/worker_pool.h"
+#include "tests/support/temp_folder.h"
 
 /// The processes of a batch, with workers that do nothing but fail as they are asked to.
 namespace equalux::cli {

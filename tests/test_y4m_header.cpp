@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/pipeline_fakes.h"
-#include "y4m_header.h"
+#include "pipelines/y4m_header.h"
+#include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {
 namespace {

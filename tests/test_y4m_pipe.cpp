@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/pipeline_fakes.h"
-#include "support/temp_folder.h"
-#include "support/y4m_streams.h"
-#include "y4m.h"
+#include "pipelines/y4m.h"
+#include "tests/support/pipeline_fakes.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/y4m_streams.h"
 
 namespace equalux::test {
 namespace {

@@ -1,10 +1,10 @@
-#include "support/bench_frames.h"
+#include "bench/support/bench_frames.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include "cpu/parallel.h"
+#include "src/cpu/parallel.h"
 
 namespace equalux::bench {
 namespace {

@@ -1,6 +1,6 @@
-#include "support/chain_bench.h"
+#include "bench/support/chain_bench.h"
 
-#include "support/bench_frames.h"
+#include "bench/support/bench_frames.h"
 
 namespace equalux::bench {
 
@@ -29,7 +29,8 @@ void filter_bench(benchmark::State& state, std::unique_ptr<Filter> filter, int p
     at = (at + 1) % in.size();
   }
   state.SetLabel(std::string(to_string(desc.format)) + " " + cpu_simd_target());
-  state.SetBytesProcessed(state.iterations() * passes * static_cast<std::int64_t>(tight_bytes(desc)));
+  state.SetBytesProcessed(state.iterations() * passes *
+                          static_cast<std::int64_t>(tight_bytes(desc)));
   state.SetItemsProcessed(state.iterations() * std::int64_t{desc.width} * desc.height);
 }
 

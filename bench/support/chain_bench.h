@@ -3,7 +3,6 @@
 #include <memory>
 
 #include <benchmark/benchmark.h>
-
 #include <equalux/filter.h>
 
 /// Benchmarks of whole chains, as the program runs them.
@@ -13,7 +12,6 @@ namespace equalux::bench {
 void chain_bench(benchmark::State& state, const EqualizeParams& params);
 /// The same for any filter that reads and writes a frame `passes` times together, at least.
 void filter_bench(benchmark::State& state, std::unique_ptr<Filter> filter, int passes);
-void chain_sizes(benchmark::internal::Benchmark* bench,
-                 std::initializer_list<PixelFormat> formats);
+void chain_sizes(benchmark::internal::Benchmark* bench, std::initializer_list<PixelFormat> formats);
 
 }  // namespace equalux::bench

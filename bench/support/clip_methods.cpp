@@ -1,4 +1,4 @@
-#include "support/clip_methods.h"
+#include "bench/support/clip_methods.h"
 
 #include <cstdio>
 #include <memory>
@@ -10,7 +10,7 @@
 #include <opencv2/imgproc.hpp>
 #endif
 
-#include "support/ffmpeg_pipe.h"
+#include "bench/support/ffmpeg_pipe.h"
 
 namespace equalux::bench {
 namespace {
@@ -27,9 +27,9 @@ const std::vector<OurMethod> kOurs{
     {"plain", true, {"equalize"}},
     {"min-max", false, {"equalize:scaler=min-max"}},
     // As configs/ has them.
-    {"stable", true,
-     {"equalize:strength=0.8,clip-limit=3,floor=0.5,max-gain=8,temporal-ms=2000"}},
-    {"webcam", false,
+    {"stable", true, {"equalize:strength=0.8,clip-limit=3,floor=0.5,max-gain=8,temporal-ms=2000"}},
+    {"webcam",
+     false,
      {"equalize:strength=0.95,clip-limit=2.7,floor=1.5,max-gain=8,temporal-ms=1500,darken-ms=700"}},
     {"low-light", false, {"equalize:clip-limit=2.6,floor=1.5,max-gain=8,temporal-ms=2500"}},
     {"clahe", true, {"clahe:temporal-ms=2000"}},

@@ -1,11 +1,11 @@
-#include "support/device_bench.h"
+#include "bench/support/device_bench.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "check.h"
-#include "device_copy.h"
-#include "support/bench_frames.h"
+#include "bench/support/bench_frames.h"
+#include "cuda/check.h"
+#include "cuda/device_copy.h"
 
 namespace equalux::bench {
 

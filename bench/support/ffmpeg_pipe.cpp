@@ -1,4 +1,4 @@
-#include "support/ffmpeg_pipe.h"
+#include "bench/support/ffmpeg_pipe.h"
 
 #include <array>
 #include <cerrno>

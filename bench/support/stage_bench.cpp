@@ -1,4 +1,4 @@
-#include "support/stage_bench.h"
+#include "bench/support/stage_bench.h"
 
 namespace equalux::bench {
 namespace {
@@ -16,7 +16,8 @@ ImageDesc desc_of(const benchmark::State& state) {
 void stage_sizes(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"height", "threads"})->UseRealTime()->Unit(benchmark::kMillisecond);
   for (const std::int64_t height : kHeights) {
-    for (const std::int64_t threads : kThreads) bench->Args({height, threads});
+    for (const std::int64_t threads : kThreads)
+      bench->Args({height, threads});
   }
 }
 
@@ -25,7 +26,8 @@ void stage_sizes_with(benchmark::internal::Benchmark* bench, const std::string& 
   bench->ArgNames({"height", "threads", name})->UseRealTime()->Unit(benchmark::kMillisecond);
   for (const std::int64_t height : kHeights) {
     for (const std::int64_t threads : kThreads) {
-      for (const std::int64_t value : values) bench->Args({height, threads, value});
+      for (const std::int64_t value : values)
+        bench->Args({height, threads, value});
     }
   }
 }

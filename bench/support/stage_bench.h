@@ -6,8 +6,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "cpu/staged_stages.h"
-#include "support/bench_frames.h"
+#include "bench/support/bench_frames.h"
+#include "src/cpu/staged_stages.h"
 
 /// What the benchmarks of single stages share.
 namespace equalux::bench {

@@ -21,8 +21,8 @@ inline constexpr int kMostTiles = 16;
 struct ClaheParams {
   int tiles_x = 8;  ///< 1 to kMostTiles, and at most the frame's columns, of chroma if it has any
   int tiles_y = 8;  ///< the same for rows
-  /// What the curve of each tile obeys. Its bins must be 0, its chain fused and its knobs empty, its
-  /// space value, its region empty, its surround keep, and it must hold no curve.
+  /// What the curve of each tile obeys. Its bins must be 0, its chain fused and its knobs empty,
+  /// its space value, its region empty, its surround keep, and it must hold no curve.
   EqualizeParams curve = default_curve();
 
   friend bool operator==(const ClaheParams&, const ClaheParams&) = default;

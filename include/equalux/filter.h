@@ -21,7 +21,8 @@ struct StageTime {
   double ms = 0;
 };
 
-/// Told by a CUDA filter of each stage it has enqueued, so that somebody can put an event behind it.
+/// Told by a CUDA filter of each stage it has enqueued, so that somebody can put an event behind
+/// it.
 class StageMarks {
  public:
   virtual ~StageMarks() = default;
@@ -31,9 +32,9 @@ class StageMarks {
 
 /// What a filter is told about a frame beside its bytes.
 struct FrameContext {
-  std::uint64_t index = 0;    ///< of the frame in its stream, from 0
-  std::int64_t pts_ns = 0;    ///< presentation timestamp, nanoseconds
-  bool discontinuity = false; ///< true where frames before this one are missing
+  std::uint64_t index = 0;     ///< of the frame in its stream, from 0
+  std::int64_t pts_ns = 0;     ///< presentation timestamp, nanoseconds
+  bool discontinuity = false;  ///< true where frames before this one are missing
   FieldOrder field_order = FieldOrder::progressive;
 
   /// Where a CPU filter appends its stages' times; null where nobody asks, and then nothing is
@@ -64,9 +65,9 @@ class EQUALUX_EXPORT Filter {
   [[nodiscard]] virtual bool works_in_place() const { return true; }
 
   /// Filters one frame. `in` has configure's desc and `out` what configure returned. They are the
-  /// same memory with the same strides, where works_in_place() allows it, or do not overlap. A CUDA filter only enqueues on
-  /// context.stream and takes device memory; a CPU filter is done when it returns. Allocates
-  /// nothing.
+  /// same memory with the same strides, where works_in_place() allows it, or do not overlap. A CUDA
+  /// filter only enqueues on context.stream and takes device memory; a CPU filter is done when it
+  /// returns. Allocates nothing.
   virtual void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) = 0;
 
   /// Takes other parameters for the frames to come and keeps what it knows of those before; with a
@@ -98,8 +99,8 @@ struct CpuOptions {
 };
 
 /// Equalization on the CPU. Throws Error(usage) where params are invalid or need a GPU.
-[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(const EqualizeParams& params,
-                                                                     const CpuOptions& options = {});
+[[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
+    const EqualizeParams& params, const CpuOptions& options = {});
 
 /// In place of a device's number: a filter that never chooses a device, and works in whatever CUDA
 /// context is current in the thread that calls it. That must be the same one in every call from

@@ -66,16 +66,17 @@ enum class ColorModel : std::uint8_t { gray, rgb, yuv, real };
 
 /// What a format's bytes mean; one row for each PixelFormat in kFormatTraits.
 struct FormatTraits {
-  std::string_view name;       ///< GStreamer's spelling, in lower case; rgb48_le, bgr48_le: ours
+  std::string_view name;  ///< GStreamer's spelling, in lower case; rgb48_le, bgr48_le: ours
   ColorModel model;
-  int planes;                  ///< 1 to kMaxPlanes
-  int chroma_shift_x;          ///< log2 of the luma columns that one chroma sample covers
-  int chroma_shift_y;          ///< log2 of the luma rows that one chroma sample covers
-  std::array<int, 3> step;     ///< bytes from one sample of a plane to the next; 4:2:2 packed: 4, a pair
-  int color_offset;            ///< packed RGB: index of the first of the three colour samples
-  int alpha_offset;            ///< packed RGB: index of the copied fourth sample, or -1
-  int depth = 8;               ///< bits of a sample's value
-  int shift = 0;               ///< unused bits below the value
+  int planes;          ///< 1 to kMaxPlanes
+  int chroma_shift_x;  ///< log2 of the luma columns that one chroma sample covers
+  int chroma_shift_y;  ///< log2 of the luma rows that one chroma sample covers
+  std::array<int, 3>
+      step;          ///< bytes from one sample of a plane to the next; 4:2:2 packed: 4, a pair
+  int color_offset;  ///< packed RGB: index of the first of the three colour samples
+  int alpha_offset;  ///< packed RGB: index of the copied fourth sample, or -1
+  int depth = 8;     ///< bits of a sample's value
+  int shift = 0;     ///< unused bits below the value
 };
 
 // clang-format off
@@ -158,10 +159,10 @@ inline constexpr std::int64_t kMaxPixels = std::int64_t{1} << 31;
 /// Size, format and colour of a frame; says nothing of where its bytes are.
 struct ImageDesc {
   PixelFormat format = PixelFormat::bgr;
-  int width = 0;   ///< pixels, 1 to kMaxSide
-  int height = 0;  ///< pixels, 1 to kMaxSide
-  ColorMatrix matrix = ColorMatrix::bt709;      ///< read for YCbCr formats only
-  ColorRange range = ColorRange::limited;       ///< read for YCbCr formats only
+  int width = 0;                            ///< pixels, 1 to kMaxSide
+  int height = 0;                           ///< pixels, 1 to kMaxSide
+  ColorMatrix matrix = ColorMatrix::bt709;  ///< read for YCbCr formats only
+  ColorRange range = ColorRange::limited;   ///< read for YCbCr formats only
 
   friend bool operator==(const ImageDesc&, const ImageDesc&) = default;
 };
@@ -202,9 +203,7 @@ struct ImageView {
     return data[p] + stride[p] * y;
   }
   // NOLINTNEXTLINE(google-explicit-constructor): a writable view is readable.
-  operator ConstImageView() const {
-    return {desc, {data[0], data[1], data[2]}, stride};
-  }
+  operator ConstImageView() const { return {desc, {data[0], data[1], data[2]}, stride}; }
 };
 
 /// How an Image lies in memory: planes one after another, rows on 64-byte boundaries.

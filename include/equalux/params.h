@@ -70,13 +70,13 @@ struct Extent3 {
 
 /// Knobs of the staged chain. An empty optional leaves the choice to the backend.
 struct StagedParams {
-  std::optional<RgbToHsvVariant> rgb_to_hsv;      ///< GPU only
-  std::optional<HistogramVariant> histogram;      ///< GPU only
-  std::optional<ScanVariant> scan;                ///< *_shared and cub: GPU only
+  std::optional<RgbToHsvVariant> rgb_to_hsv;  ///< GPU only
+  std::optional<HistogramVariant> histogram;  ///< GPU only
+  std::optional<ScanVariant> scan;            ///< *_shared and cub: GPU only
   std::optional<EqualizeVariant> equalize;
-  std::optional<int> pixels_per_thread;           ///< GPU only; 1, 2, 4 or 8
-  std::optional<Extent3> grid;                    ///< GPU only
-  std::optional<Extent3> block;                   ///< GPU only
+  std::optional<int> pixels_per_thread;  ///< GPU only; 1, 2, 4 or 8
+  std::optional<Extent3> grid;           ///< GPU only
+  std::optional<Extent3> block;          ///< GPU only
 
   friend bool operator==(const StagedParams&, const StagedParams&) = default;
 };
@@ -114,19 +114,19 @@ struct EqualizeParams {
   Space space = Space::value;  ///< value unless chain is fused
 
   // What the fused chain's curve obeys; docs/algorithm.md, "Strength and limits" and "Over time".
-  double strength = 1;    ///< 0 to 1: from the frame as it is to its full equalization
-  double clip_limit = 0;  ///< steepest rise of the curve, 1 to 255 times the identity's; 0 = none
-  double floor = 0;       ///< per cent of the darkest pixels that may become black
-  double ceiling = 100;   ///< per cent of the pixels above which they may become white
-  double max_gain = 0;    ///< largest factor of a value, 1 to 255; 0 = none
+  double strength = 1;     ///< 0 to 1: from the frame as it is to its full equalization
+  double clip_limit = 0;   ///< steepest rise of the curve, 1 to 255 times the identity's; 0 = none
+  double floor = 0;        ///< per cent of the darkest pixels that may become black
+  double ceiling = 100;    ///< per cent of the pixels above which they may become white
+  double max_gain = 0;     ///< largest factor of a value, 1 to 255; 0 = none
   double temporal_ms = 0;  ///< time constant of the curve, to kMaxTemporalMs; 0 = each frame alone
   double brighten_ms = 0;  ///< the same where the picture gets brighter; 0 = temporal_ms
   double darken_ms = 0;    ///< where it gets darker
 
   // Which pixels the fused chain counts, in formats of 8 bits; all of them are transformed.
   // docs/algorithm.md, "What counts".
-  /// "x,y,width,height", each in pixels or, with a %, in per cent of the frame's width or height; or
-  /// a file of the frame's size whose bright pixels count, PGM; empty = all
+  /// "x,y,width,height", each in pixels or, with a %, in per cent of the frame's width or height;
+  /// or a file of the frame's size whose bright pixels count, PGM; empty = all
   std::string region;
   Surround surround = Surround::keep;
 
@@ -140,8 +140,9 @@ struct EqualizeParams {
 /// Every rule that the parameters break, one clause each ("bins is 1, must be 2 to 65536 or 0");
 /// empty if all hold. With a desc, the rules that depend on the frame are included; with
 /// Backend::cpu, the knobs that only a GPU has.
-[[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(
-    const EqualizeParams& params, Backend backend, const ImageDesc* desc = nullptr);
+[[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const EqualizeParams& params,
+                                                                 Backend backend,
+                                                                 const ImageDesc* desc = nullptr);
 
 /// Throws Error(usage) that lists all violations.
 EQUALUX_EXPORT void validate(const EqualizeParams& params, Backend backend,
@@ -161,12 +162,12 @@ template <typename Enum>
 [[nodiscard]] const std::vector<std::string_view>& enum_names();
 
 /// Declares the three for an enumeration; params_names.cpp defines them.
-#define EQUALUX_ENUM_NAMES(Enum)                                                     \
-  template <>                                                                        \
-  EQUALUX_EXPORT std::string_view enum_name(Enum value);                             \
-  template <>                                                                        \
-  EQUALUX_EXPORT std::optional<Enum> enum_from(std::string_view name);               \
-  template <>                                                                        \
+#define EQUALUX_ENUM_NAMES(Enum)                                       \
+  template <>                                                          \
+  EQUALUX_EXPORT std::string_view enum_name(Enum value);               \
+  template <>                                                          \
+  EQUALUX_EXPORT std::optional<Enum> enum_from(std::string_view name); \
+  template <>                                                          \
   EQUALUX_EXPORT const std::vector<std::string_view>& enum_names<Enum>();
 EQUALUX_ENUM_NAMES(Scaler)
 EQUALUX_ENUM_NAMES(Chain)

@@ -1,4 +1,4 @@
-#include "av_handles.h"
+#include "pipelines/container/av_handles.h"
 
 #include <array>
 #include <cstdarg>
@@ -7,7 +7,7 @@
 #include <new>
 #include <string_view>
 
-#include "log.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

@@ -15,7 +15,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-#include "../source.h"
+#include "pipelines/source.h"
 
 /// Owners of libav's objects, and its small change: error texts, ratios, options.
 namespace equalux {

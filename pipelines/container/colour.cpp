@@ -1,4 +1,4 @@
-#include "colour.h"
+#include "pipelines/container/colour.h"
 
 #include <algorithm>
 #include <array>

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "av_handles.h"
-#include "container.h"
+#include "pipelines/container/av_handles.h"
+#include "pipelines/container/container.h"
 
 /// Colour tags: from GStreamer's spelling, and from the input's, to libav's.
 namespace equalux {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../source.h"
+#include "pipelines/source.h"
 
 /// Containers by libavformat: reads what a file holds, and writes a new file whose video is ours
 /// and whose every other stream, chapter, attachment and tag is the input's, packet by packet.
@@ -121,7 +121,7 @@ struct ContainerWriterOptions {
   /// Packets that an earlier writer of this output left behind its last checkpoint: start() takes
   /// them over from its partial file. 0 = starts anew.
   std::uint64_t resume_packets = 0;
-  ContainerPart part{};  ///< of copy_from: which times its streams get, and what is left out
+  ContainerPart part{};      ///< of copy_from: which times its streams get, and what is left out
   ReadStop* stop = nullptr;  ///< ends waits for copy_from; null or outlives the writer
 };
 

@@ -1,11 +1,11 @@
-#include "declared_size.h"
+#include "pipelines/container/declared_size.h"
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <string_view>
 
-#include "formatting.h"
+#include "src/formatting.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "matroska_head.h"
+#include "pipelines/container/matroska_head.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ extern "C" {
 
 #include <equalux/error.h>
 
-#include "side_data.h"
+#include "pipelines/container/side_data.h"
 
 namespace equalux {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "av_handles.h"
+#include "pipelines/container/av_handles.h"
 
 /// What libavformat before FFmpeg 6 does not write into a Matroska file: the rotation of a video,
 /// and the delay of an audio codec other than Opus, without which a track cannot start before 0.

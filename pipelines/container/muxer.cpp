@@ -1,11 +1,11 @@
-#include "muxer.h"
+#include "pipelines/container/muxer.h"
 
 #include <new>
 #include <utility>
 
 #include <equalux/error.h>
 
-#include "open_input.h"
+#include "pipelines/container/open_input.h"
 
 namespace equalux {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "av_handles.h"
-#include "stream_plan.h"
+#include "pipelines/container/av_handles.h"
+#include "pipelines/container/stream_plan.h"
 
 /// One output file under libavformat, every error of which is found and named.
 namespace equalux {

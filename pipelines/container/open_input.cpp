@@ -1,4 +1,4 @@
-#include "open_input.h"
+#include "pipelines/container/open_input.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,8 +11,8 @@
 #include <equalux/error.h>
 #include <unistd.h>
 
-#include "colour.h"
-#include "declared_size.h"
+#include "pipelines/container/colour.h"
+#include "pipelines/container/declared_size.h"
 
 namespace equalux {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "av_handles.h"
-#include "container.h"
+#include "pipelines/container/av_handles.h"
+#include "pipelines/container/container.h"
 
 /// Opens files for reading by libavformat.
 namespace equalux {

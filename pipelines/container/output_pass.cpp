@@ -1,9 +1,9 @@
-#include "output_pass.h"
+#include "pipelines/container/output_pass.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "video_stream.h"
+#include "pipelines/container/video_stream.h"
 
 namespace equalux {
 namespace {

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
-#include "colour.h"
-#include "matroska_head.h"
-#include "muxer.h"
-#include "stream_copy.h"
-#include "timing.h"
+#include "pipelines/container/colour.h"
+#include "pipelines/container/matroska_head.h"
+#include "pipelines/container/muxer.h"
+#include "pipelines/container/stream_copy.h"
+#include "pipelines/container/timing.h"
 
 /// One pass over an output file: the encoder's video, and everything else from the input.
 namespace equalux {

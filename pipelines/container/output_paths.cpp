@@ -1,4 +1,4 @@
-#include "output_paths.h"
+#include "pipelines/container/output_paths.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "packet_journal.h"
+#include "pipelines/container/packet_journal.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,8 +9,8 @@ extern "C" {
 #include <libavutil/crc.h>
 }
 
-#include "../sink.h"
-#include "open_input.h"
+#include "pipelines/container/open_input.h"
+#include "pipelines/sink.h"
 
 namespace equalux {
 namespace {

@@ -11,11 +11,11 @@ extern "C" {
 #include <libavutil/opt.h>
 }
 
-#include "container.h"
-#include "formatting.h"
-#include "matroska_head.h"
-#include "open_input.h"
-#include "side_data.h"
+#include "pipelines/container/container.h"
+#include "pipelines/container/matroska_head.h"
+#include "pipelines/container/open_input.h"
+#include "pipelines/container/side_data.h"
+#include "src/formatting.h"
 
 namespace equalux {
 namespace {

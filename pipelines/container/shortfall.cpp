@@ -3,10 +3,10 @@
 #include <limits>
 #include <string_view>
 
-#include "container.h"
-#include "declared_size.h"
-#include "formatting.h"
-#include "open_input.h"
+#include "pipelines/container/container.h"
+#include "pipelines/container/declared_size.h"
+#include "pipelines/container/open_input.h"
+#include "src/formatting.h"
 
 namespace equalux {
 namespace {

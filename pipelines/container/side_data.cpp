@@ -1,4 +1,4 @@
-#include "side_data.h"
+#include "pipelines/container/side_data.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "av_handles.h"
+#include "pipelines/container/av_handles.h"
 
 /// What a stream's head says beside its codec: rotation, stereo layout, luminance. libavformat
 /// moved it in FFmpeg 6.1, and only this file knows.

@@ -1,12 +1,12 @@
-#include "stream_copy.h"
+#include "pipelines/container/stream_copy.h"
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 
-#include "log.h"
-#include "open_input.h"
-#include "timing.h"
+#include "pipelines/container/open_input.h"
+#include "pipelines/container/timing.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

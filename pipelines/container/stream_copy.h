@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "av_handles.h"
-#include "stream_plan.h"
+#include "pipelines/container/av_handles.h"
+#include "pipelines/container/stream_plan.h"
 
 /// Reads the packets of the input's copied streams, in the file's order, a few at a time.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "stream_plan.h"
+#include "pipelines/container/stream_plan.h"
 
 #include <algorithm>
 #include <array>
@@ -15,8 +15,8 @@ extern "C" {
 
 #include <equalux/error.h>
 
-#include "open_input.h"
-#include "side_data.h"
+#include "pipelines/container/open_input.h"
+#include "pipelines/container/side_data.h"
 
 namespace equalux {
 namespace {

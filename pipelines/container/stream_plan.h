@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "av_handles.h"
-#include "container.h"
+#include "pipelines/container/av_handles.h"
+#include "pipelines/container/container.h"
 
 /// Which stream of the input goes where in the output, and whether the container can hold it.
 namespace equalux {

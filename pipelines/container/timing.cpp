@@ -1,4 +1,4 @@
-#include "timing.h"
+#include "pipelines/container/timing.h"
 
 #include <algorithm>
 #include <numeric>

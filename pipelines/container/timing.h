@@ -4,8 +4,8 @@
 #include <limits>
 #include <span>
 
-#include "av_handles.h"
-#include "stream_plan.h"
+#include "pipelines/container/av_handles.h"
+#include "pipelines/container/stream_plan.h"
 
 /// Time bases in which the input's timestamps stay what they are.
 namespace equalux {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "av_handles.h"
+#include "pipelines/container/av_handles.h"
 
 namespace equalux {
 

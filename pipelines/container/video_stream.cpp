@@ -1,4 +1,4 @@
-#include "video_stream.h"
+#include "pipelines/container/video_stream.h"
 
 #include <array>
 #include <cstring>
@@ -8,8 +8,8 @@
 
 #include <equalux/error.h>
 
-#include "colour.h"
-#include "side_data.h"
+#include "pipelines/container/colour.h"
+#include "pipelines/container/side_data.h"
 
 namespace equalux {
 namespace {

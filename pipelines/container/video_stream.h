@@ -1,8 +1,8 @@
 #pragma once
 
-#include "av_handles.h"
-#include "container.h"
-#include "stream_plan.h"
+#include "pipelines/container/av_handles.h"
+#include "pipelines/container/container.h"
+#include "pipelines/container/stream_plan.h"
 
 /// The encoded video's stream: the encoder's format with the input's tags.
 namespace equalux {

@@ -13,15 +13,15 @@ extern "C" {
 #include <libavutil/avstring.h>
 }
 
-#include "../sink.h"
-#include "container.h"
-#include "log.h"
-#include "open_input.h"
-#include "output_pass.h"
-#include "output_paths.h"
-#include "packet_journal.h"
-#include "partial_file.h"
-#include "video_record.h"
+#include "pipelines/container/container.h"
+#include "pipelines/container/open_input.h"
+#include "pipelines/container/output_pass.h"
+#include "pipelines/container/output_paths.h"
+#include "pipelines/container/packet_journal.h"
+#include "pipelines/container/video_record.h"
+#include "pipelines/partial_file.h"
+#include "pipelines/sink.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {
@@ -69,7 +69,7 @@ class Writer final : public ContainerWriter {
   const ContainerWriterOptions options_;
   const ContainerKind kind_;
   const std::string partial_;
-  const std::string before_;  // the partial file of the writer before this one
+  const std::string before_;        // the partial file of the writer before this one
   std::optional<OutputLock> lock_;  // on the partial file
   StreamPlan plan_;
   EncodedVideoFormat video_;

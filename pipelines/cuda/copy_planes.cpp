@@ -1,8 +1,8 @@
-#include "cuda/copy_planes.h"
+#include "pipelines/cuda/copy_planes.h"
 
 #include <cstdlib>
 
-#include "check.h"
+#include "cuda/check.h"
 
 namespace equalux {
 namespace {

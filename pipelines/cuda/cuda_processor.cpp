@@ -1,15 +1,15 @@
-#include "cuda/cuda_processor.h"
+#include "pipelines/cuda/cuda_processor.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 
-#include "check.h"
-#include "cuda/copy_planes.h"
-#include "handles.h"
-#include "kernel_timer.h"
-#include "trace.h"
+#include "cuda/check.h"
+#include "cuda/handles.h"
+#include "cuda/kernel_timer.h"
+#include "cuda/trace.h"
+#include "pipelines/cuda/copy_planes.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "area_filter.h"
+#include "pipelines/gst-plugin/area_filter.h"
 
 #include <algorithm>
 #include <cmath>

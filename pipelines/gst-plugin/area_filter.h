@@ -6,8 +6,8 @@
 
 #include <equalux/filter.h>
 
-#include "filter_recipe.h"
-#include "processor.h"
+#include "pipelines/gst-plugin/filter_recipe.h"
+#include "pipelines/processor.h"
 
 /// A filter over parts of a frame: all but a side kept for comparison, or regions of interest.
 namespace equalux::gst {

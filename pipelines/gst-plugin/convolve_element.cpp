@@ -1,7 +1,7 @@
-#include "convolve_element.h"
+#include "pipelines/gst-plugin/convolve_element.h"
 
-#include "convolve_properties.h"
-#include "params_recipe.h"
+#include "pipelines/gst-plugin/convolve_properties.h"
+#include "pipelines/gst-plugin/params_recipe.h"
 
 namespace equalux::gst {
 

@@ -1,9 +1,9 @@
-#include "convolve_properties.h"
+#include "pipelines/gst-plugin/convolve_properties.h"
 
 #include <algorithm>
 #include <array>
 
-#include "filter_properties.h"
+#include "pipelines/gst-plugin/filter_properties.h"
 
 namespace equalux::gst {
 

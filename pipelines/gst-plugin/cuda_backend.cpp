@@ -1,12 +1,12 @@
-#include "cuda_backend.h"
+#include "pipelines/gst-plugin/cuda_backend.h"
 
 #include <utility>
 #include <vector>
 
 #include <equalux/device.h>
 
-#include "cuda/copy_planes.h"
-#include "cuda/cuda_processor.h"
+#include "pipelines/cuda/copy_planes.h"
+#include "pipelines/cuda/cuda_processor.h"
 
 namespace equalux::gst {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "area_filter.h"
+#include "pipelines/gst-plugin/area_filter.h"
 
 /// Frames in system memory, filtered on a GPU.
 namespace equalux::gst {

@@ -1,6 +1,6 @@
 #include <equalux/device.h>
 
-#include "cuda_backend.h"
+#include "pipelines/gst-plugin/cuda_backend.h"
 
 /// What stands in for cuda_backend.cpp in a build without CUDA.
 namespace equalux::gst {

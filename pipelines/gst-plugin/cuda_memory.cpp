@@ -1,4 +1,4 @@
-#include "cuda_memory.h"
+#include "pipelines/gst-plugin/cuda_memory.h"
 
 #include <utility>
 #include <vector>
@@ -9,9 +9,9 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
-#include "check.h"
-#include "cuda_memory_processor.h"
-#include "gstreamer/cuda_library.h"
+#include "cuda/check.h"
+#include "pipelines/gst-plugin/cuda_memory_processor.h"
+#include "pipelines/gstreamer/cuda_library.h"
 
 namespace equalux::gst {
 

@@ -5,8 +5,8 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include "cuda_backend.h"
-#include "gstreamer/gst_common.h"
+#include "pipelines/gst-plugin/cuda_backend.h"
+#include "pipelines/gstreamer/gst_common.h"
 
 /// Buffers that lie in CUDA memory, and the context that an element shares with its neighbours. A
 /// build without gstreamer-cuda or the CUDA toolkit has cuda_memory_absent.cpp in its place.

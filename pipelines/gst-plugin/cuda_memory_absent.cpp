@@ -1,4 +1,4 @@
-#include "cuda_memory.h"
+#include "pipelines/gst-plugin/cuda_memory.h"
 
 /// What stands in for cuda_memory.cpp in a build without gstreamer-cuda or the CUDA toolkit.
 namespace equalux::gst {

@@ -1,12 +1,12 @@
-#include "cuda_memory_processor.h"
+#include "pipelines/gst-plugin/cuda_memory_processor.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "cuda/copy_planes.h"
-#include "handles.h"
-#include "kernel_timer.h"
+#include "cuda/handles.h"
+#include "cuda/kernel_timer.h"
+#include "pipelines/cuda/copy_planes.h"
 
 namespace equalux::gst {
 

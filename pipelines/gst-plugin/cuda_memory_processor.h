@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "area_filter.h"
+#include "pipelines/gst-plugin/area_filter.h"
 
 /// Frames that are in device memory already.
 namespace equalux::gst {

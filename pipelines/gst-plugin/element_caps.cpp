@@ -1,12 +1,12 @@
-#include "element_caps.h"
+#include "pipelines/gst-plugin/element_caps.h"
 
 #include <array>
 #include <span>
 
 #include <gst/video/video.h>
 
-#include "cuda_memory.h"
-#include "gstreamer/gst_formats.h"
+#include "pipelines/gst-plugin/cuda_memory.h"
+#include "pipelines/gstreamer/gst_formats.h"
 
 namespace equalux::gst {
 

@@ -4,7 +4,7 @@
 
 #include <equalux/image.h>
 
-#include "gstreamer/gst_common.h"
+#include "pipelines/gstreamer/gst_common.h"
 
 /// What elements take.
 namespace equalux::gst {

@@ -1,8 +1,8 @@
-#include "element_kind.h"
+#include "pipelines/gst-plugin/element_kind.h"
 
-#include "element_caps.h"
-#include "filter_element.h"
-#include "filter_properties.h"
+#include "pipelines/gst-plugin/element_caps.h"
+#include "pipelines/gst-plugin/filter_element.h"
+#include "pipelines/gst-plugin/filter_properties.h"
 
 namespace equalux::gst {
 

@@ -5,7 +5,7 @@
 
 #include <glib-object.h>
 
-#include "filter_recipe.h"
+#include "pipelines/gst-plugin/filter_recipe.h"
 
 /// What tells one of our elements from another. Everything else is the base class's.
 namespace equalux::gst {

@@ -1,7 +1,7 @@
-#include "equalize_element.h"
+#include "pipelines/gst-plugin/equalize_element.h"
 
-#include "equalize_properties.h"
-#include "params_recipe.h"
+#include "pipelines/gst-plugin/equalize_properties.h"
+#include "pipelines/gst-plugin/params_recipe.h"
 
 namespace equalux::gst {
 

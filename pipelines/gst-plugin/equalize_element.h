@@ -1,6 +1,6 @@
 #pragma once
 
-#include "element_kind.h"
+#include "pipelines/gst-plugin/element_kind.h"
 
 namespace equalux::gst {
 

@@ -1,8 +1,8 @@
-#include "equalize_properties.h"
+#include "pipelines/gst-plugin/equalize_properties.h"
 
 #include <array>
 
-#include "filter_properties.h"
+#include "pipelines/gst-plugin/filter_properties.h"
 
 namespace equalux::gst {
 
@@ -50,9 +50,9 @@ GType surround_type() {
 }
 
 GType space_type() {
-  static constexpr std::array kDescriptions{
-      "The largest of R, G and B; any format", "Y of YUV, or a weighted mean of RGB",
-      "CIE L*, which keeps hue best; RGB and gray of 8 bits"};
+  static constexpr std::array kDescriptions{"The largest of R, G and B; any format",
+                                            "Y of YUV, or a weighted mean of RGB",
+                                            "CIE L*, which keeps hue best; RGB and gray of 8 bits"};
   static const GType type = register_enum("GstEqualuxSpace", enum_names<Space>(), kDescriptions);
   return type;
 }
@@ -133,21 +133,21 @@ const CurveNumber* curve_number(guint id) {
 void install_curve_numbers(GObjectClass* klass) {
   guint id = kCurve;
   for (const CurveNumber& each : kCurveNumbers) {
-    g_object_class_install_property(
-        klass, id++,
-        g_param_spec_double(each.name, each.nick, each.blurb, each.least, each.most, each.usual,
-                            kLive));
+    g_object_class_install_property(klass, id++,
+                                    g_param_spec_double(each.name, each.nick, each.blurb,
+                                                        each.least, each.most, each.usual, kLive));
   }
 }
 
 void install_counting(GObjectClass* klass) {
   g_object_class_install_property(
       klass, kRegion,
-      g_param_spec_string("region", "Region",
-                          "Pixels that make the curve, which all are transformed by: "
-                          "x,y,width,height in pixels or with a % in per cent, or a .pgm file whose "
-                          "white counts; other than regions, which limits what is transformed",
-                          nullptr, kLiveText));
+      g_param_spec_string(
+          "region", "Region",
+          "Pixels that make the curve, which all are transformed by: "
+          "x,y,width,height in pixels or with a % in per cent, or a .pgm file whose "
+          "white counts; other than regions, which limits what is transformed",
+          nullptr, kLiveText));
   g_object_class_install_property(
       klass, kSurround,
       g_param_spec_enum("surround", "Surround",

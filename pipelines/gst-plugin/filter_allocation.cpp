@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "filter_stream.h"
+#include "pipelines/gst-plugin/filter_stream.h"
 
 #define GST_CAT_DEFAULT equalux_debug
 

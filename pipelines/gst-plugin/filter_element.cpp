@@ -1,12 +1,12 @@
-#include "filter_element.h"
+#include "pipelines/gst-plugin/filter_element.h"
 
 #include <algorithm>
 #include <exception>
 #include <utility>
 
-#include "element_caps.h"
-#include "filter_properties.h"
-#include "filter_stream.h"
+#include "pipelines/gst-plugin/element_caps.h"
+#include "pipelines/gst-plugin/filter_properties.h"
+#include "pipelines/gst-plugin/filter_stream.h"
 
 #define GST_CAT_DEFAULT equalux_debug
 

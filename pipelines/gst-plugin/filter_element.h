@@ -6,8 +6,8 @@
 #include <equalux/params.h>
 #include <gst/base/gstbasetransform.h>
 
-#include "element_kind.h"
-#include "frame_queue.h"
+#include "pipelines/gst-plugin/element_kind.h"
+#include "pipelines/gst-plugin/frame_queue.h"
 
 /// The base of our elements: everything of an element that does not depend on which filter it runs.
 namespace equalux::gst {

@@ -2,8 +2,8 @@
 #include <new>
 #include <utility>
 
-#include "filter_stream.h"
-#include "gstreamer/gst_formats.h"
+#include "pipelines/gst-plugin/filter_stream.h"
+#include "pipelines/gstreamer/gst_formats.h"
 
 #define GST_CAT_DEFAULT equalux_debug
 

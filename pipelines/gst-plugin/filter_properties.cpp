@@ -1,10 +1,10 @@
-#include "filter_properties.h"
+#include "pipelines/gst-plugin/filter_properties.h"
 
 #include <array>
 #include <string>
 
-#include "filter_element.h"
-#include "timings_structure.h"
+#include "pipelines/gst-plugin/filter_element.h"
+#include "pipelines/gst-plugin/timings_structure.h"
 
 namespace equalux::gst {
 

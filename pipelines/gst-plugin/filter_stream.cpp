@@ -1,4 +1,4 @@
-#include "filter_stream.h"
+#include "pipelines/gst-plugin/filter_stream.h"
 
 #include <exception>
 #include <new>
@@ -6,8 +6,8 @@
 
 #include <equalux/device.h>
 
-#include "gstreamer/gst_formats.h"
-#include "timings_structure.h"
+#include "pipelines/gst-plugin/timings_structure.h"
+#include "pipelines/gstreamer/gst_formats.h"
 
 #define GST_CAT_DEFAULT equalux_debug
 

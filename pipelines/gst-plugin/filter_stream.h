@@ -8,10 +8,10 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include "cuda_memory.h"
-#include "filter_element.h"
-#include "frame_queue.h"
-#include "memory_allocator.h"
+#include "pipelines/gst-plugin/cuda_memory.h"
+#include "pipelines/gst-plugin/filter_element.h"
+#include "pipelines/gst-plugin/frame_queue.h"
+#include "pipelines/gst-plugin/memory_allocator.h"
 
 /// What an element does with its stream.
 namespace equalux::gst {

@@ -1,9 +1,9 @@
-#include "frame_queue.h"
+#include "pipelines/gst-plugin/frame_queue.h"
 
 #include <optional>
 #include <utility>
 
-#include "gstreamer/gst_formats.h"
+#include "pipelines/gstreamer/gst_formats.h"
 
 namespace equalux::gst {
 

@@ -6,10 +6,10 @@
 
 #include <gst/video/video.h>
 
-#include "area_filter.h"
-#include "frame_pool.h"
-#include "gstreamer/gst_common.h"
-#include "processor.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/gst-plugin/area_filter.h"
+#include "pipelines/gstreamer/gst_common.h"
+#include "pipelines/processor.h"
 
 /// Buffers on their way through a processor.
 namespace equalux::gst {

@@ -1,4 +1,4 @@
-#include "memory_allocator.h"
+#include "pipelines/gst-plugin/memory_allocator.h"
 
 namespace equalux::gst {
 

@@ -2,7 +2,7 @@
 
 #include <equalux/image.h>
 
-#include "gstreamer/gst_common.h"
+#include "pipelines/gstreamer/gst_common.h"
 
 /// Buffers in memory of ours.
 namespace equalux::gst {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "filter_recipe.h"
+#include "pipelines/gst-plugin/filter_recipe.h"
 
 namespace equalux::gst {
 

@@ -1,10 +1,10 @@
 #include <equalux_version.h>
 #include <gst/gst.h>
 
-#include "convolve_element.h"
-#include "cuda_memory.h"
-#include "equalize_element.h"
-#include "vessel_element.h"
+#include "pipelines/gst-plugin/convolve_element.h"
+#include "pipelines/gst-plugin/cuda_memory.h"
+#include "pipelines/gst-plugin/equalize_element.h"
+#include "pipelines/gst-plugin/vessel_element.h"
 
 /// The plugin: registers its elements, on machines without a GPU too.
 

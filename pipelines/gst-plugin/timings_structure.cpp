@@ -1,4 +1,4 @@
-#include "timings_structure.h"
+#include "pipelines/gst-plugin/timings_structure.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "frame_queue.h"
+#include "pipelines/gst-plugin/frame_queue.h"
 
 /// A frame's timings for applications.
 namespace equalux::gst {

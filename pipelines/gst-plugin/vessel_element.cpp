@@ -1,7 +1,7 @@
-#include "vessel_element.h"
+#include "pipelines/gst-plugin/vessel_element.h"
 
-#include "params_recipe.h"
-#include "vessel_properties.h"
+#include "pipelines/gst-plugin/params_recipe.h"
+#include "pipelines/gst-plugin/vessel_properties.h"
 
 namespace equalux::gst {
 

@@ -1,8 +1,8 @@
-#include "vessel_properties.h"
+#include "pipelines/gst-plugin/vessel_properties.h"
 
 #include <array>
 
-#include "filter_properties.h"
+#include "pipelines/gst-plugin/filter_properties.h"
 
 namespace equalux::gst {
 

@@ -1,4 +1,4 @@
-#include "arrival.h"
+#include "pipelines/gstreamer/arrival.h"
 
 namespace equalux::gst {
 namespace {

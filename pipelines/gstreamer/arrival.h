@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "../frame.h"
-#include "gst_common.h"
+#include "pipelines/frame.h"
+#include "pipelines/gstreamer/gst_common.h"
 
 /// When pictures of a live pipeline reach its end, and how many of them nobody took.
 namespace equalux::gst {

@@ -1,4 +1,4 @@
-#include "codec_caps.h"
+#include "pipelines/gstreamer/codec_caps.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-#include "gst_formats.h"
+#include "pipelines/gstreamer/gst_formats.h"
 
 namespace equalux::gst {
 

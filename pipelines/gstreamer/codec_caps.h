@@ -5,7 +5,7 @@
 
 #include <gst/video/video.h>
 
-#include "gst_common.h"
+#include "pipelines/gstreamer/gst_common.h"
 
 struct AVCodecParameters;
 

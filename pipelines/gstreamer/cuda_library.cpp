@@ -1,4 +1,4 @@
-#include "cuda_library.h"
+#include "pipelines/gstreamer/cuda_library.h"
 
 #include <gst/cuda/cuda-gst.h>
 #include <gst/cuda/gstcudaloader.h>

@@ -1,15 +1,14 @@
-#include "decode_bin.h"
+#include "pipelines/gstreamer/decode_bin.h"
 
 #include <algorithm>
 #include <array>
 #include <thread>
 #include <utility>
 
-#include <log.h>
-
-#include "codec_caps.h"
-#include "gst_formats.h"
-#include "picture_tap.h"
+#include "pipelines/gstreamer/codec_caps.h"
+#include "pipelines/gstreamer/gst_formats.h"
+#include "pipelines/gstreamer/picture_tap.h"
+#include "src/log.h"
 
 namespace equalux::gst {
 

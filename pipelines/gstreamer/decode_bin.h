@@ -5,7 +5,7 @@
 
 #include <gst/video/video.h>
 
-#include "picture_decoder.h"
+#include "pipelines/gstreamer/picture_decoder.h"
 
 /// Decoding by whatever GStreamer finds, into a format that a filter takes.
 namespace equalux::gst {

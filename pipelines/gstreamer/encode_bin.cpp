@@ -1,10 +1,10 @@
-#include "encode_bin.h"
+#include "pipelines/gstreamer/encode_bin.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "../paired_chroma.h"
-#include "gst_formats.h"
+#include "pipelines/gstreamer/gst_formats.h"
+#include "pipelines/paired_chroma.h"
 
 namespace equalux::gst {
 

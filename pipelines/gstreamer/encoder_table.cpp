@@ -1,10 +1,9 @@
-#include "encoder_table.h"
+#include "pipelines/gstreamer/encoder_table.h"
 
 #include <algorithm>
 
-#include <log.h>
-
-#include "gst_formats.h"
+#include "pipelines/gstreamer/gst_formats.h"
+#include "src/log.h"
 
 namespace equalux::gst {
 

@@ -1,10 +1,10 @@
-#include "encoders.h"
+#include "pipelines/gstreamer/encoders.h"
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 
-#include "encoder_table.h"
+#include "pipelines/gstreamer/encoder_table.h"
 
 namespace equalux {
 

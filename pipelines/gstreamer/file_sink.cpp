@@ -1,19 +1,19 @@
-#include "file_sink.h"
+#include "pipelines/gstreamer/file_sink.h"
 
 #include <filesystem>
 #include <utility>
 #include <vector>
 
-#include <log.h>
 #include <nlohmann/json.hpp>
 
-#include "../container/container.h"
-#include "../partial_file.h"
-#include "encode_bin.h"
-#include "encoder_table.h"
-#include "gst_formats.h"
-#include "json_text.h"
-#include "video_writer.h"
+#include "pipelines/container/container.h"
+#include "pipelines/gstreamer/encode_bin.h"
+#include "pipelines/gstreamer/encoder_table.h"
+#include "pipelines/gstreamer/gst_formats.h"
+#include "pipelines/gstreamer/video_writer.h"
+#include "pipelines/partial_file.h"
+#include "src/json_text.h"
+#include "src/log.h"
 
 namespace equalux {
 

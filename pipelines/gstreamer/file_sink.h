@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "../sink.h"
-#include "encoders.h"
+#include "pipelines/gstreamer/encoders.h"
+#include "pipelines/sink.h"
 
 /// Video files as a sink: encoded by GStreamer, written by libavformat.
 namespace equalux {

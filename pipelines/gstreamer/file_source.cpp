@@ -1,4 +1,4 @@
-#include "file_source.h"
+#include "pipelines/gstreamer/file_source.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,13 +9,12 @@
 #include <optional>
 #include <utility>
 
-#include <log.h>
-
-#include "../container/container.h"
-#include "decode_bin.h"
-#include "formatting.h"
-#include "packet_feed.h"
-#include "picture_tap.h"
+#include "pipelines/container/container.h"
+#include "pipelines/gstreamer/decode_bin.h"
+#include "pipelines/gstreamer/packet_feed.h"
+#include "pipelines/gstreamer/picture_tap.h"
+#include "src/formatting.h"
+#include "src/log.h"
 
 namespace equalux {
 

@@ -1,10 +1,10 @@
-#include "frame_feed.h"
+#include "pipelines/gstreamer/frame_feed.h"
 
 #include <cstring>
 #include <utility>
 
-#include "../paired_chroma.h"
-#include "gst_formats.h"
+#include "pipelines/gstreamer/gst_formats.h"
+#include "pipelines/paired_chroma.h"
 
 namespace equalux::gst {
 

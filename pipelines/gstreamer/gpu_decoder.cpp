@@ -11,8 +11,8 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
-#include "cuda_library.h"
-#include "picture_decoder.h"
+#include "pipelines/gstreamer/cuda_library.h"
+#include "pipelines/gstreamer/picture_decoder.h"
 
 namespace equalux::gst {
 namespace {

@@ -1,4 +1,4 @@
-#include "picture_decoder.h"
+#include "pipelines/gstreamer/picture_decoder.h"
 
 namespace equalux::gst {
 

@@ -1,4 +1,4 @@
-#include "gst_common.h"
+#include "pipelines/gstreamer/gst_common.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -8,7 +8,8 @@
 #include <utility>
 
 #include <gst/pbutils/pbutils.h>
-#include <log.h>
+
+#include "src/log.h"
 
 namespace equalux::gst {
 

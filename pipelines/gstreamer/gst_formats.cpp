@@ -1,4 +1,4 @@
-#include "gst_formats.h"
+#include "pipelines/gstreamer/gst_formats.h"
 
 #include <array>
 #include <span>

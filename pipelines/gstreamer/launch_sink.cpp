@@ -4,13 +4,12 @@
 #include <optional>
 #include <utility>
 
-#include <log.h>
-
-#include "../partial_file.h"
-#include "../v4l2_output.h"
-#include "frame_feed.h"
-#include "launch.h"
-#include "launch_string.h"
+#include "pipelines/gstreamer/frame_feed.h"
+#include "pipelines/gstreamer/launch.h"
+#include "pipelines/gstreamer/launch_string.h"
+#include "pipelines/partial_file.h"
+#include "pipelines/v4l2_output.h"
+#include "src/log.h"
 
 namespace equalux {
 

@@ -4,14 +4,13 @@
 #include <optional>
 #include <utility>
 
-#include <log.h>
-
-#include "arrival.h"
-#include "file_source.h"
-#include "gst_formats.h"
-#include "launch.h"
-#include "launch_string.h"
-#include "picture_tap.h"
+#include "pipelines/gstreamer/arrival.h"
+#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/gst_formats.h"
+#include "pipelines/gstreamer/launch.h"
+#include "pipelines/gstreamer/launch_string.h"
+#include "pipelines/gstreamer/picture_tap.h"
+#include "src/log.h"
 
 namespace equalux {
 

@@ -1,4 +1,4 @@
-#include "launch_string.h"
+#include "pipelines/gstreamer/launch_string.h"
 
 #include <algorithm>
 

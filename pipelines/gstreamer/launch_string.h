@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "gst_common.h"
+#include "pipelines/gstreamer/gst_common.h"
 
 /// Launch strings, as gst-launch-1.0 reads them.
 namespace equalux::gst {

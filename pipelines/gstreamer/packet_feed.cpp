@@ -1,4 +1,4 @@
-#include "packet_feed.h"
+#include "pipelines/gstreamer/packet_feed.h"
 
 #ifdef EQUALUX_HAVE_LIBAV
 
@@ -10,15 +10,16 @@
 #include <utility>
 
 #include <gst/video/video.h>
-#include <log.h>
+
+#include "src/log.h"
 
 extern "C" {
 #include <libavutil/imgutils.h>
 }
 
-#include "../container/av_handles.h"
-#include "../container/open_input.h"
-#include "codec_caps.h"
+#include "pipelines/container/av_handles.h"
+#include "pipelines/container/open_input.h"
+#include "pipelines/gstreamer/codec_caps.h"
 
 namespace equalux::gst {
 

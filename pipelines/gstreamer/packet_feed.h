@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "../container/container.h"
-#include "gst_common.h"
-#include "stamp_table.h"
+#include "pipelines/container/container.h"
+#include "pipelines/gstreamer/gst_common.h"
+#include "pipelines/gstreamer/stamp_table.h"
 
 /// The packets of a file's video stream, read by libavformat, as GStreamer buffers.
 ///

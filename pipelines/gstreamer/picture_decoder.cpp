@@ -1,8 +1,8 @@
-#include "picture_decoder.h"
+#include "pipelines/gstreamer/picture_decoder.h"
 
 #include <utility>
 
-#include "picture_tap.h"
+#include "pipelines/gstreamer/picture_tap.h"
 
 namespace equalux::gst {
 

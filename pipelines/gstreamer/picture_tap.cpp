@@ -1,4 +1,4 @@
-#include "picture_tap.h"
+#include "pipelines/gstreamer/picture_tap.h"
 
 #include <utility>
 

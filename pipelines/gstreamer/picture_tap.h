@@ -6,10 +6,10 @@
 
 #include <gst/app/gstappsink.h>
 
-#include "../frame.h"
-#include "gst_common.h"
-#include "gst_formats.h"
-#include "sample_lease.h"
+#include "pipelines/frame.h"
+#include "pipelines/gstreamer/gst_common.h"
+#include "pipelines/gstreamer/gst_formats.h"
+#include "pipelines/gstreamer/sample_lease.h"
 
 /// The end of a decoding pipeline: an appsink whose pictures are lent to frames.
 namespace equalux::gst {

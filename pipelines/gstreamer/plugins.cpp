@@ -1,6 +1,6 @@
-#include "plugins.h"
+#include "pipelines/gstreamer/plugins.h"
 
-#include "gst_common.h"
+#include "pipelines/gstreamer/gst_common.h"
 
 namespace equalux {
 

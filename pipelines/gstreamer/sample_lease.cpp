@@ -1,8 +1,8 @@
-#include "sample_lease.h"
+#include "pipelines/gstreamer/sample_lease.h"
 
 #include <utility>
 
-#include "gst_formats.h"
+#include "pipelines/gstreamer/gst_formats.h"
 
 namespace equalux::gst {
 

@@ -6,8 +6,8 @@
 
 #include <gst/video/video.h>
 
-#include "../frame.h"
-#include "gst_common.h"
+#include "pipelines/frame.h"
+#include "pipelines/gstreamer/gst_common.h"
 
 /// Lends a decoder's pictures to frames of ours without a copy.
 namespace equalux::gst {

@@ -1,4 +1,4 @@
-#include "stamp_table.h"
+#include "pipelines/gstreamer/stamp_table.h"
 
 #include <algorithm>
 #include <iterator>

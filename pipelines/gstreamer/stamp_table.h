@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "../source.h"
+#include "pipelines/source.h"
 
 /// Gives decoded frames the exact timestamps of the packets they came from.
 namespace equalux::gst {

@@ -1,4 +1,4 @@
-#include "video_writer.h"
+#include "pipelines/gstreamer/video_writer.h"
 
 #ifdef EQUALUX_HAVE_LIBAV
 
@@ -17,13 +17,13 @@ std::unique_ptr<ContainerWriter> make_video_writer(const ContainerWriterOptions&
 #include <utility>
 
 #include <gst/app/gstappsrc.h>
-#include <log.h>
 #include <unistd.h>
 
-#include "../frame.h"
-#include "../partial_file.h"
-#include "encoder_table.h"
-#include "gst_common.h"
+#include "pipelines/frame.h"
+#include "pipelines/gstreamer/encoder_table.h"
+#include "pipelines/gstreamer/gst_common.h"
+#include "pipelines/partial_file.h"
+#include "src/log.h"
 
 namespace equalux::gst {
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "../container/container.h"
+#include "pipelines/container/container.h"
 
 /// The writer that this build has.
 namespace equalux::gst {

@@ -1,4 +1,4 @@
-#include "camera.h"
+#include "pipelines/opencv/camera.h"
 
 #include <array>
 #include <condition_variable>
@@ -11,7 +11,7 @@
 
 #include <equalux/error.h>
 
-#include "v4l2_device.h"
+#include "pipelines/opencv/v4l2_device.h"
 
 namespace equalux {
 namespace {

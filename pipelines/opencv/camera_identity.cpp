@@ -1,4 +1,4 @@
-#include "camera_identity.h"
+#include "pipelines/opencv/camera_identity.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "../reconnecting_source.h"
-#include "camera.h"
+#include "pipelines/opencv/camera.h"
+#include "pipelines/reconnecting_source.h"
 
 /// Which camera it is, whatever number it has: numbers change when cameras are plugged in anew.
 namespace equalux {

@@ -2,7 +2,7 @@
 
 #include <equalux/image.h>
 
-#include "source.h"
+#include "pipelines/source.h"
 
 /// What a camera source needs of a camera, so that tests can stand in for one.
 namespace equalux {

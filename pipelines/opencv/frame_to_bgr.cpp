@@ -1,4 +1,4 @@
-#include "frame_to_bgr.h"
+#include "pipelines/opencv/frame_to_bgr.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include <opencv2/core/utility.hpp>
 
-#include "convert_rgb.h"
+#include "pipelines/convert_rgb.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "live_picture.h"
+#include "pipelines/opencv/live_picture.h"
 
 #include <cmath>
 #include <utility>
@@ -7,8 +7,8 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "frame_to_bgr.h"
-#include "window_overlay.h"
+#include "pipelines/opencv/frame_to_bgr.h"
+#include "pipelines/opencv/window_overlay.h"
 
 namespace equalux {
 

@@ -1,4 +1,4 @@
-#include "still.h"
+#include "pipelines/opencv/still.h"
 
 #include <algorithm>
 #include <array>
@@ -15,12 +15,12 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 
-#include "../still.h"
-#include "log.h"
-#include "partial_file.h"
-#include "still_check.h"
-#include "still_notes.h"
-#include "whole_file.h"
+#include "pipelines/opencv/still_check.h"
+#include "pipelines/opencv/still_notes.h"
+#include "pipelines/opencv/whole_file.h"
+#include "pipelines/partial_file.h"
+#include "pipelines/still.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

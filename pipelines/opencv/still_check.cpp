@@ -1,4 +1,4 @@
-#include "still_check.h"
+#include "pipelines/opencv/still_check.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "still_notes.h"
+#include "pipelines/opencv/still_notes.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include <exiv2/exiv2.hpp>
 #endif
 
-#include "log.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

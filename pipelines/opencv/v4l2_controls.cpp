@@ -1,4 +1,4 @@
-#include "v4l2_controls.h"
+#include "pipelines/opencv/v4l2_controls.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,8 +7,8 @@
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
-#include "nearest_name.h"
-#include "option_values.h"
+#include "src/nearest_name.h"
+#include "src/option_values.h"
 
 namespace equalux {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "../v4l2_access.h"
+#include "pipelines/v4l2_access.h"
 
 /// A camera's own controls: exposure, gain, mains frequency. Some of them fight the filter.
 namespace equalux {

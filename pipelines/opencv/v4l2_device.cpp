@@ -1,4 +1,4 @@
-#include "v4l2_device.h"
+#include "pipelines/opencv/v4l2_device.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/videoio.hpp>
 
-#include "log.h"
-#include "v4l2_nodes.h"
+#include "pipelines/opencv/v4l2_nodes.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "camera.h"
+#include "pipelines/opencv/camera.h"
 
 /// The real camera behind a CaptureDevice.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "v4l2_nodes.h"
+#include "pipelines/opencv/v4l2_nodes.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
-#include "v4l2_controls.h"
+#include "pipelines/opencv/v4l2_controls.h"
 
 namespace equalux {
 namespace {

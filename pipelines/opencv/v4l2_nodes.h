@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "../v4l2_access.h"
-#include "camera.h"
+#include "pipelines/opencv/camera.h"
+#include "pipelines/v4l2_access.h"
 
 /// What the kernel says of cameras, asked without OpenCV, which tells no error from another.
 namespace equalux {

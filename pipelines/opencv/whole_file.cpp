@@ -1,4 +1,4 @@
-#include "whole_file.h"
+#include "pipelines/opencv/whole_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "window.h"
+#include "pipelines/opencv/window.h"
 
 #include <algorithm>
 #include <array>
@@ -16,13 +16,13 @@
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "../convert_rgb.h"
-#include "../still.h"
-#include "frame_to_bgr.h"
-#include "log.h"
-#include "window_display.h"
-#include "window_overlay.h"
-#include "window_view.h"
+#include "pipelines/convert_rgb.h"
+#include "pipelines/opencv/frame_to_bgr.h"
+#include "pipelines/opencv/window_display.h"
+#include "pipelines/opencv/window_overlay.h"
+#include "pipelines/opencv/window_view.h"
+#include "pipelines/still.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "../steering.h"
-#include "sink.h"
+#include "pipelines/sink.h"
+#include "pipelines/steering.h"
 
 /// Frames on the screen, through OpenCV's highgui.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "window_display.h"
+#include "pipelines/opencv/window_display.h"
 
 #include <atomic>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "window_overlay.h"
+#include "pipelines/opencv/window_overlay.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "window_view.h"
+#include "pipelines/opencv/window_view.h"
 
 #include <array>
 #include <chrono>

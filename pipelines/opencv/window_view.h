@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "../steering.h"
-#include "frame.h"
+#include "pipelines/frame.h"
+#include "pipelines/steering.h"
 
 /// What a window shows, and when: keys and pacing, without a window.
 namespace equalux {

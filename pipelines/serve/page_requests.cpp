@@ -1,4 +1,4 @@
-#include "page_requests.h"
+#include "pipelines/serve/page_requests.h"
 
 #include <charconv>
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "serve_address.h"
+#include "pipelines/serve/serve_address.h"
+#include "src/json_text.h"
 
 namespace equalux {
 namespace {

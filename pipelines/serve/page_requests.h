@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "../control_api.h"
+#include "pipelines/control_api.h"
 
 /// What the page answers, whoever carries the requests: without a server and without pictures'
 /// encoders.

@@ -1,4 +1,4 @@
-#include "page_server.h"
+#include "pipelines/serve/page_server.h"
 
 #include <algorithm>
 #include <array>
@@ -22,11 +22,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../opencv/live_picture.h"
-#include "log.h"
-#include "page_html.h"
-#include "page_requests.h"
-#include "serve_address.h"
+#include "pipelines/opencv/live_picture.h"
+#include "pipelines/serve/page_html.h"
+#include "pipelines/serve/page_requests.h"
+#include "pipelines/serve/serve_address.h"
+#include "src/log.h"
 
 namespace equalux {
 namespace {

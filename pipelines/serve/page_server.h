@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "../control_api.h"
-#include "page_requests.h"
+#include "pipelines/control_api.h"
+#include "pipelines/serve/page_requests.h"
 
 /// `--serve`: a page to look on and to steer with, a JSON API, and metrics.
 namespace equalux {

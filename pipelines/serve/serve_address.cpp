@@ -1,4 +1,4 @@
-#include "serve_address.h"
+#include "pipelines/serve/serve_address.h"
 
 #include <charconv>
 #include <cstdint>

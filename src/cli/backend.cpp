@@ -1,4 +1,4 @@
-#include "backend.h"
+#include "src/cli/backend.h"
 
 #include <deque>
 #include <optional>
@@ -11,9 +11,9 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
-#include "log.h"
+#include "src/log.h"
 #ifdef EQUALUX_HAVE_CUDA
-#include "cuda/cuda_processor.h"
+#include "pipelines/cuda/cuda_processor.h"
 #endif
 
 namespace equalux::cli {

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "options.h"
-#include "processor.h"
+#include "pipelines/processor.h"
+#include "src/cli/options.h"
 
 /// Which backend runs, by --backend, the filters and the machine.
 namespace equalux::cli {

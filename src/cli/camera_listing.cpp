@@ -1,4 +1,4 @@
-#include "camera_listing.h"
+#include "src/cli/camera_listing.h"
 
 #include <map>
 
@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #ifdef EQUALUX_HAVE_OPENCV
-#include "opencv/camera.h"
-#include "opencv/v4l2_controls.h"
-#include "opencv/v4l2_nodes.h"
+#include "pipelines/opencv/camera.h"
+#include "pipelines/opencv/v4l2_controls.h"
+#include "pipelines/opencv/v4l2_nodes.h"
 #endif
 
 namespace equalux::cli {

@@ -1,8 +1,8 @@
-#include "clip_reader.h"
+#include "src/cli/clip_reader.h"
 
 #include <utility>
 
-#include "convert_rgb.h"
+#include "pipelines/convert_rgb.h"
 
 namespace equalux::cli {
 namespace {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "frame_pool.h"
-#include "io_factory.h"
-#include "source.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/source.h"
+#include "src/cli/io_factory.h"
 
 /// Any finite input as frames in bgr, one at a time.
 namespace equalux::cli {

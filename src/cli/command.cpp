@@ -1,4 +1,4 @@
-#include "command.h"
+#include "src/cli/command.h"
 
 #include <algorithm>
 #include <sstream>

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "command.h"
+#include "src/cli/command.h"
 
 /// The subcommands, one file each.
 namespace equalux::cli {

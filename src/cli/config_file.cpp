@@ -1,4 +1,4 @@
-#include "config_file.h"
+#include "src/cli/config_file.h"
 
 #include <algorithm>
 #include <charconv>

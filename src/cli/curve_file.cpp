@@ -1,7 +1,7 @@
-#include "curve_file.h"
+#include "src/cli/curve_file.h"
 
-#include "log.h"
-#include "paths.h"
+#include "src/cli/paths.h"
+#include "src/log.h"
 
 namespace equalux::cli {
 

@@ -8,12 +8,12 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
-#include "camera_listing.h"
-#include "commands.h"
-#include "json_text.h"
-#include "options.h"
+#include "src/cli/camera_listing.h"
+#include "src/cli/commands.h"
+#include "src/cli/options.h"
+#include "src/json_text.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
-#include "gstreamer/encoders.h"
+#include "pipelines/gstreamer/encoders.h"
 #endif
 
 /// `equalux devices`: what this machine and this build can do.

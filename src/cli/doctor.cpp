@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "commands.h"
-#include "doctor_checks.h"
-#include "json_text.h"
-#include "options.h"
+#include "src/cli/commands.h"
+#include "src/cli/doctor_checks.h"
+#include "src/cli/options.h"
+#include "src/json_text.h"
 
 /// `equalux doctor`: what keeps live video from working here, and what to do about it.
 namespace equalux::cli {

@@ -1,4 +1,4 @@
-#include "doctor_checks.h"
+#include "src/cli/doctor_checks.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #ifdef EQUALUX_HAVE_OPENCV
-#include "opencv/camera.h"
-#include "opencv/window_display.h"
+#include "pipelines/opencv/camera.h"
+#include "pipelines/opencv/window_display.h"
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
-#include "gstreamer/encoders.h"
-#include "gstreamer/plugins.h"
+#include "pipelines/gstreamer/encoders.h"
+#include "pipelines/gstreamer/plugins.h"
 #endif
 
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "gnuplot.h"
+#include "src/cli/gnuplot.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "log.h"
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
+#include "src/log.h"
 
 namespace fs = std::filesystem;
 

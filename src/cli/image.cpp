@@ -14,22 +14,22 @@
 #include <equalux/error.h>
 #include <unistd.h>
 
-#include "backend.h"
-#include "commands.h"
-#include "curve_file.h"
-#include "frame_pool.h"
-#include "gnuplot.h"
-#include "io_factory.h"
-#include "log.h"
-#include "measurements.h"
-#include "natural_order.h"
-#include "options.h"
-#include "partial_file.h"
-#include "paths.h"
-#include "plot.h"
-#include "processor.h"
-#include "still.h"
-#include "values.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/natural_order.h"
+#include "pipelines/partial_file.h"
+#include "pipelines/processor.h"
+#include "pipelines/still.h"
+#include "src/cli/backend.h"
+#include "src/cli/commands.h"
+#include "src/cli/curve_file.h"
+#include "src/cli/gnuplot.h"
+#include "src/cli/io_factory.h"
+#include "src/cli/measurements.h"
+#include "src/cli/options.h"
+#include "src/cli/paths.h"
+#include "src/cli/plot.h"
+#include "src/cli/values.h"
+#include "src/log.h"
 
 /// `equalux image`: one still through the filters, and the reports' plots of it.
 namespace equalux::cli {
@@ -319,8 +319,7 @@ struct Result {
 
 Result filter_still(const ConstImageView& still, const CommonOptions& common, int repeat,
                     double read_ms, Measurements* measurements) {
-  const std::unique_ptr<Processor> processor =
-      make_processor(common);
+  const std::unique_ptr<Processor> processor = make_processor(common);
   if (!processor->accepts(still.desc.format)) {
     const bool deep = has_deep_samples(still.desc.format);
     throw Error(ExitCode::usage, "filter " + filters_text(common) + " does not take " +

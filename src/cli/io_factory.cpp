@@ -1,4 +1,4 @@
-#include "io_factory.h"
+#include "src/cli/io_factory.h"
 
 #include <algorithm>
 #include <array>
@@ -9,25 +9,25 @@
 
 #include <equalux/error.h>
 
-#include "image_pattern.h"
-#include "log.h"
-#include "nearest_name.h"
-#include "null_sink.h"
-#include "paths.h"
-#include "reconnecting_source.h"
-#include "still.h"
-#include "test_source.h"
-#include "upright_sink.h"
-#include "y4m.h"
+#include "pipelines/image_pattern.h"
+#include "pipelines/null_sink.h"
+#include "pipelines/reconnecting_source.h"
+#include "pipelines/still.h"
+#include "pipelines/test_source.h"
+#include "pipelines/upright_sink.h"
+#include "pipelines/y4m.h"
+#include "src/cli/paths.h"
+#include "src/log.h"
+#include "src/nearest_name.h"
 #ifdef EQUALUX_HAVE_OPENCV
-#include "opencv/camera.h"
-#include "opencv/camera_identity.h"
-#include "opencv/window.h"
+#include "pipelines/opencv/camera.h"
+#include "pipelines/opencv/camera_identity.h"
+#include "pipelines/opencv/window.h"
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
-#include "gstreamer/file_sink.h"
-#include "gstreamer/file_source.h"
-#include "gstreamer/launch.h"
+#include "pipelines/gstreamer/file_sink.h"
+#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/launch.h"
 #endif
 
 namespace fs = std::filesystem;

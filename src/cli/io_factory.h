@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "command.h"
-#include "options.h"
-#include "part_source.h"
-#include "sink.h"
-#include "source.h"
-#include "steering.h"
+#include "pipelines/part_source.h"
+#include "pipelines/sink.h"
+#include "pipelines/source.h"
+#include "pipelines/steering.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
 
 /// From what the user wrote for INPUT and OUTPUT to a source and a sink.
 namespace equalux::cli {
@@ -23,8 +23,8 @@ struct InputOptions {
   int height = 0;
   std::vector<std::pair<std::string, std::string>> controls;  ///< of the camera, to set
   int threads = 0;                                            ///< of the decoder
-  std::string reconnect = "always";  ///< live inputs: always, off, or for how many seconds
-  std::string decoder = "auto";      ///< who decodes files: auto, software or gpu
+  std::string reconnect = "always";     ///< live inputs: always, off, or for how many seconds
+  std::string decoder = "auto";         ///< who decodes files: auto, software or gpu
   std::optional<std::int64_t> from_ns;  ///< the part that is read, as Part
   std::optional<std::int64_t> to_ns;
   std::optional<std::int64_t> part_ns;  ///< how long it is, in place of to_ns

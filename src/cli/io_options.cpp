@@ -3,11 +3,11 @@
 
 #include <equalux/error.h>
 
-#include "io_factory.h"
-#include "rate_text.h"
-#include "values.h"
+#include "pipelines/rate_text.h"
+#include "src/cli/io_factory.h"
+#include "src/cli/values.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
-#include "gstreamer/encoders.h"
+#include "pipelines/gstreamer/encoders.h"
 #endif
 
 /// The options of inputs and outputs.

@@ -1,4 +1,4 @@
-#include "lab/lab.h"
+#include "src/cli/lab/lab.h"
 
 #include <filesystem>
 #include <memory>
@@ -7,14 +7,14 @@
 
 #include <equalux/error.h>
 
-#include "commands.h"
-#include "lab/experiment.h"
-#include "lab/kernel.h"
-#include "log.h"
-#include "nearest_name.h"
-#include "options.h"
-#include "paths.h"
-#include "values.h"
+#include "src/cli/commands.h"
+#include "src/cli/lab/experiment.h"
+#include "src/cli/lab/kernel.h"
+#include "src/cli/options.h"
+#include "src/cli/paths.h"
+#include "src/cli/values.h"
+#include "src/log.h"
+#include "src/nearest_name.h"
 
 namespace fs = std::filesystem;
 

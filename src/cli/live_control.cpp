@@ -1,4 +1,4 @@
-#include "live_control.h"
+#include "src/cli/live_control.h"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "commands.h"
-#include "settings.h"
+#include "src/cli/commands.h"
+#include "src/cli/settings.h"
 
 namespace equalux::cli {
 namespace {

@@ -8,14 +8,14 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "log.h"
-#include "parse.h"
-#include "signals.h"
+#include "src/cli/commands.h"
+#include "src/cli/parse.h"
+#include "src/cli/signals.h"
+#include "src/log.h"
 #ifdef EQUALUX_HAVE_OPENCV
-#include "opencv/still.h"
-#include "region.h"
-#include "still.h"
+#include "pipelines/opencv/still.h"
+#include "pipelines/still.h"
+#include "src/region.h"
 #endif
 
 namespace {

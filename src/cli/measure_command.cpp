@@ -10,18 +10,18 @@
 
 #include <equalux/error.h>
 
-#include "clip_reader.h"
-#include "commands.h"
-#include "gnuplot.h"
-#include "io_factory.h"
-#include "log.h"
-#include "measure_report.h"
-#include "options.h"
-#include "partial_file.h"
-#include "paths.h"
-#include "progress_line.h"
-#include "run_stream.h"
-#include "signals.h"
+#include "pipelines/partial_file.h"
+#include "src/cli/clip_reader.h"
+#include "src/cli/commands.h"
+#include "src/cli/gnuplot.h"
+#include "src/cli/io_factory.h"
+#include "src/cli/measure_report.h"
+#include "src/cli/options.h"
+#include "src/cli/paths.h"
+#include "src/cli/progress_line.h"
+#include "src/cli/run_stream.h"
+#include "src/cli/signals.h"
+#include "src/log.h"
 
 /// `equalux measure`: quality and stability of a clip, or of a result beside its original.
 namespace equalux::cli {

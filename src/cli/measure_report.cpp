@@ -1,4 +1,4 @@
-#include "measure_report.h"
+#include "src/cli/measure_report.h"
 
 #include <cstdio>
 #include <functional>
@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
-#include "lab/markdown.h"
+#include "src/cli/lab/markdown.h"
+#include "src/json_text.h"
 
 namespace equalux::cli {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <equalux/image.h>
 
-#include "lab/figure.h"
-#include "quality/clip_meter.h"
+#include "src/cli/lab/figure.h"
+#include "src/quality/clip_meter.h"
 
 /// What `equalux measure` tells of the figures of a clip or a pair.
 namespace equalux::cli {

@@ -1,6 +1,6 @@
-#include "measurements.h"
+#include "src/cli/measurements.h"
 
-#include "paths.h"
+#include "src/cli/paths.h"
 
 namespace equalux::cli {
 

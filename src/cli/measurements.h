@@ -3,11 +3,11 @@
 #include <optional>
 #include <string>
 
-#include "frame_hash.h"
-#include "options.h"
-#include "run.h"
-#include "timing_summary.h"
-#include "timings.h"
+#include "pipelines/frame_hash.h"
+#include "pipelines/run.h"
+#include "pipelines/timing_summary.h"
+#include "pipelines/timings.h"
+#include "src/cli/options.h"
 
 /// What --timings, --summary and --verify ask for, of one stream.
 namespace equalux::cli {

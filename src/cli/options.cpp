@@ -1,13 +1,13 @@
-#include "options.h"
+#include "src/cli/options.h"
 
 #include <algorithm>
 
 #include <equalux/error.h>
 
-#include "log.h"
-#include "nearest_name.h"
-#include "option_values.h"
-#include "values.h"
+#include "src/cli/values.h"
+#include "src/log.h"
+#include "src/nearest_name.h"
+#include "src/option_values.h"
 
 namespace equalux::cli {
 namespace {
@@ -225,10 +225,11 @@ OptionGroup filter_group(CommonOptions& options) {
            "the curve of every frame: one that --curve-to wrote, for clips to stay comparable; it "
            "stands alone, without what makes or bounds a curve (default: each frame's own)",
            params),
-      knob("space", "NAME",
-           "what is equalized: value (the largest of R, G and B), luma, or lightness (CIE L*, which "
-           "scales light itself; RGB and gray of 8 bits) (default: value)",
-           params),
+      knob(
+          "space", "NAME",
+          "what is equalized: value (the largest of R, G and B), luma, or lightness (CIE L*, which "
+          "scales light itself; RGB and gray of 8 bits) (default: value)",
+          params),
       knob("strength", "S",
            "how far the curve goes from the picture as it is, 0, to its full equalization, 1 "
            "(default: 1)",
@@ -241,8 +242,8 @@ OptionGroup filter_group(CommonOptions& options) {
       knob("ceiling", "PERCENT",
            "share of the pixels above which they may become white, 0.1 to 100 (default: 100)",
            params),
-      knob("max-gain", "X",
-           "largest factor of a pixel's value, 1 to 255; 0 = none (default: 0)", params),
+      knob("max-gain", "X", "largest factor of a pixel's value, 1 to 255; 0 = none (default: 0)",
+           params),
       knob("temporal-ms", "MS",
            "time constant of the curve, 0 to 3600000; light flicker is undone, cuts are taken at "
            "once; 0 = each frame alone (default: 0)",
@@ -303,14 +304,15 @@ Option curve_to_option(CommonOptions& options) {
 }
 
 Option overwrite_option(Overwrite& overwrite) {
-  Option option = {"overwrite", "",
-                   "replace an output that is there, once the new one is whole (-y), or leave it and "
-                   "end with 73 (-n) (default: a terminal is asked, elsewhere -n)",
-                   [&overwrite](const std::string& text) {
-                     overwrite = text.empty()                     ? Overwrite::ask
-                                 : read_switch("overwrite", text) ? Overwrite::always
-                                                                  : Overwrite::never;
-                   }};
+  Option option = {
+      "overwrite", "",
+      "replace an output that is there, once the new one is whole (-y), or leave it and "
+      "end with 73 (-n) (default: a terminal is asked, elsewhere -n)",
+      [&overwrite](const std::string& text) {
+        overwrite = text.empty()                     ? Overwrite::ask
+                    : read_switch("overwrite", text) ? Overwrite::always
+                                                     : Overwrite::never;
+      }};
   option.letter = 'y';
   option.off_letter = 'n';
   return option;

@@ -7,8 +7,8 @@
 #include <equalux/filter.h>
 #include <equalux/params.h>
 
-#include "command.h"
-#include "paths.h"
+#include "src/cli/command.h"
+#include "src/cli/paths.h"
 
 /// Options that commands share, and the filters that come out of them.
 namespace equalux::cli {

@@ -1,4 +1,4 @@
-#include "parse.h"
+#include "src/cli/parse.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -10,10 +10,10 @@
 #include <CLI/Formatter.hpp>
 #include <equalux/filter.h>
 
-#include "io_factory.h"
-#include "nearest_name.h"
-#include "settings.h"
-#include "still.h"
+#include "pipelines/still.h"
+#include "src/cli/io_factory.h"
+#include "src/cli/settings.h"
+#include "src/nearest_name.h"
 
 namespace equalux::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "command.h"
+#include "src/cli/command.h"
 
 /// From argv to a command that ran. A command line without a command is one of `run`.
 namespace equalux::cli {

@@ -1,4 +1,4 @@
-#include "paths.h"
+#include "src/cli/paths.h"
 
 #include <algorithm>
 #include <array>
@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image_names.h"
-#include "log.h"
-#include "partial_file.h"
-#include "signals.h"
+#include "pipelines/image_names.h"
+#include "pipelines/partial_file.h"
+#include "src/cli/signals.h"
+#include "src/log.h"
 
 namespace fs = std::filesystem;
 

@@ -1,4 +1,4 @@
-#include "plot.h"
+#include "src/cli/plot.h"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <numeric>
 #include <sstream>
 
-#include "gnuplot.h"
-#include "plot_data.h"
+#include "src/cli/gnuplot.h"
+#include "src/cli/plot_data.h"
 
 namespace equalux::cli {
 namespace {

@@ -1,10 +1,10 @@
-#include "plot_data.h"
+#include "src/cli/plot_data.h"
 
 #include <algorithm>
 
 #include <equalux/error.h>
 
-#include "tone_curve.h"
+#include "src/tone_curve.h"
 
 namespace equalux::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "progress_line.h"
+#include "src/cli/progress_line.h"
 
 #include <cmath>
 #include <cstdio>
@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "json_text.h"
-#include "log.h"
+#include "src/json_text.h"
+#include "src/log.h"
 
 namespace equalux::cli {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "options.h"
-#include "run.h"
+#include "pipelines/run.h"
+#include "src/cli/options.h"
 
 /// Progress on stderr: one line that is rewritten on a terminal, a line every ten seconds else; or,
 /// for programs, a JSON object a line.

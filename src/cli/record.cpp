@@ -1,4 +1,4 @@
-#include "record.h"
+#include "src/cli/record.h"
 
 #include <array>
 #include <charconv>
@@ -7,8 +7,8 @@
 
 #include <equalux/error.h>
 
-#include "option_values.h"
-#include "values.h"
+#include "src/cli/values.h"
+#include "src/option_values.h"
 
 namespace equalux::cli {
 namespace {

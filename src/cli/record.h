@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "io_factory.h"
-#include "recorder.h"
+#include "pipelines/recorder.h"
+#include "src/cli/io_factory.h"
 
 /// Recording beside a run's output.
 namespace equalux::cli {

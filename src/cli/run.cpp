@@ -6,12 +6,12 @@
 
 #include <equalux/error.h>
 
-#include "commands.h"
-#include "log.h"
-#include "run_stream.h"
-#include "signals.h"
-#include "still.h"
-#include "values.h"
+#include "pipelines/still.h"
+#include "src/cli/commands.h"
+#include "src/cli/run_stream.h"
+#include "src/cli/signals.h"
+#include "src/cli/values.h"
+#include "src/log.h"
 
 /// `equalux run`: one stream.
 namespace equalux::cli {
@@ -225,9 +225,9 @@ Command make_run_command() {
       "equalux run night.mp4 -o out.mkv --preset low-light\n"
       "equalux run scope.mp4 -o out.mp4 --filter clahe   a curve for each part of the picture\n"
       "equalux run - -o - <in.y4m >out.y4m               in a pipe\n";
-  command.usual_options = {"output",   "overwrite", "preset",      "list-presets", "filter",
-                           "strength", "clip-limit", "temporal-ms", "encoder",     "quality",
-                           "lossless", "frames",    "record",      "serve",        "backend",
+  command.usual_options = {"output",   "overwrite",  "preset",      "list-presets", "filter",
+                           "strength", "clip-limit", "temporal-ms", "encoder",      "quality",
+                           "lossless", "frames",     "record",      "serve",        "backend",
                            "config",   "quiet"};
   command.too_many =
       "; a pattern of stills must stand in quotes ('f*.png'), and equalux batch takes many videos";

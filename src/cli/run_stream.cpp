@@ -1,4 +1,4 @@
-#include "run_stream.h"
+#include "src/cli/run_stream.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -9,15 +9,15 @@
 
 #include <equalux/error.h>
 
-#include "backend.h"
-#include "image_names.h"
-#include "latency_report.h"
-#include "log.h"
-#include "measurements.h"
-#include "paths.h"
-#include "progress_line.h"
-#include "signals.h"
-#include "values.h"
+#include "pipelines/image_names.h"
+#include "pipelines/latency_report.h"
+#include "src/cli/backend.h"
+#include "src/cli/measurements.h"
+#include "src/cli/paths.h"
+#include "src/cli/progress_line.h"
+#include "src/cli/signals.h"
+#include "src/cli/values.h"
+#include "src/log.h"
 
 namespace equalux::cli {
 namespace {

@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "curve_file.h"
-#include "io_factory.h"
-#include "live_control.h"
-#include "options.h"
-#include "record.h"
-#include "run.h"
+#include "pipelines/run.h"
+#include "src/cli/curve_file.h"
+#include "src/cli/io_factory.h"
+#include "src/cli/live_control.h"
+#include "src/cli/options.h"
+#include "src/cli/record.h"
 
 /// One stream from input to output: what `run` does once and `batch` for each file.
 namespace equalux::cli {
@@ -25,7 +25,7 @@ struct StreamOptions {
   bool latency_report = false;
   LiveOptions live;
   RecordingOptions record;
-  bool steerable = false;        ///< may change while it runs
+  bool steerable = false;  ///< may change while it runs
   /// A GPU that filters may encode, too. Not in a batch, whose files are to be alike wherever each
   /// was made, and the same after a stop.
   bool may_encode_on_gpu = false;

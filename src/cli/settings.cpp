@@ -1,4 +1,4 @@
-#include "settings.h"
+#include "src/cli/settings.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,9 +14,9 @@
 #include <equalux/params.h>
 #include <unistd.h>
 
-#include "config_file.h"
-#include "log.h"
-#include "nearest_name.h"
+#include "src/cli/config_file.h"
+#include "src/log.h"
+#include "src/nearest_name.h"
 
 namespace fs = std::filesystem;
 

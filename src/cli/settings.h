@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "command.h"
+#include "src/cli/command.h"
 
 /// What the options of one command were given, and by whom: flags win over the config file, the
 /// file over what it includes, that over the preset.

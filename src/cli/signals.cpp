@@ -1,4 +1,4 @@
-#include "signals.h"
+#include "src/cli/signals.h"
 
 #include <csignal>
 

@@ -1,4 +1,4 @@
-#include "values.h"
+#include "src/cli/values.h"
 
 #include <charconv>
 #include <cstdio>

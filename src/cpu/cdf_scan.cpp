@@ -3,7 +3,7 @@
 
 #include <equalux/error.h>
 
-#include "cpu/staged_stages.h"
+#include "src/cpu/staged_stages.h"
 
 // The scans of the HSV equalization report's section 3.4, each thread of the GPU an iteration here.
 // docs/algorithm.md draws them on ten numbers.
@@ -54,10 +54,12 @@ void brent_kung(Counts counts, Sums cdf) {
   const std::size_t n = cdf.size();
   std::size_t distance = 1;
   for (; distance < n; distance *= 2) {
-    for (std::size_t i = 2 * distance - 1; i < n; i += 2 * distance) cdf[i] += cdf[i - distance];
+    for (std::size_t i = 2 * distance - 1; i < n; i += 2 * distance)
+      cdf[i] += cdf[i - distance];
   }
   for (; distance >= 1; distance /= 2) {
-    for (std::size_t i = 3 * distance - 1; i < n; i += 2 * distance) cdf[i] += cdf[i - distance];
+    for (std::size_t i = 3 * distance - 1; i < n; i += 2 * distance)
+      cdf[i] += cdf[i - distance];
   }
 }
 
@@ -69,10 +71,14 @@ void cdf_scan(std::optional<ScanVariant> variant, Counts counts, Sums cdf, Sums 
     return;
   }
   switch (*variant) {
-    case ScanVariant::baseline: return baseline(counts, cdf);
-    case ScanVariant::two_ended: return two_ended(counts, cdf);
-    case ScanVariant::kogge_stone: return kogge_stone(counts, cdf, scratch);
-    case ScanVariant::brent_kung: return brent_kung(counts, cdf);
+    case ScanVariant::baseline:
+      return baseline(counts, cdf);
+    case ScanVariant::two_ended:
+      return two_ended(counts, cdf);
+    case ScanVariant::kogge_stone:
+      return kogge_stone(counts, cdf, scratch);
+    case ScanVariant::brent_kung:
+      return brent_kung(counts, cdf);
     default:
       throw Error(ExitCode::usage, "scan " + std::string(enum_name(*variant)) +
                                        " needs the CUDA backend; the CPU has baseline, two-ended, "

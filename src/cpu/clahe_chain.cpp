@@ -1,10 +1,10 @@
-#include "cpu/clahe_chain.h"
+#include "src/cpu/clahe_chain.h"
 
 #include <algorithm>
 
-#include "stage_clock.h"
-#include "tile_curves.h"
-#include "tile_state.h"
+#include "src/stage_clock.h"
+#include "src/tile_curves.h"
+#include "src/tile_state.h"
 
 namespace equalux {
 namespace {

@@ -7,11 +7,11 @@
 
 #include <equalux/clahe.h>
 
-#include "cpu/curve_maker.h"
-#include "cpu/fused_rows.h"
-#include "cpu/parallel.h"
-#include "tile_grid.h"
-#include "tone_control.h"
+#include "src/cpu/curve_maker.h"
+#include "src/cpu/fused_rows.h"
+#include "src/cpu/parallel.h"
+#include "src/tile_grid.h"
+#include "src/tone_control.h"
 
 /// Adaptive equalization on the CPU: histograms of tiles, a curve for each, and a second pass that
 /// mixes them. A line is a row of cells (tile_grid.h).

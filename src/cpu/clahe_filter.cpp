@@ -1,7 +1,7 @@
 #include <equalux/clahe.h>
 #include <equalux/error.h>
 
-#include "cpu/clahe_chain.h"
+#include "src/cpu/clahe_chain.h"
 
 namespace equalux {
 namespace {

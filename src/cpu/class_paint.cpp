@@ -1,9 +1,9 @@
-#include "cpu/class_paint.h"
+#include "src/cpu/class_paint.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "cpu/rgb_layout.h"
+#include "src/cpu/rgb_layout.h"
 
 namespace equalux {
 namespace {

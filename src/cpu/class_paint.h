@@ -4,8 +4,8 @@
 
 #include <equalux/image.h>
 
-#include "class_colours.h"
-#include "cpu/parallel.h"
+#include "src/class_colours.h"
+#include "src/cpu/parallel.h"
 
 /// Frames tinted by the class of each pixel.
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "cpu/components.h"
+#include "src/cpu/components.h"
 
 #include <algorithm>
 #include <cstring>

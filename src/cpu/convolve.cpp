@@ -1,4 +1,4 @@
-#include "cpu/convolve.h"
+#include "src/cpu/convolve.h"
 
 #include <algorithm>
 #include <array>

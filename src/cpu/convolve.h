@@ -7,9 +7,9 @@
 
 #include <equalux/convolve.h>
 
-#include "cpu/convolve_rows.h"
-#include "cpu/parallel.h"
-#include "exact_kernel.h"
+#include "src/cpu/convolve_rows.h"
+#include "src/cpu/parallel.h"
+#include "src/exact_kernel.h"
 
 /// Convolution of a frame's first plane on the CPU. Rows are rows of bytes, a sample's neighbours
 /// lie `step` bytes beside it.

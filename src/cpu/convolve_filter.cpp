@@ -4,8 +4,8 @@
 #include <equalux/convolve.h>
 #include <equalux/error.h>
 
-#include "cpu/convolve.h"
-#include "stage_clock.h"
+#include "src/cpu/convolve.h"
+#include "src/stage_clock.h"
 
 namespace equalux {
 namespace {

@@ -26,9 +26,9 @@ HWY_AFTER_NAMESPACE();
 
 // Each builds on those before.
 // clang-format off
-#include "cpu/convolve_lanes-inl.h"
-#include "cpu/convolve_taps-inl.h"
-#include "cpu/convolve_separable-inl.h"
+#include "src/cpu/convolve_lanes-inl.h"
+#include "src/cpu/convolve_taps-inl.h"
+#include "src/cpu/convolve_separable-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();

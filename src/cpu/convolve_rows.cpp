@@ -1,17 +1,17 @@
-#include "cpu/convolve_rows.h"
+#include "src/cpu/convolve_rows.h"
 
 #include <algorithm>
 #include <array>
 
-#include "cpu/simd_targets.h"
+#include "src/cpu/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/convolve_rows.cpp"
+#define HWY_TARGET_INCLUDE "src/cpu/convolve_rows.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/highway.h>
 
-#include "cpu/convolve_rows-inl.h"
+#include "src/cpu/convolve_rows-inl.h"
 
 #if HWY_ONCE
 namespace equalux {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cpu/stores.h"
+#include "src/cpu/stores.h"
 
 /// Convolution's inner loops over one row of bytes, compiled for every SIMD target and chosen once.
 /// Frames' edges are their caller's business.

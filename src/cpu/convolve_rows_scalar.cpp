@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "cpu/convolve_rows.h"
+#include "src/cpu/convolve_rows.h"
 
 namespace equalux {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cpu/convolve.h"
+#include "src/cpu/convolve.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "cpu/curve_chain.h"
+#include "src/cpu/curve_chain.h"
 
 namespace equalux {
 

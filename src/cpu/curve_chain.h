@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "cpu/curve_collector.h"
-#include "cpu/curve_maker.h"
-#include "equalize_chain.h"
-#include "tone_control.h"
+#include "src/cpu/curve_collector.h"
+#include "src/cpu/curve_maker.h"
+#include "src/equalize_chain.h"
+#include "src/tone_control.h"
 
 /// What the CPU's chains that make curves share.
 namespace equalux {

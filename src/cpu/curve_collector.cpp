@@ -1,8 +1,8 @@
-#include "cpu/curve_collector.h"
+#include "src/cpu/curve_collector.h"
 
 #include <algorithm>
 
-#include "fixed_curve.h"
+#include "src/fixed_curve.h"
 
 namespace equalux {
 

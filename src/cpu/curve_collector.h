@@ -8,8 +8,8 @@
 #include <equalux/curve.h>
 #include <equalux/params.h>
 
-#include "cpu/curve_maker.h"
-#include "deep_curve.h"
+#include "src/cpu/curve_maker.h"
+#include "src/deep_curve.h"
 
 /// Adds up the curves of a stream of frames on the CPU.
 namespace equalux {

@@ -1,9 +1,9 @@
-#include "cpu/curve_maker.h"
+#include "src/cpu/curve_maker.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "tone_curve.h"
+#include "src/tone_curve.h"
 
 namespace equalux {
 namespace {

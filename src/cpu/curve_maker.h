@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdint>
 
-#include "cpu/fused_rows.h"
-#include "tone_control.h"
+#include "src/cpu/fused_rows.h"
+#include "src/tone_control.h"
 
 /// Curves with limits and over time on the CPU; the arithmetic is tone_limits.h and tone_history.h.
 namespace equalux {
@@ -20,8 +20,8 @@ class CurveMaker {
   /// 2 to 65,536 bins; after configure().
   void set_bins(int bins);
 
-  /// The curve of the next frame, which has these counts of at least one pixel; valid until the next
-  /// call.
+  /// The curve of the next frame, which has these counts of at least one pixel; valid until the
+  /// next call.
   const CurveTable& make(const ValueHistogram& counts, const tone::Frame& frame);
 
   [[nodiscard]] const tone::History& history() const { return history_; }

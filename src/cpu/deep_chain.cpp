@@ -1,11 +1,11 @@
-#include "cpu/deep_chain.h"
+#include "src/cpu/deep_chain.h"
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
 
-#include "fixed_curve.h"
-#include "stage_clock.h"
+#include "src/fixed_curve.h"
+#include "src/stage_clock.h"
 
 namespace equalux {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <equalux/filter.h>
 
-#include "cpu/curve_chain.h"
-#include "cpu/parallel.h"
-#include "deep_curve.h"
+#include "src/cpu/curve_chain.h"
+#include "src/cpu/parallel.h"
+#include "src/deep_curve.h"
 
 /// Equalization of frames of more than 8 bits on the CPU: histogram of v, curve, gains, apply.
 namespace equalux {

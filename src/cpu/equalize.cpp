@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "cpu/staged_stages.h"
-#include "pixel_math.h"
+#include "src/cpu/staged_stages.h"
+#include "src/pixel_math.h"
 
 namespace equalux {
 namespace {
@@ -12,8 +12,8 @@ constexpr std::size_t kChunk = std::size_t{1} << 14;
 
 CurveScale scale_of(Scaler scaler, std::span<const std::uint32_t> counts,
                     std::span<const std::uint32_t> cdf) {
-  const auto first = std::find_if(counts.begin(), counts.end(),
-                                  [](std::uint32_t count) { return count != 0; });
+  const auto first =
+      std::find_if(counts.begin(), counts.end(), [](std::uint32_t count) { return count != 0; });
   return curve_scale(scaler, counts.front(), first == counts.end() ? 0 : *first, cdf.back());
 }
 
@@ -22,7 +22,8 @@ void equalize(EqualizeVariant variant, std::span<const std::uint32_t> cdf, const
   if (scale.span == 0) return;  // identity
   const auto bins = static_cast<std::int64_t>(cdf.size());
   if (variant == EqualizeVariant::curve) {
-    for (std::size_t b = 0; b < cdf.size(); ++b) curve[b] = curve_value(scale, cdf[b]);
+    for (std::size_t b = 0; b < cdf.size(); ++b)
+      curve[b] = curve_value(scale, cdf[b]);
   }
   const auto chunks = static_cast<int>((v.size() + kChunk - 1) / kChunk);
   executor.for_rows(chunks, [&](int begin, int end, int) {

@@ -1,10 +1,10 @@
 #include <equalux/filter.h>
 
-#include "cpu/deep_chain.h"
-#include "cpu/fused_chain.h"
-#include "cpu/space_chain.h"
-#include "cpu/staged_chain.h"
-#include "equalize_chain.h"
+#include "src/cpu/deep_chain.h"
+#include "src/cpu/fused_chain.h"
+#include "src/cpu/space_chain.h"
+#include "src/cpu/staged_chain.h"
+#include "src/equalize_chain.h"
 
 namespace equalux {
 namespace {

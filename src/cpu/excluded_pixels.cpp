@@ -1,4 +1,4 @@
-#include "cpu/excluded_pixels.h"
+#include "src/cpu/excluded_pixels.h"
 
 #include <algorithm>
 #include <numeric>

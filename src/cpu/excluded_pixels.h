@@ -10,11 +10,11 @@
 
 #include <equalux/filter.h>
 
-#include "cpu/fused_rows.h"
-#include "cpu/parallel.h"
-#include "cpu/surround_tracker.h"
-#include "pixel_values.h"
-#include "region.h"
+#include "src/cpu/fused_rows.h"
+#include "src/cpu/parallel.h"
+#include "src/cpu/surround_tracker.h"
+#include "src/pixel_values.h"
+#include "src/region.h"
 
 /// The pixels of a frame that do not count: those outside a region, and the dark ones of a
 /// surround.

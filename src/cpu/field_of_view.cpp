@@ -1,10 +1,10 @@
-#include "cpu/field_of_view.h"
+#include "src/cpu/field_of_view.h"
 
 #include <algorithm>
 #include <array>
 
-#include "cpu/rgb_layout.h"
-#include "vessel_math.h"
+#include "src/cpu/rgb_layout.h"
+#include "src/vessel_math.h"
 
 namespace equalux {
 namespace {

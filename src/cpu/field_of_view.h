@@ -5,7 +5,7 @@
 
 #include <equalux/image.h>
 
-#include "cpu/components.h"
+#include "src/cpu/components.h"
 
 /// The dark surround of a photograph through a round opening, as of the back of the eye.
 namespace equalux {

@@ -57,17 +57,20 @@ HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain) {
 class GainLookup {
  public:
   explicit GainLookup(const GainTables& tables) {
-    for (int i = 0; i < 16; ++i) table_[i] = _mm512_load_si512(tables.gain_bytes.data() + 64 * i);
+    for (int i = 0; i < 16; ++i)
+      table_[i] = _mm512_load_si512(tables.gain_bytes.data() + 64 * i);
   }
   /// Any four bytes by v: the first two from one table of 512 bytes, the others from another.
   GainLookup(const std::uint8_t* lower, const std::uint8_t* upper) {
-    for (int i = 0; i < 8; ++i) table_[i] = _mm512_load_si512(lower + 64 * i);
-    for (int i = 0; i < 8; ++i) table_[8 + i] = _mm512_load_si512(upper + 64 * i);
+    for (int i = 0; i < 8; ++i)
+      table_[i] = _mm512_load_si512(lower + 64 * i);
+    for (int i = 0; i < 8; ++i)
+      table_[8 + i] = _mm512_load_si512(upper + 64 * i);
   }
   HWY_INLINE Floats operator()(V8 v) const {
     // Unpacking the bytes of the gains is a transposition within 16 of them; this undoes it first.
-    const __m512i order = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    const __m512i order =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
     return unpacked(_mm512_shuffle_epi8(v.raw, order));
   }
 
@@ -99,7 +102,8 @@ class GainLookup {
     const __m512i low23 = _mm512_unpacklo_epi8(b2, b3);
     const __m512i high23 = _mm512_unpackhi_epi8(b2, b3);
     const auto floats = [](__m512i x) { return VF{_mm512_castsi512_ps(x)}; };
-    return {floats(_mm512_unpacklo_epi16(low01, low23)), floats(_mm512_unpackhi_epi16(low01, low23)),
+    return {floats(_mm512_unpacklo_epi16(low01, low23)),
+            floats(_mm512_unpackhi_epi16(low01, low23)),
             floats(_mm512_unpacklo_epi16(high01, high23)),
             floats(_mm512_unpackhi_epi16(high01, high23))};
   }
@@ -125,13 +129,11 @@ HWY_INLINE void scale_triples(const Gains& gains, const std::uint8_t* in, std::u
     const auto scaled = [&](int channel) {
       const __m512i order = _mm512_add_epi8(_mm512_load_si512(kTripleOrder.widen[channel]),
                                             _mm512_set1_epi8(static_cast<char>(shift)));
-      const __m512i lanes =
-          _mm512_maskz_permutexvar_epi8(0x1111111111111111u, order, bytes);
-      return _mm512_castps_si512(
-          _mm512_fmadd_ps(_mm512_cvtepi32_ps(lanes), gains.raw, whole));
+      const __m512i lanes = _mm512_maskz_permutexvar_epi8(0x1111111111111111u, order, bytes);
+      return _mm512_castps_si512(_mm512_fmadd_ps(_mm512_cvtepi32_ps(lanes), gains.raw, whole));
     };
-    const __m512i two = _mm512_permutex2var_epi8(
-        scaled(0), _mm512_load_si512(kTripleOrder.narrow[0]), scaled(1));
+    const __m512i two =
+        _mm512_permutex2var_epi8(scaled(0), _mm512_load_si512(kTripleOrder.narrow[0]), scaled(1));
     return _mm512_permutex2var_epi8(two, _mm512_load_si512(kTripleOrder.narrow[1]), scaled(2));
   };
   const __m512i g0 = group(0, gain.f0);
@@ -153,8 +155,9 @@ class GainLookup {
   explicit GainLookup(const GainTables& tables) : table_(tables.gain.data()) {}
   HWY_INLINE Floats operator()(V8 v) const {
     const DF d;
-    return {hn::GatherIndex(d, table_, lane_byte<0>(v)), hn::GatherIndex(d, table_, lane_byte<1>(v)),
-            hn::GatherIndex(d, table_, lane_byte<2>(v)), hn::GatherIndex(d, table_, lane_byte<3>(v))};
+    return {
+        hn::GatherIndex(d, table_, lane_byte<0>(v)), hn::GatherIndex(d, table_, lane_byte<1>(v)),
+        hn::GatherIndex(d, table_, lane_byte<2>(v)), hn::GatherIndex(d, table_, lane_byte<3>(v))};
   }
   HWY_INLINE Floats of_triples(V8 v) const { return (*this)(v); }
 
@@ -189,7 +192,8 @@ template <std::size_t kStep, typename Body>
 HWY_INLINE void for_vectors(const std::uint8_t* in, std::size_t n, std::uint8_t* out,
                             const Body& body) {
   std::size_t i = 0;
-  for (; i + kBytes <= n; i += kBytes) body(in + kStep * i, out + kStep * i);
+  for (; i + kBytes <= n; i += kBytes)
+    body(in + kStep * i, out + kStep * i);
   if (i == n) return;
   alignas(64) std::uint8_t rest_in[kStep * kBytes] = {};
   alignas(64) std::uint8_t rest_out[kStep * kBytes];
@@ -233,9 +237,8 @@ void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, 
                 std::uint8_t* out) {
   const GainLookup lookup(gains);
   for_vectors_stored<3>(stores, in, n, out,
-                        [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
-                          scale_triples<kind()>(lookup, from, to);
-                        });
+                        [&](auto kind, const std::uint8_t* from, std::uint8_t* to)
+                            HWY_ATTR { scale_triples<kind()>(lookup, from, to); });
 }
 
 /// Scales pixels of four bytes, a vector for each byte of a lane, in the lanes in which they lie.
@@ -246,15 +249,13 @@ HWY_INLINE void scale_quads(const GainLookup& lookup, const std::uint8_t* in, st
   const D8 d8;
   const V32 low = hn::Set(d, 0xFFU);
   const VF whole = hn::Set(DF(), kWhole);
-  const auto load = [&](std::size_t k) {
-    return hn::BitCast(d, hn::LoadU(d8, in + kBytes * k));
-  };
+  const auto load = [&](std::size_t k) { return hn::BitCast(d, hn::LoadU(d8, in + kBytes * k)); };
   // The largest of the three, in the lowest byte of a lane.
   const auto value = [&](V32 pixels) {
     const auto at = [&](V32 x) { return hn::BitCast(d8, x); };
-    const V8 most = max3(at(hn::ShiftRight<8 * kColor>(pixels)),
-                         at(hn::ShiftRight<8 * kColor + 8>(pixels)),
-                         at(hn::ShiftRight<8 * kColor + 16>(pixels)));
+    const V8 most =
+        max3(at(hn::ShiftRight<8 * kColor>(pixels)), at(hn::ShiftRight<8 * kColor + 8>(pixels)),
+             at(hn::ShiftRight<8 * kColor + 16>(pixels)));
     return hn::And(hn::BitCast(d, most), low);
   };
   const V32 p0 = load(0);
@@ -283,17 +284,19 @@ HWY_INLINE void scale_quads(const GainLookup& lookup, const std::uint8_t* in, st
 void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
                 int color, std::uint8_t* out) {
   const GainLookup lookup(gains);
-  for_vectors_stored<4>(
-      stores, in, n, out, [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
-        if (color == 0) {
-          scale_quads<0, kind()>(lookup, from, to);
-        } else {
-          scale_quads<1, kind()>(lookup, from, to);
-        }
-      });
+  for_vectors_stored<4>(stores, in, n, out,
+                        [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+                          if (color == 0) {
+                            scale_quads<0, kind()>(lookup, from, to);
+                          } else {
+                            scale_quads<1, kind()>(lookup, from, to);
+                          }
+                        });
 }
 
-void flush_stores() { hwy::FlushStream(); }
+void flush_stores() {
+  hwy::FlushStream();
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace equalux

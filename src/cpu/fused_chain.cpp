@@ -1,11 +1,11 @@
-#include "cpu/fused_chain.h"
+#include "src/cpu/fused_chain.h"
 
 #include <algorithm>
 
-#include "cpu/gain_tables.h"
-#include "fixed_curve.h"
-#include "space.h"
-#include "stage_clock.h"
+#include "src/cpu/gain_tables.h"
+#include "src/fixed_curve.h"
+#include "src/space.h"
+#include "src/stage_clock.h"
 
 namespace equalux {
 namespace {
@@ -23,10 +23,10 @@ struct FusedChain::Scratch {
   ValueHistogram folded{};
 
   Counters counters() { return {single, pairs.get()}; }
-  std::vector<std::uint8_t> luma;      // unpacked rows of interleaved formats
+  std::vector<std::uint8_t> luma;  // unpacked rows of interleaved formats
   std::vector<std::uint8_t> cb;
   std::vector<std::uint8_t> cr;
-  std::vector<std::uint8_t> chroma;    // Cb Cr pairs of packed 4:2:2
+  std::vector<std::uint8_t> chroma;  // Cb Cr pairs of packed 4:2:2
 };
 
 struct FusedChain::Job {
@@ -84,9 +84,9 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   StageClock clock(context.timings);
   interlaced_ = context.field_order != FieldOrder::progressive;
   const bool in_place = in.data[0] == out.data[0];
-  const Job job{this, in, out,
-                !in_place && tight_bytes(desc_) > kStreamingBytes ? Stores::streaming
-                                                                  : Stores::cached};
+  const Job job{
+      this, in, out,
+      !in_place && tight_bytes(desc_) > kStreamingBytes ? Stores::streaming : Stores::cached};
   const bool yuv = traits(desc_.format).model == ColorModel::yuv;
   const int rows = yuv ? plane_rows(desc_, traits(desc_.format).planes - 1) : desc_.height;
   if (!params_.curve) {
@@ -98,9 +98,8 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
     make_curve(in, context);
     clock.lap("curve");
   }
-  executor_.for_rows(rows, [&job](int begin, int end, int slot) {
-    job.chain->apply_rows(job, begin, end, slot);
-  });
+  executor_.for_rows(
+      rows, [&job](int begin, int end, int slot) { job.chain->apply_rows(job, begin, end, slot); });
   clock.lap("apply");
 }
 
@@ -153,7 +152,8 @@ void FusedChain::set_bins() {
 }
 
 bool FusedChain::counts_pairs() const {
-  const auto pixels = static_cast<std::size_t>(desc_.width) * static_cast<std::size_t>(desc_.height);
+  const auto pixels =
+      static_cast<std::size_t>(desc_.width) * static_cast<std::size_t>(desc_.height);
   return pixels / static_cast<std::size_t>(executor_.threads()) >= kPairsFrom;
 }
 
@@ -166,7 +166,8 @@ void FusedChain::sum_histograms() {
   });
   counts_.fill(0);
   for (const auto& scratch : scratch_) {
-    for (std::size_t v = 0; v < counts_.size(); ++v) counts_[v] += scratch->folded[v];
+    for (std::size_t v = 0; v < counts_.size(); ++v)
+      counts_[v] += scratch->folded[v];
     scratch->folded.fill(0);
   }
 }
@@ -183,8 +184,12 @@ void FusedChain::count_rows(const Job& job, int begin, int end, int slot) {
     const std::uint8_t* in = job.in.row(0, y);
     const std::uint8_t* next = job.in.row(0, std::min(y + 1, desc_.height - 1));
     switch (t.step[0]) {
-      case 1: kernels_.count_gray(in, width, next, scratch.counters()); break;
-      case 3: kernels_.count_rgb3(in, width, next, scratch.counters()); break;
+      case 1:
+        kernels_.count_gray(in, width, next, scratch.counters());
+        break;
+      case 3:
+        kernels_.count_rgb3(in, width, next, scratch.counters());
+        break;
       default:
         kernels_.count_rgb4(in, width, t.color_offset, next, scratch.counters());
         break;
@@ -204,8 +209,12 @@ void FusedChain::apply_rows(const Job& job, int begin, int end, int slot) {
     const std::uint8_t* in = job.in.row(0, y);
     std::uint8_t* out = job.out.row(0, y);
     switch (t.step[0]) {
-      case 1: kernels_.apply_gray(*gains_, job.stores, in, width, out); break;
-      case 3: kernels_.apply_rgb3(*gains_, job.stores, in, width, out); break;
+      case 1:
+        kernels_.apply_gray(*gains_, job.stores, in, width, out);
+        break;
+      case 3:
+        kernels_.apply_rgb3(*gains_, job.stores, in, width, out);
+        break;
       default:
         kernels_.apply_rgb4(*gains_, job.stores, in, width, t.color_offset, out);
         break;
@@ -220,7 +229,8 @@ YuvRowIn FusedChain::gather_yuv_row(const ConstImageView& in, int row, LumaRows 
   switch (desc_.format) {
     case PixelFormat::nv12:
       kernels_.split(in.row(1, row), pairs, scratch.cb.data(), scratch.cr.data());
-      return {{in.row(0, rows.first), in.row(0, rows.second)}, scratch.cb.data(), scratch.cr.data()};
+      return {
+          {in.row(0, rows.first), in.row(0, rows.second)}, scratch.cb.data(), scratch.cr.data()};
     case PixelFormat::yuy2:
       kernels_.split(in.row(0, row), 2 * pairs, scratch.luma.data(), scratch.chroma.data());
       kernels_.split(scratch.chroma.data(), pairs, scratch.cb.data(), scratch.cr.data());
@@ -239,9 +249,12 @@ YuvRowIn FusedChain::packed_yuv_row(const ConstImageView& in, int row) const {
   const std::size_t pairs = (static_cast<std::size_t>(desc_.width) + 1) / 2;
   const YuvRowIn luma{{in.row(0, rows.first), in.row(0, rows.second)}, nullptr, nullptr};
   switch (traits(desc_.format).planes) {
-    case 1: return {luma.luma, luma.luma[0] + 2 * pairs, luma.luma[0] + 3 * pairs};
-    case 2: return {luma.luma, in.row(1, row), in.row(1, row) + pairs};
-    default: return {luma.luma, in.row(1, row), in.row(2, row)};
+    case 1:
+      return {luma.luma, luma.luma[0] + 2 * pairs, luma.luma[0] + 3 * pairs};
+    case 2:
+      return {luma.luma, in.row(1, row), in.row(1, row) + pairs};
+    default:
+      return {luma.luma, in.row(1, row), in.row(2, row)};
   }
 }
 
@@ -282,9 +295,9 @@ void FusedChain::apply_yuv_row(const Job& job, int row, Scratch& scratch) {
       return;
     }
     default:
-      kernels_.apply_yuv(layout(), weights_, *gains_, job.stores, in, width,
-                         {{out.row(0, rows.first), out.row(0, rows.second)}, out.row(1, row),
-                          out.row(2, row)});
+      kernels_.apply_yuv(
+          layout(), weights_, *gains_, job.stores, in, width,
+          {{out.row(0, rows.first), out.row(0, rows.second)}, out.row(1, row), out.row(2, row)});
   }
 }
 

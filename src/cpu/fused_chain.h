@@ -9,10 +9,10 @@
 
 #include <equalux/filter.h>
 
-#include "cpu/curve_chain.h"
-#include "cpu/excluded_pixels.h"
-#include "cpu/fused_rows.h"
-#include "cpu/parallel.h"
+#include "src/cpu/curve_chain.h"
+#include "src/cpu/excluded_pixels.h"
+#include "src/cpu/fused_rows.h"
+#include "src/cpu/parallel.h"
 
 /// The production path on the CPU: histogram of v, gains, apply. No HSV image exists in memory.
 namespace equalux {

@@ -137,7 +137,7 @@ HWY_INLINE StepValues<kRows> yuv_values(const YuvVectors<1>& k, const YuvRowIn& 
   const V8 above = Chroma<kShared, 1>(in.cb, in.cr).above(k);
   StepValues<kRows> x;
   for (std::size_t r = 0; r < kRows; ++r)
-    
+
     x.v[r] = hn::Min(values(k, hn::LoadU(D8(), in.luma[r]), above), k.most);
   return x;
 }

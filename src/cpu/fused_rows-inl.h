@@ -18,7 +18,9 @@ namespace equalux {
 namespace HWY_NAMESPACE {
 
 /// A target without vectors is served by the plain C++ loops.
-RowKernels target_row_kernels() { return scalar_row_kernels(); }
+RowKernels target_row_kernels() {
+  return scalar_row_kernels();
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace equalux
@@ -69,8 +71,8 @@ HWY_INLINE VI32 lane_byte(V8 v) {
 #endif
   const D32 d;
   const V32 lanes = hn::BitCast(d, v);
-  const V32 low = k == 3 ? hn::ShiftRight<24>(lanes)
-                         : hn::And(hn::ShiftRight<8 * k>(lanes), hn::Set(d, 255u));
+  const V32 low =
+      k == 3 ? hn::ShiftRight<24>(lanes) : hn::And(hn::ShiftRight<8 * k>(lanes), hn::Set(d, 255u));
   return hn::BitCast(DI32(), low);
 }
 template <>
@@ -93,8 +95,8 @@ HWY_INLINE V8 join_bytes(V32 b0, V32 b1, V32 b2, V32 b3) {
   const __m512i one = _mm512_shrdi_epi32(_mm512_slli_epi32(b0.raw, 24), b1.raw, 8);
   return V8{_mm512_shrdi_epi32(_mm512_shrdi_epi32(one, b2.raw, 8), b3.raw, 8)};
 #else
-  const V32 upper = hn::Or(hn::Or(hn::ShiftLeft<8>(b1), hn::ShiftLeft<16>(b2)),
-                           hn::ShiftLeft<24>(b3));
+  const V32 upper =
+      hn::Or(hn::Or(hn::ShiftLeft<8>(b1), hn::ShiftLeft<16>(b2)), hn::ShiftLeft<24>(b3));
   return hn::BitCast(D8(), hn::Or(hn::And(b0, hn::Set(D32(), 255u)), upper));
 #endif
 }
@@ -130,7 +132,8 @@ constexpr TripleOrder triple_order() {
   for (int i = 0; i < 64; ++i) {
     const int pixel = i / 3;
     const int channel = i % 3;
-    o.narrow[0][i] = static_cast<std::uint8_t>(channel == 2 || i >= 48 ? 0 : 64 * channel + 4 * pixel);
+    o.narrow[0][i] =
+        static_cast<std::uint8_t>(channel == 2 || i >= 48 ? 0 : 64 * channel + 4 * pixel);
     o.narrow[1][i] = static_cast<std::uint8_t>(channel == 2 && i < 48 ? 64 + 4 * pixel : i);
     // Byte 16 b + 4 k + j of the index becomes lane 4 b + j of f[k].
     o.pixels[i] = static_cast<std::uint8_t>(16 * (i / 4 % 4) + 4 * (i / 16) + i % 4);
@@ -158,7 +161,9 @@ HWY_INLINE void load_triples(const std::uint8_t* in, V8& a, V8& b, V8& c) {
 }
 #endif
 
-HWY_INLINE V8 max3(V8 a, V8 b, V8 c) { return hn::Max(hn::Max(a, b), c); }
+HWY_INLINE V8 max3(V8 a, V8 b, V8 c) {
+  return hn::Max(hn::Max(a, b), c);
+}
 
 void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b) {
   const D8 d;
@@ -186,12 +191,13 @@ void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uin
 }  // namespace equalux
 HWY_AFTER_NAMESPACE();
 
-// clang-format off: each builds on those before
-#include "cpu/fused_yuv-inl.h"
-#include "cpu/fused_count-inl.h"
-#include "cpu/fused_apply-inl.h"
-#include "cpu/fused_yuv_apply-inl.h"
-#include "cpu/tile_apply-inl.h"
+// Each builds on those before.
+// clang-format off
+#include "src/cpu/fused_yuv-inl.h"
+#include "src/cpu/fused_count-inl.h"
+#include "src/cpu/fused_apply-inl.h"
+#include "src/cpu/fused_yuv_apply-inl.h"
+#include "src/cpu/tile_apply-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();

@@ -1,21 +1,20 @@
-#include "cpu/fused_rows.h"
+#include "src/cpu/fused_rows.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-
-#include "cpu/simd_targets.h"
-#include "tile_curves.h"
-#include "tone_curve.h"
+#include "src/cpu/simd_targets.h"
+#include "src/tile_curves.h"
+#include "src/tone_curve.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/fused_rows.cpp"
-#include <hwy/foreach_target.h>  // compiles this file once for each target
+#define HWY_TARGET_INCLUDE "src/cpu/fused_rows.cpp"
 #include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/highway.h>
 
-#include "cpu/fused_rows-inl.h"
+#include "src/cpu/fused_rows-inl.h"
 
 #if HWY_ONCE
 namespace equalux {

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cpu/stores.h"
-#include "cpu/tile_rows.h"
-#include "pixel_math.h"
-#include "tone_curve.h"
+#include "src/cpu/stores.h"
+#include "src/cpu/tile_rows.h"
+#include "src/pixel_math.h"
+#include "src/tone_curve.h"
 
 /// The fused chain's inner loops over one row (or one row of chroma with its one or two rows of
 /// luma), compiled for every SIMD target and chosen once.
@@ -38,9 +38,9 @@ struct Counters {
 
 /// Gains of one frame by v, in the forms that the loops read. v = 0 has gain 1.
 struct GainTables {
-  alignas(64) std::array<float, 256> gain;              ///< float_gain()
-  alignas(64) std::array<std::uint8_t, 1024> gain_bytes;///< the floats' bytes 0, 1, 2, 3 by v
-  std::array<std::uint64_t, 256> gain48;                ///< gain_48()
+  alignas(64) std::array<float, 256> gain;                ///< float_gain()
+  alignas(64) std::array<std::uint8_t, 1024> gain_bytes;  ///< the floats' bytes 0, 1, 2, 3 by v
+  std::array<std::uint64_t, 256> gain48;                  ///< gain_48()
 };
 
 /// A row of chroma with the luma it covers. For 4:2:0 luma[1] is the second row, equal to luma[0]
@@ -69,17 +69,17 @@ struct RowKernels {
   void (*count_rgb4)(const std::uint8_t* in, std::size_t n, int color, const std::uint8_t* ahead,
                      const Counters& counters);
   /// The same for every luma sample of row 0, and of row 1 (4:2:0 only).
-  void (*count_yuv)(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in,
-                    std::size_t n, const YuvRowIn& ahead, const Counters& counters);
+  void (*count_yuv)(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
+                    const YuvRowIn& ahead, const Counters& counters);
   /// Adds what was counted to `counts` and clears it.
   void (*fold)(const Counters& counters, ValueHistogram& counts);
 
-  void (*apply_gray)(const GainTables& gains, Stores stores, const std::uint8_t* in,
-                     std::size_t n, std::uint8_t* out);
-  void (*apply_rgb3)(const GainTables& gains, Stores stores, const std::uint8_t* in,
-                     std::size_t n, std::uint8_t* out);
-  void (*apply_rgb4)(const GainTables& gains, Stores stores, const std::uint8_t* in,
-                     std::size_t n, int color, std::uint8_t* out);
+  void (*apply_gray)(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                     std::uint8_t* out);
+  void (*apply_rgb3)(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                     std::uint8_t* out);
+  void (*apply_rgb4)(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                     int color, std::uint8_t* out);
   void (*apply_yuv)(YuvLayout layout, const YuvWeights& weights, const GainTables& gains,
                     Stores stores, const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
   /// Makes a thread's streaming stores visible; called once after its last row.

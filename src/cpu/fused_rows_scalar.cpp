@@ -1,13 +1,14 @@
-#include "cpu/fused_rows.h"
-
 #include <algorithm>
 
-#include "tone_curve.h"
+#include "src/cpu/fused_rows.h"
+#include "src/tone_curve.h"
 
 namespace equalux {
 namespace {
 
-std::uint8_t byte(std::int32_t value) { return static_cast<std::uint8_t>(value); }
+std::uint8_t byte(std::int32_t value) {
+  return static_cast<std::uint8_t>(value);
+}
 
 /// Counts the value of pixel i.
 void count(std::uint8_t v, std::size_t i, const Counters& counters) {
@@ -16,7 +17,8 @@ void count(std::uint8_t v, std::size_t i, const Counters& counters) {
 
 void count_gray(const std::uint8_t* in, std::size_t n, const std::uint8_t*,
                 const Counters& counters) {
-  for (std::size_t i = 0; i < n; ++i) count(in[i], i, counters);
+  for (std::size_t i = 0; i < n; ++i)
+    count(in[i], i, counters);
 }
 
 void count_rgb3(const std::uint8_t* in, std::size_t n, const std::uint8_t*,
@@ -34,8 +36,12 @@ void count_rgb4(const std::uint8_t* in, std::size_t n, int color, const std::uin
   }
 }
 
-int shift_x(YuvLayout layout) { return layout == YuvLayout::s444 ? 0 : 1; }
-std::size_t rows(YuvLayout layout) { return layout == YuvLayout::s420 ? 2 : 1; }
+int shift_x(YuvLayout layout) {
+  return layout == YuvLayout::s444 ? 0 : 1;
+}
+std::size_t rows(YuvLayout layout) {
+  return layout == YuvLayout::s420 ? 2 : 1;
+}
 
 void count_yuv(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
                const YuvRowIn&, const Counters& counters) {
@@ -50,21 +56,24 @@ void count_yuv(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in, 
 
 void fold(const Counters& counters, ValueHistogram& counts) {
   for (ValueHistogram& table : counters.single) {
-    for (std::size_t v = 0; v < table.size(); ++v) counts[v] += table[v];
+    for (std::size_t v = 0; v < table.size(); ++v)
+      counts[v] += table[v];
     table.fill(0);
   }
 }
 
 void apply_gray(const GainTables& gains, Stores, const std::uint8_t* in, std::size_t n,
                 std::uint8_t* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = byte(scale_exact(in[i], gains.gain48[in[i]]));
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = byte(scale_exact(in[i], gains.gain48[in[i]]));
 }
 
 void apply_rgb3(const GainTables& gains, Stores, const std::uint8_t* in, std::size_t n,
                 std::uint8_t* out) {
   for (std::size_t i = 0; i < 3 * n; i += 3) {
     const std::uint64_t gain = gains.gain48[std::max({in[i], in[i + 1], in[i + 2]})];
-    for (std::size_t k = i; k < i + 3; ++k) out[k] = byte(scale_exact(in[k], gain));
+    for (std::size_t k = i; k < i + 3; ++k)
+      out[k] = byte(scale_exact(in[k], gain));
   }
 }
 
@@ -74,7 +83,8 @@ void apply_rgb4(const GainTables& gains, Stores, const std::uint8_t* in, std::si
   for (std::size_t i = 0; i < n; ++i, in += 4, out += 4) {
     const std::uint8_t* c = in + color;
     const std::uint64_t gain = gains.gain48[std::max({c[0], c[1], c[2]})];
-    for (int k = color; k < color + 3; ++k) out[k] = byte(scale_exact(in[k], gain));
+    for (int k = color; k < color + 3; ++k)
+      out[k] = byte(scale_exact(in[k], gain));
     out[alpha] = in[alpha];
   }
 }
@@ -96,7 +106,8 @@ void apply_yuv(YuvLayout layout, const YuvWeights& weights, const GainTables& ga
         const std::int32_t v = y < 0 ? 0 : yuv_value(weights, in.luma[r][i], above);
         const std::uint64_t gain = gains.gain48[static_cast<std::size_t>(v)];
         sum += gain >> 8;
-        luma[r][i - first] = y < 0 ? in.luma[r][i] : byte(weights.luma_offset + scale_exact(y, gain));
+        luma[r][i - first] =
+            y < 0 ? in.luma[r][i] : byte(weights.luma_offset + scale_exact(y, gain));
       }
     }
     // Stored only now: luma[0] and luma[1] may be one row, and in and out the same memory.
@@ -136,10 +147,10 @@ std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
 }  // namespace
 
 const RowKernels& scalar_row_kernels() {
-  static const RowKernels kKernels{
-      "scalar",   count_gray, count_rgb3, count_rgb4,   count_yuv,    fold,  apply_gray, apply_rgb3,
-      apply_rgb4, apply_yuv,  flush_stores, first_parted, split, merge,
-      scalar_tile_kernels()};
+  static const RowKernels kKernels{"scalar",   count_gray, count_rgb3,           count_rgb4,
+                                   count_yuv,  fold,       apply_gray,           apply_rgb3,
+                                   apply_rgb4, apply_yuv,  flush_stores,         first_parted,
+                                   split,      merge,      scalar_tile_kernels()};
   return kKernels;
 }
 

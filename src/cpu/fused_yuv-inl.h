@@ -102,11 +102,11 @@ HWY_INLINE V8 double_bytes(V32 even, V32 odd) {
       _mm_setr_epi8(0, 0, -1, -1, 4, 4, -1, -1, 8, 8, -1, -1, 12, 12, -1, -1));
   const __m512i upper = _mm512_broadcast_i32x4(
       _mm_setr_epi8(-1, -1, 0, 0, -1, -1, 4, 4, -1, -1, 8, 8, -1, -1, 12, 12));
-  return V8{_mm512_or_si512(_mm512_shuffle_epi8(even.raw, lower),
-                            _mm512_shuffle_epi8(odd.raw, upper))};
+  return V8{
+      _mm512_or_si512(_mm512_shuffle_epi8(even.raw, lower), _mm512_shuffle_epi8(odd.raw, upper))};
 #else
-  const V16 words = hn::BitCast(
-      D16(), join_words(hn::BitCast(DI32(), even), hn::BitCast(DI32(), odd)));
+  const V16 words =
+      hn::BitCast(D16(), join_words(hn::BitCast(DI32(), even), hn::BitCast(DI32(), odd)));
   return hn::BitCast(D8(), hn::Or(words, hn::ShiftLeft<8>(words)));
 #endif
 }
@@ -174,7 +174,8 @@ template <typename Row>
 HWY_INLINE Row advance(const Row& row, std::size_t at, bool shared) {
   const std::size_t c = shared ? at / 2 : at;
   return {{row.luma[0] + at, row.luma[1] == nullptr ? nullptr : row.luma[1] + at},
-          row.cb + c, row.cr + c};
+          row.cb + c,
+          row.cr + c};
 }
 
 /// The last columns of a row, fewer than a vector, copied to whole vectors. The last luma sample
@@ -187,8 +188,7 @@ struct Tail {
   std::size_t columns;
   std::size_t samples;
 
-  Tail(const YuvRowIn& in, std::size_t n)
-      : columns(n), samples(kShared ? (n + 1) / 2 : n) {
+  Tail(const YuvRowIn& in, std::size_t n) : columns(n), samples(kShared ? (n + 1) / 2 : n) {
     for (std::size_t r = 0; r < kRows; ++r) {
       std::memcpy(luma[r], in.luma[r], n);
       std::memset(luma[r] + n, in.luma[r][n - 1], kBytes - n);

@@ -62,7 +62,8 @@ HWY_NOINLINE void correct_chroma(const GainTables& gains, const std::uint8_t* co
       if (flags[i] == 0) continue;
       std::uint64_t sum = 0;
       for (std::size_t r = 0; r < kRows; ++r) {
-        for (std::size_t x = 0; x < kColumns; ++x) sum += gains.gain48[v[r][kColumns * i + x]] >> 8;
+        for (std::size_t x = 0; x < kColumns; ++x)
+          sum += gains.gain48[v[r][kColumns * i + x]] >> 8;
       }
       out[i] = static_cast<std::uint8_t>(
           scale_chroma_exact(codes[i], sum, static_cast<int>(kRows * kColumns)));
@@ -78,8 +79,7 @@ struct Parts {
 
 /// Clamps two planes to bytes and stores them.
 template <Stores kStores>
-HWY_INLINE void write_planes(const Parts<true>& cb, const Parts<true>& cr,
-                             const YuvRowOut& out) {
+HWY_INLINE void write_planes(const Parts<true>& cb, const Parts<true>& cr, const YuvRowOut& out) {
   // Half vectors would be streamed as half cache lines.
   const VI16 cb_words = join_words(cb.part[0], cb.part[1]);
   const VI16 cr_words = join_words(cr.part[0], cr.part[1]);
@@ -96,8 +96,7 @@ HWY_INLINE void write_planes(const Parts<true>& cb, const Parts<true>& cr,
 #endif
 }
 template <Stores kStores>
-HWY_INLINE void write_planes(const Parts<false>& cb, const Parts<false>& cr,
-                             const YuvRowOut& out) {
+HWY_INLINE void write_planes(const Parts<false>& cb, const Parts<false>& cr, const YuvRowOut& out) {
   const auto bytes = [](const Parts<false>& p) HWY_ATTR {
     const DI16 d;
     const auto clamped = [](VI16 x) HWY_ATTR {
@@ -119,17 +118,20 @@ struct ScaledPlane {
 
   HWY_INLINE VF distance() const {
     VF most = max_magnitude(part[0].distance, part[1].distance);
-    for (std::size_t i = 2; i < kParts; ++i) most = max_magnitude(most, part[i].distance);
+    for (std::size_t i = 2; i < kParts; ++i)
+      most = max_magnitude(most, part[i].distance);
     return most;
   }
   HWY_INLINE Parts<kShared> codes() const {
     Parts<kShared> p;
-    for (std::size_t i = 0; i < kParts; ++i) p.part[i] = part[i].code;
+    for (std::size_t i = 0; i < kParts; ++i)
+      p.part[i] = part[i].code;
     return p;
   }
   HWY_INLINE Parts<kShared> flags() const {
     Parts<kShared> p;
-    for (std::size_t i = 0; i < kParts; ++i) p.part[i] = unsure(part[i]);
+    for (std::size_t i = 0; i < kParts; ++i)
+      p.part[i] = unsure(part[i]);
     return p;
   }
 };
@@ -194,10 +196,9 @@ struct Ready {
 };
 
 template <Stores kStores, std::size_t kRows, bool kShared>
-HWY_INLINE void apply_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
-                             const GainTables& gains, const GainLookup& lookup,
-                             const Ready<kRows, kShared>& ready, const YuvRowIn& in,
-                             const YuvRowOut& out) {
+HWY_INLINE void apply_vector(const YuvVectors<kCovered<kRows, kShared>>& k, const GainTables& gains,
+                             const GainLookup& lookup, const Ready<kRows, kShared>& ready,
+                             const YuvRowIn& in, const YuvRowOut& out) {
   constexpr std::size_t kParts = kChromaParts<kShared>;
   const D8 d;
   const auto& chroma = ready.chroma;
@@ -226,13 +227,15 @@ HWY_INLINE void apply_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
     alignas(64) std::uint8_t values[2][kBytes];
     std::memcpy(codes[0], in.cb, kChromaSamples<kShared>);
     std::memcpy(codes[1], in.cr, kChromaSamples<kShared>);
-    for (std::size_t r = 0; r < kRows; ++r) hn::Store(v[r], d, values[r]);
+    for (std::size_t r = 0; r < kRows; ++r)
+      hn::Store(v[r], d, values[r]);
     write_planes<Stores::cached>(cb.flags(), cr.flags(), {{nullptr, nullptr}, flags[0], flags[1]});
     write_planes<Stores::cached>(cb.codes(), cr.codes(), out);
     correct_chroma<kRows, kShared>(gains, codes[0], values, flags[0], out.cb);
     correct_chroma<kRows, kShared>(gains, codes[1], values, flags[1], out.cr);
   }
-  for (std::size_t r = 0; r < kRows; ++r) store<kStores>(luma[r], d, out.luma[r]);
+  for (std::size_t r = 0; r < kRows; ++r)
+    store<kStores>(luma[r], d, out.luma[r]);
 }
 
 template <std::size_t kRows, bool kShared>
@@ -252,7 +255,8 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
     Ready<kRows, kShared> ready(k, in);
     for (; i + kBytes <= n; i += kBytes) {
       const YuvRowIn from = advance(in, i, kShared);
-      for (std::size_t r = 0; r < kRows; ++r) prefetch_ahead(from.luma[r], kBytes);
+      for (std::size_t r = 0; r < kRows; ++r)
+        prefetch_ahead(from.luma[r], kBytes);
       prefetch_ahead(from.cb, chroma_bytes);
       prefetch_ahead(from.cr, chroma_bytes);
       const std::size_t next = i + 2 * kBytes <= n ? i + kBytes : i;
@@ -271,7 +275,8 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, {k, tail.in()}, tail.in(),
                                                tail.out());
   const YuvRowOut rest = advance(out, i, kShared);
-  for (std::size_t r = 0; r < kRows; ++r) std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
+  for (std::size_t r = 0; r < kRows; ++r)
+    std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
   std::memcpy(rest.cb, tail.cb, tail.samples);
   std::memcpy(rest.cr, tail.cr, tail.samples);
 }
@@ -279,9 +284,12 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
 void apply_yuv(YuvLayout layout, const YuvWeights& k, const GainTables& gains, Stores stores,
                const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
   switch (layout) {
-    case YuvLayout::s420: return apply_yuv_rows<2, true>(k, gains, stores, in, n, out);
-    case YuvLayout::s422: return apply_yuv_rows<1, true>(k, gains, stores, in, n, out);
-    case YuvLayout::s444: return apply_yuv_rows<1, false>(k, gains, stores, in, n, out);
+    case YuvLayout::s420:
+      return apply_yuv_rows<2, true>(k, gains, stores, in, n, out);
+    case YuvLayout::s422:
+      return apply_yuv_rows<1, true>(k, gains, stores, in, n, out);
+    case YuvLayout::s444:
+      return apply_yuv_rows<1, false>(k, gains, stores, in, n, out);
   }
 }
 

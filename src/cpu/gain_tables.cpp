@@ -1,10 +1,10 @@
-#include "cpu/gain_tables.h"
+#include "src/cpu/gain_tables.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "tone_curve.h"
-#include "tone_limits.h"
+#include "src/tone_curve.h"
+#include "src/tone_limits.h"
 
 namespace equalux {
 namespace {
@@ -28,7 +28,8 @@ void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int3
   for (std::size_t v = 0; v < 256; ++v) {
     std::array<std::uint8_t, 4> bytes;
     std::memcpy(bytes.data(), &gains.gain[v], 4);
-    for (std::size_t b = 0; b < 4; ++b) gains.gain_bytes[256 * b + v] = bytes[b];
+    for (std::size_t b = 0; b < 4; ++b)
+      gains.gain_bytes[256 * b + v] = bytes[b];
   }
 }
 
@@ -40,8 +41,8 @@ void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int3
 }
 
 void make_gains(const ValueHistogram& present, const ValueHistogram& counts, Scaler scaler,
-                int bins, std::int32_t max_value, std::int32_t max_code,
-                const RowKernels& kernels, GainTables& gains) {
+                int bins, std::int32_t max_value, std::int32_t max_code, const RowKernels& kernels,
+                GainTables& gains) {
   const auto levels = static_cast<std::size_t>(max_value) + 1;
   // cdf[v] is the cumulative sum up to the whole of v's bin.
   std::array<std::uint64_t, 256> cdf{};

@@ -5,7 +5,7 @@
 
 #include <equalux/params.h>
 
-#include "cpu/fused_rows.h"
+#include "src/cpu/fused_rows.h"
 
 /// From counts or a curve to the gains that the fused chain's loops read.
 namespace equalux {
@@ -17,8 +17,8 @@ void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int3
 
 /// The same for a frame that has the values in `present`, of which some pixels are not in `counts`.
 void make_gains(const ValueHistogram& present, const ValueHistogram& counts, Scaler scaler,
-                int bins, std::int32_t max_value, std::int32_t max_code,
-                const RowKernels& kernels, GainTables& gains);
+                int bins, std::int32_t max_value, std::int32_t max_code, const RowKernels& kernels,
+                GainTables& gains);
 
 /// The same for a curve of tone_limits.h; of the counts it only matters which are 0.
 void make_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 256>& curve,

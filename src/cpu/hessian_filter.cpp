@@ -3,8 +3,8 @@
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
-#include "cpu/hessian_tiles.h"
-#include "stage_clock.h"
+#include "src/cpu/hessian_tiles.h"
+#include "src/stage_clock.h"
 
 namespace equalux {
 namespace {

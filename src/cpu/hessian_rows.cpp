@@ -1,18 +1,18 @@
-#include "cpu/hessian_rows.h"
+#include "src/cpu/hessian_rows.h"
 
 #include <cstring>
 
-#include "cpu/simd_targets.h"
+#include "src/cpu/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/hessian_rows.cpp"
+#define HWY_TARGET_INCLUDE "src/cpu/hessian_rows.cpp"
 // clang-format off
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 // clang-format on
 
-#include "cpu/hessian_rows-inl.h"
+#include "src/cpu/hessian_rows-inl.h"
 
 #if HWY_ONCE
 namespace equalux {

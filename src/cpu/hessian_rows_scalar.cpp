@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "cpu/hessian_rows.h"
-#include "hessian_math.h"
+#include "src/cpu/hessian_rows.h"
+#include "src/hessian_math.h"
 
 namespace equalux {
 namespace {

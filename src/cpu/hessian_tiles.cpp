@@ -1,4 +1,4 @@
-#include "cpu/hessian_tiles.h"
+#include "src/cpu/hessian_tiles.h"
 
 #include <algorithm>
 #include <cstring>

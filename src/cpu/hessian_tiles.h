@@ -6,8 +6,8 @@
 
 #include <equalux/image.h>
 
-#include "cpu/hessian_rows.h"
-#include "cpu/parallel.h"
+#include "src/cpu/hessian_rows.h"
+#include "src/cpu/parallel.h"
 
 /// Walks a frame in tiles that the second-level cache holds, so that no plane of levels or
 /// derivatives of the whole frame exists.

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "cpu/staged_stages.h"
-#include "pixel_math.h"
+#include "src/cpu/staged_stages.h"
+#include "src/pixel_math.h"
 
 namespace equalux {
 namespace {
@@ -23,7 +23,8 @@ void histogram(std::span<const float> v, std::span<std::uint32_t> counts,
   std::fill(partial.begin(), partial.end(), 0u);
   const auto chunks = static_cast<int>((v.size() + kChunk - 1) / kChunk);
   executor.for_rows(chunks, [&](int begin, int end, int slot) {
-    const std::span<std::uint32_t> own = partial.subspan(static_cast<std::size_t>(slot) * bins, bins);
+    const std::span<std::uint32_t> own =
+        partial.subspan(static_cast<std::size_t>(slot) * bins, bins);
     const std::size_t last = std::min(v.size(), static_cast<std::size_t>(end) * kChunk);
     for (std::size_t i = static_cast<std::size_t>(begin) * kChunk; i < last; ++i) {
       ++own[bin_of_level[static_cast<std::size_t>(level_of(v[i]))]];
@@ -31,7 +32,8 @@ void histogram(std::span<const float> v, std::span<std::uint32_t> counts,
   });
   for (std::size_t b = 0; b < bins; ++b) {
     std::uint32_t sum = 0;
-    for (std::size_t at = b; at < partial.size(); at += bins) sum += partial[at];
+    for (std::size_t at = b; at < partial.size(); at += bins)
+      sum += partial[at];
     counts[b] = sum;
   }
 }

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/hessian_rows.h"
-#include "cpu/hue_rows.h"
-#include "cpu/rgb_layout.h"
-#include "space.h"
+#include "src/cpu/hessian_rows.h"
+#include "src/cpu/hue_rows.h"
+#include "src/cpu/rgb_layout.h"
+#include "src/space.h"
 
 namespace equalux {
 

@@ -1,16 +1,16 @@
-#include "cpu/hue_rows.h"
+#include "src/cpu/hue_rows.h"
 
-#include "cpu/simd_targets.h"
-#include "hue_math.h"
+#include "src/cpu/simd_targets.h"
+#include "src/hue_math.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/hue_rows.cpp"
+#define HWY_TARGET_INCLUDE "src/cpu/hue_rows.cpp"
 // clang-format off
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/highway.h>
 // clang-format on
 
-#include "cpu/hue_rows-inl.h"
+#include "src/cpu/hue_rows-inl.h"
 
 #if HWY_ONCE
 namespace equalux {

@@ -1,4 +1,4 @@
-#include "cpu/parallel.h"
+#include "src/cpu/parallel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -32,7 +32,9 @@ struct RowExecutor::Impl {
     std::vector<std::exception_ptr> failures(static_cast<std::size_t>(threads));
     for (int t = 0; t < threads; ++t) {
       workers.emplace_back([&, t] {
-        const auto at = [&](int part) { return static_cast<int>(std::int64_t{rows} * part / threads); };
+        const auto at = [&](int part) {
+          return static_cast<int>(std::int64_t{rows} * part / threads);
+        };
         try {
           if (at(t) < at(t + 1)) body(at(t), at(t + 1), t);
         } catch (...) {
@@ -40,7 +42,8 @@ struct RowExecutor::Impl {
         }
       });
     }
-    for (std::thread& worker : workers) worker.join();
+    for (std::thread& worker : workers)
+      worker.join();
     for (const std::exception_ptr& failure : failures) {
       if (failure != nullptr) std::rethrow_exception(failure);
     }
@@ -50,14 +53,16 @@ struct RowExecutor::Impl {
 
 #else
 
-/// Each thread has a share of its own, the same in every loop over as many rows. Shares are taken in
-/// pieces, and who is done takes pieces of others: threads start late, and cores differ in speed.
+/// Each thread has a share of its own, the same in every loop over as many rows. Shares are taken
+/// in pieces, and who is done takes pieces of others: threads start late, and cores differ in
+/// speed.
 struct RowExecutor::Impl {
   explicit Impl(int threads) : arena(threads), shares(static_cast<std::size_t>(threads)) {}
 
   void for_rows(int rows, int threads, RowsBody body) {
     const int piece = std::max(1, rows / (threads * kPieces));
-    for (Share& share : shares) share.taken = 0;
+    for (Share& share : shares)
+      share.taken = 0;
     const auto work_on = [&](int owner, int slot) {
       const auto at = [&](int share) {
         return static_cast<int>(std::int64_t{rows} * share / threads);
@@ -76,7 +81,8 @@ struct RowExecutor::Impl {
           tbb::blocked_range<int>(0, threads, 1),
           [&](const tbb::blocked_range<int>&) {
             const int slot = tbb::this_task_arena::current_thread_index();
-            for (int i = 0; i < threads; ++i) work_on((slot + i) % threads, slot);
+            for (int i = 0; i < threads; ++i)
+              work_on((slot + i) % threads, slot);
           },
           tbb::simple_partitioner());
     });

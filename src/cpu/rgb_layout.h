@@ -25,8 +25,10 @@ struct RgbLayout {
     case PixelFormat::bgrx:
     case PixelFormat::xbgr:
     case PixelFormat::bgra:
-    case PixelFormat::abgr: return {first + 2, first + 1, first, t.alpha_offset, step};
-    default: return {first, first + 1, first + 2, t.alpha_offset, step};
+    case PixelFormat::abgr:
+      return {first + 2, first + 1, first, t.alpha_offset, step};
+    default:
+      return {first, first + 1, first + 2, t.alpha_offset, step};
   }
 }
 

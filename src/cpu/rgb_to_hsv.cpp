@@ -1,6 +1,6 @@
-#include "cpu/rgb_layout.h"
-#include "cpu/staged_stages.h"
-#include "pixel_math.h"
+#include "src/cpu/rgb_layout.h"
+#include "src/cpu/staged_stages.h"
+#include "src/pixel_math.h"
 
 namespace equalux {
 

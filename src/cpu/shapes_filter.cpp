@@ -4,10 +4,10 @@
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
-#include "cpu/class_paint.h"
-#include "cpu/hessian_tiles.h"
-#include "cpu/vessel_rows.h"
-#include "stage_clock.h"
+#include "src/cpu/class_paint.h"
+#include "src/cpu/hessian_tiles.h"
+#include "src/cpu/vessel_rows.h"
+#include "src/stage_clock.h"
 
 namespace equalux {
 namespace {

@@ -1,4 +1,4 @@
-#include "cpu/simd_targets.h"
+#include "src/cpu/simd_targets.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,10 +1,10 @@
-#include "cpu/space_chain.h"
+#include "src/cpu/space_chain.h"
 
 #include <algorithm>
 
-#include "cpu/hue_batch.h"
-#include "fixed_curve.h"
-#include "stage_clock.h"
+#include "src/cpu/hue_batch.h"
+#include "src/fixed_curve.h"
+#include "src/stage_clock.h"
 
 namespace equalux {
 

@@ -7,10 +7,10 @@
 
 #include <equalux/filter.h>
 
-#include "cpu/curve_chain.h"
-#include "cpu/parallel.h"
-#include "cpu/rgb_layout.h"
-#include "space.h"
+#include "src/cpu/curve_chain.h"
+#include "src/cpu/parallel.h"
+#include "src/cpu/rgb_layout.h"
+#include "src/space.h"
 
 /// Equalization of luma or lightness of packed RGB and gray on the CPU: histogram of v, curve, a
 /// table of what each code becomes at each v, apply.

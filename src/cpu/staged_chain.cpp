@@ -1,6 +1,6 @@
-#include "cpu/staged_chain.h"
+#include "src/cpu/staged_chain.h"
 
-#include "stage_clock.h"
+#include "src/stage_clock.h"
 
 namespace equalux {
 

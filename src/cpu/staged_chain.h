@@ -5,8 +5,8 @@
 
 #include <equalux/filter.h>
 
-#include "cpu/staged_stages.h"
-#include "equalize_chain.h"
+#include "src/cpu/staged_stages.h"
+#include "src/equalize_chain.h"
 
 /// The report's chain on the CPU: five stages over a float HSV image.
 namespace equalux {

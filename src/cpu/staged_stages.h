@@ -8,8 +8,8 @@
 #include <equalux/image.h>
 #include <equalux/params.h>
 
-#include "cpu/parallel.h"
-#include "tone_curve.h"
+#include "src/cpu/parallel.h"
+#include "src/tone_curve.h"
 
 /// The stages of the staged chain on the CPU, one file each, as the HSV equalization report lists
 /// them. Each works on whole frames and may be called alone.

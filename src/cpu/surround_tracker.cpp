@@ -1,4 +1,4 @@
-#include "cpu/surround_tracker.h"
+#include "src/cpu/surround_tracker.h"
 
 #include <algorithm>
 #include <utility>

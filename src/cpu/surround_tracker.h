@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "pixel_values.h"
-#include "surround.h"
-#include "surround_state.h"
+#include "src/pixel_values.h"
+#include "src/surround.h"
+#include "src/surround_state.h"
 
 /// The surround of a stream of frames on the CPU; the arithmetic is surround.h.
 namespace equalux {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/stores.h"
-#include "pixel_math.h"
+#include "src/cpu/stores.h"
+#include "src/pixel_math.h"
 
 /// The inner loops of adaptive equalization over a span of a row, beside those of fused_rows.h.
 /// The arithmetic is tile_curves.h.

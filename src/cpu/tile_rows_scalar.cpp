@@ -2,9 +2,9 @@
 #include <array>
 #include <cstring>
 
-#include "cpu/fused_rows.h"
-#include "cpu/tile_rows.h"
-#include "tile_curves.h"
+#include "src/cpu/fused_rows.h"
+#include "src/cpu/tile_rows.h"
+#include "src/tile_curves.h"
 
 namespace equalux {
 namespace {

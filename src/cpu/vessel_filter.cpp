@@ -5,13 +5,13 @@
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
-#include "cpu/class_paint.h"
-#include "cpu/components.h"
-#include "cpu/field_of_view.h"
-#include "cpu/hessian_tiles.h"
-#include "cpu/vessel_rows.h"
-#include "stage_clock.h"
-#include "vessel_math.h"
+#include "src/cpu/class_paint.h"
+#include "src/cpu/components.h"
+#include "src/cpu/field_of_view.h"
+#include "src/cpu/hessian_tiles.h"
+#include "src/cpu/vessel_rows.h"
+#include "src/stage_clock.h"
+#include "src/vessel_math.h"
 
 namespace equalux {
 namespace {

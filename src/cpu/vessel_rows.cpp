@@ -1,19 +1,19 @@
-#include "cpu/vessel_rows.h"
+#include "src/cpu/vessel_rows.h"
 
 #include <cstring>
 
-#include "cpu/simd_targets.h"
-#include "vessel_math.h"
+#include "src/cpu/simd_targets.h"
+#include "src/vessel_math.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/vessel_rows.cpp"
+#define HWY_TARGET_INCLUDE "src/cpu/vessel_rows.cpp"
 // clang-format off
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 // clang-format on
 
-#include "cpu/vessel_rows-inl.h"
+#include "src/cpu/vessel_rows-inl.h"
 
 #if HWY_ONCE
 namespace equalux {

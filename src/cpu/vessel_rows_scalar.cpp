@@ -1,5 +1,5 @@
-#include "cpu/vessel_rows.h"
-#include "vessel_math.h"
+#include "src/cpu/vessel_rows.h"
+#include "src/vessel_math.h"
 
 namespace equalux {
 namespace {

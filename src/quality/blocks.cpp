@@ -1,4 +1,4 @@
-#include "quality/blocks.h"
+#include "src/quality/blocks.h"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "quality/planes.h"
+#include "src/quality/planes.h"
 
 /// Frames as squares of pixels: noise averages out in their means, and light does not.
 namespace equalux::quality {

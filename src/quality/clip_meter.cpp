@@ -1,13 +1,13 @@
-#include "quality/clip_meter.h"
+#include "src/quality/clip_meter.h"
 
 #include <cmath>
 #include <utility>
 
-#include "quality/contrast.h"
-#include "quality/noise.h"
-#include "quality/similarity.h"
-#include "quality/stillness.h"
-#include "quality/tone.h"
+#include "src/quality/contrast.h"
+#include "src/quality/noise.h"
+#include "src/quality/similarity.h"
+#include "src/quality/stillness.h"
+#include "src/quality/tone.h"
 
 namespace equalux::quality {
 namespace {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "quality/blocks.h"
-#include "quality/cuts.h"
-#include "quality/hue.h"
-#include "quality/settling.h"
+#include "src/quality/blocks.h"
+#include "src/quality/cuts.h"
+#include "src/quality/hue.h"
+#include "src/quality/settling.h"
 
 /// All figures of a clip, or of a clip and its result, frame after frame.
 namespace equalux::quality {

@@ -1,4 +1,4 @@
-#include "quality/contrast.h"
+#include "src/quality/contrast.h"
 
 #include <algorithm>
 #include <cmath>

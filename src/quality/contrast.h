@@ -1,6 +1,6 @@
 #pragma once
 
-#include "quality/planes.h"
+#include "src/quality/planes.h"
 
 /// Local contrast.
 namespace equalux::quality {

@@ -1,4 +1,4 @@
-#include "quality/cuts.h"
+#include "src/quality/cuts.h"
 
 #include <algorithm>
 #include <array>

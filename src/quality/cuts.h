@@ -1,6 +1,6 @@
 #pragma once
 
-#include "quality/tone.h"
+#include "src/quality/tone.h"
 
 /// Where one picture ends and another begins.
 namespace equalux::quality {

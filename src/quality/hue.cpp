@@ -1,4 +1,4 @@
-#include "quality/hue.h"
+#include "src/quality/hue.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "quality/noise.h"
+#include "src/quality/noise.h"
 
 #include <algorithm>
 #include <array>

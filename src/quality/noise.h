@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "quality/blocks.h"
+#include "src/quality/blocks.h"
 
 /// How much noise a frame has, from the frame alone.
 namespace equalux::quality {

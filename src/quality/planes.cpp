@@ -1,4 +1,4 @@
-#include "quality/planes.h"
+#include "src/quality/planes.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "quality/settling.h"
+#include "src/quality/settling.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "quality/planes.h"
+#include "src/quality/planes.h"
 
 /// How long a result takes to find its tone after a cut.
 namespace equalux::quality {

@@ -1,4 +1,4 @@
-#include "quality/similarity.h"
+#include "src/quality/similarity.h"
 
 #include <array>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "quality/planes.h"
+#include "src/quality/planes.h"
 
 /// Likeness of two pictures.
 namespace equalux::quality {

@@ -1,9 +1,9 @@
-#include "quality/stillness.h"
+#include "src/quality/stillness.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "quality/noise.h"
+#include "src/quality/noise.h"
 
 namespace equalux::quality {
 namespace {

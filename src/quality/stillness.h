@@ -1,6 +1,6 @@
 #pragma once
 
-#include "quality/blocks.h"
+#include "src/quality/blocks.h"
 
 /// Where the original stands still from one frame to the next, whatever its light does.
 namespace equalux::quality {

@@ -1,4 +1,4 @@
-#include "quality/tone.h"
+#include "src/quality/tone.h"
 
 #include <cmath>
 #include <cstddef>

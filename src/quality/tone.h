@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "quality/planes.h"
+#include "src/quality/planes.h"
 
 /// How levels are distributed.
 namespace equalux::quality {

@@ -9,11 +9,11 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "check.h"
-#include "handles.h"
-#include "support/device_image.h"
-#include "support/moving_frames.h"
-#include "support/test_images.h"
+#include "cuda/check.h"
+#include "cuda/handles.h"
+#include "tests/support/device_image.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/test_images.h"
 
 /// A filter over time on both backends.
 namespace equalux::test {

@@ -1,4 +1,4 @@
-#include "support/deep_reference.h"
+#include "tests/support/deep_reference.h"
 
 #include <algorithm>
 #include <array>
@@ -216,9 +216,8 @@ void planar(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageVi
 void reference_equalize_deep(const EqualizeParams& params, const ConstImageView& in,
                              const ImageView& out, bool interlaced) {
   const Form form(in.desc);
-  reference_scale_deep(
-      [&](const Numbers& counts) { return plain_curve_of(params, counts, form); }, in, out,
-      interlaced);
+  reference_scale_deep([&](const Numbers& counts) { return plain_curve_of(params, counts, form); },
+                       in, out, interlaced);
 }
 
 void reference_scale_deep(const DeepCurveOf& curve_of, const ConstImageView& in,

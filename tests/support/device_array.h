@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "check.h"
-#include "device_copy.h"
-#include "handles.h"
+#include "cuda/check.h"
+#include "cuda/device_copy.h"
+#include "cuda/handles.h"
 
 /// Arrays in device memory for tests.
 namespace equalux::test {

@@ -3,8 +3,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "support/device_image.h"
-#include "support/test_images.h"
+#include "tests/support/device_image.h"
+#include "tests/support/test_images.h"
 
 /// Filters on a GPU against the same on the CPU.
 namespace equalux::test {

@@ -1,4 +1,4 @@
-#include "support/device_image.h"
+#include "tests/support/device_image.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "check.h"
-#include "device_copy.h"
+#include "cuda/check.h"
+#include "cuda/device_copy.h"
 
 namespace equalux::test {
 namespace {

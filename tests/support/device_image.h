@@ -5,7 +5,7 @@
 
 #include <equalux/image.h>
 
-#include "handles.h"
+#include "cuda/handles.h"
 
 /// Frames in device memory for tests.
 namespace equalux::test {
@@ -17,9 +17,9 @@ namespace equalux::test {
 /// How a frame lies in device memory: planes begin `offset` bytes past a multiple of 256.
 struct DeviceLayout {
   int offset = 0;
-  int padding = 0;             ///< bytes a row
-  bool aligned_rows = false;   ///< rounds strides up to 16 bytes, after the padding
-  bool negative = false;       ///< rows bottom up
+  int padding = 0;            ///< bytes a row
+  bool aligned_rows = false;  ///< rounds strides up to 16 bytes, after the padding
+  bool negative = false;      ///< rows bottom up
 };
 
 /// A frame in device memory whose bytes around the samples are poisoned, so that a write outside

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline_fakes.h"
-#include "run.h"
+#include "pipelines/run.h"
+#include "tests/support/pipeline_fakes.h"
 
 /// A run of fakes.
 namespace equalux::test {

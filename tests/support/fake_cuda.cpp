@@ -1,4 +1,4 @@
-#include "support/fake_cuda.h"
+#include "tests/support/fake_cuda.h"
 
 #include <algorithm>
 #include <cstdlib>

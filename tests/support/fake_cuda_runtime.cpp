@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "support/fake_cuda.h"
+#include "tests/support/fake_cuda.h"
 
 /// The runtime's own names: what the backend and the code that nvcc makes around kernels call. A
 /// call that is missing here fails to link, since the toolkit's library then brings all of them.

@@ -1,11 +1,11 @@
-#include "support/fake_gpu_encoder.h"
+#include "tests/support/fake_gpu_encoder.h"
 
 #include <atomic>
 #include <chrono>
 #include <thread>
 #include <utility>
 
-#include "gstreamer/gst_common.h"
+#include "pipelines/gstreamer/gst_common.h"
 
 namespace equalux::test {
 namespace {

@@ -1,5 +1,5 @@
 // fake_gpu_encoder.h as a plugin, for the program.
-#include "support/fake_gpu_encoder.h"
+#include "tests/support/fake_gpu_encoder.h"
 
 #define PACKAGE "equalux"
 

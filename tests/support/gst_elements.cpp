@@ -1,4 +1,4 @@
-#include "support/gst_elements.h"
+#include "tests/support/gst_elements.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -10,9 +10,9 @@
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 
-#include "gstreamer/gst_common.h"
-#include "gstreamer/gst_formats.h"
-#include "support/test_images.h"
+#include "pipelines/gstreamer/gst_common.h"
+#include "pipelines/gstreamer/gst_formats.h"
+#include "tests/support/test_images.h"
 
 /// The plugin of this build tree, fed and read by tests.
 namespace equalux::test {

@@ -8,7 +8,7 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
-#include "support/gst_elements.h"
+#include "tests/support/gst_elements.h"
 
 /// What tests of the element equaluxvessel share.
 namespace equalux::test {

@@ -1,4 +1,4 @@
-#include "support/hessian_reference.h"
+#include "tests/support/hessian_reference.h"
 
 #include <algorithm>
 #include <cmath>

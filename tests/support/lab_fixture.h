@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lab/table.h"
-#include "support/program.h"
+#include "src/cli/lab/table.h"
+#include "tests/support/program.h"
 
 /// What tests of `equalux lab` share.
 namespace equalux::test {

@@ -1,4 +1,4 @@
-#include "support/media_files.h"
+#include "tests/support/media_files.h"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "container/av_handles.h"
-#include "container/open_input.h"
-#include "json_text.h"
+#include "pipelines/container/av_handles.h"
+#include "pipelines/container/open_input.h"
+#include "src/json_text.h"
 
 namespace equalux::test {
 

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "container/container.h"
+#include "pipelines/container/container.h"
 
 /// Files for container tests: made by the ffmpeg program, read back by ffprobe.
 namespace equalux::test {

@@ -1,9 +1,9 @@
-#include "support/moving_frames.h"
+#include "tests/support/moving_frames.h"
 
 #include <algorithm>
 #include <random>
 
-#include "support/test_images.h"
+#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {
@@ -57,7 +57,7 @@ void fill_moving(const ImageView& view, int number, std::uint32_t seed) {
   const int at = number % kScene;
   std::mt19937 random(seed * 7919 + static_cast<std::uint32_t>(number));
   if (scene % 5 == 3 && at < 6) {
-    constexpr Content kRare[]{Content::black, Content::white, Content::single_bin,
+    constexpr Content kRare[]{Content::black,    Content::white,       Content::single_bin,
                               Content::constant, Content::nearly_flat, Content::noise};
     fill(view, kRare[at], seed + static_cast<std::uint32_t>(number));
     return;

@@ -21,9 +21,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "processor.h"
-#include "sink.h"
-#include "source.h"
+#include "pipelines/processor.h"
+#include "pipelines/sink.h"
+#include "pipelines/source.h"
 
 /// Sources, processors, filters and sinks that fail, wait and count as a test asks them to.
 namespace equalux::test {

@@ -1,2 +1,4 @@
 // Owns the tests' precompiled headers; see tests/CMakeLists.txt. Never run.
-int main() { return 0; }
+int main() {
+  return 0;
+}

@@ -1,15 +1,15 @@
-#include "support/published_pictures.h"
+#include "tests/support/published_pictures.h"
 
 #include <cstdlib>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
-#include "still.h"
-#include "support/program.h"
-#include "support/test_images.h"
+#include "pipelines/still.h"
+#include "tests/support/program.h"
+#include "tests/support/test_images.h"
 #ifdef EQUALUX_HAVE_OPENCV
-#include "opencv/still.h"
+#include "pipelines/opencv/still.h"
 #endif
 
 namespace equalux::test {

@@ -1,6 +1,5 @@
-#include "support/racy_scan.h"
-
-#include "check.h"
+#include "cuda/check.h"
+#include "tests/support/racy_scan.h"
 
 namespace equalux::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "support/reference.h"
+#include "tests/support/reference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,15 +24,19 @@ struct Gain {
 std::vector<Gain> gains_of(const EqualizeParams& params, const std::vector<std::uint64_t>& counts,
                            int m) {
   const Wide n = params.bins == 0 ? 256 : params.bins;
-  const auto bin = [&](Wide v) { return static_cast<std::size_t>((2 * (n - 1) * v + m) / (2 * m)); };
+  const auto bin = [&](Wide v) {
+    return static_cast<std::size_t>((2 * (n - 1) * v + m) / (2 * m));
+  };
   std::vector<Wide> cdf(static_cast<std::size_t>(n), 0);
-  for (std::size_t v = 0; v < counts.size(); ++v) cdf[bin(static_cast<Wide>(v))] += counts[v];
+  for (std::size_t v = 0; v < counts.size(); ++v)
+    cdf[bin(static_cast<Wide>(v))] += counts[v];
   const Wide first_bin = cdf[0];
   Wide first_nonempty = 0;
   for (const Wide count : cdf) {
     if (first_nonempty == 0) first_nonempty = count;
   }
-  for (std::size_t i = 1; i < cdf.size(); ++i) cdf[i] += cdf[i - 1];
+  for (std::size_t i = 1; i < cdf.size(); ++i)
+    cdf[i] += cdf[i - 1];
   const Wide total = cdf.back();
   const Wide offset = params.scaler == Scaler::max_abs   ? 0
                       : params.scaler == Scaler::min_max ? first_bin
@@ -51,7 +55,9 @@ int scaled(int c, const Gain& gain) {
   return static_cast<int>(floor_div(2 * c * gain.num + gain.den, 2 * gain.den));
 }
 
-int clamp_byte(Wide x) { return static_cast<int>(std::clamp<Wide>(x, 0, 255)); }
+int clamp_byte(Wide x) {
+  return static_cast<int>(std::clamp<Wide>(x, 0, 255));
+}
 
 using Chosen = std::function<bool(int x, int y, int v)>;
 
@@ -99,18 +105,25 @@ struct Sampler {
   template <typename View>
   auto luma(const View& view, int x, int y) const {
     switch (desc.format) {
-      case PixelFormat::yuy2: return view.row(0, y) + 2 * x;
-      case PixelFormat::uyvy: return view.row(0, y) + 2 * x + 1;
-      default: return view.row(0, y) + x;
+      case PixelFormat::yuy2:
+        return view.row(0, y) + 2 * x;
+      case PixelFormat::uyvy:
+        return view.row(0, y) + 2 * x + 1;
+      default:
+        return view.row(0, y) + x;
     }
   }
   template <typename View>
   auto chroma(const View& view, int cx, int cy, int which) const {
     switch (desc.format) {
-      case PixelFormat::nv12: return view.row(1, cy) + 2 * cx + which;
-      case PixelFormat::yuy2: return view.row(0, cy) + 4 * cx + 1 + 2 * which;
-      case PixelFormat::uyvy: return view.row(0, cy) + 4 * cx + 2 * which;
-      default: return view.row(1 + which, cy) + cx;
+      case PixelFormat::nv12:
+        return view.row(1, cy) + 2 * cx + which;
+      case PixelFormat::yuy2:
+        return view.row(0, cy) + 4 * cx + 1 + 2 * which;
+      case PixelFormat::uyvy:
+        return view.row(0, cy) + 4 * cx + 2 * which;
+      default:
+        return view.row(1 + which, cy) + cx;
     }
   }
 };
@@ -180,7 +193,8 @@ void planar(const EqualizeParams& params, const ConstImageView& in, const ImageV
       const int v = value(x, y);
       const Gain gain = above_black < 0 || v == 0 ? Gain{} : gains[static_cast<std::size_t>(v)];
       const Wide gain48 = -floor_div(-(gain.num << 48), gain.den);
-      Covered& c = covered[static_cast<std::size_t>(at.chroma_row(y) * columns + at.chroma_column(x))];
+      Covered& c =
+          covered[static_cast<std::size_t>(at.chroma_row(y) * columns + at.chroma_column(x))];
       c.sum += gain48 >> 8;
       ++c.count;
       *at.luma(out, x, y) = static_cast<std::uint8_t>(

@@ -1,4 +1,4 @@
-#include "support/reference_clahe.h"
+#include "tests/support/reference_clahe.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "cpu/curve_maker.h"
+#include "src/cpu/curve_maker.h"
 
 namespace equalux::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "reference_convolve.h"
+#include "tests/support/reference_convolve.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "support/sample_media.h"
+#include "tests/support/sample_media.h"
 
 #include <fstream>
 

@@ -1,4 +1,4 @@
-#include "support/scene_meter.h"
+#include "tests/support/scene_meter.h"
 
 #include <algorithm>
 #include <array>

@@ -3,10 +3,10 @@
 #include <optional>
 #include <vector>
 
-#include "quality/blocks.h"
-#include "quality/planes.h"
-#include "quality/settling.h"
-#include "support/stability_scenes.h"
+#include "src/quality/blocks.h"
+#include "src/quality/planes.h"
+#include "src/quality/settling.h"
+#include "tests/support/stability_scenes.h"
 
 /// How calm the result of a stability scene is, measured in the pixels that are known to stand
 /// still.

@@ -4,10 +4,10 @@
 
 #include <equalux/image.h>
 
-#include "cpu/surround_tracker.h"
-#include "support/surround_frames.h"
-#include "support/test_images.h"
-#include "surround.h"
+#include "src/cpu/surround_tracker.h"
+#include "src/surround.h"
+#include "tests/support/surround_frames.h"
+#include "tests/support/test_images.h"
 
 /// What the tracker of surrounds makes of whole frames.
 namespace equalux::test {

@@ -1,4 +1,4 @@
-#include "support/short_memory.h"
+#include "tests/support/short_memory.h"
 
 #include <algorithm>
 #include <atomic>

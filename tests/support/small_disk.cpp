@@ -1,4 +1,4 @@
-#include "support/small_disk.h"
+#include "tests/support/small_disk.h"
 
 #include <cerrno>
 #include <cstdlib>

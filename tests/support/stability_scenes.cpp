@@ -1,4 +1,4 @@
-#include "support/stability_scenes.h"
+#include "tests/support/stability_scenes.h"
 
 #include <algorithm>
 #include <array>

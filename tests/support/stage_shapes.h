@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "launch_shape.h"
+#include "cuda/launch_shape.h"
 
 /// Launch shapes that every stage of the staged chain is tested with, and floats bit for bit.
 namespace equalux::test {
@@ -17,7 +17,8 @@ inline constexpr int kPixelsPerThread[] = {1, 2, 4, 8};
 inline std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
   std::vector<std::uint32_t> bits;
   bits.reserve(values.size());
-  for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
+  for (const float value : values)
+    bits.push_back(std::bit_cast<std::uint32_t>(value));
   return bits;
 }
 

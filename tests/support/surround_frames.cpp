@@ -1,4 +1,4 @@
-#include "support/surround_frames.h"
+#include "tests/support/surround_frames.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "support/test_images.h"
+#include "tests/support/test_images.h"
 
 #include <algorithm>
 #include <array>

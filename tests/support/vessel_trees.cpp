@@ -1,4 +1,4 @@
-#include "support/vessel_trees.h"
+#include "tests/support/vessel_trees.h"
 
 #include <algorithm>
 #include <cmath>

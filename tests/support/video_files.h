@@ -10,10 +10,10 @@
 
 #include <equalux/error.h>
 
-#include "frame_pool.h"
-#include "media_files.h"
-#include "sink.h"
-#include "source.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/sink.h"
+#include "pipelines/source.h"
+#include "tests/support/media_files.h"
 
 /// Decodes files by our sources and by FFmpeg, so that tests can compare the two.
 namespace equalux::test {

@@ -1,4 +1,4 @@
-#include "support/virtual_display.h"
+#include "tests/support/virtual_display.h"
 
 #include <array>
 #include <cstdio>

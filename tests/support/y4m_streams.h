@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "run.h"
-#include "test_images.h"
+#include "pipelines/run.h"
+#include "tests/support/test_images.h"
 
 /// YUV4MPEG2 streams made without the code under test, and a run that only copies.
 namespace equalux::test {

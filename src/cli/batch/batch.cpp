@@ -1,4 +1,4 @@
-#include "batch/batch.h"
+#include "src/cli/batch/batch.h"
 
 #include <algorithm>
 #include <array>
@@ -9,15 +9,15 @@
 
 #include <equalux/error.h>
 
-#include "batch/dry_run.h"
-#include "batch/job.h"
-#include "batch/report.h"
-#include "batch/state.h"
-#include "batch/worker.h"
-#include "log.h"
-#include "paths.h"
-#include "signals.h"
-#include "text_file.h"
+#include "pipelines/text_file.h"
+#include "src/cli/batch/dry_run.h"
+#include "src/cli/batch/job.h"
+#include "src/cli/batch/report.h"
+#include "src/cli/batch/state.h"
+#include "src/cli/batch/worker.h"
+#include "src/cli/paths.h"
+#include "src/cli/signals.h"
+#include "src/log.h"
 
 namespace fs = std::filesystem;
 
@@ -242,8 +242,7 @@ void Batch::work() {
     const std::uintmax_t bytes = fs::file_size(job.input, unknown);
     weights.push_back(unknown ? 1 : 1 + static_cast<double>(bytes));
   }
-  progress_ =
-      std::make_unique<BatchProgress>(jobs_, std::move(weights), options_.stream.common);
+  progress_ = std::make_unique<BatchProgress>(jobs_, std::move(weights), options_.stream.common);
   WorkerPool pool(places_of(options_), fallback_of(options_), worker(), events());
   pool.run("job", jobs_, stop_token());
   progress_->clear();

@@ -5,8 +5,8 @@
 
 #include <equalux/error.h>
 
-#include "batch/options.h"
-#include "batch/plan.h"
+#include "src/cli/batch/options.h"
+#include "src/cli/batch/plan.h"
 
 namespace equalux::cli {
 

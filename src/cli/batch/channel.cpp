@@ -1,4 +1,4 @@
-#include "batch/channel.h"
+#include "src/cli/batch/channel.h"
 
 #include <array>
 #include <cerrno>
@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "json_text.h"
+#include "src/json_text.h"
 
 namespace equalux::cli {
 

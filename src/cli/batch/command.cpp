@@ -4,9 +4,9 @@
 
 #include <equalux/error.h>
 
-#include "batch/batch.h"
-#include "commands.h"
-#include "values.h"
+#include "src/cli/batch/batch.h"
+#include "src/cli/commands.h"
+#include "src/cli/values.h"
 
 /// `equalux batch`: its options.
 namespace equalux::cli {

@@ -2,10 +2,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "batch/report.h"
-#include "batch/state.h"
-#include "batch/still_tap.h"
-#include "still.h"
+#include "pipelines/still.h"
+#include "src/cli/batch/report.h"
+#include "src/cli/batch/state.h"
+#include "src/cli/batch/still_tap.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include <opencv2/imgproc.hpp>
 #endif

@@ -1,12 +1,12 @@
 #include <exception>
 #include <filesystem>
 
-#include "backend.h"
-#include "batch/batch.h"
-#include "batch/report.h"
-#include "curve_file.h"
-#include "log.h"
-#include "signals.h"
+#include "src/cli/backend.h"
+#include "src/cli/batch/batch.h"
+#include "src/cli/batch/report.h"
+#include "src/cli/curve_file.h"
+#include "src/cli/signals.h"
+#include "src/log.h"
 
 namespace equalux::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "batch/dry_run.h"
+#include "src/cli/batch/dry_run.h"
 
 #include <algorithm>
 #include <array>
@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <map>
 
-#include "batch/state.h"
-#include "batch/worker.h"
-#include "log.h"
-#include "progress_line.h"
-#include "signals.h"
+#include "src/cli/batch/state.h"
+#include "src/cli/batch/worker.h"
+#include "src/cli/progress_line.h"
+#include "src/cli/signals.h"
+#include "src/log.h"
 
 namespace fs = std::filesystem;
 

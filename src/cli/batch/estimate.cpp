@@ -3,10 +3,10 @@
 
 #include <equalux/error.h>
 
-#include "backend.h"
-#include "batch/worker.h"
-#include "paths.h"
-#include "signals.h"
+#include "src/cli/backend.h"
+#include "src/cli/batch/worker.h"
+#include "src/cli/paths.h"
+#include "src/cli/signals.h"
 
 namespace fs = std::filesystem;
 

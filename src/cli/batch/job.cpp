@@ -1,4 +1,4 @@
-#include "batch/job.h"
+#include "src/cli/batch/job.h"
 
 #include <cmath>
 #include <exception>
@@ -8,14 +8,14 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
-#include "batch/state.h"
-#include "batch/still_tap.h"
-#include "io_factory.h"
-#include "json_text.h"
-#include "log.h"
-#include "null_sink.h"
-#include "paths.h"
-#include "signals.h"
+#include "pipelines/null_sink.h"
+#include "src/cli/batch/state.h"
+#include "src/cli/batch/still_tap.h"
+#include "src/cli/io_factory.h"
+#include "src/cli/paths.h"
+#include "src/cli/signals.h"
+#include "src/json_text.h"
+#include "src/log.h"
 
 namespace fs = std::filesystem;
 

@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "batch/options.h"
-#include "batch/plan.h"
+#include "src/cli/batch/options.h"
+#include "src/cli/batch/plan.h"
 
 /// One file of a batch.
 namespace equalux::cli {

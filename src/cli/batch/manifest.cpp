@@ -1,4 +1,4 @@
-#include "batch/manifest.h"
+#include "src/cli/batch/manifest.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 #include <equalux/error.h>
 
-#include "batch/state.h"
+#include "src/cli/batch/state.h"
 
 namespace fs = std::filesystem;
 

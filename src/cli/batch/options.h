@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "run_stream.h"
+#include "src/cli/run_stream.h"
 
 namespace equalux::cli {
 

@@ -1,4 +1,4 @@
-#include "batch/plan.h"
+#include "src/cli/batch/plan.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,10 +7,10 @@
 
 #include <equalux/error.h>
 
-#include "batch/state.h"
-#include "io_factory.h"
-#include "natural_order.h"
-#include "paths.h"
+#include "pipelines/natural_order.h"
+#include "src/cli/batch/state.h"
+#include "src/cli/io_factory.h"
+#include "src/cli/paths.h"
 
 namespace fs = std::filesystem;
 

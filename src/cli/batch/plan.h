@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "batch/manifest.h"
+#include "src/cli/batch/manifest.h"
 
 /// Which files a batch takes, and what their results are called.
 namespace equalux::cli {

@@ -4,9 +4,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "batch/report.h"
-#include "log.h"
-#include "progress_line.h"
+#include "src/cli/batch/report.h"
+#include "src/cli/progress_line.h"
+#include "src/log.h"
 
 namespace equalux::cli {
 namespace {

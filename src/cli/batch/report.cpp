@@ -1,4 +1,4 @@
-#include "batch/report.h"
+#include "src/cli/batch/report.h"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 
 #include <equalux/filter.h>
 
-#include "json_text.h"
-#include "log.h"
+#include "src/json_text.h"
+#include "src/log.h"
 
 namespace equalux::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "batch/options.h"
-#include "batch/plan.h"
+#include "src/cli/batch/options.h"
+#include "src/cli/batch/plan.h"
 
 /// What a batch tells of itself: a line and a table on stderr, report.json, a contact sheet.
 namespace equalux::cli {

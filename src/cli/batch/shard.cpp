@@ -5,7 +5,7 @@
 
 #include <equalux/error.h>
 
-#include "batch/plan.h"
+#include "src/cli/batch/plan.h"
 
 namespace equalux::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "batch/state.h"
+#include "src/cli/batch/state.h"
 
 #include <array>
 #include <cerrno>
@@ -16,8 +16,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "json_text.h"
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
+#include "src/json_text.h"
 
 namespace fs = std::filesystem;
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "run.h"
+#include "pipelines/run.h"
 
 /// What a batch remembers of each file, so that a later one can go on: in the folder .equalux below
 /// the folder of the results, under the result's own path.

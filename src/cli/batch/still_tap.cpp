@@ -1,12 +1,12 @@
-#include "batch/still_tap.h"
+#include "src/cli/batch/still_tap.h"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-#include "convert_rgb.h"
-#include "frame_pool.h"
-#include "still.h"
+#include "pipelines/convert_rgb.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/still.h"
 
 namespace equalux::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <equalux/image.h>
 
-#include "source.h"
+#include "pipelines/source.h"
 
 /// Takes one frame of a stream before and after the filters, small, for the contact sheet.
 namespace equalux::cli {

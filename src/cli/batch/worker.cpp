@@ -1,4 +1,4 @@
-#include "batch/worker.h"
+#include "src/cli/batch/worker.h"
 
 #include <memory>
 #include <optional>
@@ -8,10 +8,10 @@
 #include <equalux/error.h>
 #include <poll.h>
 
-#include "backend.h"
-#include "batch/job.h"
-#include "log.h"
-#include "signals.h"
+#include "src/cli/backend.h"
+#include "src/cli/batch/job.h"
+#include "src/cli/signals.h"
+#include "src/log.h"
 
 namespace equalux::cli {
 namespace {

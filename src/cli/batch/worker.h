@@ -1,8 +1,8 @@
 #pragma once
 
-#include "batch/options.h"
-#include "batch/plan.h"
-#include "batch/worker_pool.h"
+#include "src/cli/batch/options.h"
+#include "src/cli/batch/plan.h"
+#include "src/cli/batch/worker_pool.h"
 
 /// What a worker process of a batch does.
 namespace equalux::cli {

@@ -1,4 +1,4 @@
-#include "batch/worker_pool.h"
+#include "src/cli/batch/worker_pool.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "src/log.h"
 
 namespace equalux::cli {
 namespace {

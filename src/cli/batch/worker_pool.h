@@ -11,8 +11,8 @@
 #include <equalux/error.h>
 #include <sys/types.h>
 
-#include "batch/channel.h"
-#include "run.h"
+#include "pipelines/run.h"
+#include "src/cli/batch/channel.h"
 
 /// Processes that work on jobs, one job each at a time. What kills one of them, a broken file or a
 /// lost device, costs the others nothing.

@@ -1,7 +1,7 @@
 #include <array>
 
-#include "lab/lab.h"
-#include "lab/markdown.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
 
 /// `lab access`: Figure 2 of the report.
 namespace equalux::cli::lab {

@@ -1,9 +1,9 @@
 #include <array>
 #include <optional>
 
-#include "lab/lab.h"
-#include "lab/markdown.h"
-#include "lab/speedup.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
+#include "src/cli/lab/speedup.h"
 
 /// `lab convolution`: Tables 1 to 8 and Figures 9 to 12 of the convolution report.
 namespace equalux::cli::lab {

@@ -1,11 +1,11 @@
-#include "lab/cpu_use.h"
+#include "src/cli/lab/cpu_use.h"
 
 #include <fstream>
 #include <string>
 
 #include <sys/resource.h>
 
-#include "cpu/parallel.h"
+#include "src/cpu/parallel.h"
 
 namespace equalux::cli::lab {
 

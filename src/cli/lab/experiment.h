@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "lab/figure.h"
-#include "lab/frame_size.h"
-#include "lab/table.h"
+#include "src/cli/lab/figure.h"
+#include "src/cli/lab/frame_size.h"
+#include "src/cli/lab/table.h"
 
 /// An experiment of `equalux lab`: it measures into a CSV, and everything else is made of that CSV.
 namespace equalux::cli::lab {

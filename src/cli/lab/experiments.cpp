@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "lab/experiment.h"
+#include "src/cli/lab/experiment.h"
 
 namespace equalux::cli::lab {
 

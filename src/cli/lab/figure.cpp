@@ -1,12 +1,12 @@
-#include "lab/figure.h"
+#include "src/cli/lab/figure.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <sstream>
 
-#include "gnuplot.h"
-#include "paths.h"
+#include "src/cli/gnuplot.h"
+#include "src/cli/paths.h"
 
 namespace equalux::cli::lab {
 namespace {
@@ -139,8 +139,7 @@ Panel line_chart(const LineChart& chart) {
     data << "\n\n";  // ends what `index` counts
     commands << kBlock << " index " << i << " using 1:2 with "
              << look_of(series.line, chart.dots, i) << " lw 1.6 dt " << i / kColors.size() + 1
-             << " lc rgb " << color(i) << " title "
-             << gnuplot_text(series.title) << ", ";
+             << " lc rgb " << color(i) << " title " << gnuplot_text(series.title) << ", ";
   }
   for (std::size_t i = 0; i < chart.levels.size(); ++i) {
     commands << chart.levels[i].at << " with lines dt 2 lw 2 lc rgb " << color(colored + i)

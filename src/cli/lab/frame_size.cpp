@@ -1,11 +1,11 @@
-#include "lab/frame_size.h"
+#include "src/cli/lab/frame_size.h"
 
 #include <algorithm>
 #include <string_view>
 
 #include <equalux/error.h>
 
-#include "option_values.h"
+#include "src/option_values.h"
 
 namespace equalux::cli::lab {
 namespace {

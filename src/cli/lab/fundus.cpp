@@ -1,4 +1,4 @@
-#include "lab/fundus.h"
+#include "src/cli/lab/fundus.h"
 
 #include <algorithm>
 #include <array>

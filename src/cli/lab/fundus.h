@@ -4,7 +4,7 @@
 
 #include <equalux/image.h>
 
-#include "lab/frame_size.h"
+#include "src/cli/lab/frame_size.h"
 
 /// Pictures for the Hessian report's experiments, whose data sets are not ours to ship.
 namespace equalux::cli::lab {

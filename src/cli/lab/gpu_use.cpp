@@ -1,4 +1,4 @@
-#include "lab/gpu_use.h"
+#include "src/cli/lab/gpu_use.h"
 
 #include <utility>
 

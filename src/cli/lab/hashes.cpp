@@ -1,6 +1,6 @@
-#include "frame_hash.h"
-#include "lab/lab.h"
-#include "lab/markdown.h"
+#include "pipelines/frame_hash.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
 
 /// `lab hashes`: Tables 1 and 2 of the report.
 namespace equalux::cli::lab {

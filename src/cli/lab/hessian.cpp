@@ -4,12 +4,12 @@
 
 #include <equalux/error.h>
 
-#include "float_difference.h"
-#include "lab/lab.h"
-#include "lab/pictures.h"
-#include "lab/plain_hessian.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/pictures.h"
+#include "src/cli/lab/plain_hessian.h"
+#include "src/float_difference.h"
 #if defined(EQUALUX_HAVE_OPENCV)
-#include "lab/opencv_eigen.h"
+#include "src/cli/lab/opencv_eigen.h"
 #endif
 
 /// `lab hessian`: measures what the Hessian report's Figures 7 to 13 show. hessian_report.cpp makes

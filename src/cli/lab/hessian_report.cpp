@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "lab/lab.h"
-#include "lab/markdown.h"
-#include "lab/speedup.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
+#include "src/cli/lab/speedup.h"
 
 /// The tables and figures of `lab hessian`.
 namespace equalux::cli::lab {

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <random>
 
-#include "lab/lab.h"
-#include "lab/markdown.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
 
 /// `lab histograms`: Figure 3 of the report.
 namespace equalux::cli::lab {

@@ -1,12 +1,12 @@
-#include "lab/kernel.h"
+#include "src/cli/lab/kernel.h"
 
 #include <algorithm>
 
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
-#include "nearest_name.h"
-#include "option_values.h"
+#include "src/nearest_name.h"
+#include "src/option_values.h"
 
 namespace equalux::cli::lab {
 namespace {

@@ -12,8 +12,8 @@ namespace equalux::cli::lab {
 /// "gaussian:sigma=2". Mode and block are what the lab varies.
 [[nodiscard]] ConvolveParams read_kernel(const std::string& text);
 
-/// Keys of the filter `eigenvalues`, "sigma=4,derivative=gradient". The channel is green unless set:
-/// vessels of eyes are darkest there.
+/// Keys of the filter `eigenvalues`, "sigma=4,derivative=gradient". The channel is green unless
+/// set: vessels of eyes are darkest there.
 [[nodiscard]] HessianParams read_hessian(const std::string& text);
 /// Keys of the filter `vessel`; the same, and the output is the mask.
 [[nodiscard]] VesselParams read_vessel(const std::string& text);

@@ -1,4 +1,4 @@
-#include "lab/lab.h"
+#include "src/cli/lab/lab.h"
 
 #include <chrono>
 #include <cstdio>
@@ -11,12 +11,12 @@
 #include <equalux/error.h>
 #include <unistd.h>
 
-#include "cpu/parallel.h"
-#include "lab/one_still.h"
-#include "log.h"
-#include "paths.h"
-#include "still.h"
-#include "test_source.h"
+#include "pipelines/still.h"
+#include "pipelines/test_source.h"
+#include "src/cli/lab/one_still.h"
+#include "src/cli/paths.h"
+#include "src/cpu/parallel.h"
+#include "src/log.h"
 
 namespace fs = std::filesystem;
 

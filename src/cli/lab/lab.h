@@ -8,11 +8,11 @@
 #include <equalux/image.h>
 #include <equalux/params.h>
 
-#include "gpu_lab.h"
-#include "lab/experiment.h"
-#include "lab/kernel.h"
-#include "lab/table.h"
-#include "options.h"
+#include "src/cli/lab/experiment.h"
+#include "src/cli/lab/kernel.h"
+#include "src/cli/lab/table.h"
+#include "src/cli/options.h"
+#include "src/gpu_lab.h"
 
 /// What an experiment has to work with: its options, its image, the machine, and the CSV that it
 /// fills.
@@ -30,7 +30,7 @@ struct LabOptions {
   int shift_value = -120;
   int call_ms = 1000;
   int frames = 16;
-  std::vector<FrameSize> sizes;  ///< empty = the experiment's own
+  std::vector<FrameSize> sizes;         ///< empty = the experiment's own
   std::string kernel_text = "sharpen";  ///< as in the report's Figure 8
   ConvolveParams kernel = read_kernel(kernel_text);
   std::string hessian_text = "channel=green";

@@ -3,11 +3,11 @@
 #include <exception>
 #include <thread>
 
-#include "lab/cpu_use.h"
-#include "lab/gpu_use.h"
-#include "lab/lab.h"
-#include "lab/markdown.h"
-#include "lab/one_still.h"
+#include "src/cli/lab/cpu_use.h"
+#include "src/cli/lab/gpu_use.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
+#include "src/cli/lab/one_still.h"
 
 /// `lab load`: Figures 10 and 11 of the report.
 namespace equalux::cli::lab {

@@ -1,4 +1,4 @@
-#include "lab/markdown.h"
+#include "src/cli/lab/markdown.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/table.h"
+#include "src/cli/lab/table.h"
 
 /// Markdown of tables.
 namespace equalux::cli::lab {

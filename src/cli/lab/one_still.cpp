@@ -1,8 +1,8 @@
-#include "lab/one_still.h"
+#include "src/cli/lab/one_still.h"
 
 #include <utility>
 
-#include "backend.h"
+#include "src/cli/backend.h"
 
 namespace equalux::cli::lab {
 

@@ -5,9 +5,9 @@
 #include <equalux/image.h>
 #include <equalux/params.h>
 
-#include "frame_pool.h"
-#include "options.h"
-#include "processor.h"
+#include "pipelines/frame_pool.h"
+#include "pipelines/processor.h"
+#include "src/cli/options.h"
 
 /// One image through the product's processor, again and again.
 namespace equalux::cli::lab {

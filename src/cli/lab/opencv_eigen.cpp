@@ -1,4 +1,4 @@
-#include "lab/opencv_eigen.h"
+#include "src/cli/lab/opencv_eigen.h"
 
 #include <array>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "hessian_weights.h"
+#include "src/hessian_weights.h"
 
 namespace equalux::cli::lab {
 namespace {

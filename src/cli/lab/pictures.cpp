@@ -1,10 +1,10 @@
-#include "lab/pictures.h"
+#include "src/cli/lab/pictures.h"
 
 #include <algorithm>
 
-#include "cpu/rgb_layout.h"
-#include "hessian_math.h"
-#include "lab/fundus.h"
+#include "src/cli/lab/fundus.h"
+#include "src/cpu/rgb_layout.h"
+#include "src/hessian_math.h"
 
 namespace equalux::cli::lab {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <equalux/hessian.h>
 
-#include "lab/lab.h"
+#include "src/cli/lab/lab.h"
 
 /// What the experiments of the Hessian report look at: several pictures a size.
 namespace equalux::cli::lab {

@@ -1,10 +1,10 @@
-#include "lab/plain_hessian.h"
+#include "src/cli/lab/plain_hessian.h"
 
 #include <algorithm>
 
-#include "hessian_math.h"
-#include "hessian_weights.h"
-#include "lab_clock.h"
+#include "src/hessian_math.h"
+#include "src/hessian_weights.h"
+#include "src/lab_clock.h"
 
 namespace equalux::cli::lab {
 namespace {

@@ -1,8 +1,8 @@
 #include <equalux/error.h>
 
-#include "gnuplot.h"
-#include "lab/experiment.h"
-#include "partial_file.h"
+#include "pipelines/partial_file.h"
+#include "src/cli/gnuplot.h"
+#include "src/cli/lab/experiment.h"
 
 namespace equalux::cli::lab {
 namespace {

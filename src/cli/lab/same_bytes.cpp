@@ -1,7 +1,7 @@
-#include "lab/same_bytes.h"
+#include "src/cli/lab/same_bytes.h"
 
-#include "frame_hash.h"
-#include "lab/markdown.h"
+#include "pipelines/frame_hash.h"
+#include "src/cli/lab/markdown.h"
 
 namespace equalux::cli::lab {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "lab/lab.h"
+#include "src/cli/lab/lab.h"
 
 /// Whether a GPU gave the CPU's bytes: what it took means something only then.
 namespace equalux::cli::lab {

@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cpu/rgb_layout.h"
-#include "frame_hash.h"
-#include "gnuplot.h"
-#include "lab/compare.h"
-#include "lab/lab.h"
-#include "lab/markdown.h"
-#include "log.h"
-#include "plot.h"
+#include "pipelines/frame_hash.h"
+#include "src/cli/gnuplot.h"
+#include "src/cli/lab/compare.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
+#include "src/cli/plot.h"
+#include "src/cpu/rgb_layout.h"
+#include "src/log.h"
 
 /// `lab scalers`: section 4.1.3 of the report.
 namespace equalux::cli::lab {

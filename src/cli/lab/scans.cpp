@@ -2,9 +2,9 @@
 #include <numeric>
 #include <random>
 
-#include "cpu/staged_stages.h"
-#include "lab/lab.h"
-#include "lab/markdown.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
+#include "src/cpu/staged_stages.h"
 
 /// `lab scans`: the scans of the report's section 3.4, and its Figures 16 and 17.
 namespace equalux::cli::lab {

@@ -1,4 +1,4 @@
-#include "lab/speedup.h"
+#include "src/cli/lab/speedup.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 
 #include <equalux/error.h>
 
-#include "lab/frame_size.h"
-#include "lab_clock.h"
+#include "src/cli/lab/frame_size.h"
+#include "src/lab_clock.h"
 
 namespace equalux::cli::lab {
 namespace {

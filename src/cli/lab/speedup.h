@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/figure.h"
-#include "lab/markdown.h"
+#include "src/cli/lab/figure.h"
+#include "src/cli/lab/markdown.h"
 
 /// Times over sizes of frames, speed-ups made of them, and where one way becomes faster than
 /// another.

@@ -2,9 +2,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "cpu/parallel.h"
-#include "lab/lab.h"
-#include "lab/markdown.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
+#include "src/cpu/parallel.h"
 
 /// `lab stages`: the profiler's tables of the report's section 5.3.
 namespace equalux::cli::lab {

@@ -1,8 +1,8 @@
 #include <array>
 
-#include "lab/lab.h"
-#include "lab/markdown.h"
-#include "lab/same_bytes.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
+#include "src/cli/lab/same_bytes.h"
 
 /// `lab sweep`: Tables 3 to 6 of the report.
 namespace equalux::cli::lab {

@@ -1,4 +1,4 @@
-#include "lab/table.h"
+#include "src/cli/lab/table.h"
 
 #include <algorithm>
 #include <array>

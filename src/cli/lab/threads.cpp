@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "lab/lab.h"
-#include "lab/markdown.h"
-#include "lab/same_bytes.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
+#include "src/cli/lab/same_bytes.h"
 
 /// `lab threads`: Figures 12 to 15 of the report.
 namespace equalux::cli::lab {

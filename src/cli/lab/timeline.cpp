@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "lab/lab.h"
-#include "lab/markdown.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
 
 /// `lab timeline`: what the three streams of the product do at a time.
 namespace equalux::cli::lab {

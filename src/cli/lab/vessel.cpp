@@ -3,10 +3,10 @@
 
 #include <equalux/error.h>
 
-#include "lab/lab.h"
-#include "lab/markdown.h"
-#include "lab/pictures.h"
-#include "lab/speedup.h"
+#include "src/cli/lab/lab.h"
+#include "src/cli/lab/markdown.h"
+#include "src/cli/lab/pictures.h"
+#include "src/cli/lab/speedup.h"
 
 /// `lab vessel`: Figure 15 and Table 5 of the Hessian report, the whole chain to a mask of vessels.
 namespace equalux::cli::lab {
