@@ -16,7 +16,7 @@
 #include "bench/support/bench_frames.h"
 #include "bench/support/device_bench.h"
 #include "bench/support/json_file.h"
-#include "cuda/device_copy.h"
+#include "cuda/runtime/device_copy.h"
 #include "pipelines/cuda/cuda_processor.h"
 #include "pipelines/frame_pool.h"
 

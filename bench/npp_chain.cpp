@@ -9,7 +9,7 @@
 #include <nppi_statistics_functions.h>
 
 #include "bench/npp_context.h"
-#include "cuda/handles.h"
+#include "cuda/runtime/handles.h"
 
 namespace equalux::bench {
 namespace {

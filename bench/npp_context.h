@@ -6,7 +6,7 @@
 #include <equalux/error.h>
 #include <nppdefs.h>
 
-#include "cuda/check.h"
+#include "cuda/runtime/check.h"
 
 /// What every call of NVIDIA's Performance Primitives needs.
 namespace equalux::bench {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/staged_stages.h"
+#include "cuda/staged/staged_stages.h"
 #include "src/cpu/staged_stages.h"
 #include "tests/support/device_array.h"
 #include "tests/support/device_image.h"

@@ -5,8 +5,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "cuda/check.h"
-#include "cuda/handles.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/handles.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/device_image.h"
 #include "tests/support/device_test.h"

@@ -8,7 +8,7 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "cuda/check.h"
+#include "cuda/runtime/check.h"
 #include "pipelines/cuda/cuda_processor.h"
 #include "pipelines/frame_hash.h"
 #include "pipelines/frame_pool.h"

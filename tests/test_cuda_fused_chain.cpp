@@ -8,9 +8,9 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "cuda/check.h"
-#include "cuda/fused_chain.h"
-#include "cuda/handles.h"
+#include "cuda/equalize/fused/fused_chain.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/handles.h"
 #include "tests/support/device_filter.h"
 #include "tests/support/device_image.h"
 #include "tests/support/device_test.h"

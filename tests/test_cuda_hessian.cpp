@@ -10,7 +10,7 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
-#include "cuda/hessian.h"
+#include "cuda/hessian/hessian.h"
 #include "src/hessian_weights.h"
 #include "tests/support/device_filter.h"
 #include "tests/support/device_test.h"

@@ -9,7 +9,7 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
-#include "cuda/hessian_study.h"
+#include "cuda/lab/hessian_study.h"
 #include "src/float_difference.h"
 #include "src/hessian_weights.h"
 #include "tests/support/device_filter.h"

@@ -4,7 +4,7 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "cuda/staged_chain.h"
+#include "cuda/staged/staged_chain.h"
 #include "tests/support/device_image.h"
 #include "tests/support/device_test.h"
 #include "tests/support/test_images.h"

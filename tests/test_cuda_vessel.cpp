@@ -8,7 +8,7 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
-#include "cuda/check.h"
+#include "cuda/runtime/check.h"
 #include "src/hessian_weights.h"
 #include "tests/support/device_filter.h"
 #include "tests/support/device_test.h"

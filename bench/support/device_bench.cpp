@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "bench/support/bench_frames.h"
-#include "cuda/check.h"
-#include "cuda/device_copy.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/device_copy.h"
 
 namespace equalux::bench {
 

@@ -7,7 +7,7 @@
 #include <cuda_runtime_api.h>
 #include <equalux/image.h>
 
-#include "cuda/handles.h"
+#include "cuda/runtime/handles.h"
 
 /// Timing on a GPU, and frames in its memory.
 namespace equalux::bench {

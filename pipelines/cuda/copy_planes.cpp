@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "cuda/check.h"
+#include "cuda/runtime/check.h"
 
 namespace equalux {
 namespace {

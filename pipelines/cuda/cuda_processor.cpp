@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "cuda/check.h"
-#include "cuda/handles.h"
-#include "cuda/kernel_timer.h"
-#include "cuda/trace.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/handles.h"
+#include "cuda/runtime/kernel_timer.h"
+#include "cuda/runtime/trace.h"
 #include "pipelines/cuda/copy_planes.h"
 
 namespace equalux {

@@ -9,7 +9,7 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
-#include "cuda/check.h"
+#include "cuda/runtime/check.h"
 #include "pipelines/gst-plugin/cuda_memory_processor.h"
 #include "pipelines/gstreamer/cuda_library.h"
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/handles.h"
-#include "cuda/kernel_timer.h"
+#include "cuda/runtime/handles.h"
+#include "cuda/runtime/kernel_timer.h"
 #include "pipelines/cuda/copy_planes.h"
 
 namespace equalux::gst {

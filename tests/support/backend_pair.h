@@ -9,8 +9,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "cuda/check.h"
-#include "cuda/handles.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/handles.h"
 #include "tests/support/device_image.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cuda/check.h"
-#include "cuda/device_copy.h"
-#include "cuda/handles.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/device_copy.h"
+#include "cuda/runtime/handles.h"
 
 /// Arrays in device memory for tests.
 namespace equalux::test {

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "cuda/check.h"
-#include "cuda/device_copy.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/device_copy.h"
 
 namespace equalux::test {
 namespace {

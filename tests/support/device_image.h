@@ -5,7 +5,7 @@
 
 #include <equalux/image.h>
 
-#include "cuda/handles.h"
+#include "cuda/runtime/handles.h"
 
 /// Frames in device memory for tests.
 namespace equalux::test {

@@ -1,4 +1,4 @@
-#include "cuda/check.h"
+#include "cuda/runtime/check.h"
 #include "tests/support/racy_scan.h"
 
 namespace equalux::test {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/launch_shape.h"
+#include "cuda/runtime/launch_shape.h"
 
 /// Launch shapes that every stage of the staged chain is tested with, and floats bit for bit.
 namespace equalux::test {

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+#include <equalux/clahe.h>
+
+#include "cuda/runtime/launch_device.h"
+#include "src/pixel_math.h"
+#include "src/tone_control.h"
+
+/// Adaptive equalization on a GPU: three kernels a frame, each of which starts while the one before
+/// it ends. Lines are rows of cells; see tile_grid.h.
+namespace equalux::cuda {
+
+/// A column's part in the mix: the part of the tile right of it, a float of eight significant bits,
+/// in the upper half of the word; how many bytes the left tile's table lies from the first, below.
+using ColumnMix = std::uint32_t;
+/// Bytes of a tile's table for one line: a float a level.
+inline constexpr std::uint32_t kTileTableBytes = 1024;
+
+/// A line's tile rows above and below, and the weight of that below.
+struct LineMix {
+  std::uint8_t above;
+  std::uint8_t below;
+  std::uint8_t weight;
+};
+
+/// What is kept for a tile in device memory.
+struct TileState {
+  tone::History history;
+  std::uint32_t counts[256];  ///< of the frame under way; 0 before and after
+};
+
+struct ClaheFrame {
+  PixelFormat format = PixelFormat::bgr;
+  std::array<const std::uint8_t*, 3> in{};
+  std::array<std::uint8_t*, 3> out{};
+  std::array<std::int64_t, 3> in_stride{};
+  std::array<std::int64_t, 3> out_stride{};
+  int width = 0;
+  int height = 0;
+  int lines = 0;
+  int cell_columns = 1;
+  bool interlaced = false;
+  bool aligned = false;  ///< all planes and strides to 16 bytes
+  YuvWeights weights{};
+  int tiles_x = 1;
+  int tiles_y = 1;
+  int bands = 1;                                      ///< blocks that share a tile's counting
+  std::array<std::int32_t, kMostTiles + 1> edge_x{};  ///< cells
+  std::array<std::int32_t, kMostTiles + 1> edge_y{};
+  const ColumnMix* columns = nullptr;   ///< by pixel, with room for a chunk beyond the last
+  const LineMix* line_mixes = nullptr;  ///< by line
+  TileState* states = nullptr;          ///< by tile, row after row
+  std::uint16_t* levels = nullptr;      ///< curve_level(), 256 by tile
+  tone::Frame tone;
+};
+
+/// Adds the frame's values to the tiles' counts.
+void clahe_count(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
+/// Makes the tiles' curves and clears the counts.
+void clahe_curve(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
+/// Scales the frame.
+void clahe_apply(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
+
+/// Of these kernels, for the device that is current. Throws Error(unavailable).
+[[nodiscard]] LaunchDevice clahe_device();
+
+}  // namespace equalux::cuda

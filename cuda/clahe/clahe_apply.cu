@@ -1,0 +1,193 @@
+#include "cuda/clahe/clahe.h"
+#include "cuda/clahe/clahe_samples.cuh"
+#include "cuda/clahe/clahe_tables.cuh"
+#include "cuda/clahe/clahe_yuv.cuh"
+#include "cuda/device/chunk_copy.cuh"
+#include "cuda/runtime/check.h"
+#include "src/tile_curves.h"
+
+namespace equalux::cuda {
+namespace {
+
+constexpr int kWarps = kLineThreads / kLanes;
+/// Chunks that a warp keeps in shared memory: one in work, one on its way.
+constexpr int kSlots = 2;
+
+/// Scales four pixels of a packed form that lie in consecutive words; inverses are times
+/// kGainScale.
+template <typename Form>
+__device__ __forceinline__ void scale_four(const LineTables& tables, const ColumnMix* columns,
+                                           std::uint32_t* words) {
+  constexpr int kBytes = 4 * Form::kStep;
+  ColumnMix mix[4];
+  load_mixes(columns, mix);
+  std::uint32_t scaled[kBytes];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    std::uint32_t code[Form::kColours];
+    std::uint32_t v = 0;
+#pragma unroll
+    for (int c = 0; c < Form::kColours; ++c) {
+      code[c] = byte_times_256(words, i * Form::kStep + Form::kFirst + c);
+      v = max(v, code[c]);
+    }
+    const float gain = tables.gain(v >> 6, mix[i]);
+#pragma unroll
+    for (int c = 0; c < Form::kColours; ++c)
+      scaled[i * Form::kStep + Form::kFirst + c] = scale_rounded(code[c], gain);
+    if constexpr (Form::kCopied >= 0) {
+      scaled[i * Form::kStep + Form::kCopied] = byte_of(words, i * Form::kStep + Form::kCopied);
+    }
+  }
+#pragma unroll
+  for (int w = 0; w < Form::kStep; ++w)
+    words[w] = pack(scaled[4 * w], scaled[4 * w + 1], scaled[4 * w + 2], scaled[4 * w + 3]);
+}
+
+/// Packed lines go through shared memory in chunks, so that all accesses have 16 bytes. A lane
+/// scales 48 neighbouring bytes of three-byte pixels, which meet in no bank, or three vectors.
+template <typename Form>
+class PackedApply {
+ public:
+  static constexpr float kScale = kGainScale;
+  static constexpr int kSlotBytes = kWarps * kSlots * kChunkBytes;
+
+  __device__ PackedApply(const ClaheFrame& f, int line, std::uint8_t* slots)
+      : f_(f),
+        in_(row_of(f, 0, line)),
+        out_(out_row_of(f, 0, line)),
+        slots_(slots + warp() * (kSlots * kChunkBytes)),
+        bytes_(f.width * Form::kStep) {
+    for (int i = 0; i < kSlots; ++i)
+      load(i);
+  }
+
+  __device__ void run(const LineTables& tables) {
+    const int chunks = (bytes_ + kChunkBytes - 1) / kChunkBytes;
+    for (int i = 0; warp() + i * kWarps < chunks; ++i) {
+      copies_wait<kSlots - 1>();
+      __syncwarp();
+      std::uint8_t* slot = slots_ + i % kSlots * kChunkBytes;
+      const int first = (warp() + i * kWarps) * kChunkBytes;
+      scale(tables, f_.columns + first / Form::kStep, slot);
+      __syncwarp();
+      const int bytes = min(bytes_ - first, kChunkBytes);
+      if (f_.aligned && bytes == kChunkBytes) {
+        store_whole<kChunkBytes>(out_ + first, slot, lane());
+      } else if (f_.aligned) {
+        store_some<true>(out_ + first, slot, bytes, lane());
+      } else {
+        store_some<false>(out_ + first, slot, bytes, lane());
+      }
+      __syncwarp();
+      load(i + kSlots);
+    }
+  }
+
+ private:
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
+  static __device__ int warp() { return static_cast<int>(threadIdx.x) / kLanes; }
+
+  /// Starts to bring the warp's chunk number i in, if there is one.
+  __device__ void load(int i) {
+    const int first = (warp() + i * kWarps) * kChunkBytes;
+    std::uint8_t* slot = slots_ + i % kSlots * kChunkBytes;
+    if (first < bytes_) {
+      const int bytes = min(bytes_ - first, kChunkBytes);
+      if (f_.aligned && bytes == kChunkBytes) {
+        load_whole<kChunkBytes>(slot, in_ + first, lane());
+      } else if (f_.aligned) {
+        load_some<true, kChunkBytes>(slot, in_ + first, bytes, lane());
+      } else {
+        load_some<false, kChunkBytes>(slot, in_ + first, bytes, lane());
+      }
+    }
+    copies_commit();
+  }
+
+  static __device__ __forceinline__ void scale(const LineTables& tables, const ColumnMix* columns,
+                                               std::uint8_t* slot) {
+    if constexpr (Form::kStep == 3) {
+      std::uint8_t* mine = slot + lane() * 48;
+      const ColumnMix* mixes = columns + lane() * 16;
+      std::uint32_t words[12];
+      load_group<48>(mine, words);
+#pragma unroll
+      for (int four = 0; four < 4; ++four)
+        scale_four<Form>(tables, mixes + 4 * four, words + 3 * four);
+      put<48>(mine, words);
+    } else {
+      constexpr int kPixels = 16 / Form::kStep;
+#pragma unroll
+      for (int k = 0; k < 3; ++k) {
+        const int vector = k * kLanes + lane();
+        const ColumnMix* mixes = columns + vector * kPixels;
+        std::uint32_t words[4];
+        load_group<16>(slot + vector * 16, words);
+#pragma unroll
+        for (int four = 0; four < kPixels / 4; ++four)
+          scale_four<Form>(tables, mixes + 4 * four, words + Form::kStep * four);
+        put<16>(slot + vector * 16, words);
+      }
+    }
+  }
+
+  template <int kBytes>
+  static __device__ __forceinline__ void put(std::uint8_t* to,
+                                             const std::uint32_t (&words)[kBytes / 4]) {
+#pragma unroll
+    for (int i = 0; i < kBytes / 16; ++i) {
+      reinterpret_cast<uint4*>(to)[i] =
+          uint4{words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]};
+    }
+  }
+
+  const ClaheFrame& f_;
+  const std::uint8_t* in_;
+  std::uint8_t* out_;
+  std::uint8_t* slots_;
+  int bytes_;
+};
+
+template <typename Form>
+struct ApplyOf {
+  using Type = YuvApply<Form>;
+};
+template <int kBytes, int kColor>
+struct ApplyOf<PackedForm<kBytes, kColor>> {
+  using Type = PackedApply<PackedForm<kBytes, kColor>>;
+};
+
+template <typename Form>
+__global__ void __launch_bounds__(kLineThreads)
+    clahe_apply_kernel(const __grid_constant__ ClaheFrame f) {
+  using Apply = typename ApplyOf<Form>::Type;
+  extern __shared__ __align__(16) float tables[];
+  __shared__ float inverse[256];
+  __shared__ __align__(16) std::uint8_t slots[Apply::kSlotBytes];
+  const int line = static_cast<int>(blockIdx.x);
+  for (int v = static_cast<int>(threadIdx.x); v < 256; v += kLineThreads)
+    inverse[v] = tiles::gain_inverse(v) * Apply::kScale;
+  const LineMix mix = f.line_mixes[line];
+  // The frame was there before the tiles were counted, which is over.
+  Apply apply(f, line, slots);
+  wait_then_release();
+  mix_tables(f, mix, tables);
+  __syncthreads();
+  apply.run({reinterpret_cast<const std::uint8_t*>(tables), inverse});
+}
+
+}  // namespace
+
+void clahe_apply(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
+  for_form(frame.format, [&](auto form) {
+    EarlyLaunch launch(device);
+    const std::size_t tables = (static_cast<std::size_t>(frame.tiles_x) + 1) * kTileTableBytes;
+    const cudaLaunchConfig_t config =
+        launch.config(dim3(static_cast<unsigned>(frame.lines)), dim3(kLineThreads), stream, tables);
+    check(cudaLaunchKernelEx(&config, clahe_apply_kernel<decltype(form)>, frame),
+          "launching the scaling by tiles");
+  });
+}
+
+}  // namespace equalux::cuda

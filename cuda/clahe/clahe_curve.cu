@@ -1,0 +1,82 @@
+#include "cuda/clahe/clahe.h"
+#include "cuda/clahe/clahe_samples.cuh"
+#include "cuda/device/warp_sum.cuh"
+#include "cuda/equalize/limited_curve.cuh"
+#include "cuda/runtime/check.h"
+#include "src/tile_curves.h"
+
+namespace equalux::cuda {
+namespace {
+
+/// A thread a level.
+constexpr int kThreads = 256;
+
+/// The running sum of a value a thread, over the block.
+__device__ __forceinline__ std::uint32_t running_sum(std::uint32_t x, std::uint32_t* warp_sums) {
+  const unsigned warp = threadIdx.x / kLanes;
+  std::uint32_t sum = warp_sum_before(x) + x;
+  if (threadIdx.x % kLanes == kLanes - 1) warp_sums[warp] = sum;
+  __syncthreads();
+  for (unsigned w = 0; w < warp; ++w)
+    sum += warp_sums[w];
+  return sum;
+}
+
+/// A block a tile. What the frames before tell of the curve is found while the tiles are still
+/// being counted.
+__global__ void __launch_bounds__(kThreads)
+    clahe_curve_kernel(const __grid_constant__ ClaheFrame f) {
+  __shared__ CurveSteps steps;
+  __shared__ CurveState state;
+  __shared__ std::uint32_t cdf[256];
+  __shared__ std::uint8_t last_of_bin[256];  // as many bins as levels: each level has its own
+  __shared__ std::uint32_t warp_sums[kThreads / kLanes];
+  __shared__ std::uint32_t first_count;  // of the first level that has any
+  const unsigned thread = threadIdx.x;
+  const unsigned tile = blockIdx.x;
+  TileState& kept = f.states[tile];
+  last_of_bin[thread] = static_cast<std::uint8_t>(thread);
+  if (thread == 0) {
+    state.tone = f.tone;
+    state.max_value = static_cast<std::uint32_t>(f.weights.luma_max);
+  }
+  if (f.tone.over_time) {
+    load_state<kThreads>(state.ahead.history, kept.history);
+    copies_commit();
+    copies_wait<0>();
+  }
+  __syncthreads();
+  if (f.tone.over_time && !f.tone.fresh && state.ahead.history.frames != 0) {
+    prepare_curve<kThreads>(last_of_bin, steps, state);
+    __syncthreads();
+  }
+  wait_then_release();
+  const std::uint32_t count = __ldcg(kept.counts + thread);
+  kept.counts[thread] = 0;
+  const std::uint32_t sum = running_sum(count, warp_sums);
+  cdf[thread] = sum;
+  if (count != 0 && count == sum) first_count = count;
+  if (thread == kThreads - 1) state.per_pixel = tone::kWhole / static_cast<double>(sum);
+  __syncthreads();
+  std::uint32_t curve = 0;
+  if (!f.tone.over_time && !tone::bounds(f.tone.limits)) {
+    const CurveScale scale =
+        curve_scale(f.tone.limits.scaler, cdf[0], first_count, cdf[kThreads - 1]);
+    if (thread <= state.max_value) curve = tone::plain_curve(scale, sum, thread, state.max_value);
+  } else {
+    finish_curve<kThreads>(&kept.history, last_of_bin, cdf, steps, state);
+    if (thread <= state.max_value) curve = cdf[thread];
+  }
+  f.levels[256 * tile + thread] = static_cast<std::uint16_t>(tiles::curve_level(thread, curve));
+}
+
+}  // namespace
+
+void clahe_curve(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
+  EarlyLaunch launch(device);
+  const auto tiles = static_cast<unsigned>(frame.tiles_x * frame.tiles_y);
+  const cudaLaunchConfig_t config = launch.config(dim3(tiles), dim3(kThreads), stream);
+  check(cudaLaunchKernelEx(&config, clahe_curve_kernel, frame), "launching the curves of tiles");
+}
+
+}  // namespace equalux::cuda

@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <vector>
+
+#include <equalux/clahe.h>
+#include <equalux/device.h>
+#include <equalux/error.h>
+
+#include "cuda/clahe/clahe.h"
+#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/device_copy.h"
+#include "cuda/runtime/handles.h"
+#include "cuda/runtime/trace.h"
+#include "src/tile_curves.h"
+#include "src/tile_grid.h"
+#include "src/tile_state.h"
+
+namespace equalux {
+namespace {
+
+using cuda::ClaheFrame;
+using cuda::TileState;
+
+/// Blocks that count, for each multiprocessor: as many as it runs at a time.
+constexpr int kCountingBlocks = 6;
+
+/// Neighbouring bytes of device memory, each a copy of the host's.
+template <typename T>
+cuda::DevicePointer<T> upload(const std::vector<T>& host, const char* what) {
+  cuda::DevicePointer<T> device = cuda::allocate_device<T>(host.size());
+  cuda::upload(device.get(), host.data(), host.size() * sizeof(T), what);
+  return device;
+}
+
+/// The mix of each pixel column. What chunks have beyond the last is anything that can be read.
+std::vector<cuda::ColumnMix> column_mixes(const TileAxis& columns, int cell_columns, int width) {
+  const TileSpans spans(columns);
+  std::vector<cuda::ColumnMix> mixes(static_cast<std::size_t>(width) + cuda::kChunkBytes, 0);
+  for (const TileSpan& span : spans.spans) {
+    for (int x = span.begin * cell_columns; x < std::min(span.end * cell_columns, width); ++x) {
+      const float weight =
+          static_cast<float>(spans.weight[static_cast<std::size_t>(x / cell_columns)]) /
+          static_cast<float>(tiles::kWhole);
+      mixes[static_cast<std::size_t>(x)] =
+          std::bit_cast<std::uint32_t>(weight) |
+          static_cast<std::uint32_t>(span.left) * cuda::kTileTableBytes;
+    }
+  }
+  return mixes;
+}
+
+std::vector<cuda::LineMix> line_mixes(const TileAxis& rows, int lines) {
+  std::vector<cuda::LineMix> mixes;
+  for (int line = 0; line < lines; ++line) {
+    const auto at = static_cast<std::size_t>(line);
+    mixes.push_back(
+        {rows.first[at], static_cast<std::uint8_t>(rows.second(line)), rows.weight[at]});
+  }
+  return mixes;
+}
+
+bool is_aligned(const void* data, std::ptrdiff_t stride) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride % 16 == 0;
+}
+
+/// Adaptive equalization on one GPU.
+class CudaClaheFilter final : public Filter {
+ public:
+  CudaClaheFilter(const ClaheParams& params, int device)
+      : params_(params), control_(params.curve), device_(device) {}
+
+  ~CudaClaheFilter() override {
+    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
+  }
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return has_byte_samples(format); }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cuda, &input);
+    equalux::validate(input);
+    use_device();
+    launch_device_ = cuda::clahe_device();
+    // Frames under way may still read what is replaced here.
+    cuda::check(cudaDeviceSynchronize(), "waiting for the frames under way");
+    desc_ = input;
+    describe(input);
+    const CellCount cells = cells_of(input);
+    columns_ = upload(
+        column_mixes(TileAxis(params_.tiles_x, cells.columns), frame_.cell_columns, input.width),
+        "uploading the columns' mixes");
+    lines_ = upload(line_mixes(TileAxis(params_.tiles_y, cells.rows), cells.rows),
+                    "uploading the lines' mixes");
+    const auto tiles = static_cast<std::size_t>(tile_count());
+    states_ = upload(std::vector<TileState>(tiles), "clearing the tiles");
+    levels_ = cuda::allocate_device<std::uint16_t>(256 * tiles);
+    frame_.columns = columns_.get();
+    frame_.line_mixes = lines_.get();
+    frame_.states = states_.get();
+    frame_.levels = levels_.get();
+    control_.reset();
+    return input;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != desc_ || out.desc != desc_) {
+      throw Error(ExitCode::usage, "clahe: the frame is not what the filter was configured for");
+    }
+    use_device();
+    const cuda::TraceRange range("clahe");
+    const auto stream = static_cast<cudaStream_t>(context.stream);
+    ClaheFrame frame = frame_;
+    frame.interlaced = context.field_order != FieldOrder::progressive;
+    frame.aligned = true;
+    for (std::size_t p = 0; p < static_cast<std::size_t>(traits(desc_.format).planes); ++p) {
+      frame.in[p] = in.data[p];
+      frame.out[p] = out.data[p];
+      frame.in_stride[p] = in.stride[p];
+      frame.out_stride[p] = out.stride[p];
+      frame.aligned = frame.aligned && is_aligned(in.data[p], in.stride[p]) &&
+                      is_aligned(out.data[p], out.stride[p]);
+    }
+    frame.tone = control_.next(context);
+    const auto mark = [&](const char* stage) {
+      if (context.marks != nullptr) context.marks->mark(stage, stream);
+    };
+    cuda::clahe_count(frame, launch_device_, stream);
+    mark("histogram");
+    cuda::clahe_curve(frame, launch_device_, stream);
+    mark("curve");
+    cuda::clahe_apply(frame, launch_device_, stream);
+    mark("apply");
+  }
+
+  void reset() override { control_.reset(); }
+
+  [[nodiscard]] std::string save() const override {
+    if (!states_) return "{}";
+    std::vector<tone::History> histories;
+    for (const TileState& state : states())
+      histories.push_back(state.history);
+    return save_tiles(params_, control_, histories, frame_.weights.luma_max);
+  }
+
+  void load(std::string_view text) override {
+    if (!states_) return;
+    std::vector<tone::History> histories(static_cast<std::size_t>(tile_count()));
+    load_tiles(text, params_, control_, histories, frame_.weights.luma_max);
+    std::vector<TileState> loaded = states();
+    for (std::size_t tile = 0; tile < loaded.size(); ++tile)
+      loaded[tile].history = histories[tile];
+    cuda::upload(states_.get(), loaded.data(), loaded.size() * sizeof(TileState),
+                 "writing the tiles' histories");
+  }
+
+ private:
+  void use_device() const {
+    if (device_ == kCurrentContext) return;
+    cuda::use_device(device_);
+  }
+
+  [[nodiscard]] int tile_count() const { return params_.tiles_x * params_.tiles_y; }
+
+  /// The tiles when the frames under way are done.
+  [[nodiscard]] std::vector<TileState> states() const {
+    use_device();
+    std::vector<TileState> all(static_cast<std::size_t>(tile_count()));
+    cuda::check(cudaDeviceSynchronize(), "waiting for the frames under way");
+    cuda::check(cudaMemcpy(all.data(), states_.get(), all.size() * sizeof(TileState),
+                           cudaMemcpyDeviceToHost),
+                "reading the tiles' histories");
+    return all;
+  }
+
+  /// What all frames have in common.
+  void describe(const ImageDesc& desc) {
+    const FormatTraits& t = traits(desc.format);
+    const bool yuv = t.model == ColorModel::yuv;
+    const CellCount cells = cells_of(desc);
+    frame_ = ClaheFrame{};
+    frame_.format = desc.format;
+    frame_.width = desc.width;
+    frame_.height = desc.height;
+    frame_.lines = cells.rows;
+    frame_.cell_columns = 1 << t.chroma_shift_x;
+    frame_.weights = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
+    frame_.tiles_x = params_.tiles_x;
+    frame_.tiles_y = params_.tiles_y;
+    const auto copy_edges = [](const TileAxis& axis, auto& edges) {
+      std::copy(axis.edge.begin(), axis.edge.end(), edges.begin());
+    };
+    copy_edges(TileAxis(params_.tiles_x, cells.columns), frame_.edge_x);
+    copy_edges(TileAxis(params_.tiles_y, cells.rows), frame_.edge_y);
+    const int wanted = launch_device_.multiprocessors * kCountingBlocks / tile_count();
+    frame_.bands = std::clamp(wanted, 1, cells.rows / params_.tiles_y);
+  }
+
+  ClaheParams params_;
+  tone::Control control_;
+  int device_;
+  cuda::LaunchDevice launch_device_;
+  ImageDesc desc_;
+  ClaheFrame frame_;
+  cuda::DevicePointer<cuda::ColumnMix> columns_;
+  cuda::DevicePointer<cuda::LineMix> lines_;
+  cuda::DevicePointer<TileState> states_;
+  cuda::DevicePointer<std::uint16_t> levels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cuda_filter(const ClaheParams& params, const CudaOptions& options) {
+  validate(params, Backend::cuda);
+  const int device = options.device == kCurrentContext ? options.device
+                                                       : choose_cuda_device(options.device).number;
+  return std::make_unique<CudaClaheFilter>(params, device);
+}
+
+}  // namespace equalux

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/clahe/clahe.h"
+#include "cuda/clahe/clahe_samples.cuh"
+#include "cuda/clahe/clahe_tables.cuh"
+
+/// Scaling of a line of YCbCr.
+namespace equalux::cuda {
+
+/// factor gain, rounded to nearest with halves to even in one operation.
+__device__ __forceinline__ int rounded_product(int factor, float gain) {
+  constexpr float kOne = 12582912.0F;  // 1.5 2^23: the last bit stands for 1
+  return __float_as_int(__fmaf_rn(static_cast<float>(factor), gain, kOne)) - __float_as_int(kOne);
+}
+
+__device__ __forceinline__ std::uint32_t clamped_byte(int x) {
+  return static_cast<std::uint32_t>(x < 0 ? 0 : (x > 255 ? 255 : x));
+}
+
+/// A cell of YCbCr: chroma, and its luma, whose results replace it.
+template <typename Form>
+struct Cell {
+  int luma[Form::kRows][Form::kColumns];
+  int cb;
+  int cr;
+
+  /// A missing sample has been given its neighbour's luma and mix, which leaves the mean gain.
+  __device__ __forceinline__ void scale(const ClaheFrame& f, const LineTables& tables,
+                                        const ColumnMix (&mix)[Form::kColumns]) {
+    const int above = value_above_luma(f.weights, cb, cr);
+    float sum = 0;
+#pragma unroll
+    for (int k = 0; k < Form::kColumns; ++k) {
+      float column = 0;
+#pragma unroll
+      for (int r = 0; r < Form::kRows; ++r) {
+        const int y = luma[r][k] - f.weights.luma_offset;
+        const int v = y < 0 ? 0 : yuv_value(f.weights, luma[r][k], above);
+        const float gain = tables.gain(static_cast<std::uint32_t>(4 * v), mix[k]);
+        column = r == 0 ? gain : column + gain;
+        if (y >= 0) luma[r][k] = f.weights.luma_offset + rounded_product(y, gain);
+      }
+      sum = k == 0 ? column : sum + column;
+    }
+    const float mean = sum * (1.0F / (Form::kColumns * Form::kRows));
+    cb = static_cast<int>(clamped_byte(128 + rounded_product(cb - 128, mean)));
+    cr = static_cast<int>(clamped_byte(128 + rounded_product(cr - 128, mean)));
+  }
+};
+
+/// Lines of YCbCr: eight luma columns a thread with their chroma, straight from device memory and
+/// back.
+template <typename Form>
+class YuvApply {
+ public:
+  static constexpr float kScale = 1;
+  static constexpr int kSlotBytes = 16;  // unused
+
+  __device__ YuvApply(const ClaheFrame& f, int line, std::uint8_t*)
+      : f_(f), line_(line), rows_(f, line, Form::kRows) {}
+
+  __device__ void run(const LineTables& tables) {
+    const bool may_be_whole = f_.aligned && (Form::kRows == 1 || rows_.both);
+    for (int x = static_cast<int>(threadIdx.x) * kColumns; x < f_.width;
+         x += kLineThreads * kColumns) {
+      if (may_be_whole && x + kColumns <= f_.width) {
+        whole(tables, x);
+      } else {
+        for (int c = x / Form::kColumns;
+             c < (min(x + kColumns, f_.width) + Form::kColumns - 1) / Form::kColumns; ++c) {
+          single(tables, c);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr int kColumns = 8;
+  static constexpr int kCells = kColumns / Form::kColumns;
+  static constexpr int kLumaBytes = kColumns * Form::kLumaStep;
+  static constexpr int kChromaBytes = kCells * Form::kChromaStep;
+  static constexpr bool kOwnCr = Form::kCrPlane != Form::kCbPlane;
+
+  [[nodiscard]] __device__ int luma_row(int r) const {
+    return r == 0 ? rows_.luma.first : rows_.luma.second;
+  }
+
+  /// Replaces a byte of consecutive words, which is 0 before.
+  static __device__ __forceinline__ void put(std::uint32_t* words, int at, int value) {
+    words[at / 4] |= static_cast<std::uint32_t>(value) << (8 * (at % 4));
+  }
+
+  __device__ __forceinline__ void whole(const LineTables& tables, int x) const {
+    const int chroma_at = x / Form::kColumns * Form::kChromaStep;
+    std::uint32_t luma[Form::kRows][kLumaBytes / 4];
+    std::uint32_t cb[kChromaBytes / 4];
+    std::uint32_t cr[kChromaBytes / 4];
+#pragma unroll
+    for (int r = 0; r < Form::kRows; ++r)
+      load_group<kLumaBytes>(row_of(f_, 0, luma_row(r)) + x * Form::kLumaStep, luma[r]);
+    if constexpr (!Form::kPacked) {
+      load_group<kChromaBytes>(row_of(f_, Form::kCbPlane, line_) + chroma_at, cb);
+      if constexpr (kOwnCr)
+        load_group<kChromaBytes>(row_of(f_, Form::kCrPlane, line_) + chroma_at, cr);
+    }
+    ColumnMix mix[kColumns];
+    load_eight(f_.columns + x, mix);
+    std::uint32_t new_luma[Form::kRows][kLumaBytes / 4] = {};
+    std::uint32_t new_cb[kChromaBytes / 4] = {};
+    std::uint32_t new_cr[kChromaBytes / 4] = {};
+#pragma unroll
+    for (int c = 0; c < kCells; ++c) {
+      const std::uint32_t* from_cb = Form::kPacked ? luma[0] : cb;
+      const std::uint32_t* from_cr = Form::kPacked ? luma[0] : (kOwnCr ? cr : cb);
+      Cell<Form> cell;
+      ColumnMix own[Form::kColumns];
+      cell.cb = static_cast<int>(byte_of(from_cb, Form::cb_at(c)));
+      cell.cr = static_cast<int>(byte_of(from_cr, Form::cr_at(c)));
+#pragma unroll
+      for (int k = 0; k < Form::kColumns; ++k) {
+        own[k] = mix[Form::kColumns * c + k];
+#pragma unroll
+        for (int r = 0; r < Form::kRows; ++r)
+          cell.luma[r][k] =
+              static_cast<int>(byte_of(luma[r], Form::luma_at(Form::kColumns * c + k)));
+      }
+      cell.scale(f_, tables, own);
+#pragma unroll
+      for (int k = 0; k < Form::kColumns; ++k) {
+#pragma unroll
+        for (int r = 0; r < Form::kRows; ++r)
+          put(new_luma[r], Form::luma_at(Form::kColumns * c + k), cell.luma[r][k]);
+      }
+      put(Form::kPacked ? new_luma[0] : new_cb, Form::cb_at(c), cell.cb);
+      put(Form::kPacked ? new_luma[0] : (kOwnCr ? new_cr : new_cb), Form::cr_at(c), cell.cr);
+    }
+#pragma unroll
+    for (int r = 0; r < Form::kRows; ++r)
+      store_group<kLumaBytes>(out_row_of(f_, 0, luma_row(r)) + x * Form::kLumaStep, new_luma[r]);
+    if constexpr (!Form::kPacked) {
+      store_group<kChromaBytes>(out_row_of(f_, Form::kCbPlane, line_) + chroma_at, new_cb);
+      if constexpr (kOwnCr)
+        store_group<kChromaBytes>(out_row_of(f_, Form::kCrPlane, line_) + chroma_at, new_cr);
+    }
+  }
+
+  static __device__ __forceinline__ void load_eight(const ColumnMix* from,
+                                                    ColumnMix (&mix)[kColumns]) {
+    ColumnMix four[4];
+    load_mixes(from, four);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      mix[i] = four[i];
+    load_mixes(from + 4, four);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      mix[4 + i] = four[i];
+  }
+
+  /// A cell sample by sample, wherever it lies and whatever it lacks.
+  __device__ void single(const LineTables& tables, int c) const {
+    Cell<Form> cell;
+    ColumnMix mix[Form::kColumns];
+    cell.cb = row_of(f_, Form::kCbPlane, line_)[Form::cb_at(c)];
+    cell.cr = row_of(f_, Form::kCrPlane, line_)[Form::cr_at(c)];
+    for (int k = 0; k < Form::kColumns; ++k) {
+      const int x = min(Form::kColumns * c + k, f_.width - 1);
+      mix[k] = f_.columns[x];
+      for (int r = 0; r < Form::kRows; ++r)
+        cell.luma[r][k] = row_of(f_, 0, luma_row(r))[Form::luma_at(x)];
+    }
+    const std::uint8_t extra = copied_luma(c);
+    cell.scale(f_, tables, mix);
+    for (int k = 0; k < Form::kColumns; ++k) {
+      const int x = Form::kColumns * c + k;
+      if (x >= f_.width) continue;
+      for (int r = 0; r < Form::kRows; ++r)
+        out_row_of(f_, 0, luma_row(r))[Form::luma_at(x)] =
+            static_cast<std::uint8_t>(cell.luma[r][k]);
+    }
+    out_row_of(f_, Form::kCbPlane, line_)[Form::cb_at(c)] = static_cast<std::uint8_t>(cell.cb);
+    out_row_of(f_, Form::kCrPlane, line_)[Form::cr_at(c)] = static_cast<std::uint8_t>(cell.cr);
+    // Packed 4:2:2 has a second luma byte in its last cell whatever the width.
+    const int past = Form::kColumns * c + 1;
+    if (Form::kPacked && past >= f_.width) out_row_of(f_, 0, line_)[Form::luma_at(past)] = extra;
+  }
+
+  [[nodiscard]] __device__ std::uint8_t copied_luma(int c) const {
+    return Form::kPacked ? row_of(f_, 0, line_)[Form::luma_at(Form::kColumns * c + 1)]
+                         : std::uint8_t{0};
+  }
+
+  const ClaheFrame& f_;
+  int line_;
+  LineRows rows_;
+};
+
+}  // namespace equalux::cuda

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <equalux/image.h>
+
+#include "cuda/device/fast_divisor.h"
+#include "src/cpu/rgb_layout.h"
+
+/// Packed RGB and gray8 frames as the kernels of the staged chain see them.
+namespace equalux::cuda {
+
+/// Pixels that a thread loads or stores as one group, where their alignment allows it.
+inline constexpr int kGroup = 4;
+
+/// Pixels numbered along the rows; `Byte` is const for frames that are only read. A frame whose
+/// rows follow one another without a gap is one long row.
+template <typename Byte>
+struct PackedFrame {
+  Byte* data = nullptr;
+  std::int64_t stride = 0;  ///< bytes, may be negative
+  FastDivisor width;        ///< pixels of a row
+
+  EQUALUX_HD Byte* pixel(std::uint32_t i, int step) const {
+    const std::uint32_t row = width.quotient(i);
+    const std::uint32_t column = i - row * width.divisor;
+    return data + static_cast<std::int64_t>(row) * stride +
+           static_cast<std::int64_t>(column) * step;
+  }
+};
+
+/// Selectors of __byte_perm between a pixel as it lies in memory and one with r, g, b in bytes 0, 1
+/// and 2.
+struct PixelOrder {
+  std::uint32_t load = 0;   ///< of (pixel, 0): byte 3 becomes 0
+  std::uint32_t store = 0;  ///< of (r g b, original pixel): a fourth byte is the original's
+
+  static PixelOrder of(PixelFormat format) {
+    const RgbLayout at = rgb_layout(format);
+    const auto select = [](int byte, int place) {
+      return static_cast<std::uint32_t>(byte) << (4 * place);
+    };
+    PixelOrder order;
+    order.load = select(at.r, 0) | select(at.g, 1) | select(at.b, 2) | select(4, 3);
+    for (int place = 0; place < 4; ++place) {
+      const int channel = place == at.r ? 0 : place == at.g ? 1 : place == at.b ? 2 : 4 + place;
+      order.store |= select(channel, place);
+    }
+    return order;
+  }
+};
+
+/// Pixels of a frame: at most kMaxPixels, so that they fit.
+[[nodiscard]] inline std::uint32_t pixels_of(const ImageDesc& desc) {
+  return static_cast<std::uint32_t>(desc.width) * static_cast<std::uint32_t>(desc.height);
+}
+
+/// True where a row does not begin right after the one above it.
+template <typename View>
+[[nodiscard]] bool has_gaps(const View& view) {
+  const std::ptrdiff_t row =
+      static_cast<std::ptrdiff_t>(view.desc.width) * traits(view.desc.format).step[0];
+  return view.desc.height > 1 && view.stride[0] != row;
+}
+
+/// The frame of a ConstImageView or ImageView.
+template <typename View>
+[[nodiscard]] auto packed_frame(const View& view) {
+  using Byte = std::remove_pointer_t<typename decltype(view.data)::value_type>;
+  const std::uint32_t width =
+      has_gaps(view) ? static_cast<std::uint32_t>(view.desc.width) : pixels_of(view.desc);
+  return PackedFrame<Byte>{view.data[0], view.stride[0], FastDivisor::of(width)};
+}
+
+/// True where every group of kGroup pixels is aligned for one access (4-byte pixels, 16 bytes) or
+/// for words (others, 4 bytes), and none reaches over the end of a row.
+template <typename View>
+[[nodiscard]] bool takes_groups(const View& view) {
+  const std::ptrdiff_t alignment = traits(view.desc.format).step[0] == 4 ? 16 : 4;
+  if (reinterpret_cast<std::uintptr_t>(view.data[0]) % static_cast<std::uintptr_t>(alignment) != 0)
+    return false;
+  return !has_gaps(view) || (view.desc.width % kGroup == 0 && view.stride[0] % alignment == 0);
+}
+
+}  // namespace equalux::cuda

@@ -1,0 +1,36 @@
+#include <algorithm>
+
+#include "cuda/convolve/convolve.h"
+#include "cuda/device/plane_copy.cuh"
+#include "cuda/runtime/check.h"
+
+namespace equalux::cuda {
+namespace {
+
+constexpr int kWarps = 8;  // of a block
+constexpr int kRows = 8;   // of a warp
+
+__global__ void copy_planes_kernel(const __grid_constant__ PlaneCopies copies) {
+  copy_rows(copies, static_cast<int>(blockIdx.x) * 512, static_cast<int>(threadIdx.x),
+            static_cast<int>(blockIdx.y * kWarps + threadIdx.y) * kRows, kRows);
+}
+
+}  // namespace
+
+void PlaneCopies::add(const BytePlane& another) {
+  const bool first = plane[0].rows == 0;
+  plane[first ? 0 : 1] = another;
+  aligned = (first || aligned) && is_multiple(another, 16);
+}
+
+void copy_planes(const PlaneCopies& copies, cudaStream_t stream) {
+  const int bytes = std::max(copies.plane[0].width, copies.plane[1].width);
+  const int rows = copies.plane[0].rows + copies.plane[1].rows;
+  if (bytes == 0 || rows == 0) return;
+  const dim3 grid((static_cast<unsigned>(bytes) + 511) / 512,
+                  static_cast<unsigned>(rows + kWarps * kRows - 1) / (kWarps * kRows));
+  copy_planes_kernel<<<grid, dim3(32, kWarps), 0, stream>>>(copies);
+  check(cudaGetLastError(), "launching a copy of planes");
+}
+
+}  // namespace equalux::cuda

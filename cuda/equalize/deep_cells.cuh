@@ -1,0 +1,165 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/equalize/deep_stages.h"
+
+/// Walks over the cells of a deep frame, and reads of them.
+namespace equalux::cuda {
+
+/// Threads of a block side by side on a row of cells: neighbours read neighbouring words.
+inline constexpr unsigned kDeepBlock = 256;
+
+/// Items of kDeepBlock cells of a row.
+__host__ __device__ inline std::uint32_t deep_segments(const DeepFrame& frame) {
+  return (frame.columns + kDeepBlock - 1) / kDeepBlock;
+}
+
+/// Blocks of a kernel that walks over a frame: `each` a multiprocessor at most.
+inline unsigned deep_grid(const DeepFrame& frame, int multiprocessors, unsigned each) {
+  const std::uint32_t items = deep_segments(frame) * frame.rows;
+  const unsigned most = static_cast<unsigned>(multiprocessors) * each;
+  return items < most ? items : most;
+}
+
+/// Calls use(row, column) for every cell of the frame once, over all threads of the grid.
+template <typename Use>
+__device__ void for_each_deep_cell(const DeepFrame& frame, Use use) {
+  const std::uint32_t segments = deep_segments(frame);
+  const std::uint32_t items = segments * frame.rows;
+  for (std::uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
+    const std::uint32_t row = item / segments;
+    const std::uint32_t column = (item - row * segments) * kDeepBlock + threadIdx.x;
+    if (column < frame.columns) use(row, column);
+  }
+}
+
+/// A word at any address, or at an even one.
+template <bool kAligned>
+__device__ std::uint32_t load_word(const std::uint8_t* at) {
+  if constexpr (kAligned) {
+    return *reinterpret_cast<const std::uint16_t*>(at);
+  } else {
+    return at[0] | static_cast<std::uint32_t>(at[1]) << 8;
+  }
+}
+
+template <bool kAligned>
+__device__ void store_word(std::uint8_t* at, std::uint32_t word) {
+  if constexpr (kAligned) {
+    *reinterpret_cast<std::uint16_t*>(at) = static_cast<std::uint16_t>(word);
+  } else {
+    at[0] = static_cast<std::uint8_t>(word);
+    at[1] = static_cast<std::uint8_t>(word >> 8);
+  }
+}
+
+/// Two words, the first in the low half; aligned: one access of 32 bits.
+template <bool kAligned>
+__device__ std::uint32_t load_pair(const std::uint8_t* at) {
+  if constexpr (kAligned) {
+    return *reinterpret_cast<const std::uint32_t*>(at);
+  } else {
+    return load_word<false>(at) | load_word<false>(at + 2) << 16;
+  }
+}
+
+template <bool kAligned>
+__device__ void store_pair(std::uint8_t* at, std::uint32_t words) {
+  if constexpr (kAligned) {
+    *reinterpret_cast<std::uint32_t*>(at) = words;
+  } else {
+    store_word<false>(at, words & 0xffff);
+    store_word<false>(at + 2, words >> 16);
+  }
+}
+
+/// Three colour codes of a packed pixel.
+struct DeepPixel {
+  std::int32_t c[3];
+  std::int32_t value;
+};
+
+template <bool kAligned>
+__device__ DeepPixel read_deep_pixel(const DeepFrame& frame, const std::uint8_t* at) {
+  DeepPixel pixel;
+  for (int i = 0; i < 3; ++i)
+    pixel.c[i] = deep_code(frame.form, load_word<kAligned>(at + frame.color_offset + 2 * i));
+  pixel.value = max(pixel.c[0], max(pixel.c[1], pixel.c[2]));
+  return pixel;
+}
+
+/// Most luma rows and columns of a chroma sample. Loops run to these, which the compiler knows, so
+/// that a cell stays in registers.
+constexpr int most_lines(DeepKind kind) {
+  return kind == DeepKind::s420 ? 2 : 1;
+}
+constexpr int most_columns(DeepKind kind) {
+  return kind == DeepKind::s444 ? 1 : 2;
+}
+
+/// A chroma sample and its luma: `lines` rows of `columns` samples, each 1 or 2.
+struct DeepCell {
+  LumaRows rows;
+  std::int32_t lines;
+  std::int32_t columns;
+  std::int32_t x;  ///< first luma column
+  std::int32_t u;
+  std::int32_t w;
+  std::int32_t above;  ///< of V over luma
+  std::int32_t luma[2][2];
+};
+
+template <DeepKind kKind, bool kAligned>
+__device__ DeepCell read_deep_cell(const DeepFrame& frame, std::uint32_t row,
+                                   std::uint32_t column) {
+  const DeepSamples& form = frame.form;
+  DeepCell cell;
+  const auto at_row = static_cast<std::int32_t>(row);
+  cell.rows = kKind == DeepKind::s420 ? luma_rows_of(at_row, frame.height, frame.interlaced)
+                                      : LumaRows{at_row, at_row};
+  cell.lines = cell.rows.first == cell.rows.second ? 1 : 2;
+  cell.x = static_cast<std::int32_t>(column) * most_columns(kKind);
+  cell.columns = most_columns(kKind) == 2 && cell.x + 1 < frame.width ? 2 : 1;
+  const std::int64_t at = std::int64_t{frame.step} * column;
+  cell.u = deep_code(form, load_word<kAligned>(frame.in[1] + frame.in_stride[1] * row + at)) -
+           form.chroma_middle;
+  cell.w = deep_code(form, load_word<kAligned>(frame.in[2] + frame.in_stride[2] * row + at)) -
+           form.chroma_middle;
+  cell.above = deep_value_above_luma(form.weights, cell.u, cell.w);
+#pragma unroll
+  for (int line = 0; line < most_lines(kKind); ++line) {
+    if (line >= cell.lines) break;
+    const std::int32_t y = line == 0 ? cell.rows.first : cell.rows.second;
+    const std::uint8_t* luma = frame.in[0] + frame.in_stride[0] * y + 2 * std::int64_t{cell.x};
+    const std::uint32_t words =
+        cell.columns == 2 ? load_pair<kAligned>(luma) : load_word<kAligned>(luma);
+    cell.luma[line][0] = deep_code(form, words & 0xffff);
+    cell.luma[line][1] = deep_code(form, words >> 16);
+  }
+  return cell;
+}
+
+/// Calls use(kind, aligned) with both as constants.
+template <typename Use>
+void with_deep_kind(const DeepFrame& frame, Use use) {
+  const auto with_alignment = [&](auto kind) {
+    if (frame.aligned) return use(kind, std::true_type{});
+    return use(kind, std::false_type{});
+  };
+  switch (frame.kind) {
+    case DeepKind::gray:
+      return with_alignment(std::integral_constant<DeepKind, DeepKind::gray>{});
+    case DeepKind::rgb:
+      return with_alignment(std::integral_constant<DeepKind, DeepKind::rgb>{});
+    case DeepKind::s420:
+      return with_alignment(std::integral_constant<DeepKind, DeepKind::s420>{});
+    case DeepKind::s422:
+      return with_alignment(std::integral_constant<DeepKind, DeepKind::s422>{});
+    case DeepKind::s444:
+      return with_alignment(std::integral_constant<DeepKind, DeepKind::s444>{});
+  }
+}
+
+}  // namespace equalux::cuda

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+#include <equalux/filter.h>
+
+#include "cuda/equalize/curve_chain.h"
+#include "cuda/equalize/deep_stages.h"
+#include "cuda/runtime/handles.h"
+
+/// Equalization of frames of more than 8 bits on a GPU: the same stages as src/cpu/deep_chain.h.
+namespace equalux::cuda {
+
+/// Belongs to the device that was current when it was configured. One thread at a time.
+class DeepChain final : public CurveChain {
+ public:
+  explicit DeepChain(const EqualizeParams& params) : CurveChain(params) {}
+
+  /// Allocates for frames of `desc`, any format with has_deep_samples(). Throws Error(unavailable).
+  void configure(const ImageDesc& desc) override;
+
+  /// Enqueues one frame; device memory of any stride and alignment, 32-bit accesses where all
+  /// planes allow them. `in` and `out` may be the same memory with the same strides. Frames of one
+  /// chain must not overlap in time. The context's marks are told of each stage. Throws
+  /// Error(unavailable) where a launch is refused.
+  void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
+               cudaStream_t stream);
+  /// The same on the context's stream.
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
+
+ private:
+  void make_curve(const FrameContext& context, cudaStream_t stream);
+  void upload_bins() override;
+  void upload_curve() override;
+
+  ImageDesc desc_;
+  int multiprocessors_ = 0;
+  DeepFrame frame_{};  ///< what all frames have in common
+  DeepTables tables_{};
+  DevicePointer<std::uint32_t> words_;  ///< of all tables but the gains
+  DevicePointer<std::uint64_t> gains_;
+  DevicePointer<std::uint8_t> last_of_bin_;
+  DevicePointer<tone::History> histories_;  ///< both of the tables
+  DevicePointer<unsigned long long> curve_sums_;
+};
+
+}  // namespace equalux::cuda

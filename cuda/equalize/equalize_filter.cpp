@@ -1,0 +1,56 @@
+#include <equalux/device.h>
+#include <equalux/filter.h>
+
+#include "cuda/equalize/deep_chain.h"
+#include "cuda/equalize/fused/fused_chain.h"
+#include "cuda/equalize/space_chain.h"
+#include "cuda/runtime/check.h"
+#include "cuda/staged/staged_chain.h"
+#include "src/equalize_chain.h"
+
+namespace equalux {
+namespace {
+
+/// The chains of one GPU.
+class CudaEqualizeBackend final : public EqualizeBackend {
+ public:
+  explicit CudaEqualizeBackend(const CudaOptions& options) : options_(options) {}
+
+  [[nodiscard]] Backend name() const override { return Backend::cuda; }
+
+  [[nodiscard]] std::unique_ptr<EqualizeChain> make_chain(ChainKind kind,
+                                                          const EqualizeParams& params) override {
+    switch (kind) {
+      case ChainKind::deep:
+        return std::make_unique<cuda::DeepChain>(params);
+      case ChainKind::space:
+        return std::make_unique<cuda::SpaceChain>(params);
+      case ChainKind::staged:
+        return std::make_unique<cuda::StagedChain>(params);
+      case ChainKind::fused:
+        break;
+    }
+    return std::make_unique<cuda::FusedChain>(params, options_.launches);
+  }
+
+  void enter() const override {
+    if (options_.device != kCurrentContext) cuda::use_device(options_.device);
+  }
+  void enter_to_free() const noexcept override {
+    if (options_.device != kCurrentContext) cuda::ignore(cudaSetDevice(options_.device));
+  }
+
+ private:
+  CudaOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const CudaOptions& options) {
+  validate(params, Backend::cuda);
+  CudaOptions chosen = options;
+  if (options.device != kCurrentContext) chosen.device = choose_cuda_device(options.device).number;
+  return make_equalize_filter(params, std::make_unique<CudaEqualizeBackend>(chosen));
+}
+
+}  // namespace equalux

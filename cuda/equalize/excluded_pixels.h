@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <cuda_runtime_api.h>
+#include <equalux/filter.h>
+
+#include "cuda/equalize/fused/fused_params.h"
+#include "cuda/equalize/surround_tracker.h"
+#include "cuda/runtime/handles.h"
+#include "src/region.h"
+
+/// The pixels of a frame that do not count, on a GPU: the same as src/cpu/excluded_pixels.h.
+namespace equalux::cuda {
+
+/// Belongs to the device that was current when it was configured. One thread at a time.
+class ExcludedPixels {
+ public:
+  explicit ExcludedPixels(const EqualizeParams& params) : params_(params) {}
+
+  /// Allocates for frames of `desc`, any 8-bit format. Throws where the region is none for them,
+  /// and Error(unavailable).
+  void configure(const ImageDesc& desc, const YuvWeights& weights);
+  /// Another region or surround, from the next frame on; another region waits for the frames under
+  /// way. Throws as configure() and then keeps those before.
+  void update(const EqualizeParams& params);
+  void reset() { surround_.reset(); }
+  /// A filter's state with the surround in it, if one is looked for and frames were seen.
+  [[nodiscard]] std::string with_surround(std::string filter_state) const {
+    return surround::with_state(std::move(filter_state), surround_.grid(), surround_.state());
+  }
+  /// The surround in a filter's state, for go_on(); nothing where none is looked for, or none is in
+  /// it. Throws Error(usage) where it does not fit, and changes nothing.
+  [[nodiscard]] std::optional<surround::State> surround_in(std::string_view filter_state) const {
+    if (params_.surround != Surround::ignore) return std::nullopt;
+    return surround::state_in(filter_state, surround_.grid());
+  }
+  void go_on(const std::optional<surround::State>& state) { surround_.go_on(state); }
+
+  /// False where all pixels count.
+  [[nodiscard]] bool active() const { return leaves_out(params_); }
+  /// Enqueues the counting of a frame's excluded pixels into `state`, for the launch of the fused
+  /// kernel that comes next on the stream.
+  void enqueue(const ConstImageView& in, const FrameContext& context, FusedState* state,
+               cudaStream_t stream);
+
+ private:
+  [[nodiscard]] DevicePointer<std::uint32_t> upload_outside(const std::string& region) const;
+
+  EqualizeParams params_;
+  ImageDesc desc_;
+  YuvWeights weights_{};
+  DevicePointer<std::uint32_t> outside_;  ///< a bit a pixel, rows of whole words; null = none
+  SurroundTracker surround_;
+};
+
+}  // namespace equalux::cuda

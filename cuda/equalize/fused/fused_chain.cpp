@@ -1,0 +1,360 @@
+#include "cuda/equalize/fused/fused_chain.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include <equalux/error.h>
+
+#include "cuda/equalize/curve_ahead.h"
+#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/equalize/fused/fused_kernels.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/device_copy.h"
+#include "cuda/runtime/launch_device.h"
+#include "cuda/runtime/trace.h"
+#include "src/fixed_curve.h"
+#include "src/space.h"
+#include "src/tone_curve.h"
+
+namespace equalux::cuda {
+namespace {
+
+const void* kernel_for(PixelFormat format, Access access) {
+  if (const void* kernel = fused_packed_kernel(format, access)) return kernel;
+  if (const void* kernel = fused_420_kernel(format, access)) return kernel;
+  return fused_422_444_kernel(format, access);
+}
+
+bool is_aligned(const void* data, std::ptrdiff_t stride) {
+  return reinterpret_cast<std::uintptr_t>(data) % kVectorBytes == 0 && stride % kVectorBytes == 0;
+}
+
+/// Whether Access::flat takes the planes: one stride of chroma, and offsets of 31 bits.
+template <typename View>
+bool is_flat(const View& image) {
+  const FormatTraits& t = traits(image.desc.format);
+  if (t.planes == 3 && image.stride[1] != image.stride[2]) return false;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(t.planes); ++i) {
+    const std::int64_t rows = plane_rows(image.desc, static_cast<int>(i));
+    if (rows * std::abs(image.stride[i]) > INT32_MAX) return false;
+  }
+  return true;
+}
+
+/// Columns of luma in a chunk; see the layouts' kPixels.
+std::uint32_t chunk_pixels(PixelFormat format) {
+  const FormatTraits& t = traits(format);
+  if (t.model != ColorModel::yuv) return static_cast<std::uint32_t>(kChunkBytes / t.step[0]);
+  return t.planes == 1 ? kChunkBytes / 2 : 16 * kLanes;
+}
+
+/// Luma samples of a row and rows that a chroma sample covers; 1 and 1 without chroma.
+struct CellSize {
+  int columns;
+  int rows;
+};
+
+CellSize cell_size(PixelFormat format) {
+  const FormatTraits& t = traits(format);
+  return {1 << t.chroma_shift_x, 1 << t.chroma_shift_y};
+}
+
+std::int32_t checked_stride(std::ptrdiff_t stride) {
+  if (stride > INT32_MAX || stride < -INT32_MAX) {
+    throw Error(ExitCode::usage, "equalize: a stride is " + std::to_string(stride) +
+                                     " bytes, must be below 2^31 on a GPU");
+  }
+  return static_cast<std::int32_t>(stride);
+}
+
+/// Whether other processes' kernels may run beside ours (MPS). Unknown counts as yes.
+bool shares_device([[maybe_unused]] int device) {
+  int shared = 1;
+#if CUDART_VERSION >= 12040
+  const cudaError_t status = cudaDeviceGetAttribute(&shared, cudaDevAttrMpsEnabled, device);
+  if (status != cudaSuccess) shared = 1;
+  ignore(status);
+#endif
+  return shared != 0;
+}
+
+/// The configured chains of a device. Under the lock their number stays what a launch was made for.
+struct DeviceChains {
+  std::mutex mutex;
+  int count = 0;
+};
+
+DeviceChains& chains_on(int device) {
+  static std::array<DeviceChains, 64> chains;
+  return chains[static_cast<std::size_t>(device) % chains.size()];
+}
+
+/// Only on a device of less than five multiprocessors do blocks get so much of a frame of 2^31
+/// pixels that a cell of the grid's histogram could run over.
+void check_counts(unsigned grid, std::uint64_t block_samples) {
+  const std::uint64_t blocks = (grid + kGridCopies - 1) / kGridCopies;
+  if (blocks * block_samples > kMostGridCount) {
+    throw Error(ExitCode::usage, "equalize: the frame is too large for a device with " +
+                                     std::to_string(grid) + " multiprocessors");
+  }
+}
+
+}  // namespace
+
+FusedChain::~FusedChain() {
+  leave_device();
+}
+
+void FusedChain::leave_device() noexcept {
+  if (device_ < 0) return;
+  // Another chain may overlap its launches once this one is not counted.
+  ignore(cudaDeviceSynchronize());
+  DeviceChains& chains = chains_on(device_);
+  const std::lock_guard lock(chains.mutex);
+  --chains.count;
+  device_ = -1;
+}
+
+/// Counts among the device's chains. Launches that another one overlapped while it was alone are
+/// waited for: this one's first would meet them, each with a part of its blocks on the device and
+/// waiting for the rest.
+void FusedChain::join_device(int device) {
+  device_ = device;
+  {
+    DeviceChains& chains = chains_on(device_);
+    const std::lock_guard lock(chains.mutex);
+    ++chains.count;
+  }
+  check(cudaDeviceSynchronize(), "waiting for other chains' frames");
+}
+
+/// All blocks of a launch wait for each other, so they must run at the same time. A cooperative
+/// launch promises that, but never overlaps the launch before it. An ordinary one keeps it as well
+/// where the grid fits the device and whatever else runs there ends by itself, which only a second
+/// launch of this kind would not: so a chain that is alone on the device overlaps its launches,
+/// once a cooperative one has shown that the grid fits what the stream may use. A launch that is
+/// captured may run whenever, beside whatever chains there are then. `chains` is how many there
+/// are.
+bool FusedChain::may_overlap(cudaStream_t stream, unsigned grid, int chains) const {
+  if (!overlaps_launches_ || stream != last_stream_ || grid > proven_grid_) return false;
+  if (chains != 1) return false;
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+  return capture == cudaStreamCaptureStatusNone;
+}
+
+FusedChain::Launch FusedChain::prepare(Access access) const {
+  Launch launch;
+  launch.kernel = kernel_for(desc_.format, access);
+  if (launch.kernel == nullptr) return launch;
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, launch.kernel), "loading the fused kernel");
+  // The sizes belong to the architecture that the kernel was compiled for, not to the device's.
+  const FusedConfig config = fused_config(attributes.ptxVersion * 10);
+  launch.block = static_cast<unsigned>(config.threads());
+  launch.shared_bytes = static_cast<std::size_t>(config.table_bytes() + config.ring_bytes());
+  check(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(launch.shared_bytes)),
+        "asking for shared memory");
+  int resident = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch.kernel, config.threads(),
+                                                      launch.shared_bytes),
+        "asking how many blocks fit");
+  if (resident == 0) {
+    throw cuda_error(cudaErrorCooperativeLaunchTooLarge, "fitting a block of the fused kernel");
+  }
+  return launch;
+}
+
+void FusedChain::configure(const ImageDesc& desc) {
+  leave_device();
+  desc_ = desc;
+  for (int access = 0; access < kAccesses; ++access)
+    launches_of_[static_cast<std::size_t>(access)] = prepare(static_cast<Access>(access));
+  int device = 0;
+  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
+        "asking for the multiprocessors");
+  int cooperative = 0;
+  check(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device),
+        "asking for cooperative launches");
+  if (cooperative == 0) throw cuda_error(cudaErrorNotSupported, "preparing cooperative launches");
+  overlaps_launches_ = launches_ == Launches::overlapping && !shares_device(device) &&
+                       LaunchDevice::of(kernel_for(desc.format, Access::spans)).dependent_launch;
+  proven_grid_ = 0;
+  join_device(device);
+  const bool yuv = traits(desc.format).model == ColorModel::yuv;
+  frame_ = FusedParams{};
+  frame_.scaler = params_.scaler;
+  frame_.weights = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
+  const CellSize cell = cell_size(desc.format);
+  frame_.luma_offsets = static_cast<std::uint32_t>(frame_.weights.luma_offset) * 0x01010101U;
+  frame_.yuv = YuvFloats::of(frame_.weights, cell.columns * cell.rows);
+  frame_.yuv_codes = YuvCodeFloats::of(frame_.weights);
+  frame_.zeros_value =
+      yuv ? yuv_value(frame_.weights, 0, value_above_luma(frame_.weights, 0, 0)) : 0;
+  frame_.height = static_cast<std::uint32_t>(desc.height);
+  frame_.samples = static_cast<std::uint32_t>(desc.width) * frame_.height;
+  frame_.per_sample = 1.0 / frame_.samples;
+
+  state_ = allocate_device<FusedState>(1);
+  fill_device(state_.get(), 0, sizeof(FusedState), "clearing the histograms");
+  excluded_.configure(desc, frame_.weights);
+  frame_.state = state_.get();
+  start_curves({&state_->history, state_->curve_sums, frame_.weights.luma_max});
+}
+
+void FusedChain::upload_bins() {
+  ahead_of_.reset();
+  std::array<double, 256> inverse{};
+  for (std::size_t v = 1; v < inverse.size(); ++v)
+    inverse[v] = 1.0 / static_cast<double>(v);
+  const std::array last_of_bin = last_levels_of_bins(params_.bins, frame_.weights.luma_max);
+  upload(&state_->inverse, inverse.data(), sizeof inverse, "uploading the values");
+  upload(&state_->last_of_bin, last_of_bin.data(), sizeof last_of_bin, "uploading the bins");
+}
+
+void FusedChain::upload_curve() {
+  frame_.fixed_curve = params_.curve.has_value();
+  if (!params_.curve) return;
+  copy_curve(curve_table(*params_.curve, frame_.weights.luma_max), state_->fixed_curve);
+}
+
+void FusedChain::update(const EqualizeParams& params) {
+  excluded_.update(params);
+  frame_.scaler = params.scaler;
+  CurveChain::update(params);
+}
+
+std::string FusedChain::save() const {
+  return state_ ? excluded_.with_surround(CurveChain::save()) : "{}";
+}
+
+void FusedChain::load(std::string_view state) {
+  if (!state_) return;
+  // Read before anything changes: a state is taken whole or not at all.
+  const std::optional<surround::State> surround = excluded_.surround_in(state);
+  CurveChain::load(state);
+  ahead_of_.reset();
+  excluded_.go_on(surround);
+}
+
+/// A frame finds its curve made by the frame before, if that had the same limits.
+void FusedChain::look_ahead(const tone::Frame& tone, cudaStream_t stream) {
+  const bool made = tone.fresh || ahead_of_ == tone.limits;
+  if (tone.over_time && !made) {
+    curve_ahead(state_.get(), tone, static_cast<std::uint32_t>(frame_.weights.luma_max), stream);
+  }
+  ahead_of_.reset();
+  if (tone.over_time) ahead_of_ = tone.limits;
+}
+
+void FusedChain::process(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context) {
+  const TraceRange range("fused");
+  const auto stream = static_cast<cudaStream_t>(context.stream);
+  enqueue(in, out, context, stream);
+  if (context.marks != nullptr) context.marks->mark("fused", stream);
+}
+
+void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context, cudaStream_t stream) {
+  const FormatTraits& t = traits(desc_.format);
+  FusedParams p = frame_;
+  const CellSize cell = cell_size(desc_.format);
+  p.interlaced = context.field_order != FieldOrder::progressive;
+  // 4:2:0: a last row alone, or, interlaced, one of a field alone.
+  p.lacks_rows = cell.rows == 2 && desc_.height % (p.interlaced ? 4 : 2) != 0;
+  p.has_partial_cells = p.lacks_rows || (cell.columns == 2 && desc_.width % 2 != 0);
+  bool aligned = true;
+  bool tight = t.planes == 1 && t.model != ColorModel::yuv;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(t.planes); ++i) {
+    p.in[i] = in.data[i];
+    p.out[i] = out.data[i];
+    p.in_stride[i] = checked_stride(in.stride[i]);
+    p.out_stride[i] = checked_stride(out.stride[i]);
+    aligned =
+        aligned && is_aligned(in.data[i], in.stride[i]) && is_aligned(out.data[i], out.stride[i]);
+  }
+  const auto row = static_cast<std::ptrdiff_t>(row_bytes(desc_, 0));
+  tight = tight && in.stride[0] == row && out.stride[0] == row;
+  const auto width = static_cast<std::uint32_t>(desc_.width);
+  auto lines = static_cast<std::uint32_t>(plane_rows(desc_, t.planes - 1));
+  p.width = width;
+  if (tight && std::uint64_t{lines} * static_cast<std::uint64_t>(row) <= UINT32_MAX) {
+    // One long line; its alignment is that of the first byte. The kernel counts a line's bytes in
+    // 32 bits.
+    p.width = width * lines;
+    lines = 1;
+    aligned = is_aligned(in.data[0], 0) && is_aligned(out.data[0], 0);
+  }
+  const bool flat = aligned && launch_for(Access::flat).kernel != nullptr &&
+                    p.width % kPartColumns == 0 && !p.lacks_rows && !p.interlaced && is_flat(in) &&
+                    is_flat(out);
+  const Launch& launch =
+      launch_for(flat ? Access::flat : (aligned ? Access::spans : Access::bytes));
+  // Samples that are counted are those of cells.
+  const std::uint32_t pixels = chunk_pixels(desc_.format);
+  const auto cell_columns = static_cast<std::uint32_t>(cell.columns);
+  const std::uint32_t cells = (p.width + cell_columns - 1) / cell_columns;
+  const auto samples = cell_columns * static_cast<std::uint32_t>(cell.rows);
+  const std::uint32_t chunk_samples = pixels / cell_columns * samples;
+  const std::uint32_t parts = flat ? kLanes : 1;  // of a chunk
+  p.columns = flat ? p.width / kPartColumns : (p.width + pixels - 1) / pixels;
+  p.parts = p.columns * lines;
+  const std::uint32_t chunks = (p.parts + parts - 1) / parts;
+  p.zeros = chunks * chunk_samples - lines * cells * samples;
+
+  const std::uint32_t warps_each = launch.block / kLanes;
+  p.shapes_curve = control_.active() || p.fixed_curve;
+  if (p.shapes_curve && !p.fixed_curve) p.tone = control_.next(context);
+  p.collects_curve = collects_ && !p.fixed_curve;
+  collected_ += p.collects_curve ? 1 : 0;
+  // Over time a block of its own keeps the history, but on a device with a single multiprocessor.
+  const std::uint32_t most = std::min(static_cast<std::uint32_t>(multiprocessors_), kMostBlocks);
+  const std::uint32_t keepers = p.tone.over_time && most > 1 ? 1 : 0;
+  p.workers = std::clamp((chunks + warps_each - 1) / warps_each, 1U, most - keepers);
+  const unsigned grid = p.workers + keepers;
+  const std::uint32_t warps = p.workers * warps_each;
+  p.rounds = chunks / warps;
+  p.rest = chunks % warps;
+  check_counts(p.workers, std::uint64_t{p.rounds + 1} * warps_each * chunk_samples);
+  p.step = {warps * parts / p.columns, warps * parts % p.columns};
+  look_ahead(p.tone, stream);
+  p.excludes = excluded_.active();
+  if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);
+  DeviceChains& chains = chains_on(device_);
+  const std::lock_guard lock(chains.mutex);
+  const bool overlaps = may_overlap(stream, grid, chains.count);
+  cudaLaunchAttribute attribute{};
+  if (overlaps) {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  } else {
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+  }
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(grid);
+  config.blockDim = dim3(launch.block);
+  config.dynamicSmemBytes = launch.shared_bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  std::array<void*, 1> arguments{&p};
+  check(cudaLaunchKernelExC(&config, launch.kernel, arguments.data()),
+        "launching the fused kernel");
+  if (!overlaps) {
+    proven_grid_ = stream == last_stream_ ? std::max(proven_grid_, grid) : grid;
+    last_stream_ = stream;
+  }
+}
+
+}  // namespace equalux::cuda

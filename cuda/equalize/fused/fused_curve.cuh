@@ -1,0 +1,276 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/device/pixel_vector.cuh"
+#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/equalize/fused/fused_params.h"
+#include "cuda/equalize/fused/grid_histogram.cuh"
+#include "cuda/equalize/limited_curve.cuh"
+#include "src/fixed_curve.h"
+#include "src/near_half.h"
+#include "src/tone_curve.h"
+
+/// From the frame's histogram to the table of gains, in every block for itself: that costs less
+/// than a second barrier of the grid.
+namespace equalux::cuda {
+
+/// How far a gain moves off a half that it would round wrong at, times gain + 1; see float_gain().
+inline constexpr double kNudge = 0x1p-23;
+
+struct CurveScratch {
+  union {
+    std::uint64_t chroma[256];  ///< gain_48() >> 8, for formats with chroma
+    CurveSteps steps;           ///< before the gains are known
+  };
+  double ratio[256];          ///< the gain; before it is known, 1 / v
+  std::uint32_t cdf[256];     ///< or the curve W, where it is not plain
+  std::uint8_t present[256];  ///< whether the frame has v; what it has not needs no exact gain
+  std::uint8_t last_of_bin[256];
+  CurveState state;
+  std::uint32_t warp_counts[4];
+  int warp_first[4];  ///< the first value that is present, or 256
+};
+
+/// Where a thread finds its gains. The table has a row for each value, with a copy of the value's
+/// gain for each lane, so that no lane waits for another's bank.
+template <int kStride>
+class GainTable {
+ public:
+  __device__ GainTable(const std::uint8_t* table, const std::uint64_t* chroma, int lane)
+      : table_(table), chroma_(chroma), mine_(static_cast<std::uint32_t>(lane * 4)) {}
+
+  [[nodiscard]] __device__ __forceinline__ float gain_at_times_256(std::uint32_t value) const {
+    return at(value / kPerStride + mine_);
+  }
+
+  /// Where the gain of a value stands.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place_of(std::uint32_t value) const {
+    return value * kStride + mine_;
+  }
+  /// The same for `bits` less kBase, in one multiplication.
+  template <std::uint32_t kBase>
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place_above(std::uint32_t bits) const {
+    return bits * kStride + (mine_ - kBase * kStride);
+  }
+  /// Of a code, times 256, and what the value has more, up to the largest value, both as places:
+  /// the sum is the address. A negative one gives the gain of 0.
+  [[nodiscard]] __device__ __forceinline__ float gain_of_sum(std::uint32_t code_times_256,
+                                                             std::uint32_t above,
+                                                             std::uint32_t most) const {
+    const auto code =
+        static_cast<std::int32_t>(code_times_256) / static_cast<std::int32_t>(kPerStride);
+    return at(static_cast<std::uint32_t>(__viaddmin_s32_relu(code, static_cast<std::int32_t>(above),
+                                                             static_cast<std::int32_t>(most))));
+  }
+  /// gain_48() >> 8.
+  [[nodiscard]] __device__ __forceinline__ std::uint64_t chroma_gain(std::uint32_t value) const {
+    return chroma_[value];
+  }
+
+ private:
+  static constexpr std::uint32_t kPerStride = 256 / kStride;
+
+  [[nodiscard]] __device__ __forceinline__ float at(std::uint32_t offset) const {
+    return *reinterpret_cast<const float*>(table_ + offset);
+  }
+
+  const std::uint8_t* table_;
+  const std::uint64_t* chroma_;
+  std::uint32_t mine_;
+};
+
+/// A gain as it stands in the table.
+__device__ __forceinline__ float table_gain(double gain) {
+  return static_cast<float>(gain) * kGainScale;
+}
+
+/// Fills the row of a value: copies of its gain, 16 bytes at a time. Neighbouring values begin at
+/// different banks.
+template <int kStride>
+__device__ __forceinline__ void fill_row(std::uint8_t* table, unsigned v, float gain) {
+  constexpr unsigned kVectors = kLanes * 4 / kVectorBytes;
+  std::uint8_t* row = table + v * kStride;
+#pragma unroll
+  for (unsigned i = 0; i < kVectors; ++i) {
+    *reinterpret_cast<float4*>(row + (i + v) % kVectors * kVectorBytes) =
+        float4{gain, gain, gain, gain};
+  }
+}
+
+/// Threads that scan the histogram, two values each.
+inline constexpr int kScanThreads = 128;
+
+/// Takes a frame's excluded samples off the counts of a pair of values, unless none is left then.
+__device__ __forceinline__ void leave_out(const FusedParams& p, const ExcludedCounts& excluded,
+                                          int pair, uint2& counts) {
+  const uint2 less = __ldcg(reinterpret_cast<const uint2*>(excluded.counts) + pair);
+  if (__ldcg(&excluded.total) == p.samples) return;
+  counts.x -= less.x;
+  counts.y -= less.y;
+}
+
+/// The cumulative sums of the frame's counts, which the grid hands over here. All threads of the
+/// block call it.
+__device__ __forceinline__ void scan_counts(const FusedParams& p, GridHistogram& histogram,
+                                            const ExcludedCounts& excluded, CurveScratch& s) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % kLanes;
+  const int warp = thread / kLanes;
+  uint2 counts{0, 0};
+  std::uint32_t sum = 0;
+  if (thread < kScanThreads) {
+    counts = await_grid(histogram, thread);
+    // What chunks have beyond the right edge was counted as samples of zeros.
+    if (p.zeros_value == 2 * thread) counts.x -= p.zeros;
+    if (p.zeros_value == 2 * thread + 1) counts.y -= p.zeros;
+    s.present[2 * thread] = counts.x != 0 ? 1 : 0;
+    s.present[2 * thread + 1] = counts.y != 0 ? 1 : 0;
+    if (p.excludes) leave_out(p, excluded, thread, counts);
+    const int first_even = __ffs(static_cast<int>(__ballot_sync(0xFFFFFFFFU, counts.x != 0)));
+    const int first_odd = __ffs(static_cast<int>(__ballot_sync(0xFFFFFFFFU, counts.y != 0)));
+    sum = counts.x + counts.y;
+#pragma unroll
+    for (int step = 1; step < kLanes; step *= 2) {
+      const std::uint32_t below = __shfl_up_sync(0xFFFFFFFFU, sum, step);
+      if (lane >= step) sum += below;
+    }
+    if (lane == kLanes - 1) {
+      const int even = first_even == 0 ? 256 : 2 * (warp * kLanes + first_even - 1);
+      const int odd = first_odd == 0 ? 256 : 2 * (warp * kLanes + first_odd - 1) + 1;
+      s.warp_counts[warp] = sum;
+      s.warp_first[warp] = min(even, odd);
+    }
+  }
+  __syncthreads();
+  if (thread < kScanThreads) {
+#pragma unroll
+    for (int w = 0; w < kScanThreads / kLanes - 1; ++w)
+      sum += w < warp ? s.warp_counts[w] : 0;
+    s.cdf[2 * thread] = sum - counts.y;
+    s.cdf[2 * thread + 1] = sum;
+    if (p.excludes && thread == kScanThreads - 1) {
+      s.state.per_pixel = __drcp_rn(static_cast<double>(sum)) * tone::kWhole;
+    }
+  }
+  __syncthreads();
+}
+
+/// After scan_counts().
+__device__ __forceinline__ CurveScale scale_of(const FusedParams& p, const CurveScratch& s) {
+  int first = 256;
+#pragma unroll
+  for (int w = 0; w < kScanThreads / kLanes; ++w)
+    first = min(first, s.warp_first[w]);
+  return curve_scale(p.scaler, s.cdf[s.last_of_bin[0]], s.cdf[s.last_of_bin[first]], s.cdf[255]);
+}
+
+/// The gain of one value as a fraction.
+__device__ __forceinline__ GainFraction fraction_of(const FusedParams& p, const CurveScratch& s,
+                                                    const CurveScale& scale, int v) {
+  if (p.shapes_curve) return tone::gain_fraction(static_cast<std::uint32_t>(v), s.cdf[v]);
+  return gain_fraction(scale, s.cdf[s.last_of_bin[v]], static_cast<std::uint32_t>(v),
+                       static_cast<std::uint32_t>(p.weights.luma_max));
+}
+
+/// The largest code that is scaled by the gain of v: only at M can a luma code lie above its v.
+__device__ __forceinline__ int max_code(const FusedParams& p, int v) {
+  return v == p.weights.luma_max ? 255 - p.weights.luma_offset : v;
+}
+
+/// Moves the gain of a value off the half that code_near_half() found, to its right side. A warp
+/// calls it.
+template <int kStride>
+__device__ __forceinline__ void move_gain(const FusedParams& p, const CurveScratch& s,
+                                          const CurveScale& scale, int v, int code,
+                                          std::uint8_t* table) {
+  const GainFraction exact = fraction_of(p, s, scale, v);
+  const double ratio = s.ratio[v];
+  const std::uint64_t below = __double2uint_rd(code * ratio);
+  const bool reaches =
+      2 * static_cast<std::uint64_t>(code) * exact.numerator >= (2 * below + 1) * exact.denominator;
+  const double moved = ratio + (ratio + 1.0) * (reaches ? kNudge : -kNudge);
+  reinterpret_cast<float*>(table + v * kStride)[threadIdx.x % kLanes] = table_gain(moved);
+}
+
+/// The cumulative sums of the frame's counts, or W where the curve is not plain; all blocks call it
+/// with all threads. Where `keeps`, the frame is in the history of the scratch then.
+template <int kThreads>
+__device__ __forceinline__ void make_frame_curve(const FusedParams& p, GridHistogram& histogram,
+                                                 const ExcludedCounts& excluded, bool keeps,
+                                                 CurveScratch& s) {
+  scan_counts(p, histogram, excluded, s);
+  if (!p.shapes_curve) return;
+  if (p.fixed_curve) {
+    for (unsigned v = threadIdx.x; v < 256; v += kThreads)
+      s.cdf[v] = p.state->fixed_curve[v];
+    __syncthreads();
+    return;
+  }
+  finish_curve<kThreads>(keeps ? &s.state.ahead.history : nullptr, s.last_of_bin, s.cdf, s.steps,
+                         s.state);
+  __syncthreads();
+}
+
+/// Leaves the history, and what it tells of the next frame's curve. One block calls it, after a
+/// barrier and make_frame_curve().
+template <int kThreads>
+__device__ __noinline__ void keep_curve(FusedState& to, CurveScratch& s) {
+  store_state<kThreads>(to.history, s.state.ahead.history);
+  __syncthreads();
+  prepare_curve<kThreads>(s.last_of_bin, s.steps, s.state);
+  __syncthreads();
+  store_state<kThreads>(to.ahead, s.state.ahead);
+}
+
+/// Fills `table`, 256 rows of kStride bytes, after make_frame_curve(); gains are times kGainScale.
+/// With kChroma those of the scratch are filled too. All threads of the block call it, with ratio
+/// and last_of_bin of the scratch prepared; the table is complete when it returns.
+template <int kThreads, int kStride, bool kChroma>
+__device__ __forceinline__ void make_gain_table(const FusedParams& p, CurveScratch& s,
+                                                std::uint8_t* table) {
+  const int thread = static_cast<int>(threadIdx.x);
+  CurveScale scale{};
+  double per_span = 1.0 / (1U << tone::kCurveBits);
+  if (!p.shapes_curve) {
+    scale = scale_of(p, s);
+    // Most frames span all samples, and a division takes long.
+    per_span = scale.span == p.samples ? p.per_sample : __drcp_rn(static_cast<double>(scale.span));
+  }
+#pragma unroll 1
+  for (int v = thread; v < 256; v += kThreads) {
+    // Two roundings more than a division, and no matter: integers decide about halves.
+    const GainFraction exact = fraction_of(p, s, scale, v);
+    const double inverse = exact.denominator == 1 ? 1.0 : s.ratio[v] * per_span;
+    const double ratio = static_cast<double>(exact.numerator) * inverse;
+    const auto gain = static_cast<float>(ratio);
+    s.ratio[v] = ratio;
+    if constexpr (kChroma) s.chroma[v] = gain_48(exact, ratio, inverse) >> 8;
+    fill_row<kStride>(table, static_cast<unsigned>(v), table_gain(ratio));
+    const auto fraction = static_cast<std::uint32_t>(__double2ull_rd(ratio * 0x1p32));
+    const std::uint32_t error = __double2uint_ru(fabs(gain - ratio) * 0x1p32);
+    const int code = s.present[v] != 0 ? code_near_half(gain, fraction, error, max_code(p, v)) : 0;
+    __syncwarp();
+    unsigned lanes = __ballot_sync(0xFFFFFFFFU, code != 0);
+#pragma unroll 1
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const int lane = __ffs(static_cast<int>(lanes)) - 1;
+      move_gain<kStride>(p, s, scale, __shfl_sync(0xFFFFFFFFU, v, lane),
+                         __shfl_sync(0xFFFFFFFFU, code, lane), table);
+    }
+  }
+  __syncthreads();
+}
+
+/// Adds the frame's curve to the sums; after make_frame_curve(), by the threads of one block.
+template <int kThreads>
+__device__ __forceinline__ void collect_curve(const FusedParams& p, const CurveScratch& s) {
+  const auto max_value = static_cast<std::uint32_t>(p.weights.luma_max);
+  const CurveScale scale = p.shapes_curve ? CurveScale{} : scale_of(p, s);
+  for (std::uint32_t v = threadIdx.x; v <= max_value; v += kThreads) {
+    p.state->curve_sums[v] +=
+        p.shapes_curve ? s.cdf[v] : plain_level(scale, s.cdf[s.last_of_bin[v]], v, max_value);
+  }
+}
+
+}  // namespace equalux::cuda

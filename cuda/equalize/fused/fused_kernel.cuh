@@ -1,0 +1,208 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/device/value_counter.cuh"
+#include "cuda/equalize/fused/fused_curve.cuh"
+#include "cuda/equalize/fused/fused_kernels.h"
+#include "cuda/equalize/fused/grid_histogram.cuh"
+#include "cuda/equalize/fused/warp_chunks.cuh"
+
+/// The fused chain as one kernel, one block a multiprocessor, all of them at the same time:
+///
+///   1. every warp brings its chunks into its ring of slots and counts their values;
+///   2. the blocks add their histograms up in device memory, where each waits for all others';
+///   3. every block makes the gains from the sum;
+///   4. every warp scales its chunks, last one first: those of the end of pass 1 are still in its
+///      slots, and those before come from L2 as long as they are there.
+///
+/// Over time, a further block without chunks makes what the next frame needs of the history in the
+/// meantime.
+///
+/// A frame is read once where it fits the slots (19 MB on 132 multiprocessors of 9.0), and chunks
+/// belong to the same warp in both passes, so that a frame may be filtered in place.
+namespace equalux::cuda {
+
+static_assert(kConfig.table_bytes() + kConfig.ring_bytes() + sizeof(CurveScratch) <=
+              static_cast<std::size_t>(most_shared_kib(kArch)) * 1024);
+
+using Counter = ValueCounter<kConfig.tables()>;
+
+/// Pass 1, on slots of which the first are being filled; `ahead` is the place of the chunk after
+/// those. What was copied before them has come when it returns.
+template <typename Chunks>
+__device__ __forceinline__ void count_chunks(const Chunks& chunks, typename Chunks::Place at,
+                                             typename Chunks::Place ahead, std::uint8_t* tables) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const Counter counter(tables, thread / kLanes, thread % kLanes);
+  std::uint8_t* slot = chunks.slot(0);
+  for (int i = 0; i < chunks.count(); ++i) {
+    copies_wait<kConfig.slots - 1>();
+    chunks.count_values(at, slot, counter);
+    if (i + kConfig.slots < chunks.count()) {
+      chunks.load(ahead, slot);
+      chunks.forward(ahead);
+    }
+    copies_commit();
+    slot = chunks.slot_after(slot);
+  }
+  copies_wait<kConfig.slots>();
+}
+
+/// Adds what the block has counted to `histogram`.
+__device__ __forceinline__ void hand_over_counts(std::uint8_t* tables, GridHistogram& histogram) {
+  const int thread = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  constexpr int kRowsEach = 256 * kConfig.tables() / kConfig.threads();
+  static_assert(kRowsEach * kConfig.threads() == 256 * kConfig.tables());
+  std::uint32_t sums[kRowsEach];
+#pragma unroll
+  for (int i = 0; i < kRowsEach; ++i) {
+    const int row = thread + i * kConfig.threads();
+    sums[i] = row_sum<kConfig.tables()>(tables, row / 256, row % 256);
+  }
+  __syncthreads();
+  // The tables are free: one table's sums after another's.
+  auto* block_sums = reinterpret_cast<std::uint32_t*>(tables);
+#pragma unroll
+  for (int i = 0; i < kRowsEach; ++i)
+    block_sums[thread + i * kConfig.threads()] = sums[i];
+  __syncthreads();
+  if (thread < 128) {
+    uint2 sum{0, 0};
+    for (int t = 0; t < kConfig.tables(); ++t) {
+      const auto* pairs = reinterpret_cast<const uint2*>(block_sums + t * 256);
+      sum.x += pairs[thread].x;
+      sum.y += pairs[thread].y;
+    }
+    // Neighbouring lanes add to neighbouring words: whole lines go to L2.
+    add_to_grid(histogram, thread, sum.x, sum.y);
+  }
+}
+
+/// Pass 2, backwards from the warp's last chunk, at `to`; `from` is kConfig.slots chunks before.
+template <typename Chunks>
+__device__ __forceinline__ void apply_chunks(const Chunks& chunks, typename Chunks::Place to,
+                                             typename Chunks::Place from, const std::uint8_t* table,
+                                             const std::uint64_t* chroma) {
+  const GainTable<kConfig.gain_stride> gains(table, chroma, static_cast<int>(threadIdx.x) % kLanes);
+  int i = chunks.count() - 1;
+  std::uint8_t* slot = chunks.slot(max(i, 0));
+  // Pass 1 left the last chunks in their slots; what it started for chunks past the end is empty.
+  for (; i >= 0; --i) {
+    copies_wait<kConfig.slots - 1>();
+    chunks.scale(to, slot, gains);
+    if (i >= kConfig.slots) {
+      chunks.load(from, slot);
+      chunks.input_back(from);
+    }
+    copies_commit();
+    chunks.output_back(to);
+    slot = chunks.slot_before(slot);
+  }
+}
+
+/// With programmatic dependent launch a kernel starts while the one before it still runs: its
+/// blocks take their places as they become free, and wait here until the other's results stand.
+__device__ __forceinline__ void wait_for_earlier_kernels() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+template <typename Layout, typename Chunks>
+__global__ void __launch_bounds__(kConfig.threads(), 1)
+    fused_kernel(const __grid_constant__ FusedParams p) {
+  extern __shared__ __align__(128) std::uint8_t shared[];
+  __shared__ CurveScratch scratch;
+  std::uint8_t* tables = shared;
+  std::uint8_t* ring = shared + kConfig.table_bytes();
+  const int thread = static_cast<int>(threadIdx.x);
+
+  // First what does not depend on earlier kernels.
+  for (int v = thread; v < 256; v += kConfig.threads()) {
+    scratch.ratio[v] = p.state->inverse[v];
+    scratch.last_of_bin[v] = p.state->last_of_bin[v];
+  }
+  for (int i = thread; i < kConfig.table_bytes() / kVectorBytes; i += kConfig.threads()) {
+    reinterpret_cast<uint4*>(tables)[i] = uint4{0, 0, 0, 0};
+  }
+  if (p.shapes_curve && thread == 0) set_up_curve(p, scratch.state);
+  const Chunks chunks(p, ring);
+  const auto first = chunks.input(0);
+  const auto last = chunks.output(chunks.count() - 1);
+  const auto refetched = chunks.input(chunks.count() - 1 - kConfig.slots);
+  wait_for_earlier_kernels();
+  const bool keeps = p.tone.over_time && blockIdx.x == gridDim.x - 1;
+  if (p.tone.over_time) {
+    constexpr std::size_t kForGain = offsetof(CurveAhead, history.previous);
+    CurveAhead& ahead = scratch.state.ahead;
+    if (keeps)
+      load_state<kConfig.threads()>(ahead, p.state->ahead);
+    else
+      load_state<kConfig.threads(), kForGain>(ahead, p.state->ahead);
+    copies_commit();
+  }
+  // Before the frame's bytes, behind which it would wait.
+  std::uint32_t frames = 0;
+  asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(frames) : "l"(&p.state->frames) : "memory");
+  auto ahead = first;
+  std::uint8_t* slot = chunks.slot(0);
+#pragma unroll 1
+  for (int i = 0; i < kConfig.slots; ++i) {
+    if (i < chunks.count()) {
+      chunks.load(ahead, slot);
+      chunks.forward(ahead);
+    }
+    copies_commit();
+    slot += kChunkBytes;
+  }
+  __syncthreads();
+  count_chunks(chunks, first, ahead, tables);
+  asm volatile("" : "+r"(frames));  // Nobody waits for it before.
+  const std::uint32_t parity = frames & 1;
+  hand_over_counts(tables, p.state->counts[parity]);
+  make_frame_curve<kConfig.threads()>(p, p.state->counts[parity], p.state->excluded[parity], keeps,
+                                      scratch);
+  const bool works = blockIdx.x < p.workers;
+  if (works) {
+    make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(p, scratch, tables);
+  }
+  if (blockIdx.x == 0) {
+    // Everybody has read the frame's number, and the histogram of the next frame is not in use.
+    GridCell* next = &p.state->counts[parity ^ 1][0][0];
+    for (int i = thread; i < kGridCopies * 128; i += kConfig.threads())
+      next[i] = 0;
+    auto* next_excluded = reinterpret_cast<std::uint32_t*>(&p.state->excluded[parity ^ 1]);
+    for (int i = thread; i <= 256; i += kConfig.threads())
+      next_excluded[i] = 0;
+    if (thread == 0) p.state->frames = frames + 1;
+    if (p.collects_curve) collect_curve<kConfig.threads()>(p, scratch);
+  }
+  if (works) apply_chunks(chunks, last, refetched, tables, scratch.chroma);
+  if (keeps) {
+    __syncthreads();
+    keep_curve<kConfig.threads()>(*p.state, scratch);
+  }
+}
+
+/// The instance for a layout and a way of access; null where the layout does not have it.
+template <typename Layout>
+const void* kernel_of(Access access) {
+  switch (access) {
+    case Access::flat:
+      if constexpr (Layout::kHasParts) {
+        return reinterpret_cast<const void*>(&fused_kernel<Layout, FlatChunks<Layout>>);
+      }
+      return nullptr;
+    case Access::spans:
+      return reinterpret_cast<const void*>(&fused_kernel<Layout, SpanChunks<Layout, true>>);
+    case Access::bytes:
+      return reinterpret_cast<const void*>(&fused_kernel<Layout, SpanChunks<Layout, false>>);
+  }
+  return nullptr;
+}
+
+}  // namespace equalux::cuda

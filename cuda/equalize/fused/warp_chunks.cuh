@@ -1,0 +1,311 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/device/chunk_copy.cuh"
+#include "cuda/device/for_constants.cuh"
+#include "cuda/device/partial_cells.cuh"
+#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/equalize/fused/fused_layouts.cuh"
+#include "cuda/equalize/fused/fused_params.h"
+
+/// Which chunks of a frame a warp has, and their way between device memory, its slots and the
+/// layout's arithmetic.
+///
+/// SpanChunks takes frames of any size and, byte by byte, of any alignment: a chunk is a part of
+/// one line. FlatChunks takes those of which a lane's part is never cut: a lane has the same part
+/// of the chunk throughout, lanes need not wait for each other, and a chunk goes on in the next
+/// line, so that no lane is idle but in the last chunk.
+namespace equalux::cuda {
+
+#if defined(__CUDA_ARCH__)
+inline constexpr int kArch = __CUDA_ARCH__;
+#else
+inline constexpr int kArch = 900;
+#endif
+inline constexpr FusedConfig kConfig = fused_config(kArch);
+
+/// The slots of one warp, and how many chunks it has. All blocks together walk through the frame,
+/// which device memory likes best, and those that have a chunk more have it in one warp at most
+/// more than others.
+class WarpSlots {
+ public:
+  __device__ WarpSlots(const FusedParams& p, std::uint8_t* ring)
+      : p_(p),
+        slots_(ring + threadIdx.x / kLanes * (kConfig.slots * kChunkBytes)),
+        lane_(static_cast<int>(threadIdx.x) % kLanes),
+        first_(threadIdx.x / kLanes * p.workers + blockIdx.x) {
+    const auto most = static_cast<int>(p.rounds + (first_ < p.rest ? 1 : 0));
+    count_ = blockIdx.x < p.workers ? most : 0;
+  }
+
+  [[nodiscard]] __device__ int count() const { return count_; }
+  [[nodiscard]] __device__ std::uint8_t* slot(int i) const {
+    return slots_ + i % kConfig.slots * kChunkBytes;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint8_t* slot_after(std::uint8_t* slot) const {
+    return slot == slots_ + (kConfig.slots - 1) * kChunkBytes ? slots_ : slot + kChunkBytes;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint8_t* slot_before(std::uint8_t* slot) const {
+    return slot == slots_ ? slots_ + (kConfig.slots - 1) * kChunkBytes : slot - kChunkBytes;
+  }
+
+ protected:
+  /// The frame's number of chunk i.
+  [[nodiscard]] __device__ std::uint32_t number(int i) const {
+    return first_ + static_cast<std::uint32_t>(i) * (p_.workers * kConfig.warps);
+  }
+
+  const FusedParams& p_;
+  std::uint8_t* slots_;
+  int lane_;
+
+ private:
+  std::uint32_t first_;
+  int count_;
+};
+
+/// Chunks that are parts of a line, as the layout's spans; without kAligned byte by byte.
+template <typename Layout, bool kAligned>
+class SpanChunks : public WarpSlots {
+ public:
+  /// Where a chunk lies, counted in chunks. A step forward or back takes a few additions.
+  struct Place {
+    std::uint32_t line;
+    std::uint32_t column;
+  };
+
+  using WarpSlots::WarpSlots;
+
+  /// The place of chunk i in the frame that is read, and in the one that is written.
+  [[nodiscard]] __device__ Place input(int i) const {
+    return {number(i) / p_.columns, number(i) % p_.columns};
+  }
+  [[nodiscard]] __device__ Place output(int i) const { return input(i); }
+
+  __device__ __forceinline__ void forward(Place& at) const {
+    at.line += p_.step.line;
+    at.column += p_.step.column;
+    if (at.column >= p_.columns) {
+      at.column -= p_.columns;
+      ++at.line;
+    }
+  }
+  __device__ __forceinline__ void input_back(Place& at) const {
+    at.line -= p_.step.line;
+    if (at.column < p_.step.column) {
+      at.column += p_.columns;
+      --at.line;
+    }
+    at.column -= p_.step.column;
+  }
+  __device__ __forceinline__ void output_back(Place& at) const { input_back(at); }
+
+  /// Starts the copy of a chunk into a slot.
+  __device__ __forceinline__ void load(const Place& at, std::uint8_t* slot) const {
+    const Chunk chunk = this->chunk(at);
+    const bool whole = is_whole(chunk);
+    for_constants<Layout::kSpans>([&](auto s) {
+      const SpanPlace place = Layout::span(p_, s, chunk);
+      const std::uint8_t* from = p_.in[place.plane] + offset(place, p_.in_stride[place.plane]);
+      if (whole) {
+        load_whole<Layout::capacity(s)>(slot + Layout::offset(s), from, lane_);
+      } else {
+        load_some<kAligned, Layout::capacity(s)>(slot + Layout::offset(s), from, place.bytes,
+                                                 lane_);
+      }
+    });
+  }
+
+  /// Counts the values of a chunk in its slot; `at` goes forward where anybody needs it.
+  template <typename Counter>
+  __device__ __forceinline__ void count_values(Place& at, const std::uint8_t* slot,
+                                               Counter& counter) const {
+    __syncwarp();
+    Layout::count(p_, slot, lane_, counter);
+    if constexpr (Layout::kChroma) {
+      if (p_.has_partial_cells) {
+        uncount_missing<Layout>(p_, slot, lane_, chunk(at), counter);
+        forward(at);
+      }
+    }
+    __syncwarp();
+  }
+
+  /// Scales a chunk in its slot and writes it.
+  template <typename Gains>
+  __device__ __forceinline__ void scale(const Place& at, std::uint8_t* slot,
+                                        const Gains& gains) const {
+    __syncwarp();
+    const Chunk chunk = this->chunk(at);
+    std::uint8_t extra = 0;
+    if constexpr (Layout::kChroma) {
+      if (p_.has_partial_cells) extra = mend_missing<Layout>(p_, slot, lane_, chunk);
+    }
+    Layout::apply(p_, slot, lane_, gains);
+    if constexpr (Layout::kChroma) {
+      if (Layout::kKeepsExtraLuma && p_.has_partial_cells) {
+        keep_extra_luma<Layout>(slot, lane_, chunk, extra);
+      }
+    }
+    __syncwarp();
+    store(chunk, slot);
+    __syncwarp();
+  }
+
+ private:
+  [[nodiscard]] __device__ __forceinline__ Chunk chunk(const Place& at) const {
+    const std::uint32_t x = at.column * Layout::kPixels;
+    const std::uint32_t left = p_.width - x;
+    return {at.line, x, left < Layout::kPixels ? static_cast<int>(left) : Layout::kPixels};
+  }
+
+  /// Writes what a slot has of a chunk.
+  __device__ __forceinline__ void store(const Chunk& chunk, const std::uint8_t* slot) const {
+    const bool whole = is_whole(chunk);
+    for_constants<Layout::kSpans>([&](auto s) {
+      const SpanPlace place = Layout::span(p_, s, chunk);
+      std::uint8_t* to = p_.out[place.plane] + offset(place, p_.out_stride[place.plane]);
+      if (whole) {
+        store_whole<Layout::capacity(s)>(to, slot + Layout::offset(s), lane_);
+      } else {
+        store_some<kAligned>(to, slot + Layout::offset(s), place.bytes, lane_);
+      }
+    });
+  }
+
+  [[nodiscard]] __device__ __forceinline__ bool is_whole(const Chunk& chunk) const {
+    return kAligned && chunk.pixels == Layout::kPixels && !p_.lacks_rows;
+  }
+  static __device__ __forceinline__ std::int64_t offset(const SpanPlace& place,
+                                                        std::int32_t stride) {
+    return static_cast<std::int64_t>(static_cast<std::int32_t>(place.row)) * stride +
+           place.first_byte;
+  }
+};
+
+/// Chunks of kLanes parts in a row, for a CellLayout: all planes are aligned and smaller than 2^31
+/// bytes, both of chroma have one stride, and lines are whole parts of 16 columns with all their
+/// rows, which follow each other.
+template <typename Layout>
+class FlatChunks : public WarpSlots {
+ public:
+  /// Where a lane's part lies: its number, that in its line, and bytes from the planes' first.
+  struct Place {
+    std::uint32_t part;
+    std::uint32_t column;
+    std::int32_t luma;
+    std::int32_t chroma;
+  };
+
+  __device__ FlatChunks(const FusedParams& p, std::uint8_t* ring)
+      : WarpSlots(p, ring), in_(p, p.in_stride), out_(p, p.out_stride) {}
+
+  [[nodiscard]] __device__ Place input(int i) const { return place(i, p_.in_stride); }
+  [[nodiscard]] __device__ Place output(int i) const { return place(i, p_.out_stride); }
+
+  __device__ __forceinline__ void forward(Place& at) const {
+    at.part += in_.parts;
+    at.column += p_.step.column;
+    at.luma += in_.luma;
+    at.chroma += in_.chroma;
+    if (at.column >= p_.columns) {
+      at.column -= p_.columns;
+      at.luma += in_.next_luma;
+      at.chroma += in_.next_chroma;
+    }
+  }
+  __device__ __forceinline__ void input_back(Place& at) const { back(at, in_); }
+  __device__ __forceinline__ void output_back(Place& at) const { back(at, out_); }
+
+  /// Starts the copy of a chunk into a slot; parts beyond the frame become 0.
+  __device__ __forceinline__ void load(const Place& at, std::uint8_t* slot) const {
+    const bool exists = at.part < p_.parts;
+    for_constants<Layout::kPieces>([&](auto i) {
+      copy_all_or_nothing_async<Layout::piece_bytes(i)>(
+          slot + Layout::place_in_slot(i, lane_), p_.in[plane(i)] + offset<i>(at, p_.in_stride[0]),
+          exists);
+    });
+  }
+
+  template <typename Counter>
+  __device__ __forceinline__ void count_values(Place&, const std::uint8_t* slot,
+                                               Counter& counter) const {
+    Layout::count(p_, slot, lane_, counter);
+  }
+
+  /// Scales a chunk from its slot to device memory.
+  template <typename Gains>
+  __device__ __forceinline__ void scale(const Place& at, const std::uint8_t* slot,
+                                        const Gains& gains) const {
+    const auto cells = Layout::scaled(p_, slot, lane_, gains);
+    if (at.part >= p_.parts) return;
+    for_constants<Layout::kPieces>([&](auto i) {
+      stream_words<Layout::piece_bytes(i)>(p_.out[plane(i)] + offset<i>(at, p_.out_stride[0]),
+                                           Layout::words_of(cells, i));
+    });
+  }
+
+ private:
+  /// From a chunk of a warp to its next, and what is added where that begins another line.
+  struct Step {
+    std::uint32_t parts;
+    std::int32_t luma;
+    std::int32_t chroma;
+    std::int32_t next_luma;
+    std::int32_t next_chroma;
+
+    template <typename Strides>
+    __device__ __forceinline__ Step(const FusedParams& p, const Strides& stride) {
+      const auto line = static_cast<std::int32_t>(p.step.line);
+      const auto column = static_cast<std::int32_t>(p.step.column);
+      const auto columns = static_cast<std::int32_t>(p.columns);
+      const std::int32_t luma_line = Layout::kRows * stride[0];
+      parts = p.workers * (kConfig.warps * kLanes);
+      luma = line * luma_line + column * kLumaBytes;
+      chroma = line * stride[1] + column * Layout::kChromaBytes;
+      next_luma = luma_line - columns * kLumaBytes;
+      next_chroma = stride[1] - columns * Layout::kChromaBytes;
+    }
+  };
+  static constexpr std::int32_t kLumaBytes = kPartColumns;
+
+  template <typename Strides>
+  [[nodiscard]] __device__ Place place(int i, const Strides& stride) const {
+    const std::uint32_t part = number(i) * kLanes + static_cast<std::uint32_t>(lane_);
+    const auto line = static_cast<std::int32_t>(part / p_.columns);
+    const std::uint32_t column = part % p_.columns;
+    return {part, column,
+            line * Layout::kRows * stride[0] + static_cast<std::int32_t>(column) * kLumaBytes,
+            line * stride[1] + static_cast<std::int32_t>(column) * Layout::kChromaBytes};
+  }
+
+  __device__ __forceinline__ void back(Place& at, const Step& step) const {
+    at.part -= step.parts;
+    at.luma -= step.luma;
+    at.chroma -= step.chroma;
+    if (at.column < p_.step.column) {
+      at.column += p_.columns;
+      at.luma -= step.next_luma;
+      at.chroma -= step.next_chroma;
+    }
+    at.column -= p_.step.column;
+  }
+
+  static constexpr int plane(int piece) {
+    return piece < Layout::kRows ? 0 : piece - Layout::kRows + 1;
+  }
+  /// Of a lane's part of piece kPiece in its plane.
+  template <int kPiece>
+  static __device__ __forceinline__ std::int64_t offset(const Place& at, std::int32_t luma_stride) {
+    if constexpr (kPiece >= Layout::kRows) return at.chroma;
+    if constexpr (kPiece == 1) return at.luma + luma_stride;
+    return at.luma;
+  }
+
+  Step in_;
+  Step out_;
+};
+
+}  // namespace equalux::cuda

@@ -1,0 +1,217 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/device/for_constants.cuh"
+#include "cuda/device/yuv_cells.cuh"
+
+/// The YCbCr layouts of the fused kernel. Beside what fused_layouts.cuh asks for they have
+///   kColumns, kRows                       luma samples of a cell
+///   luma_at(row, x), cb_at(x), cr_at(x)   where the samples of column x lie in a slot
+///   lane_of(x)                            which lane works on them
+///   kKeepsExtraLuma                       whether an odd row has a luma byte too many in memory
+/// with which partial_cells.cuh treats cells that the frame has only in part.
+namespace equalux::cuda {
+
+/// What the planar layouts share: rows of luma in the first pieces of a slot, 512 columns each, of
+/// which a lane takes 16 neighbours, and behind them one or two pieces of chroma.
+template <typename Derived, int kColumnsOfCell, int kRowsOfCell, bool kInterleaved>
+struct CellLayout {
+  static constexpr bool kChroma = true;
+  static constexpr bool kHasParts = true;
+  static constexpr bool kKeepsExtraLuma = false;
+  static constexpr int kColumns = kColumnsOfCell;
+  static constexpr int kRows = kRowsOfCell;
+  static constexpr int kPixels = 16 * kLanes;  ///< columns
+  static constexpr int kChromaBegin = 512 * kRows;
+  using Cells = LaneCells<kColumns, kRows, 8, kInterleaved>;
+  /// Chroma of a lane: so many pieces, and bytes of each.
+  static constexpr int kChromaPieces = kInterleaved ? 1 : 2;
+  static constexpr int kChromaBytes = 2 * Cells::kCells / kChromaPieces;
+  static constexpr int kPieces = kRows + kChromaPieces;
+
+  static __device__ int luma_at(int row, int x) { return 512 * row + x; }
+  static __device__ int lane_of(int x) { return x / 16; }
+  /// Bytes of a lane in piece i, and where they lie in a slot.
+  static constexpr int piece_bytes(int i) { return i < kRows ? 16 : kChromaBytes; }
+  static constexpr __device__ int place_in_slot(int i, int lane) {
+    return i < kRows ? 512 * i + 16 * lane
+                     : kChromaBegin + (i - kRows) * kLanes * kChromaBytes + kChromaBytes * lane;
+  }
+
+  template <typename Counter>
+  static __device__ __forceinline__ void count(const FusedParams& p, const std::uint8_t* slot,
+                                               int lane, Counter& counter) {
+    count_cells<Cells, kRows, 8>(p, load(slot, lane), counter);
+  }
+
+  /// The lane's cells, scaled; the slot stays as it is.
+  template <typename Gains>
+  static __device__ __forceinline__ Cells scaled(const FusedParams& p, const std::uint8_t* slot,
+                                                 int lane, const Gains& gains) {
+    Cells cells = load(slot, lane);
+    scale_lane<Derived, 8>(p, slot, lane * 16, cells, gains);
+    return cells;
+  }
+
+  template <typename Gains>
+  static __device__ __forceinline__ void apply(const FusedParams& p, std::uint8_t* slot, int lane,
+                                               const Gains& gains) {
+    const Cells cells = scaled(p, slot, lane, gains);
+    for_constants<kPieces>([&](auto i) {
+      store_words<piece_bytes(i)>(slot + place_in_slot(i, lane), words_of(cells, i));
+    });
+  }
+
+  /// The words of piece i.
+  template <typename AnyCells>
+  static __device__ __forceinline__ auto* words_of(AnyCells& cells, int i) {
+    return i < kRows ? cells.luma[i] : cells.chroma + (i - kRows) * (kChromaBytes / 4);
+  }
+
+ private:
+  static __device__ __forceinline__ Cells load(const std::uint8_t* slot, int lane) {
+    Cells cells;
+    for_constants<kPieces>([&](auto i) {
+      load_words<piece_bytes(i)>(slot + place_in_slot(i, lane), words_of(cells, i));
+    });
+    return cells;
+  }
+};
+
+/// A row of luma of a line of 4:2:0 chroma; the second may be missing.
+__device__ __forceinline__ SpanPlace luma_place_420(const FusedParams& p, int which,
+                                                    const Chunk& chunk) {
+  const LumaRows rows =
+      luma_rows_of(static_cast<int>(chunk.line), static_cast<int>(p.height), p.interlaced);
+  if (which == 0) return {0, static_cast<std::uint32_t>(rows.first), chunk.x, chunk.pixels};
+  return {0, static_cast<std::uint32_t>(rows.second), chunk.x,
+          rows.second == rows.first ? 0 : chunk.pixels};
+}
+
+struct Nv12Layout : CellLayout<Nv12Layout, 2, 2, true> {
+  static constexpr int kSpans = 3;
+  static constexpr int capacity(int) { return 512; }
+  static constexpr int offset(int s) { return 512 * s; }
+  static __device__ SpanPlace span(const FusedParams& p, int s, const Chunk& chunk) {
+    if (s < 2) return luma_place_420(p, s, chunk);
+    return {1, chunk.line, chunk.x, (chunk.pixels + 1) / 2 * 2};
+  }
+  static __device__ int cb_at(int x) { return kChromaBegin + x / 2 * 2; }
+  static __device__ int cr_at(int x) { return cb_at(x) + 1; }
+};
+
+/// Chroma of half the luma's width in planes of its own.
+template <typename Derived, int kRowsOfCell>
+struct HalfChromaLayout : CellLayout<Derived, 2, kRowsOfCell, false> {
+  using Base = CellLayout<Derived, 2, kRowsOfCell, false>;
+  static constexpr int kSpans = kRowsOfCell + 2;
+  static constexpr int capacity(int s) { return s < kRowsOfCell ? 512 : 256; }
+  static constexpr int offset(int s) {
+    return s < kRowsOfCell ? 512 * s : Base::kChromaBegin + 256 * (s - kRowsOfCell);
+  }
+  static __device__ SpanPlace chroma_place(int s, const Chunk& chunk) {
+    return {s - kRowsOfCell + 1, chunk.line, chunk.x / 2, (chunk.pixels + 1) / 2};
+  }
+  static __device__ int cb_at(int x) { return Base::kChromaBegin + x / 2; }
+  static __device__ int cr_at(int x) { return cb_at(x) + 256; }
+};
+
+struct I420Layout : HalfChromaLayout<I420Layout, 2> {
+  static __device__ SpanPlace span(const FusedParams& p, int s, const Chunk& chunk) {
+    return s < 2 ? luma_place_420(p, s, chunk) : chroma_place(s, chunk);
+  }
+};
+
+struct Y42bLayout : HalfChromaLayout<Y42bLayout, 1> {
+  static __device__ SpanPlace span(const FusedParams&, int s, const Chunk& chunk) {
+    if (s == 0) return {0, chunk.line, chunk.x, chunk.pixels};
+    return chroma_place(s, chunk);
+  }
+};
+
+struct Y444Layout : CellLayout<Y444Layout, 1, 1, false> {
+  static constexpr int kSpans = 3;
+  static constexpr int capacity(int) { return 512; }
+  static constexpr int offset(int s) { return 512 * s; }
+  static __device__ SpanPlace span(const FusedParams&, int s, const Chunk& chunk) {
+    return {s, chunk.line, chunk.x, chunk.pixels};
+  }
+  static __device__ int cb_at(int x) { return kChromaBegin + x; }
+  static __device__ int cr_at(int x) { return kChromaBegin + 512 + x; }
+};
+
+/// Packed 4:2:2: four bytes hold two luma samples and their Cb and Cr; kLuma is the first luma
+/// byte's place, 0 in YUY2 and 1 in UYVY. A lane's vector is four such cells.
+template <int kLuma>
+struct Packed422Layout {
+  static constexpr bool kChroma = true;
+  static constexpr bool kHasParts = false;
+  static constexpr bool kKeepsExtraLuma = true;
+  static constexpr int kColumns = 2;
+  static constexpr int kRows = 1;
+  static constexpr int kPixels = kChunkBytes / 2;
+  static constexpr int kSpans = 1;
+  using Cells = LaneCells<2, 1, 4, true>;
+  static constexpr int capacity(int) { return kChunkBytes; }
+  static constexpr int offset(int) { return 0; }
+  static __device__ SpanPlace span(const FusedParams&, int, const Chunk& chunk) {
+    return {0, chunk.line, chunk.x * 2, (chunk.pixels + 1) / 2 * 4};
+  }
+  static __device__ int luma_at(int, int x) { return 2 * x + kLuma; }
+  static __device__ int cb_at(int x) { return x / 2 * 4 + 1 - kLuma; }
+  static __device__ int cr_at(int x) { return cb_at(x) + 2; }
+  static __device__ int lane_of(int x) { return x / 8 % kLanes; }
+
+  template <typename Counter>
+  static __device__ __forceinline__ void count(const FusedParams& p, const std::uint8_t* slot,
+                                               int lane, Counter& counter) {
+#pragma unroll
+    for (int k = 0; k < 3; ++k) {
+      count_cells<Cells, 1, 4>(p, load(slot + (k * kLanes + lane) * kVectorBytes), counter);
+    }
+  }
+
+  template <typename Gains>
+  static __device__ __forceinline__ void apply(const FusedParams& p, std::uint8_t* slot, int lane,
+                                               const Gains& gains) {
+#pragma unroll
+    for (int k = 0; k < 3; ++k) {
+      const int vector = k * kLanes + lane;
+      Cells cells = load(slot + vector * kVectorBytes);
+      scale_lane<Packed422Layout, 4>(p, slot, vector * 8, cells, gains);
+      store(slot + vector * kVectorBytes, cells);
+    }
+  }
+
+ private:
+  static constexpr unsigned kEven = 0x6420;
+  static constexpr unsigned kOdd = 0x7531;
+
+  static __device__ __forceinline__ Cells load(const std::uint8_t* from) {
+    constexpr unsigned luma = kLuma == 0 ? kEven : kOdd;
+    constexpr unsigned chroma = kLuma == 0 ? kOdd : kEven;
+    const uint4 v = load_vector(from);
+    Cells cells;
+    cells.luma[0][0] = __byte_perm(v.x, v.y, luma);
+    cells.luma[0][1] = __byte_perm(v.z, v.w, luma);
+    cells.chroma[0] = __byte_perm(v.x, v.y, chroma);
+    cells.chroma[1] = __byte_perm(v.z, v.w, chroma);
+    return cells;
+  }
+
+  static __device__ __forceinline__ void store(std::uint8_t* to, const Cells& cells) {
+    // Bytes 0 and 1, or 2 and 3, of two words.
+    constexpr unsigned kFirst = kLuma == 0 ? 0x5140 : 0x1504;
+    constexpr unsigned kSecond = kLuma == 0 ? 0x7362 : 0x3726;
+    std::uint32_t words[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      words[i] =
+          __byte_perm(cells.luma[0][i / 2], cells.chroma[i / 2], i % 2 == 0 ? kFirst : kSecond);
+    }
+    store_words<16>(to, words);
+  }
+};
+
+}  // namespace equalux::cuda

@@ -1,0 +1,392 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/device/chunk_copy.cuh"
+#include "cuda/device/warp_sum.cuh"
+#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/equalize/fused/fused_params.h"
+#include "src/tone_history.h"
+#include "src/tone_limits.h"
+
+/// Curves with limits and over time, in every block for itself like the gains: the same steps as
+/// src/cpu/curve_maker.cpp, levels and quantiles dealt out to the threads.
+///
+/// What they cost is latency: barriers, and chains of warp sums and divisions. So a thread has a
+/// level, what can be known before a frame is made ahead of it (prepare_curve), and the kernel's
+/// parameters are copied to shared memory, as through a reference each access to them would take as
+/// long as one to device memory.
+namespace equalux::cuda {
+
+static_assert(tone::kQuantiles == kLanes);
+
+/// What the steps hand to each other within a block.
+struct CurveSteps {
+  std::uint32_t distribution[256];  ///< what the curve is made of, or the frame's
+  std::uint32_t sums[256];          ///< of clipped parts
+};
+
+/// What is left of the steps before a frame for those after it.
+struct CurveState {
+  tone::Frame tone;
+  std::uint32_t max_value;  ///< M
+  double per_pixel;         ///< kWhole / the pixels that count
+  CurveAhead ahead;
+  alignas(16) std::uint32_t now[kLanes];  ///< quantiles of the frame
+  tone::Proposal proposals[3];  ///< against the history, against the last frame, and if neither
+  std::uint32_t inverse_flicker[3];  ///< mean exposure over those gains
+  std::uint32_t quantile_sum[2];     ///< of the history, of the frame
+  bool cut;
+  std::uint32_t first_level;  ///< whose clipped sum is not 0
+  std::uint32_t warp_sums[tone::kMostClipSteps + 2][256 / kLanes];
+};
+
+/// The levels that a thread has in hand: one, or two neighbours in small blocks. The first 256
+/// threads have them all.
+template <int kThreads>
+struct Levels {
+  static constexpr int kEach = kThreads < 256 ? 256 / kThreads : 1;
+  std::uint32_t first;
+  std::uint32_t max_value;
+
+  __device__ explicit Levels(const CurveState& s)
+      : first(threadIdx.x * kEach), max_value(s.max_value) {}
+  [[nodiscard]] __device__ std::uint32_t level(int i) const {
+    return first + static_cast<std::uint32_t>(i);
+  }
+  [[nodiscard]] __device__ bool has(int i) const { return level(i) <= max_value; }
+};
+
+/// Starts to bring `to` what `from` holds from byte kFirst on; seen after the threads'
+/// copies_wait() and a barrier.
+template <int kThreads, std::size_t kFirst = 0, typename T>
+__device__ __forceinline__ void load_state(T& to, const T& from) {
+  static_assert(kFirst % kVectorBytes == 0 && sizeof(T) % kVectorBytes == 0);
+  constexpr int kEnd = static_cast<int>(sizeof(T)) / kVectorBytes;
+  for (int i = static_cast<int>(kFirst / kVectorBytes + threadIdx.x); i < kEnd; i += kThreads) {
+    copy_vector_async(reinterpret_cast<std::uint8_t*>(&to) + i * kVectorBytes,
+                      reinterpret_cast<const std::uint8_t*>(&from) + i * kVectorBytes);
+  }
+}
+
+/// Writes what a block has in its memory; after a barrier.
+template <int kThreads, typename T>
+__device__ __forceinline__ void store_state(T& to, const T& from) {
+  constexpr int kVectors = static_cast<int>(sizeof(T)) / kVectorBytes;
+  for (int i = static_cast<int>(threadIdx.x); i < kVectors; i += kThreads)
+    reinterpret_cast<uint4*>(&to)[i] = reinterpret_cast<const uint4*>(&from)[i];
+}
+
+/// The quantiles that lie in level v of a distribution, which is `at` there and `before` one level
+/// lower; beyond the last level where v is that one.
+__device__ __forceinline__ void place_quantiles(std::uint32_t before, std::uint32_t at,
+                                                std::uint32_t v, std::uint32_t max_value,
+                                                std::uint32_t* quantiles) {
+  const std::uint32_t end = tone::first_quantile(at);
+  for (std::uint32_t j = tone::first_quantile(before); j < end; ++j)
+    quantiles[j] = tone::quantile_at(j, v, before, at);
+  if (v != max_value) return;
+  for (std::uint32_t j = end; j < tone::kQuantiles; ++j)
+    quantiles[j] = (max_value + 1) * tone::kLevel;
+}
+
+/// Four quantiles; `first` is a multiple of four.
+__device__ __forceinline__ uint4 quantiles_from(const std::uint32_t* quantiles, unsigned first) {
+  return *reinterpret_cast<const uint4*>(quantiles + first);
+}
+
+/// The best of the gains that take a frame's quantiles `from` to this frame's, `now`; a warp calls
+/// it. A lane tries one gain on half of the quantiles, which is sooner than a sum over the warp for
+/// each gain.
+__device__ __forceinline__ tone::Match best_match(const std::uint32_t* from,
+                                                  const std::uint32_t* now,
+                                                  std::uint32_t kept_gain) {
+  static_assert(2 * tone::kTried == kLanes);
+  const unsigned lane = threadIdx.x % kLanes;
+  tone::Match match;
+  match.kept = warp_sum(tone::distance(now[lane], tone::scaled_quantile(from[lane], kept_gain)));
+  const std::uint32_t gain = __shfl_sync(0xFFFFFFFFU, tone::gain_between(from[lane], now[lane]),
+                                         static_cast<int>(tone::tried(lane % tone::kTried)));
+  const unsigned half = lane / tone::kTried * (tone::kQuantiles / 2);
+  std::uint32_t sum = 0;
+#pragma unroll 2
+  for (unsigned i = half; i < half + tone::kQuantiles / 2; i += 4) {
+    const uint4 a = quantiles_from(from, i);
+    const uint4 b = quantiles_from(now, i);
+    sum = __usad(b.x, tone::scaled_quantile(a.x, gain), sum);
+    sum = __usad(b.y, tone::scaled_quantile(a.y, gain), sum);
+    sum = __usad(b.z, tone::scaled_quantile(a.z, gain), sum);
+    sum = __usad(b.w, tone::scaled_quantile(a.w, gain), sum);
+  }
+  sum += __shfl_xor_sync(0xFFFFFFFFU, sum, static_cast<int>(tone::kTried));
+  if (gain == 0) sum = tone::kNoMatch;
+  match.distance = warp_min(sum);
+  if (match.distance != tone::kNoMatch) {
+    const unsigned lanes = __ballot_sync(0xFFFFFFFFU, sum == match.distance);
+    match.gain = __shfl_sync(0xFFFFFFFFU, gain, __ffs(static_cast<int>(lanes)) - 1);
+  }
+  return match;
+}
+
+/// The frame's gain as one comparison has it, and what it would make of the curve.
+__device__ __forceinline__ void leave_proposal(CurveState& s, unsigned i,
+                                               const tone::Proposal& proposal) {
+  s.proposals[i] = proposal;
+  s.inverse_flicker[i] = tone::inverse_flicker(s.ahead.history.exposure, proposal.gain);
+}
+
+/// Compares the frame with the history in warp 0, with the last frame in warp 1, and leaves in warp
+/// 2 what holds where both say nothing.
+__device__ __forceinline__ void compare_frames(CurveState& s) {
+  const unsigned lane = threadIdx.x % kLanes;
+  const unsigned warp = threadIdx.x / kLanes;
+  const tone::History& h = s.ahead.history;
+  const std::uint32_t last_gain = h.gain;
+  if (warp == 0) {
+    s.quantile_sum[0] = warp_sum(s.ahead.base[lane]);
+    const tone::Match match = best_match(s.ahead.base, s.now, last_gain);
+    if (lane == 0) leave_proposal(s, 0, tone::propose_by_base(match, last_gain));
+  } else if (warp == 1) {
+    const std::uint32_t now = s.now[lane];
+    const std::uint32_t sum = warp_sum(now);
+    const tone::Match match = best_match(h.previous, s.now, tone::kUnit);
+    const std::uint32_t matched = tone::scaled_quantile(h.previous[lane], match.gain);
+    const std::uint32_t mean = (sum + warp_sum(matched)) / 2;
+    const std::uint32_t difference = warp_sum(tone::capped(tone::distance(now, matched), mean));
+    if (lane != 0) return;
+    s.quantile_sum[1] = sum;
+    s.cut = tone::is_cut(match.gain, difference, mean);
+    leave_proposal(s, 1, tone::propose_by_last(match, last_gain));
+  } else if (warp == 2 && lane == 0) {
+    leave_proposal(s, 2, {true, last_gain});
+  }
+}
+
+/// The sum over the block of what the first 256 threads have. `sums` is one for each of their warps
+/// and used once. A barrier lies in between; so one at which the threads count is given.
+template <int kThreads, typename Barrier>
+__device__ __forceinline__ std::uint32_t block_sum(std::uint32_t x, std::uint32_t* sums,
+                                                   Barrier barrier) {
+  constexpr int kWarps = (kThreads < 256 ? kThreads : 256) / kLanes;
+  const std::uint32_t of_warp = warp_sum(x);
+  const int warp = static_cast<int>(threadIdx.x) / kLanes;
+  if (warp < kWarps && threadIdx.x % kLanes == 0) sums[warp] = of_warp;
+  barrier();
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (int w = 0; w < kWarps; ++w)
+    sum += sums[w];
+  return sum;
+}
+
+/// The curve of a distribution; a barrier must follow.
+template <int kThreads>
+__device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, CurveSteps& steps,
+                                        CurveState& s) {
+  using Level = Levels<kThreads>;
+  const Level levels(s);
+  const tone::Limits& limits = s.tone.limits;
+  std::uint32_t part[Level::kEach];
+  bool rises[Level::kEach];
+  std::uint32_t count = 0;
+  for (int i = 0; i < Level::kEach; ++i) {
+    const std::uint32_t v = levels.level(i);
+    const bool has = levels.has(i);
+    const std::uint32_t before = v == 0 || !has ? 0 : steps.distribution[v - 1];
+    const std::uint32_t at = has ? steps.distribution[v] : 0;
+    rises[i] = has && tone::may_rise(limits, before, at);
+    part[i] = rises[i] ? tone::part_between(limits, before, at) : 0;
+    count += static_cast<std::uint32_t>(__syncthreads_count(rises[i] ? 1 : 0));
+  }
+  if (limits.clip != 0) {
+    const std::uint32_t most = tone::clip_at(limits, count);
+    std::uint32_t given = 0;
+    std::uint32_t rest = 0;
+#pragma unroll 1
+    for (int step = 0; step <= tone::kMostClipSteps; ++step) {
+      std::uint32_t sum = 0;
+      for (int i = 0; i < Level::kEach; ++i)
+        sum += rises[i] ? tone::clipped(part[i], given, most) : 0;
+      std::uint32_t open = 0;
+      sum = block_sum<kThreads>(sum, s.warp_sums[step], [&] {
+        for (int i = 0; i < Level::kEach; ++i) {
+          open += static_cast<std::uint32_t>(
+              __syncthreads_count(rises[i] && part[i] + given < most ? 1 : 0));
+        }
+      });
+      const bool last = step == tone::kMostClipSteps;
+      rest = tone::clip_step(limits, sum, last ? count : open);
+      if (last) break;
+      if (rest == 0) {
+        rest = tone::clip_step(limits, sum, count);
+        break;
+      }
+      given += rest;
+    }
+    for (int i = 0; i < Level::kEach; ++i)
+      part[i] = rises[i] ? tone::clipped(part[i], given, most) + rest : 0;
+  }
+  std::uint32_t sum = 0;
+  for (int i = 0; i < Level::kEach; ++i)
+    part[i] = sum += part[i];
+  const std::uint32_t below = warp_sum_before(sum);
+  const std::uint32_t warp = threadIdx.x / kLanes;
+  std::uint32_t* warp_sums = s.warp_sums[tone::kMostClipSteps + 1];
+  if (threadIdx.x < 256 && threadIdx.x % kLanes == kLanes - 1) warp_sums[warp] = below + sum;
+  __syncthreads();
+  if (threadIdx.x < 256) {
+    std::uint32_t total = below;
+    for (std::uint32_t w = 0; w < warp; ++w)
+      total += warp_sums[w];
+    std::uint32_t before = total;
+    for (int i = 0; i < Level::kEach; ++i) {
+      const std::uint32_t at = total + part[i];
+      steps.sums[levels.level(i)] = at;
+      if (before == 0 && at != 0) s.first_level = levels.level(i);
+      before = at;
+    }
+  }
+  __syncthreads();
+  const tone::Span span = tone::span_of(limits,
+                                        tone::sum_offset(limits.scaler, steps.sums[last_of_bin[0]],
+                                                         steps.sums[last_of_bin[s.first_level]]),
+                                        steps.sums[levels.max_value], levels.max_value);
+  for (int i = 0; i < Level::kEach; ++i) {
+    const std::uint32_t v = levels.level(i);
+    if (levels.has(i))
+      s.ahead.curve[v] = tone::curve_at(limits, v, steps.sums[last_of_bin[v]], span);
+  }
+}
+
+/// What the steps need of the kernel's parameters; one thread calls it, and a barrier must follow.
+__device__ __forceinline__ void set_up_curve(const FusedParams& p, CurveState& s) {
+  s.tone = p.tone;
+  s.max_value = static_cast<std::uint32_t>(p.weights.luma_max);
+  s.per_pixel = p.per_sample * tone::kWhole;
+}
+
+/// Takes the last frame into the history, finds the quantiles and the curve of that: what is ahead.
+/// All threads of the block call it, with the history in `s` after a barrier; one must follow.
+template <int kThreads>
+__device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, CurveSteps& steps,
+                                           CurveState& s) {
+  const Levels<kThreads> levels(s);
+  tone::History& h = s.ahead.history;
+  const std::uint32_t gain = h.gain;
+  const std::uint32_t exposure = tone::exposure_after(h.exposure, gain, h.rate);
+  for (int i = 0; i < levels.kEach; ++i) {
+    const std::uint32_t v = levels.level(i);
+    if (levels.has(i)) {
+      h.distribution[v] = tone::between(h.distribution[v],
+                                        tone::at_base(h.frame, v, gain, levels.max_value), h.rate);
+    }
+  }
+  __syncthreads();
+  const std::uint32_t inverse = tone::ratio_of(tone::kUnit, exposure);
+  for (int i = 0; i < levels.kEach; ++i) {
+    const std::uint32_t v = levels.level(i);
+    if (levels.has(i))
+      steps.distribution[v] = tone::at_exposure(h.distribution, v, inverse, levels.max_value);
+  }
+  __syncthreads();
+  const bool moves = tone::moves_base(exposure);
+  const std::uint32_t* base = moves ? steps.distribution : h.distribution;
+  for (int i = 0; i < levels.kEach; ++i) {
+    const std::uint32_t v = levels.level(i);
+    if (!levels.has(i)) continue;
+    place_quantiles(v == 0 ? 0 : base[v - 1], base[v], v, levels.max_value, s.ahead.base);
+    if (moves) h.distribution[v] = base[v];
+  }
+  if (threadIdx.x == 0) {
+    h.gain = moves ? tone::scaled_by(gain, inverse) : gain;
+    h.exposure = moves ? tone::kUnit : exposure;
+  }
+  make_curve<kThreads>(last_of_bin, steps, s);
+}
+
+/// The history after a frame. `after` may be the one in `s`, once all threads are done with it.
+template <int kThreads>
+__device__ __forceinline__ void keep_history(tone::History& after, const CurveSteps& steps,
+                                             const CurveState& s, bool cut, std::uint32_t gain,
+                                             std::uint32_t rate, std::uint32_t frames) {
+  const Levels<kThreads> levels(s);
+  const tone::History& before = s.ahead.history;
+  for (int i = 0; i < levels.kEach; ++i) {
+    const std::uint32_t v = levels.level(i);
+    if (!levels.has(i)) continue;
+    after.frame[v] = steps.distribution[v];
+    after.distribution[v] = cut ? steps.distribution[v] : before.distribution[v];
+  }
+  if (threadIdx.x < kLanes) after.previous[threadIdx.x] = s.now[threadIdx.x];
+  if (threadIdx.x != 0) return;
+  after.gain = gain;
+  after.rate = rate;
+  after.exposure = cut ? tone::kUnit : before.exposure;
+  after.frames = frames;
+  after.least_rate = tone::least_rate_after(frames);
+}
+
+/// Finds the frame's gain by its quantiles and leaves the frame for the next one's history in
+/// `after`, where that is not null. Returns the mean exposure over that gain, or 0 where the
+/// frame's own distribution makes its curve.
+template <int kThreads>
+__device__ __forceinline__ std::uint32_t follow_frame(tone::History* after, const CurveSteps& steps,
+                                                      CurveState& s) {
+  const tone::History& h = s.ahead.history;
+  const std::uint32_t frames = s.tone.fresh ? 0 : h.frames;
+  if (frames != 0) {
+    compare_frames(s);
+    __syncthreads();
+  }
+  const bool starts = frames == 0 || s.cut;
+  const unsigned chosen = starts || s.proposals[0].believed ? 0 : (s.proposals[1].believed ? 1 : 2);
+  if (after != nullptr) {
+    const std::uint32_t gain = starts ? tone::kUnit : s.proposals[chosen].gain;
+    const std::uint32_t rate = starts ? 0
+                                      : tone::rate_of(s.quantile_sum[1], s.quantile_sum[0],
+                                                      h.exposure, h.least_rate, s.tone.rates);
+    __syncthreads();  // The history before is no longer read.
+    keep_history<kThreads>(*after, steps, s, starts, gain, rate,
+                           starts ? 1 : tone::frames_after(frames));
+  }
+  return starts ? 0 : s.inverse_flicker[chosen];
+}
+
+/// Replaces the cumulative sums of the frame's counts by W of every level. All threads of the block
+/// call it after a barrier, and one must follow before W is read. What is ahead has been loaded or
+/// prepared; `after` takes the history where the block keeps it, else null. Not inlined: the kernel
+/// around it keeps the registers of frames with a plain curve.
+template <int kThreads>
+__device__ __noinline__ void finish_curve(tone::History* after, const std::uint8_t* last_of_bin,
+                                          std::uint32_t* cdf, CurveSteps& steps, CurveState& s) {
+  const Levels<kThreads> levels(s);
+  for (int i = 0; i < levels.kEach; ++i) {
+    const std::uint32_t v = levels.level(i);
+    if (!levels.has(i)) continue;
+    const std::uint32_t at = tone::fraction_of(cdf[v], s.per_pixel);
+    steps.distribution[v] = at;
+    if (!s.tone.over_time) continue;
+    // The neighbour's from its sum as well: that is sooner than a barrier.
+    const std::uint32_t before = v == 0 ? 0 : tone::fraction_of(cdf[v - 1], s.per_pixel);
+    place_quantiles(before, at, v, levels.max_value, s.now);
+  }
+  __syncthreads();
+  const std::uint32_t flicker = s.tone.over_time ? follow_frame<kThreads>(after, steps, s) : 0;
+  if (flicker == 0) {
+    make_curve<kThreads>(last_of_bin, steps, s);
+    __syncthreads();
+  }
+  for (int i = 0; i < levels.kEach; ++i) {
+    const std::uint32_t v = levels.level(i);
+    if (!levels.has(i)) continue;
+    const std::uint32_t curve =
+        flicker == 0
+            ? s.ahead.curve[v]
+            : tone::curve_between(s.ahead.curve, tone::unflickered(v, flicker, levels.max_value),
+                                  levels.max_value);
+    cdf[v] = tone::limit_gain(s.tone.limits, v, curve);
+  }
+}
+
+}  // namespace equalux::cuda

@@ -1,0 +1,61 @@
+#include "cuda/equalize/space_chain.h"
+
+#include <array>
+#include <memory>
+
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/device_copy.h"
+#include "cuda/runtime/trace.h"
+#include "src/fixed_curve.h"
+#include "src/tone_curve.h"
+
+namespace equalux::cuda {
+
+void SpaceChain::configure(const ImageDesc&) {
+  int device = 0;
+  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
+        "asking for the multiprocessors");
+  state_ = allocate_device<SpaceState>(1);
+  fill_device(state_.get(), 0, sizeof(SpaceState), "clearing the histogram");
+  const auto tables = std::make_unique<const SpaceTables>(make_space_tables(params_.space));
+  upload(&state_->tables, tables.get(), sizeof *tables, "uploading the tables");
+  start_curves({&state_->history, state_->curve_sums, 255});
+}
+
+void SpaceChain::upload_bins() {
+  const std::array last = last_levels_of_bins(params_.bins, 255);
+  upload(&state_->last_of_bin, last.data(), last.size(), "uploading the bins");
+}
+
+void SpaceChain::upload_curve() {
+  if (!params_.curve) return;
+  copy_curve(curve_table(*params_.curve, 255), state_->curve);
+  space_table(params_.space, state_.get(), nullptr);
+  check(cudaDeviceSynchronize(), "waiting for the tables");
+}
+
+void SpaceChain::process(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context) {
+  const TraceRange range("space");
+  enqueue(in, out, context, static_cast<cudaStream_t>(context.stream));
+}
+
+void SpaceChain::enqueue(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context, cudaStream_t stream) {
+  const auto mark = [&](const char* stage) {
+    if (context.marks != nullptr) context.marks->mark(stage, stream);
+  };
+  if (!params_.curve) {
+    space_histogram(params_.space, in, state_.get(), multiprocessors_, stream);
+    mark("histogram");
+    space_curve(control_.next(context), collects_, state_.get(), stream);
+    space_table(params_.space, state_.get(), stream);
+    collected_ += collects_ ? 1 : 0;
+    mark("curve");
+  }
+  space_apply(params_.space, in, out, state_.get(), multiprocessors_, stream);
+  mark("apply");
+}
+
+}  // namespace equalux::cuda

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+#include <equalux/filter.h>
+
+#include "cuda/equalize/curve_chain.h"
+#include "cuda/equalize/space_stages.h"
+#include "cuda/runtime/handles.h"
+
+/// Equalization of luma or lightness of packed RGB and gray on a GPU: the same stages as
+/// src/cpu/space_chain.h.
+namespace equalux::cuda {
+
+/// Belongs to the device that was current when it was configured. One thread at a time.
+class SpaceChain final : public CurveChain {
+ public:
+  explicit SpaceChain(const EqualizeParams& params) : CurveChain(params) {}
+
+  /// Allocates for frames of `desc`, which space_needs_tables(). Throws Error(unavailable).
+  void configure(const ImageDesc& desc) override;
+
+  /// Enqueues one frame; device memory of any stride and alignment, four pixels at a time where
+  /// both frames allow it. `in` and `out` may be the same memory with the same strides. Frames of
+  /// one chain must not overlap in time. The context's marks are told of each stage. Throws
+  /// Error(unavailable) where a launch is refused.
+  void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
+               cudaStream_t stream);
+  /// The same on the context's stream.
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
+
+ private:
+  void upload_bins() override;
+  void upload_curve() override;
+
+  int multiprocessors_ = 0;
+  DevicePointer<SpaceState> state_;
+};
+
+}  // namespace equalux::cuda

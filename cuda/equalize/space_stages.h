@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/device/packed_frame.h"
+#include "src/space.h"
+#include "src/tone_control.h"
+
+/// The stages of the space chain, as its host code calls them. Each enqueues a kernel on `stream`
+/// and throws Error(unavailable) where a launch is refused.
+namespace equalux::cuda {
+
+/// Device memory of the stages. The counts are 0 between frames.
+struct SpaceState {
+  std::uint32_t counts[256];
+  std::uint32_t curve[256];            ///< W
+  std::uint64_t gains[256];            ///< by v
+  SpaceCodes codes[256];               ///< space_codes() of these
+  std::uint8_t scaled[256][256];       ///< what each code becomes, by v and code
+  std::uint8_t last_of_bin[256];       ///< by v: the largest value in its bin
+  unsigned long long curve_sums[256];  ///< of the frames' W, where they are collected
+  tone::History history;
+  SpaceTables tables;
+};
+
+/// Adds the values of a frame to the counts. `multiprocessors` are the device's.
+void space_histogram(Space space, const ConstImageView& in, SpaceState* state, int multiprocessors,
+                     cudaStream_t stream);
+
+/// Makes the curve of the counts, clears these, and takes the history on. With `collects` the
+/// curve is added to the sums.
+void space_curve(const tone::Frame& tone, bool collects, SpaceState* state, cudaStream_t stream);
+
+/// Makes the table of scaled codes.
+void space_table(Space space, SpaceState* state, cudaStream_t stream);
+
+/// Writes the frame's result.
+void space_apply(Space space, const ConstImageView& in, const ImageView& out,
+                 const SpaceState* state, int multiprocessors, cudaStream_t stream);
+
+}  // namespace equalux::cuda

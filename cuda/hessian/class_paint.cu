@@ -1,0 +1,192 @@
+#include <algorithm>
+
+#include "cuda/hessian/class_planes.h"
+#include "cuda/runtime/check.h"
+#include "src/cpu/rgb_layout.h"
+
+namespace equalux::cuda {
+namespace {
+
+constexpr int kBlock = 256;
+
+/// A plane of a frame that is read and written.
+struct PaintPlane {
+  const std::uint8_t* in;
+  std::uint8_t* out;
+  std::ptrdiff_t in_stride;
+  std::ptrdiff_t out_stride;
+
+  __device__ const std::uint8_t* from(int y) const { return in + y * in_stride; }
+  __device__ std::uint8_t* to(int y) const { return out + y * out_stride; }
+};
+
+PaintPlane plane_of(const ConstImageView& in, const ImageView& out, std::size_t p) {
+  return {in.data[p], out.data[p], in.stride[p], out.stride[p]};
+}
+
+__device__ __forceinline__ int pixel_x() {
+  return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+}
+
+/// Calls body(y) for the rows of a column of blocks; a grid has fewer rows than some frames.
+template <typename Body>
+__device__ __forceinline__ void for_rows(int rows, const Body& body) {
+  for (int y = static_cast<int>(blockIdx.y); y < rows; y += static_cast<int>(gridDim.y))
+    body(y);
+}
+
+__device__ __forceinline__ std::uint8_t class_at(const DeviceClasses& classes, int x, int y) {
+  return classes.first[static_cast<std::ptrdiff_t>(y) * classes.width + x];
+}
+
+__global__ void tint_packed_kernel(const __grid_constant__ PaintPlane plane, RgbLayout at,
+                                   DeviceClasses classes,
+                                   const __grid_constant__ ClassColours colours) {
+  const int x = pixel_x();
+  if (x >= classes.width) return;
+  for_rows(classes.height, [&](int y) {
+    const std::uint8_t* from = plane.from(y) + static_cast<std::ptrdiff_t>(x) * at.step;
+    std::uint8_t* to = plane.to(y) + static_cast<std::ptrdiff_t>(x) * at.step;
+    const std::uint8_t r = from[at.r];
+    const std::uint8_t g = from[at.g];
+    const std::uint8_t b = from[at.b];
+    const std::uint8_t k = class_at(classes, x, y);
+    to[at.r] = k == 0 ? r : tinted(r, colours[k].r);
+    to[at.g] = k == 0 ? g : tinted(g, colours[k].g);
+    to[at.b] = k == 0 ? b : tinted(b, colours[k].b);
+    if (at.alpha >= 0) to[at.alpha] = from[at.alpha];
+  });
+}
+
+/// Samples of one byte: gray, or luma.
+__global__ void tint_samples_kernel(const __grid_constant__ PaintPlane plane, bool gray,
+                                    DeviceClasses classes,
+                                    const __grid_constant__ ClassColours colours) {
+  const int x = pixel_x();
+  if (x >= classes.width) return;
+  for_rows(classes.height, [&](int y) {
+    const std::uint8_t sample = plane.from(y)[x];
+    const std::uint8_t k = class_at(classes, x, y);
+    plane.to(y)[x] = k == 0 ? sample : tinted(sample, gray ? colours[k].gray : colours[k].y);
+  });
+}
+
+/// How chroma lies in a frame.
+struct ChromaShape {
+  int width;  // samples of a kind in a row
+  int rows;
+  int columns;  // of luma that one covers
+  bool halved;  // two rows of luma as well
+  bool interlaced;
+  int step;  // bytes from sample to sample
+};
+
+__global__ void tint_chroma_kernel(const __grid_constant__ PaintPlane cb,
+                                   const __grid_constant__ PaintPlane cr, ChromaShape shape,
+                                   DeviceClasses classes,
+                                   const __grid_constant__ ClassColours colours) {
+  const int i = pixel_x();
+  if (i >= shape.width) return;
+  for_rows(shape.rows, [&](int y) {
+    const LumaRows rows =
+        shape.halved ? luma_rows_of(y, classes.height, shape.interlaced) : LumaRows{y, y};
+    const int begin = i * shape.columns;
+    const int end = min(begin + shape.columns, classes.width);
+    int count = 0;
+    int cb_sum = 0;
+    int cr_sum = 0;
+    int pixels = 0;
+    const auto add_row = [&](int row) {
+      for (int x = begin; x < end; ++x) {
+        const std::uint8_t k = class_at(classes, x, row);
+        ++pixels;
+        if (k == 0) continue;
+        ++count;
+        cb_sum += colours[k].cb;
+        cr_sum += colours[k].cr;
+      }
+    };
+    add_row(rows.first);
+    if (rows.second != rows.first) add_row(rows.second);
+    const int at = i * shape.step;
+    const std::uint8_t b = cb.from(y)[at];
+    const std::uint8_t r = cr.from(y)[at];
+    cb.to(y)[at] = count == 0 ? b : tinted_chroma(b, cb_sum, count, pixels);
+    cr.to(y)[at] = count == 0 ? r : tinted_chroma(r, cr_sum, count, pixels);
+  });
+}
+
+__global__ void heat_kernel(DeviceClasses levels, std::uint8_t* out, std::ptrdiff_t stride) {
+  const int x = pixel_x();
+  if (x >= levels.width) return;
+  for_rows(levels.height, [&](int y) {
+    const int heat = 3 * class_at(levels, x, y);
+    std::uint8_t* pixel = out + y * stride + 3 * x;
+    pixel[0] = static_cast<std::uint8_t>(min(max(heat - 510, 0), 255));
+    pixel[1] = static_cast<std::uint8_t>(min(max(heat - 255, 0), 255));
+    pixel[2] = static_cast<std::uint8_t>(min(heat, 255));
+  });
+}
+
+__global__ void write_kernel(DeviceClasses classes, int factor, std::uint8_t* out,
+                             std::ptrdiff_t stride) {
+  const int x = pixel_x();
+  if (x >= classes.width) return;
+  for_rows(classes.height, [&](int y) {
+    out[y * stride + x] = static_cast<std::uint8_t>(class_at(classes, x, y) * factor);
+  });
+}
+
+dim3 grid_for(int width, int rows) {
+  return {static_cast<unsigned>((width + kBlock - 1) / kBlock),
+          static_cast<unsigned>(std::min(rows, 65535))};
+}
+
+}  // namespace
+
+void paint_classes(const ConstImageView& in, const ImageView& out, const DeviceClasses& classes,
+                   const ClassColours& colours, bool interlaced, cudaStream_t stream) {
+  const FormatTraits& t = traits(in.desc.format);
+  const dim3 grid = grid_for(in.desc.width, in.desc.height);
+  if (t.model == ColorModel::rgb) {
+    tint_packed_kernel<<<grid, kBlock, 0, stream>>>(plane_of(in, out, 0),
+                                                    rgb_layout(in.desc.format), classes, colours);
+  } else {
+    tint_samples_kernel<<<grid, kBlock, 0, stream>>>(plane_of(in, out, 0),
+                                                     t.model == ColorModel::gray, classes, colours);
+  }
+  check(cudaGetLastError(), "launching paint");
+  if (t.model != ColorModel::yuv) return;
+  const bool pairs = in.desc.format == PixelFormat::nv12;
+  const int columns = 1 << t.chroma_shift_x;
+  const ChromaShape shape{(in.desc.width + columns - 1) / columns,
+                          plane_rows(in.desc, 1),
+                          columns,
+                          t.chroma_shift_y != 0,
+                          interlaced,
+                          pairs ? 2 : 1};
+  PaintPlane cb = plane_of(in, out, 1);
+  PaintPlane cr = pairs ? cb : plane_of(in, out, 2);
+  if (pairs) {
+    ++cr.in;
+    ++cr.out;
+  }
+  tint_chroma_kernel<<<grid_for(shape.width, shape.rows), kBlock, 0, stream>>>(cb, cr, shape,
+                                                                               classes, colours);
+  check(cudaGetLastError(), "launching paint");
+}
+
+void paint_heat(const DeviceClasses& levels, const ImageView& out, cudaStream_t stream) {
+  heat_kernel<<<grid_for(levels.width, levels.height), kBlock, 0, stream>>>(levels, out.data[0],
+                                                                            out.stride[0]);
+  check(cudaGetLastError(), "launching paint");
+}
+
+void write_classes(const DeviceClasses& classes, int factor, const ImageView& out,
+                   cudaStream_t stream) {
+  write_kernel<<<grid_for(classes.width, classes.height), kBlock, 0, stream>>>(
+      classes, factor, out.data[0], out.stride[0]);
+  check(cudaGetLastError(), "launching paint");
+}
+
+}  // namespace equalux::cuda

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+#include <equalux/image.h>
+
+#include "cuda/hessian/hessian.h"
+#include "cuda/runtime/handles.h"
+#include "src/class_colours.h"
+
+/// What becomes of planes of classes in device memory.
+namespace equalux::cuda {
+
+/// `out` is `in` (which may be the same memory) with the pixels of class k > 0 tinted with
+/// colours[k]. All 8-bit formats but packed 4:2:2. Device pointers.
+void paint_classes(const ConstImageView& in, const ImageView& out, const DeviceClasses& classes,
+                   const ClassColours& colours, bool interlaced, cudaStream_t stream);
+
+/// The heat map of levels 0 to 255 as bgr: black, red, yellow, white.
+void paint_heat(const DeviceClasses& levels, const ImageView& out, cudaStream_t stream);
+
+/// `out` (gray8) = classes · factor.
+void write_classes(const DeviceClasses& classes, int factor, const ImageView& out,
+                   cudaStream_t stream);
+
+/// Connected components of a plane: labels of all pixels, and what is known of each component at
+/// its root, the pixel whose label is its own index.
+class DeviceComponents {
+ public:
+  /// Frames of up to 2^31 - 1 pixels; throws Error(usage) above.
+  DeviceComponents(int width, int height);
+
+  /// Of classes of vessel_class(), connected by sides and corners: 1 in components that somewhere
+  /// are 2 and have `min_size` pixels, 0 elsewhere. Then fills what is 0 in components, connected
+  /// by sides, of up to `most_hole` pixels.
+  void keep_vessels(const DeviceClasses& classes, std::int64_t min_size, std::int64_t most_hole,
+                    cudaStream_t stream);
+
+  [[nodiscard]] std::uint32_t* labels() const { return labels_.get(); }
+
+ private:
+  DevicePointer<std::uint32_t> labels_;
+  DevicePointer<std::uint32_t> areas_;  // of roots; the highest bit marks a component
+};
+
+/// The dark surround of a photograph through a round opening: SurroundFinder on a device. Whether
+/// there is one is found there too; nothing waits for the host.
+class DeviceSurround {
+ public:
+  DeviceSurround(const ImageDesc& desc, int margin);
+  /// Makes classes 0 in the surround of a frame. `labels` is scratch of a pixel each.
+  void clear(const ConstImageView& in, const DeviceClasses& classes, std::uint32_t* labels,
+             cudaStream_t stream);
+
+ private:
+  DevicePointer<std::uint8_t> state_;     // what the kernels find out
+  DevicePointer<std::uint8_t> surround_;  // a byte a pixel
+  DevicePointer<std::uint8_t> widened_;
+  int margin_;
+  unsigned most_counters_;  ///< blocks that count levels
+};
+
+}  // namespace equalux::cuda

@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "cuda/device/labels.cuh"
+#include "cuda/hessian/class_planes.h"
+#include "cuda/runtime/check.h"
+#include "src/cpu/rgb_layout.h"
+#include "src/vessel_math.h"
+
+/// SurroundFinder's steps on a device. Every kernel ends at once where the frame has no surround,
+/// which the first ones find out.
+namespace equalux::cuda {
+
+namespace {
+
+/// What is known of a frame.
+struct State {
+  int corner;  ///< the brightest
+  int dark;    ///< level at or below which a pixel is dark; -1 where there is no surround
+  unsigned blocks_done;
+  std::uint32_t counts[256];
+};
+
+constexpr dim3 kBlock(32, 8);
+constexpr int kCountBlock = 256;
+/// Blocks that count, for each multiprocessor.
+constexpr int kCountBlocks = 2;
+
+/// Brightness of a frame's pixels.
+struct Brightness {
+  const std::uint8_t* in;
+  std::ptrdiff_t stride;
+  int width;
+  int height;
+  RgbLayout at;  // all offsets 0 where there is one sample
+
+  __device__ int operator()(int x, int y) const {
+    const std::uint8_t* pixel = in + y * stride + static_cast<std::ptrdiff_t>(x) * at.step;
+    return value_of_rgb(pixel[at.r], pixel[at.g], pixel[at.b]);
+  }
+};
+
+__global__ void look_at_corners_kernel(const __grid_constant__ Brightness brightness,
+                                       State* state) {
+  state->counts[threadIdx.x] = 0;
+  if (threadIdx.x != 0) return;
+  int corner = 0;
+  for (int i = 0; i < 4; ++i) {
+    corner =
+        max(corner, brightness(i % 2 * (brightness.width - 1), i / 2 * (brightness.height - 1)));
+  }
+  state->corner = corner;
+  state->dark = corner > 255 / kSurroundShare ? -1 : 0;
+  state->blocks_done = 0;
+}
+
+/// Counts the levels of some rows; the last block to finish makes the dark level of them.
+__global__ void find_dark_level_kernel(const __grid_constant__ Brightness brightness,
+                                       State* state) {
+  if (state->dark < 0) return;
+  __shared__ std::uint32_t counts[256];
+  __shared__ bool last;
+  counts[threadIdx.x] = 0;
+  __syncthreads();
+  const int rows = (brightness.height + kSurroundRowStep - 1) / kSurroundRowStep;
+  for (int row = static_cast<int>(blockIdx.x); row < rows; row += static_cast<int>(gridDim.x)) {
+    for (int x = static_cast<int>(threadIdx.x); x < brightness.width; x += kCountBlock)
+      atomicAdd(&counts[brightness(x, row * kSurroundRowStep)], 1U);
+  }
+  __syncthreads();
+  if (counts[threadIdx.x] != 0) atomicAdd(&state->counts[threadIdx.x], counts[threadIdx.x]);
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(&state->blocks_done, 1U) == gridDim.x - 1;
+  __syncthreads();
+  if (!last) return;
+  counts[threadIdx.x] = __ldcg(&state->counts[threadIdx.x]);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  const std::uint64_t pixels =
+      std::uint64_t{static_cast<unsigned>(rows)} * static_cast<unsigned>(brightness.width);
+  std::uint64_t below = 0;
+  int dark = kDarkestSurround;
+  for (int level = 0; level < 256; ++level) {
+    below += counts[level];
+    if (10 * below >= 9 * pixels) {
+      dark = max(kDarkestSurround, level / kSurroundShare);
+      break;
+    }
+  }
+  state->dark = state->corner > dark ? -1 : dark;
+}
+
+__global__ void label_dark_kernel(const __grid_constant__ Brightness brightness, const State* state,
+                                  std::uint8_t* dark, std::uint32_t* labels) {
+  if (state->dark < 0) return;
+  const Pixel pixel = Pixel::of(brightness.width);
+  const bool in = pixel.x < brightness.width && pixel.y < brightness.height;
+  const bool set = in && brightness(pixel.x, pixel.y) <= state->dark;
+  if (in) dark[pixel.index()] = set ? 1 : 0;
+  begin_label(labels, pixel, set);
+}
+
+__global__ void join_dark_kernel(const State* state, const std::uint8_t* dark, int width,
+                                 int height, std::uint32_t* labels) {
+  if (state->dark < 0) return;
+  const Pixel pixel = Pixel::of(width);
+  if (pixel.x >= width || pixel.y >= height) return;
+  const std::uint8_t* here = dark + pixel.index();
+  if (*here == 0) return;
+  join_neighbours<false>(labels, pixel, [&](int dx, int dy) { return here[dy * width + dx] != 0; });
+}
+
+/// 1 where a pixel is connected to a corner.
+__global__ void mark_surround_kernel(const State* state, std::uint8_t* dark, int width, int height,
+                                     const std::uint32_t* labels) {
+  if (state->dark < 0) return;
+  const Pixel pixel = Pixel::of(width);
+  if (pixel.x >= width || pixel.y >= height || dark[pixel.index()] == 0) return;
+  const auto right = static_cast<std::uint32_t>(width) - 1;
+  const std::uint32_t below =
+      static_cast<std::uint32_t>(height - 1) * static_cast<std::uint32_t>(width);
+  const std::uint32_t root = root_of(labels, pixel.index());
+  bool connected = false;
+  for (const std::uint32_t corner : {0U, right, below, below + right})
+    connected = connected || root == root_of(labels, corner);
+  if (!connected) dark[pixel.index()] = 0;
+}
+
+/// What lies within the margin to the left and right.
+__global__ void widen_rows_kernel(const State* state, const std::uint8_t* surround, int width,
+                                  int height, int margin, std::uint8_t* widened) {
+  if (state->dark < 0) return;
+  const Pixel pixel = Pixel::of(width);
+  if (pixel.x >= width || pixel.y >= height) return;
+  const std::uint8_t* row = surround + (pixel.index() - static_cast<std::uint32_t>(pixel.x));
+  std::uint8_t found = 0;
+  for (int x = max(0, pixel.x - margin); x <= min(width - 1, pixel.x + margin) && found == 0; ++x)
+    found = row[x];
+  widened[pixel.index()] = found;
+}
+
+/// Clears what lies within the margin above and below.
+__global__ void clear_kernel(const State* state, const std::uint8_t* widened, int margin,
+                             DeviceClasses classes) {
+  if (state->dark < 0) return;
+  const Pixel pixel = Pixel::of(classes.width);
+  if (pixel.x >= classes.width || pixel.y >= classes.height) return;
+  if (classes.first[pixel.index()] == 0) return;
+  const int last = min(classes.height - 1, pixel.y + margin);
+  std::uint8_t found = 0;
+  for (int y = max(0, pixel.y - margin); y <= last && found == 0; ++y)
+    found = widened[static_cast<std::ptrdiff_t>(y) * classes.width + pixel.x];
+  if (found != 0) classes.first[pixel.index()] = 0;
+}
+
+}  // namespace
+
+DeviceSurround::DeviceSurround(const ImageDesc& desc, int margin) : margin_(margin) {
+  const auto pixels = static_cast<std::size_t>(desc.width) * static_cast<std::size_t>(desc.height);
+  int device = 0;
+  int multiprocessors = 0;
+  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "asking for the multiprocessors");
+  most_counters_ = static_cast<unsigned>(kCountBlocks * multiprocessors);
+  state_ = allocate_device<std::uint8_t>(sizeof(State));
+  surround_ = allocate_device<std::uint8_t>(pixels);
+  widened_ = allocate_device<std::uint8_t>(pixels);
+}
+
+void DeviceSurround::clear(const ConstImageView& in, const DeviceClasses& classes,
+                           std::uint32_t* labels, cudaStream_t stream) {
+  const int width = in.desc.width;
+  const int height = in.desc.height;
+  RgbLayout layout{0, 0, 0, -1, 1};
+  if (traits(in.desc.format).model == ColorModel::rgb) layout = rgb_layout(in.desc.format);
+  const Brightness brightness{in.data[0], in.stride[0], width, height, layout};
+  auto* const state = reinterpret_cast<State*>(state_.get());
+  std::uint8_t* const surround = surround_.get();
+  std::uint8_t* const widened = widened_.get();
+  const dim3 grid(static_cast<unsigned>((width + 31) / 32),
+                  static_cast<unsigned>((height + 7) / 8));
+  const unsigned counters =
+      std::min(most_counters_, static_cast<unsigned>(height / kSurroundRowStep + 1));
+  look_at_corners_kernel<<<1, 256, 0, stream>>>(brightness, state);
+  find_dark_level_kernel<<<counters, kCountBlock, 0, stream>>>(brightness, state);
+  label_dark_kernel<<<grid, kBlock, 0, stream>>>(brightness, state, surround, labels);
+  join_dark_kernel<<<grid, kBlock, 0, stream>>>(state, surround, width, height, labels);
+  mark_surround_kernel<<<grid, kBlock, 0, stream>>>(state, surround, width, height, labels);
+  widen_rows_kernel<<<grid, kBlock, 0, stream>>>(state, surround, width, height, margin_, widened);
+  clear_kernel<<<grid, kBlock, 0, stream>>>(state, widened, margin_, classes);
+  check(cudaGetLastError(), "launching the field of view");
+}
+
+}  // namespace equalux::cuda

@@ -1,0 +1,111 @@
+#include <algorithm>
+
+#include "cuda/hessian/hessian.h"
+#include "cuda/hessian/hessian_passes.cuh"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/shared_memory.h"
+
+namespace equalux::cuda {
+namespace {
+
+/// What the eigenvalues are written to.
+struct FloatPlanes {
+  HessianKernel::Output out;
+  bool vectors;  // addresses and strides are multiples of 16
+  bool words;    // of 4
+};
+
+__device__ __forceinline__ void store_four(const FloatPlanes& planes, std::uint8_t* to,
+                                           const float (&values)[4], int valid) {
+  if (planes.vectors && valid >= 4) {
+    *reinterpret_cast<float4*>(to) = {values[0], values[1], values[2], values[3]};
+    return;
+  }
+#pragma unroll
+  for (int v = 0; v < 4; ++v) {
+    if (v >= valid) return;
+    if (planes.words) {
+      reinterpret_cast<float*>(to)[v] = values[v];
+      continue;
+    }
+    const std::uint32_t bits = __float_as_uint(values[v]);
+    for (int b = 0; b < 4; ++b)
+      to[4 * v + b] = static_cast<std::uint8_t>(bits >> (8 * b));
+  }
+}
+
+template <int kRadius, bool kLevels>
+__global__ void __launch_bounds__(kTileThreads, kTileBlocks)
+    eigenvalues_kernel(const __grid_constant__ LevelSource in,
+                       const __grid_constant__ ScaleWeights weights,
+                       const __grid_constant__ TileShape shape,
+                       const __grid_constant__ FloatPlanes planes) {
+  extern __shared__ __align__(16) float shared[];
+  const TileMemory memory(shape, shared);
+  const int x = static_cast<int>(blockIdx.x) * shape.width;
+  const int y = static_cast<int>(blockIdx.y) * shape.rows;
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+  if constexpr (kLevels) {
+    load_levels(in, shape, memory.levels, x, y);
+    __syncthreads();
+  }
+#pragma unroll 1
+  for (int band = 0; band < shape.rows && y + band < in.height; band += shape.band) {
+    if (band > 0) __syncthreads();  // all have read the derivatives before
+    differentiate_down<kRadius, kLevels>(in, shape, weights, weights.radius, memory, x, y, band);
+    __syncthreads();
+    for_fours(shape, [&](int row, int column, int at) {
+      const int frame_y = y + band + row;
+      const int valid = in.width - (x + column);
+      if (valid <= 0 || frame_y >= in.height) return;
+      Eigenvalues e[4];
+      four_eigenvalues<kRadius>(weights, weights.radius, memory, at, e);
+      const std::ptrdiff_t offset = std::ptrdiff_t{4} * (x + column);
+      const float first[4] = {e[0].first, e[1].first, e[2].first, e[3].first};
+      const float second[4] = {e[0].second, e[1].second, e[2].second, e[3].second};
+      store_four(planes, planes.out.first + frame_y * planes.out.first_stride + offset, first,
+                 valid);
+      store_four(planes, planes.out.second + frame_y * planes.out.second_stride + offset, second,
+                 valid);
+    });
+  }
+}
+
+using Kernel = void (*)(LevelSource, ScaleWeights, TileShape, FloatPlanes);
+
+/// The radius that `sigma=2` has is known to the compiler.
+Kernel kernel_of(int radius, const TileShape& shape) {
+  if (!shape.levels) return &eigenvalues_kernel<0, false>;
+  return radius == 8 ? &eigenvalues_kernel<8, true> : &eigenvalues_kernel<0, true>;
+}
+
+}  // namespace
+
+HessianKernel::HessianKernel(const HessianWeights& weights, int width, int height,
+                             std::size_t most_shared)
+    : weights_(ScaleWeights::of(weights)) {
+  device_ = LaunchDevice::of(reinterpret_cast<const void*>(&eigenvalues_kernel<0, true>));
+  const std::size_t most =
+      std::min({most_shared, allow_shared_memory(&eigenvalues_kernel<0, false>),
+                allow_shared_memory(&eigenvalues_kernel<0, true>),
+                allow_shared_memory(&eigenvalues_kernel<8, true>)});
+  shape_ = tile_shape(weights_.radius, 0, most, width, height, device_);
+}
+
+void HessianKernel::enqueue(const LevelSource& in, const Output& out, cudaStream_t stream) const {
+  const auto all = reinterpret_cast<std::uintptr_t>(out.first) |
+                   reinterpret_cast<std::uintptr_t>(out.second) |
+                   static_cast<std::uintptr_t>(out.first_stride) |
+                   static_cast<std::uintptr_t>(out.second_stride);
+  const FloatPlanes planes{out, all % 16 == 0, all % 4 == 0};
+  EarlyLaunch early(device_);
+  const cudaLaunchConfig_t config = early.config(shape_.grid(in.width, in.height),
+                                                 dim3(kTileThreads), stream, shape_.shared_bytes());
+  check(
+      cudaLaunchKernelEx(&config, kernel_of(weights_.radius, shape_), in, weights_, shape_, planes),
+      "launching eigenvalues");
+}
+
+}  // namespace equalux::cuda

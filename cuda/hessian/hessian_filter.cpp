@@ -1,0 +1,75 @@
+#include <optional>
+
+#include <equalux/device.h>
+#include <equalux/error.h>
+#include <equalux/hessian.h>
+
+#include "cuda/hessian/hessian.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/trace.h"
+#include "src/hessian_weights.h"
+
+namespace equalux {
+namespace {
+
+/// Eigenvalues of the Hessian on one GPU.
+class CudaHessianFilter final : public Filter {
+ public:
+  CudaHessianFilter(const HessianParams& params, int device) : params_(params), device_(device) {}
+
+  ~CudaHessianFilter() override {
+    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
+  }
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
+    return hessian_reads(format, params_.channel);
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cuda, &input);
+    equalux::validate(input);
+    use_device();
+    kernel_.emplace(hessian_weights(params_.derivative, params_.sigma, params_.truncate),
+                    input.width, input.height);
+    in_desc_ = input;
+    out_desc_ = input;
+    out_desc_.format = PixelFormat::grayf32x2;
+    return out_desc_;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != in_desc_ || out.desc != out_desc_) {
+      throw Error(ExitCode::usage,
+                  "eigenvalues: the frame is not what the filter was configured for");
+    }
+    use_device();
+    const cuda::TraceRange range("eigenvalues");
+    kernel_->enqueue(cuda::LevelSource::of(in, params_.channel),
+                     {out.data[0], out.data[1], out.stride[0], out.stride[1]},
+                     static_cast<cudaStream_t>(context.stream));
+    if (context.marks != nullptr) context.marks->mark("eigenvalues", context.stream);
+  }
+
+ private:
+  void use_device() const {
+    if (device_ == kCurrentContext) return;
+    cuda::use_device(device_);
+  }
+
+  HessianParams params_;
+  int device_;
+  std::optional<cuda::HessianKernel> kernel_;
+  ImageDesc in_desc_;
+  ImageDesc out_desc_;
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cuda_filter(const HessianParams& params, const CudaOptions& options) {
+  validate(params, Backend::cuda);
+  const int device = options.device == kCurrentContext ? options.device
+                                                       : choose_cuda_device(options.device).number;
+  return std::make_unique<CudaHessianFilter>(params, device);
+}
+
+}  // namespace equalux

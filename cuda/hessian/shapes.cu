@@ -1,0 +1,75 @@
+#include "cuda/hessian/hessian.h"
+#include "cuda/hessian/hessian_passes.cuh"
+#include "cuda/hessian/store_classes.cuh"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/shared_memory.h"
+#include "src/vessel_math.h"
+
+namespace equalux::cuda {
+namespace {
+
+struct ShapesRule {
+  float threshold;
+  float line_ratio;
+  float blob_ratio;
+};
+
+template <bool kLevels>
+__global__ void __launch_bounds__(kTileThreads, kTileBlocks)
+    shapes_kernel(const __grid_constant__ LevelSource in,
+                  const __grid_constant__ ScaleWeights weights,
+                  const __grid_constant__ TileShape shape, ShapesRule rule, DeviceClasses out) {
+  extern __shared__ __align__(16) float shared[];
+  const TileMemory memory(shape, shared);
+  const int x = static_cast<int>(blockIdx.x) * shape.width;
+  const int y = static_cast<int>(blockIdx.y) * shape.rows;
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+  if constexpr (kLevels) {
+    load_levels(in, shape, memory.levels, x, y);
+    __syncthreads();
+  }
+#pragma unroll 1
+  for (int band = 0; band < shape.rows && y + band < in.height; band += shape.band) {
+    if (band > 0) __syncthreads();  // all have read the derivatives before
+    differentiate_down<0, kLevels>(in, shape, weights, weights.radius, memory, x, y, band);
+    __syncthreads();
+    for_fours(shape, [&](int row, int column, int at) {
+      if (x + column >= in.width || y + band + row >= in.height) return;
+      Eigenvalues e[4];
+      four_eigenvalues<0>(weights, weights.radius, memory, at, e);
+      std::uint8_t classes[4];
+#pragma unroll
+      for (int v = 0; v < 4; ++v)
+        classes[v] = shape_class(e[v], rule.threshold, rule.line_ratio, rule.blob_ratio);
+      store_classes(out, x + column, y + band + row, classes);
+    });
+  }
+}
+
+}  // namespace
+
+ShapesKernel::ShapesKernel(const ShapesParams& params, int width, int height)
+    : weights_(ScaleWeights::of(hessian_weights(params.derivative, params.sigma, params.truncate))),
+      threshold_(static_cast<float>(params.threshold)),
+      line_ratio_(static_cast<float>(params.line_ratio)),
+      blob_ratio_(static_cast<float>(params.blob_ratio)) {
+  device_ = LaunchDevice::of(reinterpret_cast<const void*>(&shapes_kernel<true>));
+  const std::size_t most = std::min(allow_shared_memory(&shapes_kernel<true>),
+                                    allow_shared_memory(&shapes_kernel<false>));
+  shape_ = tile_shape(weights_.radius, 0, most, width, height, device_);
+}
+
+void ShapesKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
+                           cudaStream_t stream) const {
+  EarlyLaunch early(device_);
+  const cudaLaunchConfig_t config = early.config(shape_.grid(in.width, in.height),
+                                                 dim3(kTileThreads), stream, shape_.shared_bytes());
+  check(
+      cudaLaunchKernelEx(&config, shape_.levels ? &shapes_kernel<true> : &shapes_kernel<false>, in,
+                         weights_, shape_, ShapesRule{threshold_, line_ratio_, blob_ratio_}, out),
+      "launching shapes");
+}
+
+}  // namespace equalux::cuda
