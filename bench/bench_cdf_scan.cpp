@@ -4,7 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "src/cpu/staged_stages.h"
+#include "src/cpu/staged/staged_stages.h"
 
 namespace equalux::bench {
 namespace {

@@ -1,7 +1,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/support/stage_bench.h"
-#include "src/cpu/staged_stages.h"
+#include "src/cpu/staged/staged_stages.h"
 
 namespace equalux::bench {
 namespace {

@@ -24,7 +24,7 @@
 
 #include "bench/support/bench_frames.h"
 #include "bench/support/json_file.h"
-#include "src/cpu/parallel.h"
+#include "src/cpu/common/parallel.h"
 
 namespace equalux::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/staged_stages.h"
+#include "src/cpu/staged/staged_stages.h"
 
 namespace equalux {
 namespace {

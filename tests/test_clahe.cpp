@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/clahe_chain.h"
+#include "src/cpu/clahe/clahe_chain.h"
 #include "src/tile_curves.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/reference_clahe.h"

@@ -4,8 +4,8 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/convolve.h"
-#include "src/cpu/fused_rows.h"
+#include "src/cpu/convolve/convolve.h"
+#include "src/cpu/equalize/fused/fused_rows.h"
 #include "tests/support/reference_convolve.h"
 #include "tests/support/test_images.h"
 

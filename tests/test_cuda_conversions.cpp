@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/staged/staged_stages.h"
-#include "src/cpu/staged_stages.h"
+#include "src/cpu/staged/staged_stages.h"
 #include "tests/support/device_array.h"
 #include "tests/support/device_image.h"
 #include "tests/support/device_test.h"

@@ -4,7 +4,7 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/deep_chain.h"
+#include "src/cpu/equalize/deep_chain.h"
 #include "tests/support/deep_reference.h"
 #include "tests/support/test_images.h"
 

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/curve_maker.h"
+#include "src/cpu/equalize/curve_maker.h"
 #include "src/deep_curve.h"
 #include "tests/support/deep_reference.h"
 #include "tests/support/moving_frames.h"

@@ -4,8 +4,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/fused_chain.h"
-#include "src/cpu/simd_targets.h"
+#include "src/cpu/common/simd_targets.h"
+#include "src/cpu/equalize/fused/fused_chain.h"
 #include "tests/support/reference.h"
 #include "tests/support/test_images.h"
 

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/simd_targets.h"
+#include "src/cpu/common/simd_targets.h"
 #include "tests/support/program.h"
 #include "tests/support/published_pictures.h"
 

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/hessian_tiles.h"
+#include "src/cpu/hessian/hessian_tiles.h"
 #include "src/hessian_math.h"
 #include "src/hessian_weights.h"
 #include "tests/support/hessian_reference.h"

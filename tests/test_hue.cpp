@@ -8,8 +8,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/hessian_rows.h"
-#include "src/cpu/hue_rows.h"
+#include "src/cpu/equalize/hue_rows.h"
+#include "src/cpu/hessian/hessian_rows.h"
 #include "src/hue_math.h"
 #include "src/quality/hue.h"
 #include "tests/support/test_images.h"

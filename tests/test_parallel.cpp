@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/cpu/parallel.h"
+#include "src/cpu/common/parallel.h"
 
 namespace equalux {
 namespace {

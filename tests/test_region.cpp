@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/fused_chain.h"
+#include "src/cpu/equalize/fused/fused_chain.h"
 #include "src/region.h"
 #include "tests/support/reference.h"
 #include "tests/support/temp_folder.h"

@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/curve_maker.h"
-#include "src/cpu/rgb_layout.h"
+#include "src/cpu/common/rgb_layout.h"
+#include "src/cpu/equalize/curve_maker.h"
 #include "src/space.h"
 #include "tests/support/deep_reference.h"
 #include "tests/support/moving_frames.h"

@@ -1,8 +1,8 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/fused_chain.h"
-#include "src/cpu/staged_chain.h"
+#include "src/cpu/equalize/fused/fused_chain.h"
+#include "src/cpu/staged/staged_chain.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

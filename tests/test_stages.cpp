@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/cpu/staged_stages.h"
+#include "src/cpu/staged/staged_stages.h"
 #include "src/pixel_math.h"
 #include "tests/support/test_images.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/cpu/gain_tables.h"
+#include "src/cpu/equalize/fused/gain_tables.h"
 #include "src/tone_curve.h"
 
 namespace equalux {

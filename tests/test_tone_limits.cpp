@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/curve_maker.h"
+#include "src/cpu/equalize/curve_maker.h"
 #include "src/tone_limits.h"
 #include "tests/support/test_images.h"
 

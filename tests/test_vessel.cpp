@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/components.h"
-#include "src/cpu/hessian_rows.h"
-#include "src/cpu/vessel_rows.h"
+#include "src/cpu/hessian/components.h"
+#include "src/cpu/hessian/hessian_rows.h"
+#include "src/cpu/hessian/vessel_rows.h"
 #include "src/hessian_weights.h"
 #include "src/vessel_math.h"
 #include "tests/support/hessian_reference.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "src/cpu/parallel.h"
+#include "src/cpu/common/parallel.h"
 
 namespace equalux::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/support/bench_frames.h"
-#include "src/cpu/staged_stages.h"
+#include "src/cpu/staged/staged_stages.h"
 
 /// What the benchmarks of single stages share.
 namespace equalux::bench {

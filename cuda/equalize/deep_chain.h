@@ -9,7 +9,8 @@
 #include "cuda/equalize/deep_stages.h"
 #include "cuda/runtime/handles.h"
 
-/// Equalization of frames of more than 8 bits on a GPU: the same stages as src/cpu/deep_chain.h.
+/// Equalization of frames of more than 8 bits on a GPU: the same stages as
+/// src/cpu/equalize/deep_chain.h.
 namespace equalux::cuda {
 
 /// Belongs to the device that was current when it was configured. One thread at a time.

@@ -14,7 +14,8 @@
 #include "cuda/runtime/handles.h"
 #include "src/region.h"
 
-/// The pixels of a frame that do not count, on a GPU: the same as src/cpu/excluded_pixels.h.
+/// The pixels of a frame that do not count, on a GPU: the same as
+/// src/cpu/equalize/excluded_pixels.h.
 namespace equalux::cuda {
 
 /// Belongs to the device that was current when it was configured. One thread at a time.

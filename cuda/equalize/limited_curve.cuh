@@ -11,7 +11,7 @@
 #include "src/tone_limits.h"
 
 /// Curves with limits and over time, in every block for itself like the gains: the same steps as
-/// src/cpu/curve_maker.cpp, levels and quantiles dealt out to the threads.
+/// src/cpu/equalize/curve_maker.cpp, levels and quantiles dealt out to the threads.
 ///
 /// What they cost is latency: barriers, and chains of warp sums and divisions. So a thread has a
 /// level, what can be known before a frame is made ahead of it (prepare_curve), and the kernel's

@@ -10,7 +10,7 @@
 #include "cuda/runtime/handles.h"
 
 /// Equalization of luma or lightness of packed RGB and gray on a GPU: the same stages as
-/// src/cpu/space_chain.h.
+/// src/cpu/equalize/space_chain.h.
 namespace equalux::cuda {
 
 /// Belongs to the device that was current when it was configured. One thread at a time.

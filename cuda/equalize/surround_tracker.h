@@ -10,8 +10,8 @@
 #include "src/surround.h"
 #include "src/surround_state.h"
 
-/// The surround of a stream of frames on a GPU: the same as src/cpu/surround_tracker.h, decided on
-/// the device.
+/// The surround of a stream of frames on a GPU: the same as src/cpu/equalize/surround_tracker.h,
+/// decided on the device.
 namespace equalux::cuda {
 
 inline constexpr int kGridWords = surround::kMostSide / 32;

@@ -2,7 +2,7 @@
 
 #include "cuda/hessian/class_planes.h"
 #include "cuda/runtime/check.h"
-#include "src/cpu/rgb_layout.h"
+#include "src/cpu/common/rgb_layout.h"
 
 namespace equalux::cuda {
 namespace {

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "cuda/hessian/hessian.h"
-#include "src/cpu/rgb_layout.h"
+#include "src/cpu/common/rgb_layout.h"
 
 namespace equalux::cuda {
 namespace {

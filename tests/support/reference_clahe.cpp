@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "src/cpu/curve_maker.h"
+#include "src/cpu/equalize/curve_maker.h"
 
 namespace equalux::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <equalux/image.h>
 
-#include "src/cpu/surround_tracker.h"
+#include "src/cpu/equalize/surround_tracker.h"
 #include "src/surround.h"
 #include "tests/support/surround_frames.h"
 #include "tests/support/test_images.h"

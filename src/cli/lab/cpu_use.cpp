@@ -5,7 +5,7 @@
 
 #include <sys/resource.h>
 
-#include "src/cpu/parallel.h"
+#include "src/cpu/common/parallel.h"
 
 namespace equalux::cli::lab {
 

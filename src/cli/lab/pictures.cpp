@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/cli/lab/fundus.h"
-#include "src/cpu/rgb_layout.h"
+#include "src/cpu/common/rgb_layout.h"
 #include "src/hessian_math.h"
 
 namespace equalux::cli::lab {

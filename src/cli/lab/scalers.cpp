@@ -7,7 +7,7 @@
 #include "src/cli/lab/lab.h"
 #include "src/cli/lab/markdown.h"
 #include "src/cli/plot.h"
-#include "src/cpu/rgb_layout.h"
+#include "src/cpu/common/rgb_layout.h"
 #include "src/log.h"
 
 /// `lab scalers`: section 4.1.3 of the report.

@@ -4,7 +4,7 @@
 
 #include "src/cli/lab/lab.h"
 #include "src/cli/lab/markdown.h"
-#include "src/cpu/staged_stages.h"
+#include "src/cpu/staged/staged_stages.h"
 
 /// `lab scans`: the scans of the report's section 3.4, and its Figures 16 and 17.
 namespace equalux::cli::lab {

@@ -4,7 +4,7 @@
 
 #include "src/cli/lab/lab.h"
 #include "src/cli/lab/markdown.h"
-#include "src/cpu/parallel.h"
+#include "src/cpu/common/parallel.h"
 
 /// `lab stages`: the profiler's tables of the report's section 5.3.
 namespace equalux::cli::lab {

@@ -1,0 +1,396 @@
+#include "src/cpu/clahe/clahe_chain.h"
+
+#include <algorithm>
+
+#include "src/stage_clock.h"
+#include "src/tile_curves.h"
+#include "src/tile_state.h"
+
+namespace equalux {
+namespace {
+
+/// Pieces of counting for each thread: enough that none waits long for the last.
+constexpr int kBandsPerThread = 4;
+/// Lines that are counted of one tile before it is the next one's turn: enough that a tile's
+/// counters are not fetched anew for each, and few enough that what is prefetched for the next
+/// stays near.
+constexpr int kLinesAtATime = 8;
+
+/// The curve of a tile that nothing bounds. With 256 bins each level has one to itself.
+CurveTable plain_curve(const ValueHistogram& counts, Scaler scaler, std::int32_t max_value) {
+  CurveTable curve{};
+  std::uint32_t total = 0;
+  for (std::size_t v = 0; v < counts.size(); ++v)
+    curve[v] = total += counts[v];
+  const auto first = std::find_if(counts.begin(), counts.end(), [](auto n) { return n != 0; });
+  const CurveScale scale = curve_scale(scaler, counts.front(), *first, total);
+  for (std::uint32_t v = 0; v <= static_cast<std::uint32_t>(max_value); ++v)
+    curve[v] = tone::plain_curve(scale, curve[v], v, static_cast<std::uint32_t>(max_value));
+  return curve;
+}
+
+}  // namespace
+
+/// What one thread owns.
+struct ClaheChain::Scratch {
+  std::vector<SingleTables> tables;  // by tile column; 0 between bands
+  std::vector<MixedLevels> mixed;    // by tile column, of the line at hand
+  int mixed_row = -1;                // the tile row and weight that they are mixed of; -1 = none
+  int mixed_weight = 0;
+  // Rows of planes: unpacked input, or output on its way past the caches.
+  std::vector<std::uint8_t> luma[2];
+  std::vector<std::uint8_t> cb;
+  std::vector<std::uint8_t> cr;
+  std::vector<std::uint8_t> chroma;  // Cb Cr pairs of packed 4:2:2
+};
+
+struct ClaheChain::Job {
+  ClaheChain* chain;
+  const ConstImageView& in;
+  const ImageView& out;
+  bool streams;  // results go past the caches
+};
+
+ClaheChain::ClaheChain(const ClaheParams& params, RowExecutor& executor, const RowKernels& kernels)
+    : params_(params), executor_(executor), kernels_(kernels), control_(params.curve) {}
+
+ClaheChain::~ClaheChain() = default;
+
+void ClaheChain::configure(const ImageDesc& desc) {
+  desc_ = desc;
+  const FormatTraits& t = traits(desc.format);
+  const bool yuv = t.model == ColorModel::yuv;
+  yuv_ = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
+  layout_ = t.chroma_shift_y != 0   ? YuvLayout::s420
+            : t.chroma_shift_x != 0 ? YuvLayout::s422
+                                    : YuvLayout::s444;
+  cells_ = cells_of(desc);
+  cell_columns_ = 1 << t.chroma_shift_x;
+  const auto tile_count = static_cast<std::size_t>(params_.tiles_x * params_.tiles_y);
+  makers_.assign(tile_count, CurveMaker());
+  for (CurveMaker& maker : makers_) {
+    maker.configure(yuv_.luma_max);
+    maker.set_bins(256);
+  }
+  levels_.assign(tile_count, TileLevels{});
+  columns_ = TileAxis(params_.tiles_x, cells_.columns);
+  rows_ = TileAxis(params_.tiles_y, cells_.rows);
+  split_rows();
+  order_weights();
+  scratch_.clear();
+  // Packed 4:2:2 stores whole pairs, and the widest pixels have four bytes.
+  const std::size_t row = 4 * (static_cast<std::size_t>(desc.width) + 2);
+  for (int slot = 0; slot < executor_.threads(); ++slot) {
+    auto scratch = std::make_unique<Scratch>();
+    scratch->tables.resize(static_cast<std::size_t>(params_.tiles_x));
+    scratch->mixed.resize(static_cast<std::size_t>(params_.tiles_x));
+    for (auto* plane :
+         {&scratch->luma[0], &scratch->luma[1], &scratch->cb, &scratch->cr, &scratch->chroma}) {
+      plane->resize(row);
+    }
+    scratch_.push_back(std::move(scratch));
+  }
+  reset();
+}
+
+void ClaheChain::split_rows() {
+  const int wanted = std::max(executor_.threads() * kBandsPerThread / rows_.tiles, 1);
+  bands_.clear();
+  for (int y = 0; y < rows_.tiles; ++y) {
+    const int first = rows_.edge[static_cast<std::size_t>(y)];
+    const int lines = rows_.edge[static_cast<std::size_t>(y) + 1] - first;
+    const int pieces = std::min(wanted, lines);
+    for (int i = 0; i < pieces; ++i) {
+      bands_.push_back({y, first + i * lines / pieces, first + (i + 1) * lines / pieces,
+                        std::vector<ValueHistogram>(static_cast<std::size_t>(columns_.tiles))});
+    }
+  }
+}
+
+/// The weights of the spans as the kernels want them.
+void ClaheChain::order_weights() {
+  const TileSpans spans(columns_);
+  spans_ = spans.spans;
+  weights_at_.clear();
+  weights_.clear();
+  const WeightOrder order =
+      traits(desc_.format).step[0] == 3 ? WeightOrder::packed3 : WeightOrder::others;
+  std::vector<std::uint16_t> of_right;
+  for (const TileSpan& span : spans_) {
+    of_right.clear();
+    for (int pixel = span.begin * cell_columns_;
+         pixel < std::min(span.end * cell_columns_, desc_.width); ++pixel) {
+      of_right.push_back(spans.weight[static_cast<std::size_t>(pixel / cell_columns_)]);
+    }
+    weights_at_.push_back(weights_.size());
+    weights_.resize(weights_.size() + weight_room(of_right.size()));
+    kernels_.tiles.order_weights(order, of_right.data(), of_right.size(),
+                                 weights_.data() + weights_at_.back());
+  }
+}
+
+void ClaheChain::process(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context) {
+  StageClock clock(context.timings);
+  interlaced_ = context.field_order != FieldOrder::progressive;
+  const Job job{this, in, out, in.data[0] != out.data[0] && tight_bytes(desc_) > kStreamingBytes};
+  executor_.for_rows(static_cast<int>(bands_.size()), [&job](int begin, int end, int slot) {
+    ClaheChain& chain = *job.chain;
+    for (int i = begin; i < end; ++i) {
+      chain.count_band(job.in, chain.bands_[static_cast<std::size_t>(i)],
+                       *chain.scratch_[static_cast<std::size_t>(slot)]);
+    }
+  });
+  clock.lap("histogram");
+  const tone::Frame frame = control_.next(context);
+  executor_.for_rows(static_cast<int>(makers_.size()), [this, &frame](int begin, int end, int) {
+    for (int tile = begin; tile < end; ++tile)
+      make_curve(tile, frame);
+  });
+  clock.lap("curve");
+  for (const auto& scratch : scratch_)
+    scratch->mixed_row = -1;
+  executor_.for_rows(cells_.rows, [&job](int begin, int end, int slot) {
+    ClaheChain& chain = *job.chain;
+    for (int line = begin; line < end; ++line) {
+      chain.apply_line(job, line, *chain.scratch_[static_cast<std::size_t>(slot)]);
+    }
+    chain.kernels_.flush_stores();
+  });
+  clock.lap("apply");
+}
+
+std::string ClaheChain::save() const {
+  std::vector<tone::History> histories;
+  for (const CurveMaker& maker : makers_)
+    histories.push_back(maker.history());
+  return save_tiles(params_, control_, histories, yuv_.luma_max);
+}
+
+void ClaheChain::load(std::string_view state) {
+  std::vector<tone::History> histories(makers_.size());
+  load_tiles(state, params_, control_, histories, yuv_.luma_max);
+  for (std::size_t tile = 0; tile < makers_.size(); ++tile)
+    makers_[tile].set_history(histories[tile]);
+}
+
+LumaRows ClaheChain::luma_rows(int line) const {
+  if (layout_ != YuvLayout::s420) return {line, line};
+  return luma_rows_of(line, desc_.height, interlaced_);
+}
+
+/// The samples of some cells of a line; those that do not lie in planes are unpacked.
+YuvRowIn ClaheChain::yuv_cells(const ConstImageView& in, int line, TileSpan cells,
+                               Scratch& scratch) const {
+  const LumaRows rows = luma_rows(line);
+  const auto at = static_cast<std::size_t>(cells.begin);
+  const auto n = static_cast<std::size_t>(cells.end - cells.begin);
+  std::uint8_t* cb = scratch.cb.data();
+  std::uint8_t* cr = scratch.cr.data();
+  const std::size_t x = at * static_cast<std::size_t>(cell_columns_);
+  switch (desc_.format) {
+    case PixelFormat::nv12:
+      kernels_.split(in.row(1, line) + 2 * at, n, cb, cr);
+      return {{in.row(0, rows.first) + x, in.row(0, rows.second) + x}, cb, cr};
+    case PixelFormat::yuy2:
+    case PixelFormat::uyvy: {
+      std::uint8_t* luma = scratch.luma[0].data();
+      std::uint8_t* chroma = scratch.chroma.data();
+      const bool luma_first = desc_.format == PixelFormat::yuy2;
+      kernels_.split(in.row(0, line) + 4 * at, 2 * n, luma_first ? luma : chroma,
+                     luma_first ? chroma : luma);
+      kernels_.split(chroma, n, cb, cr);
+      return {{luma, nullptr}, cb, cr};
+    }
+    default:
+      return {{in.row(0, rows.first) + x, in.row(0, rows.second) + x},
+              in.row(1, line) + at,
+              in.row(2, line) + at};
+  }
+}
+
+/// Where the bytes of some cells of a line lie, whatever they hold: all of them, once each.
+YuvRowIn ClaheChain::yuv_bytes(const ConstImageView& in, int line, TileSpan cells) const {
+  const LumaRows rows = luma_rows(line);
+  const auto at = static_cast<std::size_t>(cells.begin);
+  const auto n = static_cast<std::size_t>(cells.end - cells.begin);
+  const std::size_t x = at * static_cast<std::size_t>(cell_columns_);
+  const YuvRowIn luma{{in.row(0, rows.first) + x, in.row(0, rows.second) + x}, nullptr, nullptr};
+  switch (traits(desc_.format).planes) {
+    case 1: {
+      const std::uint8_t* first = in.row(0, line) + 4 * at;
+      return {{first, nullptr}, first + 2 * n, first + 3 * n};
+    }
+    case 2: {
+      const std::uint8_t* first = in.row(1, line) + 2 * at;
+      return {luma.luma, first, first + n};
+    }
+    default:
+      return {luma.luma, in.row(1, line) + at, in.row(2, line) + at};
+  }
+}
+
+TileSpan ClaheChain::tile_cells(int column) const {
+  const auto at = static_cast<std::size_t>(column);
+  return {columns_.edge[at], columns_.edge[at + 1], column, column};
+}
+
+/// Counts some cells of a line; those that come next are brought into the caches meanwhile.
+void ClaheChain::count_cells(const ConstImageView& in, int line, TileSpan cells, int next_line,
+                             TileSpan next_cells, SingleTables& tables, Scratch& scratch) const {
+  const FormatTraits& t = traits(desc_.format);
+  const Counters counters{tables, nullptr};
+  const int first = cells.begin * cell_columns_;
+  const auto n = static_cast<std::size_t>(std::min(cells.end * cell_columns_, desc_.width) - first);
+  if (t.model == ColorModel::yuv) {
+    const YuvRowIn row = yuv_cells(in, line, cells, scratch);
+    const bool one_row = layout_ == YuvLayout::s420 && row.luma[0] == row.luma[1];
+    kernels_.count_yuv(one_row ? YuvLayout::s422 : layout_, yuv_, row, n,
+                       yuv_bytes(in, next_line, next_cells), counters);
+    return;
+  }
+  const std::uint8_t* row = in.row(0, line) + std::ptrdiff_t{first} * t.step[0];
+  const std::uint8_t* ahead = in.row(0, next_line) + std::ptrdiff_t{next_cells.begin} * t.step[0];
+  switch (t.step[0]) {
+    case 1:
+      kernels_.count_gray(row, n, ahead, counters);
+      break;
+    case 3:
+      kernels_.count_rgb3(row, n, ahead, counters);
+      break;
+    default:
+      kernels_.count_rgb4(row, n, t.color_offset, ahead, counters);
+      break;
+  }
+}
+
+void ClaheChain::count_band(const ConstImageView& in, Band& band, Scratch& scratch) const {
+  for (int first = band.first_line; first < band.end_line; first += kLinesAtATime) {
+    const int end = std::min(first + kLinesAtATime, band.end_line);
+    for (int x = 0; x < columns_.tiles; ++x) {
+      const bool last = x + 1 == columns_.tiles;
+      const TileSpan next = tile_cells(last ? 0 : x + 1);
+      for (int line = first; line < end; ++line) {
+        const int next_line = last ? std::min(line + kLinesAtATime, cells_.rows - 1) : line;
+        count_cells(in, line, tile_cells(x), next_line, next,
+                    scratch.tables[static_cast<std::size_t>(x)], scratch);
+      }
+    }
+  }
+  for (std::size_t x = 0; x < band.counts.size(); ++x) {
+    band.counts[x].fill(0);
+    kernels_.fold({scratch.tables[x], nullptr}, band.counts[x]);
+  }
+}
+
+void ClaheChain::make_curve(int tile, const tone::Frame& frame) {
+  ValueHistogram counts{};
+  const auto column = static_cast<std::size_t>(tile % columns_.tiles);
+  for (const Band& band : bands_) {
+    if (band.tile_row != tile / columns_.tiles) continue;
+    for (std::size_t v = 0; v < counts.size(); ++v)
+      counts[v] += band.counts[column][v];
+  }
+  const CurveTable curve = !frame.over_time && !tone::bounds(frame.limits)
+                               ? plain_curve(counts, frame.limits.scaler, yuv_.luma_max)
+                               : makers_[static_cast<std::size_t>(tile)].make(counts, frame);
+  TileLevels& levels = levels_[static_cast<std::size_t>(tile)];
+  for (std::uint32_t v = 0; v <= static_cast<std::uint32_t>(yuv_.luma_max); ++v)
+    levels.level[v] = static_cast<std::uint16_t>(tiles::curve_level(v, curve[v]));
+}
+
+/// Mixes every tile column's curves above and below a line.
+void ClaheChain::mix_line(int line, Scratch& scratch) const {
+  const int row = rows_.first[static_cast<std::size_t>(line)];
+  const int weight = rows_.weight[static_cast<std::size_t>(line)];
+  if (row == scratch.mixed_row && weight == scratch.mixed_weight) return;
+  scratch.mixed_row = row;
+  scratch.mixed_weight = weight;
+  const auto columns = static_cast<std::size_t>(params_.tiles_x);
+  const TileLevels* above = levels_.data() + static_cast<std::size_t>(row) * columns;
+  const TileLevels* below = levels_.data() + static_cast<std::size_t>(rows_.second(line)) * columns;
+  for (std::size_t x = 0; x < columns; ++x)
+    kernels_.tiles.mix(above[x], below[x], weight, scratch.mixed[x]);
+}
+
+void ClaheChain::apply_line(const Job& job, int line, Scratch& scratch) const {
+  mix_line(line, scratch);
+  if (traits(desc_.format).model == ColorModel::yuv) {
+    apply_yuv(job, line, scratch);
+  } else {
+    apply_packed(job, line, scratch);
+  }
+}
+
+void ClaheChain::apply_packed(const Job& job, int line, Scratch& scratch) const {
+  const FormatTraits& t = traits(desc_.format);
+  const TileKernels& kernels = kernels_.tiles;
+  const std::uint8_t* in = job.in.row(0, line);
+  std::uint8_t* out = job.streams ? scratch.luma[0].data() : job.out.row(0, line);
+  for (std::size_t s = 0; s < spans_.size(); ++s) {
+    const TileSpan& span = spans_[s];
+    const MixedLevels& left = scratch.mixed[static_cast<std::size_t>(span.left)];
+    const MixedLevels& right = scratch.mixed[static_cast<std::size_t>(span.right)];
+    const std::uint32_t* weights = weights_.data() + weights_at_[s];
+    const auto n = static_cast<std::size_t>(span.end - span.begin);
+    const std::ptrdiff_t at = std::ptrdiff_t{span.begin} * t.step[0];
+    switch (t.step[0]) {
+      case 1:
+        kernels.apply_gray(left, right, weights, in + at, n, out + at);
+        break;
+      case 3:
+        kernels.apply_rgb3(left, right, weights, in + at, n, out + at);
+        break;
+      default:
+        kernels.apply_rgb4(left, right, weights, in + at, n, t.color_offset, out + at);
+        break;
+    }
+  }
+  if (job.streams) kernels.stream_row(out, row_bytes(desc_, 0), job.out.row(0, line));
+}
+
+void ClaheChain::apply_yuv(const Job& job, int line, Scratch& scratch) const {
+  const FormatTraits& t = traits(desc_.format);
+  const LumaRows rows = luma_rows(line);
+  const YuvRowIn in = yuv_cells(job.in, line, {0, cells_.columns, 0, 0}, scratch);
+  const bool packed = t.planes == 1;
+  const bool streams = job.streams && t.planes == 3;
+  const bool planes = t.planes == 3 && !streams;
+  const bool luma_in_scratch = packed || streams;
+  const YuvRowOut out{{luma_in_scratch ? scratch.luma[0].data() : job.out.row(0, rows.first),
+                       luma_in_scratch ? scratch.luma[1].data() : job.out.row(0, rows.second)},
+                      planes ? job.out.row(1, line) : scratch.cb.data(),
+                      planes ? job.out.row(2, line) : scratch.cr.data()};
+  for (std::size_t s = 0; s < spans_.size(); ++s) {
+    const TileSpan& span = spans_[s];
+    const auto c = static_cast<std::size_t>(span.begin);
+    const std::size_t x = c * static_cast<std::size_t>(cell_columns_);
+    const std::size_t end = std::min(static_cast<std::size_t>(span.end * cell_columns_),
+                                     static_cast<std::size_t>(desc_.width));
+    const auto luma_1 = in.luma[1] == nullptr ? nullptr : in.luma[1] + x;
+    kernels_.tiles.apply_yuv(layout_, yuv_, scratch.mixed[static_cast<std::size_t>(span.left)],
+                             scratch.mixed[static_cast<std::size_t>(span.right)],
+                             weights_.data() + weights_at_[s],
+                             {{in.luma[0] + x, luma_1}, in.cb + c, in.cr + c}, end - x,
+                             {{out.luma[0] + x, out.luma[1] + x}, out.cb + c, out.cr + c});
+  }
+  const auto pairs = static_cast<std::size_t>(cells_.columns);
+  if (t.planes == 2) kernels_.merge(out.cb, out.cr, pairs, job.out.row(1, line));
+  if (packed) {
+    std::uint8_t* chroma = scratch.chroma.data();
+    kernels_.merge(out.cb, out.cr, pairs, chroma);
+    const bool luma_first = desc_.format == PixelFormat::yuy2;
+    kernels_.merge(luma_first ? out.luma[0] : chroma, luma_first ? chroma : out.luma[0], 2 * pairs,
+                   job.out.row(0, line));
+  }
+  if (!streams) return;
+  const TileKernels& kernels = kernels_.tiles;
+  const auto width = static_cast<std::size_t>(desc_.width);
+  kernels.stream_row(out.luma[0], width, job.out.row(0, rows.first));
+  if (rows.second != rows.first)
+    kernels.stream_row(out.luma[1], width, job.out.row(0, rows.second));
+  kernels.stream_row(out.cb, pairs, job.out.row(1, line));
+  kernels.stream_row(out.cr, pairs, job.out.row(2, line));
+}
+
+}  // namespace equalux

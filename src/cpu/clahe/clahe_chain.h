@@ -1,0 +1,84 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <equalux/clahe.h>
+
+#include "src/cpu/common/parallel.h"
+#include "src/cpu/equalize/curve_maker.h"
+#include "src/cpu/equalize/fused/fused_rows.h"
+#include "src/tile_grid.h"
+#include "src/tone_control.h"
+
+/// Adaptive equalization on the CPU: histograms of tiles, a curve for each, and a second pass that
+/// mixes them. A line is a row of cells (tile_grid.h).
+namespace equalux {
+
+/// One thread at a time.
+class ClaheChain {
+ public:
+  /// `kernels` outlive the chain.
+  ClaheChain(const ClaheParams& params, RowExecutor& executor, const RowKernels& kernels);
+  ~ClaheChain();
+
+  /// Allocates for frames of `desc`, any 8-bit format with at least as many cells as tiles.
+  void configure(const ImageDesc& desc);
+  /// Filters one frame; `in` and `out` may be the same memory with the same strides.
+  void process(const ConstImageView& in, const ImageView& out, const FrameContext& context);
+
+  /// As of a Filter. load() comes after configure().
+  void reset() { control_.reset(); }
+  [[nodiscard]] std::string save() const;
+  void load(std::string_view state);
+
+ private:
+  struct Scratch;
+  struct Job;
+  /// Lines of a row of tiles, which one thread counts.
+  struct Band {
+    int tile_row;
+    int first_line;
+    int end_line;
+    std::vector<ValueHistogram> counts;  ///< by tile column
+  };
+  void split_rows();
+  void order_weights();
+  void count_band(const ConstImageView& in, Band& band, Scratch& scratch) const;
+  void count_cells(const ConstImageView& in, int line, TileSpan cells, int next_line,
+                   TileSpan next_cells, SingleTables& tables, Scratch& scratch) const;
+  void make_curve(int tile, const tone::Frame& frame);
+  void apply_line(const Job& job, int line, Scratch& scratch) const;
+  void mix_line(int line, Scratch& scratch) const;
+  void apply_packed(const Job& job, int line, Scratch& scratch) const;
+  void apply_yuv(const Job& job, int line, Scratch& scratch) const;
+  [[nodiscard]] LumaRows luma_rows(int line) const;
+  [[nodiscard]] YuvRowIn yuv_cells(const ConstImageView& in, int line, TileSpan cells,
+                                   Scratch& scratch) const;
+  [[nodiscard]] YuvRowIn yuv_bytes(const ConstImageView& in, int line, TileSpan cells) const;
+  [[nodiscard]] TileSpan tile_cells(int column) const;
+
+  ClaheParams params_;
+  RowExecutor& executor_;
+  const RowKernels& kernels_;
+  ImageDesc desc_;
+  YuvWeights yuv_{};
+  YuvLayout layout_ = YuvLayout::s444;
+  bool interlaced_ = false;
+  CellCount cells_{};
+  int cell_columns_ = 1;  ///< luma samples of a cell's row
+  TileAxis columns_;
+  TileAxis rows_;
+  std::vector<TileSpan> spans_;
+  std::vector<std::size_t> weights_at_;  // by span
+  std::vector<std::uint32_t> weights_;   // of all spans, as the kernels want them
+  std::vector<Band> bands_;
+  std::vector<CurveMaker> makers_;                 // by tile, row after row
+  std::vector<TileLevels> levels_;                 // by tile
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
+  tone::Control control_;
+};
+
+}  // namespace equalux

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "src/cpu/clahe/tile_rows.h"
+#include "src/cpu/equalize/fused/fused_rows.h"
+#include "src/tile_curves.h"
+
+namespace equalux {
+namespace {
+
+std::uint8_t byte(std::int32_t value) {
+  return static_cast<std::uint8_t>(value);
+}
+
+std::int32_t level_of(const MixedLevels& mixed, std::int32_t v) {
+  std::uint16_t level;
+  std::memcpy(&level, mixed.bytes + 2 * v, sizeof level);
+  return level;
+}
+
+void mix(const TileLevels& above, const TileLevels& below, int of_below, MixedLevels& mixed) {
+  for (std::size_t v = 0; v < 256; ++v) {
+    const auto level =
+        static_cast<std::uint16_t>(tiles::mix_rows(above.level[v], below.level[v], of_below));
+    std::memcpy(mixed.bytes + 2 * v, &level, sizeof level);
+  }
+}
+
+void order_weights(WeightOrder, const std::uint16_t* of_right, std::size_t n,
+                   std::uint32_t* weights) {
+  std::copy_n(of_right, n, weights);
+}
+
+/// Gains of the pixels of a span.
+struct Gains {
+  const MixedLevels& left;
+  const MixedLevels& right;
+  const std::uint32_t* weights;
+
+  float operator()(std::int32_t v, std::size_t pixel) const {
+    const std::int32_t numerator = tiles::gain_numerator(level_of(left, v), level_of(right, v),
+                                                         static_cast<std::int32_t>(weights[pixel]));
+    return tiles::gain_of(numerator, tiles::gain_inverse(v));
+  }
+};
+
+void apply_gray(const MixedLevels& left, const MixedLevels& right, const std::uint32_t* weights,
+                const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+  const Gains gains{left, right, weights};
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = byte(tiles::round_product(in[i], gains(in[i], i)));
+}
+
+void apply_rgb3(const MixedLevels& left, const MixedLevels& right, const std::uint32_t* weights,
+                const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+  const Gains gains{left, right, weights};
+  for (std::size_t i = 0; i < n; ++i, in += 3, out += 3) {
+    const float gain = gains(std::max({in[0], in[1], in[2]}), i);
+    for (int c = 0; c < 3; ++c)
+      out[c] = byte(tiles::round_product(in[c], gain));
+  }
+}
+
+void apply_rgb4(const MixedLevels& left, const MixedLevels& right, const std::uint32_t* weights,
+                const std::uint8_t* in, std::size_t n, int color, std::uint8_t* out) {
+  const Gains gains{left, right, weights};
+  const int alpha = color == 0 ? 3 : 0;
+  for (std::size_t i = 0; i < n; ++i, in += 4, out += 4) {
+    const std::uint8_t* from = in + color;
+    const float gain = gains(std::max({from[0], from[1], from[2]}), i);
+    for (int c = color; c < color + 3; ++c)
+      out[c] = byte(tiles::round_product(in[c], gain));
+    out[alpha] = in[alpha];
+  }
+}
+
+std::uint8_t scale_chroma(std::uint8_t code, float gain_sum, float per_sample) {
+  return byte(std::clamp(128 + tiles::round_product(code - 128, gain_sum * per_sample), 0, 255));
+}
+
+/// Scales the luma that one chroma sample covers, then the chroma sample. Where a cell has fewer
+/// columns than others, its last one counts for those that it lacks.
+void apply_yuv(YuvLayout layout, const YuvWeights& yuv, const MixedLevels& left,
+               const MixedLevels& right, const std::uint32_t* weights, const YuvRowIn& in,
+               std::size_t n, const YuvRowOut& out) {
+  const Gains gains{left, right, weights};
+  const std::size_t columns = layout == YuvLayout::s444 ? 1 : 2;
+  const std::size_t rows = layout == YuvLayout::s420 ? 2 : 1;
+  const float per_sample = 1.0f / static_cast<float>(rows * columns);
+  for (std::size_t first = 0, c = 0; first < n; first += columns, ++c) {
+    const std::uint8_t cb = in.cb[c];
+    const std::uint8_t cr = in.cr[c];
+    const std::int32_t above = value_above_luma(yuv, cb, cr);
+    std::array<std::array<float, 2>, 2> gain{};
+    std::array<std::array<std::uint8_t, 2>, 2> luma{};
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t k = 0; k < columns; ++k) {
+        const std::size_t i = std::min(first + k, n - 1);
+        const std::int32_t y = in.luma[r][i] - yuv.luma_offset;
+        const std::int32_t v = y < 0 ? 0 : yuv_value(yuv, in.luma[r][i], above);
+        gain[r][k] = gains(v, i);
+        luma[r][k] =
+            y < 0 ? in.luma[r][i] : byte(yuv.luma_offset + tiles::round_product(y, gain[r][k]));
+      }
+    }
+    // Stored only now: luma[0] and luma[1] may be one row, and in and out the same memory.
+    float sum = 0;
+    for (std::size_t k = 0; k < columns; ++k) {
+      float column = gain[0][k];
+      if (rows == 2) column += gain[1][k];
+      sum = k == 0 ? column : sum + column;
+      if (first + k == n) continue;
+      for (std::size_t r = 0; r < rows; ++r)
+        out.luma[r][first + k] = luma[r][k];
+    }
+    out.cb[c] = scale_chroma(cb, sum, per_sample);
+    out.cr[c] = scale_chroma(cr, sum, per_sample);
+  }
+}
+
+void stream_row(const std::uint8_t* in, std::size_t bytes, std::uint8_t* out) {
+  std::memcpy(out, in, bytes);
+}
+
+}  // namespace
+
+const TileKernels& scalar_tile_kernels() {
+  static constexpr TileKernels kKernels{mix,        order_weights, apply_gray, apply_rgb3,
+                                        apply_rgb4, apply_yuv,     stream_row};
+  return kKernels;
+}
+
+}  // namespace equalux

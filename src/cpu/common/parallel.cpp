@@ -1,0 +1,116 @@
+#include "src/cpu/common/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include <sched.h>
+
+#if !defined(EQUALUX_PLAIN_THREADS)
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#endif
+
+namespace equalux {
+
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+#if defined(EQUALUX_PLAIN_THREADS)
+
+// ThreadSanitizer sees these threads through, which it does not with Debian's oneTBB.
+struct RowExecutor::Impl {
+  void for_rows(int rows, int threads, RowsBody body) {
+    std::vector<std::thread> workers;
+    std::vector<std::exception_ptr> failures(static_cast<std::size_t>(threads));
+    for (int t = 0; t < threads; ++t) {
+      workers.emplace_back([&, t] {
+        const auto at = [&](int part) {
+          return static_cast<int>(std::int64_t{rows} * part / threads);
+        };
+        try {
+          if (at(t) < at(t + 1)) body(at(t), at(t + 1), t);
+        } catch (...) {
+          failures[static_cast<std::size_t>(t)] = std::current_exception();
+        }
+      });
+    }
+    for (std::thread& worker : workers)
+      worker.join();
+    for (const std::exception_ptr& failure : failures) {
+      if (failure != nullptr) std::rethrow_exception(failure);
+    }
+  }
+  explicit Impl(int) {}
+};
+
+#else
+
+/// Each thread has a share of its own, the same in every loop over as many rows. Shares are taken
+/// in pieces, and who is done takes pieces of others: threads start late, and cores differ in
+/// speed.
+struct RowExecutor::Impl {
+  explicit Impl(int threads) : arena(threads), shares(static_cast<std::size_t>(threads)) {}
+
+  void for_rows(int rows, int threads, RowsBody body) {
+    const int piece = std::max(1, rows / (threads * kPieces));
+    for (Share& share : shares)
+      share.taken = 0;
+    const auto work_on = [&](int owner, int slot) {
+      const auto at = [&](int share) {
+        return static_cast<int>(std::int64_t{rows} * share / threads);
+      };
+      const int first = at(owner);
+      const int last = at(owner + 1);
+      std::atomic<int>& taken = shares[static_cast<std::size_t>(owner)].taken;
+      for (;;) {
+        const int done = taken.fetch_add(piece, std::memory_order_relaxed);
+        if (done >= last - first) return;
+        body(first + done, std::min(first + done + piece, last), slot);
+      }
+    };
+    arena.execute([&] {
+      tbb::parallel_for(
+          tbb::blocked_range<int>(0, threads, 1),
+          [&](const tbb::blocked_range<int>&) {
+            const int slot = tbb::this_task_arena::current_thread_index();
+            for (int i = 0; i < threads; ++i)
+              work_on((slot + i) % threads, slot);
+          },
+          tbb::simple_partitioner());
+    });
+  }
+
+  static constexpr int kPieces = 16;
+  /// Rows of a share that somebody has taken.
+  struct alignas(64) Share {
+    std::atomic<int> taken{0};
+  };
+  tbb::task_arena arena;
+  std::vector<Share> shares;
+};
+
+#endif
+
+RowExecutor::RowExecutor(int threads) : threads_(threads > 0 ? threads : available_cores()) {
+  if (threads_ > 1) impl_ = std::make_unique<Impl>(threads_);
+}
+
+RowExecutor::~RowExecutor() = default;
+
+void RowExecutor::for_rows(int rows, RowsBody body) {
+  if (impl_ == nullptr || rows < 2) {
+    if (rows > 0) body(0, rows, 0);
+    return;
+  }
+  impl_->for_rows(rows, threads_, body);
+}
+
+}  // namespace equalux

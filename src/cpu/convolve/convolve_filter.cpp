@@ -1,0 +1,82 @@
+#include <cstring>
+#include <optional>
+
+#include <equalux/convolve.h>
+#include <equalux/error.h>
+
+#include "src/cpu/convolve/convolve.h"
+#include "src/stage_clock.h"
+
+namespace equalux {
+namespace {
+
+/// Convolution on the CPU, by the plain loops or the production path, chosen at creation.
+class CpuConvolveFilter : public Filter {
+ public:
+  CpuConvolveFilter(const ConvolveParams& params, const CpuOptions& options)
+      : params_(params), executor_(params.mode == ConvolveMode::sequential ? 1 : options.threads) {
+    const BorderRule border{params.border, static_cast<std::uint8_t>(params.border_value)};
+    if (params.mode == ConvolveMode::sequential) {
+      sequential_.emplace(exact_kernel(params), border);
+    } else {
+      production_.emplace(exact_kernel(params), border, executor_, convolve_kernels());
+    }
+  }
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
+    const ImageDesc desc{format, 1, 1};
+    return violations(params_, Backend::cpu, &desc).empty();
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cpu, &input);
+    if (sequential_) sequential_->configure(input);
+    if (production_) production_->configure(input);
+    desc_ = input;
+    return input;
+  }
+
+  [[nodiscard]] bool works_in_place() const override { return false; }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != desc_ || out.desc != desc_) {
+      throw Error(ExitCode::usage, "convolve: the frame is not what the filter was configured for");
+    }
+    if (in.data[0] == out.data[0]) {
+      throw Error(ExitCode::usage, "convolve: the output is the input's memory, must be another's");
+    }
+    StageClock clock(context.timings);
+    if (sequential_) sequential_->process(in, out);
+    if (production_) production_->process(in, out);
+    clock.lap("convolve");
+    if (traits(desc_.format).planes == 1) return;
+    copy_chroma(in, out);
+    clock.lap("chroma");
+  }
+
+ private:
+  void copy_chroma(const ConstImageView& in, const ImageView& out) {
+    for (int p = 1; p < traits(desc_.format).planes; ++p) {
+      const std::size_t bytes = row_bytes(desc_, p);
+      executor_.for_rows(plane_rows(desc_, p), [&in, &out, p, bytes](int begin, int end, int) {
+        for (int y = begin; y < end; ++y)
+          std::memcpy(out.row(p, y), in.row(p, y), bytes);
+      });
+    }
+  }
+
+  ConvolveParams params_;
+  RowExecutor executor_;
+  ImageDesc desc_;
+  std::optional<SequentialConvolution> sequential_;
+  std::optional<Convolution> production_;
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cpu_filter(const ConvolveParams& params, const CpuOptions& options) {
+  validate(params, Backend::cpu);
+  return std::make_unique<CpuConvolveFilter>(params, options);
+}
+
+}  // namespace equalux

@@ -1,0 +1,57 @@
+// The SIMD bodies of convolve_rows.h; included once for each target. In a namespace of their own:
+// fused_rows-inl.h has its own vectors of the same names.
+#if defined(EQUALUX_CONVOLVE_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUALUX_CONVOLVE_ROWS_INL_H
+#undef EQUALUX_CONVOLVE_ROWS_INL_H
+#else
+#define EQUALUX_CONVOLVE_ROWS_INL_H
+#endif
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux::convolution {
+namespace HWY_NAMESPACE {
+
+/// A target without vectors is served by the plain C++ loops.
+ConvolveKernels target_convolve_kernels() {
+  return scalar_convolve_kernels();
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux::convolution
+HWY_AFTER_NAMESPACE();
+
+#else
+
+// Each builds on those before.
+// clang-format off
+#include "src/cpu/convolve/convolve_lanes-inl.h"
+#include "src/cpu/convolve/convolve_taps-inl.h"
+#include "src/cpu/convolve/convolve_separable-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux::convolution {
+namespace HWY_NAMESPACE {
+
+void flush_stores() {
+  hwy::FlushStream();
+}
+
+ConvolveKernels target_convolve_kernels() {
+  return {hwy::TargetName(HWY_TARGET),
+          short_taps,
+          long_taps,
+          column_sums,
+          slide_sums,
+          row_sums,
+          flush_stores};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux::convolution
+HWY_AFTER_NAMESPACE();
+
+#endif  // vectors
+#endif  // include guard

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "src/cpu/equalize/fused/fused_rows.h"
+#include "src/tone_control.h"
+
+/// Curves with limits and over time on the CPU; the arithmetic is tone_limits.h and tone_history.h.
+namespace equalux {
+
+/// W by level; entries above M mean nothing.
+using CurveTable = std::array<std::uint32_t, 256>;
+
+/// Makes the curves of one stream of frames. One thread at a time.
+class CurveMaker {
+ public:
+  /// For values from 0 to `max_value`; forgets the frames seen so far.
+  void configure(int max_value);
+  /// 2 to 65,536 bins; after configure().
+  void set_bins(int bins);
+
+  /// The curve of the next frame, which has these counts of at least one pixel; valid until the
+  /// next call.
+  const CurveTable& make(const ValueHistogram& counts, const tone::Frame& frame);
+
+  [[nodiscard]] const tone::History& history() const { return history_; }
+  void set_history(const tone::History& history) { history_ = history; }
+
+ private:
+  using Quantiles = std::array<std::uint32_t, tone::kQuantiles>;
+
+  void measure(const ValueHistogram& counts);
+  void absorb_last_frame();
+  [[nodiscard]] bool follow(const tone::Rates& rates);
+  void start_history();
+  void make_limited(const tone::Limits& limits);
+  void unflicker();
+
+  std::uint32_t max_value_ = 255;
+  std::array<std::uint8_t, 256> last_of_bin_{};
+  tone::History history_;
+
+  // Of the frame at hand.
+  CurveTable frame_{};         ///< its distribution
+  CurveTable distribution_{};  ///< what the curve is made of
+  CurveTable curve_{};
+  CurveTable stretched_{};
+  std::uint32_t inverse_flicker_ = tone::kUnit;
+};
+
+}  // namespace equalux

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <equalux/filter.h>
+
+#include "src/cpu/common/parallel.h"
+#include "src/cpu/equalize/curve_chain.h"
+#include "src/deep_curve.h"
+
+/// Equalization of frames of more than 8 bits on the CPU: histogram of v, curve, gains, apply.
+namespace equalux {
+
+/// W of every v, 0 to M. `counts` holds the pixels of each v, `bin_ends` last_of_bin() of each v;
+/// `levels` has room for as many.
+void make_deep_curve(const std::vector<std::uint32_t>& counts,
+                     const std::vector<std::uint32_t>& bin_ends, Scaler scaler,
+                     std::vector<std::uint32_t>& levels);
+
+/// One thread at a time.
+class DeepChain final : public CurveChain {
+ public:
+  DeepChain(const EqualizeParams& params, RowExecutor& executor);
+
+  /// Allocates for frames of `desc`, any format with has_deep_samples().
+  void configure(const ImageDesc& desc) override;
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
+
+ private:
+  struct Job;
+  /// What one thread counts: two tables, for neighbours of equal value not to wait on each other.
+  struct Scratch {
+    std::vector<std::uint32_t> even;
+    std::vector<std::uint32_t> odd;
+  };
+
+  void count_rows(const Job& job, int begin, int end, Scratch& scratch) const;
+  void apply_rows(const Job& job, int begin, int end) const;
+  void sum_histograms();
+  void make_curve(const FrameContext& context);
+  void shape_curve(const tone::Frame& frame);
+  void make_gains();
+  void set_bins() override;
+  void fix_curve() override;
+  [[nodiscard]] std::size_t levels() const;
+
+  RowExecutor& executor_;
+  ImageDesc desc_;
+  DeepSamples form_{};
+  std::vector<Scratch> scratch_;  // by slot
+  // By v, 0 to M.
+  std::vector<std::uint32_t> counts_;
+  std::vector<std::uint32_t> bin_ends_;
+  std::vector<std::uint32_t> curve_;  // W, of the values that the frame has
+  std::vector<std::uint64_t> gains_;  // of the values that the frame has
+  std::vector<std::uint16_t> words_;  // gray: the result, ready to be stored
+};
+
+}  // namespace equalux

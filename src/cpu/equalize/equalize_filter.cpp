@@ -1,0 +1,43 @@
+#include <equalux/filter.h>
+
+#include "src/cpu/equalize/deep_chain.h"
+#include "src/cpu/equalize/fused/fused_chain.h"
+#include "src/cpu/equalize/space_chain.h"
+#include "src/cpu/staged/staged_chain.h"
+#include "src/equalize_chain.h"
+
+namespace equalux {
+namespace {
+
+class CpuEqualizeBackend final : public EqualizeBackend {
+ public:
+  explicit CpuEqualizeBackend(const CpuOptions& options) : executor_(options.threads) {}
+
+  [[nodiscard]] Backend name() const override { return Backend::cpu; }
+
+  [[nodiscard]] std::unique_ptr<EqualizeChain> make_chain(ChainKind kind,
+                                                          const EqualizeParams& params) override {
+    switch (kind) {
+      case ChainKind::deep:
+        return std::make_unique<DeepChain>(params, executor_);
+      case ChainKind::space:
+        return std::make_unique<SpaceChain>(params, executor_);
+      case ChainKind::staged:
+        return std::make_unique<StagedChain>(params, executor_);
+      case ChainKind::fused:
+        break;
+    }
+    return std::make_unique<FusedChain>(params, executor_, row_kernels());
+  }
+
+ private:
+  RowExecutor executor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cpu_filter(const EqualizeParams& params, const CpuOptions& options) {
+  return make_equalize_filter(params, std::make_unique<CpuEqualizeBackend>(options));
+}
+
+}  // namespace equalux

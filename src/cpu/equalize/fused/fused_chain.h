@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <equalux/filter.h>
+
+#include "src/cpu/common/parallel.h"
+#include "src/cpu/equalize/curve_chain.h"
+#include "src/cpu/equalize/excluded_pixels.h"
+#include "src/cpu/equalize/fused/fused_rows.h"
+
+/// The production path on the CPU: histogram of v, gains, apply. No HSV image exists in memory.
+namespace equalux {
+
+/// One thread at a time.
+class FusedChain final : public CurveChain {
+ public:
+  /// `kernels` outlive the chain.
+  FusedChain(const EqualizeParams& params, RowExecutor& executor, const RowKernels& kernels);
+  ~FusedChain() override;
+
+  /// Allocates scratch memory for frames of `desc`, any 8-bit format.
+  void configure(const ImageDesc& desc) override;
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
+
+  void update(const EqualizeParams& params) override;
+  void reset() override;
+  [[nodiscard]] std::string save() const override;
+  void load(std::string_view state) override;
+
+ private:
+  struct Scratch;
+  struct Job;
+  void count_rows(const Job& job, int begin, int end, int slot);
+  void apply_rows(const Job& job, int begin, int end, int slot);
+  void count_yuv_row(const Job& job, int row, Scratch& scratch);
+  void apply_yuv_row(const Job& job, int row, Scratch& scratch);
+  YuvRowIn gather_yuv_row(const ConstImageView& in, int row, LumaRows rows, Scratch& scratch) const;
+  /// Where a row's bytes lie, whatever they hold: all of them, once each.
+  [[nodiscard]] YuvRowIn packed_yuv_row(const ConstImageView& in, int row) const;
+  [[nodiscard]] LumaRows luma_rows(int row) const;
+  [[nodiscard]] YuvLayout layout() const;
+  void sum_histograms();
+  void make_curve(const ConstImageView& in, const FrameContext& context);
+  void set_bins() override;
+  void fix_curve() override;
+  [[nodiscard]] bool counts_pairs() const;
+
+  RowExecutor& executor_;
+  const RowKernels& kernels_;
+  ImageDesc desc_;
+  YuvWeights weights_{};
+  int bins_ = 256;
+  bool interlaced_ = false;
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
+  ValueHistogram counts_{};
+  ExcludedPixels excluded_;
+  std::unique_ptr<GainTables> gains_;
+};
+
+}  // namespace equalux

@@ -1,0 +1,230 @@
+// What the SIMD bodies of fused_rows.h share, and below it the bodies by pass; included once for
+// each target.
+//
+// Bytes become floats by shifting and masking 32-bit lanes, not by unpacking: float vector k holds
+// bytes k, 4 + k, 8 + k ... of a vector. No step needs the lanes in another order, and pixels that
+// share a chroma sample meet in the same lane of neighbouring vectors.
+#if defined(EQUALUX_FUSED_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUALUX_FUSED_ROWS_INL_H
+#undef EQUALUX_FUSED_ROWS_INL_H
+#else
+#define EQUALUX_FUSED_ROWS_INL_H
+#endif
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux {
+namespace HWY_NAMESPACE {
+
+/// A target without vectors is served by the plain C++ loops.
+RowKernels target_row_kernels() {
+  return scalar_row_kernels();
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux
+HWY_AFTER_NAMESPACE();
+
+#else
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D8 = hn::ScalableTag<std::uint8_t>;
+using D16 = hn::Repartition<std::uint16_t, D8>;
+using DI16 = hn::Repartition<std::int16_t, D8>;
+using D32 = hn::Repartition<std::uint32_t, D8>;
+using DI32 = hn::Repartition<std::int32_t, D8>;
+using DF = hn::Repartition<float, D8>;
+using DHalf8 = hn::Half<D8>;
+using V8 = hn::Vec<D8>;
+using V16 = hn::Vec<D16>;
+using VI16 = hn::Vec<DI16>;
+using V32 = hn::Vec<D32>;
+using VI32 = hn::Vec<DI32>;
+using VF = hn::Vec<DF>;
+
+/// Bytes of one vector: the step of every loop.
+constexpr std::size_t kBytes = hn::MaxLanes(D8());
+
+/// Adding this makes single precision round to whole numbers, which then stand in the low bits.
+constexpr float kWhole = 8388608.0f;
+
+/// Four vectors of floats, f[k] for the bytes k, 4 + k, 8 + k ... of a V8.
+struct Floats {
+  VF f0, f1, f2, f3;
+};
+
+/// Byte k of every 32-bit lane.
+template <int k>
+HWY_INLINE VI32 lane_byte(V8 v) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if constexpr (k == 1 || k == 2) {
+    // One operation, where shifting and masking are two.
+    const __m512i order = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(k, -1, -1, -1, 4 + k, -1, -1, -1, 8 + k, -1, -1, -1, 12 + k, -1, -1, -1));
+    return VI32{_mm512_shuffle_epi8(v.raw, order)};
+  }
+#endif
+  const D32 d;
+  const V32 lanes = hn::BitCast(d, v);
+  const V32 low =
+      k == 3 ? hn::ShiftRight<24>(lanes) : hn::And(hn::ShiftRight<8 * k>(lanes), hn::Set(d, 255u));
+  return hn::BitCast(DI32(), low);
+}
+template <>
+HWY_INLINE VI32 lane_byte<0>(V8 v) {
+  const D32 d;
+  return hn::BitCast(DI32(), hn::And(hn::BitCast(d, v), hn::Set(d, 255u)));
+}
+
+HWY_INLINE Floats to_floats(V8 v) {
+  const DF d;
+  return {hn::ConvertTo(d, lane_byte<0>(v)), hn::ConvertTo(d, lane_byte<1>(v)),
+          hn::ConvertTo(d, lane_byte<2>(v)), hn::ConvertTo(d, lane_byte<3>(v))};
+}
+
+/// The low bytes of four vectors of 32-bit lanes, b[k] to the bytes k, 4 + k, 8 + k ...: undoes
+/// lane_byte. The middle bytes of the lanes are 0.
+HWY_INLINE V8 join_bytes(V32 b0, V32 b1, V32 b2, V32 b3) {
+#if EQUALUX_VBMI
+  // Each step shifts down what is there and brings a byte in at the top.
+  const __m512i one = _mm512_shrdi_epi32(_mm512_slli_epi32(b0.raw, 24), b1.raw, 8);
+  return V8{_mm512_shrdi_epi32(_mm512_shrdi_epi32(one, b2.raw, 8), b3.raw, 8)};
+#else
+  const V32 upper =
+      hn::Or(hn::Or(hn::ShiftLeft<8>(b1), hn::ShiftLeft<16>(b2)), hn::ShiftLeft<24>(b3));
+  return hn::BitCast(D8(), hn::Or(hn::And(b0, hn::Set(D32(), 255u)), upper));
+#endif
+}
+
+#if EQUALUX_VBMI
+/// Byte orders of 64 pixels of three bytes, 192 bytes in three vectors.
+struct TripleOrder {
+  /// Plane c out of the three vectors: first from the lower two, then from the third.
+  alignas(64) std::uint8_t load[3][2][64];
+  /// Channel c of 16 pixels, the low bytes of 32-bit lanes, out of the 64 bytes from the first on.
+  alignas(64) std::uint8_t widen[3][64];
+  /// 48 bytes of 16 pixels out of the low bytes of three vectors of lanes: two, then the third.
+  alignas(64) std::uint8_t narrow[2][64];
+  /// Vector i of the three out of 48-byte groups i and i + 1.
+  alignas(64) std::uint8_t join[3][64];
+  /// Pixels so that GainLookup::unpacked gives f[k] the pixels 16 k .. 16 k + 15.
+  alignas(64) std::uint8_t pixels[64];
+};
+constexpr TripleOrder triple_order() {
+  TripleOrder o{};
+  for (int c = 0; c < 3; ++c) {
+    for (int i = 0; i < 64; ++i) {
+      // Plane byte i is memory byte 3 i + c. Indices 0 .. 127: the two vectors of a look-up.
+      const int from = 3 * i + c;
+      o.load[c][0][i] = static_cast<std::uint8_t>(from < 128 ? from : 0);
+      o.load[c][1][i] = static_cast<std::uint8_t>(from < 128 ? i : 64 + from - 128);
+      o.widen[c][i] = static_cast<std::uint8_t>(3 * (i / 4) + c);
+      // Group g starts at byte 48 g, vector c at byte 64 c = 48 c + 16 c.
+      const int within = i + 16 * c;
+      o.join[c][i] = static_cast<std::uint8_t>(within < 48 ? within : 64 + within - 48);
+    }
+  }
+  for (int i = 0; i < 64; ++i) {
+    const int pixel = i / 3;
+    const int channel = i % 3;
+    o.narrow[0][i] =
+        static_cast<std::uint8_t>(channel == 2 || i >= 48 ? 0 : 64 * channel + 4 * pixel);
+    o.narrow[1][i] = static_cast<std::uint8_t>(channel == 2 && i < 48 ? 64 + 4 * pixel : i);
+    // Byte 16 b + 4 k + j of the index becomes lane 4 b + j of f[k].
+    o.pixels[i] = static_cast<std::uint8_t>(16 * (i / 4 % 4) + 4 * (i / 16) + i % 4);
+  }
+  return o;
+}
+constexpr TripleOrder kTripleOrder = triple_order();
+
+HWY_INLINE V8 pick(V8 a, V8 b, V8 c, const std::uint8_t (&order)[2][64]) {
+  const __m512i two = _mm512_permutex2var_epi8(a.raw, _mm512_load_si512(order[0]), b.raw);
+  return V8{_mm512_permutex2var_epi8(two, _mm512_load_si512(order[1]), c.raw)};
+}
+HWY_INLINE void load_triples(const std::uint8_t* in, V8& a, V8& b, V8& c) {
+  const D8 d;
+  const V8 x = hn::LoadU(d, in);
+  const V8 y = hn::LoadU(d, in + 64);
+  const V8 z = hn::LoadU(d, in + 128);
+  a = pick(x, y, z, kTripleOrder.load[0]);
+  b = pick(x, y, z, kTripleOrder.load[1]);
+  c = pick(x, y, z, kTripleOrder.load[2]);
+}
+#else
+HWY_INLINE void load_triples(const std::uint8_t* in, V8& a, V8& b, V8& c) {
+  hn::LoadInterleaved3(D8(), in, a, b, c);
+}
+#endif
+
+HWY_INLINE V8 max3(V8 a, V8 b, V8 c) {
+  return hn::Max(hn::Max(a, b), c);
+}
+
+void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b) {
+  const D8 d;
+  std::size_t i = 0;
+  for (; i + kBytes <= n; i += kBytes) {
+    V8 first;
+    V8 second;
+    hn::LoadInterleaved2(d, in + 2 * i, first, second);
+    hn::StoreU(first, d, a + i);
+    hn::StoreU(second, d, b + i);
+  }
+  scalar_row_kernels().split(in + 2 * i, n - i, a + i, b + i);
+}
+
+void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uint8_t* out) {
+  const D8 d;
+  std::size_t i = 0;
+  for (; i + kBytes <= n; i += kBytes) {
+    hn::StoreInterleaved2(hn::LoadU(d, a + i), hn::LoadU(d, b + i), d, out + 2 * i);
+  }
+  scalar_row_kernels().merge(a + i, b + i, n - i, out + 2 * i);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux
+HWY_AFTER_NAMESPACE();
+
+// Each builds on those before.
+// clang-format off
+#include "src/cpu/equalize/fused/fused_yuv-inl.h"
+#include "src/cpu/equalize/fused/fused_count-inl.h"
+#include "src/cpu/equalize/fused/fused_apply-inl.h"
+#include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
+#include "src/cpu/clahe/tile_apply-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux {
+namespace HWY_NAMESPACE {
+
+RowKernels target_row_kernels() {
+  return {hwy::TargetName(HWY_TARGET),
+          count_gray,
+          count_rgb3,
+          count_rgb4,
+          count_yuv,
+          fold,
+          apply_gray,
+          apply_rgb3,
+          apply_rgb4,
+          apply_yuv,
+          flush_stores,
+          first_parted,
+          split,
+          merge,
+          tile_kernels()};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux
+HWY_AFTER_NAMESPACE();
+
+#endif  // vectors
+#endif  // include guard

@@ -1,0 +1,35 @@
+#include "src/cpu/equalize/fused/fused_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "src/cpu/common/simd_targets.h"
+#include "src/tile_curves.h"
+#include "src/tone_curve.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/cpu/equalize/fused/fused_rows.cpp"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>  // compiles this file once for each target
+#include <hwy/highway.h>
+
+#include "src/cpu/equalize/fused/fused_rows-inl.h"
+
+#if HWY_ONCE
+namespace equalux {
+
+HWY_EXPORT(target_row_kernels);
+
+std::vector<RowKernels> all_row_kernels() {
+  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_row_kernels)(); },
+                            scalar_row_kernels());
+}
+
+const RowKernels& row_kernels() {
+  static const RowKernels kernels = kernels_in_use(all_row_kernels());
+  return kernels;
+}
+
+}  // namespace equalux
+#endif  // HWY_ONCE

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/cpu/clahe/tile_rows.h"
+#include "src/cpu/common/stores.h"
+#include "src/pixel_math.h"
+#include "src/tone_curve.h"
+
+/// The fused chain's inner loops over one row (or one row of chroma with its one or two rows of
+/// luma), compiled for every SIMD target and chosen once.
+namespace equalux {
+
+/// Counts of v, 0 to 255.
+using ValueHistogram = std::array<std::uint32_t, 256>;
+
+/// Counts of two neighbouring values by first + 256 (second - first mod 256): neighbours resemble
+/// each other, so that the counters a picture needs lie together and stay in the first-level cache.
+/// The last 128 count nothing. They keep the tables behind each other from having the same pair 4
+/// KiB times a whole number apart, where a load waits for stores that are none of its business.
+using PairHistogram = std::array<std::uint32_t, 65536 + 128>;
+
+/// Histograms that a thread counts into in turn, so that on a flat image an increment does not
+/// always wait for the one before it.
+using SingleTables = std::array<ValueHistogram, 8>;
+using PairTables = std::array<PairHistogram, 2>;
+
+/// Where a thread counts: in `pairs`, and what is left over in `single`; without pairs all there.
+struct Counters {
+  SingleTables& single;
+  PairTables* pairs;
+};
+
+/// Gains of one frame by v, in the forms that the loops read. v = 0 has gain 1.
+struct GainTables {
+  alignas(64) std::array<float, 256> gain;                ///< float_gain()
+  alignas(64) std::array<std::uint8_t, 1024> gain_bytes;  ///< the floats' bytes 0, 1, 2, 3 by v
+  std::array<std::uint64_t, 256> gain48;                  ///< gain_48()
+};
+
+/// A row of chroma with the luma it covers. For 4:2:0 luma[1] is the second row, equal to luma[0]
+/// where there is none; otherwise it is not read. Planes are tight within the row.
+template <typename Byte>
+struct YuvRow {
+  std::array<Byte*, 2> luma;
+  Byte* cb;
+  Byte* cr;
+};
+
+/// How luma and chroma sit in a row kernel.
+enum class YuvLayout : std::uint8_t { s420, s422, s444 };
+
+/// One target's loops. `n` counts pixels; in and out rows are the same or do not overlap; nothing
+/// outside them is read or written. All targets give the same bytes.
+struct RowKernels {
+  std::string_view target;
+
+  /// Count v of rows with one, three or four bytes a pixel; `color` is the first colour byte of the
+  /// four. Meanwhile as many bytes from `ahead` on are brought into the caches.
+  void (*count_gray)(const std::uint8_t* in, std::size_t n, const std::uint8_t* ahead,
+                     const Counters& counters);
+  void (*count_rgb3)(const std::uint8_t* in, std::size_t n, const std::uint8_t* ahead,
+                     const Counters& counters);
+  void (*count_rgb4)(const std::uint8_t* in, std::size_t n, int color, const std::uint8_t* ahead,
+                     const Counters& counters);
+  /// The same for every luma sample of row 0, and of row 1 (4:2:0 only).
+  void (*count_yuv)(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
+                    const YuvRowIn& ahead, const Counters& counters);
+  /// Adds what was counted to `counts` and clears it.
+  void (*fold)(const Counters& counters, ValueHistogram& counts);
+
+  void (*apply_gray)(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                     std::uint8_t* out);
+  void (*apply_rgb3)(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                     std::uint8_t* out);
+  void (*apply_rgb4)(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                     int color, std::uint8_t* out);
+  void (*apply_yuv)(YuvLayout layout, const YuvWeights& weights, const GainTables& gains,
+                    Stores stores, const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
+  /// Makes a thread's streaming stores visible; called once after its last row.
+  void (*flush_stores)();
+
+  /// The first c of 1 .. max_c that parted() says of, or 0.
+  std::int32_t (*first_parted)(const GainBounds& bounds, std::int32_t max_c);
+
+  /// Pairs to planes and back: a[i] = in[2i], b[i] = in[2i + 1] for i < n.
+  void (*split)(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b);
+  void (*merge)(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uint8_t* out);
+
+  /// Of adaptive equalization.
+  TileKernels tiles;
+};
+
+/// Plain C++, for machines without a known SIMD target and as the reference of the others.
+[[nodiscard]] const RowKernels& scalar_row_kernels();
+/// The best target of this machine. The environment variable EQUALUX_SIMD names another one.
+[[nodiscard]] const RowKernels& row_kernels();
+/// Every target that this build holds and this machine runs, best first, plain C++ last.
+[[nodiscard]] std::vector<RowKernels> all_row_kernels();
+
+}  // namespace equalux

@@ -1,0 +1,52 @@
+#include "src/cpu/equalize/hue_rows.h"
+
+#include "src/cpu/common/simd_targets.h"
+#include "src/hue_math.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/cpu/equalize/hue_rows.cpp"
+// clang-format off
+#include <hwy/foreach_target.h>  // compiles this file once for each target
+#include <hwy/highway.h>
+// clang-format on
+
+#include "src/cpu/equalize/hue_rows-inl.h"
+
+#if HWY_ONCE
+namespace equalux {
+namespace hue_rows {
+
+HWY_EXPORT(target_hue_kernels);
+
+void map(float* red, float* green, float* blue, const float* gain, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const LinearRgb mapped = at_same_hue({red[i], green[i], blue[i]}, gain[i]);
+    red[i] = mapped.red;
+    green[i] = mapped.green;
+    blue[i] = mapped.blue;
+  }
+}
+
+std::vector<HueKernels> all_kernels() {
+  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_hue_kernels)(); },
+                            scalar_hue_kernels());
+}
+
+}  // namespace hue_rows
+
+const HueKernels& scalar_hue_kernels() {
+  static constexpr HueKernels kKernels{"scalar", hue_rows::map};
+  return kKernels;
+}
+
+std::vector<HueKernels> all_hue_kernels() {
+  return hue_rows::all_kernels();
+}
+
+const HueKernels& hue_kernels() {
+  static const HueKernels kernels = kernels_in_use(all_hue_kernels());
+  return kernels;
+}
+
+}  // namespace equalux
+#endif  // HWY_ONCE

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include <equalux/image.h>
+
+#include "src/class_colours.h"
+#include "src/cpu/common/parallel.h"
+
+/// Frames tinted by the class of each pixel.
+namespace equalux {
+
+/// A plane of classes, rows one behind another.
+struct ClassPlane {
+  const std::uint8_t* first;
+  int width;
+  [[nodiscard]] const std::uint8_t* row(int y) const {
+    return first + static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
+  }
+};
+
+/// `out` is `in` (which may be the same memory) with the pixels of class k > 0 tinted with
+/// colours[k]. All 8-bit formats but packed 4:2:2.
+void paint_classes(const ConstImageView& in, const ImageView& out, const ClassPlane& classes,
+                   const ClassColours& colours, bool interlaced, RowExecutor& executor);
+
+/// The heat map of levels 0 to 255 as bgr: black, red, yellow, white.
+void paint_heat(const ClassPlane& levels, const ImageView& out, RowExecutor& executor);
+
+}  // namespace equalux

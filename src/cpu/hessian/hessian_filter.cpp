@@ -1,0 +1,75 @@
+#include <optional>
+
+#include <equalux/error.h>
+#include <equalux/hessian.h>
+
+#include "src/cpu/hessian/hessian_tiles.h"
+#include "src/stage_clock.h"
+
+namespace equalux {
+namespace {
+
+// Frames whose result is larger than that are written past the caches.
+constexpr std::int64_t kStreamedBytes = std::int64_t{1} << 20;
+
+/// Eigenvalues of the Hessian on the CPU.
+class CpuHessianFilter final : public Filter {
+ public:
+  CpuHessianFilter(const HessianParams& params, const CpuOptions& options)
+      : params_(params),
+        executor_(options.threads),
+        kernels_(hessian_kernels()),
+        weights_(hessian_weights(params.derivative, params.sigma, params.truncate)) {}
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
+    return hessian_reads(format, params_.channel);
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cpu, &input);
+    equalux::validate(input);
+    walker_.emplace(executor_, kernels_, params_.channel, weights_.radius, 2);
+    in_desc_ = input;
+    out_desc_ = input;
+    out_desc_.format = PixelFormat::grayf32x2;
+    return out_desc_;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != in_desc_ || out.desc != out_desc_) {
+      throw Error(ExitCode::usage,
+                  "eigenvalues: the frame is not what the filter was configured for");
+    }
+    StageClock clock(context.timings);
+    const bool stream = std::int64_t{in.desc.width} * in.desc.height * 8 > kStreamedBytes;
+    walker_->run(in, [&](TileScratch& scratch) {
+      const LevelTile& tile = scratch.tile();
+      const auto n = static_cast<std::size_t>(tile.width);
+      const std::ptrdiff_t offset = std::ptrdiff_t{tile.x} * 4;
+      for (int j = 0; j < tile.height; ++j) {
+        scratch.eigenvalues(kernels_, weights_, j, scratch.result(0), scratch.result(1));
+        kernels_.store(scratch.result(0), n, stream, out.row(0, tile.y + j) + offset);
+        kernels_.store(scratch.result(1), n, stream, out.row(1, tile.y + j) + offset);
+      }
+    });
+    clock.lap("eigenvalues");
+  }
+
+ private:
+  HessianParams params_;
+  RowExecutor executor_;
+  const HessianKernels& kernels_;
+  HessianWeights weights_;
+  ImageDesc in_desc_;
+  ImageDesc out_desc_;
+  std::optional<TileWalker> walker_;
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cpu_filter(const HessianParams& params, const CpuOptions& options) {
+  validate(params, Backend::cpu);
+  return std::make_unique<CpuHessianFilter>(params, options);
+}
+
+}  // namespace equalux

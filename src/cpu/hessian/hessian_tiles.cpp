@@ -1,0 +1,165 @@
+#include "src/cpu/hessian/hessian_tiles.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace equalux {
+namespace {
+
+// Vectors of any target that begin at such a column of a row lie within cache lines.
+constexpr int kAligned = 16;
+
+constexpr int round_up(int n) {
+  return (n + kAligned - 1) / kAligned * kAligned;
+}
+
+/// Levels of columns x .. x + n - 1 of a row.
+void read_levels(const HessianKernels& kernels, const ConstImageView& in,
+                 const ChannelLayout& layout, int x, int y, std::size_t n, float* out) {
+  const FormatTraits& form = traits(in.desc.format);
+  const std::uint8_t* row = in.row(0, y) + std::ptrdiff_t{x} * form.step[0];
+  switch (form.model) {
+    case ColorModel::real:
+      std::memcpy(out, row, n * sizeof *out);
+      break;
+    case ColorModel::rgb:
+      kernels.rgb_levels(layout, row, n, out);
+      break;
+    default:
+      kernels.gray_levels(row, n, out);
+      break;
+  }
+}
+
+}  // namespace
+
+AlignedFloats::AlignedFloats(std::size_t n) {
+  const std::size_t bytes = static_cast<std::size_t>(round_up(static_cast<int>(n))) * sizeof(float);
+  memory_.reset(static_cast<float*>(std::aligned_alloc(kAligned * sizeof(float), bytes)));
+  if (memory_ == nullptr) throw std::bad_alloc();
+  std::memset(memory_.get(), 0, bytes);
+}
+
+TileScratch::TileScratch(int reach, std::size_t rows_of_results, std::size_t scales)
+    : left_(round_up(reach)),
+      pitch_(static_cast<std::size_t>(left_ + kTileWidth + round_up(reach)) + kRowSlack),
+      levels_(pitch_ * static_cast<std::size_t>(kTileHeight + 2 * reach)),
+      results_(rows_of_results * kResultPitch),
+      taps_(static_cast<std::size_t>(2 * reach + 2)) {
+  for (std::size_t i = 0; i < scales; ++i)
+    pairs_.push_back({nullptr, -1, 0, AlignedFloats(6 * pitch_)});
+  tile_.reach = reach;
+  tile_.rows.resize(static_cast<std::size_t>(kTileHeight + 2 * reach));
+}
+
+void TileScratch::load(const HessianKernels& kernels, const ConstImageView& in,
+                       const ChannelLayout& layout, int x, int y, int y_end) {
+  const int reach = tile_.reach;
+  const int frame_width = in.desc.width;
+  tile_.x = x;
+  tile_.y = y;
+  tile_.width = std::min(kTileWidth, frame_width - x);
+  tile_.height = y_end - y;
+  for (RowPair& pair : pairs_)
+    pair.rows = 0;
+  const int first = std::max(0, x - reach);
+  const int last = std::min(frame_width, x + tile_.width + reach);
+  const int top = std::max(0, y - reach);
+  const int bottom = std::min(in.desc.height, y_end + reach);
+  for (int j = y - reach; j < y_end + reach; ++j) {
+    // Rows above and below the frame are its first and last.
+    const int held = std::clamp(j, top, bottom - 1) - top;
+    tile_.rows[static_cast<std::size_t>(j - (y - reach))] =
+        levels_.data() + static_cast<std::size_t>(held) * pitch_ + left_;
+  }
+  for (int j = top; j < bottom; ++j) {
+    float* row = levels_.data() + static_cast<std::size_t>(j - top) * pitch_ + left_ - reach;
+    float* at = row + (first - (x - reach));
+    const auto n = static_cast<std::size_t>(last - first);
+    read_levels(kernels, in, layout, first, j, n, at);
+    std::fill(row, at, *at);
+    std::fill(at + n, row + tile_.width + 2 * reach, at[n - 1]);
+  }
+}
+
+TileScratch::RowPair& TileScratch::pair_of(const HessianWeights& weights) {
+  for (RowPair& pair : pairs_) {
+    if (pair.weights == &weights || pair.weights == nullptr) {
+      pair.weights = &weights;
+      return pair;
+    }
+  }
+  throw std::logic_error("more scales than the scratch has memory for");
+}
+
+/// The passes along y of row j: the first of three rows, pitch_ floats apart, that begin
+/// round_up(radius) columns before the tile.
+const float* TileScratch::vertical(const HessianKernels& kernels, const HessianWeights& weights,
+                                   int j) {
+  RowPair& pair = pair_of(weights);
+  float* const at = pair.memory.data();
+  if (pair.rows == 2 && pair.j + 1 == j) return at + 3 * pitch_;
+  const int r = weights.radius;
+  const int before = round_up(r);
+  pair.j = j;
+  pair.rows = j + 1 < tile_.height ? 2 : 1;
+  for (int k = -r; k < r + pair.rows; ++k)
+    taps_[static_cast<std::size_t>(k + r)] = tile_.row(j + k) - before;
+  const auto n = static_cast<std::size_t>(before + tile_.width + r);
+  const auto rows = [&](float* first) {
+    return DerivativeRows{first, first + pitch_, first + 2 * pitch_};
+  };
+  if (pair.rows == 2) {
+    kernels.vertical_pair(weights, taps_.data(), n, rows(at), rows(at + 3 * pitch_));
+  } else {
+    kernels.vertical(weights, taps_.data(), n, rows(at));
+  }
+  return at;
+}
+
+void TileScratch::eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
+                              float* first, float* second) {
+  const float* const at = vertical(kernels, weights, j) + round_up(weights.radius);
+  last_weights_ = &weights;
+  last_smooth_ = at;
+  kernels.eigenvalues(weights, {at, at + pitch_, at + 2 * pitch_},
+                      static_cast<std::size_t>(tile_.width), first, second);
+}
+
+void TileScratch::brightness(const HessianKernels& kernels, float* out) const {
+  kernels.smooth(*last_weights_, last_smooth_, static_cast<std::size_t>(tile_.width), out);
+}
+
+void TileScratch::smoothed(const HessianKernels& kernels, const HessianWeights& weights, int j,
+                           float* out) {
+  kernels.smooth(weights, vertical(kernels, weights, j) + round_up(weights.radius),
+                 static_cast<std::size_t>(tile_.width), out);
+}
+
+TileWalker::TileWalker(RowExecutor& executor, const HessianKernels& kernels, HessianChannel channel,
+                       int reach, std::size_t result_rows, std::size_t scales)
+    : executor_(executor), kernels_(kernels), channel_(channel) {
+  scratch_.reserve(static_cast<std::size_t>(executor.threads()));
+  for (int slot = 0; slot < executor.threads(); ++slot)
+    scratch_.emplace_back(reach, result_rows, scales);
+}
+
+void TileWalker::run(const ConstImageView& in, Body body) {
+  const ChannelLayout layout{channel_, traits(in.desc.format).model == ColorModel::rgb
+                                           ? rgb_layout(in.desc.format)
+                                           : RgbLayout{0, 0, 0, -1, 1}};
+  executor_.for_rows(in.desc.height, [&](int begin, int end, int slot) {
+    TileScratch& scratch = scratch_[static_cast<std::size_t>(slot)];
+    for (int y = begin; y < end; y += kTileHeight) {
+      for (int x = 0; x < in.desc.width; x += kTileWidth) {
+        scratch.load(kernels_, in, layout, x, y, std::min(end, y + kTileHeight));
+        body(scratch);
+      }
+    }
+    kernels_.flush_stores();
+  });
+}
+
+}  // namespace equalux

@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <optional>
+
+#include <equalux/error.h>
+#include <equalux/hessian.h>
+
+#include "src/cpu/hessian/class_paint.h"
+#include "src/cpu/hessian/hessian_tiles.h"
+#include "src/cpu/hessian/vessel_rows.h"
+#include "src/stage_clock.h"
+
+namespace equalux {
+namespace {
+
+/// The report's Figure 1 on the CPU.
+class CpuShapesFilter final : public Filter {
+ public:
+  CpuShapesFilter(const ShapesParams& params, const CpuOptions& options)
+      : params_(params),
+        executor_(options.threads),
+        hessian_(hessian_kernels()),
+        shapes_(vessel_kernels()),
+        weights_(hessian_weights(params.derivative, params.sigma, params.truncate)) {}
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
+    return hessian_reads(format, params_.channel) &&
+           (params_.output != ShapesOutput::overlay || has_byte_samples(format));
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cpu, &input);
+    equalux::validate(input);
+    walker_.emplace(executor_, hessian_, params_.channel, weights_.radius, 2);
+    plane_.resize(static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.height));
+    colours_ = shape_colours(input.matrix, input.range);
+    in_desc_ = input;
+    out_desc_ = input;
+    if (params_.output == ShapesOutput::classes) out_desc_.format = PixelFormat::gray8;
+    return out_desc_;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != in_desc_ || out.desc != out_desc_) {
+      throw Error(ExitCode::usage, "shapes: the frame is not what the filter was configured for");
+    }
+    StageClock clock(context.timings);
+    classify(in);
+    clock.lap("shapes");
+    if (params_.output == ShapesOutput::overlay) {
+      paint_classes(in, out, {plane_.data(), in.desc.width}, colours_,
+                    context.field_order != FieldOrder::progressive, executor_);
+    } else {
+      for (int y = 0; y < in.desc.height; ++y)
+        std::copy_n(row(y), in.desc.width, out.row(0, y));
+    }
+    clock.lap("paint");
+  }
+
+ private:
+  [[nodiscard]] std::uint8_t* row(int y) {
+    return plane_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(in_desc_.width);
+  }
+
+  void classify(const ConstImageView& in) {
+    const auto threshold = static_cast<float>(params_.threshold);
+    const auto line_ratio = static_cast<float>(params_.line_ratio);
+    const auto blob_ratio = static_cast<float>(params_.blob_ratio);
+    walker_->run(in, [&](TileScratch& scratch) {
+      const LevelTile& tile = scratch.tile();
+      for (int j = 0; j < tile.height; ++j) {
+        scratch.eigenvalues(hessian_, weights_, j, scratch.result(0), scratch.result(1));
+        shapes_.shapes(scratch.result(0), scratch.result(1), threshold, line_ratio, blob_ratio,
+                       static_cast<std::size_t>(tile.width), row(tile.y + j) + tile.x);
+      }
+    });
+  }
+
+  ShapesParams params_;
+  RowExecutor executor_;
+  const HessianKernels& hessian_;
+  const VesselKernels& shapes_;
+  HessianWeights weights_;
+  ImageDesc in_desc_;
+  ImageDesc out_desc_;
+  std::optional<TileWalker> walker_;
+  std::vector<std::uint8_t> plane_;
+  ClassColours colours_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cpu_filter(const ShapesParams& params, const CpuOptions& options) {
+  validate(params, Backend::cpu);
+  return std::make_unique<CpuShapesFilter>(params, options);
+}
+
+}  // namespace equalux

@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include <equalux/error.h>
+#include <equalux/hessian.h>
+
+#include "src/cpu/hessian/class_paint.h"
+#include "src/cpu/hessian/components.h"
+#include "src/cpu/hessian/field_of_view.h"
+#include "src/cpu/hessian/hessian_tiles.h"
+#include "src/cpu/hessian/vessel_rows.h"
+#include "src/stage_clock.h"
+#include "src/vessel_math.h"
+
+namespace equalux {
+namespace {
+
+/// Rows that a tile keeps while its scales pass.
+enum ResultRow : std::size_t { kFirst, kSecond, kMeasure, kLight, kGain, kOwnLevel, kResultRows };
+
+/// Vessels on the CPU: a measure of every pixel, of it the classes of vessel_class(), and of them
+/// the components that are vessels.
+class CpuVesselFilter final : public Filter {
+ public:
+  CpuVesselFilter(const VesselParams& params, const CpuOptions& options)
+      : params_(params),
+        executor_(options.threads),
+        hessian_(hessian_kernels()),
+        vessel_(vessel_kernels()),
+        sign_(params.polarity == Polarity::dark ? 1.0f : -1.0f),
+        largest_sigma_(*std::max_element(params.sigmas.begin(), params.sigmas.end())) {
+    // The largest first: its smoothing is the local mean.
+    std::vector<double> sigmas = params.sigmas;
+    std::sort(sigmas.begin(), sigmas.end(), std::greater<>());
+    for (const double sigma : sigmas)
+      scales_.push_back(hessian_weights(params.derivative, sigma, params.truncate));
+    own_level_ = hessian_weights(HessianDerivative::gaussian, own_level_sigma(largest_sigma_),
+                                 params.truncate);
+  }
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
+    return hessian_reads(format, params_.channel) &&
+           (params_.output != VesselOutput::overlay || has_byte_samples(format));
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cpu, &input);
+    equalux::validate(input);
+    int reach = own_level_.radius;
+    for (const HessianWeights& weights : scales_)
+      reach = std::max(reach, weights.radius);
+    walker_.emplace(executor_, hessian_, params_.channel, reach, kResultRows, scales_.size() + 1);
+    plane_.resize(static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.height));
+    components_.emplace(input.width, input.height, Connectivity::eight);
+    holes_.emplace(input.width, input.height, Connectivity::four);
+    ground_.resize(static_cast<std::size_t>(input.width));
+    field_of_view_.reset();
+    if (params_.mask == FieldOfView::automatic && has_byte_samples(input.format)) {
+      field_of_view_.emplace(input, surround_margin(largest_sigma_));
+    }
+    colours_ = vessel_colours(input.matrix, input.range);
+    in_desc_ = input;
+    out_desc_ = input;
+    if (params_.output == VesselOutput::mask) out_desc_.format = PixelFormat::gray8;
+    if (params_.output == VesselOutput::heat) out_desc_.format = PixelFormat::bgr;
+    return out_desc_;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != in_desc_ || out.desc != out_desc_) {
+      throw Error(ExitCode::usage, "vessel: the frame is not what the filter was configured for");
+    }
+    StageClock clock(context.timings);
+    measure(in);
+    clock.lap("vesselness");
+    if (field_of_view_ && field_of_view_->find(in)) clear_surround();
+    clock.lap("field_of_view");
+    if (params_.output == VesselOutput::heat) {
+      paint_heat(plane(), out, executor_);
+      clock.lap("paint");
+      return;
+    }
+    keep_vessels();
+    fill_holes();
+    clock.lap("hysteresis");
+    if (params_.output == VesselOutput::mask) {
+      write_mask(out);
+    } else {
+      paint_classes(in, out, plane(), colours_, context.field_order != FieldOrder::progressive,
+                    executor_);
+    }
+    clock.lap("paint");
+  }
+
+ private:
+  [[nodiscard]] ClassPlane plane() const { return {plane_.data(), in_desc_.width}; }
+  [[nodiscard]] std::uint8_t* row(int y) {
+    return plane_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(in_desc_.width);
+  }
+
+  /// Classes (or levels of heat) of all pixels into the plane.
+  void measure(const ConstImageView& in) {
+    const VesselThresholds thresholds = vessel_thresholds(params_);
+    const auto low = static_cast<float>(thresholds.low);
+    const auto high = static_cast<float>(thresholds.high);
+    const auto full = static_cast<float>(255 / (2 * thresholds.high));
+    walker_->run(in, [&](TileScratch& scratch) {
+      const LevelTile& tile = scratch.tile();
+      const auto n = static_cast<std::size_t>(tile.width);
+      for (int j = 0; j < tile.height; ++j) {
+        measure_row(scratch, j, n);
+        std::uint8_t* out = row(tile.y + j) + tile.x;
+        if (params_.output == VesselOutput::heat) {
+          vessel_.heat(scratch.result(kMeasure), full, n, out);
+        } else {
+          vessel_.classify(scratch.result(kMeasure), low, high, n, out);
+        }
+      }
+    });
+  }
+
+  void measure_row(TileScratch& scratch, int j, std::size_t n) const {
+    float* first = scratch.result(kFirst);
+    float* second = scratch.result(kSecond);
+    float* best = scratch.result(kMeasure);
+    float* light = scratch.result(kLight);
+    float* gain = scratch.result(kGain);
+    std::fill_n(best, n, 0.0f);
+    for (std::size_t s = 0; s < scales_.size(); ++s) {
+      scratch.eigenvalues(hessian_, scales_[s], j, first, second);
+      if (s == 0) {
+        scratch.brightness(hessian_, light);
+        vessel_.contrast_gains(light, n, gain);
+      }
+      if (params_.measure == VesselMeasure::frangi) {
+        vessel_.add_frangi(sign_, first, second, gain, n, best);
+      } else {
+        vessel_.add_ridge(sign_, second, n, best);
+      }
+    }
+    if (params_.measure == VesselMeasure::ridge) vessel_.scale(gain, n, best);
+    scratch.smoothed(hessian_, own_level_, j, scratch.result(kOwnLevel));
+    vessel_.keep_within(sign_, light, scratch.result(kOwnLevel), n, best);
+  }
+
+  void clear_surround() {
+    executor_.for_rows(in_desc_.height, [&](int begin, int end, int) {
+      for (int y = begin; y < end; ++y) {
+        const std::uint8_t* outside = field_of_view_->outside(y);
+        std::uint8_t* at = row(y);
+        for (int x = 0; x < in_desc_.width; ++x)
+          at[x] = outside[x] != 0 ? 0 : at[x];
+      }
+    });
+  }
+
+  /// 1 in components that somewhere reach `high` and are large enough, 0 elsewhere.
+  void keep_vessels() {
+    components_->clear();
+    for (int y = 0; y < in_desc_.height; ++y)
+      components_->add_row(row(y));
+    for_runs(*components_, [&](std::size_t i, std::uint8_t* begin, std::uint8_t* end) {
+      const bool kept = components_->marked(i) && components_->area(i) >= params_.min_size;
+      std::fill(begin, end, static_cast<std::uint8_t>(kept ? 1 : 0));
+    });
+  }
+
+  void fill_holes() {
+    holes_->clear();
+    for (int y = 0; y < in_desc_.height; ++y) {
+      std::transform(row(y), row(y) + in_desc_.width, ground_.data(),
+                     [](std::uint8_t kept) { return static_cast<std::uint8_t>(kept ^ 1); });
+      holes_->add_row(ground_.data());
+    }
+    for_runs(*holes_, [&](std::size_t i, std::uint8_t* begin, std::uint8_t* end) {
+      if (holes_->area(i) <= filled_hole(largest_sigma_)) std::fill(begin, end, std::uint8_t{1});
+    });
+  }
+
+  /// body(run, first pixel, end) of every run.
+  template <typename Body>
+  void for_runs(const Components& components, const Body& body) {
+    for (int y = 0; y < in_desc_.height; ++y) {
+      for (std::size_t i = components.first_run(y); i < components.last_run(y); ++i)
+        body(i, row(y) + components.run(i).begin, row(y) + components.run(i).end);
+    }
+  }
+
+  void write_mask(const ImageView& out) {
+    executor_.for_rows(in_desc_.height, [&](int begin, int end, int) {
+      for (int y = begin; y < end; ++y) {
+        std::transform(row(y), row(y) + in_desc_.width, out.row(0, y),
+                       [](std::uint8_t kept) { return static_cast<std::uint8_t>(255 * kept); });
+      }
+    });
+  }
+
+  VesselParams params_;
+  RowExecutor executor_;
+  const HessianKernels& hessian_;
+  const VesselKernels& vessel_;
+  float sign_;
+  double largest_sigma_;
+  std::vector<HessianWeights> scales_;
+  HessianWeights own_level_;
+  ImageDesc in_desc_;
+  ImageDesc out_desc_;
+  std::optional<TileWalker> walker_;
+  std::optional<SurroundFinder> field_of_view_;
+  std::optional<Components> components_;
+  std::optional<Components> holes_;
+  std::vector<std::uint8_t> ground_;  // one row, 1 where no vessel is
+  std::vector<std::uint8_t> plane_;
+  ClassColours colours_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cpu_filter(const VesselParams& params, const CpuOptions& options) {
+  validate(params, Backend::cpu);
+  return std::make_unique<CpuVesselFilter>(params, options);
+}
+
+}  // namespace equalux

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <equalux/filter.h>
+
+#include "src/cpu/staged/staged_stages.h"
+#include "src/equalize_chain.h"
+
+/// The report's chain on the CPU: five stages over a float HSV image.
+namespace equalux {
+
+/// One thread at a time.
+class StagedChain final : public EqualizeChain {
+ public:
+  StagedChain(const EqualizeParams& params, RowExecutor& executor);
+
+  /// Allocates for frames of `desc`, a packed RGB form or gray8.
+  void configure(const ImageDesc& desc) override;
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
+
+ private:
+  EqualizeParams params_;
+  RowExecutor& executor_;
+  HsvImage hsv_;
+  std::vector<std::uint32_t> counts_;
+  std::vector<std::uint32_t> partial_;
+  std::vector<std::uint32_t> cdf_;
+  std::vector<std::uint32_t> scratch_;
+  std::vector<float> curve_;
+};
+
+}  // namespace equalux
