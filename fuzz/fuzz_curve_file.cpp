@@ -4,7 +4,7 @@
 #include <equalux/curve.h>
 
 #include "fuzz/invariant.h"
-#include "src/fixed_curve.h"
+#include "src/equalize/fixed_curve.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace equalux;

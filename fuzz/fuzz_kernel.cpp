@@ -7,7 +7,7 @@
 #include <equalux/filter.h>
 
 #include "fuzz/invariant.h"
-#include "src/exact_kernel.h"
+#include "src/convolve/exact_kernel.h"
 
 namespace {
 

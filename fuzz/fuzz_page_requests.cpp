@@ -7,7 +7,7 @@
 #include "fuzz/some_steering.h"
 #include "pipelines/serve/page_requests.h"
 #include "pipelines/serve/serve_address.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 namespace {
 

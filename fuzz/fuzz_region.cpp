@@ -1,7 +1,7 @@
 // Regions: the text of a rectangle or, behind a first line "mask", a PGM. What is outside lies in
 // the frame, in order, and leaves a rectangle a pixel.
 #include "fuzz/memory_file.h"
-#include "src/region.h"
+#include "src/equalize/region.h"
 
 namespace {
 

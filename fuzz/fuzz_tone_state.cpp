@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/invariant.h"
-#include "src/json_text.h"
-#include "src/surround_state.h"
-#include "src/tile_state.h"
-#include "src/tone_control.h"
+#include "src/clahe/tile_state.h"
+#include "src/common/json_text.h"
+#include "src/equalize/surround_state.h"
+#include "src/equalize/tone_control.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "fuzz/invariant.h"
 #include "pipelines/control_api.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 /// A run that can be steered, as the targets of the control API see one.
 namespace equalux::fuzz {

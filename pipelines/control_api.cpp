@@ -3,7 +3,7 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 namespace equalux {
 namespace {

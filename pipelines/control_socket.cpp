@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

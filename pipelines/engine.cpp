@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

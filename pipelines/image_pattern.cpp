@@ -14,7 +14,7 @@
 #include "pipelines/frame_time.h"
 #include "pipelines/partial_file.h"
 #include "pipelines/still.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

@@ -7,8 +7,8 @@
 #include <equalux/error.h>
 
 #include "pipelines/frame_pool.h"
-#include "src/formatting.h"
-#include "src/log.h"
+#include "src/common/formatting.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

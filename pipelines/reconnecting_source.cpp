@@ -13,7 +13,7 @@
 #include <equalux/error.h>
 
 #include "pipelines/placeholder.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "pipelines/partial_file.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

@@ -8,9 +8,9 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
-#include "src/json_text.h"
-#include "src/log.h"
-#include "src/nearest_name.h"
+#include "src/common/json_text.h"
+#include "src/common/log.h"
+#include "src/common/nearest_name.h"
 
 namespace equalux {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

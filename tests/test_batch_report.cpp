@@ -5,7 +5,7 @@
 #include "pipelines/run.h"
 #include "src/cli/batch/report.h"
 #include "src/cli/batch/still_tap.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/clahe/tile_curves.h"
 #include "src/cpu/clahe/clahe_chain.h"
-#include "src/tile_curves.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/reference_clahe.h"
 #include "tests/support/test_images.h"

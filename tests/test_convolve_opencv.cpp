@@ -8,7 +8,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "src/exact_kernel.h"
+#include "src/convolve/exact_kernel.h"
 #include "tests/support/test_images.h"
 
 /// Convolution beside OpenCV's filter2D.

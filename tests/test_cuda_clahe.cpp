@@ -5,7 +5,7 @@
 #include <equalux/clahe.h>
 #include <gtest/gtest.h>
 
-#include "src/tile_grid.h"
+#include "src/clahe/tile_grid.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/calm_params.h"
 #include "tests/support/device_filter.h"

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/hessian/hessian.h"
-#include "src/hessian_weights.h"
+#include "src/hessian/hessian_weights.h"
 #include "tests/support/device_filter.h"
 #include "tests/support/device_test.h"
 

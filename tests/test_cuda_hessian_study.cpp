@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "cuda/lab/hessian_study.h"
-#include "src/float_difference.h"
-#include "src/hessian_weights.h"
+#include "src/common/float_difference.h"
+#include "src/hessian/hessian_weights.h"
 #include "tests/support/device_filter.h"
 
 /// The report's strategies: the bits of the CPU's filter, all of them.

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/runtime/check.h"
-#include "src/hessian_weights.h"
+#include "src/hessian/hessian_weights.h"
 #include "tests/support/device_filter.h"
 #include "tests/support/device_test.h"
 #include "tests/support/vessel_trees.h"

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/equalize/curve_maker.h"
-#include "src/deep_curve.h"
+#include "src/equalize/deep_curve.h"
 #include "tests/support/deep_reference.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"

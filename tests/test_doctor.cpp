@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "src/cli/doctor_checks.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/program.h"
 
 /// `equalux doctor` on machines made of files.

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/exact_kernel.h"
+#include "src/convolve/exact_kernel.h"
 
 namespace equalux {
 namespace {

@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/deep_curve.h"
-#include "src/fixed_curve.h"
+#include "src/equalize/deep_curve.h"
+#include "src/equalize/fixed_curve.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/hessian/hessian_tiles.h"
-#include "src/hessian_math.h"
-#include "src/hessian_weights.h"
+#include "src/hessian/hessian_math.h"
+#include "src/hessian/hessian_weights.h"
 #include "tests/support/hessian_reference.h"
 #include "tests/support/test_images.h"
 

@@ -10,7 +10,7 @@
 
 #include "src/cpu/equalize/hue_rows.h"
 #include "src/cpu/hessian/hessian_rows.h"
-#include "src/hue_math.h"
+#include "src/equalize/hue_math.h"
 #include "src/quality/hue.h"
 #include "tests/support/test_images.h"
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 namespace equalux::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "src/cli/lab/kernel.h"
 #include "src/cli/lab/pictures.h"
 #include "src/cli/lab/plain_hessian.h"
-#include "src/float_difference.h"
+#include "src/common/float_difference.h"
 #include "tests/support/lab_fixture.h"
 #include "tests/support/test_images.h"
 

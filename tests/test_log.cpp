@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/near_half.h"
+#include "src/equalize/near_half.h"
 
 namespace equalux {
 namespace {

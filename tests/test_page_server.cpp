@@ -17,7 +17,7 @@
 
 #include "pipelines/serve/page_server.h"
 #include "pipelines/serve/serve_address.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/pipeline_fakes.h"
 
 /// The page over real sockets.

@@ -8,7 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/as_nobody.h"
 #include "tests/support/program.h"
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/program.h"
 
 /// The program on a device that fails, before its first result and in the middle. That device runs

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/still.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/program.h"
 #include "tests/support/test_images.h"
 #ifdef EQUALUX_HAVE_OPENCV

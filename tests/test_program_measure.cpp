@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/program.h"
 
 /// `equalux measure` as a user starts it.

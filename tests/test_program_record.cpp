@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/program.h"
 
 /// `equalux run --record`: the frames of the files, as ffmpeg decodes them.

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/program.h"
 
 /// `equalux run`, `batch` and `devices`, over what every build has.

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/equalize/fused/fused_chain.h"
-#include "src/region.h"
+#include "src/equalize/region.h"
 #include "tests/support/reference.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"

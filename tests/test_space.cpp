@@ -11,7 +11,7 @@
 
 #include "src/cpu/common/rgb_layout.h"
 #include "src/cpu/equalize/curve_maker.h"
-#include "src/space.h"
+#include "src/equalize/space.h"
 #include "tests/support/deep_reference.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"

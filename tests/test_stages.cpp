@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/staged/staged_stages.h"
-#include "src/pixel_math.h"
+#include "src/format/pixel_math.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

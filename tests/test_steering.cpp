@@ -18,7 +18,7 @@
 #include "pipelines/control_socket.h"
 #include "pipelines/live_monitor.h"
 #include "pipelines/steering.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/engine_fixture.h"
 #include "tests/support/temp_folder.h"
 

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "src/json_text.h"
-#include "src/surround_state.h"
+#include "src/common/json_text.h"
+#include "src/equalize/surround_state.h"
 #include "tests/support/seen_surround.h"
 #include "tests/support/test_images.h"
 

@@ -7,7 +7,7 @@
 #include "pipelines/latency_report.h"
 #include "pipelines/timing_summary.h"
 #include "pipelines/timings.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/equalize/fused/gain_tables.h"
-#include "src/tone_curve.h"
+#include "src/equalize/tone_curve.h"
 
 namespace equalux {
 namespace {

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/tone_history.h"
+#include "src/equalize/tone_history.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/stability_scenes.h"
 #include "tests/support/test_images.h"

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/equalize/curve_maker.h"
-#include "src/tone_limits.h"
+#include "src/equalize/tone_limits.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/class_colours.h"
+#include "src/hessian/class_colours.h"
 #include "tests/support/test_images.h"
 #include "tests/support/vessel_trees.h"
 

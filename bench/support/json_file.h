@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 /// The raw figures of a run.
 namespace equalux::bench {

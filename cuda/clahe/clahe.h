@@ -7,8 +7,8 @@
 #include <equalux/clahe.h>
 
 #include "cuda/runtime/launch_device.h"
-#include "src/pixel_math.h"
-#include "src/tone_control.h"
+#include "src/equalize/tone_control.h"
+#include "src/format/pixel_math.h"
 
 /// Adaptive equalization on a GPU: three kernels a frame, each of which starts while the one before
 /// it ends. Lines are rows of cells; see tile_grid.h.

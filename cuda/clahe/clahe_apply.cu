@@ -4,7 +4,7 @@
 #include "cuda/clahe/clahe_yuv.cuh"
 #include "cuda/device/chunk_copy.cuh"
 #include "cuda/runtime/check.h"
-#include "src/tile_curves.h"
+#include "src/clahe/tile_curves.h"
 
 namespace equalux::cuda {
 namespace {

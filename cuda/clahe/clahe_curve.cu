@@ -3,7 +3,7 @@
 #include "cuda/device/warp_sum.cuh"
 #include "cuda/equalize/limited_curve.cuh"
 #include "cuda/runtime/check.h"
-#include "src/tile_curves.h"
+#include "src/clahe/tile_curves.h"
 
 namespace equalux::cuda {
 namespace {

@@ -13,9 +13,9 @@
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/trace.h"
-#include "src/tile_curves.h"
-#include "src/tile_grid.h"
-#include "src/tile_state.h"
+#include "src/clahe/tile_curves.h"
+#include "src/clahe/tile_grid.h"
+#include "src/clahe/tile_state.h"
 
 namespace equalux {
 namespace {

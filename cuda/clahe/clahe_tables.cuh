@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "cuda/clahe/clahe.h"
-#include "src/tile_curves.h"
+#include "src/clahe/tile_curves.h"
 
 /// The gains of one line of cells, in a block's shared memory.
 namespace equalux::cuda {

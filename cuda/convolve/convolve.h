@@ -8,7 +8,7 @@
 
 #include "cuda/device/fast_divisor.h"
 #include "cuda/runtime/launch_device.h"
-#include "src/exact_kernel.h"
+#include "src/convolve/exact_kernel.h"
 
 /// Convolution of one plane of bytes in device memory. Every way gives the bytes that
 /// exact_kernel.h defines.

@@ -9,7 +9,7 @@
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/trace.h"
-#include "src/exact_kernel.h"
+#include "src/convolve/exact_kernel.h"
 
 namespace equalux {
 namespace {

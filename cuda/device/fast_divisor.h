@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "src/pixel_math.h"
+#include "src/format/pixel_math.h"
 
 /// Division by what a launch knows beforehand.
 namespace equalux::cuda {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "cuda/device/packed_frame.h"
-#include "src/pixel_math.h"
+#include "src/format/pixel_math.h"
 
 /// Loading and storing packed pixels of kStep bytes, one by one or in groups.
 namespace equalux::cuda {

@@ -5,7 +5,7 @@
 
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
-#include "src/fixed_curve.h"
+#include "src/equalize/fixed_curve.h"
 
 namespace equalux::cuda {
 

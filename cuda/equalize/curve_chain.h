@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "src/equalize_chain.h"
-#include "src/tone_control.h"
+#include "src/equalize/equalize_chain.h"
+#include "src/equalize/tone_control.h"
 
 /// What the GPU's chains that make curves share.
 namespace equalux::cuda {

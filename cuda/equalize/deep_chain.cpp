@@ -6,7 +6,7 @@
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/trace.h"
-#include "src/fixed_curve.h"
+#include "src/equalize/fixed_curve.h"
 
 namespace equalux::cuda {
 namespace {

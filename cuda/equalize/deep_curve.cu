@@ -3,7 +3,7 @@
 #include "cuda/equalize/deep_stages.h"
 #include "cuda/equalize/limited_curve.cuh"
 #include "cuda/runtime/check.h"
-#include "src/fixed_curve.h"
+#include "src/equalize/fixed_curve.h"
 
 namespace equalux::cuda {
 namespace {

@@ -6,8 +6,8 @@
 #include <cuda_runtime_api.h>
 #include <equalux/params.h>
 
-#include "src/deep_curve.h"
-#include "src/tone_control.h"
+#include "src/equalize/deep_curve.h"
+#include "src/equalize/tone_control.h"
 
 /// The stages of the deep chain, as its host code calls them. Each enqueues its kernels on `stream`
 /// and throws Error(unavailable) where a launch is refused.

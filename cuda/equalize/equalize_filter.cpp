@@ -6,7 +6,7 @@
 #include "cuda/equalize/space_chain.h"
 #include "cuda/runtime/check.h"
 #include "cuda/staged/staged_chain.h"
-#include "src/equalize_chain.h"
+#include "src/equalize/equalize_chain.h"
 
 namespace equalux {
 namespace {

@@ -12,7 +12,7 @@
 #include "cuda/equalize/fused/fused_params.h"
 #include "cuda/equalize/surround_tracker.h"
 #include "cuda/runtime/handles.h"
-#include "src/region.h"
+#include "src/equalize/region.h"
 
 /// The pixels of a frame that do not count, on a GPU: the same as
 /// src/cpu/equalize/excluded_pixels.h.

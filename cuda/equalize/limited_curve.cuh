@@ -7,8 +7,8 @@
 #include "cuda/device/warp_sum.cuh"
 #include "cuda/equalize/fused/fused_config.h"
 #include "cuda/equalize/fused/fused_params.h"
-#include "src/tone_history.h"
-#include "src/tone_limits.h"
+#include "src/equalize/tone_history.h"
+#include "src/equalize/tone_limits.h"
 
 /// Curves with limits and over time, in every block for itself like the gains: the same steps as
 /// src/cpu/equalize/curve_maker.cpp, levels and quantiles dealt out to the threads.

@@ -6,8 +6,8 @@
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/trace.h"
-#include "src/fixed_curve.h"
-#include "src/tone_curve.h"
+#include "src/equalize/fixed_curve.h"
+#include "src/equalize/tone_curve.h"
 
 namespace equalux::cuda {
 

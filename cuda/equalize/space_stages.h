@@ -5,8 +5,8 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/device/packed_frame.h"
-#include "src/space.h"
-#include "src/tone_control.h"
+#include "src/equalize/space.h"
+#include "src/equalize/tone_control.h"
 
 /// The stages of the space chain, as its host code calls them. Each enqueues a kernel on `stream`
 /// and throws Error(unavailable) where a launch is refused.

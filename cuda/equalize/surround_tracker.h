@@ -6,9 +6,9 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/runtime/handles.h"
-#include "src/pixel_values.h"
-#include "src/surround.h"
-#include "src/surround_state.h"
+#include "src/equalize/surround.h"
+#include "src/equalize/surround_state.h"
+#include "src/format/pixel_values.h"
 
 /// The surround of a stream of frames on a GPU: the same as src/cpu/equalize/surround_tracker.h,
 /// decided on the device.

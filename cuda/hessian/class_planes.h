@@ -7,7 +7,7 @@
 
 #include "cuda/hessian/hessian.h"
 #include "cuda/runtime/handles.h"
-#include "src/class_colours.h"
+#include "src/hessian/class_colours.h"
 
 /// What becomes of planes of classes in device memory.
 namespace equalux::cuda {

@@ -5,7 +5,7 @@
 #include "cuda/hessian/class_planes.h"
 #include "cuda/runtime/check.h"
 #include "src/cpu/common/rgb_layout.h"
-#include "src/vessel_math.h"
+#include "src/hessian/vessel_math.h"
 
 /// SurroundFinder's steps on a device. Every kernel ends at once where the frame has no surround,
 /// which the first ones find out.

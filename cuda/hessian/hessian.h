@@ -8,8 +8,8 @@
 
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/launch_device.h"
-#include "src/hessian_weights.h"
-#include "src/pixel_math.h"
+#include "src/format/pixel_math.h"
+#include "src/hessian/hessian_weights.h"
 
 /// The Hessian family over tiles in shared memory: levels, derivatives along y, derivatives along x
 /// and what is made of the eigenvalues, in one kernel and with no plane in between.

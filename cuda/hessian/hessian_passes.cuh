@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "cuda/hessian/hessian_levels.cuh"
-#include "src/hessian_math.h"
+#include "src/hessian/hessian_math.h"
 
 /// The two passes of a tile. Sums are those of even_sum() and odd_sum(), operation by operation;
 /// threads hold several of them, so that samples and weights are read once for all.

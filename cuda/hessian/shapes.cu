@@ -3,7 +3,7 @@
 #include "cuda/hessian/store_classes.cuh"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/shared_memory.h"
-#include "src/vessel_math.h"
+#include "src/hessian/vessel_math.h"
 
 namespace equalux::cuda {
 namespace {

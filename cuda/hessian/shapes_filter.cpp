@@ -8,7 +8,7 @@
 #include "cuda/hessian/hessian.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/trace.h"
-#include "src/hessian_weights.h"
+#include "src/hessian/hessian_weights.h"
 
 namespace equalux {
 namespace {

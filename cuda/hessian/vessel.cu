@@ -8,7 +8,7 @@
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/shared_memory.h"
-#include "src/vessel_math.h"
+#include "src/hessian/vessel_math.h"
 
 namespace equalux::cuda {
 namespace {

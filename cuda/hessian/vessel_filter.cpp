@@ -9,8 +9,8 @@
 #include "cuda/hessian/hessian.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/trace.h"
-#include "src/hessian_weights.h"
-#include "src/vessel_math.h"
+#include "src/hessian/hessian_weights.h"
+#include "src/hessian/vessel_math.h"
 
 namespace equalux {
 namespace {

@@ -11,7 +11,7 @@
 #include "cuda/lab/gpu_lab_filter.h"
 #include "cuda/runtime/device_copy.h"
 #include "cuda/staged/staged_chain.h"
-#include "src/gpu_lab.h"
+#include "src/lab/gpu_lab.h"
 
 namespace equalux::gpu_lab {
 namespace {

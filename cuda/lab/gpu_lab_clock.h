@@ -11,7 +11,7 @@
 
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/handles.h"
-#include "src/lab_clock.h"
+#include "src/lab/lab_clock.h"
 
 /// What the measurements of the lab share: frames, and clocks for what runs on the device.
 namespace equalux::cuda {

@@ -2,7 +2,7 @@
 
 #include "cuda/lab/gpu_lab_filter.h"
 #include "cuda/runtime/check.h"
-#include "src/gpu_lab.h"
+#include "src/lab/gpu_lab.h"
 
 namespace equalux::gpu_lab {
 namespace {

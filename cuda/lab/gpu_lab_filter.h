@@ -4,7 +4,7 @@
 
 #include <equalux/filter.h>
 
-#include "src/gpu_lab.h"
+#include "src/lab/gpu_lab.h"
 
 /// Calls of any CUDA filter, timed as the reports time theirs.
 namespace equalux::gpu_lab {

@@ -1,8 +1,8 @@
 #include "cuda/lab/gpu_lab_filter.h"
 #include "cuda/lab/hessian_study.h"
 #include "cuda/runtime/check.h"
-#include "src/float_difference.h"
-#include "src/gpu_lab.h"
+#include "src/common/float_difference.h"
+#include "src/lab/gpu_lab.h"
 
 namespace equalux::gpu_lab {
 namespace {

@@ -7,8 +7,8 @@
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/launch_shape.h"
 #include "cuda/staged/staged_stages.h"
-#include "src/gpu_lab.h"
-#include "src/tone_curve.h"
+#include "src/equalize/tone_curve.h"
+#include "src/lab/gpu_lab.h"
 
 namespace equalux::gpu_lab {
 namespace {

@@ -4,7 +4,7 @@
 #include <equalux/filter.h>
 
 #include "cuda/lab/gpu_lab_clock.h"
-#include "src/gpu_lab.h"
+#include "src/lab/gpu_lab.h"
 
 namespace equalux::gpu_lab {
 namespace {

@@ -3,7 +3,7 @@
 #include "cuda/hessian/hessian_levels.cuh"
 #include "cuda/lab/hessian_study.h"
 #include "cuda/runtime/check.h"
-#include "src/hessian_math.h"
+#include "src/hessian/hessian_math.h"
 
 namespace equalux::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <equalux/filter.h>
 
 #include "cuda/hessian/hessian.h"
-#include "src/gpu_lab.h"
+#include "src/lab/gpu_lab.h"
 
 /// The report's ways to the eigenvalues of the Hessian on a GPU, its section 3: smoothing,
 /// derivatives and eigenvalues one after another, with whole planes of floats in device memory

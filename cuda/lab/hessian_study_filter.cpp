@@ -9,7 +9,7 @@
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/handles.h"
-#include "src/hessian_weights.h"
+#include "src/hessian/hessian_weights.h"
 
 namespace equalux::cuda {
 namespace {

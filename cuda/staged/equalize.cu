@@ -4,8 +4,8 @@
 #include "cuda/runtime/pick_kernel.h"
 #include "cuda/staged/staged_stages.h"
 #include "cuda/staged/value_walk.cuh"
-#include "src/pixel_math.h"
-#include "src/tone_curve.h"
+#include "src/equalize/tone_curve.h"
+#include "src/format/pixel_math.h"
 
 namespace equalux::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include "cuda/runtime/shared_memory.h"
 #include "cuda/staged/staged_stages.h"
 #include "cuda/staged/value_walk.cuh"
-#include "src/pixel_math.h"
+#include "src/format/pixel_math.h"
 
 namespace equalux::cuda {
 namespace {

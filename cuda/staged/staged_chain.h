@@ -9,7 +9,7 @@
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/launch_shape.h"
 #include "cuda/staged/staged_stages.h"
-#include "src/equalize_chain.h"
+#include "src/equalize/equalize_chain.h"
 
 /// The report's chain on a GPU: five stages over a float HSV image in device memory.
 namespace equalux::cuda {

@@ -7,7 +7,7 @@
 #include <new>
 #include <string_view>
 
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "src/formatting.h"
+#include "src/common/formatting.h"
 
 namespace equalux {
 namespace {

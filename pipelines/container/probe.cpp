@@ -15,7 +15,7 @@ extern "C" {
 #include "pipelines/container/matroska_head.h"
 #include "pipelines/container/open_input.h"
 #include "pipelines/container/side_data.h"
-#include "src/formatting.h"
+#include "src/common/formatting.h"
 
 namespace equalux {
 namespace {

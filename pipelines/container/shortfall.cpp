@@ -6,7 +6,7 @@
 #include "pipelines/container/container.h"
 #include "pipelines/container/declared_size.h"
 #include "pipelines/container/open_input.h"
-#include "src/formatting.h"
+#include "src/common/formatting.h"
 
 namespace equalux {
 namespace {

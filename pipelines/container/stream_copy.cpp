@@ -6,7 +6,7 @@
 
 #include "pipelines/container/open_input.h"
 #include "pipelines/container/timing.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

@@ -21,7 +21,7 @@ extern "C" {
 #include "pipelines/container/video_record.h"
 #include "pipelines/partial_file.h"
 #include "pipelines/sink.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

@@ -8,7 +8,7 @@
 #include "pipelines/gstreamer/codec_caps.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/picture_tap.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::gst {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "pipelines/gstreamer/gst_formats.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::gst {
 

@@ -12,8 +12,8 @@
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/video_writer.h"
 #include "pipelines/partial_file.h"
-#include "src/json_text.h"
-#include "src/log.h"
+#include "src/common/json_text.h"
+#include "src/common/log.h"
 
 namespace equalux {
 

@@ -13,8 +13,8 @@
 #include "pipelines/gstreamer/decode_bin.h"
 #include "pipelines/gstreamer/packet_feed.h"
 #include "pipelines/gstreamer/picture_tap.h"
-#include "src/formatting.h"
-#include "src/log.h"
+#include "src/common/formatting.h"
+#include "src/common/log.h"
 
 namespace equalux {
 

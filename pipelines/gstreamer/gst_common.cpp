@@ -9,7 +9,7 @@
 
 #include <gst/pbutils/pbutils.h>
 
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::gst {
 

@@ -9,7 +9,7 @@
 #include "pipelines/gstreamer/launch_string.h"
 #include "pipelines/partial_file.h"
 #include "pipelines/v4l2_output.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 

@@ -10,7 +10,7 @@
 #include "pipelines/gstreamer/launch.h"
 #include "pipelines/gstreamer/launch_string.h"
 #include "pipelines/gstreamer/picture_tap.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 

@@ -11,7 +11,7 @@
 
 #include <gst/video/video.h>
 
-#include "src/log.h"
+#include "src/common/log.h"
 
 extern "C" {
 #include <libavutil/imgutils.h>

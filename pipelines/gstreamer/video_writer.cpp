@@ -23,7 +23,7 @@ std::unique_ptr<ContainerWriter> make_video_writer(const ContainerWriterOptions&
 #include "pipelines/gstreamer/encoder_table.h"
 #include "pipelines/gstreamer/gst_common.h"
 #include "pipelines/partial_file.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::gst {
 

@@ -20,7 +20,7 @@
 #include "pipelines/opencv/whole_file.h"
 #include "pipelines/partial_file.h"
 #include "pipelines/still.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

@@ -11,7 +11,7 @@
 #include <exiv2/exiv2.hpp>
 #endif
 
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

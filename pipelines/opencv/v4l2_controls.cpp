@@ -7,8 +7,8 @@
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
-#include "src/nearest_name.h"
-#include "src/option_values.h"
+#include "src/common/nearest_name.h"
+#include "src/common/option_values.h"
 
 namespace equalux {
 namespace {

@@ -12,7 +12,7 @@
 #include <opencv2/videoio.hpp>
 
 #include "pipelines/opencv/v4l2_nodes.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

@@ -22,7 +22,7 @@
 #include "pipelines/opencv/window_overlay.h"
 #include "pipelines/opencv/window_view.h"
 #include "pipelines/still.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

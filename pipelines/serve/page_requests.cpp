@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/serve/serve_address.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 namespace equalux {
 namespace {

@@ -26,7 +26,7 @@
 #include "pipelines/serve/page_html.h"
 #include "pipelines/serve/page_requests.h"
 #include "pipelines/serve/serve_address.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {

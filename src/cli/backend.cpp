@@ -11,7 +11,7 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
-#include "src/log.h"
+#include "src/common/log.h"
 #ifdef EQUALUX_HAVE_CUDA
 #include "pipelines/cuda/cuda_processor.h"
 #endif

@@ -1,7 +1,7 @@
 #include "src/cli/curve_file.h"
 
 #include "src/cli/paths.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::cli {
 

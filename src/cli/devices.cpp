@@ -11,7 +11,7 @@
 #include "src/cli/camera_listing.h"
 #include "src/cli/commands.h"
 #include "src/cli/options.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "pipelines/gstreamer/encoders.h"
 #endif

@@ -7,7 +7,7 @@
 #include "src/cli/commands.h"
 #include "src/cli/doctor_checks.h"
 #include "src/cli/options.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 /// `equalux doctor`: what keeps live video from working here, and what to do about it.
 namespace equalux::cli {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "pipelines/partial_file.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace fs = std::filesystem;
 

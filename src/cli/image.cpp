@@ -29,7 +29,7 @@
 #include "src/cli/paths.h"
 #include "src/cli/plot.h"
 #include "src/cli/values.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 /// `equalux image`: one still through the filters, and the reports' plots of it.
 namespace equalux::cli {

@@ -17,8 +17,8 @@
 #include "pipelines/upright_sink.h"
 #include "pipelines/y4m.h"
 #include "src/cli/paths.h"
-#include "src/log.h"
-#include "src/nearest_name.h"
+#include "src/common/log.h"
+#include "src/common/nearest_name.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/camera.h"
 #include "pipelines/opencv/camera_identity.h"

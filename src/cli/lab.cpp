@@ -13,8 +13,8 @@
 #include "src/cli/options.h"
 #include "src/cli/paths.h"
 #include "src/cli/values.h"
-#include "src/log.h"
-#include "src/nearest_name.h"
+#include "src/common/log.h"
+#include "src/common/nearest_name.h"
 
 namespace fs = std::filesystem;
 

@@ -11,11 +11,11 @@
 #include "src/cli/commands.h"
 #include "src/cli/parse.h"
 #include "src/cli/signals.h"
-#include "src/log.h"
+#include "src/common/log.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/still.h"
 #include "pipelines/still.h"
-#include "src/region.h"
+#include "src/equalize/region.h"
 #endif
 
 namespace {

@@ -21,7 +21,7 @@
 #include "src/cli/progress_line.h"
 #include "src/cli/run_stream.h"
 #include "src/cli/signals.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 /// `equalux measure`: quality and stability of a clip, or of a result beside its original.
 namespace equalux::cli {

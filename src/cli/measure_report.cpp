@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/lab/markdown.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 namespace equalux::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <equalux/error.h>
 
 #include "src/cli/values.h"
-#include "src/log.h"
-#include "src/nearest_name.h"
-#include "src/option_values.h"
+#include "src/common/log.h"
+#include "src/common/nearest_name.h"
+#include "src/common/option_values.h"
 
 namespace equalux::cli {
 namespace {

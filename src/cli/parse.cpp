@@ -13,7 +13,7 @@
 #include "pipelines/still.h"
 #include "src/cli/io_factory.h"
 #include "src/cli/settings.h"
-#include "src/nearest_name.h"
+#include "src/common/nearest_name.h"
 
 namespace equalux::cli {
 namespace {

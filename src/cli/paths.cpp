@@ -17,7 +17,7 @@
 #include "pipelines/image_names.h"
 #include "pipelines/partial_file.h"
 #include "src/cli/signals.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace fs = std::filesystem;
 

@@ -4,7 +4,7 @@
 
 #include <equalux/error.h>
 
-#include "src/tone_curve.h"
+#include "src/equalize/tone_curve.h"
 
 namespace equalux::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "src/json_text.h"
-#include "src/log.h"
+#include "src/common/json_text.h"
+#include "src/common/log.h"
 
 namespace equalux::cli {
 namespace {

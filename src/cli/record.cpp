@@ -8,7 +8,7 @@
 #include <equalux/error.h>
 
 #include "src/cli/values.h"
-#include "src/option_values.h"
+#include "src/common/option_values.h"
 
 namespace equalux::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "src/cli/run_stream.h"
 #include "src/cli/signals.h"
 #include "src/cli/values.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 /// `equalux run`: one stream.
 namespace equalux::cli {

@@ -17,7 +17,7 @@
 #include "src/cli/progress_line.h"
 #include "src/cli/signals.h"
 #include "src/cli/values.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::cli {
 namespace {

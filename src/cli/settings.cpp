@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "src/cli/config_file.h"
-#include "src/log.h"
-#include "src/nearest_name.h"
+#include "src/common/log.h"
+#include "src/common/nearest_name.h"
 
 namespace fs = std::filesystem;
 

@@ -13,7 +13,7 @@
 
 #include "pipelines/container/av_handles.h"
 #include "pipelines/container/open_input.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 namespace equalux::test {
 

@@ -5,7 +5,7 @@
 #include <equalux/image.h>
 
 #include "src/cpu/equalize/surround_tracker.h"
-#include "src/surround.h"
+#include "src/equalize/surround.h"
 #include "tests/support/surround_frames.h"
 #include "tests/support/test_images.h"
 

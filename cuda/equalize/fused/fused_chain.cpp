@@ -16,9 +16,9 @@
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/launch_device.h"
 #include "cuda/runtime/trace.h"
-#include "src/fixed_curve.h"
-#include "src/space.h"
-#include "src/tone_curve.h"
+#include "src/equalize/fixed_curve.h"
+#include "src/equalize/space.h"
+#include "src/equalize/tone_curve.h"
 
 namespace equalux::cuda {
 namespace {

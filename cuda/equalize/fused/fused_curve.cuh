@@ -7,9 +7,9 @@
 #include "cuda/equalize/fused/fused_params.h"
 #include "cuda/equalize/fused/grid_histogram.cuh"
 #include "cuda/equalize/limited_curve.cuh"
-#include "src/fixed_curve.h"
-#include "src/near_half.h"
-#include "src/tone_curve.h"
+#include "src/equalize/fixed_curve.h"
+#include "src/equalize/near_half.h"
+#include "src/equalize/tone_curve.h"
 
 /// From the frame's histogram to the table of gains, in every block for itself: that costs less
 /// than a second barrier of the grid.

@@ -6,8 +6,8 @@
 #include <equalux/params.h>
 
 #include "cuda/device/gain_scale.h"
-#include "src/pixel_math.h"
-#include "src/tone_control.h"
+#include "src/equalize/tone_control.h"
+#include "src/format/pixel_math.h"
 
 /// What the host hands to the fused kernel for one frame.
 namespace equalux::cuda {

@@ -17,7 +17,7 @@
 #include "src/cli/batch/worker.h"
 #include "src/cli/paths.h"
 #include "src/cli/signals.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace fs = std::filesystem;
 

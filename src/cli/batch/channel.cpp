@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 namespace equalux::cli {
 

@@ -6,7 +6,7 @@
 #include "src/cli/batch/report.h"
 #include "src/cli/curve_file.h"
 #include "src/cli/signals.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "src/cli/batch/worker.h"
 #include "src/cli/progress_line.h"
 #include "src/cli/signals.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace fs = std::filesystem;
 

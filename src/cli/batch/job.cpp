@@ -14,8 +14,8 @@
 #include "src/cli/io_factory.h"
 #include "src/cli/paths.h"
 #include "src/cli/signals.h"
-#include "src/json_text.h"
-#include "src/log.h"
+#include "src/common/json_text.h"
+#include "src/common/log.h"
 
 namespace fs = std::filesystem;
 

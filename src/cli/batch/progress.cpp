@@ -6,7 +6,7 @@
 
 #include "src/cli/batch/report.h"
 #include "src/cli/progress_line.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::cli {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <equalux/filter.h>
 
-#include "src/json_text.h"
-#include "src/log.h"
+#include "src/common/json_text.h"
+#include "src/common/log.h"
 
 namespace equalux::cli {
 namespace {

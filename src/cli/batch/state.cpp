@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "pipelines/partial_file.h"
-#include "src/json_text.h"
+#include "src/common/json_text.h"
 
 namespace fs = std::filesystem;
 

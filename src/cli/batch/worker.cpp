@@ -11,7 +11,7 @@
 #include "src/cli/backend.h"
 #include "src/cli/batch/job.h"
 #include "src/cli/signals.h"
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/log.h"
+#include "src/common/log.h"
 
 namespace equalux::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "src/lab_clock.h"
+#include "src/lab/lab_clock.h"
 
 /// How busy the processor is.
 namespace equalux::cli::lab {

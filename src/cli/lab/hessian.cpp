@@ -7,7 +7,7 @@
 #include "src/cli/lab/lab.h"
 #include "src/cli/lab/pictures.h"
 #include "src/cli/lab/plain_hessian.h"
-#include "src/float_difference.h"
+#include "src/common/float_difference.h"
 #if defined(EQUALUX_HAVE_OPENCV)
 #include "src/cli/lab/opencv_eigen.h"
 #endif

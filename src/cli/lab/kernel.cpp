@@ -5,8 +5,8 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
-#include "src/nearest_name.h"
-#include "src/option_values.h"
+#include "src/common/nearest_name.h"
+#include "src/common/option_values.h"
 
 namespace equalux::cli::lab {
 namespace {

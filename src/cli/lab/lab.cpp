@@ -15,8 +15,8 @@
 #include "pipelines/test_source.h"
 #include "src/cli/lab/one_still.h"
 #include "src/cli/paths.h"
+#include "src/common/log.h"
 #include "src/cpu/common/parallel.h"
-#include "src/log.h"
 
 namespace fs = std::filesystem;
 

@@ -12,7 +12,7 @@
 #include "src/cli/lab/kernel.h"
 #include "src/cli/lab/table.h"
 #include "src/cli/options.h"
-#include "src/gpu_lab.h"
+#include "src/lab/gpu_lab.h"
 
 /// What an experiment has to work with: its options, its image, the machine, and the CSV that it
 /// fills.

@@ -6,7 +6,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "src/hessian_weights.h"
+#include "src/hessian/hessian_weights.h"
 
 namespace equalux::cli::lab {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <equalux/hessian.h>
 
-#include "src/gpu_lab.h"
+#include "src/lab/gpu_lab.h"
 
 /// Eigenvalues by OpenCV's functions, to be measured beside ours. In a build with OpenCV alone.
 namespace equalux::cli::lab {

@@ -4,7 +4,7 @@
 
 #include "src/cli/lab/fundus.h"
 #include "src/cpu/common/rgb_layout.h"
-#include "src/hessian_math.h"
+#include "src/hessian/hessian_math.h"
 
 namespace equalux::cli::lab {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "src/hessian_math.h"
-#include "src/hessian_weights.h"
-#include "src/lab_clock.h"
+#include "src/hessian/hessian_math.h"
+#include "src/hessian/hessian_weights.h"
+#include "src/lab/lab_clock.h"
 
 namespace equalux::cli::lab {
 namespace {

@@ -7,8 +7,8 @@
 #include "src/cli/lab/lab.h"
 #include "src/cli/lab/markdown.h"
 #include "src/cli/plot.h"
+#include "src/common/log.h"
 #include "src/cpu/common/rgb_layout.h"
-#include "src/log.h"
 
 /// `lab scalers`: section 4.1.3 of the report.
 namespace equalux::cli::lab {

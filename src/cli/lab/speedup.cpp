@@ -9,7 +9,7 @@
 #include <equalux/error.h>
 
 #include "src/cli/lab/frame_size.h"
-#include "src/lab_clock.h"
+#include "src/lab/lab_clock.h"
 
 namespace equalux::cli::lab {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "src/stage_clock.h"
-#include "src/tile_curves.h"
-#include "src/tile_state.h"
+#include "src/clahe/tile_curves.h"
+#include "src/clahe/tile_state.h"
+#include "src/common/stage_clock.h"
 
 namespace equalux {
 namespace {

@@ -7,11 +7,11 @@
 
 #include <equalux/clahe.h>
 
+#include "src/clahe/tile_grid.h"
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/equalize/curve_maker.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
-#include "src/tile_grid.h"
-#include "src/tone_control.h"
+#include "src/equalize/tone_control.h"
 
 /// Adaptive equalization on the CPU: histograms of tiles, a curve for each, and a second pass that
 /// mixes them. A line is a row of cells (tile_grid.h).

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "src/cpu/common/stores.h"
-#include "src/pixel_math.h"
+#include "src/format/pixel_math.h"
 
 /// The inner loops of adaptive equalization over a span of a row, beside those of fused_rows.h.
 /// The arithmetic is tile_curves.h.

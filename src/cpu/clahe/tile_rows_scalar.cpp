@@ -2,9 +2,9 @@
 #include <array>
 #include <cstring>
 
+#include "src/clahe/tile_curves.h"
 #include "src/cpu/clahe/tile_rows.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
-#include "src/tile_curves.h"
 
 namespace equalux {
 namespace {

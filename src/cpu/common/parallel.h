@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "src/function_ref.h"
+#include "src/common/function_ref.h"
 
 /// Loops over rows on several threads.
 namespace equalux {

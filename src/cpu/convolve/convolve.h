@@ -7,9 +7,9 @@
 
 #include <equalux/convolve.h>
 
+#include "src/convolve/exact_kernel.h"
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/convolve/convolve_rows.h"
-#include "src/exact_kernel.h"
 
 /// Convolution of a frame's first plane on the CPU. Rows are rows of bytes, a sample's neighbours
 /// lie `step` bytes beside it.

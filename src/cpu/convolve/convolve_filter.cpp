@@ -4,8 +4,8 @@
 #include <equalux/convolve.h>
 #include <equalux/error.h>
 
+#include "src/common/stage_clock.h"
 #include "src/cpu/convolve/convolve.h"
-#include "src/stage_clock.h"
 
 namespace equalux {
 namespace {

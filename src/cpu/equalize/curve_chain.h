@@ -6,8 +6,8 @@
 
 #include "src/cpu/equalize/curve_collector.h"
 #include "src/cpu/equalize/curve_maker.h"
-#include "src/equalize_chain.h"
-#include "src/tone_control.h"
+#include "src/equalize/equalize_chain.h"
+#include "src/equalize/tone_control.h"
 
 /// What the CPU's chains that make curves share.
 namespace equalux {

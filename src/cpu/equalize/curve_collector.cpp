@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/fixed_curve.h"
+#include "src/equalize/fixed_curve.h"
 
 namespace equalux {
 

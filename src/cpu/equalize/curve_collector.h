@@ -9,7 +9,7 @@
 #include <equalux/params.h>
 
 #include "src/cpu/equalize/curve_maker.h"
-#include "src/deep_curve.h"
+#include "src/equalize/deep_curve.h"
 
 /// Adds up the curves of a stream of frames on the CPU.
 namespace equalux {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "src/cpu/equalize/fused/fused_rows.h"
-#include "src/tone_control.h"
+#include "src/equalize/tone_control.h"
 
 /// Curves with limits and over time on the CPU; the arithmetic is tone_limits.h and tone_history.h.
 namespace equalux {

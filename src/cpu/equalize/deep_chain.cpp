@@ -4,8 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "src/fixed_curve.h"
-#include "src/stage_clock.h"
+#include "src/common/stage_clock.h"
+#include "src/equalize/fixed_curve.h"
 
 namespace equalux {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/equalize/curve_chain.h"
-#include "src/deep_curve.h"
+#include "src/equalize/deep_curve.h"
 
 /// Equalization of frames of more than 8 bits on the CPU: histogram of v, curve, gains, apply.
 namespace equalux {

@@ -4,7 +4,7 @@
 #include "src/cpu/equalize/fused/fused_chain.h"
 #include "src/cpu/equalize/space_chain.h"
 #include "src/cpu/staged/staged_chain.h"
-#include "src/equalize_chain.h"
+#include "src/equalize/equalize_chain.h"
 
 namespace equalux {
 namespace {

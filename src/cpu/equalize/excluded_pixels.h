@@ -13,8 +13,8 @@
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/surround_tracker.h"
-#include "src/pixel_values.h"
-#include "src/region.h"
+#include "src/equalize/region.h"
+#include "src/format/pixel_values.h"
 
 /// The pixels of a frame that do not count: those outside a region, and the dark ones of a
 /// surround.

@@ -7,7 +7,7 @@
 #include "src/cpu/common/rgb_layout.h"
 #include "src/cpu/equalize/hue_rows.h"
 #include "src/cpu/hessian/hessian_rows.h"
-#include "src/space.h"
+#include "src/equalize/space.h"
 
 namespace equalux {
 

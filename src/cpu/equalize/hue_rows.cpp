@@ -1,7 +1,7 @@
 #include "src/cpu/equalize/hue_rows.h"
 
 #include "src/cpu/common/simd_targets.h"
-#include "src/hue_math.h"
+#include "src/equalize/hue_math.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/cpu/equalize/hue_rows.cpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "src/common/stage_clock.h"
 #include "src/cpu/equalize/hue_batch.h"
-#include "src/fixed_curve.h"
-#include "src/stage_clock.h"
+#include "src/equalize/fixed_curve.h"
 
 namespace equalux {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "src/pixel_values.h"
-#include "src/surround.h"
-#include "src/surround_state.h"
+#include "src/equalize/surround.h"
+#include "src/equalize/surround_state.h"
+#include "src/format/pixel_values.h"
 
 /// The surround of a stream of frames on the CPU; the arithmetic is surround.h.
 namespace equalux {

@@ -4,8 +4,8 @@
 
 #include <equalux/image.h>
 
-#include "src/class_colours.h"
 #include "src/cpu/common/parallel.h"
+#include "src/hessian/class_colours.h"
 
 /// Frames tinted by the class of each pixel.
 namespace equalux {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "src/cpu/common/rgb_layout.h"
-#include "src/vessel_math.h"
+#include "src/hessian/vessel_math.h"
 
 namespace equalux {
 namespace {

@@ -3,8 +3,8 @@
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
+#include "src/common/stage_clock.h"
 #include "src/cpu/hessian/hessian_tiles.h"
-#include "src/stage_clock.h"
 
 namespace equalux {
 namespace {

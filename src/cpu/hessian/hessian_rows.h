@@ -8,7 +8,7 @@
 #include <equalux/hessian.h>
 
 #include "src/cpu/common/rgb_layout.h"
-#include "src/hessian_weights.h"
+#include "src/hessian/hessian_weights.h"
 
 /// The Hessian family's inner loops over one row, compiled for every SIMD target and chosen once.
 namespace equalux {

@@ -1,7 +1,7 @@
 #include <cstring>
 
 #include "src/cpu/hessian/hessian_rows.h"
-#include "src/hessian_math.h"
+#include "src/hessian/hessian_math.h"
 
 namespace equalux {
 namespace {

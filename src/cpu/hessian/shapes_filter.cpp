@@ -4,10 +4,10 @@
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
+#include "src/common/stage_clock.h"
 #include "src/cpu/hessian/class_paint.h"
 #include "src/cpu/hessian/hessian_tiles.h"
 #include "src/cpu/hessian/vessel_rows.h"
-#include "src/stage_clock.h"
 
 namespace equalux {
 namespace {

@@ -5,13 +5,13 @@
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
+#include "src/common/stage_clock.h"
 #include "src/cpu/hessian/class_paint.h"
 #include "src/cpu/hessian/components.h"
 #include "src/cpu/hessian/field_of_view.h"
 #include "src/cpu/hessian/hessian_tiles.h"
 #include "src/cpu/hessian/vessel_rows.h"
-#include "src/stage_clock.h"
-#include "src/vessel_math.h"
+#include "src/hessian/vessel_math.h"
 
 namespace equalux {
 namespace {

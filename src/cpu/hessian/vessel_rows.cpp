@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "src/cpu/common/simd_targets.h"
-#include "src/vessel_math.h"
+#include "src/hessian/vessel_math.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/cpu/hessian/vessel_rows.cpp"

@@ -1,5 +1,5 @@
 #include "src/cpu/hessian/vessel_rows.h"
-#include "src/vessel_math.h"
+#include "src/hessian/vessel_math.h"
 
 namespace equalux {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "src/cpu/staged/staged_stages.h"
-#include "src/pixel_math.h"
+#include "src/format/pixel_math.h"
 
 namespace equalux {
 namespace {

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "src/cpu/staged/staged_stages.h"
-#include "src/pixel_math.h"
+#include "src/format/pixel_math.h"
 
 namespace equalux {
 namespace {

@@ -1,6 +1,6 @@
 #include "src/cpu/common/rgb_layout.h"
 #include "src/cpu/staged/staged_stages.h"
-#include "src/pixel_math.h"
+#include "src/format/pixel_math.h"
 
 namespace equalux {
 

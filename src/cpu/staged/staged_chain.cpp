@@ -1,6 +1,6 @@
 #include "src/cpu/staged/staged_chain.h"
 
-#include "src/stage_clock.h"
+#include "src/common/stage_clock.h"
 
 namespace equalux {
 

@@ -6,7 +6,7 @@
 #include <equalux/filter.h>
 
 #include "src/cpu/staged/staged_stages.h"
-#include "src/equalize_chain.h"
+#include "src/equalize/equalize_chain.h"
 
 /// The report's chain on the CPU: five stages over a float HSV image.
 namespace equalux {

@@ -9,7 +9,7 @@
 #include <equalux/params.h>
 
 #include "src/cpu/common/parallel.h"
-#include "src/tone_curve.h"
+#include "src/equalize/tone_curve.h"
 
 /// The stages of the staged chain on the CPU, one file each, as the HSV equalization report lists
 /// them. Each works on whole frames and may be called alone.

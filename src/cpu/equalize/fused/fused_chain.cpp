@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "src/common/stage_clock.h"
 #include "src/cpu/equalize/fused/gain_tables.h"
-#include "src/fixed_curve.h"
-#include "src/space.h"
-#include "src/stage_clock.h"
+#include "src/equalize/fixed_curve.h"
+#include "src/equalize/space.h"
 
 namespace equalux {
 namespace {

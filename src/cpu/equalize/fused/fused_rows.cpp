@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/clahe/tile_curves.h"
 #include "src/cpu/common/simd_targets.h"
-#include "src/tile_curves.h"
-#include "src/tone_curve.h"
+#include "src/equalize/tone_curve.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/cpu/equalize/fused/fused_rows.cpp"

@@ -9,8 +9,8 @@
 
 #include "src/cpu/clahe/tile_rows.h"
 #include "src/cpu/common/stores.h"
-#include "src/pixel_math.h"
-#include "src/tone_curve.h"
+#include "src/equalize/tone_curve.h"
+#include "src/format/pixel_math.h"
 
 /// The fused chain's inner loops over one row (or one row of chroma with its one or two rows of
 /// luma), compiled for every SIMD target and chosen once.

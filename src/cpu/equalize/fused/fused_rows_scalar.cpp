@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "src/cpu/equalize/fused/fused_rows.h"
-#include "src/tone_curve.h"
+#include "src/equalize/tone_curve.h"
 
 namespace equalux {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/tone_curve.h"
-#include "src/tone_limits.h"
+#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone_limits.h"
 
 namespace equalux {
 namespace {

@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include <equalux/clahe.h>
+#include <equalux/error.h>
+
+#include "src/clahe/tile_grid.h"
+#include "src/common/option_values.h"
+
+/// The rules of adaptive equalization's parameters, and the parameters from text.
+namespace equalux {
+namespace {
+
+using Clauses = std::vector<std::string>;
+
+std::string text(int x, int y) {
+  return std::to_string(x) + "," + std::to_string(y);
+}
+
+void read_tiles(ClaheParams& params, std::string_view value) {
+  const std::vector<std::string_view> parts = split(value, ',');
+  const std::optional<int> x = number_from<int>(parts.front());
+  const std::optional<int> y = number_from<int>(parts.back());
+  if (parts.size() > 2 || !x || !y) {
+    throw_usage("tiles is " + quoted(value) + ", must be one or two whole numbers x,y, 1 to " +
+                std::to_string(kMostTiles));
+  }
+  params.tiles_x = *x;
+  params.tiles_y = *y;
+}
+
+void check_tiles(Clauses& broken, const ClaheParams& params, const ImageDesc* desc) {
+  const auto in_range = [](int tiles) { return tiles >= 1 && tiles <= kMostTiles; };
+  const std::string tiles = "tiles is " + text(params.tiles_x, params.tiles_y);
+  if (!in_range(params.tiles_x) || !in_range(params.tiles_y)) {
+    broken.push_back(tiles + ", must be 1 to " + std::to_string(kMostTiles) + " each");
+  } else if (desc != nullptr) {
+    const CellCount cells = cells_of(*desc);
+    if (params.tiles_x > cells.columns || params.tiles_y > cells.rows) {
+      broken.push_back(tiles + ", must be at most " + text(cells.columns, cells.rows) +
+                       " for this frame");
+    }
+  }
+}
+
+}  // namespace
+
+Clauses violations(const ClaheParams& params, Backend backend, const ImageDesc* desc) {
+  Clauses broken;
+  if (params.curve.bins != 0) {
+    broken.push_back("bins is " + std::to_string(params.curve.bins) + ", must be 0 for clahe");
+  }
+  if (params.curve.chain != Chain::fused) {
+    broken.push_back("chain is " + std::string(enum_name(params.curve.chain)) +
+                     ", must be fused for clahe");
+  }
+  // Tiles are of the whole frame's value, and each has a curve of its own.
+  const EqualizeParams& curve = params.curve;
+  if (curve.space != Space::value) {
+    broken.push_back("space is " + std::string(enum_name(curve.space)) +
+                     ", must be value for clahe");
+  }
+  if (!curve.region.empty()) broken.push_back("region is set, must be empty for clahe");
+  if (curve.surround != Surround::keep) {
+    broken.push_back("surround is " + std::string(enum_name(curve.surround)) +
+                     ", must be keep for clahe");
+  }
+  if (curve.curve) broken.push_back("curve-from is set, must be left out for clahe");
+  for (std::string& clause : violations(params.curve, backend))
+    broken.push_back(std::move(clause));
+  if (desc != nullptr && !has_byte_samples(desc->format)) {
+    broken.push_back("the frame's format is " + std::string(to_string(desc->format)) +
+                     ", must be gray8, packed RGB or YUV of 8 bits");
+  }
+  check_tiles(broken, params, desc);
+  return broken;
+}
+
+void validate(const ClaheParams& params, Backend backend, const ImageDesc* desc) {
+  throw_violations(violations(params, backend, desc));
+}
+
+void set_option(ClaheParams& params, std::string_view key, std::string_view value) {
+  const auto& keys = clahe_option_keys();
+  if (std::find(keys.begin(), keys.end(), key) == keys.end()) refuse_key("clahe", key, keys);
+  if (key == "tiles") {
+    read_tiles(params, value);
+  } else {
+    set_option(params.curve, key, value);
+  }
+}
+
+const std::vector<std::string_view>& clahe_option_keys() {
+  static const std::vector<std::string_view> keys{
+      "tiles",    "clip-limit",  "strength",    "floor",     "ceiling",
+      "max-gain", "temporal-ms", "brighten-ms", "darken-ms", "scaler"};
+  return keys;
+}
+
+}  // namespace equalux

@@ -1,0 +1,118 @@
+#include "src/common/log.h"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <equalux/error.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace equalux {
+namespace {
+
+spdlog::level::level_enum spdlog_level(LogLevel level) {
+  return static_cast<spdlog::level::level_enum>(level == LogLevel::off ? spdlog::level::off
+                                                                       : static_cast<int>(level));
+}
+
+class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit CallbackSink(Logger::Sink sink) : sink_(std::move(sink)) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    sink_(static_cast<LogLevel>(message.level), {message.payload.data(), message.payload.size()});
+  }
+  void flush_() override {}
+
+  Logger::Sink sink_;
+};
+
+/// How many bytes of `text` at `at` are one control character: those of ASCII, and U+0080 to
+/// U+009F.
+std::size_t control_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  if (byte(at) < 0x20 || byte(at) == 0x7f) return 1;
+  return byte(at) == 0xc2 && byte(at + 1) >= 0x80 && byte(at + 1) < 0xa0 ? 2 : 0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string shown;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t control = control_at(text, at);
+    if (control == 0) {
+      shown += text[at++];
+      continue;
+    }
+    if (text[at] == '\n' || text[at] == '\t') {
+      shown += text[at] == '\n' ? "\\n" : "\\t";
+    } else {
+      const auto code = static_cast<unsigned char>(text[at + control - 1]);
+      shown += {'\\', 'x', kDigits[code >> 4U], kDigits[code & 15U]};
+    }
+    at += control;
+  }
+  return shown;
+}
+
+Logger::Logger()
+    : lines_(std::make_shared<spdlog::logger>(
+          "equalux", std::make_shared<spdlog::sinks::stderr_color_sink_mt>())) {
+  set_level(LogLevel::warn);
+}
+
+bool Logger::writes(LogLevel level) const noexcept {
+  return lines_->should_log(spdlog_level(level));
+}
+
+void Logger::write(LogLevel level, std::string_view line) noexcept {
+  format(level, "{}", fmt::make_format_args(line));
+}
+
+void Logger::format(LogLevel level, fmt::string_view text, fmt::format_args args) noexcept {
+  if (!writes(level)) return;
+  try {
+    lines_->log(spdlog_level(level), printable(fmt::vformat(text, args)));
+  } catch (const std::exception&) {  // No memory: also where an exception must not come from.
+  }
+}
+
+void Logger::send_to(Sink sink) {
+  lines_->sinks().clear();
+  if (sink) lines_->sinks().push_back(std::make_shared<CallbackSink>(std::move(sink)));
+}
+
+void Logger::set_level(LogLevel level) {
+  lines_->set_level(spdlog_level(level));
+  // Times matter to whoever reads a debug log, and only there.
+  lines_->set_pattern(level <= LogLevel::debug ? "%n %H:%M:%S.%e %t %l: %v" : "%n: %v");
+}
+
+Logger& logger() {
+  static Logger instance;
+  return instance;
+}
+
+void set_up_logging(std::string_view level) {
+  static constexpr std::array<std::string_view, 6> kNames{"trace", "debug", "info",
+                                                          "warn",  "error", "off"};
+  const auto* const named = std::find(kNames.begin(), kNames.end(), level);
+  if (named == kNames.end()) {
+    throw Error(ExitCode::usage, "--log-level is '" + std::string(level) +
+                                     "', must be trace, debug, info, warn, error or off");
+  }
+  logger().set_level(static_cast<LogLevel>(std::distance(kNames.begin(), named)));
+}
+
+}  // namespace equalux

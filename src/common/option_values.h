@@ -1,0 +1,95 @@
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <equalux/error.h>
+#include <equalux/params.h>
+
+#include "src/common/nearest_name.h"
+
+/// Values of options as text, for every filter's set_option().
+namespace equalux {
+
+[[noreturn]] inline void throw_usage(const std::string& message) {
+  throw Error(ExitCode::usage, message);
+}
+
+/// Throws Error(usage) that lists all clauses, if there are any.
+inline void throw_violations(const std::vector<std::string>& broken) {
+  if (broken.empty()) return;
+  std::string message = broken.front();
+  for (std::size_t i = 1; i < broken.size(); ++i)
+    message += "; " + broken[i];
+  throw_usage(message);
+}
+
+[[nodiscard]] inline std::string quoted(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
+
+/// The whole of `text` as a number, or nothing.
+template <typename Number>
+[[nodiscard]] std::optional<Number> number_from(std::string_view text) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+[[nodiscard]] inline std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+/// The enumerator that `text` spells. Throws Error(usage) that lists the spellings.
+template <typename Enum>
+[[nodiscard]] Enum read_enum(std::string_view key, std::string_view text) {
+  const std::optional<Enum> value = enum_from<Enum>(text);
+  if (!value) {
+    throw_usage(std::string(key) + " is " + quoted(text) + ", must be " +
+                list_of_names(enum_names<Enum>()));
+  }
+  return *value;
+}
+
+/// Throws Error(usage) that tells `range` where `text` is no whole number.
+[[nodiscard]] inline int read_int(std::string_view key, std::string_view text,
+                                  std::string_view range) {
+  const std::optional<int> value = number_from<int>(text);
+  if (!value) {
+    throw_usage(std::string(key) + " is " + quoted(text) + ", must be a whole number, " +
+                std::string(range));
+  }
+  return *value;
+}
+
+/// Throws Error(usage) that tells `range` where `text` is no number.
+[[nodiscard]] inline double read_double(std::string_view key, std::string_view text,
+                                        std::string_view range) {
+  const std::optional<double> value = number_from<double>(text);
+  if (!value) {
+    throw_usage(std::string(key) + " is " + quoted(text) + ", must be a number, " +
+                std::string(range));
+  }
+  return *value;
+}
+
+/// Throws Error(usage) for a key that `owner` does not know, naming the one meant or all of them.
+[[noreturn]] inline void refuse_key(std::string_view owner, std::string_view key,
+                                    const std::vector<std::string_view>& keys) {
+  const std::string nearest = nearest_name(key, keys);
+  throw_usage(std::string(owner) + " has no key " + quoted(key) + ", must be " +
+              (nearest.empty() ? list_of_names(keys) : nearest));
+}
+
+}  // namespace equalux

@@ -1,0 +1,318 @@
+#include "src/convolve/exact_kernel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include <equalux/error.h>
+
+#include "src/common/decimal.h"
+#include "src/common/nearest_name.h"
+
+namespace equalux {
+namespace {
+
+using Clauses = std::vector<std::string>;
+
+constexpr std::int64_t kSumLimit = std::int64_t{1} << 31;
+constexpr int kGaussianOne = 4096;
+constexpr double kMinSigma = 0.01;
+constexpr double kMaxSigma = 1000;
+constexpr double kMaxTruncate = 100;
+const double kDefaultTruncate = ConvolveParams{}.truncate;
+
+struct NamedKernel {
+  std::string_view name;
+  std::array<std::int32_t, 9> weights;
+  std::int64_t divisor;
+  std::string_view offset;
+};
+
+// clang-format off
+constexpr std::array<NamedKernel, 7> kNamedKernels{{
+    {"box-blur",          { 1,  1,  1,   1, 1,  1,   1,  1,  1},  9, "0"},
+    {"gaussian-blur",     { 1,  2,  1,   2, 4,  2,   1,  2,  1}, 16, "0"},
+    {"edge",              {-1, -1, -1,  -1, 8, -1,  -1, -1, -1},  1, "0"},
+    {"emboss-horizontal", { 0,  0,  0,   1, 0, -1,   0,  0,  0},  1, "128"},
+    {"emboss-vertical",   { 0,  1,  0,   0, 0,  0,   0, -1,  0},  1, "128"},
+    {"sharpen",           { 0, -1,  0,  -1, 5, -1,   0, -1,  0},  1, "0"},
+    {"identity",          { 0,  0,  0,   0, 1,  0,   0,  0,  0},  1, "0"},
+}};
+// clang-format on
+
+std::string refused(const std::string& what, std::string_view text, const char* kind) {
+  return what + " is '" + std::string(text) + "', must be " + kind + " with at most " +
+         std::to_string(kMaxDecimalPlaces) + " places, below 2^31";
+}
+
+std::string number_text(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g", value);
+  return text.data();
+}
+
+/// floor(offset · divisor + divisor / 2). The whole levels of the offset are taken apart, so that
+/// no product leaves 64 bits.
+std::int64_t bias_of(const Decimal& offset, std::int64_t divisor) {
+  const std::int64_t unit = power_of_ten(offset.places);
+  std::int64_t levels = offset.digits / unit;
+  std::int64_t fraction = offset.digits % unit;
+  if (fraction < 0) {
+    --levels;
+    fraction += unit;
+  }
+  return levels * divisor + (2 * fraction * divisor + divisor * unit) / (2 * unit);
+}
+
+/// Whether |S + bias| stays below 2^31 and the divisor fits, for weights below 2^62.
+bool fits(const std::vector<std::int64_t>& weights, std::int64_t divisor, const Decimal& offset) {
+  if (divisor >= kSumLimit) return false;
+  std::int64_t most = bias_of(offset, divisor);
+  std::int64_t least = most;
+  for (const std::int64_t weight : weights) {
+    if (weight <= -kSumLimit || weight >= kSumLimit) return false;
+    (weight > 0 ? most : least) += 255 * weight;
+  }
+  return most < kSumLimit && least > -kSumLimit;
+}
+
+/// Weights of one direction, multiples of 2^-12 in units of it. What rounding leaves goes to the
+/// centre, and, where that is more than one unit, to the pairs that were rounded furthest the
+/// other way.
+std::vector<std::int32_t> gaussian_weights(int size, double sigma) {
+  const int radius = size / 2;
+  std::vector<double> exact(static_cast<std::size_t>(radius) + 1);
+  double sum = 0;
+  for (int i = 0; i <= radius; ++i) {
+    const double weight = std::exp(-(double{1} * i * i) / (2 * sigma * sigma));
+    exact[static_cast<std::size_t>(i)] = weight;
+    sum += i == 0 ? weight : 2 * weight;
+  }
+  std::vector<std::int32_t> half(exact.size());
+  std::int32_t centre = kGaussianOne;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    exact[i] = exact[i] / sum * kGaussianOne;
+    half[i] = static_cast<std::int32_t>(std::lround(exact[i]));
+    if (i > 0) centre -= 2 * half[i];
+  }
+  while (std::abs(centre - exact[0]) > 1) {
+    const int step = centre > exact[0] ? 1 : -1;
+    const auto lacking = [&](std::size_t i) { return step * (exact[i] - half[i]); };
+    std::size_t furthest = 1;
+    for (std::size_t i = 2; i < exact.size(); ++i) {
+      if (lacking(i) > lacking(furthest)) furthest = i;
+    }
+    half[furthest] += step;
+    centre -= 2 * step;
+  }
+  half[0] = centre;
+  std::vector<std::int32_t> weights;
+  for (int i = -radius; i <= radius; ++i)
+    weights.push_back(half[static_cast<std::size_t>(std::abs(i))]);
+  return weights;
+}
+
+/// A kernel under way, and what is wrong with its parameters.
+struct Build {
+  const ConvolveParams& params;
+  ExactKernel kernel{};
+  Clauses broken{};
+
+  void refuse(std::string clause) { broken.push_back(std::move(clause)); }
+
+  /// Refuses what has been set and belongs to other kernels.
+  void check_belongings() {
+    const bool custom = params.kernel == "custom";
+    const bool gaussian = params.kernel == "gaussian";
+    const bool sized = gaussian || params.kernel == "box";
+    const auto foreign = [this](bool set, const char* key, const char* owner) {
+      if (!set) return;
+      refuse("the key " + std::string(key) + " belongs to kernel " + owner +
+             ", must be left out with kernel " + params.kernel);
+    };
+    const ConvolveParams defaults;
+    foreign(!custom && !params.weights.empty(), "weights", "custom");
+    foreign(!custom && params.divisor != defaults.divisor, "divisor", "custom");
+    foreign(sized && !params.offset.empty(), "offset", "custom and the 3 x 3 kernels");
+    foreign(!sized && params.size != 0, "size", "gaussian and box");
+    foreign(!gaussian && params.sigma != 0, "sigma", "gaussian");
+    foreign(!gaussian && params.truncate != kDefaultTruncate, "truncate", "gaussian");
+  }
+
+  Decimal offset(std::string_view own) {
+    const std::string_view text = params.offset.empty() ? own : std::string_view(params.offset);
+    const std::optional<Decimal> value = decimal_from(text);
+    if (!value) refuse(refused("offset", text, "a decimal"));
+    return value.value_or(Decimal{});
+  }
+
+  /// Whole weights and divisor, without common factors.
+  void set(std::vector<std::int64_t> weights, std::int64_t divisor, const Decimal& offset) {
+    std::int64_t factor = divisor;
+    for (const std::int64_t weight : weights)
+      factor = std::gcd(factor, weight);
+    for (std::int64_t& weight : weights)
+      weight /= factor;
+    divisor /= factor;
+    if (!fits(weights, divisor, offset)) {
+      refuse("weights, divisor and offset leave the range of sums as whole numbers (" +
+             std::to_string(divisor) +
+             " for the divisor), must keep 255 * weights + offset * divisor below 2^31: fewer "
+             "places or smaller numbers");
+      return;
+    }
+    kernel.size = static_cast<int>(std::lround(std::sqrt(static_cast<double>(weights.size()))));
+    kernel.weights.assign(weights.begin(), weights.end());
+    kernel.divisor = divisor;
+    kernel.bias = bias_of(offset, divisor);
+  }
+
+  void make_named(const NamedKernel& named) {
+    const Decimal levels = offset(named.offset);
+    if (!broken.empty()) return;
+    // Not reduced: what is written above is what the backends know.
+    const std::vector<std::int64_t> weights(named.weights.begin(), named.weights.end());
+    if (!fits(weights, named.divisor, levels)) {
+      refuse("offset is '" + params.offset + "', must be below 2^31 after times " +
+             std::to_string(named.divisor));
+      return;
+    }
+    kernel.size = 3;
+    kernel.weights.assign(named.weights.begin(), named.weights.end());
+    kernel.divisor = named.divisor;
+    kernel.bias = bias_of(levels, named.divisor);
+  }
+
+  void make_custom() {
+    const std::size_t count = params.weights.size();
+    int side = 1;
+    while (side < kMaxCustomKernel && static_cast<std::size_t>(side) * side < count)
+      side += 2;
+    if (static_cast<std::size_t>(side) * side != count) {
+      refuse("weights are " + std::to_string(count) + ", must be n * n numbers with n odd, 1 to " +
+             std::to_string(kMaxCustomKernel));
+    }
+    std::vector<Decimal> weights;
+    int places = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::optional<Decimal> weight = decimal_from(params.weights[i]);
+      if (!weight) {
+        refuse(refused("weight " + std::to_string(i + 1), params.weights[i], "a decimal"));
+        break;
+      }
+      weights.push_back(*weight);
+      places = std::max(places, weight->places);
+    }
+    const std::optional<Decimal> divisor = decimal_from(params.divisor);
+    if (!divisor || divisor->digits <= 0) {
+      refuse(refused("divisor", params.divisor, "a decimal over 0"));
+    }
+    const Decimal levels = offset("0");
+    if (!broken.empty()) return;
+    places = std::max(places, divisor->places);
+    std::vector<std::int64_t> whole;
+    for (const Decimal& weight : weights)
+      whole.push_back(scaled(weight, places));
+    set(std::move(whole), scaled(*divisor, places), levels);
+  }
+
+  bool size_in_range() {
+    const int size = params.size;
+    if (size == 0 || (size >= 3 && size <= kMaxSeparableKernel && size % 2 == 1)) return true;
+    refuse("size is " + std::to_string(size) + ", must be odd, 3 to " +
+           std::to_string(kMaxSeparableKernel));
+    return false;
+  }
+
+  void make_box() {
+    if (!size_in_range() || !broken.empty()) return;
+    kernel.size = params.size == 0 ? 3 : params.size;
+    kernel.separable = true;
+    kernel.row.assign(static_cast<std::size_t>(kernel.size), 1);
+    kernel.column = kernel.row;
+    kernel.divisor = std::int64_t{kernel.size} * kernel.size;
+    kernel.bias = kernel.divisor / 2;
+  }
+
+  void make_gaussian() {
+    const double sigma = params.sigma;
+    // Written so that NaN is refused too.
+    if (!(sigma == 0 || (sigma >= kMinSigma && sigma <= kMaxSigma))) {
+      refuse("sigma is " + number_text(sigma) + ", must be " + number_text(kMinSigma) + " to " +
+             number_text(kMaxSigma) + " pixels, or 0 for one that fits the size");
+    }
+    if (!(params.truncate > 0 && params.truncate <= kMaxTruncate)) {
+      refuse("truncate is " + number_text(params.truncate) + ", must be over 0 to " +
+             number_text(kMaxTruncate));
+    }
+    if (!size_in_range() || !broken.empty()) return;
+    int size = params.size != 0 ? params.size : 3;
+    if (params.size == 0 && sigma > 0) {
+      size = 2 * static_cast<int>(params.truncate * sigma + 0.5) + 1;
+      if (size > kMaxSeparableKernel) {
+        refuse("sigma is " + number_text(sigma) + " with truncate " + number_text(params.truncate) +
+               ", which takes a kernel of " + std::to_string(size) + ", must be at most " +
+               std::to_string(kMaxSeparableKernel) + ": give a size or a smaller truncate");
+        return;
+      }
+    }
+    kernel.size = size;
+    kernel.separable = true;
+    kernel.row = gaussian_weights(size, sigma > 0 ? sigma : 0.3 * (size / 2 - 1) + 0.8);
+    kernel.column = kernel.row;
+    kernel.divisor = std::int64_t{kGaussianOne} * kGaussianOne;
+    kernel.bias = kernel.divisor / 2;
+  }
+
+  void make() {
+    check_belongings();
+    const auto* const named =
+        std::find_if(kNamedKernels.begin(), kNamedKernels.end(),
+                     [this](const NamedKernel& each) { return each.name == params.kernel; });
+    if (named != kNamedKernels.end()) {
+      make_named(*named);
+    } else if (params.kernel == "custom") {
+      make_custom();
+    } else if (params.kernel == "gaussian") {
+      make_gaussian();
+    } else if (params.kernel == "box") {
+      make_box();
+    } else {
+      const std::string nearest = nearest_name(params.kernel, convolve_kernel_names());
+      broken = {"kernel is '" + params.kernel + "', must be " +
+                (nearest.empty() ? list_of_names(convolve_kernel_names()) : nearest)};
+    }
+  }
+};
+
+}  // namespace
+
+const std::vector<std::string_view>& convolve_kernel_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const NamedKernel& named : kNamedKernels)
+      all.push_back(named.name);
+    all.insert(all.end(), {"gaussian", "box", "custom"});
+    return all;
+  }();
+  return names;
+}
+
+Clauses kernel_violations(const ConvolveParams& params) {
+  Build build{params};
+  build.make();
+  return build.broken;
+}
+
+ExactKernel exact_kernel(const ConvolveParams& params) {
+  Build build{params};
+  build.make();
+  if (!build.broken.empty()) throw Error(ExitCode::usage, build.broken.front());
+  return build.kernel;
+}
+
+}  // namespace equalux

@@ -1,0 +1,164 @@
+#pragma once
+
+#include <cstdint>
+
+#include <equalux/image.h>
+
+#include "src/equalize/space.h"
+#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone_limits.h"
+#include "src/format/pixel_math.h"
+
+/// Samples of more than 8 bits: from histogram to curve to gain to sample, in 64-bit integers,
+/// written once for host and device.
+///
+/// The curve is a whole number for each v, W(v) = round(M T(v) 2^14), and a channel c becomes
+/// floor(c W(v) / (v 2^14) + 1/2) exactly. See docs/algorithm.md, "More than 8 bits".
+namespace equalux {
+
+/// Fractional bits of W.
+inline constexpr int kDeepCurveBits = 14;
+
+/// What the arithmetic knows of a format of 9 to 16 bits.
+struct DeepSamples {
+  std::int32_t depth;
+  std::int32_t shift;          ///< unused bits of a word, below the value
+  std::int32_t most;           ///< largest code, 2^depth - 1
+  std::int32_t chroma_middle;  ///< code of no colour, 2^(depth - 1)
+  YuvWeights weights;          ///< in codes of this depth; packed RGB and gray: luma_max is M
+};
+
+constexpr DeepSamples deep_samples(const ImageDesc& desc, Space space = Space::value) {
+  const FormatTraits& t = traits(desc.format);
+  const std::int32_t most = (1 << t.depth) - 1;
+  YuvWeights weights = space_weights(space, desc);
+  if (t.model != ColorModel::yuv || desc.range == ColorRange::full) {
+    weights.luma_offset = 0;
+    weights.luma_max = most;
+  } else {
+    weights.luma_offset <<= t.depth - 8;
+    weights.luma_max <<= t.depth - 8;
+  }
+  return {t.depth, t.shift, most, 1 << (t.depth - 1), weights};
+}
+
+/// Bins of a frame where the parameters leave them open.
+constexpr int deep_bins(int bins, int depth) {
+  if (bins != 0) return bins;
+  return depth < 16 ? 1 << depth : kMaxBins;
+}
+
+/// The value in a word of memory, and the word of a value.
+EQUALUX_HD std::int32_t deep_code(const DeepSamples& form, std::uint32_t word) {
+  return static_cast<std::int32_t>(word >> form.shift) & form.most;
+}
+EQUALUX_HD std::uint16_t deep_word(const DeepSamples& form, std::int32_t code) {
+  return static_cast<std::uint16_t>(code << form.shift);
+}
+
+/// As value_above_luma(); u and w are Cb and Cr less the middle, too large for 32 bits at depth 16.
+EQUALUX_HD std::int32_t deep_value_above_luma(const YuvWeights& k, std::int32_t u, std::int32_t w) {
+  const std::int64_t red = std::int64_t{k.red_w} * w;
+  const std::int64_t green = -std::int64_t{k.green_u} * u - std::int64_t{k.green_w} * w;
+  const std::int64_t blue = std::int64_t{k.blue_u} * u;
+  const std::int64_t most = red > green ? (red > blue ? red : blue) : (green > blue ? green : blue);
+  return static_cast<std::int32_t>((most + 32768) >> 16);
+}
+
+/// W(v): round(M T(v) 2^14), halves up, where the cumulative sum up to v's bin is `cdf`. At most
+/// 2^31 pixels and 16 bits keep the dividend below 2^63.
+EQUALUX_HD std::uint32_t deep_curve_level(const CurveScale& scale, std::uint64_t cdf,
+                                          std::uint32_t v, std::uint32_t max_value) {
+  if (scale.span == 0) return v << kDeepCurveBits;
+  const std::uint64_t above = cdf > scale.offset ? cdf - scale.offset : 0;
+  const std::uint64_t twice = (max_value * above) << (kDeepCurveBits + 1);
+  return static_cast<std::uint32_t>((twice + scale.span) / (2 * scale.span));
+}
+
+/// Curves with limits or over time are made as for 8 bits, of coarse levels: cells of 2^(depth - 8)
+/// values. The last one, 255 or 219, is that of M.
+constexpr std::uint32_t coarse_max(const DeepSamples& form) {
+  return static_cast<std::uint32_t>(form.weights.luma_max >> (form.depth - 8));
+}
+EQUALUX_HD std::uint32_t coarse_level(const DeepSamples& form, std::uint32_t v) {
+  return v >> (form.depth - 8);
+}
+/// The largest value of a coarse level.
+EQUALUX_HD std::uint32_t last_of_level(const DeepSamples& form, std::uint32_t level) {
+  const std::uint32_t last = ((level + 1) << (form.depth - 8)) - 1;
+  const auto most = static_cast<std::uint32_t>(form.weights.luma_max);
+  return last < most ? last : most;
+}
+
+/// W(v) on straight lines between the coarse levels: level i stands at v = i M / coarse_max, where
+/// a frame of 8 bits has it, and v = 0 at 0, as black stays black. Exact for the identity, and M at
+/// most.
+EQUALUX_HD std::uint32_t deep_level_between(const DeepSamples& form, const std::uint32_t* coarse,
+                                            std::uint32_t v) {
+  const auto max_value = static_cast<std::uint32_t>(form.weights.luma_max);
+  const std::uint32_t last = coarse_max(form);
+  const std::uint32_t i = v * last / max_value;
+  const std::uint32_t beyond = v * last % max_value;
+  const std::uint64_t low = i == 0 ? 0 : coarse[i];
+  const std::uint64_t high = coarse[i < last ? i + 1 : last];
+  const std::uint64_t sum = low * (max_value - beyond) + high * beyond;  // below 2^46
+  const std::uint64_t divisor = std::uint64_t{last} << (tone::kCurveBits - kDeepCurveBits);
+  const auto level = static_cast<std::uint32_t>((sum + divisor / 2) / divisor);
+  const std::uint32_t most = max_value << kDeepCurveBits;
+  return level < most ? level : most;
+}
+
+/// Fractional bits of a gain: 2 depth + 1 beside those of W.
+EQUALUX_HD std::int32_t deep_gain_bits(std::int32_t depth) {
+  return 2 * depth + 1 + kDeepCurveBits;
+}
+
+/// Gain 1: of v = 0, and of luma below black.
+EQUALUX_HD std::uint64_t deep_gain_one(std::int32_t depth) {
+  return std::uint64_t{1} << deep_gain_bits(depth);
+}
+
+/// ceil(W 2^(2 depth + 1) / v): with it deep_scaled() is exact. `level` is at most M 2^14, which
+/// keeps the dividend below 2^63.
+EQUALUX_HD std::uint64_t deep_gain(std::uint32_t level, std::uint32_t v, std::int32_t depth) {
+  if (v == 0) return deep_gain_one(depth);
+  return ((static_cast<std::uint64_t>(level) << (2 * depth + 1)) + v - 1) / v;
+}
+
+/// round(c W(v) / (v 2^14)), halves up, for codes c >= 0 that are at most v, or over it where v was
+/// clamped to M.
+EQUALUX_HD std::int32_t deep_scaled(std::int32_t c, std::uint64_t gain, std::int32_t depth) {
+  const std::int32_t bits = deep_gain_bits(depth);
+  const std::uint64_t half = std::uint64_t{1} << (bits - 1);
+  return static_cast<std::int32_t>((static_cast<std::uint64_t>(c) * gain + half) >> bits);
+}
+
+/// Luma of a pixel, in codes; `gain` is that of its v.
+EQUALUX_HD std::int32_t deep_scaled_luma(const DeepSamples& form, std::int32_t luma,
+                                         std::uint64_t gain) {
+  const std::int32_t above_black = luma - form.weights.luma_offset;
+  if (above_black < 0) return luma;
+  const std::int32_t scaled = form.weights.luma_offset + deep_scaled(above_black, gain, form.depth);
+  return scaled < form.most ? scaled : form.most;
+}
+
+/// What a luma sample adds to the sum of gains of the chroma sample that covers it.
+EQUALUX_HD std::int64_t deep_gain_share(std::uint64_t gain) {
+  return static_cast<std::int64_t>(gain >> 8);
+}
+
+/// A chroma code scaled by the mean of the gains of the 2^count_log2 luma samples it covers;
+/// `u` is the code less the middle, `gain_sum` the sum of deep_gain_share(). u gain_sum is below
+/// 2^61: |u| < 13 v for every v >= 1 that lies on such a chroma sample. Where v is luma alone that
+/// does not hold, and at depth 16 what is far beyond the last code is found out before.
+EQUALUX_HD std::int32_t deep_scaled_chroma(const DeepSamples& form, std::int32_t u,
+                                           std::int64_t gain_sum, std::int32_t count_log2) {
+  const std::int32_t bits = deep_gain_bits(form.depth) - 8 + count_log2;
+  if (form.depth == 16 && (u < 0 ? -u : u) * (gain_sum >> bits) > 2 * std::int64_t{form.most})
+    return u < 0 ? 0 : form.most;
+  const std::int64_t half = std::int64_t{1} << (bits - 1);
+  const std::int64_t scaled = form.chroma_middle + ((u * gain_sum + half) >> bits);
+  return static_cast<std::int32_t>(scaled < 0 ? 0 : (scaled > form.most ? form.most : scaled));
+}
+
+}  // namespace equalux

@@ -1,0 +1,116 @@
+#include "src/equalize/equalize_chain.h"
+
+#include <utility>
+
+#include <equalux/error.h>
+
+#include "src/equalize/space.h"
+
+namespace equalux {
+namespace {
+
+/// Equalization by the chain that parameters and format ask for.
+class EqualizeFilter final : public Filter {
+ public:
+  EqualizeFilter(const EqualizeParams& params, std::unique_ptr<EqualizeBackend> backend)
+      : params_(params), backend_(std::move(backend)) {}
+
+  ~EqualizeFilter() override { backend_->enter_to_free(); }
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override {
+    return some_chain_takes(params_, format);
+  }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, backend_->name(), &input);
+    backend_->enter();
+    const ChainKind kind = chain_for(params_, input.format);
+    // A chain whose configure() fails goes.
+    std::unique_ptr<EqualizeChain> chain = std::move(chain_);
+    desc_ = {};
+    if (chain == nullptr || kind != kind_) chain = backend_->make_chain(kind, params_);
+    if (collects_) chain->collect_curves();
+    chain->configure(input);
+    chain_ = std::move(chain);
+    kind_ = kind;
+    desc_ = input;
+    return input;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != desc_ || out.desc != desc_) {
+      throw Error(ExitCode::usage, "equalize: the frame is not what the filter was configured for");
+    }
+    backend_->enter();
+    chain_->process(in, out, context);
+  }
+
+  bool update(const EqualizeParams& params) override {
+    validate(params, backend_->name(), desc_.width == 0 ? nullptr : &desc_);
+    // Another chain, or another space, is another filter.
+    if (params_.chain != Chain::fused || params.chain != Chain::fused ||
+        params.space != params_.space) {
+      return false;
+    }
+    if (chain_ != nullptr) {
+      backend_->enter();
+      chain_->update(params);
+    }
+    params_ = params;
+    return true;
+  }
+
+  void reset() override {
+    if (chain_ != nullptr) chain_->reset();
+  }
+  [[nodiscard]] std::string save() const override {
+    if (chain_ == nullptr) return "{}";
+    backend_->enter();
+    return chain_->save();
+  }
+  void load(std::string_view state) override {
+    if (chain_ == nullptr) return;
+    backend_->enter();
+    chain_->load(state);
+  }
+
+  bool collect_curves() override {
+    if (params_.chain != Chain::fused || params_.curve) return false;
+    collects_ = true;
+    return true;
+  }
+  [[nodiscard]] std::optional<CurveSum> curve_sum() const override {
+    if (chain_ == nullptr) return std::nullopt;
+    backend_->enter();
+    return chain_->curve_sum();
+  }
+
+ private:
+  EqualizeParams params_;
+  std::unique_ptr<EqualizeBackend> backend_;
+  ImageDesc desc_;
+  bool collects_ = false;
+  ChainKind kind_ = ChainKind::fused;
+  std::unique_ptr<EqualizeChain> chain_;  // null until configured
+};
+
+}  // namespace
+
+ChainKind chain_for(const EqualizeParams& params, PixelFormat format) {
+  if (params.chain == Chain::staged) return ChainKind::staged;
+  if (space_needs_tables(params.space, format)) return ChainKind::space;
+  return has_deep_samples(format) ? ChainKind::deep : ChainKind::fused;
+}
+
+bool some_chain_takes(const EqualizeParams& params, PixelFormat format) {
+  if (params.chain != Chain::staged) return space_takes(params.space, format);
+  return has_byte_samples(format) && traits(format).model != ColorModel::yuv;
+}
+
+std::unique_ptr<Filter> make_equalize_filter(const EqualizeParams& params,
+                                             std::unique_ptr<EqualizeBackend> backend) {
+  validate(params, backend->name());
+  return std::make_unique<EqualizeFilter>(params, std::move(backend));
+}
+
+}  // namespace equalux

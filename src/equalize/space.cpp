@@ -1,0 +1,61 @@
+#include "src/equalize/space.h"
+
+#include <array>
+#include <cmath>
+
+namespace equalux {
+namespace {
+
+/// Of red, green and blue in luminance, ITU-R BT.709, times 2^16; their sum is 2^16.
+constexpr std::array<std::uint32_t, 3> kWeights{13933, 46871, 4732};
+/// All light.
+constexpr double kWhite = 65535;
+
+/// Linear light of an sRGB code (IEC 61966-2-1), 0 to 1; codes may lie between whole ones.
+double light_of(double code) {
+  const double c = code / 255;
+  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+
+/// Luminance of a level of lightness, 0 to 1 (CIE 15).
+double luminance_of_level(double level) {
+  const double lightness = level * 100 / 255;
+  return lightness <= 8 ? lightness * 27 / 24389 : std::pow((lightness + 16) / 116, 3);
+}
+
+/// Steps where `function` of a result less one half lies.
+template <typename Function>
+SpaceSteps steps_of(Function function) {
+  SpaceSteps steps{};
+  for (std::size_t i = 1; i < 256; ++i) {
+    steps.from[i] =
+        static_cast<std::uint32_t>(std::ceil(kWhite * function(static_cast<double>(i) - 0.5)));
+  }
+  steps.from[256] = 65536;
+  std::size_t result = 0;
+  for (std::size_t i = 0; i < 4096; ++i) {
+    while (steps.from[result + 1] <= 16 * i)
+      ++result;
+    steps.base[i] = static_cast<std::uint8_t>(result);
+  }
+  return steps;
+}
+
+}  // namespace
+
+SpaceTables make_space_tables(Space space) {
+  SpaceTables tables{};
+  for (std::size_t code = 0; code < 256; ++code) {
+    tables.light[code] =
+        static_cast<std::uint16_t>(std::lround(kWhite * light_of(static_cast<double>(code))));
+    const std::uint32_t amount =
+        space == Space::luma ? static_cast<std::uint32_t>(code) : tables.light[code];
+    for (std::size_t i = 0; i < 3; ++i)
+      tables.part[i][code] = kWeights[i] * amount;
+  }
+  tables.levels = steps_of(luminance_of_level);
+  tables.codes = steps_of(light_of);
+  return tables;
+}
+
+}  // namespace equalux

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <cstdint>
+
+#include <equalux/params.h>
+
+#include "src/equalize/tone_curve.h"
+#include "src/format/pixel_math.h"
+
+/// A tone curve under limits, level by level and in integers, written once for host and device.
+/// docs/algorithm.md, "Strength and limits", says what each step is for.
+///
+/// A distribution is what lies at or below each level v of 0 .. M as a fraction of the frame, times
+/// kWhole. A curve is W(v) = M T(v) 2^kCurveBits. Backends own the loops over the levels.
+namespace equalux::tone {
+
+inline constexpr std::uint32_t kWhole = 1U << 24;
+inline constexpr int kCurveBits = 22;
+/// Parameters as fractions: strength and gains.
+inline constexpr std::uint32_t kOne = 1U << 16;
+/// The clip limit's one.
+inline constexpr std::uint32_t kClipOne = 1U << 8;
+/// Steps towards the level at which what was clipped off is used up. What is left after them, less
+/// than a hundredth, is given to all levels.
+inline constexpr int kMostClipSteps = 4;
+
+/// EqualizeParams' limits as integers.
+struct Limits {
+  std::uint32_t strength = kOne;
+  std::uint32_t clip = 0;          ///< 0 = none
+  std::uint32_t floor = 0;         ///< of kWhole
+  std::uint32_t ceiling = kWhole;  ///< of kWhole
+  std::uint32_t max_gain = 0;      ///< 0 = none
+  double per_part = 0.25;          ///< 2^kCurveBits / (ceiling - floor)
+  Scaler scaler = Scaler::max_abs;
+
+  friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+/// The fraction of a frame that some pixels are; `per_pixel` is kWhole / the frame's pixels. Double
+/// precision is exact enough for all pixels to be kWhole, and rounds alike everywhere.
+EQUALUX_HD std::uint32_t fraction_of(std::uint32_t pixels, double per_pixel) {
+  return static_cast<std::uint32_t>(pixels * per_pixel + 0.5);
+}
+
+/// A level's part of the pixels between floor and ceiling, from the distribution before it and at
+/// it.
+EQUALUX_HD std::uint32_t part_between(const Limits& limits, std::uint32_t before,
+                                      std::uint32_t at) {
+  const auto inside = [&limits](std::uint32_t x) {
+    return x < limits.floor ? limits.floor : (x > limits.ceiling ? limits.ceiling : x);
+  };
+  return inside(at) - inside(before);
+}
+
+/// Whether the curve may rise at a level.
+EQUALUX_HD bool may_rise(const Limits& limits, std::uint32_t before, std::uint32_t at) {
+  return (limits.floor == 0 || at > limits.floor) &&
+         (limits.ceiling == kWhole || before < limits.ceiling);
+}
+
+/// The most that one of `levels` levels may hold.
+EQUALUX_HD std::uint32_t clip_at(const Limits& limits, std::uint32_t levels) {
+  if (limits.clip == 0 || levels == 0) return kWhole;
+  // A clip limit stays below 2^8 and what lies between at most 2^24: 32 bits do.
+  return (limits.ceiling - limits.floor) / kClipOne * limits.clip / levels;
+}
+
+/// A level's part with what every level is given, clipped.
+EQUALUX_HD std::uint32_t clipped(std::uint32_t part, std::uint32_t given, std::uint32_t most) {
+  return part + given < most ? part + given : most;
+}
+
+/// What more every level is given, where `sum` is what the clipped parts add up to and `open`
+/// levels are not full. The sum is concave in what is given, so that these steps never give too
+/// much. 0 ends them.
+EQUALUX_HD std::uint32_t clip_step(const Limits& limits, std::uint32_t sum, std::uint32_t open) {
+  const std::uint32_t all = limits.ceiling - limits.floor;
+  return sum >= all || open == 0 ? 0 : (all - sum) / open;
+}
+
+/// What the scaler takes off the clipped sums.
+EQUALUX_HD std::uint32_t sum_offset(Scaler scaler, std::uint32_t first_bin,
+                                    std::uint32_t first_nonempty) {
+  switch (scaler) {
+    case Scaler::max_abs:
+      return 0;
+    case Scaler::min_max:
+      return first_bin;
+    case Scaler::min_max_nonzero:
+      return first_nonempty;
+  }
+  return 0;
+}
+
+/// W of a level without any change.
+EQUALUX_HD std::uint32_t unchanged(std::uint32_t v) {
+  return v << kCurveBits;
+}
+
+/// The clipped sums' part that becomes the curve, from 0 at the scaler's offset to M at the total.
+struct Span {
+  std::uint32_t offset;
+  double scale;  ///< W of one more; 0 = the curve is the identity
+};
+
+EQUALUX_HD Span span_of(const Limits& limits, std::uint32_t offset, std::uint32_t total,
+                        std::uint32_t max_value) {
+  // All parts add up to what lies between floor and ceiling but for less than one a level.
+  if (limits.scaler == Scaler::max_abs) return {0, limits.per_part * max_value};
+  if (total == offset) return {offset, 0.0};
+  return {offset, static_cast<double>(unchanged(max_value)) / (total - offset)};
+}
+
+/// W of level v from the clipped sum up to its bin. Strength is in it, the largest gain is not.
+EQUALUX_HD std::uint32_t curve_at(const Limits& limits, std::uint32_t v, std::uint32_t sum,
+                                  const Span& span) {
+  const std::uint32_t above = sum > span.offset ? sum - span.offset : 0;
+  const std::uint32_t curve =
+      span.scale == 0.0 ? unchanged(v) : static_cast<std::uint32_t>(above * span.scale + 0.5);
+  return static_cast<std::uint32_t>((std::uint64_t{curve} * limits.strength +
+                                     std::uint64_t{unchanged(v)} * (kOne - limits.strength) +
+                                     kOne / 2) /
+                                    kOne);
+}
+
+/// Whether anything bounds the curve.
+EQUALUX_HD bool bounds(const Limits& limits) {
+  return limits.strength != kOne || limits.clip != 0 || limits.floor != 0 ||
+         limits.ceiling != kWhole || limits.max_gain != 0;
+}
+
+/// W of level v where nothing bounds it: M T(v) from the sum of the counts up to it, rounded once,
+/// halves up. A distribution, rounded itself, would take some values on a half to the wrong side.
+EQUALUX_HD std::uint32_t plain_curve(const CurveScale& scale, std::uint32_t cdf, std::uint32_t v,
+                                     std::uint32_t max_value) {
+  if (scale.span == 0) return unchanged(v);
+  const std::uint64_t above = cdf > scale.offset ? cdf - scale.offset : 0;
+  // Below 2^8 2^31 2^23.
+  const std::uint64_t twice = max_value * above << (kCurveBits + 1);
+  return static_cast<std::uint32_t>((twice + scale.span) / (2 * scale.span));
+}
+
+/// W with its gain W / v limited.
+EQUALUX_HD std::uint32_t limit_gain(const Limits& limits, std::uint32_t v, std::uint32_t curve) {
+  if (limits.max_gain == 0) return curve;
+  const std::uint64_t most = (std::uint64_t{v} * limits.max_gain << kCurveBits) / kOne;
+  return curve < most ? curve : static_cast<std::uint32_t>(most);
+}
+
+/// The exact gain W / v of a level; black has gain 1.
+EQUALUX_HD GainFraction gain_fraction(std::uint32_t v, std::uint32_t curve) {
+  if (v == 0) return {1, 1};
+  return {curve, unchanged(v)};
+}
+
+}  // namespace equalux::tone
