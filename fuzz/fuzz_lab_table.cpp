@@ -1,6 +1,6 @@
 // Tables of `equalux lab`: one that is written anew reads as the same.
 #include "fuzz/invariant.h"
-#include "src/cli/lab/table.h"
+#include "src/lab/table.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace equalux;

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cli/lab/lab.h"
+#include "src/lab/lab.h"
 #include "tests/support/device_image.h"
 #include "tests/support/device_test.h"
 #include "tests/support/program.h"

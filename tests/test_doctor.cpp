@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "src/cli/doctor_checks.h"
+#include "src/cli/commands/doctor_checks.h"
 #include "src/common/json_text.h"
 #include "tests/support/program.h"
 

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/frame_hash.h"
-#include "src/cli/lab/compare.h"
-#include "src/cli/lab/experiment.h"
-#include "src/cli/lab/lab.h"
+#include "src/lab/compare.h"
+#include "src/lab/experiment.h"
+#include "src/lab/lab.h"
 #include "tests/support/lab_fixture.h"
 #include "tests/support/test_images.h"
 

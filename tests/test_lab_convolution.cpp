@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cli/lab/frame_size.h"
-#include "src/cli/lab/kernel.h"
-#include "src/cli/lab/speedup.h"
+#include "src/lab/convolution/kernel.h"
+#include "src/lab/convolution/speedup.h"
+#include "src/lab/frame_size.h"
 #include "tests/support/lab_fixture.h"
 #include "tests/support/test_images.h"
 

@@ -7,11 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cli/lab/fundus.h"
-#include "src/cli/lab/kernel.h"
-#include "src/cli/lab/pictures.h"
-#include "src/cli/lab/plain_hessian.h"
 #include "src/common/float_difference.h"
+#include "src/lab/convolution/kernel.h"
+#include "src/lab/hessian/fundus.h"
+#include "src/lab/hessian/plain_hessian.h"
+#include "src/lab/pictures.h"
 #include "tests/support/lab_fixture.h"
 #include "tests/support/test_images.h"
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cli/lab/markdown.h"
-#include "src/cli/lab/table.h"
+#include "src/lab/markdown.h"
+#include "src/lab/table.h"
 #include "tests/support/temp_folder.h"
 
 /// The CSV of `equalux lab`, and Markdown of it.

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cli/lab/table.h"
+#include "src/lab/table.h"
 #include "tests/support/program.h"
 
 /// What tests of `equalux lab` share.

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/cli/run_stream.h"
+#include "src/cli/commands/run_stream.h"
 
 namespace equalux::cli {
 

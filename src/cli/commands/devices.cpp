@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include <equalux/device.h>
+#include <equalux/error.h>
+#include <nlohmann/json.hpp>
+
+#include "src/cli/commands.h"
+#include "src/cli/commands/camera_listing.h"
+#include "src/cli/options.h"
+#include "src/common/json_text.h"
+#ifdef EQUALUX_HAVE_GSTREAMER
+#include "pipelines/gstreamer/encoders.h"
+#endif
+
+/// `equalux devices`: what this machine and this build can do.
+namespace equalux::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct DevicesOptions {
+  CommonOptions common;
+  InputOptions wanted;  // of cameras
+  bool json = false;
+};
+
+Json encoder_list() {
+  Json encoders = Json::array();
+#ifdef EQUALUX_HAVE_GSTREAMER
+  for (const EncoderListing& encoder : list_encoders()) {
+    encoders.push_back({{"name", encoder.name},
+                        {"description", encoder.description},
+                        {"available", encoder.available},
+                        {"reason", encoder.reason}});
+  }
+#endif
+  return encoders;
+}
+
+std::string display_text() {
+  for (const char* variable : {"WAYLAND_DISPLAY", "DISPLAY"}) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr && *value != '\0') return std::string(variable) + "=" + value;
+  }
+  return "none";
+}
+
+Json cuda_devices(const CudaStatus& status) {
+  Json devices = Json::array();
+  for (const CudaDevice& device : status.devices) {
+    devices.push_back(
+        {{"device", device.number},
+         {"name", device.name},
+         {"compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor)},
+         {"multiprocessors", device.multiprocessors},
+         {"total_bytes", device.total_bytes},
+         {"free_bytes", device.free_bytes},
+         {"trouble", device.trouble}});
+  }
+  return devices;
+}
+
+/// What --backend and --device would run on. Throws as a run would.
+Json chosen_backend(const CommonOptions& common, const CudaStatus& cuda) {
+  const bool wants_cuda =
+      common.backend == Backend::cuda || (common.backend == Backend::automatic && cuda.available);
+  if (!wants_cuda) return {{"backend", "cpu"}};
+  return {{"backend", "cuda"}, {"device", choose_cuda_device(common.device).number}};
+}
+
+Json inventory(const DevicesOptions& options) {
+  const CudaStatus cuda = cuda_status();
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  const unsigned threads =
+      options.common.threads > 0 ? static_cast<unsigned>(options.common.threads) : cores;
+  Json all = chosen_backend(options.common, cuda);
+  all["simd"] = cpu_simd_target();
+  all["threads"] = threads;
+  all["cuda"] = {
+      {"available", cuda.available}, {"reason", cuda.reason}, {"devices", cuda_devices(cuda)}};
+  all["cameras"] = camera_list(options.wanted);
+  all["encoders"] = encoder_list();
+  all["display"] = display_text();
+  return all;
+}
+
+std::string text_of(const Json& field) {
+  return field.get<std::string>();
+}
+
+std::string encoder_line(const Json& encoder) {
+  std::string line = "  " + text_of(encoder["name"]);
+  line.resize(std::max<std::size_t>(line.size() + 2, 12), ' ');
+  return line +
+         (encoder["available"].get<bool>() ? text_of(encoder["description"])
+                                           : "not available: " + text_of(encoder["reason"])) +
+         "\n";
+}
+
+std::string cuda_line(const Json& device) {
+  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+  const auto gib = [&](const char* key) {
+    return std::to_string(static_cast<int>(device[key].get<double>() / kGiB + 0.5));
+  };
+  std::string line = "  device " + std::to_string(device["device"].get<int>()) + "  " +
+                     text_of(device["name"]) + ", " + text_of(device["compute_capability"]);
+  const std::string trouble = text_of(device["trouble"]);
+  return line +
+         (trouble.empty() ? ", " + gib("free_bytes") + " of " + gib("total_bytes") + " GiB free"
+                          : "  (" + trouble + ")") +
+         "\n";
+}
+
+std::string readable(const Json& all) {
+  const bool cuda = text_of(all["backend"]) == "cuda";
+  const std::string cpu =
+      text_of(all["simd"]) + ", " + std::to_string(all["threads"].get<int>()) + " threads\n";
+  std::string text = "auto takes  ";
+  if (cuda) {
+    text += "CUDA device " + std::to_string(all["device"].get<int>()) + "\n";
+    text += "CPU         " + cpu;
+  } else {
+    text += "the CPU, " + cpu;
+  }
+  text += "CUDA        " +
+          (all["cuda"]["devices"].empty() ? text_of(all["cuda"]["reason"]) : std::string()) + "\n";
+  for (const Json& device : all["cuda"]["devices"])
+    text += cuda_line(device);
+  text += "display     " + text_of(all["display"]) + "\n";
+  text += std::string("cameras") + (all["cameras"].empty() ? "     none\n" : "\n");
+  for (const Json& camera : all["cameras"])
+    text += camera_lines(camera);
+  text += std::string("encoders") + (all["encoders"].empty() ? "    none\n" : "\n");
+  for (const Json& encoder : all["encoders"])
+    text += encoder_line(encoder);
+  return text;
+}
+
+ExitCode run_devices(const DevicesOptions& options) {
+  start_logging(options.common);
+  const Json all = inventory(options);
+  std::fputs((options.json ? json_text(all, 2) + "\n" : readable(all)).c_str(), stdout);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command make_devices_command() {
+  const auto options = std::make_shared<DevicesOptions>();
+  Command command;
+  command.name = "devices";
+  command.summary = "what this machine has: backend, cameras, encoders, display";
+  OptionGroup group{"Listing", {}, false};
+  group.options = {
+      switch_option("json", "one JSON object instead of text (default: off)", options->json),
+      {"size", "WxH", "which mode a run with this --size would take (default: any)",
+       [options](const std::string& text) { read_size(text, options->wanted); }},
+      {"fps", "RATE", "which mode a run with this --fps would take (default: 30)",
+       [options](const std::string& text) {
+         options->wanted.fps.reset();
+         if (!text.empty()) options->wanted.fps = read_rate("fps", text);
+       }}};
+  command.groups = {group, machine_group(options->common), config_group()};
+  command.run = [options] { return run_devices(*options); };
+  return command;
+}
+
+std::vector<Command> all_commands() {
+  std::vector<Command> commands;
+  commands.push_back(make_run_command());
+  commands.push_back(make_image_command());
+  commands.push_back(make_batch_command());
+  commands.push_back(make_measure_command());
+  commands.push_back(make_lab_command());
+  commands.push_back(make_devices_command());
+  commands.push_back(make_doctor_command());
+  return commands;
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,186 @@
+#include "src/cli/commands/live_control.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <equalux/error.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "src/cli/commands.h"
+#include "src/cli/settings.h"
+
+namespace equalux::cli {
+namespace {
+
+constexpr const char* kNoToken = "none";
+
+/// 128 bits that nobody can guess.
+std::string made_token() {
+  std::array<unsigned char, 16> bytes{};
+  if (::getentropy(bytes.data(), bytes.size()) != 0) {
+    throw Error(ExitCode::unavailable,
+                "no --serve-token can be made: " + std::generic_category().message(errno) +
+                    ", must be given");
+  }
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    token += kDigits[byte >> 4U];
+    token += kDigits[byte & 15U];
+  }
+  return token;
+}
+
+/// The token itself, or the first line of the file that it names; empty = nobody needs one.
+[[maybe_unused]] std::string token_of(const std::string& text) {
+  if (text.empty()) return made_token();
+  if (text == kNoToken) return {};
+  if (!text.starts_with('@')) return text;
+  const std::string path = text.substr(1);
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) {
+    throw Error(ExitCode::usage,
+                "--serve-token " + text + " cannot be read, must be @FILE with the token in it");
+  }
+  return line;
+}
+
+/// What --help says of each key that can be steered, without its default, which a preset changes.
+[[maybe_unused]] std::vector<std::pair<std::string, std::string>> help_of_keys() {
+  std::vector<std::pair<std::string, std::string>> help;
+  CommonOptions unused;
+  for (const Option& option : filter_group(unused).options) {
+    const auto& keys = Steering::keys();
+    if (std::find(keys.begin(), keys.end(), option.name) == keys.end()) continue;
+    help.emplace_back(option.name, option.help.substr(0, option.help.find(" (default")));
+  }
+  return help;
+}
+
+/// Curves, and what is a run's, each with a line.
+std::vector<std::pair<std::string, std::string>> presets_of_run() {
+  std::vector<std::pair<std::string, std::string>> presets;
+  for (const Preset& preset : list_presets(all_commands())) {
+    const std::vector<std::string>& owners = preset.commands;
+    if (owners.empty() || std::find(owners.begin(), owners.end(), "run") != owners.end()) {
+      presets.emplace_back(preset.name, preset.summary);
+    }
+  }
+  return presets;
+}
+
+std::vector<std::string> names_of_presets() {
+  std::vector<std::string> names;
+  for (const auto& [name, summary] : presets_of_run())
+    names.push_back(name);
+  return names;
+}
+
+/// The equalize filters of the chain that can be changed while they run.
+std::vector<Steering::Equalizer> equalizers_of(const CommonOptions& common) {
+  std::vector<Steering::Equalizer> equalizers;
+  const std::vector<FilterSpec> chain = filter_chain(common);
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    if (chain[i].name != "equalize") continue;
+    EqualizeParams params = common.equalize;
+    for (const auto& [key, value] : chain[i].options)
+      set_option(params, key, value);
+    if (params.chain == Chain::fused) equalizers.push_back({i, params});
+  }
+  return equalizers;
+}
+
+}  // namespace
+
+OptionGroup live_group(LiveOptions& options) {
+  OptionGroup group{"Live", {}, false};
+  group.options = {
+      text_option("control", "PATH",
+                  "take changes while frames move over a Unix socket: a JSON object a line, as "
+                  "{\"strength\":0.6,\"filter\":true}, with the keys strength, clip-limit, floor, "
+                  "ceiling, max-gain, temporal-ms, brighten-ms, darken-ms, scaler, filter, "
+                  "recording, preset and reset; answers with state and counters (default: none)",
+                  options.control),
+      text_option("serve", "ADDRESS:PORT",
+                  "serve a page to look on and to steer with, a JSON API and /metrics for "
+                  "Prometheus; PORT alone is 127.0.0.1:PORT, which only this machine reaches "
+                  "(default: none)",
+                  options.serve),
+      text_option("serve-token", "TOKEN|@FILE|none",
+                  "what callers of --serve must know, 16 characters or more, or the first line of "
+                  "a file; none, for an address of this machine alone, lets in whoever has an "
+                  "account here (default: one is made, and stands in the page's address)",
+                  options.serve_token)};
+  return group;
+}
+
+LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common,
+                         RecordSwitch* recording)
+    : watched_(options.watched()),
+      pictures_(!options.serve.empty()),
+      steering_(equalizers_of(common), names_of_presets(), preset_options, common.preset) {
+  if (recording != nullptr) steering_.allow_recording(*recording);
+  if (!options.control.empty()) socket_ = open_control_socket(options.control, api_);
+  if (options.serve.empty()) {
+    if (!options.serve_token.empty()) {
+      throw Error(ExitCode::usage, "--serve-token has no page to guard, must stand with --serve");
+    }
+    return;
+  }
+#ifdef EQUALUX_HAVE_HTTP
+  const std::string token = token_of(options.serve_token);
+  page_ = open_page_server({options.serve, token, {help_of_keys(), presets_of_run()}, {}}, api_,
+                           monitor_);
+  // One that nobody has seen would let nobody in, so that --quiet does not hide it; one that
+  // somebody gave is theirs to show.
+  const bool made = options.serve_token.empty();
+  if (!common.quiet || made) {
+    std::fprintf(stderr, "equalux: the page is at %s%s%s\n", page_->url().c_str(),
+                 made ? "?token=" : "", made ? token.c_str() : "");
+  }
+#else
+  throw Error(ExitCode::unavailable,
+              "--serve needs libmicrohttpd and OpenCV, which this build does not have; must be "
+              "--control PATH");
+#endif
+}
+
+std::string LiveControl::preset_text() const {
+  const nlohmann::ordered_json state = steering_.state();
+  const std::string preset = state.value("preset", "");
+  if (preset.empty() || !state.contains("strength")) return {};
+  return "preset " + preset + (steering_.changed() ? ", changed" : "");
+}
+
+void LiveControl::attach(RunOptions& run) {
+  run.on_submit = [this](Processor& processor, Frame& frame) { steering_.apply(processor, frame); };
+  if (!watched_) return;
+  run.keep_original = run.keep_original || pictures_;
+  run.on_open = [this, before = std::move(run.on_open)](const StreamInfo& info) {
+    if (before) before(info);
+    monitor_.open(info);
+  };
+  run.on_frame = [this, before = std::move(run.on_frame)](const Frame& frame) {
+    if (before) before(frame);
+    monitor_.add(frame);
+  };
+}
+
+void LiveControl::watch(const Recorder& recorder, const Recorder* originals) {
+  monitor_.watch_recording([&recorder, originals] {
+    RecordCounts counts = recorder.counts();
+    if (counts.failure.empty() && originals != nullptr)
+      counts.failure = originals->counts().failure;
+    return counts;
+  });
+}
+
+}  // namespace equalux::cli

@@ -1,0 +1,74 @@
+#include "src/lab/convolution/kernel.h"
+
+#include <algorithm>
+
+#include <equalux/error.h>
+#include <equalux/filter.h>
+
+#include "src/common/nearest_name.h"
+#include "src/common/option_values.h"
+
+namespace equalux::cli::lab {
+namespace {
+
+constexpr std::string_view kAnyKernel = "convolve";  // the filter that is named after none
+
+/// Named kernels, then the filter that takes any.
+std::vector<std::string_view> kernel_filters() {
+  std::vector<std::string_view> names = convolve_kernel_names();
+  std::erase(names, "custom");
+  names.push_back(kAnyKernel);
+  return names;
+}
+
+template <typename Params>
+Params read_keys(const std::string& filter, const std::string& text) {
+  Params params;
+  params.channel = HessianChannel::green;
+  for (const auto& [key, value] : parse_filter_spec(filter + ":" + text).options)
+    set_option(params, key, value);
+  validate(params, Backend::automatic);
+  return params;
+}
+
+}  // namespace
+
+HessianParams read_hessian(const std::string& text) {
+  return read_keys<HessianParams>("eigenvalues", text);
+}
+
+VesselParams read_vessel(const std::string& text) {
+  auto params = read_keys<VesselParams>("vessel", text);
+  if (params.output != VesselOutput::mask) {
+    throw_usage("--vessel has output, which is mask in the lab, must be left out");
+  }
+  return params;
+}
+
+ConvolveParams read_kernel(const std::string& text) {
+  const FilterSpec spec = parse_filter_spec(text);
+  const std::vector<std::string_view> names = kernel_filters();
+  if (std::find(names.begin(), names.end(), spec.name) == names.end()) {
+    const std::string nearest = nearest_name(spec.name, names);
+    throw_usage("--kernel '" + text + "' is unknown, must be " +
+                (nearest.empty() ? list_of_names(names) : nearest));
+  }
+  ConvolveParams params;
+  if (spec.name != kAnyKernel) params.kernel = spec.name;
+  for (const auto& [key, value] : spec.options) {
+    if (key == "mode" || key == "block") {
+      throw_usage("--kernel has " + key +
+                  ", which is what lab convolution varies, must be left out");
+    }
+  }
+  throw_violations(violations(spec, {}, Backend::automatic));  // and refuses unknown keys
+  for (const auto& [key, value] : spec.options)
+    set_option(params, key, value);
+  // Weights make the kernel custom, unless one is named beside them.
+  for (const auto& [key, value] : spec.options) {
+    if (key == "kernel") set_option(params, key, value);
+  }
+  return params;
+}
+
+}  // namespace equalux::cli::lab

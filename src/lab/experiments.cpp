@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "src/lab/experiment.h"
+
+namespace equalux::cli::lab {
+
+namespace {
+
+// Table 1 of the Hessian report: STARE, MESSIDOR, HRF.
+const std::vector<FrameSize> kEyes{{700, 605}, {2240, 1488}, {3540, 2336}};
+constexpr std::string_view kDrawnEyes = "eyes that the program draws, the same in every run";
+
+}  // namespace
+
+const std::vector<Experiment>& experiments() {
+  static const std::vector<Experiment> all{
+      {"sweep", "time over blocks and threads of a block: Tables 3 to 6", Needs::gpu, 9,
+       measure_sweep, report_sweep},
+      {"threads", "time over the total of threads, beside the CPU: Figures 12 to 15", Needs::gpu, 9,
+       measure_threads, report_threads},
+      {"scans", "every scan over n, and at the geometries of Figures 16 and 17", Needs::either, 9,
+       measure_scans, report_scans},
+      {"stages", "a profiler's table of kernels and copies, beside their floor", Needs::either, 50,
+       measure_stages, report_stages},
+      {"access", "coalesced and uncoalesced rgb_to_hsv: Figure 2", Needs::gpu, 9, measure_access,
+       report_access},
+      {"histograms", "global and shared memory atomics over 16 to 65536 bins: Figure 3", Needs::gpu,
+       9, measure_histograms, report_histograms},
+      {"scalers", "V shifted, then every scaler: section 4.1.3", Needs::either, 1, measure_scalers,
+       report_scalers},
+      {"hashes", "pixel MD5 of each backend, chain and scaler: Tables 1 and 2", Needs::either, 1,
+       measure_hashes, report_hashes},
+      {"load", "CPU and GPU use over ten calls: Figures 10 and 11", Needs::either, 10, measure_load,
+       report_load},
+      {"timeline", "uploads, kernels and downloads on three lanes: the overlap", Needs::gpu, 1,
+       measure_timeline, report_timeline},
+      {"convolution",
+       "every mode and block over five sizes: the convolution report's Tables 1 to 8",
+       Needs::either,
+       9,
+       measure_convolution,
+       report_convolution,
+       {{100, 100}, {512, 512}, {1280, 720}, {4096, 2304}, {10000, 6000}}},
+      {"hessian",
+       "eigenvalues by every strategy, step by step: the Hessian report's Tables 3 and 4",
+       Needs::either, 3, measure_hessian, report_hessian, kEyes, kDrawnEyes},
+      {"vessel", "the whole chain to a mask of vessels: the Hessian report's Table 5",
+       Needs::either, 3, measure_vessel, report_vessel, kEyes, kDrawnEyes},
+  };
+  return all;
+}
+
+const Experiment* find_experiment(std::string_view name) {
+  const auto& all = experiments();
+  const auto at = std::find_if(all.begin(), all.end(), [&](const Experiment& experiment) {
+    return experiment.name == name;
+  });
+  return at == all.end() ? nullptr : &*at;
+}
+
+}  // namespace equalux::cli::lab

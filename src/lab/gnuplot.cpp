@@ -1,0 +1,122 @@
+#include "src/lab/gnuplot.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <equalux/error.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pipelines/partial_file.h"
+#include "src/common/log.h"
+
+namespace fs = std::filesystem;
+
+namespace equalux::cli {
+namespace {
+
+/// Runs gnuplot on a script; its messages go to a file. Returns its exit status.
+int run_gnuplot(const std::string& script_path, const std::string& messages_path) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&actions, stream, messages_path.c_str(),
+                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
+  }
+  std::string name = "gnuplot";
+  std::string argument = script_path;
+  char* arguments[] = {name.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (failed != 0) return failed;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder() {
+  std::error_code ignored;
+  std::string pattern = (fs::temp_directory_path(ignored) / "equalux-plot-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    throw Error(ExitCode::cannot_create, "temporary folder " + pattern + " cannot be made (" +
+                                             std::strerror(errno) +
+                                             "), $TMPDIR must be a writable folder");
+  }
+  path_ = pattern;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void ScratchFolder::write(const std::string& name, const std::string& bytes) const {
+  std::ofstream file(path_ / name, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (!file.flush()) {
+    throw Error(ExitCode::write_failed, "temporary file " + (path_ / name).string() +
+                                            " cannot be written, $TMPDIR must have room");
+  }
+}
+
+void check_gnuplot() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((fs::path(folder) / "gnuplot").c_str(), X_OK) == 0) return;
+  }
+  throw Error(ExitCode::unavailable,
+              "gnuplot is not installed, must be for plots (Debian: package gnuplot-nox)");
+}
+
+std::string gnuplot_text(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text)
+    result += c == '\'' ? "''" : std::string(1, c);
+  return result + "'";
+}
+
+void draw_with_gnuplot(const std::string& path, const GnuplotScript& script) {
+  check_gnuplot();
+  const std::string partial = partial_path(path);
+  if (!std::ofstream(partial, std::ios::binary)) {
+    throw Error(ExitCode::cannot_create, "plot " + path + " cannot be created (" +
+                                             std::strerror(errno) +
+                                             "), its folder must exist and be writable");
+  }
+  std::error_code failed;
+  try {
+    const ScratchFolder folder;
+    folder.write("plot.gp", script(folder, fs::absolute(partial).string()));
+    const std::string messages = (folder.path() / "messages.txt").string();
+    const int status = run_gnuplot((folder.path() / "plot.gp").string(), messages);
+    std::ifstream said(messages);
+    for (std::string line; std::getline(said, line);)
+      logger().debug("gnuplot: {}", line);
+    if (status != 0 || fs::file_size(partial, failed) == 0 || failed) {
+      throw Error(ExitCode::write_failed,
+                  "plot " + path +
+                      " could not be drawn by gnuplot, must be a gnuplot with the pngcairo "
+                      "terminal and a disk with room (--log-level debug tells more)");
+    }
+    fs::rename(partial, path, failed);
+    if (failed) {
+      throw Error(ExitCode::cannot_create,
+                  "plot " + path + " cannot get its name (" + failed.message() + ")");
+    }
+  } catch (...) {
+    fs::remove(partial, failed);
+    throw;
+  }
+}
+
+}  // namespace equalux::cli

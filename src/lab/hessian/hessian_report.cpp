@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "src/lab/convolution/speedup.h"
+#include "src/lab/lab.h"
+#include "src/lab/markdown.h"
+
+/// The tables and figures of `lab hessian`.
+namespace equalux::cli::lab {
+namespace {
+
+constexpr const char* kSequential = "CPU sequential";
+
+/// "GPU shared", "CPU production, 2 threads"
+std::string label_of(const Table& table, std::size_t row) {
+  const std::string& way = table.text(row, "way");
+  if (table.text(row, "backend") == "cuda") return "GPU " + way;
+  const std::string& threads = table.text(row, "threads");
+  if (way == "sequential") return "CPU " + way;
+  return "CPU " + way + ", " + threads + (threads == "1" ? " thread" : " threads");
+}
+
+std::vector<std::size_t> rows_of(const Table& table, std::string_view column, std::string_view text,
+                                 const std::string& step) {
+  std::vector<std::size_t> rows = rows_where(table, column, text);
+  std::erase_if(rows, [&](std::size_t i) { return table.text(i, "step") != step; });
+  return rows;
+}
+
+/// Medians over the pictures: what a picture met that disturbed it counts little.
+PivotTable times_of(const Table& table, const std::string& step) {
+  std::vector<Sample> samples;
+  for (const std::size_t i : rows_where(table, "step", step))
+    samples.push_back({table.text(i, "size"), label_of(table, i), table.number(i, "ms")});
+  return sample_table("size", samples, Middle::median);
+}
+
+/// Medians over the pictures of each picture's own speed-up.
+PivotTable speedups_of(const Table& table, const std::string& step, const std::string& base) {
+  const std::vector<std::size_t> rows = rows_where(table, "step", step);
+  const auto picture = [&](std::size_t i) {
+    return table.text(i, "size") + " " + table.text(i, "picture");
+  };
+  std::map<std::string, double> base_ms;
+  for (const std::size_t i : rows) {
+    if (label_of(table, i) == base) base_ms[picture(i)] = table.number(i, "ms");
+  }
+  std::vector<Sample> samples;
+  for (const std::size_t i : rows) {
+    const auto at = base_ms.find(picture(i));
+    if (at == base_ms.end() || label_of(table, i) == base) continue;
+    samples.push_back(
+        {table.text(i, "size"), label_of(table, i), at->second / table.number(i, "ms")});
+  }
+  return sample_table("size", samples, Middle::median);
+}
+
+std::string section(const std::string& title, const PivotTable& table) {
+  if (table.rows.empty()) return "";
+  return "## " + title + "\n\n" + markdown_table(table) + "\n";
+}
+
+/// Medians of the steps at one size, ways down, steps across in the order in which they happen.
+PivotTable steps_of(const Table& table, const std::vector<std::size_t>& rows) {
+  std::vector<Sample> samples;
+  for (const std::size_t i : rows)
+    samples.push_back({label_of(table, i), table.text(i, "step"), table.number(i, "ms")});
+  const PivotTable found = sample_table("ms", samples, Middle::median);
+  PivotTable steps;
+  steps.corner = found.corner;
+  steps.rows = found.rows;
+  steps.values.resize(found.rows.size());
+  for (const char* name :
+       {"upload", "smoothing", "derivatives", "eigenvalues", "fused", "download"}) {
+    const auto at = std::find(found.columns.begin(), found.columns.end(), name);
+    if (at == found.columns.end()) continue;
+    steps.columns.emplace_back(name);
+    for (std::size_t i = 0; i < found.rows.size(); ++i) {
+      steps.values[i].push_back(
+          found.values[i][static_cast<std::size_t>(at - found.columns.begin())]);
+    }
+  }
+  return steps;
+}
+
+/// Each step's share of all steps, a row a way.
+std::string shares(const Table& table, const std::string& size) {
+  std::vector<std::size_t> rows = rows_where(table, "size", size);
+  std::erase_if(rows, [&](std::size_t i) { return table.text(i, "step") == "whole"; });
+  if (rows.empty()) return "";
+  PivotTable steps = steps_of(table, rows);
+  steps.corner = "ms (share of the steps)";
+  for (auto& row : steps.values) {
+    double sum = 0;
+    for (const std::string& value : row)
+      sum += value.empty() ? 0 : std::stod(value);
+    for (std::string& value : row) {
+      if (value.empty()) continue;
+      value = readable(value) + " (" + std::to_string(std::lround(100 * std::stod(value) / sum)) +
+              " %)";
+    }
+  }
+  return section("Steps at " + size, steps);
+}
+
+/// A line a way over the pictures of one size.
+Panel picture_chart(const Table& table, const std::string& title, const std::string& size,
+                    const std::string& step) {
+  LineChart chart{title + ", " + size, {"picture", Scale::whole}, {"ms", Scale::log10}, {}, {}, {}};
+  for (const std::size_t i : rows_of(table, "size", size, step)) {
+    const std::string label = label_of(table, i);
+    auto at = std::find_if(chart.series.begin(), chart.series.end(),
+                           [&](const Series& series) { return series.title == label; });
+    if (at == chart.series.end()) at = chart.series.insert(at, {label, {}, true});
+    at->points.emplace_back(table.number(i, "picture"), table.number(i, "ms"));
+  }
+  return line_chart(chart);
+}
+
+/// Figure 10: what the GPU's copies are beside its kernels, bars a step; without a GPU OpenCV's
+/// steps. The CPU's program takes so much longer that nothing else would be seen beside it.
+std::optional<Panel> step_chart(const Table& table, const std::string& size) {
+  const bool on_gpu = !rows_where(table, "backend", "cuda").empty();
+  std::vector<std::size_t> rows = rows_where(table, "size", size);
+  std::erase_if(rows, [&](std::size_t i) {
+    return table.text(i, "step") == "whole" || table.text(i, "way") == "sequential" ||
+           (on_gpu && table.text(i, "backend") != "cuda");
+  });
+  if (rows.empty()) return std::nullopt;
+  const PivotTable steps = steps_of(table, rows);
+  BarChart chart;
+  chart.title = "Steps, " + size;
+  chart.y = {"ms", Scale::linear};
+  chart.names = steps.rows;
+  for (std::size_t k = 0; k < steps.columns.size(); ++k) {
+    std::vector<double> values;
+    for (const auto& row : steps.values) {
+      values.push_back(row[k].empty() ? std::numeric_limits<double>::quiet_NaN()
+                                      : std::stod(row[k]));
+    }
+    chart.series.emplace_back(steps.columns[k], values);
+  }
+  return bar_chart(chart);
+}
+
+std::string differences(const Table& table) {
+  std::vector<Sample> samples;
+  std::map<std::string, double> worst;
+  for (const std::size_t i : rows_where(table, "step", "whole")) {
+    if (table.text(i, "worst_difference").empty()) continue;
+    double& most = worst[label_of(table, i)];
+    most = std::max(most, table.number(i, "worst_difference"));
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [label, most] : worst)
+    rows.push_back({label, cell(most)});
+  return "## Largest difference to the CPU's filter, of all pictures\n\n" +
+         markdown_table({"", "levels"}, rows) +
+         "\nOpenCV's way takes its derivatives otherwise, and its cornerEigenValsAndVecs another "
+         "matrix: they are measured, not compared.\n\n";
+}
+
+}  // namespace
+
+Report report_hessian(const Table& table) {
+  check_sizes(table);
+  const std::vector<std::string> sizes = texts_of(table, "size");
+  const bool on_gpu = !rows_where(table, "backend", "cuda").empty();
+  const std::string base(kSequential);
+  Report report;
+  if (!on_gpu) {
+    report.markdown +=
+        "The GPU's rows are missing: its columns of Tables 3 and 4, and Figure 10, need a run with "
+        "one.\n\n";
+  }
+  report.markdown +=
+      section("Eigenvalues of given derivatives, ms, medians over the pictures (Figures 7 to 9)",
+              times_of(table, "eigenvalues")) +
+      section("Table 3: the same as speed-up over " + base,
+              speedups_of(table, "eigenvalues", base)) +
+      section(
+          "Smoothing, derivatives and eigenvalues, whole call, ms, medians over the pictures "
+          "(Figures 11 to 13)",
+          times_of(table, "whole")) +
+      section("Table 4: the same as speed-up over " + base, speedups_of(table, "whole", base));
+  for (const std::string& size : sizes)
+    report.markdown += shares(table, size);
+  report.markdown += differences(table) + "## Every row\n\n" + markdown_table(table);
+  for (const std::string& size : sizes) {
+    if (!rows_of(table, "size", size, "eigenvalues").empty())
+      report.panels.push_back(picture_chart(table, "Eigenvalues alone", size, "eigenvalues"));
+    report.panels.push_back(picture_chart(table, "Whole call", size, "whole"));
+  }
+  if (auto steps = step_chart(table, sizes.back())) report.panels.push_back(std::move(*steps));
+  if (const PivotTable speedups = speedups_of(table, "whole", base); !speedups.rows.empty())
+    report.panels.push_back(speedup_chart("Speed-up of the whole call over " + base, speedups));
+  return report;
+}
+
+}  // namespace equalux::cli::lab

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <equalux/image.h>
+#include <equalux/params.h>
+
+#include "src/cli/options.h"
+#include "src/lab/convolution/kernel.h"
+#include "src/lab/experiment.h"
+#include "src/lab/gpu_lab.h"
+#include "src/lab/table.h"
+
+/// What an experiment has to work with: its options, its image, the machine, and the CSV that it
+/// fills.
+namespace equalux::cli::lab {
+
+struct LabOptions {
+  CommonOptions common;  ///< machine, and the knobs of the chain
+  std::optional<Chain> chain;
+  std::string experiment;
+  std::string input;  ///< image, or the CSV of `lab plot`
+  std::string out = "lab";
+  int repeat = 0;             ///< 0 = the experiment's own
+  double cell_seconds = 0.5;  ///< when a value's measurements end, however few they are
+  int most_bins = kMaxBins;
+  int shift_value = -120;
+  int call_ms = 1000;
+  int frames = 16;
+  std::vector<FrameSize> sizes;         ///< empty = the experiment's own
+  std::string kernel_text = "sharpen";  ///< as in the report's Figure 8
+  ConvolveParams kernel = read_kernel(kernel_text);
+  std::string hessian_text = "channel=green";
+  HessianParams hessian = read_hessian(hessian_text);
+  std::string vessel_text = "channel=green";
+  VesselParams vessel = read_vessel(vessel_text);
+  int images = 10;  ///< pictures a size, as the report has them
+};
+
+/// One run of an experiment. One thread at a time.
+class Lab {
+ public:
+  /// Reads the image and asks for the device. Throws Error(usage, no_input, bad_input) for the
+  /// image, and Error(unavailable) where a GPU is needed and none answers.
+  Lab(const Experiment& experiment, const LabOptions& options);
+  ~Lab();
+  Lab(const Lab&) = delete;
+  Lab& operator=(const Lab&) = delete;
+
+  [[nodiscard]] const LabOptions& options() const { return options_; }
+  /// Empty where an experiment goes through sizes and no image was named.
+  [[nodiscard]] const Image& image() const { return image_; }
+  [[nodiscard]] const std::vector<FrameSize>& sizes() const;
+  /// The image scaled to a size, or the test scene drawn at it.
+  [[nodiscard]] Image image_of(const FrameSize& size) const;
+  [[nodiscard]] std::uint64_t pixels() const;
+
+  /// The knobs that the user set, for the chain that the user set or this one.
+  [[nodiscard]] EqualizeParams params(Chain unless_set) const;
+  /// The same for experiments that are about the staged chain.
+  [[nodiscard]] EqualizeParams staged_params() const;
+  [[nodiscard]] int repeats() const;
+  [[nodiscard]] Budget budget() const { return {repeats(), options_.cell_seconds}; }
+
+  /// The GPU; empty where the CPU alone is measured.
+  [[nodiscard]] const std::optional<gpu_lab::DeviceFacts>& gpu() const { return gpu_; }
+  /// Its number. There has to be one.
+  [[nodiscard]] int device() const { return gpu_->device.number; }
+  /// Whether --backend leaves the CPU in.
+  [[nodiscard]] bool measures_cpu() const { return options_.common.backend != Backend::cuda; }
+  [[nodiscard]] int cpu_threads() const;
+  /// Backends to measure, "cpu" before "cuda".
+  [[nodiscard]] std::vector<Backend> backends() const;
+
+  /// A line of the CSV's head; before begin().
+  void fact(std::string key, std::string value);
+  /// What stands in a cell that was measured often, and how often.
+  void repeat_facts(std::string statistic);
+  /// Says in head and log what cannot be measured here.
+  void absent(const std::string& what, const std::string& why);
+  /// Creates the CSV.
+  void begin(std::vector<std::string> columns);
+  void add(std::vector<std::string> cells);
+  /// Tells the terminal what comes next, of `count` in all; nothing where there is none.
+  void progress(std::size_t done, std::size_t count, const std::string& what);
+  /// Closes the CSV.
+  const Table& finish();
+
+  /// DIR/EXPERIMENT, to which an extension is put.
+  [[nodiscard]] std::string stem() const;
+
+ private:
+  void read_image();
+  void choose_gpu();
+  void add_machine_facts();
+
+  const Experiment& experiment_;
+  LabOptions options_;
+  std::string image_name_;
+  Image image_;
+  std::optional<gpu_lab::DeviceFacts> gpu_;
+  Table head_;
+  std::optional<TableWriter> writer_;
+  bool line_shown_ = false;
+};
+
+/// A still, or the first frame of `test:WxH`.
+[[nodiscard]] Image read_lab_image(const std::string& name);
+
+/// A filtered copy of an image, on one backend.
+[[nodiscard]] Image filtered(const ConstImageView& image, const EqualizeParams& params,
+                             Backend backend, const LabOptions& options);
+
+/// Milliseconds of calls on the CPU: allocate, filter.
+[[nodiscard]] std::vector<double> time_cpu_calls(const ConstImageView& image,
+                                                 const EqualizeParams& params, int threads,
+                                                 const Budget& budget);
+
+/// Writes to memory that nobody has touched yet, which costs whoever does so first.
+void touch(const ImageView& image);
+
+/// Milliseconds of a configured CPU filter on one image; `result` holds what it made.
+[[nodiscard]] std::vector<double> time_cpu_filter(Filter& filter, const ConstImageView& image,
+                                                  Image& result, const Budget& budget);
+
+/// Whether all samples of two images of one desc are the same.
+[[nodiscard]] bool same_samples(const ConstImageView& a, const ConstImageView& b);
+
+/// "8x4x2"
+[[nodiscard]] std::string extent_text(const Extent3& extent);
+
+}  // namespace equalux::cli::lab
