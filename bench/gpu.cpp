@@ -16,10 +16,10 @@
 #include "bench/support/bench_frames.h"
 #include "bench/support/device_bench.h"
 #include "bench/support/json_file.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/core/null_sink.h"
+#include "pipelines/core/run.h"
 #include "pipelines/cuda/cuda_processor.h"
-#include "pipelines/frame_pool.h"
-#include "pipelines/null_sink.h"
-#include "pipelines/run.h"
 
 /// The CUDA backend as users run it, beside NPP and the ceilings of memory and bus in the same run:
 ///

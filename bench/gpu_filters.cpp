@@ -17,8 +17,8 @@
 #include "bench/support/device_bench.h"
 #include "bench/support/json_file.h"
 #include "cuda/runtime/device_copy.h"
+#include "pipelines/core/frame_pool.h"
 #include "pipelines/cuda/cuda_processor.h"
-#include "pipelines/frame_pool.h"
 
 /// Adaptive equalization, convolution (beside NPP) and the Hessian family on a GPU as users run
 /// them, with frames in device memory, six in and six out in rotation:

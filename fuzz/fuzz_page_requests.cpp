@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/some_steering.h"
-#include "pipelines/serve/page_requests.h"
-#include "pipelines/serve/serve_address.h"
+#include "pipelines/control/page_requests.h"
+#include "pipelines/control/serve_address.h"
 #include "src/common/json_text.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "fuzz/memory_file.h"
-#include "pipelines/pnm.h"
+#include "pipelines/files/pnm.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace equalux;

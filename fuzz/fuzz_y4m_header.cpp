@@ -1,6 +1,6 @@
 // The text parts of YUV4MPEG2: the stream's header, and the line before a frame.
 #include "fuzz/invariant.h"
-#include "pipelines/y4m_header.h"
+#include "pipelines/files/y4m_header.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace equalux;

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/invariant.h"
-#include "pipelines/control_api.h"
+#include "pipelines/control/control_api.h"
 #include "src/common/json_text.h"
 
 /// A run that can be steered, as the targets of the control API see one.

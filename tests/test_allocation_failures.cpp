@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "pipelines/frame_hash.h"
-#include "pipelines/frame_pool.h"
-#include "pipelines/run.h"
-#include "pipelines/y4m.h"
+#include "pipelines/core/frame_hash.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/core/run.h"
+#include "pipelines/files/y4m.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/short_memory.h"

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/pnm.h"
-#include "pipelines/run.h"
+#include "pipelines/core/run.h"
+#include "pipelines/files/pnm.h"
 #include "src/cli/batch/report.h"
 #include "src/cli/batch/still_tap.h"
 #include "src/common/json_text.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipelines/bounded_queue.h"
+#include "pipelines/core/bounded_queue.h"
 #include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {

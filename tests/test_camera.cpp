@@ -14,9 +14,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/frame_pool.h"
+#include "pipelines/core/frame_pool.h"
 #include "pipelines/opencv/camera.h"
-#include "pipelines/opencv/v4l2_nodes.h"
+#include "pipelines/v4l2/v4l2_nodes.h"
 #include "tests/support/pipeline_fakes.h"
 
 namespace equalux {

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <linux/videodev2.h>
 
-#include "pipelines/opencv/v4l2_controls.h"
-#include "pipelines/opencv/v4l2_nodes.h"
+#include "pipelines/v4l2/v4l2_controls.h"
+#include "pipelines/v4l2/v4l2_nodes.h"
 #include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {

@@ -5,7 +5,7 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/opencv/camera_identity.h"
+#include "pipelines/v4l2/camera_identity.h"
 #include "tests/support/temp_folder.h"
 
 namespace equalux::test {

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pipelines/core/run.h"
 #include "pipelines/cuda/cuda_processor.h"
-#include "pipelines/run.h"
 #include "tests/support/fake_cuda.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/pipeline_fakes.h"

@@ -8,10 +8,10 @@
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/core/run.h"
+#include "pipelines/core/test_source.h"
 #include "pipelines/cuda/cuda_processor.h"
-#include "pipelines/frame_pool.h"
-#include "pipelines/run.h"
-#include "pipelines/test_source.h"
 #include "tests/support/device_image.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/test_images.h"

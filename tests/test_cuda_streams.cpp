@@ -11,8 +11,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
+#include "pipelines/core/run.h"
 #include "pipelines/cuda/cuda_processor.h"
-#include "pipelines/run.h"
 #include "tests/support/calm_params.h"
 #include "tests/support/device_image.h"
 #include "tests/support/moving_frames.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/frame_hash.h"
+#include "pipelines/core/frame_hash.h"
 #include "tests/support/engine_fixture.h"
 
 /// Checkpoints of a run, and runs that go on from one.

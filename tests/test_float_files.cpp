@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/float_tiff.h"
-#include "pipelines/npy.h"
-#include "pipelines/still.h"
+#include "pipelines/files/float_tiff.h"
+#include "pipelines/files/npy.h"
+#include "pipelines/files/still.h"
 #include "tests/support/temp_folder.h"
 
 /// Files of floats: .npy and TIFF.

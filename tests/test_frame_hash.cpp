@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/frame_hash.h"
-#include "pipelines/frame_time.h"
+#include "pipelines/core/frame_hash.h"
+#include "pipelines/core/frame_time.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"
 

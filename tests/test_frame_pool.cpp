@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipelines/frame_pool.h"
+#include "pipelines/core/frame_pool.h"
 #include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {

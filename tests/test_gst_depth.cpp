@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pipelines/core/processor.h"
+#include "pipelines/core/run.h"
+#include "pipelines/files/y4m.h"
 #include "pipelines/gstreamer/file_sink.h"
 #include "pipelines/gstreamer/file_source.h"
-#include "pipelines/processor.h"
-#include "pipelines/run.h"
-#include "pipelines/y4m.h"
 #include "tests/support/test_images.h"
 #include "tests/support/video_files.h"
 #include "tests/support/y4m_streams.h"

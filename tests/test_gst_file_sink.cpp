@@ -16,12 +16,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "pipelines/core/part_source.h"
+#include "pipelines/core/upright_sink.h"
+#include "pipelines/files/y4m.h"
 #include "pipelines/gstreamer/file_sink.h"
 #include "pipelines/gstreamer/file_source.h"
 #include "pipelines/gstreamer/launch.h"
-#include "pipelines/part_source.h"
-#include "pipelines/upright_sink.h"
-#include "pipelines/y4m.h"
 #include "tests/support/video_files.h"
 
 namespace equalux {

@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "pipelines/frame_pool.h"
+#include "pipelines/core/frame_pool.h"
 #include "pipelines/gstreamer/launch.h"
-#include "pipelines/v4l2_output.h"
+#include "pipelines/v4l2/v4l2_output.h"
 #include "tests/support/pipeline_fakes.h"
 
 namespace equalux {

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "pipelines/core/run.h"
+#include "pipelines/files/y4m.h"
 #include "pipelines/gstreamer/file_sink.h"
 #include "pipelines/gstreamer/file_source.h"
-#include "pipelines/run.h"
-#include "pipelines/y4m.h"
 #include "tests/support/sample_media.h"
 #include "tests/support/video_files.h"
 #include "tests/support/y4m_streams.h"

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/image_pattern.h"
-#include "pipelines/natural_order.h"
-#include "pipelines/pnm.h"
-#include "pipelines/run.h"
+#include "pipelines/core/run.h"
+#include "pipelines/files/image_pattern.h"
+#include "pipelines/files/natural_order.h"
+#include "pipelines/files/pnm.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/frame_hash.h"
+#include "pipelines/core/frame_hash.h"
 #include "src/lab/compare.h"
 #include "src/lab/experiment.h"
 #include "src/lab/lab.h"

@@ -12,10 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "pipelines/frame_pool.h"
+#include "pipelines/core/frame_pool.h"
 #include "pipelines/gstreamer/gst_common.h"
 #include "pipelines/gstreamer/launch.h"
-#include "pipelines/reconnecting_source.h"
+#include "pipelines/live/reconnecting_source.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 

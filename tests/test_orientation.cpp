@@ -8,8 +8,8 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/orientation.h"
-#include "pipelines/upright_sink.h"
+#include "pipelines/core/orientation.h"
+#include "pipelines/core/upright_sink.h"
 
 namespace equalux {
 namespace {

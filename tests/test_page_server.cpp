@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "pipelines/serve/page_server.h"
-#include "pipelines/serve/serve_address.h"
+#include "pipelines/control/page_server.h"
+#include "pipelines/control/serve_address.h"
 #include "src/common/json_text.h"
 #include "tests/support/pipeline_fakes.h"
 

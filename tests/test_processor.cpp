@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/frame_pool.h"
-#include "pipelines/processor.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/core/processor.h"
 #include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {

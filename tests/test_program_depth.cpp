@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/pnm.h"
+#include "pipelines/files/pnm.h"
 #include "tests/support/program.h"
 #include "tests/support/test_images.h"
 #include "tests/support/y4m_streams.h"

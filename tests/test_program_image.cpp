@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "pipelines/still.h"
+#include "pipelines/files/still.h"
 #include "src/common/json_text.h"
 #include "tests/support/program.h"
 #include "tests/support/test_images.h"

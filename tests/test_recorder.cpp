@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "pipelines/partial_file.h"
-#include "pipelines/record_names.h"
-#include "pipelines/recorder.h"
+#include "pipelines/files/partial_file.h"
+#include "pipelines/live/record_names.h"
+#include "pipelines/live/recorder.h"
 #include "tests/support/as_nobody.h"
 #include "tests/support/engine_fixture.h"
 #include "tests/support/temp_folder.h"

@@ -14,10 +14,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "pipelines/control_api.h"
-#include "pipelines/control_socket.h"
-#include "pipelines/live_monitor.h"
-#include "pipelines/steering.h"
+#include "pipelines/control/control_api.h"
+#include "pipelines/control/control_socket.h"
+#include "pipelines/live/live_monitor.h"
+#include "pipelines/live/steering.h"
 #include "src/common/json_text.h"
 #include "tests/support/engine_fixture.h"
 #include "tests/support/temp_folder.h"

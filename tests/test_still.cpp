@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipelines/image_pattern.h"
+#include "pipelines/core/processor.h"
+#include "pipelines/core/run.h"
+#include "pipelines/files/image_pattern.h"
+#include "pipelines/files/still.h"
 #include "pipelines/opencv/still.h"
 #include "pipelines/opencv/still_check.h"
 #include "pipelines/opencv/whole_file.h"
-#include "pipelines/processor.h"
-#include "pipelines/run.h"
-#include "pipelines/still.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

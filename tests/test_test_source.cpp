@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/frame_hash.h"
-#include "pipelines/rate_text.h"
-#include "pipelines/run.h"
-#include "pipelines/test_source.h"
+#include "pipelines/core/frame_hash.h"
+#include "pipelines/core/rate_text.h"
+#include "pipelines/core/run.h"
+#include "pipelines/core/test_source.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/test_images.h"
 

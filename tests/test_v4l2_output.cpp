@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <linux/videodev2.h>
 
-#include "pipelines/v4l2_output.h"
+#include "pipelines/v4l2/v4l2_output.h"
 #include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {

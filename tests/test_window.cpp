@@ -15,11 +15,11 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "pipelines/frame_pool.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/files/still.h"
 #include "pipelines/opencv/still.h"
 #include "pipelines/opencv/window.h"
 #include "pipelines/opencv/window_view.h"
-#include "pipelines/still.h"
 #include "tests/support/test_images.h"
 #include "tests/support/virtual_display.h"
 

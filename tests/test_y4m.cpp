@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "pipelines/y4m.h"
+#include "pipelines/files/y4m.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/y4m_header.h"
+#include "pipelines/files/y4m_header.h"
 #include "tests/support/pipeline_fakes.h"
 
 namespace equalux::test {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipelines/y4m.h"
+#include "pipelines/files/y4m.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/y4m_streams.h"

@@ -15,7 +15,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-#include "pipelines/source.h"
+#include "pipelines/core/source.h"
 
 /// Owners of libav's objects, and its small change: error texts, ratios, options.
 namespace equalux {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "pipelines/source.h"
+#include "pipelines/core/source.h"
 
 /// Containers by libavformat: reads what a file holds, and writes a new file whose video is ours
 /// and whose every other stream, chapter, attachment and tag is the input's, packet by packet.

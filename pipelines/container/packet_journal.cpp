@@ -10,7 +10,7 @@ extern "C" {
 }
 
 #include "pipelines/container/open_input.h"
-#include "pipelines/sink.h"
+#include "pipelines/core/sink.h"
 
 namespace equalux {
 namespace {

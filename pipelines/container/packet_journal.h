@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pipelines/container/container.h"
-#include "pipelines/text_file.h"
+#include "pipelines/files/text_file.h"
 
 /// What is known of every packet of a video that is being written: with it, the partial file's
 /// packets get their exact times back, and a damaged one is found out.

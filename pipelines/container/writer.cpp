@@ -19,8 +19,8 @@ extern "C" {
 #include "pipelines/container/output_paths.h"
 #include "pipelines/container/packet_journal.h"
 #include "pipelines/container/video_record.h"
-#include "pipelines/partial_file.h"
-#include "pipelines/sink.h"
+#include "pipelines/core/sink.h"
+#include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
 
 namespace equalux {

@@ -6,7 +6,7 @@
 
 #include <equalux/device.h>
 
-#include "pipelines/processor.h"
+#include "pipelines/core/processor.h"
 
 /// Runs filters on a GPU while frames before and after are copied.
 namespace equalux {

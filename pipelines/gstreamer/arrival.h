@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "pipelines/frame.h"
+#include "pipelines/core/frame.h"
 #include "pipelines/gstreamer/gst_common.h"
 
 /// When pictures of a live pipeline reach its end, and how many of them nobody took.

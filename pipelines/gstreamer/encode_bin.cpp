@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pipelines/core/paired_chroma.h"
 #include "pipelines/gstreamer/gst_formats.h"
-#include "pipelines/paired_chroma.h"
 
 namespace equalux::gst {
 

@@ -7,11 +7,11 @@
 
 #include <gst/app/gstappsink.h>
 
-#include "pipelines/frame.h"
+#include "pipelines/core/frame.h"
+#include "pipelines/core/source.h"
 #include "pipelines/gstreamer/encoder_table.h"
 #include "pipelines/gstreamer/frame_feed.h"
 #include "pipelines/gstreamer/gst_common.h"
-#include "pipelines/source.h"
 
 /// A pipeline that encodes frames, and gives each packet its frame's exact times back.
 namespace equalux::gst {

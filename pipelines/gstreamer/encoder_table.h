@@ -7,8 +7,8 @@
 
 #include <gst/video/video.h>
 
+#include "pipelines/core/source.h"
 #include "pipelines/gstreamer/gst_common.h"
-#include "pipelines/source.h"
 
 /// What we know of each encoder: its element, its scale of quality, and the pictures it takes.
 namespace equalux::gst {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "pipelines/core/sink.h"
 #include "pipelines/gstreamer/encoders.h"
-#include "pipelines/sink.h"
 
 /// Video files as a sink: encoded by GStreamer, written by libavformat.
 namespace equalux {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "pipelines/source.h"
+#include "pipelines/core/source.h"
 
 /// Video files as a source: packets by libavformat, pictures by whatever decoder GStreamer has.
 namespace equalux {

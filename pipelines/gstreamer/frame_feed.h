@@ -3,9 +3,9 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/video/video.h>
 
-#include "pipelines/frame.h"
+#include "pipelines/core/frame.h"
+#include "pipelines/core/source.h"
 #include "pipelines/gstreamer/gst_common.h"
-#include "pipelines/source.h"
 
 /// The start of a pipeline that our frames go into: an appsrc, and the buffers that it is fed.
 namespace equalux::gst {

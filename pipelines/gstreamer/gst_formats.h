@@ -6,8 +6,8 @@
 #include <equalux/image.h>
 #include <gst/video/video.h>
 
+#include "pipelines/core/source.h"
 #include "pipelines/gstreamer/gst_common.h"
-#include "pipelines/source.h"
 
 /// GStreamer's names for our formats and colours, and back.
 namespace equalux::gst {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "pipelines/sink.h"
-#include "pipelines/source.h"
+#include "pipelines/core/sink.h"
+#include "pipelines/core/source.h"
 
 /// GStreamer launch strings as sources and sinks: `gst:<launch string>`, `v4l2:/dev/videoN`.
 namespace equalux {

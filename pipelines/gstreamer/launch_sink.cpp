@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "pipelines/files/partial_file.h"
 #include "pipelines/gstreamer/frame_feed.h"
 #include "pipelines/gstreamer/launch.h"
 #include "pipelines/gstreamer/launch_string.h"
-#include "pipelines/partial_file.h"
-#include "pipelines/v4l2_output.h"
+#include "pipelines/v4l2/v4l2_output.h"
 #include "src/common/log.h"
 
 namespace equalux {

@@ -8,9 +8,9 @@
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 
+#include "pipelines/core/source.h"
 #include "pipelines/gstreamer/gst_common.h"
 #include "pipelines/gstreamer/packet_feed.h"
-#include "pipelines/source.h"
 
 /// A pipeline from a file's packets to an appsink with its pictures.
 namespace equalux::gst {

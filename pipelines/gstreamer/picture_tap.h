@@ -6,7 +6,7 @@
 
 #include <gst/app/gstappsink.h>
 
-#include "pipelines/frame.h"
+#include "pipelines/core/frame.h"
 #include "pipelines/gstreamer/gst_common.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/sample_lease.h"

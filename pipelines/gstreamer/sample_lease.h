@@ -6,7 +6,7 @@
 
 #include <gst/video/video.h>
 
-#include "pipelines/frame.h"
+#include "pipelines/core/frame.h"
 #include "pipelines/gstreamer/gst_common.h"
 
 /// Lends a decoder's pictures to frames of ours without a copy.

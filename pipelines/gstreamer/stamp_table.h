@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "pipelines/source.h"
+#include "pipelines/core/source.h"
 
 /// Gives decoded frames the exact timestamps of the packets they came from.
 namespace equalux::gst {

@@ -19,10 +19,10 @@ std::unique_ptr<ContainerWriter> make_video_writer(const ContainerWriterOptions&
 #include <gst/app/gstappsrc.h>
 #include <unistd.h>
 
-#include "pipelines/frame.h"
+#include "pipelines/core/frame.h"
+#include "pipelines/files/partial_file.h"
 #include "pipelines/gstreamer/encoder_table.h"
 #include "pipelines/gstreamer/gst_common.h"
-#include "pipelines/partial_file.h"
 #include "src/common/log.h"
 
 namespace equalux::gst {

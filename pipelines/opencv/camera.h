@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "pipelines/core/source.h"
 #include "pipelines/opencv/capture_device.h"
-#include "pipelines/source.h"
 
 /// Live cameras: Video4Linux through OpenCV's videoio, behind a thread and a deadline.
 namespace equalux {

@@ -2,7 +2,7 @@
 
 #include <equalux/image.h>
 
-#include "pipelines/source.h"
+#include "pipelines/core/source.h"
 
 /// What a camera source needs of a camera, so that tests can stand in for one.
 namespace equalux {

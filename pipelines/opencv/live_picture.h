@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "pipelines/live_monitor.h"
+#include "pipelines/live/live_monitor.h"
 
 /// Frames as a browser can show them.
 namespace equalux {

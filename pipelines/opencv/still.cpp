@@ -15,11 +15,11 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 
+#include "pipelines/files/partial_file.h"
+#include "pipelines/files/still.h"
 #include "pipelines/opencv/still_check.h"
 #include "pipelines/opencv/still_notes.h"
 #include "pipelines/opencv/whole_file.h"
-#include "pipelines/partial_file.h"
-#include "pipelines/still.h"
 #include "src/common/log.h"
 
 namespace equalux {

@@ -7,8 +7,8 @@
 
 #include <equalux/image.h>
 
+#include "pipelines/files/still.h"
 #include "pipelines/opencv/still_check.h"
-#include "pipelines/still.h"
 
 /// What stills say beside their pixels: out of the bytes of one file, into those of another. EXIF,
 /// XMP, IPTC and colour profiles go through Exiv2, where the build has it; densities always. Any

@@ -11,7 +11,7 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/videoio.hpp>
 
-#include "pipelines/opencv/v4l2_nodes.h"
+#include "pipelines/v4l2/v4l2_nodes.h"
 #include "src/common/log.h"
 
 namespace equalux {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipelines/partial_file.h"
+#include "pipelines/files/partial_file.h"
 
 namespace equalux {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "pipelines/sink.h"
-#include "pipelines/steering.h"
+#include "pipelines/core/sink.h"
+#include "pipelines/live/steering.h"
 
 /// Frames on the screen, through OpenCV's highgui.
 namespace equalux {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "pipelines/frame.h"
-#include "pipelines/steering.h"
+#include "pipelines/core/frame.h"
+#include "pipelines/live/steering.h"
 
 /// What a window shows, and when: keys and pacing, without a window.
 namespace equalux {

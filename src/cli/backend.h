@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "pipelines/processor.h"
+#include "pipelines/core/processor.h"
 #include "src/cli/options.h"
 
 /// Which backend runs, by --backend, the filters and the machine.

@@ -5,7 +5,7 @@
 
 #include <equalux/curve.h>
 
-#include "pipelines/partial_file.h"
+#include "pipelines/files/partial_file.h"
 
 /// The file of --curve-to.
 namespace equalux::cli {

@@ -9,20 +9,20 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/image_pattern.h"
-#include "pipelines/null_sink.h"
-#include "pipelines/reconnecting_source.h"
-#include "pipelines/still.h"
-#include "pipelines/test_source.h"
-#include "pipelines/upright_sink.h"
-#include "pipelines/y4m.h"
+#include "pipelines/core/null_sink.h"
+#include "pipelines/core/test_source.h"
+#include "pipelines/core/upright_sink.h"
+#include "pipelines/files/image_pattern.h"
+#include "pipelines/files/still.h"
+#include "pipelines/files/y4m.h"
+#include "pipelines/live/reconnecting_source.h"
 #include "src/cli/paths.h"
 #include "src/common/log.h"
 #include "src/common/nearest_name.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/camera.h"
-#include "pipelines/opencv/camera_identity.h"
 #include "pipelines/opencv/window.h"
+#include "pipelines/v4l2/camera_identity.h"
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "pipelines/gstreamer/file_sink.h"

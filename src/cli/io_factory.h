@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "pipelines/part_source.h"
-#include "pipelines/sink.h"
-#include "pipelines/source.h"
-#include "pipelines/steering.h"
+#include "pipelines/core/part_source.h"
+#include "pipelines/core/sink.h"
+#include "pipelines/core/source.h"
+#include "pipelines/live/steering.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 

@@ -3,7 +3,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/rate_text.h"
+#include "pipelines/core/rate_text.h"
 #include "src/cli/io_factory.h"
 #include "src/cli/values.h"
 #ifdef EQUALUX_HAVE_GSTREAMER

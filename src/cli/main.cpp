@@ -13,8 +13,8 @@
 #include "src/cli/signals.h"
 #include "src/common/log.h"
 #ifdef EQUALUX_HAVE_OPENCV
+#include "pipelines/files/still.h"
 #include "pipelines/opencv/still.h"
-#include "pipelines/still.h"
 #include "src/equalize/region.h"
 #endif
 

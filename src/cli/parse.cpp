@@ -10,7 +10,7 @@
 #include <CLI/Formatter.hpp>
 #include <equalux/filter.h>
 
-#include "pipelines/still.h"
+#include "pipelines/files/still.h"
 #include "src/cli/io_factory.h"
 #include "src/cli/settings.h"
 #include "src/common/nearest_name.h"

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipelines/image_names.h"
-#include "pipelines/partial_file.h"
+#include "pipelines/files/image_names.h"
+#include "pipelines/files/partial_file.h"
 #include "src/cli/signals.h"
 #include "src/common/log.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipelines/descriptor_io.h"
+#include "pipelines/files/descriptor_io.h"
 
 /// Questions about paths that more than one command asks.
 namespace equalux::cli {

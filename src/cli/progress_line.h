@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "pipelines/run.h"
+#include "pipelines/core/run.h"
 #include "src/cli/options.h"
 
 /// Progress on stderr: one line that is rewritten on a terminal, a line every ten seconds else; or,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pipelines/run.h"
+#include "pipelines/core/run.h"
 
 /// SIGINT and SIGTERM ask a run to end early; SIGPIPE becomes a write error.
 namespace equalux::cli {

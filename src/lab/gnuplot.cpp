@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pipelines/partial_file.h"
+#include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
 
 namespace fs = std::filesystem;

@@ -11,8 +11,8 @@
 #include <equalux/error.h>
 #include <unistd.h>
 
-#include "pipelines/still.h"
-#include "pipelines/test_source.h"
+#include "pipelines/core/test_source.h"
+#include "pipelines/files/still.h"
 #include "src/cli/paths.h"
 #include "src/common/log.h"
 #include "src/cpu/common/parallel.h"

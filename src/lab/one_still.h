@@ -5,8 +5,8 @@
 #include <equalux/image.h>
 #include <equalux/params.h>
 
-#include "pipelines/frame_pool.h"
-#include "pipelines/processor.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/core/processor.h"
 #include "src/cli/options.h"
 
 /// One image through the product's processor, again and again.

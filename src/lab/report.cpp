@@ -1,6 +1,6 @@
 #include <equalux/error.h>
 
-#include "pipelines/partial_file.h"
+#include "pipelines/files/partial_file.h"
 #include "src/lab/experiment.h"
 #include "src/lab/gnuplot.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipelines/text_file.h"
+#include "pipelines/files/text_file.h"
 
 /// Results of an experiment as they stand in its CSV: what was measured on what, then rows.
 ///

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipelines/run.h"
+#include "pipelines/core/run.h"
 #include "tests/support/pipeline_fakes.h"
 
 /// A run of fakes.

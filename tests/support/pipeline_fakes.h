@@ -21,9 +21,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "pipelines/processor.h"
-#include "pipelines/sink.h"
-#include "pipelines/source.h"
+#include "pipelines/core/processor.h"
+#include "pipelines/core/sink.h"
+#include "pipelines/core/source.h"
 
 /// Sources, processors, filters and sinks that fail, wait and count as a test asks them to.
 namespace equalux::test {

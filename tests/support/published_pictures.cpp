@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipelines/still.h"
+#include "pipelines/files/still.h"
 #include "tests/support/program.h"
 #include "tests/support/test_images.h"
 #ifdef EQUALUX_HAVE_OPENCV

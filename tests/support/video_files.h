@@ -10,9 +10,9 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/frame_pool.h"
-#include "pipelines/sink.h"
-#include "pipelines/source.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/core/sink.h"
+#include "pipelines/core/source.h"
 #include "tests/support/media_files.h"
 
 /// Decodes files by our sources and by FFmpeg, so that tests can compare the two.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pipelines/run.h"
+#include "pipelines/core/run.h"
 #include "tests/support/test_images.h"
 
 /// YUV4MPEG2 streams made without the code under test, and a run that only copies.

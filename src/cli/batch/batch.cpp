@@ -9,7 +9,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/text_file.h"
+#include "pipelines/files/text_file.h"
 #include "src/cli/batch/dry_run.h"
 #include "src/cli/batch/job.h"
 #include "src/cli/batch/report.h"

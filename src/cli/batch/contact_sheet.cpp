@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "pipelines/still.h"
+#include "pipelines/files/still.h"
 #include "src/cli/batch/report.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/batch/still_tap.h"

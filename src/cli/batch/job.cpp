@@ -8,7 +8,7 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
-#include "pipelines/null_sink.h"
+#include "pipelines/core/null_sink.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/batch/still_tap.h"
 #include "src/cli/io_factory.h"

@@ -7,7 +7,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/natural_order.h"
+#include "pipelines/files/natural_order.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/io_factory.h"
 #include "src/cli/paths.h"

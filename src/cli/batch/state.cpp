@@ -16,7 +16,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "pipelines/partial_file.h"
+#include "pipelines/files/partial_file.h"
 #include "src/common/json_text.h"
 
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "pipelines/run.h"
+#include "pipelines/core/run.h"
 
 /// What a batch remembers of each file, so that a later one can go on: in the folder .equalux below
 /// the folder of the results, under the result's own path.

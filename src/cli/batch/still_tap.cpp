@@ -4,9 +4,9 @@
 #include <bit>
 #include <utility>
 
-#include "pipelines/convert_rgb.h"
-#include "pipelines/frame_pool.h"
-#include "pipelines/still.h"
+#include "pipelines/core/convert_rgb.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/files/still.h"
 
 namespace equalux::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <equalux/image.h>
 
-#include "pipelines/source.h"
+#include "pipelines/core/source.h"
 
 /// Takes one frame of a stream before and after the filters, small, for the contact sheet.
 namespace equalux::cli {

@@ -11,7 +11,7 @@
 #include <equalux/error.h>
 #include <sys/types.h>
 
-#include "pipelines/run.h"
+#include "pipelines/core/run.h"
 #include "src/cli/batch/channel.h"
 
 /// Processes that work on jobs, one job each at a time. What kills one of them, a broken file or a

@@ -7,8 +7,8 @@
 
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/camera.h"
-#include "pipelines/opencv/v4l2_controls.h"
-#include "pipelines/opencv/v4l2_nodes.h"
+#include "pipelines/v4l2/v4l2_controls.h"
+#include "pipelines/v4l2/v4l2_nodes.h"
 #endif
 
 namespace equalux::cli {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "pipelines/frame_pool.h"
-#include "pipelines/source.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/core/source.h"
 #include "src/cli/io_factory.h"
 
 /// Any finite input as frames in bgr, one at a time.

@@ -14,11 +14,11 @@
 #include <equalux/error.h>
 #include <unistd.h>
 
-#include "pipelines/frame_pool.h"
-#include "pipelines/natural_order.h"
-#include "pipelines/partial_file.h"
-#include "pipelines/processor.h"
-#include "pipelines/still.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/core/processor.h"
+#include "pipelines/files/natural_order.h"
+#include "pipelines/files/partial_file.h"
+#include "pipelines/files/still.h"
 #include "src/cli/backend.h"
 #include "src/cli/commands.h"
 #include "src/cli/commands/measurements.h"

@@ -3,12 +3,12 @@
 #include <memory>
 #include <string>
 
-#include "pipelines/control_api.h"
-#include "pipelines/control_socket.h"
-#include "pipelines/run.h"
+#include "pipelines/control/control_api.h"
+#include "pipelines/control/control_socket.h"
+#include "pipelines/core/run.h"
 #include "src/cli/options.h"
 #ifdef EQUALUX_HAVE_HTTP
-#include "pipelines/serve/page_server.h"
+#include "pipelines/control/page_server.h"
 #endif
 
 /// What looks on and steers while one stream runs: window keys, control socket, page.

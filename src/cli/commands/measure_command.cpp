@@ -10,7 +10,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/partial_file.h"
+#include "pipelines/files/partial_file.h"
 #include "src/cli/commands.h"
 #include "src/cli/commands/clip_reader.h"
 #include "src/cli/commands/measure_report.h"

@@ -3,10 +3,10 @@
 #include <optional>
 #include <string>
 
-#include "pipelines/frame_hash.h"
-#include "pipelines/run.h"
-#include "pipelines/timing_summary.h"
-#include "pipelines/timings.h"
+#include "pipelines/core/frame_hash.h"
+#include "pipelines/core/run.h"
+#include "pipelines/core/timing_summary.h"
+#include "pipelines/core/timings.h"
 #include "src/cli/options.h"
 
 /// What --timings, --summary and --verify ask for, of one stream.

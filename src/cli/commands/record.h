@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "pipelines/recorder.h"
+#include "pipelines/live/recorder.h"
 #include "src/cli/io_factory.h"
 
 /// Recording beside a run's output.

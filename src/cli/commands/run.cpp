@@ -6,7 +6,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/still.h"
+#include "pipelines/files/still.h"
 #include "src/cli/commands.h"
 #include "src/cli/commands/run_stream.h"
 #include "src/cli/signals.h"

@@ -9,8 +9,8 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/image_names.h"
-#include "pipelines/latency_report.h"
+#include "pipelines/core/latency_report.h"
+#include "pipelines/files/image_names.h"
 #include "src/cli/backend.h"
 #include "src/cli/commands/measurements.h"
 #include "src/cli/paths.h"

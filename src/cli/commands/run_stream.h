@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "pipelines/run.h"
+#include "pipelines/core/run.h"
 #include "src/cli/commands/live_control.h"
 #include "src/cli/commands/record.h"
 #include "src/cli/curve_file.h"

@@ -1,4 +1,4 @@
-#include "pipelines/frame_hash.h"
+#include "pipelines/core/frame_hash.h"
 #include "src/lab/lab.h"
 #include "src/lab/markdown.h"
 

@@ -1,6 +1,6 @@
 #include "src/lab/equalize/same_bytes.h"
 
-#include "pipelines/frame_hash.h"
+#include "pipelines/core/frame_hash.h"
 #include "src/lab/markdown.h"
 
 namespace equalux::cli::lab {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "pipelines/frame_hash.h"
+#include "pipelines/core/frame_hash.h"
 #include "src/common/log.h"
 #include "src/cpu/common/rgb_layout.h"
 #include "src/lab/compare.h"

@@ -1,0 +1,202 @@
+#include "pipelines/control/control_socket.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <equalux/error.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "src/common/log.h"
+
+namespace equalux {
+namespace {
+
+constexpr std::size_t kMostCallers = 8;
+constexpr int kAnswerMs = 1000;  // a caller that does not read its answers is let go
+
+std::string reason() {
+  return std::generic_category().message(errno);
+}
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    throw Error(ExitCode::usage, "--control is '" + path + "', must be a path of 1 to " +
+                                     std::to_string(sizeof address.sun_path - 1) + " bytes");
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+int connect_or_bind(bool bind, int fd, const sockaddr_un& address) {
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  return bind ? ::bind(fd, generic, sizeof address) : ::connect(fd, generic, sizeof address);
+}
+
+/// A socket that a killed program left behind may go; anything else may not.
+void clear_the_way(const std::string& path, const sockaddr_un& address) {
+  struct stat file {};
+  if (::lstat(path.c_str(), &file) != 0) return;
+  if (!S_ISSOCK(file.st_mode)) {
+    throw Error(ExitCode::usage,
+                "--control " + path + " exists and is no socket, must be a new path");
+  }
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool alive = connect_or_bind(false, fd, address) == 0;
+  ::close(fd);
+  if (alive) {
+    throw Error(ExitCode::cannot_create,
+                "--control " + path + ": another program listens there, must be another path");
+  }
+  ::unlink(path.c_str());
+}
+
+class Listener final : public ControlSocket {
+ public:
+  Listener(std::string path, ControlApi& api) : path_(std::move(path)), api_(api) {
+    const sockaddr_un address = address_of(path_);
+    callers_.reserve(kMostCallers);
+    clear_the_way(path_, address);
+    fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    // bind() takes the file's mode from the socket's: nobody may connect before a chmod() of the
+    // path, and a umask would hold for files that other threads make meanwhile.
+    const bool bound = fd_ >= 0 && ::fchmod(fd_, S_IRUSR | S_IWUSR) == 0 &&
+                       connect_or_bind(true, fd_, address) == 0;
+    if (!bound || ::listen(fd_, kMostCallers) != 0 || ::pipe2(wake_.data(), O_CLOEXEC) != 0) {
+      give_up(reason(), bound);
+    }
+    try {
+      thread_ = std::thread([this] { serve(); });
+    } catch (const std::system_error& error) {
+      give_up(error.code().message(), bound);
+    }
+  }
+  ~Listener() override {
+    ::close(wake_[1]);
+    thread_.join();
+    for (const Caller& caller : callers_)
+      ::close(caller.fd);
+    ::close(wake_[0]);
+    ::close(fd_);
+    ::unlink(path_.c_str());
+  }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+ private:
+  struct Caller {
+    int fd;
+    std::string unread;  // no whole line yet
+  };
+
+  [[noreturn]] void give_up(const std::string& why, bool bound) const {
+    if (bound) ::unlink(path_.c_str());
+    for (const int fd : {fd_, wake_[0], wake_[1]})
+      if (fd >= 0) ::close(fd);
+    throw Error(ExitCode::cannot_create, "--control " + path_ + " cannot be made: " + why);
+  }
+
+  /// The callers are let go where memory is short; the run goes on.
+  void serve() noexcept {
+    for (;;) {
+      try {
+        take_turns();
+        return;
+      } catch (const std::exception& error) {
+        logger().warn("--control {}: {}, going on without its callers", path_, error.what());
+      }
+      for (const Caller& caller : callers_)
+        if (caller.fd >= 0) ::close(caller.fd);
+      callers_.clear();
+    }
+  }
+
+  /// Returns once the socket is to be closed.
+  void take_turns() {
+    std::vector<pollfd> fds;
+    for (;;) {
+      fds.assign({{.fd = wake_[0], .events = 0, .revents = 0},
+                  {.fd = fd_, .events = POLLIN, .revents = 0}});
+      if (callers_.size() == kMostCallers) fds[1].fd = -1;  // Later ones wait.
+      for (const Caller& caller : callers_)
+        fds.push_back({.fd = caller.fd, .events = POLLIN, .revents = 0});
+      if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) return;
+      if (fds[0].revents != 0) return;  // The other end is closed.
+      for (std::size_t i = 2; i < fds.size(); ++i) {
+        if (fds[i].revents == 0) continue;
+        Caller& caller = callers_[i - 2];
+        if (!listen_to(caller)) {
+          ::close(caller.fd);
+          caller.fd = -1;
+        }
+      }
+      std::erase_if(callers_, [](const Caller& caller) { return caller.fd < 0; });
+      if ((fds[1].revents & POLLIN) != 0) {
+        const int fd = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0) callers_.push_back({fd, {}});
+      }
+    }
+  }
+
+  /// False once the caller is gone.
+  bool listen_to(Caller& caller) {
+    std::array<char, 1024> bytes{};
+    const ssize_t count = ::recv(caller.fd, bytes.data(), bytes.size(), 0);
+    if (count < 0) return errno == EAGAIN || errno == EINTR;
+    if (count == 0) {  // The last line may lack its end.
+      if (!caller.unread.empty()) send_all(caller.fd, api_.handle(caller.unread).json + "\n");
+      return false;
+    }
+    caller.unread.append(bytes.data(), static_cast<std::size_t>(count));
+    for (std::size_t end = 0; (end = caller.unread.find('\n')) != std::string::npos;) {
+      const std::string line = caller.unread.substr(0, end);
+      caller.unread.erase(0, end + 1);
+      if (!send_all(caller.fd, api_.handle(line).json + "\n")) return false;
+    }
+    if (caller.unread.size() <= kLongestRequest) return true;
+    send_all(caller.fd, api_.handle(caller.unread).json + "\n");  // It says that it is too long.
+    return false;
+  }
+
+  bool send_all(int fd, const std::string& text) const {
+    std::size_t sent = 0;
+    while (sent < text.size()) {
+      const ssize_t count = ::send(fd, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+      if (count > 0) {
+        sent += static_cast<std::size_t>(count);
+        continue;
+      }
+      if (errno != EAGAIN && errno != EINTR) return false;
+      std::array<pollfd, 2> fds{{{.fd = fd, .events = POLLOUT, .revents = 0},
+                                 {.fd = wake_[0], .events = 0, .revents = 0}}};
+      if (::poll(fds.data(), fds.size(), kAnswerMs) <= 0 || fds[1].revents != 0) return false;
+    }
+    return true;
+  }
+
+  std::string path_;
+  ControlApi& api_;
+  int fd_ = -1;
+  std::array<int, 2> wake_{-1, -1};
+  std::vector<Caller> callers_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<ControlSocket> open_control_socket(const std::string& path, ControlApi& api) {
+  return std::make_unique<Listener>(path, api);
+}
+
+}  // namespace equalux

@@ -1,0 +1,163 @@
+#include "pipelines/control/page_requests.h"
+
+#include <charconv>
+#include <cstddef>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "pipelines/control/serve_address.h"
+#include "src/common/json_text.h"
+
+namespace equalux {
+namespace {
+
+constexpr int kLeastWidth = 16;
+constexpr int kMostWidth = 8192;
+constexpr int kUsualWidth = 960;
+
+// Of RFC 9110.
+constexpr unsigned kBadRequest = 400;
+constexpr unsigned kUnauthorized = 401;
+constexpr unsigned kForbidden = 403;
+constexpr unsigned kNotFound = 404;
+constexpr unsigned kMethodNotAllowed = 405;
+constexpr unsigned kContentTooLarge = 413;
+constexpr unsigned kUnsupportedMediaType = 415;
+constexpr unsigned kServiceUnavailable = 503;
+
+constexpr const char* kHtml = "text/html; charset=utf-8";
+
+PageReply refusal(unsigned status, const std::string& why) {
+  return {status, "application/json", json_text(nlohmann::json{{"error", why}}) + "\n"};
+}
+
+PageReply no_picture() {
+  PageReply reply = refusal(kServiceUnavailable, "there is no picture yet");
+  reply.holds = Holds::picture;
+  return reply;
+}
+
+std::string text_of(const PageHelp& help) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const auto& [key, line] : help.parameters)
+    json[key] = line;
+  nlohmann::ordered_json& presets = json["preset"] = nlohmann::ordered_json::object();
+  for (const auto& [name, line] : help.presets)
+    presets[name] = line;
+  return json_text(json);
+}
+
+/// In a time that tells nothing of where they differ.
+bool same(const std::string& a, const std::string& b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i]) ^
+                  (b.empty() ? 0U : static_cast<unsigned char>(b[i % b.size()]));
+  return difference == 0;
+}
+
+}  // namespace
+
+PageRequests::PageRequests(std::string token, std::string page, const PageHelp& help,
+                           PictureForms forms, ControlApi& api, LiveMonitor& monitor)
+    : token_(std::move(token)),
+      page_(std::move(page)),
+      parameters_(text_of(help)),
+      forms_(std::move(forms)),
+      api_(api),
+      monitor_(monitor) {}
+
+PageReply PageRequests::answer(const PageRequest& request) {
+  if (is_foreign(request)) {
+    return refusal(kForbidden,
+                   "the request comes from another site's page, must come from this one's own or "
+                   "from the address bar");
+  }
+  if (token_.empty() && !names_loopback(request.host)) {
+    return refusal(kForbidden, "the host must be 127.0.0.1, [::1] or localhost");
+  }
+  if (!token_.empty() && !knows_token(request)) {
+    PageReply reply =
+        refusal(kUnauthorized, "the token is missing or wrong, must be in ?token= or as a bearer");
+    if (!request.token.empty() || !request.authorization.empty()) reply.holds = Holds::guess;
+    // The page holds no secret, and asks for the token: a reloaded one has taken it out of its
+    // address and finds it again in the browser.
+    if (request.method == "GET" && request.path == "/") {
+      reply.type = kHtml;
+      reply.body = page_;
+    }
+    return reply;
+  }
+  if (request.has_nul) return refusal(kBadRequest, "must have no %00 in its address");
+  if (request.method == "POST") return post(request);
+  if (request.method == "GET" || request.method == "HEAD") return get(request);
+  return refusal(kMethodNotAllowed, "must be GET or POST");
+}
+
+bool PageRequests::admits(const PageRequest& request) const {
+  return !is_foreign(request) &&
+         (token_.empty() ? names_loopback(request.host) : knows_token(request));
+}
+
+/// "none" is what somebody typed, and programs that are no browsers send nothing.
+bool PageRequests::is_foreign(const PageRequest& request) const {
+  return request.fetch_site == "cross-site" || request.fetch_site == "same-site";
+}
+
+bool PageRequests::knows_token(const PageRequest& request) const {
+  const std::string prefix = "Bearer ";
+  if (request.authorization.starts_with(prefix) &&
+      same(request.authorization.substr(prefix.size()), token_)) {
+    return true;
+  }
+  return same(request.token, token_);
+}
+
+PageReply PageRequests::get(const PageRequest& request) {
+  if (request.path == "/") return {200, kHtml, page_};
+  if (request.path == "/api/state") return {200, "application/json", api_.handle("").json};
+  if (request.path == "/api/picture") return picture(request);
+  if (request.path == "/api/tones") {
+    const auto pair = monitor_.pictures();
+    if (pair == nullptr) return no_picture();
+    return {200, "application/json", json_text(forms_.tones(*pair))};
+  }
+  if (request.path == "/api/parameters") return {200, "application/json", parameters_};
+  if (request.path == "/metrics") {
+    return {200, "text/plain; version=0.0.4; charset=utf-8", monitor_.metrics()};
+  }
+  return refusal(kNotFound,
+                 "must be /, /api/state, /api/picture, /api/tones, /api/parameters or /metrics");
+}
+
+PageReply PageRequests::post(const PageRequest& request) {
+  if (request.path != "/api/state") return refusal(kNotFound, "changes go to /api/state");
+  // A form of another site's page cannot send this type without asking first.
+  if (!request.content_type.starts_with("application/json")) {
+    return refusal(kUnsupportedMediaType, "must be application/json");
+  }
+  if (request.too_long) {
+    return refusal(kContentTooLarge,
+                   "must be at most " + std::to_string(kLongestRequest) + " bytes");
+  }
+  ControlAnswer answer = api_.handle(request.body);
+  return {answer.ok ? 200 : kBadRequest, "application/json", std::move(answer.json)};
+}
+
+PageReply PageRequests::picture(const PageRequest& request) {
+  const std::string& text = request.width;
+  int width = kUsualWidth;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  if ((request.view != "before" && request.view != "after") ||
+      (!text.empty() && (!whole || width < kLeastWidth || width > kMostWidth))) {
+    return refusal(kBadRequest, "must be view=before or after, width=16 to 8192");
+  }
+  const auto pair = monitor_.pictures();
+  if (pair == nullptr) return no_picture();
+  const auto jpeg = forms_.jpeg(*pair, request.view == "after", width);
+  return {200, "image/jpeg", std::string(jpeg.begin(), jpeg.end())};
+}
+
+}  // namespace equalux

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "pipelines/core/frame.h"
+
+/// A fixed number of frames, allocated once: what bounds the memory of a pipeline.
+namespace equalux {
+
+/// Thread-safe. Must outlive its frames; stop() wakes whoever waits.
+class FramePool {
+ public:
+  /// `count` frames of host memory for `desc`. With `borrow_only` the frames get no memory of
+  /// their own: the source points them at its own buffers.
+  FramePool(const ImageDesc& desc, std::size_t count, bool borrow_only = false);
+  /// Frames of `memory`: `count` of them, or fewer, but at least `least`, where it is short. Throws
+  /// std::bad_alloc.
+  FramePool(const ImageDesc& desc, std::size_t count, std::size_t least, const ImageMemory& memory);
+  ~FramePool();
+  FramePool(const FramePool&) = delete;
+  FramePool& operator=(const FramePool&) = delete;
+
+  /// Waits for a free frame; null after stop(). Its image is its own memory, its fields are clear.
+  [[nodiscard]] FramePtr acquire();
+  /// A free frame, or null at once.
+  [[nodiscard]] FramePtr try_acquire();
+  void stop();
+
+  [[nodiscard]] const ImageDesc& desc() const { return desc_; }
+  /// Frames in all.
+  [[nodiscard]] std::size_t size() const { return frames_.size(); }
+
+ private:
+  friend struct ReturnFrame;
+  void give_back(Frame* frame) noexcept;
+  FramePtr take_locked();
+  void add(Image pixels);
+
+  ImageDesc desc_;
+  std::vector<std::unique_ptr<Frame>> frames_;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  std::vector<Frame*> free_;  // a stack: the warmest memory first
+  bool stopped_ = false;
+};
+
+}  // namespace equalux

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <string>
+
+#include <equalux/error.h>
+
+#include "pipelines/core/frame.h"
+#include "pipelines/core/source.h"
+
+/// Where frames go: a file, a window, a pipe.
+namespace equalux {
+
+/// How a stream ended, which decides what a sink does with its output.
+enum class Ending : std::uint8_t {
+  complete,   ///< every frame is there
+  shortened,  ///< ended early because that was asked for: enough frames, a closed window
+  partial,    ///< closed, playable and given its final name, but short
+  failed,     ///< nothing may be left under the final name
+  suspended,  ///< ended before its time, to be continued: NAME.partial.EXT stays, playable
+};
+
+/// What was left of an output cannot be continued: it has to be started anew.
+class CannotResume : public Error {
+ public:
+  explicit CannotResume(const std::string& message) : Error(ExitCode::usage, message) {}
+};
+
+/// All calls come from one thread: the sink's, or the main thread where needs_main_thread().
+class Sink {
+ public:
+  virtual ~Sink() = default;
+
+  /// Prepares the output for frames of `info.desc` (the filters' output format). Everything that
+  /// can be found wrong is found here. Throws Error(cannot_create, usage, unavailable), and has
+  /// then cleaned up: finish() is not called.
+  virtual void open(const StreamInfo& info) = 0;
+
+  /// Takes one frame; may wait. Throws Error(write_failed).
+  virtual void write(Frame& frame) = 0;
+
+  /// Makes everything written so far independent of what follows, and durable as far as the end of
+  /// this process goes. Returns what a sink of the same output needs to go on from here, in a form
+  /// of its own; empty where it cannot. Throws Error(write_failed).
+  [[nodiscard]] virtual std::string checkpoint() { return {}; }
+
+  /// Ends the output. Called once after an open() that returned, also after a failure, and as
+  /// failed where no frame came. Throws Error(write_failed).
+  virtual void finish(Ending ending) = 0;
+
+  /// True for windows: open, write, idle and finish are then called on the main thread.
+  [[nodiscard]] virtual bool needs_main_thread() const { return false; }
+  /// True where frames should carry their originals (before/after display).
+  [[nodiscard]] virtual bool wants_original() const { return false; }
+  /// True where the output says itself how its pictures have to be turned, or nobody looks at them.
+  [[nodiscard]] virtual bool keeps_orientation(const StreamInfo& info) const {
+    (void)info;
+    return false;
+  }
+  /// True once the sink wants no more frames (a window was closed): the run ends as complete.
+  [[nodiscard]] virtual bool closed() const { return false; }
+  /// The run is being stopped: an open or a write that waits for somebody else (a full pipe, a
+  /// paused window, an encoder that gives nothing) should give up within seconds, all of them
+  /// within five. Any thread may call it, before open() too.
+  virtual void cancel() noexcept {}
+  /// Called between frames where needs_main_thread(), to keep a window alive while none come.
+  virtual void idle() {}
+
+  /// The final path, for messages; empty where there is none.
+  [[nodiscard]] virtual std::string name() const { return {}; }
+};
+
+}  // namespace equalux

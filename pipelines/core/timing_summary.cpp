@@ -1,0 +1,169 @@
+#include "pipelines/core/timing_summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+namespace equalux {
+namespace {
+
+constexpr std::size_t kMostValues = std::size_t{1} << 20;
+
+/// `values` are sorted and not empty.
+double nearest_rank(const std::vector<float>& values, double share) {
+  const double rank = std::ceil(share * static_cast<double>(values.size()));
+  const auto index = static_cast<std::size_t>(std::max(1.0, rank)) - 1;
+  return static_cast<double>(values[std::min(index, values.size() - 1)]);
+}
+
+nlohmann::ordered_json to_json(const Percentiles& values) {
+  return {{"median", values.median}, {"p95", values.p95}, {"p99", values.p99}};
+}
+
+template <typename... Values>
+std::string format(const char* pattern, Values... values) {
+  std::array<char, 160> text{};
+  std::snprintf(text.data(), text.size(), pattern, values...);
+  return text.data();
+}
+
+}  // namespace
+
+double throughput_fps(const RunResult& result) {
+  return result.elapsed_s > 0 ? static_cast<double>(result.frames_out) / result.elapsed_s : 0;
+}
+
+double real_time_factor(const RunResult& result) {
+  return result.elapsed_s > 0 ? result.media_s / result.elapsed_s : 0;
+}
+
+void TimingSummary::put(Series& series, double ms) {
+  const auto value = static_cast<float>(ms);
+  if (series.ms.size() < kMostValues) {
+    series.ms.push_back(value);
+    return;
+  }
+  series.ms[series.next] = value;
+  series.next = (series.next + 1) % kMostValues;
+}
+
+TimingSummary::Series& TimingSummary::stage(std::string_view name) {
+  for (Series& series : stages_) {
+    if (series.name == name) return series;
+  }
+  return stages_.emplace_back(Series{std::string(name), {}, 0});
+}
+
+void TimingSummary::add(const Frame& frame) {
+  if (frame.placeholder) return;
+  const FrameTimings& timings = frame.timings;
+  const auto put_measured = [](Series& series, const std::optional<double>& ms) {
+    if (ms) put(series, *ms);
+  };
+  put_measured(capture_, timings.capture_ms);
+  put_measured(queue_, timings.queue_ms);
+  put_measured(upload_, timings.upload_ms);
+  const std::vector<StageTime>& stages = timings.stages;
+  for (auto each = stages.begin(); each != stages.end(); ++each) {
+    const auto same = [&](const StageTime& other) { return other.stage == each->stage; };
+    if (std::any_of(stages.begin(), each, same)) continue;
+    double sum = 0;  // Of filters of a kind, as in the frames' lines.
+    for (const StageTime& other : stages)
+      sum += same(other) ? other.ms : 0;
+    put(stage(each->stage), sum);
+  }
+  put_measured(download_, timings.download_ms);
+  put_measured(sink_, timings.sink_ms);
+  put_measured(latency_, timings.latency_ms);
+}
+
+Percentiles TimingSummary::percentiles_of(const Series& series) {
+  std::vector<float> sorted = series.ms;
+  std::sort(sorted.begin(), sorted.end());
+  return {series.name, nearest_rank(sorted, 0.5), nearest_rank(sorted, 0.95),
+          nearest_rank(sorted, 0.99)};
+}
+
+std::vector<Percentiles> TimingSummary::percentiles() const {
+  std::vector<Percentiles> all;
+  const auto add = [&all](const Series& series) {
+    if (!series.ms.empty()) all.push_back(percentiles_of(series));
+  };
+  add(capture_);
+  add(queue_);
+  add(upload_);
+  for (const Series& series : stages_)
+    add(series);
+  add(download_);
+  add(sink_);
+  add(latency_);
+  return all;
+}
+
+std::string TimingSummary::table(const RunResult& result) const {
+  const std::vector<Percentiles> rows = percentiles();
+  std::size_t widest = 8;
+  for (const Percentiles& row : rows)
+    widest = std::max(widest, row.name.size());
+  const int width = static_cast<int>(widest);
+  std::string text;
+  if (!rows.empty()) {
+    text += format("%-*s %10s %10s %10s\n", width, "ms/frame", "median", "95th", "99th");
+  }
+  for (const Percentiles& row : rows) {
+    text += format("%-*s %10.3f %10.3f %10.3f\n", width, row.name.c_str(), row.median, row.p95,
+                   row.p99);
+  }
+  text += format("frames: %llu in, %llu out, %llu dropped",
+                 static_cast<unsigned long long>(result.frames_in),
+                 static_cast<unsigned long long>(result.frames_out),
+                 static_cast<unsigned long long>(result.dropped));
+  if (result.in_flight > 0) {
+    text += format(", %llu in flight", static_cast<unsigned long long>(result.in_flight));
+  }
+  if (result.live) {
+    text += format(", %llu late; %llu reconnected, %llu placeholders",
+                   static_cast<unsigned long long>(result.late),
+                   static_cast<unsigned long long>(result.reconnects),
+                   static_cast<unsigned long long>(result.placeholders));
+  }
+  text += "\n";
+  text += format("%.2f s, %.1f fps", result.elapsed_s, throughput_fps(result));
+  if (result.media_s > 0) text += format(", %.2f times real time", real_time_factor(result));
+  return text + "\n";
+}
+
+nlohmann::ordered_json TimingSummary::json(const RunResult& result) const {
+  nlohmann::ordered_json out;
+  out["frames_in"] = result.frames_in;
+  out["frames_out"] = result.frames_out;
+  out["dropped"] = result.dropped;
+  out["in_flight"] = result.in_flight;
+  if (result.live) {
+    out["late"] = result.late;
+    out["reconnects"] = result.reconnects;
+    out["placeholders"] = result.placeholders;
+  }
+  out["elapsed_s"] = result.elapsed_s;
+  out["media_s"] = result.media_s;
+  out["fps"] = throughput_fps(result);
+  out["real_time_factor"] = real_time_factor(result);
+  const auto put = [&out](const Series& series) {
+    if (!series.ms.empty()) out[series.name + "_ms"] = to_json(percentiles_of(series));
+  };
+  put(capture_);
+  put(queue_);
+  put(upload_);
+  for (const Series& series : stages_)
+    out["stages"][series.name] = to_json(percentiles_of(series));
+  put(download_);
+  put(sink_);
+  put(latency_);
+  return out;
+}
+
+}  // namespace equalux

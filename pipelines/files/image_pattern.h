@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "pipelines/core/sink.h"
+#include "pipelines/core/source.h"
+#include "pipelines/files/image_names.h"
+
+/// Sequences of stills as video: a folder, a printf pattern or a glob in; a printf pattern out.
+namespace equalux {
+
+/// Reads what list_images(text) names, at `frame_rate` frames a second. The first image fixes size
+/// and format; later gray or RGB ones are brought into a colour format, another size is
+/// Error(bad_input). open() throws Error(no_input) where nothing matches.
+[[nodiscard]] std::unique_ptr<Source> make_image_source(const std::string& text,
+                                                        Rational frame_rate);
+
+/// Writes frame after frame to `pattern` ("frames/%05d.png"), numbered from 0, each image through
+/// NAME.partial.EXT. YCbCr frames become RGB, of 16 bits where they have more than 8. After a
+/// failed run the images it wrote are removed. open() throws Error(usage) for a pattern without a
+/// number or an unknown extension, and Error(cannot_create) where the folder is missing.
+[[nodiscard]] std::unique_ptr<Sink> make_image_sink(const std::string& pattern);
+
+}  // namespace equalux

@@ -1,0 +1,156 @@
+#include "pipelines/files/partial_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <equalux/error.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipelines/core/sink.h"
+
+namespace equalux {
+namespace {
+
+constexpr mode_t kMode = 0666;  // What the umask leaves of it, as for any new file.
+
+bool is_special(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+Error cannot_create(const std::string& path, int error_number) {
+  return {ExitCode::cannot_create, path +
+                                       ": cannot be created: " + system_error_text(error_number) +
+                                       "; its folder must exist and be writable"};
+}
+
+Error write_failed(const std::string& path, int error_number) {
+  return {ExitCode::write_failed, path + ": write failed: " + system_error_text(error_number)};
+}
+
+/// Whether a path still leads to the open file: its holder may have renamed or removed it while
+/// another one opened it.
+bool is_at(const std::string& path, const struct stat& open_file) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && status.st_dev == open_file.st_dev &&
+         status.st_ino == open_file.st_ino;
+}
+
+}  // namespace
+
+OutputBusy::OutputBusy(const std::string& path)
+    : Error(ExitCode::cannot_create,
+            path +
+                ": another equalux is writing it; give another name, or wait until that one "
+                "has ended") {}
+
+OutputLock::OutputLock(const std::string& file, const std::string& output) : file_(file) {
+  for (;;) {
+    descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
+    if (descriptor_ < 0) throw cannot_create(output, errno);
+    const bool held = ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    struct stat status {};
+    const bool known = ::fstat(descriptor_, &status) == 0;
+    if (!held && (!known || is_at(file_, status))) return;
+    ::close(std::exchange(descriptor_, -1));
+    if (held) throw OutputBusy(output);
+  }
+}
+
+OutputLock::~OutputLock() {
+  struct stat status {};
+  const bool empty = ::fstat(descriptor_, &status) == 0 && status.st_size == 0;
+  if (empty && is_at(file_, status)) ::unlink(file_.c_str());
+  ::close(descriptor_);
+}
+
+std::string system_error_text(int error_number) {
+  return std::generic_category().message(error_number);
+}
+
+std::string partial_path(const std::string& final_path) {
+  const std::filesystem::path path(final_path);
+  std::filesystem::path name = path.stem();
+  name += ".partial";
+  name += path.extension();
+  return (path.parent_path() / name).string();
+}
+
+std::string lock_path(const std::string& output) {
+  const std::filesystem::path path(output);
+  return (path.parent_path() / ("." + path.filename().string() + ".lock")).string();
+}
+
+PartialFile::PartialFile(std::string final_path)
+    : final_path_(std::move(final_path)), in_place_(is_special(final_path_)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(final_path_, ignored)) throw cannot_create(final_path_, EISDIR);
+  if (in_place_) {
+    written_path_ = final_path_;
+    descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) throw cannot_create(final_path_, errno);
+    return;
+  }
+  written_path_ = partial_path(final_path_);
+  lock_.emplace(written_path_, final_path_);
+  descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (descriptor_ < 0) throw cannot_create(final_path_, errno);
+}
+
+PartialFile::PartialFile(std::string final_path, std::uint64_t bytes)
+    : final_path_(std::move(final_path)), written_path_(partial_path(final_path_)) {
+  struct stat status {};
+  const auto size = static_cast<off_t>(bytes);
+  lock_.emplace(written_path_, final_path_);
+  descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool fits = descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 &&
+                    status.st_size >= size && ::ftruncate(descriptor_, size) == 0 &&
+                    ::lseek(descriptor_, 0, SEEK_END) == size;
+  if (fits) return;
+  if (descriptor_ >= 0) ::close(descriptor_);
+  throw CannotResume(written_path_ + ": does not hold the " + std::to_string(bytes) +
+                     " bytes that were written before");
+}
+
+PartialFile::~PartialFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!in_place_ && !written_path_.empty()) ::unlink(written_path_.c_str());
+}
+
+void PartialFile::write(const void* data, std::size_t size) {
+  const auto* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor_, at, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw write_failed(final_path_, errno);
+    at += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void PartialFile::commit() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  // Network file systems and quotas may report a failed write only here.
+  if (::close(descriptor) != 0 && errno != EINTR) throw write_failed(final_path_, errno);
+  const std::string written = std::exchange(written_path_, {});
+  if (!in_place_ && std::rename(written.c_str(), final_path_.c_str()) != 0) {
+    const std::string why = system_error_text(errno);
+    throw Error(ExitCode::write_failed,
+                final_path_ + ": cannot be given its name: " + why + "; it is left as " + written);
+  }
+  lock_.reset();
+}
+
+void PartialFile::keep() noexcept {
+  if (const int descriptor = std::exchange(descriptor_, -1); descriptor >= 0) ::close(descriptor);
+  written_path_.clear();
+  lock_.reset();
+}
+
+}  // namespace equalux

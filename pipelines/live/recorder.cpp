@@ -1,0 +1,264 @@
+#include "pipelines/live/recorder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "pipelines/files/partial_file.h"
+#include "src/common/log.h"
+
+namespace equalux {
+namespace {
+
+/// What may wait for the encoder: a second, as far as this much memory goes.
+constexpr std::size_t kMostWaitingBytes = std::size_t{256} << 20U;
+constexpr double kUsualRate = 30;
+constexpr std::size_t kLeastWaiting = 4;
+
+/// For the end of a message about a file that failed.
+std::string what_is_left(const std::string& path) {
+  std::error_code ignored;
+  const std::string partial = partial_path(path);
+  return std::filesystem::exists(partial, ignored) ? ", and " + partial + " is left" : "";
+}
+
+std::size_t frames_waiting(const StreamInfo& info) {
+  const double rate = info.frame_rate.num > 0 ? info.frame_rate.value() : kUsualRate;
+  const auto second = static_cast<std::size_t>(std::ceil(std::min(rate, 1000.0)));
+  const std::size_t fitting = kMostWaitingBytes / std::max<std::size_t>(1, tight_bytes(info.desc));
+  return std::max(kLeastWaiting, std::min(second, fitting));
+}
+
+}  // namespace
+
+Recorder::Recorder(RecordOptions options, RecordSwitch& wanted)
+    : options_(std::move(options)), wanted_(wanted), names_(options_.path) {}
+
+Recorder::~Recorder() {
+  finish();
+}
+
+void Recorder::open(const StreamInfo& info) {
+  info_ = info;
+  info_.container_path.clear();  // Nothing is copied from the input but its pictures.
+  begin_file();
+  if (!wanted_.on) end_file();
+  pool_.emplace(info.desc, frames_waiting(info));
+  try {
+    worker_ = std::thread([this] { work(); });
+  } catch (const std::system_error& error) {
+    end_file();
+    throw Error(ExitCode::unavailable, options_.path + ": no thread can be started to record in (" +
+                                           error.code().message() +
+                                           "), must be a machine with fewer at work");
+  }
+}
+
+void Recorder::add(const Frame& frame) {
+  if (!pool_) return;
+  const bool wanted = wanted_.on;
+  const bool ended = taking_ && (broken_.exchange(false) || !wanted);
+  if (ended) push(nullptr);
+  if (wanted && (ended || !taking_)) {  // A new recording begins.
+    const std::lock_guard lock(mutex_);
+    counts_.failure.clear();
+  }
+  taking_ = wanted;
+  if (!wanted) return;
+  FramePtr copy = info_.live ? pool_->try_acquire() : pool_->acquire();
+  if (!copy) {
+    const std::lock_guard lock(mutex_);
+    ++counts_.dropped;
+    return;
+  }
+  copy_image(frame.image, copy->pixels.view());
+  copy->index = frame.index;
+  copy->pts_ns = frame.pts_ns;
+  copy->duration_ns = frame.duration_ns;
+  copy->discontinuity = frame.discontinuity;
+  copy->field_order = frame.field_order;
+  copy->placeholder = frame.placeholder;
+  push(std::move(copy));
+}
+
+void Recorder::push(FramePtr frame) {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(std::move(frame));
+  changed_.notify_one();
+}
+
+void Recorder::finish() noexcept {
+  if (!worker_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    changed_.notify_one();
+  }
+  worker_.join();
+}
+
+void Recorder::work() noexcept {
+  for (;;) {
+    FramePtr frame;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return !waiting_.empty() || finished_; });
+      if (waiting_.empty()) break;
+      frame = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    if (frame) {
+      write(*frame);
+    } else {
+      end_file();
+      failed_ = broken_ = false;
+    }
+  }
+  end_file();
+  if (closing_.joinable()) closing_.join();
+}
+
+void Recorder::write(Frame& frame) {
+  try {
+    if (!failed_) {
+      if (file_ && is_full(frame)) end_file();
+      if (!file_) begin_file();
+      if (file_->frames == 0) file_->start_ns = frame.pts_ns;
+      frame.pts_ns -= file_->start_ns;
+      file_->sink->write(frame);
+      const bool first = file_->frames++ == 0;
+      const std::lock_guard lock(mutex_);
+      ++counts_.frames;
+      if (first) ++counts_.files;
+      return;
+    }
+  } catch (const Error& error) {
+    stop_at(error);
+  } catch (const std::exception& error) {
+    stop_at(Error(ExitCode::write_failed, options_.path + ": " + error.what()));
+  }
+  const std::lock_guard lock(mutex_);
+  ++counts_.dropped;
+}
+
+bool Recorder::is_full(const Frame& frame) const {
+  if (file_->frames == 0) return false;
+  if (options_.split_ns && frame.pts_ns - file_->start_ns >= *options_.split_ns) return true;
+  if (!options_.split_bytes) return false;
+  std::error_code absent;  // The first bytes come late: encoders look ahead.
+  const std::uintmax_t bytes = std::filesystem::file_size(partial_path(file_->path), absent);
+  return !absent && bytes >= *options_.split_bytes;
+}
+
+void Recorder::watch(const std::shared_ptr<Sink>& sink) {
+  const std::lock_guard lock(sinks_mutex_);
+  std::erase_if(sinks_, [](const auto& each) { return each.expired(); });
+  sinks_.push_back(sink);
+  if (cancelled_) sink->cancel();
+}
+
+void Recorder::cancel() noexcept {
+  const std::lock_guard lock(sinks_mutex_);
+  cancelled_ = true;
+  for (const auto& each : sinks_) {
+    if (const std::shared_ptr<Sink> sink = each.lock()) sink->cancel();
+  }
+}
+
+void Recorder::begin_file() {
+  for (;;) {
+    File file;
+    file.path = names_.next();
+    file.sink = options_.make_sink(file.path);
+    watch(file.sink);
+    try {
+      file.sink->open(info_);
+    } catch (const OutputBusy&) {
+      names_.advance();  // Another recording was quicker.
+      continue;
+    }
+    file_ = std::move(file);
+    return;
+  }
+}
+
+/// The next file's frames do not wait until this one is closed, which takes as long as an encoder
+/// looks ahead, and for mp4 as long as the file is copied.
+void Recorder::end_file() {
+  if (!file_) return;
+  File file = std::move(*file_);
+  file_.reset();
+  if (file.frames == 0) {
+    close(std::move(file));
+    return;
+  }
+  names_.advance();
+  if (closing_.joinable()) closing_.join();
+  // Kept here too: a thread that cannot start must not take the file with it.
+  const auto ended = std::make_shared<File>(std::move(file));
+  try {
+    closing_ = std::thread([this, ended] { close(std::move(*ended)); });
+  } catch (const std::system_error& error) {
+    logger().debug("{}: is closed without a thread of its own: {}", ended->path, error.what());
+    close(std::move(*ended));
+  }
+}
+
+void Recorder::close(File file) noexcept {
+  try {
+    file.sink->finish(file.frames > 0 ? Ending::complete : Ending::failed);
+    if (file.frames > 0) logger().info("recorded {}", file.path);
+  } catch (const Error& error) {
+    note_failure(error);
+    logger().error("{}; this recording ends before its time{}", error.what(),
+                   what_is_left(file.path));
+  } catch (const std::exception& error) {
+    note_failure(Error(ExitCode::write_failed, file.path + ": " + error.what()));
+    logger().error("{}: {}", file.path, error.what());
+  }
+}
+
+void Recorder::note_failure(const Error& error) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (code_ == ExitCode::done) code_ = error.code();
+  try {
+    counts_.failure = error.what();
+  } catch (const std::bad_alloc&) {
+    counts_.failure = "no memory";  // short enough to need none
+  }
+}
+
+void Recorder::stop_at(const Error& error) noexcept {
+  failed_ = true;
+  note_failure(error);
+  wanted_.on = false;
+  broken_ = true;
+  std::string left;
+  if (file_) {
+    try {
+      file_->sink->finish(Ending::failed);
+    } catch (const std::exception& again) {
+      logger().debug("{}: {}", file_->path, again.what());
+    }
+    left = what_is_left(file_->path);
+    if (file_->frames > 0) names_.advance();
+    file_.reset();
+  }
+  logger().error("{}; recording has stopped{}", error.what(), left);
+}
+
+RecordCounts Recorder::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+ExitCode Recorder::code() const {
+  const std::lock_guard lock(mutex_);
+  return code_;
+}
+
+}  // namespace equalux

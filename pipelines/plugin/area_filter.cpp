@@ -1,0 +1,136 @@
+#include "pipelines/plugin/area_filter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace equalux::gst {
+
+namespace {
+
+int round_down(int value, int step) {
+  return value - value % step;
+}
+
+/// Pixels and rows that must stay together: those of one chroma sample, which in an interlaced
+/// 4:2:0 frame covers rows of one field.
+std::pair<int, int> cell_of(const ImageDesc& desc, FieldOrder field_order) {
+  const FormatTraits& t = traits(desc.format);
+  const bool fields = t.chroma_shift_y > 0 && field_order != FieldOrder::progressive;
+  return {1 << t.chroma_shift_x, (1 << t.chroma_shift_y) * (fields ? 2 : 1)};
+}
+
+/// Begin and length of a side, cut to `size` and grown to whole cells.
+std::pair<int, int> fit_side(int begin, int length, int size, int cell) {
+  const auto end = std::min<std::int64_t>(std::int64_t{begin} + std::max(length, 0), size);
+  const int first = round_down(std::clamp(begin, 0, size), cell);
+  if (end <= std::max(begin, 0)) return {first, 0};
+  const auto last = std::min<std::int64_t>((end + cell - 1) / cell * cell, size);
+  return {first, static_cast<int>(last) - first};
+}
+
+template <typename View>
+View part(const View& view, const Rect& rect) {
+  const FormatTraits& t = traits(view.desc.format);
+  View result = view;
+  result.desc.width = rect.width;
+  result.desc.height = rect.height;
+  // A sample of 4:2:2 packed is a pair of pixels; planar chroma samples cover as many.
+  for (int p = 0; p < t.planes; ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    const bool chroma = p > 0;
+    const int shift_x = chroma || t.planes == 1 ? t.chroma_shift_x : 0;
+    const int shift_y = chroma ? t.chroma_shift_y : 0;
+    result.data[i] +=
+        view.stride[i] * (rect.y >> shift_y) + std::ptrdiff_t{t.step[i]} * (rect.x >> shift_x);
+  }
+  return result;
+}
+
+}  // namespace
+
+Rect fit(const Rect& rect, const ImageDesc& desc, FieldOrder field_order) {
+  const auto [cell_x, cell_y] = cell_of(desc, field_order);
+  const auto [x, width] = fit_side(rect.x, rect.width, desc.width, cell_x);
+  const auto [y, height] = fit_side(rect.y, rect.height, desc.height, cell_y);
+  return {x, y, width, height};
+}
+
+ConstImageView part_of(const ConstImageView& view, const Rect& rect) {
+  return part(view, rect);
+}
+
+ImageView part_of(const ImageView& view, const Rect& rect) {
+  return part(view, rect);
+}
+
+AreaFilter::AreaFilter(RecipePtr recipe, MakeFilter make, const LeaveFrame& leave)
+    : recipe_(std::move(recipe)), make_(std::move(make)), leave_(leave), whole_(make_(*recipe_)) {}
+
+void AreaFilter::replace(RecipePtr recipe) {
+  if (desc_.width > 0 && recipe->retune(*whole_)) {
+    const bool all = std::all_of(regional_.begin(), regional_.end(), [&](const RegionFilter& each) {
+      return recipe->retune(*each.filter);
+    });
+    recipe_ = std::move(recipe);
+    if (!all) regional_.clear();
+    return;
+  }
+  std::unique_ptr<Filter> whole = make_(*recipe);
+  if (desc_.width > 0) whole->configure(desc_);
+  recipe_ = std::move(recipe);
+  whole_ = std::move(whole);
+  regional_.clear();
+}
+
+ImageDesc AreaFilter::configure(const ImageDesc& input) {
+  const ImageDesc output = whole_->configure(input);
+  desc_ = input;
+  regional_.clear();
+  return output;
+}
+
+void AreaFilter::reset() {
+  whole_->reset();
+  for (RegionFilter& each : regional_)
+    each.filter->reset();
+}
+
+Filter& AreaFilter::region_filter(std::size_t index, const ImageDesc& desc) {
+  if (index == regional_.size()) regional_.push_back({{}, make_(*recipe_)});
+  RegionFilter& each = regional_[index];
+  if (each.desc != desc) {
+    each.filter->configure(desc);
+    each.desc = desc;
+  }
+  return *each.filter;
+}
+
+void AreaFilter::leave(const ConstImageView& in, const ImageView& out, void* stream) const {
+  if (recipe_->output_format()) {
+    leave_.clear(out, stream);
+  } else {
+    leave_.copy(in, out, stream);
+  }
+}
+
+void AreaFilter::submit(const ConstImageView& in, const ImageView& out, FrameContext& context) {
+  if (areas_.regions_only) {
+    leave(in, out, context.stream);
+    std::size_t index = 0;
+    for (const Rect& each : areas_.regions) {
+      const Rect rect = fit(each, in.desc, context.field_order);
+      if (rect.width == 0 || rect.height == 0) continue;
+      const ConstImageView from = part_of(in, rect);
+      region_filter(index++, from.desc).submit(from, part_of(out, rect), context);
+    }
+  } else {
+    whole_->submit(in, out, context);
+  }
+  if (areas_.split <= 0) return;
+  const int columns = static_cast<int>(std::lround(areas_.split * in.desc.width));
+  const Rect kept = fit({0, 0, columns, in.desc.height}, in.desc, context.field_order);
+  if (kept.width > 0) leave(part_of(in, kept), part_of(out, kept), context.stream);
+}
+
+}  // namespace equalux::gst

@@ -1,0 +1,34 @@
+#include <equalux_version.h>
+#include <gst/gst.h>
+
+#include "pipelines/plugin/convolve_element.h"
+#include "pipelines/plugin/cuda_memory.h"
+#include "pipelines/plugin/equalize_element.h"
+#include "pipelines/plugin/vessel_element.h"
+
+/// The plugin: registers its elements, on machines without a GPU too.
+
+GST_DEBUG_CATEGORY(equalux_debug);
+#define GST_CAT_DEFAULT equalux_debug
+
+static gboolean plugin_init(GstPlugin* plugin) {
+  using namespace equalux::gst;
+  GST_DEBUG_CATEGORY_INIT(equalux_debug, "equalux", 0, "equalux video filters");
+  if (cuda_memory_feature() != nullptr) {
+    // Whether the pads have CUDA memory, which the registry remembers, depends on the driver.
+    gst_plugin_add_dependency_simple(plugin, nullptr, "/dev", "nvidia0",
+                                     GST_PLUGIN_DEPENDENCY_FLAG_NONE);
+  }
+  for (const ElementKind* kind : {&kEqualizeElement, &kConvolveElement, &kVesselElement}) {
+    if (gst_element_register(plugin, kind->name, GST_RANK_NONE, register_element_type(*kind)) ==
+        FALSE) {
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+#define PACKAGE "equalux"
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, equalux,
+                  "Video filters on the CPU and on NVIDIA GPUs: equalization, convolution, vessels",
+                  plugin_init, EQUALUX_VERSION, "Apache-2.0", "equalux", "https://equalux.example")
