@@ -119,23 +119,64 @@ std::string colours_of(const std::string& path) {
 }
 
 TEST_F(Codecs, WhatTheInputDoesNotSayOfItsColoursTheOutputDoesNotSay) {
-  make("in.mp4", "-c:v libx264 -pix_fmt yuv420p");
-  ASSERT_EQ(colours_of(folder_ / "in.mp4"), "unknown, unknown, unknown, unknown");
-  const auto expect = [&](const char* encoder, const char* output, const char* colours) {
-    const ProgramResult result = run({"run", "in.mp4", "--encoder", encoder, "-o", output});
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(colours_of(folder_ / output), colours) << output;
-    EXPECT_EQ(decoded_frames(folder_ / output), 3) << output;
+  constexpr const char* kNothing = "unknown, unknown, unknown, unknown";
+  make("h264.mp4", "-c:v libx264 -pix_fmt yuv420p");
+  make("ffv1.mkv", "-c:v ffv1 -pix_fmt yuv420p");
+  make("raw.mkv", "-c:v rawvideo -pix_fmt yuv420p");
+  make("raw.y4m", "-pix_fmt yuv420p");
+  // The parameter sets, with one blank between words.
+  const auto head_of = [&](const std::string& file) {
+    return shell("ffmpeg -v trace -i '" + folder_ / file +
+                 "' -c copy -bsf:v trace_headers -frames:v 1 -f null - 2>&1 | tr -s ' '");
   };
-  expect("ffv1", "ffv1.mkv", "unknown, unknown, unknown, unknown");
-  // The encoders of these always say that the range is limited, which is what silence means.
-  expect("x264", "x264.mkv", "tv, unknown, unknown, unknown");
-  expect("x264", "x264.mp4", "tv, unknown, unknown, unknown");
-  expect("x265", "x265.mkv", "tv, unknown, unknown, unknown");
-  expect("x265", "x265.mov", "tv, unknown, unknown, unknown");
-  expect("vp9", "vp9.mkv", "tv, unknown, unknown, unknown");
-  // Its players take every stream for full range, so the samples are made so.
-  expect("mjpeg", "mjpeg.mkv", "pc, bt470bg, unknown, unknown");
+  // By Matroska's element for the range, or mp4's box.
+  const auto container_tells_colours = [&](const std::string& file) {
+    const std::string bytes = folder_.read(file);
+    return bytes.find("\x55\xB9\x81") != std::string::npos ||
+           bytes.find("colr") != std::string::npos;
+  };
+  for (const char* input : {"h264.mp4", "ffv1.mkv", "raw.mkv", "raw.y4m"}) {
+    const auto expect = [&](const char* encoder, const char* output, const char* colours) {
+      SCOPED_TRACE(std::string(input) + " to " + output);
+      const ProgramResult result = run({"run", input, "--encoder", encoder, "-o", output, "-y"});
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_EQ(colours_of(folder_ / output), colours);
+      EXPECT_EQ(decoded_frames(folder_ / output), 3);
+    };
+    ASSERT_EQ(colours_of(folder_ / input), kNothing) << input;
+    expect("ffv1", "out-ffv1.mkv", kNothing);
+    for (const char* output : {"out-x264.mkv", "out-x264.mp4", "out-x264.mov"})
+      expect("x264", output, kNothing);
+    // FFmpeg's decoder says "tv" of a stream that is silent. Neither stream nor container say so.
+    for (const char* output : {"out-x265.mkv", "out-x265.mp4", "out-x265.mov"}) {
+      expect("x265", output, "tv, unknown, unknown, unknown");
+      EXPECT_THAT(head_of(output), HasSubstr("video_signal_type_present_flag 0 = 0"));
+      EXPECT_FALSE(container_tells_colours(output));
+    }
+    // Every key frame of VP9 has a bit for the range: only the container can be silent.
+    for (const char* output : {"out-vp9.webm", "out-vp9.mkv"}) {
+      expect("vp9", output, "tv, unknown, unknown, unknown");
+      EXPECT_FALSE(container_tells_colours(output));
+    }
+    // Its players take every stream for full range, so the samples are made so.
+    expect("mjpeg", "out-mjpeg.mkv", "pc, bt470bg, unknown, unknown");
+  }
+}
+
+/// The stream alone, without what its container says.
+TEST_F(Codecs, ARangeThatIsToldStaysInTheStream) {
+  for (const char* range : {"tv", "pc"}) {
+    make("in.mp4", "-c:v libx264 -pix_fmt yuv420p -bsf:v h264_metadata=video_full_range_flag=" +
+                       std::string(range == std::string_view("pc") ? "1" : "0"));
+    ASSERT_EQ(colours_of(folder_ / "in.mp4"), std::string(range) + ", unknown, unknown, unknown");
+    for (const auto& [encoder, raw] : {std::pair{"x264", "raw.h264"}, {"x265", "raw.hevc"}}) {
+      const ProgramResult result =
+          run({"run", "in.mp4", "--encoder", encoder, "-o", "out.mkv", "-y"});
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      ffmpeg("-i '" + folder_ / "out.mkv" + "' -c copy '" + folder_ / raw + "'");
+      EXPECT_EQ(colours_of(folder_ / raw), std::string(range) + ", unknown, unknown, unknown");
+    }
+  }
 }
 
 TEST_F(Codecs, AMatrixThatTheFiltersDoNotKnowIsKept) {

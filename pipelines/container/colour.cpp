@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
+#include <iterator>
 #include <new>
 #include <string_view>
 #include <type_traits>
@@ -100,25 +102,91 @@ std::vector<Bytes> units_of(std::span<const std::uint8_t> stream) {
   return units;
 }
 
-/// The parameter sets of an H.264 or H.265 head; with `tags`, with these in place of their own.
-std::vector<Bytes> head_units(const AVCodecParameters& codec, const ColourTags* tags) {
+/// An option of libavcodec's filters of H.264 and H.265 heads, and its value.
+struct HeadSetting {
+  const char* name;
+  int value;
+};
+
+/// The parameter sets of an H.264 or H.265 head, with these settings in place of their own.
+std::vector<Bytes> head_units(const AVCodecParameters& codec,
+                              std::initializer_list<HeadSetting> settings) {
   const bool h264 = codec.codec_id == AV_CODEC_ID_H264;
   if ((!h264 && codec.codec_id != AV_CODEC_ID_HEVC) || codec.extradata_size == 0) return {};
   const AVBitStreamFilter* kind = av_bsf_get_by_name(h264 ? "h264_metadata" : "hevc_metadata");
   AVBSFContext* raw = nullptr;
   if (kind == nullptr || av_bsf_alloc(kind, &raw) < 0) return {};
   const BitstreamFilter filter(raw);
-  if (tags != nullptr) {
-    av_opt_set_int(filter->priv_data, "colour_primaries", tags->primaries, 0);
-    av_opt_set_int(filter->priv_data, "transfer_characteristics", tags->transfer, 0);
-    av_opt_set_int(filter->priv_data, "matrix_coefficients", tags->matrix, 0);
-  }
+  for (const HeadSetting& setting : settings)
+    av_opt_set_int(filter->priv_data, setting.name, setting.value, 0);
   if (avcodec_parameters_copy(filter->par_in, &codec) < 0 || av_bsf_init(filter.get()) < 0) {
     return {};
   }
   // It writes byte streams.
   return units_of(
       {filter->par_out->extradata, static_cast<std::size_t>(filter->par_out->extradata_size)});
+}
+
+/// A unit's bits, without the bytes that keep start codes out of it.
+std::vector<bool> bits_of(const Bytes& unit) {
+  std::vector<bool> bits;
+  std::size_t zeros = 0;
+  for (const std::uint8_t byte : unit) {
+    const bool inserted = zeros >= 2 && byte == 3;
+    zeros = byte == 0 ? zeros + 1 : 0;
+    if (inserted) continue;
+    for (unsigned mask = 0x80; mask != 0; mask >>= 1)
+      bits.push_back((byte & mask) != 0);
+  }
+  return bits;
+}
+
+Bytes unit_of(const std::vector<bool>& bits) {
+  Bytes unit;
+  std::size_t zeros = 0;
+  for (std::size_t at = 0; at < bits.size(); at += 8) {
+    unsigned byte = 0;
+    for (std::size_t i = 0; i < 8; ++i)
+      byte = byte << 1 | ((at + i < bits.size() && bits[at + i]) ? 1U : 0U);
+    if (zeros >= 2 && byte <= 3) {
+      unit.push_back(3);
+      zeros = 0;
+    }
+    zeros = byte == 0 ? zeros + 1 : 0;
+    unit.push_back(static_cast<std::uint8_t>(byte));
+  }
+  return unit;
+}
+
+/// `unit` without what it says of video format, range and colours: one flag for all of it, which
+/// is cleared. Where that stands is found by `other`, the same but for every bit of the format.
+Bytes without_colours(const Bytes& unit, const Bytes& other) {
+  constexpr std::size_t kFormat = 3;
+  constexpr std::size_t kRange = 1;
+  constexpr std::size_t kColours = 24;
+  std::vector<bool> bits = bits_of(unit);
+  const std::vector<bool> others = bits_of(other);
+  const auto format = std::mismatch(bits.begin(), bits.end(), others.begin(), others.end()).first;
+  const auto has_colours = static_cast<std::size_t>(format - bits.begin()) + kFormat + kRange;
+  if (format == bits.begin() || has_colours + kColours >= bits.size()) return unit;
+  const std::size_t end = has_colours + 1 + (bits[has_colours] ? kColours : 0);
+  *std::prev(format) = false;
+  bits.erase(format, bits.begin() + static_cast<std::ptrdiff_t>(end));
+  // The last one that is set ends the unit.
+  while (!bits.empty() && !bits.back())
+    bits.pop_back();
+  return unit_of(bits);
+}
+
+/// The head's units that say nothing of colours.
+std::vector<Bytes> untold_units(const AVCodecParameters& codec) {
+  std::vector<Bytes> units = head_units(codec, {{"video_format", 0}});
+  const std::vector<Bytes> others = head_units(codec, {{"video_format", 7}});
+  if (units.size() != others.size()) return {};
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (units[i] != others[i]) units[i] = without_colours(units[i], others[i]);
+  }
+  return units;
 }
 
 /// Four bytes, the highest first.
@@ -189,13 +257,18 @@ HeadTags::HeadTags(AVCodecParameters& codec, const std::string& encoder_colorime
   const ColourTags said = colour_tags_from(encoder_colorimetry);
   const ColourTags wanted{codec.color_range, codec.color_space, codec.color_trc,
                           codec.color_primaries};
+  const bool untold = wanted == ColourTags{};
   if (encoder_colorimetry.empty() ||
-      (said.matrix == wanted.matrix && said.transfer == wanted.transfer &&
+      (!untold && said.matrix == wanted.matrix && said.transfer == wanted.transfer &&
        said.primaries == wanted.primaries)) {
     return;
   }
-  const std::vector<Bytes> before = head_units(codec, nullptr);
-  const std::vector<Bytes> after = head_units(codec, &wanted);
+  const std::vector<Bytes> before = head_units(codec, {});
+  const std::vector<Bytes> after =
+      untold ? untold_units(codec)
+             : head_units(codec, {{"colour_primaries", wanted.primaries},
+                                  {"transfer_characteristics", wanted.transfer},
+                                  {"matrix_coefficients", wanted.matrix}});
   if (before.size() != after.size()) return;
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (before[i] != after[i]) units_.emplace_back(before[i], after[i]);

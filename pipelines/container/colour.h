@@ -19,6 +19,7 @@ struct ColourTags {
   AVColorSpace matrix = AVCOL_SPC_UNSPECIFIED;
   AVColorTransferCharacteristic transfer = AVCOL_TRC_UNSPECIFIED;
   AVColorPrimaries primaries = AVCOL_PRI_UNSPECIFIED;
+  friend bool operator==(const ColourTags&, const ColourTags&) = default;
 };
 
 /// From GStreamer's colorimetry string: a name ("bt709") or "range:matrix:transfer:primaries" in
