@@ -19,8 +19,8 @@
 #include "bench/support/ffmpeg_pipe.h"
 #include "bench/support/json_file.h"
 #include "src/cli/commands/clip_reader.h"
-#include "src/lab/figure.h"
-#include "src/lab/markdown.h"
+#include "src/plot/figure.h"
+#include "src/plot/markdown.h"
 #include "src/quality/clip_meter.h"
 #include "tests/support/scene_meter.h"
 #include "tests/support/stability_scenes.h"
@@ -112,26 +112,26 @@ std::vector<SceneFigures> run_scene(SceneKind kind, const std::vector<Method>& m
 }
 
 /// What happens over time in a scene, for the plot.
-cli::lab::Panel scene_panel(SceneKind kind, const std::vector<Method>& methods,
-                            const std::vector<SceneFigures>& figures) {
+plot::Panel scene_panel(SceneKind kind, const std::vector<Method>& methods,
+                        const std::vector<SceneFigures>& figures) {
   const bool moves = kind == SceneKind::logo || kind == SceneKind::letterbox;
-  cli::lab::LineChart chart{std::string(name_of(kind)),
-                            {"frame"},
-                            {moves ? "largest move, levels" : "RMS step, levels",
-                             moves ? cli::lab::Scale::linear : cli::lab::Scale::log10},
-                            {},
-                            {},
-                            {}};
+  plot::LineChart chart{std::string(name_of(kind)),
+                        {"frame"},
+                        {moves ? "largest move, levels" : "RMS step, levels",
+                         moves ? plot::Scale::linear : plot::Scale::log10},
+                        {},
+                        {},
+                        {}};
   chart.dots = false;
   for (std::size_t m = 0; m < methods.size(); ++m) {
     if (!methods[m].plotted) continue;
     const std::vector<double>& values = moves ? figures[m].moves : figures[m].steps;
-    cli::lab::Series series{methods[m].name, {}};
+    plot::Series series{methods[m].name, {}};
     for (std::size_t i = 0; i < values.size(); ++i)
       series.points.emplace_back(static_cast<double>(i + (moves ? 0 : 1)), values[i]);
     chart.series.push_back(std::move(series));
   }
-  return cli::lab::line_chart(chart);
+  return plot::line_chart(chart);
 }
 
 Json run_scenes(const std::vector<Method>& methods, const std::string& plot) {
@@ -143,7 +143,7 @@ Json run_scenes(const std::vector<Method>& methods, const std::string& plot) {
     results.push_back({{"method", method.name}, {"how", method.how}});
   }
   std::vector<std::string> names{"method"};
-  std::vector<cli::lab::Panel> panels;
+  std::vector<plot::Panel> panels;
   for (const SceneKind kind : scenes::all_scenes()) {
     const std::vector<SceneFigures> figures = run_scene(kind, methods);
     for (const Column& column : columns()) {
@@ -160,8 +160,8 @@ Json run_scenes(const std::vector<Method>& methods, const std::string& plot) {
         kind != SceneKind::noise && kind != SceneKind::beat_100hz && kind != SceneKind::beat_120hz;
     if (shown) panels.push_back(scene_panel(kind, methods, figures));
   }
-  std::printf("%s\n", cli::lab::markdown_table(names, rows).c_str());
-  if (!plot.empty()) cli::lab::draw_figure(panels, plot);
+  std::printf("%s\n", plot::markdown_table(names, rows).c_str());
+  if (!plot.empty()) plot::draw_figure(panels, plot);
   return results;
 }
 
@@ -234,7 +234,7 @@ Json run_quality(const std::vector<Method>& methods, const std::string& path) {
     results.push_back(
         {{"method", method.name}, {"how", method.how}, {"natural", of_natural}, {"dark", of_dark}});
   }
-  std::printf("%s\n", cli::lab::markdown_table(names, rows).c_str());
+  std::printf("%s\n", plot::markdown_table(names, rows).c_str());
   return Json{{"clip", std::filesystem::path(path).filename().string()},
               {"frames", natural.frames},
               {"dark_percent", kDarkPercent},

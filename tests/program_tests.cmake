@@ -5,12 +5,12 @@ target_include_directories(equalux_program_support PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_definitions(equalux_program_support
   PRIVATE EQUALUX_PROGRAM="$<TARGET_FILE:equalux_program>")
 target_link_libraries(equalux_program_support PRIVATE Threads::Threads equalux_warnings)
-add_dependencies(equalux_program_support equalux_program)
+add_dependencies(equalux_program_support equalux_program equalux_lab_program)
 
 foreach(stem program_errors program_options program_outputs program_image program_depth program_hessian
     program_measure program_run program_batch program_curve golden lab
     lab_convolution lab_hessian)
-  equalux_test(${stem} LABELS program LIBRARIES equalux_program_support equalux_cli)
+  equalux_test(${stem} LABELS program LIBRARIES equalux_program_support equalux_lab)
   target_compile_definitions(test_${stem} PRIVATE
     EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
@@ -72,15 +72,15 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_
     LABELS program PASS_REGULAR_EXPRESSION "5 commands, 4 failed")
 endif()
 equalux_test(config_file LABELS core LIBRARIES equalux_cli_parsers)
-equalux_test(lab_table LABELS core LIBRARIES equalux_cli_parsers)
+equalux_test(lab_table LABELS core LIBRARIES equalux_lab_tables)
 equalux_test(worker_pool LABELS program LIBRARIES equalux_cli)
 equalux_test(doctor LABELS program LIBRARIES equalux_cli equalux_program_support)
 equalux_test(batch_report LABELS program LIBRARIES equalux_cli)
 equalux_test(batch_plan LABELS program LIBRARIES equalux_cli equalux_program_support)
-equalux_test(lab_scalers LABELS program LIBRARIES equalux_cli)
+equalux_test(lab_scalers LABELS program LIBRARIES equalux_lab)
 if(EQUALUX_HAVE_CUDA)
   equalux_test(cuda_lab LABELS gpu
-    LIBRARIES equalux_device_support equalux_program_support equalux_cli)
+    LIBRARIES equalux_device_support equalux_program_support equalux_lab)
   equalux_test(cuda_golden LABELS gpu
     LIBRARIES equalux_device_support equalux_program_support equalux_cli)
   target_sources(test_cuda_golden PRIVATE support/published_pictures.cpp)

@@ -1,11 +1,15 @@
+#include <chrono>
+#include <csignal>
+#include <filesystem>
 #include <map>
+#include <thread>
 
 #include <equalux/filter.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "pipelines/core/frame_hash.h"
-#include "src/lab/compare.h"
+#include "src/lab/equalize/scalers.h"
 #include "src/lab/experiment.h"
 #include "src/lab/lab.h"
 #include "tests/support/lab_fixture.h"
@@ -16,6 +20,7 @@ namespace equalux::test {
 namespace {
 
 using cli::lab::Table;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -290,6 +295,89 @@ TEST_F(Lab, HelpNamesEveryExperiment) {
   for (const cli::lab::Experiment& experiment : cli::lab::experiments())
     EXPECT_THAT(help.out, HasSubstr(std::string(experiment.name) + " "));
   EXPECT_THAT(help.out, HasSubstr("lab EXPERIMENT [IMAGE]"));
+  EXPECT_EQ(run_program({"help", "lab"}).out, help.out);
+}
+
+/// A copy of equalux without equalux-lab beside it, and a PATH of one folder.
+class LabProgram : public LabTest {
+ protected:
+  LabProgram() {
+    std::filesystem::create_directories(folder_.path() / "bin");
+    std::filesystem::create_directories(folder_.path() / "path");
+    options_.program = folder_ / "bin/equalux";
+    std::filesystem::copy_file(EQUALUX_PROGRAM_FOLDER "/equalux", options_.program);
+    options_.environment = {{"PATH", folder_ / "path"}};
+  }
+  /// One that says its name and its arguments.
+  void write_program(const std::string& name) const {
+    folder_.write(name, "#!/bin/sh\necho " + name + " \"$@\"\nexit 5\n");
+    std::filesystem::permissions(folder_.path() / name, std::filesystem::perms::owner_all);
+  }
+};
+
+TEST_F(LabProgram, IsFoundBesideEqualuxThenInThePath) {
+  write_program("path/equalux-lab");
+  ProgramResult result = lab({"sweep", "--out", "a b"});
+  EXPECT_EQ(result.exit_code, 5);
+  EXPECT_EQ(result.out, "path/equalux-lab sweep --out a b\n");
+  write_program("bin/equalux-lab");
+  result = lab({"--help"});
+  EXPECT_EQ(result.exit_code, 5);
+  EXPECT_EQ(result.out, "bin/equalux-lab --help\n");
+  EXPECT_EQ(run_program({"help", "lab"}, options_).out, result.out);
+}
+
+TEST_F(LabProgram, WhereItIsMissingOneLineSaysWhatToInstall) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"lab", "sweep"}, {"lab", "--help"}, {"help", "lab"}}) {
+    const ProgramResult result = run_program(words, options_);
+    EXPECT_EQ(result.exit_code, 69);
+    EXPECT_THAT(lines_of(result.err),
+                ElementsAre(AllOf(HasSubstr("equalux-lab"), HasSubstr("must be installed"))));
+    EXPECT_EQ(result.out, "");
+  }
+  EXPECT_THAT(run_program({"--help"}, options_).out, HasSubstr("  lab  "));
+}
+
+TEST_F(LabProgram, ThatIsNoProgramIsSaid) {
+  folder_.write("bin/equalux-lab", "text");
+  write_program("path/equalux-lab");
+  const ProgramResult result = lab({"sweep"});
+  EXPECT_EQ(result.exit_code, 69);
+  EXPECT_THAT(lines_of(result.err), ElementsAre(HasSubstr("Permission denied")));
+}
+
+TEST_F(LabProgram, OptionsAreKnownWithoutIt) {
+  folder_.write("a.toml", "threads = 1\n[lab]\nmost-bins = 64\n");
+  folder_.write("b.toml", "[lab]\nmost-bin = 64\n");
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "test:16x16", "-o", "null", "--frames", "1"});
+    return run_program(more, options_);
+  };
+  const ProgramResult known = run({"--preset", "plain", "--config", "a.toml"});
+  EXPECT_EQ(known.exit_code, 0) << known.err;
+  const ProgramResult unknown = run({"--config", "b.toml"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err,
+              HasSubstr("b.toml:2: key most-bin is unknown to equalux lab, must be most-bins"));
+  EXPECT_THAT(run({"--most-bins", "64"}).err, HasSubstr("it belongs to equalux lab"));
+}
+
+TEST_F(Lab, TakesTheSignalsOfEqualuxWhichItReplaces) {
+  std::string running;
+  options_.meanwhile = [&](int process) {
+    const std::filesystem::path link = "/proc/" + std::to_string(process) + "/exe";
+    for (int i = 0; i < 1000 && !running.ends_with("/equalux-lab"); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      std::error_code ignored;
+      running = std::filesystem::read_symlink(link, ignored).string();
+    }
+    ::kill(process, SIGTERM);
+  };
+  const ProgramResult result = measure("load", {"--call-ms", "30000"});
+  EXPECT_THAT(running, HasSubstr("/equalux-lab"));
+  EXPECT_EQ(result.exit_code, 143);
+  EXPECT_LT(result.seconds, 20);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include "src/common/float_difference.h"
 #include "src/lab/convolution/kernel.h"
 #include "src/lab/hessian/fundus.h"
+#include "src/lab/hessian/pictures.h"
 #include "src/lab/hessian/plain_hessian.h"
-#include "src/lab/pictures.h"
 #include "tests/support/lab_fixture.h"
 #include "tests/support/test_images.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/lab/compare.h"
+#include "src/lab/equalize/scalers.h"
 #include "tests/support/test_images.h"
 
 /// What `lab scalers` does to images.

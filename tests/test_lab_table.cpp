@@ -2,8 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
 #include "src/lab/table.h"
+#include "src/plot/markdown.h"
 #include "tests/support/temp_folder.h"
 
 /// The CSV of `equalux lab`, and Markdown of it.
@@ -102,7 +103,7 @@ TEST(LabTable, WrongCellsAreNamed) {
 
 TEST(LabMarkdown, KeepsToItsCells) {
   const std::string text =
-      markdown_table({"name", "ms"}, {{"a|b\nc", "1.234567"}, {"d", "1234567"}});
+      plot::markdown_table({"name", "ms"}, {{"a|b\nc", "1.234567"}, {"d", "1234567"}});
   EXPECT_EQ(text, "| name | ms |\n|---|---:|\n| a\\|b c | 1.235 |\n| d | 1234567 |\n");
 }
 

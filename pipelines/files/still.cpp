@@ -10,6 +10,7 @@
 #include <equalux/error.h>
 
 #include "pipelines/core/convert_rgb.h"
+#include "pipelines/files/extension.h"
 #include "pipelines/files/float_tiff.h"
 #include "pipelines/files/npy.h"
 #include "pipelines/files/partial_file.h"
@@ -21,15 +22,6 @@ namespace {
 std::vector<StillCodec>& codecs() {
   static std::vector<StillCodec> all;
   return all;
-}
-
-/// Lower case, without the dot.
-std::string extension_of(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  if (!extension.empty()) extension.erase(0, 1);
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
 }
 
 bool is_pnm(const std::string& extension) {

@@ -65,6 +65,9 @@ struct Command {
   std::vector<Positional> positionals;
   std::vector<OptionGroup> groups;
   std::function<ExitCode()> run;
+  /// A program of its own that has the command, and gets the words behind its name; empty = run()
+  /// has it.
+  std::string program;
   /// Lines of --help: a command, and behind two blanks what it does.
   std::string examples;
   /// Options that --help shows; --help-all shows all. Empty = it does, too.

@@ -11,7 +11,6 @@ namespace equalux::cli {
 [[nodiscard]] Command make_image_command();
 [[nodiscard]] Command make_batch_command();
 [[nodiscard]] Command make_measure_command();
-[[nodiscard]] Command make_lab_command();
 [[nodiscard]] Command make_devices_command();
 [[nodiscard]] Command make_doctor_command();
 

@@ -12,6 +12,7 @@
 #include "pipelines/core/null_sink.h"
 #include "pipelines/core/test_source.h"
 #include "pipelines/core/upright_sink.h"
+#include "pipelines/files/extension.h"
 #include "pipelines/files/image_pattern.h"
 #include "pipelines/files/still.h"
 #include "pipelines/files/y4m.h"

@@ -12,6 +12,7 @@
 
 #include "pipelines/files/still.h"
 #include "src/cli/io_factory.h"
+#include "src/cli/program.h"
 #include "src/cli/settings.h"
 #include "src/common/nearest_name.h"
 
@@ -282,8 +283,7 @@ ExitCode run_command(const Command& command, const std::vector<Command>& command
 
 }  // namespace
 
-ExitCode parse_and_run(int argc, const char* const* argv, const std::vector<Command>& commands) {
-  Words words(argv + std::min(argc, 1), argv + argc);
+ExitCode parse_and_run(Words words, const std::vector<Command>& commands) {
   const std::string first = words.empty() ? "" : words.front();
   if (first == "-h" || first == "--help" || first == "--help-all") {
     return print(program_help(commands));
@@ -294,10 +294,12 @@ ExitCode parse_and_run(int argc, const char* const* argv, const std::vector<Comm
     if (words.size() == 1) return print(program_help(commands));
     const Command* asked = find_command(commands, words[1]);
     if (asked == nullptr) refuse_unknown_command(words[1], commands);
+    if (!asked->program.empty()) become_program(asked->program, {"--help"});
     return print(help_of(*asked, commands, {}, words.back() == "--all"));
   }
   if (const Command* command = find_command(commands, first)) {
     words.erase(words.begin());
+    if (!command->program.empty()) become_program(command->program, std::move(words));
     return run_command(*command, commands, words);
   }
   const Command* const run = find_command(commands, "run");

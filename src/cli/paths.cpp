@@ -63,14 +63,6 @@ bool confirmed(const std::string& question) {
 
 }  // namespace
 
-std::string extension_of(const std::string& path) {
-  std::string extension = fs::path(path).extension().string();
-  if (!extension.empty()) extension.erase(0, 1);
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
-}
-
 void refuse_same_file(const std::string& input, const std::string& output) {
   std::error_code ignored;
   const bool same = fs::equivalent(input, output, ignored) ||

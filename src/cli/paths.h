@@ -11,9 +11,6 @@
 /// Questions about paths that more than one command asks.
 namespace equalux::cli {
 
-/// Lower case, without the dot; empty where there is none.
-[[nodiscard]] std::string extension_of(const std::string& path);
-
 /// Throws Error(usage) where both name the same file, also by links or other spellings, or where
 /// the output would grow as NAME.partial.EXT in the input's place.
 void refuse_same_file(const std::string& input, const std::string& output);

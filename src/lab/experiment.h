@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/lab/figure.h"
 #include "src/lab/frame_size.h"
 #include "src/lab/table.h"
+#include "src/plot/figure.h"
 
 /// An experiment of `equalux lab`: it measures into a CSV, and everything else is made of that CSV.
 namespace equalux::cli::lab {
@@ -17,8 +17,8 @@ class Lab;
 
 /// What is made of a table, on any machine.
 struct Report {
-  std::string markdown;       ///< what follows the heading and the facts
-  std::vector<Panel> panels;  ///< of one picture; none = there is nothing to draw
+  std::string markdown;             ///< what follows the heading and the facts
+  std::vector<plot::Panel> panels;  ///< of one picture; none = there is nothing to draw
 };
 
 enum class Needs : std::uint8_t {

@@ -8,37 +8,14 @@
 #include <equalux/image.h>
 #include <equalux/params.h>
 
-#include "src/cli/options.h"
-#include "src/lab/convolution/kernel.h"
 #include "src/lab/experiment.h"
 #include "src/lab/gpu_lab.h"
+#include "src/lab/options.h"
 #include "src/lab/table.h"
 
 /// What an experiment has to work with: its options, its image, the machine, and the CSV that it
 /// fills.
 namespace equalux::cli::lab {
-
-struct LabOptions {
-  CommonOptions common;  ///< machine, and the knobs of the chain
-  std::optional<Chain> chain;
-  std::string experiment;
-  std::string input;  ///< image, or the CSV of `lab plot`
-  std::string out = "lab";
-  int repeat = 0;             ///< 0 = the experiment's own
-  double cell_seconds = 0.5;  ///< when a value's measurements end, however few they are
-  int most_bins = kMaxBins;
-  int shift_value = -120;
-  int call_ms = 1000;
-  int frames = 16;
-  std::vector<FrameSize> sizes;         ///< empty = the experiment's own
-  std::string kernel_text = "sharpen";  ///< as in the report's Figure 8
-  ConvolveParams kernel = read_kernel(kernel_text);
-  std::string hessian_text = "channel=green";
-  HessianParams hessian = read_hessian(hessian_text);
-  std::string vessel_text = "channel=green";
-  VesselParams vessel = read_vessel(vessel_text);
-  int images = 10;  ///< pictures a size, as the report has them
-};
 
 /// One run of an experiment. One thread at a time.
 class Lab {

@@ -9,6 +9,7 @@
 #include <equalux/filter.h>
 
 #include "pipelines/core/null_sink.h"
+#include "pipelines/files/extension.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/batch/still_tap.h"
 #include "src/cli/io_factory.h"

@@ -7,6 +7,7 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/files/extension.h"
 #include "pipelines/files/natural_order.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/io_factory.h"

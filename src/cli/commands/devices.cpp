@@ -169,16 +169,4 @@ Command make_devices_command() {
   return command;
 }
 
-std::vector<Command> all_commands() {
-  std::vector<Command> commands;
-  commands.push_back(make_run_command());
-  commands.push_back(make_image_command());
-  commands.push_back(make_batch_command());
-  commands.push_back(make_measure_command());
-  commands.push_back(make_lab_command());
-  commands.push_back(make_devices_command());
-  commands.push_back(make_doctor_command());
-  return commands;
-}
-
 }  // namespace equalux::cli

@@ -16,6 +16,7 @@
 
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/core/processor.h"
+#include "pipelines/files/extension.h"
 #include "pipelines/files/natural_order.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/still.h"
@@ -28,8 +29,8 @@
 #include "src/cli/paths.h"
 #include "src/cli/values.h"
 #include "src/common/log.h"
-#include "src/lab/gnuplot.h"
-#include "src/lab/plot.h"
+#include "src/plot/gnuplot.h"
+#include "src/plot/histogram_plot.h"
 
 /// `equalux image`: one still through the filters, and the reports' plots of it.
 namespace equalux::cli {
@@ -368,7 +369,7 @@ std::string result_title(const CommonOptions& common, PixelFormat format) {
 
 void plot_scalers(const ConstImageView& still, const ImageOptions& options) {
   std::vector<Result> results;
-  std::vector<PlotColumn> columns{{"Original", still}};
+  std::vector<plot::PlotColumn> columns{{"Original", still}};
   for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max}) {
     CommonOptions common = options.common;
     common.equalize.scaler = scaler;
@@ -380,8 +381,8 @@ void plot_scalers(const ConstImageView& still, const ImageOptions& options) {
     results.push_back(filter_still(still, common, 1, 0, nullptr));
     columns.push_back({std::string(enum_name(scaler)), results.back().frame->image});
   }
-  draw_plot(columns,
-            {options.plot_scalers, plot_bins(options.common.equalize), options.plot_channels});
+  plot::draw_plot(
+      columns, {options.plot_scalers, plot_bins(options.common.equalize), options.plot_channels});
 }
 
 Image read_for(const StillJob& job, StillNotes& notes) {
@@ -403,7 +404,7 @@ void run_single(const ImageOptions& options, const StillJob& job) {
   StillNotes notes;
   const Image still = read_for(job, notes);
   const double read_ms = milliseconds(Clock::now() - start);
-  if (!options.plot.empty() || !options.plot_scalers.empty()) check_gnuplot();
+  if (!options.plot.empty() || !options.plot_scalers.empty()) plot::check_gnuplot();
 
   Measurements measurements(options.common);
   CurveFile curves(options.common.curve_to);
@@ -413,7 +414,7 @@ void run_single(const ImageOptions& options, const StillJob& job) {
   const double filter_s = milliseconds(Clock::now() - filtering) / 1000;
   measurements.add_result(*result.frame);
   if (!options.plot.empty()) {
-    draw_plot(
+    plot::draw_plot(
         {{"Original", view}, {result_title(options.common, view.desc.format), result.frame->image}},
         {options.plot, plot_bins(options.common.equalize), options.plot_channels});
   }

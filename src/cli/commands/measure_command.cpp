@@ -10,6 +10,7 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/files/extension.h"
 #include "pipelines/files/partial_file.h"
 #include "src/cli/commands.h"
 #include "src/cli/commands/clip_reader.h"
@@ -21,7 +22,7 @@
 #include "src/cli/progress_line.h"
 #include "src/cli/signals.h"
 #include "src/common/log.h"
-#include "src/lab/gnuplot.h"
+#include "src/plot/gnuplot.h"
 
 /// `equalux measure`: quality and stability of a clip, or of a result beside its original.
 namespace equalux::cli {
@@ -155,7 +156,7 @@ Ending measure_frames(ClipReader& a, ClipReader* b, const MeasureOptions& option
 ExitCode run_measure(MeasureOptions& options) {
   start_logging(options.common);
   check(options);
-  if (!options.plot.empty()) check_gnuplot();
+  if (!options.plot.empty()) plot::check_gnuplot();
   options.in.threads = options.common.threads;
   options.in.decoder = "software";
   catch_signals();
@@ -189,7 +190,7 @@ ExitCode run_measure(MeasureOptions& options) {
                                          (options.b.empty() ? "" : " and " + options.b));
   }
   clip.figures = meter.figures();
-  if (!options.plot.empty()) lab::draw_figure(measure_panels(clip), options.plot);
+  if (!options.plot.empty()) plot::draw_figure(measure_panels(clip), options.plot);
   const std::string json = options.json.empty() ? "" : measure_json(clip);
   if (file) {
     file->write(json.data(), json.size());

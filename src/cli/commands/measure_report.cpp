@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/common/json_text.h"
-#include "src/lab/markdown.h"
+#include "src/plot/markdown.h"
 
 namespace equalux::cli {
 namespace {
@@ -110,9 +110,9 @@ Json figures_json(const Figures& figures) {
 
 using FrameValue = std::function<std::optional<double>(const FrameFigures&)>;
 
-lab::Series series_of(const std::string& title, const ClipFigures& figures,
-                      const FrameValue& value) {
-  lab::Series series{title, {}};
+plot::Series series_of(const std::string& title, const ClipFigures& figures,
+                       const FrameValue& value) {
+  plot::Series series{title, {}};
   for (std::size_t i = 0; i < figures.frames.size(); ++i) {
     if (const auto y = value(figures.frames[i])) {
       series.points.emplace_back(static_cast<double>(i), *y);
@@ -121,8 +121,9 @@ lab::Series series_of(const std::string& title, const ClipFigures& figures,
   return series;
 }
 
-lab::LineChart over_time(const char* label, const ClipFigures& figures) {
-  lab::LineChart chart{label, {"frame", lab::Scale::linear}, {"", lab::Scale::linear}, {}, {}, {}};
+plot::LineChart over_time(const char* label, const ClipFigures& figures) {
+  plot::LineChart chart{label, {"frame", plot::Scale::linear}, {"", plot::Scale::linear}, {}, {},
+                        {}};
   chart.dots = false;
   for (const quality::Cut& cut : figures.cuts) {
     chart.verticals.push_back(
@@ -131,8 +132,8 @@ lab::LineChart over_time(const char* label, const ClipFigures& figures) {
   return chart;
 }
 
-bool has_points(const lab::LineChart& chart) {
-  for (const lab::Series& series : chart.series) {
+bool has_points(const plot::LineChart& chart) {
+  for (const plot::Series& series : chart.series) {
     if (!series.points.empty()) return true;
   }
   return false;
@@ -154,7 +155,7 @@ std::string measure_table(const MeasuredClip& clip) {
   }
   std::vector<std::string> columns{"figure", "A"};
   if (figures.b) columns.emplace_back("B");
-  return heading(clip) + lab::markdown_table(columns, rows);
+  return heading(clip) + plot::markdown_table(columns, rows);
 }
 
 std::string measure_json(const MeasuredClip& clip) {
@@ -181,9 +182,9 @@ std::string measure_json(const MeasuredClip& clip) {
   return json_text(json, 2) + "\n";
 }
 
-std::vector<lab::Panel> measure_panels(const MeasuredClip& clip) {
+std::vector<plot::Panel> measure_panels(const MeasuredClip& clip) {
   const ClipFigures& figures = clip.figures;
-  std::vector<lab::LineChart> charts;
+  std::vector<plot::LineChart> charts;
   for (const Row<StreamFigures>& row : kStreamRows) {
     charts.push_back(over_time(row.label, figures));
     charts.back().series.push_back(
@@ -198,9 +199,9 @@ std::vector<lab::Panel> measure_panels(const MeasuredClip& clip) {
     charts.back().series.push_back(series_of(
         "B to A", figures, [&](const FrameFigures& frame) { return row.of(*frame.pair); }));
   }
-  std::vector<lab::Panel> panels;
-  for (const lab::LineChart& chart : charts) {
-    if (has_points(chart)) panels.push_back(lab::line_chart(chart));
+  std::vector<plot::Panel> panels;
+  for (const plot::LineChart& chart : charts) {
+    if (has_points(chart)) panels.push_back(plot::line_chart(chart));
   }
   return panels;
 }

@@ -5,7 +5,7 @@
 
 #include <equalux/image.h>
 
-#include "src/lab/figure.h"
+#include "src/plot/figure.h"
 #include "src/quality/clip_meter.h"
 
 /// What `equalux measure` tells of the figures of a clip or a pair.
@@ -28,6 +28,6 @@ struct MeasuredClip {
 [[nodiscard]] std::string measure_json(const MeasuredClip& clip);
 
 /// The figures over time.
-[[nodiscard]] std::vector<lab::Panel> measure_panels(const MeasuredClip& clip);
+[[nodiscard]] std::vector<plot::Panel> measure_panels(const MeasuredClip& clip);
 
 }  // namespace equalux::cli

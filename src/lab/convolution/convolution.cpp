@@ -3,7 +3,8 @@
 
 #include "src/lab/convolution/speedup.h"
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
+#include "src/plot/markdown.h"
 
 /// `lab convolution`: Tables 1 to 8 and Figures 9 to 12 of the convolution report.
 namespace equalux::cli::lab {
@@ -140,16 +141,16 @@ std::string overtaking(const Table& table) {
     for (const std::string& cpu : only(whole, "CPU ").columns)
       rows.back().push_back(overtaking_size(whole, gpu, cpu));
   }
-  return "## Where the GPU overtakes the CPU\n\n" + markdown_table(columns, rows) +
+  return "## Where the GPU overtakes the CPU\n\n" + plot::markdown_table(columns, rows) +
          "\nBetween two measured sizes the point is interpolated, linearly in the logarithms of "
          "pixels and times.\n\n";
 }
 
-std::vector<Panel> charts(const Table& table, bool on_gpu, bool on_cpu) {
+std::vector<plot::Panel> charts(const Table& table, bool on_gpu, bool on_cpu) {
   const std::string cpu = table.fact("cpu");
   const std::string device = table.fact("device");
   const PivotTable whole = times_of(table, "whole_ms", all_rows(table));
-  std::vector<Panel> panels{size_chart(
+  std::vector<plot::Panel> panels{size_chart(
       "Whole call: " + (on_gpu ? device + (on_cpu ? ", " + cpu : "") : cpu), "ms", whole)};
   if (on_gpu) {
     panels.push_back(size_chart("Whole call on the GPU: " + device, "ms", only(whole, "GPU ")));

@@ -10,6 +10,7 @@
 
 #include "src/lab/frame_size.h"
 #include "src/lab/lab_clock.h"
+#include "src/plot/markdown.h"
 
 namespace equalux::cli::lab {
 namespace {
@@ -142,18 +143,20 @@ std::string overtaking_size(const PivotTable& times, const std::string& column,
   std::size_t last = pairs.size() - 1;  // the first of those from which on it stays faster
   while (faster(pairs[last - 1]))
     --last;
-  return "from about " + readable(cell(crossing(pairs[last - 1], pairs[last]) / 1e6)) +
+  return "from about " + plot::readable(cell(crossing(pairs[last - 1], pairs[last]) / 1e6)) +
          " megapixels, between " + pairs[last - 1].size + " and " + pairs[last].size;
 }
 
 namespace {
 
-LineChart chart_of(const std::string& title, const std::string& unit, const PivotTable& table) {
-  LineChart chart{title, {"pixels", Scale::log10}, {unit, Scale::log10}, {}, {}, {}};
+plot::LineChart chart_of(const std::string& title, const std::string& unit,
+                         const PivotTable& table) {
+  plot::LineChart chart{title, {"pixels", plot::Scale::log10}, {unit, plot::Scale::log10}, {}, {},
+                        {}};
   for (const std::string& size : table.rows)
     chart.x_names.emplace_back(size, pixels_of(size));
   for (std::size_t k = 0; k < table.columns.size(); ++k) {
-    Series series{table.columns[k], {}, true};
+    plot::Series series{table.columns[k], {}, true};
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       if (const auto value = value_at(table, i, k))
         series.points.emplace_back(pixels_of(table.rows[i]), *value);
@@ -166,14 +169,14 @@ LineChart chart_of(const std::string& title, const std::string& unit, const Pivo
 
 }  // namespace
 
-Panel size_chart(const std::string& title, const std::string& unit, const PivotTable& times) {
-  return line_chart(chart_of(title, unit, times));
+plot::Panel size_chart(const std::string& title, const std::string& unit, const PivotTable& times) {
+  return plot::line_chart(chart_of(title, unit, times));
 }
 
-Panel speedup_chart(const std::string& title, const PivotTable& speedups) {
-  LineChart chart = chart_of(title, "times faster", speedups);
+plot::Panel speedup_chart(const std::string& title, const PivotTable& speedups) {
+  plot::LineChart chart = chart_of(title, "times faster", speedups);
   chart.levels = {{"as fast", 1}};
-  return line_chart(chart);
+  return plot::line_chart(chart);
 }
 
 }  // namespace equalux::cli::lab

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/lab/figure.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
+#include "src/plot/figure.h"
 
 /// Times over sizes of frames, speed-ups made of them, and where one way becomes faster than
 /// another.
@@ -41,9 +41,9 @@ enum class Middle : std::uint8_t { mean, median };
                                           const std::string& other);
 
 /// A line a column over the pixels of the rows "WxH", both axes logarithmic.
-[[nodiscard]] Panel size_chart(const std::string& title, const std::string& unit,
-                               const PivotTable& times);
+[[nodiscard]] plot::Panel size_chart(const std::string& title, const std::string& unit,
+                                     const PivotTable& times);
 /// The same of speed-ups, with a mark where both are as fast.
-[[nodiscard]] Panel speedup_chart(const std::string& title, const PivotTable& speedups);
+[[nodiscard]] plot::Panel speedup_chart(const std::string& title, const PivotTable& speedups);
 
 }  // namespace equalux::cli::lab

@@ -1,7 +1,8 @@
 #include <array>
 
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
+#include "src/plot/markdown.h"
 
 /// `lab access`: Figure 2 of the report.
 namespace equalux::cli::lab {
@@ -71,9 +72,9 @@ void measure_access(Lab& lab) {
 
 Report report_access(const Table& table) {
   std::vector<std::vector<std::string>> lines;
-  BarChart chart;
+  plot::BarChart chart;
   chart.title = "rgb_to_hsv: " + table.fact("device");
-  chart.y = {"us", Scale::log10};
+  chart.y = {"us", plot::Scale::log10};
   for (const auto& [geometry, title] :
        {std::pair(kReport, "the report's"), std::pair("best", "best of all")}) {
     std::vector<double> values;
@@ -90,10 +91,10 @@ Report report_access(const Table& table) {
   }
   Report report;
   report.markdown =
-      markdown_table({"variant", "geometry", "grid", "block", "pixels a thread", "us", "GB/s"},
-                     lines) +
+      plot::markdown_table(
+          {"variant", "geometry", "grid", "block", "pixels a thread", "us", "GB/s"}, lines) +
       "\n## Every geometry\n\n" + markdown_table(table);
-  report.panels = {bar_chart(chart)};
+  report.panels = {plot::bar_chart(chart)};
   return report;
 }
 

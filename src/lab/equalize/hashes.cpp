@@ -1,6 +1,6 @@
 #include "pipelines/core/frame_hash.h"
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
 
 /// `lab hashes`: Tables 1 and 2 of the report.
 namespace equalux::cli::lab {

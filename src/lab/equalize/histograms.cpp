@@ -3,7 +3,7 @@
 #include <random>
 
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
 
 /// `lab histograms`: Figure 3 of the report.
 namespace equalux::cli::lab {
@@ -35,22 +35,22 @@ std::vector<Content> contents(const Image& natural) {
   return all;
 }
 
-Panel chart_of(const Table& table, const std::string& content) {
-  LineChart chart{"Histogram of a " + content + " image: " + table.fact("device"),
-                  {"bins", Scale::log2},
-                  {"us", Scale::log10},
-                  {},
-                  {},
-                  {}};
+plot::Panel chart_of(const Table& table, const std::string& content) {
+  plot::LineChart chart{"Histogram of a " + content + " image: " + table.fact("device"),
+                        {"bins", plot::Scale::log2},
+                        {"us", plot::Scale::log10},
+                        {},
+                        {},
+                        {}};
   for (const std::string& variant : texts_of(table, "variant")) {
-    Series series{variant, {}, true};
+    plot::Series series{variant, {}, true};
     for (const std::size_t i : rows_where(table, "content", content)) {
       if (table.text(i, "variant") == variant)
         series.points.emplace_back(table.number(i, "bins"), table.number(i, "us"));
     }
     chart.series.push_back(std::move(series));
   }
-  return line_chart(chart);
+  return plot::line_chart(chart);
 }
 
 }  // namespace

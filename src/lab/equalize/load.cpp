@@ -3,11 +3,12 @@
 #include <exception>
 #include <thread>
 
-#include "src/lab/cpu_use.h"
-#include "src/lab/gpu_use.h"
+#include "src/lab/equalize/cpu_use.h"
+#include "src/lab/equalize/gpu_use.h"
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
 #include "src/lab/one_still.h"
+#include "src/lab/pivot.h"
+#include "src/plot/markdown.h"
 
 /// `lab load`: Figures 10 and 11 of the report.
 namespace equalux::cli::lab {
@@ -148,26 +149,26 @@ Report report_load(const Table& table) {
   std::vector<std::vector<std::string>> lines;
   for (const std::string& backend : texts_of(table, "backend")) {
     const std::vector<std::size_t> rows = rows_where(table, "backend", backend);
-    LineChart chart{"Use over calls, backend " + backend,
-                    {"s", Scale::linear},
-                    {"%", Scale::linear},
-                    {},
-                    {},
-                    {}};
+    plot::LineChart chart{"Use over calls, backend " + backend,
+                          {"s", plot::Scale::linear},
+                          {"%", plot::Scale::linear},
+                          {},
+                          {},
+                          {}};
     for (const auto& [column, title] : use_columns(table)) {
       lines.push_back({"backend " + backend + ": " + title, mean_text(table, rows, true, column),
                        mean_text(table, rows, false, column)});
-      Series series{title, {}, true};
+      plot::Series series{title, {}, true};
       for (const std::size_t i : rows) {
         if (table.text(i, column).empty()) continue;
         series.points.emplace_back(table.number(i, "time_s"), table.number(i, column));
       }
       chart.series.push_back(std::move(series));
     }
-    report.panels.push_back(line_chart(chart));
+    report.panels.push_back(plot::line_chart(chart));
   }
   report.markdown =
-      markdown_table({"use", "mean in calls, %", "mean in pauses, %"}, lines) +
+      plot::markdown_table({"use", "mean in calls, %", "mean in pauses, %"}, lines) +
       "\nThe program's use is of all cores together. What the driver says of the GPU is of its "
       "last sample period, and comes some tenths of a second late.\n";
   return report;

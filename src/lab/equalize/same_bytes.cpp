@@ -1,7 +1,7 @@
 #include "src/lab/equalize/same_bytes.h"
 
 #include "pipelines/core/frame_hash.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
 
 namespace equalux::cli::lab {
 

@@ -1,14 +1,15 @@
+#include "src/lab/equalize/scalers.h"
+
 #include <algorithm>
 #include <cstdlib>
 
 #include "pipelines/core/frame_hash.h"
 #include "src/common/log.h"
 #include "src/cpu/common/rgb_layout.h"
-#include "src/lab/compare.h"
-#include "src/lab/gnuplot.h"
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
-#include "src/lab/plot.h"
+#include "src/lab/pivot.h"
+#include "src/plot/gnuplot.h"
+#include "src/plot/histogram_plot.h"
 
 /// `lab scalers`: section 4.1.3 of the report.
 namespace equalux::cli::lab {
@@ -23,18 +24,18 @@ struct Result {
 void draw_pictures(const Lab& lab, const Image& shifted, const std::vector<Result>& results,
                    int bins) {
   try {
-    check_gnuplot();
+    plot::check_gnuplot();
   } catch (const Error&) {
     return;  // Said once, when the plots of the CSV are due.
   }
   const std::string title = "V " + std::string(lab.options().shift_value < 0 ? "" : "+") +
                             cell(lab.options().shift_value);
-  draw_plot({{"Original", lab.image().view()}, {title, shifted.view()}},
-            {lab.stem() + "-shift.png", bins, false});
-  draw_plot({{title, shifted.view()},
-             {results[0].name, results[0].image.view()},
-             {results[1].name, results[1].image.view()}},
-            {lab.stem() + "-pictures.png", bins, false});
+  plot::draw_plot({{"Original", lab.image().view()}, {title, shifted.view()}},
+                  {lab.stem() + "-shift.png", bins, false});
+  plot::draw_plot({{title, shifted.view()},
+                   {results[0].name, results[0].image.view()},
+                   {results[1].name, results[1].image.view()}},
+                  {lab.stem() + "-pictures.png", bins, false});
 }
 
 }  // namespace
@@ -110,14 +111,14 @@ Report report_scalers(const Table& table) {
   report.markdown = "V of every pixel shifted by " + table.fact("shift_value") +
                     ", hue and saturation kept, then equalized with each scaler.\n\n" +
                     markdown_table(table);
-  BarChart chart{"Values that differ between scalers, %", {"%", Scale::linear}, {}, {}};
+  plot::BarChart chart{"Values that differ between scalers, %", {"%", plot::Scale::linear}, {}, {}};
   std::vector<double> percent;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     chart.names.push_back(table.text(i, "scaler") + " / " + table.text(i, "other"));
     percent.push_back(table.number(i, "percent"));
   }
   chart.series = {{"differ", percent}};
-  report.panels = {bar_chart(chart)};
+  report.panels = {plot::bar_chart(chart)};
   return report;
 }
 

@@ -4,7 +4,7 @@
 
 #include "src/cpu/staged/staged_stages.h"
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
 
 /// `lab scans`: the scans of the report's section 3.4, and its Figures 16 and 17.
 namespace equalux::cli::lab {
@@ -113,8 +113,9 @@ std::vector<std::string> geometries_of(const Table& table) {
   return all;
 }
 
-Panel chart_over_n(const Table& table, const std::string& geometry) {
-  LineChart chart{"Scans over n", {"n", Scale::log2}, {"us", Scale::log10}, {}, {}, {}};
+plot::Panel chart_over_n(const Table& table, const std::string& geometry) {
+  plot::LineChart chart{
+      "Scans over n", {"n", plot::Scale::log2}, {"us", plot::Scale::log10}, {}, {}, {}};
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const std::string& where = table.text(i, "geometry");
     if (where != "-" && where != geometry) continue;
@@ -123,14 +124,14 @@ Panel chart_over_n(const Table& table, const std::string& geometry) {
       chart.series.push_back({name, {}, true});
     chart.series.back().points.emplace_back(table.number(i, "n"), table.number(i, "us"));
   }
-  return line_chart(chart);
+  return plot::line_chart(chart);
 }
 
 /// The variants at 256 bins, a group of bars each, a bar a geometry.
-Panel bars_at_figure_bins(const Table& table, const std::vector<std::string>& geometries) {
-  BarChart chart;
+plot::Panel bars_at_figure_bins(const Table& table, const std::vector<std::string>& geometries) {
+  plot::BarChart chart;
   chart.title = "256 bins: " + table.fact("device");
-  chart.y = {"us", Scale::linear};
+  chart.y = {"us", plot::Scale::linear};
   for (const std::string& geometry : geometries) {
     std::vector<std::string> names;
     std::vector<double> values;
@@ -143,7 +144,7 @@ Panel bars_at_figure_bins(const Table& table, const std::vector<std::string>& ge
     if (names.size() > chart.names.size()) chart.names = names;
     chart.series.emplace_back(geometry, values);
   }
-  return bar_chart(chart);
+  return plot::bar_chart(chart);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "src/cpu/common/parallel.h"
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
 
 /// `lab stages`: the profiler's tables of the report's section 5.3.
 namespace equalux::cli::lab {
@@ -125,10 +125,10 @@ void measure_stages(Lab& lab) {
 }
 
 Report report_stages(const Table& table) {
-  BarChart chart;
+  plot::BarChart chart;
   chart.title = "Mean of a stage and its floor: " +
                 table.fact(table.fact("backend") == "cpu" ? "cpu" : "device");
-  chart.y = {"us", Scale::log10};
+  chart.y = {"us", plot::Scale::log10};
   chart.names = texts_of(table, "stage");
   std::vector<double> means;
   std::vector<double> floors;
@@ -142,7 +142,7 @@ Report report_stages(const Table& table) {
                     "\nA stage is faster than its floor where its bytes come from a cache: the "
                     "floor is measured with copies that no cache holds. A kernel takes some "
                     "microseconds however little it does, which the floor leaves out.\n";
-  report.panels = {bar_chart(chart)};
+  report.panels = {plot::bar_chart(chart)};
   return report;
 }
 

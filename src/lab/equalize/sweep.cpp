@@ -2,7 +2,8 @@
 
 #include "src/lab/equalize/same_bytes.h"
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
+#include "src/plot/markdown.h"
 
 /// `lab sweep`: Tables 3 to 6 of the report.
 namespace equalux::cli::lab {
@@ -11,8 +12,8 @@ namespace {
 constexpr std::array kGrids{1, 4, 16, 64, 256, 1024};
 constexpr std::array kBlocks{1, 4, 16, 64, 256};
 
-HeatMap heat_map_of(const PivotTable& table, const std::string& title) {
-  HeatMap map{title, "block.x", "grid.x", table.columns, table.rows, {}};
+plot::HeatMap heat_map_of(const PivotTable& table, const std::string& title) {
+  plot::HeatMap map{title, "block.x", "grid.x", table.columns, table.rows, {}};
   for (const auto& row : table.values) {
     map.values.emplace_back();
     for (const std::string& value : row) {
@@ -30,9 +31,9 @@ std::string best_line(const Table& table, const char* column) {
   for (const std::size_t i : rows) {
     if (table.number(i, column) > table.number(worst, column)) worst = i;
   }
-  return "Best: " + readable(table.text(best, column)) + " ms with grid.x " +
+  return "Best: " + plot::readable(table.text(best, column)) + " ms with grid.x " +
          table.text(best, "grid_x") + " and block.x " + table.text(best, "block_x") + ", " +
-         readable(cell(table.number(worst, column) / table.number(best, column))) +
+         plot::readable(cell(table.number(worst, column) / table.number(best, column))) +
          " times faster than grid.x " + table.text(worst, "grid_x") + " and block.x " +
          table.text(worst, "block_x") + ".\n\n";
 }
@@ -73,8 +74,9 @@ Report report_sweep(const Table& table) {
                     best_line(table, "whole_ms") + "## Kernels alone, ms\n\n" +
                     markdown_table(kernels) + "\n" + best_line(table, "kernels_ms") +
                     same_bytes_line(table);
-  report.panels = {heat_map(heat_map_of(whole, "Whole call, ms: " + table.fact("device"))),
-                   heat_map(heat_map_of(kernels, "Kernels alone, ms: " + table.fact("device")))};
+  report.panels = {
+      plot::heat_map(heat_map_of(whole, "Whole call, ms: " + table.fact("device"))),
+      plot::heat_map(heat_map_of(kernels, "Kernels alone, ms: " + table.fact("device")))};
   return report;
 }
 

@@ -6,7 +6,8 @@
 
 #include "src/lab/equalize/same_bytes.h"
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
+#include "src/plot/markdown.h"
 
 /// `lab threads`: Figures 12 to 15 of the report.
 namespace equalux::cli::lab {
@@ -82,17 +83,17 @@ void measure_threads(Lab& lab) {
 }
 
 Report report_threads(const Table& table) {
-  LineChart chart{
+  plot::LineChart chart{
       "Time over all threads: " + table.fact("device") + ", " + table.fact("cpu"),
-      {"log2(threads)", Scale::linear},
-      {"ms", Scale::log10},
+      {"log2(threads)", plot::Scale::linear},
+      {"ms", plot::Scale::log10},
       {},
       {{"CPU, " + table.fact("cpu_threads") + " threads", table.fact_number("cpu_mean_ms")},
        {"CPU, 1 thread", table.fact_number("cpu_1_thread_mean_ms")}},
       {{"log2(pixels)", table.fact_number("log2_pixels")}}};
   for (const auto& [column, title] :
        {std::pair("whole_ms", "GPU, whole call"), std::pair("kernels_ms", "GPU, kernels alone")}) {
-    Series series{title, {}, false};
+    plot::Series series{title, {}, false};
     for (std::size_t i = 0; i < table.rows.size(); ++i)
       series.points.emplace_back(table.number(i, "log2_threads"), table.number(i, column));
     chart.series.push_back(std::move(series));
@@ -100,15 +101,15 @@ Report report_threads(const Table& table) {
   const std::size_t best = least_row(table, "whole_ms", all_rows(table));
   Report report;
   report.markdown =
-      "Best whole call: " + readable(table.text(best, "whole_ms")) + " ms with grid " +
+      "Best whole call: " + plot::readable(table.text(best, "whole_ms")) + " ms with grid " +
       table.text(best, "grid") + " and block " + table.text(best, "block") + ". The CPU takes " +
-      readable(table.fact("cpu_mean_ms")) + " ms with " + table.fact("cpu_threads") +
-      " threads and " + readable(table.fact("cpu_1_thread_mean_ms")) +
+      plot::readable(table.fact("cpu_mean_ms")) + " ms with " + table.fact("cpu_threads") +
+      " threads and " + plot::readable(table.fact("cpu_1_thread_mean_ms")) +
       " ms with one.\n\n## Whole call, ms\n\n" +
       markdown_table(pivot(table, {"log2_threads", "block_threads", "whole_ms",
                                    "log2(threads) \\ threads of a block"})) +
       "\n## Every geometry\n\n" + markdown_table(table) + "\n" + same_bytes_line(table);
-  report.panels = {line_chart(chart)};
+  report.panels = {plot::line_chart(chart)};
   return report;
 }
 

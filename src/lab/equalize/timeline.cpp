@@ -1,7 +1,8 @@
 #include <algorithm>
 
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
+#include "src/plot/markdown.h"
 
 /// `lab timeline`: what the three streams of the product do at a time.
 namespace equalux::cli::lab {
@@ -26,7 +27,7 @@ void measure_timeline(Lab& lab) {
 
 Report report_timeline(const Table& table) {
   const std::vector<std::string> lanes = texts_of(table, "lane");
-  LaneChart chart{
+  plot::LaneChart chart{
       "Frames through three streams: " + table.fact("device") + ", " + table.fact("size"),
       "us",
       lanes,
@@ -36,8 +37,8 @@ Report report_timeline(const Table& table) {
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto lane = static_cast<std::size_t>(
         std::find(lanes.begin(), lanes.end(), table.text(i, "lane")) - lanes.begin());
-    const LaneBox box{lane, table.number(i, "begin_us"), table.number(i, "end_us"),
-                      table.text(i, "frame")};
+    const plot::LaneBox box{lane, table.number(i, "begin_us"), table.number(i, "end_us"),
+                            table.text(i, "frame")};
     busy[lane] += box.end - box.begin;
     end = std::max(end, box.end);
     chart.boxes.push_back(box);
@@ -49,12 +50,12 @@ Report report_timeline(const Table& table) {
     all += busy[k];
   }
   Report report;
-  report.markdown = markdown_table({"lane", "busy, us", "% of the time"}, rows) +
-                    "\nAll frames: " + readable(cell(end)) +
-                    " us. One after another the same work would take " + readable(cell(all)) +
-                    " us, " + readable(cell(all / end)) +
+  report.markdown = plot::markdown_table({"lane", "busy, us", "% of the time"}, rows) +
+                    "\nAll frames: " + plot::readable(cell(end)) +
+                    " us. One after another the same work would take " + plot::readable(cell(all)) +
+                    " us, " + plot::readable(cell(all / end)) +
                     " times as long.\n\n## Every interval\n\n" + markdown_table(table);
-  report.panels = {lane_chart(chart)};
+  report.panels = {plot::lane_chart(chart)};
   return report;
 }
 

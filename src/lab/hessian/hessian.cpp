@@ -5,9 +5,9 @@
 #include <equalux/error.h>
 
 #include "src/common/float_difference.h"
+#include "src/lab/hessian/pictures.h"
 #include "src/lab/hessian/plain_hessian.h"
 #include "src/lab/lab.h"
-#include "src/lab/pictures.h"
 #if defined(EQUALUX_HAVE_OPENCV)
 #include "src/lab/hessian/opencv_eigen.h"
 #endif

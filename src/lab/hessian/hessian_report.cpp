@@ -7,7 +7,8 @@
 
 #include "src/lab/convolution/speedup.h"
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
+#include "src/lab/pivot.h"
+#include "src/plot/markdown.h"
 
 /// The tables and figures of `lab hessian`.
 namespace equalux::cli::lab {
@@ -100,30 +101,31 @@ std::string shares(const Table& table, const std::string& size) {
       sum += value.empty() ? 0 : std::stod(value);
     for (std::string& value : row) {
       if (value.empty()) continue;
-      value = readable(value) + " (" + std::to_string(std::lround(100 * std::stod(value) / sum)) +
-              " %)";
+      value = plot::readable(value) + " (" +
+              std::to_string(std::lround(100 * std::stod(value) / sum)) + " %)";
     }
   }
   return section("Steps at " + size, steps);
 }
 
 /// A line a way over the pictures of one size.
-Panel picture_chart(const Table& table, const std::string& title, const std::string& size,
-                    const std::string& step) {
-  LineChart chart{title + ", " + size, {"picture", Scale::whole}, {"ms", Scale::log10}, {}, {}, {}};
+plot::Panel picture_chart(const Table& table, const std::string& title, const std::string& size,
+                          const std::string& step) {
+  plot::LineChart chart{
+      title + ", " + size, {"picture", plot::Scale::whole}, {"ms", plot::Scale::log10}, {}, {}, {}};
   for (const std::size_t i : rows_of(table, "size", size, step)) {
     const std::string label = label_of(table, i);
     auto at = std::find_if(chart.series.begin(), chart.series.end(),
-                           [&](const Series& series) { return series.title == label; });
+                           [&](const plot::Series& series) { return series.title == label; });
     if (at == chart.series.end()) at = chart.series.insert(at, {label, {}, true});
     at->points.emplace_back(table.number(i, "picture"), table.number(i, "ms"));
   }
-  return line_chart(chart);
+  return plot::line_chart(chart);
 }
 
 /// Figure 10: what the GPU's copies are beside its kernels, bars a step; without a GPU OpenCV's
 /// steps. The CPU's program takes so much longer that nothing else would be seen beside it.
-std::optional<Panel> step_chart(const Table& table, const std::string& size) {
+std::optional<plot::Panel> step_chart(const Table& table, const std::string& size) {
   const bool on_gpu = !rows_where(table, "backend", "cuda").empty();
   std::vector<std::size_t> rows = rows_where(table, "size", size);
   std::erase_if(rows, [&](std::size_t i) {
@@ -132,9 +134,9 @@ std::optional<Panel> step_chart(const Table& table, const std::string& size) {
   });
   if (rows.empty()) return std::nullopt;
   const PivotTable steps = steps_of(table, rows);
-  BarChart chart;
+  plot::BarChart chart;
   chart.title = "Steps, " + size;
-  chart.y = {"ms", Scale::linear};
+  chart.y = {"ms", plot::Scale::linear};
   chart.names = steps.rows;
   for (std::size_t k = 0; k < steps.columns.size(); ++k) {
     std::vector<double> values;
@@ -144,7 +146,7 @@ std::optional<Panel> step_chart(const Table& table, const std::string& size) {
     }
     chart.series.emplace_back(steps.columns[k], values);
   }
-  return bar_chart(chart);
+  return plot::bar_chart(chart);
 }
 
 std::string differences(const Table& table) {
@@ -159,7 +161,7 @@ std::string differences(const Table& table) {
   for (const auto& [label, most] : worst)
     rows.push_back({label, cell(most)});
   return "## Largest difference to the CPU's filter, of all pictures\n\n" +
-         markdown_table({"", "levels"}, rows) +
+         plot::markdown_table({"", "levels"}, rows) +
          "\nOpenCV's way takes its derivatives otherwise, and its cornerEigenValsAndVecs another "
          "matrix: they are measured, not compared.\n\n";
 }

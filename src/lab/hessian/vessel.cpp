@@ -4,9 +4,9 @@
 #include <equalux/error.h>
 
 #include "src/lab/convolution/speedup.h"
+#include "src/lab/hessian/pictures.h"
 #include "src/lab/lab.h"
-#include "src/lab/markdown.h"
-#include "src/lab/pictures.h"
+#include "src/lab/pivot.h"
 
 /// `lab vessel`: Figure 15 and Table 5 of the Hessian report, the whole chain to a mask of vessels.
 namespace equalux::cli::lab {

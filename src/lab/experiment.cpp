@@ -1,14 +1,28 @@
-#include <algorithm>
-
 #include "src/lab/experiment.h"
 
-namespace equalux::cli::lab {
+#include <algorithm>
 
+#include "pipelines/files/partial_file.h"
+#include "src/plot/gnuplot.h"
+
+namespace equalux::cli::lab {
 namespace {
 
 // Table 1 of the Hessian report: STARE, MESSIDOR, HRF.
 const std::vector<FrameSize> kEyes{{700, 605}, {2240, 1488}, {3540, 2336}};
 constexpr std::string_view kDrawnEyes = "eyes that the program draws, the same in every run";
+
+/// The heading and what is known of the run.
+std::string markdown_head(const Table& table) {
+  std::string text = "# equalux lab " + table.experiment + "\n\n";
+  for (const auto& [key, value] : table.facts) {
+    text += "- " + key + ": ";
+    for (const char c : value)
+      text += c == '\n' || c == '\r' ? ' ' : c;
+    text += "\n";
+  }
+  return text + "\n";
+}
 
 }  // namespace
 
@@ -56,6 +70,17 @@ const Experiment* find_experiment(std::string_view name) {
     return experiment.name == name;
   });
   return at == all.end() ? nullptr : &*at;
+}
+
+void write_report(const Table& table, const Report& report, const std::string& stem) {
+  const std::string text = markdown_head(table) + report.markdown;
+  PartialFile markdown(stem + ".md");
+  markdown.write(text.data(), text.size());
+  markdown.commit();
+  if (report.panels.empty()) return;
+  plot::check_gnuplot();
+  plot::draw_figure(report.panels, stem + ".png");
+  plot::draw_figure(report.panels, stem + ".svg");
 }
 
 }  // namespace equalux::cli::lab

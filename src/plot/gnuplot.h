@@ -5,7 +5,7 @@
 #include <string>
 
 /// Runs gnuplot for whoever draws.
-namespace equalux::cli {
+namespace equalux::plot {
 
 /// Throws Error(unavailable) where gnuplot is not installed, naming its package.
 void check_gnuplot();
@@ -38,4 +38,4 @@ using GnuplotScript =
 /// Throws Error(unavailable, cannot_create, write_failed).
 void draw_with_gnuplot(const std::string& path, const GnuplotScript& script);
 
-}  // namespace equalux::cli
+}  // namespace equalux::plot

@@ -1,4 +1,4 @@
-#include "src/lab/gpu_use.h"
+#include "src/lab/equalize/gpu_use.h"
 
 #include <utility>
 

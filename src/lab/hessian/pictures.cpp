@@ -1,4 +1,4 @@
-#include "src/lab/pictures.h"
+#include "src/lab/hessian/pictures.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "src/lab/gnuplot.h"
+#include "src/plot/gnuplot.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -17,7 +17,7 @@
 
 namespace fs = std::filesystem;
 
-namespace equalux::cli {
+namespace equalux::plot {
 namespace {
 
 /// Runs gnuplot on a script; its messages go to a file. Returns its exit status.
@@ -119,4 +119,4 @@ void draw_with_gnuplot(const std::string& path, const GnuplotScript& script) {
   }
 }
 
-}  // namespace equalux::cli
+}  // namespace equalux::plot

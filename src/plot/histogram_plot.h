@@ -6,7 +6,7 @@
 #include <equalux/image.h>
 
 /// Pictures above their histograms, drawn by gnuplot.
-namespace equalux::cli {
+namespace equalux::plot {
 
 /// One column of a plot: an image of gray8 or packed RGB, and its histogram of V.
 struct PlotColumn {
@@ -25,4 +25,4 @@ struct PlotOptions {
 /// Throws Error(unavailable, cannot_create, write_failed).
 void draw_plot(const std::vector<PlotColumn>& columns, const PlotOptions& options);
 
-}  // namespace equalux::cli
+}  // namespace equalux::plot

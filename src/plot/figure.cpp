@@ -1,14 +1,14 @@
-#include "src/lab/figure.h"
+#include "src/plot/figure.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <sstream>
 
-#include "src/cli/paths.h"
-#include "src/lab/gnuplot.h"
+#include "pipelines/files/extension.h"
+#include "src/plot/gnuplot.h"
 
-namespace equalux::cli::lab {
+namespace equalux::plot {
 namespace {
 
 // Sizes in pixels.
@@ -268,4 +268,4 @@ void draw_figure(const std::vector<Panel>& panels, const std::string& path) {
   });
 }
 
-}  // namespace equalux::cli::lab
+}  // namespace equalux::plot

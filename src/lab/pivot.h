@@ -6,15 +6,8 @@
 
 #include "src/lab/table.h"
 
-/// Markdown of tables.
+/// Views of a table: tables of two ways in, rows that are looked for, and their Markdown.
 namespace equalux::cli::lab {
-
-/// A fraction in as many digits as one reads; other texts as they are.
-[[nodiscard]] std::string readable(const std::string& text);
-
-/// The first column reads as words, the others as numbers.
-[[nodiscard]] std::string markdown_table(const std::vector<std::string>& columns,
-                                         const std::vector<std::vector<std::string>>& rows);
 
 /// Columns and rows as they stand in the CSV.
 [[nodiscard]] std::string markdown_table(const Table& table);

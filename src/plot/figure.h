@@ -6,7 +6,7 @@
 #include <vector>
 
 /// Pictures of measurements, drawn by gnuplot.
-namespace equalux::cli::lab {
+namespace equalux::plot {
 
 /// One plot of a picture, as gnuplot reads it.
 struct Panel {
@@ -88,4 +88,4 @@ struct LaneChart {
 /// Throws Error(unavailable, cannot_create, write_failed).
 void draw_figure(const std::vector<Panel>& panels, const std::string& path);
 
-}  // namespace equalux::cli::lab
+}  // namespace equalux::plot

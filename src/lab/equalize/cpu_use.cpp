@@ -1,4 +1,4 @@
-#include "src/lab/cpu_use.h"
+#include "src/lab/equalize/cpu_use.h"
 
 #include <fstream>
 #include <string>

@@ -1,0 +1,141 @@
+#include "src/lab/command.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <equalux/error.h>
+
+#include "src/cli/options.h"
+#include "src/cli/paths.h"
+#include "src/common/log.h"
+#include "src/common/nearest_name.h"
+#include "src/lab/experiment.h"
+#include "src/lab/lab.h"
+#include "src/lab/options.h"
+
+namespace fs = std::filesystem;
+
+/// `equalux lab`: the experiments of the three reports, on any image and card.
+namespace equalux::cli::lab {
+namespace {
+
+constexpr std::string_view kPlot = "plot";
+
+[[noreturn]] void refuse_experiment(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Experiment& experiment : experiments())
+    names.push_back(experiment.name);
+  names.push_back(kPlot);
+  if (name.empty()) {
+    throw Error(ExitCode::usage, "EXPERIMENT is missing, must be " + list_of_names(names));
+  }
+  const std::string nearest = nearest_name(name, names);
+  throw Error(ExitCode::usage, "experiment '" + name + "' is unknown, must be " +
+                                   (nearest.empty() ? list_of_names(names) : nearest));
+}
+
+/// What an experiment varies is not the user's to fix.
+void refuse_varied(const std::string& experiment, const char* option, bool given) {
+  if (!given) return;
+  throw Error(ExitCode::usage, std::string("--") + option + " is what lab " + experiment +
+                                   " varies, must be left out");
+}
+
+void check(const LabOptions& options) {
+  const StagedParams& knobs = options.common.equalize.staged;
+  const std::string& name = options.experiment;
+  if (name == "sweep" || name == "threads" || name == "access" || name == "convolution") {
+    refuse_varied(name, "grid", knobs.grid.has_value());
+    refuse_varied(name, "block", knobs.block.has_value());
+  }
+  if (name == "scans") refuse_varied(name, "scan", knobs.scan.has_value());
+  if (name == "histograms") refuse_varied(name, "histogram", knobs.histogram.has_value());
+  if (name == "access") {
+    refuse_varied(name, "rgb-to-hsv", knobs.rgb_to_hsv.has_value());
+    refuse_varied(name, "pixels-per-thread", knobs.pixels_per_thread.has_value());
+  }
+  EqualizeParams params = options.common.equalize;
+  params.chain = Chain::staged;  // Else every knob of it would be one too many.
+  validate(params, Backend::automatic);
+}
+
+std::string plot_stem(const LabOptions& options) {
+  const fs::path csv(options.input);
+  return (csv.parent_path() / csv.stem()).string();
+}
+
+ExitCode run_plot(const LabOptions& options) {
+  if (options.input.empty()) {
+    throw Error(ExitCode::usage, "FILE.csv is missing, must be equalux lab plot FILE.csv");
+  }
+  const Table table = read_table(options.input);
+  const Experiment* experiment = find_experiment(table.experiment);
+  if (experiment == nullptr) {
+    throw Error(ExitCode::bad_input, options.input + ": experiment '" + table.experiment +
+                                         "' is unknown, must be a CSV that equalux lab wrote");
+  }
+  if (table.rows.empty()) {
+    throw Error(ExitCode::bad_input,
+                options.input + ": there are no rows, must be a CSV of a run that measured some");
+  }
+  const std::string stem = plot_stem(options);
+  for (const char* extension : {".md", ".png", ".svg"})
+    refuse_same_file(options.input, stem + extension);
+  write_report(table, experiment->report(table), stem);
+  return ExitCode::done;
+}
+
+ExitCode run_experiment(const Experiment& experiment, const LabOptions& options) {
+  check(options);
+  Lab run(experiment, options);
+  experiment.measure(run);
+  const Table& table = run.finish();
+  const Report report = experiment.report(table);
+  std::string written = run.stem() + ".csv, .md";
+  try {
+    write_report(table, report, run.stem());
+    if (!report.panels.empty()) written += ", .png, .svg";
+  } catch (const Error& error) {
+    // What was measured is there; `lab plot` draws it wherever gnuplot is.
+    if (error.code() != ExitCode::unavailable) throw;
+    logger().warn("{}; equalux lab plot {}.csv draws later", error.what(), run.stem());
+  }
+  logger().info("{}", written);
+  return ExitCode::done;
+}
+
+ExitCode run_lab(const LabOptions& options) {
+  start_logging(options.common);
+  if (options.experiment == kPlot) return run_plot(options);
+  const Experiment* experiment = find_experiment(options.experiment);
+  if (experiment == nullptr) refuse_experiment(options.experiment);
+  return run_experiment(*experiment, options);
+}
+
+std::string details() {
+  std::string text = "Experiments, as the reports have them:\n";
+  for (const Experiment& experiment : experiments()) {
+    std::string row = "  " + std::string(experiment.name);
+    row.resize(15, ' ');
+    text += row + std::string(experiment.summary) + "\n";
+  }
+  text +=
+      "  plot FILE.csv  Markdown and plots again, from a CSV alone; needs no GPU\n\n"
+      "Each writes DIR/EXPERIMENT.csv row by row while it measures, then .md, .png and .svg "
+      "from it.\n";
+  return text;
+}
+
+}  // namespace
+
+Command measuring_command() {
+  const auto options = std::make_shared<LabOptions>();
+  Command command = lab_command(options);
+  command.details = details();
+  command.run = [options] { return run_lab(*options); };
+  return command;
+}
+
+}  // namespace equalux::cli::lab

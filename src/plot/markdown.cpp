@@ -1,0 +1,52 @@
+#include "src/plot/markdown.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace equalux::plot {
+namespace {
+
+constexpr int kDigits = 4;
+
+/// A text that neither ends a cell nor a line.
+std::string in_cell(const std::string& written) {
+  const std::string text = readable(written);
+  std::string result;
+  for (const char c : text)
+    result += c == '|' ? "\\|" : c == '\n' || c == '\r' ? " " : std::string(1, c);
+  return result;
+}
+
+std::string line_of(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& text : cells)
+    line += " " + in_cell(text) + " |";
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string readable(const std::string& text) {
+  double value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc{} || end != last || text.find('.') == std::string::npos) return text;
+  std::array<char, 32> digits{};
+  std::snprintf(digits.data(), digits.size(), "%.*g", kDigits, value);
+  return std::abs(value) < 9999.5 ? digits.data() : std::to_string(std::llround(value));
+}
+
+std::string markdown_table(const std::vector<std::string>& columns,
+                           const std::vector<std::vector<std::string>>& rows) {
+  std::string text = line_of(columns) + "|---|";
+  for (std::size_t i = 1; i < columns.size(); ++i)
+    text += "---:|";
+  text += "\n";
+  for (const auto& row : rows)
+    text += line_of(row);
+  return text;
+}
+
+}  // namespace equalux::plot
