@@ -3,27 +3,27 @@ add_library(equalux_device_support STATIC support/device_image.cpp)
 target_link_libraries(equalux_device_support
   PUBLIC equalux_test_support equalux_cuda PRIVATE equalux_warnings)
 
-equalux_test(cuda_clahe LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_conversions LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_convolve LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_curves LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_fixed_curve LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_excluded LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_fused_chain LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_deep_chain LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_hessian LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_vessel LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_hessian_study LABELS gpu LIBRARIES equalux_device_support equalux_gpu_lab)
-equalux_test(cuda_processor LABELS gpu LIBRARIES equalux_device_support equalux_pipelines)
-equalux_test(cuda_streams LABELS gpu LIBRARIES equalux_device_support equalux_pipelines)
-equalux_test(cuda_stages LABELS gpu LIBRARIES equalux_device_support)
-equalux_test(cuda_staged_chain LABELS gpu LIBRARIES equalux_device_support)
+equalux_tests(test_cuda cuda LABELS gpu LIBRARIES equalux_device_support equalux_pipelines
+  STEMS cuda_processor cuda_streams)
+equalux_tests(test_cuda_equalize equalize LABELS gpu LIBRARIES equalux_device_support
+  STEMS cuda_curves cuda_fixed_curve cuda_excluded cuda_fused_chain cuda_deep_chain
+  SOURCES equalize/reference.cpp equalize/deep_reference.cpp)
+equalux_tests(test_cuda_staged staged LABELS gpu LIBRARIES equalux_device_support
+  STEMS cuda_stages cuda_staged_chain cuda_conversions)
+equalux_tests(test_cuda_clahe clahe LABELS gpu LIBRARIES equalux_device_support
+  STEMS cuda_clahe SOURCES clahe/reference_clahe.cpp)
+equalux_tests(test_cuda_convolve convolve LABELS gpu LIBRARIES equalux_device_support
+  STEMS cuda_convolve SOURCES convolve/reference_convolve.cpp)
+equalux_tests(test_cuda_hessian hessian LABELS gpu LIBRARIES equalux_device_support
+  STEMS cuda_hessian cuda_vessel SOURCES hessian/hessian_reference.cpp hessian/vessel_trees.cpp)
+equalux_tests(test_cuda_hessian_study lab LABELS gpu LIBRARIES equalux_device_support equalux_gpu_lab
+  STEMS cuda_hessian_study SOURCES hessian/hessian_reference.cpp)
 
 # A planted race, which racecheck has to find: what it says of the stages then means something.
-add_library(equalux_racy_scan STATIC support/racy_scan.cu)
+add_library(equalux_racy_scan STATIC staged/racy_scan.cu)
 target_include_directories(equalux_racy_scan PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(equalux_racy_scan PUBLIC equalux_cuda)
-add_executable(racy_scan racy_scan_main.cpp)
+add_executable(racy_scan staged/racy_scan_main.cpp)
 target_link_libraries(racy_scan PRIVATE
   equalux_racy_scan equalux_device_support equalux_warnings)
 
@@ -37,10 +37,9 @@ endif()
 
 # A CUDA runtime that fails as it is asked to, in place of the toolkit's: needs no device.
 add_library(equalux_fake_cuda OBJECT
-  support/fake_cuda.cpp support/fake_cuda_registry.cpp support/fake_cuda_runtime.cpp)
+  cuda/fake_cuda.cpp cuda/fake_cuda_registry.cpp cuda/fake_cuda_runtime.cpp)
 target_include_directories(equalux_fake_cuda PUBLIC ${PROJECT_SOURCE_DIR})
 target_include_directories(equalux_fake_cuda SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(equalux_fake_cuda PRIVATE equalux_warnings)
-equalux_test(cuda_call_failures LABELS core LIBRARIES equalux_fake_cuda equalux_pipelines)
-equalux_test(cuda_device_choice LABELS core LIBRARIES equalux_fake_cuda equalux_cuda)
-equalux_test(cuda_chains LABELS core LIBRARIES equalux_fake_cuda equalux_pipelines)
+equalux_tests(test_fake_cuda cuda LABELS core LIBRARIES equalux_fake_cuda equalux_pipelines
+  STEMS cuda_call_failures cuda_device_choice cuda_chains)

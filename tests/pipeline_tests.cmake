@@ -1,25 +1,13 @@
 # Tests of how frames move.
-equalux_test(bounded_queue LABELS core tsan LIBRARIES equalux_pipelines)
-equalux_test(frame_pool LABELS core tsan LIBRARIES equalux_pipelines)
-equalux_test(processor LABELS core tsan LIBRARIES equalux_pipelines)
-equalux_test(engine LABELS core tsan LIBRARIES equalux_pipelines)
-equalux_test(engine_live LABELS core tsan LIBRARIES equalux_pipelines)
-equalux_test(engine_failures LABELS core tsan LIBRARIES equalux_pipelines)
-equalux_test(allocation_failures LABELS core LIBRARIES equalux_pipelines)
-target_sources(test_allocation_failures PRIVATE support/short_memory.cpp)
-equalux_test(engine_checkpoints LABELS core tsan LIBRARIES equalux_pipelines)
-equalux_test(reconnecting_source LABELS core tsan LIBRARIES equalux_pipelines)
-equalux_test(recorder LABELS core tsan LIBRARIES equalux_pipelines)
-equalux_test(steering LABELS core tsan LIBRARIES equalux_pipelines)
-equalux_test(timings LABELS core LIBRARIES equalux_pipelines)
-equalux_test(frame_hash LABELS core LIBRARIES equalux_pipelines)
-equalux_test(pnm LABELS core long LIBRARIES equalux_pipelines)
-equalux_test(convert_rgb LABELS core LIBRARIES equalux_pipelines)
-equalux_test(float_files LABELS core LIBRARIES equalux_pipelines)
-equalux_test(y4m LABELS core long LIBRARIES equalux_pipelines)
-equalux_test(y4m_header LABELS core LIBRARIES equalux_pipelines)
-equalux_test(y4m_pipe LABELS core LIBRARIES equalux_pipelines)
-equalux_test(v4l2_output LABELS core LIBRARIES equalux_pipelines)
-equalux_test(test_source LABELS core LIBRARIES equalux_pipelines)
-equalux_test(image_pattern LABELS core LIBRARIES equalux_pipelines)
-equalux_test(orientation LABELS core LIBRARIES equalux_pipelines)
+equalux_tests(test_core core LABELS core LIBRARIES equalux_pipelines
+  STEMS bounded_queue frame_pool processor engine engine_live engine_failures engine_checkpoints timings
+    frame_hash convert_rgb test_source orientation
+  TSAN bounded_queue frame_pool processor engine engine_live engine_failures engine_checkpoints)
+# Its operator new fails when it is told to, for the whole program.
+equalux_tests(test_allocation_failures core LABELS core LIBRARIES equalux_pipelines
+  STEMS allocation_failures SOURCES core/short_memory.cpp)
+equalux_tests(test_files files LABELS core LIBRARIES equalux_pipelines
+  STEMS pnm float_files y4m y4m_header y4m_pipe image_pattern LONG pnm y4m)
+equalux_tests(test_live live LABELS core LIBRARIES equalux_pipelines
+  STEMS reconnecting_source recorder steering TSAN reconnecting_source recorder steering)
+equalux_tests(test_v4l2_output v4l2 LABELS core LIBRARIES equalux_pipelines STEMS v4l2_output)

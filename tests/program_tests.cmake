@@ -1,39 +1,41 @@
 # Tests of the built program, which they start as a user would; and of the parts of it that can be
 # tested without starting it.
-add_library(equalux_program_support STATIC support/program.cpp support/small_disk.cpp)
+add_library(equalux_program_support STATIC support/program.cpp)
 target_include_directories(equalux_program_support PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_definitions(equalux_program_support
-  PRIVATE EQUALUX_PROGRAM="$<TARGET_FILE:equalux_program>")
+  PRIVATE EQUALUX_PROGRAM="$<TARGET_FILE:equalux_program>"
+  PUBLIC EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>" EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 target_link_libraries(equalux_program_support PRIVATE Threads::Threads equalux_warnings)
 add_dependencies(equalux_program_support equalux_program equalux_lab_program)
 
-foreach(stem program_errors program_options program_outputs program_image program_depth program_hessian
-    program_measure program_run program_batch program_curve golden lab
-    lab_convolution lab_hessian)
-  equalux_test(${stem} LABELS program LIBRARIES equalux_program_support equalux_lab)
-  target_compile_definitions(test_${stem} PRIVATE
-    EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>"
-    EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
-endforeach()
-target_sources(test_golden PRIVATE support/published_pictures.cpp)
-add_library(equalux_short_malloc MODULE support/short_malloc.cpp)
+equalux_tests(test_cli cli LABELS program LIBRARIES equalux_program_support equalux_cli
+  STEMS program_errors program_options program_outputs program_image program_depth program_hessian
+    program_measure program_run program_curve program_full_disk broken_files doctor
+  SOURCES cli/small_disk.cpp LONG broken_files TIMEOUT 2400)
+equalux_tests(test_batch batch LABELS program LIBRARIES equalux_program_support equalux_cli
+  STEMS batch_plan batch_report program_batch program_resume LONG program_resume TIMEOUT 2400)
+# Forks workers of its own.
+equalux_tests(test_worker_pool batch LABELS program LIBRARIES equalux_cli STEMS worker_pool)
+equalux_tests(test_lab lab LABELS program LIBRARIES equalux_program_support equalux_lab
+  STEMS lab lab_convolution lab_hessian lab_scalers)
+equalux_tests(test_config_file cli LABELS core LIBRARIES equalux_cli_parsers STEMS config_file)
+equalux_tests(test_lab_table lab LABELS core LIBRARIES equalux_lab_tables STEMS lab_table)
+equalux_tests(test_golden golden LABELS program LIBRARIES equalux_program_support equalux_cli
+  STEMS golden SOURCES golden/published_pictures.cpp)
+add_library(equalux_short_malloc MODULE cli/short_malloc.cpp)
 target_link_libraries(equalux_short_malloc PRIVATE ${CMAKE_DL_LIBS})
 # malloc() and its like are for everybody.
 set_target_properties(equalux_short_malloc PROPERTIES CXX_VISIBILITY_PRESET default)
-equalux_test(program_short_memory LABELS program long LIBRARIES equalux_program_support)
+equalux_tests(test_program_short_memory cli LABELS program LIBRARIES equalux_program_support
+  STEMS program_short_memory LONG program_short_memory)
 add_dependencies(test_program_short_memory equalux_short_malloc)
 target_compile_definitions(test_program_short_memory PRIVATE
   EQUALUX_SHORT_MALLOC="$<TARGET_FILE:equalux_short_malloc>")
-equalux_test(program_full_disk LABELS program LIBRARIES equalux_program_support)
 if(EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER)
-  equalux_test(program_record LABELS program LIBRARIES equalux_program_support)
-  equalux_test(program_codecs LABELS program
-    LIBRARIES equalux_program_support equalux_media_files)
-  equalux_test(long_run LABELS program long LIBRARIES equalux_program_support TIMEOUT 3600)
+  equalux_tests(test_program_media cli LABELS program
+    LIBRARIES equalux_program_support equalux_media_files
+    STEMS program_record program_codecs long_run LONG long_run TIMEOUT 3600)
 endif()
-foreach(stem program_resume broken_files)
-  equalux_test(${stem} LABELS program long LIBRARIES equalux_program_support TIMEOUT 2400)
-endforeach()
 # On a cluster that the test starts itself, where its parts are installed; else a visible skip.
 if(EQUALUX_HAVE_LIBAV)
   foreach(engine parallel slurm)
@@ -53,7 +55,7 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_
   file(GLOB configs RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/configs/*.toml)
   set(documented ${EQUALUX_PYTHON}
-    ${CMAKE_CURRENT_SOURCE_DIR}/documented_commands.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    ${CMAKE_CURRENT_SOURCE_DIR}/documentation/documented_commands.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   foreach(page ${pages})
     add_test(NAME Documentation.${page} COMMAND ${documented} ${page})
     set_tests_properties(Documentation.${page} PROPERTIES LABELS program TIMEOUT 1800)
@@ -66,35 +68,29 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_
     LABELS program TIMEOUT 600 ENVIRONMENT EQUALUX=$<TARGET_FILE:equalux_program>)
   add_test(NAME Documentation.configs COMMAND ${documented} ${configs})
   add_test(NAME Documentation.WhatFailsIsFound
-    COMMAND ${documented} tests/data/wrong_commands.md)
+    COMMAND ${documented} tests/documentation/wrong_commands.md)
   set_tests_properties(Documentation.configs PROPERTIES LABELS program TIMEOUT 1800)
   set_tests_properties(Documentation.WhatFailsIsFound PROPERTIES
     LABELS program PASS_REGULAR_EXPRESSION "5 commands, 4 failed")
 endif()
-equalux_test(config_file LABELS core LIBRARIES equalux_cli_parsers)
-equalux_test(lab_table LABELS core LIBRARIES equalux_lab_tables)
-equalux_test(worker_pool LABELS program LIBRARIES equalux_cli)
-equalux_test(doctor LABELS program LIBRARIES equalux_cli equalux_program_support)
-equalux_test(batch_report LABELS program LIBRARIES equalux_cli)
-equalux_test(batch_plan LABELS program LIBRARIES equalux_cli equalux_program_support)
-equalux_test(lab_scalers LABELS program LIBRARIES equalux_lab)
 if(EQUALUX_HAVE_CUDA)
-  equalux_test(cuda_lab LABELS gpu
-    LIBRARIES equalux_device_support equalux_program_support equalux_lab)
-  equalux_test(cuda_golden LABELS gpu
-    LIBRARIES equalux_device_support equalux_program_support equalux_cli)
-  target_sources(test_cuda_golden PRIVATE support/published_pictures.cpp)
+  equalux_tests(test_cuda_lab lab LABELS gpu
+    LIBRARIES equalux_device_support equalux_program_support equalux_lab STEMS cuda_lab)
+  equalux_tests(test_cuda_golden golden LABELS gpu
+    LIBRARIES equalux_device_support equalux_program_support equalux_cli
+    STEMS cuda_golden SOURCES golden/published_pictures.cpp)
   # The program on a device that is none, and fails as it is asked to.
   add_executable(equalux_fake_cuda_program ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
   target_link_libraries(equalux_fake_cuda_program PRIVATE
     equalux_fake_cuda equalux_cli equalux_warnings)
-  equalux_test(program_cuda_failures LABELS program long LIBRARIES equalux_program_support)
+  equalux_tests(test_program_cuda_failures cli LABELS program LIBRARIES equalux_program_support
+    STEMS program_cuda_failures LONG program_cuda_failures)
   add_dependencies(test_program_cuda_failures equalux_fake_cuda_program)
   target_compile_definitions(test_program_cuda_failures PRIVATE
     EQUALUX_FAKE_CUDA_PROGRAM="$<TARGET_FILE:equalux_fake_cuda_program>")
   if(EQUALUX_HAVE_GSTREAMER)
     add_library(gstfakenvenc MODULE
-      support/fake_gpu_encoder.cpp support/fake_gpu_encoder_plugin.cpp)
+      gstreamer/fake_gpu_encoder.cpp gstreamer/fake_gpu_encoder_plugin.cpp)
     set_target_properties(gstfakenvenc PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/plugins)
     target_include_directories(gstfakenvenc PRIVATE ${PROJECT_SOURCE_DIR})
@@ -107,23 +103,17 @@ endif()
 
 # The element beside the program.
 if(EQUALUX_HAVE_GSTREAMER)
-  equalux_test(gst_plugin_frames LABELS media
-    LIBRARIES equalux_gst_elements equalux_program_support)
-  equalux_test(gst_plugin_stream LABELS media LIBRARIES equalux_gst_elements)
-  equalux_test(gst_plugin_convolve LABELS media LIBRARIES equalux_gst_elements)
-  equalux_test(gst_plugin_vessel LABELS media LIBRARIES equalux_gst_elements)
-  equalux_test(gst_plugin_vessel_caps LABELS media LIBRARIES equalux_gst_elements)
-  equalux_test(gst_plugin_programs LABELS media LIBRARIES equalux_gst_elements)
-  add_dependencies(test_gst_plugin_programs sample_live_property)
-  target_compile_definitions(test_gst_plugin_programs PRIVATE
-    EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
+  equalux_tests(test_plugin plugin LABELS media LIBRARIES equalux_gst_elements equalux_program_support
+    STEMS gst_plugin_frames gst_plugin_stream gst_plugin_convolve gst_plugin_vessel gst_plugin_vessel_caps
+      gst_plugin_programs)
+  add_dependencies(test_plugin sample_live_property)
   if(EQUALUX_HAVE_GSTREAMER_CUDA)
-    equalux_test(cuda_gst_plugin LABELS gpu
-      LIBRARIES equalux_gst_elements equalux_device_support)
-    equalux_test(cuda_gst_memory LABELS gpu
-      LIBRARIES equalux_gst_elements equalux_device_support PkgConfig::GSTREAMER_CUDA)
-    target_compile_definitions(test_cuda_gst_memory PRIVATE GST_USE_UNSTABLE_API)
-    equalux_test(cuda_file_source LABELS gpu LIBRARIES equalux_device_support equalux_gstreamer)
+    equalux_tests(test_cuda_plugin plugin LABELS gpu
+      LIBRARIES equalux_gst_elements equalux_device_support PkgConfig::GSTREAMER_CUDA
+      STEMS cuda_gst_plugin cuda_gst_memory)
+    target_compile_definitions(test_cuda_plugin PRIVATE GST_USE_UNSTABLE_API)
+    equalux_tests(test_cuda_file_source gstreamer LABELS gpu
+      LIBRARIES equalux_device_support equalux_gstreamer STEMS cuda_file_source)
     target_compile_definitions(test_cuda_file_source PRIVATE
       EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
   endif()

@@ -1,0 +1,244 @@
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <equalux/clahe.h>
+#include <equalux/convolve.h>
+#include <equalux/device.h>
+#include <equalux/error.h>
+#include <equalux/hessian.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/cuda/npp_filter.h"
+#include "bench/support/bench_frames.h"
+#include "bench/cuda/device_bench.h"
+#include "bench/support/json_file.h"
+#include "cuda/runtime/device_copy.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/cuda/cuda_processor.h"
+
+/// Adaptive equalization, convolution (beside NPP) and the Hessian family on a GPU as users run
+/// them, with frames in device memory, six in and six out in rotation:
+///
+///   gpu_filters [OUT.json]
+namespace equalux::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// One line of the table and of the file; `floor_bytes` are those that have to move.
+Json result(const std::string& filter, const std::string& mode, const ImageDesc& desc, double us,
+            double floor_bytes) {
+  const double floor = floor_bytes / 4.30e6;
+  std::printf("%-34s %-16s %-6s %5dx%-5d %9.2f us  %5.2f of the floor %.2f\n", filter.c_str(),
+              mode.c_str(), std::string(to_string(desc.format)).c_str(), desc.width, desc.height,
+              us, us / floor, floor);
+  std::fflush(stdout);
+  return {{"filter", filter},    {"mode", mode},          {"format", to_string(desc.format)},
+          {"width", desc.width}, {"height", desc.height}, {"us", us},
+          {"floor_us", floor}};
+}
+
+/// A filter on resident frames.
+template <typename Params>
+double time_filter(const Params& params, const ImageDesc& desc) {
+  const auto filter = make_cuda_filter(params);
+  ResidentFrames frames(desc, filter->configure(desc));
+  const cuda::Stream stream = cuda::make_stream();
+  FrameContext context;
+  context.stream = stream.get();
+  return frames.time(stream.get(), [&](const ConstImageView& in, const ImageView& out) {
+    filter->submit(in, out, context);
+  });
+}
+
+Json convolution(ConvolveParams params, const ImageDesc& desc,
+                 ConvolveMode mode = ConvolveMode::production, int block = 16) {
+  params.mode = mode;
+  params.block = block;
+  std::string name = params.kernel;
+  if (params.kernel == "gaussian" || params.kernel == "box") {
+    name += " " + std::to_string(params.size);
+  } else if (params.kernel == "custom") {
+    name += " of " + std::to_string(params.weights.size()) + " weights";
+  }
+  std::string how(enum_name(mode));
+  if (params.mode != ConvolveMode::production) how += " " + std::to_string(block);
+  return result(name, how, desc, time_filter(params, desc),
+                2.0 * static_cast<double>(tight_bytes(desc)));
+}
+
+ConvolveParams named(const char* kernel, int size = 0) {
+  ConvolveParams params;
+  params.kernel = kernel;
+  params.size = size;
+  return params;
+}
+
+Json npp(NppFilter filter, const char* name, const ImageDesc& desc) {
+  ResidentFrames frames(desc, desc);
+  const cuda::Stream stream = cuda::make_stream();
+  const auto weights = cuda::allocate_device<int>(9);
+  const std::array<int, 9> gauss{1, 2, 1, 2, 4, 2, 1, 2, 1};
+  cuda::upload(weights.get(), gauss.data(), sizeof gauss, "uploading");
+  const double us = frames.time(stream.get(), [&](const ConstImageView& in, const ImageView& out) {
+    npp_filter(filter, in, out, weights.get(), stream.get());
+  });
+  return result(name, "NPP", desc, us, 2.0 * static_cast<double>(tight_bytes(desc)));
+}
+
+void add_convolutions(Json& results) {
+  const ImageDesc full_hd{PixelFormat::bgr, 1920, 1080};
+  const ImageDesc uhd{PixelFormat::bgr, 3840, 2160};
+  const ImageDesc large{PixelFormat::bgr, 10000, 6000};
+  for (const ImageDesc& desc : {full_hd, uhd, large}) {
+    for (const char* kernel : {"gaussian-blur", "sharpen", "edge", "box-blur"})
+      results.push_back(convolution(named(kernel), desc));
+    if (!has_npp()) continue;
+    results.push_back(npp(NppFilter::gauss, "gaussian-blur", desc));
+    results.push_back(npp(NppFilter::general, "3x3 of its caller's weights", desc));
+    results.push_back(npp(NppFilter::sharpen, "sharpen", desc));
+  }
+  for (const PixelFormat format :
+       {PixelFormat::gray8, PixelFormat::bgrx, PixelFormat::nv12, PixelFormat::i420})
+    results.push_back(convolution(named("gaussian-blur"), {format, 3840, 2160}));
+  for (const int size : {5, 9, 15, 31})
+    results.push_back(convolution(named("gaussian", size), uhd));
+  for (const int size : {5, 15}) {
+    ConvolveParams params = named("custom");
+    params.weights.assign(static_cast<std::size_t>(size * size), "1");
+    params.divisor = std::to_string(size * size);
+    results.push_back(convolution(params, uhd));
+  }
+  for (const ConvolveMode mode :
+       {ConvolveMode::global, ConvolveMode::constant, ConvolveMode::shared}) {
+    for (const int block : {8, 16, 32})
+      results.push_back(convolution(named("gaussian-blur"), uhd, mode, block));
+  }
+}
+
+/// The floor: a frame read twice and written once.
+void add_clahe(Json& results) {
+  const auto add = [&](const char* name, const ClaheParams& params, const ImageDesc& desc) {
+    results.push_back(result(name, "production", desc, time_filter(params, desc),
+                             3.0 * static_cast<double>(tight_bytes(desc))));
+  };
+  ClaheParams calm;
+  calm.curve.temporal_ms = 1000;
+  ClaheParams fine;
+  fine.tiles_x = fine.tiles_y = kMostTiles;
+  for (const auto& [width, height] :
+       std::array<std::array<int, 2>, 3>{{{1920, 1080}, {3840, 2160}, {7680, 4320}}}) {
+    const ImageDesc bgr{PixelFormat::bgr, width, height};
+    add("clahe tiles 8,8", {}, bgr);
+    add("clahe tiles 8,8 over time", calm, bgr);
+    add("clahe tiles 16,16", fine, bgr);
+    for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::bgrx, PixelFormat::nv12,
+                                     PixelFormat::i420, PixelFormat::yuy2})
+      add("clahe tiles 8,8", {}, {format, width, height});
+  }
+}
+
+/// The floor: a frame read once, two planes of floats written.
+void add_eigenvalues(Json& results) {
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8}) {
+    for (const auto& [width, height] :
+         std::array<std::array<int, 2>, 3>{{{700, 605}, {2240, 1488}, {3540, 2336}}}) {
+      for (const double sigma : {2.0, 4.0}) {
+        const ImageDesc desc{format, width, height};
+        HessianParams params;
+        params.sigma = sigma;
+        results.push_back(result("eigenvalues sigma " + std::to_string(static_cast<int>(sigma)),
+                                 "production", desc, time_filter(params, desc),
+                                 static_cast<double>(tight_bytes(desc)) + 8.0 * width * height));
+      }
+    }
+  }
+}
+
+/// Classes of a frame, painted over it.
+void add_vessels(Json& results) {
+  for (const auto& [width, height] :
+       std::array<std::array<int, 2>, 3>{{{700, 605}, {2240, 1488}, {3540, 2336}}}) {
+    const ImageDesc desc{PixelFormat::bgr, width, height};
+    const auto bytes = static_cast<double>(tight_bytes(desc));
+    VesselParams vessel;
+    for (const VesselOutput output : {VesselOutput::mask, VesselOutput::overlay}) {
+      vessel.output = output;
+      const double written = output == VesselOutput::mask ? bytes / 3 : bytes;
+      results.push_back(result("vessel sigmas 2,3,4 " + std::string(enum_name(output)),
+                               "production", desc, time_filter(vessel, desc), bytes + written));
+    }
+    results.push_back(
+        result("shapes", "production", desc, time_filter(ShapesParams{}, desc), 2 * bytes));
+  }
+}
+
+/// A frame from pinned memory through a filter and back, with nothing beside it, buffers ready.
+template <typename Params>
+void add_host_to_host(Json& results, const char* name, const Params& params, const ImageDesc& desc,
+                      const CudaDevice& device) {
+  std::vector<std::unique_ptr<Filter>> filters;
+  filters.push_back(make_cuda_filter(params, {device.number}));
+  const auto processor = make_cuda_processor(std::move(filters), device, 1);
+  const ImageDesc output = processor->configure(desc);
+  FramePool inputs(desc, 1, 1, *processor->frame_memory());
+  FramePool outputs(output, 1, 1, *processor->frame_memory());
+  std::vector<double> times;
+  for (int i = 0; i < 250; ++i) {
+    FramePtr in = inputs.acquire();
+    if (i == 0) copy_image(natural_frames(desc, 1).front().view(), in->pixels.view());
+    FramePtr out = outputs.acquire();
+    const Clock::time_point start = Clock::now();
+    processor->submit(std::move(in), std::move(out), false, false);
+    out = processor->collect(true);
+    if (i >= 50) times.push_back(milliseconds(Clock::now() - start) * 1000.0);
+  }
+  const double us = median(times);
+  std::printf("%-34s %-16s %-6s %5dx%-5d %9.2f us\n", name, "host to host",
+              std::string(to_string(desc.format)).c_str(), desc.width, desc.height, us);
+  results.push_back({{"filter", name},
+                     {"mode", "host to host"},
+                     {"format", to_string(desc.format)},
+                     {"width", desc.width},
+                     {"height", desc.height},
+                     {"us", us}});
+}
+
+int measure(const char* path) {
+  const CudaDevice device = choose_cuda_device(-1);
+  cuda::check(cudaSetDevice(device.number), "choosing the device");
+  const Ceilings most = measure_ceilings();
+  std::printf("%s, %.2f TB/s from memory to memory\n", device.name.c_str(), most.device_copy_tb_s);
+  Json results = Json::array();
+  add_clahe(results);
+  add_convolutions(results);
+  add_eigenvalues(results);
+  add_vessels(results);
+  for (const auto& [width, height] :
+       std::array<std::array<int, 2>, 3>{{{700, 605}, {2240, 1488}, {3540, 2336}}}) {
+    const ImageDesc desc{PixelFormat::bgr, width, height};
+    add_host_to_host(results, "eigenvalues sigma 2", HessianParams{}, desc, device);
+    add_host_to_host(results, "vessel sigmas 2,3,4 mask", VesselParams{}, desc, device);
+  }
+  const Json json{{"device", device.name},
+                  {"runtime", CUDART_VERSION},
+                  {"device_copy_tb_s", most.device_copy_tb_s},
+                  {"results", results}};
+  return write_json(path == nullptr ? "" : path, json, "bench_gpu_filters");
+}
+
+}  // namespace
+}  // namespace equalux::bench
+
+int main(int argc, char** argv) {
+  try {
+    return equalux::bench::measure(argc > 1 ? argv[1] : nullptr);
+  } catch (const equalux::Error& error) {
+    std::fprintf(stderr, "gpu_filters: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}

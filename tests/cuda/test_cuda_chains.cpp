@@ -1,0 +1,83 @@
+// Several chains of the production path on one device, which is none: launches that overlap the
+// ones before them never meet another chain's.
+#include <optional>
+
+#include <cuda_runtime_api.h>
+#include <equalux/filter.h>
+#include <gtest/gtest.h>
+
+#include "tests/cuda/fake_cuda.h"
+#include "tests/support/pipeline_fakes.h"
+
+namespace equalux::test {
+namespace {
+
+/// A filter with a stream of its own.
+class Chain {
+ public:
+  Chain() : filter_(make_cuda_filter(EqualizeParams{}, CudaOptions{0})) {
+    EXPECT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), cudaSuccess);
+  }
+  ~Chain() {
+    filter_.reset();
+    EXPECT_EQ(cudaStreamDestroy(stream_), cudaSuccess);
+  }
+  Chain(const Chain&) = delete;
+  Chain& operator=(const Chain&) = delete;
+
+  void configure() { filter_->configure(frame_.desc()); }
+  void submit(int frames) {
+    FrameContext context;
+    context.stream = stream_;
+    for (int i = 0; i < frames; ++i)
+      filter_->submit(frame_.view(), frame_.view(), context);
+  }
+
+ private:
+  std::unique_ptr<Filter> filter_;
+  cudaStream_t stream_ = nullptr;
+  Image frame_{ImageDesc{PixelFormat::bgr, 64, 48}};
+};
+
+class CudaChains : public ::testing::Test {
+ protected:
+  CudaChains() { fake_cuda::reset(); }
+  ~CudaChains() override { fake_cuda::reset(); }
+};
+
+TEST_F(CudaChains, OneThatComesLaterWaitsForOverlappedLaunches) {
+  int asked = 0;
+  fake_cuda::set_pause([&] { ++asked; });
+  Chain first;
+  first.configure();
+  first.submit(3);
+  ASSERT_EQ(asked, 2) << "launches after the first overlap";
+  Chain second;
+  second.configure();
+  second.submit(2);
+  first.submit(2);
+  EXPECT_EQ(fake_cuda::meetings(), 0U);
+}
+
+/// Another chain comes between the look at who is there and the launch.
+TEST_F(CudaChains, OneThatComesMeanwhileWaitsForTheLaunch) {
+  Chain first;
+  first.configure();
+  first.submit(1);
+  Chain second;
+  std::optional<WaitingThread> comes;
+  fake_cuda::set_pause([&] {
+    if (comes) return;
+    comes.emplace([&] { second.configure(); });
+    comes->await_sleep();
+    EXPECT_FALSE(comes->over()) << "it came through before the launch was made";
+  });
+  first.submit(1);
+  ASSERT_TRUE(comes);
+  comes->join();
+  second.submit(1);
+  EXPECT_EQ(fake_cuda::meetings(), 0U);
+}
+
+}  // namespace
+}  // namespace equalux::test

@@ -1,0 +1,196 @@
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <equalux/filter.h>
+#include <gtest/gtest.h>
+
+#include "cuda/equalize/deep_chain.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/handles.h"
+#include "tests/equalize/deep_reference.h"
+#include "tests/support/device_filter.h"
+#include "tests/support/device_image.h"
+#include "tests/support/device_test.h"
+#include "tests/support/test_images.h"
+
+namespace equalux {
+namespace {
+
+using test::Content;
+using test::DeviceImage;
+using test::DeviceLayout;
+
+class CudaDeepChain : public test::DeviceTest {
+ protected:
+  static void expect_same_as_cpu(const EqualizeParams& params, const ImageDesc& desc,
+                                 Content content, const DeviceLayout& layout = {},
+                                 FieldOrder order = FieldOrder::progressive) {
+    test::expect_same_as_cpu<cuda::DeepChain>(params, desc, content, layout, order);
+  }
+};
+
+TEST_F(CudaDeepChain, EveryFormatAndContent) {
+  for (const PixelFormat format : test::deep_formats()) {
+    for (const Content content : test::all_contents()) {
+      expect_same_as_cpu({}, {format, 1201, 37}, content);
+      expect_same_as_cpu({}, {format, 1201, 37}, content, {0, 0, true});
+    }
+  }
+}
+
+TEST_F(CudaDeepChain, EverySizeStrideAndFieldOrder) {
+  const std::vector<std::pair<int, int>> sizes{{1, 1},   {1, 7},   {7, 1},   {2, 2},
+                                               {3, 3},   {5, 6},   {64, 4},  {65, 10},
+                                               {257, 5}, {512, 6}, {1537, 3}};
+  for (const PixelFormat format : test::deep_formats()) {
+    for (const auto& [width, height] : sizes) {
+      for (const DeviceLayout& layout :
+           {DeviceLayout{}, DeviceLayout{0, 16, true}, DeviceLayout{0, 0, true, true},
+            DeviceLayout{1, 0}, DeviceLayout{2, 2}, DeviceLayout{3, 29},
+            DeviceLayout{48, 5, false, true}}) {
+        const FieldOrder order = layout.negative ? FieldOrder::top_first : FieldOrder::progressive;
+        expect_same_as_cpu({}, {format, width, height}, Content::noise, layout, order);
+      }
+    }
+  }
+}
+
+TEST_F(CudaDeepChain, EveryBinCountAndScaler) {
+  for (const PixelFormat format : {PixelFormat::i420_10le, PixelFormat::p012_le,
+                                   PixelFormat::gray16_le, PixelFormat::y444_16le}) {
+    for (const int bins : {2, 3, 100, 1023, 1024, 5000, 65536}) {
+      for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
+        for (const Content content : {Content::natural, Content::noise, Content::nearly_flat}) {
+          EqualizeParams params;
+          params.bins = bins;
+          params.scaler = scaler;
+          expect_same_as_cpu(params, {format, 97, 31}, content);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaDeepChain, EveryOptionOfTheCurve) {
+  const auto with = [](double EqualizeParams::*field, double value) {
+    EqualizeParams params;
+    params.*field = value;
+    return params;
+  };
+  for (const EqualizeParams& params :
+       {with(&EqualizeParams::strength, 0.4), with(&EqualizeParams::clip_limit, 2.5),
+        with(&EqualizeParams::floor, 2), with(&EqualizeParams::ceiling, 90),
+        with(&EqualizeParams::max_gain, 3), with(&EqualizeParams::temporal_ms, 300)}) {
+    for (const PixelFormat format : test::deep_formats()) {
+      for (const Content content : {Content::natural, Content::noise, Content::black})
+        expect_same_as_cpu(params, {format, 301, 37}, content);
+    }
+  }
+}
+
+TEST_F(CudaDeepChain, EveryMatrixAndRange) {
+  for (const PixelFormat format : {PixelFormat::p010_10le, PixelFormat::i422_12le,
+                                   PixelFormat::y444_16le, PixelFormat::p016_le}) {
+    for (const ColorMatrix matrix : {ColorMatrix::bt601, ColorMatrix::bt709, ColorMatrix::bt2020}) {
+      for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+        for (const Content content : {Content::natural, Content::noise, Content::ramp})
+          expect_same_as_cpu({}, {format, 1131, 23, matrix, range}, content, {0, 0, true});
+      }
+    }
+  }
+}
+
+/// More cells than threads, and counters that all blocks meet in.
+TEST_F(CudaDeepChain, LargeFrames) {
+  for (const PixelFormat format : test::deep_formats())
+    expect_same_as_cpu({}, {format, 1920, 1080}, Content::natural);
+  for (const Content content : {Content::constant, Content::noise}) {
+    expect_same_as_cpu({}, {PixelFormat::p010_10le, 3840, 2160}, content);
+    expect_same_as_cpu({}, {PixelFormat::gray16_le, 4801, 3203}, content, {1, 1});
+  }
+}
+
+TEST_F(CudaDeepChain, RandomSizes) {
+  const int count = std::getenv("EQUALUX_FULL") != nullptr ? 2000 : 150;
+  std::mt19937 random(20261122);
+  const std::vector<PixelFormat> formats = test::deep_formats();
+  for (int i = 0; i < count; ++i) {
+    const PixelFormat format = formats[random() % formats.size()];
+    const int width = 1 + static_cast<int>(random() % 2000);
+    const int height = 1 + static_cast<int>(random() % 100);
+    EqualizeParams params;
+    params.scaler = static_cast<Scaler>(random() % 3);
+    if (random() % 2 == 0) params.bins = 2 + static_cast<int>(random() % 65535);
+    DeviceLayout layout;
+    layout.aligned_rows = random() % 2 == 0;
+    layout.offset = layout.aligned_rows ? 0 : static_cast<int>(random() % 64);
+    layout.padding = static_cast<int>(random() % 40);
+    layout.negative = random() % 4 == 0;
+    const auto order = random() % 4 == 0 ? FieldOrder::bottom_first : FieldOrder::progressive;
+    expect_same_as_cpu(params, {format, width, height}, test::all_contents()[random() % 8], layout,
+                       order);
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// Nobody waits between the frames: each leaves the counters clear for the next.
+TEST_F(CudaDeepChain, FramesOnEachOthersHeels) {
+  for (const PixelFormat format : {PixelFormat::i420_10le, PixelFormat::y444_16le}) {
+    const ImageDesc desc{format, 701, 250};
+    const auto cpu = make_cpu_filter({}, {1});
+    cpu->configure(desc);
+    std::vector<Image> expected;
+    std::vector<std::unique_ptr<DeviceImage>> in;
+    std::vector<std::unique_ptr<DeviceImage>> out;
+    Image frame(desc);
+    for (std::uint32_t i = 0; i < 12; ++i) {
+      test::fill(frame.view(), i % 3 == 0 ? Content::noise : Content::natural, i);
+      expected.emplace_back(desc);
+      FrameContext context;
+      cpu->submit(frame.view(), expected.back().view(), context);
+      in.push_back(std::make_unique<DeviceImage>(desc));
+      in.back()->upload(frame.view());
+      out.push_back(std::make_unique<DeviceImage>(desc));
+    }
+    const cuda::Stream stream = cuda::make_stream();
+    cuda::DeepChain chain({});
+    chain.configure(desc);
+    for (std::size_t i = 0; i < in.size(); ++i)
+      chain.enqueue(in[i]->view(), out[i]->view(), {}, stream.get());
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const Image got = out[i]->download();
+      ASSERT_EQ(test::count_differences(expected[i].view(), got.view()), 0U) << "frame " << i;
+    }
+  }
+}
+
+/// One filter, from 8 bits to more and back.
+TEST_F(CudaDeepChain, TheFilterChoosesByTheFormat) {
+  const auto cpu = make_cpu_filter(EqualizeParams{}, {1});
+  const auto cuda = make_cuda_filter(EqualizeParams{}, CudaOptions{});
+  for (const PixelFormat format : {PixelFormat::i420, PixelFormat::p010_10le, PixelFormat::bgr,
+                                   PixelFormat::rgba64_le, PixelFormat::i420_12le}) {
+    ASSERT_TRUE(cuda->accepts(format));
+    const ImageDesc desc{format, 333, 77};
+    cpu->configure(desc);
+    cuda->configure(desc);
+    Image in(desc);
+    Image expected(desc);
+    test::fill(in.view(), Content::natural, 3);
+    FrameContext context;
+    cpu->submit(in.view(), expected.view(), context);
+    DeviceImage device_in(desc);
+    DeviceImage device_out(desc);
+    device_in.upload(in.view());
+    cuda->submit(device_in.view(), device_out.view(), context);
+    const Image got = device_out.download();
+    EXPECT_EQ(test::count_differences(expected.view(), got.view()), 0U) << to_string(format);
+  }
+}
+
+}  // namespace
+}  // namespace equalux

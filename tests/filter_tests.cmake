@@ -1,0 +1,25 @@
+# Tests of src/: what filters compute, and the figures that judge it.
+equalux_tests(test_common common LABELS core
+  STEMS log json_text params image parallel TSAN parallel)
+equalux_tests(test_equalize equalize LABELS core
+  STEMS tone_curve tone_limits tone_history fixed_curve curve_file near_half fused_chain region surround surround_state
+    deep_chain deep_curves hue space
+  SOURCES equalize/reference.cpp equalize/deep_reference.cpp
+  TSAN fused_chain deep_chain space LONG near_half)
+equalux_tests(test_staged staged LABELS core STEMS cdf_scan stages staged_chain TSAN staged_chain)
+equalux_tests(test_clahe clahe LABELS core STEMS clahe SOURCES clahe/reference_clahe.cpp TSAN clahe)
+equalux_tests(test_convolve convolve LABELS core
+  STEMS exact_kernel convolve SOURCES convolve/reference_convolve.cpp TSAN convolve)
+equalux_tests(test_hessian hessian LABELS core
+  STEMS hessian vessel vessel_output SOURCES hessian/hessian_reference.cpp hessian/vessel_trees.cpp
+  TSAN hessian vessel vessel_output)
+
+add_library(equalux_scenes STATIC quality/stability_scenes.cpp quality/scene_meter.cpp)
+target_link_libraries(equalux_scenes PUBLIC equalux_test_support PRIVATE equalux_warnings)
+equalux_tests(test_quality quality LABELS core STEMS quality clip_meter LIBRARIES equalux_scenes)
+# What judges pictures over many frames: too slow for builds with sanitizers.
+equalux_tests(test_scenes quality
+  STEMS scene_meter stability_scenes stability surround_scenes LIBRARIES equalux_scenes)
+target_compile_definitions(test_scenes PRIVATE EQUALUX_CONFIGS="${PROJECT_SOURCE_DIR}/configs")
+equalux_tests(test_vessel_trees hessian
+  STEMS vessel_trees SOURCES hessian/hessian_reference.cpp hessian/vessel_trees.cpp LONG vessel_trees)

@@ -1,0 +1,15 @@
+// The report's published pictures, made on a GPU.
+#include "tests/support/device_test.h"
+#include "tests/golden/published_pictures.h"
+
+namespace equalux::test {
+namespace {
+
+using CudaGolden = DeviceTest;
+
+TEST_F(CudaGolden, PublishedPictures) {
+  expect_published_pictures("cuda");
+}
+
+}  // namespace
+}  // namespace equalux::test

@@ -1,0 +1,463 @@
+#include <array>
+#include <atomic>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include <equalux/error.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "pipelines/control/control_api.h"
+#include "pipelines/control/control_socket.h"
+#include "pipelines/live/live_monitor.h"
+#include "pipelines/live/steering.h"
+#include "src/common/json_text.h"
+#include "tests/core/engine_fixture.h"
+#include "tests/support/temp_folder.h"
+
+namespace {
+std::atomic<int> umask_calls{0};
+}  // namespace
+
+/// In place of the C library's: it holds for the whole process, whatever its threads make
+/// meanwhile.
+extern "C" mode_t umask(mode_t mask) noexcept {
+  ++umask_calls;
+  return static_cast<mode_t>(::syscall(SYS_umask, mask));
+}
+
+namespace equalux::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+EqualizeParams some_params() {
+  EqualizeParams params;
+  params.strength = 0.8;
+  params.clip_limit = 3;
+  params.temporal_ms = 2000;
+  return params;
+}
+
+std::vector<std::pair<std::string, std::string>> read_preset(const std::string& name) {
+  if (name == "fog") return {{"strength", "0.9"}, {"ceiling", "99.5"}, {"threads", "3"}};
+  if (name == "plain") return {};
+  throw Error(ExitCode::usage, "--preset is '" + name + "', must be plain or fog");
+}
+
+/// Remembers what it is told.
+class ToldProcessor final : public DelayedProcessor {
+ public:
+  ToldProcessor() : DelayedProcessor(1) {}
+  bool update(std::size_t filter, const EqualizeParams& params) override {
+    told.emplace_back(filter, params);
+    return true;
+  }
+  std::vector<std::pair<std::size_t, EqualizeParams>> told;
+};
+
+class SteeringTest : public ::testing::Test {
+ protected:
+  Steering steering_{{{0, some_params()}, {2, EqualizeParams{}}}, {"plain", "fog"}, read_preset};
+  LiveMonitor monitor_;
+  ControlApi api_{steering_, monitor_};
+
+  std::string error_text(const std::string& request) {
+    const ControlAnswer answer = api_.handle(request);
+    EXPECT_FALSE(answer.ok) << request;
+    return parse_json(answer.json).at("error");
+  }
+};
+
+TEST_F(SteeringTest, AChangeReachesEveryEqualizerOnce) {
+  ToldProcessor processor;
+  Frame frame;
+  steering_.apply(processor, frame);
+  EXPECT_TRUE(processor.told.empty());
+  steering_.change({{"strength", 0.25}, {"scaler", "min-max"}});
+  steering_.apply(processor, frame);
+  steering_.apply(processor, frame);
+  ASSERT_EQ(processor.told.size(), 2U);
+  EXPECT_EQ(processor.told[0].first, 0U);
+  EXPECT_EQ(processor.told[0].second.strength, 0.25);
+  EXPECT_EQ(processor.told[0].second.scaler, Scaler::min_max);
+  EXPECT_EQ(processor.told[0].second.clip_limit, 3);
+  EXPECT_EQ(processor.told[1].first, 2U);
+  EXPECT_EQ(processor.told[1].second.strength, 0.25);
+  EXPECT_FALSE(frame.unfiltered);
+}
+
+TEST_F(SteeringTest, FilterOffMarksFrames) {
+  ToldProcessor processor;
+  steering_.toggle_filter();
+  Frame off;
+  steering_.apply(processor, off);
+  EXPECT_TRUE(off.unfiltered);
+  steering_.toggle_filter();
+  Frame on;
+  steering_.apply(processor, on);
+  EXPECT_FALSE(on.unfiltered);
+  EXPECT_EQ(steering_.last_change(), "filter on");
+}
+
+TEST_F(SteeringTest, APresetStandsBelowTheOtherKeys) {
+  steering_.change({{"preset", "fog"}, {"strength", 0.5}});
+  const auto state = steering_.state();
+  EXPECT_EQ(state["preset"], "fog");
+  EXPECT_EQ(state["strength"], 0.5);
+  EXPECT_EQ(state["ceiling"], 99.5);
+  EXPECT_EQ(state["temporal-ms"], 0);  // As plain equalization has it, not as before.
+}
+
+TEST_F(SteeringTest, APresetIsReadWhileOthersGoOn) {
+  const Watchdog watchdog(std::chrono::seconds(20));
+  Steering* self = nullptr;
+  bool reached = false;
+  const auto slow = [&](const std::string& name) {
+    if (self != nullptr) {  // As another thread would while a disk spins up.
+      ToldProcessor processor;
+      Frame frame;
+      self->apply(processor, frame);
+      reached = self->state()["preset"] == "plain";
+    }
+    return read_preset(name);
+  };
+  Steering steering({{0, some_params()}}, {"plain", "fog"}, slow, "plain");
+  steering.change({{"strength", 0.5}});
+  self = &steering;
+  steering.change({{"preset", "fog"}});
+  EXPECT_TRUE(reached);
+  EXPECT_EQ(steering.state()["preset"], "fog");
+}
+
+TEST_F(SteeringTest, ThePresetIsNamedAndSaidToBeChanged) {
+  EXPECT_EQ(steering_.state()["preset"], "");
+  EXPECT_FALSE(steering_.changed());
+  steering_.change({{"strength", 0.25}});
+  EXPECT_TRUE(steering_.changed());
+  steering_.change({{"preset", "fog"}});
+  EXPECT_FALSE(steering_.changed());
+  steering_.step("strength", -1);
+  EXPECT_TRUE(steering_.changed());
+  EXPECT_EQ(parse_json(api_.handle("").json)["changed"], true);
+
+  EqualizeParams params;
+  params.strength = 0.9;
+  params.ceiling = 99.5;
+  Steering started({{0, params}}, {"plain", "fog"}, read_preset, "fog");
+  EXPECT_EQ(started.state()["preset"], "fog");
+  EXPECT_FALSE(started.changed());
+  started.next_preset(1);
+  EXPECT_EQ(started.state()["preset"], "plain");
+  params.scaler = Scaler::min_max;  // As a flag beside the preset would have it.
+  EXPECT_TRUE(Steering({{0, params}}, {"plain", "fog"}, read_preset, "fog").changed());
+}
+
+TEST_F(SteeringTest, ResetGoesBackToTheStart) {
+  Steering steering({{0, some_params()}}, {"plain", "fog"}, read_preset, "plain");
+  const auto begun = steering.state();
+  EXPECT_TRUE(steering.changed());  // By what was given beside the preset.
+  steering.change({{"preset", "fog"}, {"floor", 2}});
+  steering.change({{"reset", true}});
+  EXPECT_EQ(steering.state(), begun);
+  EXPECT_TRUE(steering.changed());
+  steering.change({{"reset", true}, {"strength", 0.1}});
+  EXPECT_EQ(steering.state()["strength"], 0.1);
+  EXPECT_EQ(steering.state()["clip-limit"], 3);
+  for (const char* wrong :
+       {R"({"reset":false})", R"({"reset":1})", R"({"reset":true,"preset":"fog"})"})
+    EXPECT_THAT(error_text(wrong), HasSubstr("reset")) << wrong;
+}
+
+TEST_F(SteeringTest, KeysStepAndStayInRange) {
+  const auto at = [&](const char* key) { return steering_.state()[key].get<double>(); };
+  steering_.step("strength", 1);
+  EXPECT_EQ(at("strength"), 0.85);
+  for (int i = 0; i < 30; ++i)
+    steering_.step("strength", 1);
+  EXPECT_EQ(at("strength"), 1);
+  for (int i = 0; i < 30; ++i)
+    steering_.step("clip-limit", -1);
+  EXPECT_EQ(at("clip-limit"), 1);
+  for (int i = 0; i < 300; ++i)
+    steering_.step("clip-limit", 1);
+  EXPECT_EQ(at("clip-limit"), 0);  // Above the largest limit there is none.
+  steering_.step("clip-limit", -1);
+  EXPECT_EQ(at("clip-limit"), 40);
+  for (int i = 0; i < 99; ++i)
+    steering_.step("temporal-ms", -1);
+  EXPECT_EQ(at("temporal-ms"), 0);
+  steering_.next_preset(1);
+  EXPECT_EQ(steering_.state()["preset"], "plain");
+  steering_.next_preset(1);
+  EXPECT_EQ(steering_.state()["preset"], "fog");
+  steering_.next_preset(1);
+  EXPECT_EQ(steering_.state()["preset"], "plain");
+}
+
+TEST_F(SteeringTest, WhatIsWrongIsSaidAndChangesNothing) {
+  const auto before = steering_.state();
+  EXPECT_THAT(error_text("nonsense"), HasSubstr("not JSON"));
+  EXPECT_THAT(error_text("[1]"), HasSubstr("must be an object"));
+  EXPECT_THAT(error_text(R"({"strenght":1})"),
+              HasSubstr("'strenght' is unknown, must be strength"));
+  EXPECT_THAT(error_text(R"({"strength":0.1,"clip-limit":0.5})"), HasSubstr("clip-limit is 0.5"));
+  EXPECT_THAT(error_text(R"({"strength":[1]})"), HasSubstr("must be a number or a text"));
+  EXPECT_THAT(error_text(R"({"filter":1})"), HasSubstr("must be true or false"));
+  EXPECT_THAT(error_text(R"({"preset":"../x"})"), HasSubstr("must be plain or fog"));
+  EXPECT_THAT(error_text(R"({"bins":16})"), HasSubstr("'bins' is unknown"));
+  EXPECT_THAT(error_text("{\"\xff\":1}"), HasSubstr("not JSON"));
+  EXPECT_THAT(error_text(std::string(5000, ' ')), HasSubstr("at most 4096"));
+  EXPECT_THAT(error_text(std::string(4000, '[')), HasSubstr("not JSON"));
+  EXPECT_EQ(steering_.state(), before);
+}
+
+TEST_F(SteeringTest, RecordingIsAKeyWhereTheRunCanRecord) {
+  EXPECT_FALSE(steering_.state().contains("recording"));
+  EXPECT_THAT(error_text(R"({"recording":true})"), HasSubstr("needs a run with --record"));
+  steering_.toggle_recording();
+  EXPECT_EQ(steering_.last_change(), "");
+
+  RecordSwitch recording;
+  steering_.allow_recording(recording);
+  EXPECT_EQ(steering_.state()["recording"], false);
+  EXPECT_THAT(error_text(R"({"recording":"on"})"), HasSubstr("must be true or false"));
+  EXPECT_THAT(error_text(R"({"recording":true,"strength":7})"), HasSubstr("strength is 7"));
+  EXPECT_FALSE(recording.on);  // All or nothing.
+  steering_.change({{"recording", true}, {"strength", 0.5}});
+  EXPECT_TRUE(recording.on);
+  steering_.toggle_recording();
+  EXPECT_FALSE(recording.on);
+  EXPECT_EQ(steering_.last_change(), "recording off");
+}
+
+TEST_F(SteeringTest, AChainWithoutEqualizeCanOnlyBeSwitched) {
+  Steering other({});
+  EXPECT_EQ(error_of([&] { other.change({{"strength", 1}}); }).first, ExitCode::usage);
+  other.change({{"filter", false}});
+  EXPECT_FALSE(other.state()["filter"]);
+  other.step("strength", 1);  // Does nothing.
+}
+
+/// A caller of the control socket.
+class Caller {
+ public:
+  explicit Caller(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    connected = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  }
+  ~Caller() { ::close(fd_); }
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  void say(const std::string& text) const {
+    ASSERT_EQ(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+  void hang_up_sending() const { ::shutdown(fd_, SHUT_WR); }
+  /// The next line, empty at the end.
+  std::string hear() {
+    for (;;) {
+      if (const std::size_t end = heard_.find('\n'); end != std::string::npos) {
+        const std::string line = heard_.substr(0, end);
+        heard_.erase(0, end + 1);
+        return line;
+      }
+      std::array<char, 4096> bytes{};
+      const ssize_t count = ::recv(fd_, bytes.data(), bytes.size(), 0);
+      if (count <= 0) return {};
+      heard_.append(bytes.data(), static_cast<std::size_t>(count));
+    }
+  }
+  bool connected = false;
+
+ private:
+  int fd_;
+  std::string heard_;
+};
+
+TEST_F(SteeringTest, TheSocketTakesLinesFromManyCallers) {
+  const Watchdog watchdog(std::chrono::seconds(20));
+  const TempFolder folder;
+  const std::string path = folder / "control";
+  {
+    const auto socket = open_control_socket(path, api_);
+    struct stat file {};
+    ASSERT_EQ(::stat(path.c_str(), &file), 0);
+    EXPECT_EQ(file.st_mode & 0777U, 0600U);
+    Caller first(path);
+    Caller second(path);
+    ASSERT_TRUE(first.connected && second.connected);
+    first.say("{\"stren");
+    second.say("{\"clip-limit\":5}\n{\"strength\":7}\n");
+    EXPECT_EQ(parse_json(second.hear())["state"]["clip-limit"], 5);
+    EXPECT_THAT(second.hear(), HasSubstr("strength is 7"));
+    first.say("gth\":0.5}");
+    first.hang_up_sending();
+    EXPECT_EQ(parse_json(first.hear())["state"]["strength"], 0.5);
+    EXPECT_EQ(first.hear(), "");
+    Caller endless(path);
+    endless.say(std::string(6000, 'x'));
+    EXPECT_THAT(endless.hear(), HasSubstr("at most 4096"));
+    const auto [code, text] = error_of([&] { (void)open_control_socket(path, api_); });
+    EXPECT_EQ(code, ExitCode::cannot_create);
+    EXPECT_THAT(text, HasSubstr("another program listens there"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(SteeringTest, TheSocketLeavesTheProcessMaskAlone) {
+  const TempFolder folder;
+  const int before = umask_calls;
+  const auto socket = open_control_socket(folder / "control", api_);
+  EXPECT_EQ(umask_calls, before);
+  struct stat file {};
+  ASSERT_EQ(::stat((folder / "control").c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777U, 0600U);
+}
+
+TEST_F(SteeringTest, WhateverAPresetThrowsIsAnAnswer) {
+  const Watchdog watchdog(std::chrono::seconds(20));
+  const TempFolder folder;
+  Steering steering({{0, some_params()}}, {"short", "odd"}, [](const std::string& name) {
+    if (name == "short") throw std::bad_alloc();
+    if (name == "odd") throw std::runtime_error("the disk is gone");
+    return read_preset(name);
+  });
+  ControlApi api(steering, monitor_);
+  const auto socket = open_control_socket(folder / "control", api);
+  Caller caller(folder / "control");
+  ASSERT_TRUE(caller.connected);
+  caller.say("{\"preset\":\"odd\"}\n{\"preset\":\"short\"}\n{\"strength\":0.5}\n");
+  EXPECT_THAT(caller.hear(), HasSubstr("the disk is gone"));
+  EXPECT_THAT(caller.hear(), HasSubstr("\"error\":"));
+  EXPECT_EQ(parse_json(caller.hear())["state"]["strength"], 0.5);
+}
+
+TEST_F(SteeringTest, TheSocketsPathIsChecked) {
+  const TempFolder folder;
+  const auto code_of = [&](const std::string& path) {
+    return error_of([&] { (void)open_control_socket(path, api_); }).first;
+  };
+  write_file(folder / "precious", "text");
+  EXPECT_EQ(code_of(folder / "precious"), ExitCode::usage);
+  EXPECT_EQ(read_file(folder / "precious"), "text");
+  EXPECT_EQ(code_of(folder / std::string(200, 'x')), ExitCode::usage);
+  EXPECT_EQ(code_of(folder / "none/control"), ExitCode::cannot_create);
+  // What a killed program left behind is in nobody's way.
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  (folder / "stale").copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ::close(fd);
+  EXPECT_EQ(code_of(folder / "stale"), ExitCode::done);
+}
+
+Frame measured_frame(bool late) {
+  Frame frame;
+  frame.timings.latency_ms = 4;
+  frame.timings.dropped_before = 1;
+  frame.timings.late = late;
+  frame.timings.reconnects = 2;
+  frame.timings.stages = {{"histogram", 1.5}};
+  return frame;
+}
+
+/// A clock that goes where the test puts it.
+struct SetClock {
+  Clock::time_point now = Clock::now();
+  std::function<Clock::time_point()> hands = [this] { return now; };
+};
+
+TEST(LiveMonitor, CountsForPeopleAndPrometheus) {
+  SetClock clock;
+  LiveMonitor monitor(clock.hands);
+  StreamInfo info;
+  info.name = "camera:0";
+  info.desc = small_desc();
+  monitor.open(info);
+  monitor.add(measured_frame(false));
+  Frame placeholder;
+  placeholder.placeholder = true;
+  placeholder.timings.reconnects = 2;
+  monitor.add(placeholder);
+  clock.now += std::chrono::milliseconds(1250);
+  monitor.add(measured_frame(true));
+  const auto counters = monitor.counters();
+  EXPECT_EQ(counters["input"], "camera:0");
+  EXPECT_EQ(counters["frames"], 3);
+  EXPECT_EQ(counters["captured"], 4);
+  EXPECT_EQ(counters["dropped"], 2);
+  EXPECT_EQ(counters["late"], 1);
+  EXPECT_EQ(counters["reconnects"], 2);
+  EXPECT_EQ(counters["placeholders"], 1);
+  EXPECT_DOUBLE_EQ(counters["fps"].get<double>(), 1.6);
+  EXPECT_DOUBLE_EQ(counters["uptime_s"].get<double>(), 1.25);
+  EXPECT_EQ(counters["latency_ms"], 4);
+  EXPECT_EQ(counters["stages"]["histogram"], 1.5);
+  const std::string metrics = monitor.metrics();
+  EXPECT_THAT(metrics, HasSubstr("# TYPE equalux_frames_total counter\nequalux_frames_total 3\n"));
+  EXPECT_THAT(metrics, HasSubstr("equalux_stage_seconds{stage=\"histogram\"} 0.0015\n"));
+  EXPECT_THAT(metrics, HasSubstr("equalux_latency_seconds 0.004\n"));
+  EXPECT_THAT(metrics, HasSubstr("equalux_uptime_seconds 1.25\n"));
+}
+
+TEST(LiveMonitor, CountsWhatIsRecorded) {
+  LiveMonitor monitor;
+  EXPECT_FALSE(monitor.counters().contains("recording"));
+  EXPECT_THAT(monitor.metrics(), Not(HasSubstr("recording")));
+  monitor.watch_recording([] { return RecordCounts{90, 2, 3}; });
+  EXPECT_EQ(monitor.counters()["recording"]["frames"], 90);
+  EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recorded_frames_total 90\n"));
+  EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recording_dropped_frames_total 2\n"));
+  EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recording_files_total 3\n"));
+  EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recording_failed 0\n"));
+  EXPECT_FALSE(monitor.counters()["recording"].contains("failure"));
+  monitor.watch_recording([] { return RecordCounts{90, 2, 3, "the disk is full"}; });
+  EXPECT_EQ(monitor.counters()["recording"]["failure"], "the disk is full");
+  EXPECT_THAT(monitor.metrics(), HasSubstr("equalux_recording_failed 1\n"));
+}
+
+TEST(LiveMonitor, PicturesAreKeptOnlyForThoseWhoAsk) {
+  SetClock clock;
+  LiveMonitor monitor(clock.hands);
+  Image before(small_desc());
+  Image after(small_desc());
+  fill_bytes(before.view(), 10);
+  fill_bytes(after.view(), 20);
+  Frame frame;
+  frame.image = std::as_const(after).view();
+  frame.original = FramePtr(new Frame);
+  frame.original->image = std::as_const(before).view();
+  monitor.add(frame);
+  EXPECT_EQ(monitor.pictures(), nullptr);  // Nobody had asked.
+  monitor.add(frame);
+  const auto pair = monitor.pictures();
+  ASSERT_NE(pair, nullptr);
+  EXPECT_EQ(pair->before.view().row(0, 3)[5], 10);
+  EXPECT_EQ(pair->after.view().row(0, 3)[5], 20);
+  monitor.add(frame);
+  EXPECT_EQ(monitor.pictures(), pair);  // Sooner than 15 a second.
+  clock.now += std::chrono::milliseconds(70);
+  monitor.add(frame);
+  EXPECT_NE(monitor.pictures(), pair);
+  clock.now += std::chrono::minutes(10);
+  monitor.add(frame);
+  EXPECT_EQ(monitor.pictures(), nullptr);  // Not the one of ten minutes ago.
+  monitor.add(frame);
+  EXPECT_NE(monitor.pictures(), nullptr);
+}
+
+}  // namespace
+}  // namespace equalux::test

@@ -1,0 +1,438 @@
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include <equalux/curve.h>
+#include <equalux/device.h>
+#include <gmock/gmock.h>
+#include <gst/controller/controller.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/plugin/gst_elements.h"
+
+/// What the element does with its stream: events, queries, changes, failures, memory.
+namespace equalux::test {
+namespace {
+
+using namespace std::chrono_literals;
+using gst::BufferPtr;
+using ::testing::HasSubstr;
+
+Stream small(PixelFormat format = PixelFormat::nv12, int width = 64, int height = 48) {
+  return stream_of(format, width, height);
+}
+
+/// Seeds of the pictures that have come out, by their times.
+std::vector<std::uint64_t> seeds_out(Harness& harness) {
+  std::vector<std::uint64_t> seeds;
+  while (const BufferPtr buffer = harness.pull())
+    seeds.push_back(GST_BUFFER_PTS(buffer.get()) / (40 * GST_MSECOND));
+  return seeds;
+}
+
+TEST(GstPluginStream, QueueDepthHoldsFramesBackUntilTheEnd) {
+  for (unsigned depth = 0; depth <= 3; ++depth) {
+    for (unsigned frames = 0; frames <= 5; ++frames) {
+      Harness harness("equalux backend=cpu queue-depth=" + std::to_string(depth));
+      const Stream stream = small();
+      harness.set_caps(stream);
+      std::vector<std::uint64_t> all;
+      for (unsigned i = 0; i < frames; ++i) {
+        ASSERT_EQ(harness.push(picture(stream, i)), GST_FLOW_OK);
+        all.push_back(i);
+      }
+      const unsigned early = frames > depth ? frames - depth : 0;
+      EXPECT_EQ(gst_harness_buffers_received(harness.get()), early);
+      harness.push_event(gst_event_new_eos());
+      EXPECT_EQ(seeds_out(harness), all);
+    }
+  }
+}
+
+TEST(GstPluginStream, WhatComesAfterAFrameStaysAfterIt) {
+  Harness harness("equalux backend=cpu queue-depth=3");
+  const Stream stream = small();
+  harness.set_caps(stream);
+  const auto expect_drained_by = [&](GstEvent* event) {
+    harness.push(picture(stream, 1));
+    harness.push(picture(stream, 2));
+    EXPECT_EQ(seeds_out(harness).size(), 0U);
+    EXPECT_TRUE(harness.push_event(event));
+    EXPECT_EQ(seeds_out(harness), (std::vector<std::uint64_t>{1, 2}));
+  };
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  expect_drained_by(gst_event_new_segment(&segment));
+  expect_drained_by(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "x", nullptr)));
+  expect_drained_by(gst_event_new_caps(small(PixelFormat::nv12, 66, 48).caps.get()));
+  const Stream wider = small(PixelFormat::nv12, 66, 48);
+  harness.push(picture(wider, 3));
+  GstQuery* drain = gst_query_new_drain();
+  gst_pad_peer_query(harness.get()->srcpad, drain);
+  gst_query_unref(drain);
+  EXPECT_EQ(seeds_out(harness), (std::vector<std::uint64_t>{3}));
+}
+
+TEST(GstPluginStream, CapsChangeEveryTenFrames) {
+  for (const int depth : {0, 2}) {
+    Harness harness("equalux backend=cpu queue-depth=" + std::to_string(depth));
+    std::vector<std::vector<std::uint8_t>> expected;
+    std::vector<std::vector<std::uint8_t>> got;
+    std::vector<Stream> streams;
+    for (unsigned change = 0; change < 12; ++change) {
+      const auto format = static_cast<PixelFormat>(change % 17);
+      streams.push_back(small(format, 40 + static_cast<int>(change), 30));
+      harness.set_caps(streams.back());
+      for (unsigned i = 0; i < 10; ++i) {
+        BufferPtr buffer = picture(streams.back(), 10 * change + i);
+        expected.push_back(filtered(buffer.get(), streams.back()));
+        ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+      }
+    }
+    harness.push_event(gst_event_new_eos());
+    while (const BufferPtr buffer = harness.pull())
+      got.push_back(samples_of(buffer.get(), streams[got.size() / 10]));
+    EXPECT_EQ(got, expected);
+  }
+}
+
+TEST(GstPluginStream, FlushDropsWhatIsHeldBack) {
+  Harness harness("equalux backend=cpu queue-depth=3");
+  const Stream stream = small();
+  harness.set_caps(stream);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  for (unsigned round = 0; round < 40; ++round) {
+    for (unsigned i = 0; i < round % 4; ++i)
+      ASSERT_EQ(harness.push(picture(stream, i)), GST_FLOW_OK);
+    harness.push_event(gst_event_new_flush_start());
+    harness.push_event(gst_event_new_flush_stop(TRUE));
+    harness.push_event(gst_event_new_segment(&segment));
+    EXPECT_EQ(seeds_out(harness).size(), 0U);
+  }
+  harness.push(picture(stream, 9));
+  harness.push_event(gst_event_new_eos());
+  EXPECT_EQ(seeds_out(harness), (std::vector<std::uint64_t>{9}));
+}
+
+TEST(GstPluginStream, LatencyGrowsByTheQueue) {
+  for (const unsigned depth : {0U, 3U}) {
+    Harness harness("equalux backend=cpu queue-depth=" + std::to_string(depth));
+    harness.set_caps(small());
+    harness.push(picture(small(), 0));
+    gst_harness_set_upstream_latency(harness.get(), 5 * GST_MSECOND);
+    EXPECT_EQ(gst_harness_query_latency(harness.get()), (5 + 40 * depth) * GST_MSECOND);
+  }
+}
+
+TEST(GstPluginStream, LateFramesAreSkipped) {
+  Harness harness("equalux backend=cpu");
+  const Stream stream = small();
+  harness.set_caps(stream);
+  harness.push(picture(stream, 0));
+  gst_harness_push_upstream_event(
+      harness.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 10 * GST_MSECOND, GST_SECOND));
+  harness.push(picture(stream, 1));
+  harness.push(picture(stream, 50));
+  EXPECT_EQ(seeds_out(harness), (std::vector<std::uint64_t>{0, 50}));
+  GstStructure* timings = nullptr;
+  g_object_get(harness.equalux(), "last-timings", &timings, nullptr);
+  ASSERT_NE(timings, nullptr);
+  guint64 dropped = 0;
+  guint64 index = 0;
+  EXPECT_TRUE(gst_structure_get_uint64(timings, "dropped_before", &dropped));
+  EXPECT_TRUE(gst_structure_get_uint64(timings, "index", &index));
+  EXPECT_EQ(dropped, 1U);
+  EXPECT_EQ(index, 2U);
+  gst_structure_free(timings);
+}
+
+TEST(GstPluginStream, MemoryIsProposedAsDownstreamTakesIt) {
+  for (const bool video_meta : {false, true}) {
+    Harness harness("equalux backend=cpu");
+    if (video_meta) {
+      gst_harness_add_propose_allocation_meta(harness.get(), GST_VIDEO_META_API_TYPE, nullptr);
+    }
+    const Stream stream = small();
+    harness.set_caps(stream);
+    harness.push(picture(stream, 0));
+    GstQuery* query = gst_query_new_allocation(stream.caps.get(), TRUE);
+    ASSERT_TRUE(gst_pad_peer_query(harness.get()->srcpad, query));
+    EXPECT_EQ(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE,
+              video_meta);
+    gst_query_unref(query);
+  }
+}
+
+TEST(GstPluginStream, PropertiesChangeWhilePlaying) {
+  const PipelineEnd end = run_pipeline(
+      "videotestsrc num-buffers=400 ! video/x-raw,format=RGB,width=160,height=120 ! "
+      "equalux name=e backend=cpu queue-depth=1 ! fakesink",
+      [](GstElement* pipeline) {
+        GstElement* e = gst_bin_get_by_name(GST_BIN(pipeline), "e");
+        for (int i = 0; i < 50; ++i) {
+          gst_util_set_object_arg(G_OBJECT(e), "scaler", i % 2 == 0 ? "min-max" : "max-abs");
+          g_object_set(e, "bins", 2 + 37 * i, "split", 0.01 * i, "enabled", i % 5 != 0, "regions",
+                       i % 7 == 0, nullptr);
+          gst_util_set_object_arg(G_OBJECT(e), "chain", i % 3 == 0 ? "staged" : "fused");
+          std::this_thread::sleep_for(2ms);
+        }
+        gst_object_unref(e);
+      });
+  EXPECT_TRUE(end.eos) << end.error;
+}
+
+TEST(GstPluginStream, AChangedParameterCountsFromTheNextFrame) {
+  Harness harness("equalux backend=cpu");
+  const Stream stream = small(PixelFormat::rgb);
+  harness.set_caps(stream);
+  for (const int bins : {256, 2, 17, 65536, 0}) {
+    EqualizeParams params;
+    params.bins = bins;
+    g_object_set(harness.equalux(), "bins", bins, nullptr);
+    BufferPtr buffer = picture(stream, 1);
+    const auto expected = filtered(buffer.get(), stream, params);
+    harness.push(std::move(buffer));
+    EXPECT_EQ(samples_of(harness.pull().get(), stream), expected) << bins;
+  }
+}
+
+TEST(GstPluginStream, AControlSourceDrivesProperties) {
+  Harness harness("equalux backend=cpu");
+  const Stream stream = small(PixelFormat::gray8);
+  harness.set_caps(stream);
+  GstElement* element = harness.equalux();
+  GstControlSource* source = gst_interpolation_control_source_new();
+  g_object_set(source, "mode", GST_INTERPOLATION_MODE_LINEAR, nullptr);
+  gst_object_add_control_binding(
+      GST_OBJECT(element), gst_direct_control_binding_new(GST_OBJECT(element), "split", source));
+  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 0, 0.0);
+  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), GST_SECOND, 1.0);
+  gst_object_unref(source);
+  BufferPtr buffer = picture(stream, 25);  // at one second
+  const auto before = samples_of(buffer.get(), stream);
+  harness.push(std::move(buffer));
+  EXPECT_EQ(samples_of(harness.pull().get(), stream), before);
+}
+
+TEST(GstPluginStream, AWrongLiveChangeWarnsAndTheStreamGoesOn) {
+  Harness harness("equalux backend=cpu");
+  const Stream stream = small(PixelFormat::nv12);
+  harness.set_caps(stream);
+  gst_util_set_object_arg(G_OBJECT(harness.equalux()), "chain", "staged");
+  BufferPtr buffer = picture(stream, 1);
+  const auto expected = filtered(buffer.get(), stream);
+  ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+  EXPECT_EQ(samples_of(harness.pull().get(), stream), expected);
+  EXPECT_THAT(harness.message(GST_MESSAGE_WARNING),
+              HasSubstr("the frame's format is nv12, must be gray8 or packed RGB"));
+}
+
+/// Frames of a size go through as with default properties.
+void expect_default(Harness& harness, int width) {
+  const Stream stream = small(PixelFormat::rgb, width);
+  harness.set_caps(stream);
+  BufferPtr buffer = picture(stream, 1);
+  const auto expected = filtered(buffer.get(), stream);
+  ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK) << width;
+  const BufferPtr out = harness.pull();
+  ASSERT_NE(out, nullptr);
+  EXPECT_EQ(samples_of(out.get(), stream), expected) << width;
+}
+
+TEST(GstPluginStream, ARefusedChangeStaysSoWhenCapsChange) {
+  Harness harness("equalux backend=cpu");
+  expect_default(harness, 64);
+  g_object_set(harness.equalux(), "bins", 1, nullptr);
+  expect_default(harness, 64);
+  for (const int width : {80, 48})
+    expect_default(harness, width);
+  EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("bins is 1, must be 2 to 65536"));
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "said once";
+  // One that no frame has seen before the caps change.
+  g_object_set(harness.equalux(), "bins", 0, nullptr);
+  gst_util_set_object_arg(G_OBJECT(harness.equalux()), "scan", "baseline");
+  expect_default(harness, 64);
+  EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("scan baseline belongs to"));
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "said once";
+  EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");
+  // Another start is another matter.
+  gst_element_set_state(harness.equalux(), GST_STATE_READY);
+  gst_element_set_state(harness.equalux(), GST_STATE_PAUSED);
+  harness.push_event(gst_event_new_caps(small().caps.get()));
+  EXPECT_NE(harness.push(picture(small(), 1)), GST_FLOW_OK);
+  EXPECT_THAT(harness.message(GST_MESSAGE_ERROR), HasSubstr("scan baseline belongs to"));
+}
+
+TEST(GstPluginStream, CapsThatAreRefusedAreNamedOnce) {
+  Harness harness("equalux backend=cpu");
+  expect_default(harness, 64);
+  const Stream wrong = stream_of(PixelFormat::rgb, 64, 48, "interlace-mode=fields");
+  harness.push_event(gst_event_new_caps(wrong.caps.get()));
+  for (int i = 0; i < 5; ++i)
+    EXPECT_NE(harness.push(picture(small(PixelFormat::rgb), 1)), GST_FLOW_OK);
+  EXPECT_THAT(harness.message(GST_MESSAGE_ERROR), HasSubstr("interlace-mode is fields"));
+  EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "") << "said once";
+  expect_default(harness, 80);
+}
+
+/// The file is read once, and while nobody waits for the element's properties.
+TEST(GstPluginStream, ACurveIsReadOnceAndOutsideOfTheLock) {
+  const std::filesystem::path folder =
+      ::testing::TempDir() + "equalux-curve-" + std::to_string(::getpid());
+  std::filesystem::create_directory(folder);
+  const std::string file = folder / "curve.json";
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  ToneCurve curve;
+  curve.frames = 1;
+  for (std::uint32_t v = 0; v < 256; ++v)
+    curve.levels.push_back(v << 22);
+  Harness harness("equalux backend=cpu");
+  g_object_set(harness.equalux(), "curve-from", file.c_str(), nullptr);
+  std::thread starts([&] { harness.set_caps(small(PixelFormat::rgb)); });
+  {
+    std::ofstream to(file);  // opens when the element reads
+    auto answer = std::async(std::launch::async, [&] {
+      int bins = -1;
+      g_object_get(harness.equalux(), "bins", &bins, nullptr);
+      return bins;
+    });
+    EXPECT_EQ(answer.wait_for(10s), std::future_status::ready) << "reading holds the lock";
+    to << curve_text(curve);
+  }
+  starts.join();
+  std::filesystem::remove_all(folder);
+  for (const int width : {64, 80}) {
+    const Stream stream = small(PixelFormat::rgb, width);
+    harness.set_caps(stream);
+    BufferPtr buffer = picture(stream, 1);
+    const auto expected = samples_of(buffer.get(), stream);
+    ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+    EXPECT_EQ(samples_of(harness.pull().get(), stream), expected);
+  }
+  EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");
+}
+
+TEST(GstPluginStream, WrongPropertiesAreNamedAtTheStart) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"bins=1", "bins is 1, must be 2 to 65536"},
+      {"grid=a chain=staged", "grid is 'a', must be"},
+      {"scan=baseline", "scan baseline belongs to the staged chain"},
+      {"backend=cpu chain=staged scan=cub", "scan cub exists on the CUDA backend only"},
+      {"pixels-per-thread=3 chain=staged", "pixels-per-thread is 3"},
+  };
+  for (const auto& [properties, text] : cases) {
+    const PipelineEnd end = run_pipeline(std::string("videotestsrc num-buffers=2 ! equalux ") +
+                                         properties + " ! fakesink");
+    EXPECT_FALSE(end.eos);
+    EXPECT_THAT(end.error, HasSubstr(text));
+  }
+}
+
+TEST(GstPluginStream, WithoutADeviceCudaIsAnErrorAndAutoTheCpu) {
+  if (cuda_status().available) GTEST_SKIP() << "a CUDA device is here";
+  for (const char* properties : {"backend=cuda", "chain=staged scan=cub"}) {
+    const PipelineEnd end = run_pipeline(std::string("videotestsrc num-buffers=2 ! equalux ") +
+                                         properties + " ! fakesink");
+    EXPECT_THAT(end.error, HasSubstr("cuda: "));
+  }
+  Harness harness("equalux");
+  harness.set_caps(small());
+  harness.push(picture(small(), 0));
+  EXPECT_THAT(harness.device_used(), ::testing::StartsWith("CPU, "));
+}
+
+TEST(GstPluginStream, StagedAsksForRgb) {
+  const PipelineEnd end = run_pipeline(
+      "videotestsrc num-buffers=2 ! equalux chain=staged backend=cpu ! capsfilter name=c ! "
+      "video/x-raw,format=(string){NV12,RGB} ! fakesink");
+  EXPECT_TRUE(end.eos) << end.error;
+  const PipelineEnd refused = run_pipeline(
+      "videotestsrc num-buffers=2 ! video/x-raw,format=NV12 ! equalux chain=staged ! fakesink");
+  EXPECT_FALSE(refused.eos);
+}
+
+TEST(GstPluginStream, TimingsAreRead) {
+  Harness harness("equalux backend=cpu message-timings=true");
+  harness.set_caps(small());
+  harness.push(picture(small(), 3));
+  GstStructure* timings = nullptr;
+  g_object_get(harness.equalux(), "last-timings", &timings, nullptr);
+  ASSERT_NE(timings, nullptr);
+  gint64 pts = 0;
+  double latency = -1;
+  EXPECT_TRUE(gst_structure_get_int64(timings, "pts_ns", &pts));
+  EXPECT_EQ(pts, 120'000'000);
+  EXPECT_TRUE(gst_structure_get_double(timings, "latency_ms", &latency));
+  EXPECT_GT(latency, 0);
+  EXPECT_FALSE(gst_structure_has_field(timings, "upload_ms"));
+  const GstStructure* stages = gst_value_get_structure(gst_structure_get_value(timings, "stages"));
+  EXPECT_TRUE(gst_structure_has_field(stages, "histogram"));
+  gst_structure_free(timings);
+}
+
+TEST(GstPluginStream, SeekStorm) {
+  const PipelineEnd end = run_pipeline(
+      "videotestsrc num-buffers=2000 ! video/x-raw,width=64,height=48 ! "
+      "equalux backend=cpu queue-depth=2 ! fakesink sync=false",
+      [](GstElement* pipeline) {
+        std::mt19937 random(1);
+        gst_element_get_state(pipeline, nullptr, nullptr, GST_SECOND);
+        for (int i = 0; i < 40; ++i) {
+          const auto to = static_cast<gint64>(random() % 3000) * GST_MSECOND;
+          gst_element_seek_simple(pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, to);
+        }
+        gst_element_seek_simple(pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 66 * GST_SECOND);
+      });
+  EXPECT_TRUE(end.eos) << end.error;
+}
+
+TEST(GstPluginStream, NeighboursThatFailOrDrop) {
+  const PipelineEnd failed = run_pipeline(
+      "videotestsrc num-buffers=50 ! identity error-after=10 ! equalux backend=cpu queue-depth=3 ! "
+      "fakesink");
+  EXPECT_FALSE(failed.eos);
+  EXPECT_THAT(failed.error, HasSubstr("Failed after iterations"));
+  const PipelineEnd after = run_pipeline(
+      "videotestsrc num-buffers=50 ! equalux backend=cpu queue-depth=3 ! identity error-after=10 ! "
+      "fakesink");
+  EXPECT_FALSE(after.eos);
+  const PipelineEnd dropping = run_pipeline(
+      "videotestsrc num-buffers=200 ! video/x-raw,width=64,height=48 ! "
+      "identity drop-probability=0.3 ! equalux backend=cpu queue-depth=1 ! fakesink");
+  EXPECT_TRUE(dropping.eos) << dropping.error;
+}
+
+TEST(GstPluginStream, InARowAndSideBySide) {
+  const PipelineEnd end = run_pipeline(
+      "videotestsrc num-buffers=60 ! video/x-raw,width=160,height=120 ! tee name=t "
+      "t. ! queue ! equalux backend=cpu ! equalux backend=cpu queue-depth=2 ! fakesink "
+      "t. ! queue ! equalux backend=cpu threads=1 ! fakesink "
+      "t. ! queue ! fakesink");
+  EXPECT_TRUE(end.eos) << end.error;
+}
+
+TEST(GstPluginStream, StartedAndStoppedManyTimes) {
+  load_plugin();
+  const int cycles = std::getenv("EQUALUX_FULL") != nullptr ? 1000 : 40;
+  const gst::ElementPtr pipeline(GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(
+      "videotestsrc ! video/x-raw,width=64,height=48 ! equalux name=e queue-depth=2 ! fakesink",
+      nullptr))));
+  for (int i = 0; i < cycles; ++i) {
+    gst_element_set_state(pipeline.get(), i % 3 == 0 ? GST_STATE_PAUSED : GST_STATE_PLAYING);
+    if (i % 2 == 0) gst_element_get_state(pipeline.get(), nullptr, nullptr, 5 * GST_SECOND);
+    ASSERT_NE(gst_element_set_state(pipeline.get(), i % 5 == 0 ? GST_STATE_READY : GST_STATE_NULL),
+              GST_STATE_CHANGE_FAILURE);
+  }
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
+}  // namespace
+}  // namespace equalux::test
