@@ -12,9 +12,9 @@
 #include <equalux/filter.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/cuda/device_bench.h"
 #include "bench/cuda/npp_chain.h"
 #include "bench/support/bench_frames.h"
-#include "bench/cuda/device_bench.h"
 #include "bench/support/json_file.h"
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/core/null_sink.h"

@@ -12,9 +12,9 @@
 #include <equalux/hessian.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/cuda/device_bench.h"
 #include "bench/cuda/npp_filter.h"
 #include "bench/support/bench_frames.h"
-#include "bench/cuda/device_bench.h"
 #include "bench/support/json_file.h"
 #include "cuda/runtime/device_copy.h"
 #include "pipelines/core/frame_pool.h"

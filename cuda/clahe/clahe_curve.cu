@@ -4,6 +4,7 @@
 #include "cuda/equalize/limited_curve.cuh"
 #include "cuda/runtime/check.h"
 #include "src/clahe/tile_curves.h"
+#include "src/equalize/fixed_curve.h"
 
 namespace equalux::cuda {
 namespace {
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(kThreads)
   if (!f.tone.over_time && !tone::bounds(f.tone.limits)) {
     const CurveScale scale =
         curve_scale(f.tone.limits.scaler, cdf[0], first_count, cdf[kThreads - 1]);
-    if (thread <= state.max_value) curve = tone::plain_curve(scale, sum, thread, state.max_value);
+    if (thread <= state.max_value) curve = plain_level(scale, sum, thread, state.max_value);
   } else {
     finish_curve<kThreads>(&kept.history, last_of_bin, cdf, steps, state);
     if (thread <= state.max_value) curve = cdf[thread];

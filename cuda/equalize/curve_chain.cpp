@@ -55,8 +55,4 @@ std::optional<CurveSum> CurveChain::curve_sum() const {
   return curve_sum_of(params_, collected_, std::move(sums));
 }
 
-void CurveChain::copy_curve(const std::array<std::uint32_t, 256>& curve, std::uint32_t* on_device) {
-  upload(on_device, curve.data(), sizeof curve, "uploading the curve");
-}
-
 }  // namespace equalux::cuda

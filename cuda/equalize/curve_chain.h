@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,8 +41,6 @@ class CurveChain : public EqualizeChain {
   virtual void upload_bins() = 0;
   /// The same of the curve that the parameters bring, if they do.
   virtual void upload_curve() = 0;
-  /// Copies a curve; nothing that reads it is under way.
-  static void copy_curve(const std::array<std::uint32_t, 256>& curve, std::uint32_t* on_device);
 
   EqualizeParams params_;
   tone::Control control_;

@@ -113,11 +113,7 @@ void DeepChain::make_curve(const FrameContext& context, cudaStream_t stream) {
 void DeepChain::process(const ConstImageView& in, const ImageView& out,
                         const FrameContext& context) {
   const TraceRange range("deep");
-  enqueue(in, out, context, static_cast<cudaStream_t>(context.stream));
-}
-
-void DeepChain::enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
-                        cudaStream_t stream) {
+  const auto stream = static_cast<cudaStream_t>(context.stream);
   const FormatTraits& t = traits(desc_.format);
   DeepFrame frame = frame_;
   frame.interlaced = context.field_order != FieldOrder::progressive;

@@ -21,13 +21,9 @@ class DeepChain final : public CurveChain {
   /// Allocates for frames of `desc`, any format with has_deep_samples(). Throws Error(unavailable).
   void configure(const ImageDesc& desc) override;
 
-  /// Enqueues one frame; device memory of any stride and alignment, 32-bit accesses where all
-  /// planes allow them. `in` and `out` may be the same memory with the same strides. Frames of one
-  /// chain must not overlap in time. The context's marks are told of each stage. Throws
+  /// Device memory of any stride and alignment, 32-bit accesses where all planes allow them.
+  /// Frames of one chain must not overlap in time. The marks are told of each stage. Throws
   /// Error(unavailable) where a launch is refused.
-  void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
-               cudaStream_t stream);
-  /// The same on the context's stream.
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
 

@@ -30,7 +30,8 @@ void SpaceChain::upload_bins() {
 
 void SpaceChain::upload_curve() {
   if (!params_.curve) return;
-  copy_curve(curve_table(*params_.curve, 255), state_->curve);
+  const CurveTable curve = curve_table(*params_.curve, 255);
+  upload(state_->curve, curve.data(), sizeof curve, "uploading the curve");
   space_table(params_.space, state_.get(), nullptr);
   check(cudaDeviceSynchronize(), "waiting for the tables");
 }
@@ -38,11 +39,7 @@ void SpaceChain::upload_curve() {
 void SpaceChain::process(const ConstImageView& in, const ImageView& out,
                          const FrameContext& context) {
   const TraceRange range("space");
-  enqueue(in, out, context, static_cast<cudaStream_t>(context.stream));
-}
-
-void SpaceChain::enqueue(const ConstImageView& in, const ImageView& out,
-                         const FrameContext& context, cudaStream_t stream) {
+  const auto stream = static_cast<cudaStream_t>(context.stream);
   const auto mark = [&](const char* stage) {
     if (context.marks != nullptr) context.marks->mark(stage, stream);
   };

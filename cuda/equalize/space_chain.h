@@ -21,13 +21,10 @@ class SpaceChain final : public CurveChain {
   /// Allocates for frames of `desc`, which space_needs_tables(). Throws Error(unavailable).
   void configure(const ImageDesc& desc) override;
 
-  /// Enqueues one frame; device memory of any stride and alignment, four pixels at a time where
-  /// both frames allow it. `in` and `out` may be the same memory with the same strides. Frames of
-  /// one chain must not overlap in time. The context's marks are told of each stage. Throws
+  /// Device memory of any stride and alignment, four pixels at a time where both frames allow
+  /// it.
+  /// Frames of one chain must not overlap in time. The marks are told of each stage. Throws
   /// Error(unavailable) where a launch is refused.
-  void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
-               cudaStream_t stream);
-  /// The same on the context's stream.
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
 

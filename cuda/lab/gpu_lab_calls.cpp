@@ -63,7 +63,9 @@ class Call {
       chain.configure(in_.desc());
       copy(in.memory.get(), in_.view().data[0], in.bytes, cudaMemcpyHostToDevice, stream_.get());
       check(cudaEventRecord(begin_.get(), stream_.get()), "timing");
-      chain.enqueue(in.view, out.view, stream_.get());
+      FrameContext context;
+      context.stream = stream_.get();
+      chain.process(in.view, out.view, context);
       check(cudaEventRecord(end_.get(), stream_.get()), "timing");
       copy(result_.view().data[0], out.memory.get(), out.bytes, cudaMemcpyDeviceToHost,
            stream_.get());
@@ -92,8 +94,10 @@ std::vector<double> kernels_alone_ms(const ConstImageView& image, const Equalize
   cuda::StagedChain chain(params);
   chain.configure(image.desc);
   cuda::KernelClock clock;
+  FrameContext context;
+  context.stream = clock.stream();
   std::vector<double> times =
-      clock.measure(budget, [&] { chain.enqueue(in.view, out.view, clock.stream()); });
+      clock.measure(budget, [&] { chain.process(in.view, out.view, context); });
   for (double& time : times)
     time /= 1000.0;
   return times;

@@ -66,12 +66,13 @@ void StagedChain::configure(const ImageDesc& desc) {
   curve_ = allocate_device<float>(bins);
 }
 
-void StagedChain::enqueue(const ConstImageView& in, const ImageView& out, cudaStream_t stream,
-                          StageMarks* marks) {
+void StagedChain::process(const ConstImageView& in, const ImageView& out,
+                          const FrameContext& context) {
+  const auto stream = static_cast<cudaStream_t>(context.stream);
   const auto stage = [&](const char* name, auto work) {
     const TraceRange range(name);
     work();
-    if (marks != nullptr) marks->mark(name, stream);
+    if (context.marks != nullptr) context.marks->mark(name, stream);
   };
   const HsvPlanes hsv{h_.get(), s_.get(), v_.get()};
   stage("rgb_to_hsv", [&] { rgb_to_hsv(rgb_to_hsv_, to_hsv_shape_, in, hsv, stream); });

@@ -24,17 +24,11 @@ class StagedChain final : public EqualizeChain {
   /// does not take; Error(unavailable).
   void configure(const ImageDesc& desc) override;
 
-  /// Enqueues one frame; device memory of any stride and alignment, fastest where takes_groups()
-  /// holds. `in` and `out` may be the same memory with the same strides. Frames of one chain must
-  /// not overlap in time. `marks`, where there are any, learn the end of every stage. Throws
-  /// Error(unavailable) where a launch is refused.
-  void enqueue(const ConstImageView& in, const ImageView& out, cudaStream_t stream,
-               StageMarks* marks = nullptr);
-  /// The same on the context's stream, for its marks.
+  /// Device memory of any stride and alignment, fastest where takes_groups() holds. Frames of one
+  /// chain must not overlap in time. The marks are told of each stage. Throws Error(unavailable)
+  /// where a launch is refused.
   void process(const ConstImageView& in, const ImageView& out,
-               const FrameContext& context) override {
-    enqueue(in, out, static_cast<cudaStream_t>(context.stream), context.marks);
-  }
+               const FrameContext& context) override;
 
  private:
   EqualizeParams params_;

@@ -147,7 +147,25 @@ ToneCurve read_curve(const std::string& path) {
   return curve_from_text(text, "curve " + path);
 }
 
-std::array<std::uint32_t, 256> curve_table(const ToneCurve& curve, int max_value) {
+CurveTable plain_curve(const std::array<std::uint32_t, 256>& counts, Scaler scaler, int bins,
+                       int max_value) {
+  const auto levels = static_cast<std::uint32_t>(max_value) + 1;
+  const std::array last = last_levels_of_bins(bins, max_value);
+  CurveTable sums{};
+  std::uint32_t sum = 0;
+  std::uint32_t darkest = levels - 1;
+  for (std::uint32_t v = 0; v < levels; ++v) {
+    if (counts[v] != 0) darkest = std::min(darkest, v);
+    sums[v] = sum += counts[v];
+  }
+  const CurveScale scale = curve_scale(scaler, sums[last[0]], sums[last[darkest]], sum);
+  CurveTable curve{};
+  for (std::uint32_t v = 0; v < levels; ++v)
+    curve[v] = plain_level(scale, sums[last[v]], v, levels - 1);
+  return curve;
+}
+
+CurveTable curve_table(const ToneCurve& curve, int max_value) {
   std::array<std::uint32_t, 256> table{};
   const auto most = static_cast<std::uint32_t>(max_value);
   for (std::uint32_t v = 0; v <= most; ++v)

@@ -19,7 +19,8 @@ namespace equalux {
 static_assert(ToneCurve::kUnit == 1U << tone::kCurveBits);
 
 /// W of a level of plain equalization: round(M T(v) 2^kCurveBits), halves up, where the cumulative
-/// sum up to v's bin is `cdf`. At most 2^31 pixels keep the dividend below 2^63.
+/// sum up to v's bin is `cdf`. Rounded once: a distribution, rounded itself, would take some values
+/// on a half to the wrong side. At most 2^31 pixels keep the dividend below 2^63.
 EQUALUX_HD std::uint32_t plain_level(const CurveScale& scale, std::uint64_t cdf, std::uint32_t v,
                                      std::uint32_t max_value) {
   if (scale.span == 0) return tone::unchanged(v);
@@ -49,9 +50,17 @@ EQUALUX_HD std::uint32_t coarse_from_deep(const DeepSamples& form, const DeepPla
   return static_cast<std::uint32_t>(((sum << (kBits + 1)) + max_value) / (2 * max_value));
 }
 
+/// W by level; entries above M mean nothing.
+using CurveTable = std::array<std::uint32_t, 256>;
+
+/// The curve of plain equalization of a frame or a tile with these counts of levels, some of them
+/// not 0; `max_value` is 255 or 219.
+[[nodiscard]] CurveTable plain_curve(const std::array<std::uint32_t, 256>& counts, Scaler scaler,
+                                     int bins, int max_value);
+
 /// W of the values 0 to `max_value`, 255 or 219, on straight lines between the curve's levels, as
 /// deep_level_between() has them: the levels themselves where there are as many.
-[[nodiscard]] std::array<std::uint32_t, 256> curve_table(const ToneCurve& curve, int max_value);
+[[nodiscard]] CurveTable curve_table(const ToneCurve& curve, int max_value);
 
 /// The same of more than 8 bits, in units of 2^-kDeepCurveBits.
 [[nodiscard]] std::vector<std::uint32_t> deep_curve_table(const ToneCurve& curve, int max_value);

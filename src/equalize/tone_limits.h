@@ -130,17 +130,6 @@ EQUALUX_HD bool bounds(const Limits& limits) {
          limits.ceiling != kWhole || limits.max_gain != 0;
 }
 
-/// W of level v where nothing bounds it: M T(v) from the sum of the counts up to it, rounded once,
-/// halves up. A distribution, rounded itself, would take some values on a half to the wrong side.
-EQUALUX_HD std::uint32_t plain_curve(const CurveScale& scale, std::uint32_t cdf, std::uint32_t v,
-                                     std::uint32_t max_value) {
-  if (scale.span == 0) return unchanged(v);
-  const std::uint64_t above = cdf > scale.offset ? cdf - scale.offset : 0;
-  // Below 2^8 2^31 2^23.
-  const std::uint64_t twice = max_value * above << (kCurveBits + 1);
-  return static_cast<std::uint32_t>((twice + scale.span) / (2 * scale.span));
-}
-
 /// W with its gain W / v limited.
 EQUALUX_HD std::uint32_t limit_gain(const Limits& limits, std::uint32_t v, std::uint32_t curve) {
   if (limits.max_gain == 0) return curve;

@@ -8,8 +8,8 @@
 
 #include "src/clahe/tile_curves.h"
 #include "src/cpu/clahe/clahe_chain.h"
-#include "tests/support/moving_frames.h"
 #include "tests/clahe/reference_clahe.h"
+#include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/program.h"
 #include "tests/cli/small_disk.h"
+#include "tests/support/program.h"
 
 /// Disks that are full: outputs on a tmpfs of 200 KiB, and /dev/full.
 namespace equalux::test {

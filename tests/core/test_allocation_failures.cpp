@@ -15,9 +15,9 @@
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/core/run.h"
 #include "pipelines/files/y4m.h"
+#include "tests/core/short_memory.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/pipeline_fakes.h"
-#include "tests/core/short_memory.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/y4m_streams.h"
 

@@ -5,9 +5,9 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
+#include "tests/equalize/deep_reference.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/calm_params.h"
-#include "tests/equalize/deep_reference.h"
 #include "tests/support/device_test.h"
 
 namespace equalux {

@@ -159,8 +159,10 @@ TEST_F(CudaDeepChain, FramesOnEachOthersHeels) {
     const cuda::Stream stream = cuda::make_stream();
     cuda::DeepChain chain({});
     chain.configure(desc);
+    FrameContext context;
+    context.stream = stream.get();
     for (std::size_t i = 0; i < in.size(); ++i)
-      chain.enqueue(in[i]->view(), out[i]->view(), {}, stream.get());
+      chain.process(in[i]->view(), out[i]->view(), context);
     for (std::size_t i = 0; i < in.size(); ++i) {
       const Image got = out[i]->download();
       ASSERT_EQ(test::count_differences(expected[i].view(), got.view()), 0U) << "frame " << i;

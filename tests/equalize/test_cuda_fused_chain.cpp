@@ -151,7 +151,9 @@ class FrameRun {
   }
 
   void enqueue(cuda::FusedChain& chain, std::size_t i, cudaStream_t stream) {
-    chain.enqueue(in_[i]->view(), out_[i]->view(), FrameContext{}, stream);
+    FrameContext context;
+    context.stream = stream;
+    chain.process(in_[i]->view(), out_[i]->view(), context);
   }
 
   void expect_results() {

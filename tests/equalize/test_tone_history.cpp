@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "src/equalize/tone_history.h"
-#include "tests/support/moving_frames.h"
 #include "tests/quality/stability_scenes.h"
+#include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/common/simd_targets.h"
-#include "tests/support/program.h"
 #include "tests/golden/published_pictures.h"
+#include "tests/support/program.h"
 
 namespace equalux::test {
 namespace {

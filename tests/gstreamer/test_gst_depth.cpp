@@ -9,8 +9,8 @@
 #include "pipelines/files/y4m.h"
 #include "pipelines/gstreamer/file_sink.h"
 #include "pipelines/gstreamer/file_source.h"
-#include "tests/support/test_images.h"
 #include "tests/gstreamer/video_files.h"
+#include "tests/support/test_images.h"
 #include "tests/support/y4m_streams.h"
 
 /// Video of more than 8 bits from file to file: what a lossless encoder kept are the library's

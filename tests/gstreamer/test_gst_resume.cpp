@@ -10,8 +10,8 @@
 #include "pipelines/files/y4m.h"
 #include "pipelines/gstreamer/file_sink.h"
 #include "pipelines/gstreamer/file_source.h"
-#include "tests/support/sample_media.h"
 #include "tests/gstreamer/video_files.h"
+#include "tests/support/sample_media.h"
 #include "tests/support/y4m_streams.h"
 
 /// File sinks that are left in the middle and gone on with.

@@ -13,8 +13,8 @@
 #include "src/hessian/hessian_weights.h"
 #include "src/hessian/vessel_math.h"
 #include "tests/hessian/hessian_reference.h"
-#include "tests/support/test_images.h"
 #include "tests/hessian/vessel_trees.h"
+#include "tests/support/test_images.h"
 
 /// `vessel`: its measures, hysteresis, field of view and outputs.
 namespace equalux {

@@ -10,8 +10,8 @@
 #include "pipelines/files/partial_file.h"
 #include "pipelines/live/record_names.h"
 #include "pipelines/live/recorder.h"
-#include "tests/support/as_nobody.h"
 #include "tests/core/engine_fixture.h"
+#include "tests/support/as_nobody.h"
 #include "tests/support/temp_folder.h"
 
 namespace equalux::test {

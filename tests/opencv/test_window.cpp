@@ -20,8 +20,8 @@
 #include "pipelines/opencv/still.h"
 #include "pipelines/opencv/window.h"
 #include "pipelines/opencv/window_view.h"
-#include "tests/support/test_images.h"
 #include "tests/opencv/virtual_display.h"
+#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

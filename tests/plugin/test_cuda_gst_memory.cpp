@@ -11,8 +11,8 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/device_test.h"
 #include "tests/plugin/gst_elements.h"
+#include "tests/support/device_test.h"
 
 /// The elements over frames in CUDA memory, which stay on the device.
 namespace equalux::test {

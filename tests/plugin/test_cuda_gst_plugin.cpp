@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/device_test.h"
 #include "tests/plugin/gst_elements.h"
+#include "tests/support/device_test.h"
 
 /// The elements on a GPU: frames in system memory, caps, and changes while playing.
 namespace equalux::test {

@@ -2,8 +2,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "tests/quality/scene_meter.h"
 #include "tests/equalize/seen_surround.h"
+#include "tests/quality/scene_meter.h"
 #include "tests/quality/stability_scenes.h"
 #include "tests/support/surround_frames.h"
 #include "tests/support/test_images.h"

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "tests/staged/device_array.h"
-#include "tests/support/device_image.h"
 #include "tests/staged/racy_scan.h"
+#include "tests/support/device_image.h"
 
 int main() {
   using namespace equalux;

@@ -70,7 +70,7 @@ class CudaStagedChain : public test::DeviceTest {
       device_out.poison();
       const bool in_place = frame == 2;
       DeviceImage& result = in_place ? device_in : device_out;
-      chain.enqueue(device_in.view(), result.view(), nullptr);
+      chain.process(device_in.view(), result.view(), {});
       const Image got = result.download();
       ASSERT_EQ(test::count_differences(expected.view(), got.view()), 0U) << "frame " << frame;
     }
@@ -262,7 +262,10 @@ TEST_F(CudaStagedChain, MarksTheEndOfEveryStage) {
   DeviceImage image(desc);
   const cuda::Stream stream = cuda::make_stream();
   Recorder recorder;
-  chain.enqueue(image.view(), image.view(), stream.get(), &recorder);
+  FrameContext context;
+  context.stream = stream.get();
+  context.marks = &recorder;
+  chain.process(image.view(), image.view(), context);
   cuda::check(cudaStreamSynchronize(stream.get()), "running a test");
   EXPECT_EQ(recorder.stages, (std::vector<std::string_view>{"rgb_to_hsv", "histogram", "cdf_scan",
                                                             "equalize", "hsv_to_rgb"}));

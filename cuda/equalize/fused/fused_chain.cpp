@@ -224,7 +224,8 @@ void FusedChain::upload_bins() {
 void FusedChain::upload_curve() {
   frame_.fixed_curve = params_.curve.has_value();
   if (!params_.curve) return;
-  copy_curve(curve_table(*params_.curve, frame_.weights.luma_max), state_->fixed_curve);
+  const CurveTable curve = curve_table(*params_.curve, frame_.weights.luma_max);
+  upload(state_->fixed_curve, curve.data(), sizeof curve, "uploading the curve");
 }
 
 void FusedChain::update(const EqualizeParams& params) {
@@ -260,12 +261,6 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
                          const FrameContext& context) {
   const TraceRange range("fused");
   const auto stream = static_cast<cudaStream_t>(context.stream);
-  enqueue(in, out, context, stream);
-  if (context.marks != nullptr) context.marks->mark("fused", stream);
-}
-
-void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
-                         const FrameContext& context, cudaStream_t stream) {
   const FormatTraits& t = traits(desc_.format);
   FusedParams p = frame_;
   const CellSize cell = cell_size(desc_.format);
@@ -330,6 +325,12 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   look_ahead(p.tone, stream);
   p.excludes = excluded_.active();
   if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);
+  start(launch, grid, p, stream);
+  if (context.marks != nullptr) context.marks->mark("fused", stream);
+}
+
+void FusedChain::start(const Launch& launch, unsigned grid, FusedParams& params,
+                       cudaStream_t stream) {
   DeviceChains& chains = chains_on(device_);
   const std::lock_guard lock(chains.mutex);
   const bool overlaps = may_overlap(stream, grid, chains.count);
@@ -348,7 +349,7 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  std::array<void*, 1> arguments{&p};
+  std::array<void*, 1> arguments{&params};
   check(cudaLaunchKernelExC(&config, launch.kernel, arguments.data()),
         "launching the fused kernel");
   if (!overlaps) {

@@ -28,13 +28,10 @@ class FusedChain final : public CurveChain {
   /// Allocates for frames of `desc`, any 8-bit format. Throws Error(unavailable).
   void configure(const ImageDesc& desc) override;
 
-  /// Enqueues one frame; device memory of any stride and alignment, 16-byte accesses where all
-  /// planes allow them. `in` and `out` may be the same memory with the same strides. Frames of one
-  /// chain must not overlap in time. Throws Error(unavailable) where the launch is refused, and
-  /// Error(usage) for strides of 2^31 bytes and more.
-  void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
-               cudaStream_t stream);
-  /// The same on the context's stream, with its marks told of the one stage.
+  /// Device memory of any stride and alignment, 16-byte accesses where all planes allow them.
+  /// Frames of one chain must not overlap in time. The marks are told of the one stage. Throws
+  /// Error(unavailable) where the launch is refused, and Error(usage) for strides of 2^31 bytes and
+  /// more.
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
 
@@ -58,6 +55,8 @@ class FusedChain final : public CurveChain {
   }
   /// Whether a launch of so many blocks may overlap the end of the one before it.
   [[nodiscard]] bool may_overlap(cudaStream_t stream, unsigned grid, int chains) const;
+  /// Launches the kernel on `grid` blocks that wait for each other.
+  void start(const Launch& launch, unsigned grid, FusedParams& params, cudaStream_t stream);
   void join_device(int device);
   /// Waits for what is under way, and no longer counts among the device's chains.
   void leave_device() noexcept;

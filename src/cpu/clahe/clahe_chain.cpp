@@ -5,6 +5,7 @@
 #include "src/clahe/tile_curves.h"
 #include "src/clahe/tile_state.h"
 #include "src/common/stage_clock.h"
+#include "src/equalize/fixed_curve.h"
 
 namespace equalux {
 namespace {
@@ -15,19 +16,6 @@ constexpr int kBandsPerThread = 4;
 /// counters are not fetched anew for each, and few enough that what is prefetched for the next
 /// stays near.
 constexpr int kLinesAtATime = 8;
-
-/// The curve of a tile that nothing bounds. With 256 bins each level has one to itself.
-CurveTable plain_curve(const ValueHistogram& counts, Scaler scaler, std::int32_t max_value) {
-  CurveTable curve{};
-  std::uint32_t total = 0;
-  for (std::size_t v = 0; v < counts.size(); ++v)
-    curve[v] = total += counts[v];
-  const auto first = std::find_if(counts.begin(), counts.end(), [](auto n) { return n != 0; });
-  const CurveScale scale = curve_scale(scaler, counts.front(), *first, total);
-  for (std::uint32_t v = 0; v <= static_cast<std::uint32_t>(max_value); ++v)
-    curve[v] = tone::plain_curve(scale, curve[v], v, static_cast<std::uint32_t>(max_value));
-  return curve;
-}
 
 }  // namespace
 
@@ -291,9 +279,11 @@ void ClaheChain::make_curve(int tile, const tone::Frame& frame) {
     for (std::size_t v = 0; v < counts.size(); ++v)
       counts[v] += band.counts[column][v];
   }
-  const CurveTable curve = !frame.over_time && !tone::bounds(frame.limits)
-                               ? plain_curve(counts, frame.limits.scaler, yuv_.luma_max)
-                               : makers_[static_cast<std::size_t>(tile)].make(counts, frame);
+  const bool plain = !frame.over_time && !tone::bounds(frame.limits);
+  CurveTable table;
+  if (plain) table = plain_curve(counts, frame.limits.scaler, 256, yuv_.luma_max);
+  const CurveTable& curve =
+      plain ? table : makers_[static_cast<std::size_t>(tile)].make(counts, frame);
   TileLevels& levels = levels_[static_cast<std::size_t>(tile)];
   for (std::uint32_t v = 0; v <= static_cast<std::uint32_t>(yuv_.luma_max); ++v)
     levels.level[v] = static_cast<std::uint16_t>(tiles::curve_level(v, curve[v]));

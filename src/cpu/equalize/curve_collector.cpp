@@ -18,20 +18,7 @@ void CurveCollector::add(const CurveTable& curve) {
 }
 
 void CurveCollector::add_plain(const ValueHistogram& counts, Scaler scaler, int bins) {
-  const auto max_value = static_cast<std::uint32_t>(levels_.size() - 1);
-  const std::array last = last_levels_of_bins(bins, static_cast<std::int32_t>(max_value));
-  std::array<std::uint64_t, 256> sums{};
-  std::uint64_t sum = 0;
-  std::uint32_t darkest = max_value;
-  for (std::uint32_t v = 0; v <= max_value; ++v) {
-    if (counts[v] != 0) darkest = std::min(darkest, v);
-    sums[v] = sum += counts[v];
-  }
-  const CurveScale scale = curve_scale(scaler, sums[last[0]], sums[last[darkest]], sum);
-  CurveTable curve{};
-  for (std::uint32_t v = 0; v <= max_value; ++v)
-    curve[v] = plain_level(scale, sums[last[v]], v, max_value);
-  add(curve);
+  add(plain_curve(counts, scaler, bins, static_cast<int>(levels_.size()) - 1));
 }
 
 void CurveCollector::add_deep(const DeepSamples& form, const std::vector<std::uint32_t>& curve) {

@@ -4,13 +4,11 @@
 #include <cstdint>
 
 #include "src/cpu/equalize/fused/fused_rows.h"
+#include "src/equalize/fixed_curve.h"
 #include "src/equalize/tone_control.h"
 
 /// Curves with limits and over time on the CPU; the arithmetic is tone_limits.h and tone_history.h.
 namespace equalux {
-
-/// W by level; entries above M mean nothing.
-using CurveTable = std::array<std::uint32_t, 256>;
 
 /// Makes the curves of one stream of frames. One thread at a time.
 class CurveMaker {
