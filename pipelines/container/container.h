@@ -68,6 +68,7 @@ struct ContainerInfo {
   int bit_depth = 8;
   std::string transfer;  ///< "smpte2084" (PQ), "arib-std-b67" (HLG), "bt709" ...; empty = unset
   std::string video_codec;
+  bool intra_only = false;   ///< every packet of its codec is a picture by itself
   std::string pixel_format;  ///< of the video's pictures, libav's name; empty = unknown
 };
 

@@ -2,38 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <string_view>
 
+#include "pipelines/container/ebml.h"
 #include "src/common/formatting.h"
 
 namespace equalux {
 namespace {
-
-constexpr std::uint32_t kEbmlHead = 0x1A45DFA3;
-constexpr std::uint32_t kSegment = 0x18538067;
-
-/// Random access to a file's bytes; false wherever the file ends too early.
-class Bytes {
- public:
-  explicit Bytes(const std::string& path) : file_(path, std::ios::binary | std::ios::ate) {
-    if (file_) size_ = static_cast<std::uint64_t>(std::max<std::streamoff>(0, file_.tellg()));
-  }
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-
-  template <std::size_t N>
-  bool read(std::uint64_t position, std::array<unsigned char, N>& out) {
-    if (position > size_ || size_ - position < N) return false;
-    file_.clear();
-    file_.seekg(static_cast<std::streamoff>(position));
-    file_.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(N));
-    return static_cast<bool>(file_);
-  }
-
- private:
-  std::ifstream file_;
-  std::uint64_t size_ = 0;
-};
 
 template <std::size_t N>
 std::uint64_t big_endian(const std::array<unsigned char, N>& bytes, std::size_t first,
@@ -44,7 +19,7 @@ std::uint64_t big_endian(const std::array<unsigned char, N>& bytes, std::size_t 
   return value;
 }
 
-std::optional<MissingBytes> short_of(const Bytes& file, std::uint64_t declared) {
+std::optional<MissingBytes> short_of(const FileBytes& file, std::uint64_t declared) {
   if (declared <= file.size()) return std::nullopt;
   return MissingBytes{file.size(), declared};
 }
@@ -52,7 +27,7 @@ std::optional<MissingBytes> short_of(const Bytes& file, std::uint64_t declared) 
 /// Sizes are added up from a file's own claims: a sum beyond any file is a wrong claim.
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 62;
 
-std::optional<MissingBytes> riff(Bytes& file) {
+std::optional<MissingBytes> riff(FileBytes& file) {
   std::uint64_t position = 0;
   std::array<unsigned char, 12> head{};
   while (file.read(position, head) && std::equal(head.begin(), head.begin() + 4, "RIFF")) {
@@ -74,7 +49,7 @@ bool is_outer_box(std::string_view type) {
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
-std::optional<MissingBytes> boxes(Bytes& file) {
+std::optional<MissingBytes> boxes(FileBytes& file) {
   std::uint64_t position = 0;
   std::array<unsigned char, 8> head{};
   while (file.read(position, head)) {
@@ -94,51 +69,27 @@ std::optional<MissingBytes> boxes(Bytes& file) {
   return std::nullopt;
 }
 
-/// An element's size field. `unknown` is what a live writer leaves.
-struct EbmlSize {
-  std::uint64_t value = 0;
-  std::uint64_t bytes = 0;
-  bool unknown = false;
-};
-
-std::optional<EbmlSize> ebml_size(Bytes& file, std::uint64_t position) {
-  std::array<unsigned char, 1> first{};
-  if (!file.read(position, first) || first[0] == 0) return std::nullopt;
-  EbmlSize size;
-  size.bytes = 1;
-  while ((first[0] & (0x80U >> (size.bytes - 1))) == 0)
-    ++size.bytes;
-  size.value = first[0] & (0xFFU >> size.bytes);
-  for (std::uint64_t i = 1; i < size.bytes; ++i) {
-    std::array<unsigned char, 1> next{};
-    if (!file.read(position + i, next)) return std::nullopt;
-    size.value = size.value << 8 | next[0];
+std::optional<MissingBytes> matroska(FileBytes& file) {
+  const auto head = ebml::element_at(file, 0);
+  if (!head || head->unknown_size || head->size > kLargestFile) return std::nullopt;
+  const std::uint64_t position = head->whole();
+  const auto segment = ebml::element_at(file, position);
+  if (!segment) return short_of(file, position + 4);
+  if (segment->id != ebml::kSegment || segment->unknown_size || segment->size > kLargestFile) {
+    return std::nullopt;
   }
-  size.unknown = size.value == (std::uint64_t{1} << (7 * size.bytes)) - 1;
-  return size;
-}
-
-std::optional<MissingBytes> matroska(Bytes& file) {
-  const auto head = ebml_size(file, 4);
-  if (!head || head->unknown || head->value > kLargestFile) return std::nullopt;
-  const std::uint64_t segment = 4 + head->bytes + head->value;
-  std::array<unsigned char, 4> id{};
-  if (!file.read(segment, id)) return short_of(file, segment + 4);
-  if (big_endian(id, 0, 4) != kSegment) return std::nullopt;
-  const auto size = ebml_size(file, segment + 4);
-  if (!size || size->unknown || size->value > kLargestFile) return std::nullopt;
-  return short_of(file, segment + 4 + size->bytes + size->value);
+  return short_of(file, position + segment->whole());
 }
 
 }  // namespace
 
 std::optional<MissingBytes> missing_bytes(const std::string& path) {
-  Bytes file(path);
+  FileBytes file(path);
   std::array<unsigned char, 12> head{};
   if (!file.read(0, head)) return std::nullopt;
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   if (text.substr(0, 4) == "RIFF" && text.substr(8, 4) == "AVI ") return riff(file);
-  if (big_endian(head, 0, 4) == kEbmlHead) return matroska(file);
+  if (big_endian(head, 0, 4) == ebml::kHead) return matroska(file);
   return boxes(file);
 }
 

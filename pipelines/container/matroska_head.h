@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,19 +13,6 @@
 /// elements that libavformat does write (a title with an ending that no title has; a projection of
 /// a sphere), and filled in the finished file.
 namespace equalux {
-
-/// Pixels at the edges of the stored pictures that are not meant to be shown.
-struct PixelCrop {
-  std::uint64_t left = 0;
-  std::uint64_t top = 0;
-  std::uint64_t right = 0;
-  std::uint64_t bottom = 0;
-  friend bool operator==(const PixelCrop&, const PixelCrop&) = default;
-};
-
-/// Of a Matroska file's first video, which libavformat does not tell either. Nothing where it has
-/// none, or where the file cannot be read.
-[[nodiscard]] std::optional<PixelCrop> matroska_crop(const std::string& path);
 
 class MatroskaHead {
  public:

@@ -12,7 +12,7 @@ extern "C" {
 }
 
 #include "pipelines/container/container.h"
-#include "pipelines/container/matroska_head.h"
+#include "pipelines/container/matroska_file.h"
 #include "pipelines/container/open_input.h"
 #include "pipelines/container/side_data.h"
 #include "src/common/formatting.h"
@@ -110,6 +110,8 @@ std::optional<Orientation> orientation_of(const AVStream& video) {
 void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info) {
   const AVCodecParameters& codec = *video.codecpar;
   info.video_codec = codec_name(video);
+  const AVCodecDescriptor* kind = avcodec_descriptor_get(codec.codec_id);
+  info.intra_only = kind != nullptr && (kind->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
   info.video_time_base = to_rational(video.time_base);
   info.average_frame_rate = to_rational(video.avg_frame_rate);
   if (info.average_frame_rate.den == 0) info.average_frame_rate = {0, 1};

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "pipelines/container/container.h"
+#include "pipelines/container/matroska_file.h"
 #include "pipelines/gstreamer/decode_bin.h"
 #include "pipelines/gstreamer/packet_feed.h"
 #include "pipelines/gstreamer/picture_tap.h"
@@ -73,7 +74,10 @@ class FileSource final : public Source {
   void set_times(GstSample* sample, Frame& frame);
   bool is_hidden(GstSample* sample, Frame& frame);
   std::int64_t missing_end_ns() const;
+  std::int64_t frame_ns() const;
   std::int64_t tolerance_ns() const;
+  std::optional<MatroskaSurvey> survey() const;
+  std::uint64_t lost_frames(const std::optional<MatroskaSurvey>& survey) const;
 
   std::string path_;
   FileSourceOptions options_;
@@ -92,7 +96,10 @@ class FileSource final : public Source {
   std::atomic<bool> cancelled_ = false;
   ReadStop stop_;
   std::uint64_t frames_ = 0;
-  std::int64_t end_ns_ = 0;  // of the last of them
+  std::int64_t end_ns_ = 0;              // of the last of them
+  bool is_matroska_ = false;             // in a file of this machine
+  bool pictures_by_themselves_ = false;  // each packet one
+  bool has_gaps_ = false;                // between its frames, or before the first
   std::unique_ptr<gst::PacketFeed> feed_;
   // The pipeline uses the feed and the tap uses the pipeline: they go in reverse order.
   std::unique_ptr<gst::PictureDecoder> decoder_;
@@ -121,6 +128,8 @@ void FileSource::probe() {
                   container.crop);
   }
   if (container.average_frame_rate.num > 0) info_.frame_rate = container.average_frame_rate;
+  is_matroska_ = container.format.starts_with("matroska") && !is_web_address(path_);
+  pictures_by_themselves_ = container.intra_only;
   elementary_ = !container.has_times;
   if (elementary_) {
     rate_ = options_.rate;
@@ -256,10 +265,31 @@ std::int64_t FileSource::missing_end_ns() const {
   return *start_ns_ + *info_.duration_ns - end_ns_;
 }
 
+/// How long a frame lasts; 0 where no rate is known.
+std::int64_t FileSource::frame_ns() const {
+  const double rate = info_.frame_rate.value();
+  return rate > 0 ? std::llround(1e9 / rate) : 0;
+}
+
 /// As for what containers lack: half a second, and two frames.
 std::int64_t FileSource::tolerance_ns() const {
-  const double rate = info_.frame_rate.value();
-  return std::max<std::int64_t>(500'000'000, rate > 0 ? std::llround(2e9 / rate) : 0);
+  return std::max<std::int64_t>(500'000'000, 2 * frame_ns());
+}
+
+/// Demuxers of Matroska pass over damage without a word. Where our packets follow each other up to
+/// the declared end, there was none: then the file need not be read once more.
+std::optional<MatroskaSurvey> FileSource::survey() const {
+  if (!is_matroska_) return std::nullopt;
+  const std::int64_t declared = start_ns_.value_or(0) + info_.duration_ns.value_or(end_ns_);
+  if (feed_ && !has_gaps_ && declared <= end_ns_ + 2 * frame_ns()) return std::nullopt;
+  return survey_matroska(path_);
+}
+
+std::uint64_t FileSource::lost_frames(const std::optional<MatroskaSurvey>& survey) const {
+  // Interlaced streams may have a packet for each field.
+  if (feed_) return info_.field_order == FieldOrder::progressive ? feed_->lost() : 0;
+  if (!survey || !pictures_by_themselves_ || survey->video_blocks < frames_) return 0;
+  return survey->video_blocks - frames_;
 }
 
 gst::SamplePtr FileSource::next_sample() {
@@ -303,6 +333,7 @@ bool FileSource::read(Frame& frame) {
   tap_->lend(sample.get(), frame);
   const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
   frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  has_gaps_ = has_gaps_ || frame.pts_ns > end_ns_ + frame_ns() / 2;
   ++frames_;
   end_ns_ = frame.pts_ns + frame.duration_ns;
   frame.pts_ns += info_.container_part.shift_ns;
@@ -313,9 +344,8 @@ std::optional<std::string> FileSource::shortfall() const {
   std::string text;
   const auto add = [&](const std::string& reason) { text += (text.empty() ? "" : "; ") + reason; };
   if (feed_ && !feed_->read_error().empty()) add("reading stopped: " + feed_->read_error());
-  // Interlaced streams may have a packet for each field.
-  if (feed_ && info_.field_order == FieldOrder::progressive && feed_->lost() > 0) {
-    const std::uint64_t lost = feed_->lost();
+  const std::optional<MatroskaSurvey> found = survey();
+  if (const std::uint64_t lost = lost_frames(found); lost > 0) {
     add(std::to_string(lost) + (lost == 1 ? " frame" : " frames") + " could not be decoded");
   } else if (const std::int64_t missing = missing_end_ns(); missing > tolerance_ns()) {
     add(fmt::format("its last {:.2f} s could not be decoded", static_cast<double>(missing) / 1e9));
@@ -323,7 +353,11 @@ std::optional<std::string> FileSource::shortfall() const {
 #ifdef EQUALUX_HAVE_LIBAV
   // Over a network nothing is read twice, and a line that is cut off is an error of reading.
   if (!is_web_address(path_)) {
-    if (const auto missing = container_shortfall(path_)) add(*missing);
+    if (const auto missing = container_shortfall(path_)) {
+      add(*missing);
+    } else if (found && !found->damage.empty()) {
+      add(found->damage);
+    }
   }
 #endif
   if (text.empty()) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/container/container.h"
+#include "pipelines/container/matroska_file.h"
 #include "tests/support/sample_media.h"
 
 namespace equalux {
@@ -122,6 +123,78 @@ TEST(ContainerShortfallFiles, RichFilesAreWhole) {
   if (std::filesystem::exists(debian)) {
     EXPECT_EQ(container_shortfall(debian), std::nullopt);
   }
+}
+
+/// Packets of the first video, as ffprobe counts them.
+std::uint64_t packets_of(const std::string& path) {
+  const std::string count = test::shell(
+      "ffprobe -v error -select_streams v:0 -count_packets -show_entries "
+      "stream=nb_read_packets -of csv=p=0 '" +
+      path + "'");
+  return std::stoull(count);
+}
+
+TEST(MatroskaSurvey, HasNothingToSayOfWholeFiles) {
+  if (!test::have_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not installed";
+  const TempFolder folder;
+  test::make_rich_mkv(folder, folder / "rich.mkv");
+  const char* const kinds[] = {
+      "-c:v libx264 -bf 2 -c:a aac -f matroska",
+      "-c:v mpeg4 -c:a aac -f matroska -live 1",
+      "-c:v rawvideo -c:a pcm_s16le -cluster_time_limit 200 -f matroska",
+      "-c:v ffv1 -an -write_crc32 0 -reserve_index_space 2000 -f matroska",
+      "-c:v libvpx-vp9 -cpu-used 8 -deadline realtime -c:a libopus -f webm",
+      "-c:v libx264 -vf select='not(mod(n\\,3))' -fps_mode vfr -f matroska"};
+  int number = 0;
+  for (const char* kind : kinds)
+    test::make_clip(folder / (std::to_string(number++) + ".mkv"), kind);
+  // What other writers make of it; each where it is installed.
+  for (const char* command :
+       {"mkvmerge -q -o merged.mkv 0.mkv", "mkvmerge -q --clusters-in-meta-seek -o meta.mkv 0.mkv",
+        "gst-launch-1.0 -q filesrc location=0.mkv ! matroskademux ! h264parse ! matroskamux ! "
+        "filesink location=gst.mkv",
+        "gst-launch-1.0 -q filesrc location=0.mkv ! matroskademux ! h264parse ! matroskamux "
+        "streamable=true ! filesink location=stream.mkv"}) {
+    (void)test::shell("cd '" + (folder / "") + "' && { " + command + " || true; } 2>/dev/null");
+  }
+  ASSERT_GE(folder.files().size(), 7U);
+  for (const std::string& name : folder.files()) {
+    if (!name.ends_with(".mkv")) continue;
+    const auto survey = survey_matroska(folder / name);
+    ASSERT_TRUE(survey) << name;
+    EXPECT_EQ(survey->damage, "") << name;
+    EXPECT_EQ(survey->video_blocks, packets_of(folder / name)) << name;
+  }
+  test::make_clip(folder / "other.mp4", "-c:v mpeg4");
+  EXPECT_EQ(survey_matroska(folder / "other.mp4"), std::nullopt);
+  EXPECT_EQ(survey_matroska(folder / "none.mkv"), std::nullopt);
+}
+
+TEST(MatroskaSurvey, SaysWhatIsDamaged) {
+  if (!test::have_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not installed";
+  const TempFolder folder;
+  const std::string path = folder / "a.mkv";
+  test::make_clip(path, "-c:v rawvideo -pix_fmt yuv420p -s 64x48 -an -cluster_time_limit 200");
+  std::ifstream file(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  const auto with = [&](std::size_t from, const std::string& damage) {
+    std::string bytes = whole;
+    bytes.replace(from, damage.size(), damage);
+    std::ofstream(path, std::ios::binary) << bytes;
+    return survey_matroska(path)->damage;
+  };
+  // A picture has 4608 bytes, a cluster 6 of them.
+  const std::size_t middle = whole.size() / 2;
+  for (const char byte : {'\0', '\xFF', '\x55'}) {
+    const std::string damage = with(middle, std::string(20'000, byte));
+    EXPECT_THAT(damage,
+                testing::ContainsRegex("is damaged between 1.00 s and 1.20 s: [12][0-9]{4} bytes "
+                                       "from byte [0-9]+ on cannot be read$"));
+  }
+  EXPECT_THAT(with(1000, std::string(5000, '\0')), HasSubstr("is damaged"));
+  EXPECT_THAT(with(whole.size() - 20'000, std::string(20'000, '\0')),
+              HasSubstr("is damaged behind"));
+  EXPECT_EQ(with(middle, "x"), "") << "what a picture holds is not looked at";
 }
 
 TEST(ContainerShortfallFiles, AMissingFileIsAnError) {

@@ -346,6 +346,49 @@ TEST_F(FileSourceTest, PicturesThatCannotBeDecodedAtTheEndAreMissed) {
   }
 }
 
+/// The packets from `first` to the end of `last`, in order of the file, have their bytes replaced.
+void overwrite_packets(const std::string& path, std::size_t first, std::size_t last, char by) {
+  const auto packets = test::ffprobe("-show_packets -select_streams v", path)["packets"];
+  const auto number = [&](std::size_t i, const char* key) {
+    return std::stoull(packets.at(i)[key].get<std::string>());
+  };
+  std::string bytes = test::file_bytes(path);
+  const std::size_t from = number(first, "pos") + number(first, "size") / 2;
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(from),
+            bytes.begin() + static_cast<std::ptrdiff_t>(number(last, "pos")), by);
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+/// Demuxers go on behind it with what they find next.
+TEST_F(FileSourceTest, DamageInTheMiddleOfMatroskaIsMissed) {
+  for (const char* codec : {"rawvideo", "prores_ks", "ffv1", "libx264 -bf 2 -g 5"}) {
+    for (const auto& [first, last] : {std::pair<std::size_t, std::size_t>{10, 16}, {26, 28}}) {
+      for (const char by : {'\0', '\xFF'}) {
+        SCOPED_TRACE(std::string(codec) + " " + std::to_string(first));
+        const std::string path =
+            make("a.mkv", std::string("-c:v ") + codec + " -cluster_time_limit 200", "160x120");
+        overwrite_packets(path, first, last, by);
+        const auto source = make_file_source(path);
+        EXPECT_LT(test::decode(*source).pts_ns.size(), 30U);
+        EXPECT_THAT(source->shortfall().value_or("whole"),
+                    testing::ContainsRegex("is damaged be.* cannot be read"));
+      }
+    }
+  }
+}
+
+TEST_F(FileSourceTest, GapsInTimeAreNoDamage) {
+  for (const char* codec : {"rawvideo", "prores_ks", "libx264 -bf 2"}) {
+    for (const char* gap : {"setpts=PTS+gt(N\\,9)*1.6/TB", "select=not(between(n\\,7\\,19))"}) {
+      const std::string path =
+          make("a.mkv", "-vf '" + std::string(gap) + "' -fps_mode vfr -c:v " + codec, "160x120");
+      const auto source = make_file_source(path);
+      EXPECT_GE(test::decode(*source).pts_ns.size(), 17U) << codec << gap;
+      EXPECT_EQ(source->shortfall(), std::nullopt) << codec << gap;
+    }
+  }
+}
+
 TEST_F(FileSourceTest, AnAnimatedPngIsRefused) {
   const std::string path = make("a.apng", "-f apng");
   const auto failure = test::failure_of([&] { static_cast<void>(decode(path)); });

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "pipelines/container/file_bytes.h"
+
+/// What a Matroska file says and libavformat does not hand on.
+namespace equalux {
+
+/// Where the content of an element lies.
+struct ElementPlace {
+  std::uint64_t position = 0;
+  std::uint64_t size = 0;
+};
+/// Of the element that describes the tracks, which may stand behind the pictures; `behind_pictures`
+/// looks there, too.
+[[nodiscard]] std::optional<ElementPlace> find_tracks(FileBytes& file, bool behind_pictures);
+
+/// Pixels at the edges of the stored pictures that are not meant to be shown.
+struct PixelCrop {
+  std::uint64_t left = 0;
+  std::uint64_t top = 0;
+  std::uint64_t right = 0;
+  std::uint64_t bottom = 0;
+  friend bool operator==(const PixelCrop&, const PixelCrop&) = default;
+};
+
+/// Of a Matroska file's first video. Nothing where it has none, or where the file cannot be read.
+[[nodiscard]] std::optional<PixelCrop> matroska_crop(const std::string& path);
+
+/// What a walk over every element of a Matroska file finds. It looks at heads alone: what the
+/// pictures hold is their decoder's to judge.
+struct MatroskaSurvey {
+  std::uint64_t video_blocks = 0;  ///< packets of the first video
+  /// "is damaged between 1.20 s and 2.36 s: 512 bytes from byte 90210 on cannot be read"; empty
+  /// where one element follows the other up to the end.
+  std::string damage;
+};
+/// Reads a few bytes of each element. Nothing for a file of another kind.
+[[nodiscard]] std::optional<MatroskaSurvey> survey_matroska(const std::string& path);
+
+}  // namespace equalux
