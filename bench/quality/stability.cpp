@@ -18,7 +18,7 @@
 #include "bench/quality/clip_methods.h"
 #include "bench/quality/ffmpeg_pipe.h"
 #include "bench/support/json_file.h"
-#include "src/cli/commands/clip_reader.h"
+#include "src/cli/stream/clip_reader.h"
 #include "src/plot/figure.h"
 #include "src/plot/markdown.h"
 #include "src/quality/clip_meter.h"

@@ -11,9 +11,9 @@
 #include <equalux/filter.h>
 
 #include "pipelines/files/still.h"
-#include "src/cli/io_factory.h"
 #include "src/cli/program.h"
 #include "src/cli/settings.h"
+#include "src/cli/stream/io_factory.h"
 #include "src/common/nearest_name.h"
 
 namespace equalux::cli {

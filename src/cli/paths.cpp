@@ -100,6 +100,13 @@ void InputFiles::refuse(const std::string& output) const {
   }
 }
 
+void OutputNames::take(const std::string& output, const std::string& input) {
+  const auto [other, is_new] = inputs_.emplace(output, input);
+  if (is_new) return;
+  throw Error(ExitCode::usage, "inputs " + other->second + " and " + input + " would both become " +
+                                   output + ", must have different names or run apart");
+}
+
 void require_free_output(const std::string& output, Overwrite overwrite, std::uint64_t frames) {
   if (overwrite == Overwrite::always) return;
   std::string taken = is_taken(output) ? output : std::string();

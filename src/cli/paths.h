@@ -29,6 +29,16 @@ class InputFiles {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_;  // by device and inode
 };
 
+/// Outputs of many inputs, none of which may be another's.
+class OutputNames {
+ public:
+  /// Throws Error(usage) where another input has this output.
+  void take(const std::string& output, const std::string& input);
+
+ private:
+  std::map<std::string, std::string> inputs_;  // by output
+};
+
 /// What becomes of a file that is there where an output is to be.
 enum class Overwrite {
   ask,     ///< on a terminal; elsewhere as never

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "src/cli/backend.h"
+#include "src/cli/stream/backend.h"
 
 namespace equalux::cli::lab {
 

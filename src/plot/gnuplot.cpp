@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pipelines/files/partial_file.h"
+#include "pipelines/files/scratch_folder.h"
 #include "src/common/log.h"
 
 namespace fs = std::filesystem;
@@ -43,31 +44,6 @@ int run_gnuplot(const std::string& script_path, const std::string& messages_path
 
 }  // namespace
 
-ScratchFolder::ScratchFolder() {
-  std::error_code ignored;
-  std::string pattern = (fs::temp_directory_path(ignored) / "equalux-plot-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    throw Error(ExitCode::cannot_create, "temporary folder " + pattern + " cannot be made (" +
-                                             std::strerror(errno) +
-                                             "), $TMPDIR must be a writable folder");
-  }
-  path_ = pattern;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-void ScratchFolder::write(const std::string& name, const std::string& bytes) const {
-  std::ofstream file(path_ / name, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!file.flush()) {
-    throw Error(ExitCode::write_failed, "temporary file " + (path_ / name).string() +
-                                            " cannot be written, $TMPDIR must have room");
-  }
-}
-
 void check_gnuplot() {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
@@ -95,7 +71,7 @@ void draw_with_gnuplot(const std::string& path, const GnuplotScript& script) {
   }
   std::error_code failed;
   try {
-    const ScratchFolder folder;
+    const ScratchFolder folder("plot");
     folder.write("plot.gp", script(folder, fs::absolute(partial).string()));
     const std::string messages = (folder.path() / "messages.txt").string();
     const int status = run_gnuplot((folder.path() / "plot.gp").string(), messages);

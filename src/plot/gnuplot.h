@@ -1,8 +1,9 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
+
+#include "pipelines/files/scratch_folder.h"
 
 /// Runs gnuplot for whoever draws.
 namespace equalux::plot {
@@ -12,23 +13,6 @@ void check_gnuplot();
 
 /// A text in gnuplot's single quotes.
 [[nodiscard]] std::string gnuplot_text(const std::string& text);
-
-/// A folder that goes with its contents.
-class ScratchFolder {
- public:
-  /// Throws Error(cannot_create).
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  /// Throws Error(write_failed).
-  void write(const std::string& name, const std::string& bytes) const;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The script that draws to `output`; data files may go into `folder`.
 using GnuplotScript =

@@ -3,8 +3,9 @@
 
 #include "pipelines/core/run.h"
 #include "pipelines/files/pnm.h"
+#include "src/cli/batch/contact_sheet.h"
+#include "src/cli/batch/progress.h"
 #include "src/cli/batch/report.h"
-#include "src/cli/batch/still_tap.h"
 #include "src/common/json_text.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"

@@ -224,6 +224,23 @@ TEST_F(ImageCommand, FoldersAreMirroredAndFailuresCounted) {
   EXPECT_EQ(run_program({"image", "set/a.ppm", "set/a.ppm", "--out", "x"}, options_).exit_code, 2);
 }
 
+TEST_F(ImageCommand, ResultsAndWhatIsHiddenAreNoInputs) {
+  folder_.write("set/a.ppm", dim_ppm(8, 6));
+  folder_.write("set/.hidden.ppm", dim_ppm(8, 6));
+  folder_.write("set/half.partial.ppm", "P6");
+  std::filesystem::create_symlink("nowhere.ppm", folder_ / "set/link.ppm");
+  std::filesystem::create_directory_symlink(".", folder_ / "set/round");
+  for (int i = 0; i < 2; ++i) {
+    const ProgramResult result = run_program({"image", "set", "--out", "set/out", "-y"}, options_);
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_THAT(result.err, HasSubstr("set/link.ppm"));
+    EXPECT_THAT(result.err, HasSubstr("1 stills written, 1 failed, 2 other files left out"));
+  }
+  // What lies in the folder of the results may be asked for by itself.
+  EXPECT_EQ(run_program({"image", "set/out", "--out", "set"}, options_).exit_code, 73);
+  EXPECT_EQ(run_program({"image", "set/out", "--out", "set", "-y"}, options_).exit_code, 0);
+}
+
 TEST_F(ImageCommand, WhatIsMeantOtherwiseIsTold) {
   folder_.write("dark.mp4", "video");
   const std::pair<std::vector<std::string>, const char*> calls[] = {

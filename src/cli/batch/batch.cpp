@@ -1,31 +1,40 @@
-#include "src/cli/batch/batch.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include <equalux/error.h>
 
 #include "pipelines/files/text_file.h"
+#include "src/cli/batch/contact_sheet.h"
 #include "src/cli/batch/dry_run.h"
 #include "src/cli/batch/job.h"
+#include "src/cli/batch/progress.h"
 #include "src/cli/batch/report.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/batch/worker.h"
+#include "src/cli/commands.h"
 #include "src/cli/paths.h"
 #include "src/cli/signals.h"
+#include "src/cli/stream/backend.h"
+#include "src/cli/stream/curve_file.h"
+#include "src/cli/values.h"
 #include "src/common/log.h"
 
 namespace fs = std::filesystem;
 
+/// `equalux batch`: many files, each as `run` would do it. This process plans, gives out and tells;
+/// worker processes filter.
 namespace equalux::cli {
 namespace {
 
 /// Cores that one file keeps busy: its decoder, filters and encoder.
 constexpr int kCoresAFile = 4;
+constexpr int kMostDevices = 64;
+constexpr std::uint64_t kMostSegmentFrames = 10'000'000;
 
 void check(const BatchOptions& options) {
   static constexpr std::array<std::string_view, 6> kContainers{"mp4", "mov",  "m4v",
@@ -129,6 +138,61 @@ void print_hashes(const BatchOptions& options, const Outcome& outcome, std::size
   std::fclose(file);
   copy.finish();
 }
+
+// ---- the curve of all files ---------------------------------------------------------------------
+
+FileResult look_at(const BatchOptions& options, const BatchJob& job, std::size_t number,
+                   std::size_t count, CurveFile& curves) {
+  FileResult result;
+  StreamOptions stream = options.stream;
+  stream.input = job.input;
+  stream.output = job.output;
+  stream.curves = &curves;
+  stream.in.threads = stream.common.threads;
+  stream.announce = number == 1;
+  stream.always_summarise = false;
+  stream.label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
+                 fs::path(job.input).filename().string() + ": ";
+  try {
+    const RunResult run = run_stream(stream);
+    result.status = run.code == ExitCode::done ? "done" : "partial";
+    result.reason = ending_text(run);
+    result.code = static_cast<int>(run.code);
+    result.frames_in = run.frames_in;
+    result.frames_out = run.frames_out;
+    result.media_s = run.media_s;
+    result.elapsed_s = run.elapsed_s;
+  } catch (const Error& error) {
+    result.reason = error.what();
+    result.code = static_cast<int>(error.code());
+    logger().error("{}failed: {}", stream.label, result.reason);
+  }
+  return result;
+}
+
+/// One file after another, in this process and without results: their mean curve goes to
+/// --curve-to. `jobs` are the plan's that are ours.
+ExitCode run_curve_pass(const BatchOptions& options, const BatchPlan& plan,
+                        const std::vector<std::size_t>& jobs) {
+  // A backend that is not there would fail every file alike: said once.
+  static_cast<void>(make_processor(options.stream.common));
+  catch_signals();
+  CurveFile curves(options.stream.common.curve_to);
+  std::vector<Outcome> outcomes;
+  for (const std::size_t job : jobs) {
+    outcomes.push_back({plan.jobs[job], std::nullopt, ""});
+    if (stop_token().signal != 0) continue;
+    outcomes.back().result = look_at(options, plan.jobs[job], job + 1, plan.jobs.size(), curves);
+  }
+  curves.finish();
+  if (!options.stream.common.quiet) {
+    std::fputs((batch_table(outcomes) + left_out_text(plan)).c_str(), stderr);
+  }
+  if (stop_token().signal == 0 && !plan.unreadable.empty()) return ExitCode::partial;
+  return batch_exit_code(outcomes, stop_token().signal);
+}
+
+// ---- the batch ----------------------------------------------------------------------------------
 
 class Batch {
  public:
@@ -280,10 +344,131 @@ void Batch::write_reports(const std::vector<Outcome>& ours) const {
                       options_.out);
 }
 
+// ---- its options --------------------------------------------------------------------------------
+
+void read_devices(const std::string& text, std::vector<int>& devices) {
+  devices.clear();
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const auto device =
+        static_cast<int>(read_integer("devices", text.substr(at, comma - at), 0, kMostDevices - 1));
+    if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
+      throw Error(ExitCode::usage, "--devices names " + std::to_string(device) +
+                                       " twice, must name each once; --jobs gives them more files");
+    }
+    devices.push_back(device);
+    at = comma + 1;
+    if (comma + 1 == text.size()) {
+      throw Error(ExitCode::usage, "--devices is '" + text + "', must be like 0,1");
+    }
+  }
+}
+
+/// Remembers what is set, but for what does not show in the results.
+void note_parameters(Command& command, BatchOptions& options) {
+  static const std::set<std::string> kOfThisRun{
+      "out",     "manifest", "jobs",      "devices",  "shard",        "dry-run", "decoder",
+      "config",  "preset",   "backend",   "device",   "threads",      "quiet",   "summary",
+      "timings", "verify",   "log-level", "curve-to", "list-presets", "progress"};
+  for (OptionGroup& group : command.groups) {
+    for (Option& option : group.options) {
+      if (kOfThisRun.contains(option.name)) continue;
+      option.set = [&options, name = option.name, repeatable = option.repeatable,
+                    set = option.set](const std::string& text) {
+        set(text);
+        if (text.empty()) {
+          options.parameters.erase(name);
+        } else if (repeatable) {
+          options.parameters[name].push_back(text);
+        } else {
+          options.parameters[name] = text;
+        }
+      };
+    }
+  }
+}
+
+OptionGroup batch_group(BatchOptions& options) {
+  StreamOptions& stream = options.stream;
+  OptionGroup group{"Batch", {}, false};
+  group.options = {
+      text_option("out", "DIR",
+                  "folder of the results, made if missing; needed, but with --curve-to",
+                  options.out),
+      text_option("manifest", "FILE",
+                  "more inputs, one a line; behind a tab, the name of its result below DIR",
+                  options.manifest),
+      text_option("extension", "EXT",
+                  "container of the results: mp4, mov, m4v, mkv, webm or y4m (default: the "
+                  "input's where it is one of these but webm, else mkv)",
+                  options.extension),
+      {"jobs", "N",
+       "files at a time, 1 to 256; 0 = one for every four cores, or one a device (default: 0)",
+       [&options](const std::string& text) {
+         options.jobs = static_cast<int>(read_integer("jobs", text, 0, kMostJobs));
+       }},
+      {"devices", "N,N",
+       "GPUs to use, as equalux devices numbers them, a worker process each; what a lost one did "
+       "goes to the others, and with --backend auto to the CPU (default: what --device says)",
+       [&options](const std::string& text) { read_devices(text, options.devices); }},
+      {"segment-frames", "N",
+       "frames of a segment, up to 10000000: what a kill may cost; 0 = a file is one (default: "
+       "300)",
+       [&options](const std::string& text) {
+         options.segment_frames = static_cast<std::uint64_t>(
+             read_integer("segment-frames", text, 0, kMostSegmentFrames));
+       }},
+      text_option("shard", "I/N",
+                  "do the Ith of N shares, from 0, by the files' names; /N takes I from "
+                  "SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX, auto takes both from a Slurm array "
+                  "(default: all)",
+                  options.shard),
+      switch_option("dry-run", "only say what would be done, and about what it takes",
+                    options.dry_run),
+      frames_option(stream.frames),
+      progress_option(stream.common),
+      curve_to_option(stream.common),
+      decoder_option(stream.in)};
+  return group;
+}
+
 }  // namespace
 
-ExitCode run_batch(const BatchOptions& options) {
-  return Batch(options).run();
+Command make_batch_command() {
+  const auto options = std::make_shared<BatchOptions>();
+  StreamOptions& stream = options->stream;
+  Command command;
+  command.name = "batch";
+  command.summary = "filter many files, as run does each";
+  command.details =
+      "  Every result stands below DIR under its input's name; folders are mirrored. One failure\n"
+      "  does not stop the rest. The same command again skips results that are whole, and goes on\n"
+      "  with files that were interrupted. DIR/report.json tells of each file, and\n"
+      "  DIR/contact-sheet.png shows it before and after; DIR/.equalux holds what a later run has\n"
+      "  to know. With several files, --timings and --verify files are numbered.\n"
+      "  One curve for all takes two steps: --curve-to FILE without --out looks at them and\n"
+      "  writes their mean curve alone, --curve-from FILE --out DIR then filters them with it.\n";
+  command.positionals = {{"INPUT", "video files, and folders that are searched through",
+                          [options](const std::string& text) { options->inputs.push_back(text); },
+                          true}};
+  command.groups = {batch_group(*options),        output_group(stream.out),
+                    filter_group(stream.common),  measuring_group(stream.common),
+                    machine_group(stream.common), config_group(&stream.common)};
+  note_parameters(command, *options);
+  command.examples =
+      "equalux batch clips/ --out readable/                  a folder, mirrored\n"
+      "equalux batch clips/ --out readable/ --preset fog --extension mkv\n"
+      "equalux batch --manifest list.txt --out readable/ --jobs 4\n"
+      "equalux batch clips/ --out readable/ --dry-run        what would be done, and what it "
+      "takes\n";
+  command.usual_options = {"out",      "manifest",   "extension",    "jobs",
+                           "dry-run",  "preset",     "list-presets", "filter",
+                           "strength", "clip-limit", "temporal-ms",  "encoder",
+                           "quality",  "backend",    "config",       "quiet"};
+  command.note = [options](const Settings& given) { note_knobs(options->stream.common, given); };
+  command.run = [options] { return Batch(*options).run(); };
+  command.usual_preset = [] { return std::string("stable"); };
+  return command;
 }
 
 }  // namespace equalux::cli

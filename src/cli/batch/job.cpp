@@ -10,11 +10,11 @@
 
 #include "pipelines/core/null_sink.h"
 #include "pipelines/files/extension.h"
+#include "src/cli/batch/contact_sheet.h"
 #include "src/cli/batch/state.h"
-#include "src/cli/batch/still_tap.h"
-#include "src/cli/io_factory.h"
 #include "src/cli/paths.h"
 #include "src/cli/signals.h"
+#include "src/cli/stream/io_factory.h"
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 

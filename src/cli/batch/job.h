@@ -8,6 +8,23 @@
 /// One file of a batch.
 namespace equalux::cli {
 
+/// What became of one file.
+struct FileResult {
+  std::string status = "failed";  ///< "done", "partial", "failed", "skipped", "stopped"
+  std::string reason;             ///< of all but "done"
+  int code = 0;                   ///< the exit code that one file alone would give
+  std::uint64_t frames_in = 0;
+  std::uint64_t frames_out = 0;
+  std::uint64_t resumed_at = 0;  ///< frames that an earlier run had written
+  double media_s = 0;            ///< of the frames written
+  double elapsed_s = 0;          ///< of this run
+  std::string input_md5;
+  bool device_lost = false;  ///< failed by its device, before its time
+};
+[[nodiscard]] nlohmann::json to_json(const FileResult& result);
+/// Throws nlohmann::json::exception.
+[[nodiscard]] FileResult result_from(const nlohmann::json& json);
+
 struct JobContext {
   const BatchOptions& options;
   std::size_t number = 1;  ///< of the file, from 1, in all of the plan

@@ -1,17 +1,20 @@
 #include "src/cli/batch/plan.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
-#include <map>
+#include <optional>
 #include <utility>
 
 #include <equalux/error.h>
 
 #include "pipelines/files/extension.h"
-#include "pipelines/files/natural_order.h"
 #include "src/cli/batch/state.h"
-#include "src/cli/io_factory.h"
+#include "src/cli/folder_files.h"
 #include "src/cli/paths.h"
+#include "src/cli/stream/io_factory.h"
 
 namespace fs = std::filesystem;
 
@@ -25,87 +28,85 @@ std::string result_extension(const fs::path& input, const std::string& extension
   return kept ? own : "mkv";
 }
 
-/// Half-written outputs of an earlier run are no inputs.
-bool is_partial(const fs::path& file) {
-  return file.stem().extension() == ".partial";
-}
-
-/// Everything below a folder: its files, and what is to be said of the rest.
-class Listing {
- public:
-  Listing(const fs::path& folder, BatchPlan& plan) : plan_(plan) {
-    for (folders_.push_back(folder); !folders_.empty();) {
-      const fs::path next = std::move(folders_.back());
-      folders_.pop_back();
-      list(next);
-    }
-    std::sort(files_.begin(), files_.end(), [](const fs::path& a, const fs::path& b) {
-      return natural_less(a.string(), b.string());
-    });
-  }
-  [[nodiscard]] const std::vector<fs::path>& files() const { return files_; }
-
- private:
-  void list(const fs::path& folder) {
-    std::error_code failed;
-    std::size_t entries = 0;
-    for (fs::directory_iterator it(folder, failed), end; !failed && it != end;
-         it.increment(failed), ++entries) {
-      take(*it);
-    }
-    if (!failed) return;
-    const std::string after =
-        entries == 0 ? "" : " after " + std::to_string(entries) + " of its entries";
-    plan_.unreadable.push_back({folder.string(), failed.message() + after});
-  }
-
-  void take(const fs::directory_entry& entry) {
-    std::error_code ignored;
-    const fs::path& path = entry.path();
-    const bool link = entry.is_symlink(ignored);
-    if (entry.is_directory(ignored)) {
-      if (link) {
-        plan_.left_out.folder_links.push_back(path.string());
-      } else {
-        folders_.push_back(path);
-      }
-    } else if (entry.is_regular_file(ignored) || !is_media_name(path.string())) {
-      files_.push_back(path);
-    } else if (link && !entry.exists(ignored)) {
-      plan_.left_out.broken_links.push_back(path.string());
-    } else {
-      plan_.left_out.special.push_back(path.string());
-    }
-  }
-
-  BatchPlan& plan_;
-  std::vector<fs::path> folders_;
-  std::vector<fs::path> files_;
-};
-
-/// True for paths inside `folder`, so that a second batch does not take the results of the first.
-bool is_below(const fs::path& path, const fs::path& folder) {
-  std::error_code ignored;
-  const fs::path relative =
-      fs::weakly_canonical(path, ignored).lexically_relative(fs::weakly_canonical(folder, ignored));
-  return !relative.empty() && *relative.begin() != "..";
-}
-
 void refuse_shared_outputs(const std::vector<BatchJob>& jobs) {
-  std::map<std::string, std::string> taken;
   InputFiles inputs;
+  OutputNames names;
   for (const BatchJob& job : jobs)
     inputs.add(job.input);
   for (const BatchJob& job : jobs) {
-    const auto [other, is_new] = taken.emplace(job.output, job.input);
-    if (!is_new) {
-      throw Error(ExitCode::usage, "inputs " + other->second + " and " + job.input +
-                                       " would both become " + job.output +
-                                       ", must have different names or run apart");
-    }
+    names.take(job.output, job.input);
     refuse_same_file(job.input, job.output);
     inputs.refuse(job.output);
   }
+}
+
+/// What a batch takes of a folder, and what is to be said of the rest.
+template <typename Add>
+void add_folder(const std::string& folder, const std::string& out, BatchPlan& plan,
+                const Add& add) {
+  const FolderListing listing = list_folder(folder);
+  const auto append = [](const auto& from, auto& to) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(listing.unreadable, plan.unreadable);
+  append(listing.folder_links, plan.left_out.folder_links);
+  // A second batch does not take the results of the first.
+  const bool all = out.empty() || is_below(folder, out);
+  for (const auto& [path, kind] : listing.entries) {
+    if (!is_media_name(path.string())) {
+      ++plan.skipped;
+    } else if (kind == EntryKind::broken_link) {
+      plan.left_out.broken_links.push_back(path.string());
+    } else if (kind == EntryKind::special) {
+      plan.left_out.special.push_back(path.string());
+    } else if (is_half_written(path)) {
+      plan.left_out.partial.push_back(path.string());
+    } else if (all || !is_below(path, out)) {
+      add(path, path.lexically_relative(folder));
+    }
+  }
+}
+
+// ---- shares ----
+
+constexpr std::size_t kMostShards = 1'000'000;
+
+[[noreturn]] void refuse_shard(const std::string& text, const std::string& why) {
+  throw Error(ExitCode::usage, "--shard is '" + text + "', " + why);
+}
+
+std::optional<std::size_t> number(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::size_t> from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? std::nullopt : number(text);
+}
+
+/// A Slurm array may begin anywhere and leave numbers out; what it leaves out at even steps is
+/// told.
+Shard of_slurm_array(const std::string& text, std::size_t id, std::size_t count) {
+  const std::size_t first = from_environment("SLURM_ARRAY_TASK_MIN").value_or(0);
+  const std::size_t step = from_environment("SLURM_ARRAY_TASK_STEP").value_or(1);
+  const bool regular = id >= first && step > 0 && (id - first) % step == 0;
+  const std::size_t index = regular ? (id - first) / step : count;
+  if (index >= count) {
+    refuse_shard(text, "but task " + std::to_string(id) + " is not one of " +
+                           std::to_string(count) +
+                           " in a row, must be --shard /N with array numbers from 0 to N - 1");
+  }
+  return {index, count};
+}
+
+std::size_t index_from_environment(const std::string& text) {
+  if (const auto id = from_environment("SLURM_ARRAY_TASK_ID")) return *id;
+  if (const auto index = from_environment("JOB_COMPLETION_INDEX")) return *index;
+  refuse_shard(
+      text, "but neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set, must be INDEX/COUNT");
 }
 
 }  // namespace
@@ -136,16 +137,7 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
       add(input, fs::path(input).filename());
       continue;
     }
-    const Listing listing(input, plan);
-    for (const fs::path& file : listing.files()) {
-      if (!is_media_name(file.string())) {
-        ++plan.skipped;
-      } else if (is_partial(file)) {
-        plan.left_out.partial.push_back(file.string());
-      } else if (out.empty() || !is_below(file, out) || is_below(input, out)) {
-        add(file, file.lexically_relative(input));
-      }
-    }
+    add_folder(input, out, plan, add);
   }
   for (const ManifestEntry& entry : manifest) {
     add(entry.input,
@@ -153,6 +145,49 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
   }
   if (!out.empty()) refuse_shared_outputs(plan.jobs);
   return plan;
+}
+
+Shard parse_shard(const std::string& text) {
+  if (text.empty()) return {};
+  if (text == "auto") {
+    const auto id = from_environment("SLURM_ARRAY_TASK_ID");
+    const auto count = from_environment("SLURM_ARRAY_TASK_COUNT");
+    if (id && count && *count > 0) return of_slurm_array(text, *id, *count);
+    refuse_shard(
+        text,
+        "but SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT are not set, must be /COUNT in an "
+        "indexed job, INDEX/COUNT elsewhere");
+  }
+  const std::size_t slash = text.find('/');
+  const std::string_view all = text;
+  const auto count = slash == std::string::npos ? std::nullopt : number(all.substr(slash + 1));
+  if (!count || *count == 0 || *count > kMostShards) {
+    refuse_shard(text, "must be INDEX/COUNT, /COUNT or auto, with COUNT from 1 to 1000000");
+  }
+  const auto index = slash == 0 ? index_from_environment(text) : number(all.substr(0, slash));
+  if (!index || *index >= *count) {
+    const std::string found =
+        slash == 0 && index ? "but the index is " + std::to_string(*index) + ", " : "";
+    refuse_shard(text, found + "must have an INDEX from 0 to " + std::to_string(*count - 1));
+  }
+  return {*index, *count};
+}
+
+std::size_t shard_of(std::string_view name, std::size_t count) {
+  // FNV-1a, then mixed: its low bits alone know too little of the last letters.
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char letter : name)
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  hash = (hash ^ (hash >> 33U)) * 0xff51afd7ed558ccd;
+  return (hash ^ (hash >> 33U)) % count;
+}
+
+std::vector<std::size_t> jobs_of(const BatchPlan& plan, const Shard& shard) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    if (shard_of(plan.jobs[i].name, shard.count) == shard.index) numbers.push_back(i);
+  }
+  return numbers;
 }
 
 }  // namespace equalux::cli

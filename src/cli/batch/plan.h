@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/cli/batch/manifest.h"
+#include "src/cli/folder_files.h"
 
 /// Which files a batch takes, and what their results are called.
 namespace equalux::cli {
@@ -14,12 +15,6 @@ struct BatchJob {
   std::string input;
   std::string output;
   std::string name{};  ///< its path below the argument that it is of, which decides about its shard
-};
-
-/// A folder, or what is behind a part of it, whose files nobody can know.
-struct Unreadable {
-  std::string folder;
-  std::string reason;
 };
 
 /// What folders hold under a name of media, and no batch takes.

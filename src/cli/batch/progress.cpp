@@ -1,11 +1,12 @@
+#include "src/cli/batch/progress.h"
+
 #include <algorithm>
 #include <cstdio>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "src/cli/batch/report.h"
-#include "src/cli/progress_line.h"
+#include "src/cli/stream/progress_line.h"
 #include "src/common/log.h"
 
 namespace equalux::cli {

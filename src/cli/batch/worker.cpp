@@ -8,9 +8,10 @@
 #include <equalux/error.h>
 #include <poll.h>
 
-#include "src/cli/backend.h"
+#include "src/cli/batch/dry_run.h"
 #include "src/cli/batch/job.h"
 #include "src/cli/signals.h"
+#include "src/cli/stream/backend.h"
 #include "src/common/log.h"
 
 namespace equalux::cli {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "src/cli/io_factory.h"
+#include "src/cli/stream/io_factory.h"
 
 /// Cameras, their modes and their own controls, for `equalux devices`.
 namespace equalux::cli {

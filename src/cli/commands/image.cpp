@@ -2,13 +2,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include <equalux/error.h>
@@ -17,16 +14,17 @@
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/core/processor.h"
 #include "pipelines/files/extension.h"
-#include "pipelines/files/natural_order.h"
 #include "pipelines/files/partial_file.h"
+#include "pipelines/files/scratch_folder.h"
 #include "pipelines/files/still.h"
-#include "src/cli/backend.h"
 #include "src/cli/commands.h"
-#include "src/cli/commands/measurements.h"
-#include "src/cli/curve_file.h"
-#include "src/cli/io_factory.h"
+#include "src/cli/folder_files.h"
 #include "src/cli/options.h"
 #include "src/cli/paths.h"
+#include "src/cli/stream/backend.h"
+#include "src/cli/stream/curve_file.h"
+#include "src/cli/stream/io_factory.h"
+#include "src/cli/stream/measurements.h"
 #include "src/cli/values.h"
 #include "src/common/log.h"
 #include "src/plot/gnuplot.h"
@@ -69,21 +67,6 @@ struct StillJob {
 /// What comes through stdin, or goes through stdout, as a file: decoders want to seek.
 class Spool {
  public:
-  Spool() {
-    std::string name = (fs::temp_directory_path() / "equalux-still-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw Error(ExitCode::cannot_create,
-                  name + ": cannot be created: " + system_error_text(errno));
-    }
-    folder_ = name;
-  }
-  ~Spool() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Spool(const Spool&) = delete;
-  Spool& operator=(const Spool&) = delete;
-
   /// All of stdin under a name whose extension says what it holds. Throws Error(bad_input).
   [[nodiscard]] std::string take_stdin() const {
     std::string bytes;
@@ -103,7 +86,7 @@ class Spool {
     return path;
   }
   [[nodiscard]] std::string file(const std::string& extension) const {
-    return (folder_ / ("still." + extension)).string();
+    return (folder_.path() / ("still." + extension)).string();
   }
   /// Throws Error(write_failed).
   static void give_to_stdout(const std::string& path) {
@@ -117,7 +100,7 @@ class Spool {
   /// The user knows nothing of the file.
   [[nodiscard]] Error about_stream(const Error& error) const {
     std::string text = error.what();
-    const std::string name = folder_.string() + "/still";
+    const std::string name = folder_.path().string() + "/still";
     const std::size_t at = text.find(name);
     if (at == std::string::npos) return error;
     std::size_t end = text.find_first_of(": ", at);
@@ -138,7 +121,7 @@ class Spool {
                 "-: holds no still, must be PNM, PNG, JPEG, BMP, TIFF or WebP");
   }
 
-  fs::path folder_;
+  ScratchFolder folder_{"still"};
 };
 
 /// "-" or "png:-".
@@ -224,36 +207,25 @@ void check_single(const ImageOptions& options, const StillJob& job) {
 /// The stills that were found, and what could not be looked into.
 struct StillPlan {
   std::vector<StillJob> jobs;
-  std::vector<std::string> unreadable;
+  std::vector<Unreadable> unreadable;
   std::size_t others = 0;  ///< files in folders that are no stills
 };
 
-void add_folder(const fs::path& folder, const fs::path& below, const fs::path& out,
-                StillPlan& plan) {
-  std::error_code error;
-  std::vector<fs::path> entries;
-  fs::directory_iterator at(folder, error);
-  for (; !error && at != fs::directory_iterator(); at.increment(error))
-    entries.push_back(at->path());
-  if (error) plan.unreadable.push_back(folder.string() + ": cannot be read: " + error.message());
-  std::sort(entries.begin(), entries.end(), [](const fs::path& a, const fs::path& b) {
-    return natural_less(a.string(), b.string());
-  });
-  for (const fs::path& entry : entries) {
-    std::error_code ignored;
-    const fs::path name = entry.filename();
-    if (fs::is_directory(entry, ignored)) {
-      // Results of an earlier run are no inputs; linked folders could be without end.
-      if (!fs::equivalent(entry, out, ignored) && !fs::is_symlink(entry, ignored))
-        add_folder(entry, below / name, out, plan);
-      continue;
-    }
-    const bool half_written = name.stem().extension() == ".partial";
-    if (name.string().starts_with('.') || half_written || !knows_still(name.string())) {
+void add_folder(const std::string& folder, const fs::path& out, StillPlan& plan) {
+  const FolderListing listing = list_folder(folder);
+  plan.unreadable.insert(plan.unreadable.end(), listing.unreadable.begin(),
+                         listing.unreadable.end());
+  // Results of an earlier run are no inputs.
+  const bool all = is_below(folder, out);
+  for (const FolderEntry& entry : listing.entries) {
+    const std::string name = entry.path.filename().string();
+    if (!all && is_below(entry.path, out)) continue;
+    if (name.starts_with('.') || is_half_written(entry.path) || !knows_still(name)) {
       ++plan.others;
       continue;
     }
-    plan.jobs.push_back({entry.string(), (out / below / name).lexically_normal().string()});
+    const fs::path below = entry.path.lexically_relative(folder);
+    plan.jobs.push_back({entry.path.string(), (out / below).lexically_normal().string()});
   }
 }
 
@@ -276,7 +248,7 @@ StillPlan plan_folder(const ImageOptions& options) {
   for (const std::string& input : options.files) {
     if (is_stream(input)) usage("input - is one still, must have an output of its own, -o OUT");
     if (fs::is_directory(input, ignored)) {
-      add_folder(input, {}, out, plan);
+      add_folder(input, out, plan);
     } else {
       plan.jobs.push_back({input, (out / fs::path(input).filename()).lexically_normal().string()});
     }
@@ -285,16 +257,12 @@ StillPlan plan_folder(const ImageOptions& options) {
     throw Error(ExitCode::no_input,
                 "no still is in " + options.files.front() + ", must hold at least one");
   }
-  std::map<std::string, std::string> taken;
   InputFiles inputs;
+  OutputNames names;
   for (const StillJob& job : plan.jobs)
     inputs.add(job.input);
   for (const StillJob& job : plan.jobs) {
-    const auto [other, is_new] = taken.emplace(job.output, job.input);
-    if (!is_new) {
-      usage("inputs " + other->second + " and " + job.input + " would both become " + job.output +
-            ", must have different names or run apart");
-    }
+    names.take(job.output, job.input);
     inputs.refuse(job.output);
     require_free_output(job.output, options.overwrite);
   }
@@ -490,8 +458,8 @@ ExitCode run_folder(const ImageOptions& options) {
     logger().error("{}", text);
     if (!first_failure) first_failure = code;
   };
-  for (const std::string& folder : plan.unreadable)
-    fail(ExitCode::no_input, folder);
+  for (const auto& [folder, reason] : plan.unreadable)
+    fail(ExitCode::no_input, folder + ": cannot be read: " + reason);
   for (const StillJob& job : plan.jobs) {
     try {
       refuse_videos(job.input);

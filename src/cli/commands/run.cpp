@@ -8,8 +8,8 @@
 
 #include "pipelines/files/still.h"
 #include "src/cli/commands.h"
-#include "src/cli/commands/run_stream.h"
 #include "src/cli/signals.h"
+#include "src/cli/stream/run_stream.h"
 #include "src/cli/values.h"
 #include "src/common/log.h"
 

@@ -6,7 +6,7 @@
 
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/core/source.h"
-#include "src/cli/io_factory.h"
+#include "src/cli/stream/io_factory.h"
 
 /// Any finite input as frames in bgr, one at a time.
 namespace equalux::cli {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "pipelines/live/recorder.h"
-#include "src/cli/io_factory.h"
+#include "src/cli/stream/io_factory.h"
 
 /// Recording beside a run's output.
 namespace equalux::cli {

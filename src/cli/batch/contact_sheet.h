@@ -10,11 +10,13 @@
 #include <equalux/image.h>
 
 #include "pipelines/core/source.h"
+#include "src/cli/batch/report.h"
 
-/// Takes one frame of a stream before and after the filters, small, for the contact sheet.
+/// The contact sheet: of each file of a batch one frame before and after the filters, small.
 namespace equalux::cli {
 
-/// wrap() is called before the run, add_result() on the sink's thread, the rest after it.
+/// Takes the frames out of a stream. wrap() is called before the run, add_result() on the sink's
+/// thread, the rest after it.
 class StillTap {
  public:
   /// Pixels of a still, at most.
@@ -47,5 +49,10 @@ class StillTap {
   std::map<std::uint64_t, Image> before_;
   std::map<std::uint64_t, Image> after_;
 };
+
+/// The stills of the outcomes, before and after, as a PNG. False where there are none, or this
+/// build writes no PNG. Throws Error(cannot_create, write_failed).
+bool write_contact_sheet(const std::string& path, const std::vector<Outcome>& outcomes,
+                         const std::string& out);
 
 }  // namespace equalux::cli

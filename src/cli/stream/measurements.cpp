@@ -1,4 +1,4 @@
-#include "src/cli/commands/measurements.h"
+#include "src/cli/stream/measurements.h"
 
 #include "src/cli/paths.h"
 

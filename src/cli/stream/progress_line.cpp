@@ -1,4 +1,4 @@
-#include "src/cli/progress_line.h"
+#include "src/cli/stream/progress_line.h"
 
 #include <cmath>
 #include <cstdio>

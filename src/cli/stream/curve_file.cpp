@@ -1,4 +1,4 @@
-#include "src/cli/curve_file.h"
+#include "src/cli/stream/curve_file.h"
 
 #include "src/cli/paths.h"
 #include "src/common/log.h"

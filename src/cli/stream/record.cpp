@@ -1,4 +1,4 @@
-#include "src/cli/commands/record.h"
+#include "src/cli/stream/record.h"
 
 #include <array>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "src/cli/backend.h"
+#include "src/cli/stream/backend.h"
 
 #include <deque>
 #include <optional>

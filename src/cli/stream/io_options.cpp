@@ -1,16 +1,16 @@
+#include "src/cli/stream/io_options.h"
+
 #include <algorithm>
 #include <cctype>
 
 #include <equalux/error.h>
 
 #include "pipelines/core/rate_text.h"
-#include "src/cli/io_factory.h"
 #include "src/cli/values.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "pipelines/gstreamer/encoders.h"
 #endif
 
-/// The options of inputs and outputs.
 namespace equalux::cli {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "src/cli/io_factory.h"
+#include "src/cli/stream/io_factory.h"
 
 #include <algorithm>
 #include <array>

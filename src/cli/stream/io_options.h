@@ -1,21 +1,19 @@
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "pipelines/core/part_source.h"
-#include "pipelines/core/sink.h"
 #include "pipelines/core/source.h"
 #include "pipelines/live/steering.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 
-/// From what the user wrote for INPUT and OUTPUT to a source and a sink.
+/// The options of inputs and outputs.
 namespace equalux::cli {
-
-enum class InputKind { media_file, y4m, standard_input, sequence, camera, test, launch, network };
-enum class OutputKind { media_file, y4m, standard_output, sequence, window, null, v4l2, launch };
 
 struct InputOptions {
   std::optional<Rational> fps;  ///< of sequences, and asked of cameras
@@ -43,27 +41,6 @@ struct OutputOptions {
   Steering* steering = nullptr;  ///< for a window's keys; null = it has none
   bool keep_partial = false;     ///< see FileSinkOptions
 };
-
-/// What kind of input or output a text names. Throws Error(usage) for a form that is not known.
-[[nodiscard]] InputKind input_kind(const std::string& input);
-[[nodiscard]] OutputKind output_kind(const std::string& output);
-
-/// True for inputs whose frames come as time passes.
-[[nodiscard]] bool is_live(InputKind kind);
-
-/// True for extensions of media files that may be read.
-[[nodiscard]] bool is_media_name(const std::string& path);
-
-/// Everything that the texts alone tell is wrong. Throws Error(usage).
-void check_output(const std::string& output, const OutputOptions& options);
-
-/// Throws Error(no_input) where the input is not there, Error(unavailable) where this build cannot
-/// read such inputs.
-[[nodiscard]] std::unique_ptr<Source> make_source(const std::string& input,
-                                                  const InputOptions& options);
-/// Throws Error(unavailable) where this build cannot write such outputs.
-[[nodiscard]] std::unique_ptr<Sink> make_sink(const std::string& output,
-                                              const OutputOptions& options);
 
 /// --encoder, --quality, --lossless, --drop-streams.
 [[nodiscard]] OptionGroup output_group(OutputOptions& options);

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "pipelines/core/run.h"
-#include "src/cli/commands/live_control.h"
-#include "src/cli/commands/record.h"
-#include "src/cli/curve_file.h"
-#include "src/cli/io_factory.h"
 #include "src/cli/options.h"
+#include "src/cli/stream/curve_file.h"
+#include "src/cli/stream/io_factory.h"
+#include "src/cli/stream/live_control.h"
+#include "src/cli/stream/record.h"
 
 /// One stream from input to output: what `run` does once and `batch` for each file.
 namespace equalux::cli {

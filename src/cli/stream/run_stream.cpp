@@ -1,4 +1,4 @@
-#include "src/cli/commands/run_stream.h"
+#include "src/cli/stream/run_stream.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,11 +11,11 @@
 
 #include "pipelines/core/latency_report.h"
 #include "pipelines/files/image_names.h"
-#include "src/cli/backend.h"
-#include "src/cli/commands/measurements.h"
 #include "src/cli/paths.h"
-#include "src/cli/progress_line.h"
 #include "src/cli/signals.h"
+#include "src/cli/stream/backend.h"
+#include "src/cli/stream/measurements.h"
+#include "src/cli/stream/progress_line.h"
 #include "src/cli/values.h"
 #include "src/common/log.h"
 

@@ -1,4 +1,4 @@
-#include "src/cli/commands/clip_reader.h"
+#include "src/cli/stream/clip_reader.h"
 
 #include <utility>
 

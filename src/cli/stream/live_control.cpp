@@ -1,4 +1,4 @@
-#include "src/cli/commands/live_control.h"
+#include "src/cli/stream/live_control.h"
 
 #include <algorithm>
 #include <array>

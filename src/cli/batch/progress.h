@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "pipelines/core/frame.h"
+#include "src/cli/options.h"
+
+namespace equalux::cli {
+
+/// How far a batch is, for a line on stderr.
+class BatchProgress {
+ public:
+  /// `weights`: the size of each file of the batch, in any unit; by the plan's numbers.
+  BatchProgress(const std::vector<std::size_t>& jobs, std::vector<double> weights,
+                const CommonOptions& options);
+  ~BatchProgress() { clear(); }
+  BatchProgress(const BatchProgress&) = delete;
+  BatchProgress& operator=(const BatchProgress&) = delete;
+
+  void start(std::size_t job, const std::string& name);
+  void news(const nlohmann::json& message);
+  void end(std::size_t job);
+  /// Shows the line, where it is time to.
+  void tick();
+  /// The last line for programs.
+  void finish(ExitCode code) const;
+  /// Takes it off a terminal, so that other text can follow.
+  void clear();
+
+  /// "3 of 12 files, 25 %, 120.0 fps, 1:10 left; a.mkv 40 %, b.mkv 12 %"
+  [[nodiscard]] std::string text(double elapsed_s) const;
+
+ private:
+  struct Running {
+    std::size_t job = 0;
+    std::string name;
+    std::string phase;
+    double fraction = 0;
+    double fps = 0;
+  };
+  [[nodiscard]] double fraction() const;
+  [[nodiscard]] nlohmann::ordered_json json(double elapsed_s) const;
+  Running* find(std::size_t job);
+  void end_of(std::size_t job);
+
+  std::size_t files_ = 0;
+  std::vector<double> weights_;
+  double all_ = 0;
+  double done_ = 0;  // of all_
+  std::size_t ended_ = 0;
+  std::vector<Running> running_;
+  bool json_;
+  bool quiet_;
+  double next_json_s_ = 0;
+  bool terminal_;
+  bool shown_ = false;
+  Clock::time_point start_ = Clock::now();
+  double next_plain_s_;
+};
+
+}  // namespace equalux::cli
