@@ -14,8 +14,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FileBytes file(path);
   if (const auto tracks = find_tracks(file, true))
     fuzz::require(tracks->position <= size, "the tracks begin within the file");
-  const auto crop = matroska_crop(path);
-  fuzz::require(!crop || crop != PixelCrop{}, "a crop takes something away");
+  const auto shown = matroska_shown_part(path);
+  fuzz::require(!shown || (shown->display_width == 0) == (shown->display_height == 0),
+                "a size to show has two sides or none");
   const auto survey = survey_matroska(path);
   if (!survey) return 0;
   fuzz::require(survey->video_blocks <= size / 6, "a block has a head and a time");

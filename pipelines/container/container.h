@@ -48,6 +48,15 @@ struct ContainerStream {
   bool attached_picture = false;  ///< cover art: a video stream that is only copied
 };
 
+/// Numbers of pixels at the edges of a picture.
+struct PictureEdges {
+  int left = 0;
+  int top = 0;
+  int right = 0;
+  int bottom = 0;
+  friend bool operator==(const PictureEdges&, const PictureEdges&) = default;
+};
+
 /// What is known of a file before any frame is decoded.
 struct ContainerInfo {
   std::string format;  ///< libavformat's name
@@ -63,8 +72,12 @@ struct ContainerInfo {
   std::optional<std::uint64_t> video_frames;  ///< declared by the container
   std::optional<std::int64_t> duration_ns;    ///< declared
   std::int64_t video_start_ns = 0;            ///< first timestamp of the video stream
-  /// A crop that the container asks for, "16 left, 8 top, 4 right, 2 bottom"; empty = none.
-  std::string crop;
+  /// Pixels at the edges of its pictures that the container has players not show.
+  PictureEdges crop;
+  /// The shape of the rest as it is shown, width to height; unset = as pixel_aspect says.
+  std::optional<Rational> shown_aspect;
+  /// A part that mp4 calls clean, "704x480", and that players show whole all the same.
+  std::string clean_aperture;
   int bit_depth = 8;
   std::string transfer;  ///< "smpte2084" (PQ), "arib-std-b67" (HLG), "bt709" ...; empty = unset
   std::string video_codec;

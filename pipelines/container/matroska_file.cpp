@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pipelines/container/ebml.h"
@@ -19,6 +20,11 @@ constexpr std::uint32_t kCropBottom = 0x54AA;
 constexpr std::uint32_t kCropTop = 0x54BB;
 constexpr std::uint32_t kCropLeft = 0x54CC;
 constexpr std::uint32_t kCropRight = 0x54DD;
+constexpr std::uint32_t kDisplayWidth = 0x54B0;
+constexpr std::uint32_t kDisplayHeight = 0x54BA;
+constexpr std::uint32_t kDisplayUnit = 0x54B2;
+/// A value of kDisplayUnit.
+constexpr std::uint64_t kUnknownUnit = 4;
 constexpr std::uint32_t kTimestampScale = 0x2AD7B1;
 constexpr std::uint32_t kClusterTime = 0xE7;
 constexpr std::uint32_t kSimpleBlock = 0xA3;
@@ -50,19 +56,26 @@ std::span<std::uint8_t> first_video(std::span<std::uint8_t> tracks) {
   return found;
 }
 
-PixelCrop crop_of_video(std::span<std::uint8_t> track) {
-  PixelCrop crop;
+ShownPart shown_part_of(std::span<std::uint8_t> track) {
+  ShownPart part;
+  std::uint64_t unit = 0;
+  const auto read = [&](const Element& element, std::span<std::uint8_t> whole) {
+    for (const auto& [id, value] :
+         {std::pair(kCropLeft, &part.left), std::pair(kCropTop, &part.top),
+          std::pair(kCropRight, &part.right), std::pair(kCropBottom, &part.bottom),
+          std::pair(kDisplayWidth, &part.display_width),
+          std::pair(kDisplayHeight, &part.display_height), std::pair(kDisplayUnit, &unit)}) {
+      // Beyond any side: nothing that is added to it overflows.
+      if (element.id == id)
+        *value = std::min<std::uint64_t>(unsigned_value(element, whole), 1 << 24);
+    }
+  };
   for_children(track, [&](const Element& video, std::span<std::uint8_t> whole) {
-    if (video.id != ebml::kVideo) return;
-    for_children(whole.subspan(video.head()),
-                 [&](const Element& element, std::span<std::uint8_t> inner) {
-                   if (element.id == kCropLeft) crop.left = unsigned_value(element, inner);
-                   if (element.id == kCropTop) crop.top = unsigned_value(element, inner);
-                   if (element.id == kCropRight) crop.right = unsigned_value(element, inner);
-                   if (element.id == kCropBottom) crop.bottom = unsigned_value(element, inner);
-                 });
+    if (video.id == ebml::kVideo) for_children(whole.subspan(video.head()), read);
   });
-  return crop;
+  if (unit >= kUnknownUnit || part.display_width == 0 || part.display_height == 0)
+    part.display_width = part.display_height = 0;
+  return part;
 }
 
 /// What a file consists of, head by head.
@@ -307,13 +320,13 @@ std::optional<ElementPlace> find_tracks(FileBytes& file, bool behind_pictures) {
   return std::nullopt;
 }
 
-std::optional<PixelCrop> matroska_crop(const std::string& path) {
+std::optional<ShownPart> matroska_shown_part(const std::string& path) {
   FileBytes file(path);
   const auto place = find_tracks(file, true);
   if (!place) return std::nullopt;
   std::vector<std::uint8_t> tracks = content_at(file, *place);
-  const PixelCrop crop = crop_of_video(first_video(tracks));
-  return crop == PixelCrop{} ? std::nullopt : std::optional(crop);
+  const std::span<std::uint8_t> video = first_video(tracks);
+  return video.empty() ? std::nullopt : std::optional(shown_part_of(video));
 }
 
 std::optional<MatroskaSurvey> survey_matroska(const std::string& path) {

@@ -18,17 +18,21 @@ struct ElementPlace {
 /// looks there, too.
 [[nodiscard]] std::optional<ElementPlace> find_tracks(FileBytes& file, bool behind_pictures);
 
-/// Pixels at the edges of the stored pictures that are not meant to be shown.
-struct PixelCrop {
+/// What of the stored pictures is meant to be shown, and how large.
+struct ShownPart {
+  // Pixels at the edges that are not.
   std::uint64_t left = 0;
   std::uint64_t top = 0;
   std::uint64_t right = 0;
   std::uint64_t bottom = 0;
-  friend bool operator==(const PixelCrop&, const PixelCrop&) = default;
+  /// A size whose sides have the ratio of the rest's, in units that do not matter; 0 = not said.
+  std::uint64_t display_width = 0;
+  std::uint64_t display_height = 0;
+  [[nodiscard]] bool is_cropped() const { return left + top + right + bottom > 0; }
 };
 
 /// Of a Matroska file's first video. Nothing where it has none, or where the file cannot be read.
-[[nodiscard]] std::optional<PixelCrop> matroska_crop(const std::string& path);
+[[nodiscard]] std::optional<ShownPart> matroska_shown_part(const std::string& path);
 
 /// What a walk over every element of a Matroska file finds. It looks at heads alone: what the
 /// pictures hold is their decoder's to judge.

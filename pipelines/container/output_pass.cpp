@@ -217,7 +217,8 @@ void OutputPass::set_options(Dictionary& options) {
     return;
   }
   const AVDictionary* tags = muxer_.context().metadata;
-  if (av_dict_get(tags, "com.apple.quicktime.", nullptr, AV_DICT_IGNORE_SUFFIX) != nullptr) {
+  if (spec_.named_tags ||
+      av_dict_get(tags, "com.apple.quicktime.", nullptr, AV_DICT_IGNORE_SUFFIX) != nullptr) {
     options.set("movflags", "use_metadata_tags");
   }
 }

@@ -23,6 +23,7 @@ struct OutputPassSpec {
   StreamPlan plan;  ///< without roles where there is no input
   EncodedVideoFormat video;
   std::optional<std::int64_t> video_start;  ///< first pts, in ticks, where it is known already
+  bool named_tags = false;                  ///< of mp4 and mov: any tag, under its own name
 };
 
 /// One thread at a time.

@@ -12,6 +12,7 @@ extern "C" {
 }
 
 #include "pipelines/container/container.h"
+#include "pipelines/container/iso_file.h"
 #include "pipelines/container/matroska_file.h"
 #include "pipelines/container/open_input.h"
 #include "pipelines/container/side_data.h"
@@ -132,6 +133,25 @@ void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info
   }
 }
 
+/// What of the pictures is to be shown, of which libavformat tells nothing.
+void describe_shown_part(const std::string& path, const AVStream& video, ContainerInfo& info) {
+  const AVCodecParameters& codec = *video.codecpar;
+  if (info.format.starts_with("matroska")) {
+    const auto part = matroska_shown_part(path);
+    if (!part || !part->is_cropped()) return;
+    info.crop = {static_cast<int>(part->left), static_cast<int>(part->top),
+                 static_cast<int>(part->right), static_cast<int>(part->bottom)};
+    if (part->display_width > 0) {
+      info.shown_aspect = Rational{static_cast<std::int64_t>(part->display_width),
+                                   static_cast<std::int64_t>(part->display_height)};
+    }
+  } else if (info.format.starts_with("mov,")) {
+    const auto clean = iso_clean_aperture(path);
+    if (clean && (clean->width != codec.width || clean->height != codec.height))
+      info.clean_aperture = fmt::format("{}x{}", clean->width, clean->height);
+  }
+}
+
 }  // namespace
 
 ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
@@ -166,12 +186,7 @@ ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
                                          ") is of no known kind or size; give a whole video file");
   }
   describe_video(*input, video, info);
-  if (info.format.starts_with("matroska")) {
-    if (const auto crop = matroska_crop(path)) {
-      info.crop = fmt::format("{} left, {} top, {} right, {} bottom", crop->left, crop->top,
-                              crop->right, crop->bottom);
-    }
-  }
+  describe_shown_part(path, video, info);
   return info;
 }
 

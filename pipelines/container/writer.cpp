@@ -14,6 +14,7 @@ extern "C" {
 }
 
 #include "pipelines/container/container.h"
+#include "pipelines/container/iso_file.h"
 #include "pipelines/container/open_input.h"
 #include "pipelines/container/output_pass.h"
 #include "pipelines/container/output_paths.h"
@@ -150,8 +151,8 @@ void Writer::start(const EncodedVideoFormat& video) {
   } else {
     set_aside();
   }
-  OutputPassSpec spec{
-      partial_, is_iso(kind_) ? PassKind::live : PassKind::final, plan_, video_, {}};
+  OutputPassSpec spec{partial_, is_iso(kind_) ? PassKind::live : PassKind::final, plan_, video_, {},
+                      false};
   created_ = true;
   pass_ = std::make_unique<OutputPass>(spec, copies_.get());
   base_ = pass_->video_base();
@@ -382,7 +383,9 @@ void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns)
       const auto* head = reinterpret_cast<const std::byte*>(codec.extradata);
       video_.codec_data.assign(head, head + codec.extradata_size);
     }
-    OutputPass pass({path, PassKind::final, plan_, video_, record_.first_pts}, copies_.get());
+    const bool named_tags = copies_ && iso_has_named_tags(options_.copy_from);
+    OutputPass pass({path, PassKind::final, plan_, video_, record_.first_pts, named_tags},
+                    copies_.get());
     if (partial) replay(*partial, pass);
     pass.finish(end_ns);
   } catch (const Error& error) {

@@ -45,6 +45,21 @@ void check_readable(const std::string& path) {
   }
 }
 
+/// What of a picture `edges` leave, in its own memory.
+ConstImageView part_of(const ConstImageView& whole, const PictureEdges& edges,
+                       const ImageDesc& part) {
+  ConstImageView view = whole;
+  view.desc = part;
+  ImageDesc before = whole.desc;
+  before.width = edges.left;
+  before.height = edges.top;
+  for (int plane = 0; plane < traits(part.format).planes; ++plane) {
+    view.data[static_cast<std::size_t>(plane)] =
+        whole.row(plane, plane_rows(before, plane)) + row_bytes(before, plane);
+  }
+  return view;
+}
+
 class FileSource final : public Source {
  public:
   FileSource(std::string path, const FileSourceOptions& options)
@@ -76,6 +91,7 @@ class FileSource final : public Source {
   std::int64_t missing_end_ns() const;
   std::int64_t frame_ns() const;
   std::int64_t tolerance_ns() const;
+  void leave_out_edges();
   std::optional<MatroskaSurvey> survey() const;
   std::uint64_t lost_frames(const std::optional<MatroskaSurvey>& survey) const;
 
@@ -86,9 +102,11 @@ class FileSource final : public Source {
   StreamInfo info_;
   gst::StreamHint hint_;
   int video_stream_ = -1;
-  std::optional<Rational> aspect_;  // of a pixel, where the container tells
-  bool elementary_ = false;         // a stream without a container
-  gst::SamplePtr first_sample_;     // read by open(), with its times in first_
+  std::optional<Rational> aspect_;        // of a pixel, where the container tells
+  std::optional<Rational> shown_aspect_;  // of what is left of the pictures
+  PictureEdges crop_;
+  bool elementary_ = false;      // a stream without a container
+  gst::SamplePtr first_sample_;  // read by open(), with its times in first_
   Frame first_;
   std::optional<Rational> rate_;           // of such a stream, where it was asked for
   std::optional<std::int64_t> start_ns_;   // of the video stream, where the container tells
@@ -123,9 +141,11 @@ void FileSource::probe() {
     logger().warn("{}: is turned by no multiple of 90 degrees; only mp4, mov and mkv keep that",
                   path_);
   }
-  if (!container.crop.empty()) {
-    logger().warn("{}: has a crop of {} pixels that is not applied; its pictures are whole", path_,
-                  container.crop);
+  crop_ = container.crop;
+  shown_aspect_ = container.shown_aspect;
+  if (!container.clean_aperture.empty()) {
+    logger().info("{}: its clean aperture of {} pixels is not applied; its pictures are whole",
+                  path_, container.clean_aperture);
   }
   if (container.average_frame_rate.num > 0) info_.frame_rate = container.average_frame_rate;
   is_matroska_ = container.format.starts_with("matroska") && !is_web_address(path_);
@@ -175,6 +195,11 @@ GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder)
 std::optional<GstVideoInfo> FileSource::decode_on_device(const FormatPredicate& accepts) {
   const bool wanted = options_.decoder == DecoderChoice::gpu;
   if (options_.decoder == DecoderChoice::software) return std::nullopt;
+  if (crop_ != PictureEdges{}) {
+    if (!wanted) return std::nullopt;
+    throw Error(ExitCode::unavailable,
+                "decoder gpu takes no video that its file wants cropped; must be auto or software");
+  }
   if (device_ < 0 || !accepts(PixelFormat::nv12)) {
     if (!wanted) return std::nullopt;
     throw Error(ExitCode::unavailable,
@@ -228,8 +253,40 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   if (aspect_) info_.pixel_aspect = *aspect_;
   if (feed_) info_.chroma_site = feed_->chroma_site();
   tap_->expect(info_.desc);
+  leave_out_edges();
   peek();
   return info_;
+}
+
+/// As players do where the container says so; borders then count in no filter. No chroma sample is
+/// cut apart, and fields keep their order.
+void FileSource::leave_out_edges() {
+  if (crop_ == PictureEdges{}) return;
+  const FormatTraits& format = traits(info_.desc.format);
+  const int across = 1 << format.chroma_shift_x;
+  const int down =
+      (1 << format.chroma_shift_y) * (info_.field_order == FieldOrder::progressive ? 1 : 2);
+  const PictureEdges asked = crop_;
+  // What is left ends behind a chroma sample, or where the picture does.
+  const auto behind = [](int side, int edge, int step) {
+    return side - std::min(side, (side - edge + step - 1) / step * step);
+  };
+  crop_ = {asked.left / across * across, asked.top / down * down,
+           behind(info_.desc.width, asked.right, across),
+           behind(info_.desc.height, asked.bottom, down)};
+  const int width = info_.desc.width - crop_.left - crop_.right;
+  const int height = info_.desc.height - crop_.top - crop_.bottom;
+  if (width <= 0 || height <= 0) {
+    logger().warn("{}: asks for a crop larger than its pictures; they are whole", path_);
+    crop_ = {};
+    return;
+  }
+  info_.desc.width = width;
+  info_.desc.height = height;
+  if (shown_aspect_) info_.pixel_aspect = {shown_aspect_->num * height, shown_aspect_->den * width};
+  logger().info("{}: {} pixels left, {} top, {} right and {} bottom are left out, as it asks{}",
+                path_, crop_.left, crop_.top, crop_.right, crop_.bottom,
+                crop_ == asked ? "" : ", to whole chroma samples");
 }
 
 void FileSource::set_times(GstSample* sample, Frame& frame) {
@@ -331,6 +388,7 @@ bool FileSource::read(Frame& frame) {
   }
   if (!sample) return false;
   tap_->lend(sample.get(), frame);
+  if (crop_ != PictureEdges{}) frame.image = part_of(frame.image, crop_, info_.desc);
   const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
   frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
   has_gaps_ = has_gaps_ || frame.pts_ns > end_ns_ + frame_ns() / 2;

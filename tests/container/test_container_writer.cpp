@@ -177,6 +177,30 @@ TEST_F(ContainerWriterTest, TagsWithoutAPlaceAreNamed) {
   EXPECT_THAT(line, testing::Not(HasSubstr("title")));
 }
 
+TEST_F(ContainerWriterTest, TagsOfTheirOwnNamesAreKeptInMp4AndMov) {
+  const std::string options =
+      "-c:v libx264 -preset ultrafast -metadata title=Tee -metadata shot=7 "
+      "-movflags use_metadata_tags";
+  for (const char* in : {"in.mp4", "in.mov"}) {
+    test::make_clip(folder_ / in, options);
+    for (const char* out : {"out.mp4", "out.mov", "out.mkv"}) {
+      testing::internal::CaptureStderr();
+      test::remux(folder_ / in, folder_ / out);
+      EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << in << " " << out;
+      json tags = test::ffprobe("-show_format", folder_ / out)["format"]["tags"];
+      EXPECT_EQ(tags["title"], "Tee") << in << " " << out;
+      EXPECT_EQ(tags.value(std::string(out) == "out.mkv" ? "SHOT" : "shot", ""), "7") << in << out;
+    }
+  }
+  // Tags as most files have them stay where most programs look for them.
+  test::make_clip(folder_ / "plain.mp4", "-c:v libx264 -preset ultrafast -metadata title=Tee");
+  test::remux(folder_ / "plain.mp4", folder_ / "out.mp4");
+  std::ifstream file(folder_ / "out.mp4", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(bytes.find("\251nam"), std::string::npos);
+  EXPECT_EQ(bytes.find("mdta"), std::string::npos);
+}
+
 TEST_F(ContainerWriterTest, VariableFrameRateKeepsEveryStamp) {
   const std::string in = folder_ / "in.mp4";
   test::make_variable_rate_mp4(in);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/gstreamer/file_source.h"
+#include "src/common/log.h"
 #include "tests/gstreamer/video_files.h"
 
 namespace equalux {
@@ -135,23 +136,95 @@ std::string element(const std::string& id, const std::string& content) {
   return id + static_cast<char>(0x80U | content.size()) + content;
 }
 
-TEST_F(FileSourceTest, ACropOfMatroskaIsNamed) {
-  const std::string path = make("a.mkv", "-c:v ffv1 -pix_fmt yuv420p", "64x48");
+/// A number as an element of two bytes.
+std::string number(const std::string& id, unsigned value) {
+  return element(id, {static_cast<char>(value >> 8), static_cast<char>(value)});
+}
+
+/// Puts elements into a second master of the video, in the place of the track's title, which has 60
+/// letters.
+void put_into_video(const std::string& path, std::string elements) {
   std::string bytes = test::file_bytes(path);
-  // The uid of the track gives its place to a second master of the video, with nothing else in it.
-  const std::size_t uid = bytes.find("\x73\xC5\x88");
-  ASSERT_NE(uid, std::string::npos);
-  const std::string crop = element(
-      "\xE0", element("\x54\xCC", std::string("\x00\x06", 2)) + element("\x54\xBB", "\x02"));
-  ASSERT_EQ(crop.size(), 11U);
-  bytes.replace(uid, crop.size(), crop);
+  const std::size_t title = bytes.find("\x53\x6E\xBC");
+  ASSERT_NE(title, std::string::npos);
+  elements += element("\xEC", std::string(61 - 2 - elements.size(), '\0'));
+  bytes.replace(title, 63, element("\xE0", elements));
   std::ofstream(path, std::ios::binary) << bytes;
+}
+
+const std::string kTitle = "-write_crc32 0 -metadata:s:v title=" + std::string(60, 'x') + " ";
+
+std::string crop_elements(unsigned left, unsigned top, unsigned right, unsigned bottom) {
+  return number("\x54\xCC", left) + number("\x54\xBB", top) + number("\x54\xDD", right) +
+         number("\x54\xAA", bottom);
+}
+
+TEST_F(FileSourceTest, ACropOfMatroskaIsApplied) {
+  struct Case {
+    const char* codec;
+    const char* pixels;  // of the result
+    const char* rest;    // as ffmpeg's filter crops: width, height, left and top
+  };
+  // 5, 3, 4 and 1 pixels at the edges, to whole chroma samples.
+  const Case cases[] = {
+      {"ffv1 -pix_fmt yuv420p", "yuv420p", "58:46:4:2"},
+      {"ffv1 -pix_fmt yuv422p", "yuv422p", "58:44:4:3"},
+      {"ffv1 -pix_fmt yuv444p", "yuv444p", "57:44:5:3"},
+      {"ffv1 -pix_fmt yuv420p10le", "yuv420p10le", "58:46:4:2"},
+      {"ffv1 -pix_fmt bgr0", "bgr0", "57:44:5:3"},
+      {"ffv1 -pix_fmt gray", "gray", "57:44:5:3"},
+      {"rawvideo -pix_fmt yuyv422", "yuyv422", "58:44:4:3"},
+      {"mpeg2video -flags +ildct+ilme -top 1 -pix_fmt yuv420p", "yuv420p", "58:48:4:0"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.codec);
+    const std::string path = make("a.mkv", kTitle + "-c:v " + c.codec, "66x48");
+    test::ffmpeg("-i '" + path + "' -vf crop=" + c.rest + ":exact=1 -f rawvideo -pix_fmt " +
+                 c.pixels + " '" + folder_ / "rest.raw" + "'");
+    put_into_video(path, crop_elements(5, 3, 4, 1));
+    const test::Decoded ours = decode(path);
+    EXPECT_EQ(std::to_string(ours.info.desc.width) + ":" + std::to_string(ours.info.desc.height),
+              std::string(c.rest).substr(0, 5));
+    EXPECT_TRUE(ours.bytes == test::file_bytes(folder_ / "rest.raw"));
+    EXPECT_EQ(ours.pts_ns.size(), 30U);
+  }
+}
+
+TEST_F(FileSourceTest, ACropOfMatroskaKeepsTheShapeThatTheFileTells) {
+  const std::string path = make("a.mkv", kTitle + "-c:v ffv1 -pix_fmt yuv420p", "64x48");
+  const std::string whole = test::file_bytes(path);
+  const auto aspect = [&](const std::string& more) {
+    std::ofstream(path, std::ios::binary) << whole;
+    put_into_video(path, crop_elements(0, 8, 0, 8) + more);
+    const Rational is = decode(path).info.pixel_aspect;
+    return is.value();
+  };
+  const std::string wide = number("\x54\xB0", 160) + number("\x54\xBA", 90);
+  EXPECT_DOUBLE_EQ(aspect(""), 1.0);
+  EXPECT_DOUBLE_EQ(aspect(wide), 16.0 / 9 * 32 / 64);
+  EXPECT_DOUBLE_EQ(aspect(wide + element("\x54\xB2", "\x03")), 16.0 / 9 * 32 / 64);
+  std::ofstream(path, std::ios::binary) << whole;
+  put_into_video(path, crop_elements(40, 0, 40, 0));
   testing::internal::CaptureStderr();
-  (void)make_file_source(path)->open(test::accepts_all);
-  EXPECT_THAT(
-      testing::internal::GetCapturedStderr(),
-      testing::HasSubstr("a.mkv: has a crop of 6 left, 2 top, 0 right, 0 bottom pixels that "
-                         "is not applied"));
+  EXPECT_EQ(decode(path).info.desc.width, 64);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("crop larger than its pictures"));
+}
+
+TEST_F(FileSourceTest, ACleanApertureIsNamed) {
+  const std::string path = make("a.mov", "-c:v rawvideo -pix_fmt uyvy422", "64x48");
+  std::string bytes = test::file_bytes(path);
+  const std::size_t box = bytes.find("clap");
+  ASSERT_NE(box, std::string::npos);
+  const auto said = [&] {
+    testing::internal::CaptureStderr();
+    logger().set_level(LogLevel::info);
+    EXPECT_EQ(decode(path).info.desc.width, 64);
+    logger().set_level(LogLevel::warn);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(said(), testing::Not(HasSubstr("aperture"))) << "it is the whole picture";
+  bytes[box + 7] = 60;
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_THAT(said(), HasSubstr("a.mov: its clean aperture of 60x48 pixels is not applied"));
 }
 
 TEST_F(FileSourceTest, EditListHidesTheFramesBeforeIt) {
