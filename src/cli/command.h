@@ -35,10 +35,12 @@ struct Option {
   /// Called for each value in order; a flag's are "true" and "false". An empty value means "as if
   /// not given", so that a config can undo a preset. Throws Error(usage).
   std::function<void(const std::string&)> set;
-  char letter = 0;              ///< "-o", 0 = none
-  char off_letter = 0;          ///< "-n", which says false, 0 = none
-  bool repeatable = false;      ///< keeps every value, not the last
-  bool value_optional = false;  ///< `--verify`, `--verify FILE` or `--verify=FILE`
+  char letter = 0;          ///< "-o", 0 = none
+  char off_letter = 0;      ///< "-n", which says false, 0 = none
+  bool repeatable = false;  ///< keeps every value, not the last
+  /// `--verify`, `--verify FILE` or `--verify=FILE`: the next word is its value unless the command
+  /// needs that for itself.
+  bool value_optional = false;
 };
 
 /// Options under one heading of --help.
@@ -55,7 +57,9 @@ struct Positional {
   std::string help;
   std::function<void(const std::string&)> set;
   bool repeatable = false;
-  bool optional = false;  ///< only how --help writes it
+  bool optional = false;  ///< may be left out
+  /// Options that it may be left out beside.
+  std::vector<std::string> stand_ins = {};
 };
 
 struct Command {

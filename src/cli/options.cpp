@@ -136,8 +136,11 @@ OptionGroup config_group(CommonOptions* options) {
   const auto note = [options](const std::string& name) {
     if (options != nullptr) options->preset = name;
   };
+  const auto note_file = [options](const std::string& path) {
+    if (options != nullptr && !path.empty()) options->config.push_back(path);
+  };
   return {"Configuration",
-          {{"config", "FILE", "read options from a TOML file; what stands here wins", ignore},
+          {{"config", "FILE", "read options from a TOML file; what stands here wins", note_file},
            {"preset", "NAME",
             "options of a named preset, below --config: plain, or a file NAME.toml of "
             "$EQUALUX_CONFIG_PATH or the program's own configs (default: stable for run and batch, "
@@ -419,6 +422,22 @@ std::string preset_text(const CommonOptions& options) {
   const PresetUse use = preset_use(options);
   if (!use.holds) return "";
   return "preset " + options.preset + (use.changed ? ", changed" : "");
+}
+
+InputFiles files_of(const CommonOptions& options) {
+  InputFiles files;
+  for (const std::string& path : options.config)
+    files.add(path, "a file that options are read from");
+  for (const FilterSpec& spec : filter_chain(options)) {
+    for (const auto& [key, value] : spec.options) {
+      if (key == "curve-from" || key == "region") files.add(value, "what " + key + " reads");
+    }
+  }
+  for (const GivenKnob& knob : options.knobs) {
+    const bool reads = knob.name == "curve-from" || knob.name == "region";
+    if (reads) files.add(knob.value, "what --" + knob.name + " reads");
+  }
+  return files;
 }
 
 std::string filters_text(const CommonOptions& options) {

@@ -34,6 +34,7 @@ struct CommonOptions {
   std::string log_level = "info";
   bool quiet = false;
   std::string preset;               ///< the one that holds, by name
+  std::vector<std::string> config;  ///< files that options were read from
   std::vector<FilterSpec> filters;  ///< empty = one `equalize`
   EqualizeParams equalize;          ///< defaults of every `equalize`
   std::vector<GivenKnob> knobs;     ///< defaults of every filter that has a key of the name
@@ -45,7 +46,7 @@ struct CommonOptions {
 };
 
 /// --config and --preset; their values are read by the settings layer. `options` is told the preset
-/// that holds, unless it is null.
+/// that holds and the files that were read, unless it is null.
 [[nodiscard]] OptionGroup config_group(CommonOptions* options = nullptr);
 /// --backend, --device, --threads, --log-level, --quiet.
 [[nodiscard]] OptionGroup machine_group(CommonOptions& options);
@@ -95,6 +96,9 @@ struct PresetUse {
 
 /// The chain as the user would write it: "equalize:bins=128".
 [[nodiscard]] std::string filters_text(const CommonOptions& options);
+
+/// What the options name to read from: config files and presets, curves, masks.
+[[nodiscard]] InputFiles files_of(const CommonOptions& options);
 
 /// Options that hold one text or one switch.
 [[nodiscard]] Option text_option(std::string name, std::string value, std::string help,

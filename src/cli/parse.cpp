@@ -14,6 +14,7 @@
 #include "src/cli/program.h"
 #include "src/cli/settings.h"
 #include "src/cli/stream/io_factory.h"
+#include "src/common/log.h"
 #include "src/common/nearest_name.h"
 
 namespace equalux::cli {
@@ -42,11 +43,11 @@ const Option* find_letter(const Command& command, char letter) {
   return nullptr;
 }
 
-/// What is there and has frames in it, or names a kind of input, is hardly where hashes are to go.
-bool is_an_input(const std::string& word) {
+/// A video or still that is there, which hardly is to be overwritten.
+bool holds_pictures(const std::string& word) {
   std::error_code ignored;
-  return std::filesystem::is_directory(word, ignored) || word.find(':') != std::string::npos ||
-         (std::filesystem::exists(word, ignored) && (is_media_name(word) || knows_still(word)));
+  return std::filesystem::is_regular_file(word, ignored) &&
+         (is_media_name(word) || knows_still(word));
 }
 
 /// An option of ours with CLI11's of the same name.
@@ -83,7 +84,9 @@ class CommandLine {
       : command_(command), commands_(commands) {
     // Behind -- everything is an argument, whatever it begins with.
     const auto end = std::find(words.begin(), words.end(), "--");
-    parse(spelled_out({words.begin(), end}));
+    const Words before(words.begin(), end);
+    spare_ = spare_arguments(before, std::max<std::ptrdiff_t>(0, words.end() - end - 1));
+    parse(spelled_out(before));
     for (auto word = end; word != words.end(); ++word) {
       if (word == end) continue;
       refuse_misplaced(*word);
@@ -99,7 +102,7 @@ class CommandLine {
  private:
   /// The words as CLI11 understands them. Of itself it takes an option for the value of the one
   /// before, an empty value for none, and a value that may be left out only behind an equals sign.
-  [[nodiscard]] Words spelled_out(const Words& words) const {
+  [[nodiscard]] Words spelled_out(const Words& words) {
     Words plain;
     for (std::size_t i = 0; i < words.size(); ++i) {
       const std::string& word = words[i];
@@ -119,13 +122,63 @@ class CommandLine {
       } else if (needs_value) {
         plain.insert(plain.end(), {word, words[++i]});
       } else if (option->value_optional && equals == std::string::npos && has_next &&
-                 !is_an_input(words[i + 1])) {
+                 takes(*option, words[i + 1])) {
         plain.push_back("--" + option->name + "=" + words[++i]);
       } else {
         plain.push_back(word);
       }
     }
     return plain;
+  }
+
+  /// How many words without a dash there are above those that the command needs; `behind` more
+  /// stand behind --.
+  [[nodiscard]] std::ptrdiff_t spare_arguments(const Words& words, std::ptrdiff_t behind) const {
+    std::ptrdiff_t spare = behind;
+    Words given;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string& word = words[i];
+      if (word.size() < 2 || word[0] != '-') {
+        ++spare;
+        continue;
+      }
+      const Option* option = option_of(word.substr(0, word.find('=')));
+      const bool alone = option != nullptr && word.find('=') == std::string::npos;
+      if (option == nullptr && word[1] != '-') option = find_letter(command_, word[1]);  // -oFILE
+      if (option == nullptr) continue;
+      given.push_back(option->name);
+      if (alone && !option->value.empty() && !option->value_optional) ++i;
+    }
+    for (const Positional& positional : command_.positionals) {
+      const bool may_miss = positional.optional ||
+                            std::any_of(given.begin(), given.end(), [&](const std::string& name) {
+                              const Words& all = positional.stand_ins;
+                              return std::find(all.begin(), all.end(), name) != all.end();
+                            });
+      if (!may_miss) --spare;
+    }
+    return spare;
+  }
+
+  /// Whether the word behind an option that can do without is its value: not what the command needs
+  /// as an argument. What is there and looks like an input is one to commands that take any number.
+  [[nodiscard]] bool takes(const Option& option, const std::string& word) {
+    if (spare_ <= 0) return false;
+    std::error_code ignored;
+    if (takes_any_number() &&
+        (holds_pictures(word) || std::filesystem::is_directory(word, ignored))) {
+      return false;
+    }
+    if (holds_pictures(word)) {
+      usage("--" + option.name + " would overwrite " + word + ", must be another file; --" +
+            option.name + "=" + word + " does it");
+    }
+    --spare_;
+    return true;
+  }
+
+  [[nodiscard]] bool takes_any_number() const {
+    return !command_.positionals.empty() && command_.positionals.back().repeatable;
   }
 
   void parse(Words words) {
@@ -189,8 +242,7 @@ class CommandLine {
 
   void refuse_too_many() const {
     const std::vector<Positional>& all = command_.positionals;
-    const bool open_end = !all.empty() && all.back().repeatable;
-    if (open_end || arguments.size() <= all.size()) return;
+    if (takes_any_number() || arguments.size() <= all.size()) return;
     std::string form = "equalux " + command_.name;
     for (const Positional& positional : all)
       form += " " + positional.name;
@@ -200,6 +252,7 @@ class CommandLine {
 
   const Command& command_;
   const std::vector<Command>& commands_;
+  std::ptrdiff_t spare_ = 0;  // arguments that may be values
 };
 
 /// Whether a first word that is no command names what `run` reads.
@@ -226,8 +279,13 @@ bool names_input(const std::string& word) {
         (nearest.empty() ? list_of_names(names) : nearest));
 }
 
+/// Lines, in which a config file's values may stand.
 ExitCode print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::fprintf(stdout, "%s\n", printable(text.substr(at, end - at)).c_str());
+    at = end + 1;
+  }
   return ExitCode::done;
 }
 
@@ -254,7 +312,7 @@ void warn_of_idle_preset(const Settings& settings, const Command& command) {
   const auto quiet = settings.find("quiet");
   if (quiet != settings.end() && quiet->second.values.back() == "true") return;
   std::fprintf(stderr, "equalux: preset %s sets nothing that equalux %s has, not used\n",
-               name.c_str(), command.name.c_str());
+               printable(name).c_str(), command.name.c_str());
 }
 
 bool is_on(const Settings& settings, const std::string& name) {

@@ -78,26 +78,37 @@ InputFiles::InputFiles(const std::vector<std::string>& paths) {
     add(path);
 }
 
-void InputFiles::add(const std::string& path) {
+void InputFiles::add(const std::string& path, const std::string& what) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || S_ISCHR(status.st_mode)) return;
-  names_.emplace(std::pair(status.st_dev, status.st_ino), path);
+  files_.emplace(std::pair(status.st_dev, status.st_ino), Input{path, what});
 }
 
 void InputFiles::refuse(const std::string& output) const {
+  if (output.empty() || output == "-") return;
   const auto input_at = [&](const std::string& path) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return names_.end();
-    return names_.find(std::pair(status.st_dev, status.st_ino));
+    if (::stat(path.c_str(), &status) != 0) return files_.end();
+    return files_.find(std::pair(status.st_dev, status.st_ino));
   };
-  if (const auto same = input_at(output); same != names_.end()) {
-    throw Error(ExitCode::usage, "output " + output + " is the input " +
-                                     (same->second == output ? "" : same->second + " ") +
-                                     "itself, must be another file");
+  if (const auto same = input_at(output); same != files_.end()) {
+    const auto& [path, what] = same->second;
+    throw Error(
+        ExitCode::usage,
+        "output " + output + " is " +
+            (what.empty() ? "the input " + (path == output ? "" : path + " ") + "itself" : what) +
+            ", must be another file");
   }
-  if (const auto grown = input_at(partial_path(output)); grown != names_.end()) {
-    throw grows_in_place_of(grown->second, output);
+  if (const auto grown = input_at(partial_path(output)); grown != files_.end()) {
+    throw grows_in_place_of(grown->second.path, output);
   }
+}
+
+std::vector<std::string> InputFiles::paths() const {
+  std::vector<std::string> all;
+  for (const auto& [id, file] : files_)
+    all.push_back(file.path);
+  return all;
 }
 
 void OutputNames::take(const std::string& output, const std::string& input) {

@@ -20,13 +20,19 @@ class InputFiles {
  public:
   InputFiles() = default;
   explicit InputFiles(const std::vector<std::string>& paths);
-  /// What is missing is no input that could be lost.
-  void add(const std::string& path);
-  /// As refuse_same_file(), against all of them.
+  /// What is missing is no input that could be lost. `what` says what it is beside an input of the
+  /// command: "the mask of --region".
+  void add(const std::string& path, const std::string& what = "");
+  /// As refuse_same_file(), against all of them. Nothing is refused for "" and "-".
   void refuse(const std::string& output) const;
+  [[nodiscard]] std::vector<std::string> paths() const;
 
  private:
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_;  // by device and inode
+  struct Input {
+    std::string path;
+    std::string what;
+  };
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Input> files_;  // by device and inode
 };
 
 /// Outputs of many inputs, none of which may be another's.

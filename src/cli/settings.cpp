@@ -62,8 +62,8 @@ std::string joined(const std::vector<std::string>& values) {
 class Layer {
  public:
   Layer(Settings& settings, const Command& command, const std::vector<Command>& commands,
-        GivenBy by)
-      : settings_(settings), command_(command), commands_(commands), by_(by) {}
+        GivenBy by, std::vector<std::string>& files)
+      : settings_(settings), command_(command), commands_(commands), by_(by), files_(files) {}
 
   void add_file(const std::string& path, int depth = 0) {
     if (depth > kMaxIncludes) {
@@ -71,6 +71,7 @@ class Layer {
             " deep, must not include itself");
     }
     const std::vector<ConfigEntry> entries = read_config(path);
+    files_.push_back(path);
     for (const ConfigEntry& entry : entries)
       check(entry, path);
     std::string included = add_table(entries, command_.name, path);
@@ -130,6 +131,7 @@ class Layer {
   const Command& command_;
   const std::vector<Command>& commands_;
   GivenBy by_;
+  std::vector<std::string>& files_;  // that were read
 };
 
 /// Folders of presets: the user's, a build tree's, the installed one.
@@ -311,9 +313,10 @@ std::vector<std::pair<std::string, std::string>> preset_options(const std::strin
 
 void add_config_layers(Settings& settings, const Command& command,
                        const std::vector<Command>& commands) {
+  std::vector<std::string> files;
   if (const auto config = settings.find("config"); config != settings.end()) {
     const std::string path = config->second.values.back();
-    if (!path.empty()) Layer(settings, command, commands, GivenBy::config).add_file(path);
+    if (!path.empty()) Layer(settings, command, commands, GivenBy::config, files).add_file(path);
   }
   std::string name;
   std::string origin;
@@ -327,10 +330,12 @@ void add_config_layers(Settings& settings, const Command& command,
     by = GivenBy::usual_preset;
   }
   if (command.find("preset") != nullptr) settings["preset"] = {{name}, origin, by};
-  if (name == kPlain) return;
-  const std::string path = find_preset(name);
-  refuse_foreign_preset(name, path, command, commands);
-  Layer(settings, command, commands, by).add_file(path);
+  if (name != kPlain) {
+    const std::string path = find_preset(name);
+    refuse_foreign_preset(name, path, command, commands);
+    Layer(settings, command, commands, by, files).add_file(path);
+  }
+  if (!files.empty()) settings["config"].values = files;
 }
 
 void apply_settings(const Settings& settings, const Command& command) {

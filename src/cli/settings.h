@@ -10,8 +10,9 @@
 /// file over what it includes, that over the preset.
 namespace equalux::cli {
 
-/// Adds what --config and --preset bring to the settings that the flags left open. Throws
-/// Error(usage) for keys that the command does not know, naming the command that does.
+/// Adds what --config and --preset bring to the settings that the flags left open, and has all
+/// files that were read as the values of config. Throws Error(usage) for keys that the command does
+/// not know, naming the command that does.
 void add_config_layers(Settings& settings, const Command& command,
                        const std::vector<Command>& commands);
 

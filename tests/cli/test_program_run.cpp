@@ -2,6 +2,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include <fcntl.h>
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 namespace equalux::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -354,9 +356,96 @@ TEST_F(RunCommand, ValuesStandBehindTheirOptionOrBehindAnEqualsSign) {
   EXPECT_EQ(both.exit_code, 0) << both.err;
   EXPECT_EQ(folder_.read("b.y4m"), before);
   EXPECT_TRUE(fs::exists(folder_ / "results/b.y4m"));
+  // Where the input is elsewhere, the word is the file, whatever its name; it may be there.
+  folder_.write("old", "what was there");
+  for (const auto& [name, call] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"old", {"run", "in.y4m", "-o", "null", "--quiet", "--verify", "old"}},
+           {"camera:0", {"run", "in.y4m", "-o", "null", "--quiet", "--verify", "camera:0"}},
+           {"a:b", {"run", "--verify", "a:b", "-o", "null", "--quiet", "in.y4m"}},
+           {"new.mp4", {"run", "--quiet", "--verify", "new.mp4", "in.y4m", "-onull"}},
+           {"behind", {"run", "-o", "null", "--quiet", "--verify", "behind", "--", "in.y4m"}}}) {
+    const ProgramResult result = run(call);
+    EXPECT_EQ(result.exit_code, 0) << name << result.err;
+    EXPECT_EQ(result.out, "") << name;
+    EXPECT_EQ(folder_.read(name), asked.out) << name;
+  }
+  EXPECT_EQ(run({"run", "--verify", "test:16x12@5", "-o", "null", "--frames", "2"}).exit_code, 0);
+  // A video that is there is neither lost nor taken for one input too many.
+  const ProgramResult lost = run({"run", "--verify", "b.y4m", "in.y4m", "--quiet"});
+  EXPECT_EQ(lost.exit_code, 2);
+  EXPECT_THAT(lost.err, HasSubstr("--verify would overwrite b.y4m"));
+  EXPECT_EQ(folder_.read("b.y4m"), before);
+  EXPECT_EQ(run({"run", "in.y4m", "-o", "null", "--quiet", "--verify=b.y4m"}).exit_code, 0);
+  EXPECT_EQ(folder_.read("b.y4m"), asked.out);
   // Behind -- a name may begin with a dash.
   folder_.write("-dash.y4m", before);
   EXPECT_EQ(run({"run", "-o", "null", "--quiet", "--", "-dash.y4m"}).exit_code, 0);
+}
+
+TEST_F(RunCommand, FilesOfOptionsAreNotOverwritten) {
+  const std::string curve = "curve.json";
+  ASSERT_EQ(run({"run", "in.y4m", "-o", "null", "--quiet", "--curve-to", curve}).exit_code, 0);
+  folder_.write("mask.pgm", "P5\n64 48\n255\n" + std::string(64 * 48, '\xff'));
+  folder_.write("one.toml", "config = \"two.toml\"\n");
+  folder_.write("two.toml", "strength = 0.5\n");
+  folder_.write("mine.toml", "# A preset.\nstrength = 0.5\n");
+  options_.environment = {{"EQUALUX_CONFIG_PATH", folder_.path()}};
+  std::map<std::string, std::string> before;
+  for (const char* name : {"curve.json", "mask.pgm", "one.toml", "two.toml", "mine.toml"})
+    before[name] = folder_.read(name);
+  using Words = std::vector<std::string>;
+  for (const auto& [what, words] : std::vector<std::pair<std::string, Words>>{
+           {"what --curve-from reads", {"--curve-from", curve, "--verify=curve.json"}},
+           {"what --curve-from reads", {"--curve-from", curve, "--timings", "./curve.json"}},
+           {"what curve-from reads",
+            {"--filter", "equalize:curve-from=curve.json", "--timings", curve}},
+           {"what --region reads", {"--region", "mask.pgm", "--curve-to", "mask.pgm"}},
+           {"options are read from", {"--config", "one.toml", "--timings", "one.toml"}},
+           {"options are read from", {"--config", "one.toml", "--timings", "two.toml"}},
+           {"options are read from", {"--preset", "mine", "--verify", "mine.toml"}}}) {
+    Words call{"run", "in.y4m", "-o", "null", "--quiet"};
+    call.insert(call.end(), words.begin(), words.end());
+    const ProgramResult result = run(call);
+    EXPECT_EQ(result.exit_code, 2) << what;
+    EXPECT_THAT(lines_of(result.err),
+                ElementsAre(AllOf(HasSubstr(what), HasSubstr("must be another file"))));
+  }
+  for (const Words& call : std::vector<Words>{
+           {"run", "in.y4m", "-y", "-o", "m%d.pgm", "--region", "m1.pgm"},
+           {"image", "in.ppm", "mask.pgm", "-y", "--region", "mask.pgm"},
+           {"image", "in.ppm", "out.ppm", "--plot", "mask.png", "--region", "mask.png"},
+           {"image", "in.ppm", "out.ppm", "--verify=in.ppm"},
+           {"image", "in.ppm", "--out", ".", "-y", "--region", "mask.pgm"},
+           {"batch", "in.y4m", "--out", "results", "--manifest", "m.txt", "--timings", "m.txt"},
+           {"measure", "in.y4m", "--config", "default.toml", "--json", "default.toml"}}) {
+    folder_.write("in.ppm", dim_ppm(64, 48));
+    folder_.write("mask.png", folder_.read("mask.pgm"));
+    folder_.write("m1.pgm", folder_.read("mask.pgm"));
+    folder_.write("m.txt", "in.y4m\n");
+    folder_.write("default.toml", "quiet = true\n");
+    const ProgramResult result = run(call);
+    EXPECT_EQ(result.exit_code, 2) << call[0] << " " << result.err;
+    EXPECT_THAT(result.err, HasSubstr("must be another file"));
+  }
+  for (const auto& [name, text] : before)
+    EXPECT_TRUE(folder_.read(name) == text) << name;
+}
+
+TEST_F(RunCommand, NamesDoNotSpeakToTheTerminal) {
+  const std::string evil = "a\x1b[31m.y4m";
+  folder_.write(evil, folder_.read("in.y4m"));
+  folder_.write("evil.toml", "# A preset\x1b]0;title\x07.\nregion = \"\x1b[31m\"\n");
+  options_.environment = {{"EQUALUX_CONFIG_PATH", folder_.path()}};
+  for (const std::vector<std::string>& call :
+       std::vector<std::vector<std::string>>{{"measure", evil, "--quiet"},
+                                             {"--list-presets"},
+                                             {"run", "--help-all", "--preset", "evil"},
+                                             {"batch", evil, "--curve-to", "c.json"}}) {
+    const ProgramResult result = run(call);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out + result.err, HasSubstr("\\x1b")) << call[0];
+    EXPECT_THAT(result.out + result.err, Not(HasSubstr("\x1b"))) << call[0];
+  }
 }
 
 TEST_F(RunCommand, ProgressForPrograms) {

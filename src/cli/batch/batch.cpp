@@ -67,6 +67,13 @@ void check(const BatchOptions& options) {
     throw Error(ExitCode::cannot_create, "--out " + options.out + " is a file, must be a folder");
   }
   check_filters(options.stream.common);
+  InputFiles files = files_of(options.stream.common);
+  if (!options.manifest.empty()) files.add(options.manifest, "what --manifest reads");
+  for (const std::string& written :
+       {options.stream.common.timings, options.stream.common.verify.value_or(""),
+        options.stream.common.curve_to}) {
+    files.refuse(written);
+  }
 }
 
 int cores() {
@@ -448,9 +455,12 @@ Command make_batch_command() {
       "  to know. With several files, --timings and --verify files are numbered.\n"
       "  One curve for all takes two steps: --curve-to FILE without --out looks at them and\n"
       "  writes their mean curve alone, --curve-from FILE --out DIR then filters them with it.\n";
-  command.positionals = {{"INPUT", "video files, and folders that are searched through",
+  command.positionals = {{"INPUT",
+                          "video files, and folders that are searched through",
                           [options](const std::string& text) { options->inputs.push_back(text); },
-                          true}};
+                          true,
+                          false,
+                          {"manifest"}}};
   command.groups = {batch_group(*options),        output_group(stream.out),
                     filter_group(stream.common),  measuring_group(stream.common),
                     machine_group(stream.common), config_group(&stream.common)};

@@ -5,6 +5,8 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
+#include "src/common/log.h"
+
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/camera.h"
 #include "pipelines/v4l2/v4l2_controls.h"
@@ -49,7 +51,7 @@ void add_controls(Json& camera, const V4l2Access& node) {
 #endif
 
 std::string text_of(const Json& field) {
-  return field.get<std::string>();
+  return printable(field.get<std::string>());
 }
 
 /// "MJPG: 640x480 30, 1280x720 30" for each format.

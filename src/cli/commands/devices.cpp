@@ -12,6 +12,7 @@
 #include "src/cli/commands/camera_listing.h"
 #include "src/cli/options.h"
 #include "src/common/json_text.h"
+#include "src/common/log.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "pipelines/gstreamer/encoders.h"
 #endif
@@ -89,7 +90,7 @@ Json inventory(const DevicesOptions& options) {
 }
 
 std::string text_of(const Json& field) {
-  return field.get<std::string>();
+  return printable(field.get<std::string>());
 }
 
 std::string encoder_line(const Json& encoder) {

@@ -8,6 +8,7 @@
 #include "src/cli/commands/doctor_checks.h"
 #include "src/cli/options.h"
 #include "src/common/json_text.h"
+#include "src/common/log.h"
 
 /// `equalux doctor`: what keeps live video from working here, and what to do about it.
 namespace equalux::cli {
@@ -57,9 +58,9 @@ std::string readable(const std::vector<Finding>& findings) {
     health.resize(8, ' ');
     std::string subject = finding.subject;
     subject.resize(widest + 2, ' ');
-    text += health + subject + finding.found + "\n";
+    text += health + printable(subject) + printable(finding.found) + "\n";
     if (!finding.advice.empty())
-      text += std::string(10 + widest, ' ') + "-> " + finding.advice + "\n";
+      text += std::string(10 + widest, ' ') + "-> " + printable(finding.advice) + "\n";
   }
   return text;
 }

@@ -194,14 +194,22 @@ void check_single(const ImageOptions& options, const StillJob& job) {
     refuse_same_file(job.output, path);
   }
   refuse_same_file(job.input, job.output);
-  if (!options.common.curve_to.empty()) {
-    refuse_same_file(job.input, options.common.curve_to);
-    refuse_same_file(job.output, options.common.curve_to);
+  for (const std::string& written :
+       {options.common.curve_to, options.common.timings, options.common.verify.value_or("")}) {
+    if (written.empty() || written == "-") continue;
+    refuse_same_file(job.input, written);
+    refuse_same_file(job.output, written);
   }
   if (!options.plot_scalers.empty() && options.common.equalize.curve) {
     usage("--plot-scalers compares scalers, must be left out with --curve-from");
   }
   check_filters(options.common);
+  const InputFiles files = files_of(options.common);
+  for (const std::string& written :
+       {job.output, options.plot, options.plot_scalers, options.common.curve_to,
+        options.common.timings, options.common.verify.value_or("")}) {
+    files.refuse(written);
+  }
 }
 
 /// The stills that were found, and what could not be looked into.
@@ -257,7 +265,7 @@ StillPlan plan_folder(const ImageOptions& options) {
     throw Error(ExitCode::no_input,
                 "no still is in " + options.files.front() + ", must hold at least one");
   }
-  InputFiles inputs;
+  InputFiles inputs = files_of(options.common);
   OutputNames names;
   for (const StillJob& job : plan.jobs)
     inputs.add(job.input);
@@ -556,7 +564,10 @@ Command make_image_command() {
       {"OUT",
        "the filtered still; its extension is its format; .npy or .tif where the result is "
        "floats; - is stdout; with --out, more stills and folders",
-       [options](const std::string& text) { options->files.push_back(text); }, true}};
+       [options](const std::string& text) { options->files.push_back(text); },
+       true,
+       false,
+       {"output", "out"}}};
   command.groups = {image_group(*options), filter_group(options->common),
                     measuring_group(options->common), machine_group(options->common),
                     config_group(&options->common)};

@@ -65,6 +65,8 @@ void check(const MeasureOptions& options) {
   }
   check_input(options, options.a);
   if (!options.b.empty()) check_input(options, options.b);
+  for (const std::string& written : {options.json, options.plot})
+    files_of(options.common).refuse(written);
   if (options.plot.empty()) return;
   const std::string extension = extension_of(options.plot);
   if (extension != "png" && extension != "svg") {
@@ -244,7 +246,8 @@ Command make_measure_command() {
                           [options](const std::string& text) { options->a = text; }},
                          {"B", "what became of it",
                           [options](const std::string& text) { options->b = text; }, false, true}};
-  command.groups = {measure_group(*options), quiet_machine_group(options->common), config_group()};
+  command.groups = {measure_group(*options), quiet_machine_group(options->common),
+                    config_group(&options->common)};
   command.examples =
       "equalux measure dark.mp4                          one clip\n"
       "equalux measure dark.mp4 readable.mp4 --plot figures.png\n"

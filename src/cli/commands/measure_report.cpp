@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/common/json_text.h"
+#include "src/common/log.h"
 #include "src/plot/markdown.h"
 
 namespace equalux::cli {
@@ -79,14 +80,15 @@ std::string cuts_text(const std::vector<quality::Cut>& cuts) {
 
 std::string heading(const MeasuredClip& clip) {
   const ClipFigures& figures = clip.figures;
-  std::string text = "A: " + clip.a + (clip.b.empty() ? "" : "; B: " + clip.b) + "; " +
+  std::string text = "A: " + printable(clip.a) +
+                     (clip.b.empty() ? "" : "; B: " + printable(clip.b)) + "; " +
                      counted(figures.frames.size(), "frame") + " of " + std::to_string(clip.width) +
                      "x" + std::to_string(clip.height);
   if (figures.still_share) {
     text +=
         ", " + number(100 * *figures.still_share, 0) + " % of A static, " + cuts_text(figures.cuts);
   }
-  if (!clip.note.empty()) text += "; " + clip.note;
+  if (!clip.note.empty()) text += "; " + printable(clip.note);
   return text + "\n\n";
 }
 

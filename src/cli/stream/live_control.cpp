@@ -15,6 +15,7 @@
 
 #include "src/cli/commands.h"
 #include "src/cli/settings.h"
+#include "src/common/log.h"
 
 namespace equalux::cli {
 namespace {
@@ -143,7 +144,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
   // somebody gave is theirs to show.
   const bool made = options.serve_token.empty();
   if (!common.quiet || made) {
-    std::fprintf(stderr, "equalux: the page is at %s%s%s\n", page_->url().c_str(),
+    std::fprintf(stderr, "equalux: the page is at %s%s%s\n", printable(page_->url()).c_str(),
                  made ? "?token=" : "", made ? token.c_str() : "");
   }
 #else

@@ -85,6 +85,19 @@ void refuse_outputs_over_stills(const StreamOptions& options, OutputKind out) {
   }
 }
 
+void refuse_outputs_over_files_of_options(const StreamOptions& options, OutputKind out) {
+  const InputFiles files = files_of(options.common);
+  for (const std::string& written :
+       {is_file(out) ? options.output : std::string(), options.common.timings,
+        options.common.verify.value_or(""), options.common.curve_to, options.record.path}) {
+    files.refuse(written);
+  }
+  if (out != OutputKind::sequence) return;
+  const auto name = NumberedName::parse(options.output);
+  for (const std::string& path : files.paths())
+    if (name && name->number_of(path)) files.refuse(path);
+}
+
 }  // namespace
 
 void check_stream(const StreamOptions& options) {
@@ -101,6 +114,7 @@ void check_stream(const StreamOptions& options) {
   }
   check_recording(options.record, options.out);
   check_filters(options.common);
+  refuse_outputs_over_files_of_options(options, out);
 }
 
 RunResult run_stream(const StreamOptions& options) {
