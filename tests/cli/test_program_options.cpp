@@ -305,7 +305,7 @@ TEST(Presets, AreListedEachWithALine) {
     const ProgramResult result = run_program(call);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     for (const char* row :
-         {"  plain         Each frame", "  stable        What `run`", "  fog           Fog,",
+         {"  plain         Each frame", "  stable        What run", "  fog           Fog,",
           "  webcam        A webcam", "  batch         "}) {
       EXPECT_THAT(result.out, HasSubstr(row));
     }
