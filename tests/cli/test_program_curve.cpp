@@ -25,16 +25,16 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int kWidth = 32;
-constexpr int kHeight = 16;
+constexpr int kClipWidth = 32;
+constexpr int kClipHeight = 16;
 
 /// A gray stream of full range, frame by frame from first(x, y) with the light of `exposure`.
 std::string gray_y4m(int frames, double exposure) {
   std::string text = "YUV4MPEG2 W32 H16 F25:1 Ip A1:1 Cmono XCOLORRANGE=FULL\n";
   for (int frame = 0; frame < frames; ++frame) {
     text += "FRAME\n";
-    for (int y = 0; y < kHeight; ++y) {
-      for (int x = 0; x < kWidth; ++x) {
+    for (int y = 0; y < kClipHeight; ++y) {
+      for (int x = 0; x < kClipWidth; ++x) {
         const int level = 10 + (7 * x + 13 * y + 5 * frame) % 90;
         text += static_cast<char>(std::lround(level * exposure));
       }
@@ -49,8 +49,8 @@ std::vector<std::string> frames_of(const std::string& y4m) {
   std::size_t at = y4m.find('\n') + 1;
   while (at < y4m.size()) {
     at = y4m.find('\n', at) + 1;
-    frames.push_back(y4m.substr(at, kWidth * kHeight));
-    at += kWidth * kHeight;
+    frames.push_back(y4m.substr(at, kClipWidth * kClipHeight));
+    at += kClipWidth * kClipHeight;
   }
   return frames;
 }

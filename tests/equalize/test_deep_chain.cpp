@@ -14,12 +14,6 @@ namespace {
 using test::Content;
 using test::PaddedImage;
 
-std::string describe(const ImageDesc& desc, Content content) {
-  return std::string(to_string(desc.format)) + " " + std::to_string(desc.width) + "x" +
-         std::to_string(desc.height) + " " + std::string(to_string(desc.matrix)) + " " +
-         std::string(to_string(desc.range)) + " " + test::name_of(content);
-}
-
 /// Writes code(plane, whether it is Cb, sample of the row) to every sample.
 template <typename Code>
 void fill_codes(const ImageView& view, Code code) {
@@ -41,7 +35,7 @@ void fill_codes(const ImageView& view, Code code) {
 void expect_exact(RowExecutor& executor, const EqualizeParams& params, const ImageDesc& desc,
                   Content content, int padding = 0, bool negative = false,
                   FieldOrder order = FieldOrder::progressive) {
-  SCOPED_TRACE(describe(desc, content) + " bins " + std::to_string(params.bins) + " " +
+  SCOPED_TRACE(test::describe(desc, content) + " bins " + std::to_string(params.bins) + " " +
                std::string(enum_name(params.scaler)));
   PaddedImage in(desc, padding, negative, padding % 7);
   PaddedImage out(desc, padding, negative, (padding + 3) % 5);
@@ -122,7 +116,7 @@ TEST(DeepChain, LargestGainsDoNotOverflow) {
   for (const PixelFormat format : test::deep_formats()) {
     for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
       const ImageDesc desc{format, 9, 5, ColorMatrix::bt2020, range};
-      SCOPED_TRACE(describe(desc, Content::black));
+      SCOPED_TRACE(test::describe(desc, Content::black));
       const DeepSamples form = deep_samples(desc);
       const bool yuv = traits(format).model == ColorModel::yuv;
       const int luma = yuv ? form.weights.luma_offset : 1;

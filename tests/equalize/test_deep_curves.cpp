@@ -29,7 +29,7 @@ EqualizeParams limited() {
   return params;
 }
 
-EqualizeParams calm() {
+EqualizeParams limited_over_time() {
   EqualizeParams params = limited();
   params.temporal_ms = 500;
   params.darken_ms = 900;
@@ -105,7 +105,7 @@ TEST(DeepCurves, EveryByteEqualsTheDefinition) {
   few_bins.scaler = Scaler::min_max_nonzero;
   few_bins.clip_limit = 0;
   few_bins.max_gain = 0;
-  for (const EqualizeParams& params : {limited(), few_bins, calm()}) {
+  for (const EqualizeParams& params : {limited(), few_bins, limited_over_time()}) {
     for (const ImageDesc& desc : all_forms(93, 27)) {
       SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::string(to_string(desc.range)));
       Stream stream(params, desc);
@@ -228,8 +228,8 @@ TEST(DeepCurves, SameNumbersLookTheSameAtEveryDepth) {
       {PixelFormat::rgb, PixelFormat::rgb48_le, 257}};
   for (const auto& [shallow, deep, factor] : pairs) {
     SCOPED_TRACE(to_string(deep));
-    Stream eight(calm(), {shallow, 121, 67});
-    Stream more(calm(), {deep, 121, 67});
+    Stream eight(limited_over_time(), {shallow, 121, 67});
+    Stream more(limited_over_time(), {deep, 121, 67});
     for (int number = 30; number < 90; ++number) {
       test::fill_moving(eight.in.view(), number);
       if (traits(shallow).model == ColorModel::yuv) {
@@ -270,15 +270,15 @@ TEST(DeepCurves, NearlyBlackStaysNearlyBlack) {
 TEST(DeepCurves, ARestoredFilterGoesOnAsIfNothingHadHappened) {
   for (const PixelFormat format : {PixelFormat::p010_10le, PixelFormat::rgba64_le}) {
     const ImageDesc desc{format, 81, 45};
-    Stream whole(calm(), desc);
-    Stream first(calm(), desc);
+    Stream whole(limited_over_time(), desc);
+    Stream first(limited_over_time(), desc);
     for (int number = 0; number < 25; ++number) {
       whole.step_moving(number);
       first.step_moving(number);
     }
-    Stream second(calm(), desc);
+    Stream second(limited_over_time(), desc);
     second.filter->load(first.filter->save());
-    Stream fresh(calm(), desc);
+    Stream fresh(limited_over_time(), desc);
     bool differs = false;
     for (int number = 25; number < 39; ++number) {
       whole.step_moving(number);
@@ -289,7 +289,7 @@ TEST(DeepCurves, ARestoredFilterGoesOnAsIfNothingHadHappened) {
     }
     EXPECT_TRUE(differs) << "the state makes no difference";
     second.filter->reset();
-    Stream anew(calm(), desc);
+    Stream anew(limited_over_time(), desc);
     second.step_moving(3);
     anew.step_moving(3);
     EXPECT_EQ(test::count_differences(anew.out.view(), second.out.view()), 0U);
@@ -298,9 +298,9 @@ TEST(DeepCurves, ARestoredFilterGoesOnAsIfNothingHadHappened) {
 
 TEST(DeepCurves, UpdatesAreEasedInOverTime) {
   const ImageDesc desc{PixelFormat::i420_10le, 81, 45};
-  Stream kept(calm(), desc);
-  Stream updated(calm(), desc);
-  EqualizeParams weak = calm();
+  Stream kept(limited_over_time(), desc);
+  Stream updated(limited_over_time(), desc);
+  EqualizeParams weak = limited_over_time();
   weak.strength = 0;
   test::fill(kept.in.view(), test::Content::natural, 1);
   test::fill(updated.in.view(), test::Content::natural, 1);
@@ -327,8 +327,8 @@ TEST(DeepCurves, UpdatesAreEasedInOverTime) {
 }
 
 TEST(DeepCurves, AStateOfOtherLevelsIsRefused) {
-  Stream limited_range(calm(), {PixelFormat::p010_10le, 32, 32});
-  Stream gray(calm(), {PixelFormat::gray16_le, 32, 32});
+  Stream limited_range(limited_over_time(), {PixelFormat::p010_10le, 32, 32});
+  Stream gray(limited_over_time(), {PixelFormat::gray16_le, 32, 32});
   limited_range.step_moving(0);
   try {
     gray.filter->load(limited_range.filter->save());

@@ -22,7 +22,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-__extension__ using Wide = unsigned __int128;
+__extension__ using Unsigned128 = unsigned __int128;
 
 EqualizeParams bounded() {
   EqualizeParams params;
@@ -34,7 +34,7 @@ EqualizeParams bounded() {
   return params;
 }
 
-EqualizeParams calm() {
+EqualizeParams bounded_over_time() {
   EqualizeParams params = bounded();
   params.temporal_ms = 400;
   return params;
@@ -91,9 +91,10 @@ std::vector<std::uint32_t> plain_curve(const ConstImageView& gray) {
     for (int x = 0; x < gray.desc.width; ++x)
       ++counts[gray.row(0, y)[x]];
   }
-  const Wide pixels = static_cast<Wide>(gray.desc.width) * static_cast<Wide>(gray.desc.height);
+  const Unsigned128 pixels =
+      static_cast<Unsigned128>(gray.desc.width) * static_cast<Unsigned128>(gray.desc.height);
   std::vector<std::uint32_t> curve;
-  Wide sum = 0;
+  Unsigned128 sum = 0;
   for (const std::uint64_t count : counts) {
     sum += count;
     curve.push_back(static_cast<std::uint32_t>((((sum * 255) << 23) + pixels) / (2 * pixels)));
@@ -185,7 +186,8 @@ TEST(FixedCurve, APlainFrameUnderItsOwnCurveIsWithinALevel) {
 }
 
 TEST(FixedCurve, EqualLevelsStayEqualWhateverTheClip) {
-  const ToneCurve curve = collected(calm(), {PixelFormat::gray8, 80, 60}, 0, 30).mean();
+  const ToneCurve curve =
+      collected(bounded_over_time(), {PixelFormat::gray8, 80, 60}, 0, 30).mean();
   std::array<int, 256> became;
   became.fill(-1);
   const auto filter = make_cpu_filter(fixed(curve), {2});
@@ -346,7 +348,7 @@ TEST(FixedCurve, ComesAndGoesWhileFramesRun) {
                                       {PixelFormat::bgr, Space::lightness},
                                       {PixelFormat::bgr, Space::luma}}) {
     SCOPED_TRACE(std::string(to_string(format)) + " " + std::string(enum_name(space)));
-    EqualizeParams own = calm();
+    EqualizeParams own = bounded_over_time();
     own.space = space;
     const ImageDesc desc{format, 64, 40};
     const EqualizeParams kept = fixed(collected(own, desc, 0, 8).mean());

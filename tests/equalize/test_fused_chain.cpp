@@ -15,17 +15,11 @@ namespace {
 using test::Content;
 using test::PaddedImage;
 
-std::string describe(const ImageDesc& desc, Content content) {
-  return std::string(to_string(desc.format)) + " " + std::to_string(desc.width) + "x" +
-         std::to_string(desc.height) + " " + std::string(to_string(desc.matrix)) + " " +
-         std::string(to_string(desc.range)) + " " + test::name_of(content);
-}
-
 /// One frame through a chain of the given kernels, compared with the definition.
 void expect_exact(const RowKernels& kernels, RowExecutor& executor, const EqualizeParams& params,
                   const ImageDesc& desc, Content content, int padding = 0, bool negative = false,
                   FieldOrder order = FieldOrder::progressive) {
-  SCOPED_TRACE(std::string(kernels.target) + " " + describe(desc, content) + " bins " +
+  SCOPED_TRACE(std::string(kernels.target) + " " + test::describe(desc, content) + " bins " +
                std::to_string(params.bins) + " " + std::string(enum_name(params.scaler)));
   PaddedImage in(desc, padding, negative, padding % 7);
   PaddedImage out(desc, padding, negative, (padding + 3) % 5);
@@ -87,7 +81,7 @@ TEST_P(FusedChainTest, StreamedFramesEqualTheDefinition) {
                                    PixelFormat::nv12, PixelFormat::i420, PixelFormat::y444}) {
     for (const int width : {1216, 1203}) {
       const ImageDesc desc{format, width, 900};
-      SCOPED_TRACE(describe(desc, Content::noise));
+      SCOPED_TRACE(test::describe(desc, Content::noise));
       Image in(desc);
       Image out(desc);
       Image expected(desc);

@@ -9,7 +9,7 @@
 namespace equalux {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
+__extension__ using Unsigned128 = unsigned __int128;
 
 /// A gain M sum / (N v) as the kernel makes it: in single precision, and moved off a half where
 /// code_near_half() says so.
@@ -35,9 +35,9 @@ struct Gain {
 
   /// round(code gain), halves up, in whole numbers.
   [[nodiscard]] std::uint64_t exact(int code) const {
-    const auto product = static_cast<Wide>(code) * numerator;
+    const auto product = static_cast<Unsigned128>(code) * numerator;
     return static_cast<std::uint64_t>((2 * product + denominator) /
-                                      (2 * static_cast<Wide>(denominator)));
+                                      (2 * static_cast<Unsigned128>(denominator)));
   }
   /// As a fused multiplication and addition rounds it.
   [[nodiscard]] std::uint64_t rounded(int code) const {

@@ -59,27 +59,18 @@ TEST(NumberedName, PrintsAndReads) {
 
 // ---- sequences
 
-ImageDesc desc_of(PixelFormat format, int width, int height) {
-  ImageDesc desc;
-  desc.format = format;
-  desc.width = width;
-  desc.height = height;
-  desc.range = ColorRange::full;
-  return desc;
-}
-
 struct ImagePatternTest : ::testing::Test {
   Watchdog watchdog;
   TempFolder folder;
   FakeSink sink;
 
   void put(const std::string& name, int value, int width = 3, int height = 2) {
-    Image image(desc_of(PixelFormat::gray8, width, height));
+    Image image(full_range(PixelFormat::gray8, width, height));
     fill_bytes(image.view(), static_cast<std::uint8_t>(value));
     write_pnm(folder / name, image.view());
   }
   void put_colour(const std::string& name, std::uint8_t value) {
-    Image image(desc_of(PixelFormat::rgb, 3, 2));
+    Image image(full_range(PixelFormat::rgb, 3, 2));
     fill_bytes(image.view(), value);
     write_pnm(folder / name, image.view());
   }
@@ -203,7 +194,7 @@ TEST_F(ImagePatternTest, WritesNumberedImages) {
 
 TEST_F(ImagePatternTest, YuvBecomesRgb) {
   StreamInfo info;
-  info.desc = desc_of(PixelFormat::i420, 4, 4);
+  info.desc = full_range(PixelFormat::i420, 4, 4);
   Frame frame;
   frame.pixels = Image(info.desc);
   fill(frame.pixels.view(), Content::white);
@@ -232,7 +223,7 @@ TEST_F(ImagePatternTest, OpenFindsWhatIsWrong) {
   StreamInfo info;
   info.desc = small_desc();
   StreamInfo floats;
-  floats.desc = desc_of(PixelFormat::grayf32, 4, 4);
+  floats.desc = full_range(PixelFormat::grayf32, 4, 4);
   const auto code_of = [&](const std::string& pattern, const StreamInfo& stream) {
     return error_of([&] { make_image_sink(pattern)->open(stream); }).first;
   };

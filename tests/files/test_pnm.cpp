@@ -18,15 +18,6 @@ namespace {
 using ::testing::HasSubstr;
 using namespace std::string_literals;
 
-ImageDesc desc_of(PixelFormat format, int width, int height) {
-  ImageDesc desc;
-  desc.format = format;
-  desc.width = width;
-  desc.height = height;
-  desc.range = ColorRange::full;
-  return desc;
-}
-
 struct PnmTest : ::testing::Test {
   TempFolder folder;
   Image read(const std::string& bytes) {
@@ -37,7 +28,7 @@ struct PnmTest : ::testing::Test {
 
 TEST_F(PnmTest, ReadsGrayAndColour) {
   const Image gray = read("P5\n3 2\n255\nabcdef");
-  EXPECT_EQ(gray.desc(), desc_of(PixelFormat::gray8, 3, 2));
+  EXPECT_EQ(gray.desc(), full_range(PixelFormat::gray8, 3, 2));
   EXPECT_EQ(gray.view().row(0, 1)[2], 'f');
   const Image colour = read("P6 1 2 255\nRGBrgb");
   EXPECT_EQ(colour.desc().format, PixelFormat::rgb);
@@ -58,7 +49,7 @@ TEST_F(PnmTest, ScalesASmallerMaximum) {
 
 TEST_F(PnmTest, WritesWhatItReads) {
   for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::rgb}) {
-    const PaddedImage image(desc_of(format, 17, 5), 3);
+    const PaddedImage image(full_range(format, 17, 5), 3);
     fill(image.view(), Content::noise);
     write_pnm(folder / "out.pnm", image.view());
     EXPECT_EQ(count_differences(read_pnm(folder / "out.pnm").view(), image.view()), 0U);
@@ -67,12 +58,12 @@ TEST_F(PnmTest, WritesWhatItReads) {
 }
 
 TEST_F(PnmTest, EveryPackedFormBecomesRgb) {
-  const PaddedImage rgb(desc_of(PixelFormat::rgb, 9, 4));
+  const PaddedImage rgb(full_range(PixelFormat::rgb, 9, 4));
   fill(rgb.view(), Content::noise);
   for (int i = 0; i < kPixelFormatCount; ++i) {
     const auto format = static_cast<PixelFormat>(i);
     if (traits(format).model != ColorModel::rgb || !has_byte_samples(format)) continue;
-    Image image(desc_of(format, 9, 4));
+    Image image(full_range(format, 9, 4));
     convert_to_rgb(rgb.view(), image.view());
     write_pnm(folder / "out.ppm", image.view());
     EXPECT_EQ(count_differences(read_pnm(folder / "out.ppm").view(), rgb.view()), 0U)
@@ -82,7 +73,7 @@ TEST_F(PnmTest, EveryPackedFormBecomesRgb) {
 
 TEST_F(PnmTest, SixteenBitsHaveTheHighByteFirst) {
   const Image gray = read("P5 2 1 65535\n\x12\x34\xff\xfe"s);
-  EXPECT_EQ(gray.desc(), desc_of(PixelFormat::gray16_le, 2, 1));
+  EXPECT_EQ(gray.desc(), full_range(PixelFormat::gray16_le, 2, 1));
   EXPECT_THAT(tight_copy(gray.view()), ::testing::ElementsAre(0x34, 0x12, 0xfe, 0xff));
   const Image ten = read("P5 2 1 1023\n\x03\xff\x02\x00"s);
   EXPECT_THAT(tight_copy(ten.view()), ::testing::ElementsAre(255, 255, 32800 % 256, 32800 / 256));
@@ -94,30 +85,30 @@ TEST_F(PnmTest, SixteenBitsHaveTheHighByteFirst) {
 }
 
 TEST_F(PnmTest, EveryDeepFormComesBack) {
-  const PaddedImage rgb(desc_of(PixelFormat::rgb48_le, 9, 4));
+  const PaddedImage rgb(full_range(PixelFormat::rgb48_le, 9, 4));
   fill(rgb.view(), Content::noise);
   for (const PixelFormat format :
        {PixelFormat::rgb48_le, PixelFormat::bgr48_le, PixelFormat::rgba64_le,
         PixelFormat::bgra64_le, PixelFormat::argb64_le, PixelFormat::abgr64_le}) {
-    Image image(desc_of(format, 9, 4));
+    Image image(full_range(format, 9, 4));
     convert_to_rgb(rgb.view(), image.view());
     write_pnm(folder / "out.ppm", image.view());
     EXPECT_EQ(count_differences(read_pnm(folder / "out.ppm").view(), rgb.view()), 0U)
         << to_string(format);
   }
-  const PaddedImage gray(desc_of(PixelFormat::gray16_le, 9, 4), 2);
+  const PaddedImage gray(full_range(PixelFormat::gray16_le, 9, 4), 2);
   fill(gray.view(), Content::noise);
   write_pnm(folder / "out.pgm", gray.view());
   EXPECT_EQ(count_differences(read_pnm(folder / "out.pgm").view(), gray.view()), 0U);
 }
 
 TEST_F(PnmTest, TheNameDecidesWhereItSaysMore) {
-  const PaddedImage gray(desc_of(PixelFormat::gray8, 4, 4));
-  const PaddedImage colour(desc_of(PixelFormat::bgr, 4, 4));
+  const PaddedImage gray(full_range(PixelFormat::gray8, 4, 4));
+  const PaddedImage colour(full_range(PixelFormat::bgr, 4, 4));
   write_pnm(folder / "gray.ppm", gray.view());
   EXPECT_EQ(read_pnm(folder / "gray.ppm").desc().format, PixelFormat::rgb);
   EXPECT_EQ(error_of([&] { write_pnm(folder / "x.pgm", colour.view()); }).first, ExitCode::usage);
-  const PaddedImage yuv(desc_of(PixelFormat::i420, 4, 4));
+  const PaddedImage yuv(full_range(PixelFormat::i420, 4, 4));
   EXPECT_EQ(error_of([&] { write_pnm(folder / "x.ppm", yuv.view()); }).first, ExitCode::usage);
 }
 
@@ -155,7 +146,7 @@ TEST_F(PnmTest, DamagedFilesAreBadInput) {
 TEST_F(PnmTest, MissingFilesAndFolders) {
   EXPECT_EQ(error_of([&] { static_cast<void>(read_pnm(folder / "none.ppm")); }).first,
             ExitCode::no_input);
-  const PaddedImage gray(desc_of(PixelFormat::gray8, 4, 4));
+  const PaddedImage gray(full_range(PixelFormat::gray8, 4, 4));
   EXPECT_EQ(error_of([&] { write_pnm(folder / "no/x.pgm", gray.view()); }).first,
             ExitCode::cannot_create);
 }
@@ -179,7 +170,7 @@ TEST_F(PnmTest, MutatedFilesNeverCrash) {
 
 TEST_F(PnmTest, ADiskThatFillsUpIsAWriteError) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  const PaddedImage gray(desc_of(PixelFormat::gray8, 64, 64));
+  const PaddedImage gray(full_range(PixelFormat::gray8, 64, 64));
   const auto [code, text] = error_of([&] { write_pnm("/dev/full", gray.view()); });
   EXPECT_EQ(code, ExitCode::write_failed);
   EXPECT_THAT(text, HasSubstr("No space left"));
@@ -192,7 +183,7 @@ StillCodec fake_codec() {
   StillCodec codec;
   codec.knows = [](const std::string& extension) { return extension == "fake"; };
   codec.read = [](const std::string& path, StillNotes&) {
-    Image image(desc_of(PixelFormat::gray8, 2, 2));
+    Image image(full_range(PixelFormat::gray8, 2, 2));
     fill_bytes(image.view(), static_cast<std::uint8_t>(read_file(path).at(0)));
     return image;
   };
@@ -227,7 +218,7 @@ TEST_F(StillTest, CodecsGetTheFormatsTheyTake) {
       {PixelFormat::gray8, "gray8"}, {PixelFormat::rgb, "bgr"},   {PixelFormat::bgr, "bgr"},
       {PixelFormat::xrgb, "bgr"},    {PixelFormat::rgba, "bgra"}, {PixelFormat::abgr, "bgra"}};
   for (const auto& [format, name] : cases) {
-    const PaddedImage image(desc_of(format, 2, 2));
+    const PaddedImage image(full_range(format, 2, 2));
     fill(image.view(), Content::constant);
     write_still(folder / "out.fake", image.view());
     EXPECT_EQ(read_file(folder / "out.fake").substr(1), name) << to_string(format);
@@ -236,7 +227,7 @@ TEST_F(StillTest, CodecsGetTheFormatsTheyTake) {
 }
 
 TEST_F(StillTest, AStillIsWrittenByOneAtATime) {
-  const PaddedImage image(desc_of(PixelFormat::gray8, 2, 2));
+  const PaddedImage image(full_range(PixelFormat::gray8, 2, 2));
   fill(image.view(), Content::constant);
   for (const char* name : {"out.fake", "out.ppm"}) {
     const std::string path = folder / name;
@@ -255,7 +246,7 @@ TEST_F(StillTest, AStillIsWrittenByOneAtATime) {
 }
 
 TEST_F(StillTest, FormatsOfEightBitsRefuseMore) {
-  const PaddedImage deep(desc_of(PixelFormat::gray16_le, 2, 2));
+  const PaddedImage deep(full_range(PixelFormat::gray16_le, 2, 2));
   const auto [code, text] = error_of([&] { write_still(folder / "out.fake", deep.view()); });
   EXPECT_EQ(code, ExitCode::usage);
   EXPECT_THAT(text, HasSubstr(".fake holds 8 bits a sample, the frames are gray16_le"));
@@ -263,7 +254,7 @@ TEST_F(StillTest, FormatsOfEightBitsRefuseMore) {
 }
 
 TEST_F(StillTest, AFailedCodecLeavesNothingAndNamesTheFile) {
-  Image image(desc_of(PixelFormat::gray8, 2, 2));
+  Image image(full_range(PixelFormat::gray8, 2, 2));
   fill_bytes(image.view(), 'X');
   const auto [code, text] = error_of([&] { write_still(folder / "out.fake", image.view()); });
   EXPECT_EQ(code, ExitCode::write_failed);
@@ -277,7 +268,7 @@ TEST_F(StillTest, MissingAndUnknownFiles) {
   write_file(folder / "a.txt", "x");
   EXPECT_EQ(error_of([&] { static_cast<void>(read_still(folder / "a.txt")); }).first,
             ExitCode::bad_input);
-  const PaddedImage gray(desc_of(PixelFormat::gray8, 2, 2));
+  const PaddedImage gray(full_range(PixelFormat::gray8, 2, 2));
   const auto [code, text] = error_of([&] { write_still(folder / "b.tiff2", gray.view()); });
   EXPECT_EQ(code, ExitCode::usage);
   EXPECT_THAT(text, HasSubstr("'tiff2' is not known; must be .ppm"));

@@ -18,7 +18,7 @@
 namespace equalux {
 namespace {
 
-struct Case {
+struct DeepCase {
   const char* name;
   PixelFormat format;
   const char* tag;  ///< YUV4MPEG2's
@@ -26,14 +26,14 @@ struct Case {
   const char* file;
 };
 
-class GstDepth : public testing::TestWithParam<Case> {
+class GstDepth : public testing::TestWithParam<DeepCase> {
  protected:
   static constexpr int kFrames = 4;
   test::TempFolder folder_;
 };
 
 TEST_P(GstDepth, FilesHoldTheLibrarysBytes) {
-  const Case& now = GetParam();
+  const DeepCase& now = GetParam();
   ImageDesc desc = test::desc_of(now.format, 66, 50);
   desc.matrix = ColorMatrix::bt601;  // of a stream that says nothing, at this height
   const std::string range = traits(now.format).model == ColorModel::gray ? "FULL" : "LIMITED";
@@ -68,11 +68,11 @@ TEST_P(GstDepth, FilesHoldTheLibrarysBytes) {
 
 INSTANTIATE_TEST_SUITE_P(
     , GstDepth,
-    testing::Values(Case{"x264_420_10", PixelFormat::i420_10le, "420p10", "x264", "out.mp4"},
-                    Case{"x264_444_10", PixelFormat::y444_10le, "444p10", "x264", "out.mkv"},
-                    Case{"ffv1_422_10", PixelFormat::i422_10le, "422p10", "ffv1", "out.mkv"},
-                    Case{"ffv1_420_12", PixelFormat::i420_12le, "420p12", "ffv1", "out.mkv"},
-                    Case{"ffv1_gray_16", PixelFormat::gray16_le, "mono16", "ffv1", "out.mkv"}),
+    testing::Values(DeepCase{"x264_420_10", PixelFormat::i420_10le, "420p10", "x264", "out.mp4"},
+                    DeepCase{"x264_444_10", PixelFormat::y444_10le, "444p10", "x264", "out.mkv"},
+                    DeepCase{"ffv1_422_10", PixelFormat::i422_10le, "422p10", "ffv1", "out.mkv"},
+                    DeepCase{"ffv1_420_12", PixelFormat::i420_12le, "420p12", "ffv1", "out.mkv"},
+                    DeepCase{"ffv1_gray_16", PixelFormat::gray16_le, "mono16", "ffv1", "out.mkv"}),
     [](const auto& named) { return std::string(named.param.name); });
 
 }  // namespace

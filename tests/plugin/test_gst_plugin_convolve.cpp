@@ -13,7 +13,7 @@ namespace {
 using gst::BufferPtr;
 using ::testing::HasSubstr;
 
-std::vector<PixelFormat> formats() {
+std::vector<PixelFormat> convolve_formats() {
   std::vector<PixelFormat> all;
   const auto filter = make_cpu_filter(ConvolveParams{});
   for (int i = 0; i < kPixelFormatCount; ++i) {
@@ -23,7 +23,7 @@ std::vector<PixelFormat> formats() {
   return all;
 }
 
-ConvolveParams with(std::initializer_list<std::pair<const char*, const char*>> options) {
+ConvolveParams convolve_with(std::initializer_list<std::pair<const char*, const char*>> options) {
   ConvolveParams params;
   for (const auto& [key, value] : options)
     set_option(params, key, value);
@@ -42,14 +42,15 @@ void expect_filtered(Harness& harness, const Stream& stream, BufferPtr buffer,
 
 TEST(GstPluginConvolve, EveryFormatAndSizeHasTheCoresBytes) {
   Harness harness("equaluxconvolve backend=cpu kernel=sharpen");
-  for (const PixelFormat format : formats()) {
+  for (const PixelFormat format : convolve_formats()) {
     for (const auto& [width, height] : {std::pair{1, 1}, {3, 2}, {2, 7}, {161, 91}, {640, 360}}) {
       SCOPED_TRACE(std::string(to_string(format)) + " " + std::to_string(width) + "x" +
                    std::to_string(height));
       const Stream stream = stream_of(format, width, height);
       harness.set_caps(stream);
       for (const Layout layout : {Layout::usual, Layout::padded})
-        expect_filtered(harness, stream, picture(stream, 1, layout), with({{"kernel", "sharpen"}}));
+        expect_filtered(harness, stream, picture(stream, 1, layout),
+                        convolve_with({{"kernel", "sharpen"}}));
     }
   }
 }
@@ -67,14 +68,16 @@ TEST(GstPluginConvolve, OursOrNotABufferIsNeverFilteredInPlace) {
 TEST(GstPluginConvolve, PropertiesAreTheOptions) {
   const std::vector<std::pair<const char*, ConvolveParams>> cases{
       {"weights=0,-1,0,-1,6,-1,0,-1,0 divisor=2 offset=3.5",
-       with({{"weights", "0,-1,0,-1,6,-1,0,-1,0"}, {"divisor", "2"}, {"offset", "3.5"}})},
-      {"kernel=gaussian sigma=1.2", with({{"kernel", "gaussian"}, {"sigma", "1.2"}})},
+       convolve_with({{"weights", "0,-1,0,-1,6,-1,0,-1,0"}, {"divisor", "2"}, {"offset", "3.5"}})},
+      {"kernel=gaussian sigma=1.2", convolve_with({{"kernel", "gaussian"}, {"sigma", "1.2"}})},
       {"kernel=gaussian sigma=1.2 truncate=2",
-       with({{"kernel", "gaussian"}, {"sigma", "1.2"}, {"truncate", "2"}})},
+       convolve_with({{"kernel", "gaussian"}, {"sigma", "1.2"}, {"truncate", "2"}})},
       {"kernel=box size=5 border=constant border-value=200",
-       with({{"kernel", "box"}, {"size", "5"}, {"border", "constant"}, {"border-value", "200"}})},
+       convolve_with(
+           {{"kernel", "box"}, {"size", "5"}, {"border", "constant"}, {"border-value", "200"}})},
       {"kernel=emboss-vertical border=reflect-101 mode=sequential",
-       with({{"kernel", "emboss-vertical"}, {"border", "reflect-101"}, {"mode", "sequential"}})},
+       convolve_with(
+           {{"kernel", "emboss-vertical"}, {"border", "reflect-101"}, {"mode", "sequential"}})},
   };
   for (const auto& [properties, params] : cases) {
     SCOPED_TRACE(properties);
@@ -89,13 +92,15 @@ TEST(GstPluginConvolve, PropertiesChangeWhileItRuns) {
   Harness harness("equaluxconvolve backend=cpu kernel=edge");
   const Stream stream = stream_of(PixelFormat::nv12, 64, 48);
   harness.set_caps(stream);
-  expect_filtered(harness, stream, picture(stream, 1), with({{"kernel", "edge"}}));
+  expect_filtered(harness, stream, picture(stream, 1), convolve_with({{"kernel", "edge"}}));
   gst_util_set_object_arg(G_OBJECT(harness.equalux()), "kernel", "box");
   gst_util_set_object_arg(G_OBJECT(harness.equalux()), "size", "9");
-  expect_filtered(harness, stream, picture(stream, 2), with({{"kernel", "box"}, {"size", "9"}}));
+  expect_filtered(harness, stream, picture(stream, 2),
+                  convolve_with({{"kernel", "box"}, {"size", "9"}}));
   // What does not go together is told, and the kernel before goes on.
   gst_util_set_object_arg(G_OBJECT(harness.equalux()), "size", "8");
-  expect_filtered(harness, stream, picture(stream, 3), with({{"kernel", "box"}, {"size", "9"}}));
+  expect_filtered(harness, stream, picture(stream, 3),
+                  convolve_with({{"kernel", "box"}, {"size", "9"}}));
   EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("size is 8, must be odd"));
 }
 
@@ -105,7 +110,7 @@ TEST(GstPluginConvolve, SplitKeepsOneSide) {
   harness.set_caps(stream);
   BufferPtr buffer = picture(stream, 1);
   const auto before = samples_of(buffer.get(), stream);
-  const auto filter = make_cpu_filter(with({{"kernel", "edge"}}));
+  const auto filter = make_cpu_filter(convolve_with({{"kernel", "edge"}}));
   const auto whole = filtered(buffer.get(), stream, *filter);
   ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
   const auto after = samples_of(harness.pull().get(), stream);

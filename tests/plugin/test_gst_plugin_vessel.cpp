@@ -14,7 +14,7 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
 
-std::vector<PixelFormat> formats() {
+std::vector<PixelFormat> vessel_formats() {
   std::vector<PixelFormat> all;
   const auto filter = make_cpu_filter(VesselParams{});
   for (int i = 0; i < kPixelFormatCount; ++i) {
@@ -30,7 +30,7 @@ class GstPluginVesselOutput : public testing::TestWithParam<const char*> {};
 TEST_P(GstPluginVesselOutput, EveryFormatAndSizeHasTheCoresBytes) {
   const VesselParams params = with({{"output", GetParam()}, {"min-size", "3"}});
   Harness harness(std::string("equaluxvessel backend=cpu min-size=3 output=") + GetParam());
-  for (const PixelFormat format : formats()) {
+  for (const PixelFormat format : vessel_formats()) {
     for (const auto& [width, height] : {std::pair{1, 1}, {3, 2}, {161, 91}, {320, 180}}) {
       SCOPED_TRACE(std::string(to_string(format)) + " " + std::to_string(width) + "x" +
                    std::to_string(height));

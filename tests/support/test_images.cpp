@@ -116,6 +116,21 @@ std::string name_of(Content content) {
   return "?";
 }
 
+ImageDesc full_range(PixelFormat format, int width, int height) {
+  ImageDesc desc;
+  desc.format = format;
+  desc.width = width;
+  desc.height = height;
+  desc.range = ColorRange::full;
+  return desc;
+}
+
+std::string describe(const ImageDesc& desc, Content content) {
+  return std::string(to_string(desc.format)) + " " + std::to_string(desc.width) + "x" +
+         std::to_string(desc.height) + " " + std::string(to_string(desc.matrix)) + " " +
+         std::string(to_string(desc.range)) + " " + name_of(content);
+}
+
 PaddedImage::PaddedImage(const ImageDesc& desc, int padding, bool negative, int offset) {
   view_.desc = desc;
   const int planes = traits(desc.format).planes;

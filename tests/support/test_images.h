@@ -14,6 +14,10 @@ enum class Content { constant, ramp, noise, single_bin, black, white, nearly_fla
 /// All contents, and a name for test messages.
 [[nodiscard]] const std::vector<Content>& all_contents();
 [[nodiscard]] std::string name_of(Content content);
+/// A description with full range.
+[[nodiscard]] ImageDesc full_range(PixelFormat format, int width, int height);
+/// Format, size, matrix and range of a frame, and what it shows, for messages.
+[[nodiscard]] std::string describe(const ImageDesc& desc, Content content);
 
 /// An image whose rows may be padded and may run bottom up; bytes around the samples are poisoned,
 /// so that a write outside shows.
