@@ -27,6 +27,10 @@ namespace {
 
 /// GStreamer's times have no sign; the container's may be below 0 (before an edit's start).
 constexpr std::int64_t kShift = 36'000'000'000'000;  // ns, ten hours
+/// What decoders are told of the first pictures where their own times are hidden, in steps up to
+/// here. Without a time GStreamer would give them that of another picture.
+constexpr std::int64_t kHidden = 3'600'000'000'000;  // ns, one hour
+constexpr std::int64_t kHiddenStep = 1'000'000;      // ns
 /// Of elementary streams that do not even tell a rate, as FFmpeg takes it.
 constexpr Rational kUsualRate{25, 1};
 
@@ -164,7 +168,10 @@ class LibavFeed final : public PacketFeed {
   const GstCaps* caps() const override { return caps_.get(); }
   BufferPtr next() override;
   Stamp stamp(GstClockTime pts) override {
-    if (!GST_CLOCK_TIME_IS_VALID(pts)) return stamps_.take(std::nullopt);
+    // Of a picture whose time is hidden, or that its decoder made up.
+    if (!GST_CLOCK_TIME_IS_VALID(pts) || pts < static_cast<GstClockTime>(kShift) / 2) {
+      return stamps_.take(std::nullopt);
+    }
     return stamps_.take(static_cast<std::int64_t>(pts) - kShift);
   }
   std::uint64_t lost() const override;
@@ -191,6 +198,7 @@ class LibavFeed final : public PacketFeed {
   ReadStop* stop_;
   bool started_ = false;
   std::deque<PacketPtr> ahead_;  // read before they were asked for
+  std::int64_t hidden_ = 0;      // packets without a time that will be fed first
   std::string read_error_;
 };
 
@@ -241,19 +249,24 @@ BufferPtr LibavFeed::wrap(PacketPtr packet) {
 }
 
 /// Elementary streams of H.264 and H.265 tell no time, only a rate. Of a Matroska file that starts
-/// before 0, libavformat hides the times there: they are counted back from the first one known.
+/// before 0, libavformat hides the times there: they are counted back from the first one known,
+/// which may come before them where a cut file's first pictures are shown before its first key.
 void LibavFeed::check_for_times() {
   constexpr std::size_t kLookAhead = 300;  // packets, of the many that may lie before 0
-  constexpr std::size_t kReordered = 16;   // as many as pictures change their order
+  // As many as pictures change their order.
+  const std::size_t reordered = stream_->codecpar->video_delay > 0 ? 16 : 1;
   const auto is_timed = [](const PacketPtr& packet) {
     return packet->pts != AV_NOPTS_VALUE || packet->dts != AV_NOPTS_VALUE;
   };
   std::size_t untimed = 0;
+  std::size_t behind_untimed = 0;
   while (PacketPtr packet = read_packet()) {
     ahead_.push_back(std::move(packet));
-    if (!is_timed(ahead_.back())) ++untimed;
-    if (untimed == 0 || ahead_.size() >= kLookAhead) break;
-    if (ahead_.size() >= untimed + kReordered) break;
+    if (!is_timed(ahead_.back())) {
+      ++untimed;
+      behind_untimed = ahead_.size();
+    }
+    if (ahead_.size() >= std::min(kLookAhead, behind_untimed + reordered)) break;
   }
   if (untimed == 0) return;
   const AVRational own = stream_->avg_frame_rate;
@@ -273,6 +286,7 @@ void LibavFeed::check_for_times() {
   const std::int64_t period = std::llround(1e9 / rate.value());
   for (std::size_t i = untimed; i > 0; --i)
     stamps.push_back({*first - static_cast<std::int64_t>(i) * period, period, false});
+  hidden_ = static_cast<std::int64_t>(untimed);
   stamps_.take_first(std::move(stamps));
 }
 
@@ -307,6 +321,9 @@ BufferPtr LibavFeed::next() {
 
   BufferPtr buffer = wrap(std::move(packet));
   if (pts) GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(*pts + kShift);
+  if (!pts && !dts && hidden_ > 0) {
+    GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(kHidden - kHiddenStep * hidden_--);
+  }
   if (dts) GST_BUFFER_DTS(buffer.get()) = static_cast<GstClockTime>(*dts + kShift);
   if (duration.value_or(0) > 0) {
     GST_BUFFER_DURATION(buffer.get()) = static_cast<GstClockTime>(*duration);

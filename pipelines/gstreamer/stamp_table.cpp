@@ -68,9 +68,12 @@ Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
   const std::lock_guard lock(mutex_);
   if (rate_) return by_rate_locked();
   // Decoders that paint over one picture (GIF, Cinepak) give each the first one's time.
+  const bool has_time = pts_ns.has_value();
   if (pts_ns && pts_ns == std::exchange(asked_, pts_ns)) pts_ns.reset();
   auto found = waiting_.begin();
-  if (by_order_) {
+  if (!has_time && !first_.empty()) {
+    found = waiting_.end();
+  } else if (by_order_) {
     for (; skip_ > 0 && found != waiting_.end(); --skip_)
       found = waiting_.erase(found);
   } else if (pts_ns) {

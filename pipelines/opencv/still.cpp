@@ -76,9 +76,12 @@ cv::Mat decode(const std::string& path, const std::vector<std::uint8_t>& bytes,
   } catch (const std::bad_alloc&) {
     throw Error(ExitCode::bad_input, path + ": needs more memory than there is");
   }
-  if (decoded.empty() && pages > 1)
-    throw Error(ExitCode::bad_input, path + ": is an animation of " + std::to_string(pages) +
-                                         " frames, which is not read; must be a still");
+  const bool webp = bytes.size() > 12 && std::equal(bytes.begin() + 8, bytes.begin() + 12, "WEBP");
+  if (decoded.empty() && webp && pages > 1)
+    throw Error(ExitCode::bad_input,
+                path + ": is an animated WebP of " + std::to_string(pages) +
+                    " frames, which is not read; make stills of it first, as ImageMagick's "
+                    "convert IN.webp still-%05d.png does: run takes them as \"still-%05d.png\"");
   if (decoded.empty())
     throw Error(ExitCode::bad_input,
                 path + ": cannot be decoded; it is damaged or of a kind that OpenCV does not read");

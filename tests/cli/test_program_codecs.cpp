@@ -272,6 +272,50 @@ TEST_F(Codecs, WebmHoldsVp9OpusVorbisAndWebVtt) {
   }
 }
 
+/// The pictures that are shown before the first key refer to some that are gone, and may have times
+/// before 0, which Matroska's demuxer hides.
+TEST_F(Codecs, ACutThroughAnOpenGroupComesOutInEvenSteps) {
+  make("x264.ts", "-c:v libx264 -pix_fmt yuv420p -x264-params open-gop=1:keyint=25:scenecut=0",
+       100);
+  make("x265.ts",
+       "-c:v libx265 -pix_fmt yuv420p -x265-params log-level=none:open-gop=1:keyint=25:scenecut=0",
+       100);
+  for (const char* input : {"x264.ts", "x265.ts"}) {
+    for (const char* start : {"0.5", "1.02"}) {
+      for (const char* how : {"", "-avoid_negative_ts disabled"}) {
+        ffmpeg("-ss " + std::string(start) + " -i '" + folder_ / input + "' -c copy " + how + " '" +
+               folder_ / "cut.mkv" + "'");
+        for (const char* output : {"out.mp4", "out.mkv"}) {
+          SCOPED_TRACE(std::string(input) + " " + start + how + " to " + output);
+          const ProgramResult result = run({"run", "cut.mkv", "-o", output, "-y"});
+          ASSERT_EQ(result.exit_code, 0) << result.err;
+          std::vector<std::int64_t> times = ffprobe_times(folder_ / output);
+          std::sort(times.begin(), times.end());
+          ASSERT_GE(times.size(), 50U);
+          EXPECT_EQ(decoded_frames(folder_ / output), static_cast<int>(times.size()));
+          for (std::size_t i = 1; i < times.size(); ++i)
+            EXPECT_NEAR(static_cast<double>(times[i] - times[i - 1]), 4e7, 1.1e6) << i;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Codecs, AnAnimatedWebpIsNamedWithWhatToDo) {
+  make("in.webp", "-c:v libwebp_anim", 5);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"run", "in.webp", "-o", "out.mkv"},
+        {"in.webp", "-o", "out.mkv"},
+        {"image", "in.webp", "out.png"},
+        {"measure", "in.webp"}}) {
+    const ProgramResult result = run(command);
+    EXPECT_EQ(result.exit_code, 65) << command.front();
+    EXPECT_THAT(result.err, HasSubstr("in.webp: is an animated WebP of 2 frames, which is not "
+                                      "read; make stills of it first, as ImageMagick's convert "));
+    EXPECT_EQ(lines_of(result.err).size(), 1U) << result.err;
+  }
+}
+
 TEST_F(Codecs, WhatWebmCannotHoldIsNamedFirst) {
   ffmpeg(
       "-f lavfi -i testsrc2=s=160x120:r=25:d=0.4 -f lavfi -i sine=d=0.4 -c:v libx264 -c:a aac "
