@@ -74,11 +74,11 @@ void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
   if (frame.image.data[0] == nullptr || now - kept_at_ < kPicturePeriod) return;
   kept_at_ = now;
   auto pair = std::make_shared<PicturePair>();
-  pair->field_order = frame.field_order;
+  pair->field_order = turned(frame.field_order, frame.image.desc.height, info_.orientation);
   pair->after = Image(turned(frame.image.desc, info_.orientation));
   turn_image(frame.image, pair->after.view(), info_.orientation);
   const ConstImageView& before = frame.original ? frame.original->image : frame.image;
-  pair->before = Image(before.desc);
+  pair->before = Image(turned(before.desc, info_.orientation));
   turn_image(before, pair->before.view(), info_.orientation);
   const std::lock_guard lock(mutex_);
   pictures_ = std::move(pair);

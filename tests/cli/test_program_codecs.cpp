@@ -1,4 +1,6 @@
+#include <csignal>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -6,7 +8,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "tests/support/media_files.h"
 #include "tests/support/program.h"
@@ -363,6 +368,66 @@ TEST_F(Codecs, WebmStandsUpright) {
   const nlohmann::json video = ffprobe("-show_streams", folder_ / "out.webm")["streams"][0];
   EXPECT_EQ(video["height"], 96);
   EXPECT_FALSE(video.contains("side_data_list")) << video.dump();
+}
+
+/// Gray levels in the corners of a file's first picture, as it is shown.
+std::vector<int> corners_of(const std::string& file, int width, int height) {
+  const std::string raw = shell("ffmpeg -v error -i '" + file +
+                                "' -frames:v 1 -f rawvideo -pix_fmt gray - | od -An -v -tu1 -w1");
+  std::istringstream values(raw);
+  const std::vector<int> gray{std::istream_iterator<int>(values), {}};
+  EXPECT_EQ(gray.size(), static_cast<std::size_t>(width * height));
+  if (gray.size() != static_cast<std::size_t>(width * height)) return {};
+  const auto at = [&](int x, int y) { return gray[static_cast<std::size_t>(y * width + x)]; };
+  return {at(4, 4), at(width - 5, 4), at(4, height - 5), at(width - 5, height - 5)};
+}
+
+/// A port of this machine that was free a moment ago.
+int free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ::bind(socket, reinterpret_cast<sockaddr*>(&address), size);
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
+
+TEST_F(Codecs, ThePageAndLaunchStringsShowVideoUpright) {
+  // Four levels of gray in the corners, which no turn leaves where they are.
+  ffmpeg(
+      "-f lavfi -i \"color=s=96x64:r=25:d=4,format=yuv420p,geq=lum=40+60*gt(X\\,47)+120*gt(Y\\,31):"
+      "cb=128:cr=128\" -c:v libx264 -qp 0 -color_range tv '" +
+      folder_ / "plain.mp4" + "'");
+  ffmpeg("-i '" + folder_ / "plain.mp4" + "' -c copy -metadata:s:v rotate=90 '" +
+         folder_ / "in.mp4" + "'");
+  const std::vector<int> seen = corners_of(folder_ / "in.mp4", 64, 96);
+  const std::string raw = folder_ / "out.raw";
+  const ProgramResult launch =
+      run({"run", "in.mp4", "--strength", "0", "-o",
+           "gst:videoconvert ! jpegenc ! multifilesink location=" + (folder_ / "gst%03d.jpg")});
+  ASSERT_EQ(launch.exit_code, 0) << launch.err;
+  const std::string port = std::to_string(free_port());
+  options_.meanwhile = [&](int process) {
+    const std::string picture = "'http://127.0.0.1:" + port + "/api/picture?width=640&view=";
+    for (const std::string view : {"before", "after"}) {
+      shell("for i in $(seq 50); do ffmpeg -v quiet -y -i " + picture + view + "' -c copy '" +
+            folder_ / (view + ".jpg") + "' && break; sleep 0.1; done");
+    }
+    ::kill(process, SIGINT);
+  };
+  const ProgramResult page =
+      run({"run", "in.mp4", "--strength", "0", "--serve", port, "--serve-token", "none", "-o",
+           "gst:identity sleep-time=50000 ! fakesink"});
+  if (page.exit_code == 69) GTEST_SKIP() << page.err;
+  EXPECT_EQ(page.exit_code, 130) << page.err;
+  for (const char* picture : {"gst000.jpg", "before.jpg", "after.jpg"}) {
+    const std::vector<int> shown = corners_of(folder_ / picture, 64, 96);
+    // The levels are 60 apart; a JPEG's range is another.
+    EXPECT_THAT(shown, ::testing::Pointwise(::testing::FloatNear(25), seen)) << picture;
+  }
 }
 
 /// A lossless encoder is fed unchanged frames: ffmpeg must decode the same.

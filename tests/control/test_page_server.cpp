@@ -4,6 +4,7 @@
 #include <future>
 #include <list>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <equalux/error.h>
@@ -193,6 +194,36 @@ TEST_F(PageServerTest, GivesPicturesOnceThereAreSome) {
   for (const char* bad : {"", "?view=side", "?view=after&width=0", "?view=after&width=9999",
                           "?view=after&width=12x", "?view=after&width=-5"})
     EXPECT_EQ(get(std::string("/api/picture") + bad).status, 400) << bad;
+}
+
+/// The width and height that a JPEG's frame header tells.
+std::string size_of_jpeg(const std::string& bytes) {
+  const std::size_t header = bytes.find("\xff\xc0");
+  if (header == std::string::npos || bytes.size() < header + 9) return "none";
+  const auto number = [&](std::size_t at) {
+    return std::to_string(static_cast<unsigned char>(bytes[header + at]) << 8 |
+                          static_cast<unsigned char>(bytes[header + at + 1]));
+  };
+  return number(7) + "x" + number(5);
+}
+
+TEST_F(PageServerTest, PicturesStandUpright) {
+  for (const Orientation orientation : {Orientation::clockwise, Orientation::counter_clockwise,
+                                        Orientation::upside_down, Orientation::upright}) {
+    StreamInfo info;
+    info.desc = small_desc(640, 48);
+    info.orientation = orientation;
+    monitor_.open(info);
+    serve();
+    (void)get("/api/picture?view=after");
+    std::this_thread::sleep_for(std::chrono::milliseconds(80));  // 15 pictures a second.
+    show_frame();
+    for (const char* view : {"before", "after"}) {
+      const HttpAnswer answer = get(std::string("/api/picture?width=640&view=") + view);
+      EXPECT_EQ(answer.status, 200);
+      EXPECT_EQ(size_of_jpeg(answer.body), swaps_sides(orientation) ? "48x640" : "640x48");
+    }
+  }
 }
 
 TEST_F(PageServerTest, WhoeverLooksFirstWaitsForTheNextFrame) {

@@ -22,7 +22,9 @@
 #include "pipelines/gstreamer/file_sink.h"
 #include "pipelines/gstreamer/file_source.h"
 #include "pipelines/gstreamer/launch.h"
+#include "pipelines/v4l2/v4l2_output.h"
 #include "tests/gstreamer/video_files.h"
+#include "tests/v4l2/fake_output.h"
 
 namespace equalux {
 namespace {
@@ -300,6 +302,28 @@ void set_matrix(const std::string& path, const std::array<int, 4>& abcd) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
+/// A virtual camera whose device answers as a driver does; what it is given goes into a file.
+class FakeCamera final : public Sink {
+ public:
+  FakeCamera(std::string path, std::string& size) : path_(std::move(path)), size_(size) {}
+  void open(const StreamInfo& info) override {
+    const test::FakeOutput node;
+    const V4l2Output output = set_v4l2_output(node, "/dev/video9", info.desc);
+    size_ = std::to_string(output.width) + "x" + std::to_string(output.height);
+    std::string launch = v4l2_launch("/dev/video9", output);
+    launch.replace(launch.find("v4l2sink"), std::string::npos, "filesink location=" + path_);
+    sink_ = make_launch_sink(launch);
+    sink_->open(info);
+  }
+  void write(Frame& frame) override { sink_->write(frame); }
+  void finish(Ending ending) override { sink_->finish(ending); }
+
+ private:
+  std::string path_;
+  std::string& size_;
+  std::unique_ptr<Sink> sink_;
+};
+
 /// FFmpeg turns what it decodes by itself.
 TEST_F(FileSinkTest, OutputsWithoutAnOrientationStandUpright) {
   const std::string input = folder_ / "in.mp4";
@@ -320,8 +344,20 @@ TEST_F(FileSinkTest, OutputsWithoutAnOrientationStandUpright) {
     const auto sink = make_upright_sink(make_y4m_sink(folder_ / "out.y4m"));
     EXPECT_EQ(test::copy_frames(*source, *sink), 5U);
     sink->finish(Ending::complete);
-    EXPECT_TRUE(test::ffmpeg_bytes(folder_, folder_ / "out.y4m", "yuv420p") ==
-                test::ffmpeg_bytes(folder_, input, "yuv420p"));
+    const std::string upright = test::ffmpeg_bytes(folder_, input, "yuv420p");
+    EXPECT_TRUE(test::ffmpeg_bytes(folder_, folder_ / "out.y4m", "yuv420p") == upright);
+
+    const std::string raw = folder_ / "out.raw";
+    std::string size;
+    const auto written_by = [&](std::unique_ptr<Sink> plain) {
+      const auto turned = make_upright_sink(std::move(plain));
+      EXPECT_EQ(test::copy_frames(*make_file_source(input), *turned), 5U);
+      turned->finish(Ending::complete);
+      return test::file_bytes(raw);
+    };
+    EXPECT_TRUE(written_by(make_launch_sink("filesink location=" + raw)) == upright);
+    EXPECT_TRUE(written_by(std::make_unique<FakeCamera>(raw, size)) == upright);
+    EXPECT_EQ(size, i < 4 ? "96x64" : "64x96");
   }
 }
 
