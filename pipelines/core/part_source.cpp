@@ -83,7 +83,12 @@ void PartSource::find_first() {
     if (!any) stream_start_ns_ = first_->pts_ns;
     time = first_->pts_ns - stream_start_ns_;
     end_ns_ = time + first_->duration_ns;
-    if (time < part_.from_ns) continue;
+    if (time < part_.from_ns) {
+      if (any) continue;
+      first_.reset();
+      source_->skip_towards(stream_start_ns_ + part_.from_ns);
+      continue;
+    }
     start_ns_ = first_->pts_ns;
     if (!part_.to_ns || time < *part_.to_ns) return;
     break;

@@ -16,10 +16,10 @@ struct Part {
 };
 
 /// Frames of `source` within `part`, with times that start at 0; what a container holds beside them
-/// is cut to the same part. Frames before it are decoded and dropped, by open() already, so that it
-/// is exact whatever the file's index says. open() throws as the source's, and Error(usage) for a
-/// live source and where no frame lies in the part. A source that ends before `to_ns` is told of in
-/// a line.
+/// is cut to the same part. Frames before it are dropped, by open() already; so many of them are
+/// decoded as the source needs to give the same frames as from its start. open() throws as the
+/// source's, and Error(usage) for a live source and where no frame lies in the part. A source that
+/// ends before `to_ns` is told of in a line.
 [[nodiscard]] std::unique_ptr<Source> make_part_source(std::unique_ptr<Source> source,
                                                        const Part& part);
 

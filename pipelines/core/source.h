@@ -85,6 +85,11 @@ class Source {
   /// frames itself, timings.dropped_before; the run numbers the frames.
   virtual bool read(Frame& frame) = 0;
 
+  /// Called after a read(): passes over frames of which nobody asks for any before `pts_ns`, where
+  /// it can go on behind them without a difference to what follows. The next frame may still be any
+  /// that lies there or before.
+  virtual void skip_towards(std::int64_t pts_ns) { (void)pts_ns; }
+
   /// Makes a waiting or later read() return false soon. May come more than once, and while open()
   /// still waits for a device.
   virtual void cancel() noexcept {}

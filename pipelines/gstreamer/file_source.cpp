@@ -70,6 +70,7 @@ class FileSource final : public Source {
   StreamInfo open(const FormatPredicate& accepts) override;
   bool lends_buffers() const override { return true; }
   bool read(Frame& frame) override;
+  void skip_towards(std::int64_t pts_ns) override;
   void cancel() noexcept override {
     const std::lock_guard lock(tap_mutex_);
     cancelled_ = true;
@@ -80,7 +81,9 @@ class FileSource final : public Source {
 
  private:
   void probe();
-  GstVideoInfo decode_by(std::unique_ptr<gst::PictureDecoder> decoder);
+  GstVideoInfo decode_by(std::unique_ptr<gst::PictureDecoder> decoder,
+                         std::unique_ptr<gst::PacketFeed> feed = nullptr);
+  GstVideoInfo decode_on_cpu(std::unique_ptr<gst::PacketFeed> feed = nullptr);
   void set_tap(std::unique_ptr<gst::PictureTap> tap);
   std::optional<GstVideoInfo> decode_on_device(const FormatPredicate& accepts);
   gst::SamplePtr next_sample();
@@ -98,6 +101,9 @@ class FileSource final : public Source {
   std::string path_;
   FileSourceOptions options_;
   int device_ = -1;
+  FormatPredicate accepts_;
+  bool on_device_ = false;   // pictures are decoded there
+  ImageDesc decoded_;        // the pictures before any edge is left out
   std::string gpu_refusal_;  // why the device does not decode, where it was tried
   StreamInfo info_;
   gst::StreamHint hint_;
@@ -115,6 +121,7 @@ class FileSource final : public Source {
   ReadStop stop_;
   std::uint64_t frames_ = 0;
   std::int64_t end_ns_ = 0;              // of the last of them
+  bool skipped_ = false;                 // frames, on purpose, just before the next one
   bool is_matroska_ = false;             // in a file of this machine
   bool pictures_by_themselves_ = false;  // each packet one
   bool has_gaps_ = false;                // between its frames, or before the first
@@ -167,11 +174,13 @@ void FileSource::set_tap(std::unique_ptr<gst::PictureTap> tap) {
   if (tap_ && cancelled_) tap_->cancel();
 }
 
-/// Starts anew with this decoder, and waits for its first picture.
-GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder) {
+/// Starts anew with this decoder, at the start of the file or where `feed` is, and waits for its
+/// first picture.
+GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder,
+                                   std::unique_ptr<gst::PacketFeed> feed) {
   set_tap(nullptr);
   decoder_.reset();
-  feed_ = gst::make_packet_feed(path_, video_stream_, rate_, &stop_);
+  feed_ = feed ? std::move(feed) : gst::make_packet_feed(path_, video_stream_, rate_, &stop_);
   decoder_ = std::move(decoder);
   if (feed_) {
     decoder_->decode_packets(*feed_);
@@ -190,6 +199,11 @@ GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder)
     decoder_->rethrow_refusal();
     throw;
   }
+}
+
+GstVideoInfo FileSource::decode_on_cpu(std::unique_ptr<gst::PacketFeed> feed) {
+  return decode_by(std::make_unique<gst::DecodeBin>(path_, hint_, accepts_, options_.threads),
+                   std::move(feed));
 }
 
 std::optional<GstVideoInfo> FileSource::decode_on_device(const FormatPredicate& accepts) {
@@ -232,9 +246,10 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   gpu_refusal_.clear();
   first_sample_.reset();
   probe();
+  accepts_ = accepts;
   std::optional<GstVideoInfo> video = decode_on_device(accepts);
-  if (!video)
-    video = decode_by(std::make_unique<gst::DecodeBin>(path_, hint_, accepts, options_.threads));
+  on_device_ = video.has_value();
+  if (!video) video = decode_on_cpu();
   // Where the CPU cannot either, its reason is the one to tell.
   if (!gpu_refusal_.empty()) logger().info("the CPU decodes, not the GPU: {}", gpu_refusal_);
   if (feed_) info_.colorimetry = feed_->colorimetry();
@@ -252,7 +267,8 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   // Decoders know that of the bitstream, which a container overrules.
   if (aspect_) info_.pixel_aspect = *aspect_;
   if (feed_) info_.chroma_site = feed_->chroma_site();
-  tap_->expect(info_.desc);
+  decoded_ = info_.desc;
+  tap_->expect(decoded_);
   leave_out_edges();
   peek();
   return info_;
@@ -391,11 +407,35 @@ bool FileSource::read(Frame& frame) {
   if (crop_ != PictureEdges{}) frame.image = part_of(frame.image, crop_, info_.desc);
   const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
   frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
-  has_gaps_ = has_gaps_ || frame.pts_ns > end_ns_ + frame_ns() / 2;
+  const bool gap = frame.pts_ns > end_ns_ + frame_ns() / 2;
+  has_gaps_ = has_gaps_ || (gap && !std::exchange(skipped_, false));
   ++frames_;
   end_ns_ = frame.pts_ns + frame.duration_ns;
   frame.pts_ns += info_.container_part.shift_ns;
   return true;
+}
+
+/// By a second decoder, which begins at the packet to enter by; where it cannot, it begins at the
+/// start of the file, so that nothing is missing.
+void FileSource::skip_towards(std::int64_t pts_ns) {
+  constexpr std::int64_t kWorthwhile = 1'000'000'000;
+  if (!feed_ || on_device_ || elementary_ || is_web_address(path_)) return;
+  std::unique_ptr<gst::PacketFeed> feed =
+      gst::make_packet_feed(path_, video_stream_, rate_, &stop_);
+  const std::int64_t target = pts_ns - info_.container_part.shift_ns;
+  if (!feed || !feed->enter_before(target, end_ns_ + kWorthwhile)) return;
+  first_sample_.reset();
+  try {
+    decode_on_cpu(std::move(feed));
+    logger().debug("{}: is entered before {:.3f} s", path_, static_cast<double>(target) / 1e9);
+  } catch (const Error& error) {
+    if (cancelled_) throw;
+    logger().debug("{}: is read from its start: {}", path_, error.what());
+    decode_on_cpu();
+  }
+  tap_->expect(decoded_);
+  frames_ = 0;
+  skipped_ = true;
 }
 
 std::optional<std::string> FileSource::shortfall() const {

@@ -19,6 +19,7 @@ extern "C" {
 
 #include "pipelines/container/av_handles.h"
 #include "pipelines/container/open_input.h"
+#include "pipelines/gstreamer/clean_entry.h"
 #include "pipelines/gstreamer/codec_caps.h"
 
 namespace equalux::gst {
@@ -165,6 +166,7 @@ class LibavFeed final : public PacketFeed {
     if (stream_->codecpar->codec_id == AV_CODEC_ID_GIF) stamps_.take_by_order(0);
   }
 
+  bool enter_before(std::int64_t pts_ns, std::int64_t least_ns) override;
   const GstCaps* caps() const override { return caps_.get(); }
   BufferPtr next() override;
   Stamp stamp(GstClockTime pts) override {
@@ -288,6 +290,34 @@ void LibavFeed::check_for_times() {
     stamps.push_back({*first - static_cast<std::int64_t>(i) * period, period, false});
   hidden_ = static_cast<std::int64_t>(untimed);
   stamps_.take_first(std::move(stamps));
+}
+
+/// In containers whose times do not depend on where one begins to read. What they call a key packet
+/// may be none to enter by: then the one before it is tried.
+bool LibavFeed::enter_before(std::int64_t pts_ns, std::int64_t least_ns) {
+  constexpr int kTries = 32;
+  const AVCodecParameters& codec = *stream_->codecpar;
+  const Entry entry = entry_of(codec);
+  const std::string_view format = input_->iformat->name;
+  const bool known = format.starts_with("mov,") || format.starts_with("matroska");
+  if (!known || entry == Entry::none || raw_ || rate_) return false;
+  std::int64_t to = av_rescale_q_rnd(pts_ns, kNanoseconds, stream_->time_base, AV_ROUND_DOWN);
+  const std::int64_t wanted = to;
+  int needed = entry == Entry::after_one ? 2 : 1;
+  for (int i = 0; i < kTries; ++i) {
+    if (av_seek_frame(input_.get(), stream_->index, to, AVSEEK_FLAG_BACKWARD) < 0) return false;
+    PacketPtr packet = read_packet();
+    if (!packet || packet->pts == AV_NOPTS_VALUE) return false;
+    if (nanoseconds(packet->pts).value_or(0) <= least_ns) return false;
+    if (packet->pts <= wanted && is_clean_entry(codec, *packet) && --needed == 0) {
+      started_ = true;
+      ahead_.push_back(std::move(packet));
+      return true;
+    }
+    to = std::min(to, packet->pts) - 1;
+    if (packet->dts != AV_NOPTS_VALUE) to = std::min(to, packet->dts - 1);
+  }
+  return false;
 }
 
 PacketPtr LibavFeed::next_packet() {

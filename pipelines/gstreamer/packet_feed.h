@@ -19,6 +19,10 @@ class PacketFeed {
  public:
   virtual ~PacketFeed() = default;
 
+  /// Goes to the last packet from which on a decoder gives the very pictures at and behind `pts_ns`
+  /// that it gives from the start. False where there is none behind `least_ns`, or nobody knows of
+  /// one: the feed is of no more use then. Before the first next().
+  [[nodiscard]] virtual bool enter_before(std::int64_t pts_ns, std::int64_t least_ns) = 0;
   /// What the packets are, for a parser or decoder.
   [[nodiscard]] virtual const GstCaps* caps() const = 0;
   /// The next packet; null at the end. Its memory is the packet's own.
