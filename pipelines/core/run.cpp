@@ -1,8 +1,782 @@
 #include "pipelines/core/run.h"
 
-#include "pipelines/core/engine.h"
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <equalux/error.h>
+
+#include "pipelines/core/bounded_queue.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/core/frame_time.h"
+#include "pipelines/core/processor.h"
+#include "pipelines/core/progress.h"
+#include "src/common/log.h"
 
 namespace equalux {
+namespace {
+
+// A signal handler can wake nobody, so the token is looked at this often.
+constexpr std::chrono::milliseconds kStopPoll{20};
+
+// With fewer frames nothing moves: one at the source and one on its way; the processor's, one at
+// the sink and one on its way there.
+constexpr std::size_t kLeastInputs = 2;
+constexpr std::size_t kLeastOutputs = 2;
+
+std::string size_of(const ImageDesc& desc) {
+  return std::to_string(desc.width) + "x" + std::to_string(desc.height);
+}
+
+struct PoolSize {
+  std::size_t wanted;
+  std::size_t least;
+};
+
+/// A pool of the memory that the processor would like best; where there is not even the least of
+/// that, one of ordinary memory, which is slower to copy.
+void make_pool(std::optional<FramePool>& pool, const ImageDesc& desc, PoolSize size,
+               const ImageMemory* memory) {
+  if (memory != nullptr) {
+    try {
+      pool.emplace(desc, size.wanted, size.least, *memory);
+      return;
+    } catch (const std::bad_alloc&) {
+      logger().debug("pinned memory is short; frames are in ordinary memory");
+    }
+  }
+  pool.emplace(desc, size.wanted);
+}
+
+// How long a window may go without a look at its events.
+constexpr std::chrono::milliseconds kIdlePeriod{10};
+
+std::string size_and_format(const ImageDesc& desc) {
+  return std::to_string(desc.width) + "x" + std::to_string(desc.height) + " " +
+         std::string(to_string(desc.format));
+}
+
+/// What `make` says, or what was thrown there.
+template <typename Make>
+std::exception_ptr made_or_thrown(const Make& make) noexcept {
+  try {
+    return std::make_exception_ptr(make());
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+/// What a thread threw, on its way to where it is reported. The memory that a message needs may be
+/// what is short: then that comes back instead. Anything thrown, as an Error: other exceptions get
+/// `code` and a name. Memory that is short stays what it is.
+std::exception_ptr as_error(std::exception_ptr thrown, ExitCode code,
+                            const std::function<std::string()>& name) noexcept {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error&) {
+    return thrown;
+  } catch (const std::bad_alloc&) {
+    return thrown;
+  } catch (const std::exception& error) {
+    return made_or_thrown([&] { return Error(code, name() + ": " + error.what()); });
+  } catch (...) {
+    return thrown;
+  }
+}
+
+/// A failure of a processor before its first result: ProcessorFailed where its device failed.
+std::exception_ptr as_processor_failure(std::exception_ptr thrown) noexcept {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::unavailable) return thrown;
+    return made_or_thrown([&] { return ProcessorFailed(error.what()); });
+  } catch (...) {
+    return thrown;
+  }
+}
+
+/// In words.
+std::string message_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    return "memory is short";
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown error";
+  }
+}
+
+/// One run: the threads, what they share, and how they end.
+///
+///   capture()  --input_-->  process()  --output_-->  run_sink()
+///
+/// An end that keeps every frame travels down this line: capture() closes input_, process() drains
+/// it and closes output_, the sink drains that. An end that keeps nothing (a failure, a sink that
+/// was closed) is abort(): it wakes whoever waits, and everybody leaves at once.
+class Engine {
+ public:
+  static constexpr std::chrono::milliseconds kProgressPeriod{500};
+
+  Engine(Source& source, Processor& processor, Sink& sink, const RunOptions& options,
+         const StopToken& stop);
+
+  /// Called once.
+  RunResult run();
+
+ private:
+  /// Why capture() read no more.
+  enum class End : std::uint8_t { of_source, source_failed, limit, stopped, aborted };
+
+  void prepare();
+  void open_source();
+  [[nodiscard]] ImageDesc configured(const ImageDesc& input);
+  void resume();
+  void make_pools(const ImageDesc& input, const ImageDesc& output);
+  void watch();
+  void report_until_sink_ends();
+
+  void capture();
+  End capture_frames();
+  bool skip_frames();
+  bool read_frame(Frame& frame);
+  bool enqueue(FramePtr frame);
+
+  void process();
+  FramePtr next_input();
+  void mark_gap(Frame& frame);
+  bool forward(bool wait);
+  void forward_to_checkpoint();
+  [[nodiscard]] bool ends_segment(std::uint64_t index) const;
+  void make_checkpoint(std::string filters);
+  void discard_in_flight() noexcept;
+  void processor_failed(std::exception_ptr error) noexcept;
+
+  void run_sink() noexcept;
+  [[nodiscard]] bool open_sink();
+  void move_frames();
+  void deliver();
+  void deliver_frame(Frame& frame);
+  void finish_sink();
+  [[nodiscard]] Ending ending_of_output();
+  [[nodiscard]] std::exception_ptr no_frame_error() const;
+  void add_media_time(const Frame& frame);
+  void take_times(Frame& frame, Clock::time_point start);
+
+  void conclude();
+  [[nodiscard]] bool stop_asked() const { return stop_.signal.load() != 0; }
+  [[nodiscard]] bool failed();
+
+  void fail(std::exception_ptr error) noexcept;
+  void abort() noexcept;
+
+  Source& source_;
+  Processor& processor_;
+  Sink& sink_;
+  const RunOptions& options_;
+  const StopToken& stop_;
+  const bool measure_;
+  bool timed_;  // as measure_, or the source is live
+  const bool on_main_thread_;
+  const bool keep_original_;
+
+  StreamInfo info_;                      // of the source
+  StreamInfo output_info_;               // of what the sink gets
+  std::optional<FramePool> input_pool_;  // before the queues: pools outlive the frames in them
+  std::optional<FramePool> output_pool_;
+  std::optional<BoundedQueue<FramePtr>> input_;
+  std::optional<BoundedQueue<FramePtr>> output_;
+
+  std::atomic<bool> enough_{false};   // max_frames of a live source are there
+  std::atomic<bool> aborted_{false};  // leave at once
+
+  std::mutex mutex_;  // guards the three below and changed_
+  std::condition_variable changed_;
+  std::exception_ptr error_;
+  bool sink_done_ = false;
+  bool run_done_ = false;
+
+  // capture()'s alone until its thread has ended.
+  End end_ = End::of_source;
+  std::uint64_t frames_in_ = 0;
+  std::uint64_t next_index_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t dropped_by_source_ = 0;  // of these; frames_in_ are without them
+  std::exception_ptr source_error_;
+  std::optional<std::string> shortfall_;
+
+  // process()'s alone.
+  std::uint64_t expected_index_ = 0;
+  std::size_t in_flight_ = 0;
+  bool forwarded_ = false;              // a frame has gone to the sink
+  std::exception_ptr processor_error_;  // after that; set before output_ is closed
+
+  // The sink's thread's alone until it has ended.
+  bool closed_ = false;          // the sink wants no more
+  bool has_checkpoint_ = false;  // of this run or the one before it
+  RunResult result_;
+  std::optional<std::int64_t> first_pts_ns_;
+  std::int64_t media_end_ns_ = 0;
+  ProgressMeter progress_;
+};
+
+Engine::Engine(Source& source, Processor& processor, Sink& sink, const RunOptions& options,
+               const StopToken& stop)
+    : source_(source),
+      processor_(processor),
+      sink_(sink),
+      options_(options),
+      stop_(stop),
+      measure_(static_cast<bool>(options.on_frame)),
+      timed_(measure_),
+      on_main_thread_(sink.needs_main_thread()),
+      keep_original_(sink.wants_original() || options.keep_original) {}
+
+RunResult Engine::run() {
+  std::thread watcher([this] { watch(); });
+  try {
+    prepare();
+    if (stop_asked()) {
+      end_ = End::stopped;
+    } else if (on_main_thread_) {
+      run_sink();
+    } else {
+      std::thread sink_thread([this] { run_sink(); });
+      report_until_sink_ends();
+      sink_thread.join();
+    }
+  } catch (...) {
+    // What a source says when a stop interrupts its opening is no news.
+    if (stop_asked()) {
+      end_ = End::stopped;
+    } else {
+      fail(std::current_exception());
+    }
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    run_done_ = true;
+    changed_.notify_all();
+  }
+  watcher.join();
+  if (error_) std::rethrow_exception(error_);
+  conclude();
+  return std::move(result_);
+}
+
+void Engine::prepare() {
+  // Who shows originals needs them on the host.
+  const int device = keep_original_ ? -1 : processor_.frame_device();
+  if (device >= 0) source_.offer_device(device);
+  open_source();
+  try {
+    output_info_.desc = configured(info_.desc);
+    if (device >= 0 && processor_.frame_device() != device) {  // The CPU has taken over.
+      source_.offer_device(-1);
+      open_source();
+      output_info_.desc = configured(info_.desc);
+    }
+    make_pools(info_.desc, output_info_.desc);
+  } catch (const std::bad_alloc&) {
+    throw Error(ExitCode::bad_input, info_.name + ": frames of " + size_of(info_.desc) +
+                                         " do not fit in memory; scale the input down");
+  }
+  if (options_.on_source) options_.on_source(info_);
+  if (options_.on_open) options_.on_open(output_info_);
+  resume();
+  progress_.start(info_, options_.max_frames, result_.frames_out);
+}
+
+ImageDesc Engine::configured(const ImageDesc& input) {
+  try {
+    return processor_.configure(input);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::unavailable) throw ProcessorFailed(error.what());
+    throw;
+  }
+}
+
+void Engine::open_source() {
+  info_ = source_.open([this](PixelFormat format) { return processor_.accepts(format); });
+  output_info_ = info_;
+  timed_ = measure_ || info_.live;
+}
+
+void Engine::make_pools(const ImageDesc& input, const ImageDesc& output) {
+  // Live frames age in a queue; one place keeps the threads apart and the newest frame near.
+  const std::size_t queue = info_.live ? 1 : std::max<std::size_t>(1, options_.queue_depth);
+  const std::size_t depth = std::max<std::size_t>(1, processor_.depth());
+  // In the queue and the processor, and one each with capture(), process() and the moment between.
+  // An original goes on to the second queue, the sink and the moment before it.
+  const std::size_t inputs = queue + depth + 3 + (keep_original_ ? queue + 2 : 0);
+  const std::size_t outputs = queue + depth + 3;
+  const ImageMemory* memory = processor_.frame_memory();
+  if (source_.lends_buffers()) {
+    input_pool_.emplace(input, inputs, true);
+  } else {
+    make_pool(input_pool_, input, {inputs, kLeastInputs}, memory);
+  }
+  make_pool(output_pool_, output, {outputs, depth + kLeastOutputs}, memory);
+  input_.emplace(queue);
+  output_.emplace(queue);
+}
+
+void Engine::watch() {
+  bool told = false;
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, kStopPoll, [this] { return run_done_; })) {
+    if (told || !stop_asked()) continue;
+    told = true;
+    lock.unlock();
+    source_.cancel();
+    sink_.cancel();
+    if (options_.on_stop) options_.on_stop();
+    lock.lock();
+  }
+}
+
+void Engine::report_until_sink_ends() {
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, kProgressPeriod, [this] { return sink_done_; })) {
+    if (!options_.on_progress) continue;
+    lock.unlock();
+    try {
+      options_.on_progress(progress_.report());
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    lock.lock();
+  }
+}
+
+// ---- capture: source -> input_
+
+void Engine::capture() {
+  try {
+    end_ = capture_frames();
+    input_->close();  // The rest of the line ends while the source looks back at its input.
+    if (end_ == End::of_source) shortfall_ = source_.shortfall();
+  } catch (...) {
+    const auto source_name = [this] { return info_.name; };
+    // A cancelled source may throw as well as return false.
+    if (aborted_) {
+      end_ = End::aborted;
+    } else if (stop_asked()) {
+      end_ = End::stopped;
+    } else if (enough_) {
+      end_ = End::limit;
+    } else if (options_.resume_from && frames_in_ < options_.resume_from->frames) {
+      // What was written before is worth more than a shorter output.
+      end_ = End::aborted;
+      fail(as_error(std::current_exception(), ExitCode::bad_input, source_name));
+    } else {
+      end_ = End::source_failed;
+      source_error_ = as_error(std::current_exception(), ExitCode::bad_input, source_name);
+    }
+    input_->close();
+  }
+}
+
+Engine::End Engine::capture_frames() {
+  const std::uint64_t limit = info_.live ? 0 : options_.max_frames;
+  if (!skip_frames()) return stop_asked() ? End::stopped : End::aborted;
+  if (limit > 0 && frames_in_ >= limit) return End::limit;
+  for (;;) {
+    if (stop_asked()) return End::stopped;
+    FramePtr frame = input_pool_->acquire();
+    if (!frame) return End::aborted;
+    const bool more = read_frame(*frame);
+    if (aborted_) return End::aborted;
+    if (enough_) return End::limit;
+    if (!more) return stop_asked() ? End::stopped : End::of_source;
+    if (!enqueue(std::move(frame))) return End::aborted;
+    if (limit > 0 && frames_in_ == limit) return End::limit;
+  }
+}
+
+bool Engine::read_frame(Frame& frame) {
+  const Clock::time_point start = timed_ ? Clock::now() : Clock::time_point{};
+  if (!source_.read(frame)) return false;
+  const ImageDesc& desc = frame.image.desc;
+  if (desc.format != info_.desc.format || desc.width != info_.desc.width ||
+      desc.height != info_.desc.height) {
+    throw Error(ExitCode::bad_input, info_.name + ": changes from " + size_and_format(info_.desc) +
+                                         " to " + size_and_format(desc) +
+                                         "; frames must keep their size");
+  }
+  dropped_ += frame.timings.dropped_before;
+  dropped_by_source_ += frame.timings.dropped_before;
+  next_index_ += frame.timings.dropped_before;
+  frame.index = next_index_++;
+  ++frames_in_;
+  if (timed_) {
+    const Clock::time_point now = Clock::now();
+    if (frame.captured == Clock::time_point{}) frame.captured = now;
+    if (!frame.timings.capture_ms) frame.timings.capture_ms = milliseconds(now - start);
+  }
+  return true;
+}
+
+bool Engine::enqueue(FramePtr frame) {
+  if (!info_.live) return input_->push(std::move(frame));
+  if (input_->push_newest(std::move(frame)) && !aborted_) ++dropped_;
+  return !aborted_;
+}
+
+// ---- process: input_ -> processor -> output_
+
+void Engine::process() {
+  const std::uint64_t limit = info_.live ? options_.max_frames : 0;
+  const std::size_t depth = std::max<std::size_t>(1, processor_.depth());
+  std::uint64_t submitted = 0;
+  try {
+    while (FramePtr frame = next_input()) {
+      if (measure_) frame->timings.queue_ms = milliseconds(Clock::now() - frame->captured);
+      mark_gap(*frame);
+      if (in_flight_ >= depth) forward(true);
+      FramePtr out = output_pool_->acquire();
+      if (!out) break;
+      const std::uint64_t index = frame->index;
+      if (options_.on_submit) options_.on_submit(processor_, *frame);
+      processor_.submit(std::move(frame), std::move(out), measure_, keep_original_);
+      ++in_flight_;
+      if (ends_segment(index)) forward_to_checkpoint();
+      while (in_flight_ > 0 && forward(false)) {
+      }
+      if (limit > 0 && ++submitted == limit) {
+        enough_ = true;
+        source_.cancel();
+        break;
+      }
+    }
+    while (in_flight_ > 0 && !aborted_)
+      forward(true);
+  } catch (...) {
+    processor_failed(std::current_exception());
+  }
+  if (aborted_ || processor_error_) discard_in_flight();
+  output_->close();
+}
+
+/// Before the first frame there is nothing to keep. After it the output ends here, with what it
+/// has: a device that was lost half way leaves the first half.
+void Engine::processor_failed(std::exception_ptr error) noexcept {
+  if (!forwarded_) {
+    fail(as_processor_failure(std::move(error)));
+    return;
+  }
+  processor_error_ = std::move(error);
+  source_.cancel();
+  input_->close();
+  input_pool_->stop();
+}
+
+/// The next frame; while there is none, what the processor still holds moves on: a live frame must
+/// not wait on the device for the next one to push it out.
+FramePtr Engine::next_input() {
+  while (!aborted_) {
+    if (std::optional<FramePtr> frame = input_->try_pop()) return std::move(*frame);
+    if (in_flight_ > 0) {
+      forward(true);
+    } else {
+      std::optional<FramePtr> frame = input_->pop();
+      return frame ? std::move(*frame) : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+void Engine::mark_gap(Frame& frame) {
+  frame.timings.dropped_before = frame.index - expected_index_;
+  if (frame.timings.dropped_before > 0) frame.discontinuity = true;
+  expected_index_ = frame.index + 1;
+}
+
+/// Moves one finished frame on. False where there was none.
+bool Engine::forward(bool wait) {
+  FramePtr frame = processor_.collect(wait);
+  if (!frame) {
+    if (wait) in_flight_ = 0;
+    return false;
+  }
+  --in_flight_;
+  forwarded_ = true;
+  output_->push(std::move(frame));  // Refused only after abort(), which every loop looks at.
+  return true;
+}
+
+/// Frames must not outlive the pools inside a processor that goes on living.
+void Engine::discard_in_flight() noexcept {
+  try {
+    while (processor_.collect(true)) {
+    }
+  } catch (...) {
+    // It failed before: the pools' destructors let go of what it keeps.
+  }
+}
+
+// ---- sink: output_ -> sink
+
+/// False where a stop ended its wait for somebody else: what it says then is no news.
+bool Engine::open_sink() {
+  try {
+    sink_.open(output_info_);
+    return true;
+  } catch (const Error&) {
+    if (!stop_asked()) throw;
+    end_ = End::stopped;
+    return false;
+  }
+}
+
+void Engine::run_sink() noexcept {
+  try {
+    if (open_sink()) {
+      move_frames();
+      finish_sink();
+    }
+  } catch (...) {
+    const auto sink_name = [this] { return sink_.name(); };
+    fail(as_error(std::current_exception(), ExitCode::write_failed, sink_name));
+  }
+  const std::lock_guard lock(mutex_);
+  sink_done_ = true;
+  changed_.notify_all();
+}
+
+void Engine::move_frames() {
+  const Clock::time_point start = Clock::now();
+  std::thread capturing;
+  std::thread processing;
+  try {
+    capturing = std::thread([this] { capture(); });
+    processing = std::thread([this] { process(); });
+    deliver();
+  } catch (...) {
+    const auto sink_name = [this] { return sink_.name(); };
+    fail(as_error(std::current_exception(), ExitCode::write_failed, sink_name));
+  }
+  if (processing.joinable()) processing.join();
+  if (capturing.joinable()) capturing.join();
+  result_.elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void Engine::deliver() {
+  Clock::time_point next_report = Clock::now() + kProgressPeriod;
+  while (!aborted_) {
+    std::optional<FramePtr> frame =
+        on_main_thread_ ? output_->pop_until(Clock::now() + kIdlePeriod) : output_->pop();
+    if (frame) {
+      deliver_frame(**frame);
+    } else if (output_->finished()) {
+      break;
+    }
+    if (on_main_thread_) {
+      if (!frame) sink_.idle();
+      if (options_.on_progress && Clock::now() >= next_report) {
+        next_report += kProgressPeriod;
+        options_.on_progress(progress_.report());
+      }
+    }
+    if (sink_.closed()) {
+      closed_ = true;
+      abort();
+    }
+  }
+}
+
+void Engine::deliver_frame(Frame& frame) {
+  if (options_.on_result) options_.on_result(frame);
+  const Clock::time_point start = timed_ ? Clock::now() : Clock::time_point{};
+  sink_.write(frame);
+  if (timed_) take_times(frame, start);
+  ++result_.frames_out;
+  add_media_time(frame);
+  progress_.add(frame);
+  if (measure_) options_.on_frame(frame);
+  if (frame.state) make_checkpoint(std::move(*frame.state));
+}
+
+void Engine::take_times(Frame& frame, Clock::time_point start) {
+  constexpr std::int64_t kUsualFrameNs = 1'000'000'000 / 30;
+  const Clock::time_point end = Clock::now();
+  frame.timings.sink_ms = milliseconds(end - start);
+  frame.timings.latency_ms = milliseconds(end - frame.captured);
+  if (!info_.live) return;
+  if (frame.placeholder) ++result_.placeholders;
+  result_.reconnects = frame.timings.reconnects;
+  std::int64_t frame_ns = frame_time_ns(1, info_.frame_rate);
+  if (frame_ns <= 0) frame_ns = frame.duration_ns > 0 ? frame.duration_ns : kUsualFrameNs;
+  frame.timings.late =
+      !frame.placeholder && *frame.timings.latency_ms > static_cast<double>(frame_ns) * 1e-6;
+  if (frame.timings.late) ++result_.late;
+}
+
+void Engine::add_media_time(const Frame& frame) {
+  std::int64_t duration_ns = frame.duration_ns;
+  if (duration_ns == 0) duration_ns = frame_time_ns(1, info_.frame_rate);
+  if (!first_pts_ns_) first_pts_ns_ = frame.pts_ns;
+  media_end_ns_ = std::max(media_end_ns_, frame.pts_ns + duration_ns);
+  result_.media_s = static_cast<double>(media_end_ns_ - *first_pts_ns_) * 1e-9;
+}
+
+/// What is wrong with a source that gave no frame and was not told to stop; null where it was.
+std::exception_ptr Engine::no_frame_error() const {
+  if (result_.frames_out > 0 || closed_ || end_ == End::stopped) return nullptr;
+  if (source_error_) return source_error_;
+  return std::make_exception_ptr(
+      Error(ExitCode::bad_input,
+            info_.name + ": " + shortfall_.value_or("holds no frame that can be decoded")));
+}
+
+/// A source that was stopped or cut short, or a processor that failed, has told how much is
+/// missing.
+Ending Engine::ending_of_output() {
+  const bool resumable = options_.checkpoint_every > 0;
+  if (failed()) return resumable && has_checkpoint_ ? Ending::suspended : Ending::failed;
+  if (result_.frames_out == 0) return Ending::failed;
+  if (resumable && !closed_ && (end_ == End::stopped || processor_error_)) return Ending::suspended;
+  if (closed_) return Ending::shortened;
+  if (end_ == End::stopped || source_error_ || shortfall_ || processor_error_) {
+    return Ending::partial;
+  }
+  return end_ == End::limit ? Ending::shortened : Ending::complete;
+}
+
+void Engine::finish_sink() {
+  const Clock::time_point start = Clock::now();
+  if (!failed()) {
+    if (std::exception_ptr error = no_frame_error()) fail(std::move(error));
+  }
+  const Ending ending = ending_of_output();
+  if (ending == Ending::partial || ending == Ending::suspended) {
+    if (source_error_) result_.partial_reason = message_of(source_error_);
+    if (shortfall_) result_.partial_reason = *shortfall_;
+    if (processor_error_) result_.partial_reason = message_of(processor_error_);
+  }
+  result_.suspended = ending == Ending::suspended;
+  sink_.finish(ending);
+  result_.elapsed_s += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// ---- where a run can be gone on from, and how one goes on
+
+void Engine::resume() {
+  if (!options_.resume_from) return;
+  const Checkpoint& from = *options_.resume_from;
+  try {
+    processor_.load(from.filters);
+  } catch (const Error& error) {
+    // What was written before can go on elsewhere.
+    if (error.code() == ExitCode::unavailable) throw ProcessorFailed(error.what());
+    throw CannotResume(info_.name + ": " + error.what());
+  }
+  has_checkpoint_ = true;
+  expected_index_ = result_.frames_out = from.frames;
+  first_pts_ns_ = from.first_pts_ns;
+  media_end_ns_ = from.media_end_ns;
+  result_.media_s = static_cast<double>(media_end_ns_ - *first_pts_ns_) * 1e-9;
+}
+
+/// Reads the frames before the place where this run goes on: decoding anew is exact in every
+/// format, which seeking is not. False where the run is to end.
+bool Engine::skip_frames() {
+  const std::uint64_t count = options_.resume_from ? options_.resume_from->frames : 0;
+  while (frames_in_ < count) {
+    if (stop_asked()) return false;
+    const FramePtr frame = input_pool_->acquire();
+    if (!frame) return false;
+    const bool more = read_frame(*frame);
+    if (aborted_ || stop_asked()) return false;
+    if (!more) {
+      throw CannotResume(info_.name + ": holds " + std::to_string(frames_in_) +
+                         " frames, but had " + std::to_string(count) + " and more before");
+    }
+  }
+  return true;
+}
+
+bool Engine::ends_segment(std::uint64_t index) const {
+  return options_.checkpoint_every > 0 && (index + 1) % options_.checkpoint_every == 0;
+}
+
+/// Lets the processor run empty, so that its state is that behind the last frame it was given.
+void Engine::forward_to_checkpoint() {
+  while (in_flight_ > 1)
+    forward(true);
+  FramePtr last = processor_.collect(true);
+  in_flight_ = 0;
+  if (!last) return;
+  last->state = processor_.save();
+  forwarded_ = true;
+  output_->push(std::move(last));
+}
+
+void Engine::make_checkpoint(std::string filters) {
+  Checkpoint checkpoint;
+  checkpoint.sink = sink_.checkpoint();
+  if (checkpoint.sink.empty()) return;
+  checkpoint.frames = result_.frames_out;
+  checkpoint.first_pts_ns = first_pts_ns_.value_or(0);
+  checkpoint.media_end_ns = media_end_ns_;
+  checkpoint.filters = std::move(filters);
+  has_checkpoint_ = true;
+  if (options_.on_checkpoint) options_.on_checkpoint(checkpoint);
+}
+
+// ---- the end
+
+void Engine::fail(std::exception_ptr error) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+  }
+  abort();
+}
+
+bool Engine::failed() {
+  const std::lock_guard lock(mutex_);
+  return error_ != nullptr;
+}
+
+void Engine::abort() noexcept {
+  aborted_ = true;
+  source_.cancel();
+  if (input_) input_->close();
+  if (output_) output_->close();
+  if (input_pool_) input_pool_->stop();
+  if (output_pool_) output_pool_->stop();
+}
+
+void Engine::conclude() {
+  result_.frames_in = frames_in_ + dropped_by_source_;
+  result_.dropped = dropped_;
+  const std::uint64_t known = result_.frames_out + result_.dropped;
+  result_.in_flight = result_.frames_in > known ? result_.frames_in - known : 0;
+  result_.processor_failed = processor_error_ != nullptr;
+  result_.live = info_.live;
+  if (closed_) return;
+  if (end_ == End::stopped) {
+    result_.code = stop_.signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+  } else if (end_ == End::source_failed || shortfall_ || processor_error_) {
+    result_.code = ExitCode::partial;
+  }
+}
+
+}  // namespace
 
 RunResult run(Source& source, Processor& processor, Sink& sink, const RunOptions& options,
               const StopToken& stop) {
