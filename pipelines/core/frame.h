@@ -56,6 +56,9 @@ struct Frame {
   ConstImageView image;    ///< what the next stage reads: `pixels`, or memory that `lease` keeps
   ImageView target;        ///< where a processor writes its result: as `image`
   bool on_device = false;  ///< `image` is in the memory of Processor::frame_device()
+  /// Transparency beside a YCbCr `image`, of alpha_desc(): `alpha_pixels`, or memory that `lease`
+  /// keeps. Without memory where there is none. On the host; filters do not see it.
+  ConstImageView alpha;
 
   std::uint64_t index = 0;       ///< in its stream, from 0; dropped frames count
   std::int64_t pts_ns = 0;       ///< presentation timestamp
@@ -77,11 +80,16 @@ struct Frame {
 
   /// The pool's memory for this frame. Empty in a pool of frames that only borrow.
   Image pixels;
+  /// The pool's memory for what a processor's result takes over as its `alpha`; see
+  /// FramePool::add_alpha().
+  Image alpha_pixels;
   /// Keeps borrowed memory alive (a decoder's buffer); called once when the frame goes back.
   void (*release)(void*) = nullptr;
   void* lease = nullptr;
 
   FramePool* pool = nullptr;
+
+  [[nodiscard]] bool has_alpha_plane() const { return alpha.data[0] != nullptr; }
 };
 
 }  // namespace equalux

@@ -16,19 +16,40 @@ std::string ratio_text(Rational ratio) {
   return std::to_string(ratio.num) + "/" + std::to_string(ratio.den);
 }
 
+class Md5 {
+ public:
+  Md5() { MD5Init(&context_); }
+
+  void add(const ConstImageView& image) {
+    for (int plane = 0; plane < traits(image.desc.format).planes; ++plane) {
+      const std::size_t bytes = row_bytes(image.desc, plane);
+      for (int y = 0; y < plane_rows(image.desc, plane); ++y) {
+        MD5Update(&context_, image.row(plane, y), bytes);
+      }
+    }
+  }
+  [[nodiscard]] std::string text() {
+    std::array<char, MD5_DIGEST_STRING_LENGTH> digits{};
+    return MD5End(&context_, digits.data());
+  }
+
+ private:
+  MD5_CTX context_{};
+};
+
 }  // namespace
 
 std::string frame_md5(const ConstImageView& image) {
-  MD5_CTX context;
-  MD5Init(&context);
-  for (int plane = 0; plane < traits(image.desc.format).planes; ++plane) {
-    const std::size_t bytes = row_bytes(image.desc, plane);
-    for (int y = 0; y < plane_rows(image.desc, plane); ++y) {
-      MD5Update(&context, image.row(plane, y), bytes);
-    }
-  }
-  std::array<char, MD5_DIGEST_STRING_LENGTH> text{};
-  return MD5End(&context, text.data());
+  Md5 md5;
+  md5.add(image);
+  return md5.text();
+}
+
+std::string frame_md5(const Frame& frame) {
+  Md5 md5;
+  md5.add(frame.image);
+  if (frame.has_alpha_plane()) md5.add(frame.alpha);
+  return md5.text();
 }
 
 Rational frame_hash_time_base(const StreamInfo& info) {
@@ -54,10 +75,12 @@ std::string frame_hash_line(const Frame& frame, Rational time_base) {
   // A known rate's frames last a tick, also those that do not say so.
   const bool per_frame = time_base.den < 1'000'000'000;
   const std::int64_t duration = std::max<std::int64_t>(end - pts, per_frame ? 1 : 0);
+  std::size_t bytes = tight_bytes(frame.image.desc);
+  if (frame.has_alpha_plane()) bytes += tight_bytes(frame.alpha.desc);
   std::array<char, 128> text{};
   std::snprintf(text.data(), text.size(), "0, %10" PRId64 ", %10" PRId64 ", %8" PRId64 ", %8zu, ",
-                pts, pts, duration, tight_bytes(frame.image.desc));
-  return text.data() + frame_md5(frame.image) + "\n";
+                pts, pts, duration, bytes);
+  return text.data() + frame_md5(frame) + "\n";
 }
 
 FrameHashWriter::FrameHashWriter(const std::string& path, const StreamInfo& info, bool resumed)

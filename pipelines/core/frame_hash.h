@@ -7,11 +7,13 @@
 #include "pipelines/files/text_file.h"
 
 /// `--verify`: MD5 sums of frames in FFmpeg's framemd5 text, so that `ffmpeg -f framemd5` checks
-/// them. A frame's bytes are its planes, one after another, without padding, as in rawvideo.
+/// them. A frame's bytes are its planes, one after another, without padding, as in rawvideo;
+/// transparency beside them is the last.
 namespace equalux {
 
 /// MD5 of the tight planes, 32 lower-case hexadecimal digits.
 [[nodiscard]] std::string frame_md5(const ConstImageView& image);
+[[nodiscard]] std::string frame_md5(const Frame& frame);
 
 /// The seconds that one tick of the timestamps lasts: a frame where the rate is known, else 1 ns.
 [[nodiscard]] Rational frame_hash_time_base(const StreamInfo& info);

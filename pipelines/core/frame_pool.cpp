@@ -3,6 +3,8 @@
 #include <new>
 #include <utility>
 
+#include "pipelines/core/alpha_plane.h"
+
 namespace equalux {
 namespace {
 
@@ -22,6 +24,7 @@ void clear(Frame& frame, const ImageDesc& desc) {
   }
   frame.image = frame.target;
   frame.on_device = false;
+  frame.alpha = ConstImageView{};
   frame.index = 0;
   frame.pts_ns = 0;
   frame.duration_ns = 0;
@@ -75,6 +78,11 @@ void FramePool::add(Image pixels) {
   clear(*frame, desc_);
   free_.push_back(frame.get());
   frames_.push_back(std::move(frame));
+}
+
+void FramePool::add_alpha() {
+  for (const auto& frame : frames_)
+    frame->alpha_pixels = Image(alpha_desc(desc_));
 }
 
 FramePool::~FramePool() {

@@ -20,6 +20,9 @@ class FramePool {
   /// Frames of `memory`: `count` of them, or fewer, but at least `least`, where it is short. Throws
   /// std::bad_alloc.
   FramePool(const ImageDesc& desc, std::size_t count, std::size_t least, const ImageMemory& memory);
+  /// Gives every frame memory for transparency beside its picture. Before the first acquire();
+  /// throws std::bad_alloc.
+  void add_alpha();
   ~FramePool();
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;

@@ -9,6 +9,7 @@ class NullSink final : public Sink {
   void write(Frame& /*frame*/) override {}
   void finish(Ending /*ending*/) override {}
   bool keeps_orientation(const StreamInfo& /*info*/) const override { return true; }
+  std::string why_opaque(const StreamInfo& /*info*/) const override { return {}; }
 };
 
 }  // namespace

@@ -107,6 +107,7 @@ void PartSource::hand_over(Frame& frame) {
     frame.release = std::exchange(first_->release, nullptr);
     frame.lease = std::exchange(first_->lease, nullptr);
     frame.on_device = first_->on_device;
+    frame.alpha = first_->alpha;
   } else {
     copy_image(first_->image, frame.pixels.view());
   }

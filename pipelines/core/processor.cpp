@@ -8,6 +8,7 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
+#include "pipelines/core/alpha_plane.h"
 #include "src/common/json_text.h"
 
 namespace equalux {
@@ -98,6 +99,7 @@ void take_over(Frame& out, const Frame& in) {
   out.unfiltered = in.unfiltered;
   out.captured = in.captured;
   out.timings = in.timings;  // Element by element: the vector's memory stays out's own.
+  copy_alpha(in, out);
 }
 
 std::optional<CurveSum> curve_sum_of(const std::vector<std::unique_ptr<Filter>>& filters) {

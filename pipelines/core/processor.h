@@ -82,7 +82,8 @@ class Processor {
   [[nodiscard]] virtual std::string description() const = 0;
 };
 
-/// What a result has of the frame it was made of: its place in time, and its times so far.
+/// What a result has of the frame it was made of: its place in time, its times so far and, where it
+/// has memory for it, the transparency beside the picture.
 void take_over(Frame& out, const Frame& in);
 
 /// The sum of the first filter that collects curves.

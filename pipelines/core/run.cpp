@@ -17,6 +17,7 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/core/alpha_plane.h"
 #include "pipelines/core/bounded_queue.h"
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/core/frame_time.h"
@@ -144,6 +145,7 @@ class Engine {
   void prepare();
   void open_source();
   [[nodiscard]] ImageDesc configured(const ImageDesc& input);
+  void settle_transparency();
   void resume();
   void make_pools(const ImageDesc& input, const ImageDesc& output);
   void watch();
@@ -195,6 +197,7 @@ class Engine {
 
   StreamInfo info_;                      // of the source
   StreamInfo output_info_;               // of what the sink gets
+  std::string why_opaque_;               // transparency is lost; empty where it is not
   std::optional<FramePool> input_pool_;  // before the queues: pools outlive the frames in them
   std::optional<FramePool> output_pool_;
   std::optional<BoundedQueue<FramePtr>> input_;
@@ -289,6 +292,7 @@ void Engine::prepare() {
       open_source();
       output_info_.desc = configured(info_.desc);
     }
+    settle_transparency();
     make_pools(info_.desc, output_info_.desc);
   } catch (const std::bad_alloc&) {
     throw Error(ExitCode::bad_input, info_.name + ": frames of " + size_of(info_.desc) +
@@ -315,6 +319,24 @@ void Engine::open_source() {
   timed_ = measure_ || info_.live;
 }
 
+/// Transparency goes on as long as somebody keeps it. Where it is lost a line says so once the
+/// sink is open: a run that cannot start says why, and nothing else.
+void Engine::settle_transparency() {
+  why_opaque_.clear();
+  const bool packed = has_alpha(info_.desc.format);
+  if (!info_.transparent && !packed) return;
+  const ImageDesc& from = info_.desc;
+  const ImageDesc& to = output_info_.desc;
+  const bool kept_by_filters =
+      packed ? has_alpha(to.format)
+             : from.format == to.format && from.width == to.width && from.height == to.height;
+  why_opaque_ = kept_by_filters
+                    ? sink_.why_opaque(output_info_)
+                    : "the filters make " + std::string(to_string(to.format)) + " pictures of it";
+  if (why_opaque_.empty()) return;
+  if (!kept_by_filters || !options_.keep_alpha) output_info_.transparent = false;
+}
+
 void Engine::make_pools(const ImageDesc& input, const ImageDesc& output) {
   // Live frames age in a queue; one place keeps the threads apart and the newest frame near.
   const std::size_t queue = info_.live ? 1 : std::max<std::size_t>(1, options_.queue_depth);
@@ -330,6 +352,7 @@ void Engine::make_pools(const ImageDesc& input, const ImageDesc& output) {
     make_pool(input_pool_, input, {inputs, kLeastInputs}, memory);
   }
   make_pool(output_pool_, output, {outputs, depth + kLeastOutputs}, memory);
+  if (output_info_.transparent) output_pool_->add_alpha();
   input_.emplace(queue);
   output_.emplace(queue);
 }
@@ -534,6 +557,9 @@ void Engine::discard_in_flight() noexcept {
 bool Engine::open_sink() {
   try {
     sink_.open(output_info_);
+    if (!why_opaque_.empty()) {
+      logger().warn("{}: its transparency is lost, {}", info_.name, why_opaque_);
+    }
     return true;
   } catch (const Error&) {
     if (!stop_asked()) throw;

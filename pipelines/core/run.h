@@ -63,6 +63,8 @@ struct RunOptions {
   std::function<void(Processor&, Frame&)> on_submit;
   /// Frames that on_frame and on_result see carry their originals.
   bool keep_original = false;
+  /// Frames that on_result sees keep their transparency, also where the sink does not.
+  bool keep_alpha = false;
   /// The run is being stopped; called once, on a thread of its own.
   std::function<void()> on_stop;
   /// Called about twice a second on the calling thread.

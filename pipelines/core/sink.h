@@ -56,6 +56,12 @@ class Sink {
     (void)info;
     return false;
   }
+  /// Why transparency is lost here, and what keeps it, in words that follow "it is lost, "; empty
+  /// where the output keeps it. Asked before open() about frames with Frame::alpha, and about
+  /// packed RGB with a sample of it, which most outputs that take it pass on.
+  [[nodiscard]] virtual std::string why_opaque(const StreamInfo& info) const {
+    return info.transparent ? "the output holds opaque pictures alone" : "";
+  }
   /// True once the sink wants no more frames (a window was closed): the run ends as complete.
   [[nodiscard]] virtual bool closed() const { return false; }
   /// The run is being stopped: an open or a write that waits for somebody else (a full pipe, a

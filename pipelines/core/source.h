@@ -50,6 +50,7 @@ struct StreamInfo {
   std::string mastering_display{};
   std::string content_light{};
   Orientation orientation = Orientation::upright;  ///< what frames need to stand upright
+  bool transparent = false;                        ///< frames have Frame::alpha
   std::string name;                                ///< for messages: a path, "camera:0"
   /// The file a FileSink copies audio, subtitles and metadata from; empty = none.
   std::string container_path;

@@ -7,19 +7,31 @@
 namespace equalux {
 namespace {
 
+/// Where a turned picture lies, and what is beside it.
+struct TurnedMemory {
+  Image picture;
+  Image alpha;
+};
+
+ConstImageView turned_into(Image& memory, const ConstImageView& from, Orientation orientation) {
+  const ImageDesc desc = turned(from.desc, orientation);
+  if (memory.empty() || memory.desc() != desc) memory = Image(desc);
+  turn_image(from, memory.view(), orientation);
+  return memory.view();
+}
+
 /// A frame's picture, turned for as long as this lives.
 class TurnedPicture {
  public:
-  TurnedPicture(Frame& frame, Image& memory, Orientation orientation)
-      : frame_(frame), image_(frame.image), order_(frame.field_order) {
-    const ImageDesc desc = turned(image_.desc, orientation);
-    if (memory.empty() || memory.desc() != desc) memory = Image(desc);
-    turn_image(image_, memory.view(), orientation);
-    frame_.image = memory.view();
+  TurnedPicture(Frame& frame, TurnedMemory& memory, Orientation orientation)
+      : frame_(frame), image_(frame.image), alpha_(frame.alpha), order_(frame.field_order) {
+    frame_.image = turned_into(memory.picture, image_, orientation);
+    if (frame.has_alpha_plane()) frame_.alpha = turned_into(memory.alpha, alpha_, orientation);
     frame_.field_order = turned(order_, image_.desc.height, orientation);
   }
   ~TurnedPicture() {
     frame_.image = image_;
+    frame_.alpha = alpha_;
     frame_.field_order = order_;
   }
   TurnedPicture(const TurnedPicture&) = delete;
@@ -28,6 +40,7 @@ class TurnedPicture {
  private:
   Frame& frame_;
   const ConstImageView image_;
+  const ConstImageView alpha_;
   const FieldOrder order_;
 };
 
@@ -44,6 +57,7 @@ class UprightSink final : public Sink {
   bool keeps_orientation(const StreamInfo& info) const override {
     return sink_->keeps_orientation(info);
   }
+  std::string why_opaque(const StreamInfo& info) const override { return sink_->why_opaque(info); }
   bool closed() const override { return sink_->closed(); }
   void cancel() noexcept override { sink_->cancel(); }
   void idle() override { sink_->idle(); }
@@ -52,8 +66,8 @@ class UprightSink final : public Sink {
  private:
   std::unique_ptr<Sink> sink_;
   Orientation orientation_ = Orientation::upright;
-  Image result_;
-  Image original_;
+  TurnedMemory result_;
+  TurnedMemory original_;
 };
 
 void UprightSink::open(const StreamInfo& info) {

@@ -10,6 +10,7 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/core/alpha_plane.h"
 #include "pipelines/core/convert_rgb.h"
 #include "pipelines/core/frame_time.h"
 #include "pipelines/files/partial_file.h"
@@ -164,7 +165,7 @@ class ImageSink final : public Sink {
                                        ": image format is not known; must be .ppm, .pgm"
                                        " or one that this build writes, such as .png");
     }
-    check_format(info.desc);
+    check_format(info);
     notes_ = info.still_notes;
     const std::string folder = name_->folder();
     std::error_code ignored;
@@ -177,6 +178,9 @@ class ImageSink final : public Sink {
 
   void write(Frame& frame) override {
     if (!rgb_.empty()) convert_to_rgb(frame.image, rgb_.view(), frame.field_order);
+    if (frame.has_alpha_plane() && has_alpha(rgb_.desc().format)) {
+      put_alpha(frame.alpha, traits(frame.image.desc.format).depth, rgb_.view());
+    }
     const ConstImageView image = rgb_.empty() ? frame.image : std::as_const(rgb_).view();
     const std::string name = name_->at(written_);
     const std::string lost =
@@ -194,15 +198,25 @@ class ImageSink final : public Sink {
     lock_.reset();
   }
 
+  [[nodiscard]] std::string why_opaque(const StreamInfo& /*info*/) const override {
+    if (still_holds_alpha(pattern_)) return {};
+    return std::filesystem::path(pattern_).extension().string() + " holds none; .png does";
+  }
+
   [[nodiscard]] std::string name() const override { return pattern_; }
 
  private:
-  void check_format(const ImageDesc& desc) {
-    const FormatTraits& form = traits(desc.format);
-    check_still_format(pattern_, desc.format);
-    if (form.model != ColorModel::yuv) return;
-    ImageDesc rgb = desc;
-    rgb.format = bgr_of_depth(desc.format);
+  void check_format(const StreamInfo& info) {
+    check_still_format(pattern_, info.desc.format);
+    const bool yuv = traits(info.desc.format).model == ColorModel::yuv;
+    const bool holds = still_holds_alpha(pattern_);
+    if (!yuv && (holds || !has_alpha(info.desc.format))) return;
+    ImageDesc rgb = info.desc;
+    rgb.format = bgr_of_depth(info.desc.format);
+    if (info.transparent && holds) {
+      const bool deep = has_deep_samples(info.desc.format);
+      rgb.format = deep ? PixelFormat::bgra64_le : PixelFormat::bgra;
+    }
     rgb_ = Image(rgb);
   }
 
@@ -211,7 +225,7 @@ class ImageSink final : public Sink {
   std::optional<OutputLock> lock_;
   std::shared_ptr<NotesInTransit> notes_;
   bool loss_said_ = false;
-  Image rgb_;  // where frames are YCbCr
+  Image rgb_;  // where frames are YCbCr, or have transparency that the stills cannot have
   std::uint64_t written_ = 0;
 };
 

@@ -17,7 +17,8 @@ namespace equalux {
                                                         Rational frame_rate);
 
 /// Writes frame after frame to `pattern` ("frames/%05d.png"), numbered from 0, each image through
-/// NAME.partial.EXT. YCbCr frames become RGB, of 16 bits where they have more than 8. After a
+/// NAME.partial.EXT. YCbCr frames become RGB, of 16 bits where they have more than 8, with their
+/// transparency where the stills can have it. After a
 /// failed run the images it wrote are removed. open() throws Error(usage) for a pattern without a
 /// number or an unknown extension, and Error(cannot_create) where the folder is missing.
 [[nodiscard]] std::unique_ptr<Sink> make_image_sink(const std::string& pattern);

@@ -9,6 +9,7 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/core/alpha_plane.h"
 #include "pipelines/core/convert_rgb.h"
 #include "pipelines/files/extension.h"
 #include "pipelines/files/float_tiff.h"
@@ -52,7 +53,7 @@ Image for_codec(const ConstImageView& image, const std::string& path) {
     throw Error(ExitCode::usage,
                 path + ": stills are gray or RGB, not " + std::string(form.name) + " images");
   }
-  const bool alpha = form.name.find('a') != std::string_view::npos && form.alpha_offset >= 0;
+  const bool alpha = has_alpha(image.desc.format);
   ImageDesc desc = image.desc;
   if (form.model == ColorModel::rgb) {
     const bool deep = has_deep_samples(desc.format);
@@ -123,6 +124,12 @@ bool knows_still(const std::string& path) {
 bool writes_still(const std::string& path) {
   const std::string extension = extension_of(path);
   return extension == "npy" || is_tiff(extension) || knows_still(path);
+}
+
+bool still_holds_alpha(const std::string& path) {
+  const std::string extension = extension_of(path);
+  const StillCodec* codec = is_pnm(extension) ? nullptr : codec_for(extension);
+  return codec != nullptr && codec->holds_alpha != nullptr && codec->holds_alpha(extension);
 }
 
 void check_still_format(const std::string& path, PixelFormat format) {

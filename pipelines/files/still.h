@@ -57,6 +57,8 @@ struct StillCodec {
                        const StillNotes& notes, const StillOptions& options) = nullptr;
   /// True where files of that extension can have 16 bits a sample; null where none can.
   bool (*holds_deep)(const std::string& extension) = nullptr;
+  /// True where files of that extension can be transparent; null where none can.
+  bool (*holds_alpha)(const std::string& extension) = nullptr;
 };
 /// Adds a codec; called at start-up, before any thread runs.
 void set_still_codec(const StillCodec& codec);
@@ -66,6 +68,8 @@ void set_still_codec(const StillCodec& codec);
 /// True where a file of that name can be written: those of knows_still(), and .npy, .tif and .tiff
 /// for frames of floats.
 [[nodiscard]] bool writes_still(const std::string& path);
+/// True where a still of that name can be transparent.
+[[nodiscard]] bool still_holds_alpha(const std::string& path);
 /// Throws Error(usage) where frames of floats go into a picture or others into .npy, or frames of
 /// more than 8 bits into a format that holds no more.
 void check_still_format(const std::string& path, PixelFormat format);

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "pipelines/core/alpha_plane.h"
 #include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
 
@@ -29,7 +30,9 @@ std::string what_is_left(const std::string& path) {
 std::size_t frames_waiting(const StreamInfo& info) {
   const double rate = info.frame_rate.num > 0 ? info.frame_rate.value() : kUsualRate;
   const auto second = static_cast<std::size_t>(std::ceil(std::min(rate, 1000.0)));
-  const std::size_t fitting = kMostWaitingBytes / std::max<std::size_t>(1, tight_bytes(info.desc));
+  const std::size_t alpha = info.transparent ? tight_bytes(alpha_desc(info.desc)) : 0;
+  const std::size_t fitting =
+      kMostWaitingBytes / std::max<std::size_t>(1, tight_bytes(info.desc) + alpha);
   return std::max(kLeastWaiting, std::min(second, fitting));
 }
 
@@ -45,9 +48,11 @@ Recorder::~Recorder() {
 void Recorder::open(const StreamInfo& info) {
   info_ = info;
   info_.container_path.clear();  // Nothing is copied from the input but its pictures.
+  settle_transparency();
   begin_file();
   if (!wanted_.on) end_file();
-  pool_.emplace(info.desc, frames_waiting(info));
+  pool_.emplace(info.desc, frames_waiting(info_));
+  if (info_.transparent) pool_->add_alpha();
   try {
     worker_ = std::thread([this] { work(); });
   } catch (const std::system_error& error) {
@@ -56,6 +61,14 @@ void Recorder::open(const StreamInfo& info) {
                                            error.code().message() +
                                            "), must be a machine with fewer at work");
   }
+}
+
+void Recorder::settle_transparency() {
+  if (!info_.transparent && !has_alpha(info_.desc.format)) return;
+  const std::string why_opaque = options_.make_sink(options_.path)->why_opaque(info_);
+  if (why_opaque.empty()) return;
+  info_.transparent = false;
+  logger().warn("{}: transparency is lost, {}", options_.path, why_opaque);
 }
 
 void Recorder::add(const Frame& frame) {
@@ -76,6 +89,7 @@ void Recorder::add(const Frame& frame) {
     return;
   }
   copy_image(frame.image, copy->pixels.view());
+  copy_alpha(frame, *copy);
   copy->index = frame.index;
   copy->pts_ns = frame.pts_ns;
   copy->duration_ns = frame.duration_ns;

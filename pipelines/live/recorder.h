@@ -76,6 +76,7 @@ class Recorder {
     std::uint64_t frames = 0;
   };
 
+  void settle_transparency();
   void push(FramePtr frame);
   void work() noexcept;
   void write(Frame& frame);

@@ -32,15 +32,16 @@ struct StillFormat {
   std::string_view name;
   int longest_side;  ///< that the format can hold
   bool holds_deep;   ///< 16 bits a sample
+  bool holds_alpha;
 };
 constexpr std::array<StillFormat, 7> kFormats{{
-    {"png", "PNG", kMaxSide, true},
-    {"jpg", "JPEG", 65500, false},
-    {"jpeg", "JPEG", 65500, false},
-    {"bmp", "BMP", kMaxSide, false},
-    {"tif", "TIFF", kMaxSide, true},
-    {"tiff", "TIFF", kMaxSide, true},
-    {"webp", "WebP", 16383, false},
+    {"png", "PNG", kMaxSide, true, true},
+    {"jpg", "JPEG", 65500, false, false},
+    {"jpeg", "JPEG", 65500, false, false},
+    {"bmp", "BMP", kMaxSide, false, true},
+    {"tif", "TIFF", kMaxSide, true, true},
+    {"tiff", "TIFF", kMaxSide, true, true},
+    {"webp", "WebP", 16383, false, true},
 }};
 
 const StillFormat* format_of(std::string_view extension) {
@@ -56,6 +57,11 @@ bool knows(const std::string& extension) {
 bool holds_deep(const std::string& extension) {
   const StillFormat* format = format_of(extension);
   return format != nullptr && format->holds_deep;
+}
+
+bool holds_alpha(const std::string& extension) {
+  const StillFormat* format = format_of(extension);
+  return format != nullptr && format->holds_alpha;
 }
 
 std::string lower_extension(const std::string& path) {
@@ -233,7 +239,11 @@ std::string write(const std::string& path, const ConstImageView& image, const St
 void register_opencv_stills() {
   // Its warnings repeat, less clearly, what our errors say.
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  set_still_codec({.knows = knows, .read = read, .write = write, .holds_deep = holds_deep});
+  set_still_codec({.knows = knows,
+                   .read = read,
+                   .write = write,
+                   .holds_deep = holds_deep,
+                   .holds_alpha = holds_alpha});
 }
 
 }  // namespace equalux

@@ -181,6 +181,7 @@ RunResult run_stream(const StreamOptions& options) {
     run_options.on_source = [&](const StreamInfo& info) { originals->open(info); };
   }
   if (recorder) {
+    run_options.keep_alpha = true;
     run_options.on_stop = [&] {
       recorder->cancel();
       if (originals) originals->cancel();
