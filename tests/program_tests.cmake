@@ -34,7 +34,7 @@ target_compile_definitions(test_program_short_memory PRIVATE
 if(EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER)
   equalux_tests(test_program_media cli LABELS program
     LIBRARIES equalux_program_support equalux_media_files
-    STEMS program_record program_codecs long_run LONG long_run TIMEOUT 3600)
+    STEMS program_record program_codecs program_transparency long_run LONG long_run TIMEOUT 3600)
 endif()
 # On a cluster that the test starts itself, where its parts are installed; else a visible skip.
 if(EQUALUX_HAVE_LIBAV)

@@ -81,8 +81,9 @@ struct ContainerInfo {
   int bit_depth = 8;
   std::string transfer;  ///< "smpte2084" (PQ), "arib-std-b67" (HLG), "bt709" ...; empty = unset
   std::string video_codec;
-  bool intra_only = false;   ///< every packet of its codec is a picture by itself
-  std::string pixel_format;  ///< of the video's pictures, libav's name; empty = unknown
+  bool intra_only = false;    ///< every packet of its codec is a picture by itself
+  std::string pixel_format;   ///< of the video's pictures, libav's name; empty = unknown
+  bool alpha_beside = false;  ///< packets of transparency lie beside the video's
 };
 
 /// Reads a file's head. Throws Error(no_input) where it is missing, Error(bad_input) where it is
@@ -114,6 +115,7 @@ struct EncodedVideoFormat {
   /// Matrix and range are said although the input does not tell them: they were chosen here.
   bool says_matrix = true;
   FieldOrder field_order = FieldOrder::progressive;
+  bool alpha_beside = false;  ///< packets have EncodedPacket::alpha; Matroska and webm alone can
 };
 
 /// One encoded picture.
@@ -123,6 +125,7 @@ struct EncodedPacket {
   std::int64_t dts_ns = 0;
   std::int64_t duration_ns = 0;
   bool keyframe = false;
+  std::span<const std::byte> alpha{};  ///< its transparency, a packet of the same codec
 };
 
 struct ContainerWriterOptions {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +10,7 @@ extern "C" {
 #include <libavutil/crc.h>
 }
 
+#include "pipelines/container/alpha_packet.h"
 #include "pipelines/container/open_input.h"
 #include "pipelines/core/sink.h"
 
@@ -37,12 +39,17 @@ std::vector<PacketNote> read_notes(const std::string& path, std::uint64_t count)
 }  // namespace
 
 PacketNote note_of(const EncodedPacket& packet) {
-  const auto* data = reinterpret_cast<const std::uint8_t*>(packet.data.data());
+  std::uint32_t crc = 0;
+  for (const std::span<const std::byte> bytes : {packet.data, packet.alpha}) {
+    if (bytes.empty()) continue;
+    const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    crc = av_crc(av_crc_get_table(AV_CRC_32_IEEE), crc, data, bytes.size());
+  }
   return {packet.pts_ns,
           packet.dts_ns,
           packet.duration_ns,
-          static_cast<std::uint32_t>(packet.data.size()),
-          av_crc(av_crc_get_table(AV_CRC_32_IEEE), 0, data, packet.data.size()),
+          static_cast<std::uint32_t>(packet.data.size() + packet.alpha.size()),
+          crc,
           packet.keyframe ? 1U : 0U,
           0};
 }
@@ -65,6 +72,7 @@ std::size_t read_noted(const std::string& path, const std::vector<PacketNote>& n
     EncodedPacket taken;
     taken.data = {reinterpret_cast<const std::byte*>(packet->data),
                   static_cast<std::size_t>(packet->size)};
+    taken.alpha = alpha_packet(*packet);
     taken.pts_ns = note.pts_ns;
     taken.dts_ns = note.dts_ns;
     taken.duration_ns = note.duration_ns;

@@ -17,7 +17,7 @@ struct PacketNote {
   std::int64_t pts_ns = 0;
   std::int64_t dts_ns = 0;
   std::int64_t duration_ns = 0;
-  std::uint32_t size = 0;
+  std::uint32_t size = 0;  ///< with its transparency's, as the sum behind it
   std::uint32_t crc = 0;
   std::uint32_t keyframe = 0;           ///< 0 or 1
   std::uint32_t behind_checkpoint = 0;  ///< 0 or 1

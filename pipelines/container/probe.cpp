@@ -11,6 +11,7 @@ extern "C" {
 #include <libavutil/opt.h>
 }
 
+#include "pipelines/container/alpha_packet.h"
 #include "pipelines/container/container.h"
 #include "pipelines/container/iso_file.h"
 #include "pipelines/container/matroska_file.h"
@@ -127,6 +128,7 @@ void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info
   info.bit_depth = bit_depth_of(codec);
   const char* pixels = av_get_pix_fmt_name(static_cast<AVPixelFormat>(codec.format));
   if (pixels != nullptr) info.pixel_format = pixels;
+  info.alpha_beside = has_alpha_packets(video);
   if (codec.color_trc != AVCOL_TRC_UNSPECIFIED) {
     const char* name = av_color_transfer_name(codec.color_trc);
     if (name != nullptr) info.transfer = name;

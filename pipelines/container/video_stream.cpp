@@ -30,7 +30,7 @@ AVFieldOrder field_order_of(FieldOrder order) {
 bool is_stale(std::string_view key) {
   static constexpr std::array<std::string_view, 6> kStale{
       "BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES", "ENCODER", "encoder"};
-  // Tells of a second stream of transparency in each packet, which no encoder here writes.
+  // Tells of a second picture of transparency beside each packet, which ours may not have.
   if (key == "alpha_mode" || key == "ALPHA_MODE") return true;
   if (key.starts_with("_STATISTICS_")) return true;
   for (const std::string_view stale : kStale) {
@@ -77,8 +77,10 @@ AVStream& add_encoded_stream(AVFormatContext& muxer, ContainerKind kind,
   codec.codec_id = descriptor->id;
   codec.width = video.width;
   codec.height = video.height;
+  // The muxer takes this one for the sign that transparency lies beside the packets.
+  const std::string usual = video.alpha_beside ? "yuva420p" : "yuv420p";
   codec.format =
-      av_get_pix_fmt(video.pixel_format.empty() ? "yuv420p" : video.pixel_format.c_str());
+      av_get_pix_fmt(video.pixel_format.empty() ? usual.c_str() : video.pixel_format.c_str());
   codec.field_order = field_order_of(video.field_order);
   codec.sample_aspect_ratio = stream->sample_aspect_ratio = to_av(video.pixel_aspect);
   set_codec_data(codec, video.codec_data);

@@ -13,6 +13,7 @@ extern "C" {
 #include <libavutil/avstring.h>
 }
 
+#include "pipelines/container/alpha_packet.h"
 #include "pipelines/container/container.h"
 #include "pipelines/container/iso_file.h"
 #include "pipelines/container/open_input.h"
@@ -210,6 +211,7 @@ PacketPtr Writer::convert(const EncodedPacket& packet) {
   if (!packet.data.empty()) {
     std::memcpy(converted->data, packet.data.data(), packet.data.size());
   }
+  if (!packet.alpha.empty()) set_alpha_packet(*converted, packet.alpha);
   converted->pts = rescale(packet.pts_ns, kNanoseconds, base_);
   converted->dts = rescale(packet.dts_ns, kNanoseconds, base_);
   converted->duration = rescale(packet.duration_ns, kNanoseconds, base_);

@@ -6,6 +6,8 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
+#include "pipelines/container/alpha_packet.h"
+
 namespace equalux::gst {
 namespace {
 
@@ -66,6 +68,16 @@ bool enters_vp9(Bytes data) {
   return bits == 0;
 }
 
+bool enters_vp8(Bytes data) {
+  return !data.empty() && (data[0] & 1U) == 0;
+}
+
+/// The packet of transparency beside it has keyframes of its own.
+Bytes alpha_of(const AVPacket& packet) {
+  const std::span<const std::byte> alpha = alpha_packet(packet);
+  return {reinterpret_cast<const std::uint8_t*>(alpha.data()), alpha.size()};
+}
+
 }  // namespace
 
 Entry entry_of(const AVCodecParameters& codec) {
@@ -88,15 +100,16 @@ Entry entry_of(const AVCodecParameters& codec) {
 bool is_clean_entry(const AVCodecParameters& codec, const AVPacket& packet) {
   if ((packet.flags & AV_PKT_FLAG_KEY) == 0 || packet.size <= 0) return false;
   const Bytes data(packet.data, static_cast<std::size_t>(packet.size));
+  const Bytes alpha = alpha_of(packet);
   switch (codec.codec_id) {
     case AV_CODEC_ID_H264:
       return enters_h26x(codec, data, false);
     case AV_CODEC_ID_HEVC:
       return enters_h26x(codec, data, true);
     case AV_CODEC_ID_VP8:
-      return (data[0] & 1U) == 0;
+      return enters_vp8(data) && (alpha.empty() || enters_vp8(alpha));
     case AV_CODEC_ID_VP9:
-      return enters_vp9(data);
+      return enters_vp9(data) && (alpha.empty() || enters_vp9(alpha));
     default:
       return entry_of(codec) == Entry::packet;
   }

@@ -257,13 +257,14 @@ void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
     throw Error(ExitCode::bad_input, name_ + ": is " + gst_video_format_to_string(from) +
                                          " video, which the filters do not take");
   }
-  const GstVideoFormat to = to_gst(*chosen);
+  const bool transparent = GST_VIDEO_FORMAT_INFO_HAS_ALPHA(native.finfo) != FALSE;
+  const GstVideoFormat with_plane = transparent ? with_alpha(*chosen) : GST_VIDEO_FORMAT_UNKNOWN;
+  const GstVideoFormat to = with_plane == GST_VIDEO_FORMAT_UNKNOWN ? to_gst(*chosen) : with_plane;
   const CapsPtr caps(gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING,
                                          gst_video_format_to_string(to), nullptr));
   gst_app_sink_set_caps(sink(), caps.get());
   GstElement* first = GST_ELEMENT(sink());
-  if (GST_VIDEO_FORMAT_INFO_HAS_ALPHA(native.finfo) &&
-      !GST_VIDEO_FORMAT_INFO_HAS_ALPHA(gst_video_format_get_info(to))) {
+  if (transparent && !GST_VIDEO_FORMAT_INFO_HAS_ALPHA(gst_video_format_get_info(to))) {
     logger().warn("{}: its transparency is lost, the filters take {} pictures without it", name_,
                   gst_video_format_to_string(to));
   }

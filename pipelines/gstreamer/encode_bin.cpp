@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pipelines/core/alpha_plane.h"
 #include "pipelines/core/paired_chroma.h"
 #include "pipelines/gstreamer/gst_formats.h"
 
@@ -22,6 +23,7 @@ EncodeBin::EncodeBin(const EncoderSpec& spec, const StreamInfo& info,
     : name_(settings.name), messages_(pipeline_.get()), even_stamps_(spec.even_stamps) {
   period_ns_ = frame_period(info.frame_rate);
   build(spec, info, settings);
+  if (settings.alpha == AlphaForm::second_stream) add_alpha_encoder(spec, info, settings);
   if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
     messages_.poll();
     if (messages_.failed()) throw messages_.error(name_, Role::output);
@@ -31,12 +33,14 @@ EncodeBin::EncodeBin(const EncoderSpec& spec, const StreamInfo& info,
 
 void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
                       const EncodeSettings& settings) {
-  const GstVideoFormat encoded = choose_encoded_format(spec, info, settings.lossless);
+  GstVideoFormat encoded = choose_encoded_format(spec, info, settings.lossless);
+  const bool alpha_plane = info.transparent && settings.alpha == AlphaForm::in_picture;
+  if (alpha_plane) encoded = with_alpha(info.desc.format);
   encoded_format_ = encoded;
   const bool gray_as_yuv =
       info.desc.format == PixelFormat::gray8 && encoded != GST_VIDEO_FORMAT_GRAY8;
   // Moved by us: videoconvert takes P010 apart by way of 16 bits.
-  const bool as_planes = encoded == to_gst(planar_form(info.desc.format));
+  const bool as_planes = alpha_plane || encoded == to_gst(planar_form(info.desc.format));
   const GstVideoFormat fed =
       gray_as_yuv ? GST_VIDEO_FORMAT_I420 : (as_planes ? encoded : to_gst(info.desc.format));
   GstElement* source = add_to(pipeline_.get(), make_element("appsrc"));
@@ -79,6 +83,22 @@ void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
   gst_element_link(last, sink);
 }
 
+/// The alpha plane as the luma of 4:2:0 pictures without colour, encoded as the others are: its
+/// keyframes are theirs, since neither looks ahead. Its stream says the same of its range as that
+/// of the colours, though its samples are in full range always: players compare what they say.
+void EncodeBin::add_alpha_encoder(const EncoderSpec& spec, const StreamInfo& info,
+                                  const EncodeSettings& settings) {
+  StreamInfo alpha = info;
+  alpha.transparent = false;
+  alpha.desc.format = PixelFormat::i420;
+  alpha.desc.range =
+      encoded_color_.range == GST_VIDEO_COLOR_RANGE_0_255 ? ColorRange::full : ColorRange::limited;
+  EncodeSettings plain = settings;
+  plain.alpha = AlphaForm::none;
+  alpha_ = std::make_unique<EncodeBin>(spec, alpha, plain);
+  if (!info.transparent) alpha_plane_ = Image(alpha_desc(info.desc));
+}
+
 GstElement* EncodeBin::add_conversion(const StreamInfo& info, GstVideoFormat format) {
   GstElement* filter = add_to(pipeline_.get(), make_element("capsfilter"));
   const CapsPtr caps(gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING,
@@ -106,9 +126,38 @@ void EncodeBin::push(const Frame& frame) {
   last_fed_ns_ = stamp;
   ++count_;
   feed_->push(frame, stamp, duration);
+  if (alpha_) push_alpha(frame);
+}
+
+void EncodeBin::push_alpha(const Frame& frame) {
+  Frame plane;
+  if (frame.has_alpha_plane()) {
+    plane.image = frame.alpha;
+  } else {
+    take_alpha(frame.image, alpha_plane_.view());
+    plane.image = std::as_const(alpha_plane_).view();
+  }
+  plane.pts_ns = frame.pts_ns;
+  plane.duration_ns = frame.duration_ns;
+  plane.field_order = frame.field_order;
+  alpha_->push(plane);
 }
 
 std::optional<EncodedPicture> EncodeBin::pull(std::chrono::milliseconds wait) {
+  if (!picture_) picture_ = pull_one(wait);
+  if (!alpha_ || !picture_) return std::exchange(picture_, std::nullopt);
+  std::optional<EncodedPicture> alpha = alpha_->pull(wait);
+  if (!alpha) return std::nullopt;
+  // Whoever starts at a keyframe needs both of it.
+  if (alpha->pts_ns != picture_->pts_ns || (picture_->keyframe && !alpha->keyframe)) {
+    throw Error(ExitCode::write_failed,
+                name_ + ": the streams of colours and of transparency have other keyframes");
+  }
+  picture_->alpha = std::move(alpha->sample);
+  return std::exchange(picture_, std::nullopt);
+}
+
+std::optional<EncodedPicture> EncodeBin::pull_one(std::chrono::milliseconds wait) {
   const auto limit = static_cast<GstClockTime>(std::chrono::nanoseconds(wait).count());
   SamplePtr sample(gst_app_sink_try_pull_sample(sink_, limit));
   if (sample) return restore(std::move(sample));

@@ -3,7 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
+#include <string>
 
 #include <gst/app/gstappsink.h>
 
@@ -21,11 +23,13 @@ struct EncodeSettings {
   std::string name;  ///< starts messages: the output's path
   std::optional<int> quality;
   bool lossless = false;
+  AlphaForm alpha = AlphaForm::none;  ///< alpha_form(), where the container can hold that
 };
 
 /// One encoded picture; its memory belongs to the sample.
 struct EncodedPicture {
   SamplePtr sample;
+  SamplePtr alpha;  ///< of AlphaForm::second_stream; else null
   std::int64_t pts_ns = 0;
   std::int64_t dts_ns = 0;
   std::int64_t duration_ns = 0;
@@ -40,20 +44,32 @@ class EncodeBin {
 
   /// Copies a frame and hands it to the encoder. Call it while wants_frame().
   void push(const Frame& frame);
-  [[nodiscard]] bool wants_frame() const { return feed_->wants_frame(); }
+  [[nodiscard]] bool wants_frame() const {
+    return feed_->wants_frame() && (!alpha_ || alpha_->wants_frame());
+  }
   /// Ends it before its time; one that hangs is left behind after `limit`. Nothing but the
   /// destructor may follow.
-  void stop(std::chrono::milliseconds limit) noexcept { pipeline_.stop(limit); }
+  void stop(std::chrono::milliseconds limit) noexcept {
+    if (alpha_) alpha_->stop(limit);
+    pipeline_.stop(limit);
+  }
   /// No frame follows.
-  void end() { feed_->end(); }
+  void end() {
+    feed_->end();
+    if (alpha_) alpha_->end();
+  }
 
   /// The next packet, in decoding order; waits up to `wait`. Throws Error(write_failed,
   /// unavailable) where the encoder failed.
   [[nodiscard]] std::optional<EncodedPicture> pull(std::chrono::milliseconds wait);
   /// True when every packet is out.
-  [[nodiscard]] bool drained() const { return gst_app_sink_is_eos(sink_) != FALSE; }
+  [[nodiscard]] bool drained() const {
+    return gst_app_sink_is_eos(sink_) != FALSE && !picture_ && (!alpha_ || alpha_->drained());
+  }
   /// Frames that were pushed and have not come out; all of drained() encoders' are lost.
-  [[nodiscard]] std::size_t missing() const { return waiting_.size(); }
+  [[nodiscard]] std::size_t missing() const {
+    return waiting_.size() + (alpha_ ? alpha_->missing() : 0);
+  }
   /// The colours of the encoded stream.
   [[nodiscard]] const GstVideoColorimetry& colorimetry() const { return encoded_color_; }
   /// The layout of its pictures.
@@ -69,6 +85,10 @@ class EncodeBin {
   GstElement* add_conversion(const StreamInfo& info, GstVideoFormat format);
   std::int64_t stamp_for(const Frame& frame);
   EncodedPicture restore(SamplePtr sample);
+  std::optional<EncodedPicture> pull_one(std::chrono::milliseconds wait);
+  void add_alpha_encoder(const EncoderSpec& spec, const StreamInfo& info,
+                         const EncodeSettings& settings);
+  void push_alpha(const Frame& frame);
 
   std::string name_;
   Pipeline pipeline_;
@@ -84,6 +104,10 @@ class EncodeBin {
   std::int64_t first_pts_ns_ = 0;
   std::int64_t last_fed_ns_ = -1;
   std::optional<std::int64_t> shift_ns_;  // that the encoder adds to all times
+  // Of a second stream that is the transparency.
+  std::unique_ptr<EncodeBin> alpha_;
+  Image alpha_plane_;                      // of packed RGB
+  std::optional<EncodedPicture> picture_;  // whose transparency is still to come
 };
 
 }  // namespace equalux::gst

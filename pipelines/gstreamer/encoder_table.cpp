@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pipelines/core/alpha_plane.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "src/common/log.h"
 
@@ -32,7 +33,8 @@ const std::vector<EncoderSpec>& table() {
                  GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y444_12LE},
      .parser = "h265parse", .stream_caps = "video/x-h265, stream-format=hvc1, alignment=au",
      .smallest_side = 16, .even_chroma_only = true},
-    {.name = "vp9", .element = "vp9enc", .codec = "vp9", .title = "VP9 by libvpx, the default for .webm",
+    {.name = "vp9", .element = "vp9enc", .codec = "vp9",
+     .title = "VP9 by libvpx, the default for .webm; keeps transparency of 8-bit 4:2:0 and RGB",
      .quality = QualityScale{0, 63, 24},
      .settings = "end-usage=cq cq-level={q} min-quantizer=0 max-quantizer=63 "
                  "target-bitrate=200000000 deadline=1 cpu-used=6 row-mt=true "
@@ -44,9 +46,9 @@ const std::vector<EncoderSpec>& table() {
                  GST_VIDEO_FORMAT_I420_12LE, GST_VIDEO_FORMAT_I422_10LE,
                  GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y444_10LE,
                  GST_VIDEO_FORMAT_Y444_12LE},
-     .stream_caps = "video/x-vp9"},
+     .alpha = AlphaForm::second_stream, .stream_caps = "video/x-vp9"},
     {.name = "ffv1", .element = "avenc_ffv1", .codec = "ffv1",
-     .title = "FFV1, always lossless, for archives",
+     .title = "FFV1, always lossless, for archives; keeps transparency",
      .settings = "gop-size=1 slices={slices} slicecrc={crc} threads=auto",
      .always_lossless = true,
      .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444,
@@ -55,7 +57,7 @@ const std::vector<EncoderSpec>& table() {
                  GST_VIDEO_FORMAT_Y444_10LE, GST_VIDEO_FORMAT_I420_12LE,
                  GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y444_12LE,
                  GST_VIDEO_FORMAT_GRAY16_LE},
-     .stream_caps = "video/x-ffv", .even_stamps = true},
+     .alpha = AlphaForm::in_picture, .stream_caps = "video/x-ffv", .even_stamps = true},
     {.name = "mjpeg", .element = "avenc_mjpeg", .codec = "mjpeg",
      .title = "Motion JPEG, every picture by itself",
      .quality = QualityScale{1, 31, 3},
@@ -141,7 +143,7 @@ std::string who_takes(GstVideoFormat format) {
 }
 
 GstVideoFormat choose_for_rgb(const EncoderSpec& spec, GstVideoFormat format, bool lossless) {
-  const bool alpha = GST_VIDEO_FORMAT_INFO_HAS_ALPHA(gst_video_format_get_info(format));
+  const bool alpha = GST_VIDEO_FORMAT_INFO_HAS_ALPHA(gst_video_format_get_info(format)) != FALSE;
   const GstVideoFormat kept = alpha ? GST_VIDEO_FORMAT_BGRA : GST_VIDEO_FORMAT_BGRx;
   if (has_format(spec, kept)) return kept;
   if (lossless) {
@@ -149,13 +151,19 @@ GstVideoFormat choose_for_rgb(const EncoderSpec& spec, GstVideoFormat format, bo
                                      " does not keep RGB pictures; --encoder ffv1 does");
   }
   const GstVideoFormat chosen = spec.formats.front();
-  if (alpha) {
-    logger().warn(
-        "--encoder {} does not keep transparency, it is lost; --encoder ffv1 keeps it, in .mkv",
-        spec.name);
-  }
   logger().info("RGB pictures are encoded as {}", chroma_name(chosen));
   return chosen;
+}
+
+/// True where the element's own pads name such pictures.
+bool takes(const EncoderSpec& spec, GstVideoFormat format, const ImageDesc& desc) {
+  const std::unique_ptr<GstElementFactory, UnrefObject> factory(
+      gst_element_factory_find(std::string(spec.element).c_str()));
+  if (!factory || format == GST_VIDEO_FORMAT_UNKNOWN) return false;
+  const CapsPtr pictures(gst_caps_new_simple(
+      "video/x-raw", "format", G_TYPE_STRING, gst_video_format_to_string(format), "width",
+      G_TYPE_INT, desc.width, "height", G_TYPE_INT, desc.height, nullptr));
+  return gst_element_factory_can_sink_any_caps(factory.get(), pictures.get()) != FALSE;
 }
 
 void check_size(const EncoderSpec& spec, GstVideoFormat format, const ImageDesc& desc) {
@@ -183,6 +191,22 @@ const std::vector<EncoderSpec>& encoder_specs() {
   return table();
 }
 
+AlphaForm alpha_form(const EncoderSpec& spec, const StreamInfo& info) {
+  const PixelFormat format = info.desc.format;
+  if (!info.transparent && !has_alpha(format)) return AlphaForm::none;
+  if (spec.alpha == AlphaForm::second_stream) {
+    const bool fits = info.transparent ? format == PixelFormat::i420 : has_byte_samples(format);
+    return fits ? spec.alpha : AlphaForm::none;
+  }
+  if (spec.alpha == AlphaForm::none) return AlphaForm::none;
+  if (!info.transparent) {
+    const bool fits = has_byte_samples(format) && has_format(spec, GST_VIDEO_FORMAT_BGRA);
+    return fits ? spec.alpha : AlphaForm::none;
+  }
+  // Which of them it takes is another matter with every version of GStreamer.
+  return takes(spec, with_alpha(format), info.desc) ? spec.alpha : AlphaForm::none;
+}
+
 const EncoderSpec* gpu_encoder(const StreamInfo& info) {
   const EncoderSpec& spec = encoder_spec("nvh264");
   const std::string element(spec.element);
@@ -199,13 +223,7 @@ const EncoderSpec* gpu_encoder(const StreamInfo& info) {
     return nullptr;
   }
   // Its pads tell the largest sides that this device encodes.
-  const CapsPtr pictures(gst_caps_new_simple(
-      "video/x-raw", "format", G_TYPE_STRING, gst_video_format_to_string(spec.formats.front()),
-      "width", G_TYPE_INT, info.desc.width, "height", G_TYPE_INT, info.desc.height, nullptr));
-  const std::unique_ptr<GstElementFactory, UnrefObject> factory(
-      gst_element_factory_find(element.c_str()));
-  return gst_element_factory_can_sink_any_caps(factory.get(), pictures.get()) != FALSE ? &spec
-                                                                                       : nullptr;
+  return takes(spec, spec.formats.front(), info.desc) ? &spec : nullptr;
 }
 
 const EncoderSpec& encoder_spec(const std::string& name) {

@@ -20,6 +20,13 @@ struct QualityScale {
   int standard = 0;  ///< the default
 };
 
+/// Where an encoder puts transparency.
+enum class AlphaForm : std::uint8_t {
+  none,           ///< it loses it, or there is none
+  in_picture,     ///< a fourth sample or plane of its pictures
+  second_stream,  ///< the luma of a second stream, packet for packet, in a Matroska file
+};
+
 /// One row of the table. Settings are `property=value` pairs; {q} is the quality, {slices} what
 /// slices_for() says.
 struct EncoderSpec {
@@ -35,6 +42,7 @@ struct EncoderSpec {
   std::string_view lossless{};  ///< settings in place of those; empty = cannot
   bool always_lossless = false;
   std::vector<GstVideoFormat> formats;  ///< it takes, in order of preference
+  AlphaForm alpha = AlphaForm::none;    ///< what it has for some formats; see alpha_form()
   std::string_view parser{};            ///< element behind it, or empty
   std::string_view stream_caps;         ///< what the container wants
   int smallest_side = 1;
@@ -55,6 +63,9 @@ struct EncoderSpec {
 /// cannot take.
 [[nodiscard]] GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& info,
                                                    bool lossless);
+
+/// Where it puts the transparency of pictures of `info`.
+[[nodiscard]] AlphaForm alpha_form(const EncoderSpec& spec, const StreamInfo& info);
 
 /// The row of the GPU's encoder where it is there and takes such pictures with nothing lost that
 /// the default encoder keeps; else null.

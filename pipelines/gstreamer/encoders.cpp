@@ -25,6 +25,14 @@ std::string why_not(const gst::EncoderSpec& spec) {
          (device ? " and a device that it drives" : "");
 }
 
+/// Lower case, with its dot.
+std::string extension_of(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
 }  // namespace
 
 std::vector<EncoderListing> list_encoders() {
@@ -66,10 +74,11 @@ std::string_view default_encoder(const std::string& path) {
 }
 
 bool is_webm(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension == ".webm";
+  return extension_of(path) == ".webm";
+}
+
+bool is_matroska(const std::string& path) {
+  return is_webm(path) || extension_of(path) == ".mkv";
 }
 
 void check_encoder_fits(const std::string& name, const std::string& path) {

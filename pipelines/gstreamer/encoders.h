@@ -27,6 +27,8 @@ inline constexpr std::string_view kDefaultEncoder = "x264";
 [[nodiscard]] std::string_view default_encoder(const std::string& path);
 /// True for a name that ends in .webm, whatever its case.
 [[nodiscard]] bool is_webm(const std::string& path);
+/// True for a name that ends in .mkv or .webm, whatever its case.
+[[nodiscard]] bool is_matroska(const std::string& path);
 
 /// Throws Error(usage) for a name that is not ours, a quality outside its range or `lossless` where
 /// it has no such mode. Asks GStreamer nothing.

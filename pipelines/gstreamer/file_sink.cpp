@@ -1,12 +1,14 @@
 #include "pipelines/gstreamer/file_sink.h"
 
 #include <filesystem>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "pipelines/container/container.h"
+#include "pipelines/core/alpha_plane.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/gstreamer/encode_bin.h"
 #include "pipelines/gstreamer/encoder_table.h"
@@ -28,6 +30,36 @@ constexpr auto kStallWhenStopped = 4s;
 constexpr auto kStopWhenStopped = 500ms;
 /// How long write() waits for the encoder before it looks again.
 constexpr auto kLook = 2ms;
+
+/// Where the file can have the encoder's transparency.
+gst::AlphaForm kept_alpha(const gst::EncoderSpec& spec, const StreamInfo& info,
+                          const std::string& path) {
+  const gst::AlphaForm form = gst::alpha_form(spec, info);
+  const bool fits = form != gst::AlphaForm::second_stream || is_matroska(path);
+  return fits ? form : gst::AlphaForm::none;
+}
+
+/// The packet that a sample holds, for as long as this lives.
+class MappedPacket {
+ public:
+  MappedPacket(const gst::SamplePtr& sample, const std::string& path)
+      : buffer_(gst_sample_get_buffer(sample.get())) {
+    if (gst_buffer_map(buffer_, &mapped_, GST_MAP_READ) == FALSE) {
+      throw Error(ExitCode::write_failed, path + ": an encoded picture cannot be read");
+    }
+  }
+  ~MappedPacket() { gst_buffer_unmap(buffer_, &mapped_); }
+  MappedPacket(const MappedPacket&) = delete;
+  MappedPacket& operator=(const MappedPacket&) = delete;
+
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return {reinterpret_cast<const std::byte*>(mapped_.data), mapped_.size};
+  }
+
+ private:
+  GstBuffer* buffer_;
+  GstMapInfo mapped_{};
+};
 
 std::vector<std::byte> codec_data_of(const GstSample* sample) {
   const GstCaps* caps = gst_sample_get_caps(const_cast<GstSample*>(sample));
@@ -56,6 +88,7 @@ class FileSink final : public Sink {
     stop_.set();
   }
   std::string name() const override { return options_.path; }
+  std::string why_opaque(const StreamInfo& info) const override;
   /// A container takes the orientation of the file whose streams it copies; webm has none.
   bool keeps_orientation(const StreamInfo& info) const override {
     return options_.copy_streams && !info.container_path.empty() && !is_webm(options_.path);
@@ -118,6 +151,22 @@ void FileSink::open(const StreamInfo& info) {
   if (!options_.resume.empty()) start_writer(std::move(codec_data));
 }
 
+std::string FileSink::why_opaque(const StreamInfo& info) const {
+  if (!info.transparent && !has_alpha(info.desc.format)) return {};
+  gst::start_up();
+  const auto keeps = [&](const std::string& encoder, const std::string& path) {
+    return kept_alpha(gst::encoder_spec(encoder), info, path) != gst::AlphaForm::none;
+  };
+  const std::string encoder =
+      options_.encoder.empty() ? std::string(default_encoder(options_.path)) : options_.encoder;
+  if (keeps(encoder, options_.path)) return {};
+  std::string why = encoder + " does not keep it";
+  if (keeps(encoder, "x.mkv")) why += " in this container";
+  const bool webm = keeps("vp9", "x.webm");
+  if (!keeps("ffv1", "x.mkv")) return why + (webm ? "; .webm does" : "");
+  return why + "; --encoder ffv1 in .mkv does" + (webm ? ", and .webm" : "");
+}
+
 void FileSink::choose_encoder() {
   spec_ = nullptr;
   const std::string standard(default_encoder(options_.path));
@@ -154,7 +203,9 @@ void FileSink::start_first_encoder() {
 void FileSink::start_encoder() {
   try {
     encoder_ = std::make_unique<gst::EncodeBin>(
-        *spec_, info_, gst::EncodeSettings{options_.path, options_.quality, options_.lossless});
+        *spec_, info_,
+        gst::EncodeSettings{options_.path, options_.quality, options_.lossless,
+                            kept_alpha(*spec_, info_, options_.path)});
   } catch (const Error& error) {
     if (!is_webm(options_.path) || error.code() != ExitCode::usage) throw;
     throw Error(error.code(), error.what() + std::string(", in .mkv; webm holds VP9 alone"));
@@ -206,6 +257,7 @@ void FileSink::start_writer(std::vector<std::byte> codec_data) {
   // A file's samples keep what the file says. RGB became YCbCr here, and of a camera we know more.
   video.says_matrix = info_.live || traits(info_.desc.format).model == ColorModel::rgb;
   video.field_order = info_.field_order;
+  video.alpha_beside = kept_alpha(*spec_, info_, options_.path) == gst::AlphaForm::second_stream;
   writer_->start(video);
   started_ = true;
 }
@@ -215,18 +267,12 @@ bool FileSink::write_next(std::chrono::milliseconds wait) {
   if (!picture) return false;
   if (!started_) start_writer(codec_data_of(picture->sample.get()));
   check_codec_data(picture->sample.get());
-  GstBuffer* buffer = gst_sample_get_buffer(picture->sample.get());
-  GstMapInfo mapped{};
-  if (gst_buffer_map(buffer, &mapped, GST_MAP_READ) == FALSE) {
-    throw Error(ExitCode::write_failed, options_.path + ": an encoded picture cannot be read");
-  }
-  struct Unmap {
-    GstBuffer* buffer;
-    GstMapInfo* mapped;
-    ~Unmap() { gst_buffer_unmap(buffer, mapped); }
-  } const unmap{buffer, &mapped};
+  const MappedPacket mapped(picture->sample, options_.path);
+  std::optional<MappedPacket> alpha;
+  if (picture->alpha) alpha.emplace(picture->alpha, options_.path);
   EncodedPacket packet;
-  packet.data = {reinterpret_cast<const std::byte*>(mapped.data), mapped.size};
+  packet.data = mapped.bytes();
+  if (alpha) packet.alpha = alpha->bytes();
   packet.pts_ns = picture->pts_ns;
   packet.dts_ns = picture->dts_ns;
   packet.duration_ns = picture->duration_ns;

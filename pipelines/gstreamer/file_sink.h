@@ -28,8 +28,9 @@ struct FileSinkOptions {
 };
 
 /// Encodes frames and writes them, with everything else of the input file, to NAME.partial.EXT,
-/// which gets its final name at the end. Timestamps are the frames' own. Without libavformat the
-/// file holds the video alone, and one warning says so.
+/// which gets its final name at the end. Timestamps are the frames' own. Transparency is kept where
+/// why_opaque() is empty. Without libavformat the file holds the video alone, and one warning says
+/// so.
 /// open() throws Error(usage) for options, formats and sizes that cannot be, Error(unavailable)
 /// where the encoder is not installed, Error(cannot_create) where the folder cannot be written,
 /// CannotResume where what `resume` needs is not there; write() too, where the encoder is another.

@@ -11,6 +11,7 @@
 
 #include "pipelines/container/container.h"
 #include "pipelines/container/matroska_file.h"
+#include "pipelines/core/alpha_plane.h"
 #include "pipelines/gstreamer/decode_bin.h"
 #include "pipelines/gstreamer/packet_feed.h"
 #include "pipelines/gstreamer/picture_tap.h"
@@ -84,6 +85,8 @@ class FileSource final : public Source {
   GstVideoInfo decode_by(std::unique_ptr<gst::PictureDecoder> decoder,
                          std::unique_ptr<gst::PacketFeed> feed = nullptr);
   GstVideoInfo decode_on_cpu(std::unique_ptr<gst::PacketFeed> feed = nullptr);
+  std::optional<GstVideoInfo> decode_with_alpha();
+  std::unique_ptr<gst::PacketFeed> make_feed();
   void set_tap(std::unique_ptr<gst::PictureTap> tap);
   std::optional<GstVideoInfo> decode_on_device(const FormatPredicate& accepts);
   gst::SamplePtr next_sample();
@@ -112,6 +115,8 @@ class FileSource final : public Source {
   std::optional<Rational> shown_aspect_;  // of what is left of the pictures
   PictureEdges crop_;
   bool elementary_ = false;      // a stream without a container
+  bool alpha_beside_ = false;    // as ContainerInfo
+  bool with_alpha_ = false;      // these packets are decoded, too
   gst::SamplePtr first_sample_;  // read by open(), with its times in first_
   Frame first_;
   std::optional<Rational> rate_;           // of such a stream, where it was asked for
@@ -139,6 +144,7 @@ void FileSource::probe() {
   const ContainerInfo container = probe_container(path_, &stop_);
   video_stream_ = container.video_stream;
   hint_ = {container.video_codec, container.pixel_format};
+  alpha_beside_ = container.alpha_beside;
   info_.frames = container.video_frames;
   info_.duration_ns = container.duration_ns;
   start_ns_ = container.video_start_ns;
@@ -174,13 +180,17 @@ void FileSource::set_tap(std::unique_ptr<gst::PictureTap> tap) {
   if (tap_ && cancelled_) tap_->cancel();
 }
 
+std::unique_ptr<gst::PacketFeed> FileSource::make_feed() {
+  return gst::make_packet_feed(path_, video_stream_, {rate_, with_alpha_}, &stop_);
+}
+
 /// Starts anew with this decoder, at the start of the file or where `feed` is, and waits for its
 /// first picture.
 GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder,
                                    std::unique_ptr<gst::PacketFeed> feed) {
   set_tap(nullptr);
   decoder_.reset();
-  feed_ = feed ? std::move(feed) : gst::make_packet_feed(path_, video_stream_, rate_, &stop_);
+  feed_ = feed ? std::move(feed) : make_feed();
   decoder_ = std::move(decoder);
   if (feed_) {
     decoder_->decode_packets(*feed_);
@@ -204,6 +214,34 @@ GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder,
 GstVideoInfo FileSource::decode_on_cpu(std::unique_ptr<gst::PacketFeed> feed) {
   return decode_by(std::make_unique<gst::DecodeBin>(path_, hint_, accepts_, options_.threads),
                    std::move(feed));
+}
+
+/// Packets of transparency beside the video's, which decoders on a GPU pass over. Nothing where
+/// there are none, or they cannot be decoded.
+std::optional<GstVideoInfo> FileSource::decode_with_alpha() {
+  if (!alpha_beside_) return std::nullopt;
+  const std::string element = hint_.codec + "alphadecodebin";
+  std::string why;
+  if (options_.decoder == DecoderChoice::gpu) {
+    why = "decoder gpu passes over it; software does not";
+  } else if (!gst::has_element(element.c_str())) {
+    why = "GStreamer's " + element + " is not here";
+  } else if (hint_.pixel_format != "yuv420p") {
+    why = "GStreamer takes it beside yuv420p pictures, these are " + hint_.pixel_format;
+  } else {
+    try {
+      with_alpha_ = true;
+      const GstVideoInfo video = decode_on_cpu();
+      if (GST_VIDEO_INFO_HAS_ALPHA(&video)) return video;
+    } catch (const Error& error) {
+      if (cancelled_) throw;
+      logger().debug("{}", error.what());
+    }
+    why = "it cannot be decoded";
+  }
+  with_alpha_ = false;
+  logger().warn("{}: its transparency is lost, {}", path_, why);
+  return std::nullopt;
 }
 
 std::optional<GstVideoInfo> FileSource::decode_on_device(const FormatPredicate& accepts) {
@@ -244,11 +282,15 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   gst::start_up();
   info_ = StreamInfo{};
   gpu_refusal_.clear();
+  with_alpha_ = on_device_ = false;
   first_sample_.reset();
   probe();
   accepts_ = accepts;
-  std::optional<GstVideoInfo> video = decode_on_device(accepts);
-  on_device_ = video.has_value();
+  std::optional<GstVideoInfo> video = decode_with_alpha();
+  if (!video) {
+    video = decode_on_device(accepts);
+    on_device_ = video.has_value();
+  }
   if (!video) video = decode_on_cpu();
   // Where the CPU cannot either, its reason is the one to tell.
   if (!gpu_refusal_.empty()) logger().info("the CPU decodes, not the GPU: {}", gpu_refusal_);
@@ -404,7 +446,12 @@ bool FileSource::read(Frame& frame) {
   }
   if (!sample) return false;
   tap_->lend(sample.get(), frame);
-  if (crop_ != PictureEdges{}) frame.image = part_of(frame.image, crop_, info_.desc);
+  if (crop_ != PictureEdges{}) {
+    frame.image = part_of(frame.image, crop_, info_.desc);
+    if (frame.has_alpha_plane()) {
+      frame.alpha = part_of(frame.alpha, crop_, alpha_desc(info_.desc));
+    }
+  }
   const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
   frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
   const bool gap = frame.pts_ns > end_ns_ + frame_ns() / 2;
@@ -420,8 +467,7 @@ bool FileSource::read(Frame& frame) {
 void FileSource::skip_towards(std::int64_t pts_ns) {
   constexpr std::int64_t kWorthwhile = 1'000'000'000;
   if (!feed_ || on_device_ || elementary_ || is_web_address(path_)) return;
-  std::unique_ptr<gst::PacketFeed> feed =
-      gst::make_packet_feed(path_, video_stream_, rate_, &stop_);
+  std::unique_ptr<gst::PacketFeed> feed = make_feed();
   const std::int64_t target = pts_ns - info_.container_part.shift_ns;
   if (!feed || !feed->enter_before(target, end_ns_ + kWorthwhile)) return;
   first_sample_.reset();

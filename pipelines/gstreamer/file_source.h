@@ -31,6 +31,8 @@ struct FileSourceOptions {
 /// unchanged where `accepts` takes them, other layouts in one of at least the same subsampling;
 /// where `accepts` takes no YCbCr, as BGR. A device that is offered decodes what it decodes to the
 /// bit, and frames are NV12 or P010 in its memory. Timestamps are the container's own, not rebased.
+/// Planes of transparency, and the packets of it beside VP8 and VP9 of 4:2:0 with 8 bits, come as
+/// Frame::alpha; a device does not decode the latter.
 /// More than 8 bits stay more than 8. Code values are taken as they are, also those of a PQ or HLG
 /// transfer. open() throws Error(no_input) where the file is missing, Error(bad_input) where it
 /// cannot be decoded or has more bits than the filters take, Error(unavailable) where a decoder is

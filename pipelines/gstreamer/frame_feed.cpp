@@ -34,13 +34,11 @@ FrameFeed::FrameFeed(std::string name, GstElement* appsrc, const StreamInfo& inf
 
 FrameFeed::FrameFeed(std::string name, GstElement* appsrc, const StreamInfo& info,
                      GstVideoFormat format)
-    : name_(std::move(name)), source_(GST_APP_SRC(appsrc)) {
+    : name_(std::move(name)), source_(GST_APP_SRC(appsrc)), format_(format) {
   if (format == GST_VIDEO_FORMAT_UNKNOWN) {
     throw Error(ExitCode::usage, name_ + ": takes pictures that GStreamer knows, not " +
                                      std::string(to_string(info.desc.format)));
   }
-  gray_as_yuv_ = info.desc.format == PixelFormat::gray8 && format != GST_VIDEO_FORMAT_GRAY8;
-  as_planes_ = from_gst(format) != info.desc.format && !gray_as_yuv_;
   const CapsPtr caps = make_caps(info, format);
   g_object_set(appsrc, "format", GST_FORMAT_TIME, "caps", caps.get(), "block", FALSE, "max-bytes",
                guint64{0}, nullptr);
@@ -71,15 +69,18 @@ BufferPtr FrameFeed::copy(const Frame& frame) {
   if (gst_video_frame_map(&mapped, &info_, acquired, GST_MAP_WRITE) == FALSE) {
     throw Error(ExitCode::write_failed, name_ + ": no memory for a picture");
   }
-  if (gray_as_yuv_) {
+  const ImageDesc& desc = frame.image.desc;
+  if (desc.format == PixelFormat::gray8 && format_ != GST_VIDEO_FORMAT_GRAY8) {
     copy_gray(frame.image, mapped);
-  } else if (as_planes_) {
-    ImageDesc planes = frame.image.desc;
+  } else if (picture_format(format_) != desc.format) {
+    ImageDesc planes = desc;
     planes.format = planar_form(planes.format);
     copy_as_planes(frame.image, writable_view_of(mapped, planes));
   } else {
-    copy_image(frame.image, writable_view_of(mapped, frame.image.desc));
+    copy_image(frame.image, writable_view_of(mapped, desc));
   }
+  const ImageView alpha = writable_alpha_of(mapped, desc);
+  if (alpha.data[0] != nullptr) copy_image(frame.alpha, alpha);
   gst_video_frame_unmap(&mapped);
   return buffer;
 }

@@ -2,7 +2,10 @@
 
 #include <array>
 #include <span>
+#include <string_view>
 #include <utility>
+
+#include "pipelines/core/alpha_plane.h"
 
 namespace equalux::gst {
 
@@ -41,6 +44,20 @@ constexpr std::array<std::pair<PixelFormat, GstVideoFormat>, 32> kFormats{{
     {PixelFormat::y444_10le, GST_VIDEO_FORMAT_Y444_10LE},
     {PixelFormat::y444_12le, GST_VIDEO_FORMAT_Y444_12LE},
     {PixelFormat::y444_16le, GST_VIDEO_FORMAT_Y444_16LE},
+}};
+
+/// Layouts with a plane of transparency. By name: GStreamer 1.22 lacks some of them.
+constexpr std::array<std::pair<PixelFormat, const char*>, 10> kAlphaLayouts{{
+    {PixelFormat::i420, "A420"},
+    {PixelFormat::y42b, "A422"},
+    {PixelFormat::y444, "A444"},
+    {PixelFormat::i420_10le, "A420_10LE"},
+    {PixelFormat::i422_10le, "A422_10LE"},
+    {PixelFormat::y444_10le, "A444_10LE"},
+    {PixelFormat::i420_12le, "A420_12LE"},
+    {PixelFormat::i422_12le, "A422_12LE"},
+    {PixelFormat::y444_12le, "A444_12LE"},
+    {PixelFormat::y444_16le, "A444_16LE"},
 }};
 
 /// Chroma shifts of a format: of its second component.
@@ -84,6 +101,9 @@ std::span<const PixelFormat> layouts_for(std::pair<int, int> shifts) {
 constexpr std::array kPackedRgb{PixelFormat::bgr,  PixelFormat::rgb,  PixelFormat::bgrx,
                                 PixelFormat::rgbx, PixelFormat::bgra, PixelFormat::rgba};
 
+constexpr std::array kPackedRgba{PixelFormat::bgra, PixelFormat::rgba, PixelFormat::argb,
+                                 PixelFormat::abgr};
+
 constexpr std::array kDeepRgb{PixelFormat::rgba64_le, PixelFormat::bgra64_le,
                               PixelFormat::argb64_le, PixelFormat::abgr64_le};
 
@@ -126,6 +146,26 @@ std::optional<PixelFormat> from_gst(GstVideoFormat format) {
   return std::nullopt;
 }
 
+std::optional<PixelFormat> beside_alpha(GstVideoFormat format) {
+  const char* name = gst_video_format_to_string(format);
+  for (const auto& [picture, layout] : kAlphaLayouts) {
+    if (name != nullptr && std::string_view(name) == layout) return picture;
+  }
+  return std::nullopt;
+}
+
+GstVideoFormat with_alpha(PixelFormat picture) {
+  for (const auto& [ours, layout] : kAlphaLayouts) {
+    if (ours == picture) return gst_video_format_from_string(layout);
+  }
+  return GST_VIDEO_FORMAT_UNKNOWN;
+}
+
+std::optional<PixelFormat> picture_format(GstVideoFormat format) {
+  const std::optional<PixelFormat> same = from_gst(format);
+  return same ? same : beside_alpha(format);
+}
+
 std::optional<PixelFormat> choose_format(GstVideoFormat native, const FormatPredicate& accepts) {
   const std::optional<PixelFormat> same = from_gst(native);
   if (same && accepts(*same)) return same;
@@ -136,6 +176,9 @@ std::optional<PixelFormat> choose_format(GstVideoFormat native, const FormatPred
     if (found) return found;
   }
   if (GST_VIDEO_FORMAT_INFO_IS_GRAY(info) && accepts(PixelFormat::gray8)) return PixelFormat::gray8;
+  if (GST_VIDEO_FORMAT_INFO_HAS_ALPHA(info)) {
+    if (const auto found = first_accepted(kPackedRgba, accepts)) return found;
+  }
   return first_accepted(kPackedRgb, accepts);
 }
 
@@ -209,7 +252,10 @@ std::string colorimetry_text(const GstVideoColorimetry& colorimetry) {
 void read_video_info(const GstVideoInfo& video, StreamInfo& info) {
   info.desc.width = GST_VIDEO_INFO_WIDTH(&video);
   info.desc.height = GST_VIDEO_INFO_HEIGHT(&video);
-  if (const auto format = from_gst(GST_VIDEO_INFO_FORMAT(&video))) info.desc.format = *format;
+  if (const auto format = picture_format(GST_VIDEO_INFO_FORMAT(&video))) {
+    info.desc.format = *format;
+  }
+  info.transparent = beside_alpha(GST_VIDEO_INFO_FORMAT(&video)).has_value();
   // An RGB picture's own colorimetry says nothing of the YCbCr that it may become.
   const bool own = info.colorimetry.empty() && !GST_VIDEO_INFO_IS_RGB(&video);
   apply_colorimetry(own ? colorimetry_text(video.colorimetry) : info.colorimetry, info.desc);
@@ -269,6 +315,15 @@ ImageView writable_view_of(const GstVideoFrame& frame, const ImageDesc& desc) {
     view.data[at] = static_cast<std::uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, p));
     view.stride[at] = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p);
   }
+  return view;
+}
+
+ImageView writable_alpha_of(const GstVideoFrame& frame, const ImageDesc& desc) {
+  ImageView view;
+  if (!beside_alpha(GST_VIDEO_FRAME_FORMAT(&frame))) return view;
+  view.desc = alpha_desc(desc);
+  view.data[0] = static_cast<std::uint8_t*>(GST_VIDEO_FRAME_COMP_DATA(&frame, GST_VIDEO_COMP_A));
+  view.stride[0] = GST_VIDEO_FRAME_COMP_STRIDE(&frame, GST_VIDEO_COMP_A);
   return view;
 }
 

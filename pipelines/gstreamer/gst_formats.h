@@ -17,6 +17,15 @@ namespace equalux::gst {
 /// Nothing for the many layouts that are not ours.
 [[nodiscard]] std::optional<PixelFormat> from_gst(GstVideoFormat format);
 
+/// The picture of a layout of planar YCbCr that has a plane of transparency behind the others:
+/// i420 for A420. Nothing for all other layouts, also those with transparency.
+[[nodiscard]] std::optional<PixelFormat> beside_alpha(GstVideoFormat format);
+/// The layout of such pictures with that plane; GST_VIDEO_FORMAT_UNKNOWN where this GStreamer has
+/// none.
+[[nodiscard]] GstVideoFormat with_alpha(PixelFormat picture);
+/// from_gst() or, where there is one, beside_alpha().
+[[nodiscard]] std::optional<PixelFormat> picture_format(GstVideoFormat format);
+
 /// What a stream of `native` pictures becomes for a filter that takes `accepts`: itself, or our
 /// layout of the same chroma subsampling, or of the next higher one (4:1:1, 4:1:0), or BGR; never
 /// one of fewer bits. Nothing where none is accepted.
@@ -42,6 +51,8 @@ void read_video_info(const GstVideoInfo& video, StreamInfo& info);
 /// The picture that a mapped frame holds; `desc` gives its size and format.
 [[nodiscard]] ConstImageView view_of(const GstVideoFrame& frame, const ImageDesc& desc);
 [[nodiscard]] ImageView writable_view_of(const GstVideoFrame& frame, const ImageDesc& desc);
+/// The plane of transparency beside that picture; without memory where the frame has none.
+[[nodiscard]] ImageView writable_alpha_of(const GstVideoFrame& frame, const ImageDesc& desc);
 
 /// The fields of one frame: from its buffer's flags where the stream is mixed.
 [[nodiscard]] FieldOrder field_order_of(const GstVideoInfo& video, const GstBuffer* buffer);

@@ -6,6 +6,7 @@
 
 #include "pipelines/files/partial_file.h"
 #include "pipelines/gstreamer/frame_feed.h"
+#include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/launch.h"
 #include "pipelines/gstreamer/launch_string.h"
 #include "pipelines/v4l2/v4l2_output.h"
@@ -37,6 +38,11 @@ class LaunchSink final : public Sink {
   void write(Frame& frame) override;
   void finish(Ending ending) override;
   void cancel() noexcept override { patience_.cancel(); }
+  std::string why_opaque(const StreamInfo& info) const override {
+    const bool takes =
+        !info.transparent || gst::with_alpha(info.desc.format) != GST_VIDEO_FORMAT_UNKNOWN;
+    return takes ? "" : Sink::why_opaque(info);
+  }
   std::string name() const override { return name_; }
 
  private:
@@ -58,7 +64,9 @@ void LaunchSink::open(const StreamInfo& info) {
                         "a sink starts with video, as in gst:videoconvert ! autovideosink"));
   messages_.emplace(pipeline_->get());
   GstElement* source = gst::element_of(pipeline_->get(), "equalux_in");
-  feed_.emplace(name_, source, info);
+  feed_.emplace(
+      name_, source, info,
+      info.transparent ? gst::with_alpha(info.desc.format) : gst::to_gst(info.desc.format));
   live_ = info.live;
   // Live frames are shown when they come; others when their time comes.
   g_object_set(source, "is-live", live_ ? TRUE : FALSE, "do-timestamp", live_ ? TRUE : FALSE,

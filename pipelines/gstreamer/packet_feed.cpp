@@ -6,17 +6,18 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include <gst/video/gstvideocodecalphameta.h>
 #include <gst/video/video.h>
-
-#include "src/common/log.h"
 
 extern "C" {
 #include <libavutil/imgutils.h>
 }
 
+#include "pipelines/container/alpha_packet.h"
 #include "pipelines/container/av_handles.h"
 #include "pipelines/container/open_input.h"
 #include "pipelines/gstreamer/clean_entry.h"
@@ -149,14 +150,15 @@ CapsPtr raw_caps(const RawLayout& layout, const AVCodecParameters& codec) {
 
 class LibavFeed final : public PacketFeed {
  public:
-  LibavFeed(InputContext input, int video_stream, CapsPtr caps, std::optional<Rational> rate,
+  LibavFeed(InputContext input, int video_stream, CapsPtr caps, const PacketFeedOptions& options,
             ReadStop* stop)
       : input_(std::move(input)),
         stream_(input_->streams[video_stream]),
         caps_(std::move(caps)),
         times_(*stream_->codecpar),
         raw_(raw_layout(*input_, *stream_->codecpar)),
-        rate_(rate),
+        rate_(options.rate),
+        with_alpha_(options.with_alpha),
         stop_(stop) {
     if (rate_) stamps_.take_by_rate(*rate_);
     if (std::string_view(input_->iformat->name) == "avi") {
@@ -189,6 +191,7 @@ class LibavFeed final : public PacketFeed {
   void check_for_times();
   std::optional<std::int64_t> nanoseconds(std::int64_t ticks) const;
   BufferPtr wrap(PacketPtr packet);
+  static BufferPtr wrap_alpha(const AVPacket& packet);
 
   InputContext input_;
   const AVStream* stream_;
@@ -197,6 +200,7 @@ class LibavFeed final : public PacketFeed {
   StampTable stamps_;
   std::optional<RawLayout> raw_;
   std::optional<Rational> rate_;  // of a stream without times
+  bool with_alpha_;
   ReadStop* stop_;
   bool started_ = false;
   std::deque<PacketPtr> ahead_;  // read before they were asked for
@@ -248,6 +252,15 @@ BufferPtr LibavFeed::wrap(PacketPtr packet) {
                                    raw_->offsets.data(), raw_->strides.data());
   }
   return BufferPtr(buffer);
+}
+
+/// A copy of the packet of transparency; null where there is none.
+BufferPtr LibavFeed::wrap_alpha(const AVPacket& packet) {
+  const std::span<const std::byte> alpha = alpha_packet(packet);
+  if (alpha.empty()) return nullptr;
+  BufferPtr buffer(gst_buffer_new_allocate(nullptr, alpha.size(), nullptr));
+  gst_buffer_fill(buffer.get(), 0, alpha.data(), alpha.size());
+  return buffer;
 }
 
 /// Elementary streams of H.264 and H.265 tell no time, only a rate. Of a Matroska file that starts
@@ -349,6 +362,7 @@ BufferPtr LibavFeed::next() {
   const bool key = (packet->flags & AV_PKT_FLAG_KEY) != 0;
   stamps_.fed(pts, dts, duration.value_or(0), (packet->flags & AV_PKT_FLAG_DISCARD) != 0);
 
+  BufferPtr alpha = with_alpha_ ? wrap_alpha(*packet) : nullptr;
   BufferPtr buffer = wrap(std::move(packet));
   if (pts) GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(*pts + kShift);
   if (!pts && !dts && hidden_ > 0) {
@@ -359,13 +373,20 @@ BufferPtr LibavFeed::next() {
     GST_BUFFER_DURATION(buffer.get()) = static_cast<GstClockTime>(*duration);
   }
   if (!key) GST_BUFFER_FLAG_SET(buffer.get(), GST_BUFFER_FLAG_DELTA_UNIT);
+  if (alpha) {
+    gst_buffer_copy_into(
+        alpha.get(), buffer.get(),
+        static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_FLAGS), 0,
+        static_cast<gsize>(-1));
+    gst_buffer_add_video_codec_alpha_meta(buffer.get(), alpha.release());
+  }
   return buffer;
 }
 
 }  // namespace
 
 std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_stream,
-                                             std::optional<Rational> rate, ReadStop* stop) {
+                                             const PacketFeedOptions& options, ReadStop* stop) {
   InputContext input = open_video(path, video_stream, stop);
   if (!input) return nullptr;
   const AVCodecParameters& codec = *input->streams[video_stream]->codecpar;
@@ -385,15 +406,18 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
                                          "-c:v ffv1 OUT.mkv does");
   }
   if (!caps) return nullptr;
-  // VP8 and VP9 have it in a stream of its own, which their decoders pass over.
-  if (tag_of(input->streams[video_stream]->metadata, "alpha_mode") == "1") {
-    logger().warn("{}: its transparency is lost, the decoder gives opaque pictures", path);
+  if (options.with_alpha) {
+    gst_caps_set_simple(caps.get(), "codec-alpha", G_TYPE_BOOLEAN, TRUE, nullptr);
+    if (codec.codec_id == AV_CODEC_ID_VP9) {
+      gst_caps_set_simple(caps.get(), "alignment", G_TYPE_STRING, "super-frame", nullptr);
+    }
   }
   const AVRational own = input->streams[video_stream]->avg_frame_rate;
   if (own.num > 0 && own.den > 0) {
     gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, own.num, own.den, nullptr);
   }
-  return std::make_unique<LibavFeed>(std::move(input), video_stream, std::move(caps), rate, stop);
+  return std::make_unique<LibavFeed>(std::move(input), video_stream, std::move(caps), options,
+                                     stop);
 }
 
 }  // namespace equalux::gst
@@ -402,7 +426,7 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
 
 namespace equalux::gst {
 
-std::unique_ptr<PacketFeed> make_packet_feed(const std::string&, int, std::optional<Rational>,
+std::unique_ptr<PacketFeed> make_packet_feed(const std::string&, int, const PacketFeedOptions&,
                                              ReadStop*) {
   return nullptr;
 }

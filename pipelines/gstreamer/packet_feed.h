@@ -41,13 +41,19 @@ class PacketFeed {
   [[nodiscard]] virtual std::string read_error() const = 0;
 };
 
-/// `rate` is that of a stream without times, in place of its own; must be above 0.
+/// What a feed is asked for beside the packets.
+struct PacketFeedOptions {
+  std::optional<Rational> rate{};  ///< of a stream without times, in place of its own; above 0
+  /// The packets of transparency beside those of VP8 and VP9 go with them.
+  bool with_alpha = false;
+};
+
 /// Null where the stream's codec is not one that we can describe to GStreamer, or libavformat is
 /// not part of this build: GStreamer's own demuxer must do then. `stop`, where it is not null, ends
 /// waits for a web server and must outlive the feed.
 [[nodiscard]] std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path,
                                                            int video_stream,
-                                                           std::optional<Rational> rate = {},
+                                                           const PacketFeedOptions& options = {},
                                                            ReadStop* stop = nullptr);
 
 }  // namespace equalux::gst

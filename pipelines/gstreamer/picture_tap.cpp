@@ -88,7 +88,7 @@ SamplePtr PictureTap::next() {
   const int width = GST_VIDEO_INFO_WIDTH(&info_);
   const int height = GST_VIDEO_INFO_HEIGHT(&info_);
   if (width != desc_.width || height != desc_.height ||
-      from_gst(GST_VIDEO_INFO_FORMAT(&info_)) != desc_.format) {
+      picture_format(GST_VIDEO_INFO_FORMAT(&info_)) != desc_.format) {
     throw Error(ExitCode::bad_input,
                 name_ + ": picture " + std::to_string(pictures_) + " is " +
                     size_text(width, height) + " " +

@@ -40,6 +40,7 @@ bool SampleLeases::lend(GstBuffer* buffer, const GstVideoInfo& info, const Image
   }
   lease->owner = shared_from_this();
   frame.image = view_of(lease->mapped, desc);
+  frame.alpha = writable_alpha_of(lease->mapped, desc);
   frame.on_device = map_flags_ != 0;
   frame.lease = lease;
   frame.release = release;

@@ -20,7 +20,8 @@ class SampleLeases : public std::enable_shared_from_this<SampleLeases> {
   [[nodiscard]] static std::shared_ptr<SampleLeases> make(std::size_t expected,
                                                           unsigned map_flags = 0);
 
-  /// Points frame.image at the buffer's picture of `desc`. False where it cannot be mapped.
+  /// Points frame.image at the buffer's picture of `desc`, and frame.alpha at a plane of
+  /// transparency beside it. False where it cannot be mapped.
   [[nodiscard]] bool lend(GstBuffer* buffer, const GstVideoInfo& info, const ImageDesc& desc,
                           Frame& frame);
 

@@ -233,21 +233,6 @@ TEST_F(Codecs, Hdr10MetadataIsKeptOrNamed) {
   EXPECT_THAT(dropped.err, HasSubstr("x264 does not keep the HDR10 metadata"));
 }
 
-TEST_F(Codecs, LostTransparencyIsNamed) {
-  make("vp9.webm", "-c:v libvpx-vp9 -pix_fmt yuva420p");
-  make("yuva.mkv", "-c:v ffv1 -pix_fmt yuva420p");
-  make("bgra.mkv", "-c:v ffv1 -pix_fmt bgra");
-  for (const char* input : {"vp9.webm", "yuva.mkv", "bgra.mkv"}) {
-    const ProgramResult result = run({"run", input, "-o", "out.mkv", "-y"});
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_THAT(result.err, HasSubstr("transparency")) << input;
-    EXPECT_THAT(shell("ffprobe -v error -show_streams '" + folder_ / "out.mkv" + "'"),
-                Not(HasSubstr("alpha_mode")));
-  }
-  const ProgramResult kept = run({"run", "bgra.mkv", "--encoder", "ffv1", "-o", "out.mkv", "-y"});
-  EXPECT_THAT(kept.err, Not(HasSubstr("transparency")));
-}
-
 TEST_F(Codecs, WebmHoldsVp9OpusVorbisAndWebVtt) {
   folder_.write("in.vtt", "WEBVTT\n\n00:00.200 --> 00:00.600 align:left\nhello\n");
   ffmpeg("-f lavfi -i testsrc2=s=160x120:r=25:d=1 -f lavfi -i sine=d=1:r=48000 -i '" +

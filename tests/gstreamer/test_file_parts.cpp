@@ -117,6 +117,10 @@ INSTANTIATE_TEST_SUITE_P(
               Entered::yes},
         Input{"vp9", "-c:v libvpx-vp9 -g 25 -auto-alt-ref 1 -lag-in-frames 16 -cpu-used 8",
               "a.webm", Entered::yes},
+        Input{"vp9_transparent",
+              "-vf format=yuva420p,fade=alpha=1:d=8 -c:v libvpx-vp9 -g 25 -auto-alt-ref 0 "
+              "-cpu-used 8",
+              "a.webm", Entered::yes},
         Input{"ffv1", "-c:v ffv1 -g 10", "a.mkv", Entered::yes},
         Input{"mjpeg", "-c:v mjpeg -q:v 4", "a.mov", Entered::yes},
         // GStreamer's own demuxer reads it.
@@ -125,6 +129,39 @@ INSTANTIATE_TEST_SUITE_P(
         Input{"avi", "-c:v mjpeg -q:v 4", "a.avi", Entered::no},
         Input{"ts", "-c:v libx264 -bf 3 -g 25", "a.ts", Entered::no}),
     [](const testing::TestParamInfo<Input>& info) { return info.param.name; });
+
+/// Transparency beside VP9 has keyframes of its own, which need not be those of the colours.
+TEST_F(FileParts, OfAWebmBeginWhereItsTransparencyCan) {
+  const std::string vp9 = "-c:v libvpx-vp9 -cpu-used 8 -lag-in-frames 0 -auto-alt-ref 0 -g ";
+  const std::string path = folder_ / "both.webm";
+  for (const char* distance : {"50", "1000"}) {
+    test::EncodedVideo video =
+        test::read_video(make({"", (vp9 + "25").c_str(), "colours.webm", Entered::yes}));
+    const test::EncodedVideo alpha = test::read_video(
+        make({"", (vp9 + distance + " -vf negate").c_str(), "alpha.webm", Entered::yes}));
+    ASSERT_EQ(video.packets.size(), alpha.packets.size());
+    video.format.alpha_beside = true;
+    const auto writer = make_container_writer({path, "", false});
+    writer->check("vp9");
+    writer->start(video.format);
+    for (std::size_t i = 0; i < video.packets.size(); ++i) {
+      const auto& packet = video.packets[i];
+      writer->write({packet.data, packet.pts_ns, packet.dts_ns, packet.duration_ns, packet.keyframe,
+                     alpha.packets[i].data});
+    }
+    writer->finish(false);
+
+    const Part part{7'200'000'000, {}};  // of the colours' keyframe at 7 s, and the other's at 6 s
+    const test::Decoded expected =
+        test::decode(*make_part_source(std::make_unique<WholeSource>(path), part));
+    log_.clear();
+    const test::Decoded ours = test::decode(*make_part_source(make_file_source(path), part));
+    EXPECT_TRUE(ours.info.transparent);
+    EXPECT_TRUE(ours.bytes == expected.bytes) << distance;
+    EXPECT_EQ(log_.find("is entered before") != std::string::npos,
+              std::string_view(distance) == "50");
+  }
+}
 
 /// Pictures before an edit's start are decoded and not shown; the file says so in an edit list.
 TEST_F(FileParts, OfAFileThatWasCutBeforeAKeyFrame) {

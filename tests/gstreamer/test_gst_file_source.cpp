@@ -171,6 +171,8 @@ TEST_F(FileSourceTest, ACropOfMatroskaIsApplied) {
       {"ffv1 -pix_fmt yuv422p", "yuv422p", "58:44:4:3"},
       {"ffv1 -pix_fmt yuv444p", "yuv444p", "57:44:5:3"},
       {"ffv1 -pix_fmt yuv420p10le", "yuv420p10le", "58:46:4:2"},
+      {"ffv1 -pix_fmt yuva420p", "yuva420p", "58:46:4:2"},
+      {"ffv1 -pix_fmt yuva444p10le", "yuva444p10le", "57:44:5:3"},
       {"ffv1 -pix_fmt bgr0", "bgr0", "57:44:5:3"},
       {"ffv1 -pix_fmt gray", "gray", "57:44:5:3"},
       {"rawvideo -pix_fmt yuyv422", "yuyv422", "58:44:4:3"},

@@ -108,6 +108,30 @@ TEST_F(ResumedSink, HasTheBytesOfOneThatWasLeftAlone) {
   expect_same(mkv, ".webm", "vp9");
 }
 
+/// VP9 has a second packet of it beside each of the colours.
+TEST_F(ResumedSink, KeepsTransparency) {
+  const std::string input = folder / "in.mkv";
+  ffmpeg(
+      "-f lavfi -i \"testsrc2=s=64x48:r=25,format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':"
+      "a='mod(X*4+Y*3+N*5,256)'\" -frames:v 50 -c:v ffv1 -pix_fmt yuva420p '" +
+      input + "'");
+  expect_same(input, ".webm", "vp9");
+  expect_same(input, ".mkv", "ffv1");
+
+  // What lies beside a packet is looked at as well.
+  const std::string output = folder / "out.webm";
+  checkpoints.clear();
+  ASSERT_TRUE(write(input, output, 30, "vp9").suspended);
+  const nlohmann::json packets =
+      ffprobe("-select_streams v -show_packets", partial_of(output)).at("packets");
+  const std::string second = packets.at(1).at("pos");
+  const auto size = std::stoul(packets.at(1).at("size").get<std::string>());
+  std::string bytes = file_bytes(partial_of(output));
+  bytes.at(std::stoul(second) + size + 40) ^= 4;
+  std::ofstream(partial_of(output), std::ios::binary) << bytes;
+  EXPECT_THROW(write(input, output, 0, "vp9"), CannotResume);
+}
+
 TEST_F(ResumedSink, TakesUpATakeOverThatWasKilled) {
   const std::string input = folder / "in.mp4";
   make_clip(input, "-c:v libx264 -pix_fmt yuv420p");

@@ -51,6 +51,7 @@ inline void append_tight(std::string& bytes, const ConstImageView& image) {
     result.pts_ns.push_back(frame->pts_ns);
     result.fields.push_back(frame->field_order);
     append_tight(result.bytes, frame->image);
+    if (frame->has_alpha_plane()) append_tight(result.bytes, frame->alpha);
   }
   return result;
 }
