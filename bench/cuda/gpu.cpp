@@ -17,8 +17,8 @@
 #include "bench/support/bench_frames.h"
 #include "bench/support/json_file.h"
 #include "pipelines/core/frame_pool.h"
-#include "pipelines/core/null_sink.h"
 #include "pipelines/core/run.h"
+#include "pipelines/core/sink.h"
 #include "pipelines/cuda/cuda_processor.h"
 
 /// The CUDA backend as users run it, beside NPP and the ceilings of memory and bus in the same run:

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "pipelines/core/alpha_plane.h"
+#include "pipelines/picture/alpha_plane.h"
 
 namespace equalux {
 namespace {

@@ -8,7 +8,7 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
-#include "pipelines/core/alpha_plane.h"
+#include "pipelines/picture/alpha_plane.h"
 #include "src/common/json_text.h"
 
 namespace equalux {

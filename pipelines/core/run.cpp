@@ -17,12 +17,12 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/core/alpha_plane.h"
 #include "pipelines/core/bounded_queue.h"
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/core/frame_time.h"
 #include "pipelines/core/processor.h"
 #include "pipelines/core/progress.h"
+#include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
 
 namespace equalux {

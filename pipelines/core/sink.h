@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include <equalux/error.h>
@@ -74,5 +75,8 @@ class Sink {
   /// The final path, for messages; empty where there is none.
   [[nodiscard]] virtual std::string name() const { return {}; }
 };
+
+/// `null`: takes every frame and keeps none, to time everything before the sink.
+[[nodiscard]] std::unique_ptr<Sink> make_null_sink();
 
 }  // namespace equalux

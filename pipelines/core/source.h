@@ -9,7 +9,7 @@
 #include <equalux/image.h>
 
 #include "pipelines/core/frame.h"
-#include "pipelines/core/orientation.h"
+#include "pipelines/picture/orientation.h"
 
 /// Where frames come from. One source is one stream of frames of one size and format.
 namespace equalux {

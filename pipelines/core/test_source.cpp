@@ -10,9 +10,8 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/core/convert_rgb.h"
 #include "pipelines/core/frame_time.h"
-#include "pipelines/core/rate_text.h"
+#include "pipelines/picture/convert_rgb.h"
 
 namespace equalux {
 namespace {

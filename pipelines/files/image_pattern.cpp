@@ -10,11 +10,11 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/core/alpha_plane.h"
-#include "pipelines/core/convert_rgb.h"
 #include "pipelines/core/frame_time.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/still.h"
+#include "pipelines/picture/alpha_plane.h"
+#include "pipelines/picture/convert_rgb.h"
 #include "src/common/log.h"
 
 namespace equalux {

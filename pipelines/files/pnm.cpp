@@ -12,9 +12,9 @@
 #include <equalux/error.h>
 #include <fcntl.h>
 
-#include "pipelines/core/convert_rgb.h"
 #include "pipelines/files/descriptor_io.h"
 #include "pipelines/files/partial_file.h"
+#include "pipelines/picture/convert_rgb.h"
 
 namespace equalux {
 namespace {

@@ -9,13 +9,13 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/core/alpha_plane.h"
-#include "pipelines/core/convert_rgb.h"
 #include "pipelines/files/extension.h"
 #include "pipelines/files/float_tiff.h"
 #include "pipelines/files/npy.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/pnm.h"
+#include "pipelines/picture/alpha_plane.h"
+#include "pipelines/picture/convert_rgb.h"
 
 namespace equalux {
 namespace {

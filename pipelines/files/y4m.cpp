@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipelines/core/convert_rgb.h"
 #include "pipelines/core/frame_time.h"
-#include "pipelines/core/paired_chroma.h"
 #include "pipelines/files/descriptor_io.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/y4m_header.h"
+#include "pipelines/picture/convert_rgb.h"
+#include "pipelines/picture/paired_chroma.h"
 
 namespace equalux {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "pipelines/core/alpha_plane.h"
-#include "pipelines/core/paired_chroma.h"
 #include "pipelines/gstreamer/gst_formats.h"
+#include "pipelines/picture/alpha_plane.h"
+#include "pipelines/picture/paired_chroma.h"
 
 namespace equalux::gst {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "pipelines/core/alpha_plane.h"
 #include "pipelines/gstreamer/gst_formats.h"
+#include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
 
 namespace equalux::gst {

@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/container/container.h"
-#include "pipelines/core/alpha_plane.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/gstreamer/encode_bin.h"
 #include "pipelines/gstreamer/encoder_table.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/video_writer.h"
+#include "pipelines/picture/alpha_plane.h"
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 

@@ -11,10 +11,10 @@
 
 #include "pipelines/container/container.h"
 #include "pipelines/container/matroska_file.h"
-#include "pipelines/core/alpha_plane.h"
 #include "pipelines/gstreamer/decode_bin.h"
 #include "pipelines/gstreamer/packet_feed.h"
 #include "pipelines/gstreamer/picture_tap.h"
+#include "pipelines/picture/alpha_plane.h"
 #include "src/common/formatting.h"
 #include "src/common/log.h"
 

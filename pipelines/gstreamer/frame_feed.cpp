@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "pipelines/core/paired_chroma.h"
 #include "pipelines/gstreamer/gst_formats.h"
+#include "pipelines/picture/paired_chroma.h"
 
 namespace equalux::gst {
 

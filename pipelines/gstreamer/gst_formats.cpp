@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pipelines/core/alpha_plane.h"
+#include "pipelines/picture/alpha_plane.h"
 
 namespace equalux::gst {
 

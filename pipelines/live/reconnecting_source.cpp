@@ -12,7 +12,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/core/placeholder.h"
+#include "pipelines/picture/placeholder.h"
 #include "src/common/log.h"
 
 namespace equalux {

@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "pipelines/core/alpha_plane.h"
 #include "pipelines/files/partial_file.h"
+#include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
 
 namespace equalux {

@@ -9,7 +9,7 @@
 
 #include <opencv2/core/utility.hpp>
 
-#include "pipelines/core/convert_rgb.h"
+#include "pipelines/picture/convert_rgb.h"
 
 namespace equalux {
 namespace {

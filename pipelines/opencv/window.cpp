@@ -16,12 +16,12 @@
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "pipelines/core/convert_rgb.h"
 #include "pipelines/files/still.h"
 #include "pipelines/opencv/frame_to_bgr.h"
 #include "pipelines/opencv/window_display.h"
 #include "pipelines/opencv/window_overlay.h"
 #include "pipelines/opencv/window_view.h"
+#include "pipelines/picture/convert_rgb.h"
 #include "src/common/log.h"
 
 namespace equalux {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/core/frame_hash.h"
-#include "pipelines/core/rate_text.h"
+#include "pipelines/core/frame_time.h"
 #include "pipelines/core/run.h"
 #include "pipelines/core/test_source.h"
 #include "tests/support/pipeline_fakes.h"

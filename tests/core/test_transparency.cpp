@@ -11,14 +11,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/core/alpha_plane.h"
 #include "pipelines/core/frame_hash.h"
 #include "pipelines/core/frame_pool.h"
-#include "pipelines/core/null_sink.h"
 #include "pipelines/core/part_source.h"
 #include "pipelines/core/run.h"
-#include "pipelines/core/upright_sink.h"
+#include "pipelines/core/sink.h"
 #include "pipelines/live/recorder.h"
+#include "pipelines/picture/alpha_plane.h"
+#include "pipelines/picture/upright_sink.h"
 #include "src/common/log.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/core/convert_rgb.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/pnm.h"
 #include "pipelines/files/still.h"
+#include "pipelines/picture/convert_rgb.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"

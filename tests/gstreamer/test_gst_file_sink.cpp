@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #include "pipelines/core/part_source.h"
-#include "pipelines/core/upright_sink.h"
 #include "pipelines/files/y4m.h"
 #include "pipelines/gstreamer/file_sink.h"
 #include "pipelines/gstreamer/file_source.h"
 #include "pipelines/gstreamer/launch.h"
+#include "pipelines/picture/upright_sink.h"
 #include "pipelines/v4l2/v4l2_output.h"
 #include "tests/gstreamer/video_files.h"
 #include "tests/v4l2/fake_output.h"

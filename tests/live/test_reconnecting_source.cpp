@@ -12,10 +12,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/core/convert_rgb.h"
 #include "pipelines/core/frame_pool.h"
-#include "pipelines/core/placeholder.h"
 #include "pipelines/live/reconnecting_source.h"
+#include "pipelines/picture/convert_rgb.h"
+#include "pipelines/picture/placeholder.h"
 #include "tests/core/engine_fixture.h"
 
 namespace equalux::test {

@@ -6,8 +6,8 @@
 
 #include <equalux/image.h>
 
-#include "pipelines/core/alpha_plane.h"
 #include "pipelines/core/source.h"
+#include "pipelines/picture/alpha_plane.h"
 #include "tests/support/test_images.h"
 
 /// Frames with transparency beside them, as decoders lend them.

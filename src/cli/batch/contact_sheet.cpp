@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "pipelines/core/convert_rgb.h"
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/files/still.h"
+#include "pipelines/picture/convert_rgb.h"
 #include "src/cli/batch/state.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include <opencv2/imgproc.hpp>

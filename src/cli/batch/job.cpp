@@ -8,7 +8,7 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
-#include "pipelines/core/null_sink.h"
+#include "pipelines/core/sink.h"
 #include "pipelines/files/extension.h"
 #include "src/cli/batch/contact_sheet.h"
 #include "src/cli/batch/state.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "pipelines/core/convert_rgb.h"
+#include "pipelines/picture/convert_rgb.h"
 
 namespace equalux::cli {
 namespace {

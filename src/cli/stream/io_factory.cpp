@@ -9,14 +9,14 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/core/null_sink.h"
+#include "pipelines/core/sink.h"
 #include "pipelines/core/test_source.h"
-#include "pipelines/core/upright_sink.h"
 #include "pipelines/files/extension.h"
 #include "pipelines/files/image_pattern.h"
 #include "pipelines/files/still.h"
 #include "pipelines/files/y4m.h"
 #include "pipelines/live/reconnecting_source.h"
+#include "pipelines/picture/upright_sink.h"
 #include "src/cli/paths.h"
 #include "src/common/log.h"
 #include "src/common/nearest_name.h"

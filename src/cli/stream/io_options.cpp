@@ -5,7 +5,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/core/rate_text.h"
+#include "pipelines/core/frame_time.h"
 #include "src/cli/values.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "pipelines/gstreamer/encoders.h"

@@ -5,8 +5,8 @@
 
 #include "pipelines/core/frame_hash.h"
 #include "pipelines/core/run.h"
-#include "pipelines/core/timing_summary.h"
-#include "pipelines/core/timings.h"
+#include "pipelines/timings/timing_summary.h"
+#include "pipelines/timings/timings.h"
 #include "src/cli/options.h"
 
 /// What --timings, --summary and --verify ask for, of one stream.

@@ -9,8 +9,8 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/core/latency_report.h"
 #include "pipelines/files/image_names.h"
+#include "pipelines/timings/latency_report.h"
 #include "src/cli/paths.h"
 #include "src/cli/signals.h"
 #include "src/cli/stream/backend.h"

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/core/convert_rgb.h"
+#include "pipelines/picture/convert_rgb.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/test_images.h"
 

@@ -1,4 +1,4 @@
-#include "pipelines/core/orientation.h"
+#include "pipelines/picture/orientation.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "pipelines/core/timing_summary.h"
+#include "pipelines/timings/timing_summary.h"
 
 #include <algorithm>
 #include <array>

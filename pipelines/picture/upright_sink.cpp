@@ -1,4 +1,4 @@
-#include "pipelines/core/upright_sink.h"
+#include "pipelines/picture/upright_sink.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "pipelines/core/alpha_plane.h"
+#include "pipelines/picture/alpha_plane.h"
 
 #include <cstddef>
 #include <cstdint>

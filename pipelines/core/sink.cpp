@@ -1,4 +1,4 @@
-#include "pipelines/core/null_sink.h"
+#include "pipelines/core/sink.h"
 
 namespace equalux {
 namespace {

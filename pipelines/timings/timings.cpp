@@ -1,4 +1,4 @@
-#include "pipelines/core/timings.h"
+#include "pipelines/timings/timings.h"
 
 #include <algorithm>
 #include <array>

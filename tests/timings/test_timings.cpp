@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "pipelines/core/latency_report.h"
-#include "pipelines/core/timing_summary.h"
-#include "pipelines/core/timings.h"
+#include "pipelines/timings/latency_report.h"
+#include "pipelines/timings/timing_summary.h"
+#include "pipelines/timings/timings.h"
 #include "src/common/json_text.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"

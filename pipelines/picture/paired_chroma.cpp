@@ -1,4 +1,4 @@
-#include "pipelines/core/paired_chroma.h"
+#include "pipelines/picture/paired_chroma.h"
 
 #include <cstddef>
 #include <cstdint>

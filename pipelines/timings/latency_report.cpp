@@ -1,4 +1,4 @@
-#include "pipelines/core/latency_report.h"
+#include "pipelines/timings/latency_report.h"
 
 #include <algorithm>
 #include <array>

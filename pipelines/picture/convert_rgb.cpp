@@ -1,4 +1,4 @@
-#include "pipelines/core/convert_rgb.h"
+#include "pipelines/picture/convert_rgb.h"
 
 #include <algorithm>
 #include <array>

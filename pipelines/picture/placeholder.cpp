@@ -1,4 +1,4 @@
-#include "pipelines/core/placeholder.h"
+#include "pipelines/picture/placeholder.h"
 
 #include <algorithm>
 #include <cstdint>

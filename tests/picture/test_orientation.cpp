@@ -8,8 +8,8 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/core/orientation.h"
-#include "pipelines/core/upright_sink.h"
+#include "pipelines/picture/orientation.h"
+#include "pipelines/picture/upright_sink.h"
 
 namespace equalux {
 namespace {
