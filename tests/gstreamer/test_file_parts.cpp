@@ -32,14 +32,14 @@ class WholeSource final : public Source {
 
 enum class Entered { yes, no };
 
-struct Input {
+struct PartInput {
   const char* name;
   const char* arguments;
   const char* file;
   Entered entered;
 };
 
-class FileParts : public testing::TestWithParam<Input> {
+class FileParts : public testing::TestWithParam<PartInput> {
  protected:
   void SetUp() override {
     if (!test::have_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not installed";
@@ -50,7 +50,7 @@ class FileParts : public testing::TestWithParam<Input> {
     logger().send_to(nullptr);
     logger().set_level(LogLevel::warn);
   }
-  std::string make(const Input& input) {
+  std::string make(const PartInput& input) {
     const std::string path = folder_ / input.file;
     const std::string source = "-f lavfi -i testsrc2=s=160x120:r=25:d=9 ";
     test::ffmpeg(source + input.arguments + " '" + path + "'");
@@ -62,7 +62,7 @@ class FileParts : public testing::TestWithParam<Input> {
 };
 
 TEST_P(FileParts, AreTheFramesThatTheWholeFileGives) {
-  const Input& input = GetParam();
+  const PartInput& input = GetParam();
   const std::string path = make(input);
   for (const Part part : {Part{5'480'000'000, {}}, Part{6'000'000'000, 6'200'000'000},
                           Part{8'800'000'001, {}}, Part{1'200'000'000, 1'400'000'000}}) {
@@ -85,50 +85,52 @@ TEST_P(FileParts, AreTheFramesThatTheWholeFileGives) {
 INSTANTIATE_TEST_SUITE_P(
     , FileParts,
     testing::Values(
-        Input{"h264_mp4", "-c:v libx264 -bf 3 -g 25", "a.mp4", Entered::yes},
-        Input{"h264_mkv", "-c:v libx264 -bf 3 -g 25", "a.mkv", Entered::yes},
-        Input{"h264_pyramid",
-              "-c:v libx264 -x264-params bframes=7:b-adapt=0:b-pyramid=normal:ref=6:keyint=31",
-              "a.mp4", Entered::yes},
-        Input{"h264_one_group", "-c:v libx264 -bf 3 -g 1000", "a.mp4", Entered::no},
-        Input{"h264_open_groups", "-c:v libx264 -bf 3 -x264-params open-gop=1:keyint=25", "a.mkv",
-              Entered::no},
-        Input{"h264_open_and_closed_groups",
-              "-c:v libx264 -bf 3 -x264-params open-gop=1:keyint=20 -forced-idr 1 "
-              "-force_key_frames 'expr:gte(t,n_forced*1.5)'",
-              "a.mp4", Entered::yes},
-        Input{"h264_intra_refresh", "-c:v libx264 -x264-params intra-refresh=1:keyint=25", "a.mkv",
-              Entered::no},
-        Input{"h264_fields", "-vf tinterlace=interleave_top -c:v libx264 -flags +ilme+ildct -g 12",
-              "a.mp4", Entered::yes},
-        Input{"h264_variable_rate",
-              "-vf select='not(mod(n\\,3))+eq(mod(n\\,7)\\,0)' -fps_mode vfr "
-              "-enc_time_base 1/90000 -c:v libx264 -bf 3 -g 10",
-              "a.mkv", Entered::yes},
-        Input{"h264_fragments", "-c:v libx264 -bf 3 -g 25 -movflags frag_keyframe+empty_moov",
-              "a.mp4", Entered::yes},
-        Input{"h264_late", "-c:v libx264 -bf 3 -g 25 -output_ts_offset 3.21", "a.mkv",
-              Entered::yes},
-        Input{"h265_open_groups", "-c:v libx265 -x265-params log-level=none:keyint=25:open-gop=1",
-              "a.mkv", Entered::yes},
-        Input{"h265_mp4", "-c:v libx265 -x265-params log-level=none:keyint=25:open-gop=0", "a.mp4",
-              Entered::yes},
-        Input{"vp8", "-c:v libvpx -g 25 -auto-alt-ref 1 -lag-in-frames 16 -cpu-used 8", "a.webm",
-              Entered::yes},
-        Input{"vp9", "-c:v libvpx-vp9 -g 25 -auto-alt-ref 1 -lag-in-frames 16 -cpu-used 8",
-              "a.webm", Entered::yes},
-        Input{"vp9_transparent",
-              "-vf format=yuva420p,fade=alpha=1:d=8 -c:v libvpx-vp9 -g 25 -auto-alt-ref 0 "
-              "-cpu-used 8",
-              "a.webm", Entered::yes},
-        Input{"ffv1", "-c:v ffv1 -g 10", "a.mkv", Entered::yes},
-        Input{"mjpeg", "-c:v mjpeg -q:v 4", "a.mov", Entered::yes},
+        PartInput{"h264_mp4", "-c:v libx264 -bf 3 -g 25", "a.mp4", Entered::yes},
+        PartInput{"h264_mkv", "-c:v libx264 -bf 3 -g 25", "a.mkv", Entered::yes},
+        PartInput{"h264_pyramid",
+                  "-c:v libx264 -x264-params bframes=7:b-adapt=0:b-pyramid=normal:ref=6:keyint=31",
+                  "a.mp4", Entered::yes},
+        PartInput{"h264_one_group", "-c:v libx264 -bf 3 -g 1000", "a.mp4", Entered::no},
+        PartInput{"h264_open_groups", "-c:v libx264 -bf 3 -x264-params open-gop=1:keyint=25",
+                  "a.mkv", Entered::no},
+        PartInput{"h264_open_and_closed_groups",
+                  "-c:v libx264 -bf 3 -x264-params open-gop=1:keyint=20 -forced-idr 1 "
+                  "-force_key_frames 'expr:gte(t,n_forced*1.5)'",
+                  "a.mp4", Entered::yes},
+        PartInput{"h264_intra_refresh", "-c:v libx264 -x264-params intra-refresh=1:keyint=25",
+                  "a.mkv", Entered::no},
+        PartInput{"h264_fields",
+                  "-vf tinterlace=interleave_top -c:v libx264 -flags +ilme+ildct -g 12", "a.mp4",
+                  Entered::yes},
+        PartInput{"h264_variable_rate",
+                  "-vf select='not(mod(n\\,3))+eq(mod(n\\,7)\\,0)' -fps_mode vfr "
+                  "-enc_time_base 1/90000 -c:v libx264 -bf 3 -g 10",
+                  "a.mkv", Entered::yes},
+        PartInput{"h264_fragments", "-c:v libx264 -bf 3 -g 25 -movflags frag_keyframe+empty_moov",
+                  "a.mp4", Entered::yes},
+        PartInput{"h264_late", "-c:v libx264 -bf 3 -g 25 -output_ts_offset 3.21", "a.mkv",
+                  Entered::yes},
+        PartInput{"h265_open_groups",
+                  "-c:v libx265 -x265-params log-level=none:keyint=25:open-gop=1", "a.mkv",
+                  Entered::yes},
+        PartInput{"h265_mp4", "-c:v libx265 -x265-params log-level=none:keyint=25:open-gop=0",
+                  "a.mp4", Entered::yes},
+        PartInput{"vp8", "-c:v libvpx -g 25 -auto-alt-ref 1 -lag-in-frames 16 -cpu-used 8",
+                  "a.webm", Entered::yes},
+        PartInput{"vp9", "-c:v libvpx-vp9 -g 25 -auto-alt-ref 1 -lag-in-frames 16 -cpu-used 8",
+                  "a.webm", Entered::yes},
+        PartInput{"vp9_transparent",
+                  "-vf format=yuva420p,fade=alpha=1:d=8 -c:v libvpx-vp9 -g 25 -auto-alt-ref 0 "
+                  "-cpu-used 8",
+                  "a.webm", Entered::yes},
+        PartInput{"ffv1", "-c:v ffv1 -g 10", "a.mkv", Entered::yes},
+        PartInput{"mjpeg", "-c:v mjpeg -q:v 4", "a.mov", Entered::yes},
         // GStreamer's own demuxer reads it.
-        Input{"prores", "-c:v prores_ks", "a.mov", Entered::no},
-        Input{"mpeg4", "-c:v mpeg4 -bf 2 -g 12", "a.mp4", Entered::no},
-        Input{"avi", "-c:v mjpeg -q:v 4", "a.avi", Entered::no},
-        Input{"ts", "-c:v libx264 -bf 3 -g 25", "a.ts", Entered::no}),
-    [](const testing::TestParamInfo<Input>& info) { return info.param.name; });
+        PartInput{"prores", "-c:v prores_ks", "a.mov", Entered::no},
+        PartInput{"mpeg4", "-c:v mpeg4 -bf 2 -g 12", "a.mp4", Entered::no},
+        PartInput{"avi", "-c:v mjpeg -q:v 4", "a.avi", Entered::no},
+        PartInput{"ts", "-c:v libx264 -bf 3 -g 25", "a.ts", Entered::no}),
+    [](const testing::TestParamInfo<PartInput>& info) { return info.param.name; });
 
 /// Transparency beside VP9 has keyframes of its own, which need not be those of the colours.
 TEST_F(FileParts, OfAWebmBeginWhereItsTransparencyCan) {
