@@ -11,6 +11,7 @@
 #include <glob.h>
 
 #include "pipelines/files/natural_order.h"
+#include "pipelines/files/partial_file.h"
 #include "pipelines/files/still.h"
 
 namespace equalux {
@@ -36,7 +37,17 @@ void sort_naturally(std::vector<std::string>& paths) {
             [](const std::string& a, const std::string& b) { return natural_less(a, b); });
 }
 
-std::vector<std::string> list_folder(const std::string& folder) {
+/// Takes half-written stills out of `paths`.
+void leave_out_half_written(std::vector<std::string>& paths,
+                            std::vector<std::string>* half_written) {
+  const auto whole = std::stable_partition(
+      paths.begin(), paths.end(), [](const std::string& path) { return !is_partial_path(path); });
+  if (half_written != nullptr) half_written->assign(whole, paths.end());
+  paths.erase(whole, paths.end());
+}
+
+std::vector<std::string> list_folder(const std::string& folder,
+                                     std::vector<std::string>* half_written) {
   std::vector<std::string> paths;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -47,6 +58,7 @@ std::vector<std::string> list_folder(const std::string& folder) {
     if (knows_still(name)) paths.push_back(entry->path().string());
   }
   if (error) throw Error(ExitCode::no_input, folder + ": cannot be read: " + error.message());
+  leave_out_half_written(paths, half_written);
   if (paths.empty()) {
     throw Error(ExitCode::no_input, folder + ": holds no image; must hold stills of one size");
   }
@@ -54,13 +66,16 @@ std::vector<std::string> list_folder(const std::string& folder) {
   return paths;
 }
 
-std::vector<std::string> list_glob(const std::string& pattern) {
+std::vector<std::string> list_glob(const std::string& pattern,
+                                   std::vector<std::string>* half_written) {
   glob_t found{};
   const int status = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
   const std::unique_ptr<glob_t, decltype(&::globfree)> freed(&found, &::globfree);
   std::vector<std::string> paths;
   if (status == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   std::erase_if(paths, is_folder);
+  // A pattern of such names means them.
+  if (!is_partial_path(pattern)) leave_out_half_written(paths, half_written);
   if (paths.empty()) {
     throw Error(ExitCode::no_input, pattern + ": no file matches; check the pattern, in quotes");
   }
@@ -149,10 +164,11 @@ bool is_image_sequence(const std::string& text) {
   return NumberedName::parse(text).has_value() || is_glob(text) || is_folder(text);
 }
 
-std::vector<std::string> list_images(const std::string& text) {
-  if (is_folder(text)) return list_folder(text);
+std::vector<std::string> list_images(const std::string& text,
+                                     std::vector<std::string>* half_written) {
+  if (is_folder(text)) return list_folder(text, half_written);
   if (const auto name = NumberedName::parse(text)) return list_numbered(*name, text);
-  return list_glob(text);
+  return list_glob(text, half_written);
 }
 
 std::string missing_numbers(const std::string& text, const std::vector<std::string>& paths) {

@@ -34,9 +34,11 @@ class NumberedName {
 
 /// The files that `text` names, in order. A printf pattern means every number that is there, from
 /// its smallest to its largest, whatever is missing between them; globs and folders come in natural
-/// order, folders with the stills that knows_still() knows, hidden files left out. Throws
-/// Error(no_input) where there are none.
-[[nodiscard]] std::vector<std::string> list_images(const std::string& text);
+/// order, folders with the stills that knows_still() knows, hidden files left out. Half-written
+/// stills (NAME.partial.EXT) count in none, and go into `half_written`. Throws Error(no_input)
+/// where there are no others.
+[[nodiscard]] std::vector<std::string> list_images(
+    const std::string& text, std::vector<std::string>* half_written = nullptr);
 
 /// The numbers that are missing among `paths`, as list_images() gave them for `text`: "11, 14 to
 /// 17"; empty where none is, and for globs and folders, which promise no numbers. After a dozen

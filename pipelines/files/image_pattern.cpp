@@ -64,13 +64,13 @@ class ImageSource final : public Source {
       : text_(std::move(text)), frame_rate_(frame_rate) {}
 
   StreamInfo open(const FormatPredicate& accepts) override {
-    paths_ = list_images(text_);
-    const std::string missing = missing_numbers(text_, paths_);
-    if (!missing.empty() && !std::exchange(holes_said_, true)) {
-      logger().warn("{}: has no number {}; the stills that are there follow each other", text_,
-                    missing);
-    }
+    std::vector<std::string> half_written;
+    paths_ = list_images(text_, &half_written);
+    if (!std::exchange(listing_said_, true)) describe_listing(half_written);
     first_ = read_file(paths_.front(), first_notes_);
+    StillNotes of_content = first_notes_;
+    of_content.dots_per_inch_x = of_content.dots_per_inch_y = 0;
+    notes_ = std::make_shared<NotesInTransit>(contents_of(of_content));
     StreamInfo info;
     info.name = text_;
     info.desc = first_.desc();
@@ -114,6 +114,19 @@ class ImageSource final : public Source {
   }
 
  private:
+  void describe_listing(const std::vector<std::string>& half_written) const {
+    const std::string missing = missing_numbers(text_, paths_);
+    if (!missing.empty()) {
+      logger().warn("{}: has no number {}; the stills that are there follow each other", text_,
+                    missing);
+    }
+    if (!half_written.empty()) {
+      logger().warn("{}: {} half-written still{} left out, the first is {}", text_,
+                    half_written.size(), half_written.size() == 1 ? " is" : "s are",
+                    half_written.front());
+    }
+  }
+
   [[nodiscard]] Image fitted(Image still, const std::string& path) const {
     const ImageDesc& desc = still.desc();
     if (desc.width != desc_.width || desc.height != desc_.height) {
@@ -142,10 +155,10 @@ class ImageSource final : public Source {
   std::vector<std::string> paths_;
   Image first_;  // read by open() already
   StillNotes first_notes_;
-  std::shared_ptr<NotesInTransit> notes_ = std::make_shared<NotesInTransit>();
+  std::shared_ptr<NotesInTransit> notes_;
   std::uint32_t pages_ = 1;  // of the only file
   bool pages_said_ = false;
-  bool holes_said_ = false;
+  bool listing_said_ = false;
   ImageDesc desc_;
   std::size_t next_ = 0;
   std::atomic<bool> cancelled_{false};

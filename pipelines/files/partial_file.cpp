@@ -82,6 +82,10 @@ std::string partial_path(const std::string& final_path) {
   return (path.parent_path() / name).string();
 }
 
+bool is_partial_path(const std::string& path) {
+  return std::filesystem::path(path).stem().extension() == ".partial";
+}
+
 std::string lock_path(const std::string& output) {
   const std::filesystem::path path(output);
   return (path.parent_path() / ("." + path.filename().string() + ".lock")).string();

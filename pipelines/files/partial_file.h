@@ -13,6 +13,9 @@ namespace equalux {
 /// NAME.partial.EXT for NAME.EXT, in the same folder.
 [[nodiscard]] std::string partial_path(const std::string& final_path);
 
+/// True for a name of that kind: a file that somebody writes, or has not written to its end.
+[[nodiscard]] bool is_partial_path(const std::string& path);
+
 /// Another process, or another part of this one, is writing the same output.
 class OutputBusy : public Error {
  public:

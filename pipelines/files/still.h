@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <equalux/image.h>
 
@@ -29,6 +30,10 @@ struct StillNotes {
 /// nothing of them. Any thread may call it.
 class NotesInTransit {
  public:
+  /// `first`: what the first still says, as contents_of() has it, but for its density.
+  explicit NotesInTransit(std::string first) : first_(std::move(first)) {}
+  /// For outputs that keep none of it.
+  [[nodiscard]] const std::string& contents_of_first() const { return first_; }
   /// Of the frame with that index. Only the latest are kept: more frames than that are never under
   /// way, and other sinks than those of stills take none out.
   void put(std::uint64_t index, StillNotes notes);
@@ -36,6 +41,7 @@ class NotesInTransit {
   [[nodiscard]] StillNotes take(std::uint64_t index);
 
  private:
+  const std::string first_;
   std::mutex mutex_;
   std::map<std::uint64_t, StillNotes> notes_;
 };

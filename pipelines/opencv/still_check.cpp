@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -172,8 +173,7 @@ class TiffDirectory {
     for (std::uint64_t i = 0; i < entries_; ++i) {
       const std::uint64_t entry = at_ + 2 + i * 12;
       if (get(entry, 2) != tag) continue;
-      const std::uint64_t type = get(entry + 2, 2);
-      const std::uint64_t size = type == 3 ? 2 : type == 4 ? 4 : 1;
+      const std::uint64_t size = number_size(entry);
       const std::uint64_t count = get(entry + 4, 4);
       const std::uint64_t first = size * count <= 4 ? entry + 8 : get(entry + 8, 4);
       need(first, size * count);
@@ -184,6 +184,11 @@ class TiffDirectory {
     return values;
   }
 
+  /// Bytes of each number of an entry.
+  [[nodiscard]] std::uint64_t number_size(std::uint64_t entry) const {
+    const std::uint64_t type = get(entry + 2, 2);
+    return type == 3 ? 2 : type == 4 ? 4 : 1;
+  }
   [[nodiscard]] bool has(std::uint64_t tag) const { return entry_of(tag) != 0; }
   /// Where the tag's entry stands in the file; 0 where it is absent.
   [[nodiscard]] std::uint64_t entry_of(std::uint64_t tag) const {
@@ -213,6 +218,7 @@ class TiffDirectory {
     return true;
   }
   [[nodiscard]] Endian endian() const { return endian_; }
+  [[nodiscard]] std::uint64_t position() const { return at_; }
 
  private:
   void need(std::uint64_t at, std::uint64_t size) const {
@@ -280,21 +286,50 @@ enum NoteTag : std::uint64_t {
 };
 constexpr double kInch_m = 0.0254;
 constexpr double kInch_cm = 2.54;
-constexpr std::uint32_t kMostPages = 1 << 20;
 
-/// EXIF's structure is a TIFF's.
-void look_through_exif(Bytes bytes, StillFacts& facts) {
+void add_name(std::string& list, std::string_view name) {
+  if (list.find(name) != std::string::npos) return;
+  list.append(list.empty() ? "" : ", ").append(name);
+}
+
+/// EXIF's structure is a TIFF's. Throws where it is damaged.
+void read_exif(Bytes bytes, StillFacts& facts) {
   if (bytes.size() < 8) return;
   const std::string nobody;
   const TiffDirectory directory(nobody, bytes);
   const auto orientation = directory.numbers(kOrientation);
-  if (!orientation.empty() && orientation[0] >= 1 && orientation[0] <= 8)
+  if (orientation.size() == 1 && orientation[0] >= 1 && orientation[0] <= 8)
     facts.orientation = static_cast<int>(orientation[0]);
   const auto unit = directory.numbers(kResolutionUnit);
   const double scale = unit.empty() || unit[0] == 2 ? 1 : unit[0] == 3 ? kInch_cm : 0;
   if (facts.dots_per_inch_x > 0) return;  // The file's own header has said it.
   facts.dots_per_inch_x = scale * directory.ratio(kXResolution);
   facts.dots_per_inch_y = scale * directory.ratio(kYResolution);
+}
+
+/// Damage in it says nothing of what else is in the file.
+void look_through_exif(Bytes bytes, StillFacts& facts) {
+  try {
+    read_exif(bytes, facts);
+  } catch (const Error&) {
+    return;
+  }
+}
+
+/// What JPEGs of phones hold beside their picture: others behind it, a film, long descriptions.
+void look_for_more(std::uint8_t marker, Bytes data, StillFacts& facts) {
+  using std::string_view_literals::operator""sv;
+  if (marker == 0xe2 && starts_with(data, "MPF\0"sv))
+    add_name(facts.others, "further pictures (MPF)");
+  if (marker != 0xe1) return;
+  if (starts_with(data, "http://ns.adobe.com/xmp/extension/"))
+    add_name(facts.others, "extended XMP");
+  const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
+  if (!text.starts_with("http://ns.adobe.com/xap/")) return;
+  for (const char* name : {"MotionPhoto=\"1\"", "MotionPhoto>1<", "MicroVideo=\"1\""}) {
+    if (text.find(name) != std::string_view::npos)
+      add_name(facts.others, "the film of a motion photo");
+  }
 }
 
 void look_through_png(Bytes bytes, StillFacts& facts) {
@@ -343,6 +378,7 @@ void look_through_jpeg(Bytes bytes, StillFacts& facts) {
       facts.exif = true;
       look_through_exif(data.subspan(6), facts);
     }
+    look_for_more(marker, data, facts);
     facts.xmp = facts.xmp || (marker == 0xe1 && starts_with(data, "http://ns.adobe.com/xap/"));
     facts.icc = facts.icc || (marker == 0xe2 && starts_with(data, "ICC_PROFILE\0"sv));
     facts.iptc = facts.iptc || (marker == 0xed && starts_with(data, "Photoshop 3.0\0"sv));
@@ -378,7 +414,7 @@ bool is_tiff(Bytes bytes) {
 }
 
 void look_through_tiff(Bytes bytes, StillFacts& facts) {
-  look_through_exif(bytes, facts);
+  read_exif(bytes, facts);
   const std::string nobody;
   TiffDirectory directory(nobody, bytes);
   // Description, maker, model, date, artist and copyright stand in the first directory.
@@ -389,7 +425,9 @@ void look_through_tiff(Bytes bytes, StillFacts& facts) {
   facts.icc = directory.has(kIcc);
   facts.iptc = directory.has(kIptc);
   std::uint32_t pages = 1;
-  while (pages < kMostPages && directory.next()) {
+  // Damage may lead from a directory back to one before it.
+  std::set<std::uint64_t> seen{directory.position()};
+  while (directory.next() && seen.insert(directory.position()).second) {
     const auto kind = directory.numbers(kSubfile);
     // Bit 0 is a smaller picture of another page, bit 2 a mask of it.
     if (kind.empty() || (kind[0] & 5) == 0) ++pages;
@@ -448,9 +486,10 @@ void forget_orientation(std::vector<std::uint8_t>& bytes) {
     const TiffDirectory directory(nobody, bytes);
     const std::uint64_t entry = directory.entry_of(kOrientation);
     if (entry == 0 || directory.numbers(kOrientation).size() != 1) return;
-    const bool little = directory.endian() == Endian::little;
-    bytes[static_cast<std::size_t>(entry) + (little ? 8 : 9)] = 1;
-    bytes[static_cast<std::size_t>(entry) + (little ? 9 : 8)] = 0;
+    const auto value = bytes.begin() + static_cast<std::ptrdiff_t>(entry) + 8;
+    const auto size = static_cast<std::ptrdiff_t>(directory.number_size(entry));
+    std::fill_n(value, size, std::uint8_t{0});
+    value[directory.endian() == Endian::little ? 0 : size - 1] = 1;
   } catch (const Error&) {
     return;  // check_still() judges.
   }

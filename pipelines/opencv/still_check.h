@@ -18,6 +18,7 @@ struct StillFacts {
   bool xmp = false;
   bool iptc = false;
   bool icc = false;
+  std::string others;  ///< what no version of this program keeps: "extended XMP, motion photo"
 };
 
 /// Of PNG, JPEG, WebP, TIFF and BMP. What is damaged there is left out: check_still() judges.

@@ -356,6 +356,7 @@ StillNotes read_notes(const std::string& path, const std::vector<std::uint8_t>& 
   if (facts.xmp && notes.xmp.empty()) add_name(notes.unread, "XMP");
   if (facts.iptc && notes.iptc.empty()) add_name(notes.unread, "IPTC");
   if (facts.icc && notes.icc.empty()) add_name(notes.unread, "ICC profile");
+  if (!facts.others.empty()) add_name(notes.unread, facts.others);
   if (facts.dots_per_inch_x > 0 && facts.dots_per_inch_y > 0) {
     notes.dots_per_inch_x = facts.dots_per_inch_x;
     notes.dots_per_inch_y = facts.dots_per_inch_y;

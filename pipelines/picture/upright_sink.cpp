@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
 
 namespace equalux {
@@ -13,9 +14,12 @@ struct TurnedMemory {
   Image alpha;
 };
 
-ConstImageView turned_into(Image& memory, const ConstImageView& from, Orientation orientation) {
-  const ImageDesc desc = turned(from.desc, orientation);
+void make_room(Image& memory, const ImageDesc& desc) {
   if (memory.empty() || memory.desc() != desc) memory = Image(desc);
+}
+
+ConstImageView turned_into(Image& memory, const ConstImageView& from, Orientation orientation) {
+  make_room(memory, turned(from.desc, orientation));
   turn_image(from, memory.view(), orientation);
   return memory.view();
 }
@@ -79,6 +83,12 @@ void UprightSink::open(const StreamInfo& info) {
   upright.field_order = turned(info.field_order, info.desc.height, orientation_);
   upright.chroma_site.clear();  // It lay on another side of the samples.
   if (swaps_sides(orientation_)) std::swap(upright.pixel_aspect.num, upright.pixel_aspect.den);
+  for (TurnedMemory* memory : {&result_, &original_}) {
+    // Originals may be of another format than results: then the first frame makes room.
+    if (memory == &original_ && !sink_->wants_original()) continue;
+    make_room(memory->picture, upright.desc);
+    if (info.transparent) make_room(memory->alpha, alpha_desc(upright.desc));
+  }
   sink_->open(upright);
   logger().info("{}: its frames are turned, the output does not keep their orientation", info.name);
   if (traits(upright.desc.format).chroma_shift_x < traits(info.desc.format).chroma_shift_x) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pipelines/files/natural_order.h"
+#include "pipelines/files/partial_file.h"
 
 namespace fs = std::filesystem;
 
@@ -68,7 +69,7 @@ FolderListing list_folder(const fs::path& folder) {
 }
 
 bool is_half_written(const fs::path& file) {
-  return file.stem().extension() == ".partial";
+  return is_partial_path(file.string());
 }
 
 bool is_below(const fs::path& path, const fs::path& folder) {

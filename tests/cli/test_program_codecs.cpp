@@ -306,6 +306,29 @@ TEST_F(Codecs, AnAnimatedWebpIsNamedWithWhatToDo) {
   }
 }
 
+/// Their densities mean nothing in a video.
+TEST_F(Codecs, AVideoOfStillsSaysOnceThatItKeepsNoNotesOfTheirs) {
+  ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25 -frames:v 3 -pix_fmt yuvj420p '" +
+         folder_ / "plain%d.jpg" + "'");
+  const std::string plain = folder_.read("plain1.jpg");
+  // One entry of EXIF: the artist is "abc".
+  constexpr std::string_view kTiff("II*\0\x08\0\0\0\x01\0\x3b\x01\x02\0\x04\0\0\0abc\0\0\0\0\0",
+                                   26);
+  const std::string exif =
+      std::string("\xff\xe1\0\x22", 4) + std::string("Exif\0\0", 6) + std::string(kTiff);
+  for (const char* name : {"a1.jpg", "a2.jpg", "a3.jpg"})
+    folder_.write(name, plain.substr(0, 2) + exif + plain.substr(2));
+  for (const char* output : {"out.mkv", "out.mp4", "out%d.jpg", "null"}) {
+    const ProgramResult result = run({"run", "a%d.jpg", "-o", output});
+    if (result.exit_code == 66 || result.exit_code == 69) GTEST_SKIP() << result.err;
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const bool said = result.err.find("which keeps no EXIF of stills") != std::string::npos;
+    EXPECT_EQ(said, std::string_view(output).starts_with("out.")) << result.err;
+    EXPECT_EQ(run({"run", "plain%d.jpg", "-o", output, "-y"}).err.find("keeps no"),
+              std::string::npos);
+  }
+}
+
 TEST_F(Codecs, WhatWebmCannotHoldIsNamedFirst) {
   ffmpeg(
       "-f lavfi -i testsrc2=s=160x120:r=25:d=0.4 -f lavfi -i sine=d=0.4 -c:v libx264 -c:a aac "

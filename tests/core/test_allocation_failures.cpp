@@ -15,6 +15,7 @@
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/core/run.h"
 #include "pipelines/files/y4m.h"
+#include "pipelines/picture/upright_sink.h"
 #include "tests/core/short_memory.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/pipeline_fakes.h"
@@ -234,6 +235,36 @@ TEST(AllocationFailuresOfARun, LeaveAWholeOutputOrAPartialOneOrNone) {
     RecordProperty(lasting == Lasting::once ? "once" : "from_then", failures);
     EXPECT_EQ(folder.entries(), 2) << "partial files are left";
   }
+}
+
+/// What it needs is there once it is open: nothing is allocated while frames move.
+TEST(UprightSinkMemory, TurnsFramesWithoutAllocating) {
+  class Window final : public Sink {
+   public:
+    void open(const StreamInfo&) override {}
+    void write(Frame& frame) override { width = frame.image.desc.width; }
+    void finish(Ending) override {}
+    bool wants_original() const override { return true; }
+    int width = 0;
+  };
+  auto window = std::make_unique<Window>();
+  const Window& seen = *window;
+  const auto sink = make_upright_sink(std::move(window));
+  StreamInfo info;
+  info.desc = {PixelFormat::i420, 6, 4};
+  info.orientation = Orientation::clockwise;
+  sink->open(info);
+  const Image image(info.desc);
+  Frame frame;
+  frame.image = image.view();
+  Frame original;
+  original.image = image.view();
+  frame.original = FramePtr(&original);
+  short_memory::fail_at(0, Lasting::from_then);
+  EXPECT_NO_THROW(sink->write(frame));
+  EXPECT_EQ(seen.width, 4);
+  EXPECT_FALSE(short_memory::stop()) << "something was allocated";
+  frame.original.release();  // It is in no pool.
 }
 
 }  // namespace

@@ -93,6 +93,26 @@ TEST_F(ImagePatternTest, FoldersComeInNaturalOrder) {
   EXPECT_EQ(sink.opened->frames, 4U);
 }
 
+TEST_F(ImagePatternTest, HalfWrittenStillsAreLeftOutWithALine) {
+  put("f1.pgm", 1);
+  put("f2.pgm", 2);
+  write_file(folder / "f3.partial.pgm", "P5 3 2 255\nab");
+  const auto said = [&](const std::string& text) {
+    ::testing::internal::CaptureStderr();
+    sink.bytes.clear();
+    EXPECT_EQ(read(text).code, ExitCode::done) << text;
+    EXPECT_THAT(sink.bytes, ElementsAre(1, 2)) << text;
+    return ::testing::internal::GetCapturedStderr();
+  };
+  const std::string line =
+      ": 1 half-written still is left out, the first is " + (folder / "f3.partial.pgm") + "\n";
+  EXPECT_THAT(said(folder.text()), HasSubstr(folder.text() + line));
+  EXPECT_THAT(said(folder / "*.pgm"), HasSubstr("*.pgm" + line));
+  EXPECT_EQ(said(folder / "f%d.pgm"), "");
+  // Whoever names them means them.
+  EXPECT_EQ(error_of([&] { read(folder / "*.partial.pgm"); }).first, ExitCode::bad_input);
+}
+
 TEST_F(ImagePatternTest, GlobsMatch) {
   put("a1.pgm", 1);
   put("a12.pgm", 12);

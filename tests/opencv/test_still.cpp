@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
@@ -423,6 +424,87 @@ TEST_F(Stills, DamagedNotesNeverHarmThePicture) {
       (void)write_still(path("e.png"), seen.view(), read, {});
     }
   }
+}
+
+/// A JPEG's segment: a marker, a length, a name and what it says.
+Bytes segment(std::uint8_t marker, std::string text) {
+  text.insert(text.begin(),
+              {'\xff', static_cast<char>(marker), '\0', static_cast<char>(text.size() + 2)});
+  return {text.begin(), text.end()};
+}
+
+TEST_F(Stills, WhatPhonesPutBesideThePictureIsNamed) {
+  const Bytes plain = encoded("plain.jpg");
+  const std::string xmp = "http://ns.adobe.com/xap/1.0/";
+  const std::pair<Bytes, const char*> cases[] = {
+      {segment(0xe2, std::string("MPF\0II*\0", 8)), "further pictures (MPF)"},
+      {segment(0xe1, std::string("http://ns.adobe.com/xmp/extension/\0abc", 38)), "extended XMP"},
+      {segment(0xe1, xmp + '\0' + "<x:xmpmeta GCamera:MotionPhoto=\"1\"/>"),
+       "the film of a motion photo"},
+      {segment(0xe1, xmp + '\0' + "<x:xmpmeta GCamera:MotionPhoto=\"0\"/>"), nullptr}};
+  for (const auto& [more, name] : cases) {
+    Bytes bytes = plain;
+    bytes.insert(bytes.begin() + 2, more.begin(), more.end());
+    put("a.jpg", bytes);
+    for (const char* output : {"b.jpg", "b.png", "b.ppm"}) {
+      StillNotes notes;
+      const Image picture = read_still(path("a.jpg"), notes);
+      const std::string lost = write_still(path(output), picture.view(), notes, {});
+      EXPECT_EQ(lost.find(name == nullptr ? "film" : name) != std::string::npos, name != nullptr)
+          << lost;
+    }
+  }
+}
+
+/// Each byte of a small file in turn: nothing but an error or a picture comes of it, and whatever
+/// its notes became can be written.
+TEST_F(Stills, DamageAtAnyByteIsAnErrorOrAPicture) {
+  StillNotes notes;
+  notes.exif = exif_with(6, 8, 6);
+  notes.icc = profile_for("RGB ");
+  notes.xmp =
+      "<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?><x:xmpmeta xmlns:x='adobe:ns:meta/'>"
+      "</x:xmpmeta><?xpacket end='w'?>";
+  notes.dots_per_inch_x = notes.dots_per_inch_y = 300;
+  const Image picture = natural(PixelFormat::bgr, 8, 6);
+  std::size_t tried = 0;
+  for (const std::string extension : {"png", "webp", "jpg", "tif"}) {
+    (void)write_still(path("whole." + extension), picture.view(), notes, {});
+    const Bytes whole = read_whole_file(path("whole." + extension));
+    const auto try_out = [&](const Bytes& bytes) {
+      put("d." + extension, bytes);
+      StillNotes read;
+      try {
+        const Image seen = read_still(path("d." + extension), read);
+        // Each format in turn: a file takes its time to get to the disk.
+        static constexpr std::array kOutputs{"o.png", "o.webp", "o.jpg", "o.tif"};
+        if (++tried % 8 == 0 && has_byte_samples(seen.desc().format))
+          (void)write_still(path(kOutputs[tried / 8 % 4]), seen.view(), read, {});
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::bad_input) << error.what();
+      }
+    };
+    // The profile's content is long, and one byte of it as good as another.
+    const std::size_t step = whole.size() > 600 ? 3 : 1;
+    for (std::size_t i = 0; i < whole.size(); i += step) {
+      SCOPED_TRACE(extension + " at " + std::to_string(i));
+      if (i >= 30) try_out(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)));
+      Bytes flipped = whole;
+      flipped[i] ^= static_cast<std::uint8_t>(1U << i % 8);
+      try_out(flipped);
+      flipped[i] = 0xff;
+      try_out(flipped);
+    }
+  }
+}
+
+/// A megabyte of entries whose next directory is itself.
+TEST_F(Stills, ATiffThatGoesInCirclesIsSeenThroughSoon) {
+  constexpr std::size_t kEntries = 65535;
+  Bytes bytes{'I', 'I', '*', 0, 8, 0, 0, 0, 0xff, 0xff};
+  bytes.resize(10 + kEntries * 12, 0);
+  bytes.insert(bytes.end(), {8, 0, 0, 0});
+  EXPECT_EQ(look_through(bytes).pages, 1U);
 }
 
 TEST_F(Stills, ErrorsNameTheFileAndTheFault) {

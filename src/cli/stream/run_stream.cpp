@@ -10,6 +10,7 @@
 #include <equalux/error.h>
 
 #include "pipelines/files/image_names.h"
+#include "pipelines/files/still.h"
 #include "pipelines/timings/latency_report.h"
 #include "src/cli/paths.h"
 #include "src/cli/signals.h"
@@ -65,6 +66,17 @@ std::vector<std::string> stills_of(const std::string& input) {
   } catch (const Error&) {
     return {};
   }
+}
+
+/// What is written of frames without what their stills say beside them.
+bool holds_no_still_notes(OutputKind out) {
+  return out == OutputKind::media_file || out == OutputKind::y4m ||
+         out == OutputKind::standard_output;
+}
+
+void warn_of_lost_notes(const std::string& output, const StreamInfo& info) {
+  const std::string lost = info.still_notes ? info.still_notes->contents_of_first() : "";
+  if (!lost.empty()) logger().warn("{}: is a video, which keeps no {} of stills", output, lost);
 }
 
 /// A sequence's stills would be lost one by one while others are still to be read.
@@ -158,6 +170,7 @@ RunResult run_stream(const StreamOptions& options) {
   RunOptions run_options;
   run_options.max_frames = options.frames;
   run_options.on_open = [&](const StreamInfo& info) {
+    if (holds_no_still_notes(output_kind(options.output))) warn_of_lost_notes(options.output, info);
     measurements.open(info);
     if (recorder) recorder->open(info);
   };
