@@ -46,12 +46,10 @@ if(EQUALUX_HAVE_GSTREAMER)
   add_dependencies(equalux_gst_elements gstequalux)
   equalux_tests(test_gstreamer gstreamer LABELS media LIBRARIES equalux_gstreamer
     STEMS gst_encoders gst_launch network_source)
-  if(EQUALUX_HAVE_LIBAV)
-    equalux_tests(test_gst_files gstreamer LABELS media LIBRARIES equalux_gstreamer equalux_media_files
-      STEMS gst_file_source gst_file_sink gst_resume gst_depth file_parts)
-    # Its encoder of a GPU is registered in place of the real one, for the whole program.
-    equalux_tests(test_gst_gpu_encoder gstreamer LABELS media
-      LIBRARIES equalux_gstreamer equalux_media_files
-      STEMS gst_gpu_encoder SOURCES gstreamer/fake_gpu_encoder.cpp)
-  endif()
+  equalux_tests(test_gst_files gstreamer LABELS media LIBRARIES equalux_gstreamer equalux_media_files
+    STEMS gst_file_source gst_file_sink gst_resume gst_depth file_parts)
+  # Its encoder of a GPU is registered in place of the real one, for the whole program.
+  equalux_tests(test_gst_gpu_encoder gstreamer LABELS media
+    LIBRARIES equalux_gstreamer equalux_media_files
+    STEMS gst_gpu_encoder SOURCES gstreamer/fake_gpu_encoder.cpp)
 endif()

@@ -31,13 +31,13 @@ equalux_tests(test_program_short_memory cli LABELS program LIBRARIES equalux_pro
 add_dependencies(test_program_short_memory equalux_short_malloc)
 target_compile_definitions(test_program_short_memory PRIVATE
   EQUALUX_SHORT_MALLOC="$<TARGET_FILE:equalux_short_malloc>")
-if(EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER)
+if(EQUALUX_HAVE_GSTREAMER)
   equalux_tests(test_program_media cli LABELS program
     LIBRARIES equalux_program_support equalux_media_files
     STEMS program_record program_codecs program_transparency long_run LONG long_run TIMEOUT 3600)
 endif()
 # On a cluster that the test starts itself, where its parts are installed; else a visible skip.
-if(EQUALUX_HAVE_LIBAV)
+if(EQUALUX_HAVE_GSTREAMER)
   foreach(engine parallel slurm)
     add_test(NAME Cluster.${engine}
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/${engine}.sh
@@ -48,7 +48,7 @@ if(EQUALUX_HAVE_LIBAV)
 endif()
 # What the documentation tells people to run, in a build that has what it speaks of.
 find_program(EQUALUX_PYTHON python3)
-if(EQUALUX_PYTHON AND EQUALUX_HAVE_LIBAV AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV
+if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV
     AND EQUALUX_HAVE_HTTP)
   file(GLOB pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/samples/*.md)

@@ -7,6 +7,7 @@
 
 extern "C" {
 #include <libavcodec/avcodec.h>
+#include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 }
 
@@ -211,6 +212,43 @@ CapsPtr codec_caps(const AVCodecParameters& codec) {
   }
   if (extradata) set_codec_data(caps.get(), codec);
   return caps;
+}
+
+std::optional<RawLayout> raw_layout(const AVCodecParameters& codec) {
+  if (codec.codec_id != AV_CODEC_ID_RAWVIDEO || codec.format < 0 ||
+      codec.format == AV_PIX_FMT_PAL8) {
+    return std::nullopt;
+  }
+  const auto pixels = static_cast<AVPixelFormat>(codec.format);
+  const char* libav = av_get_pix_fmt_name(pixels);
+  const std::string name(gst_format_name(libav == nullptr ? "" : libav));
+  RawLayout layout;
+  if (name.empty()) return std::nullopt;
+  layout.format = gst_video_format_from_string(name.c_str());
+  if (layout.format == GST_VIDEO_FORMAT_UNKNOWN) return std::nullopt;
+  std::array<int, 4> strides{};
+  std::array<std::ptrdiff_t, 4> lines{};
+  std::array<std::size_t, 4> sizes{};
+  if (av_image_fill_linesizes(strides.data(), pixels, codec.width) < 0) return std::nullopt;
+  std::copy(strides.begin(), strides.end(), lines.begin());
+  if (av_image_fill_plane_sizes(sizes.data(), pixels, codec.height, lines.data()) < 0) {
+    return std::nullopt;
+  }
+  gsize offset = 0;
+  for (std::size_t p = 0; p < sizes.size() && sizes[p] > 0; ++p) {
+    layout.offsets[p] = offset;
+    layout.strides[p] = strides[p];
+    offset += sizes[p];
+    ++layout.planes;
+  }
+  return layout;
+}
+
+CapsPtr raw_caps(const RawLayout& layout, const AVCodecParameters& codec) {
+  return CapsPtr(gst_caps_new_simple(
+      "video/x-raw", "format", G_TYPE_STRING, gst_video_format_to_string(layout.format), "width",
+      G_TYPE_INT, codec.width, "height", G_TYPE_INT, codec.height, "framerate", GST_TYPE_FRACTION,
+      0, 1, "interlace-mode", G_TYPE_STRING, "progressive", nullptr));
 }
 
 std::string codec_colorimetry(const AVCodecParameters& codec) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +16,19 @@ namespace equalux::gst {
 
 /// Null for a codec that is not known here.
 [[nodiscard]] CapsPtr codec_caps(const AVCodecParameters& codec);
+
+/// Pictures without any codec, and how their planes lie in a packet: one after another, without
+/// padding.
+struct RawLayout {
+  GstVideoFormat format = GST_VIDEO_FORMAT_UNKNOWN;
+  guint planes = 0;
+  std::array<gsize, GST_VIDEO_MAX_PLANES> offsets{};
+  std::array<gint, GST_VIDEO_MAX_PLANES> strides{};
+};
+
+/// Of raw pictures that GStreamer has a name for. Nothing for all else.
+[[nodiscard]] std::optional<RawLayout> raw_layout(const AVCodecParameters& codec);
+[[nodiscard]] CapsPtr raw_caps(const RawLayout& layout, const AVCodecParameters& codec);
 
 /// The stream's colour tags as GStreamer writes them; empty where it has none.
 [[nodiscard]] std::string codec_colorimetry(const AVCodecParameters& codec);

@@ -12,7 +12,6 @@
 #include "pipelines/gstreamer/encode_bin.h"
 #include "pipelines/gstreamer/encoder_table.h"
 #include "pipelines/gstreamer/gst_formats.h"
-#include "pipelines/gstreamer/video_writer.h"
 #include "pipelines/picture/alpha_plane.h"
 #include "src/common/json_text.h"
 #include "src/common/log.h"
@@ -135,7 +134,7 @@ void FileSink::open(const StreamInfo& info) {
   container.journal = options_.journal;
   std::vector<std::byte> codec_data;
   if (!options_.resume.empty()) read_resume(container.resume_packets, codec_data);
-  writer_ = gst::make_video_writer(container);
+  writer_ = make_container_writer(container);
   writer_->check(std::string(spec_->codec));
   for (const std::string& dropped : writer_->dropped_streams()) {
     logger().warn("{}: left out: {}", options_.path, dropped);

@@ -140,7 +140,6 @@ class FileSource final : public Source {
 void FileSource::probe() {
   info_.name = path_;
   info_.container_path = path_;
-#ifdef EQUALUX_HAVE_LIBAV
   const ContainerInfo container = probe_container(path_, &stop_);
   video_stream_ = container.video_stream;
   hint_ = {container.video_codec, container.pixel_format};
@@ -168,7 +167,6 @@ void FileSource::probe() {
     rate_ = options_.rate;
     if (rate_) info_.frame_rate = *rate_;
   }
-#endif
   if (options_.rate && !rate_) {
     logger().warn("{}: has times of its own, --fps changes nothing", path_);
   }
@@ -494,7 +492,6 @@ std::optional<std::string> FileSource::shortfall() const {
   } else if (const std::int64_t missing = missing_end_ns(); missing > tolerance_ns()) {
     add(fmt::format("its last {:.2f} s could not be decoded", static_cast<double>(missing) / 1e9));
   }
-#ifdef EQUALUX_HAVE_LIBAV
   // Over a network nothing is read twice, and a line that is cut off is an error of reading.
   if (!is_web_address(path_)) {
     if (const auto missing = container_shortfall(path_)) {
@@ -503,7 +500,6 @@ std::optional<std::string> FileSource::shortfall() const {
       add(found->damage);
     }
   }
-#endif
   if (text.empty()) return std::nullopt;
   return text;
 }

@@ -287,7 +287,6 @@ class NetworkSource final : public Source {
 StreamInfo NetworkSource::open(const FormatPredicate& accepts) {
   // libavformat's messages would show a password.
   const bool plain = url_.starts_with("http") && without_password(url_) == url_;
-#ifdef EQUALUX_HAVE_LIBAV
   if (plain) {
     try {
       use(nullptr);
@@ -300,7 +299,6 @@ StreamInfo NetworkSource::open(const FormatPredicate& accepts) {
       logger().debug("{}: is read as a stream: {}", url_, error.what());
     }
   }
-#endif
   use(stream_.get());
   file_.reset();
   StreamInfo info = stream_->open(accepts);

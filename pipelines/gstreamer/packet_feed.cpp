@@ -1,7 +1,5 @@
 #include "pipelines/gstreamer/packet_feed.h"
 
-#ifdef EQUALUX_HAVE_LIBAV
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,12 +11,7 @@
 #include <gst/video/gstvideocodecalphameta.h>
 #include <gst/video/video.h>
 
-extern "C" {
-#include <libavutil/imgutils.h>
-}
-
 #include "pipelines/container/alpha_packet.h"
-#include "pipelines/container/av_handles.h"
 #include "pipelines/container/open_input.h"
 #include "pipelines/gstreamer/clean_entry.h"
 #include "pipelines/gstreamer/codec_caps.h"
@@ -44,6 +37,17 @@ InputContext open_video(const std::string& path, int video_stream, ReadStop* sto
   }
   return input;
 }
+
+void free_packet(gpointer packet) {
+  FreePacket()(static_cast<AVPacket*>(packet));
+}
+
+/// Of nut, whose end GStreamer's demuxer does not find. Nothing for all else.
+std::optional<RawLayout> fed_raw(const AVFormatContext& input, const AVCodecParameters& codec) {
+  return std::string_view(input.iformat->name) == "nut" ? raw_layout(codec) : std::nullopt;
+}
+
+}  // namespace
 
 /// Packets of MPEG-1 and MPEG-2 video, whose program streams give several pictures one time: those
 /// that others refer to are due when the next such picture is decoded, all others at once.
@@ -97,123 +101,48 @@ class PictureTimes {
   std::int64_t end_ = AV_NOPTS_VALUE;
 };
 
-void free_packet(gpointer packet) {
-  FreePacket()(static_cast<AVPacket*>(packet));
+PacketFeed::PacketFeed(InputContext input, int video_stream, CapsPtr caps,
+                       const PacketFeedOptions& options, ReadStop* stop)
+    : input_(std::move(input)),
+      stream_(input_->streams[video_stream]),
+      caps_(std::move(caps)),
+      times_(std::make_unique<PictureTimes>(*stream_->codecpar)),
+      raw_(fed_raw(*input_, *stream_->codecpar)),
+      rate_(options.rate),
+      with_alpha_(options.with_alpha),
+      stop_(stop) {
+  if (rate_) stamps_.take_by_rate(*rate_);
+  if (std::string_view(input_->iformat->name) == "avi") {
+    stamps_.take_by_order(stream_->codecpar->video_delay);
+  }
+  // Its decoder repeats the first picture's time.
+  if (stream_->codecpar->codec_id == AV_CODEC_ID_GIF) stamps_.take_by_order(0);
 }
 
-/// Pictures without any codec, and how their planes lie in a packet: one after another, without
-/// padding.
-struct RawLayout {
-  GstVideoFormat format = GST_VIDEO_FORMAT_UNKNOWN;
-  guint planes = 0;
-  std::array<gsize, GST_VIDEO_MAX_PLANES> offsets{};
-  std::array<gint, GST_VIDEO_MAX_PLANES> strides{};
-};
+PacketFeed::~PacketFeed() = default;
 
-/// Of nut, whose end GStreamer's demuxer does not find. Nothing for all else.
-std::optional<RawLayout> raw_layout(const AVFormatContext& input, const AVCodecParameters& codec) {
-  if (codec.codec_id != AV_CODEC_ID_RAWVIDEO || std::string_view(input.iformat->name) != "nut" ||
-      codec.format < 0 || codec.format == AV_PIX_FMT_PAL8) {
-    return std::nullopt;
+Stamp PacketFeed::stamp(GstClockTime pts) {
+  // Of a picture whose time is hidden, or that its decoder made up.
+  if (!GST_CLOCK_TIME_IS_VALID(pts) || pts < static_cast<GstClockTime>(kShift) / 2) {
+    return stamps_.take(std::nullopt);
   }
-  const auto pixels = static_cast<AVPixelFormat>(codec.format);
-  const char* libav = av_get_pix_fmt_name(pixels);
-  const std::string name(gst_format_name(libav == nullptr ? "" : libav));
-  RawLayout layout;
-  if (name.empty()) return std::nullopt;
-  layout.format = gst_video_format_from_string(name.c_str());
-  if (layout.format == GST_VIDEO_FORMAT_UNKNOWN) return std::nullopt;
-  std::array<int, 4> strides{};
-  std::array<std::ptrdiff_t, 4> lines{};
-  std::array<std::size_t, 4> sizes{};
-  if (av_image_fill_linesizes(strides.data(), pixels, codec.width) < 0) return std::nullopt;
-  std::copy(strides.begin(), strides.end(), lines.begin());
-  if (av_image_fill_plane_sizes(sizes.data(), pixels, codec.height, lines.data()) < 0) {
-    return std::nullopt;
-  }
-  gsize offset = 0;
-  for (std::size_t p = 0; p < sizes.size() && sizes[p] > 0; ++p) {
-    layout.offsets[p] = offset;
-    layout.strides[p] = strides[p];
-    offset += sizes[p];
-    ++layout.planes;
-  }
-  return layout;
+  return stamps_.take(static_cast<std::int64_t>(pts) - kShift);
 }
 
-CapsPtr raw_caps(const RawLayout& layout, const AVCodecParameters& codec) {
-  return CapsPtr(gst_caps_new_simple(
-      "video/x-raw", "format", G_TYPE_STRING, gst_video_format_to_string(layout.format), "width",
-      G_TYPE_INT, codec.width, "height", G_TYPE_INT, codec.height, "framerate", GST_TYPE_FRACTION,
-      0, 1, "interlace-mode", G_TYPE_STRING, "progressive", nullptr));
+std::string PacketFeed::colorimetry() const {
+  return codec_colorimetry(*stream_->codecpar);
 }
 
-class LibavFeed final : public PacketFeed {
- public:
-  LibavFeed(InputContext input, int video_stream, CapsPtr caps, const PacketFeedOptions& options,
-            ReadStop* stop)
-      : input_(std::move(input)),
-        stream_(input_->streams[video_stream]),
-        caps_(std::move(caps)),
-        times_(*stream_->codecpar),
-        raw_(raw_layout(*input_, *stream_->codecpar)),
-        rate_(options.rate),
-        with_alpha_(options.with_alpha),
-        stop_(stop) {
-    if (rate_) stamps_.take_by_rate(*rate_);
-    if (std::string_view(input_->iformat->name) == "avi") {
-      stamps_.take_by_order(stream_->codecpar->video_delay);
-    }
-    // Its decoder repeats the first picture's time.
-    if (stream_->codecpar->codec_id == AV_CODEC_ID_GIF) stamps_.take_by_order(0);
-  }
+std::string PacketFeed::chroma_site() const {
+  return codec_chroma_site(*stream_->codecpar);
+}
 
-  bool enter_before(std::int64_t pts_ns, std::int64_t least_ns) override;
-  const GstCaps* caps() const override { return caps_.get(); }
-  BufferPtr next() override;
-  Stamp stamp(GstClockTime pts) override {
-    // Of a picture whose time is hidden, or that its decoder made up.
-    if (!GST_CLOCK_TIME_IS_VALID(pts) || pts < static_cast<GstClockTime>(kShift) / 2) {
-      return stamps_.take(std::nullopt);
-    }
-    return stamps_.take(static_cast<std::int64_t>(pts) - kShift);
-  }
-  std::uint64_t lost() const override;
-  std::int64_t missing_end_ns() const override { return stamps_.rest().ns; }
-  std::string colorimetry() const override { return codec_colorimetry(*stream_->codecpar); }
-  std::string chroma_site() const override { return codec_chroma_site(*stream_->codecpar); }
-  std::string read_error() const override { return read_error_; }
-
- private:
-  PacketPtr read_packet();
-  PacketPtr timed_packet();
-  PacketPtr next_packet();
-  void check_for_times();
-  std::optional<std::int64_t> nanoseconds(std::int64_t ticks) const;
-  BufferPtr wrap(PacketPtr packet);
-  static BufferPtr wrap_alpha(const AVPacket& packet);
-
-  InputContext input_;
-  const AVStream* stream_;
-  CapsPtr caps_;
-  PictureTimes times_;
-  StampTable stamps_;
-  std::optional<RawLayout> raw_;
-  std::optional<Rational> rate_;  // of a stream without times
-  bool with_alpha_;
-  ReadStop* stop_;
-  bool started_ = false;
-  std::deque<PacketPtr> ahead_;  // read before they were asked for
-  std::int64_t hidden_ = 0;      // packets without a time that will be fed first
-  std::string read_error_;
-};
-
-std::optional<std::int64_t> LibavFeed::nanoseconds(std::int64_t ticks) const {
+std::optional<std::int64_t> PacketFeed::nanoseconds(std::int64_t ticks) const {
   if (ticks == AV_NOPTS_VALUE) return std::nullopt;
   return av_rescale_q_rnd(ticks, stream_->time_base, kNanoseconds, AV_ROUND_NEAR_INF);
 }
 
-std::uint64_t LibavFeed::lost() const {
+std::uint64_t PacketFeed::lost() const {
   switch (stream_->codecpar->codec_id) {
     case AV_CODEC_ID_VP8:
     case AV_CODEC_ID_VP9:
@@ -224,7 +153,7 @@ std::uint64_t LibavFeed::lost() const {
   }
 }
 
-PacketPtr LibavFeed::read_packet() {
+PacketPtr PacketFeed::read_packet() {
   PacketPtr packet = make_packet();
   while (true) {
     if (stop_ != nullptr) stop_->begin();
@@ -239,7 +168,7 @@ PacketPtr LibavFeed::read_packet() {
   }
 }
 
-BufferPtr LibavFeed::wrap(PacketPtr packet) {
+BufferPtr PacketFeed::wrap(PacketPtr packet) {
   const auto size = static_cast<gsize>(packet->size);
   std::uint8_t* data = packet->data;
   GstBuffer* buffer = gst_buffer_new();
@@ -255,7 +184,7 @@ BufferPtr LibavFeed::wrap(PacketPtr packet) {
 }
 
 /// A copy of the packet of transparency; null where there is none.
-BufferPtr LibavFeed::wrap_alpha(const AVPacket& packet) {
+BufferPtr PacketFeed::wrap_alpha(const AVPacket& packet) {
   const std::span<const std::byte> alpha = alpha_packet(packet);
   if (alpha.empty()) return nullptr;
   BufferPtr buffer(gst_buffer_new_allocate(nullptr, alpha.size(), nullptr));
@@ -266,7 +195,7 @@ BufferPtr LibavFeed::wrap_alpha(const AVPacket& packet) {
 /// Elementary streams of H.264 and H.265 tell no time, only a rate. Of a Matroska file that starts
 /// before 0, libavformat hides the times there: they are counted back from the first one known,
 /// which may come before them where a cut file's first pictures are shown before its first key.
-void LibavFeed::check_for_times() {
+void PacketFeed::check_for_times() {
   constexpr std::size_t kLookAhead = 300;  // packets, of the many that may lie before 0
   // As many as pictures change their order.
   const std::size_t reordered = stream_->codecpar->video_delay > 0 ? 16 : 1;
@@ -307,7 +236,7 @@ void LibavFeed::check_for_times() {
 
 /// In containers whose times do not depend on where one begins to read. What they call a key packet
 /// may be none to enter by: then the one before it is tried.
-bool LibavFeed::enter_before(std::int64_t pts_ns, std::int64_t least_ns) {
+bool PacketFeed::enter_before(std::int64_t pts_ns, std::int64_t least_ns) {
   constexpr int kTries = 32;
   const AVCodecParameters& codec = *stream_->codecpar;
   const Entry entry = entry_of(codec);
@@ -333,7 +262,7 @@ bool LibavFeed::enter_before(std::int64_t pts_ns, std::int64_t least_ns) {
   return false;
 }
 
-PacketPtr LibavFeed::next_packet() {
+PacketPtr PacketFeed::next_packet() {
   if (!std::exchange(started_, true) && !rate_) check_for_times();
   if (ahead_.empty()) return read_packet();
   PacketPtr packet = std::move(ahead_.front());
@@ -341,17 +270,17 @@ PacketPtr LibavFeed::next_packet() {
   return packet;
 }
 
-PacketPtr LibavFeed::timed_packet() {
+PacketPtr PacketFeed::timed_packet() {
   while (true) {
-    if (PacketPtr packet = times_.take()) return packet;
+    if (PacketPtr packet = times_->take()) return packet;
     PacketPtr packet = next_packet();
     const bool ended = !packet;
-    times_.add(std::move(packet));
-    if (ended) return times_.take();
+    times_->add(std::move(packet));
+    if (ended) return times_->take();
   }
 }
 
-BufferPtr LibavFeed::next() {
+BufferPtr PacketFeed::next() {
   PacketPtr packet = timed_packet();
   if (!packet) return nullptr;
   // Times that were made up would only be rounded by the decoder.
@@ -383,14 +312,12 @@ BufferPtr LibavFeed::next() {
   return buffer;
 }
 
-}  // namespace
-
 std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_stream,
                                              const PacketFeedOptions& options, ReadStop* stop) {
   InputContext input = open_video(path, video_stream, stop);
   if (!input) return nullptr;
   const AVCodecParameters& codec = *input->streams[video_stream]->codecpar;
-  const std::optional<RawLayout> raw = raw_layout(*input, codec);
+  const std::optional<RawLayout> raw = fed_raw(*input, codec);
   CapsPtr caps = raw ? raw_caps(*raw, codec) : codec_caps(codec);
   if (!caps && std::string_view(input->iformat->name) == "nut") {
     throw Error(ExitCode::bad_input, path +
@@ -416,21 +343,8 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
   if (own.num > 0 && own.den > 0) {
     gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, own.num, own.den, nullptr);
   }
-  return std::make_unique<LibavFeed>(std::move(input), video_stream, std::move(caps), options,
-                                     stop);
+  return std::make_unique<PacketFeed>(std::move(input), video_stream, std::move(caps), options,
+                                      stop);
 }
 
 }  // namespace equalux::gst
-
-#else
-
-namespace equalux::gst {
-
-std::unique_ptr<PacketFeed> make_packet_feed(const std::string&, int, const PacketFeedOptions&,
-                                             ReadStop*) {
-  return nullptr;
-}
-
-}  // namespace equalux::gst
-
-#endif

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "pipelines/gstreamer/packet_feed.h"
 #include "pipelines/gstreamer/picture_tap.h"
 
 namespace equalux::gst {

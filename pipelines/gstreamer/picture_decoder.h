@@ -10,10 +10,11 @@
 
 #include "pipelines/core/source.h"
 #include "pipelines/gstreamer/gst_common.h"
-#include "pipelines/gstreamer/packet_feed.h"
 
 /// A pipeline from a file's packets to an appsink with its pictures.
 namespace equalux::gst {
+
+class PacketFeed;
 
 /// Used by one thread; decoding runs in GStreamer's.
 class PictureDecoder {

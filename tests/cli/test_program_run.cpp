@@ -60,7 +60,7 @@ class RunCommand : public ::testing::Test {
 
 /// Of files that grow as NAME.partial.EXT, those that this build writes.
 std::vector<std::string> growing_outputs() {
-#ifdef EQUALUX_HAVE_LIBAV
+#ifdef EQUALUX_HAVE_GSTREAMER
   return {"out.y4m", "out.mkv", "out.mp4"};
 #else
   return {"out.y4m"};
