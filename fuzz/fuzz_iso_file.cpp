@@ -1,7 +1,7 @@
 // Boxes of mp4 and mov.
 #include "fuzz/memory_file.h"
-#include "pipelines/container/declared_size.h"
-#include "pipelines/container/iso_file.h"
+#include "pipelines/container/input/declared_size.h"
+#include "pipelines/container/input/iso_file.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace equalux;

@@ -1,7 +1,7 @@
 // Heads of Matroska files, and the walk over all that they hold.
 #include "fuzz/memory_file.h"
-#include "pipelines/container/declared_size.h"
-#include "pipelines/container/matroska_file.h"
+#include "pipelines/container/input/declared_size.h"
+#include "pipelines/container/input/matroska_file.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace equalux;

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "pipelines/gstreamer/arrival.h"
-#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/decode/file_source.h"
+#include "pipelines/gstreamer/decode/picture_tap.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/launch.h"
 #include "pipelines/gstreamer/launch_string.h"
-#include "pipelines/gstreamer/picture_tap.h"
 #include "src/common/log.h"
 
 namespace equalux {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/container/container.h"
-#include "pipelines/container/matroska_file.h"
+#include "pipelines/container/input/matroska_file.h"
 #include "tests/support/sample_media.h"
 
 namespace equalux {

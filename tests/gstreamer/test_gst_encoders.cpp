@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/gstreamer/encoders.h"
+#include "pipelines/gstreamer/encode/encoders.h"
 
 namespace equalux {
 namespace {

@@ -18,8 +18,8 @@
 
 #include "pipelines/core/part_source.h"
 #include "pipelines/files/y4m.h"
-#include "pipelines/gstreamer/file_sink.h"
-#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/decode/file_source.h"
+#include "pipelines/gstreamer/encode/file_sink.h"
 #include "pipelines/gstreamer/launch.h"
 #include "pipelines/picture/upright_sink.h"
 #include "pipelines/v4l2/v4l2_output.h"

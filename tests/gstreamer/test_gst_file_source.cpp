@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/decode/file_source.h"
 #include "src/common/log.h"
 #include "tests/gstreamer/video_files.h"
 

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/gstreamer/encoders.h"
-#include "pipelines/gstreamer/file_sink.h"
-#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/decode/file_source.h"
+#include "pipelines/gstreamer/encode/encoders.h"
+#include "pipelines/gstreamer/encode/file_sink.h"
 #include "pipelines/gstreamer/launch.h"
 #include "tests/gstreamer/fake_gpu_encoder.h"
 #include "tests/gstreamer/video_files.h"

@@ -8,8 +8,8 @@
 
 #include "pipelines/core/run.h"
 #include "pipelines/files/y4m.h"
-#include "pipelines/gstreamer/file_sink.h"
-#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/decode/file_source.h"
+#include "pipelines/gstreamer/encode/file_sink.h"
 #include "tests/gstreamer/video_files.h"
 #include "tests/support/sample_media.h"
 #include "tests/support/y4m_streams.h"

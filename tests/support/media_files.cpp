@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "pipelines/container/av_handles.h"
-#include "pipelines/container/open_input.h"
+#include "pipelines/container/input/open_input.h"
 #include "src/common/json_text.h"
 
 namespace equalux::test {

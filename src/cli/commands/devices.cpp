@@ -14,7 +14,7 @@
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
-#include "pipelines/gstreamer/encoders.h"
+#include "pipelines/gstreamer/encode/encoders.h"
 #endif
 
 /// `equalux devices`: what this machine and this build can do.

@@ -16,7 +16,7 @@
 #include "pipelines/opencv/window_display.h"
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
-#include "pipelines/gstreamer/encoders.h"
+#include "pipelines/gstreamer/encode/encoders.h"
 #include "pipelines/gstreamer/plugins.h"
 #endif
 

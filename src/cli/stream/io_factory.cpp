@@ -26,8 +26,8 @@
 #include "pipelines/v4l2/camera_identity.h"
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
-#include "pipelines/gstreamer/file_sink.h"
-#include "pipelines/gstreamer/file_source.h"
+#include "pipelines/gstreamer/decode/file_source.h"
+#include "pipelines/gstreamer/encode/file_sink.h"
 #include "pipelines/gstreamer/launch.h"
 #endif
 

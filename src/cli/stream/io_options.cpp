@@ -8,7 +8,7 @@
 #include "pipelines/core/frame_time.h"
 #include "src/cli/values.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
-#include "pipelines/gstreamer/encoders.h"
+#include "pipelines/gstreamer/encode/encoders.h"
 #endif
 
 namespace equalux::cli {

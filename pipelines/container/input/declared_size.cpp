@@ -1,0 +1,104 @@
+#include "pipelines/container/input/declared_size.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "pipelines/container/input/ebml.h"
+#include "src/common/formatting.h"
+
+namespace equalux {
+namespace {
+
+template <std::size_t N>
+std::uint64_t big_endian(const std::array<unsigned char, N>& bytes, std::size_t first,
+                         std::size_t count) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    value = value << 8 | bytes[first + i];
+  return value;
+}
+
+std::optional<MissingBytes> short_of(const FileBytes& file, std::uint64_t declared) {
+  if (declared <= file.size()) return std::nullopt;
+  return MissingBytes{file.size(), declared};
+}
+
+/// Sizes are added up from a file's own claims: a sum beyond any file is a wrong claim.
+constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 62;
+
+std::optional<MissingBytes> riff(FileBytes& file) {
+  std::uint64_t position = 0;
+  std::array<unsigned char, 12> head{};
+  while (file.read(position, head) && std::equal(head.begin(), head.begin() + 4, "RIFF")) {
+    std::uint64_t size = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      size |= std::uint64_t{head[4 + i]} << (8 * i);
+    // A recorder that never came to its end leaves these.
+    if (size == 0 || size == 0xFFFFFFFF) return std::nullopt;
+    if (const auto missing = short_of(file, position + 8 + size)) return missing;
+    position += 8 + size + (size & 1);
+  }
+  return std::nullopt;
+}
+
+bool is_outer_box(std::string_view type) {
+  static constexpr std::array<std::string_view, 18> kTypes{
+      "ftyp", "moov", "mdat", "moof", "mfra", "free", "skip", "wide", "sidx",
+      "styp", "uuid", "meta", "udta", "pnot", "PICT", "ssix", "prft", "emsg"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+std::optional<MissingBytes> boxes(FileBytes& file) {
+  std::uint64_t position = 0;
+  std::array<unsigned char, 8> head{};
+  while (file.read(position, head)) {
+    if (!is_outer_box({reinterpret_cast<const char*>(head.data()) + 4, 4})) return std::nullopt;
+    std::uint64_t size = big_endian(head, 0, 4);
+    std::uint64_t head_size = 8;
+    if (size == 0) return std::nullopt;  // Up to the end of the file, wherever that is.
+    if (size == 1) {
+      if (!file.read(position + 8, head)) return short_of(file, position + 16);
+      size = big_endian(head, 0, 8);
+      head_size = 16;
+    }
+    if (size < head_size || size > kLargestFile) return std::nullopt;
+    position += size;
+    if (const auto missing = short_of(file, position)) return missing;
+  }
+  return std::nullopt;
+}
+
+std::optional<MissingBytes> matroska(FileBytes& file) {
+  const auto head = ebml::element_at(file, 0);
+  if (!head || head->unknown_size || head->size > kLargestFile) return std::nullopt;
+  const std::uint64_t position = head->whole();
+  const auto segment = ebml::element_at(file, position);
+  if (!segment) return short_of(file, position + 4);
+  if (segment->id != ebml::kSegment || segment->unknown_size || segment->size > kLargestFile) {
+    return std::nullopt;
+  }
+  return short_of(file, position + segment->whole());
+}
+
+}  // namespace
+
+std::optional<MissingBytes> missing_bytes(const std::string& path) {
+  FileBytes file(path);
+  std::array<unsigned char, 12> head{};
+  if (!file.read(0, head)) return std::nullopt;
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  if (text.substr(0, 4) == "RIFF" && text.substr(8, 4) == "AVI ") return riff(file);
+  if (big_endian(head, 0, 4) == ebml::kHead) return matroska(file);
+  return boxes(file);
+}
+
+std::string describe(const MissingBytes& missing) {
+  const bool large = missing.declared >= 1'000'000;
+  const double unit = large ? 1e6 : 1e3;
+  return fmt::format("holds {:.{}f} of {:.{}f} {}", static_cast<double>(missing.present) / unit,
+                     large ? 2 : 1, static_cast<double>(missing.declared) / unit, large ? 2 : 1,
+                     large ? "MB" : "kB");
+}
+
+}  // namespace equalux

@@ -1,0 +1,128 @@
+#include "pipelines/container/input/open_input.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <new>
+
+#include <equalux/error.h>
+#include <unistd.h>
+
+#include "pipelines/container/colour.h"
+#include "pipelines/container/input/declared_size.h"
+
+namespace equalux {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files that hold all that they show. A playlist would have us open what its author chose.
+constexpr const char* kWebFormats =
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,ogg,asf,mxf";
+
+/// What to say of a file that does not open: a cut one deserves more than "invalid data".
+std::string why_unreadable(const std::string& path, int error) {
+  if (error == AVERROR_EXIT) return path + ": nothing comes from its server";
+  if (const auto missing = missing_bytes(path)) {
+    return path + ": cannot be read, it is cut off: it " + describe(*missing);
+  }
+  return path + ": is no media file that can be read (" + av_text(error) + "); give a video file";
+}
+
+/// A stream of JPEG pictures without a container, which is a still by its bytes and a video by its
+/// name.
+bool is_jpeg_stream(const std::string& path) {
+  std::string extension = fs::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (extension != ".mjpg" && extension != ".mjpeg") return false;
+  std::ifstream file(path, std::ios::binary);
+  return file.get() == 0xFF && file.get() == 0xD8;
+}
+
+int is_over(void* stop) {
+  return static_cast<ReadStop*>(stop)->is_over() ? 1 : 0;
+}
+
+}  // namespace
+
+bool is_web_address(const std::string& path) {
+  return path.starts_with("http://") || path.starts_with("https://");
+}
+
+std::string file_url(const std::string& path) {
+  if (is_web_address(path)) return path;
+  return "file:" + path;
+}
+
+void check_readable(const std::string& path) {
+  if (is_web_address(path)) return;
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  if (!fs::exists(status)) {
+    throw Error(ExitCode::no_input, path + ": no such file" +
+                                        (failure ? " (" + failure.message() + ")" : "") +
+                                        "; give an existing video file");
+  }
+  if (fs::is_directory(status)) {
+    throw Error(ExitCode::bad_input, path + ": is a folder, not a video file");
+  }
+  if (!fs::is_regular_file(status)) {
+    throw Error(ExitCode::bad_input, path + ": is not a regular file; give a video file");
+  }
+  if (::access(path.c_str(), R_OK) != 0) {
+    throw Error(ExitCode::no_input,
+                path + ": cannot be opened for reading: " + std::strerror(errno));
+  }
+  if (fs::file_size(path, failure) == 0) {
+    throw Error(ExitCode::bad_input, path + ": is empty; give a video file");
+  }
+}
+
+InputContext open_input(const std::string& path, ReadStop* stop) {
+  route_libav_log();
+  check_readable(path);
+  Dictionary options;
+  AVFormatContext* raw = avformat_alloc_context();
+  if (raw == nullptr) throw std::bad_alloc();
+  // A playlist must not make us open what its author chose.
+  if (is_web_address(path)) {
+    options.set("protocol_whitelist", "http,https,tcp,tls");
+    options.set("format_whitelist", kWebFormats);
+    options.set("rw_timeout", "10000000");  // microseconds
+    if (stop != nullptr) {
+      raw->interrupt_callback = {is_over, stop};
+      stop->begin();
+    }
+  } else {
+    options.set("protocol_whitelist", "file");
+  }
+  const AVInputFormat* known = is_jpeg_stream(path) ? av_find_input_format("mjpeg") : nullptr;
+  int error = avformat_open_input(&raw, file_url(path).c_str(), known, options.address());
+  InputContext input(raw);
+  if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
+  if (is_web_address(path) && (input->pb == nullptr || avio_size(input->pb) <= 0)) {
+    throw Error(ExitCode::bad_input, path + ": is a stream without an end, not a file");
+  }
+  if (stop != nullptr) stop->begin();
+  error = avformat_find_stream_info(input.get(), nullptr);
+  if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
+  for (unsigned i = 0; i < input->nb_streams; ++i)
+    forget_unknown_tags(*input->streams[i]->codecpar);
+  return input;
+}
+
+int filtered_stream(const AVFormatContext& input) {
+  for (unsigned i = 0; i < input.nb_streams; ++i) {
+    const AVStream& stream = *input.streams[i];
+    if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !is_attached_picture(stream)) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+}  // namespace equalux

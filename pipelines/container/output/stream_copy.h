@@ -1,0 +1,57 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipelines/container/av_handles.h"
+#include "pipelines/container/output/stream_plan.h"
+
+/// Reads the packets of the input's copied streams, in the file's order, a few at a time.
+namespace equalux {
+
+/// One thread at a time. Holds one packet, and at the start what the first packets of every audio
+/// stream took to be found.
+class StreamCopy {
+ public:
+  /// Opens the input. All times come shifted, and without what `part` leaves out before its start.
+  /// Throws as open_input.
+  /// `stop` as for open_input().
+  explicit StreamCopy(const std::string& path, const ContainerPart& part = {},
+                      ReadStop* stop = nullptr);
+
+  [[nodiscard]] AVFormatContext& input() { return *input_; }
+  [[nodiscard]] const AVStream& stream(int index) const { return *input_->streams[index]; }
+
+  /// Reads the copied streams of `plan` only, from now on, and looks ahead for their first packets.
+  void select(const StreamPlan& plan);
+  /// The first packet of a stream, where it lay within the look-ahead; null otherwise.
+  [[nodiscard]] const AVPacket* first_packet(int stream) const;
+
+  /// The next packet, or null at the end of the file. Stays until pop().
+  [[nodiscard]] AVPacket* peek();
+  void pop();
+
+ private:
+  PacketPtr read();
+  void look_ahead();
+  bool filter_aac(AVPacket& packet);
+  bool move_into_part(AVPacket& packet) const;
+
+  const std::string path_;
+  const ContainerPart part_;
+  ReadStop* stop_;
+  InputContext input_;
+  std::vector<bool> wanted_;
+  std::map<int, BitstreamFilter> aac_filters_;
+  std::map<int, PacketPtr> first_packets_;
+  std::deque<PacketPtr> queue_;
+  bool ended_ = false;
+};
+
+/// A packet's decoding time, or its presentation time where it has none.
+[[nodiscard]] std::int64_t order_time(const AVPacket& packet);
+
+}  // namespace equalux

@@ -1,0 +1,448 @@
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <equalux/error.h>
+
+extern "C" {
+#include <libavutil/avstring.h>
+}
+
+#include "pipelines/container/alpha_packet.h"
+#include "pipelines/container/container.h"
+#include "pipelines/container/input/iso_file.h"
+#include "pipelines/container/input/open_input.h"
+#include "pipelines/container/output/output_pass.h"
+#include "pipelines/container/output/output_paths.h"
+#include "pipelines/container/output/packet_journal.h"
+#include "pipelines/container/output/video_record.h"
+#include "pipelines/core/sink.h"
+#include "pipelines/files/partial_file.h"
+#include "src/common/log.h"
+
+namespace equalux {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// No camera and no clip has more than a million pictures a second.
+constexpr std::int64_t kLeastPeriodNs = 1'000;
+
+class Writer final : public ContainerWriter {
+ public:
+  explicit Writer(const ContainerWriterOptions& options)
+      : options_(options),
+        kind_(container_kind(options.output_path)),
+        partial_(beside(options.output_path, "partial")),
+        before_(beside(options.output_path, "before.partial")),
+        safe_packets_(options.resume_packets) {}
+
+  void check(const std::string& codec) override;
+  void start(const EncodedVideoFormat& video) override;
+  void write(const EncodedPacket& packet) override;
+  std::uint64_t checkpoint() override;
+  void suspend() noexcept override;
+  void finish(bool cut_at_video_end) override;
+  void abandon() noexcept override;
+  [[nodiscard]] std::vector<std::string> dropped_streams() const override { return plan_.dropped; }
+
+ private:
+  void check_paths() const;
+  void lock();
+  void open_copies();
+  [[nodiscard]] PacketPtr convert(const EncodedPacket& packet);
+  [[nodiscard]] std::int64_t usual_duration() const;
+  void write_held(std::optional<std::int64_t> next_dts);
+  void check_times() const;
+  void add(const EncodedPacket& packet);
+  bool flush();
+  void set_aside();
+  void take_over(const std::vector<PacketNote>& notes);
+  void tell_lost_tags() const noexcept;
+  void remove_traces() noexcept;
+  void remake(const std::string& path, std::optional<std::int64_t> end_ns);
+  void replay(AVFormatContext& partial, OutputPass& pass) const;
+
+  const ContainerWriterOptions options_;
+  const ContainerKind kind_;
+  const std::string partial_;
+  const std::string before_;        // the partial file of the writer before this one
+  std::optional<OutputLock> lock_;  // on the partial file
+  StreamPlan plan_;
+  EncodedVideoFormat video_;
+  std::unique_ptr<StreamCopy> copies_;
+  std::unique_ptr<OutputPass> pass_;
+  AVRational base_{1, 1};
+  int partial_video_index_ = 0;
+  MonotonicDts times_;
+  PacketPtr held_;  // until the next one tells how long it lasts
+  VideoRecord record_;
+  std::uint64_t count_ = 0;  // of packets that came, and the span of their times
+  std::int64_t first_pts_ns_ = 0;
+  std::int64_t latest_pts_ns_ = 0;
+  std::optional<PacketJournal> journal_;
+  std::uint64_t safe_packets_ = 0;  // behind the last checkpoint: they are kept
+  bool created_ = false;
+  bool keep_partial_ = false;
+};
+
+void Writer::check_paths() const {
+  if (!options_.copy_from.empty()) {
+    check_readable(options_.copy_from);
+    for (const std::string& path : {options_.output_path, partial_}) {
+      if (same_file(options_.copy_from, path)) {
+        throw Error(ExitCode::usage, options_.output_path + ": is the input itself" +
+                                         (path == partial_ ? " while it is written" : "") +
+                                         "; give another output");
+      }
+    }
+  }
+  check_folder(options_.output_path);
+}
+
+void Writer::lock() {
+  if (lock_) return;
+  std::error_code ignored;
+  if (options_.resume_packets > 0 && !fs::exists(partial_, ignored) &&
+      !fs::exists(before_, ignored)) {
+    throw CannotResume(partial_ + ": cannot be continued: it is not there");
+  }
+  lock_.emplace(partial_, options_.output_path);
+}
+
+void Writer::open_copies() {
+  plan_ = {};
+  plan_.kind = kind_;
+  copies_.reset();
+  if (options_.copy_from.empty()) return;
+  copies_ = std::make_unique<StreamCopy>(options_.copy_from, options_.part, options_.stop);
+  try {
+    plan_ = plan_streams(copies_->input(), kind_, options_.drop_streams);
+  } catch (const Error& error) {
+    throw Error(error.code(), options_.copy_from + ": " + error.what());
+  }
+}
+
+void Writer::check(const std::string& codec) {
+  check_paths();
+  check_video_codec(codec, kind_);
+  open_copies();
+  lock();
+}
+
+void Writer::start(const EncodedVideoFormat& video) {
+  if (!copies_) {
+    check(video.codec);
+  }
+  video_ = video;
+  if (copies_) copies_->select(plan_);
+  std::vector<PacketNote> notes;
+  if (!options_.journal.empty()) {
+    journal_.emplace(options_.journal, options_.resume_packets);
+    notes = std::move(journal_->earlier());
+  }
+  if (notes.empty()) {
+    std::error_code ignored;
+    fs::remove(before_, ignored);
+  } else {
+    set_aside();
+  }
+  OutputPassSpec spec{partial_, is_iso(kind_) ? PassKind::live : PassKind::final, plan_, video_, {},
+                      false};
+  created_ = true;
+  pass_ = std::make_unique<OutputPass>(spec, copies_.get());
+  base_ = pass_->video_base();
+  partial_video_index_ = pass_->video_index();
+  times_ = MonotonicDts(is_iso(kind_) ? 1 : 0);
+  if (!notes.empty()) take_over(notes);
+}
+
+/// What is there may be the rest of a take-over that was killed: then the file before it counts.
+void Writer::set_aside() {
+  std::error_code failure;
+  if (fs::exists(before_, failure)) return;
+  fs::rename(partial_, before_, failure);
+  if (failure) throw CannotResume(partial_ + ": cannot be continued: " + failure.message());
+  lock_.reset();
+  lock_.emplace(partial_, options_.output_path);
+}
+
+void Writer::take_over(const std::vector<PacketNote>& notes) {
+  const auto take = [this](const EncodedPacket& packet, bool behind_checkpoint) {
+    // Parts of the file end where they ended before: it becomes the same file.
+    if (behind_checkpoint) flush();
+    add(packet);
+  };
+  const std::size_t count = read_noted(before_, notes, take);
+  if (count < notes.size()) {
+    throw CannotResume(before_ + ": holds " + std::to_string(count) + " of the " +
+                       std::to_string(notes.size()) + " packets that were written before");
+  }
+  checkpoint();
+}
+
+/// False where the head still waits for a copied stream: then the file is of no use yet.
+bool Writer::flush() {
+  if (held_) write_held(std::nullopt);
+  return pass_->flush();
+}
+
+std::uint64_t Writer::checkpoint() {
+  if (!journal_ || !pass_ || (!held_ && record_.packets == 0)) return 0;
+  if (!flush()) return 0;
+  journal_->checkpoint();
+  std::error_code ignored;
+  fs::remove(before_, ignored);
+  safe_packets_ = record_.packets;
+  return safe_packets_;
+}
+
+PacketPtr Writer::convert(const EncodedPacket& packet) {
+  PacketPtr converted = make_packet();
+  if (packet.data.size() > std::numeric_limits<int>::max() - AV_INPUT_BUFFER_PADDING_SIZE ||
+      av_new_packet(converted.get(), static_cast<int>(packet.data.size())) < 0) {
+    throw std::bad_alloc();
+  }
+  if (!packet.data.empty()) {
+    std::memcpy(converted->data, packet.data.data(), packet.data.size());
+  }
+  if (!packet.alpha.empty()) set_alpha_packet(*converted, packet.alpha);
+  converted->pts = rescale(packet.pts_ns, kNanoseconds, base_);
+  converted->dts = rescale(packet.dts_ns, kNanoseconds, base_);
+  converted->duration = rescale(packet.duration_ns, kNanoseconds, base_);
+  if (packet.keyframe) converted->flags |= AV_PKT_FLAG_KEY;
+  times_.fix(*converted);
+  return converted;
+}
+
+void Writer::write(const EncodedPacket& encoded) {
+  EncodedPacket packet = encoded;
+  std::vector<std::byte> retagged;
+  if (pass_->head_tags().rewrite(encoded.data, retagged)) packet.data = retagged;
+  if (journal_) journal_->append(packet);
+  add(packet);
+}
+
+void Writer::add(const EncodedPacket& packet) {
+  first_pts_ns_ = count_ == 0 ? packet.pts_ns : std::min(first_pts_ns_, packet.pts_ns);
+  latest_pts_ns_ = count_ == 0 ? packet.pts_ns : std::max(latest_pts_ns_, packet.pts_ns);
+  ++count_;
+  PacketPtr next = convert(packet);
+  if (held_) write_held(next->dts);
+  held_ = std::move(next);
+}
+
+/// For a packet whose encoder gave none: a frame's at the usual rate.
+std::int64_t Writer::usual_duration() const {
+  const AVRational rate = to_av(video_.frame_rate);
+  if (rate.num > 0) return std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(rate), base_));
+  const std::uint64_t steps = record_.packets > 1 ? record_.packets - 1 : 0;
+  if (steps > 0) {
+    return std::max<std::int64_t>(
+        1, (record_.last_pts - record_.first_pts) / static_cast<std::int64_t>(steps));
+  }
+  return std::max(1, base_.den / 25);
+}
+
+void Writer::write_held(std::optional<std::int64_t> next_dts) {
+  if (held_->duration <= 0) held_->duration = usual_duration();
+  record_.add(*held_);
+  if (is_iso(kind_)) record_.times.push_back({held_->pts, held_->dts, held_->duration});
+  // A fragment ends where its last packet says; only the distance to the next one keeps the times.
+  if (is_iso(kind_) && next_dts) held_->duration = *next_dts - held_->dts;
+  pass_->write_video(*held_);
+  held_.reset();
+}
+
+/// Pictures that all stand at one moment are a file that no player shows. Rounding to the
+/// container's ticks may still have made their times rise.
+void Writer::check_times() const {
+  if (count_ < 2) return;
+  if (latest_pts_ns_ - first_pts_ns_ >= static_cast<std::int64_t>(count_ - 1) * kLeastPeriodNs) {
+    return;
+  }
+  throw Error(ExitCode::write_failed, options_.output_path +
+                                          ": its pictures have no times, the input tells none; "
+                                          "give their rate with --fps, or an input that has times");
+}
+
+void Writer::finish(bool cut_at_video_end) {
+  if (!pass_) throw Error(ExitCode::write_failed, options_.output_path + ": nothing was encoded");
+  check_times();
+  if (held_) write_held(std::nullopt);
+  std::optional<std::int64_t> end_ns;
+  if (cut_at_video_end || options_.part.cut_end) {
+    end_ns = record_.packets > 0 ? rescale(record_.end(), base_, kNanoseconds) : 0;
+  }
+  std::string whole = partial_;
+  if (is_iso(kind_)) {
+    pass_->close();
+    pass_.reset();
+    keep_partial_ = record_.packets > 0;
+    whole = beside(options_.output_path, "closing.partial");
+    remake(whole, end_ns);
+  } else {
+    pass_->finish(end_ns);
+    pass_.reset();
+  }
+  std::error_code failure;
+  fs::rename(whole, options_.output_path, failure);
+  if (failure) {
+    const std::string why = failure.message();
+    keep_partial_ = true;
+    failure.clear();
+    if (whole != partial_) fs::rename(whole, partial_, failure);  // Over its fragments: one stays.
+    throw Error(ExitCode::write_failed, options_.output_path +
+                                            ": cannot be given its name: " + why +
+                                            "; it is left as " + (failure ? whole : partial_));
+  }
+  if (whole != partial_) fs::remove(partial_, failure);
+  tell_lost_tags();
+  remove_traces();
+  created_ = false;
+  lock_.reset();
+}
+
+/// What a container has no place for is only known once it is written.
+void Writer::tell_lost_tags() const noexcept {
+  if (!copies_ || av_dict_count(copies_->input().metadata) == 0) return;
+  try {
+    const InputContext output = open_input(options_.output_path);
+    std::string lost;
+    const AVDictionaryEntry* entry = nullptr;
+    const AVDictionary* tags = copies_->input().metadata;
+    while ((entry = av_dict_get(tags, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
+      const std::string_view key = entry->key;
+      const auto same = [&](const char* own) { return av_strcasecmp(entry->key, own) == 0; };
+      // These describe the input's container.
+      if (same("major_brand") || same("minor_version") || same("compatible_brands") ||
+          same("encoder") || same("duration")) {
+        continue;
+      }
+      // "title-eng" is "title" in another spelling.
+      const bool has_language = key.size() > 4 && key[key.size() - 4] == '-';
+      const std::string plain(has_language ? key.substr(0, key.size() - 4) : key);
+      if (av_dict_get(output->metadata, entry->key, nullptr, 0) != nullptr ||
+          av_dict_get(output->metadata, plain.c_str(), nullptr, 0) != nullptr) {
+        continue;
+      }
+      lost.append(lost.empty() ? "" : ", ").append(key);
+    }
+    if (lost.empty()) return;
+    logger().warn("{}: has no place for these tags of {}: {}{}", options_.output_path,
+                  options_.copy_from, lost, is_iso(kind_) ? "; .mkv has" : "");
+  } catch (const std::exception& error) {
+    logger().debug("{}: its tags cannot be read back: {}", options_.output_path, error.what());
+  }
+}
+
+void Writer::remove_traces() noexcept {
+  std::error_code ignored;
+  fs::remove(before_, ignored);
+  if (!std::exchange(journal_, std::nullopt)) return;
+  fs::remove(options_.journal, ignored);
+}
+
+void Writer::suspend() noexcept {
+  try {
+    if (held_ && pass_) write_held(std::nullopt);
+    if (pass_) pass_->close();
+  } catch (const std::exception& error) {
+    logger().debug("{}: is left as it is: {}", partial_, error.what());
+  }
+  held_.reset();
+  pass_.reset();
+  journal_.reset();
+  created_ = false;
+  lock_.reset();
+}
+
+/// Fragments lose chapters, cover art and the exact ends of tracks. So the plain file takes only
+/// the video from them, and everything else from the input once more.
+void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns) {
+  const auto left = [this] {
+    return keep_partial_ ? "; " + partial_ + " is left, whole and playable" : std::string();
+  };
+  try {
+    if (copies_) {
+      copies_ = std::make_unique<StreamCopy>(options_.copy_from, options_.part, options_.stop);
+      copies_->select(plan_);
+    }
+  } catch (const Error& error) {  // The input has changed since, which no other disk mends.
+    throw Error(error.code(), error.what() + left());
+  }
+  try {
+    InputContext partial;
+    if (record_.packets > 0) {
+      partial = open_input(partial_);
+      // Fragments hold what was a byte stream as length-prefixed units, under a head of their own.
+      const AVCodecParameters& codec = *partial->streams[partial_video_index_]->codecpar;
+      const auto* head = reinterpret_cast<const std::byte*>(codec.extradata);
+      video_.codec_data.assign(head, head + codec.extradata_size);
+    }
+    const bool named_tags = copies_ && iso_has_named_tags(options_.copy_from);
+    OutputPass pass({path, PassKind::final, plan_, video_, record_.first_pts, named_tags},
+                    copies_.get());
+    if (partial) replay(*partial, pass);
+    pass.finish(end_ns);
+  } catch (const Error& error) {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    throw Error(ExitCode::write_failed, error.what() + left());
+  }
+}
+
+void Writer::replay(AVFormatContext& partial, OutputPass& pass) const {
+  for (unsigned i = 0; i < partial.nb_streams; ++i) {
+    const bool video = static_cast<int>(i) == partial_video_index_;
+    partial.streams[i]->discard = video ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
+  }
+  const PacketPtr packet = make_packet();
+  std::uint64_t count = 0;
+  while (av_read_frame(&partial, packet.get()) >= 0) {
+    if (packet->stream_index == partial_video_index_ && count < record_.packets) {
+      const VideoRecord::Times& times = record_.times[count++];
+      packet->pts = times.pts;
+      packet->dts = times.dts;
+      packet->duration = times.duration;
+      if (packet->pts == record_.last_pts) packet->duration = record_.latest_duration;
+      if (count == record_.packets) {
+        packet->duration = record_.last_duration;
+        // A track lasts as long as its decoding, which lags behind a gap in the pictures' times.
+        const std::int64_t lasts = packet->dts + packet->duration - record_.times.front().dts;
+        if (lasts < record_.end() - record_.first_pts) packet->dts = packet->pts;
+      }
+      pass.write_video(*packet);
+    }
+    av_packet_unref(packet.get());
+  }
+  if (count != record_.packets) {
+    throw Error(ExitCode::write_failed, partial_ + ": was changed while it was written");
+  }
+}
+
+void Writer::abandon() noexcept {
+  if (safe_packets_ > 0 || (options_.keep_partial && record_.packets > 0)) return suspend();
+  held_.reset();
+  pass_.reset();
+  if (created_ && !keep_partial_) {
+    std::error_code ignored;
+    fs::remove(partial_, ignored);
+    remove_traces();
+  }
+  created_ = false;
+  lock_.reset();
+}
+
+}  // namespace
+
+std::unique_ptr<ContainerWriter> make_container_writer(const ContainerWriterOptions& options) {
+  return std::make_unique<Writer>(options);
+}
+
+}  // namespace equalux

@@ -1,0 +1,99 @@
+#include "pipelines/gstreamer/encode/encoders.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "pipelines/gstreamer/encode/encoder_table.h"
+
+namespace equalux {
+
+namespace {
+
+std::string quality_text(const gst::EncoderSpec& spec) {
+  if (!spec.quality) return {};
+  const gst::QualityScale& scale = *spec.quality;
+  return "; --quality " + std::to_string(scale.best) + " (best) to " + std::to_string(scale.worst) +
+         ", default " + std::to_string(scale.standard);
+}
+
+std::string why_not(const gst::EncoderSpec& spec) {
+  const std::string element(spec.element);
+  if (gst::has_element(element.c_str())) return {};
+  const bool device = !spec.quality || element.starts_with("nv") || element.starts_with("va");
+  return "GStreamer has no element " + element + ": needs " + gst::package_of(element) +
+         (device ? " and a device that it drives" : "");
+}
+
+/// Lower case, with its dot.
+std::string extension_of(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+}  // namespace
+
+std::vector<EncoderListing> list_encoders() {
+  gst::start_up();
+  std::vector<EncoderListing> list;
+  for (const gst::EncoderSpec& spec : gst::encoder_specs()) {
+    EncoderListing entry;
+    entry.name = spec.name;
+    entry.description = std::string(spec.title) + quality_text(spec);
+    if (!spec.lossless.empty()) entry.description += "; --lossless";
+    entry.reason = why_not(spec);
+    entry.available = entry.reason.empty();
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+void check_encoder_options(const std::string& name, std::optional<int> quality, bool lossless) {
+  const gst::EncoderSpec& spec = gst::encoder_spec(name);
+  if (lossless && quality && !spec.always_lossless) {
+    throw Error(ExitCode::usage, "--quality and --lossless exclude each other");
+  }
+  if (lossless && spec.lossless.empty() && !spec.always_lossless) {
+    throw Error(ExitCode::usage,
+                "--lossless: " + name + " has no lossless mode; --encoder x264 and ffv1 have one");
+  }
+  if (quality && !spec.quality) {
+    throw Error(ExitCode::usage, "--quality: " + name + " has no scale of quality; leave it out");
+  }
+  if (quality && (*quality < spec.quality->best || *quality > spec.quality->worst)) {
+    throw Error(ExitCode::usage, "--quality is " + std::to_string(*quality) + ", must be " +
+                                     std::to_string(spec.quality->best) + " to " +
+                                     std::to_string(spec.quality->worst) + " for " + name);
+  }
+}
+
+std::string_view default_encoder(const std::string& path) {
+  return is_webm(path) ? "vp9" : kDefaultEncoder;
+}
+
+bool is_webm(const std::string& path) {
+  return extension_of(path) == ".webm";
+}
+
+bool is_matroska(const std::string& path) {
+  return is_webm(path) || extension_of(path) == ".mkv";
+}
+
+void check_encoder_fits(const std::string& name, const std::string& path) {
+  const gst::EncoderSpec& spec = gst::encoder_spec(name);
+  if (!is_webm(path) || spec.codec == "vp9") return;
+  throw Error(ExitCode::usage, "--encoder " + name + " does not fit in webm; use --encoder vp9, " +
+                                   "or an output .mkv");
+}
+
+void check_encoder(const std::string& name, std::optional<int> quality, bool lossless) {
+  check_encoder_options(name, quality, lossless);
+  gst::start_up();
+  if (const std::string reason = why_not(gst::encoder_spec(name)); !reason.empty()) {
+    throw Error(ExitCode::unavailable, "--encoder " + name + ": " + reason);
+  }
+}
+
+}  // namespace equalux

@@ -1,9 +1,0 @@
-#include "pipelines/gstreamer/picture_decoder.h"
-
-namespace equalux::gst {
-
-std::unique_ptr<PictureDecoder> make_gpu_decoder(const std::string&, int, const FormatPredicate&) {
-  return nullptr;
-}
-
-}  // namespace equalux::gst
