@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,11 +45,11 @@ struct ClaheParams {
 EQUALUX_EXPORT void validate(const ClaheParams& params, Backend backend,
                              const ImageDesc* desc = nullptr);
 
-/// Sets one parameter from its option spelling ("tiles", "clip-limit" ...). Throws Error(usage) for
-/// an unknown key or an unreadable value, naming what would be right.
+/// The options of adaptive equalization, in the order of the documentation.
+[[nodiscard]] EQUALUX_EXPORT std::span<const Option> clahe_options();
+/// Sets one of them. Throws Error(usage) for an unknown key or an unreadable value, naming what
+/// would be right.
 EQUALUX_EXPORT void set_option(ClaheParams& params, std::string_view key, std::string_view value);
-/// The keys that set_option knows, in the order of the documentation.
-[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& clahe_option_keys();
 
 /// Adaptive equalization on the CPU. Takes every 8-bit format; works in place. Throws Error(usage)
 /// where params are invalid.

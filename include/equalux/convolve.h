@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +58,7 @@ EQUALUX_ENUM_NAMES(Border)
 EQUALUX_ENUM_NAMES(ConvolveMode)
 
 /// What `kernel` may be, in the order of the documentation.
-[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& convolve_kernel_names();
+[[nodiscard]] EQUALUX_EXPORT std::span<const OptionName> convolve_kernel_list();
 
 /// Every rule that the parameters break, one clause each; empty if all hold. With a desc, the rules
 /// that depend on the frame are included; with a backend, what only the other one has.
@@ -70,13 +71,12 @@ EQUALUX_EXPORT void validate(const ConvolveParams& params, Backend backend,
 /// True where the mode is one that only the CUDA backend has.
 [[nodiscard]] EQUALUX_EXPORT bool needs_cuda(const ConvolveParams& params);
 
-/// Sets one parameter from its option spelling ("kernel", "weights", "border-value" ...). Weights
-/// are separated by commas and make the kernel "custom". Throws Error(usage) for an unknown key or
-/// an unreadable value, naming what would be right.
+/// The options of convolution, in the order of the documentation.
+[[nodiscard]] EQUALUX_EXPORT std::span<const Option> convolve_options();
+/// Sets one of them. Weights are separated by commas and make the kernel "custom". Throws
+/// Error(usage) for an unknown key or an unreadable value, naming what would be right.
 EQUALUX_EXPORT void set_option(ConvolveParams& params, std::string_view key,
                                std::string_view value);
-/// The keys that set_option knows, in the order of the documentation.
-[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& convolve_option_keys();
 
 /// Convolution on the CPU. Takes gray8, packed RGB forms (a fourth byte is copied) and YCbCr in
 /// planes (luma alone; chroma is copied); never works in place. Throws Error(usage) where params

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -130,8 +131,12 @@ struct CudaOptions {
 /// A filter that `--filter` knows.
 struct FilterInfo {
   std::string_view name;
-  std::string_view summary;                   ///< one line, for --help
-  std::vector<std::string_view> option_keys;  ///< what its FilterSpec may set
+  std::string_view summary;         ///< one line, for --help
+  std::span<const Option> options;  ///< what its FilterSpec may set
+  /// What hosts call it among their effects; empty = it is none by itself: it is another one with a
+  /// key that is set, or makes no pictures.
+  std::string_view title;
+  std::string_view description;  ///< one sentence without its stop, of an effect
 };
 /// All filters of this build, in the order of the documentation.
 [[nodiscard]] EQUALUX_EXPORT const std::vector<FilterInfo>& filter_list();

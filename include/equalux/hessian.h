@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -152,15 +153,15 @@ EQUALUX_EXPORT void validate(const VesselParams& params, Backend backend,
 EQUALUX_EXPORT void validate(const ShapesParams& params, Backend backend,
                              const ImageDesc* desc = nullptr);
 
-/// Sets one parameter from its spelling in `--filter` ("sigma", "min-size" ...). Throws
-/// Error(usage) for an unknown key or an unreadable value, naming what would be right.
+/// The options of the filters, in the order of the documentation.
+[[nodiscard]] EQUALUX_EXPORT std::span<const Option> hessian_options();
+[[nodiscard]] EQUALUX_EXPORT std::span<const Option> vessel_options();
+[[nodiscard]] EQUALUX_EXPORT std::span<const Option> shapes_options();
+/// Sets one of them. Throws Error(usage) for an unknown key or an unreadable value, naming what
+/// would be right.
 EQUALUX_EXPORT void set_option(HessianParams& params, std::string_view key, std::string_view value);
 EQUALUX_EXPORT void set_option(VesselParams& params, std::string_view key, std::string_view value);
 EQUALUX_EXPORT void set_option(ShapesParams& params, std::string_view key, std::string_view value);
-/// The keys that set_option knows, in the order of the documentation.
-[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& hessian_option_keys();
-[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& vessel_option_keys();
-[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& shapes_option_keys();
 
 /// The filters on the CPU. Throw Error(usage) where params are invalid or need a GPU.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(

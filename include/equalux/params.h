@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include <equalux/export.h>
 #include <equalux/image.h>
+#include <equalux/options.h>
 
 /// Parameters of the filters, their spellings, and the rules they obey.
 namespace equalux {
@@ -151,24 +153,6 @@ EQUALUX_EXPORT void validate(const EqualizeParams& params, Backend backend,
 /// True where a knob is set that only the CUDA backend has.
 [[nodiscard]] EQUALUX_EXPORT bool needs_cuda(const EqualizeParams& params);
 
-/// The spelling of an enumerator in options, configs, element nicks and JSON ("min-max").
-template <typename Enum>
-[[nodiscard]] std::string_view enum_name(Enum value);
-/// The enumerator of that spelling, or nothing.
-template <typename Enum>
-[[nodiscard]] std::optional<Enum> enum_from(std::string_view name);
-/// All spellings, in the enumerators' order.
-template <typename Enum>
-[[nodiscard]] const std::vector<std::string_view>& enum_names();
-
-/// Declares the three for an enumeration; params_names.cpp defines them.
-#define EQUALUX_ENUM_NAMES(Enum)                                       \
-  template <>                                                          \
-  EQUALUX_EXPORT std::string_view enum_name(Enum value);               \
-  template <>                                                          \
-  EQUALUX_EXPORT std::optional<Enum> enum_from(std::string_view name); \
-  template <>                                                          \
-  EQUALUX_EXPORT const std::vector<std::string_view>& enum_names<Enum>();
 EQUALUX_ENUM_NAMES(Scaler)
 EQUALUX_ENUM_NAMES(Chain)
 EQUALUX_ENUM_NAMES(Space)
@@ -182,7 +166,7 @@ EQUALUX_ENUM_NAMES(EqualizeVariant)
 /// One `--filter` of the command line: a filter's name and its parameters as written.
 struct FilterSpec {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> options;
+  OptionValues options;
 
   [[nodiscard]] EQUALUX_EXPORT std::string text() const;  ///< as the user would write it
 };
@@ -191,13 +175,12 @@ struct FilterSpec {
 /// (`sigmas=2,3,4`). Throws Error(usage) for anything else; knows no filter's keys.
 [[nodiscard]] EQUALUX_EXPORT FilterSpec parse_filter_spec(std::string_view text);
 
-/// Sets one equalization parameter from its option spelling without dashes ("bins", "scaler",
-/// "chain", "scan", "grid" ...). Throws Error(usage) for an unknown key or an unreadable value,
-/// naming what would be right. "curve-from" reads a file and takes its space over where none was
-/// set: it throws as read_curve() does.
+/// The options of equalization, in the order of the documentation.
+[[nodiscard]] EQUALUX_EXPORT std::span<const Option> equalize_options();
+/// Sets one of them. Throws Error(usage) for an unknown key or an unreadable value, naming what
+/// would be right. An empty value undoes what may be unset. "curve-from" reads a file and takes its
+/// space over where none was set: it throws as read_curve() does.
 EQUALUX_EXPORT void set_option(EqualizeParams& params, std::string_view key,
                                std::string_view value);
-/// The keys that set_option knows, in the order of the documentation.
-[[nodiscard]] EQUALUX_EXPORT const std::vector<std::string_view>& equalize_option_keys();
 
 }  // namespace equalux

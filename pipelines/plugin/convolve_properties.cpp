@@ -35,7 +35,7 @@ GType kernel_type() {
                                             "Mean of size x size samples",
                                             "The property weights"};
   static const GType type =
-      register_enum("GstEqualuxKernel", convolve_kernel_names(), kDescriptions);
+      register_enum("GstEqualuxKernel", spellings(convolve_kernel_list()), kDescriptions);
   return type;
 }
 
@@ -57,7 +57,7 @@ GType mode_type() {
 }
 
 int kernel_number(const std::string& name) {
-  const std::vector<std::string_view>& names = convolve_kernel_names();
+  const std::vector<std::string_view> names = spellings(convolve_kernel_list());
   return static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
@@ -128,7 +128,8 @@ bool set_property(ConvolveSettings& settings, guint id, const GValue* value) {
   ConvolveParams& params = settings.params;
   switch (id) {
     case kKernel:
-      params.kernel = convolve_kernel_names()[static_cast<std::size_t>(g_value_get_enum(value))];
+      params.kernel =
+          convolve_kernel_list()[static_cast<std::size_t>(g_value_get_enum(value))].name;
       break;
     case kWeights:
       settings.weights = text_from(value);

@@ -1,22 +1,17 @@
-#include <algorithm>
-
 #include <equalux/clahe.h>
-#include <equalux/error.h>
 
 #include "src/clahe/tile_grid.h"
-#include "src/common/option_values.h"
+#include "src/equalize/options.h"
 
-/// The rules of adaptive equalization's parameters, and the parameters from text.
+/// The options of adaptive equalization, and the rules that they obey together and with frames.
 namespace equalux {
 namespace {
-
-using Clauses = std::vector<std::string>;
 
 std::string text(int x, int y) {
   return std::to_string(x) + "," + std::to_string(y);
 }
 
-void read_tiles(ClaheParams& params, std::string_view value) {
+void read_tiles(const Option&, ClaheParams& params, std::string_view value) {
   const std::vector<std::string_view> parts = split(value, ',');
   const std::optional<int> x = number_from<int>(parts.front());
   const std::optional<int> y = number_from<int>(parts.back());
@@ -26,6 +21,26 @@ void read_tiles(ClaheParams& params, std::string_view value) {
   }
   params.tiles_x = *x;
   params.tiles_y = *y;
+}
+
+const OptionTable<ClaheParams>& clahe_table() {
+  static const OptionTable<ClaheParams> table = [] {
+    std::vector<OptionRow<ClaheParams>> rows{
+        {{.key = "tiles",
+          .title = "Tiles",
+          .help = "tiles beside and above each other, x,y",
+          .value = "X,Y",
+          .range = "1 to 16 each"},
+         OptionType::text,
+         read_tiles,
+         [](const ClaheParams& params) { return text(params.tiles_x, params.tiles_y); }}};
+    for (const char* key : {"clip-limit", "strength", "floor", "ceiling", "max-gain", "temporal-ms",
+                            "brighten-ms", "darken-ms", "scaler"})
+      rows.push_back(
+          OptionRow<ClaheParams>::within(&ClaheParams::curve, equalize_table().find(key)));
+    return OptionTable<ClaheParams>("clahe", std::move(rows));
+  }();
+  return table;
 }
 
 void check_tiles(Clauses& broken, const ClaheParams& params, const ImageDesc* desc) {
@@ -79,21 +94,12 @@ void validate(const ClaheParams& params, Backend backend, const ImageDesc* desc)
   throw_violations(violations(params, backend, desc));
 }
 
-void set_option(ClaheParams& params, std::string_view key, std::string_view value) {
-  const auto& keys = clahe_option_keys();
-  if (std::find(keys.begin(), keys.end(), key) == keys.end()) refuse_key("clahe", key, keys);
-  if (key == "tiles") {
-    read_tiles(params, value);
-  } else {
-    set_option(params.curve, key, value);
-  }
+std::span<const Option> clahe_options() {
+  return clahe_table().options();
 }
 
-const std::vector<std::string_view>& clahe_option_keys() {
-  static const std::vector<std::string_view> keys{
-      "tiles",    "clip-limit",  "strength",    "floor",     "ceiling",
-      "max-gain", "temporal-ms", "brighten-ms", "darken-ms", "scaler"};
-  return keys;
+void set_option(ClaheParams& params, std::string_view key, std::string_view value) {
+  clahe_table().set(params, key, value);
 }
 
 }  // namespace equalux

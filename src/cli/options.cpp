@@ -14,12 +14,13 @@ namespace {
 
 constexpr int kMaxDevice = 1023;
 
-/// A knob of equalization; set_option() knows its values.
-Option knob(std::string name, std::string value, std::string help, EqualizeParams& params) {
-  const auto set = [name, &params](const std::string& text) {
-    if (!text.empty()) set_option(params, name, text);
+/// A knob of equalization, out of its table.
+Option knob(const equalux::Option& option, EqualizeParams& params) {
+  const auto set = [key = option.key, &params](const std::string& text) {
+    if (!text.empty()) set_option(params, key, text);
   };
-  return {std::move(name), std::move(value), std::move(help), set};
+  return {std::string(option.key), option_placeholder(option),
+          option_help(option) + " (default: " + option_default(option) + ")", set};
 }
 
 void check_filter_names(const std::vector<FilterSpec>& specs) {
@@ -34,13 +35,13 @@ void check_filter_names(const std::vector<FilterSpec>& specs) {
   }
 }
 
-/// Whether a knob of that name means the same to a filter; `block` of the convolutions does not.
+/// Whether a filter has a knob of equalization as well: `block` of the convolutions is another.
 bool takes(const std::string& filter, const std::string& knob) {
-  if (knob == "block" && filter != "equalize") return false;
+  const equalux::Option* of_equalize = find_option(equalize_options(), knob);
   for (const FilterInfo& info : filter_list()) {
     if (info.name != filter) continue;
-    return std::find(info.option_keys.begin(), info.option_keys.end(), knob) !=
-           info.option_keys.end();
+    const equalux::Option* own = find_option(info.options, knob);
+    return own != nullptr && of_equalize != nullptr && own->type == of_equalize->type;
   }
   return false;
 }
@@ -108,8 +109,8 @@ std::string filter_help() {
       "(default: equalize). Filters, and their keys:";
   for (const FilterInfo& filter : filter_list()) {
     help += "\n" + std::string(filter.name) + ": " + std::string(filter.summary) + " (";
-    for (const std::string_view key : filter.option_keys)
-      help += (key == filter.option_keys.front() ? "" : ", ") + std::string(key);
+    for (const equalux::Option& option : filter.options)
+      help += (&option == &filter.options.front() ? "" : ", ") + std::string(option.key);
     help += ")";
   }
   return help;
@@ -215,87 +216,9 @@ OptionGroup filter_group(CommonOptions& options) {
                   if (!text.empty()) options.filters.push_back(parse_filter_spec(text));
                 }};
   filter.repeatable = true;
-  group.options = {
-      filter,
-      knob("scaler", "NAME",
-           "how the cumulative histogram becomes the curve: max-abs, min-max or min-max-nonzero "
-           "(default: max-abs)",
-           params),
-      knob("bins", "N", "histogram bins, 2 to 65536; 0 = 2^depth, 256 at 8 bits (default: 0)",
-           params),
-      // Before space: where that is set too, it must be the curve's.
-      knob("curve-from", "FILE",
-           "the curve of every frame: one that --curve-to wrote, for clips to stay comparable; it "
-           "stands alone, without what makes or bounds a curve (default: each frame's own)",
-           params),
-      knob(
-          "space", "NAME",
-          "what is equalized: value (the largest of R, G and B), luma, or lightness (CIE L*, which "
-          "scales light itself; RGB and gray of 8 bits) (default: value)",
-          params),
-      knob("strength", "S",
-           "how far the curve goes from the picture as it is, 0, to its full equalization, 1 "
-           "(default: 1)",
-           params),
-      knob("clip-limit", "X",
-           "steepest rise of the curve, 1 to 255 times the identity's; 0 = none (default: 0)",
-           params),
-      knob("floor", "PERCENT",
-           "share of the darkest pixels that may become black, 0 to 99.9 (default: 0)", params),
-      knob("ceiling", "PERCENT",
-           "share of the pixels above which they may become white, 0.1 to 100 (default: 100)",
-           params),
-      knob("max-gain", "X", "largest factor of a pixel's value, 1 to 255; 0 = none (default: 0)",
-           params),
-      knob("temporal-ms", "MS",
-           "time constant of the curve, 0 to 3600000; light flicker is undone, cuts are taken at "
-           "once; 0 = each frame alone (default: 0)",
-           params),
-      knob("brighten-ms", "MS",
-           "time constant where the picture gets brighter; 0 = temporal-ms (default: 0)", params),
-      knob("darken-ms", "MS",
-           "time constant where the picture gets darker; 0 = temporal-ms (default: 0)", params),
-      knob("region", "X,Y,W,H|FILE",
-           "only these pixels make the curve, all are transformed: a rectangle in pixels or, with "
-           "a %, in per cent of the frame (10%,10%,80%,80%), or a .pgm or .png of the frame's size "
-           "whose white counts (default: the frame)",
-           params),
-      knob("surround", "NAME",
-           "black bars and the surround of round and octagonal pictures: keep (they count) or "
-           "ignore (found, and left out of the histogram) (default: keep)",
-           params),
-      knob("chain", "NAME",
-           "fused (two passes, exact, any format) or staged (the published stages over a float "
-           "HSV image, RGB and gray) (default: fused)",
-           params),
-      knob("scan", "NAME",
-           "staged chain: baseline, two-ended, kogge-stone or brent-kung; on CUDA also "
-           "two-ended-shared, kogge-stone-shared, brent-kung-shared or cub (default: the "
-           "backend's choice)",
-           params),
-      knob("equalize", "NAME",
-           "staged chain: divide (a division for each pixel) or curve (a look-up) (default: the "
-           "backend's choice)",
-           params),
-      knob("rgb-to-hsv", "NAME",
-           "staged chain, CUDA: coalesced or uncoalesced global access (default: the backend's "
-           "choice)",
-           params),
-      knob("histogram", "NAME",
-           "staged chain, CUDA: global or shared memory (default: the backend's choice)", params),
-      knob("pixels-per-thread", "N",
-           "staged chain, CUDA: pixels that a thread handles, 1, 2, 4 or 8 (default: the "
-           "backend's choice)",
-           params),
-      knob("grid", "X,Y,Z",
-           "staged chain, CUDA: blocks, x from 1 to 2147483647, y and z from 1 to 65535 (default: "
-           "the backend's choice)",
-           params),
-      knob("block", "X,Y,Z",
-           "staged chain, CUDA: threads of a block, x and y from 1 to 1024, z from 1 to 64, at "
-           "most 1024 together (default: the backend's choice)",
-           params),
-  };
+  group.options.push_back(std::move(filter));
+  for (const equalux::Option& option : equalize_options())
+    group.options.push_back(knob(option, params));
   return group;
 }
 

@@ -12,7 +12,7 @@
 
 #include "src/common/nearest_name.h"
 
-/// Values of options as text, for every filter's set_option().
+/// Values of options as text.
 namespace equalux {
 
 [[noreturn]] inline void throw_usage(const std::string& message) {
@@ -49,39 +49,6 @@ template <typename Number>
     if (at == std::string_view::npos) return parts;
     text.remove_prefix(at + 1);
   }
-}
-
-/// The enumerator that `text` spells. Throws Error(usage) that lists the spellings.
-template <typename Enum>
-[[nodiscard]] Enum read_enum(std::string_view key, std::string_view text) {
-  const std::optional<Enum> value = enum_from<Enum>(text);
-  if (!value) {
-    throw_usage(std::string(key) + " is " + quoted(text) + ", must be " +
-                list_of_names(enum_names<Enum>()));
-  }
-  return *value;
-}
-
-/// Throws Error(usage) that tells `range` where `text` is no whole number.
-[[nodiscard]] inline int read_int(std::string_view key, std::string_view text,
-                                  std::string_view range) {
-  const std::optional<int> value = number_from<int>(text);
-  if (!value) {
-    throw_usage(std::string(key) + " is " + quoted(text) + ", must be a whole number, " +
-                std::string(range));
-  }
-  return *value;
-}
-
-/// Throws Error(usage) that tells `range` where `text` is no number.
-[[nodiscard]] inline double read_double(std::string_view key, std::string_view text,
-                                        std::string_view range) {
-  const std::optional<double> value = number_from<double>(text);
-  if (!value) {
-    throw_usage(std::string(key) + " is " + quoted(text) + ", must be a number, " +
-                std::string(range));
-  }
-  return *value;
 }
 
 /// Throws Error(usage) for a key that `owner` does not know, naming the one meant or all of them.

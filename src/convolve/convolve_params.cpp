@@ -1,48 +1,139 @@
-#include <algorithm>
 
 #include <equalux/convolve.h>
-#include <equalux/error.h>
 
-#include "src/common/option_values.h"
+#include "src/common/option_table.h"
 #include "src/convolve/exact_kernel.h"
 
-/// The rules of convolution's parameters beside those of the kernel, and the parameters from text.
+/// The options of convolution, and the rules that they obey together and with frames, beside those
+/// of the kernel.
 namespace equalux {
+
+EQUALUX_DEFINE_NAMES(Border, "Border", {"replicate", "the frame's edge, repeated"},
+                     {"reflect-101", "the frame mirrored, its edge once"},
+                     {"constant", "border-value"})
+EQUALUX_DEFINE_NAMES(ConvolveMode, "ConvolveMode", {"production", "the fastest of the backend"},
+                     {"sequential", "one sample after another", Backends::cpu},
+                     {"global", "a thread a sample, all in global memory", Backends::cuda},
+                     {"constant", "the kernel in constant memory", Backends::cuda},
+                     {"shared", "the kernel in constant, samples in shared memory", Backends::cuda})
+
 namespace {
 
-using Clauses = std::vector<std::string>;
+using P = ConvolveParams;
 
-void check_border(Clauses& broken, const ConvolveParams& params) {
-  if (params.border > Border::constant) {
-    broken.push_back("border is enumerator " + std::to_string(static_cast<int>(params.border)) +
-                     ", which does not exist");
-  }
-  const std::string value = "border-value is " + std::to_string(params.border_value);
-  if (params.border_value < 0 || params.border_value > 255) {
-    broken.push_back(value + ", must be 0 to 255");
-  } else if (params.border_value != 0 && params.border != Border::constant) {
-    broken.push_back(value + ", must stand with border constant");
-  }
+/// Commas between the weights, which make the kernel custom.
+void set_weights(const Option&, ConvolveParams& params, std::string_view value) {
+  const std::vector<std::string_view> weights = split(value, ',');
+  params.weights.assign(weights.begin(), weights.end());
+  params.kernel = "custom";
 }
 
-void check_mode(Clauses& broken, const ConvolveParams& params, Backend backend) {
-  if (params.mode > ConvolveMode::shared) {
-    broken.push_back("mode is enumerator " + std::to_string(static_cast<int>(params.mode)) +
-                     ", which does not exist");
-    return;
+std::string weights_text(const ConvolveParams& params) {
+  std::string text;
+  for (const std::string& weight : params.weights)
+    text += (text.empty() ? "" : ",") + weight;
+  return text;
+}
+
+bool has_block(const ConvolveParams& params) {
+  return params.block == 8 || params.block == 16 || params.block == 32;
+}
+
+bool always(const ConvolveParams&) {
+  return true;
+}
+
+/// The rules of the numbers depend on the kernel: kernel_violations() has them.
+std::vector<OptionRow<P>> kernel_rows() {
+  return {
+      {{.key = "kernel",
+        .title = "Kernel",
+        .help = "which kernel; weights make it custom",
+        .names = convolve_kernel_list(),
+        .names_type = "Kernel"},
+       &P::kernel},
+      {{.key = "weights",
+        .title = "Weights",
+        .help = "n * n decimals, row after row, n odd and at most 15: w,w,w...",
+        .value = "W,W...",
+        .unset = "the kernel's own",
+        .replaces = "kernel"},
+       OptionType::text,
+       set_weights,
+       weights_text},
+      {{.key = "divisor", .title = "Divisor", .help = "a decimal that the weights are divided by"},
+       &P::divisor},
+      {{.key = "offset",
+        .title = "Offset",
+        .help = "a decimal that is added to sums",
+        .unset = "the kernel's own"},
+       &P::offset},
+      OptionRow<P>{{.key = "size",
+                    .title = "Size",
+                    .help = "gaussian and box: samples a side",
+                    .least = 3,
+                    .most = kMaxSeparableKernel,
+                    .zero_means = "3, or what fits sigma",
+                    .range = "odd, 3 to 31"},
+                   &P::size}
+          .where(always),
+      OptionRow<P>{{.key = "sigma",
+                    .title = "Sigma",
+                    .help = "gaussian: its standard deviation",
+                    .least = 0.01,
+                    .most = 1000,
+                    .unit = "pixels",
+                    .zero_means = "one that fits the size"},
+                   &P::sigma}
+          .where(always),
+      OptionRow<P>{{.key = "truncate",
+                    .title = "Truncate",
+                    .help = "gaussian without size: radius in units of sigma",
+                    .least = 0,
+                    .most = 100,
+                    .above_least = true},
+                   &P::truncate}
+          .where(always),
+  };
+}
+
+const OptionTable<P>& convolve_table() {
+  static const OptionTable<P> table = [] {
+    std::vector<OptionRow<P>> rows = kernel_rows();
+    rows.insert(
+        rows.end(),
+        {{{.key = "border", .title = "Border", .help = "what stands for samples outside the frame"},
+          &P::border},
+         {{.key = "border-value",
+           .title = "Border value",
+           .help = "level outside, where border is constant",
+           .least = 0,
+           .most = 255},
+          &P::border_value},
+         {{.key = "mode", .title = "Mode", .help = "how it runs; all give the same bytes"},
+          &P::mode},
+         OptionRow<P>{{.key = "block",
+                       .title = "Block",
+                       .help = "threads a side of a block of the GPU's modes for study",
+                       .least = 8,
+                       .most = 32,
+                       .range = "8, 16 or 32"},
+                      &P::block}
+             .where(has_block)});
+    return OptionTable<P>("convolve", std::move(rows));
+  }();
+  return table;
+}
+
+void check_together(Clauses& broken, const ConvolveParams& params) {
+  const bool is_level = params.border_value > 0 && params.border_value <= 255;
+  if (is_level && params.border != Border::constant) {
+    broken.push_back("border-value is " + std::to_string(params.border_value) +
+                     ", must stand with border constant");
   }
-  const std::string mode = "mode " + std::string(enum_name(params.mode));
-  if (backend == Backend::cpu && needs_cuda(params)) {
-    broken.push_back(mode + " exists on the CUDA backend only, must be left out on the CPU");
-  }
-  if (backend == Backend::cuda && params.mode == ConvolveMode::sequential) {
-    broken.push_back(mode + " exists on the CPU only, must be left out on the CUDA backend");
-  }
-  const std::string block = "block is " + std::to_string(params.block);
-  if (params.block != 8 && params.block != 16 && params.block != 32) {
-    broken.push_back(block + ", must be 8, 16 or 32");
-  } else if (params.block != ConvolveParams{}.block && !needs_cuda(params)) {
-    broken.push_back(block + ", must stand with mode global, constant or shared");
+  if (has_block(params) && params.block != ConvolveParams{}.block && !needs_cuda(params)) {
+    broken.push_back("block is " + std::to_string(params.block) +
+                     ", must stand with mode global, constant or shared");
   }
 }
 
@@ -58,8 +149,9 @@ void check_frame(Clauses& broken, const ImageDesc& desc) {
 
 Clauses violations(const ConvolveParams& params, Backend backend, const ImageDesc* desc) {
   Clauses broken = kernel_violations(params);
-  check_border(broken, params);
-  check_mode(broken, params, backend);
+  convolve_table().check(params, broken);
+  convolve_table().check_backend(params, backend, broken);
+  check_together(broken, params);
   if (desc != nullptr) check_frame(broken, *desc);
   return broken;
 }
@@ -69,45 +161,17 @@ void validate(const ConvolveParams& params, Backend backend, const ImageDesc* de
 }
 
 bool needs_cuda(const ConvolveParams& params) {
-  return params.mode == ConvolveMode::global || params.mode == ConvolveMode::constant ||
-         params.mode == ConvolveMode::shared;
+  Clauses missing;
+  convolve_table().check_backend(params, Backend::cpu, missing);
+  return !missing.empty();
+}
+
+std::span<const Option> convolve_options() {
+  return convolve_table().options();
 }
 
 void set_option(ConvolveParams& params, std::string_view key, std::string_view value) {
-  if (key == "kernel") {
-    params.kernel = value;
-  } else if (key == "weights") {
-    const std::vector<std::string_view> weights = split(value, ',');
-    params.weights.assign(weights.begin(), weights.end());
-    params.kernel = "custom";
-  } else if (key == "divisor") {
-    params.divisor = value;
-  } else if (key == "offset") {
-    params.offset = value;
-  } else if (key == "size") {
-    params.size = read_int(key, value, "odd, 3 to 31, or 0 for one that fits sigma");
-  } else if (key == "sigma") {
-    params.sigma = read_double(key, value, "0.01 to 1000 pixels, or 0 for one that fits the size");
-  } else if (key == "truncate") {
-    params.truncate = read_double(key, value, "over 0 to 100");
-  } else if (key == "border") {
-    params.border = read_enum<Border>(key, value);
-  } else if (key == "border-value") {
-    params.border_value = read_int(key, value, "0 to 255");
-  } else if (key == "mode") {
-    params.mode = read_enum<ConvolveMode>(key, value);
-  } else if (key == "block") {
-    params.block = read_int(key, value, "8, 16 or 32");
-  } else {
-    refuse_key("convolve", key, convolve_option_keys());
-  }
-}
-
-const std::vector<std::string_view>& convolve_option_keys() {
-  static const std::vector<std::string_view> keys{"kernel",       "weights", "divisor",  "offset",
-                                                  "size",         "sigma",   "truncate", "border",
-                                                  "border-value", "mode",    "block"};
-  return keys;
+  convolve_table().set(params, key, value);
 }
 
 }  // namespace equalux

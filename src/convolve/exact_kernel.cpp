@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -12,17 +11,13 @@
 
 #include "src/common/decimal.h"
 #include "src/common/nearest_name.h"
+#include "src/common/option_table.h"
 
 namespace equalux {
 namespace {
 
-using Clauses = std::vector<std::string>;
-
 constexpr std::int64_t kSumLimit = std::int64_t{1} << 31;
 constexpr int kGaussianOne = 4096;
-constexpr double kMinSigma = 0.01;
-constexpr double kMaxSigma = 1000;
-constexpr double kMaxTruncate = 100;
 const double kDefaultTruncate = ConvolveParams{}.truncate;
 
 struct NamedKernel {
@@ -30,17 +25,25 @@ struct NamedKernel {
   std::array<std::int32_t, 9> weights;
   std::int64_t divisor;
   std::string_view offset;
+  std::string_view help;
 };
 
 // clang-format off
 constexpr std::array<NamedKernel, 7> kNamedKernels{{
-    {"box-blur",          { 1,  1,  1,   1, 1,  1,   1,  1,  1},  9, "0"},
-    {"gaussian-blur",     { 1,  2,  1,   2, 4,  2,   1,  2,  1}, 16, "0"},
-    {"edge",              {-1, -1, -1,  -1, 8, -1,  -1, -1, -1},  1, "0"},
-    {"emboss-horizontal", { 0,  0,  0,   1, 0, -1,   0,  0,  0},  1, "128"},
-    {"emboss-vertical",   { 0,  1,  0,   0, 0,  0,   0, -1,  0},  1, "128"},
-    {"sharpen",           { 0, -1,  0,  -1, 5, -1,   0, -1,  0},  1, "0"},
-    {"identity",          { 0,  0,  0,   0, 1,  0,   0,  0,  0},  1, "0"},
+    {"box-blur",          { 1,  1,  1,   1, 1,  1,   1,  1,  1},  9, "0",
+     "mean of 3 x 3 samples"},
+    {"gaussian-blur",     { 1,  2,  1,   2, 4,  2,   1,  2,  1}, 16, "0",
+     "3 x 3 samples weighted 1 2 1, 2 4 2, 1 2 1"},
+    {"edge",              {-1, -1, -1,  -1, 8, -1,  -1, -1, -1},  1, "0",
+     "8 times a sample less its neighbours"},
+    {"emboss-horizontal", { 0,  0,  0,   1, 0, -1,   0,  0,  0},  1, "128",
+     "left less right, on 128"},
+    {"emboss-vertical",   { 0,  1,  0,   0, 0,  0,   0, -1,  0},  1, "128",
+     "above less below, on 128"},
+    {"sharpen",           { 0, -1,  0,  -1, 5, -1,   0, -1,  0},  1, "0",
+     "5 times a sample less the four beside it"},
+    {"identity",          { 0,  0,  0,   0, 1,  0,   0,  0,  0},  1, "0",
+     "the frame as it is"},
 }};
 // clang-format on
 
@@ -49,10 +52,9 @@ std::string refused(const std::string& what, std::string_view text, const char* 
          std::to_string(kMaxDecimalPlaces) + " places, below 2^31";
 }
 
-std::string number_text(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%g", value);
-  return text.data();
+/// The option of a key.
+const Option& option_of(std::string_view key) {
+  return *find_option(convolve_options(), key);
 }
 
 /// floor(offset · divisor + divisor / 2). The whole levels of the offset are taken apart, so that
@@ -222,9 +224,8 @@ struct Build {
 
   bool size_in_range() {
     const int size = params.size;
-    if (size == 0 || (size >= 3 && size <= kMaxSeparableKernel && size % 2 == 1)) return true;
-    refuse("size is " + std::to_string(size) + ", must be odd, 3 to " +
-           std::to_string(kMaxSeparableKernel));
+    if (in_range(option_of("size"), size) && (size == 0 || size % 2 == 1)) return true;
+    refuse(out_of_range(option_of("size"), std::to_string(size)));
     return false;
   }
 
@@ -240,14 +241,10 @@ struct Build {
 
   void make_gaussian() {
     const double sigma = params.sigma;
-    // Written so that NaN is refused too.
-    if (!(sigma == 0 || (sigma >= kMinSigma && sigma <= kMaxSigma))) {
-      refuse("sigma is " + number_text(sigma) + ", must be " + number_text(kMinSigma) + " to " +
-             number_text(kMaxSigma) + " pixels, or 0 for one that fits the size");
-    }
-    if (!(params.truncate > 0 && params.truncate <= kMaxTruncate)) {
-      refuse("truncate is " + number_text(params.truncate) + ", must be over 0 to " +
-             number_text(kMaxTruncate));
+    for (const auto& [key, value] :
+         {std::pair("sigma", sigma), std::pair("truncate", params.truncate)}) {
+      if (!in_range(option_of(key), value))
+        refuse(out_of_range(option_of(key), number_text(value)));
     }
     if (!size_in_range() || !broken.empty()) return;
     int size = params.size != 0 ? params.size : 3;
@@ -282,24 +279,27 @@ struct Build {
     } else if (params.kernel == "box") {
       make_box();
     } else {
-      const std::string nearest = nearest_name(params.kernel, convolve_kernel_names());
+      const std::vector<std::string_view> names = spellings(convolve_kernel_list());
+      const std::string nearest = nearest_name(params.kernel, names);
       broken = {"kernel is '" + params.kernel + "', must be " +
-                (nearest.empty() ? list_of_names(convolve_kernel_names()) : nearest)};
+                (nearest.empty() ? list_of_names(names) : nearest)};
     }
   }
 };
 
 }  // namespace
 
-const std::vector<std::string_view>& convolve_kernel_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all;
+std::span<const OptionName> convolve_kernel_list() {
+  static const std::vector<OptionName> kernels = [] {
+    std::vector<OptionName> all;
     for (const NamedKernel& named : kNamedKernels)
-      all.push_back(named.name);
-    all.insert(all.end(), {"gaussian", "box", "custom"});
+      all.push_back({named.name, named.help});
+    all.push_back({"gaussian", "Gaussian of any sigma, up to 31 x 31"});
+    all.push_back({"box", "mean of up to 31 x 31 samples"});
+    all.push_back({"custom", "weights of your own"});
     return all;
   }();
-  return names;
+  return kernels;
 }
 
 Clauses kernel_violations(const ConvolveParams& params) {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/common/json_text.h"
-#include "src/common/params_text.h"
+#include "src/equalize/options.h"
 
 namespace equalux {
 namespace {

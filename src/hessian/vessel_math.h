@@ -11,9 +11,6 @@
 /// Formulas and where they come from: docs/hessian.md.
 namespace equalux {
 
-/// Largest threshold that is accepted; no contrast gets near it.
-inline constexpr double kMaxVesselThreshold = 10;
-
 /// A bar of width 2 sigma and contrast 1 has lambda2 = sqrt(2 / (pi e)) = 1 / kBarGain at its
 /// middle.
 inline constexpr float kBarGain = 2.0663656f;

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 
+#include <equalux/filter.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,6 +104,54 @@ TEST(Help, DefaultConfigSaysTheDefaultsThatHelpSays) {
     }
   }
   EXPECT_GT(compared, 50);
+}
+
+/// What an option is by default where filters that share its key differ: " (0 of equalize, 2 of
+/// clahe)"; empty where they do not.
+std::string own_defaults(const Option& option) {
+  std::string text;
+  bool differ = false;
+  for (const FilterInfo& filter : filter_list()) {
+    const Option* other = find_option(filter.options, option.key);
+    if (other == nullptr || other->type != option.type) continue;
+    differ = differ || other->fallback != option.fallback;
+    text += (text.empty() ? " (" : ", ") + other->fallback + " of " + std::string(filter.name);
+  }
+  return differ ? text + ")" : "";
+}
+
+/// A key's lines at the top of default.toml, on one line with single blanks.
+std::string config_lines(const std::vector<std::string>& lines, const std::string& key) {
+  std::string text;
+  for (const std::string& line : lines) {
+    if (line.starts_with('[')) break;
+    const bool continues = line.starts_with(' ');
+    if (!continues && !text.empty()) break;
+    if (!continues && !line.starts_with(key + " = ")) continue;
+    if (continues && text.empty()) continue;
+    std::istringstream words(continues ? line.substr(line.find('#') + 1) : line);
+    for (std::string word; words >> word;)
+      text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+TEST(Help, DefaultConfigSaysOfEachKnobWhatItsTableSays) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(config_path("default.toml"), folder.path() / "copy.toml");
+  const std::vector<std::string> lines = lines_of(folder.read("copy.toml"));
+  for (const Option& option : equalize_options()) {
+    const std::string own = own_defaults(option);
+    const bool bare = option.type == OptionType::number || option.type == OptionType::whole;
+    const std::string value = own.empty() ? option.fallback : "";
+    const std::string key(option.key);
+    std::string expected =
+        key + " = " + (bare && own.empty() && !value.empty() ? value : '"' + value + '"');
+    expected += " # " + option_help(option);
+    if (!option.unset.empty()) expected += "; \"\" = " + std::string(option.unset);
+    if (!own.empty()) expected += "; \"\" = the filter's own" + own;
+    EXPECT_EQ(config_lines(lines, key), expected);
+  }
 }
 
 TEST(Help, DefaultConfigHoldsTheDefaults) {

@@ -64,7 +64,7 @@ struct Case {
 /// Up to 7 x 7: larger kernels OpenCV applies by Fourier transforms, which round.
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const std::string_view name : convolve_kernel_names()) {
+  for (const std::string_view name : spellings(convolve_kernel_list())) {
     Case each;
     each.params.kernel = name;
     if (name == "emboss-horizontal" || name == "emboss-vertical") each.offset = 128;

@@ -256,8 +256,8 @@ TEST(HessianParams, RulesAreNamedOneByOne) {
   HessianParams h;
   h.sigma = 0.4;
   h.truncate = 9;
-  EXPECT_THAT(broken(h),
-              ElementsAre("truncate is 9, must be 1 to 8", "sigma is 0.4, must be 0.5 to 16"));
+  EXPECT_THAT(broken(h), ElementsAre("sigma is 0.4, must be 0.5 to 16 pixels",
+                                     "truncate is 9, must be 1 to 8"));
   h = {};
   h.sigma = 16;
   h.truncate = 5;
@@ -269,7 +269,7 @@ TEST(HessianParams, RulesAreNamedOneByOne) {
   EXPECT_THAT(broken(v), ElementsAre("low is 0.5, must be at most high, which is 0.16"));
   v = {};
   v.sigmas = {2, 0.9};
-  EXPECT_THAT(broken(v), ElementsAre("sigmas is 0.9, must be 1 to 16"));
+  EXPECT_THAT(broken(v), ElementsAre("sigmas is 0.9, must be 1 to 16 pixels"));
   v.sigmas = {};
   v.min_size = -1;
   EXPECT_THAT(broken(v), SizeIs(2));

@@ -290,7 +290,8 @@ TEST(GstPluginVessel, EveryPropertyIsDescribedAndLive) {
   load_plugin();
   const gst::ElementPtr element(
       GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("equaluxvessel", nullptr))));
-  for (const std::string_view key : vessel_option_keys()) {
+  for (const Option& option : vessel_options()) {
+    const std::string_view key = option.key;
     const GParamSpec* spec =
         g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), std::string(key).c_str());
     ASSERT_NE(spec, nullptr) << key;

@@ -22,12 +22,11 @@ EqualizeParams preset(const std::string& name) {
   EqualizeParams params;
   std::ifstream file(std::string(EQUALUX_CONFIGS "/").append(name).append(".toml"));
   EXPECT_TRUE(file.is_open()) << name;
-  const auto& known = equalize_option_keys();
   for (std::string line; std::getline(file, line);) {
     const std::size_t equals = line.find(" = ");
     if (line.starts_with('#') || equals == std::string::npos) continue;
     const std::string key = line.substr(0, equals);
-    if (std::find(known.begin(), known.end(), key) == known.end()) continue;
+    if (find_option(equalize_options(), key) == nullptr) continue;
     set_option(params, key, line.substr(equals + 3, line.find(' ', equals + 3) - equals - 3));
   }
   EXPECT_GT(params.temporal_ms, 0) << name;

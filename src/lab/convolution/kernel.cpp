@@ -5,6 +5,7 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
+#include "src/common/filter_recipe.h"
 #include "src/common/nearest_name.h"
 #include "src/common/option_values.h"
 
@@ -15,7 +16,7 @@ constexpr std::string_view kAnyKernel = "convolve";  // the filter that is named
 
 /// Named kernels, then the filter that takes any.
 std::vector<std::string_view> kernel_filters() {
-  std::vector<std::string_view> names = convolve_kernel_names();
+  std::vector<std::string_view> names = spellings(convolve_kernel_list());
   std::erase(names, "custom");
   names.push_back(kAnyKernel);
   return names;
@@ -62,12 +63,7 @@ ConvolveParams read_kernel(const std::string& text) {
     }
   }
   throw_violations(violations(spec, {}, Backend::automatic));  // and refuses unknown keys
-  for (const auto& [key, value] : spec.options)
-    set_option(params, key, value);
-  // Weights make the kernel custom, unless one is named beside them.
-  for (const auto& [key, value] : spec.options) {
-    if (key == "kernel") set_option(params, key, value);
-  }
+  set_options(params, convolve_options(), spec.options);
   return params;
 }
 

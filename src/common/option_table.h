@@ -1,0 +1,238 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <equalux/options.h>
+#include <equalux/params.h>
+
+#include "src/common/option_values.h"
+
+/// Tables of options: what is declared of each one, tied to the member of a filter's parameters
+/// that it sets. Reading, telling and checking values follow from that.
+namespace equalux {
+
+using Clauses = std::vector<std::string>;
+
+/// Defines the names of an enumeration, {"name", "what it means"} each in the enumerators' order,
+/// and hosts' name for the list.
+#define EQUALUX_DEFINE_NAMES(Enum, type, ...)             \
+  template <>                                             \
+  const EnumNames& names_of_enum<Enum>() {                \
+    static constexpr OptionName kNames[] = {__VA_ARGS__}; \
+    static constexpr EnumNames kAll{type, kNames};        \
+    return kAll;                                          \
+  }
+
+/// As short as it can be and is read again as this one; without an exponent where it is one that
+/// people use.
+[[nodiscard]] std::string number_text(double number);
+/// Whether a number is one that the option may have.
+[[nodiscard]] bool in_range(const Option& option, double number);
+/// "KEY is VALUE, must be RANGE"
+[[nodiscard]] std::string out_of_range(const Option& option, const std::string& value);
+/// Whether a backend has the option, and the name that is chosen where it is one of names.
+[[nodiscard]] bool backend_has(const Option& option, std::string_view value, Backend backend);
+
+/// How values of a type are read, told, and checked against their option. Types of one filter alone
+/// are specialised beside its table.
+template <typename T>
+struct OptionValue;
+
+template <>
+struct OptionValue<double> {
+  static constexpr OptionType kType = OptionType::number;
+  static double read(const Option& option, std::string_view text);
+  static std::string text(double value) { return number_text(value); }
+  static void check(const Option& option, double value, Clauses& broken);
+};
+
+template <>
+struct OptionValue<int> {
+  static constexpr OptionType kType = OptionType::whole;
+  static int read(const Option& option, std::string_view text);
+  static std::string text(int value) { return std::to_string(value); }
+  static void check(const Option& option, int value, Clauses& broken);
+};
+
+template <>
+struct OptionValue<bool> {
+  static constexpr OptionType kType = OptionType::onoff;
+  static bool read(const Option& option, std::string_view text);
+  static std::string text(bool value) { return value ? "true" : "false"; }
+  static void check(const Option&, bool, Clauses&) {}
+};
+
+template <>
+struct OptionValue<std::string> {
+  static constexpr OptionType kType = OptionType::text;
+  static std::string read(const Option&, std::string_view text) { return std::string(text); }
+  static std::string text(const std::string& value) { return value; }
+  static void check(const Option&, const std::string&, Clauses&) {}
+};
+
+template <typename Enum>
+requires std::is_enum_v<Enum>
+struct OptionValue<Enum> {
+  static constexpr OptionType kType = OptionType::name;
+  static const EnumNames& names() { return names_of_enum<Enum>(); }
+  /// A name that the option does not list is taken as well: the filter's rules say why not.
+  static Enum read(const Option& option, std::string_view text) {
+    const std::optional<Enum> value = enum_from<Enum>(text);
+    if (!value) {
+      throw_usage(std::string(option.key) + " is " + quoted(text) + ", must be " +
+                  option_range(option));
+    }
+    return *value;
+  }
+  static std::string text(Enum value) { return std::string(enum_name(value)); }
+  static void check(const Option& option, Enum value, Clauses& broken) {
+    if (static_cast<std::size_t>(value) < names_of_enum<Enum>().names.size()) return;
+    broken.push_back(std::string(option.key) + " is enumerator " +
+                     std::to_string(static_cast<int>(value)) + ", which does not exist");
+  }
+};
+
+/// Where nothing is set, the text is empty.
+template <typename T>
+struct OptionValue<std::optional<T>> {
+  static constexpr OptionType kType = OptionValue<T>::kType;
+  static const EnumNames& names() requires std::is_enum_v<T> { return OptionValue<T>::names(); }
+  static std::optional<T> read(const Option& option, std::string_view text) {
+    if (text.empty()) return std::nullopt;
+    return OptionValue<T>::read(option, text);
+  }
+  static std::string text(const std::optional<T>& value) {
+    return value ? OptionValue<T>::text(*value) : std::string();
+  }
+  static void check(const Option& option, const std::optional<T>& value, Clauses& broken) {
+    if (value) OptionValue<T>::check(option, *value, broken);
+  }
+};
+
+/// One option, and how parameters hold it.
+template <typename Params>
+struct OptionRow {
+  Option option;
+  std::function<void(const Option&, Params&, std::string_view)> set;
+  std::function<std::string(const Params&)> text;
+  std::function<void(const Option&, const Params&, Clauses&)> check = [](auto&&...) {};
+
+  /// A member, to which pointers lead from the parameters down.
+  template <typename... Path>
+  requires(std::is_member_pointer_v<Path>&&...) OptionRow(Option declared, Path... path)
+      : option(std::move(declared)) {
+    using Member = std::remove_cvref_t<decltype((std::declval<Params&>().*....*path))>;
+    using Value = OptionValue<Member>;
+    option.type = Value::kType;
+    if constexpr (requires { Value::names(); }) {
+      if (option.names.empty()) option.names = Value::names().names;
+      if (option.names_type.empty()) option.names_type = Value::names().type;
+    }
+    set = [=](const Option& row, Params& params, std::string_view value) {
+      (params.*....*path) = Value::read(row, value);
+    };
+    text = [=](const Params& params) { return Value::text((params.*....*path)); };
+    check = [=](const Option& row, const Params& params, Clauses& broken) {
+      Value::check(row, (params.*....*path), broken);
+    };
+  }
+
+  /// What is no member of its own. Values are checked by the filter's rules alone.
+  OptionRow(Option declared, OptionType type, decltype(set) how_to_set, decltype(text) how_to_tell)
+      : option(std::move(declared)), set(std::move(how_to_set)), text(std::move(how_to_tell)) {
+    option.type = type;
+  }
+
+  /// An option of parameters that are a member of these, and have their own rules.
+  template <typename Inner>
+  [[nodiscard]] static OptionRow within(Inner Params::*inner, const OptionRow<Inner>& row) {
+    return {row.option, row.option.type,
+            [=](const Option& self, Params& params, std::string_view value) {
+              row.set(self, params.*inner, value);
+            },
+            [=](const Params& params) { return row.text(params.*inner); }};
+  }
+
+  /// The same with a rule that least and most do not tell.
+  [[nodiscard]] OptionRow where(bool (*holds)(const Params&)) && {
+    check = [holds, tell = text](const Option& row, const Params& params, Clauses& broken) {
+      if (!holds(params)) broken.push_back(out_of_range(row, tell(params)));
+    };
+    return std::move(*this);
+  }
+};
+
+/// The options of one filter.
+template <typename Params>
+class OptionTable {
+ public:
+  /// `owner` is the filter's name in error messages.
+  OptionTable(std::string_view owner, std::vector<OptionRow<Params>> rows)
+      : owner_(owner), rows_(std::move(rows)) {
+    for (OptionRow<Params>& row : rows_) {
+      row.option.fallback = row.text(Params{});
+      options_.push_back(row.option);
+    }
+  }
+
+  [[nodiscard]] std::span<const Option> options() const { return options_; }
+
+  /// Throws Error(usage) for an unknown key or a value that cannot be read.
+  void set(Params& params, std::string_view key, std::string_view value) const {
+    const OptionRow<Params>& row = find(key);
+    row.set(row.option, params, value);
+  }
+
+  [[nodiscard]] std::string text(const Params& params, std::string_view key) const {
+    return find(key).text(params);
+  }
+
+  /// The options that are not as by default.
+  [[nodiscard]] OptionValues changed(const Params& params) const {
+    OptionValues values;
+    for (const OptionRow<Params>& row : rows_) {
+      std::string value = row.text(params);
+      if (value != row.option.fallback) values.emplace_back(row.option.key, std::move(value));
+    }
+    return values;
+  }
+
+  /// Adds a clause for every value that its option does not allow.
+  void check(const Params& params, Clauses& broken) const {
+    for (const OptionRow<Params>& row : rows_)
+      row.check(row.option, params, broken);
+  }
+
+  /// Adds a clause for every value that the backend does not have.
+  void check_backend(const Params& params, Backend backend, Clauses& broken) const {
+    for (const auto& [key, value] : changed(params)) {
+      if (backend_has(find(key).option, value, backend)) continue;
+      broken.push_back(key + " " + value +
+                       (backend == Backend::cpu
+                            ? " exists on the CUDA backend only, must be left out on the CPU"
+                            : " exists on the CPU only, must be left out on the CUDA backend"));
+    }
+  }
+
+  [[nodiscard]] const OptionRow<Params>& find(std::string_view key) const {
+    for (const OptionRow<Params>& row : rows_)
+      if (row.option.key == key) return row;
+    std::vector<std::string_view> keys;
+    for (const Option& option : options_)
+      keys.push_back(option.key);
+    refuse_key(owner_, key, keys);
+  }
+
+ private:
+  std::string_view owner_;
+  std::vector<OptionRow<Params>> rows_;
+  std::vector<Option> options_;  ///< the rows' own, side by side
+};
+
+}  // namespace equalux
