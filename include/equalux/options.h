@@ -61,7 +61,7 @@ struct Option {
   std::string_view unit = {};        ///< "milliseconds"; empty = none
   std::string_view zero_means = {};  ///< 0 means this, and is allowed where it is out of the range
   double step = 0;                   ///< of sliders and keys; 0 = they do not have it
-  double slider_least = 0;  ///< where values are usually; both 0 = from 0 or `least` to `most`
+  double slider_least = 0;           ///< where values are usually; 0 and 0 in a table = everywhere
   double slider_most = 0;
 
   std::string_view range = {};  ///< what may stand there, in words; empty = it follows from above

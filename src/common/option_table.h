@@ -134,6 +134,7 @@ struct OptionRow {
       if (option.names.empty()) option.names = Value::names().names;
       if (option.names_type.empty()) option.names_type = Value::names().type;
     }
+    if (!option.names.empty()) option.type = OptionType::name;
     set = [=](const Option& row, Params& params, std::string_view value) {
       (params.*....*path) = Value::read(row, value);
     };
@@ -177,6 +178,10 @@ class OptionTable {
       : owner_(owner), rows_(std::move(rows)) {
     for (OptionRow<Params>& row : rows_) {
       row.option.fallback = row.text(Params{});
+      if (row.option.slider_most == 0) {
+        row.option.slider_least = row.option.zero_means.empty() ? row.option.least : 0;
+        row.option.slider_most = row.option.most;
+      }
       options_.push_back(row.option);
     }
   }

@@ -149,7 +149,8 @@ const OptionTable<VesselParams>& vessel_table() {
       "vessel",
       {{{.key = "sigmas",
          .title = "Sigmas",
-         .help = "scales, 1 to 8 of them, s,s,s...; a vessel of width w answers best to w / 2",
+         .help =
+             "scales, up to 8 with commas between them; a vessel of width w answers best to w / 2",
          .value = "S,S...",
          .least = kMinShapeSigma,
          .most = kMaxSigma,
