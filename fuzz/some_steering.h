@@ -1,5 +1,6 @@
 #pragma once
 
+#include <equalux/params.h>
 #include <nlohmann/json.hpp>
 
 #include "fuzz/invariant.h"
@@ -9,17 +10,34 @@
 /// A run that can be steered, as the targets of the control API see one.
 namespace equalux::fuzz {
 
-inline std::vector<std::pair<std::string, std::string>> read_preset(const std::string& name) {
+inline OptionValues read_preset(const std::string& name) {
   if (name == "plain") return {};
   if (name == "fog") return {{"strength", "0.9"}, {"ceiling", "99.5"}, {"threads", "3"}};
   throw Error(ExitCode::usage, "--preset is '" + name + "', must be plain or fog");
+}
+
+/// Plain equalization, without the filters themselves.
+inline Steered steered_equalize() {
+  const auto live_values = [](const EqualizeParams& params) {
+    OptionValues values;
+    for (const Option& option : equalize_options())
+      if (option.live) values.emplace_back(option.key, option_text(params, option.key));
+    return values;
+  };
+  return {0, equalize_options(), live_values({}), [live_values](const OptionValues& values) {
+            EqualizeParams params;
+            for (const auto& [key, value] : values)
+              set_option(params, key, value);
+            validate(params, Backend::automatic);
+            return live_values(params);
+          }};
 }
 
 struct SteeredRun {
   SteeredRun() { steering.allow_recording(recording); }
 
   RecordSwitch recording;
-  Steering steering{{{0, EqualizeParams{}}}, {"plain", "fog"}, read_preset};
+  Steering steering{{steered_equalize()}, {"plain", "fog"}, read_preset};
   LiveMonitor monitor;
   ControlApi api{steering, monitor};
 };

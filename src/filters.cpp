@@ -21,20 +21,16 @@ FilterRow named_kernel(const OptionName& kernel) {
     keys.front() = "sigma";
     keys.insert(keys.begin() + 1, {"size", "truncate"});
   }
-  // The list of filters shows them for as long as the program runs.
   auto options = std::make_shared<std::vector<Option>>();
   for (const std::string_view key : keys)
     options->push_back(*find_option(convolve_options(), key));
-  return {{kernel.name, kernel.help, *options, {}, {}},
-          [kernel, keys, options](const FilterSpec& spec, const EqualizeParams&) {
-            ConvolveParams params;
-            params.kernel = kernel.name;
-            for (const auto& [key, value] : spec.options) {
-              if (find_option(*options, key) == nullptr) refuse_key(spec.name, key, keys);
-              set_option(params, key, value);
-            }
-            return std::make_shared<ParamsRecipe<ConvolveParams>>(std::move(params));
-          }};
+  // The row, which the program keeps, keeps the options.
+  return filter_row<ConvolveParams>({kernel.name, kernel.help, *options, {}, {}},
+                                    [kernel, options](const EqualizeParams&) {
+                                      ConvolveParams params;
+                                      params.kernel = kernel.name;
+                                      return params;
+                                    });
 }
 
 const std::vector<FilterRow>& rows() {
@@ -101,19 +97,23 @@ const std::vector<FilterInfo>& filter_list() {
   return filters;
 }
 
+RecipePtr read_recipe(const FilterSpec& spec, const EqualizeParams& equalize) {
+  return find(spec).read(spec, equalize);
+}
+
 std::vector<std::string> violations(const FilterSpec& spec, const EqualizeParams& equalize,
                                     Backend backend) {
-  return find(spec).read(spec, equalize)->violations(backend);
+  return read_recipe(spec, equalize)->violations(backend);
 }
 
 std::unique_ptr<Filter> make_cpu_filter(const FilterSpec& spec, const EqualizeParams& equalize,
                                         const CpuOptions& options) {
-  return find(spec).read(spec, equalize)->make(options);
+  return make_changeable(read_recipe(spec, equalize), options);
 }
 
 std::unique_ptr<Filter> make_cuda_filter(const FilterSpec& spec, const EqualizeParams& equalize,
                                          const CudaOptions& options) {
-  return find(spec).read(spec, equalize)->make(options);
+  return make_changeable(read_recipe(spec, equalize), options);
 }
 
 }  // namespace equalux

@@ -1,6 +1,6 @@
 # Tests of src/: what filters compute, and the figures that judge it.
 equalux_tests(test_common common LABELS core
-  STEMS log json_text params options image parallel TSAN parallel)
+  STEMS log json_text params options filter_changes image parallel TSAN parallel)
 equalux_tests(test_equalize equalize LABELS core
   STEMS tone_curve tone_limits tone_history fixed_curve curve_file near_half fused_chain region surround surround_state
     deep_chain deep_curves hue space

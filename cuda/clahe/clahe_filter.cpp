@@ -16,6 +16,7 @@
 #include "src/clahe/tile_curves.h"
 #include "src/clahe/tile_grid.h"
 #include "src/clahe/tile_state.h"
+#include "src/common/filter_recipe.h"
 
 namespace equalux {
 namespace {
@@ -66,16 +67,16 @@ bool is_aligned(const void* data, std::ptrdiff_t stride) {
 }
 
 /// Adaptive equalization on one GPU.
-class CudaClaheFilter final : public Filter {
+class CudaClaheFilter final : public TunableFilter<ClaheParams> {
  public:
   CudaClaheFilter(const ClaheParams& params, int device)
-      : params_(params), control_(params.curve), device_(device) {}
+      : TunableFilter(params), control_(params.curve), device_(device) {}
 
   ~CudaClaheFilter() override {
     if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
   }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return has_byte_samples(format); }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
@@ -131,6 +132,14 @@ class CudaClaheFilter final : public Filter {
     mark("curve");
     cuda::clahe_apply(frame, launch_device_, stream);
     mark("apply");
+  }
+
+  bool retune(const ClaheParams& params) override {
+    validate(params, Backend::cuda, desc_.width == 0 ? nullptr : &desc_);
+    if (params.tiles_x != params_.tiles_x || params.tiles_y != params_.tiles_y) return false;
+    control_.update(params.curve);
+    params_ = params;
+    return true;
   }
 
   void reset() override { control_.reset(); }
@@ -196,7 +205,6 @@ class CudaClaheFilter final : public Filter {
     frame_.bands = std::clamp(wanted, 1, cells.rows / params_.tiles_y);
   }
 
-  ClaheParams params_;
   tone::Control control_;
   int device_;
   cuda::LaunchDevice launch_device_;

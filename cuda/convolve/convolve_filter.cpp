@@ -27,10 +27,7 @@ class CudaConvolveFilter final : public Filter {
     if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
   }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    const FormatTraits& t = traits(format);
-    return has_byte_samples(format) && (t.model != ColorModel::yuv || t.planes > 1);
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   [[nodiscard]] bool works_in_place() const override { return false; }
 

@@ -21,9 +21,7 @@ class CudaHessianFilter final : public Filter {
     if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
   }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return hessian_reads(format, params_.channel);
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);

@@ -40,9 +40,7 @@ class HessianStudy final : public Filter {
 
   ~HessianStudy() override { ignore(cudaSetDevice(device_)); }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return hessian_reads(format, params_.channel);
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);

@@ -44,12 +44,17 @@ struct ClaheParams {
 /// Throws Error(usage) that lists all violations.
 EQUALUX_EXPORT void validate(const ClaheParams& params, Backend backend,
                              const ImageDesc* desc = nullptr);
+/// True for the formats that filters of these parameters take.
+[[nodiscard]] EQUALUX_EXPORT bool takes(const ClaheParams& params, PixelFormat format);
 
 /// The options of adaptive equalization, in the order of the documentation.
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> clahe_options();
 /// Sets one of them. Throws Error(usage) for an unknown key or an unreadable value, naming what
 /// would be right.
 EQUALUX_EXPORT void set_option(ClaheParams& params, std::string_view key, std::string_view value);
+/// The value of one of them as it is written; empty where it is not set.
+[[nodiscard]] EQUALUX_EXPORT std::string option_text(const ClaheParams& params,
+                                                     std::string_view key);
 
 /// Adaptive equalization on the CPU. Takes every 8-bit format; works in place. Throws Error(usage)
 /// where params are invalid.

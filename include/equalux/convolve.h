@@ -68,6 +68,8 @@ EQUALUX_ENUM_NAMES(ConvolveMode)
 /// Throws Error(usage) that lists all violations.
 EQUALUX_EXPORT void validate(const ConvolveParams& params, Backend backend,
                              const ImageDesc* desc = nullptr);
+/// True for the formats that filters of these parameters take.
+[[nodiscard]] EQUALUX_EXPORT bool takes(const ConvolveParams& params, PixelFormat format);
 /// True where the mode is one that only the CUDA backend has.
 [[nodiscard]] EQUALUX_EXPORT bool needs_cuda(const ConvolveParams& params);
 
@@ -77,6 +79,9 @@ EQUALUX_EXPORT void validate(const ConvolveParams& params, Backend backend,
 /// Error(usage) for an unknown key or an unreadable value, naming what would be right.
 EQUALUX_EXPORT void set_option(ConvolveParams& params, std::string_view key,
                                std::string_view value);
+/// The value of one of them as it is written; empty where it is not set.
+[[nodiscard]] EQUALUX_EXPORT std::string option_text(const ConvolveParams& params,
+                                                     std::string_view key);
 
 /// Convolution on the CPU. Takes gray8, packed RGB forms (a fourth byte is copied) and YCbCr in
 /// planes (luma alone; chroma is copied); never works in place. Throws Error(usage) where params

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,20 @@ struct CurveSum {
   [[nodiscard]] EQUALUX_EXPORT ToneCurve mean() const;
 
   friend bool operator==(const CurveSum&, const CurveSum&) = default;
+};
+
+/// The curves that a filter makes of its frames, added up on demand. The filter's thread.
+class EQUALUX_EXPORT FilterCurves {
+ public:
+  /// Adds them up from the next configure() on. False where there are none to add: for the staged
+  /// chain, and where one curve is given for all frames.
+  virtual bool collect() = 0;
+  /// What was added up since configure(), the frames under way included; nothing where nothing was
+  /// asked for. No part of the temporal state.
+  [[nodiscard]] virtual std::optional<CurveSum> sum() const = 0;
+
+ protected:
+  ~FilterCurves() = default;
 };
 
 /// A curve as the text of a file: JSON with a version.

@@ -71,11 +71,13 @@ class EQUALUX_EXPORT Filter {
   /// returns. Allocates nothing.
   virtual void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) = 0;
 
-  /// Takes other parameters for the frames to come and keeps what it knows of those before; with a
-  /// time constant the curve's limits are eased in. False where that takes a new filter, which is
-  /// the case for all but equalization by the fused chain. Throws Error(usage) for invalid ones.
-  virtual bool update(const EqualizeParams& params) {
-    (void)params;
+  /// Gives options other values for the frames to come, all of them or, where it throws, none.
+  /// `equalize` by the fused chain and `clahe` keep what they know of the frames before; with a
+  /// time constant the curve's limits are eased in. False where that takes a new filter: results
+  /// would have another format, or it was made of parameters and not of a spec and is another one.
+  /// Throws Error(usage) for an unknown key, and for a value that cannot be read or is no good.
+  virtual bool update(const OptionValues& options) {
+    (void)options;
     return false;
   }
 
@@ -86,12 +88,9 @@ class EQUALUX_EXPORT Filter {
   /// Restores what save() gave. Throws Error(usage) where it does not fit this filter.
   virtual void load(std::string_view state) { (void)state; }
 
-  /// Adds up the curves of the frames from the next configure() on. False where there are none to
-  /// add: for all but equalization by the fused chain that makes its curves itself.
-  virtual bool collect_curves() { return false; }
-  /// What was added up since configure(), the frames under way included; nothing where nothing was
-  /// asked for. No part of the temporal state.
-  [[nodiscard]] virtual std::optional<CurveSum> curve_sum() const { return std::nullopt; }
+  /// The tone curves that it makes; null for filters that make none of the whole frame. The
+  /// filter's own.
+  [[nodiscard]] virtual FilterCurves* curves() { return nullptr; }
 };
 
 /// Options of the CPU backend.
@@ -147,8 +146,9 @@ struct FilterInfo {
                                                                  const EqualizeParams& equalize,
                                                                  Backend backend);
 
-/// The filter that a spec names, on the CPU. `equalize` holds the defaults of every `equalize`;
-/// a key on the spec wins. Throws Error(usage) for an unknown filter or key or an invalid value.
+/// The filter that a spec names, on the CPU; its options may change while frames move, see
+/// Filter::update(). `equalize` holds the defaults of every `equalize`; a key on the spec wins.
+/// Throws Error(usage) for an unknown filter or key or an invalid value.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const FilterSpec& spec, const EqualizeParams& equalize = {}, const CpuOptions& options = {});
 

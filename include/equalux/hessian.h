@@ -152,6 +152,14 @@ EQUALUX_EXPORT void validate(const VesselParams& params, Backend backend,
                              const ImageDesc* desc = nullptr);
 EQUALUX_EXPORT void validate(const ShapesParams& params, Backend backend,
                              const ImageDesc* desc = nullptr);
+/// True for the formats that filters of these parameters take.
+[[nodiscard]] EQUALUX_EXPORT bool takes(const HessianParams& params, PixelFormat format);
+[[nodiscard]] EQUALUX_EXPORT bool takes(const VesselParams& params, PixelFormat format);
+[[nodiscard]] EQUALUX_EXPORT bool takes(const ShapesParams& params, PixelFormat format);
+/// The one format of the results; nothing where each has that of its frame.
+[[nodiscard]] EQUALUX_EXPORT std::optional<PixelFormat> output_format(const HessianParams& params);
+[[nodiscard]] EQUALUX_EXPORT std::optional<PixelFormat> output_format(const VesselParams& params);
+[[nodiscard]] EQUALUX_EXPORT std::optional<PixelFormat> output_format(const ShapesParams& params);
 
 /// The options of the filters, in the order of the documentation.
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> hessian_options();
@@ -162,6 +170,13 @@ EQUALUX_EXPORT void validate(const ShapesParams& params, Backend backend,
 EQUALUX_EXPORT void set_option(HessianParams& params, std::string_view key, std::string_view value);
 EQUALUX_EXPORT void set_option(VesselParams& params, std::string_view key, std::string_view value);
 EQUALUX_EXPORT void set_option(ShapesParams& params, std::string_view key, std::string_view value);
+/// The value of one of them as it is written; empty where it is not set.
+[[nodiscard]] EQUALUX_EXPORT std::string option_text(const HessianParams& params,
+                                                     std::string_view key);
+[[nodiscard]] EQUALUX_EXPORT std::string option_text(const VesselParams& params,
+                                                     std::string_view key);
+[[nodiscard]] EQUALUX_EXPORT std::string option_text(const ShapesParams& params,
+                                                     std::string_view key);
 
 /// The filters on the CPU. Throw Error(usage) where params are invalid or need a GPU.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(

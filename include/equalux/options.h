@@ -63,6 +63,7 @@ struct Option {
   double step = 0;                   ///< of sliders and keys; 0 = they do not have it
   double slider_least = 0;           ///< where values are usually; 0 and 0 in a table = everywhere
   double slider_most = 0;
+  std::string_view keys = {};  ///< two: those of a window that lower and raise it
 
   std::string_view range = {};  ///< what may stand there, in words; empty = it follows from above
   std::string_view unset = {};  ///< what holds where it is not set; empty = it always has a value

@@ -150,6 +150,9 @@ struct EqualizeParams {
 EQUALUX_EXPORT void validate(const EqualizeParams& params, Backend backend,
                              const ImageDesc* desc = nullptr);
 
+/// True for the formats that filters of these parameters take.
+[[nodiscard]] EQUALUX_EXPORT bool takes(const EqualizeParams& params, PixelFormat format);
+
 /// True where a knob is set that only the CUDA backend has.
 [[nodiscard]] EQUALUX_EXPORT bool needs_cuda(const EqualizeParams& params);
 
@@ -182,5 +185,8 @@ struct FilterSpec {
 /// space over where none was set: it throws as read_curve() does.
 EQUALUX_EXPORT void set_option(EqualizeParams& params, std::string_view key,
                                std::string_view value);
+/// The value of one of them as it is written; empty where it is not set.
+[[nodiscard]] EQUALUX_EXPORT std::string option_text(const EqualizeParams& params,
+                                                     std::string_view key);
 
 }  // namespace equalux

@@ -24,6 +24,9 @@ class ControlApi {
   ControlApi(Steering& steering, const LiveMonitor& monitor)
       : steering_(steering), monitor_(monitor) {}
 
+  /// What a change may have beside the keys that are no option's.
+  [[nodiscard]] const std::vector<Option>& options() const { return steering_.options(); }
+
   /// A JSON object for Steering::change(); {} or nothing but blanks only asks. Never throws for any
   /// bytes: what is wrong stands in the answer, and nothing has changed then.
   [[nodiscard]] ControlAnswer handle(std::string_view request);

@@ -38,13 +38,30 @@ PageReply no_picture() {
   return reply;
 }
 
-std::string text_of(const PageHelp& help) {
+/// What a page needs of an option for a slider.
+nlohmann::ordered_json slider_of(const Option& option) {
+  return {{"key", option.key},
+          {"title", option.title},
+          {"unit", option.unit},
+          {"from", option.slider_least},
+          {"to", option.slider_most},
+          {"step", option.step},
+          {"least", option.least},  // but 0, where that means something
+          {"zero", option.least > 0 ? option.zero_means : std::string_view()}};
+}
+
+/// A line for each option and each preset, and the sliders of the options that have one.
+std::string parameters_text(const std::vector<Option>& options, const PresetLines& presets) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const auto& [key, line] : help.parameters)
-    json[key] = line;
-  nlohmann::ordered_json& presets = json["preset"] = nlohmann::ordered_json::object();
-  for (const auto& [name, line] : help.presets)
-    presets[name] = line;
+  nlohmann::ordered_json sliders = nlohmann::ordered_json::array();
+  for (const Option& option : options) {
+    json[std::string(option.key)] = option_help(option);
+    if (option.step > 0) sliders.push_back(slider_of(option));
+  }
+  nlohmann::ordered_json& lines = json["preset"] = nlohmann::ordered_json::object();
+  for (const auto& [name, line] : presets)
+    lines[name] = line;
+  json["sliders"] = std::move(sliders);
   return json_text(json);
 }
 
@@ -59,11 +76,11 @@ bool same(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-PageRequests::PageRequests(std::string token, std::string page, const PageHelp& help,
+PageRequests::PageRequests(std::string token, std::string page, const PresetLines& presets,
                            PictureForms forms, ControlApi& api, LiveMonitor& monitor)
     : token_(std::move(token)),
       page_(std::move(page)),
-      parameters_(text_of(help)),
+      parameters_(parameters_text(api.options(), presets)),
       forms_(std::move(forms)),
       api_(api),
       monitor_(monitor) {}

@@ -48,18 +48,14 @@ struct PictureForms {
   std::function<nlohmann::json(const PicturePair&)> tones;
 };
 
-/// What is said of the keys of a change, and of the presets that its key "preset" may name: names,
-/// each with a line.
-struct PageHelp {
-  std::vector<std::pair<std::string, std::string>> parameters;
-  std::vector<std::pair<std::string, std::string>> presets;
-};
+/// The presets that a change's key "preset" may name, each with a line.
+using PresetLines = std::vector<std::pair<std::string, std::string>>;
 
 /// Thread-safe as its parts, which must outlive it.
 class PageRequests {
  public:
   /// Without a token only requests to this machine's loopback are answered.
-  PageRequests(std::string token, std::string page, const PageHelp& help, PictureForms forms,
+  PageRequests(std::string token, std::string page, const PresetLines& presets, PictureForms forms,
                ControlApi& api, LiveMonitor& monitor);
 
   /// Whatever the request holds, there is an answer; one that is refused changes nothing.

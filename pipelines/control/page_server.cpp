@@ -96,7 +96,7 @@ class Server final : public PageServer {
  public:
   Server(const PageOptions& options, ControlApi& api, LiveMonitor& monitor)
       : limits_(options.limits),
-        requests_(options.token, kPageHtml, options.help, forms(), api, monitor) {
+        requests_(options.token, kPageHtml, options.presets, forms(), api, monitor) {
     const ServeAddress address = parse_serve_address(options.address);
     if (!address.loopback && options.token.empty()) {
       throw Error(ExitCode::usage, "--serve " + options.address +

@@ -28,7 +28,7 @@ struct PageLimits {
 struct PageOptions {
   std::string address;  ///< see parse_serve_address()
   std::string token;    ///< what callers must know; empty = nobody needs one
-  PageHelp help;        ///< for /api/parameters
+  PresetLines presets;  ///< for /api/parameters
   PageLimits limits;
 };
 
@@ -41,7 +41,8 @@ struct PageOptions {
 ///                                             next one where nobody has looked; 503 without any
 ///   GET  /api/tones                           histograms and curve, see tones_of(); 503 likewise
 ///   GET  /api/parameters                      {"strength":"how far ...", ...,
-///   "preset":{"fog":"..."}} GET  /metrics                             Prometheus's text
+///                                             "preset":{"fog":"..."}, "sliders":[{"key",...}]}
+///   GET  /metrics                             Prometheus's text
 ///
 /// With a token every request needs it, as "Authorization: Bearer TOKEN" or ?token=TOKEN, and gets
 /// 401 otherwise, with the page itself for /, which asks for it. Without one the Host must be a

@@ -55,8 +55,8 @@ class CpuProcessor final : public Processor {
   }
   [[nodiscard]] std::string save() const override { return save_filters(filters_); }
   void load(std::string_view state) override { load_filters(filters_, state); }
-  bool update(std::size_t filter, const EqualizeParams& params) override {
-    return filter < filters_.size() && filters_[filter]->update(params);
+  bool update(std::size_t filter, const OptionValues& options) override {
+    return filter < filters_.size() && filters_[filter]->update(options);
   }
 
   [[nodiscard]] std::string description() const override {
@@ -104,7 +104,9 @@ void take_over(Frame& out, const Frame& in) {
 
 std::optional<CurveSum> curve_sum_of(const std::vector<std::unique_ptr<Filter>>& filters) {
   for (const auto& filter : filters) {
-    if (std::optional<CurveSum> sum = filter->curve_sum()) return sum;
+    const FilterCurves* curves = filter->curves();
+    if (curves == nullptr) continue;
+    if (std::optional<CurveSum> sum = curves->sum()) return sum;
   }
   return std::nullopt;
 }

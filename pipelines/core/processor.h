@@ -70,11 +70,10 @@ class Processor {
   [[nodiscard]] virtual std::string save() const { return "[]"; }
   /// Restores what save() gave, behind configure(). Throws Error(usage) where it does not fit.
   virtual void load(std::string_view state) { (void)state; }
-  /// Gives a filter of the chain, counted from 0, other parameters for the frames to come. In the
-  /// thread that calls submit(). False where that filter takes none while it runs: see
-  /// Filter::update(). Throws Error(usage) for invalid ones.
-  virtual bool update(std::size_t filter, const EqualizeParams& params) {
-    (void)filter, (void)params;
+  /// Gives a filter of the chain, counted from 0, other values of options for the frames to come.
+  /// In the thread that calls submit(). As Filter::update().
+  virtual bool update(std::size_t filter, const OptionValues& options) {
+    (void)filter, (void)options;
     return false;
   }
 

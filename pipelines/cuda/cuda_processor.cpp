@@ -105,9 +105,9 @@ class CudaProcessor final : public Processor {
     ++under_way_;
   }
 
-  bool update(std::size_t filter, const EqualizeParams& params) override {
+  bool update(std::size_t filter, const OptionValues& options) override {
     use_device();
-    return filter < filters_.size() && filters_[filter]->update(params);
+    return filter < filters_.size() && filters_[filter]->update(options);
   }
 
   FramePtr collect(bool wait) override {

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include <equalux/error.h>
+#include <equalux/params.h>
 #include <nlohmann/json.hpp>
 
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 #include "src/common/nearest_name.h"
+#include "src/common/option_table.h"
+#include "src/common/option_values.h"
 
 namespace equalux {
 namespace {
@@ -21,34 +23,25 @@ using Json = nlohmann::json;
   throw Error(ExitCode::usage, message);
 }
 
-double number_of(const EqualizeParams& params, std::string_view key) {
-  if (key == "strength") return params.strength;
-  if (key == "clip-limit") return params.clip_limit;
-  if (key == "floor") return params.floor;
-  if (key == "ceiling") return params.ceiling;
-  if (key == "max-gain") return params.max_gain;
-  if (key == "temporal-ms") return params.temporal_ms;
-  if (key == "brighten-ms") return params.brighten_ms;
-  return params.darken_ms;
-}
-
 /// An option's text from a JSON value.
 std::string text_of(const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number()) return json_text(value);
+  if (value.is_number() || value.is_boolean()) return json_text(value);
+  if (value.is_null()) return {};
   usage(key + " is " + json_text(value) + ", must be a number or a text");
 }
 
-void check_keys(const Json& wanted) {
-  for (const auto& [key, value] : wanted.items()) {
-    const auto& keys = Steering::keys();
-    if (key == "filter" || key == "preset" || key == "recording" || key == "reset") continue;
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-    std::vector<std::string_view> all(keys);
-    all.insert(all.end(), {"filter", "preset", "recording", "reset"});
-    const std::string nearest = nearest_name(key, all);
-    usage("key '" + key.substr(0, 40) + "' is unknown, must be " +
-          (nearest.empty() ? list_of_names(all) : nearest));
+/// The other way round; null where nothing is set.
+Json json_of(const Option& option, const std::string& text) {
+  if (text.empty() && !option.unset.empty()) return nullptr;
+  switch (option.type) {
+    case OptionType::number:
+      return parse_json(text).get<double>();
+    case OptionType::whole:
+    case OptionType::onoff:
+      return parse_json(text);
+    default:
+      return text;
   }
 }
 
@@ -62,89 +55,103 @@ std::optional<bool> take_switch(Json& wanted, const char* key) {
   return value.get<bool>();
 }
 
-/// Plain equalization's values of everything that can be steered.
-void reset_steered(EqualizeParams& params) {
-  const EqualizeParams plain;
-  params.scaler = plain.scaler;
-  params.strength = plain.strength;
-  params.clip_limit = plain.clip_limit;
-  params.floor = plain.floor;
-  params.ceiling = plain.ceiling;
-  params.max_gain = plain.max_gain;
-  params.temporal_ms = plain.temporal_ms;
-  params.brighten_ms = plain.brighten_ms;
-  params.darken_ms = plain.darken_ms;
+/// Whether presets have the option: they are about what shapes the curve of `equalize`.
+bool is_of_presets(const Option& option) {
+  const Option* knob = find_option(equalize_options(), option.key);
+  return knob != nullptr && knob->type == option.type;
 }
 
-/// Gives every equalizer a preset's values of what can be steered.
-void put_preset(std::vector<Steering::Equalizer>& equalizers,
-                const std::vector<std::pair<std::string, std::string>>& values) {
-  for (Steering::Equalizer& each : equalizers) {
-    reset_steered(each.params);
-    for (const auto& [key, value] : values) {
-      const auto& keys = Steering::keys();
-      if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
-        set_option(each.params, key, value);
-      }
+/// Gives every filter a preset's values of what can be steered, and its own defaults of what else
+/// presets have.
+void put_preset(std::vector<Steered>& filters, const OptionValues& preset) {
+  for (Steered& each : filters) {
+    OptionValues values = each.values;
+    for (const Option& option : each.options) {
+      if (option.live && is_of_presets(option)) values.emplace_back(option.key, option.fallback);
     }
+    for (const auto& [key, value] : preset) {
+      if (each.live(key) != nullptr) values.emplace_back(key, value);
+    }
+    each.values = each.read(values);
   }
 }
 
-bool same_values(const EqualizeParams& a, const EqualizeParams& b) {
-  const auto& keys = Steering::keys();
-  return a.scaler == b.scaler && std::all_of(keys.begin(), keys.end(), [&](std::string_view key) {
-           return number_of(a, key) == number_of(b, key);
-         });
+bool same_values(const std::vector<Steered>& a, const std::vector<Steered>& b) {
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](const Steered& one, const Steered& other) { return one.values == other.values; });
 }
 
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.10g", value);
-  return text;
-}
-
-/// The next value of a key; equal at an end of its range.
-double stepped(std::string_view key, double value, int direction) {
-  if (key == "strength") return std::clamp(std::round(20 * value + direction) / 20, 0.0, 1.0);
-  if (key == "clip-limit") {
+/// The next value of an option; equal at an end of its range.
+double stepped(const Option& option, double value, int direction) {
+  if (option.step <= 0) return value;
+  // Tenths of a step and the like are no binary fractions, but their inverses are whole.
+  const double steps_a_unit = std::round(1 / option.step);
+  const auto round_to_step = [&](double number) {
+    return option.step < 1 ? std::round(number * steps_a_unit) / steps_a_unit
+                           : std::round(number / option.step) * option.step;
+  };
+  if (option.zero_means == "none") {
     // No limit is above all limits, and is written as 0.
     constexpr double kMost = 40;
     if (value == 0) return direction < 0 ? kMost : 0;
-    const double next = std::round(4 * value + direction) / 4;
-    return next > kMost ? 0 : std::max(1.0, next);
+    const double next = round_to_step(value + direction * option.step);
+    return next > kMost ? 0 : std::max(option.least, next);
   }
-  constexpr double kLeastStep = 100;
-  const double step = std::max(kLeastStep, std::round(value / 1000) * 100);
-  return std::clamp(value + direction * step, 0.0, kMaxTemporalMs);
+  constexpr double kManySteps = 10'000;
+  const bool is_long = option.most - option.least > kManySteps * option.step;
+  const double step = is_long ? std::max(option.step, round_to_step(value / 10)) : option.step;
+  const double next = is_long ? value + direction * step : round_to_step(value + direction * step);
+  return std::clamp(next, option.least, option.most);
 }
 
 }  // namespace
 
-Steering::Steering(std::vector<Equalizer> equalizers, std::vector<std::string> presets,
+const Option* Steered::live(std::string_view key) const {
+  const Option* option = find_option(options, key);
+  return option != nullptr && option->live ? option : nullptr;
+}
+
+Steered steered(std::size_t filter, const RecipePtr& recipe) {
+  const auto live_values = [](const FilterRecipe& of) {
+    OptionValues values;
+    for (const Option& option : of.options())
+      if (option.live) values.emplace_back(option.key, of.text(option.key));
+    return values;
+  };
+  return {filter, recipe->options(), live_values(*recipe),
+          [recipe, live_values](const OptionValues& values) {
+            const RecipePtr changed = recipe->with(values);
+            throw_violations(changed->violations(Backend::automatic));
+            return live_values(*changed);
+          }};
+}
+
+Steering::Steering(std::vector<Steered> filters, std::vector<std::string> presets,
                    ReadPreset read_preset, std::string preset)
     : presets_(std::move(presets)),
       read_preset_(std::move(read_preset)),
-      start_(std::move(equalizers)),
+      start_(std::move(filters)),
       start_preset_(std::move(preset)),
       start_base_(start_),
-      equalizers_(start_),
+      filters_(start_),
       preset_(start_preset_) {
-  if (!start_preset_.empty() && !start_.empty()) {
-    put_preset(start_base_, values_of(start_preset_));
+  for (const Steered& each : start_) {
+    for (const Option& option : each.options) {
+      if (option.live && find_option(options_, option.key) == nullptr) options_.push_back(option);
+    }
   }
+  if (!start_preset_.empty() && takes_presets()) put_preset(start_base_, values_of(start_preset_));
   base_ = start_base_;
 }
 
-Steering::PresetValues Steering::values_of(const std::string& preset) const {
+OptionValues Steering::values_of(const std::string& preset) const {
   if (!read_preset_) usage("preset '" + preset + "' cannot be read here");
   return read_preset_(preset);
 }
 
-const std::vector<std::string_view>& Steering::keys() {
-  static const std::vector<std::string_view> keys{"strength",    "clip-limit", "floor",
-                                                  "ceiling",     "max-gain",   "temporal-ms",
-                                                  "brighten-ms", "darken-ms",  "scaler"};
-  return keys;
+bool Steering::takes_presets() const {
+  return std::any_of(options_.begin(), options_.end(), is_of_presets);
 }
 
 void Steering::change(const Json& wanted) {
@@ -152,18 +159,38 @@ void Steering::change(const Json& wanted) {
   set(wanted);
 }
 
+void Steering::check_keys(const Json& wanted) const {
+  std::vector<std::string_view> keys;
+  for (const Option& option : options_)
+    keys.push_back(option.key);
+  keys.insert(keys.end(), {"filter", "preset", "recording", "reset"});
+  for (const auto& [key, value] : wanted.items()) {
+    if (key == "filter" || key == "recording") continue;
+    if (options_.empty()) {
+      usage("the chain has no filter that can be changed while it runs, must be filter");
+    }
+    if (key == "preset" && !takes_presets()) {
+      usage("the chain has nothing that presets set, must be without preset");
+    }
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+    const std::string nearest = nearest_name(key, keys);
+    usage("key '" + key.substr(0, 40) + "' is unknown, must be " +
+          (nearest.empty() ? list_of_names(keys) : nearest));
+  }
+}
+
 void Steering::set(Json wanted) {
   check_keys(wanted);
   // Read before the lock: a folder on a slow disk must not hold up apply(), and with it the frames.
   std::string chosen;
-  PresetValues values;
-  if (wanted.contains("preset") && !start_.empty()) {
+  OptionValues preset_values;
+  if (wanted.contains("preset")) {
     chosen = text_of("preset", wanted["preset"]);
-    values = values_of(chosen);
+    preset_values = values_of(chosen);
   }
   const std::lock_guard lock(mutex_);
-  std::vector<Equalizer> equalizers = equalizers_;
-  std::vector<Equalizer> base = base_;
+  std::vector<Steered> filters = filters_;
+  std::vector<Steered> base = base_;
   std::string preset = preset_;
   bool filtering = filtering_;
   std::string said;
@@ -176,32 +203,34 @@ void Steering::set(Json wanted) {
     if (recording_ == nullptr) usage("recording needs a run with --record, must be left out");
     said = *recording ? "recording on" : "recording off";
   }
-  if (!wanted.empty() && equalizers.empty()) {
-    usage("the chain has no equalize that can be changed while it runs, must be filter");
-  }
   if (const auto reset = take_switch(wanted, "reset")) {
     if (!*reset) usage("reset is false, must be true or left out");
     if (wanted.contains("preset")) usage("reset brings its own preset, must stand without preset");
-    equalizers = start_;
+    filters = start_;
     base = start_base_;
     preset = start_preset_;
     said = "as it began";
   }
   if (wanted.contains("preset")) {
     preset = std::move(chosen);
-    put_preset(equalizers, values);
-    base = equalizers;
+    put_preset(filters, preset_values);
+    base = filters;
     said = "preset " + preset;
     wanted.erase("preset");
   }
+  OptionValues values;
   for (const auto& [key, value] : wanted.items()) {
-    for (Equalizer& each : equalizers)
-      set_option(each.params, key, text_of(key, value));
-    said = key + " " + text_of(key, value);
+    values.emplace_back(key, text_of(key, value));
+    said = key + " " + values.back().second;
   }
-  for (const Equalizer& each : equalizers)
-    validate(each.params, Backend::automatic);
-  equalizers_ = std::move(equalizers);
+  for (Steered& each : filters) {
+    OptionValues all = each.values;
+    for (const auto& [key, value] : values) {
+      if (each.live(key) != nullptr) all.emplace_back(key, value);
+    }
+    each.values = each.read(all);
+  }
+  filters_ = std::move(filters);
   base_ = std::move(base);
   preset_ = std::move(preset);
   filtering_ = filtering;
@@ -211,13 +240,11 @@ void Steering::set(Json wanted) {
 }
 
 void Steering::step(std::string_view key, int direction) {
-  double next = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (equalizers_.empty()) return;
-    next = stepped(key, number_of(equalizers_.front().params, key), direction);
-  }
-  set({{std::string(key), parse_json(short_number(next))}});
+  const Option* option = find_option(options_, key);
+  if (option == nullptr) return;
+  const Json now = state()[std::string(key)];
+  if (!now.is_number()) return;
+  set({{std::string(key), parse_json(number_text(stepped(*option, now, direction)))}});
 }
 
 void Steering::next_preset(int direction) {
@@ -225,7 +252,7 @@ void Steering::next_preset(int direction) {
   std::string now;
   {
     const std::lock_guard lock(mutex_);
-    if (equalizers_.empty()) return;
+    if (!takes_presets()) return;
     now = preset_;
   }
   const auto count = static_cast<std::ptrdiff_t>(presets_.size());
@@ -251,13 +278,9 @@ nlohmann::ordered_json Steering::state() const {
   const std::lock_guard lock(mutex_);
   nlohmann::ordered_json state{{"filter", filtering_}, {"preset", preset_}};
   if (recording_ != nullptr) state["recording"] = recording_->on.load();
-  if (equalizers_.empty()) return state;
-  const EqualizeParams& params = equalizers_.front().params;
-  for (const std::string_view key : keys()) {
-    if (key == "scaler") {
-      state[std::string(key)] = enum_name(params.scaler);
-    } else {
-      state[std::string(key)] = number_of(params, key);
+  for (const Steered& each : filters_) {
+    for (const auto& [key, value] : each.values) {
+      if (!state.contains(key)) state[key] = json_of(*each.live(key), value);
     }
   }
   return state;
@@ -265,10 +288,7 @@ nlohmann::ordered_json Steering::state() const {
 
 bool Steering::changed() const {
   const std::lock_guard lock(mutex_);
-  return !std::equal(equalizers_.begin(), equalizers_.end(), base_.begin(), base_.end(),
-                     [](const Equalizer& now, const Equalizer& then) {
-                       return same_values(now.params, then.params);
-                     });
+  return !same_values(filters_, base_);
 }
 
 std::string Steering::last_change() const {
@@ -281,9 +301,9 @@ void Steering::apply(Processor& processor, Frame& frame) {
     const std::lock_guard lock(mutex_);
     applied_ = changes_;
     filtering_now_ = filtering_;
-    for (const Equalizer& each : equalizers_) {
+    for (const Steered& each : filters_) {
       try {
-        if (!processor.update(each.filter, each.params)) {
+        if (!processor.update(each.filter, each.values)) {
           logger().warn("filter {} of the chain takes no changes while it runs", each.filter + 1);
         }
       } catch (const Error& error) {  // The frame's size was not known when it was checked.

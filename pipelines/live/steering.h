@@ -4,53 +4,64 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <equalux/params.h>
+#include <equalux/options.h>
 #include <nlohmann/json_fwd.hpp>
 
 #include "pipelines/core/processor.h"
 #include "pipelines/live/recorder.h"
+#include "src/common/filter_recipe.h"
 
 /// Changing the filters while frames move: what the window's keys, the control socket and the page
 /// share.
 namespace equalux {
 
+/// A filter of the chain that may change, by its options that are live.
+struct Steered {
+  std::size_t filter = 0;           ///< where it stands in the chain, from 0
+  std::span<const Option> options;  ///< its own, whoever's
+  OptionValues values;              ///< of those that are live, in order
+  /// Reads other values over those, and gives all live ones. Throws Error(usage) for what cannot be
+  /// read or is no good.
+  std::function<OptionValues(const OptionValues& values)> read;
+
+  /// The option of a key, where it is live; else null.
+  [[nodiscard]] const Option* live(std::string_view key) const;
+};
+
+/// The filter at a place of the chain whose recipe this is.
+[[nodiscard]] Steered steered(std::size_t filter, const RecipePtr& recipe);
+
 /// Thread-safe; apply() belongs to the processing thread.
 class Steering {
  public:
-  /// An `equalize` of the chain that runs the fused chain: where it stands, from 0, and what with.
-  struct Equalizer {
-    std::size_t filter = 0;
-    EqualizeParams params;
-  };
   /// Options of a preset by name. Throws Error(usage) for a name that is none.
-  using ReadPreset =
-      std::function<std::vector<std::pair<std::string, std::string>>(const std::string& name)>;
+  using ReadPreset = std::function<OptionValues(const std::string& name)>;
 
   /// `presets` are the names that next_preset() goes through; `preset` is the one that the run
   /// begins with, empty where it has none. Throws what `read_preset` throws for it.
-  explicit Steering(std::vector<Equalizer> equalizers, std::vector<std::string> presets = {},
+  explicit Steering(std::vector<Steered> filters, std::vector<std::string> presets = {},
                     ReadPreset read_preset = {}, std::string preset = {});
 
-  /// The options that may change, as --help spells them: strength, clip-limit, floor, ceiling,
-  /// max-gain, temporal-ms, brighten-ms, darken-ms, scaler.
-  [[nodiscard]] static const std::vector<std::string_view>& keys();
+  /// The options that may change, each once: of filters that share a key, the first one's.
+  [[nodiscard]] const std::vector<Option>& options() const { return options_; }
 
   /// The run can record: "recording" is a key from now on. Before anybody else calls.
   void allow_recording(RecordSwitch& recording) { recording_ = &recording; }
 
-  /// Takes an object such as {"strength":0.6,"filter":false}: any of keys(), which hold for every
-  /// equalizer, "filter", "recording", and "preset", whose values stand below the other keys', or
-  /// in place of that "reset", true, for the values and the preset that the run began with. All of
-  /// it or, where anything is wrong, nothing. Throws Error(usage).
+  /// Takes an object such as {"strength":0.6,"filter":false}: keys of options(), which hold for
+  /// every filter that has them, "filter", "recording", and "preset", whose values stand below the
+  /// other keys', or in place of that "reset", true, for the values and the preset that the run
+  /// began with. All of it or, where anything is wrong, nothing. Throws Error(usage).
   void change(const nlohmann::json& wanted);
 
-  /// One step of a key of the window: strength by 0.05, clip-limit by 0.25 (1 is the least, 0
-  /// none), temporal-ms by 100 or a tenth. At an end of the range it stays there.
+  /// One step of a number, its option's or, in a long range, a tenth. At an end of the range it
+  /// stays there; where 0 stands for no limit, that is above 40.
   void step(std::string_view key, int direction);
   void next_preset(int direction);
   void toggle_filter();
@@ -58,14 +69,15 @@ class Steering {
   /// False once it has failed, too.
   [[nodiscard]] bool recording() const { return recording_ != nullptr && recording_->on; }
 
-  /// What holds: {"filter","preset",keys()...}; the keys of the first equalizer, none where the
-  /// chain has none. "preset" is the one that was chosen last, here or at the start, "" without
-  /// one; "recording" is there where it can be.
+  /// What holds: {"filter","preset",...} with the keys of options(), each of the first filter that
+  /// has it. "preset" is the one that was chosen last, here or at the start, "" without one;
+  /// "recording" is there where it can be.
   [[nodiscard]] nlohmann::ordered_json state() const;
-  /// True where a value of keys() is not the preset's, or, without one, not what the run began
-  /// with.
+  /// True where a value is not the preset's, or, without one, not what the run began with.
   [[nodiscard]] bool changed() const;
   [[nodiscard]] const std::vector<std::string>& presets() const { return presets_; }
+  /// True where a preset sets something of the chain.
+  [[nodiscard]] bool takes_presets() const;
   /// The last change as a window shows it, "strength 0.85"; empty where there was none.
   [[nodiscard]] std::string last_change() const;
 
@@ -73,19 +85,20 @@ class Steering {
   void apply(Processor& processor, Frame& frame);
 
  private:
-  using PresetValues = std::vector<std::pair<std::string, std::string>>;
   void set(nlohmann::json wanted);
-  [[nodiscard]] PresetValues values_of(const std::string& preset) const;
+  void check_keys(const nlohmann::json& wanted) const;
+  [[nodiscard]] OptionValues values_of(const std::string& preset) const;
 
   const std::vector<std::string> presets_;
   const ReadPreset read_preset_;
-  const std::vector<Equalizer> start_;
+  const std::vector<Steered> start_;
   const std::string start_preset_;
-  std::vector<Equalizer> start_base_;  // what start_preset_ alone gives
+  std::vector<Option> options_;
+  std::vector<Steered> start_base_;  // what start_preset_ alone gives
   RecordSwitch* recording_ = nullptr;
   mutable std::mutex mutex_;  // guards the next five
-  std::vector<Equalizer> equalizers_;
-  std::vector<Equalizer> base_;  // what preset_ alone gives
+  std::vector<Steered> filters_;
+  std::vector<Steered> base_;  // what preset_ alone gives
   std::string preset_;
   bool filtering_ = true;
   std::string last_change_;

@@ -47,22 +47,17 @@ WindowState after_key(WindowState state, int key) {
 }
 
 bool steer_by_key(Steering& steering, int key) {
+  if (key == '+') key = '=';  // They share a key of many keyboards.
+  const bool is_sign = key > ' ' && key <= '~';
+  for (const Option& option : steering.options()) {
+    const std::size_t which = option.keys.find(is_sign ? static_cast<char>(key) : ' ');
+    if (which == std::string_view::npos) continue;
+    steering.step(option.key, which == 0 ? -1 : 1);
+    return true;
+  }
   switch (key >= 'A' && key <= 'Z' ? key - 'A' + 'a' : key) {
     case 'f':
       steering.toggle_filter();
-      return true;
-    case '[':
-    case ']':
-      steering.step("strength", key == ']' ? 1 : -1);
-      return true;
-    case '-':
-    case '=':
-    case '+':
-      steering.step("clip-limit", key == '-' ? -1 : 1);
-      return true;
-    case ',':
-    case '.':
-      steering.step("temporal-ms", key == '.' ? 1 : -1);
       return true;
     case 'n':
     case 'b':

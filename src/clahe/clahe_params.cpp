@@ -82,7 +82,7 @@ Clauses violations(const ClaheParams& params, Backend backend, const ImageDesc* 
   if (curve.curve) broken.push_back("curve-from is set, must be left out for clahe");
   for (std::string& clause : violations(params.curve, backend))
     broken.push_back(std::move(clause));
-  if (desc != nullptr && !has_byte_samples(desc->format)) {
+  if (desc != nullptr && !takes(params, desc->format)) {
     broken.push_back("the frame's format is " + std::string(to_string(desc->format)) +
                      ", must be gray8, packed RGB or YUV of 8 bits");
   }
@@ -94,12 +94,19 @@ void validate(const ClaheParams& params, Backend backend, const ImageDesc* desc)
   throw_violations(violations(params, backend, desc));
 }
 
+bool takes(const ClaheParams&, PixelFormat format) {
+  return has_byte_samples(format);
+}
+
 std::span<const Option> clahe_options() {
   return clahe_table().options();
 }
 
 void set_option(ClaheParams& params, std::string_view key, std::string_view value) {
   clahe_table().set(params, key, value);
+}
+std::string option_text(const ClaheParams& params, std::string_view key) {
+  return clahe_table().text(params, key);
 }
 
 }  // namespace equalux

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,40 +24,61 @@ class FilterRecipe {
   FilterRecipe(const FilterRecipe&) = delete;
   FilterRecipe& operator=(const FilterRecipe&) = delete;
 
+  [[nodiscard]] virtual std::span<const Option> options() const = 0;
+  /// The value of one of them as it is written; empty where it is not set.
+  [[nodiscard]] virtual std::string text(std::string_view key) const = 0;
+  /// The same with other values of some. Throws Error(usage) for what cannot be read.
+  [[nodiscard]] virtual RecipePtr with(const OptionValues& values) const = 0;
+
   /// As violations() of parameters.
   [[nodiscard]] virtual std::vector<std::string> violations(
       Backend backend, const ImageDesc* desc = nullptr) const = 0;
+  /// True for the formats that its filters take.
+  [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
+  /// The one format of the results; nothing where each has that of its frame.
+  [[nodiscard]] virtual std::optional<PixelFormat> output_format() const = 0;
+
   /// Throw Error(usage) for parameters that are no good, and Error(unavailable).
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CpuOptions& options) const = 0;
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CudaOptions& options) const = 0;
+  /// Gives a filter of such a recipe these parameters, where it can take them without forgetting
+  /// the frames it has seen. Throws Error(usage) for parameters that are no good.
+  [[nodiscard]] virtual bool retune(Filter& filter) const = 0;
 };
 
-/// A filter of the list: what is told of it, and how its parameters are read.
-struct FilterRow {
-  FilterInfo info;
-  std::function<RecipePtr(const FilterSpec& spec, const EqualizeParams& equalize)> read;
-};
+/// What a spec says, over the defaults of every `equalize`. Throws Error(usage) for an unknown
+/// filter or key or an unreadable value, and what reading a file that it names throws.
+[[nodiscard]] RecipePtr read_recipe(const FilterSpec& spec, const EqualizeParams& equalize = {});
 
-/// Parameters for which violations(), make_cpu_filter() and make_cuda_filter() are overloaded.
+/// A filter of a recipe whose options may change by key and value: by its own means where it can
+/// keep what it knows of the frames before, else as another filter in its place.
+[[nodiscard]] std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CpuOptions& options);
+[[nodiscard]] std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CudaOptions& options);
+
+/// A filter that takes other parameters and keeps what it knows of the frames before.
 template <typename Params>
-class ParamsRecipe final : public FilterRecipe {
+class TunableFilter : public Filter {
  public:
-  explicit ParamsRecipe(Params params) : params_(std::move(params)) {}
+  bool update(const OptionValues& values) override {
+    Params next = params_;
+    for (const auto& [key, value] : values)
+      set_option(next, key, value);
+    return retune(next);
+  }
+  /// False where that takes a new filter. Throws Error(usage) for parameters that are no good.
+  virtual bool retune(const Params& params) = 0;
 
-  [[nodiscard]] std::vector<std::string> violations(Backend backend,
-                                                    const ImageDesc* desc) const override {
-    return equalux::violations(params_, backend, desc);
-  }
-  [[nodiscard]] std::unique_ptr<Filter> make(const CpuOptions& options) const override {
-    return make_cpu_filter(params_, options);
-  }
-  [[nodiscard]] std::unique_ptr<Filter> make(const CudaOptions& options) const override {
-    return make_cuda_filter(params_, options);
-  }
-
- private:
+ protected:
+  explicit TunableFilter(Params params) : params_(std::move(params)) {}
   Params params_;
 };
+
+/// False for filters that take no other parameters.
+template <typename Params>
+bool retune(Filter& filter, const Params& params) {
+  auto* tunable = dynamic_cast<TunableFilter<Params>*>(&filter);
+  return tunable != nullptr && tunable->retune(params);
+}
 
 /// Sets options, whatever their order: one that replaces another goes before it, so that both are
 /// seen to be set.
@@ -71,14 +93,71 @@ void set_options(Params& params, std::span<const Option> options, const OptionVa
   }
 }
 
-/// The row of a filter whose parameters begin with `begin(equalize)`, for which set_option() is
-/// overloaded as well.
+/// output_format(), for parameters that have it.
+template <typename Params>
+[[nodiscard]] std::optional<PixelFormat> format_of_results(const Params& params) {
+  if constexpr (requires { output_format(params); }) {
+    return output_format(params);
+  } else {
+    return std::nullopt;
+  }
+}
+
+/// Throws Error(usage) for a key that a filter does not have.
+void check_keys(const FilterInfo& filter, const OptionValues& values);
+
+/// Parameters of one type, for which set_option(), option_text(), violations(), takes() and the
+/// factories are overloaded, and output_format() where results have a format of their own.
+template <typename Params>
+class ParamsRecipe final : public FilterRecipe {
+ public:
+  ParamsRecipe(const FilterInfo& filter, Params params)
+      : filter_(filter), params_(std::move(params)) {}
+
+  [[nodiscard]] std::span<const Option> options() const override { return filter_.options; }
+  [[nodiscard]] std::string text(std::string_view key) const override {
+    return option_text(params_, key);
+  }
+  [[nodiscard]] RecipePtr with(const OptionValues& values) const override {
+    check_keys(filter_, values);
+    Params params = params_;
+    set_options(params, filter_.options, values);
+    return std::make_shared<ParamsRecipe>(filter_, std::move(params));
+  }
+  [[nodiscard]] std::vector<std::string> violations(Backend backend,
+                                                    const ImageDesc* desc) const override {
+    return equalux::violations(params_, backend, desc);
+  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
+  [[nodiscard]] std::optional<PixelFormat> output_format() const override {
+    return format_of_results(params_);
+  }
+  [[nodiscard]] std::unique_ptr<Filter> make(const CpuOptions& options) const override {
+    return make_cpu_filter(params_, options);
+  }
+  [[nodiscard]] std::unique_ptr<Filter> make(const CudaOptions& options) const override {
+    return make_cuda_filter(params_, options);
+  }
+  [[nodiscard]] bool retune(Filter& filter) const override {
+    return equalux::retune(filter, params_);
+  }
+
+ private:
+  FilterInfo filter_;
+  Params params_;
+};
+
+/// A filter of the list: what is told of it, and how its parameters are read.
+struct FilterRow {
+  FilterInfo info;
+  std::function<RecipePtr(const FilterSpec& spec, const EqualizeParams& equalize)> read;
+};
+
+/// The row of a filter whose parameters begin with `begin(equalize)`.
 template <typename Params, typename Begin>
 [[nodiscard]] FilterRow filter_row(const FilterInfo& info, Begin begin) {
   return {info, [info, begin](const FilterSpec& spec, const EqualizeParams& equalize) {
-            Params params = begin(equalize);
-            set_options(params, info.options, spec.options);
-            return std::make_shared<ParamsRecipe<Params>>(std::move(params));
+            return ParamsRecipe<Params>(info, begin(equalize)).with(spec.options);
           }};
 }
 

@@ -83,7 +83,10 @@ std::vector<OptionRow<P>> kernel_rows() {
                     .least = 0.01,
                     .most = 1000,
                     .unit = "pixels",
-                    .zero_means = "one that fits the size"},
+                    .zero_means = "one that fits the size",
+                    .step = 0.1,
+                    .slider_most = 10,
+                    .live = true},
                    &P::sigma}
           .where(always),
       OptionRow<P>{{.key = "truncate",
@@ -137,14 +140,6 @@ void check_together(Clauses& broken, const ConvolveParams& params) {
   }
 }
 
-void check_frame(Clauses& broken, const ImageDesc& desc) {
-  const FormatTraits& t = traits(desc.format);
-  const bool packed_yuv = t.model == ColorModel::yuv && t.planes == 1;
-  if (has_byte_samples(desc.format) && !packed_yuv) return;
-  broken.push_back("the frame's format is " + std::string(t.name) +
-                   ", must be gray8, packed RGB, or YUV in planes, of 8 bits");
-}
-
 }  // namespace
 
 Clauses violations(const ConvolveParams& params, Backend backend, const ImageDesc* desc) {
@@ -152,12 +147,20 @@ Clauses violations(const ConvolveParams& params, Backend backend, const ImageDes
   convolve_table().check(params, broken);
   convolve_table().check_backend(params, backend, broken);
   check_together(broken, params);
-  if (desc != nullptr) check_frame(broken, *desc);
+  if (desc != nullptr && !takes(params, desc->format)) {
+    broken.push_back("the frame's format is " + std::string(to_string(desc->format)) +
+                     ", must be gray8, packed RGB, or YUV in planes, of 8 bits");
+  }
   return broken;
 }
 
 void validate(const ConvolveParams& params, Backend backend, const ImageDesc* desc) {
   throw_violations(violations(params, backend, desc));
+}
+
+bool takes(const ConvolveParams&, PixelFormat format) {
+  const bool packed_yuv = traits(format).model == ColorModel::yuv && traits(format).planes == 1;
+  return has_byte_samples(format) && !packed_yuv;
 }
 
 bool needs_cuda(const ConvolveParams& params) {
@@ -172,6 +175,9 @@ std::span<const Option> convolve_options() {
 
 void set_option(ConvolveParams& params, std::string_view key, std::string_view value) {
   convolve_table().set(params, key, value);
+}
+std::string option_text(const ConvolveParams& params, std::string_view key) {
+  return convolve_table().text(params, key);
 }
 
 }  // namespace equalux

@@ -4,22 +4,21 @@
 
 #include <equalux/error.h>
 
+#include "src/common/filter_recipe.h"
 #include "src/equalize/space.h"
 
 namespace equalux {
 namespace {
 
 /// Equalization by the chain that parameters and format ask for.
-class EqualizeFilter final : public Filter {
+class EqualizeFilter final : public TunableFilter<EqualizeParams>, private FilterCurves {
  public:
   EqualizeFilter(const EqualizeParams& params, std::unique_ptr<EqualizeBackend> backend)
-      : params_(params), backend_(std::move(backend)) {}
+      : TunableFilter(params), backend_(std::move(backend)) {}
 
   ~EqualizeFilter() override { backend_->enter_to_free(); }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return some_chain_takes(params_, format);
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, backend_->name(), &input);
@@ -45,7 +44,7 @@ class EqualizeFilter final : public Filter {
     chain_->process(in, out, context);
   }
 
-  bool update(const EqualizeParams& params) override {
+  bool retune(const EqualizeParams& params) override {
     validate(params, backend_->name(), desc_.width == 0 ? nullptr : &desc_);
     // Another chain, or another space, is another filter.
     if (params_.chain != Chain::fused || params.chain != Chain::fused ||
@@ -74,19 +73,20 @@ class EqualizeFilter final : public Filter {
     chain_->load(state);
   }
 
-  bool collect_curves() override {
+  [[nodiscard]] FilterCurves* curves() override { return this; }
+
+ private:
+  bool collect() override {
     if (params_.chain != Chain::fused || params_.curve) return false;
     collects_ = true;
     return true;
   }
-  [[nodiscard]] std::optional<CurveSum> curve_sum() const override {
+  [[nodiscard]] std::optional<CurveSum> sum() const override {
     if (chain_ == nullptr) return std::nullopt;
     backend_->enter();
     return chain_->curve_sum();
   }
 
- private:
-  EqualizeParams params_;
   std::unique_ptr<EqualizeBackend> backend_;
   ImageDesc desc_;
   bool collects_ = false;
@@ -100,11 +100,6 @@ ChainKind chain_for(const EqualizeParams& params, PixelFormat format) {
   if (params.chain == Chain::staged) return ChainKind::staged;
   if (space_needs_tables(params.space, format)) return ChainKind::space;
   return has_deep_samples(format) ? ChainKind::deep : ChainKind::fused;
-}
-
-bool some_chain_takes(const EqualizeParams& params, PixelFormat format) {
-  if (params.chain != Chain::staged) return space_takes(params.space, format);
-  return has_byte_samples(format) && traits(format).model != ColorModel::yuv;
 }
 
 std::unique_ptr<Filter> make_equalize_filter(const EqualizeParams& params,

@@ -46,8 +46,6 @@ enum class ChainKind : std::uint8_t {
 
 /// Which of them serves.
 [[nodiscard]] ChainKind chain_for(const EqualizeParams& params, PixelFormat format);
-/// Whether one of them does.
-[[nodiscard]] bool some_chain_takes(const EqualizeParams& params, PixelFormat format);
 
 /// What a backend brings for make_equalize_filter().
 class EqualizeBackend {

@@ -125,6 +125,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .least = 0,
         .most = 1,
         .step = 0.05,
+        .keys = "[]",
         .live = true},
        &P::strength},
       {{.key = "clip-limit",
@@ -135,6 +136,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .zero_means = "none",
         .step = 0.25,
         .slider_most = 10,
+        .keys = "-=",
         .live = true},
        &P::clip_limit},
       {{.key = "floor",
@@ -177,6 +179,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .zero_means = "each frame alone",
         .step = 100,
         .slider_most = 10'000,
+        .keys = ",.",
         .live = true},
        &P::temporal_ms},
       {{.key = "brighten-ms",
@@ -312,6 +315,9 @@ std::span<const Option> equalize_options() {
 
 void set_option(EqualizeParams& params, std::string_view key, std::string_view value) {
   equalize_table().set(params, key, value);
+}
+std::string option_text(const EqualizeParams& params, std::string_view key) {
+  return equalize_table().text(params, key);
 }
 
 OptionValues changed_options(const EqualizeParams& params) {

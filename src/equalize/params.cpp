@@ -126,6 +126,11 @@ void validate(const EqualizeParams& params, Backend backend, const ImageDesc* de
   throw_violations(violations(params, backend, desc));
 }
 
+bool takes(const EqualizeParams& params, PixelFormat format) {
+  if (params.chain != Chain::staged) return space_takes(params.space, format);
+  return has_byte_samples(format) && traits(format).model != ColorModel::yuv;
+}
+
 bool needs_cuda(const EqualizeParams& params) {
   Clauses missing;
   equalize_table().check_backend(params, Backend::cpu, missing);

@@ -63,7 +63,9 @@ OptionRow<Params> sigma_row(double least) {
            .help = "scale of the Gaussian; not of sobel-laplacian",
            .least = least,
            .most = kMaxSigma,
-           .unit = "pixels"},
+           .unit = "pixels",
+           .step = 0.5,
+           .live = true},
           &Params::sigma};
 }
 
@@ -118,19 +120,27 @@ const OptionTable<ShapesParams>& shapes_table() {
          .least = 0,
          .most = 1000,
          .above_least = true,
-         .unit = "levels"},
+         .unit = "levels",
+         .step = 1,
+         .slider_least = 1,
+         .slider_most = 100,
+         .live = true},
         &P::threshold},
        {{.key = "line-ratio",
          .title = "Line ratio",
          .help = "|lambda1 / lambda2| up to which there is a line",
          .least = 0,
-         .most = 1},
+         .most = 1,
+         .step = 0.05,
+         .live = true},
         &P::line_ratio},
        {{.key = "blob-ratio",
          .title = "Blob ratio",
          .help = "lambda1 / lambda2 from which on there is a blob",
          .least = 0,
-         .most = 1},
+         .most = 1,
+         .step = 0.05,
+         .live = true},
         &P::blob_ratio},
        {{.key = "output",
          .title = "Output",
@@ -154,19 +164,28 @@ const OptionTable<VesselParams>& vessel_table() {
          .value = "S,S...",
          .least = kMinShapeSigma,
          .most = kMaxSigma,
-         .unit = "pixels"},
+         .unit = "pixels",
+         .live = true},
         &P::sigmas},
-       {{.key = "polarity", .title = "Polarity", .help = "which lines are looked for"},
+       {{.key = "polarity",
+         .title = "Polarity",
+         .help = "which lines are looked for",
+         .live = true},
         &P::polarity},
-       {{.key = "measure", .title = "Measure", .help = "what makes a line a line"}, &P::measure},
-       {{.key = "mask", .title = "Mask", .help = "where vessels may be"}, &P::mask},
+       {{.key = "measure", .title = "Measure", .help = "what makes a line a line", .live = true},
+        &P::measure},
+       {{.key = "mask", .title = "Mask", .help = "where vessels may be", .live = true}, &P::mask},
        {{.key = "low",
          .title = "Low",
          .help = "measure of all pixels of a vessel",
          .least = 0,
          .most = 10,
          .above_least = true,
-         .unset = "the measure's own: ridge 0.08, frangi 0.1"},
+         .step = 0.01,
+         .slider_least = 0.01,
+         .slider_most = 1,
+         .unset = "the measure's own: ridge 0.08, frangi 0.1",
+         .live = true},
         &P::low},
        {{.key = "high",
          .title = "High",
@@ -174,14 +193,21 @@ const OptionTable<VesselParams>& vessel_table() {
          .least = 0,
          .most = 10,
          .above_least = true,
-         .unset = "the measure's own: ridge 0.16, frangi 0.4"},
+         .step = 0.01,
+         .slider_least = 0.01,
+         .slider_most = 1,
+         .unset = "the measure's own: ridge 0.16, frangi 0.4",
+         .live = true},
         &P::high},
        {{.key = "min-size",
          .title = "Minimum size",
          .help = "smallest vessel that is kept",
          .least = 0,
          .most = std::numeric_limits<int>::max(),
-         .unit = "pixels"},
+         .unit = "pixels",
+         .step = 10,
+         .slider_most = 1000,
+         .live = true},
         &P::min_size},
        {{.key = "output",
          .title = "Output",
@@ -283,6 +309,36 @@ void validate(const ShapesParams& params, Backend backend, const ImageDesc* desc
   throw_violations(violations(params, backend, desc));
 }
 
+bool takes(const HessianParams& params, PixelFormat format) {
+  return hessian_reads(format, params.channel);
+}
+bool takes(const VesselParams& params, PixelFormat format) {
+  return hessian_reads(format, params.channel) &&
+         (params.output != VesselOutput::overlay || has_byte_samples(format));
+}
+bool takes(const ShapesParams& params, PixelFormat format) {
+  return hessian_reads(format, params.channel) &&
+         (params.output != ShapesOutput::overlay || has_byte_samples(format));
+}
+
+std::optional<PixelFormat> output_format(const HessianParams&) {
+  return PixelFormat::grayf32x2;
+}
+std::optional<PixelFormat> output_format(const VesselParams& params) {
+  switch (params.output) {
+    case VesselOutput::mask:
+      return PixelFormat::gray8;
+    case VesselOutput::heat:
+      return PixelFormat::bgr;
+    default:
+      return std::nullopt;
+  }
+}
+std::optional<PixelFormat> output_format(const ShapesParams& params) {
+  if (params.output == ShapesOutput::classes) return PixelFormat::gray8;
+  return std::nullopt;
+}
+
 std::span<const Option> hessian_options() {
   return hessian_table().options();
 }
@@ -296,11 +352,20 @@ std::span<const Option> shapes_options() {
 void set_option(HessianParams& params, std::string_view key, std::string_view value) {
   hessian_table().set(params, key, value);
 }
+std::string option_text(const HessianParams& params, std::string_view key) {
+  return hessian_table().text(params, key);
+}
 void set_option(VesselParams& params, std::string_view key, std::string_view value) {
   vessel_table().set(params, key, value);
 }
+std::string option_text(const VesselParams& params, std::string_view key) {
+  return vessel_table().text(params, key);
+}
 void set_option(ShapesParams& params, std::string_view key, std::string_view value) {
   shapes_table().set(params, key, value);
+}
+std::string option_text(const ShapesParams& params, std::string_view key) {
+  return shapes_table().text(params, key);
 }
 
 }  // namespace equalux

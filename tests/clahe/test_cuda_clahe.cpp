@@ -154,6 +154,17 @@ TEST_F(CudaClahe, StreamsSavedRestoredAndReset) {
     pair.expect_same(130);
     pair.restore(calm());
     pair.expect_same(70);
+    ClaheParams other = calm();
+    other.curve.strength = 0.4;
+    other.curve.clip_limit = 6;
+    other.curve.scaler = Scaler::min_max;
+    pair.update(other);
+    pair.expect_same(20);
+    other.curve = ClaheParams::default_curve();
+    pair.update(other);
+    pair.expect_same(5);
+    pair.update(calm());
+    pair.expect_same(20);
     pair.reset();
     pair.expect_same(50);
   }

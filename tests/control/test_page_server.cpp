@@ -88,9 +88,8 @@ HttpAnswer talk(int port, const std::string& bytes) {
 class PageServerTest : public ::testing::Test {
  protected:
   void serve(const std::string& token = "") {
-    server_ = open_page_server(
-        {"127.0.0.1:0", token, {{{"strength", "how far"}}, {{"fog", "thick air"}}}, limits_}, api_,
-        monitor_);
+    server_ =
+        open_page_server({"127.0.0.1:0", token, {{"fog", "thick air"}}, limits_}, api_, monitor_);
     const std::string url = server_->url();
     EXPECT_TRUE(url.starts_with("http://127.0.0.1:"));
     port_ = std::atoi(url.c_str() + url.rfind(':') + 1);
@@ -122,7 +121,7 @@ class PageServerTest : public ::testing::Test {
   Watchdog watchdog_;
   PageLimits limits_{.wrong_token = std::chrono::milliseconds(1),
                      .picture = std::chrono::milliseconds(50)};
-  Steering steering_{{{0, EqualizeParams{}}}, {"plain"}, {}};
+  Steering steering_{{steered(0, read_recipe({"equalize", {}}))}, {"plain"}, {}};
   LiveMonitor monitor_;
   ControlApi api_{steering_, monitor_};
   std::unique_ptr<PageServer> server_;
@@ -141,8 +140,20 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   EXPECT_THAT(metrics.head, HasSubstr("text/plain; version=0.0.4"));
   EXPECT_THAT(metrics.body, HasSubstr("equalux_frames_total 0\n"));
   const auto help = get("/api/parameters").json();
-  EXPECT_EQ(help["strength"], "how far");
+  EXPECT_THAT(help["strength"].get<std::string>(), HasSubstr("0 to 1"));
   EXPECT_EQ(help["preset"]["fog"], "thick air");
+  // The page makes its sliders of these.
+  ASSERT_EQ(help["sliders"].size(), 8U);
+  const auto clip = help["sliders"][1];
+  EXPECT_EQ(clip["key"], "clip-limit");
+  EXPECT_EQ(clip["title"], "Clip limit");
+  EXPECT_EQ(clip["from"], 0);
+  EXPECT_EQ(clip["to"], 10);
+  EXPECT_EQ(clip["step"], 0.25);
+  EXPECT_EQ(clip["least"], 1);
+  EXPECT_EQ(clip["zero"], "none");
+  for (const auto& slider : help["sliders"])
+    EXPECT_TRUE(get("/api/state").json()["state"].contains(slider["key"])) << slider;
   EXPECT_EQ(get("/nothing").status, 404);
   EXPECT_EQ(get("/../etc/passwd").status, 404);
 }

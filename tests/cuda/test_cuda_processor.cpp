@@ -13,6 +13,7 @@
 #include "pipelines/core/test_source.h"
 #include "pipelines/cuda/cuda_processor.h"
 #include "tests/support/device_image.h"
+#include "tests/support/filter_changes.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/test_images.h"
 
@@ -76,10 +77,8 @@ TEST_F(CudaProcessor, FramesThatPassUntouchedAndParametersThatChange) {
   const auto steer = [](Processor& processor, Frame& frame) {
     frame.unfiltered = frame.index >= 3 && frame.index < 6;
     frame.placeholder = frame.index == 8;
-    EqualizeParams params;
-    params.strength = 0.4;
     if (frame.index != 10) return;
-    EXPECT_TRUE(processor.update(0, params));
+    EXPECT_TRUE(processor.update(0, {{"strength", "0.4"}}));
   };
   std::vector<std::unique_ptr<Filter>> filters;
   filters.push_back(make_cpu_filter(EqualizeParams{}, {1}));

@@ -15,6 +15,7 @@
 #include "pipelines/cuda/cuda_processor.h"
 #include "tests/support/calm_params.h"
 #include "tests/support/device_image.h"
+#include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/surround_frames.h"
@@ -179,10 +180,10 @@ void filter_half(Processor& processor, const std::vector<Image>& stream, int fir
     if (frame.index == 0 && !state.empty()) submitting.load(state);
     if (!each.meanwhile) return;
     if (frame.index == 100) {
-      EXPECT_TRUE(submitting.update(0, *each.meanwhile));
+      EXPECT_TRUE(submitting.update(0, test::values_of(*each.meanwhile)));
     }
     if (frame.index == 130) {
-      EXPECT_TRUE(submitting.update(0, std::get<EqualizeParams>(each.params)));
+      EXPECT_TRUE(submitting.update(0, test::values_of(std::get<EqualizeParams>(each.params))));
     }
   };
   options.on_result = [&](const Frame& frame) {

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/filter_changes.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"
 
@@ -27,13 +28,13 @@ TEST(CurveFile, OptionReadsTheFileAndItsSpace) {
   params.space = Space::lightness;
   const auto filter = make_cpu_filter(params, {1});
   const ImageDesc desc{PixelFormat::bgr, 20, 20};
-  ASSERT_TRUE(filter->collect_curves());
+  ASSERT_TRUE(test::collect_curves(*filter));
   filter->configure(desc);
   Image frame(desc);
   test::fill(frame.view(), test::Content::natural);
   FrameContext context;
   filter->submit(frame.view(), frame.view(), context);
-  const ToneCurve curve = filter->curve_sum().value().mean();
+  const ToneCurve curve = test::curve_sum(*filter).value().mean();
   EXPECT_THAT(curve.made_with, ElementsAre(Pair("strength", "0.75"), Pair("clip-limit", "2")));
   const std::string path = folder / "c.json";
   test::write_file(path, curve_text(curve));

@@ -12,6 +12,7 @@
 
 #include "src/equalize/deep_curve.h"
 #include "src/equalize/fixed_curve.h"
+#include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
@@ -77,11 +78,11 @@ Image filtered(const EqualizeParams& params, const Image& in) {
 CurveSum collected(const EqualizeParams& params, const ImageDesc& desc, int first, int end,
                    std::uint32_t seed = 1) {
   const auto filter = make_cpu_filter(params, {2});
-  EXPECT_TRUE(filter->collect_curves());
+  EXPECT_TRUE(test::collect_curves(*filter));
   filter->configure(desc);
   for (int i = first; i < end; ++i)
     static_cast<void>(filtered(*filter, moving(desc, i, seed), i));
-  return filter->curve_sum().value();
+  return test::curve_sum(*filter).value();
 }
 
 /// round(255 cdf / N 2^22) of a gray frame, halves up, in wide integers.
@@ -325,7 +326,7 @@ TEST(FixedCurve, NothingIsCountedAndNothingCollected) {
   const ToneCurve curve = collected({}, {PixelFormat::gray8, 8, 8}, 0, 1).mean();
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::i420_10le}) {
     const auto filter = make_cpu_filter(fixed(curve), {1});
-    EXPECT_FALSE(filter->collect_curves());
+    EXPECT_FALSE(test::collect_curves(*filter));
     filter->configure({format, 16, 16});
     const Image in = moving({format, 16, 16}, 0);
     Image out(in.desc());
@@ -337,7 +338,7 @@ TEST(FixedCurve, NothingIsCountedAndNothingCollected) {
     EXPECT_EQ(stages[0].stage, "apply");
     EXPECT_EQ(filter->save(), "{}");
   }
-  EXPECT_FALSE(make_cpu_filter(EqualizeParams{})->curve_sum());
+  EXPECT_FALSE(test::curve_sum(*make_cpu_filter(EqualizeParams{})));
 }
 
 TEST(FixedCurve, ComesAndGoesWhileFramesRun) {
@@ -355,12 +356,12 @@ TEST(FixedCurve, ComesAndGoesWhileFramesRun) {
     const auto filter = make_cpu_filter(own, {1});
     filter->configure(desc);
     static_cast<void>(filtered(*filter, moving(desc, 0), 0));
-    ASSERT_TRUE(filter->update(kept));
+    ASSERT_TRUE(retune(*filter, kept));
     const Image in = moving(desc, 1);
     EXPECT_EQ(test::count_differences(filtered(*filter, in, 1).view(), filtered(kept, in).view()),
               0U);
     // What the curve was before is forgotten, as the frames since had no part in it.
-    ASSERT_TRUE(filter->update(own));
+    ASSERT_TRUE(retune(*filter, own));
     EXPECT_EQ(test::count_differences(filtered(*filter, in, 2).view(), filtered(own, in).view()),
               0U);
   }

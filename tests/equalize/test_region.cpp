@@ -9,6 +9,7 @@
 #include "src/cpu/equalize/fused/fused_chain.h"
 #include "src/equalize/region.h"
 #include "tests/equalize/reference.h"
+#include "tests/support/filter_changes.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"
 
@@ -167,13 +168,13 @@ TEST(Region, ChangesWhileFramesGoBy) {
   FrameContext context;
   filter->submit(in.view(), out.view(), context);
   for (const Box& box : {Box{0, 0, 40, 20}, Box{50, 7, 96, 40}}) {
-    ASSERT_TRUE(filter->update(of_region(box.text())));
+    ASSERT_TRUE(retune(*filter, of_region(box.text())));
     filter->submit(in.view(), out.view(), context);
     test::reference_equalize({}, in.view(), expected.view(), false,
                              [&](int x, int y, int) { return box.has(x, y); });
     EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U);
   }
-  ASSERT_TRUE(filter->update(EqualizeParams{}));
+  ASSERT_TRUE(retune(*filter, EqualizeParams{}));
   filter->submit(in.view(), out.view(), context);
   test::reference_equalize({}, in.view(), expected.view());
   EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U);

@@ -13,6 +13,7 @@
 #include "src/cpu/equalize/curve_maker.h"
 #include "src/equalize/space.h"
 #include "tests/equalize/deep_reference.h"
+#include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
@@ -326,9 +327,9 @@ TEST(Space, StateGoesOnInAnotherFilter) {
   part->reset();
   EXPECT_EQ(step(*part, 3), step(*make(), 3));
   params.strength = 0.5;
-  EXPECT_TRUE(part->update(params));
+  EXPECT_TRUE(retune(*part, params));
   params.space = Space::luma;
-  EXPECT_FALSE(part->update(params)) << "takes a new filter";
+  EXPECT_FALSE(retune(*part, params)) << "takes a new filter";
 }
 
 std::string error_of(const EqualizeParams& params, const ImageDesc& desc) {

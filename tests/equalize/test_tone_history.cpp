@@ -12,6 +12,7 @@
 
 #include "src/equalize/tone_history.h"
 #include "tests/quality/stability_scenes.h"
+#include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
@@ -243,7 +244,7 @@ TEST(ToneHistory, ChangedParametersAreEasedAndKeepTheHistory) {
   weaker.strength = 0;
   const int before = stream.level(frame, 150);
   ASSERT_GT(before - frame.view().row(0, 0)[150], 60);
-  EXPECT_TRUE(stream.filter().update(weaker));
+  EXPECT_TRUE(retune(stream.filter(), weaker));
   int last = before;
   for (int i = 0; i < 60; ++i) {
     const int now = stream.level(frame, 150);
@@ -256,7 +257,7 @@ TEST(ToneHistory, ChangedParametersAreEasedAndKeepTheHistory) {
   Stream plain(calm(0));
   plain.pass(frame);
   weaker.temporal_ms = 0;
-  EXPECT_TRUE(plain.filter().update(weaker));
+  EXPECT_TRUE(retune(plain.filter(), weaker));
   EXPECT_EQ(plain.level(frame, 150), frame.view().row(0, 0)[150]);
 }
 

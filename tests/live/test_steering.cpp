@@ -39,15 +39,20 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-EqualizeParams some_params() {
-  EqualizeParams params;
-  params.strength = 0.8;
-  params.clip_limit = 3;
-  params.temporal_ms = 2000;
-  return params;
+/// The filter of a spec, at a place of the chain.
+Steered filter_at(std::size_t filter, const std::string& spec) {
+  return steered(filter, read_recipe(parse_filter_spec(spec)));
 }
 
-std::vector<std::pair<std::string, std::string>> read_preset(const std::string& name) {
+const std::string kSome = "equalize:strength=0.8,clip-limit=3,temporal-ms=2000";
+
+std::string value_of(const OptionValues& values, const std::string& key) {
+  const auto at = std::find_if(values.begin(), values.end(),
+                               [&key](const auto& value) { return value.first == key; });
+  return at == values.end() ? "" : at->second;
+}
+
+OptionValues read_preset(const std::string& name) {
   if (name == "fog") return {{"strength", "0.9"}, {"ceiling", "99.5"}, {"threads", "3"}};
   if (name == "plain") return {};
   throw Error(ExitCode::usage, "--preset is '" + name + "', must be plain or fog");
@@ -57,16 +62,17 @@ std::vector<std::pair<std::string, std::string>> read_preset(const std::string& 
 class ToldProcessor final : public DelayedProcessor {
  public:
   ToldProcessor() : DelayedProcessor(1) {}
-  bool update(std::size_t filter, const EqualizeParams& params) override {
-    told.emplace_back(filter, params);
+  bool update(std::size_t filter, const OptionValues& options) override {
+    told.emplace_back(filter, options);
     return true;
   }
-  std::vector<std::pair<std::size_t, EqualizeParams>> told;
+  std::vector<std::pair<std::size_t, OptionValues>> told;
 };
 
 class SteeringTest : public ::testing::Test {
  protected:
-  Steering steering_{{{0, some_params()}, {2, EqualizeParams{}}}, {"plain", "fog"}, read_preset};
+  Steering steering_{
+      {filter_at(0, kSome), filter_at(2, "equalize")}, {"plain", "fog"}, read_preset};
   LiveMonitor monitor_;
   ControlApi api_{steering_, monitor_};
 
@@ -87,11 +93,11 @@ TEST_F(SteeringTest, AChangeReachesEveryEqualizerOnce) {
   steering_.apply(processor, frame);
   ASSERT_EQ(processor.told.size(), 2U);
   EXPECT_EQ(processor.told[0].first, 0U);
-  EXPECT_EQ(processor.told[0].second.strength, 0.25);
-  EXPECT_EQ(processor.told[0].second.scaler, Scaler::min_max);
-  EXPECT_EQ(processor.told[0].second.clip_limit, 3);
+  EXPECT_EQ(value_of(processor.told[0].second, "strength"), "0.25");
+  EXPECT_EQ(value_of(processor.told[0].second, "scaler"), "min-max");
+  EXPECT_EQ(value_of(processor.told[0].second, "clip-limit"), "3");
   EXPECT_EQ(processor.told[1].first, 2U);
-  EXPECT_EQ(processor.told[1].second.strength, 0.25);
+  EXPECT_EQ(value_of(processor.told[1].second, "strength"), "0.25");
   EXPECT_FALSE(frame.unfiltered);
 }
 
@@ -130,7 +136,7 @@ TEST_F(SteeringTest, APresetIsReadWhileOthersGoOn) {
     }
     return read_preset(name);
   };
-  Steering steering({{0, some_params()}}, {"plain", "fog"}, slow, "plain");
+  Steering steering({filter_at(0, kSome)}, {"plain", "fog"}, slow, "plain");
   steering.change({{"strength", 0.5}});
   self = &steering;
   steering.change({{"preset", "fog"}});
@@ -149,20 +155,19 @@ TEST_F(SteeringTest, ThePresetIsNamedAndSaidToBeChanged) {
   EXPECT_TRUE(steering_.changed());
   EXPECT_EQ(parse_json(api_.handle("").json)["changed"], true);
 
-  EqualizeParams params;
-  params.strength = 0.9;
-  params.ceiling = 99.5;
-  Steering started({{0, params}}, {"plain", "fog"}, read_preset, "fog");
+  const std::string fog = "equalize:strength=0.9,ceiling=99.5";
+  Steering started({filter_at(0, fog)}, {"plain", "fog"}, read_preset, "fog");
   EXPECT_EQ(started.state()["preset"], "fog");
   EXPECT_FALSE(started.changed());
   started.next_preset(1);
   EXPECT_EQ(started.state()["preset"], "plain");
-  params.scaler = Scaler::min_max;  // As a flag beside the preset would have it.
-  EXPECT_TRUE(Steering({{0, params}}, {"plain", "fog"}, read_preset, "fog").changed());
+  // As a flag beside the preset would have it.
+  const Steered beside = filter_at(0, fog + ",scaler=min-max");
+  EXPECT_TRUE(Steering({beside}, {"plain", "fog"}, read_preset, "fog").changed());
 }
 
 TEST_F(SteeringTest, ResetGoesBackToTheStart) {
-  Steering steering({{0, some_params()}}, {"plain", "fog"}, read_preset, "plain");
+  Steering steering({filter_at(0, kSome)}, {"plain", "fog"}, read_preset, "plain");
   const auto begun = steering.state();
   EXPECT_TRUE(steering.changed());  // By what was given beside the preset.
   steering.change({{"preset", "fog"}, {"floor", 2}});
@@ -239,12 +244,63 @@ TEST_F(SteeringTest, RecordingIsAKeyWhereTheRunCanRecord) {
   EXPECT_EQ(steering_.last_change(), "recording off");
 }
 
-TEST_F(SteeringTest, AChainWithoutEqualizeCanOnlyBeSwitched) {
+TEST_F(SteeringTest, AChainWithoutLiveOptionsCanOnlyBeSwitched) {
   Steering other({});
-  EXPECT_EQ(error_of([&] { other.change({{"strength", 1}}); }).first, ExitCode::usage);
+  const auto [code, text] = error_of([&] { other.change({{"strength", 1}}); });
+  EXPECT_EQ(code, ExitCode::usage);
+  EXPECT_THAT(text, HasSubstr("no filter that can be changed"));
   other.change({{"filter", false}});
   EXPECT_FALSE(other.state()["filter"]);
   other.step("strength", 1);  // Does nothing.
+}
+
+TEST_F(SteeringTest, EveryFilterOfTheChainHasItsOwnKeys) {
+  Steering mixed({filter_at(0, "clahe"), filter_at(1, "shapes"), filter_at(3, "equalize")},
+                 {"plain", "fog"}, read_preset);
+  // Of filters that share a key the first one's value is told, and a change holds for all.
+  EXPECT_EQ(mixed.state()["clip-limit"], 2);
+  EXPECT_EQ(mixed.state()["threshold"], 8);
+  mixed.change({{"clip-limit", 4}, {"threshold", 12}});
+  ToldProcessor processor;
+  Frame frame;
+  mixed.apply(processor, frame);
+  ASSERT_EQ(processor.told.size(), 3U);
+  EXPECT_EQ(value_of(processor.told[0].second, "clip-limit"), "4");
+  EXPECT_EQ(value_of(processor.told[1].second, "clip-limit"), "");
+  EXPECT_EQ(value_of(processor.told[1].second, "threshold"), "12");
+  EXPECT_EQ(value_of(processor.told[2].second, "clip-limit"), "4");
+  // A preset brings back its filters' own defaults, and leaves what it is not about.
+  mixed.change({{"preset", "fog"}});
+  EXPECT_EQ(mixed.state()["strength"], 0.9);
+  EXPECT_EQ(mixed.state()["clip-limit"], 2);
+  EXPECT_EQ(mixed.state()["threshold"], 12);
+  const auto wrong = error_of([&] { mixed.change({{"threshold", 2000}}); });
+  EXPECT_THAT(wrong.second, HasSubstr("threshold is 2000, must be above 0 to 1000 levels"));
+}
+
+TEST_F(SteeringTest, PresetsAreNothingForOtherFilters) {
+  Steering shapes({filter_at(0, "shapes")}, {"plain", "fog"}, read_preset, "fog");
+  EXPECT_FALSE(shapes.takes_presets());
+  EXPECT_FALSE(shapes.changed());
+  EXPECT_THAT(error_of([&] {
+                shapes.change({{"preset", "fog"}});
+              }).second,
+              HasSubstr("nothing that presets set"));
+  shapes.next_preset(1);
+  shapes.step("line-ratio", 1);
+  EXPECT_EQ(shapes.state()["line-ratio"], 0.35);
+}
+
+TEST_F(SteeringTest, WhatIsNotSetIsNull) {
+  Steering vessel({filter_at(0, "vessel")});
+  EXPECT_TRUE(vessel.state()["low"].is_null());
+  vessel.step("low", 1);  // From nowhere.
+  EXPECT_TRUE(vessel.state()["low"].is_null());
+  vessel.change({{"low", 0.05}, {"min-size", 20}});
+  EXPECT_EQ(vessel.state()["low"], 0.05);
+  EXPECT_EQ(vessel.state()["min-size"], 20);
+  vessel.change({{"low", nullptr}});
+  EXPECT_TRUE(vessel.state()["low"].is_null());
 }
 
 /// A caller of the control socket.
@@ -329,7 +385,7 @@ TEST_F(SteeringTest, TheSocketLeavesTheProcessMaskAlone) {
 TEST_F(SteeringTest, WhateverAPresetThrowsIsAnAnswer) {
   const Watchdog watchdog(std::chrono::seconds(20));
   const TempFolder folder;
-  Steering steering({{0, some_params()}}, {"short", "odd"}, [](const std::string& name) {
+  Steering steering({filter_at(0, kSome)}, {"short", "odd"}, [](const std::string& name) {
     if (name == "short") throw std::bad_alloc();
     if (name == "odd") throw std::runtime_error("the disk is gone");
     return read_preset(name);

@@ -63,7 +63,7 @@ TEST(WindowView, Title) {
 }
 
 TEST(WindowKeys, SteerTheFilter) {
-  Steering steering({{0, EqualizeParams{}}}, {"plain"}, [](const std::string&) {
+  Steering steering({steered(0, read_recipe({"equalize", {}}))}, {"plain"}, [](const std::string&) {
     return std::vector<std::pair<std::string, std::string>>{};
   });
   const auto state = [&](const char* key) { return steering.state()[key]; };

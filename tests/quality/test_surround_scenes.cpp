@@ -5,6 +5,7 @@
 #include "tests/equalize/seen_surround.h"
 #include "tests/quality/scene_meter.h"
 #include "tests/quality/stability_scenes.h"
+#include "tests/support/filter_changes.h"
 #include "tests/support/surround_frames.h"
 #include "tests/support/test_images.h"
 
@@ -79,7 +80,7 @@ double letterbox_move(EqualizeParams params, Surround surround, bool told = fals
   for (int i = 38; i < 130; ++i) {
     if (told && (i == scene.event().begin || i == scene.event().end)) {
       params.region = i == scene.event().begin ? "0,45,640,270" : "";
-      filter->update(params);
+      static_cast<void>(retune(*filter, params));
     }
     scene.draw(i, original.view());
     FrameContext context;

@@ -12,6 +12,7 @@
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/handles.h"
 #include "tests/support/device_image.h"
+#include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
@@ -50,11 +51,11 @@ class BackendPair {
       ASSERT_EQ(step(), 0U) << "frame " << number_ - 1;
     }
     EXPECT_EQ(cpu_->save(), cuda_->save());
-    EXPECT_EQ(cpu_->curve_sum(), cuda_->curve_sum());
+    EXPECT_EQ(test::curve_sum(*cpu_), test::curve_sum(*cuda_));
   }
 
   /// The sum of the frames' curves, where they are collected.
-  [[nodiscard]] CurveSum curve_sum() const { return cuda_->curve_sum().value(); }
+  [[nodiscard]] CurveSum curve_sum() const { return test::curve_sum(*cuda_).value(); }
 
   /// From here on filters that were made anew and took over each other's states.
   void restore(const Params& params) {
@@ -66,8 +67,8 @@ class BackendPair {
     cuda_->load(of_cpu);
   }
   void update(const Params& params) {
-    EXPECT_TRUE(cpu_->update(params));
-    EXPECT_TRUE(cuda_->update(params));
+    EXPECT_TRUE(retune(*cpu_, params));
+    EXPECT_TRUE(retune(*cuda_, params));
   }
   void reset() {
     cpu_->reset();
@@ -79,8 +80,8 @@ class BackendPair {
     cpu_ = make_cpu_filter(params, {options_.cpu_threads});
     cuda_ = make_cuda_filter(params);
     if (options_.collects) {
-      EXPECT_TRUE(cpu_->collect_curves());
-      EXPECT_TRUE(cuda_->collect_curves());
+      EXPECT_TRUE(test::collect_curves(*cpu_));
+      EXPECT_TRUE(test::collect_curves(*cuda_));
     }
     cpu_->configure(desc_);
     cuda_->configure(desc_);

@@ -11,6 +11,7 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
+#include "src/common/filter_recipe.h"
 #include "src/common/log.h"
 #ifdef EQUALUX_HAVE_CUDA
 #include "pipelines/cuda/cuda_processor.h"
@@ -19,25 +20,27 @@
 namespace equalux::cli {
 namespace {
 
-std::unique_ptr<Processor> on_cpu(const CommonOptions& options) {
-  const CpuOptions cpu{options.threads};
+/// The chain's filters on the backend whose options these are.
+template <typename BackendOptions>
+std::vector<std::unique_ptr<Filter>> make_filters(const CommonOptions& options,
+                                                  const BackendOptions& backend) {
   std::vector<std::unique_ptr<Filter>> filters;
   for (const FilterSpec& spec : filter_chain(options)) {
-    filters.push_back(make_cpu_filter(spec, options.equalize, cpu));
-    if (!options.curve_to.empty()) filters.back()->collect_curves();
+    filters.push_back(make_changeable(read_recipe(spec, options.equalize), backend));
+    FilterCurves* curves = filters.back()->curves();
+    if (!options.curve_to.empty() && curves != nullptr) curves->collect();
   }
-  return make_cpu_processor(std::move(filters), options.threads);
+  return filters;
+}
+
+std::unique_ptr<Processor> on_cpu(const CommonOptions& options) {
+  return make_cpu_processor(make_filters(options, CpuOptions{options.threads}), options.threads);
 }
 
 std::unique_ptr<Processor> on_cuda(const CommonOptions& options) {
   const CudaDevice device = choose_cuda_device(options.device);
 #ifdef EQUALUX_HAVE_CUDA
-  std::vector<std::unique_ptr<Filter>> filters;
-  for (const FilterSpec& spec : filter_chain(options)) {
-    filters.push_back(make_cuda_filter(spec, options.equalize, {device.number}));
-    if (!options.curve_to.empty()) filters.back()->collect_curves();
-  }
-  return make_cuda_processor(std::move(filters), device);
+  return make_cuda_processor(make_filters(options, CudaOptions{device.number}), device);
 #else
   throw Error(ExitCode::unavailable, "cuda: " + device.trouble);
 #endif
@@ -96,9 +99,9 @@ class AutomaticProcessor final : public Processor {
     state_ = state;
     attempt([&](Processor& processor) { processor.load(state); });
   }
-  bool update(std::size_t filter, const EqualizeParams& params) override {
-    if (!settled_) updates_.emplace_back(filter, params);
-    return attempt([&](Processor& processor) { return processor.update(filter, params); });
+  bool update(std::size_t filter, const OptionValues& options) override {
+    if (!settled_) updates_.emplace_back(filter, options);
+    return attempt([&](Processor& processor) { return processor.update(filter, options); });
   }
   [[nodiscard]] std::string description() const override { return processor_->description(); }
 
@@ -126,8 +129,8 @@ class AutomaticProcessor final : public Processor {
     processor_ = on_cpu(options_);
     if (input_) static_cast<void>(processor_->configure(*input_));
     if (state_) processor_->load(*state_);
-    for (const auto& [filter, params] : updates_)
-      processor_->update(filter, params);
+    for (const auto& [filter, options] : updates_)
+      processor_->update(filter, options);
     for (SubmittedFrame& frame : frames) {
       processor_->submit(std::move(frame.in), std::move(frame.out), frame.measure,
                          frame.keep_original);
@@ -141,7 +144,7 @@ class AutomaticProcessor final : public Processor {
   // For the CPU to begin with.
   std::optional<ImageDesc> input_;
   std::optional<std::string> state_;
-  std::vector<std::pair<std::size_t, EqualizeParams>> updates_;
+  std::vector<std::pair<std::size_t, OptionValues>> updates_;
   std::deque<FramePtr> results_;  // of the frames that CUDA gave back
 };
 

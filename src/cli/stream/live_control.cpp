@@ -54,18 +54,6 @@ std::string made_token() {
   return line;
 }
 
-/// What --help says of each key that can be steered, without its default, which a preset changes.
-[[maybe_unused]] std::vector<std::pair<std::string, std::string>> help_of_keys() {
-  std::vector<std::pair<std::string, std::string>> help;
-  CommonOptions unused;
-  for (const Option& option : filter_group(unused).options) {
-    const auto& keys = Steering::keys();
-    if (std::find(keys.begin(), keys.end(), option.name) == keys.end()) continue;
-    help.emplace_back(option.name, option.help.substr(0, option.help.find(" (default")));
-  }
-  return help;
-}
-
 /// Curves, and what is a run's, each with a line.
 std::vector<std::pair<std::string, std::string>> presets_of_run() {
   std::vector<std::pair<std::string, std::string>> presets;
@@ -85,18 +73,27 @@ std::vector<std::string> names_of_presets() {
   return names;
 }
 
-/// The equalize filters of the chain that can be changed while they run.
-std::vector<Steering::Equalizer> equalizers_of(const CommonOptions& common) {
-  std::vector<Steering::Equalizer> equalizers;
+/// The filters of the chain that can be changed while they run.
+std::vector<Steered> steered_of(const CommonOptions& common) {
+  std::vector<Steered> filters;
   const std::vector<FilterSpec> chain = filter_chain(common);
   for (std::size_t i = 0; i < chain.size(); ++i) {
-    if (chain[i].name != "equalize") continue;
-    EqualizeParams params = common.equalize;
-    for (const auto& [key, value] : chain[i].options)
-      set_option(params, key, value);
-    if (params.chain == Chain::fused) equalizers.push_back({i, params});
+    const RecipePtr recipe = read_recipe(chain[i], common.equalize);
+    // The published chain has nothing of what could be changed.
+    const bool staged = find_option(recipe->options(), "chain") != nullptr &&
+                        recipe->text("chain") == enum_name(Chain::staged);
+    Steered filter = steered(i, recipe);
+    if (!staged && !filter.values.empty()) filters.push_back(std::move(filter));
   }
-  return equalizers;
+  return filters;
+}
+
+/// The keys of what equalize can have changed, for --help.
+std::string live_keys() {
+  std::string keys;
+  for (const equalux::Option& option : equalize_options())
+    if (option.live) keys += std::string(option.key) + ", ";
+  return keys;
 }
 
 }  // namespace
@@ -106,9 +103,10 @@ OptionGroup live_group(LiveOptions& options) {
   group.options = {
       text_option("control", "PATH",
                   "take changes while frames move over a Unix socket: a JSON object a line, as "
-                  "{\"strength\":0.6,\"filter\":true}, with the keys strength, clip-limit, floor, "
-                  "ceiling, max-gain, temporal-ms, brighten-ms, darken-ms, scaler, filter, "
-                  "recording, preset and reset; answers with state and counters (default: none)",
+                  "{\"strength\":0.6,\"filter\":true}, with the keys " +
+                      live_keys() +
+                      "filter, recording, preset and reset, and those of other filters of the "
+                      "chain; answers with state and counters (default: none)",
                   options.control),
       text_option("serve", "ADDRESS:PORT",
                   "serve a page to look on and to steer with, a JSON API and /metrics for "
@@ -127,7 +125,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
                          RecordSwitch* recording)
     : watched_(options.watched()),
       pictures_(!options.serve.empty()),
-      steering_(equalizers_of(common), names_of_presets(), preset_options, common.preset) {
+      steering_(steered_of(common), names_of_presets(), preset_options, common.preset) {
   if (recording != nullptr) steering_.allow_recording(*recording);
   if (!options.control.empty()) socket_ = open_control_socket(options.control, api_);
   if (options.serve.empty()) {
@@ -138,8 +136,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
   }
 #ifdef EQUALUX_HAVE_HTTP
   const std::string token = token_of(options.serve_token);
-  page_ = open_page_server({options.serve, token, {help_of_keys(), presets_of_run()}, {}}, api_,
-                           monitor_);
+  page_ = open_page_server({options.serve, token, presets_of_run(), {}}, api_, monitor_);
   // One that nobody has seen would let nobody in, so that --quiet does not hide it; one that
   // somebody gave is theirs to show.
   const bool made = options.serve_token.empty();
@@ -157,7 +154,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
 std::string LiveControl::preset_text() const {
   const nlohmann::ordered_json state = steering_.state();
   const std::string preset = state.value("preset", "");
-  if (preset.empty() || !state.contains("strength")) return {};
+  if (preset.empty() || !steering_.takes_presets()) return {};
   return "preset " + preset + (steering_.changed() ? ", changed" : "");
 }
 

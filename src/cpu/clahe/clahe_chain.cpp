@@ -148,6 +148,13 @@ void ClaheChain::process(const ConstImageView& in, const ImageView& out,
   clock.lap("apply");
 }
 
+bool ClaheChain::update(const ClaheParams& params) {
+  if (params.tiles_x != params_.tiles_x || params.tiles_y != params_.tiles_y) return false;
+  control_.update(params.curve);
+  params_ = params;
+  return true;
+}
+
 std::string ClaheChain::save() const {
   std::vector<tone::History> histories;
   for (const CurveMaker& maker : makers_)

@@ -29,6 +29,9 @@ class ClaheChain {
   /// Filters one frame; `in` and `out` may be the same memory with the same strides.
   void process(const ConstImageView& in, const ImageView& out, const FrameContext& context);
 
+  /// Takes other parameters for the curves of the frames to come. False for another number of
+  /// tiles.
+  bool update(const ClaheParams& params);
   /// As of a Filter. load() comes after configure().
   void reset() { control_.reset(); }
   [[nodiscard]] std::string save() const;

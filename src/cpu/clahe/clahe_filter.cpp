@@ -1,18 +1,21 @@
 #include <equalux/clahe.h>
 #include <equalux/error.h>
 
+#include "src/common/filter_recipe.h"
 #include "src/cpu/clahe/clahe_chain.h"
 
 namespace equalux {
 namespace {
 
 /// Adaptive equalization on the CPU.
-class CpuClaheFilter final : public Filter {
+class CpuClaheFilter final : public TunableFilter<ClaheParams> {
  public:
   CpuClaheFilter(const ClaheParams& params, const CpuOptions& options)
-      : params_(params), executor_(options.threads), chain_(params, executor_, row_kernels()) {}
+      : TunableFilter(params),
+        executor_(options.threads),
+        chain_(params, executor_, row_kernels()) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return has_byte_samples(format); }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);
@@ -29,12 +32,18 @@ class CpuClaheFilter final : public Filter {
     chain_.process(in, out, context);
   }
 
+  bool retune(const ClaheParams& params) override {
+    validate(params, Backend::cpu, desc_.width == 0 ? nullptr : &desc_);
+    if (!chain_.update(params)) return false;
+    params_ = params;
+    return true;
+  }
+
   void reset() override { chain_.reset(); }
   [[nodiscard]] std::string save() const override { return chain_.save(); }
   void load(std::string_view state) override { chain_.load(state); }
 
  private:
-  ClaheParams params_;
   RowExecutor executor_;
   ClaheChain chain_;
   ImageDesc desc_;

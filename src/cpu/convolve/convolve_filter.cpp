@@ -23,10 +23,7 @@ class CpuConvolveFilter : public Filter {
     }
   }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    const ImageDesc desc{format, 1, 1};
-    return violations(params_, Backend::cpu, &desc).empty();
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);

@@ -21,9 +21,7 @@ class CpuHessianFilter final : public Filter {
         kernels_(hessian_kernels()),
         weights_(hessian_weights(params.derivative, params.sigma, params.truncate)) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return hessian_reads(format, params_.channel);
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);

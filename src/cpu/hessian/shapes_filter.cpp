@@ -22,10 +22,7 @@ class CpuShapesFilter final : public Filter {
         shapes_(vessel_kernels()),
         weights_(hessian_weights(params.derivative, params.sigma, params.truncate)) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return hessian_reads(format, params_.channel) &&
-           (params_.output != ShapesOutput::overlay || has_byte_samples(format));
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);
@@ -35,7 +32,7 @@ class CpuShapesFilter final : public Filter {
     colours_ = shape_colours(input.matrix, input.range);
     in_desc_ = input;
     out_desc_ = input;
-    if (params_.output == ShapesOutput::classes) out_desc_.format = PixelFormat::gray8;
+    out_desc_.format = output_format(params_).value_or(input.format);
     return out_desc_;
   }
 

@@ -39,10 +39,7 @@ class CpuVesselFilter final : public Filter {
                                  params.truncate);
   }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return hessian_reads(format, params_.channel) &&
-           (params_.output != VesselOutput::overlay || has_byte_samples(format));
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);
@@ -62,8 +59,7 @@ class CpuVesselFilter final : public Filter {
     colours_ = vessel_colours(input.matrix, input.range);
     in_desc_ = input;
     out_desc_ = input;
-    if (params_.output == VesselOutput::mask) out_desc_.format = PixelFormat::gray8;
-    if (params_.output == VesselOutput::heat) out_desc_.format = PixelFormat::bgr;
+    out_desc_.format = output_format(params_).value_or(input.format);
     return out_desc_;
   }
 

@@ -1,0 +1,76 @@
+#include "src/common/filter_recipe.h"
+
+#include <utility>
+
+#include "src/common/option_values.h"
+
+namespace equalux {
+namespace {
+
+/// Options are those of a backend.
+template <typename Options>
+class ChangeableFilter final : public Filter {
+ public:
+  ChangeableFilter(RecipePtr recipe, const Options& options)
+      : recipe_(std::move(recipe)), options_(options), filter_(recipe_->make(options_)) {}
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return filter_->accepts(format); }
+  ImageDesc configure(const ImageDesc& input) override {
+    in_desc_ = {};
+    out_desc_ = filter_->configure(input);
+    in_desc_ = input;
+    return out_desc_;
+  }
+  [[nodiscard]] bool works_in_place() const override { return filter_->works_in_place(); }
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    filter_->submit(in, out, context);
+  }
+  void reset() override { filter_->reset(); }
+  [[nodiscard]] std::string save() const override { return filter_->save(); }
+  void load(std::string_view state) override { filter_->load(state); }
+  [[nodiscard]] FilterCurves* curves() override { return filter_->curves(); }
+
+  bool update(const OptionValues& values) override {
+    RecipePtr recipe = recipe_->with(values);
+    if (!recipe->retune(*filter_)) {
+      // What was added up of the frames before would be lost.
+      if (FilterCurves* curves = filter_->curves(); curves != nullptr && curves->sum())
+        return false;
+      std::unique_ptr<Filter> made = recipe->make(options_);
+      if (made->works_in_place() != filter_->works_in_place()) return false;
+      if (in_desc_.width > 0 && made->configure(in_desc_) != out_desc_) return false;
+      filter_ = std::move(made);
+    }
+    recipe_ = std::move(recipe);
+    return true;
+  }
+
+ private:
+  RecipePtr recipe_;
+  Options options_;
+  std::unique_ptr<Filter> filter_;
+  ImageDesc in_desc_;  // width 0 until configured
+  ImageDesc out_desc_;
+};
+
+}  // namespace
+
+void check_keys(const FilterInfo& filter, const OptionValues& values) {
+  for (const auto& [key, value] : values) {
+    if (find_option(filter.options, key) != nullptr) continue;
+    std::vector<std::string_view> keys;
+    for (const Option& option : filter.options)
+      keys.push_back(option.key);
+    refuse_key(filter.name, key, keys);
+  }
+}
+
+std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CpuOptions& options) {
+  return std::make_unique<ChangeableFilter<CpuOptions>>(std::move(recipe), options);
+}
+
+std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CudaOptions& options) {
+  return std::make_unique<ChangeableFilter<CudaOptions>>(std::move(recipe), options);
+}
+
+}  // namespace equalux
