@@ -105,7 +105,7 @@ endif()
 if(EQUALUX_HAVE_GSTREAMER)
   equalux_tests(test_plugin plugin LABELS media LIBRARIES equalux_gst_elements equalux_program_support
     STEMS gst_plugin_frames gst_plugin_stream gst_plugin_convolve gst_plugin_vessel gst_plugin_vessel_caps
-      gst_plugin_programs)
+      gst_plugin_filters gst_plugin_programs)
   add_dependencies(test_plugin sample_live_property)
   if(EQUALUX_HAVE_GSTREAMER_CUDA)
     equalux_tests(test_cuda_plugin plugin LABELS gpu

@@ -7,7 +7,7 @@
 #include <equalux/filter.h>
 
 #include "pipelines/core/processor.h"
-#include "pipelines/plugin/filter_recipe.h"
+#include "src/common/filter_recipe.h"
 
 /// A filter over parts of a frame: all but a side kept for comparison, or regions of interest.
 namespace equalux::gst {

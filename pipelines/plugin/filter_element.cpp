@@ -1,11 +1,16 @@
 #include "pipelines/plugin/filter_element.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <exception>
+#include <functional>
+#include <span>
 #include <utility>
 
-#include "pipelines/plugin/element_caps.h"
-#include "pipelines/plugin/filter_properties.h"
+#include <gst/video/video.h>
+
+#include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/plugin/filter_stream.h"
 
 #define GST_CAT_DEFAULT equalux_debug
@@ -24,6 +29,65 @@ GstBaseTransformClass* parent() {
 
 FilterStream& stream_of(GstBaseTransform* transform) {
   return *GST_EQUALUX_FILTER(transform)->stream;
+}
+
+// In the order in which a source that has the choice should take them: those without conversion of
+// chroma and of little memory first.
+constexpr std::array kSystemFormats{
+    PixelFormat::nv12, PixelFormat::i420, PixelFormat::yuy2, PixelFormat::uyvy, PixelFormat::y42b,
+    PixelFormat::y444, PixelFormat::bgrx, PixelFormat::rgbx, PixelFormat::xrgb, PixelFormat::xbgr,
+    PixelFormat::bgra, PixelFormat::rgba, PixelFormat::argb, PixelFormat::abgr, PixelFormat::bgr,
+    PixelFormat::rgb,  PixelFormat::gray8};
+// More than 8 bits, in a list of their own: a source that has the choice takes 8.
+constexpr std::array kDeepFormats{
+    PixelFormat::p010_10le, PixelFormat::i420_10le, PixelFormat::i422_10le, PixelFormat::y444_10le,
+    PixelFormat::p012_le,   PixelFormat::i420_12le, PixelFormat::i422_12le, PixelFormat::y444_12le,
+    PixelFormat::p016_le,   PixelFormat::y444_16le, PixelFormat::rgba64_le, PixelFormat::bgra64_le,
+    PixelFormat::argb64_le, PixelFormat::abgr64_le, PixelFormat::gray16_le};
+// What NVIDIA's decoders, encoders and converters have in common; their allocator has no gray.
+constexpr std::array kCudaFormats{PixelFormat::nv12, PixelFormat::rgba, PixelFormat::bgra,
+                                  PixelFormat::rgbx, PixelFormat::bgrx, PixelFormat::p010_10le};
+
+void append(GstCaps* caps, std::span<const PixelFormat> formats,
+            const std::function<bool(PixelFormat)>& accepts, const char* feature) {
+  GValue names = G_VALUE_INIT;
+  g_value_init(&names, GST_TYPE_LIST);
+  for (const PixelFormat format : formats) {
+    if (!accepts(format)) continue;
+    GValue name = G_VALUE_INIT;
+    g_value_init(&name, G_TYPE_STRING);
+    g_value_set_static_string(&name, gst_video_format_to_string(to_gst(format)));
+    gst_value_list_append_and_take_value(&names, &name);
+  }
+  if (gst_value_list_get_size(&names) > 0) {
+    GstStructure* structure = gst_structure_new(
+        "video/x-raw", "width", GST_TYPE_INT_RANGE, 1, kMaxSide, "height", GST_TYPE_INT_RANGE, 1,
+        kMaxSide, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
+    gst_structure_set_value(structure, "format", &names);
+    gst_caps_append_structure_full(
+        caps, structure, feature == nullptr ? nullptr : gst_caps_features_new(feature, nullptr));
+  }
+  g_value_unset(&names);
+}
+
+/// What an element takes: CUDA memory first, where this machine has it, then system memory; the
+/// formats that `accepts` is true for.
+CapsPtr element_caps(const std::function<bool(PixelFormat)>& accepts, bool with_cuda_memory) {
+  CapsPtr caps(gst_caps_new_empty());
+  if (with_cuda_memory) append(caps.get(), kCudaFormats, accepts, cuda_memory_feature());
+  append(caps.get(), kSystemFormats, accepts, nullptr);
+  append(caps.get(), kDeepFormats, accepts, nullptr);
+  return caps;
+}
+
+/// The same caps for pictures of any format and colour.
+CapsPtr without_format(const CapsPtr& caps) {
+  CapsPtr result(gst_caps_copy(caps.get()));
+  for (guint i = 0; i < gst_caps_get_size(result.get()); ++i) {
+    gst_structure_remove_fields(gst_caps_get_structure(result.get(), i), "format", "colorimetry",
+                                "chroma-site", nullptr);
+  }
+  return result;
 }
 
 /// What an element takes and gives with its present properties, of any size.
@@ -186,7 +250,7 @@ void set_context(GstElement* element, GstContext* context) {
 void finalize(GObject* object) {
   auto* self = GST_EQUALUX_FILTER(object);
   delete self->stream;
-  delete self->own;
+  delete self->texts;
   delete self->kept;
   delete self->changes;
   delete self->report;
@@ -198,14 +262,14 @@ void finalize(GObject* object) {
 
 RecipePtr recipe_of(GstEqualuxFilter* self) {
   unsigned changes = 0;
-  std::function<RecipePtr()> make;
+  FilterSpec spec;
   {
     const ObjectLock lock(self);
     changes = self->changes->recipe.load();
     if (self->kept->recipe && self->kept->changes == changes) return self->kept->recipe;
-    make = self->own->recipe();
+    spec = spec_of(*GST_EQUALUX_FILTER_GET_CLASS(self)->filter, *self->texts);
   }
-  RecipePtr recipe = make();
+  RecipePtr recipe = read_recipe(spec);  // without the lock: it may read files
   const ObjectLock lock(self);
   // Another thread may have made it as well, or refused it meanwhile.
   if (self->kept->recipe && self->kept->changes == changes) return self->kept->recipe;
@@ -223,12 +287,51 @@ FilterSettings settings_of(GstEqualuxFilter* self) {
   return *self->settings;
 }
 
-void add_pad_templates(GstElementClass* klass, const std::function<bool(PixelFormat)>& accepts) {
-  const CapsPtr caps = element_caps(accepts, cuda_memory_starts());
+namespace {
+
+void add_pad_templates(GstElementClass* klass, const FilterRecipe& recipe) {
+  const CapsPtr caps = element_caps([&](PixelFormat format) { return recipe.accepts(format); },
+                                    cuda_memory_starts());
   gst_element_class_add_pad_template(
       klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps.get()));
   gst_element_class_add_pad_template(
       klass, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps.get()));
+}
+
+void element_class_init(gpointer klass, gpointer class_data) {
+  const auto& filter = *static_cast<const FilterInfo*>(class_data);
+  GST_EQUALUX_FILTER_CLASS(klass)->filter = &filter;
+  install_option_properties(G_OBJECT_CLASS(klass), filter);
+  GstElementClass* element = GST_ELEMENT_CLASS(klass);
+  gst_element_class_set_metadata(element, std::string(filter.title).c_str(), "Filter/Effect/Video",
+                                 std::string(filter.description).c_str(),
+                                 "The equalux maintainers <maintainers@equalux.example>");
+  add_pad_templates(element, *read_recipe(spec_of(filter, first_texts(filter))));
+}
+
+// In the initialisers of base classes an instance is not yet of its own class.
+void element_init(GTypeInstance* instance, gpointer klass) {
+  GST_EQUALUX_FILTER(instance)->texts =
+      new OptionTexts(first_texts(*GST_EQUALUX_FILTER_CLASS(klass)->filter));
+}
+
+}  // namespace
+
+std::string element_name(const FilterInfo& filter) {
+  return "equalux" + (filter.name == "equalize" ? "" : std::string(filter.name));
+}
+
+GType register_element_type(const FilterInfo& filter) {
+  std::string name = element_name(filter).substr(std::string_view("equalux").size());
+  if (!name.empty()) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  GTypeInfo info{};
+  info.class_size = sizeof(GstEqualuxFilterClass);
+  info.class_init = element_class_init;
+  info.class_data = &filter;
+  info.instance_size = sizeof(GstEqualuxFilter);
+  info.instance_init = element_init;
+  return g_type_register_static(GST_TYPE_EQUALUX_FILTER, ("GstEqualux" + name).c_str(), &info,
+                                GTypeFlags{});
 }
 
 }  // namespace equalux::gst

@@ -3,13 +3,14 @@
 #include <atomic>
 #include <memory>
 
-#include <equalux/params.h>
+#include <equalux/filter.h>
 #include <gst/base/gstbasetransform.h>
 
-#include "pipelines/plugin/element_kind.h"
 #include "pipelines/plugin/frame_queue.h"
+#include "pipelines/plugin/properties.h"
 
-/// The base of our elements: everything of an element that does not depend on which filter it runs.
+/// Our elements: one class for each filter of the list that has a title, all of them made by this
+/// one, whose base class has everything that does not depend on which filter it is.
 namespace equalux::gst {
 
 class FilterStream;
@@ -32,7 +33,7 @@ struct FilterReport {
   FinishedFrame last;       ///< without its buffer
 };
 
-/// What the element's own properties ask for, kept from one change of them to the next. Guarded by
+/// What the properties of the filter ask for, kept from one change of them to the next. Guarded by
 /// the object's lock.
 struct KeptRecipe {
   RecipePtr recipe;      ///< null where it is not made yet
@@ -52,7 +53,7 @@ struct PropertyChanges {
 struct GstEqualuxFilter {
   GstBaseTransform parent;
   equalux::gst::FilterSettings* settings;
-  equalux::gst::OwnProperties* own;
+  equalux::gst::OptionTexts* texts;
   equalux::gst::KeptRecipe* kept;
   equalux::gst::FilterReport* report;
   equalux::gst::FilterStream* stream;
@@ -61,7 +62,7 @@ struct GstEqualuxFilter {
 
 struct GstEqualuxFilterClass {
   GstBaseTransformClass parent_class;
-  const equalux::gst::ElementKind* kind;
+  const equalux::FilterInfo* filter;
 };
 
 GType gst_equalux_filter_get_type();
@@ -77,12 +78,15 @@ GST_DEBUG_CATEGORY_EXTERN(equalux_debug);
 
 namespace equalux::gst {
 
-/// Installs pad templates for the formats that `accepts` is true for.
-void add_pad_templates(GstElementClass* klass, const std::function<bool(PixelFormat)>& accepts);
+/// The element of a filter: "equalux" for equalize, "equaluxclahe" and so on for others.
+[[nodiscard]] std::string element_name(const FilterInfo& filter);
+/// Its GObject type, a subclass of GstEqualuxFilter. `filter` must live as long as the program.
+/// Once for each.
+[[nodiscard]] GType register_element_type(const FilterInfo& filter);
 
 /// The properties of this moment.
 [[nodiscard]] FilterSettings settings_of(GstEqualuxFilter* self);
-/// What the element's own properties ask for, or, where that was refused, what is kept instead.
+/// What the properties of the filter ask for, or, where that was refused, what is kept instead.
 /// Throws Error where one cannot be read.
 [[nodiscard]] RecipePtr recipe_of(GstEqualuxFilter* self);
 /// Makes `recipe` what recipe_of() returns as long as no property changes; a null one has it made

@@ -1,6 +1,9 @@
 #include "pipelines/plugin/filter_stream.h"
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -8,10 +11,87 @@
 
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/plugin/timings_structure.h"
+#include "src/common/option_values.h"
 
 #define GST_CAT_DEFAULT equalux_debug
 
 namespace equalux::gst {
+
+namespace {
+
+void clear_on_cpu(const ImageView& to, void*) {
+  for (int p = 0; p < traits(to.desc.format).planes; ++p) {
+    for (int y = 0; y < plane_rows(to.desc, p); ++y)
+      std::memset(to.row(p, y), 0, row_bytes(to.desc, p));
+  }
+}
+
+void copy_on_cpu(const ConstImageView& from, const ImageView& to, void*) {
+  copy_image(from, to);
+}
+
+void read_info(GstCaps* caps, GstVideoInfo& info) {
+  if (gst_video_info_from_caps(&info, caps) != FALSE) return;
+  const StringPtr text(gst_caps_to_string(caps));
+  throw Error(ExitCode::bad_input, std::string("caps cannot be read: ") + text.get());
+}
+
+int as_int(guint value) {
+  constexpr guint kMost = std::numeric_limits<int>::max();
+  return static_cast<int>(value < kMost ? value : kMost);
+}
+
+/// True where nobody else sees what is written into the buffer.
+bool is_ours(GstBuffer* buffer) {
+  return gst_buffer_is_writable(buffer) != FALSE &&
+         gst_buffer_is_all_memory_writable(buffer) != FALSE;
+}
+
+void set_control_values(GstBaseTransform* transform, GstBuffer* buffer) {
+  if (transform->segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(buffer)) return;
+  const GstClockTime time =
+      gst_segment_to_stream_time(&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+  if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(transform), time);
+}
+
+/// True for pools of plain memory, which is no better than an upstream buffer's.
+bool is_plain(GstBufferPool* pool) {
+  const GType type = G_OBJECT_TYPE(pool);
+  return type == GST_TYPE_BUFFER_POOL || type == GST_TYPE_VIDEO_BUFFER_POOL;
+}
+
+bool offers_memory_of_its_own(GstQuery* query) {
+  for (guint i = 0; i < gst_query_get_n_allocation_pools(query); ++i) {
+    GstBufferPool* parsed = nullptr;
+    gst_query_parse_nth_allocation_pool(query, i, &parsed, nullptr, nullptr, nullptr);
+    const BufferPoolPtr pool(parsed);
+    if (pool && !is_plain(pool.get())) return true;
+  }
+  return false;
+}
+
+/// A pool of video frames in the memory of `allocator` (null = plain memory).
+BufferPoolPtr make_pool(GstCaps* caps, guint size, GstAllocator* allocator) {
+  BufferPoolPtr pool(gst_video_buffer_pool_new());
+  GstStructure* config = gst_buffer_pool_get_config(pool.get());
+  gst_buffer_pool_config_set_params(config, caps, size, 0, 0);
+  gst_buffer_pool_config_set_allocator(config, allocator, nullptr);
+  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (gst_buffer_pool_set_config(pool.get(), config) == FALSE) return nullptr;
+  return pool;
+}
+
+/// Throws Error(usage) for properties that do not go together, or not with that backend.
+void check(const FilterRecipe& recipe, Backend backend) {
+  throw_violations(recipe.violations(backend));
+}
+
+/// True where a property is set that only the other backend has.
+bool lacks(const FilterRecipe& recipe, Backend backend) {
+  return recipe.violations(Backend::automatic).empty() && !recipe.violations(backend).empty();
+}
+
+}  // namespace
 
 FilterStream::FilterStream(GstEqualuxFilter* element)
     : element_(element), cuda_(make_cuda_memory(GST_ELEMENT(element))) {}
@@ -160,6 +240,406 @@ BufferPtr FilterStream::finish_oldest() {
   element_->report->last = std::move(frame);
   GST_OBJECT_UNLOCK(element_);
   return buffer;
+}
+
+// Caps and properties: which filter runs, where, and on what.
+
+bool FilterStream::set_caps(GstCaps* in, GstCaps* out) {
+  drain();
+  // Without caps the base class asks anew for every buffer.
+  if (refused_.in && gst_caps_is_equal(refused_.in.get(), in) != FALSE &&
+      gst_caps_is_equal(refused_.out.get(), out) != FALSE &&
+      refused_.changes == element_->changes->recipe.load()) {
+    return false;
+  }
+  refused_ = {};
+  const bool taken = guarded([&] {
+                       {
+                         const CudaScope current = scope();
+                         queue_.reset();
+                       }
+                       read_caps(in, out);
+                       seen_settings_ = element_->changes->settings.load();
+                       settings_ = settings_of(element_);
+                       take_recipe();
+                       if (output_format(*recipe_) != out_format_) {
+                         // Set since transform_caps() was asked.
+                         gst_base_transform_reconfigure_src(transform());
+                         return GST_FLOW_OK;
+                       }
+                       if (in_cuda_memory_) cuda_->ensure_context(settings_.device);
+                       const CudaScope current = scope();
+                       build(desc_);
+                       return GST_FLOW_OK;
+                     }) == GST_FLOW_OK;
+  if (!taken) {
+    refused_ = {CapsPtr(gst_caps_ref(in)), CapsPtr(gst_caps_ref(out)),
+                element_->changes->recipe.load()};
+  }
+  return taken;
+}
+
+/// What the properties ask for when caps are set. In a stream that runs, a wrong change is refused
+/// as it is between frames.
+void FilterStream::take_recipe() {
+  const unsigned changes = element_->changes->recipe.load();
+  try {
+    RecipePtr recipe = recipe_of(element_);
+    if (recipe_ && recipe != recipe_) check(*recipe, settings_.backend);
+    recipe_ = std::move(recipe);
+    seen_recipe_ = changes;
+  } catch (const Error& error) {
+    if (!recipe_) throw;
+    refuse_changes(error, changes);
+  }
+}
+
+void FilterStream::read_caps(GstCaps* in, GstCaps* out) {
+  read_info(in, info_);
+  read_info(out, out_info_);
+  const GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(&info_);
+  if (mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE &&
+      mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED && mode != GST_VIDEO_INTERLACE_MODE_MIXED) {
+    throw Error(ExitCode::bad_input, std::string("interlace-mode is ") +
+                                         gst_video_interlace_mode_to_string(mode) +
+                                         ", must be progressive, interleaved or mixed");
+  }
+  StreamInfo stream;
+  read_video_info(info_, stream);
+  desc_ = stream.desc;
+  out_format_ = from_gst(GST_VIDEO_INFO_FORMAT(&out_info_)).value_or(desc_.format);
+  const char* feature = cuda_memory_feature();
+  in_cuda_memory_ = feature != nullptr &&
+                    gst_caps_features_contains(gst_caps_get_features(in, 0), feature) != FALSE;
+}
+
+void FilterStream::build(const ImageDesc& desc) {
+  finish_all();
+  queue_.reset();
+  on_device_ = false;
+  AreaProcessor processor = make_processor();
+  const std::size_t depth = settings_.queue_depth;
+  const unsigned flags = in_cuda_memory_ ? cuda_->map_flags() : 0;
+  queue_ = std::make_unique<FrameQueue>(info_, out_info_, desc, std::move(processor), depth, flags);
+
+  const ImageMemory* memory = queue_->processor().frame_memory();
+  allocator_ = memory == nullptr ? nullptr : make_allocator(*memory);
+  const std::string used = queue_->processor().description();
+  GST_OBJECT_LOCK(element_);
+  const bool news = std::exchange(element_->report->device_used, used) != used;
+  GST_OBJECT_UNLOCK(element_);
+  if (news) g_object_notify(G_OBJECT(element_), "device-used");
+  GST_INFO_OBJECT(element_, "%dx%d %s on %s", desc.width, desc.height,
+                  std::string(to_string(desc.format)).c_str(), used.c_str());
+
+  const bool known = GST_VIDEO_INFO_FPS_N(&info_) > 0;
+  const GstClockTime latency =
+      known ? gst_util_uint64_scale(depth * GST_SECOND,
+                                    static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info_)),
+                                    static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&info_)))
+            : 0;
+  if (latency_.exchange(latency) != latency) {
+    gst_element_post_message(GST_ELEMENT(element_), gst_message_new_latency(GST_OBJECT(element_)));
+  }
+}
+
+AreaProcessor FilterStream::make_processor() {
+  const FilterSettings& settings = settings_;
+  check(*recipe_, settings.backend);
+  const std::size_t depth = std::size_t{settings.queue_depth} + 1;
+  if (in_cuda_memory_) return cuda_->make_processor(recipe_, depth);
+  const bool needed = settings.backend == Backend::cuda ||
+                      (settings.backend == Backend::automatic && lacks(*recipe_, Backend::cpu));
+  if (settings.backend == Backend::cpu ||
+      (settings.backend == Backend::automatic && lacks(*recipe_, Backend::cuda))) {
+    return make_cpu_area_processor();
+  }
+  if (!needed) {
+    if (const CudaStatus status = cuda_status(); !status.available) {
+      GST_INFO_OBJECT(element_, "on the CPU, since %s", status.reason.c_str());
+      return make_cpu_area_processor();
+    }
+  }
+  try {
+    AreaProcessor made = make_device_processor(recipe_, settings.device, depth);
+    on_device_ = true;
+    return made;
+  } catch (const Error& error) {
+    if (needed || error.code() != ExitCode::unavailable) throw;
+    GST_WARNING_OBJECT(element_, "on the CPU, since %s", error.what());
+  }
+  return make_cpu_area_processor();
+}
+
+AreaProcessor FilterStream::make_cpu_area_processor() const {
+  const CpuOptions options{settings_.threads};
+  auto area = std::make_unique<AreaFilter>(
+      recipe_, [options](const FilterRecipe& recipe) { return recipe.make(options); },
+      LeaveFrame{copy_on_cpu, clear_on_cpu});
+  AreaProcessor made;
+  made.filter = area.get();
+  std::vector<std::unique_ptr<Filter>> filters;
+  filters.push_back(std::move(area));
+  made.processor = make_cpu_processor(std::move(filters), options.threads);
+  return made;
+}
+
+/// Takes properties that changed. Where they do not go together, or not with this stream, the
+/// filter that was there goes on, and a warning says why.
+void FilterStream::take_changes() {
+  if (const unsigned changes = element_->changes->settings.load();
+      std::exchange(seen_settings_, changes) != changes) {
+    const FilterSettings now = settings_of(element_);
+    settings_.enabled = now.enabled;
+    settings_.split = now.split;
+    settings_.regions = now.regions;
+    settings_.message_timings = now.message_timings;
+  }
+  const unsigned changes = element_->changes->recipe.load();
+  if (seen_recipe_ == changes) return;
+  try {
+    RecipePtr recipe = recipe_of(element_);
+    if (output_format(*recipe) != out_format_) return;  // set since follow_output_format()
+    const CudaScope current = scope();
+    if (queue_) queue_->filter().replace(recipe);
+    recipe_ = std::move(recipe);
+    seen_recipe_ = changes;
+  } catch (const Error& error) {
+    refuse_changes(error, changes);
+  }
+}
+
+void FilterStream::refuse_changes(const Error& error, unsigned changes) {
+  seen_recipe_ = changes;
+  keep_recipe(element_, recipe_, changes);
+  GST_ELEMENT_WARNING(element_, LIBRARY, SETTINGS, ("%s", error.what()),
+                      ("the parameters before go on"));
+}
+
+void FilterStream::follow_output_format() {
+  const unsigned changes = element_->changes->recipe.load();
+  if (!recipe_ || seen_recipe_ == changes) return;
+  try {
+    const RecipePtr recipe = recipe_of(element_);
+    if (output_format(*recipe) == out_format_) return;  // take_changes() is enough
+    check(*recipe, settings_.backend);
+    require_negotiable(*recipe);
+    gst_base_transform_reconfigure_src(transform());
+  } catch (const Error& error) {
+    refuse_changes(error, changes);
+  }
+}
+
+/// Throws Error(usage) where the frames that come cannot become what a recipe makes, or downstream
+/// does not take that. Negotiating in vain would end the stream.
+void FilterStream::require_negotiable(const FilterRecipe& recipe) {
+  const std::string format = gst_video_format_to_string(to_gst(output_format(recipe)));
+  if (in_cuda_memory_) {
+    throw Error(ExitCode::usage, format +
+                                     " is made of frames in system memory only, which "
+                                     "cudadownload before the element gives");
+  }
+  if (!recipe.accepts(desc_.format)) {
+    throw Error(ExitCode::usage, std::string("frames of format ") +
+                                     gst_video_format_to_string(to_gst(desc_.format)) +
+                                     " are not taken with the properties as they are now");
+  }
+  const CapsPtr in(gst_pad_get_current_caps(transform()->sinkpad));
+  const auto* klass = GST_BASE_TRANSFORM_GET_CLASS(element_);
+  const CapsPtr out(klass->transform_caps(transform(), GST_PAD_SINK, in.get(), nullptr));
+  const CapsPtr taken(gst_pad_peer_query_caps(transform()->srcpad, out.get()));
+  if (gst_caps_can_intersect(taken.get(), out.get()) == FALSE) {
+    throw Error(ExitCode::usage, "downstream does not take " + format);
+  }
+}
+
+// The way of one buffer into the queue.
+
+GstFlowReturn FilterStream::take(BufferPtr in) {
+  set_control_values(transform(), in.get());
+  take_changes();
+  const FrameFacts facts = facts_of(in.get());
+  const bool empty = gst_buffer_get_size(in.get()) == 0;
+  const bool gap = GST_BUFFER_FLAG_IS_SET(in.get(), GST_BUFFER_FLAG_GAP);
+  if (empty || (!converts() && (gap || !settings_.enabled))) {
+    const CudaScope current = scope();
+    if (!queue_) build(desc_);
+    queue_->pass(std::move(in));
+    return GST_FLOW_OK;
+  }
+  if (in_cuda_memory_) follow_context(in.get());
+  const CudaScope current = scope();
+  const ImageDesc desc = desc_of(in.get());
+  if (!queue_ || queue_->desc() != desc) build(desc);
+
+  const FrameAreas areas = areas_of(in.get());
+  const bool in_place = !converts() && areas.whole() && queue_->filter().works_in_place();
+  BufferPtr out;
+  // Another size than the caps tell, as cropped frames have: nobody's pool has such buffers.
+  if (desc != desc_ && converts()) {
+    out = output_of_size(desc, in.get());
+  } else if (desc != desc_) {
+    out.reset(in_place && is_ours(in.get()) ? in.release() : gst_buffer_copy_deep(in.get()));
+    if (!out) throw Error(ExitCode::bad_input, "a buffer cannot be copied");
+    if (in_place) in.reset();
+  } else if (in_place && !on_device_ && !downstream_pool_ && is_ours(in.get())) {
+    out = std::move(in);
+  } else if (const GstFlowReturn flow = output_for(in.get(), out); flow != GST_FLOW_OK) {
+    return flow;
+  }
+  queue_->push(std::move(in), std::move(out), areas, facts);
+  return GST_FLOW_OK;
+}
+
+/// A buffer for the result, with everything of the input but its pixels.
+GstFlowReturn FilterStream::output_for(GstBuffer* in, BufferPtr& out) {
+  const auto* klass = GST_BASE_TRANSFORM_GET_CLASS(element_);
+  if (!in_cuda_memory_) {
+    GstBuffer* buffer = nullptr;
+    const GstFlowReturn flow = klass->prepare_output_buffer(transform(), in, &buffer);
+    out.reset(buffer);
+    return flow;
+  }
+  const BufferPoolPtr pool(gst_base_transform_get_buffer_pool(transform()));
+  out = cuda_->acquire(pool.get(), out_info_);
+  if (!out) {
+    return GST_PAD_IS_FLUSHING(transform()->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_ERROR;
+  }
+  klass->copy_metadata(transform(), in, out.get());
+  return GST_FLOW_OK;
+}
+
+/// The same for a frame of another size than the caps tell, in memory of its own.
+BufferPtr FilterStream::output_of_size(const ImageDesc& desc, GstBuffer* in) {
+  GstVideoInfo info;
+  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&out_info_);
+  const auto width = static_cast<guint>(desc.width);
+  const auto height = static_cast<guint>(desc.height);
+  if (gst_video_info_set_format(&info, format, width, height) == FALSE) {
+    throw Error(ExitCode::bad_input, "a buffer's video meta tells an impossible size");
+  }
+  BufferPtr out(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
+  if (!out) throw std::bad_alloc();
+  GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(transform(), in, out.get());
+  gst_buffer_add_video_meta_full(out.get(), GST_VIDEO_FRAME_FLAG_NONE, format, width, height,
+                                 GST_VIDEO_INFO_N_PLANES(&info), info.offset, info.stride);
+  return out;
+}
+
+ImageDesc FilterStream::desc_of(GstBuffer* buffer) const {
+  ImageDesc desc = desc_;
+  if (const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer); meta != nullptr) {
+    desc.width = as_int(meta->width);
+    desc.height = as_int(meta->height);
+    if (meta->format != GST_VIDEO_INFO_FORMAT(&info_)) {
+      throw Error(ExitCode::bad_input,
+                  std::string("a buffer's video meta says ") +
+                      gst_video_format_to_string(meta->format) + ", must be the caps' " +
+                      gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)));
+    }
+  }
+  return desc;
+}
+
+FrameAreas FilterStream::areas_of(GstBuffer* buffer) const {
+  FrameAreas areas;
+  if (!settings_.enabled) {
+    areas.regions_only = true;  // and no regions: nothing is filtered
+    return areas;
+  }
+  areas.split = settings_.split;
+  areas.regions_only = settings_.regions;
+  if (!areas.regions_only) return areas;
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
+             buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    const auto* region = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
+    areas.regions.push_back(
+        {as_int(region->x), as_int(region->y), as_int(region->w), as_int(region->h)});
+  }
+  return areas;
+}
+
+FrameFacts FilterStream::facts_of(GstBuffer* buffer) {
+  FrameFacts facts;
+  facts.index = next_index_++ + dropped_;
+  facts.dropped_before = std::exchange(dropped_, 0);
+  next_index_ += facts.dropped_before;
+  if (GST_BUFFER_PTS_IS_VALID(buffer))
+    facts.pts_ns = static_cast<std::int64_t>(GST_BUFFER_PTS(buffer));
+  facts.discontinuity =
+      GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) || facts.dropped_before > 0;
+  facts.field_order = field_order_of(info_, buffer);
+  return facts;
+}
+
+void FilterStream::follow_context(GstBuffer* buffer) {
+  if (!cuda_->in_other_context(buffer, settings_.device)) return;
+  GST_INFO_OBJECT(element_, "the buffers' CUDA context changed, taking the new one");
+  finish_all();
+  {
+    const CudaScope current = scope();
+    queue_.reset();
+  }
+  cuda_->adopt_context(buffer);
+  gst_base_transform_reconfigure_src(transform());
+}
+
+// Which memory buffers lie in.
+
+void FilterStream::propose(GstQuery* query) {
+  // Frames may go on in the memory they came in: with padding only to those who know of it.
+  if (in_cuda_memory_ || downstream_video_meta_ || converts()) {
+    gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  }
+  if (in_cuda_memory_) {
+    cuda_->propose(query);
+    return;
+  }
+  if (!allocator_) return;
+  gst_query_add_allocation_param(query, allocator_.get(), nullptr);
+  GstCaps* caps = nullptr;
+  gboolean need_pool = FALSE;
+  gst_query_parse_allocation(query, &caps, &need_pool);
+  GstVideoInfo info;
+  if (caps == nullptr || gst_video_info_from_caps(&info, caps) == FALSE) return;
+  const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&info));
+  const BufferPoolPtr pool = need_pool != FALSE ? make_pool(caps, size, allocator_.get()) : nullptr;
+  gst_query_add_allocation_pool(query, pool.get(), size, 0, 0);
+}
+
+bool FilterStream::decide(GstQuery* query) {
+  if (in_cuda_memory_) {
+    const CudaScope current = scope();
+    return cuda_->decide(query);
+  }
+  downstream_video_meta_ =
+      gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE;
+  downstream_pool_ = offers_memory_of_its_own(query);
+  if (downstream_pool_) return true;
+  // Frames that cannot be filtered in place go into a pool of ours: fresh memory for each would
+  // cost more than the filter.
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&out_info_));
+  if (allocator_) {
+    if (gst_query_get_n_allocation_params(query) > 0) {
+      gst_query_set_nth_allocation_param(query, 0, allocator_.get(), nullptr);
+    } else {
+      gst_query_add_allocation_param(query, allocator_.get(), nullptr);
+    }
+  }
+  const BufferPoolPtr pool(gst_video_buffer_pool_new());
+  if (gst_query_get_n_allocation_pools(query) > 0) {
+    guint offered = 0;
+    guint least = 0;
+    guint most = 0;
+    gst_query_parse_nth_allocation_pool(query, 0, nullptr, &offered, &least, &most);
+    gst_query_set_nth_allocation_pool(query, 0, pool.get(), std::max(size, offered), least, 0);
+  } else {
+    gst_query_add_allocation_pool(query, pool.get(), size, 0, 0);
+  }
+  return true;
 }
 
 }  // namespace equalux::gst

@@ -1,10 +1,8 @@
 #include <equalux_version.h>
 #include <gst/gst.h>
 
-#include "pipelines/plugin/convolve_element.h"
 #include "pipelines/plugin/cuda_memory.h"
-#include "pipelines/plugin/equalize_element.h"
-#include "pipelines/plugin/vessel_element.h"
+#include "pipelines/plugin/filter_element.h"
 
 /// The plugin: registers its elements, on machines without a GPU too.
 
@@ -19,9 +17,10 @@ static gboolean plugin_init(GstPlugin* plugin) {
     gst_plugin_add_dependency_simple(plugin, nullptr, "/dev", "nvidia0",
                                      GST_PLUGIN_DEPENDENCY_FLAG_NONE);
   }
-  for (const ElementKind* kind : {&kEqualizeElement, &kConvolveElement, &kVesselElement}) {
-    if (gst_element_register(plugin, kind->name, GST_RANK_NONE, register_element_type(*kind)) ==
-        FALSE) {
+  for (const equalux::FilterInfo& filter : equalux::filter_list()) {
+    if (filter.title.empty()) continue;
+    if (gst_element_register(plugin, element_name(filter).c_str(), GST_RANK_NONE,
+                             register_element_type(filter)) == FALSE) {
       return FALSE;
     }
   }

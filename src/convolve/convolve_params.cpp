@@ -54,7 +54,8 @@ std::vector<OptionRow<P>> kernel_rows() {
        &P::kernel},
       {{.key = "weights",
         .title = "Weights",
-        .help = "n * n decimals with commas between them, row after row, n odd and at most 15",
+        .help =
+            "decimals with commas between them, row after row: n * n of them, n odd and at most 15",
         .value = "W,W...",
         .unset = "the kernel's own",
         .replaces = "kernel"},

@@ -212,8 +212,8 @@ std::vector<OptionRow<EqualizeParams>> counting_rows() {
       {{.key = "region",
         .title = "Region",
         .help = "only these pixels make the curve, all are transformed: a rectangle in pixels or, "
-                "with a %, in per cent of the frame (10%,10%,80%,80%), or a .pgm, in builds with "
-                "OpenCV a .png, of the frame's size whose white counts",
+                "with a %, in per cent of the frame (10%,10%,80%,80%), or a .pgm, for the program "
+                "a .png too, of the frame's size whose white counts",
         .value = "X,Y,W,H|FILE",
         .unset = "the frame"},
        &P::region},

@@ -1,4 +1,6 @@
+#include <equalux/clahe.h>
 #include <equalux/error.h>
+#include <equalux/hessian.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

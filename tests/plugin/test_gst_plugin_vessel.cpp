@@ -285,22 +285,5 @@ TEST(GstPluginVessel, StagesAreTimed) {
   gst_structure_free(timings);
 }
 
-/// Properties as gst-inspect lists them.
-TEST(GstPluginVessel, EveryPropertyIsDescribedAndLive) {
-  load_plugin();
-  const gst::ElementPtr element(
-      GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("equaluxvessel", nullptr))));
-  for (const Option& option : vessel_options()) {
-    const std::string_view key = option.key;
-    const GParamSpec* spec =
-        g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), std::string(key).c_str());
-    ASSERT_NE(spec, nullptr) << key;
-    EXPECT_NE(spec->flags & GST_PARAM_MUTABLE_PLAYING, 0U) << key;
-    EXPECT_EQ((spec->flags & GST_PARAM_CONTROLLABLE) != 0, key != "sigmas" && key != "output")
-        << key;
-    EXPECT_STRNE(g_param_spec_get_blurb(const_cast<GParamSpec*>(spec)), "") << key;
-  }
-}
-
 }  // namespace
 }  // namespace equalux::test
