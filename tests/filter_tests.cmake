@@ -1,6 +1,10 @@
 # Tests of src/: what filters compute, and the figures that judge it.
 equalux_tests(test_common common LABELS core
   STEMS log json_text params options filter_changes image parallel TSAN parallel)
+# The filter of docs/architecture.md, "Adding a filter".
+equalux_tests(test_example example LABELS core
+  STEMS example SOURCES example/invert_params.cpp example/invert_filter.cpp)
+target_compile_definitions(test_example PRIVATE EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 equalux_tests(test_equalize equalize LABELS core
   STEMS tone_curve tone_limits tone_history fixed_curve curve_file near_half fused_chain region surround surround_state
     deep_chain deep_curves hue space

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "src/common/option_values.h"
-
 namespace equalux {
 namespace {
 
@@ -54,16 +52,6 @@ class ChangeableFilter final : public Filter {
 };
 
 }  // namespace
-
-void check_keys(const FilterInfo& filter, const OptionValues& values) {
-  for (const auto& [key, value] : values) {
-    if (find_option(filter.options, key) != nullptr) continue;
-    std::vector<std::string_view> keys;
-    for (const Option& option : filter.options)
-      keys.push_back(option.key);
-    refuse_key(filter.name, key, keys);
-  }
-}
 
 std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CpuOptions& options) {
   return std::make_unique<ChangeableFilter<CpuOptions>>(std::move(recipe), options);

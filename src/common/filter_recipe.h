@@ -10,6 +10,8 @@
 
 #include <equalux/filter.h>
 
+#include "src/common/option_table.h"
+
 /// A filter's parameters, whichever filter's: what a spec says, read once.
 namespace equalux {
 
@@ -81,16 +83,23 @@ bool retune(Filter& filter, const Params& params) {
 }
 
 /// Sets options, whatever their order: one that replaces another goes before it, so that both are
-/// seen to be set.
+/// seen to be set. Throws Error(usage) for a key that is none of `options`.
 template <typename Params>
-void set_options(Params& params, std::span<const Option> options, const OptionValues& values) {
-  for (const bool replacing : {true, false}) {
-    for (const auto& [key, value] : values) {
-      const Option* option = find_option(options, key);
-      if ((option != nullptr && !option->replaces.empty()) == replacing)
-        set_option(params, key, value);
-    }
+void set_options(Params& params, std::string_view owner, std::span<const Option> options,
+                 const OptionValues& values) {
+  for (const auto& [key, value] : values) {
+    const Option* option = find_option(options, key);
+    if (option != nullptr && !option->replaces.empty()) set_option(params, key, value);
   }
+  for (const auto& [key, value] : values)
+    if (option_of(owner, options, key).replaces.empty()) set_option(params, key, value);
+}
+
+/// violations(), by a name that members of the same one do not hide.
+template <typename Params>
+[[nodiscard]] std::vector<std::string> clauses_of(const Params& params, Backend backend,
+                                                  const ImageDesc* desc) {
+  return violations(params, backend, desc);
 }
 
 /// output_format(), for parameters that have it.
@@ -102,9 +111,6 @@ template <typename Params>
     return std::nullopt;
   }
 }
-
-/// Throws Error(usage) for a key that a filter does not have.
-void check_keys(const FilterInfo& filter, const OptionValues& values);
 
 /// Parameters of one type, for which set_option(), option_text(), violations(), takes() and the
 /// factories are overloaded, and output_format() where results have a format of their own.
@@ -119,14 +125,13 @@ class ParamsRecipe final : public FilterRecipe {
     return option_text(params_, key);
   }
   [[nodiscard]] RecipePtr with(const OptionValues& values) const override {
-    check_keys(filter_, values);
     Params params = params_;
-    set_options(params, filter_.options, values);
+    set_options(params, filter_.name, filter_.options, values);
     return std::make_shared<ParamsRecipe>(filter_, std::move(params));
   }
   [[nodiscard]] std::vector<std::string> violations(Backend backend,
                                                     const ImageDesc* desc) const override {
-    return equalux::violations(params_, backend, desc);
+    return clauses_of(params_, backend, desc);
   }
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
   [[nodiscard]] std::optional<PixelFormat> output_format() const override {

@@ -54,6 +54,15 @@ std::string out_of_range(const Option& option, const std::string& value) {
   return std::string(option.key) + " is " + value + ", must be " + option_range(option);
 }
 
+const Option& option_of(std::string_view owner, std::span<const Option> options,
+                        std::string_view key) {
+  if (const Option* option = find_option(options, key); option != nullptr) return *option;
+  std::vector<std::string_view> keys;
+  for (const Option& option : options)
+    keys.push_back(option.key);
+  refuse_key(owner, key, keys);
+}
+
 bool backend_has(const Option& option, std::string_view value, Backend backend) {
   const auto has = [backend](Backends backends) {
     return backends == Backends::both || backend == Backend::automatic ||

@@ -32,6 +32,10 @@ using Clauses = std::vector<std::string>;
 /// As short as it can be and is read again as this one; without an exponent where it is one that
 /// people use.
 [[nodiscard]] std::string number_text(double number);
+/// The option of a key. Throws Error(usage) where the filter `owner` does not have it.
+[[nodiscard]] const Option& option_of(std::string_view owner, std::span<const Option> options,
+                                      std::string_view key);
+
 /// Whether a number is one that the option may have.
 [[nodiscard]] bool in_range(const Option& option, double number);
 /// "KEY is VALUE, must be RANGE"
@@ -226,12 +230,7 @@ class OptionTable {
   }
 
   [[nodiscard]] const OptionRow<Params>& find(std::string_view key) const {
-    for (const OptionRow<Params>& row : rows_)
-      if (row.option.key == key) return row;
-    std::vector<std::string_view> keys;
-    for (const Option& option : options_)
-      keys.push_back(option.key);
-    refuse_key(owner_, key, keys);
+    return rows_[static_cast<std::size_t>(&option_of(owner_, options_, key) - options_.data())];
   }
 
  private:

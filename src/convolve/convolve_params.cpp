@@ -74,7 +74,7 @@ std::vector<OptionRow<P>> kernel_rows() {
                     .help = "gaussian and box: samples a side",
                     .least = 3,
                     .most = kMaxSeparableKernel,
-                    .zero_means = "3, or what fits sigma",
+                    .zero_means = "what fits sigma, else 3",
                     .range = "odd, 3 to 31"},
                    &P::size}
           .where(always),

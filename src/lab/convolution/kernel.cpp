@@ -63,7 +63,7 @@ ConvolveParams read_kernel(const std::string& text) {
     }
   }
   throw_violations(violations(spec, {}, Backend::automatic));  // and refuses unknown keys
-  set_options(params, convolve_options(), spec.options);
+  set_options(params, spec.name, convolve_options(), spec.options);
   return params;
 }
 
