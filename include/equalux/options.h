@@ -19,6 +19,7 @@ namespace equalux {
 /// Where something exists.
 enum class Backends : std::uint8_t { both, cpu, cuda };
 
+/// What values of an option are. Hosts hold them as text, see FilterSpec.
 enum class OptionType : std::uint8_t {
   number,
   whole,  ///< a whole number
@@ -45,8 +46,7 @@ struct OptionName {
 
 /// One parameter of a filter.
 struct Option {
-  std::string_view key =
-      {};  ///< in specs, options, config files, properties and JSON: "clip-limit"
+  std::string_view key = {};    ///< its name, in text of every kind: "clip-limit"
   std::string_view title = {};  ///< above a slider: "Clip limit"
   /// What it does, in one line. Behind its first clause goes the range, behind all its default;
   /// option_help() puts them together.

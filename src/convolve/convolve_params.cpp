@@ -21,8 +21,13 @@ namespace {
 
 using P = ConvolveParams;
 
-/// Commas between the weights, which make the kernel custom.
+/// Commas between the weights, which make the kernel custom; none make it the usual one again.
 void set_weights(const Option&, ConvolveParams& params, std::string_view value) {
+  if (value.empty()) {
+    params.weights.clear();
+    if (params.kernel == "custom") params.kernel = ConvolveParams{}.kernel;
+    return;
+  }
   const std::vector<std::string_view> weights = split(value, ',');
   params.weights.assign(weights.begin(), weights.end());
   params.kernel = "custom";

@@ -134,6 +134,11 @@ TEST(Options, AnEmptyValueUndoesWhatMayBeUnset) {
     set_option(params, key, "");
   EXPECT_EQ(params, EqualizeParams{});
   EXPECT_THROW(set_option(params, "strength", ""), Error);
+  ConvolveParams custom;
+  set_option(custom, "weights", "1,2,1,2,4,2,1,2,1");
+  EXPECT_EQ(custom.kernel, "custom");
+  set_option(custom, "weights", "");
+  EXPECT_EQ(custom, ConvolveParams{});
 }
 
 TEST(Options, AKernelBesideWeightsIsRefusedInEitherOrder) {
