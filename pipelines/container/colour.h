@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pipelines/container/av_handles.h"
-#include "pipelines/container/container.h"
+#include "pipelines/container/output/writer.h"
 
 /// Colour tags: from GStreamer's spelling, and from the input's, to libav's.
 namespace equalux {

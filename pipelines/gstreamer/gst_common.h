@@ -51,6 +51,13 @@ using ErrorPtr = std::unique_ptr<GError, FreeError>;
 /// Puts an element into a bin, which owns it from now on.
 GstElement* add_to(GstElement* bin, ElementPtr element);
 
+/// The pipeline of `full`, which is `launch` with an element of ours in front or behind. Throws
+/// Error(usage) with GStreamer's message, naming `launch` and adding `hint`.
+[[nodiscard]] ElementPtr parse_launch(const std::string& full, const std::string& launch,
+                                      const std::string& hint);
+/// An element of a parsed pipeline; borrowed from it.
+[[nodiscard]] GstElement* element_of(GstElement* pipeline, const char* name);
+
 /// Which end of the program a pipeline serves; decides what a missing resource means.
 enum class Role { input, output };
 

@@ -8,7 +8,6 @@
 #include "pipelines/gstreamer/frame_feed.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/launch.h"
-#include "pipelines/gstreamer/launch_string.h"
 #include "pipelines/v4l2/v4l2_output.h"
 #include "src/common/log.h"
 

@@ -4,12 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "pipelines/gstreamer/arrival.h"
 #include "pipelines/gstreamer/decode/file_source.h"
 #include "pipelines/gstreamer/decode/picture_tap.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/launch.h"
-#include "pipelines/gstreamer/launch_string.h"
 #include "src/common/log.h"
 
 namespace equalux {
@@ -52,6 +50,47 @@ gst::CapsPtr accepted_caps(const FormatPredicate& accepts) {
   return caps;
 }
 
+/// When a picture of a live pipeline reached its end, and how many of them nobody took.
+struct Arrival {
+  Clock::time_point time;
+  std::uint64_t number = 0;  ///< of the pictures that arrived, from 0; also of those dropped since
+};
+
+/// The time stands in the meta's timestamp, the number in its duration.
+GstCaps* reference() {
+  static GstStaticCaps caps = GST_STATIC_CAPS("timestamp/x-equalux-arrival");
+  return gst_static_caps_get(&caps);
+}
+
+GstPadProbeReturn mark(GstPad*, GstPadProbeInfo* info, gpointer count) {
+  GstBuffer* buffer = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
+  const auto now =
+      static_cast<GstClockTime>(std::chrono::nanoseconds(Clock::now().time_since_epoch()).count());
+  const gst::CapsPtr caps(reference());
+  gst_buffer_add_reference_timestamp_meta(buffer, caps.get(), now,
+                                          (*static_cast<std::uint64_t*>(count))++);
+  GST_PAD_PROBE_INFO_DATA(info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+/// Marks every buffer that reaches the element's sink pad from now on.
+void mark_arrivals(GstElement* element) {
+  const gst::PadPtr pad(gst_element_get_static_pad(element, "sink"));
+  gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, mark, new std::uint64_t(0),
+                    [](gpointer count) { delete static_cast<std::uint64_t*>(count); });
+}
+
+/// The mark of a buffer; nothing where it has none.
+std::optional<Arrival> arrival_of(GstBuffer* buffer) {
+  const gst::CapsPtr caps(reference());
+  const GstReferenceTimestampMeta* meta =
+      gst_buffer_get_reference_timestamp_meta(buffer, caps.get());
+  if (meta == nullptr) return std::nullopt;
+  const std::chrono::nanoseconds since_epoch(static_cast<std::int64_t>(meta->timestamp));
+  return Arrival{Clock::time_point(std::chrono::duration_cast<Clock::duration>(since_epoch)),
+                 meta->duration};
+}
+
 class LaunchSource final : public Source {
  public:
   LaunchSource(std::string launch, std::string name, std::chrono::milliseconds stall)
@@ -90,7 +129,7 @@ class LaunchSource final : public Source {
 
 void take_newest(GstElement* sink) {
   gst::set_up_appsink(sink, gst::WhenFull::drop);
-  gst::mark_arrivals(sink);
+  mark_arrivals(sink);
 }
 
 /// The source within uridecodebin: a jitter buffer of 2 s, RTSP's usual, is no live picture.
@@ -217,7 +256,7 @@ bool LaunchSource::read(Frame& frame) {
 }
 
 void LaunchSource::note_arrival(GstBuffer* buffer, Frame& frame) {
-  const std::optional<gst::Arrival> arrival = gst::arrival_of(buffer);
+  const std::optional<Arrival> arrival = arrival_of(buffer);
   if (!arrival) return;
   frame.captured = arrival->time;
   if (arrivals_) frame.timings.dropped_before = arrival->number - *arrivals_ - 1;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pipelines/container/container.h"
+#include "pipelines/container/output/writer.h"
 #include "tests/support/sample_media.h"
 
 namespace equalux {

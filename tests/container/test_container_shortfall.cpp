@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/container/container.h"
 #include "pipelines/container/input/matroska_file.h"
+#include "pipelines/container/input/shortfall.h"
 #include "tests/support/sample_media.h"
 
 namespace equalux {

@@ -7,7 +7,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "pipelines/container/container.h"
+#include "pipelines/container/input/shortfall.h"
+#include "pipelines/container/output/writer.h"
 #include "tests/support/sample_media.h"
 
 namespace equalux {

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "pipelines/container/container.h"
+#include "pipelines/container/output/writer.h"
 
 /// Files for container tests: made by the ffmpeg program, read back by ffprobe.
 namespace equalux::test {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "pipelines/container/av_handles.h"
-#include "pipelines/container/container.h"
+#include "pipelines/container/read_stop.h"
 
 /// Opens files for reading by libavformat.
 namespace equalux {

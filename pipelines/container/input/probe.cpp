@@ -1,3 +1,5 @@
+#include "pipelines/container/input/probe.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +14,6 @@ extern "C" {
 }
 
 #include "pipelines/container/alpha_packet.h"
-#include "pipelines/container/container.h"
 #include "pipelines/container/input/iso_file.h"
 #include "pipelines/container/input/matroska_file.h"
 #include "pipelines/container/input/open_input.h"

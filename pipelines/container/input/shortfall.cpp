@@ -1,9 +1,10 @@
+#include "pipelines/container/input/shortfall.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <string_view>
 
-#include "pipelines/container/container.h"
 #include "pipelines/container/input/declared_size.h"
 #include "pipelines/container/input/open_input.h"
 #include "src/common/formatting.h"

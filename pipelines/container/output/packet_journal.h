@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pipelines/container/container.h"
+#include "pipelines/container/output/writer.h"
 #include "pipelines/files/text_file.h"
 
 /// What is known of every packet of a video that is being written: with it, the partial file's

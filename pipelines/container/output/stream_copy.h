@@ -8,6 +8,7 @@
 
 #include "pipelines/container/av_handles.h"
 #include "pipelines/container/output/stream_plan.h"
+#include "pipelines/container/read_stop.h"
 
 /// Reads the packets of the input's copied streams, in the file's order, a few at a time.
 namespace equalux {

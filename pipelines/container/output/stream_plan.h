@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "pipelines/container/av_handles.h"
-#include "pipelines/container/container.h"
 
 /// Which stream of the input goes where in the output, and whether the container can hold it.
 namespace equalux {

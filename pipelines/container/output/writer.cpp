@@ -1,26 +1,29 @@
+#include "pipelines/container/output/writer.h"
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <equalux/error.h>
+#include <unistd.h>
 
 extern "C" {
 #include <libavutil/avstring.h>
 }
 
 #include "pipelines/container/alpha_packet.h"
-#include "pipelines/container/container.h"
 #include "pipelines/container/input/iso_file.h"
 #include "pipelines/container/input/open_input.h"
 #include "pipelines/container/output/output_pass.h"
-#include "pipelines/container/output/output_paths.h"
 #include "pipelines/container/output/packet_journal.h"
-#include "pipelines/container/output/video_record.h"
 #include "pipelines/core/sink.h"
 #include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
@@ -33,12 +36,70 @@ namespace fs = std::filesystem;
 /// No camera and no clip has more than a million pictures a second.
 constexpr std::int64_t kLeastPeriodNs = 1'000;
 
+/// out.mp4 -> out.<infix>.mp4
+std::string beside(const std::string& path, const char* infix) {
+  fs::path name(path);
+  const fs::path extension = name.extension();
+  name.replace_extension();
+  name += std::string(".") + infix;
+  name += extension;
+  return name.string();
+}
+
+/// True where both are there and the same.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code failure;
+  return fs::equivalent(a, b, failure) && !failure;
+}
+
+/// Throws Error(cannot_create) where no file of that name can be made.
+void check_folder(const std::string& path) {
+  const fs::path parent = fs::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  std::error_code failure;
+  if (!fs::is_directory(folder, failure)) {
+    throw Error(ExitCode::cannot_create,
+                path + ": its folder does not exist; create " + folder + " first");
+  }
+  if (::access(folder.c_str(), W_OK) != 0) {
+    throw Error(ExitCode::cannot_create,
+                path + ": its folder cannot be written to: " + std::strerror(errno));
+  }
+  if (fs::is_directory(path, failure)) {
+    throw Error(ExitCode::cannot_create, path + ": is a folder; give the name of a file");
+  }
+}
+
+/// What the final pass must know of the video to give it back its own times.
+struct VideoRecord {
+  std::uint64_t packets = 0;
+  std::int64_t first_pts = 0;
+  std::int64_t last_pts = std::numeric_limits<std::int64_t>::min();  ///< the latest of all
+  std::int64_t latest_duration = 0;  ///< of the packet with that pts
+  std::int64_t last_duration = 0;    ///< of the packet that came last
+  struct Times {
+    std::int64_t pts, dts, duration;
+  };
+  std::vector<Times> times;  ///< as they were written, where there is a final pass
+
+  void add(const AVPacket& packet) {
+    if (packets++ == 0) first_pts = packet.pts;
+    first_pts = std::min(first_pts, packet.pts);
+    last_duration = packet.duration;
+    if (packet.pts > last_pts) {
+      last_pts = packet.pts;
+      latest_duration = packet.duration;
+    }
+  }
+  [[nodiscard]] std::int64_t end() const { return last_pts + latest_duration; }
+};
+
 class Writer final : public ContainerWriter {
  public:
   explicit Writer(const ContainerWriterOptions& options)
       : options_(options),
         kind_(container_kind(options.output_path)),
-        partial_(beside(options.output_path, "partial")),
+        partial_(partial_path(options.output_path)),
         before_(beside(options.output_path, "before.partial")),
         safe_packets_(options.resume_packets) {}
 

@@ -9,8 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "pipelines/container/container.h"
 #include "pipelines/container/input/matroska_file.h"
+#include "pipelines/container/input/probe.h"
+#include "pipelines/container/input/shortfall.h"
 #include "pipelines/gstreamer/decode/decode_bin.h"
 #include "pipelines/gstreamer/decode/packet_feed.h"
 #include "pipelines/gstreamer/decode/picture_tap.h"

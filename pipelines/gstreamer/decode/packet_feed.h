@@ -6,7 +6,7 @@
 #include <string>
 
 #include "pipelines/container/av_handles.h"
-#include "pipelines/container/container.h"
+#include "pipelines/container/read_stop.h"
 #include "pipelines/gstreamer/decode/codec_caps.h"
 #include "pipelines/gstreamer/decode/stamp_table.h"
 #include "pipelines/gstreamer/gst_common.h"

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "pipelines/container/container.h"
+#include "pipelines/container/output/writer.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/gstreamer/encode/encode_bin.h"
 #include "pipelines/gstreamer/encode/encoder_table.h"

@@ -1,101 +1,18 @@
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "pipelines/container/read_stop.h"
 #include "pipelines/core/source.h"
 
-/// Containers by libavformat: reads what a file holds, and writes a new file whose video is ours
-/// and whose every other stream, chapter, attachment and tag is the input's, packet by packet.
-/// A webm tells no rotation: its pictures have to be upright.
+/// Writes a new file whose video is ours and whose every other stream, chapter, attachment and tag
+/// is the input's, packet by packet. A webm tells no rotation: its pictures have to be upright.
 namespace equalux {
-
-/// Ends the waits for a web server that has fallen silent, once the run is being stopped. What
-/// comes without much delay is still read.
-class ReadStop {
- public:
-  /// Any thread.
-  void set() noexcept { is_set_ = true; }
-  [[nodiscard]] bool is_set() const noexcept { return is_set_; }
-  /// A read starts now. The reader's thread.
-  void begin() noexcept { begun_ = std::chrono::steady_clock::now(); }
-  /// True where the read that began last should end.
-  [[nodiscard]] bool is_over() const noexcept {
-    constexpr std::chrono::milliseconds kUsual{300};
-    return is_set_ && std::chrono::steady_clock::now() - begun_.load() > kUsual;
-  }
-
- private:
-  std::atomic<bool> is_set_{false};
-  std::atomic<std::chrono::steady_clock::time_point> begun_{};
-};
-
-/// One stream of a file.
-struct ContainerStream {
-  enum class Kind : std::uint8_t { video, audio, subtitle, attachment, data };
-  int index = 0;
-  Kind kind = Kind::data;
-  std::string codec;              ///< libavcodec's name, "aac"
-  std::string language;           ///< empty = none
-  bool attached_picture = false;  ///< cover art: a video stream that is only copied
-};
-
-/// Numbers of pixels at the edges of a picture.
-struct PictureEdges {
-  int left = 0;
-  int top = 0;
-  int right = 0;
-  int bottom = 0;
-  friend bool operator==(const PictureEdges&, const PictureEdges&) = default;
-};
-
-/// What is known of a file before any frame is decoded.
-struct ContainerInfo {
-  std::string format;  ///< libavformat's name
-  std::vector<ContainerStream> streams;
-  int video_stream = -1;  ///< the stream to be filtered; -1 = none
-  bool has_times = true;  ///< false for elementary streams: pictures alone, at a rate
-  Rational video_time_base{1, 1};
-  Rational average_frame_rate{0, 1};
-  /// The container's, else the codec's; unset where neither tells one.
-  std::optional<Rational> pixel_aspect;
-  /// What its pictures need to stand upright; unset for an angle between those of a right angle.
-  std::optional<Orientation> orientation = Orientation::upright;
-  std::optional<std::uint64_t> video_frames;  ///< declared by the container
-  std::optional<std::int64_t> duration_ns;    ///< declared
-  std::int64_t video_start_ns = 0;            ///< first timestamp of the video stream
-  /// Pixels at the edges of its pictures that the container has players not show.
-  PictureEdges crop;
-  /// The shape of the rest as it is shown, width to height; unset = as pixel_aspect says.
-  std::optional<Rational> shown_aspect;
-  /// A part that mp4 calls clean, "704x480", and that players show whole all the same.
-  std::string clean_aperture;
-  int bit_depth = 8;
-  std::string transfer;  ///< "smpte2084" (PQ), "arib-std-b67" (HLG), "bt709" ...; empty = unset
-  std::string video_codec;
-  bool intra_only = false;    ///< every packet of its codec is a picture by itself
-  std::string pixel_format;   ///< of the video's pictures, libav's name; empty = unknown
-  bool alpha_beside = false;  ///< packets of transparency lie beside the video's
-};
-
-/// Reads a file's head. Throws Error(no_input) where it is missing, Error(bad_input) where it is
-/// no media file or holds no video (naming what it holds). `stop` as for open_input().
-[[nodiscard]] ContainerInfo probe_container(const std::string& path, ReadStop* stop = nullptr);
-
-/// What a file declares and does not hold: missing bytes ("holds 1.20 of 3.40 MB") or an early end
-/// over all streams ("ends 3.20 s short of its declared 10.00 s"). Nothing where it is whole, or
-/// where its format declares nothing: transport and program streams, live Matroska, ASF that was
-/// cut. Reads the outermost structure and the index; packets only where these do not settle it.
-/// Throws as probe_container.
-[[nodiscard]] std::optional<std::string> container_shortfall(const std::string& path);
 
 /// An encoded video stream, as an encoder delivers it.
 struct EncodedVideoFormat {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+namespace equalux {
+
+/// Ends the waits for a web server that has fallen silent, once the run is being stopped. What
+/// comes without much delay is still read.
+class ReadStop {
+ public:
+  /// Any thread.
+  void set() noexcept { is_set_ = true; }
+  [[nodiscard]] bool is_set() const noexcept { return is_set_; }
+  /// A read starts now. The reader's thread.
+  void begin() noexcept { begun_ = std::chrono::steady_clock::now(); }
+  /// True where the read that began last should end.
+  [[nodiscard]] bool is_over() const noexcept {
+    constexpr std::chrono::milliseconds kUsual{300};
+    return is_set_ && std::chrono::steady_clock::now() - begun_.load() > kUsual;
+  }
+
+ private:
+  std::atomic<bool> is_set_{false};
+  std::atomic<std::chrono::steady_clock::time_point> begun_{};
+};
+
+}  // namespace equalux
