@@ -24,7 +24,7 @@ Clauses broken(const std::string& filter, const std::string& key, const std::str
   return violations(FilterSpec{filter, {{key, value}}}, {}, Backend::automatic);
 }
 
-std::string usage_error(const std::string& spec) {
+std::string usage_error_of(const std::string& spec) {
   try {
     static_cast<void>(violations(parse_filter_spec(spec), {}, Backend::automatic));
   } catch (const Error& error) {
@@ -85,7 +85,7 @@ TEST(Options, WhatIsOutOfRangeIsSaidWithTheRange) {
     }
     if (option.type != OptionType::number && option.type != OptionType::whole) return;
     const std::string spec = std::string(filter.name) + ":" + std::string(option.key) + "=x";
-    EXPECT_THAT(usage_error(spec), HasSubstr(option_range(option)));
+    EXPECT_THAT(usage_error_of(spec), HasSubstr(option_range(option)));
   });
 }
 
@@ -152,10 +152,10 @@ TEST(Options, AKernelBesideWeightsIsRefusedInEitherOrder) {
 }
 
 TEST(Options, VesselsHaveNoDerivativeWithoutAScale) {
-  EXPECT_THAT(usage_error("vessel:derivative=x"), HasSubstr("must be gaussian or gradient"));
+  EXPECT_THAT(usage_error_of("vessel:derivative=x"), HasSubstr("must be gaussian or gradient"));
   EXPECT_THAT(broken("vessel", "derivative", "sobel-laplacian"),
               ElementsAre(HasSubstr("which has no scale, must be gaussian or gradient")));
-  EXPECT_THAT(usage_error("shapes:derivative=x"), HasSubstr("or sobel-laplacian"));
+  EXPECT_THAT(usage_error_of("shapes:derivative=x"), HasSubstr("or sobel-laplacian"));
 }
 
 TEST(NumberText, IsShortAndReadAgain) {
