@@ -149,7 +149,7 @@ TEST(ConvolveViolations, NameWhatIsWrongAndWhatWouldBeRight) {
   EXPECT_THAT(broken({{"weights", "1,2"}}), one("n * n numbers with n odd, 1 to 15"));
   EXPECT_THAT(broken({{"weights", "1,2,3,4"}}), one("weights are 4"));
   EXPECT_THAT(broken({{"weights", "1,2,3,4,x,6,7,8,9"}}), one("weight 5 is 'x'"));
-  for (const char* text : {"1e5", "", "-", ".", "1.2.3", "2147483648", "0.1234567891", "nan"})
+  for (const char* text : {"1e5", "-", ".", "1.2.3", "2147483648", "0.1234567891", "nan"})
     EXPECT_THAT(broken({{"weights", text}}), one("weight 1 is")) << text;
   for (const char* text : {"0", "-1", "x"})
     EXPECT_THAT(broken({{"weights", "1"}, {"divisor", text}}), one("a decimal over 0")) << text;
