@@ -37,11 +37,15 @@ void sort_naturally(std::vector<std::string>& paths) {
             [](const std::string& a, const std::string& b) { return natural_less(a, b); });
 }
 
-/// Takes half-written stills out of `paths`.
-void leave_out_half_written(std::vector<std::string>& paths,
+/// Takes half-written stills out of what `text` names.
+void leave_out_half_written(const std::string& text, std::vector<std::string>& paths,
                             std::vector<std::string>* half_written) {
   const auto whole = std::stable_partition(
       paths.begin(), paths.end(), [](const std::string& path) { return !is_partial_path(path); });
+  if (whole == paths.begin() && whole != paths.end()) {
+    throw Error(ExitCode::no_input, text + ": holds half-written stills alone, such as " + *whole +
+                                        "; must hold whole ones of one size");
+  }
   if (half_written != nullptr) half_written->assign(whole, paths.end());
   paths.erase(whole, paths.end());
 }
@@ -58,11 +62,11 @@ std::vector<std::string> list_folder(const std::string& folder,
     if (knows_still(name)) paths.push_back(entry->path().string());
   }
   if (error) throw Error(ExitCode::no_input, folder + ": cannot be read: " + error.message());
-  leave_out_half_written(paths, half_written);
   if (paths.empty()) {
     throw Error(ExitCode::no_input, folder + ": holds no image; must hold stills of one size");
   }
   sort_naturally(paths);
+  leave_out_half_written(folder, paths, half_written);
   return paths;
 }
 
@@ -74,12 +78,12 @@ std::vector<std::string> list_glob(const std::string& pattern,
   std::vector<std::string> paths;
   if (status == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   std::erase_if(paths, is_folder);
-  // A pattern of such names means them.
-  if (!is_partial_path(pattern)) leave_out_half_written(paths, half_written);
   if (paths.empty()) {
     throw Error(ExitCode::no_input, pattern + ": no file matches; check the pattern, in quotes");
   }
   sort_naturally(paths);
+  // A pattern of such names means them.
+  if (!is_partial_path(pattern)) leave_out_half_written(pattern, paths, half_written);
   return paths;
 }
 

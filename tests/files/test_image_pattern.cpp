@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -109,6 +110,11 @@ TEST_F(ImagePatternTest, HalfWrittenStillsAreLeftOutWithALine) {
   EXPECT_THAT(said(folder.text()), HasSubstr(folder.text() + line));
   EXPECT_THAT(said(folder / "*.pgm"), HasSubstr("*.pgm" + line));
   EXPECT_EQ(said(folder / "f%d.pgm"), "");
+  std::filesystem::create_directory(folder / "alone");
+  write_file(folder / "alone/f4.partial.pgm", "P5 3 2 255\nab");
+  const auto [code, message] = error_of([&] { read(folder / "alone"); });
+  EXPECT_EQ(code, ExitCode::no_input);
+  EXPECT_THAT(message, HasSubstr("holds half-written stills alone, such as "));
   // Whoever names them means them.
   EXPECT_EQ(error_of([&] { read(folder / "*.partial.pgm"); }).first, ExitCode::bad_input);
 }
