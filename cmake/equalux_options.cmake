@@ -12,6 +12,7 @@ option(EQUALUX_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(EQUALUX_BUILD_BENCH "Build the benchmarks" OFF)
 option(EQUALUX_BUILD_FUZZERS "Build the fuzzers; with clang only" OFF)
 option(EQUALUX_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
+option(EQUALUX_UNITY "Compile several files at a time, which halves a whole build" OFF)
 set(EQUALUX_SANITIZER none CACHE STRING "none, address (with undefined) or thread")
 set_property(CACHE EQUALUX_SANITIZER PROPERTY STRINGS none address thread)
 option(EQUALUX_FEW_SIMD_TARGETS "Leave out SSSE3, SSE4 and AVX3 without its extensions, for builds that take long" OFF)
@@ -43,6 +44,9 @@ target_compile_options(equalux_warnings INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>
   # GCC 12 warns of overlaps inside std::string's operator+ that cannot happen (its bug 105651).
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+  # Where several files are compiled at a time, GCC takes them for headers, and a nested struct with a
+  # member out of an anonymous namespace for one that other files see too.
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${EQUALUX_UNITY}>>:-Wno-subobject-linkage>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${EQUALUX_WARNINGS_AS_ERRORS}>>:-Werror>
   # What GCC's optimiser suspects inside the standard library changes with its version and flags: it
   # is shown, but does not stop a build.

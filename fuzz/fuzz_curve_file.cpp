@@ -1,4 +1,4 @@
-// Curve files: what is accepted is a curve, and one that is written anew reads as the same.
+// Curve files: what is accepted is a curve, and one that is written again reads as the same.
 #include <algorithm>
 
 #include <equalux/curve.h>

@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text = spec.text();
   const FilterSpec again = parse_filter_spec(text);
   fuzz::require(again.name == spec.name && again.options == spec.options,
-                "a spec that is written anew reads as the same", text);
+                "a spec that is written again reads as the same", text);
 
   ConvolveParams params;
   const auto read_params = [&] {

@@ -1,4 +1,4 @@
-// Tables of `equalux lab`: one that is written anew reads as the same.
+// Tables of `equalux lab`: one that is written again reads as the same.
 #include "fuzz/invariant.h"
 #include "src/lab/table.h"
 
@@ -16,6 +16,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Table again = parse_table(text, "again");
   fuzz::require(again.experiment == table.experiment && again.facts == table.facts &&
                     again.columns == table.columns && again.rows == table.rows,
-                "a table that is written anew reads as the same", text);
+                "a table that is written again reads as the same", text);
   return 0;
 }

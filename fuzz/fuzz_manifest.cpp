@@ -1,4 +1,4 @@
-// Manifests of a batch: results stay below their folder, and a manifest that is written anew reads
+// Manifests of a batch: results stay below their folder, and a manifest that is written again reads
 // as the same.
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-// PNM images: none is larger than its file, and one that is written anew reads as the same.
+// PNM images: none is larger than its file, and one that is written again reads as the same.
 #include <cstring>
 #include <utility>
 

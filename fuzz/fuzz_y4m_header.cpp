@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::require(again.desc == info.desc && again.frame_rate == info.frame_rate &&
                     again.pixel_aspect == info.pixel_aspect &&
                     again.field_order == info.field_order && again.chroma_site == info.chroma_site,
-                "a header that is written anew reads as the same", written);
+                "a header that is written again reads as the same", written);
 
   (void)fuzz::accepted(ExitCode::bad_input, "fuzz: ", [&] {
     (void)parse_y4m_frame_line(fuzz::take_line(text), info.field_order, "fuzz");

@@ -16,8 +16,8 @@ equalux_tests(test_cuda_convolve convolve LABELS gpu LIBRARIES equalux_device_su
   STEMS cuda_convolve SOURCES convolve/reference_convolve.cpp)
 equalux_tests(test_cuda_hessian hessian LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_hessian cuda_vessel SOURCES hessian/hessian_reference.cpp hessian/vessel_trees.cpp)
-equalux_tests(test_cuda_hessian_study lab LABELS gpu LIBRARIES equalux_device_support equalux_gpu_lab
-  STEMS cuda_hessian_study SOURCES hessian/hessian_reference.cpp)
+equalux_tests(test_cuda_published_hessian lab LABELS gpu LIBRARIES equalux_device_support equalux_gpu_lab
+  STEMS cuda_published_hessian SOURCES hessian/hessian_reference.cpp)
 
 # A planted race, which racecheck has to find: what it says of the stages then means something.
 add_library(equalux_racy_scan STATIC staged/racy_scan.cu)

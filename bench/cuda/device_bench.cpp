@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "bench/support/bench_frames.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/cuda/cuda_processor.h"
 
 namespace equalux::bench {
 
@@ -93,6 +96,27 @@ double ResidentFrames::time(
     const auto k = static_cast<std::size_t>(i % kFrames);
     work(in[k].view, out[k].view);
   });
+}
+
+double host_to_host_us(std::unique_ptr<Filter> filter, const ImageDesc& desc,
+                       const CudaDevice& device) {
+  std::vector<std::unique_ptr<Filter>> filters;
+  filters.push_back(std::move(filter));
+  const auto processor = make_cuda_processor(std::move(filters), device, 1);
+  const ImageDesc output = processor->configure(desc);
+  FramePool inputs(desc, 1, 1, *processor->frame_memory());
+  FramePool outputs(output, 1, 1, *processor->frame_memory());
+  std::vector<double> times;
+  for (int i = 0; i < 300; ++i) {
+    FramePtr in = inputs.acquire();
+    if (i == 0) copy_image(natural_frames(desc, 1).front().view(), in->pixels.view());
+    FramePtr out = outputs.acquire();
+    const Clock::time_point start = Clock::now();
+    processor->submit(std::move(in), std::move(out), false, false);
+    out = processor->collect(true);
+    if (i >= 50) times.push_back(milliseconds(Clock::now() - start) * 1000.0);
+  }
+  return median(times);
 }
 
 }  // namespace equalux::bench

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <cuda_runtime_api.h>
-#include <equalux/image.h>
+#include <equalux/device.h>
+#include <equalux/filter.h>
 
 #include "cuda/runtime/handles.h"
 
@@ -29,6 +31,11 @@ struct Ceilings {
   double both_ways_gb_s_each = 0;  ///< up and down at once
 };
 [[nodiscard]] Ceilings measure_ceilings();
+
+/// Microseconds of one frame from pinned memory through a filter and back, with nothing beside it,
+/// buffers ready.
+[[nodiscard]] double host_to_host_us(std::unique_ptr<Filter> filter, const ImageDesc& desc,
+                                     const CudaDevice& device);
 
 /// A frame in device memory.
 struct DeviceFrame {

@@ -141,23 +141,8 @@ Json end_to_end(const ImageDesc& desc, const CudaDevice& device, double both_way
 
 /// One frame from host to host with nothing beside it, buffers ready.
 Json single(const ImageDesc& desc, const CudaDevice& device) {
-  std::vector<std::unique_ptr<Filter>> filters;
-  filters.push_back(make_cuda_filter(EqualizeParams{}, {device.number}));
-  const auto processor = make_cuda_processor(std::move(filters), device, 1);
-  processor->configure(desc);
-  FramePool inputs(desc, 1, 1, *processor->frame_memory());
-  FramePool outputs(desc, 1, 1, *processor->frame_memory());
-  std::vector<double> times;
-  for (int i = 0; i < 300; ++i) {
-    FramePtr in = inputs.acquire();
-    if (i == 0) copy_image(natural_frames(desc, 1).front().view(), in->pixels.view());
-    FramePtr out = outputs.acquire();
-    const Clock::time_point start = Clock::now();
-    processor->submit(std::move(in), std::move(out), false, false);
-    out = processor->collect(true);
-    if (i >= 50) times.push_back(milliseconds(Clock::now() - start) * 1000.0);
-  }
-  const double us = median(times);
+  const double us =
+      host_to_host_us(make_cuda_filter(EqualizeParams{}, {device.number}), desc, device);
   std::printf("one frame   %-7s %-6s %5dx%-5d %-10s %9.2f us\n", "fused",
               std::string(to_string(desc.format)).c_str(), desc.width, desc.height, "natural", us);
   return {{"kind", "one frame"},

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,13 +19,13 @@
 #include "bench/support/bench_frames.h"
 #include "bench/support/json_file.h"
 #include "cuda/runtime/device_copy.h"
-#include "pipelines/core/frame_pool.h"
-#include "pipelines/cuda/cuda_processor.h"
 
 /// Adaptive equalization, convolution (beside NPP) and the Hessian family on a GPU as users run
 /// them, with frames in device memory, six in and six out in rotation:
 ///
-///   gpu_filters [OUT.json]
+///   gpu_filters [OUT.json [PART...]]
+///
+/// PART is clahe, convolution, eigenvalues, vessel or host; all of them where none is named.
 namespace equalux::bench {
 namespace {
 
@@ -78,16 +80,52 @@ ConvolveParams named(const char* kernel, int size = 0) {
   return params;
 }
 
-Json npp(NppFilter filter, const char* name, const ImageDesc& desc) {
+/// NPP's filter for a kernel of ours. The weights that it is given are a box's: their values do not
+/// change how long it takes.
+Json npp(NppFilter filter, const std::string& name, int size, const ImageDesc& desc) {
   ResidentFrames frames(desc, desc);
   const cuda::Stream stream = cuda::make_stream();
-  const auto weights = cuda::allocate_device<int>(9);
-  const std::array<int, 9> gauss{1, 2, 1, 2, 4, 2, 1, 2, 1};
-  cuda::upload(weights.get(), gauss.data(), sizeof gauss, "uploading");
+  const auto count = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
+  const auto general = cuda::allocate_device<int>(count);
+  const auto taps = cuda::allocate_device<float>(static_cast<std::size_t>(size));
+  cuda::upload(general.get(), std::vector<int>(count, 1).data(), count * sizeof(int), "uploading");
+  cuda::upload(
+      taps.get(),
+      std::vector<float>(static_cast<std::size_t>(size), 1.0F / static_cast<float>(size)).data(),
+      static_cast<std::size_t>(size) * sizeof(float), "uploading");
+  const NppWeights weights{general.get(), size * size, taps.get()};
   const double us = frames.time(stream.get(), [&](const ConstImageView& in, const ImageView& out) {
-    npp_filter(filter, in, out, weights.get(), stream.get());
+    npp_filter(filter, size, in, out, weights, stream.get());
   });
   return result(name, "NPP", desc, us, 2.0 * static_cast<double>(tight_bytes(desc)));
+}
+
+ConvolveParams own_weights(int size) {
+  ConvolveParams params = named("custom");
+  params.weights.assign(static_cast<std::size_t>(size * size), "1");
+  params.divisor = std::to_string(size * size);
+  return params;
+}
+
+/// Kernels above 3 x 3, each beside what NPP has for it.
+void add_larger_convolutions(Json& results, const ImageDesc& desc) {
+  for (const int size : {5, 7, 9, 15, 31}) {
+    const std::string number = " " + std::to_string(size);
+    results.push_back(convolution(named("gaussian", size), desc));
+    if (has_npp() && size <= 15)
+      results.push_back(npp(NppFilter::gauss, "gaussian" + number, size, desc));
+    if (has_npp())
+      results.push_back(
+          npp(NppFilter::gauss_advanced, "gaussian" + number + " of given taps", size, desc));
+    results.push_back(convolution(named("box", size), desc));
+    if (has_npp()) results.push_back(npp(NppFilter::box, "box" + number, size, desc));
+  }
+  for (const int size : {5, 7, 9, 15}) {
+    results.push_back(convolution(own_weights(size), desc));
+    if (has_npp())
+      results.push_back(npp(NppFilter::general,
+                            "custom of " + std::to_string(size * size) + " weights", size, desc));
+  }
 }
 
 void add_convolutions(Json& results) {
@@ -98,21 +136,17 @@ void add_convolutions(Json& results) {
     for (const char* kernel : {"gaussian-blur", "sharpen", "edge", "box-blur"})
       results.push_back(convolution(named(kernel), desc));
     if (!has_npp()) continue;
-    results.push_back(npp(NppFilter::gauss, "gaussian-blur", desc));
-    results.push_back(npp(NppFilter::general, "3x3 of its caller's weights", desc));
-    results.push_back(npp(NppFilter::sharpen, "sharpen", desc));
+    results.push_back(npp(NppFilter::gauss, "gaussian-blur", 3, desc));
+    results.push_back(npp(NppFilter::general, "3x3 of its caller's weights", 3, desc));
+    results.push_back(npp(NppFilter::sharpen, "sharpen", 3, desc));
   }
   for (const PixelFormat format :
        {PixelFormat::gray8, PixelFormat::bgrx, PixelFormat::nv12, PixelFormat::i420})
     results.push_back(convolution(named("gaussian-blur"), {format, 3840, 2160}));
-  for (const int size : {5, 9, 15, 31})
-    results.push_back(convolution(named("gaussian", size), uhd));
-  for (const int size : {5, 15}) {
-    ConvolveParams params = named("custom");
-    params.weights.assign(static_cast<std::size_t>(size * size), "1");
-    params.divisor = std::to_string(size * size);
-    results.push_back(convolution(params, uhd));
-  }
+  add_larger_convolutions(results, full_hd);
+  add_larger_convolutions(results, uhd);
+  for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::bgrx, PixelFormat::nv12})
+    results.push_back(convolution(named("gaussian", 15), {format, 3840, 2160}));
   for (const ConvolveMode mode :
        {ConvolveMode::global, ConvolveMode::constant, ConvolveMode::shared}) {
     for (const int block : {8, 16, 32})
@@ -177,27 +211,10 @@ void add_vessels(Json& results) {
   }
 }
 
-/// A frame from pinned memory through a filter and back, with nothing beside it, buffers ready.
 template <typename Params>
 void add_host_to_host(Json& results, const char* name, const Params& params, const ImageDesc& desc,
                       const CudaDevice& device) {
-  std::vector<std::unique_ptr<Filter>> filters;
-  filters.push_back(make_cuda_filter(params, {device.number}));
-  const auto processor = make_cuda_processor(std::move(filters), device, 1);
-  const ImageDesc output = processor->configure(desc);
-  FramePool inputs(desc, 1, 1, *processor->frame_memory());
-  FramePool outputs(output, 1, 1, *processor->frame_memory());
-  std::vector<double> times;
-  for (int i = 0; i < 250; ++i) {
-    FramePtr in = inputs.acquire();
-    if (i == 0) copy_image(natural_frames(desc, 1).front().view(), in->pixels.view());
-    FramePtr out = outputs.acquire();
-    const Clock::time_point start = Clock::now();
-    processor->submit(std::move(in), std::move(out), false, false);
-    out = processor->collect(true);
-    if (i >= 50) times.push_back(milliseconds(Clock::now() - start) * 1000.0);
-  }
-  const double us = median(times);
+  const double us = host_to_host_us(make_cuda_filter(params, {device.number}), desc, device);
   std::printf("%-34s %-16s %-6s %5dx%-5d %9.2f us\n", name, "host to host",
               std::string(to_string(desc.format)).c_str(), desc.width, desc.height, us);
   results.push_back({{"filter", name},
@@ -208,21 +225,35 @@ void add_host_to_host(Json& results, const char* name, const Params& params, con
                      {"us", us}});
 }
 
-int measure(const char* path) {
-  const CudaDevice device = choose_cuda_device(-1);
-  cuda::check(cudaSetDevice(device.number), "choosing the device");
-  const Ceilings most = measure_ceilings();
-  std::printf("%s, %.2f TB/s from memory to memory\n", device.name.c_str(), most.device_copy_tb_s);
-  Json results = Json::array();
-  add_clahe(results);
-  add_convolutions(results);
-  add_eigenvalues(results);
-  add_vessels(results);
+void add_all_host_to_host(Json& results, const CudaDevice& device) {
   for (const auto& [width, height] :
        std::array<std::array<int, 2>, 3>{{{700, 605}, {2240, 1488}, {3540, 2336}}}) {
     const ImageDesc desc{PixelFormat::bgr, width, height};
     add_host_to_host(results, "eigenvalues sigma 2", HessianParams{}, desc, device);
     add_host_to_host(results, "vessel sigmas 2,3,4 mask", VesselParams{}, desc, device);
+  }
+}
+
+int measure(const char* path, const std::vector<std::string>& parts) {
+  const CudaDevice device = choose_cuda_device(-1);
+  const std::vector<std::pair<std::string, std::function<void(Json&)>>> known{
+      {"clahe", add_clahe},
+      {"convolution", add_convolutions},
+      {"eigenvalues", add_eigenvalues},
+      {"vessel", add_vessels},
+      {"host", [&](Json& results) { add_all_host_to_host(results, device); }}};
+  for (const std::string& part : parts) {
+    if (std::none_of(known.begin(), known.end(), [&](const auto& k) { return k.first == part; })) {
+      throw Error(ExitCode::usage, "'" + part + "' is no part; there are clahe, convolution, " +
+                                       "eigenvalues, vessel and host");
+    }
+  }
+  cuda::check(cudaSetDevice(device.number), "choosing the device");
+  const Ceilings most = measure_ceilings();
+  std::printf("%s, %.2f TB/s from memory to memory\n", device.name.c_str(), most.device_copy_tb_s);
+  Json results = Json::array();
+  for (const auto& [name, add] : known) {
+    if (parts.empty() || std::find(parts.begin(), parts.end(), name) != parts.end()) add(results);
   }
   const Json json{{"device", device.name},
                   {"runtime", CUDART_VERSION},
@@ -236,7 +267,8 @@ int measure(const char* path) {
 
 int main(int argc, char** argv) {
   try {
-    return equalux::bench::measure(argc > 1 ? argv[1] : nullptr);
+    return equalux::bench::measure(argc > 1 ? argv[1] : nullptr,
+                                   {argv + std::min(argc, 2), argv + argc});
   } catch (const equalux::Error& error) {
     std::fprintf(stderr, "gpu_filters: %s\n", error.what());
     return static_cast<int>(error.code());

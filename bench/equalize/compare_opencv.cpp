@@ -7,7 +7,6 @@
 // border replicate in both.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -24,37 +23,11 @@
 
 #include "bench/support/bench_frames.h"
 #include "bench/support/json_file.h"
+#include "bench/support/turns.h"
 #include "src/cpu/common/parallel.h"
 
 namespace equalux::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Median milliseconds of each call. The calls take turns on every frame, so that whatever else the
-/// machine does meets all of them alike.
-std::vector<double> medians_ms(int frames, int rounds,
-                               const std::vector<std::function<void(std::size_t)>>& calls) {
-  std::vector<std::vector<double>> times(calls.size());
-  for (int round = -4; round < rounds; ++round) {
-    for (std::size_t k = 0; k < calls.size(); ++k) {
-      // Each call has a frame of its own far from the others', so that none finds it in a cache.
-      const auto frame =
-          static_cast<std::size_t>(round + 4) + k * static_cast<std::size_t>(frames) / calls.size();
-      const auto begin = Clock::now();
-      calls[k](frame % static_cast<std::size_t>(frames));
-      const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-      if (round >= 0) times[k].push_back(ms);
-    }
-  }
-  std::vector<double> medians;
-  for (std::vector<double>& t : times) {
-    const auto middle = t.begin() + static_cast<std::ptrdiff_t>(t.size() / 2);
-    std::nth_element(t.begin(), middle, t.end());
-    medians.push_back(*middle);
-  }
-  return medians;
-}
 
 cv::Mat as_mat(const ImageView& view) {
   return {view.desc.height, view.desc.width, CV_8UC3, view.data[0],
@@ -165,11 +138,17 @@ Result compare(Method method, PixelFormat format, int width, int height, int thr
   filter->configure(desc);
   FrameContext context;
   CopyLimit limit(threads);
-  const std::vector<double> ms = medians_ms(
+  const std::vector<TurnTimes> ms = take_turns(
       n, rounds,
       {opencv, [&](std::size_t i) { filter->submit(frames[i].view(), outs[i].view(), context); },
        [&](std::size_t i) { limit(frames[i].view(), outs[i].view()); }});
-  return {std::string(to_string(format)), width, height, threads, ms[0], ms[1], ms[2]};
+  return {std::string(to_string(format)),
+          width,
+          height,
+          threads,
+          ms[0].median,
+          ms[1].median,
+          ms[2].median};
 }
 
 /// A function of OpenCV, and the filter of ours that does the same but for rounding.
@@ -205,7 +184,9 @@ std::vector<Peer> convolution_peers() {
       {"blur", "box-blur", box(3)},
       {"GaussianBlur", "gaussian:sigma=1,size=5", gaussian(5, 1)},
       {"GaussianBlur", "gaussian:sigma=2,size=17", gaussian(17, 2)},
+      {"blur", "box:size=5", box(5)},
       {"blur", "box:size=17", box(17)},
+      {"blur", "box:size=31", box(31)},
   };
 }
 
@@ -220,7 +201,7 @@ nlohmann::json compare_convolution(int threads, int rounds) {
   for (const Peer& peer : convolution_peers()) {
     const auto filter = make_cpu_filter(parse_filter_spec(peer.filter), {}, {threads});
     filter->configure(desc);
-    const std::vector<double> ms = medians_ms(
+    const std::vector<TurnTimes> ms = take_turns(
         n, rounds,
         {[&](std::size_t i) {
            const ConstImageView in = frames[i].view();
@@ -233,13 +214,13 @@ nlohmann::json compare_convolution(int threads, int rounds) {
          },
          [&](std::size_t i) { filter->submit(frames[i].view(), outs[i].view(), context); }});
     std::printf("%-25s %-13s %8d %10.2f %10.2f %7.2f\n", peer.filter.c_str(), peer.function.c_str(),
-                threads, ms[0], ms[1], ms[0] / ms[1]);
+                threads, ms[0].median, ms[1].median, ms[0].median / ms[1].median);
     rows.push_back({{"filter", peer.filter},
                     {"opencv", peer.function},
                     {"threads", threads},
-                    {"opencv_ms", ms[0]},
-                    {"equalux_ms", ms[1]},
-                    {"ratio", ms[0] / ms[1]}});
+                    {"opencv_ms", ms[0].median},
+                    {"equalux_ms", ms[1].median},
+                    {"ratio", ms[0].median / ms[1].median}});
   }
   return rows;
 }

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <equalux/clahe.h>
 
+#include "cuda/device/plane_pair.h"
 #include "cuda/runtime/launch_device.h"
 #include "src/equalize/tone_control.h"
 #include "src/format/pixel_math.h"
@@ -35,10 +36,7 @@ struct TileState {
 
 struct ClaheFrame {
   PixelFormat format = PixelFormat::bgr;
-  std::array<const std::uint8_t*, 3> in{};
-  std::array<std::uint8_t*, 3> out{};
-  std::array<std::int64_t, 3> in_stride{};
-  std::array<std::int64_t, 3> out_stride{};
+  std::array<PlanePair, 3> planes{};
   int width = 0;
   int height = 0;
   int lines = 0;
@@ -65,7 +63,7 @@ void clahe_curve(const ClaheFrame& frame, const LaunchDevice& device, cudaStream
 /// Scales the frame.
 void clahe_apply(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
 
-/// Of these kernels, for the device that is current. Throws Error(unavailable).
+/// The launch facts of these kernels on the device that is current. Throws Error(unavailable).
 [[nodiscard]] LaunchDevice clahe_device();
 
 }  // namespace equalux::cuda

@@ -150,18 +150,9 @@ class PackedApply {
 };
 
 template <typename Form>
-struct ApplyOf {
-  using Type = YuvApply<Form>;
-};
-template <int kBytes, int kColor>
-struct ApplyOf<PackedForm<kBytes, kColor>> {
-  using Type = PackedApply<PackedForm<kBytes, kColor>>;
-};
-
-template <typename Form>
 __global__ void __launch_bounds__(kLineThreads)
     clahe_apply_kernel(const __grid_constant__ ClaheFrame f) {
-  using Apply = typename ApplyOf<Form>::Type;
+  using Apply = std::conditional_t<Form::kYuv, YuvApply<Form>, PackedApply<Form>>;
   extern __shared__ __align__(16) float tables[];
   __shared__ float inverse[256];
   __shared__ __align__(16) std::uint8_t slots[Apply::kSlotBytes];

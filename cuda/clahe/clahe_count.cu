@@ -121,22 +121,13 @@ struct YuvCount {
   }
 };
 
-template <typename Form>
-struct CountOf {
-  using Type = YuvCount<Form>;
-};
-template <int kBytes, int kColor>
-struct CountOf<PackedForm<kBytes, kColor>> {
-  using Type = PackedCount<PackedForm<kBytes, kColor>>;
-};
-
 /// A block counts one band of a tile's lines, thread by thread group after group of a line, line
 /// after line. Groups lie at whole multiples of their columns in the frame, so that they are
 /// aligned whatever the tile; the tile has the first and the last only in part.
 template <typename Form>
 __global__ void __launch_bounds__(kThreads)
     clahe_count_kernel(const __grid_constant__ ClaheFrame f) {
-  using Count = typename CountOf<Form>::Type;
+  using Count = std::conditional_t<Form::kYuv, YuvCount<Form>, PackedCount<Form>>;
   __shared__ __align__(16) std::uint8_t table[kTableBytes];
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < kTableBytes / 16; i += kThreads)
@@ -194,7 +185,8 @@ void clahe_count(const ClaheFrame& frame, const LaunchDevice& device, cudaStream
 }
 
 LaunchDevice clahe_device() {
-  return LaunchDevice::of(reinterpret_cast<const void*>(&clahe_count_kernel<PackedForm<3>>));
+  return LaunchDevice::of(
+      reinterpret_cast<const void*>(&clahe_count_kernel<Form<PixelFormat::rgb>>));
 }
 
 }  // namespace equalux::cuda

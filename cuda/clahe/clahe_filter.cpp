@@ -4,13 +4,13 @@
 #include <vector>
 
 #include <equalux/clahe.h>
-#include <equalux/device.h>
 #include <equalux/error.h>
 
 #include "cuda/clahe/clahe.h"
 #include "cuda/equalize/fused/fused_config.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
+#include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/trace.h"
 #include "src/clahe/tile_curves.h"
@@ -43,7 +43,7 @@ std::vector<cuda::ColumnMix> column_mixes(const TileAxis& columns, int cell_colu
     for (int x = span.begin * cell_columns; x < std::min(span.end * cell_columns, width); ++x) {
       const float weight =
           static_cast<float>(spans.weight[static_cast<std::size_t>(x / cell_columns)]) /
-          static_cast<float>(tiles::kWhole);
+          static_cast<float>(tiles::kFullWeight);
       mixes[static_cast<std::size_t>(x)] =
           std::bit_cast<std::uint32_t>(weight) |
           static_cast<std::uint32_t>(span.left) * cuda::kTileTableBytes;
@@ -62,26 +62,20 @@ std::vector<cuda::LineMix> line_mixes(const TileAxis& rows, int lines) {
   return mixes;
 }
 
-bool is_aligned(const void* data, std::ptrdiff_t stride) {
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride % 16 == 0;
-}
-
 /// Adaptive equalization on one GPU.
 class CudaClaheFilter final : public TunableFilter<ClaheParams> {
  public:
-  CudaClaheFilter(const ClaheParams& params, int device)
-      : TunableFilter(params), control_(params.curve), device_(device) {}
+  CudaClaheFilter(const ClaheParams& params, const CudaOptions& options)
+      : TunableFilter(params), control_(params.curve), device_(options) {}
 
-  ~CudaClaheFilter() override {
-    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
-  }
+  ~CudaClaheFilter() override { device_.use_to_free(); }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
     equalux::validate(input);
-    use_device();
+    device_.use();
     launch_device_ = cuda::clahe_device();
     // Frames under way may still read what is replaced here.
     cuda::check(cudaDeviceSynchronize(), "waiting for the frames under way");
@@ -108,30 +102,24 @@ class CudaClaheFilter final : public TunableFilter<ClaheParams> {
     if (in.desc != desc_ || out.desc != desc_) {
       throw Error(ExitCode::usage, "clahe: the frame is not what the filter was configured for");
     }
-    use_device();
+    device_.use();
     const cuda::TraceRange range("clahe");
     const auto stream = static_cast<cudaStream_t>(context.stream);
     ClaheFrame frame = frame_;
     frame.interlaced = context.field_order != FieldOrder::progressive;
     frame.aligned = true;
-    for (std::size_t p = 0; p < static_cast<std::size_t>(traits(desc_.format).planes); ++p) {
-      frame.in[p] = in.data[p];
-      frame.out[p] = out.data[p];
-      frame.in_stride[p] = in.stride[p];
-      frame.out_stride[p] = out.stride[p];
-      frame.aligned = frame.aligned && is_aligned(in.data[p], in.stride[p]) &&
-                      is_aligned(out.data[p], out.stride[p]);
+    for (int p = 0; p < traits(desc_.format).planes; ++p) {
+      cuda::PlanePair& plane = frame.planes[static_cast<std::size_t>(p)];
+      plane = cuda::PlanePair::of_plane(in, out, p);
+      frame.aligned = frame.aligned && plane.is_multiple(16);
     }
     frame.tone = control_.next(context);
-    const auto mark = [&](const char* stage) {
-      if (context.marks != nullptr) context.marks->mark(stage, stream);
-    };
     cuda::clahe_count(frame, launch_device_, stream);
-    mark("histogram");
+    context.mark("histogram");
     cuda::clahe_curve(frame, launch_device_, stream);
-    mark("curve");
+    context.mark("curve");
     cuda::clahe_apply(frame, launch_device_, stream);
-    mark("apply");
+    context.mark("apply");
   }
 
   bool retune(const ClaheParams& params) override {
@@ -164,16 +152,11 @@ class CudaClaheFilter final : public TunableFilter<ClaheParams> {
   }
 
  private:
-  void use_device() const {
-    if (device_ == kCurrentContext) return;
-    cuda::use_device(device_);
-  }
-
   [[nodiscard]] int tile_count() const { return params_.tiles_x * params_.tiles_y; }
 
   /// The tiles when the frames under way are done.
   [[nodiscard]] std::vector<TileState> states() const {
-    use_device();
+    device_.use();
     std::vector<TileState> all(static_cast<std::size_t>(tile_count()));
     cuda::check(cudaDeviceSynchronize(), "waiting for the frames under way");
     cuda::check(cudaMemcpy(all.data(), states_.get(), all.size() * sizeof(TileState),
@@ -206,7 +189,7 @@ class CudaClaheFilter final : public TunableFilter<ClaheParams> {
   }
 
   tone::Control control_;
-  int device_;
+  cuda::FilterDevice device_;
   cuda::LaunchDevice launch_device_;
   ImageDesc desc_;
   ClaheFrame frame_;
@@ -220,9 +203,7 @@ class CudaClaheFilter final : public TunableFilter<ClaheParams> {
 
 std::unique_ptr<Filter> make_cuda_filter(const ClaheParams& params, const CudaOptions& options) {
   validate(params, Backend::cuda);
-  const int device = options.device == kCurrentContext ? options.device
-                                                       : choose_cuda_device(options.device).number;
-  return std::make_unique<CudaClaheFilter>(params, device);
+  return std::make_unique<CudaClaheFilter>(params, options);
 }
 
 }  // namespace equalux

@@ -4,6 +4,8 @@
 
 #include "cuda/clahe/clahe.h"
 #include "cuda/device/pixel_vector.cuh"
+#include "cuda/runtime/pick_kernel.h"
+#include "src/format/layout.h"
 
 /// How adaptive equalization's kernels read formats: whole groups of neighbouring pixels at once
 /// where they are aligned, single samples elsewhere.
@@ -40,7 +42,7 @@ __device__ __forceinline__ void load_group(const std::uint8_t* from,
   }
 }
 
-/// The same the other way; nobody on the device reads results again.
+/// Stores what load_group() loads; nobody on the device reads results again.
 template <int kBytes>
 __device__ __forceinline__ void store_group(std::uint8_t* to,
                                             const std::uint32_t (&words)[kBytes / 4]) {
@@ -57,32 +59,37 @@ __device__ __forceinline__ void store_group(std::uint8_t* to,
   }
 }
 
-/// One plane whose pixels have kBytes bytes, colours from kColor on.
-template <int kBytes, int kColor = 0>
-struct PackedForm {
-  static constexpr int kStep = kBytes;
-  static constexpr int kColours = kBytes == 1 ? 1 : 3;
-  static constexpr int kFirst = kColor;
-  static constexpr int kCopied = kBytes != 4 ? -1 : (kColor == 0 ? 3 : 0);
-};
-
-/// Where the samples of a YCbCr format lie: of luma column x and of cell c, within their rows.
+/// Where the samples of a format lie, for kernels: of pixels in one plane, or of luma column x and
+/// of cell c of YCbCr within their rows.
 template <PixelFormat kFormat>
-struct YuvForm {
+struct Form {
+  static constexpr bool kYuv = traits(kFormat).model == ColorModel::yuv;
   static constexpr bool kPacked = traits(kFormat).planes == 1;
-  static constexpr int kColumns = 1 << traits(kFormat).chroma_shift_x;  ///< luma samples of a cell
-  static constexpr int kRows = 1 << traits(kFormat).chroma_shift_y;
-  static constexpr int kCbPlane = kPacked ? 0 : 1;
-  static constexpr int kCrPlane = traits(kFormat).planes == 3 ? 2 : kCbPlane;
-  static constexpr int kLumaStep = kPacked ? 2 : 1;
-  static constexpr int kChromaStep = kPacked ? 4 : (traits(kFormat).planes == 2 ? 2 : 1);
-  static constexpr int kLuma = kFormat == PixelFormat::uyvy ? 1 : 0;
-  static constexpr int kCb = kFormat == PixelFormat::yuy2 ? 1 : 0;
-  static constexpr int kCr = kPacked ? kCb + 2 : (traits(kFormat).planes == 2 ? 1 : 0);
+  // Of pixels.
+  static constexpr int kStep = traits(kFormat).step[0];
+  static constexpr int kColours = traits(kFormat).model == ColorModel::rgb ? 3 : 1;
+  static constexpr int kFirst = rgb_layout(kFormat).first();
+  static constexpr int kCopied = traits(kFormat).alpha_offset;
+  // Of YCbCr.
+  static constexpr int kColumns = cell_columns(sampling_of(kFormat));  ///< luma samples of a cell
+  static constexpr int kRows = cell_rows(sampling_of(kFormat));
+  static constexpr int kCbPlane = component_of(kFormat, 1).plane;
+  static constexpr int kCrPlane = component_of(kFormat, 2).plane;
+  static constexpr int kLumaStep = component_of(kFormat, 0).step;
+  static constexpr int kChromaStep = component_of(kFormat, 1).step;
 
-  static __device__ int luma_at(int x) { return kLumaStep * x + kLuma; }
-  static __device__ int cb_at(int c) { return kChromaStep * c + kCb; }
-  static __device__ int cr_at(int c) { return kChromaStep * c + kCr; }
+  static __device__ int luma_at(int x) {
+    constexpr int kOffset = component_of(kFormat, 0).offset;
+    return kLumaStep * x + kOffset;
+  }
+  static __device__ int cb_at(int c) {
+    constexpr int kOffset = component_of(kFormat, 1).offset;
+    return kChromaStep * c + kOffset;
+  }
+  static __device__ int cr_at(int c) {
+    constexpr int kOffset = component_of(kFormat, 2).offset;
+    return kChromaStep * c + kOffset;
+  }
 };
 
 /// A line of a frame: the rows that it is made of.
@@ -99,46 +106,16 @@ struct LineRows {
 };
 
 __device__ __forceinline__ const std::uint8_t* row_of(const ClaheFrame& f, int plane, int row) {
-  return f.in[plane] + row * f.in_stride[plane];
+  return f.planes[plane].from(row);
 }
 __device__ __forceinline__ std::uint8_t* out_row_of(const ClaheFrame& f, int plane, int row) {
-  return f.out[plane] + row * f.out_stride[plane];
+  return f.planes[plane].to(row);
 }
 
-/// Calls `work` with the form of a format.
+/// Calls `work` with the form of a format of 8 bits.
 template <typename Work>
 void for_form(PixelFormat format, const Work& work) {
-  switch (format) {
-    case PixelFormat::gray8:
-      return work(PackedForm<1>{});
-    case PixelFormat::rgb:
-    case PixelFormat::bgr:
-      return work(PackedForm<3>{});
-    case PixelFormat::rgbx:
-    case PixelFormat::bgrx:
-    case PixelFormat::rgba:
-    case PixelFormat::bgra:
-      return work(PackedForm<4, 0>{});
-    case PixelFormat::xrgb:
-    case PixelFormat::xbgr:
-    case PixelFormat::argb:
-    case PixelFormat::abgr:
-      return work(PackedForm<4, 1>{});
-    case PixelFormat::nv12:
-      return work(YuvForm<PixelFormat::nv12>{});
-    case PixelFormat::i420:
-      return work(YuvForm<PixelFormat::i420>{});
-    case PixelFormat::yuy2:
-      return work(YuvForm<PixelFormat::yuy2>{});
-    case PixelFormat::uyvy:
-      return work(YuvForm<PixelFormat::uyvy>{});
-    case PixelFormat::y42b:
-      return work(YuvForm<PixelFormat::y42b>{});
-    case PixelFormat::y444:
-      return work(YuvForm<PixelFormat::y444>{});
-    default:
-      return;  // not of 8 bits, which the filter does not take
-  }
+  with_byte_format(format, [&](auto same) { work(Form<decltype(same)::value>{}); });
 }
 
 }  // namespace equalux::cuda

@@ -44,7 +44,7 @@ __device__ __forceinline__ void mix_tables(const ClaheFrame& f, const LineMix& l
   const int weight = line.weight;
   const auto mixed = [&](std::uint32_t a, std::uint32_t b) {
     const int level = tiles::mix_rows(static_cast<int>(a), static_cast<int>(b), weight);
-    return static_cast<float>(2 * tiles::kWhole * level + 1);
+    return static_cast<float>(2 * tiles::kFullWeight * level + 1);
   };
   for (int i = static_cast<int>(threadIdx.x); i < 64 * f.tiles_x; i += kLineThreads) {
     const uint2 a = __ldcg(above + i);

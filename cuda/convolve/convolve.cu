@@ -7,6 +7,7 @@
 #include "cuda/convolve/convolve_tile.cuh"
 #include "cuda/device/plane_copy.cuh"
 #include "cuda/runtime/check.h"
+#include "cuda/runtime/pick_kernel.h"
 
 /// The 3 x 3 kernel that runs by default. A warp walks down a column of 512 bytes; a few rows ahead
 /// are on their way to shared memory. Each row is read once, and its products go to the three rows
@@ -23,7 +24,7 @@ struct Conv3x3Params {
   BytePlane plane;
   Outside outside;
   TapRows taps;
-  Levels levels;
+  LevelOfSum levels;
   std::int32_t start;        // of sums
   std::uint32_t multiplier;  // Finish::top
   PlaneCopies copies;
@@ -198,8 +199,8 @@ using Kernel = void (*)(Conv3x3Params);
 
 template <int kStep>
 Kernel kernel_of(const BytePlane& plane, Finish finish) {
-  if (!is_multiple(plane, 4)) return &convolve_3x3_kernel<kStep, 1, Finish::any>;
-  if (!is_multiple(plane, 16)) return &convolve_3x3_kernel<kStep, 4, Finish::any>;
+  if (!plane.is_multiple(4)) return &convolve_3x3_kernel<kStep, 1, Finish::any>;
+  if (!plane.is_multiple(16)) return &convolve_3x3_kernel<kStep, 4, Finish::any>;
   switch (finish) {
     case Finish::plain:
       return &convolve_3x3_kernel<kStep, 16, Finish::plain>;
@@ -218,8 +219,8 @@ int blocks_for(int count, int each) {
 
 }  // namespace
 
-Levels Levels::of(const ExactKernel& kernel) {
-  Levels levels;
+LevelOfSum LevelOfSum::of(const ExactKernel& kernel) {
+  LevelOfSum levels;
   levels.bias = static_cast<std::uint32_t>(kernel.bias);
   levels.positive = kernel.separable;
   const auto divisor = static_cast<std::uint32_t>(kernel.divisor);
@@ -244,13 +245,12 @@ bool is_small(const ExactKernel& kernel) {
 void convolve_3x3(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
                   const PlaneCopies& copies, const LaunchDevice& device, cudaStream_t stream) {
   // Bytes that cannot be moved 16 at a time take the kernels that finish by any divisor.
-  const Finish finish = is_multiple(plane, 16) ? finish_of(kernel) : Finish::any;
-  const Kernel run = plane.step == 1   ? kernel_of<1>(plane, finish)
-                     : plane.step == 3 ? kernel_of<3>(plane, finish)
-                                       : kernel_of<4>(plane, finish);
+  const Finish finish = plane.is_multiple(16) ? finish_of(kernel) : Finish::any;
+  const Kernel run = with_step(
+      plane.step, [&](auto step) { return kernel_of<decltype(step)::value>(plane, finish); });
   const std::int32_t scale =
       finish == Finish::scaled ? static_cast<std::int32_t>(256 / kernel.divisor) : 1;
-  const Levels levels = Levels::of(kernel);
+  const LevelOfSum levels = LevelOfSum::of(kernel);
   Conv3x3Params p{};
   p.plane = plane;
   p.outside = outside;

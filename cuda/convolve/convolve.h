@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/device/fast_divisor.h"
+#include "cuda/device/plane_pair.h"
 #include "cuda/runtime/launch_device.h"
 #include "src/convolve/exact_kernel.h"
 
@@ -15,27 +16,15 @@
 namespace equalux::cuda {
 
 /// A plane to be read and one to be written, which do not overlap. Samples of a channel lie `step`
-/// bytes apart. Strides are bytes and may be negative.
-struct BytePlane {
-  const std::uint8_t* in = nullptr;
-  std::uint8_t* out = nullptr;
-  std::ptrdiff_t in_stride = 0;
-  std::ptrdiff_t out_stride = 0;
+/// bytes apart.
+struct BytePlane : PlanePair {
   int width = 0;  ///< pixels
   int rows = 0;
   int step = 1;   ///< 1, 3 or 4
   int kept = -1;  ///< the byte of each pixel that is copied, or -1
 };
 
-/// True where all addresses and strides are multiples of that.
-[[nodiscard]] inline bool is_multiple(const BytePlane& plane, std::uintptr_t granule) {
-  const auto all =
-      reinterpret_cast<std::uintptr_t>(plane.in) | reinterpret_cast<std::uintptr_t>(plane.out) |
-      static_cast<std::uintptr_t>(plane.in_stride) | static_cast<std::uintptr_t>(plane.out_stride);
-  return all % granule == 0;
-}
-
-/// Up to two planes that stay as they are; `width` is bytes, step and kept are not read. Both may
+/// Two planes at most that stay as they are; `width` is bytes, step and kept are not read. Both may
 /// be empty.
 struct PlaneCopies {
   BytePlane plane[2];
@@ -51,15 +40,15 @@ struct Outside {
   std::uint8_t value = 0;  ///< where border is constant
 };
 
-/// From a sum of products, modulo 2^32, to a level.
-struct Levels {
+/// Makes a level of a sum of products, which is modulo 2^32.
+struct LevelOfSum {
   std::uint32_t bias = 0;
   bool positive = false;  ///< S + bias is below 2^32 and never negative; else it is signed
   bool shifts = false;    ///< the divisor is 2^shift
   std::uint32_t shift = 0;
   FastDivisor divisor;  ///< else
 
-  static Levels of(const ExactKernel& kernel);
+  static LevelOfSum of(const ExactKernel& kernel);
 
   EQUALUX_HD std::uint8_t level(std::uint32_t sum) const {
     const std::uint32_t value = sum + bias;
@@ -77,17 +66,18 @@ struct Levels {
 void convolve_3x3(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
                   const PlaneCopies& copies, const LaunchDevice& device, cudaStream_t stream);
 
-/// Up to 15 x 15 with any weights.
+/// Convolves with a kernel of up to 15 x 15 and any weights.
 void convolve_direct(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
-                     cudaStream_t stream);
+                     const LaunchDevice& device, cudaStream_t stream);
 /// Separable kernels up to 31 x 31.
 void convolve_separable(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
-                        cudaStream_t stream);
+                        const LaunchDevice& device, cudaStream_t stream);
 
 /// The published modes. `weights` are size · size in device memory, the same as the kernel's; only
 /// mode global reads them. `block` is 8, 16 or 32 threads a side.
-void convolve_study(ConvolveMode mode, int block, const BytePlane& plane, Outside outside,
-                    const ExactKernel& kernel, const std::int32_t* weights, cudaStream_t stream);
+void published_convolve(ConvolveMode mode, int block, const BytePlane& plane, Outside outside,
+                        const ExactKernel& kernel, const std::int32_t* weights,
+                        cudaStream_t stream);
 /// All size · size weights, a separable kernel's as products.
 [[nodiscard]] std::vector<std::int32_t> all_weights(const ExactKernel& kernel);
 

@@ -1,12 +1,11 @@
 #include <optional>
 
 #include <equalux/convolve.h>
-#include <equalux/device.h>
 #include <equalux/error.h>
 
 #include "cuda/convolve/convolve.h"
-#include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
+#include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/trace.h"
 #include "src/convolve/exact_kernel.h"
@@ -17,15 +16,13 @@ namespace {
 /// Convolution on one GPU.
 class CudaConvolveFilter final : public Filter {
  public:
-  CudaConvolveFilter(const ConvolveParams& params, int device)
+  CudaConvolveFilter(const ConvolveParams& params, const CudaOptions& options)
       : params_(params),
         kernel_(exact_kernel(params)),
         outside_{params.border, static_cast<std::uint8_t>(params.border_value)},
-        device_(device) {}
+        device_(options) {}
 
-  ~CudaConvolveFilter() override {
-    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
-  }
+  ~CudaConvolveFilter() override { device_.use_to_free(); }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
@@ -33,7 +30,7 @@ class CudaConvolveFilter final : public Filter {
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
-    use_device();
+    device_.use();
     launch_device_ = cuda::convolve_3x3_device();
     if (params_.mode == ConvolveMode::global) {
       const std::vector<std::int32_t> weights = cuda::all_weights(kernel_);
@@ -52,30 +49,25 @@ class CudaConvolveFilter final : public Filter {
     if (in.data[0] == out.data[0]) {
       throw Error(ExitCode::usage, "convolve: input and output are the same memory, must be two");
     }
-    use_device();
+    device_.use();
     const cuda::TraceRange range("convolve");
     enqueue(in, out, static_cast<cudaStream_t>(context.stream));
-    if (context.marks != nullptr) context.marks->mark("convolve", context.stream);
+    context.mark("convolve");
   }
 
  private:
-  void use_device() const {
-    if (device_ == kCurrentContext) return;
-    cuda::use_device(device_);
-  }
-
   void enqueue(const ConstImageView& in, const ImageView& out, cudaStream_t stream) {
     const FormatTraits& t = traits(desc_.format);
-    cuda::BytePlane plane{in.data[0], out.data[0], in.stride[0], out.stride[0]};
+    cuda::BytePlane plane{cuda::PlanePair::of_plane(in, out, 0)};
     plane.rows = desc_.height;
     plane.width = desc_.width;
     plane.step = t.step[0];
     plane.kept = t.alpha_offset;
     cuda::PlaneCopies copies;  // chroma
-    for (std::size_t p = 1; p < static_cast<std::size_t>(t.planes); ++p) {
-      cuda::BytePlane copy{in.data[p], out.data[p], in.stride[p], out.stride[p]};
-      copy.rows = plane_rows(desc_, static_cast<int>(p));
-      copy.width = static_cast<int>(row_bytes(desc_, static_cast<int>(p)));
+    for (int p = 1; p < t.planes; ++p) {
+      cuda::BytePlane copy{cuda::PlanePair::of_plane(in, out, p)};
+      copy.rows = plane_rows(desc_, p);
+      copy.width = static_cast<int>(row_bytes(desc_, p));
       copies.add(copy);
     }
     if (params_.mode == ConvolveMode::production && cuda::is_small(kernel_)) {
@@ -83,12 +75,12 @@ class CudaConvolveFilter final : public Filter {
       return;
     }
     if (params_.mode != ConvolveMode::production) {
-      cuda::convolve_study(params_.mode, params_.block, plane, outside_, kernel_, weights_.get(),
-                           stream);
+      cuda::published_convolve(params_.mode, params_.block, plane, outside_, kernel_,
+                               weights_.get(), stream);
     } else if (kernel_.separable) {
-      cuda::convolve_separable(plane, outside_, kernel_, stream);
+      cuda::convolve_separable(plane, outside_, kernel_, launch_device_, stream);
     } else {
-      cuda::convolve_direct(plane, outside_, kernel_, stream);
+      cuda::convolve_direct(plane, outside_, kernel_, launch_device_, stream);
     }
     cuda::copy_planes(copies, stream);
   }
@@ -96,7 +88,7 @@ class CudaConvolveFilter final : public Filter {
   ConvolveParams params_;
   ExactKernel kernel_;
   cuda::Outside outside_;
-  int device_;
+  cuda::FilterDevice device_;
   cuda::LaunchDevice launch_device_;
   ImageDesc desc_;
   cuda::DevicePointer<std::int32_t> weights_;  // for mode global
@@ -106,9 +98,7 @@ class CudaConvolveFilter final : public Filter {
 
 std::unique_ptr<Filter> make_cuda_filter(const ConvolveParams& params, const CudaOptions& options) {
   validate(params, Backend::cuda);
-  const int device = options.device == kCurrentContext ? options.device
-                                                       : choose_cuda_device(options.device).number;
-  return std::make_unique<CudaConvolveFilter>(params, device);
+  return std::make_unique<CudaConvolveFilter>(params, options);
 }
 
 }  // namespace equalux

@@ -22,7 +22,7 @@ __device__ __forceinline__ void copy_vector_async(std::uint8_t* to, const std::u
 #endif
 }
 
-/// The same where `wanted`, else nothing; without a branch.
+/// Copies a vector where `wanted`, else nothing; without a branch.
 __device__ __forceinline__ void copy_vector_async_if(bool wanted, std::uint8_t* to,
                                                      const std::uint8_t* from) {
 #if __CUDA_ARCH__ >= 800
@@ -37,7 +37,7 @@ __device__ __forceinline__ void copy_vector_async_if(bool wanted, std::uint8_t* 
 #endif
 }
 
-/// The same where only the first `bytes` of 16 exist, 0 to 16; the rest becomes 0.
+/// Copies a vector of which only the first `bytes` of 16 exist, 0 to 16; the rest becomes 0.
 __device__ __forceinline__ void copy_some_async(std::uint8_t* to, const std::uint8_t* from,
                                                 int bytes) {
 #if __CUDA_ARCH__ >= 800

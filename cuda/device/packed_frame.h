@@ -7,7 +7,7 @@
 #include <equalux/image.h>
 
 #include "cuda/device/fast_divisor.h"
-#include "src/cpu/common/rgb_layout.h"
+#include "src/format/layout.h"
 
 /// Packed RGB and gray8 frames as the kernels of the staged chain see them.
 namespace equalux::cuda {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cuda/device/yuv_cells.cuh"
+#include "src/format/layout.h"
 
 /// Cells that a frame has only in part: the last of a row of odd width, and those of a line of
 /// 4:2:0 chroma that covers one row. Rare, so short rather than fast.

@@ -12,7 +12,7 @@ __device__ __forceinline__ std::uint32_t byte_of(const std::uint32_t* words, int
   return __byte_perm(words[i / 4], 0, 0x4440 | (i % 4));
 }
 
-/// The same byte times 256.
+/// A byte of the words, times 256.
 __device__ __forceinline__ std::uint32_t byte_times_256(const std::uint32_t* words, int i) {
   return __byte_perm(words[i / 4], 0, 0x4404 | (i % 4) << 4);
 }
@@ -56,7 +56,7 @@ __device__ __forceinline__ void store_words(std::uint8_t* to, const std::uint32_
   }
 }
 
-/// The same to device memory where nobody on the device reads it again: it should push nothing else
+/// Stores to device memory where nobody on the device reads it again: it should push nothing else
 /// out of L2.
 template <int kBytes>
 __device__ __forceinline__ void stream_words(std::uint8_t* to, const std::uint32_t* words) {

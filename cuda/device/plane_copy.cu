@@ -20,7 +20,7 @@ __global__ void copy_planes_kernel(const __grid_constant__ PlaneCopies copies) {
 void PlaneCopies::add(const BytePlane& another) {
   const bool first = plane[0].rows == 0;
   plane[first ? 0 : 1] = another;
-  aligned = (first || aligned) && is_multiple(another, 16);
+  aligned = (first || aligned) && another.is_multiple(16);
 }
 
 void copy_planes(const PlaneCopies& copies, cudaStream_t stream) {

@@ -13,8 +13,8 @@
 namespace equalux::cuda {
 
 /// 1.5 2^23: a float in [2^23, 2^24) has the integer part in its lowest bits.
-inline constexpr float kWhole = 12582912.0f;
-inline constexpr std::uint32_t kWholeBits = 0x4B400000U;
+inline constexpr float kIntegerBase = 12582912.0f;
+inline constexpr std::uint32_t kIntegerBaseBits = 0x4B400000U;
 
 /// (Byte `i` of words, less 128) / 2^kExponent as a float; exact.
 template <int kExponent>
@@ -24,7 +24,7 @@ __device__ __forceinline__ float chroma_of_byte(const std::uint32_t* words, int 
   return __fadd_rn(__uint_as_float(bits), -__uint_as_float(kBase | 128U));
 }
 
-/// Both halves of a word the same.
+/// A word with the same value in both halves.
 __device__ __forceinline__ std::uint32_t both(std::int32_t value) {
   const auto half = static_cast<std::uint32_t>(value) & 0xFFFFU;
   return half << 16 | half;
@@ -45,17 +45,17 @@ __device__ __forceinline__ std::uint32_t whole_above(float red, float green, flo
   return __float_as_uint(__fmaf_rd(__int_as_float(most), kUnit, base));
 }
 
-/// value_above_luma() in the lowest bits of kWhole.
+/// value_above_luma() in the lowest bits of kIntegerBase.
 __device__ __forceinline__ std::uint32_t above_luma(const YuvFloats& k, float u, float w) {
   constexpr float kHalf = 32768.0f * kChromaScale;
   const float red = __fmaf_rn(w, k.red_w, kHalf);
   const float green = __fmaf_rn(u, k.minus_green_u, __fmaf_rn(w, k.minus_green_w, kHalf));
   const float blue = __fmaf_rn(u, k.blue_u, kHalf);
-  return whole_above(red, green, blue, kWhole);
+  return whole_above(red, green, blue, kIntegerBase);
 }
 
 /// value_above_luma() less the luma offset in the low 16 bits, from the codes, each in the second
-/// byte of a word. `base` is kWhole less the luma offset.
+/// byte of a word. `base` is kIntegerBase less the luma offset.
 __device__ __forceinline__ std::uint32_t above_luma_of_codes(const YuvCodeFloats& k, float base,
                                                              std::uint32_t cb, std::uint32_t cr) {
   const float u = __uint_as_float(cb);
@@ -110,7 +110,7 @@ struct ScaledChroma {
 
 /// 128 + u times the mean gain, rounded. `u` is divided by as many as the gains in `sum`.
 __device__ __forceinline__ ScaledChroma scale_chroma_fast(float u, float sum) {
-  constexpr float kBase = kWhole + 128.0f;
+  constexpr float kBase = kIntegerBase + 128.0f;
   const float code = __fmaf_rn(u, sum, kBase);
   const float distance = __fmaf_rn(u, sum, -__fadd_rn(code, -kBase));
   return {__float_as_uint(code), distance};
@@ -160,7 +160,7 @@ struct LaneCells {
     return chroma_of_byte<kChromaExponent>(chroma, cr_byte(cell));
   }
 
-  /// Of halves, Cb and Cr of each cell.
+  /// Takes the halves, Cb and Cr of each cell.
   __device__ __forceinline__ void set_chroma(const std::uint32_t (&halves)[kCells]) {
     if constexpr (kInterleaved) {
 #pragma unroll
@@ -193,7 +193,7 @@ struct LaneCells {
 template <typename Cells, int kRows, int kPairs, typename Counter>
 __device__ __forceinline__ void count_cells(const FusedParams& p, const Cells& cells,
                                             Counter& counter) {
-  const float base = kWhole - static_cast<float>(p.weights.luma_offset);
+  const float base = kIntegerBase - static_cast<float>(p.weights.luma_offset);
   const std::uint32_t most = both(p.weights.luma_max);
   std::uint32_t values[kPairs][kRows];
 #pragma unroll
@@ -277,7 +277,7 @@ __device__ __forceinline__ void scale_cells(
       for (int i = 0; i < kEach; ++i) {
         u[i] = cells.u(first_cell + i);
         w[i] = cells.w(first_cell + i);
-        above[i] = gains.template place_above<kWholeBits>(above_luma(p.yuv, u[i], w[i]));
+        above[i] = gains.template place_above<kIntegerBaseBits>(above_luma(p.yuv, u[i], w[i]));
       }
       float sum[2];  // by column
 #pragma unroll
@@ -321,7 +321,7 @@ __device__ __forceinline__ void scale_cells(
   cells.set_chroma(scaled);
 }
 
-/// The same for a warp: the frame's few dark corners do not slow down the rest.
+/// Scales for a whole warp: the frame's few dark corners do not slow down the rest.
 template <typename Layout, int kPairs, typename Gains>
 __device__ __forceinline__ void scale_lane(const FusedParams& p, const std::uint8_t* slot,
                                            int first_column, typename Layout::Cells& cells,

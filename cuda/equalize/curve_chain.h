@@ -29,7 +29,7 @@ class CurveChain : public EqualizeChain {
  protected:
   explicit CurveChain(const EqualizeParams& params) : params_(params), control_(params) {}
 
-  /// Where a chain keeps them, in device memory.
+  /// The device memory where a chain keeps its history and sums.
   struct Kept {
     tone::History* history = nullptr;
     const unsigned long long* curve_sums = nullptr;  ///< by level
@@ -39,7 +39,7 @@ class CurveChain : public EqualizeChain {
   void start_curves(const Kept& kept);
   /// Writes what kernels read of the parameters' bins; nothing that reads it is under way.
   virtual void upload_bins() = 0;
-  /// The same of the curve that the parameters bring, if they do.
+  /// Uploads the curve that the parameters bring, if they do.
   virtual void upload_curve() = 0;
 
   EqualizeParams params_;

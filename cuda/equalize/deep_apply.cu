@@ -6,14 +6,14 @@ namespace {
 
 constexpr unsigned kBlocksEach = 16;
 
-template <DeepKind kKind, bool kAligned>
+template <Sampling kSampling, bool kAligned>
 __device__ void apply_deep_pixel(const DeepFrame& frame, const std::uint64_t* gains,
                                  std::uint32_t row, std::uint32_t column) {
   const std::int64_t at = std::int64_t{frame.step} * column;
-  const std::uint8_t* in = frame.in[0] + frame.in_stride[0] * row + at;
-  std::uint8_t* out = frame.out[0] + frame.out_stride[0] * row + at;
+  const std::uint8_t* in = frame.planes[0].from(row) + at;
+  std::uint8_t* out = frame.planes[0].to(row) + at;
   const DeepSamples& form = frame.form;
-  if constexpr (kKind == DeepKind::gray) {
+  if constexpr (kSampling == Sampling::gray) {
     const std::int32_t v = deep_code(form, load_word<kAligned>(in));
     store_word<kAligned>(out, deep_word(form, deep_scaled(v, __ldg(&gains[v]), form.depth)));
   } else {
@@ -29,18 +29,18 @@ __device__ void apply_deep_pixel(const DeepFrame& frame, const std::uint64_t* ga
   }
 }
 
-template <DeepKind kKind, bool kAligned>
+template <Sampling kSampling, bool kAligned>
 __device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gains,
                                 std::uint32_t row, std::uint32_t column) {
   const DeepSamples& form = frame.form;
-  const DeepCell cell = read_deep_cell<kKind, kAligned>(frame, row, column);
+  const DeepCell cell = read_deep_cell<kSampling, kAligned>(frame, row, column);
   std::int64_t sum = 0;
 #pragma unroll
-  for (int line = 0; line < most_lines(kKind); ++line) {
+  for (int line = 0; line < cell_rows(kSampling); ++line) {
     if (line >= cell.lines) break;
     std::uint32_t words = 0;
 #pragma unroll
-    for (int i = 0; i < most_columns(kKind); ++i) {
+    for (int i = 0; i < cell_columns(kSampling); ++i) {
       if (i >= cell.columns) break;
       const std::int32_t luma = cell.luma[line][i];
       const std::int32_t v = yuv_value(form.weights, luma, cell.above);
@@ -50,7 +50,7 @@ __device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gai
       sum += deep_gain_share(gain);
     }
     const std::int32_t y = line == 0 ? cell.rows.first : cell.rows.second;
-    std::uint8_t* out = frame.out[0] + frame.out_stride[0] * y + 2 * std::int64_t{cell.x};
+    std::uint8_t* out = frame.planes[0].to(y) + 2 * std::int64_t{cell.x};
     if (cell.columns == 2) {
       store_pair<kAligned>(out, words);
     } else {
@@ -59,21 +59,21 @@ __device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gai
   }
   const std::int32_t count_log2 = (cell.lines - 1) + (cell.columns - 1);
   const std::int64_t at = std::int64_t{frame.step} * column;
-  store_word<kAligned>(frame.out[1] + frame.out_stride[1] * row + at,
+  store_word<kAligned>(frame.planes[1].to(row) + at,
                        deep_word(form, deep_scaled_chroma(form, cell.u, sum, count_log2)));
-  store_word<kAligned>(frame.out[2] + frame.out_stride[2] * row + at,
+  store_word<kAligned>(frame.planes[2].to(row) + at,
                        deep_word(form, deep_scaled_chroma(form, cell.w, sum, count_log2)));
 }
 
 /// A thread a cell. The gains, 8 to 512 KiB, are read through the caches.
-template <DeepKind kKind, bool kAligned>
+template <Sampling kSampling, bool kAligned>
 __global__ void __launch_bounds__(kDeepBlock)
     deep_apply_kernel(DeepFrame frame, const std::uint64_t* gains) {
   for_each_deep_cell(frame, [&](std::uint32_t row, std::uint32_t column) {
-    if constexpr (kKind == DeepKind::gray || kKind == DeepKind::rgb) {
-      apply_deep_pixel<kKind, kAligned>(frame, gains, row, column);
+    if constexpr (kSampling == Sampling::gray || kSampling == Sampling::rgb) {
+      apply_deep_pixel<kSampling, kAligned>(frame, gains, row, column);
     } else {
-      apply_deep_cell<kKind, kAligned>(frame, gains, row, column);
+      apply_deep_cell<kSampling, kAligned>(frame, gains, row, column);
     }
   });
 }
@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(kDeepBlock)
 void deep_apply(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,
                 cudaStream_t stream) {
   const unsigned grid = deep_grid(frame, multiprocessors, kBlocksEach);
-  with_deep_kind(frame, [&](auto kind, auto aligned) {
-    deep_apply_kernel<decltype(kind)::value, decltype(aligned)::value>
+  with_deep_cells(frame, [&](auto sampling, auto aligned) {
+    deep_apply_kernel<decltype(sampling)::value, decltype(aligned)::value>
         <<<grid, kDeepBlock, 0, stream>>>(frame, tables.gains);
   });
   check(cudaGetLastError(), "launching deep_apply");

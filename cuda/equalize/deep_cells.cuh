@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "cuda/equalize/deep_stages.h"
+#include "cuda/runtime/pick_kernel.h"
+#include "src/format/layout.h"
 
 /// Walks over the cells of a deep frame, and reads of them.
 namespace equalux::cuda {
@@ -90,16 +91,8 @@ __device__ DeepPixel read_deep_pixel(const DeepFrame& frame, const std::uint8_t*
   return pixel;
 }
 
-/// Most luma rows and columns of a chroma sample. Loops run to these, which the compiler knows, so
-/// that a cell stays in registers.
-constexpr int most_lines(DeepKind kind) {
-  return kind == DeepKind::s420 ? 2 : 1;
-}
-constexpr int most_columns(DeepKind kind) {
-  return kind == DeepKind::s444 ? 1 : 2;
-}
-
-/// A chroma sample and its luma: `lines` rows of `columns` samples, each 1 or 2.
+/// A chroma sample and its luma: `lines` rows of `columns` samples, each 1 or 2. Loops run to the
+/// most of the sampling, which the compiler knows, so that a cell stays in registers.
 struct DeepCell {
   LumaRows rows;
   std::int32_t lines;
@@ -111,28 +104,27 @@ struct DeepCell {
   std::int32_t luma[2][2];
 };
 
-template <DeepKind kKind, bool kAligned>
+template <Sampling kSampling, bool kAligned>
 __device__ DeepCell read_deep_cell(const DeepFrame& frame, std::uint32_t row,
                                    std::uint32_t column) {
   const DeepSamples& form = frame.form;
   DeepCell cell;
   const auto at_row = static_cast<std::int32_t>(row);
-  cell.rows = kKind == DeepKind::s420 ? luma_rows_of(at_row, frame.height, frame.interlaced)
-                                      : LumaRows{at_row, at_row};
+  cell.rows = luma_rows_of(kSampling, at_row, frame.height, frame.interlaced);
   cell.lines = cell.rows.first == cell.rows.second ? 1 : 2;
-  cell.x = static_cast<std::int32_t>(column) * most_columns(kKind);
-  cell.columns = most_columns(kKind) == 2 && cell.x + 1 < frame.width ? 2 : 1;
+  cell.x = static_cast<std::int32_t>(column) * cell_columns(kSampling);
+  cell.columns = cell_columns(kSampling) == 2 && cell.x + 1 < frame.width ? 2 : 1;
   const std::int64_t at = std::int64_t{frame.step} * column;
-  cell.u = deep_code(form, load_word<kAligned>(frame.in[1] + frame.in_stride[1] * row + at)) -
-           form.chroma_middle;
-  cell.w = deep_code(form, load_word<kAligned>(frame.in[2] + frame.in_stride[2] * row + at)) -
-           form.chroma_middle;
+  cell.u =
+      deep_code(form, load_word<kAligned>(frame.planes[1].from(row) + at)) - form.chroma_middle;
+  cell.w =
+      deep_code(form, load_word<kAligned>(frame.planes[2].from(row) + at)) - form.chroma_middle;
   cell.above = deep_value_above_luma(form.weights, cell.u, cell.w);
 #pragma unroll
-  for (int line = 0; line < most_lines(kKind); ++line) {
+  for (int line = 0; line < cell_rows(kSampling); ++line) {
     if (line >= cell.lines) break;
     const std::int32_t y = line == 0 ? cell.rows.first : cell.rows.second;
-    const std::uint8_t* luma = frame.in[0] + frame.in_stride[0] * y + 2 * std::int64_t{cell.x};
+    const std::uint8_t* luma = frame.planes[0].from(y) + 2 * std::int64_t{cell.x};
     const std::uint32_t words =
         cell.columns == 2 ? load_pair<kAligned>(luma) : load_word<kAligned>(luma);
     cell.luma[line][0] = deep_code(form, words & 0xffff);
@@ -141,25 +133,13 @@ __device__ DeepCell read_deep_cell(const DeepFrame& frame, std::uint32_t row,
   return cell;
 }
 
-/// Calls use(kind, aligned) with both as constants.
+/// Calls use(sampling, aligned) with both as constants.
 template <typename Use>
-void with_deep_kind(const DeepFrame& frame, Use use) {
-  const auto with_alignment = [&](auto kind) {
-    if (frame.aligned) return use(kind, std::true_type{});
-    return use(kind, std::false_type{});
-  };
-  switch (frame.kind) {
-    case DeepKind::gray:
-      return with_alignment(std::integral_constant<DeepKind, DeepKind::gray>{});
-    case DeepKind::rgb:
-      return with_alignment(std::integral_constant<DeepKind, DeepKind::rgb>{});
-    case DeepKind::s420:
-      return with_alignment(std::integral_constant<DeepKind, DeepKind::s420>{});
-    case DeepKind::s422:
-      return with_alignment(std::integral_constant<DeepKind, DeepKind::s422>{});
-    case DeepKind::s444:
-      return with_alignment(std::integral_constant<DeepKind, DeepKind::s444>{});
-  }
+void with_deep_cells(const DeepFrame& frame, Use use) {
+  using enum Sampling;
+  with_constant<gray, rgb, s420, s422, s444>(frame.sampling, [&](auto sampling) {
+    with_constant<true, false>(frame.aligned, [&](auto aligned) { use(sampling, aligned); });
+  });
 }
 
 }  // namespace equalux::cuda

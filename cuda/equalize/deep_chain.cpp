@@ -7,24 +7,9 @@
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/trace.h"
 #include "src/equalize/fixed_curve.h"
+#include "src/format/layout.h"
 
 namespace equalux::cuda {
-namespace {
-
-DeepKind kind_of(PixelFormat format) {
-  const FormatTraits& t = traits(format);
-  if (t.model == ColorModel::gray) return DeepKind::gray;
-  if (t.model == ColorModel::rgb) return DeepKind::rgb;
-  if (t.chroma_shift_y != 0) return DeepKind::s420;
-  return t.chroma_shift_x != 0 ? DeepKind::s422 : DeepKind::s444;
-}
-
-bool is_aligned(const void* data, std::ptrdiff_t stride) {
-  return reinterpret_cast<std::uintptr_t>(data) % 4 == 0 && stride % 4 == 0;
-}
-
-}  // namespace
-
 void DeepChain::configure(const ImageDesc& desc) {
   desc_ = desc;
   int device = 0;
@@ -34,16 +19,16 @@ void DeepChain::configure(const ImageDesc& desc) {
   const FormatTraits& t = traits(desc.format);
   frame_ = DeepFrame{};
   frame_.form = deep_samples(desc, params_.space);
-  frame_.kind = kind_of(desc.format);
+  frame_.sampling = sampling_of(desc.format);
   frame_.width = desc.width;
   frame_.height = desc.height;
   const bool yuv = t.model == ColorModel::yuv;
-  frame_.columns =
-      static_cast<std::uint32_t>((desc.width + (1 << t.chroma_shift_x) - 1) >> t.chroma_shift_x);
-  frame_.rows = static_cast<std::uint32_t>(yuv ? plane_rows(desc, 1) : desc.height);
+  const CellCount cells = cells_of(desc);
+  frame_.columns = static_cast<std::uint32_t>(cells.columns);
+  frame_.rows = static_cast<std::uint32_t>(cells.rows);
   frame_.step = yuv ? t.step[1] : t.step[0];
-  frame_.color_offset = 2 * t.color_offset;
-  frame_.alpha_offset = t.alpha_offset < 0 ? -1 : 2 * t.alpha_offset;
+  frame_.color_offset = rgb_layout(desc.format).first();
+  frame_.alpha_offset = t.alpha_offset;
 
   const auto levels = static_cast<std::uint32_t>(frame_.form.weights.luma_max) + 1;
   const std::uint32_t copies = levels <= kDeepSharedLevels ? 1 : kDeepCopies;
@@ -114,36 +99,23 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
                         const FrameContext& context) {
   const TraceRange range("deep");
   const auto stream = static_cast<cudaStream_t>(context.stream);
-  const FormatTraits& t = traits(desc_.format);
   DeepFrame frame = frame_;
   frame.interlaced = context.field_order != FieldOrder::progressive;
+  const FormatTraits& t = traits(desc_.format);
   frame.aligned = true;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(t.planes); ++i) {
-    frame.in[i] = in.data[i];
-    frame.out[i] = out.data[i];
-    frame.in_stride[i] = in.stride[i];
-    frame.out_stride[i] = out.stride[i];
-    frame.aligned = frame.aligned && is_aligned(in.data[i], in.stride[i]) &&
-                    is_aligned(out.data[i], out.stride[i]);
+  for (int plane = 0; plane < t.planes; ++plane) {
+    frame.planes[plane] = PlanePair::of_plane(in, out, plane);
+    frame.aligned = frame.aligned && frame.planes[plane].is_multiple(4);
   }
-  if (t.planes == 2) {
-    // Cr lies behind each Cb.
-    frame.in[2] = frame.in[1] + 2;
-    frame.out[2] = frame.out[1] + 2;
-    frame.in_stride[2] = frame.in_stride[1];
-    frame.out_stride[2] = frame.out_stride[1];
-  }
-  const auto mark = [&](const char* stage) {
-    if (context.marks != nullptr) context.marks->mark(stage, stream);
-  };
+  if (t.planes == 2) frame.planes[2] = PlanePair::of_component(in, out, 2);
   if (!params_.curve) {
     deep_histogram(frame, tables_, multiprocessors_, stream);
-    mark("histogram");
+    context.mark("histogram");
     make_curve(context, stream);
-    mark("curve");
+    context.mark("curve");
   }
   deep_apply(frame, tables_, multiprocessors_, stream);
-  mark("apply");
+  context.mark("apply");
 }
 
 }  // namespace equalux::cuda

@@ -8,23 +8,22 @@ namespace {
 constexpr unsigned kBlocksEach = 8;
 
 /// Calls count(v) for every luma sample or pixel of the frame.
-template <DeepKind kKind, bool kAligned, typename Count>
+template <Sampling kSampling, bool kAligned, typename Count>
 __device__ void visit_deep_values(const DeepFrame& frame, Count count) {
   for_each_deep_cell(frame, [&](std::uint32_t row, std::uint32_t column) {
-    if constexpr (kKind == DeepKind::gray || kKind == DeepKind::rgb) {
-      const std::uint8_t* at =
-          frame.in[0] + frame.in_stride[0] * row + std::int64_t{frame.step} * column;
-      if constexpr (kKind == DeepKind::gray) {
+    if constexpr (kSampling == Sampling::gray || kSampling == Sampling::rgb) {
+      const std::uint8_t* at = frame.planes[0].from(row) + std::int64_t{frame.step} * column;
+      if constexpr (kSampling == Sampling::gray) {
         count(deep_code(frame.form, load_word<kAligned>(at)));
       } else {
         count(read_deep_pixel<kAligned>(frame, at).value);
       }
     } else {
-      const DeepCell cell = read_deep_cell<kKind, kAligned>(frame, row, column);
+      const DeepCell cell = read_deep_cell<kSampling, kAligned>(frame, row, column);
 #pragma unroll
-      for (int line = 0; line < most_lines(kKind); ++line) {
+      for (int line = 0; line < cell_rows(kSampling); ++line) {
 #pragma unroll
-        for (int i = 0; i < most_columns(kKind); ++i) {
+        for (int i = 0; i < cell_columns(kSampling); ++i) {
           if (line >= cell.lines || i >= cell.columns) continue;
           count(yuv_value(frame.form.weights, cell.luma[line][i], cell.above));
         }
@@ -34,14 +33,14 @@ __device__ void visit_deep_values(const DeepFrame& frame, Count count) {
 }
 
 /// Up to 12 bits: each block counts in its shared memory and adds what it found to device memory.
-template <DeepKind kKind, bool kAligned>
+template <Sampling kSampling, bool kAligned>
 __global__ void __launch_bounds__(kDeepBlock)
     deep_histogram_shared_kernel(DeepFrame frame, std::uint32_t* counts, std::uint32_t levels) {
   __shared__ std::uint32_t own[kDeepSharedLevels];
   for (std::uint32_t v = threadIdx.x; v < levels; v += kDeepBlock)
     own[v] = 0;
   __syncthreads();
-  visit_deep_values<kKind, kAligned>(frame, [&](std::int32_t v) { atomicAdd(&own[v], 1U); });
+  visit_deep_values<kSampling, kAligned>(frame, [&](std::int32_t v) { atomicAdd(&own[v], 1U); });
   __syncthreads();
   for (std::uint32_t v = threadIdx.x; v < levels; v += kDeepBlock) {
     if (own[v] != 0) atomicAdd(&counts[v], own[v]);
@@ -50,12 +49,12 @@ __global__ void __launch_bounds__(kDeepBlock)
 
 /// 16 bits: the counters are in device memory, in copies that blocks take in turn, so that a flat
 /// frame's blocks do not all wait for one word.
-template <DeepKind kKind, bool kAligned>
+template <Sampling kSampling, bool kAligned>
 __global__ void __launch_bounds__(kDeepBlock)
     deep_histogram_global_kernel(DeepFrame frame, std::uint32_t* counts, std::uint32_t levels,
                                  std::uint32_t copies) {
   std::uint32_t* own = counts + std::size_t{blockIdx.x % copies} * levels;
-  visit_deep_values<kKind, kAligned>(frame, [&](std::int32_t v) { atomicAdd(&own[v], 1U); });
+  visit_deep_values<kSampling, kAligned>(frame, [&](std::int32_t v) { atomicAdd(&own[v], 1U); });
 }
 
 }  // namespace
@@ -63,14 +62,14 @@ __global__ void __launch_bounds__(kDeepBlock)
 void deep_histogram(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,
                     cudaStream_t stream) {
   const unsigned grid = deep_grid(frame, multiprocessors, kBlocksEach);
-  with_deep_kind(frame, [&](auto kind, auto aligned) {
-    constexpr DeepKind kKind = decltype(kind)::value;
+  with_deep_cells(frame, [&](auto sampling, auto aligned) {
+    constexpr Sampling kSampling = decltype(sampling)::value;
     constexpr bool kAligned = decltype(aligned)::value;
     if (tables.levels <= kDeepSharedLevels) {
-      deep_histogram_shared_kernel<kKind, kAligned>
+      deep_histogram_shared_kernel<kSampling, kAligned>
           <<<grid, kDeepBlock, 0, stream>>>(frame, tables.counts, tables.levels);
     } else {
-      deep_histogram_global_kernel<kKind, kAligned>
+      deep_histogram_global_kernel<kSampling, kAligned>
           <<<grid, kDeepBlock, 0, stream>>>(frame, tables.counts, tables.levels, tables.copies);
     }
   });

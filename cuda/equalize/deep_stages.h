@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <equalux/params.h>
 
+#include "cuda/device/plane_pair.h"
 #include "src/equalize/deep_curve.h"
 #include "src/equalize/tone_control.h"
 
@@ -13,18 +14,11 @@
 /// and throws Error(unavailable) where a launch is refused.
 namespace equalux::cuda {
 
-/// What a cell is: a pixel, or a chroma sample and the luma it covers.
-enum class DeepKind : std::uint8_t { gray, rgb, s420, s422, s444 };
-
-/// A frame as kernels see it; strides in bytes. Planes 1 and 2 are Cb and Cr, also where they lie
-/// in pairs.
+/// A frame as kernels see it. Planes 1 and 2 are Cb and Cr, also where they lie in pairs.
 struct DeepFrame {
-  const std::uint8_t* in[3];
-  std::uint8_t* out[3];
-  std::int64_t in_stride[3];
-  std::int64_t out_stride[3];
+  PlanePair planes[3];
   DeepSamples form;
-  DeepKind kind;
+  Sampling sampling;
   bool aligned;  ///< every plane and stride is a multiple of 4
   bool interlaced;
   std::int32_t width;         ///< luma columns
@@ -58,7 +52,7 @@ struct DeepTables {
   std::uint64_t* gains;
   const std::uint8_t* last_of_bin;  ///< by coarse level: the largest in its bin
   tone::History* history;           ///< of the frames so far
-  tone::History* history_before;    ///< the same while it is written anew
+  tone::History* history_before;    ///< the same while it is written again
 };
 
 /// Adds the frame's values to the counts. `multiprocessors` are the device's.
@@ -70,7 +64,7 @@ void deep_histogram(const DeepFrame& frame, const DeepTables& tables, int multip
 void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
                 unsigned long long* curve_sums, cudaStream_t stream);
 
-/// The same with limits or over time; takes the history on.
+/// Makes the curve with limits or over time; takes the history on.
 void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
                        unsigned long long* curve_sums, cudaStream_t stream);
 

@@ -1,10 +1,9 @@
-#include <equalux/device.h>
 #include <equalux/filter.h>
 
 #include "cuda/equalize/deep_chain.h"
 #include "cuda/equalize/fused/fused_chain.h"
 #include "cuda/equalize/space_chain.h"
-#include "cuda/runtime/check.h"
+#include "cuda/runtime/filter_device.h"
 #include "cuda/staged/staged_chain.h"
 #include "src/equalize/equalize_chain.h"
 
@@ -14,7 +13,8 @@ namespace {
 /// The chains of one GPU.
 class CudaEqualizeBackend final : public EqualizeBackend {
  public:
-  explicit CudaEqualizeBackend(const CudaOptions& options) : options_(options) {}
+  explicit CudaEqualizeBackend(const CudaOptions& options)
+      : device_(options), launches_(options.launches) {}
 
   [[nodiscard]] Backend name() const override { return Backend::cuda; }
 
@@ -30,27 +30,22 @@ class CudaEqualizeBackend final : public EqualizeBackend {
       case ChainKind::fused:
         break;
     }
-    return std::make_unique<cuda::FusedChain>(params, options_.launches);
+    return std::make_unique<cuda::FusedChain>(params, launches_);
   }
 
-  void enter() const override {
-    if (options_.device != kCurrentContext) cuda::use_device(options_.device);
-  }
-  void enter_to_free() const noexcept override {
-    if (options_.device != kCurrentContext) cuda::ignore(cudaSetDevice(options_.device));
-  }
+  void enter() const override { device_.use(); }
+  void enter_to_free() const noexcept override { device_.use_to_free(); }
 
  private:
-  CudaOptions options_;
+  cuda::FilterDevice device_;
+  Launches launches_;
 };
 
 }  // namespace
 
 std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const CudaOptions& options) {
   validate(params, Backend::cuda);
-  CudaOptions chosen = options;
-  if (options.device != kCurrentContext) chosen.device = choose_cuda_device(options.device).number;
-  return make_equalize_filter(params, std::make_unique<CudaEqualizeBackend>(chosen));
+  return make_equalize_filter(params, std::make_unique<CudaEqualizeBackend>(options));
 }
 
 }  // namespace equalux

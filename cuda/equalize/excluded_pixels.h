@@ -26,8 +26,8 @@ class ExcludedPixels {
   /// Allocates for frames of `desc`, any 8-bit format. Throws where the region is none for them,
   /// and Error(unavailable).
   void configure(const ImageDesc& desc, const YuvWeights& weights);
-  /// Another region or surround, from the next frame on; another region waits for the frames under
-  /// way. Throws as configure() and then keeps those before.
+  /// Takes another region or surround, from the next frame on; another region waits for the frames
+  /// under way. Throws as configure() and then keeps those before.
   void update(const EqualizeParams& params);
   void reset() { surround_.reset(); }
   /// A filter's state with the surround in it, if one is looked for and frames were seen.

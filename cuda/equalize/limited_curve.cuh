@@ -45,12 +45,12 @@ struct CurveState {
 /// The levels that a thread has in hand: one, or two neighbours in small blocks. The first 256
 /// threads have them all.
 template <int kThreads>
-struct Levels {
+struct ThreadLevels {
   static constexpr int kEach = kThreads < 256 ? 256 / kThreads : 1;
   std::uint32_t first;
   std::uint32_t max_value;
 
-  __device__ explicit Levels(const CurveState& s)
+  __device__ explicit ThreadLevels(const CurveState& s)
       : first(threadIdx.x * kEach), max_value(s.max_value) {}
   [[nodiscard]] __device__ std::uint32_t level(int i) const {
     return first + static_cast<std::uint32_t>(i);
@@ -184,7 +184,7 @@ __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t x, std::uint32_
 template <int kThreads>
 __device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, CurveSteps& steps,
                                         CurveState& s) {
-  using Level = Levels<kThreads>;
+  using Level = ThreadLevels<kThreads>;
   const Level levels(s);
   const tone::Limits& limits = s.tone.limits;
   std::uint32_t part[Level::kEach];
@@ -271,7 +271,7 @@ __device__ __forceinline__ void set_up_curve(const FusedParams& p, CurveState& s
 template <int kThreads>
 __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, CurveSteps& steps,
                                            CurveState& s) {
-  const Levels<kThreads> levels(s);
+  const ThreadLevels<kThreads> levels(s);
   tone::History& h = s.ahead.history;
   const std::uint32_t gain = h.gain;
   const std::uint32_t exposure = tone::exposure_after(h.exposure, gain, h.rate);
@@ -310,7 +310,7 @@ template <int kThreads>
 __device__ __forceinline__ void keep_history(tone::History& after, const CurveSteps& steps,
                                              const CurveState& s, bool cut, std::uint32_t gain,
                                              std::uint32_t rate, std::uint32_t frames) {
-  const Levels<kThreads> levels(s);
+  const ThreadLevels<kThreads> levels(s);
   const tone::History& before = s.ahead.history;
   for (int i = 0; i < levels.kEach; ++i) {
     const std::uint32_t v = levels.level(i);
@@ -360,7 +360,7 @@ __device__ __forceinline__ std::uint32_t follow_frame(tone::History* after, cons
 template <int kThreads>
 __device__ __noinline__ void finish_curve(tone::History* after, const std::uint8_t* last_of_bin,
                                           std::uint32_t* cdf, CurveSteps& steps, CurveState& s) {
-  const Levels<kThreads> levels(s);
+  const ThreadLevels<kThreads> levels(s);
   for (int i = 0; i < levels.kEach; ++i) {
     const std::uint32_t v = levels.level(i);
     if (!levels.has(i)) continue;

@@ -1,5 +1,3 @@
-#include <type_traits>
-
 #include <cub/block/block_scan.cuh>
 
 #include "cuda/device/linear_thread.cuh"
@@ -156,16 +154,10 @@ __global__ void __launch_bounds__(kBlock)
 /// Calls use(space, step, groups) with all of them as constants.
 template <typename Use>
 void with_layout(Space space, int step, bool groups, Use use) {
-  const auto with_groups = [&](auto the_space, auto the_step) {
-    if (groups) return use(the_space, the_step, std::true_type{});
-    use(the_space, the_step, std::false_type{});
-  };
-  with_step(step, [&](auto the_step) {
-    if (space == Space::luma) {
-      with_groups(std::integral_constant<Space, Space::luma>{}, the_step);
-    } else {
-      with_groups(std::integral_constant<Space, Space::lightness>{}, the_step);
-    }
+  with_constant<Space::luma, Space::lightness>(space, [&](auto the_space) {
+    with_step(step, [&](auto the_step) {
+      with_constant<true, false>(groups, [&](auto of_four) { use(the_space, the_step, of_four); });
+    });
   });
 }
 
@@ -197,11 +189,9 @@ void space_curve(const tone::Frame& tone, bool collects, SpaceState* state, cuda
 }
 
 void space_table(Space space, SpaceState* state, cudaStream_t stream) {
-  if (space == Space::luma) {
-    space_table_kernel<Space::luma><<<256, 256, 0, stream>>>(state);
-  } else {
-    space_table_kernel<Space::lightness><<<256, 256, 0, stream>>>(state);
-  }
+  with_constant<Space::luma, Space::lightness>(space, [&](auto the_space) {
+    space_table_kernel<decltype(the_space)::value><<<256, 256, 0, stream>>>(state);
+  });
   check(cudaGetLastError(), "launching space_table");
 }
 

@@ -40,19 +40,16 @@ void SpaceChain::process(const ConstImageView& in, const ImageView& out,
                          const FrameContext& context) {
   const TraceRange range("space");
   const auto stream = static_cast<cudaStream_t>(context.stream);
-  const auto mark = [&](const char* stage) {
-    if (context.marks != nullptr) context.marks->mark(stage, stream);
-  };
   if (!params_.curve) {
     space_histogram(params_.space, in, state_.get(), multiprocessors_, stream);
-    mark("histogram");
+    context.mark("histogram");
     space_curve(control_.next(context), collects_, state_.get(), stream);
     space_table(params_.space, state_.get(), stream);
     collected_ += collects_ ? 1 : 0;
-    mark("curve");
+    context.mark("curve");
   }
   space_apply(params_.space, in, out, state_.get(), multiprocessors_, stream);
-  mark("apply");
+  context.mark("apply");
 }
 
 }  // namespace equalux::cuda

@@ -34,7 +34,8 @@ struct SurroundState {
 /// Belongs to the device that was current when it was given memory. One thread at a time.
 class SurroundTracker {
  public:
-  /// For frames of that size and values from 0 to `max_value`; forgets the frames seen so far.
+  /// Prepares for frames of that size and values from 0 to `max_value`; forgets the frames seen so
+  /// far.
   void configure(int width, int height, int max_value);
   void reset();
   /// Takes memory, if it has none since configure(). Throws Error(unavailable).
@@ -49,7 +50,7 @@ class SurroundTracker {
   void go_on(const std::optional<surround::State>& state);
 
   [[nodiscard]] const surround::Grid& grid() const { return grid_; }
-  /// In device memory; null before allocate().
+  /// The state in device memory; null before allocate().
   [[nodiscard]] const SurroundState* on_device() const { return state_.get(); }
 
  private:

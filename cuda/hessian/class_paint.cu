@@ -1,28 +1,14 @@
 #include <algorithm>
 
+#include "cuda/device/plane_pair.h"
 #include "cuda/hessian/class_planes.h"
 #include "cuda/runtime/check.h"
-#include "src/cpu/common/rgb_layout.h"
+#include "src/format/layout.h"
 
 namespace equalux::cuda {
 namespace {
 
 constexpr int kBlock = 256;
-
-/// A plane of a frame that is read and written.
-struct PaintPlane {
-  const std::uint8_t* in;
-  std::uint8_t* out;
-  std::ptrdiff_t in_stride;
-  std::ptrdiff_t out_stride;
-
-  __device__ const std::uint8_t* from(int y) const { return in + y * in_stride; }
-  __device__ std::uint8_t* to(int y) const { return out + y * out_stride; }
-};
-
-PaintPlane plane_of(const ConstImageView& in, const ImageView& out, std::size_t p) {
-  return {in.data[p], out.data[p], in.stride[p], out.stride[p]};
-}
 
 __device__ __forceinline__ int pixel_x() {
   return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -39,7 +25,7 @@ __device__ __forceinline__ std::uint8_t class_at(const DeviceClasses& classes, i
   return classes.first[static_cast<std::ptrdiff_t>(y) * classes.width + x];
 }
 
-__global__ void tint_packed_kernel(const __grid_constant__ PaintPlane plane, RgbLayout at,
+__global__ void tint_packed_kernel(const __grid_constant__ PlanePair plane, RgbLayout at,
                                    DeviceClasses classes,
                                    const __grid_constant__ ClassColours colours) {
   const int x = pixel_x();
@@ -59,7 +45,7 @@ __global__ void tint_packed_kernel(const __grid_constant__ PaintPlane plane, Rgb
 }
 
 /// Samples of one byte: gray, or luma.
-__global__ void tint_samples_kernel(const __grid_constant__ PaintPlane plane, bool gray,
+__global__ void tint_samples_kernel(const __grid_constant__ PlanePair plane, bool gray,
                                     DeviceClasses classes,
                                     const __grid_constant__ ClassColours colours) {
   const int x = pixel_x();
@@ -71,27 +57,18 @@ __global__ void tint_samples_kernel(const __grid_constant__ PaintPlane plane, bo
   });
 }
 
-/// How chroma lies in a frame.
-struct ChromaShape {
-  int width;  // samples of a kind in a row
-  int rows;
-  int columns;  // of luma that one covers
-  bool halved;  // two rows of luma as well
-  bool interlaced;
-  int step;  // bytes from sample to sample
-};
-
-__global__ void tint_chroma_kernel(const __grid_constant__ PaintPlane cb,
-                                   const __grid_constant__ PaintPlane cr, ChromaShape shape,
+/// Of `cells`, whose chroma samples lie `step` bytes apart.
+__global__ void tint_chroma_kernel(const __grid_constant__ PlanePair cb,
+                                   const __grid_constant__ PlanePair cr, CellCount cells, int step,
+                                   Sampling sampling, int columns, bool interlaced,
                                    DeviceClasses classes,
                                    const __grid_constant__ ClassColours colours) {
   const int i = pixel_x();
-  if (i >= shape.width) return;
-  for_rows(shape.rows, [&](int y) {
-    const LumaRows rows =
-        shape.halved ? luma_rows_of(y, classes.height, shape.interlaced) : LumaRows{y, y};
-    const int begin = i * shape.columns;
-    const int end = min(begin + shape.columns, classes.width);
+  if (i >= cells.columns) return;
+  for_rows(cells.rows, [&](int y) {
+    const LumaRows rows = luma_rows_of(sampling, y, classes.height, interlaced);
+    const int begin = i * columns;
+    const int end = min(begin + columns, classes.width);
     int count = 0;
     int cb_sum = 0;
     int cr_sum = 0;
@@ -108,7 +85,7 @@ __global__ void tint_chroma_kernel(const __grid_constant__ PaintPlane cb,
     };
     add_row(rows.first);
     if (rows.second != rows.first) add_row(rows.second);
-    const int at = i * shape.step;
+    const int at = i * step;
     const std::uint8_t b = cb.from(y)[at];
     const std::uint8_t r = cr.from(y)[at];
     cb.to(y)[at] = count == 0 ? b : tinted_chroma(b, cb_sum, count, pixels);
@@ -149,30 +126,19 @@ void paint_classes(const ConstImageView& in, const ImageView& out, const DeviceC
   const FormatTraits& t = traits(in.desc.format);
   const dim3 grid = grid_for(in.desc.width, in.desc.height);
   if (t.model == ColorModel::rgb) {
-    tint_packed_kernel<<<grid, kBlock, 0, stream>>>(plane_of(in, out, 0),
+    tint_packed_kernel<<<grid, kBlock, 0, stream>>>(PlanePair::of_plane(in, out, 0),
                                                     rgb_layout(in.desc.format), classes, colours);
   } else {
-    tint_samples_kernel<<<grid, kBlock, 0, stream>>>(plane_of(in, out, 0),
+    tint_samples_kernel<<<grid, kBlock, 0, stream>>>(PlanePair::of_plane(in, out, 0),
                                                      t.model == ColorModel::gray, classes, colours);
   }
   check(cudaGetLastError(), "launching paint");
   if (t.model != ColorModel::yuv) return;
-  const bool pairs = in.desc.format == PixelFormat::nv12;
-  const int columns = 1 << t.chroma_shift_x;
-  const ChromaShape shape{(in.desc.width + columns - 1) / columns,
-                          plane_rows(in.desc, 1),
-                          columns,
-                          t.chroma_shift_y != 0,
-                          interlaced,
-                          pairs ? 2 : 1};
-  PaintPlane cb = plane_of(in, out, 1);
-  PaintPlane cr = pairs ? cb : plane_of(in, out, 2);
-  if (pairs) {
-    ++cr.in;
-    ++cr.out;
-  }
-  tint_chroma_kernel<<<grid_for(shape.width, shape.rows), kBlock, 0, stream>>>(cb, cr, shape,
-                                                                               classes, colours);
+  const CellCount cells = cells_of(in.desc);
+  const Sampling sampling = sampling_of(in.desc.format);
+  tint_chroma_kernel<<<grid_for(cells.columns, cells.rows), kBlock, 0, stream>>>(
+      PlanePair::of_component(in, out, 1), PlanePair::of_component(in, out, 2), cells, t.step[1],
+      sampling, cell_columns(sampling), interlaced, classes, colours);
   check(cudaGetLastError(), "launching paint");
 }
 

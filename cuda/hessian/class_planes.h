@@ -31,9 +31,9 @@ class DeviceComponents {
   /// Frames of up to 2^31 - 1 pixels; throws Error(usage) above.
   DeviceComponents(int width, int height);
 
-  /// Of classes of vessel_class(), connected by sides and corners: 1 in components that somewhere
-  /// are 2 and have `min_size` pixels, 0 elsewhere. Then fills what is 0 in components, connected
-  /// by sides, of up to `most_hole` pixels.
+  /// Makes vessels of the classes of vessel_class(), connected by sides and corners: 1 in
+  /// components that somewhere are 2 and have `min_size` pixels, 0 elsewhere. Then fills what is 0
+  /// in components, connected by sides, of up to `most_hole` pixels.
   void keep_vessels(const DeviceClasses& classes, std::int64_t min_size, std::int64_t most_hole,
                     cudaStream_t stream);
 
@@ -44,18 +44,18 @@ class DeviceComponents {
   DevicePointer<std::uint32_t> areas_;  // of roots; the highest bit marks a component
 };
 
-/// The dark surround of a photograph through a round opening: SurroundFinder on a device. Whether
-/// there is one is found there too; nothing waits for the host.
-class DeviceSurround {
+/// The vignette, the dark around a photograph through a round opening: VignetteFinder on a device.
+/// Whether there is one is found there too; nothing waits for the host.
+class DeviceVignette {
  public:
-  DeviceSurround(const ImageDesc& desc, int margin);
-  /// Makes classes 0 in the surround of a frame. `labels` is scratch of a pixel each.
+  DeviceVignette(const ImageDesc& desc, int margin);
+  /// Makes classes 0 in the vignette of a frame. `labels` is scratch of a pixel each.
   void clear(const ConstImageView& in, const DeviceClasses& classes, std::uint32_t* labels,
              cudaStream_t stream);
 
  private:
   DevicePointer<std::uint8_t> state_;     // what the kernels find out
-  DevicePointer<std::uint8_t> surround_;  // a byte a pixel
+  DevicePointer<std::uint8_t> vignette_;  // a byte a pixel
   DevicePointer<std::uint8_t> widened_;
   int margin_;
   unsigned most_counters_;  ///< blocks that count levels

@@ -4,10 +4,10 @@
 #include "cuda/device/labels.cuh"
 #include "cuda/hessian/class_planes.h"
 #include "cuda/runtime/check.h"
-#include "src/cpu/common/rgb_layout.h"
+#include "src/format/layout.h"
 #include "src/hessian/vessel_math.h"
 
-/// SurroundFinder's steps on a device. Every kernel ends at once where the frame has no surround,
+/// VignetteFinder's steps on a device. Every kernel ends at once where the frame has no vignette,
 /// which the first ones find out.
 namespace equalux::cuda {
 
@@ -16,7 +16,7 @@ namespace {
 /// What is known of a frame.
 struct State {
   int corner;  ///< the brightest
-  int dark;    ///< level at or below which a pixel is dark; -1 where there is no surround
+  int dark;    ///< level at or below which a pixel is dark; -1 where there is no vignette
   unsigned blocks_done;
   std::uint32_t counts[256];
 };
@@ -50,7 +50,7 @@ __global__ void look_at_corners_kernel(const __grid_constant__ Brightness bright
         max(corner, brightness(i % 2 * (brightness.width - 1), i / 2 * (brightness.height - 1)));
   }
   state->corner = corner;
-  state->dark = corner > 255 / kSurroundShare ? -1 : 0;
+  state->dark = corner > 255 / kVignetteShare ? -1 : 0;
   state->blocks_done = 0;
 }
 
@@ -62,10 +62,10 @@ __global__ void find_dark_level_kernel(const __grid_constant__ Brightness bright
   __shared__ bool last;
   counts[threadIdx.x] = 0;
   __syncthreads();
-  const int rows = (brightness.height + kSurroundRowStep - 1) / kSurroundRowStep;
+  const int rows = (brightness.height + kVignetteRowStep - 1) / kVignetteRowStep;
   for (int row = static_cast<int>(blockIdx.x); row < rows; row += static_cast<int>(gridDim.x)) {
     for (int x = static_cast<int>(threadIdx.x); x < brightness.width; x += kCountBlock)
-      atomicAdd(&counts[brightness(x, row * kSurroundRowStep)], 1U);
+      atomicAdd(&counts[brightness(x, row * kVignetteRowStep)], 1U);
   }
   __syncthreads();
   if (counts[threadIdx.x] != 0) atomicAdd(&state->counts[threadIdx.x], counts[threadIdx.x]);
@@ -80,11 +80,11 @@ __global__ void find_dark_level_kernel(const __grid_constant__ Brightness bright
   const std::uint64_t pixels =
       std::uint64_t{static_cast<unsigned>(rows)} * static_cast<unsigned>(brightness.width);
   std::uint64_t below = 0;
-  int dark = kDarkestSurround;
+  int dark = kDarkestVignette;
   for (int level = 0; level < 256; ++level) {
     below += counts[level];
     if (10 * below >= 9 * pixels) {
-      dark = max(kDarkestSurround, level / kSurroundShare);
+      dark = max(kDarkestVignette, level / kVignetteShare);
       break;
     }
   }
@@ -112,7 +112,7 @@ __global__ void join_dark_kernel(const State* state, const std::uint8_t* dark, i
 }
 
 /// 1 where a pixel is connected to a corner.
-__global__ void mark_surround_kernel(const State* state, std::uint8_t* dark, int width, int height,
+__global__ void mark_vignette_kernel(const State* state, std::uint8_t* dark, int width, int height,
                                      const std::uint32_t* labels) {
   if (state->dark < 0) return;
   const Pixel pixel = Pixel::of(width);
@@ -128,12 +128,12 @@ __global__ void mark_surround_kernel(const State* state, std::uint8_t* dark, int
 }
 
 /// What lies within the margin to the left and right.
-__global__ void widen_rows_kernel(const State* state, const std::uint8_t* surround, int width,
+__global__ void widen_rows_kernel(const State* state, const std::uint8_t* vignette, int width,
                                   int height, int margin, std::uint8_t* widened) {
   if (state->dark < 0) return;
   const Pixel pixel = Pixel::of(width);
   if (pixel.x >= width || pixel.y >= height) return;
-  const std::uint8_t* row = surround + (pixel.index() - static_cast<std::uint32_t>(pixel.x));
+  const std::uint8_t* row = vignette + (pixel.index() - static_cast<std::uint32_t>(pixel.x));
   std::uint8_t found = 0;
   for (int x = max(0, pixel.x - margin); x <= min(width - 1, pixel.x + margin) && found == 0; ++x)
     found = row[x];
@@ -156,7 +156,7 @@ __global__ void clear_kernel(const State* state, const std::uint8_t* widened, in
 
 }  // namespace
 
-DeviceSurround::DeviceSurround(const ImageDesc& desc, int margin) : margin_(margin) {
+DeviceVignette::DeviceVignette(const ImageDesc& desc, int margin) : margin_(margin) {
   const auto pixels = static_cast<std::size_t>(desc.width) * static_cast<std::size_t>(desc.height);
   int device = 0;
   int multiprocessors = 0;
@@ -165,11 +165,11 @@ DeviceSurround::DeviceSurround(const ImageDesc& desc, int margin) : margin_(marg
         "asking for the multiprocessors");
   most_counters_ = static_cast<unsigned>(kCountBlocks * multiprocessors);
   state_ = allocate_device<std::uint8_t>(sizeof(State));
-  surround_ = allocate_device<std::uint8_t>(pixels);
+  vignette_ = allocate_device<std::uint8_t>(pixels);
   widened_ = allocate_device<std::uint8_t>(pixels);
 }
 
-void DeviceSurround::clear(const ConstImageView& in, const DeviceClasses& classes,
+void DeviceVignette::clear(const ConstImageView& in, const DeviceClasses& classes,
                            std::uint32_t* labels, cudaStream_t stream) {
   const int width = in.desc.width;
   const int height = in.desc.height;
@@ -177,18 +177,18 @@ void DeviceSurround::clear(const ConstImageView& in, const DeviceClasses& classe
   if (traits(in.desc.format).model == ColorModel::rgb) layout = rgb_layout(in.desc.format);
   const Brightness brightness{in.data[0], in.stride[0], width, height, layout};
   auto* const state = reinterpret_cast<State*>(state_.get());
-  std::uint8_t* const surround = surround_.get();
+  std::uint8_t* const vignette = vignette_.get();
   std::uint8_t* const widened = widened_.get();
   const dim3 grid(static_cast<unsigned>((width + 31) / 32),
                   static_cast<unsigned>((height + 7) / 8));
   const unsigned counters =
-      std::min(most_counters_, static_cast<unsigned>(height / kSurroundRowStep + 1));
+      std::min(most_counters_, static_cast<unsigned>(height / kVignetteRowStep + 1));
   look_at_corners_kernel<<<1, 256, 0, stream>>>(brightness, state);
   find_dark_level_kernel<<<counters, kCountBlock, 0, stream>>>(brightness, state);
-  label_dark_kernel<<<grid, kBlock, 0, stream>>>(brightness, state, surround, labels);
-  join_dark_kernel<<<grid, kBlock, 0, stream>>>(state, surround, width, height, labels);
-  mark_surround_kernel<<<grid, kBlock, 0, stream>>>(state, surround, width, height, labels);
-  widen_rows_kernel<<<grid, kBlock, 0, stream>>>(state, surround, width, height, margin_, widened);
+  label_dark_kernel<<<grid, kBlock, 0, stream>>>(brightness, state, vignette, labels);
+  join_dark_kernel<<<grid, kBlock, 0, stream>>>(state, vignette, width, height, labels);
+  mark_vignette_kernel<<<grid, kBlock, 0, stream>>>(state, vignette, width, height, labels);
+  widen_rows_kernel<<<grid, kBlock, 0, stream>>>(state, vignette, width, height, margin_, widened);
   clear_kernel<<<grid, kBlock, 0, stream>>>(state, widened, margin_, classes);
   check(cudaGetLastError(), "launching the field of view");
 }

@@ -52,14 +52,14 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     __syncthreads();
   }
 #pragma unroll 1
-  for (int band = 0; band < shape.rows && y + band < in.height; band += shape.band) {
+  for (int band = 0; band < shape.rows && y + band < in.rows; band += shape.band) {
     if (band > 0) __syncthreads();  // all have read the derivatives before
     differentiate_down<kRadius, kLevels>(in, shape, weights, weights.radius, memory, x, y, band);
     __syncthreads();
     for_fours(shape, [&](int row, int column, int at) {
       const int frame_y = y + band + row;
-      const int valid = in.width - (x + column);
-      if (valid <= 0 || frame_y >= in.height) return;
+      const int valid = in.columns - (x + column);
+      if (valid <= 0 || frame_y >= in.rows) return;
       Eigenvalues e[4];
       four_eigenvalues<kRadius>(weights, weights.radius, memory, at, e);
       const std::ptrdiff_t offset = std::ptrdiff_t{4} * (x + column);
@@ -101,7 +101,7 @@ void HessianKernel::enqueue(const LevelSource& in, const Output& out, cudaStream
                    static_cast<std::uintptr_t>(out.second_stride);
   const FloatPlanes planes{out, all % 16 == 0, all % 4 == 0};
   EarlyLaunch early(device_);
-  const cudaLaunchConfig_t config = early.config(shape_.grid(in.width, in.height),
+  const cudaLaunchConfig_t config = early.config(shape_.grid(in.columns, in.rows),
                                                  dim3(kTileThreads), stream, shape_.shared_bytes());
   check(
       cudaLaunchKernelEx(&config, kernel_of(weights_.radius, shape_), in, weights_, shape_, planes),

@@ -8,20 +8,15 @@
 
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/launch_device.h"
-#include "src/format/pixel_math.h"
+#include "src/format/layout.h"
 #include "src/hessian/hessian_weights.h"
 
 /// The Hessian family over tiles in shared memory: levels, derivatives along y, derivatives along x
 /// and what is made of the eigenvalues, in one kernel and with no plane in between.
 namespace equalux::cuda {
 
-/// What a kernel reads of a frame in device memory.
-struct LevelSource {
-  const std::uint8_t* in = nullptr;
-  std::ptrdiff_t stride = 0;  ///< bytes, may be negative
-  int width = 0;
-  int height = 0;
-  int step = 1;  ///< bytes a pixel
+/// The pixels of a frame in device memory, and what their levels are.
+struct LevelSource : Samples<const std::uint8_t> {
   /// A level is (bias + sum of weights · bytes) >> shift, a weight in each byte; or the largest of
   /// the bytes whose weight is not 0.
   std::uint32_t weights = 1;

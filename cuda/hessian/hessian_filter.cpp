@@ -1,11 +1,10 @@
 #include <optional>
 
-#include <equalux/device.h>
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
 #include "cuda/hessian/hessian.h"
-#include "cuda/runtime/check.h"
+#include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/trace.h"
 #include "src/hessian/hessian_weights.h"
 
@@ -15,18 +14,17 @@ namespace {
 /// Eigenvalues of the Hessian on one GPU.
 class CudaHessianFilter final : public Filter {
  public:
-  CudaHessianFilter(const HessianParams& params, int device) : params_(params), device_(device) {}
+  CudaHessianFilter(const HessianParams& params, const CudaOptions& options)
+      : params_(params), device_(options) {}
 
-  ~CudaHessianFilter() override {
-    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
-  }
+  ~CudaHessianFilter() override { device_.use_to_free(); }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
     equalux::validate(input);
-    use_device();
+    device_.use();
     kernel_.emplace(hessian_weights(params_.derivative, params_.sigma, params_.truncate),
                     input.width, input.height);
     in_desc_ = input;
@@ -40,22 +38,17 @@ class CudaHessianFilter final : public Filter {
       throw Error(ExitCode::usage,
                   "eigenvalues: the frame is not what the filter was configured for");
     }
-    use_device();
+    device_.use();
     const cuda::TraceRange range("eigenvalues");
     kernel_->enqueue(cuda::LevelSource::of(in, params_.channel),
                      {out.data[0], out.data[1], out.stride[0], out.stride[1]},
                      static_cast<cudaStream_t>(context.stream));
-    if (context.marks != nullptr) context.marks->mark("eigenvalues", context.stream);
+    context.mark("eigenvalues");
   }
 
  private:
-  void use_device() const {
-    if (device_ == kCurrentContext) return;
-    cuda::use_device(device_);
-  }
-
   HessianParams params_;
-  int device_;
+  cuda::FilterDevice device_;
   std::optional<cuda::HessianKernel> kernel_;
   ImageDesc in_desc_;
   ImageDesc out_desc_;
@@ -65,9 +58,7 @@ class CudaHessianFilter final : public Filter {
 
 std::unique_ptr<Filter> make_cuda_filter(const HessianParams& params, const CudaOptions& options) {
   validate(params, Backend::cuda);
-  const int device = options.device == kCurrentContext ? options.device
-                                                       : choose_cuda_device(options.device).number;
-  return std::make_unique<CudaHessianFilter>(params, device);
+  return std::make_unique<CudaHessianFilter>(params, options);
 }
 
 }  // namespace equalux

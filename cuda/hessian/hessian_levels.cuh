@@ -18,10 +18,9 @@ __device__ __forceinline__ float level_of(const LevelSource& in, std::uint32_t b
 
 /// The level at a position that may lie outside, where the frame's edge goes on.
 __device__ __forceinline__ float level_at(const LevelSource& in, int x, int y) {
-  const int column = min(max(x, 0), in.width - 1);
-  const int row = min(max(y, 0), in.height - 1);
-  const std::uint8_t* pixel =
-      in.in + row * in.stride + static_cast<std::ptrdiff_t>(column) * in.step;
+  const int column = min(max(x, 0), in.columns - 1);
+  const int row = min(max(y, 0), in.rows - 1);
+  const std::uint8_t* pixel = in.at(column, row);
   std::uint32_t bytes = pixel[0];
   for (int b = 1; b < in.step; ++b)
     bytes |= static_cast<std::uint32_t>(pixel[b]) << (8 * b);
@@ -51,8 +50,7 @@ __device__ __forceinline__ float4 levels_of_words(const LevelSource& in,
 
 /// Levels of pixels x to x + 3 of row y, all of them in the frame, from whole words.
 __device__ __forceinline__ float4 four_inner_levels(const LevelSource& in, int x, int y) {
-  const auto* from = reinterpret_cast<const std::uint32_t*>(
-      in.in + y * in.stride + static_cast<std::ptrdiff_t>(x) * in.step);
+  const auto* from = reinterpret_cast<const std::uint32_t*>(in.at(x, y));
   if (in.real) {
     return {__uint_as_float(__ldg(from)), __uint_as_float(__ldg(from + 1)),
             __uint_as_float(__ldg(from + 2)), __uint_as_float(__ldg(from + 3))};
@@ -63,8 +61,8 @@ __device__ __forceinline__ float4 four_inner_levels(const LevelSource& in, int x
 
 /// Levels of pixels x to x + 3, x a multiple of 4, any of which may lie outside.
 __device__ __forceinline__ float4 four_levels(const LevelSource& in, int x, int y) {
-  if (in.words && x >= 0 && x + 4 <= in.width) {
-    return four_inner_levels(in, x, min(max(y, 0), in.height - 1));
+  if (in.words && x >= 0 && x + 4 <= in.columns) {
+    return four_inner_levels(in, x, min(max(y, 0), in.rows - 1));
   }
   return {level_at(in, x, y), level_at(in, x + 1, y), level_at(in, x + 2, y),
           level_at(in, x + 3, y)};

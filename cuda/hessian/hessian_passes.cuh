@@ -60,10 +60,10 @@ __device__ __forceinline__ void load_levels(const LevelSource& in, const TileSha
   const auto at = [=](int row, int group) {
     return reinterpret_cast<float4*>(levels + row * columns + 4 * group);
   };
-  if (in.words && left >= 0 && left + columns <= in.width) {
+  if (in.words && left >= 0 && left + columns <= in.columns) {
     for_places(columns / 4, rows, [&](int row, int group) {
       *at(row, group) =
-          four_inner_levels(in, left + 4 * group, min(max(top + row, 0), in.height - 1));
+          four_inner_levels(in, left + 4 * group, min(max(top + row, 0), in.rows - 1));
     });
   } else {
     for_places(columns / 4, rows, [&](int row, int group) {

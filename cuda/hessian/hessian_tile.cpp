@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "cuda/hessian/hessian.h"
-#include "src/cpu/common/rgb_layout.h"
+#include "src/format/layout.h"
 
 namespace equalux::cuda {
 namespace {
@@ -16,10 +16,10 @@ int blocks_for(int count, int each) {
 LevelSource LevelSource::of(const ConstImageView& in, HessianChannel channel) {
   const FormatTraits& t = traits(in.desc.format);
   LevelSource source;
-  source.in = in.data[0];
+  source.first = in.data[0];
   source.stride = in.stride[0];
-  source.width = in.desc.width;
-  source.height = in.desc.height;
+  source.columns = in.desc.width;
+  source.rows = in.desc.height;
   source.step = t.step[0];
   source.real = t.model == ColorModel::real;
   if (t.model == ColorModel::rgb) {
@@ -46,10 +46,10 @@ LevelSource LevelSource::of(const ConstImageView& in, HessianChannel channel) {
         break;
     }
   }
-  source.words =
-      (reinterpret_cast<std::uintptr_t>(source.in) | static_cast<std::uintptr_t>(source.stride)) %
-          4 ==
-      0;
+  source.words = (reinterpret_cast<std::uintptr_t>(source.first) |
+                  static_cast<std::uintptr_t>(source.stride)) %
+                     4 ==
+                 0;
   return source;
 }
 

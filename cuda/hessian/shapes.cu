@@ -31,12 +31,12 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     __syncthreads();
   }
 #pragma unroll 1
-  for (int band = 0; band < shape.rows && y + band < in.height; band += shape.band) {
+  for (int band = 0; band < shape.rows && y + band < in.rows; band += shape.band) {
     if (band > 0) __syncthreads();  // all have read the derivatives before
     differentiate_down<0, kLevels>(in, shape, weights, weights.radius, memory, x, y, band);
     __syncthreads();
     for_fours(shape, [&](int row, int column, int at) {
-      if (x + column >= in.width || y + band + row >= in.height) return;
+      if (x + column >= in.columns || y + band + row >= in.rows) return;
       Eigenvalues e[4];
       four_eigenvalues<0>(weights, weights.radius, memory, at, e);
       std::uint8_t classes[4];
@@ -64,7 +64,7 @@ ShapesKernel::ShapesKernel(const ShapesParams& params, int width, int height)
 void ShapesKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
                            cudaStream_t stream) const {
   EarlyLaunch early(device_);
-  const cudaLaunchConfig_t config = early.config(shape_.grid(in.width, in.height),
+  const cudaLaunchConfig_t config = early.config(shape_.grid(in.columns, in.rows),
                                                  dim3(kTileThreads), stream, shape_.shared_bytes());
   check(
       cudaLaunchKernelEx(&config, shape_.levels ? &shapes_kernel<true> : &shapes_kernel<false>, in,

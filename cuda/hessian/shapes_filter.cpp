@@ -1,12 +1,11 @@
 #include <optional>
 
-#include <equalux/device.h>
 #include <equalux/error.h>
 #include <equalux/hessian.h>
 
 #include "cuda/hessian/class_planes.h"
 #include "cuda/hessian/hessian.h"
-#include "cuda/runtime/check.h"
+#include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/trace.h"
 #include "src/hessian/hessian_weights.h"
 
@@ -16,18 +15,17 @@ namespace {
 /// The report's Figure 1 on one GPU.
 class CudaShapesFilter final : public Filter {
  public:
-  CudaShapesFilter(const ShapesParams& params, int device) : params_(params), device_(device) {}
+  CudaShapesFilter(const ShapesParams& params, const CudaOptions& options)
+      : params_(params), device_(options) {}
 
-  ~CudaShapesFilter() override {
-    if (device_ != kCurrentContext) cuda::ignore(cudaSetDevice(device_));
-  }
+  ~CudaShapesFilter() override { device_.use_to_free(); }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
     equalux::validate(input);
-    use_device();
+    device_.use();
     kernel_.emplace(params_, input.width, input.height);
     plane_ = cuda::allocate_device<std::uint8_t>(static_cast<std::size_t>(input.width) *
                                                  static_cast<std::size_t>(input.height));
@@ -42,29 +40,24 @@ class CudaShapesFilter final : public Filter {
     if (in.desc != in_desc_ || out.desc != out_desc_) {
       throw Error(ExitCode::usage, "shapes: the frame is not what the filter was configured for");
     }
-    use_device();
+    device_.use();
     const cuda::TraceRange range("shapes");
     const auto stream = static_cast<cudaStream_t>(context.stream);
     const cuda::DeviceClasses classes{plane_.get(), in_desc_.width, in_desc_.height};
     kernel_->enqueue(cuda::LevelSource::of(in, params_.channel), classes, stream);
-    if (context.marks != nullptr) context.marks->mark("shapes", context.stream);
+    context.mark("shapes");
     if (params_.output == ShapesOutput::overlay) {
       cuda::paint_classes(in, out, classes, colours_,
                           context.field_order != FieldOrder::progressive, stream);
     } else {
       cuda::write_classes(classes, 1, out, stream);
     }
-    if (context.marks != nullptr) context.marks->mark("paint", context.stream);
+    context.mark("paint");
   }
 
  private:
-  void use_device() const {
-    if (device_ == kCurrentContext) return;
-    cuda::use_device(device_);
-  }
-
   ShapesParams params_;
-  int device_;
+  cuda::FilterDevice device_;
   std::optional<cuda::ShapesKernel> kernel_;
   cuda::DevicePointer<std::uint8_t> plane_;
   ClassColours colours_{};
@@ -76,9 +69,7 @@ class CudaShapesFilter final : public Filter {
 
 std::unique_ptr<Filter> make_cuda_filter(const ShapesParams& params, const CudaOptions& options) {
   validate(params, Backend::cuda);
-  const int device = options.device == kCurrentContext ? options.device
-                                                       : choose_cuda_device(options.device).number;
-  return std::make_unique<CudaShapesFilter>(params, device);
+  return std::make_unique<CudaShapesFilter>(params, options);
 }
 
 }  // namespace equalux

@@ -88,13 +88,13 @@ __global__ void __launch_bounds__(kTileThreads, 2)
   if constexpr (kLevels) load_levels(in, shape, memory.levels, x, y);
   __syncthreads();
 #pragma unroll 1
-  for (int band = 0; band < shape.rows && y + band < in.height; band += shape.band) {
+  for (int band = 0; band < shape.rows && y + band < in.rows; band += shape.band) {
 #pragma unroll 1
     for (int s = 0; s <= scales; ++s) {
       differentiate_down<0, kLevels>(in, shape, w[s], w[s].radius, memory, x, y, band);
       __syncthreads();
       for_fours(shape, [&](int row, int column, int at) {
-        if (x + column >= in.width || y + band + row >= in.height) return;
+        if (x + column >= in.columns || y + band + row >= in.rows) return;
         if (s < scales) {
           add_scale(shape, memory, w[s], rule, s == 0, row, column, at);
           return;
@@ -149,7 +149,7 @@ VesselKernel::VesselKernel(const VesselParams& params, int width, int height) {
 void VesselKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
                            cudaStream_t stream) const {
   EarlyLaunch early(device_);
-  const cudaLaunchConfig_t config = early.config(shape_.grid(in.width, in.height),
+  const cudaLaunchConfig_t config = early.config(shape_.grid(in.columns, in.rows),
                                                  dim3(kTileThreads), stream, shape_.shared_bytes());
   check(cudaLaunchKernelEx(&config, shape_.levels ? &vessel_kernel<true> : &vessel_kernel<false>,
                            in, weights_.get(), scales_, rule_, shape_, out),

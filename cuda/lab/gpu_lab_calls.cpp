@@ -1,14 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 
-#include <equalux/filter.h>
-
 #include "cuda/lab/gpu_lab_clock.h"
-#include "cuda/lab/gpu_lab_filter.h"
 #include "cuda/runtime/device_copy.h"
 #include "cuda/staged/staged_chain.h"
 #include "src/lab/gpu_lab.h"
@@ -17,9 +13,6 @@ namespace equalux::gpu_lab {
 namespace {
 
 using cuda::check;
-
-/// Launches of longer chains hide behind the kernels before them.
-constexpr double kLaunchBoundMs = 1.0;
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -165,18 +158,9 @@ CallTimes time_calls(int device, const ConstImageView& image, const EqualizePara
     times.whole_ms.push_back(one.whole_ms);
     times.kernels_ms.push_back(one.kernels_ms);
   }
-  if (fastest < kLaunchBoundMs) times.kernels_ms = kernels_alone_ms(image, params, budget);
+  if (fastest < cuda::kLaunchBoundMs) times.kernels_ms = kernels_alone_ms(image, params, budget);
   times.result = call.take_result();
   return times;
-}
-
-std::vector<StageSamples> time_stages(int device, const ConstImageView& image,
-                                      const EqualizeParams& params, int repeats) {
-  cuda::use_device(device);
-  const auto filter = make_cuda_filter(params, {device});
-  const ImageDesc output = filter->configure(image.desc);
-  return time_filter_stages(*filter, image, output,
-                            {repeats, std::numeric_limits<double>::infinity()});
 }
 
 }  // namespace equalux::gpu_lab

@@ -16,6 +16,10 @@
 /// What the measurements of the lab share: frames, and clocks for what runs on the device.
 namespace equalux::cuda {
 
+/// A launch takes microseconds, which are nothing beside kernels that take longer than this, and
+/// those of longer chains hide behind the kernels before them.
+inline constexpr double kLaunchBoundMs = 1.0;
+
 /// A frame in device memory, laid out as an Image is, so that one copy moves it.
 struct LabFrame {
   DevicePointer<std::uint8_t> memory;

@@ -21,7 +21,7 @@ inline void check(cudaError_t status, std::string_view what) {
   if (status != cudaSuccess) throw cuda_error(status, what);
 }
 
-/// For a call that may fail, as in a destructor: the runtime must not come back to its error at a
+/// Ignores a call's failure, as in a destructor: the runtime must not come back to its error at a
 /// later call, such as a launch.
 inline void ignore(cudaError_t status) noexcept {
   if (status != cudaSuccess) static_cast<void>(cudaGetLastError());

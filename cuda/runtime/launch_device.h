@@ -13,7 +13,7 @@ struct LaunchDevice {
   /// dependent launch), because their code waits for it.
   bool dependent_launch = false;
 
-  /// Of the current device. `kernel` is any that has the wait in it where it is compiled for
+  /// Asks the current device. `kernel` is any that has the wait in it where it is compiled for
   /// compute capability 9.0 or later: what counts is the code that runs, which a newer device may
   /// have made from older PTX. Throws Error(unavailable).
   static LaunchDevice of(const void* kernel);

@@ -1,36 +1,29 @@
 #pragma once
 
-#include <type_traits>
+#include "src/common/with_constant.h"
+#include "src/format/layout.h"
 
-/// Turning run-time numbers into template arguments, once a launch.
+/// with_constant() of what launches ask for.
 namespace equalux::cuda {
 
-/// f(std::integral_constant) of the pixels that a thread has in flight: 1, 2, 4 or 8.
+/// Of the pixels that a thread has in flight.
 template <typename F>
 auto with_pixels_in_flight(int pixels, F f) {
-  switch (pixels) {
-    case 1:
-      return f(std::integral_constant<int, 1>{});
-    case 2:
-      return f(std::integral_constant<int, 2>{});
-    case 4:
-      return f(std::integral_constant<int, 4>{});
-    default:
-      return f(std::integral_constant<int, 8>{});
-  }
+  return with_constant<1, 2, 4, 8>(pixels, f);
 }
 
-/// f(std::integral_constant) of the bytes of a packed pixel: 1, 3 or 4.
+/// Of the bytes of a packed pixel.
 template <typename F>
 auto with_step(int step, F f) {
-  switch (step) {
-    case 1:
-      return f(std::integral_constant<int, 1>{});
-    case 3:
-      return f(std::integral_constant<int, 3>{});
-    default:
-      return f(std::integral_constant<int, 4>{});
-  }
+  return with_constant<1, 3, 4>(step, f);
+}
+
+/// Of an 8-bit format whose samples lie as those of `format`; see any_colour_order().
+template <typename F>
+auto with_byte_format(PixelFormat format, F f) {
+  using enum PixelFormat;
+  return with_constant<gray8, rgb, rgbx, xrgb, nv12, i420, yuy2, uyvy, y42b, y444>(
+      any_colour_order(format), f);
 }
 
 }  // namespace equalux::cuda

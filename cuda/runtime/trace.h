@@ -9,7 +9,7 @@ struct TraceDomain {
   static constexpr const char* name{"equalux"};
 };
 
-/// From here to the end of the scope, under a name: the thread's part of a stage, which is to
+/// Shows a span, to the end of the scope, under a name: the thread's part of a stage, which is to
 /// enqueue it.
 using TraceRange = nvtx3::scoped_range_in<TraceDomain>;
 

@@ -72,7 +72,7 @@ void StagedChain::process(const ConstImageView& in, const ImageView& out,
   const auto stage = [&](const char* name, auto work) {
     const TraceRange range(name);
     work();
-    if (context.marks != nullptr) context.marks->mark(name, stream);
+    context.mark(name);
   };
   const HsvPlanes hsv{h_.get(), s_.get(), v_.get()};
   stage("rgb_to_hsv", [&] { rgb_to_hsv(rgb_to_hsv_, to_hsv_shape_, in, hsv, stream); });

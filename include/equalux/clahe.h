@@ -21,7 +21,7 @@ inline constexpr int kMostTiles = 16;
 /// Parameters of adaptive equalization.
 struct ClaheParams {
   int tiles_x = 8;  ///< 1 to kMostTiles, and at most the frame's columns, of chroma if it has any
-  int tiles_y = 8;  ///< the same for rows
+  int tiles_y = 8;  ///< 1 to kMostTiles, and at most the frame's rows, of chroma if it has any
   /// What the curve of each tile obeys. Its bins must be 0, its chain fused and its knobs empty,
   /// its space value, its region empty, its surround keep, and it must hold no curve.
   EqualizeParams curve = default_curve();
@@ -41,18 +41,15 @@ struct ClaheParams {
 [[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const ClaheParams& params,
                                                                  Backend backend,
                                                                  const ImageDesc* desc = nullptr);
-/// Throws Error(usage) that lists all violations.
-EQUALUX_EXPORT void validate(const ClaheParams& params, Backend backend,
-                             const ImageDesc* desc = nullptr);
 /// True for the formats that filters of these parameters take.
 [[nodiscard]] EQUALUX_EXPORT bool takes(const ClaheParams& params, PixelFormat format);
 
 /// The options of adaptive equalization, in the order of the documentation.
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> clahe_options();
-/// Sets one of them. Throws Error(usage) for an unknown key or an unreadable value, naming what
-/// would be right.
+/// Sets an option by its key. Throws Error(usage) for an unknown key or an unreadable value, naming
+/// what would be right.
 EQUALUX_EXPORT void set_option(ClaheParams& params, std::string_view key, std::string_view value);
-/// The value of one of them as it is written; empty where it is not set.
+/// The value of an option as it is written; empty where it is not set.
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const ClaheParams& params,
                                                      std::string_view key);
 
@@ -60,8 +57,8 @@ EQUALUX_EXPORT void set_option(ClaheParams& params, std::string_view key, std::s
 /// where params are invalid.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const ClaheParams& params, const CpuOptions& options = {});
-/// The same on a GPU, with the same bytes. Throws Error(usage) where params are invalid, and
-/// Error(unavailable) where no device answers or this build has no CUDA.
+/// Adaptive equalization on a GPU, with the CPU's bytes. Throws Error(usage) where params are
+/// invalid, and Error(unavailable) where no device answers or this build has no CUDA.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
     const ClaheParams& params, const CudaOptions& options = {});
 

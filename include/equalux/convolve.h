@@ -49,7 +49,7 @@ struct ConvolveParams {
   Border border = Border::replicate;
   int border_value = 0;  ///< level, 0 to 255, where border is constant
   ConvolveMode mode = ConvolveMode::production;
-  int block = 16;  ///< threads a side of a block of the study modes: 8, 16 or 32; GPU only
+  int block = 16;  ///< threads a side of a block of the published modes: 8, 16 or 32; GPU only
 
   friend bool operator==(const ConvolveParams&, const ConvolveParams&) = default;
 };
@@ -65,9 +65,6 @@ EQUALUX_ENUM_NAMES(ConvolveMode)
 [[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const ConvolveParams& params,
                                                                  Backend backend,
                                                                  const ImageDesc* desc = nullptr);
-/// Throws Error(usage) that lists all violations.
-EQUALUX_EXPORT void validate(const ConvolveParams& params, Backend backend,
-                             const ImageDesc* desc = nullptr);
 /// True for the formats that filters of these parameters take.
 [[nodiscard]] EQUALUX_EXPORT bool takes(const ConvolveParams& params, PixelFormat format);
 /// True where the mode is one that only the CUDA backend has.
@@ -75,11 +72,11 @@ EQUALUX_EXPORT void validate(const ConvolveParams& params, Backend backend,
 
 /// The options of convolution, in the order of the documentation.
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> convolve_options();
-/// Sets one of them. Weights are separated by commas and make the kernel "custom". Throws
+/// Sets an option by its key. Weights are separated by commas and make the kernel "custom". Throws
 /// Error(usage) for an unknown key or an unreadable value, naming what would be right.
 EQUALUX_EXPORT void set_option(ConvolveParams& params, std::string_view key,
                                std::string_view value);
-/// The value of one of them as it is written; empty where it is not set.
+/// The value of an option as it is written; empty where it is not set.
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const ConvolveParams& params,
                                                      std::string_view key);
 

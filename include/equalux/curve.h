@@ -13,7 +13,7 @@
 /// curve for a whole study".
 namespace equalux {
 
-/// Curves of frames, added up.
+/// Sums of the curves of frames.
 struct CurveSum {
   ToneCurve form;                     ///< space, frames and options; without levels
   std::vector<std::uint64_t> levels;  ///< by level, in ToneCurve's unit
@@ -29,8 +29,8 @@ struct CurveSum {
 /// The curves that a filter makes of its frames, added up on demand. The filter's thread.
 class EQUALUX_EXPORT FilterCurves {
  public:
-  /// Adds them up from the next configure() on. False where there are none to add: for the staged
-  /// chain, and where one curve is given for all frames.
+  /// Adds the curves up from the next configure() on. False where there are none to add: for the
+  /// staged chain, and where one curve is given for all frames.
   virtual bool collect() = 0;
   /// What was added up since configure(), the frames under way included; nothing where nothing was
   /// asked for. No part of the temporal state.
@@ -42,10 +42,11 @@ class EQUALUX_EXPORT FilterCurves {
 
 /// A curve as the text of a file: JSON with a version.
 [[nodiscard]] EQUALUX_EXPORT std::string curve_text(const ToneCurve& curve);
-/// What curve_text() gave. Throws Error(bad_input) that begins with `name` and tells what is wrong.
+/// Reads the text that curve_text() gave. Throws Error(bad_input) that begins with `name` and tells
+/// what is wrong.
 [[nodiscard]] EQUALUX_EXPORT ToneCurve curve_from_text(std::string_view text,
                                                        std::string_view name);
-/// The curve in a file. Throws Error(no_input) where there is none, Error(bad_input) as above.
+/// Reads the curve in a file. Throws Error(no_input) where there is none, and Error(bad_input).
 [[nodiscard]] EQUALUX_EXPORT ToneCurve read_curve(const std::string& path);
 
 }  // namespace equalux

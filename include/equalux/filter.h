@@ -27,7 +27,7 @@ struct StageTime {
 class StageMarks {
  public:
   virtual ~StageMarks() = default;
-  /// `stream` is the cudaStream_t; the text outlives the filter.
+  /// Called behind a stage on `stream`, a cudaStream_t; the text outlives the filter.
   virtual void mark(std::string_view finished_stage, void* stream) = 0;
 };
 
@@ -45,6 +45,11 @@ struct FrameContext {
   StageMarks* marks = nullptr;
   /// cudaStream_t that a CUDA filter enqueues on; null on the CPU.
   void* stream = nullptr;
+
+  /// Tells `marks`, where there is one, of a stage that is enqueued.
+  void mark(std::string_view finished_stage) const {
+    if (marks != nullptr) marks->mark(finished_stage, stream);
+  }
 };
 
 /// A filter over a stream of frames.
@@ -102,10 +107,10 @@ struct CpuOptions {
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const EqualizeParams& params, const CpuOptions& options = {});
 
-/// In place of a device's number: a filter that never chooses a device, and works in whatever CUDA
-/// context is current in the thread that calls it. That must be the same one in every call from
-/// configure() on and in the destructor; making the filter asks CUDA nothing. For callers who hold
-/// a context of their own, as GStreamer's CUDA elements do.
+/// Stands in for a device's number: a filter that never chooses a device, and works in whatever
+/// CUDA context is current in the thread that calls it. That must be the same one in every call
+/// from configure() on and in the destructor; making the filter asks CUDA nothing. For callers who
+/// hold a context of their own, as GStreamer's CUDA elements do.
 inline constexpr int kCurrentContext = -2;
 
 /// Whether a filter that is alone on its device may start a frame's kernel while the one of the
@@ -152,7 +157,7 @@ struct FilterInfo {
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const FilterSpec& spec, const EqualizeParams& equalize = {}, const CpuOptions& options = {});
 
-/// The same on a GPU. Throws as both do.
+/// The filter that a spec names, on a GPU. Throws as the factories of specs and of GPUs do.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
     const FilterSpec& spec, const EqualizeParams& equalize, const CudaOptions& options);
 

@@ -71,7 +71,7 @@ enum class VesselMeasure : std::uint8_t {
 
 /// Where vessels may be.
 enum class FieldOfView : std::uint8_t {
-  automatic,  ///< "auto": without the dark surround, where all corners of the frame are dark
+  automatic,  ///< "auto": without the dark around a round picture, where all four corners are dark
   none,       ///< everywhere
 };
 
@@ -144,14 +144,6 @@ EQUALUX_ENUM_NAMES(ShapesOutput)
 [[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const ShapesParams& params,
                                                                  Backend backend,
                                                                  const ImageDesc* desc = nullptr);
-
-/// Throws Error(usage) that lists all violations.
-EQUALUX_EXPORT void validate(const HessianParams& params, Backend backend,
-                             const ImageDesc* desc = nullptr);
-EQUALUX_EXPORT void validate(const VesselParams& params, Backend backend,
-                             const ImageDesc* desc = nullptr);
-EQUALUX_EXPORT void validate(const ShapesParams& params, Backend backend,
-                             const ImageDesc* desc = nullptr);
 /// True for the formats that filters of these parameters take.
 [[nodiscard]] EQUALUX_EXPORT bool takes(const HessianParams& params, PixelFormat format);
 [[nodiscard]] EQUALUX_EXPORT bool takes(const VesselParams& params, PixelFormat format);
@@ -165,12 +157,12 @@ EQUALUX_EXPORT void validate(const ShapesParams& params, Backend backend,
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> hessian_options();
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> vessel_options();
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> shapes_options();
-/// Sets one of them. Throws Error(usage) for an unknown key or an unreadable value, naming what
-/// would be right.
+/// Sets an option by its key. Throws Error(usage) for an unknown key or an unreadable value, naming
+/// what would be right.
 EQUALUX_EXPORT void set_option(HessianParams& params, std::string_view key, std::string_view value);
 EQUALUX_EXPORT void set_option(VesselParams& params, std::string_view key, std::string_view value);
 EQUALUX_EXPORT void set_option(ShapesParams& params, std::string_view key, std::string_view value);
-/// The value of one of them as it is written; empty where it is not set.
+/// The value of an option as it is written; empty where it is not set.
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const HessianParams& params,
                                                      std::string_view key);
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const VesselParams& params,
@@ -186,7 +178,7 @@ EQUALUX_EXPORT void set_option(ShapesParams& params, std::string_view key, std::
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const ShapesParams& params, const CpuOptions& options = {});
 
-/// The same on a GPU, with the same bits. Throw Error(usage) where params are invalid, and
+/// The filters on a GPU, with the CPU's bits. Throw Error(usage) where params are invalid, and
 /// Error(unavailable) where no device answers or this build has no CUDA.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
     const HessianParams& params, const CudaOptions& options = {});

@@ -71,52 +71,53 @@ struct FormatTraits {
   int planes;          ///< 1 to kMaxPlanes
   int chroma_shift_x;  ///< log2 of the luma columns that one chroma sample covers
   int chroma_shift_y;  ///< log2 of the luma rows that one chroma sample covers
-  std::array<int, 3>
-      step;          ///< bytes from one sample of a plane to the next; 4:2:2 packed: 4, a pair
-  int color_offset;  ///< packed RGB: index of the first of the three colour samples
-  int alpha_offset;  ///< packed RGB: index of the copied fourth sample, or -1
+  /// Bytes from one sample of a plane to the next; 4:2:2 packed: 4, a pair.
+  std::array<int, 3> step;
+  /// Bytes before the first sample of each component, R, G, B or Y, Cb, Cr, in a row of its plane.
+  std::array<int, 3> offset;
+  int alpha_offset;  ///< packed RGB: the same for the copied fourth sample, or -1
   int depth = 8;     ///< bits of a sample's value
   int shift = 0;     ///< unused bits below the value
 };
 
 // clang-format off
 inline constexpr std::array<FormatTraits, kPixelFormatCount> kFormatTraits{{
-    {"gray8", ColorModel::gray, 1, 0, 0, {1, 0, 0}, 0, -1},
-    {"rgb",   ColorModel::rgb,  1, 0, 0, {3, 0, 0}, 0, -1},
-    {"bgr",   ColorModel::rgb,  1, 0, 0, {3, 0, 0}, 0, -1},
-    {"rgbx",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 0,  3},
-    {"bgrx",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 0,  3},
-    {"xrgb",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 1,  0},
-    {"xbgr",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 1,  0},
-    {"rgba",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 0,  3},
-    {"bgra",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 0,  3},
-    {"argb",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 1,  0},
-    {"abgr",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, 1,  0},
-    {"nv12",  ColorModel::yuv,  2, 1, 1, {1, 2, 0}, 0, -1},
-    {"i420",  ColorModel::yuv,  3, 1, 1, {1, 1, 1}, 0, -1},
-    {"yuy2",  ColorModel::yuv,  1, 1, 0, {4, 0, 0}, 0, -1},
-    {"uyvy",  ColorModel::yuv,  1, 1, 0, {4, 0, 0}, 0, -1},
-    {"y42b",  ColorModel::yuv,  3, 1, 0, {1, 1, 1}, 0, -1},
-    {"y444",  ColorModel::yuv,  3, 0, 0, {1, 1, 1}, 0, -1},
-    {"gray16_le", ColorModel::gray, 1, 0, 0, {2, 0, 0}, 0, -1, 16},
-    {"rgb48_le",  ColorModel::rgb,  1, 0, 0, {6, 0, 0}, 0, -1, 16},
-    {"bgr48_le",  ColorModel::rgb,  1, 0, 0, {6, 0, 0}, 0, -1, 16},
-    {"rgba64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, 0,  3, 16},
-    {"bgra64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, 0,  3, 16},
-    {"argb64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, 1,  0, 16},
-    {"abgr64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, 1,  0, 16},
-    {"p010_10le", ColorModel::yuv,  2, 1, 1, {2, 4, 0}, 0, -1, 10, 6},
-    {"p012_le",   ColorModel::yuv,  2, 1, 1, {2, 4, 0}, 0, -1, 12, 4},
-    {"p016_le",   ColorModel::yuv,  2, 1, 1, {2, 4, 0}, 0, -1, 16},
-    {"i420_10le", ColorModel::yuv,  3, 1, 1, {2, 2, 2}, 0, -1, 10},
-    {"i420_12le", ColorModel::yuv,  3, 1, 1, {2, 2, 2}, 0, -1, 12},
-    {"i422_10le", ColorModel::yuv,  3, 1, 0, {2, 2, 2}, 0, -1, 10},
-    {"i422_12le", ColorModel::yuv,  3, 1, 0, {2, 2, 2}, 0, -1, 12},
-    {"y444_10le", ColorModel::yuv,  3, 0, 0, {2, 2, 2}, 0, -1, 10},
-    {"y444_12le", ColorModel::yuv,  3, 0, 0, {2, 2, 2}, 0, -1, 12},
-    {"y444_16le", ColorModel::yuv,  3, 0, 0, {2, 2, 2}, 0, -1, 16},
-    {"grayf32",   ColorModel::real, 1, 0, 0, {4, 0, 0}, 0, -1, 32},
-    {"grayf32x2", ColorModel::real, 2, 0, 0, {4, 4, 0}, 0, -1, 32},
+    {"gray8", ColorModel::gray, 1, 0, 0, {1, 0, 0}, {0, 0, 0}, -1},
+    {"rgb",   ColorModel::rgb,  1, 0, 0, {3, 0, 0}, {0, 1, 2}, -1},
+    {"bgr",   ColorModel::rgb,  1, 0, 0, {3, 0, 0}, {2, 1, 0}, -1},
+    {"rgbx",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, {0, 1, 2},  3},
+    {"bgrx",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, {2, 1, 0},  3},
+    {"xrgb",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, {1, 2, 3},  0},
+    {"xbgr",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, {3, 2, 1},  0},
+    {"rgba",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, {0, 1, 2},  3},
+    {"bgra",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, {2, 1, 0},  3},
+    {"argb",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, {1, 2, 3},  0},
+    {"abgr",  ColorModel::rgb,  1, 0, 0, {4, 0, 0}, {3, 2, 1},  0},
+    {"nv12",  ColorModel::yuv,  2, 1, 1, {1, 2, 0}, {0, 0, 1}, -1},
+    {"i420",  ColorModel::yuv,  3, 1, 1, {1, 1, 1}, {0, 0, 0}, -1},
+    {"yuy2",  ColorModel::yuv,  1, 1, 0, {4, 0, 0}, {0, 1, 3}, -1},
+    {"uyvy",  ColorModel::yuv,  1, 1, 0, {4, 0, 0}, {1, 0, 2}, -1},
+    {"y42b",  ColorModel::yuv,  3, 1, 0, {1, 1, 1}, {0, 0, 0}, -1},
+    {"y444",  ColorModel::yuv,  3, 0, 0, {1, 1, 1}, {0, 0, 0}, -1},
+    {"gray16_le", ColorModel::gray, 1, 0, 0, {2, 0, 0}, {0, 0, 0}, -1, 16},
+    {"rgb48_le",  ColorModel::rgb,  1, 0, 0, {6, 0, 0}, {0, 2, 4}, -1, 16},
+    {"bgr48_le",  ColorModel::rgb,  1, 0, 0, {6, 0, 0}, {4, 2, 0}, -1, 16},
+    {"rgba64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, {0, 2, 4},  6, 16},
+    {"bgra64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, {4, 2, 0},  6, 16},
+    {"argb64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, {2, 4, 6},  0, 16},
+    {"abgr64_le", ColorModel::rgb,  1, 0, 0, {8, 0, 0}, {6, 4, 2},  0, 16},
+    {"p010_10le", ColorModel::yuv,  2, 1, 1, {2, 4, 0}, {0, 0, 2}, -1, 10, 6},
+    {"p012_le",   ColorModel::yuv,  2, 1, 1, {2, 4, 0}, {0, 0, 2}, -1, 12, 4},
+    {"p016_le",   ColorModel::yuv,  2, 1, 1, {2, 4, 0}, {0, 0, 2}, -1, 16},
+    {"i420_10le", ColorModel::yuv,  3, 1, 1, {2, 2, 2}, {0, 0, 0}, -1, 10},
+    {"i420_12le", ColorModel::yuv,  3, 1, 1, {2, 2, 2}, {0, 0, 0}, -1, 12},
+    {"i422_10le", ColorModel::yuv,  3, 1, 0, {2, 2, 2}, {0, 0, 0}, -1, 10},
+    {"i422_12le", ColorModel::yuv,  3, 1, 0, {2, 2, 2}, {0, 0, 0}, -1, 12},
+    {"y444_10le", ColorModel::yuv,  3, 0, 0, {2, 2, 2}, {0, 0, 0}, -1, 10},
+    {"y444_12le", ColorModel::yuv,  3, 0, 0, {2, 2, 2}, {0, 0, 0}, -1, 12},
+    {"y444_16le", ColorModel::yuv,  3, 0, 0, {2, 2, 2}, {0, 0, 0}, -1, 16},
+    {"grayf32",   ColorModel::real, 1, 0, 0, {4, 0, 0}, {0, 0, 0}, -1, 32},
+    {"grayf32x2", ColorModel::real, 2, 0, 0, {4, 4, 0}, {0, 0, 0}, -1, 32},
 }};
 // clang-format on
 
@@ -143,7 +144,7 @@ inline constexpr std::array<FormatTraits, kPixelFormatCount> kFormatTraits{{
 
 /// Luma weights of a YCbCr stream: ITU-R BT.601, BT.709, BT.2020 (non-constant luminance).
 enum class ColorMatrix : std::uint8_t { bt601, bt709, bt2020 };
-/// limited: luma 16 to 235, chroma 16 to 240, times 2^(depth - 8). full: 0 to 2^depth - 1.
+/// Values of YCbCr. Limited: luma 16 to 235, chroma 16 to 240, times 2^(depth - 8). Full: all.
 enum class ColorRange : std::uint8_t { limited, full };
 /// How the rows of a frame belong to fields. Rows of interlaced frames alternate between fields.
 enum class FieldOrder : std::uint8_t { progressive, top_first, bottom_first };
@@ -219,7 +220,7 @@ struct ImageLayout {
 
 /// Where images get their memory, if not from the heap: memory that a GPU reaches, for example.
 struct ImageMemory {
-  /// At least `bytes`, aligned to 64; null where memory is short.
+  /// Gives at least `bytes`, aligned to 64; null where memory is short.
   void* (*allocate)(std::size_t bytes);
   void (*release)(void* memory);
 };

@@ -16,7 +16,7 @@
 /// checks them reads it here. filter_list() has the rows of every filter.
 namespace equalux {
 
-/// Where something exists.
+/// The backends that have something.
 enum class Backends : std::uint8_t { both, cpu, cuda };
 
 /// What values of an option are. Hosts hold them as text, see FilterSpec.
@@ -36,7 +36,7 @@ struct OptionName {
   Backends backends = Backends::both;
 };
 
-/// The names alone.
+/// The spellings of names, in order.
 [[nodiscard]] inline std::vector<std::string_view> spellings(std::span<const OptionName> names) {
   std::vector<std::string_view> texts;
   for (const OptionName& each : names)
@@ -51,7 +51,7 @@ struct Option {
   /// What it does, in one line. Behind its first clause goes the range, behind all its default;
   /// option_help() puts them together.
   std::string_view help = {};
-  std::string_view group = {};  ///< what it belongs to where that is a part of the filter
+  std::string_view group = {};  ///< the part of the filter that it belongs to; empty = the whole
   std::string_view value = {};  ///< what stands for it in help texts; empty = by its type
 
   // Numbers.
@@ -59,18 +59,18 @@ struct Option {
   double most = 0;
   bool above_least = false;          ///< `least` itself is too small
   std::string_view unit = {};        ///< "milliseconds"; empty = none
-  std::string_view zero_means = {};  ///< 0 means this, and is allowed where it is out of the range
-  double step = 0;                   ///< of sliders and keys; 0 = they do not have it
-  double slider_least = 0;           ///< where values are usually; 0 and 0 in a table = everywhere
+  std::string_view zero_means = {};  ///< what 0 means, which is then allowed outside the range
+  double step = 0;                   ///< of sliders and keys; 0 = they do not change it
+  double slider_least = 0;           ///< range of a slider; 0 and 0 in a table = all values
   double slider_most = 0;
-  std::string_view keys = {};  ///< two: those of a window that lower and raise it
+  std::string_view keys = {};  ///< two letters: keys of a window that lower and raise it
 
-  std::string_view range = {};  ///< what may stand there, in words; empty = it follows from above
+  std::string_view range = {};  ///< its values, in words; empty = as least, most and unit say
   std::string_view unset = {};  ///< what holds where it is not set; empty = it always has a value
   std::string_view shown = {};  ///< default where results are looked at; empty = `fallback`
-  std::string_view replaces = {};  ///< key that counts for nothing where this one is set
+  std::string_view replaces = {};  ///< key of the option that is ignored where this one is set
   bool live = false;            ///< the keys of a window, the control socket and the page change it
-  bool decides_format = false;  ///< of the results
+  bool decides_format = false;  ///< results have another format by it
   Backends backends = Backends::both;
 
   // What follows from the member that it sets, and is filled in by its table.
@@ -83,13 +83,14 @@ struct Option {
 /// Options with values, as they are written, in order.
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
 
-/// What a value may be: "1 to 255, or 0 for none", "max-abs, min-max or min-max-nonzero".
+/// The values that an option takes: "1 to 255, or 0 for none", "max-abs, min-max or
+/// min-max-nonzero".
 [[nodiscard]] EQUALUX_EXPORT std::string option_range(const Option& option);
-/// What it does, with its range: "steepest rise of the curve, 1 to 255; 0 = none".
+/// What an option does, with its range: "steepest rise of the curve, 1 to 255; 0 = none".
 [[nodiscard]] EQUALUX_EXPORT std::string option_help(const Option& option);
-/// What stands for its value in help texts: "NAME", "MS", "X,Y,Z".
+/// What stands for an option's value in help texts: "NAME", "MS", "X,Y,Z".
 [[nodiscard]] EQUALUX_EXPORT std::string option_placeholder(const Option& option);
-/// What holds where nobody sets it: "0", "the backend's choice".
+/// What holds where nobody sets an option: "0", "the backend's choice".
 [[nodiscard]] EQUALUX_EXPORT std::string option_default(const Option& option);
 /// The row of a key; null where there is none.
 [[nodiscard]] EQUALUX_EXPORT const Option* find_option(std::span<const Option> options,

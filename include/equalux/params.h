@@ -36,6 +36,7 @@ enum class Space : std::uint8_t {
   lightness,  ///< CIE L* of sRGB; gray and packed RGB of 8 bits
 };
 
+/// Where filters run; automatic: on CUDA if a device answers, else on the CPU.
 enum class Backend : std::uint8_t { automatic, cpu, cuda };
 
 /// What becomes of the black around a picture: bars, and the surround of round and octagonal ones.
@@ -44,9 +45,11 @@ enum class Surround : std::uint8_t {
   ignore,  ///< it is found and left out of the histogram
 };
 
-// Variants of the staged chain. See docs/algorithm.md for what each one is.
+/// How the staged chain reads pixels; docs/algorithm.md tells all variants of its stages.
 enum class RgbToHsvVariant : std::uint8_t { coalesced, uncoalesced };
+/// Where the staged chain counts.
 enum class HistogramVariant : std::uint8_t { global, shared };
+/// How the staged chain adds counts up to the cumulative histogram.
 enum class ScanVariant : std::uint8_t {
   baseline,
   two_ended,
@@ -57,6 +60,7 @@ enum class ScanVariant : std::uint8_t {
   brent_kung_shared,
   cub,
 };
+/// How the staged chain gets from sums to values.
 enum class EqualizeVariant : std::uint8_t {
   divide,  ///< one division for each pixel
   curve,   ///< divisions once into the curve, a look-up for each pixel
@@ -122,8 +126,8 @@ struct EqualizeParams {
   double ceiling = 100;    ///< per cent of the pixels above which they may become white
   double max_gain = 0;     ///< largest factor of a value, 1 to 255; 0 = none
   double temporal_ms = 0;  ///< time constant of the curve, to kMaxTemporalMs; 0 = each frame alone
-  double brighten_ms = 0;  ///< the same where the picture gets brighter; 0 = temporal_ms
-  double darken_ms = 0;    ///< where it gets darker
+  double brighten_ms = 0;  ///< time constant where it gets brighter; 0 = temporal_ms
+  double darken_ms = 0;    ///< time constant where it gets darker; 0 = temporal_ms
 
   // Which pixels the fused chain counts, in formats of 8 bits; all of them are transformed.
   // docs/algorithm.md, "What counts".
@@ -146,9 +150,14 @@ struct EqualizeParams {
                                                                  Backend backend,
                                                                  const ImageDesc* desc = nullptr);
 
-/// Throws Error(usage) that lists all violations.
-EQUALUX_EXPORT void validate(const EqualizeParams& params, Backend backend,
-                             const ImageDesc* desc = nullptr);
+/// Throws Error(usage) that lists all clauses, if there are any.
+EQUALUX_EXPORT void throw_violations(const std::vector<std::string>& broken);
+
+/// Throws Error(usage) that lists all violations() of parameters, whichever filter's.
+template <typename Params = EqualizeParams>
+void validate(const Params& params, Backend backend, const ImageDesc* desc = nullptr) {
+  throw_violations(violations(params, backend, desc));
+}
 
 /// True for the formats that filters of these parameters take.
 [[nodiscard]] EQUALUX_EXPORT bool takes(const EqualizeParams& params, PixelFormat format);
@@ -180,12 +189,12 @@ struct FilterSpec {
 
 /// The options of equalization, in the order of the documentation.
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> equalize_options();
-/// Sets one of them. Throws Error(usage) for an unknown key or an unreadable value, naming what
-/// would be right. An empty value undoes what may be unset. "curve-from" reads a file and takes its
-/// space over where none was set: it throws as read_curve() does.
+/// Sets an option by its key. Throws Error(usage) for an unknown key or an unreadable value, naming
+/// what would be right. An empty value undoes what may be unset. "curve-from" reads a file and
+/// takes its space over where none was set: it throws as read_curve() does.
 EQUALUX_EXPORT void set_option(EqualizeParams& params, std::string_view key,
                                std::string_view value);
-/// The value of one of them as it is written; empty where it is not set.
+/// The value of an option as it is written; empty where it is not set.
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const EqualizeParams& params,
                                                      std::string_view key);
 

@@ -22,7 +22,7 @@ struct ColourTags {
   friend bool operator==(const ColourTags&, const ColourTags&) = default;
 };
 
-/// From GStreamer's colorimetry string: a name ("bt709") or "range:matrix:transfer:primaries" in
+/// Reads GStreamer's colorimetry string: a name ("bt709") or "range:matrix:transfer:primaries" in
 /// GStreamer's numbers. What it does not say stays unspecified.
 [[nodiscard]] ColourTags colour_tags_from(const std::string& colorimetry);
 

@@ -9,7 +9,7 @@ namespace equalux {
 /// comes without much delay is still read.
 class ReadStop {
  public:
-  /// Any thread.
+  /// Ends the waits. Any thread may call it.
   void set() noexcept { is_set_ = true; }
   [[nodiscard]] bool is_set() const noexcept { return is_set_; }
   /// A read starts now. The reader's thread.

@@ -12,7 +12,7 @@ namespace equalux {
 
 /// Everything, for a stream that is copied.
 void copy_side_data(AVStream& out, const AVStream& in);
-/// What stays true when the pictures are encoded anew, but for the kinds in `but`.
+/// What stays true when the pictures are encoded again, but for the kinds in `but`.
 void copy_picture_side_data(AVStream& out, const AVStream& in,
                             std::span<const AVPacketSideDataType> but);
 

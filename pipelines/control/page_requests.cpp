@@ -1,6 +1,5 @@
 #include "pipelines/control/page_requests.h"
 
-#include <charconv>
 #include <cstddef>
 #include <utility>
 
@@ -8,6 +7,7 @@
 
 #include "pipelines/control/serve_address.h"
 #include "src/common/json_text.h"
+#include "src/common/option_values.h"
 
 namespace equalux {
 namespace {
@@ -163,12 +163,10 @@ PageReply PageRequests::post(const PageRequest& request) {
 }
 
 PageReply PageRequests::picture(const PageRequest& request) {
-  const std::string& text = request.width;
-  int width = kUsualWidth;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  if ((request.view != "before" && request.view != "after") ||
-      (!text.empty() && (!whole || width < kLeastWidth || width > kMostWidth))) {
+  const int width =
+      request.width.empty() ? kUsualWidth : number_from<int>(request.width).value_or(-1);
+  if ((request.view != "before" && request.view != "after") || width < kLeastWidth ||
+      width > kMostWidth) {
     return refusal(kBadRequest, "must be view=before or after, width=16 to 8192");
   }
   const auto pair = monitor_.pictures();

@@ -25,7 +25,7 @@
 #include "pipelines/control/page_html.h"
 #include "pipelines/control/page_requests.h"
 #include "pipelines/control/serve_address.h"
-#include "pipelines/opencv/live_picture.h"
+#include "pipelines/opencv/display/live_picture.h"
 #include "src/common/log.h"
 
 namespace equalux {

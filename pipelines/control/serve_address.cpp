@@ -1,6 +1,5 @@
 #include "pipelines/control/serve_address.h"
 
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 
@@ -8,21 +7,21 @@
 #include <equalux/error.h>
 #include <netinet/in.h>
 
+#include "src/common/option_values.h"
+
 namespace equalux {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_address(const std::string& text) {
   throw Error(
       ExitCode::usage,
       "--serve is '" + text + "', must be ADDRESS:PORT in numbers, as 127.0.0.1:8080, or PORT");
 }
 
 std::uint16_t read_port(const std::string& text, const std::string& port) {
-  std::uint16_t number = 0;
-  const char* end = port.data() + port.size();
-  const auto [at, error] = std::from_chars(port.data(), end, number);
-  if (error != std::errc{} || at != end || port.empty()) refuse(text);
-  return number;
+  const auto number = number_from<std::uint16_t>(port);
+  if (!number) refuse_address(text);
+  return *number;
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ ServeAddress parse_serve_address(const std::string& text) {
     six.sin6_family = AF_INET6;
     six.sin6_port = htons(port);
     if (::inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &six.sin6_addr) != 1) {
-      refuse(text);
+      refuse_address(text);
     }
     address.length = sizeof six;
     address.loopback = IN6_IS_ADDR_LOOPBACK(&six.sin6_addr) != 0;
@@ -50,7 +49,7 @@ ServeAddress parse_serve_address(const std::string& text) {
   auto& four = reinterpret_cast<sockaddr_in&>(address.socket);
   four.sin_family = AF_INET;
   four.sin_port = htons(port);
-  if (::inet_pton(AF_INET, host.c_str(), &four.sin_addr) != 1) refuse(text);
+  if (::inet_pton(AF_INET, host.c_str(), &four.sin_addr) != 1) refuse_address(text);
   address.length = sizeof four;
   address.loopback = (ntohl(four.sin_addr.s_addr) >> 24U) == 127;
   return address;

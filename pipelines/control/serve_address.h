@@ -4,7 +4,7 @@
 
 #include <sys/socket.h>
 
-/// Where a page is served.
+/// The address at which a page is served.
 namespace equalux {
 
 struct ServeAddress {

@@ -59,7 +59,7 @@ class BoundedQueue {
     return value;
   }
 
-  /// As pop(), but waits until `deadline` at most.
+  /// Pops as pop() does, but waits until `deadline` at most.
   template <typename TimePoint>
   std::optional<T> pop_until(TimePoint deadline) {
     std::unique_lock lock(mutex_);

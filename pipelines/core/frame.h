@@ -30,7 +30,7 @@ struct FrameTimings {
   std::optional<double> sink_ms;      ///< showing, encoding or writing it
   std::optional<double> latency_ms;   ///< from captured to through the sink
   std::uint64_t dropped_before = 0;   ///< frames dropped since the frame before this one
-  std::uint64_t reconnects = 0;       ///< how often its live source was opened anew before it
+  std::uint64_t reconnects = 0;       ///< how often its live source was opened again before it
   bool late = false;  ///< live: from captured to through the sink took longer than a frame's time
 
   void clear() {

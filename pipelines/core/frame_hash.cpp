@@ -84,7 +84,7 @@ std::string frame_hash_line(const Frame& frame, Rational time_base) {
 }
 
 FrameHashWriter::FrameHashWriter(const std::string& path, const StreamInfo& info, bool resumed)
-    : file_(path, resumed ? TextFile::Start::at_end : TextFile::Start::anew),
+    : file_(path, resumed ? TextFile::Start::at_end : TextFile::Start::from_empty),
       time_base_(frame_hash_time_base(info)) {
   if (!resumed) file_.append(frame_hash_header(info));
 }

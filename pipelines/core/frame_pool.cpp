@@ -8,7 +8,7 @@
 namespace equalux {
 namespace {
 
-// More stages than any chain of filters has, so that timing a frame allocates nothing.
+// More stages than any run of filters has, so that timing a frame allocates nothing.
 constexpr std::size_t kStagesReserved = 32;
 
 void clear(Frame& frame, const ImageDesc& desc) {

@@ -36,7 +36,7 @@ class CpuProcessor final : public Processor {
   [[nodiscard]] std::size_t depth() const override { return 1; }
 
   void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
-    take_over(*out, *in);
+    inherit(*out, *in);
     FrameContext context = context_of(*out);
     context.timings = measure ? &out->timings.stages : nullptr;
     if (passes_untouched(*out, in->image.desc, out->target.desc)) {
@@ -89,7 +89,7 @@ class CpuProcessor final : public Processor {
 
 }  // namespace
 
-void take_over(Frame& out, const Frame& in) {
+void inherit(Frame& out, const Frame& in) {
   out.index = in.index;
   out.pts_ns = in.pts_ns;
   out.duration_ns = in.duration_ns;

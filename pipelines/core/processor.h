@@ -11,7 +11,7 @@
 
 #include "pipelines/core/frame.h"
 
-/// Runs a chain of filters over frames, in order, on one backend.
+/// Runs filters over frames, one after another, on one backend.
 namespace equalux {
 
 /// A frame that was submitted, and the one that was to become its result.
@@ -51,15 +51,15 @@ class Processor {
   [[nodiscard]] virtual int frame_device() const { return -1; }
 
   /// Takes a frame. `out` is a frame of configure's output whose target is set, as that of a frame
-  /// with memory of its own is; it becomes the result and takes over index, times and, with
+  /// with memory of its own is; it becomes the result and inherits index, times and, with
   /// `keep_original`, the input frame. Its target may be the input's memory.
   virtual void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) = 0;
 
   /// The oldest finished frame. With `wait`, waits for it; null where there is none.
   virtual FramePtr collect(bool wait) = 0;
 
-  /// After submit() or collect() has thrown: the frames under way, the oldest first, for another
-  /// processor to filter. Nothing touches them any more.
+  /// Gives back, after submit() or collect() has thrown, the frames under way, the oldest first,
+  /// for another processor to filter. Nothing touches them any more.
   [[nodiscard]] virtual std::vector<SubmittedFrame> withdraw() { return {}; }
 
   /// The sum of the curves of the frames so far, where a filter collects them; see Filter. No frame
@@ -70,7 +70,7 @@ class Processor {
   [[nodiscard]] virtual std::string save() const { return "[]"; }
   /// Restores what save() gave, behind configure(). Throws Error(usage) where it does not fit.
   virtual void load(std::string_view state) { (void)state; }
-  /// Gives a filter of the chain, counted from 0, other values of options for the frames to come.
+  /// Gives one of the filters, counted from 0, other values of options for the frames to come.
   /// In the thread that calls submit(). As Filter::update().
   virtual bool update(std::size_t filter, const OptionValues& options) {
     (void)filter, (void)options;
@@ -81,9 +81,9 @@ class Processor {
   [[nodiscard]] virtual std::string description() const = 0;
 };
 
-/// What a result has of the frame it was made of: its place in time, its times so far and, where it
-/// has memory for it, the transparency beside the picture.
-void take_over(Frame& out, const Frame& in);
+/// Gives a result what it has of the frame it was made of: its place in time, its times so far and,
+/// where it has memory for it, the transparency beside the picture.
+void inherit(Frame& out, const Frame& in);
 
 /// The sum of the first filter that collects curves.
 [[nodiscard]] std::optional<CurveSum> curve_sum_of(
@@ -95,7 +95,7 @@ void take_over(Frame& out, const Frame& in);
 /// What filters are told of a frame.
 [[nodiscard]] FrameContext context_of(const Frame& frame);
 
-/// Processor::save() and load() of a chain of filters.
+/// Processor::save() and load() of filters.
 [[nodiscard]] std::string save_filters(const std::vector<std::unique_ptr<Filter>>& filters);
 void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::string_view state);
 

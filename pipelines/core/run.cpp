@@ -36,10 +36,6 @@ constexpr std::chrono::milliseconds kStopPoll{20};
 constexpr std::size_t kLeastInputs = 2;
 constexpr std::size_t kLeastOutputs = 2;
 
-std::string size_of(const ImageDesc& desc) {
-  return std::to_string(desc.width) + "x" + std::to_string(desc.height);
-}
-
 struct PoolSize {
   std::size_t wanted;
   std::size_t least;
@@ -295,7 +291,9 @@ void Engine::prepare() {
     settle_transparency();
     make_pools(info_.desc, output_info_.desc);
   } catch (const std::bad_alloc&) {
-    throw Error(ExitCode::bad_input, info_.name + ": frames of " + size_of(info_.desc) +
+    throw Error(ExitCode::bad_input, info_.name + ": frames of " +
+                                         std::to_string(info_.desc.width) + "x" +
+                                         std::to_string(info_.desc.height) +
                                          " do not fit in memory; scale the input down");
   }
   if (options_.on_source) options_.on_source(info_);
@@ -717,7 +715,7 @@ void Engine::resume() {
   result_.media_s = static_cast<double>(media_end_ns_ - *first_pts_ns_) * 1e-9;
 }
 
-/// Reads the frames before the place where this run goes on: decoding anew is exact in every
+/// Reads the frames before the place where this run goes on: decoding again is exact in every
 /// format, which seeking is not. False where the run is to end.
 bool Engine::skip_frames() {
   const std::uint64_t count = options_.resume_from ? options_.resume_from->frames : 0;

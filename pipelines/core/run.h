@@ -80,7 +80,7 @@ struct RunResult {
   bool live = false;             ///< frames came as time passed; the three below count then
   std::uint64_t late = 0;        ///< took longer from captured to through the sink than a frame's
                                  ///< time
-  std::uint64_t reconnects = 0;  ///< the source was opened anew
+  std::uint64_t reconnects = 0;  ///< the source was opened again
   std::uint64_t placeholders = 0;  ///< of frames_in, not from the source
   double elapsed_s = 0;            ///< from the first frame asked for to the sink's end
   double media_s = 0;              ///< of the frames written, by their timestamps

@@ -20,7 +20,7 @@ enum class Ending : std::uint8_t {
   suspended,  ///< ended before its time, to be continued: NAME.partial.EXT stays, playable
 };
 
-/// What was left of an output cannot be continued: it has to be started anew.
+/// What was left of an output cannot be continued: it has to be started again.
 class CannotResume : public Error {
  public:
   explicit CannotResume(const std::string& message) : Error(ExitCode::usage, message) {}

@@ -59,10 +59,10 @@ struct StreamInfo {
   std::shared_ptr<NotesInTransit> still_notes;
 };
 
-/// The formats a filter chain takes.
+/// The formats that the filters take.
 using FormatPredicate = std::function<bool(PixelFormat)>;
 
-/// Not thread-safe, but for cancel(), which any thread may call.
+/// A stream of frames. Not thread-safe, but for cancel(), which any thread may call.
 class Source {
  public:
   virtual ~Source() = default;
@@ -95,7 +95,7 @@ class Source {
   /// still waits for a device.
   virtual void cancel() noexcept {}
 
-  /// After the last read: what the input promised and did not hold ("ends 12.4 s short of its
+  /// Asked after the last read: what the input promised and did not hold ("ends 12.4 s short of its
   /// declared 60.0 s"), or nothing where it is whole. Makes the output partial.
   [[nodiscard]] virtual std::optional<std::string> shortfall() const { return std::nullopt; }
 };

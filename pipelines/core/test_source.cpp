@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +11,8 @@
 
 #include "pipelines/core/frame_time.h"
 #include "pipelines/picture/convert_rgb.h"
+#include "src/common/option_values.h"
+#include "src/format/layout.h"
 
 namespace equalux {
 namespace {
@@ -64,58 +65,37 @@ std::uint8_t chroma_at(int x, int y, std::uint32_t layer) {
 }
 
 /// The last pair of an odd width in YUY2 and UYVY holds a sample past it: that one is filled too.
-void fill_luma(const ImageView& view, int offset, int step) {
-  const int columns = step == 2 ? (view.desc.width + 1) / 2 * 2 : view.desc.width;
-  for (int y = 0; y < view.desc.height; ++y) {
-    std::uint8_t* row = view.row(0, y) + offset;
+void fill_luma(const ImageView& view) {
+  const Samples<std::uint8_t> luma = samples_of(view, 0);
+  const int columns = static_cast<int>(row_bytes(view.desc, 0)) / luma.step;
+  for (int y = 0; y < luma.rows; ++y) {
     for (int x = 0; x < columns; ++x)
-      row[x * step] = luma_at(x, y);
+      *luma.at(x, y) = luma_at(x, y);
   }
 }
 
-void fill_chroma(const ImageView& view, int plane, int offset, int step, std::uint32_t layer) {
+void fill_chroma(const ImageView& view, int component, std::uint32_t layer) {
   const FormatTraits& form = traits(view.desc.format);
-  const int columns = (view.desc.width + (1 << form.chroma_shift_x) - 1) >> form.chroma_shift_x;
-  for (int y = 0; y < plane_rows(view.desc, plane); ++y) {
-    std::uint8_t* row = view.row(plane, y) + offset;
-    for (int x = 0; x < columns; ++x) {
-      row[x * step] = chroma_at(x << form.chroma_shift_x, y << form.chroma_shift_y, layer);
-    }
+  const Samples<std::uint8_t> chroma = samples_of(view, component);
+  for (int y = 0; y < chroma.rows; ++y) {
+    for (int x = 0; x < chroma.columns; ++x)
+      *chroma.at(x, y) = chroma_at(x << form.chroma_shift_x, y << form.chroma_shift_y, layer);
   }
 }
 
 void paint_yuv(const ImageView& view) {
   constexpr std::uint32_t kCb = 8;
   constexpr std::uint32_t kCr = 9;
-  switch (view.desc.format) {
-    case PixelFormat::nv12:
-      fill_luma(view, 0, 1);
-      fill_chroma(view, 1, 0, 2, kCb);
-      fill_chroma(view, 1, 1, 2, kCr);
-      break;
-    case PixelFormat::yuy2:
-      fill_luma(view, 0, 2);
-      fill_chroma(view, 0, 1, 4, kCb);
-      fill_chroma(view, 0, 3, 4, kCr);
-      break;
-    case PixelFormat::uyvy:
-      fill_luma(view, 1, 2);
-      fill_chroma(view, 0, 0, 4, kCb);
-      fill_chroma(view, 0, 2, 4, kCr);
-      break;
-    default:
-      fill_luma(view, 0, 1);
-      fill_chroma(view, 1, 0, 1, kCb);
-      fill_chroma(view, 2, 0, 1, kCr);
-      break;
-  }
+  fill_luma(view);
+  fill_chroma(view, 1, kCb);
+  fill_chroma(view, 2, kCr);
 }
 
 Image paint(const ImageDesc& desc) {
   Image picture(desc);
   switch (traits(desc.format).model) {
     case ColorModel::gray:
-      fill_luma(picture.view(), 0, 1);
+      fill_luma(picture.view());
       break;
     case ColorModel::rgb: {
       ImageDesc yuv = desc;
@@ -161,8 +141,9 @@ class TestSource final : public Source {
 
   bool read(Frame& frame) override {
     if (cancelled_) return false;
-    frame.image = window(kStride * there_and_back(count_, kPeriodX),
-                         kStride * there_and_back(count_, kPeriodY));
+    frame.image =
+        part_of(ConstImageView(picture_.view()), kStride * there_and_back(count_, kPeriodX),
+                kStride * there_and_back(count_, kPeriodY), desc_.width, desc_.height);
     frame.pts_ns = frame_time_ns(count_, pattern_.frame_rate);
     frame.duration_ns = frame_time_ns(count_ + 1, pattern_.frame_rate) - frame.pts_ns;
     ++count_;
@@ -186,21 +167,6 @@ class TestSource final : public Source {
     throw Error(ExitCode::usage, "test: the filters take none of the formats that test: gives");
   }
 
-  /// The picture from (x, y) on, both even.
-  [[nodiscard]] ConstImageView window(int x, int y) const {
-    ConstImageView view = picture_.view();
-    const FormatTraits& form = traits(desc_.format);
-    const bool pairs = form.planes == 1 && form.chroma_shift_x == 1;
-    for (int plane = 0; plane < form.planes; ++plane) {
-      const auto p = static_cast<std::size_t>(plane);
-      const int across = plane > 0 || pairs ? x >> form.chroma_shift_x : x;
-      const int down = plane > 0 ? y >> form.chroma_shift_y : y;
-      view.data[p] = view.row(plane, down) + static_cast<std::ptrdiff_t>(across) * form.step[p];
-    }
-    view.desc = desc_;
-    return view;
-  }
-
   TestPattern pattern_;
   ImageDesc desc_;
   Image picture_;
@@ -209,12 +175,9 @@ class TestSource final : public Source {
 };
 
 std::optional<int> parse_side(std::string_view text) {
-  int side = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), side);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  const auto side = number_from<int>(text);
   // The picture behind the frames must be a valid frame itself.
-  if (!whole || side < 1 || side > kMaxSide - kMargin) return std::nullopt;
-  return side;
+  return side && *side >= 1 && *side <= kMaxSide - kMargin ? side : std::nullopt;
 }
 
 }  // namespace

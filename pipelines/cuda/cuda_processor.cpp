@@ -93,7 +93,7 @@ class CudaProcessor final : public Processor {
 
   void submit(FramePtr in, FramePtr out, bool measure, bool keep_original) override {
     Slot& slot = *slots_[(oldest_ + under_way_) % slots_.size()];
-    take_over(*out, *in);
+    inherit(*out, *in);
     slot.measured = measure;
     slot.keep_original = keep_original;
     slot.in = std::move(in);

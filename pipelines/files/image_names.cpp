@@ -10,9 +10,10 @@
 #include <equalux/error.h>
 #include <glob.h>
 
-#include "pipelines/files/natural_order.h"
+#include "pipelines/files/file_names.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/still.h"
+#include "src/common/decimal.h"
 
 namespace equalux {
 namespace {
@@ -21,9 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kWidestNumber = 18;  // So that every number fits 64 bits.
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_glob(std::string_view text) {
   return text.find_first_of("*?[") != std::string_view::npos;
 }

@@ -12,7 +12,7 @@ namespace equalux {
 /// A printf pattern with one number: "frames/%05d.png". "%%" is a percent sign.
 class NumberedName {
  public:
-  /// Nothing where `text` has no %d, %Nd or %0Nd, or more than one.
+  /// Reads a pattern. Nothing where `text` has no %d, %Nd or %0Nd, or more than one.
   [[nodiscard]] static std::optional<NumberedName> parse(std::string_view text);
 
   [[nodiscard]] std::string at(std::uint64_t number) const;

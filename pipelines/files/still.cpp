@@ -9,9 +9,8 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/files/extension.h"
-#include "pipelines/files/float_tiff.h"
-#include "pipelines/files/npy.h"
+#include "pipelines/files/file_names.h"
+#include "pipelines/files/float_files.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/pnm.h"
 #include "pipelines/picture/alpha_plane.h"

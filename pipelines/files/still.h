@@ -32,12 +32,12 @@ class NotesInTransit {
  public:
   /// `first`: what the first still says, as contents_of() has it, but for its density.
   explicit NotesInTransit(std::string first) : first_(std::move(first)) {}
-  /// For outputs that keep none of it.
+  /// What the first still says, for outputs that keep none of it.
   [[nodiscard]] const std::string& contents_of_first() const { return first_; }
-  /// Of the frame with that index. Only the latest are kept: more frames than that are never under
-  /// way, and other sinks than those of stills take none out.
+  /// Keeps the notes of the frame with that index. Only the latest are kept: more frames than that
+  /// are never under way, and other sinks than those of stills take none out.
   void put(std::uint64_t index, StillNotes notes);
-  /// Empty where there are none.
+  /// Takes out the notes of the frame with that index; empty where there are none.
   [[nodiscard]] StillNotes take(std::uint64_t index);
 
  private:
@@ -48,7 +48,7 @@ class NotesInTransit {
 
 /// How a still is written.
 struct StillOptions {
-  /// Of JPEG and WebP, 1 to 100; nothing = 95 and without loss.
+  /// Quality of JPEG and WebP, 1 to 100; nothing = 95, and WebP without loss.
   std::optional<int> quality;
 };
 
@@ -83,15 +83,16 @@ void check_still_format(const std::string& path, PixelFormat format);
 /// orientation says. Throws Error(no_input) where it is missing, Error(bad_input) where it cannot
 /// be decoded.
 [[nodiscard]] Image read_still(const std::string& path);
-/// And what it says beside its pixels.
+/// Reads a still, and what it says beside its pixels.
 [[nodiscard]] Image read_still(const std::string& path, StillNotes& notes);
 /// Writes a still of gray, a packed RGB form or floats, as the extension says, through
 /// NAME.partial.EXT.
 /// Throws Error(usage) for an unknown extension or a format that does not fit it,
 /// Error(cannot_create), Error(write_failed).
 void write_still(const std::string& path, const ConstImageView& image);
-/// With `notes`, as far as the format holds them. Returns what is lost of them, "EXIF, density";
-/// empty where all is there. A colour profile goes only with pictures of its kind, gray or RGB.
+/// Writes a still with `notes`, as far as the format holds them. Returns what is lost of them,
+/// "EXIF, density"; empty where all is there. A colour profile goes only with pictures of its kind,
+/// gray or RGB.
 [[nodiscard]] std::string write_still(const std::string& path, const ConstImageView& image,
                                       const StillNotes& notes, const StillOptions& options);
 

@@ -15,7 +15,7 @@ void TextFile::Close::operator()(std::FILE* file) const noexcept {
 }
 
 TextFile::TextFile(std::string path, Start start) : path_(std::move(path)) {
-  const char* mode = start == Start::anew ? "we" : "ae";
+  const char* mode = start == Start::from_empty ? "we" : "ae";
   file_.reset(path_ == "-" ? stdout : std::fopen(path_.c_str(), mode));
   if (file_) return;
   throw Error(ExitCode::cannot_create, path_ + ": cannot be created: " + system_error_text(errno) +

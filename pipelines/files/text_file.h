@@ -12,10 +12,10 @@ namespace equalux {
 /// survive a kill, "-" for standard output. One thread at a time.
 class TextFile {
  public:
-  enum class Start : std::uint8_t { anew, at_end };
+  enum class Start : std::uint8_t { from_empty, at_end };
 
   /// Throws Error(cannot_create).
-  explicit TextFile(std::string path, Start start = Start::anew);
+  explicit TextFile(std::string path, Start start = Start::from_empty);
 
   /// Throws Error(write_failed), perhaps for text of an earlier call.
   void append(std::string_view text);

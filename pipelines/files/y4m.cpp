@@ -1,7 +1,6 @@
 #include "pipelines/files/y4m.h"
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <optional>
@@ -20,6 +19,8 @@
 #include "pipelines/files/y4m_header.h"
 #include "pipelines/picture/convert_rgb.h"
 #include "pipelines/picture/paired_chroma.h"
+#include "src/common/option_values.h"
+#include "src/format/layout.h"
 
 namespace equalux {
 namespace {
@@ -159,16 +160,16 @@ ImageDesc planar_desc(ImageDesc desc) {
   return desc;
 }
 
-/// Copies `count` samples, `step` bytes apart, from each row of a plane; returns the end of `out`.
-std::uint8_t* put_plane(std::uint8_t* out, const ConstImageView& view, int plane, int offset,
-                        std::size_t count, std::size_t step) {
-  for (int y = 0; y < plane_rows(view.desc, plane); ++y, out += count) {
-    const std::uint8_t* row = view.row(plane, y) + offset;
-    if (step == 1) {
+/// Copies the bytes of each row; returns the end of `out`.
+std::uint8_t* put_rows(std::uint8_t* out, const Samples<const std::uint8_t>& bytes) {
+  const auto count = static_cast<std::size_t>(bytes.columns);
+  for (int y = 0; y < bytes.rows; ++y, out += count) {
+    const std::uint8_t* row = bytes.row(y);
+    if (bytes.step == 1) {
       std::memcpy(out, row, count);
     } else {
-      for (std::size_t i = 0; i < count; ++i)
-        out[i] = row[i * step];
+      for (std::size_t i = 0; i < count; ++i, row += bytes.step)
+        out[i] = *row;
     }
   }
   return out;
@@ -188,33 +189,24 @@ ImageView tight_view(const ImageDesc& desc, std::uint8_t* first) {
 }
 
 std::uint8_t* put_planar(std::uint8_t* out, const ConstImageView& view) {
-  const auto width = static_cast<std::size_t>(view.desc.width);
-  const std::size_t half = (width + 1) / 2;
-  switch (view.desc.format) {
-    case PixelFormat::nv12:
-      out = put_plane(out, view, 0, 0, width, 1);
-      out = put_plane(out, view, 1, 0, half, 2);
-      return put_plane(out, view, 1, 1, half, 2);
-    case PixelFormat::yuy2:
-      out = put_plane(out, view, 0, 0, width, 2);
-      out = put_plane(out, view, 0, 1, half, 4);
-      return put_plane(out, view, 0, 3, half, 4);
-    case PixelFormat::uyvy:
-      out = put_plane(out, view, 0, 1, width, 2);
-      out = put_plane(out, view, 0, 0, half, 4);
-      return put_plane(out, view, 0, 2, half, 4);
-    case PixelFormat::p010_10le:
-    case PixelFormat::p012_le: {
-      const ImageView planes = tight_view(planar_desc(view.desc), out);
-      copy_as_planes(view, planes);
-      return out + tight_bytes(planes.desc);
-    }
-    default:
-      for (int plane = 0; plane < traits(view.desc.format).planes; ++plane) {
-        out = put_plane(out, view, plane, 0, row_bytes(view.desc, plane), 1);
-      }
-      return out;
+  const ImageDesc& desc = view.desc;
+  if (planar_form(desc.format) != desc.format) {
+    const ImageView planes = tight_view(planar_desc(desc), out);
+    copy_as_planes(view, planes);
+    return out + tight_bytes(planes.desc);
   }
+  if (has_byte_samples(desc.format)) {
+    const int components = traits(desc.format).model == ColorModel::yuv ? 3 : 1;
+    for (int c = 0; c < components; ++c)
+      out = put_rows(out, samples_of(view, c));
+    return out;
+  }
+  for (int plane = 0; plane < traits(desc.format).planes; ++plane) {
+    const auto p = static_cast<std::size_t>(plane);
+    out = put_rows(out, {view.data[p], view.stride[p], static_cast<int>(row_bytes(desc, plane)),
+                         plane_rows(desc, plane)});
+  }
+  return out;
 }
 
 class Y4mSink final : public Sink {
@@ -289,10 +281,8 @@ class Y4mSink final : public Sink {
   }
 
   [[nodiscard]] std::uint64_t bytes_before() const {
-    std::uint64_t bytes = 0;
-    const char* const last = resume_.data() + resume_.size();
-    const auto [end, error] = std::from_chars(resume_.data(), last, bytes);
-    if (error == std::errc{} && end == last && bytes > 0) return bytes;
+    const std::uint64_t bytes = number_from<std::uint64_t>(resume_).value_or(0);
+    if (bytes > 0) return bytes;
     throw CannotResume(path_ + ": what was noted of its size is damaged");
   }
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 #include <equalux/error.h>
+
+#include "src/common/option_values.h"
 
 namespace equalux {
 namespace {
@@ -46,7 +47,7 @@ constexpr std::array<ChromaTag, 15> kChromaTags{{
 }
 
 /// A piece of untrusted text, short and printable.
-std::string quoted(std::string_view text) {
+std::string quoted_word(std::string_view text) {
   constexpr std::size_t kLongest = 32;
   std::string result = "'";
   for (const char c : text.substr(0, kLongest))
@@ -54,17 +55,10 @@ std::string quoted(std::string_view text) {
   return result + (text.size() > kLongest ? "...'" : "'");
 }
 
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 int parse_side(std::string_view text, std::string_view which, const std::string& name) {
-  const std::optional<std::int64_t> side = parse_number(text);
+  const std::optional<std::int64_t> side = number_from<std::int64_t>(text);
   if (!side || *side < 1 || *side > kMaxSide) {
-    refuse(name, "YUV4MPEG2 header with " + std::string(which) + " " + quoted(text) +
+    refuse(name, "YUV4MPEG2 header with " + std::string(which) + " " + quoted_word(text) +
                      "; must be 1 to " + std::to_string(kMaxSide));
   }
   return static_cast<int>(*side);
@@ -75,14 +69,14 @@ Rational parse_ratio(std::string_view text, std::string_view which, const std::s
   constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
   const std::size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
-    const std::optional<std::int64_t> num = parse_number(text.substr(0, colon));
-    const std::optional<std::int64_t> den = parse_number(text.substr(colon + 1));
+    const std::optional<std::int64_t> num = number_from<std::int64_t>(text.substr(0, colon));
+    const std::optional<std::int64_t> den = number_from<std::int64_t>(text.substr(colon + 1));
     if (num && den && *num >= 0 && *den >= 0 && *num <= kLargest && *den <= kLargest) {
       if (*num == 0) return {0, 1};
       if (*den > 0) return {*num, *den};
     }
   }
-  refuse(name, "YUV4MPEG2 header with " + std::string(which) + " " + quoted(text) +
+  refuse(name, "YUV4MPEG2 header with " + std::string(which) + " " + quoted_word(text) +
                    "; must be two whole numbers as in 30000:1001");
 }
 
@@ -92,7 +86,7 @@ int depth_of(std::string_view tag) {
   if (digits == 0 || digits == tag.size()) return 8;
   const std::string_view stem = tag.substr(0, digits);
   const bool deep = stem == "mono" || stem == "420p" || stem == "422p" || stem == "444p";
-  return deep ? static_cast<int>(parse_number(tag.substr(digits)).value_or(8)) : 8;
+  return deep ? static_cast<int>(number_from<std::int64_t>(tag.substr(digits)).value_or(8)) : 8;
 }
 
 void parse_chroma(std::string_view tag, StreamInfo& info) {
@@ -108,7 +102,7 @@ void parse_chroma(std::string_view tag, StreamInfo& info) {
                           "12, 444 10, 12 or 16, and mono 16");
   }
   refuse(info.name,
-         "YUV4MPEG2 chroma format " + quoted(tag) +
+         "YUV4MPEG2 chroma format " + quoted_word(tag) +
              " is not supported; must be 420jpeg, 420mpeg2, 420paldv, 420, 422, 444 or mono");
 }
 
@@ -116,7 +110,8 @@ FieldOrder parse_interlacing(std::string_view text, const std::string& name) {
   if (text == "p" || text == "?" || text == "m") return FieldOrder::progressive;
   if (text == "t") return FieldOrder::top_first;
   if (text == "b") return FieldOrder::bottom_first;
-  refuse(name, "YUV4MPEG2 header with interlacing " + quoted(text) + "; must be p, t, b, m or ?");
+  refuse(name,
+         "YUV4MPEG2 header with interlacing " + quoted_word(text) + "; must be p, t, b, m or ?");
 }
 
 std::optional<ColorRange> find_range(std::string_view token) {
@@ -196,7 +191,7 @@ std::string_view interlacing_tag(FieldOrder order) {
   }
 }
 
-std::string ratio_text(Rational ratio) {
+std::string y4m_ratio(Rational ratio) {
   return std::to_string(ratio.num) + ":" + std::to_string(ratio.num == 0 ? 0 : ratio.den);
 }
 
@@ -236,7 +231,7 @@ FieldOrder parse_y4m_frame_line(std::string_view line, FieldOrder stream_order,
                                 const std::string& name) {
   if (!line.starts_with(kFrameMagic) ||
       (line.size() > kFrameMagic.size() && line[kFrameMagic.size()] != ' ')) {
-    refuse(name, "YUV4MPEG2 stream is damaged: " + quoted(line) + " stands where FRAME must");
+    refuse(name, "YUV4MPEG2 stream is damaged: " + quoted_word(line) + " stands where FRAME must");
   }
   FieldOrder order = stream_order;
   for_each_word(line.substr(kFrameMagic.size()), [&](std::string_view token) {
@@ -257,9 +252,9 @@ std::string format_y4m_header(const StreamInfo& info, const std::string& name) {
   }
   std::string header(kMagic);
   header += " W" + std::to_string(info.desc.width) + " H" + std::to_string(info.desc.height);
-  header += " F" + ratio_text(info.frame_rate);
+  header += " F" + y4m_ratio(info.frame_rate);
   header += interlacing_tag(info.field_order);
-  header += " A" + ratio_text(info.pixel_aspect);
+  header += " A" + y4m_ratio(info.pixel_aspect);
   header += " C" + std::string(tag);
   header += info.desc.range == ColorRange::full ? " XCOLORRANGE=FULL" : " XCOLORRANGE=LIMITED";
   return header + "\n";

@@ -16,8 +16,8 @@ class FrameFeed {
   /// Sets an appsrc up for frames of `info`. `name` starts messages. Throws Error(usage) for
   /// frames that GStreamer has no format for.
   FrameFeed(std::string name, GstElement* appsrc, const StreamInfo& info);
-  /// As above, where gray pictures go in as 4:2:0 without colour, P010 as planes, and pictures with
-  /// their plane of transparency. A gray picture takes the place of a 4:2:0 one.
+  /// A feed for encoders, where gray pictures go in as 4:2:0 without colour, P010 as planes, and
+  /// pictures with their plane of transparency. A gray picture takes the place of a 4:2:0 one.
   FrameFeed(std::string name, GstElement* appsrc, const StreamInfo& info, GstVideoFormat format);
 
   /// Copies a frame and hands it on. The encoders behind keep their buffers for dozens of frames,

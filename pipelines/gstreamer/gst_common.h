@@ -91,7 +91,7 @@ class Messages {
 /// being stopped, a few seconds from then on.
 class Patience {
  public:
-  /// Any thread.
+  /// Cuts the waits short. Any thread may call it.
   void cancel() noexcept { cancelled_ = true; }
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
 

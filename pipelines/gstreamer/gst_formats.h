@@ -14,7 +14,7 @@ namespace equalux::gst {
 
 /// GST_VIDEO_FORMAT_UNKNOWN where GStreamer has no such layout (float planes, RGB of 48 bits).
 [[nodiscard]] GstVideoFormat to_gst(PixelFormat format);
-/// Nothing for the many layouts that are not ours.
+/// Our name for a format; nothing for the many layouts that are not ours.
 [[nodiscard]] std::optional<PixelFormat> from_gst(GstVideoFormat format);
 
 /// The picture of a layout of planar YCbCr that has a plane of transparency behind the others:

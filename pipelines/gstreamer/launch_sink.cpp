@@ -18,15 +18,15 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A sink that takes nothing for so long has stalled.
-constexpr auto kStall = 30s;
+constexpr auto kLaunchStall = 30s;
 /// How long a sink may take over what it holds, after the last frame.
 constexpr auto kEnd = 10s;
 /// Each of them once the run is being stopped, and how long its elements may take to stop then.
-constexpr auto kStallWhenStopped = 1500ms;
+constexpr auto kLaunchStallWhenStopped = 1500ms;
 constexpr auto kEndWhenStopped = 2000ms;
-constexpr auto kStopWhenStopped = 500ms;
+constexpr auto kStopLaunchWhenStopped = 500ms;
 /// How often a waiting write() looks again.
-constexpr auto kLook = 2ms;
+constexpr auto kLaunchLook = 2ms;
 
 class LaunchSink final : public Sink {
  public:
@@ -87,9 +87,9 @@ void LaunchSink::write(Frame& frame) {
   messages_->poll();
   check();
   while (!feed_->wants_frame()) {
-    messages_->poll(kLook);
+    messages_->poll(kLaunchLook);
     check();
-    if (patience_.is_over(kStall, kStallWhenStopped)) {
+    if (patience_.is_over(kLaunchStall, kLaunchStallWhenStopped)) {
       throw Error(ExitCode::write_failed, name_ + ": takes no more frames");
     }
   }
@@ -104,7 +104,7 @@ void LaunchSink::finish(Ending ending) {
     const LaunchSink& sink;
     gst::Pipeline& pipeline;
     ~Stop() {
-      if (sink.patience_.is_cancelled()) pipeline.stop(kStopWhenStopped);
+      if (sink.patience_.is_cancelled()) pipeline.stop(kStopLaunchWhenStopped);
     }
   } const stop{*this, *pipeline};
   if (ending == Ending::failed || !feed_) return;

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// From start to the first picture; a camera or a network peer may take its time.
-constexpr auto kFirstPicture = 4500ms;
+constexpr auto kFirstLaunchPicture = 4500ms;
 constexpr auto kFirstLivePicture = 15s;
 constexpr const char* kNetworkSource = "equalux_network";
 
@@ -168,7 +168,7 @@ bool LaunchSource::start(GstElement* sink) {
 GstVideoInfo LaunchSource::start_up_to_first(GstElement* sink, bool& live) {
   try {
     live = start(sink);
-    return tap_->first(live || network_ ? kFirstLivePicture : kFirstPicture);
+    return tap_->first(live || network_ ? kFirstLivePicture : kFirstLaunchPicture);
   } catch (const Error& error) {
     // What uridecodebin calls the element that talks to the server.
     const bool unreachable = network_ && tap_->messages().failed_element() == "source";

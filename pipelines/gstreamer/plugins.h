@@ -13,8 +13,8 @@ struct PluginListing {
   bool found = false;
 };
 
-/// Those that files, cameras, streams and virtual cameras need; encoders are in encoders.h. Throws
-/// Error(unavailable) where GStreamer does not start.
+/// Elements that files, cameras, streams and virtual cameras need; encoders are in encoders.h.
+/// Throws Error(unavailable) where GStreamer does not start.
 [[nodiscard]] std::vector<PluginListing> list_plugins();
 
 }  // namespace equalux

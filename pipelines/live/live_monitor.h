@@ -32,7 +32,7 @@ class LiveMonitor {
   explicit LiveMonitor(std::function<Clock::time_point()> now = Clock::now)
       : now_(std::move(now)) {}
 
-  /// For RunOptions::on_open and on_frame. Pictures need RunOptions::keep_original.
+  /// Called by RunOptions::on_open and on_frame. Pictures need RunOptions::keep_original.
   void open(const StreamInfo& info);
   void add(const Frame& frame);
 
@@ -49,7 +49,7 @@ class LiveMonitor {
   /// "files","failure"}}: counts since the start, rates and times over the last second, and the
   /// message of a recording that has failed; what was not measured is absent.
   [[nodiscard]] nlohmann::ordered_json counters() const;
-  /// The same in Prometheus's text format, names equalux_*.
+  /// The counters in Prometheus's text format, names equalux_*.
   [[nodiscard]] std::string metrics() const;
 
  private:

@@ -18,13 +18,13 @@
 namespace equalux {
 namespace {
 
-/// How far a live source's clock may be from ours before it counts as set anew: more than any
+/// How far a live source's clock may be from ours before it counts as set again: more than any
 /// buffer of the network holds, and than clocks drift apart in a day.
 constexpr std::int64_t kClockJumpNs = 5'000'000'000;
 /// Between a frame and the next at least: the tick of the coarsest container, Matroska.
 constexpr std::int64_t kLeastGapNs = 1'000'000;
 
-std::string size_of(const ImageDesc& desc) {
+std::string form_of(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height) + " " +
          std::string(to_string(desc.format));
 }
@@ -113,8 +113,8 @@ class Reopener {
     if (thrown) std::rethrow_exception(thrown);
     if (info->desc.width != desc.width || info->desc.height != desc.height) {
       failure_ = std::make_exception_ptr(Error(
-          ExitCode::bad_input, info->name + ": came back with frames of " + size_of(info->desc) +
-                                   " where they were " + size_of(desc) + "; start again"));
+          ExitCode::bad_input, info->name + ": came back with frames of " + form_of(info->desc) +
+                                   " where they were " + form_of(desc) + "; start again"));
     } else {
       ready_ = std::move(source);
     }

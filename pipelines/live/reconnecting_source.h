@@ -10,7 +10,7 @@
 /// A live source that comes back: a camera pulled out and plugged in again, a stream cut off.
 namespace equalux {
 
-/// Makes the source anew, not yet open. Called on other threads than the source's, one at a time.
+/// Makes the source again, not yet open. Called on other threads than the source's, one at a time.
 /// Throws Error where there is nothing to open, as open() does.
 using SourceFactory = std::function<std::unique_ptr<Source>()>;
 
@@ -24,7 +24,7 @@ struct ReconnectOptions {
   std::optional<std::chrono::milliseconds> give_up;
 };
 
-/// The source that `make` makes, and makes anew where it turned out live and then failed, stalled
+/// The source that `make` makes, and makes again where it turned out live and then failed, stalled
 /// or ended. Meanwhile read() gives placeholders (draw_placeholder(), Frame::placeholder) at
 /// placeholder_period, so that what hangs on the output goes on. Timestamps go on as time does; the
 /// first frame after a gap, and the first placeholder, are marked as discontinuities, and

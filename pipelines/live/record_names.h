@@ -18,7 +18,7 @@ class RecordNames {
 
   /// The name that is next; those that somebody else has taken meanwhile are passed over.
   [[nodiscard]] std::string next();
-  /// It was taken.
+  /// Goes on to the next number: this one was taken.
   void advance() { ++number_; }
 
  private:

@@ -19,16 +19,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-[[noreturn]] void usage(const std::string& message) {
-  throw Error(ExitCode::usage, message);
-}
-
 /// An option's text from a JSON value.
 std::string text_of(const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number() || value.is_boolean()) return json_text(value);
   if (value.is_null()) return {};
-  usage(key + " is " + json_text(value) + ", must be a number or a text");
+  throw_usage(key + " is " + json_text(value) + ", must be a number or a text");
 }
 
 /// The other way round; null where nothing is set.
@@ -50,7 +46,7 @@ std::optional<bool> take_switch(Json& wanted, const char* key) {
   if (!wanted.contains(key)) return std::nullopt;
   const Json value = wanted[key];
   if (!value.is_boolean())
-    usage(std::string(key) + " is " + json_text(value) + ", must be true or false");
+    throw_usage(std::string(key) + " is " + json_text(value) + ", must be true or false");
   wanted.erase(key);
   return value.get<bool>();
 }
@@ -146,7 +142,7 @@ Steering::Steering(std::vector<Steered> filters, std::vector<std::string> preset
 }
 
 OptionValues Steering::values_of(const std::string& preset) const {
-  if (!read_preset_) usage("preset '" + preset + "' cannot be read here");
+  if (!read_preset_) throw_usage("preset '" + preset + "' cannot be read here");
   return read_preset_(preset);
 }
 
@@ -155,7 +151,7 @@ bool Steering::takes_presets() const {
 }
 
 void Steering::change(const Json& wanted) {
-  if (!wanted.is_object()) usage("a change must be an object, as {\"strength\":0.5}");
+  if (!wanted.is_object()) throw_usage("a change must be an object, as {\"strength\":0.5}");
   set(wanted);
 }
 
@@ -167,15 +163,15 @@ void Steering::check_keys(const Json& wanted) const {
   for (const auto& [key, value] : wanted.items()) {
     if (key == "filter" || key == "recording") continue;
     if (options_.empty()) {
-      usage("the chain has no filter that can be changed while it runs, must be filter");
+      throw_usage("the chain has no filter that can be changed while it runs, must be filter");
     }
     if (key == "preset" && !takes_presets()) {
-      usage("the chain has nothing that presets set, must be without preset");
+      throw_usage("the chain has nothing that presets set, must be without preset");
     }
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
     const std::string nearest = nearest_name(key, keys);
-    usage("key '" + key.substr(0, 40) + "' is unknown, must be " +
-          (nearest.empty() ? list_of_names(keys) : nearest));
+    throw_usage("key '" + key.substr(0, 40) + "' is unknown, must be " +
+                (nearest.empty() ? list_of_names(keys) : nearest));
   }
 }
 
@@ -200,12 +196,13 @@ void Steering::set(Json wanted) {
   }
   const std::optional<bool> recording = take_switch(wanted, "recording");
   if (recording) {
-    if (recording_ == nullptr) usage("recording needs a run with --record, must be left out");
+    if (recording_ == nullptr) throw_usage("recording needs a run with --record, must be left out");
     said = *recording ? "recording on" : "recording off";
   }
   if (const auto reset = take_switch(wanted, "reset")) {
-    if (!*reset) usage("reset is false, must be true or left out");
-    if (wanted.contains("preset")) usage("reset brings its own preset, must stand without preset");
+    if (!*reset) throw_usage("reset is false, must be true or left out");
+    if (wanted.contains("preset"))
+      throw_usage("reset brings its own preset, must stand without preset");
     filters = start_;
     base = start_base_;
     preset = start_preset_;

@@ -21,9 +21,9 @@
 /// share.
 namespace equalux {
 
-/// A filter of the chain that may change, by its options that are live.
+/// A filter that may change, by its options that are live.
 struct Steered {
-  std::size_t filter = 0;           ///< where it stands in the chain, from 0
+  std::size_t filter = 0;           ///< where it stands among the filters, from 0
   std::span<const Option> options;  ///< its own, whoever's
   OptionValues values;              ///< of those that are live, in order
   /// Reads other values over those, and gives all live ones. Throws Error(usage) for what cannot be
@@ -34,7 +34,7 @@ struct Steered {
   [[nodiscard]] const Option* live(std::string_view key) const;
 };
 
-/// The filter at a place of the chain whose recipe this is.
+/// The filter at a place among the filters, with its recipe.
 [[nodiscard]] Steered steered(std::size_t filter, const RecipePtr& recipe);
 
 /// Thread-safe; apply() belongs to the processing thread.
@@ -76,7 +76,7 @@ class Steering {
   /// True where a value is not the preset's, or, without one, not what the run began with.
   [[nodiscard]] bool changed() const;
   [[nodiscard]] const std::vector<std::string>& presets() const { return presets_; }
-  /// True where a preset sets something of the chain.
+  /// True where a preset sets something of the filters.
   [[nodiscard]] bool takes_presets() const;
   /// The last change as a window shows it, "strength 0.85"; empty where there was none.
   [[nodiscard]] std::string last_change() const;

@@ -11,8 +11,6 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/opencv/v4l2_device.h"
-
 namespace equalux {
 namespace {
 

@@ -33,7 +33,7 @@ struct CameraOptions {
 /// cancel() is obeyed at once, whatever the camera's driver is waiting for.
 [[nodiscard]] std::unique_ptr<Source> make_camera_source(const CameraOptions& options);
 
-/// As above over any device; `name` stands in messages.
+/// A camera source over any device; `name` stands in messages.
 [[nodiscard]] std::unique_ptr<Source> make_camera_source(std::unique_ptr<CaptureDevice> device,
                                                          std::string name,
                                                          std::chrono::milliseconds deadline);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include <equalux/image.h>
 
 #include "pipelines/core/source.h"
@@ -24,5 +26,10 @@ class CaptureDevice {
   /// gives no more; throws Error(bad_input) where the frame has another size.
   virtual bool read(const ImageView& to) = 0;
 };
+
+struct CameraOptions;
+
+/// OpenCV's Video4Linux capture of /dev/videoN. Its frames' sizes are checked one by one.
+[[nodiscard]] std::unique_ptr<CaptureDevice> make_v4l2_device(const CameraOptions& options);
 
 }  // namespace equalux

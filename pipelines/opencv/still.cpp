@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 
+#include "pipelines/files/file_names.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/still.h"
 #include "pipelines/opencv/still_check.h"
@@ -62,14 +62,6 @@ bool holds_deep(const std::string& extension) {
 bool holds_alpha(const std::string& extension) {
   const StillFormat* format = format_of(extension);
   return format != nullptr && format->holds_alpha;
-}
-
-std::string lower_extension(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  if (!extension.empty()) extension.erase(0, 1);
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return extension;
 }
 
 cv::Mat decode(const std::string& path, const std::vector<std::uint8_t>& bytes,
@@ -200,7 +192,7 @@ std::vector<int> parameters_for(std::string_view format, const StillNotes& notes
 
 std::string write(const std::string& path, const ConstImageView& image, const StillNotes& notes,
                   const StillOptions& options) {
-  const std::string extension = lower_extension(path);
+  const std::string extension = extension_of(path);
   const StillFormat* format = format_of(extension);
   if (format == nullptr)
     throw Error(ExitCode::usage, path + ": '" + extension + "' is no still format known here");

@@ -21,7 +21,8 @@ struct StillFacts {
   std::string others;  ///< what no version of this program keeps: "extended XMP, motion photo"
 };
 
-/// Of PNG, JPEG, WebP, TIFF and BMP. What is damaged there is left out: check_still() judges.
+/// Looks through a PNG, JPEG, WebP, TIFF or BMP. What is damaged there is left out: check_still()
+/// judges.
 [[nodiscard]] StillFacts look_through(const std::vector<std::uint8_t>& bytes);
 
 /// The checksum of a PNG's chunk: its name and its data.

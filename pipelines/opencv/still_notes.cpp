@@ -16,22 +16,22 @@
 namespace equalux {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using OwnBytes = std::vector<std::uint8_t>;
 
 constexpr double kInches_in_m = 1 / 0.0254;
 
-void add_name(std::string& list, const std::string& name) {
+void list_name(std::string& list, const std::string& name) {
   list += (list.empty() ? "" : ", ") + name;
 }
 
-void put_number(Bytes& bytes, std::uint64_t value, int size, bool big_endian) {
+void put_number(OwnBytes& bytes, std::uint64_t value, int size, bool big_endian) {
   for (int i = 0; i < size; ++i) {
     const int shift = 8 * (big_endian ? size - 1 - i : i);
     bytes.push_back(static_cast<std::uint8_t>(value >> shift));
   }
 }
 
-void put_text(Bytes& bytes, std::string_view text) {
+void put_text(OwnBytes& bytes, std::string_view text) {
   bytes.insert(bytes.end(), text.begin(), text.end());
 }
 
@@ -39,9 +39,9 @@ std::uint64_t per_metre(double per_inch) {
   return static_cast<std::uint64_t>(std::llround(per_inch * kInches_in_m));
 }
 
-void put_density(const StillNotes& notes, std::string_view format, Bytes& bytes) {
+void put_density(const StillNotes& notes, std::string_view format, OwnBytes& bytes) {
   const auto overwrite = [&](std::size_t at, std::uint64_t value, int size, bool big_endian) {
-    Bytes number;
+    OwnBytes number;
     put_number(number, value, size, big_endian);
     std::copy(number.begin(), number.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
   };
@@ -74,9 +74,9 @@ std::uint32_t adler32(std::string_view data) {
 }
 
 /// A zlib stream of stored blocks: profiles are small, and no library is needed.
-Bytes stored(std::string_view data) {
+OwnBytes stored(std::string_view data) {
   constexpr std::size_t kLongest = 65535;
-  Bytes bytes{0x78, 0x01};
+  OwnBytes bytes{0x78, 0x01};
   std::size_t at = 0;
   do {
     const std::size_t length = std::min(kLongest, data.size() - at);
@@ -91,35 +91,35 @@ Bytes stored(std::string_view data) {
   return bytes;
 }
 
-void put_png_chunk(Bytes& bytes, std::string_view name, const Bytes& data) {
+void put_png_chunk(OwnBytes& bytes, std::string_view name, const OwnBytes& data) {
   put_number(bytes, data.size(), 4, true);
-  Bytes checked;
+  OwnBytes checked;
   put_text(checked, name);
   checked.insert(checked.end(), data.begin(), data.end());
   bytes.insert(bytes.end(), checked.begin(), checked.end());
   put_number(bytes, png_crc(checked), 4, true);
 }
 
-void put_into_png(const StillNotes& notes, const std::string& exif, Bytes& bytes) {
+void put_into_png(const StillNotes& notes, const std::string& exif, OwnBytes& bytes) {
   using std::string_view_literals::operator""sv;
-  Bytes chunks;
+  OwnBytes chunks;
   if (!notes.icc.empty()) {
-    Bytes data;
+    OwnBytes data;
     put_text(data, "ICC profile\0\0"sv);
-    const Bytes packed = stored(notes.icc);
+    const OwnBytes packed = stored(notes.icc);
     data.insert(data.end(), packed.begin(), packed.end());
     put_png_chunk(chunks, "iCCP", data);
   }
   if (notes.dots_per_inch_x > 0) {
-    Bytes data;
+    OwnBytes data;
     put_number(data, per_metre(notes.dots_per_inch_x), 4, true);
     put_number(data, per_metre(notes.dots_per_inch_y), 4, true);
     data.push_back(1);
     put_png_chunk(chunks, "pHYs", data);
   }
-  if (!exif.empty()) put_png_chunk(chunks, "eXIf", Bytes(exif.begin(), exif.end()));
+  if (!exif.empty()) put_png_chunk(chunks, "eXIf", OwnBytes(exif.begin(), exif.end()));
   if (!notes.xmp.empty()) {
-    Bytes data;
+    OwnBytes data;
     put_text(data, "XML:com.adobe.xmp\0\0\0\0\0"sv);
     put_text(data, notes.xmp);
     put_png_chunk(chunks, "iTXt", data);
@@ -129,7 +129,7 @@ void put_into_png(const StillNotes& notes, const std::string& exif, Bytes& bytes
   bytes.insert(bytes.begin() + kHeader, chunks.begin(), chunks.end());
 }
 
-void put_riff_chunk(Bytes& bytes, std::string_view name, std::string_view data) {
+void put_riff_chunk(OwnBytes& bytes, std::string_view name, std::string_view data) {
   put_text(bytes, name);
   put_number(bytes, data.size(), 4, false);
   put_text(bytes, data);
@@ -137,7 +137,7 @@ void put_riff_chunk(Bytes& bytes, std::string_view name, std::string_view data) 
 }
 
 void put_into_webp(const ImageDesc& desc, const StillNotes& notes, const std::string& exif,
-                   Bytes& bytes) {
+                   OwnBytes& bytes) {
   constexpr std::size_t kHead = 12;
   constexpr std::size_t kExtended = 8 + 10;
   if (bytes.size() < kHead + kExtended) return;
@@ -149,7 +149,7 @@ void put_into_webp(const ImageDesc& desc, const StillNotes& notes, const std::st
   if (!notes.icc.empty()) flags |= kIcc;
   if (!exif.empty()) flags |= kExif;
   if (!notes.xmp.empty()) flags |= kXmp;
-  Bytes header;
+  OwnBytes header;
   put_text(header, "VP8X");
   put_number(header, 10, 4, false);
   put_number(header, flags, 4, false);
@@ -161,7 +161,7 @@ void put_into_webp(const ImageDesc& desc, const StillNotes& notes, const std::st
   bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(kHead), header.begin(), header.end());
   if (!exif.empty()) put_riff_chunk(bytes, "EXIF", exif);
   if (!notes.xmp.empty()) put_riff_chunk(bytes, "XMP ", notes.xmp);
-  Bytes length;
+  OwnBytes length;
   put_number(length, bytes.size() - 8, 4, false);
   std::copy(length.begin(), length.end(), bytes.begin() + 4);
 }
@@ -245,7 +245,7 @@ void swap_values(Exiv2::ExifData& exif, const char* one, const char* other) {
   b->setValue(text);
 }
 
-void read_through_exiv2(const Bytes& bytes, StillFacts& facts, StillNotes& notes) {
+void read_through_exiv2(const OwnBytes& bytes, StillFacts& facts, StillNotes& notes) {
   const auto lock = exiv2_lock();
   const auto image = Exiv2::ImageFactory::open(bytes.data(), static_cast<long>(bytes.size()));
   image->readMetadata();
@@ -295,7 +295,7 @@ Exiv2::ExifData exif_of(const StillNotes& notes, const ImageDesc& desc,
   return exif;
 }
 
-void put_through_exiv2(const Exiv2::ExifData& exif, const StillNotes& notes, Bytes& bytes) {
+void put_through_exiv2(const Exiv2::ExifData& exif, const StillNotes& notes, OwnBytes& bytes) {
   const auto image = Exiv2::ImageFactory::open(bytes.data(), static_cast<long>(bytes.size()));
   image->readMetadata();
   Exiv2::ExifData& target = image->exifData();
@@ -352,11 +352,11 @@ StillNotes read_notes(const std::string& path, const std::vector<std::uint8_t>& 
   (void)path;
   (void)bytes;
 #endif
-  if (facts.exif && notes.exif.empty()) add_name(notes.unread, "EXIF");
-  if (facts.xmp && notes.xmp.empty()) add_name(notes.unread, "XMP");
-  if (facts.iptc && notes.iptc.empty()) add_name(notes.unread, "IPTC");
-  if (facts.icc && notes.icc.empty()) add_name(notes.unread, "ICC profile");
-  if (!facts.others.empty()) add_name(notes.unread, facts.others);
+  if (facts.exif && notes.exif.empty()) list_name(notes.unread, "EXIF");
+  if (facts.xmp && notes.xmp.empty()) list_name(notes.unread, "XMP");
+  if (facts.iptc && notes.iptc.empty()) list_name(notes.unread, "IPTC");
+  if (facts.icc && notes.icc.empty()) list_name(notes.unread, "ICC profile");
+  if (!facts.others.empty()) list_name(notes.unread, facts.others);
   if (facts.dots_per_inch_x > 0 && facts.dots_per_inch_y > 0) {
     notes.dots_per_inch_x = facts.dots_per_inch_x;
     notes.dots_per_inch_y = facts.dots_per_inch_y;
@@ -369,9 +369,9 @@ void add_notes(const std::string& path, std::string_view format, const ImageDesc
                const StillNotes& notes, std::vector<std::uint8_t>& bytes, std::string& lost) {
   StillNotes kept = notes;
   const auto drop = [&](std::string& note, const std::string& name) {
-    if (!std::exchange(note, {}).empty()) add_name(lost, name);
+    if (!std::exchange(note, {}).empty()) list_name(lost, name);
   };
-  if (!notes.unread.empty()) add_name(lost, notes.unread);
+  if (!notes.unread.empty()) list_name(lost, notes.unread);
   const bool holds_tags = format != "BMP";
   if (!holds_tags) {
     drop(kept.exif, "EXIF");
@@ -405,7 +405,7 @@ void add_notes(const std::string& path, std::string_view format, const ImageDesc
           std::pair(&kept.icc, "ICC profile")})
       drop(*note, name);
   }
-  if (has_density && format == "WebP" && kept.exif.empty()) add_name(lost, "density");
+  if (has_density && format == "WebP" && kept.exif.empty()) list_name(lost, "density");
 }
 
 }  // namespace equalux

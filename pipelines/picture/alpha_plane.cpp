@@ -60,7 +60,7 @@ void put_alpha(const ConstImageView& plane, int depth, const ImageView& to) {
   const std::uint32_t most = (1U << static_cast<unsigned>(depth)) - 1;
   for (int y = 0; y < to.desc.height; ++y) {
     const std::uint8_t* in = plane.row(0, y);
-    std::uint8_t* out = to.row(0, y) + form.alpha_offset * sample_bytes(to.desc.format);
+    std::uint8_t* out = to.row(0, y) + form.alpha_offset;
     for (int x = 0; x < to.desc.width; ++x, out += step) {
       if (!deep) {
         *out = *in++;

@@ -7,17 +7,12 @@
 
 #include <equalux/error.h>
 
+#include "src/format/layout.h"
+
 namespace equalux {
 namespace {
 
-/// Samples of a plane, or those of one kind within a packed one.
-struct Samples {
-  const std::uint8_t* first;
-  std::ptrdiff_t step;  ///< bytes from one to the next
-  std::ptrdiff_t stride;
-  int width;
-  int height;
-};
+using Stored = Samples<const std::uint8_t>;
 
 /// The way through the stored samples that finds them in the order of the turned ones.
 struct Walk {
@@ -49,20 +44,20 @@ constexpr int kSquare = 32;
 /// `repeat` is how many columns of the picture a stored one stands for; `columns` how many there
 /// are in all.
 template <std::size_t Bytes>
-void turn_samples(const Samples& from, std::uint8_t* to, std::ptrdiff_t to_stride,
+void turn_samples(const Stored& from, std::uint8_t* to, std::ptrdiff_t to_stride,
                   Orientation orientation, int repeat, int columns) {
   const Walk walk = walk_of(orientation);
   const bool from_right = walk.from_right;  // no binding: clang 14 lets no lambda see one
   const bool from_bottom = walk.from_bottom;
   const bool swap = swaps_sides(orientation);
-  const int width = swap ? from.height : from.width;
-  const int height = swap ? columns : from.height;
+  const int width = swap ? from.rows : from.columns;
+  const int height = swap ? columns : from.rows;
   const auto stored = [&](int x, int y) {
     int column = swap ? y : x;
     int row = swap ? x : y;
-    const int all = swap ? columns : from.width;
+    const int all = swap ? columns : from.columns;
     if (from_right) column = all - 1 - column;
-    if (from_bottom) row = from.height - 1 - row;
+    if (from_bottom) row = from.rows - 1 - row;
     if (swap) column /= repeat;
     return from.first + column * from.step + row * from.stride;
   };
@@ -81,8 +76,8 @@ void turn_samples(const Samples& from, std::uint8_t* to, std::ptrdiff_t to_strid
   }
 }
 
-void turn_samples(std::size_t bytes, const Samples& from, std::uint8_t* to,
-                  std::ptrdiff_t to_stride, Orientation orientation, int repeat, int columns) {
+void turn_samples(std::size_t bytes, const Stored& from, std::uint8_t* to, std::ptrdiff_t to_stride,
+                  Orientation orientation, int repeat, int columns) {
   switch (bytes) {
     case 1:
       return turn_samples<1>(from, to, to_stride, orientation, repeat, columns);
@@ -99,24 +94,15 @@ void turn_samples(std::size_t bytes, const Samples& from, std::uint8_t* to,
   }
 }
 
-bool is_packed_422(PixelFormat format) {
-  return format == PixelFormat::yuy2 || format == PixelFormat::uyvy;
-}
-
-/// The samples of plane `p` of three, wherever they lie.
-Samples samples_of(const ConstImageView& image, int p) {
+/// The samples of plane `p` of the turned frame, wherever they lie.
+Stored stored_samples(const ConstImageView& image, int p) {
   const ImageDesc& desc = image.desc;
-  if (is_packed_422(desc.format)) {
-    const int luma = desc.format == PixelFormat::yuy2 ? 0 : 1;
-    const int pairs = (desc.width + 1) / 2;
-    if (p == 0) return {image.data[0] + luma, 2, image.stride[0], desc.width, desc.height};
-    return {image.data[0] + (1 - luma) + (p == 2 ? 2 : 0), 4, image.stride[0], pairs, desc.height};
-  }
+  if (traits(desc.format).model == ColorModel::yuv && traits(desc.format).planes == 1)
+    return samples_of(image, p);
   const auto at = static_cast<std::size_t>(p);
   const int step = traits(desc.format).step[at];
-  return {image.data[at], step, image.stride[at],
-          static_cast<int>(row_bytes(desc, p) / static_cast<std::size_t>(step)),
-          plane_rows(desc, p)};
+  return {image.data[at], image.stride[at], static_cast<int>(row_bytes(desc, p)) / step,
+          plane_rows(desc, p), step};
 }
 
 PixelFormat turned_format(PixelFormat format, bool swap) {
@@ -158,9 +144,9 @@ void turn_image(const ConstImageView& from, const ImageView& to, Orientation ori
       traits(to.desc.format).chroma_shift_x < traits(from.desc.format).chroma_shift_x;
   for (int p = 0; p < traits(to.desc.format).planes; ++p) {
     const auto at = static_cast<std::size_t>(p);
-    const Samples samples = samples_of(from, p);
+    const Stored samples = stored_samples(from, p);
     const int repeat = p > 0 && wider ? 2 : 1;
-    const int columns = repeat == 2 ? from.desc.width : samples.width;
+    const int columns = repeat == 2 ? from.desc.width : samples.columns;
     const auto bytes = static_cast<std::size_t>(traits(to.desc.format).step[at]);
     turn_samples(bytes, samples, to.data[at], to.stride[at], orientation, repeat, columns);
   }

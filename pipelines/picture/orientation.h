@@ -8,7 +8,7 @@
 /// on its side, and mirrored ones.
 namespace equalux {
 
-/// In EXIF's order, whose numbers begin with 1.
+/// How a stored picture is turned, in EXIF's order, whose numbers begin with 1.
 enum class Orientation : std::uint8_t {
   upright,
   mirrored,           ///< left and right change places

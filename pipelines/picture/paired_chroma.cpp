@@ -5,6 +5,8 @@
 
 #include <equalux/error.h>
 
+#include "src/format/layout.h"
+
 namespace equalux {
 namespace {
 
@@ -34,11 +36,10 @@ void copy_as_planes(const ConstImageView& from, const ImageView& to) {
   }
   const int shift = traits(format).shift;
   for (int plane = 0; plane < 3; ++plane) {
-    const std::size_t count = row_bytes(to.desc, plane) / 2;
-    const std::size_t step = plane == 0 ? 2 : 4;
-    const std::size_t offset = plane == 2 ? 2 : 0;
-    for (int y = 0; y < plane_rows(to.desc, plane); ++y) {
-      copy_words(from.row(plane == 0 ? 0 : 1, y) + offset, step, shift, to.row(plane, y), count);
+    const Samples<const std::uint8_t> words = samples_of(from, plane);
+    for (int y = 0; y < words.rows; ++y) {
+      copy_words(words.row(y), static_cast<std::size_t>(words.step), shift, to.row(plane, y),
+                 static_cast<std::size_t>(words.columns));
     }
   }
 }

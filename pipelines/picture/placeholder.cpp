@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "src/format/layout.h"
+
 namespace equalux {
 namespace {
 
@@ -59,20 +61,13 @@ void draw_placeholder(const ImageView& to) {
   }
   if (floats) return;
 
-  const bool pairs = form.model == ColorModel::yuv && form.planes == 1;
-  const int first = desc.format == PixelFormat::uyvy ? 1 : 0;
   const unsigned field = code_of(desc, kField);
   const unsigned diagonal = code_of(desc, kDiagonal);
-  for (int y = 0; y < desc.height; ++y) {
-    std::uint8_t* row = to.row(0, y);
-    for (int x = 0; x < desc.width; ++x) {
-      const unsigned code = on_diagonal(desc, x, y) ? diagonal : field;
-      if (form.model != ColorModel::rgb) {
-        put(row + (pairs ? 2 * x + first : x * sample), code, sample);
-        continue;
-      }
-      for (int c = 0; c < 3; ++c)
-        put(row + x * form.step[0] + (form.color_offset + c) * sample, code, sample);
+  for (int c = 0; c < (form.model == ColorModel::rgb ? 3 : 1); ++c) {
+    const Samples<std::uint8_t> samples = samples_of(to, c);
+    for (int y = 0; y < desc.height; ++y) {
+      for (int x = 0; x < desc.width; ++x)
+        put(samples.at(x, y), on_diagonal(desc, x, y) ? diagonal : field, sample);
     }
   }
 }

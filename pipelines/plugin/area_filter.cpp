@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "src/format/layout.h"
+
 namespace equalux::gst {
 
 namespace {
@@ -29,22 +31,10 @@ std::pair<int, int> fit_side(int begin, int length, int size, int cell) {
   return {first, static_cast<int>(last) - first};
 }
 
+/// A view of the pixels of a rectangle that comes from fit().
 template <typename View>
-View part(const View& view, const Rect& rect) {
-  const FormatTraits& t = traits(view.desc.format);
-  View result = view;
-  result.desc.width = rect.width;
-  result.desc.height = rect.height;
-  // A sample of 4:2:2 packed is a pair of pixels; planar chroma samples cover as many.
-  for (int p = 0; p < t.planes; ++p) {
-    const auto i = static_cast<std::size_t>(p);
-    const bool chroma = p > 0;
-    const int shift_x = chroma || t.planes == 1 ? t.chroma_shift_x : 0;
-    const int shift_y = chroma ? t.chroma_shift_y : 0;
-    result.data[i] +=
-        view.stride[i] * (rect.y >> shift_y) + std::ptrdiff_t{t.step[i]} * (rect.x >> shift_x);
-  }
-  return result;
+View part_of(const View& view, const Rect& rect) {
+  return equalux::part_of(view, rect.x, rect.y, rect.width, rect.height);
 }
 
 }  // namespace
@@ -54,14 +44,6 @@ Rect fit(const Rect& rect, const ImageDesc& desc, FieldOrder field_order) {
   const auto [x, width] = fit_side(rect.x, rect.width, desc.width, cell_x);
   const auto [y, height] = fit_side(rect.y, rect.height, desc.height, cell_y);
   return {x, y, width, height};
-}
-
-ConstImageView part_of(const ConstImageView& view, const Rect& rect) {
-  return part(view, rect);
-}
-
-ImageView part_of(const ImageView& view, const Rect& rect) {
-  return part(view, rect);
 }
 
 AreaFilter::AreaFilter(RecipePtr recipe, MakeFilter make, const LeaveFrame& leave)

@@ -33,9 +33,6 @@ struct FrameAreas {
 
 /// The pixels that a rectangle stands for: cut to the frame, grown to whole chroma samples.
 [[nodiscard]] Rect fit(const Rect& rect, const ImageDesc& desc, FieldOrder field_order);
-/// A view of those pixels alone. `rect` must come from fit().
-[[nodiscard]] ConstImageView part_of(const ConstImageView& view, const Rect& rect);
-[[nodiscard]] ImageView part_of(const ImageView& view, const Rect& rect);
 
 /// Makes a filter of a recipe, on one backend.
 using MakeFilter = std::function<std::unique_ptr<Filter>(const FilterRecipe& recipe)>;

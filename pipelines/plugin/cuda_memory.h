@@ -28,9 +28,10 @@ class CudaMemory {
   virtual void ensure_context(int device) = 0;
   /// Lets the context go.
   virtual void leave_context() = 0;
-  /// Where a buffer lies in another context of an allowed device than ours: takes that. True where
-  /// ours changed; everything made in the old one must be gone before. Throws Error(bad_input) for
-  /// memory that is not CUDA's, and Error(unavailable) for that of another device.
+  /// Takes the context of a buffer that lies in another one of an allowed device than ours. True
+  /// where ours changed; everything made in the old one must be gone before. Throws
+  /// Error(bad_input) for memory that is not CUDA's, and Error(unavailable) for that of another
+  /// device.
   [[nodiscard]] virtual bool in_other_context(GstBuffer* buffer, int device) = 0;
   virtual void adopt_context(GstBuffer* buffer) = 0;
 
@@ -57,7 +58,7 @@ class CudaMemory {
 [[nodiscard]] bool cuda_memory_starts();
 /// The caps feature's name, or null in a build without.
 [[nodiscard]] const char* cuda_memory_feature();
-/// For `element`, which must outlive it; null in a build without.
+/// The CUDA memory of `element`, which must outlive it; null in a build without.
 [[nodiscard]] std::unique_ptr<CudaMemory> make_cuda_memory(GstElement* element);
 
 /// Makes a context current for as long as it lives; nothing without one.

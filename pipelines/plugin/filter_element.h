@@ -80,8 +80,8 @@ namespace equalux::gst {
 
 /// The element of a filter: "equalux" for equalize, "equaluxclahe" and so on for others.
 [[nodiscard]] std::string element_name(const FilterInfo& filter);
-/// Its GObject type, a subclass of GstEqualuxFilter. `filter` must live as long as the program.
-/// Once for each.
+/// The GObject type of a filter's element, a subclass of GstEqualuxFilter. `filter` must live as
+/// long as the program. Once for each.
 [[nodiscard]] GType register_element_type(const FilterInfo& filter);
 
 /// The properties of this moment.
@@ -90,7 +90,7 @@ namespace equalux::gst {
 /// Throws Error where one cannot be read.
 [[nodiscard]] RecipePtr recipe_of(GstEqualuxFilter* self);
 /// Makes `recipe` what recipe_of() returns as long as no property changes; a null one has it made
-/// anew.
+/// again.
 void keep_recipe(GstEqualuxFilter* self, RecipePtr recipe, unsigned changes);
 
 }  // namespace equalux::gst

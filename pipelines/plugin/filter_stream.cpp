@@ -246,7 +246,7 @@ BufferPtr FilterStream::finish_oldest() {
 
 bool FilterStream::set_caps(GstCaps* in, GstCaps* out) {
   drain();
-  // Without caps the base class asks anew for every buffer.
+  // Without caps the base class asks again for every buffer.
   if (refused_.in && gst_caps_is_equal(refused_.in.get(), in) != FALSE &&
       gst_caps_is_equal(refused_.out.get(), out) != FALSE &&
       refused_.changes == element_->changes->recipe.load()) {

@@ -30,8 +30,8 @@ class FilterStream {
   void stop();
   /// Fixes size, format and memory of what comes and of what goes, and makes the filter.
   bool set_caps(GstCaps* in, GstCaps* out);
-  /// Before a buffer is taken: has caps negotiated again where properties now ask for results of
-  /// another format. Where that cannot be, a warning says why.
+  /// Called before a buffer is taken: has caps negotiated again where properties now ask for
+  /// results of another format. Where that cannot be, a warning says why.
   void follow_output_format();
 
   /// Takes the buffer that the base class holds, if there is one, and returns the oldest finished

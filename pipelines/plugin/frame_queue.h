@@ -57,7 +57,7 @@ class FrameQueue {
   FinishedFrame pop();
 
   [[nodiscard]] std::size_t size() const { return jobs_.size(); }
-  /// Of the frames that go in.
+  /// Size and format of the frames that go in.
   [[nodiscard]] const ImageDesc& desc() const { return desc_; }
   [[nodiscard]] AreaFilter& filter() { return *processor_.filter; }
   [[nodiscard]] const Processor& processor() const { return *processor_.processor; }

@@ -11,7 +11,7 @@
 namespace equalux {
 namespace {
 
-constexpr std::size_t kMostValues = std::size_t{1} << 20;
+constexpr std::size_t kMostTimings = std::size_t{1} << 20;
 
 /// `values` are sorted and not empty.
 double nearest_rank(const std::vector<float>& values, double share) {
@@ -20,12 +20,23 @@ double nearest_rank(const std::vector<float>& values, double share) {
   return static_cast<double>(values[std::min(index, values.size() - 1)]);
 }
 
+std::vector<float> sorted_values(std::vector<float> values) {
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+Percentiles percentiles_of(const TimeSeries& series) {
+  const std::vector<float> values = sorted_values(series.ms);
+  return {series.name, nearest_rank(values, 0.5), nearest_rank(values, 0.95),
+          nearest_rank(values, 0.99)};
+}
+
 nlohmann::ordered_json to_json(const Percentiles& values) {
   return {{"median", values.median}, {"p95", values.p95}, {"p99", values.p99}};
 }
 
 template <typename... Values>
-std::string format(const char* pattern, Values... values) {
+std::string line_text(const char* pattern, Values... values) {
   std::array<char, 160> text{};
   std::snprintf(text.data(), text.size(), pattern, values...);
   return text.data();
@@ -41,28 +52,27 @@ double real_time_factor(const RunResult& result) {
   return result.elapsed_s > 0 ? result.media_s / result.elapsed_s : 0;
 }
 
-void TimingSummary::put(Series& series, double ms) {
-  const auto value = static_cast<float>(ms);
-  if (series.ms.size() < kMostValues) {
-    series.ms.push_back(value);
+void TimeSeries::put(double value) {
+  if (ms.size() < kMostTimings) {
+    ms.push_back(static_cast<float>(value));
     return;
   }
-  series.ms[series.next] = value;
-  series.next = (series.next + 1) % kMostValues;
+  ms[next] = static_cast<float>(value);
+  next = (next + 1) % kMostTimings;
 }
 
-TimingSummary::Series& TimingSummary::stage(std::string_view name) {
-  for (Series& series : stages_) {
+TimeSeries& TimingSummary::stage(std::string_view name) {
+  for (TimeSeries& series : stages_) {
     if (series.name == name) return series;
   }
-  return stages_.emplace_back(Series{std::string(name), {}, 0});
+  return stages_.emplace_back(TimeSeries{std::string(name)});
 }
 
 void TimingSummary::add(const Frame& frame) {
   if (frame.placeholder) return;
   const FrameTimings& timings = frame.timings;
-  const auto put_measured = [](Series& series, const std::optional<double>& ms) {
-    if (ms) put(series, *ms);
+  const auto put_measured = [](TimeSeries& series, const std::optional<double>& ms) {
+    if (ms) series.put(*ms);
   };
   put_measured(capture_, timings.capture_ms);
   put_measured(queue_, timings.queue_ms);
@@ -74,29 +84,22 @@ void TimingSummary::add(const Frame& frame) {
     double sum = 0;  // Of filters of a kind, as in the frames' lines.
     for (const StageTime& other : stages)
       sum += same(other) ? other.ms : 0;
-    put(stage(each->stage), sum);
+    stage(each->stage).put(sum);
   }
   put_measured(download_, timings.download_ms);
   put_measured(sink_, timings.sink_ms);
   put_measured(latency_, timings.latency_ms);
 }
 
-Percentiles TimingSummary::percentiles_of(const Series& series) {
-  std::vector<float> sorted = series.ms;
-  std::sort(sorted.begin(), sorted.end());
-  return {series.name, nearest_rank(sorted, 0.5), nearest_rank(sorted, 0.95),
-          nearest_rank(sorted, 0.99)};
-}
-
 std::vector<Percentiles> TimingSummary::percentiles() const {
   std::vector<Percentiles> all;
-  const auto add = [&all](const Series& series) {
+  const auto add = [&all](const TimeSeries& series) {
     if (!series.ms.empty()) all.push_back(percentiles_of(series));
   };
   add(capture_);
   add(queue_);
   add(upload_);
-  for (const Series& series : stages_)
+  for (const TimeSeries& series : stages_)
     add(series);
   add(download_);
   add(sink_);
@@ -112,28 +115,28 @@ std::string TimingSummary::table(const RunResult& result) const {
   const int width = static_cast<int>(widest);
   std::string text;
   if (!rows.empty()) {
-    text += format("%-*s %10s %10s %10s\n", width, "ms/frame", "median", "95th", "99th");
+    text += line_text("%-*s %10s %10s %10s\n", width, "ms/frame", "median", "95th", "99th");
   }
   for (const Percentiles& row : rows) {
-    text += format("%-*s %10.3f %10.3f %10.3f\n", width, row.name.c_str(), row.median, row.p95,
-                   row.p99);
+    text += line_text("%-*s %10.3f %10.3f %10.3f\n", width, row.name.c_str(), row.median, row.p95,
+                      row.p99);
   }
-  text += format("frames: %llu in, %llu out, %llu dropped",
-                 static_cast<unsigned long long>(result.frames_in),
-                 static_cast<unsigned long long>(result.frames_out),
-                 static_cast<unsigned long long>(result.dropped));
+  text += line_text("frames: %llu in, %llu out, %llu dropped",
+                    static_cast<unsigned long long>(result.frames_in),
+                    static_cast<unsigned long long>(result.frames_out),
+                    static_cast<unsigned long long>(result.dropped));
   if (result.in_flight > 0) {
-    text += format(", %llu in flight", static_cast<unsigned long long>(result.in_flight));
+    text += line_text(", %llu in flight", static_cast<unsigned long long>(result.in_flight));
   }
   if (result.live) {
-    text += format(", %llu late; %llu reconnected, %llu placeholders",
-                   static_cast<unsigned long long>(result.late),
-                   static_cast<unsigned long long>(result.reconnects),
-                   static_cast<unsigned long long>(result.placeholders));
+    text += line_text(", %llu late; %llu reconnected, %llu placeholders",
+                      static_cast<unsigned long long>(result.late),
+                      static_cast<unsigned long long>(result.reconnects),
+                      static_cast<unsigned long long>(result.placeholders));
   }
   text += "\n";
-  text += format("%.2f s, %.1f fps", result.elapsed_s, throughput_fps(result));
-  if (result.media_s > 0) text += format(", %.2f times real time", real_time_factor(result));
+  text += line_text("%.2f s, %.1f fps", result.elapsed_s, throughput_fps(result));
+  if (result.media_s > 0) text += line_text(", %.2f times real time", real_time_factor(result));
   return text + "\n";
 }
 
@@ -152,18 +155,47 @@ nlohmann::ordered_json TimingSummary::json(const RunResult& result) const {
   out["media_s"] = result.media_s;
   out["fps"] = throughput_fps(result);
   out["real_time_factor"] = real_time_factor(result);
-  const auto put = [&out](const Series& series) {
+  const auto put = [&out](const TimeSeries& series) {
     if (!series.ms.empty()) out[series.name + "_ms"] = to_json(percentiles_of(series));
   };
   put(capture_);
   put(queue_);
   put(upload_);
-  for (const Series& series : stages_)
+  for (const TimeSeries& series : stages_)
     out["stages"][series.name] = to_json(percentiles_of(series));
   put(download_);
   put(sink_);
   put(latency_);
   return out;
+}
+
+void LatencyReport::add(const Frame& frame) {
+  const FrameTimings& timings = frame.timings;
+  if (frame.placeholder || !timings.latency_ms || !timings.queue_ms || !timings.sink_ms) return;
+  waiting_.put(*timings.queue_ms);
+  // With the waits for the device and for the output.
+  filtering_.put(std::max(0.0, *timings.latency_ms - *timings.queue_ms - *timings.sink_ms));
+  output_.put(*timings.sink_ms);
+  whole_.put(*timings.latency_ms);
+}
+
+std::string LatencyReport::text(const RunResult& result) const {
+  if (whole_.ms.empty()) return "latency: no frame was measured\n";
+  std::string text = line_text("%-18s %9s %9s %9s %9s %9s\n", "latency, ms", "least", "median",
+                               "95th", "99th", "most");
+  for (const TimeSeries* part : {&waiting_, &filtering_, &output_, &whole_}) {
+    const std::vector<float> values = sorted_values(part->ms);
+    text += line_text("%-18s %9.3f %9.3f %9.3f %9.3f %9.3f\n", part->name.c_str(),
+                      static_cast<double>(values.front()), nearest_rank(values, 0.5),
+                      nearest_rank(values, 0.95), nearest_rank(values, 0.99),
+                      static_cast<double>(values.back()));
+  }
+  text += line_text("of %zu frames", whole_.ms.size());
+  if (result.live) {
+    text += line_text("; %llu dropped, %llu late", static_cast<unsigned long long>(result.dropped),
+                      static_cast<unsigned long long>(result.late));
+  }
+  return text + "\n";
 }
 
 }  // namespace equalux

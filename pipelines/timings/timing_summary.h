@@ -21,8 +21,16 @@ struct Percentiles {
   double p99 = 0;
 };
 
-/// Collects the timings of frames. One thread at a time. Keeps four bytes a frame and series, of
-/// the newest 2^20 frames; placeholders do not count.
+/// Milliseconds of the newest 2^20 frames, four bytes each.
+struct TimeSeries {
+  std::string name;
+  std::vector<float> ms{};
+  std::size_t next = 0;  ///< where the next value goes once the series is full
+
+  void put(double value);
+};
+
+/// Collects the timings of frames. One thread at a time. Placeholders do not count.
 class TimingSummary {
  public:
   void add(const Frame& frame);
@@ -38,22 +46,33 @@ class TimingSummary {
   [[nodiscard]] nlohmann::ordered_json json(const RunResult& result) const;
 
  private:
-  struct Series {
-    std::string name;
-    std::vector<float> ms;
-    std::size_t next = 0;  // where the next value goes once the series is full
-  };
-  static void put(Series& series, double ms);
-  static Percentiles percentiles_of(const Series& series);
-  Series& stage(std::string_view name);
+  TimeSeries& stage(std::string_view name);
 
-  Series capture_{"capture", {}, 0};
-  Series queue_{"queue", {}, 0};
-  Series upload_{"upload", {}, 0};
-  std::vector<Series> stages_;
-  Series download_{"download", {}, 0};
-  Series sink_{"sink", {}, 0};
-  Series latency_{"latency", {}, 0};
+  TimeSeries capture_{"capture"};
+  TimeSeries queue_{"queue"};
+  TimeSeries upload_{"upload"};
+  std::vector<TimeSeries> stages_;
+  TimeSeries download_{"download"};
+  TimeSeries sink_{"sink"};
+  TimeSeries latency_{"latency"};
+};
+
+/// Collects how old pictures are when they are shown, for `--latency-report`. One thread at a time.
+/// Placeholders do not count.
+class LatencyReport {
+ public:
+  void add(const Frame& frame);
+
+  /// A table of the milliseconds from captured to through the sink and of their parts (least,
+  /// median, 95th and 99th percentile by nearest rank, most) and a line of counts; each line ends
+  /// with a newline.
+  [[nodiscard]] std::string text(const RunResult& result) const;
+
+ private:
+  TimeSeries waiting_{"wait for filter"};
+  TimeSeries filtering_{"filter"};
+  TimeSeries output_{"output"};
+  TimeSeries whole_{"capture to output"};
 };
 
 /// Frames through the sink a second; 0 where no time passed.

@@ -6,7 +6,7 @@
 #include "pipelines/live/reconnecting_source.h"
 #include "pipelines/opencv/camera.h"
 
-/// Which camera it is, whatever number it has: numbers change when cameras are plugged in anew.
+/// Which camera it is, whatever number it has: numbers change when cameras are plugged in again.
 namespace equalux {
 
 /// What stays of a camera when it is unplugged and plugged in again.
@@ -17,7 +17,7 @@ struct CameraIdentity {
   std::string index;   ///< which of the device's nodes, "0", "1" ...
 };
 
-/// Of /dev/videoN, by sysfs. The folder is an argument for the tests.
+/// The identity of /dev/videoN, by sysfs. The folder is an argument for the tests.
 [[nodiscard]] CameraIdentity identify_camera(
     int number, const std::string& class_folder = "/sys/class/video4linux");
 
@@ -26,8 +26,8 @@ struct CameraIdentity {
 [[nodiscard]] std::optional<int> find_camera(
     const CameraIdentity& identity, const std::string& class_folder = "/sys/class/video4linux");
 
-/// For make_reconnecting_source(): the camera of that number first, and then wherever the same one
-/// is found again. Throws Error(no_input) where it is not.
+/// A factory for make_reconnecting_source(): the camera of that number first, and then wherever the
+/// same one is found again. Throws Error(no_input) where it is not.
 [[nodiscard]] SourceFactory camera_factory(const CameraOptions& options);
 
 }  // namespace equalux

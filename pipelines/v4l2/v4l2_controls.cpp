@@ -29,12 +29,6 @@ std::string spelled(const char* name) {
   return text;
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 std::string advice_for(std::uint32_t id) {
   switch (id) {
     case V4L2_CID_EXPOSURE_AUTO:
@@ -63,7 +57,7 @@ std::vector<std::pair<std::int32_t, std::string>> choices_of(const V4l2Access& n
     menu.id = query.id;
     menu.index = static_cast<std::uint32_t>(index);
     if (node.ask(VIDIOC_QUERYMENU, &menu) != 0) continue;  // Menus have gaps.
-    choices.emplace_back(index, lower(reinterpret_cast<const char*>(menu.name)));
+    choices.emplace_back(index, lower_case(reinterpret_cast<const char*>(menu.name)));
   }
   return choices;
 }
@@ -80,7 +74,7 @@ std::string range_of(const CameraControl& control) {
 
 /// The number that a text stands for, or nothing.
 std::optional<std::int32_t> value_of(const CameraControl& control, const std::string& text) {
-  const std::string wanted = lower(text);
+  const std::string wanted = lower_case(text);
   if (const auto number = number_from<std::int32_t>(wanted)) {
     const bool in_range = *number >= control.least && *number <= control.most;
     const bool listed = control.choices.empty() ||

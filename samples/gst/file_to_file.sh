@@ -3,7 +3,7 @@
 #
 #   samples/gst/file_to_file.sh IN OUT.mp4
 #
-# IN must have sound, which is encoded anew; subtitles are lost. `equalux run IN -o OUT` takes any
+# IN must have sound, which is encoded again; subtitles are lost. `equalux run IN -o OUT` takes any
 # file and keeps all of it.
 set -euo pipefail
 [ $# -eq 2 ] || { echo "file_to_file: needs IN and OUT" >&2; exit 2; }

@@ -90,23 +90,10 @@ Clauses violations(const ClaheParams& params, Backend backend, const ImageDesc* 
   return broken;
 }
 
-void validate(const ClaheParams& params, Backend backend, const ImageDesc* desc) {
-  throw_violations(violations(params, backend, desc));
-}
-
 bool takes(const ClaheParams&, PixelFormat format) {
   return has_byte_samples(format);
 }
 
-std::span<const Option> clahe_options() {
-  return clahe_table().options();
-}
-
-void set_option(ClaheParams& params, std::string_view key, std::string_view value) {
-  clahe_table().set(params, key, value);
-}
-std::string option_text(const ClaheParams& params, std::string_view key) {
-  return clahe_table().text(params, key);
-}
+EQUALUX_DEFINE_OPTIONS(ClaheParams, clahe)
 
 }  // namespace equalux

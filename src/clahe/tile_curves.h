@@ -5,16 +5,16 @@
 #include "src/equalize/tone_limits.h"
 #include "src/format/pixel_math.h"
 
-/// From the curves of tiles to the gain of a pixel, written once for host and device.
+/// Arithmetic from the curves of tiles to the gain of a pixel, written once for host and device.
 /// docs/algorithm.md, "Tiles", has the formulas and why the steps are exact.
 namespace equalux::tiles {
 
 /// One level of a tile's curve.
 inline constexpr int kLevel = 64;
 /// Weights are fractions of this.
-inline constexpr int kWhole = 256;
+inline constexpr int kFullWeight = 256;
 /// A numerator of gain_numerator() that stands for one level.
-inline constexpr float kNumeratorLevel = 2.0f * kLevel * kWhole;
+inline constexpr float kNumeratorLevel = 2.0f * kLevel * kFullWeight;
 
 /// What a tile keeps of its curve at level v: W(v) in 64ths of a level. At black, which no gain
 /// changes, it is what makes the gain 1.
@@ -23,10 +23,10 @@ EQUALUX_HD std::uint32_t curve_level(std::uint32_t v, std::uint32_t curve) {
   return v == 0 ? kLevel : (curve + (1U << (kDropped - 1))) >> kDropped;
 }
 
-/// The mean of the tiles above and below, which has `below` of kWhole.
+/// The mean of the tiles above and below, which has `below` of kFullWeight.
 EQUALUX_HD std::int32_t mix_rows(std::int32_t above_level, std::int32_t below_level,
                                  std::int32_t below) {
-  return above_level + (((below_level - above_level) * below + kWhole / 2) >> 8);
+  return above_level + (((below_level - above_level) * below + kFullWeight / 2) >> 8);
 }
 
 /// Twice the weighted sum of the mixes left and right, plus 1: odd and below 2^23. So the value
@@ -34,7 +34,7 @@ EQUALUX_HD std::int32_t mix_rows(std::int32_t above_level, std::int32_t below_le
 /// float.
 EQUALUX_HD std::int32_t gain_numerator(std::int32_t left, std::int32_t right,
                                        std::int32_t of_right) {
-  return 2 * (left * kWhole + (right - left) * of_right) + 1;
+  return 2 * (left * kFullWeight + (right - left) * of_right) + 1;
 }
 
 /// 1 / (kNumeratorLevel v), rounded once; that of v = 1 at 0.

@@ -6,12 +6,6 @@
 
 namespace equalux {
 
-CellCount cells_of(const ImageDesc& desc) {
-  const FormatTraits& t = traits(desc.format);
-  const auto covered = [](int samples, int shift) { return (samples + (1 << shift) - 1) >> shift; };
-  return {covered(desc.width, t.chroma_shift_x), covered(desc.height, t.chroma_shift_y)};
-}
-
 TileAxis::TileAxis(int tile_count, int cells) : tiles(tile_count) {
   for (int i = 0; i <= tiles; ++i)
     edge.push_back(static_cast<int>(std::int64_t{i} * cells / tiles));
@@ -28,7 +22,7 @@ TileAxis::TileAxis(int tile_count, int cells) : tiles(tile_count) {
     const int way = tile + 1 < tiles ? middle(tile + 1) - middle(tile) : 1;
     const bool between = past > 0 && tile + 1 < tiles;
     first.push_back(static_cast<std::uint8_t>(tile));
-    weight.push_back(static_cast<std::uint8_t>(between ? tiles::kWhole * past / way : 0));
+    weight.push_back(static_cast<std::uint8_t>(between ? tiles::kFullWeight * past / way : 0));
   }
 }
 
@@ -43,7 +37,8 @@ TileSpans::TileSpans(const TileAxis& columns) {
     const auto at = static_cast<std::size_t>(cell);
     const bool past_last = columns.first[at] > last_left;
     const int left = std::min<int>(columns.first[at], last_left);
-    weight.push_back(past_last ? static_cast<std::uint16_t>(tiles::kWhole) : columns.weight[at]);
+    weight.push_back(past_last ? static_cast<std::uint16_t>(tiles::kFullWeight)
+                               : columns.weight[at]);
     if (spans.empty() || spans.back().left != left) {
       spans.push_back({cell, cell, left, std::min(left + 1, columns.tiles - 1)});
     }

@@ -3,24 +3,18 @@
 #include <cstdint>
 #include <vector>
 
-#include <equalux/image.h>
+#include "src/format/layout.h"
 
 /// How a frame is divided into tiles, and which of them a pixel is mixed from.
 ///
-/// All is counted in cells: the luma samples that share a chroma sample, or single pixels where
-/// there is no chroma. So chroma never meets a border within what it covers. A row of cells of
-/// 4:2:0 is two rows of luma, of one field where the frame is interlaced.
+/// All is counted in the cells of src/format/layout.h. So chroma never meets a border within what
+/// it covers. A row of cells of 4:2:0 is two rows of luma, of one field where the frame is
+/// interlaced.
 namespace equalux {
-
-struct CellCount {
-  int columns;
-  int rows;
-};
-[[nodiscard]] CellCount cells_of(const ImageDesc& desc);
 
 /// One direction of the grid. Tile i has the cells edge[i] to edge[i + 1] - 1. A cell lies between
 /// the middles of two tiles, `first` and the one after it, of which the second has `weight` of
-/// tiles::kWhole; beyond the outermost middles there is only `first`, and the weight is 0.
+/// tiles::kFullWeight; beyond the outermost middles there is only `first`, and the weight is 0.
 struct TileAxis {
   TileAxis() = default;
   TileAxis(int tile_count, int cells);
@@ -44,7 +38,7 @@ struct TileSpan {
 };
 
 /// The spans of a row, from the left; and the weights that the right tile has in each column, 0 to
-/// tiles::kWhole: right of the last middle the last span goes on, with all the weight.
+/// tiles::kFullWeight: right of the last middle the last span goes on, with all the weight.
 struct TileSpans {
   explicit TileSpans(const TileAxis& columns);
 

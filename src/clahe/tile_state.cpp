@@ -8,7 +8,7 @@
 namespace equalux {
 namespace {
 
-constexpr int kStateVersion = 1;
+constexpr int kTileStateVersion = 1;
 
 }  // namespace
 
@@ -18,8 +18,9 @@ std::string save_tiles(const ClaheParams& params, const tone::Control& control,
   nlohmann::json curves = nlohmann::json::array();
   for (const tone::History& history : histories)
     curves.push_back(parse_json(control.save(history, max_value)));
-  return json_text(nlohmann::json{
-      {"version", kStateVersion}, {"tiles", {params.tiles_x, params.tiles_y}}, {"curves", curves}});
+  return json_text(nlohmann::json{{"version", kTileStateVersion},
+                                  {"tiles", {params.tiles_x, params.tiles_y}},
+                                  {"curves", curves}});
 }
 
 void load_tiles(std::string_view state, const ClaheParams& params, tone::Control& control,
@@ -27,9 +28,9 @@ void load_tiles(std::string_view state, const ClaheParams& params, tone::Control
   if (params.curve.temporal_ms == 0) return;
   try {
     const nlohmann::json all = parse_json(state);
-    if (const auto& version = all.at("version"); version != kStateVersion) {
+    if (const auto& version = all.at("version"); version != kTileStateVersion) {
       throw_usage("the state has version " + json_text(version) + ", must be " +
-                  std::to_string(kStateVersion));
+                  std::to_string(kTileStateVersion));
     }
     const auto& x = all.at("tiles").at(0);
     const auto& y = all.at("tiles").at(1);

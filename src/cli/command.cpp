@@ -112,6 +112,12 @@ std::vector<std::string> Command::option_names() const {
   return names;
 }
 
+const Command* find_command(const std::vector<Command>& commands, const std::string& name) {
+  const auto at = std::find_if(commands.begin(), commands.end(),
+                               [&](const Command& command) { return command.name == name; });
+  return at == commands.end() ? nullptr : &*at;
+}
+
 std::string program_help(const std::vector<Command>& commands) {
   std::string text =
       "equalux: makes low-contrast video readable, by histogram equalization of the value "

@@ -87,9 +87,13 @@ struct Command {
   [[nodiscard]] std::vector<std::string> option_names() const;
 };
 
+/// The command of a name; null where there is none.
+[[nodiscard]] const Command* find_command(const std::vector<Command>& commands,
+                                          const std::string& name);
+
 /// The text of `equalux --help` and of `equalux COMMAND --help`.
 [[nodiscard]] std::string program_help(const std::vector<Command>& commands);
-/// With the values that `settings` hold for the options as their defaults, but for those of flags.
+/// The text of `equalux COMMAND --help`; the values that `settings` hold are shown as defaults.
 [[nodiscard]] std::string command_help(const Command& command, const Settings& settings, bool all);
 
 }  // namespace equalux::cli

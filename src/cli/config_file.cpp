@@ -8,6 +8,8 @@
 
 #include <equalux/error.h>
 
+#include "src/common/option_values.h"
+
 namespace equalux::cli {
 namespace {
 
@@ -167,11 +169,8 @@ class Reader {
     if (word == "true" || word == "false") return word;
     std::string digits = word;
     std::erase(digits, '_');
-    double number = 0;
-    const char* first = digits.data() + (digits.starts_with('+') ? 1 : 0);
-    const char* last = digits.data() + digits.size();
-    const auto [end, error] = std::from_chars(first, last, number);
-    if (error == std::errc{} && end == last) return digits;
+    const std::string_view number(digits);
+    if (number_from<double>(number.substr(number.starts_with('+') ? 1 : 0))) return digits;
     fail(key + " is " + (word.empty() ? "empty" : word) +
          ", must be a number, true, false, or text in quotes");
   }

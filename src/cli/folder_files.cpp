@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pipelines/files/natural_order.h"
+#include "pipelines/files/file_names.h"
 #include "pipelines/files/partial_file.h"
 
 namespace fs = std::filesystem;

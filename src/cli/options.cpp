@@ -47,8 +47,8 @@ bool takes(const std::string& filter, const std::string& knob) {
 }
 
 bool any_takes(const CommonOptions& options, const std::string& knob) {
-  const std::vector<FilterSpec> chain = filter_chain(options);
-  return std::any_of(chain.begin(), chain.end(),
+  const std::vector<FilterSpec> filters = chosen_filters(options);
+  return std::any_of(filters.begin(), filters.end(),
                      [&](const FilterSpec& spec) { return takes(spec.name, knob); });
 }
 
@@ -80,12 +80,12 @@ void check_knobs(const CommonOptions& options) {
   }
 }
 
-/// What --curve-from and --curve-to need of the chain of filters.
+/// What --curve-from and --curve-to need of the filters.
 void check_curve_files(const CommonOptions& options) {
   if (options.curve_to.empty() && !options.equalize.curve) return;
   const std::string option = options.curve_to.empty() ? "curve-from" : "curve-to";
   int equalizers = 0;
-  for (const FilterSpec& spec : filter_chain(options)) {
+  for (const FilterSpec& spec : chosen_filters(options)) {
     if (spec.name != "equalize") continue;
     ++equalizers;
     EqualizeParams params = options.equalize;
@@ -253,7 +253,7 @@ void check_filters(const CommonOptions& options) {
   check_filter_names(options.filters);
   check_knobs(options);
   std::vector<std::string> broken;
-  for (const FilterSpec& spec : filter_chain(options)) {
+  for (const FilterSpec& spec : chosen_filters(options)) {
     const std::vector<std::string> clauses = violations(spec, options.equalize, options.backend);
     broken.insert(broken.end(), clauses.begin(), clauses.end());
   }
@@ -261,10 +261,10 @@ void check_filters(const CommonOptions& options) {
   check_curve_files(options);
 }
 
-std::vector<FilterSpec> filter_chain(const CommonOptions& options) {
+std::vector<FilterSpec> chosen_filters(const CommonOptions& options) {
   if (options.filters.empty()) return {{"equalize", {}}};
-  std::vector<FilterSpec> chain = options.filters;
-  for (FilterSpec& spec : chain) {
+  std::vector<FilterSpec> filters = options.filters;
+  for (FilterSpec& spec : filters) {
     if (spec.name == "equalize") continue;
     for (const GivenKnob& knob : options.knobs) {
       const bool own =
@@ -273,7 +273,7 @@ std::vector<FilterSpec> filter_chain(const CommonOptions& options) {
       if (!own && takes(spec.name, knob.name)) spec.options.emplace_back(knob.name, knob.value);
     }
   }
-  return chain;
+  return filters;
 }
 
 void note_knobs(CommonOptions& options, const Settings& settings) {
@@ -313,7 +313,7 @@ Option progress_option(CommonOptions& options) {
 }
 
 std::string knob_missing_on(Backend backend, const CommonOptions& options) {
-  for (const FilterSpec& spec : filter_chain(options)) {
+  for (const FilterSpec& spec : chosen_filters(options)) {
     const std::vector<std::string> clauses = violations(spec, options.equalize, backend);
     if (!clauses.empty()) return clauses.front();
   }
@@ -351,7 +351,7 @@ InputFiles files_of(const CommonOptions& options) {
   InputFiles files;
   for (const std::string& path : options.config)
     files.add(path, "a file that options are read from");
-  for (const FilterSpec& spec : filter_chain(options)) {
+  for (const FilterSpec& spec : chosen_filters(options)) {
     for (const auto& [key, value] : spec.options) {
       if (key == "curve-from" || key == "region") files.add(value, "what " + key + " reads");
     }

@@ -70,7 +70,7 @@ void check_filters(const CommonOptions& options);
 /// Notes the knobs that were set, and by whom: what a command of filter_group() does as its note().
 void note_knobs(CommonOptions& options, const Settings& settings);
 
-/// One line for the keys of a config file that no filter of the chain has.
+/// One line for the keys of a config file that none of the filters has.
 void warn_of_idle_keys(const CommonOptions& options);
 
 /// --progress, for commands that take a while.
@@ -78,23 +78,23 @@ void warn_of_idle_keys(const CommonOptions& options);
 
 /// The filters in order: those of --filter, or one `equalize`. Each has the knobs of its keys'
 /// names that its own spec does not set; `equalize` has them in CommonOptions::equalize.
-[[nodiscard]] std::vector<FilterSpec> filter_chain(const CommonOptions& options);
+[[nodiscard]] std::vector<FilterSpec> chosen_filters(const CommonOptions& options);
 
 /// What is said of the first knob that a backend lacks; empty where it has all that are set.
 [[nodiscard]] std::string knob_missing_on(Backend backend, const CommonOptions& options);
 
-/// What the chain takes of the preset that holds.
+/// What the filters take of the preset that holds.
 struct PresetUse {
   bool holds = false;    ///< something
   bool changed = false;  ///< for something that the preset has, it has another value
 };
 [[nodiscard]] PresetUse preset_use(const CommonOptions& options);
 
-/// "preset stable" where the chain takes something of the one that holds, "preset stable, changed"
+/// "preset stable" where the filters take something of the one that holds, "preset stable, changed"
 /// where it has other values for some of it; else empty.
 [[nodiscard]] std::string preset_text(const CommonOptions& options);
 
-/// The chain as the user would write it: "equalize:bins=128".
+/// The filters as the user would write them: "equalize:bins=128".
 [[nodiscard]] std::string filters_text(const CommonOptions& options);
 
 /// What the options name to read from: config files and presets, curves, masks.

@@ -16,6 +16,7 @@
 #include "src/cli/stream/io_factory.h"
 #include "src/common/log.h"
 #include "src/common/nearest_name.h"
+#include "src/common/option_values.h"
 
 namespace equalux::cli {
 namespace {
@@ -23,16 +24,6 @@ namespace {
 using Words = std::vector<std::string>;
 
 enum class Help { none, usual, all };
-
-[[noreturn]] void usage(const std::string& message) {
-  throw Error(ExitCode::usage, message);
-}
-
-const Command* find_command(const std::vector<Command>& commands, const std::string& name) {
-  const auto at = std::find_if(commands.begin(), commands.end(),
-                               [&](const Command& command) { return command.name == name; });
-  return at == commands.end() ? nullptr : &*at;
-}
 
 const Option* find_letter(const Command& command, char letter) {
   for (const OptionGroup& group : command.groups) {
@@ -117,8 +108,9 @@ class CommandLine {
       if (needs_value && equals != std::string::npos) {
         plain.insert(plain.end(), {word.substr(0, equals), word.substr(equals + 1)});
       } else if (needs_value && !has_next) {
-        usage(word + " has no value, must be followed by one; one that begins with - is written " +
-              "--" + option->name + "=VALUE");
+        throw_usage(word +
+                    " has no value, must be followed by one; one that begins with - is written " +
+                    "--" + option->name + "=VALUE");
       } else if (needs_value) {
         plain.insert(plain.end(), {word, words[++i]});
       } else if (option->value_optional && equals == std::string::npos && has_next &&
@@ -170,8 +162,8 @@ class CommandLine {
       return false;
     }
     if (holds_pictures(word)) {
-      usage("--" + option.name + " would overwrite " + word + ", must be another file; --" +
-            option.name + "=" + word + " does it");
+      throw_usage("--" + option.name + " would overwrite " + word + ", must be another file; --" +
+                  option.name + "=" + word + " does it");
     }
     --spare_;
     return true;
@@ -202,7 +194,7 @@ class CommandLine {
       app.parse(words);
     } catch (const CLI::ParseError& error) {
       const std::string text = error.what();
-      usage(text.substr(0, text.find_first_of("\r\n")));
+      throw_usage(text.substr(0, text.find_first_of("\r\n")));
     }
     for (const std::string& left : app.remaining()) {
       if (left.size() < 2 || left[0] != '-') {
@@ -210,8 +202,8 @@ class CommandLine {
         continue;
       }
       const std::string name = left.substr(0, left.find('='));
-      usage(unknown_option_text("option " + name, name.substr(name.find_first_not_of('-')),
-                                command_, commands_));
+      throw_usage(unknown_option_text("option " + name, name.substr(name.find_first_not_of('-')),
+                                      command_, commands_));
     }
     if (usual_help->count() > 0) help = Help::usual;
     if (whole_help->count() > 0) help = Help::all;
@@ -236,8 +228,9 @@ class CommandLine {
 
   void refuse_misplaced(const std::string& word) const {
     if (!is_option(word) || arguments.empty()) return;
-    usage("option " + word + " stands behind --, which ends the options, must stand before it; ./" +
-          word + " is a file of that name");
+    throw_usage("option " + word +
+                " stands behind --, which ends the options, must stand before it; ./" + word +
+                " is a file of that name");
   }
 
   void refuse_too_many() const {
@@ -246,8 +239,8 @@ class CommandLine {
     std::string form = "equalux " + command_.name;
     for (const Positional& positional : all)
       form += " " + positional.name;
-    usage("argument '" + arguments[all.size()] + "' is one too many, must be " + form +
-          " [OPTION...]" + command_.too_many);
+    throw_usage("argument '" + arguments[all.size()] + "' is one too many, must be " + form +
+                " [OPTION...]" + command_.too_many);
   }
 
   const Command& command_;
@@ -268,15 +261,16 @@ bool names_input(const std::string& word) {
   for (const Command& command : commands)
     names.push_back(command.name);
   if (first.empty()) {
-    usage("no command is given, must be " + list_of_names(names) + "; see equalux --help");
+    throw_usage("no command is given, must be " + list_of_names(names) + "; see equalux --help");
   }
   if (first.starts_with('-')) {
-    usage("option " + first + " stands before the command, must be --help, --version, or after " +
-          list_of_names(names));
+    throw_usage("option " + first +
+                " stands before the command, must be --help, --version, or after " +
+                list_of_names(names));
   }
   const std::string nearest = nearest_name(first, names);
-  usage("command '" + first + "' is unknown, must be " +
-        (nearest.empty() ? list_of_names(names) : nearest));
+  throw_usage("command '" + first + "' is unknown, must be " +
+              (nearest.empty() ? list_of_names(names) : nearest));
 }
 
 /// Lines, in which a config file's values may stand.

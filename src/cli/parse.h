@@ -5,7 +5,7 @@
 
 #include "src/cli/command.h"
 
-/// From words to a command that ran. A command line without a command is one of `run`.
+/// Words become a command that ran. A command line without a command is one of `run`.
 namespace equalux::cli {
 
 /// Parses the words behind the program's name, applies config files, and runs the command. Throws

@@ -23,7 +23,7 @@ class InputFiles {
   /// What is missing is no input that could be lost. `what` says what it is beside an input of the
   /// command: "the mask of --region".
   void add(const std::string& path, const std::string& what = "");
-  /// As refuse_same_file(), against all of them. Nothing is refused for "" and "-".
+  /// Does as refuse_same_file(), against all inputs. Nothing is refused for "" and "-".
   void refuse(const std::string& output) const;
   [[nodiscard]] std::vector<std::string> paths() const;
 
@@ -60,7 +60,7 @@ void require_free_output(const std::string& output, Overwrite overwrite, std::ui
 /// Throws Error(no_input) where nothing is there.
 void require_input(const std::string& path);
 
-/// As require_input(), and throws Error(bad_input) where `path` is no file: a named pipe would be
+/// Throws as require_input(), and Error(bad_input) where `path` is no file: a named pipe would be
 /// waited for without an end, and can be read only once.
 void require_file(const std::string& path);
 

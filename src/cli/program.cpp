@@ -27,8 +27,6 @@
 namespace equalux::cli {
 namespace {
 
-constexpr int kSignalExitBase = 128;
-
 /// In one line that a terminal shows and does not obey; also where memory is short.
 int report(ExitCode code, const char* what, const char* more = "") {
   std::array<char, 16384> line;

@@ -17,6 +17,7 @@
 #include "src/cli/config_file.h"
 #include "src/common/log.h"
 #include "src/common/nearest_name.h"
+#include "src/common/option_values.h"
 
 namespace fs = std::filesystem;
 
@@ -29,16 +30,6 @@ constexpr const char* kPlain = "plain";
 struct CloseFolder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
-
-[[noreturn]] void usage(const std::string& message) {
-  throw Error(ExitCode::usage, message);
-}
-
-const Command* find_command(const std::vector<Command>& commands, const std::string& name) {
-  const auto at = std::find_if(commands.begin(), commands.end(),
-                               [&](const Command& command) { return command.name == name; });
-  return at == commands.end() ? nullptr : &*at;
-}
 
 bool is_shared(const std::vector<Command>& commands, const std::string& key) {
   for (const Command& command : commands) {
@@ -67,8 +58,8 @@ class Layer {
 
   void add_file(const std::string& path, int depth = 0) {
     if (depth > kMaxIncludes) {
-      usage("config file " + path + " is included more than " + std::to_string(kMaxIncludes) +
-            " deep, must not include itself");
+      throw_usage("config file " + path + " is included more than " + std::to_string(kMaxIncludes) +
+                  " deep, must not include itself");
     }
     const std::vector<ConfigEntry> entries = read_config(path);
     files_.push_back(path);
@@ -91,17 +82,17 @@ class Layer {
       std::vector<std::string> names;
       for (const Command& command : commands_)
         names.push_back(command.name);
-      usage(origin(entry, path) + ": table [" + entry.table + "] is unknown, must be " +
-            list_of_names(names));
+      throw_usage(origin(entry, path) + ": table [" + entry.table + "] is unknown, must be " +
+                  list_of_names(names));
     }
     const Option* option = owner->find(entry.key);
     if (option == nullptr) {
       if (entry.table.empty() && is_shared(commands_, entry.key)) return;
-      usage(origin(entry, path) + ": " +
-            unknown_option_text("key " + entry.key, entry.key, *owner, commands_));
+      throw_usage(origin(entry, path) + ": " +
+                  unknown_option_text("key " + entry.key, entry.key, *owner, commands_));
     }
     if (entry.is_array && option->value.empty()) {
-      usage(origin(entry, path) + ": " + entry.key + " is an array, must be true or false");
+      throw_usage(origin(entry, path) + ": " + entry.key + " is an array, must be true or false");
     }
   }
 
@@ -165,7 +156,7 @@ std::string find_preset(const std::string& name) {
       if (fs::is_regular_file(file, ignored)) return file.string();
     }
   }
-  usage("--preset is '" + name + "', must be " + list_of_names(preset_names()));
+  throw_usage("--preset is '" + name + "', must be " + list_of_names(preset_names()));
 }
 
 /// What a preset's file is for: its first comment, the commands that know all keys at its top.
@@ -205,8 +196,8 @@ void refuse_foreign_preset(const std::string& name, const std::string& path, con
         std::find(each.commands.begin(), each.commands.end(), command.name) != each.commands.end();
     if (holds) others.push_back(each.name);
   }
-  usage("--preset " + name + " is one of equalux " + list_of_names(owners) + ", must be " +
-        list_of_names(others) + " for equalux " + command.name);
+  throw_usage("--preset " + name + " is one of equalux " + list_of_names(owners) + ", must be " +
+              list_of_names(others) + " for equalux " + command.name);
 }
 
 /// Whether --curve-from, or a filter's key of that name, is set.

@@ -32,14 +32,14 @@ void apply_settings(const Settings& settings, const Command& command);
 struct Preset {
   std::string name;
   std::string summary;  ///< the first comment of its file; may be empty
-  /// That know all its keys, where not all commands do; empty = a curve, which holds for all.
+  /// Commands that know all its keys, where not all do; empty = a curve, which holds for all.
   std::vector<std::string> commands;
 };
 
 /// What preset_names() names. Files that are no config are left out.
 [[nodiscard]] std::vector<Preset> list_presets(const std::vector<Command>& commands);
 
-/// The same as a table for --list-presets.
+/// The presets as a table for --list-presets.
 [[nodiscard]] std::string preset_table(const std::vector<Command>& commands);
 
 /// The options of a preset for `run`, name and value, without those of files it includes; of plain,

@@ -8,8 +8,6 @@
 namespace equalux::cli {
 namespace {
 
-constexpr int kSignalExitBase = 128;
-
 extern "C" void on_signal(int number) {
   int none = 0;
   if (!stop_token().signal.compare_exchange_strong(none, number)) {

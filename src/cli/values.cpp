@@ -1,16 +1,15 @@
 #include "src/cli/values.h"
 
-#include <charconv>
 #include <cstdio>
 
-#include <equalux/error.h>
+#include "src/common/option_values.h"
 
 namespace equalux::cli {
 namespace {
 
 [[noreturn]] void refuse(const std::string& option, const std::string& text,
                          const std::string& right) {
-  throw Error(ExitCode::usage, "--" + option + " is '" + text + "', must be " + right);
+  throw_usage("--" + option + " is '" + text + "', must be " + right);
 }
 
 std::string short_text(double value) {
@@ -23,25 +22,21 @@ std::string short_text(double value) {
 
 std::int64_t read_integer(const std::string& option, const std::string& text, std::int64_t least,
                           std::int64_t most) {
-  std::int64_t value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc{} || end != last || value < least || value > most) {
+  const auto value = number_from<std::int64_t>(text);
+  if (!value || *value < least || *value > most) {
     refuse(option, text,
            "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
-  return value;
+  return *value;
 }
 
 double read_number(const std::string& option, const std::string& text, double least, double most) {
-  double value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
+  const auto value = number_from<double>(text);
   // Written so that NaN is refused too.
-  if (error != std::errc{} || end != last || !(value >= least && value <= most)) {
+  if (!value || !(*value >= least && *value <= most)) {
     refuse(option, text, "a number from " + short_text(least) + " to " + short_text(most));
   }
-  return value;
+  return *value;
 }
 
 bool read_switch(const std::string& option, const std::string& text) {

@@ -11,6 +11,10 @@ namespace equalux {
 inline constexpr int kMaxDecimalPlaces = 9;
 inline constexpr std::int64_t kDecimalLimit = std::int64_t{1} << 31;  ///< of the magnitude
 
+[[nodiscard]] constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 /// digits · 10^-places
 struct Decimal {
   std::int64_t digits = 0;
@@ -33,7 +37,6 @@ struct Decimal {
   const std::string_view whole = text.substr(0, point);
   std::string_view fraction = text.substr(std::min(point + 1, text.size()));
   if (whole.empty() && fraction.empty()) return std::nullopt;
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (!std::all_of(whole.begin(), whole.end(), is_digit)) return std::nullopt;
   if (!std::all_of(fraction.begin(), fraction.end(), is_digit)) return std::nullopt;
   while (fraction.ends_with('0'))

@@ -29,10 +29,10 @@ class FilterRecipe {
   [[nodiscard]] virtual std::span<const Option> options() const = 0;
   /// The value of one of them as it is written; empty where it is not set.
   [[nodiscard]] virtual std::string text(std::string_view key) const = 0;
-  /// The same with other values of some. Throws Error(usage) for what cannot be read.
+  /// A recipe with other values of some options. Throws Error(usage) for what cannot be read.
   [[nodiscard]] virtual RecipePtr with(const OptionValues& values) const = 0;
 
-  /// As violations() of parameters.
+  /// The rules that the parameters break, as violations() tells them.
   [[nodiscard]] virtual std::vector<std::string> violations(
       Backend backend, const ImageDesc* desc = nullptr) const = 0;
   /// True for the formats that its filters take.

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -11,6 +9,8 @@
 #endif
 
 #include <equalux/error.h>
+
+#include "src/common/option_values.h"
 
 namespace equalux {
 namespace {
@@ -40,9 +40,7 @@ int ceil_shift(int value, int shift) {
 }  // namespace
 
 std::optional<PixelFormat> pixel_format_from(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(std::string(name));
   for (int i = 0; i < kPixelFormatCount; ++i) {
     if (kFormatTraits[static_cast<std::size_t>(i)].name == lower)
       return static_cast<PixelFormat>(i);

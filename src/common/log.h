@@ -48,7 +48,7 @@ class Logger {
     format(LogLevel::error, text, fmt::make_format_args(args...));
   }
 
-  /// For a process whose log another one shows. Without a sink lines are lost.
+  /// Sends lines to a sink, in a process whose log another one shows. Without one they are lost.
   void send_to(Sink sink);
   void set_level(LogLevel level);
 

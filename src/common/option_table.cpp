@@ -163,4 +163,12 @@ const Option* find_option(std::span<const Option> options, std::string_view key)
   return nullptr;
 }
 
+void throw_violations(const std::vector<std::string>& broken) {
+  if (broken.empty()) return;
+  std::string message = broken.front();
+  for (std::size_t i = 1; i < broken.size(); ++i)
+    message += "; " + broken[i];
+  throw_usage(message);
+}
+
 }  // namespace equalux

@@ -29,7 +29,20 @@ using Clauses = std::vector<std::string>;
     return kAll;                                          \
   }
 
-/// As short as it can be and is read again as this one; without an exponent where it is one that
+/// Defines what public headers declare of a filter's options, NAME_options(), set_option() and
+/// option_text(), by the table that NAME_table() returns.
+#define EQUALUX_DEFINE_OPTIONS(Params, name)                                      \
+  std::span<const Option> name##_options() {                                      \
+    return name##_table().options();                                              \
+  }                                                                               \
+  void set_option(Params& params, std::string_view key, std::string_view value) { \
+    name##_table().set(params, key, value);                                       \
+  }                                                                               \
+  std::string option_text(const Params& params, std::string_view key) {           \
+    return name##_table().text(params, key);                                      \
+  }
+
+/// A number's shortest text that reads as the same number; without an exponent where it is one that
 /// people use.
 [[nodiscard]] std::string number_text(double number);
 /// The option of a key. Throws Error(usage) where the filter `owner` does not have it.
@@ -102,7 +115,7 @@ struct OptionValue<Enum> {
   }
 };
 
-/// Where nothing is set, the text is empty.
+/// Values that may be unset: their text is empty then.
 template <typename T>
 struct OptionValue<std::optional<T>> {
   static constexpr OptionType kType = OptionValue<T>::kType;
@@ -164,7 +177,7 @@ struct OptionRow {
             [=](const Params& params) { return row.text(params.*inner); }};
   }
 
-  /// The same with a rule that least and most do not tell.
+  /// This row with a rule that least and most do not tell.
   [[nodiscard]] OptionRow where(bool (*holds)(const Params&)) && {
     check = [holds, tell = text](const Option& row, const Params& params, Clauses& broken) {
       if (!holds(params)) broken.push_back(out_of_range(row, tell(params)));

@@ -19,13 +19,11 @@ namespace equalux {
   throw Error(ExitCode::usage, message);
 }
 
-/// Throws Error(usage) that lists all clauses, if there are any.
-inline void throw_violations(const std::vector<std::string>& broken) {
-  if (broken.empty()) return;
-  std::string message = broken.front();
-  for (std::size_t i = 1; i < broken.size(); ++i)
-    message += "; " + broken[i];
-  throw_usage(message);
+/// `text` with its letters A to Z small, whatever the locale.
+[[nodiscard]] inline std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
 }
 
 [[nodiscard]] inline std::string quoted(std::string_view text) {

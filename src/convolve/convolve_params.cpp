@@ -19,8 +19,6 @@ EQUALUX_DEFINE_NAMES(ConvolveMode, "ConvolveMode", {"production", "the fastest o
 
 namespace {
 
-using P = ConvolveParams;
-
 /// Commas between the weights, which make the kernel custom; none make it the usual one again.
 void set_weights(const Option&, ConvolveParams& params, std::string_view value) {
   if (value.empty()) {
@@ -49,14 +47,14 @@ bool always(const ConvolveParams&) {
 }
 
 /// The rules of the numbers depend on the kernel: kernel_violations() has them.
-std::vector<OptionRow<P>> kernel_rows() {
+std::vector<OptionRow<ConvolveParams>> kernel_rows() {
   return {
       {{.key = "kernel",
         .title = "Kernel",
         .help = "which kernel; weights make it custom",
         .names = convolve_kernel_list(),
         .names_type = "Kernel"},
-       &P::kernel},
+       &ConvolveParams::kernel},
       {{.key = "weights",
         .title = "Weights",
         .help =
@@ -68,68 +66,69 @@ std::vector<OptionRow<P>> kernel_rows() {
        set_weights,
        weights_text},
       {{.key = "divisor", .title = "Divisor", .help = "a decimal that the weights are divided by"},
-       &P::divisor},
+       &ConvolveParams::divisor},
       {{.key = "offset",
         .title = "Offset",
         .help = "a decimal that is added to sums",
         .unset = "the kernel's own"},
-       &P::offset},
-      OptionRow<P>{{.key = "size",
-                    .title = "Size",
-                    .help = "gaussian and box: samples a side",
-                    .least = 3,
-                    .most = kMaxSeparableKernel,
-                    .zero_means = "what fits sigma, else 3",
-                    .range = "odd, 3 to 31"},
-                   &P::size}
+       &ConvolveParams::offset},
+      OptionRow<ConvolveParams>{{.key = "size",
+                                 .title = "Size",
+                                 .help = "gaussian and box: samples a side",
+                                 .least = 3,
+                                 .most = kMaxSeparableKernel,
+                                 .zero_means = "what fits sigma, else 3",
+                                 .range = "odd, 3 to 31"},
+                                &ConvolveParams::size}
           .where(always),
-      OptionRow<P>{{.key = "sigma",
-                    .title = "Sigma",
-                    .help = "gaussian: its standard deviation",
-                    .least = 0.01,
-                    .most = 1000,
-                    .unit = "pixels",
-                    .zero_means = "one that fits the size",
-                    .step = 0.1,
-                    .slider_most = 10,
-                    .live = true},
-                   &P::sigma}
+      OptionRow<ConvolveParams>{{.key = "sigma",
+                                 .title = "Sigma",
+                                 .help = "gaussian: its standard deviation",
+                                 .least = 0.01,
+                                 .most = 1000,
+                                 .unit = "pixels",
+                                 .zero_means = "one that fits the size",
+                                 .step = 0.1,
+                                 .slider_most = 10,
+                                 .live = true},
+                                &ConvolveParams::sigma}
           .where(always),
-      OptionRow<P>{{.key = "truncate",
-                    .title = "Truncate",
-                    .help = "gaussian without size: radius in units of sigma",
-                    .least = 0,
-                    .most = 100,
-                    .above_least = true},
-                   &P::truncate}
+      OptionRow<ConvolveParams>{{.key = "truncate",
+                                 .title = "Truncate",
+                                 .help = "gaussian without size: radius in units of sigma",
+                                 .least = 0,
+                                 .most = 100,
+                                 .above_least = true},
+                                &ConvolveParams::truncate}
           .where(always),
   };
 }
 
-const OptionTable<P>& convolve_table() {
-  static const OptionTable<P> table = [] {
-    std::vector<OptionRow<P>> rows = kernel_rows();
+const OptionTable<ConvolveParams>& convolve_table() {
+  static const OptionTable<ConvolveParams> table = [] {
+    std::vector<OptionRow<ConvolveParams>> rows = kernel_rows();
     rows.insert(
         rows.end(),
         {{{.key = "border", .title = "Border", .help = "what stands for samples outside the frame"},
-          &P::border},
+          &ConvolveParams::border},
          {{.key = "border-value",
            .title = "Border value",
            .help = "level outside, where border is constant",
            .least = 0,
            .most = 255},
-          &P::border_value},
+          &ConvolveParams::border_value},
          {{.key = "mode", .title = "Mode", .help = "how it runs; all give the same bytes"},
-          &P::mode},
-         OptionRow<P>{{.key = "block",
-                       .title = "Block",
-                       .help = "threads a side of a block of the GPU's modes for study",
-                       .least = 8,
-                       .most = 32,
-                       .range = "8, 16 or 32"},
-                      &P::block}
+          &ConvolveParams::mode},
+         OptionRow<ConvolveParams>{
+             {.key = "block",
+              .title = "Block",
+              .help = "threads a side of a block of the GPU's modes for study",
+              .least = 8,
+              .most = 32,
+              .range = "8, 16 or 32"},
+             &ConvolveParams::block}
              .where(has_block)});
-    return OptionTable<P>("convolve", std::move(rows));
+    return OptionTable<ConvolveParams>("convolve", std::move(rows));
   }();
   return table;
 }
@@ -160,10 +159,6 @@ Clauses violations(const ConvolveParams& params, Backend backend, const ImageDes
   return broken;
 }
 
-void validate(const ConvolveParams& params, Backend backend, const ImageDesc* desc) {
-  throw_violations(violations(params, backend, desc));
-}
-
 bool takes(const ConvolveParams&, PixelFormat format) {
   const bool packed_yuv = traits(format).model == ColorModel::yuv && traits(format).planes == 1;
   return has_byte_samples(format) && !packed_yuv;
@@ -175,15 +170,6 @@ bool needs_cuda(const ConvolveParams& params) {
   return !missing.empty();
 }
 
-std::span<const Option> convolve_options() {
-  return convolve_table().options();
-}
-
-void set_option(ConvolveParams& params, std::string_view key, std::string_view value) {
-  convolve_table().set(params, key, value);
-}
-std::string option_text(const ConvolveParams& params, std::string_view key) {
-  return convolve_table().text(params, key);
-}
+EQUALUX_DEFINE_OPTIONS(ConvolveParams, convolve)
 
 }  // namespace equalux

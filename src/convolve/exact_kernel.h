@@ -18,6 +18,9 @@ struct ExactKernel {
   int size = 1;                       ///< odd; the kernel is size x size
   std::vector<std::int32_t> weights;  ///< size · size, row after row, applied unflipped; empty
                                       ///< where separable
+  /// A box: all weights of row and column are 1, the divisor is size². Or a Gaussian: row and
+  /// column are the same, symmetric, and sum to 2^12 each, the divisor is 2^24. The bias is half a
+  /// divisor.
   bool separable = false;         ///< S = sum over j of column[j] · (sum over i of row[i] · in)
   std::vector<std::int32_t> row;  ///< size weights; sum below 2^13
   std::vector<std::int32_t> column;  ///< size weights; sum below 2^13

@@ -56,7 +56,8 @@ EQUALUX_HD std::uint16_t deep_word(const DeepSamples& form, std::int32_t code) {
   return static_cast<std::uint16_t>(code << form.shift);
 }
 
-/// As value_above_luma(); u and w are Cb and Cr less the middle, too large for 32 bits at depth 16.
+/// value_above_luma() of more than 8 bits; u and w are Cb and Cr less the middle, too large for 32
+/// bits at depth 16.
 EQUALUX_HD std::int32_t deep_value_above_luma(const YuvWeights& k, std::int32_t u, std::int32_t w) {
   const std::int64_t red = std::int64_t{k.red_w} * w;
   const std::int64_t green = -std::int64_t{k.green_u} * u - std::int64_t{k.green_w} * w;
@@ -73,6 +74,22 @@ EQUALUX_HD std::uint32_t deep_curve_level(const CurveScale& scale, std::uint64_t
   const std::uint64_t above = cdf > scale.offset ? cdf - scale.offset : 0;
   const std::uint64_t twice = (max_value * above) << (kDeepCurveBits + 1);
   return static_cast<std::uint32_t>((twice + scale.span) / (2 * scale.span));
+}
+
+/// The same without a division, where `half_inverse` is 1 / (2 span) in double precision:
+/// conversion, inverse and product are off by less than 2^-51 of a quotient below 2^31, so that at
+/// most 1 is missing or too much.
+inline std::uint32_t deep_curve_level(const CurveScale& scale, std::uint64_t cdf, std::uint32_t v,
+                                      std::uint32_t max_value, double half_inverse) {
+  if (scale.span == 0) return v << kDeepCurveBits;
+  const std::uint64_t above = cdf > scale.offset ? cdf - scale.offset : 0;
+  const auto dividend =
+      static_cast<std::int64_t>(((max_value * above) << (kDeepCurveBits + 1)) + scale.span);
+  const auto divisor = static_cast<std::int64_t>(2 * scale.span);
+  auto quotient = static_cast<std::int64_t>(static_cast<double>(dividend) * half_inverse);
+  const std::int64_t rest = dividend - quotient * divisor;
+  quotient += (rest >= divisor ? 1 : 0) - (rest < 0 ? 1 : 0);
+  return static_cast<std::uint32_t>(quotient);
 }
 
 /// Curves with limits or over time are made as for 8 bits, of coarse levels: cells of 2^(depth - 8)

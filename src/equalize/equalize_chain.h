@@ -31,7 +31,7 @@ class EqualizeChain {
   virtual void reset() {}
   [[nodiscard]] virtual std::string save() const { return "{}"; }
   virtual void load(std::string_view state) { (void)state; }
-  /// Before configure().
+  /// Called before configure(): has the chain add up its curves.
   virtual void collect_curves() {}
   [[nodiscard]] virtual std::optional<CurveSum> curve_sum() const { return std::nullopt; }
 };
@@ -59,9 +59,9 @@ class EqualizeBackend {
   /// May refer to this backend, which outlives it.
   [[nodiscard]] virtual std::unique_ptr<EqualizeChain> make_chain(ChainKind kind,
                                                                   const EqualizeParams& params) = 0;
-  /// Before every call of a chain: makes its device the thread's. Throws Error(unavailable).
+  /// Called before a chain is used: makes its device the thread's. Throws Error(unavailable).
   virtual void enter() const {}
-  /// The same before a chain goes; errors are ignored.
+  /// Called before a chain is destroyed; errors are ignored.
   virtual void enter_to_free() const noexcept {}
 };
 

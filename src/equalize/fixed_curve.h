@@ -62,7 +62,7 @@ using CurveTable = std::array<std::uint32_t, 256>;
 /// deep_level_between() has them: the levels themselves where there are as many.
 [[nodiscard]] CurveTable curve_table(const ToneCurve& curve, int max_value);
 
-/// The same of more than 8 bits, in units of 2^-kDeepCurveBits.
+/// The table of a curve for more than 8 bits, in units of 2^-kDeepCurveBits.
 [[nodiscard]] std::vector<std::uint32_t> deep_curve_table(const ToneCurve& curve, int max_value);
 
 /// A sum of frames that parameters made curves of.

@@ -20,7 +20,7 @@ inline constexpr float kRootFrom = 216.0F / 24389.0F;
 /// What rounding may put a colour beside sRGB; less than a unit of light of 16 bits.
 inline constexpr float kGamutSlack = 1e-5F;
 
-/// To 3 units in the last place, for 0.008 to 1.
+/// The cube root, to 3 units in the last place, for 0.008 to 1.
 EQUALUX_HD float cube_root(float x) {
   // A third of the exponent, and of the fraction for good measure: 4 per cent off at most.
   const auto bits = static_cast<float>(__builtin_bit_cast(std::int32_t, x));

@@ -66,7 +66,6 @@ struct OptionValue<Extent3> {
 
 namespace {
 
-using P = EqualizeParams;
 using S = StagedParams;
 
 constexpr std::string_view kStaged = "staged chain";
@@ -100,14 +99,14 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .title = "Scaler",
         .help = "how the cumulative histogram becomes the curve",
         .live = true},
-       &P::scaler},
+       &EqualizeParams::scaler},
       {{.key = "bins",
         .title = "Bins",
         .help = "histogram bins",
         .least = kMinBins,
         .most = kMaxBins,
         .zero_means = "2^depth"},
-       &P::bins},
+       &EqualizeParams::bins},
       // Before space: where that is set too, it must be the curve's.
       {{.key = "curve-from",
         .title = "Curve from",
@@ -117,7 +116,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
        OptionType::file,
        set_curve,
        [](const EqualizeParams& params) { return std::string(params.curve ? "given" : ""); }},
-      {{.key = "space", .title = "Space", .help = "what is equalized"}, &P::space},
+      {{.key = "space", .title = "Space", .help = "what is equalized"}, &EqualizeParams::space},
       {{.key = "strength",
         .title = "Strength",
         .help = "how far the curve goes, from the picture as it is to its full equalization",
@@ -127,7 +126,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .step = 0.05,
         .keys = "[]",
         .live = true},
-       &P::strength},
+       &EqualizeParams::strength},
       {{.key = "clip-limit",
         .title = "Clip limit",
         .help = "steepest rise of the curve as a multiple of the identity's",
@@ -138,7 +137,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .slider_most = 10,
         .keys = "-=",
         .live = true},
-       &P::clip_limit},
+       &EqualizeParams::clip_limit},
       {{.key = "floor",
         .title = "Floor",
         .help = "share of the darkest pixels that may become black",
@@ -148,7 +147,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .step = 0.5,
         .slider_most = 10,
         .live = true},
-       &P::floor},
+       &EqualizeParams::floor},
       {{.key = "ceiling",
         .title = "Ceiling",
         .help = "share of the pixels above which they may become white",
@@ -159,7 +158,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .slider_least = 90,
         .slider_most = 100,
         .live = true},
-       &P::ceiling},
+       &EqualizeParams::ceiling},
       {{.key = "max-gain",
         .title = "Largest gain",
         .help = "largest factor of a pixel's value",
@@ -169,7 +168,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .step = 0.5,
         .slider_most = 16,
         .live = true},
-       &P::max_gain},
+       &EqualizeParams::max_gain},
       {{.key = "temporal-ms",
         .title = "Time constant",
         .help = "time constant of the curve; light flicker is undone, cuts are taken at once",
@@ -181,7 +180,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .slider_most = 10'000,
         .keys = ",.",
         .live = true},
-       &P::temporal_ms},
+       &EqualizeParams::temporal_ms},
       {{.key = "brighten-ms",
         .title = "Time constant, brighter",
         .help = "time constant where the picture gets brighter",
@@ -192,7 +191,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .step = 100,
         .slider_most = 10'000,
         .live = true},
-       &P::brighten_ms},
+       &EqualizeParams::brighten_ms},
       {{.key = "darken-ms",
         .title = "Time constant, darker",
         .help = "time constant where the picture gets darker",
@@ -203,7 +202,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .step = 100,
         .slider_most = 10'000,
         .live = true},
-       &P::darken_ms},
+       &EqualizeParams::darken_ms},
   };
 }
 
@@ -216,30 +215,31 @@ std::vector<OptionRow<EqualizeParams>> counting_rows() {
                 "a .png too, of the frame's size whose white counts",
         .value = "X,Y,W,H|FILE",
         .unset = "the frame"},
-       &P::region},
+       &EqualizeParams::region},
       {{.key = "surround",
         .title = "Surround",
         .help = "black bars and the surround of round and octagonal pictures"},
-       &P::surround},
+       &EqualizeParams::surround},
   };
 }
 
 std::vector<OptionRow<EqualizeParams>> chain_rows() {
   return {
-      {{.key = "chain", .title = "Chain", .help = "which implementation runs"}, &P::chain},
+      {{.key = "chain", .title = "Chain", .help = "which implementation runs"},
+       &EqualizeParams::chain},
       {{.key = "scan",
         .title = "Scan",
         .help = "prefix sum of the histogram",
         .group = kStaged,
         .unset = kBackendsChoice},
-       &P::staged,
+       &EqualizeParams::staged,
        &S::scan},
       {{.key = "equalize",
         .title = "Equalize",
         .help = "how the curve is applied",
         .group = kStaged,
         .unset = kBackendsChoice},
-       &P::staged,
+       &EqualizeParams::staged,
        &S::equalize},
       {{.key = "rgb-to-hsv",
         .title = "RGB to HSV",
@@ -247,7 +247,7 @@ std::vector<OptionRow<EqualizeParams>> chain_rows() {
         .group = kStaged,
         .unset = kBackendsChoice,
         .backends = Backends::cuda},
-       &P::staged,
+       &EqualizeParams::staged,
        &S::rgb_to_hsv},
       {{.key = "histogram",
         .title = "Histogram",
@@ -255,45 +255,50 @@ std::vector<OptionRow<EqualizeParams>> chain_rows() {
         .group = kStaged,
         .unset = kBackendsChoice,
         .backends = Backends::cuda},
-       &P::staged,
+       &EqualizeParams::staged,
        &S::histogram},
-      OptionRow<P>{{.key = "pixels-per-thread",
-                    .title = "Pixels per thread",
-                    .help = "pixels that a thread handles",
-                    .group = kStaged,
-                    .least = 1,
-                    .most = 8,
-                    .range = "1, 2, 4 or 8",
-                    .unset = kBackendsChoice,
-                    .backends = Backends::cuda},
-                   &P::staged,
-                   &S::pixels_per_thread}
-          .where([](const P& params) {
+      OptionRow<EqualizeParams>{{.key = "pixels-per-thread",
+                                 .title = "Pixels per thread",
+                                 .help = "pixels that a thread handles",
+                                 .group = kStaged,
+                                 .least = 1,
+                                 .most = 8,
+                                 .range = "1, 2, 4 or 8",
+                                 .unset = kBackendsChoice,
+                                 .backends = Backends::cuda},
+                                &EqualizeParams::staged,
+                                &S::pixels_per_thread}
+          .where([](const EqualizeParams& params) {
             const int pixels = params.staged.pixels_per_thread.value_or(1);
             return pixels == 1 || pixels == 2 || pixels == 4 || pixels == 8;
           }),
-      OptionRow<P>{{.key = "grid",
-                    .title = "Grid",
-                    .help = "blocks of a launch",
-                    .group = kStaged,
-                    .value = "X,Y,Z",
-                    .range = "x from 1 to 2147483647, y and z from 1 to 65535",
-                    .unset = kBackendsChoice,
-                    .backends = Backends::cuda},
-                   &P::staged,
-                   &S::grid}
-          .where([](const P& params) { return is_grid(params.staged.grid.value_or(Extent3{})); }),
-      OptionRow<P>{{.key = "block",
-                    .title = "Block",
-                    .help = "threads of a block",
-                    .group = kStaged,
-                    .value = "X,Y,Z",
-                    .range = "x and y from 1 to 1024, z from 1 to 64, x*y*z at most 1024",
-                    .unset = kBackendsChoice,
-                    .backends = Backends::cuda},
-                   &P::staged,
-                   &S::block}
-          .where([](const P& params) { return is_block(params.staged.block.value_or(Extent3{})); }),
+      OptionRow<EqualizeParams>{{.key = "grid",
+                                 .title = "Grid",
+                                 .help = "blocks of a launch",
+                                 .group = kStaged,
+                                 .value = "X,Y,Z",
+                                 .range = "x from 1 to 2147483647, y and z from 1 to 65535",
+                                 .unset = kBackendsChoice,
+                                 .backends = Backends::cuda},
+                                &EqualizeParams::staged,
+                                &S::grid}
+          .where([](const EqualizeParams& params) {
+            return is_grid(params.staged.grid.value_or(Extent3{}));
+          }),
+      OptionRow<EqualizeParams>{
+          {.key = "block",
+           .title = "Block",
+           .help = "threads of a block",
+           .group = kStaged,
+           .value = "X,Y,Z",
+           .range = "x and y from 1 to 1024, z from 1 to 64, x*y*z at most 1024",
+           .unset = kBackendsChoice,
+           .backends = Backends::cuda},
+          &EqualizeParams::staged,
+          &S::block}
+          .where([](const EqualizeParams& params) {
+            return is_block(params.staged.block.value_or(Extent3{}));
+          }),
   };
 }
 
@@ -309,17 +314,6 @@ const OptionTable<EqualizeParams>& equalize_table() {
   return table;
 }
 
-std::span<const Option> equalize_options() {
-  return equalize_table().options();
-}
-
-void set_option(EqualizeParams& params, std::string_view key, std::string_view value) {
-  equalize_table().set(params, key, value);
-}
-std::string option_text(const EqualizeParams& params, std::string_view key) {
-  return equalize_table().text(params, key);
-}
-
 OptionValues changed_options(const EqualizeParams& params) {
   EqualizeParams shape = params;
   shape.space = {};
@@ -328,5 +322,7 @@ OptionValues changed_options(const EqualizeParams& params) {
   shape.curve.reset();
   return equalize_table().changed(shape);
 }
+
+EQUALUX_DEFINE_OPTIONS(EqualizeParams, equalize)
 
 }  // namespace equalux

@@ -122,10 +122,6 @@ std::vector<std::string> violations(const EqualizeParams& params, Backend backen
   return broken;
 }
 
-void validate(const EqualizeParams& params, Backend backend, const ImageDesc* desc) {
-  throw_violations(violations(params, backend, desc));
-}
-
 bool takes(const EqualizeParams& params, PixelFormat format) {
   if (params.chain != Chain::staged) return space_takes(params.space, format);
   return has_byte_samples(format) && traits(format).model != ColorModel::yuv;

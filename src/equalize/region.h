@@ -37,14 +37,14 @@ struct Columns {
 /// The pixels outside a region, row by row. Immutable once made.
 class RegionOutside {
  public:
-  /// Nothing is outside.
+  /// A region of the whole frame: nothing is outside.
   RegionOutside() = default;
   /// Outside `region` as EqualizeParams has it. Throws Error(usage) where it is none for the frame,
   /// Error(no_input) and Error(bad_input) where a mask cannot be read.
   RegionOutside(const std::string& region, const ImageDesc& desc);
 
   [[nodiscard]] bool empty() const { return runs_.empty(); }
-  /// In order, none touching another.
+  /// The columns of a row that are outside, in order, none touching another.
   [[nodiscard]] std::span<const Columns> row(int y) const {
     if (runs_.empty()) return {};
     const auto at = static_cast<std::size_t>(y);

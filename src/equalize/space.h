@@ -57,7 +57,7 @@ struct SpaceTables {
   SpaceSteps codes;            ///< sRGB of linear light
 };
 
-/// Those of `space`, luma or lightness.
+/// The tables of `space`, luma or lightness.
 [[nodiscard]] SpaceTables make_space_tables(Space space);
 
 /// v of a pixel, 0 to 255.
@@ -154,7 +154,7 @@ EQUALUX_HD std::uint32_t code_of_light(const SpaceTables& tables, float light) {
   return tables.codes.at(static_cast<std::uint32_t>(within * 65535.0F + 0.5F));
 }
 
-/// In lightness, a pixel outside space_codes(), scaled. Gray stays gray.
+/// A pixel outside space_codes(), scaled in lightness. Gray stays gray.
 EQUALUX_HD SpacePixel space_at_same_hue(const SpaceTables& tables, const SpacePixel& pixel,
                                         std::uint64_t gain) {
   if (pixel.red == pixel.green && pixel.green == pixel.blue) {

@@ -47,7 +47,7 @@ EQUALUX_HD int sampled_row(int block_row, int side, int i) {
 EQUALUX_HD int dark_level(int max_value) {
   return (20 * max_value + 127) / 255;
 }
-/// By how much a picture's edge is brighter than the surround before it: 12 of 255.
+/// Levels by which a picture's edge is brighter than the surround before it: 12 of 255.
 EQUALUX_HD int edge_rise(int max_value) {
   return (12 * max_value + 127) / 255;
 }
@@ -113,7 +113,7 @@ EQUALUX_HD CornerBlock corner_block(const Grid& grid, int i) {
           corner / 2 == 0 ? down : grid.rows - 1 - down, 1U << corner};
 }
 
-/// By how much numbers go up and down more than once down and once up, as those of the blocks
+/// The sum by which numbers go up and down more than once down and once up, as those of the blocks
 /// around a convex picture do: `ways` is the sum of the steps from each number to the next.
 EQUALUX_HD std::uint32_t excess_of(std::uint32_t ways, std::uint32_t first, std::uint32_t last,
                                    std::uint32_t least) {

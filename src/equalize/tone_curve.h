@@ -8,7 +8,7 @@
 
 #include "src/format/pixel_math.h"
 
-/// From histogram to curve to gain, in integers, written once for host and device.
+/// Arithmetic from histogram to curve to gain, in integers, written once for host and device.
 ///
 /// Samples are 8-bit: v runs from 0 to M, M = 255 or 219. T(v) = numerator / denominator is
 /// rational and a channel c becomes round(c M T(v) / v), halves up. See docs/algorithm.md,
@@ -133,14 +133,15 @@ EQUALUX_HD bool parted(const GainBounds& bounds, std::int32_t c) {
          static_cast<std::int32_t>(c * bounds.high + 0.5);
 }
 
-/// float_gain() where `c` is the first of 1 .. max_c that parted() says of, 0 if there is none.
-EQUALUX_HD float float_gain(const GainFraction& gain, const GainBounds& bounds, std::int32_t c) {
-  if (c == 0) return static_cast<float>(bounds.exact);
+/// A gain that less than `margin` on either side rounds every c as `gain` does; `c` is the first of
+/// 1 .. max_c that parted() says of, 0 if there is none.
+EQUALUX_HD double safe_gain(const GainFraction& gain, const GainBounds& bounds, std::int32_t c) {
+  if (c == 0) return bounds.exact;
   // One fraction lies in between: is the gain on it or past it?
   const auto below = static_cast<std::int32_t>(c * bounds.low + 0.5);
   const bool reached = 2 * static_cast<std::uint64_t>(c) * gain.numerator >=
                        (2 * static_cast<std::uint64_t>(below) + 1) * gain.denominator;
-  return static_cast<float>(reached ? bounds.high : bounds.low);
+  return reached ? bounds.high : bounds.low;
 }
 
 /// A single-precision gain g with floor(fma(c, g, 1/2)) = round(c gain) for every c of
@@ -155,7 +156,16 @@ EQUALUX_HD float float_gain(const GainFraction& gain, std::int32_t max_c) {
   std::int32_t c = 1;
   while (c <= max_c && !parted(bounds, c))
     ++c;
-  return float_gain(gain, bounds, c <= max_c ? c : 0);
+  return static_cast<float>(safe_gain(gain, bounds, c <= max_c ? c : 0));
+}
+
+/// Fraction bits of fixed_gain().
+inline constexpr int kFixedGainBits = 21;
+
+/// A safe_gain() as a whole number: half of its last bit is below the margin. Gains are at most
+/// 255, so that the sum of four fits 31 bits.
+EQUALUX_HD std::uint32_t fixed_gain(double safe) {
+  return static_cast<std::uint32_t>(safe * (1 << kFixedGainBits) + 0.5);
 }
 
 }  // namespace equalux

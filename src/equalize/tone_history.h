@@ -31,7 +31,7 @@ inline constexpr std::uint32_t kMostGain = kUnit * 8 / 5;
 /// Gains that are looked at at all.
 inline constexpr std::uint32_t kLeastTried = kUnit / 4;
 inline constexpr std::uint32_t kMostTried = kUnit * 4 - 1;
-/// No gain fits.
+/// Stands for a match where no gain fits.
 inline constexpr std::uint32_t kNoMatch = 0xFFFFFFFFU;
 
 /// What is kept from frame to frame.
@@ -67,13 +67,13 @@ EQUALUX_HD std::uint32_t first_quantile(std::uint32_t at) {
   return (at + kWhole / (2 * kQuantiles) - 1) / (kWhole / kQuantiles);
 }
 
-/// Of the quantiles' gains the ones that are tried: those of quantiles 1, 3, 5 ...
+/// The quantiles' gains that are tried: those of quantiles 1, 3, 5 ...
 inline constexpr std::uint32_t kTried = kQuantiles / 2;
 EQUALUX_HD std::uint32_t tried(std::uint32_t i) {
   return 2 * i + 1;
 }
 
-/// Where in level v quantile j lies.
+/// The place of quantile j within level v.
 EQUALUX_HD std::uint32_t quantile_at(std::uint32_t j, std::uint32_t v, std::uint32_t before,
                                      std::uint32_t at) {
   return v * kLevel + (rank_of(j) - before) * kLevel / (at - before);
@@ -84,7 +84,7 @@ EQUALUX_HD std::uint32_t scaled_by(std::uint32_t quantile, std::uint32_t gain) {
   return static_cast<std::uint32_t>((std::uint64_t{quantile} * gain) / kUnit);
 }
 
-/// The same in 32 bits, for a single quantile and a gain that is tried.
+/// A quantile times a gain that is tried, in 32 bits.
 EQUALUX_HD std::uint32_t scaled_quantile(std::uint32_t quantile, std::uint32_t gain) {
   return quantile * gain / kUnit;
 }
@@ -142,8 +142,9 @@ struct Proposal {
   std::uint32_t gain = kUnit;
 };
 
-/// From a match whose gain makes `gain` over the base where it was `last_gain`. It is not believed
-/// where it leaves `none` twentieths of the distance, and wholly where it leaves three less.
+/// The proposal of a match whose gain makes `gain` over the base where it was `last_gain`. It is
+/// not believed where it leaves `none` twentieths of the distance, and wholly where it leaves three
+/// less.
 EQUALUX_HD Proposal propose(const Match& m, std::uint32_t last_gain, std::uint32_t gain,
                             std::uint32_t none) {
   const std::uint32_t most = none * m.kept;
@@ -154,12 +155,13 @@ EQUALUX_HD Proposal propose(const Match& m, std::uint32_t last_gain, std::uint32
   return {true, now < kLeastTried ? kLeastTried : (now > kMostTried ? kMostTried : now)};
 }
 
-/// Against the history.
+/// The proposal of a match against the history.
 EQUALUX_HD Proposal propose_by_base(const Match& m, std::uint32_t last_gain) {
   return propose(m, last_gain, m.gain, kNoneOfBase);
 }
 
-/// Against the last frame. From frame to frame errors add up, so that what may be noise is no gain.
+/// The proposal of a match against the last frame. From frame to frame errors add up, so that what
+/// may be noise is no gain.
 EQUALUX_HD Proposal propose_by_last(const Match& m, std::uint32_t last_gain) {
   if (m.kept < kNoise) return {};
   return propose(m, last_gain, scaled_by(last_gain, m.gain), kNoneOfLast);
@@ -242,9 +244,9 @@ EQUALUX_HD std::uint32_t at_exposure(const std::uint32_t* base, std::uint32_t v,
   return distribution_at(base, (v + 1) * inverse_exposure, max_value);
 }
 
-/// Where a level of the frame is read off the curve of the mean exposure, times kUnit: v divided by
-/// the frame's gain over the mean. Towards white it comes back to v, where pixels are saturated
-/// whatever the light does.
+/// The place at which a level of the frame is read off the curve of the mean exposure, times kUnit:
+/// v divided by the frame's gain over the mean. Towards white it comes back to v, where pixels are
+/// saturated whatever the light does.
 EQUALUX_HD std::uint32_t unflickered(std::uint32_t v, std::uint32_t inverse,
                                      std::uint32_t max_value) {
   const std::uint32_t knee = max_value - 64;

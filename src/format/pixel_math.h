@@ -62,26 +62,6 @@ EQUALUX_HD std::int32_t yuv_value(const YuvWeights& k, std::int32_t luma, std::i
   return v < 0 ? 0 : (v > k.luma_max ? k.luma_max : v);
 }
 
-/// Luma rows that one row of 4:2:0 chroma covers; equal where there is only one.
-struct LumaRows {
-  int first;
-  int second;
-};
-
-/// Chroma row `row` of a 4:2:0 frame of `height` luma rows. In interlaced frames a chroma row
-/// belongs to one field and covers two luma rows of that field; where the height leaves a field
-/// without a chroma row of its own, its last luma row joins the last chroma row.
-EQUALUX_HD LumaRows luma_rows_of(int row, int height, bool interlaced) {
-  if (!interlaced) {
-    const int first = 2 * row;
-    return {first, first + 1 < height ? first + 1 : first};
-  }
-  const int first = 4 * (row / 2) + (row & 1);
-  if (first + 2 < height) return {first, first + 2};
-  const bool adopts = height % 4 == 2 && first == height - 2;
-  return {first, adopts ? first + 1 : first};
-}
-
 /// A pixel of the staged chain: hue in degrees, 0 to below 360; saturation and value 0 to 1.
 struct Hsv {
   float h;

@@ -22,7 +22,7 @@ struct ClassColour {
 inline constexpr int kMaxClasses = 5;
 using ClassColours = std::array<ClassColour, kMaxClasses>;
 
-/// With Y'CbCr of a stream's matrix and range filled in.
+/// A colour with the Y'CbCr of a stream's matrix and range filled in.
 [[nodiscard]] inline ClassColour class_colour(std::uint8_t r, std::uint8_t g, std::uint8_t b,
                                               std::uint8_t gray, ColorMatrix matrix,
                                               ColorRange range) {

@@ -299,16 +299,6 @@ std::vector<std::string> violations(const ShapesParams& params, Backend, const I
   return broken;
 }
 
-void validate(const HessianParams& params, Backend backend, const ImageDesc* desc) {
-  throw_violations(violations(params, backend, desc));
-}
-void validate(const VesselParams& params, Backend backend, const ImageDesc* desc) {
-  throw_violations(violations(params, backend, desc));
-}
-void validate(const ShapesParams& params, Backend backend, const ImageDesc* desc) {
-  throw_violations(violations(params, backend, desc));
-}
-
 bool takes(const HessianParams& params, PixelFormat format) {
   return hessian_reads(format, params.channel);
 }
@@ -339,33 +329,8 @@ std::optional<PixelFormat> output_format(const ShapesParams& params) {
   return std::nullopt;
 }
 
-std::span<const Option> hessian_options() {
-  return hessian_table().options();
-}
-std::span<const Option> vessel_options() {
-  return vessel_table().options();
-}
-std::span<const Option> shapes_options() {
-  return shapes_table().options();
-}
-
-void set_option(HessianParams& params, std::string_view key, std::string_view value) {
-  hessian_table().set(params, key, value);
-}
-std::string option_text(const HessianParams& params, std::string_view key) {
-  return hessian_table().text(params, key);
-}
-void set_option(VesselParams& params, std::string_view key, std::string_view value) {
-  vessel_table().set(params, key, value);
-}
-std::string option_text(const VesselParams& params, std::string_view key) {
-  return vessel_table().text(params, key);
-}
-void set_option(ShapesParams& params, std::string_view key, std::string_view value) {
-  shapes_table().set(params, key, value);
-}
-std::string option_text(const ShapesParams& params, std::string_view key) {
-  return shapes_table().text(params, key);
-}
+EQUALUX_DEFINE_OPTIONS(HessianParams, hessian)
+EQUALUX_DEFINE_OPTIONS(VesselParams, vessel)
+EQUALUX_DEFINE_OPTIONS(ShapesParams, shapes)
 
 }  // namespace equalux

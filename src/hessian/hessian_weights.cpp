@@ -85,20 +85,10 @@ HessianWeights hessian_weights(HessianDerivative derivative, double sigma, doubl
 }
 
 bool hessian_reads(PixelFormat format, HessianChannel channel) {
+  const FormatTraits& t = traits(format);
   if (has_deep_samples(format)) return false;
-  switch (format) {
-    case PixelFormat::nv12:
-    case PixelFormat::i420:
-    case PixelFormat::y42b:
-    case PixelFormat::y444:
-      return channel == HessianChannel::luma;
-    case PixelFormat::yuy2:
-    case PixelFormat::uyvy:
-    case PixelFormat::grayf32x2:
-      return false;
-    default:
-      return true;
-  }
+  if (t.model == ColorModel::yuv) return t.planes > 1 && channel == HessianChannel::luma;
+  return t.planes == 1;
 }
 
 }  // namespace equalux

@@ -41,9 +41,9 @@ EQUALUX_HD float ridge_strength(float sign, float second) {
 /// e^-t for t >= 0, to 2e-7 of it and 0 below 2^-126, by operations that every machine rounds
 /// alike: 2^n times a polynomial of the rest, n the nearest whole number.
 EQUALUX_HD float exp_of_minus(float t) {
-  constexpr float kWhole = 12582912.0f;  // 1.5 · 2^23: adding it rounds to whole numbers
+  constexpr float kIntegerBase = 12582912.0f;  // 1.5 · 2^23: adding it rounds to whole numbers
   const float x = t * -1.44269504f;
-  const float n = (x + kWhole) - kWhole;
+  const float n = (x + kIntegerBase) - kIntegerBase;
   const float f = x - n;
   float p = 1.5403530e-4f;  // (ln 2)^k / k!, from k = 6 down
   p = fused_add(p, f, 1.3333558e-3f);
@@ -89,16 +89,16 @@ EQUALUX_HD float within_line(float sign, float light, float own_level, float mea
   return static_cast<std::int64_t>(4 * largest_sigma * largest_sigma + 0.5);
 }
 
-/// The dark surround of a photograph through a round opening: a pixel is dark at or below
-/// max(kDarkestSurround, p / kSurroundShare), p the level that nine tenths of the pixels of every
-/// kSurroundRowStep-th row do not exceed. Brightness is max(r, g, b), or luma.
-inline constexpr int kDarkestSurround = 10;  ///< what cameras make of black
-inline constexpr int kSurroundShare = 6;
-inline constexpr int kSurroundRowStep = 4;
+/// The vignette, the dark around a photograph through a round opening: a pixel is dark at or below
+/// max(kDarkestVignette, p / kVignetteShare), p the level that nine tenths of the pixels of every
+/// kVignetteRowStep-th row do not exceed. Brightness is max(r, g, b), or luma.
+inline constexpr int kDarkestVignette = 10;  ///< what cameras make of black
+inline constexpr int kVignetteShare = 6;
+inline constexpr int kVignetteRowStep = 4;
 
-/// Pixels by which the surround grows, so that its rim is no line: a mask that reaches three sigmas
+/// Pixels by which the vignette grows, so that its rim is no line: a mask that reaches three sigmas
 /// beyond a rim sees nothing of it.
-[[nodiscard]] inline int surround_margin(double largest_sigma) {
+[[nodiscard]] inline int vignette_margin(double largest_sigma) {
   return static_cast<int>(3 * largest_sigma + 0.5);
 }
 
@@ -113,10 +113,8 @@ EQUALUX_HD std::uint8_t heat_level(float measure, float full) {
   return static_cast<std::uint8_t>(level < 255.0f ? level : 255.0f);
 }
 
-/// Classes of the report's Figure 1.
-enum class Shape : std::uint8_t { none, dark_line, bright_line, dark_blob, bright_blob };
-
-/// The class of a pixel. A blob's eigenvalues have one sign and are alike; a line's first is small.
+/// The class of a pixel by the report's Figure 1: 0 none, 1 dark line, 2 bright line, 3 dark blob,
+/// 4 bright blob. A blob's eigenvalues have one sign and are alike; a line's first is small.
 EQUALUX_HD std::uint8_t shape_class(const Eigenvalues& e, float threshold, float line_ratio,
                                     float blob_ratio) {
   const float strength = magnitude(e.second);

@@ -20,7 +20,7 @@
 /// there is none, and Error(usage) for a launch geometry that it does not take.
 namespace equalux::gpu_lab {
 
-/// Of what results are true.
+/// The device and the software that results are true of.
 struct DeviceFacts {
   CudaDevice device;
   std::string driver;   ///< the newest CUDA that the driver knows, "12.4"
@@ -49,7 +49,7 @@ struct CallTimes {
 [[nodiscard]] CallTimes time_calls(int device, const ConstImageView& image,
                                    const EqualizeParams& params, const Budget& budget);
 
-/// The same of a convolution: the filter, with its weights, is made once and before.
+/// Calls as the report's, of a convolution: the filter, with its weights, is made once and before.
 [[nodiscard]] CallTimes time_convolution(int device, const ConstImageView& image,
                                          const ConvolveParams& params, const Budget& budget);
 
@@ -101,7 +101,7 @@ struct HessianTimes {
                                         const HessianParams& params, HessianStrategy strategy,
                                         const Budget& budget);
 
-/// Whole calls of the vessel chain, host to host; `kernels_ms` holds what runs between the copies.
+/// Whole calls of the vessel filter, host to host; `kernels_ms` holds what runs between the copies.
 [[nodiscard]] CallTimes time_vessel(int device, const ConstImageView& image,
                                     const VesselParams& params, const Budget& budget);
 

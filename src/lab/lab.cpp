@@ -11,12 +11,14 @@
 #include <equalux/error.h>
 #include <unistd.h>
 
+#include "pipelines/core/frame_hash.h"
 #include "pipelines/core/test_source.h"
 #include "pipelines/files/still.h"
 #include "src/cli/paths.h"
+#include "src/cli/stream/backend.h"
 #include "src/common/log.h"
 #include "src/cpu/common/parallel.h"
-#include "src/lab/one_still.h"
+#include "src/lab/pivot.h"
 
 namespace fs = std::filesystem;
 
@@ -229,11 +231,61 @@ std::string Lab::stem() const {
   return (fs::path(options_.out) / experiment_.name).string();
 }
 
+OneStill::OneStill(const ConstImageView& image, const EqualizeParams& params, Backend backend,
+                   const CommonOptions& common)
+    : image_(image) {
+  CommonOptions options = common;
+  options.backend = backend;
+  options.equalize = params;
+  processor_ = make_processor(options);
+  const ImageDesc desc = processor_->configure(image.desc);
+  inputs_ = std::make_unique<FramePool>(image.desc, 1, true);
+  outputs_ = std::make_unique<FramePool>(desc, 1);
+}
+
+void OneStill::filter() {
+  result_.reset();
+  FramePtr in = inputs_->acquire();
+  in->image = image_;
+  processor_->submit(std::move(in), outputs_->acquire(), false, false);
+  result_ = processor_->collect(true);
+}
+
+Image OneStill::take_result() {
+  Image image(result_->image.desc);
+  copy_image(result_->image, image.view());
+  return image;
+}
+
 Image filtered(const ConstImageView& image, const EqualizeParams& params, Backend backend,
                const LabOptions& options) {
   OneStill still(image, params, backend, options.common);
   still.filter();
   return still.take_result();
+}
+
+SameBytes::SameBytes(const Lab& lab, const EqualizeParams& params) {
+  EqualizeParams plain;
+  plain.scaler = params.scaler;
+  plain.bins = params.bins;
+  plain.chain = params.chain;
+  expected_ = frame_md5(filtered(lab.image().view(), plain, Backend::cpu, lab.options()).view());
+}
+
+std::string SameBytes::text(const Image& result) const {
+  return frame_md5(result.view()) == expected_ ? "yes" : "no";
+}
+
+std::string same_bytes_line(const Table& table) {
+  const std::size_t same = rows_where(table, "same_bytes", "yes").size();
+  return cell(same) + " of " + cell(table.rows.size()) + " results have the CPU's bytes.\n";
+}
+
+Image filtered(Filter& filter, const ConstImageView& image) {
+  Image result(filter.configure(image.desc));
+  FrameContext context;
+  filter.submit(image, result.view(), context);
+  return result;
 }
 
 std::vector<double> time_cpu_calls(const ConstImageView& image, const EqualizeParams& params,
@@ -256,16 +308,19 @@ void touch(const ImageView& image) {
   }
 }
 
-std::vector<double> time_cpu_filter(Filter& filter, const ConstImageView& image, Image& result,
-                                    const Budget& budget) {
-  const ImageView view = result.view();
+gpu_lab::CallTimes time_cpu_filter(Filter& filter, const ConstImageView& image,
+                                   const Budget& budget) {
+  gpu_lab::CallTimes times;
+  times.result = Image(filter.configure(image.desc));
+  const ImageView view = times.result.view();
   touch(view);
-  return repeat_within<double>(budget, [&] {
+  times.whole_ms = repeat_within<double>(budget, [&] {
     const LabClock::time_point start = LabClock::now();
     FrameContext context;
     filter.submit(image, view, context);
     return 1000.0 * seconds_since(start);
   });
+  return times;
 }
 
 bool same_samples(const ConstImageView& a, const ConstImageView& b) {

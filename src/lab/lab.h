@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,8 @@
 #include <equalux/image.h>
 #include <equalux/params.h>
 
+#include "pipelines/core/frame_pool.h"
+#include "pipelines/core/processor.h"
 #include "src/lab/experiment.h"
 #include "src/lab/gpu_lab.h"
 #include "src/lab/options.h"
@@ -37,14 +40,14 @@ class Lab {
 
   /// The knobs that the user set, for the chain that the user set or this one.
   [[nodiscard]] EqualizeParams params(Chain unless_set) const;
-  /// The same for experiments that are about the staged chain.
+  /// The user's knobs for experiments that are about the staged chain.
   [[nodiscard]] EqualizeParams staged_params() const;
   [[nodiscard]] int repeats() const;
   [[nodiscard]] Budget budget() const { return {repeats(), options_.cell_seconds}; }
 
   /// The GPU; empty where the CPU alone is measured.
   [[nodiscard]] const std::optional<gpu_lab::DeviceFacts>& gpu() const { return gpu_; }
-  /// Its number. There has to be one.
+  /// The GPU's number. There has to be a GPU.
   [[nodiscard]] int device() const { return gpu_->device.number; }
   /// Whether --backend leaves the CPU in.
   [[nodiscard]] bool measures_cpu() const { return options_.common.backend != Backend::cuda; }
@@ -87,9 +90,47 @@ class Lab {
 /// A still, or the first frame of `test:WxH`.
 [[nodiscard]] Image read_lab_image(const std::string& name);
 
+/// One image through the product's processor, again and again. `image` stays the caller's. One
+/// thread at a time.
+class OneStill {
+ public:
+  /// Throws as make_processor() does.
+  OneStill(const ConstImageView& image, const EqualizeParams& params, Backend backend,
+           const CommonOptions& common);
+
+  /// Waits for the result.
+  void filter();
+  /// The last result; filter() was called.
+  [[nodiscard]] Image take_result();
+
+ private:
+  ConstImageView image_;
+  std::unique_ptr<Processor> processor_;
+  std::unique_ptr<FramePool> inputs_;
+  std::unique_ptr<FramePool> outputs_;
+  FramePtr result_;
+};
+
 /// A filtered copy of an image, on one backend.
 [[nodiscard]] Image filtered(const ConstImageView& image, const EqualizeParams& params,
                              Backend backend, const LabOptions& options);
+/// Whether a GPU gave the CPU's bytes: what it took means something only then.
+class SameBytes {
+ public:
+  /// What the CPU makes of the lab's image; of `params` what changes bytes is taken.
+  SameBytes(const Lab& lab, const EqualizeParams& params);
+  /// "yes" or "no"
+  [[nodiscard]] std::string text(const Image& result) const;
+
+ private:
+  std::string expected_;
+};
+
+/// A sentence about the column `same_bytes`.
+[[nodiscard]] std::string same_bytes_line(const Table& table);
+
+/// What a CPU filter gives of an image, for which it is configured here.
+[[nodiscard]] Image filtered(Filter& filter, const ConstImageView& image);
 
 /// Milliseconds of calls on the CPU: allocate, filter.
 [[nodiscard]] std::vector<double> time_cpu_calls(const ConstImageView& image,
@@ -99,9 +140,9 @@ class Lab {
 /// Writes to memory that nobody has touched yet, which costs whoever does so first.
 void touch(const ImageView& image);
 
-/// Milliseconds of a configured CPU filter on one image; `result` holds what it made.
-[[nodiscard]] std::vector<double> time_cpu_filter(Filter& filter, const ConstImageView& image,
-                                                  Image& result, const Budget& budget);
+/// Calls of a CPU filter on one image, for which it is configured before; none of them has kernels.
+[[nodiscard]] gpu_lab::CallTimes time_cpu_filter(Filter& filter, const ConstImageView& image,
+                                                 const Budget& budget);
 
 /// Whether all samples of two images of one desc are the same.
 [[nodiscard]] bool same_samples(const ConstImageView& a, const ConstImageView& b);

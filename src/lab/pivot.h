@@ -27,7 +27,8 @@ struct PivotTable {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> values;
 };
-/// Of the rows of `table` that are among `chosen`. Throws Error(bad_input) for missing columns.
+/// The pivot of those rows of `table` that are among `chosen`. Throws Error(bad_input) for missing
+/// columns.
 [[nodiscard]] PivotTable pivot(const Table& table, const Pivot& what,
                                const std::vector<std::size_t>& chosen);
 [[nodiscard]] PivotTable pivot(const Table& table, const Pivot& what);

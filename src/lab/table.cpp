@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <optional>
 
 #include <equalux/error.h>
+
+#include "src/common/option_values.h"
 
 namespace equalux::cli::lab {
 namespace {
@@ -126,14 +127,6 @@ class Reader {
   int line_ = 1;
 };
 
-std::optional<double> as_number(std::string_view text) {
-  double value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc{} || end != last) return std::nullopt;
-  return value;
-}
-
 }  // namespace
 
 std::string cell(double value) {
@@ -165,7 +158,7 @@ const std::string& Table::text(std::size_t row, std::string_view column) const {
 
 double Table::number(std::size_t row, std::string_view column) const {
   const std::string& written = text(row, column);
-  const std::optional<double> value = as_number(written);
+  const std::optional<double> value = number_from<double>(written);
   if (!value) {
     refuse(origin, ": " + std::string(column) + " of row " + std::to_string(row + 1) + " is '" +
                        written + "', which is no number");
@@ -174,7 +167,7 @@ double Table::number(std::size_t row, std::string_view column) const {
 }
 
 double Table::fact_number(std::string_view key) const {
-  const std::optional<double> value = as_number(fact(key));
+  const std::optional<double> value = number_from<double>(fact(key));
   if (!value) {
     refuse(origin, ": '# " + std::string(key) + ": " + fact(key) + "' is no number");
   }

@@ -34,7 +34,7 @@ struct Table {
   std::vector<std::vector<std::string>> rows;  ///< as many cells each as there are columns
   std::string origin;                          ///< the file, for messages
 
-  /// Of a fact; empty where there is none of that name.
+  /// The value of a fact; empty where there is none of that name.
   [[nodiscard]] std::string fact(std::string_view key) const;
   [[nodiscard]] bool has_column(std::string_view name) const;
   /// Throw Error(bad_input) for a column that is not there, and for a cell that is no number.
@@ -46,7 +46,7 @@ struct Table {
 
 /// Reads a table from the text of a CSV. Throws Error(bad_input) that names file and line.
 [[nodiscard]] Table parse_table(std::string_view text, const std::string& origin);
-/// The same from a file. Throws Error(no_input) where it is missing too.
+/// Reads a table from a file. Throws Error(bad_input), and Error(no_input) where it is missing.
 [[nodiscard]] Table read_table(const std::string& path);
 
 /// The text of a table's CSV.

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "pipelines/files/extension.h"
+#include "pipelines/files/file_names.h"
 #include "src/plot/gnuplot.h"
 
 namespace equalux::plot {

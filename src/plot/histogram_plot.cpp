@@ -33,31 +33,21 @@ struct PlotHistogram {
 
 using Rgb = std::array<int, 3>;
 
-/// Where R, G and B stand in a pixel of a packed format, in samples, and how large they can be.
-struct ChannelOffsets {
-  std::size_t step = 1;
-  std::array<std::size_t, 3> rgb{0, 0, 0};
-  int max_value = 255;
-};
-
-ChannelOffsets channel_offsets(PixelFormat format) {
-  const FormatTraits& row = traits(format);
-  if (row.model != ColorModel::gray && row.model != ColorModel::rgb) {
-    throw Error(ExitCode::usage, "a plot of " + std::string(row.name) +
+/// The traits of gray or packed RGB.
+const FormatTraits& packed_traits(PixelFormat format) {
+  const FormatTraits& t = traits(format);
+  if (t.model != ColorModel::gray && t.model != ColorModel::rgb) {
+    throw Error(ExitCode::usage, "a plot of " + std::string(t.name) +
                                      " is not possible, must be gray or packed RGB");
   }
-  const int max_value = (1 << row.depth) - 1;
-  if (row.model == ColorModel::gray) return {1, {0, 0, 0}, max_value};
-  const auto first = static_cast<std::size_t>(row.color_offset);
-  const bool blue_first = row.name.find('b') < row.name.find('r');
-  const auto step = static_cast<std::size_t>(row.step[0] / sample_bytes(format));
-  return {step, {first + (blue_first ? 2 : 0), first + 1, first + (blue_first ? 0 : 2)}, max_value};
+  return t;
 }
 
-Rgb pixel_at(const std::uint8_t* row, std::size_t x, const ChannelOffsets& offsets) {
+Rgb pixel_at(const std::uint8_t* row, int x, const FormatTraits& t) {
+  const std::uint8_t* pixel = row + std::ptrdiff_t{x} * t.step[0];
   const auto sample = [&](std::size_t channel) -> int {
-    const std::size_t at = x * offsets.step + offsets.rgb[channel];
-    return offsets.max_value == 255 ? row[at] : row[2 * at] + 256 * row[2 * at + 1];
+    const std::uint8_t* at = pixel + t.offset[channel];
+    return t.depth == 8 ? at[0] : at[0] + 256 * at[1];
   };
   return {sample(0), sample(1), sample(2)};
 }
@@ -75,19 +65,19 @@ Span covered(int target, int targets, int sources) {
 
 /// Of gray or a packed RGB form, of 8 or 16 bits, over 2 to 256 bins.
 PlotHistogram count_plot_histogram(const ConstImageView& image, int bins) {
-  const ChannelOffsets offsets = channel_offsets(image.desc.format);
+  const FormatTraits& format = packed_traits(image.desc.format);
+  const int max_value = (1 << format.depth) - 1;
   const auto count = static_cast<std::size_t>(bins);
   PlotHistogram histogram{std::vector<std::uint64_t>(count), {}};
   histogram.channels.fill(std::vector<std::uint64_t>(count));
-  std::vector<std::size_t> bin_at(static_cast<std::size_t>(offsets.max_value) + 1);
-  for (int v = 0; v <= offsets.max_value; ++v) {
-    bin_at[static_cast<std::size_t>(v)] =
-        static_cast<std::size_t>(bin_of(v, bins, offsets.max_value));
+  std::vector<std::size_t> bin_at(static_cast<std::size_t>(max_value) + 1);
+  for (int v = 0; v <= max_value; ++v) {
+    bin_at[static_cast<std::size_t>(v)] = static_cast<std::size_t>(bin_of(v, bins, max_value));
   }
   for (int y = 0; y < image.desc.height; ++y) {
     const std::uint8_t* row = image.row(0, y);
-    for (std::size_t x = 0; x < static_cast<std::size_t>(image.desc.width); ++x) {
-      const Rgb rgb = pixel_at(row, x, offsets);
+    for (int x = 0; x < image.desc.width; ++x) {
+      const Rgb rgb = pixel_at(row, x, format);
       for (std::size_t c = 0; c < 3; ++c) {
         ++histogram.channels[c][bin_at[static_cast<std::size_t>(rgb[c])]];
       }
@@ -100,7 +90,8 @@ PlotHistogram count_plot_histogram(const ConstImageView& image, int bins) {
 
 /// Tight rows of R, G, B bytes at the given size, each pixel the mean of the area it covers.
 std::string resized_rgb(const ConstImageView& image, int width, int height) {
-  const ChannelOffsets offsets = channel_offsets(image.desc.format);
+  const FormatTraits& format = packed_traits(image.desc.format);
+  const int max_value = (1 << format.depth) - 1;
   std::string bytes;
   bytes.reserve(3 * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   for (int y = 0; y < height; ++y) {
@@ -110,14 +101,14 @@ std::string resized_rgb(const ConstImageView& image, int width, int height) {
       std::array<std::int64_t, 3> sum{};
       for (int sy = rows.first; sy < rows.end; ++sy) {
         for (int sx = columns.first; sx < columns.end; ++sx) {
-          const Rgb rgb = pixel_at(image.row(0, sy), static_cast<std::size_t>(sx), offsets);
+          const Rgb rgb = pixel_at(image.row(0, sy), sx, format);
           for (std::size_t c = 0; c < 3; ++c)
             sum[c] += rgb[c];
         }
       }
       // As many full-scale samples: a byte of 255.
       const std::int64_t white =
-          std::int64_t{offsets.max_value} * (rows.end - rows.first) * (columns.end - columns.first);
+          std::int64_t{max_value} * (rows.end - rows.first) * (columns.end - columns.first);
       for (const std::int64_t total : sum) {
         bytes +=
             static_cast<char>(static_cast<std::uint8_t>((2 * 255 * total + white) / (2 * white)));

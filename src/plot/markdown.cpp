@@ -1,9 +1,10 @@
 #include "src/plot/markdown.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
+
+#include "src/common/option_values.h"
 
 namespace equalux::plot {
 namespace {
@@ -29,13 +30,11 @@ std::string line_of(const std::vector<std::string>& cells) {
 }  // namespace
 
 std::string readable(const std::string& text) {
-  double value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc{} || end != last || text.find('.') == std::string::npos) return text;
+  const auto value = number_from<double>(text);
+  if (!value || text.find('.') == std::string::npos) return text;
   std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), "%.*g", kDigits, value);
-  return std::abs(value) < 9999.5 ? digits.data() : std::to_string(std::llround(value));
+  std::snprintf(digits.data(), digits.size(), "%.*g", kDigits, *value);
+  return std::abs(*value) < 9999.5 ? digits.data() : std::to_string(std::llround(*value));
 }
 
 std::string markdown_table(const std::vector<std::string>& columns,

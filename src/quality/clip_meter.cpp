@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "src/quality/contrast.h"
 #include "src/quality/noise.h"
 #include "src/quality/similarity.h"
 #include "src/quality/stillness.h"

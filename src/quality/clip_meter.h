@@ -45,8 +45,8 @@ struct Cut {
   std::optional<std::size_t> settle_frames;  ///< see frames_to_settle()
 };
 
-/// Of a clip: means over the frames; sigmas and steps as root mean squares, with ratios of those;
-/// the hue's over all pixels that count.
+/// Figures of a clip: means over the frames; sigmas and steps as root mean squares, with ratios of
+/// those; the hue's over all pixels that count.
 struct ClipFigures {
   StreamFigures a;
   std::optional<StreamFigures> b;
@@ -66,7 +66,7 @@ class ClipMeter {
   void add(const ConstImageView& a, const ConstImageView* b);
 
   [[nodiscard]] std::size_t frames() const { return frames_.size(); }
-  /// Of the frames so far; there must be one.
+  /// Figures of the frames so far; there must be one.
   [[nodiscard]] ClipFigures figures() const;
 
  private:

@@ -16,7 +16,7 @@ struct Lab {
   float a = 0;
   float b = 0;
 };
-/// Of an sRGB colour, white point D65.
+/// CIE L*a*b* of an sRGB colour, white point D65.
 [[nodiscard]] Lab lab_of(std::uint8_t red, std::uint8_t green, std::uint8_t blue);
 
 /// Differences of the hue angle h_ab between two frames, over the pixels with chroma in both.
@@ -24,7 +24,7 @@ struct HueDifference {
   double sum_deg = 0;  ///< of absolute differences, each 0 to 180
   std::uint64_t pixels = 0;
 };
-/// Both are bgr and of one size.
+/// The difference of hue of two bgr pictures of one size.
 [[nodiscard]] HueDifference hue_difference(const ConstImageView& a, const ConstImageView& b);
 
 }  // namespace equalux::quality

@@ -257,13 +257,13 @@ TEST_F(WorkerPoolTest, WhereNobodyCanBeginThatIsTheError) {
 }
 
 TEST_F(WorkerPoolTest, AStopEndsThoseAtWorkAndBeginsNoOther) {
-  for (const bool heeds : {true, false}) {
+  for (const bool obeys : {true, false}) {
     results.clear();
     starts.clear();
     stop.signal = 0;
     stop_at = 2;
     const auto begin = Clock::now();
-    const auto before = std::signal(SIGTERM, heeds ? SIG_DFL : SIG_IGN);
+    const auto before = std::signal(SIGTERM, obeys ? SIG_DFL : SIG_IGN);
     run(devices(2), std::nullopt, 9, [](const WorkerPlace& place, std::size_t) {
       for (;;)
         ::pause();

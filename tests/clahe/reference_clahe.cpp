@@ -71,8 +71,8 @@ class Frame {
   /// v, and 0 below black, where nothing is scaled; the histogram counts the clamped v alike.
   [[nodiscard]] int value(int x, int y) const {
     if (t_.model != ColorModel::yuv) {
-      const std::uint8_t* p = in_.row(0, y) + t_.step[0] * x + t_.color_offset;
-      return t_.model == ColorModel::gray ? p[0] : std::max({p[0], p[1], p[2]});
+      const std::uint8_t* p = in_.row(0, y) + t_.step[0] * x;
+      return std::max({p[t_.offset[0]], p[t_.offset[1]], p[t_.offset[2]]});
     }
     const Place p = place(x, y);
     return yuv_value(yuv_, in_.row(0, y)[luma_at(x)],
@@ -192,9 +192,9 @@ void scale(const Frame& frame, const ConstImageView& in, const ImageView& out, c
       const Place p = frame.place(x, y);
       const int v = frame.value(x, y);
       if (t.model != ColorModel::yuv) {
-        const int channels = t.model == ColorModel::gray ? 1 : 3;
-        for (int c = 0; c < channels; ++c) {
-          const int at = t.step[0] * x + t.color_offset + c;
+        const std::size_t channels = t.model == ColorModel::gray ? 1 : 3;
+        for (std::size_t c = 0; c < channels; ++c) {
+          const int at = t.step[0] * x + t.offset[c];
           store(out.row(0, y)[at], round(in.row(0, y)[at] * gain(v, p)));
         }
         continue;

@@ -28,5 +28,11 @@ add_subdirectory("$source" equalux)
 PARENT
 refused -ffast-math "$folder/parent" parents -DEQUALUX_WITH_CUDA=OFF
 refused -Ofast "$source" own -DEQUALUX_WITH_CUDA=OFF -DCMAKE_CXX_FLAGS=-Ofast
-[ -z "$cuda" ] || refused --use_fast_math "$source" cuda -DEQUALUX_WITH_CUDA=ON \
-  -DCMAKE_CUDA_ARCHITECTURES=75 -DCMAKE_CUDA_FLAGS=--use_fast_math
+# A build without CUDA says FALSE, or nothing.
+case ${cuda^^} in
+  '' | 0 | NO | OFF | FALSE) ;;
+  *)
+    refused --use_fast_math "$source" cuda -DEQUALUX_WITH_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=75 \
+      -DCMAKE_CUDA_FLAGS=--use_fast_math
+    ;;
+esac

@@ -278,7 +278,7 @@ TEST_F(PageServerTest, AWrongTokenIsRefusedEverywhere) {
   EXPECT_EQ(get("/api/state?token=" + token + "%00more").status, 401);
   EXPECT_EQ(get("/api/state%00/nothing?token=" + token).status, 400);
   EXPECT_EQ(get("/api/picture?view=after%00&token=" + token).status, 400);
-  // The page asks for the token itself: its address no longer has one when it is loaded anew.
+  // The page asks for the token itself: its address no longer has one when it is loaded again.
   EXPECT_THAT(get("/").body, HasSubstr("<title>equalux</title>"));
   EXPECT_EQ(get("/?token=" + token).status, 200);
   EXPECT_EQ(get("/metrics", "Authorization: Bearer " + token + "\r\n", "camera.example").status,

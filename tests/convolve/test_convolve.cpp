@@ -1,4 +1,5 @@
 #include <functional>
+#include <numeric>
 #include <random>
 
 #include <equalux/error.h>
@@ -195,9 +196,52 @@ TEST_P(ConvolveTest, SeparableKernelsOfEverySize) {
   }
 }
 
+/// Rows are made in batches, columns in strips, of which small frames fill none and wide ones many.
+TEST_P(ConvolveTest, SeparableKernelsOfEveryHeightAndOverManyStrips) {
+  std::vector<Case> cases{gaussian(3, 0.7), gaussian(7, 1.5), gaussian(17, 2), box(3), box(9)};
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (int height = 1; height <= 26; ++height) {
+      cases[i].params.border = kBorders[(i + static_cast<std::size_t>(height)) % 3];
+      expect_exact(kernels(), one_, cases[i], {PixelFormat::bgr, 43, height});
+    }
+  }
+  for (const Case& each : {gaussian(5, 1), gaussian(17, 2), gaussian(31, 4), box(5), box(31)}) {
+    expect_exact(kernels(), one_, each, {PixelFormat::gray8, 9001, 4}, {27, true});
+    expect_exact(kernels(), one_, each, {PixelFormat::bgr, 1600, 3});
+    expect_exact(kernels(), one_, each, {PixelFormat::argb, 1311, 5}, {12, false});
+  }
+}
+
+/// Strips are cut into bands where threads need more pieces.
+TEST_P(ConvolveTest, SeparableKernelsInBands) {
+  RowExecutor five(5);
+  for (const Case& each : {gaussian(17, 2), gaussian(3, 0), box(15)})
+    expect_exact(kernels(), five, each, {PixelFormat::bgr, 33, 777});
+}
+
+/// Every sum that a box can have, divided.
+TEST_P(ConvolveTest, MeansOfBoxesAreRoundedToNearest) {
+  for (int size = 3; size <= kMaxSeparableKernel; size += 2) {
+    alignas(kConvolveBytes) std::array<std::uint16_t, kConvolveBytes> entering;
+    alignas(kConvolveBytes) const std::array<std::uint16_t, kConvolveBytes> leaving{};
+    alignas(kConvolveBytes) std::array<std::uint32_t, kConvolveBytes> sums{};
+    alignas(kConvolveBytes) std::array<std::uint8_t, kConvolveBytes> means;
+    const RowOut to{means.data(), means.size()};
+    const int divisor = size * size;
+    std::iota(entering.begin(), entering.end(), std::uint16_t{0});
+    for (int sum = 0; sum + 63 <= 255 * divisor; sum += 64) {
+      kernels().box_columns(size, entering.data(), leaving.data(), sums.data(), to);
+      for (int i = 0; i < 64; ++i)
+        ASSERT_EQ(means[static_cast<std::size_t>(i)], (2 * (sum + i) + divisor) / (2 * divisor));
+      entering.fill(64);
+    }
+  }
+}
+
 /// White stays white: sums reach their bounds.
 TEST_P(ConvolveTest, FlatFramesStayFlat) {
-  for (const Case& each : {named("box-blur"), named("gaussian-blur"), box(31), gaussian(31, 9)}) {
+  for (const Case& each : {named("box-blur"), named("gaussian-blur"), box(31), gaussian(31, 9),
+                           gaussian(17, 2), gaussian(5, 1)}) {
     for (const Content content : {Content::white, Content::black}) {
       const ImageDesc desc{PixelFormat::gray8, 333, 3};
       Image in(desc);
@@ -244,6 +288,28 @@ TEST(ShortDivision, IsExactForEveryDividend) {
     for (std::uint32_t n = 0; n < 32768; ++n) {
       const std::uint32_t high = division.multiplier == 0 ? n : n * division.multiplier >> 16;
       ASSERT_EQ(high >> division.shift, n / divisor) << n << " / " << divisor;
+    }
+  }
+}
+
+TEST(GaussianWeights, AreTrimmedAndSplitWhere16BitsHoldTheRest) {
+  for (int size = 3; size <= kMaxSeparableKernel; size += 2) {
+    for (const double sigma : {0.05, 0.5, 1.0, 1.7, 2.0, 3.0, 4.5, 9.0, 100.0}) {
+      const std::vector<std::int32_t> all = exact_kernel(gaussian(size, sigma).params).row;
+      const GaussianWeights weights = gaussian_weights(all);
+      ASSERT_EQ(weights.half.size(), static_cast<std::size_t>(weights.radius) + 2);
+      ASSERT_EQ(weights.half.back(), 0);
+      int rest = kGaussianHalf;
+      for (int k = 0; k <= size / 2; ++k) {
+        const std::int32_t weight = all[static_cast<std::size_t>(size / 2 + k)];
+        ASSERT_EQ(weight, k <= weights.radius ? weights.half[static_cast<std::size_t>(k)] : 0);
+        if (k >= weights.small) rest += 2 * 255 * weight;
+      }
+      ASSERT_LE(rest, 32767);
+      ASSERT_TRUE(weights.small % 2 == 1 || weights.small == weights.radius + 1);
+      if (weights.radius <= kUnrolledRadius) {
+        ASSERT_EQ(weights.small, weights.radius + 1);
+      }
     }
   }
 }

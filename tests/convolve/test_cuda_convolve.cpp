@@ -268,7 +268,8 @@ TEST_F(CudaConvolve, RandomFrames) {
 TEST_F(CudaConvolve, EveryPathOnce) {
   std::vector<ConvolveParams> all{custom(3, 30000, "1000", "3.5", 1), custom(3, 100, "37", "", 2),
                                   custom(5, 20, "7", "2", 2),         custom(15, 9, "31", "", 3),
-                                  separable("gaussian", 31, 5),       separable("box", 7)};
+                                  separable("gaussian", 31, 5),       separable("box", 7),
+                                  separable("gaussian", 15),          separable("box", 31)};
   for (const char* name : kNamed)
     all.push_back(named(name));
   for (const ConvolveMode mode :

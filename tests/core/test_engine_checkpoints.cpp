@@ -179,7 +179,7 @@ TEST_F(CheckpointTest, AnotherChainCannotBeContinued) {
   EXPECT_THAT(own->inner.endings, IsEmpty());
 }
 
-/// Its output is not started anew: another device can go on with it.
+/// Its output is not started again: another device can go on with it.
 TEST_F(CheckpointTest, ADeviceThatFailsAtOnceIsNoReasonToBeginAnew) {
   struct LostDevice final : DelayedProcessor {
     LostDevice() : DelayedProcessor(2) {}

@@ -83,7 +83,7 @@ TEST(AlphaPlane, OfMoreBitsKeepsItsShareOfTheLargestValue) {
     for (const PixelFormat format : {PixelFormat::bgra64_le, PixelFormat::argb64_le}) {
       const PaddedImage pixels({format, 257, 257}, 6);
       put_alpha(plane.view(), depth, pixels.view());
-      const int offset = 2 * traits(format).alpha_offset;
+      const int offset = traits(format).alpha_offset;
       for (int i = 0; i < 257 * 257; ++i) {
         const std::uint8_t* at = pixels.view().row(0, i / 257) + 8 * (i % 257) + offset;
         const double exact = static_cast<double>(i & most) * 65535 / most;

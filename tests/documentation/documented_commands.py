@@ -86,13 +86,15 @@ def plugin_is_built(context, command):
 NOT_RUN = [
     Rule(r"^git clone", "is for who has no clone yet"),
     Rule(r"^sudo |^apt-get ", "installs"),
-    Rule(r"^scripts/|^bench/\S+\.sh", "installs, builds or tests", names_of_scripts),
+    Rule(r"^scripts/|^bench/(\S+\.sh|compare\b)", "installs, builds, tests or measures",
+         names_of_scripts),
     Rule(r"^\(?cd build/", "packs what was built"),
     Rule(r"^c(make|test) ", "builds", names_of_targets),
     Rule(r"^export GST_PLUGIN_PATH=build/", "is set for all", plugin_is_built),
     Rule(r"^export GST_PLUGIN_PATH=PREFIX/", "is for an installed tree"),
     Rule(r"^for stem in ", "measures for minutes", names_of_targets),
-    Rule(r"^build/release/bin/(?!equalux )", "measures for minutes", names_of_targets),
+    Rule(r"^(EQUALUX_SIMD=\w+ )?build/release/bin/(?!equalux )", "measures for minutes",
+         names_of_targets),
     Rule(r"^ncu ", "needs NVIDIA's profiler"),
 ]
 

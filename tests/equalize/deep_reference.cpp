@@ -84,13 +84,13 @@ void packed(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageVi
   const FormatTraits& t = traits(in.desc.format);
   const Form form(in.desc);
   const int step = t.step[0];
-  const int channels = t.model == ColorModel::gray ? 1 : 3;
-  const auto channel = [&](const std::uint8_t* p, int c) {
-    return form.get(p + 2 * (t.color_offset + c));
+  const std::size_t channels = t.model == ColorModel::gray ? 1 : 3;
+  const auto channel = [&](const std::uint8_t* p, std::size_t c) {
+    return form.get(p + t.offset[c]);
   };
   const auto value = [&](const std::uint8_t* p) {
     int most = 0;
-    for (int c = 0; c < channels; ++c)
+    for (std::size_t c = 0; c < channels; ++c)
       most = std::max(most, channel(p, c));
     return static_cast<std::size_t>(most);
   };
@@ -105,11 +105,10 @@ void packed(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageVi
       const std::uint8_t* p = in.row(0, y) + step * x;
       std::uint8_t* q = out.row(0, y) + step * x;
       const std::size_t v = value(p);
-      if (t.alpha_offset >= 0) form.put(q + 2 * t.alpha_offset, form.get(p + 2 * t.alpha_offset));
-      for (int c = 0; c < channels; ++c) {
+      if (t.alpha_offset >= 0) form.put(q + t.alpha_offset, form.get(p + t.alpha_offset));
+      for (std::size_t c = 0; c < channels; ++c) {
         const Wide code = channel(p, c);
-        form.put(q + 2 * (t.color_offset + c),
-                 v == 0 ? code : scaled(code, curve[v], static_cast<Wide>(v)));
+        form.put(q + t.offset[c], v == 0 ? code : scaled(code, curve[v], static_cast<Wide>(v)));
       }
     }
   }

@@ -65,9 +65,9 @@ void packed(const EqualizeParams& params, const ConstImageView& in, const ImageV
             const Chosen& chosen) {
   const FormatTraits& t = traits(in.desc.format);
   const int step = t.step[0];
-  const int channels = t.model == ColorModel::gray ? 1 : 3;
+  const std::size_t channels = t.model == ColorModel::gray ? 1 : 3;
   const auto value = [&](const std::uint8_t* p) {
-    return *std::max_element(p + t.color_offset, p + t.color_offset + channels);
+    return std::max({p[t.offset[0]], p[t.offset[1]], p[t.offset[2]]});
   };
   std::vector<std::uint64_t> counts(256, 0);
   for (int y = 0; y < in.desc.height; ++y) {
@@ -83,8 +83,9 @@ void packed(const EqualizeParams& params, const ConstImageView& in, const ImageV
       std::uint8_t* q = out.row(0, y) + step * x;
       const Gain& gain = gains[value(p)];
       if (t.alpha_offset >= 0) q[t.alpha_offset] = p[t.alpha_offset];
-      for (int c = t.color_offset; c < t.color_offset + channels; ++c) {
-        q[c] = static_cast<std::uint8_t>(scaled(p[c], gain));
+      for (std::size_t c = 0; c < channels; ++c) {
+        const int at = t.offset[c];
+        q[at] = static_cast<std::uint8_t>(scaled(p[at], gain));
       }
     }
   }

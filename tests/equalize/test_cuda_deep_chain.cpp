@@ -24,14 +24,7 @@ using test::Content;
 using test::DeviceImage;
 using test::DeviceLayout;
 
-class CudaDeepChain : public test::DeviceTest {
- protected:
-  static void expect_same_as_cpu(const EqualizeParams& params, const ImageDesc& desc,
-                                 Content content, const DeviceLayout& layout = {},
-                                 FieldOrder order = FieldOrder::progressive) {
-    test::expect_same_as_cpu<cuda::DeepChain>(params, desc, content, layout, order);
-  }
-};
+using CudaDeepChain = test::DeviceChainTest<cuda::DeepChain>;
 
 TEST_F(CudaDeepChain, EveryFormatAndContent) {
   for (const PixelFormat format : test::deep_formats()) {

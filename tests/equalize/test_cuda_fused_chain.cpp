@@ -23,14 +23,7 @@ using test::Content;
 using test::DeviceImage;
 using test::DeviceLayout;
 
-class CudaFusedChain : public test::DeviceTest {
- protected:
-  static void expect_same_as_cpu(const EqualizeParams& params, const ImageDesc& desc,
-                                 Content content, const DeviceLayout& layout = {},
-                                 FieldOrder order = FieldOrder::progressive) {
-    test::expect_same_as_cpu<cuda::FusedChain>(params, desc, content, layout, order);
-  }
-};
+using CudaFusedChain = test::DeviceChainTest<cuda::FusedChain>;
 
 TEST_F(CudaFusedChain, EveryFormatAndContent) {
   for (const PixelFormat format : test::byte_formats()) {

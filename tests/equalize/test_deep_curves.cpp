@@ -290,10 +290,10 @@ TEST(DeepCurves, ARestoredFilterGoesOnAsIfNothingHadHappened) {
     }
     EXPECT_TRUE(differs) << "the state makes no difference";
     second.filter->reset();
-    Stream anew(limited_over_time(), desc);
+    Stream restarted(limited_over_time(), desc);
     second.step_moving(3);
-    anew.step_moving(3);
-    EXPECT_EQ(test::count_differences(anew.out.view(), second.out.view()), 0U);
+    restarted.step_moving(3);
+    EXPECT_EQ(test::count_differences(restarted.out.view(), second.out.view()), 0U);
   }
 }
 

@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/common/rgb_layout.h"
 #include "src/cpu/equalize/curve_maker.h"
 #include "src/equalize/space.h"
+#include "src/format/layout.h"
 #include "tests/equalize/deep_reference.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"

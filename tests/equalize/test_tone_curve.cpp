@@ -1,9 +1,12 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "src/cpu/equalize/fused/gain_tables.h"
+#include "src/equalize/deep_curve.h"
 #include "src/equalize/tone_curve.h"
 
 namespace equalux {
@@ -30,8 +33,18 @@ int by_two_roundings(int c, float gain) {
   return static_cast<int>(product + 8388608.0f - 8388608.0f);
 }
 
+/// How the vectors multiply by a whole number: two products of 16 bits and their sum.
+int by_words(int c, std::uint32_t gain) {
+  const int sum = c * static_cast<int>(gain >> 16) + ((c * static_cast<int>(gain & 0xFFFF)) >> 16);
+  constexpr int kRest = kFixedGainBits - 16;
+  return (sum + (1 << (kRest - 1))) >> kRest;
+}
+
 void expect_all(const GainFraction& gain, int v, int max_c) {
   const float g = float_gain(gain, max_c);
+  const GainBounds bounds = gain_bounds(gain);
+  const std::uint32_t fixed =
+      fixed_gain(safe_gain(gain, bounds, scalar_row_kernels().first_parted(bounds, max_c)));
   const std::uint64_t g48 = gain_48(gain);
   for (int c = 0; c <= max_c; ++c) {
     const int want = exact(c, gain);
@@ -40,6 +53,7 @@ void expect_all(const GainFraction& gain, int v, int max_c) {
         << "c " << c << " v " << v << " gain " << gain.numerator << "/" << gain.denominator;
     ASSERT_EQ(by_addition(c, g), want) << "c " << c << " v " << v;
     ASSERT_EQ(by_two_roundings(c, g), want) << "c " << c << " v " << v;
+    ASSERT_EQ(by_words(c, fixed), want) << "c " << c << " v " << v;
   }
 }
 
@@ -133,6 +147,26 @@ TEST(ToneCurve, OneColourAndEmptyDenominatorsAreTheIdentity) {
   EXPECT_EQ(gains.gain[77], 1.0f);
   make_gains(counts, Scaler::max_abs, 256, 255, 255, row_kernels(), gains);
   EXPECT_EQ(by_addition(77, gains.gain[77]), 255);
+}
+
+/// Quotients by an inverse, at sums where the exact one is whole, half and just beside, and the
+/// largest there are.
+TEST(DeepCurveLevel, NeedsNoDivision) {
+  std::mt19937_64 random(13);
+  for (int round = 0; round < 200'000; ++round) {
+    const std::uint64_t span = round % 4 == 0 ? kMaxPixels : 1 + random() % kMaxPixels;
+    const CurveScale scale{random() % 3 == 0 ? random() % 1000 : 0, span};
+    const std::uint32_t most = std::array{1023u, 876u, 4095u, 65535u, 56064u}[random() % 5];
+    const std::uint64_t level = random() % ((std::uint64_t{most} << kDeepCurveBits) + 1);
+    // The cumulative sum whose level is about this one.
+    const std::uint64_t near = level * span / most >> kDeepCurveBits;
+    const std::uint64_t cdf = scale.offset + std::min(near + random() % 3, span);
+    const double half_inverse = 0.5 / static_cast<double>(span);
+    ASSERT_EQ(deep_curve_level(scale, cdf, 5, most, half_inverse),
+              deep_curve_level(scale, cdf, 5, most))
+        << cdf << " of " << span << ", M " << most;
+  }
+  EXPECT_EQ(deep_curve_level({0, 0}, 7, 5, 1023, 0.0), 5u << kDeepCurveBits);
 }
 
 TEST(LastOfBin, IsTheLargestLevelWithThatBin) {

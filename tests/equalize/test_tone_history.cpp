@@ -99,8 +99,8 @@ TEST(ToneHistory, CutsAreTakenAtOnce) {
   for (int i = 0; i < 20; ++i)
     stream.pass(ramp(20, 60));
   const Image other = ramp(10, 240);
-  Stream anew(calm());
-  EXPECT_EQ(stream.level(other, 80), anew.level(other, 80));
+  Stream fresh(calm());
+  EXPECT_EQ(stream.level(other, 80), fresh.level(other, 80));
 }
 
 /// Frames until a step to other content has gone to 63 % of its way.
@@ -231,8 +231,8 @@ TEST(ToneHistory, ResetForgets) {
     stream.pass(first);
   stream.filter().reset();
   const Image next = with_object(30);
-  Stream anew(calm());
-  EXPECT_EQ(stream.level(next, 100), anew.level(next, 100));
+  Stream fresh(calm());
+  EXPECT_EQ(stream.level(next, 100), fresh.level(next, 100));
 }
 
 TEST(ToneHistory, ChangedParametersAreEasedAndKeepTheHistory) {

@@ -27,7 +27,7 @@ class CpuInvertFilter final : public Filter {
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
-    throw_violations(violations(params_, Backend::cpu, &input));
+    validate(params_, Backend::cpu, &input);
     desc_ = input;
     return input;
   }
@@ -55,7 +55,7 @@ class CpuInvertFilter final : public Filter {
 }  // namespace
 
 std::unique_ptr<Filter> make_cpu_filter(const InvertParams& params, const CpuOptions& options) {
-  throw_violations(violations(params, Backend::cpu));
+  validate(params, Backend::cpu);
   return std::make_unique<CpuInvertFilter>(params, options);
 }
 

@@ -20,18 +20,6 @@ const OptionTable<InvertParams>& invert_table() {
 
 }  // namespace
 
-std::span<const Option> invert_options() {
-  return invert_table().options();
-}
-
-void set_option(InvertParams& params, std::string_view key, std::string_view value) {
-  invert_table().set(params, key, value);
-}
-
-std::string option_text(const InvertParams& params, std::string_view key) {
-  return invert_table().text(params, key);
-}
-
 bool takes(const InvertParams&, PixelFormat format) {
   return format == PixelFormat::gray8 || format == PixelFormat::rgb || format == PixelFormat::bgr;
 }
@@ -45,5 +33,7 @@ std::vector<std::string> violations(const InvertParams& params, Backend, const I
   }
   return broken;
 }
+
+EQUALUX_DEFINE_OPTIONS(InvertParams, invert)
 
 }  // namespace equalux

@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/files/float_tiff.h"
-#include "pipelines/files/npy.h"
+#include "pipelines/files/float_files.h"
 #include "pipelines/files/still.h"
 #include "tests/support/temp_folder.h"
 

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/core/run.h"
+#include "pipelines/files/file_names.h"
 #include "pipelines/files/image_pattern.h"
-#include "pipelines/files/natural_order.h"
 #include "pipelines/files/pnm.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"

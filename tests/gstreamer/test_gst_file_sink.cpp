@@ -11,10 +11,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <nlohmann/json.hpp>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "pipelines/core/part_source.h"
 #include "pipelines/files/y4m.h"
@@ -23,6 +20,7 @@
 #include "pipelines/gstreamer/launch.h"
 #include "pipelines/picture/upright_sink.h"
 #include "pipelines/v4l2/v4l2_output.h"
+#include "tests/gstreamer/loopback_server.h"
 #include "tests/gstreamer/video_files.h"
 #include "tests/v4l2/fake_output.h"
 
@@ -392,27 +390,9 @@ TEST_F(FileSinkTest, WhatStartsBeforeZeroIsShiftedAsAWhole) {
 class WebServer {
  public:
   WebServer(std::string body, bool has_length, std::optional<std::size_t> given = {})
-      : body_(std::move(body)), has_length_(has_length), given_(given) {
-    listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    socklen_t length = sizeof address;
-    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length);
-    port_ = ntohs(address.sin_port);
-    ::listen(listener_, 8);
-    thread_ = std::thread([this] { accept(); });
-  }
-  ~WebServer() {
-    ::shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    ::close(listener_);
-  }
-  WebServer(const WebServer&) = delete;
-  WebServer& operator=(const WebServer&) = delete;
+      : body_(std::move(body)), has_length_(has_length), given_(given) {}
   [[nodiscard]] std::string url() const {
-    return "http://127.0.0.1:" + std::to_string(port_) + "/clip";
+    return "http://127.0.0.1:" + std::to_string(server_.port()) + "/clip";
   }
   /// Waits for so many calls that got all they get.
   void wait_for_silence(int calls) const {
@@ -422,47 +402,26 @@ class WebServer {
   }
 
  private:
-  void accept() {
-    std::vector<std::thread> calls;
-    for (int call = 0; (call = ::accept(listener_, nullptr, nullptr)) >= 0;)
-      calls.emplace_back([this, call] { answer(call); });
-    for (std::thread& call : calls)
-      call.join();
-  }
   void answer(int call) {
-    std::array<char, 4096> request{};
-    static_cast<void>(::recv(call, request.data(), request.size(), 0));
-    if (given_ == 0U) {
-      fall_silent(call);
-      return;
+    if (given_ != 0U) {
+      const std::string head =
+          "HTTP/1.0 200 OK\r\n" +
+          (has_length_ ? "Content-Length: " + std::to_string(body_.size()) + "\r\n" : "") + "\r\n";
+      static_cast<void>(::send(call, head.data(), head.size(), MSG_NOSIGNAL));
+      static_cast<void>(::send(call, body_.data(), given_.value_or(body_.size()), MSG_NOSIGNAL));
     }
-    const std::string head =
-        "HTTP/1.0 200 OK\r\n" +
-        (has_length_ ? "Content-Length: " + std::to_string(body_.size()) + "\r\n" : "") + "\r\n";
-    static_cast<void>(::send(call, head.data(), head.size(), MSG_NOSIGNAL));
-    static_cast<void>(::send(call, body_.data(), given_.value_or(body_.size()), MSG_NOSIGNAL));
-    if (given_) {
-      fall_silent(call);
-      return;
-    }
-    ::close(call);
-  }
-  /// Until the other end hangs up.
-  void fall_silent(int call) {
+    if (!given_) return;
     ++silent_;
     char byte = 0;
     while (::recv(call, &byte, 1, 0) > 0) {
     }
-    ::close(call);
   }
 
   std::string body_;
   bool has_length_;
   std::optional<std::size_t> given_;
   std::atomic<int> silent_ = 0;
-  int listener_ = -1;
-  int port_ = 0;
-  std::thread thread_;
+  test::LoopbackServer server_{[this](int call) { answer(call); }};
 };
 
 TEST_F(FileSinkTest, AFileBehindAWebAddressKeepsItsSound) {

@@ -157,7 +157,7 @@ TEST_F(ResumedSink, RefusesWhatIsNotWhatWasWritten) {
   };
   left();
   std::string bytes = file_bytes(partial_of(output));
-  // In the first picture: other bytes may be the sound's, which is copied anew.
+  // In the first picture: other bytes may be the sound's, which is copied again.
   const std::size_t text = bytes.find("x264 - core");
   ASSERT_NE(text, std::string::npos);
   bytes[text] ^= 4;

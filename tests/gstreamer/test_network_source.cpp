@@ -8,14 +8,12 @@
 #include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/gstreamer/gst_common.h"
 #include "pipelines/gstreamer/launch.h"
 #include "pipelines/live/reconnecting_source.h"
+#include "tests/gstreamer/loopback_server.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 
@@ -49,56 +47,31 @@ std::string multipart(int calls = 1) {
 /// Answers every call with the same pictures and then hangs up, or stays on the line.
 class HttpCamera {
  public:
-  HttpCamera(std::string body, bool hangs_up) : body_(std::move(body)), hangs_up_(hangs_up) {
-    listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    socklen_t length = sizeof address;
-    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length);
-    port_ = ntohs(address.sin_port);
-    ::listen(listener_, 4);
-    thread_ = std::thread([this] { serve(); });
-  }
-  ~HttpCamera() {
-    stop_ = true;
-    ::shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    ::close(listener_);
-  }
+  HttpCamera(std::string body, bool hangs_up) : body_(std::move(body)), hangs_up_(hangs_up) {}
+  ~HttpCamera() { stop_ = true; }
   HttpCamera(const HttpCamera&) = delete;
   HttpCamera& operator=(const HttpCamera&) = delete;
 
   [[nodiscard]] std::string url() const {
-    return "http://user:secret@127.0.0.1:" + std::to_string(port_) + "/mjpeg";
+    return "http://user:secret@127.0.0.1:" + std::to_string(server_.port()) + "/mjpeg";
   }
   std::atomic<int> calls{0};
 
  private:
-  void serve() {
-    for (;;) {
-      const int call = ::accept(listener_, nullptr, nullptr);
-      if (call < 0) return;
-      ++calls;
-      char request[2048];
-      static_cast<void>(::recv(call, request, sizeof request, 0));
-      const std::string head =
-          "HTTP/1.0 200 OK\r\nContent-Type: multipart/x-mixed-replace;boundary=picture\r\n\r\n";
-      static_cast<void>(::send(call, head.data(), head.size(), MSG_NOSIGNAL));
-      static_cast<void>(::send(call, body_.data(), body_.size(), MSG_NOSIGNAL));
-      while (!hangs_up_ && !stop_)
-        std::this_thread::sleep_for(5ms);
-      ::close(call);
-    }
+  void answer(int call) {
+    ++calls;
+    const std::string head =
+        "HTTP/1.0 200 OK\r\nContent-Type: multipart/x-mixed-replace;boundary=picture\r\n\r\n";
+    static_cast<void>(::send(call, head.data(), head.size(), MSG_NOSIGNAL));
+    static_cast<void>(::send(call, body_.data(), body_.size(), MSG_NOSIGNAL));
+    while (!hangs_up_ && !stop_)
+      std::this_thread::sleep_for(5ms);
   }
 
   std::string body_;
   bool hangs_up_;
-  int listener_ = -1;
-  int port_ = 0;
   std::atomic<bool> stop_{false};
-  std::thread thread_;
+  LoopbackServer server_{[this](int call) { answer(call); }};
 };
 
 bool accepts_pictures(PixelFormat format) {

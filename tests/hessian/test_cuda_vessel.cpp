@@ -181,7 +181,7 @@ VesselParams params_for_photographs(VesselOutput output) {
   return params;
 }
 
-/// The surround touches two, three or all corners.
+/// The vignette touches two, three or all corners.
 TEST_F(CudaVessel, FieldOfViewOfRoundPhotographs) {
   for (const PixelFormat format :
        {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::xrgb, PixelFormat::nv12}) {

@@ -154,7 +154,7 @@ Planes eigenvalues_of_target(const HessianKernels& kernels, const ConstImageView
   walker.run(in, [&](TileScratch& scratch) {
     const LevelTile& tile = scratch.tile();
     for (int j = 0; j < tile.height; ++j) {
-      scratch.eigenvalues(kernels, weights, j, scratch.result(0), scratch.result(1));
+      scratch.eigenvalues(kernels, weights, j, {scratch.result(0), scratch.result(1), false});
       for (const int p : {0, 1}) {
         kernels.store(scratch.result(static_cast<std::size_t>(p)),
                       static_cast<std::size_t>(tile.width), tile.x % 2 == 0,
@@ -213,18 +213,18 @@ TEST_P(HessianTargets, EveryFormatAndChannelGivesTheLevelsOfPlainCode) {
         const auto n = static_cast<std::size_t>(width);
         std::vector<float> expected(n + kRowSlack);
         std::vector<float> levels(n + kRowSlack);
-        const ChannelLayout layout{static_cast<HessianChannel>(c), rgb_layout(format)};
+        const auto channel = static_cast<HessianChannel>(c);
         const std::uint8_t* row = in.view().row(0, 0);
         if (format == PixelFormat::gray8) {
           scalar_hessian_kernels().gray_levels(row, n, expected.data());
           kernels().gray_levels(row, n, levels.data());
         } else {
-          scalar_hessian_kernels().rgb_levels(layout, row, n, expected.data());
-          kernels().rgb_levels(layout, row, n, levels.data());
+          scalar_hessian_kernels().rgb_levels(channel, rgb_layout(format), row, n, expected.data());
+          kernels().rgb_levels(channel, rgb_layout(format), row, n, levels.data());
         }
         expected.resize(n);
         levels.resize(n);
-        EXPECT_EQ(levels, expected) << to_string(format) << " " << enum_name(layout.channel);
+        EXPECT_EQ(levels, expected) << to_string(format) << " " << enum_name(channel);
       }
     }
   }

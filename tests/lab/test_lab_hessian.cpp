@@ -9,7 +9,6 @@
 
 #include "src/common/float_difference.h"
 #include "src/lab/convolution/kernel.h"
-#include "src/lab/hessian/fundus.h"
 #include "src/lab/hessian/pictures.h"
 #include "src/lab/hessian/plain_hessian.h"
 #include "tests/lab/lab_fixture.h"

@@ -39,7 +39,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// The filter of a spec, at a place of the chain.
+/// The filter of a spec, at a place among the filters.
 Steered filter_at(std::size_t filter, const std::string& spec) {
   return steered(filter, read_recipe(parse_filter_spec(spec)));
 }

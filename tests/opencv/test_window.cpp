@@ -17,9 +17,9 @@
 
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/files/still.h"
+#include "pipelines/opencv/display/window.h"
+#include "pipelines/opencv/display/window_view.h"
 #include "pipelines/opencv/still.h"
-#include "pipelines/opencv/window.h"
-#include "pipelines/opencv/window_view.h"
 #include "tests/opencv/virtual_display.h"
 #include "tests/support/test_images.h"
 

@@ -6,7 +6,6 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "src/quality/contrast.h"
 #include "src/quality/hue.h"
 #include "src/quality/noise.h"
 #include "src/quality/planes.h"

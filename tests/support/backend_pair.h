@@ -57,7 +57,7 @@ class BackendPair {
   /// The sum of the frames' curves, where they are collected.
   [[nodiscard]] CurveSum curve_sum() const { return test::curve_sum(*cuda_).value(); }
 
-  /// From here on filters that were made anew and took over each other's states.
+  /// From here on filters that were made again and took over each other's states.
   void restore(const Params& params) {
     const std::string of_cpu = cpu_->save();
     const std::string of_cuda = cuda_->save();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/device_image.h"
+#include "tests/support/device_test.h"
 #include "tests/support/test_images.h"
 
 /// Filters on a GPU against the same on the CPU.
@@ -79,5 +80,16 @@ void expect_same_as_cpu(const EqualizeParams& params, const ImageDesc& desc, Con
     ASSERT_EQ(count_differences(expected.view(), got.view()), 0U) << "frame " << frame;
   }
 }
+
+/// Tests of one chain, by expect_same_as_cpu().
+template <typename Chain>
+class DeviceChainTest : public DeviceTest {
+ protected:
+  static void expect_same_as_cpu(const EqualizeParams& params, const ImageDesc& desc,
+                                 Content content, const DeviceLayout& layout = {},
+                                 FieldOrder order = FieldOrder::progressive) {
+    test::expect_same_as_cpu<Chain>(params, desc, content, layout, order);
+  }
+};
 
 }  // namespace equalux::test

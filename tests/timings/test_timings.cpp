@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "pipelines/timings/latency_report.h"
 #include "pipelines/timings/timing_summary.h"
 #include "pipelines/timings/timings.h"
 #include "src/common/json_text.h"

@@ -9,6 +9,7 @@
 
 #include <equalux/error.h>
 
+#include "cuda/device/plane_pair.h"
 #include "cuda/equalize/curve_ahead.h"
 #include "cuda/equalize/fused/fused_config.h"
 #include "cuda/equalize/fused/fused_kernels.h"
@@ -29,10 +30,6 @@ const void* kernel_for(PixelFormat format, Access access) {
   return fused_422_444_kernel(format, access);
 }
 
-bool is_aligned(const void* data, std::ptrdiff_t stride) {
-  return reinterpret_cast<std::uintptr_t>(data) % kVectorBytes == 0 && stride % kVectorBytes == 0;
-}
-
 /// Whether Access::flat takes the planes: one stride of chroma, and offsets of 31 bits.
 template <typename View>
 bool is_flat(const View& image) {
@@ -50,17 +47,6 @@ std::uint32_t chunk_pixels(PixelFormat format) {
   const FormatTraits& t = traits(format);
   if (t.model != ColorModel::yuv) return static_cast<std::uint32_t>(kChunkBytes / t.step[0]);
   return t.planes == 1 ? kChunkBytes / 2 : 16 * kLanes;
-}
-
-/// Luma samples of a row and rows that a chroma sample covers; 1 and 1 without chroma.
-struct CellSize {
-  int columns;
-  int rows;
-};
-
-CellSize cell_size(PixelFormat format) {
-  const FormatTraits& t = traits(format);
-  return {1 << t.chroma_shift_x, 1 << t.chroma_shift_y};
 }
 
 std::int32_t checked_stride(std::ptrdiff_t stride) {
@@ -194,9 +180,9 @@ void FusedChain::configure(const ImageDesc& desc) {
   frame_ = FusedParams{};
   frame_.scaler = params_.scaler;
   frame_.weights = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
-  const CellSize cell = cell_size(desc.format);
+  const Sampling sampling = sampling_of(desc.format);
   frame_.luma_offsets = static_cast<std::uint32_t>(frame_.weights.luma_offset) * 0x01010101U;
-  frame_.yuv = YuvFloats::of(frame_.weights, cell.columns * cell.rows);
+  frame_.yuv = YuvFloats::of(frame_.weights, cell_columns(sampling) * cell_rows(sampling));
   frame_.yuv_codes = YuvCodeFloats::of(frame_.weights);
   frame_.zeros_value =
       yuv ? yuv_value(frame_.weights, 0, value_above_luma(frame_.weights, 0, 0)) : 0;
@@ -263,11 +249,13 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   const auto stream = static_cast<cudaStream_t>(context.stream);
   const FormatTraits& t = traits(desc_.format);
   FusedParams p = frame_;
-  const CellSize cell = cell_size(desc_.format);
+  const Sampling sampling = sampling_of(desc_.format);
+  const auto columns_of_cell = static_cast<std::uint32_t>(cell_columns(sampling));
+  const auto rows_of_cell = static_cast<std::uint32_t>(cell_rows(sampling));
   p.interlaced = context.field_order != FieldOrder::progressive;
   // 4:2:0: a last row alone, or, interlaced, one of a field alone.
-  p.lacks_rows = cell.rows == 2 && desc_.height % (p.interlaced ? 4 : 2) != 0;
-  p.has_partial_cells = p.lacks_rows || (cell.columns == 2 && desc_.width % 2 != 0);
+  p.lacks_rows = rows_of_cell == 2 && desc_.height % (p.interlaced ? 4 : 2) != 0;
+  p.has_partial_cells = p.lacks_rows || (columns_of_cell == 2 && desc_.width % 2 != 0);
   bool aligned = true;
   bool tight = t.planes == 1 && t.model != ColorModel::yuv;
   for (std::size_t i = 0; i < static_cast<std::size_t>(t.planes); ++i) {
@@ -276,7 +264,8 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
     p.in_stride[i] = checked_stride(in.stride[i]);
     p.out_stride[i] = checked_stride(out.stride[i]);
     aligned =
-        aligned && is_aligned(in.data[i], in.stride[i]) && is_aligned(out.data[i], out.stride[i]);
+        aligned &&
+        PlanePair{in.data[i], out.data[i], in.stride[i], out.stride[i]}.is_multiple(kVectorBytes);
   }
   const auto row = static_cast<std::ptrdiff_t>(row_bytes(desc_, 0));
   tight = tight && in.stride[0] == row && out.stride[0] == row;
@@ -288,7 +277,7 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
     // 32 bits.
     p.width = width * lines;
     lines = 1;
-    aligned = is_aligned(in.data[0], 0) && is_aligned(out.data[0], 0);
+    aligned = PlanePair{in.data[0], out.data[0]}.is_multiple(kVectorBytes);
   }
   const bool flat = aligned && launch_for(Access::flat).kernel != nullptr &&
                     p.width % kPartColumns == 0 && !p.lacks_rows && !p.interlaced && is_flat(in) &&
@@ -297,10 +286,9 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
       launch_for(flat ? Access::flat : (aligned ? Access::spans : Access::bytes));
   // Samples that are counted are those of cells.
   const std::uint32_t pixels = chunk_pixels(desc_.format);
-  const auto cell_columns = static_cast<std::uint32_t>(cell.columns);
-  const std::uint32_t cells = (p.width + cell_columns - 1) / cell_columns;
-  const auto samples = cell_columns * static_cast<std::uint32_t>(cell.rows);
-  const std::uint32_t chunk_samples = pixels / cell_columns * samples;
+  const std::uint32_t cells = (p.width + columns_of_cell - 1) / columns_of_cell;
+  const std::uint32_t samples = columns_of_cell * rows_of_cell;
+  const std::uint32_t chunk_samples = pixels / columns_of_cell * samples;
   const std::uint32_t parts = flat ? kLanes : 1;  // of a chunk
   p.columns = flat ? p.width / kPartColumns : (p.width + pixels - 1) / pixels;
   p.parts = p.columns * lines;
@@ -326,7 +314,7 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   p.excludes = excluded_.active();
   if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);
   start(launch, grid, p, stream);
-  if (context.marks != nullptr) context.marks->mark("fused", stream);
+  context.mark("fused");
 }
 
 void FusedChain::start(const Launch& launch, unsigned grid, FusedParams& params,

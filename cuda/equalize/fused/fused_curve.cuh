@@ -11,7 +11,7 @@
 #include "src/equalize/near_half.h"
 #include "src/equalize/tone_curve.h"
 
-/// From the frame's histogram to the table of gains, in every block for itself: that costs less
+/// Makes the table of gains of the frame's histogram, in every block for itself: that costs less
 /// than a second barrier of the grid.
 namespace equalux::cuda {
 
@@ -48,13 +48,13 @@ class GainTable {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t place_of(std::uint32_t value) const {
     return value * kStride + mine_;
   }
-  /// The same for `bits` less kBase, in one multiplication.
+  /// The place of the gain of `bits` less kBase, in one multiplication.
   template <std::uint32_t kBase>
   [[nodiscard]] __device__ __forceinline__ std::uint32_t place_above(std::uint32_t bits) const {
     return bits * kStride + (mine_ - kBase * kStride);
   }
-  /// Of a code, times 256, and what the value has more, up to the largest value, both as places:
-  /// the sum is the address. A negative one gives the gain of 0.
+  /// The gain of a code, times 256, and what the value has more, up to the largest value, both as
+  /// places: the sum is the address. A negative one gives the gain of 0.
   [[nodiscard]] __device__ __forceinline__ float gain_of_sum(std::uint32_t code_times_256,
                                                              std::uint32_t above,
                                                              std::uint32_t most) const {
@@ -156,7 +156,7 @@ __device__ __forceinline__ void scan_counts(const FusedParams& p, GridHistogram&
   __syncthreads();
 }
 
-/// After scan_counts().
+/// The scale of the curve, after scan_counts().
 __device__ __forceinline__ CurveScale scale_of(const FusedParams& p, const CurveScratch& s) {
   int first = 256;
 #pragma unroll

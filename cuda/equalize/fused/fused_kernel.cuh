@@ -103,8 +103,9 @@ __device__ __forceinline__ void apply_chunks(const Chunks& chunks, typename Chun
   }
 }
 
-/// With programmatic dependent launch a kernel starts while the one before it still runs: its
-/// blocks take their places as they become free, and wait here until the other's results stand.
+/// Waits for the kernels before. With programmatic dependent launch a kernel starts while the one
+/// before it still runs: its blocks take their places as they become free, and wait here until the
+/// other's results stand.
 __device__ __forceinline__ void wait_for_earlier_kernels() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();

@@ -30,9 +30,9 @@ struct YuvFloats {
   }
 };
 
-/// The same sums without a subtraction: of chroma codes that are read as floats where they stand,
-/// in the second byte of a word, which makes code c the denormal number 2^-141 c. Times
-/// kChromaScale the weights, times 2^141, are just below the largest float.
+/// Factors that spare value_above_luma() its subtraction: of chroma codes that are read as floats
+/// where they stand, in the second byte of a word, which makes code c the denormal number 2^-141 c.
+/// Times kChromaScale the weights, times 2^141, are just below the largest float.
 struct YuvCodeFloats {
   float red_w = 0, red = 0;
   float green_u = 0, green_w = 0, green = 0;

@@ -248,7 +248,7 @@ class FlatChunks : public WarpSlots {
   }
 
  private:
-  /// From a chunk of a warp to its next, and what is added where that begins another line.
+  /// The way from a chunk of a warp to its next, and what is added where that begins another line.
   struct Step {
     std::uint32_t parts;
     std::int32_t luma;
@@ -296,7 +296,7 @@ class FlatChunks : public WarpSlots {
   static constexpr int plane(int piece) {
     return piece < Layout::kRows ? 0 : piece - Layout::kRows + 1;
   }
-  /// Of a lane's part of piece kPiece in its plane.
+  /// The place of a lane's part of piece kPiece in its plane.
   template <int kPiece>
   static __device__ __forceinline__ std::int64_t offset(const Place& at, std::int32_t luma_stride) {
     if constexpr (kPiece >= Layout::kRows) return at.chroma;

@@ -4,6 +4,7 @@
 
 #include "cuda/device/for_constants.cuh"
 #include "cuda/device/yuv_cells.cuh"
+#include "src/format/layout.h"
 
 /// The YCbCr layouts of the fused kernel. Beside what fused_layouts.cuh asks for they have
 ///   kColumns, kRows                       luma samples of a cell

@@ -33,13 +33,13 @@ struct Element {
   std::uint64_t size = 0;     ///< of what it holds
   bool unknown_size = false;  ///< what a live writer leaves: up to the next of its kind
   [[nodiscard]] std::size_t head() const { return id_bytes + size_bytes; }
-  /// Of head and content; no more than 2^56 + 12.
+  /// Bytes of head and content; no more than 2^56 + 12.
   [[nodiscard]] std::uint64_t whole() const { return head() + size; }
 };
 
-/// Nothing where the bytes begin with no element.
+/// The element that the bytes begin with; nothing where they begin with none.
 [[nodiscard]] std::optional<Element> parse_element(std::span<const std::uint8_t> bytes);
-/// The same for a place in a file.
+/// The element at a place in a file; nothing where there is none.
 [[nodiscard]] std::optional<Element> element_at(FileBytes& file, std::uint64_t position);
 /// How many bytes a number has whose first byte this is; 0 for none.
 [[nodiscard]] std::size_t number_bytes(std::uint8_t first);

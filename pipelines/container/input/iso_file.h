@@ -13,7 +13,8 @@ struct CleanAperture {
   int height = 0;
 };
 
-/// Of the file's first video. Nothing where it has none, or where the file cannot be read.
+/// The clean aperture of the file's first video. Nothing where it has none, or where the file
+/// cannot be read.
 [[nodiscard]] std::optional<CleanAperture> iso_clean_aperture(const std::string& path);
 
 /// True where its tags stand under names of their own, as phones and `ffmpeg -movflags

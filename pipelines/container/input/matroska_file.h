@@ -14,8 +14,8 @@ struct ElementPlace {
   std::uint64_t position = 0;
   std::uint64_t size = 0;
 };
-/// Of the element that describes the tracks, which may stand behind the pictures; `behind_pictures`
-/// looks there, too.
+/// The place of the element that describes the tracks, which may stand behind the pictures;
+/// `behind_pictures` looks there, too.
 [[nodiscard]] std::optional<ElementPlace> find_tracks(FileBytes& file, bool behind_pictures);
 
 /// What of the stored pictures is meant to be shown, and how large.
@@ -31,7 +31,8 @@ struct ShownPart {
   [[nodiscard]] bool is_cropped() const { return left + top + right + bottom > 0; }
 };
 
-/// Of a Matroska file's first video. Nothing where it has none, or where the file cannot be read.
+/// The part of a Matroska file's first video that is shown. Nothing where it has none, or where the
+/// file cannot be read.
 [[nodiscard]] std::optional<ShownPart> matroska_shown_part(const std::string& path);
 
 /// What a walk over every element of a Matroska file finds. It looks at heads alone: what the

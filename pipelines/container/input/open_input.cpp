@@ -1,7 +1,5 @@
 #include "pipelines/container/input/open_input.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +11,7 @@
 
 #include "pipelines/container/colour.h"
 #include "pipelines/container/input/declared_size.h"
+#include "pipelines/files/file_names.h"
 
 namespace equalux {
 namespace {
@@ -35,10 +34,8 @@ std::string why_unreadable(const std::string& path, int error) {
 /// A stream of JPEG pictures without a container, which is a still by its bytes and a video by its
 /// name.
 bool is_jpeg_stream(const std::string& path) {
-  std::string extension = fs::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (extension != ".mjpg" && extension != ".mjpeg") return false;
+  const std::string extension = extension_of(path);
+  if (extension != "mjpg" && extension != "mjpeg") return false;
   std::ifstream file(path, std::ios::binary);
   return file.get() == 0xFF && file.get() == 0xD8;
 }
@@ -63,12 +60,10 @@ void check_readable(const std::string& path) {
   std::error_code failure;
   const fs::file_status status = fs::status(path, failure);
   if (!fs::exists(status)) {
-    throw Error(ExitCode::no_input, path + ": no such file" +
-                                        (failure ? " (" + failure.message() + ")" : "") +
-                                        "; give an existing video file");
+    throw Error(ExitCode::no_input, path + ": no such file");
   }
   if (fs::is_directory(status)) {
-    throw Error(ExitCode::bad_input, path + ": is a folder, not a video file");
+    throw Error(ExitCode::no_input, path + ": is a folder, must be a video file");
   }
   if (!fs::is_regular_file(status)) {
     throw Error(ExitCode::bad_input, path + ": is not a regular file; give a video file");
@@ -78,7 +73,7 @@ void check_readable(const std::string& path) {
                 path + ": cannot be opened for reading: " + std::strerror(errno));
   }
   if (fs::file_size(path, failure) == 0) {
-    throw Error(ExitCode::bad_input, path + ": is empty; give a video file");
+    throw Error(ExitCode::bad_input, path + ": is empty, must be a video file");
   }
 }
 

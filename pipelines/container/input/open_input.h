@@ -14,8 +14,8 @@ namespace equalux {
 /// The name that libavformat takes for a file, whatever characters it holds.
 [[nodiscard]] std::string file_url(const std::string& path);
 
-/// Throws Error(no_input) where the file is missing or unreadable, Error(bad_input) where it is
-/// no regular file or empty. Says nothing of a web address.
+/// Throws Error(no_input) where the file is missing, a folder or unreadable, Error(bad_input) where
+/// it is another thing than a regular file, or empty. Says nothing of a web address.
 void check_readable(const std::string& path);
 
 /// Opens a file and learns its streams. Throws as check_readable, and Error(bad_input) where

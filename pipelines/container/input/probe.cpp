@@ -23,21 +23,6 @@ extern "C" {
 namespace equalux {
 namespace {
 
-ContainerStream::Kind kind_of(const AVStream& stream) {
-  switch (stream.codecpar->codec_type) {
-    case AVMEDIA_TYPE_VIDEO:
-      return ContainerStream::Kind::video;
-    case AVMEDIA_TYPE_AUDIO:
-      return ContainerStream::Kind::audio;
-    case AVMEDIA_TYPE_SUBTITLE:
-      return ContainerStream::Kind::subtitle;
-    case AVMEDIA_TYPE_ATTACHMENT:
-      return ContainerStream::Kind::attachment;
-    default:
-      return ContainerStream::Kind::data;
-  }
-}
-
 /// Formats that libavformat reads as a video although they hold a picture or a text.
 const char* what_instead(std::string_view format) {
   static constexpr std::array<std::string_view, 5> kTexts{"tty", "bin", "xbin", "adf", "idf"};
@@ -73,15 +58,6 @@ std::string list_streams(const AVFormatContext& input) {
   return text.empty() ? "nothing" : text;
 }
 
-int bit_depth_of(const AVCodecParameters& codec) {
-  if (codec.format >= 0) {
-    const AVPixFmtDescriptor* format =
-        av_pix_fmt_desc_get(static_cast<AVPixelFormat>(codec.format));
-    if (format != nullptr) return format->comp[0].depth;
-  }
-  return codec.bits_per_raw_sample > 0 ? codec.bits_per_raw_sample : 8;
-}
-
 std::optional<std::int64_t> duration_of(const AVFormatContext& input, const AVStream& video) {
   // A duration out of the bit rate is a guess.
   if (input.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE) return std::nullopt;
@@ -115,7 +91,6 @@ void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info
   info.video_codec = codec_name(video);
   const AVCodecDescriptor* kind = avcodec_descriptor_get(codec.codec_id);
   info.intra_only = kind != nullptr && (kind->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
-  info.video_time_base = to_rational(video.time_base);
   info.average_frame_rate = to_rational(video.avg_frame_rate);
   if (info.average_frame_rate.den == 0) info.average_frame_rate = {0, 1};
   const AVRational aspect = av_guess_sample_aspect_ratio(&input, &video, nullptr);
@@ -126,7 +101,6 @@ void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info
   if (video.start_time != AV_NOPTS_VALUE) {
     info.video_start_ns = av_rescale_q(video.start_time, video.time_base, kNanoseconds);
   }
-  info.bit_depth = bit_depth_of(codec);
   const char* pixels = av_get_pix_fmt_name(static_cast<AVPixelFormat>(codec.format));
   if (pixels != nullptr) info.pixel_format = pixels;
   info.alpha_beside = has_alpha_packets(video);
@@ -176,11 +150,6 @@ ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
   if (info.video_stream < 0) {
     throw Error(ExitCode::bad_input, path + ": holds no video but " + list_streams(*input) +
                                          "; give a file with a video stream");
-  }
-  for (unsigned i = 0; i < input->nb_streams; ++i) {
-    const AVStream& stream = *input->streams[i];
-    info.streams.push_back({static_cast<int>(i), kind_of(stream), codec_name(stream),
-                            tag_of(stream.metadata, "language"), is_attached_picture(stream)});
   }
   AVStream& video = *input->streams[info.video_stream];
   if (video.codecpar->codec_id == AV_CODEC_ID_NONE || video.codecpar->width <= 0 ||

@@ -3,23 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "pipelines/container/read_stop.h"
 #include "pipelines/core/source.h"
 
 /// What is known of a file before any frame is decoded.
 namespace equalux {
-
-/// One stream of a file.
-struct ContainerStream {
-  enum class Kind : std::uint8_t { video, audio, subtitle, attachment, data };
-  int index = 0;
-  Kind kind = Kind::data;
-  std::string codec;              ///< libavcodec's name, "aac"
-  std::string language;           ///< empty = none
-  bool attached_picture = false;  ///< cover art: a video stream that is only copied
-};
 
 /// Numbers of pixels at the edges of a picture.
 struct PictureEdges {
@@ -32,11 +21,9 @@ struct PictureEdges {
 
 /// What is known of a file before any frame is decoded.
 struct ContainerInfo {
-  std::string format;  ///< libavformat's name
-  std::vector<ContainerStream> streams;
+  std::string format;     ///< libavformat's name
   int video_stream = -1;  ///< the stream to be filtered; -1 = none
   bool has_times = true;  ///< false for elementary streams: pictures alone, at a rate
-  Rational video_time_base{1, 1};
   Rational average_frame_rate{0, 1};
   /// The container's, else the codec's; unset where neither tells one.
   std::optional<Rational> pixel_aspect;
@@ -51,7 +38,6 @@ struct ContainerInfo {
   std::optional<Rational> shown_aspect;
   /// A part that mp4 calls clean, "704x480", and that players show whole all the same.
   std::string clean_aperture;
-  int bit_depth = 8;
   std::string transfer;  ///< "smpte2084" (PQ), "arib-std-b67" (HLG), "bt709" ...; empty = unset
   std::string video_codec;
   bool intra_only = false;    ///< every packet of its codec is a picture by itself

@@ -87,7 +87,7 @@ std::size_t read_noted(const std::string& path, const std::vector<PacketNote>& n
 
 PacketJournal::PacketJournal(const std::string& path, std::uint64_t count)
     : earlier_(read_notes(path, count)),
-      file_(path, count == 0 ? TextFile::Start::anew : TextFile::Start::at_end) {}
+      file_(path, count == 0 ? TextFile::Start::from_empty : TextFile::Start::at_end) {}
 
 void PacketJournal::append(const EncodedPacket& packet) {
   PacketNote note = note_of(packet);

@@ -36,8 +36,8 @@ std::size_t read_noted(const std::string& path, const std::vector<PacketNote>& n
 /// One thread at a time.
 class PacketJournal {
  public:
-  /// Goes on behind the first `count` notes, or starts anew with 0. Throws CannotResume where fewer
-  /// are there, Error(cannot_create).
+  /// Goes on behind the first `count` notes, or starts again with 0. Throws CannotResume where
+  /// fewer are there, Error(cannot_create).
   PacketJournal(const std::string& path, std::uint64_t count);
 
   /// The notes that were there, in the order of the packets; the caller may take them.

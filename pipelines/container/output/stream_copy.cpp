@@ -171,7 +171,7 @@ bool StreamCopy::filter_aac(AVPacket& packet) {
   const std::uint8_t* head = av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
   AVCodecParameters& codec = *input_->streams[packet.stream_index]->codecpar;
   if (head != nullptr && codec.extradata_size == 0) set_extradata(codec, head, size);
-  // The head has it by now; muxers that find it in a packet write their head anew.
+  // The head has it by now; muxers that find it in a packet write their head again.
   av_packet_free_side_data(&packet);
   return true;
 }

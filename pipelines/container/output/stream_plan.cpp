@@ -1,10 +1,7 @@
 #include "pipelines/container/output/stream_plan.h"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstring>
-#include <filesystem>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -17,6 +14,7 @@ extern "C" {
 
 #include "pipelines/container/input/open_input.h"
 #include "pipelines/container/side_data.h"
+#include "pipelines/files/file_names.h"
 
 namespace equalux {
 namespace {
@@ -159,14 +157,13 @@ std::string advice(const AVFormatContext& input, const AVStream& unfit, Containe
 }  // namespace
 
 ContainerKind container_kind(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (extension == ".mp4" || extension == ".m4v") return ContainerKind::mp4;
-  if (extension == ".mov") return ContainerKind::mov;
-  if (extension == ".mkv") return ContainerKind::matroska;
-  if (extension == ".webm") return ContainerKind::webm;
-  throw Error(ExitCode::usage, path + ": no video container has the extension '" + extension +
+  const std::string extension = extension_of(path);
+  if (extension == "mp4" || extension == "m4v") return ContainerKind::mp4;
+  if (extension == "mov") return ContainerKind::mov;
+  if (extension == "mkv") return ContainerKind::matroska;
+  if (extension == "webm") return ContainerKind::webm;
+  throw Error(ExitCode::usage, path + ": no video container has the extension '" +
+                                   (extension.empty() ? "" : "." + extension) +
                                    "'; use .mp4, .m4v, .mov, .mkv or .webm");
 }
 

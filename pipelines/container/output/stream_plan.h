@@ -10,7 +10,7 @@ namespace equalux {
 
 enum class ContainerKind : std::uint8_t { mp4, mov, matroska, webm };
 
-/// By the extension, whatever its case. Throws Error(usage) for another one.
+/// The container of a file's extension, whatever its case. Throws Error(usage) for another one.
 [[nodiscard]] ContainerKind container_kind(const std::string& path);
 /// ".mp4"
 [[nodiscard]] const char* extension_of(ContainerKind kind);

@@ -123,7 +123,7 @@ class Writer final : public ContainerWriter {
   void add(const EncodedPacket& packet);
   bool flush();
   void set_aside();
-  void take_over(const std::vector<PacketNote>& notes);
+  void write_again(const std::vector<PacketNote>& notes);
   void tell_lost_tags() const noexcept;
   void remove_traces() noexcept;
   void remake(const std::string& path, std::optional<std::int64_t> end_ns);
@@ -220,10 +220,10 @@ void Writer::start(const EncodedVideoFormat& video) {
   base_ = pass_->video_base();
   partial_video_index_ = pass_->video_index();
   times_ = MonotonicDts(is_iso(kind_) ? 1 : 0);
-  if (!notes.empty()) take_over(notes);
+  if (!notes.empty()) write_again(notes);
 }
 
-/// What is there may be the rest of a take-over that was killed: then the file before it counts.
+/// What is there may be the rest of a resumption that was killed: then the file before it counts.
 void Writer::set_aside() {
   std::error_code failure;
   if (fs::exists(before_, failure)) return;
@@ -233,7 +233,7 @@ void Writer::set_aside() {
   lock_.emplace(partial_, options_.output_path);
 }
 
-void Writer::take_over(const std::vector<PacketNote>& notes) {
+void Writer::write_again(const std::vector<PacketNote>& notes) {
   const auto take = [this](const EncodedPacket& packet, bool behind_checkpoint) {
     // Parts of the file end where they ended before: it becomes the same file.
     if (behind_checkpoint) flush();

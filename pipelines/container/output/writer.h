@@ -53,7 +53,7 @@ struct ContainerWriterOptions {
   /// A file that notes every packet, for checkpoints; empty = none are made.
   std::string journal{};
   /// Packets that an earlier writer of this output left behind its last checkpoint: start() takes
-  /// them over from its partial file. 0 = starts anew.
+  /// them over from its partial file. 0 = from the start.
   std::uint64_t resume_packets = 0;
   ContainerPart part{};      ///< of copy_from: which times its streams get, and what is left out
   ReadStop* stop = nullptr;  ///< ends waits for copy_from; null or outlives the writer

@@ -26,7 +26,7 @@ struct RawLayout {
   std::array<gint, GST_VIDEO_MAX_PLANES> strides{};
 };
 
-/// Of raw pictures that GStreamer has a name for. Nothing for all else.
+/// The layout of raw pictures that GStreamer has a name for. Nothing for all else.
 [[nodiscard]] std::optional<RawLayout> raw_layout(const AVCodecParameters& codec);
 [[nodiscard]] CapsPtr raw_caps(const RawLayout& layout, const AVCodecParameters& codec);
 

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "pipelines/container/input/matroska_file.h"
+#include "pipelines/container/input/open_input.h"
 #include "pipelines/container/input/probe.h"
 #include "pipelines/container/input/shortfall.h"
 #include "pipelines/gstreamer/decode/decode_bin.h"
@@ -18,6 +18,7 @@
 #include "pipelines/picture/alpha_plane.h"
 #include "src/common/formatting.h"
 #include "src/common/log.h"
+#include "src/format/layout.h"
 
 namespace equalux {
 
@@ -27,40 +28,6 @@ using namespace std::chrono_literals;
 
 /// From starting a decoder to its first picture; only a machine that is busy elsewhere needs long.
 constexpr auto kFirstPicture = 30s;
-
-bool is_web_address(const std::string& path) {
-  return path.starts_with("http://") || path.starts_with("https://");
-}
-
-void check_readable(const std::string& path) {
-  if (is_web_address(path)) return;
-  std::error_code failure;
-  const auto status = std::filesystem::status(path, failure);
-  if (!std::filesystem::exists(status)) {
-    throw Error(ExitCode::no_input, path + ": no such file");
-  }
-  if (std::filesystem::is_directory(status)) {
-    throw Error(ExitCode::no_input, path + ": is a folder, must be a video file");
-  }
-  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, failure) == 0) {
-    throw Error(ExitCode::bad_input, path + ": is empty, must be a video file");
-  }
-}
-
-/// What of a picture `edges` leave, in its own memory.
-ConstImageView part_of(const ConstImageView& whole, const PictureEdges& edges,
-                       const ImageDesc& part) {
-  ConstImageView view = whole;
-  view.desc = part;
-  ImageDesc before = whole.desc;
-  before.width = edges.left;
-  before.height = edges.top;
-  for (int plane = 0; plane < traits(part.format).planes; ++plane) {
-    view.data[static_cast<std::size_t>(plane)] =
-        whole.row(plane, plane_rows(before, plane)) + row_bytes(before, plane);
-  }
-  return view;
-}
 
 class FileSource final : public Source {
  public:
@@ -183,7 +150,7 @@ std::unique_ptr<gst::PacketFeed> FileSource::make_feed() {
   return gst::make_packet_feed(path_, video_stream_, {rate_, with_alpha_}, &stop_);
 }
 
-/// Starts anew with this decoder, at the start of the file or where `feed` is, and waits for its
+/// Starts again with this decoder, at the start of the file or where `feed` is, and waits for its
 /// first picture.
 GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder,
                                    std::unique_ptr<gst::PacketFeed> feed) {
@@ -446,10 +413,11 @@ bool FileSource::read(Frame& frame) {
   if (!sample) return false;
   tap_->lend(sample.get(), frame);
   if (crop_ != PictureEdges{}) {
-    frame.image = part_of(frame.image, crop_, info_.desc);
-    if (frame.has_alpha_plane()) {
-      frame.alpha = part_of(frame.alpha, crop_, alpha_desc(info_.desc));
-    }
+    const auto shown = [this](const ConstImageView& whole) {
+      return part_of(whole, crop_.left, crop_.top, info_.desc.width, info_.desc.height);
+    };
+    frame.image = shown(frame.image);
+    if (frame.has_alpha_plane()) frame.alpha = shown(frame.alpha);
   }
   const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
   frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);

@@ -29,7 +29,7 @@ struct PacketFeedOptions {
 /// One thread at a time, but for stamp().
 class PacketFeed {
  public:
-  /// As make_packet_feed(), which finds out what the stream's caps are.
+  /// Made by make_packet_feed(), which finds out what the stream's caps are.
   PacketFeed(InputContext input, int video_stream, CapsPtr caps, const PacketFeedOptions& options,
              ReadStop* stop);
   ~PacketFeed();
@@ -46,11 +46,11 @@ class PacketFeed {
   [[nodiscard]] Stamp stamp(GstClockTime pts);
   /// Packets that no frame came out for, where the codec has a frame for each.
   [[nodiscard]] std::uint64_t lost() const;
-  /// At the end: how long the packets behind the last frame would have lasted.
+  /// Asked at the end: how long the packets behind the last frame would have lasted.
   [[nodiscard]] std::int64_t missing_end_ns() const { return stamps_.rest().ns; }
   /// Colour tags of the stream, empty where it has none.
   [[nodiscard]] std::string colorimetry() const;
-  /// Where its chroma samples lie, as GStreamer writes it; empty where nothing says.
+  /// Where the stream's chroma samples lie, as GStreamer writes it; empty where nothing says.
   [[nodiscard]] std::string chroma_site() const;
   /// Why reading ended early; empty where it did not.
   [[nodiscard]] std::string read_error() const { return read_error_; }

@@ -23,7 +23,7 @@ class PictureDecoder {
   PictureDecoder(const PictureDecoder&) = delete;
   PictureDecoder& operator=(const PictureDecoder&) = delete;
 
-  /// Where packets come from: a feed, which must outlive this, or the file through GStreamer's
+  /// Sets where packets come from: a feed, which must outlive this, or the file through GStreamer's
   /// own demuxer. One of them, once, before start().
   void decode_packets(PacketFeed& feed);
   void decode_file();
@@ -45,7 +45,7 @@ class PictureDecoder {
   virtual GstElement* add_decoder() = 0;
   /// Keeps the first reason.
   void refuse(const Error& error);
-  /// The same where nothing else would fail: whoever waits for a picture wakes.
+  /// Refuses where nothing else would fail: whoever waits for a picture wakes.
   void refuse_at_once(const Error& error);
 
   std::string name_;

@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// How often a waiting pull looks at cancel() and at the bus.
-constexpr auto kLook = 20ms;
+constexpr auto kTapLook = 20ms;
 /// Buffers between the decoder and the reader.
 constexpr guint kBuffers = 3;
 
@@ -52,7 +52,7 @@ PictureTap::PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink,
 
 SamplePtr PictureTap::pull(std::chrono::milliseconds limit) {
   const auto deadline = Clock::now() + limit;
-  constexpr auto kWait = static_cast<GstClockTime>(std::chrono::nanoseconds(kLook).count());
+  constexpr auto kWait = static_cast<GstClockTime>(std::chrono::nanoseconds(kTapLook).count());
   while (!cancelled_) {
     SamplePtr sample(gst_app_sink_try_pull_sample(sink_, kWait));
     if (sample) return sample;

@@ -25,9 +25,11 @@ struct Stamp {
 /// follow each other at a rate.
 class StampTable {
  public:
-  /// For a stream without pts. `delay` is how many pictures its codec reorders.
+  /// Gives times by order, for a stream without pts. `delay` is how many pictures its codec
+  /// reorders.
   void take_by_order(int delay);
-  /// For a stream without any times: frames start at 0 and come at `rate`, which must be above 0.
+  /// Gives times by rate, for a stream without any: frames start at 0 and come at `rate`, which
+  /// must be above 0.
   void take_by_rate(Rational rate);
 
   /// The first frames, whose packets will be fed without a time, take these, in order.
@@ -43,8 +45,8 @@ class StampTable {
   /// Packets that were passed over after the first frame: no frame came out for them. By rate:
   /// all packets that have given no frame yet, to be asked at the end.
   [[nodiscard]] std::uint64_t lost() const;
-  /// At the end: packets behind the last frame that gave none, and until when they would have
-  /// lasted behind it. By rate, lost() counts them.
+  /// What is left at the end: packets behind the last frame that gave none, and until when they
+  /// would have lasted behind it. By rate, lost() counts them.
   struct Rest {
     std::uint64_t packets = 0;
     std::int64_t ns = 0;

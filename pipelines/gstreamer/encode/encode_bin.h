@@ -53,7 +53,7 @@ class EncodeBin {
     if (alpha_) alpha_->stop(limit);
     pipeline_.stop(limit);
   }
-  /// No frame follows.
+  /// Ends the stream: no frame follows.
   void end() {
     feed_->end();
     if (alpha_) alpha_->end();

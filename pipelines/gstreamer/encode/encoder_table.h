@@ -36,8 +36,8 @@ struct EncoderSpec {
   std::string_view title;    ///< one line for a list
   std::optional<QualityScale> quality = std::nullopt;
   std::string_view settings{};
-  /// On top of these where the CPU has AVX-512: x264's code for it (r3095) reads memory that it did
-  /// not write, and the same frames become other streams.
+  /// Settings on top of these where the CPU has AVX-512: x264's code for it (r3095) reads memory
+  /// that it did not write, and the same frames become other streams.
   std::string_view settings_with_avx512{};
   std::string_view lossless{};  ///< settings in place of those; empty = cannot
   bool always_lossless = false;
@@ -64,15 +64,15 @@ struct EncoderSpec {
 [[nodiscard]] GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& info,
                                                    bool lossless);
 
-/// Where it puts the transparency of pictures of `info`.
+/// Where an encoder puts the transparency of pictures of `info`.
 [[nodiscard]] AlphaForm alpha_form(const EncoderSpec& spec, const StreamInfo& info);
 
 /// The row of the GPU's encoder where it is there and takes such pictures with nothing lost that
 /// the default encoder keeps; else null.
 [[nodiscard]] const EncoderSpec* gpu_encoder(const StreamInfo& info);
 
-/// In how many slices libav's FFV1 encoder takes a picture of such chroma: four, or the next number
-/// that its size allows, one for sides below 16; 0 = it has to find one by itself.
+/// The number of slices in which libav's FFV1 encoder takes a picture of such chroma: four, or the
+/// next number that its size allows, one for sides below 16; 0 = it has to find one by itself.
 [[nodiscard]] int slices_for(int width, int height, int chroma_shift_x, int chroma_shift_y);
 
 /// The element, set up for pictures of that size, encoded in `format`. Throws Error(unavailable).

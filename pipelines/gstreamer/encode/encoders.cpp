@@ -1,13 +1,9 @@
 #include "pipelines/gstreamer/encode/encoders.h"
 
-#include <algorithm>
-#include <cctype>
-#include <filesystem>
-
+#include "pipelines/files/file_names.h"
 #include "pipelines/gstreamer/encode/encoder_table.h"
 
 namespace equalux {
-
 namespace {
 
 std::string quality_text(const gst::EncoderSpec& spec) {
@@ -23,14 +19,6 @@ std::string why_not(const gst::EncoderSpec& spec) {
   const bool device = !spec.quality || element.starts_with("nv") || element.starts_with("va");
   return "GStreamer has no element " + element + ": needs " + gst::package_of(element) +
          (device ? " and a device that it drives" : "");
-}
-
-/// Lower case, with its dot.
-std::string extension_of(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
 }
 
 }  // namespace
@@ -74,11 +62,11 @@ std::string_view default_encoder(const std::string& path) {
 }
 
 bool is_webm(const std::string& path) {
-  return extension_of(path) == ".webm";
+  return extension_of(path) == "webm";
 }
 
 bool is_matroska(const std::string& path) {
-  return is_webm(path) || extension_of(path) == ".mkv";
+  return is_webm(path) || extension_of(path) == "mkv";
 }
 
 void check_encoder_fits(const std::string& name, const std::string& path) {

@@ -36,7 +36,7 @@ void check_encoder_options(const std::string& name, std::optional<int> quality, 
 /// Throws Error(usage) for an encoder whose video a file of that name cannot hold, and for names
 /// that are not ours; only webm is asked here, the others know when they are opened.
 void check_encoder_fits(const std::string& name, const std::string& path);
-/// As check_encoder_options, and Error(unavailable) where the encoder cannot run here.
+/// Throws as check_encoder_options(), and Error(unavailable) where the encoder cannot run here.
 void check_encoder(const std::string& name, std::optional<int> quality, bool lossless);
 
 }  // namespace equalux

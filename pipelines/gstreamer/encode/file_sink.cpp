@@ -90,7 +90,7 @@ class FileSink final : public Sink {
   std::string why_opaque(const StreamInfo& info) const override;
   /// A container takes the orientation of the file whose streams it copies; webm has none.
   bool keeps_orientation(const StreamInfo& info) const override {
-    return options_.copy_streams && !info.container_path.empty() && !is_webm(options_.path);
+    return !info.container_path.empty() && !is_webm(options_.path);
   }
 
  private:
@@ -126,7 +126,7 @@ void FileSink::open(const StreamInfo& info) {
   choose_encoder();
   ContainerWriterOptions container;
   container.output_path = options_.path;
-  if (options_.copy_streams) container.copy_from = info.container_path;
+  container.copy_from = info.container_path;
   container.part = info.container_part;
   container.stop = &stop_;
   container.drop_streams = options_.drop_streams;

@@ -18,19 +18,17 @@ struct FileSinkOptions {
   bool prefers_gpu = false;
   std::optional<int> quality;  ///< the encoder's own scale; unset = its default
   bool lossless = false;
-  bool copy_streams = true;   ///< keep audio, subtitles, chapters and tags of StreamInfo's file
   bool drop_streams = false;  ///< go on without streams that the container cannot hold
   bool keep_partial = false;  ///< what a failure leaves stays, under its partial name
-  /// Where packets are noted; with it, checkpoint() works where the build has libavformat: the
-  /// encoder then starts anew behind each one. Empty = no checkpoints.
+  /// Where packets are noted, so that checkpoint() works: the encoder then starts again behind each
+  /// one. Empty = no checkpoints.
   std::string journal;
-  std::string resume;  ///< what checkpoint() of an earlier sink of this path gave; empty = anew
+  std::string resume;  ///< what checkpoint() of an earlier sink gave; empty = from the start
 };
 
 /// Encodes frames and writes them, with everything else of the input file, to NAME.partial.EXT,
 /// which gets its final name at the end. Timestamps are the frames' own. Transparency is kept where
-/// why_opaque() is empty. Without libavformat the file holds the video alone, and one warning says
-/// so.
+/// why_opaque() is empty.
 /// open() throws Error(usage) for options, formats and sizes that cannot be, Error(unavailable)
 /// where the encoder is not installed, Error(cannot_create) where the folder cannot be written,
 /// CannotResume where what `resume` needs is not there; write() too, where the encoder is another.

@@ -20,7 +20,7 @@
 #include "src/cli/paths.h"
 #include "src/cli/signals.h"
 #include "src/cli/stream/backend.h"
-#include "src/cli/stream/curve_file.h"
+#include "src/cli/stream/measurements.h"
 #include "src/cli/values.h"
 #include "src/common/log.h"
 

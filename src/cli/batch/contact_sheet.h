@@ -32,14 +32,14 @@ class StillTap {
   /// A filtered frame.
   void add_result(const Frame& frame);
 
-  /// Both stills side by side into a PPM file; does nothing where one of them is missing.
+  /// Writes both stills side by side into a PPM file; does nothing where one of them is missing.
   /// `software` opens the input once more where its frames lay on a device. Throws Error.
   void write(const std::string& path, const std::function<std::unique_ptr<Source>()>& software);
 
  private:
   friend class TappedSource;
   [[nodiscard]] bool looks_at(std::uint64_t index) const;
-  /// Of the results, the one nearest to the middle of what there was.
+  /// The result nearest to the middle of what there was.
   [[nodiscard]] std::optional<std::uint64_t> middle() const;
 
   std::uint64_t max_frames_;

@@ -80,10 +80,10 @@ Estimates ask(const std::vector<std::size_t>& jobs, const WorkerMain& worker) {
 /// What would be done with a file, by what is known without reading it.
 std::string action_for(const BatchOptions& options, const BatchJob& job) {
   std::error_code ignored;
-  const nlohmann::json record = read_record(state_paths(options.out, job.output).record);
-  if (record.is_null()) return fs::exists(job.output, ignored) ? "replace" : "make";
-  if (record.value("status", "") == "done" && fs::exists(job.output, ignored)) return "check";
-  if (const auto place = checkpoint_from(record.value("checkpoint", nlohmann::json()))) {
+  const nlohmann::json entry = read_entry(state_paths(options.out, job.output).entry);
+  if (entry.is_null()) return fs::exists(job.output, ignored) ? "replace" : "make";
+  if (entry.value("status", "") == "done" && fs::exists(job.output, ignored)) return "check";
+  if (const auto place = checkpoint_from(entry.value("checkpoint", nlohmann::json()))) {
     return "go on at " + std::to_string(place->checkpoint.frames);
   }
   return "make";

@@ -9,7 +9,7 @@
 #include <equalux/filter.h>
 
 #include "pipelines/core/sink.h"
-#include "pipelines/files/extension.h"
+#include "pipelines/files/file_names.h"
 #include "src/cli/batch/contact_sheet.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/paths.h"
@@ -74,9 +74,9 @@ class Job {
 
  private:
   void identify();
-  [[nodiscard]] bool is_finished(const nlohmann::json& record);
+  [[nodiscard]] bool is_finished(const nlohmann::json& entry);
   [[nodiscard]] bool output_is_whole(const FileResult& finished);
-  [[nodiscard]] std::optional<SavedCheckpoint> place_to_resume(const nlohmann::json& record) const;
+  [[nodiscard]] std::optional<SavedCheckpoint> place_to_resume(const nlohmann::json& entry) const;
   [[nodiscard]] StreamOptions stream_options() const;
   void run_from(std::optional<SavedCheckpoint> place);
   void filter(const std::optional<SavedCheckpoint>& place);
@@ -106,7 +106,7 @@ void Job::identify() {
 FileResult Job::run() {
   require_file(job_.input);
   make_folder_of(job_.output);
-  make_folder_of(paths_.record);
+  make_folder_of(paths_.entry);
   const FileLock lock(paths_.lock);
   if (!lock.held()) {
     result_.status = "skipped";
@@ -118,13 +118,13 @@ FileResult Job::run() {
   identify();
   std::optional<SavedCheckpoint> place;
   try {
-    const nlohmann::json record = read_record(paths_.record);
-    if (record.is_object() && record.at("of") == identity_) {
-      if (is_finished(record)) return result_;
-      place = place_to_resume(record);
+    const nlohmann::json entry = read_entry(paths_.entry);
+    if (entry.is_object() && entry.at("of") == identity_) {
+      if (is_finished(entry)) return result_;
+      place = place_to_resume(entry);
     }
   } catch (const nlohmann::json::exception& error) {
-    logger().debug("{}: {}", paths_.record, error.what());  // Damaged: as if it were not there.
+    logger().debug("{}: {}", paths_.entry, error.what());  // Damaged: as if it were not there.
   }
   if (stop_token().signal == 0) {
     run_from(place);
@@ -142,13 +142,13 @@ FileResult Job::run() {
   return result_;
 }
 
-bool Job::is_finished(const nlohmann::json& record) {
-  if (record.value("status", "") != "done") return false;
+bool Job::is_finished(const nlohmann::json& entry) {
+  if (entry.value("status", "") != "done") return false;
   std::error_code ignored;
   if (!fs::exists(job_.output, ignored)) return false;
   // Hashes that nobody asked for then are not there now.
   if (options_.stream.common.verify && !fs::exists(paths_.hashes, ignored)) return false;
-  FileResult finished = result_from(record.at("result"));
+  FileResult finished = result_from(entry.at("result"));
   if (context_.on_phase) context_.on_phase("checking");
   if (!output_is_whole(finished)) return false;
   finished.status = "skipped";
@@ -181,10 +181,10 @@ bool Job::output_is_whole(const FileResult& finished) {
   return false;
 }
 
-std::optional<SavedCheckpoint> Job::place_to_resume(const nlohmann::json& record) const {
+std::optional<SavedCheckpoint> Job::place_to_resume(const nlohmann::json& entry) const {
   if (options_.segment_frames == 0) return std::nullopt;
   std::optional<SavedCheckpoint> place =
-      checkpoint_from(record.value("checkpoint", nlohmann::json()));
+      checkpoint_from(entry.value("checkpoint", nlohmann::json()));
   if (!place || !options_.stream.common.verify) return place;
   std::error_code failure;
   const bool hashed =
@@ -277,10 +277,10 @@ void Job::conclude(const RunResult& run) {
 }
 
 void Job::save(const std::string& status, const std::optional<SavedCheckpoint>& place) const {
-  nlohmann::json record{{"version", 1}, {"of", identity_}, {"status", status}};
-  if (place) record["checkpoint"] = to_json(*place);
-  if (status != "running") record["result"] = to_json(result_);
-  replace_file(paths_.record, json_text(record, 1) + "\n");
+  nlohmann::json entry{{"version", 1}, {"of", identity_}, {"status", status}};
+  if (place) entry["checkpoint"] = to_json(*place);
+  if (status != "running") entry["result"] = to_json(result_);
+  replace_file(paths_.entry, json_text(entry, 1) + "\n");
 }
 
 }  // namespace

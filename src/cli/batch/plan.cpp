@@ -1,7 +1,6 @@
 #include "src/cli/batch/plan.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -10,11 +9,12 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/files/extension.h"
+#include "pipelines/files/file_names.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/folder_files.h"
 #include "src/cli/paths.h"
 #include "src/cli/stream/io_factory.h"
+#include "src/common/option_values.h"
 
 namespace fs = std::filesystem;
 
@@ -75,16 +75,9 @@ constexpr std::size_t kMostShards = 1'000'000;
   throw Error(ExitCode::usage, "--shard is '" + text + "', " + why);
 }
 
-std::optional<std::size_t> number(std::string_view text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<std::size_t> from_environment(const char* name) {
   const char* text = std::getenv(name);
-  return text == nullptr ? std::nullopt : number(text);
+  return text == nullptr ? std::nullopt : number_from<std::size_t>(text);
 }
 
 /// A Slurm array may begin anywhere and leave numbers out; what it leaves out at even steps is
@@ -160,11 +153,13 @@ Shard parse_shard(const std::string& text) {
   }
   const std::size_t slash = text.find('/');
   const std::string_view all = text;
-  const auto count = slash == std::string::npos ? std::nullopt : number(all.substr(slash + 1));
+  const auto count =
+      slash == std::string::npos ? std::nullopt : number_from<std::size_t>(all.substr(slash + 1));
   if (!count || *count == 0 || *count > kMostShards) {
     refuse_shard(text, "must be INDEX/COUNT, /COUNT or auto, with COUNT from 1 to 1000000");
   }
-  const auto index = slash == 0 ? index_from_environment(text) : number(all.substr(0, slash));
+  const auto index =
+      slash == 0 ? index_from_environment(text) : number_from<std::size_t>(all.substr(0, slash));
   if (!index || *index >= *count) {
     const std::string found =
         slash == 0 && index ? "but the index is " + std::to_string(*index) + ", " : "";

@@ -12,7 +12,6 @@
 namespace equalux::cli {
 namespace {
 
-constexpr double kPlainEveryS = 10;
 constexpr double kJsonEveryS = 0.5;
 constexpr std::size_t kUsualColumns = 80;
 

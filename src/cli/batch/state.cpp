@@ -55,11 +55,11 @@ std::optional<SavedCheckpoint> checkpoint_from(const nlohmann::json& json) {
   }
 }
 
-nlohmann::json read_record(const std::string& path) {
+nlohmann::json read_entry(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  nlohmann::json record = json_or_discarded(text);
-  return record.is_object() ? record : nlohmann::json();
+  nlohmann::json entry = json_or_discarded(text);
+  return entry.is_object() ? entry : nlohmann::json();
 }
 
 void replace_file(const std::string& path, const std::string& text) {

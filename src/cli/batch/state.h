@@ -16,7 +16,7 @@ inline constexpr const char* kStateFolder = ".equalux";
 
 /// The files that belong to one result.
 struct StatePaths {
-  std::string record;   ///< what is known of it, JSON
+  std::string entry;    ///< what is known of it, JSON
   std::string journal;  ///< of its packets, while it is being written
   std::string hashes;   ///< of its frames, framemd5
   std::string still;    ///< one frame before and after, PPM
@@ -24,17 +24,17 @@ struct StatePaths {
 };
 [[nodiscard]] StatePaths state_paths(const std::string& out, const std::string& output);
 
-/// A checkpoint as it stands in a record.
+/// A checkpoint as it stands in an entry.
 struct SavedCheckpoint {
   Checkpoint checkpoint;
   std::uint64_t hash_bytes = 0;  ///< of the file of hashes; 0 = none was written
 };
 [[nodiscard]] nlohmann::json to_json(const SavedCheckpoint& saved);
-/// Nothing where the JSON holds no checkpoint that can be read.
+/// The checkpoint in the JSON; nothing where it holds none that can be read.
 [[nodiscard]] std::optional<SavedCheckpoint> checkpoint_from(const nlohmann::json& json);
 
-/// The record, or null where there is none that can be read.
-[[nodiscard]] nlohmann::json read_record(const std::string& path);
+/// The entry, or null where there is none that can be read.
+[[nodiscard]] nlohmann::json read_entry(const std::string& path);
 /// Replaces a text file at once, so that a kill leaves the old one or the new one.
 /// Throws Error(cannot_create, write_failed).
 void replace_file(const std::string& path, const std::string& text);

@@ -162,12 +162,12 @@ void WorkerPool::listen(Worker& worker) {
   while (worker.channel) {
     const std::optional<nlohmann::json> message = worker.channel->next();
     if (!message) break;
-    heed(worker, *message);
+    obey(worker, *message);
   }
   if (!open && worker.channel) ended(worker);
 }
 
-void WorkerPool::heed(Worker& worker, const nlohmann::json& message) {
+void WorkerPool::obey(Worker& worker, const nlohmann::json& message) {
   const std::string say = message.value("say", "");
   if (say == "ready") {
     worker.ready = any_ready_ = true;

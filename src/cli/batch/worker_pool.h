@@ -18,7 +18,7 @@
 /// lost device, costs the others nothing.
 namespace equalux::cli {
 
-/// Where a worker runs.
+/// The place where a worker runs.
 struct WorkerPlace {
   std::string name;        ///< for messages: "the CPU", "device 1"
   int device = -1;         ///< CUDA's number; -1 = no device of its own
@@ -55,7 +55,7 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// Another time than kGrace.
+  /// Sets another time than kGrace.
   void set_grace(std::chrono::milliseconds grace) { grace_ = grace; }
 
   /// Has every job done, in order as places get free; each ends in one on_result. `order` is what a
@@ -79,7 +79,7 @@ class WorkerPool {
   void give_work(const std::string& order);
   void wait_for_news();
   void listen(Worker& worker);
-  void heed(Worker& worker, const nlohmann::json& message);
+  void obey(Worker& worker, const nlohmann::json& message);
   void lost(Worker& worker, const std::string& why, bool of_device);
   void give_up(std::size_t job, const std::string& why);
   void fall_back();

@@ -13,7 +13,7 @@
 
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/camera.h"
-#include "pipelines/opencv/window_display.h"
+#include "pipelines/opencv/display/window_display.h"
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "pipelines/gstreamer/encode/encoders.h"

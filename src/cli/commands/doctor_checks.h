@@ -20,7 +20,7 @@ struct Finding {
   std::string advice;  ///< what to do; empty where there is nothing to
 };
 
-/// Where the kernel shows what it has; tests point them elsewhere.
+/// The folders where Linux shows what it has; tests point them elsewhere.
 struct KernelFolders {
   std::string devices = "/dev";
   std::string classes = "/sys/class/video4linux";

@@ -13,7 +13,7 @@
 
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/core/processor.h"
-#include "pipelines/files/extension.h"
+#include "pipelines/files/file_names.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/scratch_folder.h"
 #include "pipelines/files/still.h"
@@ -22,7 +22,6 @@
 #include "src/cli/options.h"
 #include "src/cli/paths.h"
 #include "src/cli/stream/backend.h"
-#include "src/cli/stream/curve_file.h"
 #include "src/cli/stream/io_factory.h"
 #include "src/cli/stream/measurements.h"
 #include "src/cli/values.h"
@@ -52,10 +51,6 @@ struct ImageOptions {
   StillOptions still;
   int repeat = 1;
 };
-
-[[noreturn]] void usage(const std::string& message) {
-  throw Error(ExitCode::usage, message);
-}
 
 struct StillJob {
   std::string input;
@@ -148,36 +143,38 @@ bool holds_quality(const std::string& path) {
 
 void check_writable(const ImageOptions& options, const std::string& output) {
   if (!writes_still(output)) {
-    usage("output " + output +
-          " has no extension of a still that this build writes, must be like .png or .ppm");
+    throw_usage("output " + output +
+                " has no extension of a still that this build writes, must be like .png or .ppm");
   }
   if (options.still.quality && !holds_quality(output)) {
-    usage("--quality is of JPEG and WebP, must be left out for " + output);
+    throw_usage("--quality is of JPEG and WebP, must be left out for " + output);
   }
 }
 
 StillJob single_job(const ImageOptions& options) {
   const std::size_t count = options.files.size();
   const std::size_t expected = options.output.empty() ? 2 : 1;
-  if (count == 0) usage("IN is missing, must be equalux image IN OUT");
-  if (count < expected) usage("OUT is missing, must be equalux image IN OUT, or -o OUT");
+  if (count == 0) throw_usage("IN is missing, must be equalux image IN OUT");
+  if (count < expected) throw_usage("OUT is missing, must be equalux image IN OUT, or -o OUT");
   if (count > expected) {
-    usage("file " + options.files[expected] + " is one too many, must be " +
-          (expected == 2 ? "one IN and one OUT" : "one IN with -o OUT") +
-          ", or stills with --out DIR; a pattern without quotes becomes the files that match");
+    throw_usage(
+        "file " + options.files[expected] + " is one too many, must be " +
+        (expected == 2 ? "one IN and one OUT" : "one IN with -o OUT") +
+        ", or stills with --out DIR; a pattern without quotes becomes the files that match");
   }
   StillJob job{options.files.front(),
                options.output.empty() ? options.files.back() : options.output};
   std::error_code ignored;
   if (fs::is_directory(job.input, ignored)) {
-    usage("input " + job.input + " is a folder, must be one still; --out DIR takes folders");
+    throw_usage("input " + job.input + " is a folder, must be one still; --out DIR takes folders");
   }
   if (fs::exists(job.input, ignored)) refuse_videos(job.input);
   if (options.common.verify == "-" && is_stream(job.output)) {
-    usage("--verify writes to stdout as output " + job.output + " does, must be --verify=FILE");
+    throw_usage("--verify writes to stdout as output " + job.output +
+                " does, must be --verify=FILE");
   }
   if (options.common.timings == "-" && is_stream(job.output)) {
-    usage("--timings - writes to stdout as output " + job.output + " does, must be a file");
+    throw_usage("--timings - writes to stdout as output " + job.output + " does, must be a file");
   }
   return job;
 }
@@ -188,7 +185,7 @@ void check_single(const ImageOptions& options, const StillJob& job) {
        {std::pair("plot", options.plot), std::pair("plot-scalers", options.plot_scalers)}) {
     if (path.empty()) continue;
     if (extension_of(path) != "png") {
-      usage(std::string("--") + option + " is '" + path + "', must be a name with .png");
+      throw_usage(std::string("--") + option + " is '" + path + "', must be a name with .png");
     }
     refuse_same_file(job.input, path);
     refuse_same_file(job.output, path);
@@ -201,7 +198,7 @@ void check_single(const ImageOptions& options, const StillJob& job) {
     refuse_same_file(job.output, written);
   }
   if (!options.plot_scalers.empty() && options.common.equalize.curve) {
-    usage("--plot-scalers compares scalers, must be left out with --curve-from");
+    throw_usage("--plot-scalers compares scalers, must be left out with --curve-from");
   }
   check_filters(options.common);
   const InputFiles files = files_of(options.common);
@@ -238,14 +235,16 @@ void add_folder(const std::string& folder, const fs::path& out, StillPlan& plan)
 }
 
 StillPlan plan_folder(const ImageOptions& options) {
-  if (!options.output.empty()) usage("-o names one still and --out a folder, must be one of them");
-  if (options.files.empty()) usage("IN is missing, must be stills or folders with --out DIR");
+  if (!options.output.empty())
+    throw_usage("-o names one still and --out a folder, must be one of them");
+  if (options.files.empty()) throw_usage("IN is missing, must be stills or folders with --out DIR");
   for (const auto& [given, name] : {std::pair(!options.plot.empty(), "plot"),
                                     std::pair(!options.plot_scalers.empty(), "plot-scalers"),
                                     std::pair(!options.common.timings.empty(), "timings"),
                                     std::pair(options.common.verify.has_value(), "verify"),
                                     std::pair(options.repeat != 1, "repeat")}) {
-    if (given) usage(std::string("--") + name + " is of one still, must be left out with --out");
+    if (given)
+      throw_usage(std::string("--") + name + " is of one still, must be left out with --out");
   }
   std::error_code ignored;
   if (fs::exists(options.out, ignored) && !fs::is_directory(options.out, ignored)) {
@@ -254,7 +253,8 @@ StillPlan plan_folder(const ImageOptions& options) {
   StillPlan plan;
   const fs::path out(options.out);
   for (const std::string& input : options.files) {
-    if (is_stream(input)) usage("input - is one still, must have an output of its own, -o OUT");
+    if (is_stream(input))
+      throw_usage("input - is one still, must have an output of its own, -o OUT");
     if (fs::is_directory(input, ignored)) {
       add_folder(input, out, plan);
     } else {
@@ -278,7 +278,7 @@ StillPlan plan_folder(const ImageOptions& options) {
   if (options.still.quality &&
       std::none_of(plan.jobs.begin(), plan.jobs.end(),
                    [](const StillJob& job) { return holds_quality(job.output); })) {
-    usage("--quality is of JPEG and WebP, must be left out where no still is one");
+    throw_usage("--quality is of JPEG and WebP, must be left out where no still is one");
   }
   check_filters(options.common);
   return plan;

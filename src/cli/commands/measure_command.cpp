@@ -10,7 +10,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/files/extension.h"
+#include "pipelines/files/file_names.h"
 #include "pipelines/files/partial_file.h"
 #include "src/cli/commands.h"
 #include "src/cli/commands/measure_report.h"
@@ -229,7 +229,7 @@ OptionGroup quiet_machine_group(CommonOptions& common) {
   return group;
 }
 
-constexpr const char* kForms =
+constexpr const char* kMeasureForms =
     "  A, B    as INPUT of equalux run: a file, stills, gst:..., test:WxH@FPS with --frames, or -\n"
     "          (YUV4MPEG2 on stdin), of one size; frames are compared in order, as RGB of 8 bits.\n"
     "  The table goes to stdout. What each figure is: docs/quality.md\n";
@@ -241,7 +241,7 @@ Command make_measure_command() {
   Command command;
   command.name = "measure";
   command.summary = "quality and stability figures of a clip or of a pair";
-  command.details = kForms;
+  command.details = kMeasureForms;
   command.positionals = {{"A", "the original, or the only clip",
                           [options](const std::string& text) { options->a = text; }},
                          {"B", "what became of it",

@@ -184,7 +184,7 @@ OptionGroup stream_group(RunSettings& settings) {
   return group;
 }
 
-constexpr const char* kForms =
+constexpr const char* kRunForms =
     "  INPUT   FILE             a video file, or .y4m\n"
     "          FOLDER, PATTERN  stills in natural order: frames/, 'f%05d.png', 'f*.png'\n"
     "          camera:N         /dev/videoN\n"
@@ -212,7 +212,7 @@ Command make_run_command() {
   Command command;
   command.name = "run";
   command.summary = "filter one stream: a file, a camera, a pipe";
-  command.details = kForms;
+  command.details = kRunForms;
   command.positionals = {{"INPUT", "where frames come from, see below",
                           [settings](const std::string& text) { settings->stream.input = text; }}};
   command.groups = {stream_group(*settings),        live_group(stream.live),

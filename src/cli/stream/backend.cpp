@@ -20,12 +20,12 @@
 namespace equalux::cli {
 namespace {
 
-/// The chain's filters on the backend whose options these are.
+/// The filters on the backend whose options these are.
 template <typename BackendOptions>
 std::vector<std::unique_ptr<Filter>> make_filters(const CommonOptions& options,
                                                   const BackendOptions& backend) {
   std::vector<std::unique_ptr<Filter>> filters;
-  for (const FilterSpec& spec : filter_chain(options)) {
+  for (const FilterSpec& spec : chosen_filters(options)) {
     filters.push_back(make_changeable(read_recipe(spec, options.equalize), backend));
     FilterCurves* curves = filters.back()->curves();
     if (!options.curve_to.empty() && curves != nullptr) curves->collect();
@@ -72,7 +72,7 @@ class AutomaticProcessor final : public Processor {
       processor_->submit(std::move(in), std::move(out), measure, keep_original);
     } catch (const Error& error) {
       if (settled_ || error.code() != ExitCode::unavailable) throw;
-      take_over(error);  // The frame is among those that CUDA gives back.
+      switch_to_cpu(error);  // The frame is among those that CUDA gives back.
       return;
     }
     if (!results_.empty()) results_.push_back(processor_->collect(true));
@@ -113,13 +113,13 @@ class AutomaticProcessor final : public Processor {
       return call(*processor_);
     } catch (const Error& error) {
       if (settled_ || error.code() != ExitCode::unavailable) throw;
-      take_over(error);
+      switch_to_cpu(error);
     }
     return call(*processor_);
   }
 
   /// Called while the error is handled.
-  void take_over(const Error& error) {
+  void switch_to_cpu(const Error& error) {
     std::vector<SubmittedFrame> frames = processor_->withdraw();
     for (const SubmittedFrame& frame : frames) {
       if (frame.in->on_device) throw;  // The CPU can't read them.

@@ -32,7 +32,7 @@ class ClipReader {
     return converted_.empty() ? frame_->image : converted_.view();
   }
   [[nodiscard]] const StreamInfo& info() const { return info_; }
-  /// After the end: what the input promised and did not hold.
+  /// Asked after the end: what the input promised and did not hold.
   [[nodiscard]] std::optional<std::string> shortfall() const { return source_->shortfall(); }
   [[nodiscard]] const std::string& input() const { return input_; }
 

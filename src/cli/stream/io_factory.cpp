@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -11,7 +10,7 @@
 
 #include "pipelines/core/sink.h"
 #include "pipelines/core/test_source.h"
-#include "pipelines/files/extension.h"
+#include "pipelines/files/file_names.h"
 #include "pipelines/files/image_pattern.h"
 #include "pipelines/files/still.h"
 #include "pipelines/files/y4m.h"
@@ -20,9 +19,10 @@
 #include "src/cli/paths.h"
 #include "src/common/log.h"
 #include "src/common/nearest_name.h"
+#include "src/common/option_values.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/camera.h"
-#include "pipelines/opencv/window.h"
+#include "pipelines/opencv/display/window.h"
 #include "pipelines/v4l2/camera_identity.h"
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
@@ -40,9 +40,6 @@ constexpr std::array<std::string_view, 5> kContainers{"mp4", "mov", "m4v", "mkv"
 constexpr int kMaxCamera = 255;
 constexpr std::array<std::string_view, 4> kSchemes{"rtsp://", "rtsps://", "http://", "https://"};
 
-[[noreturn]] void usage(const std::string& message) {
-  throw Error(ExitCode::usage, message);
-}
 [[noreturn]] [[maybe_unused]] void not_built(const std::string& what, const std::string& needs,
                                              const std::string& instead) {
   throw Error(ExitCode::unavailable,
@@ -54,13 +51,10 @@ std::string after_colon(const std::string& text) {
 }
 
 int camera_number(const std::string& input) {
-  const std::string text = after_colon(input);
-  int number = -1;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
-  if (error != std::errc{} || end != last || number < 0 || number > kMaxCamera) {
-    usage("input " + input +
-          " is no camera, must be camera:0 to camera:" + std::to_string(kMaxCamera));
+  const int number = number_from<int>(after_colon(input)).value_or(-1);
+  if (number < 0 || number > kMaxCamera) {
+    throw_usage("input " + input +
+                " is no camera, must be camera:0 to camera:" + std::to_string(kMaxCamera));
   }
   return number;
 }
@@ -114,14 +108,14 @@ OutputKind output_kind(const std::string& output) {
   }
   if (writes_still(output)) {
     if (!NumberedName::parse(output)) {
-      usage("output '" + output + "' names one still, must be a pattern like out%05d." + extension +
-            "; equalux image writes one");
+      throw_usage("output '" + output + "' names one still, must be a pattern like out%05d." +
+                  extension + "; equalux image writes one");
     }
     return OutputKind::sequence;
   }
-  usage("output '" + output +
-        "' is no form that is known, must be a file .mp4, .mov, .m4v, .mkv, .webm or .y4m, a "
-        "pattern of stills, window, null, v4l2:/dev/videoN, gst:... or -");
+  throw_usage("output '" + output +
+              "' is no form that is known, must be a file .mp4, .mov, .m4v, .mkv, .webm or .y4m, a "
+              "pattern of stills, window, null, v4l2:/dev/videoN, gst:... or -");
 }
 
 bool is_live(InputKind kind) {
@@ -217,9 +211,9 @@ std::unique_ptr<Source> make_source(const std::string& input, const InputOptions
   const std::optional<Part> part = part_of(options);
   if (part && is_live(input_kind(input)) && input_kind(input) != InputKind::launch &&
       input_kind(input) != InputKind::network) {
-    usage("input " + input +
-          " has no end, of which --from, --to and --duration take a part; must "
-          "be a file, or have --frames");
+    throw_usage("input " + input +
+                " has no end, of which --from, --to and --duration take a part; must "
+                "be a file, or have --frames");
   }
   std::unique_ptr<Source> source = make_whole_source(input, options);
   return part ? make_part_source(std::move(source), *part) : std::move(source);

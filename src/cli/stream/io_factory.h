@@ -7,7 +7,7 @@
 #include "pipelines/core/source.h"
 #include "src/cli/stream/io_options.h"
 
-/// From what the user wrote for INPUT and OUTPUT to a source and a sink.
+/// Sources and sinks of what the user wrote for INPUT and OUTPUT.
 namespace equalux::cli {
 
 enum class InputKind { media_file, y4m, standard_input, sequence, camera, test, launch, network };

@@ -37,7 +37,7 @@ struct OutputOptions {
   bool prefers_gpu = false;  ///< see FileSinkOptions
   // Set by who makes checkpoints:
   std::string journal;           ///< see FileSinkOptions; also says that checkpoints are wanted
-  std::string resume;            ///< what Sink::checkpoint() gave; empty = starts anew
+  std::string resume;            ///< what Sink::checkpoint() gave; empty = from the start
   Steering* steering = nullptr;  ///< for a window's keys; null = it has none
   bool keep_partial = false;     ///< see FileSinkOptions
 };

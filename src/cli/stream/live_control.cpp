@@ -73,13 +73,13 @@ std::vector<std::string> names_of_presets() {
   return names;
 }
 
-/// The filters of the chain that can be changed while they run.
+/// The filters that can be changed while they run.
 std::vector<Steered> steered_of(const CommonOptions& common) {
   std::vector<Steered> filters;
-  const std::vector<FilterSpec> chain = filter_chain(common);
-  for (std::size_t i = 0; i < chain.size(); ++i) {
-    const RecipePtr recipe = read_recipe(chain[i], common.equalize);
-    // The published chain has nothing of what could be changed.
+  const std::vector<FilterSpec> specs = chosen_filters(common);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const RecipePtr recipe = read_recipe(specs[i], common.equalize);
+    // The staged chain has nothing of what could be changed.
     const bool staged = find_option(recipe->options(), "chain") != nullptr &&
                         recipe->text("chain") == enum_name(Chain::staged);
     Steered filter = steered(i, recipe);

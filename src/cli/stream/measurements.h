@@ -3,15 +3,19 @@
 #include <optional>
 #include <string>
 
+#include <equalux/curve.h>
+
 #include "pipelines/core/frame_hash.h"
 #include "pipelines/core/run.h"
+#include "pipelines/files/partial_file.h"
 #include "pipelines/timings/timing_summary.h"
 #include "pipelines/timings/timings.h"
 #include "src/cli/options.h"
 
-/// What --timings, --summary and --verify ask for, of one stream.
+/// Files that are written beside the frames of a stream.
 namespace equalux::cli {
 
+/// What --timings, --summary and --verify ask for, of one stream.
 class Measurements {
  public:
   /// `resumed`: the file of hashes goes on behind what it holds.
@@ -39,6 +43,24 @@ class Measurements {
   TimingSummary summary_;
   std::optional<TimingsWriter> timings_;
   std::optional<FrameHashWriter> hashes_;
+};
+
+/// The file of --curve-to. Created at once, so that a folder that is missing is told before the
+/// first frame; there under its name only once it is written. One thread at a time.
+class CurveFile {
+ public:
+  /// Does nothing for an empty path. Throws Error(cannot_create).
+  explicit CurveFile(const std::string& path);
+
+  /// The curves of a clip; nothing where it has none.
+  void add(const std::optional<CurveSum>& clip);
+  /// Writes the mean of all. Where there was no frame there is none: says so, and leaves no file.
+  /// Throws Error(write_failed).
+  void finish();
+
+ private:
+  std::optional<PartialFile> file_;
+  CurveSum sum_;
 };
 
 }  // namespace equalux::cli

@@ -14,7 +14,6 @@ namespace equalux::cli {
 namespace {
 
 constexpr double kTerminalAfterS = 1.0;
-constexpr double kPlainEveryS = 10.0;
 
 template <typename... Values>
 std::string formatted(const char* format, Values... values) {

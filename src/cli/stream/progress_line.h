@@ -12,6 +12,9 @@
 /// for programs, a JSON object a line.
 namespace equalux::cli {
 
+/// Seconds between lines where there is no terminal.
+inline constexpr double kPlainEveryS = 10;
+
 class ProgressLine {
  public:
   /// `label` starts the line, as the file of a batch; may be empty.

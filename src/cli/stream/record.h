@@ -31,7 +31,8 @@ void check_recording(const RecordingOptions& options, const OutputOptions& out);
                                                       const OutputOptions& out,
                                                       RecordSwitch& wanted);
 
-/// The same for the unfiltered frames, beside those; null where they are not to be recorded.
+/// The recorder of the unfiltered frames, beside the filtered ones; null where they are not to be
+/// recorded.
 [[nodiscard]] std::unique_ptr<Recorder> make_original_recorder(const RecordingOptions& options,
                                                                const OutputOptions& out,
                                                                RecordSwitch& wanted);

@@ -11,7 +11,7 @@
 
 #include "pipelines/files/image_names.h"
 #include "pipelines/files/still.h"
-#include "pipelines/timings/latency_report.h"
+#include "pipelines/timings/timing_summary.h"
 #include "src/cli/paths.h"
 #include "src/cli/signals.h"
 #include "src/cli/stream/backend.h"

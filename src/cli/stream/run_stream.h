@@ -7,9 +7,9 @@
 
 #include "pipelines/core/run.h"
 #include "src/cli/options.h"
-#include "src/cli/stream/curve_file.h"
 #include "src/cli/stream/io_factory.h"
 #include "src/cli/stream/live_control.h"
+#include "src/cli/stream/measurements.h"
 #include "src/cli/stream/record.h"
 
 /// One stream from input to output: what `run` does once and `batch` for each file.

@@ -5,6 +5,7 @@
 #include "src/clahe/tile_curves.h"
 #include "src/clahe/tile_state.h"
 #include "src/common/stage_clock.h"
+#include "src/cpu/equalize/fused/planar_line.h"
 #include "src/equalize/fixed_curve.h"
 
 namespace equalux {
@@ -13,7 +14,7 @@ namespace {
 /// Pieces of counting for each thread: enough that none waits long for the last.
 constexpr int kBandsPerThread = 4;
 /// Lines that are counted of one tile before it is the next one's turn: enough that a tile's
-/// counters are not fetched anew for each, and few enough that what is prefetched for the next
+/// counters are not fetched again for each, and few enough that what is prefetched for the next
 /// stays near.
 constexpr int kLinesAtATime = 8;
 
@@ -25,11 +26,9 @@ struct ClaheChain::Scratch {
   std::vector<MixedLevels> mixed;    // by tile column, of the line at hand
   int mixed_row = -1;                // the tile row and weight that they are mixed of; -1 = none
   int mixed_weight = 0;
-  // Rows of planes: unpacked input, or output on its way past the caches.
-  std::vector<std::uint8_t> luma[2];
-  std::vector<std::uint8_t> cb;
-  std::vector<std::uint8_t> cr;
-  std::vector<std::uint8_t> chroma;  // Cb Cr pairs of packed 4:2:2
+  // Unpacked input, or output on its way past the caches.
+  PlanarLine line;
+  std::vector<std::uint8_t> pixels;
 };
 
 struct ClaheChain::Job {
@@ -46,14 +45,11 @@ ClaheChain::~ClaheChain() = default;
 
 void ClaheChain::configure(const ImageDesc& desc) {
   desc_ = desc;
-  const FormatTraits& t = traits(desc.format);
-  const bool yuv = t.model == ColorModel::yuv;
+  const bool yuv = traits(desc.format).model == ColorModel::yuv;
   yuv_ = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
-  layout_ = t.chroma_shift_y != 0   ? YuvLayout::s420
-            : t.chroma_shift_x != 0 ? YuvLayout::s422
-                                    : YuvLayout::s444;
+  sampling_ = sampling_of(desc.format);
   cells_ = cells_of(desc);
-  cell_columns_ = 1 << t.chroma_shift_x;
+  cell_columns_ = cell_columns(sampling_);
   const auto tile_count = static_cast<std::size_t>(params_.tiles_x * params_.tiles_y);
   makers_.assign(tile_count, CurveMaker());
   for (CurveMaker& maker : makers_) {
@@ -66,16 +62,12 @@ void ClaheChain::configure(const ImageDesc& desc) {
   split_rows();
   order_weights();
   scratch_.clear();
-  // Packed 4:2:2 stores whole pairs, and the widest pixels have four bytes.
-  const std::size_t row = 4 * (static_cast<std::size_t>(desc.width) + 2);
   for (int slot = 0; slot < executor_.threads(); ++slot) {
     auto scratch = std::make_unique<Scratch>();
     scratch->tables.resize(static_cast<std::size_t>(params_.tiles_x));
     scratch->mixed.resize(static_cast<std::size_t>(params_.tiles_x));
-    for (auto* plane :
-         {&scratch->luma[0], &scratch->luma[1], &scratch->cb, &scratch->cr, &scratch->chroma}) {
-      plane->resize(row);
-    }
+    if (yuv) scratch->line.configure(desc);
+    scratch->pixels.resize(yuv ? 0 : row_bytes(desc, 0));
     scratch_.push_back(std::move(scratch));
   }
   reset();
@@ -170,59 +162,7 @@ void ClaheChain::load(std::string_view state) {
 }
 
 LumaRows ClaheChain::luma_rows(int line) const {
-  if (layout_ != YuvLayout::s420) return {line, line};
-  return luma_rows_of(line, desc_.height, interlaced_);
-}
-
-/// The samples of some cells of a line; those that do not lie in planes are unpacked.
-YuvRowIn ClaheChain::yuv_cells(const ConstImageView& in, int line, TileSpan cells,
-                               Scratch& scratch) const {
-  const LumaRows rows = luma_rows(line);
-  const auto at = static_cast<std::size_t>(cells.begin);
-  const auto n = static_cast<std::size_t>(cells.end - cells.begin);
-  std::uint8_t* cb = scratch.cb.data();
-  std::uint8_t* cr = scratch.cr.data();
-  const std::size_t x = at * static_cast<std::size_t>(cell_columns_);
-  switch (desc_.format) {
-    case PixelFormat::nv12:
-      kernels_.split(in.row(1, line) + 2 * at, n, cb, cr);
-      return {{in.row(0, rows.first) + x, in.row(0, rows.second) + x}, cb, cr};
-    case PixelFormat::yuy2:
-    case PixelFormat::uyvy: {
-      std::uint8_t* luma = scratch.luma[0].data();
-      std::uint8_t* chroma = scratch.chroma.data();
-      const bool luma_first = desc_.format == PixelFormat::yuy2;
-      kernels_.split(in.row(0, line) + 4 * at, 2 * n, luma_first ? luma : chroma,
-                     luma_first ? chroma : luma);
-      kernels_.split(chroma, n, cb, cr);
-      return {{luma, nullptr}, cb, cr};
-    }
-    default:
-      return {{in.row(0, rows.first) + x, in.row(0, rows.second) + x},
-              in.row(1, line) + at,
-              in.row(2, line) + at};
-  }
-}
-
-/// Where the bytes of some cells of a line lie, whatever they hold: all of them, once each.
-YuvRowIn ClaheChain::yuv_bytes(const ConstImageView& in, int line, TileSpan cells) const {
-  const LumaRows rows = luma_rows(line);
-  const auto at = static_cast<std::size_t>(cells.begin);
-  const auto n = static_cast<std::size_t>(cells.end - cells.begin);
-  const std::size_t x = at * static_cast<std::size_t>(cell_columns_);
-  const YuvRowIn luma{{in.row(0, rows.first) + x, in.row(0, rows.second) + x}, nullptr, nullptr};
-  switch (traits(desc_.format).planes) {
-    case 1: {
-      const std::uint8_t* first = in.row(0, line) + 4 * at;
-      return {{first, nullptr}, first + 2 * n, first + 3 * n};
-    }
-    case 2: {
-      const std::uint8_t* first = in.row(1, line) + 2 * at;
-      return {luma.luma, first, first + n};
-    }
-    default:
-      return {luma.luma, in.row(1, line) + at, in.row(2, line) + at};
-  }
+  return luma_rows_of(sampling_, line, desc_.height, interlaced_);
 }
 
 TileSpan ClaheChain::tile_cells(int column) const {
@@ -238,25 +178,21 @@ void ClaheChain::count_cells(const ConstImageView& in, int line, TileSpan cells,
   const int first = cells.begin * cell_columns_;
   const auto n = static_cast<std::size_t>(std::min(cells.end * cell_columns_, desc_.width) - first);
   if (t.model == ColorModel::yuv) {
-    const YuvRowIn row = yuv_cells(in, line, cells, scratch);
-    const bool one_row = layout_ == YuvLayout::s420 && row.luma[0] == row.luma[1];
-    kernels_.count_yuv(one_row ? YuvLayout::s422 : layout_, yuv_, row, n,
-                       yuv_bytes(in, next_line, next_cells), counters);
+    const LumaRows rows = luma_rows(line);
+    const auto begin = [](TileSpan span) { return static_cast<std::size_t>(span.begin); };
+    const auto count = [](TileSpan span) {
+      return static_cast<std::size_t>(span.end - span.begin);
+    };
+    kernels_.count_yuv(sampling_of_line(sampling_, rows), yuv_,
+                       scratch.line.read(kernels_, in, line, rows, begin(cells), count(cells)), n,
+                       PlanarLine::bytes(in, next_line, luma_rows(next_line), begin(next_cells),
+                                         count(next_cells)),
+                       counters);
     return;
   }
   const std::uint8_t* row = in.row(0, line) + std::ptrdiff_t{first} * t.step[0];
   const std::uint8_t* ahead = in.row(0, next_line) + std::ptrdiff_t{next_cells.begin} * t.step[0];
-  switch (t.step[0]) {
-    case 1:
-      kernels_.count_gray(row, n, ahead, counters);
-      break;
-    case 3:
-      kernels_.count_rgb3(row, n, ahead, counters);
-      break;
-    default:
-      kernels_.count_rgb4(row, n, t.color_offset, ahead, counters);
-      break;
-  }
+  kernels_.count_pixels(rgb_layout(desc_.format), row, n, ahead, counters);
 }
 
 void ClaheChain::count_band(const ConstImageView& in, Band& band, Scratch& scratch) const {
@@ -320,26 +256,26 @@ void ClaheChain::apply_line(const Job& job, int line, Scratch& scratch) const {
 }
 
 void ClaheChain::apply_packed(const Job& job, int line, Scratch& scratch) const {
-  const FormatTraits& t = traits(desc_.format);
+  const RgbLayout at = rgb_layout(desc_.format);
   const TileKernels& kernels = kernels_.tiles;
   const std::uint8_t* in = job.in.row(0, line);
-  std::uint8_t* out = job.streams ? scratch.luma[0].data() : job.out.row(0, line);
+  std::uint8_t* out = job.streams ? scratch.pixels.data() : job.out.row(0, line);
   for (std::size_t s = 0; s < spans_.size(); ++s) {
     const TileSpan& span = spans_[s];
     const MixedLevels& left = scratch.mixed[static_cast<std::size_t>(span.left)];
     const MixedLevels& right = scratch.mixed[static_cast<std::size_t>(span.right)];
     const std::uint32_t* weights = weights_.data() + weights_at_[s];
     const auto n = static_cast<std::size_t>(span.end - span.begin);
-    const std::ptrdiff_t at = std::ptrdiff_t{span.begin} * t.step[0];
-    switch (t.step[0]) {
+    const std::ptrdiff_t begin = std::ptrdiff_t{span.begin} * at.step;
+    switch (at.step) {
       case 1:
-        kernels.apply_gray(left, right, weights, in + at, n, out + at);
+        kernels.apply_gray(left, right, weights, in + begin, n, out + begin);
         break;
       case 3:
-        kernels.apply_rgb3(left, right, weights, in + at, n, out + at);
+        kernels.apply_rgb3(left, right, weights, in + begin, n, out + begin);
         break;
       default:
-        kernels.apply_rgb4(left, right, weights, in + at, n, t.color_offset, out + at);
+        kernels.apply_rgb4(left, right, weights, in + begin, n, at.first(), out + begin);
         break;
     }
   }
@@ -347,47 +283,31 @@ void ClaheChain::apply_packed(const Job& job, int line, Scratch& scratch) const 
 }
 
 void ClaheChain::apply_yuv(const Job& job, int line, Scratch& scratch) const {
-  const FormatTraits& t = traits(desc_.format);
   const LumaRows rows = luma_rows(line);
-  const YuvRowIn in = yuv_cells(job.in, line, {0, cells_.columns, 0, 0}, scratch);
-  const bool packed = t.planes == 1;
-  const bool streams = job.streams && t.planes == 3;
-  const bool planes = t.planes == 3 && !streams;
-  const bool luma_in_scratch = packed || streams;
-  const YuvRowOut out{{luma_in_scratch ? scratch.luma[0].data() : job.out.row(0, rows.first),
-                       luma_in_scratch ? scratch.luma[1].data() : job.out.row(0, rows.second)},
-                      planes ? job.out.row(1, line) : scratch.cb.data(),
-                      planes ? job.out.row(2, line) : scratch.cr.data()};
+  const auto cells = static_cast<std::size_t>(cells_.columns);
+  const YuvRowIn in = scratch.line.read(kernels_, job.in, line, rows, 0, cells);
+  const bool streams = job.streams && traits(desc_.format).planes == 3;
+  const YuvRowOut out = streams ? scratch.line.own() : scratch.line.results(job.out, line, rows);
   for (std::size_t s = 0; s < spans_.size(); ++s) {
     const TileSpan& span = spans_[s];
     const auto c = static_cast<std::size_t>(span.begin);
     const std::size_t x = c * static_cast<std::size_t>(cell_columns_);
     const std::size_t end = std::min(static_cast<std::size_t>(span.end * cell_columns_),
                                      static_cast<std::size_t>(desc_.width));
-    const auto luma_1 = in.luma[1] == nullptr ? nullptr : in.luma[1] + x;
-    kernels_.tiles.apply_yuv(layout_, yuv_, scratch.mixed[static_cast<std::size_t>(span.left)],
+    kernels_.tiles.apply_yuv(sampling_, yuv_, scratch.mixed[static_cast<std::size_t>(span.left)],
                              scratch.mixed[static_cast<std::size_t>(span.right)],
                              weights_.data() + weights_at_[s],
-                             {{in.luma[0] + x, luma_1}, in.cb + c, in.cr + c}, end - x,
+                             {{in.luma[0] + x, in.luma[1] + x}, in.cb + c, in.cr + c}, end - x,
                              {{out.luma[0] + x, out.luma[1] + x}, out.cb + c, out.cr + c});
   }
-  const auto pairs = static_cast<std::size_t>(cells_.columns);
-  if (t.planes == 2) kernels_.merge(out.cb, out.cr, pairs, job.out.row(1, line));
-  if (packed) {
-    std::uint8_t* chroma = scratch.chroma.data();
-    kernels_.merge(out.cb, out.cr, pairs, chroma);
-    const bool luma_first = desc_.format == PixelFormat::yuy2;
-    kernels_.merge(luma_first ? out.luma[0] : chroma, luma_first ? chroma : out.luma[0], 2 * pairs,
-                   job.out.row(0, line));
-  }
-  if (!streams) return;
+  if (!streams) return scratch.line.write(kernels_, job.out, line);
   const TileKernels& kernels = kernels_.tiles;
   const auto width = static_cast<std::size_t>(desc_.width);
   kernels.stream_row(out.luma[0], width, job.out.row(0, rows.first));
   if (rows.second != rows.first)
     kernels.stream_row(out.luma[1], width, job.out.row(0, rows.second));
-  kernels.stream_row(out.cb, pairs, job.out.row(1, line));
-  kernels.stream_row(out.cr, pairs, job.out.row(2, line));
+  kernels.stream_row(out.cb, cells, job.out.row(1, line));
+  kernels.stream_row(out.cr, cells, job.out.row(2, line));
 }
 
 }  // namespace equalux

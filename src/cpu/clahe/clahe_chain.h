@@ -32,7 +32,7 @@ class ClaheChain {
   /// Takes other parameters for the curves of the frames to come. False for another number of
   /// tiles.
   bool update(const ClaheParams& params);
-  /// As of a Filter. load() comes after configure().
+  /// Does as Filter::reset(), save() and load(); load() comes after configure().
   void reset() { control_.reset(); }
   [[nodiscard]] std::string save() const;
   void load(std::string_view state);
@@ -58,9 +58,6 @@ class ClaheChain {
   void apply_packed(const Job& job, int line, Scratch& scratch) const;
   void apply_yuv(const Job& job, int line, Scratch& scratch) const;
   [[nodiscard]] LumaRows luma_rows(int line) const;
-  [[nodiscard]] YuvRowIn yuv_cells(const ConstImageView& in, int line, TileSpan cells,
-                                   Scratch& scratch) const;
-  [[nodiscard]] YuvRowIn yuv_bytes(const ConstImageView& in, int line, TileSpan cells) const;
   [[nodiscard]] TileSpan tile_cells(int column) const;
 
   ClaheParams params_;
@@ -68,7 +65,7 @@ class ClaheChain {
   const RowKernels& kernels_;
   ImageDesc desc_;
   YuvWeights yuv_{};
-  YuvLayout layout_ = YuvLayout::s444;
+  Sampling sampling_ = Sampling::gray;
   bool interlaced_ = false;
   CellCount cells_{};
   int cell_columns_ = 1;  ///< luma samples of a cell's row

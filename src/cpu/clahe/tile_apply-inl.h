@@ -82,7 +82,7 @@ void order_weights(WeightOrder order, const std::uint16_t* of_right, std::size_t
     const std::size_t within = i % kBytes;
     const std::size_t pixel = in_a_row ? i : i - within + within % kLanes * 4 + within / kLanes;
     const std::uint32_t weight = of_right[std::min(pixel, n - 1)];
-    weights[i] = 2 * (tiles::kWhole - weight) | (2 * weight) << 16;
+    weights[i] = 2 * (tiles::kFullWeight - weight) | (2 * weight) << 16;
   }
 }
 
@@ -99,17 +99,42 @@ class LevelPairs {
       hn::StoreInterleaved2(l, r, d, reinterpret_cast<std::uint16_t*>(pairs_ + v));
     }
   }
-  HWY_INLINE Floats operator()(V8 v) const {
+#if EQUALUX_FIXED_GAINS
+  using Lookup = SteppedLookup<std::uint32_t>;
+  using Pending = Lookup::Pending;
+  HWY_INLINE void keep(V8 v, Pending& pending) const {
+    Lookup(pairs_).keep(v, pending);
+  }
+  HWY_INLINE void look_up(Pending& pending) const {
+    Lookup(pairs_).look_up(pending);
+  }
+  HWY_INLINE Floats finish(const Pending& pending) const {
+    const FixedGains words = Lookup(pairs_).finish(pending);
+    const DF d;
+    return {hn::BitCast(d, words.g0), hn::BitCast(d, words.g1), hn::BitCast(d, words.g2),
+            hn::BitCast(d, words.g3)};
+  }
+#else
+  struct Pending {
+    V8 v;
+  };
+  HWY_INLINE void keep(V8 v, Pending& pending) const {
+    pending.v = v;
+  }
+  HWY_INLINE void look_up(Pending&) const {}
+  HWY_INLINE Floats finish(const Pending& pending) const {
     const DI32 d;
-    const auto gathered = [&](VI32 at) HWY_ATTR {
-      return hn::BitCast(DF(), hn::GatherIndex(d, pairs_, at));
-    };
+    const auto* pairs = reinterpret_cast<const std::int32_t*>(pairs_);
+    const auto gathered = [&](VI32 at)
+                              HWY_ATTR { return hn::BitCast(DF(), hn::GatherIndex(d, pairs, at)); };
+    const V8 v = pending.v;
     return {gathered(lane_byte<0>(v)), gathered(lane_byte<1>(v)), gathered(lane_byte<2>(v)),
             gathered(lane_byte<3>(v))};
   }
+#endif
 
  private:
-  alignas(64) std::int32_t pairs_[256];
+  alignas(64) std::uint32_t pairs_[256];
 };
 #else
 using LevelPairs = GainLookup;
@@ -137,13 +162,16 @@ class SpanGains {
  public:
   SpanGains(const MixedLevels& left, const MixedLevels& right) : levels_(left.bytes, right.bytes) {}
 
-  /// Of pixels in the order of to_floats().
-  HWY_INLINE Floats gains(V8 v, const std::uint32_t* weights) const {
-    return gains(levels_(v), to_floats(at_least_one(v)), weights);
+  using Pending = LevelPairs::Pending;
+  HWY_INLINE void keep(V8 v, Pending& pending) const { levels_.keep(v, pending); }
+  HWY_INLINE void look_up(Pending& pending) const { levels_.look_up(pending); }
+  /// Of pixels v in the order of to_floats().
+  HWY_INLINE Floats finish(const Pending& pending, V8 v, const std::uint32_t* weights) const {
+    return gains(levels_.finish(pending), to_floats(at_least_one(v)), weights);
   }
+#if EQUALUX_VBMI
   /// Of pixels as scale_triples() wants them.
   HWY_INLINE Floats triples(V8 v, const std::uint32_t* weights) const {
-#if EQUALUX_VBMI
     const V8 x = at_least_one(v);
     const auto values = [](__m128i sixteen) HWY_ATTR {
       return VF{_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(sixteen))};
@@ -153,10 +181,8 @@ class SpanGains {
         {values(_mm512_castsi512_si128(x.raw)), values(_mm512_extracti32x4_epi32(x.raw, 1)),
          values(_mm512_extracti32x4_epi32(x.raw, 2)), values(_mm512_extracti32x4_epi32(x.raw, 3))},
         weights);
-#else
-    return gains(v, weights);
-#endif
   }
+#endif
 
  private:
   static HWY_INLINE V8 at_least_one(V8 v) {
@@ -176,82 +202,138 @@ class SpanGains {
   LevelPairs levels_;
 };
 
-/// The gains of one vector, as scale_triples() asks for them.
-struct VectorGains {
-  const SpanGains& span;
-  const std::uint32_t* weights;
-
-  HWY_INLINE Floats operator()(V8 v) const { return span.gains(v, weights); }
-  HWY_INLINE Floats of_triples(V8 v) const { return span.triples(v, weights); }
+/// A vector of pixels in planes, their V, and its levels on their way.
+template <std::size_t kPlanes>
+struct TilePixels {
+  V8 plane[kPlanes];
+  V8 v;
+  SpanGains::Pending levels;
 };
 
-/// for_vectors() with the weights of each vector.
-template <std::size_t kStep, typename Body>
+/// Runs load(from, pixels) and store(pixels, gains, to) on vectors of pixels, the last of them
+/// copied where it is not whole. Each step has three vectors at work, as in apply_yuv_rows().
+template <std::size_t kPlanes, typename Load, typename Store>
 HWY_INLINE void for_weighted(const SpanGains& span, const std::uint32_t* weights,
                              const std::uint8_t* in, std::size_t n, std::uint8_t* out,
-                             const Body& body) {
-  for_vectors<kStep>(in, n, out, [&](const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
-    prefetch_ahead(from, kStep * kBytes);
-    body(VectorGains{span, weights}, from, to);
-    weights += kBytes;
-  });
+                             const Load& load, const Store& store_pixels) {
+  constexpr std::size_t kStep = kPlanes * kBytes;
+  const std::size_t whole = n / kBytes;
+  const std::size_t rest = n % kBytes * kPlanes;
+  const std::size_t vectors = whole + (rest != 0 ? 1 : 0);
+  alignas(64) std::uint8_t rest_in[kStep];
+  alignas(64) std::uint8_t rest_out[kStep];
+  if (rest != 0) {
+    std::memset(rest_in, 0, kStep);
+    std::memcpy(rest_in, in + kStep * whole, rest);
+  }
+  TilePixels<kPlanes> ring[4];
+  const auto start = [&](std::size_t i) HWY_ATTR {
+    if (i >= vectors) return;
+    TilePixels<kPlanes>& pixels = ring[i % 4];
+    const std::uint8_t* from = i < whole ? in + kStep * i : rest_in;
+    prefetch_ahead(from, kStep);
+    load(from, pixels);
+    span.keep(pixels.v, pixels.levels);
+  };
+  const auto look_up = [&](std::size_t i) HWY_ATTR {
+    if (i < vectors) span.look_up(ring[i % 4].levels);
+  };
+  start(0);
+  start(1);
+  look_up(0);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    start(i + 2);
+    look_up(i + 1);
+    const TilePixels<kPlanes>& pixels = ring[i % 4];
+    const Floats gains = span.finish(pixels.levels, pixels.v, weights + kBytes * i);
+    store_pixels(pixels, gains, i < whole ? out + kStep * i : rest_out);
+  }
+  if (rest != 0) std::memcpy(out + kStep * whole, rest_out, rest);
 }
 
 void apply_tile_gray(const MixedLevels& left, const MixedLevels& right,
                      const std::uint32_t* weights, const std::uint8_t* in, std::size_t n,
                      std::uint8_t* out) {
   const D8 d;
-  const SpanGains span(left, right);
-  for_weighted<1>(span, weights, in, n, out,
-                  [&](const VectorGains& gains, const std::uint8_t* from, std::uint8_t* to)
-                      HWY_ATTR {
-                        const V8 c = hn::LoadU(d, from);
-                        hn::StoreU(scale_bytes(c, gains(c)), d, to);
-                      });
+  for_weighted<1>(
+      SpanGains(left, right), weights, in, n, out,
+      [&](const std::uint8_t* from, TilePixels<1>& pixels)
+          HWY_ATTR { pixels.v = hn::LoadU(d, from); },
+      [&](const TilePixels<1>& pixels, const Floats& gains, std::uint8_t* to)
+          HWY_ATTR { hn::StoreU(scale_bytes(pixels.v, gains), d, to); });
 }
+
+#if EQUALUX_VBMI
+/// The gains of one vector, as scale_triples() asks for them.
+struct VectorGains {
+  const SpanGains& span;
+  const std::uint32_t* weights;
+
+  HWY_INLINE Floats of_triples(V8 v) const { return span.triples(v, weights); }
+};
+#endif
 
 void apply_tile_rgb3(const MixedLevels& left, const MixedLevels& right,
                      const std::uint32_t* weights, const std::uint8_t* in, std::size_t n,
                      std::uint8_t* out) {
   const SpanGains span(left, right);
-  for_weighted<3>(span, weights, in, n, out,
-                  [&](const VectorGains& gains, const std::uint8_t* from, std::uint8_t* to)
-                      HWY_ATTR { scale_triples<Stores::cached>(gains, from, to); });
+#if EQUALUX_VBMI
+  for_vectors<3>(in, n, out, [&](const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+    prefetch_ahead(from, 3 * kBytes);
+    scale_triples<Stores::cached>(VectorGains{span, weights}, from, to);
+    weights += kBytes;
+  });
+#else
+  for_weighted<3>(
+      span, weights, in, n, out,
+      [&](const std::uint8_t* from, TilePixels<3>& pixels) HWY_ATTR {
+        load_triples(from, pixels.plane[0], pixels.plane[1], pixels.plane[2]);
+        pixels.v = max3(pixels.plane[0], pixels.plane[1], pixels.plane[2]);
+      },
+      [&](const TilePixels<3>& pixels, const Floats& gains, std::uint8_t* to) HWY_ATTR {
+        hn::StoreInterleaved3(scale_bytes(pixels.plane[0], gains),
+                              scale_bytes(pixels.plane[1], gains),
+                              scale_bytes(pixels.plane[2], gains), D8(), to);
+      });
+#endif
 }
 
 void apply_tile_rgb4(const MixedLevels& left, const MixedLevels& right,
                      const std::uint32_t* weights, const std::uint8_t* in, std::size_t n, int color,
                      std::uint8_t* out) {
   const D8 d;
-  const SpanGains span(left, right);
   for_weighted<4>(
-      span, weights, in, n, out,
-      [&](const VectorGains& gains, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
-        V8 p0;
-        V8 p1;
-        V8 p2;
-        V8 p3;
-        hn::LoadInterleaved4(d, from, p0, p1, p2, p3);
-        const Floats gain = gains(max3(color == 0 ? p0 : p3, p1, p2));
-        const V8 first = color == 0 ? scale_bytes(p0, gain) : p0;
-        const V8 last = color == 0 ? p3 : scale_bytes(p3, gain);
-        hn::StoreInterleaved4(first, scale_bytes(p1, gain), scale_bytes(p2, gain), last, d, to);
+      SpanGains(left, right), weights, in, n, out,
+      [&](const std::uint8_t* from, TilePixels<4>& pixels) HWY_ATTR {
+        V8* p = pixels.plane;
+        hn::LoadInterleaved4(d, from, p[0], p[1], p[2], p[3]);
+        pixels.v = max3(color == 0 ? p[0] : p[3], p[1], p[2]);
+      },
+      [&](const TilePixels<4>& pixels, const Floats& gains, std::uint8_t* to) HWY_ATTR {
+        const V8* p = pixels.plane;
+        const V8 first = color == 0 ? scale_bytes(p[0], gains) : p[0];
+        const V8 last = color == 0 ? p[3] : scale_bytes(p[3], gains);
+        hn::StoreInterleaved4(first, scale_bytes(p[1], gains), scale_bytes(p[2], gains), last, d,
+                              to);
       });
 }
+
+template <std::size_t kRows, bool kShared>
+using StartedCells = Started<kRows, kShared, kCovered<kRows, kShared>, SpanGains>;
 
 /// One vector of luma columns with its chroma.
 template <std::size_t kRows, bool kShared>
 HWY_INLINE void apply_tile_cells(const YuvVectors<kCovered<kRows, kShared>>& k,
-                                 const VectorGains& gains, const YuvRowIn& in,
+                                 const SpanGains& span, const std::uint32_t* weights,
+                                 const StartedCells<kRows, kShared>& ready, const YuvRowIn& in,
                                  const YuvRowOut& out) {
   constexpr std::size_t kParts = kChromaParts<kShared>;
   const D8 d;
-  const Ready<kRows, kShared> ready(k, in);
   V8 luma[kRows];
   Floats g[kRows];
   for (std::size_t r = 0; r < kRows; ++r) {
     const V8 y = hn::LoadU(d, in.luma[r]);
-    g[r] = gains(ready.v[r]);
+    g[r] = span.finish(ready.gains[r], ready.v[r], weights);
     luma[r] = hn::Add(scale_bytes(hn::SaturatedSub(y, k.offset), g[r]), hn::Min(y, k.offset));
   }
   VF total[kParts];
@@ -273,32 +355,51 @@ void apply_tile_lines(const YuvWeights& yuv, const MixedLevels& left, const Mixe
                       const YuvRowOut out) {
   const YuvVectors<kCovered<kRows, kShared>> k(yuv);
   const SpanGains span(left, right);
-  std::size_t i = 0;
-  for (; i + kBytes <= n; i += kBytes) {
-    const YuvRowIn from = advance(in, i, kShared);
+  const std::size_t whole = n / kBytes;
+  const std::size_t rest = n % kBytes;
+  const std::size_t vectors = whole + (rest != 0 ? 1 : 0);
+  // The last vector is copied where it is not whole.
+  const std::size_t last = rest != 0 ? whole * kBytes : 0;
+  Tail<kRows, kShared> tail(advance(in, last, kShared), rest != 0 ? rest : std::min(n, kBytes));
+  StartedCells<kRows, kShared> ring[4];
+  const auto source = [&](std::size_t i) HWY_ATTR {
+    return i < whole ? advance(in, i * kBytes, kShared) : tail.in();
+  };
+  const auto start = [&](std::size_t i) HWY_ATTR {
+    if (i < vectors) ring[i % 4].start(k, span, source(i));
+  };
+  const auto look_up = [&](std::size_t i) HWY_ATTR {
+    if (i < vectors) ring[i % 4].look_up(span);
+  };
+  start(0);
+  start(1);
+  look_up(0);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    const YuvRowIn from = source(i);
     for (std::size_t r = 0; r < kRows; ++r)
       prefetch_ahead(from.luma[r], kBytes);
-    apply_tile_cells<kRows, kShared>(k, {span, weights + i}, from, advance(out, i, kShared));
+    start(i + 2);
+    look_up(i + 1);
+    apply_tile_cells<kRows, kShared>(k, span, weights + i * kBytes, ring[i % 4], from,
+                                     i < whole ? advance(out, i * kBytes, kShared) : tail.out());
   }
-  if (i == n) return;
-  Tail<kRows, kShared> tail(advance(in, i, kShared), n - i);
-  apply_tile_cells<kRows, kShared>(k, {span, weights + i}, tail.in(), tail.out());
-  const YuvRowOut rest = advance(out, i, kShared);
+  if (rest == 0) return;
+  const YuvRowOut end = advance(out, last, kShared);
   for (std::size_t r = 0; r < kRows; ++r)
-    std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
-  std::memcpy(rest.cb, tail.cb, tail.samples);
-  std::memcpy(rest.cr, tail.cr, tail.samples);
+    std::memcpy(end.luma[r], tail.luma[r], tail.columns);
+  std::memcpy(end.cb, tail.cb, tail.samples);
+  std::memcpy(end.cr, tail.cr, tail.samples);
 }
 
-void apply_tile_yuv(YuvLayout layout, const YuvWeights& yuv, const MixedLevels& left,
+void apply_tile_yuv(Sampling sampling, const YuvWeights& yuv, const MixedLevels& left,
                     const MixedLevels& right, const std::uint32_t* weights, const YuvRowIn& in,
                     std::size_t n, const YuvRowOut& out) {
-  switch (layout) {
-    case YuvLayout::s420:
+  switch (sampling) {
+    case Sampling::s420:
       return apply_tile_lines<2, true>(yuv, left, right, weights, in, n, out);
-    case YuvLayout::s422:
+    case Sampling::s422:
       return apply_tile_lines<1, true>(yuv, left, right, weights, in, n, out);
-    case YuvLayout::s444:
+    default:
       return apply_tile_lines<1, false>(yuv, left, right, weights, in, n, out);
   }
 }

@@ -4,17 +4,11 @@
 #include <cstdint>
 
 #include "src/cpu/common/stores.h"
-#include "src/format/pixel_math.h"
+#include "src/format/layout.h"
 
 /// The inner loops of adaptive equalization over a span of a row, beside those of fused_rows.h.
 /// The arithmetic is tile_curves.h.
 namespace equalux {
-
-template <typename Byte>
-struct YuvRow;
-using YuvRowIn = YuvRow<const std::uint8_t>;
-using YuvRowOut = YuvRow<std::uint8_t>;
-enum class YuvLayout : std::uint8_t;
 
 /// The curve of a tile: curve_level() by v.
 struct TileLevels {
@@ -49,7 +43,7 @@ struct TileKernels {
   void (*apply_rgb4)(const MixedLevels& left, const MixedLevels& right,
                      const std::uint32_t* weights, const std::uint8_t* in, std::size_t n, int color,
                      std::uint8_t* out);
-  void (*apply_yuv)(YuvLayout layout, const YuvWeights& yuv, const MixedLevels& left,
+  void (*apply_yuv)(Sampling sampling, const YuvWeights& yuv, const MixedLevels& left,
                     const MixedLevels& right, const std::uint32_t* weights, const YuvRowIn& in,
                     std::size_t n, const YuvRowOut& out);
 

@@ -9,10 +9,6 @@
 namespace equalux {
 namespace {
 
-std::uint8_t byte(std::int32_t value) {
-  return static_cast<std::uint8_t>(value);
-}
-
 std::int32_t level_of(const MixedLevels& mixed, std::int32_t v) {
   std::uint16_t level;
   std::memcpy(&level, mixed.bytes + 2 * v, sizeof level);
@@ -49,7 +45,7 @@ void apply_gray(const MixedLevels& left, const MixedLevels& right, const std::ui
                 const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
   const Gains gains{left, right, weights};
   for (std::size_t i = 0; i < n; ++i)
-    out[i] = byte(tiles::round_product(in[i], gains(in[i], i)));
+    out[i] = byte_of(tiles::round_product(in[i], gains(in[i], i)));
 }
 
 void apply_rgb3(const MixedLevels& left, const MixedLevels& right, const std::uint32_t* weights,
@@ -58,7 +54,7 @@ void apply_rgb3(const MixedLevels& left, const MixedLevels& right, const std::ui
   for (std::size_t i = 0; i < n; ++i, in += 3, out += 3) {
     const float gain = gains(std::max({in[0], in[1], in[2]}), i);
     for (int c = 0; c < 3; ++c)
-      out[c] = byte(tiles::round_product(in[c], gain));
+      out[c] = byte_of(tiles::round_product(in[c], gain));
   }
 }
 
@@ -70,23 +66,23 @@ void apply_rgb4(const MixedLevels& left, const MixedLevels& right, const std::ui
     const std::uint8_t* from = in + color;
     const float gain = gains(std::max({from[0], from[1], from[2]}), i);
     for (int c = color; c < color + 3; ++c)
-      out[c] = byte(tiles::round_product(in[c], gain));
+      out[c] = byte_of(tiles::round_product(in[c], gain));
     out[alpha] = in[alpha];
   }
 }
 
 std::uint8_t scale_chroma(std::uint8_t code, float gain_sum, float per_sample) {
-  return byte(std::clamp(128 + tiles::round_product(code - 128, gain_sum * per_sample), 0, 255));
+  return byte_of(std::clamp(128 + tiles::round_product(code - 128, gain_sum * per_sample), 0, 255));
 }
 
 /// Scales the luma that one chroma sample covers, then the chroma sample. Where a cell has fewer
 /// columns than others, its last one counts for those that it lacks.
-void apply_yuv(YuvLayout layout, const YuvWeights& yuv, const MixedLevels& left,
+void apply_yuv(Sampling sampling, const YuvWeights& yuv, const MixedLevels& left,
                const MixedLevels& right, const std::uint32_t* weights, const YuvRowIn& in,
                std::size_t n, const YuvRowOut& out) {
   const Gains gains{left, right, weights};
-  const std::size_t columns = layout == YuvLayout::s444 ? 1 : 2;
-  const std::size_t rows = layout == YuvLayout::s420 ? 2 : 1;
+  const auto columns = static_cast<std::size_t>(cell_columns(sampling));
+  const auto rows = static_cast<std::size_t>(cell_rows(sampling));
   const float per_sample = 1.0f / static_cast<float>(rows * columns);
   for (std::size_t first = 0, c = 0; first < n; first += columns, ++c) {
     const std::uint8_t cb = in.cb[c];
@@ -101,7 +97,7 @@ void apply_yuv(YuvLayout layout, const YuvWeights& yuv, const MixedLevels& left,
         const std::int32_t v = y < 0 ? 0 : yuv_value(yuv, in.luma[r][i], above);
         gain[r][k] = gains(v, i);
         luma[r][k] =
-            y < 0 ? in.luma[r][i] : byte(yuv.luma_offset + tiles::round_product(y, gain[r][k]));
+            y < 0 ? in.luma[r][i] : byte_of(yuv.luma_offset + tiles::round_product(y, gain[r][k]));
       }
     }
     // Stored only now: luma[0] and luma[1] may be one row, and in and out the same memory.

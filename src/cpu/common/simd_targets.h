@@ -5,6 +5,12 @@
 
 // The VBMI target is built only where asked for, before Highway's first header.
 #define HWY_WANT_AVX3_DL 1
+// NEON is part of every 64-bit Arm processor. Without a choice at run time it is what the whole
+// file is compiled for, and so are constructors that the compiler makes, which Highway's pragmas do
+// not reach.
+#if defined(__aarch64__) && !defined(TOOLCHAIN_MISS_SYS_AUXV_H)
+#define TOOLCHAIN_MISS_SYS_AUXV_H
+#endif
 #include <hwy/targets.h>
 
 /// Whether the target being compiled has 512-bit vectors and VBMI's look-ups of bytes. Newer
@@ -50,7 +56,7 @@ template <typename Kernels, typename OfTarget>
   return visit.list;
 }
 
-/// Of a family's kernels those of simd_target(), or plain C++ where that target has none.
+/// The kernels of a family for simd_target(), or plain C++ where that target has none.
 template <typename Kernels>
 [[nodiscard]] Kernels kernels_in_use(const std::vector<Kernels>& all) {
   for (const Kernels& each : all) {

@@ -15,4 +15,12 @@ enum class Stores : std::uint8_t { cached, streaming };
 /// frames on, streaming won also with the reading back counted.
 inline constexpr std::size_t kStreamingBytes = std::size_t{1} << 20;
 
+/// Flushes the streaming stores of row kernels that have none: the scalar ones.
+inline void flush_no_stores() {}
+
+/// A result that fits into a sample of 8 bits.
+inline std::uint8_t byte_of(std::int32_t value) {
+  return static_cast<std::uint8_t>(value);
+}
+
 }  // namespace equalux

@@ -3,23 +3,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <equalux/convolve.h>
 
 #include "src/convolve/exact_kernel.h"
 #include "src/cpu/common/parallel.h"
+#include "src/cpu/convolve/bordered_rows.h"
 #include "src/cpu/convolve/convolve_rows.h"
+#include "src/cpu/convolve/separable.h"
 
 /// Convolution of a frame's first plane on the CPU. Rows are rows of bytes, a sample's neighbours
 /// lie `step` bytes beside it.
 namespace equalux {
-
-/// Samples outside the frame.
-struct BorderRule {
-  Border border = Border::replicate;
-  std::uint8_t value = 0;  ///< where border is constant
-};
 
 /// The report's reference: one sample after another, plain loops. One thread at a time.
 class SequentialConvolution {
@@ -55,36 +52,30 @@ class Convolution {
   void process(const ConstImageView& in, const ImageView& out);
 
  private:
-  /// How sums are made.
-  enum class Sums : std::uint8_t { short_taps, long_taps, separable };
+  /// How the sums of direct kernels are made.
+  enum class Sums : std::uint8_t { short_taps, long_taps };
   struct Scratch;
 
   void make_taps();
-  void rows_of(const ConstImageView& in, int y, Scratch& scratch) const;
   void direct_row(Scratch& scratch, const RowOut& to) const;
   void direct_strip(Scratch& scratch, std::size_t first, std::size_t count, const RowOut& to) const;
-  void separable_row(Scratch& scratch, const std::uint8_t* leaving, const RowOut& to) const;
-  void sum_columns(Scratch& scratch, const std::uint8_t* leaving) const;
-  void extend(std::uint32_t* sums) const;
-  void gather(const std::uint8_t* row, std::ptrdiff_t first, std::size_t count,
-              std::uint8_t* to) const;
   void run_taps(const std::uint8_t* const* rows, const RowOut& to) const;
+  /// RowOut::copied.
+  [[nodiscard]] const std::uint8_t* copied() const {
+    return copied_.empty() ? nullptr : copied_.data();
+  }
 
   ExactKernel kernel_;
   BorderRule border_;
   RowExecutor& executor_;
   ConvolveKernels kernels_;
-  Sums sums_ = Sums::separable;
-  ImageDesc desc_;
-  std::ptrdiff_t step_ = 1;  // bytes from a sample to the one beside it
-  std::size_t bytes_ = 0;    // of a row
+  Sums sums_ = Sums::long_taps;
+  std::optional<SeparableConvolution> separable_;  // in place of direct sums
+  BorderedRows rows_;
   ShortTaps short_taps_;
   LongTaps long_taps_;
-  LongDivision division_;
-  bool slides_ = false;  // separable: all of a column's weights are 1
-  std::vector<std::uint8_t> constant_row_;
-  std::vector<std::uint8_t> copied_;  // kConvolveBytes, or empty where all bytes are results
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
+  std::vector<std::uint8_t> copied_;  // kConvolveBytes, or empty: all bytes are results
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot, of direct sums
 };
 
 }  // namespace equalux

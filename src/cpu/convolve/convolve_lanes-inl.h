@@ -107,33 +107,26 @@ HWY_INLINE V16 join(VI32 low, VI32 high) {
 }
 #undef EQUALUX_X86
 
-/// Four vectors whose blocks k of 16 bytes hold a's, b's, c's and d's block k, stored so that all
-/// of block 0 come first, then all of block 1.
-HWY_INLINE void store_blocks(VI32 a, VI32 b, VI32 c, VI32 d, std::uint32_t* to) {
-  const DI32 tag;
-  auto* out = reinterpret_cast<std::int32_t*>(to);
-  constexpr std::size_t kLanes = hn::MaxLanes(tag);
-#if EQUALUX_PAIRS == 2
-  const __m512i ab01 = _mm512_shuffle_i32x4(a.raw, b.raw, 0x44);
-  const __m512i ab23 = _mm512_shuffle_i32x4(a.raw, b.raw, 0xEE);
-  const __m512i cd01 = _mm512_shuffle_i32x4(c.raw, d.raw, 0x44);
-  const __m512i cd23 = _mm512_shuffle_i32x4(c.raw, d.raw, 0xEE);
-  a = VI32{_mm512_shuffle_i32x4(ab01, cd01, 0x88)};
-  b = VI32{_mm512_shuffle_i32x4(ab01, cd01, 0xDD)};
-  c = VI32{_mm512_shuffle_i32x4(ab23, cd23, 0x88)};
-  d = VI32{_mm512_shuffle_i32x4(ab23, cd23, 0xDD)};
-#elif EQUALUX_PAIRS == 1
-  const VI32 first = VI32{_mm256_permute2x128_si256(a.raw, b.raw, 0x20)};
-  const VI32 third = VI32{_mm256_permute2x128_si256(a.raw, b.raw, 0x31)};
-  b = VI32{_mm256_permute2x128_si256(c.raw, d.raw, 0x20)};
-  d = VI32{_mm256_permute2x128_si256(c.raw, d.raw, 0x31)};
-  a = first;
-  c = third;
+/// A vector that two instructions take. GCC makes their operands of it in memory, and loads across
+/// cache lines, of which each takes two turns, are what rows of sums wait for.
+HWY_INLINE V8 load_once(const std::uint8_t* from) {
+  V8 bytes = hn::LoadU(D8(), from);
+#if HWY_COMPILER_GCC_ACTUAL
+  asm("" : "+v"(bytes.raw));
 #endif
-  hn::StoreU(a, tag, out);
-  hn::StoreU(b, tag, out + kLanes);
-  hn::StoreU(c, tag, out + 2 * kLanes);
-  hn::StoreU(d, tag, out + 3 * kLanes);
+  return bytes;
+}
+
+/// Puts right what join() makes of vectors whose blocks of 16 bytes were in order.
+HWY_INLINE V8 in_order(V8 joined) {
+#if EQUALUX_PAIRS == 2
+  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  return V8{_mm512_permutexvar_epi64(order, joined.raw)};
+#elif EQUALUX_PAIRS == 1
+  return V8{_mm256_permute4x64_epi64(joined.raw, 0xD8)};
+#else
+  return joined;
+#endif
 }
 #endif  // EQUALUX_PAIRS
 

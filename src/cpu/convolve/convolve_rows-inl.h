@@ -28,7 +28,8 @@ HWY_AFTER_NAMESPACE();
 // clang-format off
 #include "src/cpu/convolve/convolve_lanes-inl.h"
 #include "src/cpu/convolve/convolve_taps-inl.h"
-#include "src/cpu/convolve/convolve_separable-inl.h"
+#include "src/cpu/convolve/convolve_gaussian-inl.h"
+#include "src/cpu/convolve/convolve_box-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -43,9 +44,10 @@ ConvolveKernels target_convolve_kernels() {
   return {hwy::TargetName(HWY_TARGET),
           short_taps,
           long_taps,
-          column_sums,
-          slide_sums,
-          row_sums,
+          weigh_row,
+          weigh_columns,
+          box_row,
+          box_columns,
           flush_stores};
 }
 

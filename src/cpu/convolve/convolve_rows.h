@@ -14,6 +14,14 @@ namespace equalux {
 /// Loops take this many bytes at a time: the longest vector of all targets.
 inline constexpr std::size_t kConvolveBytes = 64;
 
+/// `bytes` as a multiple of kConvolveBytes.
+constexpr std::size_t convolve_bytes_down(std::size_t bytes) {
+  return bytes / kConvolveBytes * kConvolveBytes;
+}
+constexpr std::size_t convolve_bytes_up(std::size_t bytes) {
+  return convolve_bytes_down(bytes + kConvolveBytes - 1);
+}
+
 /// A sample that counts: of row `row` (0 to size - 1 from the top), `offset` bytes from the sample
 /// whose result is wanted.
 struct Tap {
@@ -28,7 +36,7 @@ struct ShortDivision {
   int shift = 0;
 };
 
-/// floor(n / divisor), at most 255, for 0 <= n < 2^31 (2^32 for shifts): n >> shift, or
+/// floor(n / divisor), at most 255, for 0 <= n < 2^31: n >> shift, or
 /// floor(n · inverse) and one more where the remainder says so.
 struct LongDivision {
   int shift = -1;  ///< -1 = no power of two
@@ -53,11 +61,27 @@ struct LongTaps {
   LongDivision division;
 };
 
-/// One direction of a separable kernel: size weights, the first like the last and so on.
-struct SymmetricWeights {
-  const std::int32_t* weights = nullptr;
-  int size = 1;
+/// Gaussians up to this radius have loops of their own, in which all is unrolled.
+inline constexpr int kUnrolledRadius = 3;
+
+/// One direction of a Gaussian.
+struct GaussianWeights {
+  int radius = 0;
+  std::vector<std::int32_t> half;  ///< from the middle on, and one 0 more
+  /// From this distance on weights are so small that 16 bits hold the sum of their products, with
+  /// kGaussianHalf. Those before make pairs, where need be with the 0.
+  int small = 1;
+  /// What multiplies the samples at a distance, as it stands in vectors: of odd distances before
+  /// `small` the weights of two, 16 bits each, from there on the weight four times, as bytes. At 0
+  /// the middle's and 1.
+  std::vector<std::uint32_t> factors;
 };
+
+/// Sums along a row carry half of a Gaussian's one, 2^12, so that sums of both directions carry
+/// half of 2^24.
+inline constexpr std::int32_t kGaussianHalf = 2048;
+/// Bytes more on the left that a box's sums along a row read.
+inline constexpr std::size_t kBoxReach = 16;
 
 /// A row of results. n is a multiple of kConvolveBytes.
 struct RowOut {
@@ -70,23 +94,33 @@ struct RowOut {
 };
 
 /// One target's loops. Rows are read from the first tap's offset before them to the last one's
-/// behind them and may be unaligned; `out` overlaps none. All targets give the same bytes.
+/// behind them and may be unaligned; sums begin on kConvolveBytes; `out` overlaps none. All targets
+/// give the same bytes.
 struct ConvolveKernels {
   std::string_view target;
 
   void (*short_taps)(const ShortTaps& taps, const std::uint8_t* const* rows, const RowOut& to);
   void (*long_taps)(const LongTaps& taps, const std::uint8_t* const* rows, const RowOut& to);
-  /// sums[x] = sum over j of weight j · rows[j][x] for x < n, a multiple of kConvolveBytes.
-  void (*column_sums)(const SymmetricWeights& column, const std::uint8_t* const* rows,
-                      std::size_t n, std::uint32_t* sums);
-  /// The sums of the row below, of columns whose weights are 1: sums[x] += entering[x] -
-  /// leaving[x].
-  void (*slide_sums)(const std::uint8_t* entering, const std::uint8_t* leaving, std::size_t n,
-                     std::uint32_t* sums);
-  /// From sums that reach size / 2 steps before and behind the row: their sum by `row`'s weights,
-  /// plus bias, divided.
-  void (*row_sums)(const SymmetricWeights& row, std::ptrdiff_t step, std::uint32_t bias,
-                   const LongDivision& division, const std::uint32_t* sums, const RowOut& to);
+
+  /// `gaussian`: n sums along a row, a multiple of kConvolveBytes, whose samples lie `step` bytes
+  /// beside each other, plus kGaussianHalf. Where in `sums` each goes is the target's business, and
+  /// the same in every row. Read is one sample more to each side than sums need.
+  void (*weigh_row)(const GaussianWeights& weights, std::ptrdiff_t step,
+                    const std::uint8_t* samples, std::size_t n, std::uint32_t* sums);
+  /// Columns begin to end - 1 of two rows of results, below each other, of sums from radius rows
+  /// above the first to radius rows below the second.
+  void (*weigh_columns)(const GaussianWeights& weights, const std::uint32_t* const* rows,
+                        std::size_t begin, std::size_t end, const RowOut& first,
+                        const RowOut& below);
+
+  /// `box`: n sums of `size` bytes that lie `step` bytes beside each other.
+  void (*box_row)(int size, std::ptrdiff_t step, const std::uint8_t* samples, std::size_t n,
+                  std::uint16_t* sums);
+  /// Adds a row to to.n sums over size * size bytes and takes one away; then the row of their
+  /// means, unless to.out is null. `sums` begin with 0 and belong to the target.
+  void (*box_columns)(int size, const std::uint16_t* entering, const std::uint16_t* leaving,
+                      std::uint32_t* sums, const RowOut& to);
+
   /// Makes a thread's streaming stores visible; called once after its last row.
   void (*flush_stores)();
 };
@@ -98,9 +132,12 @@ struct ConvolveKernels {
 /// Every target that this build holds and this machine runs, best first, plain C++ last.
 [[nodiscard]] std::vector<ConvolveKernels> all_convolve_kernels();
 
-/// For divisors of 1 to 65535.
+/// Of weights that sum to 2^12, the first like the last and so on, without those at the ends that
+/// are 0.
+[[nodiscard]] GaussianWeights gaussian_weights(const std::vector<std::int32_t>& all);
+/// The multiplication that divides by a divisor of 1 to 65535.
 [[nodiscard]] ShortDivision short_division(std::uint32_t divisor);
-/// For divisors of 1 to 2^31 - 1.
+/// The multiplication that divides by a divisor of 1 to 2^31 - 1.
 [[nodiscard]] LongDivision long_division(std::uint32_t divisor);
 
 }  // namespace equalux

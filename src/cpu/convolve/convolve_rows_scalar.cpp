@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <limits>
 
 #include "src/cpu/convolve/convolve_rows.h"
 
@@ -39,42 +41,112 @@ void long_taps(const LongTaps& taps, const std::uint8_t* const* rows, const RowO
   }
 }
 
-void column_sums(const SymmetricWeights& column, const std::uint8_t* const* rows, std::size_t n,
-                 std::uint32_t* sums) {
-  std::fill_n(sums, n, 0U);
-  for (int j = 0; j < column.size; ++j) {
-    const auto weight = static_cast<std::uint32_t>(column.weights[j]);
-    for (std::size_t x = 0; x < n; ++x)
-      sums[x] += weight * rows[j][x];
-  }
-}
-
-void slide_sums(const std::uint8_t* entering, const std::uint8_t* leaving, std::size_t n,
-                std::uint32_t* sums) {
+void weigh_row(const GaussianWeights& weights, std::ptrdiff_t step, const std::uint8_t* samples,
+               std::size_t n, std::uint32_t* sums) {
+  const auto half = [&](int k) {
+    return static_cast<std::uint32_t>(weights.half[static_cast<std::size_t>(k)]);
+  };
   for (std::size_t x = 0; x < n; ++x)
-    sums[x] = sums[x] + entering[x] - leaving[x];
-}
-
-void row_sums(const SymmetricWeights& row, std::ptrdiff_t step, std::uint32_t bias,
-              const LongDivision& division, const std::uint32_t* sums, const RowOut& to) {
-  const std::uint32_t* first = sums - row.size / 2 * step;
-  for (std::size_t x = 0; x < to.n; ++x) {
-    std::uint32_t sum = bias;
-    for (int i = 0; i < row.size; ++i)
-      sum += static_cast<std::uint32_t>(row.weights[i]) *
-             first[static_cast<std::ptrdiff_t>(x) + i * step];
-    to.out[x] = result(to, x, divide(sum, division));
+    sums[x] = kGaussianHalf + half(0) * samples[x];
+  for (int k = 1; k <= weights.radius; ++k) {
+    const std::uint8_t* left = samples - k * step;
+    const std::uint8_t* right = samples + k * step;
+    const std::uint32_t weight = half(k);
+    for (std::size_t x = 0; x < n; ++x)
+      sums[x] += weight * (std::uint32_t{left[x]} + right[x]);
   }
 }
 
-void flush_stores() {}
+/// Columns of sums that are under way at once.
+using ColumnSums = std::array<std::uint32_t, kConvolveBytes>;
+
+ColumnSums column_sums(const GaussianWeights& weights, const std::uint32_t* const* middle,
+                       std::size_t begin) {
+  ColumnSums sums;
+  const auto half = [&](int k) {
+    return static_cast<std::uint32_t>(weights.half[static_cast<std::size_t>(k)]);
+  };
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    sums[i] = half(0) * middle[0][begin + i];
+  for (int k = 1; k <= weights.radius; ++k) {
+    const std::uint32_t* up = middle[-k] + begin;
+    const std::uint32_t* down = middle[k] + begin;
+    const std::uint32_t weight = half(k);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      sums[i] += weight * (up[i] + down[i]);
+  }
+  return sums;
+}
+
+void weigh_columns(const GaussianWeights& weights, const std::uint32_t* const* rows,
+                   std::size_t begin, std::size_t end, const RowOut& first, const RowOut& below) {
+  const std::uint32_t* const* middle = rows + weights.radius;
+  for (std::size_t x = begin; x < end; x += kConvolveBytes) {
+    const ColumnSums sums = column_sums(weights, middle, x);
+    const ColumnSums sums_below = column_sums(weights, middle + 1, x);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      first.out[x + i] = result(first, x + i, sums[i] >> 24);
+      below.out[x + i] = result(below, x + i, sums_below[i] >> 24);
+    }
+  }
+}
+
+void box_row(int size, std::ptrdiff_t step, const std::uint8_t* samples, std::size_t n,
+             std::uint16_t* sums) {
+  const std::ptrdiff_t radius = size / 2 * step;
+  const auto end = static_cast<std::ptrdiff_t>(n);
+  for (std::ptrdiff_t x = 0; x < std::min(step, end); ++x) {
+    unsigned sum = 0;
+    for (std::ptrdiff_t i = -radius; i <= radius; i += step)
+      sum += samples[x + i];
+    sums[x] = static_cast<std::uint16_t>(sum);
+  }
+  for (std::ptrdiff_t x = step; x < end; ++x) {
+    sums[x] = static_cast<std::uint16_t>(sums[x - step] + samples[x + radius] -
+                                         samples[x - radius - step]);
+  }
+}
+
+void box_columns(int size, const std::uint16_t* entering, const std::uint16_t* leaving,
+                 std::uint32_t* sums, const RowOut& to) {
+  const auto divisor = static_cast<std::uint32_t>(size * size);
+  for (std::size_t x = 0; x < to.n; ++x) {
+    sums[x] = sums[x] + entering[x] - leaving[x];
+    if (to.out != nullptr) to.out[x] = result(to, x, (sums[x] + divisor / 2) / divisor);
+  }
+}
 
 }  // namespace
 
 const ConvolveKernels& scalar_convolve_kernels() {
-  static const ConvolveKernels kernels{"scalar",   short_taps, long_taps,   column_sums,
-                                       slide_sums, row_sums,   flush_stores};
+  static const ConvolveKernels kernels{"scalar",      short_taps, long_taps,   weigh_row,
+                                       weigh_columns, box_row,    box_columns, flush_no_stores};
   return kernels;
+}
+
+GaussianWeights gaussian_weights(const std::vector<std::int32_t>& all) {
+  GaussianWeights weights;
+  weights.half.assign(all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+  while (weights.half.size() > 1 && weights.half.back() == 0)
+    weights.half.pop_back();
+  weights.radius = static_cast<int>(weights.half.size()) - 1;
+  weights.small = weights.radius + 1;
+  if (weights.radius > kUnrolledRadius) {
+    std::int32_t room = (std::numeric_limits<std::int16_t>::max() - kGaussianHalf) / (2 * 255);
+    while (weights.half[static_cast<std::size_t>(weights.small - 1)] <= room)
+      room -= weights.half[static_cast<std::size_t>(--weights.small)];
+    // Those before go in pairs.
+    if (weights.small % 2 == 0 && weights.small <= weights.radius) ++weights.small;
+  }
+  weights.half.push_back(0);
+  const auto half = [&](int k) {
+    return static_cast<std::uint32_t>(weights.half[static_cast<std::size_t>(k)]);
+  };
+  for (int k = 0; k <= weights.radius; ++k) {
+    const std::uint32_t next = k == 0 ? 1 : half(k + 1);
+    weights.factors.push_back(k < weights.small ? half(k) | next << 16 : half(k) * 0x01010101U);
+  }
+  return weights;
 }
 
 ShortDivision short_division(std::uint32_t divisor) {

@@ -20,7 +20,7 @@ class CurveCollector {
   void start() { active_ = true; }
   [[nodiscard]] bool active() const { return active_; }
 
-  /// For values from 0 to `max_value`; forgets what was added.
+  /// Prepares for values from 0 to `max_value`; forgets what was added.
   void configure(int max_value);
 
   /// A frame's curve: one with limits or over time,
@@ -30,7 +30,7 @@ class CurveCollector {
   /// or one of deep samples, W of every value.
   void add_deep(const DeepSamples& form, const std::vector<std::uint32_t>& curve);
 
-  /// Nothing before start().
+  /// The sum of the curves; nothing before start().
   [[nodiscard]] std::optional<CurveSum> sum(const EqualizeParams& params) const;
 
  private:

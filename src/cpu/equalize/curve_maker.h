@@ -13,7 +13,7 @@ namespace equalux {
 /// Makes the curves of one stream of frames. One thread at a time.
 class CurveMaker {
  public:
-  /// For values from 0 to `max_value`; forgets the frames seen so far.
+  /// Prepares for values from 0 to `max_value`; forgets the frames seen so far.
   void configure(int max_value);
   /// 2 to 65,536 bins; after configure().
   void set_bins(int bins);

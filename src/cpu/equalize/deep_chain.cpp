@@ -5,7 +5,9 @@
 #include <type_traits>
 
 #include "src/common/stage_clock.h"
+#include "src/common/with_constant.h"
 #include "src/equalize/fixed_curve.h"
+#include "src/format/layout.h"
 
 namespace equalux {
 namespace {
@@ -24,35 +26,12 @@ void store(std::uint8_t* at, std::uint16_t word) {
 template <int kN>
 using Constant = std::integral_constant<int, kN>;
 
-/// Samples of an RGB or gray pixel.
-struct PixelLayout {
-  std::size_t bytes;
-  std::size_t first;  ///< bytes to the first colour sample
-  std::size_t alpha;  ///< bytes to the copied sample, where `has_alpha`
-  bool has_alpha;
-};
-
-PixelLayout pixel_layout(PixelFormat format) {
-  const FormatTraits& t = traits(format);
-  const bool has_alpha = t.alpha_offset >= 0;
-  return {static_cast<std::size_t>(t.step[0]), 2 * static_cast<std::size_t>(t.color_offset),
-          has_alpha ? 2 * static_cast<std::size_t>(t.alpha_offset) : 0, has_alpha};
-}
-
-/// A row of chroma and the rows of luma that it covers.
-template <typename Byte>
-struct YuvRows {
-  Byte* luma[2];
-  Byte* cb;
-  Byte* cr;
-};
-
 template <typename View>
-auto yuv_rows(const View& view, int row, LumaRows rows) {
-  auto* cb = view.row(1, row);
-  auto* cr = traits(view.desc.format).planes == 2 ? cb + 2 : view.row(2, row);
-  return YuvRows<std::remove_pointer_t<decltype(cb)>>{
-      {view.row(0, rows.first), view.row(0, rows.second)}, cb, cr};
+auto yuv_row(const View& view, int row, LumaRows rows) {
+  return YuvRow<std::remove_pointer_t<decltype(view.row(0, 0))>>{
+      {view.row(0, rows.first), view.row(0, rows.second)},
+      samples_of(view, 1).row(row),
+      samples_of(view, 2).row(row)};
 }
 
 /// What a chroma sample says of its luma samples.
@@ -62,7 +41,7 @@ struct Chroma {
   std::int32_t above;
 };
 
-Chroma read_chroma(const DeepSamples& form, const YuvRows<const std::uint8_t>& in, std::size_t at) {
+Chroma read_chroma(const DeepSamples& form, const YuvRowIn& in, std::size_t at) {
   const std::int32_t u = deep_code(form, load(in.cb + at)) - form.chroma_middle;
   const std::int32_t w = deep_code(form, load(in.cr + at)) - form.chroma_middle;
   return {u, w, deep_value_above_luma(form.weights, u, w)};
@@ -72,10 +51,8 @@ Chroma read_chroma(const DeepSamples& form, const YuvRows<const std::uint8_t>& i
 /// constant.
 template <typename Use>
 void with_luma_rows(const ImageDesc& desc, bool interlaced, int row, Use use) {
-  if (traits(desc.format).chroma_shift_y == 0) return use(LumaRows{row, row}, Constant<1>{});
-  const LumaRows rows = luma_rows_of(row, desc.height, interlaced);
-  if (rows.first == rows.second) return use(rows, Constant<1>{});
-  use(rows, Constant<2>{});
+  const LumaRows rows = luma_rows_of(sampling_of(desc.format), row, desc.height, interlaced);
+  with_constant<1, 2>(rows.first == rows.second ? 1 : 2, [&](auto count) { use(rows, count); });
 }
 
 /// Columns of chroma, each given to `use` with its luma column and the number of those, 1 or 2.
@@ -117,16 +94,16 @@ void count_gray(DeepSamples form, const std::uint8_t* row, std::size_t width,
     counters.count(x, deep_code(form, load(row + 2 * x)));
 }
 
-void count_rgb(DeepSamples form, const PixelLayout& pixel, const std::uint8_t* row,
-               std::size_t width, const TurnCounters& counters) {
-  const std::uint8_t* at = row + pixel.first;
-  for (std::size_t x = 0; x < width; ++x, at += pixel.bytes)
+void count_rgb(DeepSamples form, RgbLayout pixel, const std::uint8_t* row, std::size_t width,
+               const TurnCounters& counters) {
+  const std::uint8_t* at = row + pixel.first();
+  for (std::size_t x = 0; x < width; ++x, at += pixel.step)
     counters.count(x, deep_code(form, std::max({load(at), load(at + 2), load(at + 4)})));
 }
 
 template <int kRows>
-void count_yuv(DeepSamples form, const FormatTraits& format, const YuvRows<const std::uint8_t>& in,
-               std::size_t width, const TurnCounters& counters) {
+void count_yuv(DeepSamples form, const FormatTraits& format, const YuvRowIn& in, std::size_t width,
+               const TurnCounters& counters) {
   const auto step = static_cast<std::size_t>(format.step[1]);
   for_each_cell(width, format.chroma_shift_x, [&](std::size_t c, std::size_t x, auto columns) {
     const Chroma chroma = read_chroma(form, in, c * step);
@@ -145,23 +122,23 @@ void apply_gray(DeepSamples form, const std::uint16_t* words, const std::uint8_t
     store(out + 2 * x, words[deep_code(form, load(in + 2 * x))]);
 }
 
-void apply_rgb(DeepSamples form, const PixelLayout& pixel, const std::uint64_t* gains,
+void apply_rgb(DeepSamples form, RgbLayout pixel, const std::uint64_t* gains,
                const std::uint8_t* in, std::uint8_t* out, std::size_t width) {
-  for (std::size_t x = 0; x < width; ++x, in += pixel.bytes, out += pixel.bytes) {
+  const int first = pixel.first();
+  for (std::size_t x = 0; x < width; ++x, in += pixel.step, out += pixel.step) {
     std::int32_t c[3];
-    for (std::size_t i = 0; i < 3; ++i)
-      c[i] = deep_code(form, load(in + pixel.first + 2 * i));
+    for (int i = 0; i < 3; ++i)
+      c[i] = deep_code(form, load(in + first + 2 * i));
     const std::uint64_t gain = gains[std::max({c[0], c[1], c[2]})];
-    for (std::size_t i = 0; i < 3; ++i)
-      store(out + pixel.first + 2 * i, deep_word(form, deep_scaled(c[i], gain, form.depth)));
-    if (pixel.has_alpha) std::memmove(out + pixel.alpha, in + pixel.alpha, 2);
+    for (int i = 0; i < 3; ++i)
+      store(out + first + 2 * i, deep_word(form, deep_scaled(c[i], gain, form.depth)));
+    if (pixel.alpha >= 0) std::memmove(out + pixel.alpha, in + pixel.alpha, 2);
   }
 }
 
 template <int kRows, int kDepth>
 void apply_yuv(const DeepSamples& any_depth, const FormatTraits& format, const std::uint64_t* gains,
-               const YuvRows<const std::uint8_t>& in, const YuvRows<std::uint8_t>& out,
-               std::size_t width) {
+               const YuvRowIn& in, const YuvRowOut& out, std::size_t width) {
   const DeepSamples form = with_depth<kDepth>(any_depth);
   const auto step = static_cast<std::size_t>(format.step[1]);
   const std::uint64_t one = deep_gain_one(form.depth);
@@ -199,9 +176,10 @@ void make_deep_curve(const std::vector<std::uint32_t>& counts,
   }
   const CurveScale scale = curve_scale(scaler, levels[bin_ends[0]], levels[bin_ends[darkest]], sum);
   const auto max_value = static_cast<std::uint32_t>(counts.size() - 1);
+  const double half_inverse = 0.5 / static_cast<double>(scale.span);  // not read where span is 0
   for (std::size_t v = 0; v < counts.size(); ++v) {
-    levels[v] =
-        deep_curve_level(scale, levels[bin_ends[v]], static_cast<std::uint32_t>(v), max_value);
+    levels[v] = deep_curve_level(scale, levels[bin_ends[v]], static_cast<std::uint32_t>(v),
+                                 max_value, half_inverse);
   }
 }
 
@@ -296,13 +274,18 @@ void DeepChain::shape_curve(const tone::Frame& frame) {
 }
 
 void DeepChain::make_gains() {
-  const bool gray = traits(desc_.format).model == ColorModel::gray;
+  if (traits(desc_.format).model == ColorModel::gray) {
+    // A sample is its own v, which its gain would only be divided by and multiplied with.
+    constexpr std::uint32_t kHalf = 1 << (kDeepCurveBits - 1);
+    for (std::size_t v = 1; v < levels(); ++v) {
+      words_[v] =
+          deep_word(form_, static_cast<std::int32_t>((curve_[v] + kHalf) >> kDeepCurveBits));
+    }
+    return;
+  }
   for (std::size_t v = 1; v < levels(); ++v) {
     if (counts_[v] == 0) continue;  // Nobody looks there, and a division is what this loop costs.
     gains_[v] = deep_gain(curve_[v], static_cast<std::uint32_t>(v), form_.depth);
-    if (!gray) continue;
-    const auto code = static_cast<std::int32_t>(v);
-    words_[v] = deep_word(form_, deep_scaled(code, gains_[v], form_.depth));
   }
 }
 
@@ -316,11 +299,11 @@ void DeepChain::count_rows(const Job& job, int begin, int end, Scratch& scratch)
         count_gray(form_, job.in.row(0, y), width, counters);
         break;
       case ColorModel::rgb:
-        count_rgb(form_, pixel_layout(desc_.format), job.in.row(0, y), width, counters);
+        count_rgb(form_, rgb_layout(desc_.format), job.in.row(0, y), width, counters);
         break;
       default:
         with_luma_rows(desc_, job.interlaced, y, [&](LumaRows rows, auto count) {
-          count_yuv<count>(form_, format, yuv_rows(job.in, y, rows), width, counters);
+          count_yuv<count>(form_, format, yuv_row(job.in, y, rows), width, counters);
         });
     }
   }
@@ -335,16 +318,15 @@ void DeepChain::apply_rows(const Job& job, int begin, int end) const {
         apply_gray(form_, words_.data(), job.in.row(0, y), job.out.row(0, y), width);
         break;
       case ColorModel::rgb:
-        apply_rgb(form_, pixel_layout(desc_.format), gains_.data(), job.in.row(0, y),
+        apply_rgb(form_, rgb_layout(desc_.format), gains_.data(), job.in.row(0, y),
                   job.out.row(0, y), width);
         break;
       default:
         with_luma_rows(desc_, job.interlaced, y, [&](LumaRows rows, auto count) {
-          const auto apply = form_.depth == 10   ? apply_yuv<count, 10>
-                             : form_.depth == 12 ? apply_yuv<count, 12>
-                                                 : apply_yuv<count, 16>;
-          apply(form_, format, gains_.data(), yuv_rows(job.in, y, rows), yuv_rows(job.out, y, rows),
-                width);
+          with_constant<10, 12, 16>(form_.depth, [&](auto depth) {
+            apply_yuv<count, depth>(form_, format, gains_.data(), yuv_row(job.in, y, rows),
+                                    yuv_row(job.out, y, rows), width);
+          });
         });
     }
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "src/cpu/equalize/fused/planar_line.h"
+
 namespace equalux {
 
 /// What one thread owns.
@@ -11,10 +13,7 @@ struct ExcludedPixels::Scratch {
   alignas(64) SingleTables around{};   // in blocks of the surround, bright pixels too
   ValueHistogram outside_counts{};
   ValueHistogram around_counts{};
-  std::vector<std::uint8_t> luma;  // unpacked spans of interleaved formats
-  std::vector<std::uint8_t> cb;
-  std::vector<std::uint8_t> cr;
-  std::vector<std::uint8_t> chroma;
+  PlanarLine line;
 };
 
 ExcludedPixels::ExcludedPixels(const EqualizeParams& params, RowExecutor& executor,
@@ -43,13 +42,9 @@ void ExcludedPixels::update(const EqualizeParams& params) {
 }
 
 void ExcludedPixels::make_scratch() {
-  const auto width = static_cast<std::size_t>(desc_.width);
   for (int slot = 0; slot < executor_.threads(); ++slot) {
     auto scratch = std::make_unique<Scratch>();
-    if (traits(desc_.format).model == ColorModel::yuv) {
-      for (auto* row : {&scratch->luma, &scratch->cb, &scratch->cr, &scratch->chroma})
-        row->resize(width + 2);
-    }
+    if (traits(desc_.format).model == ColorModel::yuv) scratch->line.configure(desc_);
     scratch_.push_back(std::move(scratch));
   }
 }
@@ -119,47 +114,16 @@ void ExcludedPixels::count_span(const ConstImageView& in, const PixelValues& val
   }
   const auto n = static_cast<std::size_t>(span.end - span.begin);
   if (t.model == ColorModel::yuv) {
-    const YuvRowIn row = yuv_span(in, values, y, span, scratch);
-    kernels_.count_yuv(t.chroma_shift_x != 0 ? YuvLayout::s422 : YuvLayout::s444, weights_, row, n,
-                       row, counters);
+    const LumaRows rows{y, y};
+    const auto cell = static_cast<std::size_t>(span.begin >> t.chroma_shift_x);
+    const YuvRowIn row = scratch.line.read(kernels_, in, values.chroma_row(y), rows, cell,
+                                           (n + t.chroma_shift_x) >> t.chroma_shift_x);
+    kernels_.count_yuv(sampling_of_line(sampling_of(desc_.format), rows), weights_, row, n, row,
+                       counters);
     return;
   }
   const std::uint8_t* row = in.row(0, y) + static_cast<std::ptrdiff_t>(span.begin) * t.step[0];
-  switch (t.step[0]) {
-    case 1:
-      kernels_.count_gray(row, n, row, counters);
-      break;
-    case 3:
-      kernels_.count_rgb3(row, n, row, counters);
-      break;
-    default:
-      kernels_.count_rgb4(row, n, t.color_offset, row, counters);
-      break;
-  }
-}
-
-YuvRowIn ExcludedPixels::yuv_span(const ConstImageView& in, const PixelValues& values, int y,
-                                  Columns span, Scratch& scratch) const {
-  const std::size_t pairs = (static_cast<std::size_t>(span.end - span.begin) + 1) / 2;
-  std::uint8_t* luma = scratch.luma.data();
-  std::uint8_t* cb = scratch.cb.data();
-  std::uint8_t* cr = scratch.cr.data();
-  std::uint8_t* chroma = scratch.chroma.data();
-  if (traits(desc_.format).planes == 1) {
-    const std::uint8_t* row = in.row(0, y) + 2 * static_cast<std::ptrdiff_t>(span.begin);
-    const bool luma_first = desc_.format == PixelFormat::yuy2;
-    kernels_.split(row, 2 * pairs, luma_first ? luma : chroma, luma_first ? chroma : luma);
-    kernels_.split(chroma, pairs, cb, cr);
-    return {{luma, luma}, cb, cr};
-  }
-  const std::uint8_t* row = in.row(0, y) + span.begin;
-  const int chroma_row = chroma_row_of(y, values.shift_y, values.chroma_rows, values.interlaced);
-  const int column = span.begin >> values.shift_x;
-  if (desc_.format == PixelFormat::nv12) {
-    kernels_.split(in.row(1, chroma_row) + 2 * static_cast<std::ptrdiff_t>(column), pairs, cb, cr);
-    return {{row, row}, cb, cr};
-  }
-  return {{row, row}, in.row(1, chroma_row) + column, in.row(2, chroma_row) + column};
+  kernels_.count_pixels(rgb_layout(desc_.format), row, n, row, counters);
 }
 
 }  // namespace equalux

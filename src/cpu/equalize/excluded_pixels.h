@@ -27,10 +27,10 @@ class ExcludedPixels {
   ExcludedPixels(const EqualizeParams& params, RowExecutor& executor, const RowKernels& kernels);
   ~ExcludedPixels();
 
-  /// For frames of `desc`, any 8-bit format. Throws where the region is none for them.
+  /// Prepares for frames of `desc`, any 8-bit format. Throws where the region is none for them.
   void configure(const ImageDesc& desc, const YuvWeights& weights);
-  /// Another region or surround, from the next frame on; throws as configure() and then keeps those
-  /// before.
+  /// Takes another region or surround, from the next frame on; throws as configure() and then keeps
+  /// those before.
   void update(const EqualizeParams& params);
   void reset() { surround_.reset(); }
   /// A filter's state with the surround in it, if one is looked for and frames were seen.
@@ -59,8 +59,6 @@ class ExcludedPixels {
                  Scratch& scratch) const;
   void count_span(const ConstImageView& in, const PixelValues& values, int y, Columns span,
                   SingleTables& tables, Scratch& scratch) const;
-  YuvRowIn yuv_span(const ConstImageView& in, const PixelValues& values, int y, Columns span,
-                    Scratch& scratch) const;
 
   EqualizeParams params_;
   RowExecutor& executor_;

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "src/cpu/common/rgb_layout.h"
 #include "src/cpu/equalize/hue_rows.h"
 #include "src/cpu/hessian/hessian_rows.h"
 #include "src/equalize/space.h"
+#include "src/format/layout.h"
 
 namespace equalux {
 

@@ -19,7 +19,7 @@ struct HueKernels {
 
 /// Plain C++, the reference of the others.
 [[nodiscard]] const HueKernels& scalar_hue_kernels();
-/// Those of the target that the CPU backend runs (cpu_simd_target()).
+/// The loops of the target that the CPU backend runs (cpu_simd_target()).
 [[nodiscard]] const HueKernels& hue_kernels();
 /// Every target that this build holds and this machine runs, best first, plain C++ last.
 [[nodiscard]] std::vector<HueKernels> all_hue_kernels();

@@ -8,9 +8,9 @@
 #include <equalux/filter.h>
 
 #include "src/cpu/common/parallel.h"
-#include "src/cpu/common/rgb_layout.h"
 #include "src/cpu/equalize/curve_chain.h"
 #include "src/equalize/space.h"
+#include "src/format/layout.h"
 
 /// Equalization of luma or lightness of packed RGB and gray on the CPU: histogram of v, curve, a
 /// table of what each code becomes at each v, apply.

@@ -14,7 +14,8 @@ namespace equalux {
 /// One thread at a time.
 class SurroundTracker {
  public:
-  /// For frames of that size and values from 0 to `max_value`; forgets the frames seen so far.
+  /// Prepares for frames of that size and values from 0 to `max_value`; forgets the frames seen so
+  /// far.
   void configure(int width, int height, int max_value);
   void reset();
   /// Looks at the next frame, no further inwards than it is dark.
@@ -26,7 +27,7 @@ class SurroundTracker {
   void go_on(const std::optional<surround::State>& state);
 
   [[nodiscard]] const surround::Grid& grid() const { return grid_; }
-  /// Of a row of the grid: not 0 for blocks of the surround and those that touch one.
+  /// Marks of a row of the grid: not 0 for blocks of the surround and those that touch one.
   [[nodiscard]] const std::uint8_t* marks(int row) const { return &marks_[index(0, row)]; }
   [[nodiscard]] bool marks_any() const { return marks_any_; }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/cpu/common/rgb_layout.h"
+#include "src/format/layout.h"
 
 namespace equalux {
 namespace {
@@ -40,20 +40,16 @@ class ChromaTint {
       : out_(out), classes_(classes), colours_(colours), interlaced_(interlaced) {}
 
   void row(int row) const {
-    const FormatTraits& form = traits(out_.desc.format);
-    const LumaRows rows = form.chroma_shift_y == 0
-                              ? LumaRows{row, row}
-                              : luma_rows_of(row, out_.desc.height, interlaced_);
-    const int columns = 1 << form.chroma_shift_x;
-    const bool pairs = out_.desc.format == PixelFormat::nv12;
-    std::uint8_t* cb = out_.row(1, row);
-    std::uint8_t* cr = pairs ? cb + 1 : out_.row(2, row);
-    const int step = pairs ? 2 : 1;
-    for (int x = 0; x < out_.desc.width; x += columns, cb += step, cr += step) {
-      const Covered c = covered(rows, x, std::min(x + columns, out_.desc.width));
+    const Sampling sampling = sampling_of(out_.desc.format);
+    const LumaRows rows = luma_rows_of(sampling, row, out_.desc.height, interlaced_);
+    const int columns = cell_columns(sampling);
+    const Samples<std::uint8_t> cb = samples_of(out_, 1);
+    const Samples<std::uint8_t> cr = samples_of(out_, 2);
+    for (int i = 0; i < cb.columns; ++i) {
+      const Covered c = covered(rows, i * columns, std::min((i + 1) * columns, out_.desc.width));
       if (c.count == 0) continue;
-      *cb = tinted_chroma(*cb, c.cb, c.count, c.pixels);
-      *cr = tinted_chroma(*cr, c.cr, c.count, c.pixels);
+      *cb.at(i, row) = tinted_chroma(*cb.at(i, row), c.cb, c.count, c.pixels);
+      *cr.at(i, row) = tinted_chroma(*cr.at(i, row), c.cr, c.count, c.pixels);
     }
   }
 

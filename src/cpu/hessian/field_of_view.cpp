@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "src/cpu/common/rgb_layout.h"
+#include "src/format/layout.h"
 #include "src/hessian/vessel_math.h"
 
 namespace equalux {
@@ -24,7 +24,7 @@ void brightness(const ConstImageView& in, int y, int begin, int end, std::uint8_
 
 }  // namespace
 
-SurroundFinder::SurroundFinder(const ImageDesc& desc, int margin)
+VignetteFinder::VignetteFinder(const ImageDesc& desc, int margin)
     : desc_(desc),
       margin_(margin),
       plane_(static_cast<std::size_t>(desc.width) * static_cast<std::size_t>(desc.height)),
@@ -32,7 +32,7 @@ SurroundFinder::SurroundFinder(const ImageDesc& desc, int margin)
       since_(static_cast<std::size_t>(desc.width)),
       components_(desc.width, desc.height, Connectivity::four) {}
 
-bool SurroundFinder::find(const ConstImageView& in) {
+bool VignetteFinder::find(const ConstImageView& in) {
   int corner = 0;
   for (const int y : {0, desc_.height - 1}) {
     for (const int x : {0, desc_.width - 1}) {
@@ -42,19 +42,19 @@ bool SurroundFinder::find(const ConstImageView& in) {
     }
   }
   // Most frames end here, without a look at their pixels.
-  if (corner > 255 / kSurroundShare) return false;
+  if (corner > 255 / kVignetteShare) return false;
   const int dark = dark_level(in);
   if (corner > dark) return false;
-  mark_surround(in, dark);
+  mark_vignette(in, dark);
   widen_rows();
   widen_columns();
   return true;
 }
 
-int SurroundFinder::dark_level(const ConstImageView& in) {
+int VignetteFinder::dark_level(const ConstImageView& in) {
   std::array<std::int64_t, 256> counts{};
   std::int64_t pixels = 0;
-  for (int y = 0; y < desc_.height; y += kSurroundRowStep) {
+  for (int y = 0; y < desc_.height; y += kVignetteRowStep) {
     brightness(in, y, 0, desc_.width, levels_.data());
     for (const std::uint8_t level : levels_)
       ++counts[level];
@@ -63,12 +63,12 @@ int SurroundFinder::dark_level(const ConstImageView& in) {
   std::int64_t below = 0;
   for (int level = 0; level < 256; ++level) {
     below += counts[static_cast<std::size_t>(level)];
-    if (10 * below >= 9 * pixels) return std::max(kDarkestSurround, level / kSurroundShare);
+    if (10 * below >= 9 * pixels) return std::max(kDarkestVignette, level / kVignetteShare);
   }
-  return kDarkestSurround;
+  return kDarkestVignette;
 }
 
-void SurroundFinder::mark_surround(const ConstImageView& in, int dark) {
+void VignetteFinder::mark_vignette(const ConstImageView& in, int dark) {
   components_.clear();
   for (int y = 0; y < desc_.height; ++y) {
     brightness(in, y, 0, desc_.width, levels_.data());
@@ -82,8 +82,8 @@ void SurroundFinder::mark_surround(const ConstImageView& in, int dark) {
   }
 }
 
-/// The surround with the margin to the left and right.
-void SurroundFinder::widen_rows() {
+/// The vignette with the margin to the left and right.
+void VignetteFinder::widen_rows() {
   std::fill(plane_.begin(), plane_.end(), std::uint8_t{0});
   for (int y = 0; y < desc_.height; ++y) {
     for (std::size_t i = components_.first_run(y); i < components_.last_run(y); ++i) {
@@ -96,7 +96,7 @@ void SurroundFinder::widen_rows() {
 }
 
 /// And above and below: bit 0 is the widened rows, bit 1 what lies within the margin of them.
-void SurroundFinder::widen_columns() {
+void VignetteFinder::widen_columns() {
   const auto pass = [&](int y) {
     std::uint8_t* at = row(y);
     for (std::size_t x = 0; x < since_.size(); ++x) {

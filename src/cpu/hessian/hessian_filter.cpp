@@ -12,6 +12,12 @@ namespace {
 // Frames whose result is larger than that are written past the caches.
 constexpr std::int64_t kStreamedBytes = std::int64_t{1} << 20;
 
+constexpr std::size_t kCacheLine = 64;
+
+bool begins_line(const std::uint8_t* at) {
+  return reinterpret_cast<std::uintptr_t>(at) % kCacheLine == 0;
+}
+
 /// Eigenvalues of the Hessian on the CPU.
 class CpuHessianFilter final : public Filter {
  public:
@@ -45,9 +51,18 @@ class CpuHessianFilter final : public Filter {
       const auto n = static_cast<std::size_t>(tile.width);
       const std::ptrdiff_t offset = std::ptrdiff_t{tile.x} * 4;
       for (int j = 0; j < tile.height; ++j) {
-        scratch.eigenvalues(kernels_, weights_, j, scratch.result(0), scratch.result(1));
-        kernels_.store(scratch.result(0), n, stream, out.row(0, tile.y + j) + offset);
-        kernels_.store(scratch.result(1), n, stream, out.row(1, tile.y + j) + offset);
+        std::uint8_t* first = out.row(0, tile.y + j) + offset;
+        std::uint8_t* second = out.row(1, tile.y + j) + offset;
+        // Whole cache lines go straight to the frame.
+        if (stream && begins_line(first) && begins_line(second) && n * 4 % kCacheLine == 0) {
+          scratch.eigenvalues(
+              kernels_, weights_, j,
+              {reinterpret_cast<float*>(first), reinterpret_cast<float*>(second), true});
+          continue;
+        }
+        scratch.eigenvalues(kernels_, weights_, j, {scratch.result(0), scratch.result(1), false});
+        kernels_.store(scratch.result(0), n, stream, first);
+        kernels_.store(scratch.result(1), n, stream, second);
       }
     });
     clock.lap("eigenvalues");

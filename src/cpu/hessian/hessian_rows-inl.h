@@ -35,6 +35,9 @@ constexpr std::size_t kLanes = hn::MaxLanes(DF());
 constexpr std::size_t kVectors = 2;
 static_assert(kVectors * kLanes <= kRowSlack);
 
+/// Whether rows of derivatives have second copies: where a vector is half a cache line.
+constexpr bool kTwoCopies = kLanes == 8;
+
 HWY_INLINE VF to_floats(VBytes v) {
   return hn::ConvertTo(DF(), hn::PromoteTo(DI(), v));
 }
@@ -76,14 +79,13 @@ HWY_INLINE std::size_t packed_levels(const std::uint8_t* in, std::size_t n, floa
 }
 
 template <int kStep>
-HWY_INLINE std::size_t channel_levels(const ChannelLayout& layout, const std::uint8_t* in,
-                                      std::size_t n, float* out) {
-  const RgbLayout& at = layout.rgb;
-  const auto one = [&](int channel) HWY_ATTR {
-    return packed_levels<kStep>(
-        in, n, out, [channel](const VBytes* c) HWY_ATTR { return to_floats(c[channel]); });
+HWY_INLINE std::size_t channel_levels(HessianChannel channel, const RgbLayout& at,
+                                      const std::uint8_t* in, std::size_t n, float* out) {
+  const auto one = [&](int byte) HWY_ATTR {
+    return packed_levels<kStep>(in, n, out,
+                                [byte](const VBytes* c) HWY_ATTR { return to_floats(c[byte]); });
   };
-  switch (layout.channel) {
+  switch (channel) {
     case HessianChannel::red:
       return one(at.r);
     case HessianChannel::green:
@@ -101,10 +103,11 @@ HWY_INLINE std::size_t channel_levels(const ChannelLayout& layout, const std::ui
   }
 }
 
-void rgb_levels(const ChannelLayout& layout, const std::uint8_t* in, std::size_t n, float* out) {
-  const std::size_t done = layout.rgb.step == 3 ? channel_levels<3>(layout, in, n, out)
-                                                : channel_levels<4>(layout, in, n, out);
-  scalar_hessian_kernels().rgb_levels(layout, in + done * static_cast<std::size_t>(layout.rgb.step),
+void rgb_levels(HessianChannel channel, const RgbLayout& at, const std::uint8_t* in, std::size_t n,
+                float* out) {
+  const std::size_t done = at.step == 3 ? channel_levels<3>(channel, at, in, n, out)
+                                        : channel_levels<4>(channel, at, in, n, out);
+  scalar_hessian_kernels().rgb_levels(channel, at, in + done * static_cast<std::size_t>(at.step),
                                       n - done, out + done);
 }
 
@@ -133,6 +136,11 @@ struct RowSums {
     hn::StoreU(smooth, d, out.smooth + at);
     hn::StoreU(slope, d, out.slope + at);
     hn::StoreU(curve, d, out.curve + at);
+    if constexpr (kTwoCopies) {
+      hn::StoreU(smooth, d, out.smooth + kSecondCopy + at);
+      hn::StoreU(slope, d, out.slope + kSecondCopy + at);
+      hn::StoreU(curve, d, out.curve + kSecondCopy + at);
+    }
   }
 };
 
@@ -197,7 +205,8 @@ void vertical_pair(const HessianWeights& weights, const float* const* rows, std:
 }
 
 /// hessian_eigenvalues() of a vector of pixels.
-HWY_INLINE void store_eigenvalues(VF xx, VF xy, VF yy, float* first, float* second) {
+template <bool kStream>
+HWY_INLINE void store_eigenvalues(VF xx, VF xy, VF yy, const EigenvalueRows& to, std::size_t at) {
   const DF d;
   const VF one_half = hn::Set(d, 0.5f);
   const VF middle = hn::Mul(one_half, hn::Add(xx, yy));
@@ -206,10 +215,100 @@ HWY_INLINE void store_eigenvalues(VF xx, VF xy, VF yy, float* first, float* seco
   const VF least = hn::Sub(middle, root);
   const VF most = hn::Add(middle, root);
   const auto in_order = hn::Le(hn::Abs(least), hn::Abs(most));
-  hn::StoreU(hn::IfThenElse(in_order, least, most), d, first);
-  hn::StoreU(hn::IfThenElse(in_order, most, least), d, second);
+  const VF first = hn::IfThenElse(in_order, least, most);
+  const VF second = hn::IfThenElse(in_order, most, least);
+  if constexpr (kStream) {
+    hn::Stream(first, d, to.first + at);
+    hn::Stream(second, d, to.second + at);
+  } else {
+    hn::StoreU(first, d, to.first + at);
+    hn::StoreU(second, d, to.second + at);
+  }
 }
 
+#if HWY_TARGET == HWY_AVX2
+/// Sums along x of two vectors that share a cache line, with the three kernels.
+struct DerivativeSums {
+  VF xx_0, xx_1, xy_0, xy_1, yy_0, yy_1;
+};
+
+/// What a row of derivatives has `k` samples to the right of two vectors and to the left.
+struct Beside {
+  VF right_0, right_1, left_0, left_1;
+
+  /// kFar = 0: up to 8 samples away, 1: 9 to 16, and so on in turn. None of these loads crosses a
+  /// line.
+  template <int kFar>
+  static HWY_INLINE Beside load(const float* row, std::ptrdiff_t k) {
+    const DF d;
+    constexpr std::size_t kOne = kFar == 0 ? 0 : kSecondCopy;
+    constexpr std::size_t kOther = kFar == 0 ? kSecondCopy : 0;
+    return {hn::LoadU(d, row + kOne + k), hn::LoadU(d, row + kOther + kLanes + k),
+            hn::LoadU(d, row + kOther - k), hn::LoadU(d, row + kOne + kLanes - k)};
+  }
+};
+
+template <int kFar>
+HWY_INLINE void add_beside(const HessianWeights& weights, const ConstDerivativeRows& at, int from,
+                           int to, DerivativeSums& sums) {
+  const DF d;
+  for (int k = from; k <= to; ++k) {
+    const auto w = static_cast<std::size_t>(k);
+    const VF w0 = hn::Set(d, weights.smooth[w]);
+    const VF w1 = hn::Set(d, weights.slope[w]);
+    const VF w2 = hn::Set(d, weights.curve[w]);
+    const Beside smooth = Beside::load<kFar>(at.smooth, k);
+    sums.xx_0 = hn::MulAdd(w2, hn::Add(smooth.left_0, smooth.right_0), sums.xx_0);
+    sums.xx_1 = hn::MulAdd(w2, hn::Add(smooth.left_1, smooth.right_1), sums.xx_1);
+    const Beside slope = Beside::load<kFar>(at.slope, k);
+    sums.xy_0 = hn::MulAdd(w1, hn::Sub(slope.right_0, slope.left_0), sums.xy_0);
+    sums.xy_1 = hn::MulAdd(w1, hn::Sub(slope.right_1, slope.left_1), sums.xy_1);
+    const Beside curve = Beside::load<kFar>(at.curve, k);
+    sums.yy_0 = hn::MulAdd(w0, hn::Add(curve.left_0, curve.right_0), sums.yy_0);
+    sums.yy_1 = hn::MulAdd(w0, hn::Add(curve.left_1, curve.right_1), sums.yy_1);
+  }
+}
+
+HWY_INLINE DerivativeSums first_sums(const HessianWeights& weights, const ConstDerivativeRows& at) {
+  const DF d;
+  const VF w0 = hn::Set(d, weights.smooth[0]);
+  const VF w2 = hn::Set(d, weights.curve[0]);
+  const VF next0 = hn::Set(d, weights.smooth[1]);
+  const VF next1 = hn::Set(d, weights.slope[1]);
+  const VF next2 = hn::Set(d, weights.curve[1]);
+  const Beside smooth = Beside::load<0>(at.smooth, 1);
+  const Beside slope = Beside::load<0>(at.slope, 1);
+  const Beside curve = Beside::load<0>(at.curve, 1);
+  return {
+      hn::MulAdd(next2, hn::Add(smooth.left_0, smooth.right_0),
+                 hn::Mul(w2, hn::LoadU(d, at.smooth))),
+      hn::MulAdd(next2, hn::Add(smooth.left_1, smooth.right_1),
+                 hn::Mul(w2, hn::LoadU(d, at.smooth + kLanes))),
+      hn::Mul(next1, hn::Sub(slope.right_0, slope.left_0)),
+      hn::Mul(next1, hn::Sub(slope.right_1, slope.left_1)),
+      hn::MulAdd(next0, hn::Add(curve.left_0, curve.right_0), hn::Mul(w0, hn::LoadU(d, at.curve))),
+      hn::MulAdd(next0, hn::Add(curve.left_1, curve.right_1),
+                 hn::Mul(w0, hn::LoadU(d, at.curve + kLanes)))};
+}
+
+template <bool kStream>
+HWY_INLINE void eigenvalue_loop(const HessianWeights& weights, const ConstDerivativeRows& in,
+                                std::size_t n, const EigenvalueRows to) {
+  constexpr int kBlock = kLanes;
+  const int r = weights.radius;
+  for (std::size_t i = 0; i < n; i += 2 * kLanes) {
+    const ConstDerivativeRows at{in.smooth + i, in.slope + i, in.curve + i};
+    DerivativeSums sums = first_sums(weights, at);
+    add_beside<0>(weights, at, 2, std::min(r, kBlock), sums);
+    for (int k = kBlock; k < r; k += 2 * kBlock) {
+      add_beside<1>(weights, at, k + 1, std::min(r, k + kBlock), sums);
+      add_beside<0>(weights, at, k + kBlock + 1, std::min(r, k + 2 * kBlock), sums);
+    }
+    store_eigenvalues<kStream>(sums.xx_0, sums.xy_0, sums.yy_0, to, i);
+    store_eigenvalues<kStream>(sums.xx_1, sums.xy_1, sums.yy_1, to, i + kLanes);
+  }
+}
+#else
 /// Sums along x of one row with the odd kernel: the samples beside kVectors vectors. A load that is
 /// not aligned costs as much as two; with AVX-512 the pairs of this kernel come out of the aligned
 /// vectors around instead, which leaves loads and arithmetic with the same work.
@@ -261,8 +360,9 @@ class SlopeSums {
 #endif
 };
 
-void eigenvalues(const HessianWeights& weights, const ConstDerivativeRows& in, std::size_t n,
-                 float* first, float* second) {
+template <bool kStream>
+HWY_INLINE void eigenvalue_loop(const HessianWeights& weights, const ConstDerivativeRows& in,
+                                std::size_t n, const EigenvalueRows to) {
   const DF d;
   const int r = weights.radius;
   for (std::size_t i = 0; i < n; i += kVectors * kLanes) {
@@ -291,8 +391,18 @@ void eigenvalues(const HessianWeights& weights, const ConstDerivativeRows& in, s
     }
     for (std::size_t v = 0; v < kVectors; ++v) {
       const std::size_t at = i + v * kLanes;
-      store_eigenvalues(xx[v], xy.sum[v], yy[v], first + at, second + at);
+      store_eigenvalues<kStream>(xx[v], xy.sum[v], yy[v], to, at);
     }
+  }
+}
+#endif
+
+void eigenvalues(const HessianWeights& weights, const ConstDerivativeRows& in, std::size_t n,
+                 const EigenvalueRows& to) {
+  if (to.stream) {
+    eigenvalue_loop<true>(weights, in, n, to);
+  } else {
+    eigenvalue_loop<false>(weights, in, n, to);
   }
 }
 

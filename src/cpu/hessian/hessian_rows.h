@@ -7,7 +7,7 @@
 
 #include <equalux/hessian.h>
 
-#include "src/cpu/common/rgb_layout.h"
+#include "src/format/layout.h"
 #include "src/hessian/hessian_weights.h"
 
 /// The Hessian family's inner loops over one row, compiled for every SIMD target and chosen once.
@@ -15,6 +15,12 @@ namespace equalux {
 
 /// Floats that stay free behind a row's samples: loops run over whole vectors.
 inline constexpr std::size_t kRowSlack = 64;
+
+/// Floats from a row of derivatives to its second copy, for targets whose loads across cache lines
+/// take two turns: where the row begins with a line, the copy begins in the middle of one, and of
+/// any eight samples in a row one of both has them within a line. Twice that, from row to row, is
+/// no multiple of a page, nor near one.
+inline constexpr std::size_t kSecondCopy = 584;
 
 /// Three rows: one of a frame smoothed, differentiated once and twice along y.
 template <typename Float>
@@ -26,10 +32,11 @@ struct ThreeRows {
 using DerivativeRows = ThreeRows<float>;
 using ConstDerivativeRows = ThreeRows<const float>;
 
-/// Where a channel lies in a packed pixel.
-struct ChannelLayout {
-  HessianChannel channel = HessianChannel::luma;
-  RgbLayout rgb{0, 0, 0, -1, 1};
+/// Two rows of results. `stream` writes them past the caches: they begin with a cache line.
+struct EigenvalueRows {
+  float* first;
+  float* second;
+  bool stream;
 };
 
 /// One target's loops. Float rows begin anywhere and have kRowSlack floats behind the last sample,
@@ -39,11 +46,12 @@ struct HessianKernels {
 
   /// Levels of n pixels: bytes as they are, or a channel of a packed form.
   void (*gray_levels)(const std::uint8_t* in, std::size_t n, float* out);
-  void (*rgb_levels)(const ChannelLayout& layout, const std::uint8_t* in, std::size_t n,
-                     float* out);
+  void (*rgb_levels)(HessianChannel channel, const RgbLayout& at, const std::uint8_t* in,
+                     std::size_t n, float* out);
 
   /// The three passes along y in n columns. rows[0] .. rows[2 radius] are the rows from radius
-  /// above the one in question to radius below.
+  /// above the one in question to radius below. Each row of `out` has memory for a second copy
+  /// kSecondCopy behind it, and begins with a cache line.
   void (*vertical)(const HessianWeights& weights, const float* const* rows, std::size_t n,
                    const DerivativeRows& out);
   /// The same for that row and the one below, to whose sums rows[2 radius + 1] belongs as well: two
@@ -51,9 +59,10 @@ struct HessianKernels {
   void (*vertical_pair)(const HessianWeights& weights, const float* const* rows, std::size_t n,
                         const DerivativeRows& out, const DerivativeRows& out_below);
   /// The passes along x, and the eigenvalues of n pixels. `in` points at the first of them; radius
-  /// columns before it are read, and as many behind the last.
+  /// columns before it are read, and as many behind the last. It
+  /// lies at a cache line.
   void (*eigenvalues)(const HessianWeights& weights, const ConstDerivativeRows& in, std::size_t n,
-                      float* first, float* second);
+                      const EigenvalueRows& to);
   /// The smoothing pass along x of n pixels; `in` as in eigenvalues().
   void (*smooth)(const HessianWeights& weights, const float* in, std::size_t n, float* out);
 
@@ -65,7 +74,7 @@ struct HessianKernels {
 
 /// Plain C++, for machines without a SIMD target that has fma, and as the reference of the others.
 [[nodiscard]] const HessianKernels& scalar_hessian_kernels();
-/// Those of the target that the CPU backend runs (cpu_simd_target()), or plain C++.
+/// The loops of the target that the CPU backend runs (cpu_simd_target()), or plain C++.
 [[nodiscard]] const HessianKernels& hessian_kernels();
 /// Every target that this build holds and this machine runs, best first, plain C++ last.
 [[nodiscard]] std::vector<HessianKernels> all_hessian_kernels();

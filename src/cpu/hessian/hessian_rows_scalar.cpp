@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "src/cpu/common/stores.h"
 #include "src/cpu/hessian/hessian_rows.h"
 #include "src/hessian/hessian_math.h"
 
@@ -11,11 +12,10 @@ void gray_levels(const std::uint8_t* in, std::size_t n, float* out) {
     out[i] = static_cast<float>(in[i]);
 }
 
-void rgb_levels(const ChannelLayout& layout, const std::uint8_t* in, std::size_t n, float* out) {
-  const RgbLayout& rgb = layout.rgb;
-  for (std::size_t i = 0; i < n; ++i, in += rgb.step) {
-    out[i] = static_cast<float>(channel_of_rgb(layout.channel, in[rgb.r], in[rgb.g], in[rgb.b]));
-  }
+void rgb_levels(HessianChannel channel, const RgbLayout& at, const std::uint8_t* in, std::size_t n,
+                float* out) {
+  for (std::size_t i = 0; i < n; ++i, in += at.step)
+    out[i] = static_cast<float>(channel_of_rgb(channel, in[at.r], in[at.g], in[at.b]));
 }
 
 void vertical(const HessianWeights& weights, const float* const* rows, std::size_t n,
@@ -36,7 +36,7 @@ void vertical_pair(const HessianWeights& weights, const float* const* rows, std:
 }
 
 void eigenvalues(const HessianWeights& weights, const ConstDerivativeRows& in, std::size_t n,
-                 float* first, float* second) {
+                 const EigenvalueRows& to) {
   const int r = weights.radius;
   for (std::size_t i = 0; i < n; ++i) {
     const auto along = [i](const float* row) {
@@ -45,8 +45,8 @@ void eigenvalues(const HessianWeights& weights, const ConstDerivativeRows& in, s
     const Eigenvalues e = hessian_eigenvalues(even_sum(weights.curve.data(), r, along(in.smooth)),
                                               odd_sum(weights.slope.data(), r, along(in.slope)),
                                               even_sum(weights.smooth.data(), r, along(in.curve)));
-    first[i] = e.first;
-    second[i] = e.second;
+    to.first[i] = e.first;
+    to.second[i] = e.second;
   }
 }
 
@@ -61,14 +61,12 @@ void store(const float* in, std::size_t n, bool /*stream*/, std::uint8_t* out) {
   std::memcpy(out, in, n * sizeof *in);
 }
 
-void flush_stores() {}
-
 }  // namespace
 
 const HessianKernels& scalar_hessian_kernels() {
   static const HessianKernels kernels{"scalar", gray_levels,   rgb_levels,
                                       vertical, vertical_pair, eigenvalues,
-                                      smooth,   store,         flush_stores};
+                                      smooth,   store,         flush_no_stores};
   return kernels;
 }
 

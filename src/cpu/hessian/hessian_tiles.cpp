@@ -11,13 +11,17 @@ namespace {
 // Vectors of any target that begin at such a column of a row lie within cache lines.
 constexpr int kAligned = 16;
 
-constexpr int round_up(int n) {
+// Floats from a row of derivatives to the next: two copies.
+constexpr std::size_t kDerivedPitch = 2 * kSecondCopy;
+static_assert(kDerivedPitch % kAligned == 0);
+
+constexpr int whole_lanes(int n) {
   return (n + kAligned - 1) / kAligned * kAligned;
 }
 
 /// Levels of columns x .. x + n - 1 of a row.
-void read_levels(const HessianKernels& kernels, const ConstImageView& in,
-                 const ChannelLayout& layout, int x, int y, std::size_t n, float* out) {
+void read_levels(const HessianKernels& kernels, const ConstImageView& in, HessianChannel channel,
+                 int x, int y, std::size_t n, float* out) {
   const FormatTraits& form = traits(in.desc.format);
   const std::uint8_t* row = in.row(0, y) + std::ptrdiff_t{x} * form.step[0];
   switch (form.model) {
@@ -25,7 +29,7 @@ void read_levels(const HessianKernels& kernels, const ConstImageView& in,
       std::memcpy(out, row, n * sizeof *out);
       break;
     case ColorModel::rgb:
-      kernels.rgb_levels(layout, row, n, out);
+      kernels.rgb_levels(channel, rgb_layout(in.desc.format), row, n, out);
       break;
     default:
       kernels.gray_levels(row, n, out);
@@ -36,26 +40,28 @@ void read_levels(const HessianKernels& kernels, const ConstImageView& in,
 }  // namespace
 
 AlignedFloats::AlignedFloats(std::size_t n) {
-  const std::size_t bytes = static_cast<std::size_t>(round_up(static_cast<int>(n))) * sizeof(float);
+  const std::size_t bytes =
+      static_cast<std::size_t>(whole_lanes(static_cast<int>(n))) * sizeof(float);
   memory_.reset(static_cast<float*>(std::aligned_alloc(kAligned * sizeof(float), bytes)));
   if (memory_ == nullptr) throw std::bad_alloc();
   std::memset(memory_.get(), 0, bytes);
 }
 
 TileScratch::TileScratch(int reach, std::size_t rows_of_results, std::size_t scales)
-    : left_(round_up(reach)),
-      pitch_(static_cast<std::size_t>(left_ + kTileWidth + round_up(reach)) + kRowSlack),
+    : left_(whole_lanes(reach)),
+      pitch_(static_cast<std::size_t>(left_ + kTileWidth + whole_lanes(reach)) + kRowSlack),
       levels_(pitch_ * static_cast<std::size_t>(kTileHeight + 2 * reach)),
       results_(rows_of_results * kResultPitch),
       taps_(static_cast<std::size_t>(2 * reach + 2)) {
+  if (pitch_ > kSecondCopy) throw std::logic_error("a tile's rows reach their second copies");
   for (std::size_t i = 0; i < scales; ++i)
-    pairs_.push_back({nullptr, -1, 0, AlignedFloats(6 * pitch_)});
+    pairs_.push_back({nullptr, -1, 0, AlignedFloats(6 * kDerivedPitch)});
   tile_.reach = reach;
   tile_.rows.resize(static_cast<std::size_t>(kTileHeight + 2 * reach));
 }
 
 void TileScratch::load(const HessianKernels& kernels, const ConstImageView& in,
-                       const ChannelLayout& layout, int x, int y, int y_end) {
+                       HessianChannel channel, int x, int y, int y_end) {
   const int reach = tile_.reach;
   const int frame_width = in.desc.width;
   tile_.x = x;
@@ -78,7 +84,7 @@ void TileScratch::load(const HessianKernels& kernels, const ConstImageView& in,
     float* row = levels_.data() + static_cast<std::size_t>(j - top) * pitch_ + left_ - reach;
     float* at = row + (first - (x - reach));
     const auto n = static_cast<std::size_t>(last - first);
-    read_levels(kernels, in, layout, first, j, n, at);
+    read_levels(kernels, in, channel, first, j, n, at);
     std::fill(row, at, *at);
     std::fill(at + n, row + tile_.width + 2 * reach, at[n - 1]);
   }
@@ -94,25 +100,25 @@ TileScratch::RowPair& TileScratch::pair_of(const HessianWeights& weights) {
   throw std::logic_error("more scales than the scratch has memory for");
 }
 
-/// The passes along y of row j: the first of three rows, pitch_ floats apart, that begin
-/// round_up(radius) columns before the tile.
+/// The passes along y of row j: the first of three rows, kDerivedPitch floats apart, that begin
+/// whole_lanes(radius) columns before the tile.
 const float* TileScratch::vertical(const HessianKernels& kernels, const HessianWeights& weights,
                                    int j) {
   RowPair& pair = pair_of(weights);
   float* const at = pair.memory.data();
-  if (pair.rows == 2 && pair.j + 1 == j) return at + 3 * pitch_;
+  if (pair.rows == 2 && pair.j + 1 == j) return at + 3 * kDerivedPitch;
   const int r = weights.radius;
-  const int before = round_up(r);
+  const int before = whole_lanes(r);
   pair.j = j;
   pair.rows = j + 1 < tile_.height ? 2 : 1;
   for (int k = -r; k < r + pair.rows; ++k)
     taps_[static_cast<std::size_t>(k + r)] = tile_.row(j + k) - before;
   const auto n = static_cast<std::size_t>(before + tile_.width + r);
   const auto rows = [&](float* first) {
-    return DerivativeRows{first, first + pitch_, first + 2 * pitch_};
+    return DerivativeRows{first, first + kDerivedPitch, first + 2 * kDerivedPitch};
   };
   if (pair.rows == 2) {
-    kernels.vertical_pair(weights, taps_.data(), n, rows(at), rows(at + 3 * pitch_));
+    kernels.vertical_pair(weights, taps_.data(), n, rows(at), rows(at + 3 * kDerivedPitch));
   } else {
     kernels.vertical(weights, taps_.data(), n, rows(at));
   }
@@ -120,12 +126,12 @@ const float* TileScratch::vertical(const HessianKernels& kernels, const HessianW
 }
 
 void TileScratch::eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
-                              float* first, float* second) {
-  const float* const at = vertical(kernels, weights, j) + round_up(weights.radius);
+                              const EigenvalueRows& to) {
+  const float* const at = vertical(kernels, weights, j) + whole_lanes(weights.radius);
   last_weights_ = &weights;
   last_smooth_ = at;
-  kernels.eigenvalues(weights, {at, at + pitch_, at + 2 * pitch_},
-                      static_cast<std::size_t>(tile_.width), first, second);
+  kernels.eigenvalues(weights, {at, at + kDerivedPitch, at + 2 * kDerivedPitch},
+                      static_cast<std::size_t>(tile_.width), to);
 }
 
 void TileScratch::brightness(const HessianKernels& kernels, float* out) const {
@@ -134,7 +140,7 @@ void TileScratch::brightness(const HessianKernels& kernels, float* out) const {
 
 void TileScratch::smoothed(const HessianKernels& kernels, const HessianWeights& weights, int j,
                            float* out) {
-  kernels.smooth(weights, vertical(kernels, weights, j) + round_up(weights.radius),
+  kernels.smooth(weights, vertical(kernels, weights, j) + whole_lanes(weights.radius),
                  static_cast<std::size_t>(tile_.width), out);
 }
 
@@ -147,14 +153,11 @@ TileWalker::TileWalker(RowExecutor& executor, const HessianKernels& kernels, Hes
 }
 
 void TileWalker::run(const ConstImageView& in, Body body) {
-  const ChannelLayout layout{channel_, traits(in.desc.format).model == ColorModel::rgb
-                                           ? rgb_layout(in.desc.format)
-                                           : RgbLayout{0, 0, 0, -1, 1}};
   executor_.for_rows(in.desc.height, [&](int begin, int end, int slot) {
     TileScratch& scratch = scratch_[static_cast<std::size_t>(slot)];
     for (int y = begin; y < end; y += kTileHeight) {
       for (int x = 0; x < in.desc.width; x += kTileWidth) {
-        scratch.load(kernels_, in, layout, x, y, std::min(end, y + kTileHeight));
+        scratch.load(kernels_, in, channel_, x, y, std::min(end, y + kTileHeight));
         body(scratch);
       }
     }

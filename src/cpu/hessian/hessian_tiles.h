@@ -55,7 +55,7 @@ class TileScratch {
 
   /// The eigenvalues of row j of the tile at one scale.
   void eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
-                   float* first, float* second);
+                   const EigenvalueRows& to);
   /// Levels of row j smoothed both ways at some other scale.
   void smoothed(const HessianKernels& kernels, const HessianWeights& weights, int j, float* out);
   /// Levels smoothed both ways, of the row and scale that eigenvalues() was last asked for.
@@ -63,8 +63,8 @@ class TileScratch {
 
   [[nodiscard]] const LevelTile& tile() const { return tile_; }
   /// Fills the tile from a frame.
-  void load(const HessianKernels& kernels, const ConstImageView& in, const ChannelLayout& layout,
-            int x, int y, int y_end);
+  void load(const HessianKernels& kernels, const ConstImageView& in, HessianChannel channel, int x,
+            int y, int y_end);
 
  private:
   /// Rows of derivatives of two rows of the tile at one scale: the second is kept for the next

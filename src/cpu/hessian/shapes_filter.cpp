@@ -65,7 +65,7 @@ class CpuShapesFilter final : public Filter {
     walker_->run(in, [&](TileScratch& scratch) {
       const LevelTile& tile = scratch.tile();
       for (int j = 0; j < tile.height; ++j) {
-        scratch.eigenvalues(hessian_, weights_, j, scratch.result(0), scratch.result(1));
+        scratch.eigenvalues(hessian_, weights_, j, {scratch.result(0), scratch.result(1), false});
         shapes_.shapes(scratch.result(0), scratch.result(1), threshold, line_ratio, blob_ratio,
                        static_cast<std::size_t>(tile.width), row(tile.y + j) + tile.x);
       }

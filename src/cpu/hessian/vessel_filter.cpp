@@ -54,7 +54,7 @@ class CpuVesselFilter final : public Filter {
     ground_.resize(static_cast<std::size_t>(input.width));
     field_of_view_.reset();
     if (params_.mask == FieldOfView::automatic && has_byte_samples(input.format)) {
-      field_of_view_.emplace(input, surround_margin(largest_sigma_));
+      field_of_view_.emplace(input, vignette_margin(largest_sigma_));
     }
     colours_ = vessel_colours(input.matrix, input.range);
     in_desc_ = input;
@@ -70,7 +70,7 @@ class CpuVesselFilter final : public Filter {
     StageClock clock(context.timings);
     measure(in);
     clock.lap("vesselness");
-    if (field_of_view_ && field_of_view_->find(in)) clear_surround();
+    if (field_of_view_ && field_of_view_->find(in)) clear_vignette();
     clock.lap("field_of_view");
     if (params_.output == VesselOutput::heat) {
       paint_heat(plane(), out, executor_);
@@ -124,7 +124,7 @@ class CpuVesselFilter final : public Filter {
     float* gain = scratch.result(kGain);
     std::fill_n(best, n, 0.0f);
     for (std::size_t s = 0; s < scales_.size(); ++s) {
-      scratch.eigenvalues(hessian_, scales_[s], j, first, second);
+      scratch.eigenvalues(hessian_, scales_[s], j, {first, second, false});
       if (s == 0) {
         scratch.brightness(hessian_, light);
         vessel_.contrast_gains(light, n, gain);
@@ -140,7 +140,7 @@ class CpuVesselFilter final : public Filter {
     vessel_.keep_within(sign_, light, scratch.result(kOwnLevel), n, best);
   }
 
-  void clear_surround() {
+  void clear_vignette() {
     executor_.for_rows(in_desc_.height, [&](int begin, int end, int) {
       for (int y = begin; y < end; ++y) {
         const std::uint8_t* outside = field_of_view_->outside(y);
@@ -203,7 +203,7 @@ class CpuVesselFilter final : public Filter {
   ImageDesc in_desc_;
   ImageDesc out_desc_;
   std::optional<TileWalker> walker_;
-  std::optional<SurroundFinder> field_of_view_;
+  std::optional<VignetteFinder> field_of_view_;
   std::optional<Components> components_;
   std::optional<Components> holes_;
   std::vector<std::uint8_t> ground_;  // one row, 1 where no vessel is

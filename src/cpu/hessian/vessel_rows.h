@@ -36,7 +36,7 @@ struct VesselKernels {
 
 /// Plain C++, for machines without a SIMD target that has fma, and as the reference of the others.
 [[nodiscard]] const VesselKernels& scalar_vessel_kernels();
-/// Those of the target that the CPU backend runs (cpu_simd_target()), or plain C++.
+/// The loops of the target that the CPU backend runs (cpu_simd_target()), or plain C++.
 [[nodiscard]] const VesselKernels& vessel_kernels();
 /// Every target that this build holds and this machine runs, best first, plain C++ last.
 [[nodiscard]] std::vector<VesselKernels> all_vessel_kernels();

@@ -4,12 +4,6 @@
 #include "src/format/pixel_math.h"
 
 namespace equalux {
-namespace {
-
-constexpr std::size_t kChunk = std::size_t{1} << 14;
-
-}  // namespace
-
 CurveScale scale_of(Scaler scaler, std::span<const std::uint32_t> counts,
                     std::span<const std::uint32_t> cdf) {
   const auto first =
@@ -25,10 +19,10 @@ void equalize(EqualizeVariant variant, std::span<const std::uint32_t> cdf, const
     for (std::size_t b = 0; b < cdf.size(); ++b)
       curve[b] = curve_value(scale, cdf[b]);
   }
-  const auto chunks = static_cast<int>((v.size() + kChunk - 1) / kChunk);
+  const auto chunks = static_cast<int>((v.size() + kPixelChunk - 1) / kPixelChunk);
   executor.for_rows(chunks, [&](int begin, int end, int) {
-    const std::size_t last = std::min(v.size(), static_cast<std::size_t>(end) * kChunk);
-    for (std::size_t i = static_cast<std::size_t>(begin) * kChunk; i < last; ++i) {
+    const std::size_t last = std::min(v.size(), static_cast<std::size_t>(end) * kPixelChunk);
+    for (std::size_t i = static_cast<std::size_t>(begin) * kPixelChunk; i < last; ++i) {
       const std::int32_t level = level_of(v[i]);
       if (level == 0) continue;
       const auto bin = static_cast<std::size_t>(bin_of(level, bins, 255));

@@ -5,13 +5,6 @@
 #include "src/format/pixel_math.h"
 
 namespace equalux {
-namespace {
-
-/// Pixels handed to a thread at a time.
-constexpr std::size_t kChunk = std::size_t{1} << 14;
-
-}  // namespace
-
 void histogram(std::span<const float> v, std::span<std::uint32_t> counts,
                std::span<std::uint32_t> partial, RowExecutor& executor) {
   const std::size_t bins = counts.size();
@@ -21,12 +14,12 @@ void histogram(std::span<const float> v, std::span<std::uint32_t> counts,
         bin_of(static_cast<std::int64_t>(level), static_cast<std::int64_t>(bins), 255));
   }
   std::fill(partial.begin(), partial.end(), 0u);
-  const auto chunks = static_cast<int>((v.size() + kChunk - 1) / kChunk);
+  const auto chunks = static_cast<int>((v.size() + kPixelChunk - 1) / kPixelChunk);
   executor.for_rows(chunks, [&](int begin, int end, int slot) {
     const std::span<std::uint32_t> own =
         partial.subspan(static_cast<std::size_t>(slot) * bins, bins);
-    const std::size_t last = std::min(v.size(), static_cast<std::size_t>(end) * kChunk);
-    for (std::size_t i = static_cast<std::size_t>(begin) * kChunk; i < last; ++i) {
+    const std::size_t last = std::min(v.size(), static_cast<std::size_t>(end) * kPixelChunk);
+    for (std::size_t i = static_cast<std::size_t>(begin) * kPixelChunk; i < last; ++i) {
       ++own[bin_of_level[static_cast<std::size_t>(level_of(v[i]))]];
     }
   });

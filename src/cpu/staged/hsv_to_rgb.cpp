@@ -1,5 +1,5 @@
-#include "src/cpu/common/rgb_layout.h"
 #include "src/cpu/staged/staged_stages.h"
+#include "src/format/layout.h"
 #include "src/format/pixel_math.h"
 
 namespace equalux {

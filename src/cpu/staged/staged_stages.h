@@ -15,6 +15,9 @@
 /// them. Each works on whole frames and may be called alone.
 namespace equalux {
 
+/// Pixels handed to a thread at a time.
+inline constexpr std::size_t kPixelChunk = std::size_t{1} << 14;
+
 /// A float HSV image: three planes of width x height floats, rows tight.
 struct HsvImage {
   std::vector<float> h;  ///< degrees, 0 to below 360

@@ -10,20 +10,20 @@
 namespace equalux::cli::lab {
 namespace {
 
-constexpr std::array kBlocks{32, 16, 8};  // in the order of the report's tables
+constexpr std::array kReportBlocks{32, 16, 8};  // in the order of the report's tables
 constexpr std::array kStudied{ConvolveMode::global, ConvolveMode::constant, ConvolveMode::shared};
 constexpr const char* kSequential = "CPU sequential";
 
 /// A row of the CSV that is to be measured.
-struct Way {
+struct ConvolveWay {
   Backend backend;
   ConvolveMode mode;
   std::optional<int> block;    ///< the published kernels'
   std::optional<int> threads;  ///< the CPU's
 };
 
-std::vector<Way> ways(const Lab& lab) {
-  std::vector<Way> all;
+std::vector<ConvolveWay> ways(const Lab& lab) {
+  std::vector<ConvolveWay> all;
   if (lab.measures_cpu()) {
     all.push_back({Backend::cpu, ConvolveMode::sequential, {}, 1});
     all.push_back({Backend::cpu, ConvolveMode::production, {}, 1});
@@ -31,7 +31,7 @@ std::vector<Way> ways(const Lab& lab) {
       all.push_back({Backend::cpu, ConvolveMode::production, {}, lab.cpu_threads()});
   }
   if (!lab.gpu()) return all;
-  for (const int block : kBlocks) {
+  for (const int block : kReportBlocks) {
     for (const ConvolveMode mode : kStudied)
       all.push_back({Backend::cuda, mode, block, {}});
   }
@@ -39,25 +39,13 @@ std::vector<Way> ways(const Lab& lab) {
   return all;
 }
 
-gpu_lab::CallTimes time_way(const Lab& lab, const Way& way, const ConstImageView& image) {
+gpu_lab::CallTimes time_way(const Lab& lab, const ConvolveWay& way, const ConstImageView& image) {
   ConvolveParams params = lab.options().kernel;
   params.mode = way.mode;
   if (way.block) params.block = *way.block;
   if (way.backend == Backend::cuda)
     return gpu_lab::time_convolution(lab.device(), image, params, lab.budget());
-  const auto filter = make_cpu_filter(params, {*way.threads});
-  gpu_lab::CallTimes times;
-  times.result = Image(filter->configure(image.desc));
-  times.whole_ms = time_cpu_filter(*filter, image, times.result, lab.budget());
-  return times;
-}
-
-Image expected_of(const Lab& lab, const ConstImageView& image) {
-  const auto filter = make_cpu_filter(lab.options().kernel, {lab.cpu_threads()});
-  Image result(filter->configure(image.desc));
-  FrameContext context;
-  filter->submit(image, result.view(), context);
-  return result;
+  return time_cpu_filter(*make_cpu_filter(params, {*way.threads}), image, lab.budget());
 }
 
 std::string text_of(const std::optional<int>& number) {
@@ -65,7 +53,7 @@ std::string text_of(const std::optional<int>& number) {
 }
 
 /// "GPU global", "CPU production, 2 threads"
-std::string label_of(const Table& table, std::size_t row) {
+std::string convolve_label(const Table& table, std::size_t row) {
   const std::string& mode = table.text(row, "mode");
   if (table.text(row, "backend") == "cuda") return "GPU " + mode;
   if (mode != "production") return "CPU " + mode;
@@ -77,7 +65,7 @@ std::string label_of(const Table& table, std::size_t row) {
 std::vector<std::size_t> rows_of_block(const Table& table, std::string_view block) {
   std::vector<std::size_t> rows = all_rows(table);
   std::erase_if(rows, [&](std::size_t i) {
-    return table.text(i, "block") != block && label_of(table, i) != kSequential;
+    return table.text(i, "block") != block && convolve_label(table, i) != kSequential;
   });
   return rows;
 }
@@ -88,7 +76,7 @@ PivotTable times_of(const Table& table, std::string_view column,
   std::vector<Sample> samples;
   for (const std::size_t i : rows) {
     if (table.text(i, column).empty()) continue;  // the CPU has no kernels
-    samples.push_back({table.text(i, "size"), label_of(table, i), table.number(i, column)});
+    samples.push_back({table.text(i, "size"), convolve_label(table, i), table.number(i, column)});
   }
   return sample_table("size", samples, Middle::mean);
 }
@@ -116,7 +104,7 @@ std::string time_tables(const Table& table, bool on_gpu, bool on_cpu) {
   if (!on_gpu) return text;
   text += section("Kernels alone, ms, means over the blocks", times_of(table, "kernels_ms", rows));
   int number = 3;
-  for (const int block : kBlocks) {
+  for (const int block : kReportBlocks) {
     const std::string name = "block " + cell(block) + "x" + cell(block);
     const PivotTable of_block = times_of(table, "whole_ms", rows_of_block(table, cell(block)));
     text += section("Table " + cell(number++) + ": whole call with " + name + ", ms",
@@ -167,7 +155,7 @@ std::vector<plot::Panel> charts(const Table& table, bool on_gpu, bool on_cpu) {
 }  // namespace
 
 void measure_convolution(Lab& lab) {
-  const std::vector<Way> all = ways(lab);
+  const std::vector<ConvolveWay> all = ways(lab);
   const std::vector<FrameSize>& sizes = lab.sizes();
   lab.fact("kernel", lab.options().kernel_text);
   lab.repeat_facts("median");
@@ -180,8 +168,9 @@ void measure_convolution(Lab& lab) {
   for (const FrameSize& size : sizes) {
     lab.progress(done, sizes.size() * all.size(), size_text(size));
     const Image image = lab.image_of(size);
-    const Image expected = expected_of(lab, image.view());
-    for (const Way& way : all) {
+    const Image expected =
+        filtered(*make_cpu_filter(lab.options().kernel, {lab.cpu_threads()}), image.view());
+    for (const ConvolveWay& way : all) {
       const std::string backend(enum_name(way.backend));
       const std::string mode(enum_name(way.mode));
       lab.progress(done++, sizes.size() * all.size(),

@@ -34,16 +34,16 @@ enum class Middle : std::uint8_t { mean, median };
 /// of the two is.
 [[nodiscard]] PivotTable speedup_table(const PivotTable& times, const std::string& base);
 
-/// From which size on a column is less than another, for the rows "WxH" that have both: "from about
-/// 0.41 megapixels, between 512x512 and 1280x720", "at every size", "at no size", or the sizes at
-/// which it is, where it does not stay less. Empty where no row has both.
+/// The size from which on a column is less than another, for the rows "WxH" that have both: "from
+/// about 0.41 megapixels, between 512x512 and 1280x720", "at every size", "at no size", or the
+/// sizes at which it is, where it does not stay less. Empty where no row has both.
 [[nodiscard]] std::string overtaking_size(const PivotTable& times, const std::string& column,
                                           const std::string& other);
 
 /// A line a column over the pixels of the rows "WxH", both axes logarithmic.
 [[nodiscard]] plot::Panel size_chart(const std::string& title, const std::string& unit,
                                      const PivotTable& times);
-/// The same of speed-ups, with a mark where both are as fast.
+/// A chart of speed-ups, with a mark where both are as fast.
 [[nodiscard]] plot::Panel speedup_chart(const std::string& title, const PivotTable& speedups);
 
 }  // namespace equalux::cli::lab

@@ -9,7 +9,7 @@ namespace equalux::cli::lab {
 namespace {
 
 constexpr const char* kReport = "report";
-constexpr std::array kBlocks{64, 128, 256, 512};
+constexpr std::array kAccessBlocks{64, 128, 256, 512};
 constexpr std::array kBlocksAMultiprocessor{1, 2, 4, 8, 16};
 constexpr std::array kPixelsPerThread{1, 2, 4, 8};
 
@@ -28,7 +28,7 @@ std::vector<Candidate> candidates(int multiprocessors) {
     return params;
   };
   std::vector<Candidate> all{{kReport, shape(8, 8, 1)}};
-  for (const int block : kBlocks) {
+  for (const int block : kAccessBlocks) {
     for (const int blocks : kBlocksAMultiprocessor) {
       for (const int pixels : kPixelsPerThread)
         all.push_back({"search", shape(blocks * multiprocessors, block, pixels)});

@@ -3,10 +3,8 @@
 #include <exception>
 #include <thread>
 
-#include "src/lab/equalize/cpu_use.h"
-#include "src/lab/equalize/gpu_use.h"
+#include "src/lab/equalize/machine_use.h"
 #include "src/lab/lab.h"
-#include "src/lab/one_still.h"
 #include "src/lab/pivot.h"
 #include "src/plot/markdown.h"
 

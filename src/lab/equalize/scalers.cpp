@@ -5,7 +5,7 @@
 
 #include "pipelines/core/frame_hash.h"
 #include "src/common/log.h"
-#include "src/cpu/common/rgb_layout.h"
+#include "src/format/layout.h"
 #include "src/lab/lab.h"
 #include "src/lab/pivot.h"
 #include "src/plot/gnuplot.h"

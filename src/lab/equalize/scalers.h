@@ -16,7 +16,7 @@ struct Difference {
   std::uint64_t differ = 0;
   int most = 0;  ///< levels
 };
-/// Of two images of one desc.
+/// How two images of one desc differ.
 [[nodiscard]] Difference compare(const ConstImageView& a, const ConstImageView& b);
 
 }  // namespace equalux::cli::lab

@@ -1,6 +1,5 @@
 #include <array>
 
-#include "src/lab/equalize/same_bytes.h"
 #include "src/lab/lab.h"
 #include "src/lab/pivot.h"
 #include "src/plot/markdown.h"
@@ -10,7 +9,7 @@ namespace equalux::cli::lab {
 namespace {
 
 constexpr std::array kGrids{1, 4, 16, 64, 256, 1024};
-constexpr std::array kBlocks{1, 4, 16, 64, 256};
+constexpr std::array kSweepBlocks{1, 4, 16, 64, 256};
 
 plot::HeatMap heat_map_of(const PivotTable& table, const std::string& title) {
   plot::HeatMap map{title, "block.x", "grid.x", table.columns, table.rows, {}};
@@ -52,8 +51,8 @@ void measure_sweep(Lab& lab) {
   lab.begin({"grid_x", "block_x", "threads", "whole_ms", "kernels_ms", "calls", "same_bytes"});
   std::size_t done = 0;
   for (const int grid : kGrids) {
-    for (const int block : kBlocks) {
-      lab.progress(done++, kGrids.size() * kBlocks.size(),
+    for (const int block : kSweepBlocks) {
+      lab.progress(done++, kGrids.size() * kSweepBlocks.size(),
                    "grid.x " + cell(grid) + ", block.x " + cell(block));
       params.staged.grid = Extent3{grid, 1, 1};
       params.staged.block = Extent3{block, 1, 1};

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "src/lab/equalize/same_bytes.h"
 #include "src/lab/lab.h"
 #include "src/lab/pivot.h"
 #include "src/plot/markdown.h"

@@ -29,7 +29,7 @@ struct Times {
 };
 
 /// One way to the eigenvalues of a gray picture. `expected` is the CPU filter's result.
-struct Way {
+struct HessianWay {
   std::string backend;
   std::string name;
   std::optional<int> threads;
@@ -67,11 +67,9 @@ Times time_plain(const HessianParams& params, const Budget& budget, const ConstI
 
 Times time_filter(const HessianParams& params, int threads, const Budget& budget,
                   const ConstImageView& image, const ConstImageView& expected) {
-  const auto filter = make_cpu_filter(params, {threads});
-  Image result(filter->configure(image.desc));
-  Times times{{{"whole", as_us(time_cpu_filter(*filter, image, result, budget))}}, {}};
-  times.worst_difference = worst_difference(result.view(), expected);
-  return times;
+  gpu_lab::CallTimes calls = time_cpu_filter(*make_cpu_filter(params, {threads}), image, budget);
+  return {{{"whole", as_us(std::move(calls.whole_ms))}},
+          worst_difference(calls.result.view(), expected)};
 }
 
 Times time_strategy(int device, const HessianParams& params, HessianStrategy strategy,
@@ -99,7 +97,7 @@ std::vector<int> thread_counts(const Lab& lab) {
   return counts;
 }
 
-void add_cpu_ways(Lab& lab, const HessianParams& params, std::vector<Way>& ways) {
+void add_cpu_ways(Lab& lab, const HessianParams& params, std::vector<HessianWay>& ways) {
   const Budget budget = lab.budget();
   ways.push_back({"cpu", "sequential", 1, [=](const auto& image, const auto& expected) {
                     return time_plain(params, budget, image, expected);
@@ -123,7 +121,7 @@ void add_cpu_ways(Lab& lab, const HessianParams& params, std::vector<Way>& ways)
 #endif
 }
 
-void add_gpu_ways(Lab& lab, const HessianParams& params, std::vector<Way>& ways) {
+void add_gpu_ways(Lab& lab, const HessianParams& params, std::vector<HessianWay>& ways) {
   const int device = lab.device();
   const Budget budget = lab.budget();
   const Image probe = channel_of(picture_of(lab, kProbe, 0).view(), params.channel);
@@ -146,15 +144,8 @@ void add_gpu_ways(Lab& lab, const HessianParams& params, std::vector<Way>& ways)
   }
 }
 
-Image expected_of(const Lab& lab, const HessianParams& params, const ConstImageView& image) {
-  const auto filter = make_cpu_filter(params, {lab.cpu_threads()});
-  Image result(filter->configure(image.desc));
-  FrameContext context;
-  filter->submit(image, result.view(), context);
-  return result;
-}
-
-void add_rows(Lab& lab, const FrameSize& size, int picture, const Way& way, const Times& times) {
+void add_rows(Lab& lab, const FrameSize& size, int picture, const HessianWay& way,
+              const Times& times) {
   for (const StageSamples& step : times.steps) {
     lab.add({size_text(size), cell(picture + 1), way.backend, way.name,
              way.threads ? cell(*way.threads) : std::string(), step.stage,
@@ -167,7 +158,7 @@ void add_rows(Lab& lab, const FrameSize& size, int picture, const Way& way, cons
 
 void measure_hessian(Lab& lab) {
   const HessianParams& params = lab.options().hessian;
-  std::vector<Way> ways;
+  std::vector<HessianWay> ways;
   if (lab.measures_cpu()) add_cpu_ways(lab, params, ways);
   if (lab.gpu()) add_gpu_ways(lab, params, ways);
   const std::vector<FrameSize>& sizes = lab.sizes();
@@ -185,8 +176,8 @@ void measure_hessian(Lab& lab) {
   for (const FrameSize& size : sizes) {
     for (int picture = 0; picture < lab.options().images; ++picture) {
       const Image image = channel_of(picture_of(lab, size, picture).view(), params.channel);
-      const Image expected = expected_of(lab, params, image.view());
-      for (const Way& way : ways) {
+      const Image expected = filtered(*make_cpu_filter(params, {lab.cpu_threads()}), image.view());
+      for (const HessianWay& way : ways) {
         lab.progress(done++, sizes.size() * pictures * ways.size(),
                      size_text(size) + ", " + way.backend + " " + way.name);
         add_rows(lab, size, picture, way, way.time(image.view(), expected.view()));

@@ -14,10 +14,10 @@
 namespace equalux::cli::lab {
 namespace {
 
-constexpr const char* kSequential = "CPU sequential";
+constexpr const char* kSequentialWay = "CPU sequential";
 
 /// "GPU shared", "CPU production, 2 threads"
-std::string label_of(const Table& table, std::size_t row) {
+std::string hessian_label(const Table& table, std::size_t row) {
   const std::string& way = table.text(row, "way");
   if (table.text(row, "backend") == "cuda") return "GPU " + way;
   const std::string& threads = table.text(row, "threads");
@@ -36,7 +36,7 @@ std::vector<std::size_t> rows_of(const Table& table, std::string_view column, st
 PivotTable times_of(const Table& table, const std::string& step) {
   std::vector<Sample> samples;
   for (const std::size_t i : rows_where(table, "step", step))
-    samples.push_back({table.text(i, "size"), label_of(table, i), table.number(i, "ms")});
+    samples.push_back({table.text(i, "size"), hessian_label(table, i), table.number(i, "ms")});
   return sample_table("size", samples, Middle::median);
 }
 
@@ -48,19 +48,19 @@ PivotTable speedups_of(const Table& table, const std::string& step, const std::s
   };
   std::map<std::string, double> base_ms;
   for (const std::size_t i : rows) {
-    if (label_of(table, i) == base) base_ms[picture(i)] = table.number(i, "ms");
+    if (hessian_label(table, i) == base) base_ms[picture(i)] = table.number(i, "ms");
   }
   std::vector<Sample> samples;
   for (const std::size_t i : rows) {
     const auto at = base_ms.find(picture(i));
-    if (at == base_ms.end() || label_of(table, i) == base) continue;
+    if (at == base_ms.end() || hessian_label(table, i) == base) continue;
     samples.push_back(
-        {table.text(i, "size"), label_of(table, i), at->second / table.number(i, "ms")});
+        {table.text(i, "size"), hessian_label(table, i), at->second / table.number(i, "ms")});
   }
   return sample_table("size", samples, Middle::median);
 }
 
-std::string section(const std::string& title, const PivotTable& table) {
+std::string hessian_section(const std::string& title, const PivotTable& table) {
   if (table.rows.empty()) return "";
   return "## " + title + "\n\n" + markdown_table(table) + "\n";
 }
@@ -69,7 +69,7 @@ std::string section(const std::string& title, const PivotTable& table) {
 PivotTable steps_of(const Table& table, const std::vector<std::size_t>& rows) {
   std::vector<Sample> samples;
   for (const std::size_t i : rows)
-    samples.push_back({label_of(table, i), table.text(i, "step"), table.number(i, "ms")});
+    samples.push_back({hessian_label(table, i), table.text(i, "step"), table.number(i, "ms")});
   const PivotTable found = sample_table("ms", samples, Middle::median);
   PivotTable steps;
   steps.corner = found.corner;
@@ -105,7 +105,7 @@ std::string shares(const Table& table, const std::string& size) {
               std::to_string(std::lround(100 * std::stod(value) / sum)) + " %)";
     }
   }
-  return section("Steps at " + size, steps);
+  return hessian_section("Steps at " + size, steps);
 }
 
 /// A line a way over the pictures of one size.
@@ -114,7 +114,7 @@ plot::Panel picture_chart(const Table& table, const std::string& title, const st
   plot::LineChart chart{
       title + ", " + size, {"picture", plot::Scale::whole}, {"ms", plot::Scale::log10}, {}, {}, {}};
   for (const std::size_t i : rows_of(table, "size", size, step)) {
-    const std::string label = label_of(table, i);
+    const std::string label = hessian_label(table, i);
     auto at = std::find_if(chart.series.begin(), chart.series.end(),
                            [&](const plot::Series& series) { return series.title == label; });
     if (at == chart.series.end()) at = chart.series.insert(at, {label, {}, true});
@@ -154,7 +154,7 @@ std::string differences(const Table& table) {
   std::map<std::string, double> worst;
   for (const std::size_t i : rows_where(table, "step", "whole")) {
     if (table.text(i, "worst_difference").empty()) continue;
-    double& most = worst[label_of(table, i)];
+    double& most = worst[hessian_label(table, i)];
     most = std::max(most, table.number(i, "worst_difference"));
   }
   std::vector<std::vector<std::string>> rows;
@@ -172,7 +172,7 @@ Report report_hessian(const Table& table) {
   check_sizes(table);
   const std::vector<std::string> sizes = texts_of(table, "size");
   const bool on_gpu = !rows_where(table, "backend", "cuda").empty();
-  const std::string base(kSequential);
+  const std::string base(kSequentialWay);
   Report report;
   if (!on_gpu) {
     report.markdown +=
@@ -180,15 +180,17 @@ Report report_hessian(const Table& table) {
         "one.\n\n";
   }
   report.markdown +=
-      section("Eigenvalues of given derivatives, ms, medians over the pictures (Figures 7 to 9)",
-              times_of(table, "eigenvalues")) +
-      section("Table 3: the same as speed-up over " + base,
-              speedups_of(table, "eigenvalues", base)) +
-      section(
+      hessian_section(
+          "Eigenvalues of given derivatives, ms, medians over the pictures (Figures 7 to 9)",
+          times_of(table, "eigenvalues")) +
+      hessian_section("Table 3: the same as speed-up over " + base,
+                      speedups_of(table, "eigenvalues", base)) +
+      hessian_section(
           "Smoothing, derivatives and eigenvalues, whole call, ms, medians over the pictures "
           "(Figures 11 to 13)",
           times_of(table, "whole")) +
-      section("Table 4: the same as speed-up over " + base, speedups_of(table, "whole", base));
+      hessian_section("Table 4: the same as speed-up over " + base,
+                      speedups_of(table, "whole", base));
   for (const std::string& size : sizes)
     report.markdown += shares(table, size);
   report.markdown += differences(table) + "## Every row\n\n" + markdown_table(table);

@@ -1,12 +1,10 @@
 #include "src/lab/hessian/opencv_eigen.h"
 
 #include <array>
-#include <cmath>
 
 #include <opencv2/core.hpp>
-#include <opencv2/imgproc.hpp>
 
-#include "src/hessian/hessian_weights.h"
+#include "src/lab/hessian/opencv_closed_form.h"
 
 namespace equalux::cli::lab {
 namespace {
@@ -29,46 +27,6 @@ cv::Mat matrix_of(const ConstImageView& image) {
           static_cast<std::size_t>(image.stride[0])};
 }
 
-/// Smoothing, derivatives, the closed form; matrices are kept from call to call.
-class ClosedForm {
- public:
-  ClosedForm(double sigma, double truncate)
-      : sigma_(sigma), taps_(2 * gaussian_radius(sigma, truncate) + 1) {}
-
-  void smooth(const cv::Mat& gray) {
-    gray.convertTo(level_, CV_32F);
-    cv::GaussianBlur(level_, smooth_, {taps_, taps_}, sigma_, sigma_, cv::BORDER_REPLICATE);
-  }
-  void derive() {
-    cv::Sobel(smooth_, xx_, CV_32F, 2, 0, 3, 1, 0, cv::BORDER_REPLICATE);
-    cv::Sobel(smooth_, xy_, CV_32F, 1, 1, 3, 1, 0, cv::BORDER_REPLICATE);
-    cv::Sobel(smooth_, yy_, CV_32F, 0, 2, 3, 1, 0, cv::BORDER_REPLICATE);
-  }
-  void solve() {
-    least_.create(xx_.size(), CV_32F);
-    most_.create(xx_.size(), CV_32F);
-    for (int y = 0; y < xx_.rows; ++y) {
-      const float* xx = xx_.ptr<float>(y);
-      const float* xy = xy_.ptr<float>(y);
-      const float* yy = yy_.ptr<float>(y);
-      float* least = least_.ptr<float>(y);
-      float* most = most_.ptr<float>(y);
-      for (int x = 0; x < xx_.cols; ++x) {
-        const float middle = 0.5f * (xx[x] + yy[x]);
-        const float half = 0.5f * (xx[x] - yy[x]);
-        const float root = std::sqrt(half * half + xy[x] * xy[x]);
-        least[x] = middle - root;
-        most[x] = middle + root;
-      }
-    }
-  }
-
- private:
-  double sigma_;
-  int taps_;
-  cv::Mat level_, smooth_, xx_, xy_, yy_, least_, most_;
-};
-
 }  // namespace
 
 std::vector<gpu_lab::StageSamples> time_opencv_steps(const ConstImageView& image,
@@ -76,7 +34,7 @@ std::vector<gpu_lab::StageSamples> time_opencv_steps(const ConstImageView& image
                                                      const Budget& budget) {
   const Threads limit(threads);
   const cv::Mat gray = matrix_of(image);
-  ClosedForm program(params.sigma, params.truncate);
+  OpencvClosedForm program(params.sigma, params.truncate);
   using Laps = std::array<double, 4>;
   const auto calls = repeat_within<Laps>(budget, [&] {
     const LabClock::time_point start = LabClock::now();

@@ -12,7 +12,7 @@ namespace equalux::cli::lab {
 /// One thread at a time.
 class PlainHessian {
  public:
-  /// For pictures of that many pixels.
+  /// Makes room for pictures of that many pixels.
   PlainHessian(const HessianParams& params, std::size_t pixels)
       : params_(params), xx_(pixels), xy_(pixels), yy_(pixels) {}
 

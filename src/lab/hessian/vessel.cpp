@@ -12,11 +12,11 @@
 namespace equalux::cli::lab {
 namespace {
 
-constexpr FrameSize kProbe{64, 48};  // on which it shows whether the GPU has the filter
+constexpr FrameSize kVesselProbe{64, 48};  // on which it shows whether the GPU has the filter
 constexpr const char* kOneThread = "CPU, 1 thread";
 
 /// "GPU", "CPU, 2 threads"
-std::string label_of(const Table& table, std::size_t row) {
+std::string vessel_label(const Table& table, std::size_t row) {
   if (table.text(row, "backend") == "cuda") return "GPU";
   const std::string& threads = table.text(row, "threads");
   return "CPU, " + threads + (threads == "1" ? " thread" : " threads");
@@ -25,31 +25,14 @@ std::string label_of(const Table& table, std::size_t row) {
 bool gpu_has_vessel(Lab& lab, const VesselParams& params) {
   if (!lab.gpu()) return false;
   try {
-    static_cast<void>(
-        gpu_lab::time_vessel(lab.device(), picture_of(lab, kProbe, 0).view(), params, {1, 0}));
+    static_cast<void>(gpu_lab::time_vessel(lab.device(), picture_of(lab, kVesselProbe, 0).view(),
+                                           params, {1, 0}));
     return true;
   } catch (const Error& error) {
     if (error.code() != ExitCode::unavailable || !lab.measures_cpu()) throw;
     lab.absent("cuda", error.what());
     return false;
   }
-}
-
-gpu_lab::CallTimes time_on_cpu(const Lab& lab, const VesselParams& params, int threads,
-                               const ConstImageView& image) {
-  const auto filter = make_cpu_filter(params, {threads});
-  gpu_lab::CallTimes times;
-  times.result = Image(filter->configure(image.desc));
-  times.whole_ms = time_cpu_filter(*filter, image, times.result, lab.budget());
-  return times;
-}
-
-Image expected_of(const Lab& lab, const VesselParams& params, const ConstImageView& image) {
-  const auto filter = make_cpu_filter(params, {lab.cpu_threads()});
-  Image result(filter->configure(image.desc));
-  FrameContext context;
-  filter->submit(image, result.view(), context);
-  return result;
 }
 
 /// Of a mask; tells that there was something to find.
@@ -75,7 +58,7 @@ void add_row(Lab& lab, const FrameSize& size, int picture, std::optional<int> th
 PivotTable times_of(const Table& table) {
   std::vector<Sample> samples;
   for (std::size_t i = 0; i < table.rows.size(); ++i)
-    samples.push_back({table.text(i, "size"), label_of(table, i), table.number(i, "whole_ms")});
+    samples.push_back({table.text(i, "size"), vessel_label(table, i), table.number(i, "whole_ms")});
   return sample_table("size", samples, Middle::median);
 }
 
@@ -110,10 +93,11 @@ void measure_vessel(Lab& lab) {
   for (const FrameSize& size : sizes) {
     for (int picture = 0; picture < lab.options().images; ++picture) {
       const Image image = picture_of(lab, size, picture);
-      const Image expected = expected_of(lab, params, image.view());
+      const Image expected = filtered(*make_cpu_filter(params, {lab.cpu_threads()}), image.view());
       for (const int threads : thread_counts) {
         lab.progress(done++, cells, size_text(size) + ", cpu");
-        add_row(lab, size, picture, threads, time_on_cpu(lab, params, threads, image.view()),
+        add_row(lab, size, picture, threads,
+                time_cpu_filter(*make_cpu_filter(params, {threads}), image.view(), lab.budget()),
                 expected.view());
       }
       if (!on_gpu) continue;

@@ -74,6 +74,14 @@ class GainLookup {
     return unpacked(_mm512_shuffle_epi8(v.raw, order));
   }
 
+  /// As FixedLookup has them; here nothing is to be waited for.
+  struct Pending {
+    V8 v;
+  };
+  HWY_INLINE void keep(V8 v, Pending& pending) const { pending.v = v; }
+  HWY_INLINE void look_up(Pending&) const {}
+  HWY_INLINE Floats finish(const Pending& pending) const { return (*this)(pending.v); }
+
   /// Gains for scale_triples(): f[k] has those of the pixels 16 k to 16 k + 15.
   HWY_INLINE Floats of_triples(V8 v) const {
     return unpacked(_mm512_permutexvar_epi8(_mm512_load_si512(kTripleOrder.pixels), v.raw));
@@ -161,6 +169,14 @@ class GainLookup {
   }
   HWY_INLINE Floats of_triples(V8 v) const { return (*this)(v); }
 
+  /// As FixedLookup has them; here nothing is to be waited for.
+  struct Pending {
+    V8 v;
+  };
+  HWY_INLINE void keep(V8 v, Pending& pending) const { pending.v = v; }
+  HWY_INLINE void look_up(Pending&) const {}
+  HWY_INLINE Floats finish(const Pending& pending) const { return (*this)(pending.v); }
+
  private:
   const float* table_;
 };
@@ -172,7 +188,7 @@ HWY_INLINE void scale_triples(const Gains& gains, const std::uint8_t* in, std::u
   V8 b;
   V8 c;
   load_triples(in, a, b, c);
-  const Floats gain = gains.of_triples(hn::Max(hn::Max(a, b), c));
+  const auto gain = gains.of_triples(hn::Max(hn::Max(a, b), c));
   a = scale_bytes(a, gain);
   b = scale_bytes(b, gain);
   c = scale_bytes(c, gain);
@@ -222,17 +238,67 @@ HWY_INLINE void for_vectors_stored(Stores stores, const std::uint8_t* in, std::s
   }
 }
 
+#if EQUALUX_VBMI
+/// table[v] of bytes v.
+class ByteLookup {
+ public:
+  explicit ByteLookup(const GainTables& gains) {
+    for (int i = 0; i < 4; ++i)
+      table_[i] = _mm512_load_si512(gains.gray.data() + 64 * i);
+  }
+  HWY_INLINE V8 operator()(V8 v) const {
+    const __mmask64 upper = _mm512_movepi8_mask(v.raw);
+    const __m512i low = _mm512_permutex2var_epi8(table_[0], v.raw, table_[1]);
+    const __m512i high = _mm512_permutex2var_epi8(table_[2], v.raw, table_[3]);
+    return V8{_mm512_mask_mov_epi8(low, upper, high)};
+  }
+
+ private:
+  __m512i table_[4];
+};
+#elif HWY_ARCH_X86
+/// table[v] of bytes v, by looking up the lower four bits in sixteen tables.
+class ByteLookup {
+ public:
+  explicit ByteLookup(const GainTables& gains) : steps_(gains.gray_steps.data()) {}
+  HWY_INLINE V8 operator()(V8 v) const {
+    const V8 half = hn::Set(D8(), std::uint8_t{128});
+    return hn::Xor(of_half(v, steps_), of_half(hn::Xor(v, half), steps_ + 128));
+  }
+
+ private:
+  /// 0 for bytes of 128 and on, which stay negative. Each of the others adds up the bits that
+  /// change on the way from its first table to its own.
+  static HWY_INLINE V8 of_half(V8 v, const std::uint8_t* steps) {
+    const D8 d;
+    const hn::RebindToSigned<D8> di;
+    auto at = hn::BitCast(di, v);
+    V8 sum = hn::TableLookupBytesOr0(hn::LoadDup128(d, steps), v);
+    for (std::size_t i = 16; i < 128; i += 16) {
+      at = hn::SaturatedSub(at, hn::Set(di, std::int8_t{16}));
+      sum = hn::Xor(sum, hn::TableLookupBytesOr0(hn::LoadDup128(d, steps + i), hn::BitCast(d, at)));
+    }
+    return sum;
+  }
+
+  const std::uint8_t* steps_;
+};
+#endif
+
 void apply_gray(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
                 std::uint8_t* out) {
+#if HWY_ARCH_X86
   const D8 d;
-  const GainLookup lookup(gains);
+  const ByteLookup lookup(gains);
   for_vectors_stored<1>(stores, in, n, out,
-                        [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
-                          const V8 c = hn::LoadU(d, from);
-                          store<kind()>(scale_bytes(c, lookup(c)), d, to);
-                        });
+                        [&](auto kind, const std::uint8_t* from, std::uint8_t* to)
+                            HWY_ATTR { store<kind()>(lookup(hn::LoadU(d, from)), d, to); });
+#else
+  scalar_row_kernels().apply_gray(gains, stores, in, n, out);
+#endif
 }
 
+#if !EQUALUX_FIXED_GAINS
 void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
                 std::uint8_t* out) {
   const GainLookup lookup(gains);
@@ -293,6 +359,7 @@ void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, 
                           }
                         });
 }
+#endif  // !EQUALUX_FIXED_GAINS
 
 void flush_stores() {
   hwy::FlushStream();

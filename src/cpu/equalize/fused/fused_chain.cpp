@@ -4,6 +4,7 @@
 
 #include "src/common/stage_clock.h"
 #include "src/cpu/equalize/fused/gain_tables.h"
+#include "src/cpu/equalize/fused/planar_line.h"
 #include "src/equalize/fixed_curve.h"
 #include "src/equalize/space.h"
 
@@ -23,10 +24,7 @@ struct FusedChain::Scratch {
   ValueHistogram folded{};
 
   Counters counters() { return {single, pairs.get()}; }
-  std::vector<std::uint8_t> luma;  // unpacked rows of interleaved formats
-  std::vector<std::uint8_t> cb;
-  std::vector<std::uint8_t> cr;
-  std::vector<std::uint8_t> chroma;  // Cb Cr pairs of packed 4:2:2
+  PlanarLine line;
 };
 
 struct FusedChain::Job {
@@ -48,35 +46,23 @@ FusedChain::~FusedChain() = default;
 
 void FusedChain::configure(const ImageDesc& desc) {
   desc_ = desc;
+  sampling_ = sampling_of(desc.format);
+  cells_ = cells_of(desc);
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   weights_ = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
   excluded_.configure(desc, weights_);
   start_curves(weights_.luma_max);
-  const auto width = static_cast<std::size_t>(desc.width);
   scratch_.clear();
   for (int slot = 0; slot < executor_.threads(); ++slot) {
     auto scratch = std::make_unique<Scratch>();
     if (counts_pairs()) scratch->pairs = std::make_unique<PairTables>();
-    if (yuv) {
-      // Two bytes of slack: packed 4:2:2 stores whole pairs, also where the width is odd.
-      scratch->luma.resize(width + 2);
-      scratch->cb.resize(width + 2);
-      scratch->cr.resize(width + 2);
-      scratch->chroma.resize(width + 2);
-    }
+    if (yuv) scratch->line.configure(desc);
     scratch_.push_back(std::move(scratch));
   }
 }
 
-YuvLayout FusedChain::layout() const {
-  const FormatTraits& t = traits(desc_.format);
-  if (t.chroma_shift_y != 0) return YuvLayout::s420;
-  return t.chroma_shift_x != 0 ? YuvLayout::s422 : YuvLayout::s444;
-}
-
 LumaRows FusedChain::luma_rows(int row) const {
-  if (traits(desc_.format).chroma_shift_y == 0) return {row, row};
-  return luma_rows_of(row, desc_.height, interlaced_);
+  return luma_rows_of(sampling_, row, desc_.height, interlaced_);
 }
 
 void FusedChain::process(const ConstImageView& in, const ImageView& out,
@@ -87,10 +73,8 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   const Job job{
       this, in, out,
       !in_place && tight_bytes(desc_) > kStreamingBytes ? Stores::streaming : Stores::cached};
-  const bool yuv = traits(desc_.format).model == ColorModel::yuv;
-  const int rows = yuv ? plane_rows(desc_, traits(desc_.format).planes - 1) : desc_.height;
   if (!params_.curve) {
-    executor_.for_rows(rows, [&job](int begin, int end, int slot) {
+    executor_.for_rows(cells_.rows, [&job](int begin, int end, int slot) {
       job.chain->count_rows(job, begin, end, slot);
     });
     sum_histograms();
@@ -98,8 +82,9 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
     make_curve(in, context);
     clock.lap("curve");
   }
-  executor_.for_rows(
-      rows, [&job](int begin, int end, int slot) { job.chain->apply_rows(job, begin, end, slot); });
+  executor_.for_rows(cells_.rows, [&job](int begin, int end, int slot) {
+    job.chain->apply_rows(job, begin, end, slot);
+  });
   clock.lap("apply");
 }
 
@@ -183,17 +168,7 @@ void FusedChain::count_rows(const Job& job, int begin, int end, int slot) {
     }
     const std::uint8_t* in = job.in.row(0, y);
     const std::uint8_t* next = job.in.row(0, std::min(y + 1, desc_.height - 1));
-    switch (t.step[0]) {
-      case 1:
-        kernels_.count_gray(in, width, next, scratch.counters());
-        break;
-      case 3:
-        kernels_.count_rgb3(in, width, next, scratch.counters());
-        break;
-      default:
-        kernels_.count_rgb4(in, width, t.color_offset, next, scratch.counters());
-        break;
-    }
+    kernels_.count_pixels(rgb_layout(desc_.format), in, width, next, scratch.counters());
   }
 }
 
@@ -216,89 +191,31 @@ void FusedChain::apply_rows(const Job& job, int begin, int end, int slot) {
         kernels_.apply_rgb3(*gains_, job.stores, in, width, out);
         break;
       default:
-        kernels_.apply_rgb4(*gains_, job.stores, in, width, t.color_offset, out);
+        kernels_.apply_rgb4(*gains_, job.stores, in, width, rgb_layout(desc_.format).first(), out);
         break;
     }
   }
   kernels_.flush_stores();
 }
 
-YuvRowIn FusedChain::gather_yuv_row(const ConstImageView& in, int row, LumaRows rows,
-                                    Scratch& scratch) const {
-  const std::size_t pairs = (static_cast<std::size_t>(desc_.width) + 1) / 2;
-  switch (desc_.format) {
-    case PixelFormat::nv12:
-      kernels_.split(in.row(1, row), pairs, scratch.cb.data(), scratch.cr.data());
-      return {
-          {in.row(0, rows.first), in.row(0, rows.second)}, scratch.cb.data(), scratch.cr.data()};
-    case PixelFormat::yuy2:
-      kernels_.split(in.row(0, row), 2 * pairs, scratch.luma.data(), scratch.chroma.data());
-      kernels_.split(scratch.chroma.data(), pairs, scratch.cb.data(), scratch.cr.data());
-      return {{scratch.luma.data(), nullptr}, scratch.cb.data(), scratch.cr.data()};
-    case PixelFormat::uyvy:
-      kernels_.split(in.row(0, row), 2 * pairs, scratch.chroma.data(), scratch.luma.data());
-      kernels_.split(scratch.chroma.data(), pairs, scratch.cb.data(), scratch.cr.data());
-      return {{scratch.luma.data(), nullptr}, scratch.cb.data(), scratch.cr.data()};
-    default:
-      return {{in.row(0, rows.first), in.row(0, rows.second)}, in.row(1, row), in.row(2, row)};
-  }
-}
-
-YuvRowIn FusedChain::packed_yuv_row(const ConstImageView& in, int row) const {
-  const LumaRows rows = luma_rows(row);
-  const std::size_t pairs = (static_cast<std::size_t>(desc_.width) + 1) / 2;
-  const YuvRowIn luma{{in.row(0, rows.first), in.row(0, rows.second)}, nullptr, nullptr};
-  switch (traits(desc_.format).planes) {
-    case 1:
-      return {luma.luma, luma.luma[0] + 2 * pairs, luma.luma[0] + 3 * pairs};
-    case 2:
-      return {luma.luma, in.row(1, row), in.row(1, row) + pairs};
-    default:
-      return {luma.luma, in.row(1, row), in.row(2, row)};
-  }
-}
-
 void FusedChain::count_yuv_row(const Job& job, int row, Scratch& scratch) {
   const LumaRows rows = luma_rows(row);
-  const int last = plane_rows(desc_, traits(desc_.format).planes - 1) - 1;
-  const bool one_row = layout() == YuvLayout::s420 && rows.first == rows.second;
-  kernels_.count_yuv(one_row ? YuvLayout::s422 : layout(), weights_,
-                     gather_yuv_row(job.in, row, rows, scratch),
+  const int next = std::min(row + 1, cells_.rows - 1);
+  const auto n = static_cast<std::size_t>(cells_.columns);
+  kernels_.count_yuv(sampling_of_line(sampling_, rows), weights_,
+                     scratch.line.read(kernels_, job.in, row, rows, 0, n),
                      static_cast<std::size_t>(desc_.width),
-                     packed_yuv_row(job.in, std::min(row + 1, last)), scratch.counters());
+                     PlanarLine::bytes(job.in, next, luma_rows(next), 0, n), scratch.counters());
 }
 
 void FusedChain::apply_yuv_row(const Job& job, int row, Scratch& scratch) {
   const LumaRows rows = luma_rows(row);
-  const YuvRowIn in = gather_yuv_row(job.in, row, rows, scratch);
-  const auto width = static_cast<std::size_t>(desc_.width);
-  const std::size_t pairs = (width + 1) / 2;
-  std::uint8_t* cb = scratch.cb.data();
-  std::uint8_t* cr = scratch.cr.data();
-  const ImageView& out = job.out;
-  switch (desc_.format) {
-    case PixelFormat::nv12:
-      kernels_.apply_yuv(layout(), weights_, *gains_, Stores::cached, in, width,
-                         {{out.row(0, rows.first), out.row(0, rows.second)}, cb, cr});
-      kernels_.merge(cb, cr, pairs, out.row(1, row));
-      return;
-    case PixelFormat::yuy2:
-    case PixelFormat::uyvy: {
-      std::uint8_t* luma = scratch.luma.data();
-      std::uint8_t* chroma = scratch.chroma.data();
-      kernels_.apply_yuv(layout(), weights_, *gains_, Stores::cached, in, width,
-                         {{luma, nullptr}, cb, cr});
-      kernels_.merge(cb, cr, pairs, chroma);
-      const bool luma_first = desc_.format == PixelFormat::yuy2;
-      kernels_.merge(luma_first ? luma : chroma, luma_first ? chroma : luma, 2 * pairs,
-                     out.row(0, row));
-      return;
-    }
-    default:
-      kernels_.apply_yuv(
-          layout(), weights_, *gains_, job.stores, in, width,
-          {{out.row(0, rows.first), out.row(0, rows.second)}, out.row(1, row), out.row(2, row)});
-  }
+  const bool planar = traits(desc_.format).planes == 3;
+  kernels_.apply_yuv(
+      sampling_, weights_, *gains_, planar ? job.stores : Stores::cached,
+      scratch.line.read(kernels_, job.in, row, rows, 0, static_cast<std::size_t>(cells_.columns)),
+      static_cast<std::size_t>(desc_.width), scratch.line.results(job.out, row, rows));
+  scratch.line.write(kernels_, job.out, row);
 }
 
 }  // namespace equalux

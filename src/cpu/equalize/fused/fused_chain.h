@@ -41,11 +41,7 @@ class FusedChain final : public CurveChain {
   void apply_rows(const Job& job, int begin, int end, int slot);
   void count_yuv_row(const Job& job, int row, Scratch& scratch);
   void apply_yuv_row(const Job& job, int row, Scratch& scratch);
-  YuvRowIn gather_yuv_row(const ConstImageView& in, int row, LumaRows rows, Scratch& scratch) const;
-  /// Where a row's bytes lie, whatever they hold: all of them, once each.
-  [[nodiscard]] YuvRowIn packed_yuv_row(const ConstImageView& in, int row) const;
   [[nodiscard]] LumaRows luma_rows(int row) const;
-  [[nodiscard]] YuvLayout layout() const;
   void sum_histograms();
   void make_curve(const ConstImageView& in, const FrameContext& context);
   void set_bins() override;
@@ -55,6 +51,8 @@ class FusedChain final : public CurveChain {
   RowExecutor& executor_;
   const RowKernels& kernels_;
   ImageDesc desc_;
+  Sampling sampling_ = Sampling::gray;
+  CellCount cells_{};
   YuvWeights weights_{};
   int bins_ = 256;
   bool interlaced_ = false;

@@ -134,7 +134,9 @@ void count_rgb4(const std::uint8_t* in, std::size_t n, int color, const std::uin
 
 template <std::size_t kRows, bool kShared>
 HWY_INLINE StepValues<kRows> yuv_values(const YuvVectors<1>& k, const YuvRowIn& in) {
-  const V8 above = Chroma<kShared, 1>(in.cb, in.cr).above(k);
+  Chroma<kShared, 1> chroma;
+  chroma.load(in.cb, in.cr);
+  const V8 above = chroma.above(k);
   StepValues<kRows> x;
   for (std::size_t r = 0; r < kRows; ++r)
 
@@ -166,14 +168,14 @@ void count_yuv_rows(const YuvWeights& weights, const YuvRowIn in, std::size_t n,
   }
 }
 
-void count_yuv(YuvLayout layout, const YuvWeights& k, const YuvRowIn& in, std::size_t n,
+void count_yuv(Sampling sampling, const YuvWeights& k, const YuvRowIn& in, std::size_t n,
                const YuvRowIn& ahead, const Counters& counters) {
-  switch (layout) {
-    case YuvLayout::s420:
+  switch (sampling) {
+    case Sampling::s420:
       return count_yuv_rows<2, true>(k, in, n, ahead, counters);
-    case YuvLayout::s422:
+    case Sampling::s422:
       return count_yuv_rows<1, true>(k, in, n, ahead, counters);
-    case YuvLayout::s444:
+    default:
       return count_yuv_rows<1, false>(k, in, n, ahead, counters);
   }
 }

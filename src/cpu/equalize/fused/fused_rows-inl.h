@@ -47,6 +47,11 @@ using V32 = hn::Vec<D32>;
 using VI32 = hn::Vec<DI32>;
 using VF = hn::Vec<DF>;
 
+/// Whether equalization multiplies by gains that are whole numbers: where vectors have no look-ups
+/// in large tables. Gathers are slower than the integer units on most processors of these targets.
+#undef EQUALUX_FIXED_GAINS
+#define EQUALUX_FIXED_GAINS (HWY_TARGET == HWY_AVX2 || HWY_MAX_BYTES == 16)
+
 /// Bytes of one vector: the step of every loop.
 constexpr std::size_t kBytes = hn::MaxLanes(D8());
 
@@ -196,6 +201,7 @@ HWY_AFTER_NAMESPACE();
 #include "src/cpu/equalize/fused/fused_yuv-inl.h"
 #include "src/cpu/equalize/fused/fused_count-inl.h"
 #include "src/cpu/equalize/fused/fused_apply-inl.h"
+#include "src/cpu/equalize/fused/fused_fixed-inl.h"
 #include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
 #include "src/cpu/clahe/tile_apply-inl.h"
 // clang-format on

@@ -10,7 +10,7 @@
 #include "src/cpu/clahe/tile_rows.h"
 #include "src/cpu/common/stores.h"
 #include "src/equalize/tone_curve.h"
-#include "src/format/pixel_math.h"
+#include "src/format/layout.h"
 
 /// The fused chain's inner loops over one row (or one row of chroma with its one or two rows of
 /// luma), compiled for every SIMD target and chosen once.
@@ -40,20 +40,13 @@ struct Counters {
 struct GainTables {
   alignas(64) std::array<float, 256> gain;                ///< float_gain()
   alignas(64) std::array<std::uint8_t, 1024> gain_bytes;  ///< the floats' bytes 0, 1, 2, 3 by v
+  alignas(64) std::array<std::uint64_t, 256> fixed;       ///< fixed_gain()
   std::array<std::uint64_t, 256> gain48;                  ///< gain_48()
+  /// What a gray sample becomes, and how the bits of that differ from those 16 levels before; of
+  /// the first 16 levels of each half it is the same.
+  alignas(64) std::array<std::uint8_t, 256> gray;
+  alignas(64) std::array<std::uint8_t, 256> gray_steps;
 };
-
-/// A row of chroma with the luma it covers. For 4:2:0 luma[1] is the second row, equal to luma[0]
-/// where there is none; otherwise it is not read. Planes are tight within the row.
-template <typename Byte>
-struct YuvRow {
-  std::array<Byte*, 2> luma;
-  Byte* cb;
-  Byte* cr;
-};
-
-/// How luma and chroma sit in a row kernel.
-enum class YuvLayout : std::uint8_t { s420, s422, s444 };
 
 /// One target's loops. `n` counts pixels; in and out rows are the same or do not overlap; nothing
 /// outside them is read or written. All targets give the same bytes.
@@ -68,8 +61,15 @@ struct RowKernels {
                      const Counters& counters);
   void (*count_rgb4)(const std::uint8_t* in, std::size_t n, int color, const std::uint8_t* ahead,
                      const Counters& counters);
+  /// One of the three, by how a pixel lies.
+  void count_pixels(const RgbLayout& at, const std::uint8_t* in, std::size_t n,
+                    const std::uint8_t* ahead, const Counters& counters) const {
+    if (at.step == 1) return count_gray(in, n, ahead, counters);
+    if (at.step == 3) return count_rgb3(in, n, ahead, counters);
+    count_rgb4(in, n, at.first(), ahead, counters);
+  }
   /// The same for every luma sample of row 0, and of row 1 (4:2:0 only).
-  void (*count_yuv)(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
+  void (*count_yuv)(Sampling sampling, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
                     const YuvRowIn& ahead, const Counters& counters);
   /// Adds what was counted to `counts` and clears it.
   void (*fold)(const Counters& counters, ValueHistogram& counts);
@@ -80,7 +80,7 @@ struct RowKernels {
                      std::uint8_t* out);
   void (*apply_rgb4)(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
                      int color, std::uint8_t* out);
-  void (*apply_yuv)(YuvLayout layout, const YuvWeights& weights, const GainTables& gains,
+  void (*apply_yuv)(Sampling sampling, const YuvWeights& weights, const GainTables& gains,
                     Stores stores, const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
   /// Makes a thread's streaming stores visible; called once after its last row.
   void (*flush_stores)();
@@ -92,7 +92,7 @@ struct RowKernels {
   void (*split)(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b);
   void (*merge)(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uint8_t* out);
 
-  /// Of adaptive equalization.
+  /// The loops of adaptive equalization.
   TileKernels tiles;
 };
 

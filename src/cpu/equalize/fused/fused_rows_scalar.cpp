@@ -6,10 +6,6 @@
 namespace equalux {
 namespace {
 
-std::uint8_t byte(std::int32_t value) {
-  return static_cast<std::uint8_t>(value);
-}
-
 /// Counts the value of pixel i.
 void count(std::uint8_t v, std::size_t i, const Counters& counters) {
   ++counters.single[i % counters.single.size()][v];
@@ -36,20 +32,15 @@ void count_rgb4(const std::uint8_t* in, std::size_t n, int color, const std::uin
   }
 }
 
-int shift_x(YuvLayout layout) {
-  return layout == YuvLayout::s444 ? 0 : 1;
-}
-std::size_t rows(YuvLayout layout) {
-  return layout == YuvLayout::s420 ? 2 : 1;
-}
-
-void count_yuv(YuvLayout layout, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
+void count_yuv(Sampling sampling, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
                const YuvRowIn&, const Counters& counters) {
+  const auto columns = static_cast<std::size_t>(cell_columns(sampling));
+  const auto rows = static_cast<std::size_t>(cell_rows(sampling));
   for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t c = i >> shift_x(layout);
+    const std::size_t c = i / columns;
     const std::int32_t above = value_above_luma(weights, in.cb[c], in.cr[c]);
-    for (std::size_t r = 0; r < rows(layout); ++r) {
-      count(byte(yuv_value(weights, in.luma[r][i], above)), 2 * i + r, counters);
+    for (std::size_t r = 0; r < rows; ++r) {
+      count(byte_of(yuv_value(weights, in.luma[r][i], above)), 2 * i + r, counters);
     }
   }
 }
@@ -65,7 +56,7 @@ void fold(const Counters& counters, ValueHistogram& counts) {
 void apply_gray(const GainTables& gains, Stores, const std::uint8_t* in, std::size_t n,
                 std::uint8_t* out) {
   for (std::size_t i = 0; i < n; ++i)
-    out[i] = byte(scale_exact(in[i], gains.gain48[in[i]]));
+    out[i] = gains.gray[in[i]];
 }
 
 void apply_rgb3(const GainTables& gains, Stores, const std::uint8_t* in, std::size_t n,
@@ -73,7 +64,7 @@ void apply_rgb3(const GainTables& gains, Stores, const std::uint8_t* in, std::si
   for (std::size_t i = 0; i < 3 * n; i += 3) {
     const std::uint64_t gain = gains.gain48[std::max({in[i], in[i + 1], in[i + 2]})];
     for (std::size_t k = i; k < i + 3; ++k)
-      out[k] = byte(scale_exact(in[k], gain));
+      out[k] = byte_of(scale_exact(in[k], gain));
   }
 }
 
@@ -84,15 +75,16 @@ void apply_rgb4(const GainTables& gains, Stores, const std::uint8_t* in, std::si
     const std::uint8_t* c = in + color;
     const std::uint64_t gain = gains.gain48[std::max({c[0], c[1], c[2]})];
     for (int k = color; k < color + 3; ++k)
-      out[k] = byte(scale_exact(in[k], gain));
+      out[k] = byte_of(scale_exact(in[k], gain));
     out[alpha] = in[alpha];
   }
 }
 
 /// Scales the luma that one chroma sample covers, then the chroma sample.
-void apply_yuv(YuvLayout layout, const YuvWeights& weights, const GainTables& gains, Stores,
+void apply_yuv(Sampling sampling, const YuvWeights& weights, const GainTables& gains, Stores,
                const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
-  const std::size_t columns = std::size_t{1} << shift_x(layout);
+  const auto columns = static_cast<std::size_t>(cell_columns(sampling));
+  const auto rows = static_cast<std::size_t>(cell_rows(sampling));
   for (std::size_t first = 0, c = 0; first < n; first += columns, ++c) {
     const std::int32_t cb = in.cb[c];
     const std::int32_t cr = in.cr[c];
@@ -100,24 +92,24 @@ void apply_yuv(YuvLayout layout, const YuvWeights& weights, const GainTables& ga
     std::uint64_t sum = 0;
     int count = 0;
     std::array<std::array<std::uint8_t, 2>, 2> luma{};
-    for (std::size_t r = 0; r < rows(layout); ++r) {
+    for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t i = first; i < std::min(first + columns, n); ++i, ++count) {
         const std::int32_t y = in.luma[r][i] - weights.luma_offset;
         const std::int32_t v = y < 0 ? 0 : yuv_value(weights, in.luma[r][i], above);
         const std::uint64_t gain = gains.gain48[static_cast<std::size_t>(v)];
         sum += gain >> 8;
         luma[r][i - first] =
-            y < 0 ? in.luma[r][i] : byte(weights.luma_offset + scale_exact(y, gain));
+            y < 0 ? in.luma[r][i] : byte_of(weights.luma_offset + scale_exact(y, gain));
       }
     }
     // Stored only now: luma[0] and luma[1] may be one row, and in and out the same memory.
-    for (std::size_t r = 0; r < rows(layout); ++r) {
+    for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t i = first; i < std::min(first + columns, n); ++i) {
         out.luma[r][i] = luma[r][i - first];
       }
     }
-    out.cb[c] = byte(scale_chroma_exact(cb, sum, count));
-    out.cr[c] = byte(scale_chroma_exact(cr, sum, count));
+    out.cb[c] = byte_of(scale_chroma_exact(cb, sum, count));
+    out.cr[c] = byte_of(scale_chroma_exact(cr, sum, count));
   }
 }
 
@@ -135,8 +127,6 @@ void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uin
   }
 }
 
-void flush_stores() {}
-
 std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
   for (std::int32_t c = 1; c <= max_c; ++c) {
     if (parted(bounds, c)) return c;
@@ -149,7 +139,7 @@ std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
 const RowKernels& scalar_row_kernels() {
   static const RowKernels kKernels{"scalar",   count_gray, count_rgb3,           count_rgb4,
                                    count_yuv,  fold,       apply_gray,           apply_rgb3,
-                                   apply_rgb4, apply_yuv,  flush_stores,         first_parted,
+                                   apply_rgb4, apply_yuv,  flush_no_stores,      first_parted,
                                    split,      merge,      scalar_tile_kernels()};
   return kKernels;
 }

@@ -31,7 +31,7 @@ struct YuvVectors {
 
  private:
   static HWY_INLINE VF weight(std::int32_t a) {
-    return hn::Set(DF(), static_cast<float>(a * kUnits));
+    return hn::Set(DF(), static_cast<float>(a) * kUnits);
   }
 };
 
@@ -123,7 +123,7 @@ struct Chroma<true, kUnits> {
   static constexpr std::size_t kParts = 2;
   ChromaFloats part[kParts];
 
-  HWY_INLINE Chroma(const std::uint8_t* cb_row, const std::uint8_t* cr_row) {
+  HWY_INLINE void load(const std::uint8_t* cb_row, const std::uint8_t* cr_row) {
     const V16 cb = hn::PromoteTo(D16(), hn::LoadU(DHalf8(), cb_row));
     const V16 cr = hn::PromoteTo(D16(), hn::LoadU(DHalf8(), cr_row));
     part[0] = {Centre<kUnits>::lower(cb), Centre<kUnits>::lower(cr)};
@@ -141,7 +141,7 @@ struct Chroma<false, kUnits> {
   static constexpr std::size_t kParts = 4;
   ChromaFloats part[kParts];
 
-  HWY_INLINE Chroma(const std::uint8_t* cb_row, const std::uint8_t* cr_row) {
+  HWY_INLINE void load(const std::uint8_t* cb_row, const std::uint8_t* cr_row) {
     using C = Centre<kUnits>;
     const V8 cb = hn::LoadU(D8(), cb_row);
     const V8 cr = hn::LoadU(D8(), cr_row);

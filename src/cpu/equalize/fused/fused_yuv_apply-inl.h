@@ -11,7 +11,7 @@ namespace equalux {
 namespace HWY_NAMESPACE {
 
 /// Distance from a whole number beyond which single precision may have rounded a chroma sample to
-/// the wrong side. The error is below 1.2e-4: gains are at most 2^-22 (gain + 1) off,
+/// the wrong side. The error is below 1.2e-4: gains are at most 2^-22 (gain + 2) off,
 /// |code - 128| gain stays below 129 where the result is not clamped, and sum, product and
 /// residual round at 2^-24 each.
 constexpr float kSureDistance = 0.5f - 1.0f / 8192.0f;
@@ -155,10 +155,41 @@ HWY_INLINE void sum_gains(const Floats (&g)[kRows], VF (&total)[kChromaParts<kSh
   }
 }
 
+#if EQUALUX_FIXED_GAINS
+/// The same of whole numbers: 2^21 times as much.
+template <std::size_t kRows, bool kShared>
+HWY_INLINE void sum_gains(const FixedGains (&g)[kRows], VF (&total)[kChromaParts<kShared>]) {
+  FixedGains sum = g[0];
+  if constexpr (kRows == 2) {
+    sum = {hn::Add(g[0].g0, g[1].g0), hn::Add(g[0].g1, g[1].g1), hn::Add(g[0].g2, g[1].g2),
+           hn::Add(g[0].g3, g[1].g3)};
+  }
+  const auto to_float = [](V32 x) HWY_ATTR { return hn::ConvertTo(DF(), hn::BitCast(DI32(), x)); };
+  if constexpr (kShared) {
+    total[0] = to_float(hn::Add(sum.g0, sum.g1));
+    total[1] = to_float(hn::Add(sum.g2, sum.g3));
+  } else {
+    total[0] = to_float(sum.g0);
+    total[1] = to_float(sum.g1);
+    total[2] = to_float(sum.g2);
+    total[3] = to_float(sum.g3);
+  }
+}
+using RowLookup = FixedLookup;
+using RowGains = FixedGains;
+#else
+using RowLookup = GainLookup;
+using RowGains = Floats;
+#endif
+
 /// Luma samples that a chroma sample covers: chroma divided by it, times a sum of gains, is chroma
 /// times their mean.
 template <std::size_t kRows, bool kShared>
 constexpr int kCovered = static_cast<int>(kRows) * (kShared ? 2 : 1);
+
+/// The same for the sums that equalization makes of its gains.
+template <std::size_t kRows, bool kShared>
+constexpr int kGainUnits = kCovered<kRows, kShared> << (EQUALUX_FIXED_GAINS ? kFixedGainBits : 0);
 
 /// Lanes at or above `least`.
 HWY_INLINE hn::Mask<D8> at_least(V8 x, V8 least) {
@@ -179,13 +210,13 @@ HWY_INLINE V8 min_or_zero(hn::Mask<D8> kept, V8 a, V8 b) {
 }
 
 /// What scaling a vector of luma starts from.
-template <std::size_t kRows, bool kShared>
+template <std::size_t kRows, bool kShared, int kUnits>
 struct Ready {
-  Chroma<kShared, kCovered<kRows, kShared>> chroma;
+  Chroma<kShared, kUnits> chroma;
   V8 v[kRows];
 
-  HWY_INLINE Ready(const YuvVectors<kCovered<kRows, kShared>>& k, const YuvRowIn& in)
-      : chroma(in.cb, in.cr) {
+  HWY_INLINE void make(const YuvVectors<kUnits>& k, const YuvRowIn& in) {
+    chroma.load(in.cb, in.cr);
     const V8 above = chroma.above(k);
     for (std::size_t r = 0; r < kRows; ++r) {
       const V8 y = hn::LoadU(D8(), in.luma[r]);
@@ -195,19 +226,39 @@ struct Ready {
   }
 };
 
+/// The same, and what a Lookup has for it on its way.
+template <std::size_t kRows, bool kShared, int kUnits, typename Lookup>
+struct Started : Ready<kRows, kShared, kUnits> {
+  typename Lookup::Pending gains[kRows];
+
+  HWY_INLINE void start(const YuvVectors<kUnits>& k, const Lookup& lookup, const YuvRowIn& in) {
+    this->make(k, in);
+    for (std::size_t r = 0; r < kRows; ++r)
+      lookup.keep(this->v[r], gains[r]);
+  }
+  HWY_INLINE void look_up(const Lookup& lookup) {
+    for (std::size_t r = 0; r < kRows; ++r)
+      lookup.look_up(gains[r]);
+  }
+};
+
+template <std::size_t kRows, bool kShared>
+using StartedRow = Started<kRows, kShared, kGainUnits<kRows, kShared>, RowLookup>;
+
 template <Stores kStores, std::size_t kRows, bool kShared>
-HWY_INLINE void apply_vector(const YuvVectors<kCovered<kRows, kShared>>& k, const GainTables& gains,
-                             const GainLookup& lookup, const Ready<kRows, kShared>& ready,
-                             const YuvRowIn& in, const YuvRowOut& out) {
+HWY_INLINE void apply_vector(const YuvVectors<kGainUnits<kRows, kShared>>& k,
+                             const GainTables& gains, const RowLookup& lookup,
+                             const StartedRow<kRows, kShared>& ready, const YuvRowIn& in,
+                             const YuvRowOut& out) {
   constexpr std::size_t kParts = kChromaParts<kShared>;
   const D8 d;
   const auto& chroma = ready.chroma;
   const auto& v = ready.v;
   V8 luma[kRows];
-  Floats g[kRows];
+  RowGains g[kRows];
   for (std::size_t r = 0; r < kRows; ++r) {
     const V8 y = hn::LoadU(d, in.luma[r]);
-    g[r] = lookup(v[r]);
+    g[r] = lookup.finish(ready.gains[r]);
     luma[r] = hn::Add(scale_bytes(hn::SaturatedSub(y, k.offset), g[r]), hn::Min(y, k.offset));
   }
   VF total[kParts];
@@ -241,29 +292,58 @@ HWY_INLINE void apply_vector(const YuvVectors<kCovered<kRows, kShared>>& k, cons
 template <std::size_t kRows, bool kShared>
 void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores stores,
                     const YuvRowIn in, std::size_t n, const YuvRowOut out) {
-  const YuvVectors<kCovered<kRows, kShared>> k(weights);
-  const GainLookup lookup(gains);
+  const YuvVectors<kGainUnits<kRows, kShared>> k(weights);
+  const RowLookup lookup(gains);
   const std::size_t chroma_bytes = kChromaSamples<kShared>;
   const bool stream = stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
                       (kRows == 1 || aligned(out.luma[1], kBytes)) &&
                       aligned(out.cb, chroma_bytes) && aligned(out.cr, chroma_bytes);
   std::size_t i = 0;
   const auto all = [&](auto kind) HWY_ATTR {
-    if (n < kBytes) return;
-    // V of the next vector is computed beside the scaling of this one: in a row they would leave
-    // the processor waiting for results.
-    Ready<kRows, kShared> ready(k, in);
-    for (; i + kBytes <= n; i += kBytes) {
-      const YuvRowIn from = advance(in, i, kShared);
+    // Several vectors in each step: in a row they would leave the processor waiting for results.
+    const auto prefetch = [&](const YuvRowIn& from) HWY_ATTR {
       for (std::size_t r = 0; r < kRows; ++r)
         prefetch_ahead(from.luma[r], kBytes);
       prefetch_ahead(from.cb, chroma_bytes);
       prefetch_ahead(from.cr, chroma_bytes);
+    };
+#if EQUALUX_FIXED_GAINS
+    // V of one, gains of the one before it, scaling of the one before that.
+    StartedRow<kRows, kShared> ring[4];
+    const std::size_t vectors = n / kBytes;
+    const auto start = [&](std::size_t vector) HWY_ATTR {
+      if (vector < vectors)
+        ring[vector % 4].start(k, lookup, advance(in, vector * kBytes, kShared));
+    };
+    const auto look_up = [&](std::size_t vector) HWY_ATTR {
+      if (vector < vectors) ring[vector % 4].look_up(lookup);
+    };
+    start(0);
+    start(1);
+    look_up(0);
+    for (std::size_t vector = 0; vector < vectors; ++vector, i += kBytes) {
+      const YuvRowIn from = advance(in, i, kShared);
+      prefetch(from);
+      start(vector + 2);
+      look_up(vector + 1);
+      apply_vector<kind(), kRows, kShared>(k, gains, lookup, ring[vector % 4], from,
+                                           advance(out, i, kShared));
+    }
+#else
+    // V of the next beside the scaling of this one, in registers.
+    if (n < kBytes) return;
+    StartedRow<kRows, kShared> ready;
+    ready.start(k, lookup, in);
+    for (; i + kBytes <= n; i += kBytes) {
+      const YuvRowIn from = advance(in, i, kShared);
+      prefetch(from);
       const std::size_t next = i + 2 * kBytes <= n ? i + kBytes : i;
-      const Ready<kRows, kShared> after(k, advance(in, next, kShared));
+      StartedRow<kRows, kShared> after;
+      after.start(k, lookup, advance(in, next, kShared));
       apply_vector<kind(), kRows, kShared>(k, gains, lookup, ready, from, advance(out, i, kShared));
       ready = after;
     }
+#endif
   };
   if (stream) {
     all(std::integral_constant<Stores, Stores::streaming>());
@@ -272,8 +352,10 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   }
   if (i == n) return;
   Tail<kRows, kShared> tail(advance(in, i, kShared), n - i);
-  apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, {k, tail.in()}, tail.in(),
-                                               tail.out());
+  StartedRow<kRows, kShared> last;
+  last.start(k, lookup, tail.in());
+  last.look_up(lookup);
+  apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, last, tail.in(), tail.out());
   const YuvRowOut rest = advance(out, i, kShared);
   for (std::size_t r = 0; r < kRows; ++r)
     std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
@@ -281,14 +363,14 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   std::memcpy(rest.cr, tail.cr, tail.samples);
 }
 
-void apply_yuv(YuvLayout layout, const YuvWeights& k, const GainTables& gains, Stores stores,
+void apply_yuv(Sampling sampling, const YuvWeights& k, const GainTables& gains, Stores stores,
                const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
-  switch (layout) {
-    case YuvLayout::s420:
+  switch (sampling) {
+    case Sampling::s420:
       return apply_yuv_rows<2, true>(k, gains, stores, in, n, out);
-    case YuvLayout::s422:
+    case Sampling::s422:
       return apply_yuv_rows<1, true>(k, gains, stores, in, n, out);
-    case YuvLayout::s444:
+    default:
       return apply_yuv_rows<1, false>(k, gains, stores, in, n, out);
   }
 }

@@ -15,6 +15,7 @@ void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int3
                 const RowKernels& kernels, GainTables& gains, const FractionOf& fraction_of) {
   const auto levels = static_cast<std::size_t>(max_value) + 1;
   gains.gain.fill(1.0f);
+  gains.fixed.fill(std::uint64_t{1} << kFixedGainBits);
   gains.gain48.fill(std::uint64_t{1} << 48);
   for (std::size_t v = 1; v < levels; ++v) {
     if (present[v] == 0) continue;
@@ -22,7 +23,9 @@ void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int3
     // Only at M can a luma code lie above its own v, which was clamped there.
     const std::int32_t most = v + 1 == levels ? max_code : static_cast<std::int32_t>(v);
     const GainBounds bounds = gain_bounds(gain);
-    gains.gain[v] = float_gain(gain, bounds, kernels.first_parted(bounds, most));
+    const double safe = safe_gain(gain, bounds, kernels.first_parted(bounds, most));
+    gains.gain[v] = static_cast<float>(safe);
+    gains.fixed[v] = fixed_gain(safe);
     gains.gain48[v] = gain_48(gain);
   }
   for (std::size_t v = 0; v < 256; ++v) {
@@ -30,6 +33,10 @@ void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int3
     std::memcpy(bytes.data(), &gains.gain[v], 4);
     for (std::size_t b = 0; b < 4; ++b)
       gains.gain_bytes[256 * b + v] = bytes[b];
+    gains.gray[v] =
+        static_cast<std::uint8_t>(scale_exact(static_cast<std::int32_t>(v), gains.gain48[v]));
+    gains.gray_steps[v] =
+        static_cast<std::uint8_t>(gains.gray[v] ^ (v % 128 < 16 ? 0 : gains.gray[v - 16]));
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "src/cpu/equalize/fused/fused_rows.h"
 
-/// From counts or a curve to the gains that the fused chain's loops read.
+/// Makes of counts or a curve the gains that the fused chain's loops read.
 namespace equalux {
 
 /// The gains that equalize a frame with these counts. `max_value` is M, `bins` 2 to 65,536 and
@@ -15,12 +15,13 @@ namespace equalux {
 void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int32_t max_value,
                 std::int32_t max_code, const RowKernels& kernels, GainTables& gains);
 
-/// The same for a frame that has the values in `present`, of which some pixels are not in `counts`.
+/// Makes the gains of a frame that has the values in `present`, of which some pixels are not in
+/// `counts`.
 void make_gains(const ValueHistogram& present, const ValueHistogram& counts, Scaler scaler,
                 int bins, std::int32_t max_value, std::int32_t max_code, const RowKernels& kernels,
                 GainTables& gains);
 
-/// The same for a curve of tone_limits.h; of the counts it only matters which are 0.
+/// Makes the gains of a curve of tone_limits.h; of the counts it only matters which are 0.
 void make_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 256>& curve,
                 std::int32_t max_value, std::int32_t max_code, const RowKernels& kernels,
                 GainTables& gains);

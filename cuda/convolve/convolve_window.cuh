@@ -1,0 +1,403 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/convolve/convolve.h"
+#include "cuda/convolve/integer_mma.cuh"
+#include "cuda/device/chunk_copy.cuh"
+#include "cuda/runtime/check.h"
+
+/// What the kernels of convolve_separable() and convolve_direct() share: a block's bytes of a plane
+/// in shared memory, rows of a kernel as bands of matrices, and the way of results into the plane.
+///
+/// A convolution along a row is a product of matrices: result x is the sum over bytes i of
+/// T(x, i) in(i), where T(x, i) is the weight for the distance i - x, or 0. So 16 results of eight
+/// rows need as many blocks of 16 bytes as the kernel reaches, and all tiles share one T.
+namespace equalux::cuda {
+
+constexpr int kChunk = 16;       // bytes that are copied at once, and of a block
+constexpr int kWindowWarps = 8;  // of a thread block, beside each other
+constexpr int kWindowThreads = 32 * kWindowWarps;
+constexpr int kTilesOfWarp = 2;        // of 16 bytes
+constexpr int kTileStep = 2 * kChunk;  // between them; another warp has the one in the middle
+constexpr int kWindowBytes = kWindowWarps * kTilesOfWarp * kChunk;  // of a row of a thread block
+
+constexpr int kBlocksAtOnce = 2;  // thread blocks of a multiprocessor
+
+/// Where a warp's first tile begins.
+__device__ __forceinline__ int first_tile(int warp) {
+  return warp / 2 * (kTilesOfWarp * kTileStep) + warp % 2 * kChunk;
+}
+
+/// Blocks to either side that a kernel reaches into.
+__host__ __device__ constexpr int halo_blocks(int reach) {
+  return reach == 0 ? 1 : (reach + kChunk - 1) / kChunk;
+}
+
+/// How tall and wide kHalo blocks to either side make the window.
+template <int kHalo>
+struct WindowShape {
+  static constexpr int kBlocks = 2 * kHalo + 1;  // that 16 results come from
+  /// Blocks that a warp's tiles come from. Their pairs begin at an even one for either tile.
+  static constexpr int kOfWarp = kBlocks + kTileStep / kChunk;
+  /// Bytes between rows in shared memory: an odd number of chunks.
+  static constexpr int kPitch = kWindowBytes + (2 * kHalo + 1) * kChunk;
+  /// Weights by distance in bytes, -16 (kHalo + 1) first.
+  static constexpr int kZero = kChunk * (kHalo + 1);
+  static constexpr int kBand = 2 * kZero;
+};
+
+/// A thread block's part of a plane: kWindowBytes of each row from byte `begin` on, and kHalo
+/// chunks to either side. Each thread copies a chunk of its own of every so many rows.
+template <int kHalo>
+class Window {
+ public:
+  using Shape = WindowShape<kHalo>;
+
+  /// `granule` is 16, 4 or 1: addresses and strides are multiples of it. `reach` is bytes.
+  __device__ Window(const BytePlane& plane, Outside outside, int granule, int begin, int reach)
+      : plane_(plane),
+        outside_(outside),
+        granule_(granule),
+        begin_(begin),
+        reach_(reach),
+        bytes_(plane.width * plane.step),
+        stride_(static_cast<int>(plane.in_stride)) {
+    const int thread = static_cast<int>(threadIdx.x);
+    own_ = part(thread / kOwn, kHalo + thread % kOwn);
+    const int side = thread % kSides;
+    side_ = part(thread / kSides, side < kHalo ? side : side + kOwn);
+    if (thread >= kSideRows * kSides) side_.valid = 0;
+    const int k = thread % kSideBytes;
+    if (k < reach && thread / kSideBytes < kMendRows) {
+      if (begin == 0) left_ = mend(-1 - k);
+      if (bytes_ + k < begin + kWindowBytes + reach) right_ = mend(bytes_ + k);
+    }
+  }
+
+  /// Starts to copy `rows` rows from row y on, which may be outside, to `to`. What lies to the left
+  /// and right of the plane is left as it is.
+  __device__ __forceinline__ void load(std::uint8_t* to, int y, int rows) const {
+    if (own_.valid > 0) load(own_, to, y, rows, kOwnRows);
+    if (side_.valid > 0) load(side_, to, y, rows, kSideRows);
+  }
+  /// The same for as many rows as all threads copy at once.
+  static constexpr int kRowsAtOnce = kWindowThreads / (kWindowBytes / kChunk);
+  __device__ __forceinline__ void load(std::uint8_t* to, int y) const {
+    static_assert(kRowsAtOnce <= kSideRows);
+    if (own_.valid > 0) load_row(own_, to + own_.to, y + own_.row);
+    if (side_.valid > 0 && side_.row < kRowsAtOnce) load_row(side_, to + side_.to, y + side_.row);
+  }
+
+  /// Whether results of this block need what lies to the left or right of the plane. The same for
+  /// all threads.
+  __device__ bool is_at_side() const {
+    return begin_ == 0 || begin_ + kWindowBytes + reach_ > bytes_;
+  }
+
+  /// Writes the pixels to the left and right of rows that are here. Others than the writing thread
+  /// see them after a barrier.
+  __device__ void mend_sides(std::uint8_t* rows, int count) const {
+    for (int y = static_cast<int>(threadIdx.x) / kSideBytes; y < count; y += kMendRows) {
+      std::uint8_t* row = rows + y * Shape::kPitch;
+      if (left_.to >= 0) row[left_.to] = left_.from < 0 ? outside_.value : row[left_.from];
+      if (right_.to >= 0) row[right_.to] = right_.from < 0 ? outside_.value : row[right_.from];
+    }
+  }
+
+ private:
+  static constexpr int kOwn = kWindowBytes / kChunk;
+  static constexpr int kOwnRows = kRowsAtOnce;
+  static constexpr int kSides = 2 * kHalo;
+  static constexpr int kSideRows = kWindowThreads / kSides;
+  static constexpr int kSideBytes = kHalo * kChunk;
+  static constexpr int kMendRows = kWindowThreads / kSideBytes;  // at once
+
+  /// What a thread copies.
+  struct Part {
+    const std::uint8_t* from;  // in row 0 of the plane
+    int row;                   // the first
+    int to;                    // from the window's first byte on
+    int valid;                 // bytes of the chunk that the plane has
+  };
+
+  /// A byte of a row in the window that is outside the plane, and the one that stands for it, or -1
+  /// for the constant.
+  struct Mend {
+    int to = -1;
+    int from = -1;
+  };
+
+  __device__ Part part(int row, int chunk) const {
+    const int at = begin_ + (chunk - kHalo) * kChunk;
+    return {plane_.in + at, row, row * Shape::kPitch + chunk * kChunk,
+            at < 0 ? 0 : min(max(bytes_ - at, 0), kChunk)};
+  }
+
+  __device__ __forceinline__ void load(const Part& part, std::uint8_t* to, int y, int rows,
+                                       int rows_at_once) const {
+    to += part.to;
+    for (int row = part.row; row < rows; row += rows_at_once, to += rows_at_once * Shape::kPitch)
+      load_row(part, to, y + row);
+  }
+
+  __device__ __forceinline__ void load_row(const Part& part, std::uint8_t* to, int y) const {
+    if (static_cast<unsigned>(y) >= static_cast<unsigned>(plane_.rows)) {
+      y = border_index(y, plane_.rows, outside_.border);
+      if (y < 0) {
+        const std::uint32_t all = outside_.value * 0x01010101U;
+        *reinterpret_cast<uint4*>(to) = {all, all, all, all};
+        return;
+      }
+    }
+    const std::uint8_t* from = part.from + static_cast<std::int64_t>(y) * stride_;
+    if (granule_ == kChunk && part.valid == kChunk) {
+      copy_vector_async(to, from);
+    } else if (granule_ == kChunk) {
+      copy_some_async(to, from, part.valid);
+    } else {
+      load_pieces(to, from, part.valid);
+    }
+  }
+
+  __device__ void load_pieces(std::uint8_t* to, const std::uint8_t* from, int valid) const {
+    if (granule_ == 4 && valid == kChunk) {
+#pragma unroll
+      for (int i = 0; i < kChunk; i += 4)
+        copy_word_async(to + i, from + i);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kChunk; ++i) {
+        if (i < valid) to[i] = from[i];
+      }
+    }
+  }
+
+  /// For byte `at` of a row, which is outside.
+  __device__ Mend mend(int at) const {
+    // A multiple of every step, added so that the division is one of positive numbers.
+    constexpr int kShift = 192;
+    const int pixel = (at + kShift) / plane_.step - kShift / plane_.step;
+    const int from = border_index(pixel, plane_.width, outside_.border);
+    const int to = at - begin_ + kSideBytes;
+    return {to, from < 0 ? -1 : to + (from - pixel) * plane_.step};
+  }
+
+  const BytePlane& plane_;
+  Outside outside_;
+  int granule_;
+  int begin_;
+  int reach_;
+  int bytes_;  // of a row
+  int stride_;
+  Part own_;
+  Part side_;
+  Mend left_;
+  Mend right_;
+};
+
+/// How the sums of convolve_separable() and convolve_direct() become levels, as LevelOfSum says;
+/// the cheapest way that a kernel allows.
+struct SumFinish {
+  enum class How : std::uint8_t {
+    top,      ///< not negative, divisor 2^24: the highest byte of sum + bias
+    plain,    ///< divisor 1: clamped
+    product,  ///< divisor to 4095: clamped, and the upper word of a product
+    any,
+  };
+  How how = How::any;
+  std::uint32_t bias = 0;
+  std::int32_t most = 0;         ///< the largest sum + bias that is not clamped
+  std::uint32_t multiplier = 0;  ///< ceil(2^32 / divisor)
+  LevelOfSum levels;
+
+  static SumFinish of(const ExactKernel& kernel) {
+    SumFinish finish;
+    finish.levels = LevelOfSum::of(kernel);
+    finish.bias = finish.levels.bias;
+    // A sum that takes 32 bits is no signed number; only a separable kernel's can.
+    std::int64_t across = 0;
+    std::int64_t down = 0;
+    for (const std::int32_t weight : kernel.row)
+      across += weight;
+    for (const std::int32_t weight : kernel.column)
+      down += weight;
+    const bool fits = !kernel.separable || 255 * across * down + kernel.bias < 1LL << 31;
+    if (kernel.separable && kernel.divisor == 1 << 24) {
+      finish.how = How::top;
+    } else if (kernel.divisor == 1 && fits) {
+      finish.how = How::plain;
+    } else if (kernel.divisor < 4096 && fits) {
+      // floor(n m / 2^32) is floor(n / d) where n (m d - 2^32) < 2^32, and m d - 2^32 < d.
+      finish.how = How::product;
+      finish.most = static_cast<std::int32_t>(256 * kernel.divisor - 1);
+      finish.multiplier =
+          static_cast<std::uint32_t>(((1LL << 32) + kernel.divisor - 1) / kernel.divisor);
+    }
+    return finish;
+  }
+
+  /// Levels of tiles, as ResultRows::store() wants them.
+  template <int kCount>
+  __device__ __forceinline__ void pairs(const Sums (&sums)[kCount],
+                                        std::uint32_t (&pairs)[kCount]) const {
+    if (how == How::top) {
+      each(sums, pairs, [&](const Sums& s, std::uint32_t& all) {
+        const auto low = __byte_perm(value(s[0]), value(s[2]), 0x0073);
+        const auto high = __byte_perm(value(s[1]), value(s[3]), 0x0073);
+        all = __byte_perm(low, high, 0x5410);
+      });
+    } else if (how == How::product) {
+      each(sums, pairs, [&](const Sums& s, std::uint32_t& all) {
+        const auto level = [&](int i) {
+          const auto clamped = min(max(static_cast<std::int32_t>(value(s[i])), 0), most);
+          return __umulhi(static_cast<std::uint32_t>(clamped), multiplier);
+        };
+        all = packed(level(0), level(1), level(2), level(3));
+      });
+    } else if (how == How::plain) {
+      each(sums, pairs, [&](const Sums& s, std::uint32_t& all) {
+        const auto level = [&](int i) {
+          return static_cast<std::uint32_t>(
+              min(max(static_cast<std::int32_t>(value(s[i])), 0), 255));
+        };
+        all = packed(level(0), level(1), level(2), level(3));
+      });
+    } else {
+      each(sums, pairs, [&](const Sums& s, std::uint32_t& all) {
+        const auto level = [&](int i) -> std::uint32_t {
+          return levels.level(static_cast<std::uint32_t>(s[i]));
+        };
+        all = packed(level(0), level(1), level(2), level(3));
+      });
+    }
+  }
+
+ private:
+  template <int kCount, typename Pack>
+  static __device__ __forceinline__ void each(const Sums (&sums)[kCount],
+                                              std::uint32_t (&pairs)[kCount], Pack pack) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i)
+      pack(sums[i], pairs[i]);
+  }
+  __device__ __forceinline__ std::uint32_t value(std::int32_t sum) const {
+    return static_cast<std::uint32_t>(sum) + bias;
+  }
+  /// Results 2g of rows 2t and 2t + 1, then results 2g + 1 of them.
+  static __device__ __forceinline__ std::uint32_t packed(std::uint32_t a, std::uint32_t b,
+                                                         std::uint32_t c, std::uint32_t d) {
+    return __byte_perm(__byte_perm(a, c, 0x0040), __byte_perm(b, d, 0x0040), 0x5410);
+  }
+};
+
+/// Where a warp's results go. All of it is known before the first.
+class ResultRows {
+ public:
+  /// `count` rows from row `begin` on, the first tile from byte x on.
+  __device__ ResultRows(const BytePlane& plane, int granule, int x, int begin, int count, int lane)
+      : plane_(plane),
+        x_(x + lane % 4 * 4),
+        begin_(begin),
+        row_(lane / 4),
+        count_(count),
+        stride_(static_cast<int>(plane.out_stride)),
+        to_(plane.out + static_cast<std::int64_t>(begin + row_) * stride_ + x_),
+        words_(granule >= 4 && plane.kept < 0 &&
+               x + kTileStep + kChunk <= plane.width * plane.step) {}
+
+  /// Writes a warp's tiles of 16 bytes, eight rows from row `row` on, which counts from
+  /// the first. Those below 0 are left out; `row` is a multiple of 8. `pairs` holds results 2g and
+  /// 2g + 1 of row 2t, then of row 2t + 1.
+  __device__ __forceinline__ void store(int row, const std::uint32_t (&pairs)[kTilesOfWarp]) const {
+    std::uint32_t levels[kTilesOfWarp];
+#pragma unroll
+    for (int tile = 0; tile < kTilesOfWarp; ++tile)
+      levels[tile] = transpose_pairs(pairs[tile]);
+    if (static_cast<unsigned>(row + row_) >= static_cast<unsigned>(count_)) return;
+    std::uint8_t* to = to_ + static_cast<std::int64_t>(row) * stride_;
+    if (words_) {
+#pragma unroll
+      for (int tile = 0; tile < kTilesOfWarp; ++tile)
+        *reinterpret_cast<std::uint32_t*>(to + tile * kTileStep) = levels[tile];
+      return;
+    }
+    const std::uint8_t* from =
+        plane_.in + static_cast<std::int64_t>(begin_ + row + row_) * plane_.in_stride + x_;
+#pragma unroll 1
+    for (int tile = 0; tile < kTilesOfWarp; ++tile, to += kTileStep, from += kTileStep) {
+      const int valid = min(plane_.width * plane_.step - x_ - tile * kTileStep, 4);
+      const std::uint32_t word = tile == 0 ? levels[0] : levels[1];
+#pragma unroll 1
+      for (int i = 0; i < valid; ++i)
+        to[i] = i == plane_.kept ? from[i] : static_cast<std::uint8_t>(word >> (8 * i));
+    }
+  }
+
+ private:
+  const BytePlane& plane_;
+  int x_;
+  int begin_;
+  int row_;
+  int count_;
+  int stride_;
+  std::uint8_t* to_;
+  bool words_;  // whole ones, none of which keeps a byte
+};
+
+/// Four bytes of a band from `at` on, which need not be aligned.
+__device__ __forceinline__ std::uint32_t band_word(const std::uint8_t* band, int at) {
+  return static_cast<std::uint32_t>(band[at]) | static_cast<std::uint32_t>(band[at + 1]) << 8 |
+         static_cast<std::uint32_t>(band[at + 2]) << 16 |
+         static_cast<std::uint32_t>(band[at + 3]) << 24;
+}
+
+/// The result byte of a tile that row `row` of a matrix stands for, row g below and g + 8 behind
+/// it: so that a lane has two neighbours, and transpose_pairs() makes a word of a plane's row.
+__device__ __forceinline__ int result_of(int g, int half) {
+  return 2 * g + half;
+}
+
+/// Blocks that a plane takes beside each other.
+[[nodiscard]] inline int blocks_across(const BytePlane& plane) {
+  return (plane.width * plane.step + kWindowBytes - 1) / kWindowBytes;
+}
+
+/// Rows of results of a block, a multiple of `unit`. A block reads `extra` rows more than it makes.
+/// One wave to four, what is done soonest.
+[[nodiscard]] inline int rows_of_block(const BytePlane& plane, const LaunchDevice& device, int unit,
+                                       int extra) {
+  const int slots = device.multiprocessors * kBlocksAtOnce;
+  int best = 0;
+  int best_cost = 0;
+  for (int waves = 1; waves <= 4; ++waves) {
+    const int bands = std::max(1, slots * waves / blocks_across(plane));
+    const int each = ((plane.rows + bands - 1) / bands + unit - 1) / unit * unit;
+    const int cost = waves * (each + extra);
+    if (best == 0 || cost < best_cost) {
+      best = each;
+      best_cost = cost;
+    }
+  }
+  return best;
+}
+
+/// Launches a kernel whose blocks make `rows_each` rows of results each.
+template <typename Params>
+void launch_windows(void (*kernel)(Params), const Params& params, int rows_each,
+                    std::size_t shared_bytes, const LaunchDevice& device, cudaStream_t stream) {
+  const dim3 grid(static_cast<unsigned>(blocks_across(params.plane)),
+                  static_cast<unsigned>((params.plane.rows + rows_each - 1) / rows_each));
+  EarlyLaunch early(device);
+  const cudaLaunchConfig_t config = early.config(grid, dim3(kWindowThreads), stream, shared_bytes);
+  check(cudaLaunchKernelEx(&config, kernel, params), "launching convolve");
+}
+
+/// The coarsest copies that a plane allows.
+[[nodiscard]] inline int granule_of(const BytePlane& plane) {
+  return plane.is_multiple(16) ? 16 : plane.is_multiple(4) ? 4 : 1;
+}
+
+}  // namespace equalux::cuda

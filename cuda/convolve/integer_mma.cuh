@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/device/chunk_copy.cuh"
+
+/// Products of small matrices of bytes on the tensor cores, and the moves between their fragments.
+///
+/// Lane l holds row or column g = l / 4 and places 4t to 4t + 3 of it, t = l % 4, as PTX lays out
+/// mma.m16n8k16 and mma.m16n8k32 for bytes. Before compute capability 8.0 the same products are
+/// made of mma.m8n8k16, whose fragments are parts of these.
+namespace equalux::cuda {
+
+/// Four sums of a 16 x 8 matrix: row g at columns 2t and 2t + 1, then row g + 8 there. They wrap
+/// modulo 2^32.
+using Sums = std::int32_t[4];
+
+/// sums += A B, A of 16 x 16 bytes and B of 16 x 8. `a0` is row g of A, `a1` row g + 8, `b` column
+/// g of B. Bytes of A are signed with kSigned; those of B are not.
+template <bool kSigned = false>
+__device__ __forceinline__ void multiply_16(Sums& sums, std::uint32_t a0, std::uint32_t a1,
+                                            std::uint32_t b) {
+#if __CUDA_ARCH__ >= 800
+#define EQUALUX_MMA_16(type)                                       \
+  asm("mma.sync.aligned.m16n8k16.row.col.s32." type                \
+      ".u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "                 \
+      "{%0, %1, %2, %3};"                                          \
+      : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3]) \
+      : "r"(a0), "r"(a1), "r"(b))
+#else
+#define EQUALUX_MMA_16(type)                                                                 \
+  asm("mma.sync.aligned.m8n8k16.row.col.s32." type ".u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
+      : "+r"(sums[0]), "+r"(sums[1])                                                         \
+      : "r"(a0), "r"(b));                                                                    \
+  asm("mma.sync.aligned.m8n8k16.row.col.s32." type ".u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
+      : "+r"(sums[2]), "+r"(sums[3])                                                         \
+      : "r"(a1), "r"(b))
+#endif
+  if constexpr (kSigned) {
+    EQUALUX_MMA_16("s8");
+  } else {
+    EQUALUX_MMA_16("u8");
+  }
+#undef EQUALUX_MMA_16
+}
+
+/// The same for A of 16 x 32 and B of 32 x 8: two of the above, the second half of each behind the
+/// first.
+template <bool kSigned = false>
+__device__ __forceinline__ void multiply_32(Sums& sums, const std::uint32_t (&first)[2],
+                                            const std::uint32_t (&second)[2], std::uint32_t b0,
+                                            std::uint32_t b1) {
+#if __CUDA_ARCH__ >= 800
+#define EQUALUX_MMA_32(type)                                       \
+  asm("mma.sync.aligned.m16n8k32.row.col.s32." type                \
+      ".u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "               \
+      "{%8, %9}, {%0, %1, %2, %3};"                                \
+      : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3]) \
+      : "r"(first[0]), "r"(first[1]), "r"(second[0]), "r"(second[1]), "r"(b0), "r"(b1))
+  if constexpr (kSigned) {
+    EQUALUX_MMA_32("s8");
+  } else {
+    EQUALUX_MMA_32("u8");
+  }
+#undef EQUALUX_MMA_32
+#else
+  multiply_16<kSigned>(sums, first[0], first[1], b0);
+  multiply_16<kSigned>(sums, second[0], second[1], b1);
+#endif
+}
+
+/// Product with kCount blocks of 16 places each.
+template <int kCount, bool kSigned = false>
+__device__ __forceinline__ void multiply(Sums& sums, const std::uint32_t (&a)[kCount][2],
+                                         const std::uint32_t* b) {
+#pragma unroll
+  for (int k = 0; k + 1 < kCount; k += 2)
+    multiply_32<kSigned>(sums, a[k], a[k + 1], b[k], b[k + 1]);
+  if constexpr (kCount % 2 == 1)
+    multiply_16<kSigned>(sums, a[kCount - 1][0], a[kCount - 1][1], b[kCount - 1]);
+}
+
+/// sums · 256, the step of Horner's rule between planes of bytes.
+__device__ __forceinline__ void shift_up(Sums& sums) {
+#pragma unroll
+  for (std::int32_t& sum : sums)
+    sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) << 8);
+}
+
+/// Registers that load_blocks() fills for so many blocks.
+constexpr int loaded_blocks(int count) {
+  return count % 4 == 3 ? count + 1 : count;
+}
+
+/// Loads kCount blocks of 16 bytes that lie beside each other, of eight rows `pitch` bytes apart:
+/// lane l gets bytes 4t to 4t + 3 of row g of each. Three blocks are loaded as four. `rows` is in
+/// shared memory, on 16 bytes; free of bank conflicts where the pitch is an odd number of 16 bytes.
+template <int kCount>
+__device__ __forceinline__ void load_blocks(std::uint32_t (&blocks)[loaded_blocks(kCount)],
+                                            const std::uint8_t* rows, int pitch, int lane) {
+  constexpr int kFours = (kCount + 1) / 4;
+  static_assert(kCount % 2 == 1);
+  const std::uint32_t own = shared_address(rows) + static_cast<std::uint32_t>(lane % 8 * pitch);
+#pragma unroll
+  for (int i = 0; i < kFours; ++i) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(blocks[4 * i]), "=r"(blocks[4 * i + 1]), "=r"(blocks[4 * i + 2]),
+                   "=r"(blocks[4 * i + 3])
+                 : "r"(own + static_cast<std::uint32_t>((4 * i + lane / 8) * 16))
+                 : "memory");
+  }
+  if constexpr (kCount % 4 == 1) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+                 : "=r"(blocks[kCount - 1])
+                 : "r"(own + static_cast<std::uint32_t>((kCount - 1) * 16))
+                 : "memory");
+  }
+}
+
+/// Transposes 8 x 8 pairs of bytes: a lane gives columns 2t and 2t + 1 of row g, and gets rows 2t
+/// and 2t + 1 of column g.
+__device__ __forceinline__ std::uint32_t transpose_pairs(std::uint32_t pairs) {
+  std::uint32_t result;
+  asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(result) : "r"(pairs));
+  return result;
+}
+
+}  // namespace equalux::cuda

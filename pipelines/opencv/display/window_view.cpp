@@ -1,0 +1,119 @@
+#include "pipelines/opencv/display/window_view.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+namespace equalux {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Less is the jitter of any machine, which the next frames make up for.
+constexpr auto kVeryLate = 150ms;
+constexpr auto kMeterPeriod = 1s;
+
+}  // namespace
+
+WindowState after_key(WindowState state, int key) {
+  constexpr int kEscape = 27;
+  const auto show = [&state](WindowPicture picture) {
+    state.picture = state.picture == picture ? WindowPicture::after : picture;
+  };
+  switch (key >= 'A' && key <= 'Z' ? key - 'A' + 'a' : key) {
+    case 'q':
+    case kEscape:
+      state.closed = true;
+      break;
+    case ' ':
+      show(WindowPicture::before);
+      break;
+    case 's':
+      show(WindowPicture::split);
+      break;
+    case 'h':
+      state.tones = !state.tones;
+      break;
+    case 'p':
+      state.paused = !state.paused;
+      break;
+    case 'w':
+      state.still_wanted = true;
+      break;
+    default:
+      break;
+  }
+  return state;
+}
+
+bool steer_by_key(Steering& steering, int key) {
+  if (key == '+') key = '=';  // They share a key of many keyboards.
+  const bool is_sign = key > ' ' && key <= '~';
+  for (const Option& option : steering.options()) {
+    const std::size_t which = option.keys.find(is_sign ? static_cast<char>(key) : ' ');
+    if (which == std::string_view::npos) continue;
+    steering.step(option.key, which == 0 ? -1 : 1);
+    return true;
+  }
+  switch (key >= 'A' && key <= 'Z' ? key - 'A' + 'a' : key) {
+    case 'f':
+      steering.toggle_filter();
+      return true;
+    case 'n':
+    case 'b':
+      steering.next_preset(key == 'n' || key == 'N' ? 1 : -1);
+      return true;
+    case 'r':
+      steering.toggle_recording();
+      return !steering.last_change().empty();
+    default:
+      return false;
+  }
+}
+
+std::string window_title(const std::string& name, double fps, const WindowState& state) {
+  std::array<char, 32> rate{};
+  std::snprintf(rate.data(), rate.size(), "%.1f fps", fps);
+  std::string title = "equalux: " + name + " - " + rate.data() + " - ";
+  switch (state.picture) {
+    case WindowPicture::after:
+      title += "after";
+      break;
+    case WindowPicture::before:
+      title += "before";
+      break;
+    case WindowPicture::split:
+      title += "before | after";
+      break;
+  }
+  return title + (state.paused ? ", paused" : "");
+}
+
+Clock::time_point Pacer::due(std::int64_t pts_ns, Clock::time_point now) {
+  const auto pts = std::chrono::duration_cast<Clock::duration>(std::chrono::nanoseconds(pts_ns));
+  const bool backwards = pts_ns < last_pts_ns_;
+  last_pts_ns_ = pts_ns;
+  if (!start_.has_value() || backwards || *start_ + pts + kVeryLate < now) start_ = now - pts;
+  return *start_ + pts;
+}
+
+void Pacer::delay(Clock::duration by) {
+  if (start_.has_value()) *start_ += by;
+}
+
+void FrameRateMeter::count(Clock::time_point now) {
+  if (!since_.has_value()) {
+    since_ = now;
+    return;
+  }
+  ++frames_;
+  const double seconds = milliseconds(now - *since_) / 1000;
+  if (now - *since_ < kMeterPeriod && fps_ > 0) return;
+  if (seconds > 0) fps_ = frames_ / seconds;
+  if (now - *since_ >= kMeterPeriod) {
+    since_ = now;
+    frames_ = 0;
+  }
+}
+
+}  // namespace equalux

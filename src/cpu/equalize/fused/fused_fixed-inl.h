@@ -1,0 +1,333 @@
+// Pass 2 of fused_rows.h with gains as whole numbers, for targets whose vectors have no look-ups in
+// large tables; included by fused_rows-inl.h, once for each target.
+//
+// The integer units look gains up, a pixel at a time, while the vectors scale other pixels by
+// 16-bit products.
+#if defined(EQUALUX_FUSED_FIXED_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUALUX_FUSED_FIXED_INL_H
+#undef EQUALUX_FUSED_FIXED_INL_H
+#else
+#define EQUALUX_FUSED_FIXED_INL_H
+#endif
+
+#if EQUALUX_FIXED_GAINS
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux {
+namespace HWY_NAMESPACE {
+
+/// Numbers of 32 bits of two pixels, as they lie in memory.
+HWY_INLINE void store_pair(std::uint64_t first, std::uint64_t second, std::uint32_t* out) {
+  std::uint64_t pair = first | second << 32;
+  // Keeps the compiler from collecting pairs in vectors first, which takes longer.
+  asm volatile("" : "+r"(pair) : : "memory");
+  std::memcpy(out, &pair, sizeof pair);
+}
+
+/// round(c gain) of words, for the upper and lower 16 bits of fixed_gain(): the sum is c gain with
+/// five fraction bits, rounded down, and the last product adds a half and drops them.
+HWY_INLINE V16 scale_words(V16 c, V16 upper, V16 lower) {
+  const V16 sum = hn::Add(hn::Mul(c, upper), hn::MulHigh(c, lower));
+  constexpr std::int16_t kOne = 1 << (15 - (kFixedGainBits - 16));
+  return hn::BitCast(D16(), hn::MulFixedPoint15(hn::BitCast(DI16(), sum), hn::Set(DI16(), kOne)));
+}
+
+/// Four vectors of fixed_gain(), g[k] for the bytes k, 4 + k, 8 + k ... of a V8.
+struct FixedGains {
+  V32 g0, g1, g2, g3;
+};
+
+/// round(c gain) of bytes, as bytes.
+HWY_INLINE V8 scale_bytes(V8 c, const FixedGains& gain) {
+  const D16 d;
+  const auto lower = [&](V32 a, V32 b) HWY_ATTR {
+    return hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16>(b)), hn::BitCast(d, a));
+  };
+  const auto upper = [&](V32 a, V32 b) HWY_ATTR {
+    return hn::OddEven(hn::BitCast(d, b), hn::BitCast(d, hn::ShiftRight<16>(a)));
+  };
+  const V16 words = hn::BitCast(d, c);
+  const V16 even = scale_words(hn::And(words, hn::Set(d, 255)), upper(gain.g0, gain.g2),
+                               lower(gain.g0, gain.g2));
+  const V16 odd =
+      scale_words(hn::ShiftRight<8>(words), upper(gain.g1, gain.g3), lower(gain.g1, gain.g3));
+  return hn::BitCast(D8(), hn::Or(even, hn::ShiftLeft<8>(odd)));
+}
+
+/// Numbers of 32 bits by bytes v, in three steps. What one of them stores the next one loads in
+/// other pieces, which takes long before it has reached the cache: other work belongs between them.
+template <typename Entry>
+class SteppedLookup {
+ public:
+  /// Numbers of a vector of bytes on their way.
+  struct Pending {
+    alignas(64) std::uint8_t v[kBytes];
+    alignas(64) std::uint32_t number[kBytes];
+  };
+
+  explicit HWY_INLINE SteppedLookup(const Entry* table) : table_(table) {}
+
+  HWY_INLINE void keep(V8 v, Pending& pending) const { hn::Store(v, D8(), pending.v); }
+  HWY_INLINE void look_up(Pending& pending) const {
+    constexpr std::size_t kLanes = kBytes / 4;
+    for (std::size_t i = 0; i < kLanes; i += 2) {
+      for (std::size_t k = 0; k < 4; ++k) {
+        const std::uint8_t* v = pending.v + 4 * i + k;
+        store_pair(table_[v[0]], table_[v[4]], pending.number + k * kLanes + i);
+      }
+    }
+  }
+  HWY_INLINE FixedGains finish(const Pending& pending) const {
+    constexpr std::size_t kLanes = kBytes / 4;
+    const D32 d;
+    const std::uint32_t* number = pending.number;
+    return {hn::Load(d, number), hn::Load(d, number + kLanes), hn::Load(d, number + 2 * kLanes),
+            hn::Load(d, number + 3 * kLanes)};
+  }
+
+  /// Of kPixels bytes that lie kStep apart, to numbers in a row.
+  template <std::size_t kStep, std::size_t kPixels>
+  HWY_INLINE void look_up_row(const std::uint8_t* v, std::uint32_t* numbers) const {
+    for (std::size_t i = 0; i < kPixels; i += 2)
+      store_pair(table_[v[kStep * i]], table_[v[kStep * (i + 1)]], numbers + i);
+  }
+
+ private:
+  const Entry* table_;
+};
+
+/// fixed_gain() by v.
+struct FixedLookup : SteppedLookup<std::uint64_t> {
+  explicit HWY_INLINE FixedLookup(const GainTables& tables) : SteppedLookup(tables.fixed.data()) {}
+};
+
+/// Gains past those of a block that Triples loads and leaves alone.
+constexpr std::size_t kSpreadBeyond = 16;
+
+/// Pixels of packed RGB in a step.
+constexpr std::size_t kBlockVectors = 2;
+constexpr std::size_t kBlock = kBlockVectors * kBytes;
+
+/// Runs form.values(in, v), looks v up and runs form.scale(gains, in, out), in the same step for
+/// three blocks of pixels that follow each other, and then for a copy of the rest.
+template <Stores kStores, typename Form>
+HWY_INLINE void scale_blocks(const GainTables& tables, const Form& form, const std::uint8_t* in,
+                             std::size_t n, std::uint8_t* out) {
+  constexpr std::size_t kStep = Form::kStep;
+  constexpr std::size_t kBlockBytes = kStep * kBlock;
+  const FixedLookup lookup(tables);
+  alignas(64) std::uint8_t v[2][kBlockBytes];
+  alignas(64) std::uint32_t gains[2][kBlock + kSpreadBeyond];
+  const std::size_t blocks = n / kBlock;
+  const auto values = [&](std::size_t b) HWY_ATTR {
+    if (b < blocks) form.values(in + kBlockBytes * b, v[b % 2]);
+  };
+  const auto look_up = [&](std::size_t b) HWY_ATTR {
+    if (b < blocks) lookup.look_up_row<kStep, kBlock>(v[b % 2], gains[b % 2]);
+  };
+  values(0);
+  values(1);
+  look_up(0);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const std::uint8_t* from = in + kBlockBytes * b;
+    prefetch_ahead(from, kBlockBytes);
+    look_up(b + 1);
+    values(b + 2);
+    form.template scale<kStores>(gains[b % 2], from, out + kBlockBytes * b);
+  }
+  const std::size_t done = blocks * kBlock;
+  if (done == n) return;
+  alignas(64) std::uint8_t rest_in[kBlockBytes] = {};
+  alignas(64) std::uint8_t rest_out[kBlockBytes];
+  std::memcpy(rest_in, in + kStep * done, kStep * (n - done));
+  form.values(rest_in, v[0]);
+  lookup.look_up_row<kStep, kBlock>(v[0], gains[0]);
+  form.template scale<Stores::cached>(gains[0], rest_in, rest_out);
+  std::memcpy(out + kStep * done, rest_out, kStep * (n - done));
+}
+
+template <typename Form>
+HWY_INLINE void scale_stored(const GainTables& tables, Stores stores, const Form& form,
+                             const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+  if (stores == Stores::streaming && aligned(out, kBytes)) {
+    scale_blocks<Stores::streaming>(tables, form, in, n, out);
+  } else {
+    scale_blocks<Stores::cached>(tables, form, in, n, out);
+  }
+}
+
+/// Two halves of 16 bytes.
+HWY_INLINE V8 load_halves(const std::uint32_t* lower, const std::uint32_t* upper) {
+  const hn::CappedTag<std::uint32_t, 4> d;
+  const D32 full;
+#if HWY_TARGET == HWY_AVX2
+  return hn::BitCast(D8(), hn::Combine(full, hn::LoadU(d, upper), hn::LoadU(d, lower)));
+#else
+  (void)upper;
+  (void)full;
+  return hn::BitCast(D8(), hn::LoadU(d, lower));
+#endif
+}
+
+/// How the gains of four pixels in a row spread over eight words of channels, by which of the three
+/// groups of eight bytes in 24 it is: the first pixel, and its channel. The order of the bytes of
+/// one vector of words, of upper or lower halves of gains.
+struct TripleSpread {
+  /// Group g of eight bytes begins in pixel 8 g / 3.
+  static constexpr std::size_t first(std::size_t group) { return 8 * group / 3; }
+
+  alignas(64) std::uint8_t upper[6][kBytes];
+  alignas(64) std::uint8_t lower[6][kBytes];
+  constexpr TripleSpread() : upper{}, lower{} {
+    for (std::size_t word = 0; word < 6; ++word) {
+      for (std::size_t i = 0; i < kBytes; ++i) {
+        const std::size_t group = group_of(word, i / 16);
+        const std::size_t pixel = (8 * group + i % 16 / 2) / 3 - first(group);
+        lower[word][i] = static_cast<std::uint8_t>(4 * pixel + i % 2);
+        upper[word][i] = static_cast<std::uint8_t>(4 * pixel + 2 + i % 2);
+      }
+    }
+  }
+  /// Words 2 i and 2 i + 1 are the bytes of vector i, unpacked in halves of 16 bytes.
+  static constexpr std::size_t group_of(std::size_t word, std::size_t half) {
+    return kBytes / 8 * (word / 2) + 2 * half + word % 2;
+  }
+};
+constexpr TripleSpread kTripleSpread;
+
+/// Pixels of three bytes. Channels stay where they are: V is the largest of three neighbours, and
+/// gains are spread over the words of their channels.
+struct Triples {
+  static constexpr std::size_t kStep = 3;
+
+  HWY_INLINE void values(const std::uint8_t* in, std::uint8_t* v) const {
+    const D8 d;
+    const auto largest = [&](std::size_t at) HWY_ATTR {
+      hn::StoreU(max3(hn::LoadU(d, in + at), hn::LoadU(d, in + at + 1), hn::LoadU(d, in + at + 2)),
+                 d, v + at);
+    };
+    constexpr std::size_t kLast = 3 * kBlock - kBytes;
+    for (std::size_t at = 0; at < kLast; at += kBytes)
+      largest(at);
+    // Nothing past the pixels is read.
+    largest(kLast - 2);
+  }
+
+  template <Stores kStores>
+  HWY_INLINE void scale(const std::uint32_t* gains, const std::uint8_t* in,
+                        std::uint8_t* out) const {
+    const D8 d;
+    const V8 zero = hn::Zero(d);
+    const auto word = [&](std::size_t i, const std::uint32_t* from, auto c) HWY_ATTR {
+      const V8 gain = load_halves(from + TripleSpread::first(TripleSpread::group_of(i, 0)),
+                                  from + TripleSpread::first(TripleSpread::group_of(i, 1)));
+      const auto spread = [&](const std::uint8_t* order) HWY_ATTR {
+        return hn::BitCast(D16(), hn::TableLookupBytes(gain, hn::Load(d, order)));
+      };
+      return hn::BitCast(DI16(), scale_words(hn::BitCast(D16(), c), spread(kTripleSpread.upper[i]),
+                                             spread(kTripleSpread.lower[i])));
+    };
+    for (std::size_t b = 0; b < kBlockVectors; ++b) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t at = kBytes * (3 * b + i);
+        const V8 x = hn::LoadU(d, in + at);
+        const std::uint32_t* from = gains + kBytes * b;
+        const VI16 low = word(2 * i, from, hn::InterleaveLower(d, x, zero));
+        const VI16 high = word(2 * i + 1, from, hn::InterleaveUpper(d, x, zero));
+        store<kStores>(pack_words(low, high), d, out + at);
+      }
+    }
+  }
+
+  static HWY_INLINE V8 pack_words(VI16 low, VI16 high) {
+#if HWY_TARGET == HWY_AVX2
+    return V8{_mm256_packus_epi16(low.raw, high.raw)};
+#elif HWY_ARCH_X86
+    return V8{_mm_packus_epi16(low.raw, high.raw)};
+#else
+    return hn::ConcatEven(D8(), hn::BitCast(D8(), high), hn::BitCast(D8(), low));
+#endif
+  }
+};
+
+/// Pixels of four bytes; kColor is the first of the three colour bytes.
+template <int kColor>
+struct Quads {
+  static constexpr std::size_t kStep = 4;
+
+  HWY_INLINE void values(const std::uint8_t* in, std::uint8_t* v) const {
+    const D32 d;
+    const D8 d8;
+    for (std::size_t at = 0; at < 4 * kBlock; at += kBytes) {
+      const V32 x = hn::BitCast(d, hn::LoadU(d8, in + at));
+      const auto byte = [&](V32 lanes) HWY_ATTR { return hn::BitCast(d8, lanes); };
+      hn::Store(max3(byte(hn::ShiftRight<8 * kColor>(x)), byte(hn::ShiftRight<8 * kColor + 8>(x)),
+                     byte(hn::ShiftRight<8 * kColor + 16>(x))),
+                d8, v + at);
+    }
+  }
+
+  template <Stores kStores>
+  HWY_INLINE void scale(const std::uint32_t* gains, const std::uint8_t* in,
+                        std::uint8_t* out) const {
+    const D8 d;
+    const V8 zero = hn::Zero(d);
+    for (std::size_t i = 0; i < 4 * kBlockVectors; ++i) {
+      const V8 x = hn::LoadU(d, in + kBytes * i);
+      const V8 gain = hn::BitCast(d, hn::Load(D32(), gains + kBytes / 4 * i));
+      const auto spread = [&](const std::uint8_t* order) HWY_ATTR {
+        return hn::BitCast(D16(), hn::TableLookupBytes(gain, hn::Load(d, order)));
+      };
+      const auto word = [&](int half, auto c) HWY_ATTR {
+        return hn::BitCast(DI16(),
+                           scale_words(hn::BitCast(D16(), c), spread(kSpread.order[half][1]),
+                                       spread(kSpread.order[half][0])));
+      };
+      const V8 scaled = Triples::pack_words(word(0, hn::InterleaveLower(d, x, zero)),
+                                            word(1, hn::InterleaveUpper(d, x, zero)));
+      const V8 other = hn::BitCast(d, hn::Set(D32(), kColor == 0 ? 0xFF000000U : 0xFFU));
+      store<kStores>(hn::OrAnd(scaled, x, other), d, out + kBytes * i);
+    }
+  }
+
+ private:
+  /// The bytes of gains for the words of the first and the last two pixels of four, lower halves
+  /// and upper ones; the fourth byte of a pixel is scaled by 0.
+  struct Spread {
+    alignas(64) std::uint8_t order[2][2][kBytes];
+    constexpr Spread() : order{} {
+      for (std::size_t half = 0; half < 2; ++half) {
+        for (std::size_t part = 0; part < 2; ++part) {
+          for (std::size_t i = 0; i < kBytes; ++i) {
+            const std::size_t word = i % 16 / 2;
+            const bool color = word % 4 != (kColor == 0 ? 3 : 0);
+            order[half][part][i] = static_cast<std::uint8_t>(
+                color ? 4 * (2 * half + word / 4) + 2 * part + i % 2 : 128);
+          }
+        }
+      }
+    }
+  };
+  static constexpr Spread kSpread{};
+};
+
+void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                std::uint8_t* out) {
+  scale_stored(gains, stores, Triples(), in, n, out);
+}
+
+void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
+                int color, std::uint8_t* out) {
+  if (color == 0) {
+    scale_stored(gains, stores, Quads<0>(), in, n, out);
+  } else {
+    scale_stored(gains, stores, Quads<1>(), in, n, out);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux
+HWY_AFTER_NAMESPACE();
+
+#endif  // EQUALUX_FIXED_GAINS
+#endif  // include guard
