@@ -6,9 +6,9 @@ equalux_tests(test_example example LABELS core
   STEMS example SOURCES example/invert_params.cpp example/invert_filter.cpp)
 target_compile_definitions(test_example PRIVATE EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 equalux_tests(test_equalize equalize LABELS core
-  STEMS tone_curve tone_limits tone_history fixed_curve curve_file near_half fused_chain region surround surround_state
+  STEMS tone_curve tone_limits tone_history fixed_curve curve_file near_half fused_chain fused_luma region surround surround_state
     deep_chain deep_curves hue space
-  SOURCES equalize/reference.cpp equalize/deep_reference.cpp
+  SOURCES equalize/reference.cpp equalize/deep_reference.cpp equalize/space_reference.cpp
   TSAN fused_chain deep_chain space LONG near_half)
 equalux_tests(test_staged staged LABELS core STEMS cdf_scan stages staged_chain TSAN staged_chain)
 equalux_tests(test_clahe clahe LABELS core STEMS clahe SOURCES clahe/reference_clahe.cpp TSAN clahe)

@@ -1,13 +1,10 @@
 #include "src/equalize/space.h"
 
-#include <array>
 #include <cmath>
 
 namespace equalux {
 namespace {
 
-/// Of red, green and blue in luminance, ITU-R BT.709, times 2^16; their sum is 2^16.
-constexpr std::array<std::uint32_t, 3> kWeights{13933, 46871, 4732};
 /// All light.
 constexpr double kWhite = 65535;
 
@@ -50,8 +47,9 @@ SpaceTables make_space_tables(Space space) {
         static_cast<std::uint16_t>(std::lround(kWhite * light_of(static_cast<double>(code))));
     const std::uint32_t amount =
         space == Space::luma ? static_cast<std::uint32_t>(code) : tables.light[code];
-    for (std::size_t i = 0; i < 3; ++i)
-      tables.part[i][code] = kWeights[i] * amount;
+    tables.part[0][code] = kLumaWeights.red * amount;
+    tables.part[1][code] = kLumaWeights.green * amount;
+    tables.part[2][code] = kLumaWeights.blue * amount;
   }
   tables.levels = steps_of(luminance_of_level);
   tables.codes = steps_of(light_of);

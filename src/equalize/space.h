@@ -37,6 +37,18 @@ constexpr YuvWeights space_weights(Space space, const ImageDesc& desc) {
   return k;
 }
 
+/// Of red, green and blue in luminance, ITU-R BT.709, times 2^16; their sum is 2^16.
+struct LumaWeights {
+  std::uint32_t red, green, blue;
+};
+inline constexpr LumaWeights kLumaWeights{13933, 46871, 4732};
+
+/// Luma of an RGB pixel of 8 bits.
+EQUALUX_HD std::uint32_t rgb_luma(std::uint32_t red, std::uint32_t green, std::uint32_t blue) {
+  return (kLumaWeights.red * red + kLumaWeights.green * green + kLumaWeights.blue * blue + 32768) >>
+         16;
+}
+
 /// Steps of a rising function of 16 bits to one of 8: `base` is right at multiples of 16, between
 /// which there is one step at most.
 struct SpaceSteps {

@@ -51,6 +51,7 @@ Bytes some_bytes(std::size_t n, bool noise) {
 
 struct Curve {
   GainTables gains;
+  GainTables luma_gains;
   MixedLevels left, right;
   TileLevels above, below;
 };
@@ -61,6 +62,10 @@ void make_curve(const RowKernels& kernels, std::int32_t most, Curve& curve) {
   for (std::int32_t v = 0; v <= most; ++v)
     counts[static_cast<std::size_t>(v)] = 1 + random_bits() % 5000;
   make_gains(counts, Scaler::max_abs, 256, most, most == 255 ? 255 : 239, kernels, curve.gains);
+  std::array<std::uint32_t, 256> levels{};
+  for (std::uint32_t& level : levels)
+    level = static_cast<std::uint32_t>(random_bits()) % (255U << 22);
+  make_luma_gains(counts, levels, kernels, curve.luma_gains);
   for (TileLevels* tile : {&curve.above, &curve.below}) {
     for (std::size_t v = 0; v < 256; ++v)
       tile->level[v] = static_cast<std::uint16_t>(random_bits() % 16320);
@@ -165,6 +170,15 @@ class Comparison {
     same("tiles.apply_gray", n_, [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
       k.tiles.apply_gray(curve.left, curve.right, weights_of(k), in, n_, out);
     });
+    for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::rgba, PixelFormat::xrgb}) {
+      const RgbLayout at = rgb_layout(format);
+      same_counts("count_luma",
+                  [&](const RowKernels& k, const Counters& c) { k.count_luma(at, in, n_, in, c); });
+      same("apply_luma", static_cast<std::size_t>(at.step) * n_,
+           [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
+             k.apply_luma(curve.luma_gains, Stores::streaming, at, in, n_, out);
+           });
+    }
     for (const int color : {0, 1}) {
       same_counts("count_rgb4", [&](const RowKernels& k, const Counters& c) {
         k.count_rgb4(in, n_, color, in, c);

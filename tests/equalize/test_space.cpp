@@ -332,7 +332,7 @@ TEST(Space, StateGoesOnInAnotherFilter) {
   EXPECT_FALSE(retune(*part, params)) << "takes a new filter";
 }
 
-std::string error_of(const EqualizeParams& params, const ImageDesc& desc) {
+std::string error_in_space(const EqualizeParams& params, const ImageDesc& desc) {
   try {
     validate(params, Backend::cpu, &desc);
   } catch (const Error& error) {
@@ -345,16 +345,16 @@ std::string error_of(const EqualizeParams& params, const ImageDesc& desc) {
 TEST(Space, FramesThatDoNotFitAreRefused) {
   using testing::HasSubstr;
   EXPECT_THAT(
-      error_of(in_space(Space::lightness), {PixelFormat::nv12, 8, 8}),
+      error_in_space(in_space(Space::lightness), {PixelFormat::nv12, 8, 8}),
       HasSubstr("format is nv12, must be gray8 or packed RGB of 8 bits for space lightness"));
-  EXPECT_THAT(error_of(in_space(Space::lightness), {PixelFormat::rgb48_le, 8, 8}),
+  EXPECT_THAT(error_in_space(in_space(Space::lightness), {PixelFormat::rgb48_le, 8, 8}),
               HasSubstr("rgb48_le, must be gray8 or packed RGB of 8 bits"));
-  EXPECT_THAT(error_of(in_space(Space::luma), {PixelFormat::rgb48_le, 8, 8}),
+  EXPECT_THAT(error_in_space(in_space(Space::luma), {PixelFormat::rgb48_le, 8, 8}),
               HasSubstr("must be gray, YUV, or packed RGB of 8 bits for space luma"));
-  EXPECT_EQ(error_of(in_space(Space::luma), {PixelFormat::p010_10le, 8, 8}), "");
+  EXPECT_EQ(error_in_space(in_space(Space::luma), {PixelFormat::p010_10le, 8, 8}), "");
   EqualizeParams staged = in_space(Space::luma);
   staged.chain = Chain::staged;
-  EXPECT_THAT(error_of(staged, {PixelFormat::rgb, 8, 8}),
+  EXPECT_THAT(error_in_space(staged, {PixelFormat::rgb, 8, 8}),
               HasSubstr("chain is staged, must be fused with space luma"));
   const auto lightness = make_cpu_filter(in_space(Space::lightness), {1});
   EXPECT_TRUE(lightness->accepts(PixelFormat::bgrx));

@@ -263,16 +263,6 @@ void apply_tile_gray(const MixedLevels& left, const MixedLevels& right,
           HWY_ATTR { hn::StoreU(scale_bytes(pixels.v, gains), d, to); });
 }
 
-#if EQUALUX_VBMI
-/// The gains of one vector, as scale_triples() asks for them.
-struct VectorGains {
-  const SpanGains& span;
-  const std::uint32_t* weights;
-
-  HWY_INLINE Floats of_triples(V8 v) const { return span.triples(v, weights); }
-};
-#endif
-
 void apply_tile_rgb3(const MixedLevels& left, const MixedLevels& right,
                      const std::uint32_t* weights, const std::uint8_t* in, std::size_t n,
                      std::uint8_t* out) {
@@ -280,7 +270,7 @@ void apply_tile_rgb3(const MixedLevels& left, const MixedLevels& right,
 #if EQUALUX_VBMI
   for_vectors<3>(in, n, out, [&](const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
     prefetch_ahead(from, 3 * kBytes);
-    scale_triples<Stores::cached>(VectorGains{span, weights}, from, to);
+    scale_triples<Stores::cached>(span.triples(triple_values(from), weights), from, to);
     weights += kBytes;
   });
 #else

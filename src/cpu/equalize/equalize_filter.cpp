@@ -21,6 +21,7 @@ class CpuEqualizeBackend final : public EqualizeBackend {
       case ChainKind::deep:
         return std::make_unique<DeepChain>(params, executor_);
       case ChainKind::space:
+        if (params.space == Space::luma) break;
         return std::make_unique<SpaceChain>(params, executor_);
       case ChainKind::staged:
         return std::make_unique<StagedChain>(params, executor_);

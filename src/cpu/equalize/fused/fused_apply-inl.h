@@ -42,12 +42,25 @@ HWY_INLINE void prefetch_ahead(const std::uint8_t* now, std::size_t bytes) {
   }
 }
 
-/// round(c gain) of bytes, as bytes. gain is float_gain(), so that no product is half-way between
-/// two whole numbers, or nearer to it than single precision tells apart.
+/// Whether products may be more than 255, and become that: those by luma are, those by value are
+/// not.
+enum class Clip : std::uint8_t { nowhere, at_white };
+
+/// round(c gain) of lanes, in the low byte. gain is float_gain(), so that no product is half-way
+/// between two whole numbers, or nearer to it than single precision tells apart.
+template <Clip kClip>
+HWY_INLINE V32 scale_lanes(VF c, VF gain) {
+  const DF d;
+  VF scaled = hn::MulAdd(c, gain, hn::Set(d, kWhole));
+  if constexpr (kClip == Clip::at_white) scaled = hn::Min(scaled, hn::Set(d, kWhole + 255));
+  return hn::BitCast(D32(), scaled);
+}
+
+/// The same of bytes, as bytes.
+template <Clip kClip = Clip::nowhere>
 HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain) {
   const Floats f = to_floats(c);
-  const VF whole = hn::Set(DF(), kWhole);
-  const auto scaled = [&](VF x, VF g) { return hn::BitCast(D32(), hn::MulAdd(x, g, whole)); };
+  const auto scaled = [](VF x, VF g) HWY_ATTR { return scale_lanes<kClip>(x, g); };
   return join_bytes(scaled(f.f0, gain.f0), scaled(f.f1, gain.f1), scaled(f.f2, gain.f2),
                     scaled(f.f3, gain.f3));
 }
@@ -120,16 +133,10 @@ class GainLookup {
   __m512i table_[16];
 };
 
-/// Scales 64 pixels of three bytes by gain[max of the three]. Channels go straight from packed
+/// Scales 64 pixels of three bytes by what of_triples() returned. Channels go straight from packed
 /// bytes to 32-bit lanes and back, a permutation each, and never lie in planes.
-template <Stores kStores, typename Gains>
-HWY_INLINE void scale_triples(const Gains& gains, const std::uint8_t* in, std::uint8_t* out) {
-  V8 a;
-  V8 b;
-  V8 c;
-  load_triples(in, a, b, c);
-  const Floats gain = gains.of_triples(hn::Max(hn::Max(a, b), c));
-  const __m512 whole = _mm512_set1_ps(kWhole);
+template <Stores kStores, Clip kClip = Clip::nowhere>
+HWY_INLINE void scale_triples(const Floats& gain, const std::uint8_t* in, std::uint8_t* out) {
   const auto group = [&](int g, VF gains) {
     // The last group is read 16 bytes early, so that nothing past the pixels is touched.
     const int shift = g == 3 ? 16 : 0;
@@ -138,7 +145,7 @@ HWY_INLINE void scale_triples(const Gains& gains, const std::uint8_t* in, std::u
       const __m512i order = _mm512_add_epi8(_mm512_load_si512(kTripleOrder.widen[channel]),
                                             _mm512_set1_epi8(static_cast<char>(shift)));
       const __m512i lanes = _mm512_maskz_permutexvar_epi8(0x1111111111111111u, order, bytes);
-      return _mm512_castps_si512(_mm512_fmadd_ps(_mm512_cvtepi32_ps(lanes), gains.raw, whole));
+      return scale_lanes<kClip>(VF{_mm512_cvtepi32_ps(lanes)}, gains).raw;
     };
     const __m512i two =
         _mm512_permutex2var_epi8(scaled(0), _mm512_load_si512(kTripleOrder.narrow[0]), scaled(1));
@@ -181,17 +188,16 @@ class GainLookup {
   const float* table_;
 };
 
-/// Scales a vector of pixels of three bytes by gain[max of the three].
-template <Stores kStores, typename Gains>
-HWY_INLINE void scale_triples(const Gains& gains, const std::uint8_t* in, std::uint8_t* out) {
+/// Scales a vector of pixels of three bytes by what of_triples() returned.
+template <Stores kStores, Clip kClip = Clip::nowhere>
+HWY_INLINE void scale_triples(const Floats& gain, const std::uint8_t* in, std::uint8_t* out) {
   V8 a;
   V8 b;
   V8 c;
   load_triples(in, a, b, c);
-  const auto gain = gains.of_triples(hn::Max(hn::Max(a, b), c));
-  a = scale_bytes(a, gain);
-  b = scale_bytes(b, gain);
-  c = scale_bytes(c, gain);
+  a = scale_bytes<kClip>(a, gain);
+  b = scale_bytes<kClip>(b, gain);
+  c = scale_bytes<kClip>(c, gain);
   if constexpr (kStores == Stores::cached) {
     hn::StoreInterleaved3(a, b, c, D8(), out);
   } else {
@@ -201,6 +207,15 @@ HWY_INLINE void scale_triples(const Gains& gains, const std::uint8_t* in, std::u
   }
 }
 #endif
+
+/// The largest channels of a vector of pixels of three bytes.
+HWY_INLINE V8 triple_values(const std::uint8_t* in) {
+  V8 a;
+  V8 b;
+  V8 c;
+  load_triples(in, a, b, c);
+  return max3(a, b, c);
+}
 
 /// Runs body(in, out) on whole vectors of pixels, then once more on a copy of the rest, so that
 /// nothing past a row's end is touched. `kStep` is bytes a pixel.
@@ -303,27 +318,31 @@ void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, 
                 std::uint8_t* out) {
   const GainLookup lookup(gains);
   for_vectors_stored<3>(stores, in, n, out,
-                        [&](auto kind, const std::uint8_t* from, std::uint8_t* to)
-                            HWY_ATTR { scale_triples<kind()>(lookup, from, to); });
+                        [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+                          const Floats gain = lookup.of_triples(triple_values(from));
+                          scale_triples<kind()>(gain, from, to);
+                        });
 }
 
-/// Scales pixels of four bytes, a vector for each byte of a lane, in the lanes in which they lie.
-/// kColor is the first of the three colour bytes; the fourth byte stays.
-template <int kColor, Stores kStores>
-HWY_INLINE void scale_quads(const GainLookup& lookup, const std::uint8_t* in, std::uint8_t* out) {
+/// The largest channel of pixels of four bytes, in the lowest byte of a lane.
+template <int kColor>
+HWY_INLINE V32 quad_values(V32 pixels) {
+  const auto at = [](V32 x) HWY_ATTR { return hn::BitCast(D8(), x); };
+  const V8 most =
+      max3(at(hn::ShiftRight<8 * kColor>(pixels)), at(hn::ShiftRight<8 * kColor + 8>(pixels)),
+           at(hn::ShiftRight<8 * kColor + 16>(pixels)));
+  return hn::And(hn::BitCast(D32(), most), hn::Set(D32(), 0xFFU));
+}
+
+/// Scales pixels of four bytes by their value(), a vector for each byte of a lane, in the lanes in
+/// which they lie. kColor is the first of the three colour bytes; the fourth byte stays.
+template <int kColor, Stores kStores, Clip kClip = Clip::nowhere, typename Value>
+HWY_INLINE void scale_quads(const GainLookup& lookup, const Value& value, const std::uint8_t* in,
+                            std::uint8_t* out) {
   const D32 d;
   const D8 d8;
   const V32 low = hn::Set(d, 0xFFU);
-  const VF whole = hn::Set(DF(), kWhole);
   const auto load = [&](std::size_t k) { return hn::BitCast(d, hn::LoadU(d8, in + kBytes * k)); };
-  // The largest of the three, in the lowest byte of a lane.
-  const auto value = [&](V32 pixels) {
-    const auto at = [&](V32 x) { return hn::BitCast(d8, x); };
-    const V8 most =
-        max3(at(hn::ShiftRight<8 * kColor>(pixels)), at(hn::ShiftRight<8 * kColor + 8>(pixels)),
-             at(hn::ShiftRight<8 * kColor + 16>(pixels)));
-    return hn::And(hn::BitCast(d, most), low);
-  };
   const V32 p0 = load(0);
   const V32 p1 = load(1);
   const V32 p2 = load(2);
@@ -332,7 +351,7 @@ HWY_INLINE void scale_quads(const GainLookup& lookup, const std::uint8_t* in, st
   const auto scale = [&](std::size_t k, V32 pixels, VF gains) {
     const auto scaled = [&](V32 channel) {
       const VF code = hn::ConvertTo(DF(), hn::BitCast(DI32(), hn::And(channel, low)));
-      return hn::BitCast(d, hn::MulAdd(code, gains, whole));
+      return scale_lanes<kClip>(code, gains);
     };
     const V32 first = scaled(hn::ShiftRight<8 * kColor>(pixels));
     const V32 second = scaled(hn::ShiftRight<8 * kColor + 8>(pixels));
@@ -353,9 +372,9 @@ void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, 
   for_vectors_stored<4>(stores, in, n, out,
                         [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
                           if (color == 0) {
-                            scale_quads<0, kind()>(lookup, from, to);
+                            scale_quads<0, kind()>(lookup, quad_values<0>, from, to);
                           } else {
-                            scale_quads<1, kind()>(lookup, from, to);
+                            scale_quads<1, kind()>(lookup, quad_values<1>, from, to);
                           }
                         });
 }

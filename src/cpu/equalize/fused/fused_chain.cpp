@@ -49,6 +49,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   sampling_ = sampling_of(desc.format);
   cells_ = cells_of(desc);
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
+  rgb_luma_ = params_.space == Space::luma && sampling_ == Sampling::rgb;
   weights_ = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
   excluded_.configure(desc, weights_);
   start_curves(weights_.luma_max);
@@ -92,7 +93,7 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   const std::int32_t max_code = 255 - weights_.luma_offset;
   const ValueHistogram& included =
       excluded_.active() ? excluded_.included(counts_, in, context) : counts_;
-  if (!control_.active()) {
+  if (!control_.active() && !rgb_luma_) {
     make_gains(counts_, included, params_.scaler, bins_, weights_.luma_max, max_code, kernels_,
                *gains_);
     if (collector_.active()) collector_.add_plain(included, params_.scaler, bins_);
@@ -100,14 +101,18 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   }
   const CurveTable& curve = curves_.make(included, control_.next(context));
   if (collector_.active()) collector_.add(curve);
-  make_gains(counts_, curve, weights_.luma_max, max_code, kernels_, *gains_);
+  make_gains_of(counts_, curve);
+}
+
+void FusedChain::make_gains_of(const ValueHistogram& present, const CurveTable& curve) {
+  if (rgb_luma_) return make_luma_gains(present, curve, kernels_, *gains_);
+  make_gains(present, curve, weights_.luma_max, 255 - weights_.luma_offset, kernels_, *gains_);
 }
 
 void FusedChain::fix_curve() {
   ValueHistogram all;
   all.fill(1);
-  make_gains(all, curve_table(*params_.curve, weights_.luma_max), weights_.luma_max,
-             255 - weights_.luma_offset, kernels_, *gains_);
+  make_gains_of(all, curve_table(*params_.curve, weights_.luma_max));
 }
 
 void FusedChain::update(const EqualizeParams& params) {
@@ -168,7 +173,12 @@ void FusedChain::count_rows(const Job& job, int begin, int end, int slot) {
     }
     const std::uint8_t* in = job.in.row(0, y);
     const std::uint8_t* next = job.in.row(0, std::min(y + 1, desc_.height - 1));
-    kernels_.count_pixels(rgb_layout(desc_.format), in, width, next, scratch.counters());
+    const RgbLayout at = rgb_layout(desc_.format);
+    if (rgb_luma_) {
+      kernels_.count_luma(at, in, width, next, scratch.counters());
+    } else {
+      kernels_.count_pixels(at, in, width, next, scratch.counters());
+    }
   }
 }
 
@@ -183,6 +193,10 @@ void FusedChain::apply_rows(const Job& job, int begin, int end, int slot) {
     }
     const std::uint8_t* in = job.in.row(0, y);
     std::uint8_t* out = job.out.row(0, y);
+    if (rgb_luma_) {
+      kernels_.apply_luma(*gains_, job.stores, rgb_layout(desc_.format), in, width, out);
+      continue;
+    }
     switch (t.step[0]) {
       case 1:
         kernels_.apply_gray(*gains_, job.stores, in, width, out);

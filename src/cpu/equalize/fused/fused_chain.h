@@ -14,7 +14,8 @@
 #include "src/cpu/equalize/excluded_pixels.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 
-/// The production path on the CPU: histogram of v, gains, apply. No HSV image exists in memory.
+/// The production path on the CPU for value and luma: histogram of v, gains, apply. No HSV image
+/// exists in memory.
 namespace equalux {
 
 /// One thread at a time.
@@ -44,6 +45,8 @@ class FusedChain final : public CurveChain {
   [[nodiscard]] LumaRows luma_rows(int row) const;
   void sum_histograms();
   void make_curve(const ConstImageView& in, const FrameContext& context);
+  /// The gains of a curve for the values in `present`.
+  void make_gains_of(const ValueHistogram& present, const CurveTable& curve);
   void set_bins() override;
   void fix_curve() override;
   [[nodiscard]] bool counts_pairs() const;
@@ -55,6 +58,7 @@ class FusedChain final : public CurveChain {
   CellCount cells_{};
   YuvWeights weights_{};
   int bins_ = 256;
+  bool rgb_luma_ = false;  // v is luma of packed RGB
   bool interlaced_ = false;
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
   ValueHistogram counts_{};

@@ -24,11 +24,12 @@ HWY_INLINE void store_pair(std::uint64_t first, std::uint64_t second, std::uint3
   std::memcpy(out, &pair, sizeof pair);
 }
 
-/// round(c gain) of words, for the upper and lower 16 bits of fixed_gain(): the sum is c gain with
-/// five fraction bits, rounded down, and the last product adds a half and drops them.
+/// round(c gain) of words, for the upper and lower 16 bits of a gain with kGainBits fraction bits:
+/// the sum is c gain with 16 fewer, rounded down, and the last product adds a half and drops them.
+template <int kGainBits = kFixedGainBits>
 HWY_INLINE V16 scale_words(V16 c, V16 upper, V16 lower) {
   const V16 sum = hn::Add(hn::Mul(c, upper), hn::MulHigh(c, lower));
-  constexpr std::int16_t kOne = 1 << (15 - (kFixedGainBits - 16));
+  constexpr std::int16_t kOne = 1 << (15 - (kGainBits - 16));
   return hn::BitCast(D16(), hn::MulFixedPoint15(hn::BitCast(DI16(), sum), hn::Set(DI16(), kOne)));
 }
 
@@ -96,7 +97,7 @@ class SteppedLookup {
   const Entry* table_;
 };
 
-/// fixed_gain() by v.
+/// GainTables::fixed by v.
 struct FixedLookup : SteppedLookup<std::uint64_t> {
   explicit HWY_INLINE FixedLookup(const GainTables& tables) : SteppedLookup(tables.fixed.data()) {}
 };
@@ -108,8 +109,9 @@ constexpr std::size_t kSpreadBeyond = 16;
 constexpr std::size_t kBlockVectors = 2;
 constexpr std::size_t kBlock = kBlockVectors * kBytes;
 
-/// Runs form.values(in, v), looks v up and runs form.scale(gains, in, out), in the same step for
-/// three blocks of pixels that follow each other, and then for a copy of the rest.
+/// Runs form.values(in, v), which puts the v of pixels kValueStep bytes apart, looks v up and runs
+/// form.scale(gains, in, out), in the same step for three blocks of pixels that follow each other,
+/// and then for a copy of the rest.
 template <Stores kStores, typename Form>
 HWY_INLINE void scale_blocks(const GainTables& tables, const Form& form, const std::uint8_t* in,
                              std::size_t n, std::uint8_t* out) {
@@ -123,7 +125,7 @@ HWY_INLINE void scale_blocks(const GainTables& tables, const Form& form, const s
     if (b < blocks) form.values(in + kBlockBytes * b, v[b % 2]);
   };
   const auto look_up = [&](std::size_t b) HWY_ATTR {
-    if (b < blocks) lookup.look_up_row<kStep, kBlock>(v[b % 2], gains[b % 2]);
+    if (b < blocks) lookup.look_up_row<Form::kValueStep, kBlock>(v[b % 2], gains[b % 2]);
   };
   values(0);
   values(1);
@@ -141,7 +143,7 @@ HWY_INLINE void scale_blocks(const GainTables& tables, const Form& form, const s
   alignas(64) std::uint8_t rest_out[kBlockBytes];
   std::memcpy(rest_in, in + kStep * done, kStep * (n - done));
   form.values(rest_in, v[0]);
-  lookup.look_up_row<kStep, kBlock>(v[0], gains[0]);
+  lookup.look_up_row<Form::kValueStep, kBlock>(v[0], gains[0]);
   form.template scale<Stores::cached>(gains[0], rest_in, rest_out);
   std::memcpy(out + kStep * done, rest_out, kStep * (n - done));
 }
@@ -197,8 +199,10 @@ constexpr TripleSpread kTripleSpread;
 
 /// Pixels of three bytes. Channels stay where they are: V is the largest of three neighbours, and
 /// gains are spread over the words of their channels.
+template <int kGainBits = kFixedGainBits>
 struct Triples {
   static constexpr std::size_t kStep = 3;
+  static constexpr std::size_t kValueStep = kStep;
 
   HWY_INLINE void values(const std::uint8_t* in, std::uint8_t* v) const {
     const D8 d;
@@ -224,8 +228,9 @@ struct Triples {
       const auto spread = [&](const std::uint8_t* order) HWY_ATTR {
         return hn::BitCast(D16(), hn::TableLookupBytes(gain, hn::Load(d, order)));
       };
-      return hn::BitCast(DI16(), scale_words(hn::BitCast(D16(), c), spread(kTripleSpread.upper[i]),
-                                             spread(kTripleSpread.lower[i])));
+      return hn::BitCast(
+          DI16(), scale_words<kGainBits>(hn::BitCast(D16(), c), spread(kTripleSpread.upper[i]),
+                                         spread(kTripleSpread.lower[i])));
     };
     for (std::size_t b = 0; b < kBlockVectors; ++b) {
       for (std::size_t i = 0; i < 3; ++i) {
@@ -238,22 +243,13 @@ struct Triples {
       }
     }
   }
-
-  static HWY_INLINE V8 pack_words(VI16 low, VI16 high) {
-#if HWY_TARGET == HWY_AVX2
-    return V8{_mm256_packus_epi16(low.raw, high.raw)};
-#elif HWY_ARCH_X86
-    return V8{_mm_packus_epi16(low.raw, high.raw)};
-#else
-    return hn::ConcatEven(D8(), hn::BitCast(D8(), high), hn::BitCast(D8(), low));
-#endif
-  }
 };
 
 /// Pixels of four bytes; kColor is the first of the three colour bytes.
-template <int kColor>
+template <int kColor, int kGainBits = kFixedGainBits>
 struct Quads {
   static constexpr std::size_t kStep = 4;
+  static constexpr std::size_t kValueStep = kStep;
 
   HWY_INLINE void values(const std::uint8_t* in, std::uint8_t* v) const {
     const D32 d;
@@ -279,12 +275,12 @@ struct Quads {
         return hn::BitCast(D16(), hn::TableLookupBytes(gain, hn::Load(d, order)));
       };
       const auto word = [&](int half, auto c) HWY_ATTR {
-        return hn::BitCast(DI16(),
-                           scale_words(hn::BitCast(D16(), c), spread(kSpread.order[half][1]),
-                                       spread(kSpread.order[half][0])));
+        return hn::BitCast(
+            DI16(), scale_words<kGainBits>(hn::BitCast(D16(), c), spread(kSpread.order[half][1]),
+                                           spread(kSpread.order[half][0])));
       };
-      const V8 scaled = Triples::pack_words(word(0, hn::InterleaveLower(d, x, zero)),
-                                            word(1, hn::InterleaveUpper(d, x, zero)));
+      const V8 scaled = pack_words(word(0, hn::InterleaveLower(d, x, zero)),
+                                   word(1, hn::InterleaveUpper(d, x, zero)));
       const V8 other = hn::BitCast(d, hn::Set(D32(), kColor == 0 ? 0xFF000000U : 0xFFU));
       store<kStores>(hn::OrAnd(scaled, x, other), d, out + kBytes * i);
     }
@@ -313,7 +309,7 @@ struct Quads {
 
 void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
                 std::uint8_t* out) {
-  scale_stored(gains, stores, Triples(), in, n, out);
+  scale_stored(gains, stores, Triples<>(), in, n, out);
 }
 
 void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,

@@ -166,6 +166,25 @@ HWY_INLINE void load_triples(const std::uint8_t* in, V8& a, V8& b, V8& c) {
 }
 #endif
 
+/// Words as bytes, the larger ones 255; of 32 bytes in halves, as InterleaveLower() and
+/// InterleaveUpper() take bytes apart.
+template <typename V>
+HWY_INLINE auto pack_words(V low, V high) {
+  const hn::Repartition<std::uint8_t, hn::DFromV<V>> d;
+#if HWY_ARCH_X86
+  if constexpr (hn::MaxLanes(d) == 32) {
+    return hn::Vec<decltype(d)>{_mm256_packus_epi16(low.raw, high.raw)};
+  } else {
+    return hn::Vec<decltype(d)>{_mm_packus_epi16(low.raw, high.raw)};
+  }
+#else
+  const hn::RebindToUnsigned<hn::DFromV<V>> words;
+  const auto white = hn::Set(words, std::uint16_t{255});
+  const auto byte = [&](V x) { return hn::BitCast(d, hn::Min(hn::BitCast(words, x), white)); };
+  return hn::ConcatEven(d, byte(high), byte(low));
+#endif
+}
+
 HWY_INLINE V8 max3(V8 a, V8 b, V8 c) {
   return hn::Max(hn::Max(a, b), c);
 }
@@ -202,6 +221,7 @@ HWY_AFTER_NAMESPACE();
 #include "src/cpu/equalize/fused/fused_count-inl.h"
 #include "src/cpu/equalize/fused/fused_apply-inl.h"
 #include "src/cpu/equalize/fused/fused_fixed-inl.h"
+#include "src/cpu/equalize/fused/fused_luma-inl.h"
 #include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
 #include "src/cpu/clahe/tile_apply-inl.h"
 // clang-format on
@@ -215,11 +235,13 @@ RowKernels target_row_kernels() {
           count_gray,
           count_rgb3,
           count_rgb4,
+          count_luma,
           count_yuv,
           fold,
           apply_gray,
           apply_rgb3,
           apply_rgb4,
+          apply_luma,
           apply_yuv,
           flush_stores,
           first_parted,

@@ -36,11 +36,14 @@ struct Counters {
   PairTables* pairs;
 };
 
+/// Fraction bits of GainTables::fixed in equalization of luma: c gain is below 2^13 there.
+inline constexpr int kLumaGainBits = 18;
+
 /// Gains of one frame by v, in the forms that the loops read. v = 0 has gain 1.
 struct GainTables {
   alignas(64) std::array<float, 256> gain;                ///< float_gain()
   alignas(64) std::array<std::uint8_t, 1024> gain_bytes;  ///< the floats' bytes 0, 1, 2, 3 by v
-  alignas(64) std::array<std::uint64_t, 256> fixed;       ///< fixed_gain()
+  alignas(64) std::array<std::uint64_t, 256> fixed;       ///< fixed_gain(), or luma's
   std::array<std::uint64_t, 256> gain48;                  ///< gain_48()
   /// What a gray sample becomes, and how the bits of that differ from those 16 levels before; of
   /// the first 16 levels of each half it is the same.
@@ -68,7 +71,10 @@ struct RowKernels {
     if (at.step == 3) return count_rgb3(in, n, ahead, counters);
     count_rgb4(in, n, at.first(), ahead, counters);
   }
-  /// The same for every luma sample of row 0, and of row 1 (4:2:0 only).
+  /// Counts rgb_luma() of three or four bytes a pixel.
+  void (*count_luma)(const RgbLayout& at, const std::uint8_t* in, std::size_t n,
+                     const std::uint8_t* ahead, const Counters& counters);
+  /// Counts v of every luma sample of row 0, and of row 1 (4:2:0 only).
   void (*count_yuv)(Sampling sampling, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
                     const YuvRowIn& ahead, const Counters& counters);
   /// Adds what was counted to `counts` and clears it.
@@ -80,6 +86,9 @@ struct RowKernels {
                      std::uint8_t* out);
   void (*apply_rgb4)(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
                      int color, std::uint8_t* out);
+  /// By rgb_luma(), of three or four bytes a pixel, with gains of luma.
+  void (*apply_luma)(const GainTables& gains, Stores stores, const RgbLayout& at,
+                     const std::uint8_t* in, std::size_t n, std::uint8_t* out);
   void (*apply_yuv)(Sampling sampling, const YuvWeights& weights, const GainTables& gains,
                     Stores stores, const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
   /// Makes a thread's streaming stores visible; called once after its last row.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "src/cpu/equalize/fused/fused_rows.h"
+#include "src/equalize/space.h"
 #include "src/equalize/tone_curve.h"
 
 namespace equalux {
@@ -30,6 +31,16 @@ void count_rgb4(const std::uint8_t* in, std::size_t n, int color, const std::uin
     const std::uint8_t* c = in + 4 * i + color;
     count(std::max({c[0], c[1], c[2]}), i, counters);
   }
+}
+
+std::uint8_t luma_at(const RgbLayout& at, const std::uint8_t* pixel) {
+  return static_cast<std::uint8_t>(rgb_luma(pixel[at.r], pixel[at.g], pixel[at.b]));
+}
+
+void count_luma(const RgbLayout& at, const std::uint8_t* in, std::size_t n, const std::uint8_t*,
+                const Counters& counters) {
+  for (std::size_t i = 0; i < n; ++i, in += at.step)
+    count(luma_at(at, in), i, counters);
 }
 
 void count_yuv(Sampling sampling, const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
@@ -77,6 +88,16 @@ void apply_rgb4(const GainTables& gains, Stores, const std::uint8_t* in, std::si
     for (int k = color; k < color + 3; ++k)
       out[k] = byte_of(scale_exact(in[k], gain));
     out[alpha] = in[alpha];
+  }
+}
+
+void apply_luma(const GainTables& gains, Stores, const RgbLayout& at, const std::uint8_t* in,
+                std::size_t n, std::uint8_t* out) {
+  for (std::size_t i = 0; i < n; ++i, in += at.step, out += at.step) {
+    const std::uint64_t gain = gains.gain48[luma_at(at, in)];
+    if (at.alpha >= 0) out[at.alpha] = in[at.alpha];
+    for (const int k : {at.first(), at.g, at.r + at.b - at.first()})
+      out[k] = byte_of(std::min(scale_exact(in[k], gain), 255));
   }
 }
 
@@ -137,10 +158,23 @@ std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
 }  // namespace
 
 const RowKernels& scalar_row_kernels() {
-  static const RowKernels kKernels{"scalar",   count_gray, count_rgb3,           count_rgb4,
-                                   count_yuv,  fold,       apply_gray,           apply_rgb3,
-                                   apply_rgb4, apply_yuv,  flush_no_stores,      first_parted,
-                                   split,      merge,      scalar_tile_kernels()};
+  static const RowKernels kKernels{"scalar",
+                                   count_gray,
+                                   count_rgb3,
+                                   count_rgb4,
+                                   count_luma,
+                                   count_yuv,
+                                   fold,
+                                   apply_gray,
+                                   apply_rgb3,
+                                   apply_rgb4,
+                                   apply_luma,
+                                   apply_yuv,
+                                   flush_no_stores,
+                                   first_parted,
+                                   split,
+                                   merge,
+                                   scalar_tile_kernels()};
   return kKernels;
 }
 

@@ -9,14 +9,32 @@
 namespace equalux {
 namespace {
 
+void fill_with_ones(int fixed_bits, GainTables& gains) {
+  gains.gain.fill(1.0f);
+  gains.fixed.fill(std::uint64_t{1} << fixed_bits);
+  gains.gain48.fill(std::uint64_t{1} << 48);
+}
+
+/// Fills the tables that follow from others.
+void finish(GainTables& gains) {
+  for (std::size_t v = 0; v < 256; ++v) {
+    std::array<std::uint8_t, 4> bytes;
+    std::memcpy(bytes.data(), &gains.gain[v], 4);
+    for (std::size_t b = 0; b < 4; ++b)
+      gains.gain_bytes[256 * b + v] = bytes[b];
+    gains.gray[v] =
+        static_cast<std::uint8_t>(scale_exact(static_cast<std::int32_t>(v), gains.gain48[v]));
+    gains.gray_steps[v] =
+        static_cast<std::uint8_t>(gains.gray[v] ^ (v % 128 < 16 ? 0 : gains.gray[v - 16]));
+  }
+}
+
 /// Fills the tables; fraction_of(v) is the exact gain of a value.
 template <typename FractionOf>
 void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int32_t max_code,
                 const RowKernels& kernels, GainTables& gains, const FractionOf& fraction_of) {
   const auto levels = static_cast<std::size_t>(max_value) + 1;
-  gains.gain.fill(1.0f);
-  gains.fixed.fill(std::uint64_t{1} << kFixedGainBits);
-  gains.gain48.fill(std::uint64_t{1} << 48);
+  fill_with_ones(kFixedGainBits, gains);
   for (std::size_t v = 1; v < levels; ++v) {
     if (present[v] == 0) continue;
     const GainFraction gain = fraction_of(v);
@@ -28,16 +46,27 @@ void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int3
     gains.fixed[v] = fixed_gain(safe);
     gains.gain48[v] = gain_48(gain);
   }
-  for (std::size_t v = 0; v < 256; ++v) {
-    std::array<std::uint8_t, 4> bytes;
-    std::memcpy(bytes.data(), &gains.gain[v], 4);
-    for (std::size_t b = 0; b < 4; ++b)
-      gains.gain_bytes[256 * b + v] = bytes[b];
-    gains.gray[v] =
-        static_cast<std::uint8_t>(scale_exact(static_cast<std::int32_t>(v), gains.gain48[v]));
-    gains.gray_steps[v] =
-        static_cast<std::uint8_t>(gains.gray[v] ^ (v % 128 < 16 ? 0 : gains.gray[v - 16]));
-  }
+  finish(gains);
+}
+
+/// Bounds of a gain of luma, and up to which code a product has to be exact: the first one that
+/// becomes white and those before it; the others become white too.
+///
+/// The margin m is more than half of kLumaGainBits' last bit. Where a code's result changes, gains
+/// are fractions (2k + 1) / (2c) with c <= 255 and c <= 254.5 / gain + 1, which lie more than 3 m
+/// apart: there is one at most between the bounds, and beyond each of them none nearer than m.
+struct LumaBounds {
+  GainBounds gain;
+  std::int32_t most;
+};
+
+LumaBounds luma_bounds(const GainFraction& gain) {
+  const double exact = static_cast<double>(gain.numerator) / static_cast<double>(gain.denominator);
+  const double margin = 1.25 / (2 << kLumaGainBits) * std::max(exact, 1.0);
+  const double low = exact - margin;
+  const bool reaches_white = 255 * low >= 254.5;
+  return {{exact, low, exact + margin},
+          reaches_white ? static_cast<std::int32_t>(std::min(255.0, 254.5 / low + 1)) : 255};
 }
 
 }  // namespace
@@ -83,6 +112,22 @@ void make_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 25
   fill_gains(counts, max_value, max_code, kernels, gains, [&](std::size_t v) {
     return tone::gain_fraction(static_cast<std::uint32_t>(v), curve[v]);
   });
+}
+
+void make_luma_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 256>& curve,
+                     const RowKernels& kernels, GainTables& gains) {
+  fill_with_ones(kLumaGainBits, gains);
+  for (std::uint32_t v = 1; v < 256; ++v) {
+    if (counts[v] == 0) continue;
+    const GainFraction gain = tone::gain_fraction(v, curve[v]);
+    const LumaBounds bounds = luma_bounds(gain);
+    const double safe =
+        safe_gain(gain, bounds.gain, kernels.first_parted(bounds.gain, bounds.most));
+    gains.gain[v] = static_cast<float>(safe);
+    gains.fixed[v] = static_cast<std::uint64_t>(safe * (1 << kLumaGainBits) + 0.5);
+    gains.gain48[v] = gain_48(gain);
+  }
+  finish(gains);
 }
 
 }  // namespace equalux

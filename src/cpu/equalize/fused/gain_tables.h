@@ -26,4 +26,8 @@ void make_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 25
                 std::int32_t max_value, std::int32_t max_code, const RowKernels& kernels,
                 GainTables& gains);
 
+/// Makes the gains of a curve over luma of RGB, where channels may lie above v.
+void make_luma_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 256>& curve,
+                     const RowKernels& kernels, GainTables& gains);
+
 }  // namespace equalux
