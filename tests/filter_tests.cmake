@@ -7,7 +7,7 @@ equalux_tests(test_example example LABELS core
 target_compile_definitions(test_example PRIVATE EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 equalux_tests(test_equalize equalize LABELS core
   STEMS tone_curve tone_limits tone_history fixed_curve curve_file near_half fused_chain fused_luma region surround surround_state
-    deep_chain deep_curves hue space
+    deep_chain deep_curves deep_rows hue space
   SOURCES equalize/reference.cpp equalize/deep_reference.cpp equalize/space_reference.cpp
   TSAN fused_chain deep_chain space LONG near_half)
 equalux_tests(test_staged staged LABELS core STEMS cdf_scan stages staged_chain TSAN staged_chain)

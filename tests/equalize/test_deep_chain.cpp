@@ -4,7 +4,7 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/equalize/deep_chain.h"
+#include "src/cpu/equalize/deep/deep_chain.h"
 #include "tests/equalize/deep_reference.h"
 #include "tests/support/test_images.h"
 
@@ -31,30 +31,37 @@ void fill_codes(const ImageView& view, Code code) {
   }
 }
 
-/// One frame through a chain, compared with the definition.
+/// One frame through the chain of every target, compared with the definition.
 void expect_exact(RowExecutor& executor, const EqualizeParams& params, const ImageDesc& desc,
                   Content content, int padding = 0, bool negative = false,
                   FieldOrder order = FieldOrder::progressive) {
   SCOPED_TRACE(test::describe(desc, content) + " bins " + std::to_string(params.bins) + " " +
                std::string(enum_name(params.scaler)));
-  PaddedImage in(desc, padding, negative, padding % 7);
-  PaddedImage out(desc, padding, negative, (padding + 3) % 5);
   PaddedImage expected(desc);
-  test::fill(in.view(), content, 7);
-  test::fill(out.view(), Content::noise, 99);
-  test::reference_equalize_deep(params, in.view(), expected.view(),
-                                order != FieldOrder::progressive);
-  DeepChain chain(params, executor);
-  chain.configure(desc);
+  {
+    PaddedImage in(desc);
+    test::fill(in.view(), content, 7);
+    test::reference_equalize_deep(params, in.view(), expected.view(),
+                                  order != FieldOrder::progressive);
+  }
   FrameContext context;
   context.field_order = order;
-  chain.process(in.view(), out.view(), context);
-  EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0u);
-  EXPECT_TRUE(in.padding_intact());
-  EXPECT_TRUE(out.padding_intact());
-  chain.process(in.view(), in.view(), context);
-  EXPECT_EQ(test::count_differences(expected.view(), in.view()), 0u) << "in place";
-  EXPECT_TRUE(in.padding_intact());
+  for (const DeepRowKernels& kernels : all_deep_kernels()) {
+    SCOPED_TRACE(kernels.target);
+    PaddedImage in(desc, padding, negative, padding % 7);
+    PaddedImage out(desc, padding, negative, (padding + 3) % 5);
+    test::fill(in.view(), content, 7);
+    test::fill(out.view(), Content::noise, 99);
+    DeepChain chain(params, executor, kernels);
+    chain.configure(desc);
+    chain.process(in.view(), out.view(), context);
+    EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0u);
+    EXPECT_TRUE(in.padding_intact());
+    EXPECT_TRUE(out.padding_intact());
+    chain.process(in.view(), in.view(), context);
+    EXPECT_EQ(test::count_differences(expected.view(), in.view()), 0u) << "in place";
+    EXPECT_TRUE(in.padding_intact());
+  }
 }
 
 TEST(DeepChain, EveryFormatAndContentEqualsTheDefinition) {
@@ -128,7 +135,7 @@ TEST(DeepChain, LargestGainsDoNotOverflow) {
       PaddedImage out(desc);
       PaddedImage expected(desc);
       test::reference_equalize_deep({}, in.view(), expected.view());
-      DeepChain chain({}, one);
+      DeepChain chain({}, one, deep_kernels());
       chain.configure(desc);
       chain.process(in.view(), out.view(), {});
       EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0u);
@@ -161,7 +168,7 @@ TEST(DeepChain, UnusedBitsAreNotRead) {
         }
       }
     }
-    DeepChain chain({}, one);
+    DeepChain chain({}, one, deep_kernels());
     chain.configure(desc);
     PaddedImage expected(desc);
     PaddedImage out(desc);
@@ -187,7 +194,7 @@ TEST(DeepChain, RampsShowNoInversion) {
             return plane == 0 ? static_cast<int>(x / 2) : (is_cb ? cb : cr);
           });
           Image out(desc);
-          DeepChain chain({}, one);
+          DeepChain chain({}, one, deep_kernels());
           chain.configure(desc);
           chain.process(frame.view(), out.view(), {});
           int before = -1;

@@ -1,6 +1,6 @@
 #include <equalux/filter.h>
 
-#include "src/cpu/equalize/deep_chain.h"
+#include "src/cpu/equalize/deep/deep_chain.h"
 #include "src/cpu/equalize/fused/fused_chain.h"
 #include "src/cpu/equalize/space_chain.h"
 #include "src/cpu/staged/staged_chain.h"
@@ -19,7 +19,7 @@ class CpuEqualizeBackend final : public EqualizeBackend {
                                                           const EqualizeParams& params) override {
     switch (kind) {
       case ChainKind::deep:
-        return std::make_unique<DeepChain>(params, executor_);
+        return std::make_unique<DeepChain>(params, executor_, deep_kernels());
       case ChainKind::space:
         if (params.space == Space::luma) break;
         return std::make_unique<SpaceChain>(params, executor_);

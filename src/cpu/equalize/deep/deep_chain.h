@@ -7,6 +7,7 @@
 
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/equalize/curve_chain.h"
+#include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/equalize/deep_curve.h"
 
 /// Equalization of frames of more than 8 bits on the CPU: histogram of v, curve, gains, apply.
@@ -21,7 +22,8 @@ void make_deep_curve(const std::vector<std::uint32_t>& counts,
 /// One thread at a time.
 class DeepChain final : public CurveChain {
  public:
-  DeepChain(const EqualizeParams& params, RowExecutor& executor);
+  /// `kernels` outlive the chain.
+  DeepChain(const EqualizeParams& params, RowExecutor& executor, const DeepRowKernels& kernels);
 
   /// Allocates for frames of `desc`, any format with has_deep_samples().
   void configure(const ImageDesc& desc) override;
@@ -45,17 +47,18 @@ class DeepChain final : public CurveChain {
   void set_bins() override;
   void fix_curve() override;
   [[nodiscard]] std::size_t levels() const;
+  [[nodiscard]] LumaRows luma_rows(const Job& job, int row) const;
+  [[nodiscard]] DeepYuvForm yuv_form(LumaRows rows) const;
 
   RowExecutor& executor_;
+  const DeepRowKernels& kernels_;
   ImageDesc desc_;
   DeepSamples form_{};
   std::vector<Scratch> scratch_;  // by slot
   // By v, 0 to M.
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> bin_ends_;
-  std::vector<std::uint32_t> curve_;  // W, of the values that the frame has
-  std::vector<std::uint64_t> gains_;  // of the values that the frame has
-  std::vector<std::uint16_t> words_;  // gray: the result, ready to be stored
+  DeepGains gains_;
 };
 
 }  // namespace equalux

@@ -1,0 +1,392 @@
+// Pass 2 of deep_rows.h, scaling; included by deep_rows-inl.h, once for each target.
+//
+// The integer units look gains up, a pixel at a time, while the vectors scale other pixels by
+// products in double precision. deep_scaled_gain() says why they come out right.
+#if defined(EQUALUX_DEEP_APPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUALUX_DEEP_APPLY_INL_H
+#undef EQUALUX_DEEP_APPLY_INL_H
+#else
+#define EQUALUX_DEEP_APPLY_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux::deep_rows {
+namespace HWY_NAMESPACE {
+
+/// 2^52: added to a number of double precision, it makes it round to a whole one, to nearest, which
+/// then stands in the low bits.
+constexpr double kWhole = 4503599627370496.0;
+
+/// Four vectors in double precision: f[k] of the words k, 4 + k, 8 + k ... of a vector.
+struct Doubles {
+  VF f[4];
+};
+
+/// Codes less `zero`, over 2^bits: they are put below the ones of a number of which the last bit
+/// stands for 2^-bits, and that number is taken off.
+class Centre {
+ public:
+  Centre(std::int32_t zero, int bits) {
+    const double first = std::ldexp(kWhole, -bits);
+    first_ = hn::BitCast(D64(), hn::Set(DF(), first));
+    less_ = hn::Set(DF(), first + std::ldexp(static_cast<double>(zero), -bits));
+  }
+  HWY_INLINE Doubles operator()(V16 codes) const {
+    const D64 d;
+    const V64 lanes = hn::BitCast(d, codes);
+    const V64 low = hn::Set(d, 0xFFFFu);
+    const auto number = [&](V64 code) HWY_ATTR {
+      return hn::Sub(hn::BitCast(DF(), hn::Or(code, first_)), less_);
+    };
+    return {number(hn::And(lanes, low)), number(hn::And(hn::ShiftRight<16>(lanes), low)),
+            number(hn::And(hn::ShiftRight<32>(lanes), low)), number(hn::ShiftRight<48>(lanes))};
+  }
+
+ private:
+  V64 first_;
+  VF less_;
+};
+
+/// The low halves of the 64-bit lanes of two vectors in turn, as 32-bit lanes.
+HWY_INLINE V32 join_halves(VF even, VF odd) {
+  return hn::OddEven(hn::BitCast(D32(), hn::ShiftLeft<32>(hn::BitCast(D64(), odd))),
+                     hn::BitCast(D32(), even));
+}
+/// The low words of the 64-bit lanes of four vectors: undoes Centre.
+HWY_INLINE V16 join_words(const Doubles& x) {
+  const V32 even = join_halves(x.f[0], x.f[2]);
+  const V32 odd = join_halves(x.f[1], x.f[3]);
+  return hn::OddEven(hn::BitCast(D16(), hn::ShiftLeft<16>(odd)), hn::BitCast(D16(), even));
+}
+
+/// Scaled gains of v[0], v[4], v[8] ...
+HWY_INLINE VF look_up(const double* gains, const std::uint16_t* v) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return VF{_mm512_set_pd(gains[v[28]], gains[v[24]], gains[v[20]], gains[v[16]], gains[v[12]],
+                          gains[v[8]], gains[v[4]], gains[v[0]])};
+#elif HWY_TARGET == HWY_AVX2
+  return VF{_mm256_set_pd(gains[v[12]], gains[v[8]], gains[v[4]], gains[v[0]])};
+#elif HWY_ARCH_X86
+  return VF{_mm_set_pd(gains[v[4]], gains[v[0]])};
+#else
+  alignas(64) double lanes[hn::MaxLanes(DF())];
+  for (std::size_t i = 0; i < hn::MaxLanes(DF()); ++i)
+    lanes[i] = gains[v[4 * i]];
+  return hn::Load(DF(), lanes);
+#endif
+}
+/// Those of a vector of words.
+HWY_INLINE Doubles look_up_words(const double* gains, const std::uint16_t* v) {
+  return {look_up(gains, v), look_up(gains, v + 1), look_up(gains, v + 2), look_up(gains, v + 3)};
+}
+
+/// Codes above black times gains: deep_scaled().
+class Scale {
+ public:
+  explicit Scale(const DeepSamples& form)
+      : centre_(form.weights.luma_offset, deep_share_bits(form.depth)),
+        base_(hn::Set(DF(), kWhole + form.weights.luma_offset)) {}
+
+  HWY_INLINE V16 operator()(V16 codes, const Doubles& gains) const {
+    const Doubles c = centre_(codes);
+    return join_words({hn::MulAdd(c.f[0], gains.f[0], base_), hn::MulAdd(c.f[1], gains.f[1], base_),
+                       hn::MulAdd(c.f[2], gains.f[2], base_),
+                       hn::MulAdd(c.f[3], gains.f[3], base_)});
+  }
+
+ private:
+  Centre centre_;
+  VF base_;
+};
+
+void apply_gray(const DeepSamples& form, const DeepGains& gains, Stores stores,
+                const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+  const std::uint16_t* words = gains.words.data();
+  const bool stream = stores == Stores::streaming && aligned(out);
+  const Codes codes(form);
+  alignas(64) std::uint16_t v[kBlock];
+  in_blocks(
+      n,
+      [&](std::size_t at, std::size_t columns) HWY_ATTR {
+        if (HWY_LIKELY(columns == kWords)) {
+          prefetch_ahead(in + 2 * at, kBytes);
+          hn::Store(codes.load(in + 2 * at), D16(), v + at % kBlock);
+          return;
+        }
+        alignas(64) std::uint8_t rest[kBytes] = {};
+        std::memcpy(rest, in + 2 * at, 2 * columns);
+        hn::Store(codes.load(rest), D16(), v + at % kBlock);
+      },
+      [&](std::size_t begin, std::size_t columns) HWY_ATTR {
+        for (std::size_t i = 0; i < columns; i += 4) {
+          const std::uint64_t four = words[v[i]] | std::uint64_t{words[v[i + 1]]} << 16 |
+                                     std::uint64_t{words[v[i + 2]]} << 32 |
+                                     std::uint64_t{words[v[i + 3]]} << 48;
+          std::memcpy(v + i, &four, sizeof four);
+        }
+        std::uint8_t* to = out + 2 * begin;
+        if (!stream) {
+          std::memcpy(to, v, 2 * columns);
+          return;
+        }
+        std::size_t i = 0;
+        for (; i + kWords <= columns; i += kWords)
+          store_words<Stores::streaming>(hn::Load(D16(), v + i), to + 2 * i);
+        std::memcpy(to + 2 * i, v + i, 2 * (columns - i));
+      });
+}
+
+template <std::size_t kStep, bool kColourFirst>
+void apply_rgb_pixels(std::type_identity<PixelPlanes<kStep, kColourFirst>>, const DeepSamples& form,
+                      const DeepGains& gains, const std::uint8_t* in, std::size_t n,
+                      std::uint8_t* out) {
+  using Planes = PixelPlanes<kStep, kColourFirst>;
+  const Codes codes(form);
+  const Scale scale(form);
+  BlockValues block;
+  const auto scaled = [&](const std::uint8_t* from, const std::uint16_t* v, std::uint8_t* to)
+                          HWY_ATTR {
+                            const Doubles gain = look_up_words(gains.scaled.data(), v);
+                            Planes planes;
+                            planes.load(from);
+                            planes.to_codes(codes);
+                            for (V16& plane : planes.colour)
+                              plane = codes.words(scale(plane, gain));
+                            planes.store(to);
+                          };
+  in_blocks(
+      n,
+      [&](std::size_t at, std::size_t columns) HWY_ATTR {
+        keep_values<Planes, kStep>(codes, in + kStep * at, columns, block.v[0] + at % kBlock);
+      },
+      [&](std::size_t begin, std::size_t columns) HWY_ATTR {
+        std::size_t i = 0;
+        for (; i + kWords <= columns; i += kWords)
+          scaled(in + kStep * (begin + i), block.v[0] + i, out + kStep * (begin + i));
+        if (i == columns) return;
+        alignas(64) std::uint8_t rest[kStep * kWords] = {};
+        std::memcpy(rest, in + kStep * (begin + i), kStep * (columns - i));
+        scaled(rest, block.v[0] + i, rest);
+        std::memcpy(out + kStep * (begin + i), rest, kStep * (columns - i));
+      });
+}
+
+void apply_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains, Stores,
+               const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+  with_planes(pixel, [&](auto planes) { apply_rgb_pixels(planes, form, gains, in, n, out); });
+}
+
+/// Distance from a whole number beyond which chroma of 16 bits may have been rounded to the wrong
+/// side. A gain is above its share by less than one unit, 2^-39, which times chroma of at most 2^15
+/// is 2^-24, and by 2^-49 of itself, which is 2^-33 of a result that does not come out clamped.
+constexpr double kSureDistance = 0.5 - 1.0 / 4194304.0;
+
+/// deep_scaled_chroma() of vectors, by sums of gains of kCovered luma samples each.
+///
+/// Up to 12 bits gains are rounded down to shares, sums and products are whole numbers of units and
+/// exact as far as they do not come out clamped, and half a unit more keeps them off the middle.
+/// With 16 bits single results may be wrong, which unsure() says.
+template <bool kSixteen, int kCovered>
+class ScaleChroma {
+ public:
+  explicit ScaleChroma(const DeepSamples& form)
+      : centre_(form.chroma_middle, bits(form)),
+        more_(hn::Set(DF(), std::ldexp(0.5, -bits(form)))),
+        base_(hn::Set(DF(), 1.5 * kWhole + form.chroma_middle)),
+        most_(hn::Set(DI32(), form.most)) {}
+
+  /// What a luma sample adds to a sum.
+  static HWY_INLINE VF share(VF gain) {
+    if constexpr (kSixteen) {
+      return gain;
+    } else {
+      return hn::Floor(gain);
+    }
+  }
+
+  HWY_INLINE V16 operator()(V16 codes, const Doubles& sums) {
+    const Doubles u = centre_(codes);
+    Doubles scaled;
+    for (std::size_t i = 0; i < 4; ++i) {
+      if constexpr (kSixteen) {
+        const VF product = hn::Mul(u.f[i], sums.f[i]);
+        scaled.f[i] = hn::Add(product, base_);
+        const VF distance = hn::Abs(hn::Sub(product, hn::Sub(scaled.f[i], base_)));
+        farthest_ = hn::Max(farthest_, distance);
+      } else {
+        scaled.f[i] = hn::Add(hn::MulAdd(u.f[i], sums.f[i], more_), base_);
+      }
+    }
+    const auto clamped = [&](V32 x) HWY_ATTR {
+      const DI32 d;
+      return hn::BitCast(D32(), hn::Min(hn::Max(hn::BitCast(d, x), hn::Zero(d)), most_));
+    };
+    const V32 even = clamped(join_halves(scaled.f[0], scaled.f[2]));
+    const V32 odd = clamped(join_halves(scaled.f[1], scaled.f[3]));
+    return hn::BitCast(D16(), hn::Or(even, hn::ShiftLeft<16>(odd)));
+  }
+
+  /// Whether a result since the last call may be wrong.
+  HWY_INLINE bool unsure() {
+    if constexpr (kSixteen) {
+      const bool any = !hn::AllFalse(DF(), hn::Gt(farthest_, hn::Set(DF(), kSureDistance)));
+      farthest_ = hn::Zero(DF());
+      return any;
+    } else {
+      return false;
+    }
+  }
+
+ private:
+  static int bits(const DeepSamples& form) {
+    return deep_share_bits(form.depth) + (kCovered == 4 ? 2 : kCovered - 1);
+  }
+
+  Centre centre_;
+  VF more_, base_;
+  VI32 most_;
+  VF farthest_ = hn::Zero(DF());
+};
+
+/// Scales chroma codes of a vector of luma with v in integers.
+template <DeepChroma kChroma, std::size_t kRows>
+HWY_NOINLINE void scale_chroma_exactly(const DeepSamples& form, const DeepGains& gains,
+                                       const std::uint16_t (&v)[2][kWords],
+                                       std::uint16_t (&codes)[2][kWords]) {
+  constexpr std::size_t kColumns = kChroma == DeepChroma::each ? 1 : 2;
+  constexpr int kLog2 = (kRows == 2 ? 1 : 0) + (kColumns == 2 ? 1 : 0);
+  for (std::size_t c = 0; c < kWords / kColumns; ++c) {
+    std::int64_t sum = 0;
+    for (std::size_t r = 0; r < kRows; ++r) {
+      for (std::size_t i = kColumns * c; i < kColumns * (c + 1); ++i)
+        sum += deep_gain_share(deep_gain(gains.curve[v[r][i]], v[r][i], form.depth));
+    }
+    // Pairs lie in one vector, Cb and Cr in one each.
+    std::uint16_t* cb = kColumns == 2 ? codes[0] + 2 * c : codes[0] + c;
+    std::uint16_t* cr = kColumns == 2 ? codes[0] + 2 * c + 1 : codes[1] + c;
+    for (std::uint16_t* code : {cb, cr}) {
+      *code = static_cast<std::uint16_t>(
+          deep_scaled_chroma(form, *code - form.chroma_middle, sum, kLog2));
+    }
+  }
+}
+
+template <DeepChroma kChroma, std::size_t kRows, bool kSixteen>
+class YuvScaler {
+ public:
+  YuvScaler(const DeepSamples& form, const DeepGains& gains)
+      : form_(form), gains_(gains), codes_(form), luma_(form), chroma_(form) {}
+
+  /// Scales a vector of columns whose v is in rows of kBlock.
+  template <Stores kStores>
+  HWY_INLINE void operator()(const YuvRowIn& in, const std::uint16_t* v, const YuvRowOut& out) {
+    ChromaCodes<kChroma> chroma;
+    chroma.load(codes_, in);
+    V16 luma[kRows];
+    Doubles sums;
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const Doubles gain = look_up_words(gains_.scaled.data(), v + r * kBlock);
+      luma[r] = luma_(codes_.load(in.luma[r]), gain);
+      for (std::size_t i = 0; i < 4; ++i) {
+        const VF share = Chroma::share(gain.f[i]);
+        sums.f[i] = r == 0 ? share : hn::Add(sums.f[i], share);
+      }
+    }
+    ChromaCodes<kChroma> scaled = chroma;
+    if constexpr (ChromaCodes<kChroma>::kShared) {
+      const VF even = hn::Add(sums.f[0], sums.f[1]);
+      const VF odd = hn::Add(sums.f[2], sums.f[3]);
+      scaled.first = chroma_(chroma.first, {even, even, odd, odd});
+    } else {
+      scaled.first = chroma_(chroma.first, sums);
+      scaled.second = chroma_(chroma.second, sums);
+    }
+    if (HWY_UNLIKELY(chroma_.unsure())) correct(chroma, v, scaled);
+    for (std::size_t r = 0; r < kRows; ++r)
+      store_words<kStores>(codes_.words(luma[r]), out.luma[r]);
+    if constexpr (kChroma == DeepChroma::pairs) {
+      store_words<kStores>(codes_.words(scaled.first), out.cb);
+    } else if constexpr (kChroma == DeepChroma::shared) {
+      // Half vectors would be streamed as half cache lines.
+      store_pairs(codes_.words(scaled.first), out.cb, out.cr);
+    } else {
+      store_words<kStores>(codes_.words(scaled.first), out.cb);
+      store_words<kStores>(codes_.words(scaled.second), out.cr);
+    }
+  }
+
+ private:
+  using Chroma =
+      ScaleChroma<kSixteen, static_cast<int>(kRows) * (kChroma == DeepChroma::each ? 1 : 2)>;
+
+  HWY_INLINE void correct(const ChromaCodes<kChroma>& chroma, const std::uint16_t* v,
+                          ChromaCodes<kChroma>& scaled) const {
+    const D16 d;
+    alignas(64) std::uint16_t codes[2][kWords];
+    alignas(64) std::uint16_t values[2][kWords];
+    hn::Store(chroma.first, d, codes[0]);
+    hn::Store(chroma.second, d, codes[1]);
+    for (std::size_t r = 0; r < kRows; ++r)
+      std::memcpy(values[r], v + r * kBlock, kBytes);
+    scale_chroma_exactly<kChroma, kRows>(form_, gains_, values, codes);
+    scaled.first = hn::Load(d, codes[0]);
+    scaled.second = hn::Load(d, codes[1]);
+  }
+
+  const DeepSamples& form_;
+  const DeepGains& gains_;
+  Codes codes_;
+  Scale luma_;
+  Chroma chroma_;
+};
+
+template <DeepChroma kChroma, std::size_t kRows, bool kSixteen, Stores kStores>
+void apply_yuv_rows(const DeepSamples& form, const DeepGains& gains, const YuvRowIn& in,
+                    std::size_t n, const YuvRowOut& out) {
+  const YuvValues values(form);
+  YuvScaler<kChroma, kRows, kSixteen> scale(form, gains);
+  BlockValues block;
+  const std::size_t whole = n / kWords * kWords;
+  in_blocks(
+      whole,
+      [&](std::size_t at, std::size_t) HWY_ATTR {
+        const YuvRowIn from = advance<kChroma>(in, at);
+        prefetch_row<kChroma, kRows>(from);
+        keep_values<kChroma, kRows, true>(values, from, at, block);
+      },
+      [&](std::size_t begin, std::size_t columns) HWY_ATTR {
+        for (std::size_t i = 0; i < columns; i += kWords) {
+          scale.template operator()<kStores>(advance<kChroma>(in, begin + i), block.v[0] + i,
+                                             advance<kChroma>(out, begin + i));
+        }
+      });
+  if (whole == n) return;
+  Tail<kChroma, kRows> tail(advance<kChroma>(in, whole), n - whole);
+  keep_values<kChroma, kRows, true>(values, tail.in(), 0, block);
+  scale.template operator()<Stores::cached>(tail.in(), block.v[0], tail.out());
+  tail.copy_to(advance<kChroma>(out, whole));
+}
+
+void apply_yuv(const DeepYuvForm& form, const DeepGains& gains, Stores stores, const YuvRowIn& in,
+               std::size_t n, const YuvRowOut& out) {
+  const bool stream = stores == Stores::streaming && aligned(out.luma[0]) && aligned(out.luma[1]) &&
+                      aligned(out.cb) && (form.chroma == DeepChroma::pairs || aligned(out.cr));
+  with_form(form, [&](auto chroma, auto rows) {
+    with_constant<false, true>(form.samples.depth > 12, [&](auto sixteen) {
+      with_constant<Stores::cached, Stores::streaming>(
+          stream ? Stores::streaming : Stores::cached, [&](auto kind) {
+            apply_yuv_rows<chroma(), rows(), sixteen(), kind()>(form.samples, gains, in, n, out);
+          });
+    });
+  });
+}
+
+void flush_stores() {
+  hwy::FlushStream();
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux::deep_rows
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

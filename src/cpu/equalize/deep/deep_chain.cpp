@@ -1,0 +1,186 @@
+#include "src/cpu/equalize/deep/deep_chain.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "src/common/stage_clock.h"
+#include "src/equalize/fixed_curve.h"
+#include "src/format/layout.h"
+
+namespace equalux {
+namespace {
+
+template <typename View>
+auto yuv_row(const View& view, int row, LumaRows rows) {
+  return YuvRow<std::remove_pointer_t<decltype(view.row(0, 0))>>{
+      {view.row(0, rows.first), view.row(0, rows.second)},
+      samples_of(view, 1).row(row),
+      samples_of(view, 2).row(row)};
+}
+
+}  // namespace
+
+void make_deep_curve(const std::vector<std::uint32_t>& counts,
+                     const std::vector<std::uint32_t>& bin_ends, Scaler scaler,
+                     std::vector<std::uint32_t>& levels) {
+  // First the cumulative sums, which give way to the curve from the darkest on: a bin's end is
+  // never below its values, and read for the last time there.
+  std::uint32_t sum = 0;
+  std::uint32_t darkest = 0;
+  for (std::size_t v = 0; v < counts.size(); ++v) {
+    if (sum == 0) darkest = static_cast<std::uint32_t>(v);
+    levels[v] = sum += counts[v];
+  }
+  const CurveScale scale = curve_scale(scaler, levels[bin_ends[0]], levels[bin_ends[darkest]], sum);
+  const auto max_value = static_cast<std::uint32_t>(counts.size() - 1);
+  const double half_inverse = 0.5 / static_cast<double>(scale.span);  // not read where span is 0
+  for (std::size_t v = 0; v < counts.size(); ++v) {
+    levels[v] = deep_curve_level(scale, levels[bin_ends[v]], static_cast<std::uint32_t>(v),
+                                 max_value, half_inverse);
+  }
+}
+
+struct DeepChain::Job {
+  const ConstImageView& in;
+  const ImageView& out;
+  bool interlaced;
+  Stores stores;
+};
+
+DeepChain::DeepChain(const EqualizeParams& params, RowExecutor& executor,
+                     const DeepRowKernels& kernels)
+    : CurveChain(params), executor_(executor), kernels_(kernels) {}
+
+std::size_t DeepChain::levels() const {
+  return static_cast<std::size_t>(form_.weights.luma_max) + 1;
+}
+
+void DeepChain::configure(const ImageDesc& desc) {
+  desc_ = desc;
+  form_ = deep_samples(desc, params_.space);
+  counts_.assign(levels(), 0);
+  gains_.resize(form_);
+  bin_ends_.resize(levels());
+  start_curves(static_cast<int>(coarse_max(form_)));
+  scratch_.assign(static_cast<std::size_t>(executor_.threads()),
+                  {std::vector<std::uint32_t>(levels()), std::vector<std::uint32_t>(levels())});
+}
+
+void DeepChain::set_bins() {
+  const int bins = deep_bins(params_.bins, form_.depth);
+  for (std::size_t v = 0; v < levels(); ++v)
+    bin_ends_[v] = last_of_bin(static_cast<std::uint32_t>(v), bins, form_.weights.luma_max);
+  CurveChain::set_bins();
+}
+
+void DeepChain::fix_curve() {
+  gains_.curve = deep_curve_table(*params_.curve, form_.weights.luma_max);
+  std::fill(counts_.begin(), counts_.end(), 1);  // any value may come
+  make_gains();
+}
+
+void DeepChain::process(const ConstImageView& in, const ImageView& out,
+                        const FrameContext& context) {
+  StageClock clock(context.timings);
+  const bool in_place = in.data[0] == out.data[0];
+  const Job job{
+      in, out, context.field_order != FieldOrder::progressive,
+      !in_place && tight_bytes(desc_) > kStreamingBytes ? Stores::streaming : Stores::cached};
+  const bool yuv = traits(desc_.format).model == ColorModel::yuv;
+  const int rows = yuv ? plane_rows(desc_, 1) : desc_.height;
+  if (!params_.curve) {
+    executor_.for_rows(rows, [&](int begin, int end, int slot) {
+      count_rows(job, begin, end, scratch_[static_cast<std::size_t>(slot)]);
+    });
+    sum_histograms();
+    clock.lap("histogram");
+    make_curve(context);
+    make_gains();
+    clock.lap("curve");
+  }
+  executor_.for_rows(rows, [&](int begin, int end, int) { apply_rows(job, begin, end); });
+  clock.lap("apply");
+}
+
+void DeepChain::sum_histograms() {
+  std::fill(counts_.begin(), counts_.end(), 0);
+  for (Scratch& scratch : scratch_) {
+    for (std::size_t v = 0; v < levels(); ++v)
+      counts_[v] += scratch.even[v] + scratch.odd[v];
+    std::fill(scratch.even.begin(), scratch.even.end(), 0);
+    std::fill(scratch.odd.begin(), scratch.odd.end(), 0);
+  }
+}
+
+void DeepChain::make_curve(const FrameContext& context) {
+  if (control_.active()) {
+    shape_curve(control_.next(context));
+  } else {
+    make_deep_curve(counts_, bin_ends_, params_.scaler, gains_.curve);
+    if (collector_.active()) collector_.add_deep(form_, gains_.curve);
+  }
+}
+
+void DeepChain::shape_curve(const tone::Frame& frame) {
+  ValueHistogram coarse{};
+  for (std::size_t v = 0; v < levels(); ++v)
+    coarse[coarse_level(form_, static_cast<std::uint32_t>(v))] += counts_[v];
+  const CurveTable& curve = curves_.make(coarse, frame);
+  if (collector_.active()) collector_.add(curve);
+  for (std::size_t v = 0; v < levels(); ++v) {
+    if (counts_[v] == 0) continue;
+    gains_.curve[v] = deep_level_between(form_, curve.data(), static_cast<std::uint32_t>(v));
+  }
+}
+
+void DeepChain::make_gains() {
+  if (traits(desc_.format).model == ColorModel::gray) {
+    make_gray_words(form_, gains_);
+  } else {
+    kernels_.make_gains(form_, counts_, gains_);
+  }
+}
+
+void DeepChain::count_rows(const Job& job, int begin, int end, Scratch& scratch) const {
+  const ColorModel model = traits(desc_.format).model;
+  const auto width = static_cast<std::size_t>(desc_.width);
+  const DeepCounters counters{{scratch.even.data(), scratch.odd.data()}};
+  for (int y = begin; y < end; ++y) {
+    if (model == ColorModel::gray) {
+      kernels_.count_gray(form_, job.in.row(0, y), width, counters);
+    } else if (model == ColorModel::rgb) {
+      kernels_.count_rgb(form_, rgb_layout(desc_.format), job.in.row(0, y), width, counters);
+    } else {
+      const LumaRows rows = luma_rows(job, y);
+      kernels_.count_yuv(yuv_form(rows), yuv_row(job.in, y, rows), width, counters);
+    }
+  }
+}
+
+void DeepChain::apply_rows(const Job& job, int begin, int end) const {
+  const ColorModel model = traits(desc_.format).model;
+  const auto width = static_cast<std::size_t>(desc_.width);
+  for (int y = begin; y < end; ++y) {
+    if (model == ColorModel::gray) {
+      kernels_.apply_gray(form_, gains_, job.stores, job.in.row(0, y), width, job.out.row(0, y));
+    } else if (model == ColorModel::rgb) {
+      kernels_.apply_rgb(form_, rgb_layout(desc_.format), gains_, job.stores, job.in.row(0, y),
+                         width, job.out.row(0, y));
+    } else {
+      const LumaRows rows = luma_rows(job, y);
+      kernels_.apply_yuv(yuv_form(rows), gains_, job.stores, yuv_row(job.in, y, rows), width,
+                         yuv_row(job.out, y, rows));
+    }
+  }
+  kernels_.flush_stores();
+}
+
+LumaRows DeepChain::luma_rows(const Job& job, int row) const {
+  return luma_rows_of(sampling_of(desc_.format), row, desc_.height, job.interlaced);
+}
+
+DeepYuvForm DeepChain::yuv_form(LumaRows rows) const {
+  return {form_, deep_chroma_of(traits(desc_.format)), rows.first == rows.second ? 1 : 2};
+}
+
+}  // namespace equalux

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "src/equalize/deep_curve.h"
+
+/// Gains of the deep chain in the forms that its loops read.
+namespace equalux {
+
+/// Gains of one frame by v, 0 to M; v = 0 has gain 1. Only those of values that the frame has are
+/// right, and of `fixed` and `scaled` only what the target's loops read.
+struct DeepGains {
+  std::vector<std::uint32_t> curve;  ///< W
+  std::vector<std::uint64_t> fixed;  ///< deep_gain()
+  std::vector<double> scaled;        ///< deep_scaled_gain()
+  std::vector<std::uint16_t> words;  ///< gray: the result, ready to be stored
+
+  void resize(const DeepSamples& form);
+};
+
+/// Bits below the point of deep_scaled_gain(), those of deep_gain_share().
+constexpr int deep_share_bits(int depth) {
+  return 2 * depth + 1 + kDeepCurveBits - 8;
+}
+
+/// A gain g of deep_gain() in double precision, times 2^deep_share_bits(): a little more than
+/// g / 2^8, so that no product is half-way between two whole numbers.
+///
+/// Up to 12 bits it is (g + 1/2) / 2^8, which double precision holds: g is below 2^51. Its whole
+/// part is deep_gain_share(g). A code c times it, rounded to the nearest whole number in units of
+/// 2^deep_share_bits(), is deep_scaled(): g is less than one unit above W 2^F / v, F = 2 depth + 1,
+/// the sum so less than two, and c times two such units is below 1 / (v 2^14), the least by which c
+/// W / (v 2^14) misses a half from below (docs/algorithm.md, section 8). The product is below 2^53
+/// of its units, and exact.
+///
+/// With 16 bits it is W 2^(F - 8) / v, rounded twice, and 2^-50 of it more. Errors are below 2^-49
+/// of a product, which is at most 2^16: less than the 2^-30 by which it can miss a half. The share
+/// is at most one unit and 2^-49 of the gain below it.
+inline double deep_scaled_gain(std::uint32_t level, std::uint32_t v, std::int32_t depth) {
+  if (depth <= 12) return (static_cast<double>(deep_gain(level, v, depth)) + 0.5) * (1.0 / 256.0);
+  const double unit = static_cast<double>(std::uint64_t{1} << (2 * depth + 1 - 8));
+  const double above = 1.0 + 1.0 / static_cast<double>(std::uint64_t{1} << 50);
+  if (v == 0) return unit * (1 << kDeepCurveBits) * above;
+  return static_cast<double>(level) * (unit * above) / static_cast<double>(v);
+}
+
+/// Fills `fixed` of the values that `counts` has.
+void make_fixed_gains(const DeepSamples& form, const std::vector<std::uint32_t>& counts,
+                      DeepGains& gains);
+/// Fills `scaled` likewise.
+void make_scaled_gains(const DeepSamples& form, const std::vector<std::uint32_t>& counts,
+                       DeepGains& gains);
+/// Fills `words`, of all values.
+void make_gray_words(const DeepSamples& form, DeepGains& gains);
+
+}  // namespace equalux
