@@ -20,7 +20,7 @@ equalux_tests(test_hessian hessian LABELS core
 
 add_library(equalux_scenes STATIC quality/stability_scenes.cpp quality/scene_meter.cpp)
 target_link_libraries(equalux_scenes PUBLIC equalux_test_support PRIVATE equalux_warnings)
-equalux_tests(test_quality quality LABELS core STEMS quality clip_meter LIBRARIES equalux_scenes)
+equalux_tests(test_quality quality LABELS core STEMS quality clip_meter noise_over_time LIBRARIES equalux_scenes)
 # What judges pictures over many frames: too slow for builds with sanitizers.
 equalux_tests(test_scenes quality
   STEMS scene_meter stability_scenes stability surround_scenes LIBRARIES equalux_scenes)

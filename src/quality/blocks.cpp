@@ -1,5 +1,6 @@
 #include "src/quality/blocks.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace equalux::quality {
@@ -19,6 +20,33 @@ BlockValues block_means(const Planes& planes, const BlockGrid& grid) {
     means[block] = sum / pixels;
   }
   return means;
+}
+
+double BlockDifference::variance(int pixels) const {
+  return std::max(0.0, square - mean * mean) * pixels / (pixels - 1.0);
+}
+
+BlockDifference block_difference(const Planes& last, const Planes& now, const BlockGrid& grid,
+                                 std::size_t block, double light) {
+  const auto gain = static_cast<float>(light);
+  BlockDifference result;
+  for (int y = grid.top(block); y < grid.top(block) + grid.size; ++y) {
+    const float* before = &last.luma[last.at(grid.left(block), y)];
+    const float* after = &now.luma[now.at(grid.left(block), y)];
+    float sum = 0;
+    float squares = 0;
+    for (int x = 0; x < grid.size; ++x) {
+      const float difference = after[x] - gain * before[x];
+      sum += difference;
+      squares += difference * difference;
+    }
+    result.mean += static_cast<double>(sum);
+    result.square += static_cast<double>(squares);
+  }
+  const double pixels = static_cast<double>(grid.size) * grid.size;
+  result.mean /= pixels;
+  result.square /= pixels;
+  return result;
 }
 
 BlockMask blocks_within(const std::vector<std::uint8_t>& pixels, int width, const BlockGrid& grid) {

@@ -39,6 +39,20 @@ using BlockMask = std::vector<std::uint8_t>;
 /// Mean luma of each block.
 [[nodiscard]] BlockValues block_means(const Planes& planes, const BlockGrid& grid);
 
+/// How a block's luma differs between two frames.
+struct BlockDifference {
+  double mean = 0;    ///< levels
+  double square = 0;  ///< mean square, levels^2
+
+  /// Variance within the block, whose `pixels` are a sample: mean square less the square of the
+  /// mean, times n / (n - 1).
+  [[nodiscard]] double variance(int pixels) const;
+};
+/// Of `now` less `light` times `last`.
+[[nodiscard]] BlockDifference block_difference(const Planes& last, const Planes& now,
+                                               const BlockGrid& grid, std::size_t block,
+                                               double light = 1);
+
 /// Blocks of which every pixel is set in a mask of the frame, row after row.
 [[nodiscard]] BlockMask blocks_within(const std::vector<std::uint8_t>& pixels, int width,
                                       const BlockGrid& grid);

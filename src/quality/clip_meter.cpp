@@ -5,7 +5,7 @@
 
 #include "src/quality/noise.h"
 #include "src/quality/similarity.h"
-#include "src/quality/stillness.h"
+#include "src/quality/temporal_noise.h"
 #include "src/quality/tone.h"
 
 namespace equalux::quality {
@@ -25,6 +25,11 @@ std::optional<double> mean_angle(const HueDifference& hue) {
   return hue.sum_deg / static_cast<double>(hue.pixels);
 }
 
+std::optional<double> share_kept(const TextureSums& texture) {
+  if (texture.original == 0) return std::nullopt;
+  return texture.common / texture.original;
+}
+
 }  // namespace
 
 void ClipMeter::Squares::add(double square, double weight) {
@@ -42,25 +47,19 @@ ClipMeter::ClipMeter(int width, int height, bool pair) : grid_(width, height), p
 void ClipMeter::add(const ConstImageView& a, const ConstImageView* b) {
   const bool first = frames_.empty();
   FrameFigures frame;
-  std::swap(last_a_, a_.now);
+  std::swap(a_.last, a_.now);
   read_planes(a, a_.now);
   const BlockMask flat = flat_blocks(a_.now, grid_);
   frame.a = measure_stream(a_, flat);
   if (pair_) {
+    std::swap(b_.last, b_.now);
     read_planes(*b, b_.now);
     frame.b = measure_stream(b_, flat);
   }
   histogram_ = value_histogram(a_.now);
-  if (!first) {
-    const Stillness stillness = find_stillness(last_a_, a_.now, grid_);
-    if (grid_.count() > 0) {
-      frame.still_share = static_cast<double>(stillness.count) / static_cast<double>(grid_.count());
-    }
-    find_cut(frame, stillness.likeness);
-    measure_step(a_, stillness.still, stillness.count, frame.a);
-    if (pair_) measure_step(b_, stillness.still, stillness.count, *frame.b);
-  }
+  if (!first) measure_time(frame, find_stillness(a_.last, a_.now, grid_));
   if (pair_) measure_pair(a, *b, frame);
+  last_cells_ = block_means(a_.now, BlockGrid(a_.now.width, a_.now.height, kCell));
   last_histogram_ = histogram_;
   frames_.push_back(frame);
 }
@@ -85,6 +84,45 @@ void ClipMeter::measure_step(Stream& stream, const BlockMask& still, std::size_t
   stream.steps.add(step * step, static_cast<double>(blocks));
 }
 
+void ClipMeter::measure_change(Stream& stream, const BlockGrid& grid, const BlockMask& calm,
+                               StreamFigures& figures) {
+  const CellSum noise = temporal_noise(stream.last, stream.now, grid, calm);
+  if (noise.cells == 0) return;
+  figures.temporal_noise = std::sqrt(noise.sum / noise.cells);
+  if (before_.frames() == longest_) stream.changes.add(noise.sum / noise.cells, noise.cells);
+}
+
+void ClipMeter::measure_time(FrameFigures& frame, const Stillness& stillness) {
+  if (grid_.count() > 0) {
+    frame.still_share = static_cast<double>(stillness.count) / static_cast<double>(grid_.count());
+  }
+  find_cut(frame, stillness.likeness);
+  measure_step(a_, stillness.still, stillness.count, frame.a);
+  if (pair_) measure_step(b_, stillness.still, stillness.count, *frame.b);
+  if (frame.cut) {
+    before_.clear();
+  } else {
+    measure_cells(frame, find_steady_cells(a_.last, a_.now, stillness));
+  }
+}
+
+void ClipMeter::measure_cells(FrameFigures& frame, const SteadyCells& steady) {
+  if (pair_) {
+    const BlockMask fresh = fresh_cells(before_, last_cells_, steady);
+    const GhostSums ghosts = ghost_sums(a_.last, b_.last, steady, fresh);
+    frames_.back().pair->ghosting = ghosts.levels();
+    ghosts_.add(ghosts);
+  }
+  before_.add(last_cells_);
+  if (before_.frames() > longest_) {
+    longest_ = before_.frames();
+    a_.changes = b_.changes = {};
+  }
+  const BlockMask calm = calm_cells(before_, block_means(a_.now, steady.grid), steady);
+  measure_change(a_, steady.grid, calm, frame.a);
+  if (pair_) measure_change(b_, steady.grid, calm, *frame.b);
+}
+
 void ClipMeter::measure_pair(const ConstImageView& a, const ConstImageView& b,
                              FrameFigures& frame) {
   const HueDifference hue = hue_difference(a, b);
@@ -96,6 +134,10 @@ void ClipMeter::measure_pair(const ConstImageView& a, const ConstImageView& b,
   pair.noise_gain = ratio(frame.b->noise_sigma, frame.a.noise_sigma);
   pair.hue_error_deg = mean_angle(hue);
   pair.flicker_transfer = ratio(frame.b->still_step, frame.a.still_step);
+  const TextureSums texture = texture_sums(a_.now, b_.now, frame.a.noise_sigma.value_or(0));
+  texture_.common += texture.common;
+  texture_.original += texture.original;
+  pair.texture_kept = share_kept(texture);
   frame.pair = pair;
   curves_.push_back(tone_curve_of(a_.now, b_.now));
 }
@@ -134,6 +176,7 @@ StreamFigures ClipMeter::mean_of(const Stream& stream, bool second) const {
   }
   mean.noise_sigma = stream.noise.root();
   mean.still_step = stream.steps.root();
+  mean.temporal_noise = stream.changes.root();
   return mean;
 }
 
@@ -149,6 +192,8 @@ PairFigures ClipMeter::mean_of_pairs(const ClipFigures& figures) const {
   mean.noise_gain = ratio(figures.b->noise_sigma, figures.a.noise_sigma);
   mean.hue_error_deg = mean_angle(hue_);
   mean.flicker_transfer = ratio(figures.b->still_step, figures.a.still_step);
+  mean.texture_kept = share_kept(texture_);
+  mean.ghosting = ghosts_.levels();
   return mean;
 }
 

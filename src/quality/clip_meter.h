@@ -6,8 +6,11 @@
 
 #include "src/quality/blocks.h"
 #include "src/quality/cuts.h"
+#include "src/quality/ghosting.h"
 #include "src/quality/hue.h"
 #include "src/quality/settling.h"
+#include "src/quality/stillness.h"
+#include "src/quality/texture.h"
 
 /// All figures of a clip, or of a clip and its result, frame after frame.
 namespace equalux::quality {
@@ -21,6 +24,10 @@ struct StreamFigures {
   /// RMS step of the means of 16x16 blocks since the last frame, where the original stands still;
   /// levels of luma.
   std::optional<double> still_step;
+  /// Standard deviation of what noise does from frame to frame, in the cells of 8x8 pixels that are
+  /// steady in the original; levels of luma. See calm_cells() and temporal_noise(). A clip's is of
+  /// the frames that have most frames to look back on, kCellFrames as a rule.
+  std::optional<double> temporal_noise;
 };
 
 /// Figures of a result beside its original.
@@ -30,6 +37,11 @@ struct PairFigures {
   std::optional<double> noise_gain;        ///< noise sigma over the original's
   std::optional<double> hue_error_deg;     ///< mean absolute difference of the CIE hue angle
   std::optional<double> flicker_transfer;  ///< still step over the original's
+  /// Share of the original's fine detail that the result has too; see texture_sums().
+  std::optional<double> texture_kept;
+  /// Error where the original has just changed beyond that where it has not, levels of luma; see
+  /// ghost_sums(). The last frame has none: whether it is steady shows in the next one.
+  std::optional<double> ghosting;
 };
 
 struct FrameFigures {
@@ -46,7 +58,7 @@ struct Cut {
 };
 
 /// Figures of a clip: means over the frames; sigmas and steps as root mean squares, with ratios of
-/// those; the hue's over all pixels that count.
+/// those; the hue's, texture's and ghosts' over all pixels that count.
 struct ClipFigures {
   StreamFigures a;
   std::optional<StreamFigures> b;
@@ -78,16 +90,23 @@ class ClipMeter {
     [[nodiscard]] std::optional<double> root() const;
   };
   struct Stream {
+    Planes last;
     Planes now;
     BlockValues last_means;
     BlockValues means;
     Squares noise;
     Squares steps;
+    Squares changes;
   };
 
   StreamFigures measure_stream(Stream& stream, const BlockMask& flat);
   void measure_step(Stream& stream, const BlockMask& still, std::size_t blocks,
                     StreamFigures& figures);
+  void measure_change(Stream& stream, const BlockGrid& grid, const BlockMask& calm,
+                      StreamFigures& figures);
+  /// What happened since the last frame, given what of the original stands still.
+  void measure_time(FrameFigures& frame, const Stillness& stillness);
+  void measure_cells(FrameFigures& frame, const SteadyCells& steady);
   void measure_pair(const ConstImageView& a, const ConstImageView& b, FrameFigures& frame);
   void find_cut(FrameFigures& frame, double likeness);
   [[nodiscard]] StreamFigures mean_of(const Stream& stream, bool second) const;
@@ -98,10 +117,14 @@ class ClipMeter {
   bool pair_;
   Stream a_;
   Stream b_;
-  Planes last_a_;
   LevelHistogram last_histogram_{};
   LevelHistogram histogram_{};
   HueDifference hue_;
+  TextureSums texture_;
+  CellHistory before_;       ///< the original's cells before the last frame
+  BlockValues last_cells_;   ///< theirs in the last frame
+  std::size_t longest_ = 0;  ///< the most frames that before_ has held
+  GhostSums ghosts_;
   std::vector<ToneCurve> curves_;
   std::vector<FrameFigures> frames_;
 };

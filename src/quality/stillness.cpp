@@ -12,17 +12,6 @@ constexpr double kLeastMean = 4;  // levels: ratios of darker blocks say nothing
 constexpr double kNoises = 2;
 constexpr double kRoundings = 0.75;
 
-double median_ratio(const BlockValues& last, const BlockValues& now) {
-  std::vector<double> ratios;
-  for (std::size_t block = 0; block < last.size(); ++block) {
-    if (last[block] >= kLeastMean) ratios.push_back(now[block] / last[block]);
-  }
-  if (ratios.empty()) return 1;
-  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-  std::nth_element(ratios.begin(), middle, ratios.end());
-  return *middle;
-}
-
 double correlation(const BlockValues& a, const BlockValues& b) {
   const auto n = static_cast<double>(a.size());
   double mean_a = 0;
@@ -42,22 +31,23 @@ double correlation(const BlockValues& a, const BlockValues& b) {
   return aa * bb == 0 ? 0 : ab / std::sqrt(aa * bb);
 }
 
-double block_rms(const Planes& last, const Planes& now, int left, int top, float light) {
-  double sum = 0;
-  for (int y = top; y < top + kBlock; ++y) {
-    const float* before = &last.luma[last.at(left, y)];
-    const float* after = &now.luma[now.at(left, y)];
-    float of_row = 0;
-    for (int x = 0; x < kBlock; ++x) {
-      const float difference = after[x] - light * before[x];
-      of_row += difference * difference;
-    }
-    sum += static_cast<double>(of_row);
-  }
-  return std::sqrt(sum / (kBlock * kBlock));
+/// The most by which noise makes pixels differ, RMS.
+double most_difference(double light, double sigma) {
+  return kNoises * std::sqrt(1 + light * light) * sigma + kRoundings;
 }
 
 }  // namespace
+
+double median_ratio(const BlockValues& last, const BlockValues& now) {
+  std::vector<double> ratios;
+  for (std::size_t block = 0; block < last.size(); ++block) {
+    if (last[block] >= kLeastMean) ratios.push_back(now[block] / last[block]);
+  }
+  if (ratios.empty()) return 1;
+  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  return *middle;
+}
 
 Stillness find_stillness(const Planes& last, const Planes& now, const BlockGrid& grid) {
   const BlockValues before = block_means(last, grid);
@@ -66,16 +56,30 @@ Stillness find_stillness(const Planes& last, const Planes& now, const BlockGrid&
   result.light = median_ratio(before, after);
   result.likeness = correlation(before, after);
   result.still.assign(grid.count(), 0);
-  const double sigma = noise_sigma(now, grid, flat_blocks(now, grid)).value_or(0);
-  const double most = kNoises * std::sqrt(1 + result.light * result.light) * sigma + kRoundings;
+  result.sigma = noise_sigma(now, grid, flat_blocks(now, grid)).value_or(0);
+  const double most = most_difference(result.light, result.sigma);
   for (std::size_t block = 0; block < grid.count(); ++block) {
-    const double rms =
-        block_rms(last, now, grid.left(block), grid.top(block), static_cast<float>(result.light));
-    if (rms > most) continue;
+    const BlockDifference difference = block_difference(last, now, grid, block, result.light);
+    if (std::sqrt(difference.square) > most) continue;
     result.still[block] = 1;
     ++result.count;
   }
   return result;
+}
+
+SteadyCells find_steady_cells(const Planes& last, const Planes& now, const Stillness& stillness) {
+  SteadyCells cells;
+  cells.grid = BlockGrid(now.width, now.height, kCell);
+  cells.steady.assign(cells.grid.count(), 0);
+  cells.spread.assign(cells.grid.count(), 0);
+  const double most = most_difference(stillness.light, stillness.sigma);
+  for (std::size_t cell = 0; cell < cells.grid.count(); ++cell) {
+    const BlockDifference difference =
+        block_difference(last, now, cells.grid, cell, stillness.light);
+    cells.steady[cell] = std::sqrt(difference.square) <= most ? 1 : 0;
+    cells.spread[cell] = std::sqrt(difference.variance(kCell * kCell));
+  }
+  return cells;
 }
 
 }  // namespace equalux::quality

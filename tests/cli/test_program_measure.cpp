@@ -43,6 +43,26 @@ std::string stripes_ppm(int bright) {
   return text;
 }
 
+/// A bright square on grey that moves by 16 pixels a frame; with `shadow`, it is still seen where
+/// it was in the last frame.
+std::string square_y4m(int frames, bool shadow) {
+  std::string text = "YUV4MPEG2 W64 H48 F30:1 Ip A1:1 C444 XCOLORRANGE=FULL\n";
+  const auto covered = [](int x, int y, int i) {
+    return i >= 0 && y >= 16 && y < 32 && x / 16 == i % 4;
+  };
+  for (int i = 0; i < frames; ++i) {
+    text += "FRAME\n";
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        const bool ghost = shadow && covered(x, y, i - 1);
+        text += static_cast<char>(covered(x, y, i) ? 120 : ghost ? 68 : 60);
+      }
+    }
+    text += std::string(static_cast<std::size_t>(2 * kWidth * kHeight), static_cast<char>(128));
+  }
+  return text;
+}
+
 class Measure : public ::testing::Test {
  protected:
   ProgramResult measure(std::vector<std::string> arguments, const std::string& input = {}) {
@@ -103,6 +123,22 @@ TEST_F(Measure, JsonHoldsTheClipAndEveryFrame) {
   EXPECT_FALSE(json["frames"][0]["a"].contains("still_step"));
   EXPECT_FALSE(json["figures"]["pair"].contains("hue_error_deg"));  // grey
   EXPECT_TRUE(json["cuts"].empty());
+}
+
+TEST_F(Measure, NoiseTextureAndGhostsOfAPair) {
+  folder_.write("a.y4m", square_y4m(4, false));
+  folder_.write("b.y4m", square_y4m(4, true));
+  const Json json = figures({"a.y4m", "b.y4m"})["figures"];
+  EXPECT_EQ(json["a"]["temporal_noise"], 0);
+  EXPECT_EQ(json["b"]["temporal_noise"], 0);
+  EXPECT_GT(json["pair"]["ghosting"].get<double>(), 4);
+  // The square's edges, beside which the shadow adds some.
+  EXPECT_NEAR(json["pair"]["texture_kept"].get<double>(), 1, 0.1);
+  const ProgramResult table = measure({"a.y4m", "a.y4m", "--quiet"});
+  EXPECT_THAT(table.out, HasSubstr("| temporal noise, levels | 0 | 0 |"));
+  EXPECT_THAT(table.out, HasSubstr("| texture kept |  | 1 |"));
+  EXPECT_THAT(table.out, HasSubstr("| ghosting, levels |  | 0 |"));
+  EXPECT_THAT(measure({"--help"}).out, HasSubstr("texture kept,\n             ghosting"));
 }
 
 TEST_F(Measure, JsonGoesIntoAFileBesideTheTable) {
@@ -187,7 +223,7 @@ TEST_F(Measure, FramesUnderABlockHaveFewFigures) {
   folder_.write("a.y4m", grey_y4m({100, 103}, 3, 2));
   const Json json = figures({"a.y4m", "a.y4m"});
   EXPECT_EQ(json["figures"]["a"]["mean_level"], 101.5);
-  for (const char* key : {"ssim", "noise_gain", "flicker_transfer"})
+  for (const char* key : {"ssim", "noise_gain", "flicker_transfer", "texture_kept", "ghosting"})
     EXPECT_FALSE(json["figures"]["pair"].contains(key)) << key;
   EXPECT_FALSE(json["figures"].contains("still_share"));
 }

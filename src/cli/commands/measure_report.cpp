@@ -38,6 +38,8 @@ constexpr Row<StreamFigures> kStreamRows[] = {
     {"noise_sigma", "noise sigma, levels", 2, [](const StreamFigures& f) { return f.noise_sigma; }},
     {"still_step", "static-region RMS step, levels", 3,
      [](const StreamFigures& f) { return f.still_step; }},
+    {"temporal_noise", "temporal noise, levels", 2,
+     [](const StreamFigures& f) { return f.temporal_noise; }},
 };
 constexpr Row<PairFigures> kPairRows[] = {
     {"ambe", "AMBE, levels", 1, [](const PairFigures& f) { return std::optional(f.ambe); }},
@@ -47,6 +49,8 @@ constexpr Row<PairFigures> kPairRows[] = {
      [](const PairFigures& f) { return f.hue_error_deg; }},
     {"flicker_transfer", "light-flicker transfer", 2,
      [](const PairFigures& f) { return f.flicker_transfer; }},
+    {"texture_kept", "texture kept", 3, [](const PairFigures& f) { return f.texture_kept; }},
+    {"ghosting", "ghosting, levels", 2, [](const PairFigures& f) { return f.ghosting; }},
 };
 
 std::string number(const std::optional<double>& value, int digits) {
