@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "src/cpu/common/simd_targets.h"
+#include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/fused/gain_tables.h"
 
@@ -253,20 +255,120 @@ void compare_first_parted(const RowKernels& tested) {
   }
 }
 
+/// Rows of more than 8 bits: a random curve whose gains are a half and a whole number in turn, so
+/// that many codes land on a half.
+class DeepComparison {
+ public:
+  DeepComparison(const DeepRowKernels& tested, PixelFormat format, std::size_t n, bool noise)
+      : tested_(tested),
+        format_(format),
+        form_(deep_samples({format, 1, 1, ColorMatrix::bt2020, ColorRange::limited})),
+        n_(n),
+        in_(some_bytes(8 * n + 8, noise)),
+        second_(some_bytes(2 * n, noise)),
+        cb_(some_bytes(4 * n + 4, noise)),
+        cr_(some_bytes(2 * n + 2, noise)) {
+    gains_.resize(form_);
+    const auto most = static_cast<std::uint64_t>(form_.weights.luma_max) << kDeepCurveBits;
+    for (std::size_t v = 0; v < gains_.curve.size(); ++v) {
+      const std::uint64_t half = static_cast<std::uint64_t>(v) << (kDeepCurveBits - 1);
+      const std::uint64_t level = v % 3 == 0 ? random_bits() % most : half * (random_bits() % 5);
+      gains_.curve[v] = static_cast<std::uint32_t>(std::min(level, most));
+    }
+    const std::vector<std::uint32_t> all(gains_.curve.size(), 1);
+    tested.make_gains(form_, all, gains_);
+    scalar_deep_kernels().make_gains(form_, all, gains_);
+    make_gray_words(form_, gains_);
+  }
+
+  void run() const {
+    same("counts", 4 * gains_.curve.size(), [&](const DeepRowKernels& k, std::uint8_t* out) {
+      std::vector<std::uint32_t> even(gains_.curve.size());
+      std::vector<std::uint32_t> odd(gains_.curve.size());
+      count(k, {{even.data(), odd.data()}});
+      for (std::size_t v = 0; v < even.size(); ++v)
+        even[v] += odd[v];
+      std::memcpy(out, even.data(), 4 * even.size());
+    });
+    same("apply", 16 * n_ + 16,
+         [&](const DeepRowKernels& k, std::uint8_t* out) { apply(k, out); });
+  }
+
+ private:
+  template <typename Make>
+  void same(const char* what, std::size_t bytes, const Make& make) const {
+    Bytes got(bytes);
+    Bytes wanted(bytes);
+    make(tested_, got.data());
+    make(scalar_deep_kernels(), wanted.data());
+    expect_same(got, wanted, (std::string(to_string(format_)) + " " + what).c_str(), n_);
+  }
+  DeepYuvForm yuv_form() const {
+    return {form_, deep_chroma_of(traits(format_)), cell_rows(sampling_of(format_))};
+  }
+  bool pairs() const { return yuv_form().chroma == DeepChroma::pairs; }
+  YuvRowIn row() const {
+    const bool two = yuv_form().rows == 2;
+    return {{in_.data(), two ? second_.data() : in_.data()},
+            cb_.data(),
+            pairs() ? cb_.data() + 2 : cr_.data()};
+  }
+  void count(const DeepRowKernels& k, const DeepCounters& counters) const {
+    if (traits(format_).model == ColorModel::yuv) {
+      k.count_yuv(yuv_form(), row(), n_, counters);
+    } else if (traits(format_).model == ColorModel::gray) {
+      k.count_gray(form_, in_.data(), n_, counters);
+    } else {
+      k.count_rgb(form_, rgb_layout(format_), in_.data(), n_, counters);
+    }
+  }
+  void apply(const DeepRowKernels& k, std::uint8_t* out) const {
+    if (traits(format_).model == ColorModel::gray) {
+      return k.apply_gray(form_, gains_, Stores::streaming, in_.data(), n_, out);
+    }
+    if (traits(format_).model == ColorModel::rgb) {
+      return k.apply_rgb(form_, rgb_layout(format_), gains_, Stores::streaming, in_.data(), n_,
+                         out);
+    }
+    std::uint8_t* cb = out + 4 * n_;
+    const YuvRowOut rows{
+        {out, yuv_form().rows == 2 ? out + 2 * n_ : out}, cb, pairs() ? cb + 2 : cb + 4 * n_};
+    k.apply_yuv(yuv_form(), gains_, Stores::streaming, row(), n_, rows);
+  }
+
+  const DeepRowKernels& tested_;
+  PixelFormat format_;
+  DeepSamples form_;
+  std::size_t n_;
+  Bytes in_, second_, cb_, cr_;
+  DeepGains gains_;
+};
+
+void compare_deep(const DeepRowKernels& tested, std::size_t n, bool noise) {
+  for (int f = 0; f < kPixelFormatCount; ++f) {
+    const auto format = static_cast<PixelFormat>(f);
+    if (has_deep_samples(format)) DeepComparison(tested, format, n, noise).run();
+  }
+}
+
 }  // namespace
 }  // namespace equalux
 
 int main() {
   using namespace equalux;
   const std::vector<RowKernels> all = all_row_kernels();
+  const std::vector<DeepRowKernels> all_deep = all_deep_kernels();
   const RowKernels& tested = all.front();
-  if (tested.target == kScalarTarget) {
+  const DeepRowKernels& deep = all_deep.front();
+  if (tested.target == kScalarTarget || deep.target == kScalarTarget) {
     std::puts("this build has no vectors to compare with plain C++");
     return 1;
   }
   for (const std::size_t n : {1, 2, 15, 16, 17, 31, 33, 64, 129, 130, 257, 1023}) {
-    for (const bool noise : {true, false})
+    for (const bool noise : {true, false}) {
       Comparison(tested, n, noise).run();
+      compare_deep(deep, n, noise);
+    }
   }
   compare_first_parted(tested);
   std::printf("%s: %d comparisons with plain C++, %d differ\n", std::string(tested.target).c_str(),
