@@ -290,8 +290,7 @@ class DeepComparison {
         even[v] += odd[v];
       std::memcpy(out, even.data(), 4 * even.size());
     });
-    same("apply", 16 * n_ + 16,
-         [&](const DeepRowKernels& k, std::uint8_t* out) { apply(k, out); });
+    same("apply", 16 * n_ + 16, [&](const DeepRowKernels& k, std::uint8_t* out) { apply(k, out); });
   }
 
  private:

@@ -241,6 +241,39 @@ TEST(DeepRows, EveryTargetInTheSpaceOfLuma) {
   }
 }
 
+/// Sums that grow by about `most / values`, up to `most`.
+std::vector<std::uint32_t> rising_sums(std::size_t values, std::uint32_t most,
+                                       std::mt19937& random) {
+  std::vector<std::uint32_t> sums(values);
+  for (std::uint32_t& sum : sums)
+    sum = static_cast<std::uint32_t>(random()) % most + 1;
+  std::sort(sums.begin(), sums.end());
+  sums.back() = most;
+  return sums;
+}
+
+/// Totals that divide 2^15 M put many quotients on a half.
+TEST(DeepRows, EveryTargetMakesTheSameCurve) {
+  std::mt19937 random(8);
+  for (const DeepRowKernels& kernels : all_deep_kernels()) {
+    for (const std::uint32_t max_value : {876u, 1023u, 3504u, 4095u, 56064u, 65535u}) {
+      for (const std::uint32_t total : {1u, 7u, 64u, 5040u, 65536u, 1u << 20, 2'073'600u,
+                                        33'177'600u, (1u << 30) + 1, 1u << 31}) {
+        const std::vector<std::uint32_t> sums = rising_sums(max_value + 1, total, random);
+        for (const std::uint32_t offset : {0u, sums[0], sums[max_value / 2], total}) {
+          const CurveScale scale{offset, total - offset};
+          std::vector<std::uint32_t> got = sums;
+          std::vector<std::uint32_t> wanted = sums;
+          kernels.curve_levels(scale, max_value, got.data());
+          scalar_deep_kernels().curve_levels(scale, max_value, wanted.data());
+          ASSERT_EQ(got, wanted) << kernels.target << " M " << max_value << " total " << total
+                                 << " offset " << offset;
+        }
+      }
+    }
+  }
+}
+
 /// What the other tests compare is what they say: each target has loops of its own.
 TEST(DeepRows, EveryTargetOfThisMachineIsTested) {
   std::vector<std::string_view> targets;

@@ -59,25 +59,28 @@ HWY_INLINE V16 join_words(const Doubles& x) {
   return hn::OddEven(hn::BitCast(D16(), hn::ShiftLeft<16>(odd)), hn::BitCast(D16(), even));
 }
 
-/// Scaled gains of v[0], v[4], v[8] ...
+/// Scaled gains of v[0], v[4], v[8] ..., where values lie kStep words apart.
+template <std::size_t kStep = 1>
 HWY_INLINE VF look_up(const double* gains, const std::uint16_t* v) {
+  const auto at = [&](std::size_t i) HWY_ATTR { return gains[v[4 * kStep * i]]; };
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  return VF{_mm512_set_pd(gains[v[28]], gains[v[24]], gains[v[20]], gains[v[16]], gains[v[12]],
-                          gains[v[8]], gains[v[4]], gains[v[0]])};
+  return VF{_mm512_set_pd(at(7), at(6), at(5), at(4), at(3), at(2), at(1), at(0))};
 #elif HWY_TARGET == HWY_AVX2
-  return VF{_mm256_set_pd(gains[v[12]], gains[v[8]], gains[v[4]], gains[v[0]])};
+  return VF{_mm256_set_pd(at(3), at(2), at(1), at(0))};
 #elif HWY_ARCH_X86
-  return VF{_mm_set_pd(gains[v[4]], gains[v[0]])};
+  return VF{_mm_set_pd(at(1), at(0))};
 #else
   alignas(64) double lanes[hn::MaxLanes(DF())];
   for (std::size_t i = 0; i < hn::MaxLanes(DF()); ++i)
-    lanes[i] = gains[v[4 * i]];
+    lanes[i] = at(i);
   return hn::Load(DF(), lanes);
 #endif
 }
-/// Those of a vector of words.
+/// Those of as many values as a vector has words.
+template <std::size_t kStep = 1>
 HWY_INLINE Doubles look_up_words(const double* gains, const std::uint16_t* v) {
-  return {look_up(gains, v), look_up(gains, v + 1), look_up(gains, v + 2), look_up(gains, v + 3)};
+  return {look_up<kStep>(gains, v), look_up<kStep>(gains, v + kStep),
+          look_up<kStep>(gains, v + 2 * kStep), look_up<kStep>(gains, v + 3 * kStep)};
 }
 
 /// Codes above black times gains: deep_scaled().
@@ -118,12 +121,8 @@ void apply_gray(const DeepSamples& form, const DeepGains& gains, Stores stores,
         hn::Store(codes.load(rest), D16(), v + at % kBlock);
       },
       [&](std::size_t begin, std::size_t columns) HWY_ATTR {
-        for (std::size_t i = 0; i < columns; i += 4) {
-          const std::uint64_t four = words[v[i]] | std::uint64_t{words[v[i + 1]]} << 16 |
-                                     std::uint64_t{words[v[i + 2]]} << 32 |
-                                     std::uint64_t{words[v[i + 3]]} << 48;
-          std::memcpy(v + i, &four, sizeof four);
-        }
+        for (std::size_t i = 0; i < columns; ++i)
+          v[i] = words[v[i]];
         std::uint8_t* to = out + 2 * begin;
         if (!stream) {
           std::memcpy(to, v, 2 * columns);
@@ -136,44 +135,100 @@ void apply_gray(const DeepSamples& form, const DeepGains& gains, Stores stores,
       });
 }
 
-template <std::size_t kStep, bool kColourFirst>
-void apply_rgb_pixels(std::type_identity<PixelPlanes<kStep, kColourFirst>>, const DeepSamples& form,
-                      const DeepGains& gains, const std::uint8_t* in, std::size_t n,
-                      std::uint8_t* out) {
-  using Planes = PixelPlanes<kStep, kColourFirst>;
-  const Codes codes(form);
-  const Scale scale(form);
-  BlockValues block;
-  const auto scaled = [&](const std::uint8_t* from, const std::uint16_t* v, std::uint8_t* to)
-                          HWY_ATTR {
-                            const Doubles gain = look_up_words(gains.scaled.data(), v);
-                            Planes planes;
-                            planes.load(from);
-                            planes.to_codes(codes);
-                            for (V16& plane : planes.colour)
-                              plane = codes.words(scale(plane, gain));
-                            planes.store(to);
-                          };
-  in_blocks(
-      n,
-      [&](std::size_t at, std::size_t columns) HWY_ATTR {
-        keep_values<Planes, kStep>(codes, in + kStep * at, columns, block.v[0] + at % kBlock);
-      },
-      [&](std::size_t begin, std::size_t columns) HWY_ATTR {
-        std::size_t i = 0;
-        for (; i + kWords <= columns; i += kWords)
-          scaled(in + kStep * (begin + i), block.v[0] + i, out + kStep * (begin + i));
-        if (i == columns) return;
-        alignas(64) std::uint8_t rest[kStep * kWords] = {};
-        std::memcpy(rest, in + kStep * (begin + i), kStep * (columns - i));
-        scaled(rest, block.v[0] + i, rest);
-        std::memcpy(out + kStep * (begin + i), rest, kStep * (columns - i));
-      });
+/// Pixels of three words, a vector of each colour at a time.
+struct Triples {
+  static constexpr std::size_t kStep = 3;
+  static constexpr std::size_t kPixels = kWords;
+
+  explicit Triples(const DeepSamples& form, const RgbLayout&) : scale_(form) {}
+
+  template <Stores kStores>
+  HWY_INLINE void operator()(const double* gains, const std::uint16_t* v, const std::uint8_t* in,
+                             std::uint8_t* out) const {
+    const D16 d;
+    const Doubles gain = look_up_words<3>(gains, v);
+    V16 a, b, c;
+    hn::LoadInterleaved3(d, reinterpret_cast<const std::uint16_t*>(in), a, b, c);
+    a = scale_(a, gain);
+    b = scale_(b, gain);
+    c = scale_(c, gain);
+    if constexpr (kStores == Stores::cached) {
+      hn::StoreInterleaved3(a, b, c, d, reinterpret_cast<std::uint16_t*>(out));
+    } else {
+      alignas(64) std::uint16_t words[3 * kWords];
+      hn::StoreInterleaved3(a, b, c, d, words);
+      for (std::size_t i = 0; i < 3; ++i)
+        store_words<kStores>(hn::Load(d, words + kWords * i), out + kBytes * i);
+    }
+  }
+
+ private:
+  Scale scale_;
+};
+
+/// Pixels of four words, one in each 64-bit lane. The one that is no colour has gain 1.
+struct Quads {
+  static constexpr std::size_t kStep = 4;
+  static constexpr std::size_t kPixels = kWords / 4;
+
+  Quads(const DeepSamples& form, const RgbLayout& pixel)
+      : scale_(form),
+        one_(hn::Set(DF(), deep_scaled_gain(0, 0, form.depth))),
+        colour_first_(pixel.first() == 0) {}
+
+  template <Stores kStores>
+  HWY_INLINE void operator()(const double* gains, const std::uint16_t* v, const std::uint8_t* in,
+                             std::uint8_t* out) const {
+    const VF gain = look_up(gains, v);
+    const Doubles all{colour_first_ ? gain : one_, gain, gain, colour_first_ ? one_ : gain};
+    store_words<kStores>(scale_(load_words(in), all), out);
+  }
+
+ private:
+  Scale scale_;
+  VF one_;
+  bool colour_first_;
+};
+
+template <Stores kStores, typename Pixels>
+HWY_INLINE void scale_pixels(const DeepGains& gains, const Pixels& scale, int first,
+                             const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+  constexpr std::size_t kPixelBytes = 2 * Pixels::kStep;
+  const double* table = gains.scaled.data();
+  PixelValues<Pixels::kStep> values;
+  for (std::size_t begin = 0; begin < n; begin += kBlock) {
+    const std::size_t columns = std::min(kBlock, n - begin);
+    const std::uint8_t* from = in + kPixelBytes * begin;
+    std::uint8_t* to = out + kPixelBytes * begin;
+    keep_pixel_values(from + first, columns, begin + columns == n, values);
+    std::size_t i = 0;
+    for (; i + Pixels::kPixels <= columns; i += Pixels::kPixels) {
+      scale.template operator()<kStores>(table, values.v + Pixels::kStep * i,
+                                         from + kPixelBytes * i, to + kPixelBytes * i);
+    }
+    if (i == columns) continue;
+    alignas(64) std::uint8_t rest[kPixelBytes * Pixels::kPixels] = {};
+    std::memcpy(rest, from + kPixelBytes * i, kPixelBytes * (columns - i));
+    scale.template operator()<Stores::cached>(table, values.v + Pixels::kStep * i, rest, rest);
+    std::memcpy(to + kPixelBytes * i, rest, kPixelBytes * (columns - i));
+  }
 }
 
-void apply_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains, Stores,
-               const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
-  with_planes(pixel, [&](auto planes) { apply_rgb_pixels(planes, form, gains, in, n, out); });
+template <typename Pixels>
+void apply_rgb_pixels(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains,
+                      Stores stores, const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+  const Pixels scale(form, pixel);
+  if (stores == Stores::streaming && aligned(out)) {
+    scale_pixels<Stores::streaming>(gains, scale, pixel.first(), in, n, out);
+  } else {
+    scale_pixels<Stores::cached>(gains, scale, pixel.first(), in, n, out);
+  }
+}
+
+void apply_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains,
+               Stores stores, const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+  if (pixel.step == 6) return apply_rgb_pixels<Triples>(form, pixel, gains, stores, in, n, out);
+  apply_rgb_pixels<Quads>(form, pixel, gains, stores, in, n, out);
 }
 
 /// Distance from a whole number beyond which chroma of 16 bits may have been rounded to the wrong

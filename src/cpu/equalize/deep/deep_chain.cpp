@@ -22,22 +22,18 @@ auto yuv_row(const View& view, int row, LumaRows rows) {
 
 void make_deep_curve(const std::vector<std::uint32_t>& counts,
                      const std::vector<std::uint32_t>& bin_ends, Scaler scaler,
-                     std::vector<std::uint32_t>& levels) {
-  // First the cumulative sums, which give way to the curve from the darkest on: a bin's end is
-  // never below its values, and read for the last time there.
+                     const DeepRowKernels& kernels, std::vector<std::uint32_t>& levels) {
   std::uint32_t sum = 0;
-  std::uint32_t darkest = 0;
-  for (std::size_t v = 0; v < counts.size(); ++v) {
-    if (sum == 0) darkest = static_cast<std::uint32_t>(v);
+  for (std::size_t v = 0; v < counts.size(); ++v)
     levels[v] = sum += counts[v];
-  }
-  const CurveScale scale = curve_scale(scaler, levels[bin_ends[0]], levels[bin_ends[darkest]], sum);
-  const auto max_value = static_cast<std::uint32_t>(counts.size() - 1);
-  const double half_inverse = 0.5 / static_cast<double>(scale.span);  // not read where span is 0
-  for (std::size_t v = 0; v < counts.size(); ++v) {
-    levels[v] = deep_curve_level(scale, levels[bin_ends[v]], static_cast<std::uint32_t>(v),
-                                 max_value, half_inverse);
-  }
+  const auto darkest = static_cast<std::size_t>(
+      std::find_if(counts.begin(), counts.end(), [](std::uint32_t count) { return count != 0; }) -
+      counts.begin());
+  // A bin's end is never below its values, so that no sum is read after it gave way.
+  for (std::size_t v = 0; v < bin_ends.size(); ++v)
+    levels[v] = levels[bin_ends[v]];
+  const CurveScale scale = curve_scale(scaler, levels[0], levels[darkest], sum);
+  kernels.curve_levels(scale, static_cast<std::uint32_t>(counts.size() - 1), levels.data());
 }
 
 struct DeepChain::Job {
@@ -60,7 +56,7 @@ void DeepChain::configure(const ImageDesc& desc) {
   form_ = deep_samples(desc, params_.space);
   counts_.assign(levels(), 0);
   gains_.resize(form_);
-  bin_ends_.resize(levels());
+  bin_ends_.reserve(levels());
   start_curves(static_cast<int>(coarse_max(form_)));
   scratch_.assign(static_cast<std::size_t>(executor_.threads()),
                   {std::vector<std::uint32_t>(levels()), std::vector<std::uint32_t>(levels())});
@@ -68,7 +64,8 @@ void DeepChain::configure(const ImageDesc& desc) {
 
 void DeepChain::set_bins() {
   const int bins = deep_bins(params_.bins, form_.depth);
-  for (std::size_t v = 0; v < levels(); ++v)
+  bin_ends_.resize(bins > form_.weights.luma_max ? 0 : levels());
+  for (std::size_t v = 0; v < bin_ends_.size(); ++v)
     bin_ends_[v] = last_of_bin(static_cast<std::uint32_t>(v), bins, form_.weights.luma_max);
   CurveChain::set_bins();
 }
@@ -116,7 +113,7 @@ void DeepChain::make_curve(const FrameContext& context) {
   if (control_.active()) {
     shape_curve(control_.next(context));
   } else {
-    make_deep_curve(counts_, bin_ends_, params_.scaler, gains_.curve);
+    make_deep_curve(counts_, bin_ends_, params_.scaler, kernels_, gains_.curve);
     if (collector_.active()) collector_.add_deep(form_, gains_.curve);
   }
 }

@@ -13,11 +13,12 @@
 /// Equalization of frames of more than 8 bits on the CPU: histogram of v, curve, gains, apply.
 namespace equalux {
 
-/// W of every v, 0 to M. `counts` holds the pixels of each v, `bin_ends` last_of_bin() of each v;
-/// `levels` has room for as many.
+/// W of every v, 0 to M. `counts` holds the pixels of each v, one at least; `bin_ends`
+/// last_of_bin() of each v, or nothing where every value has a bin of its own; `levels` has room
+/// for as many.
 void make_deep_curve(const std::vector<std::uint32_t>& counts,
                      const std::vector<std::uint32_t>& bin_ends, Scaler scaler,
-                     std::vector<std::uint32_t>& levels);
+                     const DeepRowKernels& kernels, std::vector<std::uint32_t>& levels);
 
 /// One thread at a time.
 class DeepChain final : public CurveChain {
@@ -57,7 +58,7 @@ class DeepChain final : public CurveChain {
   std::vector<Scratch> scratch_;  // by slot
   // By v, 0 to M.
   std::vector<std::uint32_t> counts_;
-  std::vector<std::uint32_t> bin_ends_;
+  std::vector<std::uint32_t> bin_ends_;  // empty where every value has a bin of its own
   DeepGains gains_;
 };
 

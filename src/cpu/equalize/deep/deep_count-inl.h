@@ -16,18 +16,20 @@ struct BlockValues {
   alignas(64) std::uint16_t v[2][kBlock];
 };
 
+/// Counts n values that lie kStep words apart.
+template <std::size_t kStep = 1>
 HWY_INLINE void count_values(const std::uint16_t* v, std::size_t n, const DeepCounters& counters) {
   std::uint32_t* even = counters.tables[0];
   std::uint32_t* odd = counters.tables[1];
   std::size_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    ++even[v[i]];
-    ++odd[v[i + 1]];
-    ++even[v[i + 2]];
-    ++odd[v[i + 3]];
+  for (; i + 4 <= n; i += 4, v += 4 * kStep) {
+    ++even[v[0]];
+    ++odd[v[kStep]];
+    ++even[v[2 * kStep]];
+    ++odd[v[3 * kStep]];
   }
-  for (; i < n; ++i)
-    ++even[v[i]];
+  for (; i < n; ++i, v += kStep)
+    ++even[*v];
 }
 
 /// Calls step(at, columns) for every vector of a row, those before the last of whole ones, and
@@ -175,84 +177,62 @@ void count_gray(const DeepSamples& form, const std::uint8_t* in, std::size_t n,
           HWY_ATTR { count_values(block.v[0], columns, counters); });
 }
 
-/// Pixels of kStep bytes as planes; with four words a pixel, the first or last of them is kept.
-template <std::size_t kStep, bool kColourFirst>
-struct PixelPlanes {
-  V16 colour[3];
-  V16 kept;
+/// Packed pixels have no unused bits: words are codes.
+constexpr bool packed_words_are_codes() {
+  for (const FormatTraits& format : kFormatTraits) {
+    if (format.model == ColorModel::rgb && format.depth != 8 && format.depth != 16) return false;
+  }
+  return true;
+}
+static_assert(packed_words_are_codes());
 
-  HWY_INLINE void load(const std::uint8_t* in) {
-    const auto* words = reinterpret_cast<const std::uint16_t*>(in);
-    const D16 d;
-    if constexpr (kStep == 6) {
-      hn::LoadInterleaved3(d, words, colour[0], colour[1], colour[2]);
-    } else if constexpr (kColourFirst) {
-      hn::LoadInterleaved4(d, words, colour[0], colour[1], colour[2], kept);
-    } else {
-      hn::LoadInterleaved4(d, words, kept, colour[0], colour[1], colour[2]);
-    }
-  }
-  HWY_INLINE void store(std::uint8_t* out) const {
-    auto* words = reinterpret_cast<std::uint16_t*>(out);
-    const D16 d;
-    if constexpr (kStep == 6) {
-      hn::StoreInterleaved3(colour[0], colour[1], colour[2], d, words);
-    } else if constexpr (kColourFirst) {
-      hn::StoreInterleaved4(colour[0], colour[1], colour[2], kept, d, words);
-    } else {
-      hn::StoreInterleaved4(kept, colour[0], colour[1], colour[2], d, words);
-    }
-  }
-  HWY_INLINE void to_codes(const Codes& codes) {
-    for (V16& plane : colour)
-      plane = codes.of(plane);
-  }
-  HWY_INLINE V16 value() const { return hn::Max(hn::Max(colour[0], colour[1]), colour[2]); }
+/// v of a block of pixels of kStep words, at the first word of each one's colours; what stands at
+/// the other words is nothing.
+template <std::size_t kStep>
+struct PixelValues {
+  alignas(64) std::uint16_t v[kStep * kBlock];
 };
 
-/// Calls use(PixelPlanes of the layout, as a type in an object).
-template <typename Use>
-HWY_INLINE void with_planes(const RgbLayout& pixel, const Use& use) {
-  if (pixel.step == 6) return use(std::type_identity<PixelPlanes<6, true>>());
-  if (pixel.first() == 0) return use(std::type_identity<PixelPlanes<8, true>>());
-  use(std::type_identity<PixelPlanes<8, false>>());
-}
-
-/// v of a vector of pixels to memory; `columns` of them are in the row.
-template <typename Planes, std::size_t kStep>
-HWY_INLINE void keep_values(const Codes& codes, const std::uint8_t* in, std::size_t columns,
-                            std::uint16_t* v) {
-  Planes planes;
-  if (HWY_LIKELY(columns == kWords)) {
-    prefetch_ahead(in, kStep * kWords);
-    planes.load(in);
-  } else {
-    alignas(64) std::uint8_t rest[kStep * kWords] = {};
-    std::memcpy(rest, in, kStep * columns);
-    planes.load(rest);
+/// Fills that from row `in` on, which begins with a colour. A vector has the largest of three words
+/// in a row at each of its words; the last pixels of the row, past which nothing is read, go
+/// through a copy.
+template <std::size_t kStep>
+HWY_INLINE void keep_pixel_values(const std::uint8_t* in, std::size_t columns, bool to_the_end,
+                                  PixelValues<kStep>& values) {
+  const auto keep = [&](const std::uint8_t* from, std::size_t word) HWY_ATTR {
+    const V16 most = hn::Max(hn::Max(load_words(from), load_words(from + 2)), load_words(from + 4));
+    hn::Store(most, D16(), values.v + word);
+  };
+  const std::size_t words = kStep * columns;
+  const std::size_t safe = to_the_end ? words - std::min(words, std::size_t{4}) : words;
+  std::size_t word = 0;
+  for (; word + kWords <= safe; word += kWords) {
+    prefetch_ahead<kStep>(in + 2 * word, kBytes);
+    keep(in + 2 * word, word);
   }
-  planes.to_codes(codes);
-  hn::Store(planes.value(), D16(), v);
+  if (word >= words) return;
+  // A pixel that begins with a word that is no colour ends where its last colour does.
+  alignas(64) std::uint8_t rest[3 * kBytes] = {};
+  const std::size_t last = kStep * (columns - 1) + 3;
+  std::memcpy(rest, in + 2 * word, 2 * (last - word));
+  for (std::size_t i = 0; word < words; word += kWords, i += kWords)
+    keep(rest + 2 * i, word);
 }
 
-template <std::size_t kStep, bool kColourFirst>
-void count_rgb_pixels(std::type_identity<PixelPlanes<kStep, kColourFirst>>, const DeepSamples& form,
-                      const std::uint8_t* in, std::size_t n, const DeepCounters& counters) {
-  const Codes codes(form);
-  BlockValues block;
-  in_blocks(
-      n,
-      [&](std::size_t at, std::size_t columns) HWY_ATTR {
-        keep_values<PixelPlanes<kStep, kColourFirst>, kStep>(codes, in + kStep * at, columns,
-                                                             block.v[0] + at % kBlock);
-      },
-      [&](std::size_t, std::size_t columns)
-          HWY_ATTR { count_values(block.v[0], columns, counters); });
+template <std::size_t kStep>
+void count_rgb_pixels(const std::uint8_t* in, std::size_t n, const DeepCounters& counters) {
+  PixelValues<kStep> values;
+  for (std::size_t begin = 0; begin < n; begin += kBlock) {
+    const std::size_t columns = std::min(kBlock, n - begin);
+    keep_pixel_values(in + 2 * kStep * begin, columns, begin + columns == n, values);
+    count_values<kStep>(values.v, columns, counters);
+  }
 }
 
-void count_rgb(const DeepSamples& form, const RgbLayout& pixel, const std::uint8_t* in,
-               std::size_t n, const DeepCounters& counters) {
-  with_planes(pixel, [&](auto planes) { count_rgb_pixels(planes, form, in, n, counters); });
+void count_rgb(const DeepSamples&, const RgbLayout& pixel, const std::uint8_t* in, std::size_t n,
+               const DeepCounters& counters) {
+  if (pixel.step == 6) return count_rgb_pixels<3>(in, n, counters);
+  count_rgb_pixels<4>(in + pixel.first(), n, counters);
 }
 
 /// v of a vector of columns to memory; kKeep says whether it is 0 below black.

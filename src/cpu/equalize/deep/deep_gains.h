@@ -42,7 +42,9 @@ inline double deep_scaled_gain(std::uint32_t level, std::uint32_t v, std::int32_
   const double unit = static_cast<double>(std::uint64_t{1} << (2 * depth + 1 - 8));
   const double above = 1.0 + 1.0 / static_cast<double>(std::uint64_t{1} << 50);
   if (v == 0) return unit * (1 << kDeepCurveBits) * above;
-  return static_cast<double>(level) * (unit * above) / static_cast<double>(v);
+  // Both are below 2^30, and there is an instruction for signed ones.
+  const auto w = static_cast<double>(static_cast<std::int32_t>(level));
+  return w * (unit * above) / static_cast<double>(static_cast<std::int32_t>(v));
 }
 
 /// Fills `fixed` of the values that `counts` has.

@@ -77,10 +77,11 @@ HWY_INLINE bool aligned(const std::uint8_t* address) {
   return reinterpret_cast<std::uintptr_t>(address) % kBytes == 0;
 }
 
-/// Brings in what a pass reads 1 KiB later. The hardware's own reading ahead stops at the ends of
-/// 4 KiB pages. The address may be past the frame.
+/// Brings in what the next block reads, where pixels have kStep words: it comes while this one is
+/// counted or scaled. The address may be past the frame.
+template <std::size_t kStep = 1>
 HWY_INLINE void prefetch_ahead(const std::uint8_t* now, std::size_t bytes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(now) + 1024;
+  const auto address = reinterpret_cast<std::uintptr_t>(now) + 2 * kStep * kBlock;
   for (std::size_t line = 0; line < bytes; line += 64)
     hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(address + line));
 }
@@ -191,6 +192,7 @@ HWY_AFTER_NAMESPACE();
 // Each builds on those before.
 // clang-format off
 #include "src/cpu/equalize/deep/deep_count-inl.h"
+#include "src/cpu/equalize/deep/deep_curve-inl.h"
 #include "src/cpu/equalize/deep/deep_apply-inl.h"
 // clang-format on
 
@@ -199,15 +201,8 @@ namespace equalux::deep_rows {
 namespace HWY_NAMESPACE {
 
 DeepRowKernels target_deep_kernels() {
-  return {hwy::TargetName(HWY_TARGET),
-          count_gray,
-          count_rgb,
-          count_yuv,
-          make_scaled_gains,
-          apply_gray,
-          apply_rgb,
-          apply_yuv,
-          flush_stores};
+  return {hwy::TargetName(HWY_TARGET), count_gray, count_rgb, count_yuv, curve_levels,
+          make_scaled_gains,           apply_gray, apply_rgb, apply_yuv, flush_stores};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -51,6 +51,8 @@ struct DeepRowKernels {
   void (*count_yuv)(const DeepYuvForm& form, const YuvRowIn& in, std::size_t n,
                     const DeepCounters& counters);
 
+  /// Makes W of every v, 0 to M, of the cumulative sums up to the ends of their bins.
+  void (*curve_levels)(const CurveScale& scale, std::uint32_t max_value, std::uint32_t* levels);
   /// Of W of every v, where counts say that the frame has it, what apply_rgb and apply_yuv read.
   void (*make_gains)(const DeepSamples& form, const std::vector<std::uint32_t>& counts,
                      DeepGains& gains);

@@ -104,6 +104,12 @@ void count_yuv(const DeepYuvForm& form, const YuvRowIn& in, std::size_t n,
   with_constant<1, 2>(form.rows, [&](auto rows) { count_yuv_rows<rows>(form, in, n, counters); });
 }
 
+void curve_levels(const CurveScale& scale, std::uint32_t max_value, std::uint32_t* levels) {
+  const double half_inverse = 0.5 / static_cast<double>(scale.span);  // not read where span is 0
+  for (std::uint32_t v = 0; v <= max_value; ++v)
+    levels[v] = deep_curve_level(scale, levels[v], v, max_value, half_inverse);
+}
+
 void apply_gray(const DeepSamples& form, const DeepGains& gains, Stores, const std::uint8_t* in,
                 std::size_t n, std::uint8_t* out) {
   for (std::size_t x = 0; x < n; ++x)
@@ -161,9 +167,9 @@ void apply_yuv(const DeepYuvForm& form, const DeepGains& gains, Stores, const Yu
 }  // namespace
 
 const DeepRowKernels& scalar_deep_kernels() {
-  static const DeepRowKernels kKernels{"scalar",  count_gray,       count_rgb,
-                                       count_yuv, make_fixed_gains, apply_gray,
-                                       apply_rgb, apply_yuv,        flush_no_stores};
+  static const DeepRowKernels kKernels{"scalar",     count_gray,       count_rgb,  count_yuv,
+                                       curve_levels, make_fixed_gains, apply_gray, apply_rgb,
+                                       apply_yuv,    flush_no_stores};
   return kKernels;
 }
 
