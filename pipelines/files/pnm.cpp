@@ -13,6 +13,7 @@
 #include <fcntl.h>
 
 #include "pipelines/files/descriptor_io.h"
+#include "pipelines/files/file_names.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/picture/convert_rgb.h"
 
@@ -150,10 +151,6 @@ class PnmReader {
   std::size_t header_bytes_ = 0;
 };
 
-bool ends_with_extension(const std::string& path, const char* extension) {
-  return std::filesystem::path(path).extension() == extension;
-}
-
 /// What the file holds: gray or rgb, of 8 or 16 bits.
 PixelFormat format_in_file(const std::string& path, PixelFormat format) {
   const ColorModel model = traits(format).model;
@@ -161,10 +158,10 @@ PixelFormat format_in_file(const std::string& path, PixelFormat format) {
     throw Error(ExitCode::usage, path + ": PNM holds gray and RGB, not " +
                                      std::string(to_string(format)) + " images");
   }
-  if (model == ColorModel::rgb && ends_with_extension(path, ".pgm")) {
+  if (model == ColorModel::rgb && extension_of(path) == "pgm") {
     throw Error(ExitCode::usage, path + ": .pgm holds gray images only; name it .ppm");
   }
-  const bool gray = model == ColorModel::gray && !ends_with_extension(path, ".ppm");
+  const bool gray = model == ColorModel::gray && extension_of(path) != "ppm";
   if (has_deep_samples(format)) return gray ? PixelFormat::gray16_le : PixelFormat::rgb48_le;
   return gray ? PixelFormat::gray8 : PixelFormat::rgb;
 }

@@ -108,6 +108,9 @@ TEST_F(PnmTest, TheNameDecidesWhereItSaysMore) {
   write_pnm(folder / "gray.ppm", gray.view());
   EXPECT_EQ(read_pnm(folder / "gray.ppm").desc().format, PixelFormat::rgb);
   EXPECT_EQ(error_of([&] { write_pnm(folder / "x.pgm", colour.view()); }).first, ExitCode::usage);
+  EXPECT_EQ(error_of([&] { write_pnm(folder / "X.PGM", colour.view()); }).first, ExitCode::usage);
+  write_pnm(folder / "GRAY.PPM", gray.view());
+  EXPECT_EQ(read_pnm(folder / "GRAY.PPM").desc().format, PixelFormat::rgb);
   const PaddedImage yuv(full_range(PixelFormat::i420, 4, 4));
   EXPECT_EQ(error_of([&] { write_pnm(folder / "x.ppm", yuv.view()); }).first, ExitCode::usage);
 }

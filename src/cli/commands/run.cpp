@@ -41,12 +41,13 @@ void refuse_idle_encoding(const RunSettings& settings) {
        {"quality", stream.out.quality.has_value()},
        {"lossless", stream.out.lossless}}};
   std::string idle;
-  for (const auto& [name, says_something] : given) {
+  for (const auto& [option, says_something] : given) {
+    const std::string name = option;
     const bool is_flag =
         std::find(settings.flags.begin(), settings.flags.end(), name) != settings.flags.end();
     if (is_flag) {
       throw Error(ExitCode::usage,
-                  std::string("--") + name + " is of video that is encoded, must be left out for " +
+                  "--" + name + " is of video that is encoded, must be left out for " +
                       stream.output +
                       " (.mp4, .mov, .m4v, .mkv and .webm are encoded, and --record is)");
     }
