@@ -4,14 +4,19 @@ add_library(equalux_program_support STATIC support/program.cpp)
 target_include_directories(equalux_program_support PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_definitions(equalux_program_support
   PRIVATE EQUALUX_PROGRAM="$<TARGET_FILE:equalux_program>"
-  PUBLIC EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>" EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
+  PUBLIC EQUALUX_PROGRAM_FOLDER="$<TARGET_FILE_DIR:equalux_program>" EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}"
+    $<TARGET_PROPERTY:equalux_cli,INTERFACE_COMPILE_DEFINITIONS>)
 target_link_libraries(equalux_program_support PRIVATE Threads::Threads equalux_warnings)
 add_dependencies(equalux_program_support equalux_program equalux_lab_program)
 
+# Tests that only start the program do not link its libraries themselves, whose loading takes longer than
+# most of them.
+equalux_tests(test_program cli LABELS program LIBRARIES equalux_program_support equalux_pipelines
+  STEMS program_errors program_outputs program_depth program_hessian program_measure program_run program_curve
+    program_full_disk broken_files
+  SOURCES cli/small_disk.cpp LONG broken_files TIMEOUT 2400 CASES_BY_VALUE)
 equalux_tests(test_cli cli LABELS program LIBRARIES equalux_program_support equalux_cli
-  STEMS program_errors program_options program_outputs program_image program_depth program_hessian
-    program_measure program_run program_curve program_full_disk broken_files doctor
-  SOURCES cli/small_disk.cpp LONG broken_files TIMEOUT 2400)
+  STEMS program_options program_image doctor)
 equalux_tests(test_batch batch LABELS program LIBRARIES equalux_program_support equalux_cli
   STEMS batch_plan batch_report program_batch program_resume LONG program_resume TIMEOUT 2400)
 # Forks workers of its own.
@@ -58,7 +63,8 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV
     ${CMAKE_CURRENT_SOURCE_DIR}/documentation/documented_commands.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   foreach(page ${pages})
     add_test(NAME Documentation.${page} COMMAND ${documented} ${page})
-    set_tests_properties(Documentation.${page} PROPERTIES LABELS program TIMEOUT 1800)
+    # Some are the longest tests of all, and begin first.
+    set_tests_properties(Documentation.${page} PROPERTIES LABELS program TIMEOUT 1800 COST 100)
   endforeach()
   # Again, too: what it made before is in its way.
   add_test(NAME Scripts.Demo WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
