@@ -9,8 +9,8 @@
 #include "cuda/equalize/space_stages.h"
 #include "cuda/runtime/handles.h"
 
-/// Equalization of luma or lightness of packed RGB and gray on a GPU: the same stages as
-/// src/cpu/equalize/space_chain.h.
+/// Equalization of luma or lightness of packed RGB and gray on a GPU, by a table of what each code
+/// becomes at each v.
 namespace equalux::cuda {
 
 /// Belongs to the device that was current when it was configured. One thread at a time.

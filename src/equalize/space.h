@@ -160,10 +160,15 @@ EQUALUX_HD float light_gain(std::uint64_t gain) {
   return static_cast<float>(gain) * (1.0F / (1 << kLightBits));
 }
 
-/// sRGB of linear light, which may lie outside 0 to 1.
-EQUALUX_HD std::uint32_t code_of_light(const SpaceTables& tables, float light) {
+/// Linear light, which may lie outside 0 to 1, in 16 bits.
+EQUALUX_HD std::uint32_t rounded_light(float light) {
   const float within = light > 0.0F ? (light < 1.0F ? light : 1.0F) : 0.0F;
-  return tables.codes.at(static_cast<std::uint32_t>(within * 65535.0F + 0.5F));
+  return static_cast<std::uint32_t>(within * 65535.0F + 0.5F);
+}
+
+/// sRGB of such light.
+EQUALUX_HD std::uint32_t code_of_light(const SpaceTables& tables, float light) {
+  return tables.codes.at(rounded_light(light));
 }
 
 /// A pixel outside space_codes(), scaled in lightness. Gray stays gray.

@@ -14,6 +14,8 @@
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/fused/gain_tables.h"
+#include "src/cpu/equalize/space/hue_rows.h"
+#include "src/cpu/hessian/hessian_rows.h"
 
 namespace equalux {
 
@@ -350,6 +352,29 @@ void compare_deep(const DeepRowKernels& tested, std::size_t n, bool noise) {
   }
 }
 
+/// Colours of another lightness, within sRGB and outside.
+void compare_hues(std::size_t n) {
+  std::uniform_real_distribution<float> light(0, 1);
+  std::vector<std::vector<float>> rows(4, std::vector<float>(n + kRowSlack));
+  for (std::vector<float>& row : rows) {
+    for (float& x : row)
+      x = light(random_bits);
+  }
+  for (float& gain : rows[3])
+    gain *= 3;
+  const auto mapped = [&](const HueKernels& k) {
+    std::vector<std::vector<float>> r = rows;
+    k.map(r[0].data(), r[1].data(), r[2].data(), r[3].data(), n);
+    Bytes bytes;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto* begin = reinterpret_cast<const std::uint8_t*>(r[i].data());
+      bytes.insert(bytes.end(), begin, begin + n * sizeof(float));
+    }
+    return bytes;
+  };
+  expect_same(mapped(all_hue_kernels().front()), mapped(scalar_hue_kernels()), "map of hues", n);
+}
+
 }  // namespace
 }  // namespace equalux
 
@@ -368,6 +393,7 @@ int main() {
       Comparison(tested, n, noise).run();
       compare_deep(deep, n, noise);
     }
+    compare_hues(n);
   }
   compare_first_parted(tested);
   std::printf("%s: %d comparisons with plain C++, %d differ\n", std::string(tested.target).c_str(),

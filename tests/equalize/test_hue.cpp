@@ -8,7 +8,7 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/equalize/hue_rows.h"
+#include "src/cpu/equalize/space/hue_rows.h"
 #include "src/cpu/hessian/hessian_rows.h"
 #include "src/equalize/hue_math.h"
 #include "src/quality/hue.h"

@@ -2,7 +2,7 @@
 
 #include "src/cpu/equalize/deep/deep_chain.h"
 #include "src/cpu/equalize/fused/fused_chain.h"
-#include "src/cpu/equalize/space_chain.h"
+#include "src/cpu/equalize/space/lightness_chain.h"
 #include "src/cpu/staged/staged_chain.h"
 #include "src/equalize/equalize_chain.h"
 
@@ -22,7 +22,7 @@ class CpuEqualizeBackend final : public EqualizeBackend {
         return std::make_unique<DeepChain>(params, executor_, deep_kernels());
       case ChainKind::space:
         if (params.space == Space::luma) break;
-        return std::make_unique<SpaceChain>(params, executor_);
+        return std::make_unique<LightnessChain>(params, executor_, row_kernels(), hue_kernels());
       case ChainKind::staged:
         return std::make_unique<StagedChain>(params, executor_);
       case ChainKind::fused:

@@ -9,13 +9,6 @@
 #include "src/equalize/space.h"
 
 namespace equalux {
-namespace {
-
-/// Frames with at least so many pixels a thread count neighbouring values in pairs: half the
-/// increments, for half a mebibyte of counters that has to be folded at the end.
-constexpr std::size_t kPairsFrom = std::size_t{1} << 19;
-
-}  // namespace
 
 /// What one thread owns.
 struct FusedChain::Scratch {

@@ -25,6 +25,10 @@ using ValueHistogram = std::array<std::uint32_t, 256>;
 /// KiB times a whole number apart, where a load waits for stores that are none of its business.
 using PairHistogram = std::array<std::uint32_t, 65536 + 128>;
 
+/// Frames with at least so many pixels a thread are counted in pairs: half the increments, for half
+/// a mebibyte of counters that has to be folded at the end.
+inline constexpr std::size_t kPairsFrom = std::size_t{1} << 19;
+
 /// Histograms that a thread counts into in turn, so that on a flat image an increment does not
 /// always wait for the one before it.
 using SingleTables = std::array<ValueHistogram, 8>;
@@ -49,6 +53,12 @@ struct GainTables {
   /// the first 16 levels of each half it is the same.
   alignas(64) std::array<std::uint8_t, 256> gray;
   alignas(64) std::array<std::uint8_t, 256> gray_steps;
+
+  /// Fills gray_steps.
+  void step_gray() {
+    for (std::size_t v = 0; v < 256; ++v)
+      gray_steps[v] = static_cast<std::uint8_t>(gray[v] ^ (v % 128 < 16 ? 0 : gray[v - 16]));
+  }
 };
 
 /// One target's loops. `n` counts pixels; in and out rows are the same or do not overlap; nothing

@@ -24,9 +24,8 @@ void finish(GainTables& gains) {
       gains.gain_bytes[256 * b + v] = bytes[b];
     gains.gray[v] =
         static_cast<std::uint8_t>(scale_exact(static_cast<std::int32_t>(v), gains.gain48[v]));
-    gains.gray_steps[v] =
-        static_cast<std::uint8_t>(gains.gray[v] ^ (v % 128 < 16 ? 0 : gains.gray[v - 16]));
   }
+  gains.step_gray();
 }
 
 /// Fills the tables; fraction_of(v) is the exact gain of a value.

@@ -12,8 +12,8 @@ namespace equalux {
 struct HueKernels {
   std::string_view target;
 
-  /// n colours of linear light, 0 to 1, in place; `gain` is the luminance's. Up to kRowSlack floats
-  /// behind the last are read and written.
+  /// n colours of linear light, 0 to 1, in place, becoming rounded_light(); `gain` is the
+  /// luminance's. Up to kRowSlack floats behind the last are read and written.
   void (*map)(float* red, float* green, float* blue, const float* gain, std::size_t n);
 };
 

@@ -1,16 +1,18 @@
-#include "src/cpu/equalize/hue_rows.h"
+#include "src/cpu/equalize/space/hue_rows.h"
+
+#include <algorithm>
 
 #include "src/cpu/common/simd_targets.h"
-#include "src/equalize/hue_math.h"
+#include "src/equalize/space.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/cpu/equalize/hue_rows.cpp"
+#define HWY_TARGET_INCLUDE "src/cpu/equalize/space/hue_rows.cpp"
 // clang-format off
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/highway.h>
 // clang-format on
 
-#include "src/cpu/equalize/hue_rows-inl.h"
+#include "src/cpu/equalize/space/hue_rows-inl.h"
 
 #if HWY_ONCE
 namespace equalux {
@@ -21,9 +23,9 @@ HWY_EXPORT(target_hue_kernels);
 void map(float* red, float* green, float* blue, const float* gain, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     const LinearRgb mapped = at_same_hue({red[i], green[i], blue[i]}, gain[i]);
-    red[i] = mapped.red;
-    green[i] = mapped.green;
-    blue[i] = mapped.blue;
+    red[i] = static_cast<float>(rounded_light(mapped.red));
+    green[i] = static_cast<float>(rounded_light(mapped.green));
+    blue[i] = static_cast<float>(rounded_light(mapped.blue));
   }
 }
 

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <equalux/filter.h>
+
+#include "src/cpu/common/parallel.h"
+#include "src/cpu/equalize/curve_chain.h"
+#include "src/cpu/equalize/fused/fused_rows.h"
+#include "src/cpu/equalize/space/hue_rows.h"
+#include "src/equalize/space.h"
+#include "src/format/layout.h"
+
+/// Equalization of lightness of packed RGB and gray on the CPU: levels and their histogram, curve,
+/// a table of what each code becomes at each level, apply. Pixels that the table is not for are
+/// mapped afterwards, a row's together.
+namespace equalux {
+
+/// One thread at a time.
+class LightnessChain final : public CurveChain {
+ public:
+  /// Both kernels outlive the chain.
+  LightnessChain(const EqualizeParams& params, RowExecutor& executor, const RowKernels& kernels,
+                 const HueKernels& hue);
+  ~LightnessChain() override;
+
+  /// Allocates for frames of `desc`, gray or packed RGB of 8 bits.
+  void configure(const ImageDesc& desc) override;
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
+
+ private:
+  struct Scratch;
+  /// What codes become by level and code, or kOther where the table is not for them.
+  using Scaled = std::array<std::array<std::uint16_t, 256>, 256>;
+  /// What turns the codes of a pixel into its level, in the order in which they lie.
+  struct Levels {
+    std::uint32_t part[3][256];  ///< SpaceTables::part; the first with the half that rounds
+    std::uint8_t base[4096];     ///< SpaceTables::levels
+    std::uint32_t from[257];     ///< the same, times 2^16
+  };
+
+  [[nodiscard]] bool is_gray() const { return layout_.step == 1; }
+  void make_levels();
+  void count(const ConstImageView& in);
+  void count_rows(const ConstImageView& in, int begin, int end, Scratch& scratch);
+  void make_table(std::uint32_t v, std::uint32_t curve);
+  void make_gray();
+  void apply_gray_rows(const ConstImageView& in, const ImageView& out, int begin, int end) const;
+  void apply_rows(const ConstImageView& in, const ImageView& out, int begin, int end,
+                  Scratch& scratch) const;
+  void find_levels(const std::uint8_t* in, std::uint8_t* levels) const;
+  /// A row by the table alone; returns how many pixels it is not for, and puts down which.
+  std::size_t look_up(const std::uint8_t* in, const std::uint8_t* levels, std::uint8_t* out,
+                      std::uint32_t* others) const;
+  /// Maps n such pixels of a row.
+  void map_others(const std::uint8_t* in, const std::uint8_t* levels, std::size_t n,
+                  Scratch& scratch) const;
+  void fix_curve() override;
+
+  RowExecutor& executor_;
+  const RowKernels& kernels_;
+  const HueKernels& hue_;
+  ImageDesc desc_;
+  RgbLayout layout_{};
+  std::unique_ptr<const SpaceTables> tables_;
+  std::unique_ptr<Levels> levels_;
+  std::array<float, 256> light_{};          // light_of_code()
+  std::array<std::uint64_t, 256> gains_{};  // by level
+  std::array<float, 256> light_gain_{};     // light_gain() of these
+  std::unique_ptr<Scaled> scaled_;          // for the levels that the frame has
+  std::unique_ptr<GainTables> gray_;        // what gray codes become; nothing else of it is filled
+  std::vector<std::uint8_t> level_of_;      // by pixel, where the curve is the frame's own
+  ValueHistogram counts_{};
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
+};
+
+}  // namespace equalux
