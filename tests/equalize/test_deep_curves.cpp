@@ -46,21 +46,14 @@ std::vector<ImageDesc> all_forms(int width, int height) {
   return descs;
 }
 
-FrameContext context_of(int number) {
-  FrameContext context;
-  context.index = static_cast<std::uint64_t>(number);
-  context.pts_ns = number * std::int64_t{40'000'000};
-  return context;
-}
-
 /// One filter, its input and its output.
-struct Stream {
-  Stream(const EqualizeParams& params, const ImageDesc& desc)
+struct DeepStream {
+  DeepStream(const EqualizeParams& params, const ImageDesc& desc)
       : filter(make_cpu_filter(params, {1})), in(desc), out(desc) {
     filter->configure(desc);
   }
   void step(int number) {
-    FrameContext context = context_of(number);
+    FrameContext context = test::moving_context(number);
     filter->submit(in.view(), out.view(), context);
   }
   void step_moving(int number) {
@@ -109,7 +102,7 @@ TEST(DeepCurves, EveryByteEqualsTheDefinition) {
   for (const EqualizeParams& params : {limited(), few_bins, limited_over_time()}) {
     for (const ImageDesc& desc : all_forms(93, 27)) {
       SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::string(to_string(desc.range)));
-      Stream stream(params, desc);
+      DeepStream stream(params, desc);
       const DeepSamples form = deep_samples(desc);
       CurveMaker maker;
       maker.configure(form.weights.luma_max >> (form.depth - 8));
@@ -119,7 +112,7 @@ TEST(DeepCurves, EveryByteEqualsTheDefinition) {
       // Ends with a cut.
       for (int number = 36; number < 42; ++number) {
         stream.step_moving(number);
-        const tone::Frame frame = control.next(context_of(number));
+        const tone::Frame frame = control.next(test::moving_context(number));
         test::reference_scale_deep(
             [&](const std::vector<std::int64_t>& counts) {
               return wanted_curve(counts, form.depth, maker, frame);
@@ -143,7 +136,7 @@ TEST(DeepCurves, IdentityStaysTheIdentity) {
   EqualizeParams none;
   none.strength = 0;
   for (const ImageDesc& desc : all_forms(61, 17)) {
-    Stream stream(none, desc);
+    DeepStream stream(none, desc);
     test::fill(stream.in.view(), test::Content::noise, 4);
     stream.step(0);
     EXPECT_EQ(test::count_differences(stream.in.view(), stream.out.view()), 0U)
@@ -229,8 +222,8 @@ TEST(DeepCurves, SameNumbersLookTheSameAtEveryDepth) {
       {PixelFormat::rgb, PixelFormat::rgb48_le, 257}};
   for (const auto& [shallow, deep, factor] : pairs) {
     SCOPED_TRACE(to_string(deep));
-    Stream eight(limited_over_time(), {shallow, 121, 67});
-    Stream more(limited_over_time(), {deep, 121, 67});
+    DeepStream eight(limited_over_time(), {shallow, 121, 67});
+    DeepStream more(limited_over_time(), {deep, 121, 67});
     for (int number = 30; number < 90; ++number) {
       test::fill_moving(eight.in.view(), number);
       if (traits(shallow).model == ColorModel::yuv) {
@@ -253,7 +246,7 @@ TEST(DeepCurves, SameNumbersLookTheSameAtEveryDepth) {
 /// Noise below the first level of 8 bits is not blown up by black pixels that lie there too.
 TEST(DeepCurves, NearlyBlackStaysNearlyBlack) {
   const ImageDesc desc{PixelFormat::gray16_le, 64, 64};
-  Stream stream(limited(), desc);
+  DeepStream stream(limited(), desc);
   test::fill(stream.in.view(), test::Content::natural, 2);
   for (int y = 0; y < 40; ++y) {
     for (int x = 0; x < desc.width; ++x) {
@@ -271,15 +264,15 @@ TEST(DeepCurves, NearlyBlackStaysNearlyBlack) {
 TEST(DeepCurves, ARestoredFilterGoesOnAsIfNothingHadHappened) {
   for (const PixelFormat format : {PixelFormat::p010_10le, PixelFormat::rgba64_le}) {
     const ImageDesc desc{format, 81, 45};
-    Stream whole(limited_over_time(), desc);
-    Stream first(limited_over_time(), desc);
+    DeepStream whole(limited_over_time(), desc);
+    DeepStream first(limited_over_time(), desc);
     for (int number = 0; number < 25; ++number) {
       whole.step_moving(number);
       first.step_moving(number);
     }
-    Stream second(limited_over_time(), desc);
+    DeepStream second(limited_over_time(), desc);
     second.filter->load(first.filter->save());
-    Stream fresh(limited_over_time(), desc);
+    DeepStream fresh(limited_over_time(), desc);
     bool differs = false;
     for (int number = 25; number < 39; ++number) {
       whole.step_moving(number);
@@ -290,7 +283,7 @@ TEST(DeepCurves, ARestoredFilterGoesOnAsIfNothingHadHappened) {
     }
     EXPECT_TRUE(differs) << "the state makes no difference";
     second.filter->reset();
-    Stream restarted(limited_over_time(), desc);
+    DeepStream restarted(limited_over_time(), desc);
     second.step_moving(3);
     restarted.step_moving(3);
     EXPECT_EQ(test::count_differences(restarted.out.view(), second.out.view()), 0U);
@@ -299,8 +292,8 @@ TEST(DeepCurves, ARestoredFilterGoesOnAsIfNothingHadHappened) {
 
 TEST(DeepCurves, UpdatesAreEasedInOverTime) {
   const ImageDesc desc{PixelFormat::i420_10le, 81, 45};
-  Stream kept(limited_over_time(), desc);
-  Stream updated(limited_over_time(), desc);
+  DeepStream kept(limited_over_time(), desc);
+  DeepStream updated(limited_over_time(), desc);
   EqualizeParams weak = limited_over_time();
   weak.strength = 0;
   test::fill(kept.in.view(), test::Content::natural, 1);
@@ -328,8 +321,8 @@ TEST(DeepCurves, UpdatesAreEasedInOverTime) {
 }
 
 TEST(DeepCurves, AStateOfOtherLevelsIsRefused) {
-  Stream limited_range(limited_over_time(), {PixelFormat::p010_10le, 32, 32});
-  Stream gray(limited_over_time(), {PixelFormat::gray16_le, 32, 32});
+  DeepStream limited_range(limited_over_time(), {PixelFormat::p010_10le, 32, 32});
+  DeepStream gray(limited_over_time(), {PixelFormat::gray16_le, 32, 32});
   limited_range.step_moving(0);
   try {
     gray.filter->load(limited_range.filter->save());

@@ -48,13 +48,6 @@ EqualizeParams fixed(const ToneCurve& curve) {
   return params;
 }
 
-FrameContext context_of(int number) {
-  FrameContext context;
-  context.index = static_cast<std::uint64_t>(number);
-  context.pts_ns = number * std::int64_t{40'000'000};
-  return context;
-}
-
 Image moving(const ImageDesc& desc, int number, std::uint32_t seed = 1) {
   Image image(desc);
   test::fill_moving(image.view(), number, seed);
@@ -63,7 +56,7 @@ Image moving(const ImageDesc& desc, int number, std::uint32_t seed = 1) {
 
 Image filtered(Filter& filter, const Image& in, int number = 0) {
   Image out(in.desc());
-  FrameContext context = context_of(number);
+  FrameContext context = test::moving_context(number);
   filter.submit(in.view(), out.view(), context);
   return out;
 }
@@ -331,7 +324,7 @@ TEST(FixedCurve, NothingIsCountedAndNothingCollected) {
     const Image in = moving({format, 16, 16}, 0);
     Image out(in.desc());
     std::vector<StageTime> stages;
-    FrameContext context = context_of(0);
+    FrameContext context = test::moving_context(0);
     context.timings = &stages;
     filter->submit(in.view(), out.view(), context);
     ASSERT_EQ(stages.size(), 1U);

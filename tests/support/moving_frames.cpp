@@ -71,4 +71,11 @@ void fill_moving(const ImageView& view, int number, std::uint32_t seed) {
   if (scene % 2 == 0) cover(view, std::min(at, kScene - at) * height / (3 * kScene));
 }
 
+FrameContext moving_context(int number) {
+  FrameContext context;
+  context.index = static_cast<std::uint64_t>(number);
+  context.pts_ns = number * std::int64_t{40'000'000};
+  return context;
+}
+
 }  // namespace equalux::test

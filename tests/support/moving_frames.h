@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <equalux/filter.h>
 #include <equalux/image.h>
 
 /// A stream in which everything happens that a curve over time reacts to.
@@ -11,5 +12,8 @@ namespace equalux::test {
 /// flickers and fades, cuts to other pictures, something bright that comes and goes, black frames,
 /// white ones and ones of a single colour.
 void fill_moving(const ImageView& view, int number, std::uint32_t seed = 1);
+
+/// What a filter is told of frame `number`: its index, and its time at 25 frames a second.
+[[nodiscard]] FrameContext moving_context(int number);
 
 }  // namespace equalux::test
