@@ -241,6 +241,8 @@ constexpr double kSureDistance = 0.5 - 1.0 / 4194304.0;
 /// Up to 12 bits gains are rounded down to shares, sums and products are whole numbers of units and
 /// exact as far as they do not come out clamped, and half a unit more keeps them off the middle.
 /// With 16 bits single results may be wrong, which unsure() says.
+///
+/// What is clamped fits 32 bits: chroma of at most 2^(depth - 1), times gains below 2^depth.
 template <bool kSixteen, int kCovered>
 class ScaleChroma {
  public:
