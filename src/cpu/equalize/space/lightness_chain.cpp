@@ -35,22 +35,21 @@ struct Form {
   static constexpr std::size_t alpha = kFirst == 0 ? 3 : 0;
 };
 
-/// The body comes by value: what it holds stays in registers then, whatever bytes it writes.
-template <typename Form, typename Body>
-inline void for_pixels_in(const std::uint8_t* in, std::size_t n, Body body) {
-  constexpr Form form;
-  const std::uint8_t* p = in + form.first;
-  for (std::size_t x = 0; x < n; ++x, p += form.step)
-    body(x, Codes{p[0], p[1], p[2]}, form);
+/// Calls body(form) with that of packed RGB.
+template <typename Body>
+inline void with_form(const RgbLayout& at, const Body& body) {
+  if (at.step == 3) return body(Form<3, 0>());
+  if (at.first() == 0) return body(Form<4, 0>());
+  body(Form<4, 1>());
 }
 
-/// Calls body(x, codes, form) for each pixel of a row of packed RGB.
-template <typename Body>
-inline void for_pixels(const RgbLayout& at, const std::uint8_t* in, int width, Body body) {
-  const auto n = static_cast<std::size_t>(width);
-  if (at.step == 3) return for_pixels_in<Form<3, 0>>(in, n, body);
-  if (at.first() == 0) return for_pixels_in<Form<4, 0>>(in, n, body);
-  for_pixels_in<Form<4, 1>>(in, n, body);
+/// Calls body(x, codes, form) for each pixel of a row. The body comes by value: what it holds stays
+/// in registers then, whatever bytes it writes.
+template <typename Form, typename Body>
+inline void for_pixels(Form form, const std::uint8_t* in, int width, Body body) {
+  const std::uint8_t* p = in + form.first;
+  for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x, p += form.step)
+    body(x, Codes{p[0], p[1], p[2]});
 }
 
 Stores stores_of(const ConstImageView& in, const ImageView& out) {
@@ -256,75 +255,77 @@ void LightnessChain::apply_rows(const ConstImageView& in, const ImageView& out, 
 }
 
 void LightnessChain::find_levels(const std::uint8_t* in, std::uint8_t* levels) const {
-  for_pixels(
-      layout_, in, desc_.width, [levels, &t = *levels_](std::size_t x, const Codes& codes, auto) {
-        const std::uint32_t sum = t.part[0][codes.c0] + t.part[1][codes.c1] + t.part[2][codes.c2];
-        const std::uint32_t low = t.base[sum >> 20];
-        levels[x] = static_cast<std::uint8_t>(low + (sum >= t.from[low + 1] ? 1U : 0U));
-      });
+  with_form(layout_, [&](auto form) {
+    for_pixels(form, in, desc_.width, [levels, &t = *levels_](std::size_t x, const Codes& codes) {
+      const std::uint32_t sum = t.part[0][codes.c0] + t.part[1][codes.c1] + t.part[2][codes.c2];
+      const std::uint32_t low = t.base[sum >> 20];
+      levels[x] = static_cast<std::uint8_t>(low + (sum >= t.from[low + 1] ? 1U : 0U));
+    });
+  });
 }
 
 std::size_t LightnessChain::look_up(const std::uint8_t* in, const std::uint8_t* levels,
                                     std::uint8_t* out, std::uint32_t* others) const {
   std::size_t found = 0;
-  for_pixels(layout_, in, desc_.width,
-             [=, &found, table = scaled_->data()](std::size_t x, const Codes& codes, auto form) {
-               const auto& scaled = table[levels[x]];
-               const std::uint16_t c0 = scaled[codes.c0];
-               const std::uint16_t c1 = scaled[codes.c1];
-               const std::uint16_t c2 = scaled[codes.c2];
-               std::uint8_t* q = out + form.step * x;
-               if constexpr (form.step == 4) q[form.alpha] = in[4 * x + form.alpha];
-               store_byte(c0, q + form.first);
-               store_byte(c1, q + form.first + 1);
-               store_byte(c2, q + form.first + 2);
-               others[found] = static_cast<std::uint32_t>(x);
-               found += static_cast<std::size_t>(c0 | c1 | c2) / kOther;
-             });
+  with_form(layout_, [&](auto form) {
+    for_pixels(form, in, desc_.width,
+               [=, &found, table = scaled_->data()](std::size_t x, const Codes& codes) {
+                 const auto& scaled = table[levels[x]];
+                 const std::uint16_t c0 = scaled[codes.c0];
+                 const std::uint16_t c1 = scaled[codes.c1];
+                 const std::uint16_t c2 = scaled[codes.c2];
+                 std::uint8_t* q = out + form.step * x;
+                 if constexpr (form.step == 4) q[form.alpha] = in[4 * x + form.alpha];
+                 store_byte(c0, q + form.first);
+                 store_byte(c1, q + form.first + 1);
+                 store_byte(c2, q + form.first + 2);
+                 others[found] = static_cast<std::uint32_t>(x);
+                 found += static_cast<std::size_t>(c0 | c1 | c2) / kOther;
+               });
+  });
   return found;
 }
 
 void LightnessChain::map_others(const std::uint8_t* in, const std::uint8_t* levels, std::size_t n,
                                 Scratch& scratch) const {
-  const RgbLayout at = layout_;
-  const auto step = static_cast<std::size_t>(at.step);
   std::uint8_t* row = scratch.row.data();
   std::uint32_t* others = scratch.others.data();
   float* red = scratch.red.data();
   float* green = scratch.green.data();
   float* blue = scratch.blue.data();
   float* gain = scratch.gain.data();
-  std::size_t coloured = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t x = others[i];
-    const std::uint8_t* p = in + step * x;
-    const std::uint8_t r = p[at.r];
-    const std::uint8_t g = p[at.g];
-    const std::uint8_t b = p[at.b];
-    if (r == g && g == b) {
-      std::memset(row + step * x + static_cast<std::size_t>(at.first()), gray_->gray[r], 3);
-      continue;
+  const bool red_first = layout_.r < layout_.b;
+  float* first = red_first ? red : blue;
+  float* third = red_first ? blue : red;
+  with_form(layout_, [=, this](auto form) {
+    std::size_t coloured = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t x = others[i];
+      const std::uint8_t* p = in + form.step * x + form.first;
+      const Codes codes{p[0], p[1], p[2]};
+      if (codes.c0 == codes.c1 && codes.c1 == codes.c2) {
+        std::memset(row + form.step * x + form.first, gray_->gray[codes.c0], 3);
+        continue;
+      }
+      others[coloured] = static_cast<std::uint32_t>(x);
+      first[coloured] = light_[codes.c0];
+      green[coloured] = light_[codes.c1];
+      third[coloured] = light_[codes.c2];
+      gain[coloured] = light_gain_[levels[x]];
+      ++coloured;
     }
-    others[coloured] = static_cast<std::uint32_t>(x);
-    red[coloured] = light_[r];
-    green[coloured] = light_[g];
-    blue[coloured] = light_[b];
-    gain[coloured] = light_gain_[levels[x]];
-    ++coloured;
-  }
-  hue_.map(red, green, blue, gain, coloured);
-  const auto code = [&steps = tables_->codes](float light) {
-    return static_cast<std::uint8_t>(steps.at(static_cast<std::uint32_t>(light)));
-  };
-  for (std::size_t i = 0; i < coloured; ++i) {
-    std::uint8_t* q = row + step * others[i];
-    const std::uint8_t r = code(red[i]);
-    const std::uint8_t g = code(green[i]);
-    const std::uint8_t b = code(blue[i]);
-    q[at.r] = r;
-    q[at.g] = g;
-    q[at.b] = b;
-  }
+    hue_.map(red, green, blue, gain, coloured);
+    const auto code = [&steps = tables_->codes](float light) {
+      return static_cast<std::uint8_t>(steps.at(static_cast<std::uint32_t>(light)));
+    };
+    for (std::size_t i = 0; i < coloured; ++i) {
+      const Codes codes{code(first[i]), code(green[i]), code(third[i])};
+      std::uint8_t* q = row + form.step * others[i] + form.first;
+      store_byte(codes.c0, q);
+      store_byte(codes.c1, q + 1);
+      store_byte(codes.c2, q + 2);
+    }
+  });
 }
 
 }  // namespace equalux
