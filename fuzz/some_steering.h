@@ -18,19 +18,24 @@ inline OptionValues read_preset(const std::string& name) {
 
 /// Plain equalization, without the filters themselves.
 inline Steered steered_equalize() {
-  const auto live_values = [](const EqualizeParams& params) {
+  std::vector<Option> options;
+  for (const Option& option : equalize_options())
+    if (option.live) options.push_back(option);
+  const auto live_values = [options](const EqualizeParams& params) {
     OptionValues values;
-    for (const Option& option : equalize_options())
-      if (option.live) values.emplace_back(option.key, option_text(params, option.key));
+    for (const Option& option : options)
+      values.emplace_back(option.key, option_text(params, option.key));
     return values;
   };
-  return {0, equalize_options(), live_values({}), [live_values](const OptionValues& values) {
+  return {0, options, live_values({}),
+          [live_values](const OptionValues& values) {
             EqualizeParams params;
             for (const auto& [key, value] : values)
               set_option(params, key, value);
             validate(params, Backend::automatic);
             return live_values(params);
-          }};
+          },
+          [](const OptionValues& values) { return values; }};
 }
 
 struct SteeredRun {

@@ -2,6 +2,7 @@
 
 #include <equalux/clahe.h>
 #include <equalux/convolve.h>
+#include <equalux/denoise.h>
 #include <equalux/filter.h>
 #include <equalux/hessian.h>
 
@@ -47,6 +48,11 @@ const std::vector<FilterRow>& rows() {
              "Adaptive histogram equalizer",
              "Makes low-contrast video readable, dark and bright parts alike: equalizes the value "
              "channel of HSV tile by tile, on the CPU or a GPU"}),
+        filter_row<DenoiseParams>(
+            {"denoise", "noise reduction over time, along what moves", denoise_options(),
+             "Noise reducer",
+             "Takes the noise of dark scenes off video without a trail behind what moves, on the "
+             "CPU"}),
         filter_row<ConvolveParams>(
             {"convolve", "convolution with a named kernel or with weights of your own",
              convolve_options(), "Convolution",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <memory>
 #include <optional>
 
 #include <equalux/error.h>
@@ -13,6 +15,7 @@
 #include "src/common/nearest_name.h"
 #include "src/common/option_table.h"
 #include "src/common/option_values.h"
+#include "src/equalize/options.h"
 
 namespace equalux {
 namespace {
@@ -53,8 +56,7 @@ std::optional<bool> take_switch(Json& wanted, const char* key) {
 
 /// Whether presets have the option: they are about what shapes the curve of `equalize`.
 bool is_of_presets(const Option& option) {
-  const Option* knob = find_option(equalize_options(), option.key);
-  return knob != nullptr && knob->type == option.type;
+  return is_of_equalize(option);
 }
 
 /// Gives every filter a preset's values of what can be steered, and its own defaults of what else
@@ -63,10 +65,10 @@ void put_preset(std::vector<Steered>& filters, const OptionValues& preset) {
   for (Steered& each : filters) {
     OptionValues values = each.values;
     for (const Option& option : each.options) {
-      if (option.live && is_of_presets(option)) values.emplace_back(option.key, option.fallback);
+      if (is_of_presets(option)) values.emplace_back(option.key, option.fallback);
     }
     for (const auto& [key, value] : preset) {
-      if (each.live(key) != nullptr) values.emplace_back(key, value);
+      if (find_option(each.options, key) != nullptr) values.emplace_back(key, value);
     }
     each.values = each.read(values);
   }
@@ -103,24 +105,47 @@ double stepped(const Option& option, double value, int direction) {
 
 }  // namespace
 
-const Option* Steered::live(std::string_view key) const {
-  const Option* option = find_option(options, key);
-  return option != nullptr && option->live ? option : nullptr;
-}
-
 Steered steered(std::size_t filter, const RecipePtr& recipe) {
-  const auto live_values = [](const FilterRecipe& of) {
+  /// Keys by which a filter is steered, beside its own.
+  struct Keys {
+    std::deque<std::string> texts;  // does not move them
+    std::vector<std::pair<std::string_view, std::string_view>> pairs;
+  };
+  const auto keys = std::make_shared<Keys>();
+  std::vector<Option> options;
+  for (const Option& own : recipe->options()) {
+    if (!own.live) continue;
+    Option& option = options.emplace_back(own);
+    if (find_option(equalize_options(), own.key) != nullptr && !is_of_equalize(own)) {
+      option.key =
+          keys->texts.emplace_back(std::string(recipe->name()) + "-" + std::string(own.key));
+      option.title = keys->texts.emplace_back(std::string(own.title) + " (" +
+                                              std::string(recipe->name()) + ")");
+      option.keys = {};
+    }
+    keys->pairs.emplace_back(option.key, own.key);
+  }
+  const auto live_values = [keys](const FilterRecipe& of) {
     OptionValues values;
-    for (const Option& option : of.options())
-      if (option.live) values.emplace_back(option.key, of.text(option.key));
+    for (const auto& [key, own] : keys->pairs)
+      values.emplace_back(key, of.text(own));
     return values;
   };
-  return {filter, recipe->options(), live_values(*recipe),
-          [recipe, live_values](const OptionValues& values) {
-            const RecipePtr changed = recipe->with(values);
+  const auto by_own_keys = [keys](const OptionValues& values) {
+    OptionValues own_values;
+    for (const auto& [key, value] : values) {
+      for (const auto& [known, own] : keys->pairs)
+        if (known == key) own_values.emplace_back(own, value);
+    }
+    return own_values;
+  };
+  return {filter, std::move(options), live_values(*recipe),
+          [recipe, live_values, by_own_keys](const OptionValues& values) {
+            const RecipePtr changed = recipe->with(by_own_keys(values));
             throw_violations(changed->violations(Backend::automatic));
             return live_values(*changed);
-          }};
+          },
+          by_own_keys};
 }
 
 Steering::Steering(std::vector<Steered> filters, std::vector<std::string> presets,
@@ -134,7 +159,7 @@ Steering::Steering(std::vector<Steered> filters, std::vector<std::string> preset
       preset_(start_preset_) {
   for (const Steered& each : start_) {
     for (const Option& option : each.options) {
-      if (option.live && find_option(options_, option.key) == nullptr) options_.push_back(option);
+      if (find_option(options_, option.key) == nullptr) options_.push_back(option);
     }
   }
   if (!start_preset_.empty() && takes_presets()) put_preset(start_base_, values_of(start_preset_));
@@ -223,7 +248,7 @@ void Steering::set(Json wanted) {
   for (Steered& each : filters) {
     OptionValues all = each.values;
     for (const auto& [key, value] : values) {
-      if (each.live(key) != nullptr) all.emplace_back(key, value);
+      if (find_option(each.options, key) != nullptr) all.emplace_back(key, value);
     }
     each.values = each.read(all);
   }
@@ -277,7 +302,7 @@ nlohmann::ordered_json Steering::state() const {
   if (recording_ != nullptr) state["recording"] = recording_->on.load();
   for (const Steered& each : filters_) {
     for (const auto& [key, value] : each.values) {
-      if (!state.contains(key)) state[key] = json_of(*each.live(key), value);
+      if (!state.contains(key)) state[key] = json_of(*find_option(each.options, key), value);
     }
   }
   return state;
@@ -300,7 +325,7 @@ void Steering::apply(Processor& processor, Frame& frame) {
     filtering_now_ = filtering_;
     for (const Steered& each : filters_) {
       try {
-        if (!processor.update(each.filter, each.values)) {
+        if (!processor.update(each.filter, each.by_own_keys(each.values))) {
           logger().warn("filter {} of the chain takes no changes while it runs", each.filter + 1);
         }
       } catch (const Error& error) {  // The frame's size was not known when it was checked.

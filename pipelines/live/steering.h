@@ -21,17 +21,17 @@
 /// share.
 namespace equalux {
 
-/// A filter that may change, by its options that are live.
+/// A filter that may change, by its options that are live. Their keys are the filter's own, but for
+/// those that mean another thing to `equalize`: "denoise-strength".
 struct Steered {
-  std::size_t filter = 0;           ///< where it stands among the filters, from 0
-  std::span<const Option> options;  ///< its own, whoever's
-  OptionValues values;              ///< of those that are live, in order
+  std::size_t filter = 0;       ///< where it stands among the filters, from 0
+  std::vector<Option> options;  ///< those that are live; their texts are kept by `read`
+  OptionValues values;          ///< of those, in order
   /// Reads other values over those, and gives all live ones. Throws Error(usage) for what cannot be
   /// read or is no good.
   std::function<OptionValues(const OptionValues& values)> read;
-
-  /// The option of a key, where it is live; else null.
-  [[nodiscard]] const Option* live(std::string_view key) const;
+  /// Values by the filter's own keys.
+  std::function<OptionValues(const OptionValues& values)> by_own_keys;
 };
 
 /// The filter at a place among the filters, with its recipe.

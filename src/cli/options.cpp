@@ -8,6 +8,7 @@
 #include "src/common/log.h"
 #include "src/common/nearest_name.h"
 #include "src/common/option_values.h"
+#include "src/equalize/options.h"
 
 namespace equalux::cli {
 namespace {
@@ -35,13 +36,12 @@ void check_filter_names(const std::vector<FilterSpec>& specs) {
   }
 }
 
-/// Whether a filter has a knob of equalization as well: `block` of the convolutions is another.
+/// Whether a filter has a knob of equalization as well.
 bool takes(const std::string& filter, const std::string& knob) {
-  const equalux::Option* of_equalize = find_option(equalize_options(), knob);
   for (const FilterInfo& info : filter_list()) {
     if (info.name != filter) continue;
     const equalux::Option* own = find_option(info.options, knob);
-    return own != nullptr && of_equalize != nullptr && own->type == of_equalize->type;
+    return own != nullptr && is_of_equalize(*own);
   }
   return false;
 }

@@ -26,6 +26,8 @@ class FilterRecipe {
   FilterRecipe(const FilterRecipe&) = delete;
   FilterRecipe& operator=(const FilterRecipe&) = delete;
 
+  /// The filter's, as in filter_list().
+  [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::span<const Option> options() const = 0;
   /// The value of one of them as it is written; empty where it is not set.
   [[nodiscard]] virtual std::string text(std::string_view key) const = 0;
@@ -120,6 +122,7 @@ class ParamsRecipe final : public FilterRecipe {
   ParamsRecipe(const FilterInfo& filter, Params params)
       : filter_(filter), params_(std::move(params)) {}
 
+  [[nodiscard]] std::string_view name() const override { return filter_.name; }
   [[nodiscard]] std::span<const Option> options() const override { return filter_.options; }
   [[nodiscard]] std::string text(std::string_view key) const override {
     return option_text(params_, key);

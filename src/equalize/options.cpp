@@ -325,4 +325,9 @@ OptionValues changed_options(const EqualizeParams& params) {
 
 EQUALUX_DEFINE_OPTIONS(EqualizeParams, equalize)
 
+bool is_of_equalize(const Option& option) {
+  const Option* own = find_option(equalize_options(), option.key);
+  return own != nullptr && own->help == option.help;
+}
+
 }  // namespace equalux

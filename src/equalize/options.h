@@ -13,4 +13,8 @@ namespace equalux {
 /// which pixels count.
 [[nodiscard]] OptionValues changed_options(const EqualizeParams& params);
 
+/// Whether an option of any filter is equalization's own, declared by the same row, and not another
+/// one of its name: `strength` of `denoise` is another.
+[[nodiscard]] bool is_of_equalize(const Option& option);
+
 }  // namespace equalux

@@ -515,5 +515,31 @@ TEST(LiveMonitor, PicturesAreKeptOnlyForThoseWhoAsk) {
   EXPECT_NE(monitor.pictures(), nullptr);
 }
 
+TEST(SteeringOfDenoise, HasAStrengthOfItsOwnThatPresetsLeaveAlone) {
+  Steering steering({filter_at(0, "denoise:strength=0.5"), filter_at(1, kSome)}, {"plain", "fog"},
+                    read_preset);
+  EXPECT_EQ(steering.state()["denoise-strength"], 0.5);
+  EXPECT_EQ(steering.state()["strength"], 0.8);
+  EXPECT_EQ(steering.state()["temporal"], 24);
+  steering.change({{"preset", "fog"}});
+  EXPECT_EQ(steering.state()["strength"], 0.9);
+  EXPECT_EQ(steering.state()["denoise-strength"], 0.5);
+  steering.change({{"denoise-strength", 0.75}});
+  EXPECT_EQ(steering.state()["strength"], 0.9);
+  EXPECT_THAT(
+      [&] {
+        steering.change({{"denoise-strength", 2}});
+      },
+      ::testing::ThrowsMessage<Error>(HasSubstr("strength is 2, must be 0 to 1")));
+
+  ToldProcessor processor;
+  Frame frame;
+  steering.apply(processor, frame);
+  ASSERT_EQ(processor.told.size(), 2U);
+  EXPECT_EQ(value_of(processor.told[0].second, "strength"), "0.75");
+  EXPECT_EQ(value_of(processor.told[0].second, "temporal"), "24");
+  EXPECT_EQ(value_of(processor.told[1].second, "strength"), "0.9");
+}
+
 }  // namespace
 }  // namespace equalux::test

@@ -146,8 +146,8 @@ void Harness::set_caps(const Stream& stream) {
 }
 
 GstElement* Harness::equalux() const {
-  for (const char* name :
-       {"equalux", "equaluxclahe", "equaluxconvolve", "equaluxvessel", "equaluxshapes"}) {
+  for (const char* name : {"equalux", "equaluxclahe", "equaluxdenoise", "equaluxconvolve",
+                           "equaluxvessel", "equaluxshapes"}) {
     const gst::ElementPtr element(gst_harness_find_element(harness_, name));
     if (element) return element.get();
   }

@@ -113,7 +113,7 @@ TEST(GstPluginFilters, EveryEffectIsAnElementAndEveryOptionAProperty) {
       }
     }
   }
-  EXPECT_EQ(elements, 5);
+  EXPECT_EQ(elements, 6);
 }
 
 TEST(GstPluginFilters, ClaheHasTheBytesOfTheFilter) {
@@ -152,6 +152,15 @@ TEST(GstPluginFilters, ClaheChangesWhileItRunsAndKeepsItsHistory) {
   set(harness, "tiles", "0,4");
   same(9);
   EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("tiles is 0,4, must be 1 to 16"));
+}
+
+TEST(GstPluginFilters, DenoiseHasTheBytesOfTheFilter) {
+  for (const PixelFormat format :
+       {PixelFormat::nv12, PixelFormat::i420_10le, PixelFormat::gray8, PixelFormat::bgrx}) {
+    expect_filtered("denoise", {}, format, 4);
+    expect_filtered("denoise", {{"strength", "0.5"}, {"temporal", "3"}, {"noise", "2.5"}}, format,
+                    4);
+  }
 }
 
 TEST(GstPluginFilters, ShapesHaveTheBytesOfTheFilter) {

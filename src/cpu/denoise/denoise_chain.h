@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <equalux/denoise.h>
+
+#include "src/common/stage_clock.h"
+#include "src/cpu/common/parallel.h"
+#include "src/cpu/denoise/motion.h"
+#include "src/denoise/noise_estimate.h"
+#include "src/format/layout.h"
+
+namespace equalux::denoise {
+
+/// Samples of one component in a sequence of pictures.
+struct Component {
+  int columns;
+  int rows;
+  int shift_x;  ///< columns of the first component to one of this, as a shift
+  int shift_y;  ///< rows likewise
+};
+
+/// How the samples of all components are stored.
+struct Words {
+  int depth;  ///< bits
+  int shift;  ///< unused bits below
+};
+
+/// What is known of a component.
+struct Knowledge {
+  Plane<std::int16_t> estimate;
+  Plane<std::uint8_t> weight;
+  NoiseEstimate noise;
+};
+
+/// Noise reduction of pictures of one size that follow each other: frames, or the fields of one
+/// parity. Allocates nothing after its construction. docs/algorithm.md, "Denoising", is the
+/// definition.
+class PictureSequence {
+ public:
+  /// The first component decides where there is motion.
+  PictureSequence(std::span<const Component> components, Words words, RowExecutor& executor,
+                  const DenoiseRows& loops);
+
+  /// A component each of `in` and `out`, which are the same memory or do not overlap.
+  void process(std::span<const Samples<const std::uint8_t>> in,
+               std::span<const Samples<std::uint8_t>> out, const DenoiseParams& params,
+               StageClock& clock);
+  void reset();
+
+  /// What is remembered of the pictures so far: pictures() is 0 where there were none.
+  [[nodiscard]] std::uint32_t pictures() const { return pictures_; }
+  [[nodiscard]] const std::vector<Knowledge>& knowledge() const { return known_; }
+  [[nodiscard]] const MotionField& field() const { return field_; }
+  /// Goes on from what another sequence of the same components remembered, once `fill` has written
+  /// it.
+  template <typename Fill>
+  void resume(std::uint32_t pictures, Fill fill) {
+    reset();
+    fill(known_, field_);
+    pad_all();
+    pictures_ = pictures;
+  }
+
+ private:
+  /// Rows that a thread has in work lie at their number modulo kRing.
+  static constexpr int kRing = 32;
+  struct Scratch {
+    Plane<std::int16_t> estimate;
+    Plane<std::uint8_t> weight;
+    Plane<std::int8_t> deviation;
+    Plane<std::int16_t> across;
+    NoiseEstimate noise;
+  };
+
+  [[nodiscard]] int block_rows(std::size_t component) const;
+  void load(const Samples<const std::uint8_t>& in, std::size_t component);
+  void measure_noise(std::size_t component, const DenoiseParams& params);
+  void start(std::size_t component);
+  void estimate(std::size_t component, int most, int begin, int end, Scratch& scratch);
+  void move(std::size_t component, int begin, int end, Scratch& scratch);
+  void move_run(std::size_t component, Vector vector, int first, int last, int begin, int end,
+                Scratch& scratch);
+  void find_changes(std::size_t component, int y, Scratch& scratch);
+  void write(const Samples<std::uint8_t>& out, std::size_t component, const DenoiseParams& params,
+             int begin, int end, Scratch& scratch);
+  void pad_all();
+
+  RowExecutor& executor_;
+  const DenoiseRows& loops_;
+  std::vector<Component> components_;
+  Words words_;
+  MotionSearch motion_;
+  MotionField field_;
+  std::vector<Knowledge> known_;
+  std::vector<Knowledge> next_;               // what a picture makes of it
+  std::vector<Plane<std::int16_t>> samples_;  // of the picture
+  std::vector<Plane<std::uint8_t>> change_;
+  std::vector<NoiseCurves> noise_;
+  std::vector<Scratch> scratch_;  // by slot
+  std::uint32_t pictures_ = 0;
+};
+
+}  // namespace equalux::denoise

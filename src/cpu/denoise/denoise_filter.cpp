@@ -1,0 +1,166 @@
+#include <memory>
+#include <optional>
+
+#include <equalux/denoise.h>
+#include <equalux/error.h>
+
+#include "src/common/filter_recipe.h"
+#include "src/cpu/denoise/denoise_chain.h"
+#include "src/cpu/denoise/denoise_state.h"
+
+namespace equalux {
+namespace {
+
+using denoise::PictureSequence;
+
+/// Components in the order in which they are worked on: green goes first, since most of the light
+/// is its own.
+std::vector<int> component_order(PixelFormat format) {
+  switch (traits(format).model) {
+    case ColorModel::gray:
+      return {0};
+    case ColorModel::rgb:
+      return {1, 0, 2};
+    default:
+      return {0, 1, 2};
+  }
+}
+
+/// The samples of one field, whose rows are every second one.
+template <typename Byte>
+Samples<Byte> field_of(Samples<Byte> frame, int parity) {
+  frame.first += frame.stride * parity;
+  frame.stride *= 2;
+  frame.rows = (frame.rows + 1 - parity) / 2;
+  return frame;
+}
+
+/// Noise reduction on the CPU.
+class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
+ public:
+  CpuDenoiseFilter(const DenoiseParams& params, const CpuOptions& options)
+      : TunableFilter(params), executor_(options.threads) {}
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
+
+  ImageDesc configure(const ImageDesc& input) override {
+    validate(params_, Backend::cpu, &input);
+    equalux::validate(input);
+    desc_ = input;
+    order_ = component_order(input.format);
+    fields_ = {};
+    frames_ = make_sequence(std::nullopt);
+    return input;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != desc_ || out.desc != desc_) {
+      throw Error(ExitCode::usage, "denoise: the frame is not what the filter was configured for");
+    }
+    StageClock clock(context.timings);
+    copy_alpha(in, out);
+    // Streams change between the two rarely: what the others knew is of no use then.
+    if (context.field_order == FieldOrder::progressive) {
+      fields_ = {};
+      if (frames_ == nullptr) frames_ = make_sequence(std::nullopt);
+      process(*frames_, in, out, std::nullopt, clock);
+      return;
+    }
+    frames_ = nullptr;
+    const int first = context.field_order == FieldOrder::top_first ? 0 : 1;
+    for (const int parity : {first, 1 - first}) {
+      if (desc_.height <= parity) continue;
+      auto& field = fields_[static_cast<std::size_t>(parity)];
+      if (field == nullptr) field = make_sequence(parity);
+      process(*field, in, out, parity, clock);
+    }
+  }
+
+  bool retune(const DenoiseParams& params) override {
+    validate(params, Backend::cpu, desc_.width == 0 ? nullptr : &desc_);
+    params_ = params;
+    return true;
+  }
+
+  void reset() override {
+    if (frames_ != nullptr) frames_->reset();
+    for (auto& field : fields_)
+      if (field != nullptr) field->reset();
+  }
+
+  [[nodiscard]] std::string save() const override {
+    return denoise::save_sequences(desc_, {frames_.get(), fields_[0].get(), fields_[1].get()});
+  }
+
+  void load(std::string_view state) override {
+    const denoise::SavedSequences saved = denoise::read_sequences(state, desc_);
+    // All is read before anything changes.
+    std::array<std::unique_ptr<PictureSequence>, 3> sequences;
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+      if (!saved[i]) continue;
+      sequences[i] =
+          make_sequence(i == 0 ? std::nullopt : std::optional<int>(static_cast<int>(i) - 1));
+      denoise::resume(*saved[i], *sequences[i]);
+    }
+    frames_ = std::move(sequences[0]);
+    fields_ = {std::move(sequences[1]), std::move(sequences[2])};
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<PictureSequence> make_sequence(std::optional<int> parity) {
+    ConstImageView view{desc_, {}, {}};
+    const FormatTraits& format = traits(desc_.format);
+    std::vector<denoise::Component> components;
+    for (const int index : order_) {
+      Samples<const std::uint8_t> samples = samples_of(view, index);
+      if (parity) samples = field_of(samples, *parity);
+      const bool chroma = format.model == ColorModel::yuv && index != 0;
+      components.push_back({samples.columns, samples.rows, chroma ? format.chroma_shift_x : 0,
+                            chroma ? format.chroma_shift_y : 0});
+    }
+    return std::make_unique<PictureSequence>(components, denoise::Words{format.depth, format.shift},
+                                             executor_, denoise::denoise_rows());
+  }
+
+  void process(PictureSequence& sequence, const ConstImageView& in, const ImageView& out,
+               std::optional<int> parity, StageClock& clock) {
+    std::array<Samples<const std::uint8_t>, 3> from;
+    std::array<Samples<std::uint8_t>, 3> to;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      from[i] = samples_of(in, order_[i]);
+      to[i] = samples_of(out, order_[i]);
+      if (parity) {
+        from[i] = field_of(from[i], *parity);
+        to[i] = field_of(to[i], *parity);
+      }
+    }
+    sequence.process({from.data(), order_.size()}, {to.data(), order_.size()}, params_, clock);
+  }
+
+  /// The fourth sample of packed RGB is no colour.
+  void copy_alpha(const ConstImageView& in, const ImageView& out) const {
+    const FormatTraits& format = traits(desc_.format);
+    if (format.alpha_offset < 0 || in.data[0] == out.data[0]) return;
+    for (int y = 0; y < desc_.height; ++y) {
+      const std::uint8_t* from = in.row(0, y) + format.alpha_offset;
+      std::uint8_t* to = out.row(0, y) + format.alpha_offset;
+      for (int x = 0; x < desc_.width; ++x, from += format.step[0], to += format.step[0])
+        *to = *from;
+    }
+  }
+
+  RowExecutor executor_;
+  ImageDesc desc_;
+  std::vector<int> order_;
+  std::unique_ptr<PictureSequence> frames_;                 // null for interlaced streams
+  std::array<std::unique_ptr<PictureSequence>, 2> fields_;  // top and bottom; null for others
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cpu_filter(const DenoiseParams& params, const CpuOptions& options) {
+  validate(params, Backend::cpu);
+  return std::make_unique<CpuDenoiseFilter>(params, options);
+}
+
+}  // namespace equalux

@@ -1,0 +1,461 @@
+// The SIMD bodies of denoise_rows.h; included once for each target. Arithmetic as in
+// denoise_math.h, operation by operation, in lanes of 16 bits.
+#if defined(EQUALUX_DENOISE_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUALUX_DENOISE_ROWS_INL_H
+#undef EQUALUX_DENOISE_ROWS_INL_H
+#else
+#define EQUALUX_DENOISE_ROWS_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux::denoise {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+DenoiseRows target_denoise_rows() {
+  return scalar_denoise_rows();
+}
+
+#else
+
+using D = hn::ScalableTag<std::int16_t>;
+using DU = hn::RebindToUnsigned<D>;
+using D32 = hn::RepartitionToWide<D>;
+using DAll = hn::Repartition<std::uint8_t, D>;
+/// Bytes, as many as lanes of 16 bits.
+using DB = hn::Rebind<std::uint8_t, D>;
+using DS = hn::Rebind<std::int8_t, D>;
+using V = hn::Vec<D>;
+using VB = hn::Vec<DB>;
+
+constexpr std::size_t kLanes = hn::MaxLanes(D());
+constexpr std::size_t kBytes = 2 * kLanes;
+
+HWY_INLINE V set(int x) {
+  return hn::Set(D(), static_cast<std::int16_t>(x));
+}
+
+HWY_INLINE V clamped(V x, int least, int most) {
+  return hn::Min(hn::Max(x, set(least)), set(most));
+}
+
+HWY_INLINE V load_bytes(const std::uint8_t* from) {
+  return hn::PromoteTo(D(), hn::LoadU(DB(), from));
+}
+HWY_INLINE V load_bytes(const std::int8_t* from) {
+  return hn::PromoteTo(D(), hn::LoadU(DS(), from));
+}
+/// Numbers, cut off at 0 and 255, as bytes.
+HWY_INLINE void store_bytes(V x, std::uint8_t* to) {
+  hn::StoreU(hn::DemoteTo(DB(), x), DB(), to);
+}
+
+/// A table of kWeights bytes, looked up by weights.
+class WeightTable {
+ public:
+  explicit WeightTable(const std::uint8_t* table)
+      : low_(hn::LoadDup128(DTable(), table)), high_(hn::LoadDup128(DTable(), table + 16)) {}
+
+  /// fraction() of entries.
+  HWY_INLINE V operator()(VB weight) const {
+    const VB index = hn::And(weight, hn::Set(DB(), 15));
+    const auto low = hn::Eq(index, weight);
+    const VB entries =
+        hn::IfThenElse(low, hn::TableLookupBytes(low_, index), hn::TableLookupBytes(high_, index));
+    return hn::ShiftLeft<7>(hn::PromoteTo(D(), entries));
+  }
+
+ private:
+  /// Tables fill 16 bytes, also where DB has but 8.
+  using DTable = std::conditional_t<(kLanes < 16), DAll, DB>;
+  hn::Vec<DTable> low_;
+  hn::Vec<DTable> high_;
+};
+
+/// LevelCurve::at().
+class Curve {
+ public:
+  explicit Curve(const LevelCurve& curve)
+      : low_knots_(table(curve.knot)),
+        high_knots_(table(curve.knot + 8)),
+        low_rises_(table(curve.rise)),
+        high_rises_(table(curve.rise + 8)) {}
+
+  HWY_INLINE V at(V estimate) const {
+    const V segment = hn::ShiftRight<kKnotShift>(estimate);
+    const V part = hn::ShiftLeft<7>(hn::And(hn::ShiftRight<kKnotShift - 8>(estimate), set(255)));
+    // The two bytes of entry s stand at 2 s and 2 s + 1, modulo the 16 of a half.
+    const V index =
+        hn::And(hn::Add(hn::Or(hn::ShiftLeft<1>(segment), hn::ShiftLeft<9>(segment)), set(0x0100)),
+                set(0x0F0F));
+    const auto high = hn::Gt(segment, set(7));
+    const V knot = hn::IfThenElse(high, look_up(high_knots_, index), look_up(low_knots_, index));
+    const V rise = hn::IfThenElse(high, look_up(high_rises_, index), look_up(low_rises_, index));
+    return hn::Add(knot, hn::MulFixedPoint15(rise, part));
+  }
+
+ private:
+  static HWY_INLINE hn::Vec<DAll> table(const std::int16_t* entries) {
+    return hn::BitCast(DAll(), hn::LoadDup128(D(), entries));
+  }
+  static HWY_INLINE V look_up(hn::Vec<DAll> table, V index) {
+    return hn::BitCast(D(), hn::TableLookupBytes(table, hn::BitCast(DAll(), index)));
+  }
+
+  hn::Vec<DAll> low_knots_;
+  hn::Vec<DAll> high_knots_;
+  hn::Vec<DAll> low_rises_;
+  hn::Vec<DAll> high_rises_;
+};
+
+/// Vectors of samples, as long as all that is read of a frame lies before its last sample; the
+/// plain loops do the rest. Gives the number of samples done.
+template <typename Step>
+HWY_INLINE std::size_t for_whole_vectors(std::size_t n, std::size_t lanes, Step step) {
+  std::size_t i = 0;
+  for (; i + lanes < n; i += lanes)
+    step(i);
+  return i;
+}
+
+void load(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
+          std::int16_t* out) {
+  const DU du;
+  std::size_t done = 0;
+  if (depth == 8 && step == 1) {
+    done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
+      hn::StoreU(hn::ShiftLeft<kSampleBits - 8>(load_bytes(in + i)), D(), out + i);
+    });
+  } else if (depth == 8 && step == 2) {
+    done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
+      const auto pairs = hn::BitCast(du, hn::LoadU(DAll(), in + 2 * i));
+      const auto bytes = hn::And(pairs, hn::Set(du, 255));
+      hn::StoreU(hn::BitCast(D(), hn::ShiftLeft<kSampleBits - 8>(bytes)), D(), out + i);
+    });
+  } else if (depth == 8) {
+    done = for_whole_vectors(n, kBytes, [&](std::size_t i) {
+      hn::Vec<DAll> first;
+      hn::Vec<DAll> rest[3];
+      if (step == 3) {
+        hn::LoadInterleaved3(DAll(), in + 3 * i, first, rest[0], rest[1]);
+      } else {
+        hn::LoadInterleaved4(DAll(), in + 4 * i, first, rest[0], rest[1], rest[2]);
+      }
+      const V lower = hn::PromoteTo(D(), hn::LowerHalf(DB(), first));
+      const V upper = hn::PromoteTo(D(), hn::UpperHalf(DB(), first));
+      hn::StoreU(hn::ShiftLeft<kSampleBits - 8>(lower), D(), out + i);
+      hn::StoreU(hn::ShiftLeft<kSampleBits - 8>(upper), D(), out + i + kLanes);
+    });
+  } else if (step == 2) {
+    const auto most = hn::Set(du, static_cast<std::uint16_t>((1 << depth) - 1));
+    done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
+      const auto words = hn::BitCast(du, hn::LoadU(DAll(), in + 2 * i));
+      const auto codes = hn::Min(hn::ShiftRightSame(words, shift), most);
+      hn::StoreU(hn::BitCast(D(), hn::ShiftLeftSame(codes, kSampleBits - depth)), D(), out + i);
+    });
+  }
+  scalar_denoise_rows().load(in + done * static_cast<std::size_t>(step), step, depth, shift,
+                             n - done, out + done);
+}
+
+void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n,
+           std::uint8_t* out) {
+  const DU du;
+  const int up = kSampleBits - depth;
+  const V half = set((1 << up) / 2);
+  const auto codes = [&](std::size_t i) {
+    const V sum = hn::Add(hn::LoadU(D(), in + i), half);
+    return hn::Min(hn::BitCast(du, hn::ShiftRightSame(sum, up)),
+                   hn::Set(du, static_cast<std::uint16_t>((1 << depth) - 1)));
+  };
+  const auto code_bytes = [&](std::size_t i) {
+    return hn::DemoteTo(DB(), hn::BitCast(D(), codes(i)));
+  };
+  const auto all_code_bytes = [&](std::size_t i) {
+    return hn::Combine(DAll(), code_bytes(i + kLanes), code_bytes(i));
+  };
+  std::size_t done = 0;
+  if (depth == 8 && step == 1) {
+    done = for_whole_vectors(n, kLanes,
+                             [&](std::size_t i) { hn::StoreU(code_bytes(i), DB(), out + i); });
+  } else if (depth == 8 && step == 2) {
+    // The other chroma sample, or luma, stands in the upper byte and is written back.
+    done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
+      const auto others =
+          hn::AndNot(hn::Set(du, 255), hn::BitCast(du, hn::LoadU(DAll(), out + 2 * i)));
+      hn::StoreU(hn::BitCast(DAll(), hn::Or(others, codes(i))), DAll(), out + 2 * i);
+    });
+  } else if (depth == 8) {
+    done = for_whole_vectors(n, kBytes, [&](std::size_t i) {
+      hn::Vec<DAll> first;
+      hn::Vec<DAll> rest[3];
+      const hn::Vec<DAll> codes = all_code_bytes(i);
+      if (step == 3) {
+        hn::LoadInterleaved3(DAll(), out + 3 * i, first, rest[0], rest[1]);
+        hn::StoreInterleaved3(codes, rest[0], rest[1], DAll(), out + 3 * i);
+      } else {
+        hn::LoadInterleaved4(DAll(), out + 4 * i, first, rest[0], rest[1], rest[2]);
+        hn::StoreInterleaved4(codes, rest[0], rest[1], rest[2], DAll(), out + 4 * i);
+      }
+    });
+  } else if (step == 2) {
+    done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
+      hn::StoreU(hn::BitCast(DAll(), hn::ShiftLeftSame(codes(i), shift)), DAll(), out + 2 * i);
+    });
+  }
+  scalar_denoise_rows().store(in + done, step, depth, shift, n - done,
+                              out + done * static_cast<std::size_t>(step));
+}
+
+void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, std::int16_t* out) {
+  using DHalf = hn::Half<D>;
+  const D32 d32;
+  for (std::size_t i = 0; i < n; i += kLanes / 2) {
+    // Two rows of 14 bits fit 15.
+    const auto sums =
+        hn::BitCast(d32, hn::Add(hn::LoadU(D(), above + 2 * i), hn::LoadU(D(), below + 2 * i)));
+    const auto pairs = hn::Add(hn::And(sums, hn::Set(d32, 0xFFFF)), hn::ShiftRight<16>(sums));
+    const auto means = hn::ShiftRight<2>(hn::Add(pairs, hn::Set(d32, 2)));
+    hn::StoreU(hn::DemoteTo(DHalf(), means), DHalf(), out + i);
+  }
+}
+
+/// Windows are as wide as a vector of AVX2, or in vectors that go into them.
+using DW = hn::CappedTag<std::int16_t, SampleWindow::kSide>;
+using DW32 = hn::RepartitionToWide<DW>;
+constexpr std::size_t kWindowLanes = hn::MaxLanes(DW());
+
+int difference(const SampleWindow& a, const SampleWindow& b) {
+  const DW d;
+  auto sum = hn::Zero(DW32());
+  auto more = sum;
+  for (std::size_t y = 1; y <= SampleWindow::kSide; ++y) {
+    for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
+      const auto size = hn::Abs(hn::Sub(hn::LoadU(d, a.row[y] + x), hn::LoadU(d, b.row[y] + x)));
+      sum = hn::ReorderWidenMulAccumulate(DW32(), size, hn::Set(d, 1), sum, more);
+    }
+  }
+  return hn::GetLane(hn::SumOfLanes(DW32(), hn::Add(sum, more)));
+}
+
+SlopeSums slopes(const SampleWindow& now, const SampleWindow& then) {
+  const DW d;
+  const DW32 d32;
+  const auto most = hn::Set(d, static_cast<std::int16_t>(kMostSlope));
+  const auto limited = [&](auto x) { return hn::Max(hn::Min(x, most), hn::Neg(most)); };
+  auto xx = hn::Zero(d32);
+  auto xy = xx;
+  auto yy = xx;
+  auto xd = xx;
+  auto yd = xx;
+  auto more_xx = xx;  // Highway adds some of the products here, on targets that it suits
+  auto more_xy = xx;
+  auto more_yy = xx;
+  auto more_xd = xx;
+  auto more_yd = xx;
+  for (std::size_t y = 1; y <= SampleWindow::kSide; ++y) {
+    for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
+      const std::int16_t* const row = then.row[y] + x;
+      const auto slope_x =
+          limited(hn::ShiftRight<3>(hn::Sub(hn::LoadU(d, row + 1), hn::LoadU(d, row - 1))));
+      const auto slope_y = limited(hn::ShiftRight<3>(
+          hn::Sub(hn::LoadU(d, then.row[y + 1] + x), hn::LoadU(d, then.row[y - 1] + x))));
+      const auto change =
+          limited(hn::ShiftRight<2>(hn::Sub(hn::LoadU(d, now.row[y] + x), hn::LoadU(d, row))));
+      xx = hn::ReorderWidenMulAccumulate(d32, slope_x, slope_x, xx, more_xx);
+      xy = hn::ReorderWidenMulAccumulate(d32, slope_x, slope_y, xy, more_xy);
+      yy = hn::ReorderWidenMulAccumulate(d32, slope_y, slope_y, yy, more_yy);
+      xd = hn::ReorderWidenMulAccumulate(d32, slope_x, change, xd, more_xd);
+      yd = hn::ReorderWidenMulAccumulate(d32, slope_y, change, yd, more_yd);
+    }
+  }
+  const auto sum = [&](auto a, auto b) { return hn::GetLane(hn::SumOfLanes(d32, hn::Add(a, b))); };
+  return {sum(xx, more_xx), sum(xy, more_xy), sum(yy, more_yy), sum(xd, more_xd), sum(yd, more_yd)};
+}
+
+/// Sums by the taps, of what `at(k)` loads.
+template <typename At>
+HWY_INLINE V tapped(const V (&taps)[kTaps], At at) {
+  V sum = hn::MulFixedPoint15(at(0), taps[0]);
+  for (std::size_t k = 1; k < kTaps; ++k)
+    sum = hn::Add(sum, hn::MulFixedPoint15(at(k), taps[k]));
+  return clamped(sum, 0, kSampleMost);
+}
+
+HWY_INLINE void spread(const Taps& taps, V (&all)[kTaps]) {
+  for (std::size_t k = 0; k < kTaps; ++k)
+    all[k] = set(taps[k]);
+}
+
+void across(const std::int16_t* in, const Taps& taps, std::size_t n, std::int16_t* out) {
+  V all[kTaps];
+  spread(taps, all);
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const std::int16_t* const first = in + i - 2;
+    hn::StoreU(tapped(all, [&](std::size_t k) { return hn::LoadU(D(), first + k); }), D(), out + i);
+  }
+}
+
+void down(const std::array<const std::int16_t*, kTaps>& rows, const Taps& taps, std::size_t n,
+          std::int16_t* out) {
+  V all[kTaps];
+  spread(taps, all);
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    hn::StoreU(tapped(all, [&](std::size_t k) { return hn::LoadU(D(), rows[k] + i); }), D(),
+               out + i);
+  }
+}
+
+void weigh_between(std::size_t n, std::uint8_t* weight) {
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const V w = load_bytes(weight + i);
+    store_bytes(hn::ShiftRight<3>(hn::Add(hn::Sub(hn::ShiftLeft<3>(w), w), set(4))), weight + i);
+  }
+}
+
+void deviations(const std::int16_t* sample, const std::int16_t* estimate,
+                const std::uint8_t* weight, const LevelCurve& inverse, std::size_t n,
+                std::int8_t* out) {
+  const WeightTable certainties(weight_tables().certainty);
+  const Curve curve(inverse);
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const V old = hn::LoadU(D(), estimate + i);
+    const V difference = clamped(hn::Sub(hn::LoadU(D(), sample + i), old), -4095, 4095);
+    const V scale = hn::MulFixedPoint15(curve.at(old), certainties(hn::LoadU(DB(), weight + i)));
+    const V deviation = hn::MulFixedPoint15(hn::ShiftLeft<3>(difference), scale);
+    hn::StoreU(hn::DemoteTo(DS(), clamped(deviation, -kMostDeviation, kMostDeviation)), DS(),
+               out + i);
+  }
+}
+
+void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
+  // Sums of columns, of a stretch that the first cache holds, from two to its left on.
+  constexpr std::size_t kStretch = 1024;
+  HWY_ALIGN std::int16_t sums[kStretch + 2 * kBytes];
+  HWY_ALIGN std::int16_t magnitudes[kStretch + 2 * kBytes];
+  for (std::size_t first = 0; first < n; first += kStretch) {
+    const std::size_t count = HWY_MIN(kStretch, n - first);
+    for (std::size_t i = 0; i < count + 4; i += kLanes) {
+      V sum = hn::Zero(D());
+      V magnitude = hn::Zero(D());
+      for (const std::int8_t* row : rows) {
+        const V deviation = load_bytes(row + first + i - 2);
+        sum = hn::Add(sum, deviation);
+        magnitude = hn::Add(magnitude, hn::Abs(deviation));
+      }
+      hn::StoreU(sum, D(), sums + i);
+      hn::StoreU(magnitude, D(), magnitudes + i);
+    }
+    const auto five = [](const std::int16_t* from) {
+      const auto at = [&](std::size_t k) { return hn::LoadU(D(), from + k); };
+      return hn::Add(hn::Add(hn::Add(at(0), at(1)), hn::Add(at(2), at(3))), at(4));
+    };
+    for (std::size_t i = 0; i < count; i += kLanes) {
+      const V own = load_bytes(rows[2] + first + i);
+      const V by_mean = hn::Sub(hn::Abs(five(sums + i)), set(25 * kSigma / 2));
+      const V by_energy = hn::Sub(five(magnitudes + i), set(25 * kSigma));
+      const V by_own = hn::ShiftLeft<3>(hn::Sub(hn::Abs(own), set(5 * kSigma / 2)));
+      store_bytes(hn::Max(hn::Max(by_mean, by_energy), by_own), out + first + i);
+    }
+  }
+}
+
+void join(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std::size_t n,
+          std::uint8_t* change) {
+  const auto pairs = [](const std::uint8_t* row) {
+    const auto words = hn::BitCast(DU(), hn::LoadU(DAll(), row));
+    return hn::BitCast(D(), hn::Add(hn::And(words, hn::Set(DU(), 255)), hn::ShiftRight<8>(words)));
+  };
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    VB covered;
+    if (shift_x == 0) {
+      covered = hn::AverageRound(hn::LoadU(DB(), above + i), hn::LoadU(DB(), below + i));
+    } else {
+      const V sum = hn::Add(pairs(above + 2 * i), pairs(below + 2 * i));
+      covered = hn::DemoteTo(DB(), hn::ShiftRight<2>(hn::Add(sum, set(2))));
+    }
+    hn::StoreU(hn::Max(hn::LoadU(DB(), change + i), covered), DB(), change + i);
+  }
+}
+
+void update(const std::int16_t* sample, const std::int16_t* estimate, const std::uint8_t* weight,
+            const std::uint8_t* change, int most, std::size_t n, std::int16_t* new_estimate,
+            std::uint8_t* new_weight) {
+  const WeightTable keeps(weight_tables().keep);
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const V kept = hn::Mul(load_bytes(weight + i), hn::Sub(set(256), load_bytes(change + i)));
+    const VB left = hn::DemoteTo(DB(), hn::ShiftRight<8>(hn::Add(kept, set(128))));
+    const V now = hn::LoadU(D(), sample + i);
+    const V difference = hn::Sub(now, hn::LoadU(D(), estimate + i));
+    hn::StoreU(hn::Sub(now, hn::MulFixedPoint15(difference, keeps(left))), D(), new_estimate + i);
+    hn::StoreU(
+        hn::Min(hn::Add(left, hn::Set(DB(), 1)), hn::Set(DB(), static_cast<std::uint8_t>(most))),
+        DB(), new_weight + i);
+  }
+}
+
+void smooth(const Rows5<std::int16_t>& rows, const std::uint8_t* weight, const LevelCurve& sigma,
+            int spatial, std::size_t n, std::int16_t* out) {
+  const WeightTable lefts(weight_tables().left);
+  const Curve curve(sigma);
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const V left = lefts(hn::LoadU(DB(), weight + i));
+    const V own = hn::LoadU(D(), rows[2] + i);
+    const V noise = hn::Min(hn::MulFixedPoint15(curve.at(own), left), set(4095));
+    const V reach =
+        hn::Min(hn::MulFixedPoint15(hn::ShiftLeft<3>(noise), set(spatial)), set(kMostReach));
+    V sum = hn::Zero(D());
+    const auto pull = [&](const std::int16_t* neighbour) {
+      const V difference = hn::Sub(hn::LoadU(D(), neighbour), own);
+      const V rest = hn::BitCast(
+          D(), hn::SaturatedSub(hn::BitCast(DU(), reach), hn::BitCast(DU(), hn::Abs(difference))));
+      sum = hn::Add(sum, hn::Max(hn::Min(difference, rest), hn::Neg(rest)));
+    };
+    for (std::size_t k = 0; k < 5; ++k) {
+      const std::int16_t* const row = rows[k] + i;
+      pull(row - 1);
+      if (k != 2) pull(row);
+      pull(row + 1);
+      if (k == 0 || k == 4) continue;
+      pull(row - 2);
+      pull(row + 2);
+    }
+    hn::StoreU(hn::Add(own, hn::MulFixedPoint15(sum, set(kNeighbourShare))), D(), out + i);
+  }
+}
+
+void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t* out) {
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const V now = hn::LoadU(D(), sample + i);
+    const V difference = hn::Sub(hn::LoadU(D(), out + i), now);
+    hn::StoreU(hn::Add(now, hn::MulFixedPoint15(difference, set(strength))), D(), out + i);
+  }
+}
+
+DenoiseRows target_denoise_rows() {
+  return {hwy::TargetName(HWY_TARGET),
+          load,
+          store,
+          halve,
+          difference,
+          slopes,
+          across,
+          down,
+          weigh_between,
+          deviations,
+          changes,
+          join,
+          update,
+          smooth,
+          blend};
+}
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux::denoise
+HWY_AFTER_NAMESPACE();
+
+#endif  // EQUALUX_DENOISE_ROWS_INL_H

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "src/denoise/denoise_math.h"
+#include "src/denoise/motion_math.h"
+
+/// The inner loops of noise reduction over rows, compiled for every SIMD target and chosen once.
+/// Formulas: denoise_math.h.
+namespace equalux::denoise {
+
+/// Samples that every row of a Plane has on each side, which repeat its first and last one.
+inline constexpr int kMargin = 64;
+
+/// Rows of 5, from two above to two below the middle one.
+template <typename Sample>
+using Rows5 = std::array<const Sample*, 5>;
+
+/// A square of samples that motion is measured by, with a row more above and below it.
+struct SampleWindow {
+  static constexpr int kSide = 16;
+  static constexpr int kRows = kSide + 2;
+  std::array<const std::int16_t*, kRows> row;
+};
+
+/// One target's loops over n samples. Where it is rows of a Plane that they read and write, that is
+/// in whole vectors, up to 64 samples more behind the last one, and neighbours in a row on both
+/// sides. All targets give the same values.
+struct DenoiseRows {
+  std::string_view target;
+
+  /// Samples of `depth` bits, bytes or words `step` bytes apart and `shift` bits up, to 14 bits and
+  /// back, rounded half up.
+  void (*load)(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
+               std::int16_t* out);
+  void (*store)(const std::int16_t* in, int step, int depth, int shift, std::size_t n,
+                std::uint8_t* out);
+
+  /// Means of 2 x 2 samples, n of them, rounded half up.
+  void (*halve)(const std::int16_t* above, const std::int16_t* below, std::size_t n,
+                std::int16_t* out);
+  /// The sum of the magnitudes of differences between two windows.
+  int (*difference)(const SampleWindow& a, const SampleWindow& b);
+  /// add_slopes() over a window of the picture, and one of the estimate.
+  SlopeSums (*slopes)(const SampleWindow& now, const SampleWindow& then);
+
+  /// interpolated() between samples of a row, and between rows at - 2 to at + 3.
+  void (*across)(const std::int16_t* in, const Taps& taps, std::size_t n, std::int16_t* out);
+  void (*down)(const std::array<const std::int16_t*, kTaps>& rows, const Taps& taps, std::size_t n,
+               std::int16_t* out);
+  /// weight_between(), in place.
+  void (*weigh_between)(std::size_t n, std::uint8_t* weight);
+
+  /// deviation() of each sample.
+  void (*deviations)(const std::int16_t* sample, const std::int16_t* estimate,
+                     const std::uint8_t* weight, const LevelCurve& inverse, std::size_t n,
+                     std::int8_t* deviation);
+  /// change() of the middle row.
+  void (*changes)(const Rows5<std::int8_t>& deviation, std::size_t n, std::uint8_t* change);
+  /// change = max(change, the rounded mean of the luma's changes that a chroma sample covers).
+  void (*join)(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std::size_t n,
+               std::uint8_t* change);
+  /// estimate_of() by weight_after(); weights grow by one, up to `most`.
+  void (*update)(const std::int16_t* sample, const std::int16_t* estimate,
+                 const std::uint8_t* weight, const std::uint8_t* change, int most, std::size_t n,
+                 std::int16_t* new_estimate, std::uint8_t* new_weight);
+  /// Estimates with what their neighbours pull at them.
+  void (*smooth)(const Rows5<std::int16_t>& estimate, const std::uint8_t* weight,
+                 const LevelCurve& sigma, int spatial, std::size_t n, std::int16_t* out);
+  /// out = sample + times(out - sample, strength), strength below kOne.
+  void (*blend)(const std::int16_t* sample, int strength, std::size_t n, std::int16_t* out);
+};
+
+/// Plain C++, for machines without a SIMD target, and as the reference of the others.
+[[nodiscard]] const DenoiseRows& scalar_denoise_rows();
+/// The loops of the target that the CPU backend runs (cpu_simd_target()), or plain C++.
+[[nodiscard]] const DenoiseRows& denoise_rows();
+/// Every target that this build holds and this machine runs, best first, plain C++ last.
+[[nodiscard]] std::vector<DenoiseRows> all_denoise_rows();
+
+}  // namespace equalux::denoise

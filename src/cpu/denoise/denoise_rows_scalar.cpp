@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "src/cpu/common/simd_targets.h"
+#include "src/cpu/denoise/denoise_rows.h"
+
+namespace equalux::denoise {
+namespace {
+
+void load(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
+          std::int16_t* out) {
+  const int up = kSampleBits - depth;
+  for (std::size_t i = 0; i < n; ++i, in += step) {
+    std::uint16_t code = *in;
+    if (depth > 8) {
+      std::memcpy(&code, in, sizeof code);
+      // Words may hold more than their depth: nobody checks a file's samples.
+      code = std::min<std::uint16_t>(code >> shift, static_cast<std::uint16_t>((1 << depth) - 1));
+    }
+    out[i] = static_cast<std::int16_t>(code << up);
+  }
+}
+
+void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n,
+           std::uint8_t* out) {
+  const int up = kSampleBits - depth;
+  const int most = (1 << depth) - 1;
+  for (std::size_t i = 0; i < n; ++i, out += step) {
+    const auto code = static_cast<std::uint16_t>(clamp((in[i] + (1 << up) / 2) >> up, 0, most));
+    if (depth > 8) {
+      const auto word = static_cast<std::uint16_t>(code << shift);
+      std::memcpy(out, &word, sizeof word);
+    } else {
+      *out = static_cast<std::uint8_t>(code);
+    }
+  }
+}
+
+void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, std::int16_t* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const int sum = above[2 * i] + above[2 * i + 1] + below[2 * i] + below[2 * i + 1];
+    out[i] = static_cast<std::int16_t>((sum + 2) >> 2);
+  }
+}
+
+int difference(const SampleWindow& a, const SampleWindow& b) {
+  int sum = 0;
+  for (std::size_t y = 1; y <= SampleWindow::kSide; ++y)
+    for (std::size_t x = 0; x < SampleWindow::kSide; ++x)
+      sum += std::abs(a.row[y][x] - b.row[y][x]);
+  return sum;
+}
+
+SlopeSums slopes(const SampleWindow& now, const SampleWindow& then) {
+  SlopeSums sums;
+  for (std::size_t y = 1; y <= SampleWindow::kSide; ++y) {
+    const std::int16_t* const row = then.row[y];
+    for (std::ptrdiff_t x = 0; x < SampleWindow::kSide; ++x)
+      add_slopes(now.row[y][x], row[x], row[x - 1], row[x + 1], then.row[y - 1][x],
+                 then.row[y + 1][x], sums);
+  }
+  return sums;
+}
+
+void across(const std::int16_t* in, const Taps& taps, std::size_t n, std::int16_t* out) {
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = static_cast<std::int16_t>(interpolated(in + i - 2, 1, taps));
+}
+
+void down(const std::array<const std::int16_t*, kTaps>& rows, const Taps& taps, std::size_t n,
+          std::int16_t* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    std::int16_t samples[kTaps];
+    for (std::size_t k = 0; k < kTaps; ++k)
+      samples[k] = rows[k][i];
+    out[i] = static_cast<std::int16_t>(interpolated(samples, 1, taps));
+  }
+}
+
+void weigh_between(std::size_t n, std::uint8_t* weight) {
+  for (std::size_t i = 0; i < n; ++i)
+    weight[i] = static_cast<std::uint8_t>(weight_between(weight[i]));
+}
+
+void deviations(const std::int16_t* sample, const std::int16_t* estimate,
+                const std::uint8_t* weight, const LevelCurve& inverse, std::size_t n,
+                std::int8_t* out) {
+  const WeightTables& tables = weight_tables();
+  for (std::size_t i = 0; i < n; ++i) {
+    const int certainty = fraction(tables.certainty[weight[i]]);
+    out[i] = static_cast<std::int8_t>(
+        deviation(sample[i], estimate[i], inverse.at(estimate[i]), certainty));
+  }
+}
+
+void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
+  for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(n); ++i) {
+    int sum = 0;
+    int magnitudes = 0;
+    for (const std::int8_t* row : rows) {
+      for (std::ptrdiff_t k = -2; k <= 2; ++k) {
+        sum += row[i + k];
+        magnitudes += row[i + k] < 0 ? -row[i + k] : row[i + k];
+      }
+    }
+    out[i] = static_cast<std::uint8_t>(change(sum, magnitudes, rows[2][i]));
+  }
+}
+
+void join(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std::size_t n,
+          std::uint8_t* change) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t at = i << shift_x;
+    const int covered = shift_x == 0
+                            ? (above[at] + below[at] + 1) >> 1
+                            : (above[at] + above[at + 1] + below[at] + below[at + 1] + 2) >> 2;
+    change[i] = std::max(change[i], static_cast<std::uint8_t>(covered));
+  }
+}
+
+void update(const std::int16_t* sample, const std::int16_t* estimate, const std::uint8_t* weight,
+            const std::uint8_t* change, int most, std::size_t n, std::int16_t* new_estimate,
+            std::uint8_t* new_weight) {
+  const WeightTables& tables = weight_tables();
+  for (std::size_t i = 0; i < n; ++i) {
+    const int left = weight_after(weight[i], change[i]);
+    new_estimate[i] =
+        static_cast<std::int16_t>(estimate_of(sample[i], estimate[i], fraction(tables.keep[left])));
+    new_weight[i] = static_cast<std::uint8_t>(std::min(left + 1, most));
+  }
+}
+
+void smooth(const Rows5<std::int16_t>& rows, const std::uint8_t* weight, const LevelCurve& sigma,
+            int spatial, std::size_t n, std::int16_t* out) {
+  const WeightTables& tables = weight_tables();
+  for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(n); ++i) {
+    const int own = rows[2][i];
+    const int far = reach(sigma.at(own), fraction(tables.left[weight[i]]), spatial);
+    int sum = 0;
+    for (std::ptrdiff_t y = -2; y <= 2; ++y) {
+      const std::ptrdiff_t half = y == -2 || y == 2 ? 1 : 2;
+      for (std::ptrdiff_t x = -half; x <= half; ++x)
+        sum += pull(rows[static_cast<std::size_t>(y + 2)][i + x] - own, far);
+    }
+    out[i] = static_cast<std::int16_t>(own + times(sum, kNeighbourShare));
+  }
+}
+
+void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t* out) {
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = static_cast<std::int16_t>(sample[i] + times(out[i] - sample[i], strength));
+}
+
+}  // namespace
+
+const DenoiseRows& scalar_denoise_rows() {
+  static const DenoiseRows rows{kScalarTarget, load,   store,  halve,         difference,
+                                slopes,        across, down,   weigh_between, deviations,
+                                changes,       join,   update, smooth,        blend};
+  return rows;
+}
+
+}  // namespace equalux::denoise

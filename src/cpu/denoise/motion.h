@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "src/cpu/common/parallel.h"
+#include "src/cpu/denoise/plane.h"
+#include "src/denoise/motion_math.h"
+
+namespace equalux::denoise {
+
+/// Vectors of a frame's blocks, row after row.
+struct MotionField {
+  int columns = 0;
+  int rows = 0;
+  std::vector<Vector> vectors;
+
+  [[nodiscard]] const Vector& at(int column, int row) const {
+    return vectors[static_cast<std::size_t>(row * columns + column)];
+  }
+};
+
+/// Finds from where in the estimate the blocks of a frame have come. Allocates nothing after its
+/// construction.
+class MotionSearch {
+ public:
+  MotionSearch(int width, int height, RowExecutor& executor, const DenoiseRows& rows);
+
+  /// A field of these frames in which nothing moves.
+  [[nodiscard]] MotionField no_motion() const;
+
+  /// Vectors of `luma` into `estimate`, where `field` holds those of the last frame. Both are
+  /// padded. `weight` is the estimate's, and `sigma` the luma's noise.
+  void search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
+              const Plane<std::uint8_t>& weight, const LevelCurve& sigma, MotionField& field);
+
+ private:
+  /// A frame in a half, a fourth and an eighth of its size.
+  struct Pyramid {
+    Plane<std::int16_t> half;
+    Plane<std::int16_t> fourth;
+    Plane<std::int16_t> eighth;
+  };
+  /// Whole samples, in one of those sizes.
+  struct Step {
+    int x;
+    int y;
+  };
+  struct Scratch {
+    Plane<std::int16_t> across;
+    Plane<std::int16_t> block;
+  };
+
+  void shrink(const Plane<std::int16_t>& from, Plane<std::int16_t>& to);
+  void make(const Plane<std::int16_t>& from, Pyramid& pyramid);
+  void find_still(const Plane<std::int16_t>& estimate, const Plane<std::uint8_t>& weight,
+                  const LevelCurve& sigma, int begin, int end);
+  void find_coarse(int begin, int end);
+  void find_vectors(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate, int row,
+                    MotionField& field);
+  void choose(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate, int row,
+              Scratch& scratch, MotionField& field);
+  [[nodiscard]] int half_difference(int column, int row, Step step) const;
+  [[nodiscard]] int block_difference(const Plane<std::int16_t>& luma,
+                                     const Plane<std::int16_t>& estimate, int column, int row,
+                                     Vector vector, Scratch& scratch) const;
+  [[nodiscard]] Vector within(Vector vector, int column, int row) const;
+
+  RowExecutor& executor_;
+  const DenoiseRows& rows_;
+  int width_;
+  int height_;
+  int columns_;  // of blocks
+  int block_rows_;
+  Pyramid luma_;
+  Pyramid estimate_;
+  std::vector<std::int32_t> unmoved_;  // half_difference() without motion, by block
+  std::vector<std::uint8_t> still_;    // by block
+  std::vector<Step> coarse_;           // by kCoarse x kCoarse blocks, in eighths
+  std::vector<Vector> before_;         // the last frame's field, then that of find_vectors()
+  std::vector<Scratch> scratch_;       // by slot
+};
+
+}  // namespace equalux::denoise

@@ -1,0 +1,73 @@
+#include <equalux/denoise.h>
+#include <equalux/error.h>
+
+#include "src/common/option_table.h"
+
+/// The options of noise reduction, and the rules that they obey with frames.
+namespace equalux {
+namespace {
+
+const OptionTable<DenoiseParams>& denoise_table() {
+  static const OptionTable<DenoiseParams> table(
+      "denoise", {{{.key = "strength",
+                    .title = "Strength",
+                    .help = "how much of the noise that is found is taken off",
+                    .least = 0,
+                    .most = 1,
+                    .step = 0.05,
+                    .live = true},
+                   &DenoiseParams::strength},
+                  {{.key = "temporal",
+                    .title = "Frames",
+                    .help = "frames that are averaged at most where nothing moves by itself",
+                    .least = 1,
+                    .most = kMostFrames,
+                    .step = 1,
+                    .live = true},
+                   &DenoiseParams::temporal},
+                  {{.key = "spatial",
+                    .title = "Neighbours",
+                    .help = "how much neighbours help where there are few frames to go by",
+                    .least = 0,
+                    .most = 1,
+                    .step = 0.05,
+                    .live = true},
+                   &DenoiseParams::spatial},
+                  {{.key = "noise",
+                    .title = "Noise",
+                    .help = "standard deviation of the noise, in levels of 8 bits",
+                    .least = 0.1,
+                    .most = 64,
+                    .zero_means = "what is found in the frames",
+                    .step = 0.25,
+                    .slider_most = 16,
+                    .live = true},
+                   &DenoiseParams::noise}});
+  return table;
+}
+
+}  // namespace
+
+Clauses violations(const DenoiseParams& params, Backend backend, const ImageDesc* desc) {
+  Clauses broken;
+  denoise_table().check(params, broken);
+  if (backend == Backend::cuda) broken.push_back("backend is cuda, must be cpu for denoise");
+  if (desc != nullptr && !takes(params, desc->format)) {
+    broken.push_back("the frame's format is " + std::string(to_string(desc->format)) +
+                     ", must be one of 8, 10 or 12 bits for denoise");
+  }
+  return broken;
+}
+
+bool takes(const DenoiseParams&, PixelFormat format) {
+  return traits(format).depth <= 12;
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const DenoiseParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, "denoise has no CUDA backend");
+}
+
+EQUALUX_DEFINE_OPTIONS(DenoiseParams, denoise)
+
+}  // namespace equalux

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "src/denoise/denoise_math.h"
+
+/// A plane's noise by level, found in its frames. Docs/algorithm.md, "Denoising", has the reasons.
+namespace equalux::denoise {
+
+/// Samples a side of the blocks that are looked at.
+inline constexpr int kNoiseBlock = 8;
+/// Magnitudes of texture are counted by octaves of 8 parts.
+inline constexpr int kTextureBins = 192;
+
+/// The curves of one standard deviation, in units of samples, at every level.
+[[nodiscard]] NoiseCurves constant_noise(int sigma);
+/// The texture of a block of kNoiseBlock x kNoiseBlock samples: the sum of magnitudes of the second
+/// differences, both ways, of its 6 x 6 inner samples (Immerkaer 1996, "Fast Noise Variance
+/// Estimation"). `step` counts samples from a row to the one below.
+EQUALUX_HD int block_texture(const std::int16_t* first, std::ptrdiff_t step) {
+  int sum = 0;
+  for (int y = 1; y + 1 < kNoiseBlock; ++y) {
+    const std::int16_t* const row = first + y * step;
+    const std::int16_t* const above = row - step;
+    const std::int16_t* const below = row + step;
+    for (int x = 1; x + 1 < kNoiseBlock; ++x) {
+      const int second = above[x - 1] - 2 * above[x] + above[x + 1] -
+                         2 * (row[x - 1] - 2 * row[x] + row[x + 1]) + below[x - 1] - 2 * below[x] +
+                         below[x + 1];
+      sum += second < 0 ? -second : second;
+    }
+  }
+  return sum;
+}
+
+/// The mean of the same block, rounded down.
+EQUALUX_HD int block_level(const std::int16_t* first, std::ptrdiff_t step) {
+  int sum = 0;
+  for (int y = 0; y < kNoiseBlock; ++y)
+    for (int x = 0; x < kNoiseBlock; ++x)
+      sum += first[y * step + x];
+  return sum / (kNoiseBlock * kNoiseBlock);
+}
+
+/// Which bin counts a texture, 1 or more.
+EQUALUX_HD int texture_bin(int texture) {
+  int octave = 0;
+  while ((texture >> octave) > 1)
+    ++octave;
+  const int part = octave >= 3 ? (texture >> (octave - 3)) & 7 : (texture << (3 - octave)) & 7;
+  return 8 * octave + part;
+}
+
+/// What has been seen of a plane's noise so far. Blocks without any texture are none of a sensor.
+class NoiseEstimate {
+ public:
+  /// Counts a block of a mean level.
+  void add(int level, int texture) {
+    if (texture < kLeastTexture) return;
+    ++counts_[static_cast<std::size_t>(level >> kKnotShift)]
+             [static_cast<std::size_t>(texture_bin(texture))];
+  }
+  /// Ends a frame: curves of the blocks so far, which count less from now on. A frame that starts a
+  /// scene counts as many as it has.
+  [[nodiscard]] NoiseCurves finish_frame();
+
+  /// Adds what another one has counted since its last clear().
+  void add(const NoiseEstimate& other);
+  void clear() { counts_ = {}; }
+
+  /// All counts as bytes, for saved states.
+  [[nodiscard]] std::string bytes() const;
+  /// What bytes() gave; false where it is none.
+  [[nodiscard]] bool set_bytes(std::string_view bytes);
+
+ private:
+  /// A texture of the least noise: a twentieth of an 8-bit level.
+  static constexpr int kLeastTexture = 141 * kLevel / 20;
+  using Counts = std::array<std::array<std::uint32_t, kTextureBins>, kSegments>;
+
+  Counts counts_{};  // of this frame
+  Counts all_{};     // of all, older ones less, in units of 1 / kUnit
+};
+
+}  // namespace equalux::denoise

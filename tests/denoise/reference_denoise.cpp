@@ -1,0 +1,476 @@
+#include "tests/denoise/reference_denoise.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace equalux::test {
+namespace {
+
+constexpr int kTop = 16383;
+constexpr int kSide = 16;
+
+/// a b / 2^15, rounded half up.
+int part(int a, int b) {
+  return static_cast<int>(std::floor(static_cast<double>(a) * b / 32768 + 0.5));
+}
+
+int limited(int x, int least, int most) {
+  return std::min(std::max(x, least), most);
+}
+
+/// A quotient, rounded half up.
+std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(
+      std::floor((static_cast<long double>(2 * a) + static_cast<long double>(b)) / (2 * b)));
+}
+
+int on_curve(const std::vector<int>& knots, int level) {
+  const auto i = static_cast<std::size_t>(level / 1024);
+  return knots[i] + part(knots[i + 1] - knots[i], level % 1024 / 4 * 128);
+}
+
+/// x as a whole number of 256ths below 1.
+int in_256(double x) {
+  return std::min(static_cast<int>(std::lround(256 * x)), 255);
+}
+int keep(int n) {
+  return n == 0 ? 0 : 128 * in_256(n / (n + 1.0));
+}
+int certainty_256(int n) {
+  return n == 0 ? 0 : in_256(1 / std::sqrt(1 + 1.0 / n));
+}
+int noise_left(int n) {
+  return 128 * in_256(1 / std::sqrt(static_cast<double>(n)));
+}
+
+/// Weights of the samples -2 to 3 for a place `phase` sixteenths behind sample 0.
+std::array<int, 6> weights_between(int phase) {
+  std::array<double, 6> exact{};
+  double sum = 0;
+  for (int i = 0; i < 6; ++i) {
+    const double x = i - 2 - phase / 16.0;
+    const auto sinc = [](double t) {
+      return t == 0 ? 1.0 : std::sin(std::numbers::pi * t) / (std::numbers::pi * t);
+    };
+    exact[static_cast<std::size_t>(i)] = std::abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0.0;
+    sum += exact[static_cast<std::size_t>(i)];
+  }
+  std::array<int, 6> weights{};
+  int rest = 32768;
+  for (std::size_t i = 0; i < 6; ++i) {
+    weights[i] = static_cast<int>(std::lround(32768 * exact[i] / sum));
+    rest -= weights[i];
+  }
+  weights[phase < 8 ? 2 : 3] += rest;
+  return weights;
+}
+
+/// The estimate at a place in sixteenths of a sample.
+int between(const Grid& grid, int x16, int y16) {
+  const int x = x16 >> 4;
+  const int y = y16 >> 4;
+  const auto across = [&](int row) {
+    if (x16 % 16 == 0) return grid.near(x, row);
+    const auto weights = weights_between(x16 & 15);
+    int sum = 0;
+    for (int i = 0; i < 6; ++i)
+      sum += part(grid.near(x + i - 2, row), weights[static_cast<std::size_t>(i)]);
+    return limited(sum, 0, kTop);
+  };
+  if (y16 % 16 == 0) return across(y);
+  const auto weights = weights_between(y16 & 15);
+  int sum = 0;
+  for (int i = 0; i < 6; ++i)
+    sum += part(across(y + i - 2), weights[static_cast<std::size_t>(i)]);
+  return limited(sum, 0, kTop);
+}
+
+Grid halved(const Grid& from) {
+  Grid to((from.columns + 1) / 2, (from.rows + 1) / 2);
+  for (int y = 0; y < to.rows; ++y)
+    for (int x = 0; x < to.columns; ++x) {
+      to(x, y) = (from.near(2 * x, 2 * y) + from.near(2 * x + 1, 2 * y) +
+                  from.near(2 * x, 2 * y + 1) + from.near(2 * x + 1, 2 * y + 1) + 2) /
+                 4;
+    }
+  return to;
+}
+
+/// Differences of a 16 x 16 window at (x, y) to one that is (dx, dy) further.
+int difference(const Grid& a, const Grid& b, int x, int y, int dx, int dy) {
+  int sum = 0;
+  for (int j = 0; j < kSide; ++j)
+    for (int i = 0; i < kSide; ++i)
+      sum += std::abs(a.near(x + i, y + j) - b.near(x + i + dx, y + j + dy));
+  return sum;
+}
+
+/// What is left of the displacement, in eighths, by the method of Lucas and Kanade.
+std::array<int, 2> rest(const Grid& now, const Grid& then, int x, int y, int dx, int dy) {
+  std::int64_t xx = 16 * 256;
+  std::int64_t yy = 16 * 256;
+  std::int64_t xy = 0;
+  std::int64_t xd = 0;
+  std::int64_t yd = 0;
+  const auto floored = [](int a, int b) {
+    return limited(static_cast<int>(std::floor(static_cast<double>(a) / b)), -1023, 1023);
+  };
+  for (int j = y; j < y + kSide; ++j) {
+    for (int i = x; i < x + kSide; ++i) {
+      const int gx = floored(then.near(i + dx + 1, j + dy) - then.near(i + dx - 1, j + dy), 8);
+      const int gy = floored(then.near(i + dx, j + dy + 1) - then.near(i + dx, j + dy - 1), 8);
+      const int d = floored(now.near(i, j) - then.near(i + dx, j + dy), 4);
+      xx += gx * gx;
+      xy += gx * gy;
+      yy += gy * gy;
+      xd += gx * d;
+      yd += gy * d;
+    }
+  }
+  const std::int64_t all = xx * yy - xy * xy;
+  const auto solve = [all](std::int64_t a) {
+    if (a >= all) return 8;
+    if (a <= -all) return -8;
+    return static_cast<int>(quotient(a, all / 8));
+  };
+  return {solve(yy * xd - xy * yd), solve(xx * yd - xy * xd)};
+}
+
+}  // namespace
+
+int Grid::near(int x, int y) const {
+  return at[static_cast<std::size_t>(limited(y, 0, rows - 1) * columns +
+                                     limited(x, 0, columns - 1))];
+}
+
+ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, Known& known) const {
+  std::vector<int> by_segment(16, -1);
+  if (params_.noise > 0) {
+    std::fill(by_segment.begin(), by_segment.end(),
+              static_cast<int>(std::floor(64 * params_.noise + 0.5)));
+  } else {
+    if (known.textures.empty()) known.textures.assign(16, std::vector<std::int64_t>(192));
+    for (auto& level : known.textures)
+      for (std::int64_t& count : level)
+        count -= (count + 7) / 8;
+    for (int group = 0; group < samples.rows / 8; ++group) {
+      if (pictures_ != 0 && (static_cast<std::uint32_t>(group) + pictures_) % 8 != 0) continue;
+      for (int x = 0; x + 8 <= samples.columns; x += 16) {
+        int sum = 0;
+        int texture = 0;
+        for (int j = 8 * group; j < 8 * group + 8; ++j)
+          for (int i = x; i < x + 8; ++i)
+            sum += samples.near(i, j);
+        for (int j = 8 * group + 1; j < 8 * group + 7; ++j) {
+          for (int i = x + 1; i < x + 7; ++i) {
+            constexpr int kWeights[3] = {1, -2, 1};
+            int second = 0;
+            for (int b = 0; b < 3; ++b)
+              for (int a = 0; a < 3; ++a)
+                second += kWeights[a] * kWeights[b] * samples.near(i + a - 1, j + b - 1);
+            texture += std::abs(second);
+          }
+        }
+        if (texture < 451) continue;
+        const int octave = static_cast<int>(std::floor(std::log2(texture)));
+        const int bin = 8 * octave + (octave >= 3 ? (texture >> (octave - 3)) % 8
+                                                  : (texture << (3 - octave)) % 8);
+        known.textures[static_cast<std::size_t>(sum / 64 / 1024)][static_cast<std::size_t>(bin)] +=
+            256;
+      }
+    }
+    for (std::size_t level = 0; level < 16; ++level) {
+      std::int64_t all = 0;
+      for (const std::int64_t count : known.textures[level])
+        all += count;
+      if (all < 24 * 256) continue;
+      std::int64_t below = 0;
+      for (int bin = 0; bin < 192; ++bin) {
+        const std::int64_t here = known.textures[level][static_cast<std::size_t>(bin)];
+        if (5 * (below + here) >= all) {
+          const std::int64_t within =
+              std::min<std::int64_t>(64 * (all / 5 - std::min(below, all / 5)) / here, 63);
+          const std::int64_t texture = ((64 * (8 + bin % 8) + within) << (bin / 8)) / 512;
+          by_segment[level] = static_cast<int>((texture + 70) / 141);
+          break;
+        }
+        below += here;
+      }
+    }
+    std::vector<int> filled = by_segment;
+    for (int i = 0; i < 16; ++i) {
+      int left = i;
+      int right = i;
+      while (left >= 0 && by_segment[static_cast<std::size_t>(left)] < 0)
+        --left;
+      while (right < 16 && by_segment[static_cast<std::size_t>(right)] < 0)
+        ++right;
+      const auto value = [&](int k) { return by_segment[static_cast<std::size_t>(k)]; };
+      int& here = filled[static_cast<std::size_t>(i)];
+      if (left < 0 && right > 15)
+        here = 0;
+      else if (left < 0)
+        here = value(right);
+      else if (right > 15)
+        here = value(left);
+      else if (left != right)
+        here = value(left) + (value(right) - value(left)) * (i - left) / (right - left);
+    }
+    by_segment = filled;
+  }
+  Noise noise;
+  for (std::size_t i = 0; i <= 16; ++i) {
+    const int left = by_segment[i == 0 ? 0 : i - 1];
+    const int right = by_segment[i == 16 ? 15 : i];
+    noise.sigma[i] = (left + right + 1) / 2;
+    noise.inverse[i] = std::min(32767, 65536 / std::max(noise.sigma[i], 1));
+  }
+  return noise;
+}
+
+void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
+  const Grid& old = known_[0].estimate;
+  const Grid luma_2 = halved(luma);
+  const Grid old_2 = halved(old);
+  const Grid luma_8 = halved(halved(luma_2));
+  const Grid old_8 = halved(halved(old_2));
+  const auto index = [this](int x, int y) {
+    return static_cast<std::size_t>(limited(y, 0, blocks_y_ - 1) * blocks_x_ +
+                                    limited(x, 0, blocks_x_ - 1));
+  };
+  constexpr int kSteps[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+  const auto inside = [&](Motion v, int bx, int by) {
+    const auto bound = [](int parts, int first, int size) {
+      return limited(parts, 8 * (-8 - first), 8 * (std::max(size - first - 16, 0) + 8));
+    };
+    return Motion{bound(v.x, bx * 16, luma.columns), bound(v.y, by * 16, luma.rows)};
+  };
+
+  std::vector<bool> still(motion_.size());
+  for (int by = 0; by < blocks_y_; ++by) {
+    for (int bx = 0; bx < blocks_x_; ++bx) {
+      const int unmoved = difference(luma_2, old_2, bx * 8 - 4, by * 8 - 4, 0, 0);
+      const int sigma = on_curve(noise.sigma, old.near(bx * 16 + 8, by * 16 + 8));
+      const int weight = known_[0].weight.near(bx * 16 + 8, by * 16 + 8);
+      still[index(bx, by)] = static_cast<std::int64_t>(unmoved) * certainty_256(weight) <=
+                             static_cast<std::int64_t>(sigma) * (256 * 256 * 43 / 100);
+    }
+  }
+  std::vector<Motion> found(motion_.size());
+  for (int by = 0; by < blocks_y_; ++by) {
+    for (int bx = 0; bx < blocks_x_; ++bx) {
+      if (still[index(bx, by)]) continue;
+      // The coarse search of the group of 4 x 4 blocks.
+      int coarse_x = 0;
+      int coarse_y = 0;
+      int least = 0;
+      bool first = true;
+      const int gx = bx / 4 * 8 - 4;
+      const int gy = by / 4 * 8 - 4;
+      for (int dy = -4; dy <= 4; ++dy) {
+        for (int dx = -4; dx <= 4; ++dx) {
+          const int cost =
+              difference(luma_8, old_8, gx, gy, dx, dy) + 32 * (std::abs(dx) + std::abs(dy));
+          if (!first && cost >= least) continue;
+          first = false;
+          least = cost;
+          coarse_x = dx;
+          coarse_y = dy;
+        }
+      }
+      int x = 0;
+      int y = 0;
+      least = difference(luma_2, old_2, bx * 8 - 4, by * 8 - 4, 0, 0);
+      const auto consider = [&](int dx, int dy) {
+        const int cost = difference(luma_2, old_2, bx * 8 - 4, by * 8 - 4, dx, dy) +
+                         (dx == 0 && dy == 0 ? 0 : 4096);
+        if (cost >= least) return;
+        least = cost;
+        x = dx;
+        y = dy;
+      };
+      consider(4 * coarse_x, 4 * coarse_y);
+      const auto consider_last = [&](int i, int j) {
+        const Motion& last = motion_[index(i, j)];
+        consider(static_cast<int>(quotient(last.x, 16)), static_cast<int>(quotient(last.y, 16)));
+      };
+      consider_last(bx, by);
+      for (const auto& step : kSteps)
+        consider_last(bx + step[0], by + step[1]);
+      for (int i = 0; i < 3; ++i) {
+        const int from_x = x;
+        const int from_y = y;
+        for (const auto& step : kSteps)
+          consider(from_x + step[0], from_y + step[1]);
+        if (x == from_x && y == from_y) break;
+      }
+      const auto rough = rest(luma_2, old_2, bx * 8 - 4, by * 8 - 4, x, y);
+      const int whole_x = static_cast<int>(quotient(2 * (8 * x + rough[0]), 8));
+      const int whole_y = static_cast<int>(quotient(2 * (8 * y + rough[1]), 8));
+      const auto fine = rest(luma, old, bx * 16, by * 16, whole_x, whole_y);
+      found[index(bx, by)] = inside({8 * whole_x + fine[0], 8 * whole_y + fine[1]}, bx, by);
+    }
+  }
+  for (int by = 0; by < blocks_y_; ++by) {
+    for (int bx = 0; bx < blocks_x_; ++bx) {
+      Motion best;
+      if (!still[index(bx, by)]) {
+        const auto differences = [&](Motion v) {
+          int sum = 0;
+          for (int j = by * 16; j < by * 16 + 16; ++j)
+            for (int i = bx * 16; i < bx * 16 + 16; ++i)
+              sum += std::abs(luma.near(i, j) - between(old, 16 * i + 2 * v.x, 16 * j + 2 * v.y));
+          return sum;
+        };
+        const int unmoved = differences({});
+        int least = unmoved - unmoved / 32;
+        std::vector<Motion> tried{{}};
+        const auto consider = [&](Motion v, bool own) {
+          if (std::find(tried.begin(), tried.end(), v) != tried.end()) return;
+          tried.push_back(v);
+          const int sum = differences(v);
+          if (sum - (own ? sum / 128 : 0) >= least) return;
+          least = sum;
+          best = v;
+        };
+        consider(found[index(bx, by)], true);
+        for (const auto& step : kSteps)
+          consider(inside(found[index(bx + step[0], by + step[1])], bx, by), false);
+      }
+      motion_[index(bx, by)] = best;
+    }
+  }
+}
+
+ReferenceDenoiser::Motion ReferenceDenoiser::motion_at(int x, int y,
+                                                       const GridComponent& component) const {
+  const int bx = x / (16 >> component.shift_x);
+  const int by = y / (16 >> component.shift_y);
+  const Motion& luma = motion_[static_cast<std::size_t>(std::min(by, blocks_y_ - 1) * blocks_x_ +
+                                                        std::min(bx, blocks_x_ - 1))];
+  // In sixteenths of this component's samples.
+  return {luma.x * 2 >> component.shift_x, luma.y * 2 >> component.shift_y};
+}
+
+std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& picture, int depth) {
+  const int unit = 1 << (14 - depth);
+  if (known_.empty()) {
+    known_.resize(picture.size());
+    blocks_x_ = (picture[0].samples.columns + 15) / 16;
+    blocks_y_ = (picture[0].samples.rows + 15) / 16;
+    motion_.assign(static_cast<std::size_t>(blocks_x_ * blocks_y_), {});
+  }
+  std::vector<Grid> results;
+  Grid luma_change;
+  std::vector<Grid> samples;
+  std::vector<Noise> noise;
+  for (std::size_t c = 0; c < picture.size(); ++c) {
+    samples.push_back(picture[c].samples);
+    for (int& sample : samples.back().at)
+      sample *= unit;
+    noise.push_back(noise_of(samples[c], known_[c]));
+  }
+  if (pictures_ != 0) find_motion(samples[0], noise[0]);
+  for (std::size_t c = 0; c < picture.size(); ++c) {
+    const Grid& now = samples[c];
+    const int w = now.columns;
+    const int h = now.rows;
+    Known& known = known_[c];
+    if (pictures_ == 0) {
+      known.estimate = now;
+      known.weight = Grid(w, h, 1);
+    } else {
+      Grid moved(w, h);
+      Grid weight(w, h);
+      Grid deviation(w, h);
+      for (int y = 0; y < h; ++y) {
+        for (int x = 0; x < w; ++x) {
+          const Motion v = motion_at(x, y, picture[c]);
+          moved(x, y) = between(known.estimate, 16 * x + v.x, 16 * y + v.y);
+          const int nx = x + ((v.x + 8) >> 4);
+          const int ny = y + ((v.y + 8) >> 4);
+          const bool inside = nx >= 0 && ny >= 0 && nx < w && ny < h;
+          int n = inside ? known.weight.near(nx, ny) : 0;
+          if (v.x % 16 != 0 || v.y % 16 != 0) n = (7 * n + 4) / 8;
+          weight(x, y) = n;
+          const int scale = part(on_curve(noise[c].inverse, moved(x, y)), 128 * certainty_256(n));
+          const int d = limited(now.near(x, y) - moved(x, y), -4095, 4095);
+          deviation(x, y) = limited(part(8 * d, scale), -127, 127);
+        }
+      }
+      Grid change(w, h);
+      for (int y = 0; y < h; ++y) {
+        for (int x = 0; x < w; ++x) {
+          int sum = 0;
+          int size = 0;
+          for (int j = -2; j <= 2; ++j) {
+            for (int i = -2; i <= 2; ++i) {
+              sum += deviation.near(x + i, y + j);
+              size += std::abs(deviation.near(x + i, y + j));
+            }
+          }
+          const int own = std::abs(deviation(x, y));
+          change(x, y) =
+              limited(std::max({std::abs(sum) - 200, size - 400, 8 * (own - 40)}), 0, 255);
+        }
+      }
+      if (c == 0) {
+        luma_change = change;
+      } else {
+        const int sx = picture[c].shift_x;
+        const int sy = picture[c].shift_y;
+        for (int y = 0; y < h; ++y) {
+          for (int x = 0; x < w; ++x) {
+            // The four that a sample of 4:2:0 covers; fewer count twice, or four times.
+            const int sum = luma_change.near(x << sx, y << sy) +
+                            luma_change.near((x << sx) + sx, y << sy) +
+                            luma_change.near(x << sx, (y << sy) + sy) +
+                            luma_change.near((x << sx) + sx, (y << sy) + sy);
+            change(x, y) = std::max(change(x, y), (sum + 2) / 4);
+          }
+        }
+      }
+      for (int y = 0; y < h; ++y) {
+        for (int x = 0; x < w; ++x) {
+          const int n = (weight(x, y) * (256 - change(x, y)) + 128) / 256;
+          const int sample = now.near(x, y);
+          known.estimate(x, y) = sample - part(sample - moved(x, y), keep(n));
+          known.weight(x, y) = std::min(n + 1, params_.temporal);
+        }
+      }
+    }
+    Grid result(w, h);
+    const int spatial = static_cast<int>(std::floor(params_.spatial * 28672 + 0.5));
+    const int strength = static_cast<int>(std::floor(params_.strength * 32768 + 0.5));
+    for (int y = 0; y < h; ++y) {
+      for (int x = 0; x < w; ++x) {
+        const int own = known.estimate.near(x, y);
+        int value = own;
+        if (spatial > 0) {
+          const int left = part(on_curve(noise[c].sigma, own), noise_left(known.weight.near(x, y)));
+          const int reach = std::min(part(8 * std::min(left, 4095), spatial), 3200);
+          int sum = 0;
+          for (int j = -2; j <= 2; ++j) {
+            for (int i = -2; i <= 2; ++i) {
+              if (std::abs(i) + std::abs(j) == 4) continue;
+              const int d = known.estimate.near(x + i, y + j) - own;
+              const int size = std::min(std::abs(d), std::max(reach - std::abs(d), 0));
+              sum += d < 0 ? -size : size;
+            }
+          }
+          value = own + part(sum, 32768 / 21);
+        }
+        const int sample = now.near(x, y);
+        if (strength < 32768) value = sample + part(value - sample, strength);
+        result(x, y) = limited((value + unit / 2) / unit, 0, (1 << depth) - 1);
+      }
+    }
+    results.push_back(result);
+  }
+  ++pictures_;
+  return results;
+}
+
+}  // namespace equalux::test

@@ -1,0 +1,461 @@
+#include <cmath>
+#include <random>
+
+#include <equalux/denoise.h>
+#include <equalux/error.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/cpu/denoise/denoise_rows.h"
+#include "src/format/layout.h"
+#include "tests/denoise/reference_denoise.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/test_images.h"
+
+namespace equalux {
+namespace {
+
+using test::Grid;
+using test::GridComponent;
+using test::PaddedImage;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<PixelFormat> formats() {
+  std::vector<PixelFormat> taken;
+  for (int i = 0; i < kPixelFormatCount; ++i) {
+    const auto format = static_cast<PixelFormat>(i);
+    if (takes(DenoiseParams{}, format)) taken.push_back(format);
+  }
+  return taken;
+}
+
+std::vector<int> components(PixelFormat format) {
+  switch (traits(format).model) {
+    case ColorModel::gray:
+      return {0};
+    case ColorModel::rgb:
+      return {1, 0, 2};
+    default:
+      return {0, 1, 2};
+  }
+}
+
+/// Code of a sample of a component, where rows are those of every `step`-th one from `first` on.
+int code_at(const ConstImageView& view, int component, int x, int y) {
+  const FormatTraits& format = traits(view.desc.format);
+  const auto samples = samples_of(view, component);
+  const std::uint8_t* at = samples.at(x, y);
+  if (format.depth == 8) return *at;
+  return std::min((at[0] | at[1] << 8) >> format.shift, (1 << format.depth) - 1);
+}
+
+std::vector<GridComponent> grids_of(const ConstImageView& view, int first = 0, int step = 1) {
+  const FormatTraits& format = traits(view.desc.format);
+  std::vector<GridComponent> all;
+  for (const int component : components(view.desc.format)) {
+    const auto samples = samples_of(view, component);
+    const bool chroma = format.model == ColorModel::yuv && component != 0;
+    GridComponent grid{Grid(samples.columns, (samples.rows - first + step - 1) / step),
+                       chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0};
+    for (int y = 0; y < grid.samples.rows; ++y)
+      for (int x = 0; x < grid.samples.columns; ++x)
+        grid.samples(x, y) = code_at(view, component, x, first + step * y);
+    all.push_back(grid);
+  }
+  return all;
+}
+
+/// The number of samples that are not as expected.
+int count_wrong(const std::vector<Grid>& expected, const ConstImageView& view, int first = 0,
+                int step = 1) {
+  const std::vector<GridComponent> is = grids_of(view, first, step);
+  int wrong = 0;
+  for (std::size_t c = 0; c < is.size(); ++c)
+    for (std::size_t i = 0; i < is[c].samples.at.size(); ++i)
+      wrong += is[c].samples.at[i] != expected[c].at[i] ? 1 : 0;
+  return wrong;
+}
+
+/// A textured picture, panned by (dx, dy) a frame, in the dark and with noise of `sigma` levels;
+/// something bright crosses it.
+class Scene {
+ public:
+  Scene(const ImageDesc& desc, double dx, double dy, double sigma)
+      : desc_(desc), dx_(dx), dy_(dy), sigma_(sigma), random_(7) {}
+
+  /// Writes the next frame; `noise` of it is left out where false.
+  void next(const ImageView& out, bool noise = true) {
+    const FormatTraits& format = traits(desc_.format);
+    const int unit = 1 << (format.depth - 8);
+    for (const int component : components(desc_.format)) {
+      const auto samples = samples_of(out, component);
+      const bool chroma = format.model == ColorModel::yuv && component != 0;
+      const int scale = chroma ? 1 << format.chroma_shift_x : 1;
+      for (int y = 0; y < samples.rows; ++y) {
+        for (int x = 0; x < samples.columns; ++x) {
+          const double u = scale * x + dx_ * number_;
+          const double v = scale * y + dy_ * number_;
+          double level = chroma ? 128 + 12 * std::sin(u / 23 + component)
+                                : 60 + 14 * std::sin(u / 5) * std::cos(v / 7) + 9 * std::sin(v / 3);
+          const double thing = scale * x - (4.0 * number_ - 20);
+          if (thing > 0 && thing < 14 && scale * y > 6 && scale * y < 25) level += chroma ? 30 : 70;
+          if (noise) level += sigma_ * normal_(random_);
+          const int code =
+              std::clamp(static_cast<int>(std::lround(level * unit)), 0, 256 * unit - 1);
+          std::uint8_t* at = samples.at(x, y);
+          at[0] = static_cast<std::uint8_t>(code << format.shift);
+          if (format.depth > 8) at[1] = static_cast<std::uint8_t>(code << format.shift >> 8);
+        }
+      }
+    }
+    ++number_;
+  }
+
+ private:
+  ImageDesc desc_;
+  double dx_;
+  double dy_;
+  double sigma_;
+  std::mt19937 random_;
+  std::normal_distribution<double> normal_;
+  int number_ = 0;
+};
+
+/// Root of the mean square of differences in the first component, in levels of 8 bits.
+double rms(const ConstImageView& a, const ConstImageView& b) {
+  const int first = components(a.desc.format).front();
+  double sum = 0;
+  for (int y = 0; y < a.desc.height; ++y)
+    for (int x = 0; x < a.desc.width; ++x)
+      sum += std::pow(code_at(a, first, x, y) - code_at(b, first, x, y), 2);
+  return std::sqrt(sum / a.desc.width / a.desc.height) / (1 << (traits(a.desc.format).depth - 8));
+}
+
+void expect_defined(const DenoiseParams& params, const ImageDesc& desc, Scene scene, int frames,
+                    int threads, int padding, bool negative) {
+  SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::to_string(desc.width) + "x" +
+               std::to_string(desc.height));
+  const auto filter = make_cpu_filter(params, {threads});
+  ASSERT_EQ(filter->configure(desc), desc);
+  test::ReferenceDenoiser reference(params);
+  PaddedImage in(desc, padding, negative, padding % 7);
+  PaddedImage out(desc, padding, negative, (padding + 3) % 5);
+  test::fill(in.view(), test::Content::noise, 5);  // the fourth sample of RGB, too
+  for (int i = 0; i < frames; ++i) {
+    SCOPED_TRACE("frame " + std::to_string(i));
+    scene.next(in.view());
+    const std::vector<Grid> expected =
+        reference.process(grids_of(in.view()), traits(desc.format).depth);
+    FrameContext context;
+    context.index = static_cast<std::uint64_t>(i);
+    if (i % 2 == 0) {
+      test::fill(out.view(), test::Content::noise, 99);
+      filter->submit(in.view(), out.view(), context);
+    } else {
+      copy_image(in.view(), out.view());
+      filter->submit(out.view(), out.view(), context);
+    }
+    ASSERT_EQ(count_wrong(expected, out.view()), 0);
+    const int alpha = traits(desc.format).alpha_offset;
+    for (int x = 0; alpha >= 0 && x < desc.width; ++x)
+      ASSERT_EQ(in.view().row(0, 0)[4 * x + alpha], out.view().row(0, 0)[4 * x + alpha]);
+    ASSERT_TRUE(in.padding_intact());
+    ASSERT_TRUE(out.padding_intact());
+  }
+}
+
+TEST(Denoise, EveryFormatEqualsTheDefinition) {
+  for (const PixelFormat format : formats()) {
+    const ImageDesc desc{format, 75, 43};
+    expect_defined({}, desc, Scene(desc, 1.3, 0.4, 3), 4, 1, 0, false);
+  }
+}
+
+TEST(Denoise, EverySizeStrideAndNumberOfThreadsEqualsTheDefinition) {
+  int padding = 0;
+  for (const auto& [width, height] : std::vector<std::pair<int, int>>{{1, 1},
+                                                                      {1, 40},
+                                                                      {40, 1},
+                                                                      {2, 2},
+                                                                      {3, 5},
+                                                                      {16, 16},
+                                                                      {17, 33},
+                                                                      {64, 8},
+                                                                      {65, 90},
+                                                                      {130, 31}}) {
+    for (const PixelFormat format : {PixelFormat::i420, PixelFormat::yuy2, PixelFormat::bgr}) {
+      const ImageDesc desc{format, width, height};
+      expect_defined({}, desc, Scene(desc, -2.2, 1.1, 4), 3, 1 + padding % 3, padding,
+                     padding % 2 == 1);
+      ++padding;
+    }
+  }
+}
+
+TEST(Denoise, EveryOptionEqualsTheDefinition) {
+  const ImageDesc desc{PixelFormat::nv12, 98, 66};
+  for (const DenoiseParams& params :
+       {DenoiseParams{0.35, 24, 0.6, 0}, DenoiseParams{1, 1, 1, 0}, DenoiseParams{1, 31, 0, 0},
+        DenoiseParams{1, 24, 0.6, 2.5}, DenoiseParams{0, 24, 0.6, 0}, DenoiseParams{1, 24, 1, 64},
+        DenoiseParams{1, 24, 0.1, 0.1}}) {
+    SCOPED_TRACE(option_text(params, "noise"));
+    expect_defined(params, desc, Scene(desc, 0.5, -0.7, 3), 5, 2, 0, false);
+  }
+}
+
+TEST(Denoise, StillPannedFastAndHardContentEqualsTheDefinition) {
+  const ImageDesc desc{PixelFormat::i420, 160, 112};
+  for (const auto& [dx, dy, sigma] : std::vector<std::array<double, 3>>{
+           {0, 0, 3}, {9.6, -5.2, 2}, {-26, 13, 1}, {0, 0, 0}, {3, 3, 60}})
+    expect_defined({}, desc, Scene(desc, dx, dy, sigma), 6, 1, 0, false);
+}
+
+TEST(Denoise, CutsFlickerAndFlatFramesEqualTheDefinition) {
+  const ImageDesc desc{PixelFormat::y42b, 70, 50};
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  test::ReferenceDenoiser reference({});
+  Image frame(desc);
+  FrameContext context;
+  for (int i = 0; i < 40; ++i) {
+    test::fill_moving(frame.view(), i);
+    const auto expected = reference.process(grids_of(frame.view()), 8);
+    filter->submit(frame.view(), frame.view(), context);
+    ASSERT_EQ(count_wrong(expected, frame.view()), 0) << "frame " << i;
+  }
+}
+
+TEST(Denoise, FieldsArePicturesOfTheirOwn) {
+  const ImageDesc desc{PixelFormat::i420, 66, 63};
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  std::array<test::ReferenceDenoiser, 2> fields{test::ReferenceDenoiser({}),
+                                                test::ReferenceDenoiser({})};
+  Scene scene(desc, 1, 0.5, 3);
+  Image frame(desc);
+  for (int i = 0; i < 4; ++i) {
+    scene.next(frame.view());
+    FrameContext context;
+    context.field_order = FieldOrder::bottom_first;
+    std::array<std::vector<Grid>, 2> expected;
+    for (int parity = 0; parity < 2; ++parity) {
+      expected[static_cast<std::size_t>(parity)] =
+          fields[static_cast<std::size_t>(parity)].process(grids_of(frame.view(), parity, 2), 8);
+    }
+    filter->submit(frame.view(), frame.view(), context);
+    for (int parity = 0; parity < 2; ++parity) {
+      ASSERT_EQ(count_wrong(expected[static_cast<std::size_t>(parity)], frame.view(), parity, 2), 0)
+          << "frame " << i;
+    }
+  }
+}
+
+TEST(Denoise, ASavedStateGoesOnWithTheSameBytes) {
+  for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
+    const ImageDesc desc{PixelFormat::p010_10le, 83, 57};
+    const auto first = make_cpu_filter(DenoiseParams{}, {1});
+    first->configure(desc);
+    EXPECT_EQ(first->save(), "{}");
+    Scene scene(desc, 0.8, 0.3, 3);
+    Image frame(desc);
+    Image other(desc);
+    FrameContext context;
+    context.field_order = order;
+    for (int i = 0; i < 5; ++i) {
+      scene.next(frame.view());
+      first->submit(frame.view(), frame.view(), context);
+    }
+    const auto second = make_cpu_filter(DenoiseParams{}, {3});
+    second->configure(desc);
+    second->load(first->save());
+    EXPECT_EQ(second->save(), first->save());
+    for (int i = 0; i < 3; ++i) {
+      scene.next(frame.view());
+      second->submit(frame.view(), other.view(), context);
+      first->submit(frame.view(), frame.view(), context);
+      EXPECT_EQ(test::count_differences(frame.view(), other.view()), 0U) << i;
+    }
+    second->reset();
+    EXPECT_EQ(second->save(), "{}");
+  }
+}
+
+TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
+  const ImageDesc desc{PixelFormat::gray8, 20, 20};
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  Scene scene(desc, 0, 0, 3);
+  Image frame(desc);
+  FrameContext context;
+  scene.next(frame.view());
+  filter->submit(frame.view(), frame.view(), context);
+  const std::string state = filter->save();
+
+  const auto refused = [&](const std::string& text, const char* part) {
+    try {
+      filter->load(text);
+      ADD_FAILURE() << "taken: " << text.substr(0, 80);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_THAT(error.what(), HasSubstr(part));
+    }
+    EXPECT_EQ(filter->save(), state);
+  };
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = state;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  refused("[]", "state");
+  refused("{\"version\":1}", "state cannot be read");
+  refused(with("\"version\":1", "\"version\":2"), "version 2, must be 1");
+  refused(with("[20,20]", "[20,21]"), "must be of \"gray8\" [20,20]");
+  refused(with("\"estimate\":\"", "\"estimate\":\"AAAA"), "wrong size");
+  refused(with("\"estimate\":\"", "\"estimate\":\"!"), "base64");
+  refused(with("\"weight\":\"AQEB", "\"weight\":\"AQEg"), "a sample is 32, must be 0 to 31");
+  refused(with("\"vectors\":\"AAAA", "\"vectors\":\""), "other components");
+  refused(with("\"noise\":\"AAAA", "\"noise\":\""), "noise has the wrong size");
+}
+
+/// Frames of a clip, filtered; what `look` says of the results.
+template <typename Look>
+void filter_scene(const DenoiseParams& params, Scene noisy, Scene clean, const ImageDesc& desc,
+                  int frames, Look look) {
+  const auto filter = make_cpu_filter(params, {1});
+  filter->configure(desc);
+  Image in(desc);
+  Image out(desc);
+  Image wanted(desc);
+  FrameContext context;
+  for (int i = 0; i < frames; ++i) {
+    noisy.next(in.view());
+    clean.next(wanted.view(), false);
+    filter->submit(in.view(), out.view(), context);
+    look(i, in.view(), out.view(), wanted.view());
+  }
+}
+
+TEST(Denoise, NoiseOfStillScenesFallsToAThird) {
+  const ImageDesc desc{PixelFormat::i420, 192, 128};
+  filter_scene({}, Scene(desc, 0, 0, 3), Scene(desc, 0, 0, 3), desc, 30,
+               [](int i, const auto& in, const auto& out, const auto& clean) {
+                 if (i < 20) return;
+                 EXPECT_LT(rms(out, clean), rms(in, clean) / 3) << i;
+               });
+}
+
+TEST(Denoise, NoiseOfPannedScenesFallsByHalfWithoutABlur) {
+  const ImageDesc desc{PixelFormat::i420, 192, 128};
+  filter_scene({}, Scene(desc, 1.5, 0.6, 3), Scene(desc, 1.5, 0.6, 3), desc, 20,
+               [](int i, const auto& in, const auto& out, const auto& clean) {
+                 if (i < 8) return;
+                 EXPECT_LT(rms(out, clean), rms(in, clean) / 2) << i;
+               });
+}
+
+TEST(Denoise, CleanFramesStayAsTheyAre) {
+  const ImageDesc desc{PixelFormat::i420, 192, 128};
+  for (const double speed : {0.0, 1.7}) {
+    filter_scene({}, Scene(desc, speed, 0, 0), Scene(desc, speed, 0, 0), desc, 12,
+                 [](int i, const auto& in, const auto& out, const auto&) {
+                   EXPECT_LT(rms(out, in), 0.3) << i;
+                 });
+  }
+}
+
+TEST(Denoise, TheFrameAfterACutHasNothingOfTheOneBefore) {
+  const ImageDesc desc{PixelFormat::gray8, 128, 96};
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  const auto fresh = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  Scene before(desc, 0, 0, 3);
+  Image frame(desc);
+  Image out(desc);
+  Image alone(desc);
+  FrameContext context;
+  for (int i = 0; i < 25; ++i) {
+    before.next(frame.view());
+    filter->submit(frame.view(), out.view(), context);
+  }
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 2; ++i) {
+    for (int y = 0; y < desc.height; ++y)
+      for (int x = 0; x < desc.width; ++x)
+        frame.view().row(0, y)[x] =
+            static_cast<std::uint8_t>(150 + 30 * std::sin(x / 9.0 + y / 4.0) + 3 * normal(random));
+    filter->submit(frame.view(), out.view(), context);
+  }
+  // Less than half of the noise that came in, and no trace of the other picture.
+  double sum = 0;
+  for (int y = 0; y < desc.height; ++y)
+    for (int x = 0; x < desc.width; ++x)
+      sum += out.view().row(0, y)[x] - (150 + 30 * std::sin(x / 9.0 + y / 4.0));
+  EXPECT_NEAR(sum / desc.width / desc.height, -0.5, 0.3);  // codes are rounded down above
+  EXPECT_LT(rms(out.view(), frame.view()), 3.6);
+}
+
+TEST(Denoise, WhatHasBeenUncoveredHasNoGhost) {
+  const ImageDesc desc{PixelFormat::gray8, 192, 64};
+  // The bright thing moves by 4 samples a frame over a still scene; behind it the scene is as it
+  // is.
+  filter_scene({}, Scene(desc, 0, 0, 2), Scene(desc, 0, 0, 2), desc, 30,
+               [](int i, const auto&, const auto& out, const auto& clean) {
+                 if (i < 10) return;
+                 const int edge = 4 * i - 20;  // of the thing; what is left of it is uncovered
+                 double sum = 0;
+                 for (int y = 8; y < 24; ++y)
+                   for (int x = std::max(edge - 12, 0); x < edge - 1; ++x)
+                     sum += out.row(0, y)[x] - clean.row(0, y)[x];
+                 EXPECT_LT(std::abs(sum / 16 / std::min(edge - 1, 11)), 1.5) << i;
+               });
+}
+
+TEST(Denoise, WithoutStrengthItIsTheFrame) {
+  const ImageDesc desc{PixelFormat::uyvy, 90, 40};
+  DenoiseParams params;
+  params.strength = 0;
+  filter_scene(params, Scene(desc, 0.5, 0, 3), Scene(desc, 0, 0, 0), desc, 4,
+               [](int, const ConstImageView& in, const ConstImageView& out, const auto&) {
+                 EXPECT_EQ(test::count_differences(in, out), 0U);
+               });
+}
+
+TEST(Denoise, OptionsChangeWhileFramesMove) {
+  const ImageDesc desc{PixelFormat::i420, 64, 48};
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  test::ReferenceDenoiser reference({});
+  Scene scene(desc, 0.4, 0, 3);
+  Image frame(desc);
+  FrameContext context;
+  for (int i = 0; i < 6; ++i) {
+    if (i == 3) {
+      EXPECT_TRUE(filter->update({{"temporal", "4"}, {"strength", "0.5"}}));
+      reference.set_params({0.5, 4, 0.6, 0});
+    }
+    scene.next(frame.view());
+    const auto expected = reference.process(grids_of(frame.view()), 8);
+    filter->submit(frame.view(), frame.view(), context);
+    ASSERT_EQ(count_wrong(expected, frame.view()), 0) << i;
+  }
+  EXPECT_THROW(filter->update({{"temporal", "0"}}), Error);
+}
+
+TEST(Denoise, ParametersAndFramesThatItDoesNotTakeAreNamed) {
+  EXPECT_THAT(violations(DenoiseParams{2, 40, -1, 0.01}, Backend::cpu),
+              ElementsAre(HasSubstr("strength is 2, must be 0 to 1"),
+                          HasSubstr("temporal is 40, must be 1 to 31"),
+                          HasSubstr("spatial is -1, must be 0 to 1"),
+                          HasSubstr("noise is 0.01, must be 0.1 to 64")));
+  EXPECT_THAT(violations(DenoiseParams{}, Backend::cuda),
+              ElementsAre("backend is cuda, must be cpu for denoise"));
+  const ImageDesc deep{PixelFormat::gray16_le, 8, 8};
+  EXPECT_THAT(violations(DenoiseParams{}, Backend::cpu, &deep),
+              ElementsAre(HasSubstr("gray16_le, must be one of 8, 10 or 12 bits")));
+}
+
+}  // namespace
+}  // namespace equalux

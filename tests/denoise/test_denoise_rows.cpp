@@ -1,0 +1,212 @@
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "src/cpu/common/simd_targets.h"
+#include "src/cpu/denoise/denoise_rows.h"
+#include "src/cpu/denoise/plane.h"
+#include "src/denoise/noise_estimate.h"
+
+namespace equalux::denoise {
+namespace {
+
+/// Rows with a margin, as the loops are promised.
+template <typename Sample>
+class SomeRows {
+ public:
+  SomeRows(int width, int count, int least, int most, unsigned seed) : plane_(width, count) {
+    std::mt19937 random(seed);
+    std::uniform_int_distribution<int> any(least, most);
+    for (int y = 0; y < count; ++y) {
+      for (int x = -kMargin; x < width + kMargin; ++x)
+        plane_.row(y)[x] = static_cast<Sample>(any(random));
+    }
+  }
+  [[nodiscard]] Sample* row(int y = 0) { return plane_.row(y); }
+  template <std::size_t kCount>
+  [[nodiscard]] std::array<const Sample*, kCount> rows(int first = 0) {
+    std::array<const Sample*, kCount> all;
+    for (std::size_t k = 0; k < kCount; ++k)
+      all[k] = plane_.row(first + static_cast<int>(k));
+    return all;
+  }
+
+ private:
+  Plane<Sample> plane_;
+};
+
+using Samples16 = SomeRows<std::int16_t>;
+using Bytes = SomeRows<std::uint8_t>;
+using Deviations = SomeRows<std::int8_t>;
+
+const int kWidths[] = {1, 2, 7, 8, 15, 16, 17, 31, 33, 64, 65, 100, 1030, 2077};
+
+class DenoiseTargets : public testing::TestWithParam<std::size_t> {
+ protected:
+  static const std::vector<DenoiseRows>& all() {
+    static const std::vector<DenoiseRows> rows = all_denoise_rows();
+    return rows;
+  }
+  const DenoiseRows& fast = all()[GetParam()];
+  const DenoiseRows& plain = scalar_denoise_rows();
+
+  /// Runs both on outputs of the same random contents, and compares n samples.
+  template <typename Sample, typename Run>
+  void same(int n, const char* what, Run run) {
+    SomeRows<Sample> a(n, 1, 0, 100, 3);
+    SomeRows<Sample> b(n, 1, 0, 100, 3);
+    run(fast, a.row());
+    run(plain, b.row());
+    for (int i = 0; i < n; ++i)
+      ASSERT_EQ(a.row()[i], b.row()[i]) << fast.target << " " << what << " " << n << " at " << i;
+  }
+};
+
+TEST_P(DenoiseTargets, RunTheLoopsOfTheirOwn) {
+  if (fast.target == kScalarTarget) {
+    EXPECT_EQ(fast.smooth, plain.smooth);
+  } else {
+    EXPECT_NE(fast.smooth, plain.smooth);
+    EXPECT_NE(fast.changes, plain.changes);
+    EXPECT_NE(fast.across, plain.across);
+  }
+  EXPECT_EQ(all().front().target, simd_targets().front());
+}
+
+TEST_P(DenoiseTargets, SamplesAreReadAndWrittenAlike) {
+  struct Form {
+    int step, depth, shift;
+  };
+  for (const Form& form :
+       {Form{1, 8, 0}, Form{2, 8, 0}, Form{3, 8, 0}, Form{4, 8, 0}, Form{2, 10, 0}, Form{2, 12, 0},
+        Form{2, 10, 6}, Form{4, 10, 6}, Form{4, 12, 4}}) {
+    for (const int n : kWidths) {
+      // Exactly as many bytes as there are, for tools that watch over them to see more.
+      const int word = form.depth > 8 ? 2 : 1;
+      std::vector<std::uint8_t> bytes(static_cast<std::size_t>((n - 1) * form.step + word));
+      std::mt19937 random(static_cast<unsigned>(n));
+      for (std::uint8_t& byte : bytes)
+        byte = static_cast<std::uint8_t>(random());
+      const auto count = static_cast<std::size_t>(n);
+      same<std::int16_t>(n, "load", [&](const DenoiseRows& rows, std::int16_t* out) {
+        rows.load(bytes.data(), form.step, form.depth, form.shift, count, out);
+      });
+      Samples16 samples(n, 1, 0, kSampleMost, 9);
+      std::vector<std::uint8_t> a = bytes;
+      std::vector<std::uint8_t> b = bytes;
+      fast.store(samples.row(), form.step, form.depth, form.shift, count, a.data());
+      plain.store(samples.row(), form.step, form.depth, form.shift, count, b.data());
+      ASSERT_EQ(a, b) << fast.target << " step " << form.step << " depth " << form.depth << " "
+                      << n;
+    }
+  }
+}
+
+TEST_P(DenoiseTargets, MotionIsMeasuredAlike) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    // Extremes first: sums must fit.
+    const bool extreme = seed < 4;
+    Samples16 now(40, 18, extreme ? kSampleMost * (seed & 1) : 0,
+                  extreme ? kSampleMost * (seed & 1) : kSampleMost, seed);
+    Samples16 then(40, 18, extreme ? kSampleMost * (seed >> 1) : 0,
+                   extreme ? kSampleMost * (seed >> 1) : kSampleMost, seed + 50);
+    SampleWindow a{now.rows<18>()};
+    SampleWindow b{then.rows<18>()};
+    for (auto& row : b.row)
+      row += seed;
+    EXPECT_EQ(fast.difference(a, b), plain.difference(a, b));
+    const SlopeSums x = fast.slopes(a, b);
+    const SlopeSums y = plain.slopes(a, b);
+    EXPECT_EQ(std::tie(x.xx, x.xy, x.yy, x.xd, x.yd), std::tie(y.xx, y.xy, y.yy, y.xd, y.yd));
+  }
+  for (const int n : kWidths) {
+    Samples16 samples(2 * n, 2, 0, kSampleMost, 4);
+    same<std::int16_t>(n, "halve", [&](const DenoiseRows& rows, std::int16_t* out) {
+      rows.halve(samples.row(0), samples.row(1), static_cast<std::size_t>(n), out);
+    });
+  }
+}
+
+TEST_P(DenoiseTargets, EstimatesAreMovedAlike) {
+  for (const int n : kWidths) {
+    const auto count = static_cast<std::size_t>(n);
+    for (int phase = 1; phase < kPhases; ++phase) {
+      // Black beside white overshoots both ways.
+      Samples16 samples(n, 6, 0, 1, static_cast<unsigned>(phase));
+      for (int y = 0; y < 6; ++y)
+        for (int x = -kMargin; x < n + kMargin; ++x)
+          samples.row(y)[x] = static_cast<std::int16_t>(samples.row(y)[x] * kSampleMost);
+      same<std::int16_t>(n, "across", [&](const DenoiseRows& rows, std::int16_t* out) {
+        rows.across(samples.row(0), taps_of(phase), count, out);
+      });
+      same<std::int16_t>(n, "down", [&](const DenoiseRows& rows, std::int16_t* out) {
+        rows.down(samples.rows<6>(), taps_of(phase), count, out);
+      });
+    }
+    same<std::uint8_t>(n, "weigh_between", [&](const DenoiseRows& rows, std::uint8_t* out) {
+      for (int i = 0; i < n; ++i)
+        out[i] = static_cast<std::uint8_t>(i % kWeights);
+      rows.weigh_between(count, out);
+    });
+  }
+}
+
+TEST_P(DenoiseTargets, ChangesAndEstimatesAreAlike) {
+  NoiseCurves curves = constant_noise(150);
+  for (int i = 0; i < kSegments; ++i) {
+    curves.inverse.knot[i] = static_cast<std::int16_t>(i % 3 == 0 ? 32767 : 40 * i);
+    curves.inverse.rise[i] = static_cast<std::int16_t>(i % 3 == 0 ? -32000 : 900 - i);
+    curves.sigma.knot[i] = static_cast<std::int16_t>(i % 4 == 0 ? 4096 : 7 * i);
+    curves.sigma.rise[i] = static_cast<std::int16_t>(i % 4 == 0 ? -4000 : 33 * i);
+  }
+  for (const int n : kWidths) {
+    const auto count = static_cast<std::size_t>(n);
+    Samples16 samples(n, 5, 0, kSampleMost, 11);
+    Samples16 estimates(n, 5, 0, kSampleMost, 12);
+    Bytes weights(n, 1, 0, kWeights - 1, 13);
+    same<std::int8_t>(n, "deviations", [&](const DenoiseRows& rows, std::int8_t* out) {
+      rows.deviations(samples.row(), estimates.row(), weights.row(), curves.inverse, count, out);
+    });
+    for (const int most : {3, 20, 127}) {
+      Deviations deviations(n, 5, -most, most, 14);
+      same<std::uint8_t>(n, "changes", [&](const DenoiseRows& rows, std::uint8_t* out) {
+        rows.changes(deviations.rows<5>(), count, out);
+      });
+    }
+    Bytes luma(2 * n, 2, 0, 255, 15);
+    for (const int shift : {0, 1}) {
+      same<std::uint8_t>(n, "join", [&](const DenoiseRows& rows, std::uint8_t* out) {
+        rows.join(luma.row(0), luma.row(1), shift, count, out);
+      });
+    }
+    Bytes changes(n, 1, 0, 255, 16);
+    Bytes new_weights(n, 1, 0, 0, 17);
+    Samples16 new_estimates(n, 1, 0, 0, 18);
+    same<std::int16_t>(n, "update", [&](const DenoiseRows& rows, std::int16_t* out) {
+      rows.update(samples.row(), estimates.row(), weights.row(), changes.row(), 24, count, out,
+                  new_weights.row());
+    });
+    same<std::uint8_t>(n, "update", [&](const DenoiseRows& rows, std::uint8_t* out) {
+      rows.update(samples.row(), estimates.row(), weights.row(), changes.row(), 31, count,
+                  new_estimates.row(), out);
+    });
+    for (const int range : {300, kSampleMost}) {
+      Samples16 near(n, 5, 0, range, 19);
+      same<std::int16_t>(n, "smooth", [&](const DenoiseRows& rows, std::int16_t* out) {
+        rows.smooth(near.rows<5>(), weights.row(), curves.sigma, kMostSpatial, count, out);
+      });
+    }
+    same<std::int16_t>(n, "blend", [&](const DenoiseRows& rows, std::int16_t* out) {
+      rows.blend(samples.row(), 20000, count, out);
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DenoiseTargets,
+                         testing::Range<std::size_t>(0, all_denoise_rows().size()),
+                         [](const auto& info) {
+                           return std::string(all_denoise_rows()[info.param].target);
+                         });
+
+}  // namespace
+}  // namespace equalux::denoise
