@@ -269,7 +269,11 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
       bool first = true;
       const int gx = bx / 4 * 8 - 4;
       const int gy = by / 4 * 8 - 4;
-      for (int dy = -4; dy <= 4; ++dy) {
+      int moving = 0;
+      for (int j = by / 4 * 4; j < std::min(by / 4 * 4 + 4, blocks_y_); ++j)
+        for (int i = bx / 4 * 4; i < std::min(bx / 4 * 4 + 4, blocks_x_); ++i)
+          moving += still[index(i, j)] ? 0 : 1;
+      for (int dy = -4; moving >= 4 && dy <= 4; ++dy) {
         for (int dx = -4; dx <= 4; ++dx) {
           const int cost =
               difference(luma_8, old_8, gx, gy, dx, dy) + 32 * (std::abs(dx) + std::abs(dy));

@@ -9,6 +9,8 @@ namespace {
 /// Blocks a side of those that share a coarse search, and how far it looks, in eighths.
 constexpr int kCoarse = 4;
 constexpr int kCoarseReach = 4;
+/// Blocks of them that must not be still for it: of noise alone, one or two are not.
+constexpr int kMoving = 4;
 /// Samples beyond a block, or a group of them, that its window covers on each side: in eighths, in
 /// halves, and in samples.
 constexpr int kCoarseBorder = 4;
@@ -115,16 +117,16 @@ void MotionSearch::find_coarse(int begin, int end) {
   const int across = (columns_ + kCoarse - 1) / kCoarse;
   for (int row = begin; row < end; ++row) {
     for (int column = 0; column < across; ++column) {
-      bool still = true;
+      int moving = 0;
       for (int j = row * kCoarse; j < std::min((row + 1) * kCoarse, block_rows_); ++j)
         for (int i = column * kCoarse; i < std::min((column + 1) * kCoarse, columns_); ++i)
-          still = still && still_[static_cast<std::size_t>(j * columns_ + i)] != 0;
+          moving += still_[static_cast<std::size_t>(j * columns_ + i)] != 0 ? 0 : 1;
       Step best{0, 0};
       int least = std::numeric_limits<int>::max();
       const int x = column * kCoarse * kBlock / 8 - kCoarseBorder;
       const int y = row * kCoarse * kBlock / 8 - kCoarseBorder;
       const SampleWindow now = window_of(luma_.eighth, x, y);
-      for (int dy = -kCoarseReach; !still && dy <= kCoarseReach; ++dy) {
+      for (int dy = -kCoarseReach; moving >= kMoving && dy <= kCoarseReach; ++dy) {
         for (int dx = -kCoarseReach; dx <= kCoarseReach; ++dx) {
           const int sum = rows_.difference(now, window_of(estimate_.eighth, x + dx, y + dy)) +
                           kLevel / 2 * (std::abs(dx) + std::abs(dy));
