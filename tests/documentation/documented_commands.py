@@ -36,7 +36,7 @@ LONGEST_S = 300
 # What an endless command may do after it has shown that it runs: a few frames.
 RUNNING_S = 0.5
 # What says nothing while it works is taken to run after so long.
-SILENT_S = 2
+SILENT_S = 4
 MEDIA = r"(?:mp4|mkv|y4m|h264|png|jpg)"
 OUTPUT_OPTIONS = ("-o|--out|--record|--plot|--json|--curve-to|--verify|--timings")
 
