@@ -105,11 +105,11 @@ inline constexpr int kNeighbours = 20;
 inline constexpr int kNeighbourShare = kOne / (kNeighbours + 1);
 /// Most reach, so that the pulls of kNeighbours fit 16 bits.
 inline constexpr int kMostReach = 3200;
-/// What a `spatial` of 1 counts the remaining noise, 7 times,, in the units of reach().
+/// The `spatial` of reach() where the option is 1: 7 times the noise that is left.
 inline constexpr int kMostSpatial = 7 << 12;
 
-/// From here on a difference to a neighbour is one of the picture: as often the noise that the
-/// estimate still has as `spatial` says, in units of 1 / 2^12.
+/// The difference from which on a neighbour shows something else: `spatial` / 2^12 times the noise
+/// that the estimate still has. `left` is that of its weight.
 EQUALUX_HD int reach(int sigma, int left, int spatial) {
   const int noise = times(sigma, left);
   const int reach = times(8 * (noise > 4095 ? 4095 : noise), spatial);

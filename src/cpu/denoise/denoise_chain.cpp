@@ -26,7 +26,7 @@ std::size_t count_of(int n) {
 
 }  // namespace
 
-PictureSequence::PictureSequence(std::span<const Component> components, Words words,
+PictureSequence::PictureSequence(std::span<const ComponentShape> components, Words words,
                                  RowExecutor& executor, const DenoiseRows& loops)
     : executor_(executor),
       loops_(loops),
@@ -35,7 +35,7 @@ PictureSequence::PictureSequence(std::span<const Component> components, Words wo
       motion_(components[0].columns, components[0].rows, executor, loops),
       noise_(components.size()) {
   const int widest = components[0].columns;
-  for (const Component& each : components) {
+  for (const ComponentShape& each : components) {
     for (std::vector<Knowledge>* list : {&known_, &next_}) {
       list->push_back({Plane<std::int16_t>(each.columns, each.rows),
                        Plane<std::uint8_t>(each.columns, each.rows),
@@ -187,7 +187,7 @@ void PictureSequence::estimate(std::size_t component, int most, int begin, int e
 
 /// Rows begin to end - 1, of one row of blocks, of what is known, where it has moved to.
 void PictureSequence::move(std::size_t component, int begin, int end, Scratch& scratch) {
-  const Component& at = components_[component];
+  const ComponentShape& at = components_[component];
   const int side_x = kBlock >> at.shift_x;
   const int row = begin / (kBlock >> at.shift_y);
   for (int column = 0; column < field_.columns;) {
@@ -204,7 +204,7 @@ void PictureSequence::move(std::size_t component, int begin, int end, Scratch& s
 
 void PictureSequence::move_run(std::size_t component, Vector vector, int first, int last, int begin,
                                int end, Scratch& scratch) {
-  const Component& at = components_[component];
+  const ComponentShape& at = components_[component];
   const Knowledge& known = known_[component];
   const int x = phases_of(vector.x, at.shift_x);
   const int y = phases_of(vector.y, at.shift_y);
@@ -260,7 +260,7 @@ void PictureSequence::find_changes(std::size_t component, int y, Scratch& scratc
     changes.repeat_ends(y, changes.width(), 1);
     return;
   }
-  const Component& at = components_[component];
+  const ComponentShape& at = components_[component];
   const int above = y << at.shift_y;
   loops_.join(change_[0].row(above), change_[0].row(above + at.shift_y), at.shift_x,
               count_of(changes.width()), change);

@@ -15,7 +15,7 @@
 namespace equalux::denoise {
 
 /// Samples of one component in a sequence of pictures.
-struct Component {
+struct ComponentShape {
   int columns;
   int rows;
   int shift_x;  ///< columns of the first component to one of this, as a shift
@@ -41,7 +41,7 @@ struct Knowledge {
 class PictureSequence {
  public:
   /// The first component decides where there is motion.
-  PictureSequence(std::span<const Component> components, Words words, RowExecutor& executor,
+  PictureSequence(std::span<const ComponentShape> components, Words words, RowExecutor& executor,
                   const DenoiseRows& loops);
 
   /// A component each of `in` and `out`, which are the same memory or do not overlap.
@@ -90,7 +90,7 @@ class PictureSequence {
 
   RowExecutor& executor_;
   const DenoiseRows& loops_;
-  std::vector<Component> components_;
+  std::vector<ComponentShape> components_;
   Words words_;
   MotionSearch motion_;
   MotionField field_;

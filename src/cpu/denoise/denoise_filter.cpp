@@ -110,7 +110,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
   [[nodiscard]] std::unique_ptr<PictureSequence> make_sequence(std::optional<int> parity) {
     ConstImageView view{desc_, {}, {}};
     const FormatTraits& format = traits(desc_.format);
-    std::vector<denoise::Component> components;
+    std::vector<denoise::ComponentShape> components;
     for (const int index : order_) {
       Samples<const std::uint8_t> samples = samples_of(view, index);
       if (parity) samples = field_of(samples, *parity);

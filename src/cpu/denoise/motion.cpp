@@ -11,11 +11,11 @@ constexpr int kCoarse = 4;
 constexpr int kCoarseReach = 4;
 /// Blocks of them that must not be still for it: of noise alone, one or two are not.
 constexpr int kMoving = 4;
-/// Samples beyond a block, or a group of them, that its window covers on each side: in eighths, in
-/// halves, and in samples.
-constexpr int kCoarseBorder = 4;
-constexpr int kHalfBorder = 4;
+/// Side of windows: in samples that of a block; in halves that of a block and 4 more on each side;
+/// in eighths that of kCoarse blocks a side and 4 more.
 constexpr int kWindow = SampleWindow::kSide;
+constexpr int kHalfBorder = 4;
+constexpr int kCoarseBorder = 4;
 /// Up to 0.43 of the noise, differences of a window of halves are noise.
 constexpr int kStill = kWindow * kWindow * 256 * 43 / 100;
 /// What a vector that is not 0 costs: it must be better by as much.
