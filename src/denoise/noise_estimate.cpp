@@ -31,9 +31,10 @@ int low_texture(const std::array<std::uint32_t, kTextureBins>& counts, std::uint
 }
 
 /// The standard deviation of noise whose blocks have a texture: of 216 weights a block, the fifth
-/// of blocks with the least texture ends at 0.651 of it (measured over Gaussian noise).
+/// of blocks with the least texture ends at 0.651 of it (measured over Gaussian noise). At most
+/// what the option `noise` may be: chequers are no noise, and curves have 16 bits.
 int sigma_of(int texture) {
-  return (texture + 70) / 141;
+  return std::min((texture + 70) / 141, 64 * kLevel);
 }
 
 LevelCurve curve_of(const std::array<int, kSegments + 1>& knots) {

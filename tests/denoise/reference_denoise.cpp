@@ -193,7 +193,7 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, Known&
           const std::int64_t within =
               std::min<std::int64_t>(64 * (all / 5 - std::min(below, all / 5)) / here, 63);
           const std::int64_t texture = ((64 * (8 + bin % 8) + within) << (bin / 8)) / 512;
-          by_segment[level] = static_cast<int>((texture + 70) / 141);
+          by_segment[level] = static_cast<int>(std::min<std::int64_t>((texture + 70) / 141, 4096));
           break;
         }
         below += here;

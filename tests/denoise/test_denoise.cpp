@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cpu/denoise/denoise_rows.h"
+#include "src/denoise/noise_estimate.h"
 #include "src/format/layout.h"
 #include "tests/denoise/reference_denoise.h"
 #include "tests/support/moving_frames.h"
@@ -317,6 +317,21 @@ TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
   refused(with("\"weight\":\"AQEB", "\"weight\":\"AQEg"), "a sample is 32, must be 0 to 31");
   refused(with("\"vectors\":\"AAAA", "\"vectors\":\""), "other components");
   refused(with("\"noise\":\"AAAA", "\"noise\":\""), "noise has the wrong size");
+}
+
+TEST(Denoise, ADamagedStatesNoiseIsNoMoreThanTheOptionMayBe) {
+  denoise::NoiseEstimate noise;
+  // Every count in the bins of textures that no frame has.
+  std::string bytes(noise.bytes().size(), '\0');
+  const std::size_t segment = sizeof(std::uint32_t) * denoise::kTextureBins;
+  for (std::size_t i = segment; i <= bytes.size(); i += segment)
+    bytes[i - 2] = 1;
+  ASSERT_TRUE(noise.set_bytes(bytes));
+  const denoise::NoiseCurves curves = noise.finish_frame();
+  for (int level = 0; level <= denoise::kSampleMost; ++level) {
+    ASSERT_EQ(curves.sigma.at(level), 64 * denoise::kLevel);
+    ASSERT_EQ(curves.inverse.at(level), 16);
+  }
 }
 
 /// Frames of a clip, filtered; what `look` says of the results.
