@@ -82,4 +82,15 @@ void reference_in_space(const EqualizeParams& params, const ConstImageView& in,
   });
 }
 
+ToneCurve random_curve(Space space, std::mt19937& random) {
+  ToneCurve curve{space, 1, {}, {}};
+  std::uint32_t level = 0;
+  const std::uint32_t step = random() % (8 * ToneCurve::kUnit) + 1;
+  for (int v = 0; v < 256; ++v) {
+    curve.levels.push_back(level);
+    level = std::min(level + static_cast<std::uint32_t>(random()) % step, 255 * ToneCurve::kUnit);
+  }
+  return curve;
+}
+
 }  // namespace equalux::test

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <random>
+
+#include <equalux/curve.h>
 #include <equalux/image.h>
 #include <equalux/params.h>
 
@@ -10,5 +13,8 @@ namespace equalux::test {
 /// its definition; lightness by the functions of space.h that the backends share.
 void reference_in_space(const EqualizeParams& params, const ConstImageView& in,
                         const ImageView& out);
+
+/// A curve that never falls, by steps of any size, steep or flat as a whole.
+[[nodiscard]] ToneCurve random_curve(Space space, std::mt19937& random);
 
 }  // namespace equalux::test

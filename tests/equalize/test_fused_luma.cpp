@@ -131,14 +131,7 @@ TEST_P(FusedLumaTest, RandomCurvesEqualTheDefinition) {
   std::mt19937 random(5);
   for (int i = 0; i < 40; ++i) {
     EqualizeParams params = in_luma();
-    ToneCurve curve{Space::luma, 1, {}, {}};
-    std::uint32_t level = 0;
-    const std::uint32_t step = random() % (8 * ToneCurve::kUnit) + 1;
-    for (int v = 0; v < 256; ++v) {
-      curve.levels.push_back(level);
-      level = std::min(level + static_cast<std::uint32_t>(random()) % step, 255 * ToneCurve::kUnit);
-    }
-    params.curve = curve;
+    params.curve = test::random_curve(Space::luma, random);
     const PaddedImage in({i % 2 == 0 ? PixelFormat::bgr : PixelFormat::bgrx, 512, 16});
     test::fill(in.view(), Content::noise, static_cast<std::uint32_t>(i));
     expect_luma(kernels(), one, params, in);

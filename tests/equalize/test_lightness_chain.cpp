@@ -97,13 +97,8 @@ TEST_P(LightnessChainTest, GivenCurvesEqualTheDefinition) {
   std::mt19937 random(5);
   for (int i = 0; i < 24; ++i) {
     EqualizeParams params = in_lightness();
-    ToneCurve curve{Space::lightness, 1, {}, {}};
-    std::uint32_t level = 0;
-    const std::uint32_t step = random() % (8 * ToneCurve::kUnit) + 1;
-    for (int v = 0; v < 256; ++v) {
-      curve.levels.push_back(i < 2 ? 255 * ToneCurve::kUnit * (v == 0 ? 0U : 1U) : level);
-      level = std::min(level + static_cast<std::uint32_t>(random()) % step, 255 * ToneCurve::kUnit);
-    }
+    ToneCurve curve = test::random_curve(Space::lightness, random);
+    if (i < 2) std::fill(curve.levels.begin() + 1, curve.levels.end(), 255 * ToneCurve::kUnit);
     params.curve = curve;
     const PaddedImage in({i % 2 == 0 ? PixelFormat::bgr : PixelFormat::xrgb, 512, 12});
     test::fill(in.view(), Content::noise, static_cast<std::uint32_t>(i));

@@ -1,7 +1,7 @@
 #include "src/cpu/denoise/denoise_chain.h"
 
 #include <array>
-#include <cstring>
+#include <utility>
 
 namespace equalux::denoise {
 namespace {
@@ -74,10 +74,9 @@ void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
   for (std::size_t c = 0; c < components_.size(); ++c)
     measure_noise(c, params);
   clock.lap("noise");
-  if (pictures_ != 0) {
+  if (pictures_ != 0)
     motion_.search(samples_[0], known_[0].estimate, known_[0].weight, noise_[0].sigma, field_);
-    clock.lap("motion");
-  }
+  clock.lap("motion");
   for (std::size_t c = 0; c < components_.size(); ++c) {
     if (pictures_ == 0) {
       start(c);
@@ -86,8 +85,8 @@ void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
     executor_.for_rows(block_rows(c), [&](int begin, int end, int slot) {
       estimate(c, params.temporal, begin, end, scratch_[count_of(slot)]);
     });
-    known_[c].estimate.swap(next_[c].estimate);
-    known_[c].weight.swap(next_[c].weight);
+    std::swap(known_[c].estimate, next_[c].estimate);
+    std::swap(known_[c].weight, next_[c].weight);
   }
   clock.lap("estimate");
   for (std::size_t c = 0; c < components_.size(); ++c) {

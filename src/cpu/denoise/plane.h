@@ -50,13 +50,6 @@ class Plane {
     std::fill_n(first + width, count, first[width - 1]);
   }
 
-  void swap(Plane& other) noexcept {
-    std::swap(width_, other.width_);
-    std::swap(height_, other.height_);
-    std::swap(stride_, other.stride_);
-    samples_.swap(other.samples_);
-  }
-
  private:
   [[nodiscard]] std::size_t at(int y) const {
     return stride_ * static_cast<std::size_t>(std::clamp(y, 0, height_ - 1)) + kMargin;
