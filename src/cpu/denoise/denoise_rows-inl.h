@@ -60,10 +60,11 @@ class WeightTable {
 
   /// fraction() of entries.
   HWY_INLINE V operator()(VB weight) const {
-    const VB index = hn::And(weight, hn::Set(DB(), 15));
-    const auto low = hn::Eq(index, weight);
+    // What is below 0 gives 0: of the two halves, one does.
+    const VB high = hn::Sub(weight, hn::Set(DB(), 16));
+    const VB low = hn::Xor(high, hn::Set(DB(), 0xF0));
     const VB entries =
-        hn::IfThenElse(low, hn::TableLookupBytes(low_, index), hn::TableLookupBytes(high_, index));
+        hn::Or(hn::TableLookupBytesOr0(low_, low), hn::TableLookupBytesOr0(high_, high));
     return hn::ShiftLeft<7>(hn::PromoteTo(D(), entries));
   }
 
@@ -77,37 +78,44 @@ class WeightTable {
 /// LevelCurve::at().
 class Curve {
  public:
-  explicit Curve(const LevelCurve& curve)
-      : low_knots_(table(curve.knot)),
-        high_knots_(table(curve.knot + 8)),
-        low_rises_(table(curve.rise)),
-        high_rises_(table(curve.rise + 8)) {}
+  explicit Curve(const LevelCurve& curve) : knots_(curve.knot), rises_(curve.rise) {}
 
   HWY_INLINE V at(V estimate) const {
-    const V segment = hn::ShiftRight<kKnotShift>(estimate);
-    const V part = hn::ShiftLeft<7>(hn::And(hn::ShiftRight<kKnotShift - 8>(estimate), set(255)));
-    // The two bytes of entry s stand at 2 s and 2 s + 1, modulo the 16 of a half.
-    const V index =
-        hn::And(hn::Add(hn::Or(hn::ShiftLeft<1>(segment), hn::ShiftLeft<9>(segment)), set(0x0100)),
-                set(0x0F0F));
-    const auto high = hn::Gt(segment, set(7));
-    const V knot = hn::IfThenElse(high, look_up(high_knots_, index), look_up(low_knots_, index));
-    const V rise = hn::IfThenElse(high, look_up(high_rises_, index), look_up(low_rises_, index));
-    return hn::Add(knot, hn::MulFixedPoint15(rise, part));
+    const V level = hn::ShiftRight<kKnotShift - 8>(estimate);  // the segment, and its 256 parts
+    const V part = hn::ShiftLeft<7>(hn::And(level, set(255)));
+    // Lower bytes find the lower bytes of entries, upper ones the upper. What is below 0 gives 0.
+    const V upper = hn::Or(level, set(0x00FF));
+    const V lower = hn::Or(hn::ShiftRight<8>(level), set(-0x0100));
+    return hn::Add(knots_.at(lower, upper), hn::MulFixedPoint15(rises_.at(lower, upper), part));
   }
 
  private:
-  static HWY_INLINE hn::Vec<DAll> table(const std::int16_t* entries) {
-    return hn::BitCast(DAll(), hn::LoadDup128(D(), entries));
-  }
-  static HWY_INLINE V look_up(hn::Vec<DAll> table, V index) {
-    return hn::BitCast(D(), hn::TableLookupBytes(table, hn::BitCast(DAll(), index)));
-  }
+  /// Entries of 16 bits, in bytes.
+  class Table {
+   public:
+    explicit Table(const std::int16_t* entries) {
+      HWY_ALIGN std::uint8_t lower[kSegments];
+      HWY_ALIGN std::uint8_t upper[kSegments];
+      for (int i = 0; i < kSegments; ++i) {
+        lower[i] = static_cast<std::uint8_t>(entries[i] & 255);
+        upper[i] = static_cast<std::uint8_t>((entries[i] >> 8) & 255);
+      }
+      lower_ = hn::LoadDup128(DAll(), lower);
+      upper_ = hn::LoadDup128(DAll(), upper);
+    }
+    HWY_INLINE V at(V lower, V upper) const {
+      return hn::Or(look_up(lower_, lower), look_up(upper_, upper));
+    }
 
-  hn::Vec<DAll> low_knots_;
-  hn::Vec<DAll> high_knots_;
-  hn::Vec<DAll> low_rises_;
-  hn::Vec<DAll> high_rises_;
+   private:
+    static HWY_INLINE V look_up(hn::Vec<DAll> table, V index) {
+      return hn::BitCast(D(), hn::TableLookupBytesOr0(table, hn::BitCast(DAll(), index)));
+    }
+    hn::Vec<DAll> lower_;
+    hn::Vec<DAll> upper_;
+  };
+  Table knots_;
+  Table rises_;
 };
 
 /// Vectors of samples, as long as all that is read of a frame lies before its last sample; the
@@ -396,6 +404,20 @@ void update(const std::int16_t* sample, const std::int16_t* estimate, const std:
   }
 }
 
+/// What a neighbour counts: pull() of a difference.
+HWY_INLINE V pulled(V difference, V reach) {
+  const V size = hn::Abs(difference);
+  const V rest =
+      hn::BitCast(D(), hn::SaturatedSub(hn::BitCast(DU(), reach), hn::BitCast(DU(), size)));
+#if HWY_TARGET == HWY_AVX2
+  return V{_mm256_sign_epi16(hn::Min(size, rest).raw, difference.raw)};
+#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+  return V{_mm_sign_epi16(hn::Min(size, rest).raw, difference.raw)};
+#else
+  return hn::Max(hn::Min(difference, rest), hn::Neg(rest));
+#endif
+}
+
 void smooth(const Rows5<std::int16_t>& rows, const std::uint8_t* weight, const LevelCurve& sigma,
             int spatial, std::size_t n, std::int16_t* out) {
   const WeightTable lefts(weight_tables().left);
@@ -408,10 +430,7 @@ void smooth(const Rows5<std::int16_t>& rows, const std::uint8_t* weight, const L
         hn::Min(hn::MulFixedPoint15(hn::ShiftLeft<3>(noise), set(spatial)), set(kMostReach));
     V sum = hn::Zero(D());
     const auto pull = [&](const std::int16_t* neighbour) {
-      const V difference = hn::Sub(hn::LoadU(D(), neighbour), own);
-      const V rest = hn::BitCast(
-          D(), hn::SaturatedSub(hn::BitCast(DU(), reach), hn::BitCast(DU(), hn::Abs(difference))));
-      sum = hn::Add(sum, hn::Max(hn::Min(difference, rest), hn::Neg(rest)));
+      sum = hn::Add(sum, pulled(hn::Sub(hn::LoadU(D(), neighbour), own), reach));
     };
     for (std::size_t k = 0; k < 5; ++k) {
       const std::int16_t* const row = rows[k] + i;
