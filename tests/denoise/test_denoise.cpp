@@ -183,7 +183,9 @@ TEST(Denoise, EverySizeStrideAndNumberOfThreadsEqualsTheDefinition) {
                                                                       {17, 33},
                                                                       {64, 8},
                                                                       {65, 90},
-                                                                      {130, 31}}) {
+                                                                      {130, 31},
+                                                                      {33, 300},
+                                                                      {20, 403}}) {
     for (const PixelFormat format : {PixelFormat::i420, PixelFormat::yuy2, PixelFormat::bgr}) {
       const ImageDesc desc{format, width, height};
       expect_defined({}, desc, Scene(desc, -2.2, 1.1, 4), 3, 1 + padding % 3, padding,

@@ -1,6 +1,5 @@
 #include "src/cpu/denoise/denoise_chain.h"
 
-#include <array>
 #include <utility>
 
 namespace equalux::denoise {
@@ -8,6 +7,10 @@ namespace {
 
 /// Of a picture's rows of blocks in which noise is looked for, one in so many are, in turn.
 constexpr std::uint32_t kNoiseTurns = 8;
+
+/// Shares of a picture for each thread: few, since rows at their ends are done twice, and enough
+/// for those who are done to help.
+constexpr int kShares = 4;
 
 /// A vector along one axis, in units of 1 / kPhases sample of a component.
 int phases_of(int parts, int shift) {
@@ -42,16 +45,22 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
                        {}});
     }
     samples_.emplace_back(each.columns, each.rows);
-    change_.emplace_back(each.columns, each.rows);
   }
   for (int slot = 0; slot < executor.threads(); ++slot) {
-    scratch_.push_back({Plane<std::int16_t>(widest, kRing),
-                        Plane<std::uint8_t>(widest, kRing),
-                        Plane<std::int8_t>(widest, kRing),
-                        Plane<std::int16_t>(widest, kRing),
-                        {}});
+    Scratch& scratch = scratch_.emplace_back();
+    scratch.across = Plane<std::int16_t>(widest, kRing);
+    for (const ComponentShape& each : components) {
+      scratch.components.push_back({Plane<std::int16_t>(each.columns, kRing),
+                                    Plane<std::uint8_t>(each.columns, kRing),
+                                    Plane<std::int8_t>(each.columns, kRing),
+                                    Plane<std::uint8_t>(each.columns, kRing),
+                                    {},
+                                    {},
+                                    0});
+    }
   }
   field_ = motion_.no_motion();
+  seams_.resize(count_of(block_rows()));
 }
 
 void PictureSequence::reset() {
@@ -61,72 +70,66 @@ void PictureSequence::reset() {
     each.noise = {};
 }
 
-int PictureSequence::block_rows(std::size_t component) const {
-  const int side = kBlock >> components_[component].shift_y;
-  return (components_[component].rows + side - 1) / side;
+int PictureSequence::side(std::size_t component) const {
+  return kBlock >> components_[component].shift_y;
+}
+
+/// The same number of every component.
+int PictureSequence::block_rows() const {
+  return (components_[0].rows + kBlock - 1) / kBlock;
 }
 
 void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
                               std::span<const Samples<std::uint8_t>> out,
                               const DenoiseParams& params, StageClock& clock) {
+  const Picture picture{in, out, params};
   for (std::size_t c = 0; c < components_.size(); ++c)
-    load(in[c], c);
-  for (std::size_t c = 0; c < components_.size(); ++c)
-    measure_noise(c, params);
+    load(picture, c);
   clock.lap("noise");
   if (pictures_ != 0)
     motion_.search(samples_[0], known_[0].estimate, known_[0].weight, noise_[0].sigma, field_);
   clock.lap("motion");
-  for (std::size_t c = 0; c < components_.size(); ++c) {
-    if (pictures_ == 0) {
-      start(c);
-      continue;
-    }
-    executor_.for_rows(block_rows(c), [&](int begin, int end, int slot) {
-      estimate(c, params.temporal, begin, end, scratch_[count_of(slot)]);
-    });
-    std::swap(known_[c].estimate, next_[c].estimate);
-    std::swap(known_[c].weight, next_[c].weight);
+  if (pictures_ == 0) {
+    start(picture);
+  } else {
+    go_on(picture);
   }
   clock.lap("estimate");
-  for (std::size_t c = 0; c < components_.size(); ++c) {
-    executor_.for_rows(components_[c].rows, [&](int begin, int end, int slot) {
-      write(out[c], c, params, begin, end, scratch_[count_of(slot)]);
-    });
-  }
-  clock.lap("smooth");
   ++pictures_;
   if (pictures_ == 0) pictures_ = 1;  // 0 is none
 }
 
-void PictureSequence::load(const Samples<const std::uint8_t>& in, std::size_t component) {
+/// The picture's samples, and its noise. Rows are halved and looked at while they are in the cache.
+void PictureSequence::load(const Picture& picture, std::size_t component) {
+  static_assert(kNoiseBlock == MotionSearch::kUnit);
+  const Samples<const std::uint8_t>& in = picture.in[component];
   Plane<std::int16_t>& samples = samples_[component];
-  executor_.for_rows(samples.height(), [&](int begin, int end, int) {
-    for (int y = begin; y < end; ++y) {
-      loops_.load(in.row(y), in.step, words_.depth, words_.shift, count_of(samples.width()),
-                  samples.row(y));
-      samples.pad(y);
-    }
-  });
-}
-
-void PictureSequence::measure_noise(std::size_t component, const DenoiseParams& params) {
-  if (params.noise > 0) {
-    noise_[component] = constant_noise(static_cast<int>(params.noise * kLevel + 0.5));
-    return;
-  }
-  const Plane<std::int16_t>& samples = samples_[component];
-  executor_.for_rows(samples.height() / kNoiseBlock, [&](int begin, int end, int slot) {
+  const bool measured = picture.params.noise == 0;
+  const int units = (samples.height() + kNoiseBlock - 1) / kNoiseBlock;
+  executor_.for_rows(units, [&](int begin, int end, int slot) {
     NoiseEstimate& found = scratch_[count_of(slot)].noise;
-    for (int group = begin; group < end; ++group) {
-      if (pictures_ != 0 && (static_cast<std::uint32_t>(group) + pictures_) % kNoiseTurns != 0)
-        continue;
-      const std::int16_t* const first = samples.row(group * kNoiseBlock);
+    for (int unit = begin; unit < end; ++unit) {
+      const int first = unit * kNoiseBlock;
+      const int last = std::min(first + kNoiseBlock, samples.height());
+      for (int y = first; y < last; ++y) {
+        loops_.load(in.row(y), in.step, words_.depth, words_.shift, count_of(samples.width()),
+                    samples.row(y));
+        samples.pad(y);
+      }
+      if (component == 0) motion_.shrink_luma(samples, unit);
+      const bool turn =
+          pictures_ == 0 || (static_cast<std::uint32_t>(unit) + pictures_) % kNoiseTurns == 0;
+      if (!measured || !turn || last - first < kNoiseBlock) continue;
+      const std::int16_t* const row = samples.row(first);
       const std::ptrdiff_t step = samples.stride();
       for (int x = 0; x + kNoiseBlock <= samples.width(); x += 2 * kNoiseBlock)
-        found.add(block_level(first + x, step), block_texture(first + x, step));
+        found.add(block_level(row + x, step), block_texture(row + x, step));
     }
   });
+  if (!measured) {
+    noise_[component] = constant_noise(static_cast<int>(picture.params.noise * kLevel + 0.5));
+    return;
+  }
   NoiseEstimate& noise = known_[component].noise;
   for (Scratch& each : scratch_) {
     noise.add(each.noise);
@@ -135,14 +138,48 @@ void PictureSequence::measure_noise(std::size_t component, const DenoiseParams& 
   noise_[component] = noise.finish_frame();
 }
 
-void PictureSequence::start(std::size_t component) {
-  Knowledge& known = known_[component];
-  for (int y = 0; y < samples_[component].height(); ++y) {
-    const std::int16_t* const from = samples_[component].row(y);
-    std::copy_n(from, known.estimate.width(), known.estimate.row(y));
-    std::fill_n(known.weight.row(y), known.weight.width(), std::uint8_t{1});
+/// The first picture is all that is known.
+void PictureSequence::start(const Picture& picture) {
+  for (std::size_t c = 0; c < components_.size(); ++c) {
+    Knowledge& known = known_[c];
+    for (int y = 0; y < samples_[c].height(); ++y) {
+      std::copy_n(samples_[c].row(y), known.estimate.width(), known.estimate.row(y));
+      std::fill_n(known.weight.row(y), known.weight.width(), std::uint8_t{1});
+    }
   }
   pad_all();
+  motion_.shrink_estimate(known_[0].estimate);
+  executor_.for_rows(block_rows(), [&](int begin, int end, int slot) {
+    for (std::size_t c = 0; c < components_.size(); ++c)
+      write(picture, known_[c], c, begin * side(c), end * side(c), scratch_[count_of(slot)]);
+  });
+}
+
+/// From the picture and what is known to next_, and what is shown of it.
+void PictureSequence::go_on(const Picture& picture) {
+  const int rows = block_rows();
+  const int shares = executor_.threads() == 1 ? 1 : std::min(rows, kShares * executor_.threads());
+  std::fill(seams_.begin(), seams_.end(), std::uint8_t{0});
+  executor_.for_rows(shares, [&](int begin, int end, int slot) {
+    const int first = begin * rows / shares;
+    seams_[count_of(first)] = first == 0 ? 0 : 1;
+    estimate(picture, first, end * rows / shares, scratch_[count_of(slot)]);
+  });
+  // Where shares meet, neighbours were not there yet.
+  if (shares > 1) {
+    executor_.for_rows(rows, [&](int begin, int end, int slot) {
+      for (int row = begin; row < end; ++row) {
+        for (std::size_t c = 0; seams_[count_of(row)] != 0 && c < components_.size(); ++c) {
+          const int y = row * side(c);
+          write(picture, next_[c], c, y - 2, y + 2, scratch_[count_of(slot)]);
+        }
+      }
+    });
+  }
+  for (std::size_t c = 0; c < components_.size(); ++c) {
+    std::swap(known_[c].estimate, next_[c].estimate);
+    std::swap(known_[c].weight, next_[c].weight);
+  }
 }
 
 void PictureSequence::pad_all() {
@@ -154,34 +191,61 @@ void PictureSequence::pad_all() {
   }
 }
 
-/// Rows of blocks, from the picture and what is known to next_.
-void PictureSequence::estimate(std::size_t component, int most, int begin, int end,
-                               Scratch& scratch) {
-  const Plane<std::int16_t>& samples = samples_[component];
-  const int height = samples.height();
-  const std::size_t n = count_of(samples.width());
-  const int side = kBlock >> components_[component].shift_y;
-  const int first = begin * side;
-  const int last = std::min(end * side, height);
-  Knowledge& next = next_[component];
-  int ready = std::max(first - 2, 0);
-  for (int y = first; y < last; ++y) {
-    while (ready <= std::min(y + 2, height - 1)) {
-      const int until = std::min({(ready / side + 1) * side, last + 2, height});
-      move(component, ready, until, scratch);
-      for (; ready < until; ++ready) {
-        const int slot = ready % kRing;
-        loops_.deviations(samples.row(ready), scratch.estimate.row(slot), scratch.weight.row(slot),
-                          noise_[component].inverse, n, scratch.deviation.row(slot));
-        scratch.deviation.repeat_ends(slot, samples.width(), 2);
+/// Rows of blocks, each written as soon as its neighbours are there, while they are in the cache.
+/// Where others' rows are beside them, two rows are left.
+void PictureSequence::estimate(const Picture& picture, int begin, int end, Scratch& scratch) {
+  for (std::size_t c = 0; c < components_.size(); ++c)
+    scratch.components[c].ready = std::max(begin * side(c) - 2, 0);
+  for (int row = begin; row < end; ++row) {
+    for (std::size_t c = 0; c < components_.size(); ++c) {
+      const int height = components_[c].rows;
+      const int last = std::min(end * side(c), height);
+      int written = begin == 0 ? 0 : begin * side(c) + 2;
+      for (int y = row * side(c); y < std::min((row + 1) * side(c), height); ++y) {
+        estimate_row(c, y, last, picture.params.temporal, scratch);
+        if (y - 2 >= written) write(picture, next_[c], c, y - 2, y - 1, scratch);
       }
+      if (row + 1 == end && last == height)
+        write(picture, next_[c], c, std::max(height - 2, written), height, scratch);
     }
-    find_changes(component, y, scratch);
-    loops_.update(samples.row(y), scratch.estimate.row(y % kRing), scratch.weight.row(y % kRing),
-                  change_[component].row(y), most, n, next.estimate.row(y), next.weight.row(y));
-    next.estimate.pad(y);
-    next.weight.pad(y, 0);
+    motion_.shrink_estimate(next_[0].estimate, row);
   }
+}
+
+/// Row y of those before `last`.
+void PictureSequence::estimate_row(std::size_t component, int y, int last, int most,
+                                   Scratch& scratch) {
+  const Plane<std::int16_t>& samples = samples_[component];
+  const std::size_t n = count_of(samples.width());
+  RowsInWork& rows = scratch.components[component];
+  const int below = std::min(y + 3, samples.height());
+  while (rows.ready < below) {
+    const int row = rows.ready / side(component);
+    int until = std::min({(row + 1) * side(component), last + 2, samples.height()});
+    if (field_.still(row)) {
+      until = std::min(until, below);
+      for (int k = rows.ready; k < until; ++k) {
+        rows.estimate[count_of(k % kRing)] = known_[component].estimate.row(k);
+        rows.weight[count_of(k % kRing)] = known_[component].weight.row(k);
+      }
+    } else {
+      move(component, rows.ready, until, scratch);
+    }
+    for (; rows.ready < until; ++rows.ready) {
+      const int slot = rows.ready % kRing;
+      loops_.deviations(samples.row(rows.ready), rows.estimate[count_of(slot)],
+                        rows.weight[count_of(slot)], noise_[component].inverse, n,
+                        rows.deviation.row(slot));
+      rows.deviation.repeat_ends(slot, samples.width(), 2);
+    }
+  }
+  find_changes(component, y, scratch);
+  const int slot = y % kRing;
+  Knowledge& next = next_[component];
+  loops_.update(samples.row(y), rows.estimate[count_of(slot)], rows.weight[count_of(slot)],
+                rows.change.row(slot), most, n, next.estimate.row(y), next.weight.row(y));
+  next.estimate.pad(y);
+  next.weight.pad(y, 0);
 }
 
 /// Rows begin to end - 1, of one row of blocks, of what is known, where it has moved to.
@@ -199,12 +263,18 @@ void PictureSequence::move(std::size_t component, int begin, int end, Scratch& s
     const int last = std::min(column * side_x, at.columns);
     if (first < last) move_run(component, vector, first, last, begin, end, scratch);
   }
+  RowsInWork& rows = scratch.components[component];
+  for (int y = begin; y < end; ++y) {
+    rows.estimate[count_of(y % kRing)] = rows.moved_estimate.row(y % kRing);
+    rows.weight[count_of(y % kRing)] = rows.moved_weight.row(y % kRing);
+  }
 }
 
 void PictureSequence::move_run(std::size_t component, Vector vector, int first, int last, int begin,
                                int end, Scratch& scratch) {
   const ComponentShape& at = components_[component];
   const Knowledge& known = known_[component];
+  RowsInWork& rows = scratch.components[component];
   const int x = phases_of(vector.x, at.shift_x);
   const int y = phases_of(vector.y, at.shift_y);
   const int phase_x = x & (kWhole - 1);
@@ -226,7 +296,7 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
       across(above + k, scratch.across.row(k) + first);
   }
   for (int row = begin; row < end; ++row) {
-    std::int16_t* const out = scratch.estimate.row(row % kRing) + first;
+    std::int16_t* const out = rows.moved_estimate.row(row % kRing) + first;
     if (phase_y == 0) {
       across(row + (y >> 4), out);
     } else {
@@ -235,7 +305,7 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
         six[count_of(k)] = scratch.across.row(row - begin + k) + first;
       loops_.down(six, taps_of(phase_y), n, out);
     }
-    std::uint8_t* const weight = scratch.weight.row(row % kRing) + first;
+    std::uint8_t* const weight = rows.moved_weight.row(row % kRing) + first;
     const int source = row + nearest(y);
     if (source < 0 || source >= at.rows) {
       std::fill_n(weight, n, std::uint8_t{0});
@@ -247,32 +317,33 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
 }
 
 void PictureSequence::find_changes(std::size_t component, int y, Scratch& scratch) {
-  Plane<std::uint8_t>& changes = change_[component];
-  Rows5<std::int8_t> rows;
-  for (int k = 0; k < 5; ++k) {
-    rows[count_of(k)] =
-        scratch.deviation.row(std::clamp(y + k - 2, 0, changes.height() - 1) % kRing);
-  }
-  std::uint8_t* const change = changes.row(y);
-  loops_.changes(rows, count_of(changes.width()), change);
+  const ComponentShape& at = components_[component];
+  RowsInWork& rows = scratch.components[component];
+  Rows5<std::int8_t> around;
+  for (int k = 0; k < 5; ++k)
+    around[count_of(k)] = rows.deviation.row(std::clamp(y + k - 2, 0, at.rows - 1) % kRing);
+  std::uint8_t* const change = rows.change.row(y % kRing);
+  loops_.changes(around, count_of(at.columns), change);
   if (component == 0) {
-    changes.repeat_ends(y, changes.width(), 1);
+    rows.change.repeat_ends(y % kRing, at.columns, 1);
     return;
   }
-  const ComponentShape& at = components_[component];
+  Plane<std::uint8_t>& luma = scratch.components[0].change;
   const int above = y << at.shift_y;
-  loops_.join(change_[0].row(above), change_[0].row(above + at.shift_y), at.shift_x,
-              count_of(changes.width()), change);
+  const int below = std::min(above + at.shift_y, components_[0].rows - 1);
+  loops_.join(luma.row(above % kRing), luma.row(below % kRing), at.shift_x, count_of(at.columns),
+              change);
 }
 
-void PictureSequence::write(const Samples<std::uint8_t>& out, std::size_t component,
-                            const DenoiseParams& params, int begin, int end, Scratch& scratch) {
-  const Knowledge& known = known_[component];
+/// Rows of a component, of those that there are.
+void PictureSequence::write(const Picture& picture, const Knowledge& known, std::size_t component,
+                            int begin, int end, Scratch& scratch) {
+  const Samples<std::uint8_t>& out = picture.out[component];
   const std::size_t n = count_of(known.estimate.width());
-  const auto strength = static_cast<int>(params.strength * kOne + 0.5);
-  const auto spatial = static_cast<int>(params.spatial * kMostSpatial + 0.5);
+  const auto strength = static_cast<int>(picture.params.strength * kOne + 0.5);
+  const auto spatial = static_cast<int>(picture.params.spatial * kMostSpatial + 0.5);
   std::int16_t* const row = scratch.across.row(0);
-  for (int y = begin; y < end; ++y) {
+  for (int y = begin; y < std::min(end, known.estimate.height()); ++y) {
     const std::int16_t* result = known.estimate.row(y);
     if (spatial != 0) {
       const Rows5<std::int16_t> rows{known.estimate.row(y - 2), known.estimate.row(y - 1), result,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -61,31 +62,50 @@ class PictureSequence {
     reset();
     fill(known_, field_);
     pad_all();
+    motion_.shrink_estimate(known_[0].estimate);
     pictures_ = pictures;
   }
 
  private:
   /// Rows that a thread has in work lie at their number modulo kRing.
   static constexpr int kRing = 32;
-  struct Scratch {
-    Plane<std::int16_t> estimate;
-    Plane<std::uint8_t> weight;
+  /// Those of a component.
+  struct RowsInWork {
+    Plane<std::int16_t> moved_estimate;
+    Plane<std::uint8_t> moved_weight;
     Plane<std::int8_t> deviation;
+    Plane<std::uint8_t> change;
+    /// Where what is known lies, from where it is now: in these planes, or where nothing moves in
+    /// those of known_.
+    std::array<const std::int16_t*, kRing> estimate;
+    std::array<const std::uint8_t*, kRing> weight;
+    int ready;  ///< the first row without deviations
+  };
+  struct Scratch {
+    std::vector<RowsInWork> components;
     Plane<std::int16_t> across;
     NoiseEstimate noise;
   };
+  /// What process() works on.
+  struct Picture {
+    std::span<const Samples<const std::uint8_t>> in;
+    std::span<const Samples<std::uint8_t>> out;
+    const DenoiseParams& params;
+  };
 
-  [[nodiscard]] int block_rows(std::size_t component) const;
-  void load(const Samples<const std::uint8_t>& in, std::size_t component);
-  void measure_noise(std::size_t component, const DenoiseParams& params);
-  void start(std::size_t component);
-  void estimate(std::size_t component, int most, int begin, int end, Scratch& scratch);
+  [[nodiscard]] int side(std::size_t component) const;
+  [[nodiscard]] int block_rows() const;
+  void load(const Picture& picture, std::size_t component);
+  void start(const Picture& picture);
+  void go_on(const Picture& picture);
+  void estimate(const Picture& picture, int begin, int end, Scratch& scratch);
+  void estimate_row(std::size_t component, int y, int last, int most, Scratch& scratch);
   void move(std::size_t component, int begin, int end, Scratch& scratch);
   void move_run(std::size_t component, Vector vector, int first, int last, int begin, int end,
                 Scratch& scratch);
   void find_changes(std::size_t component, int y, Scratch& scratch);
-  void write(const Samples<std::uint8_t>& out, std::size_t component, const DenoiseParams& params,
-             int begin, int end, Scratch& scratch);
+  void write(const Picture& picture, const Knowledge& known, std::size_t component, int begin,
+             int end, Scratch& scratch);
   void pad_all();
 
   RowExecutor& executor_;
@@ -97,9 +117,9 @@ class PictureSequence {
   std::vector<Knowledge> known_;
   std::vector<Knowledge> next_;               // what a picture makes of it
   std::vector<Plane<std::int16_t>> samples_;  // of the picture
-  std::vector<Plane<std::uint8_t>> change_;
   std::vector<NoiseCurves> noise_;
-  std::vector<Scratch> scratch_;  // by slot
+  std::vector<Scratch> scratch_;     // by slot
+  std::vector<std::uint8_t> seams_;  // rows of blocks with which a thread's share began
   std::uint32_t pictures_ = 0;
 };
 

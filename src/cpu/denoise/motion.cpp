@@ -72,20 +72,33 @@ MotionField MotionSearch::no_motion() const {
   return {columns_, block_rows_, std::vector<Vector>(before_.size())};
 }
 
-void MotionSearch::shrink(const Plane<std::int16_t>& from, Plane<std::int16_t>& to) {
-  executor_.for_rows(to.height(), [&](int begin, int end, int) {
-    for (int y = begin; y < end; ++y) {
-      rows_.halve(from.row(2 * y), from.row(2 * y + 1), static_cast<std::size_t>(to.width()),
-                  to.row(y));
-      to.pad(y);
-    }
-  });
+void MotionSearch::halve(const Plane<std::int16_t>& from, int begin, int end,
+                         Plane<std::int16_t>& to) {
+  for (int y = begin; y < std::min(end, to.height()); ++y) {
+    rows_.halve(from.row(2 * y), from.row(2 * y + 1), static_cast<std::size_t>(to.width()),
+                to.row(y));
+    to.pad(y);
+  }
 }
 
-void MotionSearch::make(const Plane<std::int16_t>& from, Pyramid& pyramid) {
-  shrink(from, pyramid.half);
-  shrink(pyramid.half, pyramid.fourth);
-  shrink(pyramid.fourth, pyramid.eighth);
+void MotionSearch::shrink(const Plane<std::int16_t>& from, int unit, Pyramid& pyramid) {
+  halve(from, 4 * unit, 4 * unit + 4, pyramid.half);
+  halve(pyramid.half, 2 * unit, 2 * unit + 2, pyramid.fourth);
+  halve(pyramid.fourth, unit, unit + 1, pyramid.eighth);
+}
+
+void MotionSearch::shrink_luma(const Plane<std::int16_t>& luma, int unit) {
+  shrink(luma, unit, luma_);
+}
+
+void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate, int block_row) {
+  for (int unit = block_row * kBlock / kUnit; unit < (block_row + 1) * kBlock / kUnit; ++unit)
+    shrink(estimate, unit, estimate_);
+}
+
+void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate) {
+  for (int row = 0; row < block_rows_; ++row)
+    shrink_estimate(estimate, row);
 }
 
 int MotionSearch::half_difference(int column, int row, Step step) const {
@@ -273,8 +286,6 @@ void MotionSearch::choose(const Plane<std::int16_t>& luma, const Plane<std::int1
 void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
                           const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
                           MotionField& field) {
-  make(luma, luma_);
-  make(estimate, estimate_);
   executor_.for_rows(block_rows_, [&](int begin, int end, int) {
     find_still(estimate, weight, sigma, begin, end);
   });

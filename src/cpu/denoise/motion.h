@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,11 @@ struct MotionField {
   [[nodiscard]] const Vector& at(int column, int row) const {
     return vectors[static_cast<std::size_t>(row * columns + column)];
   }
+  /// Whether nothing of a row of blocks moves.
+  [[nodiscard]] bool still(int row) const {
+    const auto first = vectors.begin() + row * columns;
+    return std::all_of(first, first + columns, [](const Vector& each) { return each == Vector{}; });
+  }
 };
 
 /// Finds from where in the estimate the blocks of a frame have come. Allocates nothing after its
@@ -29,8 +35,16 @@ class MotionSearch {
   /// A field of these frames in which nothing moves.
   [[nodiscard]] MotionField no_motion() const;
 
+  /// Rows of a plane that make a row of its eighth.
+  static constexpr int kUnit = 8;
+  /// Make the smaller frames of what search() will be given, which must be padded: of a unit of
+  /// luma, of a row of blocks of the estimate, and of all of it. Threads may do different parts.
+  void shrink_luma(const Plane<std::int16_t>& luma, int unit);
+  void shrink_estimate(const Plane<std::int16_t>& estimate, int block_row);
+  void shrink_estimate(const Plane<std::int16_t>& estimate);
+
   /// Vectors of `luma` into `estimate`, where `field` holds those of the last frame. Both are
-  /// padded. `weight` is the estimate's, and `sigma` the luma's noise.
+  /// padded, and shrunk. `weight` is the estimate's, and `sigma` the luma's noise.
   void search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
               const Plane<std::uint8_t>& weight, const LevelCurve& sigma, MotionField& field);
 
@@ -51,8 +65,8 @@ class MotionSearch {
     Plane<std::int16_t> block;
   };
 
-  void shrink(const Plane<std::int16_t>& from, Plane<std::int16_t>& to);
-  void make(const Plane<std::int16_t>& from, Pyramid& pyramid);
+  void shrink(const Plane<std::int16_t>& from, int unit, Pyramid& pyramid);
+  void halve(const Plane<std::int16_t>& from, int begin, int end, Plane<std::int16_t>& to);
   void find_still(const Plane<std::int16_t>& estimate, const Plane<std::uint8_t>& weight,
                   const LevelCurve& sigma, int begin, int end);
   void find_coarse(int begin, int end);
