@@ -30,6 +30,10 @@ class SomeRows {
       all[k] = plane_.row(first + static_cast<int>(k));
     return all;
   }
+  /// From a column and the third row on.
+  [[nodiscard]] SampleWindow window(int column) const {
+    return {plane_.row(SampleWindow::kAbove) + column, plane_.stride()};
+  }
 
  private:
   Plane<Sample> plane_;
@@ -106,15 +110,19 @@ TEST_P(DenoiseTargets, MotionIsMeasuredAlike) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     // Extremes first: sums must fit.
     const bool extreme = seed < 4;
-    Samples16 now(40, 18, extreme ? kSampleMost * (seed & 1) : 0,
+    Samples16 now(60, 21, extreme ? kSampleMost * (seed & 1) : 0,
                   extreme ? kSampleMost * (seed & 1) : kSampleMost, seed);
-    Samples16 then(40, 18, extreme ? kSampleMost * (seed >> 1) : 0,
+    Samples16 then(60, 21, extreme ? kSampleMost * (seed >> 1) : 0,
                    extreme ? kSampleMost * (seed >> 1) : kSampleMost, seed + 50);
-    SampleWindow a{now.rows<18>()};
-    SampleWindow b{then.rows<18>()};
-    for (auto& row : b.row)
-      row += seed;
+    const SampleWindow a = now.window(0);
+    const SampleWindow b = then.window(static_cast<int>(seed));
     EXPECT_EQ(fast.difference(a, b), plain.difference(a, b));
+    const Taps* const none = nullptr;
+    const Taps* const across = &taps_of(1 + static_cast<int>(seed) % (kPhases - 1));
+    const Taps* const down = &taps_of(kPhases - 1 - static_cast<int>(seed) % (kPhases - 1));
+    EXPECT_EQ(fast.moved_difference(a, b, none, none), plain.difference(a, b));
+    for (const auto& [x, y] : {std::pair(across, none), {none, down}, {across, down}})
+      EXPECT_EQ(fast.moved_difference(a, b, x, y), plain.moved_difference(a, b, x, y));
     const SlopeSums x = fast.slopes(a, b);
     const SlopeSums y = plain.slopes(a, b);
     EXPECT_EQ(std::tie(x.xx, x.xy, x.yy, x.xd, x.yd), std::tie(y.xx, y.xy, y.yy, y.xd, y.yd));

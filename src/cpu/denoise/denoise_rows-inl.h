@@ -235,20 +235,7 @@ using DW = hn::CappedTag<std::int16_t, SampleWindow::kSide>;
 using DW32 = hn::RepartitionToWide<DW>;
 constexpr std::size_t kWindowLanes = hn::MaxLanes(DW());
 
-int difference(const SampleWindow& a, const SampleWindow& b) {
-  const DW d;
-  auto sum = hn::Zero(DW32());
-  auto more = sum;
-  for (std::size_t y = 1; y <= SampleWindow::kSide; ++y) {
-    for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
-      const auto size = hn::Abs(hn::Sub(hn::LoadU(d, a.row[y] + x), hn::LoadU(d, b.row[y] + x)));
-      sum = hn::ReorderWidenMulAccumulate(DW32(), size, hn::Set(d, 1), sum, more);
-    }
-  }
-  return hn::GetLane(hn::SumOfLanes(DW32(), hn::Add(sum, more)));
-}
-
-SlopeSums slopes(const SampleWindow& now, const SampleWindow& then) {
+SlopeSums slopes(SampleWindow now, SampleWindow then) {
   const DW d;
   const DW32 d32;
   const auto most = hn::Set(d, static_cast<std::int16_t>(kMostSlope));
@@ -263,15 +250,15 @@ SlopeSums slopes(const SampleWindow& now, const SampleWindow& then) {
   auto more_yy = xx;
   auto more_xd = xx;
   auto more_yd = xx;
-  for (std::size_t y = 1; y <= SampleWindow::kSide; ++y) {
+  for (int y = 0; y < SampleWindow::kSide; ++y) {
     for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
-      const std::int16_t* const row = then.row[y] + x;
+      const std::int16_t* const row = then.row(y) + x;
       const auto slope_x =
           limited(hn::ShiftRight<3>(hn::Sub(hn::LoadU(d, row + 1), hn::LoadU(d, row - 1))));
       const auto slope_y = limited(hn::ShiftRight<3>(
-          hn::Sub(hn::LoadU(d, then.row[y + 1] + x), hn::LoadU(d, then.row[y - 1] + x))));
+          hn::Sub(hn::LoadU(d, row + then.stride), hn::LoadU(d, row - then.stride))));
       const auto change =
-          limited(hn::ShiftRight<2>(hn::Sub(hn::LoadU(d, now.row[y] + x), hn::LoadU(d, row))));
+          limited(hn::ShiftRight<2>(hn::Sub(hn::LoadU(d, now.row(y) + x), hn::LoadU(d, row))));
       xx = hn::ReorderWidenMulAccumulate(d32, slope_x, slope_x, xx, more_xx);
       xy = hn::ReorderWidenMulAccumulate(d32, slope_x, slope_y, xy, more_xy);
       yy = hn::ReorderWidenMulAccumulate(d32, slope_y, slope_y, yy, more_yy);
@@ -284,35 +271,92 @@ SlopeSums slopes(const SampleWindow& now, const SampleWindow& then) {
 }
 
 /// Sums by the taps, of what `at(k)` loads.
-template <typename At>
-HWY_INLINE V tapped(const V (&taps)[kTaps], At at) {
-  V sum = hn::MulFixedPoint15(at(0), taps[0]);
-  for (std::size_t k = 1; k < kTaps; ++k)
+template <typename Tag, typename At>
+HWY_INLINE hn::Vec<Tag> tapped(Tag d, const hn::Vec<Tag> (&taps)[kTaps], At at) {
+  auto sum = hn::MulFixedPoint15(at(0), taps[0]);
+  for (int k = 1; k < kTaps; ++k)
     sum = hn::Add(sum, hn::MulFixedPoint15(at(k), taps[k]));
-  return clamped(sum, 0, kSampleMost);
+  return hn::Min(hn::Max(sum, hn::Zero(d)), hn::Set(d, std::int16_t{kSampleMost}));
 }
 
-HWY_INLINE void spread(const Taps& taps, V (&all)[kTaps]) {
+template <typename Tag>
+HWY_INLINE void spread(Tag d, const Taps& taps, hn::Vec<Tag> (&all)[kTaps]) {
   for (std::size_t k = 0; k < kTaps; ++k)
-    all[k] = set(taps[k]);
+    all[k] = hn::Set(d, taps[k]);
+}
+
+/// The sum of the magnitudes of differences of a window's vectors, which `of(y, x)` gives.
+template <typename Difference>
+HWY_INLINE int sum_of_magnitudes(Difference of) {
+  const DW d;
+  const DW32 d32;
+  auto sum = hn::Zero(d32);
+  auto more = sum;
+  // Two magnitudes of 14 bits fit a lane.
+  for (int y = 0; y < SampleWindow::kSide; y += 2) {
+    for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
+      const auto sizes = hn::Add(hn::Abs(of(y, x)), hn::Abs(of(y + 1, x)));
+      sum = hn::ReorderWidenMulAccumulate(d32, sizes, hn::Set(d, 1), sum, more);
+    }
+  }
+  return hn::GetLane(hn::SumOfLanes(d32, hn::Add(sum, more)));
+}
+
+int difference(SampleWindow a, SampleWindow b) {
+  const DW d;
+  return sum_of_magnitudes([&](int y, std::size_t x) HWY_ATTR {
+    return hn::Sub(hn::LoadU(d, a.row(y) + x), hn::LoadU(d, b.row(y) + x));
+  });
+}
+
+int moved_difference(SampleWindow a, SampleWindow b, const Taps* across, const Taps* down) {
+  constexpr int kSide = SampleWindow::kSide;
+  const DW d;
+  hn::Vec<DW> taps[kTaps];
+  HWY_ALIGN std::int16_t rows[SampleWindow::kAll * kSide];
+  if (across != nullptr) {
+    spread(d, *across, taps);
+    // Without interpolation down, what is above and below is not looked at.
+    const int begin = down == nullptr ? 0 : -SampleWindow::kAbove;
+    const int end = down == nullptr ? kSide : kSide + SampleWindow::kBelow;
+    for (int y = begin; y < end; ++y) {
+      for (int x = 0; x < kSide; x += static_cast<int>(kWindowLanes)) {
+        const std::int16_t* const first = b.row(y) + x - 2;
+        hn::Store(tapped(d, taps, [&](int k) HWY_ATTR { return hn::LoadU(d, first + k); }), d,
+                  rows + (y + SampleWindow::kAbove) * kSide + x);
+      }
+    }
+    b = {rows + SampleWindow::kAbove * kSide, kSide};
+  }
+  if (down == nullptr) return difference(a, b);
+  spread(d, *down, taps);
+  return sum_of_magnitudes([&](int y, std::size_t x) HWY_ATTR {
+    const auto moved =
+        tapped(d, taps, [&](int k) HWY_ATTR { return hn::LoadU(d, b.row(y + k - 2) + x); });
+    return hn::Sub(hn::LoadU(d, a.row(y) + x), moved);
+  });
 }
 
 void across(const std::int16_t* in, const Taps& taps, std::size_t n, std::int16_t* out) {
   V all[kTaps];
-  spread(taps, all);
+  spread(D(), taps, all);
   for (std::size_t i = 0; i < n; i += kLanes) {
     const std::int16_t* const first = in + i - 2;
-    hn::StoreU(tapped(all, [&](std::size_t k) { return hn::LoadU(D(), first + k); }), D(), out + i);
+    hn::StoreU(tapped(D(), all, [&](int k) HWY_ATTR { return hn::LoadU(D(), first + k); }), D(),
+               out + i);
   }
 }
 
 void down(const std::array<const std::int16_t*, kTaps>& rows, const Taps& taps, std::size_t n,
           std::int16_t* out) {
   V all[kTaps];
-  spread(taps, all);
+  spread(D(), taps, all);
   for (std::size_t i = 0; i < n; i += kLanes) {
-    hn::StoreU(tapped(all, [&](std::size_t k) { return hn::LoadU(D(), rows[k] + i); }), D(),
-               out + i);
+    hn::StoreU(tapped(D(), all,
+                      [&](int k) HWY_ATTR {
+                        return hn::LoadU(D(), rows[static_cast<std::size_t>(k)] + i);
+                      }),
+               D(), out + i);
   }
 }
 
@@ -459,6 +503,7 @@ DenoiseRows target_denoise_rows() {
           store,
           halve,
           difference,
+          moved_difference,
           slopes,
           across,
           down,

@@ -20,11 +20,17 @@ inline constexpr int kMargin = 64;
 template <typename Sample>
 using Rows5 = std::array<const Sample*, 5>;
 
-/// A square of samples that motion is measured by, with a row more above and below it.
+/// A square of samples that motion is measured by, with kAbove more above and left of it, and
+/// kBelow below and right.
 struct SampleWindow {
   static constexpr int kSide = 16;
-  static constexpr int kRows = kSide + 2;
-  std::array<const std::int16_t*, kRows> row;
+  static constexpr int kAbove = 2;
+  static constexpr int kBelow = 3;
+  static constexpr int kAll = kAbove + kSide + kBelow;
+  const std::int16_t* first;
+  std::ptrdiff_t stride;  ///< samples from a row to the one below
+
+  [[nodiscard]] EQUALUX_HD const std::int16_t* row(int y) const { return first + y * stride; }
 };
 
 /// One target's loops over n samples. Where it is rows of a Plane that they read and write, that is
@@ -44,9 +50,11 @@ struct DenoiseRows {
   void (*halve)(const std::int16_t* above, const std::int16_t* below, std::size_t n,
                 std::int16_t* out);
   /// The sum of the magnitudes of differences between two windows.
-  int (*difference)(const SampleWindow& a, const SampleWindow& b);
+  int (*difference)(SampleWindow a, SampleWindow b);
+  /// The same where b is interpolated() across, and then down: null where it lies at whole samples.
+  int (*moved_difference)(SampleWindow a, SampleWindow b, const Taps* across, const Taps* down);
   /// add_slopes() over a window of the picture, and one of the estimate.
-  SlopeSums (*slopes)(const SampleWindow& now, const SampleWindow& then);
+  SlopeSums (*slopes)(SampleWindow now, SampleWindow then);
 
   /// interpolated() between samples of a row, and between rows at - 2 to at + 3.
   void (*across)(const std::int16_t* in, const Taps& taps, std::size_t n, std::int16_t* out);

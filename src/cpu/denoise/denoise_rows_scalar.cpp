@@ -44,21 +44,43 @@ void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, 
   }
 }
 
-int difference(const SampleWindow& a, const SampleWindow& b) {
+int difference(SampleWindow a, SampleWindow b) {
   int sum = 0;
-  for (std::size_t y = 1; y <= SampleWindow::kSide; ++y)
-    for (std::size_t x = 0; x < SampleWindow::kSide; ++x)
-      sum += std::abs(a.row[y][x] - b.row[y][x]);
+  for (int y = 0; y < SampleWindow::kSide; ++y)
+    for (int x = 0; x < SampleWindow::kSide; ++x)
+      sum += std::abs(a.row(y)[x] - b.row(y)[x]);
   return sum;
 }
 
-SlopeSums slopes(const SampleWindow& now, const SampleWindow& then) {
+int moved_difference(SampleWindow a, SampleWindow b, const Taps* across, const Taps* down) {
+  constexpr int kSide = SampleWindow::kSide;
+  constexpr int kAbove = SampleWindow::kAbove;
+  std::int16_t rows[SampleWindow::kAll][kSide];
+  for (int y = 0; y < SampleWindow::kAll; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      const std::int16_t* const at = b.row(y - kAbove) + x;
+      rows[y][x] =
+          across == nullptr ? *at : static_cast<std::int16_t>(interpolated(at - 2, 1, *across));
+    }
+  }
+  int sum = 0;
+  for (int y = 0; y < kSide; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      const int moved =
+          down == nullptr ? rows[y + kAbove][x] : interpolated(&rows[y][x], kSide, *down);
+      sum += std::abs(a.row(y)[x] - moved);
+    }
+  }
+  return sum;
+}
+
+SlopeSums slopes(SampleWindow now, SampleWindow then) {
   SlopeSums sums;
-  for (std::size_t y = 1; y <= SampleWindow::kSide; ++y) {
-    const std::int16_t* const row = then.row[y];
+  for (int y = 0; y < SampleWindow::kSide; ++y) {
+    const std::int16_t* const row = then.row(y);
     for (std::ptrdiff_t x = 0; x < SampleWindow::kSide; ++x)
-      add_slopes(now.row[y][x], row[x], row[x - 1], row[x + 1], then.row[y - 1][x],
-                 then.row[y + 1][x], sums);
+      add_slopes(now.row(y)[x], row[x], row[x - 1], row[x + 1], then.row(y - 1)[x],
+                 then.row(y + 1)[x], sums);
   }
   return sums;
 }
@@ -155,9 +177,9 @@ void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t
 }  // namespace
 
 const DenoiseRows& scalar_denoise_rows() {
-  static const DenoiseRows rows{kScalarTarget, load,   store,  halve,         difference,
-                                slopes,        across, down,   weigh_between, deviations,
-                                changes,       join,   update, smooth,        blend};
+  static const DenoiseRows rows{
+      kScalarTarget, load,       store,   halve, difference, moved_difference, slopes, across, down,
+      weigh_between, deviations, changes, join,  update,     smooth,           blend};
   return rows;
 }
 

@@ -29,14 +29,44 @@ int blocks_of(int samples) {
   return (samples + kBlock - 1) / kBlock;
 }
 
-/// The window of a plane from column x and row y on. Beyond its margins all is as in them.
-SampleWindow window_of(const Plane<std::int16_t>& plane, int x, int y) {
-  const int column = std::clamp(x, 2 - kMargin, plane.width() + kMargin - kWindow - 2);
-  SampleWindow window;
-  for (int k = 0; k < SampleWindow::kRows; ++k)
-    window.row[static_cast<std::size_t>(k)] = plane.row(y + k - 1) + column;
-  return window;
-}
+/// Windows that a plane does not have are made of its margins and its first or last row.
+class WindowCopy {
+ public:
+  /// The window of a plane from column x and row y on. Beyond its margins all is as in them.
+  SampleWindow of(const Plane<std::int16_t>& plane, int x, int y) {
+    constexpr int kAbove = SampleWindow::kAbove;
+    const int column =
+        std::clamp(x, kAbove - kMargin, plane.width() + kMargin - kWindow - SampleWindow::kBelow);
+    if (y >= kAbove && y + kWindow + SampleWindow::kBelow <= plane.height())
+      return {plane.row(y) + column, plane.stride()};
+    for (int k = 0; k < SampleWindow::kAll; ++k)
+      std::copy_n(plane.row(y + k - kAbove) + column - kAbove, SampleWindow::kAll,
+                  samples_ + k * kStride);
+    return {samples_ + kAbove * kStride + kAbove, kStride};
+  }
+
+ private:
+  static constexpr int kStride = 24;
+  std::int16_t samples_[kStride * SampleWindow::kAll];
+};
+
+/// What has been tried of a few.
+template <typename Item, std::size_t kMost>
+class Tried {
+ public:
+  /// Whether it is new; forgets the ones that come when it is full.
+  bool add(const Item& item) {
+    if (std::find(items_.begin(), items_.begin() + count_, item) != items_.begin() + count_)
+      return false;
+    if (count_ < static_cast<std::ptrdiff_t>(kMost))
+      items_[static_cast<std::size_t>(count_++)] = item;
+    return true;
+  }
+
+ private:
+  std::array<Item, kMost> items_;
+  std::ptrdiff_t count_ = 0;
+};
 
 }  // namespace
 
@@ -63,9 +93,6 @@ MotionSearch::MotionSearch(int width, int height, RowExecutor& executor, const D
     return static_cast<std::size_t>((count + kCoarse - 1) / kCoarse);
   };
   coarse_.resize(coarse(columns_) * coarse(block_rows_));
-  scratch_.assign(
-      static_cast<std::size_t>(executor.threads()),
-      {Plane<std::int16_t>(kBlock, kBlock + kTaps - 1), Plane<std::int16_t>(kBlock, kBlock)});
 }
 
 MotionField MotionSearch::no_motion() const {
@@ -104,8 +131,10 @@ void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate) {
 int MotionSearch::half_difference(int column, int row, Step step) const {
   const int x = column * kBlock / 2 - kHalfBorder;
   const int y = row * kBlock / 2 - kHalfBorder;
-  return rows_.difference(window_of(luma_.half, x, y),
-                          window_of(estimate_.half, x + step.x, y + step.y));
+  WindowCopy now;
+  WindowCopy then;
+  return rows_.difference(now.of(luma_.half, x, y),
+                          then.of(estimate_.half, x + step.x, y + step.y));
 }
 
 void MotionSearch::find_still(const Plane<std::int16_t>& estimate,
@@ -138,10 +167,12 @@ void MotionSearch::find_coarse(int begin, int end) {
       int least = std::numeric_limits<int>::max();
       const int x = column * kCoarse * kBlock / 8 - kCoarseBorder;
       const int y = row * kCoarse * kBlock / 8 - kCoarseBorder;
-      const SampleWindow now = window_of(luma_.eighth, x, y);
+      WindowCopy now_copy;
+      WindowCopy then;
+      const SampleWindow now = now_copy.of(luma_.eighth, x, y);
       for (int dy = -kCoarseReach; moving >= kMoving && dy <= kCoarseReach; ++dy) {
         for (int dx = -kCoarseReach; dx <= kCoarseReach; ++dx) {
-          const int sum = rows_.difference(now, window_of(estimate_.eighth, x + dx, y + dy)) +
+          const int sum = rows_.difference(now, then.of(estimate_.eighth, x + dx, y + dy)) +
                           kLevel / 2 * (std::abs(dx) + std::abs(dy));
           if (sum < least) {
             least = sum;
@@ -175,10 +206,11 @@ void MotionSearch::find_vectors(const Plane<std::int16_t>& luma,
     // Candidates in halves: none, the coarse search's, and the last frame's here and around.
     Step best{0, 0};
     int least = unmoved_[block];
+    Tried<Step, 6 + 4 * kMostSteps> tried;
+    tried.add(best);
     const auto take = [&](Step step) {
-      if (step.x == best.x && step.y == best.y) return;
-      const int cost =
-          half_difference(column, row, step) + (step.x == 0 && step.y == 0 ? 0 : kHalfCost);
+      if (!tried.add(step)) return;
+      const int cost = half_difference(column, row, step) + kHalfCost;
       if (cost >= least) return;
       least = cost;
       best = step;
@@ -199,14 +231,16 @@ void MotionSearch::find_vectors(const Plane<std::int16_t>& luma,
       const Step from = best;
       for (const auto& [x, y] : kAround)
         take({from.x + x, from.y + y});
-      if (best.x == from.x && best.y == from.y) break;
+      if (best == from) break;
     }
 
     // Then the displacement that is left, in halves and in samples.
     const auto left = [&](const Plane<std::int16_t>& now, const Plane<std::int16_t>& then, int x,
                           int y, Step step) {
+      WindowCopy now_copy;
+      WindowCopy then_copy;
       return displacement(
-          rows_.slopes(window_of(now, x, y), window_of(then, x + step.x, y + step.y)),
+          rows_.slopes(now_copy.of(now, x, y), then_copy.of(then, x + step.x, y + step.y)),
           kWindow * kWindow);
     };
     const Vector rough = left(luma_.half, estimate_.half, column * kBlock / 2 - kHalfBorder,
@@ -222,54 +256,36 @@ void MotionSearch::find_vectors(const Plane<std::int16_t>& luma,
 
 int MotionSearch::block_difference(const Plane<std::int16_t>& luma,
                                    const Plane<std::int16_t>& estimate, int column, int row,
-                                   Vector vector, Scratch& scratch) const {
+                                   Vector vector) const {
   const int x = column * kBlock;
   const int y = row * kBlock;
-  const int phase_x = 2 * (vector.x & (kParts - 1));
-  const int phase_y = 2 * (vector.y & (kParts - 1));
-  SampleWindow moved = window_of(estimate, x + (vector.x >> 3), y + (vector.y >> 3));
-  if (phase_x != 0 || phase_y != 0) {
-    // Two rows more above it, and three below.
-    std::array<const std::int16_t*, kBlock + kTaps - 1> rows;
-    for (int k = 0; k < kBlock + kTaps - 1; ++k) {
-      const std::int16_t* const from =
-          estimate.row(y + (vector.y >> 3) + k - 2) + x + (vector.x >> 3);
-      rows[static_cast<std::size_t>(k)] = from;
-      if (phase_x == 0) continue;
-      std::int16_t* const out = scratch.across.row(k);
-      rows_.across(from, taps_of(phase_x), kBlock, out);
-      rows[static_cast<std::size_t>(k)] = out;
-    }
-    for (int k = 0; k < kBlock; ++k) {
-      const auto at = static_cast<std::size_t>(k);
-      moved.row[at + 1] = rows[at + 2];
-      if (phase_y == 0) continue;
-      std::array<const std::int16_t*, kTaps> six;
-      std::copy_n(rows.begin() + k, kTaps, six.begin());
-      rows_.down(six, taps_of(phase_y), kBlock, scratch.block.row(k));
-      moved.row[at + 1] = scratch.block.row(k);
-    }
-  }
-  return rows_.difference(window_of(luma, x, y), moved);
+  const auto taps = [](int parts) {
+    const int phase = 2 * (parts & (kParts - 1));
+    return phase == 0 ? nullptr : &taps_of(phase);
+  };
+  WindowCopy now;
+  WindowCopy then;
+  return rows_.moved_difference(now.of(luma, x, y),
+                                then.of(estimate, x + (vector.x >> 3), y + (vector.y >> 3)),
+                                taps(vector.x), taps(vector.y));
 }
 
 void MotionSearch::choose(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
-                          int row, Scratch& scratch, MotionField& field) {
+                          int row, MotionField& field) {
   for (int column = 0; column < columns_; ++column) {
     const auto block = static_cast<std::size_t>(row * columns_ + column);
     if (still_[block] != 0) continue;
     Vector& best = field.vectors[block];
-    const int unmoved = block_difference(luma, estimate, column, row, {}, scratch);
+    const int unmoved = block_difference(luma, estimate, column, row, {});
     // Vectors must be better than none by a thirty-second, or they follow the noise.
     int least = unmoved - unmoved / 32;
-    std::array<Vector, 6> tried{};  // the first is none
-    std::size_t count = 1;
+    Tried<Vector, 6> tried;
+    tried.add({});
     const Vector own = before_[block];
     best = {};
     const auto take = [&](Vector vector, int advantage) {
-      if (std::find(tried.begin(), tried.begin() + count, vector) != tried.begin() + count) return;
-      if (count < tried.size()) tried[count++] = vector;
-      const int difference = block_difference(luma, estimate, column, row, vector, scratch);
+      if (!tried.add(vector)) return;
+      const int difference = block_difference(luma, estimate, column, row, vector);
       if (difference - advantage * (difference / 128) >= least) return;
       least = difference;
       best = vector;
@@ -297,9 +313,9 @@ void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int1
       find_vectors(luma, estimate, row, field);
   });
   before_ = field.vectors;
-  executor_.for_rows(block_rows_, [&](int begin, int end, int slot) {
+  executor_.for_rows(block_rows_, [&](int begin, int end, int) {
     for (int row = begin; row < end; ++row)
-      choose(luma, estimate, row, scratch_[static_cast<std::size_t>(slot)], field);
+      choose(luma, estimate, row, field);
   });
 }
 

@@ -59,10 +59,8 @@ class MotionSearch {
   struct Step {
     int x;
     int y;
-  };
-  struct Scratch {
-    Plane<std::int16_t> across;
-    Plane<std::int16_t> block;
+
+    friend constexpr bool operator==(const Step&, const Step&) = default;
   };
 
   void shrink(const Plane<std::int16_t>& from, int unit, Pyramid& pyramid);
@@ -73,11 +71,11 @@ class MotionSearch {
   void find_vectors(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate, int row,
                     MotionField& field);
   void choose(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate, int row,
-              Scratch& scratch, MotionField& field);
+              MotionField& field);
   [[nodiscard]] int half_difference(int column, int row, Step step) const;
   [[nodiscard]] int block_difference(const Plane<std::int16_t>& luma,
                                      const Plane<std::int16_t>& estimate, int column, int row,
-                                     Vector vector, Scratch& scratch) const;
+                                     Vector vector) const;
   [[nodiscard]] Vector within(Vector vector, int column, int row) const;
 
   RowExecutor& executor_;
@@ -92,7 +90,6 @@ class MotionSearch {
   std::vector<std::uint8_t> still_;    // by block
   std::vector<Step> coarse_;           // by kCoarse x kCoarse blocks, in eighths
   std::vector<Vector> before_;         // the last frame's field, then that of find_vectors()
-  std::vector<Scratch> scratch_;       // by slot
 };
 
 }  // namespace equalux::denoise
