@@ -30,6 +30,7 @@ class SomeRows {
       all[k] = plane_.row(first + static_cast<int>(k));
     return all;
   }
+  [[nodiscard]] std::ptrdiff_t stride() const { return plane_.stride(); }
   /// From a column and the third row on.
   [[nodiscard]] SampleWindow window(int column) const {
     return {plane_.row(SampleWindow::kAbove) + column, plane_.stride()};
@@ -72,7 +73,7 @@ TEST_P(DenoiseTargets, RunTheLoopsOfTheirOwn) {
   } else {
     EXPECT_NE(fast.smooth, plain.smooth);
     EXPECT_NE(fast.changes, plain.changes);
-    EXPECT_NE(fast.across, plain.across);
+    EXPECT_NE(fast.interpolate, plain.interpolate);
   }
   EXPECT_EQ(all().front().target, simd_targets().front());
 }
@@ -136,25 +137,33 @@ TEST_P(DenoiseTargets, MotionIsMeasuredAlike) {
 }
 
 TEST_P(DenoiseTargets, EstimatesAreMovedAlike) {
+  constexpr int kRows = 3;
   for (const int n : kWidths) {
     const auto count = static_cast<std::size_t>(n);
     for (int phase = 1; phase < kPhases; ++phase) {
       // Black beside white overshoots both ways.
-      Samples16 samples(n, 6, 0, 1, static_cast<unsigned>(phase));
-      for (int y = 0; y < 6; ++y)
+      Samples16 samples(n, kRows + kTaps - 1, 0, 1, static_cast<unsigned>(phase));
+      for (int y = 0; y < kRows + kTaps - 1; ++y)
         for (int x = -kMargin; x < n + kMargin; ++x)
           samples.row(y)[x] = static_cast<std::int16_t>(samples.row(y)[x] * kSampleMost);
-      same<std::int16_t>(n, "across", [&](const DenoiseRows& rows, std::int16_t* out) {
-        rows.across(samples.row(0), taps_of(phase), count, out);
-      });
-      same<std::int16_t>(n, "down", [&](const DenoiseRows& rows, std::int16_t* out) {
-        rows.down(samples.rows<6>(), taps_of(phase), count, out);
-      });
+      const Taps* const none = nullptr;
+      const Taps* const some = &taps_of(phase);
+      const Taps* const others = &taps_of(kPhases - phase);
+      for (const auto& [across, down] :
+           {std::pair(some, none), {none, some}, {some, others}, {none, none}}) {
+        for (int y = 0; y < kRows; ++y) {
+          same<std::int16_t>(n, "interpolate", [&](const DenoiseRows& rows, std::int16_t* out) {
+            Samples16 moved(n, kRows, 0, 0, 1);
+            rows.interpolate(samples.row(2), samples.stride(), across, down, count, kRows,
+                             moved.row(), moved.stride());
+            std::copy_n(moved.row(y), count, out);
+          });
+        }
+      }
     }
+    Bytes weights(n, 1, 0, kWeights - 1, 6);
     same<std::uint8_t>(n, "weigh_between", [&](const DenoiseRows& rows, std::uint8_t* out) {
-      for (int i = 0; i < n; ++i)
-        out[i] = static_cast<std::uint8_t>(i % kWeights);
-      rows.weigh_between(count, out);
+      rows.weigh_between(weights.row(), count, out);
     });
   }
 }

@@ -280,39 +280,36 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
   const int phase_x = x & (kWhole - 1);
   const int phase_y = y & (kWhole - 1);
   const std::size_t n = count_of(last - first);
-  const int from = first + (x >> 4);
 
-  const auto across = [&](int row, std::int16_t* out) {
-    const std::int16_t* const in = known.estimate.row(row) + from;
-    if (phase_x == 0) {
-      std::copy_n(in, n, out);
-    } else {
-      loops_.across(in, taps_of(phase_x), n, out);
-    }
-  };
-  const int above = begin + (y >> 4) - 2;  // the first row that interpolation looks at
-  if (phase_y != 0) {
+  // Rows of one row of blocks lie one behind the other also in the ring.
+  const int from_y = begin + (y >> 4);
+  const std::int16_t* from = known.estimate.row(from_y) + first + (x >> 4);
+  std::ptrdiff_t stride = known.estimate.stride();
+  if (from_y < 2 || end + (y >> 4) + 3 > at.rows) {
+    // Beyond the frame its first or last row is looked at.
     for (int k = 0; k < end - begin + kTaps - 1; ++k)
-      across(above + k, scratch.across.row(k) + first);
+      std::copy_n(known.estimate.row(from_y + k - 2) + first + (x >> 4) - 2, n + kTaps - 1,
+                  scratch.across.row(k));
+    stride = scratch.across.stride();
+    from = scratch.across.row(2) + 2;
   }
+  Plane<std::int16_t>& estimate = rows.moved_estimate;
+  loops_.interpolate(from, stride, phase_x == 0 ? nullptr : &taps_of(phase_x),
+                     phase_y == 0 ? nullptr : &taps_of(phase_y), n, end - begin,
+                     estimate.row(begin % kRing) + first, estimate.stride());
   for (int row = begin; row < end; ++row) {
-    std::int16_t* const out = rows.moved_estimate.row(row % kRing) + first;
-    if (phase_y == 0) {
-      across(row + (y >> 4), out);
-    } else {
-      std::array<const std::int16_t*, kTaps> six;
-      for (int k = 0; k < kTaps; ++k)
-        six[count_of(k)] = scratch.across.row(row - begin + k) + first;
-      loops_.down(six, taps_of(phase_y), n, out);
-    }
     std::uint8_t* const weight = rows.moved_weight.row(row % kRing) + first;
     const int source = row + nearest(y);
     if (source < 0 || source >= at.rows) {
       std::fill_n(weight, n, std::uint8_t{0});
       continue;
     }
-    std::copy_n(known.weight.row(source) + first + nearest(x), n, weight);
-    if (phase_x != 0 || phase_y != 0) loops_.weigh_between(n, weight);
+    const std::uint8_t* const old = known.weight.row(source) + first + nearest(x);
+    if (phase_x != 0 || phase_y != 0) {
+      loops_.weigh_between(old, n, weight);
+    } else {
+      std::copy_n(old, n, weight);
+    }
   }
 }
 

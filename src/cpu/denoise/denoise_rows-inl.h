@@ -337,33 +337,54 @@ int moved_difference(SampleWindow a, SampleWindow b, const Taps* across, const T
   });
 }
 
-void across(const std::int16_t* in, const Taps& taps, std::size_t n, std::int16_t* out) {
-  V all[kTaps];
-  spread(D(), taps, all);
-  for (std::size_t i = 0; i < n; i += kLanes) {
-    const std::int16_t* const first = in + i - 2;
-    hn::StoreU(tapped(D(), all, [&](int k) HWY_ATTR { return hn::LoadU(D(), first + k); }), D(),
-               out + i);
+/// A vector's columns at a time, so that what is interpolated across stays in the first cache.
+void interpolate(const std::int16_t* in, std::ptrdiff_t stride, const Taps* across,
+                 const Taps* down, std::size_t n, int rows, std::int16_t* out,
+                 std::ptrdiff_t out_stride) {
+  constexpr int kRows = 16;  // at a time
+  const D d;
+  V taps_across[kTaps];
+  V taps_down[kTaps];
+  if (across != nullptr) spread(d, *across, taps_across);
+  if (down != nullptr) spread(d, *down, taps_down);
+  const auto between = [&](const std::int16_t* at) HWY_ATTR {
+    return tapped(d, taps_across, [&](int k) HWY_ATTR { return hn::LoadU(d, at + k - 2); });
+  };
+  for (int first = 0; first < rows; first += kRows) {
+    const int last = HWY_MIN(first + kRows, rows);
+    for (std::size_t i = 0; i < n; i += kLanes) {
+      if (down == nullptr) {
+        for (int y = first; y < last; ++y) {
+          const std::int16_t* const at = in + y * stride + i;
+          hn::StoreU(across == nullptr ? hn::LoadU(d, at) : between(at), d,
+                     out + y * out_stride + i);
+        }
+        continue;
+      }
+      HWY_ALIGN std::int16_t made[(kRows + kTaps - 1) * kLanes];
+      const std::int16_t* from = in + (first - 2) * stride + i;
+      std::ptrdiff_t step = stride;
+      if (across != nullptr) {
+        for (int k = 0; k < last - first + kTaps - 1; ++k)
+          hn::Store(between(from + k * stride), d, made + k * static_cast<int>(kLanes));
+        from = made;
+        step = kLanes;
+      }
+      for (int y = first; y < last; ++y, from += step) {
+        hn::StoreU(
+            tapped(d, taps_down, [&](int k) HWY_ATTR { return hn::LoadU(d, from + k * step); }), d,
+            out + y * out_stride + i);
+      }
+    }
   }
 }
 
-void down(const std::array<const std::int16_t*, kTaps>& rows, const Taps& taps, std::size_t n,
-          std::int16_t* out) {
-  V all[kTaps];
-  spread(D(), taps, all);
-  for (std::size_t i = 0; i < n; i += kLanes) {
-    hn::StoreU(tapped(D(), all,
-                      [&](int k) HWY_ATTR {
-                        return hn::LoadU(D(), rows[static_cast<std::size_t>(k)] + i);
-                      }),
-               D(), out + i);
-  }
-}
-
-void weigh_between(std::size_t n, std::uint8_t* weight) {
-  for (std::size_t i = 0; i < n; i += kLanes) {
-    const V w = load_bytes(weight + i);
-    store_bytes(hn::ShiftRight<3>(hn::Add(hn::Sub(hn::ShiftLeft<3>(w), w), set(4))), weight + i);
+void weigh_between(const std::uint8_t* weight, std::size_t n, std::uint8_t* out) {
+  const DAll d;
+  for (std::size_t i = 0; i < n; i += kBytes) {
+    // The same in bytes: (7 n + 4) / 8 = n - (n + 3) / 8, both rounded down.
+    const auto w = hn::LoadU(d, weight + i);
+    hn::StoreU(hn::Sub(w, hn::ShiftRight<3>(hn::Add(w, hn::Set(d, 3)))), d, out + i);
   }
 }
 
@@ -505,8 +526,7 @@ DenoiseRows target_denoise_rows() {
           difference,
           moved_difference,
           slopes,
-          across,
-          down,
+          interpolate,
           weigh_between,
           deviations,
           changes,

@@ -56,12 +56,13 @@ struct DenoiseRows {
   /// add_slopes() over a window of the picture, and one of the estimate.
   SlopeSums (*slopes)(SampleWindow now, SampleWindow then);
 
-  /// interpolated() between samples of a row, and between rows at - 2 to at + 3.
-  void (*across)(const std::int16_t* in, const Taps& taps, std::size_t n, std::int16_t* out);
-  void (*down)(const std::array<const std::int16_t*, kTaps>& rows, const Taps& taps, std::size_t n,
-               std::int16_t* out);
-  /// weight_between(), in place.
-  void (*weigh_between)(std::size_t n, std::uint8_t* weight);
+  /// Rows of n samples, interpolated() across, and then down from rows at - 2 to at + 3, which must
+  /// be there: null where they lie at whole samples. Strides count samples.
+  void (*interpolate)(const std::int16_t* in, std::ptrdiff_t stride, const Taps* across,
+                      const Taps* down, std::size_t n, int rows, std::int16_t* out,
+                      std::ptrdiff_t out_stride);
+  /// weight_between() of each weight.
+  void (*weigh_between)(const std::uint8_t* weight, std::size_t n, std::uint8_t* out);
 
   /// deviation() of each sample.
   void (*deviations)(const std::int16_t* sample, const std::int16_t* estimate,

@@ -85,24 +85,29 @@ SlopeSums slopes(SampleWindow now, SampleWindow then) {
   return sums;
 }
 
-void across(const std::int16_t* in, const Taps& taps, std::size_t n, std::int16_t* out) {
-  for (std::size_t i = 0; i < n; ++i)
-    out[i] = static_cast<std::int16_t>(interpolated(in + i - 2, 1, taps));
-}
-
-void down(const std::array<const std::int16_t*, kTaps>& rows, const Taps& taps, std::size_t n,
-          std::int16_t* out) {
-  for (std::size_t i = 0; i < n; ++i) {
-    std::int16_t samples[kTaps];
-    for (std::size_t k = 0; k < kTaps; ++k)
-      samples[k] = rows[k][i];
-    out[i] = static_cast<std::int16_t>(interpolated(samples, 1, taps));
+void interpolate(const std::int16_t* in, std::ptrdiff_t stride, const Taps* across,
+                 const Taps* down, std::size_t n, int rows, std::int16_t* out,
+                 std::ptrdiff_t out_stride) {
+  const auto between = [&](const std::int16_t* at) {
+    return across == nullptr ? *at : static_cast<std::int16_t>(interpolated(at - 2, 1, *across));
+  };
+  for (int y = 0; y < rows; ++y, in += stride, out += out_stride) {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (down == nullptr) {
+        out[i] = between(in + i);
+        continue;
+      }
+      std::int16_t samples[kTaps];
+      for (int k = 0; k < kTaps; ++k)
+        samples[k] = between(in + i + (k - 2) * stride);
+      out[i] = static_cast<std::int16_t>(interpolated(samples, 1, *down));
+    }
   }
 }
 
-void weigh_between(std::size_t n, std::uint8_t* weight) {
+void weigh_between(const std::uint8_t* weight, std::size_t n, std::uint8_t* out) {
   for (std::size_t i = 0; i < n; ++i)
-    weight[i] = static_cast<std::uint8_t>(weight_between(weight[i]));
+    out[i] = static_cast<std::uint8_t>(weight_between(weight[i]));
 }
 
 void deviations(const std::int16_t* sample, const std::int16_t* estimate,
@@ -177,9 +182,9 @@ void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t
 }  // namespace
 
 const DenoiseRows& scalar_denoise_rows() {
-  static const DenoiseRows rows{
-      kScalarTarget, load,       store,   halve, difference, moved_difference, slopes, across, down,
-      weigh_between, deviations, changes, join,  update,     smooth,           blend};
+  static const DenoiseRows rows{kScalarTarget,    load,   store,       halve,         difference,
+                                moved_difference, slopes, interpolate, weigh_between, deviations,
+                                changes,          join,   update,      smooth,        blend};
   return rows;
 }
 
