@@ -9,6 +9,7 @@
 #include "src/common/filter_recipe.h"
 #include "src/common/nearest_name.h"
 #include "src/common/option_values.h"
+#include "src/format/rounding.h"
 
 /// The filters of this build by name. A new filter is one row of rows().
 namespace equalux {
@@ -110,6 +111,22 @@ RecipePtr read_recipe(const FilterSpec& spec, const EqualizeParams& equalize) {
 std::vector<std::string> violations(const FilterSpec& spec, const EqualizeParams& equalize,
                                     Backend backend) {
   return read_recipe(spec, equalize)->violations(backend);
+}
+
+std::vector<ImageDesc> configure_chain(std::span<const std::unique_ptr<Filter>> filters,
+                                       const ImageDesc& input) {
+  std::vector<ImageDesc> behind;
+  ImageDesc stream = input;
+  Fractions fractions;
+  for (std::size_t i = 0; i < filters.size(); ++i) {
+    fractions.out = i + 1 < filters.size() && format_with_fractions(stream.format) &&
+                    filters[i]->takes_fractions(stream, {fractions.in, true}) &&
+                    filters[i + 1]->takes_fractions(stream, {true, false});
+    behind.push_back(filters[i]->configure_with(stream, fractions));
+    if (!fractions.out) stream = behind.back();
+    fractions.in = fractions.out;
+  }
+  return behind;
 }
 
 std::unique_ptr<Filter> make_cpu_filter(const FilterSpec& spec, const EqualizeParams& equalize,

@@ -1,6 +1,6 @@
 # Tests of src/: what filters compute, and the figures that judge it.
 equalux_tests(test_common common LABELS core
-  STEMS log json_text params options filter_changes image layout parallel TSAN parallel)
+  STEMS log json_text params options filter_changes image layout parallel round_rows TSAN parallel)
 # The filter of docs/architecture.md, "Adding a filter".
 equalux_tests(test_example example LABELS core
   STEMS example SOURCES example/invert_params.cpp example/invert_filter.cpp)
@@ -13,7 +13,7 @@ equalux_tests(test_equalize equalize LABELS core
 equalux_tests(test_staged staged LABELS core STEMS cdf_scan stages staged_chain TSAN staged_chain)
 equalux_tests(test_clahe clahe LABELS core STEMS clahe SOURCES clahe/reference_clahe.cpp TSAN clahe)
 equalux_tests(test_denoise denoise LABELS core
-  STEMS denoise denoise_rows SOURCES denoise/reference_denoise.cpp TSAN denoise)
+  STEMS denoise denoise_rows fractions SOURCES denoise/reference_denoise.cpp TSAN denoise fractions)
 equalux_tests(test_convolve convolve LABELS core
   STEMS exact_kernel convolve SOURCES convolve/reference_convolve.cpp TSAN convolve)
 equalux_tests(test_hessian hessian LABELS core

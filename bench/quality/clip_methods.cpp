@@ -52,12 +52,10 @@ constexpr FfmpegMethod kFfmpeg[] = {
 void run_ours(const OurMethod& method, const Clip& clip, const TakeResult& take) {
   std::vector<std::unique_ptr<Filter>> filters;
   std::vector<Image> results;
-  ImageDesc desc = clip.desc;
-  for (const char* text : method.filters) {
+  for (const char* text : method.filters)
     filters.push_back(make_cpu_filter(parse_filter_spec(text)));
-    desc = filters.back()->configure(desc);
+  for (const ImageDesc& desc : configure_chain(filters, clip.desc))
     results.emplace_back(desc);
-  }
   Image original(clip.desc);
   for (int i = 0; i < clip.frames; ++i) {
     clip.draw(i, original.view());

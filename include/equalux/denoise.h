@@ -24,9 +24,12 @@ struct DenoiseParams {
   int temporal = 24;     ///< 1 to kMostFrames: frames that an estimate is the mean of at most
   double spatial = 0.6;  ///< 0 to 1: how much neighbours help where few frames do; 0 = not at all
   double noise = 0;  ///< standard deviation in levels of 8 bits, 0.1 to 64; 0 = found in the frames
+  Dither dither = Dither::none;  ///< how the fractions of levels that it finds are rounded at last
 
   friend bool operator==(const DenoiseParams&, const DenoiseParams&) = default;
 };
+
+EQUALUX_ENUM_NAMES(Dither)
 
 /// Every rule that the parameters break, one clause each; empty if all hold. With a desc, the rules
 /// that depend on the frame are included.

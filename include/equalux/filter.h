@@ -31,12 +31,21 @@ class StageMarks {
   virtual void mark(std::string_view finished_stage, void* stream) = 0;
 };
 
+/// How fractions of levels become levels at last.
+enum class Dither : std::uint8_t {
+  none,     ///< the nearest level, halves up
+  ordered,  ///< the level above or below, by thresholds in squares of 8 x 8: on the mean exact
+};
+
 /// What a filter is told about a frame beside its bytes.
 struct FrameContext {
   std::uint64_t index = 0;     ///< of the frame in its stream, from 0
   std::int64_t pts_ns = 0;     ///< presentation timestamp, nanoseconds
   bool discontinuity = false;  ///< true where frames before this one are missing
   FieldOrder field_order = FieldOrder::progressive;
+  /// Of fractions of levels: the filter that leaves them says it, the one that rounds them heeds
+  /// it. Filters one after another are given the same context.
+  Dither dither = Dither::none;
 
   /// Where a CPU filter appends its stages' times; null where nobody asks, and then nothing is
   /// measured.
@@ -50,6 +59,14 @@ struct FrameContext {
   void mark(std::string_view finished_stage) const {
     if (marks != nullptr) marks->mark(finished_stage, stream);
   }
+};
+
+/// On which sides of a filter frames have fractions of levels, in a format of more bits than that
+/// of the stream: white is 255 levels there too, and not the largest value. See
+/// configure_chain().
+struct Fractions {
+  bool in = false;
+  bool out = false;
 };
 
 /// A filter over a stream of frames.
@@ -66,6 +83,18 @@ class EQUALUX_EXPORT Filter {
   /// May be called again; the temporal state is then reset. Throws Error(usage) for frames that
   /// the filter does not take.
   virtual ImageDesc configure(const ImageDesc& input) = 0;
+
+  /// True where frames of a stream of `input`, 8 bits a sample, may come or leave with fractions.
+  [[nodiscard]] virtual bool takes_fractions(const ImageDesc& input, Fractions fractions) const {
+    (void)input;
+    return !fractions.in && !fractions.out;
+  }
+  /// configure() where takes_fractions() is true: fixes the desc of the stream, and returns that of
+  /// the output as it is, with or without fractions.
+  virtual ImageDesc configure_with(const ImageDesc& input, Fractions fractions) {
+    (void)fractions;
+    return configure(input);
+  }
 
   /// True where submit() may be given the same memory for `in` and `out`.
   [[nodiscard]] virtual bool works_in_place() const { return true; }
@@ -97,6 +126,13 @@ class EQUALUX_EXPORT Filter {
   /// filter's own.
   [[nodiscard]] virtual FilterCurves* curves() { return nullptr; }
 };
+
+/// Configures filters that work one after another, of one backend, and returns the descs behind
+/// each. Between two of them frames of 8 bits keep fractions of levels where the first has some and
+/// the second takes them, as `equalize` behind `denoise`: no steps are torn open. The second then
+/// rounds. Each submit() of a frame must be given the same context, in order.
+EQUALUX_EXPORT std::vector<ImageDesc> configure_chain(
+    std::span<const std::unique_ptr<Filter>> filters, const ImageDesc& input);
 
 /// Options of the CPU backend.
 struct CpuOptions {

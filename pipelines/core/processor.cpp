@@ -25,11 +25,11 @@ class CpuProcessor final : public Processor {
 
   ImageDesc configure(const ImageDesc& input) override {
     between_.clear();
-    ImageDesc desc = input;
-    for (std::size_t i = 0; i < filters_.size(); ++i) {
-      desc = filters_[i]->configure(desc);
-      if (i + 1 < filters_.size()) between_.emplace_back(desc);
-    }
+    std::vector<ImageDesc> behind = configure_chain(filters_, input);
+    const ImageDesc desc = behind.empty() ? input : behind.back();
+    if (!behind.empty()) behind.pop_back();
+    for (const ImageDesc& each : behind)
+      between_.emplace_back(each);
     return desc;
   }
 

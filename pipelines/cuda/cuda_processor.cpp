@@ -71,11 +71,11 @@ class CudaProcessor final : public Processor {
     slots_.clear();
     oldest_ = under_way_ = 0;
     between_.clear();
-    ImageDesc desc = input;
-    for (std::size_t i = 0; i < filters_.size(); ++i) {
-      desc = filters_[i]->configure(desc);
-      if (i + 1 < filters_.size()) between_.emplace_back(desc);
-    }
+    std::vector<ImageDesc> behind = configure_chain(filters_, input);
+    const ImageDesc desc = behind.empty() ? input : behind.back();
+    if (!behind.empty()) behind.pop_back();
+    for (const ImageDesc& each : behind)
+      between_.emplace_back(each);
     upload_ = cuda::make_stream();
     compute_ = cuda::make_stream();
     download_ = cuda::make_stream();

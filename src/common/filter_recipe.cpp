@@ -13,10 +13,15 @@ class ChangeableFilter final : public Filter {
       : recipe_(std::move(recipe)), options_(options), filter_(recipe_->make(options_)) {}
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return filter_->accepts(format); }
-  ImageDesc configure(const ImageDesc& input) override {
+  ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
+  [[nodiscard]] bool takes_fractions(const ImageDesc& input, Fractions fractions) const override {
+    return filter_->takes_fractions(input, fractions);
+  }
+  ImageDesc configure_with(const ImageDesc& input, Fractions fractions) override {
     in_desc_ = {};
-    out_desc_ = filter_->configure(input);
+    out_desc_ = filter_->configure_with(input, fractions);
     in_desc_ = input;
+    fractions_ = fractions;
     return out_desc_;
   }
   [[nodiscard]] bool works_in_place() const override { return filter_->works_in_place(); }
@@ -36,7 +41,10 @@ class ChangeableFilter final : public Filter {
         return false;
       std::unique_ptr<Filter> made = recipe->make(options_);
       if (made->works_in_place() != filter_->works_in_place()) return false;
-      if (in_desc_.width > 0 && made->configure(in_desc_) != out_desc_) return false;
+      if (in_desc_.width > 0) {
+        if (!made->takes_fractions(in_desc_, fractions_)) return false;
+        if (made->configure_with(in_desc_, fractions_) != out_desc_) return false;
+      }
       filter_ = std::move(made);
     }
     recipe_ = std::move(recipe);
@@ -49,6 +57,7 @@ class ChangeableFilter final : public Filter {
   std::unique_ptr<Filter> filter_;
   ImageDesc in_desc_;  // width 0 until configured
   ImageDesc out_desc_;
+  Fractions fractions_;
 };
 
 }  // namespace

@@ -5,6 +5,10 @@
 
 /// The options of noise reduction, and the rules that they obey with frames.
 namespace equalux {
+
+EQUALUX_DEFINE_NAMES(Dither, "Dither", {"none", "each becomes the nearest"},
+                     {"ordered", "the one above or below by a pattern, so that slopes stay smooth"})
+
 namespace {
 
 const OptionTable<DenoiseParams>& denoise_table() {
@@ -42,7 +46,13 @@ const OptionTable<DenoiseParams>& denoise_table() {
                     .step = 0.25,
                     .slider_most = 16,
                     .live = true},
-                   &DenoiseParams::noise}});
+                   &DenoiseParams::noise},
+                  {{.key = "dither",
+                    .title = "Dither",
+                    .help = "how the fractions of levels that are found become levels, here or in "
+                            "the equalize behind",
+                    .live = true},
+                   &DenoiseParams::dither}});
   return table;
 }
 

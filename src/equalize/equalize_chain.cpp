@@ -6,6 +6,7 @@
 
 #include "src/common/filter_recipe.h"
 #include "src/equalize/space.h"
+#include "src/format/rounding.h"
 
 namespace equalux {
 namespace {
@@ -20,7 +21,16 @@ class EqualizeFilter final : public TunableFilter<EqualizeParams>, private Filte
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
-  ImageDesc configure(const ImageDesc& input) override {
+  ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
+
+  [[nodiscard]] bool takes_fractions(const ImageDesc& input, Fractions fractions) const override {
+    if (!fractions.in) return !fractions.out;  // it makes none
+    const ImageDesc fine = desc_with_fractions(input);
+    return violations(params_, backend_->name(), &fine).empty();
+  }
+
+  ImageDesc configure_with(const ImageDesc& stream, Fractions fractions) override {
+    const ImageDesc input = fractions.in ? desc_with_fractions(stream) : stream;
     validate(params_, backend_->name(), &input);
     backend_->enter();
     const ChainKind kind = chain_for(params_, input.format);
@@ -29,15 +39,18 @@ class EqualizeFilter final : public TunableFilter<EqualizeParams>, private Filte
     desc_ = {};
     if (chain == nullptr || kind != kind_) chain = backend_->make_chain(kind, params_);
     if (collects_) chain->collect_curves();
+    const bool rounds = fractions.in && !fractions.out;
+    chain->round_to(rounds ? std::optional(stream.format) : std::nullopt);
     chain->configure(input);
     chain_ = std::move(chain);
     kind_ = kind;
     desc_ = input;
-    return input;
+    out_desc_ = rounds ? stream : input;
+    return out_desc_;
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != desc_ || out.desc != desc_) {
+    if (in.desc != desc_ || out.desc != out_desc_) {
       throw Error(ExitCode::usage, "equalize: the frame is not what the filter was configured for");
     }
     backend_->enter();
@@ -89,6 +102,7 @@ class EqualizeFilter final : public TunableFilter<EqualizeParams>, private Filte
 
   std::unique_ptr<EqualizeBackend> backend_;
   ImageDesc desc_;
+  ImageDesc out_desc_;  // another format where fractions are rounded
   bool collects_ = false;
   ChainKind kind_ = ChainKind::fused;
   std::unique_ptr<EqualizeChain> chain_;  // null until configured

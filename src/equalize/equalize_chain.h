@@ -19,10 +19,14 @@ class EqualizeChain {
   EqualizeChain(const EqualizeChain&) = delete;
   EqualizeChain& operator=(const EqualizeChain&) = delete;
 
+  /// Called before configure(), whether frames have fractions of the
+  /// levels of another format, which process() then rounds to; nothing = they are whole. Only
+  /// ChainKind::deep is given a format.
+  virtual void round_to(std::optional<PixelFormat> format) { (void)format; }
   /// Allocates for frames of `desc`, and forgets those before. May be called again.
   virtual void configure(const ImageDesc& desc) = 0;
   /// Filters one frame of configure()'s desc; `in` and `out` may be the same memory with the same
-  /// strides. On a GPU it only enqueues, on context.stream.
+  /// strides, where nothing is rounded. On a GPU it only enqueues, on context.stream.
   virtual void process(const ConstImageView& in, const ImageView& out,
                        const FrameContext& context) = 0;
 

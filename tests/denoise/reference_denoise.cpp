@@ -358,8 +358,11 @@ ReferenceDenoiser::Motion ReferenceDenoiser::motion_at(int x, int y,
   return {luma.x * 2 >> component.shift_x, luma.y * 2 >> component.shift_y};
 }
 
-std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& picture, int depth) {
+std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& picture, int depth,
+                                             int result_depth) {
   const int unit = 1 << (14 - depth);
+  const int shown = result_depth == 0 ? depth : result_depth;
+  const int step = 1 << (14 - shown);
   if (known_.empty()) {
     known_.resize(picture.size());
     blocks_x_ = (picture[0].samples.columns + 15) / 16;
@@ -468,7 +471,7 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
         }
         const int sample = now.near(x, y);
         if (strength < 32768) value = sample + part(value - sample, strength);
-        result(x, y) = limited((value + unit / 2) / unit, 0, (1 << depth) - 1);
+        result(x, y) = limited((value + step / 2) / step, 0, (1 << shown) - 1);
       }
     }
     results.push_back(result);

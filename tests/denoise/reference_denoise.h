@@ -37,8 +37,10 @@ class ReferenceDenoiser {
  public:
   explicit ReferenceDenoiser(const DenoiseParams& params) : params_(params) {}
 
-  /// Codes of `depth` bits; the first component decides where there is motion.
-  [[nodiscard]] std::vector<Grid> process(const std::vector<GridComponent>& picture, int depth);
+  /// Codes of `depth` bits; the first component decides where there is motion. Results have
+  /// `result_depth` bits, 0 = as many.
+  [[nodiscard]] std::vector<Grid> process(const std::vector<GridComponent>& picture, int depth,
+                                          int result_depth = 0);
   void set_params(const DenoiseParams& params) { params_ = params; }
 
  private:

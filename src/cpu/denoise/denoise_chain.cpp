@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "src/format/rounding.h"
+
 namespace equalux::denoise {
 namespace {
 
@@ -27,14 +29,28 @@ std::size_t count_of(int n) {
   return static_cast<std::size_t>(n);
 }
 
+/// Has samples of row y of a frame become levels by thresholds: adds what those are above the half
+/// that is added anyway. `in` may be `out`.
+void add_thresholds(Dither dither, int y, int bits, std::size_t n, const std::int16_t* in,
+                    std::int16_t* out) {
+  std::array<std::int16_t, 8> above;
+  for (int x = 0; x < 8; ++x) {
+    above[count_of(x)] = static_cast<std::int16_t>(rounding_threshold(dither, x, y, bits) -
+                                                   rounding_threshold(Dither::none, x, y, bits));
+  }
+  for (std::size_t x = 0; x < n; ++x)
+    out[x] = static_cast<std::int16_t>(in[x] + above[x % 8]);
+}
+
 }  // namespace
 
 PictureSequence::PictureSequence(std::span<const ComponentShape> components, Words words,
-                                 RowExecutor& executor, const DenoiseRows& loops)
+                                 Words out_words, RowExecutor& executor, const DenoiseRows& loops)
     : executor_(executor),
       loops_(loops),
       components_(components.begin(), components.end()),
       words_(words),
+      out_words_(out_words),
       motion_(components[0].columns, components[0].rows, executor, loops),
       noise_(components.size()) {
   const int widest = components[0].columns;
@@ -81,8 +97,8 @@ int PictureSequence::block_rows() const {
 
 void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
                               std::span<const Samples<std::uint8_t>> out,
-                              const DenoiseParams& params, StageClock& clock) {
-  const Picture picture{in, out, params};
+                              const DenoiseParams& params, FrameRows rows, StageClock& clock) {
+  const Picture picture{in, out, params, rows};
   for (std::size_t c = 0; c < components_.size(); ++c)
     load(picture, c);
   clock.lap("noise");
@@ -353,7 +369,12 @@ void PictureSequence::write(const Picture& picture, const Knowledge& known, std:
       loops_.blend(samples_[component].row(y), strength, n, row);
       result = row;
     }
-    loops_.store(result, out.step, words_.depth, words_.shift, n, out.row(y));
+    if (picture.params.dither != Dither::none) {
+      add_thresholds(picture.params.dither, picture.rows.first + picture.rows.step * y,
+                     kSampleBits - out_words_.depth, n, result, row);
+      result = row;
+    }
+    loops_.store(result, out.step, out_words_.depth, out_words_.shift, n, out.row(y));
   }
 }
 

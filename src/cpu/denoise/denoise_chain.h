@@ -29,6 +29,12 @@ struct Words {
   int shift;  ///< unused bits below
 };
 
+/// Where the rows of a picture lie in its frame.
+struct FrameRows {
+  int first = 0;
+  int step = 1;
+};
+
 /// What is known of a component.
 struct Knowledge {
   Plane<std::int16_t> estimate;
@@ -42,13 +48,13 @@ struct Knowledge {
 class PictureSequence {
  public:
   /// The first component decides where there is motion.
-  PictureSequence(std::span<const ComponentShape> components, Words words, RowExecutor& executor,
-                  const DenoiseRows& loops);
+  PictureSequence(std::span<const ComponentShape> components, Words words, Words out_words,
+                  RowExecutor& executor, const DenoiseRows& loops);
 
   /// A component each of `in` and `out`, which are the same memory or do not overlap.
   void process(std::span<const Samples<const std::uint8_t>> in,
                std::span<const Samples<std::uint8_t>> out, const DenoiseParams& params,
-               StageClock& clock);
+               FrameRows rows, StageClock& clock);
   void reset();
 
   /// What is remembered of the pictures so far: pictures() is 0 where there were none.
@@ -91,6 +97,7 @@ class PictureSequence {
     std::span<const Samples<const std::uint8_t>> in;
     std::span<const Samples<std::uint8_t>> out;
     const DenoiseParams& params;
+    FrameRows rows;
   };
 
   [[nodiscard]] int side(std::size_t component) const;
@@ -112,6 +119,7 @@ class PictureSequence {
   const DenoiseRows& loops_;
   std::vector<ComponentShape> components_;
   Words words_;
+  Words out_words_;
   MotionSearch motion_;
   MotionField field_;
   std::vector<Knowledge> known_;

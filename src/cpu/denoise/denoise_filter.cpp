@@ -1,3 +1,4 @@
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -7,6 +8,7 @@
 #include "src/common/filter_recipe.h"
 #include "src/cpu/denoise/denoise_chain.h"
 #include "src/cpu/denoise/denoise_state.h"
+#include "src/format/rounding.h"
 
 namespace equalux {
 namespace {
@@ -43,22 +45,36 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
-  ImageDesc configure(const ImageDesc& input) override {
+  ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
+
+  [[nodiscard]] bool takes_fractions(const ImageDesc&, Fractions fractions) const override {
+    return !fractions.in;
+  }
+
+  ImageDesc configure_with(const ImageDesc& input, Fractions fractions) override {
     validate(params_, Backend::cpu, &input);
     equalux::validate(input);
     desc_ = input;
+    out_desc_ = fractions.out ? desc_with_fractions(input) : input;
     order_ = component_order(input.format);
     fields_ = {};
     frames_ = make_sequence(std::nullopt);
-    return input;
+    rows_ = denoise::Plane<std::int16_t>(input.width, executor_.threads());
+    return out_desc_;
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != desc_ || out.desc != desc_) {
+    if (in.desc != desc_ || out.desc != out_desc_) {
       throw Error(ExitCode::usage, "denoise: the frame is not what the filter was configured for");
     }
     StageClock clock(context.timings);
+    context.dither = params_.dither;
     copy_alpha(in, out);
+    if (params_.strength == 0) {
+      reset();
+      pass_on(in, out);
+      return;
+    }
     // Streams change between the two rarely: what the others knew is of no use then.
     if (context.field_order == FieldOrder::progressive) {
       fields_ = {};
@@ -119,7 +135,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
                             chroma ? format.chroma_shift_y : 0});
     }
     return std::make_unique<PictureSequence>(components, denoise::Words{format.depth, format.shift},
-                                             executor_, denoise::denoise_rows());
+                                             out_words(), executor_, denoise::denoise_rows());
   }
 
   void process(PictureSequence& sequence, const ConstImageView& in, const ImageView& out,
@@ -134,24 +150,68 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
         to[i] = field_of(to[i], *parity);
       }
     }
-    sequence.process({from.data(), order_.size()}, {to.data(), order_.size()}, params_, clock);
+    DenoiseParams params = params_;
+    if (leaves_fractions()) params.dither = Dither::none;  // whoever rounds them is told of it
+    sequence.process({from.data(), order_.size()}, {to.data(), order_.size()}, params,
+                     parity ? denoise::FrameRows{*parity, 2} : denoise::FrameRows{}, clock);
+  }
+
+  [[nodiscard]] bool leaves_fractions() const { return out_desc_.format != desc_.format; }
+
+  /// Fractions are of 4 bits, whatever the word has room for.
+  [[nodiscard]] denoise::Words out_words() const {
+    const FormatTraits& format = traits(out_desc_.format);
+    if (!leaves_fractions()) return {format.depth, format.shift};
+    return {12, format.depth + format.shift - 12};
+  }
+
+  /// Samples as they are, where nothing is taken off them.
+  void pass_on(const ConstImageView& in, const ImageView& out) {
+    if (in.data[0] == out.data[0]) return;
+    if (!leaves_fractions()) {
+      copy_image(in, out);
+      return;
+    }
+    const denoise::DenoiseRows& loops = denoise::denoise_rows();
+    const denoise::Words words = out_words();
+    for (const int index : order_) {
+      const auto from = samples_of(in, index);
+      const auto to = samples_of(out, index);
+      const auto n = static_cast<std::size_t>(from.columns);
+      executor_.for_rows(from.rows, [&](int begin, int end, int slot) {
+        std::int16_t* const row = rows_.row(slot);
+        for (int y = begin; y < end; ++y) {
+          loops.load(from.row(y), from.step, 8, 0, n, row);
+          loops.store(row, to.step, words.depth, words.shift, n, to.row(y));
+        }
+      });
+    }
   }
 
   /// The fourth sample of packed RGB is no colour.
   void copy_alpha(const ConstImageView& in, const ImageView& out) const {
     const FormatTraits& format = traits(desc_.format);
+    const FormatTraits& to_format = traits(out_desc_.format);
     if (format.alpha_offset < 0 || in.data[0] == out.data[0]) return;
     for (int y = 0; y < desc_.height; ++y) {
       const std::uint8_t* from = in.row(0, y) + format.alpha_offset;
-      std::uint8_t* to = out.row(0, y) + format.alpha_offset;
-      for (int x = 0; x < desc_.width; ++x, from += format.step[0], to += format.step[0])
-        *to = *from;
+      std::uint8_t* to = out.row(0, y) + to_format.alpha_offset;
+      for (int x = 0; x < desc_.width; ++x, from += format.step[0], to += to_format.step[0]) {
+        const auto word = static_cast<std::uint16_t>(*from << 8);
+        if (leaves_fractions()) {
+          std::memcpy(to, &word, sizeof word);
+        } else {
+          *to = *from;
+        }
+      }
     }
   }
 
   RowExecutor executor_;
   ImageDesc desc_;
+  ImageDesc out_desc_;  // another format where results keep fractions
   std::vector<int> order_;
+  denoise::Plane<std::int16_t> rows_;                       // one for each thread
   std::unique_ptr<PictureSequence> frames_;                 // null for interlaced streams
   std::array<std::unique_ptr<PictureSequence>, 2> fields_;  // top and bottom; null for others
 };

@@ -184,6 +184,10 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
   const auto all_code_bytes = [&](std::size_t i) {
     return hn::Combine(DAll(), code_bytes(i + kLanes), code_bytes(i));
   };
+  const auto words = [&](std::size_t i) { return hn::ShiftLeftSame(codes(i), shift); };
+  const auto store_words = [&](auto x, std::uint8_t* to) {
+    hn::StoreU(hn::BitCast(DAll(), x), DAll(), to);
+  };
   std::size_t done = 0;
   if (depth == 8 && step == 1) {
     done = for_whole_vectors(n, kLanes,
@@ -209,8 +213,33 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
       }
     });
   } else if (step == 2) {
+    done = for_whole_vectors(n, kLanes, [&](std::size_t i) { store_words(words(i), out + 2 * i); });
+  } else if (step == 4) {
+    // The other chroma sample stands in the upper half and is written back.
+    const hn::RepartitionToWide<DU> pairs;
     done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
-      hn::StoreU(hn::BitCast(DAll(), hn::ShiftLeftSame(codes(i), shift)), DAll(), out + 2 * i);
+      const auto join = [&](auto half, std::uint8_t* to) {
+        const auto others =
+            hn::AndNot(hn::Set(pairs, 0xFFFF), hn::BitCast(pairs, hn::LoadU(DAll(), to)));
+        hn::StoreU(hn::BitCast(DAll(), hn::Or(others, hn::PromoteTo(pairs, half))), DAll(), to);
+      };
+      const auto all = words(i);
+      const hn::Half<DU> half;
+      join(hn::LowerHalf(half, all), out + 4 * i);
+      join(hn::UpperHalf(half, all), out + 4 * i + 2 * kLanes);
+    });
+  } else {
+    auto* const pixels = reinterpret_cast<std::uint16_t*>(out);
+    done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
+      hn::Vec<DU> first;
+      hn::Vec<DU> rest[3];
+      if (step == 6) {
+        hn::LoadInterleaved3(du, pixels + 3 * i, first, rest[0], rest[1]);
+        hn::StoreInterleaved3(words(i), rest[0], rest[1], du, pixels + 3 * i);
+      } else {
+        hn::LoadInterleaved4(du, pixels + 4 * i, first, rest[0], rest[1], rest[2]);
+        hn::StoreInterleaved4(words(i), rest[0], rest[1], rest[2], du, pixels + 4 * i);
+      }
     });
   }
   scalar_denoise_rows().store(in + done, step, depth, shift, n - done,

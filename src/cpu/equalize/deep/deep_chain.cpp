@@ -40,6 +40,7 @@ struct DeepChain::Job {
   const ConstImageView& in;
   const ImageView& out;
   bool interlaced;
+  Dither dither;
   Stores stores;
 };
 
@@ -51,6 +52,11 @@ std::size_t DeepChain::levels() const {
   return static_cast<std::size_t>(form_.weights.luma_max) + 1;
 }
 
+void DeepChain::round_to(std::optional<PixelFormat> format) {
+  rounder_.reset();
+  if (format) rounder_.emplace(*format);
+}
+
 void DeepChain::configure(const ImageDesc& desc) {
   desc_ = desc;
   form_ = deep_samples(desc, params_.space);
@@ -58,8 +64,15 @@ void DeepChain::configure(const ImageDesc& desc) {
   gains_.resize(form_);
   bin_ends_.reserve(levels());
   start_curves(static_cast<int>(coarse_max(form_)));
-  scratch_.assign(static_cast<std::size_t>(executor_.threads()),
-                  {std::vector<std::uint32_t>(levels()), std::vector<std::uint32_t>(levels())});
+  scratch_.assign(
+      static_cast<std::size_t>(executor_.threads()),
+      {std::vector<std::uint32_t>(levels()), std::vector<std::uint32_t>(levels()), {}, {}});
+  if (!rounder_) return;
+  const std::size_t row = row_bytes(desc, 0);
+  for (Scratch& each : scratch_) {
+    each.fine.resize((traits(desc.format).model == ColorModel::yuv ? 4 : 1) * row);
+    each.levels.resize(2 * row);
+  }
 }
 
 void DeepChain::set_bins() {
@@ -80,9 +93,9 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
                         const FrameContext& context) {
   StageClock clock(context.timings);
   const bool in_place = in.data[0] == out.data[0];
-  const Job job{
-      in, out, context.field_order != FieldOrder::progressive,
-      !in_place && tight_bytes(desc_) > kStreamingBytes ? Stores::streaming : Stores::cached};
+  const Job job{in, out, context.field_order != FieldOrder::progressive, context.dither,
+                !rounder_ && !in_place && tight_bytes(desc_) > kStreamingBytes ? Stores::streaming
+                                                                               : Stores::cached};
   const bool yuv = traits(desc_.format).model == ColorModel::yuv;
   const int rows = yuv ? plane_rows(desc_, 1) : desc_.height;
   if (!params_.curve) {
@@ -95,7 +108,13 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
     make_gains();
     clock.lap("curve");
   }
-  executor_.for_rows(rows, [&](int begin, int end, int) { apply_rows(job, begin, end); });
+  executor_.for_rows(rows, [&](int begin, int end, int slot) {
+    if (rounder_) {
+      apply_rounded(job, begin, end, scratch_[static_cast<std::size_t>(slot)]);
+    } else {
+      apply_rows(job, begin, end);
+    }
+  });
   clock.lap("apply");
 }
 
@@ -170,6 +189,49 @@ void DeepChain::apply_rows(const Job& job, int begin, int end) const {
     }
   }
   kernels_.flush_stores();
+}
+
+void DeepChain::apply_rounded(const Job& job, int begin, int end, Scratch& scratch) const {
+  const ColorModel model = traits(desc_.format).model;
+  const auto width = static_cast<std::size_t>(desc_.width);
+  for (int y = begin; y < end; ++y) {
+    if (model == ColorModel::yuv) {
+      round_yuv(job, y, yuv_row(job.in, y, luma_rows(job, y)), scratch);
+      continue;
+    }
+    if (model == ColorModel::gray) {
+      kernels_.apply_gray(form_, gains_, job.stores, job.in.row(0, y), width, scratch.fine.data());
+    } else {
+      kernels_.apply_rgb(form_, rgb_layout(desc_.format), gains_, job.stores, job.in.row(0, y),
+                         width, scratch.fine.data());
+    }
+    rounder_->round(0, y, scratch.fine.data(), row_bytes(desc_, 0) / 2, job.dither,
+                    job.out.row(0, y));
+  }
+}
+
+void DeepChain::round_yuv(const Job& job, int y, const YuvRowIn& in, Scratch& scratch) const {
+  const auto width = static_cast<std::size_t>(desc_.width);
+  const LumaRows rows = luma_rows(job, y);
+  const std::size_t stride = row_bytes(desc_, 0);
+  std::uint8_t* const first = scratch.fine.data();
+  std::uint8_t* const second = rows.first == rows.second ? first : first + stride;
+  const bool pairs = traits(desc_.format).planes == 2;
+  const YuvRowOut fine{
+      {first, second}, first + 2 * stride, pairs ? first + 2 * stride + 2 : first + 3 * stride};
+  kernels_.apply_yuv(yuv_form(rows), gains_, job.stores, in, width, fine);
+  if (traits(job.out.desc.format).planes == 1) {
+    rounder_->pack(y, {{first, second}, fine.cb, fine.cr}, width, job.dither, scratch.levels.data(),
+                   job.out.row(0, y));
+    return;
+  }
+  rounder_->round(0, rows.first, first, width, job.dither, job.out.row(0, rows.first));
+  if (second != first)
+    rounder_->round(0, rows.second, second, width, job.dither, job.out.row(0, rows.second));
+  for (int plane = 1; plane < traits(desc_.format).planes; ++plane) {
+    rounder_->round(plane, y, plane == 1 ? fine.cb : fine.cr, row_bytes(desc_, plane) / 2,
+                    job.dither, job.out.row(plane, y));
+  }
 }
 
 LumaRows DeepChain::luma_rows(const Job& job, int row) const {

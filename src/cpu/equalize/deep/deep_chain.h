@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <equalux/filter.h>
 
 #include "src/cpu/common/parallel.h"
+#include "src/cpu/common/round_rows.h"
 #include "src/cpu/equalize/curve_chain.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/equalize/deep_curve.h"
@@ -26,6 +28,7 @@ class DeepChain final : public CurveChain {
   /// `kernels` outlive the chain.
   DeepChain(const EqualizeParams& params, RowExecutor& executor, const DeepRowKernels& kernels);
 
+  void round_to(std::optional<PixelFormat> format) override;
   /// Allocates for frames of `desc`, any format with has_deep_samples().
   void configure(const ImageDesc& desc) override;
   void process(const ConstImageView& in, const ImageView& out,
@@ -37,10 +40,16 @@ class DeepChain final : public CurveChain {
   struct Scratch {
     std::vector<std::uint32_t> even;
     std::vector<std::uint32_t> odd;
+    // Where fractions are rounded: rows of both lumas, or of the pixels, and of chroma, one behind
+    // the other, with their fractions; and as many bytes of a packed row.
+    std::vector<std::uint8_t> fine;
+    std::vector<std::uint8_t> levels;
   };
 
   void count_rows(const Job& job, int begin, int end, Scratch& scratch) const;
   void apply_rows(const Job& job, int begin, int end) const;
+  void apply_rounded(const Job& job, int begin, int end, Scratch& scratch) const;
+  void round_yuv(const Job& job, int y, const YuvRowIn& in, Scratch& scratch) const;
   void sum_histograms();
   void make_curve(const FrameContext& context);
   void shape_curve(const tone::Frame& frame);
@@ -60,6 +69,7 @@ class DeepChain final : public CurveChain {
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> bin_ends_;  // empty where every value has a bin of its own
   DeepGains gains_;
+  std::optional<FractionRounder> rounder_;  // nothing where frames are whole
 };
 
 }  // namespace equalux
