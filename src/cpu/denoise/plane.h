@@ -3,22 +3,27 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <new>
 
+#include "src/common/frame_memory.h"
 #include "src/cpu/denoise/denoise_rows.h"
 
 namespace equalux::denoise {
 
-/// Samples of a plane in rows of their own, with kMargin more on each side of every row.
+/// Samples of a plane in rows of their own, with kMargin more on each side of every row; 0 at
+/// first.
 template <typename Sample>
 class Plane {
  public:
   Plane() = default;
   Plane(int width, int height)
-      : width_(width),
-        height_(height),
-        stride_((static_cast<std::size_t>(width) + 63) / 64 * 64 + 2 * kMargin),
-        samples_(stride_ * static_cast<std::size_t>(height)) {}
+      : width_(width), height_(height), stride_(stride_of(static_cast<std::size_t>(width))) {
+    const std::size_t count = stride_ * static_cast<std::size_t>(height);
+    samples_.reset(static_cast<Sample*>(allocate_frame(count * sizeof(Sample))));
+    if (samples_ == nullptr) throw std::bad_alloc();
+    std::fill_n(samples_.get(), count, Sample{});
+  }
 
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] int height() const { return height_; }
@@ -27,8 +32,8 @@ class Plane {
   [[nodiscard]] std::ptrdiff_t stride() const { return static_cast<std::ptrdiff_t>(stride_); }
 
   /// Row y, or the nearest that there is.
-  [[nodiscard]] Sample* row(int y) { return samples_.data() + at(y); }
-  [[nodiscard]] const Sample* row(int y) const { return samples_.data() + at(y); }
+  [[nodiscard]] Sample* row(int y) { return samples_.get() + at(y); }
+  [[nodiscard]] const Sample* row(int y) const { return samples_.get() + at(y); }
 
   /// Repeats the row's first and last sample in its margins.
   void pad(int y) {
@@ -51,6 +56,13 @@ class Plane {
   }
 
  private:
+  /// An odd number of cache lines: rows one below the other do not compete for the same place in
+  /// the cache.
+  static std::size_t stride_of(std::size_t width) {
+    constexpr std::size_t kLine = kRowAlignment / sizeof(Sample);
+    const std::size_t lines = (width + 63) / 64 * 64 / kLine + 2 * kMargin / kLine;
+    return (lines | 1) * kLine;
+  }
   [[nodiscard]] std::size_t at(int y) const {
     return stride_ * static_cast<std::size_t>(std::clamp(y, 0, height_ - 1)) + kMargin;
   }
@@ -58,7 +70,7 @@ class Plane {
   int width_ = 0;
   int height_ = 0;
   std::size_t stride_ = 0;
-  std::vector<Sample> samples_;
+  std::unique_ptr<Sample[], FreeFrame> samples_;
 };
 
 }  // namespace equalux::denoise

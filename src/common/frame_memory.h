@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+
+/// Memory of frames, and of planes as large as they.
+namespace equalux {
+
+/// Rows begin at multiples of it, in bytes: a line of the caches.
+inline constexpr std::size_t kRowAlignment = 64;
+
+/// At least `bytes`, aligned to kRowAlignment and not initialised; null where memory is short.
+/// Large ones lie in huge pages where the system has them. std::free() takes it back.
+[[nodiscard]] void* allocate_frame(std::size_t bytes);
+
+struct FreeFrame {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+
+}  // namespace equalux
