@@ -6,30 +6,58 @@ namespace {
 
 constexpr unsigned kBlocksEach = 16;
 
-template <Sampling kSampling, bool kAligned>
+/// A value's level, as a byte of the frame that is rounded to.
+__device__ __forceinline__ std::uint8_t level_of(const DeepRounding& rounding, std::int32_t value,
+                                                 std::int32_t x, std::int32_t y) {
+  const int threshold = rounding_threshold(rounding.dither, x, y, rounding.bits);
+  return static_cast<std::uint8_t>(rounded_level(value, threshold, rounding.bits));
+}
+__device__ __forceinline__ void store_level(const DeepRounding& rounding, int component,
+                                            std::int32_t value, std::int32_t x, std::int32_t y) {
+  *rounding.out[component].at(x, y) = level_of(rounding, value, x, y);
+}
+
+template <Sampling kSampling, bool kAligned, bool kRounded>
 __device__ void apply_deep_pixel(const DeepFrame& frame, const std::uint64_t* gains,
                                  std::uint32_t row, std::uint32_t column) {
   const std::int64_t at = std::int64_t{frame.step} * column;
   const std::uint8_t* in = frame.planes[0].from(row) + at;
   std::uint8_t* out = frame.planes[0].to(row) + at;
   const DeepSamples& form = frame.form;
+  const auto x = static_cast<std::int32_t>(column);
+  const auto y = static_cast<std::int32_t>(row);
   if constexpr (kSampling == Sampling::gray) {
     const std::int32_t v = deep_code(form, load_word<kAligned>(in));
-    store_word<kAligned>(out, deep_word(form, deep_scaled(v, __ldg(&gains[v]), form.depth)));
+    const std::int32_t scaled = deep_scaled(v, __ldg(&gains[v]), form.depth);
+    if constexpr (kRounded) {
+      store_level(frame.rounding, 0, scaled, x, y);
+    } else {
+      store_word<kAligned>(out, deep_word(form, scaled));
+    }
   } else {
     const DeepPixel pixel = read_deep_pixel<kAligned>(frame, in);
     const std::uint64_t gain = __ldg(&gains[pixel.value]);
     if (frame.alpha_offset >= 0) {
-      store_word<kAligned>(out + frame.alpha_offset, load_word<kAligned>(in + frame.alpha_offset));
+      const std::uint32_t alpha = load_word<kAligned>(in + frame.alpha_offset);
+      if constexpr (kRounded) {
+        frame.rounding.out[0].at(x, y)[frame.rounding.alpha] =
+            level_of(frame.rounding, static_cast<std::int32_t>(alpha), x, y);
+      } else {
+        store_word<kAligned>(out + frame.alpha_offset, alpha);
+      }
     }
     for (int i = 0; i < 3; ++i) {
-      store_word<kAligned>(out + frame.color_offset + 2 * i,
-                           deep_word(form, deep_scaled(pixel.c[i], gain, form.depth)));
+      const std::int32_t scaled = deep_scaled(pixel.c[i], gain, form.depth);
+      if constexpr (kRounded) {
+        store_level(frame.rounding, i, scaled, x, y);
+      } else {
+        store_word<kAligned>(out + frame.color_offset + 2 * i, deep_word(form, scaled));
+      }
     }
   }
 }
 
-template <Sampling kSampling, bool kAligned>
+template <Sampling kSampling, bool kAligned, bool kRounded>
 __device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gains,
                                 std::uint32_t row, std::uint32_t column) {
   const DeepSamples& form = frame.form;
@@ -46,9 +74,20 @@ __device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gai
       const std::int32_t v = yuv_value(form.weights, luma, cell.above);
       const std::uint64_t gain =
           luma < form.weights.luma_offset ? deep_gain_one(form.depth) : __ldg(&gains[v]);
-      words |= std::uint32_t{deep_word(form, deep_scaled_luma(form, luma, gain))} << (16 * i);
+      const std::int32_t scaled = deep_scaled_luma(form, luma, gain);
+      if constexpr (kRounded) {
+        const std::int32_t y = line == 0 ? cell.rows.first : cell.rows.second;
+        store_level(frame.rounding, 0, scaled, cell.x + i, y);
+        // Half a pair of packed 4:2:2 has room for a column more, which repeats the last one.
+        if (kSampling == Sampling::s422 && cell.columns == 1 && frame.rounding.out[0].step == 2) {
+          frame.rounding.out[0].at(cell.x, y)[2] = level_of(frame.rounding, scaled, cell.x, y);
+        }
+      } else {
+        words |= std::uint32_t{deep_word(form, scaled)} << (16 * i);
+      }
       sum += deep_gain_share(gain);
     }
+    if constexpr (kRounded) continue;
     const std::int32_t y = line == 0 ? cell.rows.first : cell.rows.second;
     std::uint8_t* out = frame.planes[0].to(y) + 2 * std::int64_t{cell.x};
     if (cell.columns == 2) {
@@ -58,22 +97,29 @@ __device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gai
     }
   }
   const std::int32_t count_log2 = (cell.lines - 1) + (cell.columns - 1);
-  const std::int64_t at = std::int64_t{frame.step} * column;
-  store_word<kAligned>(frame.planes[1].to(row) + at,
-                       deep_word(form, deep_scaled_chroma(form, cell.u, sum, count_log2)));
-  store_word<kAligned>(frame.planes[2].to(row) + at,
-                       deep_word(form, deep_scaled_chroma(form, cell.w, sum, count_log2)));
+  const std::int32_t cb = deep_scaled_chroma(form, cell.u, sum, count_log2);
+  const std::int32_t cr = deep_scaled_chroma(form, cell.w, sum, count_log2);
+  if constexpr (kRounded) {
+    const auto x = static_cast<std::int32_t>(column);
+    const auto y = static_cast<std::int32_t>(row);
+    store_level(frame.rounding, 1, cb, x, y);
+    store_level(frame.rounding, 2, cr, x, y);
+  } else {
+    const std::int64_t at = std::int64_t{frame.step} * column;
+    store_word<kAligned>(frame.planes[1].to(row) + at, deep_word(form, cb));
+    store_word<kAligned>(frame.planes[2].to(row) + at, deep_word(form, cr));
+  }
 }
 
 /// A thread a cell. The gains, 8 to 512 KiB, are read through the caches.
-template <Sampling kSampling, bool kAligned>
+template <Sampling kSampling, bool kAligned, bool kRounded>
 __global__ void __launch_bounds__(kDeepBlock)
     deep_apply_kernel(DeepFrame frame, const std::uint64_t* gains) {
   for_each_deep_cell(frame, [&](std::uint32_t row, std::uint32_t column) {
     if constexpr (kSampling == Sampling::gray || kSampling == Sampling::rgb) {
-      apply_deep_pixel<kSampling, kAligned>(frame, gains, row, column);
+      apply_deep_pixel<kSampling, kAligned, kRounded>(frame, gains, row, column);
     } else {
-      apply_deep_cell<kSampling, kAligned>(frame, gains, row, column);
+      apply_deep_cell<kSampling, kAligned, kRounded>(frame, gains, row, column);
     }
   });
 }
@@ -84,8 +130,11 @@ void deep_apply(const DeepFrame& frame, const DeepTables& tables, int multiproce
                 cudaStream_t stream) {
   const unsigned grid = deep_grid(frame, multiprocessors, kBlocksEach);
   with_deep_cells(frame, [&](auto sampling, auto aligned) {
-    deep_apply_kernel<decltype(sampling)::value, decltype(aligned)::value>
-        <<<grid, kDeepBlock, 0, stream>>>(frame, tables.gains);
+    with_constant<false, true>(frame.rounding.active, [&](auto rounded) {
+      deep_apply_kernel<decltype(sampling)::value, decltype(aligned)::value,
+                        decltype(rounded)::value>
+          <<<grid, kDeepBlock, 0, stream>>>(frame, tables.gains);
+    });
   });
   check(cudaGetLastError(), "launching deep_apply");
 }

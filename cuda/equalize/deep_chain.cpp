@@ -1,6 +1,7 @@
 #include "cuda/equalize/deep_chain.h"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "cuda/runtime/check.h"
@@ -95,6 +96,20 @@ void DeepChain::make_curve(const FrameContext& context, cudaStream_t stream) {
   }
 }
 
+DeepRounding DeepChain::rounding_to(const ImageView& out, Dither dither) const {
+  DeepRounding rounding{};
+  rounding.active = true;
+  rounding.dither = dither;
+  rounding.bits = frame_.form.depth - 8;
+  for (int i = 0; i < 3; ++i)
+    rounding.out[i] = samples_of(out, i);
+  // Colours come as they lie in memory.
+  const RgbLayout pixel = rgb_layout(out.desc.format);
+  if (pixel.b < pixel.r) std::swap(rounding.out[0], rounding.out[2]);
+  rounding.alpha = pixel.alpha - pixel.first();
+  return rounding;
+}
+
 void DeepChain::process(const ConstImageView& in, const ImageView& out,
                         const FrameContext& context) {
   const TraceRange range("deep");
@@ -108,6 +123,7 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
     frame.aligned = frame.aligned && frame.planes[plane].is_multiple(4);
   }
   if (t.planes == 2) frame.planes[2] = PlanePair::of_component(in, out, 2);
+  if (rounds_) frame.rounding = rounding_to(out, context.dither);
   if (!params_.curve) {
     deep_histogram(frame, tables_, multiprocessors_, stream);
     context.mark("histogram");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <cuda_runtime_api.h>
 #include <equalux/filter.h>
@@ -18,6 +19,7 @@ class DeepChain final : public CurveChain {
  public:
   explicit DeepChain(const EqualizeParams& params) : CurveChain(params) {}
 
+  void round_to(std::optional<PixelFormat> format) override { rounds_ = format.has_value(); }
   /// Allocates for frames of `desc`, any format with has_deep_samples(). Throws Error(unavailable).
   void configure(const ImageDesc& desc) override;
 
@@ -28,11 +30,13 @@ class DeepChain final : public CurveChain {
                const FrameContext& context) override;
 
  private:
+  [[nodiscard]] DeepRounding rounding_to(const ImageView& out, Dither dither) const;
   void make_curve(const FrameContext& context, cudaStream_t stream);
   void upload_bins() override;
   void upload_curve() override;
 
   ImageDesc desc_;
+  bool rounds_ = false;
   int multiprocessors_ = 0;
   DeepFrame frame_{};  ///< what all frames have in common
   DeepTables tables_{};

@@ -9,10 +9,22 @@
 #include "cuda/device/plane_pair.h"
 #include "src/equalize/deep_curve.h"
 #include "src/equalize/tone_control.h"
+#include "src/format/layout.h"
+#include "src/format/rounding.h"
 
 /// The stages of the deep chain, as its host code calls them. Each enqueues its kernels on `stream`
 /// and throws Error(unavailable) where a launch is refused.
 namespace equalux::cuda {
+
+/// How fractions of levels are rounded, and where those go: components of a frame of
+/// 8 bits, colours as they lie in a pixel.
+struct DeepRounding {
+  bool active;
+  Dither dither;
+  std::int32_t bits;  ///< of a value, below its level
+  Samples<std::uint8_t> out[3];
+  std::int32_t alpha;  ///< bytes from the first component to the copied sample
+};
 
 /// A frame as kernels see it. Planes 1 and 2 are Cb and Cr, also where they lie in pairs.
 struct DeepFrame {
@@ -28,6 +40,7 @@ struct DeepFrame {
   std::int32_t step;          ///< bytes from a chroma sample or a packed pixel to the next
   std::int32_t color_offset;  ///< packed RGB: bytes to the first colour
   std::int32_t alpha_offset;  ///< packed RGB: bytes to the copied sample, or -1
+  DeepRounding rounding;      ///< of deep_apply()
 };
 
 /// Values that one block scans.

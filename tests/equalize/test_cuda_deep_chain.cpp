@@ -11,6 +11,7 @@
 #include "cuda/equalize/deep_chain.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/handles.h"
+#include "src/format/rounding.h"
 #include "tests/equalize/deep_reference.h"
 #include "tests/support/device_filter.h"
 #include "tests/support/device_image.h"
@@ -47,6 +48,39 @@ TEST_F(CudaDeepChain, EverySizeStrideAndFieldOrder) {
             DeviceLayout{48, 5, false, true}}) {
         const FieldOrder order = layout.negative ? FieldOrder::top_first : FieldOrder::progressive;
         expect_same_as_cpu({}, {format, width, height}, Content::noise, layout, order);
+      }
+    }
+  }
+}
+
+TEST_F(CudaDeepChain, FractionsAreRoundedAsOnTheCpu) {
+  for (const PixelFormat format : test::byte_formats()) {
+    for (const auto& [width, height] :
+         std::vector<std::pair<int, int>>{{1, 1}, {3, 2}, {7, 5}, {257, 6}, {1201, 37}}) {
+      for (const Dither dither : {Dither::none, Dither::ordered}) {
+        for (const int offset : {0, 3}) {
+          const ImageDesc desc{format, width, height};
+          SCOPED_TRACE(std::string(to_string(format)) + " " + std::to_string(width));
+          const auto cpu = make_cpu_filter(EqualizeParams{}, {1});
+          const auto cuda = make_cuda_filter(EqualizeParams{});
+          const ImageDesc fine = desc_with_fractions(desc);
+          ASSERT_TRUE(cuda->takes_fractions(desc, {true, false}));
+          ASSERT_EQ(cpu->configure_with(desc, {true, false}), desc);
+          ASSERT_EQ(cuda->configure_with(desc, {true, false}), desc);
+          Image in(fine);
+          Image expected(desc);
+          DeviceImage device_in(fine);
+          DeviceImage device_out(desc, {offset, offset});
+          test::fill(in.view(), Content::noise, 7);
+          FrameContext context;
+          context.field_order = offset == 0 ? FieldOrder::progressive : FieldOrder::top_first;
+          context.dither = dither;
+          cpu->submit(in.view(), expected.view(), context);
+          device_in.upload(in.view());
+          device_out.poison();
+          cuda->submit(device_in.view(), device_out.view(), context);
+          ASSERT_EQ(test::count_differences(expected.view(), device_out.download().view()), 0U);
+        }
       }
     }
   }
