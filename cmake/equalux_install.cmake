@@ -1,4 +1,4 @@
-# Program, library, headers, CMake package and pkg-config file; the lab is a part of its own.
+# Program and its modules, library, headers, CMake package and pkg-config file; the lab is a part of its own.
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME equalux)
 
@@ -6,6 +6,10 @@ install(TARGETS equalux EXPORT equalux_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS equalux_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS equalux_lab_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT lab)
+get_property(modules GLOBAL PROPERTY EQUALUX_MODULE_TARGETS)
+if(modules)
+  install(TARGETS ${modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/equalux)
+endif()
 if(EQUALUX_HAVE_GSTREAMER)
   install(TARGETS gstequalux LIBRARY DESTINATION ${EQUALUX_GST_PLUGIN_DIR})
 endif()

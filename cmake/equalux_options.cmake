@@ -37,6 +37,13 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 
+# Sanitizers know the types of one object file from another's by their addresses, of which modules have
+# two.
+option(EQUALUX_MODULES "Load OpenCV, GStreamer and libavformat when a command needs them" ON)
+if(NOT EQUALUX_SANITIZER STREQUAL none)
+  set(EQUALUX_MODULES OFF)
+endif()
+
 add_library(equalux_warnings INTERFACE)
 target_compile_options(equalux_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion>

@@ -1,4 +1,4 @@
-# `cpack` in a build tree makes equalux_VERSION_ARCH.deb: program, GStreamer
+# `cpack` in a build tree makes equalux_VERSION_ARCH.deb: program and its modules, GStreamer
 # plugin, library, headers, CMake package; and equalux-lab_VERSION_ARCH.deb, the program behind
 # `equalux lab`.
 set(CPACK_GENERATOR DEB)

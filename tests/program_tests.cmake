@@ -27,6 +27,19 @@ equalux_tests(test_config_file cli LABELS core LIBRARIES equalux_cli_parsers STE
 equalux_tests(test_lab_table lab LABELS core LIBRARIES equalux_lab_tables STEMS lab_table)
 equalux_tests(test_golden golden LABELS program LIBRARIES equalux_program_support equalux_cli
   STEMS golden SOURCES golden/published_pictures.cpp)
+# What lies in a module's place: one of another version, and a library that is none.
+foreach(module old strange)
+  add_library(equalux_${module}_module MODULE cli/old_module.cpp)
+  target_include_directories(equalux_${module}_module PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(equalux_${module}_module PRIVATE equalux_warnings)
+endforeach()
+target_compile_definitions(equalux_strange_module PRIVATE equalux_module=another_entry)
+equalux_tests(test_program_start cli LABELS program LIBRARIES equalux_program_support
+  STEMS program_start)
+add_dependencies(test_program_start equalux_old_module equalux_strange_module)
+target_compile_definitions(test_program_start PRIVATE
+  EQUALUX_OLD_MODULE="$<TARGET_FILE:equalux_old_module>"
+  EQUALUX_STRANGE_MODULE="$<TARGET_FILE:equalux_strange_module>")
 add_library(equalux_short_malloc MODULE cli/short_malloc.cpp)
 target_link_libraries(equalux_short_malloc PRIVATE ${CMAKE_DL_LIBS})
 # malloc() and its like are for everybody.

@@ -37,7 +37,8 @@ struct Steered {
 /// The filter at a place among the filters, with its recipe.
 [[nodiscard]] Steered steered(std::size_t filter, const RecipePtr& recipe);
 
-/// Thread-safe; apply() belongs to the processing thread.
+/// Thread-safe; apply() belongs to the processing thread. What a window calls is virtual, so that
+/// it reaches the program's filters from a module.
 class Steering {
  public:
   /// Options of a preset by name. Throws Error(usage) for a name that is none.
@@ -47,6 +48,9 @@ class Steering {
   /// begins with, empty where it has none. Throws what `read_preset` throws for it.
   explicit Steering(std::vector<Steered> filters, std::vector<std::string> presets = {},
                     ReadPreset read_preset = {}, std::string preset = {});
+  virtual ~Steering() = default;
+  Steering(const Steering&) = delete;
+  Steering& operator=(const Steering&) = delete;
 
   /// The options that may change, each once: of filters that share a key, the first one's.
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
@@ -62,10 +66,10 @@ class Steering {
 
   /// One step of a number, its option's or, in a long range, a tenth. At an end of the range it
   /// stays there; where 0 stands for no limit, that is above 40.
-  void step(std::string_view key, int direction);
-  void next_preset(int direction);
-  void toggle_filter();
-  void toggle_recording();
+  virtual void step(std::string_view key, int direction);
+  virtual void next_preset(int direction);
+  virtual void toggle_filter();
+  virtual void toggle_recording();
   /// False once it has failed, too.
   [[nodiscard]] bool recording() const { return recording_ != nullptr && recording_->on; }
 
@@ -79,7 +83,7 @@ class Steering {
   /// True where a preset sets something of the filters.
   [[nodiscard]] bool takes_presets() const;
   /// The last change as a window shows it, "strength 0.85"; empty where there was none.
-  [[nodiscard]] std::string last_change() const;
+  [[nodiscard]] virtual std::string last_change() const;
 
   /// Gives the processor what has changed, and marks the frame where the filter is off.
   void apply(Processor& processor, Frame& frame);

@@ -18,6 +18,7 @@
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/still.h"
 #include "pipelines/opencv/still_check.h"
+#include "pipelines/opencv/still_formats.h"
 #include "pipelines/opencv/still_notes.h"
 #include "pipelines/opencv/whole_file.h"
 #include "src/common/log.h"
@@ -27,41 +28,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "OpenCV's words are copied as ours");
 
-struct StillFormat {
-  std::string_view extension;
-  std::string_view name;
-  int longest_side;  ///< that the format can hold
-  bool holds_deep;   ///< 16 bits a sample
-  bool holds_alpha;
-};
-constexpr std::array<StillFormat, 7> kFormats{{
-    {"png", "PNG", kMaxSide, true, true},
-    {"jpg", "JPEG", 65500, false, false},
-    {"jpeg", "JPEG", 65500, false, false},
-    {"bmp", "BMP", kMaxSide, false, true},
-    {"tif", "TIFF", kMaxSide, true, true},
-    {"tiff", "TIFF", kMaxSide, true, true},
-    {"webp", "WebP", 16383, false, true},
-}};
-
-const StillFormat* format_of(std::string_view extension) {
-  const auto* found = std::find_if(kFormats.begin(), kFormats.end(),
-                                   [&](const StillFormat& f) { return f.extension == extension; });
-  return found == kFormats.end() ? nullptr : found;
-}
-
 bool knows(const std::string& extension) {
-  return format_of(extension) != nullptr && cv::haveImageWriter("x." + extension);
-}
-
-bool holds_deep(const std::string& extension) {
-  const StillFormat* format = format_of(extension);
-  return format != nullptr && format->holds_deep;
-}
-
-bool holds_alpha(const std::string& extension) {
-  const StillFormat* format = format_of(extension);
-  return format != nullptr && format->holds_alpha;
+  return still_format_of(extension) != nullptr && cv::haveImageWriter("x." + extension);
 }
 
 cv::Mat decode(const std::string& path, const std::vector<std::uint8_t>& bytes,
@@ -193,7 +161,7 @@ std::vector<int> parameters_for(std::string_view format, const StillNotes& notes
 std::string write(const std::string& path, const ConstImageView& image, const StillNotes& notes,
                   const StillOptions& options) {
   const std::string extension = extension_of(path);
-  const StillFormat* format = format_of(extension);
+  const StillFormat* format = still_format_of(extension);
   if (format == nullptr)
     throw Error(ExitCode::usage, path + ": '" + extension + "' is no still format known here");
   const ImageDesc& desc = image.desc;
@@ -228,14 +196,18 @@ std::string write(const std::string& path, const ConstImageView& image, const St
 
 }  // namespace
 
-void register_opencv_stills() {
+StillCodec opencv_still_codec() {
   // Its warnings repeat, less clearly, what our errors say.
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  set_still_codec({.knows = knows,
-                   .read = read,
-                   .write = write,
-                   .holds_deep = holds_deep,
-                   .holds_alpha = holds_alpha});
+  StillCodec codec = still_codec_of_formats();
+  codec.knows = knows;
+  codec.read = read;
+  codec.write = write;
+  return codec;
+}
+
+void register_opencv_stills() {
+  set_still_codec(opencv_still_codec());
 }
 
 }  // namespace equalux

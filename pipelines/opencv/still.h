@@ -1,5 +1,7 @@
 #pragma once
 
+#include "pipelines/files/still.h"
+
 /// Stills through OpenCV's imgcodecs: PNG, JPEG, BMP, TIFF, WebP.
 namespace equalux {
 
@@ -13,5 +15,8 @@ namespace equalux {
 /// the others without loss, but for WebP's colour under alpha 0; JPEG drops alpha and says so in
 /// the log.
 void register_opencv_stills();
+
+/// The codec that is added, without a change to what the program knows.
+[[nodiscard]] StillCodec opencv_still_codec();
 
 }  // namespace equalux

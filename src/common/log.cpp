@@ -21,6 +21,8 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
                                                                        : static_cast<int>(level));
 }
 
+Logger* shared_logger = nullptr;
+
 class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit CallbackSink(Logger::Sink sink) : sink_(std::move(sink)) {}
@@ -100,8 +102,13 @@ void Logger::set_level(LogLevel level) {
 }
 
 Logger& logger() {
+  if (shared_logger != nullptr) return *shared_logger;
   static Logger instance;
   return instance;
+}
+
+void share_logger(Logger& of_program) noexcept {
+  shared_logger = &of_program;
 }
 
 void set_up_logging(std::string_view level) {

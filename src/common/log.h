@@ -63,6 +63,10 @@ class Logger {
 /// The one logger. Usable before set_up_logging(): warnings and above then.
 Logger& logger();
 
+/// Makes another copy's of this code the one logger; for modules, which write to the program's.
+/// Before any thread writes.
+void share_logger(Logger& of_program) noexcept;
+
 /// Level by name (trace, debug, info, warn, error, off). Throws Error(usage) for another one.
 void set_up_logging(std::string_view level);
 

@@ -10,7 +10,7 @@
 #include "pipelines/picture/convert_rgb.h"
 #include "src/cli/batch/state.h"
 #ifdef EQUALUX_HAVE_OPENCV
-#include <opencv2/imgproc.hpp>
+#include "pipelines/opencv/caption.h"
 #endif
 
 namespace equalux::cli {
@@ -164,23 +164,12 @@ constexpr int kCellWidth = 2 * StillTap::kWidth;
 constexpr int kCellHeight = StillTap::kHeight + kCaption;
 /// More stills than this make no sheet that one looks at: every n-th is shown then.
 constexpr std::size_t kMostCells = 120;
-constexpr double kTextScale = 0.42;
+constexpr std::uint8_t kPaper = 32;
 
 struct Cell {
   Image pair;
   std::string caption;
 };
-
-/// OpenCV's letters are ASCII; what else there is becomes one mark a character.
-std::string plain(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) result += c;
-    if ((byte & 0xC0U) == 0xC0U) result += '?';
-  }
-  return result;
-}
 
 std::vector<Cell> read_cells(const std::vector<Outcome>& outcomes, const std::string& out) {
   std::vector<Cell> cells;
@@ -207,7 +196,7 @@ std::vector<Cell> read_cells(const std::vector<Outcome>& outcomes, const std::st
   return cells;
 }
 
-void draw(const Cell& cell, int left, int top, cv::Mat& sheet) {
+void draw(const Cell& cell, int left, int top, const ImageView& sheet) {
   const ConstImageView pair = cell.pair.view();
   const int width = std::min(pair.desc.width, kCellWidth);
   const int height = std::min(pair.desc.height, StillTap::kHeight);
@@ -215,22 +204,12 @@ void draw(const Cell& cell, int left, int top, cv::Mat& sheet) {
   const int y0 = top + (StillTap::kHeight - height) / 2;
   const bool is_rgb = pair.desc.format == PixelFormat::rgb;
   for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      const std::uint8_t* pixel = pair.row(0, y) + 3 * x;
-      sheet.at<cv::Vec3b>(y0 + y, x0 + x) = is_rgb ? cv::Vec3b(pixel[2], pixel[1], pixel[0])
-                                                   : cv::Vec3b(pixel[0], pixel[1], pixel[2]);
-    }
+    const std::uint8_t* from = pair.row(0, y);
+    std::uint8_t* to = std::copy_n(from, 3 * width, sheet.row(0, y0 + y) + 3 * x0) - 3 * width;
+    for (int x = 0; is_rgb && x < width; ++x)
+      std::swap(to[3 * x], to[3 * x + 2]);
   }
-  std::string caption = plain(cell.caption);
-  const auto too_wide = [&] {
-    int baseline = 0;
-    return cv::getTextSize(caption, cv::FONT_HERSHEY_SIMPLEX, kTextScale, 1, &baseline).width >
-           kCellWidth;
-  };
-  while (caption.size() > 4 && too_wide())
-    caption = "..." + caption.substr(4);
-  cv::putText(sheet, caption, {left, top + StillTap::kHeight + kCaption - 7},
-              cv::FONT_HERSHEY_SIMPLEX, kTextScale, {220, 220, 220}, 1, cv::LINE_AA);
+  draw_caption(sheet, left, top + StillTap::kHeight + kCaption - 7, kCellWidth, cell.caption);
 }
 
 }  // namespace
@@ -247,13 +226,12 @@ bool write_contact_sheet(const std::string& path, const std::vector<Outcome>& ou
   desc.height = kGap + rows * (kCellHeight + kGap);
   Image picture(desc);
   const ImageView view = picture.view();
-  cv::Mat sheet(desc.height, desc.width, CV_8UC3, view.data[0],
-                static_cast<std::size_t>(view.stride[0]));
-  sheet = cv::Scalar(32, 32, 32);
+  for (int y = 0; y < desc.height; ++y)
+    std::fill_n(view.row(0, y), 3 * desc.width, kPaper);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const int column = static_cast<int>(i) % columns;
     const int row = static_cast<int>(i) / columns;
-    draw(cells[i], kGap + column * (kCellWidth + kGap), kGap + row * (kCellHeight + kGap), sheet);
+    draw(cells[i], kGap + column * (kCellWidth + kGap), kGap + row * (kCellHeight + kGap), view);
   }
   write_still(path, std::as_const(picture).view());
   return true;

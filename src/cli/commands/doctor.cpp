@@ -40,6 +40,7 @@ std::vector<Finding> examine() {
     all.insert(all.end(), findings.begin(), findings.end());
   };
   add(check_gpu(folders));
+  add(check_modules());
   add(check_cameras(folders));
   add(check_loopback(folders));
   add(check_display());

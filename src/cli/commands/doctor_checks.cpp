@@ -19,11 +19,27 @@
 #include "pipelines/gstreamer/encode/encoders.h"
 #include "pipelines/gstreamer/plugins.h"
 #endif
+#ifdef EQUALUX_HAVE_MODULES
+#include "pipelines/modules/module.h"
+#endif
 
 namespace fs = std::filesystem;
 
 namespace equalux::cli {
 namespace {
+
+#ifdef EQUALUX_HAVE_MODULES
+std::vector<ModuleName> built_modules() {
+  std::vector<ModuleName> names;
+#ifdef EQUALUX_HAVE_OPENCV
+  names.insert(names.end(), {kStillsModule, kCameraModule, kWindowModule});
+#endif
+#ifdef EQUALUX_HAVE_GSTREAMER
+  names.push_back(kMediaModule);
+#endif
+  return names;
+}
+#endif
 
 constexpr const char* kJoinGroup = "sudo usermod -aG video $USER, and log in again";
 constexpr const char* kLoadLoopback =
@@ -39,6 +55,10 @@ std::string first_line(const fs::path& file) {
 [[maybe_unused]] Finding not_built(const std::string& subject, const std::string& library) {
   return {subject, Health::absent, "this build has no " + library,
           "configure it again with " + library + " installed"};
+}
+
+Finding without_gstreamer(const std::string& subject, const Error& error) {
+  return {subject, Health::fault, error.what(), "GStreamer must start, before it can be asked"};
 }
 
 /// Numbers of the nodes that v4l2loopback made: it alone has this attribute.
@@ -156,6 +176,26 @@ std::vector<Finding> check_loopback(const KernelFolders& folders) {
            "sudo modprobe -r v4l2loopback, then " + std::string(kLoadLoopback)}};
 }
 
+std::vector<Finding> check_modules() {
+#ifdef EQUALUX_HAVE_MODULES
+  std::vector<Finding> findings;
+  std::string loaded;
+  for (const ModuleName& name : built_modules()) {
+    try {
+      static_cast<void>(load_module(name));
+      loaded += (loaded.empty() ? "" : ", ") + std::string(name.name);
+    } catch (const Error& error) {
+      findings.push_back({"module " + std::string(name.name), Health::fault, error.what(),
+                          "install equalux again, with what its package depends on"});
+    }
+  }
+  if (!loaded.empty()) findings.push_back({"modules", Health::good, loaded, ""});
+  return findings;
+#else
+  return {};
+#endif
+}
+
 std::vector<Finding> check_display() {
   const char* x11 = std::getenv("DISPLAY");
   const char* wayland = std::getenv("WAYLAND_DISPLAY");
@@ -180,7 +220,7 @@ std::vector<Finding> check_display() {
 #endif
 }
 
-std::vector<Finding> check_encoders() {
+std::vector<Finding> check_encoders() try {
 #ifdef EQUALUX_HAVE_GSTREAMER
   std::vector<Finding> findings;
   std::string available;
@@ -197,9 +237,11 @@ std::vector<Finding> check_encoders() {
 #else
   return {not_built("encoders", "GStreamer")};
 #endif
+} catch (const Error& error) {
+  return {without_gstreamer("encoders", error)};
 }
 
-std::vector<Finding> check_plugins() {
+std::vector<Finding> check_plugins() try {
 #ifdef EQUALUX_HAVE_GSTREAMER
   std::vector<Finding> findings;
   std::size_t found = 0;
@@ -218,6 +260,8 @@ std::vector<Finding> check_plugins() {
 #else
   return {not_built("gstreamer", "GStreamer")};
 #endif
+} catch (const Error& error) {
+  return {without_gstreamer("gstreamer", error)};
 }
 
 }  // namespace equalux::cli

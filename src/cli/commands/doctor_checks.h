@@ -32,6 +32,8 @@ struct KernelFolders {
 [[nodiscard]] std::vector<Finding> check_cameras(const KernelFolders& folders);
 /// The module v4l2loopback, its options and its devices.
 [[nodiscard]] std::vector<Finding> check_loopback(const KernelFolders& folders);
+/// The parts of the program that are loaded on demand, and the libraries that they need.
+[[nodiscard]] std::vector<Finding> check_modules();
 [[nodiscard]] std::vector<Finding> check_display();
 [[nodiscard]] std::vector<Finding> check_encoders();
 [[nodiscard]] std::vector<Finding> check_plugins();

@@ -135,6 +135,8 @@ bool is_media_name(const std::string& path) {
 void check_output(const std::string& output, const OutputOptions& options) {
   [[maybe_unused]] const OutputKind kind = output_kind(output);
 #ifdef EQUALUX_HAVE_GSTREAMER
+  // The default fits everywhere, and GStreamer need not be loaded to say so.
+  if (options.encoder.empty() && !options.quality && !options.lossless) return;
   // Whether it runs here is asked when the output is opened, if it is needed at all.
   const std::string encoder =
       options.encoder.empty() ? std::string(default_encoder(output)) : options.encoder;
