@@ -207,11 +207,15 @@ TEST_P(DenoiseTargets, ChangesAndEstimatesAreAlike) {
       rows.update(samples.row(), estimates.row(), weights.row(), changes.row(), 31, count,
                   new_estimates.row(), out);
     });
-    for (const int range : {300, kSampleMost}) {
-      Samples16 near(n, 5, 0, range, 19);
-      same<std::int16_t>(n, "smooth", [&](const DenoiseRows& rows, std::int16_t* out) {
-        rows.smooth(near.rows<5>(), weights.row(), curves.sigma, kMostSpatial, count, out);
-      });
+    // Little noise has loops of its own, up to a reach of 127.
+    for (const int sigma : {-1, 0, 3, 17, 18, 19, 40, 100}) {
+      const LevelCurve curve = sigma < 0 ? curves.sigma : constant_noise(sigma).sigma;
+      for (const int range : {40, 300, kSampleMost}) {
+        Samples16 near(n, 5, 0, range, 19);
+        same<std::int16_t>(n, "smooth", [&](const DenoiseRows& rows, std::int16_t* out) {
+          rows.smooth(near.rows<5>(), weights.row(), curve, kMostSpatial, count, out);
+        });
+      }
     }
     same<std::int16_t>(n, "blend", [&](const DenoiseRows& rows, std::int16_t* out) {
       rows.blend(samples.row(), 20000, count, out);
