@@ -8,6 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/cpu/common/round_rows.cpp"
 // clang-format off
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/highway.h>
 // clang-format on
@@ -25,8 +26,9 @@ RoundRows target_round_rows() {
 
 #else
 
-void round(const std::uint8_t* in, const RowThresholds& thresholds, int shift, std::size_t n,
-           std::uint8_t* out) {
+template <Stores kStores>
+void round_to(const std::uint8_t* in, const RowThresholds& thresholds, int shift, std::size_t n,
+              std::uint8_t* out) {
   using D = hn::ScalableTag<std::uint16_t>;
   const D d;
   const hn::Repartition<std::int16_t, D> signed_words;
@@ -34,18 +36,41 @@ void round(const std::uint8_t* in, const RowThresholds& thresholds, int shift, s
   const hn::Half<decltype(bytes)> half;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
   std::size_t at = 0;  // i modulo the period
+  const std::size_t step = kLanes % thresholds.period;
   const auto levels = [&](std::size_t i) {
     const auto words = hn::BitCast(d, hn::LoadU(bytes, in + 2 * i));
     const auto sum = hn::SaturatedAdd(words, hn::LoadU(d, thresholds.at.data() + at));
-    at = (at + kLanes) % thresholds.period;
+    at += step;
+    if (at >= thresholds.period) at -= thresholds.period;
     // Shifted by 4 at least, so that it is a number with a sign.
     return hn::DemoteTo(half, hn::BitCast(signed_words, hn::ShiftRightSame(sum, shift)));
   };
   std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    hn::StoreU(levels(i), half, out + i);
+  for (; i + kLanes <= n; i += kLanes) {
+    if constexpr (kStores == Stores::streaming) {
+      hn::Stream(levels(i), half, out + i);
+    } else {
+      hn::StoreU(levels(i), half, out + i);
+    }
+  }
   for (; i < n; ++i)
     out[i] = rounded_word(in, thresholds, shift, i);
+}
+
+void round(const std::uint8_t* in, const RowThresholds& thresholds, int shift, Stores stores,
+           std::size_t n, std::uint8_t* out) {
+  constexpr std::uintptr_t kBytes = hn::MaxLanes(hn::ScalableTag<std::uint16_t>());
+  // Results of shorter vectors are no whole ones, which alone are streamed.
+  const bool streams = stores == Stores::streaming && kBytes >= 16;
+  if (streams && reinterpret_cast<std::uintptr_t>(out) % kBytes == 0) {
+    round_to<Stores::streaming>(in, thresholds, shift, n, out);
+  } else {
+    round_to<Stores::cached>(in, thresholds, shift, n, out);
+  }
+}
+
+void flush_stores() {
+  hwy::FlushStream();
 }
 
 void pack(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr, int luma,
@@ -71,7 +96,7 @@ void pack(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
 }
 
 RoundRows target_round_rows() {
-  return {hwy::TargetName(HWY_TARGET), round, pack};
+  return {hwy::TargetName(HWY_TARGET), round, pack, flush_stores};
 }
 
 #endif
@@ -86,8 +111,8 @@ namespace rounding {
 
 HWY_EXPORT(target_round_rows);
 
-void scalar_round(const std::uint8_t* in, const RowThresholds& thresholds, int shift, std::size_t n,
-                  std::uint8_t* out) {
+void scalar_round(const std::uint8_t* in, const RowThresholds& thresholds, int shift, Stores,
+                  std::size_t n, std::uint8_t* out) {
   for (std::size_t i = 0; i < n; ++i)
     out[i] = rounded_word(in, thresholds, shift, i);
 }
@@ -111,7 +136,8 @@ std::vector<RoundRows> all_rows() {
 }  // namespace rounding
 
 const RoundRows& scalar_round_rows() {
-  static const RoundRows rows{kScalarTarget, rounding::scalar_round, rounding::scalar_pack};
+  static const RoundRows rows{kScalarTarget, rounding::scalar_round, rounding::scalar_pack,
+                              flush_no_stores};
   return rows;
 }
 
@@ -147,11 +173,11 @@ FractionRounder::FractionRounder(PixelFormat format, const RoundRows& loops) : l
 }
 
 void FractionRounder::round(int plane, int y, const std::uint8_t* in, std::size_t n, Dither dither,
-                            std::uint8_t* out) const {
+                            Stores stores, std::uint8_t* out) const {
   const Plane& of = planes_[static_cast<std::size_t>(plane)];
   loops_.round(in,
                dither == Dither::none ? of.nearest : of.ordered[static_cast<std::size_t>(y % 8)],
-               shift_, n, out);
+               shift_, stores, n, out);
 }
 
 void FractionRounder::pack(int y, const YuvRowIn& in, std::size_t n, Dither dither,
@@ -159,9 +185,9 @@ void FractionRounder::pack(int y, const YuvRowIn& in, std::size_t n, Dither dith
   const std::size_t pairs = (n + 1) / 2;
   std::uint8_t* const cb = scratch + 2 * pairs;
   std::uint8_t* const cr = cb + pairs;
-  round(0, y, in.luma[0], n, dither, scratch);
-  round(1, y, in.cb, pairs, dither, cb);
-  round(2, y, in.cr, pairs, dither, cr);
+  round(0, y, in.luma[0], n, dither, Stores::cached, scratch);
+  round(1, y, in.cb, pairs, dither, Stores::cached, cb);
+  round(2, y, in.cr, pairs, dither, Stores::cached, cr);
   loops_.pack(scratch, cb, cr, luma_offset_, n, out);
 }
 

@@ -10,6 +10,7 @@
 
 #include <equalux/filter.h>
 
+#include "src/cpu/common/stores.h"
 #include "src/format/layout.h"
 
 /// Rounding of rows with fractions of levels to rows of levels. Formulas: src/format/rounding.h.
@@ -36,12 +37,14 @@ inline std::uint8_t rounded_word(const std::uint8_t* in, const RowThresholds& th
 struct RoundRows {
   std::string_view target;
   /// out = min((word + threshold) >> shift, 255), sums cut off at 65,535. Rows have no alignment.
-  void (*round)(const std::uint8_t* in, const RowThresholds& thresholds, int shift, std::size_t n,
-                std::uint8_t* out);
+  void (*round)(const std::uint8_t* in, const RowThresholds& thresholds, int shift, Stores stores,
+                std::size_t n, std::uint8_t* out);
   /// Puts rows of Y, Cb and Cr of 8 bits together, two columns a time, n of them. In a pair luma
   /// is `luma` bytes behind its first one.
   void (*pack)(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr, int luma,
                std::size_t n, std::uint8_t* out);
+  /// Makes a thread's streaming stores visible; called once after its last row.
+  void (*flush_stores)();
 };
 
 [[nodiscard]] const RoundRows& scalar_round_rows();
@@ -56,8 +59,9 @@ class FractionRounder {
   explicit FractionRounder(PixelFormat format, const RoundRows& loops = round_rows());
 
   /// Row y of a plane with `n` words, into the same row of a plane of bytes.
-  void round(int plane, int y, const std::uint8_t* in, std::size_t n, Dither dither,
+  void round(int plane, int y, const std::uint8_t* in, std::size_t n, Dither dither, Stores stores,
              std::uint8_t* out) const;
+  void flush_stores() const { loops_.flush_stores(); }
   /// Row y of planar Y, Cb and Cr, `n` columns, into one of packed 4:2:2. `scratch` holds as many
   /// bytes as `out`.
   void pack(int y, const YuvRowIn& in, std::size_t n, Dither dither, std::uint8_t* scratch,

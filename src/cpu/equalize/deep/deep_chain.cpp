@@ -93,9 +93,9 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
                         const FrameContext& context) {
   StageClock clock(context.timings);
   const bool in_place = in.data[0] == out.data[0];
-  const Job job{in, out, context.field_order != FieldOrder::progressive, context.dither,
-                !rounder_ && !in_place && tight_bytes(desc_) > kStreamingBytes ? Stores::streaming
-                                                                               : Stores::cached};
+  const Job job{
+      in, out, context.field_order != FieldOrder::progressive, context.dither,
+      !in_place && tight_bytes(out.desc) > kStreamingBytes ? Stores::streaming : Stores::cached};
   const bool yuv = traits(desc_.format).model == ColorModel::yuv;
   const int rows = yuv ? plane_rows(desc_, 1) : desc_.height;
   if (!params_.curve) {
@@ -200,14 +200,16 @@ void DeepChain::apply_rounded(const Job& job, int begin, int end, Scratch& scrat
       continue;
     }
     if (model == ColorModel::gray) {
-      kernels_.apply_gray(form_, gains_, job.stores, job.in.row(0, y), width, scratch.fine.data());
+      kernels_.apply_gray(form_, gains_, Stores::cached, job.in.row(0, y), width,
+                          scratch.fine.data());
     } else {
-      kernels_.apply_rgb(form_, rgb_layout(desc_.format), gains_, job.stores, job.in.row(0, y),
+      kernels_.apply_rgb(form_, rgb_layout(desc_.format), gains_, Stores::cached, job.in.row(0, y),
                          width, scratch.fine.data());
     }
-    rounder_->round(0, y, scratch.fine.data(), row_bytes(desc_, 0) / 2, job.dither,
+    rounder_->round(0, y, scratch.fine.data(), row_bytes(desc_, 0) / 2, job.dither, job.stores,
                     job.out.row(0, y));
   }
+  rounder_->flush_stores();
 }
 
 void DeepChain::round_yuv(const Job& job, int y, const YuvRowIn& in, Scratch& scratch) const {
@@ -219,18 +221,19 @@ void DeepChain::round_yuv(const Job& job, int y, const YuvRowIn& in, Scratch& sc
   const bool pairs = traits(desc_.format).planes == 2;
   const YuvRowOut fine{
       {first, second}, first + 2 * stride, pairs ? first + 2 * stride + 2 : first + 3 * stride};
-  kernels_.apply_yuv(yuv_form(rows), gains_, job.stores, in, width, fine);
+  kernels_.apply_yuv(yuv_form(rows), gains_, Stores::cached, in, width, fine);
   if (traits(job.out.desc.format).planes == 1) {
     rounder_->pack(y, {{first, second}, fine.cb, fine.cr}, width, job.dither, scratch.levels.data(),
                    job.out.row(0, y));
     return;
   }
-  rounder_->round(0, rows.first, first, width, job.dither, job.out.row(0, rows.first));
+  rounder_->round(0, rows.first, first, width, job.dither, job.stores, job.out.row(0, rows.first));
   if (second != first)
-    rounder_->round(0, rows.second, second, width, job.dither, job.out.row(0, rows.second));
+    rounder_->round(0, rows.second, second, width, job.dither, job.stores,
+                    job.out.row(0, rows.second));
   for (int plane = 1; plane < traits(desc_.format).planes; ++plane) {
     rounder_->round(plane, y, plane == 1 ? fine.cb : fine.cr, row_bytes(desc_, plane) / 2,
-                    job.dither, job.out.row(plane, y));
+                    job.dither, job.stores, job.out.row(plane, y));
   }
 }
 
