@@ -11,11 +11,14 @@
 #include <vector>
 
 #include "src/cpu/common/simd_targets.h"
+#include "src/cpu/denoise/denoise_rows.h"
+#include "src/cpu/denoise/plane.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/fused/gain_tables.h"
 #include "src/cpu/equalize/space/hue_rows.h"
 #include "src/cpu/hessian/hessian_rows.h"
+#include "src/denoise/noise_estimate.h"
 
 namespace equalux {
 
@@ -375,6 +378,159 @@ void compare_hues(std::size_t n) {
   expect_same(mapped(all_hue_kernels().front()), mapped(scalar_hue_kernels()), "map of hues", n);
 }
 
+/// Rows of noise reduction over random samples.
+class DenoiseComparison {
+ public:
+  DenoiseComparison(const denoise::DenoiseRows& tested, std::size_t n)
+      : tested_(tested),
+        plain_(denoise::scalar_denoise_rows()),
+        n_(n),
+        samples_(plane<std::int16_t>(0, denoise::kSampleMost)),
+        near_(plane<std::int16_t>(5000, 5200)),
+        weights_(plane<std::uint8_t>(0, denoise::kWeights - 1)),
+        changes_(plane<std::uint8_t>(0, 255)),
+        deviations_(plane<std::int8_t>(-denoise::kMostDeviation, denoise::kMostDeviation)) {}
+
+  void run() {
+    compare_frames();
+    compare_motion();
+    compare_estimates();
+  }
+
+ private:
+  static constexpr int kRows = denoise::SampleWindow::kAll;
+  using Rows = denoise::DenoiseRows;
+
+  template <typename Sample>
+  [[nodiscard]] denoise::Plane<Sample> plane(int least, int most) const {
+    // Chroma looks at twice as much luma.
+    denoise::Plane<Sample> made(2 * static_cast<int>(n_) + 2, kRows);
+    std::uniform_int_distribution<int> any(least, most);
+    for (int y = 0; y < kRows; ++y)
+      for (int x = -denoise::kMargin; x < made.width() + denoise::kMargin; ++x)
+        made.row(y)[x] = static_cast<Sample>(any(random_bits));
+    return made;
+  }
+
+  /// What `run` writes to a row of n samples.
+  template <typename Sample, typename Run>
+  void same(const char* what, Run run) {
+    const auto bytes_of = [&](const Rows& rows) {
+      denoise::Plane<Sample> out(static_cast<int>(n_), 1);
+      run(rows, out.row(0));
+      const auto* const begin = reinterpret_cast<const std::uint8_t*>(out.row(0));
+      return Bytes(begin, begin + n_ * sizeof(Sample));
+    };
+    expect_same(bytes_of(tested_), bytes_of(plain_), what, n_);
+  }
+
+  template <typename Sample>
+  static denoise::Rows5<Sample> five(const denoise::Plane<Sample>& plane) {
+    return {plane.row(0), plane.row(1), plane.row(2), plane.row(3), plane.row(4)};
+  }
+
+  void compare_frames() {
+    struct Form {
+      int step, depth, shift;
+    };
+    for (const auto& [step, depth, shift] :
+         {Form{1, 8, 0}, Form{2, 8, 0}, Form{3, 8, 0}, Form{4, 8, 0}, Form{2, 10, 6},
+          Form{2, 12, 0}, Form{4, 10, 6}, Form{6, 12, 0}}) {
+      const Bytes frame = some_bytes(n_ * 8 + 8, true);
+      same<std::int16_t>("load", [&](const Rows& rows, std::int16_t* out) {
+        rows.load(frame.data(), step, depth, shift, n_, out);
+      });
+      Bytes written[2] = {frame, frame};
+      tested_.store(samples_.row(0), step, depth, shift, n_, written[0].data());
+      plain_.store(samples_.row(0), step, depth, shift, n_, written[1].data());
+      expect_same(written[0], written[1], "store", n_);
+    }
+  }
+
+  void compare_motion() {
+    same<std::int16_t>("halve", [&](const Rows& rows, std::int16_t* out) {
+      rows.halve(samples_.row(0), samples_.row(1), n_, out);
+    });
+    const denoise::Taps* const none = nullptr;
+    const denoise::Taps* const some = &denoise::taps_of(5);
+    const denoise::Taps* const others = &denoise::taps_of(12);
+    const auto window = [](const denoise::Plane<std::int16_t>& plane) {
+      return denoise::SampleWindow{plane.row(denoise::SampleWindow::kAbove), plane.stride()};
+    };
+    for (const denoise::Plane<std::int16_t>* then : {&samples_, &near_}) {
+      const denoise::SampleWindow a = window(samples_);
+      denoise::SampleWindow b = window(*then);
+      b.first += 3;
+      const denoise::SlopeSums sums[2] = {tested_.slopes(a, b), plain_.slopes(a, b)};
+      expect_same(bytes_of(sums[0]), bytes_of(sums[1]), "slopes", n_);
+      expect_same(bytes_of(tested_.difference(a, b)), bytes_of(plain_.difference(a, b)),
+                  "difference", n_);
+      for (const auto& [across, down] :
+           {std::pair(some, none), {none, others}, {some, others}, {none, none}}) {
+        expect_same(bytes_of(tested_.moved_difference(a, b, across, down)),
+                    bytes_of(plain_.moved_difference(a, b, across, down)), "moved_difference", n_);
+        same<std::int16_t>("interpolate", [&](const Rows& rows, std::int16_t* out) {
+          rows.interpolate(b.first, b.stride, across, down, n_, 1, out, 0);
+        });
+      }
+    }
+    same<std::uint8_t>("weigh_between", [&](const Rows& rows, std::uint8_t* out) {
+      rows.weigh_between(weights_.row(0), n_, out);
+    });
+  }
+
+  void compare_estimates() {
+    for (const int sigma : {3, 18, 40, 150, 3000}) {
+      const denoise::NoiseCurves curves = denoise::constant_noise(sigma);
+      for (denoise::Plane<std::int16_t>* plane : {&samples_, &near_}) {
+        same<std::int8_t>("deviations", [&](const Rows& rows, std::int8_t* out) {
+          rows.deviations(plane->row(0), plane->row(1), weights_.row(0), curves.inverse, n_, out);
+        });
+        same<std::int16_t>("smooth", [&](const Rows& rows, std::int16_t* out) {
+          rows.smooth(five(*plane), weights_.row(0), curves.sigma, denoise::kMostSpatial, n_, out);
+        });
+      }
+    }
+    same<std::uint8_t>("changes", [&](const Rows& rows, std::uint8_t* out) {
+      rows.changes(five(deviations_), n_, out);
+    });
+    for (const int shift : {0, 1}) {
+      same<std::uint8_t>("join", [&](const Rows& rows, std::uint8_t* out) {
+        rows.join(changes_.row(0), changes_.row(1), shift, n_, out);
+      });
+    }
+    denoise::Plane<std::uint8_t> weight(static_cast<int>(n_), 1);
+    denoise::Plane<std::int16_t> estimate(static_cast<int>(n_), 1);
+    same<std::int16_t>("update", [&](const Rows& rows, std::int16_t* out) {
+      rows.update(near_.row(0), near_.row(1), weights_.row(0), changes_.row(0), 24, n_, out,
+                  weight.row(0));
+    });
+    same<std::uint8_t>("update", [&](const Rows& rows, std::uint8_t* out) {
+      rows.update(near_.row(0), near_.row(1), weights_.row(0), changes_.row(0), 24, n_,
+                  estimate.row(0), out);
+    });
+    same<std::int16_t>("blend", [&](const Rows& rows, std::int16_t* out) {
+      std::copy_n(near_.row(2), n_, out);
+      rows.blend(samples_.row(0), 20000, n_, out);
+    });
+  }
+
+  template <typename Value>
+  static Bytes bytes_of(const Value& value) {
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(&value);
+    return Bytes(begin, begin + sizeof value);
+  }
+
+  const Rows tested_;
+  const Rows& plain_;
+  std::size_t n_;
+  denoise::Plane<std::int16_t> samples_;
+  denoise::Plane<std::int16_t> near_;
+  denoise::Plane<std::uint8_t> weights_;
+  denoise::Plane<std::uint8_t> changes_;
+  denoise::Plane<std::int8_t> deviations_;
+};
+
 }  // namespace
 }  // namespace equalux
 
@@ -384,7 +540,9 @@ int main() {
   const std::vector<DeepRowKernels> all_deep = all_deep_kernels();
   const RowKernels& tested = all.front();
   const DeepRowKernels& deep = all_deep.front();
-  if (tested.target == kScalarTarget || deep.target == kScalarTarget) {
+  const denoise::DenoiseRows denoising = denoise::all_denoise_rows().front();
+  if (tested.target == kScalarTarget || deep.target == kScalarTarget ||
+      denoising.target == kScalarTarget) {
     std::puts("this build has no vectors to compare with plain C++");
     return 1;
   }
@@ -394,6 +552,7 @@ int main() {
       compare_deep(deep, n, noise);
     }
     compare_hues(n);
+    DenoiseComparison(denoising, n).run();
   }
   compare_first_parted(tested);
   std::printf("%s: %d comparisons with plain C++, %d differ\n", std::string(tested.target).c_str(),
