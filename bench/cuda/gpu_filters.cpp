@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,9 +26,12 @@
 /// Adaptive equalization, convolution (beside NPP) and the Hessian family on a GPU as users run
 /// them, with frames in device memory, six in and six out in rotation:
 ///
-///   gpu_filters [OUT.json [PART...]]
+///   bench_gpu_filters [OUT.json [PART...]]
+///   bench_gpu_filters --one SPEC WIDTH HEIGHT FORMAT [FRAMES]
 ///
-/// PART is clahe, convolution, eigenvalues, vessel or host; all of them where none is named.
+/// PART is clahe, convolution, eigenvalues, vessel or host; all of them where none is named. --one
+/// measures the filter of a spec, or with FRAMES runs it over that many and nothing else, for a
+/// profiler.
 namespace equalux::bench {
 namespace {
 
@@ -45,9 +51,7 @@ Json result(const std::string& filter, const std::string& mode, const ImageDesc&
 }
 
 /// A filter on resident frames.
-template <typename Params>
-double time_filter(const Params& params, const ImageDesc& desc) {
-  const auto filter = make_cuda_filter(params);
+double time_filter(const std::unique_ptr<Filter>& filter, const ImageDesc& desc) {
   ResidentFrames frames(desc, filter->configure(desc));
   const cuda::Stream stream = cuda::make_stream();
   FrameContext context;
@@ -55,6 +59,11 @@ double time_filter(const Params& params, const ImageDesc& desc) {
   return frames.time(stream.get(), [&](const ConstImageView& in, const ImageView& out) {
     filter->submit(in, out, context);
   });
+}
+
+template <typename Params>
+double time_filter(const Params& params, const ImageDesc& desc) {
+  return time_filter(make_cuda_filter(params), desc);
 }
 
 Json convolution(ConvolveParams params, const ImageDesc& desc,
@@ -262,15 +271,45 @@ int measure(const char* path, const std::vector<std::string>& parts) {
   return write_json(path == nullptr ? "" : path, json, "bench_gpu_filters");
 }
 
+/// The filter of a spec alone.
+int one(const std::vector<std::string>& words) {
+  const auto number = [](const std::string& word) { return std::atoi(word.c_str()); };
+  const std::optional<PixelFormat> format =
+      words.size() == 4 || words.size() == 5 ? pixel_format_from(words[3]) : std::nullopt;
+  if (!format || number(words[1]) < 1 || number(words[2]) < 1) {
+    throw Error(ExitCode::usage, "--one takes SPEC WIDTH HEIGHT FORMAT [FRAMES]");
+  }
+  const ImageDesc desc{*format, number(words[1]), number(words[2])};
+  const auto filter = make_cuda_filter(parse_filter_spec(words[0]), {}, {});
+  if (words.size() == 4) {
+    (void)result(words[0], "production", desc, time_filter(filter, desc),
+                 2.0 * static_cast<double>(tight_bytes(desc)));
+    return 0;
+  }
+  ResidentFrames frames(desc, filter->configure(desc));
+  const cuda::Stream stream = cuda::make_stream();
+  FrameContext context;
+  context.stream = stream.get();
+  for (int i = 0; i < number(words[4]); ++i) {
+    const auto k = static_cast<std::size_t>(i % kFrames);
+    context.index = static_cast<std::uint64_t>(i);
+    filter->submit(frames.in[k].view, frames.out[k].view, context);
+  }
+  cuda::check(cudaStreamSynchronize(stream.get()), "waiting for the frames");
+  return 0;
+}
+
 }  // namespace
 }  // namespace equalux::bench
 
 int main(int argc, char** argv) {
   try {
+    if (argc > 1 && std::string_view(argv[1]) == "--one")
+      return equalux::bench::one({argv + 2, argv + argc});
     return equalux::bench::measure(argc > 1 ? argv[1] : nullptr,
                                    {argv + std::min(argc, 2), argv + argc});
   } catch (const equalux::Error& error) {
-    std::fprintf(stderr, "gpu_filters: %s\n", error.what());
+    std::fprintf(stderr, "bench_gpu_filters: %s\n", error.what());
     return static_cast<int>(error.code());
   }
 }
