@@ -15,16 +15,24 @@ struct Pixel {
   int lane;
   int width;
 
-  __device__ static Pixel of(int width) {
-    return {static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x),
-            static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y),
-            static_cast<int>(threadIdx.x % 32), width};
-  }
   __device__ std::uint32_t index() const {
     return static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(width) +
            static_cast<std::uint32_t>(x);
   }
 };
+
+/// Calls body(pixel) for all pixels of a plane, and some outside it, by blocks of 32 x 8 threads,
+/// as many as there are: a warp has 32 pixels of a row.
+template <typename Body>
+__device__ __forceinline__ void for_pixels(int width, int height, const Body& body) {
+  const int across = (width + 31) / 32;
+  const int parts = across * ((height + 7) / 8);
+  for (int part = static_cast<int>(blockIdx.x); part < parts; part += static_cast<int>(gridDim.x)) {
+    body(Pixel{part % across * 32 + static_cast<int>(threadIdx.x),
+               part / across * 8 + static_cast<int>(threadIdx.y), static_cast<int>(threadIdx.x),
+               width});
+  }
+}
 
 /// The root of a label. Others may join components meanwhile.
 __device__ __forceinline__ std::uint32_t root_of(const std::uint32_t* labels, std::uint32_t at) {
@@ -37,10 +45,28 @@ __device__ __forceinline__ std::uint32_t root_of(const std::uint32_t* labels, st
   return at;
 }
 
+/// The same, halving the way for those who come after. A label that another thread has set
+/// meanwhile may be lost where it is that of no root any more; that thread goes on from the label
+/// that it found there.
+__device__ __forceinline__ std::uint32_t shortened_root_of(std::uint32_t* labels,
+                                                           std::uint32_t at) {
+  volatile std::uint32_t* now = labels;
+  std::uint32_t next = now[at];
+  while (next != at) {
+    const std::uint32_t after = now[next];
+    if (after != next) now[at] = after;
+    at = next;
+    next = after;
+  }
+  return at;
+}
+
+/// `kShorten`: where ways may be long, across a whole frame.
+template <bool kShorten>
 __device__ __forceinline__ void join(std::uint32_t* labels, std::uint32_t a, std::uint32_t b) {
   while (true) {
-    a = root_of(labels, a);
-    b = root_of(labels, b);
+    a = kShorten ? shortened_root_of(labels, a) : root_of(labels, a);
+    b = kShorten ? shortened_root_of(labels, b) : root_of(labels, b);
     if (a == b) return;
     if (a < b) {
       const std::uint32_t other = a;
@@ -81,17 +107,17 @@ __device__ __forceinline__ void join_neighbours(std::uint32_t* labels, const Pix
                                                 const Set& set) {
   const std::uint32_t i = pixel.index();
   const bool left = pixel.x > 0 && set(-1, 0);
-  if (left && pixel.lane == 0) join(labels, i, i - 1);
+  if (left && pixel.lane == 0) join<true>(labels, i, i - 1);
   if (pixel.y == 0) return;
   const auto width = static_cast<std::uint32_t>(pixel.width);
   const bool up_left = pixel.x > 0 && set(-1, -1);
   if (set(0, -1)) {
-    if (!(left && up_left)) join(labels, i, i - width);
+    if (!(left && up_left)) join<true>(labels, i, i - width);
     return;
   }
   if constexpr (kCorners) {
-    if (up_left && !left) join(labels, i, i - width - 1);
-    if (pixel.x + 1 < pixel.width && set(1, -1) && !set(1, 0)) join(labels, i, i - width + 1);
+    if (up_left && !left) join<true>(labels, i, i - width - 1);
+    if (pixel.x + 1 < pixel.width && set(1, -1) && !set(1, 0)) join<true>(labels, i, i - width + 1);
   }
 }
 

@@ -105,12 +105,22 @@ __global__ void heat_kernel(DeviceClasses levels, std::uint8_t* out, std::ptrdif
   });
 }
 
+/// `kWords`: by words of four pixels, which both planes and their rows are made of.
+template <bool kWords>
 __global__ void write_kernel(DeviceClasses classes, int factor, std::uint8_t* out,
                              std::ptrdiff_t stride) {
-  const int x = pixel_x();
+  const int x = pixel_x() * (kWords ? 4 : 1);
   if (x >= classes.width) return;
   for_rows(classes.height, [&](int y) {
-    out[y * stride + x] = static_cast<std::uint8_t>(class_at(classes, x, y) * factor);
+    if constexpr (kWords) {
+      // Products fit a byte: none carries into the next.
+      const auto* from = reinterpret_cast<const std::uint32_t*>(
+          classes.first + static_cast<std::ptrdiff_t>(y) * classes.width + x);
+      *reinterpret_cast<std::uint32_t*>(out + y * stride + x) =
+          *from * static_cast<std::uint32_t>(factor);
+    } else {
+      out[y * stride + x] = static_cast<std::uint8_t>(class_at(classes, x, y) * factor);
+    }
   });
 }
 
@@ -150,8 +160,16 @@ void paint_heat(const DeviceClasses& levels, const ImageView& out, cudaStream_t 
 
 void write_classes(const DeviceClasses& classes, int factor, const ImageView& out,
                    cudaStream_t stream) {
-  write_kernel<<<grid_for(classes.width, classes.height), kBlock, 0, stream>>>(
-      classes, factor, out.data[0], out.stride[0]);
+  const bool words = (classes.width | out.stride[0] |
+                      static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(out.data[0]))) %
+                         4 ==
+                     0;
+  const dim3 grid = grid_for(words ? classes.width / 4 : classes.width, classes.height);
+  if (words) {
+    write_kernel<true><<<grid, kBlock, 0, stream>>>(classes, factor, out.data[0], out.stride[0]);
+  } else {
+    write_kernel<false><<<grid, kBlock, 0, stream>>>(classes, factor, out.data[0], out.stride[0]);
+  }
   check(cudaGetLastError(), "launching paint");
 }
 

@@ -24,8 +24,9 @@ void paint_heat(const DeviceClasses& levels, const ImageView& out, cudaStream_t 
 void write_classes(const DeviceClasses& classes, int factor, const ImageView& out,
                    cudaStream_t stream);
 
-/// Connected components of a plane: labels of all pixels, and what is known of each component at
-/// its root, the pixel whose label is its own index.
+/// Connected components of a plane, in tiles that are put together: a tile's components have
+/// numbers in it, each of which has a label, the number of another component that it is joined to
+/// or its own, and at the root what is known of the whole.
 class DeviceComponents {
  public:
   /// Frames of up to 2^31 - 1 pixels; throws Error(usage) above.
@@ -37,11 +38,13 @@ class DeviceComponents {
   void keep_vessels(const DeviceClasses& classes, std::int64_t min_size, std::int64_t most_hole,
                     cudaStream_t stream);
 
-  [[nodiscard]] std::uint32_t* labels() const { return labels_.get(); }
+  /// A word for each pixel, free until keep_vessels() is called.
+  [[nodiscard]] std::uint32_t* scratch() const { return labels_.get(); }
 
  private:
-  DevicePointer<std::uint32_t> labels_;
-  DevicePointer<std::uint32_t> areas_;  // of roots; the highest bit marks a component
+  DevicePointer<std::uint16_t> numbers_;  // a pixel's component in its tile
+  DevicePointer<std::uint32_t> labels_;   // labels and areas of vessels, then those of holes
+  DevicePointer<std::uint32_t> counts_;   // components of each tile, likewise
 };
 
 /// The vignette, the dark around a photograph through a round opening: VignetteFinder on a device.
@@ -58,7 +61,7 @@ class DeviceVignette {
   DevicePointer<std::uint8_t> vignette_;  // a byte a pixel
   DevicePointer<std::uint8_t> widened_;
   int margin_;
-  unsigned most_counters_;  ///< blocks that count levels
+  unsigned multiprocessors_;
 };
 
 }  // namespace equalux::cuda

@@ -8,88 +8,325 @@
 #include "cuda/runtime/check.h"
 
 /// Hysteresis, small components and holes: a plane of vessel_class() becomes one of 0 and 1.
+///
+/// Union-find in two stages (after Oliveira and Lotufo 2010): a block finds the components of its
+/// tile in shared memory, where a run of pixels of a row is one element; then only pixels at the
+/// sides of tiles are joined, and what is counted of a component is added up once a tile.
 namespace equalux::cuda {
 namespace {
 
 constexpr std::uint32_t kMark = 0x80000000U;
-constexpr dim3 kBlock(32, 8);
+constexpr int kTile = 32;
+constexpr int kTilePixels = kTile * kTile;
+/// Components that a tile may have: those of a chessboard.
+constexpr int kTileComponents = kTilePixels / 2;
+constexpr int kRowsOfWarp = 4;
+constexpr dim3 kBlock(kTile, kTile / kRowsOfWarp);
 
-__device__ __forceinline__ std::uint8_t* at(const DeviceClasses& classes, const Pixel& pixel) {
-  return classes.first + pixel.index();
-}
+/// Components of a plane, tile by tile. Number n of tile t is at kTileComponents · t + n.
+struct TileComponents {
+  std::uint16_t* numbers;  ///< of a pixel's component in its tile, where it has one
+  std::uint32_t* labels;
+  std::uint32_t* areas;   ///< pixels of a component, and kMark
+  std::uint32_t* counts;  ///< components of each tile
+};
 
-__device__ __forceinline__ bool inside(const DeviceClasses& classes, const Pixel& pixel) {
-  return pixel.x < classes.width && pixel.y < classes.height;
-}
+/// A plane in tiles.
+struct Tiles {
+  DeviceClasses classes;
+  unsigned across;
+  unsigned down;
 
-/// Labels of what is not 0.
-__global__ void label_vessels_kernel(DeviceClasses classes, std::uint32_t* labels,
-                                     std::uint32_t* areas) {
-  const Pixel pixel = Pixel::of(classes.width);
-  const bool in = inside(classes, pixel);
-  begin_label(labels, pixel, in && *at(classes, pixel) != 0);
-  if (in) areas[pixel.index()] = 0;
-}
-
-template <bool kVessels>
-__global__ void join_kernel(DeviceClasses classes, std::uint32_t* labels) {
-  const Pixel pixel = Pixel::of(classes.width);
-  if (!inside(classes, pixel)) return;
-  const std::uint8_t* here = at(classes, pixel);
-  if ((*here != 0) != kVessels) return;
-  join_neighbours<kVessels>(labels, pixel, [&](int dx, int dy) {
-    return (here[dy * classes.width + dx] != 0) == kVessels;
-  });
-}
-
-/// Labels become roots, and roots count the pixels of their components. A count that has passed
-/// `enough` may stay behind.
-template <bool kVessels>
-__global__ void count_kernel(DeviceClasses classes, std::uint32_t* labels, std::uint32_t* areas,
-                             std::uint32_t enough) {
-  const Pixel pixel = Pixel::of(classes.width);
-  const bool in = inside(classes, pixel);
-  const std::uint8_t value = in ? *at(classes, pixel) : std::uint8_t{0};
-  const bool set = in && (value != 0) == kVessels;
-  const std::uint32_t all = __ballot_sync(~0U, set);
-  const std::uint32_t strong = __ballot_sync(~0U, kVessels && value == 2);
-  const int begin = set ? run_begin(all, pixel.lane) : pixel.lane;
-  std::uint32_t root = 0;
-  if (set && begin == pixel.lane) {
-    root = root_of(labels, labels[pixel.index()]);
-    const int length = run_length(all, begin);
-    const std::uint32_t run = (length == 32 ? ~0U : (1U << length) - 1) << begin;
-    const std::uint32_t held = __ldcg(areas + root);
-    if ((strong & run) != 0 && (held & kMark) == 0) atomicOr(areas + root, kMark);
-    if ((held & ~kMark) <= enough) atomicAdd(areas + root, static_cast<std::uint32_t>(length));
+  __host__ __device__ static Tiles of(const DeviceClasses& classes) {
+    return {classes, static_cast<unsigned>(classes.width + kTile - 1) / kTile,
+            static_cast<unsigned>(classes.height + kTile - 1) / kTile};
   }
-  root = __shfl_sync(~0U, root, begin);
-  if (set) labels[pixel.index()] = root;
+  __device__ bool has(int x, int y) const {
+    return static_cast<unsigned>(x) < static_cast<unsigned>(classes.width) &&
+           static_cast<unsigned>(y) < static_cast<unsigned>(classes.height);
+  }
+  __device__ std::uint32_t index(int x, int y) const {
+    return static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(classes.width) +
+           static_cast<std::uint32_t>(x);
+  }
+  /// Where the component of a pixel is in the lists of all tiles.
+  __device__ std::uint32_t component(const TileComponents& all, int x, int y) const {
+    const unsigned tile =
+        static_cast<unsigned>(y) / kTile * across + static_cast<unsigned>(x) / kTile;
+    return tile * kTileComponents + all.numbers[index(x, y)];
+  }
+};
+
+/// A thread's pixels of its block's tile: kRowsOfWarp below each other.
+struct TilePixels {
+  std::uint32_t first;  ///< index in the plane
+  std::uint32_t width;
+  int rows;  ///< that are in the plane
+
+  __device__ explicit TilePixels(const Tiles& tiles) {
+    const unsigned x = blockIdx.x % tiles.across * kTile + threadIdx.x;
+    const unsigned y = blockIdx.x / tiles.across * kTile + threadIdx.y * kRowsOfWarp;
+    width = static_cast<std::uint32_t>(tiles.classes.width);
+    first = y * width + x;
+    rows = x < width ? max(0, min(tiles.classes.height - static_cast<int>(y), kRowsOfWarp)) : 0;
+  }
+  [[nodiscard]] __device__ std::uint32_t index(int row) const {
+    return first + static_cast<std::uint32_t>(row) * width;
+  }
+};
+
+/// The classes of a thread's pixels, 0 outside the plane.
+__device__ __forceinline__ void load_classes(const Tiles& tiles, const TilePixels& pixels,
+                                             std::uint8_t (&classes)[kRowsOfWarp]) {
+#pragma unroll
+  for (int i = 0; i < kRowsOfWarp; ++i)
+    classes[i] = i < pixels.rows ? tiles.classes.first[pixels.index(i)] : std::uint8_t{0};
 }
 
-/// Components that are vessels become 1, all else 0, and what is 0 gets its first labels.
-__global__ void keep_kernel(DeviceClasses classes, std::uint32_t* labels,
-                            const std::uint32_t* areas, std::uint32_t* hole_areas,
+/// Where the first component of a block's tile is in the lists of all tiles.
+__device__ __forceinline__ std::uint32_t list_of_tile() {
+  return blockIdx.x * kTileComponents;
+}
+
+/// What a block knows of its tile's components: of runs by their first pixel.
+struct SharedTile {
+  std::uint32_t rows[kTile];  ///< the pixels that are in components
+  std::uint32_t labels[kTilePixels];
+  std::uint32_t areas[kTilePixels];  ///< of roots, and later their numbers
+  std::uint32_t count;
+};
+
+/// The lanes of a row and of the one above by whose runs two components touch, each pair once: the
+/// run of lane `own` of the row is joined with that of lane `above`.
+template <bool kCorners, typename Join>
+__device__ __forceinline__ void for_touching(std::uint32_t row, std::uint32_t above, int lane,
+                                             const Join& join_lanes) {
+  const std::uint32_t both = row & above;
+  if ((both & ~(both << 1)) >> lane & 1U) join_lanes(lane, lane);
+  if constexpr (kCorners) {
+    const std::uint32_t alone = row & ~above;
+    if ((alone & above << 1 & ~(row << 1)) >> lane & 1U) join_lanes(lane, lane - 1);
+    if ((alone & above >> 1 & ~(row >> 1)) >> lane & 1U) join_lanes(lane, lane + 1);
+  }
+}
+
+/// What most tiles have: no pixel in a component, or all.
+enum class Mostly : std::uint8_t { none, all };
+
+/// The components of a block's tile: `set` and `marked` are its rows in this thread's warp. All
+/// threads call it.
+template <bool kCorners, Mostly kMostly>
+__device__ void label_tile(const TilePixels& pixels, const TileComponents& out, SharedTile& tile,
+                           const std::uint32_t (&set)[kRowsOfWarp],
+                           const std::uint32_t (&marked)[kRowsOfWarp]) {
+  const auto lane = static_cast<int>(threadIdx.x);
+  const int first_row = static_cast<int>(threadIdx.y) * kRowsOfWarp;
+  const auto run_of = [](std::uint32_t row, int y, int at) {
+    return static_cast<std::uint32_t>(y * kTile + run_begin(row, at));
+  };
+  bool begins[kRowsOfWarp];
+  if (lane == 0 && threadIdx.y == 0) tile.count = 0;
+#pragma unroll
+  for (int i = 0; i < kRowsOfWarp; ++i) {
+    begins[i] = ((set[i] & ~(set[i] << 1)) >> lane & 1U) != 0;
+    if (lane == 0) tile.rows[first_row + i] = set[i];
+    const auto at = static_cast<std::uint32_t>((first_row + i) * kTile + lane);
+    if (begins[i]) {
+      tile.labels[at] = at;
+      tile.areas[at] = 0;
+    }
+  }
+  const std::uint32_t list = list_of_tile();
+  const bool first_thread = lane == 0 && threadIdx.y == 0;
+  if constexpr (kMostly == Mostly::none) {
+    if (__syncthreads_or((set[0] | set[1] | set[2] | set[3]) != 0 ? 1 : 0) == 0) {
+      if (first_thread) out.counts[blockIdx.x] = 0;
+      return;
+    }
+  } else if (__syncthreads_and((set[0] & set[1] & set[2] & set[3]) == ~0U ? 1 : 0) != 0) {
+    if (first_thread) {
+      out.counts[blockIdx.x] = 1;
+      out.labels[list] = list;
+      out.areas[list] = kTilePixels;
+    }
+#pragma unroll
+    for (int i = 0; i < kRowsOfWarp; ++i)
+      out.numbers[pixels.index(i)] = 0;
+    return;
+  }
+  std::uint32_t above = first_row == 0 ? 0 : tile.rows[first_row - 1];
+#pragma unroll
+  for (int i = 0; i < kRowsOfWarp; ++i) {
+    const int y = first_row + i;
+    for_touching<kCorners>(set[i], above, lane, [&](int own, int other) {
+      join<false>(tile.labels, run_of(set[i], y, own), run_of(above, y - 1, other));
+    });
+    above = set[i];
+  }
+  __syncthreads();
+  std::uint32_t roots[kRowsOfWarp];
+#pragma unroll
+  for (int i = 0; i < kRowsOfWarp; ++i) {
+    if (!begins[i]) continue;
+    const auto at = static_cast<std::uint32_t>((first_row + i) * kTile + lane);
+    roots[i] = root_of(tile.labels, at);
+    const int length = run_length(set[i], lane);
+    const std::uint32_t run = (length == 32 ? ~0U : (1U << length) - 1) << lane;
+    atomicAdd(&tile.areas[roots[i]], static_cast<std::uint32_t>(length));
+    if ((marked[i] & run) != 0) atomicOr(&tile.areas[roots[i]], kMark);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kRowsOfWarp; ++i) {
+    const auto at = static_cast<std::uint32_t>((first_row + i) * kTile + lane);
+    if (!begins[i] || roots[i] != at) continue;
+    const std::uint32_t own = atomicAdd(&tile.count, 1U);
+    out.labels[list + own] = list + own;
+    out.areas[list + own] = tile.areas[at];
+    tile.areas[at] = own;
+  }
+  __syncthreads();
+  if (first_thread) out.counts[blockIdx.x] = tile.count;
+#pragma unroll
+  for (int i = 0; i < kRowsOfWarp; ++i) {
+    std::uint32_t own = begins[i] ? tile.areas[roots[i]] : 0;
+    own = __shfl_sync(~0U, own, run_begin(set[i], lane));
+    if (set[i] >> lane & 1U) out.numbers[pixels.index(i)] = static_cast<std::uint16_t>(own);
+  }
+}
+
+/// Which components of a block's tile are wanted(area of the whole), a bit each. All threads call
+/// it; a barrier must follow.
+template <typename Wanted>
+__device__ __forceinline__ void find_wanted(const TileComponents& all, std::uint32_t* bits,
+                                            const Wanted& wanted) {
+  const std::uint32_t list = list_of_tile();
+  const std::uint32_t count = all.counts[blockIdx.x];
+  for (std::uint32_t first = threadIdx.y * kTile; first < count; first += kTile * kBlock.y) {
+    const std::uint32_t own = first + threadIdx.x;
+    const bool is_wanted = own < count && wanted(all.areas[all.labels[list + own]]);
+    const std::uint32_t word = __ballot_sync(~0U, is_wanted);
+    if (threadIdx.x == 0) bits[first / kTile] = word;
+  }
+}
+
+/// The bit that find_wanted() left of a pixel's component.
+__device__ __forceinline__ bool is_wanted(const TileComponents& all, const std::uint32_t* bits,
+                                          std::uint32_t pixel) {
+  const std::uint32_t own = all.numbers[pixel];
+  return (bits[own / kTile] >> own % kTile & 1U) != 0;
+}
+
+/// Components of what is not 0 in each tile.
+__global__ void label_vessels_kernel(Tiles tiles, TileComponents out) {
+  __shared__ SharedTile tile;
+  const TilePixels pixels(tiles);
+  std::uint8_t classes[kRowsOfWarp];
+  load_classes(tiles, pixels, classes);
+  std::uint32_t set[kRowsOfWarp];
+  std::uint32_t strong[kRowsOfWarp];
+#pragma unroll
+  for (int i = 0; i < kRowsOfWarp; ++i) {
+    set[i] = __ballot_sync(~0U, classes[i] != 0);
+    strong[i] = __ballot_sync(~0U, classes[i] == 2);
+  }
+  label_tile<true, Mostly::none>(pixels, out, tile, set, strong);
+}
+
+/// Joins components along the upper, left and right sides of a tile, a warp a side.
+template <bool kVessels>
+__global__ void join_tiles_kernel(Tiles tiles, TileComponents all) {
+  const auto left = static_cast<int>(blockIdx.x % tiles.across * kTile);
+  const auto top = static_cast<int>(blockIdx.x / tiles.across * kTile);
+  const auto lane = static_cast<int>(threadIdx.x);
+  const auto side = static_cast<int>(threadIdx.y);
+  const int x = side == 0 ? left + lane : side == 1 ? left : left + kTile - 1;
+  const int y = side == 0 ? top : top + lane;
+  const auto set = [&](int dx, int dy) {
+    if (!tiles.has(x + dx, y + dy)) return false;
+    return (tiles.classes.first[tiles.index(x + dx, y + dy)] != 0) == kVessels;
+  };
+  const auto join_with = [&](int dx, int dy) {
+    join<true>(all.labels, tiles.component(all, x, y), tiles.component(all, x + dx, y + dy));
+  };
+  if (!set(0, 0)) return;
+  const bool has_left = set(-1, 0);
+  const bool has_up = set(0, -1);
+  const bool has_up_left = set(-1, -1);
+  if (side == 0) {
+    // The pixel to the left makes the same join.
+    if (has_up && !(has_left && has_up_left)) join_with(0, -1);
+    if constexpr (kVessels) {
+      if (!has_up && has_up_left && !has_left) join_with(-1, -1);
+      if (!has_up && set(1, -1) && !set(1, 0)) join_with(1, -1);
+    }
+  } else if (side == 1) {
+    if (has_left && !(lane > 0 && has_up && has_up_left)) join_with(-1, 0);
+    if constexpr (kVessels) {
+      if (lane > 0 && !has_left && !has_up && has_up_left) join_with(-1, -1);
+    }
+  } else if constexpr (kVessels) {
+    if (lane > 0 && !has_up && set(1, -1) && !set(1, 0)) join_with(1, -1);
+  }
+}
+
+/// Labels become roots, and what is known of a tile's components is added to them. A count that has
+/// passed `enough` may stay behind.
+__global__ void add_up_kernel(TileComponents all, int tiles, std::uint32_t enough) {
+  const int tile = static_cast<int>(blockIdx.x * blockDim.y + threadIdx.y);
+  if (tile >= tiles) return;
+  const std::uint32_t list = static_cast<std::uint32_t>(tile) * kTileComponents;
+  const std::uint32_t count = all.counts[tile];
+  for (std::uint32_t i = threadIdx.x; i < count; i += kTile) {
+    const std::uint32_t own = list + i;
+    const std::uint32_t root = root_of(all.labels, own);
+    if (root == own) continue;
+    all.labels[own] = root;
+    const std::uint32_t area = __ldcg(all.areas + own);
+    const std::uint32_t held = __ldcg(all.areas + root);
+    if ((area & ~held & kMark) != 0) atomicOr(all.areas + root, kMark);
+    if ((held & ~kMark) <= enough) atomicAdd(all.areas + root, area & ~kMark);
+  }
+}
+
+/// Components that are vessels become 1, all else 0, of which the components are found.
+__global__ void keep_kernel(Tiles tiles, TileComponents vessels, TileComponents holes,
                             std::uint32_t min_size) {
-  const Pixel pixel = Pixel::of(classes.width);
-  const bool in = inside(classes, pixel);
-  bool kept = false;
-  if (in && *at(classes, pixel) != 0) {
-    const std::uint32_t area = areas[labels[pixel.index()]];
-    kept = (area & kMark) != 0 && (area & ~kMark) >= min_size;
+  __shared__ SharedTile tile;
+  __shared__ std::uint32_t kept_ones[kTileComponents / kTile];
+  const TilePixels pixels(tiles);
+  std::uint8_t classes[kRowsOfWarp];
+  load_classes(tiles, pixels, classes);
+  find_wanted(vessels, kept_ones, [&](std::uint32_t area) {
+    return (area & kMark) != 0 && (area & ~kMark) >= min_size;
+  });
+  __syncthreads();
+  std::uint32_t set[kRowsOfWarp];
+  constexpr std::uint32_t kNone[kRowsOfWarp] = {};
+#pragma unroll
+  for (int i = 0; i < kRowsOfWarp; ++i) {
+    const bool kept = classes[i] != 0 && is_wanted(vessels, kept_ones, pixels.index(i));
+    if (classes[i] != (kept ? 1 : 0)) tiles.classes.first[pixels.index(i)] = kept ? 1 : 0;
+    set[i] = __ballot_sync(~0U, !kept && i < pixels.rows);
   }
-  if (in) {
-    *at(classes, pixel) = kept ? 1 : 0;
-    hole_areas[pixel.index()] = 0;
-  }
-  begin_label(labels, pixel, in && !kept);
+  label_tile<false, Mostly::all>(pixels, holes, tile, set, kNone);
 }
 
-__global__ void fill_kernel(DeviceClasses classes, const std::uint32_t* labels,
-                            const std::uint32_t* areas, std::uint32_t most_hole) {
-  const Pixel pixel = Pixel::of(classes.width);
-  if (!inside(classes, pixel) || *at(classes, pixel) != 0) return;
-  if (areas[labels[pixel.index()]] <= most_hole) *at(classes, pixel) = 1;
+__global__ void fill_kernel(Tiles tiles, TileComponents holes, std::uint32_t most_hole) {
+  __shared__ std::uint32_t filled[kTileComponents / kTile];
+  const TilePixels pixels(tiles);
+  find_wanted(holes, filled, [&](std::uint32_t area) { return area <= most_hole; });
+  __syncthreads();
+  // Most tiles have no small hole, and are not looked at any more.
+  const std::uint32_t words = (holes.counts[blockIdx.x] + kTile - 1) / kTile;
+  if (__ballot_sync(~0U, threadIdx.x < words && filled[threadIdx.x] != 0) == 0) return;
+  std::uint8_t classes[kRowsOfWarp];
+  load_classes(tiles, pixels, classes);
+#pragma unroll
+  for (int i = 0; i < kRowsOfWarp; ++i) {
+    if (i < pixels.rows && classes[i] == 0 && is_wanted(holes, filled, pixels.index(i)))
+      tiles.classes.first[pixels.index(i)] = 1;
+  }
 }
 
 std::size_t pixels_of(int width, int height) {
@@ -101,6 +338,11 @@ std::size_t pixels_of(int width, int height) {
   return static_cast<std::size_t>(pixels);
 }
 
+std::size_t tiles_of(int width, int height) {
+  const Tiles tiles = Tiles::of({nullptr, width, height});
+  return std::size_t{tiles.across} * tiles.down;
+}
+
 std::uint32_t saturated(std::int64_t size) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(size, 0, INT_MAX));
 }
@@ -108,23 +350,28 @@ std::uint32_t saturated(std::int64_t size) {
 }  // namespace
 
 DeviceComponents::DeviceComponents(int width, int height)
-    : labels_(allocate_device<std::uint32_t>(pixels_of(width, height))),
-      areas_(allocate_device<std::uint32_t>(2 * pixels_of(width, height))) {}
+    : numbers_(allocate_device<std::uint16_t>(pixels_of(width, height))),
+      labels_(allocate_device<std::uint32_t>(4 * kTileComponents * tiles_of(width, height))),
+      counts_(allocate_device<std::uint32_t>(2 * tiles_of(width, height))) {}
 
 void DeviceComponents::keep_vessels(const DeviceClasses& classes, std::int64_t min_size,
                                     std::int64_t most_hole, cudaStream_t stream) {
-  const dim3 grid(static_cast<unsigned>((classes.width + 31) / 32),
-                  static_cast<unsigned>((classes.height + 7) / 8));
-  std::uint32_t* const labels = labels_.get();
-  std::uint32_t* const areas = areas_.get();
-  std::uint32_t* const holes = areas + pixels_of(classes.width, classes.height);
-  label_vessels_kernel<<<grid, kBlock, 0, stream>>>(classes, labels, areas);
-  join_kernel<true><<<grid, kBlock, 0, stream>>>(classes, labels);
-  count_kernel<true><<<grid, kBlock, 0, stream>>>(classes, labels, areas, saturated(min_size));
-  keep_kernel<<<grid, kBlock, 0, stream>>>(classes, labels, areas, holes, saturated(min_size));
-  join_kernel<false><<<grid, kBlock, 0, stream>>>(classes, labels);
-  count_kernel<false><<<grid, kBlock, 0, stream>>>(classes, labels, holes, saturated(most_hole));
-  fill_kernel<<<grid, kBlock, 0, stream>>>(classes, labels, holes, saturated(most_hole));
+  const Tiles tiles = Tiles::of(classes);
+  const std::size_t count = tiles_of(classes.width, classes.height);
+  const std::size_t list = count * kTileComponents;
+  const TileComponents vessels{numbers_.get(), labels_.get(), labels_.get() + list, counts_.get()};
+  const TileComponents holes{numbers_.get(), labels_.get() + 2 * list, labels_.get() + 3 * list,
+                             counts_.get() + count};
+  const auto grid = static_cast<unsigned>(count);
+  const unsigned lists = (grid + kBlock.y - 1) / kBlock.y;
+  const auto all = static_cast<int>(count);
+  label_vessels_kernel<<<grid, kBlock, 0, stream>>>(tiles, vessels);
+  join_tiles_kernel<true><<<grid, dim3(kTile, 3), 0, stream>>>(tiles, vessels);
+  add_up_kernel<<<lists, kBlock, 0, stream>>>(vessels, all, saturated(min_size));
+  keep_kernel<<<grid, kBlock, 0, stream>>>(tiles, vessels, holes, saturated(min_size));
+  join_tiles_kernel<false><<<grid, dim3(kTile, 2), 0, stream>>>(tiles, holes);
+  add_up_kernel<<<lists, kBlock, 0, stream>>>(holes, all, saturated(most_hole));
+  fill_kernel<<<grid, kBlock, 0, stream>>>(tiles, holes, saturated(most_hole));
   check(cudaGetLastError(), "launching hysteresis");
 }
 

@@ -24,7 +24,10 @@ struct State {
 constexpr dim3 kBlock(32, 8);
 constexpr int kCountBlock = 256;
 /// Blocks that count, for each multiprocessor.
-constexpr int kCountBlocks = 2;
+constexpr unsigned kCountBlocks = 2;
+/// Blocks of the other kernels. A block for each 256 pixels would take 20 us for a large frame that
+/// has no vignette, to start and to end.
+constexpr unsigned kPixelBlocks = 8;
 
 /// Brightness of a frame's pixels.
 struct Brightness {
@@ -93,65 +96,72 @@ __global__ void find_dark_level_kernel(const __grid_constant__ Brightness bright
 
 __global__ void label_dark_kernel(const __grid_constant__ Brightness brightness, const State* state,
                                   std::uint8_t* dark, std::uint32_t* labels) {
-  if (state->dark < 0) return;
-  const Pixel pixel = Pixel::of(brightness.width);
-  const bool in = pixel.x < brightness.width && pixel.y < brightness.height;
-  const bool set = in && brightness(pixel.x, pixel.y) <= state->dark;
-  if (in) dark[pixel.index()] = set ? 1 : 0;
-  begin_label(labels, pixel, set);
+  const int most = state->dark;
+  if (most < 0) return;
+  for_pixels(brightness.width, brightness.height, [&](const Pixel& pixel) {
+    const bool in = pixel.x < brightness.width && pixel.y < brightness.height;
+    const bool set = in && brightness(pixel.x, pixel.y) <= most;
+    if (in) dark[pixel.index()] = set ? 1 : 0;
+    begin_label(labels, pixel, set);
+  });
 }
 
 __global__ void join_dark_kernel(const State* state, const std::uint8_t* dark, int width,
                                  int height, std::uint32_t* labels) {
   if (state->dark < 0) return;
-  const Pixel pixel = Pixel::of(width);
-  if (pixel.x >= width || pixel.y >= height) return;
-  const std::uint8_t* here = dark + pixel.index();
-  if (*here == 0) return;
-  join_neighbours<false>(labels, pixel, [&](int dx, int dy) { return here[dy * width + dx] != 0; });
+  for_pixels(width, height, [&](const Pixel& pixel) {
+    if (pixel.x >= width || pixel.y >= height) return;
+    const std::uint8_t* here = dark + pixel.index();
+    if (*here == 0) return;
+    join_neighbours<false>(labels, pixel,
+                           [&](int dx, int dy) { return here[dy * width + dx] != 0; });
+  });
 }
 
 /// 1 where a pixel is connected to a corner.
 __global__ void mark_vignette_kernel(const State* state, std::uint8_t* dark, int width, int height,
                                      const std::uint32_t* labels) {
   if (state->dark < 0) return;
-  const Pixel pixel = Pixel::of(width);
-  if (pixel.x >= width || pixel.y >= height || dark[pixel.index()] == 0) return;
   const auto right = static_cast<std::uint32_t>(width) - 1;
   const std::uint32_t below =
       static_cast<std::uint32_t>(height - 1) * static_cast<std::uint32_t>(width);
-  const std::uint32_t root = root_of(labels, pixel.index());
-  bool connected = false;
-  for (const std::uint32_t corner : {0U, right, below, below + right})
-    connected = connected || root == root_of(labels, corner);
-  if (!connected) dark[pixel.index()] = 0;
+  for_pixels(width, height, [&](const Pixel& pixel) {
+    if (pixel.x >= width || pixel.y >= height || dark[pixel.index()] == 0) return;
+    const std::uint32_t root = root_of(labels, pixel.index());
+    bool connected = false;
+    for (const std::uint32_t corner : {0U, right, below, below + right})
+      connected = connected || root == root_of(labels, corner);
+    if (!connected) dark[pixel.index()] = 0;
+  });
 }
 
 /// What lies within the margin to the left and right.
 __global__ void widen_rows_kernel(const State* state, const std::uint8_t* vignette, int width,
                                   int height, int margin, std::uint8_t* widened) {
   if (state->dark < 0) return;
-  const Pixel pixel = Pixel::of(width);
-  if (pixel.x >= width || pixel.y >= height) return;
-  const std::uint8_t* row = vignette + (pixel.index() - static_cast<std::uint32_t>(pixel.x));
-  std::uint8_t found = 0;
-  for (int x = max(0, pixel.x - margin); x <= min(width - 1, pixel.x + margin) && found == 0; ++x)
-    found = row[x];
-  widened[pixel.index()] = found;
+  for_pixels(width, height, [&](const Pixel& pixel) {
+    if (pixel.x >= width || pixel.y >= height) return;
+    const std::uint8_t* row = vignette + (pixel.index() - static_cast<std::uint32_t>(pixel.x));
+    std::uint8_t found = 0;
+    for (int x = max(0, pixel.x - margin); x <= min(width - 1, pixel.x + margin) && found == 0; ++x)
+      found = row[x];
+    widened[pixel.index()] = found;
+  });
 }
 
 /// Clears what lies within the margin above and below.
 __global__ void clear_kernel(const State* state, const std::uint8_t* widened, int margin,
                              DeviceClasses classes) {
   if (state->dark < 0) return;
-  const Pixel pixel = Pixel::of(classes.width);
-  if (pixel.x >= classes.width || pixel.y >= classes.height) return;
-  if (classes.first[pixel.index()] == 0) return;
-  const int last = min(classes.height - 1, pixel.y + margin);
-  std::uint8_t found = 0;
-  for (int y = max(0, pixel.y - margin); y <= last && found == 0; ++y)
-    found = widened[static_cast<std::ptrdiff_t>(y) * classes.width + pixel.x];
-  if (found != 0) classes.first[pixel.index()] = 0;
+  for_pixels(classes.width, classes.height, [&](const Pixel& pixel) {
+    if (pixel.x >= classes.width || pixel.y >= classes.height) return;
+    if (classes.first[pixel.index()] == 0) return;
+    const int last = min(classes.height - 1, pixel.y + margin);
+    std::uint8_t found = 0;
+    for (int y = max(0, pixel.y - margin); y <= last && found == 0; ++y)
+      found = widened[static_cast<std::ptrdiff_t>(y) * classes.width + pixel.x];
+    if (found != 0) classes.first[pixel.index()] = 0;
+  });
 }
 
 }  // namespace
@@ -163,7 +173,7 @@ DeviceVignette::DeviceVignette(const ImageDesc& desc, int margin) : margin_(marg
   check(cudaGetDevice(&device), "asking for the device");
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
         "asking for the multiprocessors");
-  most_counters_ = static_cast<unsigned>(kCountBlocks * multiprocessors);
+  multiprocessors_ = static_cast<unsigned>(multiprocessors);
   state_ = allocate_device<std::uint8_t>(sizeof(State));
   vignette_ = allocate_device<std::uint8_t>(pixels);
   widened_ = allocate_device<std::uint8_t>(pixels);
@@ -179,10 +189,10 @@ void DeviceVignette::clear(const ConstImageView& in, const DeviceClasses& classe
   auto* const state = reinterpret_cast<State*>(state_.get());
   std::uint8_t* const vignette = vignette_.get();
   std::uint8_t* const widened = widened_.get();
-  const dim3 grid(static_cast<unsigned>((width + 31) / 32),
-                  static_cast<unsigned>((height + 7) / 8));
-  const unsigned counters =
-      std::min(most_counters_, static_cast<unsigned>(height / kVignetteRowStep + 1));
+  const unsigned grid = std::min(kPixelBlocks * multiprocessors_,
+                                 static_cast<unsigned>((width + 31) / 32 * ((height + 7) / 8)));
+  const unsigned counters = std::min(kCountBlocks * multiprocessors_,
+                                     static_cast<unsigned>(height / kVignetteRowStep + 1));
   look_at_corners_kernel<<<1, 256, 0, stream>>>(brightness, state);
   find_dark_level_kernel<<<counters, kCountBlock, 0, stream>>>(brightness, state);
   label_dark_kernel<<<grid, kBlock, 0, stream>>>(brightness, state, vignette, labels);

@@ -55,7 +55,7 @@ class CudaVesselFilter final : public Filter {
     const cuda::DeviceClasses classes{plane_.get(), in_desc_.width, in_desc_.height};
     kernel_->enqueue(cuda::LevelSource::of(in, params_.channel), classes, stream);
     context.mark("vesselness");
-    if (vignette_) vignette_->clear(in, classes, components_->labels(), stream);
+    if (vignette_) vignette_->clear(in, classes, components_->scratch(), stream);
     context.mark("field_of_view");
     if (params_.output == VesselOutput::heat) {
       cuda::paint_heat(classes, out, stream);
