@@ -34,11 +34,11 @@ __device__ __forceinline__ void store_four(const FloatPlanes& planes, std::uint8
   }
 }
 
-template <int kRadius, bool kLevels>
+template <int kRadius, bool kLevels, typename Shape>
 __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     eigenvalues_kernel(const __grid_constant__ LevelSource in,
                        const __grid_constant__ ScaleWeights weights,
-                       const __grid_constant__ TileShape shape,
+                       const __grid_constant__ Shape shape,
                        const __grid_constant__ FloatPlanes planes) {
   extern __shared__ __align__(16) float shared[];
   const TileMemory memory(shape, shared);
@@ -73,25 +73,26 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
   }
 }
 
-using Kernel = void (*)(LevelSource, ScaleWeights, TileShape, FloatPlanes);
-
-/// The radius that `sigma=2` has is known to the compiler.
-Kernel kernel_of(int radius, const TileShape& shape) {
-  if (!shape.levels) return &eigenvalues_kernel<0, false>;
-  return radius == 8 ? &eigenvalues_kernel<8, true> : &eigenvalues_kernel<0, true>;
-}
+/// The kernel of `sigma=2`, whose radius the compiler knows.
+using UsualShape = KnownShape<8, 0>;
+constexpr auto* kUsualKernel = &eigenvalues_kernel<8, true, UsualShape>;
+constexpr auto* kKernel = &eigenvalues_kernel<0, true, TileShape>;
+constexpr auto* kLargeKernel = &eigenvalues_kernel<0, false, TileShape>;
 
 }  // namespace
 
 HessianKernel::HessianKernel(const HessianWeights& weights, int width, int height,
                              std::size_t most_shared)
     : weights_(ScaleWeights::of(weights)) {
-  device_ = LaunchDevice::of(reinterpret_cast<const void*>(&eigenvalues_kernel<0, true>));
+  device_ = LaunchDevice::of(reinterpret_cast<const void*>(kKernel));
   const std::size_t most =
-      std::min({most_shared, allow_shared_memory(&eigenvalues_kernel<0, false>),
-                allow_shared_memory(&eigenvalues_kernel<0, true>),
-                allow_shared_memory(&eigenvalues_kernel<8, true>)});
-  shape_ = tile_shape(weights_.radius, 0, most, width, height, device_);
+      std::min({most_shared, allow_shared_memory(kLargeKernel), allow_shared_memory(kKernel),
+                allow_shared_memory(kUsualKernel)});
+  const auto usual = weights_.radius == UsualShape::reach
+                         ? UsualShape::fitting(most, width, height, device_)
+                         : std::nullopt;
+  usual_ = usual.has_value();
+  shape_ = usual ? *usual : tile_shape(weights_.radius, 0, most, width, height, device_);
 }
 
 void HessianKernel::enqueue(const LevelSource& in, const Output& out, cudaStream_t stream) const {
@@ -103,9 +104,12 @@ void HessianKernel::enqueue(const LevelSource& in, const Output& out, cudaStream
   EarlyLaunch early(device_);
   const cudaLaunchConfig_t config = early.config(shape_.grid(in.columns, in.rows),
                                                  dim3(kTileThreads), stream, shape_.shared_bytes());
-  check(
-      cudaLaunchKernelEx(&config, kernel_of(weights_.radius, shape_), in, weights_, shape_, planes),
-      "launching eigenvalues");
+  const cudaError_t launched =
+      usual_
+          ? cudaLaunchKernelEx(&config, kUsualKernel, in, weights_, UsualShape{shape_.rows}, planes)
+          : cudaLaunchKernelEx(&config, shape_.levels ? kKernel : kLargeKernel, in, weights_,
+                               shape_, planes);
+  check(launched, "launching eigenvalues");
 }
 
 }  // namespace equalux::cuda

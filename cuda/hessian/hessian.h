@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <cuda_runtime_api.h>
 #include <equalux/hessian.h>
@@ -83,6 +84,7 @@ class HessianKernel {
   ScaleWeights weights_;
   LaunchDevice device_;
   TileShape shape_;
+  bool usual_;  ///< by the kernel of the usual sigma
 };
 
 /// A plane of bytes in device memory, rows one behind another.
@@ -105,6 +107,7 @@ class ShapesKernel {
   float blob_ratio_;
   LaunchDevice device_;
   TileShape shape_;
+  bool usual_;  ///< by the kernel of the usual sigma
 };
 
 /// What a pixel's eigenvalues at several scales come to.
@@ -126,6 +129,7 @@ class VesselKernel {
  private:
   /// Scales, the largest first, then the smoothing of a pixel's own level.
   DevicePointer<ScaleWeights> weights_;
+  std::vector<ScaleWeights> usual_;  ///< the same, where they have the radii of the usual kernel
   int scales_;
   VesselRule rule_;
   LaunchDevice device_;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 
 #include "cuda/hessian/hessian_levels.cuh"
 #include "src/hessian/hessian_math.h"
@@ -12,6 +15,31 @@ namespace equalux::cuda {
 inline constexpr int kTileThreads = 256;
 inline constexpr int kTileBlocks = 4;  // on a multiprocessor, as far as registers go
 
+/// A TileShape of which the compiler knows all but the rows, so that places in shared memory are
+/// offsets in instructions. With its sides it has as many columns as a pass along y has threads for
+/// half of a band.
+template <int kReach, int kResultPlanes>
+struct KnownShape {
+  static constexpr int band = 2 * kTileStep;
+  static constexpr int reach = kReach;
+  static constexpr int left = (kReach + 3) / 4 * 4;
+  static constexpr int width = kTileThreads * kTileStep / band - 2 * left;
+  static constexpr bool levels = true;
+  int rows;
+
+  static constexpr int columns() { return width + 2 * left; }
+  static TileShape like(int rows) { return {width, rows, band, reach, left, true, kResultPlanes}; }
+  /// The tile for a frame, with fewer rows where multiprocessors would else be idle; nothing where
+  /// `most` bytes of shared memory do not hold it.
+  static std::optional<TileShape> fitting(std::size_t most, int frame_width, int frame_height,
+                                          const LaunchDevice& device) {
+    const auto blocks = static_cast<unsigned>(kTileBlocks * device.multiprocessors);
+    const dim3 grid = like(2 * band).grid(frame_width, frame_height);
+    const TileShape shape = like(grid.x * grid.y < blocks ? band : 2 * band);
+    return shape.shared_bytes() <= most ? std::optional(shape) : std::nullopt;
+  }
+};
+
 /// A tile's place in shared memory.
 struct TileMemory {
   float* levels;  // rows + 2 reach rows
@@ -20,7 +48,8 @@ struct TileMemory {
   float* curve;
   float* results;  // result_planes planes of band · width
 
-  __device__ TileMemory(const TileShape& shape, float* memory) {
+  template <typename Shape>
+  __device__ TileMemory(const Shape& shape, float* memory) {
     const int plane = shape.band * shape.columns();
     levels = memory;
     smooth = memory + (shape.levels ? (shape.rows + 2 * shape.reach) * shape.columns() : 0);
@@ -30,10 +59,13 @@ struct TileMemory {
   }
 };
 
-/// Calls body(row, column) for the block's threads over `rows` rows of `columns` columns.
+/// Calls body(row, column) for the block's threads over `rows` rows of `columns` columns. Where
+/// there are more places than threads, the warps from `first_warp` on have one more.
 template <typename Body>
-__device__ __forceinline__ void for_places(int columns, int rows, const Body& body) {
-  const int thread = static_cast<int>(threadIdx.x);
+__device__ __forceinline__ void for_places(int columns, int rows, int first_warp,
+                                           const Body& body) {
+  const int thread =
+      static_cast<int>(threadIdx.x - 32U * static_cast<unsigned>(first_warp)) & (kTileThreads - 1);
   const int rows_on = kTileThreads / columns;
   const int columns_on = kTileThreads % columns;
   int row = thread / columns;
@@ -50,8 +82,48 @@ __device__ __forceinline__ void for_places(int columns, int rows, const Body& bo
   }
 }
 
+/// for_places() in two steps: a thread fetches for several places, then puts what came. fetch() is
+/// called for places in the last row again where a thread has fewer.
+template <int kAtOnce, typename Fetch, typename Put>
+__device__ __forceinline__ void fetch_places(int columns, int rows, const Fetch& fetch,
+                                             const Put& put) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const int rows_on = kTileThreads / columns;
+  const int columns_on = kTileThreads % columns;
+  int row = thread / columns;
+  int column = thread % columns;
+#pragma unroll 1
+  while (row < rows) {
+    decltype(fetch(0, 0)) came[kAtOnce];
+    int row_of[kAtOnce];
+    int column_of[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      row_of[i] = row;
+      column_of[i] = column;
+      came[i] = fetch(min(row, rows - 1), column);
+      row += rows_on;
+      column += columns_on;
+      if (column >= columns) {
+        column -= columns;
+        ++row;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i)
+      if (row_of[i] < rows) put(row_of[i], column_of[i], came[i]);
+  }
+}
+
+/// Words that four pixels lie in.
+template <int kWords>
+struct PixelWords {
+  std::uint32_t word[kWords];
+};
+
 /// The block fills the tile of levels whose first pixel is (x, y).
-__device__ __forceinline__ void load_levels(const LevelSource& in, const TileShape& shape,
+template <typename Shape>
+__device__ __forceinline__ void load_levels(const LevelSource& in, const Shape& shape,
                                             float* levels, int x, int y) {
   const int columns = shape.columns();
   const int left = x - shape.left;
@@ -60,15 +132,42 @@ __device__ __forceinline__ void load_levels(const LevelSource& in, const TileSha
   const auto at = [=](int row, int group) {
     return reinterpret_cast<float4*>(levels + row * columns + 4 * group);
   };
-  if (in.words && left >= 0 && left + columns <= in.columns) {
-    for_places(columns / 4, rows, [&](int row, int group) {
-      *at(row, group) =
-          four_inner_levels(in, left + 4 * group, min(max(top + row, 0), in.rows - 1));
-    });
-  } else {
-    for_places(columns / 4, rows, [&](int row, int group) {
+  if (!in.words || left < 0 || left + columns > in.columns) {
+    for_places(columns / 4, rows, 0, [&](int row, int group) {
       *at(row, group) = four_levels(in, left + 4 * group, top + row);
     });
+    return;
+  }
+  // What the levels are made of is asked once, and not for each.
+  const auto fill = [&](auto kWords, const auto& levels_of) {
+    fetch_places<4>(
+        columns / 4, rows,
+        [&](int row, int group) {
+          const auto* from = reinterpret_cast<const std::uint32_t*>(
+              in.at(left + 4 * group, min(max(top + row, 0), in.rows - 1)));
+          PixelWords<kWords> words;
+#pragma unroll
+          for (int i = 0; i < kWords; ++i)
+            words.word[i] = __ldg(from + i);
+          return words;
+        },
+        [&](int row, int group, const auto& words) { *at(row, group) = levels_of(words.word); });
+  };
+  const auto any = [&](std::uint32_t bytes) { return level_of(in, bytes); };
+  const auto sum = [&](std::uint32_t bytes) { return sum_level(in, bytes); };
+  constexpr std::integral_constant<int, 1> kOne{};
+  constexpr std::integral_constant<int, 3> kThree{};
+  constexpr std::integral_constant<int, 4> kFour{};
+  if (in.real) {
+    fill(kFour, [](const std::uint32_t(&words)[4]) { return levels_of_floats(words); });
+  } else if (in.step == 1) {
+    fill(kOne, [](const std::uint32_t(&words)[1]) { return levels_of_bytes(words[0]); });
+  } else if (in.step == 3 && !in.largest) {
+    fill(kThree, [&](const std::uint32_t(&words)[3]) { return levels_of_words(words, sum); });
+  } else if (in.step == 3) {
+    fill(kThree, [&](const std::uint32_t(&words)[3]) { return levels_of_words(words, any); });
+  } else {
+    fill(kFour, [&](const std::uint32_t(&words)[4]) { return levels_of_words(words, any); });
   }
 }
 
@@ -79,11 +178,15 @@ struct ColumnSums {
   float curve[kTileStep];
 };
 
+/// Which sums a pass along y makes.
+enum class Derivatives : std::uint8_t { all, none };
+
 /// The passes along y of kTileStep pixels below each other; level(j) is the sample j rows below
-/// the first.
-template <int kRadius, typename Level>
+/// the first. Without derivatives, `smooth` alone is made.
+template <int kRadius, Derivatives kDerivatives, typename Level>
 __device__ __forceinline__ void sum_column(const ScaleWeights& w, int radius, const Level& level,
                                            ColumnSums& sums) {
+  constexpr bool kAll = kDerivatives == Derivatives::all;
   // What a pixel reads in a step, its neighbour reads in the next. The buffers turn: step s has
   // the sample above pixel v at up[v - s] and the one below at down[v + s], modulo their size.
   float up[kTileStep];
@@ -92,7 +195,7 @@ __device__ __forceinline__ void sum_column(const ScaleWeights& w, int radius, co
   for (int v = 0; v < kTileStep; ++v) {
     const float x = level(v);
     sums.smooth[v] = w.smooth[0] * x;
-    sums.curve[v] = w.curve[0] * x;
+    if constexpr (kAll) sums.curve[v] = w.curve[0] * x;
     up[(v + 1) % kTileStep] = x;
     down[(v + kTileStep - 1) % kTileStep] = x;
   }
@@ -102,6 +205,7 @@ __device__ __forceinline__ void sum_column(const ScaleWeights& w, int radius, co
   for (int v = 0; v < kTileStep; ++v) {
     const float sum = up[v] + down[v];
     sums.smooth[v] = fused_add(w.smooth[1], sum, sums.smooth[v]);
+    if constexpr (!kAll) continue;
     sums.curve[v] = fused_add(w.curve[1], sum, sums.curve[v]);
     sums.slope[v] = w.slope[1] * (down[v] - up[v]);
   }
@@ -124,6 +228,7 @@ __device__ __forceinline__ void sum_column(const ScaleWeights& w, int radius, co
         const float below = down[(v + s) % kTileStep];
         const float sum = above + below;
         sums.smooth[v] = fused_add(w0, sum, sums.smooth[v]);
+        if constexpr (!kAll) continue;
         sums.curve[v] = fused_add(w2, sum, sums.curve[v]);
         sums.slope[v] = fused_add(w1, below - above, sums.slope[v]);
       }
@@ -131,29 +236,36 @@ __device__ __forceinline__ void sum_column(const ScaleWeights& w, int radius, co
   }
 }
 
-/// The block's pass along y of the rows from `band` on of the tile whose first pixel is (x, y).
-template <int kRadius, bool kLevels>
-__device__ __forceinline__ void differentiate_down(const LevelSource& in, const TileShape& shape,
+/// The block's pass along y of the rows from `band` on of the tile whose first pixel is (x, y), for
+/// the columns that a pass along x with a kernel of that radius looks at.
+template <int kRadius, bool kLevels, Derivatives kDerivatives = Derivatives::all, typename Shape>
+__device__ __forceinline__ void differentiate_down(const LevelSource& in, const Shape& shape,
                                                    const ScaleWeights& w, int radius,
                                                    const TileMemory& memory, int x, int y,
                                                    int band) {
   const int columns = shape.columns();
-  for_places(columns, shape.band / kTileStep, [&](int group, int column) {
+  const int skipped = shape.left - ((kRadius > 0 ? kRadius : radius) + 3) / 4 * 4;
+  // Warps of one number lie in one part of a multiprocessor: each block has its longer ones
+  // elsewhere.
+  const auto first_warp = static_cast<int>(blockIdx.x + blockIdx.y + band / shape.band) % 4;
+  for_places(columns - 2 * skipped, shape.band / kTileStep, first_warp, [&](int group, int place) {
     const int row = group * kTileStep;
+    const int column = skipped + place;
     ColumnSums sums;
     if constexpr (kLevels) {
       const float* first = memory.levels + (band + row + shape.reach) * columns + column;
-      sum_column<kRadius>(
+      sum_column<kRadius, kDerivatives>(
           w, radius, [=](int j) { return first[j * columns]; }, sums);
     } else {
       const int at = x - shape.left + column;
-      sum_column<kRadius>(
+      sum_column<kRadius, kDerivatives>(
           w, radius, [&, at](int j) { return level_at(in, at, y + band + row + j); }, sums);
     }
 #pragma unroll
     for (int v = 0; v < kTileStep; ++v) {
       const int at = (row + v) * columns + column;
       memory.smooth[at] = sums.smooth[v];
+      if constexpr (kDerivatives == Derivatives::none) continue;
       memory.slope[at] = sums.slope[v];
       memory.curve[at] = sums.curve[v];
     }
@@ -210,6 +322,27 @@ __device__ __forceinline__ void sum_row(const float* weights, int radius, const 
   }
 }
 
+/// rounded_root() of four numbers. A root's own code asks each number whether it is too small or
+/// too large for the short way (0 is), which keeps the four from running side by side; here all are
+/// asked at once.
+__device__ __forceinline__ void four_roots(const float (&x)[4], float (&roots)[4]) {
+  constexpr std::uint32_t kLeast = 0x0D000000;  // 2^-101
+  constexpr std::uint32_t kMost = 0x7F7FFFFF;
+  bool all = true;
+#pragma unroll
+  for (int v = 0; v < 4; ++v) {
+    all = all && __float_as_uint(x[v]) - kLeast <= kMost - kLeast;
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x[v]));
+    const float near = x[v] * inverse;
+    roots[v] = fused_add(fused_add(-near, near, x[v]), 0.5f * inverse, near);
+  }
+  if (all) return;
+#pragma unroll
+  for (int v = 0; v < 4; ++v)
+    roots[v] = rounded_root(x[v]);
+}
+
 /// The passes along x of four pixels, and their eigenvalues; `at` is the first one's index in the
 /// planes.
 template <int kRadius>
@@ -222,16 +355,22 @@ __device__ __forceinline__ void four_eigenvalues(const ScaleWeights& w, int radi
   sum_row<kRadius, false>(w.curve, radius, memory.smooth + at, xx);
   sum_row<kRadius, true>(w.slope, radius, memory.slope + at, xy);
   sum_row<kRadius, false>(w.smooth, radius, memory.curve + at, yy);
+  float terms[4];
+  float roots[4];
 #pragma unroll
   for (int v = 0; v < 4; ++v)
-    e[v] = hessian_eigenvalues(xx[v], xy[v], yy[v]);
+    terms[v] = squared_root_term(xx[v], xy[v], yy[v]);
+  four_roots(terms, roots);
+#pragma unroll
+  for (int v = 0; v < 4; ++v)
+    e[v] = eigenvalues_by_root(xx[v], yy[v], roots[v]);
 }
 
 /// Calls body(row of the band, column, at) for groups of four pixels, `at` their index in the
 /// planes, by the block.
-template <typename Body>
-__device__ __forceinline__ void for_fours(const TileShape& shape, const Body& body) {
-  for_places(shape.width / 4, shape.band, [&](int row, int group) {
+template <typename Shape, typename Body>
+__device__ __forceinline__ void for_fours(const Shape& shape, const Body& body) {
+  for_places(shape.width / 4, shape.band, 0, [&](int row, int group) {
     body(row, 4 * group, row * shape.columns() + shape.left + 4 * group);
   });
 }

@@ -14,11 +14,11 @@ struct ShapesRule {
   float blob_ratio;
 };
 
-template <bool kLevels>
+template <int kRadius, bool kLevels, typename Shape>
 __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     shapes_kernel(const __grid_constant__ LevelSource in,
-                  const __grid_constant__ ScaleWeights weights,
-                  const __grid_constant__ TileShape shape, ShapesRule rule, DeviceClasses out) {
+                  const __grid_constant__ ScaleWeights weights, const __grid_constant__ Shape shape,
+                  ShapesRule rule, DeviceClasses out) {
   extern __shared__ __align__(16) float shared[];
   const TileMemory memory(shape, shared);
   const int x = static_cast<int>(blockIdx.x) * shape.width;
@@ -33,12 +33,12 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
 #pragma unroll 1
   for (int band = 0; band < shape.rows && y + band < in.rows; band += shape.band) {
     if (band > 0) __syncthreads();  // all have read the derivatives before
-    differentiate_down<0, kLevels>(in, shape, weights, weights.radius, memory, x, y, band);
+    differentiate_down<kRadius, kLevels>(in, shape, weights, weights.radius, memory, x, y, band);
     __syncthreads();
     for_fours(shape, [&](int row, int column, int at) {
       if (x + column >= in.columns || y + band + row >= in.rows) return;
       Eigenvalues e[4];
-      four_eigenvalues<0>(weights, weights.radius, memory, at, e);
+      four_eigenvalues<kRadius>(weights, weights.radius, memory, at, e);
       std::uint8_t classes[4];
 #pragma unroll
       for (int v = 0; v < 4; ++v)
@@ -48,6 +48,12 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
   }
 }
 
+/// The kernel of `sigma=2`, whose radius the compiler knows.
+using UsualShape = KnownShape<8, 0>;
+constexpr auto* kUsualShapes = &shapes_kernel<8, true, UsualShape>;
+constexpr auto* kShapes = &shapes_kernel<0, true, TileShape>;
+constexpr auto* kLargeShapes = &shapes_kernel<0, false, TileShape>;
+
 }  // namespace
 
 ShapesKernel::ShapesKernel(const ShapesParams& params, int width, int height)
@@ -55,10 +61,15 @@ ShapesKernel::ShapesKernel(const ShapesParams& params, int width, int height)
       threshold_(static_cast<float>(params.threshold)),
       line_ratio_(static_cast<float>(params.line_ratio)),
       blob_ratio_(static_cast<float>(params.blob_ratio)) {
-  device_ = LaunchDevice::of(reinterpret_cast<const void*>(&shapes_kernel<true>));
-  const std::size_t most = std::min(allow_shared_memory(&shapes_kernel<true>),
-                                    allow_shared_memory(&shapes_kernel<false>));
-  shape_ = tile_shape(weights_.radius, 0, most, width, height, device_);
+  device_ = LaunchDevice::of(reinterpret_cast<const void*>(kShapes));
+  const std::size_t most =
+      std::min({allow_shared_memory(kLargeShapes), allow_shared_memory(kShapes),
+                allow_shared_memory(kUsualShapes)});
+  const auto usual = weights_.radius == UsualShape::reach
+                         ? UsualShape::fitting(most, width, height, device_)
+                         : std::nullopt;
+  usual_ = usual.has_value();
+  shape_ = usual ? *usual : tile_shape(weights_.radius, 0, most, width, height, device_);
 }
 
 void ShapesKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
@@ -66,10 +77,13 @@ void ShapesKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
   EarlyLaunch early(device_);
   const cudaLaunchConfig_t config = early.config(shape_.grid(in.columns, in.rows),
                                                  dim3(kTileThreads), stream, shape_.shared_bytes());
-  check(
-      cudaLaunchKernelEx(&config, shape_.levels ? &shapes_kernel<true> : &shapes_kernel<false>, in,
-                         weights_, shape_, ShapesRule{threshold_, line_ratio_, blob_ratio_}, out),
-      "launching shapes");
+  const ShapesRule rule{threshold_, line_ratio_, blob_ratio_};
+  const cudaError_t launched =
+      usual_ ? cudaLaunchKernelEx(&config, kUsualShapes, in, weights_, UsualShape{shape_.rows},
+                                  rule, out)
+             : cudaLaunchKernelEx(&config, shape_.levels ? kShapes : kLargeShapes, in, weights_,
+                                  shape_, rule, out);
+  check(launched, "launching shapes");
 }
 
 }  // namespace equalux::cuda

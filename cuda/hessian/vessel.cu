@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "cuda/hessian/hessian.h"
@@ -19,47 +21,37 @@ constexpr int kMostScales = kMaxScales + 1;
 enum ResultPlane : int { kBest, kLight, kGain, kResultPlanes };
 
 /// Four pixels' place in a result plane; they are always the same thread's.
-__device__ __forceinline__ float4& result(const TileShape& shape, const TileMemory& memory,
+template <typename Shape>
+__device__ __forceinline__ float4& result(const Shape& shape, const TileMemory& memory,
                                           ResultPlane plane, int row, int column) {
   return *reinterpret_cast<float4*>(memory.results + (plane * shape.band + row) * shape.width +
                                     column);
 }
 
-/// Adds a scale to the best of four pixels.
-__device__ __forceinline__ void add_scale(const TileShape& shape, const TileMemory& memory,
+/// Adds a scale to the best of four pixels; the first one, which is the largest, also leaves their
+/// local mean.
+template <int kRadius, typename Shape>
+__device__ __forceinline__ void add_scale(const Shape& shape, const TileMemory& memory,
                                           const ScaleWeights& w, const VesselRule& rule, bool first,
                                           int row, int column, int at) {
-  Eigenvalues e[4];
-  four_eigenvalues<0>(w, w.radius, memory, at, e);
-  float best[4] = {0, 0, 0, 0};
-  float gain[4];
   if (first) {
     float light[4];
-    sum_row<0, false>(w.smooth, w.radius, memory.smooth + at, light);
-#pragma unroll
-    for (int v = 0; v < 4; ++v)
-      gain[v] = contrast_gain(light[v]);
+    sum_row<kRadius, false>(w.smooth, w.radius, memory.smooth + at, light);
+    result(shape, memory, kBest, row, column) = {0, 0, 0, 0};
     result(shape, memory, kLight, row, column) = {light[0], light[1], light[2], light[3]};
-    result(shape, memory, kGain, row, column) = {gain[0], gain[1], gain[2], gain[3]};
-  } else {
-    const float4 held = result(shape, memory, kBest, row, column);
-    const float4 held_gain = result(shape, memory, kGain, row, column);
-    best[0] = held.x;
-    best[1] = held.y;
-    best[2] = held.z;
-    best[3] = held.w;
-    gain[0] = held_gain.x;
-    gain[1] = held_gain.y;
-    gain[2] = held_gain.z;
-    gain[3] = held_gain.w;
+    result(shape, memory, kGain, row, column) = {contrast_gain(light[0]), contrast_gain(light[1]),
+                                                 contrast_gain(light[2]), contrast_gain(light[3])};
   }
-#pragma unroll
-  for (int v = 0; v < 4; ++v) {
-    const float measure = rule.frangi ? frangi_measure(rule.sign, e[v], gain[v])
-                                      : ridge_strength(rule.sign, e[v].second);
-    best[v] = fmaxf(best[v], measure);
-  }
-  result(shape, memory, kBest, row, column) = {best[0], best[1], best[2], best[3]};
+  Eigenvalues e[4];
+  four_eigenvalues<kRadius>(w, w.radius, memory, at, e);
+  const auto measure = [&](const Eigenvalues& values, float gain) {
+    return rule.frangi ? frangi_measure(rule.sign, values, gain)
+                       : ridge_strength(rule.sign, values.second);
+  };
+  const float4 gain = result(shape, memory, kGain, row, column);
+  float4& best = result(shape, memory, kBest, row, column);
+  best = {fmaxf(best.x, measure(e[0], gain.x)), fmaxf(best.y, measure(e[1], gain.y)),
+          fmaxf(best.z, measure(e[2], gain.z)), fmaxf(best.w, measure(e[3], gain.w))};
 }
 
 __device__ __forceinline__ std::uint8_t vessel_byte(const VesselRule& rule, float best, float gain,
@@ -68,16 +60,88 @@ __device__ __forceinline__ std::uint8_t vessel_byte(const VesselRule& rule, floa
   return rule.heat ? heat_level(measure, rule.full) : vessel_class(measure, rule.low, rule.high);
 }
 
+/// Writes what four pixels have come to, by their own level and the best of all scales.
+template <int kRadius, typename Shape>
+__device__ __forceinline__ void finish_pixels(const Shape& shape, const TileMemory& memory,
+                                              const ScaleWeights& w, const VesselRule& rule,
+                                              int row, int column, int at,
+                                              std::uint8_t (&bytes)[4]) {
+  float own[4];
+  sum_row<kRadius, false>(w.smooth, w.radius, memory.smooth + at, own);
+  const float4 best = result(shape, memory, kBest, row, column);
+  const float4 gain = result(shape, memory, kGain, row, column);
+  const float4 light = result(shape, memory, kLight, row, column);
+  bytes[0] = vessel_byte(rule, best.x, gain.x, light.x, own[0]);
+  bytes[1] = vessel_byte(rule, best.y, gain.y, light.y, own[1]);
+  bytes[2] = vessel_byte(rule, best.z, gain.z, light.z, own[2]);
+  bytes[3] = vessel_byte(rule, best.w, gain.w, light.w, own[3]);
+}
+
+/// A block's tile, and the band of it in work.
+template <typename Shape>
+struct VesselTile {
+  const LevelSource& in;
+  const Shape& shape;
+  const VesselRule& rule;
+  const DeviceClasses& out;
+  TileMemory memory;
+  int x;
+  int y;
+  int band;
+};
+
+/// Calls body(row of the band, column, at) as for_fours() does, for what lies in the frame.
+template <typename Shape, typename Body>
+__device__ __forceinline__ void for_fours_inside(const VesselTile<Shape>& tile, const Body& body) {
+  for_fours(tile.shape, [&](int row, int column, int at) {
+    if (tile.x + column < tile.in.columns && tile.y + tile.band + row < tile.in.rows)
+      body(row, column, at);
+  });
+}
+
+/// A scale of a band. kRadius is its radius, 0 where the compiler does not know it.
+template <int kRadius, bool kLevels, typename Shape>
+__device__ __forceinline__ void pass_scale(const VesselTile<Shape>& tile, const ScaleWeights& w,
+                                           bool first) {
+  differentiate_down<kRadius, kLevels>(tile.in, tile.shape, w, w.radius, tile.memory, tile.x,
+                                       tile.y, tile.band);
+  __syncthreads();
+  for_fours_inside(tile, [&](int row, int column, int at) {
+    add_scale<kRadius>(tile.shape, tile.memory, w, tile.rule, first, row, column, at);
+  });
+  __syncthreads();  // all have read the derivatives
+}
+
+/// Behind the last scale: a pixel's own level, and the bytes that are written.
+template <int kRadius, bool kLevels, typename Shape>
+__device__ __forceinline__ void finish_band(const VesselTile<Shape>& tile, const ScaleWeights& w) {
+  differentiate_down<kRadius, kLevels, Derivatives::none>(tile.in, tile.shape, w, w.radius,
+                                                          tile.memory, tile.x, tile.y, tile.band);
+  __syncthreads();
+  for_fours_inside(tile, [&](int row, int column, int at) {
+    std::uint8_t bytes[4];
+    finish_pixels<kRadius>(tile.shape, tile.memory, w, tile.rule, row, column, at, bytes);
+    store_classes(tile.out, tile.x + column, tile.y + tile.band + row, bytes);
+  });
+  __syncthreads();  // all have read the sums
+}
+
 template <bool kLevels>
 __global__ void __launch_bounds__(kTileThreads, 2)
     vessel_kernel(const __grid_constant__ LevelSource in, const ScaleWeights* weights, int scales,
-                  VesselRule rule, const __grid_constant__ TileShape shape, DeviceClasses out) {
+                  const __grid_constant__ VesselRule rule, const __grid_constant__ TileShape shape,
+                  const __grid_constant__ DeviceClasses out) {
   extern __shared__ __align__(16) float shared[];
   __shared__ std::uint32_t held[kMostScales * sizeof(ScaleWeights) / 4];
   const auto* const w = reinterpret_cast<const ScaleWeights*>(held);
-  const TileMemory memory(shape, shared);
-  const int x = static_cast<int>(blockIdx.x) * shape.width;
-  const int y = static_cast<int>(blockIdx.y) * shape.rows;
+  VesselTile<TileShape> tile{in,
+                             shape,
+                             rule,
+                             out,
+                             TileMemory(shape, shared),
+                             static_cast<int>(blockIdx.x) * shape.width,
+                             static_cast<int>(blockIdx.y) * shape.rows,
+                             0};
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
@@ -85,33 +149,51 @@ __global__ void __launch_bounds__(kTileThreads, 2)
   const int words = static_cast<int>(sizeof(ScaleWeights) / 4) * (scales + 1);
   for (int i = static_cast<int>(threadIdx.x); i < words; i += kTileThreads)
     held[i] = reinterpret_cast<const std::uint32_t*>(weights)[i];
-  if constexpr (kLevels) load_levels(in, shape, memory.levels, x, y);
+  if constexpr (kLevels) load_levels(in, shape, tile.memory.levels, tile.x, tile.y);
   __syncthreads();
 #pragma unroll 1
-  for (int band = 0; band < shape.rows && y + band < in.rows; band += shape.band) {
+  for (; tile.band < shape.rows && tile.y + tile.band < in.rows; tile.band += shape.band) {
 #pragma unroll 1
-    for (int s = 0; s <= scales; ++s) {
-      differentiate_down<0, kLevels>(in, shape, w[s], w[s].radius, memory, x, y, band);
-      __syncthreads();
-      for_fours(shape, [&](int row, int column, int at) {
-        if (x + column >= in.columns || y + band + row >= in.rows) return;
-        if (s < scales) {
-          add_scale(shape, memory, w[s], rule, s == 0, row, column, at);
-          return;
-        }
-        float own[4];
-        sum_row<0, false>(w[s].smooth, w[s].radius, memory.smooth + at, own);
-        const float4 best = result(shape, memory, kBest, row, column);
-        const float4 gain = result(shape, memory, kGain, row, column);
-        const float4 light = result(shape, memory, kLight, row, column);
-        const std::uint8_t bytes[4] = {vessel_byte(rule, best.x, gain.x, light.x, own[0]),
-                                       vessel_byte(rule, best.y, gain.y, light.y, own[1]),
-                                       vessel_byte(rule, best.z, gain.z, light.z, own[2]),
-                                       vessel_byte(rule, best.w, gain.w, light.w, own[3])};
-        store_classes(out, x + column, y + band + row, bytes);
-      });
-      __syncthreads();  // all have read the derivatives
-    }
+    for (int s = 0; s < scales; ++s)
+      pass_scale<0, kLevels>(tile, w[s], s == 0);
+    finish_band<0, kLevels>(tile, w[scales]);
+  }
+}
+
+/// Sigmas 2, 3 and 4, which is the default, with `truncate` 4.
+constexpr int kUsualRadii[] = {16, 12, 8, 4};
+struct UsualWeights {
+  ScaleWeights of[std::size(kUsualRadii)];
+};
+using UsualShape = KnownShape<kUsualRadii[0], kResultPlanes>;
+
+/// The same for kUsualRadii: loops that the compiler knows, weights that are operands.
+__global__ void __launch_bounds__(kTileThreads, 3)
+    usual_vessel_kernel(const __grid_constant__ LevelSource in,
+                        const __grid_constant__ UsualWeights weights,
+                        const __grid_constant__ VesselRule rule,
+                        const __grid_constant__ UsualShape shape,
+                        const __grid_constant__ DeviceClasses out) {
+  extern __shared__ __align__(16) float shared[];
+  VesselTile<UsualShape> tile{in,
+                              shape,
+                              rule,
+                              out,
+                              TileMemory(shape, shared),
+                              static_cast<int>(blockIdx.x) * shape.width,
+                              static_cast<int>(blockIdx.y) * shape.rows,
+                              0};
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+  load_levels(in, shape, tile.memory.levels, tile.x, tile.y);
+  __syncthreads();
+#pragma unroll 1
+  for (; tile.band < shape.rows && tile.y + tile.band < in.rows; tile.band += shape.band) {
+    pass_scale<kUsualRadii[0], true>(tile, weights.of[0], true);
+    pass_scale<kUsualRadii[1], true>(tile, weights.of[1], false);
+    pass_scale<kUsualRadii[2], true>(tile, weights.of[2], false);
+    finish_band<kUsualRadii[3], true>(tile, weights.of[3]);
   }
 }
 
@@ -130,6 +212,9 @@ VesselKernel::VesselKernel(const VesselParams& params, int width, int height) {
     add(params.derivative, sigma);
   add(HessianDerivative::gaussian, own_level_sigma(sigmas.front()));
   scales_ = static_cast<int>(sigmas.size());
+  const auto has_radius = [](const ScaleWeights& w, int radius) { return w.radius == radius; };
+  const bool has_usual_radii = std::equal(weights.begin(), weights.end(), std::begin(kUsualRadii),
+                                          std::end(kUsualRadii), has_radius);
   weights_ = allocate_device<ScaleWeights>(weights.size());
   upload(weights_.get(), weights.data(), weights.size() * sizeof(ScaleWeights),
          "copying weights to the device");
@@ -141,9 +226,13 @@ VesselKernel::VesselKernel(const VesselParams& params, int width, int height) {
   rule_.high = static_cast<float>(thresholds.high);
   rule_.full = static_cast<float>(255 / (2 * thresholds.high));
   device_ = LaunchDevice::of(reinterpret_cast<const void*>(&vessel_kernel<true>));
-  const std::size_t most = std::min(allow_shared_memory(&vessel_kernel<true>),
-                                    allow_shared_memory(&vessel_kernel<false>));
-  shape_ = tile_shape(reach, kResultPlanes, most, width, height, device_);
+  const std::size_t most = std::min({allow_shared_memory(&vessel_kernel<true>),
+                                     allow_shared_memory(&vessel_kernel<false>),
+                                     allow_shared_memory(&usual_vessel_kernel)});
+  const auto usual =
+      has_usual_radii ? UsualShape::fitting(most, width, height, device_) : std::nullopt;
+  if (usual) usual_ = std::move(weights);
+  shape_ = usual ? *usual : tile_shape(reach, kResultPlanes, most, width, height, device_);
 }
 
 void VesselKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
@@ -151,6 +240,14 @@ void VesselKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
   EarlyLaunch early(device_);
   const cudaLaunchConfig_t config = early.config(shape_.grid(in.columns, in.rows),
                                                  dim3(kTileThreads), stream, shape_.shared_bytes());
+  if (!usual_.empty()) {
+    UsualWeights weights;
+    std::copy(usual_.begin(), usual_.end(), std::begin(weights.of));
+    check(cudaLaunchKernelEx(&config, &usual_vessel_kernel, in, weights, rule_,
+                             UsualShape{shape_.rows}, out),
+          "launching vesselness");
+    return;
+  }
   check(cudaLaunchKernelEx(&config, shape_.levels ? &vessel_kernel<true> : &vessel_kernel<false>,
                            in, weights_.get(), scales_, rule_, shape_, out),
         "launching vesselness");

@@ -40,7 +40,11 @@ EQUALUX_HD float rounded_quotient(float a, float b) {
 }
 
 EQUALUX_HD float magnitude(float x) {
-  return x < 0.0f ? -x : x;
+#if defined(__CUDA_ARCH__)
+  return fabsf(x);
+#else
+  return std::fabs(x);
+#endif
 }
 
 /// Luma of 8-bit RGB, 0 to 255: ITU-R BT.601's weights in 8 bits, rounded to nearest.
@@ -95,17 +99,26 @@ struct Eigenvalues {
   float second;
 };
 
-/// Eigenvalues of [hxx hxy; hxy hyy]: the mean of the diagonal, minus and plus the root of its half
-/// difference squared plus hxy squared. That root is the common term of the report's section 3.1,
-/// without the misprint of its equations 6 to 8.
-EQUALUX_HD Eigenvalues hessian_eigenvalues(float hxx, float hxy, float hyy) {
-  const float middle = 0.5f * (hxx + hyy);
+/// What eigenvalues_by_root() wants the root of: the diagonal's half difference squared plus hxy
+/// squared.
+EQUALUX_HD float squared_root_term(float hxx, float hxy, float hyy) {
   const float half = 0.5f * (hxx - hyy);
-  const float root = rounded_root(fused_add(half, half, hxy * hxy));
+  return fused_add(half, half, hxy * hxy);
+}
+
+/// Eigenvalues by the mean of the diagonal and the root of squared_root_term().
+EQUALUX_HD Eigenvalues eigenvalues_by_root(float hxx, float hyy, float root) {
+  const float middle = 0.5f * (hxx + hyy);
   const float least = middle - root;
   const float most = middle + root;
   if (magnitude(least) <= magnitude(most)) return {least, most};
   return {most, least};
+}
+
+/// Eigenvalues of [hxx hxy; hxy hyy]: the mean of the diagonal, minus and plus a root, which is the
+/// common term of the report's section 3.1 without the misprint of its equations 6 to 8.
+EQUALUX_HD Eigenvalues hessian_eigenvalues(float hxx, float hxy, float hyy) {
+  return eigenvalues_by_root(hxx, hyy, rounded_root(squared_root_term(hxx, hxy, hyy)));
 }
 
 }  // namespace equalux
