@@ -48,10 +48,15 @@ __device__ __forceinline__ void cut(const Sums& upper, const Sums& lower, int ha
   }
 }
 
+/// Thread blocks of a multiprocessor. Weights of a byte leave registers for one more.
+__host__ __device__ constexpr int blocks_at_once(int halo, bool wide) {
+  return wide || halo > 2 ? kBlocksAtOnce : kBlocksAtOnce + 1;
+}
+
 /// kHalo blocks to either side, kPairs pairs of groups that a result's column may reach. With
 /// kWide weights have two bytes and sums along rows three, else one and two.
 template <int kHalo, int kPairs, bool kWide>
-__global__ void __launch_bounds__(kWindowThreads, kBlocksAtOnce)
+__global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
     convolve_separable_kernel(const __grid_constant__ SeparableParams p) {
   using Shape = WindowShape<kHalo>;
   constexpr int kWeightPlanes = kWide ? 2 : 1;
@@ -261,7 +266,8 @@ void convolve_separable(const BytePlane& plane, Outside outside, const ExactKern
   const bool wide = !is_narrow(kernel);
   const SeparableKernel run = wide ? kernel_for<true>(halo, tall) : kernel_for<false>(halo, tall);
 
-  p.rows_each = rows_of_block(plane, device, kGroup, 2 * (kernel.radius() + kStepRows));
+  p.rows_each = rows_of_block(plane, device, kGroup, 2 * (kernel.radius() + kStepRows),
+                              blocks_at_once(halo, wide));
   launch_windows(run, p, p.rows_each, 0, device, stream);
 }
 

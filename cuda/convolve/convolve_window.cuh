@@ -24,7 +24,7 @@ constexpr int kTilesOfWarp = 2;        // of 16 bytes
 constexpr int kTileStep = 2 * kChunk;  // between them; another warp has the one in the middle
 constexpr int kWindowBytes = kWindowWarps * kTilesOfWarp * kChunk;  // of a row of a thread block
 
-constexpr int kBlocksAtOnce = 2;  // thread blocks of a multiprocessor
+constexpr int kBlocksAtOnce = 2;  // thread blocks of a multiprocessor, for most kernels
 
 /// Where a warp's first tile begins.
 __device__ __forceinline__ int first_tile(int warp) {
@@ -305,8 +305,9 @@ class ResultRows {
         count_(count),
         stride_(static_cast<int>(plane.out_stride)),
         to_(plane.out + static_cast<std::int64_t>(begin + row_) * stride_ + x_),
-        words_(granule >= 4 && plane.kept < 0 &&
-               x + kTileStep + kChunk <= plane.width * plane.step) {}
+        words_(granule >= 4 && (plane.kept < 0 || plane.step == 4) &&
+               x + kTileStep + kChunk <= plane.width * plane.step),
+        kept_(plane.kept < 0 ? 0U : 0xFFU << (8 * plane.kept)) {}
 
   /// Writes a warp's tiles of 16 bytes, eight rows from row `row` on, which counts from
   /// the first. Those below 0 are left out; `row` is a multiple of 8. `pairs` holds results 2g and
@@ -318,14 +319,22 @@ class ResultRows {
       levels[tile] = transpose_pairs(pairs[tile]);
     if (static_cast<unsigned>(row + row_) >= static_cast<unsigned>(count_)) return;
     std::uint8_t* to = to_ + static_cast<std::int64_t>(row) * stride_;
+    const std::uint8_t* from =
+        plane_.in + static_cast<std::int64_t>(begin_ + row + row_) * plane_.in_stride + x_;
     if (words_) {
+      if (kept_ != 0) {
+#pragma unroll
+        for (int tile = 0; tile < kTilesOfWarp; ++tile) {
+          const std::uint32_t own =
+              *reinterpret_cast<const std::uint32_t*>(from + tile * kTileStep);
+          levels[tile] = (levels[tile] & ~kept_) | (own & kept_);
+        }
+      }
 #pragma unroll
       for (int tile = 0; tile < kTilesOfWarp; ++tile)
         *reinterpret_cast<std::uint32_t*>(to + tile * kTileStep) = levels[tile];
       return;
     }
-    const std::uint8_t* from =
-        plane_.in + static_cast<std::int64_t>(begin_ + row + row_) * plane_.in_stride + x_;
 #pragma unroll 1
     for (int tile = 0; tile < kTilesOfWarp; ++tile, to += kTileStep, from += kTileStep) {
       const int valid = min(plane_.width * plane_.step - x_ - tile * kTileStep, 4);
@@ -344,7 +353,8 @@ class ResultRows {
   int count_;
   int stride_;
   std::uint8_t* to_;
-  bool words_;  // whole ones, none of which keeps a byte
+  bool words_;          // whole ones are written
+  std::uint32_t kept_;  // bits of each that are the frame's own
 };
 
 /// Four bytes of a band from `at` on, which need not be aligned.
@@ -368,8 +378,8 @@ __device__ __forceinline__ int result_of(int g, int half) {
 /// Rows of results of a block, a multiple of `unit`. A block reads `extra` rows more than it makes.
 /// One wave to four, what is done soonest.
 [[nodiscard]] inline int rows_of_block(const BytePlane& plane, const LaunchDevice& device, int unit,
-                                       int extra) {
-  const int slots = device.multiprocessors * kBlocksAtOnce;
+                                       int extra, int blocks_at_once = kBlocksAtOnce) {
+  const int slots = device.multiprocessors * blocks_at_once;
   int best = 0;
   int best_cost = 0;
   for (int waves = 1; waves <= 4; ++waves) {
