@@ -125,6 +125,19 @@ struct ResumeTest : ::testing::Test {
     }
     expect_whole_in_the_end(is_done() ? 0 : safe_frames());
   }
+  /// Kills a run half way, whose filters remember something of the name `what`.
+  void kill_and_go_on(const char* what) {
+    ASSERT_TRUE(begin("y4m"));
+    run_until(kFrames / 3);
+    for (int i = 0; i < 5 && is_done(); ++i) {  // before it could be killed
+      std::filesystem::remove_all(folder.path() / "out");
+      run_until(kFrames / 3);
+    }
+    ASSERT_FALSE(is_done());
+    ASSERT_GT(safe_frames(), kFrames / 3);
+    EXPECT_THAT(json_text(record()["checkpoint"]["filters"]), HasSubstr(what));
+    expect_whole_in_the_end(safe_frames());
+  }
 };
 
 TEST_F(ResumeTest, ASignalAtAnyTimeCostsASegmentAtMost) {
@@ -144,16 +157,12 @@ TEST_F(ResumeTest, ASignalAtAnyTimeCostsASegmentAtMost) {
 
 TEST_F(ResumeTest, AFileWithASurroundGoesOnToo) {
   more = {"--surround", "ignore"};
-  ASSERT_TRUE(begin("y4m"));
-  run_until(kFrames / 3);
-  for (int i = 0; i < 5 && is_done(); ++i) {  // before it could be killed
-    std::filesystem::remove_all(folder.path() / "out");
-    run_until(kFrames / 3);
-  }
-  ASSERT_FALSE(is_done());
-  ASSERT_GT(safe_frames(), kFrames / 3);
-  EXPECT_THAT(json_text(record()["checkpoint"]["filters"]), HasSubstr("surround"));
-  expect_whole_in_the_end(safe_frames());
+  kill_and_go_on("surround");
+}
+
+TEST_F(ResumeTest, AFileWithNoiseReductionGoesOnToo) {
+  more = {"--filter", "denoise:noise=4", "--filter", "equalize"};
+  kill_and_go_on("estimate");
 }
 
 TEST_F(ResumeTest, KilledAgainAndAgainItStillGetsThere) {
