@@ -475,7 +475,7 @@ class DenoiseComparison {
       }
     }
     same<std::uint8_t>("weigh_between", [&](const Rows& rows, std::uint8_t* out) {
-      rows.weigh_between(weights_.row(0), n_, out);
+      rows.weigh_between(weights_.row(0), 0, n_, 1, out, 0);
     });
   }
 

@@ -319,6 +319,32 @@ TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
   refused(with("\"weight\":\"AQEB", "\"weight\":\"AQEg"), "a sample is 32, must be 0 to 31");
   refused(with("\"vectors\":\"AAAA", "\"vectors\":\""), "other components");
   refused(with("\"noise\":\"AAAA", "\"noise\":\""), "noise has the wrong size");
+  for (const char* const number : {"0", "-1", "1.5", "4294967296"}) {
+    refused(with("\"pictures\":1", std::string("\"pictures\":") + number),
+            "must be a whole number from 1 to 4294967295");
+  }
+}
+
+TEST(Denoise, BottomFieldsOfFramesOfOneRowAreRefused) {
+  const ImageDesc desc{PixelFormat::gray8, 20, 1};
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  Image frame(desc);
+  FrameContext context;
+  context.field_order = FieldOrder::top_first;
+  filter->submit(frame.view(), frame.view(), context);
+  std::string state = filter->save();
+  filter->load(state);
+  const std::string_view kind = "\"top-fields\"";
+  ASSERT_NE(state.find(kind), std::string::npos);
+  state.replace(state.find(kind), kind.size(), "\"bottom-fields\"");
+  try {
+    filter->load(state);
+    ADD_FAILURE() << "taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_THAT(error.what(), HasSubstr("frames of one row have no bottom fields"));
+  }
 }
 
 TEST(Denoise, ADamagedStatesNoiseIsNoMoreThanTheOptionMayBe) {

@@ -161,10 +161,15 @@ TEST_P(DenoiseTargets, EstimatesAreMovedAlike) {
         }
       }
     }
-    Bytes weights(n, 1, 0, kWeights - 1, 6);
-    same<std::uint8_t>(n, "weigh_between", [&](const DenoiseRows& rows, std::uint8_t* out) {
-      rows.weigh_between(weights.row(), count, out);
-    });
+    Bytes weights(n, kRows, 0, kWeights - 1, 6);
+    for (int y = 0; y < kRows; ++y) {
+      same<std::uint8_t>(n, "weigh_between", [&](const DenoiseRows& rows, std::uint8_t* out) {
+        Bytes moved(n, kRows, 0, 0, 1);
+        rows.weigh_between(weights.row(), weights.stride(), count, kRows, moved.row(),
+                           moved.stride());
+        std::copy_n(moved.row(y), count, out);
+      });
+    }
   }
 }
 

@@ -313,19 +313,21 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
   loops_.interpolate(from, stride, phase_x == 0 ? nullptr : &taps_of(phase_x),
                      phase_y == 0 ? nullptr : &taps_of(phase_y), n, end - begin,
                      estimate.row(begin % kRing) + first, estimate.stride());
+  // What comes from outside the frame counts nothing.
+  Plane<std::uint8_t>& weights = rows.moved_weight;
+  const int inside = std::clamp(-nearest(y), begin, end);
+  const int outside = std::clamp(at.rows - nearest(y), inside, end);
   for (int row = begin; row < end; ++row) {
-    std::uint8_t* const weight = rows.moved_weight.row(row % kRing) + first;
-    const int source = row + nearest(y);
-    if (source < 0 || source >= at.rows) {
-      std::fill_n(weight, n, std::uint8_t{0});
-      continue;
-    }
-    const std::uint8_t* const old = known.weight.row(source) + first + nearest(x);
-    if (phase_x != 0 || phase_y != 0) {
-      loops_.weigh_between(old, n, weight);
-    } else {
-      std::copy_n(old, n, weight);
-    }
+    if (row < inside || row >= outside)
+      std::fill_n(weights.row(row % kRing) + first, n, std::uint8_t{0});
+  }
+  const std::uint8_t* const old = known.weight.row(inside + nearest(y)) + first + nearest(x);
+  std::uint8_t* const out = weights.row(inside % kRing) + first;
+  if (phase_x != 0 || phase_y != 0) {
+    loops_.weigh_between(old, known.weight.stride(), n, outside - inside, out, weights.stride());
+  } else {
+    for (int row = 0; row < outside - inside; ++row)
+      std::copy_n(old + row * known.weight.stride(), n, out + row * weights.stride());
   }
 }
 

@@ -408,12 +408,16 @@ void interpolate(const std::int16_t* in, std::ptrdiff_t stride, const Taps* acro
   }
 }
 
-void weigh_between(const std::uint8_t* weight, std::size_t n, std::uint8_t* out) {
+void weigh_between(const std::uint8_t* weight, std::ptrdiff_t stride, std::size_t n, int rows,
+                   std::uint8_t* out, std::ptrdiff_t out_stride) {
   const DAll d;
   for (std::size_t i = 0; i < n; i += kBytes) {
-    // The same in bytes: (7 n + 4) / 8 = n - (n + 3) / 8, both rounded down.
-    const auto w = hn::LoadU(d, weight + i);
-    hn::StoreU(hn::Sub(w, hn::ShiftRight<3>(hn::Add(w, hn::Set(d, 3)))), d, out + i);
+    for (int y = 0; y < rows; ++y) {
+      // The same in bytes: (7 n + 4) / 8 = n - (n + 3) / 8, both rounded down.
+      const auto w = hn::LoadU(d, weight + y * stride + i);
+      hn::StoreU(hn::Sub(w, hn::ShiftRight<3>(hn::Add(w, hn::Set(d, 3)))), d,
+                 out + y * out_stride + i);
+    }
   }
 }
 

@@ -61,8 +61,9 @@ struct DenoiseRows {
   void (*interpolate)(const std::int16_t* in, std::ptrdiff_t stride, const Taps* across,
                       const Taps* down, std::size_t n, int rows, std::int16_t* out,
                       std::ptrdiff_t out_stride);
-  /// weight_between() of each weight.
-  void (*weigh_between)(const std::uint8_t* weight, std::size_t n, std::uint8_t* out);
+  /// weight_between() of rows of n weights.
+  void (*weigh_between)(const std::uint8_t* weight, std::ptrdiff_t stride, std::size_t n, int rows,
+                        std::uint8_t* out, std::ptrdiff_t out_stride);
 
   /// deviation() of each sample.
   void (*deviations)(const std::int16_t* sample, const std::int16_t* estimate,

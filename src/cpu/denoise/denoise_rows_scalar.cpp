@@ -105,9 +105,11 @@ void interpolate(const std::int16_t* in, std::ptrdiff_t stride, const Taps* acro
   }
 }
 
-void weigh_between(const std::uint8_t* weight, std::size_t n, std::uint8_t* out) {
-  for (std::size_t i = 0; i < n; ++i)
-    out[i] = static_cast<std::uint8_t>(weight_between(weight[i]));
+void weigh_between(const std::uint8_t* weight, std::ptrdiff_t stride, std::size_t n, int rows,
+                   std::uint8_t* out, std::ptrdiff_t out_stride) {
+  for (int y = 0; y < rows; ++y, weight += stride, out += out_stride)
+    for (std::size_t i = 0; i < n; ++i)
+      out[i] = static_cast<std::uint8_t>(weight_between(weight[i]));
 }
 
 void deviations(const std::int16_t* sample, const std::int16_t* estimate,

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -64,9 +65,17 @@ std::string bytes_of(const nlohmann::json& text) {
   return std::move(*bytes);
 }
 
+std::uint32_t pictures_of(const nlohmann::json& number) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (!number.is_number_unsigned() || number == 0 || number.get<std::uint64_t>() > kMost) {
+    throw_usage("the state cannot be read: pictures is " + json_text(number) +
+                ", must be a whole number from 1 to " + std::to_string(kMost));
+  }
+  return number.get<std::uint32_t>();
+}
+
 SavedSequence sequence_of(const nlohmann::json& json) {
-  SavedSequence sequence{
-      json.at("pictures").get<std::uint32_t>(), bytes_of(json.at("vectors")), {}};
+  SavedSequence sequence{pictures_of(json.at("pictures")), bytes_of(json.at("vectors")), {}};
   for (const nlohmann::json& each : json.at("components")) {
     sequence.components.push_back(
         {bytes_of(each.at("estimate")), bytes_of(each.at("weight")), bytes_of(each.at("noise"))});
@@ -104,6 +113,8 @@ SavedSequences read_sequences(std::string_view state, const ImageDesc& desc) {
                   json_text(all.at("size")) + ", must be of \"" +
                   std::string(to_string(desc.format)) + "\" " + json_text(size));
     }
+    if (desc.height == 1 && all.contains(kKinds[2]))
+      throw_usage("the state cannot be read: frames of one row have no bottom fields");
     SavedSequences saved;
     for (std::size_t i = 0; i < saved.size(); ++i)
       if (all.contains(kKinds[i])) saved[i] = sequence_of(all.at(kKinds[i]));
