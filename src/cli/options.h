@@ -36,6 +36,7 @@ struct CommonOptions {
   std::string preset;               ///< the one that holds, by name
   std::vector<std::string> config;  ///< files that options were read from
   std::vector<FilterSpec> filters;  ///< empty = one `equalize`
+  bool filters_of_preset = false;   ///< `filters` are the preset's
   EqualizeParams equalize;          ///< defaults of every `equalize`
   std::vector<GivenKnob> knobs;     ///< defaults of every filter that has a key of the name
   std::string progress = "text";    ///< or json
@@ -82,6 +83,10 @@ void warn_of_idle_keys(const CommonOptions& options);
 
 /// What is said of the first knob that a backend lacks; empty where it has all that are set.
 [[nodiscard]] std::string knob_missing_on(Backend backend, const CommonOptions& options);
+
+/// A line of the preset's filters that the backend which was asked for does not have; empty where
+/// it has all. The chain goes without them.
+[[nodiscard]] std::string left_out_text(const CommonOptions& options);
 
 /// What the filters take of the preset that holds.
 struct PresetUse {

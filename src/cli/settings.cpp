@@ -297,7 +297,14 @@ std::vector<std::pair<std::string, std::string>> preset_options(const std::strin
   if (name == kPlain) return options;
   for (const ConfigEntry& entry : read_config(find_preset(name))) {
     const bool holds = entry.table.empty() || entry.table == "run";
-    if (holds) options.emplace_back(entry.key, joined(entry.values));
+    if (!holds) continue;
+    options.emplace_back(entry.key, joined(entry.values));
+    if (entry.key != "filter") continue;
+    for (const std::string& text : entry.values) {
+      const FilterSpec spec = parse_filter_spec(text);
+      for (const auto& [key, value] : spec.options)
+        options.emplace_back(spec.name + "-" + key, value);
+    }
   }
   return options;
 }

@@ -316,6 +316,36 @@ TEST(Presets, OursLoad) {
   EXPECT_THAT(folder.names(), Contains("results/in.y4m"));
 }
 
+TEST(Presets, NoiseReductionComesWithThoseForTheDark) {
+  const TemporaryFolder folder;
+  folder.write("in.y4m", dim_y4m(64, 48, 4));
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto run = [&](std::vector<std::string> arguments) {
+    std::vector<std::string> all{"run",       "in.y4m", "-o",          "null",
+                                 "--backend", "cpu",    "--log-level", "info"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return run_program(all, options);
+  };
+  for (const char* name : {"webcam", "low-light", "endoscopy", "surveillance", "archive-film"}) {
+    const ProgramResult result = run({"--preset", name});
+    EXPECT_THAT(result.err, HasSubstr("equalize ! denoise:strength=0.")) << name;
+    EXPECT_THAT(result.err, HasSubstr("preset " + std::string(name) + "\n")) << name;
+    // Who asks for filters gets those.
+    const ProgramResult without = run({"--preset", name, "--filter", "equalize"});
+    EXPECT_THAT(without.err, Not(HasSubstr("denoise"))) << name;
+    EXPECT_THAT(without.err, HasSubstr("preset " + std::string(name) + "\n")) << name;
+  }
+  for (const char* name : {"stable", "fog", "underwater", "plain"})
+    EXPECT_THAT(run({"--preset", name}).err, Not(HasSubstr("denoise"))) << name;
+}
+
+TEST(Presets, OptionsOfTheirFiltersHaveTheNamesThatSteerThem) {
+  const auto options = cli::preset_options("low-light");
+  EXPECT_THAT(options, Contains(std::pair<std::string, std::string>("denoise-strength", "0.95")));
+  EXPECT_THAT(options, Contains(std::pair<std::string, std::string>("clip-limit", "2.6")));
+}
+
 TEST(Presets, CurvesAreForAllCommandsThoseOfACommandForIt) {
   const TemporaryFolder folder;
   folder.write("in.y4m", dim_y4m(32, 16, 2));

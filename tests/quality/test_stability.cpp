@@ -1,11 +1,14 @@
 // The limits of docs/quality.md: what preset `stable` makes of the scenes stays calm.
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
+#include "src/quality/noise.h"
 #include "tests/quality/scene_meter.h"
 #include "tests/quality/stability_scenes.h"
 
@@ -17,21 +20,61 @@ using scenes::SceneKind;
 using scenes::SceneMeter;
 using scenes::StabilityScene;
 
-/// Parameters of equalization as a preset's file has them; what else it sets is left out.
-EqualizeParams preset(const std::string& name) {
-  EqualizeParams params;
+/// Filters as a preset's file has them.
+struct Preset {
+  std::vector<FilterSpec> filters{{"equalize", {}}};
+  EqualizeParams equalize;
+};
+
+Preset preset(const std::string& name) {
+  Preset preset;
   std::ifstream file(std::string(EQUALUX_CONFIGS "/").append(name).append(".toml"));
   EXPECT_TRUE(file.is_open()) << name;
   for (std::string line; std::getline(file, line);) {
     const std::size_t equals = line.find(" = ");
     if (line.starts_with('#') || equals == std::string::npos) continue;
     const std::string key = line.substr(0, equals);
+    if (key == "filter") {
+      preset.filters.clear();
+      std::size_t end = equals;
+      for (std::size_t begin = 0; (begin = line.find('"', end + 1)) != std::string::npos;) {
+        end = line.find('"', begin + 1);
+        preset.filters.push_back(parse_filter_spec(line.substr(begin + 1, end - begin - 1)));
+      }
+    }
     if (find_option(equalize_options(), key) == nullptr) continue;
-    set_option(params, key, line.substr(equals + 3, line.find(' ', equals + 3) - equals - 3));
+    set_option(preset.equalize, key,
+               line.substr(equals + 3, line.find(' ', equals + 3) - equals - 3));
   }
-  EXPECT_GT(params.temporal_ms, 0) << name;
-  return params;
+  EXPECT_GT(preset.equalize.temporal_ms, 0) << name;
+  return preset;
 }
+
+/// A preset's filters, frame by frame.
+class Chain {
+ public:
+  explicit Chain(const Preset& preset) {
+    for (const FilterSpec& spec : preset.filters)
+      filters_.push_back(make_cpu_filter(spec, preset.equalize));
+    for (const ImageDesc& desc : configure_chain(filters_, StabilityScene::kDesc))
+      results_.emplace_back(desc);
+  }
+
+  ConstImageView process(int number, const ConstImageView& in) {
+    FrameContext context;
+    context.pts_ns = StabilityScene::pts_ns(number);
+    ConstImageView from = in;
+    for (std::size_t i = 0; i < filters_.size(); ++i) {
+      filters_[i]->submit(from, results_[i].view(), context);
+      from = results_[i].view();
+    }
+    return from;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Filter>> filters_;
+  std::vector<Image> results_;
+};
 
 struct Figures {
   SceneFigures result;
@@ -39,19 +82,14 @@ struct Figures {
 };
 
 /// The frames of a scene from `begin` on, the first to be measured too.
-Figures figures_of(const EqualizeParams& params, SceneKind kind, int begin, int end) {
+Figures figures_of(const Preset& preset, SceneKind kind, int begin, int end) {
   const StabilityScene scene(kind);
   SceneMeter result(scene);
   SceneMeter source(scene);
-  const auto filter = make_cpu_filter(params);
-  filter->configure(StabilityScene::kDesc);
-  Image out(StabilityScene::kDesc);
+  Chain chain(preset);
   for (int i = begin; i < std::min(end, scene.frames()); ++i) {
     const Image in = scene.frame(i);
-    FrameContext context;
-    context.pts_ns = StabilityScene::pts_ns(i);
-    filter->submit(in.view(), out.view(), context);
-    result.add(i, in.view(), out.view());
+    result.add(i, in.view(), chain.process(i, in.view()));
     source.add(i, in.view(), in.view());
   }
   return {result.figures(), source.figures()};
@@ -100,6 +138,76 @@ TEST(Stability, EveryPresetUndoesFlicker) {
        {"webcam", "low-light", "fog", "underwater", "endoscopy", "surveillance", "archive-film"}) {
     const Figures f = figures_of(preset(name), SceneKind::flicker, 0, 40);
     EXPECT_LE(step_over_source(f.result, f.source), 0.25) << name;
+  }
+}
+
+constexpr const char* kDenoising[] = {"webcam", "low-light", "surveillance", "endoscopy",
+                                      "archive-film"};
+
+/// Those for the dark hold all of the limits with noise reduction too.
+TEST(Stability, PresetsAgainstNoiseAreAsCalm) {
+  for (const char* name : {"webcam", "low-light"}) {
+    SCOPED_TRACE(name);
+    const Preset filters = preset(name);
+    ASSERT_EQ(filters.filters.back().name, "denoise");
+    // Results are no function of V, so that nothing can be frozen: calmer than the curve alone.
+    Preset curve = filters;
+    curve.filters = {{"equalize", {}}};
+    EXPECT_LE(figures_of(filters, SceneKind::object, 0, 180).result.step,
+              figures_of(curve, SceneKind::object, 0, 180).result.step);
+    const auto settled = figures_of(filters, SceneKind::cut, 60, 130).result.settle_frames;
+    ASSERT_TRUE(settled.has_value());
+    EXPECT_LE(*settled, 1U);
+    const Figures fade = figures_of(filters, SceneKind::fade, 40, 200);
+    EXPECT_LE(step_beyond_source(fade.result, fade.source), 2);
+    EXPECT_LE(figures_of(filters, SceneKind::logo, 30, 150).result.largest_move, 3);
+  }
+}
+
+/// What becomes of frame `number` of a scene, from frame `begin` on.
+struct Outcome {
+  quality::Planes source;
+  quality::Planes result;
+};
+Outcome outcome_of(const Preset& preset, SceneKind kind, int begin, int number) {
+  const StabilityScene scene(kind);
+  Chain chain(preset);
+  for (int i = begin;; ++i) {
+    const Image in = scene.frame(i);
+    const ConstImageView out = chain.process(i, in.view());
+    if (i == number) return {quality::planes_of(in.view()), quality::planes_of(out)};
+  }
+}
+
+/// Noise of a result's flat blocks over that of the source.
+double noise_gain(const Outcome& outcome) {
+  const quality::BlockGrid grid(outcome.source.width, outcome.source.height);
+  const quality::BlockMask flat = quality::flat_blocks(outcome.source, grid);
+  return quality::noise_sigma(outcome.result, grid, flat).value() /
+         quality::noise_sigma(outcome.source, grid, flat).value();
+}
+
+TEST(Stability, PresetsAgainstNoiseDoNotEnlargeIt) {
+  for (const char* name : kDenoising) {
+    Preset filters = preset(name);
+    EXPECT_LE(noise_gain(outcome_of(filters, SceneKind::noise, 0, 20)), 1) << name;
+    filters.filters = {{"equalize", {}}};
+    EXPECT_GT(noise_gain(outcome_of(filters, SceneKind::noise, 0, 20)), 1.3) << name;
+  }
+}
+
+TEST(Stability, TheSecondFrameBehindACutHasNothingOfThePictureBefore) {
+  const int cut = StabilityScene(SceneKind::cut).event().begin;
+  for (const char* name : kDenoising) {
+    const Outcome after = outcome_of(preset(name), SceneKind::cut, cut - 20, cut + 1);
+    const Outcome alone = outcome_of(preset(name), SceneKind::cut, cut, cut + 1);
+    // Of blocks, in which what noise is left averages out.
+    const quality::BlockGrid grid(after.result.width, after.result.height);
+    EXPECT_LE(quality::rms_difference(quality::block_means(after.result, grid),
+                                      quality::block_means(alone.result, grid),
+                                      quality::BlockMask(grid.count(), 1)),
+              0.3)
+        << name;
   }
 }
 

@@ -88,6 +88,19 @@ std::vector<Steered> steered_of(const CommonOptions& common) {
   return filters;
 }
 
+/// What a preset that is chosen while frames move sets. The chain stays what it is: where a preset
+/// brought noise reduction, one that has none turns it off.
+Steering::ReadPreset read_preset_for(const CommonOptions& common) {
+  return [of_preset = common.filters_of_preset](const std::string& name) {
+    OptionValues values = preset_options(name);
+    constexpr const char* kNoiseKey = "denoise-strength";
+    const bool denoises = std::any_of(values.begin(), values.end(),
+                                      [](const auto& value) { return value.first == kNoiseKey; });
+    if (of_preset && !denoises) values.emplace_back(kNoiseKey, "0");
+    return values;
+  };
+}
+
 /// The keys of what equalize can have changed, for --help.
 std::string live_keys() {
   std::string keys;
@@ -125,7 +138,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
                          RecordSwitch* recording)
     : watched_(options.watched()),
       pictures_(!options.serve.empty()),
-      steering_(steered_of(common), names_of_presets(), preset_options, common.preset) {
+      steering_(steered_of(common), names_of_presets(), read_preset_for(common), common.preset) {
   if (recording != nullptr) steering_.allow_recording(*recording);
   if (!options.control.empty()) socket_ = open_control_socket(options.control, api_);
   if (options.serve.empty()) {
