@@ -10,6 +10,7 @@
 #include "src/cpu/common/simd_targets.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "tests/equalize/deep_reference.h"
+#include "tests/equalize/level_counts.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -101,12 +102,9 @@ constexpr std::size_t kWidths[]{1,  2,  3,  4,  7,  8,  9,  15,  16,  17,  23,  
 template <typename Count>
 std::vector<std::uint32_t> counts_of(const DeepSamples& form, const Count& count) {
   const auto levels = static_cast<std::size_t>(form.weights.luma_max) + 1;
-  std::vector<std::uint32_t> even(levels);
-  std::vector<std::uint32_t> odd(levels);
-  count(DeepCounters{{even.data(), odd.data()}});
-  for (std::size_t v = 0; v < levels; ++v)
-    even[v] += odd[v];
-  return even;
+  test::LevelCounts counts(levels);
+  count(counts.counters());
+  return counts.take_sums();
 }
 
 struct DeepCase {

@@ -222,7 +222,8 @@ std::size_t count_differences(const ConstImageView& a, const ConstImageView& b) 
     for (int y = 0; y < plane_rows(a.desc, p); ++y) {
       const std::uint8_t* ra = a.row(p, y);
       const std::uint8_t* rb = b.row(p, y);
-      for (std::size_t x = 0; x < row_bytes(a.desc, p); ++x)
+      const std::size_t bytes = row_bytes(a.desc, p);
+      for (std::size_t x = 0; x < bytes; ++x)
         count += ra[x] != rb[x] ? 1 : 0;
     }
   }
@@ -235,7 +236,8 @@ int max_difference(const ConstImageView& a, const ConstImageView& b) {
     for (int y = 0; y < plane_rows(a.desc, p); ++y) {
       const std::uint8_t* ra = a.row(p, y);
       const std::uint8_t* rb = b.row(p, y);
-      for (std::size_t x = 0; x < row_bytes(a.desc, p); ++x) {
+      const std::size_t bytes = row_bytes(a.desc, p);
+      for (std::size_t x = 0; x < bytes; ++x) {
         most = std::max(most, std::abs(ra[x] - rb[x]));
       }
     }
