@@ -1,5 +1,6 @@
 #include <equalux/clahe.h>
 #include <equalux/convolve.h>
+#include <equalux/denoise.h>
 #include <equalux/device.h>
 #include <equalux/error.h>
 #include <equalux/filter.h>
@@ -32,6 +33,11 @@ std::unique_ptr<Filter> make_cuda_filter(const EqualizeParams& params, const Cud
 }
 
 std::unique_ptr<Filter> make_cuda_filter(const ClaheParams& params, const CudaOptions&) {
+  validate(params, Backend::cuda);
+  throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+std::unique_ptr<Filter> make_cuda_filter(const DenoiseParams& params, const CudaOptions&) {
   validate(params, Backend::cuda);
   throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
 }

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +14,7 @@
 
 #include <equalux/clahe.h>
 #include <equalux/convolve.h>
+#include <equalux/denoise.h>
 #include <equalux/device.h>
 #include <equalux/error.h>
 #include <equalux/hessian.h>
@@ -29,9 +32,9 @@
 ///   bench_gpu_filters [OUT.json [PART...]]
 ///   bench_gpu_filters --one SPEC WIDTH HEIGHT FORMAT [FRAMES]
 ///
-/// PART is clahe, convolution, eigenvalues, vessel or host; all of them where none is named. --one
-/// measures the filter of a spec, or with FRAMES runs it over that many and nothing else, for a
-/// profiler.
+/// PART is clahe, denoise, convolution, eigenvalues, vessel or host; all of them where none is
+/// named. --one measures the filter of a spec, or with FRAMES runs it over that many and nothing
+/// else, for a profiler.
 namespace equalux::bench {
 namespace {
 
@@ -185,6 +188,64 @@ void add_clahe(Json& results) {
   }
 }
 
+/// The first frame, which stands still, with noise of about 3 levels.
+void hold_still(const ResidentFrames& frames, const ImageDesc& desc) {
+  Image image(desc);
+  const std::vector<Image> still = natural_frames(desc, 1);
+  const std::size_t bytes = image_layout(desc).bytes;
+  std::minstd_rand random(7);
+  for (const DeviceFrame& frame : frames.in) {
+    const std::uint8_t* const from = still.front().view().data[0];
+    std::uint8_t* const to = image.view().data[0];
+    for (std::size_t i = 0; i < bytes; ++i) {
+      const auto bits = static_cast<std::uint32_t>(random());
+      const int noise = std::popcount(bits & 0xFFFFU) - std::popcount(bits >> 16 & 0x7FFFU);
+      to[i] = static_cast<std::uint8_t>(std::clamp(from[i] + noise, 0, 255));
+    }
+    cuda::upload(frame.memory.get(), to, bytes, "uploading");
+  }
+}
+
+/// Alone and in front of equalize, over scenes that stand still and that pan. The floor: a frame
+/// and what is known of it, three bytes a sample, read and written, equalize's frame beside them.
+void add_denoise(Json& results) {
+  const auto time = [](std::vector<std::unique_ptr<Filter>> filters, const ImageDesc& desc,
+                       bool still) {
+    const std::vector<ImageDesc> behind = configure_chain(filters, desc);
+    ResidentFrames frames(desc, behind.front());
+    const ResidentFrames results(desc, behind.back());
+    if (still) hold_still(frames, desc);
+    const cuda::Stream stream = cuda::make_stream();
+    FrameContext context;
+    context.stream = stream.get();
+    std::size_t number = 0;
+    return frames.time(stream.get(), [&](const ConstImageView& in, const ImageView& out) {
+      filters[0]->submit(in, out, context);
+      if (filters.size() > 1)
+        filters[1]->submit(out, results.out[number++ % kFrames].view, context);
+    });
+  };
+  for (const auto& [width, height] :
+       std::array<std::array<int, 2>, 2>{{{3840, 2160}, {1920, 1080}}}) {
+    for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::i420, PixelFormat::bgr}) {
+      for (const bool still : {true, false}) {
+        const ImageDesc desc{format, width, height};
+        const auto bytes = static_cast<double>(tight_bytes(desc));
+        const std::string scene = still ? ", still" : ", panned";
+        std::vector<std::unique_ptr<Filter>> filters;
+        filters.push_back(make_cuda_filter(DenoiseParams{}));
+        results.push_back(result("denoise" + scene, "production", desc,
+                                 time(std::move(filters), desc, still), 8 * bytes));
+        filters.clear();
+        filters.push_back(make_cuda_filter(DenoiseParams{}));
+        filters.push_back(make_cuda_filter(EqualizeParams{}));
+        results.push_back(result("denoise and equalize" + scene, "production", desc,
+                                 time(std::move(filters), desc, still), 8 * bytes));
+      }
+    }
+  }
+}
+
 /// The floor: a frame read once, two planes of floats written.
 void add_eigenvalues(Json& results) {
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8}) {
@@ -247,13 +308,15 @@ int measure(const char* path, const std::vector<std::string>& parts) {
   const CudaDevice device = choose_cuda_device(-1);
   const std::vector<std::pair<std::string, std::function<void(Json&)>>> known{
       {"clahe", add_clahe},
+      {"denoise", add_denoise},
       {"convolution", add_convolutions},
       {"eigenvalues", add_eigenvalues},
       {"vessel", add_vessels},
       {"host", [&](Json& results) { add_all_host_to_host(results, device); }}};
   for (const std::string& part : parts) {
     if (std::none_of(known.begin(), known.end(), [&](const auto& k) { return k.first == part; })) {
-      throw Error(ExitCode::usage, "'" + part + "' is no part; there are clahe, convolution, " +
+      throw Error(ExitCode::usage, "'" + part +
+                                       "' is no part; there are clahe, denoise, convolution, " +
                                        "eigenvalues, vessel and host");
     }
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cuda/clahe/clahe.h"
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/device/pixel_vector.cuh"
 #include "cuda/runtime/pick_kernel.h"
 #include "src/format/layout.h"
@@ -10,15 +11,6 @@
 /// How adaptive equalization's kernels read formats: whole groups of neighbouring pixels at once
 /// where they are aligned, single samples elsewhere.
 namespace equalux::cuda {
-
-/// A kernel that waits for the results before it, then lets the next one start. So that one may,
-/// ahead of its own wait, read what kernels before this wrote.
-__device__ __forceinline__ void wait_then_release() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
 
 /// Bytes as words, by the widest loads that their number allows.
 template <int kBytes>

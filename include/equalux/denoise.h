@@ -51,7 +51,8 @@ EQUALUX_EXPORT void set_option(DenoiseParams& params, std::string_view key, std:
 /// Noise reduction on the CPU; works in place. Throws Error(usage) where params are invalid.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const DenoiseParams& params, const CpuOptions& options = {});
-/// Throws Error(unavailable): noise reduction has no kernels yet.
+/// Noise reduction on a GPU, with the same bytes; works in place. Throws Error(usage) where params
+/// are invalid, Error(unavailable) without a device or in a build without CUDA.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
     const DenoiseParams& params, const CudaOptions& options = {});
 

@@ -1,5 +1,4 @@
 #include <equalux/denoise.h>
-#include <equalux/error.h>
 
 #include "src/common/option_table.h"
 
@@ -58,10 +57,9 @@ const OptionTable<DenoiseParams>& denoise_table() {
 
 }  // namespace
 
-Clauses violations(const DenoiseParams& params, Backend backend, const ImageDesc* desc) {
+Clauses violations(const DenoiseParams& params, Backend /*backend*/, const ImageDesc* desc) {
   Clauses broken;
   denoise_table().check(params, broken);
-  if (backend == Backend::cuda) broken.push_back("backend is cuda, must be cpu for denoise");
   if (desc != nullptr && !takes(params, desc->format)) {
     broken.push_back("the frame's format is " + std::string(to_string(desc->format)) +
                      ", must be one of 8, 10 or 12 bits for denoise");
@@ -71,11 +69,6 @@ Clauses violations(const DenoiseParams& params, Backend backend, const ImageDesc
 
 bool takes(const DenoiseParams&, PixelFormat format) {
   return traits(format).depth <= 12;
-}
-
-std::unique_ptr<Filter> make_cuda_filter(const DenoiseParams& params, const CudaOptions&) {
-  validate(params, Backend::cuda);
-  throw Error(ExitCode::unavailable, "denoise has no CUDA backend");
 }
 
 EQUALUX_DEFINE_OPTIONS(DenoiseParams, denoise)

@@ -12,6 +12,22 @@ namespace equalux::denoise {
 inline constexpr int kParts = 8;
 /// Phases between two samples: those of luma, and of chroma with half as many columns.
 inline constexpr int kPhases = 2 * kParts;
+/// A vector along one axis, in units of 1 / kPhases of a component's samples.
+EQUALUX_HD int phases_of(int parts, int shift) {
+  return shift == 0 ? 2 * parts : parts;
+}
+/// The sample that is nearest.
+EQUALUX_HD int nearest_sample(int phases) {
+  return (phases + kPhases / 2) >> 4;
+}
+/// The one before it, and the phase from there on.
+EQUALUX_HD int sample_before(int phases) {
+  return phases >> 4;
+}
+EQUALUX_HD int phase_of(int phases) {
+  return phases & (kPhases - 1);
+}
+
 /// Samples that a value between two is made of: two before the left one, and two after the right.
 inline constexpr int kTaps = 6;
 using Taps = std::array<std::int16_t, kTaps>;

@@ -13,6 +13,45 @@ inline constexpr int kBlock = 16;
 /// A vector may point this far out of the frame, in luma samples.
 inline constexpr int kMostOutside = 8;
 
+/// Blocks a side of those that share a coarse search, and how far it looks, in eighths.
+inline constexpr int kCoarse = 4;
+inline constexpr int kCoarseReach = 4;
+/// Blocks of them that must not be still for it: of noise alone, one or two are not.
+inline constexpr int kMoving = 4;
+/// Side of windows: in samples that of a block; in halves that of a block and 4 more on each side;
+/// in eighths that of kCoarse blocks a side and 4 more.
+inline constexpr int kWindow = 16;
+inline constexpr int kHalfBorder = 4;
+inline constexpr int kCoarseBorder = 4;
+/// What a vector that is not 0 costs in halves: it must be better by as much.
+inline constexpr int kHalfCost = kWindow * kWindow * kLevel / 4;
+/// What a step of an eighth costs.
+inline constexpr int kCoarseCost = kLevel / 2;
+/// Steps of a half sample that the best candidate is moved by, at most.
+inline constexpr int kMostSteps = 3;
+/// The neighbours that are tried, of a step and of a block, in order.
+struct Neighbour {
+  int x;
+  int y;
+};
+inline constexpr int kAround = 4;
+EQUALUX_HD constexpr Neighbour around(int i) {
+  return i < 2 ? Neighbour{1 - 2 * i, 0} : Neighbour{0, 5 - 2 * i};
+}
+
+EQUALUX_HD constexpr int blocks_of(int samples) {
+  return (samples + kBlock - 1) / kBlock;
+}
+
+/// True where what a window of halves differs by is noise: up to 0.43 of it. Means of 4 samples
+/// have half the noise, and the magnitudes of differences 0.8 of it, times what the estimate's own
+/// noise adds: 0.4 / certainty.
+EQUALUX_HD bool is_still(int difference, int certainty, int sigma) {
+  constexpr int kStill = kWindow * kWindow * 256 * 43 / 100;
+  return static_cast<std::int64_t>(difference) * certainty <=
+         static_cast<std::int64_t>(sigma) * kStill;
+}
+
 /// From where in the last frame a block has come, relative to it, in units of 1 / kParts sample.
 struct Vector {
   std::int16_t x = 0;
@@ -29,6 +68,14 @@ EQUALUX_HD constexpr std::int64_t divided(std::int64_t a, std::int64_t b) {
 }
 EQUALUX_HD constexpr int whole_samples(int parts) {
   return static_cast<int>(divided(parts, kParts));
+}
+
+/// Parts along one axis, cut off so that a block of a plane points no further out of it than it
+/// may.
+EQUALUX_HD std::int16_t within(int parts, int block, int size) {
+  const int first = block * kBlock;
+  const int most = (size - first > kBlock ? size - first - kBlock : 0) + kMostOutside;
+  return static_cast<std::int16_t>(clamp(parts, (-kMostOutside - first) * kParts, most * kParts));
 }
 
 /// Sums over a window of gradients g of the estimate and differences d of samples to it, in units

@@ -3,100 +3,49 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <optional>
+#include <iterator>
 
 namespace equalux::denoise {
 namespace {
 
-/// A block of the last frame, in the counts of all frames; each frame takes an eighth off them.
-constexpr std::uint32_t kUnit = 256;
-/// Blocks that a level must have for its noise to be known.
-constexpr std::uint32_t kEnough = 24;
-
-/// The texture below which a fifth of the blocks is, which is that of flat ones in most pictures.
 int low_texture(const std::array<std::uint32_t, kTextureBins>& counts, std::uint64_t all) {
   std::uint64_t below = 0;
   for (int bin = 0; bin < kTextureBins; ++bin) {
     const std::uint64_t here = counts[static_cast<std::size_t>(bin)];
-    if (5 * (below + here) >= all) {
-      // Within the bin as if its blocks were spread evenly, in 1 / 64 of it.
-      const auto part = static_cast<int>((64 * (all / 5 - std::min(below, all / 5))) / here);
-      const int octave = bin / 8;
-      const std::int64_t scaled = 64 * (8 + bin % 8) + std::min(part, 63);
-      return static_cast<int>((scaled << octave) >> 9);
-    }
+    if (ends_fifth(below, here, all)) return texture_of_fifth(bin, below, here, all);
     below += here;
   }
   return 0;
 }
 
-/// The standard deviation of noise whose blocks have a texture: of 216 weights a block, the fifth
-/// of blocks with the least texture ends at 0.651 of it (measured over Gaussian noise). At most
-/// what the option `noise` may be: chequers are no noise, and curves have 16 bits.
-int sigma_of(int texture) {
-  return std::min((texture + 70) / 141, 64 * kLevel);
-}
-
-LevelCurve curve_of(const std::array<int, kSegments + 1>& knots) {
-  LevelCurve curve{};
-  for (std::size_t i = 0; i < kSegments; ++i) {
-    curve.knot[i] = static_cast<std::int16_t>(knots[i]);
-    curve.rise[i] = static_cast<std::int16_t>(knots[i + 1] - knots[i]);
-  }
-  return curve;
-}
-
-NoiseCurves curves_of(const std::array<int, kSegments + 1>& sigma) {
-  std::array<int, kSegments + 1> inverse{};
-  for (std::size_t i = 0; i < sigma.size(); ++i)
-    inverse[i] = std::min(kOne - 1, (1 << 16) / std::max(sigma[i], 1));
-  return {curve_of(sigma), curve_of(inverse)};
-}
-
-/// Fills what is not known from the nearest that is, on a line between two.
-void fill_gaps(std::array<std::optional<int>, kSegments>& sigma) {
-  int last = -1;
-  for (int i = 0; i < kSegments; ++i) {
-    if (!sigma[static_cast<std::size_t>(i)]) continue;
-    const int here = *sigma[static_cast<std::size_t>(i)];
-    const int from = last < 0 ? here : *sigma[static_cast<std::size_t>(last)];
-    for (int k = last + 1; k < i; ++k)
-      sigma[static_cast<std::size_t>(k)] = from + (here - from) * (k - last) / (i - last);
-    last = i;
-  }
-  const int rest = last < 0 ? 0 : *sigma[static_cast<std::size_t>(last)];
-  for (int k = last + 1; k < kSegments; ++k)
-    sigma[static_cast<std::size_t>(k)] = rest;
+NoiseCurves curves_of(const int (&sigma)[kSegments]) {
+  NoiseCurves curves{};
+  for (int i = 0; i < kSegments; ++i)
+    set_segment(sigma, i, curves);
+  return curves;
 }
 
 }  // namespace
 
 NoiseCurves constant_noise(int sigma) {
-  std::array<int, kSegments + 1> knots{};
-  knots.fill(sigma);
-  return curves_of(knots);
+  int all[kSegments];
+  std::fill(std::begin(all), std::end(all), sigma);
+  return curves_of(all);
 }
 
 NoiseCurves NoiseEstimate::finish_frame() {
-  std::array<std::optional<int>, kSegments> sigma;
+  int sigma[kSegments];
   for (std::size_t i = 0; i < kSegments; ++i) {
     std::uint64_t sum = 0;
     for (std::size_t bin = 0; bin < kTextureBins; ++bin) {
-      std::uint32_t& all = all_[i][bin];
-      all = all - (all + 7) / 8 + kUnit * counts_[i][bin];
-      sum += all;
+      all_[i][bin] = count_after(all_[i][bin], counts_[i][bin]);
+      sum += all_[i][bin];
     }
-    if (sum >= std::uint64_t{kEnough} * kUnit) sigma[i] = sigma_of(low_texture(all_[i], sum));
+    sigma[i] = has_enough_blocks(sum) ? sigma_of(low_texture(all_[i], sum)) : kUnknown;
   }
   clear();
   fill_gaps(sigma);
-  // A segment's noise is that of its middle: a knot lies between two.
-  std::array<int, kSegments + 1> knots{};
-  knots.front() = *sigma.front();
-  for (std::size_t i = 1; i < kSegments; ++i)
-    knots[i] = (*sigma[i - 1] + *sigma[i] + 1) / 2;
-  knots.back() = *sigma.back();
-  return curves_of(knots);
+  return curves_of(sigma);
 }
 
 void NoiseEstimate::add(const NoiseEstimate& other) {

@@ -5,15 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "src/denoise/denoise_math.h"
+#include "src/denoise/noise_math.h"
 
 /// A plane's noise by level, found in its frames. Docs/algorithm.md, "Denoising", has the reasons.
 namespace equalux::denoise {
-
-/// Samples a side of the blocks that are looked at.
-inline constexpr int kNoiseBlock = 8;
-/// Magnitudes of texture are counted by octaves of 8 parts.
-inline constexpr int kTextureBins = 192;
 
 /// The curves of one standard deviation, in units of samples, at every level.
 [[nodiscard]] NoiseCurves constant_noise(int sigma);
@@ -45,15 +40,6 @@ EQUALUX_HD int block_level(const std::int16_t* first, std::ptrdiff_t step) {
   return sum / (kNoiseBlock * kNoiseBlock);
 }
 
-/// Which bin counts a texture, 1 or more.
-EQUALUX_HD int texture_bin(int texture) {
-  int octave = 0;
-  while ((texture >> octave) > 1)
-    ++octave;
-  const int part = octave >= 3 ? (texture >> (octave - 3)) & 7 : (texture << (3 - octave)) & 7;
-  return 8 * octave + part;
-}
-
 /// What has been seen of a plane's noise so far. Blocks without any texture are none of a sensor.
 class NoiseEstimate {
  public:
@@ -77,12 +63,10 @@ class NoiseEstimate {
   [[nodiscard]] bool set_bytes(std::string_view bytes);
 
  private:
-  /// A texture of the least noise: a twentieth of an 8-bit level.
-  static constexpr int kLeastTexture = 141 * kLevel / 20;
   using Counts = std::array<std::array<std::uint32_t, kTextureBins>, kSegments>;
 
   Counts counts_{};  // of this frame
-  Counts all_{};     // of all, older ones less, in units of 1 / kUnit
+  Counts all_{};     // of all, older ones less, in units of 1 / kNoiseUnit
 };
 
 }  // namespace equalux::denoise

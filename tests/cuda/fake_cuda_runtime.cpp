@@ -221,6 +221,13 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
     return cudaSuccess;
   });
 }
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t bytes, std::size_t rows, cudaMemcpyKind kind) {
+  return call(Call::copy, [&] {
+    fake::copy_now({to, to_pitch, from, from_pitch, bytes, rows, kind});
+    return cudaSuccess;
+  });
+}
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return copy_later({to, 0, from, 0, bytes, 1, kind}, stream);

@@ -7,23 +7,9 @@
 namespace equalux::denoise {
 namespace {
 
-/// Of a picture's rows of blocks in which noise is looked for, one in so many are, in turn.
-constexpr std::uint32_t kNoiseTurns = 8;
-
 /// Shares of a picture for each thread: few, since rows at their ends are done twice, and enough
 /// for those who are done to help.
 constexpr int kShares = 4;
-
-/// A vector along one axis, in units of 1 / kPhases sample of a component.
-int phases_of(int parts, int shift) {
-  return shift == 0 ? 2 * parts : parts;
-}
-
-constexpr int kWhole = kPhases;
-
-int nearest(int phases) {
-  return (phases + kWhole / 2) >> 4;
-}
 
 std::size_t count_of(int n) {
   return static_cast<std::size_t>(n);
@@ -133,9 +119,7 @@ void PictureSequence::load(const Picture& picture, std::size_t component) {
         samples.pad(y);
       }
       if (component == 0) motion_.shrink_luma(samples, unit);
-      const bool turn =
-          pictures_ == 0 || (static_cast<std::uint32_t>(unit) + pictures_) % kNoiseTurns == 0;
-      if (!measured || !turn || last - first < kNoiseBlock) continue;
+      if (!measured || !is_noise_turn(unit, pictures_) || last - first < kNoiseBlock) continue;
       const std::int16_t* const row = samples.row(first);
       const std::ptrdiff_t step = samples.stride();
       for (int x = 0; x + kNoiseBlock <= samples.width(); x += 2 * kNoiseBlock)
@@ -293,18 +277,18 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
   RowsInWork& rows = scratch.components[component];
   const int x = phases_of(vector.x, at.shift_x);
   const int y = phases_of(vector.y, at.shift_y);
-  const int phase_x = x & (kWhole - 1);
-  const int phase_y = y & (kWhole - 1);
+  const int phase_x = phase_of(x);
+  const int phase_y = phase_of(y);
   const std::size_t n = count_of(last - first);
 
   // Rows of one row of blocks lie one behind the other also in the ring.
-  const int from_y = begin + (y >> 4);
-  const std::int16_t* from = known.estimate.row(from_y) + first + (x >> 4);
+  const int from_y = begin + sample_before(y);
+  const std::int16_t* from = known.estimate.row(from_y) + first + sample_before(x);
   std::ptrdiff_t stride = known.estimate.stride();
-  if (from_y < 2 || end + (y >> 4) + 3 > at.rows) {
+  if (from_y < 2 || end + sample_before(y) + 3 > at.rows) {
     // Beyond the frame its first or last row is looked at.
     for (int k = 0; k < end - begin + kTaps - 1; ++k)
-      std::copy_n(known.estimate.row(from_y + k - 2) + first + (x >> 4) - 2, n + kTaps - 1,
+      std::copy_n(known.estimate.row(from_y + k - 2) + first + sample_before(x) - 2, n + kTaps - 1,
                   scratch.across.row(k));
     stride = scratch.across.stride();
     from = scratch.across.row(2) + 2;
@@ -315,13 +299,14 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
                      estimate.row(begin % kRing) + first, estimate.stride());
   // What comes from outside the frame counts nothing.
   Plane<std::uint8_t>& weights = rows.moved_weight;
-  const int inside = std::clamp(-nearest(y), begin, end);
-  const int outside = std::clamp(at.rows - nearest(y), inside, end);
+  const int inside = std::clamp(-nearest_sample(y), begin, end);
+  const int outside = std::clamp(at.rows - nearest_sample(y), inside, end);
   for (int row = begin; row < end; ++row) {
     if (row < inside || row >= outside)
       std::fill_n(weights.row(row % kRing) + first, n, std::uint8_t{0});
   }
-  const std::uint8_t* const old = known.weight.row(inside + nearest(y)) + first + nearest(x);
+  const std::uint8_t* const old =
+      known.weight.row(inside + nearest_sample(y)) + first + nearest_sample(x);
   std::uint8_t* const out = weights.row(inside % kRing) + first;
   if (phase_x != 0 || phase_y != 0) {
     loops_.weigh_between(old, known.weight.stride(), n, outside - inside, out, weights.stride());

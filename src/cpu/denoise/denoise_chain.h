@@ -10,30 +10,11 @@
 #include "src/common/stage_clock.h"
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/denoise/motion.h"
+#include "src/denoise/components.h"
 #include "src/denoise/noise_estimate.h"
 #include "src/format/layout.h"
 
 namespace equalux::denoise {
-
-/// Samples of one component in a sequence of pictures.
-struct ComponentShape {
-  int columns;
-  int rows;
-  int shift_x;  ///< columns of the first component to one of this, as a shift
-  int shift_y;  ///< rows likewise
-};
-
-/// How the samples of all components are stored.
-struct Words {
-  int depth;  ///< bits
-  int shift;  ///< unused bits below
-};
-
-/// Where the rows of a picture lie in its frame.
-struct FrameRows {
-  int first = 0;
-  int step = 1;
-};
 
 /// What is known of a component.
 struct Knowledge {
@@ -59,6 +40,7 @@ class PictureSequence {
 
   /// What is remembered of the pictures so far: pictures() is 0 where there were none.
   [[nodiscard]] std::uint32_t pictures() const { return pictures_; }
+  [[nodiscard]] const std::vector<ComponentShape>& components() const { return components_; }
   [[nodiscard]] const std::vector<Knowledge>& knowledge() const { return known_; }
   [[nodiscard]] const MotionField& field() const { return field_; }
   /// Goes on from what another sequence of the same components remembered, once `fill` has written

@@ -15,28 +15,6 @@ namespace {
 
 using denoise::PictureSequence;
 
-/// Components in the order in which they are worked on: green goes first, since most of the light
-/// is its own.
-std::vector<int> component_order(PixelFormat format) {
-  switch (traits(format).model) {
-    case ColorModel::gray:
-      return {0};
-    case ColorModel::rgb:
-      return {1, 0, 2};
-    default:
-      return {0, 1, 2};
-  }
-}
-
-/// The samples of one field, whose rows are every second one.
-template <typename Byte>
-Samples<Byte> field_of(Samples<Byte> frame, int parity) {
-  frame.first += frame.stride * parity;
-  frame.stride *= 2;
-  frame.rows = (frame.rows + 1 - parity) / 2;
-  return frame;
-}
-
 /// Noise reduction on the CPU.
 class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
  public:
@@ -56,7 +34,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
     equalux::validate(input);
     desc_ = input;
     out_desc_ = fractions.out ? desc_with_fractions(input) : input;
-    order_ = component_order(input.format);
+    order_ = denoise::component_order(input.format);
     fields_ = {};
     frames_ = make_sequence(std::nullopt);
     rows_ = denoise::Plane<std::int16_t>(input.width, executor_.threads());
@@ -69,7 +47,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
     }
     StageClock clock(context.timings);
     context.dither = params_.dither;
-    copy_alpha(in, out);
+    copy_others(in, out);
     if (params_.strength == 0) {
       reset();
       pass_on(in, out);
@@ -124,17 +102,9 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
  private:
   [[nodiscard]] std::unique_ptr<PictureSequence> make_sequence(std::optional<int> parity) {
-    ConstImageView view{desc_, {}, {}};
     const FormatTraits& format = traits(desc_.format);
-    std::vector<denoise::ComponentShape> components;
-    for (const int index : order_) {
-      Samples<const std::uint8_t> samples = samples_of(view, index);
-      if (parity) samples = field_of(samples, *parity);
-      const bool chroma = format.model == ColorModel::yuv && index != 0;
-      components.push_back({samples.columns, samples.rows, chroma ? format.chroma_shift_x : 0,
-                            chroma ? format.chroma_shift_y : 0});
-    }
-    return std::make_unique<PictureSequence>(components, denoise::Words{format.depth, format.shift},
+    return std::make_unique<PictureSequence>(denoise::component_shapes(desc_, parity),
+                                             denoise::Words{format.depth, format.shift},
                                              out_words(), executor_, denoise::denoise_rows());
   }
 
@@ -143,17 +113,13 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
     std::array<Samples<const std::uint8_t>, 3> from;
     std::array<Samples<std::uint8_t>, 3> to;
     for (std::size_t i = 0; i < order_.size(); ++i) {
-      from[i] = samples_of(in, order_[i]);
-      to[i] = samples_of(out, order_[i]);
-      if (parity) {
-        from[i] = field_of(from[i], *parity);
-        to[i] = field_of(to[i], *parity);
-      }
+      from[i] = denoise::picture_samples(in, order_[i], parity);
+      to[i] = denoise::picture_samples(out, order_[i], parity);
     }
     DenoiseParams params = params_;
     if (leaves_fractions()) params.dither = Dither::none;  // whoever rounds them is told of it
     sequence.process({from.data(), order_.size()}, {to.data(), order_.size()}, params,
-                     parity ? denoise::FrameRows{*parity, 2} : denoise::FrameRows{}, clock);
+                     denoise::frame_rows(parity), clock);
   }
 
   [[nodiscard]] bool leaves_fractions() const { return out_desc_.format != desc_.format; }
@@ -188,20 +154,18 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
     }
   }
 
-  /// The fourth sample of packed RGB is no colour.
-  void copy_alpha(const ConstImageView& in, const ImageView& out) const {
-    const FormatTraits& format = traits(desc_.format);
-    const FormatTraits& to_format = traits(out_desc_.format);
-    if (format.alpha_offset < 0 || in.data[0] == out.data[0]) return;
-    for (int y = 0; y < desc_.height; ++y) {
-      const std::uint8_t* from = in.row(0, y) + format.alpha_offset;
-      std::uint8_t* to = out.row(0, y) + to_format.alpha_offset;
-      for (int x = 0; x < desc_.width; ++x, from += format.step[0], to += to_format.step[0]) {
-        const auto word = static_cast<std::uint16_t>(*from << 8);
+  /// Samples that are none of a component stay as they are.
+  void copy_others(const ConstImageView& in, const ImageView& out) const {
+    const auto from = denoise::copied_samples(in, std::nullopt);
+    const auto to = denoise::copied_samples(out, std::nullopt);
+    if (to.columns == 0 || in.data[0] == out.data[0]) return;
+    for (int y = 0; y < from.rows; ++y) {
+      for (int x = 0; x < from.columns; ++x) {
         if (leaves_fractions()) {
-          std::memcpy(to, &word, sizeof word);
+          const auto word = static_cast<std::uint16_t>(*from.at(x, y) << 8);
+          std::memcpy(to.at(x, y), &word, sizeof word);
         } else {
-          *to = *from;
+          *to.at(x, y) = *from.at(x, y);
         }
       }
     }

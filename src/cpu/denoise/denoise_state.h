@@ -1,39 +1,17 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
-
-#include <equalux/image.h>
 
 #include "src/cpu/denoise/denoise_chain.h"
+#include "src/denoise/saved_sequences.h"
 
-/// What noise reduction remembers, as JSON text: estimates, weights and vectors in base64. A
-/// 1920x1080 frame of 4:2:0 takes 13 MB.
+/// What sequences of pictures on the CPU remember, saved and resumed.
 namespace equalux::denoise {
 
-/// A sequence's memory, in tight rows and in the order of its components.
-struct SavedSequence {
-  struct SavedComponent {
-    std::string estimate;  ///< 16 bits a sample, least byte first
-    std::string weight;
-    std::string noise;
-  };
-  std::uint32_t pictures = 0;
-  std::string vectors;  ///< x and y, 16 bits each, of a block
-  std::vector<SavedComponent> components;
-};
-
-/// Of frames, of top and of bottom fields.
-using SavedSequences = std::array<std::optional<SavedSequence>, 3>;
-
-/// "{}" where no picture has come. Null for sequences that there are not.
+/// The state of frames, of top and of bottom fields; null for those that there are not.
 [[nodiscard]] std::string save_sequences(const ImageDesc& desc,
                                          const std::array<const PictureSequence*, 3>& sequences);
-/// Throws Error(usage) where the text is nothing of the kind, or of other frames.
-[[nodiscard]] SavedSequences read_sequences(std::string_view state, const ImageDesc& desc);
 /// Throws Error(usage) where it is not of the sequence's components, or damaged.
 void resume(const SavedSequence& saved, PictureSequence& sequence);
 

@@ -6,28 +6,7 @@
 namespace equalux::denoise {
 namespace {
 
-/// Blocks a side of those that share a coarse search, and how far it looks, in eighths.
-constexpr int kCoarse = 4;
-constexpr int kCoarseReach = 4;
-/// Blocks of them that must not be still for it: of noise alone, one or two are not.
-constexpr int kMoving = 4;
-/// Side of windows: in samples that of a block; in halves that of a block and 4 more on each side;
-/// in eighths that of kCoarse blocks a side and 4 more.
-constexpr int kWindow = SampleWindow::kSide;
-constexpr int kHalfBorder = 4;
-constexpr int kCoarseBorder = 4;
-/// Up to 0.43 of the noise, differences of a window of halves are noise.
-constexpr int kStill = kWindow * kWindow * 256 * 43 / 100;
-/// What a vector that is not 0 costs: it must be better by as much.
-constexpr int kHalfCost = kWindow * kWindow * kLevel / 4;
-/// Steps of a half sample that the best candidate is moved by, at most.
-constexpr int kMostSteps = 3;
-
-constexpr std::array<std::array<int, 2>, 4> kAround{{{1, 0}, {-1, 0}, {0, 1}, {0, -1}}};
-
-int blocks_of(int samples) {
-  return (samples + kBlock - 1) / kBlock;
-}
+static_assert(kWindow == SampleWindow::kSide);
 
 /// Windows that a plane does not have are made of its margins and its first or last row.
 class WindowCopy {
@@ -144,13 +123,10 @@ void MotionSearch::find_still(const Plane<std::int16_t>& estimate,
     for (int column = 0; column < columns_; ++column) {
       const auto block = static_cast<std::size_t>(row * columns_ + column);
       unmoved_[block] = half_difference(column, row, {0, 0});
-      // Means of 4 samples have half the noise, and the magnitudes of differences 0.8 of it, times
-      // what the estimate's own noise adds: 0.4 / certainty.
       const int x = std::min(column * kBlock + kBlock / 2, width_ - 1);
       const int y = row * kBlock + kBlock / 2;
       const int certainty = weight_tables().certainty[weight.row(y)[x]];
-      still_[block] = static_cast<std::int64_t>(unmoved_[block]) * certainty <=
-                      static_cast<std::int64_t>(sigma.at(estimate.row(y)[x])) * kStill;
+      still_[block] = is_still(unmoved_[block], certainty, sigma.at(estimate.row(y)[x]));
     }
   }
 }
@@ -173,7 +149,7 @@ void MotionSearch::find_coarse(int begin, int end) {
       for (int dy = -kCoarseReach; moving >= kMoving && dy <= kCoarseReach; ++dy) {
         for (int dx = -kCoarseReach; dx <= kCoarseReach; ++dx) {
           const int sum = rows_.difference(now, then.of(estimate_.eighth, x + dx, y + dy)) +
-                          kLevel / 2 * (std::abs(dx) + std::abs(dy));
+                          kCoarseCost * (std::abs(dx) + std::abs(dy));
           if (sum < least) {
             least = sum;
             best = {dx, dy};
@@ -186,12 +162,7 @@ void MotionSearch::find_coarse(int begin, int end) {
 }
 
 Vector MotionSearch::within(Vector vector, int column, int row) const {
-  const auto bound = [](int parts, int first, int size) {
-    const int least = -kMostOutside - first;
-    const int most = std::max(size - first - kBlock, 0) + kMostOutside;
-    return static_cast<std::int16_t>(std::clamp(parts, least * kParts, most * kParts));
-  };
-  return {bound(vector.x, column * kBlock, width_), bound(vector.y, row * kBlock, height_)};
+  return {denoise::within(vector.x, column, width_), denoise::within(vector.y, row, height_)};
 }
 
 void MotionSearch::find_vectors(const Plane<std::int16_t>& luma,
@@ -225,12 +196,12 @@ void MotionSearch::find_vectors(const Plane<std::int16_t>& luma,
             static_cast<int>(divided(last.y, 2 * kParts))});
     };
     take_last(column, row);
-    for (const auto& [x, y] : kAround)
-      take_last(column + x, row + y);
+    for (int i = 0; i < kAround; ++i)
+      take_last(column + around(i).x, row + around(i).y);
     for (int i = 0; i < kMostSteps; ++i) {
       const Step from = best;
-      for (const auto& [x, y] : kAround)
-        take({from.x + x, from.y + y});
+      for (int k = 0; k < kAround; ++k)
+        take({from.x + around(k).x, from.y + around(k).y});
       if (best == from) break;
     }
 
@@ -291,9 +262,9 @@ void MotionSearch::choose(const Plane<std::int16_t>& luma, const Plane<std::int1
       best = vector;
     };
     take(own, 1);
-    for (const auto& [x, y] : kAround) {
-      const int i = std::clamp(column + x, 0, columns_ - 1);
-      const int j = std::clamp(row + y, 0, block_rows_ - 1);
+    for (int k = 0; k < kAround; ++k) {
+      const int i = std::clamp(column + around(k).x, 0, columns_ - 1);
+      const int j = std::clamp(row + around(k).y, 0, block_rows_ - 1);
       take(within(before_[static_cast<std::size_t>(j * columns_ + i)], column, row), 0);
     }
   }

@@ -1,0 +1,426 @@
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <equalux/denoise.h>
+#include <equalux/error.h>
+
+#include "cuda/denoise/denoise_stages.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/device_copy.h"
+#include "cuda/runtime/filter_device.h"
+#include "cuda/runtime/handles.h"
+#include "cuda/runtime/trace.h"
+#include "src/common/filter_recipe.h"
+#include "src/denoise/interpolation.h"
+#include "src/denoise/noise_estimate.h"
+#include "src/denoise/saved_sequences.h"
+#include "src/format/rounding.h"
+
+namespace equalux {
+namespace {
+
+using cuda::DenoisePicture;
+using cuda::NoiseCounts;
+using denoise::ComponentShape;
+using denoise::SavedSequence;
+
+/// Planes of device memory begin at multiples of that many bytes, and so do their rows.
+constexpr std::size_t kAlignment = 128;
+
+constexpr const char* kReading = "reading what noise reduction remembers";
+
+/// Hands out parts of a piece of device memory; without one it only counts.
+class Parts {
+ public:
+  explicit Parts(std::uint8_t* memory) : memory_(memory) {}
+
+  template <typename T>
+  [[nodiscard]] T* take(std::size_t count) {
+    T* const part = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + used_);
+    used_ += (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+    return part;
+  }
+  template <typename T>
+  [[nodiscard]] cuda::NumberPlane<T> plane(int columns, int rows) {
+    const auto step = static_cast<int>(kAlignment / sizeof(T));
+    const int pitch = (columns + step - 1) / step * step;
+    return {take<T>(static_cast<std::size_t>(pitch) * static_cast<std::size_t>(rows)), pitch,
+            columns, rows};
+  }
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  std::uint8_t* memory_;
+  std::size_t used_ = 0;
+};
+
+/// Pictures of one size that follow each other, frames or fields, in parts of the filter's memory.
+class Sequence {
+ public:
+  Sequence(std::vector<ComponentShape> shapes, Parts& parts, NoiseCounts* noise)
+      : shapes_(std::move(shapes)) {
+    picture_.count = static_cast<int>(shapes_.size());
+    for (std::size_t c = 0; c < shapes_.size(); ++c) {
+      const ComponentShape& shape = shapes_[c];
+      cuda::DenoiseComponent& component = picture_.components[c];
+      component.shift_x = shape.shift_x;
+      component.shift_y = shape.shift_y;
+      for (cuda::KnownPlanes* planes : {&component.known, &component.next}) {
+        planes->estimate = parts.plane<std::int16_t>(shape.columns, shape.rows);
+        planes->weight = parts.plane<std::uint8_t>(shape.columns, shape.rows);
+      }
+      component.noise = noise == nullptr ? nullptr : noise + c;
+    }
+    const auto halved = [&parts](int columns, int rows) {
+      return parts.plane<std::int16_t>((columns + 1) / 2, (rows + 1) / 2);
+    };
+    for (cuda::DenoisePyramid* pyramid : {&picture_.samples, &picture_.estimates}) {
+      pyramid->half = halved(shapes_[0].columns, shapes_[0].rows);
+      pyramid->fourth = halved(pyramid->half.columns, pyramid->half.rows);
+      pyramid->eighth = halved(pyramid->fourth.columns, pyramid->fourth.rows);
+    }
+    picture_.block_columns = denoise::blocks_of(shapes_[0].columns);
+    picture_.block_rows = denoise::blocks_of(shapes_[0].rows);
+    picture_.vectors = parts.take<denoise::Vector>(blocks());
+    picture_.found = parts.take<denoise::Vector>(blocks());
+    picture_.still = parts.take<std::uint8_t>(blocks());
+  }
+
+  /// All of a picture of which `picture` has what is of its own: samples, words and options.
+  [[nodiscard]] DenoisePicture completed(const DenoisePicture& picture) const {
+    DenoisePicture all = picture_;
+    for (std::size_t c = 0; c < shapes_.size(); ++c) {
+      all.components[c].in = picture.components[c].in;
+      all.components[c].out = picture.components[c].out;
+    }
+    all.in_words = picture.in_words;
+    all.out_words = picture.out_words;
+    all.leaves_fractions = picture.leaves_fractions;
+    all.dither = picture.dither;
+    all.rows = picture.rows;
+    all.copied_in = picture.copied_in;
+    all.copied_out = picture.copied_out;
+    all.noise = picture.noise;
+    all.most = picture.most;
+    all.spatial = picture.spatial;
+    all.strength = picture.strength;
+    all.tables = picture.tables;
+    return all;
+  }
+
+  /// Enqueues a completed picture.
+  void submit(const DenoisePicture& all, const cuda::LaunchDevice& device, FrameContext& context) {
+    const auto stream = static_cast<cudaStream_t>(context.stream);
+    noise_count(all, device, stream);
+    noise_curves(all, device, stream);
+    context.mark("noise");
+    if (all.before == 0) {
+      estimate_start(all, device, stream);
+    } else {
+      motion_pyramids(all, device, stream);
+      motion_find(all, device, stream);
+      motion_choose(all, device, stream);
+      context.mark("motion");
+      estimate_next(all, device, stream);
+    }
+    context.mark("estimate");
+    denoise_smooth(all, device, stream);
+    context.mark("smooth");
+    for (std::size_t c = 0; c < shapes_.size(); ++c)
+      std::swap(picture_.components[c].known, picture_.components[c].next);
+    picture_.noise_known = picture_.noise_known || all.noise == 0;
+    ++picture_.before;
+    if (picture_.before == 0) picture_.before = 1;  // 0 is none
+  }
+
+  void reset() {
+    picture_.before = 0;
+    picture_.noise_known = false;
+  }
+
+  /// What is remembered when the device is idle; nothing where no picture has come.
+  [[nodiscard]] std::optional<SavedSequence> save() const {
+    if (picture_.before == 0) return std::nullopt;
+    SavedSequence saved;
+    saved.pictures = picture_.before;
+    saved.vectors = bytes_of(picture_.vectors, blocks() * sizeof(denoise::Vector));
+    for (std::size_t c = 0; c < shapes_.size(); ++c) {
+      const cuda::DenoiseComponent& component = picture_.components[c];
+      std::string noise(sizeof component.noise->all, '\0');
+      if (picture_.noise_known) noise = bytes_of(component.noise->all, noise.size());
+      saved.components.push_back(
+          {tight_bytes(component.known.estimate), tight_bytes(component.known.weight), noise});
+    }
+    return saved;
+  }
+
+  /// Throws Error(usage) where the state is not of these components, or damaged; then nothing has
+  /// changed.
+  void check(const SavedSequence& saved) const { denoise::check(saved, shapes_); }
+
+  /// Goes on from a checked state, when the device is idle.
+  void load(const SavedSequence& saved) {
+    reset();
+    for (std::size_t c = 0; c < shapes_.size(); ++c) {
+      const cuda::DenoiseComponent& component = picture_.components[c];
+      fill(component.known.estimate, saved.components[c].estimate);
+      fill(component.known.weight, saved.components[c].weight);
+      upload(component.noise->all, saved.components[c].noise);
+    }
+    upload(picture_.vectors, saved.vectors);
+    picture_.before = saved.pictures;
+    picture_.noise_known = true;
+  }
+
+ private:
+  [[nodiscard]] std::size_t blocks() const {
+    return static_cast<std::size_t>(picture_.block_columns) *
+           static_cast<std::size_t>(picture_.block_rows);
+  }
+
+  static std::string bytes_of(const void* memory, std::size_t bytes) {
+    std::string all(bytes, '\0');
+    cuda::check(cudaMemcpy(all.data(), memory, bytes, cudaMemcpyDeviceToHost), kReading);
+    return all;
+  }
+  static void upload(void* memory, const std::string& bytes) {
+    cuda::upload(memory, bytes.data(), bytes.size(), "writing what noise reduction remembers");
+  }
+
+  template <typename T>
+  static std::string tight_bytes(const cuda::NumberPlane<T>& plane) {
+    const std::size_t row = static_cast<std::size_t>(plane.columns) * sizeof(T);
+    std::string tight(row * static_cast<std::size_t>(plane.rows), '\0');
+    if (tight.empty()) return tight;
+    cuda::check(cudaMemcpy2DAsync(tight.data(), row, plane.first,
+                                  static_cast<std::size_t>(plane.pitch) * sizeof(T), row,
+                                  static_cast<std::size_t>(plane.rows), cudaMemcpyDeviceToHost,
+                                  cudaStreamLegacy),
+                kReading);
+    cuda::wait_for_default_stream(kReading);
+    return tight;
+  }
+  template <typename T>
+  static void fill(const cuda::NumberPlane<T>& plane, const std::string& tight) {
+    const std::size_t pitch = static_cast<std::size_t>(plane.pitch) * sizeof(T);
+    const std::size_t row = static_cast<std::size_t>(plane.columns) * sizeof(T);
+    const auto rows = static_cast<std::size_t>(plane.rows);
+    std::string all(pitch * rows, '\0');
+    for (std::size_t y = 0; y < rows; ++y)
+      std::memcpy(all.data() + y * pitch, tight.data() + y * row, row);
+    upload(plane.first, all);
+  }
+
+  std::vector<ComponentShape> shapes_;
+  DenoisePicture picture_;  ///< what pictures have in common, and those that come before the next
+};
+
+/// Noise reduction on one GPU.
+class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
+ public:
+  CudaDenoiseFilter(const DenoiseParams& params, const CudaOptions& options)
+      : TunableFilter(params), device_(options) {}
+
+  ~CudaDenoiseFilter() override { device_.use_to_free(); }
+
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
+
+  ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
+
+  [[nodiscard]] bool takes_fractions(const ImageDesc&, Fractions fractions) const override {
+    return !fractions.in;
+  }
+
+  ImageDesc configure_with(const ImageDesc& input, Fractions fractions) override {
+    validate(params_, Backend::cuda, &input);
+    equalux::validate(input);
+    device_.use();
+    launch_device_ = cuda::denoise_device();
+    // Frames under way may still read what is replaced here.
+    cuda::check(cudaDeviceSynchronize(), "waiting for the frames under way");
+    desc_ = input;
+    out_desc_ = fractions.out ? desc_with_fractions(input) : input;
+    order_ = denoise::component_order(input.format);
+    upload_tables();
+    Parts frames(nullptr);
+    Parts fields(nullptr);
+    static_cast<void>(Sequence(denoise::component_shapes(desc_, std::nullopt), frames, nullptr));
+    for (const int parity : {0, 1})
+      static_cast<void>(Sequence(denoise::component_shapes(desc_, parity), fields, nullptr));
+    memory_.reset();
+    memory_ = cuda::allocate_device<std::uint8_t>(std::max(frames.used(), fields.used()));
+    noise_ = cuda::allocate_device<NoiseCounts>(kSequences * cuda::kMostComponents);
+    cuda::fill_device(noise_.get(), 0, kSequences * cuda::kMostComponents * sizeof(NoiseCounts),
+                      "clearing the noise's counts");
+    make_sequences(false);
+    return out_desc_;
+  }
+
+  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
+    if (in.desc != desc_ || out.desc != out_desc_) {
+      throw Error(ExitCode::usage, "denoise: the frame is not what the filter was configured for");
+    }
+    device_.use();
+    const cuda::TraceRange range("denoise");
+    context.dither = params_.dither;
+    if (params_.strength == 0) {
+      reset();
+      pass_on(in, out, context);
+      return;
+    }
+    // Streams change between the two rarely: what the others knew is of no use then.
+    const bool interlaced = context.field_order != FieldOrder::progressive;
+    if (interlaced != interlaced_) make_sequences(interlaced);
+    if (!interlaced) {
+      process(*sequences_[0], in, out, std::nullopt, context);
+      return;
+    }
+    const int first = context.field_order == FieldOrder::top_first ? 0 : 1;
+    for (const int parity : {first, 1 - first}) {
+      if (desc_.height > parity)
+        process(*sequences_[static_cast<std::size_t>(1 + parity)], in, out, parity, context);
+    }
+  }
+
+  bool retune(const DenoiseParams& params) override {
+    validate(params, Backend::cuda, desc_.width == 0 ? nullptr : &desc_);
+    params_ = params;
+    return true;
+  }
+
+  void reset() override {
+    for (auto& sequence : sequences_)
+      if (sequence) sequence->reset();
+  }
+
+  [[nodiscard]] std::string save() const override {
+    if (!memory_) return "{}";
+    device_.use();
+    cuda::check(cudaDeviceSynchronize(), "waiting for the frames under way");
+    denoise::SavedSequences saved;
+    for (std::size_t i = 0; i < saved.size(); ++i)
+      if (sequences_[i]) saved[i] = sequences_[i]->save();
+    return denoise::state_text(desc_, saved);
+  }
+
+  void load(std::string_view state) override {
+    if (!memory_) return;
+    const denoise::SavedSequences saved = denoise::read_sequences(state, desc_);
+    // All is read before anything changes.
+    for (std::size_t i = 0; i < saved.size(); ++i)
+      if (saved[i]) denoise::check(*saved[i], denoise::component_shapes(desc_, parity_of(i)));
+    device_.use();
+    cuda::check(cudaDeviceSynchronize(), "waiting for the frames under way");
+    make_sequences(!saved[0] && (saved[1] || saved[2]));
+    for (std::size_t i = 0; i < saved.size(); ++i)
+      if (saved[i] && sequences_[i]) sequences_[i]->load(*saved[i]);
+  }
+
+ private:
+  /// Of frames, of top and of bottom fields.
+  static constexpr std::size_t kSequences = 3;
+
+  static std::optional<int> parity_of(std::size_t sequence) {
+    if (sequence == 0) return std::nullopt;
+    return static_cast<int>(sequence) - 1;
+  }
+
+  /// Sequences of frames or of fields, which know nothing, in the same memory.
+  void make_sequences(bool interlaced) {
+    interlaced_ = interlaced;
+    Parts parts(memory_.get());
+    for (std::size_t i = 0; i < kSequences; ++i) {
+      sequences_[i].reset();
+      if ((i != 0) != interlaced) continue;
+      sequences_[i].emplace(denoise::component_shapes(desc_, parity_of(i)), parts,
+                            noise_.get() + i * cuda::kMostComponents);
+    }
+  }
+
+  void upload_tables() {
+    cuda::DenoiseTables tables{denoise::weight_tables(), {}};
+    for (int phase = 1; phase < denoise::kPhases; ++phase) {
+      const denoise::Taps& taps = denoise::taps_of(phase);
+      std::copy(taps.begin(), taps.end(), std::begin(tables.taps[phase]));
+    }
+    tables_ = cuda::allocate_device<cuda::DenoiseTables>(1);
+    cuda::upload(tables_.get(), &tables, sizeof tables, "uploading the tables of noise reduction");
+  }
+
+  [[nodiscard]] bool leaves_fractions() const { return out_desc_.format != desc_.format; }
+
+  /// What a picture has of its own.
+  [[nodiscard]] DenoisePicture picture_of(const ConstImageView& in, const ImageView& out,
+                                          std::optional<int> parity) const {
+    DenoisePicture picture;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      picture.components[i].in = denoise::picture_samples(in, order_[i], parity);
+      picture.components[i].out = denoise::picture_samples(out, order_[i], parity);
+    }
+    const FormatTraits& format = traits(desc_.format);
+    const FormatTraits& out_format = traits(out_desc_.format);
+    picture.in_words = {format.depth, format.shift};
+    picture.out_words = picture.in_words;
+    picture.dither = params_.dither;
+    if (leaves_fractions()) {
+      // Of 4 bits, whatever the word has room for. Whoever rounds them is told of the dither.
+      picture.out_words = {12, out_format.depth + out_format.shift - 12};
+      picture.dither = Dither::none;
+    }
+    picture.leaves_fractions = leaves_fractions();
+    picture.rows = denoise::frame_rows(parity);
+    if (in.data[0] != out.data[0]) {
+      picture.copied_in = denoise::copied_samples(in, parity);
+      picture.copied_out = denoise::copied_samples(out, parity);
+    }
+    picture.noise = static_cast<int>(params_.noise * denoise::kLevel + 0.5);
+    picture.most = params_.temporal;
+    picture.spatial = static_cast<int>(params_.spatial * denoise::kMostSpatial + 0.5);
+    picture.strength = static_cast<int>(params_.strength * denoise::kOne + 0.5);
+    picture.tables = tables_.get();
+    return picture;
+  }
+
+  void process(Sequence& sequence, const ConstImageView& in, const ImageView& out,
+               std::optional<int> parity, FrameContext& context) {
+    sequence.submit(sequence.completed(picture_of(in, out, parity)), launch_device_, context);
+  }
+
+  /// Samples as they are, where nothing is taken off them.
+  void pass_on(const ConstImageView& in, const ImageView& out, FrameContext& context) {
+    if (in.data[0] == out.data[0]) return;
+    const auto stream = static_cast<cudaStream_t>(context.stream);
+    if (leaves_fractions()) {
+      if (interlaced_) make_sequences(false);
+      denoise_smooth(sequences_[0]->completed(picture_of(in, out, std::nullopt)), launch_device_,
+                     stream);
+    } else {
+      cuda::denoise_copy(in, out, launch_device_, stream);
+    }
+    context.mark("smooth");
+  }
+
+  cuda::FilterDevice device_;
+  cuda::LaunchDevice launch_device_;
+  ImageDesc desc_;
+  ImageDesc out_desc_;  // another format where results keep fractions
+  std::vector<int> order_;
+  bool interlaced_ = false;
+  cuda::DevicePointer<std::uint8_t> memory_;  // of the sequences
+  cuda::DevicePointer<NoiseCounts> noise_;    // by sequence and component
+  cuda::DevicePointer<cuda::DenoiseTables> tables_;
+  std::array<std::optional<Sequence>, kSequences> sequences_;  // those of the stream's kind
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> make_cuda_filter(const DenoiseParams& params, const CudaOptions& options) {
+  validate(params, Backend::cuda);
+  return std::make_unique<CudaDenoiseFilter>(params, options);
+}
+
+}  // namespace equalux

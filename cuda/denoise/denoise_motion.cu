@@ -1,0 +1,432 @@
+#include "cuda/denoise/denoise_samples.cuh"
+#include "cuda/device/warp_sum.cuh"
+#include "cuda/runtime/check.h"
+
+namespace equalux::cuda {
+namespace {
+
+using denoise::kAround;
+using denoise::kBlock;
+using denoise::kCoarse;
+using denoise::kCoarseReach;
+using denoise::kParts;
+using denoise::kTaps;
+using denoise::kWindow;
+using denoise::Vector;
+
+/// Samples a side of what a block of threads halves three times.
+constexpr int kPyramidTile = 64;
+constexpr int kPyramidThreads = 256;
+/// A warp for each block of those that share a coarse search.
+constexpr int kFindThreads = kCoarse * kCoarse * kLanes;
+/// Blocks that choose in one block of threads.
+constexpr int kChooseWarps = 4;
+/// Rows of the estimate that a block is interpolated from.
+constexpr int kTapRows = kBlock + kTaps - 1;
+
+/// Whole samples, in one of the sizes.
+struct Step {
+  int x;
+  int y;
+};
+
+/// The mean of 2 x 2 numbers. Where a plane ends within them, its last one counts twice.
+template <typename At>
+__device__ __forceinline__ int mean_of_four(int x, int y, At at) {
+  return (at(2 * x, 2 * y) + at(2 * x + 1, 2 * y) + at(2 * x, 2 * y + 1) +
+          at(2 * x + 1, 2 * y + 1) + 2) >>
+         2;
+}
+
+/// A block of threads halves a square of kPyramidTile samples three times, those of one plane
+/// after those of the other.
+__global__ void __launch_bounds__(kPyramidThreads)
+    motion_pyramid_kernel(const __grid_constant__ DenoisePicture picture) {
+  constexpr int kHalf = kPyramidTile / 2;
+  constexpr int kFourth = kPyramidTile / 4;
+  constexpr int kEighth = kPyramidTile / 8;
+  __shared__ std::int16_t halves[kHalf][kHalf + 2];
+  __shared__ std::int16_t fourths[kFourth][kFourth + 2];
+  wait_then_release();
+  const DenoiseComponent& luma = picture.components[0];
+  const bool estimate = blockIdx.z == 1;
+  const DenoisePyramid& to = estimate ? picture.estimates : picture.samples;
+  const auto thread = static_cast<int>(threadIdx.x);
+  const auto x0 = static_cast<int>(blockIdx.x);
+  const auto y0 = static_cast<int>(blockIdx.y);
+  const PictureSamples samples{luma.in, picture.in_words};
+  const PlaneNumbers estimates{luma.known.estimate};
+  // Places beyond a plane are computed too, and never looked at.
+  for (int i = thread; i < kHalf * kHalf; i += kPyramidThreads) {
+    const int x = i % kHalf;
+    const int y = i / kHalf;
+    const int u = x0 * kHalf + x;
+    const int v = y0 * kHalf + y;
+    const int mean = estimate ? mean_of_four(u, v, estimates) : mean_of_four(u, v, samples);
+    halves[y][x] = static_cast<std::int16_t>(mean);
+    if (u < to.half.columns && v < to.half.rows)
+      to.half.row(v)[u] = static_cast<std::int16_t>(mean);
+  }
+  __syncthreads();
+  for (int i = thread; i < kFourth * kFourth; i += kPyramidThreads) {
+    const int x = i % kFourth;
+    const int y = i / kFourth;
+    const int last_x = to.half.columns - 1 - x0 * kHalf;
+    const int last_y = to.half.rows - 1 - y0 * kHalf;
+    const int mean = mean_of_four(
+        x, y, [&](int a, int b) { return halves[max(min(b, last_y), 0)][max(min(a, last_x), 0)]; });
+    fourths[y][x] = static_cast<std::int16_t>(mean);
+    const int u = x0 * kFourth + x;
+    const int v = y0 * kFourth + y;
+    if (u < to.fourth.columns && v < to.fourth.rows)
+      to.fourth.row(v)[u] = static_cast<std::int16_t>(mean);
+  }
+  __syncthreads();
+  for (int i = thread; i < kEighth * kEighth; i += kPyramidThreads) {
+    const int x = i % kEighth;
+    const int y = i / kEighth;
+    const int last_x = to.fourth.columns - 1 - x0 * kFourth;
+    const int last_y = to.fourth.rows - 1 - y0 * kFourth;
+    const int mean = mean_of_four(x, y, [&](int a, int b) {
+      return fourths[max(min(b, last_y), 0)][max(min(a, last_x), 0)];
+    });
+    const int u = x0 * kEighth + x;
+    const int v = y0 * kEighth + y;
+    if (u < to.eighth.columns && v < to.eighth.rows)
+      to.eighth.row(v)[u] = static_cast<std::int16_t>(mean);
+  }
+}
+
+/// A lane's part of a window: eight samples of a row.
+constexpr int kSpan = kWindow * kWindow / kLanes;
+__device__ __forceinline__ int lane_of_warp() {
+  return static_cast<int>(threadIdx.x) % kLanes;
+}
+__device__ __forceinline__ int span_row() {
+  return lane_of_warp() / (kWindow / kSpan);
+}
+__device__ __forceinline__ int span_column() {
+  return lane_of_warp() % (kWindow / kSpan) * kSpan;
+}
+
+/// The lane's part of the window from column x and row y on.
+template <typename At>
+__device__ __forceinline__ void load_span(At at, int x, int y, int (&span)[kSpan]) {
+#pragma unroll
+  for (int i = 0; i < kSpan; ++i)
+    span[i] = at(x + span_column() + i, y + span_row());
+}
+
+/// The sum of the magnitudes of differences, over the warp.
+__device__ __forceinline__ int difference(const int (&a)[kSpan], const int (&b)[kSpan]) {
+  int sum = 0;
+#pragma unroll
+  for (int i = 0; i < kSpan; ++i)
+    sum += abs(a[i] - b[i]);
+  return static_cast<int>(warp_sum(static_cast<std::uint32_t>(sum)));
+}
+
+template <typename At>
+__device__ __forceinline__ int difference_at(const int (&now)[kSpan], At then, int x, int y) {
+  int span[kSpan];
+  load_span(then, x, y, span);
+  return difference(now, span);
+}
+
+/// What is left of the displacement of a window that is already found to come from `then_x` and
+/// `then_y` on.
+template <typename Now, typename Then>
+__device__ __forceinline__ Vector displacement_left(Now now, Then then, int x, int y, int then_x,
+                                                    int then_y) {
+  denoise::SlopeSums sums;
+  const int row = then_y + span_row();
+  int left = then(then_x + span_column() - 1, row);
+  int here = then(then_x + span_column(), row);
+#pragma unroll
+  for (int i = 0; i < kSpan; ++i) {
+    const int column = then_x + span_column() + i;
+    const int right = then(column + 1, row);
+    denoise::add_slopes(now(x + span_column() + i, y + span_row()), here, left, right,
+                        then(column, row - 1), then(column, row + 1), sums);
+    left = here;
+    here = right;
+  }
+  for (std::int32_t* sum : {&sums.xx, &sums.xy, &sums.yy, &sums.xd, &sums.yd})
+    *sum = static_cast<std::int32_t>(warp_sum(static_cast<std::uint32_t>(*sum)));
+  return denoise::displacement(sums, kWindow * kWindow);
+}
+
+/// The search around the best step in halves that is known; over a warp.
+class HalfSearch {
+ public:
+  __device__ HalfSearch(const DenoisePicture& picture, const int (&now)[kSpan], int x, int y,
+                        int unmoved)
+      : then_{picture.estimates.half}, now_(now), x_(x), y_(y), least_(unmoved) {}
+
+  __device__ void take(Step step) {
+    if ((step.x == best_.x && step.y == best_.y) || (step.x == 0 && step.y == 0)) return;
+    const int cost = difference_at(now_, then_, x_ + step.x, y_ + step.y) + denoise::kHalfCost;
+    if (cost >= least_) return;
+    least_ = cost;
+    best_ = step;
+  }
+  [[nodiscard]] __device__ Step best() const { return best_; }
+
+ private:
+  PlaneNumbers then_;
+  const int (&now_)[kSpan];
+  int x_;
+  int y_;
+  Step best_{0, 0};
+  int least_;
+};
+
+__device__ __forceinline__ Vector block_vector(const DenoisePicture& picture, const Vector* vectors,
+                                               int column, int row) {
+  return vectors[nearest_place(row, picture.block_rows) * picture.block_columns +
+                 nearest_place(column, picture.block_columns)];
+}
+
+__device__ __forceinline__ Vector within(const DenoisePicture& picture, Vector vector, int column,
+                                         int row) {
+  const Samples<const std::uint8_t>& luma = picture.components[0].in;
+  return {denoise::within(vector.x, column, luma.columns),
+          denoise::within(vector.y, row, luma.rows)};
+}
+
+/// The vector of a block that is not still, by a warp.
+__device__ Vector found_vector(const DenoisePicture& picture, const int (&now)[kSpan], int unmoved,
+                               Step coarse, int column, int row) {
+  const int x = column * kBlock / 2 - denoise::kHalfBorder;
+  const int y = row * kBlock / 2 - denoise::kHalfBorder;
+  HalfSearch search(picture, now, x, y, unmoved);
+  search.take({coarse.x * 4, coarse.y * 4});
+  const auto take_last = [&](int i, int j) {
+    const Vector last = block_vector(picture, picture.vectors, i, j);
+    search.take({static_cast<int>(denoise::divided(last.x, 2 * kParts)),
+                 static_cast<int>(denoise::divided(last.y, 2 * kParts))});
+  };
+  take_last(column, row);
+#pragma unroll 1
+  for (int i = 0; i < kAround; ++i)
+    take_last(column + denoise::around(i).x, row + denoise::around(i).y);
+#pragma unroll 1
+  for (int i = 0; i < denoise::kMostSteps; ++i) {
+    const Step from = search.best();
+#pragma unroll 1
+    for (int k = 0; k < kAround; ++k)
+      search.take({from.x + denoise::around(k).x, from.y + denoise::around(k).y});
+    if (search.best().x == from.x && search.best().y == from.y) break;
+  }
+  const Step best = search.best();
+  const Vector rough =
+      displacement_left(PlaneNumbers{picture.samples.half}, PlaneNumbers{picture.estimates.half}, x,
+                        y, x + best.x, y + best.y);
+  const Step whole{denoise::whole_samples((best.x * kParts + rough.x) * 2),
+                   denoise::whole_samples((best.y * kParts + rough.y) * 2)};
+  const DenoiseComponent& luma = picture.components[0];
+  const Vector fine = displacement_left(
+      PictureSamples{luma.in, picture.in_words}, PlaneNumbers{luma.known.estimate}, column * kBlock,
+      row * kBlock, column * kBlock + whole.x, row * kBlock + whole.y);
+  return within(picture,
+                {static_cast<std::int16_t>(whole.x * kParts + fine.x),
+                 static_cast<std::int16_t>(whole.y * kParts + fine.y)},
+                column, row);
+}
+
+/// A block of threads has the blocks that share a coarse search, a warp each. Warps share the
+/// places of that search out among them; the least sum is kept with the number of its place, so
+/// that the first of equals stays.
+__global__ void __launch_bounds__(kFindThreads)
+    motion_find_kernel(const __grid_constant__ DenoisePicture picture) {
+  constexpr int kPlaces = 2 * kCoarseReach + 1;
+  constexpr int kPlaceBits = 7;
+  static_assert(kPlaces * kPlaces <= 1 << kPlaceBits);
+  __shared__ int moving;
+  __shared__ std::uint32_t least;
+  if (threadIdx.x == 0) {
+    moving = 0;
+    least = ~0U;
+  }
+  __syncthreads();
+  wait_then_release();
+  const auto warp = static_cast<int>(threadIdx.x) / kLanes;
+  const int column = static_cast<int>(blockIdx.x) * kCoarse + warp % kCoarse;
+  const int row = static_cast<int>(blockIdx.y) * kCoarse + warp / kCoarse;
+  const bool exists = column < picture.block_columns && row < picture.block_rows;
+  const DenoiseComponent& luma = picture.components[0];
+
+  int now[kSpan];
+  int unmoved = 0;
+  bool still = true;
+  if (exists) {
+    const int x = column * kBlock / 2 - denoise::kHalfBorder;
+    const int y = row * kBlock / 2 - denoise::kHalfBorder;
+    load_span(PlaneNumbers{picture.samples.half}, x, y, now);
+    unmoved = difference_at(now, PlaneNumbers{picture.estimates.half}, x, y);
+    const int middle_x = min(column * kBlock + kBlock / 2, luma.in.columns - 1);
+    const int middle_y = min(row * kBlock + kBlock / 2, luma.in.rows - 1);
+    const int certainty =
+        picture.tables->weights.certainty[luma.known.weight.row(middle_y)[middle_x]];
+    const int sigma = luma.noise->curves.sigma.at(luma.known.estimate.row(middle_y)[middle_x]);
+    still = denoise::is_still(unmoved, certainty, sigma);
+    if (!still && lane_of_warp() == 0) atomicAdd(&moving, 1);
+  }
+  __syncthreads();
+
+  Step coarse{0, 0};
+  if (moving >= denoise::kMoving) {
+    const int x = static_cast<int>(blockIdx.x) * kCoarse * kBlock / 8 - denoise::kCoarseBorder;
+    const int y = static_cast<int>(blockIdx.y) * kCoarse * kBlock / 8 - denoise::kCoarseBorder;
+    int eighths[kSpan];
+    load_span(PlaneNumbers{picture.samples.eighth}, x, y, eighths);
+#pragma unroll 1
+    for (int place = warp; place < kPlaces * kPlaces; place += kCoarse * kCoarse) {
+      const int dx = place % kPlaces - kCoarseReach;
+      const int dy = place / kPlaces - kCoarseReach;
+      const int sum =
+          difference_at(eighths, PlaneNumbers{picture.estimates.eighth}, x + dx, y + dy) +
+          denoise::kCoarseCost * (abs(dx) + abs(dy));
+      if (lane_of_warp() == 0)
+        atomicMin(&least, static_cast<std::uint32_t>(sum << kPlaceBits | place));
+    }
+    __syncthreads();
+    const auto place = static_cast<int>(least & ((1U << kPlaceBits) - 1));
+    coarse = {place % kPlaces - kCoarseReach, place / kPlaces - kCoarseReach};
+  }
+  if (!exists) return;
+
+  Vector vector{0, 0};
+  if (!still) vector = found_vector(picture, now, unmoved, coarse, column, row);
+  if (lane_of_warp() == 0) {
+    const int block = row * picture.block_columns + column;
+    picture.found[block] = vector;
+    picture.still[block] = still ? 1 : 0;
+  }
+}
+
+/// The difference of a block to what it may have come from, over a warp; `across` is room for rows
+/// that are interpolated across and not yet down.
+__device__ int moved_difference(const DenoisePicture& picture, const int (&now)[kSpan], int x,
+                                int y, Vector vector, std::int16_t (&across)[kTapRows][kBlock]) {
+  const PlaneNumbers then{picture.components[0].known.estimate};
+  const int parts_x = denoise::phases_of(vector.x, 0);
+  const int parts_y = denoise::phases_of(vector.y, 0);
+  const int phase_x = denoise::phase_of(parts_x);
+  const int phase_y = denoise::phase_of(parts_y);
+  const int from_x = x + denoise::sample_before(parts_x);
+  const int from_y = y + denoise::sample_before(parts_y);
+  if (phase_x == 0 && phase_y == 0) return difference_at(now, then, from_x, from_y);
+
+  const std::int16_t* const taps_x = picture.tables->taps[phase_x];
+  for (int i = lane_of_warp(); i < kTapRows * kBlock; i += kLanes) {
+    const int u = from_x + i % kBlock;
+    const int v = from_y + i / kBlock - 2;
+    int value = 0;
+    if (phase_x == 0) {
+      value = then(u, v);
+    } else {
+#pragma unroll
+      for (int k = 0; k < kTaps; ++k)
+        value += denoise::times(then(u + k - 2, v), taps_x[k]);
+      value = denoise::clamp(value, 0, denoise::kSampleMost);
+    }
+    across[i / kBlock][i % kBlock] = static_cast<std::int16_t>(value);
+  }
+  __syncwarp();
+  const std::int16_t* const taps_y = picture.tables->taps[phase_y];
+  int span[kSpan];
+#pragma unroll
+  for (int i = 0; i < kSpan; ++i) {
+    const int u = span_column() + i;
+    const int v = span_row();
+    int value = 0;
+    if (phase_y == 0) {
+      value = across[v + 2][u];
+    } else {
+#pragma unroll
+      for (int k = 0; k < kTaps; ++k)
+        value += denoise::times(across[v + k][u], taps_y[k]);
+      value = denoise::clamp(value, 0, denoise::kSampleMost);
+    }
+    span[i] = value;
+  }
+  __syncwarp();
+  return difference(now, span);
+}
+
+/// A warp has a block.
+__global__ void __launch_bounds__(kChooseWarps* kLanes)
+    motion_choose_kernel(const __grid_constant__ DenoisePicture picture) {
+  __shared__ std::int16_t rooms[kChooseWarps][kTapRows][kBlock];
+  wait_then_release();
+  const auto warp = static_cast<int>(threadIdx.x) / kLanes;
+  const int block = static_cast<int>(blockIdx.x) * kChooseWarps + warp;
+  if (block >= picture.block_columns * picture.block_rows) return;
+  Vector best{0, 0};
+  if (picture.still[block] == 0) {
+    const int column = block % picture.block_columns;
+    const int row = block / picture.block_columns;
+    const int x = column * kBlock;
+    const int y = row * kBlock;
+    int now[kSpan];
+    load_span(PictureSamples{picture.components[0].in, picture.in_words}, x, y, now);
+    const int unmoved = moved_difference(picture, now, x, y, {0, 0}, rooms[warp]);
+    // Vectors must be better than none by a thirty-second, or they follow the noise.
+    int least = unmoved - unmoved / 32;
+    const auto take = [&](Vector vector, int advantage) {
+      if (vector == best || vector == Vector{0, 0}) return;
+      const int difference = moved_difference(picture, now, x, y, vector, rooms[warp]);
+      if (difference - advantage * (difference / 128) >= least) return;
+      least = difference;
+      best = vector;
+    };
+    const Vector own = picture.found[block];
+    take(own, 1);
+#pragma unroll 1
+    for (int i = 0; i < kAround; ++i) {
+      const Vector found = block_vector(picture, picture.found, column + denoise::around(i).x,
+                                        row + denoise::around(i).y);
+      const Vector other = within(picture, found, column, row);
+      if (other != own) take(other, 0);
+    }
+  }
+  if (lane_of_warp() == 0) picture.vectors[block] = best;
+}
+
+unsigned parts(int n, int of) {
+  return static_cast<unsigned>((n + of - 1) / of);
+}
+
+}  // namespace
+
+void motion_pyramids(const DenoisePicture& picture, const LaunchDevice& device,
+                     cudaStream_t stream) {
+  const Samples<const std::uint8_t>& luma = picture.components[0].in;
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config =
+      launch.config(dim3(parts(luma.columns, kPyramidTile), parts(luma.rows, kPyramidTile), 2),
+                    dim3(kPyramidThreads), stream);
+  check(cudaLaunchKernelEx(&config, motion_pyramid_kernel, picture),
+        "launching the halves of frame and estimate");
+}
+
+void motion_find(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config =
+      launch.config(dim3(parts(picture.block_columns, kCoarse), parts(picture.block_rows, kCoarse)),
+                    dim3(kFindThreads), stream);
+  check(cudaLaunchKernelEx(&config, motion_find_kernel, picture),
+        "launching the search for motion");
+}
+
+void motion_choose(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config =
+      launch.config(dim3(parts(picture.block_columns * picture.block_rows, kChooseWarps)),
+                    dim3(kChooseWarps * kLanes), stream);
+  check(cudaLaunchKernelEx(&config, motion_choose_kernel, picture),
+        "launching the choice of vectors");
+}
+
+}  // namespace equalux::cuda

@@ -1,0 +1,156 @@
+#include "cuda/denoise/denoise_samples.cuh"
+#include "cuda/device/warp_sum.cuh"
+#include "cuda/runtime/check.h"
+
+namespace equalux::cuda {
+namespace {
+
+using denoise::kNoiseBlock;
+using denoise::kSegments;
+using denoise::kTextureBins;
+
+constexpr int kCountThreads = 128;
+/// A warp makes a segment's curves.
+constexpr int kCurveThreads = kSegments * kLanes;
+constexpr int kBinsOfLane = kTextureBins / kLanes;
+
+/// The row of noise blocks that a row of the grid looks at: all of the first picture's, else those
+/// whose turn it is.
+__device__ __forceinline__ int noise_row(int y, std::uint32_t before) {
+  if (before == 0) return y;
+  const auto turns = static_cast<int>(denoise::kNoiseTurns);
+  const int first = (turns - static_cast<int>(before % denoise::kNoiseTurns)) % turns;
+  return first + y * turns;
+}
+
+/// A lane has a column of a block, from which it makes the column's second differences down; with
+/// its neighbours' it makes those across, as denoise::block_texture() does.
+__global__ void __launch_bounds__(kCountThreads)
+    noise_count_kernel(const __grid_constant__ DenoisePicture picture) {
+  wait_then_release();
+  const DenoiseComponent& component = picture.components[blockIdx.z];
+  const int y = noise_row(static_cast<int>(blockIdx.y), picture.before) * kNoiseBlock;
+  if (y + kNoiseBlock > component.in.rows) return;
+  const auto thread = static_cast<int>(blockIdx.x * kCountThreads + threadIdx.x);
+  const int column = thread % kNoiseBlock;
+  const int first = thread / kNoiseBlock * (2 * kNoiseBlock);
+  const bool exists = first + kNoiseBlock <= component.in.columns;
+  int sample[kNoiseBlock];
+  int sum = 0;
+#pragma unroll
+  for (int k = 0; k < kNoiseBlock; ++k) {
+    sample[k] = exists ? sample_at(component.in, picture.in_words, first + column, y + k) : 0;
+    sum += sample[k];
+  }
+  int texture = 0;
+#pragma unroll
+  for (int k = 1; k + 1 < kNoiseBlock; ++k) {
+    const int down = sample[k - 1] - 2 * sample[k] + sample[k + 1];
+    const int left = __shfl_up_sync(0xFFFFFFFFU, down, 1);
+    const int right = __shfl_down_sync(0xFFFFFFFFU, down, 1);
+    if (column > 0 && column + 1 < kNoiseBlock) texture += abs(left - 2 * down + right);
+  }
+#pragma unroll
+  for (int step = kNoiseBlock / 2; step > 0; step /= 2) {
+    sum += __shfl_xor_sync(0xFFFFFFFFU, sum, step);
+    texture += __shfl_xor_sync(0xFFFFFFFFU, texture, step);
+  }
+  if (!exists || column != 0 || texture < denoise::kLeastTexture) return;
+  const int level = sum / (kNoiseBlock * kNoiseBlock);
+  atomicAdd(
+      &component.noise
+           ->picture[(level >> denoise::kKnotShift) * kTextureBins + denoise::texture_bin(texture)],
+      1U);
+}
+
+/// The lanes' sum and, in `before`, that of the lanes below this one.
+__device__ __forceinline__ std::uint64_t scan(std::uint64_t mine, int lane, std::uint64_t& before) {
+  unsigned long long sum = mine;
+#pragma unroll
+  for (int step = 1; step < kLanes; step *= 2) {
+    const unsigned long long below = __shfl_up_sync(0xFFFFFFFFU, sum, step);
+    if (lane >= step) sum += below;
+  }
+  before = sum - mine;
+  return __shfl_sync(0xFFFFFFFFU, sum, kLanes - 1);
+}
+
+/// A block for each component, a warp for each segment, neighbouring bins for each lane. The
+/// curves of segments are a thread's each, once all noises are there.
+__global__ void __launch_bounds__(kCurveThreads)
+    noise_curves_kernel(const __grid_constant__ DenoisePicture picture) {
+  __shared__ int sigma[kSegments];
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int segment = thread / kLanes;
+  const int lane = thread % kLanes;
+  wait_then_release();
+  NoiseCounts& noise = *picture.components[blockIdx.x].noise;
+  if (picture.noise != 0) {
+    if (lane == 0) sigma[segment] = picture.noise;
+  } else {
+    const int first = segment * kTextureBins + lane * kBinsOfLane;
+    std::uint32_t all[kBinsOfLane];
+    std::uint64_t mine = 0;
+#pragma unroll
+    for (int i = 0; i < kBinsOfLane; ++i) {
+      all[i] = denoise::count_after(picture.noise_known ? noise.all[first + i] : 0U,
+                                    noise.picture[first + i]);
+      noise.all[first + i] = all[i];
+      noise.picture[first + i] = 0;
+      mine += all[i];
+    }
+    std::uint64_t below = 0;
+    const std::uint64_t sum = scan(mine, lane, below);
+    if (!denoise::has_enough_blocks(sum)) {
+      if (lane == 0) sigma[segment] = denoise::kUnknown;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kBinsOfLane; ++i) {
+        // The first bin that ends the fifth is one lane's.
+        if (denoise::ends_fifth(below, all[i], sum) && !denoise::ends_fifth(below, 0, sum)) {
+          sigma[segment] = denoise::sigma_of(
+              denoise::texture_of_fifth(lane * kBinsOfLane + i, below, all[i], sum));
+        }
+        below += all[i];
+      }
+    }
+  }
+  __syncthreads();
+  if (thread == 0) denoise::fill_gaps(sigma);
+  __syncthreads();
+  if (thread < kSegments) denoise::set_segment(sigma, thread, noise.curves);
+}
+
+unsigned parts(int n, int of) {
+  return static_cast<unsigned>((n + of - 1) / of);
+}
+
+}  // namespace
+
+void noise_count(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
+  if (picture.noise != 0) return;
+  const Samples<const std::uint8_t>& most = picture.components[0].in;
+  const int rows = most.rows / kNoiseBlock;
+  const int blocks = (most.columns + kNoiseBlock) / (2 * kNoiseBlock);
+  if (rows == 0 || blocks == 0) return;
+  const auto turns = static_cast<int>(picture.before == 0 ? 1 : denoise::kNoiseTurns);
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config =
+      launch.config(dim3(parts(blocks * kNoiseBlock, kCountThreads), parts(rows, turns),
+                         static_cast<unsigned>(picture.count)),
+                    dim3(kCountThreads), stream);
+  check(cudaLaunchKernelEx(&config, noise_count_kernel, picture), "launching the noise's counts");
+}
+
+void noise_curves(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config =
+      launch.config(dim3(static_cast<unsigned>(picture.count)), dim3(kCurveThreads), stream);
+  check(cudaLaunchKernelEx(&config, noise_curves_kernel, picture), "launching the noise's curves");
+}
+
+LaunchDevice denoise_device() {
+  return LaunchDevice::of(reinterpret_cast<const void*>(&noise_curves_kernel));
+}
+
+}  // namespace equalux::cuda

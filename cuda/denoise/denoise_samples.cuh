@@ -1,0 +1,70 @@
+#pragma once
+
+#include "cuda/denoise/denoise_stages.h"
+#include "cuda/device/dependent_launch.cuh"
+
+/// What the kernels of noise reduction share: samples of frames, windows of planes, and tables.
+namespace equalux::cuda {
+
+/// A sample of a frame as it is stored, as a number of Words::depth bits. Words may lie anywhere,
+/// and hold more than their depth.
+__device__ __forceinline__ int code_at(const Samples<const std::uint8_t>& samples,
+                                       denoise::Words words, int x, int y) {
+  const std::uint8_t* const at = samples.at(x, y);
+  if (words.depth == 8) return at[0];
+  return min((at[0] | at[1] << 8) >> words.shift, (1 << words.depth) - 1);
+}
+
+/// The same in denoise::kSampleBits bits.
+__device__ __forceinline__ int sample_at(const Samples<const std::uint8_t>& samples,
+                                         denoise::Words words, int x, int y) {
+  return code_at(samples, words, x, y) << (denoise::kSampleBits - words.depth);
+}
+
+/// The nearest of `count` places.
+__device__ __forceinline__ int nearest_place(int x, int count) {
+  return min(max(x, 0), count - 1);
+}
+
+/// Samples of the first component of a picture, by place; beyond its edges the nearest.
+struct PictureSamples {
+  const Samples<const std::uint8_t>& samples;
+  denoise::Words words;
+
+  __device__ __forceinline__ int operator()(int x, int y) const {
+    return sample_at(samples, words, nearest_place(x, samples.columns),
+                     nearest_place(y, samples.rows));
+  }
+};
+
+/// The same of a plane.
+struct PlaneNumbers {
+  const NumberPlane<std::int16_t>& plane;
+
+  __device__ __forceinline__ int operator()(int x, int y) const {
+    return plane.row(nearest_place(y, plane.rows))[nearest_place(x, plane.columns)];
+  }
+};
+
+/// A LevelCurve in shared memory: knot and rise of a segment in one word.
+struct SharedCurve {
+  std::uint32_t segment[denoise::kSegments];
+
+  /// By the first threads of a block.
+  __device__ __forceinline__ void load(const denoise::LevelCurve& curve, int thread) {
+    if (thread < denoise::kSegments) {
+      segment[thread] = static_cast<std::uint16_t>(curve.knot[thread]) |
+                        static_cast<std::uint32_t>(static_cast<std::uint16_t>(curve.rise[thread]))
+                            << 16;
+    }
+  }
+  /// LevelCurve::at().
+  __device__ __forceinline__ int at(int estimate) const {
+    const std::uint32_t both = segment[estimate >> denoise::kKnotShift];
+    const int part = (estimate >> (denoise::kKnotShift - 8)) & 255;
+    return static_cast<int>(both & 0xFFFF) +
+           denoise::times(static_cast<int>(both) >> 16, part << 7);
+  }
+};
+
+}  // namespace equalux::cuda
