@@ -534,14 +534,16 @@ HWY_INLINE V pulls(const Rows5<std::int16_t>& rows, std::size_t i, V own, V reac
   return sum;
 }
 
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+#if HWY_ARCH_X86
 using DBytes = hn::Repartition<std::int8_t, D>;
 using VBytes = hn::Vec<DBytes>;
 constexpr bool kPullsInBytes = true;
 
 /// Both as bytes, cut off at -128 and 127: halves of them in turn, which sums() undoes.
 HWY_INLINE VBytes bytes_of(V first, V second) {
-#if HWY_TARGET == HWY_AVX2
+#if HWY_TARGET <= HWY_AVX3
+  return VBytes{_mm512_packs_epi16(first.raw, second.raw)};
+#elif HWY_TARGET == HWY_AVX2
   return VBytes{_mm256_packs_epi16(first.raw, second.raw)};
 #else
   return VBytes{_mm_packs_epi16(first.raw, second.raw)};
@@ -554,17 +556,24 @@ HWY_INLINE VBytes pulled_bytes(VBytes difference, VBytes reach) {
   using DUnsigned = hn::RebindToUnsigned<DBytes>;
   const DUnsigned du;
   const auto size = hn::BitCast(du, hn::Abs(difference));
-  const auto least = hn::Min(size, hn::SaturatedSub(hn::BitCast(du, reach), size));
-#if HWY_TARGET == HWY_AVX2
+  const auto rest = hn::SaturatedSub(hn::BitCast(du, reach), size);
+#if HWY_TARGET <= HWY_AVX3
+  const VBytes most = hn::BitCast(DBytes(), rest);
+  return hn::Max(hn::Min(difference, most), hn::Neg(most));
+#elif HWY_TARGET == HWY_AVX2
+  const auto least = hn::Min(size, rest);
   return VBytes{_mm256_sign_epi8(least.raw, difference.raw)};
 #else
+  const auto least = hn::Min(size, rest);
   return VBytes{_mm_sign_epi8(least.raw, difference.raw)};
 #endif
 }
 
 /// Sums of two bytes beside each other.
 HWY_INLINE V sums(VBytes bytes) {
-#if HWY_TARGET == HWY_AVX2
+#if HWY_TARGET <= HWY_AVX3
+  return V{_mm512_maddubs_epi16(_mm512_set1_epi8(1), bytes.raw)};
+#elif HWY_TARGET == HWY_AVX2
   return V{_mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes.raw)};
 #else
   return V{_mm_maddubs_epi16(_mm_set1_epi8(1), bytes.raw)};
