@@ -306,8 +306,7 @@ class ResultRows {
         stride_(static_cast<int>(plane.out_stride)),
         to_(plane.out + static_cast<std::int64_t>(begin + row_) * stride_ + x_),
         words_(granule >= 4 && (plane.kept < 0 || plane.step == 4) &&
-               x + kTileStep + kChunk <= plane.width * plane.step),
-        kept_(plane.kept < 0 ? 0U : 0xFFU << (8 * plane.kept)) {}
+               x + kTileStep + kChunk <= plane.width * plane.step) {}
 
   /// Writes a warp's tiles of 16 bytes, eight rows from row `row` on, which counts from
   /// the first. Those below 0 are left out; `row` is a multiple of 8. `pairs` holds results 2g and
@@ -319,15 +318,18 @@ class ResultRows {
       levels[tile] = transpose_pairs(pairs[tile]);
     if (static_cast<unsigned>(row + row_) >= static_cast<unsigned>(count_)) return;
     std::uint8_t* to = to_ + static_cast<std::int64_t>(row) * stride_;
-    const std::uint8_t* from =
-        plane_.in + static_cast<std::int64_t>(begin_ + row + row_) * plane_.in_stride + x_;
+    const auto source = [&] {
+      return plane_.in + static_cast<std::int64_t>(begin_ + row + row_) * plane_.in_stride + x_;
+    };
     if (words_) {
-      if (kept_ != 0) {
+      if (plane_.kept >= 0) {
+        const std::uint32_t kept = 0xFFU << (8 * plane_.kept);
+        const std::uint8_t* from = source();
 #pragma unroll
         for (int tile = 0; tile < kTilesOfWarp; ++tile) {
           const std::uint32_t own =
               *reinterpret_cast<const std::uint32_t*>(from + tile * kTileStep);
-          levels[tile] = (levels[tile] & ~kept_) | (own & kept_);
+          levels[tile] = (levels[tile] & ~kept) | (own & kept);
         }
       }
 #pragma unroll
@@ -335,6 +337,7 @@ class ResultRows {
         *reinterpret_cast<std::uint32_t*>(to + tile * kTileStep) = levels[tile];
       return;
     }
+    const std::uint8_t* from = source();
 #pragma unroll 1
     for (int tile = 0; tile < kTilesOfWarp; ++tile, to += kTileStep, from += kTileStep) {
       const int valid = min(plane_.width * plane_.step - x_ - tile * kTileStep, 4);
@@ -353,8 +356,7 @@ class ResultRows {
   int count_;
   int stride_;
   std::uint8_t* to_;
-  bool words_;          // whole ones are written
-  std::uint32_t kept_;  // bits of each that are the frame's own
+  bool words_;  // whole ones are written
 };
 
 /// Four bytes of a band from `at` on, which need not be aligned.
