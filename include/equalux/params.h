@@ -125,6 +125,7 @@ struct EqualizeParams {
   double floor = 0;        ///< per cent of the darkest pixels that may become black
   double ceiling = 100;    ///< per cent of the pixels above which they may become white
   double max_gain = 0;     ///< largest factor of a value, 1 to 255; 0 = none
+  double min_gain = 0;     ///< least factor of a value, 0 to 1; 0 = none
   double temporal_ms = 0;  ///< time constant of the curve, to kMaxTemporalMs; 0 = each frame alone
   double brighten_ms = 0;  ///< time constant where it gets brighter; 0 = temporal_ms
   double darken_ms = 0;    ///< time constant where it gets darker; 0 = temporal_ms

@@ -34,8 +34,8 @@ const OptionTable<ClaheParams>& clahe_table() {
          OptionType::text,
          read_tiles,
          [](const ClaheParams& params) { return text(params.tiles_x, params.tiles_y); }}};
-    for (const char* key : {"clip-limit", "strength", "floor", "ceiling", "max-gain", "temporal-ms",
-                            "brighten-ms", "darken-ms", "scaler"})
+    for (const char* key : {"clip-limit", "strength", "floor", "ceiling", "max-gain", "min-gain",
+                            "temporal-ms", "brighten-ms", "darken-ms", "scaler"})
       rows.push_back(
           OptionRow<ClaheParams>::within(&ClaheParams::curve, equalize_table().find(key)));
     return OptionTable<ClaheParams>("clahe", std::move(rows));

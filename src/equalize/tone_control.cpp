@@ -80,7 +80,8 @@ void check_history(const History& history, int max_value) {
 
 bool shapes_curve(const EqualizeParams& params) {
   return params.strength != 1 || params.clip_limit != 0 || params.floor != 0 ||
-         params.ceiling != 100 || params.max_gain != 0 || params.temporal_ms != 0;
+         params.ceiling != 100 || params.max_gain != 0 || params.min_gain != 0 ||
+         params.temporal_ms != 0;
 }
 
 Control::Control(const EqualizeParams& params)
@@ -88,8 +89,9 @@ Control::Control(const EqualizeParams& params)
 
 Control::Eased Control::target_of(const EqualizeParams& params) {
   const auto inverse = [](double x) { return x == 0 ? 0 : 1 / x; };
-  return {params.strength, params.floor / 100, params.ceiling / 100, inverse(params.clip_limit),
-          inverse(params.max_gain)};
+  return {params.strength,          params.floor / 100,
+          params.ceiling / 100,     inverse(params.clip_limit),
+          inverse(params.max_gain), params.min_gain};
 }
 
 Limits Control::limits() const {
@@ -103,6 +105,7 @@ Limits Control::limits() const {
   limits.floor = fixed(now_.floor, kWhole);
   limits.ceiling = fixed(now_.ceiling, kWhole);
   limits.max_gain = now_.inverse_gain * kLargestGain < 1 ? 0 : inverse(now_.inverse_gain, kOne);
+  limits.min_gain = fixed(now_.min_gain, kOne);
   limits.per_part = static_cast<double>(1U << kCurveBits) / (limits.ceiling - limits.floor);
   limits.scaler = params_.scaler;
   return limits;
@@ -126,6 +129,7 @@ Frame Control::next(const FrameContext& context) {
     ease(now_.ceiling, target_.ceiling, rate);
     ease(now_.inverse_clip, target_.inverse_clip, rate);
     ease(now_.inverse_gain, target_.inverse_gain, rate);
+    ease(now_.min_gain, target_.min_gain, rate);
   } else {
     now_ = target_;
   }
@@ -151,18 +155,19 @@ void Control::reset() {
 
 std::string Control::save(const History& current, int max_value) const {
   const History history = continues_ ? current : History{};
-  nlohmann::json state{
-      {"version", kStateVersion},
-      {"max-value", max_value},
-      {"frames", history.frames},
-      {"gain", history.gain},
-      {"rate", history.rate},
-      {"exposure", history.exposure},
-      {"distribution", json_of(history.distribution, 256)},
-      {"frame", json_of(history.frame, 256)},
-      {"previous", json_of(history.previous, kQuantiles)},
-      {"step-ns", step_ns_},
-      {"limits", {now_.strength, now_.floor, now_.ceiling, now_.inverse_clip, now_.inverse_gain}}};
+  nlohmann::json state{{"version", kStateVersion},
+                       {"max-value", max_value},
+                       {"frames", history.frames},
+                       {"gain", history.gain},
+                       {"rate", history.rate},
+                       {"exposure", history.exposure},
+                       {"distribution", json_of(history.distribution, 256)},
+                       {"frame", json_of(history.frame, 256)},
+                       {"previous", json_of(history.previous, kQuantiles)},
+                       {"step-ns", step_ns_},
+                       {"limits",
+                        {now_.strength, now_.floor, now_.ceiling, now_.inverse_clip,
+                         now_.inverse_gain, now_.min_gain}}};
   if (last_pts_ns_) state["pts-ns"] = *last_pts_ns_;
   return json_text(state);
 }
@@ -190,8 +195,12 @@ History Control::load(std::string_view text, int max_value) {
     check_history(history, max_value);
     history.least_rate = history.frames == 0 ? kOne : least_rate_after(history.frames);
     const auto& limits = state.at("limits");
-    const Eased now{part(limits.at(0)), part(limits.at(1)), part(limits.at(2)), part(limits.at(3)),
-                    part(limits.at(4))};
+    const Eased now{part(limits.at(0)),
+                    part(limits.at(1)),
+                    part(limits.at(2)),
+                    part(limits.at(3)),
+                    part(limits.at(4)),
+                    limits.size() > 5 ? part(limits.at(5)) : 0};  // states before 1.0 have five
     if (fixed(now.floor, kWhole) >= fixed(now.ceiling, kWhole)) refuse_number();
     const std::int64_t step_ns = timestamp(state.at("step-ns"));
     if (step_ns < 1) refuse_number();

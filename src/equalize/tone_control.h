@@ -58,6 +58,7 @@ class Control {
     double ceiling = 1;
     double inverse_clip = 0;
     double inverse_gain = 0;
+    double min_gain = 0;
   };
   static Eased target_of(const EqualizeParams& params);
   [[nodiscard]] Limits limits() const;

@@ -31,6 +31,7 @@ struct Limits {
   std::uint32_t floor = 0;         ///< of kWhole
   std::uint32_t ceiling = kWhole;  ///< of kWhole
   std::uint32_t max_gain = 0;      ///< 0 = none
+  std::uint32_t min_gain = 0;      ///< at most kOne
   double per_part = 0.25;          ///< 2^kCurveBits / (ceiling - floor)
   Scaler scaler = Scaler::max_abs;
 
@@ -112,7 +113,7 @@ EQUALUX_HD Span span_of(const Limits& limits, std::uint32_t offset, std::uint32_
   return {offset, static_cast<double>(unchanged(max_value)) / (total - offset)};
 }
 
-/// W of level v from the clipped sum up to its bin. Strength is in it, the largest gain is not.
+/// W of level v from the clipped sum up to its bin. Strength is in it, bounds of the gain are not.
 EQUALUX_HD std::uint32_t curve_at(const Limits& limits, std::uint32_t v, std::uint32_t sum,
                                   const Span& span) {
   const std::uint32_t above = sum > span.offset ? sum - span.offset : 0;
@@ -127,14 +128,19 @@ EQUALUX_HD std::uint32_t curve_at(const Limits& limits, std::uint32_t v, std::ui
 /// Whether anything bounds the curve.
 EQUALUX_HD bool bounds(const Limits& limits) {
   return limits.strength != kOne || limits.clip != 0 || limits.floor != 0 ||
-         limits.ceiling != kWhole || limits.max_gain != 0;
+         limits.ceiling != kWhole || limits.max_gain != 0 || limits.min_gain != 0;
 }
 
 /// W with its gain W / v limited.
 EQUALUX_HD std::uint32_t limit_gain(const Limits& limits, std::uint32_t v, std::uint32_t curve) {
-  if (limits.max_gain == 0) return curve;
-  const std::uint64_t most = (std::uint64_t{v} * limits.max_gain << kCurveBits) / kOne;
-  return curve < most ? curve : static_cast<std::uint32_t>(most);
+  const auto times = [v](std::uint32_t gain) {
+    return (std::uint64_t{v} * gain << kCurveBits) / kOne;
+  };
+  if (limits.max_gain != 0 && curve > times(limits.max_gain))
+    curve = static_cast<std::uint32_t>(times(limits.max_gain));
+  // At most the identity, and so below the last level.
+  const auto least = static_cast<std::uint32_t>(times(limits.min_gain));
+  return curve > least ? curve : least;
 }
 
 /// The exact gain W / v of a level; black has gain 1.

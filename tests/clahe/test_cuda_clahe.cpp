@@ -197,6 +197,7 @@ TEST_F(CudaClahe, RandomOptionsOnRandomStreams) {
     curve.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
     curve.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
     curve.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
+    curve.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
     curve.temporal_ms = random() % 3 == 0 ? 0 : uniform(20, 5000);
     Pair(params, desc, {static_cast<std::uint32_t>(i + 1)}).expect_same(30);
   }

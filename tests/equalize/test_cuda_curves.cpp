@@ -56,6 +56,7 @@ TEST_F(CudaCurves, EveryOptionAloneAndTogether) {
       with([](EqualizeParams& p) { p.floor = 2; }),
       with([](EqualizeParams& p) { p.ceiling = 90; }),
       with([](EqualizeParams& p) { p.max_gain = 1.5; }),
+      with([](EqualizeParams& p) { p.min_gain = 0.9; }),
       with([](EqualizeParams& p) { p.temporal_ms = 700; }),
       with([](EqualizeParams& p) { p.temporal_ms = kMaxTemporalMs; }),
       calm_params()};
@@ -104,6 +105,7 @@ TEST_F(CudaCurves, RandomOptionsOnRandomStreams) {
     params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
     params.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
     params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
+    params.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
     params.temporal_ms = random() % 4 == 0 ? 0 : uniform(20, 5000);
     params.darken_ms = params.temporal_ms == 0 || random() % 2 == 0 ? 0 : uniform(20, 5000);
     const auto format = static_cast<PixelFormat>(random() % 17);
@@ -152,6 +154,7 @@ TEST_F(CudaCurves, RandomOptionsOnDeepStreams) {
     params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
     params.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
     params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
+    params.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
     params.temporal_ms = random() % 4 == 0 ? 0 : uniform(20, 5000);
     const PixelFormat format = formats[random() % formats.size()];
     const int width = 1 + static_cast<int>(random() % 200);

@@ -27,6 +27,7 @@ EqualizeParams limited() {
   params.floor = 1;
   params.ceiling = 99;
   params.max_gain = 5;
+  params.min_gain = 0.7;
   return params;
 }
 

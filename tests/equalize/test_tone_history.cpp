@@ -261,6 +261,50 @@ TEST(ToneHistory, ChangedParametersAreEasedAndKeepTheHistory) {
   EXPECT_EQ(plain.level(frame, 150), frame.view().row(0, 0)[150]);
 }
 
+TEST(ToneHistory, TheLeastGainIsEasedAndSaved) {
+  Stream stream(calm());
+  const Image frame = ramp(150, 200);
+  const int own = frame.view().row(0, 0)[20];
+  for (int i = 0; i < 30; ++i)
+    stream.pass(frame);
+  EqualizeParams held = calm();
+  held.min_gain = 1;
+  const int before = stream.level(frame, 20);
+  ASSERT_LT(before, own - 50);
+  EXPECT_TRUE(retune(stream.filter(), held));
+  for (int i = 0; i < 3; ++i)
+    stream.pass(frame);
+  // Half way, it goes on from its state as it does without.
+  Stream other(held);
+  other.filter().load(stream.filter().save());
+  int last = before;
+  for (int i = 0; i < 60; ++i) {
+    const int now = stream.level(frame, 20);
+    EXPECT_EQ(other.level(frame, 20), now) << i;
+    EXPECT_GE(now, last);
+    if (i == 0) {
+      EXPECT_LT(now, own) << "at once";
+    }
+    last = now;
+  }
+  EXPECT_EQ(last, own);
+}
+
+TEST(ToneHistory, StatesFromBeforeTheLeastGainAreTaken) {
+  Stream stream(calm());
+  const Image frame = ramp(40, 90);
+  for (int i = 0; i < 30; ++i)
+    stream.pass(frame);
+  std::string state = stream.filter().save();
+  const std::size_t begin = state.find("\"limits\":[");
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t end = state.find(']', begin);
+  state.erase(state.rfind(',', end), end - state.rfind(',', end));
+  Stream other(calm());
+  other.filter().load(state);
+  EXPECT_EQ(other.level(frame, 150), stream.level(frame, 150));
+}
+
 std::string error_of_state(const std::string& state) {
   Stream stream(calm());
   try {

@@ -127,6 +127,34 @@ TEST(ToneLimits, MaxGainHoldsWhereItIsDarkest) {
   }
 }
 
+TEST(ToneLimits, MinGainHoldsWhatIsBright) {
+  const ValueHistogram counts = two_hills();
+  EqualizeParams params;
+  params.floor = 0.001;
+  const auto free = curve_of(counts, params);
+  std::size_t darker = 0;
+  for (const double least : {0.5, 0.9, 1.0}) {
+    params.min_gain = least;
+    const auto held = curve_of(counts, params);
+    for (std::size_t v = 1; v < 256; ++v) {
+      const double floor = least * static_cast<double>(v);
+      if (free[v] < floor) ++darker;
+      EXPECT_NEAR(held[v], std::max(free[v], floor), 0.01) << v;
+    }
+  }
+  EXPECT_GT(darker, 50U);
+}
+
+TEST(ToneLimits, MinGainOfOneIsAllThatASecondCurveAsksFor) {
+  // Where both bounds meet, the curve is the identity.
+  EqualizeParams params;
+  params.max_gain = 1;
+  params.min_gain = 1;
+  const auto held = curve_of(two_hills(), params);
+  for (std::size_t v = 0; v < 256; ++v)
+    EXPECT_EQ(held[v], static_cast<double>(v));
+}
+
 TEST(ToneLimits, EveryCurveRises) {
   std::mt19937 generator(3);
   const auto random = [&] { return static_cast<int>(generator() >> 1); };
@@ -145,6 +173,7 @@ TEST(ToneLimits, EveryCurveRises) {
     params.floor = random() % 40;
     params.ceiling = 60 + random() % 41;
     params.max_gain = random() % 2 == 0 ? 0 : 1 + random() % 10;
+    params.min_gain = random() % 2 == 0 ? 0 : random() % 100 / 99.0;
     const auto curve = curve_of(counts, params);
     for (std::size_t v = 1; v < 256; ++v)
       ASSERT_GE(curve[v], curve[v - 1]) << i << " at " << v;
@@ -160,6 +189,7 @@ TEST(ToneLimits, FramesAreScaledExactly) {
   params.strength = 0.7;
   params.clip_limit = 2.5;
   params.max_gain = 5;
+  params.min_gain = 0.8;
   const ImageDesc desc{PixelFormat::bgr, 211, 97};
   for (const test::Content content :
        {test::Content::natural, test::Content::noise, test::Content::ramp}) {
@@ -221,6 +251,8 @@ TEST(ToneLimits, EveryRuleIsNamed) {
   EXPECT_THAT(error_of(with(&EqualizeParams::strength, NAN)), HasSubstr("strength is nan"));
   EXPECT_THAT(error_of(with(&EqualizeParams::clip_limit, 0.5)), HasSubstr("clip-limit is 0.5"));
   EXPECT_THAT(error_of(with(&EqualizeParams::max_gain, 300)), HasSubstr("max-gain is 300"));
+  EXPECT_THAT(error_of(with(&EqualizeParams::min_gain, 1.5)),
+              HasSubstr("min-gain is 1.5, must be 0 to 1"));
   EXPECT_THAT(error_of(with(&EqualizeParams::ceiling, 0)), HasSubstr("ceiling is 0"));
   EXPECT_THAT(error_of(with(&EqualizeParams::temporal_ms, -1)), HasSubstr("temporal-ms is -1"));
   EXPECT_THAT(error_of(with(&EqualizeParams::darken_ms, 5)),

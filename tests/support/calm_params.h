@@ -10,6 +10,7 @@ inline EqualizeParams calm_params() {
   params.strength = 0.8;
   params.clip_limit = 3;
   params.max_gain = 6;
+  params.min_gain = 0.8;
   params.floor = 0.5;
   params.ceiling = 99.5;
   params.temporal_ms = 1000;
