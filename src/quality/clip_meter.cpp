@@ -25,6 +25,11 @@ std::optional<double> mean_angle(const HueDifference& hue) {
   return hue.sum_deg / static_cast<double>(hue.pixels);
 }
 
+std::optional<double> mean_skin(const SkinValues& skin, bool of_result) {
+  if (skin.pixels == 0) return std::nullopt;
+  return (of_result ? skin.result : skin.original) / static_cast<double>(skin.pixels);
+}
+
 std::optional<double> share_kept(const TextureSums& texture) {
   if (texture.original == 0) return std::nullopt;
   return texture.common / texture.original;
@@ -56,6 +61,7 @@ void ClipMeter::add(const ConstImageView& a, const ConstImageView* b) {
     read_planes(*b, b_.now);
     frame.b = measure_stream(b_, flat);
   }
+  measure_colours(a, b, frame);
   histogram_ = value_histogram(a_.now);
   if (!first) measure_time(frame, find_stillness(a_.last, a_.now, grid_));
   if (pair_) measure_pair(a, *b, frame);
@@ -74,6 +80,17 @@ StreamFigures ClipMeter::measure_stream(Stream& stream, const BlockMask& flat) {
   std::swap(stream.last_means, stream.means);
   stream.means = block_means(stream.now, grid_);
   return figures;
+}
+
+void ClipMeter::measure_colours(const ConstImageView& a, const ConstImageView* b,
+                                FrameFigures& frame) {
+  const SkinValues skin = skin_values(a, b);
+  skin_.add(skin);
+  frame.a.colourfulness = colourfulness(a);
+  frame.a.skin_level = mean_skin(skin, false);
+  if (!pair_) return;
+  frame.b->colourfulness = colourfulness(*b);
+  frame.b->skin_level = mean_skin(skin, true);
 }
 
 void ClipMeter::measure_step(Stream& stream, const BlockMask& still, std::size_t blocks,
@@ -131,6 +148,7 @@ void ClipMeter::measure_pair(const ConstImageView& a, const ConstImageView& b,
   PairFigures pair;
   pair.ambe = std::fabs(frame.a.mean_level - frame.b->mean_level);
   pair.ssim = ssim(a_.now, b_.now);
+  pair.colour_difference = colour_difference(a, b);
   pair.noise_gain = ratio(frame.b->noise_sigma, frame.a.noise_sigma);
   pair.hue_error_deg = mean_angle(hue);
   pair.flicker_transfer = ratio(frame.b->still_step, frame.a.still_step);
@@ -173,7 +191,9 @@ StreamFigures ClipMeter::mean_of(const Stream& stream, bool second) const {
     mean.entropy_bits += one.entropy_bits / n;
     mean.mean_level += one.mean_level / n;
     mean.eme_db += one.eme_db / n;
+    mean.colourfulness += one.colourfulness / n;
   }
+  mean.skin_level = mean_skin(skin_, second);
   mean.noise_sigma = stream.noise.root();
   mean.still_step = stream.steps.root();
   mean.temporal_noise = stream.changes.root();
@@ -186,6 +206,7 @@ PairFigures ClipMeter::mean_of_pairs(const ClipFigures& figures) const {
   double similarity = 0;
   for (const FrameFigures& frame : frames_) {
     mean.ambe += frame.pair->ambe / n;
+    mean.colour_difference += frame.pair->colour_difference / n;
     similarity += frame.pair->ssim.value_or(0) / n;
   }
   if (frames_.front().pair->ssim) mean.ssim = similarity;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/quality/blocks.h"
+#include "src/quality/colourfulness.h"
 #include "src/quality/cuts.h"
 #include "src/quality/ghosting.h"
 #include "src/quality/hue.h"
@@ -20,6 +21,8 @@ struct StreamFigures {
   double entropy_bits = 0;  ///< of luma
   double mean_level = 0;    ///< of V
   double eme_db = 0;
+  double colourfulness = 0;
+  std::optional<double> skin_level;   ///< mean V of the pixels that are skin in the original
   std::optional<double> noise_sigma;  ///< levels of luma, in the original's flat blocks
   /// RMS step of the means of 16x16 blocks since the last frame, where the original stands still;
   /// levels of luma.
@@ -34,6 +37,7 @@ struct StreamFigures {
 struct PairFigures {
   double ambe = 0;                         ///< levels of V
   std::optional<double> ssim;              ///< of luma
+  double colour_difference = 0;            ///< mean CIEDE2000
   std::optional<double> noise_gain;        ///< noise sigma over the original's
   std::optional<double> hue_error_deg;     ///< mean absolute difference of the CIE hue angle
   std::optional<double> flicker_transfer;  ///< still step over the original's
@@ -58,7 +62,7 @@ struct Cut {
 };
 
 /// Figures of a clip: means over the frames; sigmas and steps as root mean squares, with ratios of
-/// those; the hue's, texture's and ghosts' over all pixels that count.
+/// those; those of hue, skin, texture and ghosts over all pixels that count.
 struct ClipFigures {
   StreamFigures a;
   std::optional<StreamFigures> b;
@@ -100,6 +104,7 @@ class ClipMeter {
   };
 
   StreamFigures measure_stream(Stream& stream, const BlockMask& flat);
+  void measure_colours(const ConstImageView& a, const ConstImageView* b, FrameFigures& frame);
   void measure_step(Stream& stream, const BlockMask& still, std::size_t blocks,
                     StreamFigures& figures);
   void measure_change(Stream& stream, const BlockGrid& grid, const BlockMask& calm,
@@ -120,6 +125,7 @@ class ClipMeter {
   LevelHistogram last_histogram_{};
   LevelHistogram histogram_{};
   HueDifference hue_;
+  SkinValues skin_;
   TextureSums texture_;
   CellHistory before_;       ///< the original's cells before the last frame
   BlockValues last_cells_;   ///< theirs in the last frame

@@ -27,4 +27,11 @@ struct HueDifference {
 /// The difference of hue of two bgr pictures of one size.
 [[nodiscard]] HueDifference hue_difference(const ConstImageView& a, const ConstImageView& b);
 
+/// How far apart two colours are to see: CIEDE2000 (CIE 142-2001), with all its weights 1. 1 is
+/// about what can just be seen; black and white are 100 apart.
+[[nodiscard]] double ciede2000(const Lab& a, const Lab& b);
+
+/// The mean of ciede2000() over the pixels of two bgr pictures of one size.
+[[nodiscard]] double colour_difference(const ConstImageView& a, const ConstImageView& b);
+
 }  // namespace equalux::quality

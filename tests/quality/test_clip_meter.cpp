@@ -71,6 +71,33 @@ TEST(ClipMeter, EqualClipsDifferInNothing) {
   EXPECT_EQ(figures.pair->noise_gain, 1.0);
   EXPECT_EQ(figures.pair->flicker_transfer, 1.0);
   EXPECT_FALSE(figures.pair->hue_error_deg.has_value());  // grey
+  EXPECT_EQ(figures.pair->colour_difference, 0);
+  EXPECT_EQ(figures.a.colourfulness, 0);
+  EXPECT_FALSE(figures.a.skin_level.has_value());
+}
+
+TEST(ClipMeter, SkinIsThatOfAllFramesTogether) {
+  // Skin fills a tenth of the first frame, and all of the second.
+  const auto frame = [](int level, int columns) {
+    return painted(kWidth, kHeight, [=](int x, int) {
+      const auto of = [level](int share) { return static_cast<std::uint8_t>(level * share / 20); };
+      return x < columns ? Rgb{of(20), of(15), of(12)} : grey(40);
+    });
+  };
+  std::vector<Image> a;
+  std::vector<Image> b;
+  a.push_back(frame(200, kWidth / 10));
+  a.push_back(frame(100, kWidth));
+  b.push_back(frame(100, kWidth / 10));
+  b.push_back(frame(60, kWidth));
+  const ClipFigures figures = measure(a, &b);
+  const double first = kWidth / 10;
+  const double all = first + kWidth;
+  EXPECT_DOUBLE_EQ(*figures.a.skin_level, (200 * first + 100 * kWidth) / all);
+  EXPECT_DOUBLE_EQ(*figures.b->skin_level, (100 * first + 60 * kWidth) / all);
+  EXPECT_DOUBLE_EQ(*figures.frames[1].b->skin_level, 60);
+  EXPECT_GT(figures.a.colourfulness, 5);
+  EXPECT_GT(figures.pair->colour_difference, 5);
 }
 
 TEST(ClipMeter, MeanBrightnessErrorIsAbsoluteInEachFrame) {

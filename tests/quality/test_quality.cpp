@@ -6,6 +6,7 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
+#include "src/quality/colourfulness.h"
 #include "src/quality/hue.h"
 #include "src/quality/noise.h"
 #include "src/quality/planes.h"
@@ -240,6 +241,87 @@ TEST(QualityHue, GreyHasNone) {
   EXPECT_EQ(hue_difference(a.view(), b.view()).pixels, 0U);
   EXPECT_EQ(hue_difference(b.view(), a.view()).pixels, 0U);
   EXPECT_EQ(hue_difference(b.view(), b.view()).pixels, 400U);
+}
+
+/// The pairs of Sharma, Wu and Dalal (2005), Table 1: where hues wrap around, near the neutral
+/// axis, and ordinary ones.
+TEST(QualityColour, Ciede2000OfThePublishedPairs) {
+  struct Pair {
+    Lab a;
+    Lab b;
+    double difference;
+  };
+  const std::vector<Pair> pairs{
+      {{50, 2.6772F, -79.7751F}, {50, 0, -82.7485F}, 2.0425},
+      {{50, 3.1571F, -77.2803F}, {50, 0, -82.7485F}, 2.8615},
+      {{50, 2.8361F, -74.0200F}, {50, 0, -82.7485F}, 3.4412},
+      {{50, -1.3802F, -84.2814F}, {50, 0, -82.7485F}, 1.0000},
+      {{50, -0.9009F, -85.5211F}, {50, 0, -82.7485F}, 1.0000},
+      {{50, 0, 0}, {50, -1, 2}, 2.3669},
+      {{50, 2.49F, -0.001F}, {50, -2.49F, 0.0009F}, 7.1792},
+      {{50, 2.49F, -0.001F}, {50, -2.49F, 0.0011F}, 7.2195},
+      {{50, -0.001F, 2.49F}, {50, 0.0009F, -2.49F}, 4.8045},
+      {{50, -0.001F, 2.49F}, {50, 0.0011F, -2.49F}, 4.7461},
+      {{50, 2.5F, 0}, {50, 0, -2.5F}, 4.3065},
+      {{50, 2.5F, 0}, {73, 25, -18}, 27.1492},
+      {{50, 2.5F, 0}, {61, -5, 29}, 22.8977},
+      {{50, 2.5F, 0}, {56, -27, -3}, 31.9030},
+      {{50, 2.5F, 0}, {58, 24, 15}, 19.4535},
+      {{50, 2.5F, 0}, {50, 3.1736F, 0.5854F}, 1.0000},
+      {{60.2574F, -34.0099F, 36.2677F}, {60.4626F, -34.1751F, 39.4387F}, 1.2644},
+      {{63.0109F, -31.0961F, -5.8663F}, {62.8187F, -29.7946F, -4.0864F}, 1.2630},
+      {{35.0831F, -44.1164F, 3.7933F}, {35.0232F, -40.0716F, 1.5901F}, 1.8645},
+      {{22.7233F, 20.0904F, -46.6940F}, {23.0331F, 14.9730F, -42.5619F}, 2.0373},
+      {{36.4612F, 47.8580F, 18.3852F}, {36.2715F, 50.5065F, 21.2231F}, 1.4146},
+      {{90.9257F, -0.5406F, -0.9208F}, {88.6381F, -0.8985F, -0.7239F}, 1.5381},
+      {{6.7747F, -0.2908F, -2.4247F}, {5.8714F, -0.0985F, -2.2286F}, 0.6377},
+      {{2.0776F, 0.0795F, -1.1350F}, {0.9033F, -0.0636F, -0.5514F}, 0.9082}};
+  for (const Pair& pair : pairs) {
+    EXPECT_NEAR(ciede2000(pair.a, pair.b), pair.difference, 1e-4) << pair.difference;
+    EXPECT_NEAR(ciede2000(pair.b, pair.a), pair.difference, 1e-4) << pair.difference;
+    EXPECT_EQ(ciede2000(pair.a, pair.a), 0);
+  }
+}
+
+TEST(QualityColour, BlackAndWhiteAreAHundredApart) {
+  const Image black = painted(9, 5, [](int, int) { return grey(0); });
+  const Image half = painted(9, 5, [](int, int y) { return grey(y == 0 ? 255 : 0); });
+  EXPECT_EQ(colour_difference(black.view(), black.view()), 0);
+  EXPECT_NEAR(colour_difference(black.view(), half.view()), 20, 0.01);
+}
+
+TEST(QualityColour, Colourfulness) {
+  EXPECT_EQ(colourfulness(painted(16, 16, [](int x, int) { return grey(16 * x); }).view()), 0);
+  // One colour: rg = 60, yb = 110, no variance.
+  const Image one = painted(8, 8, [](int, int) { return Rgb{200, 140, 60}; });
+  EXPECT_NEAR(colourfulness(one.view()), 0.3 * std::hypot(60.0, 110.0), 1e-9);
+  // Two, as often: rg = 60 and -60, yb = 110 and 110.
+  const Image two = painted(8, 8, [](int x, int) {
+    return x % 2 == 0 ? Rgb{200, 140, 60} : Rgb{140, 200, 60};
+  });
+  EXPECT_NEAR(colourfulness(two.view()), 60 + 0.3 * 110, 1e-9);
+}
+
+TEST(QualityColour, SkinIsFoundInTheOriginalAndReadInBoth) {
+  EXPECT_TRUE(is_skin(224, 172, 138));
+  EXPECT_TRUE(is_skin(120, 80, 60));
+  EXPECT_FALSE(is_skin(120, 120, 120));
+  EXPECT_FALSE(is_skin(40, 90, 200));
+  const auto scene = [](int face) {
+    return painted(10, 10, [face](int x, int) {
+      return x < 3 ? Rgb{static_cast<std::uint8_t>(face), static_cast<std::uint8_t>(face * 3 / 4),
+                         static_cast<std::uint8_t>(face * 3 / 5)}
+                   : grey(30);
+    });
+  };
+  const Image bright = scene(200);
+  const Image dark = scene(100);
+  const ConstImageView result = dark.view();
+  const SkinValues both = skin_values(bright.view(), &result);
+  EXPECT_EQ(both.pixels, 30U);
+  EXPECT_EQ(both.original / 30, 200);
+  EXPECT_EQ(both.result / 30, 100);
+  EXPECT_EQ(skin_values(bright.view(), nullptr).result, 0);
 }
 
 }  // namespace

@@ -232,9 +232,10 @@ OptionGroup quiet_machine_group(CommonOptions& common) {
 constexpr const char* kMeasureForms =
     "  A, B    as INPUT of equalux run: a file, stills, gst:..., test:WxH@FPS with --frames, or -\n"
     "          (YUV4MPEG2 on stdin), of one size; frames are compared in order, as RGB of 8 bits.\n"
-    "  Of A, of B: entropy, mean, EME, noise in a frame and over time, steps over time.\n"
-    "  Of B to A: brightness error, SSIM, noise gain, hue error, flicker, texture kept,\n"
-    "             ghosting, frames to settle after a cut.\n"
+    "  Of A, of B: entropy, mean, EME, colourfulness, V of skin, noise in a frame and over time,\n"
+    "              steps over time.\n"
+    "  Of B to A: brightness error, SSIM, colour difference (CIEDE2000), noise gain, hue error,\n"
+    "             flicker, texture kept, ghosting, frames to settle after a cut.\n"
     "  The table goes to stdout. What each figure is: docs/quality.md\n";
 
 }  // namespace

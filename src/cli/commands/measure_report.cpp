@@ -35,6 +35,9 @@ constexpr Row<StreamFigures> kStreamRows[] = {
     {"mean_level", "mean V, levels", 1,
      [](const StreamFigures& f) { return std::optional(f.mean_level); }},
     {"eme_db", "EME, dB", 1, [](const StreamFigures& f) { return std::optional(f.eme_db); }},
+    {"colourfulness", "colourfulness", 1,
+     [](const StreamFigures& f) { return std::optional(f.colourfulness); }},
+    {"skin_level", "V of skin, levels", 1, [](const StreamFigures& f) { return f.skin_level; }},
     {"noise_sigma", "noise sigma, levels", 2, [](const StreamFigures& f) { return f.noise_sigma; }},
     {"still_step", "static-region RMS step, levels", 3,
      [](const StreamFigures& f) { return f.still_step; }},
@@ -44,6 +47,8 @@ constexpr Row<StreamFigures> kStreamRows[] = {
 constexpr Row<PairFigures> kPairRows[] = {
     {"ambe", "AMBE, levels", 1, [](const PairFigures& f) { return std::optional(f.ambe); }},
     {"ssim", "SSIM", 3, [](const PairFigures& f) { return f.ssim; }},
+    {"colour_difference", "CIEDE2000", 1,
+     [](const PairFigures& f) { return std::optional(f.colour_difference); }},
     {"noise_gain", "noise gain", 2, [](const PairFigures& f) { return f.noise_gain; }},
     {"hue_error_deg", "hue error, degrees", 1,
      [](const PairFigures& f) { return f.hue_error_deg; }},
