@@ -418,9 +418,10 @@ void apply_yuv_rows(const DeepSamples& form, const DeepGains& gains, const YuvRo
         }
       });
   if (whole == n) return;
+  // One body for the tails of all: inlined here once more, it would be half of what is compiled.
   Tail<kChroma, kRows> tail(advance<kChroma>(in, whole), n - whole);
-  keep_values<kChroma, kRows, true>(values, tail.in(), 0, block);
-  scale.template operator()<Stores::cached>(tail.in(), block.v[0], tail.out());
+  apply_yuv_rows<kChroma, kRows, kSixteen, Stores::cached>(form, gains, tail.in(), kWords,
+                                                           tail.out());
   tail.copy_to(advance<kChroma>(out, whole));
 }
 

@@ -280,12 +280,17 @@ void count_yuv_rows(const DeepSamples& form, const YuvRowIn& in, std::size_t n,
       });
 }
 
-/// Calls use(layout of chroma, rows of luma), both as constants.
+/// Calls use(layout of chroma, rows of luma), both as constants. Only shared chroma has two rows.
 template <typename Use>
 HWY_INLINE void with_form(const DeepYuvForm& form, const Use& use) {
   with_constant<DeepChroma::pairs, DeepChroma::shared, DeepChroma::each>(
-      form.chroma,
-      [&](auto chroma) { with_constant<1, 2>(form.rows, [&](auto rows) { use(chroma, rows); }); });
+      form.chroma, [&](auto chroma) {
+        if constexpr (chroma() == DeepChroma::each) {
+          use(chroma, std::integral_constant<int, 1>());
+        } else {
+          with_constant<1, 2>(form.rows, [&](auto rows) { use(chroma, rows); });
+        }
+      });
 }
 
 void count_yuv(const DeepYuvForm& form, const YuvRowIn& in, std::size_t n,
