@@ -38,6 +38,11 @@ PageReply no_picture() {
   return reply;
 }
 
+/// Whether 0 turns a filter off.
+bool is_switch(const Option& option) {
+  return option.zero_means == "off";
+}
+
 /// What a page needs of an option for a slider.
 nlohmann::ordered_json slider_of(const Option& option) {
   return {{"key", option.key},
@@ -47,7 +52,8 @@ nlohmann::ordered_json slider_of(const Option& option) {
           {"to", option.slider_most},
           {"step", option.step},
           {"least", option.least},  // but 0, where that means something
-          {"zero", option.least > 0 ? option.zero_means : std::string_view()}};
+          {"zero", option.least > 0 || is_switch(option) ? option.zero_means : std::string_view()},
+          {"off", is_switch(option)}};
 }
 
 /// A line for each option and each preset, and the sliders of the options that have one.

@@ -116,12 +116,13 @@ Steered steered(std::size_t filter, const RecipePtr& recipe) {
   for (const Option& own : recipe->options()) {
     if (!own.live) continue;
     Option& option = options.emplace_back(own);
-    if (find_option(equalize_options(), own.key) != nullptr && !is_of_equalize(own)) {
+    const Option* const other = find_option(equalize_options(), own.key);
+    if (other != nullptr && !is_of_equalize(own)) {
       option.key =
           keys->texts.emplace_back(std::string(recipe->name()) + "-" + std::string(own.key));
       option.title = keys->texts.emplace_back(std::string(own.title) + " (" +
                                               std::string(recipe->name()) + ")");
-      option.keys = {};
+      if (own.keys == other->keys) option.keys = {};
     }
     keys->pairs.emplace_back(option.key, own.key);
   }

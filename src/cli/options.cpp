@@ -80,20 +80,6 @@ void check_knobs(const CommonOptions& options) {
   }
 }
 
-/// A filter that a preset brings and the backend that was asked for does not have: the preset holds
-/// without it.
-bool is_left_out(const CommonOptions& options, const FilterSpec& spec) {
-  return options.filters_of_preset && options.backend == Backend::cuda && spec.name != "equalize" &&
-         !violations(spec, options.equalize, options.backend).empty();
-}
-
-/// The filters of the options, as they are written.
-std::vector<FilterSpec> filters_used(const CommonOptions& options) {
-  std::vector<FilterSpec> filters = options.filters;
-  std::erase_if(filters, [&](const FilterSpec& spec) { return is_left_out(options, spec); });
-  return filters;
-}
-
 /// What --curve-from and --curve-to need of the filters.
 void check_curve_files(const CommonOptions& options) {
   if (options.curve_to.empty() && !options.equalize.curve) return;
@@ -276,8 +262,8 @@ void check_filters(const CommonOptions& options) {
 }
 
 std::vector<FilterSpec> chosen_filters(const CommonOptions& options) {
-  std::vector<FilterSpec> filters = filters_used(options);
-  if (filters.empty()) return {{"equalize", {}}};
+  if (options.filters.empty()) return {{"equalize", {}}};
+  std::vector<FilterSpec> filters = options.filters;
   for (FilterSpec& spec : filters) {
     if (spec.name == "equalize") continue;
     for (const GivenKnob& knob : options.knobs) {
@@ -328,15 +314,6 @@ Option progress_option(CommonOptions& options) {
               throw Error(ExitCode::usage, "--progress is '" + text + "', must be text or json");
             }
           }};
-}
-
-std::string left_out_text(const CommonOptions& options) {
-  std::string names;
-  for (const FilterSpec& spec : options.filters)
-    if (is_left_out(options, spec)) names += (names.empty() ? "" : ", ") + spec.name;
-  if (names.empty()) return names;
-  return "preset " + options.preset + " goes without " + names +
-         ", which --backend cuda does not have; --backend cpu does";
 }
 
 std::string knob_missing_on(Backend backend, const CommonOptions& options) {
@@ -393,7 +370,7 @@ InputFiles files_of(const CommonOptions& options) {
 std::string filters_text(const CommonOptions& options) {
   if (options.filters.empty()) return "equalize";
   std::string text;
-  for (const FilterSpec& spec : filters_used(options))
+  for (const FilterSpec& spec : options.filters)
     text += (text.empty() ? "" : " ! ") + spec.text();
   return text;
 }

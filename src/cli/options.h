@@ -84,10 +84,6 @@ void warn_of_idle_keys(const CommonOptions& options);
 /// What is said of the first knob that a backend lacks; empty where it has all that are set.
 [[nodiscard]] std::string knob_missing_on(Backend backend, const CommonOptions& options);
 
-/// A line of the preset's filters that the backend which was asked for does not have; empty where
-/// it has all. The chain goes without them.
-[[nodiscard]] std::string left_out_text(const CommonOptions& options);
-
 /// What the filters take of the preset that holds.
 struct PresetUse {
   bool holds = false;    ///< something

@@ -121,7 +121,10 @@ class PageServerTest : public ::testing::Test {
   Watchdog watchdog_;
   PageLimits limits_{.wrong_token = std::chrono::milliseconds(1),
                      .picture = std::chrono::milliseconds(50)};
-  Steering steering_{{steered(0, read_recipe({"equalize", {}}))}, {"plain"}, {}};
+  Steering steering_{
+      {steered(0, read_recipe({"equalize", {}})), steered(1, read_recipe({"denoise", {}}))},
+      {"plain"},
+      {}};
   LiveMonitor monitor_;
   ControlApi api_{steering_, monitor_};
   std::unique_ptr<PageServer> server_;
@@ -143,7 +146,7 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   EXPECT_THAT(help["strength"].get<std::string>(), HasSubstr("0 to 1"));
   EXPECT_EQ(help["preset"]["fog"], "thick air");
   // The page makes its sliders of these.
-  ASSERT_EQ(help["sliders"].size(), 9U);
+  ASSERT_EQ(help["sliders"].size(), 13U);
   const auto clip = help["sliders"][1];
   EXPECT_EQ(clip["key"], "clip-limit");
   EXPECT_EQ(clip["title"], "Clip limit");
@@ -152,6 +155,12 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   EXPECT_EQ(clip["step"], 0.25);
   EXPECT_EQ(clip["least"], 1);
   EXPECT_EQ(clip["zero"], "none");
+  EXPECT_EQ(clip["off"], false);
+  const auto denoise = help["sliders"][9];
+  EXPECT_EQ(denoise["key"], "denoise-strength");
+  EXPECT_EQ(denoise["title"], "Strength (denoise)");
+  EXPECT_EQ(denoise["off"], true);  // it has a switch
+  EXPECT_EQ(denoise["zero"], "off");
   for (const auto& slider : help["sliders"])
     EXPECT_TRUE(get("/api/state").json()["state"].contains(slider["key"])) << slider;
   EXPECT_EQ(get("/nothing").status, 404);

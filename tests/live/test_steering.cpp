@@ -532,6 +532,12 @@ TEST(SteeringOfDenoise, HasAStrengthOfItsOwnThatPresetsLeaveAlone) {
       },
       ::testing::ThrowsMessage<Error>(HasSubstr("strength is 2, must be 0 to 1")));
 
+  // A window has keys of its own for it.
+  const Option* const strength = find_option(steering.options(), "denoise-strength");
+  ASSERT_NE(strength, nullptr);
+  EXPECT_EQ(strength->keys, "{}");
+  EXPECT_EQ(find_option(steering.options(), "strength")->keys, "[]");
+
   ToldProcessor processor;
   Frame frame;
   steering.apply(processor, frame);

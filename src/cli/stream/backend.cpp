@@ -152,7 +152,6 @@ class AutomaticProcessor final : public Processor {
 
 std::unique_ptr<Processor> make_processor(const CommonOptions& options) {
   check_filters(options);
-  if (const std::string text = left_out_text(options); !text.empty()) logger().warn("{}", text);
   if (options.backend == Backend::cpu) return on_cpu(options);
   if (options.backend == Backend::cuda) return on_cuda(options);
   const std::string knob = knob_missing_on(Backend::cpu, options);
