@@ -8,7 +8,9 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
+#include "src/quality/colourfulness.h"
 #include "src/quality/noise.h"
+#include "tests/quality/painted_frames.h"
 #include "tests/quality/scene_meter.h"
 #include "tests/quality/stability_scenes.h"
 
@@ -138,6 +140,33 @@ TEST(Stability, EveryPresetUndoesFlicker) {
        {"webcam", "low-light", "fog", "underwater", "endoscopy", "surveillance", "archive-film"}) {
     const Figures f = figures_of(preset(name), SceneKind::flicker, 0, 40);
     EXPECT_LE(step_over_source(f.result, f.source), 0.25) << name;
+  }
+}
+
+/// A face in good light: half of the picture, before a bright wall.
+TEST(Stability, PresetsForPeopleLeaveALitFaceAsItIs) {
+  const ImageDesc desc = StabilityScene::kDesc;
+  test::Grain grain(1.5, 3);
+  const Image frame = test::painted(desc.width, desc.height, [&](int x, int y) {
+    if (x < desc.width / 2) return test::grey(130 + 110 * y / desc.height + grain.next());
+    const int light = 150 + 30 * x / desc.width;
+    const auto share = [light](int part) { return static_cast<std::uint8_t>(light * part / 20); };
+    return test::Rgb{share(20), share(15), share(12)};
+  });
+  const auto face_of = [&](const Preset& preset) {
+    Chain chain(preset);
+    ConstImageView result;
+    for (int i = 0; i < 10; ++i)
+      result = chain.process(i, frame.view());
+    const quality::SkinValues face = quality::skin_values(frame.view(), &result);
+    EXPECT_GE(face.pixels, static_cast<std::uint64_t>(desc.width) * desc.height / 2);
+    return face.result / face.original;
+  };
+  for (const char* name : {"webcam", "low-light"}) {
+    Preset filters = preset(name);
+    EXPECT_GE(face_of(filters), 0.95) << name;
+    filters.equalize.min_gain = 0;
+    EXPECT_LT(face_of(filters), 0.93) << name;
   }
 }
 
