@@ -170,6 +170,7 @@ std::vector<Image> read_clip(const std::string& path) {
   cli::InputOptions options;
   options.decoder = "software";
   cli::ClipReader reader(path, options);
+  reader.open();
   std::vector<Image> frames;
   while (static_cast<int>(frames.size()) < kNaturalFrames && reader.next()) {
     frames.emplace_back(reader.picture().desc);
