@@ -8,11 +8,17 @@ using denoise::kTaps;
 using denoise::Vector;
 
 constexpr int kThreads = 256;
+/// Blocks that a multiprocessor runs at a time at least: loads wait for long.
+constexpr int kBlocks = 4;
 /// Samples of the first component that a block of threads has; of others those that are covered.
 constexpr int kTileColumns = 64;
 constexpr int kTileRows = 32;
 /// Deviations that are looked at on each side of a sample.
-constexpr int kBorder = 2;
+constexpr int kReach = 2;
+/// A tile has a four beside its own on each side. A block that moves as one has whole fours of
+/// every component.
+constexpr int kMostColumns = kTileColumns + 2 * kFour;
+constexpr int kMostRows = kTileRows + 2 * kReach;
 
 /// A sample's code, and what is known of it where it comes from, in a word.
 __device__ __forceinline__ std::uint32_t packed(int code, int estimate, int weight) {
@@ -28,62 +34,87 @@ __device__ __forceinline__ int weight_of(std::uint32_t word) {
   return static_cast<int>(word >> 26);
 }
 
-/// What was known of the sample that is now at a place of a component.
+/// What was known of four neighbouring samples.
 struct Known {
-  int estimate;
-  int weight;
+  int estimate[kFour];
+  int weight[kFour];
 };
-__device__ __forceinline__ Known known_at(const DenoisePicture& picture,
-                                          const DenoiseComponent& component, int x, int y) {
-  const int column = (x << component.shift_x) / denoise::kBlock;
-  const int row = (y << component.shift_y) / denoise::kBlock;
-  const Vector vector = picture.vectors[row * picture.block_columns + column];
-  const KnownPlanes& known = component.known;
-  if (vector == Vector{0, 0}) return {known.estimate.row(y)[x], known.weight.row(y)[x]};
 
+/// The same where they have come from elsewhere: interpolated, by taps, from what is around it. `x`
+/// has the places of the four.
+__device__ void find_moved(const DenoisePicture& picture, const DenoiseComponent& component,
+                           Vector vector, const int (&x)[kFour], int y, Known& result) {
+  const KnownPlanes& known = component.known;
   const int parts_x = denoise::phases_of(vector.x, component.shift_x);
   const int parts_y = denoise::phases_of(vector.y, component.shift_y);
   const int phase_x = denoise::phase_of(parts_x);
   const int phase_y = denoise::phase_of(parts_y);
-  const int from_x = x + denoise::sample_before(parts_x);
   const int from_y = y + denoise::sample_before(parts_y);
-  const PlaneNumbers at{known.estimate};
+  const int before = denoise::sample_before(parts_x);
   const std::int16_t* const taps_x = picture.tables->taps[phase_x];
   const std::int16_t* const taps_y = picture.tables->taps[phase_y];
-  const auto across = [&](int v) {
-    if (phase_x == 0) return at(from_x, v);
-    int sum = 0;
-#pragma unroll
-    for (int k = 0; k < kTaps; ++k)
-      sum += denoise::times(at(from_x + k - 2, v), taps_x[k]);
-    return denoise::clamp(sum, 0, denoise::kSampleMost);
-  };
-  Known result{};
-  if (phase_y == 0) {
-    result.estimate = across(from_y);
-  } else {
-    int sum = 0;
+  const bool neighbours = x[kFour - 1] - x[0] == kFour - 1;
+  int sums[kFour] = {};
+  const int first = phase_y == 0 ? 2 : 0;
+  const int last = phase_y == 0 ? 3 : kTaps;
 #pragma unroll 1
-    for (int k = 0; k < kTaps; ++k)
-      sum += denoise::times(across(from_y + k - 2), taps_y[k]);
-    result.estimate = denoise::clamp(sum, 0, denoise::kSampleMost);
+  for (int k = first; k < last; ++k) {
+    const std::int16_t* const row =
+        known.estimate.row(nearest_place(from_y + k - 2, known.estimate.rows));
+    int across[kFour];
+    if (phase_x == 0) {
+#pragma unroll
+      for (int i = 0; i < kFour; ++i)
+        across[i] = row[nearest_place(x[i] + before, known.estimate.columns)];
+    } else if (neighbours) {
+      int samples[kFour + kTaps - 1];
+#pragma unroll
+      for (int i = 0; i < kFour + kTaps - 1; ++i)
+        samples[i] = row[nearest_place(x[0] + before + i - 2, known.estimate.columns)];
+#pragma unroll
+      for (int i = 0; i < kFour; ++i) {
+        int sum = 0;
+#pragma unroll
+        for (int t = 0; t < kTaps; ++t)
+          sum += denoise::times(samples[i + t], taps_x[t]);
+        across[i] = denoise::clamp(sum, 0, denoise::kSampleMost);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kFour; ++i) {
+        int sum = 0;
+        for (int t = 0; t < kTaps; ++t) {
+          const int at = nearest_place(x[i] + before + t - 2, known.estimate.columns);
+          sum += denoise::times(row[at], taps_x[t]);
+        }
+        across[i] = denoise::clamp(sum, 0, denoise::kSampleMost);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kFour; ++i)
+      sums[i] = phase_y == 0 ? across[i] : sums[i] + denoise::times(across[i], taps_y[k]);
   }
-  const int u = x + denoise::nearest_sample(parts_x);
   const int v = y + denoise::nearest_sample(parts_y);
-  if (u >= 0 && v >= 0 && u < known.weight.columns && v < known.weight.rows) {
-    result.weight = known.weight.row(v)[u];
-    if (phase_x != 0 || phase_y != 0) result.weight = denoise::weight_between(result.weight);
+  const bool between = phase_x != 0 || phase_y != 0;
+#pragma unroll
+  for (int i = 0; i < kFour; ++i) {
+    result.estimate[i] = denoise::clamp(sums[i], 0, denoise::kSampleMost);
+    const int u = x[i] + denoise::nearest_sample(parts_x);
+    int weight = 0;
+    if (u >= 0 && v >= 0 && u < known.weight.columns && v < known.weight.rows)
+      weight = known.weight.row(v)[u];
+    result.weight[i] = between ? denoise::weight_between(weight) : weight;
   }
-  return result;
 }
 
 struct Shared {
   /// A deviation, and above it its magnitude: sums of words are sums of both.
-  std::int32_t deviations[kTileRows + 2 * kBorder][kTileColumns + 2 * kBorder];
-  std::uint32_t words[kTileRows][kTileColumns];
-  std::uint8_t change[kTileRows][kTileColumns];  // of the first component
+  alignas(16) std::int32_t deviations[kMostRows][kMostColumns];
+  alignas(16) std::uint32_t words[kMostRows][kMostColumns];
+  alignas(4) std::uint8_t change[kTileRows][kTileColumns];  // of the first component
   SharedCurve inverse;
-  denoise::WeightTables weights;
+  std::uint16_t certainty[denoise::kWeights];  // fractions
+  std::uint16_t keep[denoise::kWeights];
 };
 
 /// Where a component's part of a tile begins, and how large it is.
@@ -94,28 +125,67 @@ struct Tile {
   int rows;
 };
 
-/// Deviations of the tile and around it, and the words of the tile. What lies outside the plane
-/// repeats what is at its edge.
+/// Deviations and words of the tile and around it. What lies outside the plane repeats what is at
+/// its edge.
+template <int kColumns>
 __device__ void find_deviations(const DenoisePicture& picture, const DenoiseComponent& component,
                                 const Tile& tile, Shared& shared) {
-  const int columns = tile.columns + 2 * kBorder;
+  constexpr int kFours = kColumns / kFour + 2;
   const int up = denoise::kSampleBits - picture.in_words.depth;
-  for (auto i = static_cast<int>(threadIdx.x); i < columns * (tile.rows + 2 * kBorder);
-       i += kThreads) {
-    const int column = i % columns;
-    const int row = i / columns;
-    const int x = nearest_place(tile.x + column - kBorder, component.in.columns);
-    const int y = nearest_place(tile.y + row - kBorder, component.in.rows);
-    const int code = code_at(component.in, picture.in_words, x, y);
-    const Known known = known_at(picture, component, x, y);
-    const int deviation =
-        denoise::deviation(code << up, known.estimate, shared.inverse.at(known.estimate),
-                           denoise::fraction(shared.weights.certainty[known.weight]));
-    shared.deviations[row][column] = deviation + (abs(deviation) << 16);
-    const int inner_x = column - kBorder;
-    const int inner_y = row - kBorder;
-    if (inner_x >= 0 && inner_y >= 0 && inner_x < tile.columns && inner_y < tile.rows)
-      shared.words[inner_y][inner_x] = packed(code, known.estimate, known.weight);
+  for (auto n = static_cast<int>(threadIdx.x); n < kFours * (tile.rows + 2 * kReach);
+       n += kThreads) {
+    const int column = n % kFours * kFour;
+    const int row = n / kFours;
+    const int first = tile.x + column - kFour;
+    const int y = nearest_place(tile.y + row - kReach, component.in.rows);
+    int codes[kFour];
+    int x[kFour];
+    Known known;
+    const bool inside = first >= 0 && first + kFour <= component.in.columns;
+#pragma unroll
+    for (int i = 0; i < kFour; ++i)
+      x[i] = nearest_place(first + i, component.in.columns);
+    if (inside) {
+      load_codes(component.in, picture.in_words, first, y, codes);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kFour; ++i)
+        codes[i] = code_at(component.in, picture.in_words, x[i], y);
+    }
+    // All of them are of one block: one of a plane's edge is, whose nearest ones are its own.
+    const int block = (y << component.shift_y) / denoise::kBlock * picture.block_columns +
+                      (x[0] << component.shift_x) / denoise::kBlock;
+    const Vector vector = picture.vectors[block];
+    if (vector != Vector{0, 0}) {
+      find_moved(picture, component, vector, x, y, known);
+    } else if (inside) {
+      load_four(component.known.estimate.row(y) + first, known.estimate);
+      const std::uint32_t weights =
+          *reinterpret_cast<const std::uint32_t*>(component.known.weight.row(y) + first);
+#pragma unroll
+      for (int i = 0; i < kFour; ++i)
+        known.weight[i] = static_cast<int>(weights >> (8 * i) & 255);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kFour; ++i) {
+        known.estimate[i] = component.known.estimate.row(y)[x[i]];
+        known.weight[i] = component.known.weight.row(y)[x[i]];
+      }
+    }
+    int deviations[kFour];
+    std::uint32_t words[kFour];
+#pragma unroll
+    for (int i = 0; i < kFour; ++i) {
+      const int deviation = denoise::deviation(codes[i] << up, known.estimate[i],
+                                               shared.inverse.at(known.estimate[i]),
+                                               shared.certainty[known.weight[i]]);
+      deviations[i] = deviation + (abs(deviation) << 16);
+      words[i] = packed(codes[i], known.estimate[i], known.weight[i]);
+    }
+    *reinterpret_cast<int4*>(&shared.deviations[row][column]) =
+        int4{deviations[0], deviations[1], deviations[2], deviations[3]};
+    *reinterpret_cast<uint4*>(&shared.words[row][column]) =
+        uint4{words[0], words[1], words[2], words[3]};
   }
 }
 
@@ -134,67 +204,114 @@ __device__ int covered_change(const DenoisePicture& picture, const DenoiseCompon
          2;
 }
 
-/// Estimates and weights after the picture. A thread has neighbouring rows of a column: the sums of
-/// five rows slide down.
+/// Estimates and weights after the picture. A thread has four neighbouring samples.
+template <int kColumns>
 __device__ void update(const DenoisePicture& picture, const DenoiseComponent& component, bool first,
                        const Tile& tile, Shared& shared) {
-  const auto thread = static_cast<int>(threadIdx.x);
-  const int column = thread % tile.columns;
-  const int rows = tile.rows / (kThreads / tile.columns);
-  const int begin = thread / tile.columns * rows;
-  const int x = tile.x + column;
+  constexpr int kFours = kColumns / kFour;
   const int up = denoise::kSampleBits - picture.in_words.depth;
-  const auto five = [&](int row) {
-    const std::int32_t* const at = &shared.deviations[row][column];
-    return at[0] + at[1] + at[2] + at[3] + at[4];
-  };
-  int sums[5] = {0, five(begin), five(begin + 1), five(begin + 2), five(begin + 3)};
-  for (int row = begin; row < begin + rows; ++row) {
-#pragma unroll
-    for (int k = 0; k < 4; ++k)
-      sums[k] = sums[k + 1];
-    sums[4] = five(row + 4);
+  for (auto n = static_cast<int>(threadIdx.x); n < kFours * tile.rows; n += kThreads) {
+    const int column = n % kFours * kFour;
+    const int row = n / kFours;
+    const int x = tile.x + column;
     const int y = tile.y + row;
     if (x >= component.in.columns || y >= component.in.rows) continue;
-    const int both = sums[0] + sums[1] + sums[2] + sums[3] + sums[4];
-    const int sum = static_cast<std::int16_t>(both);
-    const int own = static_cast<std::int16_t>(shared.deviations[row + kBorder][column + kBorder]);
-    int change = denoise::change(sum, (both - sum) >> 16, own);
-    if (first) {
-      shared.change[row][column] = static_cast<std::uint8_t>(change);
-    } else {
-      change = max(change, covered_change(picture, component, tile, column, row, shared));
+    // Sums of five rows, of the four columns and two on each side.
+    int sums[kFour + 2 * kReach] = {};
+    int own[kFour];
+#pragma unroll
+    for (int k = 0; k < 5; ++k) {
+      const std::int32_t* const at = &shared.deviations[row + k][column];
+      const int2 left = *reinterpret_cast<const int2*>(at + kFour - kReach);
+      const int4 middle = *reinterpret_cast<const int4*>(at + kFour);
+      const int2 right = *reinterpret_cast<const int2*>(at + 2 * kFour);
+      const int all[kFour + 2 * kReach] = {left.x,   left.y,   middle.x, middle.y,
+                                           middle.z, middle.w, right.x,  right.y};
+#pragma unroll
+      for (int i = 0; i < kFour + 2 * kReach; ++i)
+        sums[i] += all[i];
+      if (k == kReach) {
+#pragma unroll
+        for (int i = 0; i < kFour; ++i)
+          own[i] = static_cast<std::int16_t>(all[i + kReach]);
+      }
     }
-    const std::uint32_t word = shared.words[row][column];
-    const int left = denoise::weight_after(weight_of(word), change);
-    component.next.estimate.row(y)[x] = static_cast<std::int16_t>(denoise::estimate_of(
-        code_of(word) << up, estimate_of_word(word), denoise::fraction(shared.weights.keep[left])));
-    component.next.weight.row(y)[x] = static_cast<std::uint8_t>(min(left + 1, picture.most));
+    const uint4 four = *reinterpret_cast<const uint4*>(&shared.words[row + kReach][column + kFour]);
+    const std::uint32_t words[kFour] = {four.x, four.y, four.z, four.w};
+    int estimates[kFour];
+    std::uint32_t weights[kFour];
+    std::uint32_t changes = 0;
+#pragma unroll
+    for (int i = 0; i < kFour; ++i) {
+      const int both = sums[i] + sums[i + 1] + sums[i + 2] + sums[i + 3] + sums[i + 4];
+      const int sum = static_cast<std::int16_t>(both);
+      int change = denoise::change(sum, (both - sum) >> 16, own[i]);
+      if (first) {
+        changes |= static_cast<std::uint32_t>(change) << (8 * i);
+      } else if (x + i < component.in.columns) {
+        change = max(change, covered_change(picture, component, tile, column + i, row, shared));
+      }
+      const int left = denoise::weight_after(weight_of(words[i]), change);
+      estimates[i] = denoise::estimate_of(code_of(words[i]) << up, estimate_of_word(words[i]),
+                                          shared.keep[left]);
+      weights[i] = static_cast<std::uint32_t>(min(left + 1, picture.most));
+    }
+    if (first) *reinterpret_cast<std::uint32_t*>(&shared.change[row][column]) = changes;
+    std::int16_t* const estimate = component.next.estimate.row(y) + x;
+    std::uint8_t* const weight = component.next.weight.row(y) + x;
+    if (x + kFour <= component.in.columns) {
+      *reinterpret_cast<uint2*>(estimate) =
+          uint2{static_cast<std::uint32_t>(estimates[0] | estimates[1] << 16),
+                static_cast<std::uint32_t>(estimates[2] | estimates[3] << 16)};
+      *reinterpret_cast<std::uint32_t*>(weight) =
+          weights[0] | weights[1] << 8 | weights[2] << 16 | weights[3] << 24;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kFour; ++i) {
+        if (x + i >= component.in.columns) continue;
+        estimate[i] = static_cast<std::int16_t>(estimates[i]);
+        weight[i] = static_cast<std::uint8_t>(weights[i]);
+      }
+    }
   }
+}
+
+template <int kColumns>
+__device__ void estimate_component(const DenoisePicture& picture, int number, Shared& shared) {
+  const DenoiseComponent& component = picture.components[number];
+  const int rows = kTileRows >> component.shift_y;
+  const Tile tile{static_cast<int>(blockIdx.x) * kColumns, static_cast<int>(blockIdx.y) * rows,
+                  kColumns, rows};
+  const bool any = tile.x < component.in.columns && tile.y < component.in.rows;
+  if (any) find_deviations<kColumns>(picture, component, tile, shared);
+  __syncthreads();
+  if (any) update<kColumns>(picture, component, number == 0, tile, shared);
 }
 
 /// A block of threads has a tile of the first component and what covers it of the others, which
 /// take its changes over.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks)
     estimate_next_kernel(const __grid_constant__ DenoisePicture picture) {
   __shared__ Shared shared;
   wait_then_release();
   const auto thread = static_cast<int>(threadIdx.x);
   if (thread < denoise::kWeights) {
-    shared.weights.keep[thread] = picture.tables->weights.keep[thread];
-    shared.weights.certainty[thread] = picture.tables->weights.certainty[thread];
+    shared.keep[thread] =
+        static_cast<std::uint16_t>(denoise::fraction(picture.tables->weights.keep[thread]));
+    shared.certainty[thread] =
+        static_cast<std::uint16_t>(denoise::fraction(picture.tables->weights.certainty[thread]));
   }
   for (int c = 0; c < picture.count; ++c) {
     const DenoiseComponent& component = picture.components[c];
-    const int columns = kTileColumns >> component.shift_x;
-    const int rows = kTileRows >> component.shift_y;
-    const Tile tile{static_cast<int>(blockIdx.x) * columns, static_cast<int>(blockIdx.y) * rows,
-                    columns, rows};
+    // The words are read by all before the next ones are written.
+    if (c != 0) __syncthreads();
     shared.inverse.load(component.noise->curves.inverse, thread);
     __syncthreads();
-    if (tile.y < component.in.rows) find_deviations(picture, component, tile, shared);
-    __syncthreads();
-    if (tile.y < component.in.rows) update(picture, component, c == 0, tile, shared);
+    if (component.shift_x == 0) {
+      estimate_component<kTileColumns>(picture, c, shared);
+    } else {
+      estimate_component<kTileColumns / 2>(picture, c, shared);
+    }
   }
 }
 

@@ -56,16 +56,40 @@ __global__ void __launch_bounds__(kPyramidThreads)
   const auto y0 = static_cast<int>(blockIdx.y);
   const PictureSamples samples{luma.in, picture.in_words};
   const PlaneNumbers estimates{luma.known.estimate};
+  const int up = denoise::kSampleBits - picture.in_words.depth;
   // Places beyond a plane are computed too, and never looked at.
-  for (int i = thread; i < kHalf * kHalf; i += kPyramidThreads) {
-    const int x = i % kHalf;
-    const int y = i / kHalf;
+  for (int i = thread; i < kHalf * kHalf / 2; i += kPyramidThreads) {
+    const int x = i % (kHalf / 2) * 2;
+    const int y = i / (kHalf / 2);
     const int u = x0 * kHalf + x;
     const int v = y0 * kHalf + y;
-    const int mean = estimate ? mean_of_four(u, v, estimates) : mean_of_four(u, v, samples);
-    halves[y][x] = static_cast<std::int16_t>(mean);
-    if (u < to.half.columns && v < to.half.rows)
-      to.half.row(v)[u] = static_cast<std::int16_t>(mean);
+    int left = 0;
+    int right = 0;
+    if (2 * u + kFour <= luma.in.columns && 2 * v + 2 <= luma.in.rows) {
+      int above[kFour];
+      int below[kFour];
+      if (estimate) {
+        load_four(luma.known.estimate.row(2 * v) + 2 * u, above);
+        load_four(luma.known.estimate.row(2 * v + 1) + 2 * u, below);
+      } else {
+        load_codes(luma.in, picture.in_words, 2 * u, 2 * v, above);
+        load_codes(luma.in, picture.in_words, 2 * u, 2 * v + 1, below);
+      }
+      const int scale = estimate ? 0 : up;
+      left = (((above[0] + above[1] + below[0] + below[1]) << scale) + 2) >> 2;
+      right = (((above[2] + above[3] + below[2] + below[3]) << scale) + 2) >> 2;
+    } else {
+      left = estimate ? mean_of_four(u, v, estimates) : mean_of_four(u, v, samples);
+      right = estimate ? mean_of_four(u + 1, v, estimates) : mean_of_four(u + 1, v, samples);
+    }
+    halves[y][x] = static_cast<std::int16_t>(left);
+    halves[y][x + 1] = static_cast<std::int16_t>(right);
+    if (u + 1 < to.half.columns && v < to.half.rows) {
+      *reinterpret_cast<std::uint32_t*>(to.half.row(v) + u) =
+          static_cast<std::uint32_t>(left | right << 16);
+    } else if (u < to.half.columns && v < to.half.rows) {
+      to.half.row(v)[u] = static_cast<std::int16_t>(left);
+    }
   }
   __syncthreads();
   for (int i = thread; i < kFourth * kFourth; i += kPyramidThreads) {
@@ -156,24 +180,55 @@ __device__ __forceinline__ Vector displacement_left(Now now, Then then, int x, i
   return denoise::displacement(sums, kWindow * kWindow);
 }
 
-/// The search around the best step in halves that is known; over a warp.
+/// A lane's part of the difference to the window of a plane from column x and row y on.
+__device__ __forceinline__ int part_of_difference(const int (&now)[kSpan],
+                                                  const NumberPlane<std::int16_t>& then, int x,
+                                                  int y) {
+  const std::int16_t* const row = then.row(nearest_place(y + span_row(), then.rows));
+  const int first = x + span_column();
+  int sum = 0;
+  if (x >= 0 && x + kWindow <= then.columns) {
+#pragma unroll
+    for (int i = 0; i < kSpan; ++i)
+      sum += abs(now[i] - row[first + i]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < kSpan; ++i)
+      sum += abs(now[i] - row[nearest_place(first + i, then.columns)]);
+  }
+  return sum;
+}
+
+/// The search around the best step in halves that is known; over a warp. Steps that are tried again
+/// are no better than before, and those of 0 no better than without a cost.
 class HalfSearch {
  public:
   __device__ HalfSearch(const DenoisePicture& picture, const int (&now)[kSpan], int x, int y,
                         int unmoved)
-      : then_{picture.estimates.half}, now_(now), x_(x), y_(y), least_(unmoved) {}
+      : then_(picture.estimates.half), now_(now), x_(x), y_(y), least_(unmoved) {}
 
-  __device__ void take(Step step) {
-    if ((step.x == best_.x && step.y == best_.y) || (step.x == 0 && step.y == 0)) return;
-    const int cost = difference_at(now_, then_, x_ + step.x, y_ + step.y) + denoise::kHalfCost;
-    if (cost >= least_) return;
-    least_ = cost;
-    best_ = step;
+  /// Several steps, in order: what they need is under way at the same time.
+  template <int kCount>
+  __device__ __forceinline__ void take(const Step (&steps)[kCount]) {
+    int sums[kCount];
+#pragma unroll
+    for (int k = 0; k < kCount; ++k)
+      sums[k] = part_of_difference(now_, then_, x_ + steps[k].x, y_ + steps[k].y);
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      const int cost =
+          static_cast<int>(warp_sum(static_cast<std::uint32_t>(sums[k]))) + denoise::kHalfCost;
+      if (cost >= least_) continue;
+      least_ = cost;
+      best_ = steps[k];
+    }
   }
-  [[nodiscard]] __device__ Step best() const { return best_; }
+  [[nodiscard]] __device__ Step best() const {
+    return best_;
+  }
 
  private:
-  PlaneNumbers then_;
+  const NumberPlane<std::int16_t>& then_;
   const int (&now_)[kSpan];
   int x_;
   int y_;
@@ -200,22 +255,24 @@ __device__ Vector found_vector(const DenoisePicture& picture, const int (&now)[k
   const int x = column * kBlock / 2 - denoise::kHalfBorder;
   const int y = row * kBlock / 2 - denoise::kHalfBorder;
   HalfSearch search(picture, now, x, y, unmoved);
-  search.take({coarse.x * 4, coarse.y * 4});
-  const auto take_last = [&](int i, int j) {
-    const Vector last = block_vector(picture, picture.vectors, i, j);
-    search.take({static_cast<int>(denoise::divided(last.x, 2 * kParts)),
-                 static_cast<int>(denoise::divided(last.y, 2 * kParts))});
+  const auto last = [&](int i, int j) {
+    const Vector vector = block_vector(picture, picture.vectors, i, j);
+    return Step{static_cast<int>(denoise::divided(vector.x, 2 * kParts)),
+                static_cast<int>(denoise::divided(vector.y, 2 * kParts))};
   };
-  take_last(column, row);
-#pragma unroll 1
-  for (int i = 0; i < kAround; ++i)
-    take_last(column + denoise::around(i).x, row + denoise::around(i).y);
+  static_assert(kAround == 4);
+  const auto beside = [&](int i) {
+    return last(column + denoise::around(i).x, row + denoise::around(i).y);
+  };
+  search.take({Step{coarse.x * 4, coarse.y * 4}, last(column, row), beside(0)});
+  search.take({beside(1), beside(2), beside(3)});
 #pragma unroll 1
   for (int i = 0; i < denoise::kMostSteps; ++i) {
     const Step from = search.best();
-#pragma unroll 1
-    for (int k = 0; k < kAround; ++k)
-      search.take({from.x + denoise::around(k).x, from.y + denoise::around(k).y});
+    const auto step = [&](int k) {
+      return Step{from.x + denoise::around(k).x, from.y + denoise::around(k).y};
+    };
+    search.take({step(0), step(1), step(2), step(3)});
     if (search.best().x == from.x && search.best().y == from.y) break;
   }
   const Step best = search.best();
@@ -244,32 +301,41 @@ __global__ void __launch_bounds__(kFindThreads)
   static_assert(kPlaces * kPlaces <= 1 << kPlaceBits);
   __shared__ int moving;
   __shared__ std::uint32_t least;
-  if (threadIdx.x == 0) {
+  __shared__ SharedCurve sigma;
+  __shared__ std::uint8_t certainty[denoise::kWeights];
+  const auto thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
     moving = 0;
     least = ~0U;
   }
-  __syncthreads();
   wait_then_release();
-  const auto warp = static_cast<int>(threadIdx.x) / kLanes;
+  const int warp = thread / kLanes;
   const int column = static_cast<int>(blockIdx.x) * kCoarse + warp % kCoarse;
   const int row = static_cast<int>(blockIdx.y) * kCoarse + warp / kCoarse;
   const bool exists = column < picture.block_columns && row < picture.block_rows;
   const DenoiseComponent& luma = picture.components[0];
+  sigma.load(luma.noise->curves.sigma, thread);
+  if (thread < denoise::kWeights) certainty[thread] = picture.tables->weights.certainty[thread];
 
   int now[kSpan];
-  int unmoved = 0;
-  bool still = true;
+  int part = 0;
+  int weight = 0;
+  int estimate = 0;
   if (exists) {
+    const int middle_x = min(column * kBlock + kBlock / 2, luma.in.columns - 1);
+    const int middle_y = min(row * kBlock + kBlock / 2, luma.in.rows - 1);
+    weight = luma.known.weight.row(middle_y)[middle_x];
+    estimate = luma.known.estimate.row(middle_y)[middle_x];
     const int x = column * kBlock / 2 - denoise::kHalfBorder;
     const int y = row * kBlock / 2 - denoise::kHalfBorder;
     load_span(PlaneNumbers{picture.samples.half}, x, y, now);
-    unmoved = difference_at(now, PlaneNumbers{picture.estimates.half}, x, y);
-    const int middle_x = min(column * kBlock + kBlock / 2, luma.in.columns - 1);
-    const int middle_y = min(row * kBlock + kBlock / 2, luma.in.rows - 1);
-    const int certainty =
-        picture.tables->weights.certainty[luma.known.weight.row(middle_y)[middle_x]];
-    const int sigma = luma.noise->curves.sigma.at(luma.known.estimate.row(middle_y)[middle_x]);
-    still = denoise::is_still(unmoved, certainty, sigma);
+    part = part_of_difference(now, picture.estimates.half, x, y);
+  }
+  __syncthreads();
+  bool still = true;
+  const auto unmoved = static_cast<int>(warp_sum(static_cast<std::uint32_t>(part)));
+  if (exists) {
+    still = denoise::is_still(unmoved, certainty[weight], sigma.at(estimate));
     if (!still && lane_of_warp() == 0) atomicAdd(&moving, 1);
   }
   __syncthreads();
@@ -280,13 +346,13 @@ __global__ void __launch_bounds__(kFindThreads)
     const int y = static_cast<int>(blockIdx.y) * kCoarse * kBlock / 8 - denoise::kCoarseBorder;
     int eighths[kSpan];
     load_span(PlaneNumbers{picture.samples.eighth}, x, y, eighths);
-#pragma unroll 1
+#pragma unroll 2
     for (int place = warp; place < kPlaces * kPlaces; place += kCoarse * kCoarse) {
       const int dx = place % kPlaces - kCoarseReach;
       const int dy = place / kPlaces - kCoarseReach;
-      const int sum =
-          difference_at(eighths, PlaneNumbers{picture.estimates.eighth}, x + dx, y + dy) +
-          denoise::kCoarseCost * (abs(dx) + abs(dy));
+      const int part = part_of_difference(eighths, picture.estimates.eighth, x + dx, y + dy);
+      const int sum = static_cast<int>(warp_sum(static_cast<std::uint32_t>(part))) +
+                      denoise::kCoarseCost * (abs(dx) + abs(dy));
       if (lane_of_warp() == 0)
         atomicMin(&least, static_cast<std::uint32_t>(sum << kPlaceBits | place));
     }

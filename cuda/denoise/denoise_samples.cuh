@@ -21,6 +21,39 @@ __device__ __forceinline__ int sample_at(const Samples<const std::uint8_t>& samp
   return code_at(samples, words, x, y) << (denoise::kSampleBits - words.depth);
 }
 
+/// Neighbouring samples that a thread has at a time.
+constexpr int kFour = 4;
+
+/// Four neighbouring samples of a row as they are stored.
+__device__ __forceinline__ void load_codes(const Samples<const std::uint8_t>& samples,
+                                           denoise::Words words, int x, int y,
+                                           int (&codes)[kFour]) {
+  const std::uint8_t* const at = samples.at(x, y);
+  if (words.depth == 8 && samples.step == 1 && reinterpret_cast<std::uintptr_t>(at) % kFour == 0) {
+    const std::uint32_t word = *reinterpret_cast<const std::uint32_t*>(at);
+#pragma unroll
+    for (int i = 0; i < kFour; ++i)
+      codes[i] = static_cast<int>(word >> (8 * i) & 255);
+  } else if (words.depth == 8) {
+#pragma unroll
+    for (int i = 0; i < kFour; ++i)
+      codes[i] = at[i * samples.step];
+  } else {
+#pragma unroll
+    for (int i = 0; i < kFour; ++i)
+      codes[i] = code_at(samples, words, x + i, y);
+  }
+}
+
+/// Four neighbouring numbers of a row, from a place that is a multiple of as many.
+__device__ __forceinline__ void load_four(const std::int16_t* from, int (&numbers)[kFour]) {
+  const auto four = *reinterpret_cast<const uint2*>(from);
+  numbers[0] = static_cast<std::int16_t>(four.x);
+  numbers[1] = static_cast<int>(four.x) >> 16;
+  numbers[2] = static_cast<std::int16_t>(four.y);
+  numbers[3] = static_cast<int>(four.y) >> 16;
+}
+
 /// The nearest of `count` places.
 __device__ __forceinline__ int nearest_place(int x, int count) {
   return min(max(x, 0), count - 1);

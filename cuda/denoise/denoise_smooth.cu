@@ -1,48 +1,163 @@
 #include "cuda/denoise/denoise_samples.cuh"
 #include "cuda/device/plane_pair.h"
+#include "cuda/equalize/fused/fused_config.h"
 #include "cuda/runtime/check.h"
 
 namespace equalux::cuda {
 namespace {
 
 constexpr int kSmoothThreads = 256;
-constexpr int kSmoothColumns = 64;
+constexpr int kSmoothColumns = 2 * kLanes;
 constexpr int kSmoothRows = 32;
+constexpr int kSmoothWarps = kSmoothThreads / kLanes;
+/// Rows, one below the other, of which a thread has two neighbouring samples.
+constexpr int kThreadRows = kSmoothRows / kSmoothWarps;
 /// Neighbours that help on each side.
 constexpr int kReach = 2;
+constexpr int kTileRows = kSmoothRows + 2 * kReach;
+/// Pairs of samples in a row of a tile and what is around it.
+constexpr int kPairs = kSmoothColumns / 2 + kReach;
+
+/// Two whole numbers of 16 bits, the left one in the lower half.
+using Pair = std::uint32_t;
+__device__ __forceinline__ Pair pair_of(int left, int right) {
+  return __byte_perm(static_cast<unsigned>(left), static_cast<unsigned>(right), 0x5410);
+}
+__device__ __forceinline__ int left_of(Pair pair) {
+  return static_cast<std::int16_t>(pair);
+}
+__device__ __forceinline__ int right_of(Pair pair) {
+  return static_cast<int>(pair) >> 16;
+}
+/// The right one of a pair, and the left one of the pair behind it.
+__device__ __forceinline__ Pair between(Pair pair, Pair behind) {
+  return __byte_perm(pair, behind, 0x5432);
+}
 
 struct SmoothShared {
-  std::int16_t estimates[kSmoothRows + 2 * kReach][kSmoothColumns + 2 * kReach];
+  Pair estimates[kTileRows][kPairs];
   SharedCurve sigma;
   std::uint8_t left[denoise::kWeights];
 };
 
-/// The estimate of a tile's place, with what its neighbours pull at it.
-__device__ __forceinline__ int smoothed(const SmoothShared& shared, int column, int row, int weight,
-                                        int spatial) {
-  const int own = shared.estimates[row + kReach][column + kReach];
-  const int far =
-      denoise::reach(shared.sigma.at(own), denoise::fraction(shared.left[weight]), spatial);
-  int sum = 0;
+/// The estimates of a tile and two around it; beyond a plane its nearest ones.
+__device__ void load_tile(const NumberPlane<std::int16_t>& plane, int x0, int y0,
+                          SmoothShared& shared) {
+  const auto warp = static_cast<int>(threadIdx.x) / kLanes;
+  const auto lane = static_cast<int>(threadIdx.x) % kLanes;
+  const bool inside = x0 >= kReach && x0 + kSmoothColumns + kReach <= plane.columns;
 #pragma unroll
-  for (int y = -kReach; y <= kReach; ++y) {
-    const int half = y == -kReach || y == kReach ? kReach - 1 : kReach;
-#pragma unroll
-    for (int x = -half; x <= half; ++x)
-      sum += denoise::pull(shared.estimates[row + kReach + y][column + kReach + x] - own, far);
+  for (int row = warp; row < kTileRows; row += kSmoothWarps) {
+    const std::int16_t* const from = plane.row(nearest_place(y0 + row - kReach, plane.rows));
+    const auto at = [&](int k) {
+      const int x = x0 - kReach + 2 * k;
+      if (inside) return *reinterpret_cast<const Pair*>(from + x);
+      return pair_of(from[nearest_place(x, plane.columns)],
+                     from[nearest_place(x + 1, plane.columns)]);
+    };
+    shared.estimates[row][lane] = at(lane);
+    if (lane < kPairs - kLanes) shared.estimates[row][kLanes + lane] = at(kLanes + lane);
   }
-  return own + denoise::times(sum, denoise::kNeighbourShare);
 }
 
-/// Rounds a sample and writes it.
-__device__ __forceinline__ void store(const DenoisePicture& picture,
-                                      const Samples<std::uint8_t>& samples, int x, int y,
-                                      int sample) {
-  const denoise::Words& words = picture.out_words;
-  const int up = denoise::kSampleBits - words.depth;
+/// denoise::reach() of both estimates of a pair.
+__device__ __forceinline__ Pair reaches(const SmoothShared& shared, Pair own, int left_weight,
+                                        int right_weight, int spatial) {
+  const auto of = [&](int estimate, int weight) {
+    return denoise::reach(shared.sigma.at(estimate), denoise::fraction(shared.left[weight]),
+                          spatial);
+  };
+  return pair_of(of(left_of(own), left_weight), of(right_of(own), right_weight));
+}
+
+/// Sums of denoise::pull() for both samples of a pair. With d cut off at +-r,
+///
+///     pull(d, r) = (2 d cut off at +-r) - d,
+///
+/// and cutting off is one instruction where r is added: the sums of both terms have as many r. They
+/// are added up as words, whose halves part at last.
+class Pulls {
+ public:
+  __device__ __forceinline__ Pulls(Pair own, Pair reach)
+      : offset_(pair_of(left_of(reach) - left_of(own), right_of(reach) - right_of(own))),
+        minus_(pair_of(-left_of(reach), -right_of(reach))),
+        twice_(2 * reach) {}
+
+  __device__ __forceinline__ void add(Pair neighbour) {
+    const Pair once = __viaddmin_s16x2_relu(neighbour, offset_, twice_);
+    sum_ += __viaddmin_s16x2_relu(2 * once, minus_, twice_) - once;
+  }
+  [[nodiscard]] __device__ __forceinline__ int left() const {
+    return static_cast<std::int16_t>(sum_);
+  }
+  [[nodiscard]] __device__ __forceinline__ int right() const {
+    return (static_cast<int>(sum_) - left()) >> 16;
+  }
+
+ private:
+  Pair offset_;
+  Pair minus_;
+  Pair twice_;
+  std::uint32_t sum_ = 0;
+};
+
+/// The five pairs of a row whose left samples are two to the left of a place up to two to its
+/// right.
+struct FivePairs {
+  Pair at[5];
+
+  __device__ __forceinline__ FivePairs(const SmoothShared& shared, int row, int pair) {
+    at[0] = shared.estimates[row][pair];
+    at[2] = shared.estimates[row][pair + 1];
+    at[4] = shared.estimates[row][pair + 2];
+    at[1] = between(at[0], at[2]);
+    at[3] = between(at[2], at[4]);
+  }
+};
+
+/// Pairs one below the other, with what their neighbours pull at them.
+__device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pair, int first,
+                                             const Pair (&weights)[kThreadRows], int spatial,
+                                             Pair (&pairs)[kThreadRows]) {
+  // Rows come from above, and pull at those that they reach.
+  FivePairs rows[5] = {{shared, first, pair},
+                       {shared, first + 1, pair},
+                       {shared, first + 2, pair},
+                       {shared, first + 3, pair},
+                       {shared, first + 4, pair}};
+#pragma unroll
+  for (int i = 0; i < kThreadRows; ++i) {
+    const Pair own = rows[2].at[2];
+    Pulls pulls(own, reaches(shared, own, left_of(weights[i]), right_of(weights[i]), spatial));
+#pragma unroll
+    for (int y = 0; y < 5; ++y) {
+#pragma unroll
+      for (int x = 0; x < 5; ++x) {
+        const bool corner = (y == 0 || y == 4) && (x == 0 || x == 4);
+        if (!corner && (x != 2 || y != 2)) pulls.add(rows[y].at[x]);
+      }
+    }
+    pairs[i] = pair_of(left_of(own) + denoise::times(pulls.left(), denoise::kNeighbourShare),
+                       right_of(own) + denoise::times(pulls.right(), denoise::kNeighbourShare));
+#pragma unroll
+    for (int y = 0; y < 4; ++y)
+      rows[y] = rows[y + 1];
+    if (i + 1 < kThreadRows) rows[4] = FivePairs(shared, first + i + 5, pair);
+  }
+}
+
+/// A sample, rounded.
+__device__ __forceinline__ int rounded(const DenoisePicture& picture, int x, int y, int sample) {
+  const int up = denoise::kSampleBits - picture.out_words.depth;
   const int row = picture.rows.first + picture.rows.step * y;
   const int threshold = rounding_threshold(picture.dither, x % 8, row % 8, up);
-  const int code = denoise::clamp((sample + threshold) >> up, 0, (1 << words.depth) - 1);
+  return denoise::clamp((sample + threshold) >> up, 0, (1 << picture.out_words.depth) - 1);
+}
+
+__device__ __forceinline__ void store(const DenoisePicture& picture,
+                                      const Samples<std::uint8_t>& samples, int x, int y,
+                                      int code) {
+  const denoise::Words& words = picture.out_words;
   std::uint8_t* const at = samples.at(x, y);
   if (words.depth == 8) {
     *at = static_cast<std::uint8_t>(code);
@@ -64,8 +179,8 @@ __device__ __forceinline__ void copy_other(const DenoisePicture& picture, int x,
   }
 }
 
-/// A block of threads has a tile of a component. A thread reads of a frame's samples only those
-/// that it writes: `in` may be `out`.
+/// A block of threads has a tile of a component, a warp some of its rows. A thread reads of a
+/// frame's samples only those that it writes: `in` may be `out`.
 __global__ void __launch_bounds__(kSmoothThreads)
     denoise_smooth_kernel(const __grid_constant__ DenoisePicture picture) {
   __shared__ SmoothShared shared;
@@ -78,35 +193,54 @@ __global__ void __launch_bounds__(kSmoothThreads)
   const auto thread = static_cast<int>(threadIdx.x);
   shared.sigma.load(component.noise->curves.sigma, thread);
   if (thread < denoise::kWeights) shared.left[thread] = picture.tables->weights.left[thread];
-  constexpr int kColumns = kSmoothColumns + 2 * kReach;
-  const PlaneNumbers at{known.estimate};
   const bool passes = picture.strength == 0;
-  for (int i = thread; !passes && i < kColumns * (kSmoothRows + 2 * kReach); i += kSmoothThreads) {
-    shared.estimates[i / kColumns][i % kColumns] =
-        static_cast<std::int16_t>(at(x0 + i % kColumns - kReach, y0 + i / kColumns - kReach));
-  }
+  if (!passes) load_tile(known.estimate, x0, y0, shared);
   __syncthreads();
-  const int column = thread % kSmoothColumns;
-  const int x = x0 + column;
-  if (x >= component.in.columns) return;
-  for (int row = thread / kSmoothColumns; row < kSmoothRows;
-       row += kSmoothThreads / kSmoothColumns) {
-    const int y = y0 + row;
-    if (y >= component.in.rows) return;
-    int sample = 0;
-    if (passes) {
-      sample = sample_at(component.in, picture.in_words, x, y);
-    } else {
-      sample = shared.estimates[row + kReach][column + kReach];
-      if (picture.spatial != 0)
-        sample = smoothed(shared, column, row, known.weight.row(y)[x], picture.spatial);
-      if (picture.strength < denoise::kOne) {
-        const int now = sample_at(component.in, picture.in_words, x, y);
-        sample = now + denoise::times(sample - now, picture.strength);
-      }
+  const int pair = thread % kLanes;
+  const int x = x0 + 2 * pair;
+  const int first = thread / kLanes * kThreadRows;
+  const int rows = min(kThreadRows, component.in.rows - y0 - first);
+  const int columns = min(2, component.in.columns - x);
+  if (rows <= 0 || columns <= 0) return;
+  Pair pairs[kThreadRows];
+  if (!passes && picture.spatial != 0) {
+    Pair weights[kThreadRows];
+#pragma unroll
+    for (int i = 0; i < kThreadRows; ++i) {
+      const std::uint8_t* const at = known.weight.row(y0 + first + min(i, rows - 1)) + x;
+      weights[i] = pair_of(at[0], at[columns - 1]);
     }
-    store(picture, component.out, x, y, sample);
-    if (blockIdx.z == 0 && x < picture.copied_out.columns) copy_other(picture, x, y);
+    smooth_pairs(shared, pair, first, weights, picture.spatial, pairs);
+  } else if (!passes) {
+#pragma unroll
+    for (int i = 0; i < kThreadRows; ++i)
+      pairs[i] = shared.estimates[first + i + kReach][pair + kReach / 2];
+  }
+#pragma unroll
+  for (int i = 0; i < kThreadRows; ++i) {
+    const int y = y0 + first + i;
+    if (i >= rows) return;
+    int codes[2] = {};
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      if (k >= columns) continue;
+      int sample = k == 0 ? left_of(pairs[i]) : right_of(pairs[i]);
+      if (picture.strength < denoise::kOne) {
+        const int now = sample_at(component.in, picture.in_words, x + k, y);
+        sample = passes ? now : now + denoise::times(sample - now, picture.strength);
+      }
+      codes[k] = rounded(picture, x + k, y, sample);
+      if (blockIdx.z == 0 && x + k < picture.copied_out.columns) copy_other(picture, x + k, y);
+    }
+    std::uint8_t* const at = component.out.at(x, y);
+    if (columns == 2 && component.out.step == 1 &&
+        reinterpret_cast<std::uintptr_t>(at) % sizeof(std::uint16_t) == 0) {
+      *reinterpret_cast<std::uint16_t*>(at) = static_cast<std::uint16_t>(codes[0] | codes[1] << 8);
+      continue;
+    }
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      if (k < columns) store(picture, component.out, x + k, y, codes[k]);
   }
 }
 

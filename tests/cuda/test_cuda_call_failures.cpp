@@ -54,6 +54,7 @@ const std::vector<Route> kRoutes{
     {"lightness", {"equalize:space=lightness,temporal-ms=500"}},
     {"staged", {"equalize:chain=staged,scan=cub,histogram=shared"}},
     {"tiles", {"clahe:temporal-ms=500"}, PixelFormat::bgr, 3, false, 3},
+    {"noise", {"denoise", "equalize"}, PixelFormat::nv12, 3, true, 3},
     {"kernels", {"gaussian:sigma=1.2", "box:size=31", "sharpen:mode=shared"}, PixelFormat::bgr, 1},
     {"eigenvalues", {"eigenvalues"}, PixelFormat::gray8},
     {"vessels", {"vessel:output=overlay,low=0.02", "equalize"}, PixelFormat::bgr, 3, true},
