@@ -43,7 +43,7 @@ struct FrameContext {
   std::int64_t pts_ns = 0;     ///< presentation timestamp, nanoseconds
   bool discontinuity = false;  ///< true where frames before this one are missing
   FieldOrder field_order = FieldOrder::progressive;
-  /// Of fractions of levels: the filter that leaves them says it, the one that rounds them heeds
+  /// Of fractions of levels: the filter that leaves them says it, the one that rounds them obeys
   /// it. Filters one after another are given the same context.
   Dither dither = Dither::none;
 
