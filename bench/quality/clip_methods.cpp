@@ -30,13 +30,11 @@ const std::vector<OurMethod> kOurs{
     {"stable", true, {"equalize:strength=0.8,clip-limit=3,floor=0.5,max-gain=8,temporal-ms=2000"}},
     {"webcam",
      false,
-     {"equalize:strength=0.95,clip-limit=2.7,floor=1.5,max-gain=8,min-gain=0.96,temporal-ms=1500,"
-      "darken-ms=700",
+     {"equalize:strength=0.95,clip-limit=2.7,floor=1.5,max-gain=8,temporal-ms=1500,darken-ms=700",
       "denoise:strength=0.85"}},
     {"low-light",
      false,
-     {"equalize:clip-limit=2.6,floor=1.5,max-gain=8,min-gain=0.96,temporal-ms=2500",
-      "denoise:strength=0.95"}},
+     {"equalize:clip-limit=2.6,floor=1.5,max-gain=8,temporal-ms=2500", "denoise:strength=0.95"}},
     {"clahe", true, {"clahe:temporal-ms=2000"}},
 };
 

@@ -43,7 +43,7 @@ const OptionTable<DenoiseParams>& denoise_table() {
                     .help = "standard deviation of the noise, in levels of 8 bits",
                     .least = 0.1,
                     .most = 64,
-                    .zero_means = "what is found in the frames",
+                    .zero_means = "estimated",
                     .step = 0.25,
                     .slider_most = 16,
                     .live = true},
