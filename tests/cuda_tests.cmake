@@ -15,7 +15,7 @@ equalux_tests(test_cuda_clahe clahe LABELS gpu LIBRARIES equalux_device_support
 equalux_tests(test_cuda_convolve convolve LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_convolve SOURCES convolve/reference_convolve.cpp)
 equalux_tests(test_cuda_denoise denoise LABELS gpu LIBRARIES equalux_device_support
-  STEMS cuda_denoise)
+  STEMS cuda_denoise SOURCES denoise/denoise_pictures.cpp)
 equalux_tests(test_cuda_hessian hessian LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_hessian cuda_vessel cuda_components SOURCES hessian/hessian_reference.cpp hessian/vessel_trees.cpp)
 equalux_tests(test_cuda_published_hessian lab LABELS gpu LIBRARIES equalux_device_support equalux_gpu_lab

@@ -13,7 +13,8 @@ equalux_tests(test_equalize equalize LABELS core
 equalux_tests(test_staged staged LABELS core STEMS cdf_scan stages staged_chain TSAN staged_chain)
 equalux_tests(test_clahe clahe LABELS core STEMS clahe SOURCES clahe/reference_clahe.cpp TSAN clahe)
 equalux_tests(test_denoise denoise LABELS core
-  STEMS denoise denoise_rows fractions SOURCES denoise/reference_denoise.cpp TSAN denoise fractions)
+  STEMS denoise denoise_rows fractions
+  SOURCES denoise/denoise_pictures.cpp denoise/reference_denoise.cpp TSAN denoise fractions)
 equalux_tests(test_convolve convolve LABELS core
   STEMS exact_kernel convolve SOURCES convolve/reference_convolve.cpp TSAN convolve)
 equalux_tests(test_hessian hessian LABELS core

@@ -10,6 +10,7 @@
 
 #include "src/denoise/components.h"
 #include "src/format/rounding.h"
+#include "tests/denoise/denoise_pictures.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/device_test.h"
 #include "tests/support/test_images.h"
@@ -20,58 +21,17 @@ namespace {
 using test::DeviceImage;
 using test::DeviceLayout;
 using test::PairOptions;
+using test::Scene;
 
 using CudaDenoise = test::DeviceTest;
 using Pair = test::BackendPair<DenoiseParams>;
 
-std::vector<PixelFormat> formats() {
-  std::vector<PixelFormat> taken;
-  for (int i = 0; i < kPixelFormatCount; ++i) {
-    const auto format = static_cast<PixelFormat>(i);
-    if (takes(DenoiseParams{}, format)) taken.push_back(format);
-  }
-  return taken;
-}
-
-/// How a scene moves, and what is in it.
-struct Scene {
-  double dx = 0;  ///< samples a frame
-  double dy = 0;
-  double sigma = 3;  ///< of the noise, in levels of 8 bits
-  int cut = 1000;    ///< number of the first frame of another scene
-};
-
-/// Fills frames with a textured picture that pans, in the dark and with noise; something bright
-/// crosses it.
 auto filled_by(const Scene& scene) {
   return [scene](const ImageView& out, int number, std::uint32_t seed) {
     test::fill(out, test::Content::noise, seed);  // the fourth sample of RGB, too
     std::mt19937 random(seed * 1000 + static_cast<std::uint32_t>(number));
-    std::normal_distribution<double> normal(0, scene.sigma);
-    const FormatTraits& format = traits(out.desc.format);
-    const int unit = 1 << (format.depth - 8);
-    const double turned = number < scene.cut ? 0 : 1.3;
-    for (const int component : denoise::component_order(out.desc.format)) {
-      const auto samples = samples_of(out, component);
-      const bool chroma = format.model == ColorModel::yuv && component != 0;
-      const int scale = chroma ? 1 << format.chroma_shift_x : 1;
-      for (int y = 0; y < samples.rows; ++y) {
-        for (int x = 0; x < samples.columns; ++x) {
-          const double u = scale * x + scene.dx * number + 40 * turned;
-          const double v = scale * y + scene.dy * number;
-          double level = chroma ? 128 + 12 * std::sin(u / 23 + component + turned)
-                                : 60 + 14 * std::sin(u / 5) * std::cos(v / 7) +
-                                      9 * std::sin(v / 3 + turned) + 30 * turned;
-          const double thing = scale * x - (4.0 * number - 20);
-          if (thing > 0 && thing < 14 && scale * y > 6 && scale * y < 25) level += chroma ? 30 : 70;
-          const auto code = static_cast<int>(std::lround((level + normal(random)) * unit));
-          const int shifted = std::clamp(code, 0, 256 * unit - 1) << format.shift;
-          std::uint8_t* const at = samples.at(x, y);
-          at[0] = static_cast<std::uint8_t>(shifted);
-          if (format.depth > 8) at[1] = static_cast<std::uint8_t>(shifted >> 8);
-        }
-      }
-    }
+    std::normal_distribution<double> normal;
+    test::draw_scene(out, scene, number, random, normal);
   };
 }
 
@@ -88,7 +48,7 @@ std::string name_of(const ImageDesc& desc) {
 }
 
 TEST_F(CudaDenoise, EveryFormat) {
-  for (const PixelFormat format : formats()) {
+  for (const PixelFormat format : test::denoised_formats()) {
     const ImageDesc desc{format, 75, 43};
     SCOPED_TRACE(name_of(desc));
     Pair({}, desc, showing({1.3, 0.4})).expect_same(4);
@@ -121,10 +81,7 @@ TEST_F(CudaDenoise, EverySizeOffsetStrideAndFieldOrder) {
 
 TEST_F(CudaDenoise, EveryOption) {
   const ImageDesc desc{PixelFormat::nv12, 98, 66};
-  for (const DenoiseParams& params :
-       {DenoiseParams{0.35, 24, 0.6, 0}, DenoiseParams{1, 1, 1, 0}, DenoiseParams{1, 31, 0, 0},
-        DenoiseParams{1, 24, 0.6, 2.5}, DenoiseParams{0, 24, 0.6, 0}, DenoiseParams{1, 24, 1, 64},
-        DenoiseParams{1, 24, 0.1, 0.1}}) {
+  for (const DenoiseParams& params : test::denoise_option_cases()) {
     SCOPED_TRACE(option_text(params, "strength") + " " + option_text(params, "temporal") + " " +
                  option_text(params, "spatial") + " " + option_text(params, "noise"));
     Pair(params, desc, showing({0.5, -0.7})).expect_same(5);
@@ -151,7 +108,7 @@ TEST_F(CudaDenoise, LargeFrames) {
 }
 
 TEST_F(CudaDenoise, WorksInPlace) {
-  for (const PixelFormat format : formats()) {
+  for (const PixelFormat format : test::denoised_formats()) {
     for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::bottom_first}) {
       const ImageDesc desc{format, 99, 70};
       SCOPED_TRACE(name_of(desc));
@@ -200,7 +157,7 @@ TEST_F(CudaDenoise, StreamsSavedRestoredUpdatedAndReset) {
 
 /// Results that keep fractions of levels, and rounding by thresholds.
 TEST_F(CudaDenoise, FractionsAndDither) {
-  for (const PixelFormat format : formats()) {
+  for (const PixelFormat format : test::denoised_formats()) {
     for (const Dither dither : {Dither::none, Dither::ordered}) {
       for (const double strength : {1.0, 0.4, 0.0}) {
         const ImageDesc desc{format, 75, 43};
@@ -324,7 +281,7 @@ TEST_F(CudaDenoise, RandomOptionsOnRandomStreams) {
   const auto uniform = [&](double least, double most) {
     return std::uniform_real_distribution<>(least, most)(random);
   };
-  const std::vector<PixelFormat> all = formats();
+  const std::vector<PixelFormat> all = test::denoised_formats();
   for (int i = 0; i < 40; ++i) {
     const ImageDesc desc{all[random() % all.size()], 1 + static_cast<int>(random() % 300),
                          1 + static_cast<int>(random() % 150)};

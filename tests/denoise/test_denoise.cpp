@@ -8,6 +8,7 @@
 
 #include "src/denoise/noise_estimate.h"
 #include "src/format/layout.h"
+#include "tests/denoise/denoise_pictures.h"
 #include "tests/denoise/reference_denoise.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
@@ -15,57 +16,15 @@
 namespace equalux {
 namespace {
 
+using test::code_at;
+using test::component_indices;
 using test::Grid;
 using test::GridComponent;
+using test::grids_of;
 using test::PaddedImage;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::vector<PixelFormat> formats() {
-  std::vector<PixelFormat> taken;
-  for (int i = 0; i < kPixelFormatCount; ++i) {
-    const auto format = static_cast<PixelFormat>(i);
-    if (takes(DenoiseParams{}, format)) taken.push_back(format);
-  }
-  return taken;
-}
-
-std::vector<int> components(PixelFormat format) {
-  switch (traits(format).model) {
-    case ColorModel::gray:
-      return {0};
-    case ColorModel::rgb:
-      return {1, 0, 2};
-    default:
-      return {0, 1, 2};
-  }
-}
-
-/// Code of a sample of a component, where rows are those of every `step`-th one from `first` on.
-int code_at(const ConstImageView& view, int component, int x, int y) {
-  const FormatTraits& format = traits(view.desc.format);
-  const auto samples = samples_of(view, component);
-  const std::uint8_t* at = samples.at(x, y);
-  if (format.depth == 8) return *at;
-  return std::min((at[0] | at[1] << 8) >> format.shift, (1 << format.depth) - 1);
-}
-
-std::vector<GridComponent> grids_of(const ConstImageView& view, int first = 0, int step = 1) {
-  const FormatTraits& format = traits(view.desc.format);
-  std::vector<GridComponent> all;
-  for (const int component : components(view.desc.format)) {
-    const auto samples = samples_of(view, component);
-    const bool chroma = format.model == ColorModel::yuv && component != 0;
-    GridComponent grid{Grid(samples.columns, (samples.rows - first + step - 1) / step),
-                       chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0};
-    for (int y = 0; y < grid.samples.rows; ++y)
-      for (int x = 0; x < grid.samples.columns; ++x)
-        grid.samples(x, y) = code_at(view, component, x, first + step * y);
-    all.push_back(grid);
-  }
-  return all;
-}
 
 /// The number of samples that are not as expected.
 int count_wrong(const std::vector<Grid>& expected, const ConstImageView& view, int first = 0,
@@ -78,46 +37,20 @@ int count_wrong(const std::vector<Grid>& expected, const ConstImageView& view, i
   return wrong;
 }
 
-/// A textured picture, panned by (dx, dy) a frame, in the dark and with noise of `sigma` levels;
-/// something bright crosses it.
+/// Frames of a scene, one after another.
 class Scene {
  public:
-  Scene(const ImageDesc& desc, double dx, double dy, double sigma)
-      : desc_(desc), dx_(dx), dy_(dy), sigma_(sigma), random_(7) {}
+  Scene(double dx, double dy, double sigma) : scene_{dx, dy, sigma}, random_(7) {}
 
-  /// Writes the next frame; `noise` of it is left out where false.
+  /// Writes the next frame; noise of it is left out where `noise` is false.
   void next(const ImageView& out, bool noise = true) {
-    const FormatTraits& format = traits(desc_.format);
-    const int unit = 1 << (format.depth - 8);
-    for (const int component : components(desc_.format)) {
-      const auto samples = samples_of(out, component);
-      const bool chroma = format.model == ColorModel::yuv && component != 0;
-      const int scale = chroma ? 1 << format.chroma_shift_x : 1;
-      for (int y = 0; y < samples.rows; ++y) {
-        for (int x = 0; x < samples.columns; ++x) {
-          const double u = scale * x + dx_ * number_;
-          const double v = scale * y + dy_ * number_;
-          double level = chroma ? 128 + 12 * std::sin(u / 23 + component)
-                                : 60 + 14 * std::sin(u / 5) * std::cos(v / 7) + 9 * std::sin(v / 3);
-          const double thing = scale * x - (4.0 * number_ - 20);
-          if (thing > 0 && thing < 14 && scale * y > 6 && scale * y < 25) level += chroma ? 30 : 70;
-          if (noise) level += sigma_ * normal_(random_);
-          const int code =
-              std::clamp(static_cast<int>(std::lround(level * unit)), 0, 256 * unit - 1);
-          std::uint8_t* at = samples.at(x, y);
-          at[0] = static_cast<std::uint8_t>(code << format.shift);
-          if (format.depth > 8) at[1] = static_cast<std::uint8_t>(code << format.shift >> 8);
-        }
-      }
-    }
-    ++number_;
+    test::Scene scene = scene_;
+    if (!noise) scene.sigma = 0;
+    test::draw_scene(out, scene, number_++, random_, normal_);
   }
 
  private:
-  ImageDesc desc_;
-  double dx_;
-  double dy_;
-  double sigma_;
+  test::Scene scene_;
   std::mt19937 random_;
   std::normal_distribution<double> normal_;
   int number_ = 0;
@@ -125,7 +58,7 @@ class Scene {
 
 /// Root of the mean square of differences in the first component, in levels of 8 bits.
 double rms(const ConstImageView& a, const ConstImageView& b) {
-  const int first = components(a.desc.format).front();
+  const int first = component_indices(a.desc.format).front();
   double sum = 0;
   for (int y = 0; y < a.desc.height; ++y)
     for (int x = 0; x < a.desc.width; ++x)
@@ -173,9 +106,9 @@ void expect_defined(const DenoiseParams& params, const ImageDesc& desc, Scene sc
 }
 
 TEST(Denoise, EveryFormatEqualsTheDefinition) {
-  for (const PixelFormat format : formats()) {
+  for (const PixelFormat format : test::denoised_formats()) {
     const ImageDesc desc{format, 75, 43};
-    expect_defined({}, desc, Scene(desc, 1.3, 0.4, 3), 4, 1, 0, false);
+    expect_defined({}, desc, Scene(1.3, 0.4, 3), 4, 1, 0, false);
   }
 }
 
@@ -195,8 +128,7 @@ TEST(Denoise, EverySizeStrideAndNumberOfThreadsEqualsTheDefinition) {
                                                                       {20, 403}}) {
     for (const PixelFormat format : {PixelFormat::i420, PixelFormat::yuy2, PixelFormat::bgr}) {
       const ImageDesc desc{format, width, height};
-      expect_defined({}, desc, Scene(desc, -2.2, 1.1, 4), 3, 1 + padding % 3, padding,
-                     padding % 2 == 1);
+      expect_defined({}, desc, Scene(-2.2, 1.1, 4), 3, 1 + padding % 3, padding, padding % 2 == 1);
       ++padding;
     }
   }
@@ -204,12 +136,9 @@ TEST(Denoise, EverySizeStrideAndNumberOfThreadsEqualsTheDefinition) {
 
 TEST(Denoise, EveryOptionEqualsTheDefinition) {
   const ImageDesc desc{PixelFormat::nv12, 98, 66};
-  for (const DenoiseParams& params :
-       {DenoiseParams{0.35, 24, 0.6, 0}, DenoiseParams{1, 1, 1, 0}, DenoiseParams{1, 31, 0, 0},
-        DenoiseParams{1, 24, 0.6, 2.5}, DenoiseParams{0, 24, 0.6, 0}, DenoiseParams{1, 24, 1, 64},
-        DenoiseParams{1, 24, 0.1, 0.1}}) {
+  for (const DenoiseParams& params : test::denoise_option_cases()) {
     SCOPED_TRACE(option_text(params, "noise"));
-    expect_defined(params, desc, Scene(desc, 0.5, -0.7, 3), 5, 2, 0, false);
+    expect_defined(params, desc, Scene(0.5, -0.7, 3), 5, 2, 0, false);
   }
 }
 
@@ -217,7 +146,7 @@ TEST(Denoise, StillPannedFastAndHardContentEqualsTheDefinition) {
   const ImageDesc desc{PixelFormat::i420, 160, 112};
   for (const auto& [dx, dy, sigma] : std::vector<std::array<double, 3>>{
            {0, 0, 3}, {9.6, -5.2, 2}, {-26, 13, 1}, {0, 0, 0}, {3, 3, 60}})
-    expect_defined({}, desc, Scene(desc, dx, dy, sigma), 6, 1, 0, false);
+    expect_defined({}, desc, Scene(dx, dy, sigma), 6, 1, 0, false);
 }
 
 TEST(Denoise, CutsFlickerAndFlatFramesEqualTheDefinition) {
@@ -241,7 +170,7 @@ TEST(Denoise, FieldsArePicturesOfTheirOwn) {
   filter->configure(desc);
   std::array<test::ReferenceDenoiser, 2> fields{test::ReferenceDenoiser({}),
                                                 test::ReferenceDenoiser({})};
-  Scene scene(desc, 1, 0.5, 3);
+  Scene scene(1, 0.5, 3);
   Image frame(desc);
   for (int i = 0; i < 4; ++i) {
     scene.next(frame.view());
@@ -266,7 +195,7 @@ TEST(Denoise, ASavedStateGoesOnWithTheSameBytes) {
     const auto first = make_cpu_filter(DenoiseParams{}, {1});
     first->configure(desc);
     EXPECT_EQ(first->save(), "{}");
-    Scene scene(desc, 0.8, 0.3, 3);
+    Scene scene(0.8, 0.3, 3);
     Image frame(desc);
     Image other(desc);
     FrameContext context;
@@ -294,7 +223,7 @@ TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
   const ImageDesc desc{PixelFormat::gray8, 20, 20};
   const auto filter = make_cpu_filter(DenoiseParams{}, {1});
   filter->configure(desc);
-  Scene scene(desc, 0, 0, 3);
+  Scene scene(0, 0, 3);
   Image frame(desc);
   FrameContext context;
   scene.next(frame.view());
@@ -389,7 +318,7 @@ void filter_scene(const DenoiseParams& params, Scene noisy, Scene clean, const I
 
 TEST(Denoise, NoiseOfStillScenesFallsToAThird) {
   const ImageDesc desc{PixelFormat::i420, 192, 128};
-  filter_scene({}, Scene(desc, 0, 0, 3), Scene(desc, 0, 0, 3), desc, 30,
+  filter_scene({}, Scene(0, 0, 3), Scene(0, 0, 3), desc, 30,
                [](int i, const auto& in, const auto& out, const auto& clean) {
                  if (i < 20) return;
                  EXPECT_LT(rms(out, clean), rms(in, clean) / 3) << i;
@@ -398,7 +327,7 @@ TEST(Denoise, NoiseOfStillScenesFallsToAThird) {
 
 TEST(Denoise, NoiseOfPannedScenesFallsByHalfWithoutABlur) {
   const ImageDesc desc{PixelFormat::i420, 192, 128};
-  filter_scene({}, Scene(desc, 1.5, 0.6, 3), Scene(desc, 1.5, 0.6, 3), desc, 20,
+  filter_scene({}, Scene(1.5, 0.6, 3), Scene(1.5, 0.6, 3), desc, 20,
                [](int i, const auto& in, const auto& out, const auto& clean) {
                  if (i < 8) return;
                  EXPECT_LT(rms(out, clean), rms(in, clean) / 2) << i;
@@ -408,7 +337,7 @@ TEST(Denoise, NoiseOfPannedScenesFallsByHalfWithoutABlur) {
 TEST(Denoise, CleanFramesStayAsTheyAre) {
   const ImageDesc desc{PixelFormat::i420, 192, 128};
   for (const double speed : {0.0, 1.7}) {
-    filter_scene({}, Scene(desc, speed, 0, 0), Scene(desc, speed, 0, 0), desc, 12,
+    filter_scene({}, Scene(speed, 0, 0), Scene(speed, 0, 0), desc, 12,
                  [](int i, const auto& in, const auto& out, const auto&) {
                    EXPECT_LT(rms(out, in), 0.3) << i;
                  });
@@ -420,7 +349,7 @@ TEST(Denoise, TheFrameAfterACutHasNothingOfTheOneBefore) {
   const auto filter = make_cpu_filter(DenoiseParams{}, {1});
   const auto fresh = make_cpu_filter(DenoiseParams{}, {1});
   filter->configure(desc);
-  Scene before(desc, 0, 0, 3);
+  Scene before(0, 0, 3);
   Image frame(desc);
   Image out(desc);
   Image alone(desc);
@@ -451,7 +380,7 @@ TEST(Denoise, WhatHasBeenUncoveredHasNoGhost) {
   const ImageDesc desc{PixelFormat::gray8, 192, 64};
   // The bright thing moves by 4 samples a frame over a still scene; behind it the scene is as it
   // is.
-  filter_scene({}, Scene(desc, 0, 0, 2), Scene(desc, 0, 0, 2), desc, 30,
+  filter_scene({}, Scene(0, 0, 2), Scene(0, 0, 2), desc, 30,
                [](int i, const auto&, const auto& out, const auto& clean) {
                  if (i < 10) return;
                  const int edge = 4 * i - 20;  // of the thing; what is left of it is uncovered
@@ -467,7 +396,7 @@ TEST(Denoise, WithoutStrengthItIsTheFrame) {
   const ImageDesc desc{PixelFormat::uyvy, 90, 40};
   DenoiseParams params;
   params.strength = 0;
-  filter_scene(params, Scene(desc, 0.5, 0, 3), Scene(desc, 0, 0, 0), desc, 4,
+  filter_scene(params, Scene(0.5, 0, 3), Scene(0, 0, 0), desc, 4,
                [](int, const ConstImageView& in, const ConstImageView& out, const auto&) {
                  EXPECT_EQ(test::count_differences(in, out), 0U);
                });
@@ -478,7 +407,7 @@ TEST(Denoise, OptionsChangeWhileFramesMove) {
   const auto filter = make_cpu_filter(DenoiseParams{}, {1});
   filter->configure(desc);
   test::ReferenceDenoiser reference({});
-  Scene scene(desc, 0.4, 0, 3);
+  Scene scene(0.4, 0, 3);
   Image frame(desc);
   FrameContext context;
   for (int i = 0; i < 6; ++i) {

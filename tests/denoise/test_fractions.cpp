@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "src/format/layout.h"
+#include "tests/denoise/denoise_pictures.h"
 #include "tests/denoise/reference_denoise.h"
 #include "tests/support/test_images.h"
 
@@ -19,8 +20,9 @@
 namespace equalux {
 namespace {
 
+using test::component_indices;
 using test::Grid;
-using test::GridComponent;
+using test::grids_of;
 using test::PaddedImage;
 using Filters = std::vector<std::unique_ptr<Filter>>;
 
@@ -45,11 +47,6 @@ PixelFormat fine_format(PixelFormat format) {
     if (from == format) return to;
   ADD_FAILURE() << to_string(format);
   return format;
-}
-
-std::vector<int> component_indices(PixelFormat format) {
-  if (traits(format).model == ColorModel::gray) return {0};
-  return traits(format).model == ColorModel::rgb ? std::vector{1, 0, 2} : std::vector{0, 1, 2};
 }
 
 ImageDesc fine_desc(ImageDesc desc) {
@@ -185,19 +182,7 @@ TEST(Fractions, DenoiseLeavesSixteenthsInEveryFormat) {
       for (int i = 0; i < 3; ++i) {
         fill_noisy(in.view(), i);
         test::fill(out.view(), test::Content::noise, 9);
-        std::vector<GridComponent> grids;
-        for (const int component : component_indices(format)) {
-          const auto samples = samples_of(std::as_const(in).view(), component);
-          const bool chroma = traits(format).model == ColorModel::yuv && component != 0;
-          GridComponent grid{Grid(samples.columns, samples.rows),
-                             chroma ? traits(format).chroma_shift_x : 0,
-                             chroma ? traits(format).chroma_shift_y : 0};
-          for (int y = 0; y < samples.rows; ++y)
-            for (int x = 0; x < samples.columns; ++x)
-              grid.samples(x, y) = *samples.at(x, y);
-          grids.push_back(grid);
-        }
-        std::vector<Grid> expected = reference.process(grids, 8, 12);
+        std::vector<Grid> expected = reference.process(grids_of(std::as_const(in).view()), 8, 12);
         FrameContext context;
         filter->submit(std::as_const(in).view(), out.view(), context);
         for (std::size_t c = 0; c < expected.size(); ++c) {
@@ -354,19 +339,7 @@ TEST(Fractions, DenoiseAloneRoundsItself) {
           }
         }
         if (order != FieldOrder::progressive) continue;
-        std::vector<GridComponent> grids;
-        for (const int component : component_indices(format)) {
-          const auto samples = samples_of(std::as_const(in).view(), component);
-          const bool chroma = traits(format).model == ColorModel::yuv && component != 0;
-          GridComponent grid{Grid(samples.columns, samples.rows),
-                             chroma ? traits(format).chroma_shift_x : 0,
-                             chroma ? traits(format).chroma_shift_y : 0};
-          for (int y = 0; y < samples.rows; ++y)
-            for (int x = 0; x < samples.columns; ++x)
-              grid.samples(x, y) = *samples.at(x, y);
-          grids.push_back(grid);
-        }
-        std::vector<Grid> expected = reference.process(grids, 8, 14);
+        std::vector<Grid> expected = reference.process(grids_of(std::as_const(in).view()), 8, 14);
         for (std::size_t c = 0; c < expected.size(); ++c) {
           const auto samples = samples_of(std::as_const(out).view(), component_indices(format)[c]);
           for (int y = 0; y < samples.rows; ++y)

@@ -1,0 +1,86 @@
+#include "tests/denoise/denoise_pictures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/format/layout.h"
+
+namespace equalux::test {
+
+std::vector<PixelFormat> denoised_formats() {
+  std::vector<PixelFormat> taken;
+  for (int i = 0; i < kPixelFormatCount; ++i) {
+    const auto format = static_cast<PixelFormat>(i);
+    if (takes(DenoiseParams{}, format)) taken.push_back(format);
+  }
+  return taken;
+}
+
+std::vector<DenoiseParams> denoise_option_cases() {
+  return {{0.35, 24, 0.6, 0}, {1, 1, 1, 0},     {1, 31, 0, 0},    {1, 24, 0.6, 2.5},
+          {0, 24, 0.6, 0},    {1, 24, 1, 64.0}, {1, 24, 0.1, 0.1}};
+}
+
+std::vector<int> component_indices(PixelFormat format) {
+  switch (traits(format).model) {
+    case ColorModel::gray:
+      return {0};
+    case ColorModel::rgb:
+      return {1, 0, 2};
+    default:
+      return {0, 1, 2};
+  }
+}
+
+int code_at(const ConstImageView& view, int component, int x, int y) {
+  const FormatTraits& format = traits(view.desc.format);
+  const std::uint8_t* at = samples_of(view, component).at(x, y);
+  if (format.depth == 8) return *at;
+  return std::min((at[0] | at[1] << 8) >> format.shift, (1 << format.depth) - 1);
+}
+
+std::vector<GridComponent> grids_of(const ConstImageView& view, int first, int step) {
+  const FormatTraits& format = traits(view.desc.format);
+  std::vector<GridComponent> all;
+  for (const int component : component_indices(view.desc.format)) {
+    const auto samples = samples_of(view, component);
+    const bool chroma = format.model == ColorModel::yuv && component != 0;
+    GridComponent grid{Grid(samples.columns, (samples.rows - first + step - 1) / step),
+                       chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0};
+    for (int y = 0; y < grid.samples.rows; ++y)
+      for (int x = 0; x < grid.samples.columns; ++x)
+        grid.samples(x, y) = code_at(view, component, x, first + step * y);
+    all.push_back(grid);
+  }
+  return all;
+}
+
+void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt19937& random,
+                std::normal_distribution<double>& normal) {
+  const FormatTraits& format = traits(out.desc.format);
+  const int unit = 1 << (format.depth - 8);
+  const double turned = number < scene.cut ? 0 : 1.3;
+  for (const int component : component_indices(out.desc.format)) {
+    const auto samples = samples_of(out, component);
+    const bool chroma = format.model == ColorModel::yuv && component != 0;
+    const int scale = chroma ? 1 << format.chroma_shift_x : 1;
+    for (int y = 0; y < samples.rows; ++y) {
+      for (int x = 0; x < samples.columns; ++x) {
+        const double u = scale * x + scene.dx * number + 40 * turned;
+        const double v = scale * y + scene.dy * number;
+        double level = chroma ? 128 + 12 * std::sin(u / 23 + component + turned)
+                              : 60 + 14 * std::sin(u / 5) * std::cos(v / 7) +
+                                    9 * std::sin(v / 3 + turned) + 30 * turned;
+        const double thing = scale * x - (4.0 * number - 20);
+        if (thing > 0 && thing < 14 && scale * y > 6 && scale * y < 25) level += chroma ? 30 : 70;
+        if (scene.sigma != 0) level += scene.sigma * normal(random);
+        const int code = std::clamp(static_cast<int>(std::lround(level * unit)), 0, 256 * unit - 1);
+        std::uint8_t* const at = samples.at(x, y);
+        at[0] = static_cast<std::uint8_t>(code << format.shift);
+        if (format.depth > 8) at[1] = static_cast<std::uint8_t>(code << format.shift >> 8);
+      }
+    }
+  }
+}
+
+}  // namespace equalux::test

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include <equalux/denoise.h>
+#include <equalux/image.h>
+
+#include "tests/denoise/reference_denoise.h"
+
+/// Pictures that tests of noise reduction draw, and how they read them.
+namespace equalux::test {
+
+/// The formats that it takes.
+[[nodiscard]] std::vector<PixelFormat> denoised_formats();
+
+/// Options of every kind at and between their ends.
+[[nodiscard]] std::vector<DenoiseParams> denoise_option_cases();
+
+/// Components of a format in the order in which noise reduction works on them.
+[[nodiscard]] std::vector<int> component_indices(PixelFormat format);
+
+/// Code of a sample of a component.
+[[nodiscard]] int code_at(const ConstImageView& view, int component, int x, int y);
+
+/// Codes of all components, of the rows first, first + step and so on.
+[[nodiscard]] std::vector<GridComponent> grids_of(const ConstImageView& view, int first = 0,
+                                                  int step = 1);
+
+/// How a picture moves, and what is in it.
+struct Scene {
+  double dx = 0;  ///< samples a frame
+  double dy = 0;
+  double sigma = 3;  ///< of the noise, in levels of 8 bits
+  int cut = 1000;    ///< number of the first frame of another picture
+};
+
+/// Draws frame `number` of a scene: a textured picture that pans, in the dark and with noise;
+/// something bright crosses it. Samples of no component, as alpha, stay. Noise of mean 0 and
+/// deviation 1 comes from `normal` and `random`; no random number is taken with sigma 0.
+void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt19937& random,
+                std::normal_distribution<double>& normal);
+
+}  // namespace equalux::test
