@@ -132,6 +132,13 @@ Option switch_option(std::string name, std::string help, bool& target) {
   return {std::move(name), "", std::move(help), set};
 }
 
+Option integer_option(std::string name, std::string help, int least, int most, int& target) {
+  const auto set = [name, least, most, &target](const std::string& text) {
+    target = static_cast<int>(read_integer(name, text, least, most));
+  };
+  return {std::move(name), "N", std::move(help), set};
+}
+
 OptionGroup config_group(CommonOptions* options) {
   const auto ignore = [](const std::string&) {};
   const auto note = [options](const std::string& name) {
@@ -165,18 +172,12 @@ OptionGroup machine_group(CommonOptions& options) {
                              }
                              options.backend = *backend;
                            }});
-  group.options.push_back({"device", "N",
-                           "CUDA device, -1 to 1023; -1 = the one with most free memory (default: "
-                           "-1)",
-                           [&](const std::string& text) {
-                             options.device =
-                                 static_cast<int>(read_integer("device", text, -1, kMaxDevice));
-                           }});
-  group.options.push_back({"threads", "N", "CPU threads, 0 to 1024; 0 = all cores (default: 0)",
-                           [&](const std::string& text) {
-                             options.threads =
-                                 static_cast<int>(read_integer("threads", text, 0, kMaxThreads));
-                           }});
+  group.options.push_back(integer_option(
+      "device", "CUDA device, -1 to 1023; -1 = the one with most free memory (default: -1)", -1,
+      kMaxDevice, options.device));
+  group.options.push_back(integer_option("threads",
+                                         "CPU threads, 0 to 1024; 0 = all cores (default: 0)", 0,
+                                         kMaxThreads, options.threads));
   group.options.push_back(text_option(
       "log-level", "LEVEL",
       "what stderr shows: trace, debug, info, warn, error or off; debug tells each frame's times "

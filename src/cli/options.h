@@ -101,9 +101,11 @@ struct PresetUse {
 /// What the options name to read from: config files and presets, curves, masks.
 [[nodiscard]] InputFiles files_of(const CommonOptions& options);
 
-/// Options that hold one text or one switch.
+/// Options that hold one text, one switch or one number of `least` to `most`.
 [[nodiscard]] Option text_option(std::string name, std::string value, std::string help,
                                  std::string& target);
 [[nodiscard]] Option switch_option(std::string name, std::string help, bool& target);
+[[nodiscard]] Option integer_option(std::string name, std::string help, int least, int most,
+                                    int& target);
 
 }  // namespace equalux::cli

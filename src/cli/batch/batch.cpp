@@ -409,11 +409,10 @@ OptionGroup batch_group(BatchOptions& options) {
                   "container of the results: mp4, mov, m4v, mkv, webm or y4m (default: the "
                   "input's where it is one of these but webm, else mkv)",
                   options.extension),
-      {"jobs", "N",
-       "files at a time, 1 to 256; 0 = one for every four cores, or one a device (default: 0)",
-       [&options](const std::string& text) {
-         options.jobs = static_cast<int>(read_integer("jobs", text, 0, kMostJobs));
-       }},
+      integer_option(
+          "jobs",
+          "files at a time, 1 to 256; 0 = one for every four cores, or one a device (default: 0)",
+          0, kMostJobs, options.jobs),
       {"devices", "N,N",
        "GPUs to use, as equalux devices numbers them, a worker process each; what a lost one did "
        "goes to the others, and with --backend auto to the CPU (default: what --device says)",

@@ -538,10 +538,8 @@ OptionGroup image_group(ImageOptions& options) {
       text_option("plot-scalers", "FILE.png",
                   "draw original, max-abs and min-max side by side (default: none)",
                   options.plot_scalers),
-      {"repeat", "N", "filter the still N times, 1 to 1000000, to time it (default: 1)",
-       [&](const std::string& text) {
-         options.repeat = static_cast<int>(read_integer("repeat", text, 1, kMaxRepeats));
-       }},
+      integer_option("repeat", "filter the still N times, 1 to 1000000, to time it (default: 1)", 1,
+                     kMaxRepeats, options.repeat),
       curve_to_option(options.common)};
   return group;
 }
