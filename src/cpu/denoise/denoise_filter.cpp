@@ -155,20 +155,22 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
   }
 
   /// Samples that are none of a component stay as they are.
-  void copy_others(const ConstImageView& in, const ImageView& out) const {
+  void copy_others(const ConstImageView& in, const ImageView& out) {
     const auto from = denoise::copied_samples(in, std::nullopt);
     const auto to = denoise::copied_samples(out, std::nullopt);
     if (to.columns == 0 || in.data[0] == out.data[0]) return;
-    for (int y = 0; y < from.rows; ++y) {
-      for (int x = 0; x < from.columns; ++x) {
-        if (leaves_fractions()) {
-          const auto word = static_cast<std::uint16_t>(*from.at(x, y) << 8);
-          std::memcpy(to.at(x, y), &word, sizeof word);
-        } else {
-          *to.at(x, y) = *from.at(x, y);
+    executor_.for_rows(from.rows, [&](int begin, int end, int) {
+      for (int y = begin; y < end; ++y) {
+        for (int x = 0; x < from.columns; ++x) {
+          if (leaves_fractions()) {
+            const auto word = static_cast<std::uint16_t>(*from.at(x, y) << 8);
+            std::memcpy(to.at(x, y), &word, sizeof word);
+          } else {
+            *to.at(x, y) = *from.at(x, y);
+          }
         }
       }
-    }
+    });
   }
 
   RowExecutor executor_;
