@@ -90,6 +90,23 @@ struct VesselTile {
   int band;
 };
 
+/// That of this block, `shared` its memory.
+template <typename Shape>
+__device__ __forceinline__ VesselTile<Shape> tile_of_block(const LevelSource& in,
+                                                           const Shape& shape,
+                                                           const VesselRule& rule,
+                                                           const DeviceClasses& out,
+                                                           float* shared) {
+  return {in,
+          shape,
+          rule,
+          out,
+          TileMemory(shape, shared),
+          static_cast<int>(blockIdx.x) * shape.width,
+          static_cast<int>(blockIdx.y) * shape.rows,
+          0};
+}
+
 /// Calls body(row of the band, column, at) as for_fours() does, for what lies in the frame.
 template <typename Shape, typename Body>
 __device__ __forceinline__ void for_fours_inside(const VesselTile<Shape>& tile, const Body& body) {
@@ -134,14 +151,7 @@ __global__ void __launch_bounds__(kTileThreads, 2)
   extern __shared__ __align__(16) float shared[];
   __shared__ std::uint32_t held[kMostScales * sizeof(ScaleWeights) / 4];
   const auto* const w = reinterpret_cast<const ScaleWeights*>(held);
-  VesselTile<TileShape> tile{in,
-                             shape,
-                             rule,
-                             out,
-                             TileMemory(shape, shared),
-                             static_cast<int>(blockIdx.x) * shape.width,
-                             static_cast<int>(blockIdx.y) * shape.rows,
-                             0};
+  VesselTile<TileShape> tile = tile_of_block(in, shape, rule, out, shared);
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
@@ -175,14 +185,7 @@ __global__ void __launch_bounds__(kTileThreads, 3)
                         const __grid_constant__ UsualShape shape,
                         const __grid_constant__ DeviceClasses out) {
   extern __shared__ __align__(16) float shared[];
-  VesselTile<UsualShape> tile{in,
-                              shape,
-                              rule,
-                              out,
-                              TileMemory(shape, shared),
-                              static_cast<int>(blockIdx.x) * shape.width,
-                              static_cast<int>(blockIdx.y) * shape.rows,
-                              0};
+  VesselTile<UsualShape> tile = tile_of_block(in, shape, rule, out, shared);
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
