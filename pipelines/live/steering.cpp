@@ -140,13 +140,27 @@ Steered steered(std::size_t filter, const RecipePtr& recipe) {
     }
     return own_values;
   };
-  return {filter, std::move(options), live_values(*recipe),
-          [recipe, live_values, by_own_keys](const OptionValues& values) {
-            const RecipePtr changed = recipe->with(by_own_keys(values));
-            throw_violations(changed->violations(Backend::automatic));
-            return live_values(*changed);
-          },
-          by_own_keys};
+  // What is wrong is said of the key that was given, and not of another filter's.
+  const auto of_given_key = [keys](const std::string& message) {
+    for (const auto& [key, own] : keys->pairs) {
+      if (key != own && message.starts_with(std::string(own) + " "))
+        return std::string(key) + message.substr(own.size());
+    }
+    return message;
+  };
+  const auto read = [recipe, live_values, by_own_keys, of_given_key](const OptionValues& values) {
+    RecipePtr changed;
+    try {
+      changed = recipe->with(by_own_keys(values));
+    } catch (const Error& error) {
+      throw Error(error.code(), of_given_key(error.what()));
+    }
+    std::vector<std::string> broken = changed->violations(Backend::automatic);
+    std::transform(broken.begin(), broken.end(), broken.begin(), of_given_key);
+    throw_violations(broken);
+    return live_values(*changed);
+  };
+  return {filter, std::move(options), live_values(*recipe), read, by_own_keys};
 }
 
 Steering::Steering(std::vector<Steered> filters, std::vector<std::string> presets,

@@ -526,11 +526,14 @@ TEST(SteeringOfDenoise, HasAStrengthOfItsOwnThatPresetsLeaveAlone) {
   EXPECT_EQ(steering.state()["denoise-strength"], 0.5);
   steering.change({{"denoise-strength", 0.75}});
   EXPECT_EQ(steering.state()["strength"], 0.9);
-  EXPECT_THAT(
-      [&] {
-        steering.change({{"denoise-strength", 2}});
-      },
-      ::testing::ThrowsMessage<Error>(HasSubstr("strength is 2, must be 0 to 1")));
+  // An error is of the key that was given.
+  const auto wrong = [&steering](const char* key, const nlohmann::json& value) {
+    return error_of([&] { steering.change({{key, value}}); }).second;
+  };
+  EXPECT_EQ(wrong("denoise-strength", 2), "denoise-strength is 2, must be 0 to 1");
+  EXPECT_EQ(wrong("denoise-strength", "x"), "denoise-strength is 'x', must be a number, 0 to 1");
+  EXPECT_EQ(wrong("strength", 2), "strength is 2, must be 0 to 1");
+  EXPECT_EQ(wrong("spatial", 2), "spatial is 2, must be 0 to 1");
 
   // A window has keys of its own for it.
   const Option* const strength = find_option(steering.options(), "denoise-strength");
