@@ -76,22 +76,25 @@ std::vector<Image> noisy_frames(const ImageDesc& desc, bool moving) {
   return frames;
 }
 
-/// Runs filters over a clip, each after the first in place; its stages' times, too.
+/// Runs filters over a clip as `equalux run` does, with fractions of levels between them where they
+/// take them; their stages' times, too.
 void run_filters(benchmark::State& state, std::vector<std::unique_ptr<Filter>> filters) {
   const auto height = static_cast<int>(state.range(1));
   const ImageDesc desc{static_cast<PixelFormat>(state.range(0)), height * 16 / 9, height};
   const std::vector<Image> in = noisy_frames(desc, state.range(3) != 0);
-  Image out(desc);
-  for (const auto& filter : filters)
-    filter->configure(desc);
+  std::vector<Image> behind;
+  for (const ImageDesc& each : configure_chain(filters, desc))
+    behind.emplace_back(each);
   std::vector<StageTime> times;
   FrameContext context;
   int at = 0;
   int step = 1;
   const auto next_frame = [&] {
-    filters[0]->submit(in[static_cast<std::size_t>(at)].view(), out.view(), context);
-    for (std::size_t i = 1; i < filters.size(); ++i)
-      filters[i]->submit(out.view(), out.view(), context);
+    ConstImageView from = in[static_cast<std::size_t>(at)].view();
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+      filters[i]->submit(from, behind[i].view(), context);
+      from = behind[i].view();
+    }
     if (at + step < 0 || at + step >= kFrames) step = -step;
     at += step;
   };
