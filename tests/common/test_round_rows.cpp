@@ -6,15 +6,12 @@
 
 #include "src/cpu/common/round_rows.h"
 #include "src/format/rounding.h"
+#include "tests/support/dither_matrix.h"
 
 namespace equalux {
 namespace {
 
-/// The matrix of docs/algorithm.md, "Fractions of levels".
-constexpr int kMatrix[8][8] = {{0, 32, 8, 40, 2, 34, 10, 42},  {48, 16, 56, 24, 50, 18, 58, 26},
-                               {12, 44, 4, 36, 14, 46, 6, 38}, {60, 28, 52, 20, 62, 30, 54, 22},
-                               {3, 35, 11, 43, 1, 33, 9, 41},  {51, 19, 59, 27, 49, 17, 57, 25},
-                               {15, 47, 7, 39, 13, 45, 5, 37}, {63, 31, 55, 23, 61, 29, 53, 21}};
+using test::kDitherMatrix;
 
 std::vector<std::uint8_t> words(std::size_t n, unsigned seed, int shift) {
   std::mt19937 random(seed);
@@ -34,7 +31,7 @@ std::uint8_t* aligned(std::uint8_t* at) {
 TEST(RoundRows, ThresholdsAreThoseOfTheMatrix) {
   for (int y = 0; y < 20; ++y) {
     for (int x = 0; x < 20; ++x) {
-      const int number = kMatrix[y % 8][x % 8];
+      const int number = kDitherMatrix[y % 8][x % 8];
       EXPECT_EQ(dither_number(x, y), number);
       EXPECT_EQ(rounding_threshold(Dither::ordered, x, y, 6), number);
       EXPECT_EQ(rounding_threshold(Dither::ordered, x, y, 4), number / 4);
@@ -71,7 +68,8 @@ TEST(RoundRows, EveryTargetEqualsTheFormulaInEveryPlane) {
               for (std::size_t k = 0; k < n; ++k) {
                 const int value = (row[2 * k] | row[2 * k + 1] << 8) >> up;
                 const int column = static_cast<int>(k) / samples;
-                const int threshold = dither == Dither::none ? 8 : kMatrix[y % 8][column % 8] / 4;
+                const int threshold =
+                    dither == Dither::none ? 8 : kDitherMatrix[y % 8][column % 8] / 4;
                 ASSERT_EQ(out[k], std::min((value + threshold) / 16, 255)) << k << " of " << n;
               }
               ASSERT_EQ(out[n], 0xA5);
@@ -99,7 +97,7 @@ TEST(RoundRows, EveryTargetPacksPairs) {
                      scratch.data(), out.data());
         const auto level = [](const std::vector<std::uint8_t>& row, std::size_t x) {
           const int value = row[2 * x] | row[2 * x + 1] << 8;
-          return std::min((value + kMatrix[5][x % 8] / 4) / 16, 255);
+          return std::min((value + kDitherMatrix[5][x % 8] / 4) / 16, 255);
         };
         const int first = format == PixelFormat::yuy2 ? 0 : 1;
         for (std::size_t i = 0; i < pairs; ++i) {

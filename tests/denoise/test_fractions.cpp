@@ -14,6 +14,8 @@
 #include "src/format/layout.h"
 #include "tests/denoise/denoise_pictures.h"
 #include "tests/denoise/reference_denoise.h"
+#include "tests/support/dither_matrix.h"
+#include "tests/support/filter_chain.h"
 #include "tests/support/test_images.h"
 
 /// Fractions of levels between denoise and equalize, and their rounding.
@@ -21,15 +23,11 @@ namespace equalux {
 namespace {
 
 using test::component_indices;
+using test::FilterChain;
 using test::Grid;
 using test::grids_of;
+using test::kDitherMatrix;
 using test::PaddedImage;
-using Filters = std::vector<std::unique_ptr<Filter>>;
-
-constexpr int kMatrix[8][8] = {{0, 32, 8, 40, 2, 34, 10, 42},  {48, 16, 56, 24, 50, 18, 58, 26},
-                               {12, 44, 4, 36, 14, 46, 6, 38}, {60, 28, 52, 20, 62, 30, 54, 22},
-                               {3, 35, 11, 43, 1, 33, 9, 41},  {51, 19, 59, 27, 49, 17, 57, 25},
-                               {15, 47, 7, 39, 13, 45, 5, 37}, {63, 31, 55, 23, 61, 29, 53, 21}};
 
 /// What frames of 8 bits become between two filters, by name.
 PixelFormat fine_format(PixelFormat format) {
@@ -80,9 +78,10 @@ void round_slowly(const ConstImageView& fine, Dither dither, const ImageView& ou
     for (int y = 0; y < from.rows; ++y) {
       for (int x = 0; x < from.columns; ++x) {
         const int value = (from.at(x, y)[0] | from.at(x, y)[1] << 8) >> format.shift;
-        const double threshold = dither == Dither::none
-                                     ? std::pow(2, bits - 1)
-                                     : std::floor((kMatrix[y % 8][x % 8] + 0.5) / 64 * (1 << bits));
+        const double threshold =
+            dither == Dither::none
+                ? std::pow(2, bits - 1)
+                : std::floor((kDitherMatrix[y % 8][x % 8] + 0.5) / 64 * (1 << bits));
         const double level = std::floor((value + threshold) / (1 << bits));
         *to.at(x, y) = static_cast<std::uint8_t>(std::min(level, 255.0));
       }
@@ -111,41 +110,17 @@ int count_unlike(const ConstImageView& a, const ConstImageView& b) {
   return wrong;
 }
 
-Filters filters_of(const std::vector<const char*>& specs, int threads = 1) {
-  Filters filters;
+FilterChain::Filters filters_of(const std::vector<const char*>& specs, int threads = 1) {
+  FilterChain::Filters filters;
   for (const char* spec : specs)
     filters.push_back(make_cpu_filter(parse_filter_spec(spec), {}, {threads}));
   return filters;
 }
 
-/// Filters with what they hand to each other.
-class Chain {
- public:
-  Chain(const std::vector<const char*>& specs, const ImageDesc& desc, int threads = 1)
-      : filters_(filters_of(specs, threads)), behind_(configure_chain(filters_, desc)) {
-    for (const ImageDesc& each : behind_)
-      between_.emplace_back(each);
-  }
-
-  ConstImageView process(const ConstImageView& in, FrameContext context = {}) {
-    ConstImageView from = in;
-    for (std::size_t i = 0; i < filters_.size(); ++i) {
-      filters_[i]->submit(from, between_[i].view(), context);
-      from = between_[i].view();
-    }
-    return from;
-  }
-  [[nodiscard]] PixelFormat format(std::size_t i) const { return behind_[i].format; }
-  [[nodiscard]] ConstImageView behind(std::size_t i) const {
-    return std::as_const(between_[i]).view();
-  }
-  [[nodiscard]] Filter& filter(std::size_t i) { return *filters_[i]; }
-
- private:
-  Filters filters_;
-  std::vector<ImageDesc> behind_;
-  std::vector<Image> between_;
-};
+FilterChain chain_of(const std::vector<const char*>& specs, const ImageDesc& desc,
+                     int threads = 1) {
+  return {filters_of(specs, threads), desc};
+}
 
 /// Small frames tell nobody their noise.
 const DenoiseParams kNoisy{.noise = 3};
@@ -256,7 +231,7 @@ TEST(Fractions, AChainHandsThemOnWhereTheNextFilterTakesThem) {
     ImageDesc of = desc;
     of.format = format;
     std::vector<PixelFormat> all;
-    const Filters filters = filters_of(specs);
+    const FilterChain::Filters filters = filters_of(specs);
     for (const ImageDesc& each : configure_chain(filters, of))
       all.push_back(each.format);
     return all;
@@ -294,8 +269,8 @@ TEST(Fractions, LevelsThatNothingChangesComeOutAsTheyWere) {
       for (const ColorRange range : {ColorRange::full, ColorRange::limited}) {
         SCOPED_TRACE(std::string(to_string(format)) + " " + denoise);
         const ImageDesc desc{format, 99, 35, ColorMatrix::bt709, range};
-        Chain chain({denoise, "equalize:strength=0"}, desc);
-        ASSERT_EQ(chain.format(0), fine_format(format));
+        FilterChain chain = chain_of({denoise, "equalize:strength=0"}, desc);
+        ASSERT_EQ(chain.behind(0).desc.format, fine_format(format));
         Image in(desc);
         test::fill(in.view(), test::Content::noise, 2);  // every level, white too
         ASSERT_EQ(count_unlike(std::as_const(in).view(), chain.process(std::as_const(in).view())),
@@ -345,7 +320,7 @@ TEST(Fractions, DenoiseAloneRoundsItself) {
           for (int y = 0; y < samples.rows; ++y)
             for (int x = 0; x < samples.columns; ++x)
               ASSERT_EQ(*samples.at(x, y),
-                        std::min((expected[c](x, y) + kMatrix[y % 8][x % 8]) / 64, 255));
+                        std::min((expected[c](x, y) + kDitherMatrix[y % 8][x % 8]) / 64, 255));
         }
       }
       EXPECT_GT(differ, 0);
@@ -356,10 +331,10 @@ TEST(Fractions, DenoiseAloneRoundsItself) {
 TEST(Fractions, OptionsChangeAndStatesResumeWithinAChain) {
   const ImageDesc desc{PixelFormat::i420, 80, 60};
   const std::vector<const char*> specs{"denoise:noise=3", "equalize:temporal-ms=500"};
-  Chain all(specs, desc);
-  Chain first(specs, desc);
-  Chain second(specs, desc, 2);
-  ASSERT_EQ(all.format(0), PixelFormat::i420_12le);
+  FilterChain all = chain_of(specs, desc);
+  FilterChain first = chain_of(specs, desc);
+  FilterChain second = chain_of(specs, desc, 2);
+  ASSERT_EQ(all.behind(0).desc.format, PixelFormat::i420_12le);
   Image in(desc);
   FrameContext context;
   const auto at = [&context](int i) {
@@ -371,7 +346,7 @@ TEST(Fractions, OptionsChangeAndStatesResumeWithinAChain) {
     fill_noisy(in.view(), i);
     if (i == 2 || i == 6) {
       const OptionValues values{{"dither", i == 2 ? "ordered" : "none"}};
-      for (Chain* chain : {&all, i < 4 ? &first : &second})
+      for (FilterChain* chain : {&all, i < 4 ? &first : &second})
         ASSERT_TRUE(chain->filter(0).update(values));
     }
     if (i == 4) {
@@ -380,7 +355,7 @@ TEST(Fractions, OptionsChangeAndStatesResumeWithinAChain) {
         second.filter(k).load(first.filter(k).save());
     }
     const ConstImageView whole = all.process(std::as_const(in).view(), at(i));
-    Chain& part = i < 4 ? first : second;
+    FilterChain& part = i < 4 ? first : second;
     const ConstImageView resumed = part.process(std::as_const(in).view(), at(i));
     ASSERT_EQ(count_unlike(whole, resumed), 0) << "frame " << i;
   }
@@ -412,9 +387,10 @@ TEST(Fractions, ADarkSlopeHasNoSteps) {
   using Case = std::pair<const char*, double>;
   for (const auto& [equalize, least_without] :
        {Case{"equalize", 0.5}, Case{"equalize:clip-limit=2.6,floor=1.5,max-gain=8", 0.1}}) {
-    Chain stepped({"denoise", "gaussian:sigma=0.3", equalize}, desc);  // rounded in between
-    Chain smooth({"denoise", equalize}, desc);
-    Chain dithered({"denoise:dither=ordered", equalize}, desc);
+    // Rounded in between.
+    FilterChain stepped = chain_of({"denoise", "gaussian:sigma=0.3", equalize}, desc);
+    FilterChain smooth = chain_of({"denoise", equalize}, desc);
+    FilterChain dithered = chain_of({"denoise:dither=ordered", equalize}, desc);
     for (int i = 0; i < 24; ++i) {
       fill_noisy(in.view(), i, 0.05, 1.5);
       stepped.process(std::as_const(in).view());

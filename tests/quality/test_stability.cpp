@@ -1,7 +1,6 @@
 // The limits of docs/quality.md: what preset `stable` makes of the scenes stays calm.
 #include <algorithm>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "tests/quality/painted_frames.h"
 #include "tests/quality/scene_meter.h"
 #include "tests/quality/stability_scenes.h"
+#include "tests/support/filter_chain.h"
 
 namespace equalux {
 namespace {
@@ -21,6 +21,7 @@ using scenes::SceneFigures;
 using scenes::SceneKind;
 using scenes::SceneMeter;
 using scenes::StabilityScene;
+using test::FilterChain;
 
 /// Filters as a preset's file has them.
 struct Preset {
@@ -53,29 +54,25 @@ Preset preset(const std::string& name) {
 }
 
 /// A preset's filters, frame by frame.
-class Chain {
+class PresetChain {
  public:
-  explicit Chain(const Preset& preset) {
-    for (const FilterSpec& spec : preset.filters)
-      filters_.push_back(make_cpu_filter(spec, preset.equalize));
-    for (const ImageDesc& desc : configure_chain(filters_, StabilityScene::kDesc))
-      results_.emplace_back(desc);
-  }
+  explicit PresetChain(const Preset& preset) : chain_(filters_of(preset), StabilityScene::kDesc) {}
 
   ConstImageView process(int number, const ConstImageView& in) {
     FrameContext context;
     context.pts_ns = StabilityScene::pts_ns(number);
-    ConstImageView from = in;
-    for (std::size_t i = 0; i < filters_.size(); ++i) {
-      filters_[i]->submit(from, results_[i].view(), context);
-      from = results_[i].view();
-    }
-    return from;
+    return chain_.process(in, context);
   }
 
  private:
-  std::vector<std::unique_ptr<Filter>> filters_;
-  std::vector<Image> results_;
+  static FilterChain::Filters filters_of(const Preset& preset) {
+    FilterChain::Filters filters;
+    for (const FilterSpec& spec : preset.filters)
+      filters.push_back(make_cpu_filter(spec, preset.equalize));
+    return filters;
+  }
+
+  FilterChain chain_;
 };
 
 struct Figures {
@@ -88,7 +85,7 @@ Figures figures_of(const Preset& preset, SceneKind kind, int begin, int end) {
   const StabilityScene scene(kind);
   SceneMeter result(scene);
   SceneMeter source(scene);
-  Chain chain(preset);
+  PresetChain chain(preset);
   for (int i = begin; i < std::min(end, scene.frames()); ++i) {
     const Image in = scene.frame(i);
     result.add(i, in.view(), chain.process(i, in.view()));
@@ -154,7 +151,7 @@ TEST(Stability, TheLeastGainLeavesALitFaceAsItIs) {
     return test::Rgb{share(20), share(15), share(12)};
   });
   const auto face_of = [&](const Preset& preset) {
-    Chain chain(preset);
+    PresetChain chain(preset);
     ConstImageView result;
     for (int i = 0; i < 10; ++i)
       result = chain.process(i, frame.view());
@@ -200,7 +197,7 @@ struct Outcome {
 };
 Outcome outcome_of(const Preset& preset, SceneKind kind, int begin, int number) {
   const StabilityScene scene(kind);
-  Chain chain(preset);
+  PresetChain chain(preset);
   for (int i = begin;; ++i) {
     const Image in = scene.frame(i);
     const ConstImageView out = chain.process(i, in.view());
