@@ -121,16 +121,18 @@ __global__ void __launch_bounds__(kPyramidThreads)
   }
 }
 
-/// A lane's part of a window: eight samples of a row.
+/// A lane's part of a window: eight samples of a column, one below the other. Half a warp has a row
+/// of the window at a time, which lies in one or two lines of the cache.
 constexpr int kSpan = kWindow * kWindow / kLanes;
+static_assert(kSpan * 2 == kWindow);
 __device__ __forceinline__ int lane_of_warp() {
   return static_cast<int>(threadIdx.x) % kLanes;
 }
 __device__ __forceinline__ int span_row() {
-  return lane_of_warp() / (kWindow / kSpan);
+  return lane_of_warp() / kWindow * kSpan;
 }
 __device__ __forceinline__ int span_column() {
-  return lane_of_warp() % (kWindow / kSpan) * kSpan;
+  return lane_of_warp() % kWindow;
 }
 
 /// The lane's part of the window from column x and row y on.
@@ -138,65 +140,106 @@ template <typename At>
 __device__ __forceinline__ void load_span(At at, int x, int y, int (&span)[kSpan]) {
 #pragma unroll
   for (int i = 0; i < kSpan; ++i)
-    span[i] = at(x + span_column() + i, y + span_row());
+    span[i] = at(x + span_column(), y + span_row() + i);
 }
 
-/// The sum of the magnitudes of differences, over the warp.
-__device__ __forceinline__ int difference(const int (&a)[kSpan], const int (&b)[kSpan]) {
+/// The same of a plane: what a lane reads lies one row apart where the plane has all rows.
+__device__ __forceinline__ void load_span(const NumberPlane<std::int16_t>& plane, int x, int y,
+                                          int (&span)[kSpan]) {
+  const int column = nearest_place(x + span_column(), plane.columns);
+  if (y >= 0 && y + kWindow <= plane.rows) {
+    const std::int16_t* const first = plane.row(y + span_row()) + column;
+#pragma unroll
+    for (int i = 0; i < kSpan; ++i)
+      span[i] = first[i * plane.pitch];
+  } else {
+#pragma unroll
+    for (int i = 0; i < kSpan; ++i)
+      span[i] = plane.row(nearest_place(y + span_row() + i, plane.rows))[column];
+  }
+}
+
+/// A lane's part of the sum of the magnitudes of differences.
+__device__ __forceinline__ int part_of_difference(const int (&a)[kSpan], const int (&b)[kSpan]) {
   int sum = 0;
 #pragma unroll
   for (int i = 0; i < kSpan; ++i)
     sum += abs(a[i] - b[i]);
-  return static_cast<int>(warp_sum(static_cast<std::uint32_t>(sum)));
+  return sum;
 }
 
-template <typename At>
-__device__ __forceinline__ int difference_at(const int (&now)[kSpan], At then, int x, int y) {
-  int span[kSpan];
-  load_span(then, x, y, span);
-  return difference(now, span);
-}
-
-/// What is left of the displacement of a window that is already found to come from `then_x` and
-/// `then_y` on.
-template <typename Now, typename Then>
-__device__ __forceinline__ Vector displacement_left(Now now, Then then, int x, int y, int then_x,
-                                                    int then_y) {
-  denoise::SlopeSums sums;
-  const int row = then_y + span_row();
-  int left = then(then_x + span_column() - 1, row);
-  int here = then(then_x + span_column(), row);
-#pragma unroll
-  for (int i = 0; i < kSpan; ++i) {
-    const int column = then_x + span_column() + i;
-    const int right = then(column + 1, row);
-    denoise::add_slopes(now(x + span_column() + i, y + span_row()), here, left, right,
-                        then(column, row - 1), then(column, row + 1), sums);
-    left = here;
-    here = right;
-  }
-  for (std::int32_t* sum : {&sums.xx, &sums.xy, &sums.yy, &sums.xd, &sums.yd})
-    *sum = static_cast<std::int32_t>(warp_sum(static_cast<std::uint32_t>(*sum)));
-  return denoise::displacement(sums, kWindow * kWindow);
+/// The sum of the magnitudes of differences, over the warp.
+__device__ __forceinline__ int difference(const int (&a)[kSpan], const int (&b)[kSpan]) {
+  return static_cast<int>(warp_sum(static_cast<std::uint32_t>(part_of_difference(a, b))));
 }
 
 /// A lane's part of the difference to the window of a plane from column x and row y on.
 __device__ __forceinline__ int part_of_difference(const int (&now)[kSpan],
                                                   const NumberPlane<std::int16_t>& then, int x,
                                                   int y) {
-  const std::int16_t* const row = then.row(nearest_place(y + span_row(), then.rows));
-  const int first = x + span_column();
-  int sum = 0;
-  if (x >= 0 && x + kWindow <= then.columns) {
+  int span[kSpan];
+  load_span(then, x, y, span);
+  return part_of_difference(now, span);
+}
+
+/// denoise::displacement() by a warp: of what it divides, no quotient is beyond +-kParts, so lanes
+/// ask for one each whether it is reached. The first half of the warp has x, the other y.
+__device__ __forceinline__ Vector displacement_of(const denoise::SlopeSums& sums) {
+  static_assert(kLanes == 4 * kParts);
+  const std::int64_t damping = 16 * static_cast<std::int64_t>(kWindow * kWindow);
+  const std::int64_t xx = sums.xx + damping;
+  const std::int64_t yy = sums.yy + damping;
+  const std::int64_t xy = sums.xy;
+  const std::int64_t determinant = xx * yy - xy * xy;
+  const bool is_x = lane_of_warp() < 2 * kParts;
+  const std::int64_t numerator =
+      is_x ? yy * sums.xd - xy * sums.yd : xx * sums.yd - xy * sums.xd;
+  const std::int64_t part = determinant / kParts;
+  const int quotient = lane_of_warp() % (2 * kParts) + 1 - kParts;
+  // The rounded quotient is this one or more; what is beyond the determinant is +-kParts.
+  const bool reached = numerator > -determinant && (numerator >= determinant ||
+                                                    2 * numerator + part >= 2 * quotient * part);
+  const std::uint32_t all = __ballot_sync(0xFFFFFFFFU, reached);
+  return {static_cast<std::int16_t>(__popc(all & 0xFFFF) - kParts),
+          static_cast<std::int16_t>(__popc(all >> 16) - kParts)};
+}
+
+/// The whole of a plane, where no place has to be moved into it.
+struct InnerNumbers {
+  const NumberPlane<std::int16_t>& plane;
+
+  __device__ __forceinline__ int operator()(int x, int y) const { return plane.row(y)[x]; }
+};
+
+/// What is left of the displacement of a window whose samples are `now` and that is already found
+/// to come from `x` and `y` on.
+template <typename Then>
+__device__ __forceinline__ Vector displacement_of(const int (&now)[kSpan], Then then, int x,
+                                                  int y) {
+  denoise::SlopeSums sums;
+  const int column = x + span_column();
+  const int row = y + span_row();
+  int above = then(column, row - 1);
+  int here = then(column, row);
 #pragma unroll
-    for (int i = 0; i < kSpan; ++i)
-      sum += abs(now[i] - row[first + i]);
-  } else {
-#pragma unroll
-    for (int i = 0; i < kSpan; ++i)
-      sum += abs(now[i] - row[nearest_place(first + i, then.columns)]);
+  for (int i = 0; i < kSpan; ++i) {
+    const int below = then(column, row + i + 1);
+    denoise::add_slopes(now[i], here, then(column - 1, row + i), then(column + 1, row + i), above,
+                        below, sums);
+    above = here;
+    here = below;
   }
-  return sum;
+  for (std::int32_t* sum : {&sums.xx, &sums.xy, &sums.yy, &sums.xd, &sums.yd})
+    *sum = static_cast<std::int32_t>(warp_sum(static_cast<std::uint32_t>(*sum)));
+  return displacement_of(sums);
+}
+
+__device__ __forceinline__ Vector displacement_left(const int (&now)[kSpan],
+                                                    const NumberPlane<std::int16_t>& then, int x,
+                                                    int y) {
+  if (x >= 1 && y >= 1 && x + kWindow < then.columns && y + kWindow < then.rows)
+    return displacement_of(now, InnerNumbers{then}, x, y);
+  return displacement_of(now, PlaneNumbers{then}, x, y);
 }
 
 /// The search around the best step in halves that is known; over a warp. Steps that are tried again
@@ -215,19 +258,25 @@ class HalfSearch {
     for (int k = 0; k < kCount; ++k)
       sums[k] = part_of_difference(now_, then_, x_ + steps[k].x, y_ + steps[k].y);
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) {
-      const int cost =
-          static_cast<int>(warp_sum(static_cast<std::uint32_t>(sums[k]))) + denoise::kHalfCost;
-      if (cost >= least_) continue;
-      least_ = cost;
-      best_ = steps[k];
-    }
+    for (int k = 0; k < kCount; ++k)
+      decide(steps[k], sums[k]);
   }
-  [[nodiscard]] __device__ Step best() const {
-    return best_;
+  /// A step, where it is another than the best.
+  __device__ __forceinline__ void take(Step step) {
+    if ((step.x == best_.x && step.y == best_.y) || (step.x == 0 && step.y == 0)) return;
+    decide(step, part_of_difference(now_, then_, x_ + step.x, y_ + step.y));
   }
+  [[nodiscard]] __device__ Step best() const { return best_; }
 
  private:
+  __device__ __forceinline__ void decide(Step step, int part) {
+    const int cost =
+        static_cast<int>(warp_sum(static_cast<std::uint32_t>(part))) + denoise::kHalfCost;
+    if (cost >= least_) return;
+    least_ = cost;
+    best_ = step;
+  }
+
   const NumberPlane<std::int16_t>& then_;
   const int (&now_)[kSpan];
   int x_;
@@ -260,12 +309,12 @@ __device__ Vector found_vector(const DenoisePicture& picture, const int (&now)[k
     return Step{static_cast<int>(denoise::divided(vector.x, 2 * kParts)),
                 static_cast<int>(denoise::divided(vector.y, 2 * kParts))};
   };
-  static_assert(kAround == 4);
-  const auto beside = [&](int i) {
-    return last(column + denoise::around(i).x, row + denoise::around(i).y);
-  };
-  search.take({Step{coarse.x * 4, coarse.y * 4}, last(column, row), beside(0)});
-  search.take({beside(1), beside(2), beside(3)});
+  // Neighbours have moved alike: most of these steps are the same.
+  search.take(Step{coarse.x * 4, coarse.y * 4});
+  search.take(last(column, row));
+#pragma unroll 1
+  for (int i = 0; i < kAround; ++i)
+    search.take(last(column + denoise::around(i).x, row + denoise::around(i).y));
 #pragma unroll 1
   for (int i = 0; i < denoise::kMostSteps; ++i) {
     const Step from = search.best();
@@ -276,15 +325,14 @@ __device__ Vector found_vector(const DenoisePicture& picture, const int (&now)[k
     if (search.best().x == from.x && search.best().y == from.y) break;
   }
   const Step best = search.best();
-  const Vector rough =
-      displacement_left(PlaneNumbers{picture.samples.half}, PlaneNumbers{picture.estimates.half}, x,
-                        y, x + best.x, y + best.y);
+  const Vector rough = displacement_left(now, picture.estimates.half, x + best.x, y + best.y);
   const Step whole{denoise::whole_samples((best.x * kParts + rough.x) * 2),
                    denoise::whole_samples((best.y * kParts + rough.y) * 2)};
   const DenoiseComponent& luma = picture.components[0];
-  const Vector fine = displacement_left(
-      PictureSamples{luma.in, picture.in_words}, PlaneNumbers{luma.known.estimate}, column * kBlock,
-      row * kBlock, column * kBlock + whole.x, row * kBlock + whole.y);
+  int samples[kSpan];
+  load_span(PictureSamples{luma.in, picture.in_words}, column * kBlock, row * kBlock, samples);
+  const Vector fine = displacement_left(samples, luma.known.estimate, column * kBlock + whole.x,
+                                        row * kBlock + whole.y);
   return within(picture,
                 {static_cast<std::int16_t>(whole.x * kParts + fine.x),
                  static_cast<std::int16_t>(whole.y * kParts + fine.y)},
@@ -328,7 +376,7 @@ __global__ void __launch_bounds__(kFindThreads)
     estimate = luma.known.estimate.row(middle_y)[middle_x];
     const int x = column * kBlock / 2 - denoise::kHalfBorder;
     const int y = row * kBlock / 2 - denoise::kHalfBorder;
-    load_span(PlaneNumbers{picture.samples.half}, x, y, now);
+    load_span(picture.samples.half, x, y, now);
     part = part_of_difference(now, picture.estimates.half, x, y);
   }
   __syncthreads();
@@ -345,7 +393,7 @@ __global__ void __launch_bounds__(kFindThreads)
     const int x = static_cast<int>(blockIdx.x) * kCoarse * kBlock / 8 - denoise::kCoarseBorder;
     const int y = static_cast<int>(blockIdx.y) * kCoarse * kBlock / 8 - denoise::kCoarseBorder;
     int eighths[kSpan];
-    load_span(PlaneNumbers{picture.samples.eighth}, x, y, eighths);
+    load_span(picture.samples.eighth, x, y, eighths);
 #pragma unroll 2
     for (int place = warp; place < kPlaces * kPlaces; place += kCoarse * kCoarse) {
       const int dx = place % kPlaces - kCoarseReach;
@@ -382,7 +430,11 @@ __device__ int moved_difference(const DenoisePicture& picture, const int (&now)[
   const int phase_y = denoise::phase_of(parts_y);
   const int from_x = x + denoise::sample_before(parts_x);
   const int from_y = y + denoise::sample_before(parts_y);
-  if (phase_x == 0 && phase_y == 0) return difference_at(now, then, from_x, from_y);
+  if (phase_x == 0 && phase_y == 0) {
+    int span[kSpan];
+    load_span(then.plane, from_x, from_y, span);
+    return difference(now, span);
+  }
 
   const std::int16_t* const taps_x = picture.tables->taps[phase_x];
   for (int i = lane_of_warp(); i < kTapRows * kBlock; i += kLanes) {
@@ -404,8 +456,8 @@ __device__ int moved_difference(const DenoisePicture& picture, const int (&now)[
   int span[kSpan];
 #pragma unroll
   for (int i = 0; i < kSpan; ++i) {
-    const int u = span_column() + i;
-    const int v = span_row();
+    const int u = span_column();
+    const int v = span_row() + i;
     int value = 0;
     if (phase_y == 0) {
       value = across[v + 2][u];
