@@ -192,13 +192,12 @@ __device__ __forceinline__ Vector displacement_of(const denoise::SlopeSums& sums
   const std::int64_t xy = sums.xy;
   const std::int64_t determinant = xx * yy - xy * xy;
   const bool is_x = lane_of_warp() < 2 * kParts;
-  const std::int64_t numerator =
-      is_x ? yy * sums.xd - xy * sums.yd : xx * sums.yd - xy * sums.xd;
+  const std::int64_t numerator = is_x ? yy * sums.xd - xy * sums.yd : xx * sums.yd - xy * sums.xd;
   const std::int64_t part = determinant / kParts;
   const int quotient = lane_of_warp() % (2 * kParts) + 1 - kParts;
   // The rounded quotient is this one or more; what is beyond the determinant is +-kParts.
-  const bool reached = numerator > -determinant && (numerator >= determinant ||
-                                                    2 * numerator + part >= 2 * quotient * part);
+  const bool reached = numerator > -determinant &&
+                       (numerator >= determinant || 2 * numerator + part >= 2 * quotient * part);
   const std::uint32_t all = __ballot_sync(0xFFFFFFFFU, reached);
   return {static_cast<std::int16_t>(__popc(all & 0xFFFF) - kParts),
           static_cast<std::int16_t>(__popc(all >> 16) - kParts)};
@@ -266,7 +265,9 @@ class HalfSearch {
     if ((step.x == best_.x && step.y == best_.y) || (step.x == 0 && step.y == 0)) return;
     decide(step, part_of_difference(now_, then_, x_ + step.x, y_ + step.y));
   }
-  [[nodiscard]] __device__ Step best() const { return best_; }
+  [[nodiscard]] __device__ Step best() const {
+    return best_;
+  }
 
  private:
   __device__ __forceinline__ void decide(Step step, int part) {

@@ -79,24 +79,24 @@ struct PlaneNumbers {
   }
 };
 
-/// A LevelCurve in shared memory: knot and rise of a segment in one word.
+/// A LevelCurve in shared memory, in 1 / 256: times(rise, part << 7) is (rise part + 128) >> 8.
 struct SharedCurve {
-  std::uint32_t segment[denoise::kSegments];
+  struct Segment {
+    std::int32_t knot;  ///< and what rounds it
+    std::int32_t rise;  ///< a part
+  };
+  alignas(8) Segment segment[denoise::kSegments];
 
   /// By the first threads of a block.
   __device__ __forceinline__ void load(const denoise::LevelCurve& curve, int thread) {
-    if (thread < denoise::kSegments) {
-      segment[thread] = static_cast<std::uint16_t>(curve.knot[thread]) |
-                        static_cast<std::uint32_t>(static_cast<std::uint16_t>(curve.rise[thread]))
-                            << 16;
-    }
+    if (thread < denoise::kSegments)
+      segment[thread] = {curve.knot[thread] * 256 + 128, curve.rise[thread]};
   }
   /// LevelCurve::at().
   __device__ __forceinline__ int at(int estimate) const {
-    const std::uint32_t both = segment[estimate >> denoise::kKnotShift];
+    const Segment of = segment[estimate >> denoise::kKnotShift];
     const int part = (estimate >> (denoise::kKnotShift - 8)) & 255;
-    return static_cast<int>(both & 0xFFFF) +
-           denoise::times(static_cast<int>(both) >> 16, part << 7);
+    return (of.knot + of.rise * part) >> 8;
   }
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kSmoothThreads = 256;
 constexpr int kSmoothColumns = 2 * kLanes;
-constexpr int kSmoothRows = 32;
+constexpr int kSmoothRows = 64;
 constexpr int kSmoothWarps = kSmoothThreads / kLanes;
 /// Rows, one below the other, of which a thread has two neighbouring samples.
 constexpr int kThreadRows = kSmoothRows / kSmoothWarps;
@@ -37,7 +37,7 @@ __device__ __forceinline__ Pair between(Pair pair, Pair behind) {
 struct SmoothShared {
   Pair estimates[kTileRows][kPairs];
   SharedCurve sigma;
-  std::uint8_t left[denoise::kWeights];
+  std::uint16_t left[denoise::kWeights];  // fractions
 };
 
 /// The estimates of a tile and two around it; beyond a plane its nearest ones.
@@ -64,8 +64,7 @@ __device__ void load_tile(const NumberPlane<std::int16_t>& plane, int x0, int y0
 __device__ __forceinline__ Pair reaches(const SmoothShared& shared, Pair own, int left_weight,
                                         int right_weight, int spatial) {
   const auto of = [&](int estimate, int weight) {
-    return denoise::reach(shared.sigma.at(estimate), denoise::fraction(shared.left[weight]),
-                          spatial);
+    return denoise::reach(shared.sigma.at(estimate), shared.left[weight], spatial);
   };
   return pair_of(of(left_of(own), left_weight), of(right_of(own), right_weight));
 }
@@ -87,11 +86,14 @@ class Pulls {
     const Pair once = __viaddmin_s16x2_relu(neighbour, offset_, twice_);
     sum_ += __viaddmin_s16x2_relu(2 * once, minus_, twice_) - once;
   }
-  [[nodiscard]] __device__ __forceinline__ int left() const {
-    return static_cast<std::int16_t>(sum_);
-  }
-  [[nodiscard]] __device__ __forceinline__ int right() const {
-    return (static_cast<int>(sum_) - left()) >> 16;
+  /// What both samples change by: denoise::times() of the sums and kNeighbourShare, found in the
+  /// upper halves of twice the products.
+  [[nodiscard]] __device__ __forceinline__ Pair shares() const {
+    const auto share = [](int sum) {
+      return static_cast<unsigned>(sum * (2 * denoise::kNeighbourShare) + denoise::kOne);
+    };
+    const int left = left_of(sum_);
+    return __byte_perm(share(left), share((static_cast<int>(sum_) - left) >> 16), 0x7632);
   }
 
  private:
@@ -115,10 +117,12 @@ struct FivePairs {
   }
 };
 
-/// Pairs one below the other, with what their neighbours pull at them.
+/// Hands out pairs one below the other, with what their neighbours pull them by: to
+/// take(row, pair, change).
+template <typename Take>
 __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pair, int first,
                                              const Pair (&weights)[kThreadRows], int spatial,
-                                             Pair (&pairs)[kThreadRows]) {
+                                             Take take) {
   // Rows come from above, and pull at those that they reach.
   FivePairs rows[5] = {{shared, first, pair},
                        {shared, first + 1, pair},
@@ -137,14 +141,73 @@ __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pai
         if (!corner && (x != 2 || y != 2)) pulls.add(rows[y].at[x]);
       }
     }
-    pairs[i] = pair_of(left_of(own) + denoise::times(pulls.left(), denoise::kNeighbourShare),
-                       right_of(own) + denoise::times(pulls.right(), denoise::kNeighbourShare));
+    take(i, own, pulls.shares());
 #pragma unroll
     for (int y = 0; y < 4; ++y)
       rows[y] = rows[y + 1];
     if (i + 1 < kThreadRows) rows[4] = FivePairs(shared, first + i + 5, pair);
   }
 }
+
+/// Stores pairs of a component that are rounded plainly and of which nothing else is asked.
+class PlainPairs {
+ public:
+  /// From column x and row y on, one below the other; `columns` of a pair exist.
+  __device__ __forceinline__ PlainPairs(const DenoisePicture& picture,
+                                        const Samples<std::uint8_t>& out, int x, int y, int columns)
+      : at_(out.at(x, y)),
+        stride_(out.stride),
+        step_(out.step),
+        both_(columns == 2),
+        bytes_(picture.out_words.depth == 8),
+        up_(denoise::kSampleBits - picture.out_words.depth),
+        shift_(picture.out_words.shift),
+        half_(0x10001U << (up_ - 1)),
+        mask_((0x10001U << picture.out_words.depth) - 0x10001U) {
+    const int word = bytes_ ? 1 : 2;
+    together_ = both_ && out.step == word &&
+                (reinterpret_cast<std::uintptr_t>(at_) | static_cast<std::uintptr_t>(stride_)) %
+                        static_cast<unsigned>(2 * word) ==
+                    0;
+  }
+
+  /// Pair i: own samples, and what they change by. Sums are 0 at least, and no more than white has.
+  __device__ __forceinline__ void store(int i, Pair own, Pair change) const {
+    std::uint8_t* const at = at_ + i * stride_;
+    constexpr Pair kMost = 0x10001U * denoise::kSampleMost;
+    const Pair sum = __viaddmin_s16x2_relu(own + half_, change, kMost);
+    const Pair codes = sum >> up_ & mask_;
+    if (bytes_ && together_) {
+      *reinterpret_cast<std::uint16_t*>(at) =
+          static_cast<std::uint16_t>(__byte_perm(codes, 0, 0x4420));
+    } else if (bytes_) {
+      at[0] = static_cast<std::uint8_t>(codes);
+      if (both_) at[step_] = static_cast<std::uint8_t>(codes >> 16);
+    } else if (together_) {
+      *reinterpret_cast<Pair*>(at) = codes << shift_;
+    } else {
+      const Pair words = codes << shift_;
+      at[0] = static_cast<std::uint8_t>(words);
+      at[1] = static_cast<std::uint8_t>(words >> 8);
+      if (both_) {
+        at[step_] = static_cast<std::uint8_t>(words >> 16);
+        at[step_ + 1] = static_cast<std::uint8_t>(words >> 24);
+      }
+    }
+  }
+
+ private:
+  std::uint8_t* at_;
+  std::ptrdiff_t stride_;
+  int step_;
+  bool both_;
+  bool bytes_;
+  bool together_ = false;
+  int up_;
+  int shift_;
+  Pair half_;
+  Pair mask_;
+};
 
 /// A sample, rounded.
 __device__ __forceinline__ int rounded(const DenoisePicture& picture, int x, int y, int sample) {
@@ -179,8 +242,15 @@ __device__ __forceinline__ void copy_other(const DenoisePicture& picture, int x,
   }
 }
 
+/// True where samples are smoothed and rounded plainly, and all that is written.
+bool is_plain(const DenoisePicture& picture) {
+  return picture.strength == denoise::kOne && picture.spatial != 0 &&
+         picture.dither == Dither::none && picture.copied_out.columns == 0;
+}
+
 /// A block of threads has a tile of a component, a warp some of its rows. A thread reads of a
 /// frame's samples only those that it writes: `in` may be `out`.
+template <bool kPlain>
 __global__ void __launch_bounds__(kSmoothThreads)
     denoise_smooth_kernel(const __grid_constant__ DenoisePicture picture) {
   __shared__ SmoothShared shared;
@@ -192,8 +262,11 @@ __global__ void __launch_bounds__(kSmoothThreads)
   if (x0 >= component.in.columns || y0 >= component.in.rows) return;
   const auto thread = static_cast<int>(threadIdx.x);
   shared.sigma.load(component.noise->curves.sigma, thread);
-  if (thread < denoise::kWeights) shared.left[thread] = picture.tables->weights.left[thread];
-  const bool passes = picture.strength == 0;
+  if (thread < denoise::kWeights) {
+    shared.left[thread] =
+        static_cast<std::uint16_t>(denoise::fraction(picture.tables->weights.left[thread]));
+  }
+  const bool passes = !kPlain && picture.strength == 0;
   if (!passes) load_tile(known.estimate, x0, y0, shared);
   __syncthreads();
   const int pair = thread % kLanes;
@@ -202,45 +275,45 @@ __global__ void __launch_bounds__(kSmoothThreads)
   const int rows = min(kThreadRows, component.in.rows - y0 - first);
   const int columns = min(2, component.in.columns - x);
   if (rows <= 0 || columns <= 0) return;
-  Pair pairs[kThreadRows];
-  if (!passes && picture.spatial != 0) {
-    Pair weights[kThreadRows];
+  const bool smooths = kPlain || (!passes && picture.spatial != 0);
+  Pair weights[kThreadRows];
+  if (smooths) {
 #pragma unroll
     for (int i = 0; i < kThreadRows; ++i) {
       const std::uint8_t* const at = known.weight.row(y0 + first + min(i, rows - 1)) + x;
-      weights[i] = pair_of(at[0], at[columns - 1]);
+      const int both =
+          columns == 2 ? *reinterpret_cast<const std::uint16_t*>(at) : static_cast<int>(at[0]);
+      weights[i] = __byte_perm(static_cast<unsigned>(both), 0, 0x4140);
     }
-    smooth_pairs(shared, pair, first, weights, picture.spatial, pairs);
-  } else if (!passes) {
-#pragma unroll
-    for (int i = 0; i < kThreadRows; ++i)
-      pairs[i] = shared.estimates[first + i + kReach][pair + kReach / 2];
   }
-#pragma unroll
-  for (int i = 0; i < kThreadRows; ++i) {
+  if constexpr (kPlain) {
+    const PlainPairs plain(picture, component.out, x, y0 + first, columns);
+    smooth_pairs(shared, pair, first, weights, picture.spatial, [&](int i, Pair own, Pair change) {
+      if (i < rows) plain.store(i, own, change);
+    });
+    return;
+  }
+  const auto finish = [&](int i, Pair own, Pair change) {
     const int y = y0 + first + i;
     if (i >= rows) return;
-    int codes[2] = {};
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
       if (k >= columns) continue;
-      int sample = k == 0 ? left_of(pairs[i]) : right_of(pairs[i]);
+      int sample = k == 0 ? left_of(own) + left_of(change) : right_of(own) + right_of(change);
       if (picture.strength < denoise::kOne) {
         const int now = sample_at(component.in, picture.in_words, x + k, y);
         sample = passes ? now : now + denoise::times(sample - now, picture.strength);
       }
-      codes[k] = rounded(picture, x + k, y, sample);
+      store(picture, component.out, x + k, y, rounded(picture, x + k, y, sample));
       if (blockIdx.z == 0 && x + k < picture.copied_out.columns) copy_other(picture, x + k, y);
     }
-    std::uint8_t* const at = component.out.at(x, y);
-    if (columns == 2 && component.out.step == 1 &&
-        reinterpret_cast<std::uintptr_t>(at) % sizeof(std::uint16_t) == 0) {
-      *reinterpret_cast<std::uint16_t*>(at) = static_cast<std::uint16_t>(codes[0] | codes[1] << 8);
-      continue;
-    }
-#pragma unroll
-    for (int k = 0; k < 2; ++k)
-      if (k < columns) store(picture, component.out, x + k, y, codes[k]);
+  };
+  if (smooths) {
+    smooth_pairs(shared, pair, first, weights, picture.spatial, finish);
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < kThreadRows; ++i)
+      finish(i, passes ? 0 : shared.estimates[first + i + kReach][pair + kReach / 2], 0);
   }
 }
 
@@ -280,7 +353,9 @@ void denoise_smooth(const DenoisePicture& picture, const LaunchDevice& device,
       launch.config(dim3(parts(luma.columns, kSmoothColumns), parts(luma.rows, kSmoothRows),
                          static_cast<unsigned>(picture.count)),
                     dim3(kSmoothThreads), stream);
-  check(cudaLaunchKernelEx(&config, denoise_smooth_kernel, picture), "launching the smoothing");
+  const auto kernel =
+      is_plain(picture) ? &denoise_smooth_kernel<true> : &denoise_smooth_kernel<false>;
+  check(cudaLaunchKernelEx(&config, kernel, picture), "launching the smoothing");
 }
 
 void denoise_copy(const ConstImageView& in, const ImageView& out, const LaunchDevice& device,
