@@ -62,6 +62,18 @@ struct StreamInfo {
 /// The formats that the filters take.
 using FormatPredicate = std::function<bool(PixelFormat)>;
 
+/// What is said of the formats that the filters take where one of more bits a sample, `depth`, is
+/// not among them: "8 bits" or "up to 12 bits".
+[[nodiscard]] inline std::string bits_taken_below(int depth, const FormatPredicate& accepts) {
+  int most = 8;
+  for (int i = 0; i < kPixelFormatCount; ++i) {
+    const auto format = static_cast<PixelFormat>(i);
+    const int bits = traits(format).depth;
+    if (bits > most && bits < depth && accepts(format)) most = bits;
+  }
+  return (most > 8 ? "up to " : "") + std::to_string(most) + " bits";
+}
+
 /// A stream of frames. Not thread-safe, but for cancel(), which any thread may call.
 class Source {
  public:

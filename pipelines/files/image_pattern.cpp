@@ -35,8 +35,10 @@ PixelFormat choose_format(PixelFormat own, const FormatPredicate& accepts,
                                PixelFormat::rgb};
   if (accepts(own)) return own;
   if (has_deep_samples(own)) {
-    throw Error(ExitCode::usage, name + ": the images have " + std::to_string(traits(own).depth) +
-                                     " bits a sample; the filters take 8, convert them first");
+    const int depth = traits(own).depth;
+    throw Error(ExitCode::usage, name + ": the images have " + std::to_string(depth) +
+                                     " bits a sample; the filters take " +
+                                     bits_taken_below(depth, accepts) + ", convert them first");
   }
   const bool alpha = traits(own).alpha_offset >= 0;
   for (const PixelFormat format : kOthers) {

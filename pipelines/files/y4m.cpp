@@ -98,8 +98,10 @@ class Y4mSource final : public Source {
   PixelFormat choose_format(const FormatPredicate& accepts) const {
     if (accepts(stream_.format)) return stream_.format;
     if (has_deep_samples(stream_.format)) {
-      throw Error(ExitCode::usage, name_ + ": is " + std::to_string(traits(stream_.format).depth) +
-                                       "-bit video; the filters take 8 bits, convert it first");
+      const int depth = traits(stream_.format).depth;
+      throw Error(ExitCode::usage, name_ + ": is " + std::to_string(depth) +
+                                       "-bit video; the filters take " +
+                                       bits_taken_below(depth, accepts) + ", convert it first");
     }
     for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::rgb}) {
       if (accepts(format)) return format;

@@ -117,9 +117,13 @@ TEST_F(Depth, WhatTakesEightBitsSaysSo) {
                "must have 8 bits a sample");
   expect_error({"run", "in.y4m", "-o", "out.y4m", "--filter", "vessel"}, 2,
                "is 10-bit video; the filters take 8 bits");
+  folder_.write("deep.y4m",
+                make_stream("W8 H4 F25:1 Cmono16", desc_of(PixelFormat::gray16_le, 8, 4), 1));
+  expect_error({"run", "deep.y4m", "-o", "out.y4m", "--filter", "denoise"}, 2,
+               "is 16-bit video; the filters take up to 12 bits, convert it first");
   expect_error({"run", "in.y4m", "-o", "out.y4m", "--filter", "equalize", "--filter", "sharpen"}, 2,
                "the frame's format is i420_10le, must be");
-  EXPECT_EQ(folder_.names().size(), 2U);
+  EXPECT_THAT(folder_.names(), ::testing::UnorderedElementsAre("in.pgm", "in.y4m", "deep.y4m"));
 }
 
 }  // namespace

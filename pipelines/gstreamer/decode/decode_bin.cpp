@@ -251,7 +251,8 @@ void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
   const auto depth = static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(native.finfo, 0));
   if (!chosen && depth > 8) {
     throw Error(ExitCode::bad_input, name_ + ": is " + std::to_string(depth) +
-                                         "-bit video; the filters take 8 bits, convert it first");
+                                         "-bit video; the filters take " +
+                                         bits_taken_below(depth, accepts_) + ", convert it first");
   }
   if (!chosen) {
     throw Error(ExitCode::bad_input, name_ + ": is " + gst_video_format_to_string(from) +
