@@ -5,6 +5,7 @@
 #include "cuda/convolve/convolve.h"
 #include "cuda/convolve/convolve_taps.cuh"
 #include "cuda/convolve/convolve_tile.cuh"
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/device/plane_copy.cuh"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/pick_kernel.h"
@@ -91,9 +92,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, kBlocks)
   const int warp = static_cast<int>(blockIdx.x * kWarps + threadIdx.y);
   const int band = warp / p.columns;
   const int left = (warp - band * p.columns) * kTile;
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
+  wait_for_results();
   if (band >= p.bands) {
     copy_rows(p.copies, left, lane, (band - p.bands) * p.rows_each, p.rows_each);
     return;

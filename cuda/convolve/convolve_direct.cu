@@ -4,6 +4,7 @@
 
 #include "cuda/convolve/convolve.h"
 #include "cuda/convolve/convolve_window.cuh"
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/runtime/check.h"
 
 /// Kernels with weights of their own on the tensor cores: each row of the kernel is a band T, and
@@ -105,9 +106,7 @@ __global__ void __launch_bounds__(kWindowThreads, kBlocksAtOnce)
   // The place of this lane's words for the first block.
   const int from = (kChunk + 4 * (lane % 4)) / 2 - lane / 4;
 
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
+  wait_for_results();
   const int first_byte = static_cast<int>(blockIdx.x) * kWindowBytes;
   const int own_byte = first_tile(thread / 32);
   const int first_row = static_cast<int>(blockIdx.y) * p.tiles_each * kTileRows;

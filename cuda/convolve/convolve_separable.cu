@@ -3,6 +3,7 @@
 
 #include "cuda/convolve/convolve.h"
 #include "cuda/convolve/convolve_window.cuh"
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/runtime/check.h"
 
 /// Separable kernels in one pass on the tensor cores. A warp walks down a column of 32 bytes, 16
@@ -122,9 +123,7 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
     }
   }
 
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
+  wait_for_results();
   const int begin = static_cast<int>(blockIdx.y) * p.rows_each;
   const int end = min(begin + p.rows_each, p.plane.rows);
   const int first_byte = static_cast<int>(blockIdx.x) * kWindowBytes;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/hessian/hessian.h"
 #include "cuda/hessian/hessian_passes.cuh"
 #include "cuda/runtime/check.h"
@@ -44,9 +45,7 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
   const TileMemory memory(shape, shared);
   const int x = static_cast<int>(blockIdx.x) * shape.width;
   const int y = static_cast<int>(blockIdx.y) * shape.rows;
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
+  wait_for_results();
   if constexpr (kLevels) {
     load_levels(in, shape, memory.levels, x, y);
     __syncthreads();

@@ -1,3 +1,4 @@
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/hessian/hessian.h"
 #include "cuda/hessian/hessian_passes.cuh"
 #include "cuda/hessian/store_classes.cuh"
@@ -23,9 +24,7 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
   const TileMemory memory(shape, shared);
   const int x = static_cast<int>(blockIdx.x) * shape.width;
   const int y = static_cast<int>(blockIdx.y) * shape.rows;
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
+  wait_for_results();
   if constexpr (kLevels) {
     load_levels(in, shape, memory.levels, x, y);
     __syncthreads();

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/hessian/hessian.h"
 #include "cuda/hessian/hessian_passes.cuh"
 #include "cuda/hessian/store_classes.cuh"
@@ -77,7 +78,7 @@ __device__ __forceinline__ void finish_pixels(const Shape& shape, const TileMemo
   bytes[3] = vessel_byte(rule, best.w, gain.w, light.w, own[3]);
 }
 
-/// A block's tile, and the band of it in work.
+/// The tile of this block, and the band of it in work.
 template <typename Shape>
 struct VesselTile {
   const LevelSource& in;
@@ -85,27 +86,10 @@ struct VesselTile {
   const VesselRule& rule;
   const DeviceClasses& out;
   TileMemory memory;
-  int x;
-  int y;
-  int band;
+  int x = static_cast<int>(blockIdx.x) * shape.width;
+  int y = static_cast<int>(blockIdx.y) * shape.rows;
+  int band = 0;
 };
-
-/// That of this block, `shared` its memory.
-template <typename Shape>
-__device__ __forceinline__ VesselTile<Shape> tile_of_block(const LevelSource& in,
-                                                           const Shape& shape,
-                                                           const VesselRule& rule,
-                                                           const DeviceClasses& out,
-                                                           float* shared) {
-  return {in,
-          shape,
-          rule,
-          out,
-          TileMemory(shape, shared),
-          static_cast<int>(blockIdx.x) * shape.width,
-          static_cast<int>(blockIdx.y) * shape.rows,
-          0};
-}
 
 /// Calls body(row of the band, column, at) as for_fours() does, for what lies in the frame.
 template <typename Shape, typename Body>
@@ -151,10 +135,8 @@ __global__ void __launch_bounds__(kTileThreads, 2)
   extern __shared__ __align__(16) float shared[];
   __shared__ std::uint32_t held[kMostScales * sizeof(ScaleWeights) / 4];
   const auto* const w = reinterpret_cast<const ScaleWeights*>(held);
-  VesselTile<TileShape> tile = tile_of_block(in, shape, rule, out, shared);
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
+  VesselTile<TileShape> tile{in, shape, rule, out, TileMemory(shape, shared)};
+  wait_for_results();
   static_assert(sizeof(ScaleWeights) % 4 == 0);
   const int words = static_cast<int>(sizeof(ScaleWeights) / 4) * (scales + 1);
   for (int i = static_cast<int>(threadIdx.x); i < words; i += kTileThreads)
@@ -185,10 +167,8 @@ __global__ void __launch_bounds__(kTileThreads, 3)
                         const __grid_constant__ UsualShape shape,
                         const __grid_constant__ DeviceClasses out) {
   extern __shared__ __align__(16) float shared[];
-  VesselTile<UsualShape> tile = tile_of_block(in, shape, rule, out, shared);
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
+  VesselTile<UsualShape> tile{in, shape, rule, out, TileMemory(shape, shared)};
+  wait_for_results();
   load_levels(in, shape, tile.memory.levels, tile.x, tile.y);
   __syncthreads();
 #pragma unroll 1
