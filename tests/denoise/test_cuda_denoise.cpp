@@ -1,6 +1,4 @@
 // Noise reduction on a GPU: the same bytes as on the CPU, frame after frame.
-#include <algorithm>
-#include <cmath>
 #include <random>
 #include <string>
 
