@@ -61,6 +61,8 @@ const std::vector<FilterRow>& rows() {
     };
     for (const OptionName& kernel : convolve_kernel_list())
       if (kernel.name != "custom") rows.push_back(named_kernel(kernel));
+    // Without a title, and so without an element, as GStreamer has no video format for its two
+    // planes of floats.
     rows.insert(
         rows.end(),
         {filter_row<HessianParams>({"eigenvalues",
