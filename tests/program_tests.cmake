@@ -84,11 +84,11 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV
     COMMAND bash -o pipefail -c "scripts/demo --out \"$1\" 2>&1 | tee /dev/stderr | grep 'preset stable' && scripts/demo --out \"$1\""
       demo ${CMAKE_CURRENT_BINARY_DIR}/demo)
   set_tests_properties(Scripts.Demo PROPERTIES
-    LABELS program TIMEOUT 600 ENVIRONMENT EQUALUX=$<TARGET_FILE:equalux_program>)
+    LABELS program TIMEOUT 600 COST 100 ENVIRONMENT EQUALUX=$<TARGET_FILE:equalux_program>)
   add_test(NAME Documentation.configs COMMAND ${documented} ${configs})
   add_test(NAME Documentation.WhatFailsIsFound
     COMMAND ${documented} tests/documentation/wrong_commands.md)
-  set_tests_properties(Documentation.configs PROPERTIES LABELS program TIMEOUT 1800)
+  set_tests_properties(Documentation.configs PROPERTIES LABELS program TIMEOUT 1800 COST 80)
   set_tests_properties(Documentation.WhatFailsIsFound PROPERTIES
     LABELS program PASS_REGULAR_EXPRESSION "5 commands, 4 failed")
 endif()
