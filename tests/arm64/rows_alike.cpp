@@ -1,6 +1,6 @@
-// Compares the vectors' row kernels with plain C++, byte by byte, on machines that the suite does
-// not run on: built for another processor and run under an emulator by scripts/check-arm64. Needs
-// nothing but the kernels' own sources. Ends with 1 and a line for each kernel that differs.
+// Compares the vectors' loops over rows with plain C++, byte by byte, on machines that the suite
+// does not run on: built for another processor and run under an emulator by scripts/check-arm64.
+// Needs nothing but the loops' own sources. Ends with 1 and a line for each loop that differs.
 
 #include <algorithm>
 #include <cstdio>
@@ -37,11 +37,11 @@ using Bytes = std::vector<std::uint8_t>;
 int comparisons = 0;
 int differences = 0;
 
-void expect_same(const Bytes& a, const Bytes& b, const char* kernel, std::size_t n) {
+void expect_same(const Bytes& a, const Bytes& b, const char* loop, std::size_t n) {
   ++comparisons;
   if (a == b) return;
   ++differences;
-  std::printf("%s differs from plain C++ in a row of %zu\n", kernel, n);
+  std::printf("%s differs from plain C++ in a row of %zu\n", loop, n);
 }
 
 std::mt19937 random_bits(1);
@@ -64,15 +64,15 @@ struct Curve {
 };
 
 /// Gains of a random histogram with maximum `most`, and two tiles' levels.
-void make_curve(const RowKernels& kernels, std::int32_t most, Curve& curve) {
+void make_curve(const FusedRows& loops, std::int32_t most, Curve& curve) {
   ValueHistogram counts{};
   for (std::int32_t v = 0; v <= most; ++v)
     counts[static_cast<std::size_t>(v)] = 1 + random_bits() % 5000;
-  make_gains(counts, Scaler::max_abs, 256, most, most == 255 ? 255 : 239, kernels, curve.gains);
+  make_gains(counts, Scaler::max_abs, 256, most, most == 255 ? 255 : 239, loops, curve.gains);
   std::array<std::uint32_t, 256> levels{};
   for (std::uint32_t& level : levels)
     level = static_cast<std::uint32_t>(random_bits()) % (255U << 22);
-  make_luma_gains(counts, levels, kernels, curve.luma_gains);
+  make_luma_gains(counts, levels, loops, curve.luma_gains);
   for (TileLevels* tile : {&curve.above, &curve.below}) {
     for (std::size_t v = 0; v < 256; ++v)
       tile->level[v] = static_cast<std::uint16_t>(random_bits() % 16320);
@@ -81,9 +81,9 @@ void make_curve(const RowKernels& kernels, std::int32_t most, Curve& curve) {
   }
 }
 
-/// What a kernel counts, by value.
+/// What a loop counts, by value.
 template <typename Count>
-Bytes counted(const RowKernels& kernels, bool pairs, const Count& count) {
+Bytes counted(const FusedRows& loops, bool pairs, const Count& count) {
   auto single = std::make_unique<SingleTables>();
   auto both = std::make_unique<PairTables>();
   for (auto& table : *single)
@@ -93,14 +93,14 @@ Bytes counted(const RowKernels& kernels, bool pairs, const Count& count) {
   const Counters counters{*single, pairs ? both.get() : nullptr};
   count(counters);
   ValueHistogram sums{};
-  kernels.fold(counters, sums);
+  loops.fold(counters, sums);
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(sums.data());
   return Bytes(bytes, bytes + sizeof sums);
 }
 
 class Comparison {
  public:
-  Comparison(const RowKernels& tested, std::size_t n, bool noise)
+  Comparison(const FusedRows& tested, std::size_t n, bool noise)
       : tested_(tested),
         n_(n),
         in_(some_bytes(4 * n, noise)),
@@ -119,82 +119,82 @@ class Comparison {
 
  private:
   template <typename Apply>
-  void same(const char* kernel, std::size_t bytes, const Apply& apply) {
+  void same(const char* loop, std::size_t bytes, const Apply& apply) {
     Bytes got(bytes);
     Bytes wanted(bytes);
     apply(tested_, tested_curve_, got.data());
-    apply(scalar_row_kernels(), plain_curve_, wanted.data());
-    expect_same(got, wanted, kernel, n_);
+    apply(scalar_fused_rows(), plain_curve_, wanted.data());
+    expect_same(got, wanted, loop, n_);
   }
   template <typename Count>
-  void same_counts(const char* kernel, const Count& count) {
+  void same_counts(const char* loop, const Count& count) {
     for (const bool in_pairs : {false, true}) {
-      const auto of = [&](const RowKernels& k, bool two) {
+      const auto of = [&](const FusedRows& k, bool two) {
         return counted(k, two, [&](const Counters& counters) { count(k, counters); });
       };
-      expect_same(of(tested_, in_pairs), of(scalar_row_kernels(), false), kernel, n_);
+      expect_same(of(tested_, in_pairs), of(scalar_fused_rows(), false), loop, n_);
     }
   }
 
-  /// The same curve for both, the mixes and weights by each one's own kernels.
+  /// The same curve for both, the mixes and weights by each one's own loops.
   void make_curves(std::int32_t most, WeightOrder order) {
-    make_curve(scalar_row_kernels(), most, plain_curve_);
+    make_curve(scalar_fused_rows(), most, plain_curve_);
     tested_curve_ = plain_curve_;
     std::vector<std::uint16_t> of_right(n_);
     for (std::uint16_t& w : of_right)
       w = static_cast<std::uint16_t>(random_bits() % 257);
-    const auto prepare = [&](const RowKernels& k, Curve& curve, std::vector<std::uint32_t>& w) {
+    const auto prepare = [&](const FusedRows& k, Curve& curve, std::vector<std::uint32_t>& w) {
       k.tiles.mix(curve.above, curve.below, 77, curve.left);
       k.tiles.mix(curve.below, curve.above, 200, curve.right);
       w.assign(weight_room(n_), 0);
       k.tiles.order_weights(order, of_right.data(), n_, w.data());
     };
     prepare(tested_, tested_curve_, tested_weights_);
-    prepare(scalar_row_kernels(), plain_curve_, plain_weights_);
+    prepare(scalar_fused_rows(), plain_curve_, plain_weights_);
   }
-  const std::uint32_t* weights_of(const RowKernels& k) const {
+  const std::uint32_t* weights_of(const FusedRows& k) const {
     return (&k == &tested_ ? tested_weights_ : plain_weights_).data();
   }
 
   void gray_and_rgb() {
     const std::uint8_t* in = in_.data();
     same_counts("count_gray",
-                [&](const RowKernels& k, const Counters& c) { k.count_gray(in, n_, in, c); });
+                [&](const FusedRows& k, const Counters& c) { k.count_gray(in, n_, in, c); });
     same_counts("count_rgb3",
-                [&](const RowKernels& k, const Counters& c) { k.count_rgb3(in, n_, in, c); });
+                [&](const FusedRows& k, const Counters& c) { k.count_rgb3(in, n_, in, c); });
     make_curves(255, WeightOrder::packed3);
-    same("apply_rgb3", 3 * n_, [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
+    same("apply_rgb3", 3 * n_, [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
       k.apply_rgb3(curve.gains, Stores::streaming, in, n_, out);
     });
     same("tiles.apply_rgb3", 3 * n_,
-         [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
+         [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
            k.tiles.apply_rgb3(curve.left, curve.right, weights_of(k), in, n_, out);
          });
     make_curves(255, WeightOrder::others);
-    same("apply_gray", n_, [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
+    same("apply_gray", n_, [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
       k.apply_gray(curve.gains, Stores::streaming, in, n_, out);
     });
-    same("tiles.apply_gray", n_, [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
+    same("tiles.apply_gray", n_, [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
       k.tiles.apply_gray(curve.left, curve.right, weights_of(k), in, n_, out);
     });
     for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::rgba, PixelFormat::xrgb}) {
       const RgbLayout at = rgb_layout(format);
       same_counts("count_luma",
-                  [&](const RowKernels& k, const Counters& c) { k.count_luma(at, in, n_, in, c); });
+                  [&](const FusedRows& k, const Counters& c) { k.count_luma(at, in, n_, in, c); });
       same("apply_luma", static_cast<std::size_t>(at.step) * n_,
-           [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
+           [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
              k.apply_luma(curve.luma_gains, Stores::streaming, at, in, n_, out);
            });
     }
     for (const int color : {0, 1}) {
-      same_counts("count_rgb4", [&](const RowKernels& k, const Counters& c) {
+      same_counts("count_rgb4", [&](const FusedRows& k, const Counters& c) {
         k.count_rgb4(in, n_, color, in, c);
       });
-      same("apply_rgb4", 4 * n_, [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
+      same("apply_rgb4", 4 * n_, [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
         k.apply_rgb4(curve.gains, Stores::streaming, in, n_, color, out);
       });
       same("tiles.apply_rgb4", 4 * n_,
-           [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
+           [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
              k.tiles.apply_rgb4(curve.left, curve.right, weights_of(k), in, n_, color, out);
            });
     }
@@ -202,7 +202,7 @@ class Comparison {
 
   void yuv(Sampling sampling, const YuvWeights& weights) {
     const YuvRowIn in{{in_.data(), second_.data()}, cb_.data(), cr_.data()};
-    same_counts("count_yuv", [&](const RowKernels& k, const Counters& c) {
+    same_counts("count_yuv", [&](const FusedRows& k, const Counters& c) {
       k.count_yuv(sampling, weights, in, n_, in, c);
     });
     make_curves(weights.luma_max, WeightOrder::others);
@@ -213,29 +213,29 @@ class Comparison {
       return YuvRowOut{{out, out + (rows - 1) * n_}, cb, cb + chroma};
     };
     same("apply_yuv", rows * n_ + 2 * chroma,
-         [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
+         [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
            k.apply_yuv(sampling, weights, curve.gains, Stores::streaming, in, n_, planes(out));
          });
     same("tiles.apply_yuv", rows * n_ + 2 * chroma,
-         [&](const RowKernels& k, const Curve& curve, std::uint8_t* out) {
+         [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
            k.tiles.apply_yuv(sampling, weights, curve.left, curve.right, weights_of(k), in, n_,
                              planes(out));
          });
   }
 
   void pairs() {
-    same("split", 2 * n_, [&](const RowKernels& k, const Curve&, std::uint8_t* out) {
+    same("split", 2 * n_, [&](const FusedRows& k, const Curve&, std::uint8_t* out) {
       k.split(in_.data(), n_, out, out + n_);
     });
-    same("merge", 2 * n_, [&](const RowKernels& k, const Curve&, std::uint8_t* out) {
+    same("merge", 2 * n_, [&](const FusedRows& k, const Curve&, std::uint8_t* out) {
       k.merge(in_.data(), second_.data(), n_, out);
     });
-    same("stream_row", n_, [&](const RowKernels& k, const Curve&, std::uint8_t* out) {
+    same("stream_row", n_, [&](const FusedRows& k, const Curve&, std::uint8_t* out) {
       k.tiles.stream_row(in_.data(), n_, out);
     });
   }
 
-  const RowKernels& tested_;
+  const FusedRows& tested_;
   std::size_t n_;
   Bytes in_, second_, cb_, cr_;
   Curve tested_curve_{}, plain_curve_{};
@@ -243,7 +243,7 @@ class Comparison {
 };
 
 /// The search of gains that round wrong, over gains near the fractions where a result changes.
-void compare_first_parted(const RowKernels& tested) {
+void compare_first_parted(const FusedRows& tested) {
   for (std::int32_t c = 1; c <= 255; ++c) {
     const auto k = static_cast<double>(random_bits() % 255);
     for (const double off : {-1e-6, -1e-9, 0.0, 1e-9, 1e-6}) {
@@ -251,7 +251,7 @@ void compare_first_parted(const RowKernels& tested) {
       const double margin = (exact + 1) / 4194304;
       const GainBounds bounds{exact, exact - margin, exact + margin};
       ++comparisons;
-      if (tested.first_parted(bounds, 255) == scalar_row_kernels().first_parted(bounds, 255)) {
+      if (tested.first_parted(bounds, 255) == scalar_fused_rows().first_parted(bounds, 255)) {
         continue;
       }
       ++differences;
@@ -264,7 +264,7 @@ void compare_first_parted(const RowKernels& tested) {
 /// that many codes land on a half.
 class DeepComparison {
  public:
-  DeepComparison(const DeepRowKernels& tested, PixelFormat format, std::size_t n, bool noise)
+  DeepComparison(const DeepRows& tested, PixelFormat format, std::size_t n, bool noise)
       : tested_(tested),
         format_(format),
         form_(deep_samples({format, 1, 1, ColorMatrix::bt2020, ColorRange::limited})),
@@ -282,12 +282,12 @@ class DeepComparison {
     }
     const std::vector<std::uint32_t> all(gains_.curve.size(), 1);
     tested.make_gains(form_, all, gains_);
-    scalar_deep_kernels().make_gains(form_, all, gains_);
+    scalar_deep_rows().make_gains(form_, all, gains_);
     make_gray_words(form_, gains_);
   }
 
   void run() const {
-    same("counts", 4 * gains_.curve.size(), [&](const DeepRowKernels& k, std::uint8_t* out) {
+    same("counts", 4 * gains_.curve.size(), [&](const DeepRows& k, std::uint8_t* out) {
       std::vector<std::uint32_t> even(gains_.curve.size());
       std::vector<std::uint32_t> odd(gains_.curve.size());
       count(k, {{even.data(), odd.data()}});
@@ -295,7 +295,7 @@ class DeepComparison {
         even[v] += odd[v];
       std::memcpy(out, even.data(), 4 * even.size());
     });
-    same("apply", 16 * n_ + 16, [&](const DeepRowKernels& k, std::uint8_t* out) { apply(k, out); });
+    same("apply", 16 * n_ + 16, [&](const DeepRows& k, std::uint8_t* out) { apply(k, out); });
   }
 
  private:
@@ -304,7 +304,7 @@ class DeepComparison {
     Bytes got(bytes);
     Bytes wanted(bytes);
     make(tested_, got.data());
-    make(scalar_deep_kernels(), wanted.data());
+    make(scalar_deep_rows(), wanted.data());
     expect_same(got, wanted, (std::string(to_string(format_)) + " " + what).c_str(), n_);
   }
   DeepYuvForm yuv_form() const {
@@ -317,7 +317,7 @@ class DeepComparison {
             cb_.data(),
             pairs() ? cb_.data() + 2 : cr_.data()};
   }
-  void count(const DeepRowKernels& k, const DeepCounters& counters) const {
+  void count(const DeepRows& k, const DeepCounters& counters) const {
     if (traits(format_).model == ColorModel::yuv) {
       k.count_yuv(yuv_form(), row(), n_, counters);
     } else if (traits(format_).model == ColorModel::gray) {
@@ -326,7 +326,7 @@ class DeepComparison {
       k.count_rgb(form_, rgb_layout(format_), in_.data(), n_, counters);
     }
   }
-  void apply(const DeepRowKernels& k, std::uint8_t* out) const {
+  void apply(const DeepRows& k, std::uint8_t* out) const {
     if (traits(format_).model == ColorModel::gray) {
       return k.apply_gray(form_, gains_, Stores::streaming, in_.data(), n_, out);
     }
@@ -340,7 +340,7 @@ class DeepComparison {
     k.apply_yuv(yuv_form(), gains_, Stores::streaming, row(), n_, rows);
   }
 
-  const DeepRowKernels& tested_;
+  const DeepRows& tested_;
   PixelFormat format_;
   DeepSamples form_;
   std::size_t n_;
@@ -348,7 +348,7 @@ class DeepComparison {
   DeepGains gains_;
 };
 
-void compare_deep(const DeepRowKernels& tested, std::size_t n, bool noise) {
+void compare_deep(const DeepRows& tested, std::size_t n, bool noise) {
   for (int f = 0; f < kPixelFormatCount; ++f) {
     const auto format = static_cast<PixelFormat>(f);
     if (has_deep_samples(format)) DeepComparison(tested, format, n, noise).run();
@@ -365,7 +365,7 @@ void compare_hues(std::size_t n) {
   }
   for (float& gain : rows[3])
     gain *= 3;
-  const auto mapped = [&](const HueKernels& k) {
+  const auto mapped = [&](const HueRows& k) {
     std::vector<std::vector<float>> r = rows;
     k.map(r[0].data(), r[1].data(), r[2].data(), r[3].data(), n);
     Bytes bytes;
@@ -375,7 +375,7 @@ void compare_hues(std::size_t n) {
     }
     return bytes;
   };
-  expect_same(mapped(all_hue_kernels().front()), mapped(scalar_hue_kernels()), "map of hues", n);
+  expect_same(mapped(all_hue_rows().front()), mapped(scalar_hue_rows()), "map of hues", n);
 }
 
 /// Rows of noise reduction over random samples.
@@ -536,10 +536,10 @@ class DenoiseComparison {
 
 int main() {
   using namespace equalux;
-  const std::vector<RowKernels> all = all_row_kernels();
-  const std::vector<DeepRowKernels> all_deep = all_deep_kernels();
-  const RowKernels& tested = all.front();
-  const DeepRowKernels& deep = all_deep.front();
+  const std::vector<FusedRows> all = all_fused_rows();
+  const std::vector<DeepRows> all_deep = all_deep_rows();
+  const FusedRows& tested = all.front();
+  const DeepRows& deep = all_deep.front();
   const denoise::DenoiseRows denoising = denoise::all_denoise_rows().front();
   if (tested.target == kScalarTarget || deep.target == kScalarTarget ||
       denoising.target == kScalarTarget) {

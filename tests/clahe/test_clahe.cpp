@@ -34,10 +34,10 @@ std::string describe(const ClaheParams& params, const ImageDesc& desc, Content c
          std::to_string(params.tiles_y) + " " + test::name_of(content);
 }
 
-/// One frame through a chain of the given kernels, compared with the definition.
-void expect_exact(const RowKernels& kernels, RowExecutor& executor, const ClaheParams& params,
+/// One frame through a chain of the given loops, compared with the definition.
+void expect_exact(const FusedRows& loops, RowExecutor& executor, const ClaheParams& params,
                   const ImageDesc& desc, Content content, int padding = 0, bool negative = false) {
-  SCOPED_TRACE(std::string(kernels.target) + " " + describe(params, desc, content));
+  SCOPED_TRACE(std::string(loops.target) + " " + describe(params, desc, content));
   const bool interlaced = negative;
   PaddedImage in(desc, padding, negative, padding % 7);
   PaddedImage out(desc, padding, negative, (padding + 3) % 5);
@@ -45,7 +45,7 @@ void expect_exact(const RowKernels& kernels, RowExecutor& executor, const ClaheP
   test::fill(in.view(), content, 7);
   test::fill(out.view(), Content::noise, 99);
   test::reference_clahe(params, in.view(), expected.view(), interlaced);
-  ClaheChain chain(params, executor, kernels);
+  ClaheChain chain(params, executor, loops);
   chain.configure(desc);
   FrameContext context;
   context.field_order = interlaced ? FieldOrder::top_first : FieldOrder::progressive;
@@ -60,8 +60,8 @@ void expect_exact(const RowKernels& kernels, RowExecutor& executor, const ClaheP
 
 class ClaheTargets : public testing::TestWithParam<std::size_t> {
  protected:
-  static const RowKernels& kernels() {
-    static const std::vector<RowKernels> all = all_row_kernels();
+  static const FusedRows& loops() {
+    static const std::vector<FusedRows> all = all_fused_rows();
     return all[GetParam()];
   }
 };
@@ -70,7 +70,7 @@ TEST_P(ClaheTargets, EveryFormatAndContentEqualsTheDefinition) {
   RowExecutor one(1);
   for (const PixelFormat format : test::byte_formats()) {
     for (const Content content : test::all_contents())
-      expect_exact(kernels(), one, {}, {format, 203, 37}, content);
+      expect_exact(loops(), one, {}, {format, 203, 37}, content);
   }
 }
 
@@ -83,7 +83,7 @@ TEST_P(ClaheTargets, EverySizeStrideAndFieldOrder) {
       const CellCount cells = cells_of({format, width, height});
       for (const int padding : {0, 29}) {
         const ClaheParams params = with_tiles(std::min(cells.columns, 3), std::min(cells.rows, 2));
-        expect_exact(kernels(), two, params, {format, width, height}, Content::noise, padding,
+        expect_exact(loops(), two, params, {format, width, height}, Content::noise, padding,
                      padding != 0);
       }
     }
@@ -96,8 +96,8 @@ TEST_P(ClaheTargets, EveryTileCountMatrixAndRange) {
     for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8, PixelFormat::i420,
                                      PixelFormat::uyvy, PixelFormat::y444}) {
       for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
-        expect_exact(kernels(), two, with_tiles(x, y),
-                     {format, 167, 39, ColorMatrix::bt2020, range}, Content::natural);
+        expect_exact(loops(), two, with_tiles(x, y), {format, 167, 39, ColorMatrix::bt2020, range},
+                     Content::natural);
       }
     }
   }
@@ -112,7 +112,7 @@ TEST_P(ClaheTargets, WithoutLimitsTheCurvesArePlain) {
       params.curve.clip_limit = 0;
       params.curve.scaler = scaler;
       for (const Content content : {Content::natural, Content::noise, Content::constant})
-        expect_exact(kernels(), two, params, {format, 192, 128}, content);
+        expect_exact(loops(), two, params, {format, 192, 128}, content);
     }
   }
 }
@@ -120,15 +120,15 @@ TEST_P(ClaheTargets, WithoutLimitsTheCurvesArePlain) {
 /// Frames over 1 MiB are written past the caches.
 TEST_P(ClaheTargets, StreamedFramesEqualTheDefinition) {
   RowExecutor two(2);
-  expect_exact(kernels(), two, {}, {PixelFormat::bgr, 1203, 300}, Content::noise);
-  expect_exact(kernels(), two, {}, {PixelFormat::bgrx, 1216, 222}, Content::natural);
-  expect_exact(kernels(), two, {}, {PixelFormat::i420, 1203, 600}, Content::noise);
+  expect_exact(loops(), two, {}, {PixelFormat::bgr, 1203, 300}, Content::noise);
+  expect_exact(loops(), two, {}, {PixelFormat::bgrx, 1216, 222}, Content::natural);
+  expect_exact(loops(), two, {}, {PixelFormat::i420, 1203, 600}, Content::noise);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, ClaheTargets,
-                         testing::Range(std::size_t{0}, all_row_kernels().size()),
+                         testing::Range(std::size_t{0}, all_fused_rows().size()),
                          [](const auto& info) {
-                           return std::string(all_row_kernels()[info.param].target);
+                           return std::string(all_fused_rows()[info.param].target);
                          });
 
 Image filtered(const ClaheParams& params, const ConstImageView& in) {

@@ -84,9 +84,9 @@ struct Memory {
 };
 
 /// A frame of noise through the production path, compared with the definition.
-void expect_exact(const ConvolveKernels& kernels, RowExecutor& executor, const Case& each,
+void expect_exact(const ConvolveRows& loops, RowExecutor& executor, const Case& each,
                   const ImageDesc& desc, Memory memory = {}) {
-  SCOPED_TRACE(std::string(kernels.target) + " " + text_of(each, desc));
+  SCOPED_TRACE(std::string(loops.target) + " " + text_of(each, desc));
   PaddedImage in(desc, memory.padding, memory.negative, memory.padding % 7);
   PaddedImage out(desc, memory.padding, memory.negative, (memory.padding + 3) % 5);
   PaddedImage expected(desc);
@@ -100,7 +100,7 @@ void expect_exact(const ConvolveKernels& kernels, RowExecutor& executor, const C
       std::copy_n(out.view().row(p, y), row_bytes(desc, p), expected.view().row(p, y));
   }
   ASSERT_TRUE(violations(each.params, Backend::cpu).empty());
-  Convolution convolution(exact_kernel(each.params), border, executor, kernels);
+  Convolution convolution(exact_kernel(each.params), border, executor, loops);
   convolution.configure(desc);
   convolution.process(in.view(), out.view());
   EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0u);
@@ -110,8 +110,8 @@ void expect_exact(const ConvolveKernels& kernels, RowExecutor& executor, const C
 
 class ConvolveTest : public testing::TestWithParam<std::size_t> {
  protected:
-  const ConvolveKernels& kernels() const {
-    static const std::vector<ConvolveKernels> all = all_convolve_kernels();
+  const ConvolveRows& loops() const {
+    static const std::vector<ConvolveRows> all = all_convolve_rows();
     return all[GetParam()];
   }
   RowExecutor one_{1};
@@ -129,7 +129,7 @@ TEST_P(ConvolveTest, EveryKernelBorderAndFormat) {
            {PixelFormat::gray8, PixelFormat::rgb, PixelFormat::bgr, PixelFormat::rgbx,
             PixelFormat::xbgr, PixelFormat::bgra, PixelFormat::argb, PixelFormat::nv12,
             PixelFormat::i420, PixelFormat::y42b, PixelFormat::y444}) {
-        expect_exact(kernels(), one_, each, {format, 75, 6});
+        expect_exact(loops(), one_, each, {format, 75, 6});
       }
     }
   }
@@ -150,7 +150,7 @@ TEST_P(ConvolveTest, EverySizeAndStride) {
         const PixelFormat format = step == 3   ? PixelFormat::bgr
                                    : step == 1 ? PixelFormat::gray8
                                                : PixelFormat::abgr;
-        expect_exact(kernels(), one_, cases[i], {format, width, height}, memory);
+        expect_exact(loops(), one_, cases[i], {format, width, height}, memory);
       }
     }
   }
@@ -164,7 +164,7 @@ TEST_P(ConvolveTest, CustomWeights) {
          {custom(size, 1, 0, "0", seed), custom(size, 14, 1, "7.25", seed),
           custom(size, 128, 2, "-20", seed), custom(size, 30000, 4, "128", seed),
           custom(size, 36000, 5, "0.5", seed), custom(size, 99, 0, "-1000.5", seed)}) {
-      expect_exact(kernels(), one_, each, {PixelFormat::bgr, 83, 5});
+      expect_exact(loops(), one_, each, {PixelFormat::bgr, 83, 5});
     }
   }
 }
@@ -174,7 +174,7 @@ TEST_P(ConvolveTest, LargeWeightsAndEveryKindOfDivisor) {
     Case each = custom(3, 12, 0, "0", static_cast<std::uint32_t>(divisor));
     each.params.divisor = std::to_string(divisor);
     each.meaning.divisor = divisor;
-    expect_exact(kernels(), one_, each, {PixelFormat::gray8, 71, 2});
+    expect_exact(loops(), one_, each, {PixelFormat::gray8, 71, 2});
   }
   for (const int divisor : {509, 4096, 40000, 65535, 65536, 8000000, 8421503, 2147483646}) {
     Case each = custom(1, 1, 0, "0", 1);
@@ -183,7 +183,7 @@ TEST_P(ConvolveTest, LargeWeightsAndEveryKindOfDivisor) {
     each.meaning.weights = {double(weight)};
     each.params.divisor = std::to_string(divisor);
     each.meaning.divisor = divisor;
-    expect_exact(kernels(), one_, each, {PixelFormat::gray8, 771, 2});
+    expect_exact(loops(), one_, each, {PixelFormat::gray8, 771, 2});
   }
 }
 
@@ -191,7 +191,7 @@ TEST_P(ConvolveTest, SeparableKernelsOfEverySize) {
   for (int size = 3; size <= kMaxSeparableKernel; size += 2) {
     for (const Case& each : {gaussian(size, 0), gaussian(size, 2.5), gaussian(size, 100),
                              gaussian(size, 0.05), box(size)}) {
-      expect_exact(kernels(), one_, each, {PixelFormat::bgr, 51, 5});
+      expect_exact(loops(), one_, each, {PixelFormat::bgr, 51, 5});
     }
   }
 }
@@ -202,13 +202,13 @@ TEST_P(ConvolveTest, SeparableKernelsOfEveryHeightAndOverManyStrips) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (int height = 1; height <= 26; ++height) {
       cases[i].params.border = kBorders[(i + static_cast<std::size_t>(height)) % 3];
-      expect_exact(kernels(), one_, cases[i], {PixelFormat::bgr, 43, height});
+      expect_exact(loops(), one_, cases[i], {PixelFormat::bgr, 43, height});
     }
   }
   for (const Case& each : {gaussian(5, 1), gaussian(17, 2), gaussian(31, 4), box(5), box(31)}) {
-    expect_exact(kernels(), one_, each, {PixelFormat::gray8, 9001, 4}, {27, true});
-    expect_exact(kernels(), one_, each, {PixelFormat::bgr, 1600, 3});
-    expect_exact(kernels(), one_, each, {PixelFormat::argb, 1311, 5}, {12, false});
+    expect_exact(loops(), one_, each, {PixelFormat::gray8, 9001, 4}, {27, true});
+    expect_exact(loops(), one_, each, {PixelFormat::bgr, 1600, 3});
+    expect_exact(loops(), one_, each, {PixelFormat::argb, 1311, 5}, {12, false});
   }
 }
 
@@ -216,7 +216,7 @@ TEST_P(ConvolveTest, SeparableKernelsOfEveryHeightAndOverManyStrips) {
 TEST_P(ConvolveTest, SeparableKernelsInBands) {
   RowExecutor five(5);
   for (const Case& each : {gaussian(17, 2), gaussian(3, 0), box(15)})
-    expect_exact(kernels(), five, each, {PixelFormat::bgr, 33, 777});
+    expect_exact(loops(), five, each, {PixelFormat::bgr, 33, 777});
 }
 
 /// Every sum that a box can have, divided.
@@ -230,7 +230,7 @@ TEST_P(ConvolveTest, MeansOfBoxesAreRoundedToNearest) {
     const int divisor = size * size;
     std::iota(entering.begin(), entering.end(), std::uint16_t{0});
     for (int sum = 0; sum + 63 <= 255 * divisor; sum += 64) {
-      kernels().box_columns(size, entering.data(), leaving.data(), sums.data(), to);
+      loops().box_columns(size, entering.data(), leaving.data(), sums.data(), to);
       for (int i = 0; i < 64; ++i)
         ASSERT_EQ(means[static_cast<std::size_t>(i)], (2 * (sum + i) + divisor) / (2 * divisor));
       entering.fill(64);
@@ -248,7 +248,7 @@ TEST_P(ConvolveTest, FlatFramesStayFlat) {
       Image out(desc);
       test::fill(in.view(), content);
       test::fill(out.view(), Content::noise);
-      Convolution convolution(exact_kernel(each.params), {}, one_, kernels());
+      Convolution convolution(exact_kernel(each.params), {}, one_, loops());
       convolution.configure(desc);
       convolution.process(in.view(), out.view());
       EXPECT_EQ(test::count_differences(in.view(), out.view()), 0u) << each.params.kernel;
@@ -261,23 +261,23 @@ TEST_P(ConvolveTest, StreamedFramesOnThreads) {
   RowExecutor three(3);
   for (const int width : {1216, 1203}) {
     for (const Case& each : {named("sharpen"), gaussian(5, 1), box(5), custom(3, 9000, 3, "0", 2)})
-      expect_exact(kernels(), three, each, {PixelFormat::bgra, width, 300});
+      expect_exact(loops(), three, each, {PixelFormat::bgra, width, 300});
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, ConvolveTest,
-                         testing::Range(std::size_t{0}, all_convolve_kernels().size()),
+                         testing::Range(std::size_t{0}, all_convolve_rows().size()),
                          [](const auto& info) {
-                           return std::string(all_convolve_kernels()[info.param].target);
+                           return std::string(all_convolve_rows()[info.param].target);
                          });
 
 TEST(ConvolveTargets, AreThoseOfTheOtherChains) {
-  const std::vector<ConvolveKernels> all = all_convolve_kernels();
-  const std::vector<RowKernels> fused = all_row_kernels();
+  const std::vector<ConvolveRows> all = all_convolve_rows();
+  const std::vector<FusedRows> fused = all_fused_rows();
   ASSERT_EQ(all.size(), fused.size());
   for (std::size_t i = 0; i < all.size(); ++i)
     EXPECT_EQ(all[i].target, fused[i].target);
-  EXPECT_EQ(convolve_kernels().target, row_kernels().target);
+  EXPECT_EQ(convolve_rows().target, fused_rows().target);
 }
 
 TEST(ShortDivision, IsExactForEveryDividend) {

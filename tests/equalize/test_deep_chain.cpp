@@ -46,13 +46,13 @@ void expect_exact(RowExecutor& executor, const EqualizeParams& params, const Ima
   }
   FrameContext context;
   context.field_order = order;
-  for (const DeepRowKernels& kernels : all_deep_kernels()) {
-    SCOPED_TRACE(kernels.target);
+  for (const DeepRows& loops : all_deep_rows()) {
+    SCOPED_TRACE(loops.target);
     PaddedImage in(desc, padding, negative, padding % 7);
     PaddedImage out(desc, padding, negative, (padding + 3) % 5);
     test::fill(in.view(), content, 7);
     test::fill(out.view(), Content::noise, 99);
-    DeepChain chain(params, executor, kernels);
+    DeepChain chain(params, executor, loops);
     chain.configure(desc);
     chain.process(in.view(), out.view(), context);
     EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0u);
@@ -135,7 +135,7 @@ TEST(DeepChain, LargestGainsDoNotOverflow) {
       PaddedImage out(desc);
       PaddedImage expected(desc);
       test::reference_equalize_deep({}, in.view(), expected.view());
-      DeepChain chain({}, one, deep_kernels());
+      DeepChain chain({}, one, deep_rows());
       chain.configure(desc);
       chain.process(in.view(), out.view(), {});
       EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0u);
@@ -168,7 +168,7 @@ TEST(DeepChain, UnusedBitsAreNotRead) {
         }
       }
     }
-    DeepChain chain({}, one, deep_kernels());
+    DeepChain chain({}, one, deep_rows());
     chain.configure(desc);
     PaddedImage expected(desc);
     PaddedImage out(desc);
@@ -194,7 +194,7 @@ TEST(DeepChain, RampsShowNoInversion) {
             return plane == 0 ? static_cast<int>(x / 2) : (is_cb ? cb : cr);
           });
           Image out(desc);
-          DeepChain chain({}, one, deep_kernels());
+          DeepChain chain({}, one, deep_rows());
           chain.configure(desc);
           chain.process(frame.view(), out.view(), {});
           int before = -1;

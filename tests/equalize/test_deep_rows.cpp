@@ -49,8 +49,7 @@ constexpr Curve kAllCurves[]{Curve::identity, Curve::random, Curve::steep, Curve
 struct TwoGains {
   DeepGains tested, plain;
 
-  TwoGains(const DeepSamples& form, Curve kind, const DeepRowKernels& kernels,
-           std::mt19937& random) {
+  TwoGains(const DeepSamples& form, Curve kind, const DeepRows& loops, std::mt19937& random) {
     tested.resize(form);
     const auto most = static_cast<std::uint32_t>(form.weights.luma_max);
     const std::uint64_t highest = std::uint64_t{most} << kDeepCurveBits;
@@ -65,8 +64,8 @@ struct TwoGains {
     }
     plain = tested;
     const std::vector<std::uint32_t> all(most + 1, 1);
-    kernels.make_gains(form, all, tested);
-    scalar_deep_kernels().make_gains(form, all, plain);
+    loops.make_gains(form, all, tested);
+    scalar_deep_rows().make_gains(form, all, plain);
     make_gray_words(form, tested);
     plain.words = tested.words;
   }
@@ -108,7 +107,7 @@ std::vector<std::uint32_t> counts_of(const DeepSamples& form, const Count& count
 }
 
 struct DeepCase {
-  const DeepRowKernels& kernels;
+  const DeepRows& loops;
   ImageDesc desc;
   DeepSamples form = deep_samples(desc);
 };
@@ -119,14 +118,14 @@ void expect_alike_packed(const DeepCase& c, std::size_t n, Codes codes, const Tw
   const bool gray = pixel.step == 2;
   const std::size_t bytes = n * static_cast<std::size_t>(pixel.step);
   const Bytes in = words_of(c.form, codes, bytes / 2, random);
-  const auto count = [&](const DeepRowKernels& k) {
+  const auto count = [&](const DeepRows& k) {
     return counts_of(c.form, [&](const DeepCounters& counters) {
       gray ? k.count_gray(c.form, in.data(), n, counters)
            : k.count_rgb(c.form, pixel, in.data(), n, counters);
     });
   };
-  EXPECT_EQ(count(c.kernels), count(scalar_deep_kernels()));
-  const auto apply = [&](const DeepRowKernels& k, const DeepGains& g, Guarded& out) {
+  EXPECT_EQ(count(c.loops), count(scalar_deep_rows()));
+  const auto apply = [&](const DeepRows& k, const DeepGains& g, Guarded& out) {
     gray ? k.apply_gray(c.form, g, Stores::streaming, in.data(), n, out.data())
          : k.apply_rgb(c.form, pixel, g, Stores::streaming, in.data(), n, out.data());
     k.flush_stores();
@@ -134,10 +133,10 @@ void expect_alike_packed(const DeepCase& c, std::size_t n, Codes codes, const Tw
     return out.bytes();
   };
   Guarded expected(bytes, true);
-  const Bytes wanted = apply(scalar_deep_kernels(), gains.plain, expected);
+  const Bytes wanted = apply(scalar_deep_rows(), gains.plain, expected);
   for (const bool aligned : {true, false}) {
     Guarded out(bytes, aligned);
-    EXPECT_EQ(apply(c.kernels, gains.tested, out), wanted);
+    EXPECT_EQ(apply(c.loops, gains.tested, out), wanted);
   }
 }
 
@@ -171,12 +170,12 @@ void expect_alike_yuv(const DeepCase& c, int rows, std::size_t n, Codes codes,
   const bool pairs = kind == DeepChroma::pairs;
   const std::uint8_t* second = rows == 2 ? luma[1].data() : luma[0].data();
   const YuvRowIn in{{luma[0].data(), second}, cb.data(), pairs ? cb.data() + 2 : cr.data()};
-  const auto count = [&](const DeepRowKernels& k) {
+  const auto count = [&](const DeepRows& k) {
     return counts_of(c.form,
                      [&](const DeepCounters& counters) { k.count_yuv(form, in, n, counters); });
   };
-  EXPECT_EQ(count(c.kernels), count(scalar_deep_kernels()));
-  const auto apply = [&](const DeepRowKernels& k, const DeepGains& g, bool aligned) {
+  EXPECT_EQ(count(c.loops), count(scalar_deep_rows()));
+  const auto apply = [&](const DeepRows& k, const DeepGains& g, bool aligned) {
     YuvResult out(kind, n, aligned);
     k.apply_yuv(form, g, Stores::streaming, in, n,
                 {{out.luma[0].data(), rows == 2 ? out.luma[1].data() : out.luma[0].data()},
@@ -185,14 +184,14 @@ void expect_alike_yuv(const DeepCase& c, int rows, std::size_t n, Codes codes,
     k.flush_stores();
     return out.planes();
   };
-  const std::vector<Bytes> wanted = apply(scalar_deep_kernels(), gains.plain, true);
+  const std::vector<Bytes> wanted = apply(scalar_deep_rows(), gains.plain, true);
   for (const bool aligned : {true, false})
-    EXPECT_EQ(apply(c.kernels, gains.tested, aligned), wanted);
+    EXPECT_EQ(apply(c.loops, gains.tested, aligned), wanted);
 }
 
 void expect_alike(const DeepCase& c, std::mt19937& random) {
   for (const Curve curve : kAllCurves) {
-    const TwoGains gains(c.form, curve, c.kernels, random);
+    const TwoGains gains(c.form, curve, c.loops, random);
     for (const std::size_t n : kWidths) {
       const Codes codes = kAllCodes[random() % std::size(kAllCodes)];
       SCOPED_TRACE("curve " + std::to_string(static_cast<int>(curve)) + " codes " +
@@ -211,12 +210,12 @@ void expect_alike(const DeepCase& c, std::mt19937& random) {
 
 TEST(DeepRows, EveryTargetGivesTheBytesOfPlainCpp) {
   std::mt19937 random(5);
-  for (const DeepRowKernels& kernels : all_deep_kernels()) {
+  for (const DeepRows& loops : all_deep_rows()) {
     for (const PixelFormat format : test::deep_formats()) {
       for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
         for (const ColorMatrix matrix : {ColorMatrix::bt601, ColorMatrix::bt2020}) {
-          const DeepCase c{kernels, {format, 1, 1, matrix, range}};
-          SCOPED_TRACE(std::string(kernels.target) + " " + test::describe(c.desc, {}));
+          const DeepCase c{loops, {format, 1, 1, matrix, range}};
+          SCOPED_TRACE(std::string(loops.target) + " " + test::describe(c.desc, {}));
           expect_alike(c, random);
           if (HasFailure()) return;
         }
@@ -228,12 +227,12 @@ TEST(DeepRows, EveryTargetGivesTheBytesOfPlainCpp) {
 /// Luma alone as v: chroma may be far from the middle where v is 1.
 TEST(DeepRows, EveryTargetInTheSpaceOfLuma) {
   std::mt19937 random(6);
-  for (const DeepRowKernels& kernels : all_deep_kernels()) {
+  for (const DeepRows& loops : all_deep_rows()) {
     for (const PixelFormat format : test::deep_formats()) {
       if (traits(format).model != ColorModel::yuv) continue;
-      SCOPED_TRACE(std::string(kernels.target) + " " + std::string(to_string(format)));
+      SCOPED_TRACE(std::string(loops.target) + " " + std::string(to_string(format)));
       const ImageDesc desc{format, 1, 1, ColorMatrix::bt709, ColorRange::full};
-      expect_alike({kernels, desc, deep_samples(desc, Space::luma)}, random);
+      expect_alike({loops, desc, deep_samples(desc, Space::luma)}, random);
       if (HasFailure()) return;
     }
   }
@@ -253,7 +252,7 @@ std::vector<std::uint32_t> rising_sums(std::size_t values, std::uint32_t most,
 /// Totals that divide 2^15 M put many quotients on a half.
 TEST(DeepRows, EveryTargetMakesTheSameCurve) {
   std::mt19937 random(8);
-  for (const DeepRowKernels& kernels : all_deep_kernels()) {
+  for (const DeepRows& loops : all_deep_rows()) {
     for (const std::uint32_t max_value : {876u, 1023u, 3504u, 4095u, 56064u, 65535u}) {
       for (const std::uint32_t total : {1u, 7u, 64u, 5040u, 65536u, 1u << 20, 2'073'600u,
                                         33'177'600u, (1u << 30) + 1, 1u << 31}) {
@@ -262,9 +261,9 @@ TEST(DeepRows, EveryTargetMakesTheSameCurve) {
           const CurveScale scale{offset, total - offset};
           std::vector<std::uint32_t> got = sums;
           std::vector<std::uint32_t> wanted = sums;
-          kernels.curve_levels(scale, max_value, got.data());
-          scalar_deep_kernels().curve_levels(scale, max_value, wanted.data());
-          ASSERT_EQ(got, wanted) << kernels.target << " M " << max_value << " total " << total
+          loops.curve_levels(scale, max_value, got.data());
+          scalar_deep_rows().curve_levels(scale, max_value, wanted.data());
+          ASSERT_EQ(got, wanted) << loops.target << " M " << max_value << " total " << total
                                  << " offset " << offset;
         }
       }
@@ -275,14 +274,14 @@ TEST(DeepRows, EveryTargetMakesTheSameCurve) {
 /// What the other tests compare is what they say: each target has loops of its own.
 TEST(DeepRows, EveryTargetOfThisMachineIsTested) {
   std::vector<std::string_view> targets;
-  std::set<decltype(DeepRowKernels::apply_yuv)> loops;
-  for (const DeepRowKernels& kernels : all_deep_kernels()) {
-    targets.push_back(kernels.target);
-    loops.insert(kernels.apply_yuv);
+  std::set<decltype(DeepRows::apply_yuv)> own;
+  for (const DeepRows& loops : all_deep_rows()) {
+    targets.push_back(loops.target);
+    own.insert(loops.apply_yuv);
   }
   EXPECT_EQ(targets, simd_targets());
-  EXPECT_EQ(loops.size(), targets.size());
-  EXPECT_EQ(deep_kernels().target, simd_target());
+  EXPECT_EQ(own.size(), targets.size());
+  EXPECT_EQ(deep_rows().target, simd_target());
 }
 
 /// A gain of the vectors makes of every code what the exact one makes of it, as fast variants

@@ -15,11 +15,11 @@ namespace {
 using test::Content;
 using test::PaddedImage;
 
-/// One frame through a chain of the given kernels, compared with the definition.
-void expect_exact(const RowKernels& kernels, RowExecutor& executor, const EqualizeParams& params,
+/// One frame through a chain of the given loops, compared with the definition.
+void expect_exact(const FusedRows& loops, RowExecutor& executor, const EqualizeParams& params,
                   const ImageDesc& desc, Content content, int padding = 0, bool negative = false,
                   FieldOrder order = FieldOrder::progressive) {
-  SCOPED_TRACE(std::string(kernels.target) + " " + test::describe(desc, content) + " bins " +
+  SCOPED_TRACE(std::string(loops.target) + " " + test::describe(desc, content) + " bins " +
                std::to_string(params.bins) + " " + std::string(enum_name(params.scaler)));
   PaddedImage in(desc, padding, negative, padding % 7);
   PaddedImage out(desc, padding, negative, (padding + 3) % 5);
@@ -27,7 +27,7 @@ void expect_exact(const RowKernels& kernels, RowExecutor& executor, const Equali
   test::fill(in.view(), content, 7);
   test::fill(out.view(), Content::noise, 99);
   test::reference_equalize(params, in.view(), expected.view(), order != FieldOrder::progressive);
-  FusedChain chain(params, executor, kernels);
+  FusedChain chain(params, executor, loops);
   chain.configure(desc);
   FrameContext context;
   context.field_order = order;
@@ -42,8 +42,8 @@ void expect_exact(const RowKernels& kernels, RowExecutor& executor, const Equali
 
 class FusedChainTest : public testing::TestWithParam<std::size_t> {
  protected:
-  const RowKernels& kernels() const {
-    static const std::vector<RowKernels> all = all_row_kernels();
+  const FusedRows& loops() const {
+    static const std::vector<FusedRows> all = all_fused_rows();
     return all[GetParam()];
   }
 };
@@ -52,7 +52,7 @@ TEST_P(FusedChainTest, EveryFormatAndContentEqualsTheDefinition) {
   RowExecutor one(1);
   for (const PixelFormat format : test::byte_formats()) {
     for (const Content content : test::all_contents()) {
-      expect_exact(kernels(), one, {}, {format, 201, 37}, content);
+      expect_exact(loops(), one, {}, {format, 201, 37}, content);
     }
   }
 }
@@ -66,8 +66,8 @@ TEST_P(FusedChainTest, EverySizeStrideAndFieldOrder) {
       for (const int padding : {0, 1, 29}) {
         for (const bool negative : {false, true}) {
           const FieldOrder order = negative ? FieldOrder::top_first : FieldOrder::progressive;
-          expect_exact(kernels(), two, {}, {format, width, height}, Content::noise, padding,
-                       negative, order);
+          expect_exact(loops(), two, {}, {format, width, height}, Content::noise, padding, negative,
+                       order);
         }
       }
     }
@@ -88,7 +88,7 @@ TEST_P(FusedChainTest, StreamedFramesEqualTheDefinition) {
       test::fill(in.view(), Content::noise, 3);
       test::fill(out.view(), Content::noise, 4);
       test::reference_equalize({}, in.view(), expected.view());
-      FusedChain chain({}, two, kernels());
+      FusedChain chain({}, two, loops());
       chain.configure(desc);
       chain.process(in.view(), out.view(), {});
       EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0u);
@@ -105,7 +105,7 @@ TEST_P(FusedChainTest, EveryBinCountAndScaler) {
           EqualizeParams params;
           params.bins = bins;
           params.scaler = scaler;
-          expect_exact(kernels(), one, params, {format, 97, 31}, content);
+          expect_exact(loops(), one, params, {format, 97, 31}, content);
         }
       }
     }
@@ -118,7 +118,7 @@ TEST_P(FusedChainTest, EveryMatrixAndRange) {
     for (const ColorMatrix matrix : {ColorMatrix::bt601, ColorMatrix::bt709, ColorMatrix::bt2020}) {
       for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
         for (const Content content : {Content::natural, Content::noise, Content::ramp}) {
-          expect_exact(kernels(), one, {}, {format, 131, 23, matrix, range}, content);
+          expect_exact(loops(), one, {}, {format, 131, 23, matrix, range}, content);
         }
       }
     }
@@ -126,18 +126,18 @@ TEST_P(FusedChainTest, EveryMatrixAndRange) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, FusedChainTest,
-                         testing::Range(std::size_t{0}, all_row_kernels().size()),
+                         testing::Range(std::size_t{0}, all_fused_rows().size()),
                          [](const auto& info) {
-                           return std::string(all_row_kernels()[info.param].target);
+                           return std::string(all_fused_rows()[info.param].target);
                          });
 
 TEST(FusedChainTargets, TheTargetAskedForIsTheOneThatRuns) {
-  const std::vector<RowKernels> all = all_row_kernels();
+  const std::vector<FusedRows> all = all_fused_rows();
   EXPECT_EQ(all.back().target, "scalar");
   EXPECT_EQ(cpu_simd_target(), all.front().target);
   std::vector<std::string_view> targets;
-  for (const RowKernels& kernels : all)
-    targets.push_back(kernels.target);
+  for (const FusedRows& loops : all)
+    targets.push_back(loops.target);
   EXPECT_EQ(targets, simd_targets());
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni")) {
@@ -145,8 +145,8 @@ TEST(FusedChainTargets, TheTargetAskedForIsTheOneThatRuns) {
         << all.front().target;
   }
   if (__builtin_cpu_supports("avx2")) {
-    EXPECT_TRUE(std::any_of(all.begin(), all.end(),
-                            [](const RowKernels& k) { return k.target == "AVX2"; }));
+    EXPECT_TRUE(
+        std::any_of(all.begin(), all.end(), [](const FusedRows& k) { return k.target == "AVX2"; }));
   }
 #endif
 }
@@ -154,9 +154,9 @@ TEST(FusedChainTargets, TheTargetAskedForIsTheOneThatRuns) {
 TEST(FusedChainSizes, LargeFramesEqualTheDefinition) {
   RowExecutor two(2);
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::bgra, PixelFormat::nv12}) {
-    expect_exact(row_kernels(), two, {}, {format, 641, 479}, Content::natural);
+    expect_exact(fused_rows(), two, {}, {format, 641, 479}, Content::natural);
   }
-  expect_exact(row_kernels(), two, {}, {PixelFormat::bgr, 3840, 2160}, Content::noise);
+  expect_exact(fused_rows(), two, {}, {PixelFormat::bgr, 3840, 2160}, Content::noise);
 }
 
 /// Luma ramps under every chroma of a coarse grid: brighter in is never darker out.

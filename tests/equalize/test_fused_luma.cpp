@@ -21,16 +21,16 @@ EqualizeParams in_luma() {
   return params;
 }
 
-/// One frame through a chain of the given kernels, into another one and in place.
-void expect_luma(const RowKernels& kernels, RowExecutor& executor, const EqualizeParams& params,
+/// One frame through a chain of the given loops, into another one and in place.
+void expect_luma(const FusedRows& loops, RowExecutor& executor, const EqualizeParams& params,
                  const PaddedImage& in, int padding = 0, bool negative = false) {
   const ImageDesc desc = in.view().desc;
-  SCOPED_TRACE(std::string(kernels.target) + " " + test::describe(desc, Content::noise));
+  SCOPED_TRACE(std::string(loops.target) + " " + test::describe(desc, Content::noise));
   PaddedImage out(desc, padding, negative, (padding + 3) % 5);
   PaddedImage expected(desc);
   test::fill(out.view(), Content::noise, 99);
   test::reference_in_space(params, in.view(), expected.view());
-  FusedChain chain(params, executor, kernels);
+  FusedChain chain(params, executor, loops);
   chain.configure(desc);
   chain.process(in.view(), out.view(), {});
   EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U);
@@ -40,12 +40,12 @@ void expect_luma(const RowKernels& kernels, RowExecutor& executor, const Equaliz
   EXPECT_TRUE(in.padding_intact());
 }
 
-void expect_luma(const RowKernels& kernels, RowExecutor& executor, const ImageDesc& desc,
+void expect_luma(const FusedRows& loops, RowExecutor& executor, const ImageDesc& desc,
                  Content content, int padding = 0, bool negative = false) {
   SCOPED_TRACE(test::name_of(content));
   const PaddedImage in(desc, padding, negative, padding % 7);
   test::fill(in.view(), content, 7);
-  expect_luma(kernels, executor, in_luma(), in, padding, negative);
+  expect_luma(loops, executor, in_luma(), in, padding, negative);
 }
 
 std::vector<PixelFormat> luma_formats() {
@@ -56,8 +56,8 @@ std::vector<PixelFormat> luma_formats() {
 
 class FusedLumaTest : public testing::TestWithParam<std::size_t> {
  protected:
-  static const RowKernels& kernels() {
-    static const std::vector<RowKernels> all = all_row_kernels();
+  static const FusedRows& loops() {
+    static const std::vector<FusedRows> all = all_fused_rows();
     return all[GetParam()];
   }
 };
@@ -66,7 +66,7 @@ TEST_P(FusedLumaTest, EveryFormatAndContentEqualsTheDefinition) {
   RowExecutor one(1);
   for (const PixelFormat format : luma_formats()) {
     for (const Content content : test::all_contents())
-      expect_luma(kernels(), one, {format, 201, 37}, content);
+      expect_luma(loops(), one, {format, 201, 37}, content);
   }
 }
 
@@ -78,7 +78,7 @@ TEST_P(FusedLumaTest, EverySizeAndStride) {
     for (const auto& [width, height] : sizes) {
       for (const int padding : {0, 1, 29}) {
         for (const bool negative : {false, true}) {
-          expect_luma(kernels(), two, {format, width, height}, Content::noise, padding, negative);
+          expect_luma(loops(), two, {format, width, height}, Content::noise, padding, negative);
         }
       }
     }
@@ -92,7 +92,7 @@ TEST_P(FusedLumaTest, StreamedFramesEqualTheDefinition) {
     for (const int width : {1216, 1203}) {
       const PaddedImage in({format, width, 900});
       test::fill(in.view(), Content::natural, 3);
-      expect_luma(kernels(), one, in_luma(), in);
+      expect_luma(loops(), one, in_luma(), in);
     }
   }
 }
@@ -122,7 +122,7 @@ TEST_P(FusedLumaTest, TheLargestGainsClipAtWhite) {
     const PaddedImage copy(in.view().desc);
     for (int y = 0; y < 24; ++y)
       std::copy_n(in.view().row(0, y), 3 * 24 * 24, copy.view().row(0, y));
-    expect_luma(kernels(), one, steep(white), copy);
+    expect_luma(loops(), one, steep(white), copy);
   }
 }
 
@@ -134,18 +134,18 @@ TEST_P(FusedLumaTest, RandomCurvesEqualTheDefinition) {
     params.curve = test::random_curve(Space::luma, random);
     const PaddedImage in({i % 2 == 0 ? PixelFormat::bgr : PixelFormat::bgrx, 512, 16});
     test::fill(in.view(), Content::noise, static_cast<std::uint32_t>(i));
-    expect_luma(kernels(), one, params, in);
+    expect_luma(loops(), one, params, in);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, FusedLumaTest,
-                         testing::Range(std::size_t{0}, all_row_kernels().size()),
+                         testing::Range(std::size_t{0}, all_fused_rows().size()),
                          [](const auto& param) {
-                           return std::string(all_row_kernels()[param.param].target);
+                           return std::string(all_fused_rows()[param.param].target);
                          });
 
 TEST(FusedLuma, EveryTargetHasLoopsOfItsOwn) {
-  const std::vector<RowKernels> all = all_row_kernels();
+  const std::vector<FusedRows> all = all_fused_rows();
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
     for (std::size_t j = i + 1; j < all.size(); ++j) {
       EXPECT_NE(all[i].count_luma, all[j].count_luma) << all[i].target << " " << all[j].target;
@@ -157,7 +157,7 @@ TEST(FusedLuma, EveryTargetHasLoopsOfItsOwn) {
 /// Gains next to where a code's result changes, at every level: both forms of the gain put every
 /// code on the right side.
 TEST(FusedLuma, GainsNextToAHalfRoundEveryCode) {
-  const RowKernels& kernels = row_kernels();
+  const FusedRows& loops = fused_rows();
   ValueHistogram all;
   all.fill(1);
   std::mt19937 random(11);
@@ -172,7 +172,7 @@ TEST(FusedLuma, GainsNextToAHalfRoundEveryCode) {
       curve[v] = static_cast<std::uint32_t>(
           std::clamp<std::uint64_t>(at, 1, std::uint64_t{255} << 22) - 1);
     }
-    make_luma_gains(all, curve, kernels, gains);
+    make_luma_gains(all, curve, loops, gains);
     for (std::uint32_t v = 1; v < 256; ++v) {
       const std::uint64_t one = std::uint64_t{v} << 22;
       for (std::uint64_t c = 0; c < 256; ++c) {

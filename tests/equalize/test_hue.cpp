@@ -145,22 +145,21 @@ TEST(Hue, EveryTargetHasTheBitsOfPlainCpp) {
   }
   for (auto* row : {&in.red, &in.green, &in.blue, &in.gain})
     row->resize(cases.size() + kRowSlack);
-  const auto mapped_by = [&](const HueKernels& kernels) {
+  const auto mapped_by = [&](const HueRows& loops) {
     Rows rows = in;
-    kernels.map(rows.red.data(), rows.green.data(), rows.blue.data(), rows.gain.data(),
-                cases.size());
+    loops.map(rows.red.data(), rows.green.data(), rows.blue.data(), rows.gain.data(), cases.size());
     return rows;
   };
-  const Rows expected = mapped_by(scalar_hue_kernels());
-  ASSERT_EQ(all_hue_kernels().back().target, scalar_hue_kernels().target);
-  for (const HueKernels& kernels : all_hue_kernels()) {
-    const Rows rows = mapped_by(kernels);
+  const Rows expected = mapped_by(scalar_hue_rows());
+  ASSERT_EQ(all_hue_rows().back().target, scalar_hue_rows().target);
+  for (const HueRows& loops : all_hue_rows()) {
+    const Rows rows = mapped_by(loops);
     const auto same = [&](const std::vector<float>& a, const std::vector<float>& b) {
       return std::memcmp(a.data(), b.data(), cases.size() * sizeof(float)) == 0;
     };
-    EXPECT_TRUE(same(rows.red, expected.red)) << kernels.target;
-    EXPECT_TRUE(same(rows.green, expected.green)) << kernels.target;
-    EXPECT_TRUE(same(rows.blue, expected.blue)) << kernels.target;
+    EXPECT_TRUE(same(rows.red, expected.red)) << loops.target;
+    EXPECT_TRUE(same(rows.green, expected.green)) << loops.target;
+    EXPECT_TRUE(same(rows.blue, expected.blue)) << loops.target;
   }
 }
 

@@ -21,12 +21,12 @@ EqualizeParams in_lightness() {
 
 class LightnessChainTest : public testing::TestWithParam<std::size_t> {
  protected:
-  static const RowKernels& rows() {
-    static const std::vector<RowKernels> all = all_row_kernels();
+  static const FusedRows& rows() {
+    static const std::vector<FusedRows> all = all_fused_rows();
     return all[GetParam()];
   }
-  static const HueKernels& hues() {
-    static const std::vector<HueKernels> all = all_hue_kernels();
+  static const HueRows& hues() {
+    static const std::vector<HueRows> all = all_hue_rows();
     return all[GetParam()];
   }
 
@@ -115,14 +115,14 @@ TEST_P(LightnessChainTest, GivenCurvesEqualTheDefinition) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, LightnessChainTest,
-                         testing::Range(std::size_t{0}, all_row_kernels().size()),
+                         testing::Range(std::size_t{0}, all_fused_rows().size()),
                          [](const auto& param) {
-                           return std::string(all_row_kernels()[param.param].target);
+                           return std::string(all_fused_rows()[param.param].target);
                          });
 
 TEST(LightnessChain, EveryTargetHasLoopsOfItsOwn) {
-  const std::vector<HueKernels> all = all_hue_kernels();
-  ASSERT_EQ(all.size(), all_row_kernels().size());
+  const std::vector<HueRows> all = all_hue_rows();
+  ASSERT_EQ(all.size(), all_fused_rows().size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j)
       EXPECT_NE(all[i].map, all[j].map) << all[i].target << " " << all[j].target;

@@ -62,9 +62,9 @@ std::string write_mask(const test::TempFolder& folder, int width, int height) {
   return path;
 }
 
-void expect_exact(const EqualizeParams& params, const ImageDesc& desc, const RowKernels& kernels,
+void expect_exact(const EqualizeParams& params, const ImageDesc& desc, const FusedRows& loops,
                   int padding, FieldOrder order, const std::function<bool(int, int)>& inside) {
-  SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::string(kernels.target) + " " +
+  SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::string(loops.target) + " " +
                params.region + " in " + std::to_string(desc.width) + "x" +
                std::to_string(desc.height));
   PaddedImage in(desc, padding, padding % 2 != 0, padding % 5);
@@ -74,7 +74,7 @@ void expect_exact(const EqualizeParams& params, const ImageDesc& desc, const Row
   test::reference_equalize(params, in.view(), expected.view(), order != FieldOrder::progressive,
                            [&](int x, int y, int) { return inside(x, y); });
   RowExecutor two(2);
-  FusedChain chain(params, two, kernels);
+  FusedChain chain(params, two, loops);
   chain.configure(desc);
   FrameContext context;
   context.field_order = order;
@@ -87,14 +87,14 @@ void expect_exact(const EqualizeParams& params, const ImageDesc& desc, const Row
 }
 
 TEST(Region, EveryFormatTargetAndFieldOrderCountsExactlyThePixelsInside) {
-  for (const RowKernels& kernels : all_row_kernels()) {
+  for (const FusedRows& loops : all_fused_rows()) {
     for (int f = 0; f < kPixelFormatCount; ++f) {
       const auto format = static_cast<PixelFormat>(f);
       if (!has_byte_samples(format)) continue;
       for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
         for (const Box& box : {Box{5, 3, 60, 29}, Box{0, 0, 133, 1}, Box{64, 10, 133, 36},
                                Box{131, 34, 133, 37}, Box{0, 0, 133, 37}}) {
-          expect_exact(of_region(box.text()), {format, 133, 37}, kernels, f % 7, order,
+          expect_exact(of_region(box.text()), {format, 133, 37}, loops, f % 7, order,
                        [&](int x, int y) { return box.has(x, y); });
         }
       }
@@ -112,7 +112,7 @@ TEST(Region, EverySizeScalerAndBinCount) {
           EqualizeParams params = of_region(box.text());
           params.scaler = scaler;
           params.bins = bins;
-          expect_exact(params, {format, width, height}, row_kernels(), 3, FieldOrder::progressive,
+          expect_exact(params, {format, width, height}, fused_rows(), 3, FieldOrder::progressive,
                        [&](int x, int y) { return box.has(x, y); });
         }
       }
@@ -126,7 +126,7 @@ TEST(Region, MasksCountWhereTheyAreWhite) {
   for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::rgb, PixelFormat::argb,
                                    PixelFormat::i420, PixelFormat::uyvy, PixelFormat::y444}) {
     for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::bottom_first})
-      expect_exact(of_region(path), {format, 133, 37}, row_kernels(), 1, order, in_mask);
+      expect_exact(of_region(path), {format, 133, 37}, fused_rows(), 1, order, in_mask);
   }
 }
 
@@ -134,7 +134,7 @@ TEST(Region, BlackMasksLeaveTheWholeFrame) {
   const test::TempFolder folder;
   const std::string path = folder / "black.pgm";
   std::ofstream(path, std::ios::binary) << "P5 4 2 1\n" << std::string(8, '\0');
-  expect_exact(of_region(path), {PixelFormat::bgr, 4, 2}, row_kernels(), 0, FieldOrder::progressive,
+  expect_exact(of_region(path), {PixelFormat::bgr, 4, 2}, fused_rows(), 0, FieldOrder::progressive,
                [](int, int) { return true; });
 }
 
@@ -153,7 +153,7 @@ TEST(Region, PerCentAreOfTheFrameAndTileIt) {
 }
 
 TEST(Region, IsCutToTheFrame) {
-  expect_exact(of_region("60,20,5000,5000"), {PixelFormat::bgr, 133, 37}, row_kernels(), 0,
+  expect_exact(of_region("60,20,5000,5000"), {PixelFormat::bgr, 133, 37}, fused_rows(), 0,
                FieldOrder::progressive, [](int x, int y) { return x >= 60 && y >= 20; });
 }
 

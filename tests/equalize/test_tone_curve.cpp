@@ -44,7 +44,7 @@ void expect_all(const GainFraction& gain, int v, int max_c) {
   const float g = float_gain(gain, max_c);
   const GainBounds bounds = gain_bounds(gain);
   const std::uint32_t fixed =
-      fixed_gain(safe_gain(gain, bounds, scalar_row_kernels().first_parted(bounds, max_c)));
+      fixed_gain(safe_gain(gain, bounds, scalar_fused_rows().first_parted(bounds, max_c)));
   const std::uint64_t g48 = gain_48(gain);
   for (int c = 0; c <= max_c; ++c) {
     const int want = exact(c, gain);
@@ -121,7 +121,7 @@ TEST(ToneCurve, SyntheticHistogramAtThePixelBound) {
   counts[255] = static_cast<std::uint32_t>(left);
   for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
     GainTables gains;
-    make_gains(counts, scaler, 256, 255, 255, row_kernels(), gains);
+    make_gains(counts, scaler, 256, 255, 255, fused_rows(), gains);
     const std::uint64_t offset = scaler == Scaler::max_abs ? 0 : counts[0];
     std::uint64_t cdf = counts[0];
     for (std::size_t v = 1; v < 256; ++v) {
@@ -139,13 +139,13 @@ TEST(ToneCurve, OneColourAndEmptyDenominatorsAreTheIdentity) {
   ValueHistogram counts{};
   counts[0] = 1000;
   GainTables gains;
-  make_gains(counts, Scaler::min_max, 256, 255, 255, row_kernels(), gains);
+  make_gains(counts, Scaler::min_max, 256, 255, 255, fused_rows(), gains);
   EXPECT_EQ(gains.gain48[0], std::uint64_t{1} << 48);
   counts = {};
   counts[77] = 1000;
-  make_gains(counts, Scaler::min_max_nonzero, 256, 255, 255, row_kernels(), gains);
+  make_gains(counts, Scaler::min_max_nonzero, 256, 255, 255, fused_rows(), gains);
   EXPECT_EQ(gains.gain[77], 1.0f);
-  make_gains(counts, Scaler::max_abs, 256, 255, 255, row_kernels(), gains);
+  make_gains(counts, Scaler::max_abs, 256, 255, 255, fused_rows(), gains);
   EXPECT_EQ(by_addition(77, gains.gain[77]), 255);
 }
 

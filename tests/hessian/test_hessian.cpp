@@ -144,21 +144,21 @@ TEST(Hessian, EveryFormatAndChannelAgreesWithTheDefinition) {
   }
 }
 
-/// The filter's own loop with kernels of a target.
-Planes eigenvalues_of_target(const HessianKernels& kernels, const ConstImageView& in,
+/// The filter's own loop with loops of a target.
+Planes eigenvalues_of_target(const HessianRows& loops, const ConstImageView& in,
                              const HessianParams& params, int threads) {
   const HessianWeights weights = hessian_weights(params.derivative, params.sigma, params.truncate);
   RowExecutor executor(threads);
-  TileWalker walker(executor, kernels, params.channel, weights.radius, 2);
+  TileWalker walker(executor, loops, params.channel, weights.radius, 2);
   Image out({PixelFormat::grayf32x2, in.desc.width, in.desc.height});
   walker.run(in, [&](TileScratch& scratch) {
     const LevelTile& tile = scratch.tile();
     for (int j = 0; j < tile.height; ++j) {
-      scratch.eigenvalues(kernels, weights, j, {scratch.result(0), scratch.result(1), false});
+      scratch.eigenvalues(loops, weights, j, {scratch.result(0), scratch.result(1), false});
       for (const int p : {0, 1}) {
-        kernels.store(scratch.result(static_cast<std::size_t>(p)),
-                      static_cast<std::size_t>(tile.width), tile.x % 2 == 0,
-                      out.view().row(p, tile.y + j) + 4 * tile.x);
+        loops.store(scratch.result(static_cast<std::size_t>(p)),
+                    static_cast<std::size_t>(tile.width), tile.x % 2 == 0,
+                    out.view().row(p, tile.y + j) + 4 * tile.x);
       }
     }
   });
@@ -171,8 +171,8 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 class HessianTargets : public testing::TestWithParam<std::size_t> {
  protected:
-  static const HessianKernels& kernels() {
-    static const std::vector<HessianKernels> all = all_hessian_kernels();
+  static const HessianRows& loops() {
+    static const std::vector<HessianRows> all = all_hessian_rows();
     return all[GetParam()];
   }
 };
@@ -188,10 +188,9 @@ TEST_P(HessianTargets, EveryDerivativeSizeAndThreadCountGivesTheBitsOfPlainCode)
         HessianParams params;
         params.derivative = derivative;
         params.sigma = sigma;
-        const Planes expected =
-            eigenvalues_of_target(scalar_hessian_kernels(), in.view(), params, 1);
+        const Planes expected = eigenvalues_of_target(scalar_hessian_rows(), in.view(), params, 1);
         for (const int threads : {1, 2, 3}) {
-          const Planes planes = eigenvalues_of_target(kernels(), in.view(), params, threads);
+          const Planes planes = eigenvalues_of_target(loops(), in.view(), params, threads);
           EXPECT_TRUE(same_bits(planes.first, expected.first) &&
                       same_bits(planes.second, expected.second))
               << enum_name(derivative) << " sigma " << sigma << " " << width << "x" << height
@@ -216,11 +215,11 @@ TEST_P(HessianTargets, EveryFormatAndChannelGivesTheLevelsOfPlainCode) {
         const auto channel = static_cast<HessianChannel>(c);
         const std::uint8_t* row = in.view().row(0, 0);
         if (format == PixelFormat::gray8) {
-          scalar_hessian_kernels().gray_levels(row, n, expected.data());
-          kernels().gray_levels(row, n, levels.data());
+          scalar_hessian_rows().gray_levels(row, n, expected.data());
+          loops().gray_levels(row, n, levels.data());
         } else {
-          scalar_hessian_kernels().rgb_levels(channel, rgb_layout(format), row, n, expected.data());
-          kernels().rgb_levels(channel, rgb_layout(format), row, n, levels.data());
+          scalar_hessian_rows().rgb_levels(channel, rgb_layout(format), row, n, expected.data());
+          loops().rgb_levels(channel, rgb_layout(format), row, n, levels.data());
         }
         expected.resize(n);
         levels.resize(n);
@@ -231,15 +230,15 @@ TEST_P(HessianTargets, EveryFormatAndChannelGivesTheLevelsOfPlainCode) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, HessianTargets,
-                         testing::Range(std::size_t{0}, all_hessian_kernels().size()),
+                         testing::Range(std::size_t{0}, all_hessian_rows().size()),
                          [](const auto& info) {
-                           return std::string(all_hessian_kernels()[info.param].target);
+                           return std::string(all_hessian_rows()[info.param].target);
                          });
 
 TEST(Hessian, TheTargetOfTheBackendRuns) {
-  EXPECT_EQ(all_hessian_kernels().back().target, "scalar");
+  EXPECT_EQ(all_hessian_rows().back().target, "scalar");
   if (cpu_simd_target().substr(0, 3) == "AVX") {
-    EXPECT_EQ(hessian_kernels().target, cpu_simd_target());
+    EXPECT_EQ(hessian_rows().target, cpu_simd_target());
   }
 }
 

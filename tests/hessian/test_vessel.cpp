@@ -223,7 +223,7 @@ std::vector<float> numbers(std::uint32_t seed, double most) {
 }
 
 TEST(VesselTargets, EveryLoopGivesTheBitsOfPlainCode) {
-  const VesselKernels& plain = scalar_vessel_kernels();
+  const VesselRows& plain = scalar_vessel_rows();
   const std::vector<float> second = numbers(1, 90);
   std::vector<float> first = numbers(2, 90);
   for (std::size_t i = 0; i < first.size(); ++i)
@@ -231,10 +231,10 @@ TEST(VesselTargets, EveryLoopGivesTheBitsOfPlainCode) {
   const std::vector<float> light = numbers(3, 255);
   const std::vector<float> own = numbers(4, 255);
   const std::vector<float> zero(first.size());
-  for (const VesselKernels& kernels : all_vessel_kernels()) {
+  for (const VesselRows& loops : all_vessel_rows()) {
     for (const std::size_t n : {std::size_t{1}, std::size_t{19}, std::size_t{300}}) {
       for (const float sign : {1.0f, -1.0f}) {
-        const auto floats = [&](const VesselKernels& k) {
+        const auto floats = [&](const VesselRows& k) {
           std::vector<float> gain = zero;
           k.contrast_gains(light.data(), n, gain.data());
           std::vector<float> ridge = zero;
@@ -251,7 +251,7 @@ TEST(VesselTargets, EveryLoopGivesTheBitsOfPlainCode) {
             row->resize(n);
           return std::tuple(gain, ridge, frangi, bytes);
         };
-        EXPECT_EQ(floats(kernels), floats(plain)) << kernels.target << " n " << n;
+        EXPECT_EQ(floats(loops), floats(plain)) << loops.target << " n " << n;
       }
     }
   }

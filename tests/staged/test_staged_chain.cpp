@@ -23,7 +23,7 @@ Image run_staged(const EqualizeParams& params, const ConstImageView& in, int thr
 
 Image run_fused(const EqualizeParams& params, const ConstImageView& in) {
   RowExecutor executor(1);
-  FusedChain chain(params, executor, row_kernels());
+  FusedChain chain(params, executor, fused_rows());
   chain.configure(in.desc);
   Image out(in.desc);
   chain.process(in, out.view(), {});

@@ -38,8 +38,8 @@ struct ClaheChain::Job {
   bool streams;  // results go past the caches
 };
 
-ClaheChain::ClaheChain(const ClaheParams& params, RowExecutor& executor, const RowKernels& kernels)
-    : params_(params), executor_(executor), kernels_(kernels), control_(params.curve) {}
+ClaheChain::ClaheChain(const ClaheParams& params, RowExecutor& executor, const FusedRows& loops)
+    : params_(params), executor_(executor), loops_(loops), control_(params.curve) {}
 
 ClaheChain::~ClaheChain() = default;
 
@@ -87,7 +87,7 @@ void ClaheChain::split_rows() {
   }
 }
 
-/// The weights of the spans as the kernels want them.
+/// The weights of the spans as the loops want them.
 void ClaheChain::order_weights() {
   const TileSpans spans(columns_);
   spans_ = spans.spans;
@@ -104,8 +104,8 @@ void ClaheChain::order_weights() {
     }
     weights_at_.push_back(weights_.size());
     weights_.resize(weights_.size() + weight_room(of_right.size()));
-    kernels_.tiles.order_weights(order, of_right.data(), of_right.size(),
-                                 weights_.data() + weights_at_.back());
+    loops_.tiles.order_weights(order, of_right.data(), of_right.size(),
+                               weights_.data() + weights_at_.back());
   }
 }
 
@@ -135,7 +135,7 @@ void ClaheChain::process(const ConstImageView& in, const ImageView& out,
     for (int line = begin; line < end; ++line) {
       chain.apply_line(job, line, *chain.scratch_[static_cast<std::size_t>(slot)]);
     }
-    chain.kernels_.flush_stores();
+    chain.loops_.flush_stores();
   });
   clock.lap("apply");
 }
@@ -183,16 +183,16 @@ void ClaheChain::count_cells(const ConstImageView& in, int line, TileSpan cells,
     const auto count = [](TileSpan span) {
       return static_cast<std::size_t>(span.end - span.begin);
     };
-    kernels_.count_yuv(sampling_of_line(sampling_, rows), yuv_,
-                       scratch.line.read(kernels_, in, line, rows, begin(cells), count(cells)), n,
-                       PlanarLine::bytes(in, next_line, luma_rows(next_line), begin(next_cells),
-                                         count(next_cells)),
-                       counters);
+    loops_.count_yuv(sampling_of_line(sampling_, rows), yuv_,
+                     scratch.line.read(loops_, in, line, rows, begin(cells), count(cells)), n,
+                     PlanarLine::bytes(in, next_line, luma_rows(next_line), begin(next_cells),
+                                       count(next_cells)),
+                     counters);
     return;
   }
   const std::uint8_t* row = in.row(0, line) + std::ptrdiff_t{first} * t.step[0];
   const std::uint8_t* ahead = in.row(0, next_line) + std::ptrdiff_t{next_cells.begin} * t.step[0];
-  kernels_.count_pixels(rgb_layout(desc_.format), row, n, ahead, counters);
+  loops_.count_pixels(rgb_layout(desc_.format), row, n, ahead, counters);
 }
 
 void ClaheChain::count_band(const ConstImageView& in, Band& band, Scratch& scratch) const {
@@ -210,7 +210,7 @@ void ClaheChain::count_band(const ConstImageView& in, Band& band, Scratch& scrat
   }
   for (std::size_t x = 0; x < band.counts.size(); ++x) {
     band.counts[x].fill(0);
-    kernels_.fold({scratch.tables[x], nullptr}, band.counts[x]);
+    loops_.fold({scratch.tables[x], nullptr}, band.counts[x]);
   }
 }
 
@@ -243,7 +243,7 @@ void ClaheChain::mix_line(int line, Scratch& scratch) const {
   const TileLevels* above = levels_.data() + static_cast<std::size_t>(row) * columns;
   const TileLevels* below = levels_.data() + static_cast<std::size_t>(rows_.second(line)) * columns;
   for (std::size_t x = 0; x < columns; ++x)
-    kernels_.tiles.mix(above[x], below[x], weight, scratch.mixed[x]);
+    loops_.tiles.mix(above[x], below[x], weight, scratch.mixed[x]);
 }
 
 void ClaheChain::apply_line(const Job& job, int line, Scratch& scratch) const {
@@ -257,7 +257,7 @@ void ClaheChain::apply_line(const Job& job, int line, Scratch& scratch) const {
 
 void ClaheChain::apply_packed(const Job& job, int line, Scratch& scratch) const {
   const RgbLayout at = rgb_layout(desc_.format);
-  const TileKernels& kernels = kernels_.tiles;
+  const TileRows& loops = loops_.tiles;
   const std::uint8_t* in = job.in.row(0, line);
   std::uint8_t* out = job.streams ? scratch.pixels.data() : job.out.row(0, line);
   for (std::size_t s = 0; s < spans_.size(); ++s) {
@@ -269,23 +269,23 @@ void ClaheChain::apply_packed(const Job& job, int line, Scratch& scratch) const 
     const std::ptrdiff_t begin = std::ptrdiff_t{span.begin} * at.step;
     switch (at.step) {
       case 1:
-        kernels.apply_gray(left, right, weights, in + begin, n, out + begin);
+        loops.apply_gray(left, right, weights, in + begin, n, out + begin);
         break;
       case 3:
-        kernels.apply_rgb3(left, right, weights, in + begin, n, out + begin);
+        loops.apply_rgb3(left, right, weights, in + begin, n, out + begin);
         break;
       default:
-        kernels.apply_rgb4(left, right, weights, in + begin, n, at.first(), out + begin);
+        loops.apply_rgb4(left, right, weights, in + begin, n, at.first(), out + begin);
         break;
     }
   }
-  if (job.streams) kernels.stream_row(out, row_bytes(desc_, 0), job.out.row(0, line));
+  if (job.streams) loops.stream_row(out, row_bytes(desc_, 0), job.out.row(0, line));
 }
 
 void ClaheChain::apply_yuv(const Job& job, int line, Scratch& scratch) const {
   const LumaRows rows = luma_rows(line);
   const auto cells = static_cast<std::size_t>(cells_.columns);
-  const YuvRowIn in = scratch.line.read(kernels_, job.in, line, rows, 0, cells);
+  const YuvRowIn in = scratch.line.read(loops_, job.in, line, rows, 0, cells);
   const bool streams = job.streams && traits(desc_.format).planes == 3;
   const YuvRowOut out = streams ? scratch.line.own() : scratch.line.results(job.out, line, rows);
   for (std::size_t s = 0; s < spans_.size(); ++s) {
@@ -294,20 +294,19 @@ void ClaheChain::apply_yuv(const Job& job, int line, Scratch& scratch) const {
     const std::size_t x = c * static_cast<std::size_t>(cell_columns_);
     const std::size_t end = std::min(static_cast<std::size_t>(span.end * cell_columns_),
                                      static_cast<std::size_t>(desc_.width));
-    kernels_.tiles.apply_yuv(sampling_, yuv_, scratch.mixed[static_cast<std::size_t>(span.left)],
-                             scratch.mixed[static_cast<std::size_t>(span.right)],
-                             weights_.data() + weights_at_[s],
-                             {{in.luma[0] + x, in.luma[1] + x}, in.cb + c, in.cr + c}, end - x,
-                             {{out.luma[0] + x, out.luma[1] + x}, out.cb + c, out.cr + c});
+    loops_.tiles.apply_yuv(sampling_, yuv_, scratch.mixed[static_cast<std::size_t>(span.left)],
+                           scratch.mixed[static_cast<std::size_t>(span.right)],
+                           weights_.data() + weights_at_[s],
+                           {{in.luma[0] + x, in.luma[1] + x}, in.cb + c, in.cr + c}, end - x,
+                           {{out.luma[0] + x, out.luma[1] + x}, out.cb + c, out.cr + c});
   }
-  if (!streams) return scratch.line.write(kernels_, job.out, line);
-  const TileKernels& kernels = kernels_.tiles;
+  if (!streams) return scratch.line.write(loops_, job.out, line);
+  const TileRows& loops = loops_.tiles;
   const auto width = static_cast<std::size_t>(desc_.width);
-  kernels.stream_row(out.luma[0], width, job.out.row(0, rows.first));
-  if (rows.second != rows.first)
-    kernels.stream_row(out.luma[1], width, job.out.row(0, rows.second));
-  kernels.stream_row(out.cb, cells, job.out.row(1, line));
-  kernels.stream_row(out.cr, cells, job.out.row(2, line));
+  loops.stream_row(out.luma[0], width, job.out.row(0, rows.first));
+  if (rows.second != rows.first) loops.stream_row(out.luma[1], width, job.out.row(0, rows.second));
+  loops.stream_row(out.cb, cells, job.out.row(1, line));
+  loops.stream_row(out.cr, cells, job.out.row(2, line));
 }
 
 }  // namespace equalux

@@ -20,8 +20,8 @@ namespace equalux {
 /// One thread at a time.
 class ClaheChain {
  public:
-  /// `kernels` outlive the chain.
-  ClaheChain(const ClaheParams& params, RowExecutor& executor, const RowKernels& kernels);
+  /// `loops` outlive the chain.
+  ClaheChain(const ClaheParams& params, RowExecutor& executor, const FusedRows& loops);
   ~ClaheChain();
 
   /// Allocates for frames of `desc`, any 8-bit format with at least as many cells as tiles.
@@ -62,7 +62,7 @@ class ClaheChain {
 
   ClaheParams params_;
   RowExecutor& executor_;
-  const RowKernels& kernels_;
+  const FusedRows& loops_;
   ImageDesc desc_;
   YuvWeights yuv_{};
   Sampling sampling_ = Sampling::gray;
@@ -73,7 +73,7 @@ class ClaheChain {
   TileAxis rows_;
   std::vector<TileSpan> spans_;
   std::vector<std::size_t> weights_at_;  // by span
-  std::vector<std::uint32_t> weights_;   // of all spans, as the kernels want them
+  std::vector<std::uint32_t> weights_;   // of all spans, as the loops want them
   std::vector<Band> bands_;
   std::vector<CurveMaker> makers_;                 // by tile, row after row
   std::vector<TileLevels> levels_;                 // by tile

@@ -13,7 +13,7 @@ class CpuClaheFilter final : public TunableFilter<ClaheParams> {
   CpuClaheFilter(const ClaheParams& params, const CpuOptions& options)
       : TunableFilter(params),
         executor_(options.threads),
-        chain_(params, executor_, row_kernels()) {}
+        chain_(params, executor_, fused_rows()) {}
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 

@@ -14,8 +14,8 @@ namespace equalux {
 namespace HWY_NAMESPACE {
 
 /// Without fma, or with quotients that are not rounded to nearest: plain C++.
-TileKernels tile_kernels() {
-  return scalar_tile_kernels();
+TileRows tile_rows() {
+  return scalar_tile_rows();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -408,7 +408,7 @@ void stream_row(const std::uint8_t* in, std::size_t bytes, std::uint8_t* out) {
   }
 }
 
-TileKernels tile_kernels() {
+TileRows tile_rows() {
   return {
       mix,       order_weights, apply_tile_gray, apply_tile_rgb3, apply_tile_rgb4, apply_tile_yuv,
       stream_row};

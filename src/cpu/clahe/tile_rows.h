@@ -24,8 +24,8 @@ struct MixedLevels {
 enum class WeightOrder : std::uint8_t { packed3, others };
 
 /// Rows of a span are mixed from the tiles left and right of it; `weights` is what order_weights()
-/// made for the span. `n` counts pixels; otherwise as in RowKernels.
-struct TileKernels {
+/// made for the span. `n` counts pixels; otherwise as in FusedRows.
+struct TileRows {
   /// mix_rows() of every level.
   void (*mix)(const TileLevels& above, const TileLevels& below, int of_below, MixedLevels& mixed);
 
@@ -56,6 +56,6 @@ struct TileKernels {
   return (n + 63) / 64 * 64;
 }
 
-[[nodiscard]] const TileKernels& scalar_tile_kernels();
+[[nodiscard]] const TileRows& scalar_tile_rows();
 
 }  // namespace equalux

@@ -121,10 +121,10 @@ void stream_row(const std::uint8_t* in, std::size_t bytes, std::uint8_t* out) {
 
 }  // namespace
 
-const TileKernels& scalar_tile_kernels() {
-  static constexpr TileKernels kKernels{mix,        order_weights, apply_gray, apply_rgb3,
-                                        apply_rgb4, apply_yuv,     stream_row};
-  return kKernels;
+const TileRows& scalar_tile_rows() {
+  static constexpr TileRows kLoops{mix,        order_weights, apply_gray, apply_rgb3,
+                                   apply_rgb4, apply_yuv,     stream_row};
+  return kLoops;
 }
 
 }  // namespace equalux

@@ -129,8 +129,8 @@ void scalar_pack(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8
 }
 
 std::vector<RoundRows> all_rows() {
-  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_round_rows)(); },
-                            scalar_round_rows());
+  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_round_rows)(); },
+                          scalar_round_rows());
 }
 
 }  // namespace rounding
@@ -146,7 +146,7 @@ std::vector<RoundRows> all_round_rows() {
 }
 
 const RoundRows& round_rows() {
-  static const RoundRows rows = kernels_in_use(all_round_rows());
+  static const RoundRows rows = loops_in_use(all_round_rows());
   return rows;
 }
 

@@ -17,7 +17,7 @@
 /// versions of Highway rank further targets before AVX3_DL, which have them too.
 #define EQUALUX_VBMI (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)
 
-/// The SIMD targets of this build that this machine runs, and the kernels of a family compiled for
+/// The SIMD targets of this build that this machine runs, and the loops of a family compiled for
 /// each. A family's file includes this before foreach_target.h. All functions are thread-safe.
 namespace equalux {
 
@@ -37,29 +37,29 @@ namespace simd_detail {
 void visit_targets(void (*visit)(void* context), void* context);
 }  // namespace simd_detail
 
-/// A family's kernels of every target, best first, plain C++ last. `of_target` returns those of the
+/// A family's loops of every target, best first, plain C++ last. `of_target` returns those of the
 /// target that HWY_DYNAMIC_DISPATCH is set to; a target that has none of its own returns `scalar`.
-template <typename Kernels, typename OfTarget>
-[[nodiscard]] std::vector<Kernels> kernels_of_targets(OfTarget of_target, const Kernels& scalar) {
+template <typename Rows, typename OfTarget>
+[[nodiscard]] std::vector<Rows> loops_of_targets(OfTarget of_target, const Rows& scalar) {
   struct Visit {
     OfTarget of_target;
-    std::vector<Kernels> list;
+    std::vector<Rows> list;
   } visit{of_target, {}};
   simd_detail::visit_targets(
       [](void* context) {
         Visit& each = *static_cast<Visit*>(context);
-        const Kernels kernels = each.of_target();
-        if (kernels.target != kScalarTarget) each.list.push_back(kernels);
+        const Rows loops = each.of_target();
+        if (loops.target != kScalarTarget) each.list.push_back(loops);
       },
       &visit);
   visit.list.push_back(scalar);
   return visit.list;
 }
 
-/// The kernels of a family for simd_target(), or plain C++ where that target has none.
-template <typename Kernels>
-[[nodiscard]] Kernels kernels_in_use(const std::vector<Kernels>& all) {
-  for (const Kernels& each : all) {
+/// The loops of a family for simd_target(), or plain C++ where that target has none.
+template <typename Rows>
+[[nodiscard]] Rows loops_in_use(const std::vector<Rows>& all) {
+  for (const Rows& each : all) {
     if (each.target == simd_target()) return each;
   }
   return all.back();

@@ -47,10 +47,10 @@ struct Convolution::Scratch {
 };
 
 Convolution::Convolution(ExactKernel kernel, const BorderRule& border, RowExecutor& executor,
-                         const ConvolveKernels& kernels)
-    : kernel_(std::move(kernel)), border_(border), executor_(executor), kernels_(kernels) {
+                         const ConvolveRows& loops)
+    : kernel_(std::move(kernel)), border_(border), executor_(executor), loops_(loops) {
   if (kernel_.separable) {
-    separable_.emplace(kernel_, executor, kernels);
+    separable_.emplace(kernel_, executor, loops);
     return;
   }
   sums_ = fits_short(kernel_) ? Sums::short_taps : Sums::long_taps;
@@ -120,15 +120,15 @@ void Convolution::process(const ConstImageView& in, const ImageView& out) {
         scratch.rows[static_cast<std::size_t>(j)] = rows_.row(in, y + j - kernel_.radius());
       direct_row(scratch, {out.row(0, y), bytes, stores, copied(), in.row(0, y)});
     }
-    kernels_.flush_stores();
+    loops_.flush_stores();
   });
 }
 
 void Convolution::run_taps(const std::uint8_t* const* rows, const RowOut& to) const {
   if (sums_ == Sums::short_taps) {
-    kernels_.short_taps(short_taps_, rows, to);
+    loops_.short_taps(short_taps_, rows, to);
   } else {
-    kernels_.long_taps(long_taps_, rows, to);
+    loops_.long_taps(long_taps_, rows, to);
   }
 }
 

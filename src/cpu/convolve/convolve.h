@@ -43,7 +43,7 @@ class Convolution {
  public:
   /// `executor` must live as long as this.
   Convolution(ExactKernel kernel, const BorderRule& border, RowExecutor& executor,
-              const ConvolveKernels& kernels);
+              const ConvolveRows& loops);
   ~Convolution();
 
   /// Allocates for frames of `desc`.
@@ -68,7 +68,7 @@ class Convolution {
   ExactKernel kernel_;
   BorderRule border_;
   RowExecutor& executor_;
-  ConvolveKernels kernels_;
+  ConvolveRows loops_;
   Sums sums_ = Sums::long_taps;
   std::optional<SeparableConvolution> separable_;  // in place of direct sums
   BorderedRows rows_;

@@ -19,7 +19,7 @@ class CpuConvolveFilter : public Filter {
     if (params.mode == ConvolveMode::sequential) {
       sequential_.emplace(exact_kernel(params), border);
     } else {
-      production_.emplace(exact_kernel(params), border, executor_, convolve_kernels());
+      production_.emplace(exact_kernel(params), border, executor_, convolve_rows());
     }
   }
 

@@ -14,8 +14,8 @@ namespace equalux::convolution {
 namespace HWY_NAMESPACE {
 
 /// A target without vectors is served by the plain C++ loops.
-ConvolveKernels target_convolve_kernels() {
-  return scalar_convolve_kernels();
+ConvolveRows target_convolve_rows() {
+  return scalar_convolve_rows();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -40,7 +40,7 @@ void flush_stores() {
   hwy::FlushStream();
 }
 
-ConvolveKernels target_convolve_kernels() {
+ConvolveRows target_convolve_rows() {
   return {hwy::TargetName(HWY_TARGET),
           short_taps,
           long_taps,

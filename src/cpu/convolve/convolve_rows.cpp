@@ -18,22 +18,22 @@
 namespace equalux {
 namespace convolution {
 
-HWY_EXPORT(target_convolve_kernels);
+HWY_EXPORT(target_convolve_rows);
 
-std::vector<ConvolveKernels> all_kernels() {
-  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_convolve_kernels)(); },
-                            scalar_convolve_kernels());
+std::vector<ConvolveRows> all_targets() {
+  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_convolve_rows)(); },
+                          scalar_convolve_rows());
 }
 
 }  // namespace convolution
 
-std::vector<ConvolveKernels> all_convolve_kernels() {
-  return convolution::all_kernels();
+std::vector<ConvolveRows> all_convolve_rows() {
+  return convolution::all_targets();
 }
 
-const ConvolveKernels& convolve_kernels() {
-  static const ConvolveKernels kernels = kernels_in_use(all_convolve_kernels());
-  return kernels;
+const ConvolveRows& convolve_rows() {
+  static const ConvolveRows loops = loops_in_use(all_convolve_rows());
+  return loops;
 }
 
 }  // namespace equalux

@@ -96,7 +96,7 @@ struct RowOut {
 /// One target's loops. Rows are read from the first tap's offset before them to the last one's
 /// behind them and may be unaligned; sums begin on kConvolveBytes; `out` overlaps none. All targets
 /// give the same bytes.
-struct ConvolveKernels {
+struct ConvolveRows {
   std::string_view target;
 
   void (*short_taps)(const ShortTaps& taps, const std::uint8_t* const* rows, const RowOut& to);
@@ -126,11 +126,11 @@ struct ConvolveKernels {
 };
 
 /// Plain C++, for machines without a known SIMD target and as the reference of the others.
-[[nodiscard]] const ConvolveKernels& scalar_convolve_kernels();
-/// Those of the target that row_kernels() chose.
-[[nodiscard]] const ConvolveKernels& convolve_kernels();
+[[nodiscard]] const ConvolveRows& scalar_convolve_rows();
+/// Those of the target that fused_rows() chose.
+[[nodiscard]] const ConvolveRows& convolve_rows();
 /// Every target that this build holds and this machine runs, best first, plain C++ last.
-[[nodiscard]] std::vector<ConvolveKernels> all_convolve_kernels();
+[[nodiscard]] std::vector<ConvolveRows> all_convolve_rows();
 
 /// Of weights that sum to 2^12, the first like the last and so on, without those at the ends that
 /// are 0.

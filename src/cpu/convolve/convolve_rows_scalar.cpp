@@ -118,10 +118,10 @@ void box_columns(int size, const std::uint16_t* entering, const std::uint16_t* l
 
 }  // namespace
 
-const ConvolveKernels& scalar_convolve_kernels() {
-  static const ConvolveKernels kernels{"scalar",      short_taps, long_taps,   weigh_row,
-                                       weigh_columns, box_row,    box_columns, flush_no_stores};
-  return kernels;
+const ConvolveRows& scalar_convolve_rows() {
+  static const ConvolveRows loops{"scalar",      short_taps, long_taps,   weigh_row,
+                                  weigh_columns, box_row,    box_columns, flush_no_stores};
+  return loops;
 }
 
 GaussianWeights gaussian_weights(const std::vector<std::int32_t>& all) {

@@ -60,8 +60,8 @@ struct SeparableConvolution::Scratch {
 };
 
 SeparableConvolution::SeparableConvolution(const ExactKernel& kernel, RowExecutor& executor,
-                                           const ConvolveKernels& kernels)
-    : executor_(executor), kernels_(kernels), box_(is_box(kernel)) {
+                                           const ConvolveRows& loops)
+    : executor_(executor), loops_(loops), box_(is_box(kernel)) {
   if (box_) {
     radius_ = kernel.radius();
   } else {
@@ -126,7 +126,7 @@ void SeparableConvolution::process(const ConstImageView& in, const ImageView& ou
         run_gaussian(frame, job(i), scratch);
       }
     }
-    kernels_.flush_stores();
+    loops_.flush_stores();
   });
 }
 
@@ -175,8 +175,8 @@ void SeparableConvolution::run_gaussian(const Frame& frame, const Job& job,
            static_cast<std::size_t>((y - job.begin + radius) % held_) * pitch_;
   };
   const auto enter = [&](int y) {
-    kernels_.weigh_row(weights_, rows_.step(), samples(frame, job, y, scratch) + before_, n,
-                       sums_of(y));
+    loops_.weigh_row(weights_, rows_.step(), samples(frame, job, y, scratch) + before_, n,
+                     sums_of(y));
   };
   for (int y = job.begin - radius; y < job.begin + radius; ++y)
     enter(y);
@@ -193,8 +193,7 @@ void SeparableConvolution::run_gaussian(const Frame& frame, const Job& job,
     for (std::size_t x = 0; x < n; x += tile_) {
       const std::size_t end = std::min(n, x + tile_);
       for (std::size_t i = 0; i < static_cast<std::size_t>(rows); i += 2)
-        kernels_.weigh_columns(weights_, scratch.taps.data() + i, x, end, results[i],
-                               results[i + 1]);
+        loops_.weigh_columns(weights_, scratch.taps.data() + i, x, end, results[i], results[i + 1]);
     }
     for (int i = 0; i < rows; ++i)
       finish(frame, job, y + i, results[static_cast<std::size_t>(i)]);
@@ -214,17 +213,17 @@ void SeparableConvolution::run_box(const Frame& frame, const Job& job, Scratch& 
   std::memset(sums, 0, n * sizeof *sums);
   const auto enter = [&](int y) {
     const std::uint8_t* bytes = samples(frame, job, y, scratch) + before_;
-    kernels_.box_row(size(), rows_.step(), bytes, n, sums_of(y));
+    loops_.box_row(size(), rows_.step(), bytes, n, sums_of(y));
   };
   for (int y = job.begin - radius; y < job.begin + radius; ++y) {
     enter(y);
-    kernels_.box_columns(size(), sums_of(y), nothing, sums, {nullptr, n});
+    loops_.box_columns(size(), sums_of(y), nothing, sums, {nullptr, n});
   }
   for (int y = job.begin; y < job.end; ++y) {
     enter(y + radius);
     const RowOut to = result(frame, job, y, scratch.spare.data());
     const std::uint16_t* leaving = y == job.begin ? nothing : sums_of(y - radius - 1);
-    kernels_.box_columns(size(), sums_of(y + radius), leaving, sums, to);
+    loops_.box_columns(size(), sums_of(y + radius), leaving, sums, to);
     finish(frame, job, y, to);
   }
 }

@@ -21,8 +21,7 @@ namespace equalux {
 class SeparableConvolution {
  public:
   /// `executor` must live as long as this.
-  SeparableConvolution(const ExactKernel& kernel, RowExecutor& executor,
-                       const ConvolveKernels& kernels);
+  SeparableConvolution(const ExactKernel& kernel, RowExecutor& executor, const ConvolveRows& loops);
   ~SeparableConvolution();
 
   /// Allocates for frames of those rows. `copied` as in RowOut.
@@ -55,7 +54,7 @@ class SeparableConvolution {
   [[nodiscard]] int size() const { return 2 * radius_ + 1; }
 
   RowExecutor& executor_;
-  ConvolveKernels kernels_;
+  ConvolveRows loops_;
   bool box_;
   int radius_ = 0;
   GaussianWeights weights_;  // unless a box

@@ -20,12 +20,12 @@ namespace equalux::denoise {
 HWY_EXPORT(target_denoise_rows);
 
 std::vector<DenoiseRows> all_denoise_rows() {
-  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_denoise_rows)(); },
-                            scalar_denoise_rows());
+  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_denoise_rows)(); },
+                          scalar_denoise_rows());
 }
 
 const DenoiseRows& denoise_rows() {
-  static const DenoiseRows rows = kernels_in_use(all_denoise_rows());
+  static const DenoiseRows rows = loops_in_use(all_denoise_rows());
   return rows;
 }
 

@@ -19,16 +19,16 @@ class CpuEqualizeBackend final : public EqualizeBackend {
                                                           const EqualizeParams& params) override {
     switch (kind) {
       case ChainKind::deep:
-        return std::make_unique<DeepChain>(params, executor_, deep_kernels());
+        return std::make_unique<DeepChain>(params, executor_, deep_rows());
       case ChainKind::space:
         if (params.space == Space::luma) break;
-        return std::make_unique<LightnessChain>(params, executor_, row_kernels(), hue_kernels());
+        return std::make_unique<LightnessChain>(params, executor_, fused_rows(), hue_rows());
       case ChainKind::staged:
         return std::make_unique<StagedChain>(params, executor_);
       case ChainKind::fused:
         break;
     }
-    return std::make_unique<FusedChain>(params, executor_, row_kernels());
+    return std::make_unique<FusedChain>(params, executor_, fused_rows());
   }
 
  private:

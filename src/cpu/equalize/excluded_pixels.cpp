@@ -17,8 +17,8 @@ struct ExcludedPixels::Scratch {
 };
 
 ExcludedPixels::ExcludedPixels(const EqualizeParams& params, RowExecutor& executor,
-                               const RowKernels& kernels)
-    : params_(params), executor_(executor), kernels_(kernels) {}
+                               const FusedRows& loops)
+    : params_(params), executor_(executor), loops_(loops) {}
 
 ExcludedPixels::~ExcludedPixels() = default;
 
@@ -62,8 +62,8 @@ const ValueHistogram& ExcludedPixels::included(const ValueHistogram& counts,
   included_ = counts;
   const int dark = surround::dark_level(weights_.luma_max);
   for (const auto& scratch : scratch_) {
-    kernels_.fold({scratch->outside, nullptr}, scratch->outside_counts);
-    kernels_.fold({scratch->around, nullptr}, scratch->around_counts);
+    loops_.fold({scratch->outside, nullptr}, scratch->outside_counts);
+    loops_.fold({scratch->around, nullptr}, scratch->around_counts);
     for (std::size_t v = 0; v < included_.size(); ++v) {
       included_[v] -= scratch->outside_counts[v];
       if (static_cast<int>(v) <= dark) included_[v] -= scratch->around_counts[v];
@@ -107,7 +107,7 @@ void ExcludedPixels::count_span(const ConstImageView& in, const PixelValues& val
                                 Columns span, SingleTables& tables, Scratch& scratch) const {
   const FormatTraits& t = traits(desc_.format);
   const Counters counters{tables, nullptr};
-  // The kernels begin with whole chroma samples.
+  // The loops begin with whole chroma samples.
   if (t.chroma_shift_x != 0 && span.begin % 2 != 0) {
     ++tables[0][static_cast<std::size_t>(values(span.begin, y))];
     if (++span.begin == span.end) return;
@@ -116,14 +116,14 @@ void ExcludedPixels::count_span(const ConstImageView& in, const PixelValues& val
   if (t.model == ColorModel::yuv) {
     const LumaRows rows{y, y};
     const auto cell = static_cast<std::size_t>(span.begin >> t.chroma_shift_x);
-    const YuvRowIn row = scratch.line.read(kernels_, in, values.chroma_row(y), rows, cell,
+    const YuvRowIn row = scratch.line.read(loops_, in, values.chroma_row(y), rows, cell,
                                            (n + t.chroma_shift_x) >> t.chroma_shift_x);
-    kernels_.count_yuv(sampling_of_line(sampling_of(desc_.format), rows), weights_, row, n, row,
-                       counters);
+    loops_.count_yuv(sampling_of_line(sampling_of(desc_.format), rows), weights_, row, n, row,
+                     counters);
     return;
   }
   const std::uint8_t* row = in.row(0, y) + static_cast<std::ptrdiff_t>(span.begin) * t.step[0];
-  kernels_.count_pixels(rgb_layout(desc_.format), row, n, row, counters);
+  loops_.count_pixels(rgb_layout(desc_.format), row, n, row, counters);
 }
 
 }  // namespace equalux

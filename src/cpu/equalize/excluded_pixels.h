@@ -23,8 +23,8 @@ namespace equalux {
 /// One thread at a time.
 class ExcludedPixels {
  public:
-  /// `kernels` outlive it.
-  ExcludedPixels(const EqualizeParams& params, RowExecutor& executor, const RowKernels& kernels);
+  /// `loops` outlive it.
+  ExcludedPixels(const EqualizeParams& params, RowExecutor& executor, const FusedRows& loops);
   ~ExcludedPixels();
 
   /// Prepares for frames of `desc`, any 8-bit format. Throws where the region is none for them.
@@ -62,7 +62,7 @@ class ExcludedPixels {
 
   EqualizeParams params_;
   RowExecutor& executor_;
-  const RowKernels& kernels_;
+  const FusedRows& loops_;
   ImageDesc desc_;
   YuvWeights weights_{};
   RegionOutside outside_;

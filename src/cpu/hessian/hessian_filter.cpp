@@ -24,7 +24,7 @@ class CpuHessianFilter final : public Filter {
   CpuHessianFilter(const HessianParams& params, const CpuOptions& options)
       : params_(params),
         executor_(options.threads),
-        kernels_(hessian_kernels()),
+        loops_(hessian_rows()),
         weights_(hessian_weights(params.derivative, params.sigma, params.truncate)) {}
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
@@ -32,7 +32,7 @@ class CpuHessianFilter final : public Filter {
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);
     equalux::validate(input);
-    walker_.emplace(executor_, kernels_, params_.channel, weights_.radius, 2);
+    walker_.emplace(executor_, loops_, params_.channel, weights_.radius, 2);
     in_desc_ = input;
     out_desc_ = input;
     out_desc_.format = PixelFormat::grayf32x2;
@@ -56,13 +56,13 @@ class CpuHessianFilter final : public Filter {
         // Whole cache lines go straight to the frame.
         if (stream && begins_line(first) && begins_line(second) && n * 4 % kCacheLine == 0) {
           scratch.eigenvalues(
-              kernels_, weights_, j,
+              loops_, weights_, j,
               {reinterpret_cast<float*>(first), reinterpret_cast<float*>(second), true});
           continue;
         }
-        scratch.eigenvalues(kernels_, weights_, j, {scratch.result(0), scratch.result(1), false});
-        kernels_.store(scratch.result(0), n, stream, first);
-        kernels_.store(scratch.result(1), n, stream, second);
+        scratch.eigenvalues(loops_, weights_, j, {scratch.result(0), scratch.result(1), false});
+        loops_.store(scratch.result(0), n, stream, first);
+        loops_.store(scratch.result(1), n, stream, second);
       }
     });
     clock.lap("eigenvalues");
@@ -71,7 +71,7 @@ class CpuHessianFilter final : public Filter {
  private:
   HessianParams params_;
   RowExecutor executor_;
-  const HessianKernels& kernels_;
+  const HessianRows& loops_;
   HessianWeights weights_;
   ImageDesc in_desc_;
   ImageDesc out_desc_;

@@ -8,15 +8,15 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace equalux::hessian_rows {
+namespace equalux::hessian_loops {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if !HWY_NATIVE_FMA || !HWY_HAVE_FLOAT64 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
 /// Without fma, or with roots that are not rounded to nearest, a target is served by plain C++.
-HessianKernels target_hessian_kernels() {
-  return scalar_hessian_kernels();
+HessianRows target_hessian_rows() {
+  return scalar_hessian_rows();
 }
 
 #else
@@ -46,7 +46,7 @@ void gray_levels(const std::uint8_t* in, std::size_t n, float* out) {
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     hn::StoreU(to_floats(hn::LoadU(DBytes(), in + i)), DF(), out + i);
-  scalar_hessian_kernels().gray_levels(in + i, n - i, out + i);
+  scalar_hessian_rows().gray_levels(in + i, n - i, out + i);
 }
 
 /// Luma as luma_of_rgb() has it: the sum stays below 2^16.
@@ -107,8 +107,8 @@ void rgb_levels(HessianChannel channel, const RgbLayout& at, const std::uint8_t*
                 float* out) {
   const std::size_t done = at.step == 3 ? channel_levels<3>(channel, at, in, n, out)
                                         : channel_levels<4>(channel, at, in, n, out);
-  scalar_hessian_kernels().rgb_levels(channel, at, in + done * static_cast<std::size_t>(at.step),
-                                      n - done, out + done);
+  scalar_hessian_rows().rgb_levels(channel, at, in + done * static_cast<std::size_t>(at.step),
+                                   n - done, out + done);
 }
 
 /// Vectors of two rows, with six sums and two samples that go from step to step each.
@@ -439,7 +439,7 @@ void flush_stores() {
   hwy::FlushStream();
 }
 
-HessianKernels target_hessian_kernels() {
+HessianRows target_hessian_rows() {
   return {hwy::TargetName(HWY_TARGET),
           gray_levels,
           rgb_levels,
@@ -454,7 +454,7 @@ HessianKernels target_hessian_kernels() {
 #endif
 
 }  // namespace HWY_NAMESPACE
-}  // namespace equalux::hessian_rows
+}  // namespace equalux::hessian_loops
 HWY_AFTER_NAMESPACE();
 
 #endif  // include guard

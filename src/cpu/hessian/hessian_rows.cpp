@@ -16,24 +16,24 @@
 
 #if HWY_ONCE
 namespace equalux {
-namespace hessian_rows {
+namespace hessian_loops {
 
-HWY_EXPORT(target_hessian_kernels);
+HWY_EXPORT(target_hessian_rows);
 
-std::vector<HessianKernels> all_kernels() {
-  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_hessian_kernels)(); },
-                            scalar_hessian_kernels());
+std::vector<HessianRows> all_targets() {
+  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_hessian_rows)(); },
+                          scalar_hessian_rows());
 }
 
-}  // namespace hessian_rows
+}  // namespace hessian_loops
 
-std::vector<HessianKernels> all_hessian_kernels() {
-  return hessian_rows::all_kernels();
+std::vector<HessianRows> all_hessian_rows() {
+  return hessian_loops::all_targets();
 }
 
-const HessianKernels& hessian_kernels() {
-  static const HessianKernels kernels = kernels_in_use(all_hessian_kernels());
-  return kernels;
+const HessianRows& hessian_rows() {
+  static const HessianRows loops = loops_in_use(all_hessian_rows());
+  return loops;
 }
 
 }  // namespace equalux

@@ -41,7 +41,7 @@ struct EigenvalueRows {
 
 /// One target's loops. Float rows begin anywhere and have kRowSlack floats behind the last sample,
 /// which are read and written; byte rows are tight. All targets give the same bits.
-struct HessianKernels {
+struct HessianRows {
   std::string_view target;
 
   /// Levels of n pixels: bytes as they are, or a channel of a packed form.
@@ -73,10 +73,10 @@ struct HessianKernels {
 };
 
 /// Plain C++, for machines without a SIMD target that has fma, and as the reference of the others.
-[[nodiscard]] const HessianKernels& scalar_hessian_kernels();
+[[nodiscard]] const HessianRows& scalar_hessian_rows();
 /// The loops of the target that the CPU backend runs (cpu_simd_target()), or plain C++.
-[[nodiscard]] const HessianKernels& hessian_kernels();
+[[nodiscard]] const HessianRows& hessian_rows();
 /// Every target that this build holds and this machine runs, best first, plain C++ last.
-[[nodiscard]] std::vector<HessianKernels> all_hessian_kernels();
+[[nodiscard]] std::vector<HessianRows> all_hessian_rows();
 
 }  // namespace equalux

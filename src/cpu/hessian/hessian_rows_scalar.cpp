@@ -63,11 +63,11 @@ void store(const float* in, std::size_t n, bool /*stream*/, std::uint8_t* out) {
 
 }  // namespace
 
-const HessianKernels& scalar_hessian_kernels() {
-  static const HessianKernels kernels{"scalar", gray_levels,   rgb_levels,
-                                      vertical, vertical_pair, eigenvalues,
-                                      smooth,   store,         flush_no_stores};
-  return kernels;
+const HessianRows& scalar_hessian_rows() {
+  static const HessianRows loops{"scalar", gray_levels,   rgb_levels,
+                                 vertical, vertical_pair, eigenvalues,
+                                 smooth,   store,         flush_no_stores};
+  return loops;
 }
 
 }  // namespace equalux

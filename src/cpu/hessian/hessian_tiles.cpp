@@ -20,8 +20,8 @@ constexpr int whole_lanes(int n) {
 }
 
 /// Levels of columns x .. x + n - 1 of a row.
-void read_levels(const HessianKernels& kernels, const ConstImageView& in, HessianChannel channel,
-                 int x, int y, std::size_t n, float* out) {
+void read_levels(const HessianRows& loops, const ConstImageView& in, HessianChannel channel, int x,
+                 int y, std::size_t n, float* out) {
   const FormatTraits& form = traits(in.desc.format);
   const std::uint8_t* row = in.row(0, y) + std::ptrdiff_t{x} * form.step[0];
   switch (form.model) {
@@ -29,10 +29,10 @@ void read_levels(const HessianKernels& kernels, const ConstImageView& in, Hessia
       std::memcpy(out, row, n * sizeof *out);
       break;
     case ColorModel::rgb:
-      kernels.rgb_levels(channel, rgb_layout(in.desc.format), row, n, out);
+      loops.rgb_levels(channel, rgb_layout(in.desc.format), row, n, out);
       break;
     default:
-      kernels.gray_levels(row, n, out);
+      loops.gray_levels(row, n, out);
       break;
   }
 }
@@ -60,8 +60,8 @@ TileScratch::TileScratch(int reach, std::size_t rows_of_results, std::size_t sca
   tile_.rows.resize(static_cast<std::size_t>(kTileHeight + 2 * reach));
 }
 
-void TileScratch::load(const HessianKernels& kernels, const ConstImageView& in,
-                       HessianChannel channel, int x, int y, int y_end) {
+void TileScratch::load(const HessianRows& loops, const ConstImageView& in, HessianChannel channel,
+                       int x, int y, int y_end) {
   const int reach = tile_.reach;
   const int frame_width = in.desc.width;
   tile_.x = x;
@@ -84,7 +84,7 @@ void TileScratch::load(const HessianKernels& kernels, const ConstImageView& in,
     float* row = levels_.data() + static_cast<std::size_t>(j - top) * pitch_ + left_ - reach;
     float* at = row + (first - (x - reach));
     const auto n = static_cast<std::size_t>(last - first);
-    read_levels(kernels, in, channel, first, j, n, at);
+    read_levels(loops, in, channel, first, j, n, at);
     std::fill(row, at, *at);
     std::fill(at + n, row + tile_.width + 2 * reach, at[n - 1]);
   }
@@ -102,8 +102,7 @@ TileScratch::RowPair& TileScratch::pair_of(const HessianWeights& weights) {
 
 /// The passes along y of row j: the first of three rows, kDerivedPitch floats apart, that begin
 /// whole_lanes(radius) columns before the tile.
-const float* TileScratch::vertical(const HessianKernels& kernels, const HessianWeights& weights,
-                                   int j) {
+const float* TileScratch::vertical(const HessianRows& loops, const HessianWeights& weights, int j) {
   RowPair& pair = pair_of(weights);
   float* const at = pair.memory.data();
   if (pair.rows == 2 && pair.j + 1 == j) return at + 3 * kDerivedPitch;
@@ -118,35 +117,35 @@ const float* TileScratch::vertical(const HessianKernels& kernels, const HessianW
     return DerivativeRows{first, first + kDerivedPitch, first + 2 * kDerivedPitch};
   };
   if (pair.rows == 2) {
-    kernels.vertical_pair(weights, taps_.data(), n, rows(at), rows(at + 3 * kDerivedPitch));
+    loops.vertical_pair(weights, taps_.data(), n, rows(at), rows(at + 3 * kDerivedPitch));
   } else {
-    kernels.vertical(weights, taps_.data(), n, rows(at));
+    loops.vertical(weights, taps_.data(), n, rows(at));
   }
   return at;
 }
 
-void TileScratch::eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
+void TileScratch::eigenvalues(const HessianRows& loops, const HessianWeights& weights, int j,
                               const EigenvalueRows& to) {
-  const float* const at = vertical(kernels, weights, j) + whole_lanes(weights.radius);
+  const float* const at = vertical(loops, weights, j) + whole_lanes(weights.radius);
   last_weights_ = &weights;
   last_smooth_ = at;
-  kernels.eigenvalues(weights, {at, at + kDerivedPitch, at + 2 * kDerivedPitch},
-                      static_cast<std::size_t>(tile_.width), to);
+  loops.eigenvalues(weights, {at, at + kDerivedPitch, at + 2 * kDerivedPitch},
+                    static_cast<std::size_t>(tile_.width), to);
 }
 
-void TileScratch::brightness(const HessianKernels& kernels, float* out) const {
-  kernels.smooth(*last_weights_, last_smooth_, static_cast<std::size_t>(tile_.width), out);
+void TileScratch::brightness(const HessianRows& loops, float* out) const {
+  loops.smooth(*last_weights_, last_smooth_, static_cast<std::size_t>(tile_.width), out);
 }
 
-void TileScratch::smoothed(const HessianKernels& kernels, const HessianWeights& weights, int j,
+void TileScratch::smoothed(const HessianRows& loops, const HessianWeights& weights, int j,
                            float* out) {
-  kernels.smooth(weights, vertical(kernels, weights, j) + whole_lanes(weights.radius),
-                 static_cast<std::size_t>(tile_.width), out);
+  loops.smooth(weights, vertical(loops, weights, j) + whole_lanes(weights.radius),
+               static_cast<std::size_t>(tile_.width), out);
 }
 
-TileWalker::TileWalker(RowExecutor& executor, const HessianKernels& kernels, HessianChannel channel,
+TileWalker::TileWalker(RowExecutor& executor, const HessianRows& loops, HessianChannel channel,
                        int reach, std::size_t result_rows, std::size_t scales)
-    : executor_(executor), kernels_(kernels), channel_(channel) {
+    : executor_(executor), loops_(loops), channel_(channel) {
   scratch_.reserve(static_cast<std::size_t>(executor.threads()));
   for (int slot = 0; slot < executor.threads(); ++slot)
     scratch_.emplace_back(reach, result_rows, scales);
@@ -157,11 +156,11 @@ void TileWalker::run(const ConstImageView& in, Body body) {
     TileScratch& scratch = scratch_[static_cast<std::size_t>(slot)];
     for (int y = begin; y < end; y += kTileHeight) {
       for (int x = 0; x < in.desc.width; x += kTileWidth) {
-        scratch.load(kernels_, in, channel_, x, y, std::min(end, y + kTileHeight));
+        scratch.load(loops_, in, channel_, x, y, std::min(end, y + kTileHeight));
         body(scratch);
       }
     }
-    kernels_.flush_stores();
+    loops_.flush_stores();
   });
 }
 

@@ -54,16 +54,16 @@ class TileScratch {
   [[nodiscard]] float* result(std::size_t i) { return results_.data() + i * kResultPitch; }
 
   /// The eigenvalues of row j of the tile at one scale.
-  void eigenvalues(const HessianKernels& kernels, const HessianWeights& weights, int j,
+  void eigenvalues(const HessianRows& loops, const HessianWeights& weights, int j,
                    const EigenvalueRows& to);
   /// Levels of row j smoothed both ways at some other scale.
-  void smoothed(const HessianKernels& kernels, const HessianWeights& weights, int j, float* out);
+  void smoothed(const HessianRows& loops, const HessianWeights& weights, int j, float* out);
   /// Levels smoothed both ways, of the row and scale that eigenvalues() was last asked for.
-  void brightness(const HessianKernels& kernels, float* out) const;
+  void brightness(const HessianRows& loops, float* out) const;
 
   [[nodiscard]] const LevelTile& tile() const { return tile_; }
   /// Fills the tile from a frame.
-  void load(const HessianKernels& kernels, const ConstImageView& in, HessianChannel channel, int x,
+  void load(const HessianRows& loops, const ConstImageView& in, HessianChannel channel, int x,
             int y, int y_end);
 
  private:
@@ -75,7 +75,7 @@ class TileScratch {
     int rows = 0;
     AlignedFloats memory;
   };
-  const float* vertical(const HessianKernels& kernels, const HessianWeights& weights, int j);
+  const float* vertical(const HessianRows& loops, const HessianWeights& weights, int j);
   RowPair& pair_of(const HessianWeights& weights);
 
   static constexpr std::size_t kResultPitch = kTileWidth + kRowSlack;
@@ -97,15 +97,15 @@ class TileWalker {
  public:
   /// `reach`: the largest radius of any scale. `result_rows`: rows of results that body uses.
   /// `scales`: kernels that it uses, whose addresses tell them apart.
-  TileWalker(RowExecutor& executor, const HessianKernels& kernels, HessianChannel channel,
-             int reach, std::size_t result_rows, std::size_t scales = 1);
+  TileWalker(RowExecutor& executor, const HessianRows& loops, HessianChannel channel, int reach,
+             std::size_t result_rows, std::size_t scales = 1);
 
   using Body = FunctionRef<void(TileScratch&)>;
   void run(const ConstImageView& in, Body body);
 
  private:
   RowExecutor& executor_;
-  const HessianKernels& kernels_;
+  const HessianRows& loops_;
   HessianChannel channel_;
   std::vector<TileScratch> scratch_;  // by slot
 };

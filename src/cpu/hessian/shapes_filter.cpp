@@ -18,8 +18,8 @@ class CpuShapesFilter final : public Filter {
   CpuShapesFilter(const ShapesParams& params, const CpuOptions& options)
       : params_(params),
         executor_(options.threads),
-        hessian_(hessian_kernels()),
-        shapes_(vessel_kernels()),
+        hessian_(hessian_rows()),
+        shapes_(vessel_rows()),
         weights_(hessian_weights(params.derivative, params.sigma, params.truncate)) {}
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
@@ -74,8 +74,8 @@ class CpuShapesFilter final : public Filter {
 
   ShapesParams params_;
   RowExecutor executor_;
-  const HessianKernels& hessian_;
-  const VesselKernels& shapes_;
+  const HessianRows& hessian_;
+  const VesselRows& shapes_;
   HessianWeights weights_;
   ImageDesc in_desc_;
   ImageDesc out_desc_;

@@ -26,8 +26,8 @@ class CpuVesselFilter final : public Filter {
   CpuVesselFilter(const VesselParams& params, const CpuOptions& options)
       : params_(params),
         executor_(options.threads),
-        hessian_(hessian_kernels()),
-        vessel_(vessel_kernels()),
+        hessian_(hessian_rows()),
+        vessel_(vessel_rows()),
         sign_(params.polarity == Polarity::dark ? 1.0f : -1.0f),
         largest_sigma_(*std::max_element(params.sigmas.begin(), params.sigmas.end())) {
     // The largest first: its smoothing is the local mean.
@@ -194,8 +194,8 @@ class CpuVesselFilter final : public Filter {
 
   VesselParams params_;
   RowExecutor executor_;
-  const HessianKernels& hessian_;
-  const VesselKernels& vessel_;
+  const HessianRows& hessian_;
+  const VesselRows& vessel_;
   float sign_;
   double largest_sigma_;
   std::vector<HessianWeights> scales_;

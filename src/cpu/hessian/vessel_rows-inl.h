@@ -8,15 +8,15 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace equalux::vessel_rows {
+namespace equalux::vessel_loops {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if !HWY_NATIVE_FMA || !HWY_HAVE_FLOAT64 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
 /// Without fma, or with quotients that are not rounded to nearest: plain C++.
-VesselKernels target_vessel_kernels() {
-  return scalar_vessel_kernels();
+VesselRows target_vessel_rows() {
+  return scalar_vessel_rows();
 }
 
 #else
@@ -157,7 +157,7 @@ void shapes(const float* first, const float* second, float threshold, float line
   });
 }
 
-VesselKernels target_vessel_kernels() {
+VesselRows target_vessel_rows() {
   return {hwy::TargetName(HWY_TARGET),
           add_ridge,
           add_frangi,
@@ -172,7 +172,7 @@ VesselKernels target_vessel_kernels() {
 #endif
 
 }  // namespace HWY_NAMESPACE
-}  // namespace equalux::vessel_rows
+}  // namespace equalux::vessel_loops
 HWY_AFTER_NAMESPACE();
 
 #endif  // include guard

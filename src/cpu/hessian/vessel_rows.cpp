@@ -17,24 +17,24 @@
 
 #if HWY_ONCE
 namespace equalux {
-namespace vessel_rows {
+namespace vessel_loops {
 
-HWY_EXPORT(target_vessel_kernels);
+HWY_EXPORT(target_vessel_rows);
 
-std::vector<VesselKernels> all_kernels() {
-  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_vessel_kernels)(); },
-                            scalar_vessel_kernels());
+std::vector<VesselRows> all_targets() {
+  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_vessel_rows)(); },
+                          scalar_vessel_rows());
 }
 
-}  // namespace vessel_rows
+}  // namespace vessel_loops
 
-std::vector<VesselKernels> all_vessel_kernels() {
-  return vessel_rows::all_kernels();
+std::vector<VesselRows> all_vessel_rows() {
+  return vessel_loops::all_targets();
 }
 
-const VesselKernels& vessel_kernels() {
-  static const VesselKernels kernels = kernels_in_use(all_vessel_kernels());
-  return kernels;
+const VesselRows& vessel_rows() {
+  static const VesselRows loops = loops_in_use(all_vessel_rows());
+  return loops;
 }
 
 }  // namespace equalux

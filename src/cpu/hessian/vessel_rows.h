@@ -11,7 +11,7 @@ namespace equalux {
 
 /// One target's loops over n pixels. Float rows have kRowSlack floats behind the last pixel, which
 /// are read and written; byte rows are tight. All targets give the same bits.
-struct VesselKernels {
+struct VesselRows {
   std::string_view target;
 
   /// best = max(best, ridge_strength()).
@@ -35,10 +35,10 @@ struct VesselKernels {
 };
 
 /// Plain C++, for machines without a SIMD target that has fma, and as the reference of the others.
-[[nodiscard]] const VesselKernels& scalar_vessel_kernels();
+[[nodiscard]] const VesselRows& scalar_vessel_rows();
 /// The loops of the target that the CPU backend runs (cpu_simd_target()), or plain C++.
-[[nodiscard]] const VesselKernels& vessel_kernels();
+[[nodiscard]] const VesselRows& vessel_rows();
 /// Every target that this build holds and this machine runs, best first, plain C++ last.
-[[nodiscard]] std::vector<VesselKernels> all_vessel_kernels();
+[[nodiscard]] std::vector<VesselRows> all_vessel_rows();
 
 }  // namespace equalux

@@ -53,10 +53,10 @@ void shapes(const float* first, const float* second, float threshold, float line
 
 }  // namespace
 
-const VesselKernels& scalar_vessel_kernels() {
-  static const VesselKernels kernels{"scalar",    add_ridge, add_frangi, contrast_gains, scale,
-                                     keep_within, classify,  heat,       shapes};
-  return kernels;
+const VesselRows& scalar_vessel_rows() {
+  static const VesselRows loops{"scalar",    add_ridge, add_frangi, contrast_gains, scale,
+                                keep_within, classify,  heat,       shapes};
+  return loops;
 }
 
 }  // namespace equalux

@@ -10,7 +10,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace equalux::deep_rows {
+namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
 /// 2^52: added to a number of double precision, it makes it round to a whole one, to nearest, which
@@ -444,7 +444,7 @@ void flush_stores() {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace equalux::deep_rows
+}  // namespace equalux::deep_loops
 HWY_AFTER_NAMESPACE();
 
 #endif  // include guard

@@ -22,7 +22,7 @@ auto yuv_row(const View& view, int row, LumaRows rows) {
 
 void make_deep_curve(const std::vector<std::uint32_t>& counts,
                      const std::vector<std::uint32_t>& bin_ends, Scaler scaler,
-                     const DeepRowKernels& kernels, std::vector<std::uint32_t>& levels) {
+                     const DeepRows& loops, std::vector<std::uint32_t>& levels) {
   std::uint32_t sum = 0;
   for (std::size_t v = 0; v < counts.size(); ++v)
     levels[v] = sum += counts[v];
@@ -33,7 +33,7 @@ void make_deep_curve(const std::vector<std::uint32_t>& counts,
   for (std::size_t v = 0; v < bin_ends.size(); ++v)
     levels[v] = levels[bin_ends[v]];
   const CurveScale scale = curve_scale(scaler, levels[0], levels[darkest], sum);
-  kernels.curve_levels(scale, static_cast<std::uint32_t>(counts.size() - 1), levels.data());
+  loops.curve_levels(scale, static_cast<std::uint32_t>(counts.size() - 1), levels.data());
 }
 
 struct DeepChain::Job {
@@ -44,9 +44,8 @@ struct DeepChain::Job {
   Stores stores;
 };
 
-DeepChain::DeepChain(const EqualizeParams& params, RowExecutor& executor,
-                     const DeepRowKernels& kernels)
-    : CurveChain(params), executor_(executor), kernels_(kernels) {}
+DeepChain::DeepChain(const EqualizeParams& params, RowExecutor& executor, const DeepRows& loops)
+    : CurveChain(params), executor_(executor), loops_(loops) {}
 
 std::size_t DeepChain::levels() const {
   return static_cast<std::size_t>(form_.weights.luma_max) + 1;
@@ -132,7 +131,7 @@ void DeepChain::make_curve(const FrameContext& context) {
   if (control_.active()) {
     shape_curve(control_.next(context));
   } else {
-    make_deep_curve(counts_, bin_ends_, params_.scaler, kernels_, gains_.curve);
+    make_deep_curve(counts_, bin_ends_, params_.scaler, loops_, gains_.curve);
     if (collector_.active()) collector_.add_deep(form_, gains_.curve);
   }
 }
@@ -153,7 +152,7 @@ void DeepChain::make_gains() {
   if (traits(desc_.format).model == ColorModel::gray) {
     make_gray_words(form_, gains_);
   } else {
-    kernels_.make_gains(form_, counts_, gains_);
+    loops_.make_gains(form_, counts_, gains_);
   }
 }
 
@@ -163,12 +162,12 @@ void DeepChain::count_rows(const Job& job, int begin, int end, Scratch& scratch)
   const DeepCounters counters{{scratch.even.data(), scratch.odd.data()}};
   for (int y = begin; y < end; ++y) {
     if (model == ColorModel::gray) {
-      kernels_.count_gray(form_, job.in.row(0, y), width, counters);
+      loops_.count_gray(form_, job.in.row(0, y), width, counters);
     } else if (model == ColorModel::rgb) {
-      kernels_.count_rgb(form_, rgb_layout(desc_.format), job.in.row(0, y), width, counters);
+      loops_.count_rgb(form_, rgb_layout(desc_.format), job.in.row(0, y), width, counters);
     } else {
       const LumaRows rows = luma_rows(job, y);
-      kernels_.count_yuv(yuv_form(rows), yuv_row(job.in, y, rows), width, counters);
+      loops_.count_yuv(yuv_form(rows), yuv_row(job.in, y, rows), width, counters);
     }
   }
 }
@@ -178,17 +177,17 @@ void DeepChain::apply_rows(const Job& job, int begin, int end) const {
   const auto width = static_cast<std::size_t>(desc_.width);
   for (int y = begin; y < end; ++y) {
     if (model == ColorModel::gray) {
-      kernels_.apply_gray(form_, gains_, job.stores, job.in.row(0, y), width, job.out.row(0, y));
+      loops_.apply_gray(form_, gains_, job.stores, job.in.row(0, y), width, job.out.row(0, y));
     } else if (model == ColorModel::rgb) {
-      kernels_.apply_rgb(form_, rgb_layout(desc_.format), gains_, job.stores, job.in.row(0, y),
-                         width, job.out.row(0, y));
+      loops_.apply_rgb(form_, rgb_layout(desc_.format), gains_, job.stores, job.in.row(0, y), width,
+                       job.out.row(0, y));
     } else {
       const LumaRows rows = luma_rows(job, y);
-      kernels_.apply_yuv(yuv_form(rows), gains_, job.stores, yuv_row(job.in, y, rows), width,
-                         yuv_row(job.out, y, rows));
+      loops_.apply_yuv(yuv_form(rows), gains_, job.stores, yuv_row(job.in, y, rows), width,
+                       yuv_row(job.out, y, rows));
     }
   }
-  kernels_.flush_stores();
+  loops_.flush_stores();
 }
 
 void DeepChain::apply_rounded(const Job& job, int begin, int end, Scratch& scratch) const {
@@ -200,11 +199,11 @@ void DeepChain::apply_rounded(const Job& job, int begin, int end, Scratch& scrat
       continue;
     }
     if (model == ColorModel::gray) {
-      kernels_.apply_gray(form_, gains_, Stores::cached, job.in.row(0, y), width,
-                          scratch.fine.data());
+      loops_.apply_gray(form_, gains_, Stores::cached, job.in.row(0, y), width,
+                        scratch.fine.data());
     } else {
-      kernels_.apply_rgb(form_, rgb_layout(desc_.format), gains_, Stores::cached, job.in.row(0, y),
-                         width, scratch.fine.data());
+      loops_.apply_rgb(form_, rgb_layout(desc_.format), gains_, Stores::cached, job.in.row(0, y),
+                       width, scratch.fine.data());
     }
     rounder_->round(0, y, scratch.fine.data(), row_bytes(desc_, 0) / 2, job.dither, job.stores,
                     job.out.row(0, y));
@@ -221,7 +220,7 @@ void DeepChain::round_yuv(const Job& job, int y, const YuvRowIn& in, Scratch& sc
   const bool pairs = traits(desc_.format).planes == 2;
   const YuvRowOut fine{
       {first, second}, first + 2 * stride, pairs ? first + 2 * stride + 2 : first + 3 * stride};
-  kernels_.apply_yuv(yuv_form(rows), gains_, Stores::cached, in, width, fine);
+  loops_.apply_yuv(yuv_form(rows), gains_, Stores::cached, in, width, fine);
   if (traits(job.out.desc.format).planes == 1) {
     rounder_->pack(y, {{first, second}, fine.cb, fine.cr}, width, job.dither, scratch.levels.data(),
                    job.out.row(0, y));

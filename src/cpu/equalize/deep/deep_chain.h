@@ -20,13 +20,13 @@ namespace equalux {
 /// for as many.
 void make_deep_curve(const std::vector<std::uint32_t>& counts,
                      const std::vector<std::uint32_t>& bin_ends, Scaler scaler,
-                     const DeepRowKernels& kernels, std::vector<std::uint32_t>& levels);
+                     const DeepRows& loops, std::vector<std::uint32_t>& levels);
 
 /// One thread at a time.
 class DeepChain final : public CurveChain {
  public:
-  /// `kernels` outlive the chain.
-  DeepChain(const EqualizeParams& params, RowExecutor& executor, const DeepRowKernels& kernels);
+  /// `loops` outlive the chain.
+  DeepChain(const EqualizeParams& params, RowExecutor& executor, const DeepRows& loops);
 
   void round_to(std::optional<PixelFormat> format) override;
   /// Allocates for frames of `desc`, any format with has_deep_samples().
@@ -61,7 +61,7 @@ class DeepChain final : public CurveChain {
   [[nodiscard]] DeepYuvForm yuv_form(LumaRows rows) const;
 
   RowExecutor& executor_;
-  const DeepRowKernels& kernels_;
+  const DeepRows& loops_;
   ImageDesc desc_;
   DeepSamples form_{};
   std::vector<Scratch> scratch_;  // by slot

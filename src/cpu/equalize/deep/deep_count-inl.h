@@ -8,7 +8,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace equalux::deep_rows {
+namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
 /// v of a block's columns, by row.
@@ -301,7 +301,7 @@ void count_yuv(const DeepYuvForm& form, const YuvRowIn& in, std::size_t n,
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace equalux::deep_rows
+}  // namespace equalux::deep_loops
 HWY_AFTER_NAMESPACE();
 
 #endif  // include guard

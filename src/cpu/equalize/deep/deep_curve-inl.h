@@ -7,7 +7,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace equalux::deep_rows {
+namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
 /// deep_curve_level(): M (cdf - offset) 2^14 / span rounded, halves up. The dividend has 47 bits
@@ -23,7 +23,7 @@ void curve_levels(const CurveScale& scale, std::uint32_t max_value, std::uint32_
   // Sums are taken for signed numbers.
   const bool fits = scale.span != 0 && scale.span < (std::uint64_t{1} << 31);
   if (!fits || max_value + 1 < kLanes)
-    return scalar_deep_kernels().curve_levels(scale, max_value, levels);
+    return scalar_deep_rows().curve_levels(scale, max_value, levels);
   const auto span = static_cast<double>(scale.span);
   const VF divisor = hn::Set(d, span);
   const VF inverse = hn::Set(d, 1.0 / span);
@@ -48,12 +48,12 @@ void curve_levels(const CurveScale& scale, std::uint32_t max_value, std::uint32_
     hn::StoreU(levels_at(v), d32, levels + v);
   hn::StoreU(at_the_end, d32, levels + last);
 #else
-  scalar_deep_kernels().curve_levels(scale, max_value, levels);
+  scalar_deep_rows().curve_levels(scale, max_value, levels);
 #endif
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace equalux::deep_rows
+}  // namespace equalux::deep_loops
 HWY_AFTER_NAMESPACE();
 
 #endif  // include guard

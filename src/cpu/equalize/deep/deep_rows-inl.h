@@ -15,22 +15,22 @@
 #if !HWY_HAVE_FLOAT64 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
 HWY_BEFORE_NAMESPACE();
-namespace equalux::deep_rows {
+namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
 /// A target without vectors of double precision is served by the plain C++ loops.
-DeepRowKernels target_deep_kernels() {
-  return scalar_deep_kernels();
+DeepRows target_deep_rows() {
+  return scalar_deep_rows();
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace equalux::deep_rows
+}  // namespace equalux::deep_loops
 HWY_AFTER_NAMESPACE();
 
 #else
 
 HWY_BEFORE_NAMESPACE();
-namespace equalux::deep_rows {
+namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -186,7 +186,7 @@ class Tail {
 };
 
 }  // namespace HWY_NAMESPACE
-}  // namespace equalux::deep_rows
+}  // namespace equalux::deep_loops
 HWY_AFTER_NAMESPACE();
 
 // Each builds on those before.
@@ -197,16 +197,16 @@ HWY_AFTER_NAMESPACE();
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace equalux::deep_rows {
+namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
-DeepRowKernels target_deep_kernels() {
+DeepRows target_deep_rows() {
   return {hwy::TargetName(HWY_TARGET), count_gray, count_rgb, count_yuv, curve_levels,
           make_scaled_gains,           apply_gray, apply_rgb, apply_yuv, flush_stores};
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace equalux::deep_rows
+}  // namespace equalux::deep_loops
 HWY_AFTER_NAMESPACE();
 
 #endif  // vectors

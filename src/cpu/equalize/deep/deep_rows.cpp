@@ -19,24 +19,24 @@
 #if HWY_ONCE
 namespace equalux {
 
-namespace deep_rows {
+namespace deep_loops {
 
-HWY_EXPORT(target_deep_kernels);
+HWY_EXPORT(target_deep_rows);
 
-std::vector<DeepRowKernels> all_kernels() {
-  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_deep_kernels)(); },
-                            scalar_deep_kernels());
+std::vector<DeepRows> all_targets() {
+  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_deep_rows)(); },
+                          scalar_deep_rows());
 }
 
-}  // namespace deep_rows
+}  // namespace deep_loops
 
-std::vector<DeepRowKernels> all_deep_kernels() {
-  return deep_rows::all_kernels();
+std::vector<DeepRows> all_deep_rows() {
+  return deep_loops::all_targets();
 }
 
-const DeepRowKernels& deep_kernels() {
-  static const DeepRowKernels kernels = kernels_in_use(all_deep_kernels());
-  return kernels;
+const DeepRows& deep_rows() {
+  static const DeepRows loops = loops_in_use(all_deep_rows());
+  return loops;
 }
 
 }  // namespace equalux

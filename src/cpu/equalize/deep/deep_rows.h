@@ -41,7 +41,7 @@ struct DeepYuvForm {
 
 /// One target's loops. `n` counts pixels; rows have no alignment; in and out rows are the same or
 /// do not overlap; nothing outside them is read or written. All targets give the same bytes.
-struct DeepRowKernels {
+struct DeepRows {
   std::string_view target;
 
   void (*count_gray)(const DeepSamples& form, const std::uint8_t* in, std::size_t n,
@@ -68,10 +68,10 @@ struct DeepRowKernels {
 };
 
 /// Plain C++, for machines without a known SIMD target and as the reference of the others.
-[[nodiscard]] const DeepRowKernels& scalar_deep_kernels();
+[[nodiscard]] const DeepRows& scalar_deep_rows();
 /// The best target of this machine. The environment variable EQUALUX_SIMD names another one.
-[[nodiscard]] const DeepRowKernels& deep_kernels();
+[[nodiscard]] const DeepRows& deep_rows();
 /// Every target that this build holds and this machine runs, best first, plain C++ last.
-[[nodiscard]] std::vector<DeepRowKernels> all_deep_kernels();
+[[nodiscard]] std::vector<DeepRows> all_deep_rows();
 
 }  // namespace equalux

@@ -166,11 +166,10 @@ void apply_yuv(const DeepYuvForm& form, const DeepGains& gains, Stores, const Yu
 
 }  // namespace
 
-const DeepRowKernels& scalar_deep_kernels() {
-  static const DeepRowKernels kKernels{"scalar",     count_gray,       count_rgb,  count_yuv,
-                                       curve_levels, make_fixed_gains, apply_gray, apply_rgb,
-                                       apply_yuv,    flush_no_stores};
-  return kKernels;
+const DeepRows& scalar_deep_rows() {
+  static const DeepRows kLoops{"scalar",         count_gray, count_rgb, count_yuv, curve_levels,
+                               make_fixed_gains, apply_gray, apply_rgb, apply_yuv, flush_no_stores};
+  return kLoops;
 }
 
 }  // namespace equalux

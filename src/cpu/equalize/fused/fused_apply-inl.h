@@ -309,7 +309,7 @@ void apply_gray(const GainTables& gains, Stores stores, const std::uint8_t* in, 
                         [&](auto kind, const std::uint8_t* from, std::uint8_t* to)
                             HWY_ATTR { store<kind()>(lookup(hn::LoadU(d, from)), d, to); });
 #else
-  scalar_row_kernels().apply_gray(gains, stores, in, n, out);
+  scalar_fused_rows().apply_gray(gains, stores, in, n, out);
 #endif
 }
 

@@ -27,12 +27,11 @@ struct FusedChain::Job {
   Stores stores;
 };
 
-FusedChain::FusedChain(const EqualizeParams& params, RowExecutor& executor,
-                       const RowKernels& kernels)
+FusedChain::FusedChain(const EqualizeParams& params, RowExecutor& executor, const FusedRows& loops)
     : CurveChain(params),
       executor_(executor),
-      kernels_(kernels),
-      excluded_(params, executor, kernels),
+      loops_(loops),
+      excluded_(params, executor, loops),
       gains_(std::make_unique<GainTables>()) {}
 
 FusedChain::~FusedChain() = default;
@@ -87,7 +86,7 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   const ValueHistogram& included =
       excluded_.active() ? excluded_.included(counts_, in, context) : counts_;
   if (!control_.active() && !rgb_luma_) {
-    make_gains(counts_, included, params_.scaler, bins_, weights_.luma_max, max_code, kernels_,
+    make_gains(counts_, included, params_.scaler, bins_, weights_.luma_max, max_code, loops_,
                *gains_);
     if (collector_.active()) collector_.add_plain(included, params_.scaler, bins_);
     return;
@@ -98,8 +97,8 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
 }
 
 void FusedChain::make_gains_of(const ValueHistogram& present, const CurveTable& curve) {
-  if (rgb_luma_) return make_luma_gains(present, curve, kernels_, *gains_);
-  make_gains(present, curve, weights_.luma_max, 255 - weights_.luma_offset, kernels_, *gains_);
+  if (rgb_luma_) return make_luma_gains(present, curve, loops_, *gains_);
+  make_gains(present, curve, weights_.luma_max, 255 - weights_.luma_offset, loops_, *gains_);
 }
 
 void FusedChain::fix_curve() {
@@ -144,7 +143,7 @@ void FusedChain::sum_histograms() {
   executor_.for_rows(executor_.threads(), [this](int begin, int end, int) {
     for (int slot = begin; slot < end; ++slot) {
       Scratch& scratch = *scratch_[static_cast<std::size_t>(slot)];
-      kernels_.fold(scratch.counters(), scratch.folded);
+      loops_.fold(scratch.counters(), scratch.folded);
     }
   });
   counts_.fill(0);
@@ -168,9 +167,9 @@ void FusedChain::count_rows(const Job& job, int begin, int end, int slot) {
     const std::uint8_t* next = job.in.row(0, std::min(y + 1, desc_.height - 1));
     const RgbLayout at = rgb_layout(desc_.format);
     if (rgb_luma_) {
-      kernels_.count_luma(at, in, width, next, scratch.counters());
+      loops_.count_luma(at, in, width, next, scratch.counters());
     } else {
-      kernels_.count_pixels(at, in, width, next, scratch.counters());
+      loops_.count_pixels(at, in, width, next, scratch.counters());
     }
   }
 }
@@ -187,42 +186,42 @@ void FusedChain::apply_rows(const Job& job, int begin, int end, int slot) {
     const std::uint8_t* in = job.in.row(0, y);
     std::uint8_t* out = job.out.row(0, y);
     if (rgb_luma_) {
-      kernels_.apply_luma(*gains_, job.stores, rgb_layout(desc_.format), in, width, out);
+      loops_.apply_luma(*gains_, job.stores, rgb_layout(desc_.format), in, width, out);
       continue;
     }
     switch (t.step[0]) {
       case 1:
-        kernels_.apply_gray(*gains_, job.stores, in, width, out);
+        loops_.apply_gray(*gains_, job.stores, in, width, out);
         break;
       case 3:
-        kernels_.apply_rgb3(*gains_, job.stores, in, width, out);
+        loops_.apply_rgb3(*gains_, job.stores, in, width, out);
         break;
       default:
-        kernels_.apply_rgb4(*gains_, job.stores, in, width, rgb_layout(desc_.format).first(), out);
+        loops_.apply_rgb4(*gains_, job.stores, in, width, rgb_layout(desc_.format).first(), out);
         break;
     }
   }
-  kernels_.flush_stores();
+  loops_.flush_stores();
 }
 
 void FusedChain::count_yuv_row(const Job& job, int row, Scratch& scratch) {
   const LumaRows rows = luma_rows(row);
   const int next = std::min(row + 1, cells_.rows - 1);
   const auto n = static_cast<std::size_t>(cells_.columns);
-  kernels_.count_yuv(sampling_of_line(sampling_, rows), weights_,
-                     scratch.line.read(kernels_, job.in, row, rows, 0, n),
-                     static_cast<std::size_t>(desc_.width),
-                     PlanarLine::bytes(job.in, next, luma_rows(next), 0, n), scratch.counters());
+  loops_.count_yuv(sampling_of_line(sampling_, rows), weights_,
+                   scratch.line.read(loops_, job.in, row, rows, 0, n),
+                   static_cast<std::size_t>(desc_.width),
+                   PlanarLine::bytes(job.in, next, luma_rows(next), 0, n), scratch.counters());
 }
 
 void FusedChain::apply_yuv_row(const Job& job, int row, Scratch& scratch) {
   const LumaRows rows = luma_rows(row);
   const bool planar = traits(desc_.format).planes == 3;
-  kernels_.apply_yuv(
+  loops_.apply_yuv(
       sampling_, weights_, *gains_, planar ? job.stores : Stores::cached,
-      scratch.line.read(kernels_, job.in, row, rows, 0, static_cast<std::size_t>(cells_.columns)),
+      scratch.line.read(loops_, job.in, row, rows, 0, static_cast<std::size_t>(cells_.columns)),
       static_cast<std::size_t>(desc_.width), scratch.line.results(job.out, row, rows));
-  scratch.line.write(kernels_, job.out, row);
+  scratch.line.write(loops_, job.out, row);
 }
 
 }  // namespace equalux

@@ -21,8 +21,8 @@ namespace equalux {
 /// One thread at a time.
 class FusedChain final : public CurveChain {
  public:
-  /// `kernels` outlive the chain.
-  FusedChain(const EqualizeParams& params, RowExecutor& executor, const RowKernels& kernels);
+  /// `loops` outlive the chain.
+  FusedChain(const EqualizeParams& params, RowExecutor& executor, const FusedRows& loops);
   ~FusedChain() override;
 
   /// Allocates scratch memory for frames of `desc`, any 8-bit format.
@@ -52,7 +52,7 @@ class FusedChain final : public CurveChain {
   [[nodiscard]] bool counts_pairs() const;
 
   RowExecutor& executor_;
-  const RowKernels& kernels_;
+  const FusedRows& loops_;
   ImageDesc desc_;
   Sampling sampling_ = Sampling::gray;
   CellCount cells_{};

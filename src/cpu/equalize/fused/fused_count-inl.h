@@ -235,7 +235,7 @@ std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
   }
   return 0;
 #else
-  return scalar_row_kernels().first_parted(bounds, max_c);
+  return scalar_fused_rows().first_parted(bounds, max_c);
 #endif
 }
 

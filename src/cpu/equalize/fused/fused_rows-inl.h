@@ -18,8 +18,8 @@ namespace equalux {
 namespace HWY_NAMESPACE {
 
 /// A target without vectors is served by the plain C++ loops.
-RowKernels target_row_kernels() {
-  return scalar_row_kernels();
+FusedRows target_fused_rows() {
+  return scalar_fused_rows();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -199,7 +199,7 @@ void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t*
     hn::StoreU(first, d, a + i);
     hn::StoreU(second, d, b + i);
   }
-  scalar_row_kernels().split(in + 2 * i, n - i, a + i, b + i);
+  scalar_fused_rows().split(in + 2 * i, n - i, a + i, b + i);
 }
 
 void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uint8_t* out) {
@@ -208,7 +208,7 @@ void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uin
   for (; i + kBytes <= n; i += kBytes) {
     hn::StoreInterleaved2(hn::LoadU(d, a + i), hn::LoadU(d, b + i), d, out + 2 * i);
   }
-  scalar_row_kernels().merge(a + i, b + i, n - i, out + 2 * i);
+  scalar_fused_rows().merge(a + i, b + i, n - i, out + 2 * i);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -230,7 +230,7 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-RowKernels target_row_kernels() {
+FusedRows target_fused_rows() {
   return {hwy::TargetName(HWY_TARGET),
           count_gray,
           count_rgb3,
@@ -247,7 +247,7 @@ RowKernels target_row_kernels() {
           first_parted,
           split,
           merge,
-          tile_kernels()};
+          tile_rows()};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -20,16 +20,16 @@
 #if HWY_ONCE
 namespace equalux {
 
-HWY_EXPORT(target_row_kernels);
+HWY_EXPORT(target_fused_rows);
 
-std::vector<RowKernels> all_row_kernels() {
-  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_row_kernels)(); },
-                            scalar_row_kernels());
+std::vector<FusedRows> all_fused_rows() {
+  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_fused_rows)(); },
+                          scalar_fused_rows());
 }
 
-const RowKernels& row_kernels() {
-  static const RowKernels kernels = kernels_in_use(all_row_kernels());
-  return kernels;
+const FusedRows& fused_rows() {
+  static const FusedRows loops = loops_in_use(all_fused_rows());
+  return loops;
 }
 
 }  // namespace equalux

@@ -63,7 +63,7 @@ struct GainTables {
 
 /// One target's loops. `n` counts pixels; in and out rows are the same or do not overlap; nothing
 /// outside them is read or written. All targets give the same bytes.
-struct RowKernels {
+struct FusedRows {
   std::string_view target;
 
   /// Count v of rows with one, three or four bytes a pixel; `color` is the first colour byte of the
@@ -112,14 +112,14 @@ struct RowKernels {
   void (*merge)(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uint8_t* out);
 
   /// The loops of adaptive equalization.
-  TileKernels tiles;
+  TileRows tiles;
 };
 
 /// Plain C++, for machines without a known SIMD target and as the reference of the others.
-[[nodiscard]] const RowKernels& scalar_row_kernels();
+[[nodiscard]] const FusedRows& scalar_fused_rows();
 /// The best target of this machine. The environment variable EQUALUX_SIMD names another one.
-[[nodiscard]] const RowKernels& row_kernels();
+[[nodiscard]] const FusedRows& fused_rows();
 /// Every target that this build holds and this machine runs, best first, plain C++ last.
-[[nodiscard]] std::vector<RowKernels> all_row_kernels();
+[[nodiscard]] std::vector<FusedRows> all_fused_rows();
 
 }  // namespace equalux

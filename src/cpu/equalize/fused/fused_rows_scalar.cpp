@@ -157,25 +157,13 @@ std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
 
 }  // namespace
 
-const RowKernels& scalar_row_kernels() {
-  static const RowKernels kKernels{"scalar",
-                                   count_gray,
-                                   count_rgb3,
-                                   count_rgb4,
-                                   count_luma,
-                                   count_yuv,
-                                   fold,
-                                   apply_gray,
-                                   apply_rgb3,
-                                   apply_rgb4,
-                                   apply_luma,
-                                   apply_yuv,
-                                   flush_no_stores,
-                                   first_parted,
-                                   split,
-                                   merge,
-                                   scalar_tile_kernels()};
-  return kKernels;
+const FusedRows& scalar_fused_rows() {
+  static const FusedRows kLoops{"scalar",          count_gray,   count_rgb3, count_rgb4,
+                                count_luma,        count_yuv,    fold,       apply_gray,
+                                apply_rgb3,        apply_rgb4,   apply_luma, apply_yuv,
+                                flush_no_stores,   first_parted, split,      merge,
+                                scalar_tile_rows()};
+  return kLoops;
 }
 
 }  // namespace equalux

@@ -31,7 +31,7 @@ void finish(GainTables& gains) {
 /// Fills the tables; fraction_of(v) is the exact gain of a value.
 template <typename FractionOf>
 void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int32_t max_code,
-                const RowKernels& kernels, GainTables& gains, const FractionOf& fraction_of) {
+                const FusedRows& loops, GainTables& gains, const FractionOf& fraction_of) {
   const auto levels = static_cast<std::size_t>(max_value) + 1;
   fill_with_ones(kFixedGainBits, gains);
   for (std::size_t v = 1; v < levels; ++v) {
@@ -40,7 +40,7 @@ void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int3
     // Only at M can a luma code lie above its own v, which was clamped there.
     const std::int32_t most = v + 1 == levels ? max_code : static_cast<std::int32_t>(v);
     const GainBounds bounds = gain_bounds(gain);
-    const double safe = safe_gain(gain, bounds, kernels.first_parted(bounds, most));
+    const double safe = safe_gain(gain, bounds, loops.first_parted(bounds, most));
     gains.gain[v] = static_cast<float>(safe);
     gains.fixed[v] = fixed_gain(safe);
     gains.gain48[v] = gain_48(gain);
@@ -71,12 +71,12 @@ LumaBounds luma_bounds(const GainFraction& gain) {
 }  // namespace
 
 void make_gains(const ValueHistogram& counts, Scaler scaler, int bins, std::int32_t max_value,
-                std::int32_t max_code, const RowKernels& kernels, GainTables& gains) {
-  make_gains(counts, counts, scaler, bins, max_value, max_code, kernels, gains);
+                std::int32_t max_code, const FusedRows& loops, GainTables& gains) {
+  make_gains(counts, counts, scaler, bins, max_value, max_code, loops, gains);
 }
 
 void make_gains(const ValueHistogram& present, const ValueHistogram& counts, Scaler scaler,
-                int bins, std::int32_t max_value, std::int32_t max_code, const RowKernels& kernels,
+                int bins, std::int32_t max_value, std::int32_t max_code, const FusedRows& loops,
                 GainTables& gains) {
   const auto levels = static_cast<std::size_t>(max_value) + 1;
   // cdf[v] is the cumulative sum up to the whole of v's bin.
@@ -99,29 +99,28 @@ void make_gains(const ValueHistogram& present, const ValueHistogram& counts, Sca
     v = end;
   }
   const CurveScale scale = curve_scale(scaler, first_bin, first_nonempty, sum);
-  fill_gains(present, max_value, max_code, kernels, gains, [&](std::size_t v) {
+  fill_gains(present, max_value, max_code, loops, gains, [&](std::size_t v) {
     return gain_fraction(scale, cdf[v], static_cast<std::uint32_t>(v),
                          static_cast<std::uint32_t>(max_value));
   });
 }
 
 void make_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 256>& curve,
-                std::int32_t max_value, std::int32_t max_code, const RowKernels& kernels,
+                std::int32_t max_value, std::int32_t max_code, const FusedRows& loops,
                 GainTables& gains) {
-  fill_gains(counts, max_value, max_code, kernels, gains, [&](std::size_t v) {
+  fill_gains(counts, max_value, max_code, loops, gains, [&](std::size_t v) {
     return tone::gain_fraction(static_cast<std::uint32_t>(v), curve[v]);
   });
 }
 
 void make_luma_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 256>& curve,
-                     const RowKernels& kernels, GainTables& gains) {
+                     const FusedRows& loops, GainTables& gains) {
   fill_with_ones(kLumaGainBits, gains);
   for (std::uint32_t v = 1; v < 256; ++v) {
     if (counts[v] == 0) continue;
     const GainFraction gain = tone::gain_fraction(v, curve[v]);
     const LumaBounds bounds = luma_bounds(gain);
-    const double safe =
-        safe_gain(gain, bounds.gain, kernels.first_parted(bounds.gain, bounds.most));
+    const double safe = safe_gain(gain, bounds.gain, loops.first_parted(bounds.gain, bounds.most));
     gains.gain[v] = static_cast<float>(safe);
     gains.fixed[v] = static_cast<std::uint64_t>(safe * (1 << kLumaGainBits) + 0.5);
     gains.gain48[v] = gain_48(gain);

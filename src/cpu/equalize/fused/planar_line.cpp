@@ -25,22 +25,22 @@ void PlanarLine::configure(const ImageDesc& desc) {
   first_ = kLine - reinterpret_cast<std::uintptr_t>(memory_.data()) % kLine;
 }
 
-YuvRowIn PlanarLine::read(const RowKernels& kernels, const ConstImageView& in, int row,
-                          LumaRows rows, std::size_t begin, std::size_t n) {
+YuvRowIn PlanarLine::read(const FusedRows& loops, const ConstImageView& in, int row, LumaRows rows,
+                          std::size_t begin, std::size_t n) {
   const FormatTraits& t = traits(in.desc.format);
   const std::size_t x = begin << t.chroma_shift_x;
   if (t.planes == 3)
     return {luma_rows(in, rows, x), in.row(1, row) + begin, in.row(2, row) + begin};
   const YuvRowOut planes = own();
   if (t.planes == 2) {
-    kernels.split(in.row(1, row) + 2 * begin, n, planes.cb, planes.cr);
+    loops.split(in.row(1, row) + 2 * begin, n, planes.cb, planes.cr);
     return {luma_rows(in, rows, x), planes.cb, planes.cr};
   }
   std::uint8_t* pairs = plane(4);
   const bool first = luma_first(in.desc.format);
-  kernels.split(in.row(0, row) + 4 * begin, 2 * n, first ? planes.luma[0] : pairs,
-                first ? pairs : planes.luma[0]);
-  kernels.split(pairs, n, planes.cb, planes.cr);
+  loops.split(in.row(0, row) + 4 * begin, 2 * n, first ? planes.luma[0] : pairs,
+              first ? pairs : planes.luma[0]);
+  loops.split(pairs, n, planes.cb, planes.cr);
   return {{planes.luma[0], planes.luma[1]}, planes.cb, planes.cr};
 }
 
@@ -68,16 +68,16 @@ YuvRowOut PlanarLine::results(const ImageView& out, int row, LumaRows rows) {
   return results;
 }
 
-void PlanarLine::write(const RowKernels& kernels, const ImageView& out, int row) {
+void PlanarLine::write(const FusedRows& loops, const ImageView& out, int row) {
   const int planes = traits(out.desc.format).planes;
   if (planes == 3) return;
   const auto n = static_cast<std::size_t>(cells_of(out.desc).columns);
   const YuvRowOut from = own();
-  if (planes == 2) return kernels.merge(from.cb, from.cr, n, out.row(1, row));
+  if (planes == 2) return loops.merge(from.cb, from.cr, n, out.row(1, row));
   std::uint8_t* pairs = plane(4);
-  kernels.merge(from.cb, from.cr, n, pairs);
+  loops.merge(from.cb, from.cr, n, pairs);
   const bool first = luma_first(out.desc.format);
-  kernels.merge(first ? from.luma[0] : pairs, first ? pairs : from.luma[0], 2 * n, out.row(0, row));
+  loops.merge(first ? from.luma[0] : pairs, first ? pairs : from.luma[0], 2 * n, out.row(0, row));
 }
 
 }  // namespace equalux

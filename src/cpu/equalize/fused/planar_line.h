@@ -16,7 +16,7 @@ namespace equalux {
   return sampling == Sampling::s420 && rows.first == rows.second ? Sampling::s422 : sampling;
 }
 
-/// A line of cells of YCbCr in planes, as RowKernels want them: what lies otherwise in a frame is
+/// A line of cells of YCbCr in planes, as FusedRows want them: what lies otherwise in a frame is
 /// taken apart into memory here, and put together again. Row `row` of chroma belongs to the line,
 /// and `rows` of luma. One thread at a time.
 class PlanarLine {
@@ -25,7 +25,7 @@ class PlanarLine {
   void configure(const ImageDesc& desc);
 
   /// The samples of n cells from `begin` on; valid until the next call.
-  [[nodiscard]] YuvRowIn read(const RowKernels& kernels, const ConstImageView& in, int row,
+  [[nodiscard]] YuvRowIn read(const FusedRows& loops, const ConstImageView& in, int row,
                               LumaRows rows, std::size_t begin, std::size_t n);
   /// Where the bytes of these cells lie, whatever they hold: all of them, once each.
   [[nodiscard]] static YuvRowIn bytes(const ConstImageView& in, int row, LumaRows rows,
@@ -36,7 +36,7 @@ class PlanarLine {
   /// All in memory here.
   [[nodiscard]] YuvRowOut own() { return {{plane(0), plane(1)}, plane(2), plane(3)}; }
   /// Interleaves what results() kept here.
-  void write(const RowKernels& kernels, const ImageView& out, int row);
+  void write(const FusedRows& loops, const ImageView& out, int row);
 
  private:
   /// Two rows of luma, Cb, Cr, and the Cb Cr pairs of packed 4:2:2, each from a cache line on.

@@ -8,14 +8,14 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace equalux::hue_rows {
+namespace equalux::hue_loops {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-HueKernels target_hue_kernels() {
-  return scalar_hue_kernels();
+HueRows target_hue_rows() {
+  return scalar_hue_rows();
 }
 
 #else
@@ -246,13 +246,13 @@ void map(float* red, float* green, float* blue, const float* gain, std::size_t n
     map_chunk(red + i, green + i, blue + i, gain + i, std::min(kChunk, n - i));
 }
 
-HueKernels target_hue_kernels() {
+HueRows target_hue_rows() {
   return {hwy::TargetName(HWY_TARGET), map};
 }
 
 #endif
 
 }  // namespace HWY_NAMESPACE
-}  // namespace equalux::hue_rows
+}  // namespace equalux::hue_loops
 HWY_AFTER_NAMESPACE();
 #endif  // EQUALUX_HUE_ROWS_INL_H

@@ -16,9 +16,9 @@
 
 #if HWY_ONCE
 namespace equalux {
-namespace hue_rows {
+namespace hue_loops {
 
-HWY_EXPORT(target_hue_kernels);
+HWY_EXPORT(target_hue_rows);
 
 void map(float* red, float* green, float* blue, const float* gain, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -29,25 +29,25 @@ void map(float* red, float* green, float* blue, const float* gain, std::size_t n
   }
 }
 
-std::vector<HueKernels> all_kernels() {
-  return kernels_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_hue_kernels)(); },
-                            scalar_hue_kernels());
+std::vector<HueRows> all_targets() {
+  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_hue_rows)(); },
+                          scalar_hue_rows());
 }
 
-}  // namespace hue_rows
+}  // namespace hue_loops
 
-const HueKernels& scalar_hue_kernels() {
-  static constexpr HueKernels kKernels{"scalar", hue_rows::map};
-  return kKernels;
+const HueRows& scalar_hue_rows() {
+  static constexpr HueRows kLoops{"scalar", hue_loops::map};
+  return kLoops;
 }
 
-std::vector<HueKernels> all_hue_kernels() {
-  return hue_rows::all_kernels();
+std::vector<HueRows> all_hue_rows() {
+  return hue_loops::all_targets();
 }
 
-const HueKernels& hue_kernels() {
-  static const HueKernels kernels = kernels_in_use(all_hue_kernels());
-  return kernels;
+const HueRows& hue_rows() {
+  static const HueRows loops = loops_in_use(all_hue_rows());
+  return loops;
 }
 
 }  // namespace equalux

@@ -9,7 +9,7 @@
 namespace equalux {
 
 /// One target's loop. All targets give the same bits.
-struct HueKernels {
+struct HueRows {
   std::string_view target;
 
   /// n colours of linear light, 0 to 1, in place, becoming rounded_light(); `gain` is the
@@ -18,10 +18,10 @@ struct HueKernels {
 };
 
 /// Plain C++, the reference of the others.
-[[nodiscard]] const HueKernels& scalar_hue_kernels();
+[[nodiscard]] const HueRows& scalar_hue_rows();
 /// The loops of the target that the CPU backend runs (cpu_simd_target()).
-[[nodiscard]] const HueKernels& hue_kernels();
+[[nodiscard]] const HueRows& hue_rows();
 /// Every target that this build holds and this machine runs, best first, plain C++ last.
-[[nodiscard]] std::vector<HueKernels> all_hue_kernels();
+[[nodiscard]] std::vector<HueRows> all_hue_rows();
 
 }  // namespace equalux

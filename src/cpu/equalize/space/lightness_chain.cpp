@@ -83,10 +83,10 @@ struct LightnessChain::Scratch {
 };
 
 LightnessChain::LightnessChain(const EqualizeParams& params, RowExecutor& executor,
-                               const RowKernels& kernels, const HueKernels& hue)
+                               const FusedRows& loops, const HueRows& hue)
     : CurveChain(params),
       executor_(executor),
-      kernels_(kernels),
+      loops_(loops),
       hue_(hue),
       tables_(std::make_unique<const SpaceTables>(make_space_tables(Space::lightness))),
       levels_(std::make_unique<Levels>()),
@@ -173,7 +173,7 @@ void LightnessChain::count(const ConstImageView& in) {
   });
   counts_.fill(0);
   for (const auto& scratch : scratch_) {
-    kernels_.fold(scratch->counters(), scratch->folded);
+    loops_.fold(scratch->counters(), scratch->folded);
     for (std::size_t v = 0; v < counts_.size(); ++v)
       counts_[v] += scratch->folded[v];
     scratch->folded.fill(0);
@@ -191,13 +191,13 @@ void LightnessChain::count_rows(const ConstImageView& in, int begin, int end, Sc
     const std::uint8_t* row = in.row(0, y);
     const std::uint8_t* next = in.row(0, std::min(y + 1, end - 1));
     if (is_gray()) {
-      kernels_.count_gray(row, width, next, scratch.counters());
+      loops_.count_gray(row, width, next, scratch.counters());
       continue;
     }
     std::uint8_t* levels = level_of_.data() + width * static_cast<std::size_t>(y);
     prefetch_row(next, row_bytes(desc_, 0));
     find_levels(row, levels);
-    kernels_.count_gray(levels, width, levels, scratch.counters());
+    loops_.count_gray(levels, width, levels, scratch.counters());
   }
 }
 
@@ -226,8 +226,8 @@ void LightnessChain::apply_gray_rows(const ConstImageView& in, const ImageView& 
                                      int end) const {
   const auto width = static_cast<std::size_t>(desc_.width);
   for (int y = begin; y < end; ++y)
-    kernels_.apply_gray(*gray_, stores_of(in, out), in.row(0, y), width, out.row(0, y));
-  kernels_.flush_stores();
+    loops_.apply_gray(*gray_, stores_of(in, out), in.row(0, y), width, out.row(0, y));
+  loops_.flush_stores();
 }
 
 void LightnessChain::apply_rows(const ConstImageView& in, const ImageView& out, int begin, int end,
@@ -246,12 +246,12 @@ void LightnessChain::apply_rows(const ConstImageView& in, const ImageView& out, 
     const std::size_t n = look_up(row, levels, scratch.row.data(), scratch.others.data());
     map_others(row, levels, n, scratch);
     if (stream) {
-      kernels_.tiles.stream_row(scratch.row.data(), bytes, out.row(0, y));
+      loops_.tiles.stream_row(scratch.row.data(), bytes, out.row(0, y));
     } else {
       std::memcpy(out.row(0, y), scratch.row.data(), bytes);
     }
   }
-  kernels_.flush_stores();
+  loops_.flush_stores();
 }
 
 void LightnessChain::find_levels(const std::uint8_t* in, std::uint8_t* levels) const {

@@ -22,9 +22,9 @@ namespace equalux {
 /// One thread at a time.
 class LightnessChain final : public CurveChain {
  public:
-  /// Both kernels outlive the chain.
-  LightnessChain(const EqualizeParams& params, RowExecutor& executor, const RowKernels& kernels,
-                 const HueKernels& hue);
+  /// Both loops outlive the chain.
+  LightnessChain(const EqualizeParams& params, RowExecutor& executor, const FusedRows& loops,
+                 const HueRows& hue);
   ~LightnessChain() override;
 
   /// Allocates for frames of `desc`, gray or packed RGB of 8 bits.
@@ -62,8 +62,8 @@ class LightnessChain final : public CurveChain {
   void fix_curve() override;
 
   RowExecutor& executor_;
-  const RowKernels& kernels_;
-  const HueKernels& hue_;
+  const FusedRows& loops_;
+  const HueRows& hue_;
   ImageDesc desc_;
   RgbLayout layout_{};
   std::unique_ptr<const SpaceTables> tables_;
