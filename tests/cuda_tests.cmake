@@ -1,13 +1,13 @@
 # Tests of the CUDA backend. They skip themselves where no device answers.
-add_library(equalux_device_support STATIC support/device_image.cpp)
+add_library(equalux_device_support STATIC support/device/device_image.cpp)
 target_link_libraries(equalux_device_support
   PUBLIC equalux_test_support equalux_cuda PRIVATE equalux_warnings)
 
 equalux_tests(test_cuda cuda LABELS gpu LIBRARIES equalux_device_support equalux_pipelines
   STEMS cuda_processor cuda_streams)
 equalux_tests(test_cuda_equalize equalize LABELS gpu LIBRARIES equalux_device_support
-  STEMS cuda_curves cuda_fixed_curve cuda_excluded cuda_fused_chain cuda_deep_chain
-  SOURCES equalize/reference.cpp equalize/deep_reference.cpp)
+  STEMS cuda_curves cuda_fixed_curve cuda_excluded cuda_fused_chain deep/cuda_deep_chain
+  SOURCES equalize/reference.cpp equalize/deep/deep_reference.cpp)
 equalux_tests(test_cuda_staged staged LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_stages cuda_staged_chain cuda_conversions)
 equalux_tests(test_cuda_clahe clahe LABELS gpu LIBRARIES equalux_device_support

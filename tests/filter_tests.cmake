@@ -7,9 +7,10 @@ equalux_tests(test_example example LABELS core
 target_compile_definitions(test_example PRIVATE EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 equalux_tests(test_equalize equalize LABELS core
   STEMS tone_curve tone_limits tone_history fixed_curve curve_file near_half fused_chain fused_luma region surround surround_state
-    deep_chain deep_curves deep_rows hue space lightness_chain
-  SOURCES equalize/reference.cpp equalize/deep_reference.cpp equalize/level_counts.cpp equalize/space_reference.cpp
-  TSAN fused_chain deep_chain space lightness_chain LONG near_half)
+    deep/deep_chain deep/deep_curves deep/deep_rows space/hue space/space space/lightness_chain
+  SOURCES equalize/reference.cpp equalize/deep/deep_reference.cpp equalize/level_counts.cpp
+    equalize/space/space_reference.cpp
+  TSAN fused_chain deep/deep_chain space/space space/lightness_chain LONG near_half)
 equalux_tests(test_staged staged LABELS core STEMS cdf_scan stages staged_chain TSAN staged_chain)
 equalux_tests(test_clahe clahe LABELS core STEMS clahe SOURCES clahe/reference_clahe.cpp TSAN clahe)
 equalux_tests(test_denoise denoise LABELS core

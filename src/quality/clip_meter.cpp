@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "src/quality/noise.h"
+#include "src/quality/over_time/temporal_noise.h"
 #include "src/quality/similarity.h"
-#include "src/quality/temporal_noise.h"
 #include "src/quality/tone.h"
 
 namespace equalux::quality {

@@ -6,11 +6,11 @@
 
 #include "src/quality/blocks.h"
 #include "src/quality/colourfulness.h"
-#include "src/quality/cuts.h"
-#include "src/quality/ghosting.h"
 #include "src/quality/hue.h"
-#include "src/quality/settling.h"
-#include "src/quality/stillness.h"
+#include "src/quality/over_time/cuts.h"
+#include "src/quality/over_time/ghosting.h"
+#include "src/quality/over_time/settling.h"
+#include "src/quality/over_time/stillness.h"
 #include "src/quality/texture.h"
 
 /// All figures of a clip, or of a clip and its result, frame after frame.

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "src/quality/cell_history.h"
+#include "src/quality/over_time/cell_history.h"
 
 namespace equalux::quality {
 namespace {

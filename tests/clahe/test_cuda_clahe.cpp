@@ -8,9 +8,9 @@
 #include "src/clahe/tile_grid.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/calm_params.h"
-#include "tests/support/device_filter.h"
-#include "tests/support/device_image.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_filter.h"
+#include "tests/support/device/device_image.h"
+#include "tests/support/device/device_test.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

@@ -11,8 +11,8 @@
 #include <equalux/error.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/device_image.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_image.h"
+#include "tests/support/device/device_test.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

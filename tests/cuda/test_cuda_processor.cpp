@@ -12,7 +12,7 @@
 #include "pipelines/core/run.h"
 #include "pipelines/core/test_source.h"
 #include "pipelines/cuda/cuda_processor.h"
-#include "tests/support/device_image.h"
+#include "tests/support/device/device_image.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/test_images.h"

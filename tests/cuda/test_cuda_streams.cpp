@@ -14,7 +14,7 @@
 #include "pipelines/core/run.h"
 #include "pipelines/cuda/cuda_processor.h"
 #include "tests/support/calm_params.h"
-#include "tests/support/device_image.h"
+#include "tests/support/device/device_image.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/pipeline_fakes.h"

@@ -10,7 +10,7 @@
 #include "src/format/rounding.h"
 #include "tests/denoise/denoise_pictures.h"
 #include "tests/support/backend_pair.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_test.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

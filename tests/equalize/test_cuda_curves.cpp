@@ -5,10 +5,10 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "tests/equalize/deep_reference.h"
+#include "tests/equalize/deep/deep_reference.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/calm_params.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_test.h"
 
 namespace equalux {
 namespace {

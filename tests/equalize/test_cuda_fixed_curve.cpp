@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/backend_pair.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_test.h"
 
 namespace equalux {
 namespace {

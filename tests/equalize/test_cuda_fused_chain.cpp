@@ -11,9 +11,9 @@
 #include "cuda/equalize/fused/fused_chain.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/handles.h"
-#include "tests/support/device_filter.h"
-#include "tests/support/device_image.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_filter.h"
+#include "tests/support/device/device_image.h"
+#include "tests/support/device/device_test.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

@@ -6,7 +6,7 @@
 
 #include "src/cpu/equalize/fused/fused_chain.h"
 #include "src/cpu/equalize/fused/gain_tables.h"
-#include "tests/equalize/space_reference.h"
+#include "tests/equalize/space/space_reference.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

@@ -1,6 +1,6 @@
 // The report's published pictures, made on a GPU.
 #include "tests/golden/published_pictures.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_test.h"
 
 namespace equalux::test {
 namespace {

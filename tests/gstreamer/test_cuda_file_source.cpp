@@ -18,7 +18,7 @@
 #include "pipelines/gstreamer/encode/file_sink.h"
 #include "pipelines/gstreamer/gst_common.h"
 #include "pipelines/picture/paired_chroma.h"
-#include "tests/support/device_image.h"
+#include "tests/support/device/device_image.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"

@@ -10,7 +10,7 @@
 #include "cuda/hessian/class_planes.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_test.h"
 
 /// Hysteresis, small components and holes on a GPU: what a flood of each component gives, byte by
 /// byte.

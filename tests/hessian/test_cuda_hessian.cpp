@@ -12,8 +12,8 @@
 
 #include "cuda/hessian/hessian.h"
 #include "src/hessian/hessian_weights.h"
-#include "tests/support/device_filter.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_filter.h"
+#include "tests/support/device/device_test.h"
 
 /// `eigenvalues` on a GPU: the bits of the CPU backend.
 namespace equalux {

@@ -11,8 +11,8 @@
 #include "cuda/runtime/check.h"
 #include "src/hessian/hessian_weights.h"
 #include "tests/hessian/vessel_trees.h"
-#include "tests/support/device_filter.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_filter.h"
+#include "tests/support/device/device_test.h"
 
 /// `vessel` and `shapes` on a GPU: the bytes of the CPU backend.
 namespace equalux {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "src/lab/lab.h"
-#include "tests/support/device_image.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_image.h"
+#include "tests/support/device/device_test.h"
 #include "tests/support/program.h"
 
 /// `equalux lab` on a GPU: each experiment small, and whether its figures can be true.

@@ -12,7 +12,7 @@
 #include "cuda/lab/published_hessian.h"
 #include "src/common/float_difference.h"
 #include "src/hessian/hessian_weights.h"
-#include "tests/support/device_filter.h"
+#include "tests/support/device/device_filter.h"
 
 /// The report's strategies: the bits of the CPU's filter, all of them.
 namespace equalux {

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/plugin/gst_elements.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_test.h"
 
 /// The elements over frames in CUDA memory, which stay on the device.
 namespace equalux::test {

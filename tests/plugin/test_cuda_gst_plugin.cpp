@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/plugin/gst_elements.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_test.h"
 
 /// The elements on a GPU: frames in system memory, caps, and changes while playing.
 namespace equalux::test {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "src/quality/blocks.h"
+#include "src/quality/over_time/settling.h"
 #include "src/quality/planes.h"
-#include "src/quality/settling.h"
 #include "tests/quality/stability_scenes.h"
 
 /// How calm the result of a stability scene is, measured in the pixels that are known to stand

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "src/quality/clip_meter.h"
-#include "src/quality/stillness.h"
+#include "src/quality/over_time/stillness.h"
 #include "tests/quality/painted_frames.h"
 #include "tests/quality/stability_scenes.h"
 

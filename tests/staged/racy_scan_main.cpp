@@ -5,7 +5,7 @@
 
 #include "tests/staged/device_array.h"
 #include "tests/staged/racy_scan.h"
-#include "tests/support/device_image.h"
+#include "tests/support/device/device_image.h"
 
 int main() {
   using namespace equalux;

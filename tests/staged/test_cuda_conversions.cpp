@@ -9,8 +9,8 @@
 #include "src/cpu/staged/staged_stages.h"
 #include "tests/staged/device_array.h"
 #include "tests/staged/stage_shapes.h"
-#include "tests/support/device_image.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_image.h"
+#include "tests/support/device/device_test.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "cuda/staged/staged_chain.h"
-#include "tests/support/device_image.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_image.h"
+#include "tests/support/device/device_test.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

@@ -11,7 +11,7 @@
 
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/handles.h"
-#include "tests/support/device_image.h"
+#include "tests/support/device/device_image.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"

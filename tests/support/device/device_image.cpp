@@ -1,4 +1,4 @@
-#include "tests/support/device_image.h"
+#include "tests/support/device/device_image.h"
 
 #include <algorithm>
 #include <cstdlib>

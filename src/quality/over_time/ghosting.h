@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "src/quality/stillness.h"
+#include "src/quality/over_time/stillness.h"
 
 /// What has gone from the original and is still seen in its result.
 namespace equalux::quality {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/device_image.h"
+#include "tests/support/device/device_image.h"
 
 namespace equalux::test {
 

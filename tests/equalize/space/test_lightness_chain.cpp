@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/equalize/space/lightness_chain.h"
-#include "tests/equalize/space_reference.h"
+#include "tests/equalize/space/space_reference.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

@@ -10,7 +10,7 @@
 
 #include "src/cpu/equalize/curve_maker.h"
 #include "src/equalize/deep_curve.h"
-#include "tests/equalize/deep_reference.h"
+#include "tests/equalize/deep/deep_reference.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"

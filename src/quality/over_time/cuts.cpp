@@ -1,4 +1,4 @@
-#include "src/quality/cuts.h"
+#include "src/quality/over_time/cuts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "src/quality/temporal_noise.h"
+#include "src/quality/over_time/temporal_noise.h"
 
 namespace equalux::quality {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/equalize/deep/deep_chain.h"
-#include "tests/equalize/deep_reference.h"
+#include "tests/equalize/deep/deep_reference.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

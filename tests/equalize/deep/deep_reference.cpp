@@ -1,4 +1,4 @@
-#include "tests/equalize/deep_reference.h"
+#include "tests/equalize/deep/deep_reference.h"
 
 #include <algorithm>
 #include <array>

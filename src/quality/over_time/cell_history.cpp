@@ -1,9 +1,9 @@
-#include "src/quality/cell_history.h"
+#include "src/quality/over_time/cell_history.h"
 
 #include <cmath>
 #include <utility>
 
-#include "src/quality/stillness.h"
+#include "src/quality/over_time/stillness.h"
 
 namespace equalux::quality {
 

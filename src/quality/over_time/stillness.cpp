@@ -1,4 +1,4 @@
-#include "src/quality/stillness.h"
+#include "src/quality/over_time/stillness.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tests/equalize/space_reference.h"
+#include "tests/equalize/space/space_reference.h"
 
 #include <algorithm>
 

@@ -12,10 +12,10 @@
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/handles.h"
 #include "src/format/rounding.h"
-#include "tests/equalize/deep_reference.h"
-#include "tests/support/device_filter.h"
-#include "tests/support/device_image.h"
-#include "tests/support/device_test.h"
+#include "tests/equalize/deep/deep_reference.h"
+#include "tests/support/device/device_filter.h"
+#include "tests/support/device/device_image.h"
+#include "tests/support/device/device_test.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {

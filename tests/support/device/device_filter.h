@@ -3,8 +3,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/device_image.h"
-#include "tests/support/device_test.h"
+#include "tests/support/device/device_image.h"
+#include "tests/support/device/device_test.h"
 #include "tests/support/test_images.h"
 
 /// Filters on a GPU against the same on the CPU.

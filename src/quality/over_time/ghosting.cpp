@@ -1,4 +1,4 @@
-#include "src/quality/ghosting.h"
+#include "src/quality/over_time/ghosting.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/quality/stillness.h"
+#include "src/quality/over_time/stillness.h"
 
 /// What noise does from frame to frame.
 namespace equalux::quality {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "src/quality/blocks.h"
-#include "src/quality/cell_history.h"
+#include "src/quality/over_time/cell_history.h"
 
 /// Where the original stands still from one frame to the next, whatever its light does.
 namespace equalux::quality {

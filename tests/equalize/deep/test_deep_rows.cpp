@@ -9,7 +9,7 @@
 
 #include "src/cpu/common/simd_targets.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
-#include "tests/equalize/deep_reference.h"
+#include "tests/equalize/deep/deep_reference.h"
 #include "tests/equalize/level_counts.h"
 #include "tests/support/test_images.h"
 

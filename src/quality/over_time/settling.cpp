@@ -1,4 +1,4 @@
-#include "src/quality/settling.h"
+#include "src/quality/over_time/settling.h"
 
 #include <algorithm>
 #include <cmath>
