@@ -161,11 +161,11 @@ __device__ __forceinline__ void load_span(const NumberPlane<std::int16_t>& plane
 
 /// A lane's part of the sum of the magnitudes of differences.
 __device__ __forceinline__ int part_of_difference(const int (&a)[kSpan], const int (&b)[kSpan]) {
-  int sum = 0;
+  unsigned sum = 0;
 #pragma unroll
   for (int i = 0; i < kSpan; ++i)
-    sum += abs(a[i] - b[i]);
-  return sum;
+    sum = __sad(a[i], b[i], sum);
+  return static_cast<int>(sum);
 }
 
 /// The sum of the magnitudes of differences, over the warp.
@@ -420,41 +420,62 @@ __global__ void __launch_bounds__(kFindThreads)
   }
 }
 
+/// Rows of a block and around it, interpolated across by taps, or as they are; by a warp. kInside:
+/// all that is looked at is in the plane.
+template <bool kInside>
+__device__ __forceinline__ void interpolate_rows(const NumberPlane<std::int16_t>& plane, int from_x,
+                                                 int from_y, bool moved,
+                                                 const std::int16_t (&taps)[kTaps],
+                                                 std::int16_t (&across)[kTapRows][kBlock]) {
+  const int column = lane_of_warp() % kBlock;
+  // What does not depend on each other is under way at the same time.
+#pragma unroll 4
+  for (int r = lane_of_warp() / kBlock; r < kTapRows; r += kLanes / kBlock) {
+    const int v = from_y + r - 2;
+    const std::int16_t* const row = plane.row(kInside ? v : nearest_place(v, plane.rows));
+    const auto at = [&](int u) {
+      return static_cast<int>(row[kInside ? u : nearest_place(u, plane.columns)]);
+    };
+    int value = 0;
+    if (moved) {
+#pragma unroll
+      for (int k = 0; k < kTaps; ++k)
+        value += denoise::times(at(from_x + column + k - 2), taps[k]);
+      value = denoise::clamp(value, 0, denoise::kSampleMost);
+    } else {
+      value = at(from_x + column);
+    }
+    across[r][column] = static_cast<std::int16_t>(value);
+  }
+}
+
 /// The difference of a block to what it may have come from, over a warp; `across` is room for rows
 /// that are interpolated across and not yet down.
-__device__ int moved_difference(const DenoisePicture& picture, const int (&now)[kSpan], int x,
-                                int y, Vector vector, std::int16_t (&across)[kTapRows][kBlock]) {
-  const PlaneNumbers then{picture.components[0].known.estimate};
+__device__ __forceinline__ int moved_difference(const DenoisePicture& picture,
+                                                const int (&now)[kSpan], int x, int y,
+                                                Vector vector,
+                                                std::int16_t (&across)[kTapRows][kBlock]) {
+  const NumberPlane<std::int16_t>& then = picture.components[0].known.estimate;
   const int parts_x = denoise::phases_of(vector.x, 0);
   const int parts_y = denoise::phases_of(vector.y, 0);
   const int phase_x = denoise::phase_of(parts_x);
   const int phase_y = denoise::phase_of(parts_y);
   const int from_x = x + denoise::sample_before(parts_x);
   const int from_y = y + denoise::sample_before(parts_y);
+  int span[kSpan];
   if (phase_x == 0 && phase_y == 0) {
-    int span[kSpan];
-    load_span(then.plane, from_x, from_y, span);
+    load_span(then, from_x, from_y, span);
     return difference(now, span);
   }
-
-  const std::int16_t* const taps_x = picture.tables->taps[phase_x];
-  for (int i = lane_of_warp(); i < kTapRows * kBlock; i += kLanes) {
-    const int u = from_x + i % kBlock;
-    const int v = from_y + i / kBlock - 2;
-    int value = 0;
-    if (phase_x == 0) {
-      value = then(u, v);
-    } else {
-#pragma unroll
-      for (int k = 0; k < kTaps; ++k)
-        value += denoise::times(then(u + k - 2, v), taps_x[k]);
-      value = denoise::clamp(value, 0, denoise::kSampleMost);
-    }
-    across[i / kBlock][i % kBlock] = static_cast<std::int16_t>(value);
+  const auto& taps_x = picture.tables->taps[phase_x];
+  if (from_x >= 2 && from_x + kBlock + kTaps - 3 <= then.columns && from_y >= 2 &&
+      from_y + kTapRows - 2 <= then.rows) {
+    interpolate_rows<true>(then, from_x, from_y, phase_x != 0, taps_x, across);
+  } else {
+    interpolate_rows<false>(then, from_x, from_y, phase_x != 0, taps_x, across);
   }
   __syncwarp();
   const std::int16_t* const taps_y = picture.tables->taps[phase_y];
-  int span[kSpan];
 #pragma unroll
   for (int i = 0; i < kSpan; ++i) {
     const int u = span_column();
@@ -474,6 +495,49 @@ __device__ int moved_difference(const DenoisePicture& picture, const int (&now)[
   return difference(now, span);
 }
 
+/// The vectors that are tried for a block, its own and those around it, a lane each.
+__device__ __forceinline__ Vector tried_vector(const DenoisePicture& picture, int column, int row) {
+  const int lane = lane_of_warp();
+  if (lane > kAround) return {0, 0};
+  if (lane == 0) return picture.found[row * picture.block_columns + column];
+  const denoise::Neighbour beside = denoise::around(lane - 1);
+  return within(picture, block_vector(picture, picture.found, column + beside.x, row + beside.y),
+                column, row);
+}
+
+__device__ __forceinline__ Vector vector_of_lane(Vector mine, int lane) {
+  const int both = (static_cast<std::uint16_t>(mine.x)) | mine.y << 16;
+  const int other = __shfl_sync(0xFFFFFFFFU, both, lane);
+  return {static_cast<std::int16_t>(other), static_cast<std::int16_t>(other >> 16)};
+}
+
+/// The best vector of a block that is not still, by a warp.
+__device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, int column, int row,
+                                                std::int16_t (&across)[kTapRows][kBlock]) {
+  const Vector mine = tried_vector(picture, column, row);
+  if (__ballot_sync(0xFFFFFFFFU, mine != Vector{0, 0}) == 0) return {0, 0};
+  const int x = column * kBlock;
+  const int y = row * kBlock;
+  int now[kSpan];
+  load_span(PictureSamples{picture.components[0].in, picture.in_words}, x, y, now);
+  const int unmoved = moved_difference(picture, now, x, y, {0, 0}, across);
+  // Vectors must be better than none by a thirty-second, or they follow the noise.
+  int least = unmoved - unmoved / 32;
+  Vector best{0, 0};
+  const Vector own = vector_of_lane(mine, 0);
+#pragma unroll 1
+  for (int i = 0; i <= kAround; ++i) {
+    const Vector vector = vector_of_lane(mine, i);
+    if ((i != 0 && vector == own) || vector == best || vector == Vector{0, 0}) continue;
+    const int difference = moved_difference(picture, now, x, y, vector, across);
+    const int advantage = i == 0 ? difference / 128 : 0;
+    if (difference - advantage >= least) continue;
+    least = difference;
+    best = vector;
+  }
+  return best;
+}
+
 /// A warp has a block.
 __global__ void __launch_bounds__(kChooseWarps* kLanes)
     motion_choose_kernel(const __grid_constant__ DenoisePicture picture) {
@@ -484,31 +548,8 @@ __global__ void __launch_bounds__(kChooseWarps* kLanes)
   if (block >= picture.block_columns * picture.block_rows) return;
   Vector best{0, 0};
   if (picture.still[block] == 0) {
-    const int column = block % picture.block_columns;
-    const int row = block / picture.block_columns;
-    const int x = column * kBlock;
-    const int y = row * kBlock;
-    int now[kSpan];
-    load_span(PictureSamples{picture.components[0].in, picture.in_words}, x, y, now);
-    const int unmoved = moved_difference(picture, now, x, y, {0, 0}, rooms[warp]);
-    // Vectors must be better than none by a thirty-second, or they follow the noise.
-    int least = unmoved - unmoved / 32;
-    const auto take = [&](Vector vector, int advantage) {
-      if (vector == best || vector == Vector{0, 0}) return;
-      const int difference = moved_difference(picture, now, x, y, vector, rooms[warp]);
-      if (difference - advantage * (difference / 128) >= least) return;
-      least = difference;
-      best = vector;
-    };
-    const Vector own = picture.found[block];
-    take(own, 1);
-#pragma unroll 1
-    for (int i = 0; i < kAround; ++i) {
-      const Vector found = block_vector(picture, picture.found, column + denoise::around(i).x,
-                                        row + denoise::around(i).y);
-      const Vector other = within(picture, found, column, row);
-      if (other != own) take(other, 0);
-    }
+    best = chosen_vector(picture, block % picture.block_columns, block / picture.block_columns,
+                         rooms[warp]);
   }
   if (lane_of_warp() == 0) picture.vectors[block] = best;
 }

@@ -41,22 +41,37 @@ struct SmoothShared {
 };
 
 /// The estimates of a tile and two around it; beyond a plane its nearest ones.
-__device__ void load_tile(const NumberPlane<std::int16_t>& plane, int x0, int y0,
-                          SmoothShared& shared) {
-  const auto warp = static_cast<int>(threadIdx.x) / kLanes;
-  const auto lane = static_cast<int>(threadIdx.x) % kLanes;
-  const bool inside = x0 >= kReach && x0 + kSmoothColumns + kReach <= plane.columns;
+__device__ __forceinline__ void load_tile(const NumberPlane<std::int16_t>& plane, int x0, int y0,
+                                          SmoothShared& shared) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  // As many pairs as lanes of all rows, then what is left of the rows.
+  const auto load = [&](auto at) {
+    const int lane = thread % kLanes;
 #pragma unroll
-  for (int row = warp; row < kTileRows; row += kSmoothWarps) {
-    const std::int16_t* const from = plane.row(nearest_place(y0 + row - kReach, plane.rows));
-    const auto at = [&](int k) {
-      const int x = x0 - kReach + 2 * k;
-      if (inside) return *reinterpret_cast<const Pair*>(from + x);
+    for (int k = 0; k < (kTileRows + kSmoothWarps - 1) / kSmoothWarps; ++k) {
+      const int row = thread / kLanes + k * kSmoothWarps;
+      if (row < kTileRows) shared.estimates[row][lane] = at(row, lane);
+    }
+    if (thread < kTileRows * (kPairs - kLanes)) {
+      const int row = thread / (kPairs - kLanes);
+      const int pair = kLanes + thread % (kPairs - kLanes);
+      shared.estimates[row][pair] = at(row, pair);
+    }
+  };
+  static_assert(kTileRows * (kPairs - kLanes) <= kSmoothThreads);
+  if (x0 >= kReach && x0 + kSmoothColumns + kReach <= plane.columns && y0 >= kReach &&
+      y0 + kSmoothRows + kReach <= plane.rows) {
+    const std::int16_t* const first = plane.row(y0 - kReach) + x0 - kReach;
+    load([&](int row, int pair) {
+      return *reinterpret_cast<const Pair*>(first + row * plane.pitch + 2 * pair);
+    });
+  } else {
+    load([&](int row, int pair) {
+      const std::int16_t* const from = plane.row(nearest_place(y0 + row - kReach, plane.rows));
+      const int x = x0 - kReach + 2 * pair;
       return pair_of(from[nearest_place(x, plane.columns)],
                      from[nearest_place(x + 1, plane.columns)]);
-    };
-    shared.estimates[row][lane] = at(lane);
-    if (lane < kPairs - kLanes) shared.estimates[row][kLanes + lane] = at(kLanes + lane);
+    });
   }
 }
 
@@ -77,14 +92,19 @@ __device__ __forceinline__ Pair reaches(const SmoothShared& shared, Pair own, in
 /// are added up as words, whose halves part at last.
 class Pulls {
  public:
-  __device__ __forceinline__ Pulls(Pair own, Pair reach)
-      : offset_(pair_of(left_of(reach) - left_of(own), right_of(reach) - right_of(own))),
+  /// `one` is 1, and the compiler does not know: sums that are made by multiplications leave the
+  /// unit that compares alone.
+  __device__ __forceinline__ Pulls(Pair own, Pair reach, unsigned one)
+      : one_(one),
+        offset_(pair_of(left_of(reach) - left_of(own), right_of(reach) - right_of(own))),
         minus_(pair_of(-left_of(reach), -right_of(reach))),
         twice_(2 * reach) {}
 
   __device__ __forceinline__ void add(Pair neighbour) {
     const Pair once = __viaddmin_s16x2_relu(neighbour, offset_, twice_);
-    sum_ += __viaddmin_s16x2_relu(2 * once, minus_, twice_) - once;
+    // As C++ the compiler would gather the factors of 1 and add.
+    asm("mad.lo.u32 %0, %1, %2, %0;" : "+r"(once_) : "r"(once), "r"(one_));
+    clipped_ += __viaddmin_s16x2_relu(2 * once, minus_, twice_);
   }
   /// What both samples change by: denoise::times() of the sums and kNeighbourShare, found in the
   /// upper halves of twice the products.
@@ -92,15 +112,18 @@ class Pulls {
     const auto share = [](int sum) {
       return static_cast<unsigned>(sum * (2 * denoise::kNeighbourShare) + denoise::kOne);
     };
-    const int left = left_of(sum_);
-    return __byte_perm(share(left), share((static_cast<int>(sum_) - left) >> 16), 0x7632);
+    const std::uint32_t sum = clipped_ - once_;
+    const int left = left_of(sum);
+    return __byte_perm(share(left), share((static_cast<int>(sum) - left) >> 16), 0x7632);
   }
 
  private:
+  unsigned one_;
   Pair offset_;
   Pair minus_;
   Pair twice_;
-  std::uint32_t sum_ = 0;
+  std::uint32_t once_ = 0;
+  std::uint32_t clipped_ = 0;
 };
 
 /// The five pairs of a row whose left samples are two to the left of a place up to two to its
@@ -122,7 +145,7 @@ struct FivePairs {
 template <typename Take>
 __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pair, int first,
                                              const Pair (&weights)[kThreadRows], int spatial,
-                                             Take take) {
+                                             unsigned one, Take take) {
   // Rows come from above, and pull at those that they reach.
   FivePairs rows[5] = {{shared, first, pair},
                        {shared, first + 1, pair},
@@ -132,7 +155,7 @@ __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pai
 #pragma unroll
   for (int i = 0; i < kThreadRows; ++i) {
     const Pair own = rows[2].at[2];
-    Pulls pulls(own, reaches(shared, own, left_of(weights[i]), right_of(weights[i]), spatial));
+    Pulls pulls(own, reaches(shared, own, left_of(weights[i]), right_of(weights[i]), spatial), one);
 #pragma unroll
     for (int y = 0; y < 5; ++y) {
 #pragma unroll
@@ -276,11 +299,13 @@ __global__ void __launch_bounds__(kSmoothThreads)
   const int columns = min(2, component.in.columns - x);
   if (rows <= 0 || columns <= 0) return;
   const bool smooths = kPlain || (!passes && picture.spatial != 0);
+  const auto one = static_cast<unsigned>(min(picture.count, 1));
   Pair weights[kThreadRows];
   if (smooths) {
+    const std::uint8_t* const top = known.weight.row(y0 + first) + x;
 #pragma unroll
     for (int i = 0; i < kThreadRows; ++i) {
-      const std::uint8_t* const at = known.weight.row(y0 + first + min(i, rows - 1)) + x;
+      const std::uint8_t* const at = top + min(i, rows - 1) * known.weight.pitch;
       const int both =
           columns == 2 ? *reinterpret_cast<const std::uint16_t*>(at) : static_cast<int>(at[0]);
       weights[i] = __byte_perm(static_cast<unsigned>(both), 0, 0x4140);
@@ -288,9 +313,10 @@ __global__ void __launch_bounds__(kSmoothThreads)
   }
   if constexpr (kPlain) {
     const PlainPairs plain(picture, component.out, x, y0 + first, columns);
-    smooth_pairs(shared, pair, first, weights, picture.spatial, [&](int i, Pair own, Pair change) {
-      if (i < rows) plain.store(i, own, change);
-    });
+    smooth_pairs(shared, pair, first, weights, picture.spatial, one,
+                 [&](int i, Pair own, Pair change) {
+                   if (i < rows) plain.store(i, own, change);
+                 });
     return;
   }
   const auto finish = [&](int i, Pair own, Pair change) {
@@ -309,7 +335,7 @@ __global__ void __launch_bounds__(kSmoothThreads)
     }
   };
   if (smooths) {
-    smooth_pairs(shared, pair, first, weights, picture.spatial, finish);
+    smooth_pairs(shared, pair, first, weights, picture.spatial, one, finish);
   } else {
 #pragma unroll 1
     for (int i = 0; i < kThreadRows; ++i)
