@@ -19,8 +19,9 @@ constexpr int kPyramidTile = 64;
 constexpr int kPyramidThreads = 256;
 /// A warp for each block of those that share a coarse search.
 constexpr int kFindThreads = kCoarse * kCoarse * kLanes;
-/// Blocks that choose in one block of threads.
-constexpr int kChooseWarps = 4;
+/// Warps that choose in one block of threads.
+constexpr int kChooseWarps = 8;
+constexpr int kChooseBlocks = 16;
 /// Rows of the estimate that a block is interpolated from.
 constexpr int kTapRows = kBlock + kTaps - 1;
 
@@ -36,6 +37,64 @@ __device__ __forceinline__ int mean_of_four(int x, int y, At at) {
   return (at(2 * x, 2 * y) + at(2 * x + 1, 2 * y) + at(2 * x, 2 * y + 1) +
           at(2 * x + 1, 2 * y + 1) + 2) >>
          2;
+}
+
+/// Sums of the neighbours in pairs of numbers of 16 bits, as means of four.
+__device__ __forceinline__ std::uint32_t mean_of_pairs(std::uint32_t pairs) {
+  return ((pairs & 0xFFFF) + (pairs >> 16) + 2) >> 2;
+}
+
+/// Halves of four columns and their means, by a thread of a warp that has four rows of them, eight
+/// threads each: `left` and `right` are two halves each, from column u and row v on.
+__device__ __forceinline__ void store_halves(const DenoisePyramid& to, int u, int v,
+                                             std::uint32_t left, std::uint32_t right) {
+  constexpr std::uint32_t kAll = 0xFFFFFFFFU;
+  constexpr int kThreadsOfRow = 8;
+  const auto lane = static_cast<int>(threadIdx.x) % kLanes;
+  *reinterpret_cast<uint2*>(to.half.row(v) + u) = uint2{left, right};
+  const std::uint32_t fourths = mean_of_pairs(left + __shfl_down_sync(kAll, left, kThreadsOfRow)) |
+                                mean_of_pairs(right + __shfl_down_sync(kAll, right, kThreadsOfRow))
+                                    << 16;
+  if (lane / kThreadsOfRow % 2 == 0)
+    *reinterpret_cast<std::uint32_t*>(to.fourth.row(v / 2) + u / 2) = fourths;
+  const std::uint32_t eighth =
+      mean_of_pairs(fourths + __shfl_down_sync(kAll, fourths, 2 * kThreadsOfRow));
+  if (lane < kThreadsOfRow) to.eighth.row(v / 4)[u / 4] = static_cast<std::int16_t>(eighth);
+}
+
+/// A square of samples that exist, whose halves, fourths and eighths no thread has to hand on.
+/// Returns false, and does nothing, where samples of frames are no bytes beside each other.
+__device__ __forceinline__ bool halve_whole_tile(const DenoisePicture& picture, bool estimate,
+                                                 int thread, int x, int y) {
+  constexpr int kColumns = 8;  // of a thread
+  static_assert(kPyramidTile * kPyramidTile == 2 * kColumns * kPyramidThreads);
+  constexpr int kAcross = kPyramidTile / kColumns;
+  const DenoiseComponent& luma = picture.components[0];
+  const int column = x + thread % kAcross * kColumns;
+  const int row = y + thread / kAcross * 2;
+  if (estimate) {
+    const auto above = *reinterpret_cast<const uint4*>(luma.known.estimate.row(row) + column);
+    const auto below = *reinterpret_cast<const uint4*>(luma.known.estimate.row(row + 1) + column);
+    store_halves(picture.estimates, column / 2, row / 2,
+                 mean_of_pairs(above.x + below.x) | mean_of_pairs(above.y + below.y) << 16,
+                 mean_of_pairs(above.z + below.z) | mean_of_pairs(above.w + below.w) << 16);
+    return true;
+  }
+  const auto place =
+      reinterpret_cast<std::uintptr_t>(luma.in.first) | static_cast<std::uintptr_t>(luma.in.stride);
+  if (picture.in_words.depth != 8 || luma.in.step != 1 || place % kColumns != 0) return false;
+  const auto above = *reinterpret_cast<const uint2*>(luma.in.at(column, row));
+  const auto below = *reinterpret_cast<const uint2*>(luma.in.at(column, row + 1));
+  const auto halves = [](std::uint32_t a, std::uint32_t b) {
+    constexpr std::uint32_t kEven = 0x00FF00FF;
+    // Four bytes have no fractions in units of samples.
+    static_assert(denoise::kSampleBits >= 8 + 2);
+    return ((a & kEven) + (a >> 8 & kEven) + (b & kEven) + (b >> 8 & kEven))
+           << (denoise::kSampleBits - 8 - 2);
+  };
+  store_halves(picture.samples, column / 2, row / 2, halves(above.x, below.x),
+               halves(above.y, below.y));
+  return true;
 }
 
 /// A block of threads halves a square of kPyramidTile samples three times, those of one plane
@@ -54,6 +113,9 @@ __global__ void __launch_bounds__(kPyramidThreads)
   const auto thread = static_cast<int>(threadIdx.x);
   const auto x0 = static_cast<int>(blockIdx.x);
   const auto y0 = static_cast<int>(blockIdx.y);
+  if ((x0 + 1) * kPyramidTile <= luma.in.columns && (y0 + 1) * kPyramidTile <= luma.in.rows &&
+      halve_whole_tile(picture, estimate, thread, x0 * kPyramidTile, y0 * kPyramidTile))
+    return;
   const PictureSamples samples{luma.in, picture.in_words};
   const PlaneNumbers estimates{luma.known.estimate};
   const int up = denoise::kSampleBits - picture.in_words.depth;
@@ -538,20 +600,27 @@ __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, i
   return best;
 }
 
-/// A warp has a block.
+/// A block of threads has kChooseBlocks; its warps share those that are not still.
 __global__ void __launch_bounds__(kChooseWarps* kLanes)
     motion_choose_kernel(const __grid_constant__ DenoisePicture picture) {
   __shared__ std::int16_t rooms[kChooseWarps][kTapRows][kBlock];
   wait_then_release();
   const auto warp = static_cast<int>(threadIdx.x) / kLanes;
-  const int block = static_cast<int>(blockIdx.x) * kChooseWarps + warp;
-  if (block >= picture.block_columns * picture.block_rows) return;
-  Vector best{0, 0};
-  if (picture.still[block] == 0) {
-    best = chosen_vector(picture, block % picture.block_columns, block / picture.block_columns,
-                         rooms[warp]);
+  const int first = static_cast<int>(blockIdx.x) * kChooseBlocks;
+  const int mine = first + lane_of_warp();
+  const bool exists =
+      lane_of_warp() < kChooseBlocks && mine < picture.block_columns * picture.block_rows;
+  const bool still = !exists || picture.still[mine] != 0;
+  if (warp == 0 && exists && still) picture.vectors[mine] = Vector{0, 0};
+  int number = 0;
+  for (std::uint32_t moving = __ballot_sync(0xFFFFFFFFU, !still); moving != 0;
+       moving &= moving - 1, ++number) {
+    if (number % kChooseWarps != warp) continue;
+    const int block = first + __ffs(static_cast<int>(moving)) - 1;
+    const Vector best = chosen_vector(picture, block % picture.block_columns,
+                                      block / picture.block_columns, rooms[warp]);
+    if (lane_of_warp() == 0) picture.vectors[block] = best;
   }
-  if (lane_of_warp() == 0) picture.vectors[block] = best;
 }
 
 unsigned parts(int n, int of) {
@@ -583,7 +652,7 @@ void motion_find(const DenoisePicture& picture, const LaunchDevice& device, cuda
 void motion_choose(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(picture.block_columns * picture.block_rows, kChooseWarps)),
+      launch.config(dim3(parts(picture.block_columns * picture.block_rows, kChooseBlocks)),
                     dim3(kChooseWarps * kLanes), stream);
   check(cudaLaunchKernelEx(&config, motion_choose_kernel, picture),
         "launching the choice of vectors");

@@ -1,3 +1,4 @@
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/equalize/deep_cells.cuh"
 #include "cuda/runtime/check.h"
 
@@ -115,6 +116,7 @@ __device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gai
 template <Sampling kSampling, bool kAligned, bool kRounded>
 __global__ void __launch_bounds__(kDeepBlock)
     deep_apply_kernel(DeepFrame frame, const std::uint64_t* gains) {
+  wait_then_release();
   for_each_deep_cell(frame, [&](std::uint32_t row, std::uint32_t column) {
     if constexpr (kSampling == Sampling::gray || kSampling == Sampling::rgb) {
       apply_deep_pixel<kSampling, kAligned, kRounded>(frame, gains, row, column);
@@ -126,17 +128,18 @@ __global__ void __launch_bounds__(kDeepBlock)
 
 }  // namespace
 
-void deep_apply(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,
+void deep_apply(const DeepFrame& frame, const DeepTables& tables, const LaunchDevice& device,
                 cudaStream_t stream) {
-  const unsigned grid = deep_grid(frame, multiprocessors, kBlocksEach);
+  const unsigned grid = deep_grid(frame, device.multiprocessors, kBlocksEach);
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config = launch.config(dim3(grid), dim3(kDeepBlock), stream);
   with_deep_cells(frame, [&](auto sampling, auto aligned) {
     with_constant<false, true>(frame.rounding.active, [&](auto rounded) {
-      deep_apply_kernel<decltype(sampling)::value, decltype(aligned)::value,
-                        decltype(rounded)::value>
-          <<<grid, kDeepBlock, 0, stream>>>(frame, tables.gains);
+      const auto kernel = deep_apply_kernel<decltype(sampling)::value, decltype(aligned)::value,
+                                            decltype(rounded)::value>;
+      check(cudaLaunchKernelEx(&config, kernel, frame, tables.gains), "launching deep_apply");
     });
   });
-  check(cudaGetLastError(), "launching deep_apply");
 }
 
 }  // namespace equalux::cuda

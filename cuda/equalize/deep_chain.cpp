@@ -13,10 +13,7 @@
 namespace equalux::cuda {
 void DeepChain::configure(const ImageDesc& desc) {
   desc_ = desc;
-  int device = 0;
-  check(cudaGetDevice(&device), "asking for the device");
-  check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
-        "asking for the multiprocessors");
+  device_ = deep_device();
   const FormatTraits& t = traits(desc.format);
   frame_ = DeepFrame{};
   frame_.form = deep_samples(desc, params_.space);
@@ -90,9 +87,9 @@ void DeepChain::make_curve(const FrameContext& context, cudaStream_t stream) {
   unsigned long long* sums = collects_ ? curve_sums_.get() : nullptr;
   collected_ += collects_ ? 1 : 0;
   if (control_.active()) {
-    deep_shaped_curve(tables_, frame_.form, control_.next(context), sums, stream);
+    deep_shaped_curve(tables_, frame_.form, control_.next(context), sums, device_, stream);
   } else {
-    deep_curve(tables_, params_.scaler, frame_.form, sums, stream);
+    deep_curve(tables_, params_.scaler, frame_.form, sums, device_, stream);
   }
 }
 
@@ -125,12 +122,12 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
   if (t.planes == 2) frame.planes[2] = PlanePair::of_component(in, out, 2);
   if (rounds_) frame.rounding = rounding_to(out, context.dither);
   if (!params_.curve) {
-    deep_histogram(frame, tables_, multiprocessors_, stream);
+    deep_histogram(frame, tables_, device_, stream);
     context.mark("histogram");
     make_curve(context, stream);
     context.mark("curve");
   }
-  deep_apply(frame, tables_, multiprocessors_, stream);
+  deep_apply(frame, tables_, device_, stream);
   context.mark("apply");
 }
 

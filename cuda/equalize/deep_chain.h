@@ -37,7 +37,7 @@ class DeepChain final : public CurveChain {
 
   ImageDesc desc_;
   bool rounds_ = false;
-  int multiprocessors_ = 0;
+  LaunchDevice device_;
   DeepFrame frame_{};  ///< what all frames have in common
   DeepTables tables_{};
   DevicePointer<std::uint32_t> words_;  ///< of all tables but the gains

@@ -1,5 +1,6 @@
 #include <cub/block/block_scan.cuh>
 
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/equalize/deep_stages.h"
 #include "cuda/equalize/limited_curve.cuh"
 #include "cuda/runtime/check.h"
@@ -19,6 +20,7 @@ __global__ void __launch_bounds__(kDeepScanBlock) deep_sums_kernel(DeepTables ta
   __shared__ std::uint32_t darkest;
   const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
   if (threadIdx.x == 0) darkest = tables.levels;
+  wait_then_release();
   if constexpr (kKeepsHistory) {
     constexpr unsigned kWords = sizeof(tone::History) / sizeof(std::uint32_t);
     if (blockIdx.x == 0) {
@@ -65,6 +67,7 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   __shared__ std::uint32_t before[kDeepScanBlocks];
   __shared__ CurveScale scale;
   const std::uint32_t blocks = gridDim.x;
+  wait_then_release();
   sum_blocks(tables, before);
   __syncthreads();
   const auto cumulative = [&](std::uint32_t v) {
@@ -106,6 +109,7 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   __shared__ std::uint8_t last_of_bin[256];
   __shared__ CurveSteps steps;
   __shared__ CurveState state;
+  wait_then_release();
   if (tone.over_time) load_state<kThreads>(state.ahead.history, *tables.history_before);
   copies_commit();
   sum_blocks(tables, before);
@@ -148,22 +152,29 @@ unsigned scan_blocks(const DeepTables& tables) {
 }  // namespace
 
 void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
-                       unsigned long long* curve_sums, cudaStream_t stream) {
+                       unsigned long long* curve_sums, const LaunchDevice& device,
+                       cudaStream_t stream) {
   const unsigned blocks = scan_blocks(tables);
   const auto sums = tone.over_time ? deep_sums_kernel<true> : deep_sums_kernel<false>;
-  sums<<<blocks, kDeepScanBlock, 0, stream>>>(tables);
-  check(cudaGetLastError(), "launching deep_shaped_curve");
-  deep_shaped_curve_kernel<<<blocks, kDeepScanBlock, 0, stream>>>(tables, form, tone, curve_sums);
-  check(cudaGetLastError(), "launching deep_shaped_curve");
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config = launch.config(dim3(blocks), dim3(kDeepScanBlock), stream);
+  check(cudaLaunchKernelEx(&config, sums, tables), "launching deep_shaped_curve");
+  check(cudaLaunchKernelEx(&config, deep_shaped_curve_kernel, tables, form, tone, curve_sums),
+        "launching deep_shaped_curve");
 }
 
 void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
-                unsigned long long* curve_sums, cudaStream_t stream) {
+                unsigned long long* curve_sums, const LaunchDevice& device, cudaStream_t stream) {
   const unsigned blocks = scan_blocks(tables);
-  deep_sums_kernel<false><<<blocks, kDeepScanBlock, 0, stream>>>(tables);
-  check(cudaGetLastError(), "launching deep_curve");
-  deep_curve_kernel<<<blocks, kDeepScanBlock, 0, stream>>>(tables, scaler, form, curve_sums);
-  check(cudaGetLastError(), "launching deep_curve");
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config = launch.config(dim3(blocks), dim3(kDeepScanBlock), stream);
+  check(cudaLaunchKernelEx(&config, deep_sums_kernel<false>, tables), "launching deep_curve");
+  check(cudaLaunchKernelEx(&config, deep_curve_kernel, tables, scaler, form, curve_sums),
+        "launching deep_curve");
+}
+
+LaunchDevice deep_device() {
+  return LaunchDevice::of(reinterpret_cast<const void*>(&deep_curve_kernel));
 }
 
 }  // namespace equalux::cuda

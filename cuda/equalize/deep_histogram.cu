@@ -1,3 +1,4 @@
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/equalize/deep_cells.cuh"
 #include "cuda/runtime/check.h"
 
@@ -39,6 +40,7 @@ __global__ void __launch_bounds__(kDeepBlock)
   __shared__ std::uint32_t own[kDeepSharedLevels];
   for (std::uint32_t v = threadIdx.x; v < levels; v += kDeepBlock)
     own[v] = 0;
+  wait_then_release();
   __syncthreads();
   visit_deep_values<kSampling, kAligned>(frame, [&](std::int32_t v) { atomicAdd(&own[v], 1U); });
   __syncthreads();
@@ -53,27 +55,31 @@ template <Sampling kSampling, bool kAligned>
 __global__ void __launch_bounds__(kDeepBlock)
     deep_histogram_global_kernel(DeepFrame frame, std::uint32_t* counts, std::uint32_t levels,
                                  std::uint32_t copies) {
+  wait_then_release();
   std::uint32_t* own = counts + std::size_t{blockIdx.x % copies} * levels;
   visit_deep_values<kSampling, kAligned>(frame, [&](std::int32_t v) { atomicAdd(&own[v], 1U); });
 }
 
 }  // namespace
 
-void deep_histogram(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,
+void deep_histogram(const DeepFrame& frame, const DeepTables& tables, const LaunchDevice& device,
                     cudaStream_t stream) {
-  const unsigned grid = deep_grid(frame, multiprocessors, kBlocksEach);
+  const unsigned grid = deep_grid(frame, device.multiprocessors, kBlocksEach);
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config = launch.config(dim3(grid), dim3(kDeepBlock), stream);
   with_deep_cells(frame, [&](auto sampling, auto aligned) {
     constexpr Sampling kSampling = decltype(sampling)::value;
     constexpr bool kAligned = decltype(aligned)::value;
     if (tables.levels <= kDeepSharedLevels) {
-      deep_histogram_shared_kernel<kSampling, kAligned>
-          <<<grid, kDeepBlock, 0, stream>>>(frame, tables.counts, tables.levels);
+      check(cudaLaunchKernelEx(&config, deep_histogram_shared_kernel<kSampling, kAligned>, frame,
+                               tables.counts, tables.levels),
+            "launching deep_histogram");
     } else {
-      deep_histogram_global_kernel<kSampling, kAligned>
-          <<<grid, kDeepBlock, 0, stream>>>(frame, tables.counts, tables.levels, tables.copies);
+      check(cudaLaunchKernelEx(&config, deep_histogram_global_kernel<kSampling, kAligned>, frame,
+                               tables.counts, tables.levels, tables.copies),
+            "launching deep_histogram");
     }
   });
-  check(cudaGetLastError(), "launching deep_histogram");
 }
 
 }  // namespace equalux::cuda

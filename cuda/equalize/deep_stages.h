@@ -7,6 +7,7 @@
 #include <equalux/params.h>
 
 #include "cuda/device/plane_pair.h"
+#include "cuda/runtime/launch_device.h"
 #include "src/equalize/deep_curve.h"
 #include "src/equalize/tone_control.h"
 #include "src/format/layout.h"
@@ -68,21 +69,25 @@ struct DeepTables {
   tone::History* history_before;    ///< the same while it is written again
 };
 
-/// Adds the frame's values to the counts. `multiprocessors` are the device's.
-void deep_histogram(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,
+/// Adds the frame's values to the counts.
+void deep_histogram(const DeepFrame& frame, const DeepTables& tables, const LaunchDevice& device,
                     cudaStream_t stream);
 
 /// Makes W and the gains of the counts, and clears these. Adds W of the coarse levels to
 /// `curve_sums`, unless that is null.
 void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
-                unsigned long long* curve_sums, cudaStream_t stream);
+                unsigned long long* curve_sums, const LaunchDevice& device, cudaStream_t stream);
 
 /// Makes the curve with limits or over time; takes the history on.
 void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
-                       unsigned long long* curve_sums, cudaStream_t stream);
+                       unsigned long long* curve_sums, const LaunchDevice& device,
+                       cudaStream_t stream);
 
 /// Writes the frame's result.
-void deep_apply(const DeepFrame& frame, const DeepTables& tables, int multiprocessors,
+void deep_apply(const DeepFrame& frame, const DeepTables& tables, const LaunchDevice& device,
                 cudaStream_t stream);
+
+/// The launch facts of these kernels on the device that is current. Throws Error(unavailable).
+[[nodiscard]] LaunchDevice deep_device();
 
 }  // namespace equalux::cuda
