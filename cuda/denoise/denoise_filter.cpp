@@ -116,11 +116,12 @@ class Sequence {
   void submit(const DenoisePicture& all, const cuda::LaunchDevice& device, FrameContext& context) {
     const auto stream = static_cast<cudaStream_t>(context.stream);
     noise_count(all, device, stream);
-    noise_curves(all, device, stream);
-    context.mark("noise");
     if (all.before == 0) {
+      noise_curves(all, device, stream);
+      context.mark("noise");
       estimate_start(all, device, stream);
     } else {
+      context.mark("noise");
       motion_pyramids(all, device, stream);
       motion_find(all, device, stream);
       motion_choose(all, device, stream);

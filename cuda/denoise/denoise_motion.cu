@@ -1,3 +1,4 @@
+#include "cuda/denoise/denoise_curves.cuh"
 #include "cuda/denoise/denoise_samples.cuh"
 #include "cuda/device/warp_sum.cuh"
 #include "cuda/runtime/check.h"
@@ -97,8 +98,9 @@ __device__ __forceinline__ bool halve_whole_tile(const DenoisePicture& picture, 
   return true;
 }
 
-/// A block of threads halves a square of kPyramidTile samples three times, those of one plane
-/// after those of the other.
+/// The first row of blocks makes the curves of the noise, which need no more than that: the search
+/// waits for both. Of the others, each halves a square of kPyramidTile samples three times, those
+/// of one plane after those of the other.
 __global__ void __launch_bounds__(kPyramidThreads)
     motion_pyramid_kernel(const __grid_constant__ DenoisePicture picture) {
   constexpr int kHalf = kPyramidTile / 2;
@@ -107,12 +109,21 @@ __global__ void __launch_bounds__(kPyramidThreads)
   __shared__ std::int16_t halves[kHalf][kHalf + 2];
   __shared__ std::int16_t fourths[kFourth][kFourth + 2];
   wait_then_release();
+  if (blockIdx.y == 0) {
+    if (blockIdx.z != 0) return;
+    for (auto c = static_cast<int>(blockIdx.x); c < picture.count;
+         c += static_cast<int>(gridDim.x)) {
+      make_noise_curves<kPyramidThreads>(picture, c);
+      __syncthreads();
+    }
+    return;
+  }
   const DenoiseComponent& luma = picture.components[0];
   const bool estimate = blockIdx.z == 1;
   const DenoisePyramid& to = estimate ? picture.estimates : picture.samples;
   const auto thread = static_cast<int>(threadIdx.x);
   const auto x0 = static_cast<int>(blockIdx.x);
-  const auto y0 = static_cast<int>(blockIdx.y);
+  const auto y0 = static_cast<int>(blockIdx.y) - 1;
   if ((x0 + 1) * kPyramidTile <= luma.in.columns && (y0 + 1) * kPyramidTile <= luma.in.rows &&
       halve_whole_tile(picture, estimate, thread, x0 * kPyramidTile, y0 * kPyramidTile))
     return;
@@ -634,7 +645,7 @@ void motion_pyramids(const DenoisePicture& picture, const LaunchDevice& device,
   const Samples<const std::uint8_t>& luma = picture.components[0].in;
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(luma.columns, kPyramidTile), parts(luma.rows, kPyramidTile), 2),
+      launch.config(dim3(parts(luma.columns, kPyramidTile), 1 + parts(luma.rows, kPyramidTile), 2),
                     dim3(kPyramidThreads), stream);
   check(cudaLaunchKernelEx(&config, motion_pyramid_kernel, picture),
         "launching the halves of frame and estimate");

@@ -1,5 +1,5 @@
+#include "cuda/denoise/denoise_curves.cuh"
 #include "cuda/denoise/denoise_samples.cuh"
-#include "cuda/device/warp_sum.cuh"
 #include "cuda/runtime/check.h"
 
 namespace equalux::cuda {
@@ -10,9 +10,8 @@ using denoise::kSegments;
 using denoise::kTextureBins;
 
 constexpr int kCountThreads = 128;
-/// A warp makes a segment's curves.
+/// A warp for each segment.
 constexpr int kCurveThreads = kSegments * kLanes;
-constexpr int kBinsOfLane = kTextureBins / kLanes;
 
 /// The row of noise blocks that a row of the grid looks at: all of the first picture's, else those
 /// whose turn it is.
@@ -63,62 +62,11 @@ __global__ void __launch_bounds__(kCountThreads)
       1U);
 }
 
-/// The lanes' sum and, in `before`, that of the lanes below this one.
-__device__ __forceinline__ std::uint64_t scan(std::uint64_t mine, int lane, std::uint64_t& before) {
-  unsigned long long sum = mine;
-#pragma unroll
-  for (int step = 1; step < kLanes; step *= 2) {
-    const unsigned long long below = __shfl_up_sync(0xFFFFFFFFU, sum, step);
-    if (lane >= step) sum += below;
-  }
-  before = sum - mine;
-  return __shfl_sync(0xFFFFFFFFU, sum, kLanes - 1);
-}
-
-/// A block for each component, a warp for each segment, neighbouring bins for each lane. The
-/// curves of segments are a thread's each, once all noises are there.
+/// A block for each component.
 __global__ void __launch_bounds__(kCurveThreads)
     noise_curves_kernel(const __grid_constant__ DenoisePicture picture) {
-  __shared__ int sigma[kSegments];
-  const auto thread = static_cast<int>(threadIdx.x);
-  const int segment = thread / kLanes;
-  const int lane = thread % kLanes;
   wait_then_release();
-  NoiseCounts& noise = *picture.components[blockIdx.x].noise;
-  if (picture.noise != 0) {
-    if (lane == 0) sigma[segment] = picture.noise;
-  } else {
-    const int first = segment * kTextureBins + lane * kBinsOfLane;
-    std::uint32_t all[kBinsOfLane];
-    std::uint64_t mine = 0;
-#pragma unroll
-    for (int i = 0; i < kBinsOfLane; ++i) {
-      all[i] = denoise::count_after(picture.noise_known ? noise.all[first + i] : 0U,
-                                    noise.picture[first + i]);
-      noise.all[first + i] = all[i];
-      noise.picture[first + i] = 0;
-      mine += all[i];
-    }
-    std::uint64_t below = 0;
-    const std::uint64_t sum = scan(mine, lane, below);
-    if (!denoise::has_enough_blocks(sum)) {
-      if (lane == 0) sigma[segment] = denoise::kUnknown;
-    } else {
-#pragma unroll
-      for (int i = 0; i < kBinsOfLane; ++i) {
-        // The first bin that ends the fifth is one lane's.
-        if (denoise::ends_fifth(below, all[i], sum) && !denoise::ends_fifth(below, 0, sum)) {
-          sigma[segment] = denoise::sigma_of(
-              denoise::texture_of_fifth(lane * kBinsOfLane + i, below, all[i], sum));
-        }
-        below += all[i];
-      }
-    }
-  }
-  __syncthreads();
-  if (thread == 0) denoise::fill_gaps(sigma);
-  __syncthreads();
-  if (thread < kSegments) denoise::set_segment(sigma, thread, noise.curves);
+  make_noise_curves<kCurveThreads>(picture, static_cast<int>(blockIdx.x));
 }
 
 unsigned parts(int n, int of) {

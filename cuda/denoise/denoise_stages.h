@@ -95,9 +95,10 @@ struct DenoisePicture {
 
 /// Counts blocks by level and texture, where the noise is not given.
 void noise_count(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
-/// The curves of what has been counted so far, or of the noise that is given.
+/// The curves of what has been counted so far, or of the noise that is given, where nothing moves
+/// yet.
 void noise_curves(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
-/// Halves the first component's samples and estimates three times.
+/// Halves the first component's samples and estimates three times, and makes the noise's curves.
 void motion_pyramids(const DenoisePicture& picture, const LaunchDevice& device,
                      cudaStream_t stream);
 /// Finds blocks that do not move, and vectors of the others.

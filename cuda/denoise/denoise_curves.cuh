@@ -1,0 +1,76 @@
+#pragma once
+
+#include "cuda/denoise/denoise_stages.h"
+#include "cuda/device/warp_sum.cuh"
+
+/// The curves of a picture's noise, in a kernel of their own or beside other work.
+namespace equalux::cuda {
+
+/// The lanes' sum and, in `before`, that of the lanes below this one.
+__device__ __forceinline__ std::uint64_t scan_counts(std::uint64_t mine, int lane,
+                                                     std::uint64_t& before) {
+  unsigned long long sum = mine;
+#pragma unroll
+  for (int step = 1; step < kLanes; step *= 2) {
+    const unsigned long long below = __shfl_up_sync(0xFFFFFFFFU, sum, step);
+    if (lane >= step) sum += below;
+  }
+  before = sum - mine;
+  return __shfl_sync(0xFFFFFFFFU, sum, kLanes - 1);
+}
+
+/// The standard deviation of a segment, in units of samples, or denoise::kUnknown; by a warp. A
+/// lane has neighbouring bins. Counts of the picture become those of all.
+__device__ __forceinline__ void find_sigma(const DenoisePicture& picture, NoiseCounts& noise,
+                                           int segment, int lane, int& sigma) {
+  constexpr int kBinsOfLane = denoise::kTextureBins / kLanes;
+  if (picture.noise != 0) {
+    if (lane == 0) sigma = picture.noise;
+  } else {
+    const int first = segment * denoise::kTextureBins + lane * kBinsOfLane;
+    std::uint32_t all[kBinsOfLane];
+    std::uint64_t mine = 0;
+#pragma unroll
+    for (int i = 0; i < kBinsOfLane; ++i) {
+      all[i] = denoise::count_after(picture.noise_known ? noise.all[first + i] : 0U,
+                                    noise.picture[first + i]);
+      noise.all[first + i] = all[i];
+      noise.picture[first + i] = 0;
+      mine += all[i];
+    }
+    std::uint64_t below = 0;
+    const std::uint64_t sum = scan_counts(mine, lane, below);
+    if (!denoise::has_enough_blocks(sum)) {
+      if (lane == 0) sigma = denoise::kUnknown;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kBinsOfLane; ++i) {
+        // The first bin that ends the fifth is one lane's.
+        if (denoise::ends_fifth(below, all[i], sum) && !denoise::ends_fifth(below, 0, sum)) {
+          sigma = denoise::sigma_of(
+              denoise::texture_of_fifth(lane * kBinsOfLane + i, below, all[i], sum));
+        }
+        below += all[i];
+      }
+    }
+  }
+}
+
+/// The curves of a component by a block of kThreads threads, all of which come here: what has been
+/// counted so far, or the noise that is given. A warp has segments in turn; the curves of segments
+/// are a thread's each, once all noises are there.
+template <int kThreads>
+__device__ void make_noise_curves(const DenoisePicture& picture, int component) {
+  static_assert(kThreads % kLanes == 0 && kThreads >= denoise::kSegments);
+  __shared__ int sigma[denoise::kSegments];
+  const auto thread = static_cast<int>(threadIdx.x);
+  NoiseCounts& noise = *picture.components[component].noise;
+  for (int segment = thread / kLanes; segment < denoise::kSegments; segment += kThreads / kLanes)
+    find_sigma(picture, noise, segment, thread % kLanes, sigma[segment]);
+  __syncthreads();
+  if (thread == 0) denoise::fill_gaps(sigma);
+  __syncthreads();
+  if (thread < denoise::kSegments) denoise::set_segment(sigma, thread, noise.curves);
+}
+
+}  // namespace equalux::cuda
