@@ -18,6 +18,8 @@ using denoise::Vector;
 /// Samples a side of what a block of threads halves three times.
 constexpr int kPyramidTile = 64;
 constexpr int kPyramidThreads = 256;
+/// Blocks of them that a multiprocessor runs at a time at least.
+constexpr int kPyramidBlocks = 6;
 /// A warp for each block of those that share a coarse search.
 constexpr int kFindThreads = kCoarse * kCoarse * kLanes;
 /// Warps that choose in one block of threads.
@@ -101,7 +103,7 @@ __device__ __forceinline__ bool halve_whole_tile(const DenoisePicture& picture, 
 /// The first row of blocks makes the curves of the noise, which need no more than that: the search
 /// waits for both. Of the others, each halves a square of kPyramidTile samples three times, those
 /// of one plane after those of the other.
-__global__ void __launch_bounds__(kPyramidThreads)
+__global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
     motion_pyramid_kernel(const __grid_constant__ DenoisePicture picture) {
   constexpr int kHalf = kPyramidTile / 2;
   constexpr int kFourth = kPyramidTile / 4;
