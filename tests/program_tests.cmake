@@ -27,7 +27,7 @@ equalux_tests(test_config_file cli LABELS core LIBRARIES equalux_cli_parsers STE
 equalux_tests(test_lab_table lab LABELS core LIBRARIES equalux_lab_tables STEMS lab_table)
 equalux_tests(test_golden golden LABELS program LIBRARIES equalux_program_support equalux_cli
   STEMS golden SOURCES golden/published_pictures.cpp)
-# What lies in a module's place: one of another version, and a library that is none.
+# What lies in a module's place: one of another version, and a library that is no module.
 foreach(module old strange)
   add_library(equalux_${module}_module MODULE cli/old_module.cpp)
   target_include_directories(equalux_${module}_module PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -98,7 +98,7 @@ if(EQUALUX_HAVE_CUDA)
   equalux_tests(test_cuda_golden golden LABELS gpu
     LIBRARIES equalux_device_support equalux_program_support equalux_cli
     STEMS cuda_golden SOURCES golden/published_pictures.cpp)
-  # The program on a device that is none, and fails as it is asked to.
+  # The program on an invented device, which fails as it is asked to.
   add_executable(equalux_fake_cuda_program ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
   target_link_libraries(equalux_fake_cuda_program PRIVATE
     equalux_fake_cuda equalux_cli equalux_warnings)

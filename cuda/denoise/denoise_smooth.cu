@@ -253,7 +253,7 @@ __device__ __forceinline__ void store(const DenoisePicture& picture,
   }
 }
 
-/// A sample that is none of a component; as a word it stands in the upper byte.
+/// A sample that belongs to no component; as a word it stands in the upper byte.
 __device__ __forceinline__ void copy_other(const DenoisePicture& picture, int x, int y) {
   std::uint8_t* const to = picture.copied_out.at(x, y);
   const std::uint8_t sample = *picture.copied_in.at(x, y);

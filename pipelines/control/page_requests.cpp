@@ -71,7 +71,8 @@ std::string parameters_text(const std::vector<Option>& options, const PresetLine
   return json_text(json);
 }
 
-/// In a time that tells nothing of where they differ.
+/// Compares two texts in a time that depends on their lengths alone, so that answers to wrong
+/// tokens do not tell where these begin to differ.
 bool same(const std::string& a, const std::string& b) {
   unsigned difference = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size(); ++i)

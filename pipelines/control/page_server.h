@@ -56,7 +56,7 @@ class PageServer {
 /// The least that a token has of characters.
 inline constexpr std::size_t kShortestToken = 16;
 
-/// Throws Error(usage) for an address that is none, one beyond loopback without a token, and a
+/// Throws Error(usage) for what is no address, one beyond loopback without a token, and a
 /// short token; Error(cannot_create) where nothing can listen there. `api` and `monitor` must
 /// outlive it.
 [[nodiscard]] std::unique_ptr<PageServer> open_page_server(const PageOptions& options,

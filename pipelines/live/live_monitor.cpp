@@ -133,7 +133,7 @@ std::string LiveMonitor::metrics() const {
   counter("captured_frames_total", "captured", "Frames that the input gave.");
   counter("dropped_frames_total", "dropped", "Frames that a newer one replaced.");
   counter("late_frames_total", "late", "Frames that took longer than a frame's time.");
-  counter("reconnects_total", "reconnects", "Times that the input was opened anew.");
+  counter("reconnects_total", "reconnects", "Times that the input was opened again.");
   counter("placeholder_frames_total", "placeholders", "Frames shown while the input was away.");
   append_metric(text, "frames_per_second", "gauge", "Over the last second.",
                 all["fps"].get<double>());

@@ -41,7 +41,7 @@ struct Steered {
 /// it reaches the program's filters from a module.
 class Steering {
  public:
-  /// Options of a preset by name. Throws Error(usage) for a name that is none.
+  /// Options of a preset by name. Throws Error(usage) for a name that no preset has.
   using ReadPreset = std::function<OptionValues(const std::string& name)>;
 
   /// `presets` are the names that next_preset() goes through; `preset` is the one that the run

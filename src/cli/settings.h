@@ -43,7 +43,7 @@ struct Preset {
 [[nodiscard]] std::string preset_table(const std::vector<Command>& commands);
 
 /// The options of a preset for `run`, name and value, without those of files it includes; of plain,
-/// none. Throws Error(usage) for a name that is none.
+/// none. Throws Error(usage) for a name that no preset has.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> preset_options(
     const std::string& name);
 

@@ -85,7 +85,7 @@ bool retune(Filter& filter, const Params& params) {
 }
 
 /// Sets options, whatever their order: one that replaces another goes before it, so that both are
-/// seen to be set. Throws Error(usage) for a key that is none of `options`.
+/// seen to be set. Throws Error(usage) for a key that `options` lack.
 template <typename Params>
 void set_options(Params& params, std::string_view owner, std::span<const Option> options,
                  const OptionValues& values) {

@@ -28,7 +28,7 @@ inline constexpr std::uint32_t kUnit = 1U << 14;
 /// Gains from frame to frame beyond these are another scene.
 inline constexpr std::uint32_t kLeastGain = kUnit * 5 / 8;
 inline constexpr std::uint32_t kMostGain = kUnit * 8 / 5;
-/// Gains that are looked at at all.
+/// The range of gains that the search for the exposure tries.
 inline constexpr std::uint32_t kLeastTried = kUnit / 4;
 inline constexpr std::uint32_t kMostTried = kUnit * 4 - 1;
 /// Stands for a match where no gain fits.

@@ -54,11 +54,6 @@ namespace equalux {
   return desc;
 }
 
-/// Bits of a value below its level of 8 bits.
-[[nodiscard]] constexpr int fraction_bits(PixelFormat fine) {
-  return traits(fine).depth - 8;
-}
-
 /// The number, 0 to 63, of column x and row y in the 8 x 8 matrix of ordered dither.
 EQUALUX_HD constexpr int dither_number(int x, int y) {
   int number = 0;

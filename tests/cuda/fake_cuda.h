@@ -12,7 +12,7 @@
 
 #include <cuda_runtime_api.h>
 
-/// A CUDA runtime with a device that is none: linked in place of the toolkit's, it keeps device
+/// A CUDA runtime with an invented device: linked in place of the toolkit's, it keeps device
 /// memory on the host, runs no kernel, fails where it is asked to, and keeps books of what it hands
 /// out. Copies that a stream would do later are done later, when somebody waits for them.
 namespace equalux::test::fake_cuda {

@@ -14,7 +14,7 @@
 #include "tests/support/moving_frames.h"
 #include "tests/support/pipeline_fakes.h"
 
-/// Every call of the CUDA runtime fails once, on a device that is none.
+/// Every call of the CUDA runtime fails once, on an invented device.
 namespace equalux::test {
 namespace {
 

@@ -1,4 +1,4 @@
-// Transparency beside pictures that a GPU filters, on a device that is none.
+// Transparency beside pictures that a GPU filters, on an invented device.
 #include <memory>
 #include <utility>
 #include <vector>

@@ -201,11 +201,11 @@ TEST(Ghosting, OfARecursiveFilterIsWhatItLeavesBehind) {
 
 TEST(Ghosting, NoiseIsNoGhost) {
   const auto a = clip_of(16, noisy(passing, 3, 7));
-  // A filter that begins anew where the picture is new has more noise left there.
-  const Scene anew = [loud = noisy(passing, 6, 8)](int x, int y, int i) {
+  // A filter that begins again where the picture is new has more noise left there.
+  const Scene restarted = [loud = noisy(passing, 6, 8)](int x, int y, int i) {
     return changed_lately(x, y, i) ? loud(x, y, i) : passing(x, y, i);
   };
-  EXPECT_LT(figures_of(a, clip_of(16, anew)).pair->ghosting.value(), 0.4);
+  EXPECT_LT(figures_of(a, clip_of(16, restarted)).pair->ghosting.value(), 0.4);
   EXPECT_NEAR(figures_of(a, clip_of(16, noisy(shadowed(7), 2, 9))).pair->ghosting.value(), 7, 0.2);
 }
 

@@ -173,10 +173,10 @@ bool Job::output_is_whole(const FileResult& finished) {
     const bool timed = extension_of(job_.output) != "y4m";
     const bool lasts = !timed || std::abs(run.media_s - finished.media_s) <= kDurationToleranceS;
     if (run.code == ExitCode::done && run.frames_out == finished.frames_out && lasts) return true;
-    logger().warn("{}: holds {} frames and {:.2f} s, not {} and {:.2f}; is made anew", job_.output,
+    logger().warn("{}: holds {} frames and {:.2f} s, not {} and {:.2f}; is made again", job_.output,
                   run.frames_out, run.media_s, finished.frames_out, finished.media_s);
   } catch (const Error& error) {
-    logger().warn("{}; is made anew", error.what());
+    logger().warn("{}; is made again", error.what());
   }
   return false;
 }
@@ -214,7 +214,7 @@ void Job::run_from(std::optional<SavedCheckpoint> place) {
   try {
     filter(place);
   } catch (const CannotResume& error) {
-    logger().warn("{}; is made anew", error.what());
+    logger().warn("{}; is made again", error.what());
     filter(std::nullopt);
   }
 }

@@ -65,7 +65,7 @@ Option reconnect_option(InputOptions& options) {
   return {
       "reconnect", "always|off|SECONDS",
       "live inputs (cameras, rtsp:, http:, live gst: pipelines) that fail, stall or end: for how "
-      "long they are opened anew, 1 to 31536000 seconds, while the output gets placeholders; "
+      "long they are opened again, 1 to 31536000 seconds, while the output gets placeholders; "
       "off: the failure ends the run (default: always)",
       [&options](const std::string& text) {
         options.reconnect = text.empty() ? "always" : text;
