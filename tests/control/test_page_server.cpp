@@ -194,6 +194,24 @@ TEST_F(PageServerTest, TakesChangesAndSaysWhatIsWrong) {
   EXPECT_EQ(steering_.state()["strength"], 0.25);
 }
 
+TEST_F(PageServerTest, SwitchesDenoiseOffAndOnAndMovesItsSlidersAlone) {
+  serve();
+  const auto set = [&](const char* wanted) { return post(wanted).json()["state"]; };
+  const auto before = steering_.state();
+  ASSERT_GT(before["denoise-strength"], 0);
+  // The switch is the strength: 0, and back to what it was.
+  EXPECT_EQ(set(R"({"denoise-strength":0})")["denoise-strength"], 0);
+  EXPECT_EQ(set(R"({"denoise-strength":0.75})")["denoise-strength"], 0.75);
+  EXPECT_EQ(set(R"({"spatial":0.25})")["spatial"], 0.25);
+  EXPECT_EQ(set(R"({"temporal":8})")["temporal"], 8);
+  EXPECT_EQ(set(R"({"noise":3.5})")["noise"], 3.5);
+  const HttpAnswer wrong = post(R"({"denoise-strength":2})");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(wrong.json()["error"].get<std::string>(), HasSubstr("denoise-strength is 2"));
+  EXPECT_EQ(steering_.state()["denoise-strength"], 0.75);
+  EXPECT_EQ(steering_.state()["strength"], before["strength"]);  // equalize's
+}
+
 TEST_F(PageServerTest, GivesPicturesOnceThereAreSome) {
   serve();
   EXPECT_EQ(get("/api/picture?view=after").status, 503);
