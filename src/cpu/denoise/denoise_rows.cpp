@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "src/cpu/denoise/denoise_rows.cpp"
 // clang-format off
 #include <hwy/foreach_target.h>  // compiles this file once for each target
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 // clang-format on
 

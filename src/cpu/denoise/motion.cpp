@@ -3,6 +3,8 @@
 #include <array>
 #include <limits>
 
+#include <hwy/cache_control.h>
+
 namespace equalux::denoise {
 namespace {
 
@@ -28,6 +30,14 @@ class WindowCopy {
   static constexpr int kStride = 24;
   std::int16_t samples_[kStride * SampleWindow::kAll];
 };
+
+/// Asks for what windows of the blocks to the right will read, up to `rows` rows from row y on: the
+/// CPU does not foresee that many rows beside each other.
+void prefetch(const Plane<std::int16_t>& plane, int x, int y) {
+  const int ahead = std::min(x + 4 * kBlock, plane.width());
+  for (int k = 0; k < kWindow + SampleWindow::kBelow; ++k)
+    hwy::Prefetch(plane.row(y + k) + ahead);
+}
 
 /// What has been tried of a few.
 template <typename Item, std::size_t kMost>
@@ -173,6 +183,8 @@ void MotionSearch::find_vectors(const Plane<std::int16_t>& luma,
     Vector& vector = field.vectors[block];
     vector = {};
     if (still_[block] != 0) continue;
+    prefetch(luma, column * kBlock, row * kBlock);
+    prefetch(estimate, column * kBlock, row * kBlock);
 
     // Candidates in halves: none, the coarse search's, and the last frame's here and around.
     Step best{0, 0};
@@ -246,6 +258,8 @@ void MotionSearch::choose(const Plane<std::int16_t>& luma, const Plane<std::int1
   for (int column = 0; column < columns_; ++column) {
     const auto block = static_cast<std::size_t>(row * columns_ + column);
     if (still_[block] != 0) continue;
+    prefetch(luma, column * kBlock, row * kBlock);
+    prefetch(estimate, column * kBlock, row * kBlock);
     Vector& best = field.vectors[block];
     const int unmoved = block_difference(luma, estimate, column, row, {});
     // Vectors must be better than none by a thirty-second, or they follow the noise.
