@@ -8,6 +8,7 @@
 #include "fuzz/invariant.h"
 #include "src/clahe/tile_state.h"
 #include "src/common/json_text.h"
+#include "src/equalize/saturation.h"
 #include "src/equalize/surround_state.h"
 #include "src/equalize/tone_control.h"
 
@@ -45,6 +46,7 @@ void check_frames(tone::Control control) {
     const tone::Frame frame = control.next(context);
     const tone::Limits& limits = frame.limits;
     fuzz::require(limits.strength <= tone::kOne, "a strength up to 1");
+    fuzz::require(frame.saturation <= 4 * saturation::kOne, "a saturation up to 4");
     fuzz::require(limits.floor < limits.ceiling && limits.ceiling <= tone::kWhole,
                   "a floor below the ceiling");
     fuzz::require(std::isfinite(limits.per_part) && limits.per_part > 0, "a part of the whole");

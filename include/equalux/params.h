@@ -126,6 +126,7 @@ struct EqualizeParams {
   double ceiling = 100;    ///< per cent of the pixels above which they may become white
   double max_gain = 0;     ///< largest factor of a value, 1 to 255; 0 = none
   double min_gain = 0;     ///< least factor of a value, 0 to 1; 0 = none
+  double saturation = 1;   ///< factor of S, 0 to 4; hue and the new value stay
   double temporal_ms = 0;  ///< time constant of the curve, to kMaxTemporalMs; 0 = each frame alone
   double brighten_ms = 0;  ///< time constant where it gets brighter; 0 = temporal_ms
   double darken_ms = 0;    ///< time constant where it gets darker; 0 = temporal_ms

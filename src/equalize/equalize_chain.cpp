@@ -5,6 +5,7 @@
 #include <equalux/error.h>
 
 #include "src/common/filter_recipe.h"
+#include "src/common/log.h"
 #include "src/equalize/space.h"
 #include "src/format/rounding.h"
 
@@ -32,6 +33,10 @@ class EqualizeFilter final : public TunableFilter<EqualizeParams>, private Filte
   ImageDesc configure_with(const ImageDesc& stream, Fractions fractions) override {
     const ImageDesc input = fractions.in ? desc_with_fractions(stream) : stream;
     validate(params_, backend_->name(), &input);
+    if (traits(input.format).model == ColorModel::gray && params_.saturation != 1) {
+      logger().warn("saturation {} changes nothing: frames of {} have no colour",
+                    option_text(params_, "saturation"), to_string(input.format));
+    }
     backend_->enter();
     const ChainKind kind = chain_for(params_, input.format);
     // A chain whose configure() fails goes.

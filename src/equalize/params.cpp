@@ -31,12 +31,16 @@ void check_curve(Clauses& broken, const EqualizeParams& params) {
   if (params.chain == Chain::staged && tone::shapes_curve(params)) {
     broken.push_back(
         "chain is staged, must be fused with strength, clip-limit, floor, ceiling, max-gain, "
-        "min-gain or temporal-ms");
+        "min-gain, saturation or temporal-ms");
   }
   if (params.space != Space::value &&
       (!params.region.empty() || params.surround != Surround::keep)) {
     broken.push_back("space is " + std::string(enum_name(params.space)) +
                      ", must be value with region or surround");
+  }
+  if (params.space != Space::value && params.saturation != 1) {
+    broken.push_back("space is " + std::string(enum_name(params.space)) +
+                     ", must be value with saturation");
   }
   if (params.chain == Chain::staged && params.space != Space::value) {
     broken.push_back("chain is staged, must be fused with space " +

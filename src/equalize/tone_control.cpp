@@ -6,6 +6,7 @@
 
 #include "src/common/json_text.h"
 #include "src/common/state_text.h"
+#include "src/equalize/saturation.h"
 
 namespace equalux::tone {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 constexpr int kStateVersion = 1;
 /// Time in which a changed parameter has gone most of its way.
 constexpr double kEasingMs = 200;
+/// The option's largest value, of which states keep a part.
+constexpr double kMostSaturation = 4;
 /// What is left of the way when it has arrived.
 constexpr double kArrived = 1e-3;
 
@@ -81,7 +84,7 @@ void check_history(const History& history, int max_value) {
 bool shapes_curve(const EqualizeParams& params) {
   return params.strength != 1 || params.clip_limit != 0 || params.floor != 0 ||
          params.ceiling != 100 || params.max_gain != 0 || params.min_gain != 0 ||
-         params.temporal_ms != 0;
+         params.saturation != 1 || params.temporal_ms != 0;
 }
 
 Control::Control(const EqualizeParams& params)
@@ -89,9 +92,13 @@ Control::Control(const EqualizeParams& params)
 
 Control::Eased Control::target_of(const EqualizeParams& params) {
   const auto inverse = [](double x) { return x == 0 ? 0 : 1 / x; };
-  return {params.strength,          params.floor / 100,
-          params.ceiling / 100,     inverse(params.clip_limit),
-          inverse(params.max_gain), params.min_gain};
+  return {params.strength,
+          params.floor / 100,
+          params.ceiling / 100,
+          inverse(params.clip_limit),
+          inverse(params.max_gain),
+          params.min_gain,
+          params.saturation / kMostSaturation};
 }
 
 Limits Control::limits() const {
@@ -130,11 +137,13 @@ Frame Control::next(const FrameContext& context) {
     ease(now_.inverse_clip, target_.inverse_clip, rate);
     ease(now_.inverse_gain, target_.inverse_gain, rate);
     ease(now_.min_gain, target_.min_gain, rate);
+    ease(now_.saturation, target_.saturation, rate);
   } else {
     now_ = target_;
   }
   started_ = true;
   frame.limits = limits();
+  frame.saturation = fixed(now_.saturation * kMostSaturation, saturation::kOne);
   const auto constant = [this](double own) { return own == 0 ? params_.temporal_ms : own; };
   frame.rates = {fixed_rate(step_ms, constant(params_.brighten_ms)),
                  fixed_rate(step_ms, constant(params_.darken_ms))};
@@ -167,7 +176,7 @@ std::string Control::save(const History& current, int max_value) const {
                        {"step-ns", step_ns_},
                        {"limits",
                         {now_.strength, now_.floor, now_.ceiling, now_.inverse_clip,
-                         now_.inverse_gain, now_.min_gain}}};
+                         now_.inverse_gain, now_.min_gain, now_.saturation}}};
   if (last_pts_ns_) state["pts-ns"] = *last_pts_ns_;
   return json_text(state);
 }
@@ -195,12 +204,11 @@ History Control::load(std::string_view text, int max_value) {
     check_history(history, max_value);
     history.least_rate = history.frames == 0 ? kOne : least_rate_after(history.frames);
     const auto& limits = state.at("limits");
-    const Eased now{part(limits.at(0)),
-                    part(limits.at(1)),
-                    part(limits.at(2)),
-                    part(limits.at(3)),
+    const Eased now{part(limits.at(0)), part(limits.at(1)), part(limits.at(2)), part(limits.at(3)),
                     part(limits.at(4)),
-                    limits.size() > 5 ? part(limits.at(5)) : 0};  // states before 1.0 have five
+                    // States of earlier versions have five, or six.
+                    limits.size() > 5 ? part(limits.at(5)) : 0,
+                    limits.size() > 6 ? part(limits.at(6)) : 1 / kMostSaturation};
     if (fixed(now.floor, kWhole) >= fixed(now.ceiling, kWhole)) refuse_number();
     const std::int64_t step_ns = timestamp(state.at("step-ns"));
     if (step_ns < 1) refuse_number();

@@ -22,8 +22,9 @@ namespace equalux::tone {
 struct Frame {
   Limits limits;
   Rates rates;
-  bool over_time = false;  ///< the curve follows from the history and this frame
-  bool fresh = false;      ///< whatever the history holds is not of the frames before
+  std::uint32_t saturation = 256;  ///< factor of S, of saturation::kOne
+  bool over_time = false;          ///< the curve follows from the history and this frame
+  bool fresh = false;              ///< whatever the history holds is not of the frames before
 };
 
 /// One thread at a time.
@@ -51,7 +52,7 @@ class Control {
 
  private:
   /// Limits on the way to what they were set to. Clip limit and gain go by their inverses, 0 =
-  /// none.
+  /// none; saturation by its part of the largest.
   struct Eased {
     double strength = 1;
     double floor = 0;
@@ -59,6 +60,7 @@ class Control {
     double inverse_clip = 0;
     double inverse_gain = 0;
     double min_gain = 0;
+    double saturation = 0.25;
   };
   static Eased target_of(const EqualizeParams& params);
   [[nodiscard]] Limits limits() const;

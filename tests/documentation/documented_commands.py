@@ -96,7 +96,8 @@ NOT_RUN = [
     Rule(r"^(EQUALUX_SIMD=\w+ )?build/release/bin/(?!equalux )", "measures for minutes",
          names_of_targets),
     Rule(r"^ncu ", "needs NVIDIA's profiler"),
-    Rule(r"^(perf stat|LD_DEBUG=files) ", "looks at a release build"),
+    Rule(r"^(EQUALUX_SIMD=\w+ )?(perf (stat|record|annotate)|llvm-mca|LD_DEBUG=files) ",
+         "looks at a release build"),
 ]
 
 # Words that a command has where it needs what may be missing.

@@ -85,6 +85,7 @@ void DeepChain::set_bins() {
 void DeepChain::fix_curve() {
   gains_.curve = deep_curve_table(*params_.curve, form_.weights.luma_max);
   std::fill(counts_.begin(), counts_.end(), 1);  // any value may come
+  saturation_ = saturation::kOne;
   make_gains();
 }
 
@@ -129,8 +130,11 @@ void DeepChain::sum_histograms() {
 
 void DeepChain::make_curve(const FrameContext& context) {
   if (control_.active()) {
-    shape_curve(control_.next(context));
+    const tone::Frame frame = control_.next(context);
+    saturation_ = frame.saturation;
+    shape_curve(frame);
   } else {
+    saturation_ = saturation::kOne;
     make_deep_curve(counts_, bin_ends_, params_.scaler, loops_, gains_.curve);
     if (collector_.active()) collector_.add_deep(form_, gains_.curve);
   }
@@ -151,9 +155,31 @@ void DeepChain::shape_curve(const tone::Frame& frame) {
 void DeepChain::make_gains() {
   if (traits(desc_.format).model == ColorModel::gray) {
     make_gray_words(form_, gains_);
+  } else if (saturation_ != saturation::kOne) {
+    make_fixed_gains(form_, counts_, gains_);
   } else {
     loops_.make_gains(form_, counts_, gains_);
   }
+}
+
+void DeepChain::scale_rgb(Stores stores, const std::uint8_t* in, std::uint8_t* out) const {
+  const auto width = static_cast<std::size_t>(desc_.width);
+  const RgbLayout at = rgb_layout(desc_.format);
+  if (saturation_ != saturation::kOne)
+    return saturate_deep_rgb({gains_.curve.data(), saturation_}, form_, at, in, width, out);
+  loops_.apply_rgb(form_, at, gains_, stores, in, width, out);
+}
+
+void DeepChain::scale_yuv(Stores stores, LumaRows rows, const YuvRowIn& in,
+                          const YuvRowOut& out) const {
+  const auto width = static_cast<std::size_t>(desc_.width);
+  const DeepYuvForm form = yuv_form(rows);
+  if (saturation_ == saturation::kOne)
+    return loops_.apply_yuv(form, gains_, stores, in, width, out);
+  const DeepCells cells{form.rows, form.chroma == DeepChroma::each ? 1 : 2,
+                        form.chroma == DeepChroma::pairs ? std::size_t{4} : std::size_t{2}};
+  saturate_deep_yuv({gains_.curve.data(), saturation_}, gains_.fixed.data(), form_, cells, in,
+                    width, out);
 }
 
 void DeepChain::count_rows(const Job& job, int begin, int end, Scratch& scratch) const {
@@ -179,12 +205,10 @@ void DeepChain::apply_rows(const Job& job, int begin, int end) const {
     if (model == ColorModel::gray) {
       loops_.apply_gray(form_, gains_, job.stores, job.in.row(0, y), width, job.out.row(0, y));
     } else if (model == ColorModel::rgb) {
-      loops_.apply_rgb(form_, rgb_layout(desc_.format), gains_, job.stores, job.in.row(0, y), width,
-                       job.out.row(0, y));
+      scale_rgb(job.stores, job.in.row(0, y), job.out.row(0, y));
     } else {
       const LumaRows rows = luma_rows(job, y);
-      loops_.apply_yuv(yuv_form(rows), gains_, job.stores, yuv_row(job.in, y, rows), width,
-                       yuv_row(job.out, y, rows));
+      scale_yuv(job.stores, rows, yuv_row(job.in, y, rows), yuv_row(job.out, y, rows));
     }
   }
   loops_.flush_stores();
@@ -202,8 +226,7 @@ void DeepChain::apply_rounded(const Job& job, int begin, int end, Scratch& scrat
       loops_.apply_gray(form_, gains_, Stores::cached, job.in.row(0, y), width,
                         scratch.fine.data());
     } else {
-      loops_.apply_rgb(form_, rgb_layout(desc_.format), gains_, Stores::cached, job.in.row(0, y),
-                       width, scratch.fine.data());
+      scale_rgb(Stores::cached, job.in.row(0, y), scratch.fine.data());
     }
     rounder_->round(0, y, scratch.fine.data(), row_bytes(desc_, 0) / 2, job.dither, job.stores,
                     job.out.row(0, y));
@@ -220,7 +243,7 @@ void DeepChain::round_yuv(const Job& job, int y, const YuvRowIn& in, Scratch& sc
   const bool pairs = traits(desc_.format).planes == 2;
   const YuvRowOut fine{
       {first, second}, first + 2 * stride, pairs ? first + 2 * stride + 2 : first + 3 * stride};
-  loops_.apply_yuv(yuv_form(rows), gains_, Stores::cached, in, width, fine);
+  scale_yuv(Stores::cached, rows, in, fine);
   if (traits(job.out.desc.format).planes == 1) {
     rounder_->pack(y, {{first, second}, fine.cb, fine.cr}, width, job.dither, scratch.levels.data(),
                    job.out.row(0, y));

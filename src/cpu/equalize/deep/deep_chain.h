@@ -10,7 +10,9 @@
 #include "src/cpu/common/round_rows.h"
 #include "src/cpu/equalize/curve_chain.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
+#include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/deep_curve.h"
+#include "src/equalize/saturation.h"
 
 /// Equalization of frames of more than 8 bits on the CPU: histogram of v, curve, gains, apply.
 namespace equalux {
@@ -54,6 +56,9 @@ class DeepChain final : public CurveChain {
   void make_curve(const FrameContext& context);
   void shape_curve(const tone::Frame& frame);
   void make_gains();
+  /// What the rows of a frame become, by its curve and saturation.
+  void scale_rgb(Stores stores, const std::uint8_t* in, std::uint8_t* out) const;
+  void scale_yuv(Stores stores, LumaRows rows, const YuvRowIn& in, const YuvRowOut& out) const;
   void set_bins() override;
   void fix_curve() override;
   [[nodiscard]] std::size_t levels() const;
@@ -69,7 +74,8 @@ class DeepChain final : public CurveChain {
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> bin_ends_;  // empty where every value has a bin of its own
   DeepGains gains_;
-  std::optional<FractionRounder> rounder_;  // nothing where frames are whole
+  std::uint32_t saturation_ = saturation::kOne;  // of the frame at hand
+  std::optional<FractionRounder> rounder_;       // nothing where frames are whole
 };
 
 }  // namespace equalux

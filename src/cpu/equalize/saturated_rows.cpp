@@ -1,0 +1,198 @@
+#include "src/cpu/equalize/saturated_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "src/cpu/common/stores.h"
+#include "src/equalize/saturation.h"
+#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone_limits.h"
+
+namespace equalux {
+namespace {
+
+using Channels = std::array<std::int32_t, 3>;
+
+/// Channels of 8 bits. Where f has q = kOne, c' is a multiple of 1 / (v 2^30): it misses a half by
+/// 2^-39 or more, or not at all. In double precision it is off by less than 2^-43.
+class ByteScale {
+ public:
+  explicit ByteScale(const SaturatedGains& gains) : gains_(gains) {}
+
+  std::int32_t operator()(saturation::Factor f, std::int32_t v, std::int32_t c) const {
+    if (f.q != static_cast<std::int32_t>(saturation::kOne) && c < v)
+      return saturation::scaled(gains_.curve.levels[v], tone::kCurveBits, f, v, c);
+    if (c >= v) f = saturation::kUnchanged;
+    const auto part = static_cast<double>(static_cast<std::int32_t>(saturation::part(f, v, c)));
+    return static_cast<std::int32_t>(part * gains_.scales[static_cast<std::size_t>(v)] +
+                                     (0.5 + 0x1p-41));
+  }
+
+ private:
+  const SaturatedGains& gains_;
+};
+
+/// Channels of more bits.
+class WordScale {
+ public:
+  explicit WordScale(const SaturatedCurve& curve) : curve_(curve) {}
+
+  std::int32_t operator()(saturation::Factor f, std::int32_t v, std::int32_t c) const {
+    return saturation::scaled(curve_.levels[v], kDeepCurveBits, f, v, c);
+  }
+
+ private:
+  const SaturatedCurve& curve_;
+};
+
+/// What three channels become, each by scale(f, v, c).
+template <typename Scale>
+Channels saturated(std::uint32_t k, const Channels& c, const Scale& scale) {
+  const std::int32_t v = std::max({c[0], c[1], c[2]});
+  const std::int32_t below = v - std::min({c[0], c[1], c[2]});
+  const saturation::Factor f = saturation::factor_of(k, v, below);
+  return {scale(f, v, c[0]), scale(f, v, c[1]), scale(f, v, c[2])};
+}
+
+/// One sample of luma: what it becomes, and what its chroma sample is told.
+struct LumaResult {
+  std::int32_t luma;
+  std::int64_t share;
+};
+
+/// Colours of a chroma sample against its luma.
+struct Spread {
+  std::int32_t above;  ///< of the largest channel
+  std::int32_t least;  ///< of the least, 0 or less
+};
+
+/// `share_of(v)` is a gain's part in the chroma sample's sum, and `one` that of gain 1.
+template <typename Scale, typename ShareOf>
+LumaResult saturated_luma(std::uint32_t k, const YuvWeights& weights, std::int32_t most,
+                          std::int32_t code, const Spread& spread, std::int64_t one,
+                          const Scale& scale, const ShareOf& share_of) {
+  const std::int32_t y = code - weights.luma_offset;
+  const std::int32_t v = y < 0 ? 0 : yuv_value(weights, code, spread.above);
+  const saturation::Factor f = saturation::factor_of(k, v, v - (y + spread.least));
+  if (y < 0) return {code, saturation::scaled_share(one, f)};
+  const std::int32_t luma = weights.luma_offset + scale(f, v, y);
+  return {std::min(luma, most),
+          saturation::scaled_share(v == 0 ? one : share_of(static_cast<std::size_t>(v)), f)};
+}
+
+std::int32_t load_word(const DeepSamples& form, const std::uint8_t* at) {
+  std::uint16_t word;
+  std::memcpy(&word, at, sizeof word);
+  return deep_code(form, word);
+}
+
+void store_word(const DeepSamples& form, std::uint8_t* at, std::int32_t code) {
+  const std::uint16_t word = deep_word(form, code);
+  std::memcpy(at, &word, sizeof word);
+}
+
+}  // namespace
+
+void make_scales(SaturatedGains& gains) {
+  gains.scales.fill(1.0 / saturation::kOne);  // black stays black
+  constexpr double kUnit = 1.0 / (std::int64_t{saturation::kOne} << tone::kCurveBits);
+  for (std::size_t v = 1; v < gains.scales.size(); ++v)
+    gains.scales[v] = gains.curve.levels[v] * kUnit / static_cast<double>(v);
+}
+
+void saturate_rgb(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,
+                  std::size_t n, std::uint8_t* out) {
+  const ByteScale scale(gains);
+  for (std::size_t x = 0; x < n; ++x, in += at.step, out += at.step) {
+    const Channels c = saturated(gains.curve.saturation, {in[at.r], in[at.g], in[at.b]}, scale);
+    if (at.alpha >= 0) out[at.alpha] = in[at.alpha];
+    out[at.r] = byte_of(c[0]);
+    out[at.g] = byte_of(c[1]);
+    out[at.b] = byte_of(c[2]);
+  }
+}
+
+void saturate_yuv(const SaturatedGains& gains, const std::uint64_t* gain48, Sampling sampling,
+                  const YuvWeights& weights, const YuvRowIn& in, std::size_t n,
+                  const YuvRowOut& out) {
+  const auto columns = static_cast<std::size_t>(cell_columns(sampling));
+  const auto rows = static_cast<std::size_t>(cell_rows(sampling));
+  const auto share_of = [gain48](std::size_t v) {
+    return static_cast<std::int64_t>(gain48[v] >> 8);
+  };
+  const ByteScale scale(gains);
+  constexpr std::int64_t kShareOfOne = std::int64_t{1} << 40;
+  for (std::size_t first = 0, c = 0; first < n; first += columns, ++c) {
+    const std::int32_t cb = in.cb[c];
+    const std::int32_t cr = in.cr[c];
+    const Spread spread{value_above_luma(weights, cb, cr),
+                        saturation::least_above_luma(weights, cb - 128, cr - 128)};
+    const std::size_t end = std::min(first + columns, n);
+    std::int64_t sum = 0;
+    int count = 0;
+    std::array<std::array<std::uint8_t, 2>, 2> luma{};
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t x = first; x < end; ++x, ++count) {
+        const LumaResult result =
+            saturated_luma(gains.curve.saturation, weights, 255, in.luma[r][x], spread, kShareOfOne,
+                           scale, share_of);
+        luma[r][x - first] = byte_of(result.luma);
+        sum += result.share;
+      }
+    }
+    // Stored only now: luma[0] and luma[1] may be one row, and in and out the same memory.
+    for (std::size_t r = 0; r < rows; ++r)
+      std::copy_n(luma[r].begin(), end - first, out.luma[r] + first);
+    out.cb[c] = byte_of(scale_chroma_exact(cb, static_cast<std::uint64_t>(sum), count));
+    out.cr[c] = byte_of(scale_chroma_exact(cr, static_cast<std::uint64_t>(sum), count));
+  }
+}
+
+void saturate_deep_rgb(const SaturatedCurve& curve, const DeepSamples& form, const RgbLayout& at,
+                       const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+  const WordScale scale(curve);
+  for (std::size_t x = 0; x < n; ++x, in += at.step, out += at.step) {
+    const Channels c = saturated(
+        curve.saturation,
+        {load_word(form, in + at.r), load_word(form, in + at.g), load_word(form, in + at.b)},
+        scale);
+    if (at.alpha >= 0) std::memmove(out + at.alpha, in + at.alpha, 2);
+    store_word(form, out + at.r, c[0]);
+    store_word(form, out + at.g, c[1]);
+    store_word(form, out + at.b, c[2]);
+  }
+}
+
+void saturate_deep_yuv(const SaturatedCurve& curve, const std::uint64_t* gains,
+                       const DeepSamples& form, const DeepCells& cells, const YuvRowIn& in,
+                       std::size_t n, const YuvRowOut& out) {
+  const auto share_of = [gains](std::size_t v) { return deep_gain_share(gains[v]); };
+  const WordScale scale(curve);
+  const std::int64_t one = deep_gain_share(deep_gain_one(form.depth));
+  const auto columns = static_cast<std::size_t>(cells.columns);
+  for (std::size_t first = 0, c = 0; first < n; first += columns, c += cells.chroma_step) {
+    const std::int32_t u = load_word(form, in.cb + c) - form.chroma_middle;
+    const std::int32_t w = load_word(form, in.cr + c) - form.chroma_middle;
+    const Spread spread{deep_value_above_luma(form.weights, u, w),
+                        saturation::least_above_luma(form.weights, u, w)};
+    const std::size_t end = std::min(first + columns, n);
+    std::int64_t sum = 0;
+    // In a cell with one row of luma both rows are one, and rows is 1.
+    for (std::size_t r = 0; r < static_cast<std::size_t>(cells.rows); ++r) {
+      for (std::size_t x = first; x < end; ++x) {
+        const LumaResult result =
+            saturated_luma(curve.saturation, form.weights, form.most,
+                           load_word(form, in.luma[r] + 2 * x), spread, one, scale, share_of);
+        store_word(form, out.luma[r] + 2 * x, result.luma);
+        sum += result.share;
+      }
+    }
+    const auto count = static_cast<int>(end - first) * cells.rows;
+    const int count_log2 = count == 4 ? 2 : count - 1;
+    store_word(form, out.cb + c, deep_scaled_chroma(form, u, sum, count_log2));
+    store_word(form, out.cr + c, deep_scaled_chroma(form, w, sum, count_log2));
+  }
+}
+
+}  // namespace equalux

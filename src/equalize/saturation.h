@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+
+#include "src/format/pixel_math.h"
+
+/// Saturation S of HSV times a factor k, with hue and the new value kept; in integers, written once
+/// for host and device. Formulas: docs/algorithm.md, "Saturation".
+///
+/// A pixel of value v and least channel m, whose v becomes V = W / 2^bits, has its channels c
+/// become V (1 - f (v - c) / v), halves up, where f is k, or v / (v - m) where k would take S
+/// above 1. f is a fraction p / q.
+namespace equalux::saturation {
+
+/// k = 1. Factors are whole multiples of 1 / kOne.
+inline constexpr std::uint32_t kOne = 256;
+
+/// p / q.
+struct Factor {
+  std::int32_t p;
+  std::int32_t q;
+};
+inline constexpr Factor kUnchanged{kOne, kOne};
+
+/// f of a pixel with value v, `below` = v - m under which its least channel lies. Channels of YCbCr
+/// may lie below black, S above 1: more saturated they do not get, nor less unless k < 1.
+EQUALUX_HD Factor factor_of(std::uint32_t k, std::int32_t v, std::int32_t below) {
+  const auto wanted = static_cast<std::int32_t>(k);
+  constexpr auto kWhole = static_cast<std::int32_t>(kOne);
+  if (k <= kOne || std::int64_t{wanted} * below <= std::int64_t{kWhole} * v)
+    return {wanted, kWhole};
+  if (below < v) return {v, below};
+  return kUnchanged;
+}
+
+/// How far the least of R, G and B lies below luma, in its codes, rounded to nearest; 0 or less.
+/// u and w are Cb and Cr less the middle.
+EQUALUX_HD std::int32_t least_above_luma(const YuvWeights& k, std::int32_t u, std::int32_t w) {
+  const std::int64_t red = std::int64_t{k.red_w} * w;
+  const std::int64_t green = -std::int64_t{k.green_u} * u - std::int64_t{k.green_w} * w;
+  const std::int64_t blue = std::int64_t{k.blue_u} * u;
+  const std::int64_t least =
+      red < green ? (red < blue ? red : blue) : (green < blue ? green : blue);
+  return static_cast<std::int32_t>((least + 32768) >> 16);
+}
+
+/// round(n / d), halves up, for 0 <= n < 2^62 and 0 < d < 2^47 of a quotient below 2^32: in double
+/// precision it is at most 1 off, which what it leaves over tells.
+EQUALUX_HD std::int32_t rounded_quotient(std::int64_t n, std::int64_t d) {
+  const std::int64_t twice = 2 * n + d;
+  const std::int64_t divisor = 2 * d;
+  auto quotient =
+      static_cast<std::int64_t>(static_cast<double>(twice) / static_cast<double>(divisor));
+  const std::int64_t rest = twice - quotient * divisor;
+  quotient += (rest >= divisor ? 1 : 0) - (rest < 0 ? 1 : 0);
+  return static_cast<std::int32_t>(quotient);
+}
+
+/// q v (1 - f (v - c) / v) of a channel c of a pixel with value v: at most q v, below 2^32.
+EQUALUX_HD std::int64_t part(Factor f, std::int32_t v, std::int32_t c) {
+  return std::int64_t{f.q} * v - std::int64_t{f.p} * (v - c);
+}
+
+/// A channel c, or luma above black, of a pixel with value v > 0; `level` is W of v, of `bits`
+/// fractional bits: below 2^30, as v is below 2^16. Luma over v, which was clamped there, is scaled
+/// as it is without saturation.
+EQUALUX_HD std::int32_t scaled(std::uint32_t level, int bits, Factor f, std::int32_t v,
+                               std::int32_t c) {
+  if (v == 0) return c;
+  if (c >= v) f = kUnchanged;
+  return rounded_quotient(std::int64_t{level} * part(f, v, c), (std::int64_t{f.q} * v) << bits);
+}
+
+/// What a luma sample adds to the sum of gains of the chroma sample that covers it: its gain's
+/// share, which is below 2^56 / v, times f, rounded down.
+EQUALUX_HD std::int64_t scaled_share(std::int64_t share, Factor f) {
+  const auto whole = static_cast<std::uint64_t>(share);
+  const auto p = static_cast<std::uint64_t>(f.p);
+  const auto q = static_cast<std::uint64_t>(f.q);
+  // In two parts, as with 16 bits a share times 4 kOne has more than 64 bits.
+  if (q == kOne) return static_cast<std::int64_t>(whole / kOne * p + whole % kOne * p / kOne);
+  return static_cast<std::int64_t>(whole * p / q);
+}
+
+}  // namespace equalux::saturation

@@ -1,0 +1,479 @@
+// Saturation times a factor, in every format of colour, beside its definition in rationals.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <equalux/error.h>
+#include <equalux/filter.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/common/log.h"
+#include "src/cpu/equalize/curve_maker.h"
+#include "src/cpu/equalize/fused/fused_rows.h"
+#include "src/cpu/equalize/fused/gain_tables.h"
+#include "src/cpu/equalize/saturated_rows.h"
+#include "src/equalize/deep_curve.h"
+#include "src/format/layout.h"
+#include "tests/support/moving_frames.h"
+#include "tests/support/test_images.h"
+
+namespace equalux {
+namespace {
+
+__extension__ using Wide = __int128;
+
+Wide floor_div(Wide a, Wide b) {
+  const Wide q = a / b;
+  return q * b > a ? q - 1 : q;
+}
+
+/// A number n / d, d > 0.
+struct Ratio {
+  Wide n;
+  Wide d;
+  [[nodiscard]] bool over(const Ratio& other) const { return n * other.d > other.n * d; }
+};
+
+/// Samples of a frame, whatever their depth.
+struct Frame {
+  ConstImageView view;
+  int depth = traits(view.desc.format).depth;
+  int shift = traits(view.desc.format).shift;
+
+  [[nodiscard]] int get(int component, int x, int y) const {
+    const std::uint8_t* at = samples_of(view, component).at(x, y);
+    return depth == 8 ? *at : ((at[0] + 256 * at[1]) >> shift) % (1 << depth);
+  }
+};
+
+void put(const ImageView& view, int component, int x, int y, Wide code) {
+  const FormatTraits& t = traits(view.desc.format);
+  std::uint8_t* at = samples_of(view, component).at(x, y);
+  const auto word = static_cast<unsigned>(code) << t.shift;
+  at[0] = static_cast<std::uint8_t>(word);
+  if (t.depth > 8) at[1] = static_cast<std::uint8_t>(word >> 8);
+}
+
+/// The frame by the definition: S' = min(k S, 1), or S where it is over 1 already and k over 1, and
+/// c' = V' (1 - S' (v - c) / (v - m)).
+class Definition {
+ public:
+  /// `k256` is k times 256; `levels` what v becomes, times 2^bits.
+  Definition(const ImageDesc& desc, int k256, bool interlaced, std::vector<std::int64_t> levels)
+      : desc_(desc), k_{k256, 256}, interlaced_(interlaced), levels_(std::move(levels)) {
+    const FormatTraits& t = traits(desc.format);
+    const int eight = 1 << (t.depth - 8);
+    const bool limited = t.model == ColorModel::yuv && desc.range == ColorRange::limited;
+    most_ = (1 << t.depth) - 1;
+    black_ = limited ? 16 * eight : 0;
+    m_ = limited ? 219 * eight : most_;
+    bits_ = t.depth == 8 ? 22 : 14;
+    constexpr std::array<std::array<double, 2>, 3> kRedBlue{
+        {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}}};
+    const auto [kr, kb] = kRedBlue[static_cast<std::size_t>(desc.matrix)];
+    const double kg = 1 - kr - kb;
+    const double unit = 65536 * (limited ? 219.0 / 224.0 : 1.0);
+    const auto fixed = [&](double x) { return static_cast<Wide>(std::llround(unit * x)); };
+    red_ = fixed(2 * (1 - kr));
+    green_u_ = fixed(2 * kb * (1 - kb) / kg);
+    green_w_ = fixed(2 * kr * (1 - kr) / kg);
+    blue_ = fixed(2 * (1 - kb));
+  }
+
+  [[nodiscard]] int most_value() const { return m_; }
+
+  /// v of a pixel, and the least channel; of luma below black v counts in the histogram alone.
+  struct Extremes {
+    Wide v, m, counted;
+  };
+  [[nodiscard]] Extremes extremes(const Frame& in, int x, int y) const {
+    if (traits(desc_.format).model == ColorModel::rgb) {
+      const auto [least, most] = std::minmax({in.get(0, x, y), in.get(1, x, y), in.get(2, x, y)});
+      return {most, least, most};
+    }
+    const int cx = x >> traits(desc_.format).chroma_shift_x;
+    const int cy = chroma_row(y);
+    const Wide u = in.get(1, cx, cy) - (most_ + 1) / 2;
+    const Wide w = in.get(2, cx, cy) - (most_ + 1) / 2;
+    const auto [least, most] = std::minmax({red_ * w, -green_u_ * u - green_w_ * w, blue_ * u});
+    const Wide luma = in.get(0, x, y) - black_;
+    const Wide v = luma + floor_div(2 * most + 65536, 2 * 65536);
+    const Wide counted = std::clamp<Wide>(v, 0, m_);
+    const Wide m = luma + floor_div(2 * least + 65536, 2 * 65536);
+    return {luma < 0 ? 0 : counted, m, counted};
+  }
+
+  void write(const Frame& in, const ImageView& out) const {
+    if (traits(desc_.format).model == ColorModel::rgb) return write_rgb(in, out);
+    write_yuv(in, out);
+  }
+
+ private:
+  /// S' / S of a pixel.
+  [[nodiscard]] Ratio factor(const Extremes& e) const {
+    const Ratio one{1, 1};
+    if (e.v <= e.m) return k_;           // S is 0, or v was clamped below luma
+    const Ratio to_one{e.v, e.v - e.m};  // 1 / S
+    if (!k_.over(one) || !k_.over(to_one)) return k_;
+    return to_one.over(one) ? to_one : one;
+  }
+
+  /// round(level / 2^bits (1 - f (v - c) / v)).
+  [[nodiscard]] Wide scaled(const Extremes& e, Ratio f, Wide c) const {
+    if (e.v == 0) return c;
+    if (c >= e.v) f = {1, 1};
+    const Wide n = Wide{levels_[static_cast<std::size_t>(e.v)]} * (f.d * e.v - f.n * (e.v - c));
+    const Wide d = (f.d * e.v) << bits_;
+    return floor_div(2 * n + d, 2 * d);
+  }
+
+  void write_rgb(const Frame& in, const ImageView& out) const {
+    const int alpha = traits(desc_.format).alpha_offset;
+    const int bytes = in.depth == 8 ? 1 : 2;
+    for (int y = 0; y < desc_.height; ++y) {
+      for (int x = 0; x < desc_.width; ++x) {
+        const Extremes e = extremes(in, x, y);
+        for (int c = 0; c < 3; ++c)
+          put(out, c, x, y, scaled(e, factor(e), in.get(c, x, y)));
+        const std::ptrdiff_t at = std::ptrdiff_t{x} * traits(desc_.format).step[0] + alpha;
+        for (int b = 0; alpha >= 0 && b < bytes; ++b)
+          out.row(0, y)[at + b] = in.view.row(0, y)[at + b];
+      }
+    }
+  }
+
+  void write_yuv(const Frame& in, const ImageView& out) const {
+    const CellCount cells = cells_of(desc_);
+    // Of a gain: 40 bits of 8 bits a sample, else 2 depth + 7.
+    const int gain_bits = in.depth == 8 ? 48 : 2 * in.depth + 15;
+    std::vector<Wide> sums(static_cast<std::size_t>(cells.columns * cells.rows), 0);
+    std::vector<int> counts(sums.size(), 0);
+    for (int y = 0; y < desc_.height; ++y) {
+      for (int x = 0; x < desc_.width; ++x) {
+        const Extremes e = extremes(in, x, y);
+        const Wide luma = in.get(0, x, y) - black_;
+        const Ratio f = factor(e);
+        const Wide level = levels_[static_cast<std::size_t>(e.v)];
+        const Wide gain =
+            e.v == 0 ? Wide{1} << gain_bits : -floor_div(-(level << (gain_bits - bits_)), e.v);
+        const std::size_t cell = static_cast<std::size_t>(
+            chroma_row(y) * cells.columns + (x >> traits(desc_.format).chroma_shift_x));
+        sums[cell] += floor_div((gain >> 8) * f.n, f.d);
+        ++counts[cell];
+        const Wide code = luma < 0 ? luma : scaled(e, f, luma);
+        put(out, 0, x, y, std::min<Wide>(code + black_, most_));
+      }
+    }
+    const Wide middle = (most_ + 1) / 2;
+    for (int y = 0; y < cells.rows; ++y) {
+      for (int x = 0; x < cells.columns; ++x) {
+        const auto cell = static_cast<std::size_t>(y * cells.columns + x);
+        const Wide whole = Wide{counts[cell]} << (gain_bits - 8);
+        for (int c = 1; c < 3; ++c) {
+          const Wide code =
+              middle + floor_div(2 * (in.get(c, x, y) - middle) * sums[cell] + whole, 2 * whole);
+          put(out, c, x, y, std::clamp<Wide>(code, 0, most_));
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] int chroma_row(int y) const {
+    if (traits(desc_.format).chroma_shift_y == 0) return y;
+    if (!interlaced_) return y / 2;
+    return std::min(2 * (y / 4) + y % 2, cells_of(desc_).rows - 1);
+  }
+
+  ImageDesc desc_;
+  Ratio k_;
+  bool interlaced_;
+  std::vector<std::int64_t> levels_;
+  int most_ = 0, black_ = 0, m_ = 0, bits_ = 0;
+  Wide red_ = 0, green_u_ = 0, green_w_ = 0, blue_ = 0;
+};
+
+/// What every v of a frame becomes: the curve of its histogram, which has tests of its own.
+std::vector<std::int64_t> levels_of(const EqualizeParams& params, const ImageDesc& desc,
+                                    const Frame& in, bool interlaced) {
+  const bool deep = has_deep_samples(desc.format);
+  const Definition counted(desc, 256, interlaced, {});
+  const int shift = traits(desc.format).depth - 8;
+  ValueHistogram counts{};
+  for (int y = 0; y < desc.height; ++y) {
+    for (int x = 0; x < desc.width; ++x) {
+      const auto v = static_cast<std::size_t>(counted.extremes(in, x, y).counted);
+      ++counts[v >> shift];
+    }
+  }
+  CurveMaker maker;
+  maker.configure(counted.most_value() >> shift);
+  maker.set_bins(params.bins == 0 ? 256 : params.bins);
+  tone::Control control(params);
+  const CurveTable& curve = maker.make(counts, control.next({}));
+  std::vector<std::int64_t> levels;
+  for (int v = 0; v <= counted.most_value(); ++v) {
+    levels.push_back(
+        deep ? deep_level_between(deep_samples(desc), curve.data(), static_cast<std::uint32_t>(v))
+             : curve[static_cast<std::size_t>(v)]);
+  }
+  return levels;
+}
+
+std::vector<ImageDesc> all_colour_forms(int width, int height) {
+  std::vector<ImageDesc> descs;
+  for (int f = 0; f < kPixelFormatCount; ++f) {
+    const auto format = static_cast<PixelFormat>(f);
+    const ColorModel model = traits(format).model;
+    if (model == ColorModel::rgb) descs.push_back({format, width, height});
+    if (model != ColorModel::yuv) continue;
+    for (const ColorRange range : {ColorRange::limited, ColorRange::full})
+      descs.push_back({format, width, height,
+                       range == ColorRange::full ? ColorMatrix::bt601 : ColorMatrix::bt709, range});
+  }
+  return descs;
+}
+
+/// Shapes of the curve: nearly the identity, and one that gets steep.
+EqualizeParams shaped(double saturation, bool steep) {
+  EqualizeParams params;
+  params.saturation = saturation;
+  if (!steep) {
+    params.strength = 0;
+  } else {
+    params.clip_limit = 4;
+    params.floor = 1;
+    params.max_gain = 6;
+  }
+  return params;
+}
+
+/// What is no sample, half of a last pair of packed 4:2:2, stays as it is.
+void copy_rows(const ConstImageView& in, const ImageView& out) {
+  for (int plane = 0; plane < traits(in.desc.format).planes; ++plane) {
+    for (int y = 0; y < plane_rows(in.desc, plane); ++y)
+      std::copy_n(in.row(plane, y), row_bytes(in.desc, plane), out.row(plane, y));
+  }
+}
+
+TEST(Saturation, EveryByteEqualsTheDefinition) {
+  for (const ImageDesc& desc : all_colour_forms(61, 23)) {
+    for (const double k : {0.0, 0.37109375, 1.5, 2.5, 4.0}) {
+      for (const bool steep : {false, true}) {
+        for (const test::Content content : {test::Content::natural, test::Content::noise}) {
+          SCOPED_TRACE(test::describe(desc, content) + " times " + std::to_string(k) +
+                       (steep ? ", steep" : ""));
+          const EqualizeParams params = shaped(k, steep);
+          Image in(desc);
+          test::fill(in.view(), content, 11);
+          test::PaddedImage out(desc, 37, true, 1);
+          const auto filter = make_cpu_filter(params, {2});
+          filter->configure(desc);
+          FrameContext context;
+          filter->submit(in.view(), out.view(), context);
+          const Frame frame{in.view()};
+          Image expected(desc);
+          copy_rows(in.view(), expected.view());
+          Definition(desc, static_cast<int>(std::lround(k * 256)), false,
+                     levels_of(params, desc, frame, false))
+              .write(frame, expected.view());
+          ASSERT_EQ(test::count_differences(expected.view(), out.view()), 0U);
+          ASSERT_TRUE(out.padding_intact());
+          // In place, by one thread.
+          const auto alone = make_cpu_filter(params, {1});
+          alone->configure(desc);
+          alone->submit(in.view(), in.view(), context);
+          ASSERT_EQ(test::count_differences(expected.view(), in.view()), 0U);
+        }
+      }
+    }
+  }
+}
+
+TEST(Saturation, FieldsHaveTheirOwnChroma) {
+  for (const PixelFormat format : {PixelFormat::i420, PixelFormat::nv12, PixelFormat::p010_10le}) {
+    for (const int height : {22, 24, 27}) {
+      const ImageDesc desc{format, 40, height, ColorMatrix::bt709, ColorRange::limited};
+      const EqualizeParams params = shaped(2, true);
+      Image in(desc);
+      test::fill(in.view(), test::Content::noise, 3);
+      Image out(desc);
+      const auto filter = make_cpu_filter(params, {1});
+      filter->configure(desc);
+      FrameContext context;
+      context.field_order = FieldOrder::top_first;
+      filter->submit(in.view(), out.view(), context);
+      const Frame frame{in.view()};
+      Image expected(desc);
+      Definition(desc, 512, true, levels_of(params, desc, frame, true))
+          .write(frame, expected.view());
+      ASSERT_EQ(test::count_differences(expected.view(), out.view()), 0U)
+          << to_string(format) << " of " << height;
+    }
+  }
+}
+
+/// At 1 the rows are those without saturation, luma below black and over white too.
+TEST(Saturation, OneIsNoChange) {
+  for (const ImageDesc& desc : all_colour_forms(53, 1)) {
+    if (has_deep_samples(desc.format) || traits(desc.format).planes == 2) continue;
+    if (traits(desc.format).model == ColorModel::yuv && traits(desc.format).planes != 3) continue;
+    Image in(desc);
+    test::fill(in.view(), test::Content::noise, 8);
+    const int most =
+        traits(desc.format).model == ColorModel::yuv && desc.range == ColorRange::limited ? 219
+                                                                                          : 255;
+    ValueHistogram all;
+    all.fill(1);
+    CurveTable curve{};
+    for (std::size_t v = 0; v <= static_cast<std::size_t>(most); ++v)
+      curve[v] = static_cast<std::uint32_t>(std::min<double>(most, 1.7 * static_cast<double>(v)) *
+                                            (1 << tone::kCurveBits));
+    const FusedRows& loops = scalar_fused_rows();
+    GainTables gains;
+    make_gains(all, curve, most, most == 219 ? 239 : 255, loops, gains);
+    SaturatedGains same{{curve.data(), 256}, {}};
+    make_scales(same);
+    Image wanted(desc);
+    Image out(desc);
+    if (traits(desc.format).model == ColorModel::yuv) {
+      const auto row = [](const auto& view) {
+        return YuvRow<std::remove_pointer_t<decltype(view.row(0, 0))>>{
+            {view.row(0, 0), view.row(0, 0)}, view.row(1, 0), view.row(2, 0)};
+      };
+      const ConstImageView from = in.view();
+      const YuvWeights weights = yuv_weights(desc.matrix, desc.range);
+      const Sampling sampling = sampling_of(desc.format);
+      loops.apply_yuv(sampling, weights, gains, Stores::cached, row(from), 53, row(wanted.view()));
+      saturate_yuv(same, gains.gain48.data(), sampling, weights, row(from), 53, row(out.view()));
+    } else {
+      const RgbLayout at = rgb_layout(desc.format);
+      if (at.step == 3) {
+        loops.apply_rgb3(gains, Stores::cached, in.view().row(0, 0), 53, wanted.view().row(0, 0));
+      } else {
+        loops.apply_rgb4(gains, Stores::cached, in.view().row(0, 0), 53, at.first(),
+                         wanted.view().row(0, 0));
+      }
+      saturate_rgb(same, at, in.view().row(0, 0), 53, out.view().row(0, 0));
+    }
+    EXPECT_EQ(test::count_differences(wanted.view(), out.view()), 0U) << to_string(desc.format);
+  }
+}
+
+TEST(Saturation, GrayHasNoneAndThatIsSaid) {
+  std::vector<std::string> said;
+  logger().send_to([&said](LogLevel, std::string_view line) { said.emplace_back(line); });
+  for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::gray16_le}) {
+    const ImageDesc desc{format, 64, 32};
+    Image in(desc);
+    test::fill(in.view(), test::Content::natural, 2);
+    std::array<Image, 2> out{Image(desc), Image(desc)};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto filter = make_cpu_filter(shaped(i == 0 ? 1 : 3, true), {1});
+      filter->configure(desc);
+      FrameContext context;
+      filter->submit(in.view(), out[i].view(), context);
+    }
+    EXPECT_EQ(test::count_differences(out[0].view(), out[1].view()), 0U);
+  }
+  logger().send_to(nullptr);
+  EXPECT_THAT(said, ::testing::ElementsAre(
+                        "saturation 3 changes nothing: frames of gray8 have no colour",
+                        "saturation 3 changes nothing: frames of gray16_le have no colour"));
+}
+
+/// One stream of moving pictures.
+struct ColourStream {
+  explicit ColourStream(const EqualizeParams& params)
+      : filter(make_cpu_filter(params, {1})), in(kDesc), out(kDesc) {
+    filter->configure(kDesc);
+  }
+  Image& step(int number) {
+    test::fill_moving(in.view(), number);
+    FrameContext context = test::moving_context(number);
+    filter->submit(in.view(), out.view(), context);
+    return out;
+  }
+  static constexpr ImageDesc kDesc{PixelFormat::i420, 96, 64};
+  std::unique_ptr<Filter> filter;
+  Image in;
+  Image out;
+};
+
+EqualizeParams over_time(double saturation) {
+  EqualizeParams params = shaped(saturation, true);
+  params.temporal_ms = 400;
+  return params;
+}
+
+TEST(Saturation, ChangesAreEasedIn) {
+  ColourStream from_the_start(over_time(3));
+  ColourStream changed(over_time(1));
+  ColourStream never(over_time(1));
+  for (int number = 0; number < 60; ++number) {
+    if (number == 20) {
+      ASSERT_TRUE(changed.filter->update({{"saturation", "3"}}));
+    }
+    from_the_start.step(number);
+    changed.step(number);
+    never.step(number);
+    const std::size_t to_old = test::count_differences(changed.out.view(), never.out.view());
+    const std::size_t to_new =
+        test::count_differences(changed.out.view(), from_the_start.out.view());
+    if (number < 20) {
+      EXPECT_EQ(to_old, 0U) << number;
+    }
+    if (number == 21) {
+      EXPECT_NE(to_old, 0U);
+      EXPECT_NE(to_new, 0U);
+    }
+    if (number > 55) {
+      EXPECT_EQ(to_new, 0U) << number;
+    }
+  }
+}
+
+TEST(Saturation, IsPartOfTheState) {
+  ColourStream stream(over_time(1));
+  for (int number = 0; number < 8; ++number)
+    stream.step(number);
+  // On its way from 1 to 3.
+  ASSERT_TRUE(stream.filter->update({{"saturation", "3"}}));
+  stream.step(8);
+  ColourStream resumed(over_time(3));
+  resumed.filter->load(stream.filter->save());
+  for (int number = 9; number < 14; ++number) {
+    stream.step(number);
+    resumed.step(number);
+    ASSERT_EQ(test::count_differences(stream.out.view(), resumed.out.view()), 0U) << number;
+  }
+}
+
+std::string fault_in(const EqualizeParams& params) {
+  try {
+    validate(params, Backend::cpu);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Saturation, WhatItCannotBeIsSaid) {
+  using ::testing::HasSubstr;
+  EqualizeParams params;
+  params.saturation = 4.1;
+  EXPECT_THAT(fault_in(params), HasSubstr("saturation is 4.1, must be 0 to 4"));
+  params.saturation = -1;
+  EXPECT_THAT(fault_in(params), HasSubstr("saturation is -1, must be 0 to 4"));
+  params.saturation = 2;
+  params.space = Space::luma;
+  EXPECT_THAT(fault_in(params), HasSubstr("space is luma, must be value with saturation"));
+  params.space = Space::value;
+  params.chain = Chain::staged;
+  EXPECT_THAT(fault_in(params), HasSubstr("chain is staged, must be fused with"));
+}
+
+}  // namespace
+}  // namespace equalux
