@@ -19,7 +19,11 @@ using denoise::Vector;
 constexpr int kPyramidTile = 64;
 constexpr int kPyramidThreads = 256;
 /// Blocks of them that a multiprocessor runs at a time at least.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kPyramidBlocks = 4;  // 1,024 threads are all that a multiprocessor has there
+#else
 constexpr int kPyramidBlocks = 6;
+#endif
 /// A warp for each block of those that share a coarse search.
 constexpr int kFindThreads = kCoarse * kCoarse * kLanes;
 /// Warps that choose in one block of threads.
