@@ -105,7 +105,7 @@ double stepped(const Option& option, double value, int direction) {
 
 }  // namespace
 
-Steered steered(std::size_t filter, const RecipePtr& recipe) {
+Steered steered(std::size_t filter, const RecipePtr& recipe, Backend backend) {
   /// Keys by which a filter is steered, beside its own.
   struct Keys {
     std::deque<std::string> texts;  // does not move them
@@ -114,7 +114,7 @@ Steered steered(std::size_t filter, const RecipePtr& recipe) {
   const auto keys = std::make_shared<Keys>();
   std::vector<Option> options;
   for (const Option& own : recipe->options()) {
-    if (!own.live) continue;
+    if (!own.live || !backend_has(own, {}, backend)) continue;
     Option& option = options.emplace_back(own);
     const Option* const other = find_option(equalize_options(), own.key);
     if (other != nullptr && !is_of_equalize(own)) {
@@ -148,14 +148,14 @@ Steered steered(std::size_t filter, const RecipePtr& recipe) {
     }
     return message;
   };
-  const auto read = [recipe, live_values, by_own_keys, of_given_key](const OptionValues& values) {
+  const auto read = [=](const OptionValues& values) {
     RecipePtr changed;
     try {
       changed = recipe->with(by_own_keys(values));
     } catch (const Error& error) {
       throw Error(error.code(), of_given_key(error.what()));
     }
-    std::vector<std::string> broken = changed->violations(Backend::automatic);
+    std::vector<std::string> broken = changed->violations(backend);
     std::transform(broken.begin(), broken.end(), broken.begin(), of_given_key);
     throw_violations(broken);
     return live_values(*changed);

@@ -34,8 +34,10 @@ struct Steered {
   std::function<OptionValues(const OptionValues& values)> by_own_keys;
 };
 
-/// The filter at a place among the filters, with its recipe.
-[[nodiscard]] Steered steered(std::size_t filter, const RecipePtr& recipe);
+/// The filter at a place among the filters, with its recipe. Options that the backend lacks cannot
+/// be changed.
+[[nodiscard]] Steered steered(std::size_t filter, const RecipePtr& recipe,
+                              Backend backend = Backend::automatic);
 
 /// Thread-safe; apply() belongs to the processing thread. What a window calls is virtual, so that
 /// it reaches the program's filters from a module.

@@ -44,8 +44,8 @@ EQUALUX_HD std::int32_t least_above_luma(const YuvWeights& k, std::int32_t u, st
   return static_cast<std::int32_t>((least + 32768) >> 16);
 }
 
-/// round(n / d), halves up, for 0 <= n < 2^62 and 0 < d < 2^47 of a quotient below 2^32: in double
-/// precision it is at most 1 off, which what it leaves over tells.
+/// round(n / d), halves up, for n >= 0 and d > 0 of which 2 n + d is below 2^63, and the quotient
+/// below 2^32: in double precision it is at most 1 off, which what it leaves over tells.
 EQUALUX_HD std::int32_t rounded_quotient(std::int64_t n, std::int64_t d) {
   const std::int64_t twice = 2 * n + d;
   const std::int64_t divisor = 2 * d;

@@ -181,7 +181,7 @@ std::string Control::save(const History& current, int max_value) const {
   return json_text(state);
 }
 
-History Control::load(std::string_view text, int max_value) {
+History Control::load(std::string_view text, int max_value, bool changes_saturation) {
   try {
     const nlohmann::json state = parse_json(text);
     if (const auto& version = state.at("version"); version != kStateVersion) {
@@ -210,6 +210,11 @@ History Control::load(std::string_view text, int max_value) {
                     limits.size() > 5 ? part(limits.at(5)) : 0,
                     limits.size() > 6 ? part(limits.at(6)) : 1 / kMostSaturation};
     if (fixed(now.floor, kWhole) >= fixed(now.ceiling, kWhole)) refuse_number();
+    if (!changes_saturation && now.saturation != 1 / kMostSaturation) {
+      throw_usage(
+          "the state is of frames with another saturation, which the CPU alone changes, of "
+          "equalize in space value");
+    }
     const std::int64_t step_ns = timestamp(state.at("step-ns"));
     if (step_ns < 1) refuse_number();
     std::optional<std::int64_t> last_pts_ns;

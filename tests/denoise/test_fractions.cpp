@@ -191,6 +191,8 @@ TEST(Fractions, EqualizeRoundsThemInEveryFormat) {
           SCOPED_TRACE(std::string(to_string(format)) + " " + std::to_string(width));
           EqualizeParams params;
           params.strength = width == 33 ? 0.7 : 1;
+          const bool coloured = traits(format).model != ColorModel::gray;
+          params.saturation = coloured && width != 130 ? 1.5 : 1;
           const auto rounding = make_cpu_filter(params, {3});
           ASSERT_TRUE(rounding->takes_fractions(desc, {true, false}));
           ASSERT_EQ(rounding->configure_with(desc, {true, false}), desc);

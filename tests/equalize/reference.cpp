@@ -5,15 +5,10 @@
 #include <functional>
 #include <vector>
 
+#include "tests/equalize/wide.h"
+
 namespace equalux::test {
 namespace {
-
-__extension__ using Wide = __int128;
-
-Wide floor_div(Wide a, Wide b) {
-  const Wide q = a / b;
-  return q * b > a ? q - 1 : q;
-}
 
 /// The exact gain M T(v) / v of every v as num / den.
 struct Gain {

@@ -14,14 +14,15 @@
 #include "tests/support/device/device_filter.h"
 #include "tests/support/device/device_image.h"
 #include "tests/support/device/device_test.h"
+#include "tests/support/device/frame_run.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {
 
 using test::Content;
-using test::DeviceImage;
 using test::DeviceLayout;
+using test::FrameRun;
 
 using CudaFusedChain = test::DeviceChainTest<cuda::FusedChain>;
 
@@ -111,56 +112,13 @@ TEST_F(CudaFusedChain, RandomSizes) {
     EqualizeParams params;
     params.scaler = static_cast<Scaler>(random() % 3);
     if (random() % 2 == 0) params.bins = 2 + static_cast<int>(random() % 600);
-    DeviceLayout layout;
-    layout.aligned_rows = random() % 2 == 0;
-    layout.offset = layout.aligned_rows ? 0 : static_cast<int>(random() % 64);
-    layout.padding = static_cast<int>(random() % 40);
-    layout.negative = random() % 4 == 0;
+    const DeviceLayout layout = test::random_layout(random);
     const auto order = random() % 4 == 0 ? FieldOrder::bottom_first : FieldOrder::progressive;
     expect_same_as_cpu(params, {format, width, height}, test::all_contents()[random() % 8], layout,
                        order);
     if (HasFatalFailure()) return;
   }
 }
-
-/// Frames of one content in device memory, what the CPU makes of them, and room for the results.
-class FrameRun {
- public:
-  FrameRun(const ImageDesc& desc, int count) {
-    const auto cpu = make_cpu_filter({}, {1});
-    cpu->configure(desc);
-    Image frame(desc);
-    for (int i = 0; i < count; ++i) {
-      test::fill(frame.view(), i % 3 == 0 ? Content::noise : Content::natural,
-                 static_cast<std::uint32_t>(i));
-      expected_.emplace_back(desc);
-      FrameContext context;
-      cpu->submit(frame.view(), expected_.back().view(), context);
-      in_.push_back(std::make_unique<DeviceImage>(desc));
-      in_.back()->upload(frame.view());
-      out_.push_back(std::make_unique<DeviceImage>(desc));
-      out_.back()->poison();
-    }
-  }
-
-  void enqueue(cuda::FusedChain& chain, std::size_t i, cudaStream_t stream) {
-    FrameContext context;
-    context.stream = stream;
-    chain.process(in_[i]->view(), out_[i]->view(), context);
-  }
-
-  void expect_results() {
-    for (std::size_t i = 0; i < out_.size(); ++i) {
-      const Image got = out_[i]->download();
-      ASSERT_EQ(test::count_differences(expected_[i].view(), got.view()), 0U) << "frame " << i;
-    }
-  }
-
- private:
-  std::vector<Image> expected_;
-  std::vector<std::unique_ptr<DeviceImage>> in_;
-  std::vector<std::unique_ptr<DeviceImage>> out_;
-};
 
 /// Nobody waits between the frames, so that launches overlap where the device does that; small
 /// frames leave room for several at once.

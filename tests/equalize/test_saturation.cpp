@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,18 +18,15 @@
 #include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/deep_curve.h"
 #include "src/format/layout.h"
+#include "tests/equalize/wide.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {
 
-__extension__ using Wide = __int128;
-
-Wide floor_div(Wide a, Wide b) {
-  const Wide q = a / b;
-  return q * b > a ? q - 1 : q;
-}
+using test::floor_div;
+using test::Wide;
 
 /// A number n / d, d > 0.
 struct Ratio {
@@ -195,15 +193,20 @@ class Definition {
   Wide red_ = 0, green_u_ = 0, green_w_ = 0, blue_ = 0;
 };
 
-/// What every v of a frame becomes: the curve of its histogram, which has tests of its own.
+using Counted = std::function<bool(int x, int y)>;
+
+/// What every v of a frame becomes: the curve of its histogram, which has tests of its own. Only
+/// pixels of which `counts_at` is true are counted, or all where it is empty.
 std::vector<std::int64_t> levels_of(const EqualizeParams& params, const ImageDesc& desc,
-                                    const Frame& in, bool interlaced) {
+                                    const Frame& in, bool interlaced,
+                                    const Counted& counts_at = {}) {
   const bool deep = has_deep_samples(desc.format);
   const Definition counted(desc, 256, interlaced, {});
   const int shift = traits(desc.format).depth - 8;
   ValueHistogram counts{};
   for (int y = 0; y < desc.height; ++y) {
     for (int x = 0; x < desc.width; ++x) {
+      if (counts_at && !counts_at(x, y)) continue;
       const auto v = static_cast<std::size_t>(counted.extremes(in, x, y).counted);
       ++counts[v >> shift];
     }
@@ -250,14 +253,6 @@ EqualizeParams shaped(double saturation, bool steep) {
   return params;
 }
 
-/// What is no sample, half of a last pair of packed 4:2:2, stays as it is.
-void copy_rows(const ConstImageView& in, const ImageView& out) {
-  for (int plane = 0; plane < traits(in.desc.format).planes; ++plane) {
-    for (int y = 0; y < plane_rows(in.desc, plane); ++y)
-      std::copy_n(in.row(plane, y), row_bytes(in.desc, plane), out.row(plane, y));
-  }
-}
-
 TEST(Saturation, EveryByteEqualsTheDefinition) {
   for (const ImageDesc& desc : all_colour_forms(61, 23)) {
     for (const double k : {0.0, 0.37109375, 1.5, 2.5, 4.0}) {
@@ -275,7 +270,7 @@ TEST(Saturation, EveryByteEqualsTheDefinition) {
           filter->submit(in.view(), out.view(), context);
           const Frame frame{in.view()};
           Image expected(desc);
-          copy_rows(in.view(), expected.view());
+          copy_image(in.view(), expected.view());  // half of a last pair stays
           Definition(desc, static_cast<int>(std::lround(k * 256)), false,
                      levels_of(params, desc, frame, false))
               .write(frame, expected.view());
@@ -315,6 +310,28 @@ TEST(Saturation, FieldsHaveTheirOwnChroma) {
   }
 }
 
+TEST(Saturation, HoldsForAllPixelsWhateverCounts) {
+  for (const PixelFormat format : {PixelFormat::bgra, PixelFormat::nv12, PixelFormat::yuy2}) {
+    const ImageDesc desc{format, 90, 50};
+    EqualizeParams params = shaped(1.75, true);
+    params.region = "8,4,30,20";
+    Image in(desc);
+    test::fill(in.view(), test::Content::natural, 6);
+    Image out(desc);
+    const auto filter = make_cpu_filter(params, {1});
+    filter->configure(desc);
+    FrameContext context;
+    filter->submit(in.view(), out.view(), context);
+    const Frame frame{in.view()};
+    Image expected(desc);
+    const auto inside = [](int x, int y) { return x >= 8 && x < 38 && y >= 4 && y < 24; };
+    Definition(desc, 448, false, levels_of(params, desc, frame, false, inside))
+        .write(frame, expected.view());
+    EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U) << to_string(format);
+    EXPECT_NE(levels_of(params, desc, frame, false, inside), levels_of(params, desc, frame, false));
+  }
+}
+
 /// At 1 the rows are those without saturation, luma below black and over white too.
 TEST(Saturation, OneIsNoChange) {
   for (const ImageDesc& desc : all_colour_forms(53, 1)) {
@@ -334,7 +351,7 @@ TEST(Saturation, OneIsNoChange) {
     const FusedRows& loops = scalar_fused_rows();
     GainTables gains;
     make_gains(all, curve, most, most == 219 ? 239 : 255, loops, gains);
-    SaturatedGains same{{curve.data(), 256}, {}};
+    SaturatedGains same{256, curve, {}};
     make_scales(same);
     Image wanted(desc);
     Image out(desc);
@@ -449,6 +466,27 @@ TEST(Saturation, IsPartOfTheState) {
     resumed.step(number);
     ASSERT_EQ(test::count_differences(stream.out.view(), resumed.out.view()), 0U) << number;
   }
+}
+
+/// A state is not resumed where nothing would change the colours that it has.
+TEST(Saturation, AStateIsRefusedWhereSaturationCannotChange) {
+  ColourStream coloured(over_time(3));
+  ColourStream plain(over_time(1));
+  coloured.step(0);
+  plain.step(0);
+  EqualizeParams in_luma = over_time(1);
+  in_luma.space = Space::luma;
+  const auto refused = [&in_luma](const std::string& state) {
+    ColourStream resumed(in_luma);
+    try {
+      resumed.filter->load(state);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refused(coloured.filter->save()), ::testing::HasSubstr("another saturation"));
+  EXPECT_EQ(refused(plain.filter->save()), "");
 }
 
 std::string fault_in(const EqualizeParams& params) {

@@ -8,11 +8,12 @@
 #include "src/cpu/equalize/fused/gain_tables.h"
 #include "src/equalize/deep_curve.h"
 #include "src/equalize/tone_curve.h"
+#include "tests/equalize/wide.h"
 
 namespace equalux {
 namespace {
 
-__extension__ using Wide = __int128;
+using test::Wide;
 
 /// round(c gain), halves up, from the fraction itself.
 int exact(int c, const GainFraction& gain) {

@@ -10,6 +10,7 @@
 
 #include "src/cpu/equalize/curve_maker.h"
 #include "src/equalize/tone_limits.h"
+#include "tests/equalize/wide.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -181,7 +182,7 @@ TEST(ToneLimits, EveryCurveRises) {
   }
 }
 
-__extension__ using Wide = __int128;
+using test::Wide;
 
 /// Every byte of a filtered frame is floor(c W(v) / (v 2^22) + 1/2).
 TEST(ToneLimits, FramesAreScaledExactly) {

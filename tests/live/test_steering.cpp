@@ -182,6 +182,26 @@ TEST_F(SteeringTest, ResetGoesBackToTheStart) {
     EXPECT_THAT(error_text(wrong), HasSubstr("reset")) << wrong;
 }
 
+/// What the backend lacks is no key, so that no change that it refuses stands among the values.
+TEST_F(SteeringTest, OptionsThatTheBackendLacksAreNoKeys) {
+  const RecipePtr recipe = read_recipe(parse_filter_spec(kSome));
+  const auto has = [&recipe](Backend backend) {
+    return find_option(steered(0, recipe, backend).options, "saturation") != nullptr;
+  };
+  EXPECT_TRUE(has(Backend::cpu));
+  EXPECT_FALSE(has(Backend::cuda));
+  Steering on_cuda({steered(0, recipe, Backend::cuda)});
+  EXPECT_FALSE(on_cuda.state().contains("saturation"));
+  try {
+    on_cuda.change({{"saturation", 2}});
+    ADD_FAILURE() << "changed";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("saturation"));
+  }
+  on_cuda.change({{"strength", 0.5}});
+  EXPECT_EQ(on_cuda.state()["strength"], 0.5);
+}
+
 TEST_F(SteeringTest, KeysStepAndStayInRange) {
   const auto at = [&](const char* key) { return steering_.state()[key].get<double>(); };
   steering_.step("strength", 1);

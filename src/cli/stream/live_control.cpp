@@ -74,7 +74,7 @@ std::vector<std::string> names_of_presets() {
 }
 
 /// The filters that can be changed while they run.
-std::vector<Steered> steered_of(const CommonOptions& common) {
+std::vector<Steered> steered_of(const CommonOptions& common, Backend backend) {
   std::vector<Steered> filters;
   const std::vector<FilterSpec> specs = chosen_filters(common);
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -82,7 +82,7 @@ std::vector<Steered> steered_of(const CommonOptions& common) {
     // The staged chain has nothing of what could be changed.
     const bool staged = find_option(recipe->options(), "chain") != nullptr &&
                         recipe->text("chain") == enum_name(Chain::staged);
-    Steered filter = steered(i, recipe);
+    Steered filter = steered(i, recipe, backend);
     if (!staged && !filter.values.empty()) filters.push_back(std::move(filter));
   }
   return filters;
@@ -134,11 +134,12 @@ OptionGroup live_group(LiveOptions& options) {
   return group;
 }
 
-LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common,
+LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common, Backend backend,
                          RecordSwitch* recording)
     : watched_(options.watched()),
       pictures_(!options.serve.empty()),
-      steering_(steered_of(common), names_of_presets(), read_preset_for(common), common.preset) {
+      steering_(steered_of(common, backend), names_of_presets(), read_preset_for(common),
+                common.preset) {
   if (recording != nullptr) steering_.allow_recording(*recording);
   if (!options.control.empty()) socket_ = open_control_socket(options.control, api_);
   if (options.serve.empty()) {

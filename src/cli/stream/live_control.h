@@ -27,9 +27,10 @@ struct LiveOptions {
 /// Stands around a run.
 class LiveControl {
  public:
-  /// Opens what the options ask for. `recording` is null where the run cannot record, and must
-  /// outlive it. Throws Error.
-  LiveControl(const LiveOptions& options, const CommonOptions& common, RecordSwitch* recording);
+  /// Opens what the options ask for; `backend` is the one that runs. `recording` is null where the
+  /// run cannot record, and must outlive it. Throws Error.
+  LiveControl(const LiveOptions& options, const CommonOptions& common, Backend backend,
+              RecordSwitch* recording);
 
   [[nodiscard]] Steering& steering() { return steering_; }
   /// "preset stable" or "preset stable, changed"; empty where no filter takes one.

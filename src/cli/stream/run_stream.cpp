@@ -144,7 +144,8 @@ RunResult run_stream(const StreamOptions& options) {
       make_original_recorder(options.record, out, recording);
   std::optional<LiveControl> live;
   if (options.steerable) {
-    live.emplace(options.live, options.common, recorder ? &recording : nullptr);
+    const Backend backend = processor->frame_device() >= 0 ? Backend::cuda : Backend::cpu;
+    live.emplace(options.live, options.common, backend, recorder ? &recording : nullptr);
     if (recorder) live->watch(*recorder, originals.get());
     out.steering = &live->steering();
   }

@@ -31,8 +31,8 @@ class WindowCopy {
   std::int16_t samples_[kStride * SampleWindow::kAll];
 };
 
-/// Asks for what windows of the blocks to the right will read, up to `rows` rows from row y on: the
-/// CPU does not foresee that many rows beside each other.
+/// Asks for what windows of the blocks to the right of column x will read from row y on: the CPU
+/// does not foresee that many rows beside each other.
 void prefetch(const Plane<std::int16_t>& plane, int x, int y) {
   const int ahead = std::min(x + 4 * kBlock, plane.width());
   for (int k = 0; k < kWindow + SampleWindow::kBelow; ++k)

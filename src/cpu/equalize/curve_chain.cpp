@@ -30,7 +30,8 @@ std::string CurveChain::save() const {
 }
 
 void CurveChain::load(std::string_view state) {
-  if (control_.active()) curves_.set_history(control_.load(state, max_value_));
+  if (!control_.active()) return;
+  curves_.set_history(control_.load(state, max_value_, params_.space == Space::value));
 }
 
 }  // namespace equalux

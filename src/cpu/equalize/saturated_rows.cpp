@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "src/cpu/common/stores.h"
-#include "src/equalize/saturation.h"
 #include "src/equalize/tone_curve.h"
 #include "src/equalize/tone_limits.h"
 
@@ -22,7 +21,8 @@ class ByteScale {
 
   std::int32_t operator()(saturation::Factor f, std::int32_t v, std::int32_t c) const {
     if (f.q != static_cast<std::int32_t>(saturation::kOne) && c < v)
-      return saturation::scaled(gains_.curve.levels[v], tone::kCurveBits, f, v, c);
+      return saturation::scaled(gains_.levels[static_cast<std::size_t>(v)], tone::kCurveBits, f, v,
+                                c);
     if (c >= v) f = saturation::kUnchanged;
     const auto part = static_cast<double>(static_cast<std::int32_t>(saturation::part(f, v, c)));
     return static_cast<std::int32_t>(part * gains_.scales[static_cast<std::size_t>(v)] +
@@ -98,14 +98,14 @@ void make_scales(SaturatedGains& gains) {
   gains.scales.fill(1.0 / saturation::kOne);  // black stays black
   constexpr double kUnit = 1.0 / (std::int64_t{saturation::kOne} << tone::kCurveBits);
   for (std::size_t v = 1; v < gains.scales.size(); ++v)
-    gains.scales[v] = gains.curve.levels[v] * kUnit / static_cast<double>(v);
+    gains.scales[v] = gains.levels[v] * kUnit / static_cast<double>(v);
 }
 
 void saturate_rgb(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,
                   std::size_t n, std::uint8_t* out) {
   const ByteScale scale(gains);
   for (std::size_t x = 0; x < n; ++x, in += at.step, out += at.step) {
-    const Channels c = saturated(gains.curve.saturation, {in[at.r], in[at.g], in[at.b]}, scale);
+    const Channels c = saturated(gains.saturation, {in[at.r], in[at.g], in[at.b]}, scale);
     if (at.alpha >= 0) out[at.alpha] = in[at.alpha];
     out[at.r] = byte_of(c[0]);
     out[at.g] = byte_of(c[1]);
@@ -134,9 +134,8 @@ void saturate_yuv(const SaturatedGains& gains, const std::uint64_t* gain48, Samp
     std::array<std::array<std::uint8_t, 2>, 2> luma{};
     for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t x = first; x < end; ++x, ++count) {
-        const LumaResult result =
-            saturated_luma(gains.curve.saturation, weights, 255, in.luma[r][x], spread, kShareOfOne,
-                           scale, share_of);
+        const LumaResult result = saturated_luma(gains.saturation, weights, 255, in.luma[r][x],
+                                                 spread, kShareOfOne, scale, share_of);
         luma[r][x - first] = byte_of(result.luma);
         sum += result.share;
       }

@@ -4,15 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "tests/equalize/wide.h"
+
 namespace equalux::test {
 namespace {
-
-__extension__ using Wide = __int128;
-
-Wide floor_div(Wide a, Wide b) {
-  const Wide q = a / b;
-  return q * b > a ? q - 1 : q;
-}
 
 /// Depth, unused low bits, black, M, the span of chroma and no colour, of one format.
 struct Form {

@@ -16,6 +16,7 @@
 #include "tests/support/device/device_filter.h"
 #include "tests/support/device/device_image.h"
 #include "tests/support/device/device_test.h"
+#include "tests/support/device/frame_run.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -152,11 +153,7 @@ TEST_F(CudaDeepChain, RandomSizes) {
     EqualizeParams params;
     params.scaler = static_cast<Scaler>(random() % 3);
     if (random() % 2 == 0) params.bins = 2 + static_cast<int>(random() % 65535);
-    DeviceLayout layout;
-    layout.aligned_rows = random() % 2 == 0;
-    layout.offset = layout.aligned_rows ? 0 : static_cast<int>(random() % 64);
-    layout.padding = static_cast<int>(random() % 40);
-    layout.negative = random() % 4 == 0;
+    const DeviceLayout layout = test::random_layout(random);
     const auto order = random() % 4 == 0 ? FieldOrder::bottom_first : FieldOrder::progressive;
     expect_same_as_cpu(params, {format, width, height}, test::all_contents()[random() % 8], layout,
                        order);
@@ -168,32 +165,13 @@ TEST_F(CudaDeepChain, RandomSizes) {
 TEST_F(CudaDeepChain, FramesOnEachOthersHeels) {
   for (const PixelFormat format : {PixelFormat::i420_10le, PixelFormat::y444_16le}) {
     const ImageDesc desc{format, 701, 250};
-    const auto cpu = make_cpu_filter({}, {1});
-    cpu->configure(desc);
-    std::vector<Image> expected;
-    std::vector<std::unique_ptr<DeviceImage>> in;
-    std::vector<std::unique_ptr<DeviceImage>> out;
-    Image frame(desc);
-    for (std::uint32_t i = 0; i < 12; ++i) {
-      test::fill(frame.view(), i % 3 == 0 ? Content::noise : Content::natural, i);
-      expected.emplace_back(desc);
-      FrameContext context;
-      cpu->submit(frame.view(), expected.back().view(), context);
-      in.push_back(std::make_unique<DeviceImage>(desc));
-      in.back()->upload(frame.view());
-      out.push_back(std::make_unique<DeviceImage>(desc));
-    }
+    test::FrameRun run(desc, 12);
     const cuda::Stream stream = cuda::make_stream();
     cuda::DeepChain chain({});
     chain.configure(desc);
-    FrameContext context;
-    context.stream = stream.get();
-    for (std::size_t i = 0; i < in.size(); ++i)
-      chain.process(in[i]->view(), out[i]->view(), context);
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      const Image got = out[i]->download();
-      ASSERT_EQ(test::count_differences(expected[i].view(), got.view()), 0U) << "frame " << i;
-    }
+    for (std::size_t i = 0; i < 12; ++i)
+      run.enqueue(chain, i, stream.get());
+    run.expect_results();
   }
 }
 

@@ -11,6 +11,7 @@
 #include "src/cpu/equalize/curve_maker.h"
 #include "src/equalize/deep_curve.h"
 #include "tests/equalize/deep/deep_reference.h"
+#include "tests/equalize/wide.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
@@ -18,7 +19,7 @@
 namespace equalux {
 namespace {
 
-__extension__ using Wide = __int128;
+using test::Wide;
 
 EqualizeParams limited() {
   EqualizeParams params;

@@ -166,7 +166,7 @@ void DeepChain::scale_rgb(Stores stores, const std::uint8_t* in, std::uint8_t* o
   const auto width = static_cast<std::size_t>(desc_.width);
   const RgbLayout at = rgb_layout(desc_.format);
   if (saturation_ != saturation::kOne)
-    return saturate_deep_rgb({gains_.curve.data(), saturation_}, form_, at, in, width, out);
+    return saturate_deep_rgb({saturation_, gains_.curve.data()}, form_, at, in, width, out);
   loops_.apply_rgb(form_, at, gains_, stores, in, width, out);
 }
 
@@ -178,7 +178,7 @@ void DeepChain::scale_yuv(Stores stores, LumaRows rows, const YuvRowIn& in,
     return loops_.apply_yuv(form, gains_, stores, in, width, out);
   const DeepCells cells{form.rows, form.chroma == DeepChroma::each ? 1 : 2,
                         form.chroma == DeepChroma::pairs ? std::size_t{4} : std::size_t{2}};
-  saturate_deep_yuv({gains_.curve.data(), saturation_}, gains_.fixed.data(), form_, cells, in,
+  saturate_deep_yuv({saturation_, gains_.curve.data()}, gains_.fixed.data(), form_, cells, in,
                     width, out);
 }
 

@@ -12,7 +12,6 @@
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/deep_curve.h"
-#include "src/equalize/saturation.h"
 
 /// Equalization of frames of more than 8 bits on the CPU: histogram of v, curve, gains, apply.
 namespace equalux {

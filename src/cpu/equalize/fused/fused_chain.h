@@ -14,7 +14,6 @@
 #include "src/cpu/equalize/excluded_pixels.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/saturated_rows.h"
-#include "src/equalize/saturation.h"
 
 /// The production path on the CPU for value and luma: histogram of v, gains, apply. No HSV image
 /// exists in memory.
@@ -64,10 +63,7 @@ class FusedChain final : public CurveChain {
   bool interlaced_ = false;
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
   ValueHistogram counts_{};
-  std::uint32_t saturation_ = saturation::kOne;  // of the frame at hand
-  // Where that is not 1, the frame's curve.
-  CurveTable levels_{};
-  SaturatedGains saturated_{};
+  SaturatedGains saturated_;  // of the frame at hand; more than k only where that is not 1
   ExcludedPixels excluded_;
   std::unique_ptr<GainTables> gains_;
 };
