@@ -24,8 +24,8 @@ inline DeviceLayout random_layout(std::mt19937& random) {
   return layout;
 }
 
-/// Frames of two contents in device memory, what equalization on the CPU makes of them, and room for
-/// the results.
+/// Frames of two contents in device memory, what equalization on the CPU makes of them, and room
+/// for the results.
 class FrameRun {
  public:
   FrameRun(const ImageDesc& desc, int count) {
