@@ -46,7 +46,10 @@ void check_frames(tone::Control control) {
     const tone::Frame frame = control.next(context);
     const tone::Limits& limits = frame.limits;
     fuzz::require(limits.strength <= tone::kOne, "a strength up to 1");
-    fuzz::require(frame.saturation <= 4 * saturation::kOne, "a saturation up to 4");
+    fuzz::require(frame.saturation.factor <= saturation::kMost, "a saturation up to 4");
+    fuzz::require(
+        frame.saturation.most >= saturation::kOne && frame.saturation.most <= saturation::kMost,
+        "a bound of saturation from 1 to 4");
     fuzz::require(limits.floor < limits.ceiling && limits.ceiling <= tone::kWhole,
                   "a floor below the ceiling");
     fuzz::require(std::isfinite(limits.per_part) && limits.per_part > 0, "a part of the whole");

@@ -90,6 +90,8 @@ struct StagedParams {
 /// Fewest and most histogram bins.
 inline constexpr int kMinBins = 2;
 inline constexpr int kMaxBins = 65536;
+/// A saturation that follows how much contrast the curve gives back at each level.
+inline constexpr double kAutoSaturation = -1;
 /// Longest time constant, an hour in milliseconds.
 inline constexpr double kMaxTemporalMs = 3'600'000;
 
@@ -120,13 +122,15 @@ struct EqualizeParams {
   Space space = Space::value;  ///< value unless chain is fused
 
   // What the fused chain's curve obeys; docs/algorithm.md, "Strength and limits" and "Over time".
-  double strength = 1;     ///< 0 to 1: from the frame as it is to its full equalization
-  double clip_limit = 0;   ///< steepest rise of the curve, 1 to 255 times the identity's; 0 = none
-  double floor = 0;        ///< per cent of the darkest pixels that may become black
-  double ceiling = 100;    ///< per cent of the pixels above which they may become white
-  double max_gain = 0;     ///< largest factor of a value, 1 to 255; 0 = none
-  double min_gain = 0;     ///< least factor of a value, 0 to 1; 0 = none
-  double saturation = 1;   ///< factor of S, 0 to 4; hue and the new value stay
+  double strength = 1;    ///< 0 to 1: from the frame as it is to its full equalization
+  double clip_limit = 0;  ///< steepest rise of the curve, 1 to 255 times the identity's; 0 = none
+  double floor = 0;       ///< per cent of the darkest pixels that may become black
+  double ceiling = 100;   ///< per cent of the pixels above which they may become white
+  double max_gain = 0;    ///< largest factor of a value, 1 to 255; 0 = none
+  double min_gain = 0;    ///< least factor of a value, 0 to 1; 0 = none
+  /// factor of S, 0 to 4; hue and the new value stay. kAutoSaturation = as contrast grows
+  double saturation = 1;
+  double saturation_max = 2.5;  ///< largest factor where that is kAutoSaturation, 1 to 4
   double temporal_ms = 0;  ///< time constant of the curve, to kMaxTemporalMs; 0 = each frame alone
   double brighten_ms = 0;  ///< time constant where it gets brighter; 0 = temporal_ms
   double darken_ms = 0;    ///< time constant where it gets darker; 0 = temporal_ms

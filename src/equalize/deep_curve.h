@@ -125,6 +125,18 @@ EQUALUX_HD std::uint32_t deep_level_between(const DeepSamples& form, const std::
   return level < most ? level : most;
 }
 
+/// k of saturation at v, on straight lines between the coarse levels' as deep_level_between() has
+/// them; rounded half up.
+EQUALUX_HD std::uint32_t deep_factor_between(const DeepSamples& form, const std::uint32_t* coarse,
+                                             std::uint32_t v) {
+  const auto max_value = static_cast<std::uint32_t>(form.weights.luma_max);
+  const std::uint32_t last = coarse_max(form);
+  const std::uint32_t i = v * last / max_value;
+  const std::uint32_t beyond = v * last % max_value;
+  const std::uint32_t high = coarse[i < last ? i + 1 : last];
+  return (coarse[i] * (max_value - beyond) + high * beyond + max_value / 2) / max_value;
+}
+
 /// Fractional bits of a gain: 2 depth + 1 beside those of W.
 EQUALUX_HD std::int32_t deep_gain_bits(std::int32_t depth) {
   return 2 * depth + 1 + kDeepCurveBits;

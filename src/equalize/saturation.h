@@ -14,6 +14,47 @@ namespace equalux::saturation {
 
 /// k = 1. Factors are whole multiples of 1 / kOne.
 inline constexpr std::uint32_t kOne = 256;
+/// The largest k.
+inline constexpr std::uint32_t kMost = 4 * kOne;
+/// Levels on either side of one over which a curve's slope is taken, of 256 or 220.
+inline constexpr std::uint32_t kReach = 16;
+
+/// What k of each level is made of, both in 1 / kOne.
+struct Rule {
+  std::uint32_t factor = kOne;  ///< of all levels, up to kMost
+  /// What a level's k is at most for the contrast that it gains, kOne to kMost; kOne = none.
+  std::uint32_t most = kOne;
+};
+/// False where k = 1 at every level.
+EQUALUX_HD bool changes(const Rule& rule) {
+  return rule.factor != kOne || rule.most != kOne;
+}
+
+/// How much contrast a curve gives back at a level, in 1 / kOne, rounded half up: its slope as a
+/// multiple of the level's gain, v W'(v) / W(v), which is what S has lost where something was laid
+/// evenly over a picture. `levels` is W by v, 0 to `max_value`, which is 16 at least; of 255 * 2^22
+/// at most.
+EQUALUX_HD std::uint64_t contrast_at(const std::uint32_t* levels, std::uint32_t v,
+                                     std::uint32_t max_value) {
+  const std::uint32_t low = v < kReach ? 0 : v - kReach;
+  const std::uint32_t high = v + kReach > max_value ? max_value : v + kReach;
+  if (levels[v] == 0 || levels[high] <= levels[low]) return 0;
+  const std::uint64_t rise = std::uint64_t{kOne} * v * (levels[high] - levels[low]);
+  const std::uint64_t run = std::uint64_t{high - low} * levels[v];
+  return (2 * rise + run) / (2 * run);
+}
+
+/// k of a level, in 1 / kOne. Arguments as of contrast_at().
+EQUALUX_HD std::uint32_t factor_at(const Rule& rule, const std::uint32_t* levels, std::uint32_t v,
+                                   std::uint32_t max_value) {
+  if (rule.most == kOne) return rule.factor;
+  const std::uint64_t contrast = contrast_at(levels, v, max_value);
+  const std::uint32_t gained =
+      contrast < kOne ? kOne
+                      : (contrast > rule.most ? rule.most : static_cast<std::uint32_t>(contrast));
+  const std::uint32_t k = (rule.factor * gained + kOne / 2) / kOne;
+  return k < kMost ? k : kMost;
+}
 
 /// p / q.
 struct Factor {

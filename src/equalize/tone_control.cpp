@@ -92,13 +92,15 @@ Control::Control(const EqualizeParams& params)
 
 Control::Eased Control::target_of(const EqualizeParams& params) {
   const auto inverse = [](double x) { return x == 0 ? 0 : 1 / x; };
+  const bool follows = params.saturation == kAutoSaturation;
   return {params.strength,
           params.floor / 100,
           params.ceiling / 100,
           inverse(params.clip_limit),
           inverse(params.max_gain),
           params.min_gain,
-          params.saturation / kMostSaturation};
+          (follows ? 1 : params.saturation) / kMostSaturation,
+          (follows ? params.saturation_max : 1) / kMostSaturation};
 }
 
 Limits Control::limits() const {
@@ -138,12 +140,14 @@ Frame Control::next(const FrameContext& context) {
     ease(now_.inverse_gain, target_.inverse_gain, rate);
     ease(now_.min_gain, target_.min_gain, rate);
     ease(now_.saturation, target_.saturation, rate);
+    ease(now_.saturation_max, target_.saturation_max, rate);
   } else {
     now_ = target_;
   }
   started_ = true;
   frame.limits = limits();
-  frame.saturation = fixed(now_.saturation * kMostSaturation, saturation::kOne);
+  frame.saturation = {fixed(now_.saturation, saturation::kMost),
+                      fixed(now_.saturation_max, saturation::kMost)};
   const auto constant = [this](double own) { return own == 0 ? params_.temporal_ms : own; };
   frame.rates = {fixed_rate(step_ms, constant(params_.brighten_ms)),
                  fixed_rate(step_ms, constant(params_.darken_ms))};
@@ -176,7 +180,7 @@ std::string Control::save(const History& current, int max_value) const {
                        {"step-ns", step_ns_},
                        {"limits",
                         {now_.strength, now_.floor, now_.ceiling, now_.inverse_clip,
-                         now_.inverse_gain, now_.min_gain, now_.saturation}}};
+                         now_.inverse_gain, now_.min_gain, now_.saturation, now_.saturation_max}}};
   if (last_pts_ns_) state["pts-ns"] = *last_pts_ns_;
   return json_text(state);
 }
@@ -206,11 +210,14 @@ History Control::load(std::string_view text, int max_value, bool changes_saturat
     const auto& limits = state.at("limits");
     const Eased now{part(limits.at(0)), part(limits.at(1)), part(limits.at(2)), part(limits.at(3)),
                     part(limits.at(4)),
-                    // States of earlier versions have five, or six.
+                    // States of earlier versions have five, six or seven.
                     limits.size() > 5 ? part(limits.at(5)) : 0,
-                    limits.size() > 6 ? part(limits.at(6)) : 1 / kMostSaturation};
+                    limits.size() > 6 ? part(limits.at(6)) : 1 / kMostSaturation,
+                    limits.size() > 7 ? part(limits.at(7)) : 1 / kMostSaturation};
     if (fixed(now.floor, kWhole) >= fixed(now.ceiling, kWhole)) refuse_number();
-    if (!changes_saturation && now.saturation != 1 / kMostSaturation) {
+    if (now.saturation_max < 1 / kMostSaturation) refuse_number();
+    if (!changes_saturation &&
+        (now.saturation != 1 / kMostSaturation || now.saturation_max != 1 / kMostSaturation)) {
       throw_usage(
           "the state is of frames with another saturation, which the CPU alone changes, of "
           "equalize in space value");

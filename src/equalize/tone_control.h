@@ -8,6 +8,7 @@
 #include <equalux/filter.h>
 #include <equalux/params.h>
 
+#include "src/equalize/saturation.h"
 #include "src/equalize/tone_history.h"
 #include "src/equalize/tone_limits.h"
 
@@ -22,9 +23,9 @@ namespace equalux::tone {
 struct Frame {
   Limits limits;
   Rates rates;
-  std::uint32_t saturation = 256;  ///< factor of S, of saturation::kOne
-  bool over_time = false;          ///< the curve follows from the history and this frame
-  bool fresh = false;              ///< whatever the history holds is not of the frames before
+  saturation::Rule saturation;  ///< of the factor of S
+  bool over_time = false;       ///< the curve follows from the history and this frame
+  bool fresh = false;           ///< whatever the history holds is not of the frames before
 };
 
 /// One thread at a time.
@@ -52,7 +53,7 @@ class Control {
 
  private:
   /// Limits on the way to what they were set to. Clip limit and gain go by their inverses, 0 =
-  /// none; saturation by its part of the largest.
+  /// none; saturation and its bound by their part of the largest.
   struct Eased {
     double strength = 1;
     double floor = 0;
@@ -61,6 +62,7 @@ class Control {
     double inverse_gain = 0;
     double min_gain = 0;
     double saturation = 0.25;
+    double saturation_max = 0.25;
   };
   static Eased target_of(const EqualizeParams& params);
   [[nodiscard]] Limits limits() const;

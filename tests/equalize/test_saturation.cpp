@@ -351,8 +351,8 @@ TEST(Saturation, OneIsNoChange) {
     const FusedRows& loops = scalar_fused_rows();
     GainTables gains;
     make_gains(all, curve, most, most == 219 ? 239 : 255, loops, gains);
-    SaturatedGains same{256, curve, {}};
-    make_scales(same);
+    SaturatedGains same;
+    make_saturated({}, curve, most, same);
     Image wanted(desc);
     Image out(desc);
     if (traits(desc.format).model == ColorModel::yuv) {

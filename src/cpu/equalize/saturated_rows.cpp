@@ -48,10 +48,10 @@ class WordScale {
 
 /// What three channels become, each by scale(f, v, c).
 template <typename Scale>
-Channels saturated(std::uint32_t k, const Channels& c, const Scale& scale) {
+Channels saturated(const std::uint16_t* factors, const Channels& c, const Scale& scale) {
   const std::int32_t v = std::max({c[0], c[1], c[2]});
   const std::int32_t below = v - std::min({c[0], c[1], c[2]});
-  const saturation::Factor f = saturation::factor_of(k, v, below);
+  const saturation::Factor f = saturation::factor_of(factors[v], v, below);
   return {scale(f, v, c[0]), scale(f, v, c[1]), scale(f, v, c[2])};
 }
 
@@ -69,12 +69,12 @@ struct Spread {
 
 /// `share_of(v)` is a gain's part in the chroma sample's sum, and `one` that of gain 1.
 template <typename Scale, typename ShareOf>
-LumaResult saturated_luma(std::uint32_t k, const YuvWeights& weights, std::int32_t most,
-                          std::int32_t code, const Spread& spread, std::int64_t one,
-                          const Scale& scale, const ShareOf& share_of) {
+LumaResult saturated_luma(const std::uint16_t* factors, const YuvWeights& weights,
+                          std::int32_t most, std::int32_t code, const Spread& spread,
+                          std::int64_t one, const Scale& scale, const ShareOf& share_of) {
   const std::int32_t y = code - weights.luma_offset;
   const std::int32_t v = y < 0 ? 0 : yuv_value(weights, code, spread.above);
-  const saturation::Factor f = saturation::factor_of(k, v, v - (y + spread.least));
+  const saturation::Factor f = saturation::factor_of(factors[v], v, v - (y + spread.least));
   if (y < 0) return {code, saturation::scaled_share(one, f)};
   const std::int32_t luma = weights.luma_offset + scale(f, v, y);
   return {std::min(luma, most),
@@ -94,7 +94,13 @@ void store_word(const DeepSamples& form, std::uint8_t* at, std::int32_t code) {
 
 }  // namespace
 
-void make_scales(SaturatedGains& gains) {
+void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int max_value,
+                    SaturatedGains& gains) {
+  const auto most = static_cast<std::uint32_t>(max_value);
+  gains.levels = curve;
+  for (std::uint32_t v = 0; v <= most; ++v)
+    gains.factors[v] =
+        static_cast<std::uint16_t>(saturation::factor_at(rule, curve.data(), v, most));
   gains.scales.fill(1.0 / saturation::kOne);  // black stays black
   constexpr double kUnit = 1.0 / (std::int64_t{saturation::kOne} << tone::kCurveBits);
   for (std::size_t v = 1; v < gains.scales.size(); ++v)
@@ -105,7 +111,7 @@ void saturate_rgb(const SaturatedGains& gains, const RgbLayout& at, const std::u
                   std::size_t n, std::uint8_t* out) {
   const ByteScale scale(gains);
   for (std::size_t x = 0; x < n; ++x, in += at.step, out += at.step) {
-    const Channels c = saturated(gains.saturation, {in[at.r], in[at.g], in[at.b]}, scale);
+    const Channels c = saturated(gains.factors.data(), {in[at.r], in[at.g], in[at.b]}, scale);
     if (at.alpha >= 0) out[at.alpha] = in[at.alpha];
     out[at.r] = byte_of(c[0]);
     out[at.g] = byte_of(c[1]);
@@ -134,7 +140,7 @@ void saturate_yuv(const SaturatedGains& gains, const std::uint64_t* gain48, Samp
     std::array<std::array<std::uint8_t, 2>, 2> luma{};
     for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t x = first; x < end; ++x, ++count) {
-        const LumaResult result = saturated_luma(gains.saturation, weights, 255, in.luma[r][x],
+        const LumaResult result = saturated_luma(gains.factors.data(), weights, 255, in.luma[r][x],
                                                  spread, kShareOfOne, scale, share_of);
         luma[r][x - first] = byte_of(result.luma);
         sum += result.share;
@@ -153,7 +159,7 @@ void saturate_deep_rgb(const SaturatedCurve& curve, const DeepSamples& form, con
   const WordScale scale(curve);
   for (std::size_t x = 0; x < n; ++x, in += at.step, out += at.step) {
     const Channels c = saturated(
-        curve.saturation,
+        curve.factors,
         {load_word(form, in + at.r), load_word(form, in + at.g), load_word(form, in + at.b)},
         scale);
     if (at.alpha >= 0) std::memmove(out + at.alpha, in + at.alpha, 2);
@@ -181,7 +187,7 @@ void saturate_deep_yuv(const SaturatedCurve& curve, const std::uint64_t* gains,
     for (std::size_t r = 0; r < static_cast<std::size_t>(cells.rows); ++r) {
       for (std::size_t x = first; x < end; ++x) {
         const LumaResult result =
-            saturated_luma(curve.saturation, form.weights, form.most,
+            saturated_luma(curve.factors, form.weights, form.most,
                            load_word(form, in.luma[r] + 2 * x), spread, one, scale, share_of);
         store_word(form, out.luma[r] + 2 * x, result.luma);
         sum += result.share;

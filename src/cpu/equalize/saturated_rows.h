@@ -11,18 +11,19 @@
 
 /// Rows of the fused and of the deep chain where saturation is changed too: plain C++, one channel
 /// after the other. Counterparts of apply_rgb and apply_yuv of FusedRows and DeepRows, which
-/// serve wherever k is 1; `n` counts pixels, and rows lie as there.
+/// serve wherever k is 1 at every level; `n` counts pixels, and rows lie as there.
 namespace equalux {
 
 /// What a frame's pixels of 8 bits become.
 struct SaturatedGains {
-  std::uint32_t saturation = saturation::kOne;  ///< k
-  CurveTable levels{};                          ///< W by v, 0 to M, with tone::kCurveBits
+  std::array<std::uint16_t, 256> factors{};  ///< k by v, in 1 / saturation::kOne
+  CurveTable levels{};                       ///< W by v, 0 to M, with tone::kCurveBits
   /// What saturation::part() is multiplied with, by v: W / (v 2^30).
   std::array<double, 256> scales{};
 };
-/// Fills `scales`. Black stays black.
-void make_scales(SaturatedGains& gains);
+/// The gains of a curve, W by v, 0 to M. Black stays black.
+void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int max_value,
+                    SaturatedGains& gains);
 
 /// Packed RGB of 8 bits.
 void saturate_rgb(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,
@@ -34,8 +35,8 @@ void saturate_yuv(const SaturatedGains& gains, const std::uint64_t* gain48, Samp
 
 /// What pixels of more bits become.
 struct SaturatedCurve {
-  std::uint32_t saturation;     ///< k
-  const std::uint32_t* levels;  ///< W by v, 0 to M, with kDeepCurveBits; black stays black
+  const std::uint16_t* factors;  ///< k by v, 0 to M, in 1 / saturation::kOne
+  const std::uint32_t* levels;   ///< W by v, 0 to M, with kDeepCurveBits; black stays black
 };
 
 /// Packed RGB of more bits.

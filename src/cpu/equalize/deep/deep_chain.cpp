@@ -61,6 +61,7 @@ void DeepChain::configure(const ImageDesc& desc) {
   form_ = deep_samples(desc, params_.space);
   counts_.assign(levels(), 0);
   gains_.resize(form_);
+  factors_.resize(levels());
   bin_ends_.reserve(levels());
   start_curves(static_cast<int>(coarse_max(form_)));
   scratch_.assign(
@@ -85,7 +86,7 @@ void DeepChain::set_bins() {
 void DeepChain::fix_curve() {
   gains_.curve = deep_curve_table(*params_.curve, form_.weights.luma_max);
   std::fill(counts_.begin(), counts_.end(), 1);  // any value may come
-  saturation_ = saturation::kOne;
+  saturates_ = false;
   make_gains();
 }
 
@@ -131,10 +132,10 @@ void DeepChain::sum_histograms() {
 void DeepChain::make_curve(const FrameContext& context) {
   if (control_.active()) {
     const tone::Frame frame = control_.next(context);
-    saturation_ = frame.saturation;
+    saturates_ = saturation::changes(frame.saturation);
     shape_curve(frame);
   } else {
-    saturation_ = saturation::kOne;
+    saturates_ = false;
     make_deep_curve(counts_, bin_ends_, params_.scaler, loops_, gains_.curve);
     if (collector_.active()) collector_.add_deep(form_, gains_.curve);
   }
@@ -150,12 +151,24 @@ void DeepChain::shape_curve(const tone::Frame& frame) {
     if (counts_[v] == 0) continue;
     gains_.curve[v] = deep_level_between(form_, curve.data(), static_cast<std::uint32_t>(v));
   }
+  if (saturates_) make_factors(frame.saturation, curve);
+}
+
+void DeepChain::make_factors(const saturation::Rule& rule, const CurveTable& curve) {
+  const std::uint32_t last = coarse_max(form_);
+  CurveTable coarse{};
+  for (std::uint32_t i = 0; i <= last; ++i)
+    coarse[i] = saturation::factor_at(rule, curve.data(), i, last);
+  for (std::size_t v = 0; v < levels(); ++v) {
+    factors_[v] = static_cast<std::uint16_t>(
+        deep_factor_between(form_, coarse.data(), static_cast<std::uint32_t>(v)));
+  }
 }
 
 void DeepChain::make_gains() {
   if (traits(desc_.format).model == ColorModel::gray) {
     make_gray_words(form_, gains_);
-  } else if (saturation_ != saturation::kOne) {
+  } else if (saturates_) {
     make_fixed_gains(form_, counts_, gains_);
   } else {
     loops_.make_gains(form_, counts_, gains_);
@@ -165,8 +178,8 @@ void DeepChain::make_gains() {
 void DeepChain::scale_rgb(Stores stores, const std::uint8_t* in, std::uint8_t* out) const {
   const auto width = static_cast<std::size_t>(desc_.width);
   const RgbLayout at = rgb_layout(desc_.format);
-  if (saturation_ != saturation::kOne)
-    return saturate_deep_rgb({saturation_, gains_.curve.data()}, form_, at, in, width, out);
+  if (saturates_)
+    return saturate_deep_rgb({factors_.data(), gains_.curve.data()}, form_, at, in, width, out);
   loops_.apply_rgb(form_, at, gains_, stores, in, width, out);
 }
 
@@ -174,11 +187,10 @@ void DeepChain::scale_yuv(Stores stores, LumaRows rows, const YuvRowIn& in,
                           const YuvRowOut& out) const {
   const auto width = static_cast<std::size_t>(desc_.width);
   const DeepYuvForm form = yuv_form(rows);
-  if (saturation_ == saturation::kOne)
-    return loops_.apply_yuv(form, gains_, stores, in, width, out);
+  if (!saturates_) return loops_.apply_yuv(form, gains_, stores, in, width, out);
   const DeepCells cells{form.rows, form.chroma == DeepChroma::each ? 1 : 2,
                         form.chroma == DeepChroma::pairs ? std::size_t{4} : std::size_t{2}};
-  saturate_deep_yuv({saturation_, gains_.curve.data()}, gains_.fixed.data(), form_, cells, in,
+  saturate_deep_yuv({factors_.data(), gains_.curve.data()}, gains_.fixed.data(), form_, cells, in,
                     width, out);
 }
 

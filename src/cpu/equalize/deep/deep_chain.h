@@ -54,6 +54,7 @@ class DeepChain final : public CurveChain {
   void sum_histograms();
   void make_curve(const FrameContext& context);
   void shape_curve(const tone::Frame& frame);
+  void make_factors(const saturation::Rule& rule, const CurveTable& curve);
   void make_gains();
   /// What the rows of a frame become, by its curve and saturation.
   void scale_rgb(Stores stores, const std::uint8_t* in, std::uint8_t* out) const;
@@ -73,8 +74,9 @@ class DeepChain final : public CurveChain {
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> bin_ends_;  // empty where every value has a bin of its own
   DeepGains gains_;
-  std::uint32_t saturation_ = saturation::kOne;  // of the frame at hand
-  std::optional<FractionRounder> rounder_;       // nothing where frames are whole
+  bool saturates_ = false;                  // the frame at hand has a k that is not 1
+  std::vector<std::uint16_t> factors_;      // k by v, where that is so
+  std::optional<FractionRounder> rounder_;  // nothing where frames are whole
 };
 
 }  // namespace equalux

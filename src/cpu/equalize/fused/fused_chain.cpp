@@ -85,7 +85,7 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   const std::int32_t max_code = 255 - weights_.luma_offset;
   const ValueHistogram& included =
       excluded_.active() ? excluded_.included(counts_, in, context) : counts_;
-  saturated_.saturation = saturation::kOne;
+  saturates_ = false;
   if (!control_.active() && !rgb_luma_) {
     make_gains(counts_, included, params_.scaler, bins_, weights_.luma_max, max_code, loops_,
                *gains_);
@@ -95,11 +95,8 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   const tone::Frame frame = control_.next(context);
   const CurveTable& curve = curves_.make(included, frame);
   if (collector_.active()) collector_.add(curve);
-  saturated_.saturation = frame.saturation;
-  if (saturated_.saturation != saturation::kOne) {
-    saturated_.levels = curve;
-    make_scales(saturated_);
-  }
+  saturates_ = saturation::changes(frame.saturation);
+  if (saturates_) make_saturated(frame.saturation, curve, weights_.luma_max, saturated_);
   make_gains_of(counts_, curve);
 }
 
@@ -109,7 +106,7 @@ void FusedChain::make_gains_of(const ValueHistogram& present, const CurveTable& 
 }
 
 void FusedChain::fix_curve() {
-  saturated_.saturation = saturation::kOne;
+  saturates_ = false;
   ValueHistogram all;
   all.fill(1);
   make_gains_of(all, curve_table(*params_.curve, weights_.luma_max));
@@ -197,7 +194,7 @@ void FusedChain::apply_rows(const Job& job, int begin, int end, int slot) {
       loops_.apply_luma(*gains_, job.stores, rgb_layout(desc_.format), in, width, out);
       continue;
     }
-    if (t.model == ColorModel::rgb && saturated_.saturation != saturation::kOne) {
+    if (t.model == ColorModel::rgb && saturates_) {
       saturate_rgb(saturated_, rgb_layout(desc_.format), in, width, out);
       continue;
     }
@@ -233,7 +230,7 @@ void FusedChain::apply_yuv_row(const Job& job, int row, Scratch& scratch) {
   const YuvRowIn in =
       scratch.line.read(loops_, job.in, row, rows, 0, static_cast<std::size_t>(cells_.columns));
   const YuvRowOut out = scratch.line.results(job.out, row, rows);
-  if (saturated_.saturation != saturation::kOne) {
+  if (saturates_) {
     saturate_yuv(saturated_, gains_->gain48.data(), sampling_, weights_, in, width, out);
   } else {
     loops_.apply_yuv(sampling_, weights_, *gains_, planar ? job.stores : Stores::cached, in, width,

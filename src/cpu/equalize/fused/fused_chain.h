@@ -63,7 +63,8 @@ class FusedChain final : public CurveChain {
   bool interlaced_ = false;
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
   ValueHistogram counts_{};
-  SaturatedGains saturated_;  // of the frame at hand; more than k only where that is not 1
+  bool saturates_ = false;    // the frame at hand has a k that is not 1
+  SaturatedGains saturated_;  // where that is so
   ExcludedPixels excluded_;
   std::unique_ptr<GainTables> gains_;
 };
