@@ -60,6 +60,8 @@ struct Option {
   bool above_least = false;          ///< `least` itself is too small
   std::string_view unit = {};        ///< "milliseconds"; empty = none
   std::string_view zero_means = {};  ///< what 0 means, which is then allowed outside the range
+  std::string_view word = {};        ///< stands in place of a number: "auto"; empty = none
+  std::string_view word_means = {};  ///< what it means
   double step = 0;                   ///< of sliders and keys; 0 = they do not change it
   double slider_least = 0;           ///< range of a slider; 0 and 0 in a table = all values
   double slider_most = 0;
@@ -79,6 +81,9 @@ struct Option {
   std::string_view names_type = {};  ///< hosts' name for the list, which options may share
   std::string fallback = {};         ///< the default as a value is written; empty = `unset`
 };
+
+/// What parameters, and hosts whose values are numbers alone, have for an option's word.
+inline constexpr double kWordNumber = -1;
 
 /// Options with values, as they are written, in order.
 using OptionValues = std::vector<std::pair<std::string, std::string>>;

@@ -91,7 +91,7 @@ struct StagedParams {
 inline constexpr int kMinBins = 2;
 inline constexpr int kMaxBins = 65536;
 /// A saturation that follows how much contrast the curve gives back at each level.
-inline constexpr double kAutoSaturation = -1;
+inline constexpr double kAutoSaturation = kWordNumber;
 /// Longest time constant, an hour in milliseconds.
 inline constexpr double kMaxTemporalMs = 3'600'000;
 

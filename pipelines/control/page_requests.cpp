@@ -53,7 +53,8 @@ nlohmann::ordered_json slider_of(const Option& option) {
           {"step", option.step},
           {"least", option.least},  // but 0, where that means something
           {"zero", option.least > 0 || is_switch(option) ? option.zero_means : std::string_view()},
-          {"off", is_switch(option)}};
+          {"off", is_switch(option)},
+          {"word", option.word}};
 }
 
 /// A line for each option and each preset, and the sliders of the options that have one.

@@ -33,6 +33,7 @@ std::string text_of(const std::string& key, const Json& value) {
 /// The other way round; null where nothing is set.
 Json json_of(const Option& option, const std::string& text) {
   if (text.empty() && !option.unset.empty()) return nullptr;
+  if (!option.word.empty() && text == option.word) return text;
   switch (option.type) {
     case OptionType::number:
       return parse_json(text).get<double>();

@@ -92,6 +92,7 @@ double unset_number(const Option& option) {
 /// The least number of a property: 0 too where it means something.
 double least_of(const Option& option) {
   if (may_be_unset(option)) return unset_number(option);
+  if (!option.word.empty()) return kWordNumber;
   return option.zero_means.empty() ? option.least : std::min(option.least, 0.0);
 }
 
@@ -114,10 +115,12 @@ std::string enum_text(const Option& option, gint number) {
 }
 
 double number_of(const Option& option, const std::string& text) {
+  if (!option.word.empty() && text == option.word) return kWordNumber;
   return text.empty() ? unset_number(option) : number_from<double>(text).value_or(0);
 }
 
 std::string number_text_of(const Option& option, double number) {
+  if (!option.word.empty() && number == kWordNumber) return std::string(option.word);
   const bool unset = may_be_unset(option) && number < option.least;
   return unset ? std::string() : number_text(number);
 }
@@ -127,6 +130,8 @@ std::string blurb_of(const Option& option) {
   Option bare = option;
   bare.names = {};
   std::string text = sentence(option_help(bare));
+  if (!option.word.empty())
+    return text + " (" + number_text(kWordNumber) + " = " + std::string(option.word) + ")";
   if (!may_be_unset(option) || !option.names.empty()) return text;
   const bool is_number = option.type == OptionType::number || option.type == OptionType::whole;
   const std::string none = is_number ? number_text(unset_number(option)) : "null";

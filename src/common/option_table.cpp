@@ -46,6 +46,7 @@ std::string number_text(double number) {
 
 bool in_range(const Option& option, double number) {
   if (number == 0 && !option.zero_means.empty()) return true;
+  if (number == kWordNumber && !option.word.empty()) return true;
   const bool enough = option.above_least ? number > option.least : number >= option.least;
   return enough && number <= option.most;  // false for NaN
 }
@@ -74,11 +75,15 @@ bool backend_has(const Option& option, std::string_view value, Backend backend) 
 }
 
 double OptionValue<double>::read(const Option& option, std::string_view text) {
+  const bool has_word = !option.word.empty();
+  if (has_word && text == option.word) return kWordNumber;
   const std::optional<double> value = number_from<double>(text);
   if (!value) {
     throw_usage(std::string(option.key) + " is " + quoted(text) + ", must be a number, " +
                 option_range(option));
   }
+  // The word has one spelling.
+  if (has_word && *value == kWordNumber) throw_usage(out_of_range(option, number_text(*value)));
   return *value;
 }
 
@@ -110,6 +115,7 @@ std::string option_range(const Option& option) {
   if (!option.names.empty()) return list_of_names(spellings(option.names));
   if (option.type == OptionType::onoff) return "true or false";
   const bool in_range_too = option.least <= 0 && !option.above_least && option.range.empty();
+  if (!option.word.empty()) return plain_range(option) + ", or " + std::string(option.word);
   if (option.zero_means.empty() || in_range_too) return plain_range(option);
   return plain_range(option) + ", or 0 for " + std::string(option.zero_means);
 }
@@ -129,6 +135,9 @@ std::string option_help(const Option& option) {
     text += ", " + range;
   }
   if (!option.zero_means.empty()) text += "; 0 = " + std::string(option.zero_means);
+  if (!option.word.empty()) {
+    text += "; " + std::string(option.word) + " = " + std::string(option.word_means);
+  }
   return text + std::string(option.help.substr(clause));
 }
 

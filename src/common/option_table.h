@@ -155,7 +155,11 @@ struct OptionRow {
     set = [=](const Option& row, Params& params, std::string_view value) {
       (params.*....*path) = Value::read(row, value);
     };
-    text = [=](const Params& params) { return Value::text((params.*....*path)); };
+    text = [=, word = std::string(option.word)](const Params& params) {
+      if constexpr (std::is_same_v<Member, double>)
+        if (!word.empty() && (params.*....*path) == kWordNumber) return word;
+      return Value::text((params.*....*path));
+    };
     check = [=](const Option& row, const Params& params, Clauses& broken) {
       Value::check(row, (params.*....*path), broken);
     };

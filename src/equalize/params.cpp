@@ -28,6 +28,11 @@ void check_curve(Clauses& broken, const EqualizeParams& params) {
     broken.push_back(std::string(key) + " is " + number_text(value) +
                      " without temporal-ms, must stand with it");
   }
+  if (params.saturation != kAutoSaturation &&
+      params.saturation_max != EqualizeParams{}.saturation_max) {
+    broken.push_back("saturation-max is " + number_text(params.saturation_max) +
+                     " without saturation auto, must stand with it");
+  }
   if (params.chain == Chain::staged && tone::shapes_curve(params)) {
     broken.push_back(
         "chain is staged, must be fused with strength, clip-limit, floor, ceiling, max-gain, "

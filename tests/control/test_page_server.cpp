@@ -146,7 +146,7 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   EXPECT_THAT(help["strength"].get<std::string>(), HasSubstr("0 to 1"));
   EXPECT_EQ(help["preset"]["fog"], "thick air");
   // The page makes its sliders of these.
-  ASSERT_EQ(help["sliders"].size(), 14U);
+  ASSERT_EQ(help["sliders"].size(), 15U);
   const auto clip = help["sliders"][1];
   EXPECT_EQ(clip["key"], "clip-limit");
   EXPECT_EQ(clip["title"], "Clip limit");
@@ -156,7 +156,11 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   EXPECT_EQ(clip["least"], 1);
   EXPECT_EQ(clip["zero"], "none");
   EXPECT_EQ(clip["off"], false);
-  const auto denoise = help["sliders"][10];
+  EXPECT_EQ(clip["word"], "");
+  const auto saturation = help["sliders"][6];
+  EXPECT_EQ(saturation["key"], "saturation");
+  EXPECT_EQ(saturation["word"], "auto");
+  const auto denoise = help["sliders"][11];
   EXPECT_EQ(denoise["key"], "denoise-strength");
   EXPECT_EQ(denoise["title"], "Strength (denoise)");
   EXPECT_EQ(denoise["off"], true);  // it has a switch

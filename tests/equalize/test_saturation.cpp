@@ -55,13 +55,19 @@ void put(const ImageView& view, int component, int x, int y, Wide code) {
   if (t.depth > 8) at[1] = static_cast<std::uint8_t>(word >> 8);
 }
 
+/// What each v of a frame becomes, times 2^bits, and k there, times 256.
+struct Levels {
+  std::vector<std::int64_t> values;
+  std::vector<Wide> factors;
+  friend bool operator==(const Levels&, const Levels&) = default;
+};
+
 /// The frame by the definition: S' = min(k S, 1), or S where it is over 1 already and k over 1, and
 /// c' = V' (1 - S' (v - c) / (v - m)).
 class Definition {
  public:
-  /// `k256` is k times 256; `levels` what v becomes, times 2^bits.
-  Definition(const ImageDesc& desc, int k256, bool interlaced, std::vector<std::int64_t> levels)
-      : desc_(desc), k_{k256, 256}, interlaced_(interlaced), levels_(std::move(levels)) {
+  Definition(const ImageDesc& desc, bool interlaced, Levels levels)
+      : desc_(desc), interlaced_(interlaced), levels_(std::move(levels)) {
     const FormatTraits& t = traits(desc.format);
     const int eight = 1 << (t.depth - 8);
     const bool limited = t.model == ColorModel::yuv && desc.range == ColorRange::limited;
@@ -113,9 +119,10 @@ class Definition {
   /// S' / S of a pixel.
   [[nodiscard]] Ratio factor(const Extremes& e) const {
     const Ratio one{1, 1};
-    if (e.v <= e.m) return k_;           // S is 0, or v was clamped below luma
+    const Ratio k{levels_.factors[static_cast<std::size_t>(e.v)], 256};
+    if (e.v <= e.m) return k;            // S is 0, or v was clamped below luma
     const Ratio to_one{e.v, e.v - e.m};  // 1 / S
-    if (!k_.over(one) || !k_.over(to_one)) return k_;
+    if (!k.over(one) || !k.over(to_one)) return k;
     return to_one.over(one) ? to_one : one;
   }
 
@@ -123,7 +130,8 @@ class Definition {
   [[nodiscard]] Wide scaled(const Extremes& e, Ratio f, Wide c) const {
     if (e.v == 0) return c;
     if (c >= e.v) f = {1, 1};
-    const Wide n = Wide{levels_[static_cast<std::size_t>(e.v)]} * (f.d * e.v - f.n * (e.v - c));
+    const Wide n =
+        Wide{levels_.values[static_cast<std::size_t>(e.v)]} * (f.d * e.v - f.n * (e.v - c));
     const Wide d = (f.d * e.v) << bits_;
     return floor_div(2 * n + d, 2 * d);
   }
@@ -154,7 +162,7 @@ class Definition {
         const Extremes e = extremes(in, x, y);
         const Wide luma = in.get(0, x, y) - black_;
         const Ratio f = factor(e);
-        const Wide level = levels_[static_cast<std::size_t>(e.v)];
+        const Wide level = levels_.values[static_cast<std::size_t>(e.v)];
         const Wide gain =
             e.v == 0 ? Wide{1} << gain_bits : -floor_div(-(level << (gain_bits - bits_)), e.v);
         const std::size_t cell = static_cast<std::size_t>(
@@ -186,22 +194,40 @@ class Definition {
   }
 
   ImageDesc desc_;
-  Ratio k_;
   bool interlaced_;
-  std::vector<std::int64_t> levels_;
+  Levels levels_;
   int most_ = 0, black_ = 0, m_ = 0, bits_ = 0;
   Wide red_ = 0, green_u_ = 0, green_w_ = 0, blue_ = 0;
 };
 
 using Counted = std::function<bool(int x, int y)>;
 
-/// What every v of a frame becomes: the curve of its histogram, which has tests of its own. Only
-/// pixels of which `counts_at` is true are counted, or all where it is empty.
-std::vector<std::int64_t> levels_of(const EqualizeParams& params, const ImageDesc& desc,
-                                    const Frame& in, bool interlaced,
-                                    const Counted& counts_at = {}) {
+/// k times 256 of every level of a curve W, 0 to M: the parameters' factor, or the contrast that
+/// the curve gives back there, v W'(v) / W(v), its slope taken over 16 levels on either side.
+std::vector<Wide> factors_of(const EqualizeParams& params, const CurveTable& curve, Wide most) {
+  std::vector<Wide> factors;
+  for (Wide v = 0; v <= most; ++v) {
+    if (params.saturation != kAutoSaturation) {
+      factors.push_back(static_cast<Wide>(std::lround(params.saturation * 256)));
+      continue;
+    }
+    const auto bound = static_cast<Wide>(std::lround(params.saturation_max * 256));
+    const auto low = static_cast<std::size_t>(std::max<Wide>(v - 16, 0));
+    const auto high = static_cast<std::size_t>(std::min(v + 16, most));
+    const Wide n = 256 * v * (Wide{curve[high]} - Wide{curve[low]});
+    const Wide d = static_cast<Wide>(high - low) * curve[static_cast<std::size_t>(v)];
+    const Wide contrast = d == 0 ? 0 : floor_div(2 * n + d, 2 * d);
+    factors.push_back(std::clamp<Wide>(contrast, 256, bound));
+  }
+  return factors;
+}
+
+/// What every v of a frame becomes: the curve of its histogram, which has tests of its own, and k.
+/// Only pixels of which `counts_at` is true are counted, or all where it is empty.
+Levels levels_of(const EqualizeParams& params, const ImageDesc& desc, const Frame& in,
+                 bool interlaced, const Counted& counts_at = {}) {
   const bool deep = has_deep_samples(desc.format);
-  const Definition counted(desc, 256, interlaced, {});
+  const Definition counted(desc, interlaced, {});
   const int shift = traits(desc.format).depth - 8;
   ValueHistogram counts{};
   for (int y = 0; y < desc.height; ++y) {
@@ -216,11 +242,20 @@ std::vector<std::int64_t> levels_of(const EqualizeParams& params, const ImageDes
   maker.set_bins(params.bins == 0 ? 256 : params.bins);
   tone::Control control(params);
   const CurveTable& curve = maker.make(counts, control.next({}));
-  std::vector<std::int64_t> levels;
+  const Wide last = counted.most_value() >> shift;
+  const std::vector<Wide> factors = factors_of(params, curve, last);
+  Levels levels;
   for (int v = 0; v <= counted.most_value(); ++v) {
-    levels.push_back(
+    levels.values.push_back(
         deep ? deep_level_between(deep_samples(desc), curve.data(), static_cast<std::uint32_t>(v))
              : curve[static_cast<std::size_t>(v)]);
+    // On the straight line from the coarse level at or below v to the next.
+    const Wide most = counted.most_value();
+    const auto below = static_cast<std::size_t>(v * last / most);
+    const Wide beyond = v * last % most;
+    const Wide next = factors[std::min(below + 1, static_cast<std::size_t>(last))];
+    const Wide sum = factors[below] * (most - beyond) + next * beyond;
+    levels.factors.push_back(floor_div(2 * sum + most, 2 * most));
   }
   return levels;
 }
@@ -255,7 +290,7 @@ EqualizeParams shaped(double saturation, bool steep) {
 
 TEST(Saturation, EveryByteEqualsTheDefinition) {
   for (const ImageDesc& desc : all_colour_forms(61, 23)) {
-    for (const double k : {0.0, 0.37109375, 1.5, 2.5, 4.0}) {
+    for (const double k : {0.0, 0.37109375, 1.5, 2.5, 4.0, kAutoSaturation}) {
       for (const bool steep : {false, true}) {
         for (const test::Content content : {test::Content::natural, test::Content::noise}) {
           SCOPED_TRACE(test::describe(desc, content) + " times " + std::to_string(k) +
@@ -271,8 +306,7 @@ TEST(Saturation, EveryByteEqualsTheDefinition) {
           const Frame frame{in.view()};
           Image expected(desc);
           copy_image(in.view(), expected.view());  // half of a last pair stays
-          Definition(desc, static_cast<int>(std::lround(k * 256)), false,
-                     levels_of(params, desc, frame, false))
+          Definition(desc, false, levels_of(params, desc, frame, false))
               .write(frame, expected.view());
           ASSERT_EQ(test::count_differences(expected.view(), out.view()), 0U);
           ASSERT_TRUE(out.padding_intact());
@@ -302,8 +336,7 @@ TEST(Saturation, FieldsHaveTheirOwnChroma) {
       filter->submit(in.view(), out.view(), context);
       const Frame frame{in.view()};
       Image expected(desc);
-      Definition(desc, 512, true, levels_of(params, desc, frame, true))
-          .write(frame, expected.view());
+      Definition(desc, true, levels_of(params, desc, frame, true)).write(frame, expected.view());
       ASSERT_EQ(test::count_differences(expected.view(), out.view()), 0U)
           << to_string(format) << " of " << height;
     }
@@ -325,7 +358,7 @@ TEST(Saturation, HoldsForAllPixelsWhateverCounts) {
     const Frame frame{in.view()};
     Image expected(desc);
     const auto inside = [](int x, int y) { return x >= 8 && x < 38 && y >= 4 && y < 24; };
-    Definition(desc, 448, false, levels_of(params, desc, frame, false, inside))
+    Definition(desc, false, levels_of(params, desc, frame, false, inside))
         .write(frame, expected.view());
     EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U) << to_string(format);
     EXPECT_NE(levels_of(params, desc, frame, false, inside), levels_of(params, desc, frame, false));
@@ -489,6 +522,41 @@ TEST(Saturation, AStateIsRefusedWhereSaturationCannotChange) {
   EXPECT_EQ(refused(plain.filter->save()), "");
 }
 
+/// The word has one spelling, and parameters tell it.
+TEST(Saturation, AutoIsAWord) {
+  EqualizeParams params;
+  set_option(params, "saturation", "auto");
+  EXPECT_EQ(params.saturation, kAutoSaturation);
+  EXPECT_EQ(option_text(params, "saturation"), "auto");
+  EXPECT_THROW(set_option(params, "saturation", "-1"), Error);
+  EXPECT_THROW(set_option(params, "saturation", "Auto"), Error);
+  const Option* option = find_option(equalize_options(), "saturation");
+  EXPECT_EQ(option_range(*option), "0 to 4, or auto");
+}
+
+/// A straight curve that takes an even veil off takes S back to what it was: k is 1 / (1 - veil's
+/// share of v).
+TEST(Saturation, AutoUndoesAnEvenVeil) {
+  constexpr int kVeil = 100;
+  CurveTable curve{};
+  for (int v = 0; v < 256; ++v)
+    curve[static_cast<std::size_t>(v)] =
+        static_cast<std::uint32_t>(std::max(v - kVeil, 0) * 255.0 / (255 - kVeil) * 4194304);
+  const saturation::Rule rule{256, 1024};
+  for (std::uint32_t v = kVeil + 40; v <= 239; ++v) {
+    const double wanted = v / (v - static_cast<double>(kVeil));
+    EXPECT_NEAR(saturation::factor_at(rule, curve.data(), v, 255), 256 * wanted, 0.51) << v;
+  }
+  // Nothing that stays as dark, or gets no contrast, loses colour.
+  for (std::uint32_t v = 0; v < kVeil - 16; ++v)
+    EXPECT_EQ(saturation::factor_at(rule, curve.data(), v, 255), 256U) << v;
+  // A photograph that only lacks light keeps its S.
+  for (std::uint32_t v = 0; v < 256; ++v)
+    curve[v] = std::min(4 * v, 255U) << 22;
+  for (std::uint32_t v = 0; v < 64 - 16; ++v)
+    EXPECT_EQ(saturation::factor_at(rule, curve.data(), v, 255), 256U) << v;
+}
+
 std::string fault_in(const EqualizeParams& params) {
   try {
     validate(params, Backend::cpu);
@@ -502,10 +570,18 @@ TEST(Saturation, WhatItCannotBeIsSaid) {
   using ::testing::HasSubstr;
   EqualizeParams params;
   params.saturation = 4.1;
-  EXPECT_THAT(fault_in(params), HasSubstr("saturation is 4.1, must be 0 to 4"));
-  params.saturation = -1;
-  EXPECT_THAT(fault_in(params), HasSubstr("saturation is -1, must be 0 to 4"));
+  EXPECT_THAT(fault_in(params), HasSubstr("saturation is 4.1, must be 0 to 4, or auto"));
+  params.saturation = -2;
+  EXPECT_THAT(fault_in(params), HasSubstr("saturation is -2, must be 0 to 4, or auto"));
   params.saturation = 2;
+  params.saturation_max = 3;
+  EXPECT_THAT(fault_in(params),
+              HasSubstr("saturation-max is 3 without saturation auto, must stand with it"));
+  params.saturation = kAutoSaturation;
+  EXPECT_EQ(fault_in(params), "");
+  params.saturation_max = 0.9;
+  EXPECT_THAT(fault_in(params), HasSubstr("saturation-max is 0.9, must be 1 to 4"));
+  params.saturation_max = 2.5;
   params.space = Space::luma;
   EXPECT_THAT(fault_in(params), HasSubstr("space is luma, must be value with saturation"));
   params.space = Space::value;

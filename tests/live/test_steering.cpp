@@ -202,6 +202,17 @@ TEST_F(SteeringTest, OptionsThatTheBackendLacksAreNoKeys) {
   EXPECT_EQ(on_cuda.state()["strength"], 0.5);
 }
 
+TEST_F(SteeringTest, AWordStandsInPlaceOfANumber) {
+  steering_.change({{"saturation", "auto"}, {"saturation-max", 3}});
+  EXPECT_EQ(steering_.state()["saturation"], "auto");
+  steering_.step("saturation", 1);  // no number to step from
+  EXPECT_EQ(steering_.state()["saturation"], "auto");
+  EXPECT_THAT(error_text(R"({"saturation":2})"), HasSubstr("saturation-max is 3 without"));
+  EXPECT_THAT(error_text(R"({"saturation":"much"})"), HasSubstr("0 to 4, or auto"));
+  steering_.change({{"saturation", 2}, {"saturation-max", 2.5}});
+  EXPECT_EQ(steering_.state()["saturation"], 2);
+}
+
 TEST_F(SteeringTest, KeysStepAndStayInRange) {
   const auto at = [&](const char* key) { return steering_.state()[key].get<double>(); };
   steering_.step("strength", 1);

@@ -154,6 +154,31 @@ TEST(GstPluginFilters, ClaheChangesWhileItRunsAndKeepsItsHistory) {
   EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("tiles is 0,4, must be 1 to 16"));
 }
 
+/// A word of an option has a number in properties.
+TEST(GstPluginFilters, SaturationIsAutomaticAtMinusOne) {
+  const Stream stream = stream_of(PixelFormat::nv12, 160, 96);
+  Harness harness("equalux backend=cpu floor=2 saturation=-1 saturation-max=3");
+  harness.set_caps(stream);
+  const auto core = make_cpu_filter(
+      FilterSpec{"equalize", {{"floor", "2"}, {"saturation", "auto"}, {"saturation-max", "3"}}}, {},
+      {1});
+  core->configure(stream.desc);
+  const auto same = [&](std::uint32_t n) {
+    BufferPtr buffer = picture(stream, n);
+    const auto expected = next_of(buffer.get(), stream, *core, stream.desc);
+    EXPECT_EQ(pushed(harness, std::move(buffer), stream), expected) << n;
+  };
+  same(0);
+  set(harness, "saturation", "-0.5");
+  same(1);
+  EXPECT_THAT(harness.message(GST_MESSAGE_WARNING),
+              HasSubstr("saturation is -0.5, must be 0 to 4, or auto"));
+  set(harness, "saturation-max", "2.5");
+  set(harness, "saturation", "1.5");
+  ASSERT_TRUE(core->update({{"saturation-max", "2.5"}, {"saturation", "1.5"}}));
+  same(2);
+}
+
 TEST(GstPluginFilters, DenoiseHasTheBytesOfTheFilter) {
   for (const PixelFormat format :
        {PixelFormat::nv12, PixelFormat::i420_10le, PixelFormat::gray8, PixelFormat::bgrx}) {
