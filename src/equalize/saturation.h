@@ -112,6 +112,16 @@ EQUALUX_HD std::int32_t scaled(std::uint32_t level, int bits, Factor f, std::int
   return rounded_quotient(std::int64_t{level} * part(f, v, c), (std::int64_t{f.q} * v) << bits);
 }
 
+/// scaled() where what it rounds is known to within less than half: `low` is the whole number that
+/// it lies above, but for that error. v > 0. In products alone, for 8 bits a sample.
+EQUALUX_HD std::int32_t scaled_above(std::int32_t low, std::uint32_t level, int bits, Factor f,
+                                     std::int32_t v, std::int32_t c) {
+  if (c >= v) f = kUnchanged;
+  const std::int64_t twice = 2 * std::int64_t{level} * part(f, v, c);
+  const std::int64_t half = (2 * std::int64_t{low} + 1) * ((std::int64_t{f.q} * v) << bits);
+  return low + (twice >= half ? 1 : 0);
+}
+
 /// What a luma sample adds to the sum of gains of the chroma sample that covers it: its gain's
 /// share, which is below 2^56 / v, times f, rounded down.
 EQUALUX_HD std::int64_t scaled_share(std::int64_t share, Factor f) {

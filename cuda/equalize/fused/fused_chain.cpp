@@ -24,7 +24,12 @@
 namespace equalux::cuda {
 namespace {
 
-const void* kernel_for(PixelFormat format, Access access) {
+const void* kernel_for(PixelFormat format, Access access, bool saturates = false) {
+  if (saturates) {
+    if (const void* kernel = fused_packed_saturated_kernel(format, access)) return kernel;
+    if (const void* kernel = fused_420_saturated_kernel(format, access)) return kernel;
+    return fused_422_444_saturated_kernel(format, access);
+  }
   if (const void* kernel = fused_packed_kernel(format, access)) return kernel;
   if (const void* kernel = fused_420_kernel(format, access)) return kernel;
   return fused_422_444_kernel(format, access);
@@ -136,9 +141,9 @@ bool FusedChain::may_overlap(cudaStream_t stream, unsigned grid, int chains) con
   return capture == cudaStreamCaptureStatusNone;
 }
 
-FusedChain::Launch FusedChain::prepare(Access access) const {
+FusedChain::Launch FusedChain::prepare(Access access, bool saturates) const {
   Launch launch;
-  launch.kernel = kernel_for(desc_.format, access);
+  launch.kernel = kernel_for(desc_.format, access, saturates);
   if (launch.kernel == nullptr) return launch;
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, launch.kernel), "loading the fused kernel");
@@ -159,11 +164,18 @@ FusedChain::Launch FusedChain::prepare(Access access) const {
   return launch;
 }
 
+void FusedChain::prepare_launches(bool saturates) {
+  for (int access = 0; access < kAccesses; ++access) {
+    (saturates ? saturated_launches_ : launches_of_)[static_cast<std::size_t>(access)] =
+        prepare(static_cast<Access>(access), saturates);
+  }
+}
+
 void FusedChain::configure(const ImageDesc& desc) {
   leave_device();
   desc_ = desc;
-  for (int access = 0; access < kAccesses; ++access)
-    launches_of_[static_cast<std::size_t>(access)] = prepare(static_cast<Access>(access));
+  prepare_launches(false);
+  saturated_launches_ = {};
   int device = 0;
   check(cudaGetDevice(&device), "asking for the device");
   check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
@@ -279,11 +291,17 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
     lines = 1;
     aligned = PlanePair{in.data[0], out.data[0]}.is_multiple(kVectorBytes);
   }
-  const bool flat = aligned && launch_for(Access::flat).kernel != nullptr &&
-                    p.width % kPartColumns == 0 && !p.lacks_rows && !p.interlaced && is_flat(in) &&
-                    is_flat(out);
-  const Launch& launch =
-      launch_for(flat ? Access::flat : (aligned ? Access::spans : Access::bytes));
+  const bool flat =
+      aligned && launches_of_[static_cast<std::size_t>(Access::flat)].kernel != nullptr &&
+      p.width % kPartColumns == 0 && !p.lacks_rows && !p.interlaced && is_flat(in) && is_flat(out);
+  p.shapes_curve = control_.active() || p.fixed_curve;
+  if (p.shapes_curve && !p.fixed_curve) p.tone = control_.next(context);
+  const bool saturates = t.model != ColorModel::gray && saturation::changes(p.tone.saturation);
+  const Access access = flat ? Access::flat : (aligned ? Access::spans : Access::bytes);
+  // Loading them takes its time: not where nobody asks for them.
+  if (saturates && saturated_launches_[static_cast<std::size_t>(Access::bytes)].kernel == nullptr)
+    prepare_launches(true);
+  const Launch& launch = launch_for(access, saturates);
   // Samples that are counted are those of cells.
   const std::uint32_t pixels = chunk_pixels(desc_.format);
   const std::uint32_t cells = (p.width + columns_of_cell - 1) / columns_of_cell;
@@ -296,8 +314,6 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   p.zeros = chunks * chunk_samples - lines * cells * samples;
 
   const std::uint32_t warps_each = launch.block / kLanes;
-  p.shapes_curve = control_.active() || p.fixed_curve;
-  if (p.shapes_curve && !p.fixed_curve) p.tone = control_.next(context);
   p.collects_curve = collects_ && !p.fixed_curve;
   collected_ += p.collects_curve ? 1 : 0;
   // Over time a block of its own keeps the history, but on a device with a single multiprocessor.

@@ -49,9 +49,10 @@ class FusedChain final : public CurveChain {
     unsigned block = 0;
     std::size_t shared_bytes = 0;
   };
-  [[nodiscard]] Launch prepare(Access access) const;
-  [[nodiscard]] const Launch& launch_for(Access access) const {
-    return launches_of_[static_cast<std::size_t>(access)];
+  [[nodiscard]] Launch prepare(Access access, bool saturates) const;
+  void prepare_launches(bool saturates);
+  [[nodiscard]] const Launch& launch_for(Access access, bool saturates) const {
+    return (saturates ? saturated_launches_ : launches_of_)[static_cast<std::size_t>(access)];
   }
   /// Whether a launch of so many blocks may overlap the end of the one before it.
   [[nodiscard]] bool may_overlap(cudaStream_t stream, unsigned grid, int chains) const;
@@ -69,7 +70,8 @@ class FusedChain final : public CurveChain {
   ExcludedPixels excluded_;
   Launches launches_;
   ImageDesc desc_;
-  std::array<Launch, kAccesses> launches_of_;  ///< by Access
+  std::array<Launch, kAccesses> launches_of_;         ///< by Access
+  std::array<Launch, kAccesses> saturated_launches_;  ///< the same; empty until one is needed
   int multiprocessors_ = 0;
   int device_ = -1;                     ///< -1 until configured
   bool overlaps_launches_ = false;      ///< the device has programmatic dependent launch

@@ -29,7 +29,8 @@ struct CurveScratch {
   std::uint8_t last_of_bin[256];
   CurveState state;
   std::uint32_t warp_counts[4];
-  int warp_first[4];  ///< the first value that is present, or 256
+  int warp_first[4];           ///< the first value that is present, or 256
+  std::uint16_t factors[256];  ///< k of saturation, where that changes
 };
 
 /// Where a thread finds its gains. The table has a row for each value, with a copy of the value's
@@ -37,6 +38,8 @@ struct CurveScratch {
 template <int kStride>
 class GainTable {
  public:
+  static constexpr bool kSaturates = false;
+
   __device__ GainTable(const std::uint8_t* table, const std::uint64_t* chroma, int lane)
       : table_(table), chroma_(chroma), mine_(static_cast<std::uint32_t>(lane * 4)) {}
 

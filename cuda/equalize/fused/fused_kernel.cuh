@@ -7,6 +7,7 @@
 #include "cuda/equalize/fused/fused_curve.cuh"
 #include "cuda/equalize/fused/fused_kernels.h"
 #include "cuda/equalize/fused/grid_histogram.cuh"
+#include "cuda/equalize/fused/saturation_table.cuh"
 #include "cuda/equalize/fused/warp_chunks.cuh"
 
 /// The fused chain as one kernel, one block a multiprocessor, all of them at the same time:
@@ -82,11 +83,9 @@ __device__ __forceinline__ void hand_over_counts(std::uint8_t* tables, GridHisto
 }
 
 /// Pass 2, backwards from the warp's last chunk, at `to`; `from` is kConfig.slots chunks before.
-template <typename Chunks>
+template <typename Chunks, typename Gains>
 __device__ __forceinline__ void apply_chunks(const Chunks& chunks, typename Chunks::Place to,
-                                             typename Chunks::Place from, const std::uint8_t* table,
-                                             const std::uint64_t* chroma) {
-  const GainTable<kConfig.gain_stride> gains(table, chroma, static_cast<int>(threadIdx.x) % kLanes);
+                                             typename Chunks::Place from, const Gains& gains) {
   int i = chunks.count() - 1;
   std::uint8_t* slot = chunks.slot(max(i, 0));
   // Pass 1 left the last chunks in their slots; what it started for chunks past the end is empty.
@@ -113,7 +112,8 @@ __device__ __forceinline__ void wait_for_earlier_kernels() {
 #endif
 }
 
-template <typename Layout, typename Chunks>
+/// kSaturates: saturation changes too.
+template <typename Layout, typename Chunks, bool kSaturates>
 __global__ void __launch_bounds__(kConfig.threads(), 1)
     fused_kernel(const __grid_constant__ FusedParams p) {
   extern __shared__ __align__(128) std::uint8_t shared[];
@@ -169,7 +169,12 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
                                       scratch);
   const bool works = blockIdx.x < p.workers;
   if (works) {
-    make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(p, scratch, tables);
+    if constexpr (kSaturates) {
+      make_saturation_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(p, scratch,
+                                                                                     tables);
+    } else {
+      make_gain_table<kConfig.threads(), kConfig.gain_stride, Layout::kChroma>(p, scratch, tables);
+    }
   }
   if (blockIdx.x == 0) {
     // Everybody has read the frame's number, and the histogram of the next frame is not in use.
@@ -182,7 +187,16 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
     if (thread == 0) p.state->frames = frames + 1;
     if (p.collects_curve) collect_curve<kConfig.threads()>(p, scratch);
   }
-  if (works) apply_chunks(chunks, last, refetched, tables, scratch.chroma);
+  if (works) {
+    const int lane = thread % kLanes;
+    if constexpr (kSaturates) {
+      const SaturationTable<kConfig.gain_stride> table(tables, scratch, lane);
+      apply_chunks(chunks, last, refetched, table);
+    } else {
+      const GainTable<kConfig.gain_stride> gains(tables, scratch.chroma, lane);
+      apply_chunks(chunks, last, refetched, gains);
+    }
+  }
   if (keeps) {
     __syncthreads();
     keep_curve<kConfig.threads()>(*p.state, scratch);
@@ -190,18 +204,20 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
 }
 
 /// The instance for a layout and a way of access; null where the layout does not have it.
-template <typename Layout>
+template <typename Layout, bool kSaturates>
 const void* kernel_of(Access access) {
   switch (access) {
     case Access::flat:
       if constexpr (Layout::kHasParts) {
-        return reinterpret_cast<const void*>(&fused_kernel<Layout, FlatChunks<Layout>>);
+        return reinterpret_cast<const void*>(&fused_kernel<Layout, FlatChunks<Layout>, kSaturates>);
       }
       return nullptr;
     case Access::spans:
-      return reinterpret_cast<const void*>(&fused_kernel<Layout, SpanChunks<Layout, true>>);
+      return reinterpret_cast<const void*>(
+          &fused_kernel<Layout, SpanChunks<Layout, true>, kSaturates>);
     case Access::bytes:
-      return reinterpret_cast<const void*>(&fused_kernel<Layout, SpanChunks<Layout, false>>);
+      return reinterpret_cast<const void*>(
+          &fused_kernel<Layout, SpanChunks<Layout, false>, kSaturates>);
   }
   return nullptr;
 }

@@ -22,5 +22,9 @@ inline constexpr std::uint32_t kPartColumns = 16;
 [[nodiscard]] const void* fused_packed_kernel(PixelFormat format, Access access);
 [[nodiscard]] const void* fused_420_kernel(PixelFormat format, Access access);
 [[nodiscard]] const void* fused_422_444_kernel(PixelFormat format, Access access);
+/// The same for frames whose saturation changes; of formats of colour.
+[[nodiscard]] const void* fused_packed_saturated_kernel(PixelFormat format, Access access);
+[[nodiscard]] const void* fused_420_saturated_kernel(PixelFormat format, Access access);
+[[nodiscard]] const void* fused_422_444_saturated_kernel(PixelFormat format, Access access);
 
 }  // namespace equalux::cuda

@@ -7,6 +7,7 @@
 #include "cuda/device/value_counter.cuh"
 #include "cuda/equalize/fused/fused_curve.cuh"
 #include "cuda/equalize/fused/fused_params.h"
+#include "cuda/equalize/fused/saturate.cuh"
 
 /// What the fused kernel knows of each family of formats: which bytes make a chunk, which values
 /// are counted, and how a chunk is scaled in its slot of shared memory. The packed families are
@@ -139,25 +140,33 @@ struct Rgb3Layout : PackedLayout<3> {
     // Four pixels are three words.
 #pragma unroll
     for (int four = 0; four < 4; ++four) {
-      std::uint32_t scaled[12];
-#pragma unroll
-      for (int pixel = 0; pixel < 4; ++pixel) {
-        std::uint32_t code[3];
-#pragma unroll
-        for (int c = 0; c < 3; ++c)
-          code[c] = byte_times_256(words + 3 * four, 3 * pixel + c);
-        const float gain = gains.gain_at_times_256(max(max(code[0], code[1]), code[2]));
-#pragma unroll
-        for (int c = 0; c < 3; ++c)
-          scaled[3 * pixel + c] = scale_rounded(code[c], gain);
-      }
-#pragma unroll
-      for (int w = 0; w < 3; ++w) {
-        words[3 * four + w] =
-            pack(scaled[4 * w], scaled[4 * w + 1], scaled[4 * w + 2], scaled[4 * w + 3]);
+      if constexpr (Gains::kSaturates) {
+        saturate_pixels<4, 3, 0>(gains, slot + lane * kLaneBytes + 12 * four, words + 3 * four);
+      } else {
+        scale_pixels(gains, words + 3 * four);
       }
     }
     store_vectors(slot + lane * kLaneBytes, kVectorBytes, words);
+  }
+
+ private:
+  template <typename Gains>
+  static __device__ __forceinline__ void scale_pixels(const Gains& gains, std::uint32_t* words) {
+    std::uint32_t scaled[12];
+#pragma unroll
+    for (int pixel = 0; pixel < 4; ++pixel) {
+      std::uint32_t code[3];
+#pragma unroll
+      for (int c = 0; c < 3; ++c)
+        code[c] = byte_times_256(words, 3 * pixel + c);
+      const float gain = gains.gain_at_times_256(max(max(code[0], code[1]), code[2]));
+#pragma unroll
+      for (int c = 0; c < 3; ++c)
+        scaled[3 * pixel + c] = scale_rounded(code[c], gain);
+    }
+#pragma unroll
+    for (int w = 0; w < 3; ++w)
+      words[w] = pack(scaled[4 * w], scaled[4 * w + 1], scaled[4 * w + 2], scaled[4 * w + 3]);
   }
 };
 
@@ -186,21 +195,35 @@ struct Rgb4Layout : PackedLayout<4> {
                                                const Gains& gains) {
     std::uint32_t words[12];
     load_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);
+    if constexpr (Gains::kSaturates) {
 #pragma unroll
-    for (int w = 0; w < 12; ++w) {
-      std::uint32_t code[3];
+      for (int k = 0; k < 3; ++k) {
+        saturate_pixels<4, 4, kColor>(gains, slot + (k * kLanes + lane) * kVectorBytes,
+                                      words + 4 * k);
+      }
+    } else {
 #pragma unroll
-      for (int c = 0; c < 3; ++c)
-        code[c] = byte_times_256(words + w, kColor + c);
-      const float gain = gains.gain_at_times_256(max(max(code[0], code[1]), code[2]));
-      std::uint32_t bytes[4];
-      bytes[kCopied] = byte_of(words + w, kCopied);
-#pragma unroll
-      for (int c = 0; c < 3; ++c)
-        bytes[kColor + c] = scale_rounded(code[c], gain);
-      words[w] = pack(bytes[0], bytes[1], bytes[2], bytes[3]);
+      for (int w = 0; w < 12; ++w)
+        scale_pixel(gains, words, w);
     }
     store_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);
+  }
+
+ private:
+  template <typename Gains>
+  static __device__ __forceinline__ void scale_pixel(const Gains& gains, std::uint32_t (&words)[12],
+                                                     int w) {
+    std::uint32_t code[3];
+#pragma unroll
+    for (int c = 0; c < 3; ++c)
+      code[c] = byte_times_256(words + w, kColor + c);
+    const float gain = gains.gain_at_times_256(max(max(code[0], code[1]), code[2]));
+    std::uint32_t bytes[4];
+    bytes[kCopied] = byte_of(words + w, kCopied);
+#pragma unroll
+    for (int c = 0; c < 3; ++c)
+      bytes[kColor + c] = scale_rounded(code[c], gain);
+    words[w] = pack(bytes[0], bytes[1], bytes[2], bytes[3]);
   }
 };
 

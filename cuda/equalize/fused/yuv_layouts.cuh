@@ -4,6 +4,7 @@
 
 #include "cuda/device/for_constants.cuh"
 #include "cuda/device/yuv_cells.cuh"
+#include "cuda/equalize/fused/saturate_cells.cuh"
 #include "src/format/layout.h"
 
 /// The YCbCr layouts of the fused kernel. Beside what fused_layouts.cuh asks for they have
@@ -13,6 +14,18 @@
 ///   kKeepsExtraLuma                       whether an odd row has a luma byte too many in memory
 /// with which partial_cells.cuh treats cells that the frame has only in part.
 namespace equalux::cuda {
+
+/// Scales a lane's cells, with other saturation where the table has it.
+template <typename Layout, int kPairs, typename Table>
+__device__ __forceinline__ void change_lane(const FusedParams& p, const std::uint8_t* slot,
+                                            int first_column, typename Layout::Cells& cells,
+                                            const Table& table) {
+  if constexpr (Table::kSaturates) {
+    saturate_lane<Layout, kPairs>(p, slot, first_column, cells, table);
+  } else {
+    scale_lane<Layout, kPairs>(p, slot, first_column, cells, table);
+  }
+}
 
 /// What the planar layouts share: rows of luma in the first pieces of a slot, 512 columns each, of
 /// which a lane takes 16 neighbours, and behind them one or two pieces of chroma.
@@ -51,7 +64,7 @@ struct CellLayout {
   static __device__ __forceinline__ Cells scaled(const FusedParams& p, const std::uint8_t* slot,
                                                  int lane, const Gains& gains) {
     Cells cells = load(slot, lane);
-    scale_lane<Derived, 8>(p, slot, lane * 16, cells, gains);
+    change_lane<Derived, 8>(p, slot, lane * 16, cells, gains);
     return cells;
   }
 
@@ -180,7 +193,7 @@ struct Packed422Layout {
     for (int k = 0; k < 3; ++k) {
       const int vector = k * kLanes + lane;
       Cells cells = load(slot + vector * kVectorBytes);
-      scale_lane<Packed422Layout, 4>(p, slot, vector * 8, cells, gains);
+      change_lane<Packed422Layout, 4>(p, slot, vector * 8, cells, gains);
       store(slot + vector * kVectorBytes, cells);
     }
   }
