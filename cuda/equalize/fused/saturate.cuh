@@ -13,8 +13,8 @@
 namespace equalux::cuda {
 
 /// Single precision is off by less than 2^-13 of a code: V' by 2^-17, the product of slope and
-/// distance, 255 at most, by 2^-22 of itself, and the sum by 2^-17. Nearer to a half than this,
-/// whole numbers decide.
+/// distance, 255 at most, by 2^-22 of itself, and each of two sums by 2^-17. Nearer to a half than
+/// this, whole numbers decide.
 inline constexpr float kSureCode = 0.5f - 0x1p-13f;
 
 /// 2^23, and the bits of the float that a code makes of it: 2^23 + code.
@@ -43,7 +43,7 @@ __device__ __forceinline__ float slope_of(const LevelSlope& of, float below) {
 
 /// A result in single precision.
 struct FastCode {
-  std::uint32_t code;  ///< in the low byte
+  std::uint32_t code;  ///< in the low half
   float distance;      ///< from the code's middle
 };
 __device__ __forceinline__ FastCode rounded_code(float x) {

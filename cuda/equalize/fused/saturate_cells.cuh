@@ -9,53 +9,61 @@
 /// Cells of YCbCr whose saturation changes; a counterpart of scale_lane() of yuv_cells.cuh.
 namespace equalux::cuda {
 
-/// Colours of a cell against its luma.
-struct CellSpread {
-  std::int32_t above;  ///< of the largest channel
-  std::int32_t least;  ///< of the least, 0 or less
+/// Colours of a cell: chroma less 128, and where its channels lie against luma.
+struct CellColour {
+  float u;
+  float w;
+  float above;  ///< of the largest channel
+  float least;  ///< of the least, 0 or less
 };
 
-__device__ __forceinline__ CellSpread spread_of(const YuvWeights& k, std::int32_t u,
-                                                std::int32_t w) {
-  const std::int32_t red = k.red_w * w;
-  const std::int32_t green = -k.green_u * u - k.green_w * w;
-  const std::int32_t blue = k.blue_u * u;
-  return {(max(max(red, green), blue) + 32768) >> 16, (min(min(red, green), blue) + 32768) >> 16};
+/// As value_above_luma() and least_above_luma(): all products and sums are whole numbers below
+/// 2^24, which single precision holds exactly.
+__device__ __forceinline__ CellColour colour_of(const YuvWeights& k, float u, float w) {
+  constexpr float kHalf = 32768.0f;
+  constexpr float kUnit = 0x1p-16f;
+  const float red = __fmaf_rn(w, static_cast<float>(k.red_w), kHalf);
+  const float green = __fmaf_rn(u, -static_cast<float>(k.green_u),
+                                __fmaf_rn(w, -static_cast<float>(k.green_w), kHalf));
+  const float blue = __fmaf_rn(u, static_cast<float>(k.blue_u), kHalf);
+  const float most = fmaxf(fmaxf(red, green), blue);
+  const float least = fminf(fminf(red, green), blue);
+  return {u, w, __fadd_rn(__fmaf_rd(most, kUnit, kIntegerBase), -kIntegerBase),
+          __fadd_rn(__fmaf_rd(least, kUnit, kIntegerBase), -kIntegerBase)};
 }
 
-/// A luma sample, y its code above black.
+/// A luma sample. All are exact but for slope and x.
 struct LumaOf {
-  std::int32_t v;
-  std::int32_t below;  ///< v - m
-  LevelSlope of;
+  float v;
+  float below;  ///< v - m
   float slope;  ///< the gain of chroma
   float x;      ///< the result above black; of luma below black anything
 };
 
-template <typename Table>
-__device__ __forceinline__ LumaOf luma_of(const YuvWeights& k, const Table& table, std::int32_t y,
-                                          const CellSpread& spread) {
+/// `code` lies above 2^23. kOutside: it may be below black, or above M.
+template <bool kOutside, typename Table>
+__device__ __forceinline__ LumaOf luma_of(const YuvWeights& k, const Table& table, float code,
+                                          const CellColour& colour) {
+  const float black = based(k.luma_offset);
+  const float white = based(k.luma_offset + k.luma_max);
+  float v = fminf(__fadd_rn(code, colour.above), white);
+  if (kOutside && code < black) v = black;
+  const LevelSlope of = table.at(__float_as_uint(v) - __float_as_uint(black));
   LumaOf luma;
-  luma.v = y < 0 ? 0 : min(max(y + spread.above, 0), k.luma_max);
-  luma.below = luma.v - (y + spread.least);
-  luma.of = table.at(static_cast<std::uint32_t>(luma.v));
-  const float v = based(luma.v);
-  const float least = based(luma.v - min(max(luma.below, 0), luma.v));
-  luma.slope = slope_of(luma.of, __fadd_rn(v, -least));
-  // Black has S of 1 already, or none.
-  if (luma.v == 0 && luma.below > 0) luma.slope = fminf(luma.slope, 1.0f);
+  luma.v = __fadd_rn(v, -black);
+  const float down = __fadd_rn(v, -code);
+  luma.below = __fadd_rn(down, -colour.least);
+  luma.slope = slope_of(of, fminf(kOutside ? fmaxf(luma.below, 0.0f) : luma.below, luma.v));
   // Luma over v, which was clamped there, is scaled as it is without saturation.
-  const float own =
-      y > luma.v ? __fmul_rn(luma.of.level, fast_inverse(__fadd_rn(v, -based(0)))) : luma.slope;
-  const float above = __fadd_rn(based(max(y, 0)), -v);
-  luma.x = __fmaf_rn(above, own, luma.of.level);
+  const bool over = kOutside && down < 0;
+  const float own = over ? __fmul_rn(of.level, fast_inverse(luma.v)) : luma.slope;
+  luma.x = __fmaf_rn(-down, own, of.level);
   return luma;
 }
 
 /// 128 + u times the mean gain, clamped; `u` is divided by as many as the gains in `sum`.
 __device__ __forceinline__ FastCode saturated_chroma(float u, float sum) {
-  const float code = fminf(fmaxf(__fmaf_rn(u, sum, 128.0f), 0.0f), 255.0f);
-  return rounded_code(code);
+  return rounded_code(fminf(fmaxf(__fmaf_rn(u, sum, 128.0f), 0.0f), 255.0f));
 }
 
 /// A cell by whole numbers.
@@ -73,22 +81,24 @@ __device__ __noinline__ ExactCell<Layout> saturate_cell_exact(const FusedParams&
   const YuvWeights& k = p.weights;
   const std::uint32_t cb = slot[Layout::cb_at(x)];
   const std::uint32_t cr = slot[Layout::cr_at(x)];
-  const CellSpread spread =
-      spread_of(k, static_cast<std::int32_t>(cb) - 128, static_cast<std::int32_t>(cr) - 128);
+  const CellColour colour = colour_of(k, static_cast<float>(static_cast<std::int32_t>(cb) - 128),
+                                      static_cast<float>(static_cast<std::int32_t>(cr) - 128));
   ExactCell<Layout> exact{};
   std::int64_t sum = 0;
 #pragma unroll 1
   for (int i = 0; i < Layout::kRows * Layout::kColumns; ++i) {
     const int row = i / Layout::kColumns;
     const std::int32_t code = slot[Layout::luma_at(row, x + i % Layout::kColumns)];
-    const std::int32_t y = code - k.luma_offset;
-    const LumaOf luma = luma_of(k, table, y, spread);
-    const saturation::Factor f = table.factor(luma.v, luma.below);
+    const LumaOf luma = luma_of<true>(k, table, based(code), colour);
+    const auto v = static_cast<std::int32_t>(luma.v);
+    const saturation::Factor f = table.factor(v, static_cast<std::int32_t>(luma.below));
     auto result = static_cast<std::uint32_t>(code);
-    if (luma.v != 0)
-      result = exact_code(table, luma.x, f, luma.v, y) + static_cast<std::uint32_t>(k.luma_offset);
+    if (v != 0) {
+      result = exact_code(table, luma.x, f, v, code - k.luma_offset) +
+               static_cast<std::uint32_t>(k.luma_offset);
+    }
     exact.luma[Layout::kRows == 2 ? row : 0] |= result << (8 * (i % Layout::kColumns));
-    sum += saturation::scaled_share(table.share(luma.v), f);
+    sum += saturation::scaled_share(table.share(v), f);
   }
   const auto gains = static_cast<std::uint64_t>(sum);
   exact.chroma = scale_chroma<Layout::Cells::kShift>(cb, gains) |
@@ -98,14 +108,15 @@ __device__ __noinline__ ExactCell<Layout> saturate_cell_exact(const FusedParams&
 
 /// Scales luma and chroma in place. `first_column` is where the cells lie in the slot, from which
 /// they were loaded.
-template <typename Layout, int kPairs, typename Table>
-__device__ __forceinline__ void saturate_lane(const FusedParams& p, const std::uint8_t* slot,
-                                              int first_column, typename Layout::Cells& cells,
-                                              const Table& table) {
+template <typename Layout, int kPairs, bool kOutside, typename Table>
+__device__ __forceinline__ void saturate_cells(const FusedParams& p, const std::uint8_t* slot,
+                                               int first_column, typename Layout::Cells& cells,
+                                               const Table& table) {
   using Cells = typename Layout::Cells;
   constexpr int kEach = Cells::kCellsAPair;
   constexpr float kPerSample = 1.0f / (1 << Cells::kShift);
   const YuvWeights& k = p.weights;
+  const auto offset = static_cast<float>(k.luma_offset);
   std::uint32_t chroma[Cells::kCells];
   std::uint32_t unsure = 0;  // cells
 #pragma unroll
@@ -114,24 +125,25 @@ __device__ __forceinline__ void saturate_lane(const FusedParams& p, const std::u
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair) {
       const int first_cell = (2 * word + pair) * kEach;
+      CellColour colour[kEach];
       float sum[2];  // by column
       float furthest[2] = {0, 0};
 #pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const int cell = first_cell + i;
+        colour[i] =
+            colour_of(k, __fadd_rn(based_byte(cells.chroma, Cells::cb_byte(cell)), -based(128)),
+                      __fadd_rn(based_byte(cells.chroma, Cells::cr_byte(cell)), -based(128)));
+      }
+#pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const int cell = first_cell + (kEach == 2 ? i : 0);
-        const auto u = static_cast<std::int32_t>(byte_of(cells.chroma, Cells::cb_byte(cell))) - 128;
-        const auto w = static_cast<std::int32_t>(byte_of(cells.chroma, Cells::cr_byte(cell))) - 128;
-        const CellSpread spread = spread_of(k, u, w);
 #pragma unroll
         for (int row = 0; row < Layout::kRows; ++row) {
-          const auto code =
-              static_cast<std::int32_t>(byte_of(&cells.luma[row][word], 2 * pair + i));
-          const LumaOf luma = luma_of(k, table, code - k.luma_offset, spread);
-          const FastCode result = rounded_code(luma.x);
-          const bool black = code < k.luma_offset;
-          results[row][2 * pair + i] =
-              black ? static_cast<std::uint32_t>(code)
-                    : result.code + static_cast<std::uint32_t>(k.luma_offset);
+          const float code = based_byte(&cells.luma[row][word], 2 * pair + i);
+          const LumaOf luma = luma_of<kOutside>(k, table, code, colour[kEach == 2 ? i : 0]);
+          const FastCode result = rounded_code(__fadd_rn(luma.x, offset));
+          const bool black = kOutside && code < based(k.luma_offset);
+          results[row][2 * pair + i] = black ? __float_as_uint(code) : result.code;
           furthest[i] = fmaxf(furthest[i], black ? 0.0f : fabsf(result.distance));
           sum[i] = row == 0 ? luma.slope : __fadd_rn(sum[i], luma.slope);
         }
@@ -140,11 +152,9 @@ __device__ __forceinline__ void saturate_lane(const FusedParams& p, const std::u
       for (int i = 0; i < kEach; ++i) {
         const int cell = first_cell + i;
         const float gain = __fmul_rn(kEach == 2 ? sum[i] : __fadd_rn(sum[0], sum[1]), kPerSample);
-        const float u = __fadd_rn(based_byte(cells.chroma, Cells::cb_byte(cell)), -based(128));
-        const float w = __fadd_rn(based_byte(cells.chroma, Cells::cr_byte(cell)), -based(128));
-        const FastCode blue = saturated_chroma(u, gain);
-        const FastCode red = saturated_chroma(w, gain);
-        chroma[cell] = (blue.code & 0xFFU) | (red.code & 0xFFU) << 16;
+        const FastCode blue = saturated_chroma(colour[i].u, gain);
+        const FastCode red = saturated_chroma(colour[i].w, gain);
+        chroma[cell] = __byte_perm(blue.code, red.code, 0x5410);
         const float luma = kEach == 2 ? furthest[i] : fmaxf(furthest[0], furthest[1]);
         if (fmaxf(fmaxf(fabsf(blue.distance), fabsf(red.distance)), luma) > kSureCode)
           unsure |= 1U << cell;
@@ -178,6 +188,31 @@ __device__ __forceinline__ void saturate_lane(const FusedParams& p, const std::u
     }
   }
   cells.set_chroma(chroma);
+}
+
+/// Scales for a whole warp: the frame's few samples below black or above white do not slow down the
+/// rest.
+template <typename Layout, int kPairs, typename Table>
+__device__ __forceinline__ void saturate_lane(const FusedParams& p, const std::uint8_t* slot,
+                                              int first_column, typename Layout::Cells& cells,
+                                              const Table& table) {
+  const std::uint32_t black = p.luma_offsets;
+  const std::uint32_t white =
+      static_cast<std::uint32_t>(p.weights.luma_offset + p.weights.luma_max) * 0x01010101U;
+  std::uint32_t outside = 0;
+#pragma unroll
+  for (int row = 0; row < Layout::kRows; ++row) {
+#pragma unroll
+    for (int word = 0; word < kPairs / 2; ++word) {
+      const std::uint32_t codes = cells.luma[row][word];
+      outside |= __vcmpltu4(codes, black) | __vcmpgtu4(codes, white);
+    }
+  }
+  if (__any_sync(0xFFFFFFFFU, outside != 0)) {
+    saturate_cells<Layout, kPairs, true>(p, slot, first_column, cells, table);
+  } else {
+    saturate_cells<Layout, kPairs, false>(p, slot, first_column, cells, table);
+  }
 }
 
 }  // namespace equalux::cuda

@@ -14,7 +14,7 @@ namespace equalux::cuda {
 /// What channels of a value v become: level - slope (v - c), as long as k takes S to 1 at most.
 struct LevelSlope {
   float level;  ///< V', 0 for v = 0
-  float slope;  ///< k V' / v, which is the gain of chroma; k for v = 0
+  float slope;  ///< k V' / v, which is the gain of chroma
 };
 
 /// Where a thread finds them; a counterpart of GainTable, in the same shared memory. With 256 bytes
@@ -90,7 +90,9 @@ __device__ __forceinline__ void make_saturation_table(const FusedParams& p, Curv
     const double ratio = static_cast<double>(exact.numerator) * inverse;
     s.factors[v] = static_cast<std::uint16_t>(k);
     if constexpr (kChroma) s.chroma[v] = gain_48(exact, ratio, inverse) >> 8;
-    LevelSlope entry{0, static_cast<float>(k * kPerFactor)};
+    // A pixel of v = 0 has no S to gain: either its chroma is 0 too, or its least channel lies
+    // below black.
+    LevelSlope entry{0, fminf(static_cast<float>(k * kPerFactor), 1.0f)};
     if (v != 0) {
       entry.level = static_cast<float>(s.cdf[v] * kPerLevel);
       entry.slope = static_cast<float>(ratio * k * kPerFactor);
