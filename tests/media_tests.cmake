@@ -53,3 +53,14 @@ if(EQUALUX_HAVE_GSTREAMER)
     LIBRARIES equalux_gstreamer equalux_media_files
     STEMS gst_gpu_encoder SOURCES gstreamer/fake_gpu_encoder.cpp)
 endif()
+
+if(EQUALUX_HAVE_FREI0R)
+  equalux_tests(test_frei0r frei0r LABELS media LIBRARIES equalux_test_support ${CMAKE_DL_LIBS}
+    STEMS frei0r_plugin frei0r_hosts)
+  target_include_directories(test_frei0r SYSTEM PRIVATE ${FREI0R_INCLUDE_DIR})
+  target_compile_definitions(test_frei0r PRIVATE
+    EQUALUX_FREI0R_FOLDER="${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/frei0r-1"
+    EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
+  get_property(effects GLOBAL PROPERTY EQUALUX_FREI0R_TARGETS)
+  add_dependencies(test_frei0r ${effects})
+endif()

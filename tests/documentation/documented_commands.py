@@ -83,6 +83,12 @@ def plugin_is_built(context, command):
     return None if plugin.exists() else f"{plugin} is not there"
 
 
+def effects_are_built(context, command):
+    del command
+    plugin = context.build / "lib/frei0r-1/equalux.so"
+    return None if plugin.exists() else f"{plugin} is not there"
+
+
 NOT_RUN = [
     Rule(r"^git clone", "is for who has no clone yet"),
     Rule(r"^sudo |^apt-get ", "installs"),
@@ -91,6 +97,9 @@ NOT_RUN = [
     Rule(r"^\(?cd build/", "packs what was built"),
     Rule(r"^c(make|test) ", "builds", names_of_targets),
     Rule(r"^export GST_PLUGIN_PATH=build/", "is set for all", plugin_is_built),
+    Rule(r"^export FREI0R_PATH=build/", "is set for all", effects_are_built),
+    Rule(r"^(mpv|melt) .*frei0r|\bfrei0r-filter-equalux\b", "tests of frei0r's hosts run it",
+         effects_are_built),
     Rule(r"^export GST_PLUGIN_PATH=PREFIX/", "is for an installed tree"),
     Rule(r"^for stem in ", "measures for minutes", names_of_targets),
     Rule(r"^(EQUALUX_SIMD=\w+ )?build/release/bin/(?!equalux )", "measures for minutes",
@@ -126,6 +135,7 @@ class Context:
         self.environment = dict(os.environ)
         self.environment["PATH"] = f"{build / 'bin'}:{self.environment['PATH']}"
         self.environment["GST_PLUGIN_PATH"] = str(build / "lib/gstreamer-1.0")
+        self.environment["FREI0R_PATH"] = str(build / "lib/frei0r-1")
         # A list of plugins that all pages share: to look at all of them takes a second.
         self.environment["GST_REGISTRY"] = str(build / "documented_commands.registry")
         self.environment.pop("WAYLAND_DISPLAY", None)

@@ -1,0 +1,212 @@
+#include "pipelines/frei0r/frei0r_effect.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include <dlfcn.h>
+#include <equalux/error.h>
+
+#include "src/common/option_table.h"
+
+namespace equalux {
+namespace {
+
+constexpr std::size_t kSettings = 0;
+constexpr std::ptrdiff_t kPixelBytes = 4;
+
+bool has_slider(const Option& option) {
+  const bool is_number = option.type == OptionType::number || option.type == OptionType::whole;
+  return is_number && option.step > 0;
+}
+
+std::string description_of(const Option& option) {
+  std::string text = option_help(option);
+  if (!has_slider(option)) return text;
+  return text + " (0 to 1 here: " + number_text(option.slider_least) + " to " +
+         number_text(option.slider_most) + ")";
+}
+
+/// The value that an option has where nobody sets it.
+std::string first_value(const EffectParameter& parameter) {
+  return parameter.option == nullptr ? std::string() : parameter.option->fallback;
+}
+
+/// What "settings" holds, as options. Spaces separate as commas do, which FFmpeg takes for itself,
+/// and KEY:VALUE says the same as KEY=VALUE, which MLT takes for a place in time.
+OptionValues settings_of(const FilterInfo& filter, const std::string& text) {
+  std::string spec;
+  for (const std::string_view part : split(text, ' ')) {
+    for (const std::string_view each : split(part, ',')) {
+      if (each.empty()) continue;
+      spec += spec.empty() ? ':' : ',';
+      const std::size_t colon = each.find(':');
+      const bool has_key = each.find('=') != std::string_view::npos;
+      if (has_key || colon == std::string_view::npos) {
+        spec += each;
+      } else {
+        spec += std::string(each.substr(0, colon)) + "=" + std::string(each.substr(colon + 1));
+      }
+    }
+  }
+  return parse_filter_spec(std::string(filter.name) + spec).options;
+}
+
+}  // namespace
+
+std::vector<EffectParameter> effect_parameters(const FilterInfo& filter) {
+  using Type = EffectParameter::Type;
+  std::vector<EffectParameter> parameters;
+  parameters.push_back({"settings",
+                        "options by their names, KEY=VALUE,KEY=VALUE; they win over all others",
+                        Type::text, nullptr});
+  for (const Option& option : filter.options) {
+    if (!has_slider(option) && option.type != OptionType::onoff && option.type != OptionType::name)
+      continue;
+    // What one backend alone has, or belongs to a part for study, stays with "settings".
+    if (!option.group.empty() || option.backends == Backends::cuda) continue;
+    const Type type = has_slider(option)                 ? Type::number
+                      : option.type == OptionType::onoff ? Type::onoff
+                                                         : Type::text;
+    parameters.push_back({std::string(option.key), description_of(option), type, &option});
+  }
+  return parameters;
+}
+
+std::string text_of_position(const Option& option, double position) {
+  const double span = option.slider_most - option.slider_least;
+  double value = option.slider_least + position * span;
+  // Positions of hosts are often single precision: a hundredth of a step is not meant.
+  const double unit = option.step / 100;
+  value = std::round(value / unit) * unit;
+  if (option.type == OptionType::whole) value = std::round(value);
+  value = std::round(value * 1e6) / 1e6;
+  // Between 0, where that means something, and the least value there is none.
+  if (value > 0 && value < option.least) value = option.least;
+  return number_text(value);
+}
+
+double position_of_text(const Option& option, std::string_view text) {
+  const double value = number_from<double>(text).value_or(option.slider_least);
+  return (value - option.slider_least) / (option.slider_most - option.slider_least);
+}
+
+HostHabits habits_of(const void* caller, std::uint32_t width) {
+  HostHabits habits{static_cast<std::ptrdiff_t>(width) * kPixelBytes, 1};
+  Dl_info info{};
+  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return habits;
+  if (std::strstr(info.dli_fname, "libavfilter") == nullptr) return habits;
+  constexpr std::ptrdiff_t kGroup = 16 * kPixelBytes;
+  habits.stride = (habits.stride + kGroup - 1) / kGroup * kGroup;
+  habits.ticks_a_second = 1000;
+  return habits;
+}
+
+Frei0rEffect::Frei0rEffect(const FilterInfo& filter, std::span<const EffectParameter> parameters,
+                           std::uint32_t width, std::uint32_t height)
+    : filter_(filter),
+      parameters_(parameters),
+      desc_{PixelFormat::rgba, static_cast<int>(width), static_cast<int>(height)},
+      spec_{std::string(filter.name), {}} {
+  for (const EffectParameter& parameter : parameters)
+    values_.push_back(first_value(parameter));
+}
+
+void Frei0rEffect::tell(const std::string& what) {
+  if (what == told_) return;
+  told_ = what;
+  std::fprintf(stderr, "equalux: %s\n", what.c_str());
+}
+
+/// The spec that another value of a parameter makes. Throws Error(usage) where it is no good.
+FilterSpec Frei0rEffect::spec_with(std::size_t parameter, const std::string& text) const {
+  FilterSpec spec{spec_.name, {}};
+  for (std::size_t i = 1; i < parameters_.size(); ++i) {
+    const std::string& value = i == parameter ? text : values_[i];
+    if (value != first_value(parameters_[i])) spec.options.emplace_back(parameters_[i].name, value);
+  }
+  for (auto& [key, value] :
+       settings_of(filter_, parameter == kSettings ? text : values_[kSettings])) {
+    std::erase_if(spec.options, [&key = key](const auto& each) { return each.first == key; });
+    spec.options.emplace_back(std::move(key), std::move(value));
+  }
+  throw_violations(violations(spec, {}, Backend::cpu));
+  return spec;
+}
+
+void Frei0rEffect::set(std::size_t parameter, std::string text) noexcept {
+  try {
+    if (parameter >= values_.size()) return;
+    // Nothing between two separators is what holds where nobody sets it.
+    if (text.empty()) text = first_value(parameters_[parameter]);
+    if (text == values_[parameter]) return;
+    spec_ = spec_with(parameter, text);
+    values_[parameter] = std::move(text);
+    changed_ = true;
+  } catch (const std::exception& error) {
+    tell(std::string(error.what()) + "; it stays as it was");
+  }
+}
+
+void Frei0rEffect::set_position(std::size_t parameter, double position) noexcept {
+  if (parameter >= parameters_.size()) return;
+  const Option& option = *parameters_[parameter].option;
+  if (position >= 0 && position <= 1) return set(parameter, text_of_position(option, position));
+  tell(parameters_[parameter].name + " is " + number_text(position) +
+       " of its range, must be 0 to 1 (" + number_text(option.slider_least) + " to " +
+       number_text(option.slider_most) + (option.unit.empty() ? "" : " ") +
+       std::string(option.unit) + "); it stays as it was");
+}
+
+/// Takes changed options to the filter, which keeps what it knows of the frames where it can.
+void Frei0rEffect::prepare() {
+  if (!changed_ && core_) return;
+  if (core_) {
+    OptionValues all;
+    for (const Option& option : filter_.options) {
+      const auto set = std::find_if(spec_.options.begin(), spec_.options.end(),
+                                    [&](const auto& each) { return each.first == option.key; });
+      if (set != spec_.options.end()) {
+        all.push_back(*set);
+      } else if (option.group.empty() && option.backends != Backends::cuda) {
+        all.emplace_back(option.key, option.fallback);
+      }
+    }
+    if (core_->update(all)) {
+      changed_ = false;
+      return;
+    }
+  }
+  std::unique_ptr<Filter> core = make_cpu_filter(spec_);
+  if (core->configure(desc_) != desc_) {
+    throw Error(ExitCode::usage, spec_.text() + " makes frames of another format");
+  }
+  core_ = std::move(core);
+  changed_ = false;
+}
+
+void Frei0rEffect::update(double time, const HostHabits& habits, const std::uint8_t* in,
+                          std::uint8_t* out) noexcept {
+  const ConstImageView from{desc_, {in}, {habits.stride}};
+  const ImageView to{desc_, {out}, {habits.stride}};
+  try {
+    prepare();
+    constexpr double kNanoseconds = 1e9;
+    const double ns = time / habits.ticks_a_second * kNanoseconds;
+    FrameContext context;
+    context.index = index_++;
+    // A host that has no time says so with a number that is none, or one beyond all clips.
+    context.pts_ns = std::isfinite(ns) && std::abs(ns) < 9e18 ? static_cast<std::int64_t>(ns) : 0;
+    // An editor has gone back: what was seen lies ahead.
+    if (context.pts_ns < last_ns_) core_->reset();
+    last_ns_ = context.pts_ns;
+    core_->submit(from, to, context);
+  } catch (const std::exception& error) {
+    tell(error.what());
+    copy_image(from, to);
+  }
+}
+
+}  // namespace equalux
