@@ -1,6 +1,7 @@
 #include "cuda/device/dependent_launch.cuh"
 #include "cuda/equalize/deep_cells.cuh"
 #include "cuda/runtime/check.h"
+#include "src/equalize/saturation.h"
 
 namespace equalux::cuda {
 namespace {
@@ -18,8 +19,52 @@ __device__ __forceinline__ void store_level(const DeepRounding& rounding, int co
   *rounding.out[component].at(x, y) = level_of(rounding, value, x, y);
 }
 
-template <Sampling kSampling, bool kAligned, bool kRounded>
-__device__ void apply_deep_pixel(const DeepFrame& frame, const std::uint64_t* gains,
+/// What pixels become, by v.
+struct DeepChange {
+  const std::uint64_t* gains;
+  // Where saturation changes too.
+  const std::uint32_t* levels;   ///< W
+  const std::uint32_t* factors;  ///< k
+
+  /// k of v in f for a pixel whose least channel lies `below` under v.
+  [[nodiscard]] __device__ saturation::Factor factor(std::int32_t v, std::int32_t below) const {
+    return saturation::factor_of(__ldg(&factors[v]), v, below);
+  }
+  [[nodiscard]] __device__ std::int32_t saturated(saturation::Factor f, std::int32_t v,
+                                                  std::int32_t c) const {
+    return saturation::scaled(__ldg(&levels[v]), kDeepCurveBits, f, v, c);
+  }
+};
+
+/// A luma sample: what it becomes, and what its chroma sample is told.
+struct DeepLuma {
+  std::int32_t luma;
+  std::int64_t share;
+};
+
+template <bool kSaturated>
+__device__ __forceinline__ DeepLuma change_luma(const DeepSamples& form, const DeepChange& change,
+                                                std::int32_t luma, std::int32_t above,
+                                                std::int32_t least) {
+  const std::int32_t v = yuv_value(form.weights, luma, above);
+  if constexpr (kSaturated) {
+    const std::int32_t y = luma - form.weights.luma_offset;
+    const std::int32_t own = y < 0 ? 0 : v;
+    const saturation::Factor f = change.factor(own, own - (y + least));
+    // Of v = 0 it is that of gain 1.
+    const std::int64_t share =
+        saturation::scaled_share(deep_gain_share(__ldg(&change.gains[own])), f);
+    if (y < 0) return {luma, share};
+    return {min(form.weights.luma_offset + change.saturated(f, v, y), form.most), share};
+  } else {
+    const std::uint64_t gain =
+        luma < form.weights.luma_offset ? deep_gain_one(form.depth) : __ldg(&change.gains[v]);
+    return {deep_scaled_luma(form, luma, gain), deep_gain_share(gain)};
+  }
+}
+
+template <Sampling kSampling, bool kAligned, bool kRounded, bool kSaturated>
+__device__ void apply_deep_pixel(const DeepFrame& frame, const DeepChange& change,
                                  std::uint32_t row, std::uint32_t column) {
   const std::int64_t at = std::int64_t{frame.step} * column;
   const std::uint8_t* in = frame.planes[0].from(row) + at;
@@ -29,7 +74,7 @@ __device__ void apply_deep_pixel(const DeepFrame& frame, const std::uint64_t* ga
   const auto y = static_cast<std::int32_t>(row);
   if constexpr (kSampling == Sampling::gray) {
     const std::int32_t v = deep_code(form, load_word<kAligned>(in));
-    const std::int32_t scaled = deep_scaled(v, __ldg(&gains[v]), form.depth);
+    const std::int32_t scaled = deep_scaled(v, __ldg(&change.gains[v]), form.depth);
     if constexpr (kRounded) {
       store_level(frame.rounding, 0, scaled, x, y);
     } else {
@@ -37,7 +82,10 @@ __device__ void apply_deep_pixel(const DeepFrame& frame, const std::uint64_t* ga
     }
   } else {
     const DeepPixel pixel = read_deep_pixel<kAligned>(frame, in);
-    const std::uint64_t gain = __ldg(&gains[pixel.value]);
+    const std::int32_t v = pixel.value;
+    const std::uint64_t gain = kSaturated ? 0 : __ldg(&change.gains[v]);
+    const std::int32_t least = min(pixel.c[0], min(pixel.c[1], pixel.c[2]));
+    const saturation::Factor f = kSaturated ? change.factor(v, v - least) : saturation::kUnchanged;
     if (frame.alpha_offset >= 0) {
       const std::uint32_t alpha = load_word<kAligned>(in + frame.alpha_offset);
       if constexpr (kRounded) {
@@ -48,7 +96,8 @@ __device__ void apply_deep_pixel(const DeepFrame& frame, const std::uint64_t* ga
       }
     }
     for (int i = 0; i < 3; ++i) {
-      const std::int32_t scaled = deep_scaled(pixel.c[i], gain, form.depth);
+      const std::int32_t scaled = kSaturated ? change.saturated(f, v, pixel.c[i])
+                                             : deep_scaled(pixel.c[i], gain, form.depth);
       if constexpr (kRounded) {
         store_level(frame.rounding, i, scaled, x, y);
       } else {
@@ -58,11 +107,13 @@ __device__ void apply_deep_pixel(const DeepFrame& frame, const std::uint64_t* ga
   }
 }
 
-template <Sampling kSampling, bool kAligned, bool kRounded>
-__device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gains,
-                                std::uint32_t row, std::uint32_t column) {
+template <Sampling kSampling, bool kAligned, bool kRounded, bool kSaturated>
+__device__ void apply_deep_cell(const DeepFrame& frame, const DeepChange& change, std::uint32_t row,
+                                std::uint32_t column) {
   const DeepSamples& form = frame.form;
   const DeepCell cell = read_deep_cell<kSampling, kAligned>(frame, row, column);
+  const std::int32_t least =
+      kSaturated ? saturation::least_above_luma(form.weights, cell.u, cell.w) : 0;
   std::int64_t sum = 0;
 #pragma unroll
   for (int line = 0; line < cell_rows(kSampling); ++line) {
@@ -71,11 +122,9 @@ __device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gai
 #pragma unroll
     for (int i = 0; i < cell_columns(kSampling); ++i) {
       if (i >= cell.columns) break;
-      const std::int32_t luma = cell.luma[line][i];
-      const std::int32_t v = yuv_value(form.weights, luma, cell.above);
-      const std::uint64_t gain =
-          luma < form.weights.luma_offset ? deep_gain_one(form.depth) : __ldg(&gains[v]);
-      const std::int32_t scaled = deep_scaled_luma(form, luma, gain);
+      const DeepLuma changed =
+          change_luma<kSaturated>(form, change, cell.luma[line][i], cell.above, least);
+      const std::int32_t scaled = changed.luma;
       if constexpr (kRounded) {
         const std::int32_t y = line == 0 ? cell.rows.first : cell.rows.second;
         store_level(frame.rounding, 0, scaled, cell.x + i, y);
@@ -86,7 +135,7 @@ __device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gai
       } else {
         words |= std::uint32_t{deep_word(form, scaled)} << (16 * i);
       }
-      sum += deep_gain_share(gain);
+      sum += changed.share;
     }
     if constexpr (kRounded) continue;
     const std::int32_t y = line == 0 ? cell.rows.first : cell.rows.second;
@@ -113,31 +162,37 @@ __device__ void apply_deep_cell(const DeepFrame& frame, const std::uint64_t* gai
 }
 
 /// A thread a cell. The gains, 8 to 512 KiB, are read through the caches.
-template <Sampling kSampling, bool kAligned, bool kRounded>
+template <Sampling kSampling, bool kAligned, bool kRounded, bool kSaturated>
 __global__ void __launch_bounds__(kDeepBlock)
-    deep_apply_kernel(DeepFrame frame, const std::uint64_t* gains) {
+    deep_apply_kernel(DeepFrame frame, DeepChange change) {
   wait_then_release();
   for_each_deep_cell(frame, [&](std::uint32_t row, std::uint32_t column) {
     if constexpr (kSampling == Sampling::gray || kSampling == Sampling::rgb) {
-      apply_deep_pixel<kSampling, kAligned, kRounded>(frame, gains, row, column);
+      apply_deep_pixel<kSampling, kAligned, kRounded, kSaturated>(frame, change, row, column);
     } else {
-      apply_deep_cell<kSampling, kAligned, kRounded>(frame, gains, row, column);
+      apply_deep_cell<kSampling, kAligned, kRounded, kSaturated>(frame, change, row, column);
     }
   });
 }
 
 }  // namespace
 
-void deep_apply(const DeepFrame& frame, const DeepTables& tables, const LaunchDevice& device,
-                cudaStream_t stream) {
+void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates,
+                const LaunchDevice& device, cudaStream_t stream) {
   const unsigned grid = deep_grid(frame, device.multiprocessors, kBlocksEach);
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config = launch.config(dim3(grid), dim3(kDeepBlock), stream);
   with_deep_cells(frame, [&](auto sampling, auto aligned) {
     with_constant<false, true>(frame.rounding.active, [&](auto rounded) {
-      const auto kernel = deep_apply_kernel<decltype(sampling)::value, decltype(aligned)::value,
-                                            decltype(rounded)::value>;
-      check(cudaLaunchKernelEx(&config, kernel, frame, tables.gains), "launching deep_apply");
+      with_constant<false, true>(saturates, [&](auto saturated) {
+        constexpr Sampling kSampling = decltype(sampling)::value;
+        // Gray has no colours.
+        constexpr bool kSaturated = kSampling != Sampling::gray && decltype(saturated)::value;
+        const auto kernel = deep_apply_kernel<kSampling, decltype(aligned)::value,
+                                              decltype(rounded)::value, kSaturated>;
+        const DeepChange change{tables.gains, tables.curve, tables.factors};
+        check(cudaLaunchKernelEx(&config, kernel, frame, change), "launching deep_apply");
+      });
     });
   });
 }

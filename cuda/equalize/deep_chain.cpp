@@ -31,8 +31,8 @@ void DeepChain::configure(const ImageDesc& desc) {
   const auto levels = static_cast<std::uint32_t>(frame_.form.weights.luma_max) + 1;
   const std::uint32_t copies = levels <= kDeepSharedLevels ? 1 : kDeepCopies;
 
-  // Counts, ends of bins, sums, curve, and the blocks' two.
-  const std::size_t words = std::size_t{copies + 3} * levels + 2 * kDeepScanBlocks;
+  // Counts, ends of bins, sums, curve, k, and the blocks' two.
+  const std::size_t words = std::size_t{copies + 4} * levels + 2 * kDeepScanBlocks;
   words_ = allocate_device<std::uint32_t>(words);
   gains_ = allocate_device<std::uint64_t>(levels);
   last_of_bin_ = allocate_device<std::uint8_t>(256);
@@ -51,6 +51,7 @@ void DeepChain::configure(const ImageDesc& desc) {
   tables_.bin_ends = take(levels);
   tables_.sums = take(levels);
   tables_.curve = take(levels);
+  tables_.factors = take(levels);
   tables_.block_sums = take(kDeepScanBlocks);
   tables_.block_darkest = take(kDeepScanBlocks);
   tables_.gains = gains_.get();
@@ -86,8 +87,11 @@ void DeepChain::upload_curve() {
 void DeepChain::make_curve(const FrameContext& context, cudaStream_t stream) {
   unsigned long long* sums = collects_ ? curve_sums_.get() : nullptr;
   collected_ += collects_ ? 1 : 0;
+  saturates_ = false;
   if (control_.active()) {
-    deep_shaped_curve(tables_, frame_.form, control_.next(context), sums, device_, stream);
+    const tone::Frame tone = control_.next(context);
+    saturates_ = frame_.sampling != Sampling::gray && saturation::changes(tone.saturation);
+    deep_shaped_curve(tables_, frame_.form, tone, sums, device_, stream);
   } else {
     deep_curve(tables_, params_.scaler, frame_.form, sums, device_, stream);
   }
@@ -127,7 +131,7 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
     make_curve(context, stream);
     context.mark("curve");
   }
-  deep_apply(frame, tables_, device_, stream);
+  deep_apply(frame, tables_, saturates_ && !params_.curve, device_, stream);
   context.mark("apply");
 }
 

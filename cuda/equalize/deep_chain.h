@@ -45,6 +45,7 @@ class DeepChain final : public CurveChain {
   DevicePointer<std::uint8_t> last_of_bin_;
   DevicePointer<tone::History> histories_;  ///< both of the tables
   DevicePointer<unsigned long long> curve_sums_;
+  bool saturates_ = false;  ///< the frame at hand
 };
 
 }  // namespace equalux::cuda

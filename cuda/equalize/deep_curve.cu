@@ -5,6 +5,7 @@
 #include "cuda/equalize/limited_curve.cuh"
 #include "cuda/runtime/check.h"
 #include "src/equalize/fixed_curve.h"
+#include "src/equalize/saturation.h"
 
 namespace equalux::cuda {
 namespace {
@@ -106,6 +107,7 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   constexpr int kThreads = kDeepScanBlock;
   __shared__ std::uint32_t before[kDeepScanBlocks];
   __shared__ std::uint32_t coarse[256];  // sums, then W
+  __shared__ std::uint32_t factors[256];
   __shared__ std::uint8_t last_of_bin[256];
   __shared__ CurveSteps steps;
   __shared__ CurveState state;
@@ -138,8 +140,15 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   if (curve_sums != nullptr && blockIdx.x == 0 && threadIdx.x <= state.max_value) {
     curve_sums[threadIdx.x] += coarse[threadIdx.x];
   }
+  const bool saturates = saturation::changes(tone.saturation);
+  if (saturates && threadIdx.x <= state.max_value) {
+    factors[threadIdx.x] =
+        saturation::factor_at(tone.saturation, coarse, threadIdx.x, state.max_value);
+  }
+  __syncthreads();
   const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
   if (v >= tables.levels) return;
+  if (saturates) tables.factors[v] = deep_factor_between(form, factors, v);
   const std::uint32_t level = deep_level_between(form, coarse, v);
   tables.curve[v] = level;
   tables.gains[v] = deep_gain(level, v, form.depth);

@@ -64,6 +64,7 @@ struct DeepTables {
   std::uint32_t* block_darkest;  ///< least v with a count in each, or `levels`
   std::uint32_t* curve;          ///< W
   std::uint64_t* gains;
+  std::uint32_t* factors;           ///< k of saturation, of frames where it changes
   const std::uint8_t* last_of_bin;  ///< by coarse level: the largest in its bin
   tone::History* history;           ///< of the frames so far
   tone::History* history_before;    ///< the same while it is written again
@@ -78,14 +79,14 @@ void deep_histogram(const DeepFrame& frame, const DeepTables& tables, const Laun
 void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
                 unsigned long long* curve_sums, const LaunchDevice& device, cudaStream_t stream);
 
-/// Makes the curve with limits or over time; takes the history on.
+/// Makes the curve with limits or over time, and k where saturation changes; takes the history on.
 void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
                        unsigned long long* curve_sums, const LaunchDevice& device,
                        cudaStream_t stream);
 
-/// Writes the frame's result.
-void deep_apply(const DeepFrame& frame, const DeepTables& tables, const LaunchDevice& device,
-                cudaStream_t stream);
+/// Writes the frame's result; `saturates` where k is not 1.
+void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates,
+                const LaunchDevice& device, cudaStream_t stream);
 
 /// The launch facts of these kernels on the device that is current. Throws Error(unavailable).
 [[nodiscard]] LaunchDevice deep_device();

@@ -60,6 +60,13 @@ bool is_of_presets(const Option& option) {
   return is_of_equalize(option);
 }
 
+/// Whether a recipe can have another value of an option at all: in space value alone does
+/// equalization change saturation, and the space stays while frames move.
+bool may_change(const Option& option, const FilterRecipe& recipe) {
+  return !is_of_equalize(option) || !option.key.starts_with("saturation") ||
+         recipe.text("space") == enum_name(Space::value);
+}
+
 /// Gives every filter a preset's values of what can be steered, and its own defaults of what else
 /// presets have.
 void put_preset(std::vector<Steered>& filters, const OptionValues& preset) {
@@ -115,7 +122,7 @@ Steered steered(std::size_t filter, const RecipePtr& recipe, Backend backend) {
   const auto keys = std::make_shared<Keys>();
   std::vector<Option> options;
   for (const Option& own : recipe->options()) {
-    if (!own.live || !backend_has(own, {}, backend)) continue;
+    if (!own.live || !backend_has(own, {}, backend) || !may_change(own, *recipe)) continue;
     Option& option = options.emplace_back(own);
     const Option* const other = find_option(equalize_options(), own.key);
     if (other != nullptr && !is_of_equalize(own)) {

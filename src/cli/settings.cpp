@@ -233,6 +233,23 @@ std::string usual_preset(const Settings& settings, const Command& command) {
   return kPlain;
 }
 
+/// Another space than value changes no saturation: a preset's gives way to one that was asked for.
+void leave_out_saturation(Settings& settings, const std::string& preset) {
+  const auto of_preset = [](const Setting& setting) {
+    return setting.by == GivenBy::preset || setting.by == GivenBy::usual_preset;
+  };
+  const auto space = settings.find("space");
+  const auto saturation = settings.find("saturation");
+  if (space == settings.end() || of_preset(space->second) ||
+      space->second.values.back() == enum_name(Space::value)) {
+    return;
+  }
+  if (saturation == settings.end() || !of_preset(saturation->second)) return;
+  logger().warn("saturation {} of preset {} is left out: space is {}",
+                saturation->second.values.back(), preset, space->second.values.back());
+  settings.erase(saturation);
+}
+
 }  // namespace
 
 std::vector<std::string> preset_names() {
@@ -333,6 +350,7 @@ void add_config_layers(Settings& settings, const Command& command,
     refuse_foreign_preset(name, path, command, commands);
     Layer(settings, command, commands, by, files).add_file(path);
   }
+  leave_out_saturation(settings, name);
   if (!files.empty()) settings["config"].values = files;
 }
 

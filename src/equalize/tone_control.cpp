@@ -219,8 +219,8 @@ History Control::load(std::string_view text, int max_value, bool changes_saturat
     if (!changes_saturation &&
         (now.saturation != 1 / kMostSaturation || now.saturation_max != 1 / kMostSaturation)) {
       throw_usage(
-          "the state is of frames with another saturation, which the CPU alone changes, of "
-          "equalize in space value");
+          "the state is of frames with another saturation, which equalize in space value alone "
+          "changes");
     }
     const std::int64_t step_ns = timestamp(state.at("step-ns"));
     if (step_ns < 1) refuse_number();

@@ -213,7 +213,7 @@ TEST(Help, DefaultsAreThoseThatWouldBeUsed) {
   };
   EXPECT_EQ(strength({"run"}), "(default: 0.8, from preset stable)");
   EXPECT_EQ(strength({"run", "camera:0"}), "(default: 0.95, from preset webcam)");
-  EXPECT_EQ(strength({"run", "--preset", "fog"}), "(default: 0.9, from preset fog)");
+  EXPECT_EQ(strength({"run", "--preset", "underwater"}), "(default: 0.85, from preset underwater)");
   EXPECT_EQ(strength({"batch"}), "(default: 0.8, from preset stable)");
   EXPECT_EQ(strength({"image"}), "(default: 1)");
   EXPECT_EQ(strength({"run", "--preset", "plain"}), "(default: 1)");
@@ -394,6 +394,25 @@ TEST(Presets, AreListedEachWithALine) {
     for (const std::string& line : lines_of(result.out))
       EXPECT_GT(line.size(), 20U) << line;
   }
+}
+
+TEST(Presets, ColoursGiveWayToAnotherSpace) {
+  const TemporaryFolder folder;
+  folder.write("in.y4m", dim_y4m(32, 16, 3));
+  const std::string in = (folder.path() / "in.y4m").string();
+  const auto said = [&in](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", in, "-o", "null", "--preset", "fog"});
+    const ProgramResult result = run_program(more);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  const std::string line = "saturation auto of preset fog is left out: space is luma";
+  EXPECT_THAT(said({"--space", "luma"}), HasSubstr(line));
+  EXPECT_THAT(said({}), Not(HasSubstr("left out")));
+  EXPECT_THAT(said({"--saturation", "2"}), Not(HasSubstr("left out")));
+  EXPECT_EQ(
+      run_program({"run", in, "-o", "null", "--space", "luma", "--saturation", "auto"}).exit_code,
+      2);
 }
 
 TEST(Presets, StableIsWhatRunDoes) {

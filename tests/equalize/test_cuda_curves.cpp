@@ -187,30 +187,6 @@ TEST_F(CudaCurves, DeepFramesRestoredUpdatedAndReset) {
   }
 }
 
-/// The CPU alone changes saturation: its state of such frames would go on in other colours here.
-TEST_F(CudaCurves, AStateWithAnotherSaturationIsRefused) {
-  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::p010_10le}) {
-    const ImageDesc desc{format, 64, 48};
-    Image frame(desc);
-    test::fill_moving(frame.view(), 0);
-    EqualizeParams params = calm_params();
-    const auto cuda = make_cuda_filter(params, CudaOptions{});
-    cuda->configure(desc);
-    for (const double saturation : {1.0, 2.0}) {
-      params.saturation = saturation;
-      const auto cpu = make_cpu_filter(params, {1});
-      cpu->configure(desc);
-      FrameContext context = test::moving_context(0);
-      cpu->submit(frame.view(), frame.view(), context);
-      if (saturation == 1) {
-        EXPECT_NO_THROW(cuda->load(cpu->save()));
-      } else {
-        EXPECT_THROW(cuda->load(cpu->save()), Error);
-      }
-    }
-  }
-}
-
 TEST_F(CudaCurves, EverySpaceAndFormat) {
   for (const Space space : {Space::luma, Space::lightness}) {
     EqualizeParams shaped = calm_params();

@@ -583,7 +583,7 @@ TEST(Saturation, WhatItCannotBeIsSaid) {
   EXPECT_THAT(fault_in(params), HasSubstr("saturation-max is 0.9, must be 1 to 4"));
   params.saturation_max = 2.5;
   params.space = Space::luma;
-  EXPECT_THAT(fault_in(params), HasSubstr("space is luma, must be value with saturation"));
+  EXPECT_THAT(fault_in(params), HasSubstr("space is luma, must be value with saturation auto"));
   params.space = Space::value;
   params.chain = Chain::staged;
   EXPECT_THAT(fault_in(params), HasSubstr("chain is staged, must be fused with"));

@@ -182,24 +182,71 @@ TEST_F(SteeringTest, ResetGoesBackToTheStart) {
     EXPECT_THAT(error_text(wrong), HasSubstr("reset")) << wrong;
 }
 
+/// `equalize` whose min-gain one backend alone has.
+class OneBackendRecipe final : public FilterRecipe {
+ public:
+  explicit OneBackendRecipe(RecipePtr recipe)
+      : recipe_(std::move(recipe)), options_(recipe_->options().begin(), recipe_->options().end()) {
+    for (Option& each : options_)
+      if (each.key == "min-gain") each.backends = Backends::cpu;
+  }
+  [[nodiscard]] std::string_view name() const override { return recipe_->name(); }
+  [[nodiscard]] std::span<const Option> options() const override { return options_; }
+  [[nodiscard]] std::string text(std::string_view key) const override { return recipe_->text(key); }
+  [[nodiscard]] RecipePtr with(const OptionValues& values) const override {
+    return std::make_shared<OneBackendRecipe>(recipe_->with(values));
+  }
+  [[nodiscard]] std::vector<std::string> violations(Backend backend,
+                                                    const ImageDesc* desc) const override {
+    return recipe_->violations(backend, desc);
+  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return recipe_->accepts(format); }
+  [[nodiscard]] std::optional<PixelFormat> output_format() const override {
+    return recipe_->output_format();
+  }
+  [[nodiscard]] std::unique_ptr<Filter> make(const CpuOptions& options) const override {
+    return recipe_->make(options);
+  }
+  [[nodiscard]] std::unique_ptr<Filter> make(const CudaOptions& options) const override {
+    return recipe_->make(options);
+  }
+  [[nodiscard]] bool retune(Filter& filter) const override { return recipe_->retune(filter); }
+
+ private:
+  RecipePtr recipe_;
+  std::vector<Option> options_;
+};
+
 /// What the backend lacks is no key, so that no change that it refuses stands among the values.
 TEST_F(SteeringTest, OptionsThatTheBackendLacksAreNoKeys) {
-  const RecipePtr recipe = read_recipe(parse_filter_spec(kSome));
+  const auto recipe = std::make_shared<OneBackendRecipe>(read_recipe(parse_filter_spec(kSome)));
   const auto has = [&recipe](Backend backend) {
-    return find_option(steered(0, recipe, backend).options, "saturation") != nullptr;
+    return find_option(steered(0, recipe, backend).options, "min-gain") != nullptr;
   };
   EXPECT_TRUE(has(Backend::cpu));
   EXPECT_FALSE(has(Backend::cuda));
   Steering on_cuda({steered(0, recipe, Backend::cuda)});
-  EXPECT_FALSE(on_cuda.state().contains("saturation"));
+  EXPECT_FALSE(on_cuda.state().contains("min-gain"));
   try {
-    on_cuda.change({{"saturation", 2}});
+    on_cuda.change({{"min-gain", 1}});
     ADD_FAILURE() << "changed";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("saturation"));
+    EXPECT_THAT(error.what(), HasSubstr("min-gain"));
   }
   on_cuda.change({{"strength", 0.5}});
   EXPECT_EQ(on_cuda.state()["strength"], 0.5);
+}
+
+/// A preset that brings colours back still shapes the curve of luma.
+TEST_F(SteeringTest, SaturationIsNoKeyWhereTheSpaceHasNone) {
+  const auto coloured = [](const std::string&) {
+    return OptionValues{{"strength", "0.5"}, {"saturation", "auto"}};
+  };
+  Steering steering({filter_at(0, "equalize:space=luma"), filter_at(1, "clahe")}, {"fog"},
+                    coloured);
+  EXPECT_FALSE(steering.state().contains("saturation"));
+  steering.change({{"preset", "fog"}});
+  EXPECT_EQ(steering.state()["strength"], 0.5);
 }
 
 TEST_F(SteeringTest, AWordStandsInPlaceOfANumber) {

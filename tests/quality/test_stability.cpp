@@ -46,8 +46,9 @@ Preset preset(const std::string& name) {
       }
     }
     if (find_option(equalize_options(), key) == nullptr) continue;
-    set_option(preset.equalize, key,
-               line.substr(equals + 3, line.find(' ', equals + 3) - equals - 3));
+    std::string value = line.substr(equals + 3, line.find(' ', equals + 3) - equals - 3);
+    std::erase(value, '"');
+    set_option(preset.equalize, key, value);
   }
   EXPECT_GT(preset.equalize.temporal_ms, 0) << name;
   return preset;

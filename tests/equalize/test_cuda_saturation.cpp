@@ -1,0 +1,144 @@
+// Saturation on a GPU: the same bytes as on the CPU, in every format of colour.
+#include <random>
+#include <string>
+#include <vector>
+
+#include <equalux/error.h>
+#include <equalux/filter.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/backend_pair.h"
+#include "tests/support/calm_params.h"
+#include "tests/support/device/device_test.h"
+#include "tests/support/test_images.h"
+
+namespace equalux {
+namespace {
+
+using CudaSaturation = test::DeviceTest;
+
+using test::DeviceLayout;
+using Pair = test::BackendPair<EqualizeParams>;
+
+/// Noise, which has every S, and natural pictures, in turns.
+void paint(const ImageView& view, int number, std::uint32_t seed) {
+  test::fill(view, number % 2 == 0 ? test::Content::noise : test::Content::natural,
+             seed + static_cast<std::uint32_t>(number));
+}
+
+std::vector<ImageDesc> colour_forms(int width, int height) {
+  std::vector<ImageDesc> descs;
+  for (int f = 0; f < kPixelFormatCount; ++f) {
+    const auto format = static_cast<PixelFormat>(f);
+    const ColorModel model = traits(format).model;
+    if (model == ColorModel::rgb) descs.push_back({format, width, height});
+    if (model != ColorModel::yuv) continue;
+    for (const ColorRange range : {ColorRange::limited, ColorRange::full})
+      descs.push_back({format, width, height,
+                       range == ColorRange::full ? ColorMatrix::bt601 : ColorMatrix::bt709, range});
+  }
+  return descs;
+}
+
+EqualizeParams shaped(double saturation, bool steep) {
+  EqualizeParams params;
+  params.saturation = saturation;
+  if (saturation == kAutoSaturation) params.saturation_max = 4;
+  if (!steep) {
+    params.strength = 0;
+  } else {
+    params.clip_limit = 4;
+    params.floor = 1;
+    params.max_gain = 6;
+  }
+  return params;
+}
+
+// Short enough for the sanitizers: every kernel, with edges.
+TEST_F(CudaSaturation, AFewFramesOfEachKernel) {
+  for (const auto& [width, height] : {std::pair{128, 38}, {131, 37}}) {
+    for (const ImageDesc& desc : colour_forms(width, height)) {
+      SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::to_string(width));
+      Pair(shaped(kAutoSaturation, true), desc, {1, paint}).expect_same(2);
+    }
+  }
+}
+
+TEST_F(CudaSaturation, EveryFactorInEveryFormat) {
+  for (const auto& [width, height] : {std::pair{160, 92}, {517, 61}, {1, 1}, {3, 2}}) {
+    for (const ImageDesc& desc : colour_forms(width, height)) {
+      for (const double k : {0.0, 0.37109375, 1.5, 2.5, 4.0, kAutoSaturation}) {
+        for (const bool steep : {false, true}) {
+          SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::to_string(width) +
+                       " times " + std::to_string(k) + (steep ? ", steep" : ""));
+          Pair(shaped(k, steep), desc, {7, paint}).expect_same(2);
+        }
+      }
+    }
+  }
+}
+
+// Where frames lie, and whose lines they have, decides which kernel runs and which samples a cell
+// has.
+TEST_F(CudaSaturation, FieldsAndMemoryOfAnyAlignment) {
+  for (const ImageDesc& desc : colour_forms(131, 45)) {
+    SCOPED_TRACE(to_string(desc.format));
+    for (const DeviceLayout& layout :
+         {DeviceLayout{0, 13, false, false}, {0, 7, true, false}, {6, 22, false, true}}) {
+      for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first})
+        Pair(shaped(kAutoSaturation, true), desc, {3, paint, layout, order}).expect_same(2);
+    }
+  }
+}
+
+TEST_F(CudaSaturation, RandomOptionsOnRandomStreams) {
+  std::mt19937 random(5);
+  const auto uniform = [&](double least, double most) {
+    return std::uniform_real_distribution<>(least, most)(random);
+  };
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(i);
+    EqualizeParams params;
+    params.scaler = static_cast<Scaler>(random() % 3);
+    params.strength = random() % 3 == 0 ? 1 : uniform(0, 1);
+    params.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
+    params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
+    params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
+    params.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
+    params.temporal_ms = random() % 2 == 0 ? 0 : uniform(20, 5000);
+    params.saturation = random() % 2 == 0 ? kAutoSaturation : uniform(0, 4);
+    if (params.saturation == kAutoSaturation) params.saturation_max = uniform(1, 4);
+    const std::vector<ImageDesc> forms =
+        colour_forms(1 + static_cast<int>(random() % 300), 1 + static_cast<int>(random() % 90));
+    Pair(params, forms[random() % forms.size()], {static_cast<std::uint32_t>(i + 1)})
+        .expect_same(12);
+  }
+}
+
+TEST_F(CudaSaturation, RestoredUpdatedAndReset) {
+  for (const PixelFormat format :
+       {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::p010_10le, PixelFormat::rgb48_le}) {
+    SCOPED_TRACE(to_string(format));
+    EqualizeParams params = test::calm_params();
+    params.saturation = 2;
+    Pair pair(params, {format, 161, 91});
+    pair.expect_same(20);
+    pair.restore(params);
+    pair.expect_same(10);
+    EqualizeParams other = params;
+    other.saturation = kAutoSaturation;
+    other.saturation_max = 3;
+    pair.update(other);
+    pair.expect_same(20);
+    other = params;
+    other.saturation = 1;
+    pair.update(other);
+    pair.expect_same(40);
+    pair.update(params);
+    pair.reset();
+    pair.expect_same(10);
+  }
+}
+
+}  // namespace
+}  // namespace equalux
