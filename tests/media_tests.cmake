@@ -55,7 +55,7 @@ if(EQUALUX_HAVE_GSTREAMER)
 endif()
 
 if(EQUALUX_HAVE_FREI0R)
-  equalux_tests(test_frei0r frei0r LABELS media LIBRARIES equalux_test_support ${CMAKE_DL_LIBS}
+  equalux_tests(test_frei0r frei0r LABELS media LIBRARIES equalux_frei0r ${CMAKE_DL_LIBS}
     STEMS frei0r_plugin frei0r_hosts)
   target_include_directories(test_frei0r SYSTEM PRIVATE ${FREI0R_INCLUDE_DIR})
   target_compile_definitions(test_frei0r PRIVATE

@@ -93,15 +93,68 @@ double position_of_text(const Option& option, std::string_view text) {
   return (value - option.slider_least) / (option.slider_most - option.slider_least);
 }
 
+HostHabits habits_of_ffmpeg(unsigned major, unsigned minor, std::uint32_t width) {
+  HostHabits habits{static_cast<std::ptrdiff_t>(width) * kPixelBytes, false, 0};
+  constexpr std::uint32_t kGroup = 16;
+  if (width % kGroup == 0) return habits;
+  // FFmpeg 5.1 rounds rows up to whole groups, newer sources do not. Where it is not known, rows
+  // without gaps never reach past the frame.
+  if (major == 8 && minor == 44) {
+    habits.stride =
+        (static_cast<std::ptrdiff_t>(width) + kGroup - 1) / kGroup * kGroup * kPixelBytes;
+  } else if (major < 10) {
+    habits.gaps = true;
+  }
+  return habits;
+}
+
 HostHabits habits_of(const void* caller, std::uint32_t width) {
-  HostHabits habits{static_cast<std::ptrdiff_t>(width) * kPixelBytes, 1};
+  HostHabits habits{static_cast<std::ptrdiff_t>(width) * kPixelBytes, false, 0};
   Dl_info info{};
   if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return habits;
-  if (std::strstr(info.dli_fname, "libavfilter") == nullptr) return habits;
-  constexpr std::ptrdiff_t kGroup = 16 * kPixelBytes;
-  habits.stride = (habits.stride + kGroup - 1) / kGroup * kGroup;
-  habits.ticks_a_second = 1000;
-  return habits;
+  const std::string_view path = info.dli_fname;
+  const auto is = [name = path.substr(path.rfind('/') + 1)](std::string_view begin) {
+    return name.starts_with(begin);
+  };
+  if (is("libgstfrei0r") || is("libmltfrei0r")) habits.ticks_a_second = 1;
+  if (!is("libavfilter")) return habits;
+  const std::unique_ptr<void, int (*)(void*)> library(
+      dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD), &dlclose);
+  if (!library) return habits;
+  const auto version = reinterpret_cast<unsigned (*)()>(dlsym(library.get(), "avfilter_version"));
+  if (version == nullptr) return habits;
+  return habits_of_ffmpeg(version() >> 16, version() >> 8 & 255, width);
+}
+
+FrameClock::Tick FrameClock::tick(double time, double ticks_a_second) {
+  constexpr double kNanoseconds = 1e9;
+  constexpr double kMilliseconds = 1000;
+  constexpr std::int64_t kUsualStep = 33'333'333;
+  constexpr double kMostNs = 4e18;
+  // A host that has no time says so with a number that is none, or one beyond all clips.
+  constexpr double kBeyond = 1e14;
+  const std::int64_t next = last_ns_ + (step_ns_ > 0 ? step_ns_ : kUsualStep);
+  Tick tick;
+  if (!std::isfinite(time) || std::abs(time) > kBeyond) {
+    if (began_) tick.ns = next;
+    timed_ = false;
+  } else {
+    if (ticks_a_second > 0) unit_ = ticks_a_second;
+    if (timed_ && time > last_ && unit_ == 0) unit_ = time - last_ >= 1 ? kMilliseconds : 1;
+    tick.went_back = timed_ && time < last_;
+    if (!timed_ || tick.went_back) {
+      start_ = time;
+      start_ns_ = began_ && !timed_ ? next : 0;
+    }
+    const double ns = unit_ > 0 ? (time - start_) / unit_ * kNanoseconds : 0;
+    tick.ns = start_ns_ + static_cast<std::int64_t>(std::min(ns, kMostNs));
+    if (timed_ && tick.ns > last_ns_) step_ns_ = tick.ns - last_ns_;
+    last_ = time;
+    timed_ = true;
+  }
+  began_ = true;
+  last_ns_ = tick.ns;
+  return tick;
 }
 
 Frei0rEffect::Frei0rEffect(const FilterInfo& filter, std::span<const EffectParameter> parameters,
@@ -137,6 +190,7 @@ FilterSpec Frei0rEffect::spec_with(std::size_t parameter, const std::string& tex
 }
 
 void Frei0rEffect::set(std::size_t parameter, std::string text) noexcept {
+  const std::lock_guard lock(mutex_);
   try {
     if (parameter >= values_.size()) return;
     // Nothing between two separators is what holds where nobody sets it.
@@ -154,6 +208,7 @@ void Frei0rEffect::set_position(std::size_t parameter, double position) noexcept
   if (parameter >= parameters_.size()) return;
   const Option& option = *parameters_[parameter].option;
   if (position >= 0 && position <= 1) return set(parameter, text_of_position(option, position));
+  const std::lock_guard lock(mutex_);
   tell(parameters_[parameter].name + " is " + number_text(position) +
        " of its range, must be 0 to 1 (" + number_text(option.slider_least) + " to " +
        number_text(option.slider_most) + (option.unit.empty() ? "" : " ") +
@@ -187,21 +242,28 @@ void Frei0rEffect::prepare() {
   changed_ = false;
 }
 
-void Frei0rEffect::update(double time, const HostHabits& habits, const std::uint8_t* in,
+void Frei0rEffect::update(double time, const void* caller, const std::uint8_t* in,
                           std::uint8_t* out) noexcept {
-  const ConstImageView from{desc_, {in}, {habits.stride}};
-  const ImageView to{desc_, {out}, {habits.stride}};
+  const std::lock_guard lock(mutex_);
+  if (habits_.stride == 0) {
+    habits_ = habits_of(caller, static_cast<std::uint32_t>(desc_.width));
+    if (habits_.gaps) {
+      tell("this FFmpeg may leave gaps behind the rows of frames that are " +
+           std::to_string(desc_.width) +
+           " wide, and does not tell; where the picture is slanted, bring it to a multiple of 16 "
+           "before");
+    }
+  }
+  const ConstImageView from{desc_, {in}, {habits_.stride}};
+  const ImageView to{desc_, {out}, {habits_.stride}};
   try {
     prepare();
-    constexpr double kNanoseconds = 1e9;
-    const double ns = time / habits.ticks_a_second * kNanoseconds;
+    const FrameClock::Tick tick = clock_.tick(time, habits_.ticks_a_second);
     FrameContext context;
     context.index = index_++;
-    // A host that has no time says so with a number that is none, or one beyond all clips.
-    context.pts_ns = std::isfinite(ns) && std::abs(ns) < 9e18 ? static_cast<std::int64_t>(ns) : 0;
+    context.pts_ns = tick.ns;
     // An editor has gone back: what was seen lies ahead.
-    if (context.pts_ns < last_ns_) core_->reset();
-    last_ns_ = context.pts_ns;
+    if (tick.went_back) core_->reset();
     core_->submit(from, to, context);
   } catch (const std::exception& error) {
     tell(error.what());

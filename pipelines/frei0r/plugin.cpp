@@ -126,9 +126,9 @@ void f0r_get_param_value(f0r_instance_t instance, f0r_param_t value, int index) 
 
 void f0r_update(f0r_instance_t instance, double time, const std::uint32_t* in, std::uint32_t* out) {
   if (instance == nullptr) return;
-  Frei0rEffect& of = effect(instance);
-  of.update(time, habits_of(__builtin_return_address(0), of.width()),
-            reinterpret_cast<const std::uint8_t*>(in), reinterpret_cast<std::uint8_t*>(out));
+  effect(instance).update(time, __builtin_return_address(0),
+                          reinterpret_cast<const std::uint8_t*>(in),
+                          reinterpret_cast<std::uint8_t*>(out));
 }
 
 }  // extern "C"

@@ -45,8 +45,8 @@ const char* lacks(const char* program, const char* package) {
 
 class Frei0rHosts : public ::testing::Test {
  protected:
-  static constexpr int kFrames = 6;
-  static constexpr const char* kSpec = "temporal-ms=400 clip-limit=2 floor=1";
+  static constexpr int kFrames = 12;
+  static constexpr const char* kSpec = "temporal-ms=60 clip-limit=2 floor=1";
 
   std::string path(const std::string& name) const { return folder_ / name; }
   void run(const std::string& command) const {
@@ -55,15 +55,21 @@ class Frei0rHosts : public ::testing::Test {
     EXPECT_EQ(text.find("equalux: "), std::string::npos) << text;
   }
 
-  /// Frames of R, G, B and alpha, without gaps.
+  /// Frames of R, G, B and alpha, without gaps: one picture fades into another, so that the curve
+  /// follows by its time constant and sees no cut.
   std::vector<std::uint8_t> make_frames(const ImageDesc& desc) const {
+    Image first(desc);
+    Image second(desc);
+    test::fill(first.view(), test::Content::natural, 1);
+    test::fill(second.view(), test::Content::noise, 2);
     std::vector<std::uint8_t> all;
     for (int i = 0; i < kFrames; ++i) {
-      Image image(desc);
-      test::fill(image.view(), test::Content::natural, static_cast<std::uint32_t>(i));
       for (int y = 0; y < desc.height; ++y) {
-        const std::uint8_t* row = image.view().row(0, y);
-        all.insert(all.end(), row, row + 4 * static_cast<std::ptrdiff_t>(desc.width));
+        for (std::ptrdiff_t x = 0; x < 4 * static_cast<std::ptrdiff_t>(desc.width); ++x) {
+          const int mixed =
+              first.view().row(0, y)[x] * (2 * kFrames - i) + second.view().row(0, y)[x] * i;
+          all.push_back(static_cast<std::uint8_t>(mixed / (2 * kFrames)));
+        }
       }
     }
     std::ofstream(path("in.rgba"), std::ios::binary)
@@ -85,17 +91,17 @@ class Frei0rHosts : public ::testing::Test {
   }
 
   /// What the library makes of frames, 30 a second.
-  static std::vector<std::uint8_t> filtered(const ImageDesc& desc,
-                                            std::vector<std::uint8_t> frames) {
+  static std::vector<std::uint8_t> filtered(const ImageDesc& desc, std::vector<std::uint8_t> frames,
+                                            double rate = 30) {
     const auto filter =
-        make_cpu_filter(parse_filter_spec("equalize:temporal-ms=400,clip-limit=2,floor=1"));
+        make_cpu_filter(parse_filter_spec("equalize:temporal-ms=60,clip-limit=2,floor=1"));
     filter->configure(desc);
     const std::ptrdiff_t stride = 4 * static_cast<std::ptrdiff_t>(desc.width);
     const auto bytes = static_cast<std::size_t>(stride * desc.height);
     for (std::size_t i = 0; (i + 1) * bytes <= frames.size(); ++i) {
       FrameContext context;
       context.index = i;
-      context.pts_ns = static_cast<std::int64_t>(static_cast<double>(i) / 30 * 1e9);
+      context.pts_ns = static_cast<std::int64_t>(static_cast<double>(i) / rate * 1e9);
       const ImageView view{desc, {frames.data() + i * bytes}, {stride}};
       filter->submit(view, view, context);
     }
@@ -110,7 +116,8 @@ std::string size_of(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height);
 }
 
-/// Rows of widths that are no multiple of 16 have gaps there, and time comes in milliseconds.
+/// Rows of widths that are no multiple of 16 have gaps there. Time comes in milliseconds, and as no
+/// time at all where FFmpeg has copied a frame for its rows, as it does with these.
 TEST_F(Frei0rHosts, FfmpegInEveryWidth) {
   if (const char* reason = lacks("ffmpeg", "ffmpeg")) GTEST_SKIP() << reason;
   for (const int width : {160, 168, 854, 642, 641, 643}) {
@@ -121,6 +128,9 @@ TEST_F(Frei0rHosts, FfmpegInEveryWidth) {
         path("in.rgba") + " -vf 'frei0r=equalux:filter_params=" + kSpec +
         "' -f rawvideo -pix_fmt rgba " + path("out.rgba"));
     EXPECT_EQ(differences(read("out.rgba"), filtered(desc, frames)), 0);
+    // Wrong times would show.
+    EXPECT_GT(differences(filtered(desc, frames, 30e3), filtered(desc, frames)), 0);
+    EXPECT_GT(differences(filtered(desc, frames, 30e-3), filtered(desc, frames)), 0);
   }
 }
 
@@ -197,7 +207,7 @@ TEST_F(Frei0rHosts, Melt) {
   ASSERT_FALSE(frames.empty());
   EXPECT_EQ(
       differences(melted(std::string(
-                      " -attach frei0r.equalux settings=\"temporal-ms:400 clip-limit:2 floor:1\"")),
+                      " -attach frei0r.equalux settings=\"temporal-ms:60 clip-limit:2 floor:1\"")),
                   filtered(desc, frames)),
       0);
 }

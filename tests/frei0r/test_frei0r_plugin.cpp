@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pipelines/frei0r/frei0r_effect.h"
 #include "src/common/option_table.h"
 #include "tests/frei0r/frei0r_plugin.h"
 #include "tests/support/test_images.h"
@@ -197,6 +198,59 @@ TEST_F(Frei0r, TimeThatGoesBackStartsAnew) {
     result(i);
   Core core("equalize:temporal-ms=2000");
   expect_same(core, 3, 4);
+}
+
+/// Nanoseconds of frames, told at these times.
+std::vector<std::int64_t> ticks_of(const std::vector<double>& times, double ticks_a_second = 0) {
+  FrameClock clock;
+  std::vector<std::int64_t> all;
+  for (const double time : times)
+    all.push_back(clock.tick(time, ticks_a_second).ns);
+  return all;
+}
+
+TEST(FrameClock, TellsSecondsFromMillisecondsByTheFirstStep) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(ticks_of({0, 0.5, 0.75, 5}), ElementsAre(0, 500000000, 750000000, 5000000000));
+  EXPECT_THAT(ticks_of({0, 40, 80, 80, 80.5}),
+              ElementsAre(0, 40000000, 80000000, 80000000, 80500000));
+  EXPECT_THAT(ticks_of({7000, 7040}), ElementsAre(0, 40000000));
+  EXPECT_THAT(ticks_of({3, 3, 3}), ElementsAre(0, 0, 0));
+  // A picture every two seconds, of a host that is known to tell seconds.
+  EXPECT_THAT(ticks_of({0, 2, 4}, 1), ElementsAre(0, 2000000000, 4000000000));
+}
+
+TEST(FrameClock, CountsFramesWithoutATime) {
+  using ::testing::ElementsAre;
+  const double none = -9.2e18 * 0.04 * 1000;
+  EXPECT_THAT(ticks_of({none, none, NAN}), ElementsAre(0, 33333333, 66666666));
+  EXPECT_THAT(ticks_of({0, 40, none, none, INFINITY}),
+              ElementsAre(0, 40000000, 80000000, 120000000, 160000000));
+  // The stream goes on where times come again.
+  EXPECT_THAT(ticks_of({0, 40, none, 9000, 9010}),
+              ElementsAre(0, 40000000, 80000000, 120000000, 130000000));
+}
+
+TEST(FrameClock, BeginsAnewWhereTimeGoesBack) {
+  FrameClock clock;
+  EXPECT_FALSE(clock.tick(1, 1).went_back);
+  EXPECT_FALSE(clock.tick(1.5, 1).went_back);
+  const FrameClock::Tick back = clock.tick(1.25, 1);
+  EXPECT_TRUE(back.went_back);
+  EXPECT_EQ(back.ns, 0);
+  EXPECT_EQ(clock.tick(1.5, 1).ns, 250000000);
+}
+
+/// Frames that are taken for wider than they are would be read and written past their end.
+TEST(HostHabits, RowsHaveGapsInTheVersionAlone) {
+  EXPECT_EQ(habits_of_ffmpeg(8, 44, 854).stride, 864 * 4);
+  EXPECT_EQ(habits_of_ffmpeg(8, 44, 1920).stride, 1920 * 4);
+  for (const unsigned major : {6U, 7U, 8U, 9U, 10U, 11U}) {
+    const HostHabits habits = habits_of_ffmpeg(major, 3, 854);
+    EXPECT_EQ(habits.stride, 854 * 4) << major;
+    EXPECT_EQ(habits.gaps, major < 10) << major;
+    EXPECT_FALSE(habits_of_ffmpeg(major, 3, 1280).gaps) << major;
+  }
 }
 
 TEST_F(Frei0r, InstancesComeAndGoAndKnowNothingOfEachOther) {
