@@ -61,6 +61,7 @@ TEST(ScaledAbove, EveryPixelEqualsTheDefinition) {
   for (const NamedCurve& curve : curves()) {
     for (const std::uint32_t k : {0U, 95U, 255U, 257U, 384U, 777U, saturation::kMost}) {
       SCOPED_TRACE(curve.name + ", k " + std::to_string(k) + "/256");
+      int wrong = 0;
       for (std::int32_t v = 1; v < 256; ++v) {
         const std::uint32_t level = curve.levels[static_cast<std::size_t>(v)];
         bool has_line = false;
@@ -80,15 +81,17 @@ TEST(ScaledAbove, EveryPixelEqualsTheDefinition) {
             const Twice x = twice_of(level, f, v, c);
             if (x.n < 0) continue;  // no channel: below the least of a pixel with this k
             halves += x.n % x.d == 0 && x.n / x.d % 2 == 1 ? 1 : 0;
+            // Counted, as an expectation for each takes four times as long.
             for (const std::int64_t error : kErrors) {
-              ASSERT_EQ(
-                  saturation::scaled_above(whole_below(x, error), level, tone::kCurveBits, f, v, c),
-                  expected)
-                  << "v " << v << " m " << m << " c " << c << " off by " << error << " / 2^14";
+              const std::int32_t low = whole_below(x, error);
+              wrong += saturation::scaled_above(low, level, tone::kCurveBits, f, v, c) == expected
+                           ? 0
+                           : 1;
             }
           }
         }
       }
+      EXPECT_EQ(wrong, 0);
     }
   }
   EXPECT_GT(halves, 10'000);
