@@ -14,8 +14,10 @@ if(EQUALUX_HAVE_OPENCV)
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
   target_include_directories(test_convolve_opencv SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})
   if(EQUALUX_HAVE_HTTP)
-    equalux_tests(test_control control LABELS media LIBRARIES equalux_serve equalux_opencv
+    equalux_tests(test_control control LABELS media
+      LIBRARIES equalux_serve equalux_opencv opencv_core opencv_imgcodecs
       STEMS page_server)
+    target_include_directories(test_control SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})
   endif()
   equalux_tests(test_window opencv LABELS media LIBRARIES equalux_opencv
     STEMS window SOURCES opencv/virtual_display.cpp)

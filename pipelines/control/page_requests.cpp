@@ -1,6 +1,8 @@
 #include "pipelines/control/page_requests.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <sstream>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +17,8 @@ namespace {
 constexpr int kLeastWidth = 16;
 constexpr int kMostWidth = 8192;
 constexpr int kUsualWidth = 960;
+constexpr double kLeastRate = 0.1;  // pictures a second
+constexpr double kMostRate = 120;
 
 // Of RFC 9110.
 constexpr unsigned kBadRequest = 400;
@@ -82,6 +86,71 @@ bool same(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
+/// What is wrong with a request.
+struct BadRequest {
+  std::string why;
+};
+
+template <typename Number>
+Number number_of(const std::string& key, const std::string& text, Number least, Number most) {
+  const auto number = number_from<Number>(text);
+  if (!number || !(*number >= least && *number <= most)) {
+    std::ostringstream range;
+    range << least << " to " << most;
+    throw BadRequest{key + " is '" + text + "', must be " + range.str()};
+  }
+  return *number;
+}
+
+PictureView view_of(const std::string& text) {
+  if (text == "before") return PictureView::before;
+  if (text == "after") return PictureView::after;
+  if (text == "both") return PictureView::both;
+  throw BadRequest{"view is '" + text + "', must be before, after or both"};
+}
+
+constexpr std::string_view kPictureKeys = "view, width, quality";
+constexpr std::string_view kStreamKeys = "view, width, quality, rate";
+
+/// Reads what stands behind the ? of a picture's address. `keys` may be there, once each, and the
+/// token.
+StreamForm stream_form_of(const PageRequest& request, std::string_view keys) {
+  StreamForm form;
+  form.picture.width = kMostWidth;
+  std::vector<std::string> seen;
+  for (const auto& [key, value] : request.arguments) {
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+      throw BadRequest{"'" + key + "' stands there twice, must stand there once"};
+    }
+    seen.push_back(key);
+    if (key == "view") {
+      form.picture.view = view_of(value);
+    } else if (key == "width") {
+      form.picture.width = number_of(key, value, kLeastWidth, kMostWidth);
+    } else if (key == "quality") {
+      form.picture.quality = number_of(key, value, 1, 100);
+    } else if (key == "rate" && keys == kStreamKeys) {
+      form.rate = number_of(key, value, kLeastRate, kMostRate);
+    } else if (key != "token") {
+      throw BadRequest{"'" + key + "' is unknown, must be " + std::string(keys) + " or token"};
+    }
+  }
+  return form;
+}
+
+/// A page's picture, whose other keys have always been passed over.
+PictureForm page_picture_of(const PageRequest& request) {
+  PictureForm form{PictureView::both, kUsualWidth};
+  for (const auto& [key, value] : request.arguments) {
+    if (key == "view" && (value == "before" || value == "after")) form.view = view_of(value);
+    if (key == "width" && !value.empty()) form.width = number_from<int>(value).value_or(-1);
+  }
+  if (form.view == PictureView::both || form.width < kLeastWidth || form.width > kMostWidth) {
+    throw BadRequest{"must be view=before or after, width=16 to 8192"};
+  }
+  return form;
+}
+
 }  // namespace
 
 PageRequests::PageRequests(std::string token, std::string page, const PresetLines& presets,
@@ -90,6 +159,7 @@ PageRequests::PageRequests(std::string token, std::string page, const PresetLine
       page_(std::move(page)),
       parameters_(parameters_text(api.options(), presets)),
       forms_(std::move(forms)),
+      jpegs_(forms_.jpeg),
       api_(api),
       monitor_(monitor) {}
 
@@ -116,7 +186,13 @@ PageReply PageRequests::answer(const PageRequest& request) {
   }
   if (request.has_nul) return refusal(kBadRequest, "must have no %00 in its address");
   if (request.method == "POST") return post(request);
-  if (request.method == "GET" || request.method == "HEAD") return get(request);
+  if (request.method == "GET" || request.method == "HEAD") {
+    try {
+      return get(request);
+    } catch (const BadRequest& bad) {
+      return refusal(kBadRequest, bad.why);
+    }
+  }
   return refusal(kMethodNotAllowed, "must be GET or POST");
 }
 
@@ -142,7 +218,9 @@ bool PageRequests::knows_token(const PageRequest& request) const {
 PageReply PageRequests::get(const PageRequest& request) {
   if (request.path == "/") return {200, kHtml, page_};
   if (request.path == "/api/state") return {200, "application/json", api_.handle("").json};
-  if (request.path == "/api/picture") return picture(request);
+  if (request.path == "/api/picture") return picture(page_picture_of(request));
+  if (request.path == "/snapshot.jpg") return picture(stream_form_of(request, kPictureKeys).picture);
+  if (request.path == "/stream.mjpeg") return stream(request);
   if (request.path == "/api/tones") {
     const auto pair = monitor_.pictures();
     if (pair == nullptr) return no_picture();
@@ -153,7 +231,8 @@ PageReply PageRequests::get(const PageRequest& request) {
     return {200, "text/plain; version=0.0.4; charset=utf-8", monitor_.metrics()};
   }
   return refusal(kNotFound,
-                 "must be /, /api/state, /api/picture, /api/tones, /api/parameters or /metrics");
+                 "must be /, /stream.mjpeg, /snapshot.jpg, /api/state, /api/picture, /api/tones, "
+                 "/api/parameters or /metrics");
 }
 
 PageReply PageRequests::post(const PageRequest& request) {
@@ -170,17 +249,29 @@ PageReply PageRequests::post(const PageRequest& request) {
   return {answer.ok ? 200 : kBadRequest, "application/json", std::move(answer.json)};
 }
 
-PageReply PageRequests::picture(const PageRequest& request) {
-  const int width =
-      request.width.empty() ? kUsualWidth : number_from<int>(request.width).value_or(-1);
-  if ((request.view != "before" && request.view != "after") || width < kLeastWidth ||
-      width > kMostWidth) {
-    return refusal(kBadRequest, "must be view=before or after, width=16 to 8192");
-  }
+PageReply PageRequests::picture(const PictureForm& form) {
   const auto pair = monitor_.pictures();
   if (pair == nullptr) return no_picture();
-  const auto jpeg = forms_.jpeg(*pair, request.view == "after", width);
-  return {200, "image/jpeg", std::string(jpeg.begin(), jpeg.end())};
+  return {200, "image/jpeg", *jpegs_.jpeg(*pair, form)};
+}
+
+/// Who only asks for the header waits for no picture.
+PageReply PageRequests::stream(const PageRequest& request) {
+  const StreamForm form = stream_form_of(request, kStreamKeys);
+  if (request.method != "HEAD" && monitor_.pictures() == nullptr) return no_picture();
+  PageReply reply{200, "multipart/x-mixed-replace; boundary=" + std::string(kBoundary), ""};
+  reply.stream = form;
+  return reply;
+}
+
+JpegCache::Bytes JpegCache::jpeg(const PicturePair& pair, const PictureForm& form) {
+  constexpr std::size_t kMost = 32;  // whoever asks for a frame in ever other forms
+  if (pair.serial != serial_ || made_.size() >= kMost) made_.clear();
+  serial_ = pair.serial;
+  for (const auto& [of, bytes] : made_)
+    if (of == form) return bytes;
+  const std::vector<std::uint8_t> jpeg = make_(pair, form);
+  return made_.emplace_back(form, std::make_shared<std::string>(jpeg.begin(), jpeg.end())).second;
 }
 
 }  // namespace equalux

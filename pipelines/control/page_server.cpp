@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <equalux/error.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -37,6 +39,14 @@ using Time = std::chrono::steady_clock::time_point;
 constexpr unsigned kMostOnTop = 16;
 constexpr std::chrono::milliseconds kLongestTurn{500};
 constexpr std::chrono::milliseconds kNextLook{20};  ///< for a picture
+/// For viewers to take the end of their streams, once the run has ended.
+constexpr std::chrono::milliseconds kLongestEnd{500};
+constexpr std::size_t kStreamBlock = 131'072;  ///< bytes that a viewer's stream is sent in
+/// Bytes that wait in the system for a viewer that is slow: what waits there cannot be replaced by
+/// a newer picture.
+constexpr int kMostUnsent = 65'536;
+/// A picture may be so old when a viewer comes.
+constexpr std::chrono::milliseconds kFresh{200};
 
 /// Where a caller is: its address, or for IPv6 the 64 bits that one household has.
 using Origin = std::array<unsigned char, 16>;
@@ -50,6 +60,9 @@ Origin origin_of(const sockaddr* address) {
   }
   return origin;
 }
+
+class Server;
+class Viewer;
 
 /// A connection, from its beginning to its end.
 struct Link {
@@ -65,6 +78,116 @@ struct Link {
   bool guessed = false;            ///< is held for a wrong token
   bool closing = false;
   bool has_nul = false;  ///< in the address of the request
+  Viewer* viewer = nullptr;  ///< it takes a stream of pictures, which lives as long as the reply
+};
+
+/// A stream of pictures on its way to a connection: the newest when there is room for one, so that
+/// what a slow viewer misses waits nowhere. The boundary goes with the part before it: a browser
+/// shows a picture when it has seen the next boundary.
+class Viewer {
+ public:
+  Viewer(Server& server, Link& link, const StreamForm& form, LiveMonitor& monitor, JpegCache& jpegs)
+      : server_(server), link_(link), form_(form), monitor_(monitor), jpegs_(jpegs), due_(Clock::now()) {
+    head_ = "--" + std::string(kBoundary);
+    monitor_.count_viewers([](ViewerCounts& counts) {
+      ++counts.now;
+      ++counts.came;
+    });
+  }
+  ~Viewer() {
+    monitor_.count_viewers([](ViewerCounts& counts) { --counts.now; });
+  }
+  Viewer(const Viewer&) = delete;
+  Viewer& operator=(const Viewer&) = delete;
+
+  /// Asks for the picture that comes next, and returns it once it is there.
+  [[nodiscard]] std::shared_ptr<const PicturePair> next_picture() {
+    const Time now = Clock::now();
+    if (now >= due_) {
+      auto pair = monitor_.newest();
+      if (pair != nullptr && pair->serial != shown_ && pair->kept_at >= due_ - kFresh) return pair;
+    }
+    monitor_.ask_for_picture(due_);
+    return nullptr;
+  }
+  /// When to look again where nothing is heard of.
+  [[nodiscard]] Time due() const { return due_; }
+
+  /// Up to `most` bytes; 0 = none before the next picture.
+  [[nodiscard]] std::size_t read(char* to, std::size_t most) {
+    if (sent_ == size() && !ended_) {
+      if (const auto pair = next_picture()) begin_part(*pair);
+    }
+    std::size_t got = 0;
+    std::size_t begins = 0;
+    for (const std::string_view part : parts()) {
+      if (sent_ >= begins && sent_ < begins + part.size() && got < most) {
+        const std::size_t count = part.copy(to + got, most - got, sent_ - begins);
+        got += count;
+        sent_ += count;
+      }
+      begins += part.size();
+    }
+    return got;
+  }
+  /// No picture follows the one that is under way.
+  void end() {
+    if (ended_ || sent_ < size()) return;
+    ended_ = true;
+    head_ = "--\r\n";
+    jpeg_ = nullptr;
+    tail_ = {};
+    sent_ = 0;
+  }
+  [[nodiscard]] bool is_over() const { return ended_ && sent_ == size(); }
+  [[nodiscard]] Server& server() const { return server_; }
+  /// There until the reply is at its end.
+  [[nodiscard]] Link& link() const { return link_; }
+
+ private:
+  [[nodiscard]] std::array<std::string_view, 3> parts() const {
+    return {head_, jpeg_ == nullptr ? std::string_view() : *jpeg_, tail_};
+  }
+  [[nodiscard]] std::size_t size() const {
+    std::size_t size = 0;
+    for (const std::string_view part : parts())
+      size += part.size();
+    return size;
+  }
+  void begin_part(const PicturePair& pair) {
+    jpeg_ = jpegs_.jpeg(pair, form_.picture);
+    head_ = "\r\nContent-Type: image/jpeg\r\nContent-Length: " + std::to_string(jpeg_->size()) +
+            "\r\n\r\n";
+    tail_ = kTail;
+    sent_ = 0;
+    shown_ = pair.serial;
+    const Time now = Clock::now();
+    if (form_.rate) {
+      // Counted from when the picture was due, so that no rate comes out lower for being late.
+      const auto period = std::chrono::duration_cast<Clock::duration>(
+          std::chrono::duration<double>(1 / *form_.rate));
+      due_ = std::max(due_ + period, now - period);
+    } else {
+      due_ = now;
+    }
+    monitor_.count_viewers([](ViewerCounts& counts) { ++counts.pictures; });
+  }
+
+  static constexpr std::string_view kTail = "\r\n--equalux-picture";
+  static_assert(kTail.ends_with(kBoundary));
+
+  Server& server_;
+  Link& link_;
+  const StreamForm form_;
+  LiveMonitor& monitor_;
+  JpegCache& jpegs_;
+  Time due_;  // for the next picture
+  std::uint64_t shown_ = 0;
+  std::string head_;
+  JpegCache::Bytes jpeg_;
+  std::string_view tail_;
+  std::size_t sent_ = 0;  // bytes of head, JPEG and tail
+  bool ended_ = false;
 };
 
 /// One request; its body grows as it comes.
@@ -84,10 +207,7 @@ struct Incoming {
 };
 
 PictureForms forms() {
-  return {[](const PicturePair& pair, bool after, int width) {
-            return jpeg_of((after ? pair.after : pair.before).view(), pair.field_order, width);
-          },
-          tones_of};
+  return {jpeg_of, tones_of};
 }
 
 /// MHD works in this one's own thread, so that links need no lock, and a reply may wait without
@@ -96,6 +216,7 @@ class Server final : public PageServer {
  public:
   Server(const PageOptions& options, ControlApi& api, LiveMonitor& monitor)
       : limits_(options.limits),
+        monitor_(monitor),
         requests_(options.token, kPageHtml, options.presets, forms(), api, monitor) {
     const ServeAddress address = parse_serve_address(options.address);
     if (!address.loopback && options.token.empty()) {
@@ -110,6 +231,8 @@ class Server final : public PageServer {
     start(options.address, address);
   }
   ~Server() override {
+    monitor_.watch_pictures(nullptr);
+    stop_ = true;
     ::eventfd_write(wake_, 1);
     thread_.join();
     ::close(wake_);
@@ -142,8 +265,10 @@ class Server final : public PageServer {
     wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     try {
       if (wake_ < 0) throw std::system_error(errno, std::generic_category());
+      monitor_.watch_pictures([wake = wake_] { ::eventfd_write(wake, 1); });
       thread_ = std::thread([this] { serve(); });
     } catch (const std::system_error& error) {
+      monitor_.watch_pictures(nullptr);
       if (wake_ >= 0) ::close(wake_);
       MHD_stop_daemon(daemon_);
       throw Error(ExitCode::cannot_create,
@@ -155,20 +280,27 @@ class Server final : public PageServer {
     const int events = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     std::array<pollfd, 2> fds{{{.fd = events, .events = POLLIN, .revents = 0},
                                {.fd = wake_, .events = POLLIN, .revents = 0}}};
-    while (fds[1].revents == 0) {
+    const auto turn = [&](int wait_ms) {
       MHD_run(daemon_);
-      const int wait_ms = look_after_links(Clock::now());
       MHD_UNSIGNED_LONG_LONG pending_ms = 0;
       const bool pending = MHD_get_timeout(daemon_, &pending_ms) == MHD_YES;
       const int turn_ms = pending ? static_cast<int>(std::min<MHD_UNSIGNED_LONG_LONG>(
                                         pending_ms, static_cast<unsigned>(wait_ms)))
                                   : wait_ms;
-      if (::poll(fds.data(), fds.size(), turn_ms) < 0) fds[1].revents = 0;
-    }
+      eventfd_t heard = 0;
+      if (::poll(fds.data(), fds.size(), turn_ms) > 0 && fds[1].revents != 0) {
+        ::eventfd_read(wake_, &heard);
+      }
+    };
+    while (!stop_)
+      turn(look_after_links(Clock::now()));
     stopping_ = true;  // MHD must not end with suspended connections.
     for (Link& link : links_)
       release(link);
     MHD_run(daemon_);
+    const Time end = Clock::now() + kLongestEnd;
+    while (viewers_ > 0 && Clock::now() < end)
+      turn(static_cast<int>(kNextLook.count()));
     MHD_stop_daemon(daemon_);
   }
 
@@ -177,6 +309,16 @@ class Server final : public PageServer {
   int look_after_links(Time now) {
     Time next = now + kLongestTurn;
     for (Link& link : links_) {
+      if (link.viewer != nullptr && link.held_until) {
+        if (!link.closing && is_gone(link)) close(link);
+        if (link.closing || link.viewer->next_picture() != nullptr) {
+          release(link);
+          next = now;
+        } else if (link.viewer->due() > now) {
+          next = std::min(next, link.viewer->due());
+        }
+        continue;
+      }
       if (link.held_until && now >= *link.held_until) {
         release(link);
         next = now;
@@ -187,6 +329,12 @@ class Server final : public PageServer {
     }
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - now);
     return std::max(0, static_cast<int>(wait.count()));
+  }
+
+  /// MHD does not look after those that it has suspended.
+  static bool is_gone(const Link& link) {
+    pollfd end{.fd = link.fd, .events = POLLRDHUP, .revents = 0};
+    return ::poll(&end, 1, 0) > 0;
   }
 
   static void close(Link& link) {
@@ -296,6 +444,13 @@ class Server final : public PageServer {
     }
   }
 
+  static MHD_Result on_argument(void* arguments, MHD_ValueKind, const char* key,
+                                std::size_t key_size, const char* value, std::size_t value_size) {
+    static_cast<decltype(PageRequest::arguments)*>(arguments)->emplace_back(
+        std::string(key, key_size), value == nullptr ? "" : std::string(value, value_size));
+    return MHD_YES;
+  }
+
   /// The header is there.
   void begin(Incoming& incoming, Link& link, const char* url, const char* method) {
     PageRequest& request = incoming.request;
@@ -306,8 +461,8 @@ class Server final : public PageServer {
     request.content_type = incoming.value(MHD_HEADER_KIND, "Content-Type");
     request.fetch_site = incoming.value(MHD_HEADER_KIND, "Sec-Fetch-Site");
     request.token = incoming.value(MHD_GET_ARGUMENT_KIND, "token");
-    request.view = incoming.value(MHD_GET_ARGUMENT_KIND, "view");
-    request.width = incoming.value(MHD_GET_ARGUMENT_KIND, "width");
+    MHD_get_connection_values_n(incoming.connection, MHD_GET_ARGUMENT_KIND, &Server::on_argument,
+                                &request.arguments);
     request.has_nul = link.has_nul;
     link.since = Clock::now();
     link.deadline = link.since + limits_.body;
@@ -332,7 +487,44 @@ class Server final : public PageServer {
       }
     }
     link.deadline = now + limits_.reply;
-    return send(incoming.connection, *incoming.held);
+    if (incoming.held->stream && incoming.request.method != "HEAD") {
+      if (viewers_ >= limits_.viewers) {
+        monitor_.count_viewers([](ViewerCounts& counts) { ++counts.refused; });
+        return send(incoming.connection,
+                    {MHD_HTTP_SERVICE_UNAVAILABLE, "application/json",
+                     "{\"error\":\"" + std::to_string(limits_.viewers) +
+                         " viewers are there, which is the limit\"}\n"});
+      }
+      link.viewer = new Viewer(*this, link, *incoming.held->stream, monitor_, requests_.jpegs());
+      ++viewers_;
+      ::setsockopt(link.fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kMostUnsent, sizeof kMostUnsent);
+    }
+    return send(incoming.connection, *incoming.held, link.viewer);
+  }
+
+  /// More of a viewer's stream.
+  static ssize_t on_stream(void* stream, std::uint64_t, char* to, std::size_t most) {
+    auto& viewer = *static_cast<Viewer*>(stream);
+    Link& link = viewer.link();
+    const Server& server = viewer.server();
+    if (link.closing) return MHD_CONTENT_READER_END_WITH_ERROR;
+    try {
+      if (server.stopping_) viewer.end();
+      if (viewer.is_over()) return MHD_CONTENT_READER_END_OF_STREAM;
+      const std::size_t got = viewer.read(to, most);
+      link.deadline = Clock::now() + server.limits_.reply;
+      if (got == 0) hold(link, link.deadline);
+      return static_cast<ssize_t>(got);
+    } catch (const std::exception& error) {
+      logger().debug("page: {}", error.what());
+      return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+  }
+
+  static void on_stream_end(void* stream) {
+    auto* viewer = static_cast<Viewer*>(stream);
+    --viewer->server().viewers_;
+    delete viewer;
   }
 
   static void on_completed(void* self, MHD_Connection* connection, void** state,
@@ -342,14 +534,35 @@ class Server final : public PageServer {
     Link* link = link_of(connection);
     if (link == nullptr) return;
     link->busy = link->has_nul = false;
+    link->viewer = nullptr;
     link->since = Clock::now();
     link->deadline = link->since + static_cast<Server*>(self)->limits_.idle;
   }
 
-  static MHD_Result send(MHD_Connection* connection, const PageReply& reply) {
-    MHD_Response* response = MHD_create_response_from_buffer(
-        reply.body.size(), const_cast<char*>(reply.body.data()), MHD_RESPMEM_MUST_COPY);
-    if (response == nullptr) return MHD_NO;
+  /// `viewer` is null for all but a stream that is to be sent, and belongs to the reply.
+  static MHD_Result send(MHD_Connection* connection, const PageReply& reply,
+                         Viewer* viewer = nullptr) {
+    MHD_Response* response =
+        viewer != nullptr
+            ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kStreamBlock, &Server::on_stream,
+                                                viewer, &Server::on_stream_end)
+            : MHD_create_response_from_buffer(
+                  reply.body.size(), const_cast<char*>(reply.body.data()), MHD_RESPMEM_MUST_COPY);
+    if (response == nullptr) {
+      if (viewer != nullptr) {
+        viewer->link().viewer = nullptr;
+        on_stream_end(viewer);
+      }
+      return MHD_NO;
+    }
+    // Simple clients know no chunks, and a stream's connection serves nothing else.
+    if (reply.stream) {
+      MHD_add_response_header(response, "Connection", "close");
+      MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+    }
+    if (reply.status == MHD_HTTP_SERVICE_UNAVAILABLE) {
+      MHD_add_response_header(response, "Retry-After", "1");
+    }
     const std::pair<const char*, const char*> headers[] = {
         {"Content-Type", reply.type.c_str()},
         {"Cache-Control", "no-store"},
@@ -370,12 +583,15 @@ class Server final : public PageServer {
   }
 
   const PageLimits limits_;
+  LiveMonitor& monitor_;
   PageRequests requests_;
   MHD_Daemon* daemon_ = nullptr;
   int wake_ = -1;
   std::string url_;
   std::list<Link> links_;  // serve()'s, as the next
+  unsigned viewers_ = 0;
   bool stopping_ = false;
+  std::atomic<bool> stop_{false};
   std::thread thread_;
 };
 

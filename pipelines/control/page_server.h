@@ -16,6 +16,7 @@ namespace equalux {
 /// or else the one that has been idle, or at its request, for longest.
 struct PageLimits {
   unsigned connections = 128;
+  unsigned viewers = 16;                         ///< of /stream.mjpeg, at a time
   unsigned connections_of_one = 24;              ///< of an address; of IPv6, of its first 64 bits
   std::chrono::milliseconds header{10'000};      ///< from connecting to a whole header
   std::chrono::milliseconds idle{30'000};        ///< from a reply to the next whole header
@@ -39,6 +40,10 @@ struct PageOptions {
 ///   POST /api/state                           a change, application/json; 400 with what is wrong
 ///   GET  /api/picture?view=before|after&width=16 to 8192   a JPEG of the newest frame, or of the
 ///                                             next one where nobody has looked; 503 without any
+///   GET  /stream.mjpeg?view=&width=&quality=&rate=         multipart/x-mixed-replace of JPEGs, the
+///                                             newest whenever the caller has taken the one before;
+///                                             503 without any, or with too many viewers
+///   GET  /snapshot.jpg?view=&width=&quality=  one of them
 ///   GET  /api/tones                           histograms and curve, see tones_of(); 503 likewise
 ///   GET  /api/parameters                      {"strength":"how far ...", ...,
 ///                                             "preset":{"fog":"..."}, "sliders":[{"key",...}]}

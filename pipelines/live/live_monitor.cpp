@@ -69,11 +69,18 @@ void LiveMonitor::close_window(Clock::time_point now) {
 }
 
 void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
+  if (frame.image.data[0] == nullptr) return;
   const Clock::rep wanted = wanted_;
-  if (wanted == 0 || now - Clock::time_point(Clock::duration(wanted)) > kInterest) return;
-  if (frame.image.data[0] == nullptr || now - kept_at_ < kPicturePeriod) return;
+  const bool looked_at =
+      wanted != 0 && now - Clock::time_point(Clock::duration(wanted)) <= kInterest;
+  const bool asked = asked_ <= now.time_since_epoch().count();
+  if (!asked && (!looked_at || now - kept_at_ < kPicturePeriod)) return;
+  // Whoever asks from here on means the next frame.
+  if (asked) asked_ = kNobody;
   kept_at_ = now;
   auto pair = std::make_shared<PicturePair>();
+  pair->serial = ++serial_;
+  pair->kept_at = now;
   pair->field_order = turned(frame.field_order, frame.image.desc.height, info_.orientation);
   pair->after = Image(turned(frame.image.desc, info_.orientation));
   turn_image(frame.image, pair->after.view(), info_.orientation);
@@ -81,7 +88,36 @@ void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
   pair->before = Image(turned(before.desc, info_.orientation));
   turn_image(before, pair->before.view(), info_.orientation);
   const std::lock_guard lock(mutex_);
-  pictures_ = std::move(pair);
+  // The old pair is given back behind the lock.
+  const std::shared_ptr<const PicturePair> old = std::exchange(pictures_, std::move(pair));
+  if (on_picture_) on_picture_();
+}
+
+void LiveMonitor::watch_pictures(std::function<void()> call) {
+  const std::lock_guard lock(mutex_);
+  on_picture_ = std::move(call);
+}
+
+void LiveMonitor::ask_for_picture(Clock::time_point from) {
+  const Clock::rep due = from.time_since_epoch().count();
+  Clock::rep asked = asked_;
+  while (due < asked && !asked_.compare_exchange_weak(asked, due)) {
+  }
+}
+
+std::shared_ptr<const PicturePair> LiveMonitor::newest() const {
+  const std::lock_guard lock(mutex_);
+  return pictures_;
+}
+
+void LiveMonitor::count_viewers(const std::function<void(ViewerCounts&)>& change) {
+  const std::lock_guard lock(mutex_);
+  change(viewers_);
+}
+
+ViewerCounts LiveMonitor::viewers() const {
+  const std::lock_guard lock(mutex_);
+  return viewers_;
 }
 
 void LiveMonitor::watch_recording(std::function<RecordCounts()> counts) {
@@ -120,6 +156,12 @@ nlohmann::ordered_json LiveMonitor::counters() const {
         {"frames", counts.frames}, {"dropped", counts.dropped}, {"files", counts.files}};
     if (!counts.failure.empty()) json["recording"]["failure"] = counts.failure;
   }
+  if (on_picture_) {
+    json["viewers"] = {{"now", viewers_.now},
+                       {"came", viewers_.came},
+                       {"refused", viewers_.refused},
+                       {"pictures", viewers_.pictures}};
+  }
   return json;
 }
 
@@ -154,6 +196,17 @@ std::string LiveMonitor::metrics() const {
     append_metric(text, "recording_failed", "gauge",
                   "1 once a recording has failed, up to when the next begins.",
                   all["recording"].contains("failure") ? 1 : 0);
+  }
+  if (all.contains("viewers")) {
+    const nlohmann::ordered_json& viewers = all["viewers"];
+    append_metric(text, "viewers", "gauge", "Viewers of /stream.mjpeg.",
+                  viewers["now"].get<double>());
+    append_metric(text, "viewers_total", "counter", "Viewers that came.",
+                  viewers["came"].get<double>());
+    append_metric(text, "refused_viewers_total", "counter", "Viewers beyond the limit.",
+                  viewers["refused"].get<double>());
+    append_metric(text, "viewer_pictures_total", "counter", "Pictures sent to viewers.",
+                  viewers["pictures"].get<double>());
   }
   if (!all.contains("stages")) return text;
   text += "# HELP equalux_stage_seconds Mean time of a filter's stage, over the last second.\n";

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,6 +24,27 @@ struct PicturePair {
   Image before;
   Image after;
   FieldOrder field_order = FieldOrder::progressive;
+  std::uint64_t serial = 0;    ///< 1, 2, ...: another for each pair of a run
+  Clock::time_point kept_at;  ///< when it was copied
+};
+
+/// What a picture shows of a pair.
+enum class PictureView : std::uint8_t { before, after, both };
+
+/// How a pair becomes a picture.
+struct PictureForm {
+  PictureView view = PictureView::after;
+  int width = 960;   ///< pixels at most, 16 to 8192; of both views together
+  int quality = 85;  ///< of JPEG, 1 to 100
+  bool operator==(const PictureForm&) const = default;
+};
+
+/// Who looks at a stream of pictures. Counts are since the start.
+struct ViewerCounts {
+  std::uint64_t now = 0;       ///< viewers that are there
+  std::uint64_t came = 0;      ///< those that have gone included
+  std::uint64_t refused = 0;   ///< beyond the limit
+  std::uint64_t pictures = 0;  ///< begun to be sent
 };
 
 /// Thread-safe; add() and open() belong to the run.
@@ -44,15 +66,27 @@ class LiveMonitor {
   /// picture, and finds one with the next frame.
   [[nodiscard]] std::shared_ptr<const PicturePair> pictures();
 
+  /// Has `call` called, in the run's thread, after each pair that was copied, and viewers among the
+  /// counters; null ends both. It must neither wait nor call this object.
+  void watch_pictures(std::function<void()> call);
+  /// Has the first frame from `from` on copied, once, whoever asks else.
+  void ask_for_picture(Clock::time_point from);
+  /// The newest pair, null where there is none; does not ask for one.
+  [[nodiscard]] std::shared_ptr<const PicturePair> newest() const;
+  /// Changes the counts of viewers.
+  void count_viewers(const std::function<void(ViewerCounts&)>& change);
+  [[nodiscard]] ViewerCounts viewers() const;
+
   /// {"input","width","height","format","uptime_s","frames","captured","dropped","late",
   /// "reconnects","placeholders","fps","latency_ms","stages":{...},"recording":{"frames","dropped",
-  /// "files","failure"}}: counts since the start, rates and times over the last second, and the
+  /// "files","failure"},"viewers":{"now","came","refused","pictures"}}: counts since the start, rates and times over the last second, and the
   /// message of a recording that has failed; what was not measured is absent.
   [[nodiscard]] nlohmann::ordered_json counters() const;
   /// The counters in Prometheus's text format, names equalux_*.
   [[nodiscard]] std::string metrics() const;
 
  private:
+  static constexpr Clock::rep kNobody = std::numeric_limits<Clock::rep>::max();
   struct Counts {
     std::uint64_t frames = 0;
     std::uint64_t dropped = 0;
@@ -81,6 +115,10 @@ class LiveMonitor {
   std::function<RecordCounts()> recording_;
   std::shared_ptr<const PicturePair> pictures_;
   Clock::time_point kept_at_;
+  std::uint64_t serial_ = 0;  // add()'s own, as kept_at_
+  std::function<void()> on_picture_;
+  ViewerCounts viewers_;
+  std::atomic<Clock::rep> asked_{kNobody};  // when the next pair is due that was asked for
   std::atomic<Clock::rep> wanted_{0};  // when somebody last asked for pictures, 0 = never
 };
 

@@ -41,8 +41,8 @@ void draw_caption(const ImageView& picture, int left, int baseline, int width, s
   stills().draw_caption(picture, left, baseline, width, std::move(text));
 }
 
-std::vector<std::uint8_t> jpeg_of(const ConstImageView& frame, FieldOrder field_order, int width) {
-  return stills().jpeg_of(frame, field_order, width);
+std::vector<std::uint8_t> jpeg_of(const PicturePair& pair, const PictureForm& form) {
+  return stills().jpeg_of(pair, form);
 }
 
 nlohmann::json tones_of(const PicturePair& pair) {

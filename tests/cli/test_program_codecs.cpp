@@ -438,6 +438,42 @@ TEST_F(Codecs, ThePageAndLaunchStringsShowVideoUpright) {
   }
 }
 
+TEST_F(Codecs, ViewersSeeWhatARunWrites) {
+  const std::string input =
+      "gst:videotestsrc is-live=true pattern=smpte ! videobalance contrast=0.4 ! "
+      "video/x-raw,format=I420,width=320,height=240,framerate=20/1";
+  const ProgramResult written = run({"run", input, "--preset", "plain", "--frames", "1", "-o",
+                                     "still%d.png"});
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  const std::string port = std::to_string(free_port());
+  const std::string url = "http://127.0.0.1:" + port;
+  options_.meanwhile = [&](int process) {
+    shell("for i in $(seq 50); do ffmpeg -v quiet -y -i '" + url + "/snapshot.jpg?quality=95' '" +
+          folder_ / "after.png" + "' && break; sleep 0.1; done");
+    shell("ffmpeg -v error -y -f mpjpeg -i '" + url +
+          "/stream.mjpeg?view=both&quality=95' -frames:v 3 -update 1 '" + folder_ / "both.png" +
+          "'");
+    ::kill(process, SIGINT);
+  };
+  const ProgramResult page = run({"run", input, "--preset", "plain", "--serve", port,
+                                  "--serve-token", "none", "-o", "null"});
+  if (page.exit_code == 69) GTEST_SKIP() << page.err;
+  EXPECT_EQ(page.exit_code, 130) << page.err;
+  EXPECT_THAT(page.err, HasSubstr("viewers: 1 of /stream.mjpeg, "));
+  const std::string still = shell("ls '" + folder_ / "" + "' | grep still | head -1");
+  const std::string path = "'" + folder_ / still.substr(0, still.find('\n')) + "'";
+  const auto psnr = [&](const std::string& shown, const std::string& part) {
+    const std::string text =
+        shell("ffmpeg -v info -i '" + folder_ / shown + "' -i " + path + " -lavfi \"[0]" + part +
+              "format=gbrp[a];[1]format=gbrp[b];[a][b]psnr\" -f null - 2>&1 | "
+              "sed -n 's/.*average:\\([0-9a-z.]*\\).*/\\1/p'");
+    return text.starts_with("inf") ? 100.0 : std::atof(text.c_str());
+  };
+  EXPECT_GT(psnr("after.png", ""), 27);
+  EXPECT_GT(psnr("both.png", "crop=320:240:320:0,"), 27);
+  EXPECT_LT(psnr("both.png", "crop=320:240:0:0,"), 25);  // Before is another picture.
+}
+
 /// A lossless encoder is fed unchanged frames: ffmpeg must decode the same.
 TEST_F(Codecs, TinyAndOddFramesAreEncodedAsTheyAre) {
   for (const char* size : {"1x1", "2x2", "4x2", "63x64", "427x240", "639x479", "1919x1079"}) {

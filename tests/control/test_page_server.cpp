@@ -1,8 +1,13 @@
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <functional>
 #include <future>
 #include <list>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +17,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -37,7 +43,9 @@ struct HttpAnswer {
 /// A connection to a port of this machine.
 class Caller {
  public:
-  explicit Caller(int port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  /// `room` is for bytes that came and were not read, 0 = the system's.
+  explicit Caller(int port, int room = 0) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    if (room > 0) ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -106,15 +114,26 @@ class PageServerTest : public ::testing::Test {
                            std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   void show_frame() {
-    const ImageDesc desc = small_desc(640, 48);
-    Image before(desc);
-    Image after(desc);
+    Image before(small_desc(640, 48));
+    Image after(small_desc(640, 48));
     fill_bytes(before.view(), 10);
     fill_bytes(after.view(), 200);
+    show(before, after);
+  }
+  /// A frame whose JPEG is large.
+  void show_noise() {
+    Image noise(small_desc(640, 48));
+    std::minstd_rand random;
+    for (int y = 0; y < 48; ++y)
+      for (int x = 0; x < 640; ++x)
+        noise.view().row(0, y)[x] = static_cast<std::uint8_t>(random() >> 8U);
+    show(noise, noise);
+  }
+  void show(const Image& before, const Image& after) {
     Frame frame;
-    frame.image = std::as_const(after).view();
+    frame.image = after.view();
     frame.original = FramePtr(new Frame);
-    frame.original->image = std::as_const(before).view();
+    frame.original->image = before.view();
     monitor_.add(frame);
   }
 
@@ -266,6 +285,299 @@ TEST_F(PageServerTest, PicturesStandUpright) {
       EXPECT_EQ(size_of_jpeg(answer.body), swaps_sides(orientation) ? "48x640" : "640x48");
     }
   }
+}
+
+/// Frames come, a number of them a second, for as long as this is there.
+class Frames {
+ public:
+  explicit Frames(std::function<void()> show)
+      : thread_([this, show = std::move(show)] {
+          while (!stop_) {
+            show();
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+          }
+        }) {}
+  ~Frames() {
+    stop_ = true;
+    thread_.join();
+  }
+  Frames(const Frames&) = delete;
+  Frames& operator=(const Frames&) = delete;
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+/// Reads until `wanted` is there or nothing more comes.
+std::string hear_until(const Caller& caller, const std::string& wanted) {
+  std::string all;
+  while (all.find(wanted) == std::string::npos) {
+    const std::string more = caller.hear();
+    if (more.empty()) break;
+    all += more;
+  }
+  return all;
+}
+
+std::string stream_request(const std::string& arguments) {
+  return "GET /stream.mjpeg" + arguments + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+}
+
+/// The JPEGs of an answer's parts, each as long as its header says and with the next boundary
+/// behind it; empty where one is not.
+std::vector<std::string> parts_of(const std::string& answer) {
+  std::vector<std::string> parts;
+  const std::string boundary = "--equalux-picture";
+  std::size_t at = answer.find("\r\n\r\n" + boundary);
+  if (at == std::string::npos) return {};
+  at += 4 + boundary.size();
+  const std::string header = "\r\nContent-Type: image/jpeg\r\nContent-Length: ";
+  while (answer.compare(at, header.size(), header) == 0) {
+    const auto size = static_cast<std::size_t>(std::atol(answer.c_str() + at + header.size()));
+    at = answer.find("\r\n\r\n", at) + 4;
+    if (at + size + 2 + boundary.size() > answer.size()) return parts;  // Still on its way.
+    parts.push_back(answer.substr(at, size));
+    at += size;
+    if (answer.compare(at, 2 + boundary.size(), "\r\n" + boundary) != 0) return {};
+    at += 2 + boundary.size();
+  }
+  return parts;
+}
+
+TEST_F(PageServerTest, StreamsPicturesUntilTheRunEnds) {
+  limits_.picture = std::chrono::seconds(30);
+  serve();
+  auto frames = std::make_unique<Frames>([&] { show_frame(); });
+  const Caller caller(port_);
+  ASSERT_TRUE(caller.say(stream_request("?view=both&width=320&quality=70")));
+  std::string all;
+  while (parts_of(all).size() < 5) {
+    const std::string more = caller.hear();
+    ASSERT_FALSE(more.empty());
+    all += more;
+  }
+  EXPECT_THAT(all, HasSubstr("multipart/x-mixed-replace; boundary=equalux-picture\r\n"));
+  EXPECT_THAT(all, ::testing::Not(HasSubstr("chunked")));
+  const auto viewers = get("/api/state").json()["counters"]["viewers"];
+  EXPECT_EQ(viewers["now"], 1);
+  EXPECT_EQ(viewers["came"], 1);
+  EXPECT_GE(viewers["pictures"], 5);
+  EXPECT_THAT(get("/metrics").body, HasSubstr("equalux_viewers 1\n"));
+  server_.reset();
+  frames.reset();
+  all += hear_until(caller, "never");
+  EXPECT_TRUE(all.ends_with("\r\n--equalux-picture--\r\n"));
+  for (const std::string& jpeg : parts_of(all))
+    EXPECT_EQ(size_of_jpeg(jpeg), "320x12");
+}
+
+TEST_F(PageServerTest, StreamsKeepTheirRate) {
+  limits_.picture = std::chrono::seconds(30);
+  serve();
+  const Frames frames([&] { show_frame(); });
+  const Caller caller(port_);
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_TRUE(caller.say(stream_request("?rate=20")));
+  std::string all;
+  while (parts_of(all).size() < 11)
+    all += caller.hear();
+  // Ten periods lie between eleven pictures; the first two may stand closer.
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(440));
+}
+
+TEST_F(PageServerTest, SnapshotsAreThePagesPicturesAndBothViewsStandSideBySide) {
+  serve();
+  (void)get("/snapshot.jpg");
+  show_frame();
+  for (const std::string view : {"before", "after"}) {
+    EXPECT_EQ(get("/snapshot.jpg?width=160&view=" + view).body,
+              get("/api/picture?width=160&view=" + view).body);
+  }
+  EXPECT_EQ(get("/snapshot.jpg").body, get("/snapshot.jpg?view=after&width=8192&quality=85").body);
+  EXPECT_LT(get("/snapshot.jpg?quality=5").body.size(), get("/snapshot.jpg").body.size());
+  const std::string both = get("/snapshot.jpg?view=both&quality=100").body;
+  EXPECT_EQ(size_of_jpeg(both), "1280x48");
+  const cv::Mat picture = cv::imdecode(std::vector<char>(both.begin(), both.end()), 1);
+  ASSERT_EQ(picture.cols, 1280);
+  for (const int column : {0, 300, 631})
+    EXPECT_NEAR(picture.at<cv::Vec3b>(20, column)[1], 10, 2) << column;
+  for (const int column : {648, 900, 1279})
+    EXPECT_NEAR(picture.at<cv::Vec3b>(20, column)[1], 200, 2) << column;
+}
+
+TEST_F(PageServerTest, ArgumentsOfPicturesAreReadStrictly) {
+  serve();
+  (void)get("/snapshot.jpg");
+  show_frame();
+  for (const auto& [arguments, message] : std::vector<std::pair<std::string, std::string>>{
+           {"view=side", "view is 'side', must be before, after or both"},
+           {"width=15", "width is '15', must be 16 to 8192"},
+           {"width=8193", "width is '8193', must be 16 to 8192"},
+           {"width=", "width is '', must be 16 to 8192"},
+           {"quality=0", "quality is '0', must be 1 to 100"},
+           {"quality=101", "quality is '101', must be 1 to 100"},
+           {"widht=100", "'widht' is unknown, must be view, width, quality"},
+           {"view=after&view=after", "'view' stands there twice"}}) {
+    for (const std::string path : {"/snapshot.jpg?", "/stream.mjpeg?"}) {
+      const HttpAnswer answer = get(path + arguments);
+      EXPECT_EQ(answer.status, 400) << path << arguments;
+      EXPECT_THAT(answer.json()["error"].get<std::string>(), HasSubstr(message));
+    }
+  }
+  for (const char* rate : {"0", "nan", "121", "-1", "inf", "x"}) {
+    EXPECT_THAT(get(std::string("/stream.mjpeg?rate=") + rate).json()["error"].get<std::string>(),
+                HasSubstr("must be 0.1 to 120"));
+  }
+  EXPECT_EQ(get("/snapshot.jpg?rate=5").status, 400);
+}
+
+TEST_F(PageServerTest, WithoutAPictureAStreamIsRefusedForAWhile) {
+  serve();
+  for (const char* path : {"/stream.mjpeg", "/snapshot.jpg"}) {
+    const HttpAnswer answer = get(path);
+    EXPECT_EQ(answer.status, 503) << path;
+    EXPECT_THAT(answer.head, HasSubstr("Retry-After: 1"));
+  }
+  const HttpAnswer head =
+      talk(port_, "HEAD /stream.mjpeg HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(head.status, 200);
+  EXPECT_THAT(head.head, HasSubstr("multipart/x-mixed-replace"));
+  EXPECT_EQ(head.body, "");
+  EXPECT_EQ(monitor_.viewers().came, 0U);
+}
+
+TEST_F(PageServerTest, StreamsNeedTheTokenToo) {
+  limits_.picture = std::chrono::seconds(30);
+  const std::string token = "correct-horse-battery";
+  serve(token);
+  const Frames frames([&] { show_frame(); });
+  for (const char* path : {"/stream.mjpeg", "/snapshot.jpg", "/stream.mjpeg?token=wrong"})
+    EXPECT_EQ(get(path).status, 401) << path;
+  EXPECT_EQ(get("/snapshot.jpg", "Authorization: Bearer " + token + "\r\n").status, 200);
+  const Caller caller(port_);
+  ASSERT_TRUE(caller.say(stream_request("?token=" + token)));
+  EXPECT_THAT(hear_until(caller, "image/jpeg"), HasSubstr("200 OK"));
+}
+
+TEST_F(PageServerTest, AViewerThatNeverReadsKeepsNobodyWaiting) {
+  limits_.picture = std::chrono::seconds(30);
+  serve();
+  auto frames = std::make_unique<Frames>([&] { show_noise(); });
+  const Caller stuck(port_, 4096);
+  ASSERT_TRUE(stuck.say(stream_request("?view=both&quality=100")));
+  const Caller caller(port_);
+  ASSERT_TRUE(caller.say(stream_request("?width=64")));
+  std::string all;
+  while (parts_of(all).size() < 100) {
+    const std::string more = caller.hear();
+    ASSERT_FALSE(more.empty());
+    all += more;
+  }
+  EXPECT_EQ(monitor_.viewers().now, 2U);
+  EXPECT_LT(monitor_.viewers().pictures, 160U);  // What is not read is not made either.
+  const auto began = std::chrono::steady_clock::now();
+  server_.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+}
+
+/// Lines of /proc/self/status that begin so, as a number.
+long status_of(const std::string& key) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(key)) return std::atol(line.c_str() + key.size());
+  return -1;
+}
+
+TEST_F(PageServerTest, ViewersComeAndGoAndLeaveNothing) {
+  limits_.picture = std::chrono::seconds(30);
+  serve();
+  const Frames frames([&] { show_frame(); });
+  const auto come_and_go = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      const Caller caller(port_);
+      ASSERT_TRUE(caller.say(stream_request("?width=64")));
+      ASSERT_THAT(hear_until(caller, "image/jpeg"), HasSubstr("200 OK"));
+    }
+  };
+  come_and_go(20);
+  const long threads = status_of("Threads:");
+  const long memory_kib = status_of("VmRSS:");
+  ASSERT_GT(threads, 0);
+  come_and_go(100);
+  EXPECT_EQ(status_of("Threads:"), threads);
+  EXPECT_LT(status_of("VmRSS:"), memory_kib + 8192);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (monitor_.viewers().now > 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(monitor_.viewers().now, 0U);
+  EXPECT_EQ(monitor_.viewers().came, 120U);
+}
+
+TEST_F(PageServerTest, ThereMayBeSoManyViewers) {
+  limits_.picture = std::chrono::seconds(30);
+  limits_.viewers = 2;
+  serve();
+  const Frames frames([&] { show_frame(); });
+  std::list<Caller> callers;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(callers.emplace_back(port_).say(stream_request("?width=64")));
+    EXPECT_THAT(hear_until(callers.back(), "image/jpeg"), HasSubstr("200 OK"));
+  }
+  const HttpAnswer answer = get("/stream.mjpeg");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_THAT(answer.head, HasSubstr("Retry-After: 1"));
+  EXPECT_EQ(answer.json()["error"], "2 viewers are there, which is the limit");
+  EXPECT_EQ(monitor_.viewers().refused, 1U);
+  // One that goes makes room, also where no frame is sent to it.
+  callers.pop_front();
+  while (monitor_.viewers().now > 1)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(callers.emplace_back(port_).say(stream_request("?width=64")));
+  EXPECT_THAT(hear_until(callers.back(), "image/jpeg"), HasSubstr("200 OK"));
+}
+
+/// What a client program prints, and its exit code.
+std::pair<int, std::string> client(const std::string& command) {
+  std::string text;
+  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  std::array<char, 4096> bytes{};
+  for (std::size_t n = 0; (n = std::fread(bytes.data(), 1, bytes.size(), pipe)) > 0;)
+    text.append(bytes.data(), n);
+  return {::pclose(pipe), text};
+}
+
+TEST_F(PageServerTest, ProgramsOfOthersReadTheStream) {
+  limits_.picture = std::chrono::seconds(30);
+  serve();
+  const Frames frames([&] { show_frame(); });
+  const std::string url = "'http://127.0.0.1:" + std::to_string(port_) + "/stream.mjpeg?rate=50'";
+  std::vector<std::string> missing;
+  for (const auto& [program, command] : std::vector<std::pair<std::string, std::string>>{
+           {"ffmpeg", "ffmpeg -v error -f mpjpeg -i " + url + " -frames:v 10 -f framemd5 -"},
+           {"ffmpeg", "ffmpeg -v error -i " + url + " -frames:v 10 -f framemd5 -"},
+           {"gst-launch-1.0", "gst-launch-1.0 -q souphttpsrc location=" + url +
+                                  " ! multipartdemux ! jpegdec ! identity eos-after=10 !"
+                                  " fakesink sync=false"}}) {
+    if (client("command -v " + program).first != 0 ||
+        (program != "ffmpeg" && client("gst-inspect-1.0 souphttpsrc multipartdemux").first != 0)) {
+      missing.push_back(program);
+      continue;
+    }
+    const auto [code, text] = client("timeout 60 " + command);
+    EXPECT_EQ(code, 0) << command << "\n" << text;
+    if (program == "ffmpeg") {
+      EXPECT_THAT(text, HasSubstr("#dimensions 0: 640x48\n"));
+      EXPECT_THAT(text, HasSubstr("\n0,          9,"));
+    }
+  }
+  if (client("command -v curl").first != 0) {
+    missing.emplace_back("curl");
+  } else {
+    const auto [code, text] = client("curl -s --max-time 1 -N " + url + " | grep -ac image/jpeg");
+    EXPECT_GE(std::atoi(text.c_str()), 20) << text;
+  }
+  if (!missing.empty()) GTEST_SKIP() << "missing: " << ::testing::PrintToString(missing);
 }
 
 TEST_F(PageServerTest, WhoeverLooksFirstWaitsForTheNextFrame) {

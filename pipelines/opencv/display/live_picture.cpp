@@ -12,19 +12,31 @@
 
 namespace equalux {
 
-std::vector<std::uint8_t> jpeg_of(const ConstImageView& frame, FieldOrder field_order, int width) {
-  constexpr int kQuality = 85;
+std::vector<std::uint8_t> jpeg_of(const PicturePair& pair, const PictureForm& form) {
   cv::Mat picture;
-  frame_to_bgr(frame, field_order, picture);
-  if (picture.cols > width) {
-    const double scale = static_cast<double>(width) / picture.cols;
+  frame_to_bgr((form.view == PictureView::before ? pair.before : pair.after).view(),
+               pair.field_order, picture);
+  if (form.view == PictureView::both) {
+    cv::Mat before;
+    frame_to_bgr(pair.before.view(), pair.field_order, before);
+    if (before.size() != picture.size()) {
+      cv::Mat same_size;
+      cv::resize(before, same_size, picture.size(), 0, 0, cv::INTER_AREA);
+      before = same_size;
+    }
+    cv::Mat both;
+    cv::hconcat(before, picture, both);
+    picture = both;
+  }
+  if (picture.cols > form.width) {
+    const double scale = static_cast<double>(form.width) / picture.cols;
     const int height = std::max(1, static_cast<int>(std::lround(picture.rows * scale)));
     cv::Mat smaller;
-    cv::resize(picture, smaller, {width, height}, 0, 0, cv::INTER_AREA);
+    cv::resize(picture, smaller, {form.width, height}, 0, 0, cv::INTER_AREA);
     picture = smaller;
   }
   std::vector<std::uint8_t> bytes;
-  cv::imencode(".jpg", picture, bytes, {cv::IMWRITE_JPEG_QUALITY, kQuality});
+  cv::imencode(".jpg", picture, bytes, {cv::IMWRITE_JPEG_QUALITY, form.quality});
   return bytes;
 }
 

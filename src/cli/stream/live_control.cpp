@@ -122,8 +122,8 @@ OptionGroup live_group(LiveOptions& options) {
                       "chain; answers with state and counters (default: none)",
                   options.control),
       text_option("serve", "ADDRESS:PORT",
-                  "serve a page to look on and to steer with, a JSON API and /metrics for "
-                  "Prometheus; PORT alone is 127.0.0.1:PORT, which only this machine reaches "
+                  "serve a page to look on and to steer with, /stream.mjpeg and /snapshot.jpg for "
+                  "Home Assistant and the like, a JSON API and /metrics for Prometheus; PORT alone is 127.0.0.1:PORT, which only this machine reaches "
                   "(default: none)",
                   options.serve),
       text_option("serve-token", "TOKEN|@FILE|none",
@@ -170,6 +170,14 @@ std::string LiveControl::preset_text() const {
   const std::string preset = state.value("preset", "");
   if (preset.empty() || !steering_.takes_presets()) return {};
   return "preset " + preset + (steering_.changed() ? ", changed" : "");
+}
+
+std::string LiveControl::viewers_text() const {
+  const ViewerCounts counts = monitor_.viewers();
+  if (counts.came + counts.refused == 0) return {};
+  return "viewers: " + std::to_string(counts.came) + " of /stream.mjpeg, " +
+         std::to_string(counts.pictures) + " pictures" +
+         (counts.refused > 0 ? ", " + std::to_string(counts.refused) + " refused" : "");
 }
 
 void LiveControl::attach(RunOptions& run) {

@@ -35,6 +35,8 @@ class LiveControl {
   [[nodiscard]] Steering& steering() { return steering_; }
   /// "preset stable" or "preset stable, changed"; empty where no filter takes one.
   [[nodiscard]] std::string preset_text() const;
+  /// "viewers: 3 of /stream.mjpeg, 905 pictures"; empty where there was none.
+  [[nodiscard]] std::string viewers_text() const;
   /// Adds what it needs to the callbacks that are there already.
   void attach(RunOptions& run);
   /// Has what is recorded among the counters; of `originals`, which may be null, only that they

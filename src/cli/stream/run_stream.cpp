@@ -236,6 +236,9 @@ RunResult run_stream(const StreamOptions& options) {
     if (!options.common.quiet) std::fprintf(stderr, "%s\n", printable(text).c_str());
     if (each->code() != ExitCode::done) result.code = each->code();
   }
+  if (const std::string text = live ? live->viewers_text() : ""; !text.empty()) {
+    if (!options.common.quiet) std::fprintf(stderr, "%s\n", text.c_str());
+  }
   if (!options.on_progress) progress.end(result.frames_out, result.elapsed_s, result.code);
   return result;
 }
