@@ -219,7 +219,8 @@ PageReply PageRequests::get(const PageRequest& request) {
   if (request.path == "/") return {200, kHtml, page_};
   if (request.path == "/api/state") return {200, "application/json", api_.handle("").json};
   if (request.path == "/api/picture") return picture(page_picture_of(request));
-  if (request.path == "/snapshot.jpg") return picture(stream_form_of(request, kPictureKeys).picture);
+  if (request.path == "/snapshot.jpg")
+    return picture(stream_form_of(request, kPictureKeys).picture);
   if (request.path == "/stream.mjpeg") return stream(request);
   if (request.path == "/api/tones") {
     const auto pair = monitor_.pictures();

@@ -77,7 +77,7 @@ struct Link {
   bool busy = false;               ///< has made a request that is not answered to its end
   bool guessed = false;            ///< is held for a wrong token
   bool closing = false;
-  bool has_nul = false;  ///< in the address of the request
+  bool has_nul = false;      ///< in the address of the request
   Viewer* viewer = nullptr;  ///< it takes a stream of pictures, which lives as long as the reply
 };
 
@@ -87,7 +87,12 @@ struct Link {
 class Viewer {
  public:
   Viewer(Server& server, Link& link, const StreamForm& form, LiveMonitor& monitor, JpegCache& jpegs)
-      : server_(server), link_(link), form_(form), monitor_(monitor), jpegs_(jpegs), due_(Clock::now()) {
+      : server_(server),
+        link_(link),
+        form_(form),
+        monitor_(monitor),
+        jpegs_(jpegs),
+        due_(Clock::now()) {
     head_ = "--" + std::string(kBoundary);
     monitor_.count_viewers([](ViewerCounts& counts) {
       ++counts.now;
@@ -490,10 +495,9 @@ class Server final : public PageServer {
     if (incoming.held->stream && incoming.request.method != "HEAD") {
       if (viewers_ >= limits_.viewers) {
         monitor_.count_viewers([](ViewerCounts& counts) { ++counts.refused; });
-        return send(incoming.connection,
-                    {MHD_HTTP_SERVICE_UNAVAILABLE, "application/json",
-                     "{\"error\":\"" + std::to_string(limits_.viewers) +
-                         " viewers are there, which is the limit\"}\n"});
+        return send(incoming.connection, {MHD_HTTP_SERVICE_UNAVAILABLE, "application/json",
+                                          "{\"error\":\"" + std::to_string(limits_.viewers) +
+                                              " viewers are there, which is the limit\"}\n"});
       }
       link.viewer = new Viewer(*this, link, *incoming.held->stream, monitor_, requests_.jpegs());
       ++viewers_;

@@ -24,7 +24,7 @@ struct PicturePair {
   Image before;
   Image after;
   FieldOrder field_order = FieldOrder::progressive;
-  std::uint64_t serial = 0;    ///< 1, 2, ...: another for each pair of a run
+  std::uint64_t serial = 0;   ///< 1, 2, ...: another for each pair of a run
   Clock::time_point kept_at;  ///< when it was copied
 };
 
@@ -79,8 +79,9 @@ class LiveMonitor {
 
   /// {"input","width","height","format","uptime_s","frames","captured","dropped","late",
   /// "reconnects","placeholders","fps","latency_ms","stages":{...},"recording":{"frames","dropped",
-  /// "files","failure"},"viewers":{"now","came","refused","pictures"}}: counts since the start, rates and times over the last second, and the
-  /// message of a recording that has failed; what was not measured is absent.
+  /// "files","failure"},"viewers":{"now","came","refused","pictures"}}: counts since the start,
+  /// rates and times over the last second, and the message of a recording that has failed; what was
+  /// not measured is absent.
   [[nodiscard]] nlohmann::ordered_json counters() const;
   /// The counters in Prometheus's text format, names equalux_*.
   [[nodiscard]] std::string metrics() const;
@@ -119,7 +120,7 @@ class LiveMonitor {
   std::function<void()> on_picture_;
   ViewerCounts viewers_;
   std::atomic<Clock::rep> asked_{kNobody};  // when the next pair is due that was asked for
-  std::atomic<Clock::rep> wanted_{0};  // when somebody last asked for pictures, 0 = never
+  std::atomic<Clock::rep> wanted_{0};       // when somebody last asked for pictures, 0 = never
 };
 
 }  // namespace equalux

@@ -442,8 +442,8 @@ TEST_F(Codecs, ViewersSeeWhatARunWrites) {
   const std::string input =
       "gst:videotestsrc is-live=true pattern=smpte ! videobalance contrast=0.4 ! "
       "video/x-raw,format=I420,width=320,height=240,framerate=20/1";
-  const ProgramResult written = run({"run", input, "--preset", "plain", "--frames", "1", "-o",
-                                     "still%d.png"});
+  const ProgramResult written =
+      run({"run", input, "--preset", "plain", "--frames", "1", "-o", "still%d.png"});
   ASSERT_EQ(written.exit_code, 0) << written.err;
   const std::string port = std::to_string(free_port());
   const std::string url = "http://127.0.0.1:" + port;
@@ -455,8 +455,8 @@ TEST_F(Codecs, ViewersSeeWhatARunWrites) {
           "'");
     ::kill(process, SIGINT);
   };
-  const ProgramResult page = run({"run", input, "--preset", "plain", "--serve", port,
-                                  "--serve-token", "none", "-o", "null"});
+  const ProgramResult page = run(
+      {"run", input, "--preset", "plain", "--serve", port, "--serve-token", "none", "-o", "null"});
   if (page.exit_code == 69) GTEST_SKIP() << page.err;
   EXPECT_EQ(page.exit_code, 130) << page.err;
   EXPECT_THAT(page.err, HasSubstr("viewers: 1 of /stream.mjpeg, "));

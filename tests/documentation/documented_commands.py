@@ -116,7 +116,7 @@ GPU = re.compile(r"--backend cuda|--devices \d|\bnvh26|memory:CUDA")
 DISPLAY = re.compile(r"\bautovideosink\b|-o window\b|\bffplay\b|\bcamera:\d(?!.* -o )")
 # What does not end by itself, or measures for minutes, and what it says once it runs.
 ENDLESS = re.compile(
-    r"\bvideotestsrc\b|\bv4l2src\b|\bffplay\b|-o window\b|"
+    r"\bvideotestsrc\b|\bv4l2src\b|\bsouphttpsrc\b|\bffplay\b|-o window\b|"
     r"\blab (load|convolution|hessian|vessel|timeline|threads|sweep|stages)\b")
 RUNS = re.compile(rb"Setting pipeline to PLAYING|New clock|equalux: ", re.S)
 # Lab experiments of a GPU, on a machine or in a build without one.
@@ -314,6 +314,9 @@ def prepare(context, folder, command):
         to.parent.mkdir(parents=True, exist_ok=True)
         if not to.exists():
             shutil.copy(context.media(path.rpartition(".")[2]), to)
+    token = re.search(r"--serve-token @(\S+)", command)
+    if token:
+        (folder / token[1]).write_text("correct-horse-battery\n")
     batch = re.search(r"\bbatch (\w+)/? ", command)
     if batch:
         (folder / batch[1] / "below").mkdir(parents=True)
@@ -451,7 +454,7 @@ def run_one(context, command):
         started = time.monotonic()
         if steering := re.search(r"nc -N -U \S*/([\w.]+)", command):
             stack.enter_context(steered_run(context, folder, ["--control", f"tmp/{steering[1]}"]))
-        elif re.search(r"^curl .*:8080/", command):
+        elif re.search(r"^(curl|ffmpeg|gst-launch-1\.0) .*:8080/", command):
             token = stack.enter_context(
                 steered_run(context, folder, ["--serve", str(context.free_port())]))
             command = command.replace("TOKEN", token)

@@ -123,7 +123,8 @@ OptionGroup live_group(LiveOptions& options) {
                   options.control),
       text_option("serve", "ADDRESS:PORT",
                   "serve a page to look on and to steer with, /stream.mjpeg and /snapshot.jpg for "
-                  "Home Assistant and the like, a JSON API and /metrics for Prometheus; PORT alone is 127.0.0.1:PORT, which only this machine reaches "
+                  "Home Assistant and the like, a JSON API and /metrics for Prometheus; PORT alone "
+                  "is 127.0.0.1:PORT, which only this machine reaches "
                   "(default: none)",
                   options.serve),
       text_option("serve-token", "TOKEN|@FILE|none",
