@@ -17,7 +17,7 @@ constexpr const char* kToken = "correct-horse-battery";
 
 PictureForms no_forms() {
   const auto never = [] { fuzz::require(false, "there is no picture to be shown"); };
-  return {[never](const PicturePair&, bool, int) {
+  return {[never](const PicturePair&, const PictureForm&) {
             never();
             return std::vector<std::uint8_t>{};
           },
@@ -25,6 +25,19 @@ PictureForms no_forms() {
             never();
             return nlohmann::json{};
           }};
+}
+
+/// A value of `key`, and behind each & another argument.
+void take_arguments(const char* key, std::string_view line, PageRequest& request) {
+  const std::size_t end = std::min(line.find('&'), line.size());
+  if (end > 0) request.arguments.emplace_back(key, line.substr(0, end));
+  for (line.remove_prefix(end); !line.empty();) {
+    line.remove_prefix(1);
+    const std::string_view each = line.substr(0, line.find('&'));
+    const std::size_t is = std::min(each.find('='), each.size());
+    request.arguments.emplace_back(each.substr(0, is), each.substr(std::min(is + 1, each.size())));
+    line.remove_prefix(each.size());
+  }
 }
 
 bool is_one_of(unsigned status, std::initializer_list<unsigned> all) {
@@ -66,10 +79,14 @@ void ask(const std::string& token, const PageRequest& request) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text = fuzz::text_of(data, size);
   PageRequest request;
+  std::string view;
+  std::string width;
   for (std::string* part :
        {&request.method, &request.path, &request.host, &request.authorization,
-        &request.content_type, &request.token, &request.view, &request.width, &request.fetch_site})
+        &request.content_type, &request.token, &view, &width, &request.fetch_site})
     *part = fuzz::take_line(text);
+  take_arguments("view", view, request);
+  take_arguments("width", width, request);
   request.too_long = text.size() > kLongestRequest;
   if (!request.too_long) request.body = text;
   ask("", request);
