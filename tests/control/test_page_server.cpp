@@ -481,6 +481,20 @@ TEST_F(PageServerTest, AViewerThatNeverReadsKeepsNobodyWaiting) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
+TEST_F(PageServerTest, AViewerThatTakesNothingIsLetGo) {
+  limits_.picture = std::chrono::seconds(30);
+  limits_.reply = std::chrono::milliseconds(200);
+  serve();
+  const Frames frames([&] { show_noise(); });
+  const Caller reads(port_);
+  ASSERT_TRUE(reads.say(stream_request("?width=64")));
+  const Caller stuck(port_, 4096);
+  ASSERT_TRUE(stuck.say(stream_request("?view=both&quality=100")));
+  while (monitor_.viewers().came < 2 || monitor_.viewers().now > 1)
+    ASSERT_NE(reads.hear(), "");
+  EXPECT_NE(reads.hear(), "");
+}
+
 /// Lines of /proc/self/status that begin so, as a number.
 long status_of(const std::string& key) {
   std::ifstream file("/proc/self/status");
