@@ -412,6 +412,122 @@ TEST(Saturation, OneIsNoChange) {
   }
 }
 
+/// Levels of a curve of 256 or 220 values, by name of its shape.
+CurveTable shaped_curve(std::string_view shape, int most) {
+  CurveTable curve{};
+  for (int v = 0; v <= most; ++v) {
+    const double x = static_cast<double>(v) / most;
+    const double y = shape == "identity" ? x
+                     : shape == "half"   ? x / 2
+                     : shape == "root"   ? std::sqrt(x)
+                     : shape == "veil"   ? std::max(x - 0.3, 0.0) / 0.7
+                                         : std::min(6.3 * x, 1.0);
+    curve[static_cast<std::size_t>(v)] = static_cast<std::uint32_t>(y * most * (1 << 22) + 0.5);
+  }
+  return curve;
+}
+
+/// Factors of all levels alike, or each its own.
+void set_factors(SaturatedGains& gains, int factor) {
+  for (std::uint32_t v = 0; v < 256; ++v)
+    gains.factors[v] = static_cast<std::uint16_t>(factor >= 0 ? static_cast<std::uint32_t>(factor)
+                                                              : (256 + 37 * v) % 1025);
+}
+
+/// Every v, every middle channel and every least one, in each place, by every target.
+TEST(Saturation, VectorsEqualTheFormulaForEveryPixel) {
+  std::vector<std::uint8_t> pixels;
+  for (int v = 0; v < 256; ++v) {
+    // Of pairs, all with v of the most interesting size; of the others every third.
+    for (int m = 0; m <= v; m += v % 16 == 15 ? 1 : 3) {
+      for (int c = m; c <= v; ++c) {
+        const std::array<int, 3> channels{v, c, m};
+        for (std::size_t i = 0; i < 3; ++i)
+          pixels.push_back(
+              static_cast<std::uint8_t>(channels[(i + static_cast<std::size_t>(c)) % 3]));
+      }
+    }
+  }
+  const std::size_t n = pixels.size() / 3;
+  ValueHistogram all;
+  all.fill(1);
+  for (const char* shape : {"identity", "half", "root", "veil", "steep"}) {
+    const CurveTable curve = shaped_curve(shape, 255);
+    for (const int factor : {0, 95, 128, 384, 640, 1024, -1}) {
+      SaturatedGains gains;
+      make_saturated({}, curve, 255, gains);
+      set_factors(gains, factor);
+      std::vector<std::uint8_t> expected(pixels.size());
+      for (std::size_t i = 0; i < pixels.size(); i += 3) {
+        const auto [least, most] = std::minmax({pixels[i], pixels[i + 1], pixels[i + 2]});
+        const saturation::Factor f = saturation::factor_of(gains.factors[most], most, most - least);
+        for (std::size_t c = i; c < i + 3; ++c)
+          expected[c] = static_cast<std::uint8_t>(
+              saturation::scaled(curve[most], tone::kCurveBits, f, most, pixels[c]));
+      }
+      for (const FusedRows& loops : all_fused_rows()) {
+        make_vectors(all, 255, 255, loops, gains);
+        std::vector<std::uint8_t> out(pixels.size());
+        loops.saturate_rgb(gains, Stores::cached, rgb_layout(PixelFormat::bgr), pixels.data(), n,
+                           out.data());
+        EXPECT_EQ(out, expected) << shape << " times " << factor << " by " << loops.target;
+      }
+    }
+  }
+}
+
+/// Luma and chroma of all kinds, those that no RGB has too, by every target.
+TEST(Saturation, VectorsEqualThePlainRowsInYcbcr) {
+  constexpr std::size_t kWidth = 1021;
+  std::array<std::vector<std::uint8_t>, 4> rows;
+  std::uint32_t state = 7;
+  for (auto& row : rows) {
+    for (std::size_t i = 0; i < kWidth; ++i) {
+      state = state * 1664525 + 1013904223;
+      row.push_back(static_cast<std::uint8_t>(state >> 24));
+      // Much of it near gray, where S does not come to 1.
+      if (&row >= &rows[2] && i % 3 != 0) row.back() = static_cast<std::uint8_t>(120 + state % 17);
+    }
+  }
+  ValueHistogram all;
+  all.fill(1);
+  for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+    const YuvWeights weights = yuv_weights(ColorMatrix::bt709, range);
+    for (const char* shape : {"identity", "half", "root", "veil", "steep"}) {
+      const CurveTable curve = shaped_curve(shape, weights.luma_max);
+      for (const int factor : {0, 95, 128, 384, 640, 1024, -1}) {
+        SaturatedGains gains;
+        make_saturated({}, curve, weights.luma_max, gains);
+        set_factors(gains, factor);
+        GainTables plain;
+        make_gains(all, curve, weights.luma_max, 255 - weights.luma_offset, scalar_fused_rows(),
+                   plain);
+        for (const Sampling sampling : {Sampling::s420, Sampling::s422, Sampling::s444}) {
+          const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
+          const auto result_of = [&](const auto& run) {
+            std::array<std::vector<std::uint8_t>, 4> out;
+            out.fill(std::vector<std::uint8_t>(kWidth));
+            run({{out[0].data(), out[1].data()}, out[2].data(), out[3].data()});
+            return out;
+          };
+          const auto expected = result_of([&](const YuvRowOut& out) {
+            saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, kWidth, out);
+          });
+          for (const FusedRows& loops : all_fused_rows()) {
+            make_vectors(all, weights.luma_max, 255 - weights.luma_offset, loops, gains);
+            EXPECT_EQ(result_of([&](const YuvRowOut& out) {
+                        loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights,
+                                           Stores::cached, in, kWidth, out);
+                      }),
+                      expected)
+                << shape << " times " << factor << " by " << loops.target;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Saturation, GrayHasNoneAndThatIsSaid) {
   std::vector<std::string> said;
   logger().send_to([&said](LogLevel, std::string_view line) { said.emplace_back(line); });

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "src/cpu/common/stores.h"
 #include "src/equalize/tone_curve.h"
@@ -26,7 +29,7 @@ class ByteScale {
     if (c >= v) f = saturation::kUnchanged;
     const auto part = static_cast<double>(static_cast<std::int32_t>(saturation::part(f, v, c)));
     return static_cast<std::int32_t>(part * gains_.scales[static_cast<std::size_t>(v)] +
-                                     (0.5 + 0x1p-41));
+                                     kHalfOrMore);
   }
 
  private:
@@ -105,6 +108,73 @@ void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int m
   constexpr double kUnit = 1.0 / (std::int64_t{saturation::kOne} << tone::kCurveBits);
   for (std::size_t v = 1; v < gains.scales.size(); ++v)
     gains.scales[v] = gains.levels[v] * kUnit / static_cast<double>(v);
+}
+
+namespace {
+
+/// The gain of a level as vectors have it, or no number where none rounds as the exact one:
+/// products may lie too near a half on both sides.
+float vector_gain_of(const SaturatedLevel& level, std::int32_t most, const FusedRows& loops) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  const auto exact = static_cast<float>(level.scale * (saturation::kOne * 1.0));
+  SaturatedLevel tried = level;
+  float up = exact;
+  float down = exact;
+  for (int step = 0; step < 3; ++step) {
+    for (const float gain : {up, down}) {
+      tried.gain = gain;
+      const GainSpan span = gain_span(tried);
+      const auto luma_fits = [&](std::int32_t c) {
+        const double part = std::int32_t{saturation::kOne} * c;
+        const double rounded = std::floor(part * level.scale + kHalfOrMore);
+        return rounded < 256 && std::floor(part * span.low + 0.5) == rounded &&
+               std::floor(part * span.high + 0.5) == rounded;
+      };
+      bool fits = loops.saturates_exactly(tried);
+      for (std::int32_t c = level.v; fits && c <= most; ++c)
+        fits = luma_fits(c);
+      if (fits) return gain;
+    }
+    up = std::nextafter(up, 512.0f);
+    down = std::nextafter(down, 0.0f);
+  }
+  return kNone;
+}
+
+std::uint32_t bits_of(float x) {
+  return std::bit_cast<std::uint32_t>(x);
+}
+
+}  // namespace
+
+void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::int32_t max_code,
+                  const FusedRows& loops, SaturatedGains& gains) {
+  gains.uniform = true;
+  gains.limits = false;
+  const auto last = static_cast<std::size_t>(max_value);
+  for (std::size_t v = 0; v < 256; ++v) {
+    float gain = 1;
+    const std::size_t level = std::min(v, last);
+    float factor = static_cast<float>(gains.factors[level]) / saturation::kOne;
+    if (v > 0 && v <= last && present[v] != 0) {
+      const auto value = static_cast<std::int32_t>(v);
+      gain = vector_gain_of({value, gains.factors[v], gains.scales[v], 0},
+                            v == last ? max_code : value, loops);
+      if (std::isnan(gain)) factor = 2 * (saturation::kMost / saturation::kOne);
+    }
+    gains.uniform = gains.uniform && factor == gains.vector_factor[0];
+    gains.limits = gains.limits || factor > 1;
+    gains.vector_gain[v] = gain;
+    gains.vector_factor[v] = factor;
+    if (v == 0) gains.uniform = true;
+    const std::uint32_t gain_bits = bits_of(gain);
+    const std::uint32_t factor_bits = bits_of(factor);
+    gains.pairs[v] = gain_bits | std::uint64_t{factor_bits} << 32;
+    for (std::size_t b = 0; b < 4; ++b) {
+      gains.gain_bytes[256 * b + v] = static_cast<std::uint8_t>(gain_bits >> (8 * b));
+      gains.factor_bytes[256 * b + v] = static_cast<std::uint8_t>(factor_bits >> (8 * b));
+    }
+  }
 }
 
 void saturate_rgb(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,

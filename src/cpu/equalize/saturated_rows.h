@@ -4,14 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/equalize/deep_curve.h"
 #include "src/equalize/fixed_curve.h"
 #include "src/equalize/saturation.h"
 #include "src/format/layout.h"
 
 /// Rows of the fused and of the deep chain where saturation is changed too: plain C++, one channel
-/// after the other. Counterparts of apply_rgb and apply_yuv of FusedRows and DeepRows, which
-/// serve wherever k is 1 at every level; `n` counts pixels, and rows lie as there.
+/// after the other, which is what the vector loops of FusedRows redo doubtful pixels by.
+/// Counterparts of apply_rgb and apply_yuv of FusedRows and DeepRows, which serve wherever k is 1
+/// at every level; `n` counts pixels, and rows lie as there.
 namespace equalux {
 
 /// What a frame's pixels of 8 bits become.
@@ -20,10 +22,38 @@ struct SaturatedGains {
   CurveTable levels{};                       ///< W by v, 0 to M, with tone::kCurveBits
   /// What saturation::part() is multiplied with, by v: W / (v 2^30).
   std::array<double, 256> scales{};
+
+  /// What vectors read, by v, made by make_vectors(). A level that has no gain in single precision
+  /// is redone by the plain loops: its gain is not a number, and its factor above every limit.
+  alignas(64) std::array<float, 256> vector_gain{};    ///< W / (v 2^22), or near it; 1 of black
+  alignas(64) std::array<float, 256> vector_factor{};  ///< k
+  alignas(64) std::array<std::uint8_t, 1024> gain_bytes{};  ///< their bytes 0, 1, 2, 3 by v
+  alignas(64) std::array<std::uint8_t, 1024> factor_bytes{};
+  alignas(64) std::array<std::uint64_t, 256> pairs{};  ///< a gain's bits, and a factor's above them
+  bool uniform = true;                                 ///< k is the same at every level
+  bool limits = false;  ///< some k is above 1, so that S may reach 1, or a level is to be redone
 };
 /// The gains of a curve, W by v, 0 to M. Black stays black.
 void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int max_value,
                     SaturatedGains& gains);
+/// Makes what vectors read of what make_saturated() made, for the values that are in `present`.
+/// `max_code` is the largest luma code above black.
+void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::int32_t max_code,
+                  const FusedRows& loops, SaturatedGains& gains);
+
+/// Added before rounding down: in double precision halves are never missed by it, and nothing else
+/// is taken for one.
+inline constexpr double kHalfOrMore = 0.5 + 0x1p-41;
+
+/// What a gain in single precision may act as, over saturation::kOne, where products are rounded
+/// before they are added to something.
+struct GainSpan {
+  double low, high;
+};
+inline GainSpan gain_span(const SaturatedLevel& level) {
+  const double gain = static_cast<double>(level.gain) / saturation::kOne;
+  return {gain * (1 - 0x1.1p-24), gain * (1 + 0x1.1p-24)};
+}
 
 /// Packed RGB of 8 bits.
 void saturate_rgb(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,

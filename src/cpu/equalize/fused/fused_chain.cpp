@@ -96,7 +96,10 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   const CurveTable& curve = curves_.make(included, frame);
   if (collector_.active()) collector_.add(curve);
   saturates_ = saturation::changes(frame.saturation);
-  if (saturates_) make_saturated(frame.saturation, curve, weights_.luma_max, saturated_);
+  if (saturates_) {
+    make_saturated(frame.saturation, curve, weights_.luma_max, saturated_);
+    make_vectors(counts_, weights_.luma_max, max_code, loops_, saturated_);
+  }
   make_gains_of(counts_, curve);
 }
 
@@ -195,7 +198,7 @@ void FusedChain::apply_rows(const Job& job, int begin, int end, int slot) {
       continue;
     }
     if (t.model == ColorModel::rgb && saturates_) {
-      saturate_rgb(saturated_, rgb_layout(desc_.format), in, width, out);
+      loops_.saturate_rgb(saturated_, job.stores, rgb_layout(desc_.format), in, width, out);
       continue;
     }
     switch (t.step[0]) {
@@ -230,11 +233,12 @@ void FusedChain::apply_yuv_row(const Job& job, int row, Scratch& scratch) {
   const YuvRowIn in =
       scratch.line.read(loops_, job.in, row, rows, 0, static_cast<std::size_t>(cells_.columns));
   const YuvRowOut out = scratch.line.results(job.out, row, rows);
+  const Stores stores = planar ? job.stores : Stores::cached;
   if (saturates_) {
-    saturate_yuv(saturated_, gains_->gain48.data(), sampling_, weights_, in, width, out);
+    loops_.saturate_yuv(saturated_, gains_->gain48.data(), sampling_, weights_, stores, in, width,
+                        out);
   } else {
-    loops_.apply_yuv(sampling_, weights_, *gains_, planar ? job.stores : Stores::cached, in, width,
-                     out);
+    loops_.apply_yuv(sampling_, weights_, *gains_, stores, in, width, out);
   }
   scratch.line.write(loops_, job.out, row);
 }

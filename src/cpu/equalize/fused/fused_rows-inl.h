@@ -223,6 +223,7 @@ HWY_AFTER_NAMESPACE();
 #include "src/cpu/equalize/fused/fused_fixed-inl.h"
 #include "src/cpu/equalize/fused/fused_luma-inl.h"
 #include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
+#include "src/cpu/equalize/fused/fused_saturate-inl.h"
 #include "src/cpu/clahe/tile_apply-inl.h"
 // clang-format on
 
@@ -243,8 +244,11 @@ FusedRows target_fused_rows() {
           apply_rgb4,
           apply_luma,
           apply_yuv,
+          saturate_rgb_row,
+          saturate_yuv_row,
           flush_stores,
           first_parted,
+          saturates_exactly,
           split,
           merge,
           tile_rows()};

@@ -6,6 +6,7 @@
 
 #include "src/clahe/tile_curves.h"
 #include "src/cpu/common/simd_targets.h"
+#include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/space.h"
 #include "src/equalize/tone_curve.h"
 

@@ -16,6 +16,8 @@
 /// luma), compiled for every SIMD target and chosen once.
 namespace equalux {
 
+struct SaturatedGains;
+
 /// Counts of v, 0 to 255.
 using ValueHistogram = std::array<std::uint32_t, 256>;
 
@@ -61,6 +63,14 @@ struct GainTables {
   }
 };
 
+/// A level whose gain in single precision is to be tried.
+struct SaturatedLevel {
+  std::int32_t v;       ///< above 0
+  std::int32_t factor;  ///< k, in 1 / saturation::kOne
+  double scale;         ///< W / (v 2^30), as SaturatedGains::scales has it
+  float gain;           ///< what is tried for W / (v 2^22)
+};
+
 /// One target's loops. `n` counts pixels; in and out rows are the same or do not overlap; nothing
 /// outside them is read or written. All targets give the same bytes.
 struct FusedRows {
@@ -101,11 +111,21 @@ struct FusedRows {
                      const std::uint8_t* in, std::size_t n, std::uint8_t* out);
   void (*apply_yuv)(Sampling sampling, const YuvWeights& weights, const GainTables& gains,
                     Stores stores, const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
+  /// The same with saturation changed, of three or four bytes a pixel.
+  void (*saturate_rgb)(const SaturatedGains& gains, Stores stores, const RgbLayout& at,
+                       const std::uint8_t* in, std::size_t n, std::uint8_t* out);
+  /// `gain48` is gain_48() by v.
+  void (*saturate_yuv)(const SaturatedGains& gains, const std::uint64_t* gain48, Sampling sampling,
+                       const YuvWeights& weights, Stores stores, const YuvRowIn& in, std::size_t n,
+                       const YuvRowOut& out);
   /// Makes a thread's streaming stores visible; called once after its last row.
   void (*flush_stores)();
 
   /// The first c of 1 .. max_c that parted() says of, or 0.
   std::int32_t (*first_parted)(const GainBounds& bounds, std::int32_t max_c);
+
+  /// Whether the gain makes of every channel 0 to v what the exact one does, rounded once or twice.
+  bool (*saturates_exactly)(const SaturatedLevel& level);
 
   /// Pairs to planes and back: a[i] = in[2i], b[i] = in[2i + 1] for i < n.
   void (*split)(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b);

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cmath>
 
 #include "src/cpu/equalize/fused/fused_rows.h"
+#include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/space.h"
 #include "src/equalize/tone_curve.h"
 
@@ -134,6 +136,28 @@ void apply_yuv(Sampling sampling, const YuvWeights& weights, const GainTables& g
   }
 }
 
+void saturate_rgb_row(const SaturatedGains& gains, Stores, const RgbLayout& at,
+                      const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+  saturate_rgb(gains, at, in, n, out);
+}
+
+void saturate_yuv_row(const SaturatedGains& gains, const std::uint64_t* gain48, Sampling sampling,
+                      const YuvWeights& weights, Stores, const YuvRowIn& in, std::size_t n,
+                      const YuvRowOut& out) {
+  saturate_yuv(gains, gain48, sampling, weights, in, n, out);
+}
+
+bool saturates_exactly(const SaturatedLevel& level) {
+  const GainSpan span = gain_span(level);
+  for (std::int32_t d = 0; d <= level.v; ++d) {
+    const double part = std::max(256 * level.v - level.factor * d, 0);
+    const double exact = std::floor(part * level.scale + kHalfOrMore);
+    if (std::floor(part * span.low + 0.5) != exact || std::floor(part * span.high + 0.5) != exact)
+      return false;
+  }
+  return true;
+}
+
 void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b) {
   for (std::size_t i = 0; i < n; ++i) {
     a[i] = in[2 * i];
@@ -158,10 +182,25 @@ std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
 }  // namespace
 
 const FusedRows& scalar_fused_rows() {
-  static const FusedRows kLoops{"scalar",          count_gray,   count_rgb3, count_rgb4,
-                                count_luma,        count_yuv,    fold,       apply_gray,
-                                apply_rgb3,        apply_rgb4,   apply_luma, apply_yuv,
-                                flush_no_stores,   first_parted, split,      merge,
+  static const FusedRows kLoops{"scalar",
+                                count_gray,
+                                count_rgb3,
+                                count_rgb4,
+                                count_luma,
+                                count_yuv,
+                                fold,
+                                apply_gray,
+                                apply_rgb3,
+                                apply_rgb4,
+                                apply_luma,
+                                apply_yuv,
+                                saturate_rgb_row,
+                                saturate_yuv_row,
+                                flush_no_stores,
+                                first_parted,
+                                saturates_exactly,
+                                split,
+                                merge,
                                 scalar_tile_rows()};
   return kLoops;
 }

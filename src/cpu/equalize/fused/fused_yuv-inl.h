@@ -72,18 +72,10 @@ static_assert(fits_byte(yuv_weights(ColorMatrix::bt601, ColorRange::full)) &&
               fits_byte(yuv_weights(ColorMatrix::bt709, ColorRange::full)) &&
               fits_byte(yuv_weights(ColorMatrix::bt2020, ColorRange::full)));
 
-/// value_above_luma() of chroma in the low bytes of lanes; the middle bytes are 0. Exact in single
-/// precision: every product and sum is a whole number below 2^24, and so is 2^16 times the last
-/// one.
-template <int kUnits>
-HWY_INLINE V32 above_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
-  const DF d;
-  const VF half = hn::Set(d, 32768.0f);
-  const VF red = hn::MulAdd(c.w, k.red_w, half);
-  const VF green = hn::NegMulAdd(c.w, k.green_w, hn::NegMulAdd(c.u, k.green_u, half));
-  const VF blue = hn::MulAdd(c.u, k.blue_u, half);
-  const VF most = hn::Max(hn::Max(red, green), blue);
-  const VF scale = hn::Set(d, 1.0f / 65536.0f);
+/// Whole 65536ths of numbers that are not negative, in the low bytes of lanes; the middle bytes are
+/// 0.
+HWY_INLINE V32 whole_codes(VF most) {
+  const VF scale = hn::Set(DF(), 1.0f / 65536.0f);
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   // Rounded down to whole numbers by the sum itself.
   return hn::BitCast(D32(), VF{_mm512_fmadd_round_ps(most.raw, scale.raw, _mm512_set1_ps(kWhole),
@@ -93,6 +85,28 @@ HWY_INLINE V32 above_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
 #else
   return hn::BitCast(D32(), hn::ConvertTo(DI32(), hn::Mul(most, scale)));
 #endif
+}
+
+/// value_above_luma() of chroma, as whole_codes(). Exact in single precision: every product and sum
+/// is a whole number below 2^24, and so is 2^16 times the last one.
+template <int kUnits>
+HWY_INLINE V32 above_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
+  const VF half = hn::Set(DF(), 32768.0f);
+  const VF red = hn::MulAdd(c.w, k.red_w, half);
+  const VF green = hn::NegMulAdd(c.w, k.green_w, hn::NegMulAdd(c.u, k.green_u, half));
+  const VF blue = hn::MulAdd(c.u, k.blue_u, half);
+  return whole_codes(hn::Max(hn::Max(red, green), blue));
+}
+
+/// saturation::least_above_luma() with its sign changed, likewise: halves, which were rounded up,
+/// are rounded down.
+template <int kUnits>
+HWY_INLINE V32 below_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
+  const VF half = hn::Set(DF(), 32767.0f);
+  const VF red = hn::NegMulAdd(c.w, k.red_w, half);
+  const VF green = hn::MulAdd(c.w, k.green_w, hn::MulAdd(c.u, k.green_u, half));
+  const VF blue = hn::NegMulAdd(c.u, k.blue_u, half);
+  return whole_codes(hn::Max(hn::Max(red, green), blue));
 }
 
 /// The low bytes of lanes, those of `even` to the bytes 0 and 1, 4 and 5 ..., of `odd` between.
@@ -133,6 +147,10 @@ struct Chroma<true, kUnits> {
   HWY_INLINE V8 above(const YuvVectors<kUnits>& k) const {
     return double_bytes(above_luma(k, part[0]), above_luma(k, part[1]));
   }
+  /// below_luma() of every luma sample.
+  HWY_INLINE V8 below(const YuvVectors<kUnits>& k) const {
+    return double_bytes(below_luma(k, part[0]), below_luma(k, part[1]));
+  }
 };
 
 template <int kUnits>
@@ -153,6 +171,10 @@ struct Chroma<false, kUnits> {
   HWY_INLINE V8 above(const YuvVectors<kUnits>& k) const {
     return join_bytes(above_luma(k, part[0]), above_luma(k, part[1]), above_luma(k, part[2]),
                       above_luma(k, part[3]));
+  }
+  HWY_INLINE V8 below(const YuvVectors<kUnits>& k) const {
+    return join_bytes(below_luma(k, part[0]), below_luma(k, part[1]), below_luma(k, part[2]),
+                      below_luma(k, part[3]));
   }
 };
 
