@@ -6,7 +6,7 @@ equalux_tests(test_example example LABELS core
   STEMS example SOURCES example/invert_params.cpp example/invert_filter.cpp)
 target_compile_definitions(test_example PRIVATE EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 equalux_tests(test_equalize equalize LABELS core
-  STEMS tone_curve tone_limits tone_history saturation fixed_curve curve_file near_half scaled_above fused_chain fused_luma region surround surround_state
+  STEMS tone_curve tone_limits tone_history saturation fixed_curve curve_file near_half scaled_above saturated_codes fused_chain fused_luma region surround surround_state
     deep/deep_chain deep/deep_curves deep/deep_rows space/hue space/space space/lightness_chain
   SOURCES equalize/reference.cpp equalize/deep/deep_reference.cpp equalize/level_counts.cpp
     equalize/space/space_reference.cpp

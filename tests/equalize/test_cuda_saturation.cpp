@@ -7,8 +7,11 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
+#include "cuda/equalize/deep_chain.h"
+#include "cuda/equalize/fused/fused_chain.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/calm_params.h"
+#include "tests/support/device/device_filter.h"
 #include "tests/support/device/device_test.h"
 #include "tests/support/test_images.h"
 
@@ -73,6 +76,19 @@ TEST_F(CudaSaturation, EveryFactorInEveryFormat) {
                        " times " + std::to_string(k) + (steep ? ", steep" : ""));
           Pair(shaped(k, steep), desc, {7, paint}).expect_same(2);
         }
+      }
+    }
+  }
+}
+
+TEST_F(CudaSaturation, InPlace) {
+  for (const auto& [width, height] : {std::pair{128, 38}, {131, 37}}) {
+    for (const ImageDesc& desc : colour_forms(width, height)) {
+      const EqualizeParams params = shaped(2.5, true);
+      if (has_deep_samples(desc.format)) {
+        test::expect_same_as_cpu<cuda::DeepChain>(params, desc, test::Content::natural);
+      } else {
+        test::expect_same_as_cpu<cuda::FusedChain>(params, desc, test::Content::natural);
       }
     }
   }

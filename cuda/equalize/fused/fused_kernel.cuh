@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   if (works) {
     const int lane = thread % kLanes;
     if constexpr (kSaturates) {
-      const SaturationTable<kConfig.gain_stride> table(tables, scratch, lane);
+      const SaturationTable<kConfig.gain_stride, Layout::kChroma> table(tables, scratch, lane);
       apply_chunks(chunks, last, refetched, table);
     } else {
       const GainTable<kConfig.gain_stride> gains(tables, scratch.chroma, lane);

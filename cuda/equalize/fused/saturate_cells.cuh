@@ -3,11 +3,63 @@
 #include <cstdint>
 
 #include "cuda/device/yuv_cells.cuh"
-#include "cuda/equalize/fused/saturate.cuh"
+#include "cuda/equalize/fused/saturation_table.cuh"
 #include "src/format/pixel_math.h"
 
-/// Cells of YCbCr whose saturation changes; a counterpart of scale_lane() of yuv_cells.cuh.
+/// Cells of YCbCr whose saturation changes; a counterpart of scale_lane() of yuv_cells.cuh. Single
+/// precision: y' = V' - slope (v - y), slope being k V' / v, or V' / (v - m) where that is less,
+/// which takes S to 1, and the gain of chroma. Near a half whole numbers decide.
 namespace equalux::cuda {
+
+/// Single precision is off by less than 2^-13 of a code: V' by 2^-17, the product of slope and
+/// distance, 255 at most, by 2^-22 of itself, and each of two sums by 2^-17. Nearer to a half than
+/// this, whole numbers decide.
+inline constexpr float kSureCode = 0.5f - 0x1p-13f;
+
+/// 2^23, and the bits of the float that a code makes of it: 2^23 + code.
+inline constexpr std::uint32_t kCodeBase = 0x4B000000U;
+
+/// 2^23 + byte `i` of consecutive words, as a float.
+__device__ __forceinline__ float based_byte(const std::uint32_t* words, int i) {
+  return __uint_as_float(__byte_perm(words[i / 4], kCodeBase, 0x7650 | (i % 4)));
+}
+__device__ __forceinline__ float based(std::int32_t code) {
+  return __uint_as_float(kCodeBase | static_cast<std::uint32_t>(code));
+}
+
+/// 1 / x, off by a last place; of 0 infinity.
+__device__ __forceinline__ float fast_inverse(float x) {
+  float inverse;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  return inverse;
+}
+
+/// The slope of a pixel of which `below` is v - m, or v where that is less, and 0 or more.
+__device__ __forceinline__ float slope_of(const LevelSlope& of, float below) {
+  // V' = 0 times infinity is not a number, which no minimum is.
+  return fminf(of.slope, __fmul_rn(of.level, fast_inverse(below)));
+}
+
+/// A result in single precision.
+struct FastCode {
+  std::uint32_t code;  ///< in the low half
+  float distance;      ///< from the code's middle
+};
+__device__ __forceinline__ FastCode rounded_code(float x) {
+  constexpr float kBase = 12582912.0f;  // 1.5 2^23: the integer part is in the lowest bits
+  const float code = __fadd_rn(x, kBase);
+  return {__float_as_uint(code), __fadd_rn(x, -__fadd_rn(code, -kBase))};
+}
+
+/// A channel c, or luma above black, of a value v > 0, by whole numbers; `x` is what single
+/// precision makes of it.
+template <typename Table>
+__device__ __forceinline__ std::uint32_t exact_code(const Table& table, float x,
+                                                    saturation::Factor f, std::int32_t v,
+                                                    std::int32_t c) {
+  return static_cast<std::uint32_t>(
+      saturation::scaled_above(__float2int_rd(x), table.level(v), tone::kCurveBits, f, v, c));
+}
 
 /// Colours of a cell: chroma less 128, and where its channels lie against luma.
 struct CellColour {

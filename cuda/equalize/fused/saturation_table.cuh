@@ -1,15 +1,73 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/equalize/fused/fused_config.h"
 #include "cuda/equalize/fused/fused_curve.cuh"
+#include "src/equalize/saturated_codes.h"
 #include "src/equalize/saturation.h"
 
-/// What the fused kernel looks up where a frame's saturation changes: in place of one gain for each
-/// value two numbers in single precision, and for what lies near a half the whole numbers that
-/// decide.
+/// What the fused kernel looks up where a frame's saturation changes: two numbers for each value in
+/// place of one gain, and for what these leave open the whole numbers that decide.
 namespace equalux::cuda {
+
+/// Lines in whole numbers for packed pixels; a counterpart of GainTable, in the same shared memory.
+/// A warp reads eight bytes a lane in two halves: sixteen copies of a value's line, which 128 bytes
+/// hold, keep the lanes of either out of each other's banks.
+template <int kStride>
+class LineTable {
+ public:
+  static constexpr bool kSaturates = true;
+
+  __device__ LineTable(const std::uint8_t* table, const CurveScratch& scratch, int lane)
+      : table_(table),
+        scratch_(scratch),
+        mine_(static_cast<std::uint32_t>(lane) % kCopies * kEntry) {}
+
+  /// The line of a value.
+  [[nodiscard]] __device__ __forceinline__ saturation::Line at(std::uint32_t v) const {
+    const uint2 entry = *reinterpret_cast<const uint2*>(table_ + v * kStride + mine_);
+    return {entry.x, entry.y};
+  }
+  /// W, with tone::kCurveBits.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t level(std::int32_t v) const {
+    return scratch_.cdf[v];
+  }
+  /// W / n in 2^-saturation::kLineBits, for a W of `level`; see limited_slope().
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t slope(std::uint32_t level,
+                                                               std::int32_t n) const {
+    return saturation::limited_slope(level,
+                                     static_cast<std::uint32_t>(__double2loint(scratch_.ratio[n])));
+  }
+  /// k of v in f for a pixel whose least channel lies `below` under v.
+  [[nodiscard]] __device__ __forceinline__ saturation::Factor factor(std::int32_t v,
+                                                                     std::int32_t below) const {
+    return saturation::factor_of(scratch_.factors[v], v, below);
+  }
+
+  /// Fills the row of a value.
+  static __device__ __forceinline__ void fill(std::uint8_t* table, unsigned v,
+                                              const saturation::Line& line) {
+    std::uint8_t* row = table + v * kStride;
+    constexpr unsigned kVectors = kCopies * kEntry / kVectorBytes;
+    // Neighbouring values begin at different banks.
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) {
+      *reinterpret_cast<uint4*>(row + (i + v) % kVectors * kVectorBytes) =
+          uint4{line.slope, line.base, line.slope, line.base};
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kEntry = sizeof(uint2);
+  static constexpr std::uint32_t kCopies = kLanes / 2;
+  static_assert(kStride >= static_cast<int>(kCopies * kEntry));
+
+  const std::uint8_t* table_;
+  const CurveScratch& scratch_;
+  std::uint32_t mine_;
+};
 
 /// What channels of a value v become: level - slope (v - c), as long as k takes S to 1 at most.
 struct LevelSlope {
@@ -17,14 +75,15 @@ struct LevelSlope {
   float slope;  ///< k V' / v, which is the gain of chroma
 };
 
-/// Where a thread finds them; a counterpart of GainTable, in the same shared memory. With 256 bytes
-/// for each value every lane has a copy of its own, so that no lane waits for another's bank.
+/// The same for YCbCr, whose chroma needs the slope as a gain: two numbers in single precision.
+/// With 256 bytes for each value every lane has a copy of its own, so that no lane waits for
+/// another's bank.
 template <int kStride>
-class SaturationTable {
+class SlopeTable {
  public:
   static constexpr bool kSaturates = true;
 
-  __device__ SaturationTable(const std::uint8_t* table, const CurveScratch& scratch, int lane)
+  __device__ SlopeTable(const std::uint8_t* table, const CurveScratch& scratch, int lane)
       : table_(table),
         scratch_(scratch),
         mine_(kCopies ? static_cast<std::uint32_t>(lane) * kEntry : 0) {}
@@ -73,9 +132,12 @@ class SaturationTable {
   std::uint32_t mine_;
 };
 
-/// Fills `table` after make_frame_curve(), as make_gain_table() does for gains: numbers in single
-/// precision that are off by 2^-24 of themselves at most, and k and the shares of chroma of the
-/// scratch. The curve is not plain.
+/// What a layout's kernel looks up.
+template <int kStride, bool kChroma>
+using SaturationTable = std::conditional_t<kChroma, SlopeTable<kStride>, LineTable<kStride>>;
+
+/// Fills `table` after make_frame_curve(), as make_gain_table() does for gains, and what the table
+/// needs of the scratch. The curve is not plain.
 template <int kThreads, int kStride, bool kChroma>
 __device__ __forceinline__ void make_saturation_table(const FusedParams& p, CurveScratch& s,
                                                       std::uint8_t* table) {
@@ -85,19 +147,27 @@ __device__ __forceinline__ void make_saturation_table(const FusedParams& p, Curv
 #pragma unroll 1
   for (std::uint32_t v = threadIdx.x; v <= max_value; v += kThreads) {
     const std::uint32_t k = saturation::factor_at(p.tone.saturation, s.cdf, v, max_value);
-    const GainFraction exact = tone::gain_fraction(v, s.cdf[v]);
-    const double inverse = exact.denominator == 1 ? 1.0 : s.ratio[v] * kPerLevel;
-    const double ratio = static_cast<double>(exact.numerator) * inverse;
+    const double inverse = s.ratio[v];
     s.factors[v] = static_cast<std::uint16_t>(k);
-    if constexpr (kChroma) s.chroma[v] = gain_48(exact, ratio, inverse) >> 8;
-    // A pixel of v = 0 has no S to gain: either its chroma is 0 too, or its least channel lies
-    // below black.
-    LevelSlope entry{0, fminf(static_cast<float>(k * kPerFactor), 1.0f)};
-    if (v != 0) {
-      entry.level = static_cast<float>(s.cdf[v] * kPerLevel);
-      entry.slope = static_cast<float>(ratio * k * kPerFactor);
+    if constexpr (kChroma) {
+      const GainFraction exact = tone::gain_fraction(v, s.cdf[v]);
+      const double unit = exact.denominator == 1 ? 1.0 : inverse * kPerLevel;
+      const double ratio = static_cast<double>(exact.numerator) * unit;
+      s.chroma[v] = gain_48(exact, ratio, unit) >> 8;
+      // A pixel of v = 0 has no S to gain: either its chroma is 0 too, or its least channel lies
+      // below black.
+      LevelSlope entry{0, fminf(static_cast<float>(k * kPerFactor), 1.0f)};
+      // Off by 2^-24 of themselves at most.
+      if (v != 0) {
+        entry = {static_cast<float>(s.cdf[v] * kPerLevel),
+                 static_cast<float>(ratio * k * kPerFactor)};
+      }
+      SlopeTable<kStride>::fill(table, v, entry);
+    } else {
+      LineTable<kStride>::fill(table, v, saturation::line_of(k, s.cdf[v], v, inverse));
+      // From here on its own thread's word alone has been read.
+      s.ratio[v] = __hiloint2double(0, static_cast<int>(saturation::limited_inverse(v)));
     }
-    SaturationTable<kStride>::fill(table, v, entry);
   }
   __syncthreads();
 }
