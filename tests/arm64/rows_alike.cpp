@@ -16,6 +16,7 @@
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/fused/gain_tables.h"
+#include "src/cpu/equalize/saturated_rows.h"
 #include "src/cpu/equalize/space/hue_rows.h"
 #include "src/cpu/hessian/hessian_rows.h"
 #include "src/denoise/noise_estimate.h"
@@ -59,13 +60,17 @@ Bytes some_bytes(std::size_t n, bool noise) {
 struct Curve {
   GainTables gains;
   GainTables luma_gains;
+  ValueHistogram counts{};
+  GainTables shaped;  ///< of the curve of `saturated`
+  SaturatedGains saturated;
   MixedLevels left, right;
   TileLevels above, below;
 };
 
 /// Gains of a random histogram with maximum `most`, and two tiles' levels.
 void make_curve(const FusedRows& loops, std::int32_t most, Curve& curve) {
-  ValueHistogram counts{};
+  ValueHistogram& counts = curve.counts;
+  counts.fill(0);
   for (std::int32_t v = 0; v <= most; ++v)
     counts[static_cast<std::size_t>(v)] = 1 + random_bits() % 5000;
   make_gains(counts, Scaler::max_abs, 256, most, most == 255 ? 255 : 239, loops, curve.gains);
@@ -73,6 +78,17 @@ void make_curve(const FusedRows& loops, std::int32_t most, Curve& curve) {
   for (std::uint32_t& level : levels)
     level = static_cast<std::uint32_t>(random_bits()) % (255U << 22);
   make_luma_gains(counts, levels, loops, curve.luma_gains);
+  const std::uint32_t white = static_cast<std::uint32_t>(most) << tone::kCurveBits;
+  for (std::uint32_t& level : levels)
+    level = static_cast<std::uint32_t>(random_bits()) % (white + 1);
+  std::sort(levels.begin(), levels.begin() + most + 1);
+  make_gains(counts, levels, most, most == 255 ? 255 : 239, loops, curve.shaped);
+  // Another factor each time, in half of them by level.
+  const auto factor = static_cast<std::uint32_t>(random_bits() % (saturation::kMost + 1));
+  const saturation::Rule rule = random_bits() % 2 == 0
+                                    ? saturation::Rule{factor, saturation::kOne}
+                                    : saturation::Rule{saturation::kOne, saturation::kMost};
+  make_saturated(rule, levels, most, curve.saturated);
   for (TileLevels* tile : {&curve.above, &curve.below}) {
     for (std::size_t v = 0; v < 256; ++v)
       tile->level[v] = static_cast<std::uint16_t>(random_bits() % 16320);
@@ -144,6 +160,7 @@ class Comparison {
     for (std::uint16_t& w : of_right)
       w = static_cast<std::uint16_t>(random_bits() % 257);
     const auto prepare = [&](const FusedRows& k, Curve& curve, std::vector<std::uint32_t>& w) {
+      make_vectors(curve.counts, most, most == 255 ? 255 : 239, k, curve.saturated);
       k.tiles.mix(curve.above, curve.below, 77, curve.left);
       k.tiles.mix(curve.below, curve.above, 200, curve.right);
       w.assign(weight_room(n_), 0);
@@ -181,6 +198,10 @@ class Comparison {
       const RgbLayout at = rgb_layout(format);
       same_counts("count_luma",
                   [&](const FusedRows& k, const Counters& c) { k.count_luma(at, in, n_, in, c); });
+      same("saturate_rgb", static_cast<std::size_t>(at.step) * n_,
+           [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
+             k.saturate_rgb(curve.saturated, Stores::streaming, at, in, n_, out);
+           });
       same("apply_luma", static_cast<std::size_t>(at.step) * n_,
            [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
              k.apply_luma(curve.luma_gains, Stores::streaming, at, in, n_, out);
@@ -215,6 +236,11 @@ class Comparison {
     same("apply_yuv", rows * n_ + 2 * chroma,
          [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
            k.apply_yuv(sampling, weights, curve.gains, Stores::streaming, in, n_, planes(out));
+         });
+    same("saturate_yuv", rows * n_ + 2 * chroma,
+         [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
+           k.saturate_yuv(curve.saturated, curve.shaped.gain48.data(), sampling, weights,
+                          Stores::streaming, in, n_, planes(out));
          });
     same("tiles.apply_yuv", rows * n_ + 2 * chroma,
          [&](const FusedRows& k, const Curve& curve, std::uint8_t* out) {
