@@ -480,7 +480,7 @@ TEST(Knobs, ReachEveryFilterThatHasThem) {
             hashes({"--filter", "clahe:clip-limit=5", "--preset", "plain"}));
   EXPECT_EQ(hashes({"--filter", "clahe", "--filter", "sharpen", "--preset", "fog"}),
             hashes({"--filter",
-                    "clahe:strength=0.9,clip-limit=4,floor=1,ceiling=99.5,"
+                    "clahe:clip-limit=1.5,floor=0.1,ceiling=99.9,"
                     "temporal-ms=3000",
                     "--filter", "sharpen", "--preset", "plain"}));
   const auto said = run_program({"run", "in.y4m", "-o", "null", "--filter", "clahe"}, options);

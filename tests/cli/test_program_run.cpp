@@ -619,7 +619,8 @@ TEST_F(RunCommand, IsSteeredThroughItsSocket) {
   EXPECT_EQ(result.exit_code, 130) << result.err;
   ASSERT_TRUE(answer.is_object());
   EXPECT_EQ(answer["state"]["filter"], false);
-  EXPECT_EQ(answer["state"]["strength"], 0.9);
+  EXPECT_EQ(answer["state"]["clip-limit"], 1.5);
+  EXPECT_EQ(answer["state"]["saturation"], "auto");
   EXPECT_EQ(answer["counters"].contains("late"), true);
   EXPECT_THAT(folder_.names(), Not(Contains("control")));
 }
