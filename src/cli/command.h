@@ -18,6 +18,10 @@ enum class GivenBy {
   usual_preset,  ///< the one that holds where none was asked for
 };
 
+[[nodiscard]] constexpr bool is_of_preset(GivenBy by) {
+  return by == GivenBy::preset || by == GivenBy::usual_preset;
+}
+
 /// What an option was given, and by whom.
 struct Setting {
   std::vector<std::string> values;

@@ -279,8 +279,7 @@ std::vector<FilterSpec> chosen_filters(const CommonOptions& options) {
 
 void note_knobs(CommonOptions& options, const Settings& settings) {
   if (const auto filter = settings.find("filter"); filter != settings.end()) {
-    const GivenBy by = filter->second.by;
-    options.filters_of_preset = by == GivenBy::preset || by == GivenBy::usual_preset;
+    options.filters_of_preset = is_of_preset(filter->second.by);
   }
   for (const Option& option : filter_group(options).options) {
     const auto setting = settings.find(option.name);
@@ -330,7 +329,7 @@ PresetUse preset_use(const CommonOptions& options) {
   const std::vector<FilterSpec> specs =
       options.filters.empty() ? std::vector<FilterSpec>{{"equalize", {}}} : options.filters;
   for (const GivenKnob& knob : options.knobs) {
-    const bool of_preset = knob.by == GivenBy::preset || knob.by == GivenBy::usual_preset;
+    const bool of_preset = is_of_preset(knob.by);
     if (!of_preset && !knob.changes_preset) continue;
     for (const FilterSpec& spec : specs) {
       if (!takes(spec.name, knob.name)) continue;

@@ -110,8 +110,8 @@ class Layer {
       Setting setting{entry.values, origin(entry, path), by_};
       if (!option->repeatable) setting.values = {joined(entry.values)};
       const auto [held, is_new] = settings_.try_emplace(entry.key, setting);
-      const bool of_preset = by_ == GivenBy::preset || by_ == GivenBy::usual_preset;
-      if (!is_new && of_preset && held->second.by != by_ && held->second.values != setting.values) {
+      if (!is_new && is_of_preset(by_) && held->second.by != by_ &&
+          held->second.values != setting.values) {
         held->second.changes_preset = true;
       }
     }
@@ -233,21 +233,32 @@ std::string usual_preset(const Settings& settings, const Command& command) {
   return kPlain;
 }
 
-/// Another space than value changes no saturation: a preset's gives way to one that was asked for.
+/// A preset's saturation gives way to what was asked for: to another space than value, which
+/// changes none, and its bound to a number.
 void leave_out_saturation(Settings& settings, const std::string& preset) {
-  const auto of_preset = [](const Setting& setting) {
-    return setting.by == GivenBy::preset || setting.by == GivenBy::usual_preset;
+  const auto given = [&settings](const char* key) -> const Setting* {
+    const auto setting = settings.find(key);
+    return setting == settings.end() ? nullptr : &setting->second;
   };
-  const auto space = settings.find("space");
-  const auto saturation = settings.find("saturation");
-  if (space == settings.end() || of_preset(space->second) ||
-      space->second.values.back() == enum_name(Space::value)) {
+  const auto drop = [&](const char* key) {
+    if (const Setting* setting = given(key); setting != nullptr && is_of_preset(setting->by))
+      settings.erase(key);
+  };
+  const Setting* const space = given("space");
+  const Setting* const saturation = given("saturation");
+  if (saturation == nullptr) return;
+  if (!is_of_preset(saturation->by)) {
+    if (saturation->values.back() != "auto") drop("saturation-max");
     return;
   }
-  if (saturation == settings.end() || !of_preset(saturation->second)) return;
-  logger().warn("saturation {} of preset {} is left out: space is {}",
-                saturation->second.values.back(), preset, space->second.values.back());
-  settings.erase(saturation);
+  if (space == nullptr || is_of_preset(space->by) ||
+      space->values.back() == enum_name(Space::value)) {
+    return;
+  }
+  logger().warn("saturation {} of preset {} is left out: space is {}", saturation->values.back(),
+                preset, space->values.back());
+  drop("saturation");
+  drop("saturation-max");
 }
 
 }  // namespace

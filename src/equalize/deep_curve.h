@@ -107,34 +107,44 @@ EQUALUX_HD std::uint32_t last_of_level(const DeepSamples& form, std::uint32_t le
   return last < most ? last : most;
 }
 
-/// W(v) on straight lines between the coarse levels: level i stands at v = i M / coarse_max, where
-/// a frame of 8 bits has it, and v = 0 at 0, as black stays black. Exact for the identity, and M at
-/// most.
+/// Where v lies between the coarse levels, of which level i stands at v = i M / coarse_max, as in a
+/// frame of 8 bits: `beyond` / M of the way from `level` to `next`.
+struct CoarsePlace {
+  std::uint32_t level;
+  std::uint32_t next;  ///< the last level has none behind it
+  std::uint32_t beyond;
+};
+EQUALUX_HD CoarsePlace coarse_place(const DeepSamples& form, std::uint32_t v) {
+  const auto max_value = static_cast<std::uint32_t>(form.weights.luma_max);
+  const std::uint32_t last = coarse_max(form);
+  const std::uint32_t level = v * last / max_value;
+  return {level, level < last ? level + 1 : last, v * last % max_value};
+}
+
+/// W(v) on straight lines between the coarse levels, and v = 0 at 0, as black stays black. Exact
+/// for the identity, and M at most.
 EQUALUX_HD std::uint32_t deep_level_between(const DeepSamples& form, const std::uint32_t* coarse,
                                             std::uint32_t v) {
   const auto max_value = static_cast<std::uint32_t>(form.weights.luma_max);
-  const std::uint32_t last = coarse_max(form);
-  const std::uint32_t i = v * last / max_value;
-  const std::uint32_t beyond = v * last % max_value;
-  const std::uint64_t low = i == 0 ? 0 : coarse[i];
-  const std::uint64_t high = coarse[i < last ? i + 1 : last];
-  const std::uint64_t sum = low * (max_value - beyond) + high * beyond;  // below 2^46
-  const std::uint64_t divisor = std::uint64_t{last} << (tone::kCurveBits - kDeepCurveBits);
+  const CoarsePlace at = coarse_place(form, v);
+  const std::uint64_t low = at.level == 0 ? 0 : coarse[at.level];
+  const std::uint64_t high = coarse[at.next];
+  const std::uint64_t sum = low * (max_value - at.beyond) + high * at.beyond;  // below 2^46
+  const std::uint64_t divisor = std::uint64_t{coarse_max(form)}
+                                << (tone::kCurveBits - kDeepCurveBits);
   const auto level = static_cast<std::uint32_t>((sum + divisor / 2) / divisor);
   const std::uint32_t most = max_value << kDeepCurveBits;
   return level < most ? level : most;
 }
 
-/// k of saturation at v, on straight lines between the coarse levels' as deep_level_between() has
-/// them; rounded half up.
+/// k of saturation at v, on straight lines between the coarse levels' too; rounded half up.
 EQUALUX_HD std::uint32_t deep_factor_between(const DeepSamples& form, const std::uint32_t* coarse,
                                              std::uint32_t v) {
   const auto max_value = static_cast<std::uint32_t>(form.weights.luma_max);
-  const std::uint32_t last = coarse_max(form);
-  const std::uint32_t i = v * last / max_value;
-  const std::uint32_t beyond = v * last % max_value;
-  const std::uint32_t high = coarse[i < last ? i + 1 : last];
-  return (coarse[i] * (max_value - beyond) + high * beyond + max_value / 2) / max_value;
+  const CoarsePlace at = coarse_place(form, v);
+  return (coarse[at.level] * (max_value - at.beyond) + coarse[at.next] * at.beyond +
+          max_value / 2) /
+         max_value;
 }
 
 /// Fractional bits of a gain: 2 depth + 1 beside those of W.

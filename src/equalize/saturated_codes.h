@@ -17,7 +17,7 @@ namespace equalux::saturation {
 
 inline constexpr int kLineBits = 24;
 inline constexpr std::uint32_t kLineHalf = std::uint32_t{1} << (kLineBits - 1);
-/// A line's limit where k never takes S above 1.
+/// A line's limit where k never takes S above 1: no channel lies further below v.
 inline constexpr std::uint32_t kNoLimit = 255;
 /// The lowest bits of a base, which hold its limit.
 inline constexpr std::uint32_t kLimitMask = 255;
@@ -28,13 +28,6 @@ struct Line {
   std::uint32_t slope;
   std::uint32_t base;
 };
-
-/// f is v / (v - m), or 1, instead of k. Black has no limit below black, as k > 1 there leaves all
-/// that is not gray as it is.
-EQUALUX_HD bool is_limited(std::uint32_t base, std::int32_t below) {
-  const auto limit = static_cast<std::int32_t>(base & kLimitMask);
-  return limit != static_cast<std::int32_t>(kNoLimit) && below > limit;
-}
 
 /// The line of a value. `level` is its W, of tone::kCurveBits; `inverse` is 1 / v in double
 /// precision. The slope is k times the gain, rounded down, modulo 2^32. Black has gain 1.
@@ -61,11 +54,6 @@ EQUALUX_HD Line line_of(std::uint32_t k, std::uint32_t level, std::uint32_t v, d
 /// for each of 255 codes, and by the base's.
 inline constexpr std::uint32_t kLineError = 255U + kLimitMask + 2;
 
-/// A line's value at c, of which kLineBits are a fraction.
-EQUALUX_HD std::uint32_t line_value(const Line& line, std::uint32_t c) {
-  return c * line.slope + (line.base & ~kLimitMask);
-}
-
 /// 2^32 / n, rounded down, or a little less.
 EQUALUX_HD std::uint32_t limited_inverse(std::uint32_t n) {
   return n < 2 ? 0xFFFFFFFFU : 0xFFFFFFFFU / n;
@@ -77,10 +65,21 @@ EQUALUX_HD std::uint32_t high_product(std::uint32_t a, std::uint32_t b) {
 EQUALUX_HD std::uint32_t limited_slope(std::uint32_t level, std::uint32_t inverse) {
   return high_product(level << (kLineBits - tone::kCurveBits), inverse);
 }
-/// c' + 1/2 as a line's value where f is v / (v - m): of c less m, with the slope of v - m. Where f
-/// is 1, m is 0.
-EQUALUX_HD std::uint32_t limited_value(std::uint32_t slope, std::uint32_t above) {
-  return slope * above + kLineHalf;
+/// Whether f is v / (v - m), or 1, in place of k, where the least channel lies `below` under v.
+EQUALUX_HD bool is_limited(const Line& of_value, std::uint32_t below) {
+  return below > (of_value.base & kLimitMask);
+}
+/// The line of pixels where it is so, with m and limited_slope() of v - m.
+EQUALUX_HD Line limited_line(std::uint32_t slope, std::uint32_t m) {
+  return {slope, kLineHalf - m * slope};
+}
+/// The line of all others with that value.
+EQUALUX_HD Line free_line(const Line& of_value) {
+  return {of_value.slope, of_value.base & ~kLimitMask};
+}
+/// A line's value at c, of which kLineBits are a fraction.
+EQUALUX_HD std::uint32_t line_value(const Line& line, std::uint32_t c) {
+  return c * line.slope + line.base;
 }
 
 /// False where a line's value may have the wrong whole part; `shifted` is the value without that,

@@ -14,8 +14,8 @@ namespace {
 constexpr int kStateVersion = 1;
 /// Time in which a changed parameter has gone most of its way.
 constexpr double kEasingMs = 200;
-/// The option's largest value, of which states keep a part.
-constexpr double kMostSaturation = 4;
+/// The largest saturation, of which states keep a part.
+constexpr double kMostSaturation = saturation::kMost / saturation::kOne;
 /// What is left of the way when it has arrived.
 constexpr double kArrived = 1e-3;
 

@@ -410,6 +410,15 @@ TEST(Presets, ColoursGiveWayToAnotherSpace) {
   EXPECT_THAT(said({"--space", "luma"}), HasSubstr(line));
   EXPECT_THAT(said({}), Not(HasSubstr("left out")));
   EXPECT_THAT(said({"--saturation", "2"}), Not(HasSubstr("left out")));
+  // A preset's bound goes with its auto.
+  folder.write("bound.toml", "# For a test.\nsaturation = \"auto\"\nsaturation-max = 3\n");
+  ProgramOptions options;
+  options.environment.emplace_back("EQUALUX_CONFIG_PATH", folder.path().string());
+  for (const auto& [key, value] : {std::pair{"--saturation", "2"}, {"--space", "luma"}}) {
+    const ProgramResult result =
+        run_program({"run", in, "-o", "null", "--preset", "bound", key, value}, options);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
   EXPECT_EQ(
       run_program({"run", in, "-o", "null", "--space", "luma", "--saturation", "auto"}).exit_code,
       2);

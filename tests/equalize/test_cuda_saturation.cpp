@@ -9,6 +9,7 @@
 
 #include "cuda/equalize/deep_chain.h"
 #include "cuda/equalize/fused/fused_chain.h"
+#include "tests/equalize/saturated_params.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/calm_params.h"
 #include "tests/support/device/device_filter.h"
@@ -20,6 +21,7 @@ namespace {
 
 using CudaSaturation = test::DeviceTest;
 
+using test::colour_forms;
 using test::DeviceLayout;
 using Pair = test::BackendPair<EqualizeParams>;
 
@@ -29,31 +31,10 @@ void paint(const ImageView& view, int number, std::uint32_t seed) {
              seed + static_cast<std::uint32_t>(number));
 }
 
-std::vector<ImageDesc> colour_forms(int width, int height) {
-  std::vector<ImageDesc> descs;
-  for (int f = 0; f < kPixelFormatCount; ++f) {
-    const auto format = static_cast<PixelFormat>(f);
-    const ColorModel model = traits(format).model;
-    if (model == ColorModel::rgb) descs.push_back({format, width, height});
-    if (model != ColorModel::yuv) continue;
-    for (const ColorRange range : {ColorRange::limited, ColorRange::full})
-      descs.push_back({format, width, height,
-                       range == ColorRange::full ? ColorMatrix::bt601 : ColorMatrix::bt709, range});
-  }
-  return descs;
-}
-
+/// With room for auto to go up to the largest factor.
 EqualizeParams shaped(double saturation, bool steep) {
-  EqualizeParams params;
-  params.saturation = saturation;
+  EqualizeParams params = test::shaped(saturation, steep);
   if (saturation == kAutoSaturation) params.saturation_max = 4;
-  if (!steep) {
-    params.strength = 0;
-  } else {
-    params.clip_limit = 4;
-    params.floor = 1;
-    params.max_gain = 6;
-  }
   return params;
 }
 

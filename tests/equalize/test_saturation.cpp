@@ -18,6 +18,7 @@
 #include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/deep_curve.h"
 #include "src/format/layout.h"
+#include "tests/equalize/saturated_params.h"
 #include "tests/equalize/wide.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
@@ -25,7 +26,9 @@
 namespace equalux {
 namespace {
 
+using test::colour_forms;
 using test::floor_div;
+using test::shaped;
 using test::Wide;
 
 /// A number n / d, d > 0.
@@ -260,36 +263,8 @@ Levels levels_of(const EqualizeParams& params, const ImageDesc& desc, const Fram
   return levels;
 }
 
-std::vector<ImageDesc> all_colour_forms(int width, int height) {
-  std::vector<ImageDesc> descs;
-  for (int f = 0; f < kPixelFormatCount; ++f) {
-    const auto format = static_cast<PixelFormat>(f);
-    const ColorModel model = traits(format).model;
-    if (model == ColorModel::rgb) descs.push_back({format, width, height});
-    if (model != ColorModel::yuv) continue;
-    for (const ColorRange range : {ColorRange::limited, ColorRange::full})
-      descs.push_back({format, width, height,
-                       range == ColorRange::full ? ColorMatrix::bt601 : ColorMatrix::bt709, range});
-  }
-  return descs;
-}
-
-/// Shapes of the curve: nearly the identity, and one that gets steep.
-EqualizeParams shaped(double saturation, bool steep) {
-  EqualizeParams params;
-  params.saturation = saturation;
-  if (!steep) {
-    params.strength = 0;
-  } else {
-    params.clip_limit = 4;
-    params.floor = 1;
-    params.max_gain = 6;
-  }
-  return params;
-}
-
 TEST(Saturation, EveryByteEqualsTheDefinition) {
-  for (const ImageDesc& desc : all_colour_forms(61, 23)) {
+  for (const ImageDesc& desc : colour_forms(61, 23)) {
     for (const double k : {0.0, 0.37109375, 1.5, 2.5, 4.0, kAutoSaturation}) {
       for (const bool steep : {false, true}) {
         for (const test::Content content : {test::Content::natural, test::Content::noise}) {
@@ -367,7 +342,7 @@ TEST(Saturation, HoldsForAllPixelsWhateverCounts) {
 
 /// At 1 the rows are those without saturation, luma below black and over white too.
 TEST(Saturation, OneIsNoChange) {
-  for (const ImageDesc& desc : all_colour_forms(53, 1)) {
+  for (const ImageDesc& desc : colour_forms(53, 1)) {
     if (has_deep_samples(desc.format) || traits(desc.format).planes == 2) continue;
     if (traits(desc.format).model == ColorModel::yuv && traits(desc.format).planes != 3) continue;
     Image in(desc);

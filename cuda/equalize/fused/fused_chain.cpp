@@ -291,16 +291,15 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
     lines = 1;
     aligned = PlanePair{in.data[0], out.data[0]}.is_multiple(kVectorBytes);
   }
-  const bool flat =
-      aligned && launches_of_[static_cast<std::size_t>(Access::flat)].kernel != nullptr &&
-      p.width % kPartColumns == 0 && !p.lacks_rows && !p.interlaced && is_flat(in) && is_flat(out);
+  const bool flat = aligned && launch_for(Access::flat, false).kernel != nullptr &&
+                    p.width % kPartColumns == 0 && !p.lacks_rows && !p.interlaced && is_flat(in) &&
+                    is_flat(out);
   p.shapes_curve = control_.active() || p.fixed_curve;
   if (p.shapes_curve && !p.fixed_curve) p.tone = control_.next(context);
   const bool saturates = t.model != ColorModel::gray && saturation::changes(p.tone.saturation);
   const Access access = flat ? Access::flat : (aligned ? Access::spans : Access::bytes);
   // Loading them takes its time: not where nobody asks for them.
-  if (saturates && saturated_launches_[static_cast<std::size_t>(Access::bytes)].kernel == nullptr)
-    prepare_launches(true);
+  if (saturates && launch_for(Access::bytes, true).kernel == nullptr) prepare_launches(true);
   const Launch& launch = launch_for(access, saturates);
   // Samples that are counted are those of cells.
   const std::uint32_t pixels = chunk_pixels(desc_.format);

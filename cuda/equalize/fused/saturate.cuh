@@ -19,16 +19,16 @@ __device__ __forceinline__ void line_values(const Table& table, const std::uint3
   const std::uint32_t v = max(max(c[0], c[1]), c[2]);
   const std::uint32_t m = min(min(c[0], c[1]), c[2]);
   saturation::Line line = table.at(v);
-  if (v - m > (line.base & saturation::kLimitMask)) {
-    line.slope =
-        table.slope(table.level(static_cast<std::int32_t>(v)), static_cast<std::int32_t>(v - m));
-    line.base = saturation::kLineHalf - m * line.slope;
+  if (saturation::is_limited(line, v - m)) {
+    line = saturation::limited_line(
+        table.slope(table.level(static_cast<std::int32_t>(v)), static_cast<std::int32_t>(v - m)),
+        m);
   } else {
-    line.base &= ~saturation::kLimitMask;
+    line = saturation::free_line(line);
   }
 #pragma unroll
   for (int i = 0; i < 3; ++i)
-    values[i] = c[i] * line.slope + line.base;
+    values[i] = saturation::line_value(line, c[i]);
 }
 
 /// Three channels of a pixel. `out` has the results in the highest bytes; `unsure` gets `flag`

@@ -116,7 +116,7 @@ namespace {
 /// products may lie too near a half on both sides.
 float vector_gain_of(const SaturatedLevel& level, std::int32_t most, const FusedRows& loops) {
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-  const auto exact = static_cast<float>(level.scale * (saturation::kOne * 1.0));
+  const auto exact = static_cast<float>(level.scale * saturation::kOne);
   SaturatedLevel tried = level;
   float up = exact;
   float down = exact;
@@ -162,11 +162,10 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
                             v == last ? max_code : value, loops);
       if (std::isnan(gain)) factor = 2 * (saturation::kMost / saturation::kOne);
     }
-    gains.uniform = gains.uniform && factor == gains.vector_factor[0];
-    gains.limits = gains.limits || factor > 1;
     gains.vector_gain[v] = gain;
     gains.vector_factor[v] = factor;
-    if (v == 0) gains.uniform = true;
+    gains.uniform = gains.uniform && factor == gains.vector_factor[0];
+    gains.limits = gains.limits || factor > 1;
     const std::uint32_t gain_bits = bits_of(gain);
     const std::uint32_t factor_bits = bits_of(factor);
     gains.pairs[v] = gain_bits | std::uint64_t{factor_bits} << 32;

@@ -132,7 +132,8 @@ void DeepChain::sum_histograms() {
 void DeepChain::make_curve(const FrameContext& context) {
   if (control_.active()) {
     const tone::Frame frame = control_.next(context);
-    saturates_ = saturation::changes(frame.saturation);
+    saturates_ =
+        traits(desc_.format).model != ColorModel::gray && saturation::changes(frame.saturation);
     shape_curve(frame);
   } else {
     saturates_ = false;

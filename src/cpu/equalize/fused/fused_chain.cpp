@@ -95,10 +95,12 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   const tone::Frame frame = control_.next(context);
   const CurveTable& curve = curves_.make(included, frame);
   if (collector_.active()) collector_.add(curve);
-  saturates_ = saturation::changes(frame.saturation);
+  const ColorModel model = traits(desc_.format).model;
+  saturates_ = model != ColorModel::gray && saturation::changes(frame.saturation);
   if (saturates_) {
     make_saturated(frame.saturation, curve, weights_.luma_max, saturated_);
     make_vectors(counts_, weights_.luma_max, max_code, loops_, saturated_);
+    if (model == ColorModel::rgb) return;  // which needs no other gains
   }
   make_gains_of(counts_, curve);
 }
@@ -197,7 +199,7 @@ void FusedChain::apply_rows(const Job& job, int begin, int end, int slot) {
       loops_.apply_luma(*gains_, job.stores, rgb_layout(desc_.format), in, width, out);
       continue;
     }
-    if (t.model == ColorModel::rgb && saturates_) {
+    if (saturates_) {
       loops_.saturate_rgb(saturated_, job.stores, rgb_layout(desc_.format), in, width, out);
       continue;
     }
