@@ -45,7 +45,7 @@ void check_frames(tone::Control control) {
     context.pts_ns = pts_ns;
     const tone::Frame frame = control.next(context);
     const tone::Limits& limits = frame.limits;
-    fuzz::require(limits.strength <= tone::kOne, "a strength up to 1");
+    fuzz::require(limits.strength + limits.flat_strength <= tone::kOne + 1, "a strength up to 1");
     fuzz::require(frame.saturation.factor <= saturation::kMost, "a saturation up to 4");
     fuzz::require(
         frame.saturation.most >= saturation::kOne && frame.saturation.most <= saturation::kMost,
@@ -54,7 +54,8 @@ void check_frames(tone::Control control) {
                   "a floor below the ceiling");
     fuzz::require(std::isfinite(limits.per_part) && limits.per_part > 0, "a part of the whole");
     fuzz::require(limits.clip == 0 || limits.clip >= tone::kClipOne, "a clip limit from 1 on");
-    fuzz::require(limits.min_gain <= tone::kOne, "a least gain up to 1");
+    fuzz::require(limits.min_gain + limits.spread_min_gain <= tone::kOne + 1,
+                  "a least gain up to 1");
     fuzz::require(limits.max_gain == 0 || limits.max_gain >= tone::kOne, "a gain from 1 on");
     for (const std::uint32_t rate : {frame.rates.brighten, frame.rates.darken})
       fuzz::require(rate > 0 && rate <= tone::kOne, "a rate over 0 up to 1");

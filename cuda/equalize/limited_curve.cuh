@@ -40,6 +40,7 @@ struct CurveState {
   bool cut;
   std::uint32_t first_level;  ///< whose clipped sum is not 0
   std::uint32_t warp_sums[tone::kMostClipSteps + 2][256 / kLanes];
+  std::uint32_t even_sums[2][256 / kLanes];  ///< of the history, of the frame
 };
 
 /// The levels that a thread has in hand: one, or two neighbours in small blocks. The first 256
@@ -180,10 +181,27 @@ __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t x, std::uint32_
   return sum;
 }
 
-/// The curve of a distribution; a barrier must follow.
+/// How evenly a distribution fills its levels, where a limit follows that; all threads of the block
+/// call it. `sums` as for block_sum().
 template <int kThreads>
-__device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, CurveSteps& steps,
-                                        CurveState& s) {
+__device__ __forceinline__ std::uint32_t evenness_of(const CurveSteps& steps, const CurveState& s,
+                                                     std::uint32_t* sums) {
+  if (!tone::follows_contrast(s.tone.limits)) return tone::kUnknownEvenness;
+  const std::uint32_t end = (threadIdx.x + 1) * tone::kEvenBin;  // of the thread's bin
+  std::uint32_t part = 0;
+  if (end <= s.max_value + 1) {
+    const std::uint32_t before =
+        threadIdx.x == 0 ? 0 : steps.distribution[end - tone::kEvenBin - 1];
+    part = tone::even_part(steps.distribution[end - 1] - before, s.max_value);
+  }
+  return block_sum<kThreads>(part, sums, [] { __syncthreads(); });
+}
+
+/// The curve of a distribution of this evenness, and the least gain that goes with it; a barrier
+/// must follow.
+template <int kThreads>
+__device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, std::uint32_t evenness,
+                                        CurveSteps& steps, CurveState& s) {
   using Level = ThreadLevels<kThreads>;
   const Level levels(s);
   const tone::Limits& limits = s.tone.limits;
@@ -252,10 +270,13 @@ __device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, CurveSt
                                         tone::sum_offset(limits.scaler, steps.sums[last_of_bin[0]],
                                                          steps.sums[last_of_bin[s.first_level]]),
                                         steps.sums[levels.max_value], levels.max_value);
+  const std::uint32_t contrast = tone::follows_contrast(limits) ? tone::contrast_of(evenness) : 0;
+  if (threadIdx.x == 0) s.ahead.min_gain = tone::min_gain_at(limits, contrast);
+  const std::uint32_t strength = tone::strength_at(limits, contrast);
   for (int i = 0; i < Level::kEach; ++i) {
     const std::uint32_t v = levels.level(i);
     if (levels.has(i))
-      s.ahead.curve[v] = tone::curve_at(limits, v, steps.sums[last_of_bin[v]], span);
+      s.ahead.curve[v] = tone::curve_at(strength, v, steps.sums[last_of_bin[v]], span);
   }
 }
 
@@ -274,12 +295,14 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
   const ThreadLevels<kThreads> levels(s);
   tone::History& h = s.ahead.history;
   const std::uint32_t gain = h.gain;
-  const std::uint32_t exposure = tone::exposure_after(h.exposure, gain, h.rate);
+  const std::uint32_t rate = h.rate;
+  const std::uint32_t evenness_before = h.evenness;
+  const std::uint32_t exposure = tone::exposure_after(h.exposure, gain, rate);
   for (int i = 0; i < levels.kEach; ++i) {
     const std::uint32_t v = levels.level(i);
     if (levels.has(i)) {
-      h.distribution[v] = tone::between(h.distribution[v],
-                                        tone::at_base(h.frame, v, gain, levels.max_value), h.rate);
+      h.distribution[v] =
+          tone::between(h.distribution[v], tone::at_base(h.frame, v, gain, levels.max_value), rate);
     }
   }
   __syncthreads();
@@ -290,6 +313,9 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
       steps.distribution[v] = tone::at_exposure(h.distribution, v, inverse, levels.max_value);
   }
   __syncthreads();
+  const std::uint32_t now = evenness_of<kThreads>(steps, s, s.even_sums[0]);
+  const std::uint32_t evenness =
+      now == tone::kUnknownEvenness ? now : tone::evenness_after(evenness_before, now, rate);
   const bool moves = tone::moves_base(exposure);
   const std::uint32_t* base = moves ? steps.distribution : h.distribution;
   for (int i = 0; i < levels.kEach; ++i) {
@@ -301,8 +327,9 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
   if (threadIdx.x == 0) {
     h.gain = moves ? tone::scaled_by(gain, inverse) : gain;
     h.exposure = moves ? tone::kUnit : exposure;
+    h.evenness = evenness;
   }
-  make_curve<kThreads>(last_of_bin, steps, s);
+  make_curve<kThreads>(last_of_bin, evenness, steps, s);
 }
 
 /// The history after a frame. `after` may be the one in `s`, once all threads are done with it.
@@ -325,6 +352,7 @@ __device__ __forceinline__ void keep_history(tone::History& after, const CurveSt
   after.exposure = cut ? tone::kUnit : before.exposure;
   after.frames = frames;
   after.least_rate = tone::least_rate_after(frames);
+  after.evenness = before.evenness;
 }
 
 /// Finds the frame's gain by its quantiles and leaves the frame for the next one's history in
@@ -374,7 +402,9 @@ __device__ __noinline__ void finish_curve(tone::History* after, const std::uint8
   __syncthreads();
   const std::uint32_t flicker = s.tone.over_time ? follow_frame<kThreads>(after, steps, s) : 0;
   if (flicker == 0) {
-    make_curve<kThreads>(last_of_bin, steps, s);
+    const std::uint32_t evenness = evenness_of<kThreads>(steps, s, s.even_sums[1]);
+    if (after != nullptr && s.tone.over_time && threadIdx.x == 0) after->evenness = evenness;
+    make_curve<kThreads>(last_of_bin, evenness, steps, s);
     __syncthreads();
   }
   for (int i = 0; i < levels.kEach; ++i) {
@@ -385,7 +415,7 @@ __device__ __noinline__ void finish_curve(tone::History* after, const std::uint8
             ? s.ahead.curve[v]
             : tone::curve_between(s.ahead.curve, tone::unflickered(v, flicker, levels.max_value),
                                   levels.max_value);
-    cdf[v] = tone::limit_gain(s.tone.limits, v, curve);
+    cdf[v] = tone::limit_gain(s.tone.limits, s.ahead.min_gain, v, curve);
   }
 }
 

@@ -62,6 +62,7 @@ struct Option {
   std::string_view zero_means = {};  ///< what 0 means, which is then allowed outside the range
   std::string_view word = {};        ///< stands in place of a number: "auto"; empty = none
   std::string_view word_means = {};  ///< what it means
+  double word_number = 0;            ///< from which keys go on where the word stands
   double step = 0;                   ///< of sliders and keys; 0 = they do not change it
   double slider_least = 0;           ///< range of a slider; 0 and 0 in a table = all values
   double slider_most = 0;

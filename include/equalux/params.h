@@ -90,6 +90,10 @@ struct StagedParams {
 /// Fewest and most histogram bins.
 inline constexpr int kMinBins = 2;
 inline constexpr int kMaxBins = 65536;
+/// A strength that is 0.8 where a picture lacks contrast, and less the more it has, down to 0.4.
+inline constexpr double kAutoStrength = kWordNumber;
+/// A least gain of 0.96 where a picture has contrast, and less the less it has, down to none.
+inline constexpr double kAutoMinGain = kWordNumber;
 /// A saturation that follows how much contrast the curve gives back at each level.
 inline constexpr double kAutoSaturation = kWordNumber;
 /// Longest time constant, an hour in milliseconds.
@@ -122,12 +126,14 @@ struct EqualizeParams {
   Space space = Space::value;  ///< value unless chain is fused
 
   // What the fused chain's curve obeys; docs/algorithm.md, "Strength and limits" and "Over time".
-  double strength = 1;    ///< 0 to 1: from the frame as it is to its full equalization
+  /// 0 to 1: from the frame as it is to its full equalization. kAutoStrength = as contrast lacks
+  double strength = 1;
   double clip_limit = 0;  ///< steepest rise of the curve, 1 to 255 times the identity's; 0 = none
   double floor = 0;       ///< per cent of the darkest pixels that may become black
   double ceiling = 100;   ///< per cent of the pixels above which they may become white
   double max_gain = 0;    ///< largest factor of a value, 1 to 255; 0 = none
-  double min_gain = 0;    ///< least factor of a value, 0 to 1; 0 = none
+  /// least factor of a value, 0 to 1; 0 = none. kAutoMinGain = as far as there is contrast
+  double min_gain = 0;
   /// factor of S, 0 to 4; hue and the new value stay. kAutoSaturation = as contrast grows
   double saturation = 1;
   double saturation_max = 2.5;  ///< largest factor where that is kAutoSaturation, 1 to 4

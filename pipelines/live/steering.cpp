@@ -97,7 +97,7 @@ double stepped(const Option& option, double value, int direction) {
     return option.step < 1 ? std::round(number * steps_a_unit) / steps_a_unit
                            : std::round(number / option.step) * option.step;
   };
-  if (option.zero_means == "none") {
+  if (option.zero_means == "none" && option.least > 0) {
     // No limit is above all limits, and is written as 0.
     constexpr double kMost = 40;
     if (value == 0) return direction < 0 ? kMost : 0;
@@ -287,7 +287,8 @@ void Steering::set(Json wanted) {
 void Steering::step(std::string_view key, int direction) {
   const Option* option = find_option(options_, key);
   if (option == nullptr) return;
-  const Json now = state()[std::string(key)];
+  Json now = state()[std::string(key)];
+  if (!option->word.empty() && now == option->word) now = option->word_number;
   if (!now.is_number()) return;
   set({{std::string(key), parse_json(number_text(stepped(*option, now, direction)))}});
 }

@@ -16,6 +16,11 @@ constexpr int kStateVersion = 1;
 constexpr double kEasingMs = 200;
 /// The largest saturation, of which states keep a part.
 constexpr double kMostSaturation = saturation::kMost / saturation::kOne;
+/// Strength auto, in pictures without contrast and in those that have it.
+constexpr double kFlatStrength = 0.8;
+constexpr double kSpreadStrength = 0.4;
+/// min-gain auto in pictures that have contrast.
+constexpr double kSpreadMinGain = 0.96;
 /// What is left of the way when it has arrived.
 constexpr double kArrived = 1e-3;
 
@@ -93,14 +98,18 @@ Control::Control(const EqualizeParams& params)
 Control::Eased Control::target_of(const EqualizeParams& params) {
   const auto inverse = [](double x) { return x == 0 ? 0 : 1 / x; };
   const bool follows = params.saturation == kAutoSaturation;
-  return {params.strength,
+  const bool auto_strength = params.strength == kAutoStrength;
+  const bool auto_gain = params.min_gain == kAutoMinGain;
+  return {auto_strength ? kSpreadStrength : params.strength,
           params.floor / 100,
           params.ceiling / 100,
           inverse(params.clip_limit),
           inverse(params.max_gain),
-          params.min_gain,
+          auto_gain ? 0 : params.min_gain,
           (follows ? 1 : params.saturation) / kMostSaturation,
-          (follows ? params.saturation_max : 1) / kMostSaturation};
+          (follows ? params.saturation_max : 1) / kMostSaturation,
+          auto_strength ? kFlatStrength - kSpreadStrength : 0,
+          auto_gain ? kSpreadMinGain : 0};
 }
 
 Limits Control::limits() const {
@@ -115,6 +124,8 @@ Limits Control::limits() const {
   limits.ceiling = fixed(now_.ceiling, kWhole);
   limits.max_gain = now_.inverse_gain * kLargestGain < 1 ? 0 : inverse(now_.inverse_gain, kOne);
   limits.min_gain = fixed(now_.min_gain, kOne);
+  limits.flat_strength = fixed(now_.flat_strength, kOne);
+  limits.spread_min_gain = fixed(now_.spread_min_gain, kOne);
   limits.per_part = static_cast<double>(1U << kCurveBits) / (limits.ceiling - limits.floor);
   limits.scaler = params_.scaler;
   return limits;
@@ -141,6 +152,8 @@ Frame Control::next(const FrameContext& context) {
     ease(now_.min_gain, target_.min_gain, rate);
     ease(now_.saturation, target_.saturation, rate);
     ease(now_.saturation_max, target_.saturation_max, rate);
+    ease(now_.flat_strength, target_.flat_strength, rate);
+    ease(now_.spread_min_gain, target_.spread_min_gain, rate);
   } else {
     now_ = target_;
   }
@@ -180,7 +193,9 @@ std::string Control::save(const History& current, int max_value) const {
                        {"step-ns", step_ns_},
                        {"limits",
                         {now_.strength, now_.floor, now_.ceiling, now_.inverse_clip,
-                         now_.inverse_gain, now_.min_gain, now_.saturation, now_.saturation_max}}};
+                         now_.inverse_gain, now_.min_gain, now_.saturation, now_.saturation_max,
+                         now_.flat_strength, now_.spread_min_gain}}};
+  if (history.evenness != kUnknownEvenness) state["evenness"] = history.evenness;
   if (last_pts_ns_) state["pts-ns"] = *last_pts_ns_;
   return json_text(state);
 }
@@ -205,17 +220,26 @@ History Control::load(std::string_view text, int max_value, bool changes_saturat
     read_into(state.at("distribution"), history.distribution, 256);
     read_into(state.at("frame"), history.frame, 256);
     read_into(state.at("previous"), history.previous, kQuantiles);
+    // States of curves that do not follow it have none.
+    if (state.contains("evenness")) {
+      history.evenness = whole(state.at("evenness"));
+      if (history.evenness > kMostEvenness) refuse_number();
+    }
     check_history(history, max_value);
     history.least_rate = history.frames == 0 ? kOne : least_rate_after(history.frames);
     const auto& limits = state.at("limits");
     const Eased now{part(limits.at(0)), part(limits.at(1)), part(limits.at(2)), part(limits.at(3)),
                     part(limits.at(4)),
-                    // States of earlier versions have five, six or seven.
+                    // States of earlier versions have five to eight.
                     limits.size() > 5 ? part(limits.at(5)) : 0,
                     limits.size() > 6 ? part(limits.at(6)) : 1 / kMostSaturation,
-                    limits.size() > 7 ? part(limits.at(7)) : 1 / kMostSaturation};
+                    limits.size() > 7 ? part(limits.at(7)) : 1 / kMostSaturation,
+                    limits.size() > 8 ? part(limits.at(8)) : 0,
+                    limits.size() > 9 ? part(limits.at(9)) : 0};
     if (fixed(now.floor, kWhole) >= fixed(now.ceiling, kWhole)) refuse_number();
     if (now.saturation_max < 1 / kMostSaturation) refuse_number();
+    if (fixed(now.strength + now.flat_strength, kOne) > kOne) refuse_number();
+    if (fixed(now.min_gain + now.spread_min_gain, kOne) > kOne) refuse_number();
     if (!changes_saturation &&
         (now.saturation != 1 / kMostSaturation || now.saturation_max != 1 / kMostSaturation)) {
       throw_usage(

@@ -53,7 +53,8 @@ class Control {
 
  private:
   /// Limits on the way to what they were set to. Clip limit and gain go by their inverses, 0 =
-  /// none; saturation and its bound by their part of the largest.
+  /// none; saturation and its bound by their part of the largest. The last two are what strength
+  /// auto has more in pictures without contrast, and min-gain auto in those that have it.
   struct Eased {
     double strength = 1;
     double floor = 0;
@@ -63,6 +64,8 @@ class Control {
     double min_gain = 0;
     double saturation = 0.25;
     double saturation_max = 0.25;
+    double flat_strength = 0;
+    double spread_min_gain = 0;
   };
   static Eased target_of(const EqualizeParams& params);
   [[nodiscard]] Limits limits() const;

@@ -34,16 +34,23 @@ inline constexpr std::uint32_t kMostTried = kUnit * 4 - 1;
 /// Stands for a match where no gain fits.
 inline constexpr std::uint32_t kNoMatch = 0xFFFFFFFFU;
 
+/// Stands for an evenness that nobody has asked for.
+inline constexpr std::uint32_t kUnknownEvenness = 0xFFFFFFFFU;
+/// How much slower than the curve its contrast follows the frames: something large that enters and
+/// leaves again is not to move all of the rest.
+inline constexpr std::uint32_t kEvennessSlowness = 8;
+
 /// What is kept from frame to frame.
 struct alignas(16) History {
-  std::uint32_t distribution[256] = {};     ///< of frames at the base exposure, but for the last
-  std::uint32_t frame[256] = {};            ///< of the last frame
-  std::uint32_t previous[kQuantiles] = {};  ///< its quantiles
-  std::uint32_t gain = kUnit;               ///< its gain over the base
-  std::uint32_t rate = 0;                   ///< its part of the history, of kOne
-  std::uint32_t exposure = kUnit;           ///< mean gain over the base, but for the last frame's
-  std::uint32_t frames = 0;                 ///< since the last cut; 0 = nothing is kept yet
-  std::uint32_t least_rate = kOne;          ///< of the next frame
+  std::uint32_t distribution[256] = {};       ///< of frames at the base exposure, but for the last
+  std::uint32_t frame[256] = {};              ///< of the last frame
+  std::uint32_t previous[kQuantiles] = {};    ///< its quantiles
+  std::uint32_t gain = kUnit;                 ///< its gain over the base
+  std::uint32_t rate = 0;                     ///< its part of the history, of kOne
+  std::uint32_t exposure = kUnit;             ///< mean gain over the base, but for the last frame's
+  std::uint32_t frames = 0;                   ///< since the last cut; 0 = nothing is kept yet
+  std::uint32_t least_rate = kOne;            ///< of the next frame
+  std::uint32_t evenness = kUnknownEvenness;  ///< mean of the history, where something follows it
 
   friend bool operator==(const History&, const History&) = default;
 };
@@ -113,6 +120,13 @@ inline constexpr std::uint32_t kNoneOfBase = 8;
 EQUALUX_HD std::uint32_t between(std::uint32_t from, std::uint32_t to, std::uint32_t part) {
   const std::int64_t way = static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from);
   return static_cast<std::uint32_t>(from + ((way * part + kOne / 2) >> 16));
+}
+
+/// The history's evenness with a frame in it that has a part of it, of kOne; `now` is that of the
+/// distribution with the frame.
+EQUALUX_HD std::uint32_t evenness_after(std::uint32_t before, std::uint32_t now,
+                                        std::uint32_t rate) {
+  return before == kUnknownEvenness ? now : between(before, now, rate / kEvennessSlowness);
 }
 
 /// A quantile's part in the difference of two scenes, no more than half a mean level: what a small

@@ -32,7 +32,11 @@ struct Limits {
   std::uint32_t ceiling = kWhole;  ///< of kWhole
   std::uint32_t max_gain = 0;      ///< 0 = none
   std::uint32_t min_gain = 0;      ///< at most kOne
-  double per_part = 0.25;          ///< 2^kCurveBits / (ceiling - floor)
+  /// What more strength has where the picture lacks contrast; kOne together at most.
+  std::uint32_t flat_strength = 0;
+  /// What more min_gain has where the picture has contrast; kOne together at most.
+  std::uint32_t spread_min_gain = 0;
+  double per_part = 0.25;  ///< 2^kCurveBits / (ceiling - floor)
   Scaler scaler = Scaler::max_abs;
 
   friend bool operator==(const Limits&, const Limits&) = default;
@@ -113,33 +117,75 @@ EQUALUX_HD Span span_of(const Limits& limits, std::uint32_t offset, std::uint32_
   return {offset, static_cast<double>(unchanged(max_value)) / (total - offset)};
 }
 
+/// Whether strength or the least gain follow the contrast that the picture has.
+EQUALUX_HD bool follows_contrast(const Limits& limits) {
+  return limits.flat_strength != 0 || limits.spread_min_gain != 0;
+}
+
+/// Levels of a bin that contrast is told by; all numbers of levels are multiples of it.
+inline constexpr std::uint32_t kEvenBin = 4;
+/// The evenness of a picture that fills all bins alike.
+inline constexpr std::uint32_t kMostEvenness = kWhole / 2;
+
+/// A bin's part of the evenness: the pixels in it, up to half of what each holds where all are
+/// alike.
+EQUALUX_HD std::uint32_t even_part(std::uint32_t pixels, std::uint32_t max_value) {
+  const std::uint32_t most = kMostEvenness / ((max_value + 1) / kEvenBin);
+  return pixels < most ? pixels : most;
+}
+
+/// The contrast that a picture has by its evenness, of kOne: none up to a half of the most, all
+/// from seven tenths on.
+EQUALUX_HD std::uint32_t contrast_of(std::uint32_t evenness) {
+  constexpr std::uint32_t kNone = kMostEvenness / 2;
+  constexpr std::uint32_t kAll = kMostEvenness / 10 * 7;
+  if (evenness <= kNone) return 0;
+  if (evenness >= kAll) return kOne;
+  return static_cast<std::uint32_t>(std::uint64_t{evenness - kNone} * kOne / (kAll - kNone));
+}
+
+/// The strength in a picture with so much contrast, of kOne.
+EQUALUX_HD std::uint32_t strength_at(const Limits& limits, std::uint32_t contrast) {
+  const std::uint32_t more =
+      static_cast<std::uint32_t>(std::uint64_t{limits.flat_strength} * (kOne - contrast) / kOne);
+  return limits.strength + more < kOne ? limits.strength + more : kOne;
+}
+
+/// The least gain in a picture with so much contrast, of kOne.
+EQUALUX_HD std::uint32_t min_gain_at(const Limits& limits, std::uint32_t contrast) {
+  const std::uint32_t more =
+      static_cast<std::uint32_t>(std::uint64_t{limits.spread_min_gain} * contrast / kOne);
+  return limits.min_gain + more < kOne ? limits.min_gain + more : kOne;
+}
+
 /// W of level v from the clipped sum up to its bin. Strength is in it, bounds of the gain are not.
-EQUALUX_HD std::uint32_t curve_at(const Limits& limits, std::uint32_t v, std::uint32_t sum,
+EQUALUX_HD std::uint32_t curve_at(std::uint32_t strength, std::uint32_t v, std::uint32_t sum,
                                   const Span& span) {
   const std::uint32_t above = sum > span.offset ? sum - span.offset : 0;
   const std::uint32_t curve =
       span.scale == 0.0 ? unchanged(v) : static_cast<std::uint32_t>(above * span.scale + 0.5);
-  return static_cast<std::uint32_t>((std::uint64_t{curve} * limits.strength +
-                                     std::uint64_t{unchanged(v)} * (kOne - limits.strength) +
-                                     kOne / 2) /
+  return static_cast<std::uint32_t>((std::uint64_t{curve} * strength +
+                                     std::uint64_t{unchanged(v)} * (kOne - strength) + kOne / 2) /
                                     kOne);
 }
 
 /// Whether anything bounds the curve.
 EQUALUX_HD bool bounds(const Limits& limits) {
   return limits.strength != kOne || limits.clip != 0 || limits.floor != 0 ||
-         limits.ceiling != kWhole || limits.max_gain != 0 || limits.min_gain != 0;
+         limits.ceiling != kWhole || limits.max_gain != 0 || limits.min_gain != 0 ||
+         follows_contrast(limits);
 }
 
-/// W with its gain W / v limited.
-EQUALUX_HD std::uint32_t limit_gain(const Limits& limits, std::uint32_t v, std::uint32_t curve) {
+/// W with its gain W / v limited, to `min_gain` at least.
+EQUALUX_HD std::uint32_t limit_gain(const Limits& limits, std::uint32_t min_gain, std::uint32_t v,
+                                    std::uint32_t curve) {
   const auto times = [v](std::uint32_t gain) {
     return (std::uint64_t{v} * gain << kCurveBits) / kOne;
   };
   if (limits.max_gain != 0 && curve > times(limits.max_gain))
     curve = static_cast<std::uint32_t>(times(limits.max_gain));
   // At most the identity, and so below the last level.
-  const auto least = static_cast<std::uint32_t>(times(limits.min_gain));
+  const auto least = static_cast<std::uint32_t>(times(min_gain));
   return curve > least ? curve : least;
 }
 

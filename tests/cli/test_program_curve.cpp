@@ -110,7 +110,7 @@ TEST_F(Curve, ClipsUnderOneCurveAreComparable) {
   EXPECT_EQ(saved.frames, 6U);
   EXPECT_EQ(saved.levels.size(), 256U);
   // By preset stable, which is what `run` does.
-  EXPECT_THAT(saved.made_with, Contains(std::pair<std::string, std::string>("strength", "0.8")));
+  EXPECT_THAT(saved.made_with, Contains(std::pair<std::string, std::string>("strength", "auto")));
   std::vector<int> of_all(256, -1);
   for (const std::string name : {"dark", "bright"}) {
     expect_done({"run", "a/" + name + ".y4m", "-o", name + ".y4m", "--curve-from", "c.json"});

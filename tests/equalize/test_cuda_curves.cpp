@@ -58,6 +58,8 @@ TEST_F(CudaCurves, EveryOptionAloneAndTogether) {
       with([](EqualizeParams& p) { p.ceiling = 90; }),
       with([](EqualizeParams& p) { p.max_gain = 1.5; }),
       with([](EqualizeParams& p) { p.min_gain = 0.9; }),
+      with([](EqualizeParams& p) { p.min_gain = kAutoMinGain; }),
+      with([](EqualizeParams& p) { p.strength = kAutoStrength; }),
       with([](EqualizeParams& p) { p.temporal_ms = 700; }),
       with([](EqualizeParams& p) { p.temporal_ms = kMaxTemporalMs; }),
       calm_params()};

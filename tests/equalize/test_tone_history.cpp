@@ -9,6 +9,7 @@
 #include <equalux/filter.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "src/equalize/tone_history.h"
 #include "tests/quality/stability_scenes.h"
@@ -288,6 +289,46 @@ TEST(ToneHistory, TheLeastGainIsEasedAndSaved) {
     last = now;
   }
   EXPECT_EQ(last, own);
+}
+
+TEST(ToneHistory, AutoIsEasedAndSaved) {
+  Stream stream(calm());
+  const Image frame = ramp(20, 250);
+  for (int i = 0; i < 30; ++i)
+    stream.pass(frame);
+  EqualizeParams follows = calm();
+  follows.strength = kAutoStrength;
+  follows.min_gain = kAutoMinGain;
+  ASSERT_TRUE(retune(stream.filter(), follows));
+  for (int i = 0; i < 3; ++i)
+    stream.pass(frame);
+  Stream other(follows);
+  other.filter().load(stream.filter().save());
+  Stream arrived(follows);
+  const int there = arrived.level(frame, 150);
+  int first = 0;
+  int last = 0;
+  for (int i = 0; i < 60; ++i) {
+    const int now = stream.level(frame, 150);
+    EXPECT_EQ(other.level(frame, 150), now) << i;
+    if (i == 0) first = now;
+    last = now;
+  }
+  EXPECT_NE(first, there) << "at once";
+  EXPECT_NEAR(last, there, 1);
+}
+
+TEST(ToneHistory, StatesWithMoreThanTheWholeAreRefused) {
+  Stream stream(calm());
+  stream.pass(ramp(40, 90));
+  for (const std::size_t place : {std::size_t{8}, std::size_t{9}}) {
+    nlohmann::json state = nlohmann::json::parse(stream.filter().save());
+    state["limits"][place == 8 ? 0 : 5] = 0.7;
+    state["limits"][place] = 0.4;
+    EXPECT_THROW(Stream(calm()).filter().load(state.dump()), Error) << place;
+    state["limits"][place] = 0.3;
+    EXPECT_NO_THROW(Stream(calm()).filter().load(state.dump())) << place;
+  }
 }
 
 TEST(ToneHistory, StatesFromBeforeTheLeastGainAreTaken) {

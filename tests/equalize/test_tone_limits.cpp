@@ -156,6 +156,67 @@ TEST(ToneLimits, MinGainOfOneIsAllThatASecondCurveAsksFor) {
     EXPECT_EQ(held[v], static_cast<double>(v));
 }
 
+/// Pixels spread evenly over so many levels from `first` on.
+ValueHistogram even(std::size_t first, std::size_t levels) {
+  ValueHistogram counts{};
+  for (std::size_t v = first; v < first + levels; ++v)
+    counts[v] = 1000;
+  return counts;
+}
+
+TEST(ToneLimits, ContrastIsHowEvenlyLevelsAreUsed) {
+  for (const std::uint32_t max_value : {255U, 219U}) {
+    const std::uint32_t bins = (max_value + 1) / tone::kEvenBin;
+    const auto contrast = [&](std::uint32_t filled) {
+      std::uint32_t evenness = 0;
+      for (std::uint32_t bin = 0; bin < filled; ++bin)
+        evenness += tone::even_part(tone::kWhole / filled, max_value);
+      return tone::contrast_of(evenness);
+    };
+    EXPECT_EQ(contrast(1), 0U);
+    EXPECT_EQ(contrast(bins / 2), 0U);
+    EXPECT_GT(contrast(bins * 11 / 20), 0U);
+    EXPECT_LT(contrast(bins * 13 / 20), tone::kOne);
+    EXPECT_EQ(contrast(bins * 15 / 20), tone::kOne);
+    EXPECT_EQ(contrast(bins), tone::kOne);
+  }
+  EXPECT_EQ(tone::even_part(tone::kWhole / 5, 255), tone::kMostEvenness / 64);
+  EXPECT_EQ(tone::even_part(100, 255), 100U);
+}
+
+TEST(ToneLimits, AutoFollowsTheContrast) {
+  EqualizeParams follows;
+  follows.floor = 1;
+  follows.strength = kAutoStrength;
+  follows.min_gain = kAutoMinGain;
+  const auto fixed = [](double strength, double min_gain) {
+    EqualizeParams params;
+    params.floor = 1;
+    params.strength = strength;
+    params.min_gain = min_gain;
+    return params;
+  };
+  const ValueHistogram flat = even(100, 60);
+  const auto expect_near = [](const auto& a, const auto& b) {
+    for (std::size_t v = 0; v < 256; ++v)
+      EXPECT_NEAR(a[v], b[v], 0.01) << v;
+  };
+  expect_near(curve_of(flat, follows), curve_of(flat, fixed(0.8, 0)));
+  EXPECT_GT(curve_of(flat, fixed(0.8, 0.96))[90], curve_of(flat, follows)[90] + 10);
+  const ValueHistogram good = even(60, 190);
+  expect_near(curve_of(good, follows), curve_of(good, fixed(0.4, 0.96)));
+  EXPECT_GT(curve_of(good, follows)[70], curve_of(good, fixed(0.4, 0))[70] + 1);
+  // In between all levels that are neither bounded nor clipped lie between the two.
+  const ValueHistogram between = even(100, 152);
+  const auto curve = curve_of(between, follows);
+  const auto weak = curve_of(between, fixed(0.4, 0));
+  const auto strong = curve_of(between, fixed(0.8, 0));
+  for (std::size_t v = 200; v < 240; ++v) {
+    EXPECT_GE(curve[v], 0.4 * static_cast<double>(v));
+    EXPECT_GT(std::abs(curve[v] - weak[v]) + std::abs(curve[v] - strong[v]), 0.1) << v;
+  }
+}
+
 TEST(ToneLimits, EveryCurveRises) {
   std::mt19937 generator(3);
   const auto random = [&] { return static_cast<int>(generator() >> 1); };
@@ -175,6 +236,8 @@ TEST(ToneLimits, EveryCurveRises) {
     params.ceiling = 60 + random() % 41;
     params.max_gain = random() % 2 == 0 ? 0 : 1 + random() % 10;
     params.min_gain = random() % 2 == 0 ? 0 : random() % 100 / 99.0;
+    if (random() % 4 == 0) params.strength = kAutoStrength;
+    if (random() % 4 == 0) params.min_gain = kAutoMinGain;
     const auto curve = curve_of(counts, params);
     for (std::size_t v = 1; v < 256; ++v)
       ASSERT_GE(curve[v], curve[v - 1]) << i << " at " << v;
@@ -248,12 +311,12 @@ TEST(ToneLimits, EveryRuleIsNamed) {
   using testing::HasSubstr;
   EXPECT_EQ(error_of(with(&EqualizeParams::strength, 0)), "");
   EXPECT_THAT(error_of(with(&EqualizeParams::strength, 1.5)),
-              HasSubstr("strength is 1.5, must be 0 to 1"));
+              HasSubstr("strength is 1.5, must be 0 to 1, or auto"));
   EXPECT_THAT(error_of(with(&EqualizeParams::strength, NAN)), HasSubstr("strength is nan"));
   EXPECT_THAT(error_of(with(&EqualizeParams::clip_limit, 0.5)), HasSubstr("clip-limit is 0.5"));
   EXPECT_THAT(error_of(with(&EqualizeParams::max_gain, 300)), HasSubstr("max-gain is 300"));
   EXPECT_THAT(error_of(with(&EqualizeParams::min_gain, 1.5)),
-              HasSubstr("min-gain is 1.5, must be 0 to 1"));
+              HasSubstr("min-gain is 1.5, must be 0 to 1, or auto"));
   EXPECT_THAT(error_of(with(&EqualizeParams::ceiling, 0)), HasSubstr("ceiling is 0"));
   EXPECT_THAT(error_of(with(&EqualizeParams::temporal_ms, -1)), HasSubstr("temporal-ms is -1"));
   EXPECT_THAT(error_of(with(&EqualizeParams::darken_ms, 5)),

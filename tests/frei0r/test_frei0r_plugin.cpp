@@ -178,7 +178,8 @@ TEST_F(Frei0r, SettingsWinAndWrongOnesLeaveWhatWas) {
   plugin.set(instance, "strength", std::nan(""));
   plugin.set(instance, "floor", 20.0);
   const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_THAT(said, HasSubstr("equalux: strength is 2, must be 0 to 1; it stays as it was\n"));
+  EXPECT_THAT(said,
+              HasSubstr("equalux: strength is 2, must be 0 to 1, or auto; it stays as it was\n"));
   EXPECT_THAT(said, HasSubstr("must be strength"));
   EXPECT_THAT(said, HasSubstr("strength is nan of its range, must be 0 to 1 (0 to 1)"));
   EXPECT_THAT(said, HasSubstr("scaler is 'max', must be max-abs, min-max or min-max-nonzero"));

@@ -252,8 +252,10 @@ TEST_F(SteeringTest, SaturationIsNoKeyWhereTheSpaceHasNone) {
 TEST_F(SteeringTest, AWordStandsInPlaceOfANumber) {
   steering_.change({{"saturation", "auto"}, {"saturation-max", 3}});
   EXPECT_EQ(steering_.state()["saturation"], "auto");
-  steering_.step("saturation", 1);  // no number to step from
-  EXPECT_EQ(steering_.state()["saturation"], "auto");
+  steering_.change({{"saturation-max", 2.5}});
+  steering_.step("saturation", 1);  // from 1, which is nearest to it
+  EXPECT_EQ(steering_.state()["saturation"], 1.1);
+  steering_.change({{"saturation", "auto"}, {"saturation-max", 3}});
   EXPECT_THAT(error_text(R"({"saturation":2})"), HasSubstr("saturation-max is 3 without"));
   EXPECT_THAT(error_text(R"({"saturation":"much"})"), HasSubstr("0 to 4, or auto"));
   steering_.change({{"saturation", 2}, {"saturation-max", 2.5}});
@@ -610,7 +612,7 @@ TEST(SteeringOfDenoise, HasAStrengthOfItsOwnThatPresetsLeaveAlone) {
   };
   EXPECT_EQ(wrong("denoise-strength", 2), "denoise-strength is 2, must be 0 to 1");
   EXPECT_EQ(wrong("denoise-strength", "x"), "denoise-strength is 'x', must be a number, 0 to 1");
-  EXPECT_EQ(wrong("strength", 2), "strength is 2, must be 0 to 1");
+  EXPECT_EQ(wrong("strength", 2), "strength is 2, must be 0 to 1, or auto");
   EXPECT_EQ(wrong("spatial", 2), "spatial is 2, must be 0 to 1");
 
   // A window has keys of its own for it.

@@ -77,6 +77,7 @@ struct alignas(16) CurveAhead {
   tone::History history;                 ///< with the last frame in it
   std::uint32_t curve[256];              ///< at the mean exposure
   std::uint32_t base[tone::kQuantiles];  ///< quantiles of the history
+  std::uint32_t min_gain;                ///< the least that goes with the curve
 };
 
 /// Device memory that outlives a launch. The counts are 0 before the first one.

@@ -87,20 +87,38 @@ const CurveTable& CurveMaker::make(const ValueHistogram& counts, const tone::Fra
     if (frame.fresh) history_ = {};
     if (history_.frames != 0) {
       absorb_last_frame();
-      make_limited(frame.limits);
+      history_.evenness =
+          tone::follows_contrast(frame.limits)
+              ? tone::evenness_after(history_.evenness, evenness_of(distribution_), history_.rate)
+              : tone::kUnknownEvenness;
+      make_limited(frame.limits, history_.evenness);
     }
   }
   measure(counts);
   if (!frame.over_time || !follow(frame.rates)) {
     distribution_ = frame_;
-    make_limited(frame.limits);
+    const std::uint32_t evenness =
+        tone::follows_contrast(frame.limits) ? evenness_of(frame_) : tone::kUnknownEvenness;
+    if (frame.over_time) history_.evenness = evenness;
+    make_limited(frame.limits, evenness);
     inverse_flicker_ = tone::kUnit;
   }
   unflicker();
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
-    stretched_[v] = tone::limit_gain(frame.limits, v, stretched_[v]);
+    stretched_[v] = tone::limit_gain(frame.limits, min_gain_, v, stretched_[v]);
   }
   return stretched_;
+}
+
+/// How evenly a distribution fills its levels.
+std::uint32_t CurveMaker::evenness_of(const CurveTable& distribution) const {
+  std::uint32_t sum = 0;
+  std::uint32_t before = 0;
+  for (std::uint32_t v = tone::kEvenBin - 1; v <= max_value_; v += tone::kEvenBin) {
+    sum += tone::even_part(distribution[v] - before, max_value_);
+    before = distribution[v];
+  }
+  return sum;
 }
 
 /// The frame's distribution.
@@ -170,8 +188,8 @@ void CurveMaker::start_history() {
   history_.least_rate = tone::least_rate_after(1);
 }
 
-/// The curve of the distribution.
-void CurveMaker::make_limited(const tone::Limits& limits) {
+/// The curve of the distribution, whose evenness is known where a limit follows it.
+void CurveMaker::make_limited(const tone::Limits& limits, std::uint32_t evenness) {
   CurveTable parts;
   std::array<bool, 256> rises;
   std::uint32_t levels = 0;
@@ -211,8 +229,11 @@ void CurveMaker::make_limited(const tone::Limits& limits) {
   const std::uint32_t offset =
       tone::sum_offset(limits.scaler, sums[last_of_bin_[0]], sums[last_of_bin_[first]]);
   const tone::Span span = tone::span_of(limits, offset, sum, max_value_);
+  const std::uint32_t contrast = tone::follows_contrast(limits) ? tone::contrast_of(evenness) : 0;
+  min_gain_ = tone::min_gain_at(limits, contrast);
+  const std::uint32_t strength = tone::strength_at(limits, contrast);
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
-    curve_[v] = tone::curve_at(limits, v, sums[last_of_bin_[v]], span);
+    curve_[v] = tone::curve_at(strength, v, sums[last_of_bin_[v]], span);
   }
 }
 

@@ -32,7 +32,8 @@ class CurveMaker {
   void absorb_last_frame();
   [[nodiscard]] bool follow(const tone::Rates& rates);
   void start_history();
-  void make_limited(const tone::Limits& limits);
+  [[nodiscard]] std::uint32_t evenness_of(const CurveTable& distribution) const;
+  void make_limited(const tone::Limits& limits, std::uint32_t evenness);
   void unflicker();
 
   std::uint32_t max_value_ = 255;
@@ -43,6 +44,7 @@ class CurveMaker {
   CurveTable frame_{};         ///< its distribution
   CurveTable distribution_{};  ///< what the curve is made of
   CurveTable curve_{};
+  std::uint32_t min_gain_ = 0;  ///< that goes with the curve
   CurveTable stretched_{};
   std::uint32_t inverse_flicker_ = tone::kUnit;
 };
