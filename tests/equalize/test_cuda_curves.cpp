@@ -25,6 +25,9 @@ using test::calm_params;
 TEST_F(CudaCurves, AFewFramesOfEachKernel) {
   EqualizeParams limits = calm_params();
   limits.temporal_ms = limits.brighten_ms = 0;
+  EqualizeParams follows = calm_params();
+  follows.strength = kAutoStrength;
+  follows.min_gain = kAutoMinGain;
   const auto hasty = [](const ImageView& view, int number, std::uint32_t seed) {
     test::fill_moving(view, 9 * number, seed);
   };
@@ -33,6 +36,7 @@ TEST_F(CudaCurves, AFewFramesOfEachKernel) {
     SCOPED_TRACE(to_string(format));
     Pair(calm_params(), {format, 161, 91}, {1, hasty}).expect_same(16);
     Pair(limits, {format, 161, 91}).expect_same(2);
+    Pair(follows, {format, 161, 91}, {1, hasty}).expect_same(8);
   }
   for (const Space space : {Space::luma, Space::lightness}) {
     SCOPED_TRACE(enum_name(space));
