@@ -47,7 +47,7 @@ if(EQUALUX_HAVE_GSTREAMER)
     PRIVATE equalux_warnings)
   add_dependencies(equalux_gst_elements gstequalux)
   equalux_tests(test_gstreamer gstreamer LABELS media LIBRARIES equalux_gstreamer
-    STEMS gst_encoders gst_formats gst_launch network_source)
+    STEMS gst_encoders gst_formats gst_launch live_encoder network_source)
   equalux_tests(test_gst_files gstreamer LABELS media LIBRARIES equalux_gstreamer equalux_media_files
     STEMS gst_file_source gst_file_sink gst_resume gst_depth file_parts)
   # Its encoder of a GPU is registered in place of the real one, for the whole program.

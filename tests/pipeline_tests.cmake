@@ -11,5 +11,5 @@ equalux_tests(test_allocation_failures core LABELS core LIBRARIES equalux_pipeli
 equalux_tests(test_files files LABELS core LIBRARIES equalux_pipelines
   STEMS pnm float_files y4m y4m_header y4m_pipe image_pattern LONG pnm y4m)
 equalux_tests(test_live live LABELS core LIBRARIES equalux_pipelines
-  STEMS reconnecting_source recorder steering TSAN reconnecting_source recorder steering)
+  STEMS reconnecting_source recorder steering stream_address TSAN reconnecting_source recorder steering)
 equalux_tests(test_v4l2_output v4l2 LABELS core LIBRARIES equalux_pipelines STEMS v4l2_output)

@@ -54,6 +54,10 @@ if(EQUALUX_HAVE_GSTREAMER)
     LIBRARIES equalux_program_support equalux_media_files
     STEMS program_record program_codecs program_transparency long_run LONG long_run TIMEOUT 3600)
 endif()
+if(EQUALUX_HAVE_GSTREAMER)
+  equalux_tests(test_program_stream cli LABELS program LIBRARIES equalux_program_support
+    STEMS program_stream)
+endif()
 # On a cluster that the test starts itself, where its parts are installed; else a visible skip.
 if(EQUALUX_HAVE_GSTREAMER)
   foreach(engine parallel slurm)

@@ -72,6 +72,9 @@ class Sink {
   /// Called between frames where needs_main_thread(), to keep a window alive while none come.
   virtual void idle() {}
 
+  /// A line about what it did, for the end of the run; empty where there is nothing to tell. Asked
+  /// after finish().
+  [[nodiscard]] virtual std::string summary() const { return {}; }
   /// The final path, for messages; empty where there is none.
   [[nodiscard]] virtual std::string name() const { return {}; }
 };

@@ -8,6 +8,7 @@
 #include "pipelines/gstreamer/decode/picture_tap.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/launch.h"
+#include "pipelines/live/stream_address.h"
 #include "src/common/log.h"
 
 namespace equalux {
@@ -264,15 +265,6 @@ void LaunchSource::note_arrival(GstBuffer* buffer, Frame& frame) {
   arrivals_ = arrival->number;
 }
 
-/// "rtsp://user:secret@host/" without the secret.
-std::string without_password(const std::string& url) {
-  const std::size_t user = url.find("//") + 2;
-  const std::size_t at = url.find('@', user);
-  const std::size_t colon = url.find(':', user);
-  if (at == std::string::npos || colon > at || url.find('/', user) < at) return url;
-  return url.substr(0, colon + 1) + "***" + url.substr(at);
-}
-
 /// In double quotes, as launch strings have them.
 std::string quoted(const std::string& text) {
   std::string result(1, '"');
@@ -358,6 +350,7 @@ std::unique_ptr<Source> make_launch_source(const std::string& launch,
 
 std::unique_ptr<Source> make_network_source(const std::string& url,
                                             std::chrono::milliseconds stall) {
+  hide_password(url);
   std::string launch("uridecodebin name=");
   launch.append(kNetworkSource).append(" uri=").append(quoted(url));
   auto source = std::make_unique<LaunchSource>(launch, without_password(url), stall);

@@ -5,6 +5,7 @@
 #include "pipelines/gstreamer/encode/file_sink.h"
 #include "pipelines/gstreamer/launch.h"
 #include "pipelines/gstreamer/plugins.h"
+#include "pipelines/gstreamer/stream/stream_sink.h"
 #include "pipelines/modules/module.h"
 
 /// What the program calls of this folder.
@@ -17,6 +18,7 @@ struct MediaFunctions {
   decltype(&equalux::make_network_source) make_network_source;
   decltype(&equalux::make_launch_sink) make_launch_sink;
   decltype(&equalux::make_v4l2_sink) make_v4l2_sink;
+  decltype(&equalux::make_stream_sink) make_stream_sink;
   decltype(&equalux::list_encoders) list_encoders;
   decltype(&equalux::default_encoder) default_encoder;
   decltype(&equalux::check_encoder_options) check_encoder_options;

@@ -37,6 +37,10 @@ std::unique_ptr<Sink> make_v4l2_sink(const std::string& device) {
   return media().make_v4l2_sink(device);
 }
 
+std::unique_ptr<Sink> make_stream_sink(const StreamSinkOptions& options) {
+  return media().make_stream_sink(options);
+}
+
 std::vector<EncoderListing> list_encoders() {
   return media().list_encoders();
 }

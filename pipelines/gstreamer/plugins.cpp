@@ -20,6 +20,7 @@ std::vector<PluginListing> list_plugins() {
       {"v4l2sink", "output v4l2:/dev/videoN", good},
       {"rtspsrc", "rtsp:// inputs", good},
       {"souphttpsrc", "http:// inputs", good},
+      {"rtph264pay", "output rtsp://:PORT/NAME", good},
       {"autovideosink", "gst:autovideosink", good},
   };
   for (PluginListing& plugin : plugins)

@@ -35,7 +35,8 @@ int report(ExitCode code, const char* what, const char* more = "") {
     if (*c == '\n' || *c == '\r') *c = ' ';
   }
   try {
-    std::fprintf(stderr, "equalux: %s\n", printable(line.data()).c_str());
+    const std::string text = printable(logger().without_secrets(line.data()));
+    std::fprintf(stderr, "equalux: %s\n", text.c_str());
   } catch (const std::bad_alloc&) {
     for (char* c = line.data(); *c != '\0'; ++c) {
       if (static_cast<unsigned char>(*c) < ' ') *c = '?';

@@ -85,9 +85,29 @@ void Logger::write(LogLevel level, std::string_view line) noexcept {
 void Logger::format(LogLevel level, fmt::string_view text, fmt::format_args args) noexcept {
   if (!writes(level)) return;
   try {
-    lines_->log(spdlog_level(level), printable(fmt::vformat(text, args)));
+    lines_->log(spdlog_level(level), printable(without_secrets(fmt::vformat(text, args))));
   } catch (const std::exception&) {  // No memory: also where an exception must not come from.
   }
+}
+
+void Logger::hide(std::string secret, std::string shown) {
+  if (secret.empty()) return;
+  const std::lock_guard lock(secrets_mutex_);
+  // Of two of which one is a part of the other, the longer goes first: nothing of it may be left.
+  const auto at = std::find_if(secrets_.begin(), secrets_.end(), [&](const auto& entry) {
+    return entry.first == secret || entry.first.size() < secret.size();
+  });
+  if (at != secrets_.end() && at->first == secret) return;
+  secrets_.emplace(at, std::move(secret), std::move(shown));
+}
+
+std::string Logger::without_secrets(std::string text) const {
+  const std::lock_guard lock(secrets_mutex_);
+  for (const auto& [secret, shown] : secrets_) {
+    for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos; at += shown.size())
+      text.replace(at, secret.size(), shown);
+  }
+  return text;
 }
 
 void Logger::send_to(Sink sink) {

@@ -2,8 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "src/common/formatting.h"
 
@@ -48,6 +51,12 @@ class Logger {
     format(LogLevel::error, text, fmt::make_format_args(args...));
   }
 
+  /// From now on every line has `shown` wherever `secret` stands, also in what libraries say.
+  /// Nothing is hidden for an empty one. Thread-safe.
+  void hide(std::string secret, std::string shown);
+  /// `text` as lines have it, for what is written past the log.
+  [[nodiscard]] std::string without_secrets(std::string text) const;
+
   /// Sends lines to a sink, in a process whose log another one shows. Without one they are lost.
   void send_to(Sink sink);
   void set_level(LogLevel level);
@@ -58,6 +67,8 @@ class Logger {
   void format(LogLevel level, fmt::string_view text, fmt::format_args args) noexcept;
 
   std::shared_ptr<spdlog::logger> lines_;
+  mutable std::mutex secrets_mutex_;
+  std::vector<std::pair<std::string, std::string>> secrets_;  // and what is shown, longest first
 };
 
 /// The one logger. Usable before set_up_logging(): warnings and above then.

@@ -55,6 +55,16 @@ TEST_F(LogTest, LinesAreFormattedAndHaveTheirLevel) {
                   Pair(LogLevel::warn, "{} is no gap"), Pair(LogLevel::error, "last")));
 }
 
+TEST_F(LogTest, WhatIsHiddenIsInNoLine) {
+  logger().hide("pass", "+");
+  logger().hide("password", "***");
+  logger().hide("password", "again");
+  logger().hide("", "nothing");
+  logger().warn("{} and {}", "password1", "passport");
+  EXPECT_THAT(lines_, ElementsAre(Pair(LogLevel::warn, "***1 and +port")));
+  EXPECT_EQ(logger().without_secrets("a password"), "a ***");
+}
+
 TEST_F(LogTest, ALineThatIsWrittenIsNotFormatted) {
   logger().write(LogLevel::warn, "a file called {0} and {nobody}");
   EXPECT_THAT(lines_, ElementsAre(Pair(LogLevel::warn, "a file called {0} and {nobody}")));

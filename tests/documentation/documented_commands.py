@@ -100,6 +100,7 @@ NOT_RUN = [
     Rule(r"^export FREI0R_PATH=build/", "is set for all", effects_are_built),
     Rule(r"^(mpv|melt) .*frei0r|\bfrei0r-filter-equalux\b", "tests of frei0r's hosts run it",
          effects_are_built),
+    Rule(r"^(ffplay|gst-launch-1\.0) .*rtsp://", "tests of served streams run their clients"),
     Rule(r"^export GST_PLUGIN_PATH=PREFIX/", "is for an installed tree"),
     Rule(r"^for stem in ", "measures for minutes", names_of_targets),
     Rule(r"^(EQUALUX_SIMD=\w+ )?build/release/bin/(?!equalux )", "measures for minutes",

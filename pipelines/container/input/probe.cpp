@@ -147,6 +147,9 @@ ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
                     "first, as ffmpeg -i IN.png -c:v ffv1 OUT.mkv does");
   }
   info.video_stream = filtered_stream(*input);
+  for (unsigned i = 0; i < input->nb_streams; ++i) {
+    info.sound_streams += input->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO ? 1 : 0;
+  }
   if (info.video_stream < 0) {
     throw Error(ExitCode::bad_input, path + ": holds no video but " + list_streams(*input) +
                                          "; give a file with a video stream");

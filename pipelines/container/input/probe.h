@@ -42,6 +42,7 @@ struct ContainerInfo {
   std::string video_codec;
   bool intra_only = false;    ///< every packet of its codec is a picture by itself
   std::string pixel_format;   ///< of the video's pictures, libav's name; empty = unknown
+  int sound_streams = 0;      ///< of any codec
   bool alpha_beside = false;  ///< packets of transparency lie beside the video's
 };
 

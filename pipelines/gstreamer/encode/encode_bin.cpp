@@ -16,6 +16,12 @@ std::int64_t frame_period(const Rational& rate) {
   return static_cast<std::int64_t>(1e9 / rate.value());
 }
 
+/// How far apart key frames are in a stream, so that what was lost on the way is soon made good.
+int key_distance(std::int64_t period_ns) {
+  constexpr std::int64_t kSeconds = 2;
+  return static_cast<int>(std::clamp<std::int64_t>(kSeconds * 1'000'000'000 / period_ns, 1, 600));
+}
+
 }  // namespace
 
 EncodeBin::EncodeBin(const EncoderSpec& spec, const StreamInfo& info,
@@ -33,7 +39,8 @@ EncodeBin::EncodeBin(const EncoderSpec& spec, const StreamInfo& info,
 
 void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
                       const EncodeSettings& settings) {
-  GstVideoFormat encoded = choose_encoded_format(spec, info, settings.lossless);
+  GstVideoFormat encoded = settings.streamed ? choose_streamed_format(spec, info)
+                                             : choose_encoded_format(spec, info, settings.lossless);
   const bool alpha_plane = info.transparent && settings.alpha == AlphaForm::in_picture;
   if (alpha_plane) encoded = with_alpha(info.desc.format);
   encoded_format_ = encoded;
@@ -61,8 +68,11 @@ void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
     gst_element_link_many(last, convert, filter, nullptr);
     last = filter;
   }
-  GstElement* encoder = add_to(
-      pipeline_.get(), make_encoder(spec, info.desc, encoded, settings.quality, settings.lossless));
+  std::optional<int> distance;
+  if (settings.streamed) distance = key_distance(period_ns_);
+  GstElement* encoder =
+      add_to(pipeline_.get(),
+             make_encoder(spec, info.desc, encoded, settings.quality, settings.lossless, distance));
   GObjectClass* type = G_OBJECT_GET_CLASS(encoder);
   if (info.field_order != FieldOrder::progressive &&
       g_object_class_find_property(type, "interlaced") != nullptr) {
@@ -127,6 +137,11 @@ void EncodeBin::push(const Frame& frame) {
   ++count_;
   feed_->push(frame, stamp, duration);
   if (alpha_) push_alpha(frame);
+}
+
+void EncodeBin::force_keyframe() {
+  gst_element_send_event(GST_ELEMENT(sink_),
+                         gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
 }
 
 void EncodeBin::push_alpha(const Frame& frame) {

@@ -24,6 +24,9 @@ struct EncodeSettings {
   std::optional<int> quality;
   bool lossless = false;
   AlphaForm alpha = AlphaForm::none;  ///< alpha_form(), where the container can hold that
+  /// For a stream that is watched as it is made: choose_streamed_format(), and no packet waits for
+  /// a later frame.
+  bool streamed = false;
 };
 
 /// One encoded picture; its memory belongs to the sample.
@@ -47,6 +50,8 @@ class EncodeBin {
   [[nodiscard]] bool wants_frame() const {
     return feed_->wants_frame() && (!alpha_ || alpha_->wants_frame());
   }
+  /// The next frame that is pushed becomes a key frame.
+  void force_keyframe();
   /// Ends it before its time; one that hangs is left behind after `limit`. Nothing but the
   /// destructor may follow.
   void stop(std::chrono::milliseconds limit) noexcept {

@@ -17,6 +17,7 @@ const std::vector<EncoderSpec>& table() {
      .quality = QualityScale{0, 50, 20},
      .settings = "speed-preset=veryfast pass=qual quantizer={q} qp-min=0 vbv-buf-capacity=0",
      .settings_with_avx512 = "option-string=asm=AVX2",
+     .live = "tune=zerolatency key-int-max={gop}",
      .lossless = "speed-preset=veryfast pass=quant quantizer=0 qp-min=0 vbv-buf-capacity=0",
      .formats = {GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_Y42B,
                  GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I422_10LE,
@@ -67,6 +68,7 @@ const std::vector<EncoderSpec>& table() {
     {.name = "nvh264", .element = "nvh264enc", .codec = "h264", .title = "H.264 by an NVIDIA GPU",
      .quality = QualityScale{0, 51, 22},
      .settings = "rc-mode=constqp qp-const={q}",
+     .live = "zerolatency=true bframes=0 gop-size={gop}",
      .formats = {GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_Y444},
      .parser = "h264parse", .stream_caps = "video/x-h264, stream-format=avc, alignment=au",
      .smallest_side = 160, .even_chroma_only = true},
@@ -80,6 +82,7 @@ const std::vector<EncoderSpec>& table() {
      .title = "H.264 by an Intel or AMD GPU (VA-API)",
      .quality = QualityScale{0, 51, 22},
      .settings = "rate-control=cqp qpi={q} qpp={q} qpb={q}",
+     .live = "b-frames=0 key-int-max={gop}",
      .formats = {GST_VIDEO_FORMAT_NV12},
      .parser = "h264parse", .stream_caps = "video/x-h264, stream-format=avc, alignment=au",
      .smallest_side = 16, .even_chroma_only = true},
@@ -262,6 +265,26 @@ GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& 
   return chosen;
 }
 
+GstVideoFormat choose_streamed_format(const EncoderSpec& spec, const StreamInfo& info) {
+  const GstVideoFormat from = to_gst(info.desc.format);
+  const auto is_plain = [](GstVideoFormat format) {
+    return format == GST_VIDEO_FORMAT_I420 || format == GST_VIDEO_FORMAT_NV12;
+  };
+  const GstVideoFormat chosen =
+      is_plain(from) && has_format(spec, from)
+          ? from
+          : *std::find_if(spec.formats.begin(), spec.formats.end(), is_plain);
+  const ImageDesc& desc = info.desc;
+  const std::string size = std::to_string(desc.width) + "x" + std::to_string(desc.height);
+  const bool odd = desc.width % 2 != 0 || desc.height % 2 != 0;
+  if (odd || std::min(desc.width, desc.height) < spec.smallest_side) {
+    throw Error(ExitCode::usage, "--encoder " + std::string(spec.name) +
+                                     " streams pictures of even sides of at least " +
+                                     std::to_string(spec.smallest_side) + ", these are " + size);
+  }
+  return chosen;
+}
+
 namespace {
 
 /// True where the last of `count` parts of a side would have another number of chroma samples than
@@ -278,10 +301,11 @@ void fill_in(std::string& value, std::string_view mark, int number) {
   }
 }
 
-/// What stands for {q}, {slices} and {crc}.
+/// What stands for {q}, {slices}, {gop} and {crc}.
 struct SettingNumbers {
   int quality = 0;
   int slices = 0;
+  int key_distance = 0;
   int slice_checks = 1;  ///< 0 = none
 };
 
@@ -295,6 +319,7 @@ void set_all(GstElement* encoder, const EncoderSpec& spec, std::string_view sett
     std::string value = pair.substr(property.size() + 1);
     fill_in(value, "{q}", numbers.quality);
     fill_in(value, "{slices}", numbers.slices);
+    fill_in(value, "{gop}", numbers.key_distance);
     fill_in(value, "{crc}", numbers.slice_checks);
     // Other versions of GStreamer may lack one; what it tunes then stays as it is.
     GObjectClass* type = G_OBJECT_GET_CLASS(encoder);
@@ -325,7 +350,8 @@ int slices_for(int width, int height, int chroma_shift_x, int chroma_shift_y) {
 }
 
 ElementPtr make_encoder(const EncoderSpec& spec, const ImageDesc& desc, GstVideoFormat format,
-                        std::optional<int> quality, bool lossless) {
+                        std::optional<int> quality, bool lossless,
+                        std::optional<int> key_distance) {
   ElementPtr encoder = make_element(std::string(spec.element).c_str());
   const GstVideoFormatInfo* info = gst_video_format_get_info(format);
   const bool chroma = GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info) > 1;
@@ -340,6 +366,10 @@ ElementPtr make_encoder(const EncoderSpec& spec, const ImageDesc& desc, GstVideo
   set_all(encoder.get(), spec, lossless && !spec.always_lossless ? spec.lossless : spec.settings,
           numbers);
   if (cpu_has_avx512()) set_all(encoder.get(), spec, spec.settings_with_avx512, numbers);
+  if (key_distance) {
+    numbers.key_distance = *key_distance;
+    set_all(encoder.get(), spec, spec.live, numbers);
+  }
   return encoder;
 }
 

@@ -28,7 +28,7 @@ enum class AlphaForm : std::uint8_t {
 };
 
 /// One row of the table. Settings are `property=value` pairs; {q} is the quality, {slices} what
-/// slices_for() says.
+/// slices_for() says, {gop} how many frames there are from one key frame to the next.
 struct EncoderSpec {
   std::string_view name;     ///< ours
   std::string_view element;  ///< GStreamer's
@@ -39,6 +39,9 @@ struct EncoderSpec {
   /// Settings on top of these where the CPU has AVX-512: x264's code for it (r3095) reads memory
   /// that it did not write, and the same frames become other streams.
   std::string_view settings_with_avx512{};
+  /// Settings on top of these for a stream that is watched as it is made: a packet for each frame
+  /// at once.
+  std::string_view live{};
   std::string_view lossless{};  ///< settings in place of those; empty = cannot
   bool always_lossless = false;
   std::vector<GstVideoFormat> formats;  ///< it takes, in order of preference
@@ -75,9 +78,15 @@ struct EncoderSpec {
 /// next number that its size allows, one for sides below 16; 0 = it has to find one by itself.
 [[nodiscard]] int slices_for(int width, int height, int chroma_shift_x, int chroma_shift_y);
 
-/// The element, set up for pictures of that size, encoded in `format`. Throws Error(unavailable).
+/// The layout that pictures of `info` are streamed in: 8-bit 4:2:0, which every player takes.
+/// Throws Error(usage) for sizes that the encoder cannot take.
+[[nodiscard]] GstVideoFormat choose_streamed_format(const EncoderSpec& spec,
+                                                    const StreamInfo& info);
+
+/// The element, set up for pictures of that size, encoded in `format`; with `key_distance`, frames
+/// between key frames, for a stream that is watched as it is made. Throws Error(unavailable).
 [[nodiscard]] ElementPtr make_encoder(const EncoderSpec& spec, const ImageDesc& desc,
                                       GstVideoFormat format, std::optional<int> quality,
-                                      bool lossless);
+                                      bool lossless, std::optional<int> key_distance = {});
 
 }  // namespace equalux::gst

@@ -2,6 +2,7 @@
 
 #include "pipelines/files/file_names.h"
 #include "pipelines/gstreamer/encode/encoder_table.h"
+#include "pipelines/live/stream_address.h"
 
 namespace equalux {
 namespace {
@@ -71,6 +72,15 @@ bool is_matroska(const std::string& path) {
 
 void check_encoder_fits(const std::string& name, const std::string& path) {
   const gst::EncoderSpec& spec = gst::encoder_spec(name);
+  if (is_stream_address(path) && spec.codec != "h264") {
+    std::string names;
+    for (const gst::EncoderSpec& other : gst::encoder_specs()) {
+      if (other.codec == "h264") names += (names.empty() ? "" : ", ") + std::string(other.name);
+    }
+    throw Error(
+        ExitCode::usage,
+        "--encoder " + name + " makes no H.264, which is streamed; must be " + "one of " + names);
+  }
   if (!is_webm(path) || spec.codec == "vp9") return;
   throw Error(ExitCode::usage, "--encoder " + name + " does not fit in webm; use --encoder vp9, " +
                                    "or an output .mkv");

@@ -33,8 +33,9 @@ inline constexpr std::string_view kDefaultEncoder = "x264";
 /// Throws Error(usage) for a name that is not ours, a quality outside its range or `lossless` where
 /// it has no such mode. Asks GStreamer nothing.
 void check_encoder_options(const std::string& name, std::optional<int> quality, bool lossless);
-/// Throws Error(usage) for an encoder whose video a file of that name cannot hold, and for names
-/// that are not ours; only webm is asked here, the others know when they are opened.
+/// Throws Error(usage) for an encoder whose video a file of that name cannot hold, or which a
+/// stream of that address does not have, and for names that are not ours; of files only webm is
+/// asked here, the others know when they are opened.
 void check_encoder_fits(const std::string& name, const std::string& path);
 /// Throws as check_encoder_options(), and Error(unavailable) where the encoder cannot run here.
 void check_encoder(const std::string& name, std::optional<int> quality, bool lossless);

@@ -7,6 +7,7 @@
 #include <equalux/error.h>
 
 #include "pipelines/files/still.h"
+#include "pipelines/live/stream_address.h"
 #include "src/cli/commands.h"
 #include "src/cli/signals.h"
 #include "src/cli/stream/run_stream.h"
@@ -28,14 +29,16 @@ struct RunSettings {
   std::vector<std::pair<std::string, std::string>> keys;  ///< of files, with where they stand
 };
 
-bool writes_media_file(const std::string& output) {
-  return !output.empty() && output_kind(output) == OutputKind::media_file;
+bool encodes(const std::string& output) {
+  if (output.empty()) return false;
+  const OutputKind kind = output_kind(output);
+  return kind == OutputKind::media_file || kind == OutputKind::stream;
 }
 
 /// What says how video is encoded, where none is: a flag is refused, a file's keys are named.
 void refuse_idle_encoding(const RunSettings& settings) {
   const StreamOptions& stream = settings.stream;
-  if (writes_media_file(stream.output) || !stream.record.path.empty()) return;
+  if (encodes(stream.output) || !stream.record.path.empty()) return;
   const std::array<std::pair<const char*, bool>, 3> given{
       {{"encoder", !stream.out.encoder.empty() && stream.out.encoder != kUsualEncoder},
        {"quality", stream.out.quality.has_value()},
@@ -49,7 +52,7 @@ void refuse_idle_encoding(const RunSettings& settings) {
       throw Error(ExitCode::usage,
                   "--" + name + " is of video that is encoded, must be left out for " +
                       stream.output +
-                      " (.mp4, .mov, .m4v, .mkv and .webm are encoded, and --record is)");
+                      " (.mp4, .mov, .m4v, .mkv, .webm and rtsp:// are encoded, and --record is)");
     }
     const auto key = std::find_if(settings.keys.begin(), settings.keys.end(),
                                   [&](const auto& each) { return each.first == name; });
@@ -122,6 +125,8 @@ ExitCode run_command(RunSettings& settings) {
     stream.output = "window";
   }
   start_logging(stream.common);
+  hide_password(stream.input);
+  hide_password(stream.output);
   check_stream(stream);
   refuse_idle_flags(settings);
   refuse_idle_encoding(settings);
@@ -203,6 +208,8 @@ constexpr const char* kRunForms =
     "                           n b next and previous preset, r recording on/off\n"
     "          null             nowhere, to time the rest\n"
     "          v4l2:/dev/videoN a virtual camera\n"
+    "          rtsp://:PORT/NAME  a stream for network players, H.264, for this machine alone;\n"
+    "                           rtsp://USER:PASSWORD@:PORT/NAME for all that reach it\n"
     "          gst:LAUNCH       a GStreamer launch string that takes video/x-raw\n"
     "          -                YUV4MPEG2 on stdout\n";
 

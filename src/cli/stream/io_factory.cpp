@@ -15,6 +15,7 @@
 #include "pipelines/files/still.h"
 #include "pipelines/files/y4m.h"
 #include "pipelines/live/reconnecting_source.h"
+#include "pipelines/live/stream_address.h"
 #include "pipelines/picture/upright_sink.h"
 #include "src/cli/paths.h"
 #include "src/common/log.h"
@@ -29,6 +30,7 @@
 #include "pipelines/gstreamer/decode/file_source.h"
 #include "pipelines/gstreamer/encode/file_sink.h"
 #include "pipelines/gstreamer/launch.h"
+#include "pipelines/gstreamer/stream/stream_sink.h"
 #endif
 
 namespace fs = std::filesystem;
@@ -101,6 +103,10 @@ OutputKind output_kind(const std::string& output) {
   if (output == "null") return OutputKind::null;
   if (output.starts_with("v4l2:")) return OutputKind::v4l2;
   if (output.starts_with("gst:")) return OutputKind::launch;
+  if (is_stream_address(output)) {
+    (void)parse_served_stream(output);
+    return OutputKind::stream;
+  }
   const std::string extension = extension_of(output);
   if (extension == "y4m") return OutputKind::y4m;
   if (std::find(kContainers.begin(), kContainers.end(), extension) != kContainers.end()) {
@@ -115,7 +121,7 @@ OutputKind output_kind(const std::string& output) {
   }
   throw_usage("output '" + output +
               "' is no form that is known, must be a file .mp4, .mov, .m4v, .mkv, .webm or .y4m, a "
-              "pattern of stills, window, null, v4l2:/dev/videoN, gst:... or -");
+              "pattern of stills, window, null, v4l2:/dev/videoN, rtsp://:PORT/NAME, gst:... or -");
 }
 
 bool is_live(InputKind kind) {
@@ -135,13 +141,18 @@ bool is_media_name(const std::string& path) {
 void check_output(const std::string& output, const OutputOptions& options) {
   [[maybe_unused]] const OutputKind kind = output_kind(output);
 #ifdef EQUALUX_HAVE_GSTREAMER
+  if (kind == OutputKind::stream && options.lossless) {
+    throw_usage("--lossless is of files, must be left out for output " + without_password(output));
+  }
   // The default fits everywhere, and GStreamer need not be loaded to say so.
   if (options.encoder.empty() && !options.quality && !options.lossless) return;
   // Whether it runs here is asked when the output is opened, if it is needed at all.
   const std::string encoder =
       options.encoder.empty() ? std::string(default_encoder(output)) : options.encoder;
   check_encoder_options(encoder, options.quality, options.lossless);
-  if (kind == OutputKind::media_file) check_encoder_fits(encoder, output);
+  if (kind == OutputKind::media_file || kind == OutputKind::stream) {
+    check_encoder_fits(encoder, output);
+  }
 #else
   (void)options;
 #endif
@@ -250,6 +261,15 @@ std::unique_ptr<Sink> make_plain_sink(const std::string& output, const OutputOpt
       return make_launch_sink(after_colon(output));
 #else
       not_built("output " + output, "GStreamer", "- or a file .y4m");
+#endif
+    case OutputKind::stream:
+#ifdef EQUALUX_HAVE_GSTREAMER
+      return make_stream_sink({.address = output,
+                               .encoder = options.encoder,
+                               .prefers_gpu = options.prefers_gpu,
+                               .quality = options.quality});
+#else
+      not_built("output " + without_password(output), "GStreamer", "- or a file .y4m");
 #endif
     case OutputKind::media_file:
       break;

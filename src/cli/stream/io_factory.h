@@ -11,7 +11,17 @@
 namespace equalux::cli {
 
 enum class InputKind { media_file, y4m, standard_input, sequence, camera, test, launch, network };
-enum class OutputKind { media_file, y4m, standard_output, sequence, window, null, v4l2, launch };
+enum class OutputKind {
+  media_file,
+  y4m,
+  standard_output,
+  sequence,
+  window,
+  null,
+  v4l2,
+  launch,
+  stream
+};
 
 /// What kind of input or output a text names. Throws Error(usage) for a form that is not known.
 [[nodiscard]] InputKind input_kind(const std::string& input);

@@ -159,12 +159,13 @@ std::optional<Part> part_of(const InputOptions& options) {
 OptionGroup output_group(OutputOptions& options) {
   OptionGroup group{"Output files", {}, false};
   group.options = {
-      text_option("encoder", "NAME",
-                  "video encoder of output files, see `equalux run --list-encoders` (default: "
-                  "x264, vp9 for .webm; for run nvh264 in place of x264 where CUDA filters and the "
-                  "GPU has it, if it keeps what x264 would and neither quality nor lossless is "
-                  "set)",
-                  options.encoder),
+      text_option(
+          "encoder", "NAME",
+          "video encoder of output files and streams, see `equalux run --list-encoders` (default: "
+          "x264, vp9 for .webm; for run nvh264 in place of x264 where CUDA filters and the "
+          "GPU has it, if it keeps what x264 would and neither quality nor lossless is "
+          "set)",
+          options.encoder),
       {"quality", "N",
        "quality on the encoder's own scale, see `equalux run --list-encoders` (default: the "
        "encoder's)",

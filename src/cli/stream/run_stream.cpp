@@ -229,6 +229,9 @@ RunResult run_stream(const StreamOptions& options) {
   measurements.finish();
   print_summary(options, result, measurements);
   if (options.latency_report) std::fputs(latency.text(result).c_str(), stderr);
+  if (const std::string text = sink->summary(); !text.empty() && !options.common.quiet) {
+    std::fprintf(stderr, "%s\n", printable(text).c_str());
+  }
   for (const Recorder* each : {recorder.get(), originals.get()}) {
     if (each == nullptr) continue;
     const std::string text =

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <equalux/image.h>
+
+#include "pipelines/gstreamer/encode/encode_bin.h"
+
+/// An encoder that is never waited for.
+namespace equalux::gst {
+
+/// What became of the frames that were offered while they were wanted.
+struct StreamCounts {
+  std::uint64_t frames = 0;   ///< encoded
+  std::uint64_t dropped = 0;  ///< a newer one came before the encoder was free
+};
+
+/// Encodes the newest frame in a thread of its own, while somebody wants it. Any thread may call.
+class LiveEncoder {
+ public:
+  /// `take` gets each packet, in the encoder's thread. Throws as EncodeBin's constructor.
+  LiveEncoder(const EncoderSpec& spec, const StreamInfo& info, const EncodeSettings& settings,
+              std::function<void(const EncodedPicture&)> take);
+  ~LiveEncoder();
+  LiveEncoder(const LiveEncoder&) = delete;
+  LiveEncoder& operator=(const LiveEncoder&) = delete;
+
+  /// Copies a frame, in place of one that still waits. Nothing is done while none is wanted. Throws
+  /// what the encoder has thrown since the last call.
+  void offer(const Frame& frame);
+  /// Whether frames are wanted; none are at first. The first one behind a pause is a key frame.
+  void set_wanted(bool wanted);
+  /// The next frame that is encoded becomes a key frame.
+  void force_keyframe();
+  /// Ends the thread; no packet comes from then on.
+  void stop() noexcept;
+  [[nodiscard]] StreamCounts counts() const;
+
+ private:
+  void work();
+  bool next();
+  bool hand_on(std::chrono::milliseconds wait);
+  [[nodiscard]] bool is_due() const;
+
+  EncodeBin bin_;
+  std::function<void(const EncodedPicture&)> take_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool wanted_ = false;
+  bool stop_ = false;
+  bool is_waiting_ = false;  // waiting_ has a frame
+  bool keyframe_ = false;
+  Frame waiting_;
+  Image waiting_pixels_;
+  StreamCounts counts_;
+  std::exception_ptr failure_;
+
+  // The thread's own.
+  Frame now_;
+  Image now_pixels_;
+  std::thread thread_;
+};
+
+}  // namespace equalux::gst

@@ -1,0 +1,60 @@
+#include "pipelines/gstreamer/stream/packet_source.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace equalux::gst {
+namespace {
+
+/// How far stamps may lie before or behind the clock until they are set anew: a gap in the input,
+/// or a clock of a camera's that runs at another rate.
+constexpr std::int64_t kMostAhead = 50'000'000;
+constexpr std::int64_t kMostBehind = 250'000'000;
+
+}  // namespace
+
+std::int64_t StreamStamps::at(std::int64_t pts_ns, std::int64_t now_ns) {
+  std::int64_t stamp = pts_ns + shift_ns_;
+  if (!started_ || stamp > now_ns + kMostAhead || stamp < now_ns - kMostBehind) {
+    shift_ns_ = now_ns - pts_ns;
+    stamp = now_ns;
+  }
+  if (std::exchange(started_, true)) stamp = std::max(stamp, last_ns_ + 1);
+  last_ns_ = stamp;
+  return stamp;
+}
+
+PacketSource::PacketSource(GstElement* appsrc) : element_(GST_ELEMENT(gst_object_ref(appsrc))) {
+  g_object_set(appsrc, "format", GST_FORMAT_TIME, "is-live", TRUE, "do-timestamp", TRUE, "block",
+               FALSE, "max-bytes", guint64{0}, "max-buffers", guint64{0}, nullptr);
+}
+
+bool PacketSource::push(const EncodedPicture& picture) {
+  if (is_full() || (broken_ && !picture.keyframe)) {
+    broken_ = true;
+    return false;
+  }
+  broken_ = false;
+  GstCaps* caps = gst_sample_get_caps(picture.sample.get());
+  if (!caps_ || gst_caps_is_equal(caps_.get(), caps) == FALSE) {
+    caps_.reset(gst_caps_ref(caps));
+    gst_app_src_set_caps(source(), caps);
+  }
+  BufferPtr buffer(gst_buffer_copy(gst_sample_get_buffer(picture.sample.get())));
+  GST_BUFFER_PTS(buffer.get()) = GST_BUFFER_DTS(buffer.get()) = GST_CLOCK_TIME_NONE;
+  GST_BUFFER_DURATION(buffer.get()) = static_cast<GstClockTime>(picture.duration_ns);
+  // Without a clock, before the pipeline plays, the appsrc sets its stamp.
+  GstClock* clock = gst_element_get_clock(element_.get());
+  if (clock != nullptr) {
+    const auto now = static_cast<std::int64_t>(gst_clock_get_time(clock) -
+                                               gst_element_get_base_time(element_.get()));
+    gst_object_unref(clock);
+    const std::int64_t pts = stamps_.at(picture.pts_ns, std::max<std::int64_t>(now, 0));
+    const std::int64_t dts = std::max<std::int64_t>(pts + picture.dts_ns - picture.pts_ns, 0);
+    GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(pts);
+    GST_BUFFER_DTS(buffer.get()) = static_cast<GstClockTime>(dts);
+  }
+  return gst_app_src_push_buffer(source(), buffer.release()) == GST_FLOW_OK;
+}
+
+}  // namespace equalux::gst

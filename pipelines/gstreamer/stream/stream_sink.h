@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "pipelines/core/sink.h"
+
+/// Frames as a stream of H.264 on the network.
+namespace equalux {
+
+struct StreamSinkOptions {
+  std::string address;  ///< see pipelines/live/stream_address.h
+  /// One of H.264. Empty = x264 or, with `prefers_gpu` and without `quality`, the GPU's where it is
+  /// there and takes the pictures.
+  std::string encoder;
+  bool prefers_gpu = false;
+  std::optional<int> quality;  ///< the encoder's own scale; unset = its default
+};
+
+/// Serves the frames to whoever asks for them, and encodes them while somebody does: the newest
+/// one, as 8-bit 4:2:0. write() waits for nobody but, with frames that are not live, for the time
+/// at which each one is due. open() throws Error(usage) for addresses and pictures that cannot be,
+/// Error(unavailable) where the encoder or the server is not installed, Error(cannot_create) where
+/// the port is taken.
+[[nodiscard]] std::unique_ptr<Sink> make_stream_sink(const StreamSinkOptions& options);
+
+}  // namespace equalux

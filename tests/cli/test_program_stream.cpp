@@ -1,0 +1,307 @@
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/program.h"
+
+/// `equalux run -o rtsp://:PORT/NAME`, and the clients that people have.
+namespace equalux::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct ShellResult {
+  int exit_code = -1;
+  std::string output;
+};
+
+ShellResult shell(const std::string& command) {
+  ShellResult result;
+  std::FILE* pipe = ::popen(("timeout 20 " + command + " 2>&1").c_str(), "r");
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
+    result.output += static_cast<char>(c);
+  const int status = ::pclose(pipe);
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+sockaddr_in loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+/// A socket at a port of this machine.
+class Listener {
+ public:
+  Listener() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address = loopback(0);
+    socklen_t size = sizeof address;
+    ::bind(fd_, reinterpret_cast<sockaddr*>(&address), size);
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    ::listen(fd_, 1);
+    port_ = ntohs(address.sin_port);
+  }
+  ~Listener() { ::close(fd_); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  [[nodiscard]] int port() const { return port_; }
+
+ private:
+  int fd_;
+  int port_ = 0;
+};
+
+int free_port() {
+  return Listener().port();
+}
+
+/// True once somebody listens there.
+bool wait_for_port(int port) {
+  for (int i = 0; i < 1000; ++i) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    const sockaddr_in address = loopback(port);
+    const bool there =
+        ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    ::close(fd);
+    if (there) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+/// A client that asks for the pictures over its own connection and then takes none.
+class SilentClient {
+ public:
+  explicit SilentClient(int port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    constexpr int kRoom = 4096;
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &kRoom, sizeof kRoom);
+    const sockaddr_in address = loopback(port);
+    static_cast<void>(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address));
+    const std::string url = "rtsp://127.0.0.1:" + std::to_string(port) + "/cam";
+    ask("DESCRIBE " + url, "Accept: application/sdp\r\n");
+    const std::string setup =
+        ask("SETUP " + url + "/stream=0", "Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n");
+    const std::size_t at = setup.find("Session: ");
+    const std::string session =
+        at == std::string::npos ? "" : setup.substr(at, setup.find_first_of(";\r", at) - at);
+    answer_ = ask("PLAY " + url, session + "\r\n");
+  }
+  ~SilentClient() { ::close(fd_); }
+  SilentClient(const SilentClient&) = delete;
+  SilentClient& operator=(const SilentClient&) = delete;
+  [[nodiscard]] bool plays() const { return answer_.starts_with("RTSP/1.0 200"); }
+
+ private:
+  std::string ask(const std::string& request, const std::string& fields) {
+    const std::string text =
+        request + " RTSP/1.0\r\nCSeq: " + std::to_string(++count_) + "\r\n" + fields + "\r\n";
+    static_cast<void>(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL));
+    std::string answer(16384, ' ');
+    answer.resize(static_cast<std::size_t>(
+        std::max<ssize_t>(0, ::recv(fd_, answer.data(), answer.size(), 0))));
+    return answer;
+  }
+
+  int fd_;
+  int count_ = 0;
+  std::string answer_;
+};
+
+class ServedStreams : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (shell("ffmpeg -version").exit_code != 0) GTEST_SKIP() << "ffmpeg is not installed";
+    const ProgramResult tried =
+        run_program({"run", "test:64x48@100", "-o", "rtsp://:0/cam", "--frames", "2"});
+    if (tried.exit_code == 69) GTEST_SKIP() << tried.err;
+    ASSERT_EQ(tried.exit_code, 0) << tried.err;
+    port_ = free_port();
+  }
+  [[nodiscard]] std::string served(const std::string& user = "") const {
+    return "rtsp://" + user + ":" + std::to_string(port_) + "/cam" +
+           (user.empty() ? "" : "?listen=127.0.0.1");
+  }
+  [[nodiscard]] std::string url(const std::string& user = "") const {
+    return "rtsp://" + user + (user.empty() ? "" : "@") + "127.0.0.1:" + std::to_string(port_) +
+           "/cam";
+  }
+  /// Samples of pictures of the stream, luma first.
+  [[nodiscard]] ShellResult luma(const std::string& transport) const {
+    return shell("ffmpeg -v error -rtsp_transport " + transport + " -i " + url() +
+                 " -frames:v 8 -vf crop=2:2:160:120 -f rawvideo -pix_fmt yuv420p - | od -An -tu1");
+  }
+
+  int port_ = 0;
+  ProgramOptions options_;
+};
+
+/// Live pictures that are all alike, of a gray with this luma in limited range.
+constexpr int kLuma = 140;
+constexpr const char* kGray =
+    "gst:videotestsrc is-live=true pattern=solid-color foreground-color=0xff909090 ! "
+    "video/x-raw,format=I420,width=320,height=240,framerate=30/1";
+
+TEST_F(ServedStreams, SeveralClientsComeAndGo) {
+  options_.meanwhile = [&](int process) {
+    ASSERT_TRUE(wait_for_port(port_));
+    auto tcp = std::async(std::launch::async, [&] { return luma("tcp"); });
+    auto udp = std::async(std::launch::async, [&] { return luma("udp"); });
+    const ShellResult gst =
+        shell("gst-launch-1.0 -q rtspsrc location=" + url() +
+              " latency=100 ! rtph264depay ! h264parse ! avdec_h264 ! identity eos-after=8 ! "
+              "fakesink");
+    EXPECT_EQ(gst.exit_code, 0) << gst.output;
+    for (auto* each : {&tcp, &udp}) {
+      const ShellResult seen = each->get();
+      EXPECT_NEAR(std::atoi(seen.output.c_str()), kLuma, 2) << seen.output;
+    }
+    // The encoder rests in between and begins anew.
+    std::this_thread::sleep_for(200ms);
+    const ShellResult later = luma("tcp");
+    EXPECT_NEAR(std::atoi(later.output.c_str()), kLuma, 2) << later.output;
+    ::kill(process, SIGINT);
+  };
+  const ProgramResult result =
+      run_program({"run", kGray, "--preset", "plain", "--strength", "0", "-o", served()}, options_);
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(served() + ": 4 viewers, "));
+  EXPECT_THAT(result.err, HasSubstr("served as " + url() + " to this machine alone"));
+}
+
+TEST_F(ServedStreams, AClientThatTakesNothingHoldsNobodyUp) {
+  options_.meanwhile = [&](int) {
+    ASSERT_TRUE(wait_for_port(port_));
+    const SilentClient silent(port_);
+    EXPECT_TRUE(silent.plays());
+    // Its connection and what is in front of it hold a second or two of noise.
+    std::this_thread::sleep_for(2500ms);
+    for (const char* transport : {"udp", "tcp"}) {
+      const ShellResult seen = luma(transport);
+      EXPECT_GT(lines_of(seen.output).size(), 2U) << seen.output;
+    }
+  };
+  const ProgramResult result =
+      run_program({"run",
+                   "gst:videotestsrc is-live=true pattern=snow ! "
+                   "video/x-raw,format=I420,width=320,height=240,framerate=30/1",
+                   "--strength", "0", "--frames", "150", "--quality", "0", "-o", served()},
+                  options_);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LT(result.seconds, 8);
+  EXPECT_THAT(result.err, HasSubstr(" late; 0 reconnected"));
+  EXPECT_THAT(result.err, HasSubstr(": 3 viewers, "));
+  EXPECT_THAT(result.err, HasSubstr(" packets that slow viewers did not take"));
+}
+
+TEST_F(ServedStreams, NobodyLooksAndNothingIsEncoded) {
+  // A file of a second, which is shown at its own pace.
+  const ProgramResult result =
+      run_program({"run", "test:64x48@30", "--frames", "31", "-o", served()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_GE(result.seconds, 1.0);
+  EXPECT_THAT(result.err, HasSubstr(served() + ": 0 viewers, 0 frames encoded, 0 dropped"));
+}
+
+TEST_F(ServedStreams, TheEndReachesTheClients) {
+  std::future<ShellResult> client;
+  options_.meanwhile = [&](int) {
+    ASSERT_TRUE(wait_for_port(port_));
+    client = std::async(std::launch::async, [&] {
+      return shell("ffmpeg -v error -rtsp_transport tcp -i " + url() + " -f null -");
+    });
+  };
+  const ProgramResult result =
+      run_program({"run", "test:64x48@30", "--frames", "60", "-o", served()}, options_);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_TRUE(client.valid());
+  EXPECT_EQ(client.wait_for(3s), std::future_status::ready);
+  EXPECT_EQ(client.get().exit_code, 0);
+}
+
+TEST_F(ServedStreams, ThePasswordIsAskedForAndNeverShown) {
+  options_.meanwhile = [&](int process) {
+    ASSERT_TRUE(wait_for_port(port_));
+    const auto look = [&](const std::string& user) {
+      return shell("ffmpeg -v error -rtsp_transport tcp -i " + url(user) +
+                   " -frames:v 2 -f null -");
+    };
+    const ShellResult anybody = look("");
+    EXPECT_NE(anybody.exit_code, 0);
+    EXPECT_THAT(anybody.output, HasSubstr("401"));
+    EXPECT_NE(look("ann:guessed").exit_code, 0);
+    EXPECT_EQ(look("ann:open%20sesame").exit_code, 0);
+    ::kill(process, SIGINT);
+  };
+  const ProgramResult result = run_program(
+      {"run", "test:64x48@30", "-o", served("ann:open%20sesame@"), "--log-level", "debug"},
+      options_);
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("rtsp://ann:***@:" + std::to_string(port_) + "/cam"));
+  EXPECT_THAT(result.err, Not(HasSubstr("sesame")));
+}
+
+TEST_F(ServedStreams, WhatIsWrongIsOneLine) {
+  const Listener taken;
+  const std::string port = std::to_string(taken.port());
+  struct Wrong {
+    std::vector<std::string> arguments;
+    int code;
+    std::string what;
+  };
+  const std::vector<Wrong> wrong{
+      {{"-o", "rtsp://:" + port + "/cam"}, 73, "port " + port + " is in use, must be another"},
+      {{"-o", "rtsp://:0/cam?listen=192.0.2.1"}, 73, "cannot listen at 192.0.2.1"},
+      {{"-o", "rtsp://a:secret@:8554"}, 2, "no name of its stream, must be rtsp://:PORT/NAME"},
+      {{"-o", "rtsp://:0/cam", "--encoder", "vp9"}, 2, "makes no H.264"},
+      {{"-o", "rtsp://:0/cam", "--lossless"}, 2, "--lossless is of files"},
+      {{"-o", "rtsp://:0/cam", "--quality", "99"}, 2, "--quality is 99"},
+  };
+  for (const Wrong& each : wrong) {
+    std::vector<std::string> arguments{"run", "test:64x48@30", "--frames", "2"};
+    arguments.insert(arguments.end(), each.arguments.begin(), each.arguments.end());
+    const ProgramResult result = run_program(arguments);
+    EXPECT_EQ(result.exit_code, each.code) << result.err;
+    EXPECT_EQ(lines_of(result.err).size(), 1U) << result.err;
+    EXPECT_THAT(result.err, AllOf(HasSubstr(each.what), Not(HasSubstr("secret"))));
+  }
+  const ProgramResult odd =
+      run_program({"run", "test:65x48@30", "--frames", "2", "-o", "rtsp://:0/cam"});
+  EXPECT_EQ(odd.exit_code, 2) << odd.err;
+  EXPECT_THAT(odd.err, HasSubstr("even sides of at least 2, these are 65x48"));
+}
+
+TEST_F(ServedStreams, WhatIsLostIsSaid) {
+  const TemporaryFolder folder;
+  const ShellResult made = shell(
+      "ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=25:d=0.2 -f lavfi -i sine=d=0.2 -pix_fmt "
+      "yuv422p10le -c:v ffv1 '" +
+      folder / "in.mkv" + "'");
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  options_.folder = folder.path();
+  const ProgramResult result = run_program({"run", "in.mkv", "-o", served()}, options_);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the sound of in.mkv is not streamed"));
+  EXPECT_THAT(result.err, HasSubstr("its pictures are streamed as 4:2:0"));
+  EXPECT_THAT(result.err, HasSubstr("10-bit pictures are streamed with 8 bits"));
+}
+
+}  // namespace
+}  // namespace equalux::test
