@@ -20,6 +20,23 @@ if(EQUALUX_HAVE_FREI0R)
 endif()
 install(DIRECTORY include/equalux DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/equalux/configs)
+get_property(manual GLOBAL PROPERTY EQUALUX_MANUAL)
+if(manual)
+  install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING
+    PATTERN "*.1" PATTERN equalux-lab.1 EXCLUDE)
+  install(FILES ${manual}/equalux-lab.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT lab)
+  install(FILES ${manual}/equalux.bash RENAME equalux
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${manual}/equalux.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  # Debian's zsh reads other folders under /usr than under /usr/local; packages take another prefix than
+  # the one that is known here.
+  install(CODE "
+    set(folder site-functions)
+    if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+      set(folder vendor-completions)
+    endif()
+    file(INSTALL \"${manual}/_equalux\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\")")
+endif()
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 install(EXPORT equalux_targets NAMESPACE equalux:: FILE equalux-targets.cmake

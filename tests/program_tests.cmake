@@ -17,6 +17,8 @@ equalux_tests(test_program cli LABELS program LIBRARIES equalux_program_support 
   SOURCES cli/small_disk.cpp LONG broken_files TIMEOUT 2400 CASES_BY_VALUE)
 equalux_tests(test_cli cli LABELS program LIBRARIES equalux_program_support equalux_cli
   STEMS program_options program_image doctor)
+equalux_tests(test_manual cli LABELS program LIBRARIES equalux_program_support equalux_manual_pages
+  STEMS manual)
 equalux_tests(test_batch batch LABELS program LIBRARIES equalux_program_support equalux_cli
   STEMS batch_plan batch_report program_batch program_resume LONG program_resume TIMEOUT 2400)
 # Forks workers of its own.

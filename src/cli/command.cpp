@@ -80,12 +80,7 @@ std::string option_help(const Option& option, const Settings& settings) {
 /// The first clause of an option's help, with its default.
 std::string in_short(const std::string& help) {
   const std::size_t at = help.rfind(kDefault);
-  std::size_t clause_end = at;
-  for (const char* separator : {"; ", ": ", "\n"})
-    clause_end = std::min(clause_end, help.find(separator));
-  std::string clause = help.substr(0, clause_end);
-  while (!clause.empty() && clause.back() == ' ')
-    clause.pop_back();
+  const std::string clause = first_clause(help);
   if (at == std::string::npos) return clause;
   const std::string usual = help.substr(at, help.find('\n', at) - at);
   const std::size_t end = usual.rfind(')');
@@ -93,6 +88,15 @@ std::string in_short(const std::string& help) {
 }
 
 }  // namespace
+
+std::string first_clause(const std::string& help) {
+  std::size_t end = help.rfind(kDefault);
+  for (const char* separator : {"; ", ": ", "\n"})
+    end = std::min(end, help.find(separator));
+  std::string clause = help.substr(0, end);
+  clause.erase(clause.find_last_not_of(' ') + 1);
+  return clause;
+}
 
 const Option* Command::find(const std::string& option) const {
   for (const OptionGroup& group : groups) {
@@ -118,11 +122,26 @@ const Command* find_command(const std::vector<Command>& commands, const std::str
   return at == commands.end() ? nullptr : &*at;
 }
 
+std::vector<ExitStatus> exit_statuses() {
+  return {{"0", "done"},
+          {"2", "usage"},
+          {"3", "output is partial"},
+          {"65", "input cannot be decoded"},
+          {"66", "input missing"},
+          {"69", "not usable here"},
+          {"73", "output cannot be created"},
+          {"74", "write failed"},
+          {"130 and 143", "stopped by a signal with the output closed and playable"}};
+}
+
+std::string program_description() {
+  return "makes low-contrast video readable, by histogram equalization of the value channel.";
+}
+
 std::string program_help(const std::vector<Command>& commands) {
-  std::string text =
-      "equalux: makes low-contrast video readable, by histogram equalization of the value "
-      "channel.\n\nUsage: equalux COMMAND [OPTION...]\n"
-      "       equalux INPUT [OPTION...]    as equalux run\n\nCommands:\n";
+  std::string text = "equalux: " + program_description() +
+                     "\n\nUsage: equalux COMMAND [OPTION...]\n"
+                     "       equalux INPUT [OPTION...]    as equalux run\n\nCommands:\n";
   for (const Command& command : commands)
     text += help_row(command.name, command.summary);
   text += help_row("help [COMMAND]", "this text, or a command's");
@@ -131,11 +150,12 @@ std::string program_help(const std::vector<Command>& commands) {
   text += help_row("    --list-presets", "the presets of --preset");
   text += help_row("    --version", "the version");
   text +=
-      "\nEvery long option of a command is a key of its config file too (--config FILE, TOML).\n"
-      "Exit codes: 0 done, 2 usage, 3 output is partial, 65 input cannot be decoded, 66 input\n"
-      "missing, 69 not usable here, 73 output cannot be created, 74 write failed, 130 and 143\n"
-      "stopped by a signal with the output closed and playable.\n";
-  return text;
+      "\nEvery long option of a command is a key of its config file too (--config FILE, TOML).\n";
+  std::string codes = "Exit codes:";
+  for (const ExitStatus& each : exit_statuses())
+    codes += (codes.back() == ':' ? " " : ", ") + each.code + " " + each.meaning;
+  constexpr std::size_t kLine = 88;
+  return text + wrapped_line(codes + ".", kLine, 0) + "\n";
 }
 
 std::string command_help(const Command& command, const Settings& settings, bool all) {

@@ -45,6 +45,8 @@ struct Option {
   /// `--verify`, `--verify FILE` or `--verify=FILE`: the next word is its value unless the command
   /// needs that for itself.
   bool value_optional = false;
+  /// What the Tab key offers as its value: these words. Empty = files, where the value is one.
+  std::vector<std::string> choices = {};
 };
 
 /// Options under one heading of --help.
@@ -90,6 +92,19 @@ struct Command {
   [[nodiscard]] const Option* find(const std::string& option) const;
   [[nodiscard]] std::vector<std::string> option_names() const;
 };
+
+/// What an option's help begins with: up to its range, its reasons or its default.
+[[nodiscard]] std::string first_clause(const std::string& help);
+
+/// An exit code, or several, as help and manual name it.
+struct ExitStatus {
+  std::string code;  ///< "130 and 143"
+  std::string meaning;
+};
+[[nodiscard]] std::vector<ExitStatus> exit_statuses();
+
+/// What the program does, behind its name.
+[[nodiscard]] std::string program_description();
 
 /// The command of a name; null where there is none.
 [[nodiscard]] const Command* find_command(const std::vector<Command>& commands,

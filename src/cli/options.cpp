@@ -20,8 +20,13 @@ Option knob(const equalux::Option& option, EqualizeParams& params) {
   const auto set = [key = option.key, &params](const std::string& text) {
     if (!text.empty()) set_option(params, key, text);
   };
-  return {std::string(option.key), option_placeholder(option),
-          option_help(option) + " (default: " + option_default(option) + ")", set};
+  Option result{std::string(option.key), option_placeholder(option),
+                option_help(option) + " (default: " + option_default(option) + ")", set};
+  for (const OptionName& each : option.names)
+    result.choices.emplace_back(each.name);
+  if (option.type == OptionType::onoff) result.choices = {"true", "false"};
+  if (!option.word.empty()) result.choices.emplace_back(option.word);
+  return result;
 }
 
 void check_filter_names(const std::vector<FilterSpec>& specs) {
@@ -172,6 +177,8 @@ OptionGroup machine_group(CommonOptions& options) {
                              }
                              options.backend = *backend;
                            }});
+  for (const std::string_view each : enum_names<Backend>())
+    group.options.back().choices.emplace_back(each);
   group.options.push_back(integer_option(
       "device", "CUDA device, -1 to 1023; -1 = the one with most free memory (default: -1)", -1,
       kMaxDevice, options.device));
@@ -183,6 +190,7 @@ OptionGroup machine_group(CommonOptions& options) {
       "what stderr shows: trace, debug, info, warn, error or off; debug tells each frame's times "
       "(default: info)",
       options.log_level));
+  group.options.back().choices = {"trace", "debug", "info", "warn", "error", "off"};
   group.options.push_back(switch_option(
       "quiet", "show errors alone: no progress, no summary (default: off)", options.quiet));
   return group;
@@ -217,6 +225,8 @@ OptionGroup filter_group(CommonOptions& options) {
                   if (!text.empty()) options.filters.push_back(parse_filter_spec(text));
                 }};
   filter.repeatable = true;
+  for (const FilterInfo& each : filter_list())
+    filter.choices.emplace_back(each.name);
   group.options.push_back(std::move(filter));
   for (const equalux::Option& option : equalize_options())
     group.options.push_back(knob(option, params));
@@ -305,15 +315,18 @@ void warn_of_idle_keys(const CommonOptions& options) {
 }
 
 Option progress_option(CommonOptions& options) {
-  return {"progress", "NAME",
-          "how far it is, on stderr: text, or json, an object a line for programs, also with "
-          "--quiet (default: text)",
-          [&options](const std::string& text) {
-            options.progress = text.empty() ? "text" : text;
-            if (options.progress != "text" && options.progress != "json") {
-              throw Error(ExitCode::usage, "--progress is '" + text + "', must be text or json");
-            }
-          }};
+  Option option{"progress", "NAME",
+                "how far it is, on stderr: text, or json, an object a line for programs, also with "
+                "--quiet (default: text)",
+                [&options](const std::string& text) {
+                  options.progress = text.empty() ? "text" : text;
+                  if (options.progress != "text" && options.progress != "json") {
+                    throw Error(ExitCode::usage,
+                                "--progress is '" + text + "', must be text or json");
+                  }
+                }};
+  option.choices = {"text", "json"};
+  return option;
 }
 
 std::string knob_missing_on(Backend backend, const CommonOptions& options) {

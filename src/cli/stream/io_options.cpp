@@ -79,16 +79,19 @@ Option reconnect_option(InputOptions& options) {
 }
 
 Option decoder_option(InputOptions& options) {
-  return {"decoder", "auto|software|gpu",
-          "who decodes files; auto: the GPU, where the filters run on it, no original is shown and "
-          "--verify is not asked for, else software (default: auto)",
-          [&options](const std::string& text) {
-            if (text != "auto" && text != "software" && text != "gpu") {
-              throw Error(ExitCode::usage,
-                          "--decoder is '" + text + "', must be auto, software or gpu");
-            }
-            options.decoder = text;
-          }};
+  Option option{
+      "decoder", "auto|software|gpu",
+      "who decodes files; auto: the GPU, where the filters run on it, no original is shown and "
+      "--verify is not asked for, else software (default: auto)",
+      [&options](const std::string& text) {
+        if (text != "auto" && text != "software" && text != "gpu") {
+          throw Error(ExitCode::usage,
+                      "--decoder is '" + text + "', must be auto, software or gpu");
+        }
+        options.decoder = text;
+      }};
+  option.choices = {"auto", "software", "gpu"};
+  return option;
 }
 
 std::int64_t read_time(const std::string& option, const std::string& text) {

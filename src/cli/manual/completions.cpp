@@ -1,0 +1,302 @@
+#include "src/cli/manual/completions.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace equalux::cli {
+namespace {
+
+/// What may follow an option.
+enum class ValueKind { none, words, presets, encoders, file, text };
+
+ValueKind kind_of(const Option& option) {
+  if (option.value.empty()) return ValueKind::none;
+  if (option.name == "preset") return ValueKind::presets;
+  if (option.name == "encoder") return ValueKind::encoders;
+  if (!option.choices.empty()) return ValueKind::words;
+  for (const char* path : {"FILE", "DIR", "PATH", "OUTPUT"}) {
+    if (option.value.find(path) != std::string::npos) return ValueKind::file;
+  }
+  return ValueKind::text;
+}
+
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+/// An option's spellings, the long one last.
+std::vector<std::string> spellings(const Option& option) {
+  std::vector<std::string> all;
+  for (const char letter : {option.letter, option.off_letter}) {
+    if (letter != 0) all.push_back(std::string{'-', letter});
+  }
+  all.push_back("--" + option.name);
+  return all;
+}
+
+/// --help and, where there is one, --help-all.
+std::vector<Option> help_options(const Command& command) {
+  Option help{"help", "", "the short help", {}};
+  help.letter = 'h';
+  std::vector<Option> options{help};
+  if (!command.usual_options.empty()) {
+    options.push_back({"help-all", "", "every option, in full", {}});
+  }
+  return options;
+}
+
+template <typename Use>
+void for_each_option(const Command& command, Use use) {
+  for (const OptionGroup& group : command.groups)
+    std::for_each(group.options.begin(), group.options.end(), use);
+  const std::vector<Option> help = help_options(command);
+  std::for_each(help.begin(), help.end(), use);
+}
+
+std::vector<std::string> command_names(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands)
+    names.push_back(command.name);
+  return names;
+}
+
+/// Text between single quotes of a shell; `quote` is how a single quote is written there.
+std::string quoted(const std::string& text, const std::string& quote) {
+  std::string result = "'";
+  for (const char c : text)
+    result += c == '\'' ? quote : std::string{c};
+  return result + "'";
+}
+
+/// Shell code that lists what this installation has, a word a line.
+constexpr const char* kListPresets =
+    "equalux --list-presets 2>/dev/null | sed -n 's/^  \\([a-z0-9-]*\\) .*/\\1/p'";
+constexpr const char* kListEncoders = "equalux run --list-encoders 2>/dev/null | sed 's/ .*//'";
+
+// What zsh's _arguments takes for the end of a description, or of a part.
+std::string zsh_escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string zsh_value(const Option& option) {
+  const std::string name = zsh_escaped(option.value);
+  const std::string begin = (option.value_optional ? "::" : ":") + name + ":";
+  switch (kind_of(option)) {
+    case ValueKind::none:
+      return "";
+    case ValueKind::words:
+      return begin + "(" + joined(option.choices, " ") + ")";
+    case ValueKind::presets:
+      return begin + "_equalux_presets";
+    case ValueKind::encoders:
+      return begin + "_equalux_encoders";
+    case ValueKind::file:
+      return begin + "_files";
+    case ValueKind::text:
+      return begin;
+  }
+  return "";
+}
+
+std::string zsh_option(const Option& option) {
+  const std::vector<std::string> all = spellings(option);
+  const std::string shared =
+      quoted("[" + zsh_escaped(first_clause(option.help)) + "]" + zsh_value(option), "'\\''");
+  std::string text;
+  for (const std::string& spelling : all) {
+    const std::string before =
+        option.repeatable ? "'*'" : (all.size() > 1 ? "'(" + joined(all, " ") + ")'" : "");
+    // A long option's value may stand behind a =.
+    const bool takes_equals = spelling.starts_with("--") && !option.value.empty();
+    text += "        " + before + spelling +
+            (takes_equals ? (option.value_optional ? "=-" : "=") : "") + shared + " \\\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string bash_completion(const std::vector<Command>& commands) {
+  const std::vector<std::string> names = command_names(commands);
+  std::string text = "# Bash completion of equalux.\n\n";
+  text += "_equalux_presets() {\n  " + std::string(kListPresets) + "\n}\n\n";
+  text += "_equalux_encoders() {\n  " + std::string(kListEncoders) + "\n}\n\n";
+  text += "# Options of a command.\n_equalux_options() {\n  case $1 in\n";
+  for (const Command& command : commands) {
+    std::vector<std::string> all;
+    for_each_option(command, [&all](const Option& option) {
+      for (const std::string& spelling : spellings(option))
+        all.push_back(spelling);
+    });
+    text += "    " + command.name + ") echo '" + joined(all, " ") + "' ;;\n";
+  }
+  text += "  esac\n}\n\n";
+  text +=
+      "# What an option's value is: one of some words, a file or a text; nothing for a switch.\n"
+      "_equalux_value() {\n  case \"$1 $2\" in\n";
+  for (const Command& command : commands) {
+    for_each_option(command, [&](const Option& option) {
+      std::string pattern;
+      for (const std::string& spelling : spellings(option))
+        pattern += (pattern.empty() ? "'" : " | '") + command.name + " " + spelling + "'";
+      std::string value;
+      switch (kind_of(option)) {
+        case ValueKind::none:
+          return;
+        case ValueKind::words:
+          value = "echo 'words " + joined(option.choices, " ") + "'";
+          break;
+        case ValueKind::presets:
+          value = "echo words $(_equalux_presets)";
+          break;
+        case ValueKind::encoders:
+          value = "echo words $(_equalux_encoders)";
+          break;
+        case ValueKind::file:
+          value = "echo file";
+          break;
+        case ValueKind::text:
+          value = "echo text";
+          break;
+      }
+      // What may be left out is offered behind = alone.
+      if (option.value_optional) return;
+      text += "    " + pattern + ") " + value + " ;;\n";
+    });
+  }
+  text += "  esac\n}\n\n";
+  text +=
+      "_equalux() {\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
+      "  local command=run value\n"
+      "  # --option=value is three words here.\n"
+      "  if [[ $current == '=' ]]; then\n"
+      "    current=\n"
+      "  elif [[ $previous == '=' ]]; then\n"
+      "    previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
+      "  fi\n"
+      "  case ${COMP_WORDS[1]} in\n    " +
+      joined(names, " | ") +
+      ")\n      if ((COMP_CWORD > 1)); then command=${COMP_WORDS[1]}; fi ;;\n"
+      "    help)\n      COMPREPLY=($(compgen -W '" +
+      joined(names, " ") +
+      "' -- \"$current\"))\n      return ;;\n  esac\n"
+      "  COMPREPLY=()\n"
+      "  if ((COMP_CWORD == 1)) && [[ $current != -* ]]; then\n"
+      "    COMPREPLY=($(compgen -W '" +
+      joined(names, " ") +
+      " help' -- \"$current\"))\n    return\n  fi\n"
+      "  value=$(_equalux_value \"$command\" \"$previous\")\n"
+      "  case $value in\n"
+      "    words*) COMPREPLY=($(compgen -W \"${value#words}\" -- \"$current\")) ;;\n"
+      "    text) compopt +o default 2>/dev/null ;;\n"
+      "    file) ;;\n"
+      "    *)\n"
+      "      if [[ $current == -* ]]; then\n"
+      "        COMPREPLY=($(compgen -W \"$(_equalux_options \"$command\")\" -- \"$current\"))\n"
+      "      fi ;;\n"
+      "  esac\n"
+      "}\n\n"
+      "# Where nothing is offered, files are.\n"
+      "complete -o bashdefault -o default -F _equalux equalux\n";
+  return text;
+}
+
+std::string zsh_completion(const std::vector<Command>& commands) {
+  std::string text = "#compdef equalux\n# Zsh completion of equalux.\n\n";
+  text += "_equalux_presets() {\n  local -a found=($(" + std::string(kListPresets) +
+          "))\n  _describe preset found\n}\n\n";
+  text += "_equalux_encoders() {\n  local -a found=($(" + std::string(kListEncoders) +
+          "))\n  _describe encoder found\n}\n\n";
+  text += "_equalux_commands() {\n  local -a commands=(\n";
+  for (const Command& command : commands) {
+    std::string summary;
+    for (const char c : command.summary)
+      summary += c == ':' ? "\\:" : std::string{c};
+    text += "    " + quoted(command.name + ":" + summary, "'\\''") + "\n";
+  }
+  text += "    'help:a short help, or a command'\\''s'\n  )\n  _describe command commands\n}\n\n";
+  text +=
+      "_equalux() {\n"
+      "  local command=run\n"
+      "  if ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
+      "    _equalux_commands\n"
+      "    _files\n"
+      "    return\n"
+      "  fi\n"
+      "  case $words[2] in\n    " +
+      joined(command_names(commands), "|") +
+      ")\n      command=$words[2]\n      shift words\n      ((CURRENT--)) ;;\n"
+      "    help)\n      _equalux_commands\n      return ;;\n"
+      "  esac\n"
+      "  case $command in\n";
+  for (const Command& command : commands) {
+    text += "    " + command.name + ")\n      _arguments \\\n";
+    for_each_option(command, [&text](const Option& option) { text += zsh_option(option); });
+    text += command.positionals.empty() ? "        && return ;;\n" : "        '*:file:_files' ;;\n";
+  }
+  text += "  esac\n}\n\n_equalux \"$@\"\n";
+  return text;
+}
+
+std::string fish_completion(const std::vector<Command>& commands) {
+  const std::vector<std::string> names = command_names(commands);
+  std::string text = "# Fish completion of equalux.\n\n";
+  text +=
+      "# The command under way; run where none is named.\n"
+      "function __equalux_command\n"
+      "    set -l words (commandline -opc)\n"
+      "    if set -q words[2]; and contains -- $words[2] " +
+      joined(names, " ") +
+      " help\n        echo $words[2]\n    else\n        echo run\n    end\nend\n\n"
+      "function __equalux_is\n    test (__equalux_command) = $argv[1]\nend\n\n"
+      "function __equalux_presets\n    " +
+      std::string(kListPresets) + "\nend\n\nfunction __equalux_encoders\n    " +
+      std::string(kListEncoders) + "\nend\n\n";
+  for (const Command& command : commands) {
+    text += "complete -c equalux -n __fish_use_subcommand -a " + command.name + " -d " +
+            quoted(command.summary, "\\'") + "\n";
+  }
+  text += "complete -c equalux -n __fish_use_subcommand -a help -d 'a short help'\n";
+  text += "complete -c equalux -n '__equalux_is help' -f -a '" + joined(names, " ") + "'\n";
+  for (const Command& command : commands) {
+    text += "\n";
+    for_each_option(command, [&](const Option& option) {
+      text += "complete -c equalux -n '__equalux_is " + command.name + "' -l " + option.name;
+      for (const char letter : {option.letter, option.off_letter}) {
+        if (letter != 0) text += std::string(" -s ") + letter;
+      }
+      switch (option.value_optional ? ValueKind::none : kind_of(option)) {
+        case ValueKind::none:
+          break;
+        case ValueKind::words:
+          text += " -x -a '" + joined(option.choices, " ") + "'";
+          break;
+        case ValueKind::presets:
+          text += " -x -a '(__equalux_presets)'";
+          break;
+        case ValueKind::encoders:
+          text += " -x -a '(__equalux_encoders)'";
+          break;
+        case ValueKind::file:
+          text += " -r -F";
+          break;
+        case ValueKind::text:
+          text += " -x";
+          break;
+      }
+      text += " -d " + quoted(first_clause(option.help), "\\'") + "\n";
+    });
+  }
+  return text;
+}
+
+}  // namespace equalux::cli
