@@ -31,7 +31,7 @@ set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "${PROJECT_HOMEPAGE_URL}")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_EQUALUX_PACKAGE_RECOMMENDS
-  "gstreamer1.0-plugins-base, gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly, gstreamer1.0-libav, gnuplot-nox | gnuplot")
+  "gstreamer1.0-plugins-base, gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly, gstreamer1.0-libav, gstreamer1.0-rtsp, gnuplot-nox | gnuplot")
 set(CPACK_DEBIAN_LAB_PACKAGE_DEPENDS "equalux (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_LAB_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot")
 

@@ -59,6 +59,10 @@ endif()
 if(EQUALUX_HAVE_GSTREAMER)
   equalux_tests(test_program_stream cli LABELS program LIBRARIES equalux_program_support
     STEMS program_stream)
+  if(EQUALUX_HAVE_RTSP)
+    equalux_tests(test_program_push cli LABELS program
+      LIBRARIES equalux_program_support PkgConfig::RTSP STEMS program_push)
+  endif()
 endif()
 # On a cluster that the test starts itself, where its parts are installed; else a visible skip.
 if(EQUALUX_HAVE_GSTREAMER)

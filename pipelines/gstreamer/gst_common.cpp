@@ -201,6 +201,7 @@ void Messages::take(GstMessage* message) {
   } else {
     gst_message_parse_warning(message, &error, &details);
     ++warnings_;
+    warned_of_resource_ |= error->domain == GST_RESOURCE_ERROR;
   }
   const ErrorPtr owned(error);
   const StringPtr owned_details(details);

@@ -74,6 +74,8 @@ class Messages {
   [[nodiscard]] bool ended() const { return ended_; }
   /// Decoders' complaints that did not stop the stream.
   [[nodiscard]] unsigned warnings() const { return warnings_; }
+  /// True where one of them was about a device, a file or a connection.
+  [[nodiscard]] bool warned_of_resource() const { return warned_of_resource_; }
   /// The first error, as one line that starts with `name`.
   [[nodiscard]] Error error(const std::string& name, Role role) const;
 
@@ -85,6 +87,7 @@ class Messages {
   std::string missing_;  // what a missing-plugin message asked for
   bool ended_ = false;
   unsigned warnings_ = 0;
+  bool warned_of_resource_ = false;
 };
 
 /// How long a wait lasts for an element that does nothing: as long as is usual, but once the run is

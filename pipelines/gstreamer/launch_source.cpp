@@ -317,7 +317,7 @@ class NetworkSource final : public Source {
 
 StreamInfo NetworkSource::open(const FormatPredicate& accepts) {
   // libavformat's messages would show a password.
-  const bool plain = url_.starts_with("http") && without_password(url_) == url_;
+  const bool plain = url_.starts_with("http") && without_secrets(url_) == url_;
   if (plain) {
     try {
       use(nullptr);
@@ -350,10 +350,10 @@ std::unique_ptr<Source> make_launch_source(const std::string& launch,
 
 std::unique_ptr<Source> make_network_source(const std::string& url,
                                             std::chrono::milliseconds stall) {
-  hide_password(url);
+  hide_secrets(url);
   std::string launch("uridecodebin name=");
   launch.append(kNetworkSource).append(" uri=").append(quoted(url));
-  auto source = std::make_unique<LaunchSource>(launch, without_password(url), stall);
+  auto source = std::make_unique<LaunchSource>(launch, without_secrets(url), stall);
   source->from_network();
   return std::make_unique<NetworkSource>(url, std::move(source));
 }

@@ -21,6 +21,9 @@ std::vector<PluginListing> list_plugins() {
       {"rtspsrc", "rtsp:// inputs", good},
       {"souphttpsrc", "http:// inputs", good},
       {"rtph264pay", "output rtsp://:PORT/NAME", good},
+      {"rtspclientsink", "output rtsp://HOST/NAME", "gstreamer1.0-rtsp"},
+      {"rtmp2sink", "output rtmp://HOST/APP/KEY", bad},
+      {"srtsink", "output srt://HOST:PORT", bad},
       {"autovideosink", "gst:autovideosink", good},
   };
   for (PluginListing& plugin : plugins)

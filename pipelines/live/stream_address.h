@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,18 +17,44 @@ struct ServedStream {
   std::string path;        ///< begins with a slash
 };
 
-/// True for `rtsp://...`.
+enum class PushProtocol { rtsp, rtmp, srt };
+
+/// A stream that this program sends:
+/// `rtsp://[USER:PASSWORD@]HOST[:PORT]/NAME`, `rtmp://[USER:PASSWORD@]HOST[:PORT]/APP/KEY`, both
+/// with an s behind the scheme for TLS, and
+/// `srt://[HOST]:PORT[?mode=caller|listener&latency=MS&passphrase=TEXT&streamid=TEXT]`.
+struct PushedStream {
+  PushProtocol protocol = PushProtocol::rtsp;
+  std::string url;  ///< for the element that sends: without user, password and, of srt, query
+  std::string user;
+  std::string password;    ///< as it is, without percent signs
+  std::string host;        ///< a name or an address, without brackets
+  std::uint16_t port = 0;  ///< the protocol's own where the address has none
+  // Of srt.
+  bool listens = false;  ///< waits for callers at `host`, rather than calling it
+  std::optional<int> latency_ms;
+  std::string passphrase;  ///< encrypts; empty = does not
+  std::string stream_id;
+};
+
+/// True for an address of one of the schemes above.
 [[nodiscard]] bool is_stream_address(std::string_view text);
+/// True for `rtsp://...` without a host.
+[[nodiscard]] bool is_served_stream(std::string_view text);
 
 /// Without `listen` it is 127.0.0.1, which nobody else reaches, and 0.0.0.0 where there is a
 /// password. Throws Error(usage), whose message shows no password.
 [[nodiscard]] ServedStream parse_served_stream(const std::string& text);
 
-/// "rtsp://user:***@host/" for "rtsp://user:secret@host/".
-[[nodiscard]] std::string without_password(const std::string& url);
+/// An srt address without a host listens, at 127.0.0.1, and at 0.0.0.0 where there is a passphrase.
+/// Throws as parse_served_stream().
+[[nodiscard]] PushedStream parse_pushed_stream(const std::string& text);
 
-/// Has the log and the program's messages show the password of an address, where it has one, as
-/// ***.
-void hide_password(const std::string& url);
+/// An address with *** for what somebody could use who reads it: "rtsp://user:***@host/x",
+/// "rtmp://host/app/***", "srt://host:1?passphrase=***".
+[[nodiscard]] std::string without_secrets(const std::string& url);
+
+/// Has the log and the program's messages show these parts of an address as *** too.
+void hide_secrets(const std::string& url);
 
 }  // namespace equalux

@@ -1,6 +1,5 @@
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <future>
 #include <string>
@@ -9,11 +8,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/network_clients.h"
 #include "tests/support/program.h"
 
 /// `equalux run -o rtsp://:PORT/NAME`, and the clients that people have.
@@ -25,75 +23,13 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct ShellResult {
-  int exit_code = -1;
-  std::string output;
-};
-
-ShellResult shell(const std::string& command) {
-  ShellResult result;
-  std::FILE* pipe = ::popen(("timeout 20 " + command + " 2>&1").c_str(), "r");
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
-    result.output += static_cast<char>(c);
-  const int status = ::pclose(pipe);
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return result;
-}
-
-sockaddr_in loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-/// A socket at a port of this machine.
-class Listener {
- public:
-  Listener() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address = loopback(0);
-    socklen_t size = sizeof address;
-    ::bind(fd_, reinterpret_cast<sockaddr*>(&address), size);
-    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
-    ::listen(fd_, 1);
-    port_ = ntohs(address.sin_port);
-  }
-  ~Listener() { ::close(fd_); }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-  [[nodiscard]] int port() const { return port_; }
-
- private:
-  int fd_;
-  int port_ = 0;
-};
-
-int free_port() {
-  return Listener().port();
-}
-
-/// True once somebody listens there.
-bool wait_for_port(int port) {
-  for (int i = 0; i < 1000; ++i) {
-    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-    const sockaddr_in address = loopback(port);
-    const bool there =
-        ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    ::close(fd);
-    if (there) return true;
-    std::this_thread::sleep_for(10ms);
-  }
-  return false;
-}
-
 /// A client that asks for the pictures over its own connection and then takes none.
 class SilentClient {
  public:
   explicit SilentClient(int port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
     constexpr int kRoom = 4096;
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &kRoom, sizeof kRoom);
-    const sockaddr_in address = loopback(port);
+    const sockaddr_in address = loopback_address(port);
     static_cast<void>(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address));
     const std::string url = "rtsp://127.0.0.1:" + std::to_string(port) + "/cam";
     ask("DESCRIBE " + url, "Accept: application/sdp\r\n");
@@ -128,12 +64,12 @@ class SilentClient {
 class ServedStreams : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (shell("ffmpeg -version").exit_code != 0) GTEST_SKIP() << "ffmpeg is not installed";
+    if (shell_result("ffmpeg -version").exit_code != 0) GTEST_SKIP() << "ffmpeg is not installed";
     const ProgramResult tried =
         run_program({"run", "test:64x48@100", "-o", "rtsp://:0/cam", "--frames", "2"});
     if (tried.exit_code == 69) GTEST_SKIP() << tried.err;
     ASSERT_EQ(tried.exit_code, 0) << tried.err;
-    port_ = free_port();
+    port_ = free_port_of();
   }
   [[nodiscard]] std::string served(const std::string& user = "") const {
     return "rtsp://" + user + ":" + std::to_string(port_) + "/cam" +
@@ -145,8 +81,9 @@ class ServedStreams : public ::testing::Test {
   }
   /// Samples of pictures of the stream, luma first.
   [[nodiscard]] ShellResult luma(const std::string& transport) const {
-    return shell("ffmpeg -v error -rtsp_transport " + transport + " -i " + url() +
-                 " -frames:v 8 -vf crop=2:2:160:120 -f rawvideo -pix_fmt yuv420p - | od -An -tu1");
+    return shell_result(
+        "ffmpeg -v error -rtsp_transport " + transport + " -i " + url() +
+        " -frames:v 8 -vf crop=2:2:160:120 -f rawvideo -pix_fmt yuv420p - | od -An -tu1");
   }
 
   int port_ = 0;
@@ -164,10 +101,10 @@ TEST_F(ServedStreams, SeveralClientsComeAndGo) {
     ASSERT_TRUE(wait_for_port(port_));
     auto tcp = std::async(std::launch::async, [&] { return luma("tcp"); });
     auto udp = std::async(std::launch::async, [&] { return luma("udp"); });
-    const ShellResult gst =
-        shell("gst-launch-1.0 -q rtspsrc location=" + url() +
-              " latency=100 ! rtph264depay ! h264parse ! avdec_h264 ! identity eos-after=8 ! "
-              "fakesink");
+    const ShellResult gst = shell_result(
+        "gst-launch-1.0 -q rtspsrc location=" + url() +
+        " latency=100 ! rtph264depay ! h264parse ! avdec_h264 ! identity eos-after=8 ! "
+        "fakesink");
     EXPECT_EQ(gst.exit_code, 0) << gst.output;
     for (auto* each : {&tcp, &udp}) {
       const ShellResult seen = each->get();
@@ -192,7 +129,7 @@ TEST_F(ServedStreams, AClientThatTakesNothingHoldsNobodyUp) {
     const SilentClient silent(port_);
     EXPECT_TRUE(silent.plays());
     // Its connection and what is in front of it hold a second or two of noise.
-    std::this_thread::sleep_for(2500ms);
+    std::this_thread::sleep_for(1800ms);
     for (const char* transport : {"udp", "tcp"}) {
       const ShellResult seen = luma(transport);
       EXPECT_GT(lines_of(seen.output).size(), 2U) << seen.output;
@@ -202,7 +139,7 @@ TEST_F(ServedStreams, AClientThatTakesNothingHoldsNobodyUp) {
       run_program({"run",
                    "gst:videotestsrc is-live=true pattern=snow ! "
                    "video/x-raw,format=I420,width=320,height=240,framerate=30/1",
-                   "--strength", "0", "--frames", "150", "--quality", "0", "-o", served()},
+                   "--strength", "0", "--frames", "120", "--quality", "0", "-o", served()},
                   options_);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_LT(result.seconds, 8);
@@ -225,11 +162,11 @@ TEST_F(ServedStreams, TheEndReachesTheClients) {
   options_.meanwhile = [&](int) {
     ASSERT_TRUE(wait_for_port(port_));
     client = std::async(std::launch::async, [&] {
-      return shell("ffmpeg -v error -rtsp_transport tcp -i " + url() + " -f null -");
+      return shell_result("ffmpeg -v error -rtsp_transport tcp -i " + url() + " -f null -");
     });
   };
   const ProgramResult result =
-      run_program({"run", "test:64x48@30", "--frames", "60", "-o", served()}, options_);
+      run_program({"run", "test:64x48@30", "--frames", "40", "-o", served()}, options_);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   ASSERT_TRUE(client.valid());
   EXPECT_EQ(client.wait_for(3s), std::future_status::ready);
@@ -240,8 +177,8 @@ TEST_F(ServedStreams, ThePasswordIsAskedForAndNeverShown) {
   options_.meanwhile = [&](int process) {
     ASSERT_TRUE(wait_for_port(port_));
     const auto look = [&](const std::string& user) {
-      return shell("ffmpeg -v error -rtsp_transport tcp -i " + url(user) +
-                   " -frames:v 2 -f null -");
+      return shell_result("ffmpeg -v error -rtsp_transport tcp -i " + url(user) +
+                          " -frames:v 2 -f null -");
     };
     const ShellResult anybody = look("");
     EXPECT_NE(anybody.exit_code, 0);
@@ -290,7 +227,7 @@ TEST_F(ServedStreams, WhatIsWrongIsOneLine) {
 
 TEST_F(ServedStreams, WhatIsLostIsSaid) {
   const TemporaryFolder folder;
-  const ShellResult made = shell(
+  const ShellResult made = shell_result(
       "ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=25:d=0.2 -f lavfi -i sine=d=0.2 -pix_fmt "
       "yuv422p10le -c:v ffv1 '" +
       folder / "in.mkv" + "'");

@@ -26,7 +26,7 @@ class StreamStamps {
 /// One thread at a time.
 class PacketSource {
  public:
-  /// Sets the appsrc up; it lives as long as this.
+  /// Sets the appsrc up, whose pipeline has not started; it lives as long as this.
   explicit PacketSource(GstElement* appsrc);
 
   /// Hands a packet on; never waits. False where it was dropped, since what is behind the appsrc

@@ -1,5 +1,3 @@
-#include "pipelines/gstreamer/stream/rtsp_server.h"
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13,6 +11,7 @@
 #include <gio/gio.h>
 #include <gst/rtsp-server/rtsp-server.h>
 
+#include "pipelines/gstreamer/stream/packet_sender.h"
 #include "pipelines/gstreamer/stream/packet_source.h"
 #include "src/common/log.h"
 
@@ -116,13 +115,9 @@ class Viewers {
     return std::all_of(pipelines_.begin(), pipelines_.end(),
                        [](const Viewed& each) { return each.packets->waiting() == 0; });
   }
-  [[nodiscard]] std::uint64_t viewers() const {
+  [[nodiscard]] SenderCounts counts() const {
     const std::lock_guard lock(mutex_);
-    return viewers_;
-  }
-  [[nodiscard]] std::uint64_t not_taken() const {
-    const std::lock_guard lock(mutex_);
-    return not_taken_;
+    return {.viewers = viewers_, .reconnects = 0, .not_taken = not_taken_};
   }
 
  private:
@@ -198,12 +193,37 @@ struct UnrefSource {
     g_source_unref(source);
   }
 };
+/// The address of a server at `port`, as a client on the way that `listen` stands for writes it.
+std::string client_address(const ServedStream& stream, int port) {
+  std::string host = stream.listen;
+  if (host == "0.0.0.0" || host == "::") host = g_get_host_name();
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  return "rtsp://" + host + ":" + std::to_string(port) + stream.path;
+}
+
+void tell_address(const std::string& name, const ServedStream& stream, int port) {
+  const std::string address = client_address(stream, port);
+  if (stream.listen.starts_with("127.") || stream.listen == "::1") {
+    logger().info(
+        "{}: served as {} to this machine alone; rtsp://USER:PASSWORD@:PORT/NAME serves the "
+        "network",
+        name, address);
+  } else if (stream.user.empty()) {
+    logger().warn(
+        "{}: served as {} to everybody who reaches this machine; rtsp://USER:PASSWORD@:PORT/NAME "
+        "asks who they are",
+        name, address);
+  } else {
+    logger().info("{}: served as {} to who knows the password", name, address);
+  }
+}
+
 template <typename T>
 using ObjectPtr = std::unique_ptr<T, UnrefObject>;
 
-class GstRtspServer final : public RtspServer {
+class RtspServer final : public PacketSender {
  public:
-  GstRtspServer(const std::string& name, const ServedStream& stream, PacketMaker& maker)
+  RtspServer(const std::string& name, const ServedStream& stream, PacketMaker& maker)
       : viewers_(std::make_shared<Viewers>(maker)),
         context_(g_main_context_new()),
         server_(gst_rtsp_server_new()) {
@@ -217,9 +237,10 @@ class GstRtspServer final : public RtspServer {
     connect(server_.get(), "client-connected", G_CALLBACK(on_client), viewers_);
     listen(name, stream);
     thread_ = std::thread([this] { serve(); });
+    tell_address(name, stream, gst_rtsp_server_get_bound_port(server_.get()));
   }
 
-  ~GstRtspServer() override {
+  ~RtspServer() override {
     viewers_->detach();
     gst_rtsp_server_client_filter(
         server_.get(),
@@ -230,9 +251,7 @@ class GstRtspServer final : public RtspServer {
   }
 
   void send(const EncodedPicture& picture) override { viewers_->send(picture); }
-  int port() const override { return gst_rtsp_server_get_bound_port(server_.get()); }
-  std::uint64_t viewers() const override { return viewers_->viewers(); }
-  std::uint64_t not_taken() const override { return viewers_->not_taken(); }
+  SenderCounts counts() const override { return viewers_->counts(); }
 
   void end() override {
     if (!viewers_->anybody()) return;
@@ -291,7 +310,7 @@ class GstRtspServer final : public RtspServer {
     g_source_set_callback(
         clean_up_.get(),
         [](gpointer self) -> gboolean {
-          static_cast<GstRtspServer*>(self)->clean_up();
+          static_cast<RtspServer*>(self)->clean_up();
           return G_SOURCE_CONTINUE;
         },
         this, nullptr);
@@ -328,9 +347,9 @@ class GstRtspServer final : public RtspServer {
 
 }  // namespace
 
-std::unique_ptr<RtspServer> make_rtsp_server(const std::string& name, const ServedStream& stream,
-                                             PacketMaker& maker) {
-  return std::make_unique<GstRtspServer>(name, stream, maker);
+std::unique_ptr<PacketSender> make_rtsp_server(const std::string& name, const ServedStream& stream,
+                                               PacketMaker& maker) {
+  return std::make_unique<RtspServer>(name, stream, maker);
 }
 
 }  // namespace equalux::gst

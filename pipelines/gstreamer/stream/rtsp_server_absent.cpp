@@ -1,11 +1,11 @@
 #include <equalux/error.h>
 
-#include "pipelines/gstreamer/stream/rtsp_server.h"
+#include "pipelines/gstreamer/stream/packet_sender.h"
 
 namespace equalux::gst {
 
-std::unique_ptr<RtspServer> make_rtsp_server(const std::string& name, const ServedStream&,
-                                             PacketMaker&) {
+std::unique_ptr<PacketSender> make_rtsp_server(const std::string& name, const ServedStream&,
+                                               PacketMaker&) {
   throw Error(ExitCode::unavailable,
               name +
                   " needs GStreamer's RTSP server, which this build does not have; must be a "

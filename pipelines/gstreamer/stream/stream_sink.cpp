@@ -10,7 +10,7 @@
 #include "pipelines/gstreamer/encode/encoders.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/stream/live_encoder.h"
-#include "pipelines/gstreamer/stream/rtsp_server.h"
+#include "pipelines/gstreamer/stream/packet_sender.h"
 #include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
 
@@ -53,35 +53,22 @@ class Pace {
   bool cancelled_ = false;
 };
 
-/// The address of a server at `port`, as a client on the way that `listen` stands for writes it.
-std::string client_address(const ServedStream& stream, int port) {
-  std::string host = stream.listen;
-  if (host == "0.0.0.0" || host == "::") host = g_get_host_name();
-  if (host.find(':') != std::string::npos) host = "[" + host + "]";
-  return "rtsp://" + host + ":" + std::to_string(port) + stream.path;
-}
-
-bool is_loopback(const std::string& listen) {
-  return listen.starts_with("127.") || listen == "::1";
-}
-
-class RtspServerSink final : public Sink, gst::PacketMaker {
+class StreamSink final : public Sink, gst::PacketMaker {
  public:
-  explicit RtspServerSink(StreamSinkOptions options)
-      : options_(std::move(options)),
-        name_(without_password(options_.address)),
-        stream_(parse_served_stream(options_.address)) {
-    hide_password(options_.address);
+  explicit StreamSink(StreamSinkOptions options)
+      : options_(std::move(options)), name_(without_secrets(options_.address)) {
+    hide_secrets(options_.address);
   }
-  ~RtspServerSink() override { close(); }
+  ~StreamSink() override { close(); }
 
   void open(const StreamInfo& info) override;
   void write(Frame& frame) override {
     if (!live_) pace_.wait_for(frame);
+    sender_->check();
     encoder_->offer(frame);
   }
   void finish(Ending ending) override {
-    if (ending != Ending::failed && server_) server_->end();
+    if (ending != Ending::failed && sender_) sender_->end();
     close();
   }
   void cancel() noexcept override { pace_.cancel(); }
@@ -100,29 +87,29 @@ class RtspServerSink final : public Sink, gst::PacketMaker {
   void start_encoder(const StreamInfo& info);
   void make_encoder(const gst::EncoderSpec& spec, const StreamInfo& info);
   void tell_of_changes(const StreamInfo& info) const;
-  void tell_address() const;
   void close();
 
   StreamSinkOptions options_;
   std::string name_;
-  ServedStream stream_;
   bool live_ = false;
   Pace pace_;
   std::unique_ptr<gst::LiveEncoder> encoder_;
-  std::unique_ptr<gst::RtspServer> server_;
+  std::unique_ptr<gst::PacketSender> sender_;
   std::string summary_;
 };
 
-void RtspServerSink::open(const StreamInfo& info) {
+void StreamSink::open(const StreamInfo& info) {
   gst::start_up();
   live_ = info.live;
   start_encoder(info);
-  server_ = gst::make_rtsp_server(name_, stream_, *this);
+  const std::string& address = options_.address;
+  sender_ = is_served_stream(address)
+                ? gst::make_rtsp_server(name_, parse_served_stream(address), *this)
+                : gst::make_pusher(name_, parse_pushed_stream(address), *this);
   tell_of_changes(info);
-  tell_address();
 }
 
-void RtspServerSink::make_encoder(const gst::EncoderSpec& spec, const StreamInfo& info) {
+void StreamSink::make_encoder(const gst::EncoderSpec& spec, const StreamInfo& info) {
   gst::EncodeSettings settings;
   settings.name = name_;
   settings.quality = options_.quality;
@@ -132,10 +119,10 @@ void RtspServerSink::make_encoder(const gst::EncoderSpec& spec, const StreamInfo
   // No frame is offered before there is a server.
   encoder_ = std::make_unique<gst::LiveEncoder>(
       spec, opaque, settings,
-      [this](const gst::EncodedPicture& picture) { server_->send(picture); });
+      [this](const gst::EncodedPicture& picture) { sender_->send(picture); });
 }
 
-void RtspServerSink::start_encoder(const StreamInfo& info) {
+void StreamSink::start_encoder(const StreamInfo& info) {
   const bool may_use_gpu = options_.prefers_gpu && options_.encoder.empty() && !options_.quality;
   StreamInfo plain = info;
   plain.desc.format = PixelFormat::nv12;
@@ -156,7 +143,7 @@ void RtspServerSink::start_encoder(const StreamInfo& info) {
   make_encoder(gst::encoder_spec(encoder), info);
 }
 
-void RtspServerSink::tell_of_changes(const StreamInfo& info) const {
+void StreamSink::tell_of_changes(const StreamInfo& info) const {
   const FormatTraits& t = traits(info.desc.format);
   const bool yuv = t.model == ColorModel::yuv;
   if (yuv && (t.chroma_shift_x != 1 || t.chroma_shift_y != 1)) {
@@ -172,42 +159,30 @@ void RtspServerSink::tell_of_changes(const StreamInfo& info) const {
   }
 }
 
-void RtspServerSink::tell_address() const {
-  const std::string address = client_address(stream_, server_->port());
-  if (is_loopback(stream_.listen)) {
-    logger().info(
-        "{}: served as {} to this machine alone; rtsp://USER:PASSWORD@:PORT/NAME serves "
-        "the network",
-        name_, address);
-  } else if (stream_.user.empty()) {
-    logger().warn(
-        "{}: served as {} to everybody who reaches this machine; "
-        "rtsp://USER:PASSWORD@:PORT/NAME asks who they are",
-        name_, address);
-  } else {
-    logger().info("{}: served as {} to who knows the password", name_, address);
-  }
-}
-
-void RtspServerSink::close() {
-  if (!server_) return;
+void StreamSink::close() {
+  if (!sender_) return;
   const gst::StreamCounts counts = encoder_->counts();
-  const std::uint64_t viewers = server_->viewers();
-  summary_ = name_ + ": " + std::to_string(viewers) + (viewers == 1 ? " viewer, " : " viewers, ") +
-             std::to_string(counts.frames) + " frames encoded, " + std::to_string(counts.dropped) +
-             " dropped";
-  if (const std::uint64_t late = server_->not_taken(); late > 0) {
-    summary_ += ", " + std::to_string(late) + " packets that slow viewers did not take";
+  const gst::SenderCounts sent = sender_->counts();
+  summary_ = name_ + ": ";
+  if (sent.viewers) {
+    summary_ += std::to_string(*sent.viewers) + (sent.viewers == 1 ? " viewer, " : " viewers, ");
   }
+  summary_ += std::to_string(counts.frames) + " frames encoded, " + std::to_string(counts.dropped) +
+              " dropped";
+  if (sent.not_taken > 0) {
+    summary_ += ", " + std::to_string(sent.not_taken) + " packets that " +
+                (sent.viewers ? "slow viewers" : "the connection") + " did not take";
+  }
+  if (sent.reconnects > 0) summary_ += "; " + std::to_string(sent.reconnects) + " reconnected";
   encoder_->stop();  // Its thread sends no more from here on.
-  server_.reset();
+  sender_.reset();
   encoder_.reset();
 }
 
 }  // namespace
 
 std::unique_ptr<Sink> make_stream_sink(const StreamSinkOptions& options) {
-  return std::make_unique<RtspServerSink>(options);
+  return std::make_unique<StreamSink>(options);
 }
 
 }  // namespace equalux

@@ -18,11 +18,12 @@ struct StreamSinkOptions {
   std::optional<int> quality;  ///< the encoder's own scale; unset = its default
 };
 
-/// Serves the frames to whoever asks for them, and encodes them while somebody does: the newest
-/// one, as 8-bit 4:2:0. write() waits for nobody but, with frames that are not live, for the time
-/// at which each one is due. open() throws Error(usage) for addresses and pictures that cannot be,
-/// Error(unavailable) where the encoder or the server is not installed, Error(cannot_create) where
-/// the port is taken.
+/// Serves the frames to whoever asks for them, or sends them to a server, and encodes them while
+/// somebody takes them: the newest one, as 8-bit 4:2:0. write() waits for nobody but, with frames
+/// that are not live, for the time at which each one is due. open() throws Error(usage) for
+/// addresses and pictures that cannot be, Error(unavailable) where the encoder or the server is not
+/// installed, Error(cannot_create) where the port is taken; write() and finish() throw it where a
+/// server does not take the stream at all.
 [[nodiscard]] std::unique_ptr<Sink> make_stream_sink(const StreamSinkOptions& options);
 
 }  // namespace equalux

@@ -49,10 +49,11 @@ void refuse_idle_encoding(const RunSettings& settings) {
     const bool is_flag =
         std::find(settings.flags.begin(), settings.flags.end(), name) != settings.flags.end();
     if (is_flag) {
-      throw Error(ExitCode::usage,
-                  "--" + name + " is of video that is encoded, must be left out for " +
-                      stream.output +
-                      " (.mp4, .mov, .m4v, .mkv, .webm and rtsp:// are encoded, and --record is)");
+      throw Error(ExitCode::usage, "--" + name +
+                                       " is of video that is encoded, must be left out for " +
+                                       stream.output +
+                                       " (.mp4, .mov, .m4v, .mkv, .webm, rtsp://, rtmp:// and "
+                                       "srt:// are encoded, and --record is)");
     }
     const auto key = std::find_if(settings.keys.begin(), settings.keys.end(),
                                   [&](const auto& each) { return each.first == name; });
@@ -125,8 +126,8 @@ ExitCode run_command(RunSettings& settings) {
     stream.output = "window";
   }
   start_logging(stream.common);
-  hide_password(stream.input);
-  hide_password(stream.output);
+  hide_secrets(stream.input);
+  hide_secrets(stream.output);
   check_stream(stream);
   refuse_idle_flags(settings);
   refuse_idle_encoding(settings);
@@ -210,6 +211,8 @@ constexpr const char* kRunForms =
     "          v4l2:/dev/videoN a virtual camera\n"
     "          rtsp://:PORT/NAME  a stream for network players, H.264, for this machine alone;\n"
     "                           rtsp://USER:PASSWORD@:PORT/NAME for all that reach it\n"
+    "          rtsp://HOST/NAME, rtmp://HOST/APP/KEY, srt://HOST:PORT, srt://:PORT\n"
+    "                           sent to a server; srt without a host waits for callers\n"
     "          gst:LAUNCH       a GStreamer launch string that takes video/x-raw\n"
     "          -                YUV4MPEG2 on stdout\n";
 

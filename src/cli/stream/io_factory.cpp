@@ -104,7 +104,11 @@ OutputKind output_kind(const std::string& output) {
   if (output.starts_with("v4l2:")) return OutputKind::v4l2;
   if (output.starts_with("gst:")) return OutputKind::launch;
   if (is_stream_address(output)) {
-    (void)parse_served_stream(output);
+    if (is_served_stream(output)) {
+      (void)parse_served_stream(output);
+    } else {
+      (void)parse_pushed_stream(output);
+    }
     return OutputKind::stream;
   }
   const std::string extension = extension_of(output);
@@ -119,9 +123,11 @@ OutputKind output_kind(const std::string& output) {
     }
     return OutputKind::sequence;
   }
-  throw_usage("output '" + output +
-              "' is no form that is known, must be a file .mp4, .mov, .m4v, .mkv, .webm or .y4m, a "
-              "pattern of stills, window, null, v4l2:/dev/videoN, rtsp://:PORT/NAME, gst:... or -");
+  throw_usage(
+      "output '" + output +
+      "' is no form that is known, must be a file .mp4, .mov, .m4v, .mkv, .webm or .y4m, a "
+      "pattern of stills, window, null, v4l2:/dev/videoN, rtsp://..., rtmp://..., srt://..., "
+      "gst:... or -");
 }
 
 bool is_live(InputKind kind) {
@@ -142,7 +148,7 @@ void check_output(const std::string& output, const OutputOptions& options) {
   [[maybe_unused]] const OutputKind kind = output_kind(output);
 #ifdef EQUALUX_HAVE_GSTREAMER
   if (kind == OutputKind::stream && options.lossless) {
-    throw_usage("--lossless is of files, must be left out for output " + without_password(output));
+    throw_usage("--lossless is of files, must be left out for output " + without_secrets(output));
   }
   // The default fits everywhere, and GStreamer need not be loaded to say so.
   if (options.encoder.empty() && !options.quality && !options.lossless) return;
@@ -269,7 +275,7 @@ std::unique_ptr<Sink> make_plain_sink(const std::string& output, const OutputOpt
                                .prefers_gpu = options.prefers_gpu,
                                .quality = options.quality});
 #else
-      not_built("output " + without_password(output), "GStreamer", "- or a file .y4m");
+      not_built("output " + without_secrets(output), "GStreamer", "- or a file .y4m");
 #endif
     case OutputKind::media_file:
       break;
