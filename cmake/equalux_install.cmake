@@ -37,6 +37,24 @@ if(manual)
     endif()
     file(INSTALL \"${manual}/_equalux\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\")")
 endif()
+# For a desktop: an entry that opens the page on the first camera.
+if(EQUALUX_HAVE_HTTP)
+  # A version that is out has its date in the list of changes.
+  file(STRINGS CHANGELOG.md released REGEX "^## \\[${PROJECT_VERSION}\\] - [0-9-]+$")
+  set(EQUALUX_RELEASES "")
+  if(released MATCHES "([0-9-]+)$")
+    set(EQUALUX_RELEASES
+      "  <releases>\n    <release version=\"${PROJECT_VERSION}\" date=\"${CMAKE_MATCH_1}\"/>\n  </releases>\n")
+  endif()
+  set(EQUALUX_DESKTOP ${CMAKE_BINARY_DIR}/desktop)
+  configure_file(src/cli/desktop/equalux.desktop.in ${EQUALUX_DESKTOP}/equalux.desktop @ONLY)
+  configure_file(src/cli/desktop/metainfo.xml.in ${EQUALUX_DESKTOP}/example.equalux.equalux.metainfo.xml @ONLY)
+  install(PROGRAMS src/cli/desktop/camera DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/equalux)
+  install(FILES ${EQUALUX_DESKTOP}/equalux.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
+  install(FILES ${EQUALUX_DESKTOP}/example.equalux.equalux.metainfo.xml
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo)
+  install(FILES src/cli/desktop/equalux.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
+endif()
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 install(EXPORT equalux_targets NAMESPACE equalux:: FILE equalux-targets.cmake

@@ -42,6 +42,9 @@ add_dependencies(test_program_start equalux_old_module equalux_strange_module)
 target_compile_definitions(test_program_start PRIVATE
   EQUALUX_OLD_MODULE="$<TARGET_FILE:equalux_old_module>"
   EQUALUX_STRANGE_MODULE="$<TARGET_FILE:equalux_strange_module>")
+if(EQUALUX_HAVE_HTTP)
+  equalux_tests(test_program_open cli LABELS program LIBRARIES equalux_program_support STEMS program_open)
+endif()
 add_library(equalux_short_malloc MODULE cli/short_malloc.cpp)
 target_link_libraries(equalux_short_malloc PRIVATE ${CMAKE_DL_LIBS})
 # malloc() and its like are for everybody.

@@ -86,6 +86,17 @@ bool same(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
+/// The page with what a browser that was invited gets to know, which is text between double quotes.
+std::string page_with(std::string page, const std::string& token) {
+  constexpr std::string_view kPlace = "name=\"token\" content=\"";
+  const std::size_t at = page.find(kPlace);
+  if (at == std::string::npos) return page;
+  std::string text;
+  for (const char c : token)
+    text += c == '"' ? "&quot;" : c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string{c};
+  return page.insert(at + kPlace.size(), text);
+}
+
 /// What is wrong with a request.
 struct BadRequest {
   std::string why;
@@ -154,8 +165,10 @@ PictureForm page_picture_of(const PageRequest& request) {
 }  // namespace
 
 PageRequests::PageRequests(std::string token, std::string page, const PresetLines& presets,
-                           PictureForms forms, ControlApi& api, LiveMonitor& monitor)
+                           PictureForms forms, ControlApi& api, LiveMonitor& monitor,
+                           std::string once)
     : token_(std::move(token)),
+      once_(std::move(once)),
       page_(std::move(page)),
       parameters_(parameters_text(api.options(), presets)),
       forms_(std::move(forms)),
@@ -171,6 +184,10 @@ PageReply PageRequests::answer(const PageRequest& request) {
   }
   if (token_.empty() && !names_loopback(request.host)) {
     return refusal(kForbidden, "the host must be 127.0.0.1, [::1] or localhost");
+  }
+  if (is_invited(request)) {
+    once_.clear();
+    return {200, kHtml, page_with(page_, token_)};
   }
   if (!token_.empty() && !knows_token(request)) {
     PageReply reply =
@@ -215,6 +232,14 @@ bool PageRequests::knows_token(const PageRequest& request) const {
   return same(request.token, token_);
 }
 
+bool PageRequests::is_invited(const PageRequest& request) const {
+  if (once_.empty() || request.method != "GET" || request.path != "/") return false;
+  return std::any_of(request.arguments.begin(), request.arguments.end(),
+                     [this](const auto& argument) {
+                       return argument.first == "once" && same(argument.second, once_);
+                     });
+}
+
 PageReply PageRequests::get(const PageRequest& request) {
   if (request.path == "/") return {200, kHtml, page_};
   if (request.path == "/api/state") return {200, "application/json", api_.handle("").json};
@@ -228,12 +253,13 @@ PageReply PageRequests::get(const PageRequest& request) {
     return {200, "application/json", json_text(forms_.tones(*pair))};
   }
   if (request.path == "/api/parameters") return {200, "application/json", parameters_};
+  if (request.path == "/api/here") return {200, "application/json", "{}\n", Holds::presence};
   if (request.path == "/metrics") {
     return {200, "text/plain; version=0.0.4; charset=utf-8", monitor_.metrics()};
   }
   return refusal(kNotFound,
                  "must be /, /stream.mjpeg, /snapshot.jpg, /api/state, /api/picture, /api/tones, "
-                 "/api/parameters or /metrics");
+                 "/api/parameters, /api/here or /metrics");
 }
 
 PageReply PageRequests::post(const PageRequest& request) {

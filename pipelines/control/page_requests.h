@@ -33,8 +33,9 @@ struct PageRequest {
 /// What a reply waits for.
 enum class Holds : std::uint8_t {
   nothing,
-  picture,  ///< there is none yet: asking again soon may give one
-  guess,    ///< a wrong token: the answer is to take its time
+  picture,   ///< there is none yet: asking again soon may give one
+  guess,     ///< a wrong token: the answer is to take its time
+  presence,  ///< the caller only shows that it is there, for as long as it is
 };
 
 /// What a viewer of /stream.mjpeg wants.
@@ -80,8 +81,11 @@ inline constexpr std::string_view kBoundary = "equalux-picture";
 class PageRequests {
  public:
   /// Without a token only requests to this machine's loopback are answered.
+  /// Where `once` is not empty, /?once=ONCE is answered without the token, a single time, by the
+  /// page with the token in it: a browser's command line, which others here may read, holds no
+  /// token.
   PageRequests(std::string token, std::string page, const PresetLines& presets, PictureForms forms,
-               ControlApi& api, LiveMonitor& monitor);
+               ControlApi& api, LiveMonitor& monitor, std::string once = {});
 
   /// Whatever the request holds, there is an answer; one that is refused changes nothing.
   [[nodiscard]] PageReply answer(const PageRequest& request);
@@ -92,12 +96,14 @@ class PageRequests {
  private:
   [[nodiscard]] bool is_foreign(const PageRequest& request) const;
   [[nodiscard]] bool knows_token(const PageRequest& request) const;
+  [[nodiscard]] bool is_invited(const PageRequest& request) const;
   PageReply get(const PageRequest& request);
   PageReply post(const PageRequest& request);
   PageReply picture(const PictureForm& form);
   PageReply stream(const PageRequest& request);
 
   const std::string token_;
+  std::string once_;
   const std::string page_;
   const std::string parameters_;
   const PictureForms forms_;

@@ -73,6 +73,7 @@ struct Link {
   Time deadline;  ///< for what it is at
   Time look_until;
   std::optional<Time> held_until;  ///< it is suspended
+  bool present = false;            ///< held at /api/here
   bool proved = false;             ///< has made a request that was admitted
   bool busy = false;               ///< has made a request that is not answered to its end
   bool guessed = false;            ///< is held for a wrong token
@@ -222,7 +223,7 @@ class Server final : public PageServer {
   Server(const PageOptions& options, ControlApi& api, LiveMonitor& monitor)
       : limits_(options.limits),
         monitor_(monitor),
-        requests_(options.token, kPageHtml, options.presets, forms(), api, monitor) {
+        requests_(options.token, kPageHtml, options.presets, forms(), api, monitor, options.once) {
     const ServeAddress address = parse_serve_address(options.address);
     if (!address.loopback && options.token.empty()) {
       throw Error(ExitCode::usage, "--serve " + options.address +
@@ -246,6 +247,10 @@ class Server final : public PageServer {
   Server& operator=(const Server&) = delete;
 
   [[nodiscard]] std::string url() const override { return url_; }
+  [[nodiscard]] bool is_visited() const override { return present_ > 0; }
+  [[nodiscard]] bool is_left() const override {
+    return present_ == 0 && left_.load() != Time() && Clock::now() - left_.load() >= limits_.back;
+  }
 
  private:
   void start(const std::string& text, const ServeAddress& address) {
@@ -324,7 +329,8 @@ class Server final : public PageServer {
         }
         continue;
       }
-      if (link.held_until && now >= *link.held_until) {
+      if (link.present && !link.closing && is_gone(link)) close(link);
+      if (link.held_until && (now >= *link.held_until || (link.present && link.closing))) {
         release(link);
         next = now;
       } else if (!link.held_until && !link.closing && now >= link.deadline) {
@@ -352,10 +358,11 @@ class Server final : public PageServer {
     MHD_suspend_connection(link.connection);
   }
 
-  static void release(Link& link) {
+  void release(Link& link) {
     if (!link.held_until) return;
     link.held_until.reset();
     link.guessed = false;
+    if (std::exchange(link.present, false) && --present_ == 0) left_ = Clock::now();
     MHD_resume_connection(link.connection);
   }
 
@@ -490,6 +497,12 @@ class Server final : public PageServer {
         hold(link, now + limits_.wrong_token);
         return MHD_YES;
       }
+      if (incoming.held->holds == Holds::presence && !stopping_) {
+        link.present = true;
+        ++present_;
+        hold(link, Time::max());
+        return MHD_YES;
+      }
     }
     link.deadline = now + limits_.reply;
     if (incoming.held->stream && incoming.request.method != "HEAD") {
@@ -595,6 +608,8 @@ class Server final : public PageServer {
   std::list<Link> links_;  // serve()'s, as the next
   unsigned viewers_ = 0;
   bool stopping_ = false;
+  std::atomic<unsigned> present_{0};  // at /api/here
+  std::atomic<Time> left_{Time()};    // when the last of them went
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

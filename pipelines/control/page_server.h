@@ -24,6 +24,7 @@ struct PageLimits {
   std::chrono::milliseconds reply{30'000};       ///< for the caller to take a reply
   std::chrono::milliseconds wrong_token{1'000};  ///< before one is answered; it counts as there
   std::chrono::milliseconds picture{5'000};      ///< for the next frame, where there is no picture
+  std::chrono::milliseconds back{3'000};         ///< for a page that is loaded again to come back
 };
 
 struct PageOptions {
@@ -31,6 +32,7 @@ struct PageOptions {
   std::string token;    ///< what callers must know; empty = nobody needs one
   PresetLines presets;  ///< for /api/parameters
   PageLimits limits;
+  std::string once = {};  ///< lets one browser in, see PageRequests; empty = none
 };
 
 /// Serves until it is destroyed, in a thread of its own.
@@ -47,6 +49,8 @@ struct PageOptions {
 ///   GET  /api/tones                           histograms and curve, see tones_of(); 503 likewise
 ///   GET  /api/parameters                      {"strength":"how far ...", ...,
 ///                                             "preset":{"fog":"..."}, "sliders":[{"key",...}]}
+///   GET  /api/here                            answered when the run ends: the caller is there
+///                                             until it hangs up
 ///   GET  /metrics                             Prometheus's text
 ///
 /// With a token every request needs it, as "Authorization: Bearer TOKEN" or ?token=TOKEN, and gets
@@ -56,6 +60,10 @@ class PageServer {
  public:
   virtual ~PageServer() = default;
   [[nodiscard]] virtual std::string url() const = 0;  ///< "http://127.0.0.1:8080/"
+  /// Somebody has been at /api/here, and is still. Thread-safe, as the next.
+  [[nodiscard]] virtual bool is_visited() const = 0;
+  /// Somebody has been there, and has not come back within PageLimits::back.
+  [[nodiscard]] virtual bool is_left() const = 0;
 };
 
 /// The least that a token has of characters.

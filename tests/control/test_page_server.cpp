@@ -96,8 +96,8 @@ HttpAnswer talk(int port, const std::string& bytes) {
 class PageServerTest : public ::testing::Test {
  protected:
   void serve(const std::string& token = "") {
-    server_ =
-        open_page_server({"127.0.0.1:0", token, {{"fog", "thick air"}}, limits_}, api_, monitor_);
+    server_ = open_page_server({"127.0.0.1:0", token, {{"fog", "thick air"}}, limits_, once_}, api_,
+                               monitor_);
     const std::string url = server_->url();
     EXPECT_TRUE(url.starts_with("http://127.0.0.1:"));
     port_ = std::atoi(url.c_str() + url.rfind(':') + 1);
@@ -138,6 +138,7 @@ class PageServerTest : public ::testing::Test {
   }
 
   Watchdog watchdog_;
+  std::string once_;
   PageLimits limits_{.wrong_token = std::chrono::milliseconds(1),
                      .picture = std::chrono::milliseconds(50)};
   Steering steering_{
@@ -198,6 +199,52 @@ TEST_F(PageServerTest, ThePageKeepsItsTokenOutOfTheHistoryAndNamesItsControls) {
         "does not answer", "id=\"reset\"", "data-still=\"after\"", "requestFullscreen",
         "counters.recording.failure", "/api/parameters"})
     EXPECT_THAT(page, HasSubstr(part));
+}
+
+TEST_F(PageServerTest, LetsOneBrowserInWithoutTheTokenAndTellsItThat) {
+  once_ = "this-once";
+  serve("sixteen \"letters\"");
+  const std::string told = "content=\"sixteen &quot;letters&quot;\"";
+  EXPECT_EQ(get("/?once=that-one").status, 401);
+  EXPECT_EQ(get("/?once=").status, 401);
+  EXPECT_EQ(get("/api/state?once=this-once").status, 401);
+  EXPECT_EQ(get("/?once=this-once", "Sec-Fetch-Site: cross-site\r\n").status, 403);
+  const HttpAnswer page = get("/?once=this-once");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_THAT(page.body, HasSubstr(told));
+  const HttpAnswer again = get("/?once=this-once");
+  EXPECT_EQ(again.status, 401);
+  EXPECT_THAT(again.body, Not(HasSubstr(told)));
+  EXPECT_EQ(get("/?once=").status, 401);
+}
+
+TEST_F(PageServerTest, KnowsWhetherSomebodyIsThere) {
+  limits_.back = std::chrono::milliseconds(700);
+  serve();
+  const std::string request = "GET /api/here HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const auto comes = [&](bool (PageServer::*what)() const) {
+    for (int i = 0; i < 500 && !((*server_).*what)(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return ((*server_).*what)();
+  };
+  EXPECT_FALSE(server_->is_visited());
+  {
+    const Caller first(port_);
+    ASSERT_TRUE(first.say(request));
+    EXPECT_TRUE(comes(&PageServer::is_visited));
+    EXPECT_FALSE(server_->is_left());
+    const Caller second(port_);
+    ASSERT_TRUE(second.say(request));
+  }
+  EXPECT_TRUE(comes(&PageServer::is_left));
+  EXPECT_FALSE(server_->is_visited());
+  // Whoever comes back is there again, and hears of the end.
+  const Caller third(port_);
+  ASSERT_TRUE(third.say(request));
+  EXPECT_TRUE(comes(&PageServer::is_visited));
+  EXPECT_FALSE(server_->is_left());
+  server_.reset();
+  EXPECT_THAT(third.hear(), HasSubstr("200 OK"));
 }
 
 TEST_F(PageServerTest, TakesChangesAndSaysWhatIsWrong) {

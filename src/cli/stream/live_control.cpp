@@ -131,7 +131,11 @@ OptionGroup live_group(LiveOptions& options) {
                   "what callers of --serve must know, 16 characters or more, or the first line of "
                   "a file; none, for an address of this machine alone, lets in whoever has an "
                   "account here (default: one is made, and stands in the page's address)",
-                  options.serve_token)};
+                  options.serve_token),
+      switch_option("open",
+                    "open the page of --serve in this desktop's browser, by xdg-open; the run ends "
+                    "when it is closed there (default: off)",
+                    options.open)};
   return group;
 }
 
@@ -147,11 +151,15 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
     if (!options.serve_token.empty()) {
       throw Error(ExitCode::usage, "--serve-token has no page to guard, must stand with --serve");
     }
+    if (options.open) {
+      throw Error(ExitCode::usage, "--open has no page to open, must stand with --serve");
+    }
     return;
   }
 #ifdef EQUALUX_HAVE_HTTP
   const std::string token = token_of(options.serve_token);
-  page_ = open_page_server({options.serve, token, presets_of_run(), {}}, api_, monitor_);
+  const std::string once = options.open ? made_token() : "";
+  page_ = open_page_server({options.serve, token, presets_of_run(), {}, once}, api_, monitor_);
   // One that nobody has seen would let nobody in, so that --quiet does not hide it; one that
   // somebody gave is theirs to show.
   const bool made = options.serve_token.empty();
@@ -159,6 +167,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
     std::fprintf(stderr, "equalux: the page is at %s%s%s\n", printable(page_->url()).c_str(),
                  made ? "?token=" : "", made ? token.c_str() : "");
   }
+  if (options.open) browser_ = std::make_unique<Browser>(page_->url() + "?once=" + once, *page_);
 #else
   throw Error(ExitCode::unavailable,
               "--serve needs libmicrohttpd and OpenCV, which this build does not have; must be "
@@ -193,6 +202,13 @@ void LiveControl::attach(RunOptions& run) {
     if (before) before(frame);
     monitor_.add(frame);
   };
+}
+
+ExitCode LiveControl::ending(ExitCode code) const {
+#ifdef EQUALUX_HAVE_HTTP
+  if (browser_ != nullptr && code == ExitCode::interrupted) return browser_->ending(code);
+#endif
+  return code;
 }
 
 void LiveControl::watch(const Recorder& recorder, const Recorder* originals) {

@@ -9,6 +9,7 @@
 #include "src/cli/options.h"
 #ifdef EQUALUX_HAVE_HTTP
 #include "pipelines/control/page_server.h"
+#include "src/cli/stream/browser.h"
 #endif
 
 /// What looks on and steers while one stream runs: window keys, control socket, page.
@@ -18,10 +19,11 @@ struct LiveOptions {
   std::string control;      ///< a path; empty = no socket
   std::string serve;        ///< an address; empty = no page
   std::string serve_token;  ///< or @FILE, whose first line it is; "none"; empty = one is made
+  bool open = false;        ///< the page in a browser, with which the run ends
   [[nodiscard]] bool watched() const { return !control.empty() || !serve.empty(); }
 };
 
-/// --control, --serve, --serve-token.
+/// --control, --serve, --serve-token, --open.
 [[nodiscard]] OptionGroup live_group(LiveOptions& options);
 
 /// Stands around a run.
@@ -42,6 +44,9 @@ class LiveControl {
   /// Has what is recorded among the counters; of `originals`, which may be null, only that they
   /// have failed. Both must outlive this.
   void watch(const Recorder& recorder, const Recorder* originals);
+  /// The code of a run that ended with `code`: one that its page ended is done, and one whose page
+  /// did not open says so.
+  [[nodiscard]] ExitCode ending(ExitCode code) const;
 
  private:
   bool watched_;
@@ -52,6 +57,7 @@ class LiveControl {
   std::unique_ptr<ControlSocket> socket_;
 #ifdef EQUALUX_HAVE_HTTP
   std::unique_ptr<PageServer> page_;
+  std::unique_ptr<Browser> browser_;
 #endif
 };
 

@@ -242,6 +242,7 @@ RunResult run_stream(const StreamOptions& options) {
   if (const std::string text = live ? live->viewers_text() : ""; !text.empty()) {
     if (!options.common.quiet) std::fprintf(stderr, "%s\n", text.c_str());
   }
+  if (live) result.code = live->ending(result.code);
   if (!options.on_progress) progress.end(result.frames_out, result.elapsed_s, result.code);
   return result;
 }
