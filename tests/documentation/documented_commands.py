@@ -58,7 +58,8 @@ def names_of_scripts(context, command):
 
 
 def names_of_targets(context, command):
-    lists = [*context.source.glob("*/CMakeLists.txt"), *context.source.glob("*/*/CMakeLists.txt")]
+    lists = [*context.source.glob("*/CMakeLists.txt"), *context.source.glob("*/*/CMakeLists.txt"),
+             *context.source.glob("tests/*.cmake")]
     text = "\n".join(path.read_text() for path in lists)
     names = re.findall(r"build/release/bin/(\w+)", command)
     if "--target" in command:
