@@ -32,8 +32,8 @@ pid_t start_opener(const std::string& url) {
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-                                            POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
@@ -46,9 +46,10 @@ pid_t start_opener(const std::string& url) {
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (failure != 0) {
-    throw Error(ExitCode::unavailable,
-                "--open needs xdg-open (Debian: xdg-utils), which is not installed; must be without "
-                "it, and a browser at the address that is printed");
+    throw Error(
+        ExitCode::unavailable,
+        "--open needs xdg-open (Debian: xdg-utils), which is not installed; must be without "
+        "it, and a browser at the address that is printed");
   }
   return opener;
 }

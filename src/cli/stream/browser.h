@@ -11,8 +11,8 @@
 /// A run's page in the browser of the desktop, `--open`.
 namespace equalux::cli {
 
-/// Opens an address, watches whether somebody looks, and stops the program's run when nobody does any
-/// more, or nobody came.
+/// Opens an address, watches whether somebody looks, and stops the program's run when nobody does
+/// any more, or nobody came.
 class Browser {
  public:
   /// `page` must outlive it. Throws Error(unavailable) where there is no xdg-open.
