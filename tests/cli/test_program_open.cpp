@@ -45,6 +45,7 @@ curl -s -o /dev/null -w '%{http_code}' "$1" >"$FOLDER/again"
 printf '%s' "$1" >"$FOLDER/address"
 )sh");
   EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, Not(HasSubstr("signal")));
   EXPECT_THAT(folder_.read("page"), HasSubstr("<title>equalux</title>"));
   EXPECT_EQ(folder_.read("again"), "401");
   EXPECT_THAT(folder_.read("address"), HasSubstr("/?once="));

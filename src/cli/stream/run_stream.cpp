@@ -227,6 +227,7 @@ RunResult run_stream(const StreamOptions& options) {
     options.curves->add(processor->curve_sum());
   }
   measurements.finish();
+  if (live) result.code = live->ending(result.code);
   print_summary(options, result, measurements);
   if (options.latency_report) std::fputs(latency.text(result).c_str(), stderr);
   if (const std::string text = sink->summary(); !text.empty() && !options.common.quiet) {
@@ -242,7 +243,6 @@ RunResult run_stream(const StreamOptions& options) {
   if (const std::string text = live ? live->viewers_text() : ""; !text.empty()) {
     if (!options.common.quiet) std::fprintf(stderr, "%s\n", text.c_str());
   }
-  if (live) result.code = live->ending(result.code);
   if (!options.on_progress) progress.end(result.frames_out, result.elapsed_s, result.code);
   return result;
 }
