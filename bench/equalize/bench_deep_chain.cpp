@@ -12,5 +12,13 @@ BENCHMARK(deep_chain)->Apply([](benchmark::internal::Benchmark* bench) {
                       PixelFormat::y444_12le, PixelFormat::y444_16le});
 });
 
+void deep_chain_saturation(benchmark::State& state) {
+  saturation_bench(state);
+}
+BENCHMARK(deep_chain_saturation)->Apply([](benchmark::internal::Benchmark* bench) {
+  saturation_sizes(bench, {PixelFormat::p010_10le, PixelFormat::i422_10le, PixelFormat::y444_12le,
+                           PixelFormat::y444_16le, PixelFormat::rgb48_le, PixelFormat::rgba64_le});
+});
+
 }  // namespace
 }  // namespace equalux::bench

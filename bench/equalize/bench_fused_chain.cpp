@@ -26,22 +26,12 @@ BENCHMARK(fused_chain_over_time)->Apply([](benchmark::internal::Benchmark* bench
   chain_sizes(bench, {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::nv12});
 });
 
-/// Saturation in tenths, after the threads; 10 leaves it as it is.
 void fused_chain_saturation(benchmark::State& state) {
-  EqualizeParams params;
-  params.clip_limit = 3;
-  params.saturation = static_cast<double>(state.range(3)) / 10;
-  chain_bench(state, params);
+  saturation_bench(state);
 }
 BENCHMARK(fused_chain_saturation)->Apply([](benchmark::internal::Benchmark* bench) {
-  bench->ArgNames({"format", "height", "threads", "tenths"})
-      ->UseRealTime()
-      ->Unit(benchmark::kMillisecond);
-  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::bgrx, PixelFormat::i420,
-                                   PixelFormat::nv12, PixelFormat::p010_10le}) {
-    for (const std::int64_t tenths : {10, 5, 15, 20})
-      bench->Args({static_cast<std::int64_t>(format), 1080, 1, tenths});
-  }
+  saturation_sizes(bench,
+                   {PixelFormat::bgr, PixelFormat::bgrx, PixelFormat::i420, PixelFormat::nv12});
 });
 
 }  // namespace

@@ -39,4 +39,22 @@ void chain_bench(benchmark::State& state, const EqualizeParams& params) {
   filter_bench(state, make_cpu_filter(params, {static_cast<int>(state.range(2))}), 3);
 }
 
+void saturation_bench(benchmark::State& state) {
+  EqualizeParams params;
+  params.clip_limit = 3;
+  params.saturation = static_cast<double>(state.range(3)) / 10;
+  chain_bench(state, params);
+}
+
+void saturation_sizes(benchmark::internal::Benchmark* bench,
+                      std::initializer_list<PixelFormat> formats) {
+  bench->ArgNames({"format", "height", "threads", "tenths"})
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
+  for (const PixelFormat format : formats) {
+    for (const std::int64_t tenths : {10, 5, 15, 20})
+      bench->Args({static_cast<std::int64_t>(format), 1080, 1, tenths});
+  }
+}
+
 }  // namespace equalux::bench

@@ -310,6 +310,16 @@ class DeepComparison {
     tested.make_gains(form_, all, gains_);
     scalar_deep_rows().make_gains(form_, all, gains_);
     make_gray_words(form_, gains_);
+    saturation_.resize(form_);
+    // Another factor each time, in half of them by level.
+    std::vector<std::uint32_t> factors(
+        coarse_max(form_) + 1, static_cast<std::uint32_t>(random_bits() % (saturation::kMost + 1)));
+    for (std::uint32_t& each : factors) {
+      if (random_bits() % 2 == 0) break;
+      each = static_cast<std::uint32_t>(random_bits() % (saturation::kMost + 1));
+    }
+    saturation_.set_factors(form_, factors.data());
+    make_lines(form_, traits(format).model, all, gains_.curve, saturation_);
   }
 
   void run() const {
@@ -322,6 +332,8 @@ class DeepComparison {
       std::memcpy(out, even.data(), 4 * even.size());
     });
     same("apply", 16 * n_ + 16, [&](const DeepRows& k, std::uint8_t* out) { apply(k, out); });
+    if (traits(format_).model == ColorModel::gray) return;
+    same("saturate", 16 * n_ + 16, [&](const DeepRows& k, std::uint8_t* out) { saturate(k, out); });
   }
 
  private:
@@ -360,10 +372,18 @@ class DeepComparison {
       return k.apply_rgb(form_, rgb_layout(format_), gains_, Stores::streaming, in_.data(), n_,
                          out);
     }
+    k.apply_yuv(yuv_form(), gains_, Stores::streaming, row(), n_, rows(out));
+  }
+  void saturate(const DeepRows& k, std::uint8_t* out) const {
+    if (traits(format_).model == ColorModel::rgb) {
+      return k.saturate_rgb(form_, rgb_layout(format_), gains_, saturation_, Stores::streaming,
+                            in_.data(), n_, out);
+    }
+    k.saturate_yuv(yuv_form(), gains_, saturation_, Stores::streaming, row(), n_, rows(out));
+  }
+  YuvRowOut rows(std::uint8_t* out) const {
     std::uint8_t* cb = out + 4 * n_;
-    const YuvRowOut rows{
-        {out, yuv_form().rows == 2 ? out + 2 * n_ : out}, cb, pairs() ? cb + 2 : cb + 4 * n_};
-    k.apply_yuv(yuv_form(), gains_, Stores::streaming, row(), n_, rows);
+    return {{out, yuv_form().rows == 2 ? out + 2 * n_ : out}, cb, pairs() ? cb + 2 : cb + 4 * n_};
   }
 
   const DeepRows& tested_;
@@ -372,6 +392,7 @@ class DeepComparison {
   std::size_t n_;
   Bytes in_, second_, cb_, cr_;
   DeepGains gains_;
+  DeepSaturation saturation_;
 };
 
 void compare_deep(const DeepRows& tested, std::size_t n, bool noise) {

@@ -238,10 +238,11 @@ void saturate_deep_rgb(const SaturatedCurve& curve, const DeepSamples& form, con
   }
 }
 
-void saturate_deep_yuv(const SaturatedCurve& curve, const std::uint64_t* gains,
-                       const DeepSamples& form, const DeepCells& cells, const YuvRowIn& in,
-                       std::size_t n, const YuvRowOut& out) {
-  const auto share_of = [gains](std::size_t v) { return deep_gain_share(gains[v]); };
+void saturate_deep_yuv(const SaturatedCurve& curve, const DeepSamples& form, const DeepCells& cells,
+                       const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
+  const auto share_of = [&curve, &form](std::size_t v) {
+    return deep_gain_share(deep_gain(curve.levels[v], static_cast<std::uint32_t>(v), form.depth));
+  };
   const WordScale scale(curve);
   const std::int64_t one = deep_gain_share(deep_gain_one(form.depth));
   const auto columns = static_cast<std::size_t>(cells.columns);

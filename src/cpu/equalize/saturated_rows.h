@@ -11,7 +11,7 @@
 #include "src/format/layout.h"
 
 /// Rows of the fused and of the deep chain where saturation is changed too: plain C++, one channel
-/// after the other, which is what the vector loops of FusedRows redo doubtful pixels by.
+/// after the other, which is what the vector loops of both redo doubtful pixels by.
 /// Counterparts of apply_rgb and apply_yuv of FusedRows and DeepRows, which serve wherever k is 1
 /// at every level; `n` counts pixels, and rows lie as there.
 namespace equalux {
@@ -78,9 +78,8 @@ struct DeepCells {
   int columns;              ///< 1 or 2
   std::size_t chroma_step;  ///< bytes from a chroma sample to the next
 };
-/// YCbCr of more bits; `gains` is deep_gain() by v.
-void saturate_deep_yuv(const SaturatedCurve& curve, const std::uint64_t* gains,
-                       const DeepSamples& form, const DeepCells& cells, const YuvRowIn& in,
-                       std::size_t n, const YuvRowOut& out);
+/// YCbCr of more bits.
+void saturate_deep_yuv(const SaturatedCurve& curve, const DeepSamples& form, const DeepCells& cells,
+                       const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
 
 }  // namespace equalux

@@ -9,6 +9,7 @@
 
 #include "src/cpu/common/simd_targets.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
+#include "src/equalize/saturation.h"
 #include "tests/equalize/deep/deep_reference.h"
 #include "tests/equalize/level_counts.h"
 #include "tests/support/test_images.h"
@@ -71,6 +72,24 @@ struct TwoGains {
   }
 };
 
+/// k of every level: one of all, times 256, or at kOfEach another of each.
+constexpr int kOfEach = -1;
+constexpr int kAllFactors[]{0, 95, 128, 384, 512, 1024, kOfEach};
+
+DeepSaturation saturation_of(const DeepSamples& form, ColorModel model, int factor,
+                             const std::vector<std::uint32_t>& levels, std::mt19937& random) {
+  DeepSaturation saturation;
+  saturation.resize(form);
+  std::vector<std::uint32_t> coarse(coarse_max(form) + 1, static_cast<std::uint32_t>(factor));
+  if (factor == kOfEach) {
+    for (std::uint32_t& each : coarse)
+      each = static_cast<std::uint32_t>(random()) % (saturation::kMost + 1);
+  }
+  saturation.set_factors(form, coarse.data());
+  make_lines(form, model, std::vector<std::uint32_t>(levels.size(), 1), levels, saturation);
+  return saturation;
+}
+
 /// Memory from a boundary of 64 bytes on, or one byte past it, with a margin on both sides.
 class Guarded {
  public:
@@ -110,10 +129,11 @@ struct DeepCase {
   const DeepRows& loops;
   ImageDesc desc;
   DeepSamples form = deep_samples(desc);
+  bool luma_alone = false;  ///< is v, which saturation is not for
 };
 
 void expect_alike_packed(const DeepCase& c, std::size_t n, Codes codes, const TwoGains& gains,
-                         std::mt19937& random) {
+                         const DeepSaturation& saturation, std::mt19937& random) {
   const RgbLayout pixel = rgb_layout(c.desc.format);
   const bool gray = pixel.step == 2;
   const std::size_t bytes = n * static_cast<std::size_t>(pixel.step);
@@ -138,6 +158,17 @@ void expect_alike_packed(const DeepCase& c, std::size_t n, Codes codes, const Tw
     Guarded out(bytes, aligned);
     EXPECT_EQ(apply(c.loops, gains.tested, out), wanted);
   }
+  if (gray) return;
+  const auto saturate = [&](const DeepRows& k, Stores stores, bool aligned) {
+    Guarded out(bytes, aligned);
+    k.saturate_rgb(c.form, pixel, gains.plain, saturation, stores, in.data(), n, out.data());
+    k.flush_stores();
+    EXPECT_TRUE(out.margin_intact());
+    return out.bytes();
+  };
+  const Bytes saturated = saturate(scalar_deep_rows(), Stores::cached, true);
+  EXPECT_EQ(saturate(c.loops, Stores::streaming, true), saturated);
+  EXPECT_EQ(saturate(c.loops, Stores::streaming, false), saturated);
 }
 
 /// Results of a row of YCbCr, plane after plane.
@@ -160,7 +191,8 @@ struct YuvResult {
 };
 
 void expect_alike_yuv(const DeepCase& c, int rows, std::size_t n, Codes codes,
-                      const TwoGains& gains, std::mt19937& random) {
+                      const TwoGains& gains, const DeepSaturation& saturation,
+                      std::mt19937& random) {
   const DeepChroma kind = deep_chroma_of(traits(c.desc.format));
   const DeepYuvForm form{c.form, kind, rows};
   const std::size_t chroma_words = YuvResult::chroma_bytes(kind, n) / 2;
@@ -175,33 +207,54 @@ void expect_alike_yuv(const DeepCase& c, int rows, std::size_t n, Codes codes,
                      [&](const DeepCounters& counters) { k.count_yuv(form, in, n, counters); });
   };
   EXPECT_EQ(count(c.loops), count(scalar_deep_rows()));
-  const auto apply = [&](const DeepRows& k, const DeepGains& g, bool aligned) {
+  const auto result_of = [&](const DeepRows& k, bool aligned, const auto& run) {
     YuvResult out(kind, n, aligned);
-    k.apply_yuv(form, g, Stores::streaming, in, n,
-                {{out.luma[0].data(), rows == 2 ? out.luma[1].data() : out.luma[0].data()},
-                 out.chroma[0].data(),
-                 pairs ? out.chroma[0].data() + 2 : out.chroma[1].data()});
+    run({{out.luma[0].data(), rows == 2 ? out.luma[1].data() : out.luma[0].data()},
+         out.chroma[0].data(),
+         pairs ? out.chroma[0].data() + 2 : out.chroma[1].data()});
     k.flush_stores();
     return out.planes();
+  };
+  const auto apply = [&](const DeepRows& k, const DeepGains& g, bool aligned) {
+    return result_of(k, aligned, [&](const YuvRowOut& out) {
+      k.apply_yuv(form, g, Stores::streaming, in, n, out);
+    });
   };
   const std::vector<Bytes> wanted = apply(scalar_deep_rows(), gains.plain, true);
   for (const bool aligned : {true, false})
     EXPECT_EQ(apply(c.loops, gains.tested, aligned), wanted);
+  if (c.luma_alone) return;
+  const auto saturate = [&](const DeepRows& k, Stores stores, bool aligned) {
+    return result_of(k, aligned, [&](const YuvRowOut& out) {
+      k.saturate_yuv(form, gains.plain, saturation, stores, in, n, out);
+    });
+  };
+  const std::vector<Bytes> saturated = saturate(scalar_deep_rows(), Stores::cached, true);
+  EXPECT_EQ(saturate(c.loops, Stores::streaming, true), saturated);
+  EXPECT_EQ(saturate(c.loops, Stores::streaming, false), saturated);
 }
 
 void expect_alike(const DeepCase& c, std::mt19937& random) {
   for (const Curve curve : kAllCurves) {
     const TwoGains gains(c.form, curve, c.loops, random);
+    std::vector<DeepSaturation> saturations;
+    for (const int factor : kAllFactors) {
+      saturations.push_back(
+          saturation_of(c.form, traits(c.desc.format).model, factor, gains.plain.curve, random));
+    }
     for (const std::size_t n : kWidths) {
       const Codes codes = kAllCodes[random() % std::size(kAllCodes)];
+      const std::size_t which = random() % saturations.size();
+      const DeepSaturation& saturation = saturations[which];
       SCOPED_TRACE("curve " + std::to_string(static_cast<int>(curve)) + " codes " +
-                   std::to_string(static_cast<int>(codes)) + " width " + std::to_string(n));
+                   std::to_string(static_cast<int>(codes)) + " width " + std::to_string(n) +
+                   " saturation " + std::to_string(kAllFactors[which]));
       if (traits(c.desc.format).model != ColorModel::yuv) {
-        expect_alike_packed(c, n, codes, gains, random);
+        expect_alike_packed(c, n, codes, gains, saturation, random);
       } else {
-        expect_alike_yuv(c, 1, n, codes, gains, random);
+        expect_alike_yuv(c, 1, n, codes, gains, saturation, random);
         if (sampling_of(c.desc.format) == Sampling::s420)
-          expect_alike_yuv(c, 2, n, codes, gains, random);
+          expect_alike_yuv(c, 2, n, codes, gains, saturation, random);
       }
       if (testing::Test::HasFailure()) return;
     }
@@ -232,7 +285,7 @@ TEST(DeepRows, EveryTargetInTheSpaceOfLuma) {
       if (traits(format).model != ColorModel::yuv) continue;
       SCOPED_TRACE(std::string(loops.target) + " " + std::string(to_string(format)));
       const ImageDesc desc{format, 1, 1, ColorMatrix::bt709, ColorRange::full};
-      expect_alike({loops, desc, deep_samples(desc, Space::luma)}, random);
+      expect_alike({loops, desc, deep_samples(desc, Space::luma), true}, random);
       if (HasFailure()) return;
     }
   }
@@ -275,12 +328,15 @@ TEST(DeepRows, EveryTargetMakesTheSameCurve) {
 TEST(DeepRows, EveryTargetOfThisMachineIsTested) {
   std::vector<std::string_view> targets;
   std::set<decltype(DeepRows::apply_yuv)> own;
+  std::set<decltype(DeepRows::saturate_yuv)> saturating;
   for (const DeepRows& loops : all_deep_rows()) {
     targets.push_back(loops.target);
     own.insert(loops.apply_yuv);
+    saturating.insert(loops.saturate_yuv);
   }
   EXPECT_EQ(targets, simd_targets());
   EXPECT_EQ(own.size(), targets.size());
+  EXPECT_EQ(saturating.size(), targets.size());
   EXPECT_EQ(deep_rows().target, simd_target());
 }
 

@@ -59,6 +59,17 @@ HWY_INLINE V16 join_words(const Doubles& x) {
   return hn::OddEven(hn::BitCast(D16(), hn::ShiftLeft<16>(odd)), hn::BitCast(D16(), even));
 }
 
+/// The same of 32-bit numbers with a sign, clamped to 0 and `most`.
+HWY_INLINE V16 join_clamped(const Doubles& x, VI32 most) {
+  const auto clamped = [most](V32 lanes) HWY_ATTR {
+    const DI32 d;
+    return hn::BitCast(D32(), hn::Min(hn::Max(hn::BitCast(d, lanes), hn::Zero(d)), most));
+  };
+  const V32 even = clamped(join_halves(x.f[0], x.f[2]));
+  const V32 odd = clamped(join_halves(x.f[1], x.f[3]));
+  return hn::BitCast(D16(), hn::Or(even, hn::ShiftLeft<16>(odd)));
+}
+
 /// Scaled gains of v[0], v[4], v[8] ..., where values lie kStep words apart.
 template <std::size_t kStep = 1>
 HWY_INLINE VF look_up(const double* gains, const std::uint16_t* v) {
@@ -274,13 +285,7 @@ class ScaleChroma {
         scaled.f[i] = hn::Add(hn::MulAdd(u.f[i], sums.f[i], more_), base_);
       }
     }
-    const auto clamped = [&](V32 x) HWY_ATTR {
-      const DI32 d;
-      return hn::BitCast(D32(), hn::Min(hn::Max(hn::BitCast(d, x), hn::Zero(d)), most_));
-    };
-    const V32 even = clamped(join_halves(scaled.f[0], scaled.f[2]));
-    const V32 odd = clamped(join_halves(scaled.f[1], scaled.f[3]));
-    return hn::BitCast(D16(), hn::Or(even, hn::ShiftLeft<16>(odd)));
+    return join_clamped(scaled, most_);
   }
 
   /// Whether a result since the last call may be wrong.

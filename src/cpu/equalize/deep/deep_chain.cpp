@@ -61,7 +61,7 @@ void DeepChain::configure(const ImageDesc& desc) {
   form_ = deep_samples(desc, params_.space);
   counts_.assign(levels(), 0);
   gains_.resize(form_);
-  factors_.resize(levels());
+  saturation_.resize(form_);
   bin_ends_.reserve(levels());
   start_curves(static_cast<int>(coarse_max(form_)));
   scratch_.assign(
@@ -160,17 +160,15 @@ void DeepChain::make_factors(const saturation::Rule& rule, const CurveTable& cur
   CurveTable coarse{};
   for (std::uint32_t i = 0; i <= last; ++i)
     coarse[i] = saturation::factor_at(rule, curve.data(), i, last);
-  for (std::size_t v = 0; v < levels(); ++v) {
-    factors_[v] = static_cast<std::uint16_t>(
-        deep_factor_between(form_, coarse.data(), static_cast<std::uint32_t>(v)));
-  }
+  saturation_.set_factors(form_, coarse.data());
 }
 
 void DeepChain::make_gains() {
-  if (traits(desc_.format).model == ColorModel::gray) {
+  const ColorModel model = traits(desc_.format).model;
+  if (model == ColorModel::gray) {
     make_gray_words(form_, gains_);
   } else if (saturates_) {
-    make_fixed_gains(form_, counts_, gains_);
+    make_lines(form_, model, counts_, gains_.curve, saturation_);
   } else {
     loops_.make_gains(form_, counts_, gains_);
   }
@@ -180,7 +178,7 @@ void DeepChain::scale_rgb(Stores stores, const std::uint8_t* in, std::uint8_t* o
   const auto width = static_cast<std::size_t>(desc_.width);
   const RgbLayout at = rgb_layout(desc_.format);
   if (saturates_)
-    return saturate_deep_rgb({factors_.data(), gains_.curve.data()}, form_, at, in, width, out);
+    return loops_.saturate_rgb(form_, at, gains_, saturation_, stores, in, width, out);
   loops_.apply_rgb(form_, at, gains_, stores, in, width, out);
 }
 
@@ -188,11 +186,8 @@ void DeepChain::scale_yuv(Stores stores, LumaRows rows, const YuvRowIn& in,
                           const YuvRowOut& out) const {
   const auto width = static_cast<std::size_t>(desc_.width);
   const DeepYuvForm form = yuv_form(rows);
-  if (!saturates_) return loops_.apply_yuv(form, gains_, stores, in, width, out);
-  const DeepCells cells{form.rows, form.chroma == DeepChroma::each ? 1 : 2,
-                        form.chroma == DeepChroma::pairs ? std::size_t{4} : std::size_t{2}};
-  saturate_deep_yuv({factors_.data(), gains_.curve.data()}, gains_.fixed.data(), form_, cells, in,
-                    width, out);
+  if (saturates_) return loops_.saturate_yuv(form, gains_, saturation_, stores, in, width, out);
+  loops_.apply_yuv(form, gains_, stores, in, width, out);
 }
 
 void DeepChain::count_rows(const Job& job, int begin, int end, Scratch& scratch) const {

@@ -10,7 +10,6 @@
 #include "src/cpu/common/round_rows.h"
 #include "src/cpu/equalize/curve_chain.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
-#include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/deep_curve.h"
 
 /// Equalization of frames of more than 8 bits on the CPU: histogram of v, curve, gains, apply.
@@ -75,7 +74,7 @@ class DeepChain final : public CurveChain {
   std::vector<std::uint32_t> bin_ends_;  // empty where every value has a bin of its own
   DeepGains gains_;
   bool saturates_ = false;                  // the frame at hand has a k that is not 1
-  std::vector<std::uint16_t> factors_;      // k by v, where that is so
+  DeepSaturation saturation_;               // where that is so
   std::optional<FractionRounder> rounder_;  // nothing where frames are whole
 };
 

@@ -113,18 +113,30 @@ class YuvValues {
   /// How far v lies above luma, column by column.
   template <DeepChroma kChroma>
   HWY_INLINE V16 above(const ChromaCodes<kChroma>& chroma) const {
-    const auto joined = [](V32 even, V32 odd) HWY_ATTR {
-      return hn::BitCast(D16(), hn::Or(even, hn::ShiftLeft<16>(odd)));
-    };
-    const V16 first = hn::Sub(chroma.first, middle_);
+    const auto pairs = pairs_of(chroma);
     if constexpr (ChromaCodes<kChroma>::kShared) {
-      const V32 lanes = above_luma(first);
+      const V32 lanes = differences(pairs.first).most();
       return joined(lanes, lanes);
     } else {
-      const V16 second = hn::Sub(chroma.second, middle_);
-      const auto up = hn::BitCast(D16(), hn::ShiftLeft<16>(hn::BitCast(D32(), second)));
-      const auto down = hn::BitCast(D16(), hn::ShiftRight<16>(hn::BitCast(D32(), first)));
-      return joined(above_luma(hn::OddEven(up, first)), above_luma(hn::OddEven(second, down)));
+      return joined(differences(pairs.first).most(), differences(pairs.second).most());
+    }
+  }
+
+  /// The same, and how far the least channel lies below luma.
+  struct Spread {
+    V16 above, below;
+  };
+  template <DeepChroma kChroma>
+  HWY_INLINE Spread spread(const ChromaCodes<kChroma>& chroma) const {
+    const auto pairs = pairs_of(chroma);
+    const Differences even = differences(pairs.first);
+    if constexpr (ChromaCodes<kChroma>::kShared) {
+      const V32 most = even.most();
+      const V32 least = even.least();
+      return {joined(most, most), joined(least, least)};
+    } else {
+      const Differences odd = differences(pairs.second);
+      return {joined(even.most(), odd.most()), joined(even.least(), odd.least())};
     }
   }
 
@@ -140,16 +152,41 @@ class YuvValues {
   Codes codes;
 
  private:
-  /// deep_value_above_luma() of pairs. Rounding to nearest does not change which of three numbers
-  /// is the largest, so that each is rounded for itself.
-  HWY_INLINE V32 above_luma(V16 pairs) const {
+  /// Pairs of Cb and Cr less the middle, for all columns or for the even and the odd ones.
+  template <DeepChroma kChroma>
+  HWY_INLINE ChromaCodes<kChroma> pairs_of(const ChromaCodes<kChroma>& chroma) const {
+    const V16 first = hn::Sub(chroma.first, middle_);
+    if constexpr (ChromaCodes<kChroma>::kShared) {
+      return {first, first};
+    } else {
+      const V16 second = hn::Sub(chroma.second, middle_);
+      const auto up = hn::BitCast(D16(), hn::ShiftLeft<16>(hn::BitCast(D32(), second)));
+      const auto down = hn::BitCast(D16(), hn::ShiftRight<16>(hn::BitCast(D32(), first)));
+      return {hn::OddEven(up, first), hn::OddEven(second, down)};
+    }
+  }
+  static HWY_INLINE V16 joined(V32 even, V32 odd) {
+    return hn::BitCast(D16(), hn::Or(even, hn::ShiftLeft<16>(odd)));
+  }
+
+  /// R, G and B less luma of pairs, of which deep_value_above_luma() and least_above_luma() are the
+  /// ends. Rounding to nearest does not change which of three numbers is the largest or the least,
+  /// so that each is rounded for itself.
+  struct Differences {
+    VI32 red, green, blue;
+    HWY_INLINE V32 most() const { return hn::BitCast(D32(), hn::Max(hn::Max(red, green), blue)); }
+    /// Its distance from 0, which it is not above.
+    HWY_INLINE V32 least() const {
+      return hn::BitCast(D32(), hn::Neg(hn::Min(hn::Min(red, green), blue)));
+    }
+  };
+  HWY_INLINE Differences differences(V16 pairs) const {
     const VI16 chroma = hn::BitCast(DI16(), pairs);
     const auto channel = [&](const PairWeights& k) HWY_ATTR {
       const VI32 rest = hn::Add(sum_of_products(chroma, k.rest), hn::Set(DI32(), 32768));
       return hn::Add(sum_of_products(chroma, k.whole), hn::ShiftRight<16>(rest));
     };
-    const VI32 most = hn::Max(hn::Max(channel(red_), channel(green_)), channel(blue_));
-    return hn::BitCast(D32(), most);
+    return {channel(red_), channel(green_), channel(blue_)};
   }
 
   PairWeights red_, green_, blue_;

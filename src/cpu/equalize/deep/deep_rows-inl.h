@@ -194,6 +194,7 @@ HWY_AFTER_NAMESPACE();
 #include "src/cpu/equalize/deep/deep_count-inl.h"
 #include "src/cpu/equalize/deep/deep_curve-inl.h"
 #include "src/cpu/equalize/deep/deep_apply-inl.h"
+#include "src/cpu/equalize/deep/deep_saturate-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -201,8 +202,18 @@ namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
 DeepRows target_deep_rows() {
-  return {hwy::TargetName(HWY_TARGET), count_gray, count_rgb, count_yuv, curve_levels,
-          make_scaled_gains,           apply_gray, apply_rgb, apply_yuv, flush_stores};
+  return {hwy::TargetName(HWY_TARGET),
+          count_gray,
+          count_rgb,
+          count_yuv,
+          curve_levels,
+          make_scaled_gains,
+          apply_gray,
+          apply_rgb,
+          apply_yuv,
+          saturate_rgb,
+          saturate_yuv,
+          flush_stores};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -7,6 +7,7 @@
 
 #include "src/common/with_constant.h"
 #include "src/cpu/common/simd_targets.h"
+#include "src/cpu/equalize/saturated_rows.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/cpu/equalize/deep/deep_rows.cpp"

@@ -63,6 +63,13 @@ struct DeepRows {
                     Stores stores, const std::uint8_t* in, std::size_t n, std::uint8_t* out);
   void (*apply_yuv)(const DeepYuvForm& form, const DeepGains& gains, Stores stores,
                     const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
+  /// The same with saturation changed; of `gains` they read `curve`.
+  void (*saturate_rgb)(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains,
+                       const DeepSaturation& saturation, Stores stores, const std::uint8_t* in,
+                       std::size_t n, std::uint8_t* out);
+  void (*saturate_yuv)(const DeepYuvForm& form, const DeepGains& gains,
+                       const DeepSaturation& saturation, Stores stores, const YuvRowIn& in,
+                       std::size_t n, const YuvRowOut& out);
   /// Makes a thread's streaming stores visible; called once after its last row.
   void (*flush_stores)();
 };

@@ -4,6 +4,7 @@
 
 #include "src/common/with_constant.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
+#include "src/cpu/equalize/saturated_rows.h"
 
 namespace equalux {
 namespace {
@@ -164,11 +165,26 @@ void apply_yuv(const DeepYuvForm& form, const DeepGains& gains, Stores, const Yu
   });
 }
 
+void saturate_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains,
+                  const DeepSaturation& saturation, Stores, const std::uint8_t* in, std::size_t n,
+                  std::uint8_t* out) {
+  saturate_deep_rgb({saturation.factors.data(), gains.curve.data()}, form, pixel, in, n, out);
+}
+
+void saturate_yuv(const DeepYuvForm& form, const DeepGains& gains, const DeepSaturation& saturation,
+                  Stores, const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
+  const DeepCells cells{form.rows, form.chroma == DeepChroma::each ? 1 : 2,
+                        chroma_step(form.chroma)};
+  saturate_deep_yuv({saturation.factors.data(), gains.curve.data()}, form.samples, cells, in, n,
+                    out);
+}
+
 }  // namespace
 
 const DeepRows& scalar_deep_rows() {
-  static const DeepRows kLoops{"scalar",         count_gray, count_rgb, count_yuv, curve_levels,
-                               make_fixed_gains, apply_gray, apply_rgb, apply_yuv, flush_no_stores};
+  static const DeepRows kLoops{"scalar",     count_gray,       count_rgb,    count_yuv,
+                               curve_levels, make_fixed_gains, apply_gray,   apply_rgb,
+                               apply_yuv,    saturate_rgb,     saturate_yuv, flush_no_stores};
   return kLoops;
 }
 
