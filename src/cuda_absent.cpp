@@ -6,11 +6,14 @@
 #include <equalux/filter.h>
 #include <equalux/hessian.h>
 
+#include "src/common/cuda_memory.h"
+
 /// What stands in for cuda/ in a build without it.
 namespace equalux {
 namespace {
 
 constexpr const char* kReason = "this build has no CUDA backend";
+constexpr ImageMemory kNoMemory{[](std::size_t) -> void* { return nullptr; }, [](void*) {}};
 
 }  // namespace
 
@@ -60,6 +63,23 @@ std::unique_ptr<Filter> make_cuda_filter(const VesselParams& params, const CudaO
 std::unique_ptr<Filter> make_cuda_filter(const ShapesParams& params, const CudaOptions&) {
   validate(params, Backend::cuda);
   throw Error(ExitCode::unavailable, std::string("cuda: ") + kReason);
+}
+
+const ImageMemory& cuda_frame_memory() {
+  return kNoMemory;
+}
+
+int cuda_device_of(const void*) {
+  require_cuda_device(-1);
+  return -1;
+}
+
+void cuda_wait(int device, void*, void*) {
+  require_cuda_device(device);
+}
+
+void cuda_finish(int device, void*) {
+  require_cuda_device(device);
 }
 
 }  // namespace equalux

@@ -31,3 +31,15 @@ equalux_tests(test_scenes quality
 target_compile_definitions(test_scenes PRIVATE EQUALUX_CONFIGS="${PROJECT_SOURCE_DIR}/configs")
 equalux_tests(test_vessel_trees hessian
   STEMS vessel_trees SOURCES hessian/hessian_reference.cpp hessian/vessel_trees.cpp LONG vessel_trees)
+
+# The C interface as programs in C have it: compiled by the C compiler, linked to the shared library alone.
+add_executable(test_c_interface host/test_c_interface.c host/cxx_frames.cpp)
+target_link_libraries(test_c_interface PRIVATE equalux::equalux equalux_sanitizer equalux_warnings)
+set_target_properties(test_c_interface PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF UNITY_BUILD OFF)
+target_compile_options(test_c_interface PRIVATE
+  $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Wconversion -Wstrict-prototypes -Werror>)
+add_dependencies(core_tests test_c_interface)
+foreach(case GivesTheBytesOfCxx KeepsItsState TellsWhatIsWrong IsLeftAsItWasByABadOption LiesInMemoryAsItSays)
+  add_test(NAME CInterface.${case} COMMAND test_c_interface ${case})
+  set_tests_properties(CInterface.${case} PROPERTIES LABELS core TIMEOUT 120)
+endforeach()

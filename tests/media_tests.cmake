@@ -5,6 +5,9 @@ if(EQUALUX_HAVE_OPENCV)
   if(EQUALUX_HAVE_EXIV2)
     target_compile_definitions(test_opencv PRIVATE EQUALUX_HAVE_EXIV2)
   endif()
+  equalux_tests(test_opencv_views host LABELS core
+    LIBRARIES opencv_core opencv_imgproc STEMS opencv_views)
+  target_include_directories(test_opencv_views SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})
   equalux_tests(test_v4l2_cameras v4l2 LABELS core LIBRARIES equalux_opencv
     STEMS camera_identity camera_controls)
   equalux_tests(test_convolve_opencv convolve LABELS core

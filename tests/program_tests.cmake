@@ -111,6 +111,15 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV
   set_tests_properties(Documentation.WhatFailsIsFound PROPERTIES
     LABELS program PASS_REGULAR_EXPRESSION "5 commands, 4 failed")
 endif()
+# Programs that the documentation shows.
+if(EQUALUX_PYTHON AND EQUALUX_SANITIZER STREQUAL none)
+  foreach(page docs/library.md)
+    add_test(NAME DocumentedCode.${page} COMMAND ${EQUALUX_PYTHON}
+      ${CMAKE_CURRENT_SOURCE_DIR}/documentation/documented_code.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
+      ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${page})
+    set_tests_properties(DocumentedCode.${page} PROPERTIES LABELS program SKIP_RETURN_CODE 77 TIMEOUT 600 COST 80)
+  endforeach()
+endif()
 if(EQUALUX_HAVE_CUDA)
   equalux_tests(test_cuda_lab lab LABELS gpu
     LIBRARIES equalux_device_support equalux_program_support equalux_lab STEMS cuda_lab)

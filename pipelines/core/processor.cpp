@@ -6,10 +6,9 @@
 #include <utility>
 
 #include <equalux/error.h>
-#include <nlohmann/json.hpp>
 
 #include "pipelines/picture/alpha_plane.h"
-#include "src/common/json_text.h"
+#include "src/common/filter_chain.h"
 
 namespace equalux {
 namespace {
@@ -17,21 +16,11 @@ namespace {
 class CpuProcessor final : public Processor {
  public:
   CpuProcessor(std::vector<std::unique_ptr<Filter>> filters, int threads)
-      : filters_(std::move(filters)), threads_(threads) {}
+      : chain_(std::move(filters)), threads_(threads) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return filters_.empty() || filters_.front()->accepts(format);
-  }
+  [[nodiscard]] bool accepts(PixelFormat format) const override { return chain_.accepts(format); }
 
-  ImageDesc configure(const ImageDesc& input) override {
-    between_.clear();
-    std::vector<ImageDesc> behind = configure_chain(filters_, input);
-    const ImageDesc desc = behind.empty() ? input : behind.back();
-    if (!behind.empty()) behind.pop_back();
-    for (const ImageDesc& each : behind)
-      between_.emplace_back(each);
-    return desc;
-  }
+  ImageDesc configure(const ImageDesc& input) override { return chain_.configure(input); }
 
   [[nodiscard]] std::size_t depth() const override { return 1; }
 
@@ -42,7 +31,7 @@ class CpuProcessor final : public Processor {
     if (passes_untouched(*out, in->image.desc, out->target.desc)) {
       copy_image(in->image, out->target);
     } else {
-      filter(in->image, out->target, context);
+      chain_.submit(in->image, out->target, context);
     }
     if (keep_original) out->original = std::move(in);
     ready_ = std::move(out);
@@ -51,12 +40,12 @@ class CpuProcessor final : public Processor {
   FramePtr collect(bool /*wait*/) override { return std::move(ready_); }
 
   [[nodiscard]] std::optional<CurveSum> curve_sum() const override {
-    return curve_sum_of(filters_);
+    return curve_sum_of(chain_.filters());
   }
-  [[nodiscard]] std::string save() const override { return save_filters(filters_); }
-  void load(std::string_view state) override { load_filters(filters_, state); }
+  [[nodiscard]] std::string save() const override { return save_filters(chain_.filters()); }
+  void load(std::string_view state) override { load_filters(chain_.filters(), state); }
   bool update(std::size_t filter, const OptionValues& options) override {
-    return filter < filters_.size() && filters_[filter]->update(options);
+    return filter < chain_.filters().size() && chain_.filters()[filter]->update(options);
   }
 
   [[nodiscard]] std::string description() const override {
@@ -68,21 +57,7 @@ class CpuProcessor final : public Processor {
   }
 
  private:
-  void filter(const ConstImageView& in, const ImageView& out, FrameContext context) {
-    if (filters_.empty()) {
-      copy_image(in, out);
-      return;
-    }
-    ConstImageView from = in;
-    for (std::size_t i = 0; i < filters_.size(); ++i) {
-      const ImageView to = i < between_.size() ? between_[i].view() : out;
-      filters_[i]->submit(from, to, context);
-      from = to;
-    }
-  }
-
-  std::vector<std::unique_ptr<Filter>> filters_;
-  std::vector<Image> between_;  // what filter i hands to filter i + 1
+  FilterChain chain_;
   int threads_;
   FramePtr ready_;
 };
@@ -123,23 +98,6 @@ FrameContext context_of(const Frame& frame) {
   context.discontinuity = frame.discontinuity;
   context.field_order = frame.field_order;
   return context;
-}
-
-std::string save_filters(const std::vector<std::unique_ptr<Filter>>& filters) {
-  nlohmann::json states = nlohmann::json::array();
-  for (const auto& filter : filters)
-    states.push_back(parse_json(filter->save()));
-  return json_text(states);
-}
-
-void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::string_view state) {
-  const nlohmann::json states = json_or_discarded(state);
-  if (!states.is_array() || states.size() != filters.size()) {
-    throw Error(ExitCode::usage, "the filters' state is of another chain, must be of " +
-                                     std::to_string(filters.size()) + " filters");
-  }
-  for (std::size_t i = 0; i < filters.size(); ++i)
-    filters[i]->load(json_text(states[i]));
 }
 
 std::unique_ptr<Processor> make_cpu_processor(std::vector<std::unique_ptr<Filter>> filters,

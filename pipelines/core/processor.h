@@ -95,10 +95,6 @@ void inherit(Frame& out, const Frame& in);
 /// What filters are told of a frame.
 [[nodiscard]] FrameContext context_of(const Frame& frame);
 
-/// Processor::save() and load() of filters.
-[[nodiscard]] std::string save_filters(const std::vector<std::unique_ptr<Filter>>& filters);
-void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::string_view state);
-
 /// The CPU's: submit() runs the filters before it returns.
 [[nodiscard]] std::unique_ptr<Processor> make_cpu_processor(
     std::vector<std::unique_ptr<Filter>> filters, int threads);

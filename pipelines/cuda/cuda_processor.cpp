@@ -10,6 +10,7 @@
 #include "cuda/runtime/kernel_timer.h"
 #include "cuda/runtime/trace.h"
 #include "pipelines/cuda/copy_planes.h"
+#include "src/common/filter_chain.h"
 
 namespace equalux {
 namespace {

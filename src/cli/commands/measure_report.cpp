@@ -10,53 +10,19 @@
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 #include "src/plot/markdown.h"
+#include "src/quality/figures_json.h"
 
 namespace equalux::cli {
 namespace {
 
 using quality::ClipFigures;
+using quality::FigureRow;
 using quality::FrameFigures;
+using quality::kPairFigures;
+using quality::kStreamFigures;
 using quality::PairFigures;
 using quality::StreamFigures;
 using Json = nlohmann::ordered_json;
-
-/// A figure of each clip by itself, or of the result beside its original.
-template <typename Figures>
-struct Row {
-  const char* key;    ///< in JSON
-  const char* label;  ///< in tables and plots, with its unit
-  int digits;
-  std::optional<double> (*of)(const Figures&);
-};
-
-constexpr Row<StreamFigures> kStreamRows[] = {
-    {"entropy_bits", "entropy, bits", 2,
-     [](const StreamFigures& f) { return std::optional(f.entropy_bits); }},
-    {"mean_level", "mean V, levels", 1,
-     [](const StreamFigures& f) { return std::optional(f.mean_level); }},
-    {"eme_db", "EME, dB", 1, [](const StreamFigures& f) { return std::optional(f.eme_db); }},
-    {"colourfulness", "colourfulness", 1,
-     [](const StreamFigures& f) { return std::optional(f.colourfulness); }},
-    {"skin_level", "V of skin, levels", 1, [](const StreamFigures& f) { return f.skin_level; }},
-    {"noise_sigma", "noise sigma, levels", 2, [](const StreamFigures& f) { return f.noise_sigma; }},
-    {"still_step", "static-region RMS step, levels", 3,
-     [](const StreamFigures& f) { return f.still_step; }},
-    {"temporal_noise", "temporal noise, levels", 2,
-     [](const StreamFigures& f) { return f.temporal_noise; }},
-};
-constexpr Row<PairFigures> kPairRows[] = {
-    {"ambe", "AMBE, levels", 1, [](const PairFigures& f) { return std::optional(f.ambe); }},
-    {"ssim", "SSIM", 3, [](const PairFigures& f) { return f.ssim; }},
-    {"colour_difference", "CIEDE2000", 1,
-     [](const PairFigures& f) { return std::optional(f.colour_difference); }},
-    {"noise_gain", "noise gain", 2, [](const PairFigures& f) { return f.noise_gain; }},
-    {"hue_error_deg", "hue error, degrees", 1,
-     [](const PairFigures& f) { return f.hue_error_deg; }},
-    {"flicker_transfer", "light-flicker transfer", 2,
-     [](const PairFigures& f) { return f.flicker_transfer; }},
-    {"texture_kept", "texture kept", 3, [](const PairFigures& f) { return f.texture_kept; }},
-    {"ghosting", "ghosting, levels", 2, [](const PairFigures& f) { return f.ghosting; }},
-};
 
 std::string number(const std::optional<double>& value, int digits) {
   if (!value) return "-";
@@ -101,24 +67,6 @@ std::string heading(const MeasuredClip& clip) {
   return text + "\n\n";
 }
 
-template <typename Figures, std::size_t N>
-Json json_of(const Row<Figures> (&rows)[N], const Figures& figures) {
-  Json json = Json::object();
-  for (const Row<Figures>& row : rows) {
-    if (const std::optional<double> value = row.of(figures)) json[row.key] = *value;
-  }
-  return json;
-}
-
-/// Of the clip, and of each of its frames.
-template <typename Figures>
-Json figures_json(const Figures& figures) {
-  Json json{{"a", json_of(kStreamRows, figures.a)}};
-  if (figures.b) json["b"] = json_of(kStreamRows, *figures.b);
-  if (figures.pair) json["pair"] = json_of(kPairRows, *figures.pair);
-  return json;
-}
-
 using FrameValue = std::function<std::optional<double>(const FrameFigures&)>;
 
 plot::Series series_of(const std::string& title, const ClipFigures& figures,
@@ -155,12 +103,12 @@ bool has_points(const plot::LineChart& chart) {
 std::string measure_table(const MeasuredClip& clip) {
   const ClipFigures& figures = clip.figures;
   std::vector<std::vector<std::string>> rows;
-  for (const Row<StreamFigures>& row : kStreamRows) {
+  for (const FigureRow<StreamFigures>& row : kStreamFigures) {
     rows.push_back({row.label, number(row.of(figures.a), row.digits)});
     if (figures.b) rows.back().push_back(number(row.of(*figures.b), row.digits));
   }
   if (figures.pair) {
-    for (const Row<PairFigures>& row : kPairRows)
+    for (const FigureRow<PairFigures>& row : kPairFigures)
       rows.push_back({row.label, "", number(row.of(*figures.pair), row.digits)});
     rows.push_back({"frames to settle after a cut", "", settle_text(figures.cuts)});
   }
@@ -176,27 +124,15 @@ std::string measure_json(const MeasuredClip& clip) {
   json["width"] = clip.width;
   json["height"] = clip.height;
   if (!clip.note.empty()) json["note"] = clip.note;
-  json["figures"] = figures_json(figures);
-  if (figures.still_share) json["figures"]["still_share"] = *figures.still_share;
-  json["cuts"] = Json::array();
-  for (const quality::Cut& cut : figures.cuts) {
-    Json one{{"frame", cut.frame}};
-    if (cut.settle_frames) one["settle_frames"] = *cut.settle_frames;
-    json["cuts"].push_back(one);
-  }
-  json["frames"] = Json::array();
-  for (std::size_t i = 0; i < figures.frames.size(); ++i) {
-    Json frame = figures_json(figures.frames[i]);
-    if (i > 0) frame["still_share"] = figures.frames[i].still_share;
-    json["frames"].push_back(std::move(frame));
-  }
+  // The figures follow as they are told everywhere.
+  json.update(quality::figures_json(figures));
   return json_text(json, 2) + "\n";
 }
 
 std::vector<plot::Panel> measure_panels(const MeasuredClip& clip) {
   const ClipFigures& figures = clip.figures;
   std::vector<plot::LineChart> charts;
-  for (const Row<StreamFigures>& row : kStreamRows) {
+  for (const FigureRow<StreamFigures>& row : kStreamFigures) {
     charts.push_back(over_time(row.label, figures));
     charts.back().series.push_back(
         series_of("A", figures, [&](const FrameFigures& frame) { return row.of(frame.a); }));
@@ -204,7 +140,7 @@ std::vector<plot::Panel> measure_panels(const MeasuredClip& clip) {
     charts.back().series.push_back(
         series_of("B", figures, [&](const FrameFigures& frame) { return row.of(*frame.b); }));
   }
-  for (const Row<PairFigures>& row : kPairRows) {
+  for (const FigureRow<PairFigures>& row : kPairFigures) {
     if (!figures.pair) break;
     charts.push_back(over_time(row.label, figures));
     charts.back().series.push_back(series_of(

@@ -1,0 +1,65 @@
+#include "src/common/filter_chain.h"
+
+#include <utility>
+
+#include <equalux/error.h>
+#include <nlohmann/json.hpp>
+
+#include "src/common/json_text.h"
+
+namespace equalux {
+
+FilterChain::FilterChain(std::vector<std::unique_ptr<Filter>> filters, const ImageMemory* between)
+    : filters_(std::move(filters)), memory_(between) {}
+
+bool FilterChain::accepts(PixelFormat format) const {
+  return filters_.empty() || filters_.front()->accepts(format);
+}
+
+ImageDesc FilterChain::configure(const ImageDesc& input) {
+  between_.clear();
+  std::vector<ImageDesc> behind = configure_chain(filters_, input);
+  if (behind.empty()) return input;
+  const ImageDesc desc = behind.back();
+  behind.pop_back();
+  for (const ImageDesc& each : behind)
+    between_.push_back(memory_ == nullptr ? Image(each) : Image(each, *memory_));
+  return desc;
+}
+
+bool FilterChain::works_in_place() const {
+  // The first of several is done with the frame before the last one writes.
+  return filters_.size() != 1 || filters_.front()->works_in_place();
+}
+
+void FilterChain::submit(const ConstImageView& in, const ImageView& out, FrameContext context) {
+  if (filters_.empty()) {
+    copy_image(in, out);
+    return;
+  }
+  ConstImageView from = in;
+  for (std::size_t i = 0; i < filters_.size(); ++i) {
+    const ImageView to = i < between_.size() ? between_[i].view() : out;
+    filters_[i]->submit(from, to, context);
+    from = to;
+  }
+}
+
+std::string save_filters(const std::vector<std::unique_ptr<Filter>>& filters) {
+  nlohmann::json states = nlohmann::json::array();
+  for (const auto& filter : filters)
+    states.push_back(parse_json(filter->save()));
+  return json_text(states);
+}
+
+void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::string_view state) {
+  const nlohmann::json states = json_or_discarded(state);
+  if (!states.is_array() || states.size() != filters.size()) {
+    throw Error(ExitCode::usage, "the filters' state is of another chain, must be of " +
+                                     std::to_string(filters.size()) + " filters");
+  }
+  for (std::size_t i = 0; i < filters.size(); ++i)
+    filters[i]->load(json_text(states[i]));
+}
+
+}  // namespace equalux

@@ -1,0 +1,112 @@
+#include "src/host/host_filter.h"
+
+#include <memory>
+#include <utility>
+
+#include <equalux/device.h>
+
+#include "src/common/cuda_memory.h"
+#include "src/common/option_values.h"
+
+namespace equalux {
+namespace {
+
+constexpr int kMostThreads = 1024;
+
+}  // namespace
+
+FilterChain HostFilter::make(const std::vector<FilterSpec>& specs, HostOptions& options) {
+  if (specs.empty()) throw_usage("there is no filter, must be one or more");
+  if (options.threads < 0 || options.threads > kMostThreads) {
+    throw_usage("threads is " + std::to_string(options.threads) + ", must be 0 to " +
+                std::to_string(kMostThreads));
+  }
+  std::vector<std::unique_ptr<Filter>> filters;
+  if (options.backend != Backend::cuda) {
+    for (const FilterSpec& spec : specs)
+      filters.push_back(make_cpu_filter(spec, {}, {.threads = options.threads}));
+    return FilterChain(std::move(filters));
+  }
+  // What is wrong with a spec is told on machines without a device, too.
+  for (const FilterSpec& spec : specs)
+    throw_violations(violations(spec, {}, Backend::cuda));
+  options.device = choose_cuda_device(options.device).number;
+  for (const FilterSpec& spec : specs) {
+    // The host has work of its own on the device.
+    filters.push_back(
+        make_cuda_filter(spec, {}, {.device = options.device, .launches = Launches::separate}));
+  }
+  return FilterChain(std::move(filters), &cuda_frame_memory());
+}
+
+HostFilter::HostFilter(const std::vector<FilterSpec>& specs, const HostOptions& options)
+    : options_(options), chain_(make(specs, options_)), specs_(specs) {}
+
+void HostFilter::require_configured() const {
+  if (!configured_) throw_usage("the filter has no frames' size and format yet");
+}
+
+ImageDesc HostFilter::configure(const ImageDesc& input) {
+  finish();
+  configured_ = false;
+  const ImageDesc output = chain_.configure(input);
+  configured_ = true;
+  index_ = 0;
+  return output;
+}
+
+FrameContext HostFilter::next() const {
+  FrameContext context;
+  context.index = index_;
+  context.pts_ns = static_cast<std::int64_t>(static_cast<double>(index_) * 1e9 / options_.rate);
+  return context;
+}
+
+void HostFilter::submit(const ConstImageView& in, const ImageView& out,
+                        const FrameContext& context) {
+  require_configured();
+  if (options_.backend == Backend::cuda) {
+    // Memory between frames is the filter's, whatever the stream.
+    if (stream_ && *stream_ != context.stream) cuda_wait(options_.device, context.stream, *stream_);
+    stream_ = context.stream;
+  }
+  chain_.submit(in, out, context);
+  index_ = context.index + 1;
+}
+
+void HostFilter::update(std::size_t index, const OptionValues& values) {
+  if (index >= specs_.size()) {
+    throw_usage("filter " + std::to_string(index) + " is not there, must be 0 to " +
+                std::to_string(specs_.size() - 1));
+  }
+  finish();
+  if (!chain_.filters()[index]->update(values)) {
+    throw_usage(specs_[index].name +
+                " makes frames of another format with that, which takes a new filter");
+  }
+}
+
+void HostFilter::reset() {
+  finish();
+  for (const auto& filter : chain_.filters())
+    filter->reset();
+  index_ = 0;
+}
+
+std::string HostFilter::save() {
+  require_configured();
+  finish();
+  return save_filters(chain_.filters());
+}
+
+void HostFilter::load(std::string_view state) {
+  require_configured();
+  finish();
+  load_filters(chain_.filters(), state);
+}
+
+void HostFilter::finish() {
+  if (stream_) cuda_finish(options_.device, *stream_);
+}
+
+}  // namespace equalux
