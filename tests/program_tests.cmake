@@ -111,10 +111,14 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV
   set_tests_properties(Documentation.WhatFailsIsFound PROPERTIES
     LABELS program PASS_REGULAR_EXPRESSION "5 commands, 4 failed")
 endif()
-# Programs that the documentation shows.
+# Programs that the documentation shows; those in Python by the interpreter that the module is built for.
 if(EQUALUX_PYTHON AND EQUALUX_SANITIZER STREQUAL none)
-  foreach(page docs/library.md)
-    add_test(NAME DocumentedCode.${page} COMMAND ${EQUALUX_PYTHON}
+  set(interpreter ${EQUALUX_PYTHON})
+  if(EQUALUX_HAVE_PYTHON)
+    set(interpreter ${Python3_EXECUTABLE})
+  endif()
+  foreach(page docs/library.md docs/python.md)
+    add_test(NAME DocumentedCode.${page} COMMAND ${interpreter}
       ${CMAKE_CURRENT_SOURCE_DIR}/documentation/documented_code.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
       ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${page})
     set_tests_properties(DocumentedCode.${page} PROPERTIES LABELS program SKIP_RETURN_CODE 77 TIMEOUT 600 COST 80)

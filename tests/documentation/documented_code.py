@@ -50,13 +50,14 @@ def compiled(source, build, compiler, language, code, folder):
 def python(source, build, code, folder):
     if not list((build / "python/equalux").glob("_equalux*.so")):
         return None, "this build has no Python module"
-    run([str(build / "bin/equalux"), "run", "test:160x120@25", "--frames", "10", "--quiet", "-o", str(folder / "dark.png")])
-    environment = dict(os.environ, PYTHONPATH=str(build / "python"), MPLBACKEND="Agg")
-    subprocess.run([str(build / "bin/equalux"), "run", "test:160x120@25", "--frames", "10", "--quiet", "-o",
-                    str(folder / "clip.mp4")], check=False, capture_output=True)
-    subprocess.run(["ffmpeg", "-v", "error", "-i", str(folder / "clip.mp4"), "-frames:v", "1", str(folder / "dark.png")],
-                   check=False)
-    status, text = run(["/usr/bin/python3", "-c", code], cwd=folder, env=environment)
+    if shutil.which("ffmpeg") is None:
+        return None, "ffmpeg is not installed"
+    for name, count in (("clip.mp4", 10), ("dark.png", 1)):
+        subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25", "-frames:v", str(count),
+                        "-vf", "lutyuv=y=val/3+10", "-pix_fmt", "yuv420p" if count > 1 else "rgb24", str(folder / name)],
+                       check=True)
+    environment = dict(os.environ, PYTHONPATH=str(build / "python"))
+    status, text = run([sys.executable, "-c", code], cwd=folder, env=environment)
     if status != 0 and "ModuleNotFoundError" in text and "equalux" not in text.rpartition("ModuleNotFoundError")[2]:
         return None, text.strip().splitlines()[-1]
     return status, text

@@ -115,6 +115,7 @@ NOT_RUN = [
     Rule(r"^(EQUALUX_SIMD=\w+ )?build/release/bin/(?!equalux )", "measures for minutes",
          names_of_targets),
     Rule(r"^ncu ", "needs NVIDIA's profiler"),
+    Rule(r"^pip wheel \. ", "the test Python.Wheel runs it"),
     Rule(r"^(EQUALUX_SIMD=\w+ )?(perf (stat|record|annotate)|llvm-mca|LD_DEBUG=files) ",
          "looks at a release build"),
 ]

@@ -1,0 +1,280 @@
+"""The class Filter, and the functions that make one of each filter's name."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from typing import Any, Iterable, Iterator, List, Mapping, Optional
+
+from . import _arrays, _equalux, _options
+from ._equalux import Error
+
+_BACKENDS = ("auto", "cpu", "cuda")
+
+
+class Filter:
+    """One filter or several, one after another, over a stream of frames.
+
+    specs: as behind the program's --filter, 'clahe:tiles=4,4', or ('clahe', {'tiles': (4, 4)}).
+    format: what a frame's samples are: 'bgr' as OpenCV has them, 'rgb', 'bgra', 'gray', 'nv12',
+        'i420' or any name of `equalux.formats`. Only gray frames (H x W) go without. The depth
+        follows from the array: uint8, or uint16 for 16 bits.
+    matrix, range: colours of YCbCr: 'bt601', 'bt709' or 'bt2020', and 'limited' or 'full'.
+    backend: 'cpu', 'cuda', or 'auto': where the first frame lies.
+    device: CUDA's number; by itself that of the first frame.
+    threads: of the CPU; 0 = all cores.
+    fps: frames in a second, for filters that work over time; a call's `pts` wins.
+    options: of the only filter, with `_` for `-`: clip_limit=3, tiles=(4, 4).
+
+    Threads may share a filter: they take turns, and filtering itself does not hold the GIL. Raises
+    equalux.Error, a ValueError, with the line that the program would print.
+    """
+
+    def __init__(self, *specs: Any, format: Optional[str] = None, matrix: str = "bt709",
+                 range: str = "limited", backend: str = "auto", device: Optional[int] = None,
+                 threads: int = 0, fps: float = 30.0, **options: Any):
+        if len(specs) == 1 and isinstance(specs[0], list):
+            specs = tuple(specs[0])
+        self._specs = _options.specs_of(specs, options)
+        if backend not in _BACKENDS:
+            raise Error(f"backend is '{backend}', must be auto, cpu or cuda")
+        if not fps > 0:
+            raise Error(f"fps is {fps:g}, must be above 0")
+        _equalux.check(self._specs, backend)
+        self._format = format
+        self._colour = (matrix, range)
+        self._backend = backend
+        self._device = device
+        self._threads = threads
+        self._fps = float(fps)
+        self._lock = threading.RLock()
+        self._core: Any = None
+        self._on_cuda = False
+        self._in: Optional[_arrays.Desc] = None
+        self._out: Optional[_arrays.Desc] = None
+        self._state: Optional[str] = None
+        self._pool = _equalux.Pool()
+        if backend == "cpu":
+            self._make(False, -1)
+
+    @property
+    def specs(self) -> List[str]:
+        """The filters as specs."""
+        return [_options.spec_text(each) for each in self._specs]
+
+    def __repr__(self) -> str:
+        of = f", format={self._format!r}" if self._format else ""
+        return f"equalux.Filter({', '.join(map(repr, self.specs))}{of})"
+
+    def _make(self, cuda: bool, device: int) -> None:
+        self._core = _equalux.Filter(self._specs, cuda, self._threads, device, self._fps)
+        self._on_cuda = cuda
+        self._in = None
+
+    def __call__(self, frame: Any, out: Any = None, *, pts: Optional[float] = None,
+                 discontinuity: bool = False, field_order: str = "",
+                 stream: Any = None) -> Any:
+        """Filters one frame, and returns the result.
+
+        frame: an array of H x W, or H x W x 3 or 4, uint8 or uint16, with any strides; for planes of
+            YCbCr a tuple of arrays, or the one array that OpenCV and PyAV have of 4:2:0. In device
+            memory it is a PyTorch, CuPy or other array with `__cuda_array_interface__` or DLPack.
+            A frame of another size or format begins a new stream: what is known of the frames
+            before is forgotten.
+        out: arrays of the result's shape; they may be the frame itself. Without it the result is new.
+        pts: when the frame is shown, in seconds.
+        discontinuity: True where frames before this one are missing.
+        field_order: 'progressive', 'top-first' or 'bottom-first'.
+        stream: CUDA: where to enqueue; by itself the current stream of the array's library. The call
+            returns before the result is there, as calls of those libraries do.
+        """
+        with self._lock:
+            number = 0
+            first = frame[0] if isinstance(frame, (tuple, list)) and frame else frame
+            if type(first).__module__ != "numpy":
+                number = _arrays.stream_of(first, stream)
+            source = _arrays.read(frame, self._format, number)
+            self._prepare(source)
+            if self._on_cuda:
+                self._order(source, number)
+            assert self._out is not None
+            target, spare = self._target(source, out, number)
+            result = out
+            if out is None:
+                result, target = _arrays.new_arrays(self._out, source, self._pool)
+            time = None if pts is None else round(pts * 1e9)
+            self._core.submit(source.places, target.places, time, discontinuity, field_order, number)
+            if spare is not None:
+                _copy(spare, out)
+            return result
+
+    def _prepare(self, source: _arrays.Frame) -> None:
+        """Makes and configures the filter for a frame."""
+        cuda = source.arrays[0].cuda
+        if self._core is None:
+            if self._backend == "cuda" and not cuda:
+                raise Error("the frame lies on the host, must be in device memory for backend cuda")
+            device = self._device
+            if cuda and device is None:
+                device = source.arrays[0].device
+                if device is None:
+                    device = _equalux.cuda_device_of(source.arrays[0].address)
+            self._make(cuda, -1 if device is None else device)
+        if cuda != self._on_cuda:
+            raise Error("the frame lies " + ("in device memory" if cuda else "on the host") +
+                        ", must be where those before it did" +
+                        (" (backend cpu)" if self._backend == "cpu" else ""))
+        if self._in != source.desc:
+            self._in = None
+            if not self._core.accepts(source.desc.format):
+                # The library's own words: what the filter takes.
+                self._core.configure(*source.desc, *self._colour)
+            self._out = _arrays.Desc(*self._core.configure(*source.desc, *self._colour))
+            self._in = source.desc
+            if self._state is not None:
+                state, self._state = self._state, None
+                self._core.load(state)
+
+    def _order(self, source: _arrays.Frame, stream: int) -> None:
+        """Has the stream wait for what other streams still do to the frame."""
+        for each in source.arrays:
+            if each.stream is not None and each.stream != stream and {each.stream, stream} != {0, 1}:
+                device = each.device
+                if device is None:
+                    device = _equalux.cuda_device_of(each.address)
+                _equalux.cuda_wait(device, stream, each.stream)
+
+    def _target(self, source: _arrays.Frame, out: Any, stream: int) -> Any:
+        """Where the result goes, and arrays in its place where that cannot be written to as frames
+        are."""
+        if out is None:
+            return None, None
+        single = not isinstance(out, (tuple, list))
+        arrays = [_arrays.describe(each, stream) for each in ((out,) if single else out)]
+        for each, given in zip(arrays, (out,) if single else out):
+            if not each.writable or (not each.cuda and each.array is not given):
+                raise Error("out cannot be written to, must be writable arrays")
+            if each.cuda != self._on_cuda:
+                raise Error("out does not lie where the frame does, must be beside it")
+        try:
+            target = _arrays.Frame(arrays, single, self._out, "out")
+        except _arrays.Loose:
+            if self._on_cuda:
+                raise Error("out's pixels do not lie side by side in device memory, must be "
+                            "contiguous rows") from None
+            target = None
+        if target is not None and self._may_write(source, target):
+            return target, None
+        if self._on_cuda:
+            raise Error("out lies over the frame, must be another array for this filter")
+        spare, target = _arrays.new_arrays(self._out, _like(source, arrays, single, self._out),
+                                           self._pool)
+        return target, spare
+
+    def _may_write(self, source: _arrays.Frame, target: _arrays.Frame) -> bool:
+        """False where results would be written over what is still to be read."""
+        if not _overlap(source, target):
+            return True
+        if not self._core.works_in_place():
+            return False
+        return len(self._specs) > 1 or (source.places == target.places and source.desc == target.desc)
+
+    def frames(self, frames: Iterable[Any]) -> Iterator[Any]:
+        """Filters frames one by one as they are asked for: `for result in filter.frames(clip)`."""
+        for frame in frames:
+            yield self(frame)
+
+    def update(self, index: int = 0, /, **options: Any) -> None:
+        """Gives options of a filter, counted from 0, other values for the frames to come. What it
+        knows of the frames before is kept where the filter can. All stays as it was where this
+        raises."""
+        with self._lock:
+            if not 0 <= index < len(self._specs):
+                raise Error(f"filter {index} is not there, must be 0 to {len(self._specs) - 1}")
+            values = _options.values_of(options)
+            name, before = self._specs[index]
+            changed = [each for each in before if each[0] not in dict(values)] + values
+            if self._core is None:
+                _equalux.check([(name, changed)], self._backend)
+            else:
+                self._core.update(index, values)
+            self._specs[index] = (name, changed)
+
+    def reset(self) -> None:
+        """Forgets the frames seen so far."""
+        with self._lock:
+            self._state = None
+            if self._core is not None:
+                self._core.reset()
+
+    @property
+    def state(self) -> Optional[str]:
+        """What is known of the frames so far, as a JSON text; None before the first one. Set, it goes
+        on from there, also in another process: before the first frame it counts from that one on."""
+        with self._lock:
+            return self._state if self._in is None else self._core.save()
+
+    @state.setter
+    def state(self, state: Optional[str]) -> None:
+        with self._lock:
+            if state is None:
+                self.reset()
+            elif self._in is None:
+                self._state = str(state)
+            else:
+                self._core.load(str(state))
+
+
+def _overlap(a: _arrays.Frame, b: _arrays.Frame) -> bool:
+    for one in a.arrays:
+        low, high = _bounds(one)
+        for two in b.arrays:
+            begin, end = _bounds(two)
+            if low < end and begin < high:
+                return True
+    return False
+
+
+def _bounds(plane: _arrays.Plane) -> Any:
+    low = high = plane.address
+    for length, stride in zip(plane.shape, plane.strides):
+        if stride < 0:
+            low += (length - 1) * stride
+        else:
+            high += (length - 1) * stride
+    return low, high + int(plane.type[1:])
+
+
+def _like(source: _arrays.Frame, arrays: Any, single: bool, desc: Any) -> _arrays.Frame:
+    """A frame whose shapes are those of `arrays`, for memory of the same shape."""
+    like = object.__new__(_arrays.Frame)
+    like.arrays, like.single, like.desc, like.places = arrays, single, desc, source.places
+    return like
+
+
+def _copy(spare: Any, out: Any) -> None:
+    if isinstance(out, (tuple, list)):
+        for each, to in zip(spare, out):
+            to[...] = each
+    else:
+        out[...] = spare
+
+
+def _common() -> List[inspect.Parameter]:
+    return [each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, each in inspect.signature(Filter).parameters.items()
+            if name not in ("specs", "options")]
+
+
+def _maker(info: _options.FilterInfo) -> Any:
+    def make(**options: Any) -> Filter:
+        return Filter(info.name, **options)
+
+    make.__name__ = make.__qualname__ = _options.keyword_of(info.name)
+    make.__module__ = "equalux"
+    make.__doc__ = _options.documentation_of(info)
+    make.__signature__ = _options.signature_of(info, _common())  # type: ignore[attr-defined]
+    return make
+
+
+MAKERS: Mapping[str, Any] = {_options.keyword_of(name): _maker(info) for name, info in _options.FILTERS.items()}
