@@ -1,6 +1,11 @@
 #pragma once
 
+#include <type_traits>
+
 #include <cuda_runtime_api.h>
+
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/launch_device.h"
 
 /// Kernels that are launched before the one ahead of them has ended; see EarlyLaunch.
 namespace equalux::cuda {
@@ -19,6 +24,17 @@ __device__ __forceinline__ void wait_then_release() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
+}
+
+/// Launches a kernel that begins with wait_for_results() or wait_then_release(), without shared
+/// memory of a size of the launch. `what` names it where it fails.
+template <typename... Parameters>
+void launch_early(const LaunchDevice& device, const char* what, void (*kernel)(Parameters...),
+                  dim3 grid, dim3 block, cudaStream_t stream,
+                  const std::type_identity_t<Parameters>&... arguments) {
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config = launch.config(grid, block, stream);
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), what);
 }
 
 }  // namespace equalux::cuda

@@ -1,14 +1,15 @@
 #include <algorithm>
 
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/device/plane_pair.h"
 #include "cuda/hessian/class_planes.h"
-#include "cuda/runtime/check.h"
 #include "src/format/layout.h"
 
 namespace equalux::cuda {
 namespace {
 
 constexpr int kBlock = 256;
+constexpr const char* kWhat = "launching paint";
 
 __device__ __forceinline__ int pixel_x() {
   return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -29,6 +30,7 @@ __global__ void tint_packed_kernel(const __grid_constant__ PlanePair plane, RgbL
                                    DeviceClasses classes,
                                    const __grid_constant__ ClassColours colours) {
   const int x = pixel_x();
+  wait_for_results();
   if (x >= classes.width) return;
   for_rows(classes.height, [&](int y) {
     const std::uint8_t* from = plane.from(y) + static_cast<std::ptrdiff_t>(x) * at.step;
@@ -49,6 +51,7 @@ __global__ void tint_samples_kernel(const __grid_constant__ PlanePair plane, boo
                                     DeviceClasses classes,
                                     const __grid_constant__ ClassColours colours) {
   const int x = pixel_x();
+  wait_for_results();
   if (x >= classes.width) return;
   for_rows(classes.height, [&](int y) {
     const std::uint8_t sample = plane.from(y)[x];
@@ -64,6 +67,7 @@ __global__ void tint_chroma_kernel(const __grid_constant__ PlanePair cb,
                                    DeviceClasses classes,
                                    const __grid_constant__ ClassColours colours) {
   const int i = pixel_x();
+  wait_for_results();
   if (i >= cells.columns) return;
   for_rows(cells.rows, [&](int y) {
     const LumaRows rows = luma_rows_of(sampling, y, classes.height, interlaced);
@@ -95,6 +99,7 @@ __global__ void tint_chroma_kernel(const __grid_constant__ PlanePair cb,
 
 __global__ void heat_kernel(DeviceClasses levels, std::uint8_t* out, std::ptrdiff_t stride) {
   const int x = pixel_x();
+  wait_for_results();
   if (x >= levels.width) return;
   for_rows(levels.height, [&](int y) {
     const int heat = 3 * class_at(levels, x, y);
@@ -105,23 +110,36 @@ __global__ void heat_kernel(DeviceClasses levels, std::uint8_t* out, std::ptrdif
   });
 }
 
-/// `kWords`: by words of four pixels, which both planes and their rows are made of.
-template <bool kWords>
+/// Rows of bytes, or of words of four pixels, which both planes and their rows are made of. A
+/// thread has kRowsAtOnce of them on their way.
+constexpr int kRowsAtOnce = 4;
+template <typename Sample>
 __global__ void write_kernel(DeviceClasses classes, int factor, std::uint8_t* out,
                              std::ptrdiff_t stride) {
-  const int x = pixel_x() * (kWords ? 4 : 1);
-  if (x >= classes.width) return;
-  for_rows(classes.height, [&](int y) {
-    if constexpr (kWords) {
-      // Products fit a byte: none carries into the next.
-      const auto* from = reinterpret_cast<const std::uint32_t*>(
-          classes.first + static_cast<std::ptrdiff_t>(y) * classes.width + x);
-      *reinterpret_cast<std::uint32_t*>(out + y * stride + x) =
-          *from * static_cast<std::uint32_t>(factor);
-    } else {
-      out[y * stride + x] = static_cast<std::uint8_t>(class_at(classes, x, y) * factor);
+  const int x = pixel_x();
+  const int columns = classes.width / static_cast<int>(sizeof(Sample));
+  const int rows = classes.height;
+  wait_for_results();
+  if (x >= columns) return;
+  const auto* const from = reinterpret_cast<const Sample*>(classes.first) + x;
+  const int step = static_cast<int>(gridDim.y);
+  for (int first = static_cast<int>(blockIdx.y); first < rows; first += kRowsAtOnce * step) {
+    Sample samples[kRowsAtOnce];
+#pragma unroll
+    for (int i = 0; i < kRowsAtOnce; ++i) {
+      const int y = min(first + i * step, rows - 1);
+      samples[i] = from[static_cast<std::ptrdiff_t>(y) * columns];
     }
-  });
+#pragma unroll
+    for (int i = 0; i < kRowsAtOnce; ++i) {
+      const int y = first + i * step;
+      // Products fit a byte: none carries into the next.
+      if (y < rows) {
+        reinterpret_cast<Sample*>(out + y * stride)[x] =
+            static_cast<Sample>(samples[i] * static_cast<unsigned>(factor));
+      }
+    }
+  }
 }
 
 dim3 grid_for(int width, int rows) {
@@ -132,45 +150,46 @@ dim3 grid_for(int width, int rows) {
 }  // namespace
 
 void paint_classes(const ConstImageView& in, const ImageView& out, const DeviceClasses& classes,
-                   const ClassColours& colours, bool interlaced, cudaStream_t stream) {
+                   const ClassColours& colours, bool interlaced, const LaunchDevice& device,
+                   cudaStream_t stream) {
   const FormatTraits& t = traits(in.desc.format);
   const dim3 grid = grid_for(in.desc.width, in.desc.height);
+  const PlanePair first = PlanePair::of_plane(in, out, 0);
   if (t.model == ColorModel::rgb) {
-    tint_packed_kernel<<<grid, kBlock, 0, stream>>>(PlanePair::of_plane(in, out, 0),
-                                                    rgb_layout(in.desc.format), classes, colours);
+    launch_early(device, kWhat, &tint_packed_kernel, grid, kBlock, stream, first,
+                 rgb_layout(in.desc.format), classes, colours);
   } else {
-    tint_samples_kernel<<<grid, kBlock, 0, stream>>>(PlanePair::of_plane(in, out, 0),
-                                                     t.model == ColorModel::gray, classes, colours);
+    launch_early(device, kWhat, &tint_samples_kernel, grid, kBlock, stream, first,
+                 t.model == ColorModel::gray, classes, colours);
   }
-  check(cudaGetLastError(), "launching paint");
   if (t.model != ColorModel::yuv) return;
   const CellCount cells = cells_of(in.desc);
   const Sampling sampling = sampling_of(in.desc.format);
-  tint_chroma_kernel<<<grid_for(cells.columns, cells.rows), kBlock, 0, stream>>>(
-      PlanePair::of_component(in, out, 1), PlanePair::of_component(in, out, 2), cells, t.step[1],
-      sampling, cell_columns(sampling), interlaced, classes, colours);
-  check(cudaGetLastError(), "launching paint");
+  launch_early(device, kWhat, &tint_chroma_kernel, grid_for(cells.columns, cells.rows), kBlock,
+               stream, PlanePair::of_component(in, out, 1), PlanePair::of_component(in, out, 2),
+               cells, t.step[1], sampling, cell_columns(sampling), interlaced, classes, colours);
 }
 
-void paint_heat(const DeviceClasses& levels, const ImageView& out, cudaStream_t stream) {
-  heat_kernel<<<grid_for(levels.width, levels.height), kBlock, 0, stream>>>(levels, out.data[0],
-                                                                            out.stride[0]);
-  check(cudaGetLastError(), "launching paint");
+void paint_heat(const DeviceClasses& levels, const ImageView& out, const LaunchDevice& device,
+                cudaStream_t stream) {
+  launch_early(device, kWhat, &heat_kernel, grid_for(levels.width, levels.height), kBlock, stream,
+               levels, out.data[0], out.stride[0]);
 }
 
 void write_classes(const DeviceClasses& classes, int factor, const ImageView& out,
-                   cudaStream_t stream) {
+                   const LaunchDevice& device, cudaStream_t stream) {
   const bool words = (classes.width | out.stride[0] |
                       static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(out.data[0]))) %
                          4 ==
                      0;
-  const dim3 grid = grid_for(words ? classes.width / 4 : classes.width, classes.height);
-  if (words) {
-    write_kernel<true><<<grid, kBlock, 0, stream>>>(classes, factor, out.data[0], out.stride[0]);
-  } else {
-    write_kernel<false><<<grid, kBlock, 0, stream>>>(classes, factor, out.data[0], out.stride[0]);
-  }
-  check(cudaGetLastError(), "launching paint");
+  const dim3 grid = grid_for(words ? classes.width / 4 : classes.width,
+                             (classes.height + kRowsAtOnce - 1) / kRowsAtOnce);
+  launch_early(device, kWhat, words ? &write_kernel<std::uint32_t> : &write_kernel<std::uint8_t>,
+               grid, kBlock, stream, classes, factor, out.data[0], out.stride[0]);
+}
+
+LaunchDevice paint_device() {
+  return LaunchDevice::of(reinterpret_cast<const void*>(&write_kernel<std::uint32_t>));
 }
 
 }  // namespace equalux::cuda

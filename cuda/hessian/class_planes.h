@@ -7,6 +7,7 @@
 
 #include "cuda/hessian/hessian.h"
 #include "cuda/runtime/handles.h"
+#include "cuda/runtime/launch_device.h"
 #include "src/hessian/class_colours.h"
 
 /// What becomes of planes of classes in device memory.
@@ -15,14 +16,19 @@ namespace equalux::cuda {
 /// `out` is `in` (which may be the same memory) with the pixels of class k > 0 tinted with
 /// colours[k]. All 8-bit formats but packed 4:2:2. Device pointers.
 void paint_classes(const ConstImageView& in, const ImageView& out, const DeviceClasses& classes,
-                   const ClassColours& colours, bool interlaced, cudaStream_t stream);
+                   const ClassColours& colours, bool interlaced, const LaunchDevice& device,
+                   cudaStream_t stream);
 
 /// The heat map of levels 0 to 255 as bgr: black, red, yellow, white.
-void paint_heat(const DeviceClasses& levels, const ImageView& out, cudaStream_t stream);
+void paint_heat(const DeviceClasses& levels, const ImageView& out, const LaunchDevice& device,
+                cudaStream_t stream);
 
 /// `out` (gray8) = classes · factor.
 void write_classes(const DeviceClasses& classes, int factor, const ImageView& out,
-                   cudaStream_t stream);
+                   const LaunchDevice& device, cudaStream_t stream);
+
+/// The launch facts of the above on the device that is current. Throws Error(unavailable).
+[[nodiscard]] LaunchDevice paint_device();
 
 /// Connected components of a plane, in tiles that are put together: a tile's components have
 /// numbers in it, each of which has a label, the number of another component that it is joined to
@@ -45,6 +51,7 @@ class DeviceComponents {
   DevicePointer<std::uint16_t> numbers_;  // a pixel's component in its tile
   DevicePointer<std::uint32_t> labels_;   // labels and areas of vessels, then those of holes
   DevicePointer<std::uint32_t> counts_;   // components of each tile, likewise
+  LaunchDevice device_;
 };
 
 /// The vignette, the dark around a photograph through a round opening: VignetteFinder on a device.
@@ -61,7 +68,7 @@ class DeviceVignette {
   DevicePointer<std::uint8_t> vignette_;  // a byte a pixel
   DevicePointer<std::uint8_t> widened_;
   int margin_;
-  unsigned multiprocessors_;
+  LaunchDevice device_;
 };
 
 }  // namespace equalux::cuda

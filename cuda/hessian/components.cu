@@ -3,9 +3,9 @@
 
 #include <equalux/error.h>
 
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/device/labels.cuh"
 #include "cuda/hessian/class_planes.h"
-#include "cuda/runtime/check.h"
 
 /// Hysteresis, small components and holes: a plane of vessel_class() becomes one of 0 and 1.
 ///
@@ -221,6 +221,7 @@ __device__ __forceinline__ bool is_wanted(const TileComponents& all, const std::
 __global__ void label_vessels_kernel(Tiles tiles, TileComponents out) {
   __shared__ SharedTile tile;
   const TilePixels pixels(tiles);
+  wait_then_release();
   std::uint8_t classes[kRowsOfWarp];
   load_classes(tiles, pixels, classes);
   std::uint32_t set[kRowsOfWarp];
@@ -249,6 +250,7 @@ __global__ void join_tiles_kernel(Tiles tiles, TileComponents all) {
   const auto join_with = [&](int dx, int dy) {
     join<true>(all.labels, tiles.component(all, x, y), tiles.component(all, x + dx, y + dy));
   };
+  wait_then_release();
   if (!set(0, 0)) return;
   const bool has_left = set(-1, 0);
   const bool has_up = set(0, -1);
@@ -274,6 +276,7 @@ __global__ void join_tiles_kernel(Tiles tiles, TileComponents all) {
 /// passed `enough` may stay behind.
 __global__ void add_up_kernel(TileComponents all, int tiles, std::uint32_t enough) {
   const int tile = static_cast<int>(blockIdx.x * blockDim.y + threadIdx.y);
+  wait_then_release();
   if (tile >= tiles) return;
   const std::uint32_t list = static_cast<std::uint32_t>(tile) * kTileComponents;
   const std::uint32_t count = all.counts[tile];
@@ -295,6 +298,7 @@ __global__ void keep_kernel(Tiles tiles, TileComponents vessels, TileComponents 
   __shared__ SharedTile tile;
   __shared__ std::uint32_t kept_ones[kTileComponents / kTile];
   const TilePixels pixels(tiles);
+  wait_then_release();
   std::uint8_t classes[kRowsOfWarp];
   load_classes(tiles, pixels, classes);
   find_wanted(vessels, kept_ones, [&](std::uint32_t area) {
@@ -315,6 +319,7 @@ __global__ void keep_kernel(Tiles tiles, TileComponents vessels, TileComponents 
 __global__ void fill_kernel(Tiles tiles, TileComponents holes, std::uint32_t most_hole) {
   __shared__ std::uint32_t filled[kTileComponents / kTile];
   const TilePixels pixels(tiles);
+  wait_then_release();
   find_wanted(holes, filled, [&](std::uint32_t area) { return area <= most_hole; });
   __syncthreads();
   // Most tiles have no small hole, and are not looked at any more.
@@ -352,7 +357,8 @@ std::uint32_t saturated(std::int64_t size) {
 DeviceComponents::DeviceComponents(int width, int height)
     : numbers_(allocate_device<std::uint16_t>(pixels_of(width, height))),
       labels_(allocate_device<std::uint32_t>(4 * kTileComponents * tiles_of(width, height))),
-      counts_(allocate_device<std::uint32_t>(2 * tiles_of(width, height))) {}
+      counts_(allocate_device<std::uint32_t>(2 * tiles_of(width, height))),
+      device_(LaunchDevice::of(reinterpret_cast<const void*>(&fill_kernel))) {}
 
 void DeviceComponents::keep_vessels(const DeviceClasses& classes, std::int64_t min_size,
                                     std::int64_t most_hole, cudaStream_t stream) {
@@ -365,14 +371,20 @@ void DeviceComponents::keep_vessels(const DeviceClasses& classes, std::int64_t m
   const auto grid = static_cast<unsigned>(count);
   const unsigned lists = (grid + kBlock.y - 1) / kBlock.y;
   const auto all = static_cast<int>(count);
-  label_vessels_kernel<<<grid, kBlock, 0, stream>>>(tiles, vessels);
-  join_tiles_kernel<true><<<grid, dim3(kTile, 3), 0, stream>>>(tiles, vessels);
-  add_up_kernel<<<lists, kBlock, 0, stream>>>(vessels, all, saturated(min_size));
-  keep_kernel<<<grid, kBlock, 0, stream>>>(tiles, vessels, holes, saturated(min_size));
-  join_tiles_kernel<false><<<grid, dim3(kTile, 2), 0, stream>>>(tiles, holes);
-  add_up_kernel<<<lists, kBlock, 0, stream>>>(holes, all, saturated(most_hole));
-  fill_kernel<<<grid, kBlock, 0, stream>>>(tiles, holes, saturated(most_hole));
-  check(cudaGetLastError(), "launching hysteresis");
+  constexpr const char* kWhat = "launching hysteresis";
+  launch_early(device_, kWhat, &label_vessels_kernel, grid, kBlock, stream, tiles, vessels);
+  launch_early(device_, kWhat, &join_tiles_kernel<true>, grid, dim3(kTile, 3), stream, tiles,
+               vessels);
+  launch_early(device_, kWhat, &add_up_kernel, lists, kBlock, stream, vessels, all,
+               saturated(min_size));
+  launch_early(device_, kWhat, &keep_kernel, grid, kBlock, stream, tiles, vessels, holes,
+               saturated(min_size));
+  launch_early(device_, kWhat, &join_tiles_kernel<false>, grid, dim3(kTile, 2), stream, tiles,
+               holes);
+  launch_early(device_, kWhat, &add_up_kernel, lists, kBlock, stream, holes, all,
+               saturated(most_hole));
+  launch_early(device_, kWhat, &fill_kernel, grid, kBlock, stream, tiles, holes,
+               saturated(most_hole));
 }
 
 }  // namespace equalux::cuda

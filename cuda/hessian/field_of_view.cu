@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/device/labels.cuh"
 #include "cuda/hessian/class_planes.h"
 #include "cuda/runtime/check.h"
@@ -45,6 +46,7 @@ struct Brightness {
 
 __global__ void look_at_corners_kernel(const __grid_constant__ Brightness brightness,
                                        State* state) {
+  wait_then_release();
   state->counts[threadIdx.x] = 0;
   if (threadIdx.x != 0) return;
   int corner = 0;
@@ -60,6 +62,7 @@ __global__ void look_at_corners_kernel(const __grid_constant__ Brightness bright
 /// Counts the levels of some rows; the last block to finish makes the dark level of them.
 __global__ void find_dark_level_kernel(const __grid_constant__ Brightness brightness,
                                        State* state) {
+  wait_then_release();
   if (state->dark < 0) return;
   __shared__ std::uint32_t counts[256];
   __shared__ bool last;
@@ -96,6 +99,7 @@ __global__ void find_dark_level_kernel(const __grid_constant__ Brightness bright
 
 __global__ void label_dark_kernel(const __grid_constant__ Brightness brightness, const State* state,
                                   std::uint8_t* dark, std::uint32_t* labels) {
+  wait_then_release();
   const int most = state->dark;
   if (most < 0) return;
   for_pixels(brightness.width, brightness.height, [&](const Pixel& pixel) {
@@ -108,6 +112,7 @@ __global__ void label_dark_kernel(const __grid_constant__ Brightness brightness,
 
 __global__ void join_dark_kernel(const State* state, const std::uint8_t* dark, int width,
                                  int height, std::uint32_t* labels) {
+  wait_then_release();
   if (state->dark < 0) return;
   for_pixels(width, height, [&](const Pixel& pixel) {
     if (pixel.x >= width || pixel.y >= height) return;
@@ -121,6 +126,7 @@ __global__ void join_dark_kernel(const State* state, const std::uint8_t* dark, i
 /// 1 where a pixel is connected to a corner.
 __global__ void mark_vignette_kernel(const State* state, std::uint8_t* dark, int width, int height,
                                      const std::uint32_t* labels) {
+  wait_then_release();
   if (state->dark < 0) return;
   const auto right = static_cast<std::uint32_t>(width) - 1;
   const std::uint32_t below =
@@ -138,6 +144,7 @@ __global__ void mark_vignette_kernel(const State* state, std::uint8_t* dark, int
 /// What lies within the margin to the left and right.
 __global__ void widen_rows_kernel(const State* state, const std::uint8_t* vignette, int width,
                                   int height, int margin, std::uint8_t* widened) {
+  wait_then_release();
   if (state->dark < 0) return;
   for_pixels(width, height, [&](const Pixel& pixel) {
     if (pixel.x >= width || pixel.y >= height) return;
@@ -152,6 +159,7 @@ __global__ void widen_rows_kernel(const State* state, const std::uint8_t* vignet
 /// Clears what lies within the margin above and below.
 __global__ void clear_kernel(const State* state, const std::uint8_t* widened, int margin,
                              DeviceClasses classes) {
+  wait_then_release();
   if (state->dark < 0) return;
   for_pixels(classes.width, classes.height, [&](const Pixel& pixel) {
     if (pixel.x >= classes.width || pixel.y >= classes.height) return;
@@ -168,12 +176,7 @@ __global__ void clear_kernel(const State* state, const std::uint8_t* widened, in
 
 DeviceVignette::DeviceVignette(const ImageDesc& desc, int margin) : margin_(margin) {
   const auto pixels = static_cast<std::size_t>(desc.width) * static_cast<std::size_t>(desc.height);
-  int device = 0;
-  int multiprocessors = 0;
-  check(cudaGetDevice(&device), "asking for the device");
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-        "asking for the multiprocessors");
-  multiprocessors_ = static_cast<unsigned>(multiprocessors);
+  device_ = LaunchDevice::of(reinterpret_cast<const void*>(&clear_kernel));
   state_ = allocate_device<std::uint8_t>(sizeof(State));
   vignette_ = allocate_device<std::uint8_t>(pixels);
   widened_ = allocate_device<std::uint8_t>(pixels);
@@ -189,18 +192,25 @@ void DeviceVignette::clear(const ConstImageView& in, const DeviceClasses& classe
   auto* const state = reinterpret_cast<State*>(state_.get());
   std::uint8_t* const vignette = vignette_.get();
   std::uint8_t* const widened = widened_.get();
-  const unsigned grid = std::min(kPixelBlocks * multiprocessors_,
+  const auto multiprocessors = static_cast<unsigned>(device_.multiprocessors);
+  const unsigned grid = std::min(kPixelBlocks * multiprocessors,
                                  static_cast<unsigned>((width + 31) / 32 * ((height + 7) / 8)));
-  const unsigned counters = std::min(kCountBlocks * multiprocessors_,
+  const unsigned counters = std::min(kCountBlocks * multiprocessors,
                                      static_cast<unsigned>(height / kVignetteRowStep + 1));
-  look_at_corners_kernel<<<1, 256, 0, stream>>>(brightness, state);
-  find_dark_level_kernel<<<counters, kCountBlock, 0, stream>>>(brightness, state);
-  label_dark_kernel<<<grid, kBlock, 0, stream>>>(brightness, state, vignette, labels);
-  join_dark_kernel<<<grid, kBlock, 0, stream>>>(state, vignette, width, height, labels);
-  mark_vignette_kernel<<<grid, kBlock, 0, stream>>>(state, vignette, width, height, labels);
-  widen_rows_kernel<<<grid, kBlock, 0, stream>>>(state, vignette, width, height, margin_, widened);
-  clear_kernel<<<grid, kBlock, 0, stream>>>(state, widened, margin_, classes);
-  check(cudaGetLastError(), "launching the field of view");
+  constexpr const char* kWhat = "launching the field of view";
+  launch_early(device_, kWhat, &look_at_corners_kernel, 1, 256, stream, brightness, state);
+  launch_early(device_, kWhat, &find_dark_level_kernel, counters, kCountBlock, stream, brightness,
+               state);
+  launch_early(device_, kWhat, &label_dark_kernel, grid, kBlock, stream, brightness, state,
+               vignette, labels);
+  launch_early(device_, kWhat, &join_dark_kernel, grid, kBlock, stream, state, vignette, width,
+               height, labels);
+  launch_early(device_, kWhat, &mark_vignette_kernel, grid, kBlock, stream, state, vignette, width,
+               height, labels);
+  launch_early(device_, kWhat, &widen_rows_kernel, grid, kBlock, stream, state, vignette, width,
+               height, margin_, widened);
+  launch_early(device_, kWhat, &clear_kernel, grid, kBlock, stream, state, widened, margin_,
+               classes);
 }
 
 }  // namespace equalux::cuda

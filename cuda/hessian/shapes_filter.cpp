@@ -27,6 +27,7 @@ class CudaShapesFilter final : public Filter {
     equalux::validate(input);
     device_.use();
     kernel_.emplace(params_, input.width, input.height);
+    paint_device_ = cuda::paint_device();
     plane_ = cuda::allocate_device<std::uint8_t>(static_cast<std::size_t>(input.width) *
                                                  static_cast<std::size_t>(input.height));
     colours_ = shape_colours(input.matrix, input.range);
@@ -48,9 +49,9 @@ class CudaShapesFilter final : public Filter {
     context.mark("shapes");
     if (params_.output == ShapesOutput::overlay) {
       cuda::paint_classes(in, out, classes, colours_,
-                          context.field_order != FieldOrder::progressive, stream);
+                          context.field_order != FieldOrder::progressive, paint_device_, stream);
     } else {
-      cuda::write_classes(classes, 1, out, stream);
+      cuda::write_classes(classes, 1, out, paint_device_, stream);
     }
     context.mark("paint");
   }
@@ -60,6 +61,7 @@ class CudaShapesFilter final : public Filter {
   cuda::FilterDevice device_;
   std::optional<cuda::ShapesKernel> kernel_;
   cuda::DevicePointer<std::uint8_t> plane_;
+  cuda::LaunchDevice paint_device_;
   ClassColours colours_{};
   ImageDesc in_desc_;
   ImageDesc out_desc_;

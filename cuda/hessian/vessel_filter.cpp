@@ -32,6 +32,7 @@ class CudaVesselFilter final : public Filter {
     device_.use();
     components_.emplace(input.width, input.height);
     kernel_.emplace(params_, input.width, input.height);
+    paint_device_ = cuda::paint_device();
     const auto pixels =
         static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.height);
     plane_ = cuda::allocate_device<std::uint8_t>(pixels);
@@ -58,17 +59,17 @@ class CudaVesselFilter final : public Filter {
     if (vignette_) vignette_->clear(in, classes, components_->scratch(), stream);
     context.mark("field_of_view");
     if (params_.output == VesselOutput::heat) {
-      cuda::paint_heat(classes, out, stream);
+      cuda::paint_heat(classes, out, paint_device_, stream);
       context.mark("paint");
       return;
     }
     components_->keep_vessels(classes, params_.min_size, filled_hole(largest_sigma_), stream);
     context.mark("hysteresis");
     if (params_.output == VesselOutput::mask) {
-      cuda::write_classes(classes, 255, out, stream);
+      cuda::write_classes(classes, 255, out, paint_device_, stream);
     } else {
       cuda::paint_classes(in, out, classes, colours_,
-                          context.field_order != FieldOrder::progressive, stream);
+                          context.field_order != FieldOrder::progressive, paint_device_, stream);
     }
     context.mark("paint");
   }
@@ -81,6 +82,7 @@ class CudaVesselFilter final : public Filter {
   std::optional<cuda::DeviceVignette> vignette_;
   std::optional<cuda::DeviceComponents> components_;
   cuda::DevicePointer<std::uint8_t> plane_;
+  cuda::LaunchDevice paint_device_;
   ClassColours colours_{};
   ImageDesc in_desc_;
   ImageDesc out_desc_;
