@@ -15,11 +15,35 @@
 /// it ends. Lines are rows of cells; see tile_grid.h.
 namespace equalux::cuda {
 
-/// A column's part in the mix: the part of the tile right of it, a float of eight significant bits,
-/// in the upper half of the word; how many bytes the left tile's table lies from the first, below.
+/// A column's part in the mix. Of formats with word_tables(): the weight of the tile right of it in
+/// the highest byte of the word, 0 in the next one. Of others: that tile's part, a float of eight
+/// significant bits, in the upper half. Below, how many bytes the left tile's table lies from the
+/// first.
 using ColumnMix = std::uint32_t;
-/// Bytes of a tile's table for one line: a float a level.
+/// Bytes of a tile's table for one line: a word or a float a level.
 inline constexpr std::uint32_t kTileTableBytes = 1024;
+/// Neighbouring columns whose mixes are one load.
+inline constexpr int kMixVector = 4;
+
+/// Whether a line's tables are words that hold the levels of two tiles. That takes a seventh off
+/// the time of pixels of one and three bytes; pixels of four bytes would take longer in large
+/// frames.
+constexpr bool word_tables(PixelFormat format) {
+  const FormatTraits& t = traits(format);
+  return t.model != ColorModel::yuv && t.step[0] != 4;
+}
+
+/// Where the mix of a column is in formats with word_tables(), of which a lane scales 16 columns in
+/// one go: the first vectors of a warp's lanes lie side by side, then their second ones, so that a
+/// warp loads neighbouring bytes. Elsewhere mixes lie as columns do.
+constexpr int mix_place(int column) {
+  constexpr int kLane = 16;
+  constexpr int kWarp = 32 * kLane;
+  const int rest = column % kWarp;
+  const int at = rest % kLane;
+  return column - rest + at / kMixVector * (32 * kMixVector) + rest / kLane * kMixVector +
+         at % kMixVector;
+}
 
 /// A line's tile rows above and below, and the weight of that below.
 struct LineMix {

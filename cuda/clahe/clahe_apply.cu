@@ -15,8 +15,8 @@ constexpr int kSlots = 2;
 
 /// Scales four pixels of a packed form that lie in consecutive words; inverses are times
 /// kGainScale.
-template <typename Form>
-__device__ __forceinline__ void scale_four(const LineTables& tables, const ColumnMix* columns,
+template <typename Form, typename Tables>
+__device__ __forceinline__ void scale_four(const Tables& tables, const ColumnMix* columns,
                                            std::uint32_t* words) {
   constexpr int kBytes = 4 * Form::kStep;
   ColumnMix mix[4];
@@ -45,7 +45,7 @@ __device__ __forceinline__ void scale_four(const LineTables& tables, const Colum
 }
 
 /// Packed lines go through shared memory in chunks, so that all accesses have 16 bytes. A lane
-/// scales 48 neighbouring bytes of three-byte pixels, which meet in no bank, or three vectors.
+/// scales 48 neighbouring bytes of three-byte pixels, which meet in no bank, or a vector at a time.
 template <typename Form>
 class PackedApply {
  public:
@@ -62,7 +62,8 @@ class PackedApply {
       load(i);
   }
 
-  __device__ void run(const LineTables& tables) {
+  template <typename Tables>
+  __device__ void run(const Tables& tables) {
     const int chunks = (bytes_ + kChunkBytes - 1) / kChunkBytes;
     for (int i = 0; warp() + i * kWarps < chunks; ++i) {
       copies_wait<kSlots - 1>();
@@ -105,28 +106,31 @@ class PackedApply {
     copies_commit();
   }
 
-  static __device__ __forceinline__ void scale(const LineTables& tables, const ColumnMix* columns,
+  template <typename Tables>
+  static __device__ __forceinline__ void scale(const Tables& tables, const ColumnMix* columns,
                                                std::uint8_t* slot) {
-    if constexpr (Form::kStep == 3) {
-      std::uint8_t* mine = slot + lane() * 48;
-      const ColumnMix* mixes = columns + lane() * 16;
-      std::uint32_t words[12];
-      load_group<48>(mine, words);
+    if constexpr (Form::kWordTables) {
+      constexpr int kBytes = 16 * Form::kStep;  // of a lane's columns
+      const ColumnMix* mixes = columns + lane() * kMixVector;
 #pragma unroll
-      for (int four = 0; four < 4; ++four)
-        scale_four<Form>(tables, mixes + 4 * four, words + 3 * four);
-      put<48>(mine, words);
+      for (int k = 0; k < kChunkBytes / kLanes / kBytes; ++k) {
+        std::uint8_t* mine = slot + (k * kLanes + lane()) * kBytes;
+        std::uint32_t words[kBytes / 4];
+        load_group<kBytes>(mine, words);
+#pragma unroll
+        for (int four = 0; four < 4; ++four) {
+          scale_four<Form>(tables, mixes + (4 * k + four) * (kLanes * kMixVector),
+                           words + Form::kStep * four);
+        }
+        put<kBytes>(mine, words);
+      }
     } else {
-      constexpr int kPixels = 16 / Form::kStep;
 #pragma unroll
       for (int k = 0; k < 3; ++k) {
         const int vector = k * kLanes + lane();
-        const ColumnMix* mixes = columns + vector * kPixels;
         std::uint32_t words[4];
         load_group<16>(slot + vector * 16, words);
-#pragma unroll
-        for (int four = 0; four < kPixels / 4; ++four)
-          scale_four<Form>(tables, mixes + 4 * four, words + Form::kStep * four);
+        scale_four<Form>(tables, columns + vector * kMixVector, words);
         put<16>(slot + vector * 16, words);
       }
     }
@@ -153,7 +157,7 @@ template <typename Form>
 __global__ void __launch_bounds__(kLineThreads)
     clahe_apply_kernel(const __grid_constant__ ClaheFrame f) {
   using Apply = std::conditional_t<Form::kYuv, YuvApply<Form>, PackedApply<Form>>;
-  extern __shared__ __align__(16) float tables[];
+  extern __shared__ __align__(16) std::uint32_t tables[];
   __shared__ float inverse[256];
   __shared__ __align__(16) std::uint8_t slots[Apply::kSlotBytes];
   const int line = static_cast<int>(blockIdx.x);
@@ -163,9 +167,16 @@ __global__ void __launch_bounds__(kLineThreads)
   // The frame was there before the tiles were counted, which is over.
   Apply apply(f, line, slots);
   wait_then_release();
-  mix_tables(f, mix, tables);
-  __syncthreads();
-  apply.run({reinterpret_cast<const std::uint8_t*>(tables), inverse});
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(tables);
+  if constexpr (Form::kWordTables) {
+    mix_word_tables(f, mix, tables);
+    __syncthreads();
+    apply.run(WordTables{bytes, inverse});
+  } else {
+    mix_tables(f, mix, reinterpret_cast<float*>(tables));
+    __syncthreads();
+    apply.run(LineTables{bytes, inverse});
+  }
 }
 
 }  // namespace
@@ -173,7 +184,8 @@ __global__ void __launch_bounds__(kLineThreads)
 void clahe_apply(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
   for_form(frame.format, [&](auto form) {
     EarlyLaunch launch(device);
-    const std::size_t tables = (static_cast<std::size_t>(frame.tiles_x) + 1) * kTileTableBytes;
+    const int columns = frame.tiles_x + (decltype(form)::kWordTables ? 0 : 1);
+    const std::size_t tables = static_cast<std::size_t>(columns) * kTileTableBytes;
     const cudaLaunchConfig_t config =
         launch.config(dim3(static_cast<unsigned>(frame.lines)), dim3(kLineThreads), stream, tables);
     check(cudaLaunchKernelEx(&config, clahe_apply_kernel<decltype(form)>, frame),

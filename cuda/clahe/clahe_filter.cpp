@@ -35,6 +35,18 @@ cuda::DevicePointer<T> upload(const std::vector<T>& host, const char* what) {
   return device;
 }
 
+/// The mixes of formats with word_tables().
+std::vector<cuda::ColumnMix> word_mixes(const TileAxis& columns, int width) {
+  std::vector<cuda::ColumnMix> mixes(static_cast<std::size_t>(width) + cuda::kChunkBytes, 0);
+  for (int x = 0; x < width; ++x) {
+    const auto cell = static_cast<std::size_t>(x);
+    mixes[static_cast<std::size_t>(cuda::mix_place(x))] =
+        static_cast<std::uint32_t>(columns.weight[cell]) << 24 |
+        columns.first[cell] * cuda::kTileTableBytes;
+  }
+  return mixes;
+}
+
 /// The mix of each pixel column. What chunks have beyond the last is anything that can be read.
 std::vector<cuda::ColumnMix> column_mixes(const TileAxis& columns, int cell_columns, int width) {
   const TileSpans spans(columns);
@@ -82,9 +94,11 @@ class CudaClaheFilter final : public TunableFilter<ClaheParams> {
     desc_ = input;
     describe(input);
     const CellCount cells = cells_of(input);
-    columns_ = upload(
-        column_mixes(TileAxis(params_.tiles_x, cells.columns), frame_.cell_columns, input.width),
-        "uploading the columns' mixes");
+    const TileAxis columns(params_.tiles_x, cells.columns);
+    columns_ = upload(cuda::word_tables(input.format)
+                          ? word_mixes(columns, input.width)
+                          : column_mixes(columns, frame_.cell_columns, input.width),
+                      "uploading the columns' mixes");
     lines_ = upload(line_mixes(TileAxis(params_.tiles_y, cells.rows), cells.rows),
                     "uploading the lines' mixes");
     const auto tiles = static_cast<std::size_t>(tile_count());

@@ -57,6 +57,7 @@ template <PixelFormat kFormat>
 struct Form {
   static constexpr bool kYuv = traits(kFormat).model == ColorModel::yuv;
   static constexpr bool kPacked = traits(kFormat).planes == 1;
+  static constexpr bool kWordTables = word_tables(kFormat);
   // Of pixels.
   static constexpr int kStep = traits(kFormat).step[0];
   static constexpr int kColours = traits(kFormat).model == ColorModel::rgb ? 3 : 1;
