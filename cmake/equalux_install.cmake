@@ -18,6 +18,14 @@ if(EQUALUX_HAVE_FREI0R)
   # Where FFmpeg and MLT look, on multiarch systems too.
   install(TARGETS ${effects} LIBRARY DESTINATION lib/frei0r-1)
 endif()
+if(EQUALUX_HAVE_OBS)
+  install(TARGETS equalux_obs LIBRARY DESTINATION ${EQUALUX_OBS_PLUGIN_DIR} COMPONENT obs)
+  # The plugin's folder of data has no more than its licence.
+  install(FILES pipelines/obs/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/obs/obs-plugins/equalux
+    COMPONENT obs)
+  install(FILES samples/obs/equalux.json DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/obs-equalux/examples
+    COMPONENT obs)
+endif()
 install(DIRECTORY include/equalux DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/equalux/configs)
 get_property(manual GLOBAL PROPERTY EQUALUX_MANUAL)

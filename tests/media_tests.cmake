@@ -59,6 +59,14 @@ if(EQUALUX_HAVE_GSTREAMER)
     STEMS gst_gpu_encoder SOURCES gstreamer/fake_gpu_encoder.cpp)
 endif()
 
+if(EQUALUX_HAVE_OBS)
+  equalux_tests(test_obs obs LABELS media LIBRARIES equalux_obs_filters equalux_cli_parsers STEMS obs_filters
+    SOURCES core/short_memory.cpp opencv/virtual_display.cpp)
+  target_compile_definitions(test_obs PRIVATE
+    EQUALUX_OBS_MODULE="$<TARGET_FILE:equalux_obs>" EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
+  add_dependencies(test_obs equalux_obs)
+endif()
+
 if(EQUALUX_HAVE_FREI0R)
   equalux_tests(test_frei0r frei0r LABELS media LIBRARIES equalux_frei0r ${CMAKE_DL_LIBS}
     STEMS frei0r_plugin frei0r_hosts)

@@ -101,7 +101,7 @@ def effects_are_built(context, command):
 NOT_RUN = [
     Rule(r"^git clone", "is for who has no clone yet"),
     Rule(r"^sudo |^apt-get ", "installs"),
-    Rule(r"^scripts/|^bench/(\S+\.sh|compare\b)", "installs, builds, tests or measures",
+    Rule(r"^scripts/|^bench/(\S+\.(sh|py)|compare\b)", "installs, builds, tests or measures",
          names_of_scripts),
     Rule(r"^\(?cd build/", "packs what was built"),
     Rule(r"^c(make|test) ", "builds", names_of_targets),
@@ -110,6 +110,7 @@ NOT_RUN = [
     Rule(r"^(mpv|melt) .*frei0r|\bfrei0r-filter-equalux\b", "tests of frei0r's hosts run it",
          effects_are_built),
     Rule(r"^(ffplay|gst-launch-1\.0) .*rtsp://", "tests of served streams run their clients"),
+    Rule(r"^(mkdir|cp) .*/obs-studio/plugins/", "is for who has OBS; the test of OBS does it"),
     Rule(r"^export GST_PLUGIN_PATH=PREFIX/", "is for an installed tree"),
     Rule(r"^for stem in ", "measures for minutes", names_of_targets),
     Rule(r"^(EQUALUX_SIMD=\w+ )?build/release/bin/(?!equalux )", "measures for minutes",
