@@ -41,6 +41,7 @@ struct CurveState {
   std::uint32_t first_level;  ///< whose clipped sum is not 0
   std::uint32_t warp_sums[tone::kMostClipSteps + 2][256 / kLanes];
   std::uint32_t even_sums[2][256 / kLanes];  ///< of the history, of the frame
+  tone::FoundEnds found;                     ///< of a distribution
 };
 
 /// The levels that a thread has in hand: one, or two neighbours in small blocks. The first 256
@@ -181,27 +182,49 @@ __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t x, std::uint32_
   return sum;
 }
 
-/// How evenly a distribution fills its levels, where a limit follows that; all threads of the block
-/// call it. `sums` as for block_sum().
+/// Where a distribution begins and ends, if the curve is stretched between that; all threads of the
+/// block call it.
 template <int kThreads>
-__device__ __forceinline__ std::uint32_t evenness_of(const CurveSteps& steps, const CurveState& s,
-                                                     std::uint32_t* sums) {
+__device__ __forceinline__ tone::FoundEnds ends_of(const CurveSteps& steps, CurveState& s) {
+  const tone::Limits& limits = s.tone.limits;
+  if (!tone::stretches(limits)) return {tone::kUnknownEnds, tone::kUnknownEnds};
+  if (threadIdx.x == 0) s.found = {tone::all_levels(s.max_value), tone::all_levels(s.max_value)};
+  __syncthreads();
+  const ThreadLevels<kThreads> levels(s);
+  for (int i = 0; i < levels.kEach; ++i) {
+    const std::uint32_t v = levels.level(i);
+    if (!levels.has(i)) continue;
+    tone::find_ends(limits, v, v == 0 ? 0 : steps.distribution[v - 1], steps.distribution[v],
+                    s.found);
+  }
+  __syncthreads();
+  return s.found;
+}
+
+/// How evenly a distribution fills the levels between ends, where a limit follows that; all threads
+/// of the block call it. `sums` as for block_sum().
+template <int kThreads>
+__device__ __forceinline__ std::uint32_t evenness_between(const tone::Ends& ends,
+                                                          const CurveSteps& steps,
+                                                          const CurveState& s,
+                                                          std::uint32_t* sums) {
   if (!tone::follows_contrast(s.tone.limits)) return tone::kUnknownEvenness;
+  const std::uint32_t last = tone::levels_between(ends);
   const std::uint32_t end = (threadIdx.x + 1) * tone::kEvenBin;  // of the thread's bin
   std::uint32_t part = 0;
   if (end <= s.max_value + 1) {
     const std::uint32_t before =
         threadIdx.x == 0 ? 0 : steps.distribution[end - tone::kEvenBin - 1];
-    part = tone::even_part(steps.distribution[end - 1] - before, s.max_value);
+    part = tone::even_part(steps.distribution[end - 1] - before, last);
   }
-  return block_sum<kThreads>(part, sums, [] { __syncthreads(); });
+  return tone::evenness_in_all(block_sum<kThreads>(part, sums, [] { __syncthreads(); }));
 }
 
-/// The curve of a distribution of this evenness, and the least gain that goes with it; a barrier
-/// must follow.
+/// The curve of a distribution between these ends and of this evenness, and the least gain that
+/// goes with it; a barrier must follow.
 template <int kThreads>
-__device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, std::uint32_t evenness,
-                                        CurveSteps& steps, CurveState& s) {
+__device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, const tone::Ends ends,
+                                        std::uint32_t evenness, CurveSteps& steps, CurveState& s) {
   using Level = ThreadLevels<kThreads>;
   const Level levels(s);
   const tone::Limits& limits = s.tone.limits;
@@ -213,12 +236,12 @@ __device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, std::ui
     const bool has = levels.has(i);
     const std::uint32_t before = v == 0 || !has ? 0 : steps.distribution[v - 1];
     const std::uint32_t at = has ? steps.distribution[v] : 0;
-    rises[i] = has && tone::may_rise(limits, before, at);
+    rises[i] = has && tone::may_rise(limits, ends, v, before, at);
     part[i] = rises[i] ? tone::part_between(limits, before, at) : 0;
     count += static_cast<std::uint32_t>(__syncthreads_count(rises[i] ? 1 : 0));
   }
   if (limits.clip != 0) {
-    const std::uint32_t most = tone::clip_at(limits, count);
+    const std::uint32_t most = tone::clip_at(limits, count, s.max_value);
     std::uint32_t given = 0;
     std::uint32_t rest = 0;
 #pragma unroll 1
@@ -275,8 +298,10 @@ __device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, std::ui
   const std::uint32_t strength = tone::strength_at(limits, contrast);
   for (int i = 0; i < Level::kEach; ++i) {
     const std::uint32_t v = levels.level(i);
-    if (levels.has(i))
-      s.ahead.curve[v] = tone::curve_at(strength, v, steps.sums[last_of_bin[v]], span);
+    if (!levels.has(i)) continue;
+    const std::uint32_t line =
+        tone::stretches(limits) ? tone::line_at(ends, v, levels.max_value) : tone::unchanged(v);
+    s.ahead.curve[v] = tone::curve_at(strength, line, steps.sums[last_of_bin[v]], span);
   }
 }
 
@@ -297,7 +322,9 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
   const std::uint32_t gain = h.gain;
   const std::uint32_t rate = h.rate;
   const std::uint32_t evenness_before = h.evenness;
-  const std::uint32_t exposure = tone::exposure_after(h.exposure, gain, rate);
+  const tone::Ends ends_before = h.ends;
+  const std::uint32_t exposure_before = h.exposure;
+  const std::uint32_t exposure = tone::exposure_after(exposure_before, gain, rate);
   for (int i = 0; i < levels.kEach; ++i) {
     const std::uint32_t v = levels.level(i);
     if (levels.has(i)) {
@@ -313,7 +340,14 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
       steps.distribution[v] = tone::at_exposure(h.distribution, v, inverse, levels.max_value);
   }
   __syncthreads();
-  const std::uint32_t now = evenness_of<kThreads>(steps, s, s.even_sums[0]);
+  const tone::FoundEnds found = ends_of<kThreads>(steps, s);
+  const tone::Ends own =
+      tone::stretches(s.tone.limits)
+          ? tone::ends_after(ends_before, found, tone::ratio_of(exposure, exposure_before), rate,
+                             levels.max_value)
+          : tone::kUnknownEnds;
+  const tone::Ends ends = tone::span_between(s.tone.limits, own, levels.max_value);
+  const std::uint32_t now = evenness_between<kThreads>(ends, steps, s, s.even_sums[0]);
   const std::uint32_t evenness =
       now == tone::kUnknownEvenness ? now : tone::evenness_after(evenness_before, now, rate);
   const bool moves = tone::moves_base(exposure);
@@ -328,8 +362,9 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
     h.gain = moves ? tone::scaled_by(gain, inverse) : gain;
     h.exposure = moves ? tone::kUnit : exposure;
     h.evenness = evenness;
+    h.ends = own;
   }
-  make_curve<kThreads>(last_of_bin, evenness, steps, s);
+  make_curve<kThreads>(last_of_bin, ends, evenness, steps, s);
 }
 
 /// The history after a frame. `after` may be the one in `s`, once all threads are done with it.
@@ -353,6 +388,7 @@ __device__ __forceinline__ void keep_history(tone::History& after, const CurveSt
   after.frames = frames;
   after.least_rate = tone::least_rate_after(frames);
   after.evenness = before.evenness;
+  after.ends = before.ends;
 }
 
 /// Finds the frame's gain by its quantiles and leaves the frame for the next one's history in
@@ -402,9 +438,14 @@ __device__ __noinline__ void finish_curve(tone::History* after, const std::uint8
   __syncthreads();
   const std::uint32_t flicker = s.tone.over_time ? follow_frame<kThreads>(after, steps, s) : 0;
   if (flicker == 0) {
-    const std::uint32_t evenness = evenness_of<kThreads>(steps, s, s.even_sums[1]);
-    if (after != nullptr && s.tone.over_time && threadIdx.x == 0) after->evenness = evenness;
-    make_curve<kThreads>(last_of_bin, evenness, steps, s);
+    const tone::Ends own = ends_of<kThreads>(steps, s).own;
+    const tone::Ends ends = tone::span_between(s.tone.limits, own, levels.max_value);
+    const std::uint32_t evenness = evenness_between<kThreads>(ends, steps, s, s.even_sums[1]);
+    if (after != nullptr && s.tone.over_time && threadIdx.x == 0) {
+      after->ends = own;
+      after->evenness = evenness;
+    }
+    make_curve<kThreads>(last_of_bin, ends, evenness, steps, s);
     __syncthreads();
   }
   for (int i = 0; i < levels.kEach; ++i) {

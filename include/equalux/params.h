@@ -131,7 +131,10 @@ struct EqualizeParams {
   double clip_limit = 0;  ///< steepest rise of the curve, 1 to 255 times the identity's; 0 = none
   double floor = 0;       ///< per cent of the darkest pixels that may become black
   double ceiling = 100;   ///< per cent of the pixels above which they may become white
-  double max_gain = 0;    ///< largest factor of a value, 1 to 255; 0 = none
+  /// Steepest straight line between floor and ceiling, 1 to 16 times the identity; 1 = none. What
+  /// strength leaves of a frame lies on it, and a clip limit is no less.
+  double stretch = 1;
+  double max_gain = 0;  ///< largest factor of a value, 1 to 255; 0 = none
   /// least factor of a value, 0 to 1; 0 = none. kAutoMinGain = as far as there is contrast
   double min_gain = 0;
   /// factor of S, 0 to 4; hue and the new value stay. kAutoSaturation = as contrast grows

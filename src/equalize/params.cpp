@@ -35,8 +35,8 @@ void check_curve(Clauses& broken, const EqualizeParams& params) {
   }
   if (params.chain == Chain::staged && tone::shapes_curve(params)) {
     broken.push_back(
-        "chain is staged, must be fused with strength, clip-limit, floor, ceiling, max-gain, "
-        "min-gain, saturation or temporal-ms");
+        "chain is staged, must be fused with strength, clip-limit, floor, ceiling, stretch, "
+        "max-gain, min-gain, saturation or temporal-ms");
   }
   if (params.space != Space::value &&
       (!params.region.empty() || params.surround != Surround::keep)) {

@@ -14,14 +14,15 @@ namespace equalux::saturation {
 
 /// k = 1. Factors are whole multiples of 1 / kOne.
 inline constexpr std::uint32_t kOne = 256;
-/// The largest k.
-inline constexpr std::uint32_t kMost = 4 * kOne;
+/// The largest k, and the largest that is set for all levels alike.
+inline constexpr std::uint32_t kMost = 16 * kOne;
+inline constexpr std::uint32_t kMostFactor = 4 * kOne;
 /// Levels on either side of one over which a curve's slope is taken, of 256 or 220.
 inline constexpr std::uint32_t kReach = 16;
 
 /// What k of each level is made of, both in 1 / kOne.
 struct Rule {
-  std::uint32_t factor = kOne;  ///< of all levels, up to kMost
+  std::uint32_t factor = kOne;  ///< of all levels, up to kMostFactor
   /// What a level's k is at most for the contrast that it gains, kOne to kMost; kOne = none.
   std::uint32_t most = kOne;
 };
@@ -32,12 +33,16 @@ EQUALUX_HD bool changes(const Rule& rule) {
 
 /// How much contrast a curve gives back at a level, in 1 / kOne, rounded half up: its slope as a
 /// multiple of the level's gain, v W'(v) / W(v), which is what S has lost where something was laid
-/// evenly over a picture. `levels` is W by v, 0 to `max_value`, which is 16 at least; of 255 * 2^22
-/// at most.
+/// evenly over a picture. Levels that become black or white together say nothing of the slope
+/// beside them. `levels` is W by v, 0 to `max_value`, which is 16 at least; of 255 * 2^22 at most.
 EQUALUX_HD std::uint64_t contrast_at(const std::uint32_t* levels, std::uint32_t v,
                                      std::uint32_t max_value) {
-  const std::uint32_t low = v < kReach ? 0 : v - kReach;
-  const std::uint32_t high = v + kReach > max_value ? max_value : v + kReach;
+  std::uint32_t low = v < kReach ? 0 : v - kReach;
+  std::uint32_t high = v + kReach > max_value ? max_value : v + kReach;
+  while (low < v && levels[low + 1] == 0)
+    ++low;
+  while (high > v && levels[high - 1] == levels[max_value])
+    --high;
   if (levels[v] == 0 || levels[high] <= levels[low]) return 0;
   const std::uint64_t rise = std::uint64_t{kOne} * v * (levels[high] - levels[low]);
   const std::uint64_t run = std::uint64_t{high - low} * levels[v];
@@ -128,7 +133,7 @@ EQUALUX_HD std::int64_t scaled_share(std::int64_t share, Factor f) {
   const auto whole = static_cast<std::uint64_t>(share);
   const auto p = static_cast<std::uint64_t>(f.p);
   const auto q = static_cast<std::uint64_t>(f.q);
-  // In two parts, as with 16 bits a share times 4 kOne has more than 64 bits.
+  // In two parts, as with 16 bits a share times kMost has more than 64 bits.
   if (q == kOne) return static_cast<std::int64_t>(whole / kOne * p + whole % kOne * p / kOne);
   return static_cast<std::int64_t>(whole * p / q);
 }

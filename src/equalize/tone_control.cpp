@@ -14,13 +14,18 @@ namespace {
 constexpr int kStateVersion = 1;
 /// Time in which a changed parameter has gone most of its way.
 constexpr double kEasingMs = 200;
-/// The largest saturation, of which states keep a part.
-constexpr double kMostSaturation = saturation::kMost / saturation::kOne;
+/// What states keep saturation and its bound as parts of.
+constexpr double kSaturationUnit = 4;
+constexpr std::uint32_t kSaturationSteps = kSaturationUnit * saturation::kOne;
+/// The largest bound as such a part.
+constexpr double kMostBound = saturation::kMost / saturation::kOne / kSaturationUnit;
 /// Strength auto, in pictures without contrast and in those that have it.
 constexpr double kFlatStrength = 0.8;
 constexpr double kSpreadStrength = 0.4;
 /// min-gain auto in pictures that have contrast.
 constexpr double kSpreadMinGain = 0.96;
+/// The largest stretch.
+constexpr double kMostStretch = 16;
 /// What is left of the way when it has arrived.
 constexpr double kArrived = 1e-3;
 
@@ -50,10 +55,10 @@ nlohmann::json json_of(const std::uint32_t* values, std::size_t n) {
   return nlohmann::json(std::vector<std::uint32_t>(values, values + n));
 }
 
-/// All of a limit's parts lie from 0 to 1, on their way from one to another too.
-double part(const nlohmann::json& from) {
+/// All of a limit's parts lie from 0 to 1, or another end, on their way from one to another too.
+double part(const nlohmann::json& from, double most = 1) {
   const auto value = from.get<double>();
-  if (!(value >= 0 && value <= 1)) refuse_number();
+  if (!(value >= 0 && value <= most)) refuse_number();
   return value;
 }
 
@@ -88,8 +93,8 @@ void check_history(const History& history, int max_value) {
 
 bool shapes_curve(const EqualizeParams& params) {
   return params.strength != 1 || params.clip_limit != 0 || params.floor != 0 ||
-         params.ceiling != 100 || params.max_gain != 0 || params.min_gain != 0 ||
-         params.saturation != 1 || params.temporal_ms != 0;
+         params.ceiling != 100 || params.stretch != 1 || params.max_gain != 0 ||
+         params.min_gain != 0 || params.saturation != 1 || params.temporal_ms != 0;
 }
 
 Control::Control(const EqualizeParams& params)
@@ -106,10 +111,11 @@ Control::Eased Control::target_of(const EqualizeParams& params) {
           inverse(params.clip_limit),
           inverse(params.max_gain),
           auto_gain ? 0 : params.min_gain,
-          (follows ? 1 : params.saturation) / kMostSaturation,
-          (follows ? params.saturation_max : 1) / kMostSaturation,
+          (follows ? 1 : params.saturation) / kSaturationUnit,
+          (follows ? params.saturation_max : 1) / kSaturationUnit,
           auto_strength ? kFlatStrength - kSpreadStrength : 0,
-          auto_gain ? kSpreadMinGain : 0};
+          auto_gain ? kSpreadMinGain : 0,
+          1 / params.stretch};
 }
 
 Limits Control::limits() const {
@@ -126,6 +132,7 @@ Limits Control::limits() const {
   limits.min_gain = fixed(now_.min_gain, kOne);
   limits.flat_strength = fixed(now_.flat_strength, kOne);
   limits.spread_min_gain = fixed(now_.spread_min_gain, kOne);
+  limits.least_span = fixed(now_.least_span, kOne);
   limits.per_part = static_cast<double>(1U << kCurveBits) / (limits.ceiling - limits.floor);
   limits.scaler = params_.scaler;
   return limits;
@@ -154,13 +161,14 @@ Frame Control::next(const FrameContext& context) {
     ease(now_.saturation_max, target_.saturation_max, rate);
     ease(now_.flat_strength, target_.flat_strength, rate);
     ease(now_.spread_min_gain, target_.spread_min_gain, rate);
+    ease(now_.least_span, target_.least_span, rate);
   } else {
     now_ = target_;
   }
   started_ = true;
   frame.limits = limits();
-  frame.saturation = {fixed(now_.saturation, saturation::kMost),
-                      fixed(now_.saturation_max, saturation::kMost)};
+  frame.saturation = {fixed(now_.saturation, kSaturationSteps),
+                      fixed(now_.saturation_max, kSaturationSteps)};
   const auto constant = [this](double own) { return own == 0 ? params_.temporal_ms : own; };
   frame.rates = {fixed_rate(step_ms, constant(params_.brighten_ms)),
                  fixed_rate(step_ms, constant(params_.darken_ms))};
@@ -194,8 +202,9 @@ std::string Control::save(const History& current, int max_value) const {
                        {"limits",
                         {now_.strength, now_.floor, now_.ceiling, now_.inverse_clip,
                          now_.inverse_gain, now_.min_gain, now_.saturation, now_.saturation_max,
-                         now_.flat_strength, now_.spread_min_gain}}};
+                         now_.flat_strength, now_.spread_min_gain, now_.least_span}}};
   if (history.evenness != kUnknownEvenness) state["evenness"] = history.evenness;
+  if (history.ends != kUnknownEnds) state["ends"] = {history.ends.low, history.ends.high};
   if (last_pts_ns_) state["pts-ns"] = *last_pts_ns_;
   return json_text(state);
 }
@@ -225,23 +234,31 @@ History Control::load(std::string_view text, int max_value, bool changes_saturat
       history.evenness = whole(state.at("evenness"));
       if (history.evenness > kMostEvenness) refuse_number();
     }
+    if (state.contains("ends")) {
+      history.ends = {whole(state.at("ends").at(0)), whole(state.at("ends").at(1))};
+      if (history.ends.low > history.ends.high ||
+          history.ends.high > all_levels(static_cast<std::uint32_t>(max_value)).high)
+        refuse_number();
+    }
     check_history(history, max_value);
     history.least_rate = history.frames == 0 ? kOne : least_rate_after(history.frames);
     const auto& limits = state.at("limits");
     const Eased now{part(limits.at(0)), part(limits.at(1)), part(limits.at(2)), part(limits.at(3)),
                     part(limits.at(4)),
-                    // States of earlier versions have five to eight.
+                    // States of earlier versions have five to ten.
                     limits.size() > 5 ? part(limits.at(5)) : 0,
-                    limits.size() > 6 ? part(limits.at(6)) : 1 / kMostSaturation,
-                    limits.size() > 7 ? part(limits.at(7)) : 1 / kMostSaturation,
+                    limits.size() > 6 ? part(limits.at(6)) : 1 / kSaturationUnit,
+                    limits.size() > 7 ? part(limits.at(7), kMostBound) : 1 / kSaturationUnit,
                     limits.size() > 8 ? part(limits.at(8)) : 0,
-                    limits.size() > 9 ? part(limits.at(9)) : 0};
+                    limits.size() > 9 ? part(limits.at(9)) : 0,
+                    limits.size() > 10 ? part(limits.at(10)) : 1};
     if (fixed(now.floor, kWhole) >= fixed(now.ceiling, kWhole)) refuse_number();
-    if (now.saturation_max < 1 / kMostSaturation) refuse_number();
+    if (now.saturation_max < 1 / kSaturationUnit) refuse_number();
+    if (now.least_span < 1 / kMostStretch) refuse_number();
     if (fixed(now.strength + now.flat_strength, kOne) > kOne) refuse_number();
     if (fixed(now.min_gain + now.spread_min_gain, kOne) > kOne) refuse_number();
     if (!changes_saturation &&
-        (now.saturation != 1 / kMostSaturation || now.saturation_max != 1 / kMostSaturation)) {
+        (now.saturation != 1 / kSaturationUnit || now.saturation_max != 1 / kSaturationUnit)) {
       throw_usage(
           "the state is of frames with another saturation, which equalize in space value alone "
           "changes");

@@ -53,8 +53,9 @@ class Control {
 
  private:
   /// Limits on the way to what they were set to. Clip limit and gain go by their inverses, 0 =
-  /// none; saturation and its bound by their part of the largest. The last two are what strength
-  /// auto has more in pictures without contrast, and min-gain auto in those that have it.
+  /// none; saturation and its bound by their part of 4. Flat strength and spread least
+  /// gain are what strength auto has more in pictures without contrast, and min-gain auto in those
+  /// that have it; the least span is the inverse of stretch.
   struct Eased {
     double strength = 1;
     double floor = 0;
@@ -66,6 +67,7 @@ class Control {
     double saturation_max = 0.25;
     double flat_strength = 0;
     double spread_min_gain = 0;
+    double least_span = 1;
   };
   static Eased target_of(const EqualizeParams& params);
   [[nodiscard]] Limits limits() const;

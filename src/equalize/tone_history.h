@@ -36,9 +36,12 @@ inline constexpr std::uint32_t kNoMatch = 0xFFFFFFFFU;
 
 /// Stands for an evenness that nobody has asked for.
 inline constexpr std::uint32_t kUnknownEvenness = 0xFFFFFFFFU;
-/// How much slower than the curve its contrast follows the frames: something large that enters and
-/// leaves again is not to move all of the rest.
+/// Stands for ends that nobody has asked for.
+inline constexpr Ends kUnknownEnds{0xFFFFFFFFU, 0xFFFFFFFFU};
+/// How much slower than the curve its contrast follows the frames, and how much slower its ends:
+/// something large that enters and leaves again is not to move all of the rest.
 inline constexpr std::uint32_t kEvennessSlowness = 8;
+inline constexpr std::uint32_t kEndsSlowness = 24;
 
 /// What is kept from frame to frame.
 struct alignas(16) History {
@@ -51,6 +54,7 @@ struct alignas(16) History {
   std::uint32_t frames = 0;                   ///< since the last cut; 0 = nothing is kept yet
   std::uint32_t least_rate = kOne;            ///< of the next frame
   std::uint32_t evenness = kUnknownEvenness;  ///< mean of the history, where something follows it
+  Ends ends = kUnknownEnds;                   ///< the same, at the mean exposure
 
   friend bool operator==(const History&, const History&) = default;
 };
@@ -127,6 +131,27 @@ EQUALUX_HD std::uint32_t between(std::uint32_t from, std::uint32_t to, std::uint
 EQUALUX_HD std::uint32_t evenness_after(std::uint32_t before, std::uint32_t now,
                                         std::uint32_t rate) {
   return before == kUnknownEvenness ? now : between(before, now, rate / kEvennessSlowness);
+}
+
+/// What the curve goes between: own ends, not too close, or all levels where nothing is stretched.
+EQUALUX_HD Ends span_between(const Limits& limits, const Ends& own, std::uint32_t max_value) {
+  return stretches(limits) ? widened(limits, own, max_value) : all_levels(max_value);
+}
+
+/// The history's ends with a frame in it, likewise; `brighter` is the mean exposure over the one
+/// before, by which all of the picture has moved. They never lag so far that more than a few pixels
+/// lie beyond them.
+EQUALUX_HD Ends ends_after(const Ends& before, const FoundEnds& now, std::uint32_t brighter,
+                           std::uint32_t rate, std::uint32_t max_value) {
+  if (before.high == kUnknownEnds.high) return now.own;
+  const std::uint32_t most = max_value << kEndBits;
+  const auto moved = [brighter, most](std::uint32_t end) {
+    const std::uint64_t there = std::uint64_t{end} * brighter / kUnit;
+    return there < most ? static_cast<std::uint32_t>(there) : most;
+  };
+  const std::uint32_t low = between(moved(before.low), now.own.low, rate / kEndsSlowness);
+  const std::uint32_t high = between(moved(before.high), now.own.high, rate / kEndsSlowness);
+  return {low < now.inner.low ? low : now.inner.low, high > now.inner.high ? high : now.inner.high};
 }
 
 /// A quantile's part in the difference of two scenes, no more than half a mean level: what a small

@@ -63,8 +63,8 @@ TEST(Help, EveryLongOptionIsAKeyOfAConfigFile) {
 
 TEST(Help, EveryConfigLineIsCommented) {
   for (const char* name : {"default.toml", "stable.toml", "webcam.toml", "low-light.toml",
-                           "fog.toml", "underwater.toml", "endoscopy.toml", "surveillance.toml",
-                           "archive-film.toml", "batch.toml"}) {
+                           "fog.toml", "haze.toml", "underwater.toml", "endoscopy.toml",
+                           "surveillance.toml", "archive-film.toml", "batch.toml"}) {
     const TemporaryFolder folder;
     std::filesystem::copy(config_path(name), folder.path() / "copy.toml");
     for (const std::string& line : lines_of(folder.read("copy.toml"))) {

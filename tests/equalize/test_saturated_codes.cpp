@@ -48,7 +48,8 @@ std::vector<NamedCurve> curves_up_to(std::uint32_t most) {
   return curves;
 }
 
-const std::vector<std::uint32_t> kFactors{0, 1, 95, 200, 255, 256, 257, 300, 384, 512, 777, 1024};
+const std::vector<std::uint32_t> kFactors{
+    0, 1, 95, 200, 255, 256, 257, 300, 384, 512, 777, 1024, saturation::kMost};
 
 /// What a line says of a code, and how many it leaves open.
 struct Counts {

@@ -206,7 +206,8 @@ class Definition {
 using Counted = std::function<bool(int x, int y)>;
 
 /// k times 256 of every level of a curve W, 0 to M: the parameters' factor, or the contrast that
-/// the curve gives back there, v W'(v) / W(v), its slope taken over 16 levels on either side.
+/// the curve gives back there, v W'(v) / W(v), its slope taken over 16 levels on either side, but
+/// for those that all become black or white.
 std::vector<Wide> factors_of(const EqualizeParams& params, const CurveTable& curve, Wide most) {
   std::vector<Wide> factors;
   for (Wide v = 0; v <= most; ++v) {
@@ -215,8 +216,13 @@ std::vector<Wide> factors_of(const EqualizeParams& params, const CurveTable& cur
       continue;
     }
     const auto bound = static_cast<Wide>(std::lround(params.saturation_max * 256));
-    const auto low = static_cast<std::size_t>(std::max<Wide>(v - 16, 0));
-    const auto high = static_cast<std::size_t>(std::min(v + 16, most));
+    const auto end = curve.begin() + static_cast<std::ptrdiff_t>(most) + 1;
+    const Wide last_black =
+        std::max<Wide>(std::upper_bound(curve.begin(), end, 0U) - curve.begin() - 1, 0);
+    const Wide first_white =
+        std::lower_bound(curve.begin(), end, curve[static_cast<std::size_t>(most)]) - curve.begin();
+    const auto low = static_cast<std::size_t>(std::max(v - 16, std::min(v, last_black)));
+    const auto high = static_cast<std::size_t>(std::min(v + 16, std::max(v, first_white)));
     const Wide n = 256 * v * (Wide{curve[high]} - Wide{curve[low]});
     const Wide d = static_cast<Wide>(high - low) * curve[static_cast<std::size_t>(v)];
     const Wide contrast = d == 0 ? 0 : floor_div(2 * n + d, 2 * d);
@@ -671,7 +677,7 @@ TEST(Saturation, WhatItCannotBeIsSaid) {
   params.saturation = kAutoSaturation;
   EXPECT_EQ(fault_in(params), "");
   params.saturation_max = 0.9;
-  EXPECT_THAT(fault_in(params), HasSubstr("saturation-max is 0.9, must be 1 to 4"));
+  EXPECT_THAT(fault_in(params), HasSubstr("saturation-max is 0.9, must be 1 to 16"));
   params.saturation_max = 2.5;
   params.space = Space::luma;
   EXPECT_THAT(fault_in(params), HasSubstr("space is luma, must be value with saturation auto"));

@@ -1,4 +1,5 @@
 // Curves over time: what the history is told, what it forgets, and that it can be carried over.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -316,6 +317,77 @@ TEST(ToneHistory, AutoIsEasedAndSaved) {
   }
   EXPECT_NE(first, there) << "at once";
   EXPECT_NEAR(last, there, 1);
+}
+
+TEST(ToneHistory, StretchIsEasedAndSaved) {
+  EqualizeParams params = calm();
+  params.strength = 0;
+  params.floor = 0.1;
+  params.ceiling = 99.9;
+  Stream stream(params);
+  const Image frame = ramp(100, 160);
+  for (int i = 0; i < 30; ++i)
+    stream.pass(frame);
+  const int before = stream.level(frame, 150);
+  params.stretch = 3;
+  ASSERT_TRUE(retune(stream.filter(), params));
+  for (int i = 0; i < 3; ++i)
+    stream.pass(frame);
+  Stream other(params);
+  other.filter().load(stream.filter().save());
+  Stream arrived(params);
+  const int there = arrived.level(frame, 150);
+  ASSERT_GT(std::abs(there - before), 8);
+  int first = 0;
+  int last = 0;
+  for (int i = 0; i < 60; ++i) {
+    const int now = stream.level(frame, 150);
+    EXPECT_EQ(other.level(frame, 150), now) << i;
+    if (i == 0) first = now;
+    last = now;
+  }
+  EXPECT_GT(std::abs(first - there), 2) << "at once";
+  EXPECT_NEAR(last, there, 1);
+}
+
+/// What enters a corner and leaves again moves the line by little, though it moves the ends by
+/// much; what fills a quarter of the picture is never cut off.
+TEST(ToneHistory, TheEndsFollowSlowly) {
+  EqualizeParams params = calm(300);
+  params.strength = 0;
+  params.floor = 0.1;
+  params.ceiling = 99.9;
+  params.stretch = 4;
+  const Image frame = ramp(40, 120);
+  const auto with_lamp = [](int size, std::uint8_t level) {
+    Image lamp = ramp(40, 120);
+    for (int y = 0; y < size; ++y)
+      std::fill_n(lamp.view().row(0, y), size, level);
+    return lamp;
+  };
+  Stream stream(params);
+  for (int i = 0; i < 30; ++i)
+    stream.pass(frame);
+  const int before = stream.level(frame, 150);
+  const Image small = with_lamp(12, 255);
+  const int alone = Stream(params).level(small, 150);
+  ASSERT_LT(alone, before - 100);
+  int least = before;
+  for (int i = 0; i < 15; ++i)
+    least = std::min(least, stream.level(small, 150));
+  EXPECT_LT(least, before);
+  EXPECT_GE(least, before - 30);
+  for (int i = 0; i < 1500; ++i)
+    stream.pass(small);
+  EXPECT_NEAR(stream.level(small, 150), alone, 4);
+  // Without a cut: its levels stay apart as soon as the curve has followed.
+  Stream other(params);
+  for (int i = 0; i < 30; ++i)
+    other.pass(frame);
+  const Image large = with_lamp(70, 150);
+  for (int i = 0; i < 60; ++i)
+    other.pass(large);
+  EXPECT_LT(other.level(large, 159), 225);
 }
 
 TEST(ToneHistory, StatesWithMoreThanTheWholeAreRefused) {

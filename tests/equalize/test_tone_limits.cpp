@@ -217,6 +217,90 @@ TEST(ToneLimits, AutoFollowsTheContrast) {
   }
 }
 
+/// Pixels spread evenly from one level to another, with some room for percentiles.
+EqualizeParams stretched(double stretch, double strength) {
+  EqualizeParams params;
+  params.floor = 0.01;
+  params.ceiling = 99.99;
+  params.stretch = stretch;
+  params.strength = strength;
+  return params;
+}
+
+TEST(ToneLimits, StretchIsTheStraightLineBetweenTheEnds) {
+  ValueHistogram counts = even(100, 101);
+  counts[150] = 90000;  // which an equalization would answer to
+  const auto curve = curve_of(counts, stretched(4, 0));
+  for (std::size_t v = 0; v < 256; ++v) {
+    const double line = 255 * (static_cast<double>(v) - 100) / 100;
+    EXPECT_NEAR(curve[v], std::clamp(line, 0.0, 255.0), 1e-6) << v;
+  }
+  // What strength leaves lies on it, to the half.
+  EqualizeParams params = stretched(4, 1);
+  const auto full = curve_of(counts, params);
+  params.strength = 0.5;
+  const auto half = curve_of(counts, params);
+  ASSERT_GT(std::abs(full[140] - curve[140]), 20);
+  for (std::size_t v = 0; v < 256; ++v)
+    EXPECT_NEAR(half[v], (full[v] + curve[v]) / 2, 1e-5) << v;
+}
+
+TEST(ToneLimits, StretchBoundsItsSlopeAndKeepsBlackAndWhite) {
+  const auto slope = [](const auto& curve, std::size_t v) { return curve[v + 1] - curve[v]; };
+  // Ten levels, wherever they lie: no steeper than 3, and near where they were.
+  for (const std::size_t first : {std::size_t{0}, std::size_t{120}, std::size_t{245}}) {
+    const auto curve = curve_of(even(first, 11), stretched(3, 0));
+    for (std::size_t v = first; v < first + 10; ++v)
+      EXPECT_NEAR(slope(curve, v), 3, 1e-4) << first << " at " << v;
+    EXPECT_NEAR(curve[first], 255.0 / 245 * static_cast<double>(first) * (235 - 20) / 245, 45);
+  }
+  EXPECT_EQ(curve_of(even(0, 11), stretched(3, 0))[0], 0);
+  EXPECT_EQ(curve_of(even(245, 11), stretched(3, 0))[255], 255);
+  // A picture that has all levels is left alone, and so is one without any stretch.
+  for (const auto& curve :
+       {curve_of(even(0, 256), stretched(4, 0)), curve_of(even(100, 50), stretched(1, 0))}) {
+    for (std::size_t v = 0; v < 256; ++v)
+      EXPECT_EQ(curve[v], static_cast<double>(v));
+  }
+}
+
+TEST(ToneLimits, ClipLimitIsOfTheIdentityButForTheLine) {
+  // A quarter of the light: the line rises by 4, and the limit of 2 gives way to it.
+  ValueHistogram dark = even(0, 65);
+  dark[20] = 90000;
+  EqualizeParams params = stretched(5, 1);
+  params.clip_limit = 2;
+  const auto line = curve_of(dark, params);
+  EXPECT_NEAR(steepest(line), 255.0 / 65, 0.05);
+  EXPECT_NEAR(line[64], 255, 0.1);
+  // Half of the light: 2.9 stays what it is.
+  ValueHistogram half = even(0, 128);
+  half[20] = 90000;
+  params.clip_limit = 2.9;
+  EXPECT_NEAR(steepest(curve_of(half, params)), 2.9, 0.06);
+  // A lamp: all levels lie between the ends, and the limit is the only one.
+  dark[250] = 2000;
+  params.clip_limit = 2;
+  EXPECT_NEAR(steepest(curve_of(dark, params)), 2, 0.05);
+}
+
+TEST(ToneLimits, AutoAsksForTheContrastOfTheStretchedPicture) {
+  // Sixty levels, evenly full: flat as they are, full of contrast between their ends.
+  const ValueHistogram flat = even(100, 60);
+  EqualizeParams follows = stretched(8, kAutoStrength);
+  follows.clip_limit = 3;
+  EqualizeParams fixed = follows;
+  fixed.strength = 0.4;
+  const auto expect_near = [](const auto& a, const auto& b) {
+    for (std::size_t v = 0; v < 256; ++v)
+      EXPECT_NEAR(a[v], b[v], 0.01) << v;
+  };
+  expect_near(curve_of(flat, follows), curve_of(flat, fixed));
+  follows.stretch = fixed.stretch = 1;
+  fixed.strength = 0.8;
+  expect_near(curve_of(flat, follows), curve_of(flat, fixed));
+}
+
 TEST(ToneLimits, EveryCurveRises) {
   std::mt19937 generator(3);
   const auto random = [&] { return static_cast<int>(generator() >> 1); };
@@ -238,6 +322,7 @@ TEST(ToneLimits, EveryCurveRises) {
     params.min_gain = random() % 2 == 0 ? 0 : random() % 100 / 99.0;
     if (random() % 4 == 0) params.strength = kAutoStrength;
     if (random() % 4 == 0) params.min_gain = kAutoMinGain;
+    if (random() % 2 == 0) params.stretch = 1 + random() % 151 / 10.0;
     const auto curve = curve_of(counts, params);
     for (std::size_t v = 1; v < 256; ++v)
       ASSERT_GE(curve[v], curve[v - 1]) << i << " at " << v;
@@ -314,6 +399,8 @@ TEST(ToneLimits, EveryRuleIsNamed) {
               HasSubstr("strength is 1.5, must be 0 to 1, or auto"));
   EXPECT_THAT(error_of(with(&EqualizeParams::strength, NAN)), HasSubstr("strength is nan"));
   EXPECT_THAT(error_of(with(&EqualizeParams::clip_limit, 0.5)), HasSubstr("clip-limit is 0.5"));
+  EXPECT_THAT(error_of(with(&EqualizeParams::stretch, 0)),
+              HasSubstr("stretch is 0, must be 1 to 16"));
   EXPECT_THAT(error_of(with(&EqualizeParams::max_gain, 300)), HasSubstr("max-gain is 300"));
   EXPECT_THAT(error_of(with(&EqualizeParams::min_gain, 1.5)),
               HasSubstr("min-gain is 1.5, must be 0 to 1, or auto"));

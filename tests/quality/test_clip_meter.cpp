@@ -16,6 +16,7 @@ namespace {
 using test::Grain;
 using test::grey;
 using test::painted;
+using test::Rgb;
 
 constexpr int kWidth = 192;
 constexpr int kHeight = 128;

@@ -137,8 +137,8 @@ TEST(Stability, EachFrameByItselfIsNotCalm) {
 }
 
 TEST(Stability, EveryPresetUndoesFlicker) {
-  for (const char* name :
-       {"webcam", "low-light", "fog", "underwater", "endoscopy", "surveillance", "archive-film"}) {
+  for (const char* name : {"webcam", "low-light", "fog", "haze", "underwater", "endoscopy",
+                           "surveillance", "archive-film"}) {
     const Figures f = figures_of(preset(name), SceneKind::flicker, 0, 40);
     EXPECT_LE(step_over_source(f.result, f.source), 0.25) << name;
   }

@@ -338,7 +338,7 @@ std::string result_title(const CommonOptions& common, PixelFormat format) {
   if (common.preset != "plain") return "Equalized, preset " + common.preset;
   const bool plain = params.strength == 1 && params.clip_limit == 0 && params.floor == 0 &&
                      params.ceiling == 100 && params.max_gain == 0 && params.min_gain == 0 &&
-                     params.saturation == 1 && !params.curve;
+                     params.stretch == 1 && params.saturation == 1 && !params.curve;
   const int bins = params.bins == 0 ? 1 << traits(format).depth : params.bins;
   return std::string("Equalized, ") + (plain ? "plain, " : "") +
          std::string(enum_name(params.scaler)) + ", " + std::to_string(bins) + " bins";

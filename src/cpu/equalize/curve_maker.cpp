@@ -85,22 +85,12 @@ void CurveMaker::set_bins(int bins) {
 const CurveTable& CurveMaker::make(const ValueHistogram& counts, const tone::Frame& frame) {
   if (frame.over_time) {
     if (frame.fresh) history_ = {};
-    if (history_.frames != 0) {
-      absorb_last_frame();
-      history_.evenness =
-          tone::follows_contrast(frame.limits)
-              ? tone::evenness_after(history_.evenness, evenness_of(distribution_), history_.rate)
-              : tone::kUnknownEvenness;
-      make_limited(frame.limits, history_.evenness);
-    }
+    if (history_.frames != 0) follow_history(frame.limits, absorb_last_frame());
   }
   measure(counts);
   if (!frame.over_time || !follow(frame.rates)) {
     distribution_ = frame_;
-    const std::uint32_t evenness =
-        tone::follows_contrast(frame.limits) ? evenness_of(frame_) : tone::kUnknownEvenness;
-    if (frame.over_time) history_.evenness = evenness;
-    make_limited(frame.limits, evenness);
+    start_curve(frame);
     inverse_flicker_ = tone::kUnit;
   }
   unflicker();
@@ -110,15 +100,52 @@ const CurveTable& CurveMaker::make(const ValueHistogram& counts, const tone::Fra
   return stretched_;
 }
 
-/// How evenly a distribution fills its levels.
-std::uint32_t CurveMaker::evenness_of(const CurveTable& distribution) const {
+/// The curve of the history, whose mean exposure is `brighter` times the one before.
+void CurveMaker::follow_history(const tone::Limits& limits, std::uint32_t brighter) {
+  tone::History& h = history_;
+  h.ends = tone::stretches(limits)
+               ? tone::ends_after(h.ends, ends_of(limits), brighter, h.rate, max_value_)
+               : tone::kUnknownEnds;
+  const tone::Ends ends = tone::span_between(limits, h.ends, max_value_);
+  h.evenness = tone::follows_contrast(limits)
+                   ? tone::evenness_after(h.evenness, evenness_between(ends), h.rate)
+                   : tone::kUnknownEvenness;
+  make_limited(limits, ends, h.evenness);
+}
+
+/// The curve of a frame by itself.
+void CurveMaker::start_curve(const tone::Frame& frame) {
+  const tone::Limits& limits = frame.limits;
+  const tone::Ends own = tone::stretches(limits) ? ends_of(limits).own : tone::kUnknownEnds;
+  const tone::Ends ends = tone::span_between(limits, own, max_value_);
+  const std::uint32_t evenness =
+      tone::follows_contrast(limits) ? evenness_between(ends) : tone::kUnknownEvenness;
+  if (frame.over_time) {
+    history_.ends = own;
+    history_.evenness = evenness;
+  }
+  make_limited(limits, ends, evenness);
+}
+
+/// Where the distribution begins and ends.
+tone::FoundEnds CurveMaker::ends_of(const tone::Limits& limits) const {
+  tone::FoundEnds ends{tone::all_levels(max_value_), tone::all_levels(max_value_)};
+  for (std::uint32_t v = 0; v <= max_value_; ++v) {
+    tone::find_ends(limits, v, v == 0 ? 0 : distribution_[v - 1], distribution_[v], ends);
+  }
+  return ends;
+}
+
+/// How evenly the distribution fills the levels between ends.
+std::uint32_t CurveMaker::evenness_between(const tone::Ends& ends) const {
+  const std::uint32_t last = tone::levels_between(ends);
   std::uint32_t sum = 0;
   std::uint32_t before = 0;
   for (std::uint32_t v = tone::kEvenBin - 1; v <= max_value_; v += tone::kEvenBin) {
-    sum += tone::even_part(distribution[v] - before, max_value_);
-    before = distribution[v];
+    sum += tone::even_part(distribution_[v] - before, last);
+    before = distribution_[v];
   }
-  return sum;
+  return tone::evenness_in_all(sum);
 }
 
 /// The frame's distribution.
@@ -132,22 +159,26 @@ void CurveMaker::measure(const ValueHistogram& counts) {
   }
 }
 
-/// Takes the last frame into the history, and reads it at the mean exposure.
-void CurveMaker::absorb_last_frame() {
+/// Takes the last frame into the history, and reads it at the mean exposure. Returns that over the
+/// one before.
+std::uint32_t CurveMaker::absorb_last_frame() {
   tone::History& h = history_;
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
     h.distribution[v] =
         tone::between(h.distribution[v], tone::at_base(h.frame, v, h.gain, max_value_), h.rate);
   }
-  h.exposure = tone::exposure_after(h.exposure, h.gain, h.rate);
+  const std::uint32_t exposure = h.exposure;
+  h.exposure = tone::exposure_after(exposure, h.gain, h.rate);
+  const std::uint32_t brighter = tone::ratio_of(h.exposure, exposure);
   const std::uint32_t inverse = tone::ratio_of(tone::kUnit, h.exposure);
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
     distribution_[v] = tone::at_exposure(h.distribution, v, inverse, max_value_);
   }
-  if (!tone::moves_base(h.exposure)) return;
+  if (!tone::moves_base(h.exposure)) return brighter;
   std::copy(distribution_.begin(), distribution_.end(), h.distribution);
   h.gain = tone::scaled_by(h.gain, inverse);
   h.exposure = tone::kUnit;
+  return brighter;
 }
 
 /// Finds the frame's gain and leaves the frame for the next one's history. False where there is
@@ -188,18 +219,20 @@ void CurveMaker::start_history() {
   history_.least_rate = tone::least_rate_after(1);
 }
 
-/// The curve of the distribution, whose evenness is known where a limit follows it.
-void CurveMaker::make_limited(const tone::Limits& limits, std::uint32_t evenness) {
+/// The curve of the distribution between these ends, whose evenness is known where a limit follows
+/// it.
+void CurveMaker::make_limited(const tone::Limits& limits, const tone::Ends& ends,
+                              std::uint32_t evenness) {
   CurveTable parts;
   std::array<bool, 256> rises;
   std::uint32_t levels = 0;
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
     const std::uint32_t before = v == 0 ? 0 : distribution_[v - 1];
     parts[v] = tone::part_between(limits, before, distribution_[v]);
-    rises[v] = tone::may_rise(limits, before, distribution_[v]);
+    rises[v] = tone::may_rise(limits, ends, v, before, distribution_[v]);
     levels += rises[v] ? 1 : 0;
   }
-  const std::uint32_t most = tone::clip_at(limits, levels);
+  const std::uint32_t most = tone::clip_at(limits, levels, max_value_);
   std::uint32_t given = 0;
   for (int i = 0; limits.clip != 0 && i < tone::kMostClipSteps; ++i) {
     std::uint32_t sum = 0;
@@ -233,7 +266,8 @@ void CurveMaker::make_limited(const tone::Limits& limits, std::uint32_t evenness
   min_gain_ = tone::min_gain_at(limits, contrast);
   const std::uint32_t strength = tone::strength_at(limits, contrast);
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
-    curve_[v] = tone::curve_at(strength, v, sums[last_of_bin_[v]], span);
+    curve_[v] =
+        tone::curve_at(strength, tone::line_at(ends, v, max_value_), sums[last_of_bin_[v]], span);
   }
 }
 

@@ -29,11 +29,14 @@ class CurveMaker {
   using Quantiles = std::array<std::uint32_t, tone::kQuantiles>;
 
   void measure(const ValueHistogram& counts);
-  void absorb_last_frame();
+  std::uint32_t absorb_last_frame();
   [[nodiscard]] bool follow(const tone::Rates& rates);
   void start_history();
-  [[nodiscard]] std::uint32_t evenness_of(const CurveTable& distribution) const;
-  void make_limited(const tone::Limits& limits, std::uint32_t evenness);
+  [[nodiscard]] tone::FoundEnds ends_of(const tone::Limits& limits) const;
+  [[nodiscard]] std::uint32_t evenness_between(const tone::Ends& ends) const;
+  void follow_history(const tone::Limits& limits, std::uint32_t brighter);
+  void start_curve(const tone::Frame& frame);
+  void make_limited(const tone::Limits& limits, const tone::Ends& ends, std::uint32_t evenness);
   void unflicker();
 
   std::uint32_t max_value_ = 255;

@@ -74,7 +74,7 @@ struct TwoGains {
 
 /// k of every level: one of all, times 256, or at kOfEach another of each.
 constexpr int kOfEach = -1;
-constexpr int kAllFactors[]{0, 95, 128, 384, 512, 1024, kOfEach};
+constexpr int kAllFactors[]{0, 95, 128, 384, 512, 1024, 4096, kOfEach};
 
 DeepSaturation saturation_of(const DeepSamples& form, ColorModel model, int factor,
                              const std::vector<std::uint32_t>& levels, std::mt19937& random) {

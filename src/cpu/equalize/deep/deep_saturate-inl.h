@@ -313,7 +313,7 @@ void saturate_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGai
 /// where it lies that near a half. Where slopes are whole multiples of 1 / 256 and luma adds just
 /// them, sums and products are exact, and what was added takes halves up.
 ///
-/// What is clamped fits 32 bits: slopes are below 4 M / v, and chroma below 13 v.
+/// What is clamped fits 32 bits: slopes are below 16 M / v, and chroma below 13 v.
 template <int kCovered>
 class SaturatedChroma {
  public:
