@@ -1,7 +1,8 @@
 """Builds wheels and source archives of equalux for pip: CMake makes the module, the rest is packing.
 
 Needs what `scripts/install-dependencies build` installs, and nothing from a package index.
-EQUALUX_BUILD names a build tree that has the module already, which is packed then.
+EQUALUX_BUILD names a build tree that has the module already, which is packed then; CMAKE_ARGS has options for CMake,
+as -DEQUALUX_WITH_CUDA=OFF.
 """
 import base64
 import hashlib
@@ -9,6 +10,7 @@ import io
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -43,8 +45,8 @@ def built_module():
     if not os.environ.get("EQUALUX_BUILD"):
         subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                         "-DEQUALUX_UNITY=ON", "-DEQUALUX_BUILD_TESTS=OFF", "-DEQUALUX_WITH_PYTHON=ON",
-                        f"-DPython3_EXECUTABLE={sys.executable}", *(f"-DEQUALUX_WITH_{part}=OFF" for part in OFF)],
-                       check=True)
+                        f"-DPython3_EXECUTABLE={sys.executable}", *(f"-DEQUALUX_WITH_{part}=OFF" for part in OFF),
+                        *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True)
         subprocess.run(["cmake", "--build", build, "--target", "equalux_python"], check=True)
     module = build / "python/equalux" / name
     if not module.exists():
