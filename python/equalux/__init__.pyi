@@ -59,6 +59,7 @@ def equalize(*,
     clip_limit: Optional[Union[float, str]] = None,
     floor: Optional[Union[float, str]] = None,
     ceiling: Optional[Union[float, str]] = None,
+    stretch: Optional[Union[float, str]] = None,
     max_gain: Optional[Union[float, str]] = None,
     min_gain: Optional[Union[float, str]] = None,
     saturation: Optional[Union[float, str]] = None,
@@ -89,10 +90,11 @@ def equalize(*,
     clip_limit: steepest rise of the curve as a multiple of the identity's, 1 to 255; 0 = none (default: 0)
     floor: share of the darkest pixels that may become black, 0 to 99.9 per cent (default: 0)
     ceiling: share of the pixels above which they may become white, 0.1 to 100 per cent (default: 100)
+    stretch: steepest straight line from the picture's floor to its ceiling as a multiple of the identity, 1 to 16; the curve may be as steep, and what strength leaves lies on it (default: 1)
     max_gain: largest factor of a pixel's value, 1 to 255; 0 = none (default: 0)
     min_gain: least factor of a pixel's value, 0 to 1; 0 = none; auto = 0.96 where the picture has contrast, down to none where it lacks it; 1 makes nothing darker (default: 0)
     saturation: factor of each colour's saturation, in steps of 1/256, 0 to 4; auto = as much as the curve gives contrast back, level by level; hue is kept (default: 1)
-    saturation_max: largest factor of saturation auto, 1 to 4 (default: 2.5)
+    saturation_max: largest factor of saturation auto, 1 to 16 (default: 2.5)
     temporal_ms: time constant of the curve, 0 to 3600000 milliseconds; 0 = each frame alone; light flicker is undone, cuts are taken at once (default: 0)
     brighten_ms: time constant where the picture gets brighter, 0 to 3600000 milliseconds; 0 = temporal-ms (default: 0)
     darken_ms: time constant where the picture gets darker, 0 to 3600000 milliseconds; 0 = temporal-ms (default: 0)
