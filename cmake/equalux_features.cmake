@@ -86,7 +86,8 @@ endif()
 # writes.
 if(NOT EQUALUX_WITH_GSTREAMER STREQUAL OFF)
   pkg_check_modules(GSTREAMER QUIET IMPORTED_TARGET
-    gstreamer-1.0>=1.20 gstreamer-base-1.0 gstreamer-app-1.0 gstreamer-video-1.0 gstreamer-pbutils-1.0)
+    gstreamer-1.0>=1.20 gstreamer-base-1.0 gstreamer-app-1.0 gstreamer-video-1.0 gstreamer-pbutils-1.0
+    gstreamer-sdp-1.0)
 endif()
 if(NOT EQUALUX_HAVE_LIBAV)
   equalux_feature(GSTREAMER FALSE

@@ -53,6 +53,10 @@ if(EQUALUX_HAVE_GSTREAMER)
     STEMS gst_encoders gst_formats gst_launch live_encoder network_source)
   equalux_tests(test_gst_files gstreamer LABELS media LIBRARIES equalux_gstreamer equalux_media_files
     STEMS gst_file_source gst_file_sink gst_resume gst_depth file_parts)
+  if(EQUALUX_HAVE_RTSP)
+    equalux_tests(test_rtsp gstreamer LABELS media
+      LIBRARIES equalux_gstreamer PkgConfig::RTSP STEMS rtsp_source)
+  endif()
   # Its encoder of a GPU is registered in place of the real one, for the whole program.
   equalux_tests(test_gst_gpu_encoder gstreamer LABELS media
     LIBRARIES equalux_gstreamer equalux_media_files

@@ -15,6 +15,7 @@
 namespace equalux {
 
 class NotesInTransit;
+class SoundFeed;
 
 /// A ratio of two whole numbers: frame rates, time bases, pixel shapes.
 struct Rational {
@@ -55,6 +56,8 @@ struct StreamInfo {
   /// The file a FileSink copies audio, subtitles and metadata from; empty = none.
   std::string container_path;
   ContainerPart container_part;
+  /// Sound beside the frames, where the source was asked for it; null = none.
+  std::shared_ptr<SoundFeed> sound;
   /// What the stills of a sequence say beside their pixels; null = the frames are no stills.
   std::shared_ptr<NotesInTransit> still_notes;
 };

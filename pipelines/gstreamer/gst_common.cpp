@@ -54,6 +54,7 @@ ExitCode resource_code(int code, Role role) {
     case GST_RESOURCE_ERROR_OPEN_READ:
     case GST_RESOURCE_ERROR_OPEN_READ_WRITE:
     case GST_RESOURCE_ERROR_OPEN_WRITE:
+    case GST_RESOURCE_ERROR_NOT_AUTHORIZED:
       return role == Role::input ? ExitCode::no_input : ExitCode::cannot_create;
     case GST_RESOURCE_ERROR_NO_SPACE_LEFT:
     case GST_RESOURCE_ERROR_WRITE:
@@ -212,6 +213,14 @@ void Messages::take(GstMessage* message) {
 
 std::string Messages::failed_element() const {
   return error_ ? GST_MESSAGE_SRC_NAME(error_.get()) : "";
+}
+
+std::string Messages::reason() const {
+  if (!error_) return "";
+  GError* error = nullptr;
+  gst_message_parse_error(error_.get(), &error, nullptr);
+  const ErrorPtr owned(error);
+  return one_line(error->message);
 }
 
 Error Messages::error(const std::string& name, Role role) const {

@@ -71,6 +71,8 @@ class Messages {
   [[nodiscard]] bool failed() const { return error_ != nullptr; }
   /// The name of the element that did; empty where none has.
   [[nodiscard]] std::string failed_element() const;
+  /// What that element says, one line; empty where none has failed.
+  [[nodiscard]] std::string reason() const;
   [[nodiscard]] bool ended() const { return ended_; }
   /// Decoders' complaints that did not stop the stream.
   [[nodiscard]] unsigned warnings() const { return warnings_; }

@@ -21,10 +21,15 @@ inline constexpr std::chrono::milliseconds kLiveStall{5000};
 [[nodiscard]] std::unique_ptr<Source> make_launch_source(
     const std::string& launch, std::chrono::milliseconds stall = kLiveStall);
 
-/// Frames of an rtsp, rtsps, http or https URL. Live where its length is not known. Messages do not
-/// show a password that it holds. Throws as above.
+/// What of a stream of the network is taken beside its pictures.
+enum class NetworkSound { left, taken };
+
+/// Frames of an rtsp, rtspt (over TCP), rtsps, http or https URL. Live where its length is not
+/// known. Messages do not show a password that it holds. StreamInfo::sound has what a live one is
+/// heard to say, if it is to be taken and there is any. Throws as above.
 [[nodiscard]] std::unique_ptr<Source> make_network_source(
-    const std::string& url, std::chrono::milliseconds stall = kLiveStall);
+    const std::string& url, NetworkSound sound = NetworkSound::left,
+    std::chrono::milliseconds stall = kLiveStall);
 
 /// Feeds frames to a launch string that starts with a sink pad ("videoconvert ! autovideosink").
 [[nodiscard]] std::unique_ptr<Sink> make_launch_sink(const std::string& launch);

@@ -2,12 +2,17 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
+#include <gst/sdp/gstsdpmessage.h>
+
+#include "pipelines/core/sound.h"
 #include "pipelines/gstreamer/decode/file_source.h"
 #include "pipelines/gstreamer/decode/picture_tap.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/launch.h"
+#include "pipelines/gstreamer/sound_tap.h"
 #include "pipelines/live/stream_address.h"
 #include "src/common/log.h"
 
@@ -20,6 +25,8 @@ using namespace std::chrono_literals;
 /// From start to the first picture; a camera or a network peer may take its time.
 constexpr auto kFirstLaunchPicture = 4500ms;
 constexpr auto kFirstLivePicture = 15s;
+/// Sound that a camera has announced comes a little after its first picture.
+constexpr auto kFirstSound = 2s;
 constexpr const char* kNetworkSource = "equalux_network";
 
 /// Adds the formats that the filters take of those that `wanted` is true for.
@@ -98,7 +105,10 @@ class LaunchSource final : public Source {
       : launch_(std::move(launch)), name_(std::move(name)), stall_(stall) {}
 
   /// The launch string is one uridecodebin, kNetworkSource.
-  void from_network() { network_ = true; }
+  void from_network(NetworkSound sound) {
+    network_ = true;
+    takes_sound_ = sound == NetworkSound::taken;
+  }
 
   StreamInfo open(const FormatPredicate& accepts) override;
   bool lends_buffers() const override { return true; }
@@ -114,11 +124,14 @@ class LaunchSource final : public Source {
   GstVideoInfo start_up_to_first(GstElement* sink, bool& live);
   void note_arrival(GstBuffer* buffer, Frame& frame);
   void warn_of_lost_bits(PixelFormat format) const;
+  [[nodiscard]] std::shared_ptr<SoundFeed> find_sound() const;
 
   std::string launch_;
   std::string name_;
   std::chrono::milliseconds stall_;
   bool network_ = false;
+  bool takes_sound_ = false;
+  std::shared_ptr<std::atomic<bool>> announces_sound_ = std::make_shared<std::atomic<bool>>(false);
   std::atomic<bool> cancelled_ = false;
   std::uint64_t frames_ = 0;
   std::int64_t last_pts_ns_ = 0;
@@ -133,11 +146,31 @@ void take_newest(GstElement* sink) {
   mark_arrivals(sink);
 }
 
+/// Shared with elements' signals, as an element that does not stop may outlive the source.
+using Flag = std::shared_ptr<std::atomic<bool>>;
+
+void connect(gpointer object, const char* signal, GCallback handler, const Flag& flag) {
+  g_signal_connect_data(
+      object, signal, handler, new Flag(flag),
+      [](gpointer data, GClosure*) { delete static_cast<Flag*>(data); }, GConnectFlags{});
+}
+
+/// Notes whether a session of RTSP announces sound.
+void read_session(GstElement*, GstSDPMessage* session, gpointer announced) {
+  for (guint i = 0; i < gst_sdp_message_medias_len(session); ++i) {
+    const gchar* media = gst_sdp_media_get_media(gst_sdp_message_get_media(session, i));
+    if (g_strcmp0(media, "audio") == 0) **static_cast<Flag*>(announced) = true;
+  }
+}
+
 /// The source within uridecodebin: a jitter buffer of 2 s, RTSP's usual, is no live picture.
-void set_up_network(GstElement*, GstElement* source, gpointer) {
+void set_up_network(GstElement*, GstElement* source, gpointer announces_sound) {
   constexpr guint kJitterMs = 200;
   if (g_object_class_find_property(G_OBJECT_GET_CLASS(source), "latency") != nullptr) {
     g_object_set(source, "latency", kJitterMs, nullptr);
+  }
+  if (g_signal_lookup("on-sdp", G_OBJECT_TYPE(source)) != 0) {
+    connect(source, "on-sdp", G_CALLBACK(read_session), *static_cast<Flag*>(announces_sound));
   }
 }
 
@@ -173,11 +206,19 @@ GstVideoInfo LaunchSource::start_up_to_first(GstElement* sink, bool& live) {
   } catch (const Error& error) {
     // What uridecodebin calls the element that talks to the server.
     const bool unreachable = network_ && tap_->messages().failed_element() == "source";
-    if (!unreachable || error.code() != ExitCode::bad_input) throw;
+    if (!unreachable || error.code() == ExitCode::unavailable) throw;
     logger().debug("{}", error.what());
-    throw Error(ExitCode::no_input, name_ +
-                                        ": gives no stream; is the address right, and is its "
-                                        "server running?");
+    throw Error(ExitCode::no_input, name_ + ": gives no stream (" + tap_->messages().reason() +
+                                        "); is the address right, and is its server running?");
+  }
+}
+
+std::shared_ptr<SoundFeed> LaunchSource::find_sound() const {
+  const auto until = Clock::now() + kFirstSound;
+  for (;;) {
+    std::shared_ptr<SoundFeed> sound = gst::SoundTap::of(pipeline_->get());
+    if (sound || !*announces_sound_ || cancelled_ || Clock::now() > until) return sound;
+    std::this_thread::sleep_for(10ms);
   }
 }
 
@@ -196,12 +237,13 @@ void LaunchSource::warn_of_lost_bits(PixelFormat format) const {
 
 StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
   pipeline_ = std::make_unique<gst::Pipeline>(gst::parse_launch(
-      launch_ + " ! videoconvert name=equalux_convert dither=none ! appsink name=equalux_out",
+      launch_ + " ! videoconvert name=equalux_convert dither=none ! appsink name=equalux_out" +
+          (takes_sound_ ? " " + std::string(kNetworkSource) + ". ! " + gst::kSoundChain : ""),
       launch_, "a source ends with video, as in gst:videotestsrc ! videoscale"));
   GstElement* sink = gst::element_of(pipeline_->get(), "equalux_out");
   if (network_) {
-    g_signal_connect(gst::element_of(pipeline_->get(), kNetworkSource), "source-setup",
-                     G_CALLBACK(set_up_network), nullptr);
+    connect(gst::element_of(pipeline_->get(), kNetworkSource), "source-setup",
+            G_CALLBACK(set_up_network), announces_sound_);
     g_signal_connect(pipeline_->get(), "deep-element-added", G_CALLBACK(set_up_demuxer), nullptr);
   }
   gst::set_up_appsink(sink, gst::WhenFull::wait);
@@ -231,6 +273,7 @@ StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
     info.live = true;
     take_newest(sink);
   }
+  if (takes_sound_ && info.live) info.sound = find_sound();
   tap_->expect(info.desc, info.live ? stall_ : gst::PictureTap::kStall);
   return info;
 }
@@ -335,8 +378,9 @@ StreamInfo NetworkSource::open(const FormatPredicate& accepts) {
   StreamInfo info = stream_->open(accepts);
   static std::atomic<bool> said = false;
   if (!said.exchange(true)) {
-    logger().info("{}: {}, of which the pictures alone are taken, not any sound", info.name,
-                  plain ? "is a stream" : "is read as a stream");
+    logger().info("{}: {}, of which the pictures {} taken", info.name,
+                  plain ? "is a stream" : "is read as a stream",
+                  info.sound ? "and the sound are" : "alone are");
   }
   return info;
 }
@@ -348,13 +392,13 @@ std::unique_ptr<Source> make_launch_source(const std::string& launch,
   return std::make_unique<LaunchSource>(launch, "gst:" + launch, stall);
 }
 
-std::unique_ptr<Source> make_network_source(const std::string& url,
+std::unique_ptr<Source> make_network_source(const std::string& url, NetworkSound sound,
                                             std::chrono::milliseconds stall) {
   hide_secrets(url);
   std::string launch("uridecodebin name=");
   launch.append(kNetworkSource).append(" uri=").append(quoted(url));
   auto source = std::make_unique<LaunchSource>(launch, without_secrets(url), stall);
-  source->from_network();
+  source->from_network(sound);
   return std::make_unique<NetworkSource>(url, std::move(source));
 }
 

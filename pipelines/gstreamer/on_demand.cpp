@@ -24,9 +24,9 @@ std::unique_ptr<Source> make_launch_source(const std::string& launch,
   return media().make_launch_source(launch, stall);
 }
 
-std::unique_ptr<Source> make_network_source(const std::string& url,
+std::unique_ptr<Source> make_network_source(const std::string& url, NetworkSound sound,
                                             std::chrono::milliseconds stall) {
-  return media().make_network_source(url, stall);
+  return media().make_network_source(url, sound, stall);
 }
 
 std::unique_ptr<Sink> make_launch_sink(const std::string& launch) {

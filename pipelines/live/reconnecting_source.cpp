@@ -12,6 +12,7 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/core/sound.h"
 #include "pipelines/picture/placeholder.h"
 #include "src/common/log.h"
 
@@ -54,6 +55,12 @@ class Reopener {
       old.reset();
       reopen(desc);
     });
+  }
+
+  /// The sound of the source that wait() has given.
+  std::shared_ptr<SoundFeed> take_sound() {
+    const std::lock_guard lock(mutex_);
+    return std::move(ready_sound_);
   }
 
   /// The open source, or null where `limit` passed. Throws where it can be no more.
@@ -117,6 +124,7 @@ class Reopener {
                                    " where they were " + form_of(desc) + "; start again"));
     } else {
       ready_ = std::move(source);
+      ready_sound_ = std::move(info->sound);
     }
     changed_.notify_all();
     return true;
@@ -130,6 +138,7 @@ class Reopener {
   bool cancelled_ = false;
   Source* opening_ = nullptr;
   std::unique_ptr<Source> ready_;
+  std::shared_ptr<SoundFeed> ready_sound_;
   std::exception_ptr failure_;
 };
 
@@ -148,6 +157,10 @@ class ReconnectingSource final : public Source {
     source_->offer_device(device_);
     info_ = source_->open(accepts);
     if (info_.live) {
+      if (info_.sound) {
+        sound_ = std::make_shared<RelayedSound>();
+        sound_->follow(std::exchange(info_.sound, sound_));
+      }
       sign_ = Image(info_.desc);
       draw_placeholder(sign_.view());
     }
@@ -221,6 +234,7 @@ class ReconnectingSource final : public Source {
     logger().warn("{}; waiting for it to come back", what);
     lost_ = what;
     lost_at_ = Clock::now();
+    if (sound_) sound_->follow(nullptr);
     gap_ = first_placeholder_ = true;
     std::unique_ptr<Source> old;
     {
@@ -245,6 +259,7 @@ class ReconnectingSource final : public Source {
       return false;
     }
     hold(std::move(source));
+    if (sound_) sound_->follow(reopener_.take_sound());
     ++reconnects_;
     offset_ns_.reset();
     last_own_pts_ns_.reset();
@@ -277,6 +292,7 @@ class ReconnectingSource final : public Source {
     if (!offset_ns_) offset_ns_ = arrived_ns - own_pts_ns;
     last_own_pts_ns_ = own_pts_ns;
     frame.pts_ns = std::max(own_pts_ns + *offset_ns_, last_pts_ns_ + kLeastGapNs);
+    if (sound_) sound_->set_shift(*offset_ns_);
     last_pts_ns_ = frame.pts_ns;
     if (std::exchange(gap_, false)) frame.discontinuity = true;
     frame.timings.reconnects = reconnects_;
@@ -298,6 +314,7 @@ class ReconnectingSource final : public Source {
   ReconnectOptions options_;
   int device_ = -1;
   StreamInfo info_;
+  std::shared_ptr<RelayedSound> sound_;  // null where there is none
   Image sign_;
 
   std::mutex mutex_;  // guards the two below, and source_ where it changes

@@ -99,6 +99,30 @@ TEST_F(PushedStreams, SrtCalls) {
   EXPECT_THAT(result.err, Not(HasSubstr("sesame")));
 }
 
+TEST_F(PushedStreams, TheSoundOfAFileGoesAlongInTime) {
+  if (!has("srtsink") || !has("mpegtsmux")) GTEST_SKIP() << "GStreamer has no srtsink or mpegtsmux";
+  if (!has("rtmp2sink") || !has("flvmux")) GTEST_SKIP() << "GStreamer has no rtmp2sink or flvmux";
+  const TemporaryFolder folder;
+  make_flash_and_tone(folder / "in.mkv");
+  options_.folder = folder.path();
+  const std::string srt = "srt://127.0.0.1:" + std::to_string(free_port_of(SOCK_DGRAM));
+  const std::string rtmp = "rtmp://127.0.0.1:" + std::to_string(free_port_of()) + "/live/key";
+  for (const auto& [url, input] : {std::pair(srt, "-i '" + srt + "?mode=listener'"),
+                                   std::pair(rtmp, "-listen 1 -f flv -i " + rtmp)}) {
+    auto taker = std::async(std::launch::async, [&, input = input] {
+      return shell_result("ffmpeg -v error -y " + input + " -c copy '" + folder / "got.mkv" + "'");
+    });
+    std::this_thread::sleep_for(500ms);
+    const ProgramResult result =
+        run_program({"run", "in.mkv", "--strength", "0", "-o", url}, options_);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    taker.wait();
+    const FlashAndTone got = flash_and_tone(folder / "got.mkv");
+    EXPECT_GT(got.flash_s, 0) << url;
+    EXPECT_NEAR(got.tone_s, got.flash_s, 0.12) << url;
+  }
+}
+
 TEST_F(PushedStreams, SrtWaitsForCallers) {
   if (!has("srtsink") || !has("mpegtsmux")) GTEST_SKIP() << "GStreamer has no srtsink or mpegtsmux";
   const std::string port = std::to_string(free_port_of(SOCK_DGRAM));

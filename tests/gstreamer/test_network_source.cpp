@@ -111,7 +111,7 @@ TEST_F(NetworkSource, AStreamThatIsCutOffComesBack) {
 
 TEST_F(NetworkSource, SilenceIsAStall) {
   const HttpCamera camera(multipart(30), false);
-  const auto source = make_network_source(camera.url(), 300ms);
+  const auto source = make_network_source(camera.url(), NetworkSound::left, 300ms);
   const StreamInfo info = source->open(accepts_pictures);
   FramePool pool(info.desc, 4, source->lends_buffers());
   int frames = 0;

@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -27,6 +29,35 @@ inline ShellResult shell_result(const std::string& command) {
   const int status = ::pclose(pipe);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return result;
+}
+
+/// A clip of black and silence, but for 0.4 s of white and of a tone from second 2 of 3 on.
+inline void make_flash_and_tone(const std::string& path) {
+  const ShellResult made = shell_result(
+      "ffmpeg -v error -f lavfi -i \"color=black:s=64x48:r=25:d=3,"
+      "drawbox=enable='between(t,2,2.4)':color=white:t=fill\" -f lavfi -i \"sine=f=1000:d=3,"
+      "volume=enable='not(between(t,2,2.4))':volume=0\" -pix_fmt yuv420p -c:v ffv1 "
+      "-c:a pcm_s16le '" +
+      path + "'");
+  EXPECT_EQ(made.exit_code, 0) << made.output;
+}
+
+/// When its flash and its tone begin in a copy, in seconds; -1 where there is none.
+struct FlashAndTone {
+  double flash_s = -1;
+  double tone_s = -1;
+};
+
+inline FlashAndTone flash_and_tone(const std::string& path) {
+  const std::string said =
+      shell_result("ffmpeg -v info -i '" + path +
+                   "' -vf blackdetect=d=0.1 -af silencedetect=n=-40dB:d=0.1 -f null -")
+          .output;
+  const auto number_behind = [&](const std::string& key) {
+    const std::size_t at = said.find(key);
+    return at == std::string::npos ? -1 : std::atof(said.c_str() + at + key.size());
+  };
+  return {number_behind("black_end:"), number_behind("silence_end: ")};
 }
 
 inline sockaddr_in loopback_address(int port) {

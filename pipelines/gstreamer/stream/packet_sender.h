@@ -6,6 +6,7 @@
 #include <string>
 
 #include "pipelines/gstreamer/encode/encode_bin.h"
+#include "pipelines/gstreamer/stream/live_sound.h"
 #include "pipelines/live/stream_address.h"
 
 /// Where the packets of a stream go.
@@ -21,6 +22,9 @@ class PacketMaker {
   virtual void force_keyframe() = 0;
 };
 
+/// What a stream is made of.
+enum class Tracks { pictures, pictures_and_sound };
+
 /// What became of the packets.
 struct SenderCounts {
   std::optional<std::uint64_t> viewers;  ///< that were shown pictures, where that is known
@@ -34,6 +38,8 @@ class PacketSender {
   virtual ~PacketSender() = default;
   /// Hands a packet on; waits for nobody. The encoder's thread.
   virtual void send(const EncodedPicture& picture) = 0;
+  /// The same for sound, of a stream that has it. Its encoder's thread.
+  virtual void send_sound(const EncodedSound& sound) = 0;
   /// Throws Error(cannot_create) where the other end has turned out not to take the stream at all.
   /// One thread at a time, as for the rest.
   virtual void check() {}
@@ -47,12 +53,12 @@ class PacketSender {
 /// missing.
 [[nodiscard]] std::unique_ptr<PacketSender> make_rtsp_server(const std::string& name,
                                                              const ServedStream& stream,
-                                                             PacketMaker& maker);
+                                                             Tracks tracks, PacketMaker& maker);
 
 /// Calls a server, or listens, and does so again whenever the connection is lost. Throws
 /// Error(cannot_create) where nobody is there, Error(unavailable) where a plugin is missing.
 [[nodiscard]] std::unique_ptr<PacketSender> make_pusher(const std::string& name,
-                                                        const PushedStream& stream,
+                                                        const PushedStream& stream, Tracks tracks,
                                                         PacketMaker& maker);
 
 }  // namespace equalux::gst

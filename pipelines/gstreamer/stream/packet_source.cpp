@@ -11,6 +11,11 @@ namespace {
 constexpr std::int64_t kMostAhead = 50'000'000;
 constexpr std::int64_t kMostBehind = 250'000'000;
 
+void set_up(GstElement* appsrc) {
+  g_object_set(appsrc, "format", GST_FORMAT_TIME, "is-live", TRUE, "do-timestamp", TRUE, "block",
+               FALSE, "max-bytes", guint64{0}, "max-buffers", guint64{0}, nullptr);
+}
+
 }  // namespace
 
 std::int64_t StreamStamps::at(std::int64_t pts_ns, std::int64_t now_ns) {
@@ -25,8 +30,7 @@ std::int64_t StreamStamps::at(std::int64_t pts_ns, std::int64_t now_ns) {
 }
 
 PacketSource::PacketSource(GstElement* appsrc) : element_(GST_ELEMENT(gst_object_ref(appsrc))) {
-  g_object_set(appsrc, "format", GST_FORMAT_TIME, "is-live", TRUE, "do-timestamp", TRUE, "block",
-               FALSE, "max-bytes", guint64{0}, "max-buffers", guint64{0}, nullptr);
+  set_up(appsrc);
 }
 
 bool PacketSource::push(const EncodedPicture& picture) {
@@ -53,6 +57,29 @@ bool PacketSource::push(const EncodedPicture& picture) {
     const std::int64_t dts = std::max<std::int64_t>(pts + picture.dts_ns - picture.pts_ns, 0);
     GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(pts);
     GST_BUFFER_DTS(buffer.get()) = static_cast<GstClockTime>(dts);
+  }
+  return gst_app_src_push_buffer(source(), buffer.release()) == GST_FLOW_OK;
+}
+
+SoundSource::SoundSource(GstElement* appsrc) : element_(GST_ELEMENT(gst_object_ref(appsrc))) {
+  set_up(appsrc);
+}
+
+bool SoundSource::push(const EncodedSound& sound, const StreamStamps& stamps) {
+  if (gst_app_src_get_current_level_buffers(source()) >= kMostWaiting) return false;
+  if (!std::exchange(has_caps_, true)) {
+    gst_app_src_set_caps(source(), gst_sample_get_caps(sound.sample.get()));
+  }
+  BufferPtr buffer(gst_buffer_copy(gst_sample_get_buffer(sound.sample.get())));
+  GST_BUFFER_PTS(buffer.get()) = GST_BUFFER_DTS(buffer.get()) = GST_CLOCK_TIME_NONE;
+  // Before the pipeline plays, the appsrc sets the stamp, as of pictures.
+  GstClock* clock = gst_element_get_clock(element_.get());
+  if (clock != nullptr) {
+    gst_object_unref(clock);
+    const std::optional<std::int64_t> stamp = stamps.beside(sound.pts_ns);
+    if (!stamp || *stamp < 0 || *stamp <= last_ns_) return false;
+    last_ns_ = *stamp;
+    GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(*stamp);
   }
   return gst_app_src_push_buffer(source(), buffer.release()) == GST_FLOW_OK;
 }

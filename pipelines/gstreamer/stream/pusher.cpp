@@ -76,8 +76,8 @@ using SharedLink = std::shared_ptr<PushLink>;
 
 class Pusher final : public PacketSender {
  public:
-  Pusher(std::string name, PushedStream stream, PacketMaker& maker)
-      : name_(std::move(name)), stream_(std::move(stream)), maker_(&maker) {
+  Pusher(std::string name, PushedStream stream, Tracks tracks, PacketMaker& maker)
+      : name_(std::move(name)), stream_(std::move(stream)), tracks_(tracks), maker_(&maker) {
     require_elements(stream_.protocol);
     thread_ = std::thread([this] { work(); });
     if (stream_.listens) wait_for_start();
@@ -97,6 +97,11 @@ class Pusher final : public PacketSender {
     if (packets_ && !packets_->push(picture) && connected_) ++not_taken_;
   }
 
+  void send_sound(const EncodedSound& sound) override {
+    const std::lock_guard lock(mutex_);
+    if (packets_ && sound_) sound_->push(sound, packets_->stamps());
+  }
+
   void check() override {
     const std::lock_guard lock(mutex_);
     if (failure_) throw Error(*failure_);
@@ -106,6 +111,7 @@ class Pusher final : public PacketSender {
     std::unique_lock lock(mutex_);
     ending_ = true;
     if (packets_) packets_->end();
+    if (packets_ && sound_) sound_->end();
     changed_.wait_for(lock, kLastPush, [this] { return !packets_; });
     if (ever_ || delivered_) return;
     if (failure_) throw Error(*failure_);
@@ -140,12 +146,14 @@ class Pusher final : public PacketSender {
 
   std::string name_;
   PushedStream stream_;
+  Tracks tracks_;
   PacketMaker* maker_;
   SharedLink link_;  // of the attempt that is under way
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::unique_ptr<PacketSource> packets_;  // null where there is no connection to be made
+  std::unique_ptr<SoundSource> sound_;     // beside them; null where there is none
   bool started_ = false;                   // the first attempt has, or has failed
   bool connected_ = false;
   bool ever_ = false;
@@ -228,7 +236,13 @@ GstElement* Pusher::build(Pipeline& pipeline) {
   g_object_set(parser, "config-interval", -1, nullptr);
   gst_element_link(source, parser);
   GstElement* sink = make_sink(pipeline);
-  gst_element_link(add_muxer(pipeline, parser), sink);
+  GstElement* last = add_muxer(pipeline, parser);
+  gst_element_link(last, sink);
+  if (tracks_ == Tracks::pictures_and_sound) {
+    GstElement* sound = add_to(pipeline.get(), make_element("appsrc", "sound"));
+    GstElement* sound_parser = add_to(pipeline.get(), make_element("aacparse"));
+    gst_element_link_many(sound, sound_parser, last == parser ? sink : last, nullptr);
+  }
   count_taken(source);
   return source;
 }
@@ -317,12 +331,17 @@ Error Pusher::push_once() {
   link_->pusher = this;
   // Set up before it starts, as it has to be.
   auto packets = std::make_unique<PacketSource>(build(pipeline));
+  std::unique_ptr<SoundSource> sound;
+  if (tracks_ == Tracks::pictures_and_sound) {
+    sound = std::make_unique<SoundSource>(element_of(pipeline.get(), "sound"));
+  }
   const bool started =
       gst_element_set_state(pipeline.get(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
   messages.poll();
   std::unique_lock lock(mutex_);
   if (started && !messages.failed()) {
     packets_ = std::move(packets);
+    sound_ = std::move(sound);
     maker_->force_keyframe();
     tell_wanted();
   }
@@ -348,6 +367,7 @@ Error Pusher::push_once() {
   }
   if (messages.ended()) delivered_ = true;
   packets_.reset();
+  sound_.reset();
   const bool was_connected = std::exchange(connected_, false);
   tell_wanted();
   changed_.notify_all();
@@ -403,8 +423,8 @@ void Pusher::work() {
 }  // namespace
 
 std::unique_ptr<PacketSender> make_pusher(const std::string& name, const PushedStream& stream,
-                                          PacketMaker& maker) {
-  return std::make_unique<Pusher>(name, stream, maker);
+                                          Tracks tracks, PacketMaker& maker) {
+  return std::make_unique<Pusher>(name, stream, tracks, maker);
 }
 
 }  // namespace equalux::gst

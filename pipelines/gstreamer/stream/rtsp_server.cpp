@@ -38,9 +38,12 @@ class Viewers {
   void add(GstRTSPMedia* media) {
     const ElementPtr bin(gst_rtsp_media_get_element(media));
     const ElementPtr source(gst_bin_get_by_name(GST_BIN(bin.get()), "packets"));
+    const ElementPtr sound(gst_bin_get_by_name(GST_BIN(bin.get()), "sound"));
     const std::lock_guard lock(mutex_);
     if (maker_ == nullptr) return;
-    pipelines_.push_back({media, std::make_unique<PacketSource>(source.get())});
+    Viewed viewed{.media = media, .packets = std::make_unique<PacketSource>(source.get())};
+    if (sound) viewed.sound = std::make_unique<SoundSource>(sound.get());
+    pipelines_.push_back(std::move(viewed));
     // One key frame is what a client's answer to DESCRIBE is made of.
     maker_->force_keyframe();
     tell_wanted();
@@ -82,10 +85,21 @@ class Viewers {
     tell_wanted();
   }
 
+  void send_sound(const EncodedSound& sound) {
+    const std::lock_guard lock(mutex_);
+    for (Viewed& each : pipelines_) {
+      if (!each.plays && each.has_first_sound) continue;
+      if (each.sound->push(sound, each.packets->stamps())) each.has_first_sound = true;
+    }
+    tell_wanted();
+  }
+
   void end() {
     const std::lock_guard lock(mutex_);
-    for (Viewed& each : pipelines_)
+    for (Viewed& each : pipelines_) {
       each.packets->end();
+      if (each.sound) each.sound->end();
+    }
   }
 
   /// No packet is asked for from now on.
@@ -124,7 +138,9 @@ class Viewers {
   struct Viewed {
     const GstRTSPMedia* media;
     std::unique_ptr<PacketSource> packets;
+    std::unique_ptr<SoundSource> sound{};  // null where the stream has none
     bool has_first = false;
+    bool has_first_sound = false;
     bool plays = false;
     const GstRTSPClient* client = nullptr;  // who plays it; only compared
     Clock::time_point taken{};              // when the last packet was
@@ -133,7 +149,7 @@ class Viewers {
   void tell_wanted() {
     if (maker_ == nullptr) return;
     maker_->set_wanted(std::any_of(pipelines_.begin(), pipelines_.end(), [](const Viewed& each) {
-      return each.plays || !each.has_first;
+      return each.plays || !each.has_first || (each.sound && !each.has_first_sound);
     }));
   }
 
@@ -223,7 +239,7 @@ using ObjectPtr = std::unique_ptr<T, UnrefObject>;
 
 class RtspServer final : public PacketSender {
  public:
-  RtspServer(const std::string& name, const ServedStream& stream, PacketMaker& maker)
+  RtspServer(const std::string& name, const ServedStream& stream, Tracks tracks, PacketMaker& maker)
       : viewers_(std::make_shared<Viewers>(maker)),
         context_(g_main_context_new()),
         server_(gst_rtsp_server_new()) {
@@ -233,7 +249,7 @@ class RtspServer final : public PacketSender {
     }
     gst_rtsp_server_set_address(server_.get(), stream.listen.c_str());
     gst_rtsp_server_set_service(server_.get(), std::to_string(stream.port).c_str());
-    mount(stream);
+    mount(stream, tracks);
     connect(server_.get(), "client-connected", G_CALLBACK(on_client), viewers_);
     listen(name, stream);
     thread_ = std::thread([this] { serve(); });
@@ -251,6 +267,7 @@ class RtspServer final : public PacketSender {
   }
 
   void send(const EncodedPicture& picture) override { viewers_->send(picture); }
+  void send_sound(const EncodedSound& sound) override { viewers_->send_sound(sound); }
   SenderCounts counts() const override { return viewers_->counts(); }
 
   void end() override {
@@ -263,10 +280,13 @@ class RtspServer final : public PacketSender {
   }
 
  private:
-  void mount(const ServedStream& stream) {
+  void mount(const ServedStream& stream, Tracks tracks) {
     GstRTSPMediaFactory* factory = gst_rtsp_media_factory_new();
     gst_rtsp_media_factory_set_launch(
-        factory, "( appsrc name=packets ! rtph264pay name=pay0 pt=96 config-interval=-1 )");
+        factory, tracks == Tracks::pictures
+                     ? "( appsrc name=packets ! rtph264pay name=pay0 pt=96 config-interval=-1 )"
+                     : "( appsrc name=packets ! rtph264pay name=pay0 pt=96 config-interval=-1 "
+                       "appsrc name=sound ! rtpmp4gpay name=pay1 pt=97 )");
     // A pipeline for each client: one that is shared waits for a client that takes nothing.
     gst_rtsp_media_factory_set_shared(factory, FALSE);
     gst_rtsp_media_factory_set_protocols(
@@ -348,8 +368,8 @@ class RtspServer final : public PacketSender {
 }  // namespace
 
 std::unique_ptr<PacketSender> make_rtsp_server(const std::string& name, const ServedStream& stream,
-                                               PacketMaker& maker) {
-  return std::make_unique<RtspServer>(name, stream, maker);
+                                               Tracks tracks, PacketMaker& maker) {
+  return std::make_unique<RtspServer>(name, stream, tracks, maker);
 }
 
 }  // namespace equalux::gst

@@ -4,7 +4,7 @@
 
 namespace equalux::gst {
 
-std::unique_ptr<PacketSender> make_rtsp_server(const std::string& name, const ServedStream&,
+std::unique_ptr<PacketSender> make_rtsp_server(const std::string& name, const ServedStream&, Tracks,
                                                PacketMaker&) {
   throw Error(ExitCode::unavailable,
               name +

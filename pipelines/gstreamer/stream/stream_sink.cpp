@@ -6,10 +6,13 @@
 #include <utility>
 
 #include "pipelines/container/input/probe.h"
+#include "pipelines/core/sound.h"
 #include "pipelines/gstreamer/encode/encoder_table.h"
 #include "pipelines/gstreamer/encode/encoders.h"
 #include "pipelines/gstreamer/gst_formats.h"
+#include "pipelines/gstreamer/sound_tap.h"
 #include "pipelines/gstreamer/stream/live_encoder.h"
+#include "pipelines/gstreamer/stream/live_sound.h"
 #include "pipelines/gstreamer/stream/packet_sender.h"
 #include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
@@ -65,6 +68,7 @@ class StreamSink final : public Sink, gst::PacketMaker {
   void write(Frame& frame) override {
     if (!live_) pace_.wait_for(frame);
     sender_->check();
+    if (sound_) sound_->set_position(frame.pts_ns);
     encoder_->offer(frame);
   }
   void finish(Ending ending) override {
@@ -81,10 +85,14 @@ class StreamSink final : public Sink, gst::PacketMaker {
 
  private:
   // Of gst::PacketMaker.
-  void set_wanted(bool wanted) override { encoder_->set_wanted(wanted); }
+  void set_wanted(bool wanted) override {
+    encoder_->set_wanted(wanted);
+    if (sound_) sound_->set_wanted(wanted);
+  }
   void force_keyframe() override { encoder_->force_keyframe(); }
 
   void start_encoder(const StreamInfo& info);
+  void start_sound(const StreamInfo& info);
   void make_encoder(const gst::EncoderSpec& spec, const StreamInfo& info);
   void tell_of_changes(const StreamInfo& info) const;
   void close();
@@ -94,6 +102,7 @@ class StreamSink final : public Sink, gst::PacketMaker {
   bool live_ = false;
   Pace pace_;
   std::unique_ptr<gst::LiveEncoder> encoder_;
+  std::unique_ptr<gst::LiveSound> sound_;  // null where there is none
   std::unique_ptr<gst::PacketSender> sender_;
   std::string summary_;
 };
@@ -102,10 +111,12 @@ void StreamSink::open(const StreamInfo& info) {
   gst::start_up();
   live_ = info.live;
   start_encoder(info);
+  start_sound(info);
   const std::string& address = options_.address;
+  const gst::Tracks tracks = sound_ ? gst::Tracks::pictures_and_sound : gst::Tracks::pictures;
   sender_ = is_served_stream(address)
-                ? gst::make_rtsp_server(name_, parse_served_stream(address), *this)
-                : gst::make_pusher(name_, parse_pushed_stream(address), *this);
+                ? gst::make_rtsp_server(name_, parse_served_stream(address), tracks, *this)
+                : gst::make_pusher(name_, parse_pushed_stream(address), tracks, *this);
   tell_of_changes(info);
 }
 
@@ -153,10 +164,30 @@ void StreamSink::tell_of_changes(const StreamInfo& info) const {
     logger().info("{}: {}-bit pictures are streamed with 8 bits, which every player takes", name_,
                   t.depth);
   }
-  if (info.container_path.empty()) return;
-  if (probe_container(info.container_path).sound_streams > 0) {
-    logger().warn("{}: the sound of {} is not streamed, its pictures alone are", name_, info.name);
+}
+
+/// Sound comes with a live source, or out of the file that the frames come from.
+void StreamSink::start_sound(const StreamInfo& info) {
+  if (options_.mute) return;
+  std::shared_ptr<SoundFeed> feed = info.sound;
+  if (!feed && !info.container_path.empty()) {
+    const ContainerInfo file = probe_container(info.container_path);
+    // GStreamer's times of a transport stream begin at 0, the file's own do not.
+    const std::int64_t start = file.format.starts_with("mpeg") ? file.video_start_ns : 0;
+    if (file.sound_streams > 0) {
+      feed = gst::make_file_sound(name_, info.container_path, info.container_part.shift_ns + start);
+    }
   }
+  if (!feed) return;
+  if (const std::string absent = gst::LiveSound::why_absent(); !absent.empty()) {
+    logger().warn("{}: the sound of {} is not streamed: GStreamer does not encode AAC here, {}",
+                  name_, info.name, absent);
+    return;
+  }
+  sound_ = std::make_unique<gst::LiveSound>(
+      std::move(feed),
+      info.live ? gst::LiveSound::Pace::as_it_comes : gst::LiveSound::Pace::with_frames,
+      [this](const gst::EncodedSound& sound) { sender_->send_sound(sound); });
 }
 
 void StreamSink::close() {
@@ -175,8 +206,10 @@ void StreamSink::close() {
   }
   if (sent.reconnects > 0) summary_ += "; " + std::to_string(sent.reconnects) + " reconnected";
   encoder_->stop();  // Its thread sends no more from here on.
+  if (sound_) sound_->stop();
   sender_.reset();
   encoder_.reset();
+  sound_.reset();
 }
 
 }  // namespace

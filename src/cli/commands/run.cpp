@@ -63,7 +63,7 @@ void refuse_idle_encoding(const RunSettings& settings) {
   if (!idle.empty()) logger().warn("{}: {} is not encoded, not used", idle, stream.output);
 }
 
-/// Flags that this input has no use for.
+/// Flags that this input, or output, has no use for.
 void refuse_idle_flags(const RunSettings& settings) {
   const StreamOptions& stream = settings.stream;
   const InputKind in = input_kind(stream.input);
@@ -74,20 +74,24 @@ void refuse_idle_flags(const RunSettings& settings) {
     const char* flag;
     bool used;
     const char* of;
+    bool of_output = false;
   };
-  const std::array<Use, 5> uses{{
+  const bool streams = output_kind(stream.output) == OutputKind::stream;
+  const std::array<Use, 6> uses{{
       {"fps", camera || file || in == InputKind::sequence, "cameras, stills or files"},
       {"size", camera, "cameras"},
       {"camera-control", camera, "cameras"},
       {"reconnect", camera || network || in == InputKind::launch, "live inputs"},
       {"decoder", file || network, "files"},
+      {"mute", streams, "streams (rtsp:, rtmp:, srt:)", true},
   }};
   for (const Use& use : uses) {
     const bool given =
         std::find(settings.flags.begin(), settings.flags.end(), use.flag) != settings.flags.end();
     if (!given || use.used) continue;
     throw Error(ExitCode::usage, std::string("--") + use.flag + " is of " + use.of +
-                                     ", must be left out for " + stream.input);
+                                     ", must be left out for " +
+                                     (use.of_output ? stream.output : stream.input));
   }
 }
 
@@ -178,6 +182,9 @@ OptionGroup stream_group(RunSettings& settings) {
        "1920x1080)",
        [&stream](const std::string& text) { read_size(text, stream.in); }},
       camera_control_option(stream.in),
+      switch_option("mute",
+                    "leave the input's sound out of streams, rtsp:, rtmp: and srt: (default: off)",
+                    stream.out.mute),
       switch_option(
           "latency-report",
           "show how old frames were when they were through the output, and where that time "

@@ -40,7 +40,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kContainers{"mp4", "mov", "m4v", "mkv", "webm"};
 constexpr int kMaxCamera = 255;
-constexpr std::array<std::string_view, 4> kSchemes{"rtsp://", "rtsps://", "http://", "https://"};
+constexpr std::array<std::string_view, 5> kSchemes{"rtsp://", "rtspt://", "rtsps://", "http://",
+                                                   "https://"};
 
 [[noreturn]] [[maybe_unused]] void not_built(const std::string& what, const std::string& needs,
                                              const std::string& instead) {
@@ -204,7 +205,11 @@ std::unique_ptr<Source> make_whole_source(const std::string& input, const InputO
 #endif
     case InputKind::network:
 #ifdef EQUALUX_HAVE_GSTREAMER
-      return reconnecting([input] { return make_network_source(input); }, options, true);
+      return reconnecting(
+          [input, sound = options.sound ? NetworkSound::taken : NetworkSound::left] {
+            return make_network_source(input, sound);
+          },
+          options, true);
 #else
       not_built("input " + input, "GStreamer", "- or a file .y4m");
 #endif
@@ -273,7 +278,8 @@ std::unique_ptr<Sink> make_plain_sink(const std::string& output, const OutputOpt
       return make_stream_sink({.address = output,
                                .encoder = options.encoder,
                                .prefers_gpu = options.prefers_gpu,
-                               .quality = options.quality});
+                               .quality = options.quality,
+                               .mute = options.mute});
 #else
       not_built("output " + without_secrets(output), "GStreamer", "- or a file .y4m");
 #endif

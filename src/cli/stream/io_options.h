@@ -23,6 +23,7 @@ struct InputOptions {
   int threads = 0;                                            ///< of the decoder
   std::string reconnect = "always";     ///< live inputs: always, off, or for how many seconds
   std::string decoder = "auto";         ///< who decodes files: auto, software or gpu
+  bool sound = false;                   ///< a stream's is wanted, too; not an option of the user's
   std::optional<std::int64_t> from_ns;  ///< the part that is read, as Part
   std::optional<std::int64_t> to_ns;
   std::optional<std::int64_t> part_ns;  ///< how long it is, in place of to_ns
@@ -33,6 +34,7 @@ struct OutputOptions {
   std::optional<int> quality;  ///< the encoder's own scale
   bool lossless = false;
   bool drop_streams = false;
+  bool mute = false;  ///< of streams, see StreamSinkOptions
   // Not options of the user's.
   bool prefers_gpu = false;  ///< see FileSinkOptions
   // Set by who makes checkpoints:

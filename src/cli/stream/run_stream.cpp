@@ -133,6 +133,7 @@ RunResult run_stream(const StreamOptions& options) {
   InputOptions in = options.in;
   // A GPU decodes to NV12, the CPU mostly to I420: the same pictures, other hashes.
   if (options.common.verify && in.decoder == "auto") in.decoder = "software";
+  in.sound = output_kind(options.output) == OutputKind::stream && !options.out.mute;
   std::unique_ptr<Source> source = make_source(options.input, in);
   if (options.wrap_source) source = options.wrap_source(std::move(source));
   const std::unique_ptr<Processor> processor = make_processor(options.common);
