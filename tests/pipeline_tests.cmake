@@ -3,7 +3,7 @@ equalux_tests(test_core core LABELS core LIBRARIES equalux_pipelines
   STEMS bounded_queue frame_pool processor engine engine_live engine_failures engine_checkpoints
     frame_hash test_source transparency
   TSAN bounded_queue frame_pool processor engine engine_live engine_failures engine_checkpoints transparency)
-equalux_tests(test_picture picture LABELS core LIBRARIES equalux_pipelines STEMS convert_rgb orientation)
+equalux_tests(test_picture picture LABELS core LIBRARIES equalux_pipelines STEMS convert_picture convert_rgb orientation)
 equalux_tests(test_timings timings LABELS core LIBRARIES equalux_pipelines STEMS timings)
 # Its operator new fails when it is told to, for the whole program.
 equalux_tests(test_allocation_failures core LABELS core LIBRARIES equalux_pipelines

@@ -69,6 +69,8 @@ struct Frame {
   bool placeholder = false;
   /// Passes untouched where the filters keep size and format.
   bool unfiltered = false;
+  /// A frame's place in time alone: nobody wanted to see it, and its pixels are nobody's.
+  bool unseen = false;
 
   Clock::time_point captured;  ///< when the source had it
   FrameTimings timings;

@@ -32,6 +32,7 @@ void clear(Frame& frame, const ImageDesc& desc) {
   frame.field_order = FieldOrder::progressive;
   frame.placeholder = false;
   frame.unfiltered = false;
+  frame.unseen = false;
   frame.captured = {};
   frame.timings.clear();
   frame.state.reset();

@@ -64,7 +64,7 @@ class CpuProcessor final : public Processor {
 
 }  // namespace
 
-void inherit(Frame& out, const Frame& in) {
+void inherit_place(Frame& out, const Frame& in) {
   out.index = in.index;
   out.pts_ns = in.pts_ns;
   out.duration_ns = in.duration_ns;
@@ -74,6 +74,10 @@ void inherit(Frame& out, const Frame& in) {
   out.unfiltered = in.unfiltered;
   out.captured = in.captured;
   out.timings = in.timings;  // Element by element: the vector's memory stays out's own.
+}
+
+void inherit(Frame& out, const Frame& in) {
+  inherit_place(out, in);
   copy_alpha(in, out);
 }
 

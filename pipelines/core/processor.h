@@ -81,6 +81,9 @@ class Processor {
   [[nodiscard]] virtual std::string description() const = 0;
 };
 
+/// Gives a frame another one's place in time and its times so far.
+void inherit_place(Frame& out, const Frame& in);
+
 /// Gives a result what it has of the frame it was made of: its place in time, its times so far and,
 /// where it has memory for it, the transparency beside the picture.
 void inherit(Frame& out, const Frame& in);

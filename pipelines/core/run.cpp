@@ -156,6 +156,8 @@ class Engine {
   void process();
   FramePtr next_input();
   void mark_gap(Frame& frame);
+  [[nodiscard]] bool is_wanted() const;
+  bool pass_unseen(const Frame& frame);
   bool forward(bool wait);
   void forward_to_checkpoint();
   [[nodiscard]] bool ends_segment(std::uint64_t index) const;
@@ -221,6 +223,7 @@ class Engine {
   std::uint64_t expected_index_ = 0;
   std::size_t in_flight_ = 0;
   bool forwarded_ = false;              // a frame has gone to the sink
+  bool unseen_before_ = false;          // the frame before was not filtered: nobody wanted it
   std::exception_ptr processor_error_;  // after that; set before output_ is closed
 
   // The sink's thread's alone until it has ended.
@@ -467,15 +470,20 @@ void Engine::process() {
     while (FramePtr frame = next_input()) {
       if (measure_) frame->timings.queue_ms = milliseconds(Clock::now() - frame->captured);
       mark_gap(*frame);
-      if (in_flight_ >= depth) forward(true);
-      FramePtr out = output_pool_->acquire();
-      if (!out) break;
-      const std::uint64_t index = frame->index;
       if (options_.on_submit) options_.on_submit(processor_, *frame);
-      processor_.submit(std::move(frame), std::move(out), measure_, keep_original_);
-      ++in_flight_;
-      if (ends_segment(index)) forward_to_checkpoint();
-      while (in_flight_ > 0 && forward(false)) {
+      if (!is_wanted()) {
+        if (!pass_unseen(*frame)) break;
+      } else {
+        if (in_flight_ >= depth) forward(true);
+        FramePtr out = output_pool_->acquire();
+        if (!out) break;
+        const std::uint64_t index = frame->index;
+        if (std::exchange(unseen_before_, false)) frame->discontinuity = true;
+        processor_.submit(std::move(frame), std::move(out), measure_, keep_original_);
+        ++in_flight_;
+        if (ends_segment(index)) forward_to_checkpoint();
+        while (in_flight_ > 0 && forward(false)) {
+        }
       }
       if (limit > 0 && ++submitted == limit) {
         enough_ = true;
@@ -524,6 +532,22 @@ void Engine::mark_gap(Frame& frame) {
   frame.timings.dropped_before = frame.index - expected_index_;
   if (frame.timings.dropped_before > 0) frame.discontinuity = true;
   expected_index_ = frame.index + 1;
+}
+
+bool Engine::is_wanted() const {
+  if (sink_.wants_frames()) return true;
+  return options_.wants_frames ? options_.wants_frames() : options_.on_result != nullptr;
+}
+
+/// Hands on a frame's place in time, behind those that are under way. False where the run ends.
+bool Engine::pass_unseen(const Frame& frame) {
+  while (in_flight_ > 0)
+    forward(true);
+  FramePtr out = output_pool_->acquire();
+  if (!out) return false;
+  inherit_place(*out, frame);
+  out->unseen = unseen_before_ = forwarded_ = true;
+  return output_->push(std::move(out));
 }
 
 /// Moves one finished frame on. False where there was none.

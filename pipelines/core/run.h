@@ -61,6 +61,10 @@ struct RunOptions {
   /// Called with each frame before the processor gets it, on the processing thread, which is the
   /// one that Processor::update() wants: parameters that change while frames move.
   std::function<void(Processor&, Frame&)> on_submit;
+  /// Asked before each frame that the sink does not want (Sink::wants_frames()), on the processing
+  /// thread: whether on_frame or on_result do. Where nobody does, the frame is not filtered, and
+  /// comes to them as Frame::unseen. Unset = on_result wants all there are.
+  std::function<bool()> wants_frames;
   /// Frames that on_frame and on_result see carry their originals.
   bool keep_original = false;
   /// Frames that on_result sees keep their transparency, also where the sink does not.

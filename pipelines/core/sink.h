@@ -52,6 +52,9 @@ class Sink {
   [[nodiscard]] virtual bool needs_main_thread() const { return false; }
   /// True where frames should carry their originals (before/after display).
   [[nodiscard]] virtual bool wants_original() const { return false; }
+  /// False while nobody sees what is written: frames may then come as Frame::unseen, and none is
+  /// filtered for the sink's sake. Any thread may ask between open() and finish().
+  [[nodiscard]] virtual bool wants_frames() const { return true; }
   /// True where the output says itself how its pictures have to be turned, or nobody looks at them.
   [[nodiscard]] virtual bool keeps_orientation(const StreamInfo& info) const {
     (void)info;

@@ -69,10 +69,8 @@ void LiveMonitor::close_window(Clock::time_point now) {
 }
 
 void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
-  if (frame.image.data[0] == nullptr) return;
-  const Clock::rep wanted = wanted_;
-  const bool looked_at =
-      wanted != 0 && now - Clock::time_point(Clock::duration(wanted)) <= kInterest;
+  if (frame.unseen || frame.image.data[0] == nullptr) return;
+  const bool looked_at = is_looked_at(now);
   const bool asked = asked_ <= now.time_since_epoch().count();
   if (!asked && (!looked_at || now - kept_at_ < kPicturePeriod)) return;
   // Whoever asks from here on means the next frame.
@@ -91,6 +89,15 @@ void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
   // The old pair is given back behind the lock.
   const std::shared_ptr<const PicturePair> old = std::exchange(pictures_, std::move(pair));
   if (on_picture_) on_picture_();
+}
+
+bool LiveMonitor::is_looked_at(Clock::time_point now) const {
+  const Clock::rep wanted = wanted_;
+  return wanted != 0 && now - Clock::time_point(Clock::duration(wanted)) <= kInterest;
+}
+
+bool LiveMonitor::wants_pictures() const {
+  return asked_ != kNobody || is_looked_at(now_());
 }
 
 void LiveMonitor::watch_pictures(std::function<void()> call) {

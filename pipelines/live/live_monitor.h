@@ -66,6 +66,9 @@ class LiveMonitor {
   /// picture, and finds one with the next frame.
   [[nodiscard]] std::shared_ptr<const PicturePair> pictures();
 
+  /// True where add() is to copy a frame, now or soon. Any thread.
+  [[nodiscard]] bool wants_pictures() const;
+
   /// Has `call` called, in the run's thread, after each pair that was copied, and viewers among the
   /// counters; null ends both. It must neither wait nor call this object.
   void watch_pictures(std::function<void()> call);
@@ -103,6 +106,7 @@ class LiveMonitor {
   };
   void close_window(Clock::time_point now);
   void keep(const Frame& frame, Clock::time_point now);
+  [[nodiscard]] bool is_looked_at(Clock::time_point now) const;
 
   const std::function<Clock::time_point()> now_;
   mutable std::mutex mutex_;  // guards everything but kept_at_, which is add()'s own, and wanted_

@@ -81,7 +81,7 @@ void Recorder::add(const Frame& frame) {
     counts_.failure.clear();
   }
   taking_ = wanted;
-  if (!wanted) return;
+  if (!wanted || frame.unseen) return;
   FramePtr copy = info_.live ? pool_->try_acquire() : pool_->acquire();
   if (!copy) {
     const std::lock_guard lock(mutex_);

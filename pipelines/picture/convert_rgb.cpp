@@ -8,6 +8,7 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/picture/luma_weights.h"
 #include "src/format/layout.h"
 
 namespace equalux {
@@ -25,13 +26,7 @@ struct Weights {
 /// Weights of 8-bit codes on 8-bit channels, times `scale`.
 template <typename Int>
 Weights<Int> weights_of(const ImageDesc& desc, double scale) {
-  struct Primaries {
-    double red, blue;
-  };
-  constexpr std::array<Primaries, 3> kPrimaries{
-      {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}}};
-  const auto [red, blue] = kPrimaries[static_cast<std::size_t>(desc.matrix)];
-  const double green = 1 - red - blue;
+  const auto [red, green, blue] = luma_weights(desc.matrix);
   const bool limited = desc.range == ColorRange::limited;
   const double chroma = limited ? 255.0 / 224 : 1.0;
   const auto fixed = [&](double value) { return static_cast<Int>(std::llround(value * scale)); };

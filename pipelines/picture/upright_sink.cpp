@@ -58,6 +58,7 @@ class UprightSink final : public Sink {
   void finish(Ending ending) override { sink_->finish(ending); }
   bool needs_main_thread() const override { return sink_->needs_main_thread(); }
   bool wants_original() const override { return sink_->wants_original(); }
+  bool wants_frames() const override { return sink_->wants_frames(); }
   bool keeps_orientation(const StreamInfo& info) const override {
     return sink_->keeps_orientation(info);
   }
@@ -103,7 +104,7 @@ void UprightSink::open(const StreamInfo& info) {
 }
 
 void UprightSink::write(Frame& frame) {
-  if (orientation_ == Orientation::upright) return sink_->write(frame);
+  if (orientation_ == Orientation::upright || frame.unseen) return sink_->write(frame);
   const TurnedPicture result(frame, result_, orientation_);
   if (!frame.original) return sink_->write(frame);
   const TurnedPicture original(*frame.original, original_, orientation_);

@@ -62,6 +62,11 @@ void LiveEncoder::set_wanted(bool wanted) {
   keyframe_ = true;
 }
 
+bool LiveEncoder::is_wanted() const {
+  const std::lock_guard lock(mutex_);
+  return (wanted_ || failure_) && !stop_;  // offer() tells of a failure.
+}
+
 void LiveEncoder::force_keyframe() {
   const std::lock_guard lock(mutex_);
   keyframe_ = true;

@@ -37,6 +37,8 @@ class LiveEncoder {
   void offer(const Frame& frame);
   /// Whether frames are wanted; none are at first. The first one behind a pause is a key frame.
   void set_wanted(bool wanted);
+  /// True where offer() has something to do.
+  [[nodiscard]] bool is_wanted() const;
   /// The next frame that is encoded becomes a key frame.
   void force_keyframe();
   /// Ends the thread; no packet comes from then on.

@@ -1,7 +1,5 @@
 #include "pipelines/gstreamer/stream/stream_sink.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -14,47 +12,12 @@
 #include "pipelines/gstreamer/stream/live_encoder.h"
 #include "pipelines/gstreamer/stream/live_sound.h"
 #include "pipelines/gstreamer/stream/packet_sender.h"
+#include "pipelines/live/pace.h"
 #include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
 
 namespace equalux {
 namespace {
-
-/// Frames that are not live are shown when each one is due. One that comes later than so long is
-/// due at once, and the next ones by its time.
-constexpr auto kMostLate = std::chrono::seconds(1);
-
-/// Waits for the time of a frame.
-class Pace {
- public:
-  void wait_for(const Frame& frame) {
-    const auto now = Clock::now();
-    const auto due = start_ + std::chrono::nanoseconds(frame.pts_ns - first_ns_);
-    if (!started_ || now - due > kMostLate) {
-      started_ = true;
-      start_ = now;
-      first_ns_ = frame.pts_ns;
-      return;
-    }
-    std::unique_lock lock(mutex_);
-    cancelled_now_.wait_until(lock, due, [this] { return cancelled_; });
-  }
-  void cancel() noexcept {
-    {
-      const std::lock_guard lock(mutex_);
-      cancelled_ = true;
-    }
-    cancelled_now_.notify_all();
-  }
-
- private:
-  bool started_ = false;
-  Clock::time_point start_;
-  std::int64_t first_ns_ = 0;
-  std::mutex mutex_;  // cancel() comes from other threads
-  std::condition_variable cancelled_now_;
-  bool cancelled_ = false;
-};
 
 class StreamSink final : public Sink, gst::PacketMaker {
  public:
@@ -69,8 +32,9 @@ class StreamSink final : public Sink, gst::PacketMaker {
     if (!live_) pace_.wait_for(frame);
     sender_->check();
     if (sound_) sound_->set_position(frame.pts_ns);
-    encoder_->offer(frame);
+    if (!frame.unseen) encoder_->offer(frame);
   }
+  bool wants_frames() const override { return encoder_->is_wanted(); }
   void finish(Ending ending) override {
     if (ending != Ending::failed && sender_) sender_->end();
     close();

@@ -39,6 +39,8 @@ class LiveControl {
   [[nodiscard]] std::string preset_text() const;
   /// "viewers: 3 of /stream.mjpeg, 905 pictures"; empty where there was none.
   [[nodiscard]] std::string viewers_text() const;
+  /// True while somebody looks at the page's pictures. Any thread.
+  [[nodiscard]] bool wants_frames() const { return pictures_ && monitor_.wants_pictures(); }
   /// Adds what it needs to the callbacks that are there already.
   void attach(RunOptions& run);
   /// Has what is recorded among the counters; of `originals`, which may be null, only that they

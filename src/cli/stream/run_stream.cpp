@@ -186,11 +186,17 @@ RunResult run_stream(const StreamOptions& options) {
   if (options.common.verify || options.on_result || recorder) {
     run_options.on_result = [&](const Frame& frame) {
       if (recorder) recorder->add(frame);
-      if (originals && frame.original) originals->add(*frame.original);
+      if (originals && (frame.original || frame.unseen)) {
+        originals->add(frame.unseen ? frame : *frame.original);
+      }
       if (options.common.verify) measurements.add_result(frame);
       if (options.on_result) options.on_result(frame);
     };
   }
+  run_options.wants_frames = [&] {
+    return options.common.verify || options.on_result || !options.common.curve_to.empty() ||
+           (recorder && recording.on) || (live && live->wants_frames());
+  };
   if (originals) {
     run_options.keep_original = true;
     run_options.on_source = [&](const StreamInfo& info) { originals->open(info); };
