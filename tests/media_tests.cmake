@@ -71,6 +71,12 @@ if(EQUALUX_HAVE_OBS)
   add_dependencies(test_obs equalux_obs)
 endif()
 
+if(EQUALUX_HAVE_PIPEWIRE)
+  equalux_tests(test_pipewire pipewire LABELS program
+    LIBRARIES equalux_pipewire equalux_program_support
+    STEMS camera_formats virtual_camera SOURCES pipewire/frame_reader.cpp pipewire/private_daemon.cpp)
+endif()
+
 if(EQUALUX_HAVE_FREI0R)
   equalux_tests(test_frei0r frei0r LABELS media LIBRARIES equalux_frei0r ${CMAKE_DL_LIBS}
     STEMS frei0r_plugin frei0r_hosts)

@@ -23,6 +23,7 @@ struct ModuleName {
 inline constexpr ModuleName kStillsModule{"stills", "stills other than PNM"};
 inline constexpr ModuleName kCameraModule{"camera", "cameras"};
 inline constexpr ModuleName kWindowModule{"window", "the window"};
+inline constexpr ModuleName kPipewireModule{"pipewire", "cameras of PipeWire"};
 inline constexpr ModuleName kMediaModule{"media", "video files, their encoders and gst:"};
 
 /// The name of the function that a module shows, which is a ModuleEntry.

@@ -111,6 +111,7 @@ NOT_RUN = [
          effects_are_built),
     Rule(r"^(ffplay|gst-launch-1\.0) .*rtsp://", "tests of served streams run their clients"),
     Rule(r"^(mkdir|cp) .*/obs-studio/plugins/", "is for who has OBS; the test of OBS does it"),
+    Rule(r"^gst-launch-1\.0 pipewiresrc |^(systemctl|pw-\w+) ", "tests of virtual cameras read from them"),
     Rule(r"^export GST_PLUGIN_PATH=PREFIX/", "is for an installed tree"),
     Rule(r"^for stem in ", "measures for minutes", names_of_targets),
     Rule(r"^(EQUALUX_SIMD=\w+ )?build/release/bin/(?!equalux )", "measures for minutes",
@@ -124,6 +125,7 @@ NOT_RUN = [
 # Words that a command has where it needs what may be missing.
 CAMERA = re.compile(r"\bcamera:\d|\bv4l2src\b")
 LOOPBACK = re.compile(r"\bv4l2:/dev/")
+PIPEWIRE = re.compile(r"\bpipewire:\w")
 GPU = re.compile(r"--backend cuda|--devices \d|\bnvh26|memory:CUDA")
 DISPLAY = re.compile(r"\bautovideosink\b|-o window\b|\bffplay\b|\bcamera:\d(?!.* -o )")
 # What does not end by itself, or measures for minutes, and what it says once it runs.
@@ -419,6 +421,9 @@ def missing_for(context, command):
         lacks.append(("a camera", {1, 66, 255} if "v4l2src" in command else {66}))
     if LOOPBACK.search(command) and not os.path.exists("/dev/video9"):
         lacks.append(("a loopback device", {66, 69, 73}))
+    if PIPEWIRE.search(command) and not os.path.exists(
+            os.path.join(os.environ.get("XDG_RUNTIME_DIR", ""), "pipewire-0")):
+        lacks.append(("PipeWire", {66, 69}))
     if GPU.search(command) and not os.path.exists("/dev/nvidiactl"):
         lacks.append(("a GPU", {1, 69} if "gst-launch" in command else {69}))
     if DISPLAY.search(command) and not context.display:

@@ -43,6 +43,7 @@ std::vector<Finding> examine() {
   add(check_modules());
   add(check_cameras(folders));
   add(check_loopback(folders));
+  add(check_pipewire());
   add(check_display());
   add(check_encoders());
   add(check_plugins());

@@ -19,6 +19,9 @@
 #include "pipelines/gstreamer/encode/encoders.h"
 #include "pipelines/gstreamer/plugins.h"
 #endif
+#ifdef EQUALUX_HAVE_PIPEWIRE
+#include "pipelines/pipewire/daemon_state.h"
+#endif
 #ifdef EQUALUX_HAVE_MODULES
 #include "pipelines/modules/module.h"
 #endif
@@ -36,6 +39,9 @@ std::vector<ModuleName> built_modules() {
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
   names.push_back(kMediaModule);
+#endif
+#ifdef EQUALUX_HAVE_PIPEWIRE
+  names.push_back(kPipewireModule);
 #endif
   return names;
 }
@@ -193,6 +199,34 @@ std::vector<Finding> check_modules() {
   return findings;
 #else
   return {};
+#endif
+}
+
+std::vector<Finding> check_pipewire() {
+#ifdef EQUALUX_HAVE_PIPEWIRE
+  PipewireState state;
+  try {
+    state = look_at_pipewire();
+  } catch (const Error& error) {
+    return {{"pipewire", Health::fault, error.what(), "sudo apt install pipewire wireplumber"}};
+  }
+  if (!state.trouble.empty()) {
+    return {{"pipewire", Health::absent, state.trouble,
+             "sudo apt install pipewire wireplumber, and log in again; -o v4l2:/dev/videoN is the "
+             "other way"}};
+  }
+  std::string found = state.version;
+  if (state.session_manager.empty()) {
+    return {{"pipewire", Health::fault,
+             found + ", without a session manager: no program is connected with a camera",
+             "sudo apt install wireplumber, then systemctl --user start wireplumber"}};
+  }
+  found += ", " + state.session_manager;
+  for (const PipewireCamera& camera : state.cameras)
+    found += ", pipewire:" + camera.name;
+  return {{"pipewire", Health::good, found, ""}};
+#else
+  return {not_built("pipewire", "libpipewire")};
 #endif
 }
 

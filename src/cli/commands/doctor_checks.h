@@ -34,6 +34,8 @@ struct KernelFolders {
 [[nodiscard]] std::vector<Finding> check_loopback(const KernelFolders& folders);
 /// The parts of the program that are loaded on demand, and the libraries that they need.
 [[nodiscard]] std::vector<Finding> check_modules();
+/// The daemon of PipeWire and its session manager, for pipewire:NAME.
+[[nodiscard]] std::vector<Finding> check_pipewire();
 [[nodiscard]] std::vector<Finding> check_display();
 [[nodiscard]] std::vector<Finding> check_encoders();
 [[nodiscard]] std::vector<Finding> check_plugins();

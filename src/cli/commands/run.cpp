@@ -216,6 +216,7 @@ constexpr const char* kRunForms =
     "                           n b next and previous preset, r recording on/off\n"
     "          null             nowhere, to time the rest\n"
     "          v4l2:/dev/videoN a virtual camera\n"
+    "          pipewire:NAME    a camera that programs list as NAME, without a kernel module\n"
     "          rtsp://:PORT/NAME  a stream for network players, H.264, for this machine alone;\n"
     "                           rtsp://USER:PASSWORD@:PORT/NAME for all that reach it\n"
     "          rtsp://HOST/NAME, rtmp://HOST/APP/KEY, srt://HOST:PORT, srt://:PORT\n"

@@ -26,6 +26,9 @@
 #include "pipelines/opencv/display/window.h"
 #include "pipelines/v4l2/camera_identity.h"
 #endif
+#ifdef EQUALUX_HAVE_PIPEWIRE
+#include "pipelines/pipewire/pipewire_sink.h"
+#endif
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "pipelines/gstreamer/decode/file_source.h"
 #include "pipelines/gstreamer/encode/file_sink.h"
@@ -40,6 +43,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kContainers{"mp4", "mov", "m4v", "mkv", "webm"};
 constexpr int kMaxCamera = 255;
+constexpr std::string_view kPipewire = "pipewire:";
 constexpr std::array<std::string_view, 5> kSchemes{"rtsp://", "rtspt://", "rtsps://", "http://",
                                                    "https://"};
 
@@ -103,6 +107,12 @@ OutputKind output_kind(const std::string& output) {
   if (output == "window") return OutputKind::window;
   if (output == "null") return OutputKind::null;
   if (output.starts_with("v4l2:")) return OutputKind::v4l2;
+  if (output.starts_with(kPipewire)) {
+    if (output.size() == kPipewire.size()) {
+      throw_usage("output pipewire: has no name, must be pipewire:NAME, as programs list it");
+    }
+    return OutputKind::pipewire;
+  }
   if (output.starts_with("gst:")) return OutputKind::launch;
   if (is_stream_address(output)) {
     if (is_served_stream(output)) {
@@ -127,8 +137,8 @@ OutputKind output_kind(const std::string& output) {
   throw_usage(
       "output '" + output +
       "' is no form that is known, must be a file .mp4, .mov, .m4v, .mkv, .webm or .y4m, a "
-      "pattern of stills, window, null, v4l2:/dev/videoN, rtsp://..., rtmp://..., srt://..., "
-      "gst:... or -");
+      "pattern of stills, window, null, v4l2:/dev/videoN, pipewire:NAME, rtsp://..., rtmp://..., "
+      "srt://..., gst:... or -");
 }
 
 bool is_live(InputKind kind) {
@@ -266,6 +276,12 @@ std::unique_ptr<Sink> make_plain_sink(const std::string& output, const OutputOpt
       return make_v4l2_sink(after_colon(output));
 #else
       not_built("output " + output, "GStreamer", "- or a file .y4m");
+#endif
+    case OutputKind::pipewire:
+#ifdef EQUALUX_HAVE_PIPEWIRE
+      return make_pipewire_sink({.camera = after_colon(output)});
+#else
+      not_built("output " + output, "libpipewire", "v4l2:/dev/videoN or a file");
 #endif
     case OutputKind::launch:
 #ifdef EQUALUX_HAVE_GSTREAMER

@@ -19,6 +19,7 @@ enum class OutputKind {
   window,
   null,
   v4l2,
+  pipewire,
   launch,
   stream
 };

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+/// What this user has of PipeWire.
+namespace equalux {
+
+struct PipewireCamera {
+  std::string name;         ///< as after `pipewire:`
+  std::string description;  ///< as programs list it
+};
+
+struct PipewireState {
+  std::string trouble;          ///< why no daemon answers; empty where one does
+  std::string version;          ///< of the daemon
+  std::string session_manager;  ///< what connects programs with cameras; empty = none runs
+  std::vector<PipewireCamera> cameras;
+};
+
+/// Asks the daemon. Throws Error(unavailable) where libpipewire does not start.
+[[nodiscard]] PipewireState look_at_pipewire();
+
+}  // namespace equalux

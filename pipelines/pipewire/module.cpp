@@ -1,0 +1,9 @@
+#include "pipelines/pipewire/module.h"
+
+extern "C" EQUALUX_EXPORT const void* equalux_module(std::string_view version,
+                                                     equalux::Logger& log) {
+  static const equalux::PipewireFunctions functions{
+      .make_pipewire_sink = equalux::make_pipewire_sink,
+      .look_at_pipewire = equalux::look_at_pipewire};
+  return equalux::module_entry(version, log, &functions);
+}

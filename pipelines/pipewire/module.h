@@ -1,0 +1,15 @@
+#pragma once
+
+#include "pipelines/modules/module.h"
+#include "pipelines/pipewire/daemon_state.h"
+#include "pipelines/pipewire/pipewire_sink.h"
+
+/// What the program calls of this folder.
+namespace equalux {
+
+struct PipewireFunctions {
+  decltype(&equalux::make_pipewire_sink) make_pipewire_sink;
+  decltype(&equalux::look_at_pipewire) look_at_pipewire;
+};
+
+}  // namespace equalux

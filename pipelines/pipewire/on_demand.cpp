@@ -1,0 +1,21 @@
+#include "pipelines/pipewire/module.h"
+
+/// The functions of the module, which the first call loads.
+namespace equalux {
+namespace {
+
+const PipewireFunctions& pipewire_functions() {
+  return functions_of<PipewireFunctions>(kPipewireModule);
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> make_pipewire_sink(const PipewireSinkOptions& options) {
+  return pipewire_functions().make_pipewire_sink(options);
+}
+
+PipewireState look_at_pipewire() {
+  return pipewire_functions().look_at_pipewire();
+}
+
+}  // namespace equalux

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "pipelines/pipewire/connection.h"
+
+/// What there is at a daemon.
+namespace equalux::pipewire {
+
+/// Something at the daemon: a node, a link, a client.
+struct Object {
+  std::uint32_t id = 0;
+  std::string_view type;  ///< PW_TYPE_INTERFACE_...
+  const spa_dict* properties = nullptr;
+
+  /// A property's value; empty where there is none.
+  [[nodiscard]] std::string property(const char* key) const;
+};
+
+/// Tells what is there, and what comes and goes. Made and destroyed with the loop's lock held.
+class Registry {
+ public:
+  /// Called in the loop's thread; the object lives for the call alone.
+  using Added = std::function<void(const Object&)>;
+  using Removed = std::function<void(std::uint32_t id)>;
+
+  Registry(const Connection& connection, Added added, Removed removed = nullptr);
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+ private:
+  Added added_;
+  Removed removed_;
+  pw_registry* registry_;
+  spa_hook listener_{};
+  pw_registry_events events_{};
+};
+
+/// A camera's node, of class Video/Source.
+[[nodiscard]] bool is_camera(const Object& object);
+
+/// What a session manager leaves at a daemon: where it keeps which camera is the default.
+[[nodiscard]] bool is_session_manager(const Object& object);
+
+}  // namespace equalux::pipewire
