@@ -48,7 +48,7 @@ Cover cover_of(const ImageDesc& desc, int column, int row, bool interlaced) {
 
 // ---- YCbCr to YCbCr.
 
-int code_of(const std::uint8_t* sample, const FormatTraits& form) {
+int byte_code(const std::uint8_t* sample, const FormatTraits& form) {
   if (form.depth == 8) return *sample;
   const int code = ((sample[0] | sample[1] << 8) >> form.shift) & ((1 << form.depth) - 1);
   const int cut = form.depth - 8;
@@ -61,7 +61,7 @@ void copy_codes(const Samples<const std::uint8_t>& from, const FormatTraits& for
     const std::uint8_t* in = from.row(y);
     std::uint8_t* out = to.row(y);
     for (int x = 0; x < to.columns; ++x, in += from.step, out += to.step)
-      *out = static_cast<std::uint8_t>(code_of(in, form));
+      *out = static_cast<std::uint8_t>(byte_code(in, form));
   }
 }
 
@@ -79,7 +79,7 @@ void resample_chroma(const ConstImageView& from, const ImageView& to, int compon
         const int above =
             chroma_row_of(cover.y + y * cover.step, form.chroma_shift_y, in.rows, interlaced);
         for (int x = 0; x < cover.columns; ++x)
-          sum += code_of(in.at((cover.x + x) >> form.chroma_shift_x, above), form);
+          sum += byte_code(in.at((cover.x + x) >> form.chroma_shift_x, above), form);
       }
       const int shift = cover.shift();
       *out.at(column, row) = static_cast<std::uint8_t>((sum + ((1 << shift) >> 1)) >> shift);

@@ -41,8 +41,8 @@ pw_properties* node_properties(const std::string& name) {
 }  // namespace
 
 CameraNode::CameraNode(const Loop& loop, const Connection& connection, const std::string& name,
-                       const VideoFormat& format, ReaderCounts& counts,
-                       std::atomic<bool>& is_read, std::function<void()> there)
+                       const VideoFormat& format, ReaderCounts& counts, std::atomic<bool>& is_read,
+                       std::function<void()> there)
     : loop_(loop),
       name_(name),
       format_(format),
@@ -51,9 +51,9 @@ CameraNode::CameraNode(const Loop& loop, const Connection& connection, const std
       there_(std::move(there)) {
   stream_ = pw_stream_new(connection.core(), name.c_str(), node_properties(name));
   if (stream_ == nullptr) {
-    throw Error(ExitCode::unavailable, name + ": PipeWire makes no camera: " +
-                                           std::generic_category().message(errno) +
-                                           "; equalux doctor says what is missing");
+    throw Error(ExitCode::unavailable,
+                name + ": PipeWire makes no camera: " + std::generic_category().message(errno) +
+                    "; equalux doctor says what is missing");
   }
   events_.version = PW_VERSION_STREAM_EVENTS;
   events_.state_changed = [](void* self, pw_stream_state /*old*/, pw_stream_state state,
@@ -71,11 +71,10 @@ CameraNode::CameraNode(const Loop& loop, const Connection& connection, const std
   std::vector<const spa_pod*> formats;
   for (const ImageDesc& desc : offered_formats(format.desc))
     formats.push_back(build_format(builder, SPA_PARAM_EnumFormat, {desc, format.rate}));
-  const int result =
-      pw_stream_connect(stream_, PW_DIRECTION_OUTPUT, PW_ID_ANY,
-                        static_cast<pw_stream_flags>(PW_STREAM_FLAG_DRIVER |
-                                                     PW_STREAM_FLAG_MAP_BUFFERS),
-                        formats.data(), static_cast<std::uint32_t>(formats.size()));
+  const int result = pw_stream_connect(
+      stream_, PW_DIRECTION_OUTPUT, PW_ID_ANY,
+      static_cast<pw_stream_flags>(PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_MAP_BUFFERS),
+      formats.data(), static_cast<std::uint32_t>(formats.size()));
   if (result < 0) failure_ = std::generic_category().message(-result);
   registry_.emplace(
       connection, [this](const Object& object) { on_object(object); },
@@ -168,12 +167,11 @@ void CameraNode::give(const Frame& frame, std::int64_t time_ns) {
   data.chunk->stride = static_cast<std::int32_t>(layout.stride[0]);
   data.chunk->flags = fits ? 0 : SPA_CHUNK_FLAG_CORRUPTED;
   if (fits) {
-    convert_picture(frame.image,
-                    layout.view(agreed_->desc, static_cast<std::uint8_t*>(data.data)),
+    convert_picture(frame.image, layout.view(agreed_->desc, static_cast<std::uint8_t*>(data.data)),
                     frame.field_order);
   }
-  if (auto* header = static_cast<spa_meta_header*>(spa_buffer_find_meta_data(
-          buffer->buffer, SPA_META_Header, sizeof(spa_meta_header)))) {
+  if (auto* header = static_cast<spa_meta_header*>(
+          spa_buffer_find_meta_data(buffer->buffer, SPA_META_Header, sizeof(spa_meta_header)))) {
     header->flags = frame.discontinuity ? SPA_META_HEADER_FLAG_DISCONT : 0;
     header->offset = 0;
     header->pts = time_ns;

@@ -88,8 +88,9 @@ Loop::Loop(const std::string& name) {
   const std::string reason = reason_of(errno);
   if (context_ != nullptr) pw_context_destroy(context_);
   if (loop_ != nullptr) pw_thread_loop_destroy(loop_);
-  throw Error(ExitCode::unavailable, name + ": libpipewire does not start: " + reason +
-                                         "; its plugins must be installed (libpipewire-0.3-modules)");
+  throw Error(ExitCode::unavailable,
+              name + ": libpipewire does not start: " + reason +
+                  "; its plugins must be installed (libpipewire-0.3-modules)");
 }
 
 Loop::~Loop() {
@@ -102,8 +103,8 @@ bool Loop::wait_until(std::chrono::steady_clock::time_point deadline) const {
   const auto left = deadline - std::chrono::steady_clock::now();
   if (left <= left.zero()) return false;
   timespec until{};
-  pw_thread_loop_get_time(
-      loop_, &until, std::chrono::duration_cast<std::chrono::nanoseconds>(left).count());
+  pw_thread_loop_get_time(loop_, &until,
+                          std::chrono::duration_cast<std::chrono::nanoseconds>(left).count());
   return pw_thread_loop_timed_wait_full(loop_, &until) == 0 ||
          std::chrono::steady_clock::now() < deadline;
 }

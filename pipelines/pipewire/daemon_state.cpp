@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kAnswer = 3000ms;
+constexpr auto kAnswerLimit = 3000ms;
 
 }  // namespace
 
@@ -33,15 +33,15 @@ PipewireState look_at_pipewire() {
   std::string manager;
   const pipewire::Registry registry(*connection, [&](const pipewire::Object& object) {
     if (pipewire::is_camera(object)) {
-      state.cameras.push_back({object.property(PW_KEY_NODE_NAME),
-                               object.property(PW_KEY_NODE_DESCRIPTION)});
+      state.cameras.push_back(
+          {object.property(PW_KEY_NODE_NAME), object.property(PW_KEY_NODE_DESCRIPTION)});
     }
     if (pipewire::is_session_manager(object) && manager.empty()) manager = "a session manager";
     const std::string client = object.property(PW_KEY_APP_NAME);
     if (object.type == PW_TYPE_INTERFACE_Client && client.starts_with("WirePlumber"))
       manager = "WirePlumber";
   });
-  if (!connection->round_trip(kAnswer)) {
+  if (!connection->round_trip(kAnswerLimit)) {
     state.trouble = "it does not answer";
     return state;
   }

@@ -21,14 +21,22 @@ struct Known {
   spa_video_format theirs;
 };
 constexpr std::array<Known, 17> kKnown{{
-    {PixelFormat::nv12, SPA_VIDEO_FORMAT_NV12},   {PixelFormat::i420, SPA_VIDEO_FORMAT_I420},
-    {PixelFormat::yuy2, SPA_VIDEO_FORMAT_YUY2},   {PixelFormat::rgb, SPA_VIDEO_FORMAT_RGB},
-    {PixelFormat::bgrx, SPA_VIDEO_FORMAT_BGRx},   {PixelFormat::uyvy, SPA_VIDEO_FORMAT_UYVY},
-    {PixelFormat::y42b, SPA_VIDEO_FORMAT_Y42B},   {PixelFormat::y444, SPA_VIDEO_FORMAT_Y444},
-    {PixelFormat::gray8, SPA_VIDEO_FORMAT_GRAY8}, {PixelFormat::bgr, SPA_VIDEO_FORMAT_BGR},
-    {PixelFormat::rgbx, SPA_VIDEO_FORMAT_RGBx},   {PixelFormat::xrgb, SPA_VIDEO_FORMAT_xRGB},
-    {PixelFormat::xbgr, SPA_VIDEO_FORMAT_xBGR},   {PixelFormat::rgba, SPA_VIDEO_FORMAT_RGBA},
-    {PixelFormat::bgra, SPA_VIDEO_FORMAT_BGRA},   {PixelFormat::argb, SPA_VIDEO_FORMAT_ARGB},
+    {PixelFormat::nv12, SPA_VIDEO_FORMAT_NV12},
+    {PixelFormat::i420, SPA_VIDEO_FORMAT_I420},
+    {PixelFormat::yuy2, SPA_VIDEO_FORMAT_YUY2},
+    {PixelFormat::rgb, SPA_VIDEO_FORMAT_RGB},
+    {PixelFormat::bgrx, SPA_VIDEO_FORMAT_BGRx},
+    {PixelFormat::uyvy, SPA_VIDEO_FORMAT_UYVY},
+    {PixelFormat::y42b, SPA_VIDEO_FORMAT_Y42B},
+    {PixelFormat::y444, SPA_VIDEO_FORMAT_Y444},
+    {PixelFormat::gray8, SPA_VIDEO_FORMAT_GRAY8},
+    {PixelFormat::bgr, SPA_VIDEO_FORMAT_BGR},
+    {PixelFormat::rgbx, SPA_VIDEO_FORMAT_RGBx},
+    {PixelFormat::xrgb, SPA_VIDEO_FORMAT_xRGB},
+    {PixelFormat::xbgr, SPA_VIDEO_FORMAT_xBGR},
+    {PixelFormat::rgba, SPA_VIDEO_FORMAT_RGBA},
+    {PixelFormat::bgra, SPA_VIDEO_FORMAT_BGRA},
+    {PixelFormat::argb, SPA_VIDEO_FORMAT_ARGB},
     {PixelFormat::abgr, SPA_VIDEO_FORMAT_ABGR},
 }};
 
@@ -102,9 +110,9 @@ const spa_pod* build_format(spa_pod_builder& builder, std::uint32_t id, const Vi
   const bool known = format.rate.num > 0;
   const spa_fraction rate = known ? fraction_of(format.rate) : spa_fraction{kUsualRate, 1};
   const spa_fraction least{0, 1};
-  const spa_fraction most{std::max(kUsualRate, static_cast<std::uint32_t>(
-                                                   known ? std::ceil(format.rate.value()) : 0)),
-                          1};
+  const spa_fraction most{
+      std::max(kUsualRate, static_cast<std::uint32_t>(known ? std::ceil(format.rate.value()) : 0)),
+      1};
   spa_pod_frame frame{};
   spa_pod_builder_push_object(&builder, &frame, SPA_TYPE_OBJECT_Format, id);
   spa_pod_builder_add(&builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
@@ -130,14 +138,13 @@ const spa_pod* build_buffers(spa_pod_builder& builder, const ImageDesc& desc) {
   const ImageLayout layout = block_layout(desc);
   spa_pod_frame frame{};
   spa_pod_builder_push_object(&builder, &frame, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers);
-  spa_pod_builder_add(&builder, SPA_PARAM_BUFFERS_buffers,
-                      SPA_POD_CHOICE_RANGE_Int(kBuffers, kLeastBuffers, kMostBuffers),
-                      SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1), SPA_PARAM_BUFFERS_size,
-                      SPA_POD_Int(static_cast<std::int32_t>(layout.bytes)),
-                      SPA_PARAM_BUFFERS_stride,
-                      SPA_POD_Int(static_cast<std::int32_t>(layout.stride[0])),
-                      SPA_PARAM_BUFFERS_dataType,
-                      SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemFd) | (1 << SPA_DATA_MemPtr)), 0);
+  spa_pod_builder_add(
+      &builder, SPA_PARAM_BUFFERS_buffers,
+      SPA_POD_CHOICE_RANGE_Int(kBuffers, kLeastBuffers, kMostBuffers), SPA_PARAM_BUFFERS_blocks,
+      SPA_POD_Int(1), SPA_PARAM_BUFFERS_size, SPA_POD_Int(static_cast<std::int32_t>(layout.bytes)),
+      SPA_PARAM_BUFFERS_stride, SPA_POD_Int(static_cast<std::int32_t>(layout.stride[0])),
+      SPA_PARAM_BUFFERS_dataType,
+      SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemFd) | (1 << SPA_DATA_MemPtr)), 0);
   return static_cast<const spa_pod*>(spa_pod_builder_pop(&builder, &frame));
 }
 

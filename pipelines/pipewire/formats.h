@@ -41,6 +41,7 @@ struct VideoFormat {
 
 /// What was agreed on, of a parameter SPA_PARAM_Format; nothing where it is no raw video that is
 /// known. Matrix and range where it names none are those of `usual`.
-[[nodiscard]] std::optional<VideoFormat> parse_format(const spa_pod* format, const ImageDesc& usual);
+[[nodiscard]] std::optional<VideoFormat> parse_format(const spa_pod* format,
+                                                      const ImageDesc& usual);
 
 }  // namespace equalux::pipewire

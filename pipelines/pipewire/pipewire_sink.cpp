@@ -109,17 +109,19 @@ void PipewireSink::look_around() {
                             object.property(PW_KEY_NODE_NAME) == options_.camera);
   });
   if (!connection_->round_trip(kAnswer)) {
-    throw Error(ExitCode::unavailable, name_ + ": PipeWire does not answer; must be restarted "
-                                               "(systemctl --user restart pipewire)");
+    throw Error(ExitCode::unavailable, name_ +
+                                           ": PipeWire does not answer; must be restarted "
+                                           "(systemctl --user restart pipewire)");
   }
   if (is_taken) {
     throw Error(ExitCode::cannot_create,
                 name_ + ": there is a camera of that name, must be another one");
   }
   if (!has_manager) {
-    logger().warn("{}: no session manager runs that connects programs with cameras, must "
-                  "(WirePlumber)",
-                  name_);
+    logger().warn(
+        "{}: no session manager runs that connects programs with cameras, must "
+        "(WirePlumber)",
+        name_);
   }
 }
 
@@ -148,9 +150,9 @@ void PipewireSink::write(Frame& frame) {
       live_ && frame.captured != Clock::time_point{} ? frame.captured : Clock::now();
   const Loop::Lock lock(*loop_);
   if (node_) {
-    node_->give(frame, std::chrono::duration_cast<std::chrono::nanoseconds>(
-                           taken.time_since_epoch())
-                           .count());
+    node_->give(
+        frame,
+        std::chrono::duration_cast<std::chrono::nanoseconds>(taken.time_since_epoch()).count());
   }
 }
 
@@ -168,8 +170,8 @@ void PipewireSink::lose() {
 void PipewireSink::watch_timer(bool on) {
   if (timer_ == nullptr) {
     timer_ = pw_loop_add_timer(
-        loop_->events(), [](void* self, std::uint64_t) { static_cast<PipewireSink*>(self)->retry(); },
-        this);
+        loop_->events(),
+        [](void* self, std::uint64_t) { static_cast<PipewireSink*>(self)->retry(); }, this);
   }
   timespec first = on ? kRetryPeriod : timespec{};
   timespec period = first;

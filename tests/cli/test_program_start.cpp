@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr const char* kHeavy = "opencv|gst|avformat|avcodec|exiv2|libX11|gtk|Qt";
+constexpr const char* kHeavy = "opencv|gst|pipewire|avformat|avcodec|exiv2|libX11|gtk|Qt";
 /// The C++ runtime, oneTBB, spdlog, Highway, libmicrohttpd with GnuTLS, and room for what their
 /// next versions bring along. Some 250 with OpenCV, GStreamer and libavformat.
 constexpr std::size_t kFewLibraries = 40;

@@ -20,7 +20,8 @@ std::string tight(const ConstImageView& image) {
   std::string bytes;
   for (int plane = 0; plane < traits(image.desc.format).planes; ++plane)
     for (int y = 0; y < plane_rows(image.desc, plane); ++y)
-      bytes.append(reinterpret_cast<const char*>(image.row(plane, y)), row_bytes(image.desc, plane));
+      bytes.append(reinterpret_cast<const char*>(image.row(plane, y)),
+                   row_bytes(image.desc, plane));
   return bytes;
 }
 
@@ -103,8 +104,8 @@ void FrameReader::on_format(const spa_pod* format) {
 
 void FrameReader::take() {
   while (pw_buffer* buffer = pw_stream_dequeue_buffer(stream_)) {
-    const auto* header = static_cast<const spa_meta_header*>(spa_buffer_find_meta_data(
-        buffer->buffer, SPA_META_Header, sizeof(spa_meta_header)));
+    const auto* header = static_cast<const spa_meta_header*>(
+        spa_buffer_find_meta_data(buffer->buffer, SPA_META_Header, sizeof(spa_meta_header)));
     const spa_data& data = buffer->buffer->datas[0];
     {
       const std::lock_guard guard(mutex_);

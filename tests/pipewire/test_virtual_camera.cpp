@@ -79,24 +79,23 @@ TEST_F(VirtualCamera, FramesAreThoseOfAFileByteForByte) {
   const std::string reference = folder.read("out.y4m");
   const std::size_t header = reference.find('\n') + 1;
   std::string gst;
-  const ProgramResult result =
-      while_it_runs({folder / "in.y4m", "--preset", "plain"}, [&](int) {
-        FrameReader reader("cam");
-        const std::vector<ReadFrame> frames = reader.frames(20);
-        ASSERT_GE(frames.size(), 20U) << reader.failure();
-        EXPECT_EQ(reader.format()->desc.format, PixelFormat::i420);
-        for (const ReadFrame& frame : frames) {
-          const std::size_t at = header + frame.number * (6 + kFrameBytes) + 6;
-          EXPECT_TRUE(reference.compare(at, kFrameBytes, frame.bytes) == 0) << frame.number;
-        }
-        if (shell_result("gst-inspect-1.0 pipewiresrc").exit_code != 0) return;
-        const ShellResult read = shell_result(
-            "gst-launch-1.0 -q pipewiresrc target-object=cam num-buffers=5 ! "
-            "video/x-raw,format=I420,width=62,height=34 ! filesink location=" +
-            folder / "gst.raw");
-        EXPECT_EQ(read.exit_code, 0) << read.output;
-        gst = folder.read("gst.raw");
-      });
+  const ProgramResult result = while_it_runs({folder / "in.y4m", "--preset", "plain"}, [&](int) {
+    FrameReader reader("cam");
+    const std::vector<ReadFrame> frames = reader.frames(20);
+    ASSERT_GE(frames.size(), 20U) << reader.failure();
+    EXPECT_EQ(reader.format()->desc.format, PixelFormat::i420);
+    for (const ReadFrame& frame : frames) {
+      const std::size_t at = header + frame.number * (6 + kFrameBytes) + 6;
+      EXPECT_TRUE(reference.compare(at, kFrameBytes, frame.bytes) == 0) << frame.number;
+    }
+    if (shell_result("gst-inspect-1.0 pipewiresrc").exit_code != 0) return;
+    const ShellResult read = shell_result(
+        "gst-launch-1.0 -q pipewiresrc target-object=cam num-buffers=5 ! "
+        "video/x-raw,format=I420,width=62,height=34 ! filesink location=" +
+        folder / "gst.raw");
+    EXPECT_EQ(read.exit_code, 0) << read.output;
+    gst = folder.read("gst.raw");
+  });
   EXPECT_EQ(result.exit_code, 130) << result.err;
   EXPECT_THAT(result.err, HasSubstr(gst.empty() ? "1 reader, " : "2 readers, "));
   if (gst.empty()) GTEST_SKIP() << "gstreamer1.0-pipewire is not installed";
@@ -107,8 +106,8 @@ TEST_F(VirtualCamera, FramesAreThoseOfAFileByteForByte) {
 }
 
 TEST_F(VirtualCamera, ReadersComeAndGoAndSeveralReadAtOnce) {
-  const ProgramResult result = while_it_runs(
-      {"test:640x480@50", "--filter", "denoise", "--preset", "plain"}, [](int) {
+  const ProgramResult result =
+      while_it_runs({"test:640x480@50", "--filter", "denoise", "--preset", "plain"}, [](int) {
         for (int i = 0; i < 20; ++i) {
           FrameReader reader("cam");
           EXPECT_GE(reader.frames(2).size(), 2U) << "reader " << i << ": " << reader.failure();
@@ -168,13 +167,12 @@ TEST_F(VirtualCamera, NobodyWhoReadsCostsNextToNothing) {
 TEST_F(VirtualCamera, AReaderHasAFrameBeforeTheNextOneIsDue) {
   std::vector<double> latencies;
   const std::size_t count = std::getenv("EQUALUX_FULL") == nullptr ? 20 : 300;
-  const ProgramResult result =
-      while_it_runs({"test:1280x720@30", "--preset", "plain"}, [&](int) {
-        FrameReader reader("cam");
-        for (const ReadFrame& frame : reader.frames(count, 30s))
-          latencies.push_back(frame.latency_ms);
-        ASSERT_GE(latencies.size(), count) << reader.failure();
-      });
+  const ProgramResult result = while_it_runs({"test:1280x720@30", "--preset", "plain"}, [&](int) {
+    FrameReader reader("cam");
+    for (const ReadFrame& frame : reader.frames(count, 30s))
+      latencies.push_back(frame.latency_ms);
+    ASSERT_GE(latencies.size(), count) << reader.failure();
+  });
   EXPECT_EQ(result.exit_code, 130) << result.err;
   std::sort(latencies.begin(), latencies.end());
   const double median = latencies[latencies.size() / 2];
@@ -222,7 +220,8 @@ TEST_F(VirtualCamera, ADaemonThatDiesIsWaitedFor) {
     EXPECT_GE(again.frames(2).size(), 2U) << again.failure();
   });
   EXPECT_EQ(result.exit_code, 130) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("pipewire:cam: PipeWire has gone; waiting for it to come back"));
+  EXPECT_THAT(result.err,
+              HasSubstr("pipewire:cam: PipeWire has gone; waiting for it to come back"));
   EXPECT_THAT(result.err, HasSubstr("pipewire:cam: back after "));
   const std::size_t gone = result.err.find("has gone");
   // Said once; the daemon ends with the thread that started it, which is over before the run.
