@@ -509,6 +509,66 @@ TEST(Saturation, VectorsEqualThePlainRowsInYcbcr) {
   }
 }
 
+/// A level that has no gain in single precision is redone, the grey pixels too: here none has one.
+TEST(Saturation, LevelsWithoutAGainAreRedone) {
+  ValueHistogram all;
+  all.fill(1);
+  std::vector<std::uint8_t> pixels;
+  for (int i = 0; i < 3 * 1024; ++i)
+    pixels.push_back(static_cast<std::uint8_t>(i / 12 + (i % 12 < 6 ? 0 : i % 5)));
+  SaturatedGains gains;
+  make_saturated({384, saturation::kOne}, shaped_curve("root", 255), 255, gains);
+  const RgbLayout at = rgb_layout(PixelFormat::bgr);
+  std::vector<std::uint8_t> expected(pixels.size());
+  saturate_rgb(gains, at, pixels.data(), pixels.size() / 3, expected.data());
+  for (FusedRows loops : all_fused_rows()) {
+    loops.saturates_exactly = [](const SaturatedLevel&) { return false; };
+    make_vectors(all, 255, 255, loops, gains);
+    std::vector<std::uint8_t> out(pixels.size());
+    loops.saturate_rgb(gains, Stores::cached, at, pixels.data(), pixels.size() / 3, out.data());
+    EXPECT_EQ(out, expected) << loops.target;
+  }
+}
+
+/// Where every odd chroma sample lies on a half and none is redone: no limit serves. White alone
+/// has such a gain in the second curve.
+TEST(Saturation, HalvesOfChromaGoUp) {
+  constexpr std::size_t kWidth = 512;
+  const YuvWeights weights = yuv_weights(ColorMatrix::bt709, ColorRange::full);
+  std::array<std::vector<std::uint8_t>, 4> rows;
+  for (std::size_t i = 0; i < kWidth; ++i) {
+    rows[0].push_back(static_cast<std::uint8_t>(i % 3 == 0 ? 255 : 150 + i % 90));
+    rows[1].push_back(static_cast<std::uint8_t>(i % 5 == 0 ? 255 : 160 + i % 80));
+    rows[2].push_back(static_cast<std::uint8_t>(120 + i % 17));
+    rows[3].push_back(static_cast<std::uint8_t>(121 + i % 15));
+  }
+  const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
+  ValueHistogram all;
+  all.fill(1);
+  for (const char* shape : {"identity", "root"}) {
+    const CurveTable curve = shaped_curve(shape, 255);
+    SaturatedGains gains;
+    make_saturated({384, saturation::kOne}, curve, 255, gains);
+    GainTables plain;
+    make_gains(all, curve, 255, 255, scalar_fused_rows(), plain);
+    for (const FusedRows& loops : all_fused_rows()) {
+      make_vectors(all, 255, 255, loops, gains);
+      EXPECT_EQ(gains.exact, std::string_view(shape) == "identity");
+      EXPECT_EQ(gains.inexact[255], 0);
+      for (const Sampling sampling : {Sampling::s420, Sampling::s422, Sampling::s444}) {
+        std::array<std::vector<std::uint8_t>, 4> wanted;
+        wanted.fill(std::vector<std::uint8_t>(kWidth));
+        std::array<std::vector<std::uint8_t>, 4> out = wanted;
+        saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, kWidth,
+                     {{wanted[0].data(), wanted[1].data()}, wanted[2].data(), wanted[3].data()});
+        loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights, Stores::cached, in,
+                           kWidth, {{out[0].data(), out[1].data()}, out[2].data(), out[3].data()});
+        EXPECT_EQ(out, wanted) << shape << " by " << loops.target;
+      }
+    }
+  }
+}
+
 TEST(Saturation, GrayHasNoneAndThatIsSaid) {
   std::vector<std::string> said;
   logger().send_to([&said](LogLevel, std::string_view line) { said.emplace_back(line); });

@@ -112,6 +112,9 @@ void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int m
 
 namespace {
 
+/// A factor over v / (v - m) of every pixel.
+constexpr float kAboveAllLimits = 512;
+
 /// The gain of a level as vectors have it, or no number where none rounds as the exact one:
 /// products may lie too near a half on both sides.
 float vector_gain_of(const SaturatedLevel& level, std::int32_t most, const FusedRows& loops) {
@@ -141,6 +144,17 @@ float vector_gain_of(const SaturatedLevel& level, std::int32_t most, const Fused
   return kNone;
 }
 
+/// Whether `inexact` is 0 of a level, v > 0.
+bool has_exact_slope(std::uint32_t level, std::uint32_t factor, std::uint32_t v) {
+  const std::uint64_t product = std::uint64_t{factor} * level;  // at most 2^40
+  const std::uint64_t unit = std::uint64_t{v} << tone::kCurveBits;
+  if (product % unit != 0) return false;
+  const auto share = static_cast<std::int64_t>(gain_48(tone::gain_fraction(v, level)) >> 8);
+  const saturation::Factor f{static_cast<std::int32_t>(factor),
+                             static_cast<std::int32_t>(saturation::kOne)};
+  return saturation::scaled_share(share, f) == static_cast<std::int64_t>(product / unit) << 32;
+}
+
 std::uint32_t bits_of(float x) {
   return std::bit_cast<std::uint32_t>(x);
 }
@@ -151,6 +165,8 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
                   const FusedRows& loops, SaturatedGains& gains) {
   gains.uniform = true;
   gains.limits = false;
+  gains.exact = true;
+  gains.inexact.fill(0);
   const auto last = static_cast<std::size_t>(max_value);
   for (std::size_t v = 0; v < 256; ++v) {
     float gain = 1;
@@ -160,7 +176,11 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
       const auto value = static_cast<std::int32_t>(v);
       gain = vector_gain_of({value, gains.factors[v], gains.scales[v], 0},
                             v == last ? max_code : value, loops);
-      if (std::isnan(gain)) factor = 2 * (saturation::kMost / saturation::kOne);
+      if (std::isnan(gain)) factor = kAboveAllLimits;
+      const bool exact =
+          has_exact_slope(gains.levels[v], gains.factors[v], static_cast<std::uint32_t>(v));
+      gains.inexact[v] = exact ? 0 : 1;
+      gains.exact = gains.exact && exact;
     }
     gains.vector_gain[v] = gain;
     gains.vector_factor[v] = factor;

@@ -30,7 +30,11 @@ struct SaturatedGains {
   alignas(64) std::array<std::uint8_t, 1024> gain_bytes{};  ///< their bytes 0, 1, 2, 3 by v
   alignas(64) std::array<std::uint8_t, 1024> factor_bytes{};
   alignas(64) std::array<std::uint64_t, 256> pairs{};  ///< a gain's bits, and a factor's above them
-  bool uniform = true;                                 ///< k is the same at every level
+  /// 0 where k W / (v 2^22) is a whole multiple of 1 / 256, and what luma adds to a sum of chroma
+  /// is just that: such sums have no rounding, and what comes near a half is on it.
+  std::array<std::uint8_t, 256> inexact{};
+  bool exact = false;   ///< that is so of every level
+  bool uniform = true;  ///< k is the same at every level
   bool limits = false;  ///< some k is above 1, so that S may reach 1, or a level is to be redone
 };
 /// The gains of a curve, W by v, 0 to M. Black stays black.

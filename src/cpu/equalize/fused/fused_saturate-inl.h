@@ -195,10 +195,10 @@ HWY_INLINE Scaled scaled_part(VF part, VF gain) {
 
 using FloatMask = hn::Mask<DF>;
 
-/// Lanes whose limit serves, and that may be on the wrong side. A gain that is not a number is one.
-HWY_INLINE FloatMask doubtful(VF limit, VF factor, VF distance) {
-  return hn::AndNot(hn::Le(hn::Abs(distance), hn::Set(DF(), kSureSaturated)),
-                    hn::Lt(limit, factor));
+/// Of lanes whose limit serves those that may be on the wrong side. A gain that is not a number is
+/// one.
+HWY_INLINE FloatMask doubtful(FloatMask limited, VF distance) {
+  return hn::AndNot(hn::Le(hn::Abs(distance), hn::Set(DF(), kSureSaturated)), limited);
 }
 HWY_INLINE bool any_of(const FloatMask (&m)[4]) {
   return !hn::AllFalse(DF(), hn::Or(hn::Or(m[0], m[1]), hn::Or(m[2], m[3])));
@@ -296,7 +296,7 @@ HWY_INLINE ColorPlanes<kStep> saturated_planes(const LevelGains& g,
       const VF limit = hn::Mul(part_of(value, i), reciprocal_of(part_of(spread, i)));
       const VF least = hn::Min(factor[i], limit);
       const VF part = hn::NegMulAdd(least, part_of(middle, i), part_of(value, i));
-      bad[i] = doubtful(limit, factor[i], scaled_part(part, part_of(g.gain, i)).distance);
+      bad[i] = doubtful(hn::Lt(limit, factor[i]), scaled_part(part, part_of(g.gain, i)).distance);
       factor[i] = least;
     }
   } else {
@@ -444,9 +444,11 @@ struct SaturatedLuma {
   Floats gain;
 };
 
+/// Adds the lanes whose limit serves to `limited`, and of these the doubtful ones to `bad`.
 template <bool kLimits, int kUnits>
 HWY_INLINE SaturatedLuma saturated_luma_of(const YuvVectors<kUnits>& k, const LevelGains& g,
-                                           V8 code, V8 v, V8 spread, FloatMask (&bad)[4]) {
+                                           V8 code, V8 v, V8 spread, FloatMask (&limited)[4],
+                                           FloatMask (&bad)[4]) {
   const D8 d8;
   const V8 y = hn::SaturatedSub(code, k.offset);
   const V8 d = hn::SaturatedSub(v, y);
@@ -466,15 +468,17 @@ HWY_INLINE SaturatedLuma saturated_luma_of(const YuvVectors<kUnits>& k, const Le
   for (std::size_t i = 0; i < 4; ++i) {
     VF factor = part_of(g.factor, i);
     const VF gain = part_of(g.gain, i);
-    VF limit = factor;
+    FloatMask reaches;
     if constexpr (kLimits) {
-      limit = hn::Mul(part_of(values, i), reciprocal_of(part_of(belows, i)));
+      const VF limit = hn::Mul(part_of(values, i), reciprocal_of(part_of(belows, i)));
+      reaches = hn::Lt(limit, factor);
+      limited[i] = hn::Or(limited[i], reaches);
       factor = hn::Min(factor, limit);
     }
     const VF part = hn::NegMulAdd(factor, part_of(ds, i), part_of(values, i));
     const Scaled scaled = scaled_part(part, gain);
     if constexpr (kLimits) {
-      bad[i] = hn::Or(bad[i], doubtful(limit, part_of(g.factor, i), scaled.distance));
+      bad[i] = hn::Or(bad[i], doubtful(reaches, scaled.distance));
     }
     lanes[i] = hn::BitCast(D32(), scaled.shifted);
     gains[i] = hn::Mul(gain, factor);
@@ -516,11 +520,13 @@ HWY_INLINE void saturate_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
   V8 luma[kRows];
   Floats g[kRows];
   FloatMask bad[4];
+  FloatMask limited[4];
   clear(bad);
+  clear(limited);
   for (std::size_t r = 0; r < kRows; ++r) {
     codes[r] = hn::LoadU(d, in.luma[r]);
     const SaturatedLuma result = saturated_luma_of<kLimits>(
-        k, lookup.finish(ready.gains[r]), codes[r], ready.v[r], ready.spread, bad);
+        k, lookup.finish(ready.gains[r]), codes[r], ready.v[r], ready.spread, limited, bad);
     luma[r] = result.luma;
     g[r] = result.gain;
   }
@@ -539,6 +545,25 @@ HWY_INLINE void saturate_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
     for (std::size_t r = 0; r < kRows; ++r)
       store<kStores>(luma[r], d, out.luma[r]);
     return;
+  }
+  // What is beyond that distance of a half is on it, and goes up, where sums have no rounding:
+  // where no limit serves, and all luma has inexact of 0. The others are redone.
+  for (std::size_t i = 0; i < kParts; ++i) {
+    for (Rounded* each : {&cb.part[i], &cr.part[i]}) {
+      const auto below = hn::Gt(each->distance, hn::Set(DF(), kSureSaturated));
+      each->code = hn::Add(each->code,
+                           hn::IfThenElseZero(hn::RebindMask(DI32(), below), hn::Set(DI32(), 1)));
+    }
+  }
+  alignas(64) std::uint8_t asked[kBytes];
+  hn::Store(flags_of(limited), d, asked);
+  if (!gains.exact) {
+    alignas(64) std::uint8_t v[kBytes];
+    for (std::size_t r = 0; r < kRows; ++r) {
+      hn::Store(ready.v[r], d, v);
+      for (std::size_t x = 0; x < kBytes; ++x)
+        asked[x] = static_cast<std::uint8_t>(asked[x] | gains.inexact[v[x]]);
+    }
   }
   alignas(64) std::uint8_t before[2][kBytes];
   alignas(64) std::uint8_t chroma[2][kBytes];
@@ -567,7 +592,8 @@ HWY_INLINE void saturate_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
   hn::Store(flags_of(bad), d, luma_flags);
   for (std::size_t c = 0; c < kChromaSamples<kShared>; ++c) {
     const std::size_t x = kShared ? 2 * c : c;
-    flags[c] = static_cast<std::uint8_t>(flags[c] | cr_flags[c] | luma_flags[x] |
+    const int may_be_wrong = asked[x] | (kShared ? asked[x + 1] : 0);
+    flags[c] = static_cast<std::uint8_t>(((flags[c] | cr_flags[c]) & may_be_wrong) | luma_flags[x] |
                                          (kShared ? luma_flags[x + 1] : 0));
   }
   redo_cells<kRows, kShared>(gains, gain48, weights, flags,
