@@ -140,9 +140,11 @@ void ClaheChain::process(const ConstImageView& in, const ImageView& out,
   clock.lap("apply");
 }
 
-void ClaheChain::update(const ClaheParams& params) {
+bool ClaheChain::update(const ClaheParams& params) {
+  if (params.tiles_x != params_.tiles_x || params.tiles_y != params_.tiles_y) return false;
   control_.update(params.curve);
   params_ = params;
+  return true;
 }
 
 std::string ClaheChain::save() const {
