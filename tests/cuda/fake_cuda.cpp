@@ -295,6 +295,15 @@ cudaError_t release(void* memory, Memory kind) {
   return cudaSuccess;
 }
 
+std::optional<Memory> memory_of(const void* address) {
+  Device& d = device();
+  const std::lock_guard lock(d.mutex);
+  const auto* const at = static_cast<const std::uint8_t*>(address);
+  for (const auto& [start, allocation] : d.memory)
+    if (at >= start && at < start + allocation.bytes) return allocation.kind;
+  return std::nullopt;
+}
+
 void* make_handle(Handle kind) {
   Device& d = device();
   const std::lock_guard lock(d.mutex);

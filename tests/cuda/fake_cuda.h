@@ -99,6 +99,8 @@ void pause();
 enum class Memory : std::uint8_t { device, pinned };
 [[nodiscard]] cudaError_t allocate(void** memory, std::size_t bytes, Memory kind);
 [[nodiscard]] cudaError_t release(void* memory, Memory kind);
+/// The kind of the allocation that an address lies in; nothing where it lies in none.
+[[nodiscard]] std::optional<Memory> memory_of(const void* address);
 
 enum class Handle : std::uint8_t { stream, event };
 [[nodiscard]] void* make_handle(Handle kind);

@@ -215,6 +215,18 @@ cudaError_t cudaFreeHost(void* memory) {
   return fake::release(memory, Memory::pinned);
 }
 
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* memory) {
+  return call(Call::query, [&] {
+    const std::optional<Memory> kind = fake::memory_of(memory);
+    *attributes = {};
+    attributes->device = current;
+    attributes->type = kind == Memory::device   ? cudaMemoryTypeDevice
+                       : kind == Memory::pinned ? cudaMemoryTypeHost
+                                                : cudaMemoryTypeUnregistered;
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   return call(Call::copy, [&] {
     fake::copy_now({to, 0, from, 0, bytes, 1, kind});
