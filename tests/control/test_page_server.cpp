@@ -166,7 +166,7 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   EXPECT_THAT(help["strength"].get<std::string>(), HasSubstr("0 to 1"));
   EXPECT_EQ(help["preset"]["fog"], "thick air");
   // The page makes its sliders of these.
-  ASSERT_EQ(help["sliders"].size(), 15U);
+  ASSERT_EQ(help["sliders"].size(), 16U);
   const auto clip = help["sliders"][1];
   EXPECT_EQ(clip["key"], "clip-limit");
   EXPECT_EQ(clip["title"], "Clip limit");
