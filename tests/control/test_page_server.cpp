@@ -177,10 +177,10 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   EXPECT_EQ(clip["zero"], "none");
   EXPECT_EQ(clip["off"], false);
   EXPECT_EQ(clip["word"], "");
-  const auto saturation = help["sliders"][6];
+  const auto saturation = help["sliders"][7];
   EXPECT_EQ(saturation["key"], "saturation");
   EXPECT_EQ(saturation["word"], "auto");
-  const auto denoise = help["sliders"][11];
+  const auto denoise = help["sliders"][12];
   EXPECT_EQ(denoise["key"], "denoise-strength");
   EXPECT_EQ(denoise["title"], "Strength (denoise)");
   EXPECT_EQ(denoise["off"], true);  // it has a switch

@@ -161,6 +161,7 @@ TEST_F(Frei0r, NumbersGoFromEndToEndOfTheirSliders) {
   plugin.set(instance, "darken-ms", 0.0);
   plugin.set(instance, "strength", 0.75);
   plugin.set(instance, "floor", 0.1);
+  plugin.set(instance, "stretch", 0.0);
   plugin.set(instance, "max-gain", 0.0);
   plugin.set(instance, "min-gain", 0.0);
   plugin.set(instance, "saturation", 0.25);
