@@ -6,13 +6,13 @@ target_link_libraries(equalux_device_support
 equalux_tests(test_cuda cuda LABELS gpu LIBRARIES equalux_device_support equalux_pipelines
   STEMS cuda_processor cuda_streams)
 equalux_tests(test_cuda_equalize equalize LABELS gpu LIBRARIES equalux_device_support
-  STEMS cuda_curves cuda_saturation cuda_fixed_curve cuda_excluded cuda_fused_chain
+  STEMS cuda_curves cuda_saturation cuda_fixed_curve cuda_excluded cuda_fused_chain cuda_opencv_equalize
     deep/cuda_deep_chain
   SOURCES equalize/reference.cpp equalize/deep/deep_reference.cpp)
 equalux_tests(test_cuda_staged staged LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_stages cuda_staged_chain cuda_conversions)
 equalux_tests(test_cuda_clahe clahe LABELS gpu LIBRARIES equalux_device_support
-  STEMS cuda_clahe SOURCES clahe/reference_clahe.cpp)
+  STEMS cuda_clahe cuda_opencv_clahe SOURCES clahe/reference_clahe.cpp)
 equalux_tests(test_cuda_convolve convolve LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_convolve SOURCES convolve/reference_convolve.cpp)
 equalux_tests(test_cuda_denoise denoise LABELS gpu LIBRARIES equalux_device_support

@@ -13,6 +13,16 @@ equalux_tests(test_equalize equalize LABELS core
   TSAN fused_chain deep/deep_chain space/space space/lightness_chain LONG near_half)
 equalux_tests(test_staged staged LABELS core STEMS cdf_scan stages staged_chain TSAN staged_chain)
 equalux_tests(test_clahe clahe LABELS core STEMS clahe SOURCES clahe/reference_clahe.cpp TSAN clahe)
+# The bytes of OpenCV's functions, beside OpenCV where the build has it.
+equalux_tests(test_opencv_clahe clahe LABELS core STEMS opencv_clahe LONG opencv_clahe)
+equalux_tests(test_opencv_equalize equalize LABELS core STEMS opencv_equalize LONG opencv_equalize)
+if(EQUALUX_HAVE_OPENCV)
+  foreach(program test_opencv_clahe test_opencv_equalize)
+    target_compile_definitions(${program} PRIVATE EQUALUX_TEST_OPENCV)
+    target_include_directories(${program} SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})
+    target_link_libraries(${program} PRIVATE opencv_core opencv_imgproc)
+  endforeach()
+endif()
 equalux_tests(test_denoise denoise LABELS core
   STEMS denoise denoise_rows fractions
   SOURCES denoise/denoise_pictures.cpp denoise/reference_denoise.cpp TSAN denoise fractions)

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "cuda/runtime/check.h"
+#include "cuda/runtime/handles.h"
 
 /// Device memory written from the host while nothing runs per frame: in configure(), load() and the
 /// like.
@@ -20,6 +22,14 @@ inline void wait_for_default_stream(std::string_view what) {
 inline void upload(void* to, const void* from, std::size_t bytes, std::string_view what) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), what);
   wait_for_default_stream(what);
+}
+
+/// Device memory that holds a copy of the host's.
+template <typename T>
+[[nodiscard]] DevicePointer<T> uploaded(const std::vector<T>& host, std::string_view what) {
+  DevicePointer<T> device = allocate_device<T>(host.size());
+  upload(device.get(), host.data(), host.size() * sizeof(T), what);
+  return device;
 }
 
 /// Every one of `bytes` becomes `value`.

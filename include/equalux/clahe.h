@@ -17,13 +17,20 @@ namespace equalux {
 
 /// Most tiles beside and above each other.
 inline constexpr int kMostTiles = 16;
+/// The same for OpenCV's bytes, and most of all tiles of a frame of 16 bits: a tile's table takes
+/// 128 KiB there.
+inline constexpr int kMostOpencvTiles = 256;
+inline constexpr int kMostOpencvDeepTiles = 4096;
 
 /// Parameters of adaptive equalization.
 struct ClaheParams {
   int tiles_x = 8;  ///< 1 to kMostTiles, and at most the frame's columns, of chroma if it has any
   int tiles_y = 8;  ///< 1 to kMostTiles, and at most the frame's rows, of chroma if it has any
   /// What the curve of each tile obeys. Its bins must be 0, its chain fused and its knobs empty,
-  /// its space value, its region empty, its surround keep, and it must hold no curve.
+  /// its space value, its region empty, its surround keep, and it must hold no curve. Where its
+  /// `compatible` is opencv, results are the bytes of cv::createCLAHE(clip_limit, {tiles_x,
+  /// tiles_y}), on gray8 and gray16_le; tiles may then be to kMostOpencvTiles, whatever the frame
+  /// has, the clip limit any number from 0 on, and the rest must be as by default.
   EqualizeParams curve = default_curve();
 
   friend bool operator==(const ClaheParams&, const ClaheParams&) = default;

@@ -45,6 +45,12 @@ enum class Surround : std::uint8_t {
   ignore,  ///< it is found and left out of the histogram
 };
 
+/// Whose bytes are made.
+enum class Compatible : std::uint8_t {
+  none,    ///< ours, as docs/algorithm.md defines them
+  opencv,  ///< those of OpenCV's function for the same purpose; gray frames
+};
+
 /// How the staged chain reads pixels; docs/algorithm.md tells all variants of its stages.
 enum class RgbToHsvVariant : std::uint8_t { coalesced, uncoalesced };
 /// Where the staged chain counts.
@@ -151,6 +157,10 @@ struct EqualizeParams {
   std::string region;
   Surround surround = Surround::keep;
 
+  /// opencv: the bytes of cv::equalizeHist, on gray8; nothing else may be set beside it. `clahe`
+  /// has those of cv::createCLAHE, on gray8 and gray16_le, with its tiles and its clip limit.
+  Compatible compatible = Compatible::none;
+
   /// The curve of all frames, in place of one made of their histograms. It has its limits in it:
   /// nothing above but its space may be set beside it.
   std::optional<ToneCurve> curve;
@@ -185,6 +195,7 @@ EQUALUX_ENUM_NAMES(Chain)
 EQUALUX_ENUM_NAMES(Space)
 EQUALUX_ENUM_NAMES(Backend)
 EQUALUX_ENUM_NAMES(Surround)
+EQUALUX_ENUM_NAMES(Compatible)
 EQUALUX_ENUM_NAMES(RgbToHsvVariant)
 EQUALUX_ENUM_NAMES(HistogramVariant)
 EQUALUX_ENUM_NAMES(ScanVariant)

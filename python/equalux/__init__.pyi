@@ -70,6 +70,7 @@ def equalize(*,
     region: Optional[_Text] = None,
     surround: Optional[Literal["keep", "ignore"]] = None,
     chain: Optional[Literal["fused", "staged"]] = None,
+    compatible: Optional[Literal["none", "opencv"]] = None,
     scan: Optional[Literal["baseline", "two-ended", "two-ended-shared", "kogge-stone", "kogge-stone-shared", "brent-kung", "brent-kung-shared", "cub"]] = None,
     equalize: Optional[Literal["divide", "curve"]] = None,
     rgb_to_hsv: Optional[Literal["coalesced", "uncoalesced"]] = None,
@@ -101,6 +102,7 @@ def equalize(*,
     region: only these pixels make the curve, all are transformed: a rectangle in pixels or, with a %, in per cent of the frame (10%,10%,80%,80%), or a .pgm, for the program a .png too, of the frame's size whose white counts (default: the frame)
     surround: black bars and the surround of round and octagonal pictures: keep (it counts like the picture) or ignore (it is found and left out of the histogram) (default: keep)
     chain: which implementation runs: fused (two passes over the frame, exact; any format) or staged (the published stages, for study; RGB and GRAY8) (default: fused)
+    compatible: whose bytes are made: none (our own formulas; any format) or opencv (OpenCV's, of equalize cv::equalizeHist on GRAY8, of clahe cv::createCLAHE on GRAY8 and GRAY16); it stands alone, but for clahe's tiles and clip-limit (default: none)
     scan: staged chain: prefix sum of the histogram: baseline (one bin after another), two-ended (from both ends), kogge-stone (Kogge and Stone) or brent-kung (Brent and Kung); on CUDA also two-ended-shared (from both ends, in shared memory), kogge-stone-shared (Kogge and Stone, in shared memory), brent-kung-shared (Brent and Kung, in shared memory) or cub (CUB's scan) (default: the backend's choice)
     equalize: staged chain: how the curve is applied: divide (a division for each pixel) or curve (a division for each bin, a look-up for each pixel) (default: the backend's choice)
     rgb_to_hsv: staged chain, CUDA: how pixels are read: coalesced (neighbouring threads read neighbouring pixels) or uncoalesced (each thread reads a run of pixels) (default: the backend's choice)
@@ -124,12 +126,13 @@ def clahe(*,
     brighten_ms: Optional[Union[float, str]] = None,
     darken_ms: Optional[Union[float, str]] = None,
     scaler: Optional[Literal["max-abs", "min-max", "min-max-nonzero"]] = None,
+    compatible: Optional[Literal["none", "opencv"]] = None,
 ) -> Filter:
     """Adaptive equalization, a curve of its own for each tile.
 
     Makes a `Filter` of `clahe`; `format` and its like are those of `Filter`.
 
-    tiles: tiles beside and above each other, x,y, 1 to 16 each (default: 8,8)
+    tiles: tiles beside and above each other, x,y, 1 to 16 each, with compatible opencv to 256 (default: 8,8)
     clip_limit: steepest rise of the curve as a multiple of the identity's, 1 to 255; 0 = none (default: 2)
     strength: how far the curve goes, from the picture as it is to its full equalization, 0 to 1; auto = 0.8 where the picture lacks contrast, down to 0.4 where it has it (default: 1)
     floor: share of the darkest pixels that may become black, 0 to 99.9 per cent (default: 0)
@@ -140,6 +143,7 @@ def clahe(*,
     brighten_ms: time constant where the picture gets brighter, 0 to 3600000 milliseconds; 0 = temporal-ms (default: 0)
     darken_ms: time constant where the picture gets darker, 0 to 3600000 milliseconds; 0 = temporal-ms (default: 0)
     scaler: how the cumulative histogram becomes the curve: max-abs (cumulative histogram over the number of pixels), min-max (the same, stretched from the first bin on) or min-max-nonzero (the same, stretched from the first bin that is not empty on) (default: max-abs)
+    compatible: whose bytes are made: none (our own formulas; any format) or opencv (OpenCV's, of equalize cv::equalizeHist on GRAY8, of clahe cv::createCLAHE on GRAY8 and GRAY16); it stands alone, but for clahe's tiles and clip-limit (default: none)
     """
 def denoise(*,
     format: Optional[str] = None, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",

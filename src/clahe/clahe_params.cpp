@@ -1,5 +1,8 @@
+#include <cmath>
+
 #include <equalux/clahe.h>
 
+#include "src/clahe/opencv_tiles.h"
 #include "src/clahe/tile_grid.h"
 #include "src/equalize/options.h"
 
@@ -30,12 +33,12 @@ const OptionTable<ClaheParams>& clahe_table() {
           .title = "Tiles",
           .help = "tiles beside and above each other, x,y",
           .value = "X,Y",
-          .range = "1 to 16 each"},
+          .range = "1 to 16 each, with compatible opencv to 256"},
          OptionType::text,
          read_tiles,
          [](const ClaheParams& params) { return text(params.tiles_x, params.tiles_y); }}};
     for (const char* key : {"clip-limit", "strength", "floor", "ceiling", "max-gain", "min-gain",
-                            "temporal-ms", "brighten-ms", "darken-ms", "scaler"})
+                            "temporal-ms", "brighten-ms", "darken-ms", "scaler", "compatible"})
       rows.push_back(
           OptionRow<ClaheParams>::within(&ClaheParams::curve, equalize_table().find(key)));
     return OptionTable<ClaheParams>("clahe", std::move(rows));
@@ -43,18 +46,54 @@ const OptionTable<ClaheParams>& clahe_table() {
   return table;
 }
 
+bool is_opencv(const ClaheParams& params) {
+  return params.curve.compatible == Compatible::opencv;
+}
+
 void check_tiles(Clauses& broken, const ClaheParams& params, const ImageDesc* desc) {
-  const auto in_range = [](int tiles) { return tiles >= 1 && tiles <= kMostTiles; };
+  const int most = is_opencv(params) ? kMostOpencvTiles : kMostTiles;
+  const auto in_range = [most](int tiles) { return tiles >= 1 && tiles <= most; };
   const std::string tiles = "tiles is " + text(params.tiles_x, params.tiles_y);
   if (!in_range(params.tiles_x) || !in_range(params.tiles_y)) {
-    broken.push_back(tiles + ", must be 1 to " + std::to_string(kMostTiles) + " each");
-  } else if (desc != nullptr) {
+    broken.push_back(tiles + ", must be 1 to " + std::to_string(most) + " each");
+  } else if (desc != nullptr && !is_opencv(params)) {
     const CellCount cells = cells_of(*desc);
     if (params.tiles_x > cells.columns || params.tiles_y > cells.rows) {
       broken.push_back(tiles + ", must be at most " + text(cells.columns, cells.rows) +
                        " for this frame");
     }
+  } else if (desc != nullptr && desc->format == PixelFormat::gray16_le &&
+             params.tiles_x * params.tiles_y > kMostOpencvDeepTiles) {
+    broken.push_back(tiles + ", must be at most " + std::to_string(kMostOpencvDeepTiles) +
+                     " in all for frames of 16 bits, whose tables take 128 KiB each");
   }
+}
+
+/// What createCLAHE has no word for, and the clip limits that it takes.
+void check_compatible(Clauses& broken, const ClaheParams& params) {
+  std::string others;
+  for (const auto& [key, value] : clahe_table().changed(params)) {
+    if (key == "tiles" || key == "clip-limit" || key == "compatible") continue;
+    others += (others.empty() ? "" : ", ") + key;
+  }
+  if (!others.empty()) {
+    broken.push_back("compatible is opencv beside " + others +
+                     ", must stand with tiles and clip-limit alone: cv::createCLAHE has no others");
+  }
+  const double limit = params.curve.clip_limit;
+  if (!(limit >= 0) || !std::isfinite(limit)) {
+    broken.push_back("clip-limit is " + number_text(limit) +
+                     ", must be 0 for none or above for compatible opencv");
+  }
+}
+
+/// What the curves of tiles must obey by equalization's own rules.
+EqualizeParams plain_rules(const ClaheParams& params) {
+  EqualizeParams curve = params.curve;
+  if (!is_opencv(params)) return curve;
+  curve.compatible = Compatible::none;
+  curve.clip_limit = 0;
+  return curve;
 }
 
 }  // namespace
@@ -80,17 +119,20 @@ Clauses violations(const ClaheParams& params, Backend backend, const ImageDesc* 
                      ", must be keep for clahe");
   }
   if (curve.curve) broken.push_back("curve-from is set, must be left out for clahe");
-  for (std::string& clause : violations(params.curve, backend))
+  for (std::string& clause : violations(plain_rules(params), backend))
     broken.push_back(std::move(clause));
+  if (is_opencv(params)) check_compatible(broken, params);
   if (desc != nullptr && !takes(params, desc->format)) {
     broken.push_back("the frame's format is " + std::string(to_string(desc->format)) +
-                     ", must be gray8, packed RGB or YUV of 8 bits");
+                     (is_opencv(params) ? ", must be gray8 or gray16_le for compatible opencv"
+                                        : ", must be gray8, packed RGB or YUV of 8 bits"));
   }
   check_tiles(broken, params, desc);
   return broken;
 }
 
-bool takes(const ClaheParams&, PixelFormat format) {
+bool takes(const ClaheParams& params, PixelFormat format) {
+  if (is_opencv(params)) return format == PixelFormat::gray8 || format == PixelFormat::gray16_le;
   return has_byte_samples(format);
 }
 

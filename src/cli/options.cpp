@@ -101,6 +101,9 @@ void check_curve_files(const CommonOptions& options) {
     if (params.chain == Chain::staged) {
       throw_usage("chain is staged, must be fused with curve-to");
     }
+    if (params.compatible != Compatible::none) {
+      throw_usage("compatible is opencv, must be none with curve-to");
+    }
   }
   if (equalizers == 0 || (equalizers > 1 && option == "curve-to")) {
     throw_usage(option + " is set for " + std::to_string(equalizers) +

@@ -200,24 +200,27 @@ void refuse_foreign_preset(const std::string& name, const std::string& path, con
               list_of_names(others) + " for equalux " + command.name);
 }
 
-/// Whether --curve-from, or a filter's key of that name, is set.
-bool gives_curve(const Settings& settings) {
+/// Whether --curve-from or --compatible, or a filter's key of that name, is set: both stand alone.
+bool stands_alone(const Settings& settings) {
   const auto given = [&settings](const std::string& key, const auto& holds) {
     const auto setting = settings.find(key);
     return setting != settings.end() &&
            std::any_of(setting->second.values.begin(), setting->second.values.end(), holds);
   };
   return given("curve-from", [](const std::string& value) { return !value.empty(); }) ||
+         given("compatible",
+               [](const std::string& value) { return value == enum_name(Compatible::opencv); }) ||
          given("filter", [](const std::string& value) {
-           return value.find("curve-from=") != std::string::npos;
+           return value.find("curve-from=") != std::string::npos ||
+                  value.find("compatible=opencv") != std::string::npos;
          });
 }
 
 /// The preset where none is asked for. The staged chain is for study: it has nothing of what the
-/// presets are about. A curve that is given has it in it.
+/// presets are about. A curve that is given has it in it, and OpenCV knows nothing of it.
 std::string usual_preset(const Settings& settings, const Command& command) {
   if (!command.usual_preset) return kPlain;
-  if (gives_curve(settings)) return kPlain;
+  if (stands_alone(settings)) return kPlain;
   if (const auto chain = settings.find("chain");
       chain != settings.end() && chain->second.values.back() == enum_name(Chain::staged)) {
     return kPlain;

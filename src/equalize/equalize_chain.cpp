@@ -66,7 +66,7 @@ class EqualizeFilter final : public TunableFilter<EqualizeParams>, private Filte
     validate(params, backend_->name(), desc_.width == 0 ? nullptr : &desc_);
     // Another chain, or another space, is another filter.
     if (params_.chain != Chain::fused || params.chain != Chain::fused ||
-        params.space != params_.space) {
+        params.space != params_.space || params.compatible != params_.compatible) {
       return false;
     }
     if (chain_ != nullptr) {
@@ -95,7 +95,9 @@ class EqualizeFilter final : public TunableFilter<EqualizeParams>, private Filte
 
  private:
   bool collect() override {
-    if (params_.chain != Chain::fused || params_.curve) return false;
+    if (params_.chain != Chain::fused || params_.curve || params_.compatible != Compatible::none) {
+      return false;
+    }
     collects_ = true;
     return true;
   }

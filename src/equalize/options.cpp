@@ -21,6 +21,10 @@ EQUALUX_DEFINE_NAMES(Space, "Space", {"value", "the largest of R, G and B; any f
                      {"lightness", "CIE L*, which keeps hue best; RGB and gray of 8 bits"})
 EQUALUX_DEFINE_NAMES(Surround, "Surround", {"keep", "it counts like the picture"},
                      {"ignore", "it is found and left out of the histogram"})
+EQUALUX_DEFINE_NAMES(Compatible, "Compatible", {"none", "our own formulas; any format"},
+                     {"opencv",
+                      "OpenCV's, of equalize cv::equalizeHist on GRAY8, of clahe cv::createCLAHE "
+                      "on GRAY8 and GRAY16"})
 EQUALUX_DEFINE_NAMES(RgbToHsvVariant, "RgbToHsv",
                      {"coalesced", "neighbouring threads read neighbouring pixels"},
                      {"uncoalesced", "each thread reads a run of pixels"})
@@ -276,6 +280,10 @@ std::vector<OptionRow<EqualizeParams>> chain_rows() {
   return {
       {{.key = "chain", .title = "Chain", .help = "which implementation runs"},
        &EqualizeParams::chain},
+      {{.key = "compatible",
+        .title = "Compatible",
+        .help = "whose bytes are made; it stands alone, but for clahe's tiles and clip-limit"},
+       &EqualizeParams::compatible},
       {{.key = "scan",
         .title = "Scan",
         .help = "prefix sum of the histogram",

@@ -75,6 +75,17 @@ void check_fixed_curve(Clauses& broken, const EqualizeParams& params) {
   }
 }
 
+/// What another library's function has no word for.
+void check_compatible(Clauses& broken, const EqualizeParams& params) {
+  if (params.compatible == Compatible::none) return;
+  std::string others;
+  for (const auto& [key, value] : equalize_table().changed(params))
+    if (key != "compatible") others += (others.empty() ? "" : ", ") + key;
+  if (others.empty()) return;
+  broken.push_back("compatible is opencv beside " + others +
+                   ", must stand alone: cv::equalizeHist has none of them");
+}
+
 void check_counting(Clauses& broken, const EqualizeParams& params, const ImageDesc* desc) {
   if (!leaves_out(params)) return;
   if (params.chain == Chain::staged) {
@@ -103,7 +114,9 @@ void check_knobs(Clauses& broken, const EqualizeParams& params, Backend backend)
 void check_frame(Clauses& broken, const EqualizeParams& params, const ImageDesc& desc) {
   const ColorModel model = traits(desc.format).model;
   const std::string name(to_string(desc.format));
-  if (model == ColorModel::real) {
+  if (params.compatible != Compatible::none && desc.format != PixelFormat::gray8) {
+    broken.push_back("the frame's format is " + name + ", must be gray8 for compatible opencv");
+  } else if (model == ColorModel::real) {
     broken.push_back("the frame's format is " + name + ", must be gray, RGB or YUV");
   } else if (params.chain == Chain::staged &&
              (model == ColorModel::yuv || has_deep_samples(desc.format))) {
@@ -125,6 +138,7 @@ std::vector<std::string> violations(const EqualizeParams& params, Backend backen
   equalize_table().check(params, broken);
   check_curve(broken, params);
   check_fixed_curve(broken, params);
+  check_compatible(broken, params);
   check_counting(broken, params, desc);
   equalize_table().check_backend(params, backend, broken);
   check_knobs(broken, params, backend);
@@ -133,6 +147,7 @@ std::vector<std::string> violations(const EqualizeParams& params, Backend backen
 }
 
 bool takes(const EqualizeParams& params, PixelFormat format) {
+  if (params.compatible != Compatible::none) return format == PixelFormat::gray8;
   if (params.chain != Chain::staged) return space_takes(params.space, format);
   return has_byte_samples(format) && traits(format).model != ColorModel::yuv;
 }

@@ -115,6 +115,11 @@ TEST_F(Depth, WhatTakesEightBitsSaysSo) {
                "does not take gray16_le stills, must have 8 bits a sample");
   expect_error({"image", "in.pgm", "out.pgm", "--chain", "staged", "--backend", "cpu"}, 2,
                "must have 8 bits a sample");
+  Image colour(desc_of(PixelFormat::bgr, 8, 4));
+  fill(colour.view(), Content::natural);
+  write_pnm(folder_ / "in.ppm", colour.view());
+  expect_error({"image", "in.ppm", "out.ppm", "--filter", "clahe:compatible=opencv"}, 2,
+               " stills, must be gray8 or gray16_le");
   expect_error({"run", "in.y4m", "-o", "out.y4m", "--filter", "vessel"}, 2,
                "is 10-bit video; the filters take 8 bits");
   folder_.write("deep.y4m",
@@ -123,7 +128,7 @@ TEST_F(Depth, WhatTakesEightBitsSaysSo) {
                "is 16-bit video; the filters take up to 12 bits, convert it first");
   expect_error({"run", "in.y4m", "-o", "out.y4m", "--filter", "equalize", "--filter", "sharpen"}, 2,
                "the frame's format is i420_10le, must be");
-  EXPECT_THAT(folder_.names(), ::testing::UnorderedElementsAre("in.pgm", "in.y4m", "deep.y4m"));
+  EXPECT_THAT(folder_.names(), ::testing::UnorderedElementsAre("in.pgm", "in.ppm", "in.y4m", "deep.y4m"));
 }
 
 }  // namespace

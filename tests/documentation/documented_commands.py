@@ -37,7 +37,7 @@ LONGEST_S = 300
 RUNNING_S = 0.5
 # What says nothing while it works is taken to run after so long.
 SILENT_S = 4
-MEDIA = r"(?:mp4|mkv|y4m|h264|png|jpg)"
+MEDIA = r"(?:mp4|mkv|y4m|h264|png|jpg|pgm)"
 OUTPUT_OPTIONS = ("-o|--out|--record|--plot|--json|--curve-to|--verify|--timings")
 
 
@@ -180,10 +180,10 @@ class Context:
         """A clip or a picture."""
         if extension == "mp4":
             return self.clip()
-        still = ["-frames:v", "1"] if extension in ("png", "jpg") else []
+        still = ["-frames:v", "1"] if extension in ("png", "jpg", "pgm") else []
         return self.stored(f"clip.{extension}", lambda to: self.run(
             "ffmpeg", "-v", "error", "-i", str(self.clip()), *still, "-pix_fmt",
-            "rgb24" if extension == "png" else "yuvj420p" if extension == "jpg" else "yuv420p", to))
+            {"png": "rgb24", "jpg": "yuvj420p", "pgm": "gray"}.get(extension, "yuv420p"), to))
 
     def curve(self):
         return self.stored("curve.json", lambda to: self.run(

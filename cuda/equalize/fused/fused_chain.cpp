@@ -294,8 +294,9 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   const bool flat = aligned && launch_for(Access::flat, false).kernel != nullptr &&
                     p.width % kPartColumns == 0 && !p.lacks_rows && !p.interlaced && is_flat(in) &&
                     is_flat(out);
-  p.shapes_curve = control_.active() || p.fixed_curve;
-  if (p.shapes_curve && !p.fixed_curve) p.tone = control_.next(context);
+  p.opencv_curve = params_.compatible == Compatible::opencv;
+  p.shapes_curve = control_.active() || p.fixed_curve || p.opencv_curve;
+  if (control_.active() && !p.fixed_curve) p.tone = control_.next(context);
   const bool saturates = t.model != ColorModel::gray && saturation::changes(p.tone.saturation);
   const Access access = flat ? Access::flat : (aligned ? Access::spans : Access::bytes);
   // Loading them takes its time: not where nobody asks for them.

@@ -9,6 +9,7 @@
 #include "cuda/equalize/limited_curve.cuh"
 #include "src/equalize/fixed_curve.h"
 #include "src/equalize/near_half.h"
+#include "src/equalize/opencv_curve.h"
 #include "src/equalize/tone_curve.h"
 
 /// Makes the table of gains of the frame's histogram, in every block for itself: that costs less
@@ -196,6 +197,26 @@ __device__ __forceinline__ void move_gain(const FusedParams& p, const CurveScrat
   reinterpret_cast<float*>(table + v * kStride)[threadIdx.x % kLanes] = table_gain(moved);
 }
 
+/// Turns the cumulative sums into W of OpenCV's curve, whose levels are whole, after scan_counts().
+template <int kThreads>
+__device__ __forceinline__ void make_opencv_curve(CurveScratch& s) {
+  int darkest = 256;
+#pragma unroll
+  for (int w = 0; w < kScanThreads / kLanes; ++w)
+    darkest = min(darkest, s.warp_first[w]);
+  const std::uint32_t offset = s.cdf[darkest];
+  const std::uint32_t others = s.cdf[255] - offset;
+  __syncthreads();
+  for (int v = static_cast<int>(threadIdx.x); v < 256; v += kThreads) {
+    int level = v;
+    if (others != 0) {
+      level = v <= darkest ? 0 : opencv::level_of(s.cdf[v] - offset, opencv::level_scale(others));
+    }
+    s.cdf[v] = tone::unchanged(static_cast<std::uint32_t>(level));
+  }
+  __syncthreads();
+}
+
 /// The cumulative sums of the frame's counts, or W where the curve is not plain; all blocks call it
 /// with all threads. Where `keeps`, the frame is in the history of the scratch then.
 template <int kThreads>
@@ -204,6 +225,7 @@ __device__ __forceinline__ void make_frame_curve(const FusedParams& p, GridHisto
                                                  CurveScratch& s) {
   scan_counts(p, histogram, excluded, s);
   if (!p.shapes_curve) return;
+  if (p.opencv_curve) return make_opencv_curve<kThreads>(s);
   if (p.fixed_curve) {
     for (unsigned v = threadIdx.x; v < 256; v += kThreads)
       s.cdf[v] = p.state->fixed_curve[v];

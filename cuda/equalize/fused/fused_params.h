@@ -129,6 +129,7 @@ struct FusedParams {
   YuvCodeFloats yuv_codes;
   bool shapes_curve = false;  ///< the curve is not the plain one but `tone` says
   tone::Frame tone;
+  bool opencv_curve = false;    ///< it is that of cv::equalizeHist; then shapes_curve too
   bool fixed_curve = false;     ///< it is the state's; then shapes_curve too
   bool collects_curve = false;  ///< it is added to the state's sums
   FusedState* state = nullptr;

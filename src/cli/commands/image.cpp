@@ -294,14 +294,25 @@ struct Result {
   std::optional<CurveSum> curves;
 };
 
+/// ", must be gray8 or gray16_le": those of the usual forms of stills that the filters take.
+std::string forms_taken(const Processor& processor) {
+  std::string forms;
+  for (const PixelFormat form : {PixelFormat::gray8, PixelFormat::gray16_le, PixelFormat::bgr}) {
+    if (!processor.accepts(form)) continue;
+    forms += (forms.empty() ? ", must be " : " or ") + std::string(to_string(form));
+  }
+  return forms;
+}
+
 Result filter_still(const ConstImageView& still, const CommonOptions& common, int repeat,
                     double read_ms, Measurements* measurements) {
   const std::unique_ptr<Processor> processor = make_processor(common);
   if (!processor->accepts(still.desc.format)) {
     const bool deep = has_deep_samples(still.desc.format);
-    throw Error(ExitCode::usage, "filter " + filters_text(common) + " does not take " +
-                                     std::string(to_string(still.desc.format)) + " stills" +
-                                     (deep ? ", must have 8 bits a sample" : ""));
+    throw Error(ExitCode::usage,
+                "filter " + filters_text(common) + " does not take " +
+                    std::string(to_string(still.desc.format)) + " stills" +
+                    (deep ? ", must have 8 bits a sample" : forms_taken(*processor)));
   }
   const ImageDesc desc = processor->configure(still.desc);
   if (measurements != nullptr) {

@@ -140,11 +140,9 @@ void ClaheChain::process(const ConstImageView& in, const ImageView& out,
   clock.lap("apply");
 }
 
-bool ClaheChain::update(const ClaheParams& params) {
-  if (params.tiles_x != params_.tiles_x || params.tiles_y != params_.tiles_y) return false;
+void ClaheChain::update(const ClaheParams& params) {
   control_.update(params.curve);
   params_ = params;
-  return true;
 }
 
 std::string ClaheChain::save() const {

@@ -7,6 +7,7 @@
 
 #include <equalux/clahe.h>
 
+#include "src/clahe/tile_chain.h"
 #include "src/clahe/tile_grid.h"
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/equalize/curve_maker.h"
@@ -18,24 +19,21 @@
 namespace equalux {
 
 /// One thread at a time.
-class ClaheChain {
+class ClaheChain final : public TileChain {
  public:
   /// `loops` outlive the chain.
   ClaheChain(const ClaheParams& params, RowExecutor& executor, const FusedRows& loops);
-  ~ClaheChain();
+  ~ClaheChain() override;
 
   /// Allocates for frames of `desc`, any 8-bit format with at least as many cells as tiles.
-  void configure(const ImageDesc& desc);
-  /// Filters one frame; `in` and `out` may be the same memory with the same strides.
-  void process(const ConstImageView& in, const ImageView& out, const FrameContext& context);
+  void configure(const ImageDesc& desc) override;
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
 
-  /// Takes other parameters for the curves of the frames to come. False for another number of
-  /// tiles.
-  bool update(const ClaheParams& params);
-  /// Does as Filter::reset(), save() and load(); load() comes after configure().
-  void reset() { control_.reset(); }
-  [[nodiscard]] std::string save() const;
-  void load(std::string_view state);
+  void update(const ClaheParams& params) override;
+  void reset() override { control_.reset(); }
+  [[nodiscard]] std::string save() const override;
+  void load(std::string_view state) override;
 
  private:
   struct Scratch;

@@ -1,59 +1,32 @@
 #include <equalux/clahe.h>
-#include <equalux/error.h>
 
-#include "src/common/filter_recipe.h"
+#include "src/clahe/tile_chain.h"
 #include "src/cpu/clahe/clahe_chain.h"
+#include "src/cpu/clahe/opencv_clahe_chain.h"
 
 namespace equalux {
 namespace {
 
-/// Adaptive equalization on the CPU.
-class CpuClaheFilter final : public TunableFilter<ClaheParams> {
+class CpuClaheBackend final : public ClaheBackend {
  public:
-  CpuClaheFilter(const ClaheParams& params, const CpuOptions& options)
-      : TunableFilter(params),
-        executor_(options.threads),
-        chain_(params, executor_, fused_rows()) {}
+  explicit CpuClaheBackend(const CpuOptions& options) : executor_(options.threads) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
+  [[nodiscard]] Backend name() const override { return Backend::cpu; }
 
-  ImageDesc configure(const ImageDesc& input) override {
-    validate(params_, Backend::cpu, &input);
-    equalux::validate(input);
-    chain_.configure(input);
-    desc_ = input;
-    return input;
+  [[nodiscard]] std::unique_ptr<TileChain> make_chain(TileKind kind,
+                                                      const ClaheParams& params) override {
+    if (kind == TileKind::opencv) return std::make_unique<OpencvClaheChain>(params, executor_);
+    return std::make_unique<ClaheChain>(params, executor_, fused_rows());
   }
-
-  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != desc_ || out.desc != desc_) {
-      throw Error(ExitCode::usage, "clahe: the frame is not what the filter was configured for");
-    }
-    chain_.process(in, out, context);
-  }
-
-  bool retune(const ClaheParams& params) override {
-    validate(params, Backend::cpu, desc_.width == 0 ? nullptr : &desc_);
-    if (!chain_.update(params)) return false;
-    params_ = params;
-    return true;
-  }
-
-  void reset() override { chain_.reset(); }
-  [[nodiscard]] std::string save() const override { return chain_.save(); }
-  void load(std::string_view state) override { chain_.load(state); }
 
  private:
   RowExecutor executor_;
-  ClaheChain chain_;
-  ImageDesc desc_;
 };
 
 }  // namespace
 
 std::unique_ptr<Filter> make_cpu_filter(const ClaheParams& params, const CpuOptions& options) {
-  validate(params, Backend::cpu);
-  return std::make_unique<CpuClaheFilter>(params, options);
+  return make_clahe_filter(params, std::make_unique<CpuClaheBackend>(options));
 }
 
 }  // namespace equalux

@@ -6,6 +6,7 @@
 #include "src/cpu/equalize/fused/gain_tables.h"
 #include "src/cpu/equalize/fused/planar_line.h"
 #include "src/equalize/fixed_curve.h"
+#include "src/equalize/opencv_curve.h"
 #include "src/equalize/space.h"
 
 namespace equalux {
@@ -86,6 +87,11 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   const ValueHistogram& included =
       excluded_.active() ? excluded_.included(counts_, in, context) : counts_;
   saturates_ = false;
+  if (params_.compatible == Compatible::opencv) {
+    opencv::make_levels(counts_, gains_->gray);
+    gains_->step_gray();
+    return;
+  }
   if (!control_.active() && !rgb_luma_) {
     make_gains(counts_, included, params_.scaler, bins_, weights_.luma_max, max_code, loops_,
                *gains_);

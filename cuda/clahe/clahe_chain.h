@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <equalux/clahe.h>
+
+#include "cuda/clahe/clahe.h"
+#include "cuda/runtime/handles.h"
+#include "cuda/runtime/launch_device.h"
+#include "src/clahe/tile_chain.h"
+
+/// Adaptive equalization of frames of 8 bits on a GPU.
+namespace equalux::cuda {
+
+/// Belongs to the device that was current when it was configured. One thread at a time.
+class ClaheChain final : public TileChain {
+ public:
+  explicit ClaheChain(const ClaheParams& params) : params_(params), control_(params.curve) {}
+
+  /// Allocates for frames of `desc`, any 8-bit format. Throws Error(unavailable).
+  void configure(const ImageDesc& desc) override;
+  /// Device memory of any stride and alignment, 16-byte accesses where all planes allow them.
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
+  void update(const ClaheParams& params) override;
+  void reset() override { control_.reset(); }
+  [[nodiscard]] std::string save() const override;
+  void load(std::string_view state) override;
+
+ private:
+  [[nodiscard]] int tile_count() const { return params_.tiles_x * params_.tiles_y; }
+  [[nodiscard]] std::vector<TileState> states() const;
+  void describe(const ImageDesc& desc);
+
+  ClaheParams params_;
+  tone::Control control_;
+  LaunchDevice launch_device_;
+  ImageDesc desc_;
+  ClaheFrame frame_;
+  DevicePointer<ColumnMix> columns_;
+  DevicePointer<LineMix> lines_;
+  DevicePointer<TileState> states_;
+  DevicePointer<std::uint16_t> levels_;
+};
+
+}  // namespace equalux::cuda
