@@ -3,9 +3,10 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include <gst/rtsp-server/rtsp-server.h>
+
+#include "tests/support/rtsp_server.h"
 
 /// A server of RTSP in this process that takes what somebody announces.
 namespace equalux::test {
@@ -13,9 +14,7 @@ namespace equalux::test {
 /// Listens at 127.0.0.1 for /in, of user ann with the password "open sesame".
 class RecordServer {
  public:
-  explicit RecordServer(int port) : context_(g_main_context_new()), server_(gst_rtsp_server_new()) {
-    gst_rtsp_server_set_address(server_, "127.0.0.1");
-    gst_rtsp_server_set_service(server_, std::to_string(port).c_str());
+  explicit RecordServer(int port) {
     GstRTSPMediaFactory* factory = gst_rtsp_media_factory_new();
     gst_rtsp_media_factory_set_transport_mode(factory, GST_RTSP_TRANSPORT_MODE_RECORD);
     gst_rtsp_media_factory_set_launch(
@@ -26,43 +25,19 @@ class RecordServer {
     gst_rtsp_media_factory_add_role(factory, "sender", GST_RTSP_PERM_MEDIA_FACTORY_ACCESS,
                                     G_TYPE_BOOLEAN, TRUE, GST_RTSP_PERM_MEDIA_FACTORY_CONSTRUCT,
                                     G_TYPE_BOOLEAN, TRUE, nullptr);
-    GstRTSPMountPoints* mounts = gst_rtsp_server_get_mount_points(server_);
-    gst_rtsp_mount_points_add_factory(mounts, "/in", factory);
-    g_object_unref(mounts);
+    server_.mount("/in", factory);
     GstRTSPAuth* auth = gst_rtsp_auth_new();
     gst_rtsp_auth_set_supported_methods(auth, GST_RTSP_AUTH_DIGEST);
     GstRTSPToken* token =
         gst_rtsp_token_new(GST_RTSP_TOKEN_MEDIA_FACTORY_ROLE, G_TYPE_STRING, "sender", nullptr);
     gst_rtsp_auth_add_digest(auth, "ann", "open sesame", token);
     gst_rtsp_token_unref(token);
-    gst_rtsp_server_set_auth(server_, auth);
+    gst_rtsp_server_set_auth(server_.get(), auth);
     g_object_unref(auth);
-    source_ = gst_rtsp_server_create_source(server_, nullptr, nullptr);
-    if (source_ != nullptr) g_source_attach(source_, context_);
-    thread_ = std::thread([this] {
-      while (!stop_)
-        g_main_context_iteration(context_, TRUE);
-    });
+    server_.start(port);
   }
-  /// Hangs up.
-  ~RecordServer() {
-    gst_rtsp_server_client_filter(
-        server_, [](GstRTSPServer*, GstRTSPClient*, gpointer) { return GST_RTSP_FILTER_REMOVE; },
-        nullptr);
-    stop_ = true;
-    g_main_context_wakeup(context_);
-    thread_.join();
-    if (source_ != nullptr) {
-      g_source_destroy(source_);
-      g_source_unref(source_);
-    }
-    g_object_unref(server_);
-    g_main_context_unref(context_);
-  }
-  RecordServer(const RecordServer&) = delete;
-  RecordServer& operator=(const RecordServer&) = delete;
 
-  [[nodiscard]] bool listens() const { return source_ != nullptr; }
+  [[nodiscard]] bool listens() const { return server_.listens(); }
   /// Pictures that have come.
   [[nodiscard]] int pictures() const { return *pictures_; }
 
@@ -83,11 +58,7 @@ class RecordServer {
   }
 
   Count pictures_ = std::make_shared<std::atomic<int>>(0);
-  GMainContext* context_;
-  GstRTSPServer* server_;
-  GSource* source_ = nullptr;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
+  RtspServer server_;
 };
 
 }  // namespace equalux::test

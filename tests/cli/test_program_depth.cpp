@@ -128,7 +128,8 @@ TEST_F(Depth, WhatTakesEightBitsSaysSo) {
                "is 16-bit video; the filters take up to 12 bits, convert it first");
   expect_error({"run", "in.y4m", "-o", "out.y4m", "--filter", "equalize", "--filter", "sharpen"}, 2,
                "the frame's format is i420_10le, must be");
-  EXPECT_THAT(folder_.names(), ::testing::UnorderedElementsAre("in.pgm", "in.ppm", "in.y4m", "deep.y4m"));
+  EXPECT_THAT(folder_.names(),
+              ::testing::UnorderedElementsAre("in.pgm", "in.ppm", "in.y4m", "deep.y4m"));
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 #include <gst/rtsp-server/rtsp-server.h>
 
+#include "tests/support/rtsp_server.h"
+
 /// A camera of the network in this process, with a camera's faults.
 namespace equalux::test {
 
@@ -25,15 +27,10 @@ class RtspCamera {
     int loses = 0;                      ///< one of so many packets; 0 = none
   };
 
-  explicit RtspCamera(const Options& options)
-      : faults_(std::make_shared<Faults>()),
-        context_(g_main_context_new()),
-        server_(gst_rtsp_server_new()) {
+  explicit RtspCamera(const Options& options) : faults_(std::make_shared<Faults>()) {
     faults_->late = options.late;
     faults_->loses = options.loses;
     faults_->text = form(options.width, options.height, 25);
-    gst_rtsp_server_set_address(server_, "127.0.0.1");
-    gst_rtsp_server_set_service(server_, std::to_string(options.port).c_str());
     GstRTSPMediaFactory* factory = gst_rtsp_media_factory_new();
     const std::string sound = options.sound ? " audiotestsrc is-live=true freq=1000 ! "
                                               "audio/x-raw,rate=8000,channels=1 ! mulawenc ! "
@@ -49,40 +46,13 @@ class RtspCamera {
     g_signal_connect_data(
         factory, "media-configure", G_CALLBACK(on_media), new SharedFaults(faults_),
         [](gpointer data, GClosure*) { delete static_cast<SharedFaults*>(data); }, GConnectFlags{});
-    GstRTSPMountPoints* mounts = gst_rtsp_server_get_mount_points(server_);
-    gst_rtsp_mount_points_add_factory(mounts, "/cam", factory);
-    g_object_unref(mounts);
-    source_ = gst_rtsp_server_create_source(server_, nullptr, nullptr);
-    if (source_ != nullptr) g_source_attach(source_, context_);
-    port_ = gst_rtsp_server_get_bound_port(server_);
-    thread_ = std::thread([this] {
-      g_main_context_push_thread_default(context_);
-      while (!stop_)
-        g_main_context_iteration(context_, TRUE);
-      g_main_context_pop_thread_default(context_);
-    });
+    server_.mount("/cam", factory);
+    server_.start(options.port);
   }
-  /// Hangs up.
-  ~RtspCamera() {
-    gst_rtsp_server_client_filter(
-        server_, [](GstRTSPServer*, GstRTSPClient*, gpointer) { return GST_RTSP_FILTER_REMOVE; },
-        nullptr);
-    stop_ = true;
-    g_main_context_wakeup(context_);
-    thread_.join();
-    if (source_ != nullptr) {
-      g_source_destroy(source_);
-      g_source_unref(source_);
-    }
-    g_object_unref(server_);
-    g_main_context_unref(context_);
-  }
-  RtspCamera(const RtspCamera&) = delete;
-  RtspCamera& operator=(const RtspCamera&) = delete;
 
-  [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] int port() const { return server_.port(); }
   [[nodiscard]] std::string url() const {
-    return "rtsp://127.0.0.1:" + std::to_string(port_) + "/cam";
+    return "rtsp://127.0.0.1:" + std::to_string(port()) + "/cam";
   }
   /// Stays on the line and sends no picture, or does again.
   void set_silent(bool silent) { faults_->silent = silent; }
@@ -167,12 +137,7 @@ class RtspCamera {
   }
 
   SharedFaults faults_;
-  GMainContext* context_;
-  GstRTSPServer* server_;
-  GSource* source_ = nullptr;
-  int port_ = 0;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
+  RtspServer server_;
 };
 
 }  // namespace equalux::test
