@@ -8,7 +8,7 @@ the built program says is compared with tests/compatibility/SUBJECT.txt (symbols
 breaks a promise; what is new needs its line, so that somebody has seen that it is promised from now on.
 --write writes the files. Lines that begin with # are for readers.
 
-Subjects: options, filters, presets, exit-codes, json-keys, requests, symbols, elements, effects, bytes.
+Subjects: options, filters, presets, exit-codes, json-keys, requests, symbols, elements, effects, obs, bytes.
 Ends with 1 where something differs, with 77 where this build lacks what a subject speaks of.
 """
 
@@ -244,6 +244,14 @@ def effects(built):
     return found
 
 
+def obs(built):
+    """What people's scene collections of OBS hold."""
+    table = built.tables.with_name("equalux_promised_obs")
+    if not table.exists():
+        raise Lacking("no filters of OBS")
+    return subprocess.run([table], capture_output=True, text=True, check=True, timeout=LONGEST_S).stdout.splitlines()
+
+
 CLIP = (
     ("scaler=max-abs",), ("scaler=min-max",), ("scaler=min-max-nonzero",), ("bins=32",),
     ("strength=0.5", "clip-limit=2"), ("min-gain=1", "max-gain=3"), ("temporal-ms=500",), ("space=luma",),
@@ -291,6 +299,7 @@ SUBJECTS = {
     "symbols": symbols,
     "elements": elements,
     "effects": effects,
+    "obs": obs,
     "bytes": bytes_of_formulas,
 }
 
