@@ -2,13 +2,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "tests/support/process_holding.h"
 #include "tests/support/program.h"
 
 /// What a run holds while hours' worth of frames go through it: with EQUALUX_FULL=1, 864,000
@@ -25,46 +24,6 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-/// What a process holds at one moment.
-struct Holding {
-  std::int64_t resident_kb = 0;
-  std::int64_t descriptors = 0;
-  std::int64_t threads = 0;
-};
-
-std::int64_t entries_in(const std::filesystem::path& folder) {
-  std::error_code gone;
-  std::int64_t count = 0;
-  for (auto it = std::filesystem::directory_iterator(folder, gone);
-       !gone && it != std::filesystem::directory_iterator(); it.increment(gone)) {
-    ++count;
-  }
-  return count;
-}
-
-Holding holding_of(int process) {
-  const std::filesystem::path folder = "/proc/" + std::to_string(process);
-  std::ifstream pages(folder / "statm");
-  std::int64_t all = 0;
-  std::int64_t resident = 0;
-  pages >> all >> resident;
-  return {resident * ::sysconf(_SC_PAGESIZE) / 1024, entries_in(folder / "fd"),
-          entries_in(folder / "task")};
-}
-
-/// What was held at all times in a part of the samples, from tenth to tenth: the least of each,
-/// which passing needs do not raise, and a leak does.
-Holding always_held(const std::vector<Holding>& samples, std::size_t from, std::size_t to) {
-  const std::size_t begin = samples.size() * from / 10;
-  Holding least = samples[begin];
-  for (std::size_t i = begin; i < samples.size() * to / 10; ++i) {
-    least.resident_kb = std::min(least.resident_kb, samples[i].resident_kb);
-    least.descriptors = std::min(least.descriptors, samples[i].descriptors);
-    least.threads = std::min(least.threads, samples[i].threads);
-  }
-  return least;
-}
-
 class LongRun : public ::testing::Test {
  protected:
   LongRun() { options_.folder = folder_.path(); }
@@ -80,30 +39,15 @@ class LongRun : public ::testing::Test {
     };
     return run_program(arguments, options_);
   }
-  /// Takes off the samples of a program that starts, which has not all of its threads yet.
-  void leave_out_start() {
-    const Holding usual = always_held(samples_, 5, 9);
-    const auto begun = [&](const Holding& now) { return now.threads >= usual.threads; };
-    samples_.erase(samples_.begin(), std::find_if(samples_.begin(), samples_.end(), begun));
-  }
-  /// The first third is warm-up: pools, plugins and the allocator's arenas. The last tenth has the
-  /// end of the process in it, which touches what was never used.
   void expect_no_growth(std::int64_t slack_kb) {
-    ASSERT_GT(samples_.size(), 30U);
-    leave_out_start();
-    ASSERT_GT(samples_.size(), 30U);
-    const Holding before = always_held(samples_, 3, 6);
-    const Holding after = always_held(samples_, 6, 9);
-    std::printf(
-        "resident %lld kB, then %lld; descriptors %lld, then %lld; threads %lld, then %lld\n",
-        static_cast<long long>(before.resident_kb), static_cast<long long>(after.resident_kb),
-        static_cast<long long>(before.descriptors), static_cast<long long>(after.descriptors),
-        static_cast<long long>(before.threads), static_cast<long long>(after.threads));
+    const auto held = held_over_time(samples_);
+    ASSERT_TRUE(held) << samples_.size() << " samples are too few";
+    std::printf("%s\n", text_of(*held).c_str());
     if (!kSanitized) {
-      EXPECT_LE(after.resident_kb, before.resident_kb + slack_kb);
+      EXPECT_LE(held->after.resident_kb, held->before.resident_kb + slack_kb);
     }
-    EXPECT_LE(after.descriptors, before.descriptors);
-    EXPECT_LE(after.threads, before.threads);
+    EXPECT_LE(held->after.descriptors, held->before.descriptors);
+    EXPECT_LE(held->after.threads, held->before.threads);
   }
   static bool is_full() { return !kSanitized && std::getenv("EQUALUX_FULL") != nullptr; }
 

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <unistd.h>
+
+/// Whether a process grows while it runs.
+namespace equalux::test {
+
+/// What a process holds at one moment.
+struct Holding {
+  std::int64_t resident_kb = 0;
+  std::int64_t descriptors = 0;
+  std::int64_t threads = 0;
+};
+
+inline std::int64_t entries_in(const std::filesystem::path& folder) {
+  std::error_code gone;
+  std::int64_t count = 0;
+  for (auto it = std::filesystem::directory_iterator(folder, gone);
+       !gone && it != std::filesystem::directory_iterator(); it.increment(gone)) {
+    ++count;
+  }
+  return count;
+}
+
+inline Holding holding_of(int process) {
+  const std::filesystem::path folder = "/proc/" + std::to_string(process);
+  std::ifstream pages(folder / "statm");
+  std::int64_t all = 0;
+  std::int64_t resident = 0;
+  pages >> all >> resident;
+  return {resident * ::sysconf(_SC_PAGESIZE) / 1024, entries_in(folder / "fd"),
+          entries_in(folder / "task")};
+}
+
+/// What was held at all times in a part of the samples, from tenth to tenth: the least of each,
+/// which passing needs do not raise, and a leak does.
+inline Holding always_held(const std::vector<Holding>& samples, std::size_t from, std::size_t to) {
+  const std::size_t begin = samples.size() * from / 10;
+  Holding least = samples[begin];
+  for (std::size_t i = begin; i < samples.size() * to / 10; ++i) {
+    least.resident_kb = std::min(least.resident_kb, samples[i].resident_kb);
+    least.descriptors = std::min(least.descriptors, samples[i].descriptors);
+    least.threads = std::min(least.threads, samples[i].threads);
+  }
+  return least;
+}
+
+/// What was held in the middle of a run, and later on.
+struct HeldOverTime {
+  Holding before;
+  Holding after;
+};
+
+/// The first third is warm-up: pools, plugins and the allocator's arenas. The last tenth has the
+/// end of the process in it, which touches what was never used. A program that starts has not all
+/// of its threads yet: those samples are left out. Nothing where there are fewer than 30.
+inline std::optional<HeldOverTime> held_over_time(std::vector<Holding> samples) {
+  if (samples.size() <= 30) return std::nullopt;
+  const Holding usual = always_held(samples, 5, 9);
+  const auto begun = [&](const Holding& now) { return now.threads >= usual.threads; };
+  samples.erase(samples.begin(), std::find_if(samples.begin(), samples.end(), begun));
+  if (samples.size() <= 30) return std::nullopt;
+  return HeldOverTime{always_held(samples, 3, 6), always_held(samples, 6, 9)};
+}
+
+inline std::string text_of(const HeldOverTime& held) {
+  const auto pair = [](const char* what, std::int64_t before, std::int64_t after) {
+    return std::string(what) + " " + std::to_string(before) + ", then " + std::to_string(after);
+  };
+  return pair("resident kB", held.before.resident_kb, held.after.resident_kb) +
+         pair("; descriptors", held.before.descriptors, held.after.descriptors) +
+         pair("; threads", held.before.threads, held.after.threads);
+}
+
+}  // namespace equalux::test
