@@ -74,7 +74,13 @@ endif()
 if(EQUALUX_HAVE_PIPEWIRE)
   equalux_tests(test_pipewire pipewire LABELS program
     LIBRARIES equalux_pipewire equalux_program_support
-    STEMS camera_formats virtual_camera SOURCES pipewire/frame_reader.cpp pipewire/private_daemon.cpp)
+    STEMS camera_formats camera_input virtual_camera
+    SOURCES pipewire/frame_reader.cpp pipewire/private_daemon.cpp)
+  add_executable(equalux_fake_camera pipewire/fake_camera.cpp)
+  target_link_libraries(equalux_fake_camera PRIVATE equalux_pipewire equalux_warnings)
+  target_compile_definitions(test_pipewire PRIVATE
+    EQUALUX_FAKE_CAMERA="$<TARGET_FILE:equalux_fake_camera>")
+  add_dependencies(test_pipewire equalux_fake_camera)
 endif()
 
 if(EQUALUX_HAVE_FREI0R)

@@ -7,6 +7,7 @@
 #include "pipelines/opencv/display/live_picture.h"
 #include "pipelines/opencv/display/window.h"
 #include "pipelines/opencv/display/window_display.h"
+#include "pipelines/opencv/still.h"
 
 /// What the program calls of this folder. OpenCV's libraries take very different times to load, so
 /// that there are three modules.
@@ -14,6 +15,7 @@ namespace equalux {
 
 struct StillsFunctions {
   const StillCodec* codec;
+  decltype(&equalux::decode_jpeg) decode_jpeg;
   decltype(&equalux::draw_caption) draw_caption;
   decltype(&equalux::jpeg_of) jpeg_of;
   decltype(&equalux::tones_of) tones_of;

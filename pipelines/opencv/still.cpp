@@ -206,6 +206,22 @@ StillCodec opencv_still_codec() {
   return codec;
 }
 
+bool decode_jpeg(std::span<const std::uint8_t> jpeg, const ImageView& bgr) {
+  const cv::Mat bytes(1, static_cast<int>(jpeg.size()), CV_8UC1,
+                      const_cast<std::uint8_t*>(jpeg.data()));
+  cv::Mat picture(bgr.desc.height, bgr.desc.width, CV_8UC3, bgr.data[0],
+                  static_cast<std::size_t>(bgr.stride[0]));
+  try {
+    const cv::Mat decoded =
+        cv::imdecode(bytes, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION, &picture);
+    // One of another size lies elsewhere.
+    return !decoded.empty() && decoded.data == bgr.data[0];
+  } catch (const cv::Exception& e) {
+    logger().debug("a camera's JPEG: {}", e.what());
+    return false;
+  }
+}
+
 void register_opencv_stills() {
   set_still_codec(opencv_still_codec());
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "pipelines/files/still.h"
 
 /// Stills through OpenCV's imgcodecs: PNG, JPEG, BMP, TIFF, WebP.
@@ -18,5 +21,9 @@ void register_opencv_stills();
 
 /// The codec that is added, without a change to what the program knows.
 [[nodiscard]] StillCodec opencv_still_codec();
+
+/// Decodes a camera's JPEG to `bgr`, without regard to an orientation in it. False where it is
+/// none, or of another size.
+[[nodiscard]] bool decode_jpeg(std::span<const std::uint8_t> jpeg, const ImageView& bgr);
 
 }  // namespace equalux

@@ -37,6 +37,10 @@ void register_opencv_stills() {
   set_still_codec(codec);
 }
 
+bool decode_jpeg(std::span<const std::uint8_t> jpeg, const ImageView& bgr) {
+  return stills().decode_jpeg(jpeg, bgr);
+}
+
 void draw_caption(const ImageView& picture, int left, int baseline, int width, std::string text) {
   stills().draw_caption(picture, left, baseline, width, std::move(text));
 }

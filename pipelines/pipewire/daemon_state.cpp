@@ -5,8 +5,8 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/pipewire/camera_list.h"
 #include "pipelines/pipewire/connection.h"
-#include "pipelines/pipewire/registry.h"
 #include "src/common/log.h"
 
 namespace equalux {
@@ -30,23 +30,18 @@ PipewireState look_at_pipewire() {
     state.trouble = "no daemon runs for this user";
     return state;
   }
-  std::string manager;
-  const pipewire::Registry registry(*connection, [&](const pipewire::Object& object) {
-    if (pipewire::is_camera(object)) {
-      state.cameras.push_back(
-          {object.property(PW_KEY_NODE_NAME), object.property(PW_KEY_NODE_DESCRIPTION)});
-    }
-    if (pipewire::is_session_manager(object) && manager.empty()) manager = "a session manager";
-    const std::string client = object.property(PW_KEY_APP_NAME);
-    if (object.type == PW_TYPE_INTERFACE_Client && client.starts_with("WirePlumber"))
-      manager = "WirePlumber";
-  });
-  if (!connection->round_trip(kAnswerLimit)) {
+  pipewire::CameraList list(*connection);
+  if (!list.fill(kAnswerLimit)) {
     state.trouble = "it does not answer";
     return state;
   }
   state.version = connection->daemon_version();
-  state.session_manager = manager;
+  state.session_manager = list.session_manager();
+  const auto usual = list.usual();
+  for (const pipewire::ListedCamera& camera : list.cameras()) {
+    state.cameras.push_back({camera.name, camera.description, usual && usual->id == camera.id,
+                             list.modes(camera, kAnswerLimit)});
+  }
   return state;
 }
 

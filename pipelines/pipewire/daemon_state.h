@@ -3,12 +3,16 @@
 #include <string>
 #include <vector>
 
+#include "pipelines/live/camera_mode.h"
+
 /// What this user has of PipeWire.
 namespace equalux {
 
 struct PipewireCamera {
   std::string name;         ///< as after `pipewire:`
   std::string description;  ///< as programs list it
+  bool is_default = false;  ///< what `pipewire:` alone takes
+  std::vector<CameraMode> modes;
 };
 
 struct PipewireState {

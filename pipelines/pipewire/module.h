@@ -3,12 +3,14 @@
 #include "pipelines/modules/module.h"
 #include "pipelines/pipewire/daemon_state.h"
 #include "pipelines/pipewire/pipewire_sink.h"
+#include "pipelines/pipewire/pipewire_source.h"
 
 /// What the program calls of this folder.
 namespace equalux {
 
 struct PipewireFunctions {
   decltype(&equalux::make_pipewire_sink) make_pipewire_sink;
+  decltype(&equalux::make_pipewire_source) make_pipewire_source;
   decltype(&equalux::look_at_pipewire) look_at_pipewire;
 };
 

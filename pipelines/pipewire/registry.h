@@ -32,6 +32,9 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
+  /// For libpipewire's own functions.
+  [[nodiscard]] pw_registry* handle() const { return registry_; }
+
  private:
   Added added_;
   Removed removed_;

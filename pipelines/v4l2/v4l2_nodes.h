@@ -4,26 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "pipelines/live/camera_mode.h"
 #include "pipelines/opencv/camera.h"
 #include "pipelines/v4l2/v4l2_access.h"
 
 /// What the kernel says of cameras, asked without OpenCV, which tells no error from another.
 namespace equalux {
-
-/// A format, size and rate that a camera offers.
-struct CameraMode {
-  std::uint32_t fourcc = 0;  ///< as V4L2 has it: 'Y' | 'U' << 8 | 'Y' << 16 | 'V' << 24
-  int width = 0;             ///< pixels
-  int height = 0;            ///< pixels
-  double fps = 0;            ///< the fastest at that size; 0 = unknown
-};
-
-constexpr std::uint32_t fourcc(char a, char b, char c, char d) {
-  return static_cast<std::uint32_t>(static_cast<unsigned char>(a)) |
-         static_cast<std::uint32_t>(static_cast<unsigned char>(b)) << 8 |
-         static_cast<std::uint32_t>(static_cast<unsigned char>(c)) << 16 |
-         static_cast<std::uint32_t>(static_cast<unsigned char>(d)) << 24;
-}
 
 /// Opens node N once to see that it can be used, and returns what it offers (only sizes listed
 /// one by one; empty where the driver takes any). Throws as CameraSource::open does.
@@ -32,10 +18,7 @@ constexpr std::uint32_t fourcc(char a, char b, char c, char d) {
 /// What a node offers, only sizes listed one by one.
 [[nodiscard]] std::vector<CameraMode> list_modes(const V4l2Access& node);
 
-/// "MJPG", "YUYV"
-[[nodiscard]] std::string fourcc_text(std::uint32_t code);
-
-/// One line that says what was chosen of the modes and why: "MJPG 1280x720 at up to 30 fps: ...".
+/// One line that says what choose_mode() chose, and why.
 [[nodiscard]] std::string explain_mode(const std::vector<CameraMode>& modes,
                                        const CameraMode& chosen);
 
@@ -43,9 +26,8 @@ constexpr std::uint32_t fourcc(char a, char b, char c, char d) {
 /// do.
 void set_controls(const CameraOptions& options);
 
-/// The mode to ask for: one that reaches the wanted rate (30 where none is wanted), then the
-/// largest (up to 1920x1080 where no size is wanted), then the least compressed. A mode of fourcc
-/// 0 leaves the choice to the driver. Throws Error(usage) where no mode has the wanted size.
+/// The mode to ask for, of those that OpenCV turns into BGR or into frames as they are; see
+/// camera_mode.h.
 [[nodiscard]] CameraMode choose_mode(const std::vector<CameraMode>& modes,
                                      const CameraOptions& options);
 

@@ -160,7 +160,7 @@ OptionGroup config_group(CommonOptions* options) {
            {"preset", "NAME",
             "options of a named preset, below --config: plain, or a file NAME.toml of "
             "$EQUALUX_CONFIG_PATH or the program's own configs (default: stable for run and batch, "
-            "webcam for run camera:N, plain otherwise)",
+            "webcam for run camera:N and pipewire:NAME, plain otherwise)",
             note},
            {"list-presets", "", "list the presets of --preset and end", ignore}},
           true};

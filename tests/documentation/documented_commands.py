@@ -111,6 +111,7 @@ NOT_RUN = [
          effects_are_built),
     Rule(r"^(ffplay|gst-launch-1\.0) .*rtsp://", "tests of served streams run their clients"),
     Rule(r"^(mkdir|cp) .*/obs-studio/plugins/", "is for who has OBS; the test of OBS does it"),
+    Rule(r"^(mkdir|cp) .*/systemd/user", "is for who wants it at login; Samples.UserUnit checks the unit"),
     Rule(r"^gst-launch-1\.0 pipewiresrc |^(systemctl|pw-\w+) ", "tests of virtual cameras read from them"),
     Rule(r"^export GST_PLUGIN_PATH=PREFIX/", "is for an installed tree"),
     Rule(r"^for stem in ", "measures for minutes", names_of_targets),
@@ -126,6 +127,7 @@ NOT_RUN = [
 CAMERA = re.compile(r"\bcamera:\d|\bv4l2src\b")
 LOOPBACK = re.compile(r"\bv4l2:/dev/")
 PIPEWIRE = re.compile(r"\bpipewire:\w")
+PIPEWIRE_CAMERA = re.compile(r"\brun pipewire:")
 GPU = re.compile(r"--backend cuda|--devices \d|\bnvh26|memory:CUDA")
 DISPLAY = re.compile(r"\bautovideosink\b|-o window\b|\bffplay\b|\bcamera:\d(?!.* -o )")
 # What does not end by itself, or measures for minutes, and what it says once it runs.
@@ -424,6 +426,8 @@ def missing_for(context, command):
     if PIPEWIRE.search(command) and not os.path.exists(
             os.path.join(os.environ.get("XDG_RUNTIME_DIR", ""), "pipewire-0")):
         lacks.append(("PipeWire", {66, 69}))
+    if PIPEWIRE_CAMERA.search(command):
+        lacks.append(("a camera of PipeWire", {66, 69}))
     if GPU.search(command) and not os.path.exists("/dev/nvidiactl"):
         lacks.append(("a GPU", {1, 69} if "gst-launch" in command else {69}))
     if DISPLAY.search(command) and not context.display:

@@ -46,8 +46,8 @@ const spa_pod* wish(spa_pod_builder& builder, std::optional<PixelFormat> format,
 }  // namespace
 
 FrameReader::FrameReader(const std::string& camera, std::optional<PixelFormat> format,
-                         std::uint32_t rate, bool holds)
-    : holds_(holds) {
+                         std::uint32_t rate, ReaderHabit habit)
+    : habit_(habit) {
   const pipewire::Loop::Lock lock(loop_);
   connection_.emplace(loop_, "reader", nullptr);
   pw_properties* properties = pw_properties_new(nullptr, nullptr);
@@ -109,6 +109,11 @@ void FrameReader::take() {
     const spa_data& data = buffer->buffer->datas[0];
     {
       const std::lock_guard guard(mutex_);
+      ++count_;
+      if (habit_ == ReaderHabit::counts) {
+        pw_stream_queue_buffer(stream_, buffer);
+        continue;
+      }
       const ImageLayout layout = pipewire::block_layout(format_->desc);
       ReadFrame frame;
       if (header != nullptr) {
@@ -122,7 +127,7 @@ void FrameReader::take() {
       frames_.push_back(std::move(frame));
       changed_.notify_all();
     }
-    if (!holds_) pw_stream_queue_buffer(stream_, buffer);
+    if (habit_ != ReaderHabit::holds) pw_stream_queue_buffer(stream_, buffer);
   }
 }
 
@@ -130,6 +135,11 @@ std::vector<ReadFrame> FrameReader::frames(std::size_t count, std::chrono::milli
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, limit, [&] { return frames_.size() >= count || !failure_.empty(); });
   return frames_;
+}
+
+std::uint64_t FrameReader::count() {
+  const std::lock_guard lock(mutex_);
+  return count_;
 }
 
 std::optional<pipewire::VideoFormat> FrameReader::format() {

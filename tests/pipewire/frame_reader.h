@@ -23,13 +23,19 @@ struct ReadFrame {
   std::string bytes;         ///< planes behind one another, tight
 };
 
+enum class ReaderHabit {
+  usual,
+  holds,   ///< it keeps the memory it gets, and gives none back
+  counts,  ///< it keeps no frame, and counts them
+};
+
 /// Reads from when it is made until it goes.
 class FrameReader {
  public:
   /// From the node of that name. Without a format any that the camera offers first; `rate` 0 =
-  /// any. With `holds` it keeps the frames it gets, and gives none back.
+  /// any.
   explicit FrameReader(const std::string& camera, std::optional<PixelFormat> format = std::nullopt,
-                       std::uint32_t rate = 0, bool holds = false);
+                       std::uint32_t rate = 0, ReaderHabit habit = ReaderHabit::usual);
   ~FrameReader();
   FrameReader(const FrameReader&) = delete;
   FrameReader& operator=(const FrameReader&) = delete;
@@ -37,6 +43,8 @@ class FrameReader {
   /// The frames since it came, once there are so many, or those that came in time.
   [[nodiscard]] std::vector<ReadFrame> frames(
       std::size_t count, std::chrono::milliseconds limit = std::chrono::seconds(15));
+  /// How many came so far.
+  [[nodiscard]] std::uint64_t count();
   /// What was agreed on.
   [[nodiscard]] std::optional<pipewire::VideoFormat> format();
   /// What PipeWire said is wrong; empty where nothing is.
@@ -47,7 +55,7 @@ class FrameReader {
   void take();
 
   pipewire::Loop loop_{"reader"};
-  const bool holds_;
+  const ReaderHabit habit_;
   std::optional<pipewire::Connection> connection_;
   pw_stream* stream_ = nullptr;
   spa_hook listener_{};
@@ -57,6 +65,7 @@ class FrameReader {
   std::condition_variable changed_;
   std::optional<pipewire::VideoFormat> format_;
   std::vector<ReadFrame> frames_;
+  std::uint64_t count_ = 0;
   std::string failure_;
 };
 

@@ -1,6 +1,9 @@
 // What a camera of PipeWire offers, and where its samples lie.
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,6 +80,70 @@ TEST(CameraFormats, WhatIsAgreedOnIsReadBack) {
       }
     }
   }
+}
+
+/// What a camera says of its memory is not believed where it cannot be.
+TEST(CameraFormats, NothingIsReadBeyondTheMemoryThatCame) {
+  const ImageDesc desc = camera_picture(PixelFormat::i420, 62, 34);
+  const std::vector<std::uint8_t> memory(100 * 34 * 2);
+  const auto fits = [&](std::size_t bytes, std::ptrdiff_t stride) {
+    const pipewire::Block block{memory.data(), bytes, stride};
+    return pipewire::view_in({&block, 1}, desc).has_value();
+  };
+  const std::size_t usual = pipewire::block_layout(desc).bytes;
+  EXPECT_TRUE(fits(usual, 0));
+  EXPECT_TRUE(fits(usual, 64));
+  // The last row needs no gap behind it.
+  EXPECT_TRUE(fits(usual - 1, 64));
+  EXPECT_FALSE(fits(usual - 2, 64));
+  EXPECT_FALSE(fits(usual, 61));
+  EXPECT_FALSE(fits(usual, 80));
+  EXPECT_TRUE(fits(80 * 34 + 2 * 40 * 17, 80));
+  EXPECT_FALSE(fits(usual, -64));
+  EXPECT_FALSE(fits(usual, 1 << 30));
+  EXPECT_FALSE(fits(0, 0));
+  EXPECT_FALSE(pipewire::view_in({}, desc));
+  // Planes of their own; two of three are not enough.
+  const pipewire::Block luma{memory.data(), 64 * 34, 64};
+  const pipewire::Block chroma{memory.data(), 32 * 17, 32};
+  EXPECT_TRUE(pipewire::view_in(std::vector{luma, chroma, chroma}, desc));
+  EXPECT_FALSE(pipewire::view_in(std::vector{luma, chroma}, desc));
+}
+
+TEST(CameraFormats, ModesAreWhatACameraOffers) {
+  std::array<std::uint8_t, 2048> memory{};
+  spa_pod_builder builder{};
+  spa_pod_builder_init(&builder, memory.data(), memory.size());
+  std::vector<CameraMode> modes;
+  pipewire::add_modes(nullptr, modes);
+  const spa_rectangle small{320, 240};
+  const spa_rectangle large{640, 480};
+  const spa_fraction fast{30, 1};
+  const spa_fraction slow{15, 1};
+  const auto* listed = static_cast<const spa_pod*>(spa_pod_builder_add_object(
+      &builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType,
+      SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
+      SPA_FORMAT_VIDEO_format, SPA_POD_Id(SPA_VIDEO_FORMAT_YUY2), SPA_FORMAT_VIDEO_size,
+      SPA_POD_CHOICE_ENUM_Rectangle(3, &large, &large, &small), SPA_FORMAT_VIDEO_framerate,
+      SPA_POD_CHOICE_ENUM_Fraction(3, &slow, &slow, &fast)));
+  pipewire::add_modes(listed, modes);
+  // What is no video, and no picture, is none.
+  pipewire::add_modes(pipewire::build_header(builder), modes);
+  pipewire::add_modes(pipewire::build_wish(builder, {.format = std::nullopt,
+                                                     .width = 1280,
+                                                     .height = 720,
+                                                     .any_size = true,
+                                                     .rate = {60, 1},
+                                                     .any_rate = false}),
+                      modes);
+  ASSERT_EQ(modes.size(), 3U);
+  const auto text_of = [](const CameraMode& mode) {
+    return fourcc_text(mode.fourcc) + " " + std::to_string(mode.width) + "x" +
+           std::to_string(mode.height) + " " + std::to_string(static_cast<int>(mode.fps));
+  };
+  EXPECT_EQ(text_of(modes[0]), "YUYV 640x480 30");
+  EXPECT_EQ(text_of(modes[1]), "YUYV 320x240 30");
+  EXPECT_EQ(text_of(modes[2]), "MJPG 1280x720 60");
 }
 
 }  // namespace

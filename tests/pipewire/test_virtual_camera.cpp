@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/pipewire/daemon_state.h"
+#include "tests/pipewire/companion.h"
 #include "tests/pipewire/frame_reader.h"
 #include "tests/pipewire/private_daemon.h"
 #include "tests/support/network_clients.h"
@@ -27,20 +27,6 @@ using ::testing::HasSubstr;
 constexpr int kWidth = 62;
 constexpr int kHeight = 34;
 constexpr std::size_t kFrameBytes = std::size_t{kWidth} * kHeight * 3 / 2;
-
-bool camera_is_there(const std::string& name) {
-  const auto cameras = look_at_pipewire().cameras;
-  return std::any_of(cameras.begin(), cameras.end(),
-                     [&](const PipewireCamera& camera) { return camera.name == name; });
-}
-
-bool await_camera(const std::string& name, bool there = true) {
-  for (int i = 0; i < 1000; ++i) {
-    if (camera_is_there(name) == there) return true;
-    std::this_thread::sleep_for(20ms);
-  }
-  return false;
-}
 
 class VirtualCamera : public ::testing::Test {
  protected:
@@ -125,14 +111,14 @@ TEST_F(VirtualCamera, ReadersComeAndGoAndSeveralReadAtOnce) {
           EXPECT_GE(first.frames(seen + 5).size(), seen + 5);
         }
         // Somebody who keeps what it gets stops nobody.
-        FrameReader holder("cam", PixelFormat::nv12, 0, true);
+        FrameReader holder("cam", PixelFormat::nv12, 0, ReaderHabit::holds);
         EXPECT_GE(holder.frames(2).size(), 2U) << holder.failure();
         FrameReader other("cam", PixelFormat::nv12);
         EXPECT_GE(other.frames(2).size(), 2U) << other.failure();
       });
   EXPECT_EQ(result.exit_code, 130) << result.err;
   EXPECT_THAT(result.err, HasSubstr("24 readers, "));
-  EXPECT_FALSE(camera_is_there("cam")) << "it is left behind";
+  EXPECT_FALSE(listed("cam")) << "it is left behind";
 }
 
 TEST_F(VirtualCamera, NobodyWhoReadsCostsNextToNothing) {

@@ -9,6 +9,7 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
+#include "pipelines/live/camera_mode.h"
 #include "src/cli/commands.h"
 #include "src/cli/options.h"
 #include "src/cli/stream/io_factory.h"
@@ -18,6 +19,9 @@
 #include "pipelines/opencv/camera.h"
 #include "pipelines/v4l2/v4l2_controls.h"
 #include "pipelines/v4l2/v4l2_nodes.h"
+#endif
+#ifdef EQUALUX_HAVE_PIPEWIRE
+#include "pipelines/pipewire/daemon_state.h"
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "pipelines/gstreamer/encode/encoders.h"
@@ -35,21 +39,32 @@ struct DevicesOptions {
   bool json = false;
 };
 
-#ifdef EQUALUX_HAVE_OPENCV
-void add_modes(Json& camera, const V4l2Access& node, const CameraOptions& wanted) {
-  const std::vector<CameraMode> modes = list_modes(node);
-  Json& list = camera["modes"] = Json::array();
+[[maybe_unused]] Json mode_list(const std::vector<CameraMode>& modes) {
+  Json list = Json::array();
   for (const CameraMode& mode : modes) {
     list.push_back({{"format", fourcc_text(mode.fourcc)},
                     {"width", mode.width},
                     {"height", mode.height},
                     {"fps", mode.fps}});
   }
+  return list;
+}
+
+/// What `explain` says, or why there is nothing to be said.
+template <typename Explain>
+std::string reason_for_mode(const Explain& explain) {
   try {
-    camera["why"] = explain_mode(modes, choose_mode(modes, wanted));
+    return explain();
   } catch (const Error& error) {
-    camera["why"] = error.what();
+    return error.what();
   }
+}
+
+#ifdef EQUALUX_HAVE_OPENCV
+void add_modes(Json& camera, const V4l2Access& node, const CameraOptions& wanted) {
+  const std::vector<CameraMode> modes = list_modes(node);
+  camera["modes"] = mode_list(modes);
+  camera["why"] = reason_for_mode([&] { return explain_mode(modes, choose_mode(modes, wanted)); });
 }
 
 void add_controls(Json& camera, const V4l2Access& node) {
@@ -85,6 +100,40 @@ std::string mode_lines(const Json& modes) {
   return text;
 }
 
+#ifdef EQUALUX_HAVE_PIPEWIRE
+/// As a run takes them whose filters take all formats.
+int pipewire_compression(std::uint32_t code) {
+#ifdef EQUALUX_HAVE_OPENCV
+  return code == fourcc('M', 'J', 'P', 'G') ? 2 : 0;
+#else
+  return code == fourcc('M', 'J', 'P', 'G') ? -1 : 0;
+#endif
+}
+
+void add_pipewire_cameras(const InputOptions& wanted, Json& cameras) try {
+  const CameraWish wish{wanted.width, wanted.height, wanted.fps ? wanted.fps->value() : 0};
+  for (const PipewireCamera& each : look_at_pipewire().cameras) {
+    const std::string input = "pipewire:" + each.name;
+    cameras.push_back({{"input", input},
+                       {"node", each.is_default ? "the default of PipeWire" : "PipeWire"},
+                       {"name", each.description == each.name ? "" : each.description},
+                       {"captures", true},
+                       {"trouble", ""},
+                       {"modes", mode_list(each.modes)},
+                       {"why", reason_for_mode([&] {
+                          return explain_mode(
+                              each.modes,
+                              choose_mode(each.modes, wish, pipewire_compression, input),
+                              pipewire_compression);
+                        })},
+                       {"controls", Json::array()}});
+  }
+} catch (const Error& error) {
+  // equalux doctor says it as a fault.
+  logger().debug("{}", error.what());
+}
+#endif
+
 Json camera_list([[maybe_unused]] const InputOptions& wanted) {
   Json cameras = Json::array();
 #ifdef EQUALUX_HAVE_OPENCV
@@ -106,6 +155,9 @@ Json camera_list([[maybe_unused]] const InputOptions& wanted) {
     }
     cameras.push_back(std::move(camera));
   }
+#endif
+#ifdef EQUALUX_HAVE_PIPEWIRE
+  add_pipewire_cameras(wanted, cameras);
 #endif
   return cameras;
 }

@@ -223,7 +223,7 @@ std::vector<Finding> check_pipewire() {
   }
   found += ", " + state.session_manager;
   for (const PipewireCamera& camera : state.cameras)
-    found += ", pipewire:" + camera.name;
+    found += ", pipewire:" + camera.name + (camera.is_default ? " (the default)" : "");
   return {{"pipewire", Health::good, found, ""}};
 #else
   return {not_built("pipewire", "libpipewire")};

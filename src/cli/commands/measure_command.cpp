@@ -43,7 +43,7 @@ struct MeasureOptions {
 
 void check_input(const MeasureOptions& options, const std::string& input) {
   const InputKind kind = input_kind(input);
-  if (kind == InputKind::camera || kind == InputKind::network ||
+  if (is_camera(kind) || kind == InputKind::network ||
       (kind == InputKind::test && options.frames == 0)) {
     throw Error(ExitCode::usage, "input " + input + " has no end, must be " +
                                      (kind == InputKind::test ? "measured with --frames N"

@@ -67,7 +67,7 @@ void refuse_idle_encoding(const RunSettings& settings) {
 void refuse_idle_flags(const RunSettings& settings) {
   const StreamOptions& stream = settings.stream;
   const InputKind in = input_kind(stream.input);
-  const bool camera = in == InputKind::camera;
+  const bool camera = is_camera(in);
   const bool file = in == InputKind::media_file;
   const bool network = in == InputKind::network;
   struct Use {
@@ -80,7 +80,7 @@ void refuse_idle_flags(const RunSettings& settings) {
   const std::array<Use, 6> uses{{
       {"fps", camera || file || in == InputKind::sequence, "cameras, stills or files"},
       {"size", camera, "cameras"},
-      {"camera-control", camera, "cameras"},
+      {"camera-control", in == InputKind::camera, "camera:N"},
       {"reconnect", camera || network || in == InputKind::launch, "live inputs"},
       {"decoder", file || network, "files"},
       {"mute", streams, "streams (rtsp:, rtmp:, srt:)", true},
@@ -118,9 +118,9 @@ ExitCode run_command(RunSettings& settings) {
     return ExitCode::done;
   }
   if (stream.input.empty()) {
-    throw Error(
-        ExitCode::usage,
-        "INPUT is missing, must be a file, camera:N, test:WxH@FPS, rtsp://..., gst:... or -");
+    throw Error(ExitCode::usage,
+                "INPUT is missing, must be a file, camera:N, pipewire:NAME, test:WxH@FPS, "
+                "rtsp://..., gst:... or -");
   }
   if (stream.output.empty()) {
     if (!is_live(input_kind(stream.input))) {
@@ -202,6 +202,7 @@ constexpr const char* kRunForms =
     "  INPUT   FILE             a video file, or .y4m\n"
     "          FOLDER, PATTERN  stills in natural order: frames/, 'f%05d.png', 'f*.png'\n"
     "          camera:N         /dev/videoN\n"
+    "          pipewire:NAME    a camera that PipeWire knows; pipewire: the default one\n"
     "          test:WxH@FPS     a moving test picture, pixels and frames per second\n"
     "          rtsp://, http:// a stream of the network, https and rtsps too\n"
     "          gst:LAUNCH       a GStreamer launch string that ends in video/x-raw\n"
@@ -264,7 +265,7 @@ Command make_run_command() {
   command.run = [settings] { return run_command(*settings); };
   command.usual_preset = [settings] {
     const bool camera =
-        !settings->stream.input.empty() && input_kind(settings->stream.input) == InputKind::camera;
+        !settings->stream.input.empty() && is_camera(input_kind(settings->stream.input));
     return std::string(camera ? "webcam" : "stable");
   };
   return command;

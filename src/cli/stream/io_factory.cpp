@@ -24,10 +24,12 @@
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/camera.h"
 #include "pipelines/opencv/display/window.h"
+#include "pipelines/opencv/still.h"
 #include "pipelines/v4l2/camera_identity.h"
 #endif
 #ifdef EQUALUX_HAVE_PIPEWIRE
 #include "pipelines/pipewire/pipewire_sink.h"
+#include "pipelines/pipewire/pipewire_source.h"
 #endif
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "pipelines/gstreamer/decode/file_source.h"
@@ -87,6 +89,7 @@ InputKind input_kind(const std::string& input) {
     (void)camera_number(input);
     return InputKind::camera;
   }
+  if (input.starts_with(kPipewire)) return InputKind::pipewire;
   if (input.starts_with("test:")) {
     (void)parse_test_pattern(after_colon(input));
     return InputKind::test;
@@ -141,8 +144,12 @@ OutputKind output_kind(const std::string& output) {
       "srt://..., gst:... or -");
 }
 
+bool is_camera(InputKind kind) {
+  return kind == InputKind::camera || kind == InputKind::pipewire;
+}
+
 bool is_live(InputKind kind) {
-  return kind == InputKind::camera || kind == InputKind::test || kind == InputKind::launch ||
+  return is_camera(kind) || kind == InputKind::test || kind == InputKind::launch ||
          kind == InputKind::network;
 }
 
@@ -179,7 +186,7 @@ namespace {
 
 std::unique_ptr<Source> make_whole_source(const std::string& input, const InputOptions& options) {
   const InputKind kind = input_kind(input);
-  if (options.fps && kind != InputKind::sequence && kind != InputKind::camera &&
+  if (options.fps && kind != InputKind::sequence && !is_camera(kind) &&
       kind != InputKind::media_file) {
     logger().warn("{}: has times of its own, --fps changes nothing", input);
   }
@@ -204,6 +211,21 @@ std::unique_ptr<Source> make_whole_source(const std::string& input, const InputO
       return reconnecting(camera_factory(camera), options, true);
 #else
       not_built("input " + input, "OpenCV", "gst:v4l2src or a file");
+#endif
+    }
+    case InputKind::pipewire: {
+#ifdef EQUALUX_HAVE_PIPEWIRE
+      PipewireSourceOptions camera;
+      camera.camera = after_colon(input);
+      camera.width = options.width;
+      camera.height = options.height;
+      camera.fps = options.fps.value_or(Rational{0, 1});
+#ifdef EQUALUX_HAVE_OPENCV
+      camera.decode_jpeg = decode_jpeg;
+#endif
+      return reconnecting([camera] { return make_pipewire_source(camera); }, options, true);
+#else
+      not_built("input " + input, "libpipewire", "camera:0 or a file");
 #endif
     }
     case InputKind::launch:

@@ -10,7 +10,17 @@
 /// Sources and sinks of what the user wrote for INPUT and OUTPUT.
 namespace equalux::cli {
 
-enum class InputKind { media_file, y4m, standard_input, sequence, camera, test, launch, network };
+enum class InputKind {
+  media_file,
+  y4m,
+  standard_input,
+  sequence,
+  camera,
+  pipewire,
+  test,
+  launch,
+  network
+};
 enum class OutputKind {
   media_file,
   y4m,
@@ -27,6 +37,9 @@ enum class OutputKind {
 /// What kind of input or output a text names. Throws Error(usage) for a form that is not known.
 [[nodiscard]] InputKind input_kind(const std::string& input);
 [[nodiscard]] OutputKind output_kind(const std::string& output);
+
+/// True for cameras, by whatever driver.
+[[nodiscard]] bool is_camera(InputKind kind);
 
 /// True for inputs whose frames come as time passes.
 [[nodiscard]] bool is_live(InputKind kind);

@@ -117,6 +117,9 @@ void check_stream(const StreamOptions& options) {
   check_output(options.output, options.out);
   const OutputKind out = output_kind(options.output);
   if (is_file(in) && is_file(out)) refuse_same_file(options.input, options.output);
+  if (in == InputKind::pipewire && options.input == options.output)
+    throw Error(ExitCode::usage,
+                "output " + options.output + " is the input, must have another name");
   if (in == InputKind::sequence) refuse_outputs_over_stills(options, out);
   check_measuring(options.common, out == OutputKind::standard_output);
   for (const std::string& written :

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pipelines/core/frame.h"
+#include "pipelines/pipewire/camera_list.h"
+#include "pipelines/pipewire/connection.h"
+#include "pipelines/pipewire/formats.h"
+
+/// Frames of somebody's camera.
+namespace equalux::pipewire {
+
+/// The newest frame, in memory that is the camera's again when the call that gave it returns.
+struct TakenFrame {
+  ConstImageView image;                ///< where frames are no JPEGs
+  std::span<const std::uint8_t> jpeg;  ///< where they are
+  Clock::time_point taken;             ///< by the camera's own time where it tells one
+  std::uint64_t lost_before = 0;       ///< frames since the one before, which came to nothing
+};
+
+/// A stream that a camera fills, as long as it and its connection live. Made, used and destroyed
+/// with the loop's lock held.
+class CaptureStream {
+ public:
+  /// Asks `camera` for one of `wishes`, the best first. `taken` and `changed`, which is told that
+  /// agreed() or failure() has news, are called in the loop's thread and must not destroy the
+  /// stream. YCbCr of which the camera tells no matrix and range has those of `usual`. `name` is
+  /// for messages. Throws Error(unavailable).
+  CaptureStream(const Connection& connection, const std::string& name, const ListedCamera& camera,
+                const std::vector<FormatWish>& wishes, const ImageDesc& usual,
+                std::function<void(const TakenFrame&)> taken, std::function<void()> changed);
+  ~CaptureStream();
+  CaptureStream(const CaptureStream&) = delete;
+  CaptureStream& operator=(const CaptureStream&) = delete;
+
+  /// The form of all frames; nothing before there is one.
+  [[nodiscard]] const std::optional<VideoFormat>& agreed() const { return agreed_; }
+  /// Why no frame will come any more; empty where nothing is wrong.
+  [[nodiscard]] const std::string& failure() const { return failure_; }
+  /// Why the last frame came to nothing; empty where none did.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+ private:
+  struct Mapping {
+    void* start = nullptr;
+    std::size_t bytes = 0;
+    std::size_t into = 0;  ///< from its start to the buffer's
+  };
+  void fail(const std::string& why);
+  void on_state(pw_stream_state state, const char* error);
+  void on_format(const spa_pod* format);
+  void add_buffer(pw_buffer* buffer);
+  void remove_buffer(pw_buffer* buffer);
+  void process();
+  void note_gap(const pw_buffer& buffer, Clock::time_point arrived);
+  [[nodiscard]] std::vector<Block> blocks_of(const pw_buffer& buffer) const;
+  [[nodiscard]] bool give(const pw_buffer& buffer);
+
+  const std::string name_;
+  const ImageDesc usual_;
+  const std::function<void(const TakenFrame&)> taken_;
+  const std::function<void()> changed_;
+  pw_stream* stream_ = nullptr;
+  spa_hook listener_{};
+  pw_stream_events events_{};
+  std::map<const spa_data*, Mapping> mappings_;  // what libpipewire maps not by itself
+  std::optional<VideoFormat> agreed_;
+  std::string failure_;
+  std::string trouble_;
+  std::uint64_t lost_ = 0;
+  std::optional<std::uint64_t> last_number_;
+  Clock::time_point last_taken_;
+};
+
+}  // namespace equalux::pipewire
