@@ -76,6 +76,10 @@ if(EQUALUX_HAVE_PIPEWIRE)
     LIBRARIES equalux_pipewire equalux_program_support
     STEMS camera_formats camera_input virtual_camera
     SOURCES pipewire/frame_reader.cpp pipewire/private_daemon.cpp)
+  if(EQUALUX_HAVE_HTTP AND EQUALUX_HAVE_LIBAV)
+    equalux_test_file(all_at_once pipewire all_at_once)
+    target_sources(test_pipewire PRIVATE ${all_at_once})
+  endif()
   add_executable(equalux_fake_camera pipewire/fake_camera.cpp)
   target_link_libraries(equalux_fake_camera PRIVATE equalux_pipewire equalux_warnings)
   target_compile_definitions(test_pipewire PRIVATE
