@@ -1,5 +1,6 @@
 // The frei0r plugins in their hosts: what comes out has the library's bytes.
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include <equalux/filter.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -210,6 +212,71 @@ TEST_F(Frei0rHosts, Melt) {
                       " -attach frei0r.equalux settings=\"temporal-ms:60 clip-limit:2 floor:1\"")),
                   filtered(desc, frames)),
       0);
+}
+
+/// A host that is told to stop stops, and says nothing of a crash; two of them do at once.
+TEST_F(Frei0rHosts, HostsMayBeClosedWhileFramesMove) {
+  if (const char* reason = lacks("ffmpeg", "ffmpeg")) GTEST_SKIP() << reason;
+  std::vector<std::string> hosts{
+      "ffmpeg -v error -re -f lavfi -i testsrc2=s=640x360:r=60 -vf frei0r=equalux -f null -"};
+  if (lacks("mpv", "mpv") == nullptr) {
+    hosts.push_back(
+        "mpv --no-config --really-quiet --vo=null --vf=lavfi=[frei0r=equalux] "
+        "av://lavfi:testsrc2=s=640x360:r=60");
+  }
+  if (lacks("melt", "melt") == nullptr) {
+    hosts.push_back(
+        "env QT_QPA_PLATFORM=offscreen melt -silent noise: -attach frei0r.equalux -consumer null "
+        "real_time=1");
+  }
+  if (lacks("gst-launch-1.0", "gstreamer1.0-tools") == nullptr) {
+    hosts.push_back("env GST_REGISTRY=" + path("registry") +
+                    " gst-launch-1.0 -q videotestsrc is-live=true ! videoconvert ! "
+                    "frei0r-filter-equalux ! fakesink");
+  }
+  const int rounds = std::getenv("EQUALUX_FULL") != nullptr ? 20 : 1;
+  for (int i = 0; i < rounds; ++i) {
+    for (const std::string& host : hosts) {
+      SCOPED_TRACE(host);
+      const std::string one = "begin=$(date +%s%N); timeout -s INT --preserve-status -k 20 " +
+                              std::to_string(1 + 0.1 * i) + " " + host +
+                              "; echo ended $? after $((($(date +%s%N) - begin) / 1000000)) ms";
+      const auto [text, status] = output_of("sh -c '(" + one + ") & (" + one + ") & wait'");
+      EXPECT_EQ(status, 0) << text;
+      EXPECT_EQ(text.find("equalux: "), std::string::npos) << text;
+      int ended = 0;
+      for (std::size_t at = text.find("ended "); at != std::string::npos;
+           at = text.find("ended ", at + 1), ++ended) {
+        int code = -1;
+        int after_ms = 0;
+        ASSERT_EQ(std::sscanf(text.c_str() + at, "ended %d after %d", &code, &after_ms), 2);
+        // Each has its own code for an interrupt; what crashed or had to be killed has none.
+        EXPECT_THAT(code, ::testing::AnyOf(0, 4, 128 + SIGINT, 255)) << text;
+        EXPECT_GE(after_ms, 900) << text;
+      }
+      EXPECT_EQ(ended, 2) << text;
+    }
+  }
+}
+
+/// FFmpeg makes the filter again for each size.
+TEST_F(Frei0rHosts, SourcesMayChangeTheirSize) {
+  if (const char* reason = lacks("ffmpeg", "ffmpeg")) GTEST_SKIP() << reason;
+  std::string list;
+  for (int i = 0; i < 10; ++i) {
+    const std::string size = i % 2 == 0 ? "168x46" : "96x64";
+    const std::string name = path("part" + std::to_string(i) + ".mkv");
+    if (i < 2) {
+      run("ffmpeg -v error -y -f lavfi -i testsrc2=s=" + size +
+          ":r=30 -frames:v 6 -c:v ffv1 -pix_fmt bgr0 " + name);
+    }
+    list += "file '" + path("part" + std::to_string(i % 2) + ".mkv") + "'\n";
+  }
+  std::ofstream(path("list.txt")) << list;
+  run("ffmpeg -v error -y -f concat -safe 0 -i " + path("list.txt") +
+      " -vf frei0r=equalux,scale=64:48 -fps_mode passthrough -f rawvideo -pix_fmt rgba " +
+      path("out.rgba"));
+  EXPECT_EQ(read("out.rgba").size(), 60U * 64 * 48 * 4);
 }
 
 }  // namespace

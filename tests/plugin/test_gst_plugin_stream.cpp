@@ -434,5 +434,82 @@ TEST(GstPluginStream, StartedAndStoppedManyTimes) {
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
 }
 
+/// An application that puts the filter in and takes it out while pictures move: between two pads
+/// that are blocked for it, as GStreamer's manual tells.
+TEST(GstPluginStream, PutInAndTakenOutWhilePlaying) {
+  load_plugin();
+  const int times = std::getenv("EQUALUX_FULL") != nullptr ? 1000 : 100;
+  const gst::ElementPtr pipeline(GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(
+      "videotestsrc is-live=true ! video/x-raw,format=NV12,width=64,height=48,framerate=500/1 ! "
+      "queue name=before ! identity name=after ! fakesink name=end sync=false",
+      nullptr))));
+  const auto named = [&](const char* name) {
+    return gst::ElementPtr(gst_bin_get_by_name(GST_BIN(pipeline.get()), name));
+  };
+  const gst::ElementPtr before = named("before");
+  const gst::ElementPtr after = named("after");
+  const gst::ElementPtr end = named("end");
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  struct Change {
+    GstElement* pipeline;
+    GstElement* before;
+    GstElement* after;
+    GstElement* filter = nullptr;  // null = none is there
+    std::promise<bool> done;
+  };
+  GstElement* filter = nullptr;
+  for (int i = 0; i < 2 * times; ++i) {
+    Change change{pipeline.get(), before.get(), after.get(), filter, {}};
+    GstPad* pad = gst_element_get_static_pad(before.get(), "src");
+    gst_pad_add_probe(
+        pad, GST_PAD_PROBE_TYPE_IDLE,
+        [](GstPad*, GstPadProbeInfo*, gpointer data) {
+          Change& at = *static_cast<Change*>(data);
+          bool fine = true;
+          if (at.filter == nullptr) {
+            at.filter = gst_element_factory_make("equalux", nullptr);
+            g_object_set(at.filter, "temporal-ms", 500.0, nullptr);
+            gst_bin_add(GST_BIN(at.pipeline), at.filter);
+            gst_element_unlink(at.before, at.after);
+            fine = gst_element_link_many(at.before, at.filter, at.after, nullptr) != FALSE &&
+                   gst_element_sync_state_with_parent(at.filter) != FALSE;
+          } else {
+            gst_element_unlink_many(at.before, at.filter, at.after, nullptr);
+            gst_element_set_state(at.filter, GST_STATE_NULL);
+            gst_bin_remove(GST_BIN(at.pipeline), at.filter);
+            at.filter = nullptr;
+            fine = gst_element_link(at.before, at.after) != FALSE;
+          }
+          at.done.set_value(fine);
+          return GST_PAD_PROBE_REMOVE;
+        },
+        &change, nullptr);
+    auto done = change.done.get_future();
+    ASSERT_EQ(done.wait_for(20s), std::future_status::ready) << "change " << i;
+    ASSERT_TRUE(done.get()) << "change " << i;
+    gst_object_unref(pad);
+    filter = change.filter;
+    std::this_thread::sleep_for(3ms);
+  }
+  const gst::BusPtr bus(gst_element_get_bus(pipeline.get()));
+  GstMessage* message = gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR);
+  EXPECT_EQ(message, nullptr);
+  if (message != nullptr) gst_message_unref(message);
+  // Pictures go on behind the last change.
+  const auto shown = [&] {
+    GstStructure* stats = nullptr;
+    guint64 rendered = 0;
+    g_object_get(end.get(), "stats", &stats, nullptr);
+    gst_structure_get_uint64(stats, "rendered", &rendered);
+    gst_structure_free(stats);
+    return rendered;
+  };
+  const guint64 until_then = shown();
+  for (int i = 0; i < 1000 && shown() < until_then + 5; ++i)
+    std::this_thread::sleep_for(10ms);
+  EXPECT_GE(shown(), until_then + 5);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
 }  // namespace
 }  // namespace equalux::test
