@@ -228,30 +228,31 @@ void CaptureStream::note_gap(const pw_buffer& buffer, Clock::time_point arrived)
   last_taken_ = taken;
 }
 
-std::vector<Block> CaptureStream::blocks_of(const pw_buffer& buffer) const {
-  std::vector<Block> blocks;
-  for (std::uint32_t i = 0; i < buffer.buffer->n_datas; ++i) {
+std::span<const Block> CaptureStream::blocks_of(const pw_buffer& buffer,
+                                                std::array<Block, kMaxPlanes>& blocks) const {
+  const std::size_t count = std::min<std::size_t>(buffer.buffer->n_datas, blocks.size());
+  for (std::size_t i = 0; i < count; ++i) {
     const spa_data& data = buffer.buffer->datas[i];
     const auto* first = static_cast<const std::uint8_t*>(data.data);
     if (const auto at = mappings_.find(&data); at != mappings_.end())
       first = static_cast<const std::uint8_t*>(at->second.start) + at->second.into;
     const std::size_t offset = std::min(data.chunk->offset, data.maxsize);
-    blocks.push_back(
-        {first == nullptr ? nullptr : first + offset,
-         first == nullptr ? 0 : std::min<std::size_t>(data.chunk->size, data.maxsize - offset),
-         data.chunk->stride});
+    const std::size_t bytes = std::min<std::size_t>(data.chunk->size, data.maxsize - offset);
+    blocks[i] = first == nullptr ? Block{} : Block{first + offset, bytes, data.chunk->stride};
   }
-  return blocks;
+  return {blocks.data(), count};
 }
 
 /// False where the frame came to nothing.
 bool CaptureStream::give(const pw_buffer& buffer) {
+  std::array<Block, kMaxPlanes> memory;
+  const std::span<const Block> blocks = blocks_of(buffer, memory);
+  if (blocks.empty()) return false;
   const spa_meta_header* header = header_of(buffer);
   const spa_data& data = buffer.buffer->datas[0];
   const bool is_corrupted =
       (data.chunk->flags & SPA_CHUNK_FLAG_CORRUPTED) != 0 ||
       (header != nullptr && (header->flags & SPA_META_HEADER_FLAG_CORRUPTED) != 0);
-  const std::vector<Block> blocks = blocks_of(buffer);
   if (is_corrupted || blocks[0].bytes == 0) {
     if (trouble_.empty()) trouble_ = "says that its frames are damaged";
     return false;

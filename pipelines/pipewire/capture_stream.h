@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -60,7 +61,9 @@ class CaptureStream {
   void remove_buffer(pw_buffer* buffer);
   void process();
   void note_gap(const pw_buffer& buffer, Clock::time_point arrived);
-  [[nodiscard]] std::vector<Block> blocks_of(const pw_buffer& buffer) const;
+  /// Fills `blocks` and gives those that there are.
+  [[nodiscard]] std::span<const Block> blocks_of(const pw_buffer& buffer,
+                                                 std::array<Block, kMaxPlanes>& blocks) const;
   [[nodiscard]] bool give(const pw_buffer& buffer);
 
   const std::string name_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -268,7 +269,7 @@ bool PipewireSource::is_stopped() {
 }
 
 /// In the loop's thread.
-void PipewireSource::take(const TakenFrame& taken) {
+void PipewireSource::take(const TakenFrame& taken) try {
   const std::lock_guard guard(mutex_);
   if (!taken.jpeg.empty()) {
     newest_jpeg_.assign(taken.jpeg.begin(), taken.jpeg.end());
@@ -280,6 +281,9 @@ void PipewireSource::take(const TakenFrame& taken) {
   filled_ = true;
   taken_ = taken.taken;
   changed_.notify_all();
+} catch (const std::bad_alloc&) {
+  // libpipewire, which calls, knows no exceptions.
+  fail("gives frames that need more memory than there is");
 }
 
 bool PipewireSource::read(Frame& frame) {

@@ -4,9 +4,9 @@
 // fake_camera key=value...: name, format, size=WxH, fps, gap (bytes behind each row), offset (bytes
 // before the frame), apart=1 (each plane in memory of its own), device=1 (memory that its reader
 // must map itself), jpeg=FILE (each frame is that file), damaged=N (each Nth frame says that it
-// is), later=WxH (the size from SIGUSR1 on), count=FILE (at SIGTERM, how
-// many frames it had since somebody read, given or not). SIGUSR2 stops the frames. Ends with its
-// parent.
+// is), lost=N (each Nth frame never comes), later=WxH (the size from SIGUSR1 on), count=FILE (at
+// SIGTERM, how many frames it had since somebody read, given or not). SIGUSR2 stops the frames.
+// Ends with its parent.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -52,6 +52,7 @@ struct Plan {
   bool apart = false;
   bool device = false;
   std::uint64_t damaged = 0;
+  std::uint64_t lost = 0;
   std::string jpeg;  // bytes
   std::string count;
 };
@@ -94,7 +95,7 @@ class FakeCamera {
       const pipewire::Loop::Lock lock(loop_);
       if (connection_->is_lost()) return;
       if (g_change.exchange(false)) change();
-      if (!g_stall) give(number);
+      if (!g_stall) give(number, due);
     }
     if (!plan_.count.empty()) std::ofstream(plan_.count) << had_ << "\n";
   }
@@ -211,9 +212,11 @@ class FakeCamera {
     }
   }
 
-  void give(std::uint64_t number) {
+  /// `taken` is when the picture was due: a real camera's time has no jitter of this machine's.
+  void give(std::uint64_t number, std::chrono::steady_clock::time_point taken) {
     if (pw_stream_get_state(stream_, nullptr) != PW_STREAM_STATE_STREAMING) return;
     ++had_;
+    if (plan_.lost > 0 && number % plan_.lost == 0) return;
     pw_buffer* buffer = pw_stream_dequeue_buffer(stream_);
     if (buffer == nullptr) return;
     fill(*buffer, number);
@@ -221,9 +224,8 @@ class FakeCamera {
             spa_buffer_find_meta_data(buffer->buffer, SPA_META_Header, sizeof(spa_meta_header)))) {
       header->flags = 0;
       header->seq = number;
-      header->pts = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                        std::chrono::steady_clock::now().time_since_epoch())
-                        .count();
+      header->pts =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(taken.time_since_epoch()).count();
     }
     pw_stream_queue_buffer(stream_, buffer);
     if (pw_stream_is_driving(stream_)) pw_stream_trigger_process(stream_);
@@ -265,6 +267,7 @@ Plan read_plan(const std::vector<std::string>& arguments) {
     if (key == "apart") plan.apart = number > 0;
     if (key == "device") plan.device = number > 0;
     if (key == "damaged") plan.damaged = number;
+    if (key == "lost") plan.lost = number;
     if (key == "jpeg") {
       std::ifstream file(value, std::ios::binary);
       plan.jpeg = {std::istreambuf_iterator<char>(file), {}};

@@ -149,23 +149,26 @@ TEST_F(CameraInput, TheNewestFrameWinsAndTheOthersAreCounted) {
   std::uint64_t frames = 0;
   std::uint64_t dropped = 0;
   std::int64_t last_ns = 0;
-  for (int i = 0; i < 6; ++i) {
+  constexpr int kReads = 10;
+  for (int i = 0; i < kReads; ++i) {
     if (i > 0) std::this_thread::sleep_for(100ms);
     const FramePtr frame = pool.acquire();
     ASSERT_TRUE(source->read(*frame));
-    // It is new, none that waited. A second is for a machine that does other things.
-    EXPECT_LT(milliseconds(Clock::now() - frame->captured), 90 + (i == 0 ? 1000 : 0));
+    // It is new: what waits in a queue gets older with each read, by 90 ms.
+    if (i == kReads - 1) {
+      EXPECT_LT(milliseconds(Clock::now() - frame->captured), 400);
+    }
     if (i > 0) {
       ++frames;
       dropped += frame->timings.dropped_before;
       EXPECT_EQ(frame->discontinuity, frame->timings.dropped_before > 0);
     }
     if (i == 0) last_ns = -frame->pts_ns;
-    if (i == 5) last_ns += frame->pts_ns;
+    if (i == kReads - 1) last_ns += frame->pts_ns;
   }
   // As many as the camera has given meanwhile.
   const double given = static_cast<double>(last_ns) * 1e-9 * 100;
-  EXPECT_GT(dropped, 20U);
+  EXPECT_GT(dropped, 40U);
   EXPECT_LE(static_cast<double>(frames + dropped), given + 2);
 }
 
@@ -218,6 +221,43 @@ TEST_F(CameraInput, DamagedFramesAreCountedAndPassedOver) {
     dropped += frame->timings.dropped_before;
   }
   EXPECT_GE(dropped, 3U);
+}
+
+/// What the camera's own count misses is dropped; what it leaves out at a rate that was asked for
+/// is not.
+TEST_F(CameraInput, FramesThatNeverCameAreCounted) {
+  struct Counts {
+    std::uint64_t dropped = 0;
+    std::int64_t span_ns = 0;  // from the first of nine frames to the last
+  };
+  const auto counts_of = [](const std::string& name, Rational fps) {
+    PipewireSourceOptions options;
+    options.camera = name;
+    options.fps = fps;
+    const auto source = make_pipewire_source(options);
+    const StreamInfo info = source->open(takes_all);
+    EXPECT_EQ(info.frame_rate, fps);
+    FramePool pool(info.desc, 1);
+    Counts counts;
+    for (int i = 0; i < 9; ++i) {
+      const FramePtr frame = pool.acquire();
+      EXPECT_TRUE(source->read(*frame));
+      if (i > 0) counts.dropped += frame->timings.dropped_before;
+      counts.span_ns = frame->pts_ns;  // The first one's is 0.
+    }
+    return counts;
+  };
+  // Two of three come.
+  const auto fake = camera({"fps=60", "lost=3"});
+  EXPECT_GE(counts_of("fake", {60, 1}).dropped, 3U);
+  // One of three is all that is asked for.
+  const Companion ours(EQUALUX_PROGRAM_FOLDER "/equalux",
+                       {"run", "test:64x48@60", "-o", "pipewire:ours", "--quiet"});
+  ASSERT_TRUE(await_camera("ours"));
+  const Counts counts = counts_of("ours", {20, 1});
+  // A machine that does other things may lose one; by numbers alone they would be sixteen.
+  EXPECT_LE(counts.dropped, 4U);
+  EXPECT_GE(counts.span_ns, 8 * 40'000'000);
 }
 
 TEST_F(CameraInput, ACameraThatStallsIsToldSo) {
