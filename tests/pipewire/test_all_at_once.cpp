@@ -130,10 +130,18 @@ TEST(AllAtOnce, NothingGrowsAndEveryFrameIsAccountedFor) {
     const auto period = std::max<std::chrono::milliseconds>(time / 2000, 20ms);
     const std::string state = "curl -s http://127.0.0.1:" + std::to_string(port) + "/api/state";
     auto next_look = std::chrono::steady_clock::now();
+    auto next_word = next_look + 1min;
     while (std::chrono::steady_clock::now() < end) {
       const Holding now = holding_of(process);
       if (now.resident_kb == 0) break;
       samples.push_back(now);
+      if (std::chrono::steady_clock::now() >= next_word) {
+        std::printf("%lld kB, %lld descriptors, %lld threads\n",
+                    static_cast<long long>(now.resident_kb),
+                    static_cast<long long>(now.descriptors), static_cast<long long>(now.threads));
+        std::fflush(stdout);
+        next_word += 1min;
+      }
       std::this_thread::sleep_for(period);
       if (std::chrono::steady_clock::now() < next_look) continue;
       // As the page does while somebody has it open.
@@ -151,11 +159,11 @@ TEST(AllAtOnce, NothingGrowsAndEveryFrameIsAccountedFor) {
     read = static_cast<std::int64_t>(reader.count());
     seen = viewer.pictures();
   };
-  const ProgramResult result = run_program(
-      {"run", "pipewire:fake", "-o", "pipewire:cam", "--serve", "127.0.0.1:" + std::to_string(port),
-       "--serve-token", "none", "--record", "rec.mkv", "--record-split", "5min", "--backend", "cpu",
-       "--preset", "stable", "--timings", "timings.jsonl"},
-      options);
+  const ProgramResult result =
+      run_program({"run", "pipewire:fake", "-o", "pipewire:cam", "--serve",
+                   "127.0.0.1:" + std::to_string(port), "--serve-token", "none", "--record",
+                   "rec.mkv", "--record-split", "5min", "--backend", "cpu", "--preset", "stable"},
+                  options);
   ASSERT_EQ(result.exit_code, 130) << result.err.substr(0, 2000);
   camera.end();
 
