@@ -73,10 +73,11 @@ struct ClaheFrame {
   int bands = 1;                                      ///< blocks that share a tile's counting
   std::array<std::int32_t, kMostTiles + 1> edge_x{};  ///< cells
   std::array<std::int32_t, kMostTiles + 1> edge_y{};
-  const ColumnMix* columns = nullptr;   ///< by pixel, with room for a chunk beyond the last
-  const LineMix* line_mixes = nullptr;  ///< by line
-  TileState* states = nullptr;          ///< by tile, row after row
-  std::uint16_t* levels = nullptr;      ///< curve_level(), 256 by tile
+  const ColumnMix* columns = nullptr;        ///< by pixel, with room for a chunk beyond the last
+  const LineMix* line_mixes = nullptr;       ///< by line
+  TileState* states = nullptr;               ///< by tile, row after row
+  std::uint16_t* levels = nullptr;           ///< curve_level(), 256 by tile
+  unsigned long long* curve_sums = nullptr;  ///< sums of all tiles' W by level, or null
   tone::Frame tone;
 };
 
@@ -84,6 +85,9 @@ struct ClaheFrame {
 void clahe_count(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
 /// Makes the tiles' curves and clears the counts.
 void clahe_curve(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
+/// Makes k of saturation by value of a result, of the mean of the tiles' curves, and clears their
+/// sums; after clahe_curve().
+void clahe_factors(const ClaheFrame& frame, std::uint16_t* factors, cudaStream_t stream);
 /// Scales the frame.
 void clahe_apply(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
 

@@ -73,6 +73,10 @@ void ClaheChain::configure(const ImageDesc& desc) {
   const auto tiles = static_cast<std::size_t>(tile_count());
   states_ = uploaded(std::vector<TileState>(tiles), "clearing the tiles");
   levels_ = allocate_device<std::uint16_t>(256 * tiles);
+  curve_sums_ = allocate_device<unsigned long long>(256);
+  fill_device(curve_sums_.get(), 0, 256 * sizeof(unsigned long long), "clearing the curves");
+  colours_.configure(desc);
+  if (params_.curve.saturation != 1) colours_.prepare();
   frame_.columns = columns_.get();
   frame_.line_mixes = lines_.get();
   frame_.states = states_.get();
@@ -93,15 +97,22 @@ void ClaheChain::process(const ConstImageView& in, const ImageView& out,
     frame.aligned = frame.aligned && plane.is_multiple(16);
   }
   frame.tone = control_.next(context);
+  const saturation::Rule& rule = frame.tone.saturation;
+  const bool recolours = colours_.changes(rule);
+  const bool follows = recolours && rule.most != saturation::kOne;
+  if (follows) frame.curve_sums = curve_sums_.get();
   clahe_count(frame, launch_device_, stream);
   context.mark("histogram");
   clahe_curve(frame, launch_device_, stream);
   context.mark("curve");
   clahe_apply(frame, launch_device_, stream);
   context.mark("apply");
+  if (follows) clahe_factors(frame, colours_.factors(), stream);
+  if (recolours) colours_.enqueue(out, rule, context);
 }
 
 void ClaheChain::update(const ClaheParams& params) {
+  if (params.curve.saturation != 1) colours_.prepare();
   control_.update(params.curve);
   params_ = params;
 }

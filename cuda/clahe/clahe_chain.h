@@ -8,6 +8,7 @@
 #include <equalux/clahe.h>
 
 #include "cuda/clahe/clahe.h"
+#include "cuda/equalize/saturation_pass.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/launch_device.h"
 #include "src/clahe/tile_chain.h"
@@ -44,6 +45,8 @@ class ClaheChain final : public TileChain {
   DevicePointer<LineMix> lines_;
   DevicePointer<TileState> states_;
   DevicePointer<std::uint16_t> levels_;
+  DevicePointer<unsigned long long> curve_sums_;  // of clahe_factors()
+  SaturationPass colours_;
 };
 
 }  // namespace equalux::cuda

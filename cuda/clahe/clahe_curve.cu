@@ -68,10 +68,31 @@ __global__ void __launch_bounds__(kThreads)
     finish_curve<kThreads>(&kept.history, last_of_bin, cdf, steps, state);
     if (thread <= state.max_value) curve = cdf[thread];
   }
+  if (f.curve_sums != nullptr) atomicAdd(f.curve_sums + thread, curve);
   f.levels[256 * tile + thread] = static_cast<std::uint16_t>(tiles::curve_level(thread, curve));
 }
 
+/// A thread a level.
+__global__ void __launch_bounds__(kThreads)
+    clahe_factors_kernel(saturation::Rule rule, std::uint32_t count, std::uint32_t max_value,
+                         unsigned long long* sums, std::uint16_t* factors) {
+  __shared__ std::uint32_t mean[256];
+  mean[threadIdx.x] = tiles::mean_level(sums[threadIdx.x], count);
+  sums[threadIdx.x] = 0;
+  __syncthreads();
+  if (threadIdx.x > max_value) return;
+  factors[threadIdx.x] =
+      static_cast<std::uint16_t>(saturation::factor_of_result(rule, mean, threadIdx.x, max_value));
+}
+
 }  // namespace
+
+void clahe_factors(const ClaheFrame& frame, std::uint16_t* factors, cudaStream_t stream) {
+  clahe_factors_kernel<<<1, kThreads, 0, stream>>>(
+      frame.tone.saturation, static_cast<std::uint32_t>(frame.tiles_x * frame.tiles_y),
+      static_cast<std::uint32_t>(frame.weights.luma_max), frame.curve_sums, factors);
+  check(cudaGetLastError(), "launching clahe_factors");
+}
 
 void clahe_curve(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
   EarlyLaunch launch(device);

@@ -39,8 +39,7 @@ std::string CurveChain::save() const {
 
 void CurveChain::load(std::string_view state) {
   if (!control_.active() || kept_.history == nullptr) return;
-  const tone::History history =
-      control_.load(state, kept_.max_value, params_.space == Space::value);
+  const tone::History history = control_.load(state, kept_.max_value);
   check(cudaDeviceSynchronize(), "waiting for the frames under way");
   upload(kept_.history, &history, sizeof history, "writing the history");
 }

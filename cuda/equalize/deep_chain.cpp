@@ -58,9 +58,22 @@ void DeepChain::configure(const ImageDesc& desc) {
   tables_.last_of_bin = last_of_bin_.get();
   tables_.history = histories_.get();
   tables_.history_before = histories_.get() + 1;
+  if (params_.space == Space::luma && yuv) upload_identity();
   curve_sums_ = allocate_device<unsigned long long>(256);
   fill_device(curve_sums_.get(), 0, 256 * sizeof(unsigned long long), "clearing the curves");
   start_curves({tables_.history, curve_sums_.get(), static_cast<int>(coarse_max(frame_.form))});
+}
+
+void DeepChain::upload_identity() {
+  std::vector<std::uint32_t> curve(tables_.levels);
+  std::vector<std::uint64_t> gains(tables_.levels);
+  for (std::uint32_t v = 0; v < tables_.levels; ++v) {
+    curve[v] = v << kDeepCurveBits;
+    gains[v] = deep_gain(curve[v], v, frame_.form.depth);
+  }
+  same_curve_ = uploaded(curve, "uploading the identity");
+  same_gains_ = uploaded(gains, "uploading the identity");
+  if (rounds_) fine_ = allocate_device<std::uint8_t>(image_layout(desc_).bytes);
 }
 
 void DeepChain::upload_bins() {
@@ -87,11 +100,14 @@ void DeepChain::upload_curve() {
 void DeepChain::make_curve(const FrameContext& context, cudaStream_t stream) {
   unsigned long long* sums = collects_ ? curve_sums_.get() : nullptr;
   collected_ += collects_ ? 1 : 0;
-  saturates_ = false;
+  saturates_ = recolours_ = false;
   if (control_.active()) {
     const tone::Frame tone = control_.next(context);
-    saturates_ = frame_.sampling != Sampling::gray && saturation::changes(tone.saturation);
-    deep_shaped_curve(tables_, frame_.form, tone, sums, device_, stream);
+    const bool of_luma = params_.space == Space::luma;
+    (of_luma ? recolours_ : saturates_) =
+        frame_.sampling != Sampling::gray && saturation::changes(tone.saturation);
+    deep_shaped_curve(tables_, frame_.form, tone, of_luma ? FactorsBy::results : FactorsBy::values,
+                      sums, device_, stream);
   } else {
     deep_curve(tables_, params_.scaler, frame_.form, sums, device_, stream);
   }
@@ -115,6 +131,33 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
                         const FrameContext& context) {
   const TraceRange range("deep");
   const auto stream = static_cast<cudaStream_t>(context.stream);
+  DeepFrame frame = frame_of(in, out, context);
+  if (rounds_) frame.rounding = rounding_to(out, context.dither);
+  if (!params_.curve) {
+    deep_histogram(frame, tables_, device_, stream);
+    context.mark("histogram");
+    make_curve(context, stream);
+    context.mark("curve");
+  }
+  if (params_.curve || !recolours_) {
+    deep_apply(frame, tables_, saturates_ && !params_.curve, device_, stream);
+    return context.mark("apply");
+  }
+  const ImageView first = rounds_ ? image_layout(desc_).view(desc_, fine_.get()) : out;
+  deep_apply(frame_of(in, first, context), tables_, false, device_, stream);
+  context.mark("apply");
+  DeepFrame second = frame_of(first, first, context);
+  second.form = deep_samples(desc_);
+  second.rounding = frame.rounding;
+  DeepTables same = tables_;
+  same.curve = same_curve_.get();
+  same.gains = same_gains_.get();
+  deep_apply(second, same, true, device_, stream);
+  context.mark("saturation");
+}
+
+DeepFrame DeepChain::frame_of(const ConstImageView& in, const ImageView& out,
+                              const FrameContext& context) const {
   DeepFrame frame = frame_;
   frame.interlaced = context.field_order != FieldOrder::progressive;
   const FormatTraits& t = traits(desc_.format);
@@ -124,15 +167,7 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
     frame.aligned = frame.aligned && frame.planes[plane].is_multiple(4);
   }
   if (t.planes == 2) frame.planes[2] = PlanePair::of_component(in, out, 2);
-  if (rounds_) frame.rounding = rounding_to(out, context.dither);
-  if (!params_.curve) {
-    deep_histogram(frame, tables_, device_, stream);
-    context.mark("histogram");
-    make_curve(context, stream);
-    context.mark("curve");
-  }
-  deep_apply(frame, tables_, saturates_ && !params_.curve, device_, stream);
-  context.mark("apply");
+  return frame;
 }
 
 }  // namespace equalux::cuda

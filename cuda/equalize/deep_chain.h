@@ -30,6 +30,11 @@ class DeepChain final : public CurveChain {
                const FrameContext& context) override;
 
  private:
+  /// The identity, for the pass behind a curve of luma.
+  void upload_identity();
+  /// A frame as kernels see it, from one place to another.
+  [[nodiscard]] DeepFrame frame_of(const ConstImageView& in, const ImageView& out,
+                                   const FrameContext& context) const;
   [[nodiscard]] DeepRounding rounding_to(const ImageView& out, Dither dither) const;
   void make_curve(const FrameContext& context, cudaStream_t stream);
   void upload_bins() override;
@@ -46,6 +51,11 @@ class DeepChain final : public CurveChain {
   DevicePointer<tone::History> histories_;  ///< both of the tables
   DevicePointer<unsigned long long> curve_sums_;
   bool saturates_ = false;  ///< the frame at hand
+  // Of frames whose luma the curve is of: S changes in a second pass, by value.
+  bool recolours_ = false;  ///< the frame at hand
+  DevicePointer<std::uint32_t> same_curve_;
+  DevicePointer<std::uint64_t> same_gains_;
+  DevicePointer<std::uint8_t> fine_;  ///< the first pass's results where they are rounded then
 };
 
 }  // namespace equalux::cuda

@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kDeepScanBlock)
 /// The same with the curve of the coarse levels, which every block makes for itself.
 __global__ void __launch_bounds__(kDeepScanBlock)
     deep_shaped_curve_kernel(DeepTables tables, DeepSamples form,
-                             const __grid_constant__ tone::Frame tone,
+                             const __grid_constant__ tone::Frame tone, FactorsBy by,
                              unsigned long long* curve_sums) {
   constexpr int kThreads = kDeepScanBlock;
   __shared__ std::uint32_t before[kDeepScanBlocks];
@@ -143,7 +143,9 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   const bool saturates = saturation::changes(tone.saturation);
   if (saturates && threadIdx.x <= state.max_value) {
     factors[threadIdx.x] =
-        saturation::factor_at(tone.saturation, coarse, threadIdx.x, state.max_value);
+        by == FactorsBy::results
+            ? saturation::factor_of_result(tone.saturation, coarse, threadIdx.x, state.max_value)
+            : saturation::factor_at(tone.saturation, coarse, threadIdx.x, state.max_value);
   }
   __syncthreads();
   const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
@@ -161,14 +163,14 @@ unsigned scan_blocks(const DeepTables& tables) {
 }  // namespace
 
 void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
-                       unsigned long long* curve_sums, const LaunchDevice& device,
+                       FactorsBy by, unsigned long long* curve_sums, const LaunchDevice& device,
                        cudaStream_t stream) {
   const unsigned blocks = scan_blocks(tables);
   const auto sums = tone.over_time ? deep_sums_kernel<true> : deep_sums_kernel<false>;
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config = launch.config(dim3(blocks), dim3(kDeepScanBlock), stream);
   check(cudaLaunchKernelEx(&config, sums, tables), "launching deep_shaped_curve");
-  check(cudaLaunchKernelEx(&config, deep_shaped_curve_kernel, tables, form, tone, curve_sums),
+  check(cudaLaunchKernelEx(&config, deep_shaped_curve_kernel, tables, form, tone, by, curve_sums),
         "launching deep_shaped_curve");
 }
 

@@ -79,9 +79,15 @@ void deep_histogram(const DeepFrame& frame, const DeepTables& tables, const Laun
 void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
                 unsigned long long* curve_sums, const LaunchDevice& device, cudaStream_t stream);
 
+/// What k of saturation is looked up by.
+enum class FactorsBy : std::uint8_t {
+  values,   ///< of the frame
+  results,  ///< by what the curve has made of them, where a pass behind it changes saturation
+};
+
 /// Makes the curve with limits or over time, and k where saturation changes; takes the history on.
 void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
-                       unsigned long long* curve_sums, const LaunchDevice& device,
+                       FactorsBy by, unsigned long long* curve_sums, const LaunchDevice& device,
                        cudaStream_t stream);
 
 /// Writes the frame's result; `saturates` where k is not 1.

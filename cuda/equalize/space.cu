@@ -118,6 +118,16 @@ __global__ void __launch_bounds__(256) space_table_kernel(SpaceState* state) {
   state->scaled[v][threadIdx.x] = space_scaled(kSpace, state->tables, threadIdx.x, gain);
 }
 
+/// A thread a value of a result, whose level is that of gray.
+template <Space kSpace>
+__global__ void __launch_bounds__(256)
+    space_factors_kernel(saturation::Rule rule, const SpaceState* state, std::uint16_t* factors) {
+  const std::uint32_t v = threadIdx.x;
+  const std::uint32_t level = space_level(kSpace, state->tables, v, v, v);
+  factors[v] =
+      static_cast<std::uint16_t>(saturation::factor_of_result(rule, state->curve, level, 255));
+}
+
 template <Space kSpace>
 __device__ __forceinline__ std::uint32_t scale_pixel(const SpaceState& state,
                                                      const PixelOrder& order, std::uint32_t pixel) {
@@ -193,6 +203,14 @@ void space_table(Space space, SpaceState* state, cudaStream_t stream) {
     space_table_kernel<decltype(the_space)::value><<<256, 256, 0, stream>>>(state);
   });
   check(cudaGetLastError(), "launching space_table");
+}
+
+void space_factors(Space space, const saturation::Rule& rule, const SpaceState* state,
+                   std::uint16_t* factors, cudaStream_t stream) {
+  with_constant<Space::luma, Space::lightness>(space, [&](auto the_space) {
+    space_factors_kernel<decltype(the_space)::value><<<1, 256, 0, stream>>>(rule, state, factors);
+  });
+  check(cudaGetLastError(), "launching space_factors");
 }
 
 void space_apply(Space space, const ConstImageView& in, const ImageView& out,

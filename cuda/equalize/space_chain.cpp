@@ -11,7 +11,7 @@
 
 namespace equalux::cuda {
 
-void SpaceChain::configure(const ImageDesc&) {
+void SpaceChain::configure(const ImageDesc& desc) {
   int device = 0;
   check(cudaGetDevice(&device), "asking for the device");
   check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
@@ -20,7 +20,14 @@ void SpaceChain::configure(const ImageDesc&) {
   fill_device(state_.get(), 0, sizeof(SpaceState), "clearing the histogram");
   const auto tables = std::make_unique<const SpaceTables>(make_space_tables(params_.space));
   upload(&state_->tables, tables.get(), sizeof *tables, "uploading the tables");
+  colours_.configure(desc);
+  if (params_.saturation != 1) colours_.prepare();
   start_curves({&state_->history, state_->curve_sums, 255});
+}
+
+void SpaceChain::update(const EqualizeParams& params) {
+  if (params.saturation != 1) colours_.prepare();
+  CurveChain::update(params);
 }
 
 void SpaceChain::upload_bins() {
@@ -40,16 +47,24 @@ void SpaceChain::process(const ConstImageView& in, const ImageView& out,
                          const FrameContext& context) {
   const TraceRange range("space");
   const auto stream = static_cast<cudaStream_t>(context.stream);
+  saturation::Rule rule;
   if (!params_.curve) {
     space_histogram(params_.space, in, state_.get(), multiprocessors_, stream);
     context.mark("histogram");
-    space_curve(control_.next(context), collects_, state_.get(), stream);
+    const tone::Frame tone = control_.next(context);
+    rule = tone.saturation;
+    space_curve(tone, collects_, state_.get(), stream);
     space_table(params_.space, state_.get(), stream);
     collected_ += collects_ ? 1 : 0;
     context.mark("curve");
   }
   space_apply(params_.space, in, out, state_.get(), multiprocessors_, stream);
   context.mark("apply");
+  if (!colours_.changes(rule)) return;
+  if (rule.most != saturation::kOne) {
+    space_factors(params_.space, rule, state_.get(), colours_.factors(), stream);
+  }
+  colours_.enqueue(out, rule, context);
 }
 
 }  // namespace equalux::cuda

@@ -6,6 +6,7 @@
 #include <equalux/filter.h>
 
 #include "cuda/equalize/curve_chain.h"
+#include "cuda/equalize/saturation_pass.h"
 #include "cuda/equalize/space_stages.h"
 #include "cuda/runtime/handles.h"
 
@@ -28,12 +29,15 @@ class SpaceChain final : public CurveChain {
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
 
+  void update(const EqualizeParams& params) override;
+
  private:
   void upload_bins() override;
   void upload_curve() override;
 
   int multiprocessors_ = 0;
   DevicePointer<SpaceState> state_;
+  SaturationPass colours_;
 };
 
 }  // namespace equalux::cuda

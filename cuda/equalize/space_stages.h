@@ -36,6 +36,10 @@ void space_curve(const tone::Frame& tone, bool collects, SpaceState* state, cuda
 /// Makes the table of scaled codes.
 void space_table(Space space, SpaceState* state, cudaStream_t stream);
 
+/// Writes k of saturation by value of a result, 256 of them, after space_curve().
+void space_factors(Space space, const saturation::Rule& rule, const SpaceState* state,
+                   std::uint16_t* factors, cudaStream_t stream);
+
 /// Writes the frame's result.
 void space_apply(Space space, const ConstImageView& in, const ImageView& out,
                  const SpaceState* state, int multiprocessors, cudaStream_t stream);

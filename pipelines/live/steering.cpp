@@ -60,11 +60,19 @@ bool is_of_presets(const Option& option) {
   return is_of_equalize(option);
 }
 
-/// Whether a recipe can have another value of an option at all: in space value alone does
-/// equalization change saturation, and the space stays while frames move.
-bool may_change(const Option& option, const FilterRecipe& recipe) {
-  return !is_of_equalize(option) || !option.key.starts_with("saturation") ||
-         recipe.text("space") == enum_name(Space::value);
+/// A bound KEY-max stands beside a word of KEY alone. Where a number takes the word's place, it
+/// goes back to what it is by itself, unless that is asked for too.
+void free_bounds(const std::vector<Option>& options, const OptionValues& wanted,
+                 OptionValues& all) {
+  for (const auto& [key, value] : wanted) {
+    const Option* const option = find_option(options, key);
+    const Option* const bound = find_option(options, key + "-max");
+    if (option == nullptr || bound == nullptr || option->word.empty() || value == option->word)
+      continue;
+    const bool asked = std::any_of(wanted.begin(), wanted.end(),
+                                   [bound](const auto& each) { return each.first == bound->key; });
+    if (!asked) all.emplace_back(bound->key, bound->fallback);
+  }
 }
 
 /// Gives every filter a preset's values of what can be steered, and its own defaults of what else
@@ -122,7 +130,7 @@ Steered steered(std::size_t filter, const RecipePtr& recipe, Backend backend) {
   const auto keys = std::make_shared<Keys>();
   std::vector<Option> options;
   for (const Option& own : recipe->options()) {
-    if (!own.live || !backend_has(own, {}, backend) || !may_change(own, *recipe)) continue;
+    if (!own.live || !backend_has(own, {}, backend)) continue;
     Option& option = options.emplace_back(own);
     const Option* const other = find_option(equalize_options(), own.key);
     if (other != nullptr && !is_of_equalize(own)) {
@@ -273,6 +281,7 @@ void Steering::set(Json wanted) {
     for (const auto& [key, value] : values) {
       if (find_option(each.options, key) != nullptr) all.emplace_back(key, value);
     }
+    free_bounds(each.options, values, all);
     each.values = each.read(all);
   }
   filters_ = std::move(filters);

@@ -127,6 +127,8 @@ def clahe(*,
     darken_ms: Optional[Union[float, str]] = None,
     scaler: Optional[Literal["max-abs", "min-max", "min-max-nonzero"]] = None,
     compatible: Optional[Literal["none", "opencv"]] = None,
+    saturation: Optional[Union[float, str]] = None,
+    saturation_max: Optional[Union[float, str]] = None,
 ) -> Filter:
     """Adaptive equalization, a curve of its own for each tile.
 
@@ -144,6 +146,8 @@ def clahe(*,
     darken_ms: time constant where the picture gets darker, 0 to 3600000 milliseconds; 0 = temporal-ms (default: 0)
     scaler: how the cumulative histogram becomes the curve: max-abs (cumulative histogram over the number of pixels), min-max (the same, stretched from the first bin on) or min-max-nonzero (the same, stretched from the first bin that is not empty on) (default: max-abs)
     compatible: whose bytes are made: none (our own formulas; any format) or opencv (OpenCV's, of equalize cv::equalizeHist on GRAY8, of clahe cv::createCLAHE on GRAY8 and GRAY16); it stands alone, but for clahe's tiles and clip-limit (default: none)
+    saturation: factor of each colour's saturation, in steps of 1/256, 0 to 4; auto = as much as the curve gives contrast back, level by level; hue is kept (default: 1)
+    saturation_max: largest factor of saturation auto, 1 to 16 (default: 2.5)
     """
 def denoise(*,
     format: Optional[str] = None, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",

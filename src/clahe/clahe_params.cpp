@@ -37,8 +37,9 @@ const OptionTable<ClaheParams>& clahe_table() {
          OptionType::text,
          read_tiles,
          [](const ClaheParams& params) { return text(params.tiles_x, params.tiles_y); }}};
-    for (const char* key : {"clip-limit", "strength", "floor", "ceiling", "max-gain", "min-gain",
-                            "temporal-ms", "brighten-ms", "darken-ms", "scaler", "compatible"})
+    for (const char* key :
+         {"clip-limit", "strength", "floor", "ceiling", "max-gain", "min-gain", "temporal-ms",
+          "brighten-ms", "darken-ms", "scaler", "compatible", "saturation", "saturation-max"})
       rows.push_back(
           OptionRow<ClaheParams>::within(&ClaheParams::curve, equalize_table().find(key)));
     return OptionTable<ClaheParams>("clahe", std::move(rows));

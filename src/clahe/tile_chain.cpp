@@ -5,6 +5,7 @@
 #include <equalux/error.h>
 
 #include "src/common/filter_recipe.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {
@@ -22,6 +23,10 @@ class ClaheFilter final : public TunableFilter<ClaheParams> {
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, backend_->name(), &input);
     equalux::validate(input);
+    if (traits(input.format).model == ColorModel::gray && params_.curve.saturation != 1) {
+      logger().warn("saturation {} changes nothing: frames of {} have no colour",
+                    option_text(params_, "saturation"), to_string(input.format));
+    }
     backend_->enter();
     // A chain whose configure() fails goes.
     if (chain_ != nullptr) backend_->finish_frames();

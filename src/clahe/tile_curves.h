@@ -23,6 +23,11 @@ EQUALUX_HD std::uint32_t curve_level(std::uint32_t v, std::uint32_t curve) {
   return v == 0 ? kLevel : (curve + (1U << (kDropped - 1))) >> kDropped;
 }
 
+/// What the mean of all tiles' curves makes of a level of which `sum` is the sum of W; halves up.
+EQUALUX_HD std::uint32_t mean_level(std::uint64_t sum, std::uint32_t tiles) {
+  return static_cast<std::uint32_t>((2 * sum + tiles) / (2 * std::uint64_t{tiles}));
+}
+
 /// The mean of the tiles above and below, which has `below` of kFullWeight.
 EQUALUX_HD std::int32_t mix_rows(std::int32_t above_level, std::int32_t below_level,
                                  std::int32_t below) {

@@ -43,7 +43,7 @@ void load_tiles(std::string_view state, const ClaheParams& params, tone::Control
     tone::Control loaded = control;
     std::vector<tone::History> read;
     for (const nlohmann::json& curve : curves)
-      read.push_back(loaded.load(json_text(curve), max_value, false));
+      read.push_back(loaded.load(json_text(curve), max_value));
     control = loaded;
     histories = read;
   } catch (const nlohmann::json::exception& error) {

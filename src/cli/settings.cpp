@@ -236,32 +236,13 @@ std::string usual_preset(const Settings& settings, const Command& command) {
   return kPlain;
 }
 
-/// A preset's saturation gives way to what was asked for: to another space than value, which
-/// changes none, and its bound to a number.
-void leave_out_saturation(Settings& settings, const std::string& preset) {
-  const auto given = [&settings](const char* key) -> const Setting* {
-    const auto setting = settings.find(key);
-    return setting == settings.end() ? nullptr : &setting->second;
-  };
-  const auto drop = [&](const char* key) {
-    if (const Setting* setting = given(key); setting != nullptr && is_of_preset(setting->by))
-      settings.erase(key);
-  };
-  const Setting* const space = given("space");
-  const Setting* const saturation = given("saturation");
-  if (saturation == nullptr) return;
-  if (!is_of_preset(saturation->by)) {
-    if (saturation->values.back() != "auto") drop("saturation-max");
-    return;
-  }
-  if (space == nullptr || is_of_preset(space->by) ||
-      space->values.back() == enum_name(Space::value)) {
-    return;
-  }
-  logger().warn("saturation {} of preset {} is left out: space is {}", saturation->values.back(),
-                preset, space->values.back());
-  drop("saturation");
-  drop("saturation-max");
+/// The bound of a preset's saturation gives way to a number that was asked for.
+void leave_out_saturation_max(Settings& settings) {
+  const auto saturation = settings.find("saturation");
+  if (saturation == settings.end() || is_of_preset(saturation->second.by)) return;
+  const auto bound = settings.find("saturation-max");
+  if (bound == settings.end() || !is_of_preset(bound->second.by)) return;
+  if (saturation->second.values.back() != "auto") settings.erase(bound);
 }
 
 }  // namespace
@@ -340,6 +321,16 @@ std::vector<std::pair<std::string, std::string>> preset_options(const std::strin
   return options;
 }
 
+std::vector<std::string> preset_filters(const std::string& name) {
+  std::vector<std::string> filters;
+  if (name == kPlain) return filters;
+  for (const ConfigEntry& entry : read_config(find_preset(name))) {
+    const bool holds = entry.table.empty() || entry.table == "run";
+    if (holds && entry.key == "filter") filters = entry.values;
+  }
+  return filters;
+}
+
 void add_config_layers(Settings& settings, const Command& command,
                        const std::vector<Command>& commands) {
   std::vector<std::string> files;
@@ -364,7 +355,7 @@ void add_config_layers(Settings& settings, const Command& command,
     refuse_foreign_preset(name, path, command, commands);
     Layer(settings, command, commands, by, files).add_file(path);
   }
-  leave_out_saturation(settings, name);
+  leave_out_saturation_max(settings);
   if (!files.empty()) settings["config"].values = files;
 }
 

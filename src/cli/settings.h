@@ -46,5 +46,7 @@ struct Preset {
 /// none. Throws Error(usage) for a name that no preset has.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> preset_options(
     const std::string& name);
+/// Its filters as `--filter` takes them, none where it leaves them open. Throws likewise.
+[[nodiscard]] std::vector<std::string> preset_filters(const std::string& name);
 
 }  // namespace equalux::cli

@@ -43,11 +43,6 @@ void check_curve(Clauses& broken, const EqualizeParams& params) {
     broken.push_back("space is " + std::string(enum_name(params.space)) +
                      ", must be value with region or surround");
   }
-  if (params.space != Space::value && params.saturation != 1) {
-    broken.push_back("space is " + std::string(enum_name(params.space)) +
-                     ", must be value with saturation " +
-                     equalize_table().text(params, "saturation"));
-  }
   if (params.chain == Chain::staged && params.space != Space::value) {
     broken.push_back("chain is staged, must be fused with space " +
                      std::string(enum_name(params.space)));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "src/equalize/tone_limits.h"
 #include "src/format/pixel_math.h"
 
 /// Saturation S of HSV times a factor k, with hue and the new value kept; in integers, written once
@@ -59,6 +60,31 @@ EQUALUX_HD std::uint32_t factor_at(const Rule& rule, const std::uint32_t* levels
                       : (contrast > rule.most ? rule.most : static_cast<std::uint32_t>(contrast));
   const std::uint32_t k = (rule.factor * gained + kOne / 2) / kOne;
   return k < kMost ? k : kMost;
+}
+
+/// The same by what a curve has made: k of the level `result`, 0 to `max_value`, is that of the
+/// levels which become it, on a straight line between those that become less and more.
+EQUALUX_HD std::uint32_t factor_of_result(const Rule& rule, const std::uint32_t* levels,
+                                          std::uint32_t result, std::uint32_t max_value) {
+  if (rule.most == kOne) return rule.factor;
+  const std::uint32_t wanted = result << tone::kCurveBits;
+  // The first level that becomes as much, or the last one.
+  std::uint32_t first = 0;
+  std::uint32_t last = max_value;
+  while (first < last) {
+    const std::uint32_t middle = (first + last) / 2;
+    if (levels[middle] < wanted) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  const std::uint32_t above = factor_at(rule, levels, first, max_value);
+  if (first == 0 || levels[first] <= wanted) return above;
+  const std::uint32_t below = factor_at(rule, levels, first - 1, max_value);
+  const std::uint64_t rise = levels[first] - levels[first - 1];
+  const std::uint64_t beyond = wanted - levels[first - 1];
+  return static_cast<std::uint32_t>((below * (rise - beyond) + above * beyond + rise / 2) / rise);
 }
 
 /// p / q.

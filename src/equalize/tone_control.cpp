@@ -209,7 +209,7 @@ std::string Control::save(const History& current, int max_value) const {
   return json_text(state);
 }
 
-History Control::load(std::string_view text, int max_value, bool changes_saturation) {
+History Control::load(std::string_view text, int max_value) {
   try {
     const nlohmann::json state = parse_json(text);
     if (const auto& version = state.at("version"); version != kStateVersion) {
@@ -257,12 +257,6 @@ History Control::load(std::string_view text, int max_value, bool changes_saturat
     if (now.least_span < 1 / kMostStretch) refuse_number();
     if (fixed(now.strength + now.flat_strength, kOne) > kOne) refuse_number();
     if (fixed(now.min_gain + now.spread_min_gain, kOne) > kOne) refuse_number();
-    if (!changes_saturation &&
-        (now.saturation != 1 / kSaturationUnit || now.saturation_max != 1 / kSaturationUnit)) {
-      throw_usage(
-          "the state is of frames with another saturation, which equalize in space value alone "
-          "changes");
-    }
     const std::int64_t step_ns = timestamp(state.at("step-ns"));
     if (step_ns < 1) refuse_number();
     std::optional<std::int64_t> last_pts_ns;

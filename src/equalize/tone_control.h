@@ -48,8 +48,8 @@ class Control {
   /// `max_value`.
   [[nodiscard]] std::string save(const History& current, int max_value) const;
   /// What save() wrote. Throws Error(usage) where the text is nothing of the kind, or of other
-  /// levels, or has a saturation other than 1 and the chain cannot change it.
-  [[nodiscard]] History load(std::string_view state, int max_value, bool changes_saturation);
+  /// levels.
+  [[nodiscard]] History load(std::string_view state, int max_value);
 
  private:
   /// Limits on the way to what they were set to. Clip limit and gain go by their inverses, 0 =

@@ -177,6 +177,50 @@ TEST_F(CudaClahe, EveryFormatOverTime) {
   }
 }
 
+TEST_F(CudaClahe, SaturationBehindTiles) {
+  for (const PixelFormat format : test::byte_formats()) {
+    for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+      for (const double k : {0.37109375, 2.5, kAutoSaturation}) {
+        for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
+          SCOPED_TRACE(std::string(to_string(format)) + " times " + std::to_string(k));
+          ClaheParams params = calm();
+          params.curve.saturation = k;
+          const ImageDesc desc{format, 131, 67, ColorMatrix::bt709, range};
+          Pair(params, desc, {3, test::fill_moving, {}, order}).expect_same(4);
+          Pair(params, desc, {3, test::fill_moving, DeviceLayout{6, 22, false, true}, order})
+              .expect_same(4);
+          // Each frame for itself, and without limits.
+          params.curve.temporal_ms = params.curve.brighten_ms = params.curve.darken_ms = 0;
+          Pair(params, desc, {3, test::fill_moving, {}, order}).expect_same(2);
+          params.curve = EqualizeParams{};
+          params.curve.saturation = k;
+          Pair(params, {format, 128, 64, ColorMatrix::bt601, range}).expect_same(2);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaClahe, SaturationRestoredUpdatedAndReset) {
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12}) {
+    Pair pair(calm(), {format, 161, 91});
+    pair.expect_same(5);
+    ClaheParams other = calm();
+    other.curve.saturation = kAutoSaturation;
+    other.curve.saturation_max = 4;
+    pair.update(other);
+    pair.expect_same(20);
+    pair.restore(calm());
+    pair.expect_same(20);
+    other = calm();
+    other.curve.saturation = 0.5;
+    pair.update(other);
+    pair.expect_same(20);
+    pair.reset();
+    pair.expect_same(5);
+  }
+}
+
 TEST_F(CudaClahe, RandomOptionsOnRandomStreams) {
   std::mt19937 random(17);
   const auto uniform = [&](double least, double most) {
@@ -199,6 +243,7 @@ TEST_F(CudaClahe, RandomOptionsOnRandomStreams) {
     curve.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
     curve.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
     curve.temporal_ms = random() % 3 == 0 ? 0 : uniform(20, 5000);
+    if (random() % 2 == 0) curve.saturation = random() % 2 == 0 ? kAutoSaturation : uniform(0, 4);
     Pair(params, desc, {static_cast<std::uint32_t>(i + 1)}).expect_same(30);
   }
 }

@@ -193,6 +193,7 @@ TEST(Fractions, EqualizeRoundsThemInEveryFormat) {
           params.strength = width == 33 ? 0.7 : 1;
           const bool coloured = traits(format).model != ColorModel::gray;
           params.saturation = coloured && width != 130 ? 1.5 : 1;
+          if (width == 33 && traits(format).model == ColorModel::yuv) params.space = Space::luma;
           const auto rounding = make_cpu_filter(params, {3});
           ASSERT_TRUE(rounding->takes_fractions(desc, {true, false}));
           ASSERT_EQ(rounding->configure_with(desc, {true, false}), desc);

@@ -9,6 +9,8 @@
 
 #include "cuda/equalize/deep_chain.h"
 #include "cuda/equalize/fused/fused_chain.h"
+#include "cuda/equalize/space_chain.h"
+#include "src/equalize/space.h"
 #include "tests/equalize/saturated_params.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/calm_params.h"
@@ -84,6 +86,76 @@ TEST_F(CudaSaturation, FieldsAndMemoryOfAnyAlignment) {
          {DeviceLayout{0, 13, false, false}, {0, 7, true, false}, {6, 22, false, true}}) {
       for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first})
         Pair(shaped(kAutoSaturation, true), desc, {3, paint, layout, order}).expect_same(2);
+    }
+  }
+}
+
+/// Formats of colour that curves of a space are for.
+std::vector<ImageDesc> forms_of(Space space, int width, int height) {
+  std::vector<ImageDesc> descs;
+  for (const ImageDesc& desc : colour_forms(width, height))
+    if (space_takes(space, desc.format)) descs.push_back(desc);
+  return descs;
+}
+
+TEST_F(CudaSaturation, BehindCurvesOfLumaAndLightness) {
+  for (const Space space : {Space::luma, Space::lightness}) {
+    for (const auto& [width, height] : {std::pair{160, 92}, {517, 61}, {1, 1}, {3, 2}}) {
+      for (const ImageDesc& desc : forms_of(space, width, height)) {
+        for (const double k : {0.37109375, 2.5, kAutoSaturation}) {
+          for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
+            SCOPED_TRACE(std::string(enum_name(space)) + " " + std::string(to_string(desc.format)) +
+                         " " + std::to_string(width) + " times " + std::to_string(k));
+            EqualizeParams params = shaped(k, true);
+            params.space = space;
+            Pair(params, desc, {7, paint, {}, order}).expect_same(2);
+            Pair(params, desc, {7, paint, DeviceLayout{6, 22, false, true}, order}).expect_same(2);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaSaturation, InPlaceBehindCurvesOfLumaAndLightness) {
+  for (const Space space : {Space::luma, Space::lightness}) {
+    for (const ImageDesc& desc : forms_of(space, 131, 37)) {
+      SCOPED_TRACE(std::string(enum_name(space)) + " " + std::string(to_string(desc.format)));
+      EqualizeParams params = shaped(2.5, true);
+      params.space = space;
+      if (has_deep_samples(desc.format)) {
+        test::expect_same_as_cpu<cuda::DeepChain>(params, desc, test::Content::natural);
+      } else if (space_needs_tables(space, desc.format)) {
+        test::expect_same_as_cpu<cuda::SpaceChain>(params, desc, test::Content::natural);
+      } else {
+        test::expect_same_as_cpu<cuda::FusedChain>(params, desc, test::Content::natural);
+      }
+    }
+  }
+}
+
+TEST_F(CudaSaturation, SpacesRestoredUpdatedAndReset) {
+  for (const Space space : {Space::luma, Space::lightness}) {
+    for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::p010_10le}) {
+      if (!space_takes(space, format)) continue;
+      SCOPED_TRACE(std::string(enum_name(space)) + " " + std::string(to_string(format)));
+      EqualizeParams params = test::calm_params();
+      params.space = space;
+      Pair pair(params, {format, 161, 91});
+      pair.expect_same(5);
+      EqualizeParams other = params;
+      other.saturation = kAutoSaturation;
+      other.saturation_max = 3;
+      pair.update(other);
+      pair.expect_same(20);
+      pair.restore(params);
+      pair.expect_same(20);
+      other.saturation = 0.5;
+      other.saturation_max = EqualizeParams{}.saturation_max;
+      pair.update(other);
+      pair.expect_same(20);
+      pair.reset();
+      pair.expect_same(5);
     }
   }
 }

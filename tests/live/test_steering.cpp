@@ -237,16 +237,17 @@ TEST_F(SteeringTest, OptionsThatTheBackendLacksAreNoKeys) {
   EXPECT_EQ(on_cuda.state()["strength"], 0.5);
 }
 
-/// A preset that brings colours back still shapes the curve of luma.
-TEST_F(SteeringTest, SaturationIsNoKeyWhereTheSpaceHasNone) {
+TEST_F(SteeringTest, SaturationIsAKeyInEverySpaceAndOfTiles) {
   const auto coloured = [](const std::string&) {
     return OptionValues{{"strength", "0.5"}, {"saturation", "auto"}};
   };
-  Steering steering({filter_at(0, "equalize:space=luma"), filter_at(1, "clahe")}, {"fog"},
-                    coloured);
-  EXPECT_FALSE(steering.state().contains("saturation"));
-  steering.change({{"preset", "fog"}});
-  EXPECT_EQ(steering.state()["strength"], 0.5);
+  for (const char* filter : {"equalize:space=luma", "clahe"}) {
+    Steering steering({filter_at(0, filter)}, {"fog"}, coloured);
+    EXPECT_EQ(steering.state()["saturation"], 1);
+    steering.change({{"preset", "fog"}});
+    EXPECT_EQ(steering.state()["strength"], 0.5);
+    EXPECT_EQ(steering.state()["saturation"], "auto");
+  }
 }
 
 TEST_F(SteeringTest, AWordStandsInPlaceOfANumber) {
@@ -256,7 +257,13 @@ TEST_F(SteeringTest, AWordStandsInPlaceOfANumber) {
   steering_.step("saturation", 1);  // from 1, which is nearest to it
   EXPECT_EQ(steering_.state()["saturation"], 1.1);
   steering_.change({{"saturation", "auto"}, {"saturation-max", 3}});
-  EXPECT_THAT(error_text(R"({"saturation":2})"), HasSubstr("saturation-max is 3 without"));
+  EXPECT_THAT(error_text(R"({"saturation":2,"saturation-max":3})"),
+              HasSubstr("saturation-max is 3 without"));
+  // By itself a number takes the bound along, so that a slider can be moved off auto.
+  steering_.change({{"saturation", 2}});
+  EXPECT_EQ(steering_.state()["saturation-max"], 2.5);
+  EXPECT_THAT(error_text(R"({"saturation-max":3})"), HasSubstr("saturation-max is 3 without"));
+  steering_.change({{"saturation", "auto"}, {"saturation-max", 3}});
   EXPECT_THAT(error_text(R"({"saturation":"much"})"), HasSubstr("0 to 4, or auto"));
   steering_.change({{"saturation", 2}, {"saturation-max", 2.5}});
   EXPECT_EQ(steering_.state()["saturation"], 2);

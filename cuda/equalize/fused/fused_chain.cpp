@@ -206,6 +206,8 @@ void FusedChain::configure(const ImageDesc& desc) {
   fill_device(state_.get(), 0, sizeof(FusedState), "clearing the histograms");
   excluded_.configure(desc, frame_.weights);
   frame_.state = state_.get();
+  colours_.configure(desc);
+  if (params_.space == Space::luma && params_.saturation != 1) colours_.prepare();
   start_curves({&state_->history, state_->curve_sums, frame_.weights.luma_max});
 }
 
@@ -229,6 +231,7 @@ void FusedChain::upload_curve() {
 void FusedChain::update(const EqualizeParams& params) {
   excluded_.update(params);
   frame_.scaler = params.scaler;
+  if (params.space == Space::luma && params.saturation != 1) colours_.prepare();
   CurveChain::update(params);
 }
 
@@ -258,9 +261,33 @@ void FusedChain::look_ahead(const tone::Frame& tone, cudaStream_t stream) {
 void FusedChain::process(const ConstImageView& in, const ImageView& out,
                          const FrameContext& context) {
   const TraceRange range("fused");
+  FusedParams p = frame_;
+  p.opencv_curve = params_.compatible == Compatible::opencv;
+  p.shapes_curve = control_.active() || p.fixed_curve || p.opencv_curve;
+  if (control_.active() && !p.fixed_curve) p.tone = control_.next(context);
+  const saturation::Rule rule = p.tone.saturation;
+  const bool recolours = params_.space == Space::luma && colours_.changes(rule);
+  if (recolours && rule.most != saturation::kOne) p.factors_of_results = colours_.factors();
+  enqueue(in, out, context, p);
+  context.mark("fused");
+  if (recolours) colours_.enqueue(out, rule, context);
+}
+
+void FusedChain::saturate(const ImageView& frame, const saturation::Rule& rule,
+                          const std::uint16_t* factors, const FrameContext& context) {
+  const TraceRange range("saturation");
+  FusedParams p = frame_;
+  p.shapes_curve = true;
+  p.tone.saturation = rule;
+  p.factors = factors;
+  enqueue(frame, frame, context, p);
+  context.mark("saturation");
+}
+
+void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context, FusedParams p) {
   const auto stream = static_cast<cudaStream_t>(context.stream);
   const FormatTraits& t = traits(desc_.format);
-  FusedParams p = frame_;
   const Sampling sampling = sampling_of(desc_.format);
   const auto columns_of_cell = static_cast<std::uint32_t>(cell_columns(sampling));
   const auto rows_of_cell = static_cast<std::uint32_t>(cell_rows(sampling));
@@ -294,10 +321,8 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   const bool flat = aligned && launch_for(Access::flat, false).kernel != nullptr &&
                     p.width % kPartColumns == 0 && !p.lacks_rows && !p.interlaced && is_flat(in) &&
                     is_flat(out);
-  p.opencv_curve = params_.compatible == Compatible::opencv;
-  p.shapes_curve = control_.active() || p.fixed_curve || p.opencv_curve;
-  if (control_.active() && !p.fixed_curve) p.tone = control_.next(context);
-  const bool saturates = t.model != ColorModel::gray && saturation::changes(p.tone.saturation);
+  const bool saturates = params_.space == Space::value && t.model != ColorModel::gray &&
+                         saturation::changes(p.tone.saturation);
   const Access access = flat ? Access::flat : (aligned ? Access::spans : Access::bytes);
   // Loading them takes its time: not where nobody asks for them.
   if (saturates && launch_for(Access::bytes, true).kernel == nullptr) prepare_launches(true);
@@ -330,7 +355,6 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
   p.excludes = excluded_.active();
   if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);
   start(launch, grid, p, stream);
-  context.mark("fused");
 }
 
 void FusedChain::start(const Launch& launch, unsigned grid, FusedParams& params,

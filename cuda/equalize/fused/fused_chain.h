@@ -13,6 +13,7 @@
 #include "cuda/equalize/excluded_pixels.h"
 #include "cuda/equalize/fused/fused_kernels.h"
 #include "cuda/equalize/fused/fused_params.h"
+#include "cuda/equalize/saturation_pass.h"
 #include "cuda/runtime/handles.h"
 
 /// The production path on a GPU: one kernel a frame. See fused_kernel.cuh.
@@ -34,6 +35,11 @@ class FusedChain final : public CurveChain {
   /// more.
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
+
+  /// Changes S alone, by a rule, or by k of each value in device memory where `factors` is not
+  /// null, in place; of chains that have the identity as their curve. The marks are told of it.
+  void saturate(const ImageView& frame, const saturation::Rule& rule, const std::uint16_t* factors,
+                const FrameContext& context);
 
   void update(const EqualizeParams& params) override;
   void reset() override {
@@ -62,12 +68,17 @@ class FusedChain final : public CurveChain {
   /// Waits for what is under way, and no longer counts among the device's chains.
   void leave_device() noexcept;
 
+  /// The frame's own parameters: `frame` has what does not depend on where it lies.
+  void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
+               FusedParams frame);
+
   void upload_bins() override;
   /// Enqueues what a frame with such a curve needs beforehand.
   void look_ahead(const tone::Frame& tone, cudaStream_t stream);
   void upload_curve() override;
 
   ExcludedPixels excluded_;
+  SaturationPass colours_;  ///< of frames whose luma the curve is of
   Launches launches_;
   ImageDesc desc_;
   std::array<Launch, kAccesses> launches_of_;         ///< by Access

@@ -10,6 +10,7 @@
 #include "src/equalize/fixed_curve.h"
 #include "src/equalize/near_half.h"
 #include "src/equalize/opencv_curve.h"
+#include "src/equalize/saturation.h"
 #include "src/equalize/tone_curve.h"
 
 /// Makes the table of gains of the frame's histogram, in every block for itself: that costs less
@@ -285,6 +286,17 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, CurveScrat
     }
   }
   __syncthreads();
+}
+
+/// Leaves k of the values of results for the pass behind; after make_frame_curve(), by the threads
+/// of one block. The curve is not plain.
+template <int kThreads>
+__device__ __noinline__ void keep_factors_of_results(const FusedParams& p, const CurveScratch& s) {
+  const auto max_value = static_cast<std::uint32_t>(p.weights.luma_max);
+  for (std::uint32_t v = threadIdx.x; v <= max_value; v += kThreads) {
+    p.factors_of_results[v] = static_cast<std::uint16_t>(
+        saturation::factor_of_result(p.tone.saturation, s.cdf, v, max_value));
+  }
 }
 
 /// Adds the frame's curve to the sums; after make_frame_curve(), by the threads of one block.

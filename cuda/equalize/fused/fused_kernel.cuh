@@ -186,6 +186,9 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
       next_excluded[i] = 0;
     if (thread == 0) p.state->frames = frames + 1;
     if (p.collects_curve) collect_curve<kConfig.threads()>(p, scratch);
+    if constexpr (Layout::kChroma && !kSaturates) {
+      if (p.factors_of_results != nullptr) keep_factors_of_results<kConfig.threads()>(p, scratch);
+    }
   }
   if (works) {
     const int lane = thread % kLanes;

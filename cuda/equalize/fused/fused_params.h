@@ -132,6 +132,10 @@ struct FusedParams {
   bool opencv_curve = false;    ///< it is that of cv::equalizeHist; then shapes_curve too
   bool fixed_curve = false;     ///< it is the state's; then shapes_curve too
   bool collects_curve = false;  ///< it is added to the state's sums
+  /// Where saturation changes: k by v, or null where the curve tells.
+  const std::uint16_t* factors = nullptr;
+  /// Where it will change in a pass behind this one: k by the value of a result, to be written.
+  std::uint16_t* factors_of_results = nullptr;
   FusedState* state = nullptr;
 };
 

@@ -39,7 +39,11 @@ struct ClaheChain::Job {
 };
 
 ClaheChain::ClaheChain(const ClaheParams& params, RowExecutor& executor, const FusedRows& loops)
-    : params_(params), executor_(executor), loops_(loops), control_(params.curve) {}
+    : params_(params),
+      executor_(executor),
+      loops_(loops),
+      control_(params.curve),
+      colours_(loops) {}
 
 ClaheChain::~ClaheChain() = default;
 
@@ -50,6 +54,7 @@ void ClaheChain::configure(const ImageDesc& desc) {
   sampling_ = sampling_of(desc.format);
   cells_ = cells_of(desc);
   cell_columns_ = cell_columns(sampling_);
+  colours_.configure(desc);
   const auto tile_count = static_cast<std::size_t>(params_.tiles_x * params_.tiles_y);
   makers_.assign(tile_count, CurveMaker());
   for (CurveMaker& maker : makers_) {
@@ -123,10 +128,12 @@ void ClaheChain::process(const ConstImageView& in, const ImageView& out,
   });
   clock.lap("histogram");
   const tone::Frame frame = control_.next(context);
+  if (frame.saturation.most != saturation::kOne) curves_.resize(makers_.size());
   executor_.for_rows(static_cast<int>(makers_.size()), [this, &frame](int begin, int end, int) {
     for (int tile = begin; tile < end; ++tile)
       make_curve(tile, frame);
   });
+  set_colours(frame.saturation);
   clock.lap("curve");
   for (const auto& scratch : scratch_)
     scratch->mixed_row = -1;
@@ -225,9 +232,22 @@ void ClaheChain::make_curve(int tile, const tone::Frame& frame) {
   if (plain) table = plain_curve(counts, frame.limits.scaler, 256, yuv_.luma_max);
   const CurveTable& curve =
       plain ? table : makers_[static_cast<std::size_t>(tile)].make(counts, frame);
+  if (frame.saturation.most != saturation::kOne) curves_[static_cast<std::size_t>(tile)] = curve;
   TileLevels& levels = levels_[static_cast<std::size_t>(tile)];
   for (std::uint32_t v = 0; v <= static_cast<std::uint32_t>(yuv_.luma_max); ++v)
     levels.level[v] = static_cast<std::uint16_t>(tiles::curve_level(v, curve[v]));
+}
+
+void ClaheChain::set_colours(const saturation::Rule& rule) {
+  if (rule.most == saturation::kOne) return colours_.set(rule);
+  CurveTable mean{};
+  for (std::size_t v = 0; v <= static_cast<std::size_t>(yuv_.luma_max); ++v) {
+    std::uint64_t sum = 0;
+    for (const CurveTable& curve : curves_)
+      sum += curve[v];
+    mean[v] = tiles::mean_level(sum, static_cast<std::uint32_t>(curves_.size()));
+  }
+  colours_.set(rule, mean.data());
 }
 
 /// Mixes every tile column's curves above and below a line.
@@ -257,7 +277,8 @@ void ClaheChain::apply_packed(const Job& job, int line, Scratch& scratch) const 
   const RgbLayout at = rgb_layout(desc_.format);
   const TileRows& loops = loops_.tiles;
   const std::uint8_t* in = job.in.row(0, line);
-  std::uint8_t* out = job.streams ? scratch.pixels.data() : job.out.row(0, line);
+  const bool apart = job.streams || colours_.active();
+  std::uint8_t* out = apart ? scratch.pixels.data() : job.out.row(0, line);
   for (std::size_t s = 0; s < spans_.size(); ++s) {
     const TileSpan& span = spans_[s];
     const MixedLevels& left = scratch.mixed[static_cast<std::size_t>(span.left)];
@@ -277,7 +298,12 @@ void ClaheChain::apply_packed(const Job& job, int line, Scratch& scratch) const 
         break;
     }
   }
-  if (job.streams) loops.stream_row(out, row_bytes(desc_, 0), job.out.row(0, line));
+  if (colours_.active()) {
+    colours_.apply_rgb(job.streams ? Stores::streaming : Stores::cached, out,
+                       static_cast<std::size_t>(desc_.width), job.out.row(0, line));
+  } else if (job.streams) {
+    loops.stream_row(out, row_bytes(desc_, 0), job.out.row(0, line));
+  }
 }
 
 void ClaheChain::apply_yuv(const Job& job, int line, Scratch& scratch) const {
@@ -285,7 +311,8 @@ void ClaheChain::apply_yuv(const Job& job, int line, Scratch& scratch) const {
   const auto cells = static_cast<std::size_t>(cells_.columns);
   const YuvRowIn in = scratch.line.read(loops_, job.in, line, rows, 0, cells);
   const bool streams = job.streams && traits(desc_.format).planes == 3;
-  const YuvRowOut out = streams ? scratch.line.own() : scratch.line.results(job.out, line, rows);
+  const bool apart = streams || colours_.active();
+  const YuvRowOut out = apart ? scratch.line.own() : scratch.line.results(job.out, line, rows);
   for (std::size_t s = 0; s < spans_.size(); ++s) {
     const TileSpan& span = spans_[s];
     const auto c = static_cast<std::size_t>(span.begin);
@@ -298,9 +325,13 @@ void ClaheChain::apply_yuv(const Job& job, int line, Scratch& scratch) const {
                            {{in.luma[0] + x, in.luma[1] + x}, in.cb + c, in.cr + c}, end - x,
                            {{out.luma[0] + x, out.luma[1] + x}, out.cb + c, out.cr + c});
   }
-  if (!streams) return scratch.line.write(loops_, job.out, line);
-  const TileRows& loops = loops_.tiles;
   const auto width = static_cast<std::size_t>(desc_.width);
+  if (colours_.active()) {
+    colours_.apply_yuv(streams ? Stores::streaming : Stores::cached, out, width,
+                       scratch.line.results(job.out, line, rows));
+  }
+  if (!streams || colours_.active()) return scratch.line.write(loops_, job.out, line);
+  const TileRows& loops = loops_.tiles;
   loops.stream_row(out.luma[0], width, job.out.row(0, rows.first));
   if (rows.second != rows.first) loops.stream_row(out.luma[1], width, job.out.row(0, rows.second));
   loops.stream_row(out.cb, cells, job.out.row(1, line));

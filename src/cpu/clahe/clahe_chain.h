@@ -12,6 +12,7 @@
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/equalize/curve_maker.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
+#include "src/cpu/equalize/saturation_pass.h"
 #include "src/equalize/tone_control.h"
 
 /// Adaptive equalization on the CPU: histograms of tiles, a curve for each, and a second pass that
@@ -51,6 +52,8 @@ class ClaheChain final : public TileChain {
   void count_cells(const ConstImageView& in, int line, TileSpan cells, int next_line,
                    TileSpan next_cells, SingleTables& tables, Scratch& scratch) const;
   void make_curve(int tile, const tone::Frame& frame);
+  /// What the pass after the tiles does with a frame's colours.
+  void set_colours(const saturation::Rule& rule);
   void apply_line(const Job& job, int line, Scratch& scratch) const;
   void mix_line(int line, Scratch& scratch) const;
   void apply_packed(const Job& job, int line, Scratch& scratch) const;
@@ -75,8 +78,10 @@ class ClaheChain final : public TileChain {
   std::vector<Band> bands_;
   std::vector<CurveMaker> makers_;                 // by tile, row after row
   std::vector<TileLevels> levels_;                 // by tile
+  std::vector<CurveTable> curves_;                 // the same, where k follows them
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
   tone::Control control_;
+  SaturationPass colours_;
 };
 
 }  // namespace equalux

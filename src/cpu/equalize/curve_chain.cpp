@@ -31,7 +31,7 @@ std::string CurveChain::save() const {
 
 void CurveChain::load(std::string_view state) {
   if (!control_.active()) return;
-  curves_.set_history(control_.load(state, max_value_, params_.space == Space::value));
+  curves_.set_history(control_.load(state, max_value_));
 }
 
 }  // namespace equalux

@@ -62,8 +62,14 @@ TEST_F(CudaDeepChain, FractionsAreRoundedAsOnTheCpu) {
         for (const int offset : {0, 3}) {
           const ImageDesc desc{format, width, height};
           SCOPED_TRACE(std::string(to_string(format)) + " " + std::to_string(width));
-          const auto cpu = make_cpu_filter(EqualizeParams{}, {1});
-          const auto cuda = make_cuda_filter(EqualizeParams{});
+          EqualizeParams params;
+          // Behind a curve of luma saturation changes before fractions are rounded.
+          if (offset != 0 && traits(desc.format).model == ColorModel::yuv) {
+            params.space = Space::luma;
+            params.saturation = 1.5;
+          }
+          const auto cpu = make_cpu_filter(params, {1});
+          const auto cuda = make_cuda_filter(params);
           const ImageDesc fine = desc_with_fractions(desc);
           ASSERT_TRUE(cuda->takes_fractions(desc, {true, false}));
           ASSERT_EQ(cpu->configure_with(desc, {true, false}), desc);

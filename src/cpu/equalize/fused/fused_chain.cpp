@@ -19,6 +19,7 @@ struct FusedChain::Scratch {
 
   Counters counters() { return {single, pairs.get()}; }
   PlanarLine line;
+  std::vector<std::uint8_t> pixels;  // of packed RGB, before their saturation changes
 };
 
 struct FusedChain::Job {
@@ -32,6 +33,7 @@ FusedChain::FusedChain(const EqualizeParams& params, RowExecutor& executor, cons
     : CurveChain(params),
       executor_(executor),
       loops_(loops),
+      colours_(loops),
       excluded_(params, executor, loops),
       gains_(std::make_unique<GainTables>()) {}
 
@@ -45,12 +47,14 @@ void FusedChain::configure(const ImageDesc& desc) {
   rgb_luma_ = params_.space == Space::luma && sampling_ == Sampling::rgb;
   weights_ = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
   excluded_.configure(desc, weights_);
+  colours_.configure(desc);
   start_curves(weights_.luma_max);
   scratch_.clear();
   for (int slot = 0; slot < executor_.threads(); ++slot) {
     auto scratch = std::make_unique<Scratch>();
     if (counts_pairs()) scratch->pairs = std::make_unique<PairTables>();
     if (yuv) scratch->line.configure(desc);
+    if (rgb_luma_) scratch->pixels.resize(row_bytes(desc, 0));
     scratch_.push_back(std::move(scratch));
   }
 }
@@ -87,6 +91,7 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   const ValueHistogram& included =
       excluded_.active() ? excluded_.included(counts_, in, context) : counts_;
   saturates_ = false;
+  colours_.set({});
   if (params_.compatible == Compatible::opencv) {
     opencv::make_levels(counts_, gains_->gray);
     gains_->step_gray();
@@ -102,7 +107,11 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   const CurveTable& curve = curves_.make(included, frame);
   if (collector_.active()) collector_.add(curve);
   const ColorModel model = traits(desc_.format).model;
-  saturates_ = model != ColorModel::gray && saturation::changes(frame.saturation);
+  if (params_.space == Space::luma) {
+    colours_.set(frame.saturation, curve.data());
+  } else {
+    saturates_ = model != ColorModel::gray && saturation::changes(frame.saturation);
+  }
   if (saturates_) {
     make_saturated(frame.saturation, curve, weights_.luma_max, saturated_);
     make_vectors(counts_, weights_.luma_max, max_code, loops_, saturated_);
@@ -118,6 +127,7 @@ void FusedChain::make_gains_of(const ValueHistogram& present, const CurveTable& 
 
 void FusedChain::fix_curve() {
   saturates_ = false;
+  colours_.set({});
   ValueHistogram all;
   all.fill(1);
   make_gains_of(all, curve_table(*params_.curve, weights_.luma_max));
@@ -201,6 +211,12 @@ void FusedChain::apply_rows(const Job& job, int begin, int end, int slot) {
     }
     const std::uint8_t* in = job.in.row(0, y);
     std::uint8_t* out = job.out.row(0, y);
+    if (rgb_luma_ && colours_.active()) {
+      loops_.apply_luma(*gains_, Stores::cached, rgb_layout(desc_.format), in, width,
+                        scratch.pixels.data());
+      colours_.apply_rgb(job.stores, scratch.pixels.data(), width, out);
+      continue;
+    }
     if (rgb_luma_) {
       loops_.apply_luma(*gains_, job.stores, rgb_layout(desc_.format), in, width, out);
       continue;
@@ -242,7 +258,11 @@ void FusedChain::apply_yuv_row(const Job& job, int row, Scratch& scratch) {
       scratch.line.read(loops_, job.in, row, rows, 0, static_cast<std::size_t>(cells_.columns));
   const YuvRowOut out = scratch.line.results(job.out, row, rows);
   const Stores stores = planar ? job.stores : Stores::cached;
-  if (saturates_) {
+  if (colours_.active()) {
+    const YuvRowOut before = scratch.line.own();
+    loops_.apply_yuv(sampling_, weights_, *gains_, Stores::cached, in, width, before);
+    colours_.apply_yuv(stores, before, width, out);
+  } else if (saturates_) {
     loops_.saturate_yuv(saturated_, gains_->gain48.data(), sampling_, weights_, stores, in, width,
                         out);
   } else {

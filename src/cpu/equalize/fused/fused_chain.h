@@ -14,6 +14,7 @@
 #include "src/cpu/equalize/excluded_pixels.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/saturated_rows.h"
+#include "src/cpu/equalize/saturation_pass.h"
 
 /// The production path on the CPU for value and luma: histogram of v, gains, apply. No HSV image
 /// exists in memory.
@@ -63,8 +64,9 @@ class FusedChain final : public CurveChain {
   bool interlaced_ = false;
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
   ValueHistogram counts_{};
-  bool saturates_ = false;    // the frame at hand has a k that is not 1
+  bool saturates_ = false;    // the frame at hand has a k that is not 1, beside V
   SaturatedGains saturated_;  // where that is so
+  SaturationPass colours_;    // of frames whose luma the curve is of
   ExcludedPixels excluded_;
   std::unique_ptr<GainTables> gains_;
 };

@@ -91,9 +91,13 @@ LightnessChain::LightnessChain(const EqualizeParams& params, RowExecutor& execut
       tables_(std::make_unique<const SpaceTables>(make_space_tables(Space::lightness))),
       levels_(std::make_unique<Levels>()),
       scaled_(std::make_unique<Scaled>()),
-      gray_(std::make_unique<GainTables>()) {
-  for (std::uint32_t code = 0; code < 256; ++code)
+      gray_(std::make_unique<GainTables>()),
+      colours_(loops) {
+  for (std::uint32_t code = 0; code < 256; ++code) {
     light_[code] = light_of_code(*tables_, code);
+    level_of_gray_[code] =
+        static_cast<std::uint8_t>(space_level(Space::lightness, *tables_, code, code, code));
+  }
 }
 
 LightnessChain::~LightnessChain() = default;
@@ -101,6 +105,7 @@ LightnessChain::~LightnessChain() = default;
 void LightnessChain::configure(const ImageDesc& desc) {
   desc_ = desc;
   layout_ = rgb_layout(desc.format);
+  colours_.configure(desc);
   make_levels();
   const auto width = static_cast<std::size_t>(desc.width);
   const std::size_t pixels = width * static_cast<std::size_t>(desc.height);
@@ -138,6 +143,7 @@ void LightnessChain::make_levels() {
 
 void LightnessChain::fix_curve() {
   const auto curve = curve_table(*params_.curve, 255);
+  colours_.set({});
   counts_.fill(1);
   for (std::uint32_t v = 0; v < 256; ++v)
     make_table(v, curve[v]);
@@ -150,7 +156,9 @@ void LightnessChain::process(const ConstImageView& in, const ImageView& out,
   if (!params_.curve) {
     count(in);
     clock.lap("histogram");
-    const CurveTable& curve = curves_.make(counts_, control_.next(context));
+    const tone::Frame frame = control_.next(context);
+    const CurveTable& curve = curves_.make(counts_, frame);
+    colours_.set(frame.saturation, curve.data(), level_of_gray_.data());
     if (collector_.active()) collector_.add(curve);
     executor_.for_rows(256, [&](int begin, int end, int) {
       for (auto v = static_cast<std::size_t>(begin); v < static_cast<std::size_t>(end); ++v) {
@@ -245,7 +253,9 @@ void LightnessChain::apply_rows(const ConstImageView& in, const ImageView& out, 
     }
     const std::size_t n = look_up(row, levels, scratch.row.data(), scratch.others.data());
     map_others(row, levels, n, scratch);
-    if (stream) {
+    if (colours_.active()) {
+      colours_.apply_rgb(stores_of(in, out), scratch.row.data(), width, out.row(0, y));
+    } else if (stream) {
       loops_.tiles.stream_row(scratch.row.data(), bytes, out.row(0, y));
     } else {
       std::memcpy(out.row(0, y), scratch.row.data(), bytes);

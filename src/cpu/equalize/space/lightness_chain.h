@@ -10,6 +10,7 @@
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/equalize/curve_chain.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
+#include "src/cpu/equalize/saturation_pass.h"
 #include "src/cpu/equalize/space/hue_rows.h"
 #include "src/equalize/space.h"
 #include "src/format/layout.h"
@@ -75,6 +76,8 @@ class LightnessChain final : public CurveChain {
   std::unique_ptr<GainTables> gray_;        // what gray codes become; nothing else of it is filled
   std::vector<std::uint8_t> level_of_;      // by pixel, where the curve is the frame's own
   ValueHistogram counts_{};
+  SaturationPass colours_;
+  std::array<std::uint8_t, 256> level_of_gray_{};  // of each code
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
 };
 
