@@ -38,11 +38,19 @@ TEST_F(CudaCurves, AFewFramesOfEachKernel) {
     Pair(limits, {format, 161, 91}).expect_same(2);
     Pair(follows, {format, 161, 91}, {1, hasty}).expect_same(8);
   }
+  EqualizeParams stretched = calm_params();
+  stretched.stretch = 5;
+  for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::p010_10le}) {
+    SCOPED_TRACE(to_string(format));
+    Pair(stretched, {format, 161, 91}, {1, hasty}).expect_same(8);
+  }
   for (const Space space : {Space::luma, Space::lightness}) {
     SCOPED_TRACE(enum_name(space));
     EqualizeParams params = calm_params();
     params.space = space;
     Pair(params, {PixelFormat::bgr, 161, 91}, {1, hasty}).expect_same(16);
+    params.stretch = 3;
+    Pair(params, {PixelFormat::bgr, 161, 91}, {1, hasty}).expect_same(8);
   }
 }
 
@@ -60,6 +68,22 @@ TEST_F(CudaCurves, EveryOptionAloneAndTogether) {
       with([](EqualizeParams& p) { p.clip_limit = 255; }),
       with([](EqualizeParams& p) { p.floor = 2; }),
       with([](EqualizeParams& p) { p.ceiling = 90; }),
+      with([](EqualizeParams& p) { p.stretch = 1.7; }),
+      with([](EqualizeParams& p) { p.stretch = 16; }),
+      with([](EqualizeParams& p) {
+        p.stretch = 6;
+        p.strength = 0.2;
+        p.floor = 0.5;
+        p.ceiling = 99;
+        p.clip_limit = 2;
+        p.temporal_ms = 400;
+      }),
+      with([](EqualizeParams& p) {
+        p.stretch = 4;
+        p.strength = kAutoStrength;
+        p.min_gain = kAutoMinGain;
+        p.temporal_ms = 900;
+      }),
       with([](EqualizeParams& p) { p.max_gain = 1.5; }),
       with([](EqualizeParams& p) { p.min_gain = 0.9; }),
       with([](EqualizeParams& p) { p.min_gain = kAutoMinGain; }),
@@ -111,6 +135,7 @@ TEST_F(CudaCurves, RandomOptionsOnRandomStreams) {
     params.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
     params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
     params.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
+    params.stretch = random() % 2 == 0 ? 1 : uniform(1, 16);
     params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
     params.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
     params.temporal_ms = random() % 4 == 0 ? 0 : uniform(20, 5000);
@@ -160,6 +185,7 @@ TEST_F(CudaCurves, RandomOptionsOnDeepStreams) {
     params.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
     params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
     params.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
+    params.stretch = random() % 2 == 0 ? 1 : uniform(1, 16);
     params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
     params.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
     params.temporal_ms = random() % 4 == 0 ? 0 : uniform(20, 5000);
