@@ -209,6 +209,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .word_means = "as much as the curve gives contrast back, level by level",
         .word_number = 1,
         .step = 0.1,
+        .keys = "()",
         .live = true},
        &EqualizeParams::saturation},
       {{.key = "saturation-max",
