@@ -555,6 +555,13 @@ HWY_INLINE void saturate_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
                            hn::IfThenElseZero(hn::RebindMask(DI32(), below), hn::Set(DI32(), 1)));
     }
   }
+  // As with curves that leave values where they are: halves are many, and none is in doubt.
+  if (gains.exact && !(kLimits && (any_of(bad) || any_of(limited)))) {
+    write_planes<kStores>(cb.codes(), cr.codes(), out);
+    for (std::size_t r = 0; r < kRows; ++r)
+      store<kStores>(luma[r], d, out.luma[r]);
+    return;
+  }
   alignas(64) std::uint8_t asked[kBytes];
   hn::Store(flags_of(limited), d, asked);
   if (!gains.exact) {
