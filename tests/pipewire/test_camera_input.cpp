@@ -324,6 +324,35 @@ TEST_F(CameraInput, TheKernelsWayReadsTheSamePicturesByPipewiresLibrary) {
 }
 #endif
 
+#ifdef EQUALUX_HAVE_GSTREAMER
+/// A camera that is none of this project's, of an odd size.
+TEST_F(CameraInput, GStreamersCameraGivesItsBytes) {
+  if (shell_result("gst-inspect-1.0 pipewiresink").exit_code != 0)
+    GTEST_SKIP() << "gstreamer1.0-pipewire is not installed";
+  const TemporaryFolder folder;
+  const std::string picture =
+      "videotestsrc pattern=smpte100 is-live=true ! "
+      "video/x-raw,format=I420,width=642,height=361,framerate=30/1";
+  const auto frame_of = [&](const std::string& input) {
+    const ProgramResult result =
+        run_program({"run", input, "-o", folder / "out.y4m", "-y", "--frames", "1", "--preset",
+                     "plain", "--strength", "0", "--backend", "cpu"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const std::string text = folder.read("out.y4m");
+    return text.substr(std::min(text.find("FRAME"), text.size()));
+  };
+  const std::string wanted = frame_of("gst:" + picture);
+  const Companion theirs(
+      "/bin/sh", {"-c", "exec gst-launch-1.0 -q " + picture +
+                            " ! pipewiresink mode=provide stream-properties=props,media.class="
+                            "Video/Source,media.role=Camera,node.name=theirs"});
+  ASSERT_TRUE(await_camera("theirs"));
+  const std::string got = frame_of("pipewire:theirs");
+  EXPECT_EQ(got.size(), 6 + 642U * 361 + 2 * 321U * 181);
+  EXPECT_TRUE(got == wanted);
+}
+#endif
+
 TEST_F(CameraInput, TheDefaultCameraIsFoundAndListed) {
   const ProgramResult none = run_program({"run", "pipewire:", "-o", "null", "--frames", "1"});
   EXPECT_EQ(none.exit_code, 66) << none.err;
