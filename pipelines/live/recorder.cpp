@@ -8,6 +8,10 @@
 #include <system_error>
 #include <utility>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "pipelines/files/partial_file.h"
 #include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
@@ -34,6 +38,14 @@ std::size_t frames_waiting(const StreamInfo& info) {
   const std::size_t fitting =
       kMostWaitingBytes / std::max<std::size_t>(1, tight_bytes(info.desc) + alpha);
   return std::max(kLeastWaiting, std::min(second, fitting));
+}
+
+/// An encoder holds tens of megabytes. glibc keeps what one has freed, in one of several arenas,
+/// and the next file's may take another: over hours that is several encoders.
+void give_back_free_memory() noexcept {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 }  // namespace
@@ -234,6 +246,8 @@ void Recorder::close(File file) noexcept {
     note_failure(Error(ExitCode::write_failed, file.path + ": " + error.what()));
     logger().error("{}: {}", file.path, error.what());
   }
+  file.sink.reset();
+  give_back_free_memory();
 }
 
 void Recorder::note_failure(const Error& error) noexcept {
