@@ -12,7 +12,8 @@ equalux_tests(test_cuda_equalize equalize LABELS gpu LIBRARIES equalux_device_su
 equalux_tests(test_cuda_staged staged LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_stages cuda_staged_chain cuda_conversions)
 equalux_tests(test_cuda_clahe clahe LABELS gpu LIBRARIES equalux_device_support
-  STEMS cuda_clahe cuda_opencv_clahe SOURCES clahe/reference_clahe.cpp)
+  STEMS cuda_clahe cuda_deep_clahe cuda_opencv_clahe
+  SOURCES clahe/reference_clahe.cpp equalize/deep/deep_reference.cpp)
 equalux_tests(test_cuda_convolve convolve LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_convolve SOURCES convolve/reference_convolve.cpp)
 equalux_tests(test_cuda_denoise denoise LABELS gpu LIBRARIES equalux_device_support

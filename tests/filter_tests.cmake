@@ -12,7 +12,9 @@ equalux_tests(test_equalize equalize LABELS core
     equalize/space/space_reference.cpp
   TSAN fused_chain deep/deep_chain space/space space/lightness_chain LONG near_half)
 equalux_tests(test_staged staged LABELS core STEMS cdf_scan stages staged_chain TSAN staged_chain)
-equalux_tests(test_clahe clahe LABELS core STEMS clahe saturated_tiles SOURCES clahe/reference_clahe.cpp TSAN clahe)
+equalux_tests(test_clahe clahe LABELS core STEMS clahe deep_clahe saturated_tiles
+  SOURCES clahe/reference_clahe.cpp clahe/reference_deep_clahe.cpp equalize/deep/deep_reference.cpp
+  TSAN clahe deep_clahe)
 # The bytes of OpenCV's functions, beside OpenCV where the build has it.
 equalux_tests(test_opencv_clahe clahe LABELS core STEMS opencv_clahe LONG opencv_clahe)
 equalux_tests(test_opencv_equalize equalize LABELS core STEMS opencv_equalize LONG opencv_equalize)

@@ -21,11 +21,17 @@ void sizes(benchmark::internal::Benchmark* bench) {
   chain_sizes(bench, {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::bgrx, PixelFormat::nv12,
                       PixelFormat::i420, PixelFormat::yuy2, PixelFormat::y444});
 }
+void deep_sizes(benchmark::internal::Benchmark* bench) {
+  chain_sizes(bench, {PixelFormat::gray16_le, PixelFormat::bgr48_le, PixelFormat::bgra64_le,
+                      PixelFormat::p010_10le, PixelFormat::p012_le, PixelFormat::p016_le,
+                      PixelFormat::i420_10le, PixelFormat::i422_10le, PixelFormat::y444_12le});
+}
 void two_sizes(benchmark::internal::Benchmark* bench) {
   chain_sizes(bench, {PixelFormat::bgr, PixelFormat::nv12});
 }
 
 BENCHMARK_CAPTURE(clahe, tiles_8, with(8, 0))->Apply(sizes);
+BENCHMARK_CAPTURE(clahe, deep, with(8, 0))->Apply(deep_sizes);
 BENCHMARK_CAPTURE(clahe, tiles_8_over_time, with(8, 1000))->Apply(two_sizes);
 BENCHMARK_CAPTURE(clahe, tiles_16, with(16, 0))->Apply(two_sizes);
 BENCHMARK_CAPTURE(clahe, tiles_2, with(2, 0))->Apply(two_sizes);

@@ -182,8 +182,9 @@ void add_clahe(Json& results) {
     add("clahe tiles 8,8", {}, bgr);
     add("clahe tiles 8,8 over time", calm, bgr);
     add("clahe tiles 16,16", fine, bgr);
-    for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::bgrx, PixelFormat::nv12,
-                                     PixelFormat::i420, PixelFormat::yuy2})
+    for (const PixelFormat format :
+         {PixelFormat::gray8, PixelFormat::bgrx, PixelFormat::nv12, PixelFormat::i420,
+          PixelFormat::yuy2, PixelFormat::gray16_le, PixelFormat::bgr48_le, PixelFormat::p010_10le})
       add("clahe tiles 8,8", {}, {format, width, height});
   }
 }

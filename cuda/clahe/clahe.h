@@ -78,6 +78,7 @@ struct ClaheFrame {
   TileState* states = nullptr;               ///< by tile, row after row
   std::uint16_t* levels = nullptr;           ///< curve_level(), 256 by tile
   unsigned long long* curve_sums = nullptr;  ///< sums of all tiles' W by level, or null
+  bool deep = false;                         ///< levels are deep_tiles::curve_level()
   tone::Frame tone;
 };
 

@@ -5,18 +5,13 @@
 #include <cstddef>
 
 #include "cuda/equalize/fused/fused_config.h"
-#include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/trace.h"
 #include "src/clahe/tile_curves.h"
 #include "src/clahe/tile_grid.h"
-#include "src/clahe/tile_state.h"
 
 namespace equalux::cuda {
 namespace {
-
-/// Blocks that count, for each multiprocessor: as many as it runs at a time.
-constexpr int kCountingBlocks = 6;
 
 /// The mixes of formats with word_tables().
 std::vector<ColumnMix> word_mixes(const TileAxis& columns, int width) {
@@ -46,16 +41,6 @@ std::vector<ColumnMix> column_mixes(const TileAxis& columns, int cell_columns, i
   return mixes;
 }
 
-std::vector<LineMix> line_mixes(const TileAxis& rows, int lines) {
-  std::vector<LineMix> mixes;
-  for (int line = 0; line < lines; ++line) {
-    const auto at = static_cast<std::size_t>(line);
-    mixes.push_back(
-        {rows.first[at], static_cast<std::uint8_t>(rows.second(line)), rows.weight[at]});
-  }
-  return mixes;
-}
-
 }  // namespace
 
 void ClaheChain::configure(const ImageDesc& desc) {
@@ -70,17 +55,15 @@ void ClaheChain::configure(const ImageDesc& desc) {
                "uploading the columns' mixes");
   lines_ = uploaded(line_mixes(TileAxis(params_.tiles_y, cells.rows), cells.rows),
                     "uploading the lines' mixes");
-  const auto tiles = static_cast<std::size_t>(tile_count());
-  states_ = uploaded(std::vector<TileState>(tiles), "clearing the tiles");
-  levels_ = allocate_device<std::uint16_t>(256 * tiles);
+  tiles_.allocate(frame_.tiles_x * frame_.tiles_y);
   curve_sums_ = allocate_device<unsigned long long>(256);
   fill_device(curve_sums_.get(), 0, 256 * sizeof(unsigned long long), "clearing the curves");
   colours_.configure(desc);
   if (params_.curve.saturation != 1) colours_.prepare();
   frame_.columns = columns_.get();
   frame_.line_mixes = lines_.get();
-  frame_.states = states_.get();
-  frame_.levels = levels_.get();
+  frame_.states = tiles_.states();
+  frame_.levels = tiles_.levels();
   control_.reset();
 }
 
@@ -118,53 +101,22 @@ void ClaheChain::update(const ClaheParams& params) {
 }
 
 std::string ClaheChain::save() const {
-  std::vector<tone::History> histories;
-  for (const TileState& state : states())
-    histories.push_back(state.history);
-  return save_tiles(params_, control_, histories, frame_.weights.luma_max);
+  return tiles_.save(params_, control_, frame_.weights.luma_max);
 }
 
 void ClaheChain::load(std::string_view state) {
-  std::vector<tone::History> histories(static_cast<std::size_t>(tile_count()));
-  load_tiles(state, params_, control_, histories, frame_.weights.luma_max);
-  std::vector<TileState> loaded = states();
-  for (std::size_t tile = 0; tile < loaded.size(); ++tile)
-    loaded[tile].history = histories[tile];
-  upload(states_.get(), loaded.data(), loaded.size() * sizeof(TileState),
-         "writing the tiles' histories");
-}
-
-/// The tiles when the frames under way are done.
-std::vector<TileState> ClaheChain::states() const {
-  std::vector<TileState> all(static_cast<std::size_t>(tile_count()));
-  check(cudaDeviceSynchronize(), "waiting for the frames under way");
-  check(
-      cudaMemcpy(all.data(), states_.get(), all.size() * sizeof(TileState), cudaMemcpyDeviceToHost),
-      "reading the tiles' histories");
-  return all;
+  tiles_.load(state, params_, control_, frame_.weights.luma_max);
 }
 
 /// What all frames have in common.
 void ClaheChain::describe(const ImageDesc& desc) {
   const FormatTraits& t = traits(desc.format);
   const bool yuv = t.model == ColorModel::yuv;
-  const CellCount cells = cells_of(desc);
   frame_ = ClaheFrame{};
   frame_.format = desc.format;
-  frame_.width = desc.width;
-  frame_.height = desc.height;
-  frame_.lines = cells.rows;
   frame_.cell_columns = 1 << t.chroma_shift_x;
   frame_.weights = yuv ? yuv_weights(desc.matrix, desc.range) : YuvWeights{0, 255, 0, 0, 0, 0};
-  frame_.tiles_x = params_.tiles_x;
-  frame_.tiles_y = params_.tiles_y;
-  const auto copy_edges = [](const TileAxis& axis, auto& edges) {
-    std::copy(axis.edge.begin(), axis.edge.end(), edges.begin());
-  };
-  copy_edges(TileAxis(params_.tiles_x, cells.columns), frame_.edge_x);
-  copy_edges(TileAxis(params_.tiles_y, cells.rows), frame_.edge_y);
-  const int wanted = launch_device_.multiprocessors * kCountingBlocks / tile_count();
-  frame_.bands = std::clamp(wanted, 1, cells.rows / params_.tiles_y);
+  describe_tiles(frame_, params_, desc, launch_device_.multiprocessors);
 }
 
 }  // namespace equalux::cuda

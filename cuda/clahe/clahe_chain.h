@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <equalux/clahe.h>
 
 #include "cuda/clahe/clahe.h"
+#include "cuda/clahe/device_tiles.h"
 #include "cuda/equalize/saturation_pass.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/launch_device.h"
@@ -32,8 +32,6 @@ class ClaheChain final : public TileChain {
   void load(std::string_view state) override;
 
  private:
-  [[nodiscard]] int tile_count() const { return params_.tiles_x * params_.tiles_y; }
-  [[nodiscard]] std::vector<TileState> states() const;
   void describe(const ImageDesc& desc);
 
   ClaheParams params_;
@@ -43,8 +41,7 @@ class ClaheChain final : public TileChain {
   ClaheFrame frame_;
   DevicePointer<ColumnMix> columns_;
   DevicePointer<LineMix> lines_;
-  DevicePointer<TileState> states_;
-  DevicePointer<std::uint16_t> levels_;
+  DeviceTiles tiles_;
   DevicePointer<unsigned long long> curve_sums_;  // of clahe_factors()
   SaturationPass colours_;
 };

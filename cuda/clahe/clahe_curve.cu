@@ -3,6 +3,7 @@
 #include "cuda/device/warp_sum.cuh"
 #include "cuda/equalize/limited_curve.cuh"
 #include "cuda/runtime/check.h"
+#include "src/clahe/deep_tiles.h"
 #include "src/clahe/tile_curves.h"
 #include "src/equalize/fixed_curve.h"
 
@@ -69,7 +70,8 @@ __global__ void __launch_bounds__(kThreads)
     if (thread <= state.max_value) curve = cdf[thread];
   }
   if (f.curve_sums != nullptr) atomicAdd(f.curve_sums + thread, curve);
-  f.levels[256 * tile + thread] = static_cast<std::uint16_t>(tiles::curve_level(thread, curve));
+  f.levels[256 * tile + thread] = static_cast<std::uint16_t>(
+      f.deep ? deep_tiles::curve_level(thread, curve) : tiles::curve_level(thread, curve));
 }
 
 /// A thread a level.

@@ -1,6 +1,7 @@
 #include <equalux/clahe.h>
 
 #include "cuda/clahe/clahe_chain.h"
+#include "cuda/clahe/deep_clahe_chain.h"
 #include "cuda/clahe/opencv_clahe_chain.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/filter_device.h"
@@ -18,8 +19,14 @@ class CudaClaheBackend final : public ClaheBackend {
 
   [[nodiscard]] std::unique_ptr<TileChain> make_chain(TileKind kind,
                                                       const ClaheParams& params) override {
-    if (kind == TileKind::opencv) return std::make_unique<cuda::OpencvClaheChain>(params);
-    return std::make_unique<cuda::ClaheChain>(params);
+    switch (kind) {
+      case TileKind::opencv:
+        return std::make_unique<cuda::OpencvClaheChain>(params);
+      case TileKind::deep:
+        return std::make_unique<cuda::DeepClaheChain>(params);
+      default:
+        return std::make_unique<cuda::ClaheChain>(params);
+    }
   }
 
   void enter() const override { device_.use(); }

@@ -11,22 +11,11 @@
 #include "src/format/layout.h"
 
 namespace equalux::cuda {
+
 void DeepChain::configure(const ImageDesc& desc) {
   desc_ = desc;
   device_ = deep_device();
-  const FormatTraits& t = traits(desc.format);
-  frame_ = DeepFrame{};
-  frame_.form = deep_samples(desc, params_.space);
-  frame_.sampling = sampling_of(desc.format);
-  frame_.width = desc.width;
-  frame_.height = desc.height;
-  const bool yuv = t.model == ColorModel::yuv;
-  const CellCount cells = cells_of(desc);
-  frame_.columns = static_cast<std::uint32_t>(cells.columns);
-  frame_.rows = static_cast<std::uint32_t>(cells.rows);
-  frame_.step = yuv ? t.step[1] : t.step[0];
-  frame_.color_offset = rgb_layout(desc.format).first();
-  frame_.alpha_offset = t.alpha_offset;
+  frame_ = deep_frame_of(desc, deep_samples(desc, params_.space));
 
   const auto levels = static_cast<std::uint32_t>(frame_.form.weights.luma_max) + 1;
   const std::uint32_t copies = levels <= kDeepSharedLevels ? 1 : kDeepCopies;
@@ -58,6 +47,7 @@ void DeepChain::configure(const ImageDesc& desc) {
   tables_.last_of_bin = last_of_bin_.get();
   tables_.history = histories_.get();
   tables_.history_before = histories_.get() + 1;
+  const bool yuv = traits(desc.format).model == ColorModel::yuv;
   if (params_.space == Space::luma && yuv) upload_identity();
   curve_sums_ = allocate_device<unsigned long long>(256);
   fill_device(curve_sums_.get(), 0, 256 * sizeof(unsigned long long), "clearing the curves");
@@ -160,13 +150,7 @@ DeepFrame DeepChain::frame_of(const ConstImageView& in, const ImageView& out,
                               const FrameContext& context) const {
   DeepFrame frame = frame_;
   frame.interlaced = context.field_order != FieldOrder::progressive;
-  const FormatTraits& t = traits(desc_.format);
-  frame.aligned = true;
-  for (int plane = 0; plane < t.planes; ++plane) {
-    frame.planes[plane] = PlanePair::of_plane(in, out, plane);
-    frame.aligned = frame.aligned && frame.planes[plane].is_multiple(4);
-  }
-  if (t.planes == 2) frame.planes[2] = PlanePair::of_component(in, out, 2);
+  set_planes(frame, in, out);
   return frame;
 }
 

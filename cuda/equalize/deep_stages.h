@@ -44,6 +44,11 @@ struct DeepFrame {
   DeepRounding rounding;      ///< of deep_apply()
 };
 
+/// What all frames of `desc` have in common,
+[[nodiscard]] DeepFrame deep_frame_of(const ImageDesc& desc, const DeepSamples& form);
+/// and where the samples of one lie.
+void set_planes(DeepFrame& frame, const ConstImageView& in, const ImageView& out);
+
 /// Values that one block scans.
 inline constexpr std::uint32_t kDeepScanBlock = 1024;
 /// Blocks of a scan over 2^16 values.

@@ -60,8 +60,8 @@ EQUALUX_EXPORT void set_option(ClaheParams& params, std::string_view key, std::s
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const ClaheParams& params,
                                                      std::string_view key);
 
-/// Adaptive equalization on the CPU. Takes every 8-bit format; works in place. Throws Error(usage)
-/// where params are invalid.
+/// Adaptive equalization on the CPU. Takes every format of pictures; works in place. Throws
+/// Error(usage) where params are invalid.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const ClaheParams& params, const CpuOptions& options = {});
 /// Adaptive equalization on a GPU, with the CPU's bytes. Throws Error(usage) where params are

@@ -126,7 +126,12 @@ Clauses violations(const ClaheParams& params, Backend backend, const ImageDesc* 
   if (desc != nullptr && !takes(params, desc->format)) {
     broken.push_back("the frame's format is " + std::string(to_string(desc->format)) +
                      (is_opencv(params) ? ", must be gray8 or gray16_le for compatible opencv"
-                                        : ", must be gray8, packed RGB or YUV of 8 bits"));
+                                        : ", must be gray, packed RGB or YUV"));
+  }
+  if (desc != nullptr && has_deep_samples(desc->format) &&
+      traits(desc->format).model != ColorModel::gray && curve.saturation != 1) {
+    broken.push_back("saturation is " + equalize_table().text(curve, "saturation") +
+                     ", must be 1 for clahe of more than 8 bits a sample");
   }
   check_tiles(broken, params, desc);
   return broken;
@@ -134,7 +139,7 @@ Clauses violations(const ClaheParams& params, Backend backend, const ImageDesc* 
 
 bool takes(const ClaheParams& params, PixelFormat format) {
   if (is_opencv(params)) return format == PixelFormat::gray8 || format == PixelFormat::gray16_le;
-  return has_byte_samples(format);
+  return has_byte_samples(format) || has_deep_samples(format);
 }
 
 EQUALUX_DEFINE_OPTIONS(ClaheParams, clahe)

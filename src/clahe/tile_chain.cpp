@@ -84,8 +84,9 @@ class ClaheFilter final : public TunableFilter<ClaheParams> {
 
 }  // namespace
 
-TileKind tile_kind(const ClaheParams& params, PixelFormat) {
-  return params.curve.compatible == Compatible::opencv ? TileKind::opencv : TileKind::tiles;
+TileKind tile_kind(const ClaheParams& params, PixelFormat format) {
+  if (params.curve.compatible == Compatible::opencv) return TileKind::opencv;
+  return has_deep_samples(format) ? TileKind::deep : TileKind::tiles;
 }
 
 std::unique_ptr<Filter> make_clahe_filter(const ClaheParams& params,

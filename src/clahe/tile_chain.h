@@ -36,6 +36,7 @@ class TileChain {
 /// The ways there are.
 enum class TileKind : std::uint8_t {
   tiles,   ///< 8 bits a sample
+  deep,    ///< more than 8 bits a sample
   opencv,  ///< the bytes of cv::createCLAHE
 };
 

@@ -151,6 +151,16 @@ struct LumaRows {
   int second;
 };
 
+/// Those of a ConstImageView or ImageView in planes: line `line` of cells, whose luma rows are
+/// these.
+template <typename View>
+[[nodiscard]] auto yuv_row_of(const View& view, int line, LumaRows rows) {
+  return YuvRow<std::remove_pointer_t<decltype(view.row(0, 0))>>{
+      {view.row(0, rows.first), view.row(0, rows.second)},
+      samples_of(view, 1).row(line),
+      samples_of(view, 2).row(line)};
+}
+
 /// Chroma row `row` of a 4:2:0 frame of `height` luma rows. In interlaced frames a chroma row
 /// belongs to one field and covers two luma rows of that field; where the height leaves a field
 /// without a chroma row of its own, its last luma row joins the last chroma row.

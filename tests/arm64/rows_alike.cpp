@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "src/cpu/clahe/deep_tile_rows.h"
 #include "src/cpu/common/simd_targets.h"
 #include "src/cpu/denoise/denoise_rows.h"
 #include "src/cpu/denoise/plane.h"
@@ -402,6 +403,93 @@ void compare_deep(const DeepRows& tested, std::size_t n, bool noise) {
   }
 }
 
+/// Rows of more than 8 bits between tiles of random curves that rise.
+class DeepTileComparison {
+ public:
+  DeepTileComparison(const DeepTileRows& tested, PixelFormat format, std::size_t n, bool noise)
+      : tested_(tested),
+        format_(format),
+        form_(deep_tiles::form_of({format, 1, 1, ColorMatrix::bt2020, ColorRange::limited})),
+        n_(n),
+        in_(some_bytes(8 * n + 8, noise)),
+        second_(some_bytes(2 * n, noise)),
+        cb_(some_bytes(4 * n + 4, noise)),
+        cr_(some_bytes(2 * n + 2, noise)) {
+    for (DeepTileLevels* tile : {&above_, &below_}) {
+      const std::uint32_t last = coarse_max(form_.samples);
+      for (std::uint32_t i = 0; i <= last; ++i)
+        tile->level[i] = static_cast<std::uint16_t>(i == 0 ? 0 : random_bits() % (256 * last + 1));
+      std::sort(tile->level, tile->level + last + 1);
+    }
+    for (std::size_t x = 0; x < n; ++x)
+      of_right_.push_back(static_cast<std::uint16_t>(random_bits() % 257));
+  }
+
+  void run() const {
+    const bool yuv = traits(format_).model == ColorModel::yuv;
+    same("tiles.mix", sizeof(DeepTileLevels), [&](const DeepTileRows& k, std::uint8_t* out) {
+      const DeepTileLevels levels = mixed(k, 77);
+      std::memcpy(out, levels.level, sizeof levels.level);
+    });
+    same("tiles.coarse", 2 * n_, [&](const DeepTileRows& k, std::uint8_t* out) {
+      std::uint8_t* const levels[2] = {out, out + n_};
+      if (yuv) return k.coarse_yuv(yuv_form(), row(), n_, levels);
+      k.coarse_pixels(form_.samples, rgb_layout(format_), in_.data(), n_, out);
+    });
+    same("tiles.apply", 16 * n_ + 16, [&](const DeepTileRows& k, std::uint8_t* out) {
+      const DeepTileLevels left = mixed(k, 77);
+      const DeepTileLevels right = mixed(k, 200);
+      std::vector<std::uint32_t> weights(deep_weight_room(n_));
+      k.order_weights(of_right_.data(), n_, weights.data());
+      const DeepTileSpan span{left, right, weights.data()};
+      if (!yuv) return k.apply_pixels(form_, rgb_layout(format_), span, in_.data(), n_, out);
+      const bool two = yuv_form().rows == 2;
+      std::uint8_t* cb = out + 4 * n_;
+      k.apply_yuv(form_, yuv_form().chroma, yuv_form().rows, span, row(), n_,
+                  {{out, two ? out + 2 * n_ : out}, cb, pairs() ? cb + 2 : cb + 4 * n_});
+    });
+  }
+
+ private:
+  template <typename Make>
+  void same(const char* what, std::size_t bytes, const Make& make) const {
+    Bytes got(bytes);
+    Bytes wanted(bytes);
+    make(tested_, got.data());
+    make(scalar_deep_tile_rows(), wanted.data());
+    expect_same(got, wanted, (std::string(to_string(format_)) + " " + what).c_str(), n_);
+  }
+  DeepTileLevels mixed(const DeepTileRows& k, std::uint32_t of_below) const {
+    DeepTileLevels levels;
+    k.mix(above_, below_, of_below, levels);
+    return levels;
+  }
+  DeepYuvForm yuv_form() const {
+    return {form_.samples, deep_chroma_of(traits(format_)), cell_rows(sampling_of(format_))};
+  }
+  bool pairs() const { return yuv_form().chroma == DeepChroma::pairs; }
+  YuvRowIn row() const {
+    return {{in_.data(), yuv_form().rows == 2 ? second_.data() : in_.data()},
+            cb_.data(),
+            pairs() ? cb_.data() + 2 : cr_.data()};
+  }
+
+  const DeepTileRows& tested_;
+  PixelFormat format_;
+  deep_tiles::Form form_;
+  std::size_t n_;
+  Bytes in_, second_, cb_, cr_;
+  DeepTileLevels above_{}, below_{};
+  std::vector<std::uint16_t> of_right_;
+};
+
+void compare_deep_tiles(const DeepTileRows& tested, std::size_t n, bool noise) {
+  for (int f = 0; f < kPixelFormatCount; ++f) {
+    const auto format = static_cast<PixelFormat>(f);
+    if (has_deep_samples(format)) DeepTileComparison(tested, format, n, noise).run();
+  }
+}
+
 /// Colours of another lightness, within sRGB and outside.
 void compare_hues(std::size_t n) {
   std::uniform_real_distribution<float> light(0, 1);
@@ -587,9 +675,10 @@ int main() {
   const std::vector<DeepRows> all_deep = all_deep_rows();
   const FusedRows& tested = all.front();
   const DeepRows& deep = all_deep.front();
+  const DeepTileRows deep_tiles = all_deep_tile_rows().front();
   const denoise::DenoiseRows denoising = denoise::all_denoise_rows().front();
   if (tested.target == kScalarTarget || deep.target == kScalarTarget ||
-      denoising.target == kScalarTarget) {
+      deep_tiles.target == kScalarTarget || denoising.target == kScalarTarget) {
     std::puts("this build has no vectors to compare with plain C++");
     return 1;
   }
@@ -597,6 +686,7 @@ int main() {
     for (const bool noise : {true, false}) {
       Comparison(tested, n, noise).run();
       compare_deep(deep, n, noise);
+      compare_deep_tiles(deep_tiles, n, noise);
     }
     compare_hues(n);
     DenoiseComparison(denoising, n).run();

@@ -354,11 +354,8 @@ TEST(ClaheOptions, AreReadAndChecked) {
   EXPECT_THAT(violations(with_tiles(5, 3), Backend::cpu, &small), IsEmpty());
   EXPECT_THAT(violations(with_tiles(6, 3), Backend::cpu, &small),
               ElementsAre(HasSubstr("must be at most 5,3")));
-  for (const PixelFormat format : {PixelFormat::grayf32, PixelFormat::p010_10le}) {
-    const ImageDesc desc{format, 64, 64};
-    EXPECT_THAT(violations(ClaheParams{}, Backend::cpu, &desc),
-                ElementsAre(HasSubstr(to_string(format).data())));
-  }
+  const ImageDesc floats{PixelFormat::grayf32, 64, 64};
+  EXPECT_THAT(violations(ClaheParams{}, Backend::cpu, &floats), ElementsAre(HasSubstr("grayf32")));
   params.curve.bins = 64;
   params.curve.chain = Chain::staged;
   params.curve.clip_limit = 0;

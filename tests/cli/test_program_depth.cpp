@@ -1,3 +1,4 @@
+#include <equalux/clahe.h>
 #include <equalux/filter.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,6 +87,42 @@ TEST_F(Depth, StreamsKeepTheirBits) {
   }
 }
 
+TEST_F(Depth, TilesKeepTheirBits) {
+  const auto tiled = [](const ConstImageView& in) {
+    const auto filter = make_cpu_filter(ClaheParams{}, {1});
+    filter->configure(in.desc);
+    Image out(in.desc);
+    FrameContext context;
+    filter->submit(in, out.view(), context);
+    return out;
+  };
+  for (const PixelFormat format : {PixelFormat::gray16_le, PixelFormat::rgb48_le}) {
+    const std::string extension = format == PixelFormat::gray16_le ? ".pgm" : ".ppm";
+    ImageDesc desc = desc_of(format, 61, 47);
+    desc.range = ColorRange::full;  // as read_pnm() says
+    Image still(desc);
+    fill(still.view(), Content::natural, 3);
+    write_pnm(folder_ / ("in" + extension), still.view());
+    const ProgramResult result =
+        run({"image", "in" + extension, "out" + extension, "--filter", "clahe"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Image out = read_pnm(folder_ / ("out" + extension));
+    EXPECT_EQ(count_differences(out.view(), tiled(std::as_const(still).view()).view()), 0U);
+  }
+  ImageDesc desc = desc_of(PixelFormat::i420_10le, 33, 19);
+  desc.matrix = ColorMatrix::bt601;  // of a stream that says nothing, at this height
+  const std::string header = "W33 H19 F25:1 Ip A1:1 C420p10 XCOLORRANGE=LIMITED";
+  folder_.write("in.y4m", make_stream(header, desc, 1));
+  const ProgramResult result =
+      run({"run", "in.y4m", "-o", "out.y4m", "--preset", "plain", "--filter", "clahe"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const PaddedImage frame(desc);
+  fill(frame.view(), Content::noise, 1);
+  const auto bytes = tight_copy(tiled(frame.view()).view());
+  EXPECT_TRUE(folder_.read("out.y4m") ==
+              "YUV4MPEG2 " + header + "\nFRAME\n" + std::string(bytes.begin(), bytes.end()));
+}
+
 TEST_F(Depth, SequencesOfStillsKeepTheirs) {
   Image still(desc_of(PixelFormat::rgb48_le, 20, 10));
   for (const char* name : {"f0.ppm", "f1.ppm"}) {
@@ -120,6 +157,11 @@ TEST_F(Depth, WhatTakesEightBitsSaysSo) {
   write_pnm(folder_ / "in.ppm", colour.view());
   expect_error({"image", "in.ppm", "out.ppm", "--filter", "clahe:compatible=opencv"}, 2,
                " stills, must be gray8 or gray16_le");
+  Image deep_colour(desc_of(PixelFormat::rgb48_le, 8, 4));
+  fill(deep_colour.view(), Content::natural);
+  write_pnm(folder_ / "in.ppm", deep_colour.view());
+  expect_error({"image", "in.ppm", "out.ppm", "--filter", "clahe:compatible=opencv"}, 2,
+               "does not take rgb48_le stills, must be gray8 or gray16_le");
   expect_error({"run", "in.y4m", "-o", "out.y4m", "--filter", "vessel"}, 2,
                "is 10-bit video; the filters take 8 bits");
   folder_.write("deep.y4m",

@@ -122,8 +122,9 @@ TEST(GstPluginFilters, ClaheHasTheBytesOfTheFilter) {
       {{"tiles", "5,3"}, {"clip-limit", "4.5"}},
       {{"tiles", "4"}, {"strength", "0.6"}, {"scaler", "min-max"}},
       {{"temporal-ms", "700"}, {"floor", "1"}, {"ceiling", "99"}, {"max-gain", "6"}}};
-  for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::yuy2, PixelFormat::gray8,
-                                   PixelFormat::bgra, PixelFormat::rgb}) {
+  for (const PixelFormat format :
+       {PixelFormat::nv12, PixelFormat::yuy2, PixelFormat::gray8, PixelFormat::bgra,
+        PixelFormat::rgb, PixelFormat::p010_10le, PixelFormat::gray16_le}) {
     for (const OptionValues& values : cases)
       expect_filtered("clahe", values, format, 4);
   }

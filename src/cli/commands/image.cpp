@@ -308,11 +308,12 @@ Result filter_still(const ConstImageView& still, const CommonOptions& common, in
                     double read_ms, Measurements* measurements) {
   const std::unique_ptr<Processor> processor = make_processor(common);
   if (!processor->accepts(still.desc.format)) {
-    const bool deep = has_deep_samples(still.desc.format);
+    const bool too_deep =
+        has_deep_samples(still.desc.format) && !processor->accepts(PixelFormat::gray16_le);
     throw Error(ExitCode::usage,
                 "filter " + filters_text(common) + " does not take " +
                     std::string(to_string(still.desc.format)) + " stills" +
-                    (deep ? ", must have 8 bits a sample" : forms_taken(*processor)));
+                    (too_deep ? ", must have 8 bits a sample" : forms_taken(*processor)));
   }
   const ImageDesc desc = processor->configure(still.desc);
   if (measurements != nullptr) {

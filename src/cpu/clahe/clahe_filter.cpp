@@ -2,6 +2,7 @@
 
 #include "src/clahe/tile_chain.h"
 #include "src/cpu/clahe/clahe_chain.h"
+#include "src/cpu/clahe/deep_clahe_chain.h"
 #include "src/cpu/clahe/opencv_clahe_chain.h"
 
 namespace equalux {
@@ -15,8 +16,14 @@ class CpuClaheBackend final : public ClaheBackend {
 
   [[nodiscard]] std::unique_ptr<TileChain> make_chain(TileKind kind,
                                                       const ClaheParams& params) override {
-    if (kind == TileKind::opencv) return std::make_unique<OpencvClaheChain>(params, executor_);
-    return std::make_unique<ClaheChain>(params, executor_, fused_rows());
+    switch (kind) {
+      case TileKind::opencv:
+        return std::make_unique<OpencvClaheChain>(params, executor_);
+      case TileKind::deep:
+        return std::make_unique<DeepClaheChain>(params, executor_);
+      default:
+        return std::make_unique<ClaheChain>(params, executor_, fused_rows());
+    }
   }
 
  private:

@@ -1,24 +1,12 @@
 #include "src/cpu/equalize/deep/deep_chain.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "src/common/stage_clock.h"
 #include "src/equalize/fixed_curve.h"
 #include "src/format/layout.h"
 
 namespace equalux {
-namespace {
-
-template <typename View>
-auto yuv_row(const View& view, int row, LumaRows rows) {
-  return YuvRow<std::remove_pointer_t<decltype(view.row(0, 0))>>{
-      {view.row(0, rows.first), view.row(0, rows.second)},
-      samples_of(view, 1).row(row),
-      samples_of(view, 2).row(row)};
-}
-
-}  // namespace
 
 void make_deep_curve(const std::vector<std::uint32_t>& counts,
                      const std::vector<std::uint32_t>& bin_ends, Scaler scaler,
@@ -227,7 +215,7 @@ void DeepChain::count_rows(const Job& job, int begin, int end, Scratch& scratch)
       loops_.count_rgb(form_, rgb_layout(desc_.format), job.in.row(0, y), width, counters);
     } else {
       const LumaRows rows = luma_rows(job, y);
-      loops_.count_yuv(yuv_form(rows), yuv_row(job.in, y, rows), width, counters);
+      loops_.count_yuv(yuv_form(rows), yuv_row_of(job.in, y, rows), width, counters);
     }
   }
 }
@@ -242,7 +230,7 @@ void DeepChain::apply_rows(const Job& job, int begin, int end) const {
       scale_rgb(job.stores, job.in.row(0, y), job.out.row(0, y));
     } else {
       const LumaRows rows = luma_rows(job, y);
-      scale_yuv(job.stores, rows, yuv_row(job.in, y, rows), yuv_row(job.out, y, rows));
+      scale_yuv(job.stores, rows, yuv_row_of(job.in, y, rows), yuv_row_of(job.out, y, rows));
     }
   }
   loops_.flush_stores();
@@ -253,7 +241,7 @@ void DeepChain::apply_rounded(const Job& job, int begin, int end, Scratch& scrat
   const auto width = static_cast<std::size_t>(desc_.width);
   for (int y = begin; y < end; ++y) {
     if (model == ColorModel::yuv) {
-      round_yuv(job, y, yuv_row(job.in, y, luma_rows(job, y)), scratch);
+      round_yuv(job, y, yuv_row_of(job.in, y, luma_rows(job, y)), scratch);
       continue;
     }
     if (model == ColorModel::gray) {

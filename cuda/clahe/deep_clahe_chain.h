@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <equalux/clahe.h>
+
+#include "cuda/clahe/deep_clahe.h"
+#include "cuda/clahe/device_tiles.h"
+#include "cuda/runtime/handles.h"
+#include "cuda/runtime/launch_device.h"
+#include "src/clahe/tile_chain.h"
+
+/// Adaptive equalization of frames of more than 8 bits on a GPU.
+namespace equalux::cuda {
+
+/// Belongs to the device that was current when it was configured. One thread at a time.
+class DeepClaheChain final : public TileChain {
+ public:
+  explicit DeepClaheChain(const ClaheParams& params) : params_(params), control_(params.curve) {}
+
+  /// Allocates for frames of `desc`, any format of more than 8 bits. Throws Error(unavailable).
+  void configure(const ImageDesc& desc) override;
+  /// Device memory of any stride and alignment, accesses of 4 bytes where all planes allow them.
+  void process(const ConstImageView& in, const ImageView& out,
+               const FrameContext& context) override;
+  void update(const ClaheParams& params) override;
+  void reset() override { control_.reset(); }
+  [[nodiscard]] std::string save() const override;
+  void load(std::string_view state) override;
+
+ private:
+  ClaheParams params_;
+  tone::Control control_;
+  LaunchDevice launch_device_;
+  DeepClaheFrame frame_;
+  DevicePointer<DeepColumnMix> columns_;
+  DevicePointer<LineMix> lines_;
+  DeviceTiles tiles_;
+};
+
+}  // namespace equalux::cuda
