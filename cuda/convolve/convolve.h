@@ -72,6 +72,12 @@ void convolve_direct(const BytePlane& plane, Outside outside, const ExactKernel&
 /// Separable kernels up to 31 x 31.
 void convolve_separable(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
                         const LaunchDevice& device, cudaStream_t stream);
+/// Whether convolve_columns(), which is faster, takes a separable kernel: up to 9 x 9, or 15 x 15
+/// of pixels of four bytes and of a Gaussian's three. The plane has more than 14 rows, of whole
+/// words, and addresses and strides that are multiples of 16.
+[[nodiscard]] bool fits_columns(const BytePlane& plane, const ExactKernel& kernel);
+void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
+                      const LaunchDevice& device, cudaStream_t stream);
 
 /// The published modes. `weights` are size · size in device memory, the same as the kernel's; only
 /// mode global reads them. `block` is 8, 16 or 32 threads a side.

@@ -77,6 +77,8 @@ class CudaConvolveFilter final : public Filter {
     if (params_.mode != ConvolveMode::production) {
       cuda::published_convolve(params_.mode, params_.block, plane, outside_, kernel_,
                                weights_.get(), stream);
+    } else if (cuda::fits_columns(plane, kernel_)) {
+      cuda::convolve_columns(plane, outside_, kernel_, launch_device_, stream);
     } else if (kernel_.separable) {
       cuda::convolve_separable(plane, outside_, kernel_, launch_device_, stream);
     } else {

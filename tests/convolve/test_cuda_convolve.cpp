@@ -203,6 +203,28 @@ TEST_F(CudaConvolve, SeparableKernelsOfEverySize) {
     expect_same_as_cpu(separable("gaussian", 9, 1.7), {format, 301, 67});
 }
 
+/// Rows of whole words at multiples of 16 bytes, which a kernel of their own takes: the last 16
+/// bytes of a row whole and in part, columns of 128 bytes that hold a few bytes or a pixel in part.
+TEST_F(CudaConvolve, SeparableKernelsInColumns) {
+  const std::vector<std::pair<int, int>> sizes{{4, 15}, {40, 16}, {44, 70}, {172, 19}, {1196, 131}};
+  for (int size = 3; size <= 15; size += 2) {
+    int turn = 0;
+    for (const ConvolveParams& params :
+         {separable("gaussian", size), separable("gaussian", size, 100),
+          separable("gaussian", size, 0.05), separable("box", size)}) {
+      for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::bgra,
+                                       PixelFormat::xrgb, PixelFormat::nv12}) {
+        for (const auto& [width, height] : sizes) {
+          const Border border = kBorders[static_cast<std::size_t>(turn++) % 3];
+          const DeviceLayout layout{0, turn % 2 * 16, true, turn % 3 == 0};
+          expect_same_as_cpu(with(params, border), {format, width, height},
+                             turn % 4 == 0 ? Content::white : Content::noise, layout, layout);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(CudaConvolve, ModesAndBlocksGiveTheSameFrame) {
   for (const ConvolveMode mode :
        {ConvolveMode::global, ConvolveMode::constant, ConvolveMode::shared}) {
@@ -230,6 +252,13 @@ TEST_F(CudaConvolve, LargeFrames) {
   }
   expect_same_as_cpu(named("sharpen"), {PixelFormat::bgr, 10000, 6000}, Content::natural);
   expect_same_as_cpu(separable("gaussian", 15, 3), {PixelFormat::bgra, 3840, 2160});
+  for (const int size : {5, 9, 15}) {
+    expect_same_as_cpu(separable("gaussian", size), {PixelFormat::bgr, 3840, 2160},
+                       Content::natural);
+    expect_same_as_cpu(with(separable("box", size), Border::reflect_101),
+                       {PixelFormat::bgr, 3844, 1082});
+    expect_same_as_cpu(separable("gaussian", size), {PixelFormat::gray8, 7680, 1090});
+  }
   expect_same_as_cpu(custom(7, 50, "64", "", 4), {PixelFormat::bgr, 3840, 2160});
 }
 
@@ -269,7 +298,8 @@ TEST_F(CudaConvolve, EveryPathOnce) {
   std::vector<ConvolveParams> all{custom(3, 30000, "1000", "3.5", 1), custom(3, 100, "37", "", 2),
                                   custom(5, 20, "7", "2", 2),         custom(15, 9, "31", "", 3),
                                   separable("gaussian", 31, 5),       separable("box", 7),
-                                  separable("gaussian", 15),          separable("box", 31)};
+                                  separable("gaussian", 15),          separable("box", 31),
+                                  separable("gaussian", 5),           separable("gaussian", 9)};
   for (const char* name : kNamed)
     all.push_back(named(name));
   for (const ConvolveMode mode :
@@ -279,6 +309,7 @@ TEST_F(CudaConvolve, EveryPathOnce) {
     for (const PixelFormat format :
          {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::xrgb, PixelFormat::i420}) {
       expect_same_as_cpu(params, {format, 304, 21}, Content::noise, {0, 0, true}, {0, 0, true});
+      expect_same_as_cpu(params, {format, 300, 21}, Content::noise, {0, 0, true}, {0, 0, true});
       expect_same_as_cpu(params, {format, 203, 9}, Content::noise, {4, 0}, {1, 2});
     }
   }
