@@ -29,13 +29,24 @@ struct KnownShape {
 
   static constexpr int columns() { return width + 2 * left; }
   static TileShape like(int rows) { return {width, rows, band, reach, left, true, kResultPlanes}; }
-  /// The tile for a frame, with fewer rows where multiprocessors would else be idle; nothing where
-  /// `most` bytes of shared memory do not hold it.
+  /// The tile for a frame, of one band or two; nothing where `most` bytes of shared memory do not
+  /// hold it.
   static std::optional<TileShape> fitting(std::size_t most, int frame_width, int frame_height,
                                           const LaunchDevice& device) {
-    const auto blocks = static_cast<unsigned>(kTileBlocks * device.multiprocessors);
-    const dim3 grid = like(2 * band).grid(frame_width, frame_height);
-    const TileShape shape = like(grid.x * grid.y < blocks ? band : 2 * band);
+    const auto at_once = static_cast<unsigned>(kTileBlocks * device.multiprocessors);
+    const auto blocks = [&](int rows) {
+      const dim3 grid = like(rows).grid(frame_width, frame_height);
+      return grid.x * grid.y;
+    };
+    // Tiles of two bands have fewer rows of levels around them, tiles of one keep multiprocessors
+    // busy longer at the end of a frame. Measured: all that is there once a tile takes as long as
+    // four of its rows, and as much again as all tiles that run at once is lost at the end.
+    const auto cost = [&](int rows) {
+      constexpr unsigned kAround = 4;
+      return (blocks(rows) + at_once) * (static_cast<unsigned>(rows) + kAround);
+    };
+    const bool low = kResultPlanes == 0 ? cost(band) < cost(2 * band) : blocks(2 * band) < at_once;
+    const TileShape shape = like(low ? band : 2 * band);
     return shape.shared_bytes() <= most ? std::optional(shape) : std::nullopt;
   }
 };
@@ -121,6 +132,46 @@ struct PixelWords {
   std::uint32_t word[kWords];
 };
 
+template <int kWords>
+__device__ __forceinline__ PixelWords<kWords> pixel_words(const std::uint8_t* pixels) {
+  PixelWords<kWords> words;
+#pragma unroll
+  for (int i = 0; i < kWords; ++i)
+    words.word[i] = __ldg(reinterpret_cast<const std::uint32_t*>(pixels) + i);
+  return words;
+}
+
+template <typename Shape>
+inline constexpr bool kIsKnown = false;
+template <int kReach, int kResultPlanes>
+inline constexpr bool kIsKnown<KnownShape<kReach, kResultPlanes>> = true;
+
+/// Fills kRows rows of levels from pixel (left, top) on, all columns of which are in the frame.
+/// A thread has the same four columns of every so many rows, asked for all at once.
+template <int kWords, int kRows, typename Shape, typename LevelsOf>
+__device__ __forceinline__ void fill_known(const LevelSource& in, const Shape& shape, float* levels,
+                                           int left, int top, const LevelsOf& levels_of) {
+  constexpr int kGroups = Shape::columns() / 4;
+  constexpr int kRowsAtOnce = kTileThreads / kGroups;
+  static_assert(kTileThreads % kGroups == 0);
+  const int group = static_cast<int>(threadIdx.x) % kGroups;
+  const int first = static_cast<int>(threadIdx.x) / kGroups;
+  const std::uint8_t* const column = in.at(left + 4 * group, 0);
+  const int stride = static_cast<int>(in.stride);
+  float* const to = levels + first * shape.columns() + 4 * group;
+  PixelWords<kWords> came[(kRows + kRowsAtOnce - 1) / kRowsAtOnce];
+#pragma unroll
+  for (int i = 0; i * kRowsAtOnce < kRows; ++i) {
+    const int y = min(max(top + first + i * kRowsAtOnce, 0), in.rows - 1);
+    came[i] = pixel_words<kWords>(column + std::int64_t{y} * stride);
+  }
+#pragma unroll
+  for (int i = 0; i * kRowsAtOnce < kRows; ++i) {
+    if (kRows % kRowsAtOnce == 0 || first + i * kRowsAtOnce < kRows)
+      *reinterpret_cast<float4*>(to + i * kRowsAtOnce * Shape::columns()) = levels_of(came[i].word);
+  }
+}
+
 /// The block fills the tile of levels whose first pixel is (x, y).
 template <typename Shape>
 __device__ __forceinline__ void load_levels(const LevelSource& in, const Shape& shape,
@@ -140,18 +191,22 @@ __device__ __forceinline__ void load_levels(const LevelSource& in, const Shape& 
   }
   // What the levels are made of is asked once, and not for each.
   const auto fill = [&](auto kWords, const auto& levels_of) {
-    fetch_places<4>(
-        columns / 4, rows,
-        [&](int row, int group) {
-          const auto* from = reinterpret_cast<const std::uint32_t*>(
-              in.at(left + 4 * group, min(max(top + row, 0), in.rows - 1)));
-          PixelWords<kWords> words;
-#pragma unroll
-          for (int i = 0; i < kWords; ++i)
-            words.word[i] = __ldg(from + i);
-          return words;
-        },
-        [&](int row, int group, const auto& words) { *at(row, group) = levels_of(words.word); });
+    if constexpr (kIsKnown<Shape>) {
+      constexpr int kAround = 2 * Shape::reach;
+      if (shape.rows == Shape::band) {
+        fill_known<kWords, Shape::band + kAround>(in, shape, levels, left, top, levels_of);
+      } else {
+        fill_known<kWords, 2 * Shape::band + kAround>(in, shape, levels, left, top, levels_of);
+      }
+    } else {
+      fetch_places<4>(
+          columns / 4, rows,
+          [&](int row, int group) {
+            return pixel_words<kWords>(
+                in.at(left + 4 * group, min(max(top + row, 0), in.rows - 1)));
+          },
+          [&](int row, int group, const auto& words) { *at(row, group) = levels_of(words.word); });
+    }
   };
   const auto any = [&](std::uint32_t bytes) { return level_of(in, bytes); };
   const auto sum = [&](std::uint32_t bytes) { return sum_level(in, bytes); };
