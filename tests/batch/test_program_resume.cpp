@@ -1,5 +1,4 @@
 #include <csignal>
-#include <cstdlib>
 #include <random>
 #include <thread>
 
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "src/common/json_text.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/program.h"
 
 /// Batches that are killed, stopped and out of disk, and what the same command makes of them.
@@ -25,14 +25,10 @@ using namespace std::chrono_literals;
 constexpr int kFrames = 90;
 constexpr int kSegment = 10;
 
-bool is_full() {
-  return std::getenv("EQUALUX_FULL") != nullptr;
-}
-
 /// All of them with EQUALUX_FULL=1, else the usual one of a test.
 std::vector<std::string> containers(const std::string& usual) {
-  return is_full() ? std::vector<std::string>{"y4m", "mkv", "mp4"}
-                   : std::vector<std::string>{usual};
+  return wants_every_count() ? std::vector<std::string>{"y4m", "mkv", "mp4"}
+                             : std::vector<std::string>{usual};
 }
 
 struct ResumeTest : ::testing::Test {
@@ -147,8 +143,8 @@ TEST_F(ResumeTest, ASignalAtAnyTimeCostsASegmentAtMost) {
   };
   for (const std::string& container : containers("mkv")) {
     if (!begin(container)) continue;
-    if (!is_full()) stop_and_go_on(SIGTERM, 500ms);
-    for (int round = 0; is_full() && round < 25; ++round) {
+    if (!wants_every_count()) stop_and_go_on(SIGTERM, 500ms);
+    for (int round = 0; wants_every_count() && round < 25; ++round) {
       for (const int signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP})
         stop_and_go_on(signal, moment());
     }
@@ -169,7 +165,7 @@ TEST_F(ResumeTest, KilledAgainAndAgainItStillGetsThere) {
   for (const std::string& container : containers("mp4")) {
     if (!begin(container)) continue;
     int last = 0;
-    for (int round = 0; round < (is_full() ? 20 : 2) && !is_done(); ++round) {
+    for (int round = 0; round < (wants_every_count() ? 20 : 2) && !is_done(); ++round) {
       run_until(last);
       if (is_done()) break;
       EXPECT_GE(safe_frames(), last);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/common/json_text.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/program.h"
 
 /// Inputs that were cut off, overwritten or had bits flipped: whatever they are, every one ends in
@@ -17,10 +18,6 @@ namespace equalux::test {
 namespace {
 
 using ::testing::AnyOf;
-
-bool is_full() {
-  return std::getenv("EQUALUX_FULL") != nullptr;
-}
 
 /// A file as a bad disk, a broken transfer or a crashed recorder leaves it.
 std::string broken(std::string bytes, std::mt19937& random) {
@@ -71,7 +68,7 @@ struct BrokenFiles : ::testing::Test {
   }
 
   void expect_that_every_one_ends() {
-    options.timeout_s = is_full() ? 3600 : 120;
+    options.timeout_s = wants_every_count() ? 3600 : 120;
     const ProgramResult result = run_program({"batch", "set", "--out", "out", "--preset", "stable",
                                               "--jobs", "2", "--quiet", "--log-level", "off"},
                                              options);
@@ -95,7 +92,7 @@ struct BrokenFiles : ::testing::Test {
 
 TEST_F(BrokenFiles, RawVideo) {
   folder.write("raw.y4m", dim_y4m(64, 48, 8));
-  break_file("raw.y4m", is_full() ? 500 : 10);
+  break_file("raw.y4m", wants_every_count() ? 500 : 10);
   expect_that_every_one_ends();
 }
 
@@ -111,7 +108,7 @@ TEST_F(BrokenFiles, Containers) {
         "sine=duration=1 -pix_fmt yuv420p -c:v " +
         codec + " '" + folder / name + "'";
     ASSERT_EQ(std::system(made.c_str()), 0);
-    break_file(name, is_full() ? 500 : 6);
+    break_file(name, wants_every_count() ? 500 : 6);
   }
   expect_that_every_one_ends();
 }
@@ -126,7 +123,7 @@ TEST_F(BrokenFiles, Stills) {
        {std::string("ppm"), std::string("png"), std::string("jpg")}) {
     if (made("still." + extension) != 0) continue;  // A build without OpenCV.
     const std::string whole = folder.read("still." + extension);
-    for (int i = 0; i < (is_full() ? 170 : 3); ++i) {
+    for (int i = 0; i < (wants_every_count() ? 170 : 3); ++i) {
       folder.write("in." + extension, broken(whole, random));
       const ProgramResult result =
           run_program({"image", "in." + extension, "out." + extension, "-y", "--quiet"}, options);

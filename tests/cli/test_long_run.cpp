@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/long_counts.h"
 #include "tests/support/process_holding.h"
 #include "tests/support/program.h"
 
@@ -49,7 +49,7 @@ class LongRun : public ::testing::Test {
     EXPECT_LE(held->after.descriptors, held->before.descriptors);
     EXPECT_LE(held->after.threads, held->before.threads);
   }
-  static bool is_full() { return !kSanitized && std::getenv("EQUALUX_FULL") != nullptr; }
+  static bool is_full() { return !kSanitized && wants_every_count(); }
 
   TemporaryFolder folder_;
   ProgramOptions options_;

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/support/long_counts.h"
 #include "tests/support/media_files.h"
 #include "tests/support/program.h"
 
@@ -63,24 +64,28 @@ TEST_F(Codecs, EveryFfv1LayoutIsDecodedOrNamed) {
   }
   ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25 " + outputs);
   std::size_t decoded = 0;
+  std::size_t looked_at = 0;
   for (const std::string& layout : layouts) {
     const std::string file = layout + ".mkv";
     // FFV1 has one layout for both; libavformat names the other one.
     const std::string named = layout == "rgb48le"    ? "gbrp16le"
                               : layout == "rgba64le" ? "gbrap16le"
                                                      : layout;
+    // Both decode alike: a sample shows that they say so alike.
+    const bool measured = wants_every_count() || looked_at++ % 4 == 0;
     for (const char* command : {"run", "measure"}) {
+      if (!measured && command == std::string_view("measure")) continue;
       std::vector<std::string> arguments{command, file, "--threads", "1"};
       if (arguments.front() == "run") arguments.insert(arguments.end(), {"-o", "null"});
       const ProgramResult result = run(arguments);
       EXPECT_THAT(result.exit_code, AnyOf(Eq(0), Eq(65))) << layout << ": " << result.err;
-      decoded += result.exit_code == 0;
+      decoded += result.exit_code == 0 && command == std::string_view("run");
       if (result.exit_code != 65) continue;
       EXPECT_EQ(lines_of(result.err).size(), 1U) << result.err;
       EXPECT_THAT(result.err, HasSubstr(named + " pictures; convert it first, best to ")) << layout;
     }
   }
-  EXPECT_GE(decoded, 2 * 23U);
+  EXPECT_GE(decoded, 23U);
 }
 
 TEST_F(Codecs, ALayoutThatChangesInTheMiddleEndsTheStream) {
@@ -150,7 +155,10 @@ TEST_F(Codecs, WhatTheInputDoesNotSayOfItsColoursTheOutputDoesNotSay) {
     };
     ASSERT_EQ(colours_of(folder_ / input), kNothing) << input;
     expect("ffv1", "out-ffv1.mkv", kNothing);
-    for (const char* output : {"out-x264.mkv", "out-x264.mp4", "out-x264.mov"})
+    expect("x264", "out-x264.mkv", kNothing);
+    // Every encoder for one input; the others show what each kind of input hands on.
+    if (!wants_every_count() && input != std::string_view("h264.mp4")) continue;
+    for (const char* output : {"out-x264.mp4", "out-x264.mov"})
       expect("x264", output, kNothing);
     // FFmpeg's decoder says "tv" of a stream that is silent. Neither stream nor container say so.
     for (const char* output : {"out-x265.mkv", "out-x265.mp4", "out-x265.mov"}) {
@@ -188,6 +196,9 @@ TEST_F(Codecs, AMatrixThatTheFiltersDoNotKnowIsKept) {
   for (const char* matrix : {"smpte240m", "fcc", "ycgco"}) {
     make("in.mp4", "-c:v libx264 -pix_fmt yuv420p -x264-params colormatrix=" + std::string(matrix));
     for (const char* encoder : {"x264", "x265", "ffv1"}) {
+      if (!wants_every_count() && encoder != std::string_view("x264") &&
+          matrix != std::string_view("fcc"))
+        continue;
       const ProgramResult result =
           run({"run", "in.mp4", "--encoder", encoder, "-o", "out.mkv", "-y"});
       ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -270,12 +281,17 @@ TEST_F(Codecs, ACutThroughAnOpenGroupComesOutInEvenSteps) {
   make("x265.ts",
        "-c:v libx265 -pix_fmt yuv420p -x265-params log-level=none:open-gop=1:keyint=25:scenecut=0",
        100);
+  int cuts = 0;
   for (const char* input : {"x264.ts", "x265.ts"}) {
     for (const char* start : {"0.5", "1.02"}) {
       for (const char* how : {"", "-avoid_negative_ts disabled"}) {
         ffmpeg("-ss " + std::string(start) + " -i '" + folder_ / input + "' -c copy " + how + " '" +
                folder_ / "cut.mkv" + "'");
+        ++cuts;
         for (const char* output : {"out.mp4", "out.mkv"}) {
+          // A sample: each cut into one of the containers.
+          const bool mp4 = output == std::string_view("out.mp4");
+          if (!wants_every_count() && mp4 != (cuts % 3 == 1)) continue;
           SCOPED_TRACE(std::string(input) + " " + start + how + " to " + output);
           const ProgramResult result = run({"run", "cut.mkv", "-o", output, "-y"});
           ASSERT_EQ(result.exit_code, 0) << result.err;

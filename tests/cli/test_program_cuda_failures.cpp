@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/common/json_text.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/program.h"
 
 /// The program on a device that fails, before its first result and in the middle. That device runs
@@ -78,13 +78,9 @@ struct ProgramCudaFailures : ::testing::Test {
   }
 };
 
-bool is_full() {
-  return std::getenv("EQUALUX_FULL") != nullptr;
-}
-
 /// Numbers of calls to fail at: one after the other with EQUALUX_FULL=1, else ever further apart.
 int after(int n) {
-  return is_full() ? n + 1 : 5 * n + 1;
+  return wants_every_count() ? n + 1 : 5 * n + 1;
 }
 
 /// What it says beside the table of numbers.
@@ -113,7 +109,7 @@ TEST_F(ProgramCudaFailures, BeforeTheFirstResultTheCpuTakesOverAndLaterTheOutput
     int partial = 0;
     // A run can do without some calls, but not without so many in a row: then it has no more.
     int untouched = 0;
-    for (int n = 1; untouched < (is_full() ? 40 : 2); n = after(n)) {
+    for (int n = 1; untouched < (wants_every_count() ? 40 : 2); n = after(n)) {
       const ProgramResult result = run_video("auto", failure.at(n));
       SCOPED_TRACE(failure.at(n) + ": " + result.err);
       const std::string out = folder.read("out.y4m");

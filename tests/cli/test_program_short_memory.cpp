@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -7,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/long_counts.h"
 #include "tests/support/program.h"
 
 /// The program where malloc fails: at one call, or from one on. Video of containers is left out:
@@ -23,10 +23,6 @@ constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
-
-bool is_full() {
-  return std::getenv("EQUALUX_FULL") != nullptr;
-}
 
 struct Command {
   const char* name;
@@ -67,7 +63,7 @@ TEST_P(ShortMemory, IsOneLineAndACodeAndNoResultOrTheRightOne) {
   const std::string whole = result_of(sound);
   const int calls = std::stoi(folder.read("count"));
   ASSERT_GT(calls, 100);
-  const int step = std::max(1, calls / (is_full() ? 300 : 8));
+  const int step = std::max(1, calls / (wants_every_count() ? 300 : 8));
   int failed = 0;
   for (const char* lasting : {"", "+"}) {
     for (int at = step / 2; at < calls; at += step) {

@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -9,6 +8,7 @@
 
 #include "pipelines/container/input/probe.h"
 #include "pipelines/container/input/shortfall.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/sample_media.h"
 
 namespace equalux {
@@ -129,8 +129,7 @@ std::string mutate(std::string bytes, std::mt19937& random) {
 }
 
 TEST_F(ContainerProbe, SurvivesDamagedFiles) {
-  const char* full = std::getenv("EQUALUX_FULL");
-  const int rounds = full != nullptr && *full == '1' ? 2000 : 200;
+  const int rounds = test::wants_every_count() ? 2000 : 200;
   const std::vector<std::pair<std::string, std::string>> kinds{
       {"a.mp4", "-c:v libx264 -preset ultrafast -c:a aac"},
       {"b.mkv", "-c:v libx264 -preset ultrafast -c:a aac"},

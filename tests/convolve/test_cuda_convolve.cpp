@@ -1,6 +1,5 @@
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "tests/support/device/device_image.h"
 #include "tests/support/device/device_test.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -263,7 +263,7 @@ TEST_F(CudaConvolve, LargeFrames) {
 }
 
 TEST_F(CudaConvolve, RandomFrames) {
-  const int count = std::getenv("EQUALUX_FULL") != nullptr ? 2000 : 200;
+  const int count = test::wants_every_count() ? 2000 : 200;
   std::mt19937 random(20261122);
   for (int i = 0; i < count; ++i) {
     const auto pick = [&random](int most) {

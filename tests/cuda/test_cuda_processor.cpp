@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "pipelines/cuda/cuda_processor.h"
 #include "tests/support/device/device_image.h"
 #include "tests/support/filter_changes.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/test_images.h"
 
@@ -199,7 +199,7 @@ TEST_F(CudaProcessor, TimesOfUploadStagesAndDownload) {
 }
 
 TEST_F(CudaProcessor, MakingAndLeavingManyLosesNoDeviceMemory) {
-  const int cycles = std::getenv("EQUALUX_FULL") != nullptr ? 1000 : 60;
+  const int cycles = test::wants_every_count() ? 1000 : 60;
   std::size_t free_early = 0;
   std::size_t free_late = 0;
   std::size_t total = 0;

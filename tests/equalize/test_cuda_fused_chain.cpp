@@ -15,6 +15,7 @@
 #include "tests/support/device/device_image.h"
 #include "tests/support/device/device_test.h"
 #include "tests/support/device/frame_run.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -102,7 +103,7 @@ TEST_F(CudaFusedChain, LargeFrames) {
 }
 
 TEST_F(CudaFusedChain, RandomSizes) {
-  const int count = std::getenv("EQUALUX_FULL") != nullptr ? 2000 : 200;
+  const int count = test::wants_every_count() ? 2000 : 200;
   std::mt19937 random(20261121);
   const std::vector<PixelFormat> formats = test::byte_formats();
   for (int i = 0; i < count; ++i) {

@@ -1,10 +1,10 @@
 #include <cmath>
-#include <cstdlib>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "src/equalize/near_half.h"
+#include "tests/support/long_counts.h"
 
 namespace equalux {
 namespace {
@@ -61,7 +61,7 @@ Counts check(std::uint64_t over, std::uint64_t under, int most) {
 
 /// Gains of random frames, and of frames whose sums bring a product as near to a half as can be.
 TEST(NearHalf, MovedGainsRoundAsExactOnesDo) {
-  const int rounds = std::getenv("EQUALUX_FULL") != nullptr ? 20'000'000 : 100'000;
+  const int rounds = test::wants_every_count() ? 20'000'000 : 100'000;
   std::mt19937_64 random(7);
   const auto up_to = [&](std::uint64_t most) { return 1 + random() % most; };
   Counts sum;

@@ -9,6 +9,7 @@
 #include "src/equalize/deep_curve.h"
 #include "src/equalize/tone_curve.h"
 #include "tests/equalize/wide.h"
+#include "tests/support/long_counts.h"
 
 namespace equalux {
 namespace {
@@ -76,7 +77,7 @@ TEST(ToneCurve, BinsRoundHalvesUp) {
 /// Random gains, with every v and the largest pixel counts among them.
 TEST(ToneCurve, FloatAnd48BitGainsAreExact) {
   std::mt19937_64 random(3);
-  const int rounds = std::getenv("EQUALUX_FULL") != nullptr ? 2000 : 60;
+  const int rounds = test::wants_every_count() ? 2000 : 60;
   for (int round = 0; round < rounds; ++round) {
     const std::uint64_t span = round % 3 == 0 ? kMaxPixels : 1 + random() % kMaxPixels;
     for (const std::uint32_t m : {255u, 219u}) {

@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -8,6 +7,7 @@
 #include "pipelines/files/pnm.h"
 #include "pipelines/files/still.h"
 #include "pipelines/picture/convert_rgb.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"
@@ -157,7 +157,7 @@ TEST_F(PnmTest, MissingFilesAndFolders) {
 TEST_F(PnmTest, MutatedFilesNeverCrash) {
   const std::string good = "P6\n# comment\n7 5\n255\n" + std::string(105, 'x');
   std::mt19937 random(5);
-  const int rounds = std::getenv("EQUALUX_FULL") != nullptr ? 20'000 : 2'000;
+  const int rounds = wants_every_count() ? 20'000 : 2'000;
   for (int i = 0; i < rounds; ++i) {
     std::string bytes = good;
     for (int k = 0; k < 3; ++k)

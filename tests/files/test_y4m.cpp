@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "pipelines/files/y4m.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"
@@ -190,7 +191,7 @@ TEST_F(Y4mTest, MutatedStreamsNeverCrash) {
                                        desc_of(PixelFormat::i420, 6, 4), 3);
   const std::string letters = "WHFAICX :0123456789\n";
   std::mt19937 random(7);
-  const int rounds = std::getenv("EQUALUX_FULL") != nullptr ? 50'000 : 2'000;
+  const int rounds = wants_every_count() ? 50'000 : 2'000;
   for (int i = 0; i < rounds; ++i) {
     watchdog.restart();
     std::string bytes = good;

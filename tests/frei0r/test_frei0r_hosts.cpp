@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include "tests/support/long_counts.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test_images.h"
 
@@ -234,7 +235,7 @@ TEST_F(Frei0rHosts, HostsMayBeClosedWhileFramesMove) {
                     " gst-launch-1.0 -q videotestsrc is-live=true ! videoconvert ! "
                     "frei0r-filter-equalux ! fakesink");
   }
-  const int rounds = std::getenv("EQUALUX_FULL") != nullptr ? 20 : 1;
+  const int rounds = test::wants_every_count() ? 20 : 1;
   for (int i = 0; i < rounds; ++i) {
     for (const std::string& host : hosts) {
       SCOPED_TRACE(host);

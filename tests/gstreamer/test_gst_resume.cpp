@@ -1,5 +1,4 @@
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -11,6 +10,7 @@
 #include "pipelines/gstreamer/decode/file_source.h"
 #include "pipelines/gstreamer/encode/file_sink.h"
 #include "tests/gstreamer/video_files.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/sample_media.h"
 #include "tests/support/y4m_streams.h"
 
@@ -91,7 +91,7 @@ struct ResumedSink : ::testing::Test {
 };
 
 TEST_F(ResumedSink, HasTheBytesOfOneThatWasLeftAlone) {
-  const bool full = std::getenv("EQUALUX_FULL") != nullptr;
+  const bool full = wants_every_count();
   const std::string mkv = folder / "in.mkv";
   make_rich_mkv(folder, mkv);
   expect_same(mkv, ".mkv");

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -14,6 +13,7 @@
 #include "src/hessian/hessian_weights.h"
 #include "tests/support/device/device_filter.h"
 #include "tests/support/device/device_test.h"
+#include "tests/support/long_counts.h"
 
 /// `eigenvalues` on a GPU: the bits of the CPU backend.
 namespace equalux {
@@ -168,7 +168,7 @@ TEST_F(CudaHessian, LargeFrames) {
 }
 
 TEST_F(CudaHessian, RandomFrames) {
-  const int count = std::getenv("EQUALUX_FULL") != nullptr ? 2000 : 200;
+  const int count = test::wants_every_count() ? 2000 : 200;
   std::mt19937 random(20261122);
   const auto pick = [&random](int most) {
     return static_cast<int>(random() % static_cast<unsigned>(most));

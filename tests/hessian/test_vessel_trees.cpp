@@ -1,10 +1,10 @@
 #include <cstdio>
-#include <cstdlib>
 
 #include <equalux/hessian.h>
 #include <gtest/gtest.h>
 
 #include "tests/hessian/vessel_trees.h"
+#include "tests/support/long_counts.h"
 
 /// `vessel` on trees whose mask is known.
 namespace equalux {
@@ -19,7 +19,7 @@ Image mask_of(const ConstImageView& in, const VesselParams& params) {
 }
 
 std::uint32_t seeds() {
-  return std::getenv("EQUALUX_FULL") != nullptr ? 200 : 25;
+  return test::wants_every_count() ? 200 : 25;
 }
 
 double worst_dice(VesselParams params) {

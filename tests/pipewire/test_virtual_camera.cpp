@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include "tests/pipewire/companion.h"
 #include "tests/pipewire/frame_reader.h"
 #include "tests/pipewire/private_daemon.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/network_clients.h"
 #include "tests/support/program.h"
 
@@ -92,7 +92,7 @@ TEST_F(VirtualCamera, FramesAreThoseOfAFileByteForByte) {
 }
 
 TEST_F(VirtualCamera, ReadersComeAndGoAndSeveralReadAtOnce) {
-  const int readers = std::getenv("EQUALUX_FULL") != nullptr ? 100 : 20;
+  const int readers = wants_every_count() ? 100 : 20;
   const ProgramResult result = while_it_runs(
       {"test:640x480@50", "--filter", "denoise", "--preset", "plain"}, [readers](int) {
         for (int i = 0; i < readers; ++i) {
@@ -153,7 +153,7 @@ TEST_F(VirtualCamera, NobodyWhoReadsCostsNextToNothing) {
 
 TEST_F(VirtualCamera, AReaderHasAFrameBeforeTheNextOneIsDue) {
   std::vector<double> latencies;
-  const std::size_t count = std::getenv("EQUALUX_FULL") == nullptr ? 20 : 300;
+  const std::size_t count = wants_every_count() ? 300 : 20;
   const ProgramResult result = while_it_runs({"test:1280x720@30", "--preset", "plain"}, [&](int) {
     FrameReader reader("cam");
     for (const ReadFrame& frame : reader.frames(count, 30s))

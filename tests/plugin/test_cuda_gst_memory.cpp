@@ -13,6 +13,7 @@
 
 #include "tests/plugin/gst_elements.h"
 #include "tests/support/device/device_test.h"
+#include "tests/support/long_counts.h"
 
 /// The elements over frames in CUDA memory, which stay on the device.
 namespace equalux::test {
@@ -271,7 +272,7 @@ TEST_F(CudaGstMemory, ElementsInARowAndSideBySideShareOneContext) {
 }
 
 TEST_F(CudaGstMemory, StartingAndStoppingLosesNoDeviceMemory) {
-  const int cycles = std::getenv("EQUALUX_FULL") != nullptr ? 1000 : 30;
+  const int cycles = wants_every_count() ? 1000 : 30;
   const ContextPtr context = new_context();
   const Stream stream = stream_of(PixelFormat::nv12, 640, 360);
   const CudaPictures pictures(context.get(), stream);

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "tests/plugin/gst_elements.h"
+#include "tests/support/long_counts.h"
 
 /// What the element does with its stream: events, queries, changes, failures, memory.
 namespace equalux::test {
@@ -421,7 +421,7 @@ TEST(GstPluginStream, InARowAndSideBySide) {
 
 TEST(GstPluginStream, StartedAndStoppedManyTimes) {
   load_plugin();
-  const int cycles = std::getenv("EQUALUX_FULL") != nullptr ? 1000 : 40;
+  const int cycles = wants_every_count() ? 1000 : 40;
   const gst::ElementPtr pipeline(GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(
       "videotestsrc ! video/x-raw,width=64,height=48 ! equalux name=e queue-depth=2 ! fakesink",
       nullptr))));
@@ -438,7 +438,7 @@ TEST(GstPluginStream, StartedAndStoppedManyTimes) {
 /// that are blocked for it, as GStreamer's manual tells.
 TEST(GstPluginStream, PutInAndTakenOutWhilePlaying) {
   load_plugin();
-  const int times = std::getenv("EQUALUX_FULL") != nullptr ? 1000 : 100;
+  const int times = wants_every_count() ? 1000 : 100;
   const gst::ElementPtr pipeline(GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(
       "videotestsrc is-live=true ! video/x-raw,format=NV12,width=64,height=48,framerate=500/1 ! "
       "queue name=before ! identity name=after ! fakesink name=end sync=false",

@@ -7,6 +7,7 @@
 #include "cuda/staged/staged_chain.h"
 #include "tests/support/device/device_image.h"
 #include "tests/support/device/device_test.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -181,7 +182,7 @@ TEST_F(CudaStagedChain, EveryShape) {
 }
 
 TEST_F(CudaStagedChain, RandomParameters) {
-  const int count = std::getenv("EQUALUX_FULL") != nullptr ? 2000 : 200;
+  const int count = test::wants_every_count() ? 2000 : 200;
   std::mt19937 random(20261122);
   const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
   const std::vector<PixelFormat> formats = test::rgb_formats();

@@ -7,6 +7,7 @@
 
 #include "src/cpu/staged/staged_stages.h"
 #include "src/format/pixel_math.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -31,7 +32,7 @@ TEST(RgbToHsv, KnownColours) {
 }
 
 TEST(HsvToRgb, UndoesRgbToHsvForEveryColour) {
-  const int step = std::getenv("EQUALUX_FULL") != nullptr ? 1 : 3;
+  const int step = test::wants_every_count() ? 1 : 3;
   for (int r = 0; r < 256; r += step) {
     for (int g = 0; g < 256; g += step) {
       for (int b = 0; b < 256; b += step) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdlib>
 #include <random>
 
 #include <equalux/image.h>
@@ -9,6 +8,8 @@
 #if defined(EQUALUX_TEST_OPENCV)
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
+
+#include "tests/support/long_counts.h"
 #endif
 
 /// What tests of OpenCV's bytes share: random pictures, and how many.
@@ -25,7 +26,7 @@ inline constexpr const char* kNoOpencvBytes =
 
 /// Pictures for a test: `sample` of 1,000.
 [[nodiscard]] inline int picture_count(int sample) {
-  return std::getenv("EQUALUX_FULL") != nullptr ? 1000 : sample;
+  return wants_every_count() ? 1000 : sample;
 }
 
 /// One of several kinds of pictures: noise, a ramp, few levels, nearly flat, one level.

@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "tests/support/device/device_image.h"
 #include "tests/support/device/device_test.h"
 #include "tests/support/device/frame_run.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -149,7 +149,7 @@ TEST_F(CudaDeepChain, LargeFrames) {
 }
 
 TEST_F(CudaDeepChain, RandomSizes) {
-  const int count = std::getenv("EQUALUX_FULL") != nullptr ? 2000 : 150;
+  const int count = test::wants_every_count() ? 2000 : 150;
   std::mt19937 random(20261122);
   const std::vector<PixelFormat> formats = test::deep_formats();
   for (int i = 0; i < count; ++i) {
