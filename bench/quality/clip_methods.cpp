@@ -11,6 +11,7 @@
 #endif
 
 #include "bench/quality/ffmpeg_pipe.h"
+#include "src/cli/settings.h"
 
 namespace equalux::bench {
 namespace {
@@ -19,24 +20,36 @@ constexpr std::int64_t kFrameNs = 1'000'000'000 / 30;
 
 /// Ours: a name, and filters as `--filter` takes them, one after another.
 struct OurMethod {
-  const char* name;
+  std::string name;
   bool plotted;
-  std::vector<const char*> filters;
+  std::vector<std::string> filters;
+  EqualizeParams equalize = {};  ///< what filters have that leave it open
+  std::string preset = {};       ///< where that is of one
 };
-const std::vector<OurMethod> kOurs{
-    {"plain", true, {"equalize"}},
-    {"min-max", false, {"equalize:scaler=min-max"}},
-    // As configs/ has them.
-    {"stable", true, {"equalize:strength=0.8,clip-limit=3,floor=0.5,max-gain=8,temporal-ms=2000"}},
-    {"webcam",
-     false,
-     {"equalize:strength=0.95,clip-limit=2.7,floor=1.5,max-gain=8,temporal-ms=1500,darken-ms=700",
-      "denoise:strength=0.85"}},
-    {"low-light",
-     false,
-     {"equalize:clip-limit=2.6,floor=1.5,max-gain=8,temporal-ms=2500", "denoise:strength=0.95"}},
-    {"clahe", true, {"clahe:temporal-ms=2000"}},
-};
+
+/// A preset of the program, by itself or with its curve alone.
+OurMethod of_preset(const std::string& preset, bool plotted, bool curve_alone = false) {
+  OurMethod method{curve_alone ? preset + ", curve" : preset, plotted, {"equalize"}, {}, preset};
+  for (const auto& [key, value] : cli::preset_options(preset)) {
+    const Option* const option = find_option(equalize_options(), key);
+    if (option != nullptr) set_option(method.equalize, key, value);
+  }
+  std::vector<std::string> filters = cli::preset_filters(preset);
+  if (!curve_alone && !filters.empty()) method.filters = std::move(filters);
+  return method;
+}
+
+std::vector<OurMethod> our_methods() {
+  std::vector<OurMethod> methods{{"plain", true, {"equalize"}},
+                                 {"min-max", false, {"equalize:scaler=min-max"}},
+                                 of_preset("stable", true)};
+  for (const char* preset : {"webcam", "low-light"}) {
+    methods.push_back(of_preset(preset, false));
+    methods.push_back(of_preset(preset, false, true));
+  }
+  methods.push_back({"clahe", true, {"clahe:temporal-ms=2000"}});
+  return methods;
+}
 
 /// FFmpeg's: a name and what -vf takes. deflicker works on YCbCr.
 struct FfmpegMethod {
@@ -55,8 +68,8 @@ constexpr FfmpegMethod kFfmpeg[] = {
 void run_ours(const OurMethod& method, const Clip& clip, const TakeResult& take) {
   std::vector<std::unique_ptr<Filter>> filters;
   std::vector<Image> results;
-  for (const char* text : method.filters)
-    filters.push_back(make_cpu_filter(parse_filter_spec(text)));
+  for (const std::string& text : method.filters)
+    filters.push_back(make_cpu_filter(parse_filter_spec(text), method.equalize));
   for (const ImageDesc& desc : configure_chain(filters, clip.desc))
     results.emplace_back(desc);
   Image original(clip.desc);
@@ -121,13 +134,13 @@ void run_clahe(const Clip& clip, const TakeResult& take) {
 
 std::vector<Method> clip_methods() {
   std::vector<Method> methods{{"source", "", true, run_untouched}};
-  for (const OurMethod& ours : kOurs) {
-    std::string how;
-    for (const char* filter : ours.filters)
-      how += (how.empty() ? "" : " ") + std::string(filter);
+  for (const OurMethod& ours : our_methods()) {
+    std::string how = ours.preset.empty() ? "" : "preset " + ours.preset + ":";
+    for (const std::string& filter : ours.filters)
+      how += (how.empty() ? "" : " ") + filter;
     methods.push_back(
         {ours.name, how, ours.plotted,
-         [&ours](const Clip& clip, const TakeResult& take) { run_ours(ours, clip, take); }});
+         [ours](const Clip& clip, const TakeResult& take) { run_ours(ours, clip, take); }});
   }
 #ifdef EQUALUX_BENCH_OPENCV
   methods.push_back(
