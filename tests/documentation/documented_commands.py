@@ -115,7 +115,7 @@ NOT_RUN = [
     Rule(r"^gst-launch-1\.0 pipewiresrc |^(systemctl|pw-\w+) ", "tests of virtual cameras read from them"),
     Rule(r"^export GST_PLUGIN_PATH=PREFIX/", "is for an installed tree"),
     Rule(r"^for stem in ", "measures for minutes", names_of_targets),
-    Rule(r"^(EQUALUX_SIMD=\w+ )?build/release/bin/(?!equalux )", "measures for minutes",
+    Rule(r"^(EQUALUX_(SIMD|MINUTES)=\w+ )?build/release/bin/(?!equalux )", "measures for minutes",
          names_of_targets),
     Rule(r"^ncu ", "needs NVIDIA's profiler"),
     Rule(r"^pip wheel \. ", "the test Python.Wheel runs it"),
