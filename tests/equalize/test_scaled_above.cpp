@@ -14,15 +14,15 @@
 namespace equalux {
 namespace {
 
-struct NamedCurve {
+struct ScaledCurve {
   std::string name;
   CurveTable levels{};
 };
 
 /// Curves W by v: the identity and halves of it, of which many results lie on a half, white, black,
 /// and ones of any levels.
-std::vector<NamedCurve> curves() {
-  std::vector<NamedCurve> all{{"identity"}, {"halves"}, {"white"}, {"black"}, {"any"}};
+std::vector<ScaledCurve> curves() {
+  std::vector<ScaledCurve> all{{"identity"}, {"halves"}, {"white"}, {"black"}, {"any"}};
   std::mt19937 random(4);
   for (std::uint32_t v = 0; v < 256; ++v) {
     all[0].levels[v] = tone::unchanged(v);
@@ -58,7 +58,7 @@ TEST(ScaledAbove, EveryPixelEqualsTheDefinition) {
   constexpr std::array<std::int64_t, 5> kErrors{-8191, -2, 0, 2, 8191};
   std::int64_t halves = 0;
   std::int64_t limited = 0;
-  for (const NamedCurve& curve : curves()) {
+  for (const ScaledCurve& curve : curves()) {
     for (const std::uint32_t k : {0U, 95U, 255U, 257U, 384U, 777U, saturation::kMost}) {
       SCOPED_TRACE(curve.name + ", k " + std::to_string(k) + "/256");
       int wrong = 0;

@@ -8,9 +8,9 @@
 #if defined(EQUALUX_TEST_OPENCV)
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
+#endif
 
 #include "tests/support/long_counts.h"
-#endif
 
 /// What tests of OpenCV's bytes share: random pictures, and how many.
 namespace equalux::test {

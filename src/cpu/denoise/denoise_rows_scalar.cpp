@@ -16,7 +16,7 @@ void load(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
     if (depth > 8) {
       std::memcpy(&code, in, sizeof code);
       // Words may hold more than their depth: nobody checks a file's samples.
-      code = std::min<std::uint16_t>(code >> shift, static_cast<std::uint16_t>((1 << depth) - 1));
+      code = static_cast<std::uint16_t>(std::min(code >> shift, (1 << depth) - 1));
     }
     out[i] = static_cast<std::int16_t>(code << up);
   }
