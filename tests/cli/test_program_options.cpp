@@ -490,7 +490,7 @@ TEST(Knobs, ReachEveryFilterThatHasThem) {
   EXPECT_EQ(hashes({"--filter", "clahe", "--filter", "sharpen", "--preset", "fog"}),
             hashes({"--filter",
                     "clahe:clip-limit=1.5,floor=0.1,ceiling=99.9,"
-                    "temporal-ms=3000",
+                    "temporal-ms=3000,saturation=auto",
                     "--filter", "sharpen", "--preset", "plain"}));
   const auto said = run_program({"run", "in.y4m", "-o", "null", "--filter", "clahe"}, options);
   EXPECT_THAT(said.err, HasSubstr("; clahe; preset stable\n"));
