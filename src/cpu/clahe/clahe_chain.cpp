@@ -3,16 +3,12 @@
 #include <algorithm>
 
 #include "src/clahe/tile_curves.h"
-#include "src/clahe/tile_state.h"
 #include "src/common/stage_clock.h"
 #include "src/cpu/equalize/fused/planar_line.h"
-#include "src/equalize/fixed_curve.h"
 
 namespace equalux {
 namespace {
 
-/// Pieces of counting for each thread: enough that none waits long for the last.
-constexpr int kBandsPerThread = 4;
 /// Lines that are counted of one tile before it is the next one's turn: enough that a tile's
 /// counters are not fetched again for each, and few enough that what is prefetched for the next
 /// stays near.
@@ -55,16 +51,12 @@ void ClaheChain::configure(const ImageDesc& desc) {
   cells_ = cells_of(desc);
   cell_columns_ = cell_columns(sampling_);
   colours_.configure(desc);
-  const auto tile_count = static_cast<std::size_t>(params_.tiles_x * params_.tiles_y);
-  makers_.assign(tile_count, CurveMaker());
-  for (CurveMaker& maker : makers_) {
-    maker.configure(yuv_.luma_max);
-    maker.set_bins(256);
-  }
-  levels_.assign(tile_count, TileLevels{});
+  const int tiles = params_.tiles_x * params_.tiles_y;
+  makers_.configure(tiles, yuv_.luma_max);
+  levels_.assign(static_cast<std::size_t>(tiles), TileLevels{});
   columns_ = TileAxis(params_.tiles_x, cells_.columns);
   rows_ = TileAxis(params_.tiles_y, cells_.rows);
-  split_rows();
+  bands_ = split_tile_rows(rows_, params_.tiles_x, executor_.threads());
   order_weights();
   scratch_.clear();
   for (int slot = 0; slot < executor_.threads(); ++slot) {
@@ -76,20 +68,6 @@ void ClaheChain::configure(const ImageDesc& desc) {
     scratch_.push_back(std::move(scratch));
   }
   reset();
-}
-
-void ClaheChain::split_rows() {
-  const int wanted = std::max(executor_.threads() * kBandsPerThread / rows_.tiles, 1);
-  bands_.clear();
-  for (int y = 0; y < rows_.tiles; ++y) {
-    const int first = rows_.edge[static_cast<std::size_t>(y)];
-    const int lines = rows_.edge[static_cast<std::size_t>(y) + 1] - first;
-    const int pieces = std::min(wanted, lines);
-    for (int i = 0; i < pieces; ++i) {
-      bands_.push_back({y, first + i * lines / pieces, first + (i + 1) * lines / pieces,
-                        std::vector<ValueHistogram>(static_cast<std::size_t>(columns_.tiles))});
-    }
-  }
 }
 
 /// The weights of the spans as the loops want them.
@@ -128,8 +106,8 @@ void ClaheChain::process(const ConstImageView& in, const ImageView& out,
   });
   clock.lap("histogram");
   const tone::Frame frame = control_.next(context);
-  if (frame.saturation.most != saturation::kOne) curves_.resize(makers_.size());
-  executor_.for_rows(static_cast<int>(makers_.size()), [this, &frame](int begin, int end, int) {
+  if (frame.saturation.most != saturation::kOne) curves_.resize(levels_.size());
+  executor_.for_rows(static_cast<int>(levels_.size()), [this, &frame](int begin, int end, int) {
     for (int tile = begin; tile < end; ++tile)
       make_curve(tile, frame);
   });
@@ -153,17 +131,11 @@ void ClaheChain::update(const ClaheParams& params) {
 }
 
 std::string ClaheChain::save() const {
-  std::vector<tone::History> histories;
-  for (const CurveMaker& maker : makers_)
-    histories.push_back(maker.history());
-  return save_tiles(params_, control_, histories, yuv_.luma_max);
+  return makers_.save(params_, control_);
 }
 
 void ClaheChain::load(std::string_view state) {
-  std::vector<tone::History> histories(makers_.size());
-  load_tiles(state, params_, control_, histories, yuv_.luma_max);
-  for (std::size_t tile = 0; tile < makers_.size(); ++tile)
-    makers_[tile].set_history(histories[tile]);
+  makers_.load(state, params_, control_);
 }
 
 LumaRows ClaheChain::luma_rows(int line) const {
@@ -200,7 +172,7 @@ void ClaheChain::count_cells(const ConstImageView& in, int line, TileSpan cells,
   loops_.count_pixels(rgb_layout(desc_.format), row, n, ahead, counters);
 }
 
-void ClaheChain::count_band(const ConstImageView& in, Band& band, Scratch& scratch) const {
+void ClaheChain::count_band(const ConstImageView& in, TileBand& band, Scratch& scratch) const {
   for (int first = band.first_line; first < band.end_line; first += kLinesAtATime) {
     const int end = std::min(first + kLinesAtATime, band.end_line);
     for (int x = 0; x < columns_.tiles; ++x) {
@@ -220,18 +192,7 @@ void ClaheChain::count_band(const ConstImageView& in, Band& band, Scratch& scrat
 }
 
 void ClaheChain::make_curve(int tile, const tone::Frame& frame) {
-  ValueHistogram counts{};
-  const auto column = static_cast<std::size_t>(tile % columns_.tiles);
-  for (const Band& band : bands_) {
-    if (band.tile_row != tile / columns_.tiles) continue;
-    for (std::size_t v = 0; v < counts.size(); ++v)
-      counts[v] += band.counts[column][v];
-  }
-  const bool plain = !frame.over_time && !tone::bounds(frame.limits);
-  CurveTable table;
-  if (plain) table = plain_curve(counts, frame.limits.scaler, 256, yuv_.luma_max);
-  const CurveTable& curve =
-      plain ? table : makers_[static_cast<std::size_t>(tile)].make(counts, frame);
+  const CurveTable curve = makers_.make(tile, tile_counts(bands_, params_.tiles_x, tile), frame);
   if (frame.saturation.most != saturation::kOne) curves_[static_cast<std::size_t>(tile)] = curve;
   TileLevels& levels = levels_[static_cast<std::size_t>(tile)];
   for (std::uint32_t v = 0; v <= static_cast<std::uint32_t>(yuv_.luma_max); ++v)

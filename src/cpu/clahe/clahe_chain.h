@@ -9,8 +9,8 @@
 
 #include "src/clahe/tile_chain.h"
 #include "src/clahe/tile_grid.h"
+#include "src/cpu/clahe/tile_makers.h"
 #include "src/cpu/common/parallel.h"
-#include "src/cpu/equalize/curve_maker.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/saturation_pass.h"
 #include "src/equalize/tone_control.h"
@@ -39,16 +39,8 @@ class ClaheChain final : public TileChain {
  private:
   struct Scratch;
   struct Job;
-  /// Lines of a row of tiles, which one thread counts.
-  struct Band {
-    int tile_row;
-    int first_line;
-    int end_line;
-    std::vector<ValueHistogram> counts;  ///< by tile column
-  };
-  void split_rows();
   void order_weights();
-  void count_band(const ConstImageView& in, Band& band, Scratch& scratch) const;
+  void count_band(const ConstImageView& in, TileBand& band, Scratch& scratch) const;
   void count_cells(const ConstImageView& in, int line, TileSpan cells, int next_line,
                    TileSpan next_cells, SingleTables& tables, Scratch& scratch) const;
   void make_curve(int tile, const tone::Frame& frame);
@@ -75,9 +67,9 @@ class ClaheChain final : public TileChain {
   std::vector<TileSpan> spans_;
   std::vector<std::size_t> weights_at_;  // by span
   std::vector<std::uint32_t> weights_;   // of all spans, as the loops want them
-  std::vector<Band> bands_;
-  std::vector<CurveMaker> makers_;                 // by tile, row after row
-  std::vector<TileLevels> levels_;                 // by tile
+  std::vector<TileBand> bands_;
+  TileMakers makers_;
+  std::vector<TileLevels> levels_;                 // by tile, row after row
   std::vector<CurveTable> curves_;                 // the same, where k follows them
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
   tone::Control control_;
