@@ -11,30 +11,6 @@ namespace {
 constexpr int kCountThreads = 256;
 constexpr int kCountTables = kCountThreads / 32;
 
-/// Calls use(v) for the luma samples of a cell, or for the pixel.
-template <Sampling kSampling, bool kAligned, typename Use>
-__device__ __forceinline__ void for_values(const DeepFrame& frame, std::uint32_t row,
-                                           std::uint32_t column, const Use& use) {
-  if constexpr (kSampling == Sampling::gray || kSampling == Sampling::rgb) {
-    const std::uint8_t* at = frame.planes[0].from(row) + std::int64_t{frame.step} * column;
-    if constexpr (kSampling == Sampling::gray) {
-      use(deep_code(frame.form, load_word<kAligned>(at)));
-    } else {
-      use(read_deep_pixel<kAligned>(frame, at).value);
-    }
-  } else {
-    const DeepCell cell = read_deep_cell<kSampling, kAligned>(frame, row, column);
-#pragma unroll
-    for (int line = 0; line < cell_rows(kSampling); ++line) {
-#pragma unroll
-      for (int i = 0; i < cell_columns(kSampling); ++i) {
-        if (line >= cell.lines || i >= cell.columns) continue;
-        use(yuv_value(frame.form.weights, cell.luma[line][i], cell.above));
-      }
-    }
-  }
-}
-
 /// A block counts one band of a tile's lines, thread by thread cell after cell of a line, line
 /// after line.
 template <Sampling kSampling, bool kAligned>
@@ -64,7 +40,7 @@ __global__ void __launch_bounds__(kCountThreads)
   __syncthreads();
   std::uint32_t* own = tables[thread / 32];
   while (line < last_line) {
-    for_values<kSampling, kAligned>(
+    for_deep_values<kSampling, kAligned>(
         f.frame, static_cast<std::uint32_t>(line),
         static_cast<std::uint32_t>(first_column + column), [&](std::int32_t v) {
           atomicAdd(own + coarse_level(f.form.samples, static_cast<std::uint32_t>(v)), 1U);

@@ -133,6 +133,30 @@ __device__ DeepCell read_deep_cell(const DeepFrame& frame, std::uint32_t row,
   return cell;
 }
 
+/// Calls use(v) for the luma samples of a cell, or for a pixel.
+template <Sampling kSampling, bool kAligned, typename Use>
+__device__ __forceinline__ void for_deep_values(const DeepFrame& frame, std::uint32_t row,
+                                                std::uint32_t column, const Use& use) {
+  if constexpr (kSampling == Sampling::gray || kSampling == Sampling::rgb) {
+    const std::uint8_t* at = frame.planes[0].from(row) + std::int64_t{frame.step} * column;
+    if constexpr (kSampling == Sampling::gray) {
+      use(deep_code(frame.form, load_word<kAligned>(at)));
+    } else {
+      use(read_deep_pixel<kAligned>(frame, at).value);
+    }
+  } else {
+    const DeepCell cell = read_deep_cell<kSampling, kAligned>(frame, row, column);
+#pragma unroll
+    for (int line = 0; line < cell_rows(kSampling); ++line) {
+#pragma unroll
+      for (int i = 0; i < cell_columns(kSampling); ++i) {
+        if (line >= cell.lines || i >= cell.columns) continue;
+        use(yuv_value(frame.form.weights, cell.luma[line][i], cell.above));
+      }
+    }
+  }
+}
+
 /// Calls use(sampling, aligned) with both as constants.
 template <typename Use>
 void with_deep_cells(const DeepFrame& frame, Use use) {

@@ -12,24 +12,7 @@ constexpr unsigned kBlocksEach = 8;
 template <Sampling kSampling, bool kAligned, typename Count>
 __device__ void visit_deep_values(const DeepFrame& frame, Count count) {
   for_each_deep_cell(frame, [&](std::uint32_t row, std::uint32_t column) {
-    if constexpr (kSampling == Sampling::gray || kSampling == Sampling::rgb) {
-      const std::uint8_t* at = frame.planes[0].from(row) + std::int64_t{frame.step} * column;
-      if constexpr (kSampling == Sampling::gray) {
-        count(deep_code(frame.form, load_word<kAligned>(at)));
-      } else {
-        count(read_deep_pixel<kAligned>(frame, at).value);
-      }
-    } else {
-      const DeepCell cell = read_deep_cell<kSampling, kAligned>(frame, row, column);
-#pragma unroll
-      for (int line = 0; line < cell_rows(kSampling); ++line) {
-#pragma unroll
-        for (int i = 0; i < cell_columns(kSampling); ++i) {
-          if (line >= cell.lines || i >= cell.columns) continue;
-          count(yuv_value(frame.form.weights, cell.luma[line][i], cell.above));
-        }
-      }
-    }
+    for_deep_values<kSampling, kAligned>(frame, row, column, count);
   });
 }
 
