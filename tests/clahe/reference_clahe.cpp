@@ -6,12 +6,10 @@
 #include <functional>
 #include <vector>
 
-#include "src/cpu/equalize/curve_maker.h"
+#include "tests/clahe/tile_definition.h"
 
 namespace equalux::test {
 namespace {
-
-__extension__ using Wide = __int128;
 
 /// Where a sample lies: its cell, and its row and column among the frame's.
 struct Place {
@@ -89,57 +87,6 @@ class Frame {
   std::vector<int> row_of_;
 };
 
-/// The two tiles that a cell lies between, and the exact part of the second, past / way.
-struct Between {
-  int first;
-  int second;
-  int past;
-  int way;
-};
-
-Between between(int tiles, int cells, int cell) {
-  const auto edge = [&](int i) {
-    return static_cast<int>(static_cast<long long>(i) * cells / tiles);
-  };
-  const auto middle = [&](int i) { return edge(i) + edge(i + 1) - 1; };  // doubled
-  if (2 * cell <= middle(0)) return {0, 0, 0, 1};
-  for (int i = 0; i + 1 < tiles; ++i) {
-    if (2 * cell < middle(i + 1))
-      return {i, i + 1, 2 * cell - middle(i), middle(i + 1) - middle(i)};
-  }
-  return {tiles - 1, tiles - 1, 0, 1};
-}
-
-int tile_of(int tiles, int cells, int cell) {
-  int tile = 0;
-  while (static_cast<long long>(tile + 1) * cells / tiles <= cell)
-    ++tile;
-  return tile;
-}
-
-/// W of a tile whose curve nothing bounds, straight from sections 1 and 11.
-CurveTable plain_curve(const ValueHistogram& counts, Scaler scaler, int max_value) {
-  CurveTable curve{};
-  std::uint32_t total = 0;
-  std::uint32_t first = 0;
-  for (const std::uint32_t n : counts) {
-    total += n;
-    if (first == 0) first = n;
-  }
-  const std::uint32_t taken_off =
-      scaler == Scaler::max_abs ? 0 : (scaler == Scaler::min_max ? counts[0] : first);
-  const Wide span = total - taken_off;
-  Wide cdf = 0;
-  for (int v = 0; v <= max_value; ++v) {
-    cdf += counts[static_cast<std::size_t>(v)];
-    const Wide above = cdf > taken_off ? cdf - taken_off : 0;
-    const Wide twice = 2 * above * max_value * 4194304;
-    curve[static_cast<std::size_t>(v)] =
-        static_cast<std::uint32_t>(span == 0 ? Wide{v} * 4194304 : (twice + span) / (2 * span));
-  }
-  return curve;
-}
-
 /// W of every tile, row after row.
 std::vector<CurveTable> curves_of(const ClaheParams& params, const Frame& frame,
                                   const ImageDesc& desc) {
@@ -153,20 +100,7 @@ std::vector<CurveTable> curves_of(const ClaheParams& params, const Frame& frame,
       ++counts[static_cast<std::size_t>(tile)][static_cast<std::size_t>(frame.value(x, y))];
     }
   }
-  std::vector<CurveTable> curves;
-  if (!tone::shapes_curve(params.curve)) {
-    for (const ValueHistogram& tile : counts)
-      curves.push_back(plain_curve(tile, params.curve.scaler, frame.max_value()));
-    return curves;
-  }
-  tone::Control control(params.curve);
-  const tone::Frame how = control.next({});
-  CurveMaker maker;
-  maker.configure(frame.max_value());
-  maker.set_bins(256);
-  for (const ValueHistogram& tile : counts)
-    curves.push_back(maker.make(tile, how));
-  return curves;
+  return tile_curves(params.curve, counts, frame.max_value());
 }
 
 using GainAt = std::function<double(int v, Place place)>;

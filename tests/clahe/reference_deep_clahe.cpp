@@ -6,8 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "src/cpu/equalize/curve_maker.h"
-#include "tests/equalize/wide.h"
+#include "tests/clahe/tile_definition.h"
 
 namespace equalux::test {
 /// Names of its own, beside those of reference_clahe.cpp.
@@ -105,55 +104,6 @@ class Frame {
   Wide red_, green_u_, green_w_, blue_;
 };
 
-/// The two tiles that a cell lies between, and the exact part of the second, past / way.
-struct Between {
-  int first;
-  int second;
-  int past;
-  int way;
-};
-
-Between between(int tiles, int cells, int cell) {
-  const auto edge = [&](int i) { return static_cast<int>(Wide{i} * cells / tiles); };
-  const auto middle = [&](int i) { return edge(i) + edge(i + 1) - 1; };  // doubled
-  if (2 * cell <= middle(0)) return {0, 0, 0, 1};
-  for (int i = 0; i + 1 < tiles; ++i) {
-    if (2 * cell < middle(i + 1))
-      return {i, i + 1, 2 * cell - middle(i), middle(i + 1) - middle(i)};
-  }
-  return {tiles - 1, tiles - 1, 0, 1};
-}
-
-int tile_of(int tiles, int cells, int cell) {
-  int tile = 0;
-  while (Wide{tile + 1} * cells / tiles <= cell)
-    ++tile;
-  return tile;
-}
-
-/// W of the coarse levels of a tile whose curve nothing bounds.
-CurveTable plain(const ValueHistogram& counts, Scaler scaler, int last) {
-  CurveTable curve{};
-  Wide total = 0;
-  Wide first = 0;
-  for (const std::uint32_t n : counts) {
-    total += n;
-    if (first == 0) first = n;
-  }
-  const Wide taken_off = scaler == Scaler::max_abs   ? 0
-                         : scaler == Scaler::min_max ? Wide{counts[0]}
-                                                     : first;
-  const Wide span = total - taken_off;
-  Wide cdf = 0;
-  for (int i = 0; i <= last; ++i) {
-    cdf += counts[static_cast<std::size_t>(i)];
-    const Wide above = std::max<Wide>(0, cdf - taken_off);
-    curve[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(
-        span == 0 ? Wide{i} << 22 : floor_div(2 * above * last * (1 << 22) + span, 2 * span));
-  }
-  return curve;
-}
-
 /// W of every tile's coarse levels, row after row.
 std::vector<CurveTable> curves_of(const ClaheParams& params, const Frame& frame,
                                   const ImageDesc& desc) {
@@ -167,20 +117,7 @@ std::vector<CurveTable> curves_of(const ClaheParams& params, const Frame& frame,
       ++counts[static_cast<std::size_t>(tile)][static_cast<std::size_t>(level)];
     }
   }
-  std::vector<CurveTable> curves;
-  if (!tone::shapes_curve(params.curve)) {
-    for (const ValueHistogram& tile : counts)
-      curves.push_back(plain(tile, params.curve.scaler, frame.cells));
-    return curves;
-  }
-  tone::Control control(params.curve);
-  const tone::Frame how = control.next({});
-  CurveMaker maker;
-  maker.configure(frame.cells);
-  maker.set_bins(256);
-  for (const ValueHistogram& tile : counts)
-    curves.push_back(maker.make(tile, how));
-  return curves;
+  return tile_curves(params.curve, counts, frame.cells);
 }
 
 /// What a value becomes, and its gain.

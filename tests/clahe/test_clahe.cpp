@@ -9,6 +9,7 @@
 #include "src/clahe/tile_curves.h"
 #include "src/cpu/clahe/clahe_chain.h"
 #include "tests/clahe/reference_clahe.h"
+#include "tests/clahe/tile_checks.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
@@ -16,46 +17,20 @@ namespace equalux {
 namespace {
 
 using test::Content;
-using test::PaddedImage;
+using test::filtered;
+using test::with_tiles;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-ClaheParams with_tiles(int x, int y) {
-  ClaheParams params;
-  params.tiles_x = x;
-  params.tiles_y = y;
-  return params;
-}
-
-std::string describe(const ClaheParams& params, const ImageDesc& desc, Content content) {
-  return std::string(to_string(desc.format)) + " " + std::to_string(desc.width) + "x" +
-         std::to_string(desc.height) + " tiles " + std::to_string(params.tiles_x) + "," +
-         std::to_string(params.tiles_y) + " " + test::name_of(content);
-}
-
 /// One frame through a chain of the given loops, compared with the definition.
 void expect_exact(const FusedRows& loops, RowExecutor& executor, const ClaheParams& params,
                   const ImageDesc& desc, Content content, int padding = 0, bool negative = false) {
-  SCOPED_TRACE(std::string(loops.target) + " " + describe(params, desc, content));
-  const bool interlaced = negative;
-  PaddedImage in(desc, padding, negative, padding % 7);
-  PaddedImage out(desc, padding, negative, (padding + 3) % 5);
-  Image expected(desc);
-  test::fill(in.view(), content, 7);
-  test::fill(out.view(), Content::noise, 99);
-  test::reference_clahe(params, in.view(), expected.view(), interlaced);
-  ClaheChain chain(params, executor, loops);
-  chain.configure(desc);
-  FrameContext context;
-  context.field_order = interlaced ? FieldOrder::top_first : FieldOrder::progressive;
-  chain.process(in.view(), out.view(), context);
-  EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U);
-  EXPECT_TRUE(in.padding_intact());
-  EXPECT_TRUE(out.padding_intact());
-  chain.process(in.view(), in.view(), context);
-  EXPECT_EQ(test::count_differences(expected.view(), in.view()), 0U) << "in place";
-  EXPECT_TRUE(in.padding_intact());
+  SCOPED_TRACE(std::string(loops.target) + " " + test::describe(params, desc, content));
+  test::expect_defined(ClaheChain(params, executor, loops), desc, content, padding, negative,
+                       [&](const ConstImageView& in, const ImageView& out, bool interlaced) {
+                         test::reference_clahe(params, in, out, interlaced);
+                       });
 }
 
 class ClaheTargets : public testing::TestWithParam<std::size_t> {
@@ -131,15 +106,6 @@ INSTANTIATE_TEST_SUITE_P(Targets, ClaheTargets,
                            return std::string(all_fused_rows()[info.param].target);
                          });
 
-Image filtered(const ClaheParams& params, const ConstImageView& in) {
-  Image out(in.desc);
-  const auto filter = make_cpu_filter(params, {1});
-  filter->configure(in.desc);
-  FrameContext context;
-  filter->submit(in, out.view(), context);
-  return out;
-}
-
 /// What the steps' roundings cost: a level, and that only where the exact value lies by a half.
 TEST(Clahe, IsWithinALevelOfTheExactMean) {
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8}) {
@@ -187,7 +153,7 @@ TEST(Clahe, StrengthZeroLeavesTheFrame) {
       Image in({format, 203, 77});
       test::fill(in.view(), content, 9);
       EXPECT_EQ(test::count_differences(in.view(), filtered(params, in.view()).view()), 0U)
-          << describe(params, in.desc(), content);
+          << test::describe(params, in.desc(), content);
     }
   }
 }
@@ -235,13 +201,6 @@ TEST(Clahe, EveryMixRoundsGrayExactly) {
   }
 }
 
-FrameContext at_frame(int number) {
-  FrameContext context;
-  context.index = static_cast<std::uint64_t>(number);
-  context.pts_ns = number * 33'366'667LL;
-  return context;
-}
-
 ClaheParams calm() {
   ClaheParams params = with_tiles(4, 3);
   params.curve.temporal_ms = 1000;
@@ -251,34 +210,8 @@ ClaheParams calm() {
 }
 
 TEST(ClaheOverTime, GoesOnFromSavedState) {
-  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12}) {
-    const ImageDesc desc{format, 160, 90};
-    const auto whole = make_cpu_filter(calm(), {2});
-    whole->configure(desc);
-    std::unique_ptr<Filter> parts = make_cpu_filter(calm(), {1});
-    parts->configure(desc);
-    Image in(desc);
-    Image expected(desc);
-    Image got(desc);
-    for (int i = 0; i < 60; ++i) {
-      if (i % 17 == 9) {
-        const std::string state = parts->save();
-        parts = make_cpu_filter(calm(), {1});
-        parts->configure(desc);
-        parts->load(state);
-      }
-      if (i == 40) {
-        whole->reset();
-        parts->reset();
-      }
-      test::fill_moving(in.view(), i + 20);
-      FrameContext context = at_frame(i);
-      whole->submit(in.view(), expected.view(), context);
-      parts->submit(in.view(), got.view(), context);
-      ASSERT_EQ(test::count_differences(expected.view(), got.view()), 0U) << "frame " << i;
-    }
-    EXPECT_EQ(whole->save(), parts->save());
-  }
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12})
+    test::expect_goes_on_from_saved_state(calm(), {format, 160, 90});
 }
 
 /// Something small enters one corner: the opposite one keeps its curve to the bit.
@@ -293,7 +226,7 @@ TEST(ClaheOverTime, TilesRememberForThemselves) {
       test::fill(in.view(), Content::natural, 4);
       for (int y = 0; enters && i > 10 && y < 40; ++y)
         std::fill_n(in.view().row(0, y), 40, std::uint8_t{230});
-      FrameContext context = at_frame(i);
+      FrameContext context = test::moving_context(i);
       filter->submit(in.view(), out.view(), context);
     }
     return out;

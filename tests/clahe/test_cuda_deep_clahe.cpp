@@ -6,47 +6,25 @@
 #include <equalux/clahe.h>
 #include <gtest/gtest.h>
 
-#include "src/clahe/tile_grid.h"
+#include "tests/clahe/cuda_tiles.h"
 #include "tests/equalize/deep/deep_reference.h"
-#include "tests/support/backend_pair.h"
-#include "tests/support/calm_params.h"
-#include "tests/support/device/device_filter.h"
-#include "tests/support/device/device_image.h"
 #include "tests/support/device/device_test.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {
 
+using test::ClahePair;
 using test::Content;
-using test::DeviceImage;
 
 using CudaDeepClahe = test::DeviceTest;
-
-/// Parameters with so many tiles, or as many as the frame has cells for.
-ClaheParams some_tiles(int x, int y, const ImageDesc& desc) {
-  const CellCount cells = cells_of(desc);
-  ClaheParams params;
-  params.tiles_x = std::min(x, cells.columns);
-  params.tiles_y = std::min(y, cells.rows);
-  return params;
-}
-
-void expect_same_deep(const ClaheParams& params, const ImageDesc& desc, Content content,
-                      const test::FilterLayout& layout = {},
-                      FieldOrder order = FieldOrder::progressive) {
-  SCOPED_TRACE("tiles " + std::to_string(params.tiles_x) + "," + std::to_string(params.tiles_y));
-  const auto cpu = make_cpu_filter(params, {1});
-  const auto cuda = make_cuda_filter(params);
-  test::expect_same_frames(*cpu, *cuda, desc, content, layout, 3, order);
-}
 
 TEST_F(CudaDeepClahe, EveryFormatContentAndRange) {
   for (const PixelFormat format : test::deep_formats()) {
     for (const Content content : test::all_contents()) {
       for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
         const ImageDesc desc{format, 336, 122, ColorMatrix::bt601, range};
-        expect_same_deep({}, desc, content, {{0, 0, true}, {0, 0, true}});
+        test::expect_same_tiles({}, desc, content, {{0, 0, true}, {0, 0, true}});
       }
     }
   }
@@ -64,7 +42,8 @@ TEST_F(CudaDeepClahe, EverySizeOffsetStrideAndFieldOrder) {
       const ImageDesc desc{format, width, height};
       for (std::size_t i = 0; i < layouts.size(); ++i) {
         const FieldOrder order = i % 2 == 0 ? FieldOrder::progressive : FieldOrder::bottom_first;
-        expect_same_deep(some_tiles(3, 2, desc), desc, Content::natural, layouts[i], order);
+        test::expect_same_tiles(test::tiles_for(desc, 3, 2), desc, Content::natural, layouts[i],
+                                order);
       }
     }
   }
@@ -77,12 +56,12 @@ TEST_F(CudaDeepClahe, EveryTileCount) {
                                      PixelFormat::p010_10le, PixelFormat::y444_12le}) {
       for (const int width : {640, 643}) {
         const ImageDesc desc{format, width, 119};
-        expect_same_deep(some_tiles(x, y, desc), desc, Content::natural);
+        test::expect_same_tiles(test::tiles_for(desc, x, y), desc, Content::natural);
       }
     }
   }
   const ImageDesc tiny{PixelFormat::i420_10le, 33, 31};
-  expect_same_deep(some_tiles(16, 16, tiny), tiny, Content::noise);
+  test::expect_same_tiles(test::tiles_for(tiny, 16, 16), tiny, Content::noise);
 }
 
 TEST_F(CudaDeepClahe, WithoutLimits) {
@@ -90,11 +69,11 @@ TEST_F(CudaDeepClahe, WithoutLimits) {
        {PixelFormat::rgb48_le, PixelFormat::gray16_le, PixelFormat::i420_12le}) {
     for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
       const ImageDesc desc{format, 192, 128};
-      ClaheParams params = some_tiles(4, 4, desc);
+      ClaheParams params = test::tiles_for(desc, 4, 4);
       params.curve.clip_limit = 0;
       params.curve.scaler = scaler;
       for (const Content content : test::all_contents())
-        expect_same_deep(params, desc, content);
+        test::expect_same_tiles(params, desc, content);
     }
   }
 }
@@ -104,75 +83,29 @@ TEST_F(CudaDeepClahe, LargeFrames) {
   for (const PixelFormat format : {PixelFormat::rgb48_le, PixelFormat::p010_10le}) {
     for (const auto& [x, y] : {std::pair{8, 8}, {1, 1}, {16, 16}}) {
       const ImageDesc desc{format, 3840, 2160};
-      expect_same_deep(some_tiles(x, y, desc), desc, Content::natural);
+      test::expect_same_tiles(test::tiles_for(desc, x, y), desc, Content::natural);
     }
   }
   const ImageDesc wide{PixelFormat::gray16_le, 65535, 67};
-  expect_same_deep(some_tiles(2, 1, wide), wide, Content::noise);
+  test::expect_same_tiles(test::tiles_for(wide, 2, 1), wide, Content::noise);
   const ImageDesc high{PixelFormat::bgr48_le, 67, 65535};
-  expect_same_deep(some_tiles(1, 2, high), high, Content::noise);
+  test::expect_same_tiles(test::tiles_for(high, 1, 2), high, Content::noise);
 }
 
 TEST_F(CudaDeepClahe, WorksInPlace) {
   for (const PixelFormat format : test::deep_formats()) {
-    for (const int offset : {0, 1}) {
-      const ImageDesc desc{format, 643, 94};
-      const auto cpu = make_cpu_filter(ClaheParams{}, {1});
-      const auto cuda = make_cuda_filter(ClaheParams{});
-      cpu->configure(desc);
-      cuda->configure(desc);
-      Image image(desc);
-      test::fill(image.view(), Content::natural, 11);
-      DeviceImage device(desc, {offset, 0, offset == 0});
-      device.upload(image.view());
-      FrameContext context;
-      for (int i = 0; i < 2; ++i) {
-        cpu->submit(image.view(), image.view(), context);
-        cuda->submit(device.view(), device.view(), context);
-      }
-      EXPECT_EQ(test::count_differences(image.view(), device.download().view()), 0U)
-          << to_string(format) << " offset " << offset;
-    }
+    for (const int offset : {0, 1})
+      test::expect_same_in_place({format, 643, 94}, offset);
   }
-}
-
-using Pair = test::BackendPair<ClaheParams>;
-
-ClaheParams calm_tiles() {
-  ClaheParams params;
-  params.tiles_x = 5;
-  params.tiles_y = 4;
-  params.curve = test::calm_params();
-  return params;
 }
 
 TEST_F(CudaDeepClahe, StreamsSavedRestoredAndReset) {
-  for (const PixelFormat format : {PixelFormat::rgb48_le, PixelFormat::p010_10le}) {
-    Pair pair(calm_tiles(), {format, 321, 181});
-    pair.expect_same(70);
-    pair.restore(calm_tiles());
-    pair.expect_same(40);
-    ClaheParams other = calm_tiles();
-    other.curve.strength = 0.4;
-    other.curve.clip_limit = 6;
-    other.curve.scaler = Scaler::min_max;
-    pair.update(other);
-    pair.expect_same(20);
-    other.curve = ClaheParams::default_curve();
-    pair.update(other);
-    pair.expect_same(5);
-    pair.update(calm_tiles());
-    pair.expect_same(20);
-    pair.reset();
-    pair.expect_same(30);
-  }
+  for (const PixelFormat format : {PixelFormat::rgb48_le, PixelFormat::p010_10le})
+    test::expect_same_stream({format, 321, 181}, 70);
 }
 
 TEST_F(CudaDeepClahe, RandomOptionsOnRandomStreams) {
   std::mt19937 random(17);
-  const auto uniform = [&](double least, double most) {
-    return std::uniform_real_distribution<>(least, most)(random);
-  };
   const std::vector<PixelFormat> formats = test::deep_formats();
   for (int i = 0; i < 40; ++i) {
     SCOPED_TRACE(i);
@@ -181,18 +114,8 @@ TEST_F(CudaDeepClahe, RandomOptionsOnRandomStreams) {
     const int height = 1 + static_cast<int>(random() % 60);
     const auto range = static_cast<ColorRange>(random() % 2);
     const ImageDesc desc{format, width, height, ColorMatrix::bt2020, range};
-    const int tiles = 1 + static_cast<int>(random() % kMostTiles);
-    ClaheParams params = some_tiles(tiles, 1 + static_cast<int>(random() % kMostTiles), desc);
-    EqualizeParams& curve = params.curve;
-    curve.scaler = static_cast<Scaler>(random() % 3);
-    curve.strength = random() % 3 == 0 ? 1 : uniform(0, 1);
-    curve.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
-    curve.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
-    curve.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
-    curve.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
-    curve.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
-    curve.temporal_ms = random() % 3 == 0 ? 0 : uniform(20, 5000);
-    Pair(params, desc, {static_cast<std::uint32_t>(i + 1)}).expect_same(20);
+    const ClaheParams params = test::random_tiles(random, desc);
+    ClahePair(params, desc, {static_cast<std::uint32_t>(i + 1)}).expect_same(20);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "src/common/filter_recipe.h"
 #include "src/cpu/clahe/deep_clahe_chain.h"
 #include "tests/clahe/reference_deep_clahe.h"
+#include "tests/clahe/tile_checks.h"
 #include "tests/equalize/deep/deep_reference.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
@@ -21,41 +22,20 @@ namespace equalux {
 namespace {
 
 using test::Content;
-using test::PaddedImage;
+using test::filtered;
+using test::with_tiles;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-ClaheParams deep_params(int x, int y) {
-  ClaheParams params;
-  params.tiles_x = x;
-  params.tiles_y = y;
-  return params;
-}
-
 /// One frame through a chain of the given loops, compared with the definition.
 void expect_deep(const DeepTileRows& loops, RowExecutor& executor, const ClaheParams& params,
                  const ImageDesc& desc, Content content, int padding = 0, bool negative = false) {
-  SCOPED_TRACE(std::string(loops.target) + " " + test::describe(desc, content) + " tiles " +
-               std::to_string(params.tiles_x) + "," + std::to_string(params.tiles_y));
-  const bool interlaced = negative;
-  PaddedImage in(desc, padding, negative, padding % 7);
-  PaddedImage out(desc, padding, negative, (padding + 3) % 5);
-  Image expected(desc);
-  test::fill(in.view(), content, 7);
-  test::fill(out.view(), Content::noise, 99);
-  test::reference_deep_clahe(params, in.view(), expected.view(), interlaced);
-  DeepClaheChain chain(params, executor, loops);
-  chain.configure(desc);
-  FrameContext context;
-  context.field_order = interlaced ? FieldOrder::top_first : FieldOrder::progressive;
-  chain.process(in.view(), out.view(), context);
-  EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U);
-  EXPECT_TRUE(in.padding_intact());
-  EXPECT_TRUE(out.padding_intact());
-  chain.process(in.view(), in.view(), context);
-  EXPECT_EQ(test::count_differences(expected.view(), in.view()), 0U) << "in place";
-  EXPECT_TRUE(in.padding_intact());
+  SCOPED_TRACE(std::string(loops.target) + " " + test::describe(params, desc, content));
+  test::expect_defined(DeepClaheChain(params, executor, loops), desc, content, padding, negative,
+                       [&](const ConstImageView& in, const ImageView& out, bool interlaced) {
+                         test::reference_deep_clahe(params, in, out, interlaced);
+                       });
 }
 
 class DeepClaheTargets : public testing::TestWithParam<std::size_t> {
@@ -87,7 +67,7 @@ TEST_P(DeepClaheTargets, EverySizeStrideAndFieldOrder) {
       const CellCount cells = cells_of({format, width, height});
       for (const int padding : {0, 29}) {
         const ClaheParams params =
-            deep_params(std::min(cells.columns, width > 1000 ? 2 : 3), std::min(cells.rows, 2));
+            with_tiles(std::min(cells.columns, width > 1000 ? 2 : 3), std::min(cells.rows, 2));
         expect_deep(loops(), two, params, {format, width, height}, Content::noise, padding,
                     padding != 0);
       }
@@ -101,7 +81,7 @@ TEST_P(DeepClaheTargets, EveryTileCountMatrixAndRange) {
     for (const PixelFormat format : {PixelFormat::gray16_le, PixelFormat::bgr48_le,
                                      PixelFormat::p010_10le, PixelFormat::y444_16le}) {
       for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
-        expect_deep(loops(), two, deep_params(x, y), {format, 167, 39, ColorMatrix::bt2020, range},
+        expect_deep(loops(), two, with_tiles(x, y), {format, 167, 39, ColorMatrix::bt2020, range},
                     Content::natural);
       }
     }
@@ -113,7 +93,7 @@ TEST_P(DeepClaheTargets, WithoutLimitsTheCurvesArePlain) {
   for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
     for (const PixelFormat format :
          {PixelFormat::rgb48_le, PixelFormat::gray16_le, PixelFormat::i420_12le}) {
-      ClaheParams params = deep_params(4, 4);
+      ClaheParams params = with_tiles(4, 4);
       params.curve.clip_limit = 0;
       params.curve.scaler = scaler;
       for (const Content content : {Content::natural, Content::noise, Content::constant})
@@ -145,15 +125,6 @@ TEST(DeepClahe, EveryVectorTargetHasLoopsOfItsOwn) {
     EXPECT_NE(loops.apply_yuv, scalar_deep_tile_rows().apply_yuv) << loops.target;
   }
   EXPECT_EQ(with_loops.size(), all_deep_rows().size());
-}
-
-Image deep_filtered(const ClaheParams& params, const ConstImageView& in) {
-  Image out(in.desc);
-  const auto filter = make_cpu_filter(params, {1});
-  filter->configure(in.desc);
-  FrameContext context;
-  filter->submit(in, out.view(), context);
-  return out;
 }
 
 /// Calls use(a, b) for every pair of samples of two frames whose planes have the same samples, as
@@ -192,9 +163,9 @@ TEST(DeepClahe, IsNearTheExactMean) {
       Image in({format, 319, 201});
       Image exact(in.desc());
       test::fill(in.view(), content, 3);
-      const ClaheParams params = deep_params(5, 4);
+      const ClaheParams params = with_tiles(5, 4);
       test::exact_deep_clahe(params, in.view(), exact.view());
-      const Image out = deep_filtered(params, in.view());
+      const Image out = filtered(params, in.view());
       EXPECT_LE(farthest(exact.view(), out.view()), 1)
           << to_string(format) << " " << test::name_of(content);
     }
@@ -206,9 +177,9 @@ TEST(DeepClahe, OneTileIsEqualizationButForARoundedCurve) {
     for (const Content content : {Content::natural, Content::noise, Content::ramp}) {
       Image in({format, 320, 180});
       test::fill(in.view(), content, 5);
-      ClaheParams params = deep_params(1, 1);
+      ClaheParams params = with_tiles(1, 1);
       params.curve.strength = 0.8;
-      const Image out = deep_filtered(params, in.view());
+      const Image out = filtered(params, in.view());
       Image expected(in.desc());
       const auto equalize = make_cpu_filter(params.curve, {1});
       equalize->configure(in.desc());
@@ -230,7 +201,7 @@ TEST(DeepClahe, StrengthZeroLeavesTheFrame) {
       for (const Content content : test::all_contents()) {
         Image in({format, 203, 77, ColorMatrix::bt601, range});
         test::fill(in.view(), content, 9);
-        EXPECT_EQ(test::count_differences(in.view(), deep_filtered(params, in.view()).view()), 0U)
+        EXPECT_EQ(test::count_differences(in.view(), filtered(params, in.view()).view()), 0U)
             << test::describe(in.desc(), content);
       }
     }
@@ -279,8 +250,8 @@ TEST(DeepClahe, ThePictureOfEightBitsLooksTheSame) {
     for (const bool coloured : {true, false}) {
       const SamePicture in({same.eight, 320, 180, ColorMatrix::bt709, same.range}, same.deep,
                            same.times, coloured);
-      const Image out = deep_filtered({}, in.eight.view());
-      const Image deep = deep_filtered({}, in.deep.view());
+      const Image out = filtered({}, in.eight.view());
+      const Image deep = filtered({}, in.deep.view());
       double most = 0;
       double sum = 0;
       double count = 0;
@@ -342,7 +313,7 @@ TEST(DeepClahe, KeepsTheOrderOfGray) {
 }
 
 ClaheParams calm_deep() {
-  ClaheParams params = deep_params(4, 3);
+  ClaheParams params = with_tiles(4, 3);
   params.curve.temporal_ms = 1000;
   params.curve.brighten_ms = 400;
   params.curve.max_gain = 6;
@@ -353,33 +324,7 @@ ClaheParams calm_deep() {
 TEST(DeepClaheOverTime, GoesOnFromSavedState) {
   for (const PixelFormat format :
        {PixelFormat::p010_10le, PixelFormat::rgb48_le, PixelFormat::i420_12le}) {
-    const ImageDesc desc{format, 160, 90};
-    const auto whole = make_cpu_filter(calm_deep(), {2});
-    whole->configure(desc);
-    std::unique_ptr<Filter> parts = make_cpu_filter(calm_deep(), {1});
-    parts->configure(desc);
-    Image in(desc);
-    Image expected(desc);
-    Image got(desc);
-    for (int i = 0; i < 60; ++i) {
-      if (i % 17 == 9) {
-        const std::string state = parts->save();
-        parts = make_cpu_filter(calm_deep(), {1});
-        parts->configure(desc);
-        parts->load(state);
-      }
-      if (i == 40) {
-        whole->reset();
-        parts->reset();
-      }
-      test::fill_moving(in.view(), i + 20);
-      FrameContext context = test::moving_context(i);
-      whole->submit(in.view(), expected.view(), context);
-      parts->submit(in.view(), got.view(), context);
-      ASSERT_EQ(test::count_differences(expected.view(), got.view()), 0U) << "frame " << i;
-    }
-    EXPECT_EQ(whole->save(), parts->save());
-    EXPECT_GT(whole->save().size(), 1000U);
+    test::expect_goes_on_from_saved_state(calm_deep(), {format, 160, 90});
   }
 }
 
@@ -407,20 +352,20 @@ TEST(DeepClaheOverTime, AStateOfEightBitsGoesOn) {
 
 TEST(DeepClaheOverTime, TakesOtherParametersBetweenFrames) {
   const ImageDesc desc{PixelFormat::p010_10le, 160, 90};
-  ClaheParams other = deep_params(4, 3);
+  ClaheParams other = with_tiles(4, 3);
   other.curve.clip_limit = 6;
   other.curve.strength = 0.5;
-  const auto filter = make_cpu_filter(deep_params(4, 3), {1});
+  const auto filter = make_cpu_filter(with_tiles(4, 3), {1});
   filter->configure(desc);
   Image in(desc);
   Image out(desc);
   test::fill(in.view(), Content::natural, 3);
   FrameContext context;
   filter->submit(in.view(), out.view(), context);
-  EXPECT_GT(test::count_differences(out.view(), deep_filtered(other, in.view()).view()), 1000U);
+  EXPECT_GT(test::count_differences(out.view(), filtered(other, in.view()).view()), 1000U);
   ASSERT_TRUE(retune(*filter, other));
   filter->submit(in.view(), out.view(), context);
-  EXPECT_EQ(test::count_differences(out.view(), deep_filtered(other, in.view()).view()), 0U);
+  EXPECT_EQ(test::count_differences(out.view(), filtered(other, in.view()).view()), 0U);
 }
 
 TEST(DeepClaheOptions, EveryFormatOfPicturesIsTaken) {
@@ -435,7 +380,7 @@ TEST(DeepClaheOptions, EveryFormatOfPicturesIsTaken) {
     }
   }
   const ImageDesc small{PixelFormat::p010_10le, 9, 6};
-  EXPECT_THAT(violations(deep_params(6, 3), Backend::cpu, &small),
+  EXPECT_THAT(violations(with_tiles(6, 3), Backend::cpu, &small),
               ElementsAre(HasSubstr("must be at most 5,3")));
 }
 

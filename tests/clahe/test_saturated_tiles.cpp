@@ -12,9 +12,9 @@
 #include "src/common/log.h"
 #include "src/cpu/clahe/clahe_chain.h"
 #include "tests/equalize/saturated_params.h"
+#include "tests/equalize/saturated_streams.h"
 #include "tests/equalize/saturation_definition.h"
 #include "tests/support/filter_changes.h"
-#include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -170,63 +170,25 @@ TEST(SaturatedTiles, AutoFollowsTheMeanOfTheCurves) {
 /// Frames that are written past the caches, by every target's loops.
 TEST(SaturatedTiles, EveryTargetWritesTheSame) {
   RowExecutor one(1);
-  FrameContext context;
   const ClaheParams params = coloured(kAutoSaturation);
   for (const PixelFormat format :
        {PixelFormat::bgr, PixelFormat::bgra, PixelFormat::nv12, PixelFormat::y42b}) {
-    const ImageDesc desc{format, 1030, 1040};
-    Image in(desc);
-    test::fill(in.view(), Content::natural, 5);
-    const auto filter = make_cpu_filter(params, {2});
-    filter->configure(desc);
-    Image expected(desc);
-    filter->submit(in.view(), expected.view(), context);
-    for (const FusedRows& loops : all_fused_rows()) {
-      SCOPED_TRACE(std::string(loops.target) + " " + std::string(to_string(format)));
-      ClaheChain chain(params, one, loops);
-      chain.configure(desc);
-      Image out(desc);
-      chain.process(in.view(), out.view(), context);
-      ASSERT_EQ(test::count_differences(expected.view(), out.view()), 0U);
-    }
+    test::expect_targets_alike(
+        params, {format, 1030, 1040}, all_fused_rows(),
+        [&](const FusedRows& loops) { return ClaheChain(params, one, loops); });
   }
 }
 
-/// With a time constant a change is eased in, and a stream that is resumed goes on as it would
-/// have.
 TEST(SaturatedTiles, ChangesAreEasedInAndResumed) {
-  const ImageDesc desc{PixelFormat::nv12, 64, 48};
   ClaheParams calm = coloured(1);
   calm.curve.temporal_ms = 800;
   ClaheParams strong = calm;
   strong.curve.saturation = kAutoSaturation;
   strong.curve.saturation_max = 4;
-  const auto first = make_cpu_filter(calm, {1});
-  const auto second = make_cpu_filter(strong, {1});
-  first->configure(desc);
-  Image in(desc);
-  Image out(desc);
-  Image of_second(desc);
-  FrameContext context;
-  const auto step = [&](Filter& filter, int number, Image& to) {
-    test::fill_moving(in.view(), number, 1);
-    context.pts_ns = number * 33'000'000LL;
-    filter.submit(in.view(), to.view(), context);
-  };
-  step(*first, 0, out);
-  ASSERT_TRUE(first->update(
-      {{"tiles", "4,3"}, {"temporal-ms", "800"}, {"saturation", "auto"}, {"saturation-max", "4"}}));
-  step(*first, 1, out);
-  const std::string state = first->save();
-  second->configure(desc);
-  step(*second, 1, of_second);
-  EXPECT_NE(test::count_differences(out.view(), of_second.view()), 0U) << "not at once";
-  second->load(state);
-  for (int number = 2; number < 40; ++number) {
-    step(*first, number, out);
-    step(*second, number, of_second);
-    ASSERT_EQ(test::count_differences(out.view(), of_second.view()), 0U) << number;
-  }
+  test::expect_eased_in_and_resumed(
+      calm, strong,
+      {{"tiles", "4,3"}, {"temporal-ms", "800"}, {"saturation", "auto"}, {"saturation-max", "4"}},
+      {PixelFormat::nv12, 64, 48});
 }
 
 TEST(SaturatedTiles, GrayStaysAsItIs) {

@@ -14,10 +14,10 @@
 #include "src/cpu/equalize/space/lightness_chain.h"
 #include "src/equalize/space.h"
 #include "tests/equalize/saturated_params.h"
+#include "tests/equalize/saturated_streams.h"
 #include "tests/equalize/saturation_definition.h"
 #include "tests/support/calm_params.h"
 #include "tests/support/filter_changes.h"
-#include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -151,39 +151,19 @@ TEST(SaturationPass, EverySizeAndField) {
 /// Frames that are written past the caches, by every target's loops.
 TEST(SaturationPass, EveryTargetWritesTheSame) {
   RowExecutor one(1);
-  FrameContext context;
-  const auto expect_same = [&](auto&& chain_of, auto&& all, const EqualizeParams& params,
-                               const ImageDesc& desc) {
-    Image in(desc);
-    test::fill(in.view(), Content::natural, 5);
-    const auto filter = make_cpu_filter(params, {2});
-    filter->configure(desc);
-    Image expected(desc);
-    filter->submit(in.view(), expected.view(), context);
-    for (const auto& loops : all) {
-      SCOPED_TRACE(std::string(loops.target) + " " + std::string(to_string(desc.format)));
-      auto chain = chain_of(loops);
-      chain.configure(desc);
-      Image out(desc);
-      chain.process(in.view(), out.view(), context);
-      ASSERT_EQ(test::count_differences(expected.view(), out.view()), 0U);
-    }
-  };
   const EqualizeParams luma = shaped_in(Space::luma, kAutoSaturation, true);
-  const auto fused = all_fused_rows();
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::y42b}) {
-    expect_same([&](const FusedRows& loops) { return FusedChain(luma, one, loops); }, fused, luma,
-                {format, 1030, 1040});
+    test::expect_targets_alike(
+        luma, {format, 1030, 1040}, all_fused_rows(),
+        [&](const FusedRows& loops) { return FusedChain(luma, one, loops); });
   }
-  const auto deep = all_deep_rows();
-  expect_same([&](const DeepRows& loops) { return DeepChain(luma, one, loops); }, deep, luma,
-              {PixelFormat::p010_10le, 303, 41});
+  test::expect_targets_alike(luma, {PixelFormat::p010_10le, 303, 41}, all_deep_rows(),
+                             [&](const DeepRows& loops) { return DeepChain(luma, one, loops); });
   const EqualizeParams lightness = shaped_in(Space::lightness, kAutoSaturation, true);
-  expect_same(
-      [&](const FusedRows& loops) {
-        return LightnessChain(lightness, one, loops, scalar_hue_rows());
-      },
-      fused, lightness, {PixelFormat::bgr, 700, 600});
+  test::expect_targets_alike(lightness, {PixelFormat::bgr, 700, 600}, all_fused_rows(),
+                             [&](const FusedRows& loops) {
+                               return LightnessChain(lightness, one, loops, scalar_hue_rows());
+                             });
 }
 
 /// Without the option rows are those without the pass, and k = 1 leaves every code where it is.
@@ -223,40 +203,14 @@ TEST(SaturationPass, FactorsByResultAreThoseOfTheLevelsBefore) {
   EXPECT_EQ(between, (below + above + 1) / 2);
 }
 
-/// With a time constant a change is eased in, and a stream that is resumed goes on as it would
-/// have.
 TEST(SaturationPass, ChangesAreEasedInAndResumed) {
   for (const Space space : {Space::luma, Space::lightness}) {
-    const ImageDesc desc{PixelFormat::bgr, 64, 40};
     EqualizeParams calm = test::calm_params();
     calm.space = space;
     EqualizeParams strong = calm;
     strong.saturation = 3;
-    const auto first = make_cpu_filter(calm, {1});
-    const auto second = make_cpu_filter(strong, {1});
-    first->configure(desc);
-    Image in(desc);
-    Image out(desc);
-    Image of_second(desc);
-    FrameContext context;
-    const auto step = [&](Filter& filter, int number, Image& to) {
-      test::fill_moving(in.view(), number, 1);
-      context.pts_ns = number * 33'000'000LL;
-      filter.submit(in.view(), to.view(), context);
-    };
-    step(*first, 0, out);
-    ASSERT_TRUE(first->update(test::values_of(strong)));
-    step(*first, 1, out);
-    const std::string state = first->save();
-    second->configure(desc);
-    step(*second, 1, of_second);
-    EXPECT_NE(test::count_differences(out.view(), of_second.view()), 0U) << "not at once";
-    second->load(state);
-    for (int number = 2; number < 40; ++number) {
-      step(*first, number, out);
-      step(*second, number, of_second);
-      ASSERT_EQ(test::count_differences(out.view(), of_second.view()), 0U) << number;
-    }
+    test::expect_eased_in_and_resumed(calm, strong, test::values_of(strong),
+                                      {PixelFormat::bgr, 64, 40});
   }
 }
 

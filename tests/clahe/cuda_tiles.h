@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include <equalux/clahe.h>
+#include <gtest/gtest.h>
+
+#include "src/clahe/tile_grid.h"
+#include "tests/support/backend_pair.h"
+#include "tests/support/calm_params.h"
+#include "tests/support/device/device_filter.h"
+#include "tests/support/device/device_image.h"
+#include "tests/support/test_images.h"
+
+/// What tests of clahe on a GPU ask of it at every depth: the CPU's bytes.
+namespace equalux::test {
+
+using ClahePair = BackendPair<ClaheParams>;
+
+/// Parameters with so many tiles, or as many as the frame has cells for.
+inline ClaheParams tiles_for(const ImageDesc& desc, int x, int y) {
+  const CellCount cells = cells_of(desc);
+  ClaheParams params;
+  params.tiles_x = std::min(x, cells.columns);
+  params.tiles_y = std::min(y, cells.rows);
+  return params;
+}
+
+/// Tiles with every limit of the curve, over time.
+inline ClaheParams calm_tiles() {
+  ClaheParams params;
+  params.tiles_x = 5;
+  params.tiles_y = 4;
+  params.curve = calm_params();
+  return params;
+}
+
+/// Tiles and limits of every kind, some of them over time.
+inline ClaheParams random_tiles(std::mt19937& random, const ImageDesc& desc) {
+  const auto uniform = [&](double least, double most) {
+    return std::uniform_real_distribution<>(least, most)(random);
+  };
+  const int x = 1 + static_cast<int>(random() % kMostTiles);
+  ClaheParams params = tiles_for(desc, x, 1 + static_cast<int>(random() % kMostTiles));
+  EqualizeParams& curve = params.curve;
+  curve.scaler = static_cast<Scaler>(random() % 3);
+  curve.strength = random() % 3 == 0 ? 1 : uniform(0, 1);
+  curve.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
+  curve.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
+  curve.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
+  curve.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
+  curve.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
+  curve.temporal_ms = random() % 3 == 0 ? 0 : uniform(20, 5000);
+  return params;
+}
+
+inline void expect_same_tiles(const ClaheParams& params, const ImageDesc& desc, Content content,
+                              const FilterLayout& layout = {},
+                              FieldOrder order = FieldOrder::progressive) {
+  SCOPED_TRACE("tiles " + std::to_string(params.tiles_x) + "," + std::to_string(params.tiles_y));
+  const auto cpu = make_cpu_filter(params, {1});
+  const auto cuda = make_cuda_filter(params);
+  expect_same_frames(*cpu, *cuda, desc, content, layout, 3, order);
+}
+
+/// A frame that is filtered in place, twice, from `offset` bytes beyond an aligned address.
+inline void expect_same_in_place(const ImageDesc& desc, int offset) {
+  const auto cpu = make_cpu_filter(ClaheParams{}, {1});
+  const auto cuda = make_cuda_filter(ClaheParams{});
+  cpu->configure(desc);
+  cuda->configure(desc);
+  Image image(desc);
+  fill(image.view(), Content::natural, 11);
+  DeviceImage device(desc, {offset, 0, offset == 0});
+  device.upload(image.view());
+  FrameContext context;
+  for (int i = 0; i < 2; ++i) {
+    cpu->submit(image.view(), image.view(), context);
+    cuda->submit(device.view(), device.view(), context);
+  }
+  EXPECT_EQ(count_differences(image.view(), device.download().view()), 0U)
+      << to_string(desc.format) << " offset " << offset;
+}
+
+/// A stream that is resumed, takes other parameters and is reset; `frames` before the first of it.
+inline void expect_same_stream(const ImageDesc& desc, int frames) {
+  ClahePair pair(calm_tiles(), desc);
+  pair.expect_same(frames);
+  pair.restore(calm_tiles());
+  pair.expect_same(frames / 2);
+  ClaheParams other = calm_tiles();
+  other.curve.strength = 0.4;
+  other.curve.clip_limit = 6;
+  other.curve.scaler = Scaler::min_max;
+  pair.update(other);
+  pair.expect_same(20);
+  other.curve = ClaheParams::default_curve();
+  pair.update(other);
+  pair.expect_same(5);
+  pair.update(calm_tiles());
+  pair.expect_same(20);
+  pair.reset();
+  pair.expect_same(frames / 2);
+}
+
+}  // namespace equalux::test
