@@ -24,8 +24,8 @@ inline std::string describe(const ClaheParams& params, const ImageDesc& desc, Co
          std::to_string(params.tiles_y);
 }
 
-/// One frame through a new chain, compared with what `reference(in, out, interlaced)` makes of it; then
-/// in place. `negative` strides go with fields.
+/// One frame through a new chain, compared with what `reference(in, out, interlaced)` makes of it;
+/// then in place. `negative` strides go with fields.
 template <typename Chain, typename Reference>
 void expect_defined(Chain&& chain, const ImageDesc& desc, Content content, int padding,
                     bool negative, const Reference& reference) {

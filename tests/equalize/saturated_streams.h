@@ -11,7 +11,8 @@
 /// What tests of saturation ask of every filter that has it.
 namespace equalux::test {
 
-/// The chains that `chain_of` makes of each target's loops write what the filter of these parameters does.
+/// The chains that `chain_of` makes of each target's loops write what the filter of these
+/// parameters does.
 template <typename Params, typename AllLoops, typename ChainOf>
 void expect_targets_alike(const Params& params, const ImageDesc& desc, const AllLoops& all,
                           const ChainOf& chain_of) {
@@ -32,8 +33,8 @@ void expect_targets_alike(const Params& params, const ImageDesc& desc, const All
   }
 }
 
-/// The step from `calm` to `strong`, both over time, by the option values of `change`: it is not made
-/// at once, and a stream that is resumed in the midst of it goes on as it would have.
+/// The step from `calm` to `strong`, both over time, by the option values of `change`: it is not
+/// made at once, and a stream that is resumed in the midst of it goes on as it would have.
 template <typename Params>
 void expect_eased_in_and_resumed(const Params& calm, const Params& strong,
                                  const OptionValues& change, const ImageDesc& desc) {

@@ -205,7 +205,7 @@ TEST(AllAtOnce, NothingGrowsAndEveryFrameIsAccountedFor) {
               kUnderWay);
   EXPECT_GT(seen, 0);
 
-  const auto held = held_over_time(samples);
+  const auto held = held_over_time(samples, usually_held);
   ASSERT_TRUE(held);
   std::printf("%s\n", text_of(*held).c_str());
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

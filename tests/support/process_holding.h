@@ -54,6 +54,22 @@ inline Holding always_held(const std::vector<Holding>& samples, std::size_t from
   return least;
 }
 
+/// The same, the median of each: for what lets go now and then, as a recording does that goes on in
+/// another file, whose least says nothing of the rest.
+inline Holding usually_held(const std::vector<Holding>& samples, std::size_t from, std::size_t to) {
+  const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() * from / 10);
+  const auto end = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() * to / 10);
+  const auto median = [&](std::int64_t Holding::*figure) {
+    std::vector<std::int64_t> all;
+    for (auto sample = begin; sample != end; ++sample)
+      all.push_back((*sample).*figure);
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::nth_element(all.begin(), middle, all.end());
+    return *middle;
+  };
+  return {median(&Holding::resident_kb), median(&Holding::descriptors), median(&Holding::threads)};
+}
+
 /// What was held in the middle of a run, and later on.
 struct HeldOverTime {
   Holding before;
@@ -62,14 +78,16 @@ struct HeldOverTime {
 
 /// The first third is warm-up: pools, plugins and the allocator's arenas. The last tenth has the
 /// end of the process in it, which touches what was never used. A program that starts has not all
-/// of its threads yet: those samples are left out. Nothing where there are fewer than 30.
-inline std::optional<HeldOverTime> held_over_time(std::vector<Holding> samples) {
+/// of its threads yet: those samples are left out. Nothing where there are fewer than 30. `held` is
+/// what counts of a part.
+inline std::optional<HeldOverTime> held_over_time(std::vector<Holding> samples,
+                                                  decltype(always_held)* held = always_held) {
   if (samples.size() <= 30) return std::nullopt;
   const Holding usual = always_held(samples, 5, 9);
   const auto begun = [&](const Holding& now) { return now.threads >= usual.threads; };
   samples.erase(samples.begin(), std::find_if(samples.begin(), samples.end(), begun));
   if (samples.size() <= 30) return std::nullopt;
-  return HeldOverTime{always_held(samples, 3, 6), always_held(samples, 6, 9)};
+  return HeldOverTime{held(samples, 3, 6), held(samples, 6, 9)};
 }
 
 inline std::string text_of(const HeldOverTime& held) {
