@@ -54,6 +54,7 @@ void DeepChain::configure(const ImageDesc& desc) {
   made_for_.reset();
   if (params_.space == Space::luma) {
     same_.resize(form_);
+    any_values_.assign(levels(), 1);
     for (std::size_t v = 0; v < levels(); ++v)
       same_.curve[v] = static_cast<std::uint32_t>(v << kDeepCurveBits);
   }
@@ -168,8 +169,7 @@ void DeepChain::make_factors_of_results(const saturation::Rule& rule, const Curv
   for (std::uint32_t i = 0; i <= last; ++i)
     coarse[i] = saturation::factor_of_result(rule, curve.data(), i, last);
   saturation_.set_factors(value_form_, coarse.data());
-  const std::vector<std::uint32_t> all(levels(), 1);
-  make_lines(value_form_, ColorModel::yuv, all, same_.curve, saturation_);
+  make_lines(value_form_, ColorModel::yuv, any_values_, same_.curve, saturation_);
   made_for_.reset();
   if (alike) made_for_ = rule.factor;
 }

@@ -81,6 +81,7 @@ class DeepChain final : public CurveChain {
   bool recolours_ = false;
   DeepSamples value_form_{};
   DeepGains same_;                          // its curve is the identity
+  std::vector<std::uint32_t> any_values_;   // counts of frames that may have all
   std::optional<std::uint32_t> made_for_;   // the k of all levels that saturation_ has
   std::optional<FractionRounder> rounder_;  // nothing where frames are whole
 };
