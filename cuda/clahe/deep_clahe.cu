@@ -2,6 +2,8 @@
 #include "cuda/device/dependent_launch.cuh"
 #include "cuda/equalize/deep_cells.cuh"
 #include "cuda/runtime/check.h"
+#include "src/clahe/tile_curves.h"
+#include "src/equalize/saturation.h"
 
 namespace equalux::cuda {
 namespace {
@@ -61,6 +63,31 @@ __global__ void __launch_bounds__(kCountThreads)
       sum += tables[table][i];
     if (sum != 0) atomicAdd(counts + i, sum);
   }
+}
+
+/// A thread a value; each block makes k of the coarse levels for itself.
+constexpr int kFactorThreads = 1024;
+static_assert(kFactorThreads >= deep_tiles::kLevels);
+
+__global__ void __launch_bounds__(kFactorThreads)
+    deep_clahe_factors_kernel(saturation::Rule rule, DeepSamples form, std::uint32_t count,
+                              const unsigned long long* sums, unsigned long long* next_sums,
+                              std::uint32_t* factors) {
+  __shared__ std::uint32_t mean[deep_tiles::kLevels];
+  __shared__ std::uint32_t coarse[deep_tiles::kLevels];
+  const std::uint32_t level = threadIdx.x;
+  const std::uint32_t last = coarse_max(form);
+  wait_then_release();
+  if (sums != nullptr && level <= last) {
+    mean[level] = tiles::mean_level(__ldcg(sums + level), count);
+    if (blockIdx.x == 0) next_sums[level] = 0;
+  }
+  __syncthreads();
+  if (level <= last) coarse[level] = saturation::factor_of_result(rule, mean, level, last);
+  __syncthreads();
+  const std::uint32_t v = blockIdx.x * kFactorThreads + threadIdx.x;
+  if (v <= static_cast<std::uint32_t>(form.weights.luma_max))
+    factors[v] = deep_factor_between(form, coarse, v);
 }
 
 /// A block has a line, so that its tables serve some thousand pixels: a thread two levels of each
@@ -227,6 +254,18 @@ void deep_clahe_count(const DeepClaheFrame& frame, const LaunchDevice& device,
               frame),
           "launching the counting of tiles");
   });
+}
+
+void deep_clahe_factors(const DeepClaheFrame& frame, std::uint32_t* factors,
+                        unsigned long long* next_sums, const LaunchDevice& device,
+                        cudaStream_t stream) {
+  const ClaheFrame& tiles = frame.tiles;
+  const auto blocks =
+      static_cast<unsigned>(frame.form.samples.weights.luma_max / kFactorThreads + 1);
+  launch_early(device, "launching deep_clahe_factors", deep_clahe_factors_kernel, dim3(blocks),
+               dim3(kFactorThreads), stream, tiles.tone.saturation, frame.form.samples,
+               static_cast<std::uint32_t>(tiles.tiles_x * tiles.tiles_y), tiles.curve_sums,
+               next_sums, factors);
 }
 
 void deep_clahe_apply(const DeepClaheFrame& frame, const LaunchDevice& device,

@@ -30,6 +30,12 @@ struct DeepClaheFrame {
 
 /// Adds the frame's coarse levels to the tiles' counts.
 void deep_clahe_count(const DeepClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
+/// Makes k of saturation by value of a result, 0 to M, by the rule of the frame's tone, and of the
+/// mean of the tiles' curves where it follows them; then the frame has their sums. Clears
+/// `next_sums`, those of the frame to come; after clahe_curve().
+void deep_clahe_factors(const DeepClaheFrame& frame, std::uint32_t* factors,
+                        unsigned long long* next_sums, const LaunchDevice& device,
+                        cudaStream_t stream);
 /// Scales the frame.
 void deep_clahe_apply(const DeepClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
 

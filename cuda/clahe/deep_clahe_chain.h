@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -7,6 +9,7 @@
 
 #include "cuda/clahe/deep_clahe.h"
 #include "cuda/clahe/device_tiles.h"
+#include "cuda/equalize/deep_saturation_pass.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/launch_device.h"
 #include "src/clahe/tile_chain.h"
@@ -30,6 +33,11 @@ class DeepClaheChain final : public TileChain {
   void load(std::string_view state) override;
 
  private:
+  /// Changes the colours of the frame's results.
+  void recolour(const DeepClaheFrame& frame, const ImageView& out, const FrameContext& context);
+  /// Sums of the tiles' curves: those of the frame at hand, or of the one after that follows them.
+  [[nodiscard]] unsigned long long* sums(bool next) const;
+
   ClaheParams params_;
   tone::Control control_;
   LaunchDevice launch_device_;
@@ -37,6 +45,10 @@ class DeepClaheChain final : public TileChain {
   DevicePointer<DeepColumnMix> columns_;
   DevicePointer<LineMix> lines_;
   DeviceTiles tiles_;
+  DevicePointer<unsigned long long> curve_sums_;  // two frames', in turns
+  bool second_sums_ = false;
+  DeepSaturationPass colours_;
+  std::optional<std::uint32_t> made_for_;  // the k of all values that its factors are
 };
 
 }  // namespace equalux::cuda

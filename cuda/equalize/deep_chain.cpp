@@ -40,30 +40,20 @@ void DeepChain::configure(const ImageDesc& desc) {
   tables_.bin_ends = take(levels);
   tables_.sums = take(levels);
   tables_.curve = take(levels);
-  tables_.factors = take(levels);
+  colours_.configure(desc);
+  const bool yuv = traits(desc.format).model == ColorModel::yuv;
+  const bool recolours = params_.space == Space::luma && yuv;
+  tables_.factors = recolours ? colours_.factors() : take(levels);
   tables_.block_sums = take(kDeepScanBlocks);
   tables_.block_darkest = take(kDeepScanBlocks);
   tables_.gains = gains_.get();
   tables_.last_of_bin = last_of_bin_.get();
   tables_.history = histories_.get();
   tables_.history_before = histories_.get() + 1;
-  const bool yuv = traits(desc.format).model == ColorModel::yuv;
-  if (params_.space == Space::luma && yuv) upload_identity();
+  if (recolours && rounds_) fine_ = allocate_device<std::uint8_t>(image_layout(desc_).bytes);
   curve_sums_ = allocate_device<unsigned long long>(256);
   fill_device(curve_sums_.get(), 0, 256 * sizeof(unsigned long long), "clearing the curves");
   start_curves({tables_.history, curve_sums_.get(), static_cast<int>(coarse_max(frame_.form))});
-}
-
-void DeepChain::upload_identity() {
-  std::vector<std::uint32_t> curve(tables_.levels);
-  std::vector<std::uint64_t> gains(tables_.levels);
-  for (std::uint32_t v = 0; v < tables_.levels; ++v) {
-    curve[v] = v << kDeepCurveBits;
-    gains[v] = deep_gain(curve[v], v, frame_.form.depth);
-  }
-  same_curve_ = uploaded(curve, "uploading the identity");
-  same_gains_ = uploaded(gains, "uploading the identity");
-  if (rounds_) fine_ = allocate_device<std::uint8_t>(image_layout(desc_).bytes);
 }
 
 void DeepChain::upload_bins() {
@@ -136,14 +126,7 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
   const ImageView first = rounds_ ? image_layout(desc_).view(desc_, fine_.get()) : out;
   deep_apply(frame_of(in, first, context), tables_, false, device_, stream);
   context.mark("apply");
-  DeepFrame second = frame_of(first, first, context);
-  second.form = deep_samples(desc_);
-  second.rounding = frame.rounding;
-  DeepTables same = tables_;
-  same.curve = same_curve_.get();
-  same.gains = same_gains_.get();
-  deep_apply(second, same, true, device_, stream);
-  context.mark("saturation");
+  colours_.enqueue(first, context, frame.rounding);
 }
 
 DeepFrame DeepChain::frame_of(const ConstImageView& in, const ImageView& out,

@@ -7,6 +7,7 @@
 #include <equalux/filter.h>
 
 #include "cuda/equalize/curve_chain.h"
+#include "cuda/equalize/deep_saturation_pass.h"
 #include "cuda/equalize/deep_stages.h"
 #include "cuda/runtime/handles.h"
 
@@ -30,8 +31,6 @@ class DeepChain final : public CurveChain {
                const FrameContext& context) override;
 
  private:
-  /// The identity, for the pass behind a curve of luma.
-  void upload_identity();
   /// A frame as kernels see it, from one place to another.
   [[nodiscard]] DeepFrame frame_of(const ConstImageView& in, const ImageView& out,
                                    const FrameContext& context) const;
@@ -53,8 +52,7 @@ class DeepChain final : public CurveChain {
   bool saturates_ = false;  ///< the frame at hand
   // Of frames whose luma the curve is of: S changes in a second pass, by value.
   bool recolours_ = false;  ///< the frame at hand
-  DevicePointer<std::uint32_t> same_curve_;
-  DevicePointer<std::uint64_t> same_gains_;
+  DeepSaturationPass colours_;
   DevicePointer<std::uint8_t> fine_;  ///< the first pass's results where they are rounded then
 };
 

@@ -128,11 +128,6 @@ Clauses violations(const ClaheParams& params, Backend backend, const ImageDesc* 
                      (is_opencv(params) ? ", must be gray8 or gray16_le for compatible opencv"
                                         : ", must be gray, packed RGB or YUV"));
   }
-  if (desc != nullptr && has_deep_samples(desc->format) &&
-      traits(desc->format).model != ColorModel::gray && curve.saturation != 1) {
-    broken.push_back("saturation is " + equalize_table().text(curve, "saturation") +
-                     ", must be 1 for clahe of more than 8 bits a sample");
-  }
   check_tiles(broken, params, desc);
   return broken;
 }

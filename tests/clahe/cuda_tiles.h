@@ -37,7 +37,7 @@ inline ClaheParams calm_tiles() {
   return params;
 }
 
-/// Tiles and limits of every kind, some of them over time.
+/// Tiles, limits and saturation of every kind, some of them over time.
 inline ClaheParams random_tiles(std::mt19937& random, const ImageDesc& desc) {
   const auto uniform = [&](double least, double most) {
     return std::uniform_real_distribution<>(least, most)(random);
@@ -53,6 +53,8 @@ inline ClaheParams random_tiles(std::mt19937& random, const ImageDesc& desc) {
   curve.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
   curve.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
   curve.temporal_ms = random() % 3 == 0 ? 0 : uniform(20, 5000);
+  if (random() % 2 == 0) curve.saturation = random() % 2 == 0 ? kAutoSaturation : uniform(0, 4);
+  if (curve.saturation == kAutoSaturation) curve.saturation_max = uniform(1, 4);
   return params;
 }
 
@@ -66,9 +68,10 @@ inline void expect_same_tiles(const ClaheParams& params, const ImageDesc& desc, 
 }
 
 /// A frame that is filtered in place, twice, from `offset` bytes beyond an aligned address.
-inline void expect_same_in_place(const ImageDesc& desc, int offset) {
-  const auto cpu = make_cpu_filter(ClaheParams{}, {1});
-  const auto cuda = make_cuda_filter(ClaheParams{});
+inline void expect_same_in_place(const ImageDesc& desc, int offset,
+                                 const ClaheParams& params = {}) {
+  const auto cpu = make_cpu_filter(params, {1});
+  const auto cuda = make_cuda_filter(params);
   cpu->configure(desc);
   cuda->configure(desc);
   Image image(desc);
@@ -103,6 +106,48 @@ inline void expect_same_stream(const ImageDesc& desc, int frames) {
   pair.expect_same(20);
   pair.reset();
   pair.expect_same(frames / 2);
+}
+
+/// Saturation behind tiles over time, and of each frame for itself, with limits and without.
+inline void expect_same_saturated(PixelFormat format) {
+  for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+    for (const double k : {0.37109375, 2.5, kAutoSaturation}) {
+      for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
+        SCOPED_TRACE(std::string(to_string(format)) + " times " + std::to_string(k));
+        ClaheParams params = calm_tiles();
+        params.curve.saturation = k;
+        const ImageDesc desc{format, 131, 67, ColorMatrix::bt709, range};
+        ClahePair(params, desc, {3, fill_moving, {}, order}).expect_same(4);
+        ClahePair(params, desc, {3, fill_moving, DeviceLayout{6, 22, false, true}, order})
+            .expect_same(4);
+        params.curve.temporal_ms = params.curve.brighten_ms = params.curve.darken_ms = 0;
+        ClahePair(params, desc, {3, fill_moving, {}, order}).expect_same(2);
+        params.curve = EqualizeParams{};
+        params.curve.saturation = k;
+        ClahePair(params, {format, 128, 64, ColorMatrix::bt601, range}).expect_same(2);
+      }
+    }
+  }
+}
+
+/// A stream whose saturation is changed and eased in, resumed, and reset.
+inline void expect_same_saturated_stream(const ImageDesc& desc) {
+  SCOPED_TRACE(to_string(desc.format));
+  ClahePair pair(calm_tiles(), desc);
+  pair.expect_same(5);
+  ClaheParams other = calm_tiles();
+  other.curve.saturation = kAutoSaturation;
+  other.curve.saturation_max = 4;
+  pair.update(other);
+  pair.expect_same(20);
+  pair.restore(calm_tiles());
+  pair.expect_same(20);
+  other = calm_tiles();
+  other.curve.saturation = 0.5;
+  pair.update(other);
+  pair.expect_same(20);
+  pair.reset();
+  pair.expect_same(5);
 }
 
 }  // namespace equalux::test

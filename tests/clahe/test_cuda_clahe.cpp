@@ -14,7 +14,6 @@ namespace {
 
 using test::ClahePair;
 using test::Content;
-using test::DeviceLayout;
 
 using CudaClahe = test::DeviceTest;
 
@@ -115,63 +114,24 @@ TEST_F(CudaClahe, EveryFormatOverTime) {
 }
 
 TEST_F(CudaClahe, SaturationBehindTiles) {
-  for (const PixelFormat format : test::byte_formats()) {
-    for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
-      for (const double k : {0.37109375, 2.5, kAutoSaturation}) {
-        for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
-          SCOPED_TRACE(std::string(to_string(format)) + " times " + std::to_string(k));
-          ClaheParams params = test::calm_tiles();
-          params.curve.saturation = k;
-          const ImageDesc desc{format, 131, 67, ColorMatrix::bt709, range};
-          ClahePair(params, desc, {3, test::fill_moving, {}, order}).expect_same(4);
-          ClahePair(params, desc, {3, test::fill_moving, DeviceLayout{6, 22, false, true}, order})
-              .expect_same(4);
-          // Each frame for itself, and without limits.
-          params.curve.temporal_ms = params.curve.brighten_ms = params.curve.darken_ms = 0;
-          ClahePair(params, desc, {3, test::fill_moving, {}, order}).expect_same(2);
-          params.curve = EqualizeParams{};
-          params.curve.saturation = k;
-          ClahePair(params, {format, 128, 64, ColorMatrix::bt601, range}).expect_same(2);
-        }
-      }
-    }
-  }
+  for (const PixelFormat format : test::byte_formats())
+    test::expect_same_saturated(format);
 }
 
 TEST_F(CudaClahe, SaturationRestoredUpdatedAndReset) {
-  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12}) {
-    ClahePair pair(test::calm_tiles(), {format, 161, 91});
-    pair.expect_same(5);
-    ClaheParams other = test::calm_tiles();
-    other.curve.saturation = kAutoSaturation;
-    other.curve.saturation_max = 4;
-    pair.update(other);
-    pair.expect_same(20);
-    pair.restore(test::calm_tiles());
-    pair.expect_same(20);
-    other = test::calm_tiles();
-    other.curve.saturation = 0.5;
-    pair.update(other);
-    pair.expect_same(20);
-    pair.reset();
-    pair.expect_same(5);
-  }
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12})
+    test::expect_same_saturated_stream({format, 161, 91});
 }
 
 TEST_F(CudaClahe, RandomOptionsOnRandomStreams) {
   std::mt19937 random(17);
-  const auto uniform = [&](double least, double most) {
-    return std::uniform_real_distribution<>(least, most)(random);
-  };
   for (int i = 0; i < 40; ++i) {
     SCOPED_TRACE(i);
     const auto format = static_cast<PixelFormat>(random() % 17);
     const int width = 1 + static_cast<int>(random() % 300);
     const int height = 1 + static_cast<int>(random() % 60);
     const ImageDesc desc{format, width, height};
-    ClaheParams params = test::random_tiles(random, desc);
-    if (random() % 2 == 0)
-      params.curve.saturation = random() % 2 == 0 ? kAutoSaturation : uniform(0, 4);
+    const ClaheParams params = test::random_tiles(random, desc);
     ClahePair(params, desc, {static_cast<std::uint32_t>(i + 1)}).expect_same(30);
   }
 }

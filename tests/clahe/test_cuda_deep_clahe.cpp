@@ -104,6 +104,41 @@ TEST_F(CudaDeepClahe, StreamsSavedRestoredAndReset) {
     test::expect_same_stream({format, 321, 181}, 70);
 }
 
+TEST_F(CudaDeepClahe, SaturationBehindTiles) {
+  for (const PixelFormat format : test::deep_formats())
+    test::expect_same_saturated(format);
+}
+
+TEST_F(CudaDeepClahe, SaturationOfAnyFactorAndSize) {
+  for (const auto& [width, height] : {std::pair{1, 1}, {3, 2}, {131, 45}}) {
+    for (const PixelFormat format : test::deep_formats()) {
+      for (const double k : {0.0, 1.5, 4.0, kAutoSaturation}) {
+        const ImageDesc desc{format, width, height, ColorMatrix::bt2020};
+        ClaheParams params = test::tiles_for(desc, 3, 2);
+        params.curve.saturation = k;
+        if (k == kAutoSaturation) params.curve.saturation_max = 4;
+        SCOPED_TRACE("times " + std::to_string(k));
+        test::expect_same_tiles(params, desc, Content::noise);
+      }
+    }
+  }
+}
+
+TEST_F(CudaDeepClahe, SaturationInPlace) {
+  ClaheParams params;
+  params.curve.saturation = kAutoSaturation;
+  for (const PixelFormat format : test::deep_formats()) {
+    for (const int offset : {0, 1})
+      test::expect_same_in_place({format, 643, 94}, offset, params);
+  }
+}
+
+TEST_F(CudaDeepClahe, SaturationRestoredUpdatedAndReset) {
+  for (const PixelFormat format :
+       {PixelFormat::rgb48_le, PixelFormat::p010_10le, PixelFormat::y444_16le})
+    test::expect_same_saturated_stream({format, 161, 91});
+}
+
 TEST_F(CudaDeepClahe, RandomOptionsOnRandomStreams) {
   std::mt19937 random(17);
   const std::vector<PixelFormat> formats = test::deep_formats();

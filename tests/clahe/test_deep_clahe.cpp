@@ -384,15 +384,5 @@ TEST(DeepClaheOptions, EveryFormatOfPicturesIsTaken) {
               ElementsAre(HasSubstr("must be at most 5,3")));
 }
 
-TEST(DeepClaheOptions, SaturationIsRefused) {
-  ClaheParams params;
-  params.curve.saturation = 1.5;
-  const ImageDesc desc{PixelFormat::p010_10le, 64, 64};
-  EXPECT_THAT(violations(params, Backend::cpu, &desc),
-              ElementsAre(HasSubstr("saturation is 1.5, must be 1 for clahe of more than 8 bits")));
-  const ImageDesc gray{PixelFormat::gray16_le, 64, 64};
-  EXPECT_THAT(violations(params, Backend::cpu, &gray), IsEmpty()) << "it has no colour";
-}
-
 }  // namespace
 }  // namespace equalux

@@ -11,6 +11,7 @@
 #include "src/common/filter_recipe.h"
 #include "src/common/log.h"
 #include "src/cpu/clahe/clahe_chain.h"
+#include "src/cpu/clahe/deep_clahe_chain.h"
 #include "tests/equalize/saturated_params.h"
 #include "tests/equalize/saturated_streams.h"
 #include "tests/equalize/saturation_definition.h"
@@ -22,13 +23,6 @@ namespace {
 
 using test::Content;
 using test::Wide;
-
-std::vector<ImageDesc> byte_forms(int width, int height) {
-  std::vector<ImageDesc> descs;
-  for (const ImageDesc& desc : test::colour_forms(width, height))
-    if (has_byte_samples(desc.format)) descs.push_back(desc);
-  return descs;
-}
 
 ClaheParams coloured(double saturation, double clip_limit = 2) {
   ClaheParams params;
@@ -54,8 +48,30 @@ ConstImageView tile_of(const ConstImageView& frame, const ClaheParams& params, i
   return tile;
 }
 
+/// What counts for the curves, as luma of 8 bits without colour: v, or the coarse level that it
+/// lies in.
+Image counted_levels(const ConstImageView& in) {
+  const FormatTraits& t = traits(in.desc.format);
+  const bool limited = t.model == ColorModel::yuv && in.desc.range == ColorRange::limited;
+  Image levels({PixelFormat::y444, in.desc.width, in.desc.height, ColorMatrix::bt601,
+                limited ? ColorRange::limited : ColorRange::full});
+  const test::SaturationDefinition definition(in.desc, false, {});
+  const test::FrameCodes codes{in};
+  for (int y = 0; y < in.desc.height; ++y) {
+    for (int x = 0; x < in.desc.width; ++x) {
+      const Wide v = definition.extremes(codes, x, y).counted;
+      test::put(levels.view(), 0, x, y, (v >> (t.depth - 8)) + (limited ? 16 : 0));
+      test::put(levels.view(), 1, x, y, 128);
+      test::put(levels.view(), 2, x, y, 128);
+    }
+  }
+  return levels;
+}
+
 /// The mean of the curves that tiles have, each of which `equalize` makes of its part alone.
-std::vector<Wide> mean_curve(const ClaheParams& params, const ConstImageView& in) {
+std::vector<Wide> mean_curve(const ClaheParams& params, const ConstImageView& frame) {
+  const Image levels = counted_levels(frame);
+  const ConstImageView in = levels.view();
   std::vector<Wide> sums;
   for (int row = 0; row < params.tiles_y; ++row) {
     for (int column = 0; column < params.tiles_x; ++column) {
@@ -123,7 +139,7 @@ void expect_defined(const ClaheParams& params, const ConstImageView& in, const I
 
 TEST(SaturatedTiles, EveryByteEqualsTheDefinition) {
   for (const auto& [width, height] : {std::pair{61, 23}, {8, 6}, {131, 29}}) {
-    for (const ImageDesc& desc : byte_forms(width, height)) {
+    for (const ImageDesc& desc : test::colour_forms(width, height)) {
       for (const double k : {0.0, 0.37109375, 1.5, 4.0}) {
         for (const bool interlaced : {false, true}) {
           SCOPED_TRACE(test::describe(desc, Content::noise) + " times " + std::to_string(k) +
@@ -147,7 +163,7 @@ TEST(SaturatedTiles, EveryByteEqualsTheDefinition) {
 
 /// auto follows the mean of the tiles' curves.
 TEST(SaturatedTiles, AutoFollowsTheMeanOfTheCurves) {
-  for (const ImageDesc& desc : byte_forms(96, 72)) {
+  for (const ImageDesc& desc : test::colour_forms(96, 72)) {
     for (const double clip_limit : {0.0, 2.0, 9.0}) {
       for (const Content content : {Content::natural, Content::noise}) {
         SCOPED_TRACE(test::describe(desc, content) + " limit " + std::to_string(clip_limit));
@@ -179,24 +195,46 @@ TEST(SaturatedTiles, EveryTargetWritesTheSame) {
   }
 }
 
+TEST(SaturatedTiles, EveryTargetWritesTheSameOfMoreBits) {
+  RowExecutor one(1);
+  const ClaheParams params = coloured(kAutoSaturation);
+  for (const PixelFormat format : {PixelFormat::rgb48_le, PixelFormat::rgba64_le,
+                                   PixelFormat::p010_10le, PixelFormat::y444_16le}) {
+    const ImageDesc desc{format, 1030, 540};
+    test::expect_targets_alike(params, desc, all_deep_rows(), [&](const DeepRows& colouring) {
+      return DeepClaheChain(params, one, deep_tile_rows(), fused_rows(), colouring);
+    });
+    test::expect_targets_alike(params, desc, all_deep_tile_rows(), [&](const DeepTileRows& loops) {
+      return DeepClaheChain(params, one, loops);
+    });
+  }
+}
+
 TEST(SaturatedTiles, ChangesAreEasedInAndResumed) {
   ClaheParams calm = coloured(1);
   calm.curve.temporal_ms = 800;
   ClaheParams strong = calm;
   strong.curve.saturation = kAutoSaturation;
   strong.curve.saturation_max = 4;
-  test::expect_eased_in_and_resumed(
-      calm, strong,
-      {{"tiles", "4,3"}, {"temporal-ms", "800"}, {"saturation", "auto"}, {"saturation-max", "4"}},
-      {PixelFormat::nv12, 64, 48});
+  for (const PixelFormat format :
+       {PixelFormat::nv12, PixelFormat::p010_10le, PixelFormat::bgr48_le}) {
+    SCOPED_TRACE(to_string(format));
+    test::expect_eased_in_and_resumed(
+        calm, strong,
+        {{"tiles", "4,3"}, {"temporal-ms", "800"}, {"saturation", "auto"}, {"saturation-max", "4"}},
+        {format, 64, 48});
+  }
 }
 
 TEST(SaturatedTiles, GrayStaysAsItIs) {
-  const ImageDesc desc{PixelFormat::gray8, 64, 48};
-  Image in(desc);
-  test::fill(in.view(), Content::natural, 4);
-  const Image plain = without_colours(coloured(1), in.view(), false);
-  expect_defined(coloured(3), in.view(), plain, false);
+  for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::gray16_le}) {
+    const ImageDesc desc{format, 64, 48};
+    Image in(desc);
+    test::fill(in.view(), Content::natural, 4);
+    const Image plain = without_colours(coloured(1), in.view(), false);
+    expect_defined(coloured(3), in.view(), plain, false);
+    expect_defined(coloured(kAutoSaturation), in.view(), plain, false);
+  }
 }
 
 }  // namespace

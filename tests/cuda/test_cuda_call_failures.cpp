@@ -54,6 +54,7 @@ const std::vector<Route> kRoutes{
     {"lightness", {"equalize:space=lightness,temporal-ms=500"}},
     {"staged", {"equalize:chain=staged,scan=cub,histogram=shared"}},
     {"tiles", {"clahe:temporal-ms=500"}, PixelFormat::bgr, 3, false, 3},
+    {"deep_tiles", {"clahe:temporal-ms=500,saturation=auto"}, PixelFormat::p010_10le, 3, true, 3},
     {"noise", {"denoise", "equalize"}, PixelFormat::nv12, 3, true, 3},
     {"kernels", {"gaussian:sigma=1.2", "box:size=31", "sharpen:mode=shared"}, PixelFormat::bgr, 1},
     {"eigenvalues", {"eigenvalues"}, PixelFormat::gray8},

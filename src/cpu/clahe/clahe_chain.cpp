@@ -201,14 +201,7 @@ void ClaheChain::make_curve(int tile, const tone::Frame& frame) {
 
 void ClaheChain::set_colours(const saturation::Rule& rule) {
   if (rule.most == saturation::kOne) return colours_.set(rule);
-  CurveTable mean{};
-  for (std::size_t v = 0; v <= static_cast<std::size_t>(yuv_.luma_max); ++v) {
-    std::uint64_t sum = 0;
-    for (const CurveTable& curve : curves_)
-      sum += curve[v];
-    mean[v] = tiles::mean_level(sum, static_cast<std::uint32_t>(curves_.size()));
-  }
-  colours_.set(rule, mean.data());
+  colours_.set(rule, mean_curve(curves_, yuv_.luma_max).data());
 }
 
 /// Mixes every tile column's curves above and below a line.

@@ -31,12 +31,14 @@ struct DeepClaheChain::Job {
 };
 
 DeepClaheChain::DeepClaheChain(const ClaheParams& params, RowExecutor& executor,
-                               const DeepTileRows& loops, const FusedRows& counting)
+                               const DeepTileRows& loops, const FusedRows& counting,
+                               const DeepRows& colouring)
     : params_(params),
       executor_(executor),
       loops_(loops),
       counting_(counting),
-      control_(params.curve) {}
+      control_(params.curve),
+      colours_(colouring) {}
 
 DeepClaheChain::~DeepClaheChain() = default;
 
@@ -50,6 +52,8 @@ void DeepClaheChain::configure(const ImageDesc& desc) {
   const int tiles = params_.tiles_x * params_.tiles_y;
   makers_.configure(tiles, static_cast<int>(coarse_max(form_.samples)));
   levels_.assign(static_cast<std::size_t>(tiles), DeepTileLevels{});
+  colours_.configure(desc);
+  prepare_colours();
   bands_ = split_tile_rows(rows_, params_.tiles_x, executor_.threads());
   order_weights();
   scratch_.clear();
@@ -64,6 +68,13 @@ void DeepClaheChain::configure(const ImageDesc& desc) {
     scratch_.push_back(std::move(scratch));
   }
   reset();
+}
+
+/// What takes memory is there before frames move that need it.
+void DeepClaheChain::prepare_colours() {
+  if (params_.curve.saturation == 1) return;
+  colours_.prepare();
+  curves_.resize(levels_.size());
 }
 
 std::size_t DeepClaheChain::first_pixel(int cell) const {
@@ -102,10 +113,12 @@ void DeepClaheChain::process(const ConstImageView& in, const ImageView& out,
   });
   clock.lap("histogram");
   const tone::Frame frame = control_.next(context);
+  if (frame.saturation.most != saturation::kOne) curves_.resize(levels_.size());
   executor_.for_rows(static_cast<int>(levels_.size()), [this, &frame](int begin, int end, int) {
     for (int tile = begin; tile < end; ++tile)
       make_curve(tile, frame);
   });
+  set_colours(frame.saturation);
   clock.lap("curve");
   for (const auto& scratch : scratch_)
     scratch->mixed_row = -1;
@@ -121,6 +134,7 @@ void DeepClaheChain::process(const ConstImageView& in, const ImageView& out,
 void DeepClaheChain::update(const ClaheParams& params) {
   control_.update(params.curve);
   params_ = params;
+  prepare_colours();
 }
 
 std::string DeepClaheChain::save() const {
@@ -177,9 +191,15 @@ void DeepClaheChain::count_band(const ConstImageView& in, TileBand& band, Scratc
 
 void DeepClaheChain::make_curve(int tile, const tone::Frame& frame) {
   const CurveTable curve = makers_.make(tile, tile_counts(bands_, params_.tiles_x, tile), frame);
+  if (frame.saturation.most != saturation::kOne) curves_[static_cast<std::size_t>(tile)] = curve;
   DeepTileLevels& levels = levels_[static_cast<std::size_t>(tile)];
   for (std::uint32_t i = 0; i <= coarse_max(form_.samples); ++i)
     levels.level[i] = static_cast<std::uint16_t>(deep_tiles::curve_level(i, curve[i]));
+}
+
+void DeepClaheChain::set_colours(const saturation::Rule& rule) {
+  if (rule.most == saturation::kOne) return colours_.set(rule);
+  colours_.set(rule, mean_curve(curves_, static_cast<int>(coarse_max(form_.samples))).data());
 }
 
 /// Mixes every tile column's curves above and below a line.
@@ -209,7 +229,8 @@ void DeepClaheChain::apply_line(const Job& job, int line, Scratch& scratch) cons
 void DeepClaheChain::apply_pixels(const Job& job, int line, Scratch& scratch) const {
   const RgbLayout at = rgb_layout(desc_.format);
   const std::uint8_t* in = job.in.row(0, line);
-  std::uint8_t* out = job.streams ? scratch.results.data() : job.out.row(0, line);
+  const bool apart = job.streams || colours_.active();
+  std::uint8_t* out = apart ? scratch.results.data() : job.out.row(0, line);
   for (std::size_t s = 0; s < spans_.size(); ++s) {
     const TileSpan& span = spans_[s];
     const std::size_t begin = first_pixel(span.begin);
@@ -220,16 +241,22 @@ void DeepClaheChain::apply_pixels(const Job& job, int line, Scratch& scratch) co
          scratch.mixed[static_cast<std::size_t>(span.right)], weights_.data() + weights_at_[s]},
         in + first, first_pixel(span.end) - begin, out + first);
   }
-  if (job.streams) counting_.tiles.stream_row(out, row_bytes(desc_, 0), job.out.row(0, line));
+  if (colours_.active()) {
+    colours_.apply_rgb(job.streams ? Stores::streaming : Stores::cached, out,
+                       static_cast<std::size_t>(desc_.width), job.out.row(0, line));
+  } else if (job.streams) {
+    counting_.tiles.stream_row(out, row_bytes(desc_, 0), job.out.row(0, line));
+  }
 }
 
 void DeepClaheChain::apply_yuv(const Job& job, int line, Scratch& scratch) const {
   const FormatTraits& t = traits(desc_.format);
   const LumaRows rows = luma_rows(line);
   const YuvRowIn in = yuv_row_of(job.in, line, rows);
-  YuvRowOut out = yuv_row_of(job.out, line, rows);
+  const YuvRowOut target = yuv_row_of(job.out, line, rows);
+  YuvRowOut out = target;
   const std::size_t luma_bytes = row_bytes(desc_, 0);
-  if (job.streams) {
+  if (job.streams || colours_.active()) {
     std::uint8_t* const own = scratch.results.data();
     std::uint8_t* const chroma = own + 2 * luma_bytes;
     out = {{own, own + luma_bytes}, chroma, t.planes == 2 ? chroma + 2 : chroma + luma_bytes};
@@ -247,6 +274,11 @@ void DeepClaheChain::apply_yuv(const Job& job, int line, Scratch& scratch) const
         {{in.luma[0] + luma, in.luma[1] + luma}, in.cb + c, in.cr + c},
         first_pixel(span.end) - begin,
         {{out.luma[0] + luma, out.luma[1] + luma}, out.cb + c, out.cr + c});
+  }
+  if (colours_.active()) {
+    return colours_.apply_yuv(job.streams ? Stores::streaming : Stores::cached,
+                              rows.first == rows.second ? 1 : 2, out,
+                              static_cast<std::size_t>(desc_.width), target);
   }
   if (!job.streams) return;
   const TileRows& loops = counting_.tiles;

@@ -13,6 +13,7 @@
 #include "src/cpu/clahe/deep_tile_rows.h"
 #include "src/cpu/clahe/tile_makers.h"
 #include "src/cpu/common/parallel.h"
+#include "src/cpu/equalize/deep/deep_saturation_pass.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 
 /// Adaptive equalization of frames of more than 8 bits on the CPU: coarse histograms of tiles, a
@@ -25,7 +26,7 @@ class DeepClaheChain final : public TileChain {
   /// The loops outlive the chain.
   DeepClaheChain(const ClaheParams& params, RowExecutor& executor,
                  const DeepTileRows& loops = deep_tile_rows(),
-                 const FusedRows& counting = fused_rows());
+                 const FusedRows& counting = fused_rows(), const DeepRows& colouring = deep_rows());
   ~DeepClaheChain() override;
 
   /// Allocates for frames of `desc`, any format of more than 8 bits with at least as many cells as
@@ -43,9 +44,12 @@ class DeepClaheChain final : public TileChain {
   struct Scratch;
   struct Job;
   void order_weights();
+  void prepare_colours();
   void count_band(const ConstImageView& in, TileBand& band, Scratch& scratch) const;
   void read_coarse(const ConstImageView& in, int line, std::uint8_t* levels) const;
   void make_curve(int tile, const tone::Frame& frame);
+  /// What the pass after the tiles does with a frame's colours.
+  void set_colours(const saturation::Rule& rule);
   void mix_line(int line, Scratch& scratch) const;
   void apply_line(const Job& job, int line, Scratch& scratch) const;
   void apply_pixels(const Job& job, int line, Scratch& scratch) const;
@@ -71,8 +75,10 @@ class DeepClaheChain final : public TileChain {
   std::vector<TileBand> bands_;
   TileMakers makers_;
   std::vector<DeepTileLevels> levels_;             // by tile, row after row
+  std::vector<CurveTable> curves_;                 // likewise, where colours follow them
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
   tone::Control control_;
+  DeepSaturationPass colours_;
 };
 
 }  // namespace equalux

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/clahe/tile_curves.h"
 #include "src/clahe/tile_state.h"
 #include "src/equalize/fixed_curve.h"
 
@@ -37,6 +38,17 @@ ValueHistogram tile_counts(const std::vector<TileBand>& bands, int columns, int 
       counts[v] += band.counts[column][v];
   }
   return counts;
+}
+
+CurveTable mean_curve(const std::vector<CurveTable>& curves, int max_value) {
+  CurveTable mean{};
+  for (std::size_t v = 0; v <= static_cast<std::size_t>(max_value); ++v) {
+    std::uint64_t sum = 0;
+    for (const CurveTable& curve : curves)
+      sum += curve[v];
+    mean[v] = tiles::mean_level(sum, static_cast<std::uint32_t>(curves.size()));
+  }
+  return mean;
 }
 
 void TileMakers::configure(int tiles, int max_value) {

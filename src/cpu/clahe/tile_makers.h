@@ -29,6 +29,9 @@ struct TileBand {
 /// What a tile's bands counted.
 [[nodiscard]] ValueHistogram tile_counts(const std::vector<TileBand>& bands, int columns, int tile);
 
+/// The mean of tiles' curves, of levels from 0 to `max_value`.
+[[nodiscard]] CurveTable mean_curve(const std::vector<CurveTable>& curves, int max_value);
+
 /// Makes the curves of one stream's tiles. Different tiles in any number of threads at a time.
 class TileMakers {
  public:

@@ -33,7 +33,7 @@ struct DeepChain::Job {
 };
 
 DeepChain::DeepChain(const EqualizeParams& params, RowExecutor& executor, const DeepRows& loops)
-    : CurveChain(params), executor_(executor), loops_(loops) {}
+    : CurveChain(params), executor_(executor), loops_(loops), colours_(loops) {}
 
 std::size_t DeepChain::levels() const {
   return static_cast<std::size_t>(form_.weights.luma_max) + 1;
@@ -49,14 +49,11 @@ void DeepChain::configure(const ImageDesc& desc) {
   form_ = deep_samples(desc, params_.space);
   counts_.assign(levels(), 0);
   gains_.resize(form_);
-  saturation_.resize(form_);
-  value_form_ = deep_samples(desc);
-  made_for_.reset();
+  colours_.configure(desc);
   if (params_.space == Space::luma) {
-    same_.resize(form_);
-    any_values_.assign(levels(), 1);
-    for (std::size_t v = 0; v < levels(); ++v)
-      same_.curve[v] = static_cast<std::uint32_t>(v << kDeepCurveBits);
+    colours_.prepare();
+  } else {
+    saturation_.resize(form_);
   }
   bin_ends_.reserve(levels());
   start_curves(static_cast<int>(coarse_max(form_)));
@@ -82,7 +79,8 @@ void DeepChain::set_bins() {
 void DeepChain::fix_curve() {
   gains_.curve = deep_curve_table(*params_.curve, form_.weights.luma_max);
   std::fill(counts_.begin(), counts_.end(), 1);  // any value may come
-  saturates_ = recolours_ = false;
+  saturates_ = false;
+  colours_.set({});
   make_gains();
 }
 
@@ -126,14 +124,14 @@ void DeepChain::sum_histograms() {
 }
 
 void DeepChain::make_curve(const FrameContext& context) {
-  saturates_ = recolours_ = false;
+  saturates_ = false;
   if (control_.active()) {
     const tone::Frame frame = control_.next(context);
-    const bool changes =
-        traits(desc_.format).model != ColorModel::gray && saturation::changes(frame.saturation);
-    (params_.space == Space::luma ? recolours_ : saturates_) = changes;
+    saturates_ = params_.space != Space::luma && traits(desc_.format).model != ColorModel::gray &&
+                 saturation::changes(frame.saturation);
     shape_curve(frame);
   } else {
+    colours_.set({});
     make_deep_curve(counts_, bin_ends_, params_.scaler, loops_, gains_.curve);
     if (collector_.active()) collector_.add_deep(form_, gains_.curve);
   }
@@ -150,7 +148,7 @@ void DeepChain::shape_curve(const tone::Frame& frame) {
     gains_.curve[v] = deep_level_between(form_, curve.data(), static_cast<std::uint32_t>(v));
   }
   if (saturates_) make_factors(frame.saturation, curve);
-  if (recolours_) make_factors_of_results(frame.saturation, curve);
+  if (params_.space == Space::luma) colours_.set(frame.saturation, curve.data());
 }
 
 void DeepChain::make_factors(const saturation::Rule& rule, const CurveTable& curve) {
@@ -159,19 +157,6 @@ void DeepChain::make_factors(const saturation::Rule& rule, const CurveTable& cur
   for (std::uint32_t i = 0; i <= last; ++i)
     coarse[i] = saturation::factor_at(rule, curve.data(), i, last);
   saturation_.set_factors(form_, coarse.data());
-}
-
-void DeepChain::make_factors_of_results(const saturation::Rule& rule, const CurveTable& curve) {
-  const bool alike = rule.most == saturation::kOne;
-  if (alike && made_for_ == rule.factor) return;
-  const std::uint32_t last = coarse_max(form_);
-  CurveTable coarse{};
-  for (std::uint32_t i = 0; i <= last; ++i)
-    coarse[i] = saturation::factor_of_result(rule, curve.data(), i, last);
-  saturation_.set_factors(value_form_, coarse.data());
-  make_lines(value_form_, ColorModel::yuv, any_values_, same_.curve, saturation_);
-  made_for_.reset();
-  if (alike) made_for_ = rule.factor;
 }
 
 void DeepChain::make_gains() {
@@ -198,10 +183,8 @@ void DeepChain::scale_yuv(Stores stores, LumaRows rows, const YuvRowIn& in,
   const auto width = static_cast<std::size_t>(desc_.width);
   const DeepYuvForm form = yuv_form(rows);
   if (saturates_) return loops_.saturate_yuv(form, gains_, saturation_, stores, in, width, out);
-  loops_.apply_yuv(form, gains_, recolours_ ? Stores::cached : stores, in, width, out);
-  if (!recolours_) return;
-  loops_.saturate_yuv({value_form_, form.chroma, form.rows}, same_, saturation_, Stores::cached,
-                      {{out.luma[0], out.luma[1]}, out.cb, out.cr}, width, out);
+  loops_.apply_yuv(form, gains_, colours_.active() ? Stores::cached : stores, in, width, out);
+  if (colours_.active()) colours_.apply_yuv(Stores::cached, form.rows, out, width, out);
 }
 
 void DeepChain::count_rows(const Job& job, int begin, int end, Scratch& scratch) const {

@@ -10,6 +10,7 @@
 #include "src/cpu/common/round_rows.h"
 #include "src/cpu/equalize/curve_chain.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
+#include "src/cpu/equalize/deep/deep_saturation_pass.h"
 #include "src/equalize/deep_curve.h"
 
 /// Equalization of frames of more than 8 bits on the CPU: histogram of v, curve, gains, apply.
@@ -54,8 +55,6 @@ class DeepChain final : public CurveChain {
   void make_curve(const FrameContext& context);
   void shape_curve(const tone::Frame& frame);
   void make_factors(const saturation::Rule& rule, const CurveTable& curve);
-  /// The same for the second pass, of pixels that have their luma.
-  void make_factors_of_results(const saturation::Rule& rule, const CurveTable& curve);
   void make_gains();
   /// What the rows of a frame become, by its curve and saturation.
   void scale_rgb(Stores stores, const std::uint8_t* in, std::uint8_t* out) const;
@@ -75,14 +74,9 @@ class DeepChain final : public CurveChain {
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> bin_ends_;  // empty where every value has a bin of its own
   DeepGains gains_;
-  bool saturates_ = false;     // the frame at hand has a k that is not 1
-  DeepSaturation saturation_;  // where that is so
-  // Of frames whose luma the curve is of: S changes in a second pass, by value.
-  bool recolours_ = false;
-  DeepSamples value_form_{};
-  DeepGains same_;                          // its curve is the identity
-  std::vector<std::uint32_t> any_values_;   // counts of frames that may have all
-  std::optional<std::uint32_t> made_for_;   // the k of all levels that saturation_ has
+  bool saturates_ = false;                  // the frame at hand has a k that is not 1
+  DeepSaturation saturation_;               // where that is so
+  DeepSaturationPass colours_;              // of frames whose luma the curve is of
   std::optional<FractionRounder> rounder_;  // nothing where frames are whole
 };
 
