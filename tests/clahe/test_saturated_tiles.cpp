@@ -210,6 +210,30 @@ TEST(SaturatedTiles, EveryTargetWritesTheSameOfMoreBits) {
   }
 }
 
+/// Without a past, frames are what a new filter makes of them, whatever came before.
+TEST(SaturatedTiles, OtherNumbersAreTakenBetweenFrames) {
+  for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::bgr, PixelFormat::p010_10le,
+                                   PixelFormat::bgr48_le, PixelFormat::y444_12le}) {
+    SCOPED_TRACE(to_string(format));
+    const ImageDesc desc{format, 64, 48};
+    Image in(desc);
+    test::fill(in.view(), Content::natural, 4);
+    Image out(desc);
+    FrameContext context;
+    const auto filter = make_cpu_filter(coloured(1), {1});
+    filter->configure(desc);
+    for (const double k : {1.5, 0.5, kAutoSaturation, 0.5, 1.0, 0.5, kAutoSaturation}) {
+      ASSERT_TRUE(retune(*filter, coloured(k)));
+      filter->submit(in.view(), out.view(), context);
+      Image expected(desc);
+      const auto fresh = make_cpu_filter(coloured(k), {1});
+      fresh->configure(desc);
+      fresh->submit(in.view(), expected.view(), context);
+      ASSERT_EQ(test::count_differences(expected.view(), out.view()), 0U) << "times " << k;
+    }
+  }
+}
+
 TEST(SaturatedTiles, ChangesAreEasedInAndResumed) {
   ClaheParams calm = coloured(1);
   calm.curve.temporal_ms = 800;
