@@ -130,6 +130,18 @@ inline void expect_same_saturated(PixelFormat format) {
   }
 }
 
+/// A stream without a past whose saturation is changed between frames.
+inline void expect_same_of_numbers_in_turn(const ImageDesc& desc) {
+  SCOPED_TRACE(to_string(desc.format));
+  ClaheParams params = tiles_for(desc, 4, 3);
+  ClahePair pair(params, desc);
+  for (const double k : {1.0, 1.5, 0.5, kAutoSaturation, 0.5, 1.0, 0.5, kAutoSaturation}) {
+    params.curve.saturation = k;
+    pair.update(params);
+    pair.expect_same(3);
+  }
+}
+
 /// A stream whose saturation is changed and eased in, resumed, and reset.
 inline void expect_same_saturated_stream(const ImageDesc& desc) {
   SCOPED_TRACE(to_string(desc.format));

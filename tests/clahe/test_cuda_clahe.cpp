@@ -118,6 +118,11 @@ TEST_F(CudaClahe, SaturationBehindTiles) {
     test::expect_same_saturated(format);
 }
 
+TEST_F(CudaClahe, SaturationOfNumbersInTurn) {
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12})
+    test::expect_same_of_numbers_in_turn({format, 161, 91});
+}
+
 TEST_F(CudaClahe, SaturationRestoredUpdatedAndReset) {
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12})
     test::expect_same_saturated_stream({format, 161, 91});

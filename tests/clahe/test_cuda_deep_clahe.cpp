@@ -133,6 +133,11 @@ TEST_F(CudaDeepClahe, SaturationInPlace) {
   }
 }
 
+TEST_F(CudaDeepClahe, SaturationOfNumbersInTurn) {
+  for (const PixelFormat format : {PixelFormat::rgb48_le, PixelFormat::p010_10le})
+    test::expect_same_of_numbers_in_turn({format, 161, 91});
+}
+
 TEST_F(CudaDeepClahe, SaturationRestoredUpdatedAndReset) {
   for (const PixelFormat format :
        {PixelFormat::rgb48_le, PixelFormat::p010_10le, PixelFormat::y444_16le})
