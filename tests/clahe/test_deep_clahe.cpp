@@ -377,6 +377,10 @@ TEST(DeepClaheOptions, EveryFormatOfPicturesIsTaken) {
                   ElementsAre(HasSubstr("must be gray, packed RGB or YUV")));
     } else {
       EXPECT_THAT(violations(ClaheParams{}, Backend::cpu, &desc), IsEmpty());
+      ClaheParams coloured;
+      coloured.curve.saturation = 1.5;
+      EXPECT_THAT(violations(coloured, Backend::cpu, &desc), IsEmpty());
+      EXPECT_THAT(violations(coloured, Backend::cuda, &desc), IsEmpty());
     }
   }
   const ImageDesc small{PixelFormat::p010_10le, 9, 6};
