@@ -23,7 +23,7 @@ void SaturationPass::set(const saturation::Rule& rule, const std::uint32_t* leve
   if (!active_) return;
   const bool alike = rule.most == saturation::kOne || levels == nullptr;
   if (alike && made_for_ == rule.factor) return;
-  if (tables_ == nullptr) tables_ = std::make_unique<Tables>();
+  prepare();
   CurveTable same{};
   for (std::uint32_t v = 0; v < same.size(); ++v) {
     same[v] = tone::unchanged(v);

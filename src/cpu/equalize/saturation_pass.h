@@ -24,8 +24,12 @@ class SaturationPass {
   /// `loops` outlive the pass.
   explicit SaturationPass(const FusedRows& loops) : loops_(loops) {}
 
-  /// For frames of `desc`, any format of 8 bits.
+  /// For frames of `desc`, any format of 8 bits. Memory is allocated by prepare(), or with the
+  /// first frame that needs it.
   void configure(const ImageDesc& desc);
+  void prepare() {
+    if (coloured_ && tables_ == nullptr) tables_ = std::make_unique<Tables>();
+  }
 
   /// What the next frame's pixels get; nothing where frames have no colour. `levels` is W of the
   /// curve that they came by, of levels up to M, or null where the rule has one k for all.
