@@ -35,7 +35,10 @@ struct ColumnsParams {
   Outside outside;
   int size;
   int columns;               // of warps
-  int rows_each;             // of a warp
+  int sides;                 // of these the first one and the last ones, or none
+  int side_warps;            // theirs, which come first
+  int side_rows;             // of each of these
+  int rows_each;             // of each of the others
   std::uint32_t zero;        // 0
   std::uint32_t outermost;   // half of a Gaussian's bias, added at either end of a column
   std::uint32_t multiplier;  // of a box
@@ -56,6 +59,12 @@ struct ColumnShape {
   static constexpr int kZero = kReach + kTile;
   static constexpr int kBand = 2 * kZero;
 };
+
+/// Keeps a number in a register, where the compiler would load the parameter that it comes from
+/// again in each step and wait for it.
+__device__ __forceinline__ void keep(int& number) {
+  asm volatile("" : "+r"(number));
+}
 
 /// What lies `rows` rows on from there.
 template <typename Byte>
@@ -202,7 +211,9 @@ class ColumnResults {
         count_(count),
         inside_(x >= 0 && x < p.plane.width * p.plane.step),
         to_(rows_on(p.plane.out + x, stride_, begin - before)),
-        from_(rows_on(p.plane.in + x, in_stride_, begin - before)) {}
+        from_(rows_on(p.plane.in + x, in_stride_, begin - before)) {
+    keep(stride_);
+  }
 
   /// Whether some of the next rows are written.
   __device__ bool begun() const { return row_ > -kStepRows; }
@@ -287,6 +298,40 @@ __device__ __forceinline__ std::uint32_t product(std::uint32_t a, std::uint32_t 
   return result;
 }
 
+/// Whether warps at the sides, which write the pixels outside, have fewer rows than others. Where
+/// memory is what limits, that is no gain.
+__host__ __device__ constexpr bool sides_differ(int radius) {
+  return radius > 2;
+}
+
+/// What a warp makes: rows of a column.
+struct Part {
+  int column;
+  int begin;
+  int count;  // none where it is not positive
+};
+
+template <int kRadius>
+__device__ __forceinline__ Part part_of(const ColumnsParams& p, int number) {
+  if constexpr (!sides_differ(kRadius)) {
+    const int band = number / p.columns;
+    const int begin = band * p.rows_each;
+    return {number - band * p.columns, begin, min(p.rows_each, p.plane.rows - begin)};
+  }
+  const bool side = number < p.side_warps;
+  if (!side) number -= p.side_warps;
+  const int beside = side ? p.sides : p.columns - p.sides;
+  const int band = number / beside;
+  int column = number - band * beside;
+  if (!side) {
+    column += p.sides > 0 ? 1 : 0;
+  } else if (column > 0) {
+    column += p.columns - p.sides;
+  }
+  const int rows = side ? p.side_rows : p.rows_each;
+  return {column, band * rows, min(rows, p.plane.rows - band * rows)};
+}
+
 /// Thread blocks of a multiprocessor, as far as registers go.
 __host__ __device__ constexpr int blocks_at_once(int radius) {
   return radius <= 2 ? 6 : radius <= 4 ? 4 : 3;
@@ -336,11 +381,10 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_at_once(kRadius))
   }
 
   const int warp = thread / kWarp;
-  const int number = static_cast<int>(blockIdx.x) * kWarps + warp;
-  const int band = number / p.columns;
-  const int column = number - band * p.columns;
-  const int begin = band * p.rows_each;
-  const int count = min(p.rows_each, p.plane.rows - begin);
+  const Part part = part_of<kRadius>(p, static_cast<int>(blockIdx.x) * kWarps + warp);
+  const int column = part.column;
+  const int begin = part.begin;
+  const int count = part.count;
   wait_for_results();
   if (count <= 0) return;
   Loader loader(p, column, begin - kRadius, begin + count + kRadius, lane);
@@ -438,14 +482,17 @@ using ColumnsKernel = void (*)(ColumnsParams);
 struct Choice {
   ColumnsKernel kernel;
   int radius;
+  int before;  // bytes that a warp reads before its first result's place
   int shift;
+  int pitch;  // bytes of a row that it reads
 };
 
 template <int kRadius, int kBlocks, bool kKept>
 Choice choice(int planes) {
   return {planes == 1 ? &convolve_columns_kernel<kRadius, kBlocks, 1, kKept>
                       : &convolve_columns_kernel<kRadius, kBlocks, 2, kKept>,
-          kRadius, ColumnShape<kBlocks>::kShift};
+          kRadius, ColumnShape<kBlocks>::kShift + ColumnShape<kBlocks>::kReach,
+          ColumnShape<kBlocks>::kShift, ColumnShape<kBlocks>::kPitch};
 }
 
 /// Blocks that are not needed cost little.
@@ -454,6 +501,11 @@ Choice choose(int radius, int step, int planes) {
   if (radius <= 2) return four ? choice<2, 2, true>(planes) : choice<2, 2, false>(planes);
   if (radius <= 4) return four ? choice<4, 3, true>(planes) : choice<4, 3, false>(planes);
   return four ? choice<7, 5, true>(planes) : choice<7, 4, false>(planes);
+}
+
+/// Rows of each of so many bands, in whole steps.
+int whole_steps(int rows, int bands) {
+  return ((rows + bands - 1) / bands + kStepRows - 1) / kStepRows * kStepRows;
 }
 
 }  // namespace
@@ -486,10 +538,27 @@ void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel
   }
   p.columns = (bytes + chosen.shift + kWidth - 1) / kWidth;
 
+  // One wave. Warps at the sides take a fifth longer over a row.
   const int slots = device.multiprocessors * blocks_at_once(chosen.radius) * kWarps;
   const int bands = std::max(1, slots / p.columns);
-  p.rows_each = ((plane.rows + bands - 1) / bands + kStepRows - 1) / kStepRows * kStepRows;
-  const int warps = p.columns * ((plane.rows + p.rows_each - 1) / p.rows_each);
+  p.rows_each = whole_steps(plane.rows, bands);
+  const int all_bands = (plane.rows + p.rows_each - 1) / p.rows_each;
+  int last = p.columns - 1;  // the first of the last ones that are sides
+  while (last > 1 && (last - 1) * kWidth - chosen.before + chosen.pitch > bytes)
+    --last;
+  const int sides = 1 + p.columns - last;
+  if (last > 1 && sides_differ(chosen.radius)) {
+    const int read = p.rows_each + 2 * chosen.radius;
+    const int fewer = std::max(read * 5 / 6 - 2 * chosen.radius, kStepRows);
+    const int room = (slots - (p.columns - sides) * all_bands) / sides;
+    const int side_bands = std::clamp((plane.rows + fewer - 1) / fewer, 1, std::max(room, 1));
+    p.side_rows = whole_steps(plane.rows, side_bands);
+    if (side_bands >= all_bands) {
+      p.sides = sides;
+      p.side_warps = sides * ((plane.rows + p.side_rows - 1) / p.side_rows);
+    }
+  }
+  const int warps = p.side_warps + (p.columns - p.sides) * all_bands;
   EarlyLaunch early(device);
   const cudaLaunchConfig_t config = early.config(
       dim3(static_cast<unsigned>((warps + kWarps - 1) / kWarps)), dim3(kWarp * kWarps), stream);

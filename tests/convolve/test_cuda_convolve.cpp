@@ -262,6 +262,18 @@ TEST_F(CudaConvolve, LargeFrames) {
   expect_same_as_cpu(custom(7, 50, "64", "", 4), {PixelFormat::bgr, 3840, 2160});
 }
 
+/// Frames so large that warps at their sides have fewer rows than others.
+TEST_F(CudaConvolve, SidesOfFewerRows) {
+  const DeviceLayout rows{0, 0, true};
+  for (const Border border : kBorders) {
+    for (const int size : {7, 15}) {
+      const ConvolveParams params = with(separable("gaussian", size), border);
+      expect_same_as_cpu(params, {PixelFormat::bgr, 1204, 901}, Content::noise, rows, rows);
+      expect_same_as_cpu(params, {PixelFormat::bgra, 901, 1204}, Content::noise, rows, rows);
+    }
+  }
+}
+
 TEST_F(CudaConvolve, RandomFrames) {
   const int count = test::wants_every_count() ? 2000 : 200;
   std::mt19937 random(20261122);
