@@ -78,6 +78,7 @@ struct ClaheFrame {
   TileState* states = nullptr;               ///< by tile, row after row
   std::uint16_t* levels = nullptr;           ///< curve_level(), 256 by tile
   unsigned long long* curve_sums = nullptr;  ///< sums of all tiles' W by level, or null
+  int early_lines = 0;                       ///< whose blocks start while curves are being made
   bool deep = false;                         ///< levels are deep_tiles::curve_level()
   tone::Frame tone;
 };
@@ -89,6 +90,8 @@ void clahe_curve(const ClaheFrame& frame, const LaunchDevice& device, cudaStream
 /// Makes k of saturation by value of a result, of the mean of the tiles' curves, and clears their
 /// sums; after clahe_curve().
 void clahe_factors(const ClaheFrame& frame, std::uint16_t* factors, cudaStream_t stream);
+/// Lines that clahe_apply() scales in blocks which start before the curves are made.
+[[nodiscard]] int clahe_early_lines(const ClaheFrame& frame, const LaunchDevice& device);
 /// Scales the frame.
 void clahe_apply(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
 

@@ -57,7 +57,10 @@ class PackedApply {
         in_(row_of(f, 0, line)),
         out_(out_row_of(f, 0, line)),
         slots_(slots + warp() * (kSlots * kChunkBytes)),
-        bytes_(f.width * Form::kStep) {
+        bytes_(f.width * Form::kStep) {}
+
+  /// Starts to bring the first chunks in.
+  __device__ __forceinline__ void begin() {
     for (int i = 0; i < kSlots; ++i)
       load(i);
   }
@@ -164,30 +167,55 @@ __global__ void __launch_bounds__(kLineThreads)
   for (int v = static_cast<int>(threadIdx.x); v < 256; v += kLineThreads)
     inverse[v] = tiles::gain_inverse(v) * Apply::kScale;
   const LineMix mix = f.line_mixes[line];
-  // The frame was there before the tiles were counted, which is over.
   Apply apply(f, line, slots);
-  wait_then_release();
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(tables);
   if constexpr (Form::kWordTables) {
-    mix_word_tables(f, mix, tables);
+    // The frame was there before the tiles were counted. Blocks that start while curves are being
+    // made bring it in meanwhile; curves that are there would wait behind it.
+    const bool early = line < f.early_lines;
+    if (early) apply.begin();
+    wait_then_release();
+    mix_word_tables(f, mix, tables, [&] {
+      if (!early) apply.begin();
+    });
     __syncthreads();
     apply.run(WordTables{bytes, inverse});
   } else {
+    if constexpr (!Form::kYuv) apply.begin();
+    wait_then_release();
     mix_tables(f, mix, reinterpret_cast<float*>(tables));
     __syncthreads();
     apply.run(LineTables{bytes, inverse});
   }
 }
 
+/// Bytes of the tables of a line.
+template <typename Form>
+std::size_t table_bytes(const ClaheFrame& frame) {
+  const int columns = frame.tiles_x + (Form::kWordTables ? 0 : 1);
+  return static_cast<std::size_t>(columns) * kTileTableBytes;
+}
+
 }  // namespace
+
+int clahe_early_lines(const ClaheFrame& frame, const LaunchDevice& device) {
+  if (!device.dependent_launch) return 0;
+  int at_once = 0;
+  for_form(frame.format, [&](auto form) {
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+              &at_once, clahe_apply_kernel<decltype(form)>, kLineThreads,
+              table_bytes<decltype(form)>(frame)),
+          "asking how many blocks run at once");
+  });
+  return at_once * device.multiprocessors;
+}
 
 void clahe_apply(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
   for_form(frame.format, [&](auto form) {
     EarlyLaunch launch(device);
-    const int columns = frame.tiles_x + (decltype(form)::kWordTables ? 0 : 1);
-    const std::size_t tables = static_cast<std::size_t>(columns) * kTileTableBytes;
     const cudaLaunchConfig_t config =
-        launch.config(dim3(static_cast<unsigned>(frame.lines)), dim3(kLineThreads), stream, tables);
+        launch.config(dim3(static_cast<unsigned>(frame.lines)), dim3(kLineThreads), stream,
+                      table_bytes<decltype(form)>(frame));
     check(cudaLaunchKernelEx(&config, clahe_apply_kernel<decltype(form)>, frame),
           "launching the scaling by tiles");
   });

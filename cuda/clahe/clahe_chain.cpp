@@ -55,6 +55,7 @@ void ClaheChain::configure(const ImageDesc& desc) {
                "uploading the columns' mixes");
   lines_ = uploaded(line_mixes(TileAxis(params_.tiles_y, cells.rows), cells.rows),
                     "uploading the lines' mixes");
+  frame_.early_lines = clahe_early_lines(frame_, launch_device_);
   tiles_.allocate(frame_.tiles_x * frame_.tiles_y);
   curve_sums_ = allocate_device<unsigned long long>(256);
   fill_device(curve_sums_.get(), 0, 256 * sizeof(unsigned long long), "clearing the curves");

@@ -90,9 +90,11 @@ struct WordTables {
 };
 
 /// Mixes the curves above and below a line: a thread has four neighbouring levels, and walks from
-/// tile to tile. Right of the last tile there is the last tile.
+/// tile to tile. Right of the last tile there is the last tile. Calls `asked` when the first curves
+/// have been asked for: what it asks for keeps none of them waiting.
+template <typename Asked>
 __device__ __forceinline__ void mix_word_tables(const ClaheFrame& f, const LineMix& line,
-                                                std::uint32_t* tables) {
+                                                std::uint32_t* tables, const Asked& asked) {
   constexpr int kVectors = 64;  // of four levels
   constexpr int kParts = kLineThreads / kVectors;
   constexpr int kAtOnce = 4;
@@ -118,18 +120,24 @@ __device__ __forceinline__ void mix_word_tables(const ClaheFrame& f, const LineM
     return Four{{mixed(__byte_perm(a.x, b.x, 0x5410)), mixed(__byte_perm(a.x, b.x, 0x7632)),
                  mixed(__byte_perm(a.y, b.y, 0x5410)), mixed(__byte_perm(a.y, b.y, 0x7632))}};
   };
-  if (first >= end) return;
-  Four left = mixed_four(__ldcg(above + first * kVectors), __ldcg(below + first * kVectors));
-#pragma unroll 1
-  for (int tile = first; tile < end; tile += kAtOnce) {
-    uint2 a[kAtOnce];
-    uint2 b[kAtOnce];
+  uint2 a[kAtOnce];
+  uint2 b[kAtOnce];
+  const auto ask = [&](int tile) {
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const int right = min(tile + i + 1, f.tiles_x - 1) * kVectors;
       a[i] = __ldcg(above + right);
       b[i] = __ldcg(below + right);
     }
+  };
+  const uint2 first_above = __ldcg(above + first * kVectors);
+  const uint2 first_below = __ldcg(below + first * kVectors);
+  ask(first);
+  asked();
+  Four left = mixed_four(first_above, first_below);
+#pragma unroll 1
+  for (int tile = first; tile < end; tile += kAtOnce) {
+    if (tile > first) ask(tile);
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const Four right = mixed_four(a[i], b[i]);

@@ -94,6 +94,17 @@ TEST_F(CudaClahe, LargeFrames) {
   test::expect_same_tiles(test::tiles_for(high, 1, 2), high, Content::noise);
 }
 
+/// Lines beyond those that are scaled while curves are still being made.
+TEST_F(CudaClahe, MoreLinesThanStartAtOnce) {
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8}) {
+    for (const auto& [x, y] : {std::pair{2, 3}, {16, 5}}) {
+      const ImageDesc desc{format, 68, 4000};
+      test::expect_same_tiles(test::tiles_for(desc, x, y), desc, Content::noise,
+                              {{0, 0, true}, {0, 0, true}});
+    }
+  }
+}
+
 TEST_F(CudaClahe, WorksInPlace) {
   for (const PixelFormat format : test::byte_formats()) {
     for (const int offset : {0, 1})
