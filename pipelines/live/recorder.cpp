@@ -40,8 +40,18 @@ std::size_t frames_waiting(const StreamInfo& info) {
   return std::max(kLeastWaiting, std::min(second, fitting));
 }
 
-/// An encoder holds tens of megabytes. glibc keeps what one has freed, in one of several arenas,
-/// and the next file's may take another: over hours that is several encoders.
+/// An encoder holds tens of megabytes. Each time a large block is freed, glibc raises the size from
+/// which a block has a mapping of its own; later ones come from arenas, which encoders that follow
+/// each other leave in pieces, and some megabytes of those stay with the process. A size that is
+/// set, here to glibc's first one, does not rise.
+void keep_large_blocks_apart() noexcept {
+#ifdef __GLIBC__
+  ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+}
+
+/// What an encoder has freed of smaller blocks glibc would keep, in one of several arenas, and the
+/// next file's may take another.
 void give_back_free_memory() noexcept {
 #ifdef __GLIBC__
   ::malloc_trim(0);
@@ -58,6 +68,7 @@ Recorder::~Recorder() {
 }
 
 void Recorder::open(const StreamInfo& info) {
+  keep_large_blocks_apart();
   info_ = info;
   info_.container_path.clear();  // Nothing is copied from the input but its pictures.
   settle_transparency();
