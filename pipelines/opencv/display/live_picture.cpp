@@ -1,7 +1,7 @@
 #include "pipelines/opencv/display/live_picture.h"
 
+#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
@@ -12,31 +12,48 @@
 
 namespace equalux {
 
+namespace {
+
+/// Pictures on their way, kept by the thread that makes them: viewers get the same sizes again and
+/// again, and new memory costs more than a millisecond a picture of 1920x1080.
+struct Canvas {
+  cv::Mat before;
+  cv::Mat after;
+  cv::Mat same_size;
+  cv::Mat both;
+  cv::Mat smaller;
+};
+
+Canvas& canvas() {
+  thread_local Canvas one;
+  return one;
+}
+
+}  // namespace
+
 std::vector<std::uint8_t> jpeg_of(const PicturePair& pair, const PictureForm& form) {
-  cv::Mat picture;
+  Canvas& own = canvas();
+  const cv::Mat* picture = &own.after;
   frame_to_bgr((form.view == PictureView::before ? pair.before : pair.after).view(),
-               pair.field_order, picture);
+               pair.field_order, own.after);
   if (form.view == PictureView::both) {
-    cv::Mat before;
-    frame_to_bgr(pair.before.view(), pair.field_order, before);
-    if (before.size() != picture.size()) {
-      cv::Mat same_size;
-      cv::resize(before, same_size, picture.size(), 0, 0, cv::INTER_AREA);
-      before = same_size;
+    const cv::Mat* before = &own.before;
+    frame_to_bgr(pair.before.view(), pair.field_order, own.before);
+    if (own.before.size() != own.after.size()) {
+      cv::resize(own.before, own.same_size, own.after.size(), 0, 0, cv::INTER_AREA);
+      before = &own.same_size;
     }
-    cv::Mat both;
-    cv::hconcat(before, picture, both);
-    picture = both;
+    cv::hconcat(*before, own.after, own.both);
+    picture = &own.both;
   }
-  if (picture.cols > form.width) {
-    const double scale = static_cast<double>(form.width) / picture.cols;
-    const int height = std::max(1, static_cast<int>(std::lround(picture.rows * scale)));
-    cv::Mat smaller;
-    cv::resize(picture, smaller, {form.width, height}, 0, 0, cv::INTER_AREA);
-    picture = smaller;
+  if (picture->cols > form.width) {
+    const double scale = static_cast<double>(form.width) / picture->cols;
+    const int height = std::max(1, static_cast<int>(std::lround(picture->rows * scale)));
+    cv::resize(*picture, own.smaller, {form.width, height}, 0, 0, cv::INTER_AREA);
+    picture = &own.smaller;
   }
   std::vector<std::uint8_t> bytes;
-  cv::imencode(".jpg", picture, bytes, {cv::IMWRITE_JPEG_QUALITY, form.quality});
+  cv::imencode(".jpg", *picture, bytes, {cv::IMWRITE_JPEG_QUALITY, form.quality});
   return bytes;
 }
 
@@ -44,12 +61,11 @@ nlohmann::json tones_of(const PicturePair& pair) {
   nlohmann::json json{{"before", nlohmann::json::array()},
                       {"after", nlohmann::json::array()},
                       {"curve", nlohmann::json::array()}};
-  cv::Mat before;
-  cv::Mat after;
-  frame_to_bgr(pair.before.view(), pair.field_order, before);
-  frame_to_bgr(pair.after.view(), pair.field_order, after);
-  if (before.size() != after.size()) return json;
-  const Tones tones = measure_tones(before, after);
+  Canvas& own = canvas();
+  frame_to_bgr(pair.before.view(), pair.field_order, own.before);
+  frame_to_bgr(pair.after.view(), pair.field_order, own.after);
+  if (own.before.size() != own.after.size()) return json;
+  const Tones tones = measure_tones(own.before, own.after);
   json["before"] = tones.before;
   json["after"] = tones.after;
   for (const double mean : tones.mean_after) {
