@@ -16,7 +16,7 @@ constexpr int kStateVersion = 1;
 constexpr double kEasingMs = 200;
 /// What states keep saturation and its bound as parts of.
 constexpr double kSaturationUnit = 4;
-constexpr std::uint32_t kSaturationSteps = kSaturationUnit * saturation::kOne;
+constexpr auto kSaturationSteps = static_cast<std::uint32_t>(kSaturationUnit * saturation::kOne);
 /// The largest bound as such a part.
 constexpr double kMostBound = saturation::kMost / saturation::kOne / kSaturationUnit;
 /// Strength auto, in pictures without contrast and in those that have it.
