@@ -264,19 +264,46 @@ TEST(Saturation, VectorsEqualTheFormulaForEveryPixel) {
   }
 }
 
-/// Luma and chroma of all kinds, those that no RGB has too, by every target.
-TEST(Saturation, VectorsEqualThePlainRowsInYcbcr) {
-  constexpr std::size_t kWidth = 1021;
-  std::array<std::vector<std::uint8_t>, 4> rows;
+using CodeRows = std::array<std::vector<std::uint8_t>, 4>;
+
+/// Two rows of luma, one of Cb and one of Cr, of all codes; much of it near gray, where S does not
+/// come to 1.
+CodeRows rows_of_all_kinds(std::size_t width) {
+  CodeRows rows;
   std::uint32_t state = 7;
   for (auto& row : rows) {
-    for (std::size_t i = 0; i < kWidth; ++i) {
+    for (std::size_t i = 0; i < width; ++i) {
       state = state * 1664525 + 1013904223;
       row.push_back(static_cast<std::uint8_t>(state >> 24));
-      // Much of it near gray, where S does not come to 1.
       if (&row >= &rows[2] && i % 3 != 0) row.back() = static_cast<std::uint8_t>(120 + state % 17);
     }
   }
+  return rows;
+}
+
+/// As in pictures: colours that grow from pale to strong along the row, dark and light in turns,
+/// and black in which nothing else is.
+CodeRows rows_like_pictures(std::size_t width) {
+  CodeRows rows;
+  std::uint32_t state = 11;
+  for (auto& row : rows) {
+    for (std::size_t i = 0; i < width; ++i) {
+      state = state * 1664525 + 1013904223;
+      const auto noise = static_cast<std::size_t>(state >> 24);
+      const std::size_t strongest = 1 + i / 16;
+      const bool black = i / 128 % 5 == 4;
+      const std::size_t luma = black ? noise % 17 : 16 + i / 64 * 41 % 170 + noise % 30;
+      const std::size_t chroma = 128 + noise % (2 * strongest + 1) - strongest;
+      row.push_back(static_cast<std::uint8_t>(&row < &rows[2] ? luma : chroma));
+    }
+  }
+  return rows;
+}
+
+/// Luma and chroma of all kinds, those that no RGB has too, by every target.
+TEST(Saturation, VectorsEqualThePlainRowsInYcbcr) {
+  constexpr std::size_t kWidth = 1021;
+  const std::array<CodeRows, 2> pictures{rows_of_all_kinds(kWidth), rows_like_pictures(kWidth)};
   ValueHistogram all;
   all.fill(1);
   for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
@@ -290,25 +317,28 @@ TEST(Saturation, VectorsEqualThePlainRowsInYcbcr) {
         GainTables plain;
         make_gains(all, curve, weights.luma_max, 255 - weights.luma_offset, scalar_fused_rows(),
                    plain);
-        for (const Sampling sampling : {Sampling::s420, Sampling::s422, Sampling::s444}) {
+        for (std::size_t p = 0; p < pictures.size(); ++p) {
+          const CodeRows& rows = pictures[p];
           const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
-          const auto result_of = [&](const auto& run) {
-            std::array<std::vector<std::uint8_t>, 4> out;
-            out.fill(std::vector<std::uint8_t>(kWidth));
-            run({{out[0].data(), out[1].data()}, out[2].data(), out[3].data()});
-            return out;
-          };
-          const auto expected = result_of([&](const YuvRowOut& out) {
-            saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, kWidth, out);
-          });
-          for (const FusedRows& loops : all_fused_rows()) {
-            make_vectors(all, weights.luma_max, 255 - weights.luma_offset, loops, gains);
-            EXPECT_EQ(result_of([&](const YuvRowOut& out) {
-                        loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights,
-                                           Stores::cached, in, kWidth, out);
-                      }),
-                      expected)
-                << shape << " times " << factor << " by " << loops.target;
+          for (const Sampling sampling : {Sampling::s420, Sampling::s422, Sampling::s444}) {
+            const auto result_of = [&](const auto& run) {
+              CodeRows out;
+              out.fill(std::vector<std::uint8_t>(kWidth));
+              run({{out[0].data(), out[1].data()}, out[2].data(), out[3].data()});
+              return out;
+            };
+            const auto expected = result_of([&](const YuvRowOut& out) {
+              saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, kWidth, out);
+            });
+            for (const FusedRows& loops : all_fused_rows()) {
+              make_vectors(all, weights.luma_max, 255 - weights.luma_offset, loops, gains);
+              EXPECT_EQ(result_of([&](const YuvRowOut& out) {
+                          loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights,
+                                             Stores::cached, in, kWidth, out);
+                        }),
+                        expected)
+                  << shape << " times " << factor << " of picture " << p << " by " << loops.target;
+            }
           }
         }
       }

@@ -161,13 +161,31 @@ std::uint32_t bits_of(float x) {
 
 }  // namespace
 
+namespace {
+
+/// 65536 / k for words: rounded up where no level gets more by it than it may have, so that what
+/// lies just on a limit is not taken to be past it.
+std::uint16_t limit_share_of(std::uint32_t k) {
+  if (k <= saturation::kOne) return 0xFFFF;
+  constexpr std::uint32_t kWhole = 65536 * saturation::kOne;
+  const std::uint32_t up = (kWhole + k - 1) / k;
+  for (std::uint32_t v = 0; v < 256; ++v) {
+    if (v * up / 65536 > saturation::kOne * v / k) return static_cast<std::uint16_t>(kWhole / k);
+  }
+  return static_cast<std::uint16_t>(up);
+}
+
+}  // namespace
+
 void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::int32_t max_code,
                   const FusedRows& loops, SaturatedGains& gains) {
   gains.uniform = true;
   gains.limits = false;
   gains.exact = true;
+  gains.undone = false;
   gains.inexact.fill(0);
   const auto last = static_cast<std::size_t>(max_value);
+  std::uint32_t most = saturation::kOne;
   for (std::size_t v = 0; v < 256; ++v) {
     float gain = 1;
     const std::size_t level = std::min(v, last);
@@ -176,7 +194,10 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
       const auto value = static_cast<std::int32_t>(v);
       gain = vector_gain_of({value, gains.factors[v], gains.scales[v], 0},
                             v == last ? max_code : value, loops);
-      if (std::isnan(gain)) factor = kAboveAllLimits;
+      if (std::isnan(gain)) {
+        factor = kAboveAllLimits;
+        gains.undone = true;
+      }
       const bool exact =
           has_exact_slope(gains.levels[v], gains.factors[v], static_cast<std::uint32_t>(v));
       gains.inexact[v] = exact ? 0 : 1;
@@ -186,6 +207,9 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
     gains.vector_factor[v] = factor;
     gains.uniform = gains.uniform && factor == gains.vector_factor[0];
     gains.limits = gains.limits || factor > 1;
+    const std::uint32_t k = std::max<std::uint32_t>(gains.factors[level], saturation::kOne);
+    most = std::max(most, k);
+    gains.free_below[v] = static_cast<std::uint8_t>(saturation::kOne * v / k);
     const std::uint32_t gain_bits = bits_of(gain);
     const std::uint32_t factor_bits = bits_of(factor);
     gains.pairs[v] = gain_bits | std::uint64_t{factor_bits} << 32;
@@ -194,6 +218,7 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
       gains.factor_bytes[256 * b + v] = static_cast<std::uint8_t>(factor_bits >> (8 * b));
     }
   }
+  gains.limit_share = limit_share_of(most);
 }
 
 void saturate_rgb(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,

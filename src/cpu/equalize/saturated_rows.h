@@ -36,6 +36,13 @@ struct SaturatedGains {
   bool exact = false;   ///< that is so of every level
   bool uniform = true;  ///< k is the same at every level
   bool limits = false;  ///< some k is above 1, so that S may reach 1, or a level is to be redone
+  bool undone = false;  ///< a level is to be redone
+  /// How far the least channel may lie below v for f to be k, by v; of levels that are not to be
+  /// redone.
+  alignas(64) std::array<std::uint8_t, 256> free_below{};
+  /// That over v at the largest k, times 65536, or a little less; all but white's where no k is
+  /// above 1.
+  std::uint16_t limit_share = 0xFFFF;
 };
 /// The gains of a curve, W by v, 0 to M. Black stays black.
 void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int max_value,

@@ -257,9 +257,10 @@ HWY_INLINE void for_vectors_stored(Stores stores, const std::uint8_t* in, std::s
 /// table[v] of bytes v.
 class ByteLookup {
  public:
-  explicit ByteLookup(const GainTables& gains) {
+  explicit ByteLookup(const GainTables& gains) : ByteLookup(gains.gray.data()) {}
+  explicit ByteLookup(const std::uint8_t* table) {
     for (int i = 0; i < 4; ++i)
-      table_[i] = _mm512_load_si512(gains.gray.data() + 64 * i);
+      table_[i] = _mm512_load_si512(table + 64 * i);
   }
   HWY_INLINE V8 operator()(V8 v) const {
     const __mmask64 upper = _mm512_movepi8_mask(v.raw);

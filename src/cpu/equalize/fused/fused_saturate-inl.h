@@ -6,6 +6,9 @@
 // precision, and g is one that rounds as the exact gain does. Only where v / (v - m) serves may the
 // result be on the wrong side of a half: such pixels are redone by the plain loops. Of the three
 // channels of a pixel, it can be the middle one alone, as v becomes g v, and m becomes 0.
+//
+// A vector is asked first, in bytes, whether any of its pixels may come to S = 1: where none does,
+// it takes no reciprocals and has none to redo.
 #if defined(EQUALUX_FUSED_SATURATE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_SATURATE_INL_H
 #undef EQUALUX_FUSED_SATURATE_INL_H
@@ -172,6 +175,39 @@ class LevelLookup {
 };
 #endif
 
+/// Where S may come to 1.
+class MayReachOne {
+ public:
+  explicit HWY_INLINE MayReachOne(const SaturatedGains& gains)
+      : share_(hn::Set(D16(), gains.limit_share))
+#if EQUALUX_VBMI
+        ,
+        lookup_(gains.free_below.data())
+#endif
+  {
+  }
+  /// Not 0 where a pixel may, whose least channel lies `below` under v. With kUniform all k are
+  /// one, else it is the largest that tells where bytes cannot be looked up.
+  template <bool kUniform>
+  HWY_INLINE V8 operator()(V8 v, V8 below) const {
+#if EQUALUX_VBMI
+    if constexpr (!kUniform) return hn::SaturatedSub(below, lookup_(v));
+#endif
+    const D16 d;
+    const V16 words = hn::BitCast(d, v);
+    const V16 high_bytes = hn::Set(d, std::uint16_t{0xFF00});
+    const V16 even = hn::ShiftRight<8>(hn::MulHigh(hn::ShiftLeft<8>(words), share_));
+    const V16 odd = hn::MulHigh(hn::And(words, high_bytes), share_);
+    return hn::SaturatedSub(below, hn::BitCast(D8(), hn::OrAnd(even, odd, high_bytes)));
+  }
+
+ private:
+  V16 share_;
+#if EQUALUX_VBMI
+  ByteLookup lookup_;
+#endif
+};
+
 /// 1 / x of whole numbers from 1 on, less than 2^-22.5 of itself off.
 HWY_INLINE VF reciprocal_of(VF x) {
 #if HWY_ARCH_X86
@@ -274,6 +310,16 @@ struct StartedPixels {
   typename LevelLookup<kUniform>::Pending gains;
 };
 
+/// Whether S may come to 1 in a vector, or a level is to be redone.
+template <std::size_t kStep, bool kUniform>
+HWY_INLINE bool may_reach_one(const MayReachOne& may,
+                              const StartedPixels<kStep, kUniform>& pixels) {
+  const V8* plane = pixels.planes.plane;
+  const V8 below = hn::Sub(pixels.v, hn::Min(hn::Min(plane[0], plane[1]), plane[2]));
+  return !hn::AllTrue(D8(),
+                      hn::Eq(may.template operator()<kUniform>(pixels.v, below), hn::Zero(D8())));
+}
+
 /// One vector's results; `kLimits` where S may come to 1.
 template <bool kLimits, std::size_t kStep, bool kUniform>
 HWY_INLINE ColorPlanes<kStep> saturated_planes(const LevelGains& g,
@@ -333,6 +379,7 @@ void saturate_pixels(const SaturatedGains& gains, Stores stores, const RgbLayout
                      const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
   using Pixels = StartedPixels<kStep, kUniform>;
   const LevelLookup<kUniform> lookup(gains);
+  const MayReachOne may(gains);
   const int color = at.first();
   const auto start = [&](Pixels& pixels, const std::uint8_t* from) HWY_ATTR {
     pixels.planes.load(color, from);
@@ -342,6 +389,13 @@ void saturate_pixels(const SaturatedGains& gains, Stores stores, const RgbLayout
   const auto finish = [&](auto kind, const Pixels& pixels, const std::uint8_t* from,
                           std::uint8_t* to) HWY_ATTR {
     FloatMask bad[4];
+    if constexpr (kLimits) {
+      if (!gains.undone && !may_reach_one(may, pixels)) {
+        saturated_planes<false>(lookup.finish(pixels.gains), pixels, bad)
+            .template write<kind()>(color, to);
+        return;
+      }
+    }
     const ColorPlanes<kStep> result =
         saturated_planes<kLimits>(lookup.finish(pixels.gains), pixels, bad);
     if constexpr (kLimits) {
@@ -508,6 +562,112 @@ HWY_NOINLINE void redo_cells(const SaturatedGains& gains, const std::uint64_t* g
   });
 }
 
+/// g (v - k d) of luma that lies d under v, where that is not negative. With kUniform, 256 (v - k
+/// d) is a whole number of 16 bits.
+template <bool kUniform>
+HWY_INLINE V8 freely_saturated(V8 v, V8 d, V16 uniform, const LevelGains& g) {
+  if constexpr (kUniform) {
+    const D16 words;
+    const V16 values = hn::BitCast(words, v);
+    const V16 ds = hn::BitCast(words, d);
+    const V16 even = hn::Sub(hn::ShiftLeft<8>(values),
+                             hn::Mul(hn::And(ds, hn::Set(words, std::uint16_t{255})), uniform));
+    const V16 odd = hn::Sub(hn::And(values, hn::Set(words, std::uint16_t{0xFF00})),
+                            hn::Mul(hn::ShiftRight<8>(ds), uniform));
+    const auto scaled = [](V32 part, VF gain) HWY_ATTR {
+      // Makes single precision round to whole multiples of 256.
+      const VF whole = hn::Set(DF(), saturation::kOne * kWhole);
+      return hn::BitCast(D32(),
+                         hn::MulAdd(hn::ConvertTo(DF(), hn::BitCast(DI32(), part)), gain, whole));
+    };
+    const auto lower = [](V16 x) HWY_ATTR {
+      return hn::And(hn::BitCast(D32(), x), hn::Set(D32(), 0xFFFFu));
+    };
+    const auto upper = [](V16 x) HWY_ATTR { return hn::ShiftRight<16>(hn::BitCast(D32(), x)); };
+    return join_bytes(scaled(lower(even), g.gain.f0), scaled(lower(odd), g.gain.f1),
+                      scaled(upper(even), g.gain.f2), scaled(upper(odd), g.gain.f3));
+  } else {
+    const Floats values = to_floats(v);
+    const Floats ds = to_floats(d);
+    const VF whole = hn::Set(DF(), kWhole);
+    V32 lanes[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+      const VF part = hn::NegMulAdd(part_of(g.factor, i), part_of(ds, i), part_of(values, i));
+      lanes[i] = hn::BitCast(D32(), hn::MulAdd(part, part_of(g.gain, i), whole));
+    }
+    return join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]);
+  }
+}
+
+/// What a row's vectors are scaled with.
+template <std::size_t kRows, bool kShared, bool kUniform>
+struct LumaSaturation {
+  YuvVectors<kCovered<kRows, kShared>> k;
+  LevelLookup<kUniform> lookup;
+  MayReachOne may;
+  V16 uniform;       ///< k in 1 / saturation::kOne
+  VF uniform_float;  ///< k
+
+  LumaSaturation(const YuvWeights& weights, const SaturatedGains& gains)
+      : k(weights),
+        lookup(gains),
+        may(gains),
+        uniform(hn::Set(D16(), gains.factors[0])),
+        uniform_float(hn::Set(DF(), gains.vector_factor[0])) {}
+};
+
+/// Scales a vector where k serves all pixels, no luma lies over v and no result is in doubt.
+/// Otherwise nothing is written, and the answer is false.
+template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
+HWY_INLINE bool saturate_plainly(const LumaSaturation<kRows, kShared, kUniform>& with,
+                                 const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
+                                 const YuvRowIn& in, const YuvRowOut& out) {
+  const D8 d8;
+  V8 codes[kRows];
+  V8 other = hn::Zero(d8);
+  for (std::size_t r = 0; r < kRows; ++r) {
+    codes[r] = hn::LoadU(d8, in.luma[r]);
+    const V8 most = hn::Add(ready.v[r], with.k.offset);
+    other = hn::Or(other, hn::SaturatedSub(codes[r], most));
+    if constexpr (kLimits) {
+      // Of luma below black too, which has f = 1 there.
+      const V8 below = hn::SaturatedAdd(hn::SaturatedSub(most, codes[r]), ready.spread);
+      other = hn::Or(other, with.may.template operator()<kUniform>(ready.v[r], below));
+    }
+  }
+  if (!hn::AllTrue(d8, hn::Eq(other, hn::Zero(d8)))) return false;
+  V8 luma[kRows];
+  Floats g[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const LevelGains gains = with.lookup.finish(ready.gains[r]);
+    const V8 v = ready.v[r];
+    const V8 d = hn::SaturatedSub(v, hn::SaturatedSub(codes[r], with.k.offset));
+    luma[r] = hn::SaturatedAdd(freely_saturated<kUniform>(v, d, with.uniform, gains),
+                               hn::Min(codes[r], with.k.offset));
+    g[r] = gains.gain;
+    if constexpr (!kUniform) {
+      g[r] = {hn::Mul(gains.gain.f0, gains.factor.f0), hn::Mul(gains.gain.f1, gains.factor.f1),
+              hn::Mul(gains.gain.f2, gains.factor.f2), hn::Mul(gains.gain.f3, gains.factor.f3)};
+    }
+  }
+  constexpr std::size_t kParts = kChromaParts<kShared>;
+  VF total[kParts];
+  sum_gains<kRows, kShared>(g, total);
+  ScaledPlane<kShared> cb;
+  ScaledPlane<kShared> cr;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    if constexpr (kUniform) total[i] = hn::Mul(total[i], with.uniform_float);
+    cb.part[i] = scale_chroma(ready.chroma.part[i].u, total[i]);
+    cr.part[i] = scale_chroma(ready.chroma.part[i].w, total[i]);
+  }
+  const VF distance = max_magnitude(cb.distance(), cr.distance());
+  if (!hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), kSureSaturated)))) return false;
+  write_planes<kStores>(cb.codes(), cr.codes(), out);
+  for (std::size_t r = 0; r < kRows; ++r)
+    store<kStores>(luma[r], d8, out.luma[r]);
+  return true;
+}
+
 template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 HWY_INLINE void saturate_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
                                 const YuvWeights& weights, const SaturatedGains& gains,
@@ -612,8 +772,9 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
                        const std::uint64_t* gain48, Stores stores, const YuvRowIn in, std::size_t n,
                        const YuvRowOut out) {
   using Luma = StartedLuma<kRows, kShared, kUniform, kLimits>;
-  const YuvVectors<kCovered<kRows, kShared>> k(weights);
-  const LevelLookup<kUniform> lookup(gains);
+  const LumaSaturation<kRows, kShared, kUniform> with(weights, gains);
+  const auto& k = with.k;
+  const auto& lookup = with.lookup;
   const std::size_t chroma_bytes = kChromaSamples<kShared>;
   const bool stream = stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
                       (kRows == 1 || aligned(out.luma[1], kBytes)) &&
@@ -638,8 +799,11 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
       prefetch_ahead(from.cr, chroma_bytes);
       start(i + 2);
       look_up(i + 1);
-      saturate_vector<kind(), kRows, kShared, kUniform, kLimits>(
-          k, weights, gains, gain48, lookup, ring[i % 4], from, advance(out, i * kBytes, kShared));
+      const YuvRowOut to = advance(out, i * kBytes, kShared);
+      if (HWY_LIKELY(!gains.undone) && saturate_plainly<kind()>(with, ring[i % 4], from, to))
+        continue;
+      saturate_vector<kind(), kRows, kShared, kUniform, kLimits>(k, weights, gains, gain48, lookup,
+                                                                 ring[i % 4], from, to);
     }
   };
   if (stream) {
