@@ -1,5 +1,6 @@
 #include "cuda/device/dependent_launch.cuh"
 #include "cuda/equalize/deep_cells.cuh"
+#include "cuda/equalize/fine_cells.cuh"
 #include "cuda/runtime/check.h"
 #include "src/equalize/saturation.h"
 
@@ -175,6 +176,55 @@ __global__ void __launch_bounds__(kDeepBlock)
   });
 }
 
+/// The same of reads_fine_cells() and writes_fine_cells(), where saturation stays.
+template <bool kPairedIn, bool kPairedOut>
+__global__ void __launch_bounds__(kFineBlock)
+    fine_apply_kernel(const __grid_constant__ DeepFrame frame, const DeepChange change) {
+  wait_then_release();
+  const DeepSamples form = fine_form(frame);
+  const DeepRounding& rounding = frame.rounding;
+  constexpr int kBits = kFineDepth - 8;
+  constexpr int kThreshold = rounding_threshold(Dither::none, 0, 0, kBits);
+  const auto level_of = [](std::int32_t value) {
+    return static_cast<std::uint32_t>(rounded_level(value, kThreshold, kBits));
+  };
+  for_each_fine_pair(frame, [&](int row, int pair) {
+    const FineCells cells = read_fine_cells<kPairedIn>(frame, form, row, pair);
+    std::int64_t sums[2] = {};
+#pragma unroll
+    for (int line = 0; line < 2; ++line) {
+      std::uint32_t word = 0;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const DeepLuma changed =
+            change_luma<false>(form, change, cells.luma[line][i], cells.above[i / 2], 0);
+        word |= level_of(changed.luma) << (8 * i);
+        sums[i / 2] += changed.share;
+      }
+      const Samples<std::uint8_t>& luma = rounding.out[0];
+      *reinterpret_cast<std::uint32_t*>(luma.first + luma.stride * (2 * row + line) +
+                                        4 * std::int64_t{pair}) = word;
+    }
+    std::uint32_t cb[2];
+    std::uint32_t cr[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      cb[i] = level_of(deep_scaled_chroma(form, cells.u[i], sums[i], 2));
+      cr[i] = level_of(deep_scaled_chroma(form, cells.w[i], sums[i], 2));
+    }
+    const auto at = [&](int component, int bytes) {
+      const Samples<std::uint8_t>& chroma = rounding.out[component];
+      return chroma.first + chroma.stride * row + bytes * std::int64_t{pair};
+    };
+    if constexpr (kPairedOut) {
+      *reinterpret_cast<std::uint32_t*>(at(1, 4)) = cb[0] | cr[0] << 8 | cb[1] << 16 | cr[1] << 24;
+    } else {
+      *reinterpret_cast<std::uint16_t*>(at(1, 2)) = static_cast<std::uint16_t>(cb[0] | cb[1] << 8);
+      *reinterpret_cast<std::uint16_t*>(at(2, 2)) = static_cast<std::uint16_t>(cr[0] | cr[1] << 8);
+    }
+  });
+}
+
 }  // namespace
 
 void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates,
@@ -182,6 +232,18 @@ void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates
   const unsigned grid = deep_grid(frame, device.multiprocessors, kBlocksEach);
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config = launch.config(dim3(grid), dim3(kDeepBlock), stream);
+  if (!saturates && reads_fine_cells(frame) && writes_fine_cells(frame)) {
+    static_assert(kFineBlock == kDeepBlock);
+    with_constant<true, false>(frame.step == 4, [&](auto paired_in) {
+      with_constant<true, false>(frame.rounding.out[1].step == 2, [&](auto paired_out) {
+        const auto kernel =
+            fine_apply_kernel<decltype(paired_in)::value, decltype(paired_out)::value>;
+        const DeepChange change{tables.gains, tables.curve, tables.factors};
+        check(cudaLaunchKernelEx(&config, kernel, frame, change), "launching deep_apply");
+      });
+    });
+    return;
+  }
   with_deep_cells(frame, [&](auto sampling, auto aligned) {
     with_constant<false, true>(frame.rounding.active, [&](auto rounded) {
       with_constant<false, true>(saturates, [&](auto saturated) {

@@ -57,12 +57,13 @@ EQUALUX_HD std::uint16_t deep_word(const DeepSamples& form, std::int32_t code) {
 }
 
 /// value_above_luma() of more than 8 bits; u and w are Cb and Cr less the middle, too large for 32
-/// bits at depth 16.
+/// bits at depth 16. Up to 12 bits `Wide` may be std::int32_t.
+template <typename Wide = std::int64_t>
 EQUALUX_HD std::int32_t deep_value_above_luma(const YuvWeights& k, std::int32_t u, std::int32_t w) {
-  const std::int64_t red = std::int64_t{k.red_w} * w;
-  const std::int64_t green = -std::int64_t{k.green_u} * u - std::int64_t{k.green_w} * w;
-  const std::int64_t blue = std::int64_t{k.blue_u} * u;
-  const std::int64_t most = red > green ? (red > blue ? red : blue) : (green > blue ? green : blue);
+  const Wide red = Wide{k.red_w} * w;
+  const Wide green = -Wide{k.green_u} * u - Wide{k.green_w} * w;
+  const Wide blue = Wide{k.blue_u} * u;
+  const Wide most = red > green ? (red > blue ? red : blue) : (green > blue ? green : blue);
   return static_cast<std::int32_t>((most + 32768) >> 16);
 }
 

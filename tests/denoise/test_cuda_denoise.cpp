@@ -77,6 +77,21 @@ TEST_F(CudaDenoise, EverySizeOffsetStrideAndFieldOrder) {
   }
 }
 
+/// Rows of whole words, which kernels load as such, in one strip of lanes and in several.
+TEST_F(CudaDenoise, WholeWordsOfEverySampling) {
+  const std::vector<std::pair<int, int>> sizes{{4, 1},    {8, 3},    {120, 33}, {124, 41},
+                                               {244, 29}, {240, 64}, {484, 90}};
+  for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::i420, PixelFormat::nv12,
+                                   PixelFormat::y42b, PixelFormat::y444}) {
+    for (const auto& [width, height] : sizes) {
+      const ImageDesc desc{format, width, height};
+      SCOPED_TRACE(name_of(desc));
+      Pair({}, desc, showing({0, 0, 3})).expect_same(3);
+      Pair({}, desc, showing({2.6, -1.3, 2, 2})).expect_same(4);
+    }
+  }
+}
+
 TEST_F(CudaDenoise, EveryOption) {
   const ImageDesc desc{PixelFormat::nv12, 98, 66};
   for (const DenoiseParams& params : test::denoise_option_cases()) {
@@ -196,13 +211,17 @@ TEST_F(CudaDenoise, FractionsAndDither) {
 
 /// As hosts run the two: between them frames keep fractions.
 TEST_F(CudaDenoise, InFrontOfEqualize) {
+  std::vector<ImageDesc> descs;
   for (const PixelFormat format : test::byte_formats()) {
-    const ImageDesc desc{format, 130, 70};
+    descs.push_back({format, 130, 70});
+    descs.push_back({format, 132, 70});  // rows of whole words
+  }
+  for (const ImageDesc& desc : descs) {
     SCOPED_TRACE(name_of(desc));
-    const auto both = [](auto options) {
+    const auto both = [&](auto options) {
       std::vector<std::unique_ptr<Filter>> filters;
       DenoiseParams denoise;
-      denoise.dither = Dither::ordered;
+      denoise.dither = desc.width == 130 ? Dither::ordered : Dither::none;
       if constexpr (std::is_same_v<decltype(options), CpuOptions>) {
         filters.push_back(make_cpu_filter(denoise, options));
         filters.push_back(make_cpu_filter(EqualizeParams{}, options));
