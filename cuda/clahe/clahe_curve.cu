@@ -11,7 +11,7 @@ namespace equalux::cuda {
 namespace {
 
 /// A thread a level.
-constexpr int kThreads = 256;
+constexpr int kCurveThreads = 256;
 
 /// The running sum of a value a thread, over the block.
 __device__ __forceinline__ std::uint32_t running_sum(std::uint32_t x, std::uint32_t* warp_sums) {
@@ -26,13 +26,13 @@ __device__ __forceinline__ std::uint32_t running_sum(std::uint32_t x, std::uint3
 
 /// A block a tile. What the frames before tell of the curve is found while the tiles are still
 /// being counted.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kCurveThreads)
     clahe_curve_kernel(const __grid_constant__ ClaheFrame f) {
   __shared__ CurveSteps steps;
   __shared__ CurveState state;
   __shared__ std::uint32_t cdf[256];
   __shared__ std::uint8_t last_of_bin[256];  // as many bins as levels: each level has its own
-  __shared__ std::uint32_t warp_sums[kThreads / kLanes];
+  __shared__ std::uint32_t warp_sums[kCurveThreads / kLanes];
   __shared__ std::uint32_t first_count;  // of the first level that has any
   const unsigned thread = threadIdx.x;
   const unsigned tile = blockIdx.x;
@@ -43,13 +43,13 @@ __global__ void __launch_bounds__(kThreads)
     state.max_value = static_cast<std::uint32_t>(f.weights.luma_max);
   }
   if (f.tone.over_time) {
-    load_state<kThreads>(state.ahead.history, kept.history);
+    load_state<kCurveThreads>(state.ahead.history, kept.history);
     copies_commit();
     copies_wait<0>();
   }
   __syncthreads();
   if (f.tone.over_time && !f.tone.fresh && state.ahead.history.frames != 0) {
-    prepare_curve<kThreads>(last_of_bin, steps, state);
+    prepare_curve<kCurveThreads>(last_of_bin, steps, state);
     __syncthreads();
   }
   wait_then_release();
@@ -58,15 +58,15 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t sum = running_sum(count, warp_sums);
   cdf[thread] = sum;
   if (count != 0 && count == sum) first_count = count;
-  if (thread == kThreads - 1) state.per_pixel = tone::kWhole / static_cast<double>(sum);
+  if (thread == kCurveThreads - 1) state.per_pixel = tone::kWhole / static_cast<double>(sum);
   __syncthreads();
   std::uint32_t curve = 0;
   if (!f.tone.over_time && !tone::bounds(f.tone.limits)) {
     const CurveScale scale =
-        curve_scale(f.tone.limits.scaler, cdf[0], first_count, cdf[kThreads - 1]);
+        curve_scale(f.tone.limits.scaler, cdf[0], first_count, cdf[kCurveThreads - 1]);
     if (thread <= state.max_value) curve = plain_level(scale, sum, thread, state.max_value);
   } else {
-    finish_curve<kThreads>(&kept.history, last_of_bin, cdf, steps, state);
+    finish_curve<kCurveThreads>(&kept.history, last_of_bin, cdf, steps, state);
     if (thread <= state.max_value) curve = cdf[thread];
   }
   if (f.curve_sums != nullptr) atomicAdd(f.curve_sums + thread, curve);
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// A thread a level.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kCurveThreads)
     clahe_factors_kernel(saturation::Rule rule, std::uint32_t count, std::uint32_t max_value,
                          unsigned long long* sums, std::uint16_t* factors) {
   __shared__ std::uint32_t mean[256];
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void clahe_factors(const ClaheFrame& frame, std::uint16_t* factors, cudaStream_t stream) {
-  clahe_factors_kernel<<<1, kThreads, 0, stream>>>(
+  clahe_factors_kernel<<<1, kCurveThreads, 0, stream>>>(
       frame.tone.saturation, static_cast<std::uint32_t>(frame.tiles_x * frame.tiles_y),
       static_cast<std::uint32_t>(frame.weights.luma_max), frame.curve_sums, factors);
   check(cudaGetLastError(), "launching clahe_factors");
@@ -99,7 +99,7 @@ void clahe_factors(const ClaheFrame& frame, std::uint16_t* factors, cudaStream_t
 void clahe_curve(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
   EarlyLaunch launch(device);
   const auto tiles = static_cast<unsigned>(frame.tiles_x * frame.tiles_y);
-  const cudaLaunchConfig_t config = launch.config(dim3(tiles), dim3(kThreads), stream);
+  const cudaLaunchConfig_t config = launch.config(dim3(tiles), dim3(kCurveThreads), stream);
   check(cudaLaunchKernelEx(&config, clahe_curve_kernel, frame), "launching the curves of tiles");
 }
 

@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kFactorThreads)
 
 /// A block has a line, so that its tables serve some thousand pixels: a thread two levels of each
 /// table, then cells.
-constexpr int kLineThreads = deep_tiles::kLevels / 2;
+constexpr int kLevelPairs = deep_tiles::kLevels / 2;
 
 /// Mixes the curves above and below a line: for each tile column a word a level, with the mix of
 /// the tile in the lower half and that of the one right of it in the upper half. Right of the last
@@ -101,7 +101,7 @@ __device__ __forceinline__ void mix_pairs(const ClaheFrame& t, const LineMix& li
                                           std::uint32_t* pairs) {
   const auto thread = static_cast<int>(threadIdx.x);
   const auto row = [&](int tile_row) {
-    return reinterpret_cast<const std::uint32_t*>(t.levels) + tile_row * t.tiles_x * kLineThreads +
+    return reinterpret_cast<const std::uint32_t*>(t.levels) + tile_row * t.tiles_x * kLevelPairs +
            thread;
   };
   const std::uint32_t* above = row(line.above);
@@ -110,8 +110,8 @@ __device__ __forceinline__ void mix_pairs(const ClaheFrame& t, const LineMix& li
     std::uint32_t level[2];
   };
   const auto mixed = [&](int tile) {
-    const std::uint32_t a = __ldcg(above + tile * kLineThreads);
-    const std::uint32_t b = __ldcg(below + tile * kLineThreads);
+    const std::uint32_t a = __ldcg(above + tile * kLevelPairs);
+    const std::uint32_t b = __ldcg(below + tile * kLevelPairs);
     return Two{{deep_tiles::mix_rows(a & 0xFFFFU, b & 0xFFFFU, line.weight),
                 deep_tiles::mix_rows(a >> 16, b >> 16, line.weight)}};
   };
@@ -223,7 +223,7 @@ __device__ __forceinline__ void apply_cell(const DeepClaheFrame& f, const std::u
 }
 
 template <Sampling kSampling, bool kAligned>
-__global__ void __launch_bounds__(kLineThreads)
+__global__ void __launch_bounds__(kLevelPairs)
     deep_clahe_apply_kernel(const __grid_constant__ DeepClaheFrame f) {
   extern __shared__ __align__(16) std::uint32_t pairs[];
   const std::uint32_t line = blockIdx.x;
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(kLineThreads)
   wait_then_release();
   mix_pairs(f.tiles, mix, pairs);
   __syncthreads();
-  for (std::uint32_t column = threadIdx.x; column < f.frame.columns; column += kLineThreads) {
+  for (std::uint32_t column = threadIdx.x; column < f.frame.columns; column += kLevelPairs) {
     if constexpr (kSampling == Sampling::gray || kSampling == Sampling::rgb) {
       apply_pixel<kSampling, kAligned>(f, pairs, line, column);
     } else {
@@ -275,7 +275,7 @@ void deep_clahe_apply(const DeepClaheFrame& frame, const LaunchDevice& device,
   with_deep_cells(frame.frame, [&](auto sampling, auto aligned) {
     EarlyLaunch launch(device);
     const cudaLaunchConfig_t config = launch.config(dim3(static_cast<unsigned>(frame.tiles.lines)),
-                                                    dim3(kLineThreads), stream, tables);
+                                                    dim3(kLevelPairs), stream, tables);
     check(cudaLaunchKernelEx(
               &config, deep_clahe_apply_kernel<decltype(sampling)::value, decltype(aligned)::value>,
               frame),

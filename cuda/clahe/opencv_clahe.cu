@@ -6,7 +6,7 @@
 namespace equalux::cuda {
 namespace {
 
-constexpr int kCountThreads = 256;
+constexpr int kTileCountThreads = 256;
 /// Levels that a block takes at a time.
 constexpr int kTableThreads = 256;
 constexpr int kApplyThreads = 128;
@@ -23,7 +23,7 @@ __device__ __forceinline__ std::uint32_t sample_at(const std::uint8_t* row, int 
 /// A block counts one band of a tile's lines, mirrored ones too: bytes in shared memory, words
 /// where all of a tile's blocks count, as their 65,536 counters have no other place.
 template <bool kWords>
-__global__ void __launch_bounds__(kCountThreads)
+__global__ void __launch_bounds__(kTileCountThreads)
     opencv_count_kernel(const __grid_constant__ OpencvFrame f) {
   __shared__ std::uint32_t own[256];
   const int tile = static_cast<int>(blockIdx.x);
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kCountThreads)
   };
   const int begin = line_of(band);
   const std::int64_t pixels = static_cast<std::int64_t>(line_of(band + 1) - begin) * f.tile_width;
-  for (std::int64_t i = thread; i < pixels; i += kCountThreads) {
+  for (std::int64_t i = thread; i < pixels; i += kTileCountThreads) {
     const int y = top + begin + static_cast<int>(i / f.tile_width);
     const int x = left + static_cast<int>(i % f.tile_width);
     const std::uint32_t v =
@@ -154,8 +154,8 @@ unsigned tiles_of(const OpencvFrame& frame) {
 
 void opencv_clahe_count(const OpencvFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
   launch(frame.words ? opencv_count_kernel<true> : opencv_count_kernel<false>,
-         dim3(tiles_of(frame), static_cast<unsigned>(frame.bands)), kCountThreads, frame, device,
-         stream, "launching the counting of OpenCV's tiles");
+         dim3(tiles_of(frame), static_cast<unsigned>(frame.bands)), kTileCountThreads, frame,
+         device, stream, "launching the counting of OpenCV's tiles");
 }
 
 void opencv_clahe_tables(const OpencvFrame& frame, const LaunchDevice& device,

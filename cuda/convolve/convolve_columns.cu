@@ -18,11 +18,11 @@
 namespace equalux::cuda {
 namespace {
 
-constexpr int kWarp = 32;
-constexpr int kWarps = 4;  // of a block; each has a column of its own
-constexpr int kTile = 16;  // bytes of a row of the left matrix, without what lies around them
-constexpr int kTiles = 8;  // of a warp, beside each other
-constexpr int kWidth = kTile * kTiles;
+constexpr int kWarpLanes = 32;
+constexpr int kColumnWarps = 4;  // of a block; each has a column of its own
+constexpr int kLeftRow = 16;     // bytes of a row of the left matrix, without what lies around them
+constexpr int kTiles = 8;        // of a warp, beside each other
+constexpr int kWidth = kLeftRow * kTiles;
 constexpr int kPairRows = 2;  // the left matrix has the tiles of two rows
 constexpr int kPairs = 2;     // of rows at a step
 constexpr int kStepRows = kPairs * kPairRows;
@@ -50,13 +50,13 @@ struct ColumnsParams {
 /// kBlocks blocks of 16 bytes are what the sums of 16 bytes come from.
 template <int kBlocks>
 struct ColumnShape {
-  static constexpr int kReach = (kBlocks - 1) * kTile / 2;  // bytes to either side
+  static constexpr int kReach = (kBlocks - 1) * kLeftRow / 2;  // bytes to either side
   /// Blocks begin at multiples of 16 bytes. Where their number is even, results begin 8 bytes off.
-  static constexpr int kShift = kReach % kTile;
+  static constexpr int kShift = kReach % kLeftRow;
   static constexpr int kChunks = kTiles + kBlocks - 1;  // of a row that a warp reads
-  static constexpr int kPitch = kChunks * kTile;
+  static constexpr int kPitch = kChunks * kLeftRow;
   /// Weights by distance in bytes, -kZero first.
-  static constexpr int kZero = kReach + kTile;
+  static constexpr int kZero = kReach + kLeftRow;
   static constexpr int kBand = 2 * kZero;
 };
 
@@ -83,23 +83,23 @@ class ColumnLoader {
       : plane_(p.plane),
         outside_(p.outside),
         begin_(column * kWidth - Shape::kShift - Shape::kReach),
-        y_(y + lane / kTile),
+        y_(y + lane / kLeftRow),
         end_(end),
         stride_(static_cast<int>(p.plane.in_stride)) {
     const int bytes = plane_.width * plane_.step;
-    const int chunk = lane % kTile;
-    const int at = begin_ + chunk * kTile;
-    valid_ = at < 0 || chunk >= Shape::kChunks ? 0 : min(max(bytes - at, 0), kTile);
-    limit_ = valid_ == kTile ? min(end, p.plane.rows) : 0;
-    to_ = lane / kTile * Shape::kPitch + chunk * kTile;
+    const int chunk = lane % kLeftRow;
+    const int at = begin_ + chunk * kLeftRow;
+    valid_ = at < 0 || chunk >= Shape::kChunks ? 0 : min(max(bytes - at, 0), kLeftRow);
+    limit_ = valid_ == kLeftRow ? min(end, p.plane.rows) : 0;
+    to_ = lane / kLeftRow * Shape::kPitch + chunk * kLeftRow;
     next_ = rows_on(plane_.in + at, stride_, y_);
     at_side_ = begin_ < 0 || begin_ + Shape::kPitch > bytes;
     plain_ = plane_.rows - (kPairs - 1) * kPairRows;
-    if (bytes % kTile != 0 && begin_ + Shape::kPitch > bytes) plain_ = 0;
+    if (bytes % kLeftRow != 0 && begin_ + Shape::kPitch > bytes) plain_ = 0;
     const int reach = p.size / 2 * plane_.step;
 #pragma unroll
     for (int i = 0; i < kMends; ++i) {
-      const int place = i * kWarp + lane;
+      const int place = i * kWarpLanes + lane;
       mends_[i] = at_side_ && place < 2 * reach
                       ? mend(place < reach ? -1 - place : bytes + place - reach)
                       : kNone;
@@ -143,7 +143,7 @@ class ColumnLoader {
   }
 
  private:
-  static constexpr int kMends = (2 * Shape::kReach + kWarp - 1) / kWarp;  // of a lane
+  static constexpr int kMends = (2 * Shape::kReach + kWarpLanes - 1) / kWarpLanes;  // of a lane
   static constexpr std::uint32_t kNone = 0xFFFF;  // no place; as what stands there, the constant
 
   /// For byte `at` of a row, which is outside: its place in the warp's row, and above it that of
@@ -272,19 +272,19 @@ __device__ __forceinline__ void load_tiles(std::uint32_t (&a)[kBlocks][2],
   // Four matrices of 8 rows of 16 bytes: the first block of either row, then the second.
   const std::uint32_t own = shared_address(stage) +
                             static_cast<std::uint32_t>(lane / 8 % 2 * ColumnShape<kBlocks>::kPitch +
-                                                       (lane % 8 + lane / 16) * kTile);
+                                                       (lane % 8 + lane / 16) * kLeftRow);
 #pragma unroll
   for (int block = 0; block + 1 < kBlocks; block += 2) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(a[block][0]), "=r"(a[block][1]), "=r"(a[block + 1][0]),
                    "=r"(a[block + 1][1])
-                 : "r"(own + static_cast<std::uint32_t>(block * kTile))
+                 : "r"(own + static_cast<std::uint32_t>(block * kLeftRow))
                  : "memory");
   }
   if constexpr (kBlocks % 2 == 1) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
                  : "=r"(a[kBlocks - 1][0]), "=r"(a[kBlocks - 1][1])
-                 : "r"(own + static_cast<std::uint32_t>((kBlocks - 1) * kTile))
+                 : "r"(own + static_cast<std::uint32_t>((kBlocks - 1) * kLeftRow))
                  : "memory");
   }
 }
@@ -340,18 +340,18 @@ __host__ __device__ constexpr int blocks_at_once(int radius) {
 /// kPlanes bytes make a weight of a row: 2 for those of a Gaussian, whose divisor is 2^24; 1 for
 /// those of a box.
 template <int kRadius, int kBlocks, int kPlanes, bool kKept>
-__global__ void __launch_bounds__(kWarp* kWarps, blocks_at_once(kRadius))
+__global__ void __launch_bounds__(kWarpLanes* kColumnWarps, blocks_at_once(kRadius))
     convolve_columns_kernel(const __grid_constant__ ColumnsParams p) {
   using Shape = ColumnShape<kBlocks>;
   using Loader = ColumnLoader<kBlocks>;
-  __shared__ alignas(16) std::uint8_t stages[kWarps][kStages][kStepRows * Shape::kPitch];
+  __shared__ alignas(16) std::uint8_t stages[kColumnWarps][kStages][kStepRows * Shape::kPitch];
   __shared__ std::uint8_t bands[kPlanes][Shape::kBand];
 
   const int thread = static_cast<int>(threadIdx.x);
-  const int lane = thread % kWarp;
+  const int lane = thread % kWarpLanes;
   const int g = lane / 4;
   const int t = lane % 4;
-  for (int i = thread; i < Shape::kBand; i += kWarp * kWarps) {
+  for (int i = thread; i < Shape::kBand; i += kWarpLanes * kColumnWarps) {
     const int distance = i - Shape::kZero;
     const int tap = distance / p.plane.step + p.size / 2;
     const bool counts = distance % p.plane.step == 0 && tap >= 0 && tap < p.size;
@@ -372,7 +372,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_at_once(kRadius))
       for (int block = 0; block < kBlocks; ++block) {
         const int x = 4 * (g / 2) + g % 2 + 2 * half;
         const std::uint8_t* const band =
-            &bands[plane][Shape::kZero + block * kTile + 4 * t - Shape::kReach - x];
+            &bands[plane][Shape::kZero + block * kLeftRow + 4 * t - Shape::kReach - x];
         along[plane][half][block] =
             static_cast<std::uint32_t>(band[0]) | static_cast<std::uint32_t>(band[1]) << 8 |
             static_cast<std::uint32_t>(band[2]) << 16 | static_cast<std::uint32_t>(band[3]) << 24;
@@ -380,8 +380,8 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_at_once(kRadius))
     }
   }
 
-  const int warp = thread / kWarp;
-  const Part part = part_of<kRadius>(p, static_cast<int>(blockIdx.x) * kWarps + warp);
+  const int warp = thread / kWarpLanes;
+  const Part part = part_of<kRadius>(p, static_cast<int>(blockIdx.x) * kColumnWarps + warp);
   const int column = part.column;
   const int begin = part.begin;
   const int count = part.count;
@@ -389,8 +389,8 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_at_once(kRadius))
   if (count <= 0) return;
   Loader loader(p, column, begin - kRadius, begin + count + kRadius, lane);
   // A step makes the results that lie kRadius rows above what it reads.
-  ColumnResults<kKept> results(p, column * kWidth - Shape::kShift + g * kTile + 4 * t, begin, count,
-                               2 * kRadius);
+  ColumnResults<kKept> results(p, column * kWidth - Shape::kShift + g * kLeftRow + 4 * t, begin,
+                               count, 2 * kRadius);
   const int steps = (count + 2 * kRadius + kStepRows - 1) / kStepRows;
 #pragma unroll
   for (int s = 0; s < kStages - 1; ++s) {
@@ -515,7 +515,7 @@ bool fits_columns(const BytePlane& plane, const ExactKernel& kernel) {
   const bool longer = plane.step == 4 || (plane.step == 3 && kernel.divisor == kGaussianDivisor);
   return kernel.separable && kernel.radius() <= (longer ? kMostRadius : 4) &&
          plane.rows > 2 * kMostRadius && plane.width * plane.step % 4 == 0 &&
-         plane.is_multiple(kTile) && (plane.kept < 0 || plane.step == 4);
+         plane.is_multiple(kLeftRow) && (plane.kept < 0 || plane.step == 4);
 }
 
 void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
@@ -539,7 +539,7 @@ void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel
   p.columns = (bytes + chosen.shift + kWidth - 1) / kWidth;
 
   // One wave. Warps at the sides take a fifth longer over a row.
-  const int slots = device.multiprocessors * blocks_at_once(chosen.radius) * kWarps;
+  const int slots = device.multiprocessors * blocks_at_once(chosen.radius) * kColumnWarps;
   const int bands = std::max(1, slots / p.columns);
   p.rows_each = whole_steps(plane.rows, bands);
   const int all_bands = (plane.rows + p.rows_each - 1) / p.rows_each;
@@ -560,8 +560,9 @@ void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel
   }
   const int warps = p.side_warps + (p.columns - p.sides) * all_bands;
   EarlyLaunch early(device);
-  const cudaLaunchConfig_t config = early.config(
-      dim3(static_cast<unsigned>((warps + kWarps - 1) / kWarps)), dim3(kWarp * kWarps), stream);
+  const cudaLaunchConfig_t config =
+      early.config(dim3(static_cast<unsigned>((warps + kColumnWarps - 1) / kColumnWarps)),
+                   dim3(kWarpLanes * kColumnWarps), stream);
   check(cudaLaunchKernelEx(&config, chosen.kernel, p), "launching convolve");
 }
 

@@ -16,9 +16,9 @@
 namespace equalux::cuda {
 namespace {
 
-constexpr int kGroup = 8;  // rows of a product
-constexpr int kStepRows = 2 * kGroup;
-constexpr int kStages = 3;  // steps in shared memory
+constexpr int kProductRows = 8;  // rows of a product
+constexpr int kProductStep = 2 * kProductRows;
+constexpr int kProductStages = 3;  // steps in shared memory
 
 struct SeparableParams {
   BytePlane plane;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
   constexpr int kWeightPlanes = kWide ? 2 : 1;
   constexpr int kSumPlanes = kWide ? 3 : 2;
   constexpr int kPitch = Shape::kPitch;
-  __shared__ alignas(16) std::uint8_t stages[kStages][kStepRows * kPitch];
+  __shared__ alignas(16) std::uint8_t stages[kProductStages][kProductStep * kPitch];
   __shared__ std::uint8_t bands[kWeightPlanes][Shape::kBand];
   __shared__ std::uint8_t columns[kWeightPlanes][kMaxSeparableKernel + 1];
 
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
   }
   // Results of group q need groups q to q + groups - 1 of what is read, which begins `radius` rows
   // above the results. After step s those of the two groups from 2 s + 1 - groups on can be made.
-  const int groups = 1 + (2 * radius + kGroup - 1) / kGroup;
+  const int groups = 1 + (2 * radius + kProductRows - 1) / kProductRows;
   std::uint32_t down[2][kWeightPlanes][kPairs];  // for either of the two
 #pragma unroll
   for (int which = 0; which < 2; ++which) {
@@ -110,8 +110,9 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
       std::uint32_t words[kWeightPlanes] = {};
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int row = 2 * t + i % 2 + i / 2 * kGroup;  // of the pair, as cut() orders them
-        const int tap = (pair - kPairs + 1) * kStepRows + row + kGroup * (groups - 1 - which) - g;
+        const int row = 2 * t + i % 2 + i / 2 * kProductRows;  // of the pair, as cut() orders them
+        const int tap =
+            (pair - kPairs + 1) * kProductStep + row + kProductRows * (groups - 1 - which) - g;
         if (tap < 0 || tap >= p.size) continue;
 #pragma unroll
         for (int plane = 0; plane < kWeightPlanes; ++plane)
@@ -131,33 +132,33 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
   const Window<kHalo> window(p.plane, p.outside, p.granule, first_byte, radius * p.plane.step);
   const bool at_side = window.is_at_side();
   const ResultRows results(p.plane, p.granule, first_byte + own_byte, begin, end - begin, lane);
-  const int steps = ((end - begin + kGroup - 1) / kGroup + groups - 2) / 2 + 1;
+  const int steps = ((end - begin + kProductRows - 1) / kProductRows + groups - 2) / 2 + 1;
 #pragma unroll
-  for (int s = 0; s < kStages - 1; ++s) {
-    if (s < steps) window.load(stages[s], begin - radius + s * kStepRows);
+  for (int s = 0; s < kProductStages - 1; ++s) {
+    if (s < steps) window.load(stages[s], begin - radius + s * kProductStep);
     copies_commit();
   }
 
   std::uint32_t sums[kTilesOfWarp][kSumPlanes][kPairs][2] = {};  // of the last pairs, oldest first
   int stage = 0;
   for (int s = 0; s < steps; ++s) {
-    copies_wait<kStages - 2>();
+    copies_wait<kProductStages - 2>();
     __syncthreads();  // step s is here for all, and all have read the one before
-    if (s + kStages - 1 < steps) {
-      window.load(stages[stage == 0 ? kStages - 1 : stage - 1],
-                  begin - radius + (s + kStages - 1) * kStepRows);
+    if (s + kProductStages - 1 < steps) {
+      window.load(stages[stage == 0 ? kProductStages - 1 : stage - 1],
+                  begin - radius + (s + kProductStages - 1) * kProductStep);
     }
     copies_commit();
     if (at_side) {
-      window.mend_sides(stages[stage], kStepRows);
+      window.mend_sides(stages[stage], kProductStep);
       __syncthreads();
     }
     Sums rows[kTilesOfWarp][2] = {};
     std::uint32_t bytes[2][loaded_blocks(Shape::kOfWarp)];
 #pragma unroll
     for (int group = 0; group < 2; ++group) {
-      load_blocks<Shape::kOfWarp>(bytes[group], stages[stage] + group * kGroup * kPitch + own_byte,
-                                  kPitch, lane);
+      load_blocks<Shape::kOfWarp>(
+          bytes[group], stages[stage] + group * kProductRows * kPitch + own_byte, kPitch, lane);
     }
 #pragma unroll
     for (int plane = kWeightPlanes - 1; plane >= 0; --plane) {
@@ -170,7 +171,7 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
         }
       }
     }
-    stage = stage + 1 == kStages ? 0 : stage + 1;
+    stage = stage + 1 == kProductStages ? 0 : stage + 1;
 #pragma unroll
     for (int tile = 0; tile < kTilesOfWarp; ++tile) {
       std::uint32_t cuts[kSumPlanes][2];
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
     for (int which = 0; which < 2; ++which) {
       const std::uint32_t of_group[kTilesOfWarp] = {pairs[which * kTilesOfWarp],
                                                     pairs[which * kTilesOfWarp + 1]};
-      results.store((2 * s + 1 - groups + which) * kGroup, of_group);
+      results.store((2 * s + 1 - groups + which) * kProductRows, of_group);
     }
   }
 }
@@ -261,11 +262,11 @@ void convolve_separable(const BytePlane& plane, Outside outside, const ExactKern
   std::copy(kernel.row.begin(), kernel.row.end(), p.row);
   std::copy(kernel.column.begin(), kernel.column.end(), p.column);
   const int halo = halo_blocks(kernel.radius() * plane.step);
-  const bool tall = kernel.radius() > kGroup;
+  const bool tall = kernel.radius() > kProductRows;
   const bool wide = !is_narrow(kernel);
   const SeparableKernel run = wide ? kernel_for<true>(halo, tall) : kernel_for<false>(halo, tall);
 
-  p.rows_each = rows_of_block(plane, device, kGroup, 2 * (kernel.radius() + kStepRows),
+  p.rows_each = rows_of_block(plane, device, kProductRows, 2 * (kernel.radius() + kProductStep),
                               blocks_at_once(halo, wide));
   launch_windows(run, p, p.rows_each, 0, device, stream);
 }

@@ -439,10 +439,6 @@ __global__ void __launch_bounds__(kThreads)
   component.next.weight.row(y)[x] = 1;
 }
 
-unsigned parts(int n, int of) {
-  return static_cast<unsigned>((n + of - 1) / of);
-}
-
 }  // namespace
 
 void estimate_next(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {

@@ -640,10 +640,6 @@ __global__ void __launch_bounds__(kChooseWarps* kLanes)
   }
 }
 
-unsigned parts(int n, int of) {
-  return static_cast<unsigned>((n + of - 1) / of);
-}
-
 }  // namespace
 
 void motion_pyramids(const DenoisePicture& picture, const LaunchDevice& device,

@@ -69,10 +69,6 @@ __global__ void __launch_bounds__(kCurveThreads)
   make_noise_curves<kCurveThreads>(picture, static_cast<int>(blockIdx.x));
 }
 
-unsigned parts(int n, int of) {
-  return static_cast<unsigned>((n + of - 1) / of);
-}
-
 }  // namespace
 
 void noise_count(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {

@@ -100,4 +100,9 @@ struct SharedCurve {
   }
 };
 
+/// Blocks of a launch that cover n of what a block has `of` of.
+inline unsigned parts(int n, int of) {
+  return static_cast<unsigned>((n + of - 1) / of);
+}
+
 }  // namespace equalux::cuda

@@ -13,10 +13,10 @@ constexpr int kSmoothWarps = kSmoothThreads / kLanes;
 /// Rows, one below the other, of which a thread has two neighbouring samples.
 constexpr int kThreadRows = kSmoothRows / kSmoothWarps;
 /// Neighbours that help on each side.
-constexpr int kReach = 2;
-constexpr int kTileRows = kSmoothRows + 2 * kReach;
+constexpr int kSmoothReach = 2;
+constexpr int kSmoothTileRows = kSmoothRows + 2 * kSmoothReach;
 /// Pairs of samples in a row of a tile and what is around it.
-constexpr int kPairs = kSmoothColumns / 2 + kReach;
+constexpr int kPairs = kSmoothColumns / 2 + kSmoothReach;
 
 /// Two whole numbers of 16 bits, the left one in the lower half.
 using Pair = std::uint32_t;
@@ -35,7 +35,7 @@ __device__ __forceinline__ Pair between(Pair pair, Pair behind) {
 }
 
 struct SmoothShared {
-  Pair estimates[kTileRows][kPairs];
+  Pair estimates[kSmoothTileRows][kPairs];
   SharedCurve sigma;
   std::uint16_t left[denoise::kWeights];  // fractions
 };
@@ -48,27 +48,28 @@ __device__ __forceinline__ void load_tile(const NumberPlane<std::int16_t>& plane
   const auto load = [&](auto at) {
     const int lane = thread % kLanes;
 #pragma unroll
-    for (int k = 0; k < (kTileRows + kSmoothWarps - 1) / kSmoothWarps; ++k) {
+    for (int k = 0; k < (kSmoothTileRows + kSmoothWarps - 1) / kSmoothWarps; ++k) {
       const int row = thread / kLanes + k * kSmoothWarps;
-      if (row < kTileRows) shared.estimates[row][lane] = at(row, lane);
+      if (row < kSmoothTileRows) shared.estimates[row][lane] = at(row, lane);
     }
-    if (thread < kTileRows * (kPairs - kLanes)) {
+    if (thread < kSmoothTileRows * (kPairs - kLanes)) {
       const int row = thread / (kPairs - kLanes);
       const int pair = kLanes + thread % (kPairs - kLanes);
       shared.estimates[row][pair] = at(row, pair);
     }
   };
-  static_assert(kTileRows * (kPairs - kLanes) <= kSmoothThreads);
-  if (x0 >= kReach && x0 + kSmoothColumns + kReach <= plane.columns && y0 >= kReach &&
-      y0 + kSmoothRows + kReach <= plane.rows) {
-    const std::int16_t* const first = plane.row(y0 - kReach) + x0 - kReach;
+  static_assert(kSmoothTileRows * (kPairs - kLanes) <= kSmoothThreads);
+  if (x0 >= kSmoothReach && x0 + kSmoothColumns + kSmoothReach <= plane.columns &&
+      y0 >= kSmoothReach && y0 + kSmoothRows + kSmoothReach <= plane.rows) {
+    const std::int16_t* const first = plane.row(y0 - kSmoothReach) + x0 - kSmoothReach;
     load([&](int row, int pair) {
       return *reinterpret_cast<const Pair*>(first + row * plane.pitch + 2 * pair);
     });
   } else {
     load([&](int row, int pair) {
-      const std::int16_t* const from = plane.row(nearest_place(y0 + row - kReach, plane.rows));
-      const int x = x0 - kReach + 2 * pair;
+      const std::int16_t* const from =
+          plane.row(nearest_place(y0 + row - kSmoothReach, plane.rows));
+      const int x = x0 - kSmoothReach + 2 * pair;
       return pair_of(from[nearest_place(x, plane.columns)],
                      from[nearest_place(x + 1, plane.columns)]);
     });
@@ -339,7 +340,8 @@ __global__ void __launch_bounds__(kSmoothThreads)
   } else {
 #pragma unroll 1
     for (int i = 0; i < kThreadRows; ++i)
-      finish(i, passes ? 0 : shared.estimates[first + i + kReach][pair + kReach / 2], 0);
+      finish(i, passes ? 0 : shared.estimates[first + i + kSmoothReach][pair + kSmoothReach / 2],
+             0);
   }
 }
 
@@ -363,10 +365,6 @@ __global__ void __launch_bounds__(kCopyThreads)
   const PlanePair& plane = copy.planes[blockIdx.z];
   for (int i = first; i < min(first + kCopied, copy.bytes[blockIdx.z]); ++i)
     plane.to(row)[i] = plane.from(row)[i];
-}
-
-unsigned parts(int n, int of) {
-  return static_cast<unsigned>((n + of - 1) / of);
 }
 
 }  // namespace

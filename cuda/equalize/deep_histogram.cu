@@ -7,7 +7,7 @@ namespace equalux::cuda {
 namespace {
 
 /// Blocks a multiprocessor: enough to hide the reads; each clears and adds up a table of its own.
-constexpr unsigned kBlocksEach = 8;
+constexpr unsigned kCountBlocksEach = 8;
 
 /// Calls count(v) for every luma sample or pixel of the frame.
 template <Sampling kSampling, bool kAligned, typename Count>
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kDeepBlock)
 
 void deep_histogram(const DeepFrame& frame, const DeepTables& tables, const LaunchDevice& device,
                     cudaStream_t stream) {
-  const unsigned grid = deep_grid(frame, device.multiprocessors, kBlocksEach);
+  const unsigned grid = deep_grid(frame, device.multiprocessors, kCountBlocksEach);
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config = launch.config(dim3(grid), dim3(kDeepBlock), stream);
   if (reads_fine_cells(frame)) {

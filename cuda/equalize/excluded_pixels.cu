@@ -12,7 +12,7 @@ using surround::Grid;
 
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kMaskThreads = 256;
 constexpr unsigned kMostReaders = 4096;  // blocks
 /// Words of 32 pixels that a warp looks at in turn: one whose pixels count costs nothing more.
 constexpr unsigned kWarpWords = 8;
@@ -38,7 +38,7 @@ __device__ __forceinline__ std::uint32_t marked_pixels(const SurroundState& surr
 
 /// Counts the excluded pixels of a frame by value. A warp looks at kWarpWords words of 32 pixels,
 /// and reads those that have excluded ones: one word at a time, a lane a pixel.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kMaskThreads)
     count_excluded_kernel(const __grid_constant__ PixelValues values,
                           const __grid_constant__ Grid grid, const __grid_constant__ Excluded of,
                           FusedState* state) {
@@ -50,9 +50,9 @@ __global__ void __launch_bounds__(kThreads)
   const unsigned lane = threadIdx.x % kLanes;
   const unsigned row_words = (static_cast<unsigned>(grid.width) + 31) / 32;
   const unsigned words = row_words * static_cast<unsigned>(grid.height);
-  const unsigned step = gridDim.x * (kThreads / kLanes) * kWarpWords;
-  for (unsigned first = (blockIdx.x * kThreads + threadIdx.x) / kLanes * kWarpWords; first < words;
-       first += step) {
+  const unsigned step = gridDim.x * (kMaskThreads / kLanes) * kWarpWords;
+  for (unsigned first = (blockIdx.x * kMaskThreads + threadIdx.x) / kLanes * kWarpWords;
+       first < words; first += step) {
     const unsigned word = first + lane;
     const bool mine = lane < kWarpWords && word < words;
     const int y = static_cast<int>(word / row_words);
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 unsigned blocks_for(std::uint64_t warps) {
-  constexpr std::uint64_t kWarps = kThreads / kLanes;
+  constexpr std::uint64_t kWarps = kMaskThreads / kLanes;
   return static_cast<unsigned>(
       std::min<std::uint64_t>((warps + kWarps - 1) / kWarps, kMostReaders));
 }
@@ -134,8 +134,8 @@ void ExcludedPixels::enqueue(const ConstImageView& in, const FrameContext& conte
                     surround::dark_level(weights_.luma_max)};
   const std::uint64_t words = (static_cast<std::uint64_t>(desc_.width) + 31) / 32 *
                               static_cast<std::uint64_t>(desc_.height);
-  count_excluded_kernel<<<blocks_for((words + kWarpWords - 1) / kWarpWords), kThreads, 0, stream>>>(
-      values, surround_.grid(), of, state);
+  count_excluded_kernel<<<blocks_for((words + kWarpWords - 1) / kWarpWords), kMaskThreads, 0,
+                          stream>>>(values, surround_.grid(), of, state);
   check(cudaGetLastError(), "counting the excluded pixels");
 }
 

@@ -11,7 +11,7 @@ namespace equalux::cuda {
 namespace {
 
 constexpr unsigned kBlock = 256;
-constexpr unsigned kBlocksEach = 8;
+constexpr unsigned kSpaceBlocksEach = 8;
 constexpr unsigned kWarps = kBlock / kLanes;
 
 /// v of a pixel as it lies in memory.
@@ -174,7 +174,7 @@ void with_layout(Space space, int step, bool groups, Use use) {
 /// Blocks of a kernel that walks over a frame.
 unsigned grid_of(std::uint32_t pixels, int multiprocessors) {
   const unsigned items = (pixels + kBlock - 1) / kBlock;
-  const unsigned most = static_cast<unsigned>(multiprocessors) * kBlocksEach;
+  const unsigned most = static_cast<unsigned>(multiprocessors) * kSpaceBlocksEach;
   return items < most ? items : most;
 }
 

@@ -8,7 +8,7 @@
 namespace equalux::cuda {
 namespace {
 
-constexpr int kBlock = 256;
+constexpr int kPaintBlock = 256;
 constexpr const char* kWhat = "launching paint";
 
 __device__ __forceinline__ int pixel_x() {
@@ -143,7 +143,7 @@ __global__ void write_kernel(DeviceClasses classes, int factor, std::uint8_t* ou
 }
 
 dim3 grid_for(int width, int rows) {
-  return {static_cast<unsigned>((width + kBlock - 1) / kBlock),
+  return {static_cast<unsigned>((width + kPaintBlock - 1) / kPaintBlock),
           static_cast<unsigned>(std::min(rows, 65535))};
 }
 
@@ -156,24 +156,24 @@ void paint_classes(const ConstImageView& in, const ImageView& out, const DeviceC
   const dim3 grid = grid_for(in.desc.width, in.desc.height);
   const PlanePair first = PlanePair::of_plane(in, out, 0);
   if (t.model == ColorModel::rgb) {
-    launch_early(device, kWhat, &tint_packed_kernel, grid, kBlock, stream, first,
+    launch_early(device, kWhat, &tint_packed_kernel, grid, kPaintBlock, stream, first,
                  rgb_layout(in.desc.format), classes, colours);
   } else {
-    launch_early(device, kWhat, &tint_samples_kernel, grid, kBlock, stream, first,
+    launch_early(device, kWhat, &tint_samples_kernel, grid, kPaintBlock, stream, first,
                  t.model == ColorModel::gray, classes, colours);
   }
   if (t.model != ColorModel::yuv) return;
   const CellCount cells = cells_of(in.desc);
   const Sampling sampling = sampling_of(in.desc.format);
-  launch_early(device, kWhat, &tint_chroma_kernel, grid_for(cells.columns, cells.rows), kBlock,
+  launch_early(device, kWhat, &tint_chroma_kernel, grid_for(cells.columns, cells.rows), kPaintBlock,
                stream, PlanePair::of_component(in, out, 1), PlanePair::of_component(in, out, 2),
                cells, t.step[1], sampling, cell_columns(sampling), interlaced, classes, colours);
 }
 
 void paint_heat(const DeviceClasses& levels, const ImageView& out, const LaunchDevice& device,
                 cudaStream_t stream) {
-  launch_early(device, kWhat, &heat_kernel, grid_for(levels.width, levels.height), kBlock, stream,
-               levels, out.data[0], out.stride[0]);
+  launch_early(device, kWhat, &heat_kernel, grid_for(levels.width, levels.height), kPaintBlock,
+               stream, levels, out.data[0], out.stride[0]);
 }
 
 void write_classes(const DeviceClasses& classes, int factor, const ImageView& out,
@@ -185,7 +185,7 @@ void write_classes(const DeviceClasses& classes, int factor, const ImageView& ou
   const dim3 grid = grid_for(words ? classes.width / 4 : classes.width,
                              (classes.height + kRowsAtOnce - 1) / kRowsAtOnce);
   launch_early(device, kWhat, words ? &write_kernel<std::uint32_t> : &write_kernel<std::uint8_t>,
-               grid, kBlock, stream, classes, factor, out.data[0], out.stride[0]);
+               grid, kPaintBlock, stream, classes, factor, out.data[0], out.stride[0]);
 }
 
 LaunchDevice paint_device() {

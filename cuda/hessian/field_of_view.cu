@@ -22,7 +22,7 @@ struct State {
   std::uint32_t counts[256];
 };
 
-constexpr dim3 kBlock(32, 8);
+constexpr dim3 kFieldBlock(32, 8);
 constexpr int kCountBlock = 256;
 /// Blocks that count, for each multiprocessor.
 constexpr unsigned kCountBlocks = 2;
@@ -201,15 +201,15 @@ void DeviceVignette::clear(const ConstImageView& in, const DeviceClasses& classe
   launch_early(device_, kWhat, &look_at_corners_kernel, 1, 256, stream, brightness, state);
   launch_early(device_, kWhat, &find_dark_level_kernel, counters, kCountBlock, stream, brightness,
                state);
-  launch_early(device_, kWhat, &label_dark_kernel, grid, kBlock, stream, brightness, state,
+  launch_early(device_, kWhat, &label_dark_kernel, grid, kFieldBlock, stream, brightness, state,
                vignette, labels);
-  launch_early(device_, kWhat, &join_dark_kernel, grid, kBlock, stream, state, vignette, width,
+  launch_early(device_, kWhat, &join_dark_kernel, grid, kFieldBlock, stream, state, vignette, width,
                height, labels);
-  launch_early(device_, kWhat, &mark_vignette_kernel, grid, kBlock, stream, state, vignette, width,
-               height, labels);
-  launch_early(device_, kWhat, &widen_rows_kernel, grid, kBlock, stream, state, vignette, width,
-               height, margin_, widened);
-  launch_early(device_, kWhat, &clear_kernel, grid, kBlock, stream, state, widened, margin_,
+  launch_early(device_, kWhat, &mark_vignette_kernel, grid, kFieldBlock, stream, state, vignette,
+               width, height, labels);
+  launch_early(device_, kWhat, &widen_rows_kernel, grid, kFieldBlock, stream, state, vignette,
+               width, height, margin_, widened);
+  launch_early(device_, kWhat, &clear_kernel, grid, kFieldBlock, stream, state, widened, margin_,
                classes);
 }
 

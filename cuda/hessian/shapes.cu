@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
 }
 
 /// The kernel of `sigma=2`, whose radius the compiler knows.
-using UsualShape = KnownShape<8, 0>;
-constexpr auto* kUsualShapes = &shapes_kernel<8, true, UsualShape>;
+using UsualBlobShape = KnownShape<8, 0>;
+constexpr auto* kUsualShapes = &shapes_kernel<8, true, UsualBlobShape>;
 constexpr auto* kShapes = &shapes_kernel<0, true, TileShape>;
 constexpr auto* kLargeShapes = &shapes_kernel<0, false, TileShape>;
 
@@ -64,8 +64,8 @@ ShapesKernel::ShapesKernel(const ShapesParams& params, int width, int height)
   const std::size_t most =
       std::min({allow_shared_memory(kLargeShapes), allow_shared_memory(kShapes),
                 allow_shared_memory(kUsualShapes)});
-  const auto usual = weights_.radius == UsualShape::reach
-                         ? UsualShape::fitting(most, width, height, device_)
+  const auto usual = weights_.radius == UsualBlobShape::reach
+                         ? UsualBlobShape::fitting(most, width, height, device_)
                          : std::nullopt;
   usual_ = usual.has_value();
   shape_ = usual ? *usual : tile_shape(weights_.radius, 0, most, width, height, device_);
@@ -78,7 +78,7 @@ void ShapesKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
                                                  dim3(kTileThreads), stream, shape_.shared_bytes());
   const ShapesRule rule{threshold_, line_ratio_, blob_ratio_};
   const cudaError_t launched =
-      usual_ ? cudaLaunchKernelEx(&config, kUsualShapes, in, weights_, UsualShape{shape_.rows},
+      usual_ ? cudaLaunchKernelEx(&config, kUsualShapes, in, weights_, UsualBlobShape{shape_.rows},
                                   rule, out)
              : cudaLaunchKernelEx(&config, shape_.levels ? kShapes : kLargeShapes, in, weights_,
                                   shape_, rule, out);

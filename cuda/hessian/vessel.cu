@@ -157,17 +157,17 @@ constexpr int kUsualRadii[] = {16, 12, 8, 4};
 struct UsualWeights {
   ScaleWeights of[std::size(kUsualRadii)];
 };
-using UsualShape = KnownShape<kUsualRadii[0], kResultPlanes>;
+using UsualVesselShape = KnownShape<kUsualRadii[0], kResultPlanes>;
 
 /// The same for kUsualRadii: loops that the compiler knows, weights that are operands.
 __global__ void __launch_bounds__(kTileThreads, 3)
     usual_vessel_kernel(const __grid_constant__ LevelSource in,
                         const __grid_constant__ UsualWeights weights,
                         const __grid_constant__ VesselRule rule,
-                        const __grid_constant__ UsualShape shape,
+                        const __grid_constant__ UsualVesselShape shape,
                         const __grid_constant__ DeviceClasses out) {
   extern __shared__ __align__(16) float shared[];
-  VesselTile<UsualShape> tile{in, shape, rule, out, TileMemory(shape, shared)};
+  VesselTile<UsualVesselShape> tile{in, shape, rule, out, TileMemory(shape, shared)};
   wait_for_results();
   load_levels(in, shape, tile.memory.levels, tile.x, tile.y);
   __syncthreads();
@@ -213,7 +213,7 @@ VesselKernel::VesselKernel(const VesselParams& params, int width, int height) {
                                      allow_shared_memory(&vessel_kernel<false>),
                                      allow_shared_memory(&usual_vessel_kernel)});
   const auto usual =
-      has_usual_radii ? UsualShape::fitting(most, width, height, device_) : std::nullopt;
+      has_usual_radii ? UsualVesselShape::fitting(most, width, height, device_) : std::nullopt;
   if (usual) usual_ = std::move(weights);
   shape_ = usual ? *usual : tile_shape(reach, kResultPlanes, most, width, height, device_);
 }
@@ -227,7 +227,7 @@ void VesselKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
     UsualWeights weights;
     std::copy(usual_.begin(), usual_.end(), std::begin(weights.of));
     check(cudaLaunchKernelEx(&config, &usual_vessel_kernel, in, weights, rule_,
-                             UsualShape{shape_.rows}, out),
+                             UsualVesselShape{shape_.rows}, out),
           "launching vesselness");
     return;
   }

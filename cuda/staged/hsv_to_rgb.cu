@@ -83,11 +83,11 @@ __global__ void __launch_bounds__(kMostThreads)
       });
 }
 
-using Kernel = void (*)(HsvPlanes, PackedFrame<const std::uint8_t>, PixelOrder,
-                        PackedFrame<std::uint8_t>, std::uint32_t);
+using RgbKernel = void (*)(HsvPlanes, PackedFrame<const std::uint8_t>, PixelOrder,
+                           PackedFrame<std::uint8_t>, std::uint32_t);
 
 template <int kStep, int kInFlight>
-Kernel kernel_of(bool groups) {
+RgbKernel rgb_kernel_of(bool groups) {
   if constexpr (kInFlight >= kGroup) {
     if (groups) return &hsv_to_rgb_groups_kernel<kStep, kInFlight>;
   }
@@ -100,9 +100,9 @@ void hsv_to_rgb(const LaunchShape& shape, const HsvPlanes& in, const ConstImageV
                 const ImageView& out, cudaStream_t stream) {
   const int step = traits(out.desc.format).step[0];
   const bool groups = takes_groups(out) && (step != 4 || takes_groups(original));
-  const Kernel kernel = with_step(step, [&](auto bytes) {
+  const RgbKernel kernel = with_step(step, [&](auto bytes) {
     return with_pixels_in_flight(shape.pixels_per_thread, [&](auto in_flight) {
-      return kernel_of<decltype(bytes)::value, decltype(in_flight)::value>(groups);
+      return rgb_kernel_of<decltype(bytes)::value, decltype(in_flight)::value>(groups);
     });
   });
   kernel<<<shape.grid, shape.block, 0, stream>>>(in, packed_frame(original),

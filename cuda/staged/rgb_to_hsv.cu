@@ -58,10 +58,10 @@ __global__ void __launch_bounds__(kMostThreads)
       });
 }
 
-using Kernel = void (*)(PackedFrame<const std::uint8_t>, PixelOrder, HsvPlanes, std::uint32_t);
+using HsvKernel = void (*)(PackedFrame<const std::uint8_t>, PixelOrder, HsvPlanes, std::uint32_t);
 
 template <int kStep, int kInFlight>
-Kernel kernel_of(RgbToHsvVariant variant, bool groups) {
+HsvKernel hsv_kernel_of(RgbToHsvVariant variant, bool groups) {
   if (variant == RgbToHsvVariant::uncoalesced)
     return &rgb_to_hsv_kernel<kStep, kInFlight, RgbToHsvVariant::uncoalesced>;
   if constexpr (kInFlight >= kGroup) {
@@ -75,9 +75,9 @@ Kernel kernel_of(RgbToHsvVariant variant, bool groups) {
 void rgb_to_hsv(RgbToHsvVariant variant, const LaunchShape& shape, const ConstImageView& in,
                 const HsvPlanes& out, cudaStream_t stream) {
   const bool groups = takes_groups(in);
-  const Kernel kernel = with_step(traits(in.desc.format).step[0], [&](auto step) {
+  const HsvKernel kernel = with_step(traits(in.desc.format).step[0], [&](auto step) {
     return with_pixels_in_flight(shape.pixels_per_thread, [&](auto in_flight) {
-      return kernel_of<decltype(step)::value, decltype(in_flight)::value>(variant, groups);
+      return hsv_kernel_of<decltype(step)::value, decltype(in_flight)::value>(variant, groups);
     });
   });
   kernel<<<shape.grid, shape.block, 0, stream>>>(packed_frame(in), PixelOrder::of(in.desc.format),
