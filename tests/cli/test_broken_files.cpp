@@ -97,8 +97,7 @@ TEST_F(BrokenFiles, RawVideo) {
 }
 
 TEST_F(BrokenFiles, Containers) {
-  if (std::system("ffmpeg -version >/dev/null 2>&1") != 0)
-    GTEST_SKIP() << "ffmpeg is not installed";
+  if (std::system("command -v ffmpeg >/dev/null") != 0) GTEST_SKIP() << "ffmpeg is not installed";
   for (const auto& [name, codec] :
        std::vector<std::pair<std::string, std::string>>{{"a.mp4", "libx264 -preset ultrafast"},
                                                         {"b.mkv", "libx264 -preset ultrafast"},

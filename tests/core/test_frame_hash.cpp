@@ -110,7 +110,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 class AgainstFfmpeg : public ::testing::TestWithParam<Case> {};
 
 TEST_P(AgainstFfmpeg, LinesAreTheSame) {
-  if (std::system("ffmpeg -version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no ffmpeg here";
+  if (std::system("command -v ffmpeg >/dev/null") != 0) GTEST_SKIP() << "no ffmpeg here";
   const TempFolder folder;
   const StreamInfo info = stream(GetParam().format, 33, 17);
   FrameHashWriter writer(folder / "ours", info);

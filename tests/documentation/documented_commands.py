@@ -557,6 +557,8 @@ def main():
         for command, place in found.items():
             print(f"{place}: {command}")
         return 0
+    # In the background of a script it is ignored, by all that is started here, too, and what is interrupted would not end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     failed = 0
     with tempfile.TemporaryDirectory(prefix="equalux-docs-") as scratch:
         context = Context(source, build, pathlib.Path(scratch))

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -71,8 +72,9 @@ inline std::uint64_t copy_frames(Source& source, Sink& sink, std::uint64_t limit
 }
 
 [[nodiscard]] inline std::string file_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  return bytes.str();
 }
 
 /// The first video stream's frames as FFmpeg decodes them.

@@ -20,8 +20,9 @@ namespace equalux::test {
 namespace fs = std::filesystem;
 
 bool have_ffmpeg() {
+  // To start them takes longer than many a test.
   static const bool found =
-      std::system("ffmpeg -version >/dev/null 2>&1 && ffprobe -version >/dev/null 2>&1") == 0;
+      std::system("command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null") == 0;
   return found;
 }
 
