@@ -78,8 +78,9 @@ void cuda_wait(int device, void*, void*) {
   require_cuda_device(device);
 }
 
-void cuda_finish(int device, void*) {
+std::unique_ptr<CudaStreamEnd> make_cuda_stream_end(int device) {
   require_cuda_device(device);
+  return nullptr;
 }
 
 }  // namespace equalux

@@ -85,8 +85,9 @@ class Filter:
         pts: when the frame is shown, in seconds.
         discontinuity: True where frames before this one are missing.
         field_order: 'progressive', 'top-first' or 'bottom-first'.
-        stream: CUDA: where to enqueue; by itself the current stream of the array's library. The call
-            returns before the result is there, as calls of those libraries do.
+        stream: CUDA: where to enqueue; by itself the current stream of the array's library, and the
+            default stream for arrays that have DLPack alone. The call returns before the result is
+            there, as calls of those libraries do.
         """
         with self._lock:
             number = 0

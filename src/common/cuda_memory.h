@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include <equalux/image.h>
 
 /// What is asked of CUDA about frames of others, in a build without it too.
@@ -16,7 +18,21 @@ namespace equalux {
 /// until now; both are the device's. Waits for nothing itself. Throws Error(unavailable).
 void cuda_wait(int device, void* stream, void* before);
 
-/// Waits until a stream of the device has done all. Throws Error(unavailable).
-void cuda_finish(int device, void* stream);
+/// How far callers' streams of a device, each a cudaStream_t, have been used. Keeps none of them: a
+/// stream may be gone before the next one comes, and that may have its handle. Functions throw
+/// Error(unavailable).
+class CudaStreamEnd {
+ public:
+  virtual ~CudaStreamEnd() = default;
+  /// Has what is enqueued on `stream` from now on wait for what there was at the last mark().
+  virtual void order(void* stream) = 0;
+  /// Ends at what `stream` has until now. A stream that is being captured into a graph is not
+  /// marked, nor ordered: whoever launches the graph does that.
+  virtual void mark(void* stream) = 0;
+  /// Waits for what there was at the last mark().
+  virtual void finish() = 0;
+};
+
+[[nodiscard]] std::unique_ptr<CudaStreamEnd> make_cuda_stream_end(int device);
 
 }  // namespace equalux

@@ -5,7 +5,6 @@
 
 #include <equalux/device.h>
 
-#include "src/common/cuda_memory.h"
 #include "src/common/option_values.h"
 
 namespace equalux {
@@ -40,7 +39,9 @@ FilterChain HostFilter::make(const std::vector<FilterSpec>& specs, HostOptions& 
 }
 
 HostFilter::HostFilter(const std::vector<FilterSpec>& specs, const HostOptions& options)
-    : options_(options), chain_(make(specs, options_)), specs_(specs) {}
+    : options_(options), chain_(make(specs, options_)), specs_(specs) {
+  if (options_.backend == Backend::cuda) stream_end_ = make_cuda_stream_end(options_.device);
+}
 
 void HostFilter::require_configured() const {
   if (!configured_) throw_usage("the filter has no frames' size and format yet");
@@ -65,12 +66,10 @@ FrameContext HostFilter::next() const {
 void HostFilter::submit(const ConstImageView& in, const ImageView& out,
                         const FrameContext& context) {
   require_configured();
-  if (options_.backend == Backend::cuda) {
-    // Memory between frames is the filter's, whatever the stream.
-    if (stream_ && *stream_ != context.stream) cuda_wait(options_.device, context.stream, *stream_);
-    stream_ = context.stream;
-  }
+  // Memory between frames is the filter's, whatever the stream.
+  if (stream_end_) stream_end_->order(context.stream);
   chain_.submit(in, out, context);
+  if (stream_end_) stream_end_->mark(context.stream);
   index_ = context.index + 1;
 }
 
@@ -106,7 +105,7 @@ void HostFilter::load(std::string_view state) {
 }
 
 void HostFilter::finish() {
-  if (stream_) cuda_finish(options_.device, *stream_);
+  if (stream_end_) stream_end_->finish();
 }
 
 }  // namespace equalux

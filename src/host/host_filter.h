@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <equalux/filter.h>
 
+#include "src/common/cuda_memory.h"
 #include "src/common/filter_chain.h"
 
 /// Filters for hosts that hand frames over one by one, in memory of their own: the C interface and
@@ -37,7 +38,8 @@ class HostFilter {
   /// the options' rate.
   [[nodiscard]] FrameContext next() const;
   /// Filters one frame of configure()'s description. On CUDA it only enqueues, behind what the
-  /// frame before has on another stream. Throws Error(usage) before configure().
+  /// frame before has on another stream, which may be gone by then. Throws Error(usage) before
+  /// configure().
   void submit(const ConstImageView& in, const ImageView& out, const FrameContext& context);
 
   /// Gives options of one of the specs, from 0, other values. Throws Error(usage) where that takes
@@ -60,7 +62,7 @@ class HostFilter {
   std::vector<FilterSpec> specs_;
   bool configured_ = false;
   std::uint64_t index_ = 0;
-  std::optional<void*> stream_;  ///< of the last frame, on CUDA
+  std::unique_ptr<CudaStreamEnd> stream_end_;  ///< behind the last frame, on CUDA
 };
 
 }  // namespace equalux

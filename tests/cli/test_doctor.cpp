@@ -98,17 +98,39 @@ TEST_F(Doctor, NoCameraIsNoFault) {
 }
 #endif
 
+/// What `equalux doctor --json` says of one subject.
+nlohmann::json check_of(const std::string& subject, const ProgramOptions& options,
+                        ProgramResult& result) {
+  result = run_program({"doctor", "--json"}, options);
+  const auto json = parse_json(result.out);
+  EXPECT_EQ(json["sound"], result.exit_code == 0);
+  for (const auto& check : json["checks"]) {
+    if (check["subject"] == subject) return check;
+  }
+  return {{"health", "missing"}, {"found", ""}};
+}
+
+#ifdef EQUALUX_HAVE_PIPEWIRE
+TEST_F(Doctor, APipewireWithoutPluginsIsNoFault) {
+  ProgramOptions options;
+  options.environment = {{"DISPLAY", ""},
+                         {"WAYLAND_DISPLAY", ""},
+                         {"CUDA_VISIBLE_DEVICES", "-1"},
+                         {"PIPEWIRE_MODULE_DIR", folder_.path().string()},
+                         {"PIPEWIRE_CONFIG_DIR", folder_.path().string()}};
+  ProgramResult result;
+  const nlohmann::json pipewire = check_of("pipewire", options, result);
+  EXPECT_EQ(pipewire["health"], "absent") << result.out;
+  EXPECT_THAT(pipewire.dump(), HasSubstr("its plugins are not"));
+  EXPECT_THAT(pipewire.dump(), HasSubstr("sudo apt install pipewire wireplumber"));
+}
+#endif
+
 TEST_F(Doctor, ADisplayThatIsDeadIsAFaultAndNoneIsNot) {
   ProgramOptions options;
   options.environment = {{"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}, {"CUDA_VISIBLE_DEVICES", "-1"}};
   const auto health_of_display = [&](ProgramResult& result) {
-    result = run_program({"doctor", "--json"}, options);
-    const auto json = parse_json(result.out);
-    EXPECT_EQ(json["sound"], result.exit_code == 0);
-    for (const auto& check : json["checks"]) {
-      if (check["subject"] == "display") return check["health"].get<std::string>();
-    }
-    return std::string("missing");
+    return check_of("display", options, result)["health"].get<std::string>();
   };
   ProgramResult result;
   EXPECT_EQ(health_of_display(result), "absent");

@@ -90,10 +90,10 @@ TEST_F(Codecs, EveryFfv1LayoutIsDecodedOrNamed) {
 
 TEST_F(Codecs, ALayoutThatChangesInTheMiddleEndsTheStream) {
   make("a.avi", "-c:v mjpeg -pix_fmt yuvj420p");
-  make("a%02d.png", "");
+  make("a%02d.ppm", "");
   // ffmpeg's own encoder makes no JPEG of 4:4:0.
   shell("cd '" + folder_.path().string() +
-        "' && for i in 01 02 03; do convert a$i.png -sampling-factor 1x2 b$i.jpg; done");
+        "' && for i in 01 02 03; do cjpeg -sample 1x2 -outfile b$i.jpg a$i.ppm; done");
   ffmpeg("-framerate 25 -i '" + folder_ / "b%02d.jpg" + "' -c copy '" + folder_ / "b.avi" + "'");
   folder_.write("list.txt", "file a.avi\nfile b.avi\n");
   ffmpeg("-f concat -i '" + folder_ / "list.txt" + "' -c copy '" + folder_ / "both.mkv" + "'");

@@ -21,6 +21,7 @@
 #endif
 #ifdef EQUALUX_HAVE_PIPEWIRE
 #include "pipelines/pipewire/daemon_state.h"
+#include "src/common/log.h"
 #endif
 #ifdef EQUALUX_HAVE_MODULES
 #include "pipelines/modules/module.h"
@@ -208,7 +209,9 @@ std::vector<Finding> check_pipewire() {
   try {
     state = look_at_pipewire();
   } catch (const Error& error) {
-    return {{"pipewire", Health::fault, error.what(), "sudo apt install pipewire wireplumber"}};
+    // Machines with the library alone, which other packages bring, lack its plugins.
+    logger().debug("{}", error.what());
+    state.trouble = "the library is here, its plugins are not";
   }
   if (!state.trouble.empty()) {
     return {{"pipewire", Health::absent, state.trouble,
