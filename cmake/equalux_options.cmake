@@ -15,6 +15,7 @@ option(EQUALUX_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(EQUALUX_UNITY "Compile several files at a time, which halves a whole build" OFF)
 set(EQUALUX_SANITIZER none CACHE STRING "none, address (with undefined) or thread")
 set_property(CACHE EQUALUX_SANITIZER PROPERTY STRINGS none address thread)
+option(EQUALUX_QUICK_KERNELS "Do not optimise kernels, for builds that run none" OFF)
 option(EQUALUX_FEW_SIMD_TARGETS "Leave out SSSE3, SSE4 and AVX3 without its extensions, for builds that take long" OFF)
 
 # Exact bytes need every operation as IEEE 754 has it. A parent project's flags reach the kernels and
