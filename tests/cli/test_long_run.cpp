@@ -32,7 +32,7 @@ class LongRun : public ::testing::Test {
   ProgramResult run(const std::vector<std::string>& arguments, std::chrono::milliseconds period) {
     options_.timeout_s = 3000;
     options_.meanwhile = [this, period](int process) {
-      for (Holding now = holding_of(process); now.resident_kb > 0; now = holding_of(process)) {
+      for (Holding now = holding_of(process); now.memory_kb > 0; now = holding_of(process)) {
         samples_.push_back(now);
         std::this_thread::sleep_for(period);
       }
@@ -44,7 +44,7 @@ class LongRun : public ::testing::Test {
     ASSERT_TRUE(held) << samples_.size() << " samples are too few";
     std::printf("%s\n", text_of(*held).c_str());
     if (!kSanitized) {
-      EXPECT_LE(held->after.resident_kb, held->before.resident_kb + slack_kb);
+      EXPECT_LE(held->after.memory_kb, held->before.memory_kb + slack_kb);
     }
     EXPECT_LE(held->after.descriptors, held->before.descriptors);
     EXPECT_LE(held->after.threads, held->before.threads);

@@ -135,11 +135,11 @@ TEST(AllAtOnce, NothingGrowsAndEveryFrameIsAccountedFor) {
     auto next_word = next_look + 1min;
     while (std::chrono::steady_clock::now() < end) {
       const Holding now = holding_of(process);
-      if (now.resident_kb == 0) break;
+      if (now.memory_kb == 0) break;
       samples.push_back(now);
       if (std::chrono::steady_clock::now() >= next_word) {
         std::printf("%lld kB, %lld descriptors, %lld threads\n",
-                    static_cast<long long>(now.resident_kb),
+                    static_cast<long long>(now.memory_kb),
                     static_cast<long long>(now.descriptors), static_cast<long long>(now.threads));
         std::fflush(stdout);
         next_word += 1min;
@@ -213,7 +213,7 @@ TEST(AllAtOnce, NothingGrowsAndEveryFrameIsAccountedFor) {
   std::printf("%s\n", text_of(*held).c_str());
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   // Where a recording is split, two encoders are there at a time; a short run still warms up.
-  EXPECT_LE(held->after.resident_kb, held->before.resident_kb + (time > 1min ? 4'096 : 16'384));
+  EXPECT_LE(held->after.memory_kb, held->before.memory_kb + (time > 1min ? 4'096 : 16'384));
 #endif
   EXPECT_LE(held->after.descriptors, held->before.descriptors);
   EXPECT_LE(held->after.threads, held->before.threads);

@@ -9,14 +9,14 @@
 #include <system_error>
 #include <vector>
 
-#include <unistd.h>
-
 /// Whether a process grows while it runs.
 namespace equalux::test {
 
 /// What a process holds at one moment.
 struct Holding {
-  std::int64_t resident_kb = 0;
+  /// Resident memory without pages of files, programs and libraries among them, which the kernel
+  /// takes away and brings back as it sees fit.
+  std::int64_t memory_kb = 0;
   std::int64_t descriptors = 0;
   std::int64_t threads = 0;
 };
@@ -33,12 +33,12 @@ inline std::int64_t entries_in(const std::filesystem::path& folder) {
 
 inline Holding holding_of(int process) {
   const std::filesystem::path folder = "/proc/" + std::to_string(process);
-  std::ifstream pages(folder / "statm");
-  std::int64_t all = 0;
-  std::int64_t resident = 0;
-  pages >> all >> resident;
-  return {resident * ::sysconf(_SC_PAGESIZE) / 1024, entries_in(folder / "fd"),
-          entries_in(folder / "task")};
+  std::int64_t memory_kb = 0;
+  std::ifstream status(folder / "status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("RssAnon:") || line.starts_with("RssShmem:"))
+      memory_kb += std::stoll(line.substr(line.find(':') + 1));
+  return {memory_kb, entries_in(folder / "fd"), entries_in(folder / "task")};
 }
 
 /// What was held at all times in a part of the samples, from tenth to tenth: the least of each,
@@ -47,7 +47,7 @@ inline Holding always_held(const std::vector<Holding>& samples, std::size_t from
   const std::size_t begin = samples.size() * from / 10;
   Holding least = samples[begin];
   for (std::size_t i = begin; i < samples.size() * to / 10; ++i) {
-    least.resident_kb = std::min(least.resident_kb, samples[i].resident_kb);
+    least.memory_kb = std::min(least.memory_kb, samples[i].memory_kb);
     least.descriptors = std::min(least.descriptors, samples[i].descriptors);
     least.threads = std::min(least.threads, samples[i].threads);
   }
@@ -67,7 +67,7 @@ inline Holding usually_held(const std::vector<Holding>& samples, std::size_t fro
     std::nth_element(all.begin(), middle, all.end());
     return *middle;
   };
-  return {median(&Holding::resident_kb), median(&Holding::descriptors), median(&Holding::threads)};
+  return {median(&Holding::memory_kb), median(&Holding::descriptors), median(&Holding::threads)};
 }
 
 /// What was held in the middle of a run, and later on.
@@ -94,7 +94,7 @@ inline std::string text_of(const HeldOverTime& held) {
   const auto pair = [](const char* what, std::int64_t before, std::int64_t after) {
     return std::string(what) + " " + std::to_string(before) + ", then " + std::to_string(after);
   };
-  return pair("resident kB", held.before.resident_kb, held.after.resident_kb) +
+  return pair("memory in kB", held.before.memory_kb, held.after.memory_kb) +
          pair("; descriptors", held.before.descriptors, held.after.descriptors) +
          pair("; threads", held.before.threads, held.after.threads);
 }
