@@ -86,6 +86,15 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV AND EQUALUX
   set_tests_properties(Obs.Program PROPERTIES
     LABELS program SKIP_RETURN_CODE 77 TIMEOUT 600 COST 80)
 endif()
+# The virtual camera on a page of a browser; a visible skip where there is none.
+if(EQUALUX_PYTHON AND EQUALUX_HAVE_PIPEWIRE AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_SANITIZER STREQUAL none)
+  foreach(browser IN ITEMS chromium firefox-esr)
+    add_test(NAME Browser.${browser} COMMAND ${EQUALUX_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/pipewire/browser_camera.py
+      ${browser} $<TARGET_FILE:equalux_program>)
+    set_tests_properties(Browser.${browser} PROPERTIES
+      LABELS program SKIP_RETURN_CODE 77 TIMEOUT 600 COST 30)
+  endforeach()
+endif()
 if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV
     AND EQUALUX_HAVE_HTTP)
   file(GLOB pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS

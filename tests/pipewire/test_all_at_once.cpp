@@ -139,8 +139,8 @@ TEST(AllAtOnce, NothingGrowsAndEveryFrameIsAccountedFor) {
       samples.push_back(now);
       if (std::chrono::steady_clock::now() >= next_word) {
         std::printf("%lld kB, %lld descriptors, %lld threads\n",
-                    static_cast<long long>(now.memory_kb),
-                    static_cast<long long>(now.descriptors), static_cast<long long>(now.threads));
+                    static_cast<long long>(now.memory_kb), static_cast<long long>(now.descriptors),
+                    static_cast<long long>(now.threads));
         std::fflush(stdout);
         next_word += 1min;
       }
