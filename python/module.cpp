@@ -13,6 +13,7 @@
 #include <equalux/filter.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include "python/dlpack_frame.h"
 #include "python/result_memory.h"
@@ -29,6 +30,27 @@ namespace py = pybind11;
 
 namespace equalux {
 namespace {
+
+/// Frees Python's lock while C++ works. An interpreter that ends meanwhile ends the threads that
+/// ask for its lock, by unwinding them, for which no destructor is made. Such a thread, a daemon of
+/// Python's, stays here instead until the process is gone, which is in a moment.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      for (;;)
+        ::pause();
+    }
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
 
 /// Addresses and strides of a frame's planes.
 using PlaneList = std::vector<std::pair<std::uintptr_t, std::ptrdiff_t>>;
@@ -63,17 +85,21 @@ FieldOrder field_order_from(const std::string& name) {
       &field_order_name);
 }
 
-ImageDesc desc_of(const std::string& format, int width, int height, const std::string& matrix,
-                  const std::string& range) {
-  const std::optional<PixelFormat> known = pixel_format_from(format);
-  if (!known) throw_usage("format is " + quoted(format) + ", which is unknown");
-  ImageDesc desc{*known, width, height};
+/// `desc` with the colours that two spellings name.
+ImageDesc with_colour(ImageDesc desc, const std::string& matrix, const std::string& range) {
   desc.matrix = one_of<ColorMatrix>("matrix", matrix,
                                     {ColorMatrix::bt601, ColorMatrix::bt709, ColorMatrix::bt2020},
                                     [](ColorMatrix each) { return to_string(each); });
   desc.range = one_of<ColorRange>("range", range, {ColorRange::limited, ColorRange::full},
                                   [](ColorRange each) { return to_string(each); });
   return desc;
+}
+
+ImageDesc desc_of(const std::string& format, int width, int height, const std::string& matrix,
+                  const std::string& range) {
+  const std::optional<PixelFormat> known = pixel_format_from(format);
+  if (!known) throw_usage("format is " + quoted(format) + ", which is unknown");
+  return with_colour({*known, width, height}, matrix, range);
 }
 
 ImageView view_of(const ImageDesc& desc, const PlaneList& planes) {
@@ -161,9 +187,7 @@ class SharedFilter {
 class Meter {
  public:
   Meter(int width, int height, bool pair)
-      : desc_{PixelFormat::bgr, width, height}, meter_(width, height, pair) {
-    validate(desc_);
-  }
+      : desc_(valid({PixelFormat::bgr, width, height})), meter_(width, height, pair) {}
   void add(const PlaneList& a, const PlaneList& b) {
     const std::lock_guard lock(mutex_);
     const ConstImageView first = view_of(desc_, a);
@@ -178,6 +202,11 @@ class Meter {
   }
 
  private:
+  static ImageDesc valid(const ImageDesc& desc) {
+    validate(desc);
+    return desc;
+  }
+
   std::mutex mutex_;
   ImageDesc desc_;
   quality::ClipMeter meter_;
@@ -239,7 +268,7 @@ void translate_errors(py::module_& module) {
 
 PYBIND11_MODULE(_equalux, module) {
   using namespace equalux;
-  using Unlocked = py::call_guard<py::gil_scoped_release>;
+  using WhileUnlocked = py::call_guard<Unlocked>;
   translate_errors(module);
   module.attr("version") = std::string(version());
   module.def("simd_target", &cpu_simd_target);
@@ -254,17 +283,26 @@ PYBIND11_MODULE(_equalux, module) {
     return rows;
   });
   module.def("filters", &filter_rows);
+  module.def("validate", [](const std::string& format, int width, int height) {
+    validate(desc_of(format, width, height, "bt709", "limited"));
+  });
+  module.def("nearest", [](const std::string& name, const std::vector<std::string>& names) {
+    return nearest_name(name, names);
+  });
   module.def("parse", [](const std::string& text) {
     const FilterSpec spec = parse_filter_spec(text);
     return std::make_pair(spec.name, spec.options);
   });
-  module.def("check", [](const Specs& specs, const std::string& backend) {
+  module.def("check", [](const Specs& specs, const std::string& backend, int threads,
+                         const std::string& matrix, const std::string& range) {
     const std::optional<Backend> known = enum_from<Backend>(backend);
     if (!known)
       throw_usage("backend is " + quoted(backend) + ", must be " +
                   list_of_names(enum_names<Backend>()));
     for (const FilterSpec& each : specs_of(specs))
       throw_violations(violations(each, {}, *known));
+    check_threads(threads);
+    static_cast<void>(with_colour({}, matrix, range));
   });
   module.def("cuda_device_of", [](std::uintptr_t address) {
     return cuda_device_of(reinterpret_cast<const void*>(address));
@@ -274,23 +312,23 @@ PYBIND11_MODULE(_equalux, module) {
       [](int device, std::uintptr_t stream, std::uintptr_t before) {
         cuda_wait(device, reinterpret_cast<void*>(stream), reinterpret_cast<void*>(before));
       },
-      Unlocked());
+      WhileUnlocked());
 
   py::class_<SharedFilter>(module, "Filter")
       .def(py::init<const Specs&, bool, int, int, double>(), py::arg("specs"), py::arg("cuda"),
-           py::arg("threads"), py::arg("device"), py::arg("rate"), Unlocked())
-      .def("accepts", &SharedFilter::accepts, Unlocked())
-      .def("configure", &SharedFilter::configure, Unlocked())
-      .def("works_in_place", &SharedFilter::works_in_place, Unlocked())
-      .def("submit", &SharedFilter::submit, Unlocked())
-      .def("update", &SharedFilter::update, Unlocked())
-      .def("reset", &SharedFilter::reset, Unlocked())
-      .def("save", &SharedFilter::save, Unlocked())
-      .def("load", &SharedFilter::load, Unlocked());
+           py::arg("threads"), py::arg("device"), py::arg("rate"), WhileUnlocked())
+      .def("accepts", &SharedFilter::accepts, WhileUnlocked())
+      .def("configure", &SharedFilter::configure, WhileUnlocked())
+      .def("works_in_place", &SharedFilter::works_in_place, WhileUnlocked())
+      .def("submit", &SharedFilter::submit, WhileUnlocked())
+      .def("update", &SharedFilter::update, WhileUnlocked())
+      .def("reset", &SharedFilter::reset, WhileUnlocked())
+      .def("save", &SharedFilter::save, WhileUnlocked())
+      .def("load", &SharedFilter::load, WhileUnlocked());
   py::class_<Meter>(module, "Meter")
       .def(py::init<int, int, bool>())
-      .def("add", &Meter::add, Unlocked())
-      .def("json", &Meter::json, Unlocked());
+      .def("add", &Meter::add, WhileUnlocked())
+      .def("json", &Meter::json, WhileUnlocked());
   python::define_result_memory(module);
   python::define_dlpack_frame(module);
 }

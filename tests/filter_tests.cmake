@@ -51,7 +51,8 @@ set_target_properties(test_c_interface PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF
 target_compile_options(test_c_interface PRIVATE
   $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Wconversion -Wstrict-prototypes -Werror>)
 add_dependencies(core_tests test_c_interface)
-foreach(case GivesTheBytesOfCxx KeepsItsState TellsWhatIsWrong IsLeftAsItWasByABadOption LiesInMemoryAsItSays)
+foreach(case GivesTheBytesOfCxx KeepsItsState TellsWhatIsWrong RefusesFramesThatAreNone IsLeftAsItWasByABadOption
+    LiesInMemoryAsItSays)
   add_test(NAME CInterface.${case} COMMAND test_c_interface ${case})
   set_tests_properties(CInterface.${case} PROPERTIES LABELS core TIMEOUT 120)
 endforeach()

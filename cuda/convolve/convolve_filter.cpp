@@ -30,6 +30,7 @@ class CudaConvolveFilter final : public Filter {
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cuda, &input);
+    equalux::validate(input);
     device_.use();
     launch_device_ = cuda::convolve_3x3_device();
     if (params_.mode == ConvolveMode::global) {

@@ -46,8 +46,8 @@ typedef struct equalux_desc {
 
 /// Memory of a frame. data[p] is the first byte of the top row of plane p; stride[p] is the
 /// distance in bytes from the start of a row to the start of the row below it. A stride may be
-/// larger than the row, and negative where rows are stored bottom up. No alignment is assumed. The
-/// memory stays the caller's.
+/// larger than the row, and negative where rows are stored bottom up; that of a result is never
+/// less than the row. No alignment is assumed. The memory stays the caller's.
 typedef struct equalux_planes {
   void* data[3];
   ptrdiff_t stride[3];
@@ -75,7 +75,8 @@ typedef enum equalux_field_order {
 /// What a filter is told about a frame beside its bytes. Begin with {0}.
 typedef struct equalux_moment {
   uint64_t index;         ///< of the frame in its stream, from 0
-  int64_t pts_ns;         ///< when it is shown, in nanoseconds; filters over time go by it
+  int64_t pts_ns;         ///< when it is shown, in nanoseconds, within 4e18 of 0; filters over time
+                          ///< go by it
   int32_t discontinuity;  ///< not 0 where frames before this one are missing
   int32_t field_order;    ///< an equalux_field_order
   void* stream;           ///< CUDA: the cudaStream_t to enqueue on; NULL = the default stream
@@ -134,7 +135,7 @@ EQUALUX_EXPORT equalux_status equalux_filter_reset(equalux_filter* filter);
 EQUALUX_EXPORT equalux_status equalux_filter_save(equalux_filter* filter, char** state);
 
 /// Restores what equalux_filter_save() gave, in a filter of the same specs that is configured
-/// alike. EQUALUX_USAGE where it does not fit.
+/// alike. EQUALUX_USAGE where it does not fit; all stays as it was then.
 EQUALUX_EXPORT equalux_status equalux_filter_load(equalux_filter* filter, const char* state);
 
 /// Frees a text that a function has made; NULL is left alone.

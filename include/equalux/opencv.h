@@ -70,6 +70,11 @@ ImageView view_of_matrix(const Matrix& matrix, std::optional<PixelFormat> wanted
     refuse("a matrix is of " + type_text(matrix.type()) + ", must be of " +
            type_text(type_of_plane(*wanted, 0)) + " for " + std::string(of.name));
   }
+  if (of.model == ColorModel::yuv && of.planes == 1 && matrix.cols % 2 != 0) {
+    // Its last pair would lie half outside.
+    refuse("a matrix of " + std::string(of.name) + " is " + std::to_string(matrix.cols) + "x" +
+           std::to_string(matrix.rows) + ", must be of an even width");
+  }
   ImageView view{{*wanted, matrix.cols, matrix.rows}, {matrix.data}, {}};
   view.stride[0] = static_cast<std::ptrdiff_t>(matrix.step);
   if (of.planes == 1) return view;

@@ -6,6 +6,7 @@ is copied but what does not lie in memory as frames do: pixels side by side, row
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -24,6 +25,10 @@ for _name in ("rgba", "bgra", "argb", "abgr"):
     _DEEP[_name] = f"{_name}64_le"
 
 _DLPACK_CUDA = (2, 13)  # device memory, and memory that device and host share
+
+_ALIGNMENT = 64  # bytes at which planes of new results begin
+
+_ITEMS = {"u1": 1, "u2": 2, "f4": 4}  # bytes of the types of samples
 
 
 class Desc(NamedTuple):
@@ -47,7 +52,8 @@ class Plane:
         self.shape: Tuple[int, ...] = known["shape"]
         self.type: str = known["typestr"][1:]
         strides = known.get("strides")
-        self.strides = tight(self.shape, int(self.type[1:])) if strides is None else strides
+        # Arrays of other types are refused before anybody asks for strides.
+        self.strides = tight(self.shape, _ITEMS.get(self.type, 0)) if strides is None else strides
         if known["typestr"][0] == ">":
             raise Error("an array's samples are big-endian, must be little-endian")
         self.cuda = cuda
@@ -67,7 +73,7 @@ def tight(shape: Sequence[int], item: int) -> Tuple[int, ...]:
 
 def describe(array: Any, stream: Optional[int] = None) -> Plane:
     """Where an array lies. `stream` is the CUDA stream that will use it."""
-    if type(array) is numpy.ndarray:
+    if isinstance(array, numpy.ndarray):
         return Plane(array, array.__array_interface__, False)
     known = getattr(array, "__cuda_array_interface__", None)
     if known is not None:
@@ -83,8 +89,11 @@ def describe(array: Any, stream: Optional[int] = None) -> Plane:
             plane.device = int(number)
             plane.loan = loan
             return plane
-    whole = numpy.asarray(array)
-    if whole.dtype == object:
+    try:
+        whole = numpy.asarray(array)
+    except ValueError:  # lists of different lengths
+        whole = None
+    if whole is None or whole.dtype == object:
         raise Error(f"a frame is a {type(array).__name__}, must be an array or a tuple of planes")
     return Plane(whole, whole.__array_interface__, False)
 
@@ -106,11 +115,19 @@ def sample_type(name: str) -> str:
     return "f4" if FORMATS[name]["model"] == "real" else f"u{sample_bytes(name)}"
 
 
+def check_format(wanted: str) -> None:
+    """Raises where frames have no format of that name, in any depth."""
+    if wanted.lower() != "gray" and wanted.lower() not in FORMATS:
+        raise Error(f"format is '{wanted}', must be gray, {', '.join(FORMATS)}")
+
+
 def format_of(wanted: Optional[str], planes: Sequence[Plane]) -> str:
     """The format of a frame: what `format` says, with the depth that the array has."""
     first = planes[0]
     if first.type not in ("u1", "u2"):
         raise Error(f"the frame is an array of {numpy.dtype(first.type).name}, must be of uint8 or uint16")
+    if not 2 <= len(first.shape) <= 3:
+        raise Error(f"the frame is an array of {len(first.shape)} dimensions, must be of 2 or 3")
     if wanted is None:
         if len(planes) == 1 and (len(first.shape) == 2 or first.shape[2:] == (1,)):
             return "gray8" if first.type == "u1" else "gray16_le"
@@ -121,8 +138,6 @@ def format_of(wanted: Optional[str], planes: Sequence[Plane]) -> str:
         return _DEEP[name]
     if name == "gray":
         name = "gray8"
-    if name not in FORMATS:
-        raise Error(f"format is '{wanted}', must be gray, {', '.join(FORMATS)}")
     if sample_type(name) != first.type:
         raise Error(f"the frame is an array of {numpy.dtype(first.type).name}, must be of "
                     f"{numpy.dtype(sample_type(name)).name} for {name}")
@@ -161,10 +176,12 @@ def size_of(name: str, planes: Sequence[Plane]) -> Desc:
     height = _stacked_height(name, planes)
     if height is not None:
         return Desc(name, shape[1], height)
-    if len(shape) < 2:
-        raise Error(f"the frame is an array of {len(shape)} dimensions, must be of 2 or 3")
-    if len(planes) == 1 and FORMATS[name]["planes"] > 1 and len(shape) == 3:
+    row = FORMATS[name]
+    if len(planes) == 1 and row["planes"] > 1 and len(shape) == 3:
         return Desc(name, shape[2], shape[1])
+    if row["model"] == "yuv" and row["planes"] == 1 and shape[1] % 2:
+        # Its last pair would lie half outside.
+        raise Error(f"the frame of {name} is {_text(shape)}, must be of an even width")
     return Desc(name, shape[1], shape[0])
 
 
@@ -232,7 +249,9 @@ class Frame:
                 raise Loose
             return [(plane.address + p * plane.strides[0], plane.strides[1]) for p in range(wanted[0])]
         wanted_2d = (desc.height * 3 // 2, desc.width)
-        if _stacked_height(desc.format, self.arrays) is None or plane.shape != wanted_2d:
+        if _stacked_height(desc.format, self.arrays) is None:
+            raise Error(f"{what} is {_text(plane.shape)}, must be a tuple of planes for {desc.format}")
+        if plane.shape != wanted_2d:
             raise Error(f"{what} is {_text(plane.shape)}, must be {_text(wanted_2d)} or a tuple of "
                         f"planes for {desc.format}")
         address, stride = _rows(plane, plane.shape, item)
@@ -279,12 +298,20 @@ def new_arrays(desc: Desc, like: Frame, pool: Any) -> Tuple[Any, Frame]:
     shapes = shapes_of(desc, like)
     kind = numpy.dtype(sample_type(desc.format))
     if not like.arrays[0].cuda:
-        arrays = []
+        # Planes of a frame share one piece of memory, so that the next frame can have it whole.
+        counts = []
+        begins = []
+        total = 0
         for shape in shapes:
-            size = kind.itemsize
+            count = 1
             for length in shape:
-                size *= length
-            arrays.append(numpy.frombuffer(pool.take(size), kind).reshape(shape))
+                count *= length
+            counts.append(count)
+            begins.append(total)
+            total += -(-count * kind.itemsize // _ALIGNMENT) * _ALIGNMENT
+        memory = pool.take(begins[-1] + counts[-1] * kind.itemsize)
+        arrays = [numpy.frombuffer(memory, kind, count, begin).reshape(shape)
+                  for shape, count, begin in zip(shapes, counts, begins)]
     else:
         arrays = [_device_array(like.arrays[0].array, shape, kind) for shape in shapes]
     single = like.single and desc == like.desc or len(arrays) == 1
@@ -309,10 +336,15 @@ def stream_of(array: Any, stream: Any) -> int:
         if hasattr(stream, name):
             return int(getattr(stream, name))
     if stream is not None:
-        return int(stream)
+        try:
+            return operator.index(stream)
+        except TypeError:
+            raise Error(f"stream is {stream!r}, must be a stream of PyTorch or CuPy, or its number") from None
     library = sys.modules.get(type(array).__module__.partition(".")[0])
     cuda = getattr(library, "cuda", None)
-    if hasattr(cuda, "current_stream"):  # PyTorch
+    if hasattr(cuda, "current_stream"):  # PyTorch, whose arrays may lie on the host
+        if not array.is_cuda:
+            return 0
         return int(cuda.current_stream(array.device).cuda_stream)
     if hasattr(cuda, "get_current_stream"):  # CuPy
         return int(cuda.get_current_stream().ptr)

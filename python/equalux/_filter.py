@@ -3,13 +3,47 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import threading
-from typing import Any, Iterable, Iterator, List, Mapping, Optional
+from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence
 
 from . import _arrays, _equalux, _options
 from ._equalux import Error
 
 _BACKENDS = ("auto", "cpu", "cuda")
+_LEAST_FPS = 0.000001
+_MOST_FPS = 1000000
+_FURTHEST_S = 4e9  # of timestamps from 0, so that there is a difference between any two
+
+# Of every filter, beside its own options.
+_KEYWORDS = ("format", "matrix", "range", "backend", "device", "threads", "fps")
+# What copies of a filter make for themselves.
+_OWN = ("_lock", "_core", "_on_cuda", "_in", "_out", "_state", "_pool")
+
+
+def _whole(name: str, value: Any) -> int:
+    """A whole number that the library can count to."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or abs(number) >= 1 << 31:
+        raise Error(f"{name} is {value!r}, must be a whole number")
+    return number
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise Error(f"{name} is {value!r}, must be a number") from None
+
+
+def _nanoseconds(pts: Any) -> int:
+    seconds = _number("pts", pts)
+    if not abs(seconds) <= _FURTHEST_S:
+        raise Error(f"pts is {seconds:g}, must be within {_FURTHEST_S:.0f} seconds of 0")
+    return round(seconds * 1e9)
 
 
 class Filter:
@@ -35,18 +69,35 @@ class Filter:
                  threads: int = 0, fps: float = 30.0, **options: Any):
         if len(specs) == 1 and isinstance(specs[0], list):
             specs = tuple(specs[0])
-        self._specs = _options.specs_of(specs, options)
+        self._specs = _options.specs_of(specs)
+        for name in options:
+            meant = _equalux.nearest(_options.utf8(name), _KEYWORDS)
+            if meant and not any(_options.is_known(each, name) for each, _ in self._specs):
+                raise Error(f"there is no keyword '{name}', must be {meant}")
+        _options.add(options, self._specs)
+        for name, text in (("format", format), ("matrix", matrix), ("range", range), ("backend", backend)):
+            if not isinstance(text, str) and (text is not None or name != "format"):
+                raise Error(f"{name} is {text!r}, must be text")
         if backend not in _BACKENDS:
             raise Error(f"backend is '{backend}', must be auto, cpu or cuda")
-        if not fps > 0:
-            raise Error(f"fps is {fps:g}, must be above 0")
-        _equalux.check(self._specs, backend)
+        if format is not None:
+            _arrays.check_format(format)
         self._format = format
         self._colour = (matrix, range)
         self._backend = backend
-        self._device = device
-        self._threads = threads
-        self._fps = float(fps)
+        self._device = None if device is None else _whole("device", device)
+        self._threads = _whole("threads", threads)
+        self._fps = _number("fps", fps)
+        if not _LEAST_FPS <= self._fps <= _MOST_FPS:
+            raise Error(f"fps is {self._fps:g}, must be {_LEAST_FPS:f} to {_MOST_FPS}")
+        self._check(self._specs)
+        self._begin()
+
+    def _check(self, specs: List[_options.Spec]) -> None:
+        _equalux.check(specs, self._backend, self._threads, *self._colour)
+
+    def _begin(self) -> None:
+        """Makes what each filter has for itself, and no copy of it shares."""
         self._lock = threading.RLock()
         self._core: Any = None
         self._on_cuda = False
@@ -54,8 +105,19 @@ class Filter:
         self._out: Optional[_arrays.Desc] = None
         self._state: Optional[str] = None
         self._pool = _equalux.Pool()
-        if backend == "cpu":
+        if self._backend == "cpu":
             self._make(False, -1)
+
+    def __getstate__(self) -> Mapping[str, Any]:
+        with self._lock:
+            kept = {name: value for name, value in vars(self).items() if name not in _OWN}
+            return {**kept, "_specs": list(self._specs), "state": self.state}
+
+    def __setstate__(self, kept: Mapping[str, Any]) -> None:
+        vars(self).update(kept)
+        state = vars(self).pop("state")
+        self._begin()
+        self._state = state
 
     @property
     def specs(self) -> List[str]:
@@ -89,6 +151,9 @@ class Filter:
             default stream for arrays that have DLPack alone. The call returns before the result is
             there, as calls of those libraries do.
         """
+        time = None if pts is None else _nanoseconds(pts)
+        if not isinstance(field_order, str):
+            raise Error(f"field_order is {field_order!r}, must be text")
         with self._lock:
             number = 0
             first = frame[0] if isinstance(frame, (tuple, list)) and frame else frame
@@ -99,14 +164,16 @@ class Filter:
             if self._on_cuda:
                 self._order(source, number)
             assert self._out is not None
-            target, spare = self._target(source, out, number)
-            result = out
             if out is None:
                 result, target = _arrays.new_arrays(self._out, source, self._pool)
-            time = None if pts is None else round(pts * 1e9)
-            self._core.submit(source.places, target.places, time, discontinuity, field_order, number)
-            if spare is not None:
-                _copy(spare, out)
+                copies: Sequence[Any] = ()
+            else:
+                result = out
+                target, copies = self._target(source, out, number)
+            self._core.submit(source.places, target.places, time, bool(discontinuity), field_order,
+                              number)
+            for each, to in zip(target.arrays, copies):
+                to[...] = each.array
             return result
 
     def _prepare(self, source: _arrays.Frame) -> None:
@@ -126,15 +193,18 @@ class Filter:
                         ", must be where those before it did" +
                         (" (backend cpu)" if self._backend == "cpu" else ""))
         if self._in != source.desc:
+            # What cannot be a frame changes nothing.
+            _equalux.validate(*source.desc)
             self._in = None
             if not self._core.accepts(source.desc.format):
                 # The library's own words: what the filter takes.
                 self._core.configure(*source.desc, *self._colour)
             self._out = _arrays.Desc(*self._core.configure(*source.desc, *self._colour))
-            self._in = source.desc
             if self._state is not None:
-                state, self._state = self._state, None
-                self._core.load(state)
+                # Where it does not fit it waits for frames that it does fit.
+                self._core.load(self._state)
+                self._state = None
+            self._in = source.desc
 
     def _order(self, source: _arrays.Frame, stream: int) -> None:
         """Has the stream wait for what other streams still do to the frame."""
@@ -146,14 +216,15 @@ class Filter:
                 _equalux.cuda_wait(device, stream, each.stream)
 
     def _target(self, source: _arrays.Frame, out: Any, stream: int) -> Any:
-        """Where the result goes, and arrays in its place where that cannot be written to as frames
-        are."""
-        if out is None:
-            return None, None
+        """Where the result goes, and the arrays of `out` that it is then copied to where they cannot
+        be written to as frames are."""
         single = not isinstance(out, (tuple, list))
-        arrays = [_arrays.describe(each, stream) for each in ((out,) if single else out)]
-        for each, given in zip(arrays, (out,) if single else out):
-            if not each.writable or (not each.cuda and each.array is not given):
+        wanted = (out,) if single else out
+        arrays = [_arrays.describe(each, stream) for each in wanted]
+        for each, given in zip(arrays, wanted):
+            if not each.cuda and each.array is not given:
+                raise Error(f"out is a {type(given).__name__}, must be writable arrays")
+            if not each.writable:
                 raise Error("out cannot be written to, must be writable arrays")
             if each.cuda != self._on_cuda:
                 raise Error("out does not lie where the frame does, must be beside it")
@@ -165,12 +236,11 @@ class Filter:
                             "contiguous rows") from None
             target = None
         if target is not None and self._may_write(source, target):
-            return target, None
+            return target, ()
         if self._on_cuda:
             raise Error("out lies over the frame, must be another array for this filter")
-        spare, target = _arrays.new_arrays(self._out, _like(source, arrays, single, self._out),
-                                           self._pool)
-        return target, spare
+        _, spare = _arrays.new_arrays(self._out, _like(source, arrays, single, self._out), self._pool)
+        return spare, wanted
 
     def _may_write(self, source: _arrays.Frame, target: _arrays.Frame) -> bool:
         """False where results would be written over what is still to be read."""
@@ -190,13 +260,13 @@ class Filter:
         knows of the frames before is kept where the filter can. All stays as it was where this
         raises."""
         with self._lock:
-            if not 0 <= index < len(self._specs):
-                raise Error(f"filter {index} is not there, must be 0 to {len(self._specs) - 1}")
+            if not hasattr(index, "__index__") or not 0 <= index < len(self._specs):
+                raise Error(f"filter {index!r} is not there, must be 0 to {len(self._specs) - 1}")
             values = _options.values_of(options)
             name, before = self._specs[index]
             changed = [each for each in before if each[0] not in dict(values)] + values
             if self._core is None:
-                _equalux.check([(name, changed)], self._backend)
+                self._check([(name, changed)])
             else:
                 self._core.update(index, values)
             self._specs[index] = (name, changed)
@@ -221,9 +291,9 @@ class Filter:
             if state is None:
                 self.reset()
             elif self._in is None:
-                self._state = str(state)
+                self._state = _options.utf8(str(state))
             else:
-                self._core.load(str(state))
+                self._core.load(_options.utf8(str(state)))
 
 
 def _overlap(a: _arrays.Frame, b: _arrays.Frame) -> bool:
@@ -251,14 +321,6 @@ def _like(source: _arrays.Frame, arrays: Any, single: bool, desc: Any) -> _array
     like = object.__new__(_arrays.Frame)
     like.arrays, like.single, like.desc, like.places = arrays, single, desc, source.places
     return like
-
-
-def _copy(spare: Any, out: Any) -> None:
-    if isinstance(out, (tuple, list)):
-        for each, to in zip(spare, out):
-            to[...] = each
-    else:
-        out[...] = spare
 
 
 def _common() -> List[inspect.Parameter]:

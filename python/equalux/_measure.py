@@ -16,10 +16,11 @@ _ORDERS = {"bgr": (0, 1, 2), "rgb": (2, 1, 0), "bgra": (0, 1, 2), "rgba": (2, 1,
 
 def _bgr(frame: Any, format: Optional[str]) -> _arrays.Frame:
     array = numpy.asarray(frame)
+    format = format.lower() if isinstance(format, str) else format
     if array.dtype != numpy.uint8:
         raise Error(f"the frame is an array of {array.dtype.name}, must be of uint8 to be measured")
     if array.ndim == 2 or array.shape[2:] == (1,):
-        array = numpy.repeat(array.reshape(array.shape[0], -1, 1), 3, axis=2)
+        array = numpy.repeat(array.reshape(array.shape[:2] + (1,)), 3, axis=2)
     elif format is None:
         raise Error("format is missing, must be given for colours: 'bgr' as OpenCV has them, or 'rgb'")
     elif format not in _ORDERS:
@@ -33,8 +34,12 @@ def _bgr(frame: Any, format: Optional[str]) -> _arrays.Frame:
 
 
 def _clip(frames: Any, format: Optional[str]) -> Iterator[_arrays.Frame]:
-    if isinstance(frames, numpy.ndarray) and frames.ndim <= 3:
-        frames = [frames]
+    if (hasattr(frames, "__array__") or hasattr(frames, "__array_interface__") or
+            isinstance(frames, memoryview)):
+        frames = numpy.asarray(frames)
+        frames = frames if frames.ndim > 3 else [frames]
+    elif not hasattr(frames, "__iter__"):
+        raise Error(f"what is measured is a {type(frames).__name__}, must be an array or an iterable of arrays")
     return (_bgr(frame, format) for frame in frames)
 
 

@@ -61,7 +61,14 @@ def keyword_of(key: str) -> str:
 
 def key_of(name: str) -> str:
     """The option that a keyword argument sets."""
-    return name.rstrip("_").replace("_", "-")
+    if name.endswith("_") and keyword.iskeyword(name[:-1]):
+        name = name[:-1]
+    return name.replace("_", "-")
+
+
+def is_known(filter: str, name: str) -> bool:
+    """True where a filter has an option that a keyword argument of that name sets."""
+    return filter in FILTERS and any(each.key == key_of(name) for each in FILTERS[filter].options)
 
 
 def text_of(value: Any) -> str:
@@ -70,41 +77,65 @@ def text_of(value: Any) -> str:
         return value
     if isinstance(value, bool) or type(value).__name__ == "bool_":
         return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, range)):
         return ",".join(text_of(each) for each in value)
     if isinstance(value, float):
-        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    if hasattr(value, "item"):  # a number of NumPy
-        return text_of(value.item())
+        # NumPy's are floats, too, and say of which type they are.
+        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(float(value))
+    if hasattr(value, "tolist"):  # a number of NumPy, or an array
+        return text_of(value.tolist())
     return str(value)
+
+
+def utf8(text: str) -> str:
+    """A text that can be handed to the library."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _equalux.Error(f"{ascii(text)} cannot be written as UTF-8") from None
+    return text
 
 
 def values_of(options: Mapping[str, Any]) -> List[Tuple[str, str]]:
     """Keyword arguments as keys and texts; those that are None are left out."""
-    return [(key_of(name), text_of(value)) for name, value in options.items() if value is not None]
+    return [(utf8(key_of(name)), utf8(text_of(value))) for name, value in options.items()
+            if value is not None]
 
 
 SpecLike = Union[str, Tuple[str, Mapping[str, Any]]]
 
 
-def specs_of(specs: Iterable[SpecLike], options: Mapping[str, Any]) -> List[Spec]:
-    """Specs as the library reads them; options belong to the only one."""
+def specs_of(specs: Iterable[SpecLike]) -> List[Spec]:
+    """Specs as the library reads them."""
     read: List[Spec] = []
     for spec in specs:
         if isinstance(spec, str):
-            name, values = _equalux.parse(spec)
+            name, values = _equalux.parse(utf8(spec))
+        elif (isinstance(spec, (tuple, list)) and len(spec) == 2 and isinstance(spec[0], str) and
+              isinstance(spec[1], Mapping)):
+            name, values = utf8(spec[0]), values_of(spec[1])
         else:
-            name, values = spec[0], values_of(spec[1])
+            raise _equalux.Error(f"a filter is {spec!r}, must be a spec as 'clahe:tiles=4,4', or a "
+                                 "pair as ('clahe', {'tiles': (4, 4)})")
         read.append((name, list(values)))
     if not read:
         raise _equalux.Error("there is no filter, must be one or more")
+    return read
+
+
+def add(options: Mapping[str, Any], specs: List[Spec]) -> None:
+    """Adds keyword arguments to the only one of specs, whose keys stand once each then."""
     if options:
-        if len(read) > 1:
+        if len(specs) > 1:
             first = next(iter(options))
             raise _equalux.Error(
-                f"{first} is given for {len(read)} filters, must be in the spec of one of them")
-        read[0][1].extend(values_of(options))
-    return read
+                f"{first} is given for {len(specs)} filters, must be in the spec of one of them")
+        specs[0][1].extend(values_of(options))
+    for name, values in specs:
+        keys = [key for key, _ in values]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise _equalux.Error(f"filter '{name}' sets {key} twice, must be once")
 
 
 def spec_text(spec: Spec) -> str:

@@ -16,8 +16,8 @@ class ClaheFilter final : public ToneFilter<ClaheParams, ClaheBackend, TileChain
   [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
 
   ImageDesc configure(const ImageDesc& input) override {
-    validate(params_, backend().name(), &input);
     equalux::validate(input);
+    validate(params_, backend().name(), &input);
     note_gray(input, params_.curve.saturation);
     backend().enter();
     if (chain() != nullptr) backend().finish_frames();

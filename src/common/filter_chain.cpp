@@ -58,8 +58,18 @@ void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::stri
     throw Error(ExitCode::usage, "the filters' state is of another chain, must be of " +
                                      std::to_string(filters.size()) + " filters");
   }
-  for (std::size_t i = 0; i < filters.size(); ++i)
-    filters[i]->load(json_text(states[i]));
+  // A filter is as it was where its own does not fit; those before it have taken theirs by then.
+  std::vector<std::string> before;
+  try {
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+      before.push_back(filters[i]->save());
+      filters[i]->load(json_text(states[i]));
+    }
+  } catch (...) {
+    for (std::size_t i = 0; i + 1 < before.size(); ++i)
+      filters[i]->load(before[i]);
+    throw;
+  }
 }
 
 }  // namespace equalux

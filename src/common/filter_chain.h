@@ -37,7 +37,7 @@ class FilterChain {
 
 /// What filters keep from frame to frame, as a JSON array of what each one saves.
 [[nodiscard]] std::string save_filters(const std::vector<std::unique_ptr<Filter>>& filters);
-/// Restores that. Throws Error(usage) where it does not fit.
+/// Restores that. Throws Error(usage) where it does not fit, and all stays as it was then.
 void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::string_view state);
 
 }  // namespace equalux

@@ -29,6 +29,7 @@ class EqualizeFilter final : public ToneFilter<EqualizeParams, EqualizeBackend, 
   ImageDesc configure_with(const ImageDesc& stream, Fractions fractions) override {
     const ImageDesc input = fractions.in ? desc_with_fractions(stream) : stream;
     validate(params_, backend().name(), &input);
+    equalux::validate(input);
     note_gray(input, params_.saturation);
     backend().enter();
     const ChainKind kind = chain_for(params_, input.format);

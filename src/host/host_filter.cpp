@@ -1,6 +1,10 @@
 #include "src/host/host_filter.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <equalux/device.h>
@@ -11,15 +15,32 @@ namespace equalux {
 namespace {
 
 constexpr int kMostThreads = 1024;
+/// Nanoseconds from 0, 126 years: any two times have a difference.
+constexpr std::int64_t kFurthestPts = 4'000'000'000'000'000'000;
+
+/// A stride in pixels, or none, is the usual mistake of those who call from C.
+void check_rows(const ImageView& out) {
+  for (int p = 0; p < traits(out.desc.format).planes; ++p) {
+    const auto bytes = static_cast<std::ptrdiff_t>(row_bytes(out.desc, p));
+    const std::ptrdiff_t stride = out.stride[static_cast<std::size_t>(p)];
+    if (plane_rows(out.desc, p) > 1 && stride < bytes && stride > -bytes) {
+      throw_usage("rows of plane " + std::to_string(p) + " of out are " + std::to_string(stride) +
+                  " bytes apart, must be " + std::to_string(bytes) + " or more");
+    }
+  }
+}
 
 }  // namespace
 
+void check_threads(int threads) {
+  if (threads >= 0 && threads <= kMostThreads) return;
+  throw_usage("threads is " + std::to_string(threads) + ", must be 0 to " +
+              std::to_string(kMostThreads));
+}
+
 FilterChain HostFilter::make(const std::vector<FilterSpec>& specs, HostOptions& options) {
   if (specs.empty()) throw_usage("there is no filter, must be one or more");
-  if (options.threads < 0 || options.threads > kMostThreads) {
-    throw_usage("threads is " + std::to_string(options.threads) + ", must be 0 to " +
-                std::to_string(kMostThreads));
-  }
+  check_threads(options.threads);
   std::vector<std::unique_ptr<Filter>> filters;
   if (options.backend != Backend::cuda) {
     for (const FilterSpec& spec : specs)
@@ -59,13 +80,19 @@ ImageDesc HostFilter::configure(const ImageDesc& input) {
 FrameContext HostFilter::next() const {
   FrameContext context;
   context.index = index_;
-  context.pts_ns = static_cast<std::int64_t>(static_cast<double>(index_) * 1e9 / options_.rate);
+  const double ns = static_cast<double>(index_) * 1e9 / options_.rate;
+  context.pts_ns = static_cast<std::int64_t>(std::min(ns, static_cast<double>(kFurthestPts)));
   return context;
 }
 
 void HostFilter::submit(const ConstImageView& in, const ImageView& out,
                         const FrameContext& context) {
   require_configured();
+  if (context.pts_ns < -kFurthestPts || context.pts_ns > kFurthestPts) {
+    throw_usage("pts_ns is " + std::to_string(context.pts_ns) + ", must be within " +
+                std::to_string(kFurthestPts) + " of 0");
+  }
+  check_rows(out);
   // Memory between frames is the filter's, whatever the stream.
   if (stream_end_) stream_end_->order(context.stream);
   chain_.submit(in, out, context);

@@ -23,6 +23,9 @@ struct HostOptions {
   double rate = 30;
 };
 
+/// Throws Error(usage) for a number of threads that HostFilter does not take.
+void check_threads(int threads);
+
 /// Filters of specs, one after another. One thread at a time.
 class HostFilter {
  public:
@@ -39,7 +42,8 @@ class HostFilter {
   [[nodiscard]] FrameContext next() const;
   /// Filters one frame of configure()'s description. On CUDA it only enqueues, behind what the
   /// frame before has on another stream, which may be gone by then. Throws Error(usage) before
-  /// configure().
+  /// configure(), for times too far from 0 to tell what lies between them, and where rows of `out`
+  /// lie over each other.
   void submit(const ConstImageView& in, const ImageView& out, const FrameContext& context);
 
   /// Gives options of one of the specs, from 0, other values. Throws Error(usage) where that takes

@@ -1,8 +1,10 @@
 #include <atomic>
+#include <fstream>
 #include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "src/cpu/common/parallel.h"
 
@@ -36,6 +38,29 @@ TEST(RowExecutor, ExceptionsComeOut) {
                  std::runtime_error);
   }
 }
+
+#if !defined(__SANITIZE_THREAD__)  // it has threads of its own, and memory for each
+long resident_kib() {
+  std::ifstream status("/proc/self/statm");
+  long all = 0;
+  long pages = 0;
+  status >> all >> pages;
+  return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+TEST(RowExecutor, TakesNoMemoryForEachThatIsMade) {
+  const auto make = [] {
+    for (int i = 0; i < 1000; ++i) {
+      RowExecutor executor(2);
+      executor.for_rows(4, [](int, int, int) {});
+    }
+  };
+  make();
+  const long before = resident_kib();
+  make();
+  EXPECT_LT(resident_kib() - before, 3000);
+}
+#endif
 
 TEST(RowExecutor, ZeroMeansAllCores) {
   EXPECT_EQ(RowExecutor(0).threads(), available_cores());

@@ -208,6 +208,18 @@ TEST(FilterList, MakesWhatItLists) {
   }
 }
 
+TEST(FilterList, NoneTakesFramesWithoutPixelsOrWithTooMany) {
+  for (const FilterInfo& info : filter_list()) {
+    SCOPED_TRACE(info.name);
+    const auto filter = make_cpu_filter(FilterSpec{std::string(info.name), {}});
+    for (const int width : {0, -8, kMaxSide + 1}) {
+      EXPECT_THROW(filter->configure({PixelFormat::gray8, width, 8}), Error) << width;
+      EXPECT_THROW(filter->configure({PixelFormat::gray8, 8, width}), Error) << width;
+    }
+    EXPECT_THROW(filter->configure({PixelFormat::gray8, kMaxSide, kMaxSide}), Error);
+  }
+}
+
 TEST(FilterList, NamesUnknownFiltersAndKeys) {
   const auto make = [](const char* text) { (void)make_cpu_filter(parse_filter_spec(text)); };
   EXPECT_THAT(usage_error([&] { make("equalise"); }), HasSubstr("must be equalize"));

@@ -174,6 +174,28 @@ static void keeps_its_state(void) {
   EXPECT_ERROR(equalux_filter_load(second, "[{}]"), EQUALUX_USAGE,
                "the filters' state is of another chain, must be of 2 filters");
   EXPECT(equalux_filter_load(second, "no JSON") == EQUALUX_USAGE);
+  // A state whose second half does not fit is not taken by halves.
+  equalux_text_free(state);
+  EXPECT(equalux_filter_save(first, &state) == EQUALUX_DONE);
+  equalux_filter* third = make("denoise gaussian:sigma=1");
+  equalux_filter* fourth = make("denoise equalize:temporal-ms=500");
+  char* before = NULL;
+  char* other = NULL;
+  char* after = NULL;
+  EXPECT(equalux_filter_configure(third, &desc, NULL) == EQUALUX_DONE);
+  EXPECT(equalux_filter_configure(fourth, &desc, NULL) == EQUALUX_DONE);
+  EXPECT(equalux_filter_frame(third, &in, &out, NULL) == EQUALUX_DONE);
+  EXPECT(equalux_filter_save(third, &other) == EQUALUX_DONE);
+  EXPECT(equalux_filter_load(fourth, state) == EQUALUX_DONE);
+  EXPECT(equalux_filter_save(fourth, &before) == EQUALUX_DONE);
+  EXPECT(equalux_filter_load(fourth, other) == EQUALUX_USAGE);
+  EXPECT(equalux_filter_save(fourth, &after) == EQUALUX_DONE);
+  EXPECT(strcmp(before, after) == 0);
+  equalux_text_free(before);
+  equalux_text_free(other);
+  equalux_text_free(after);
+  equalux_filter_free(third);
+  equalux_filter_free(fourth);
   equalux_text_free(state);
   equalux_filter_free(first);
   equalux_filter_free(second);
@@ -236,6 +258,39 @@ static void tells_what_is_wrong(void) {
   equalux_text_free(NULL);
 }
 
+static void refuses_frames_that_are_none(void) {
+  const equalux_desc desc = {"nv12", 32, 16, NULL, NULL};
+  uint8_t frame[32 * 24] = {0};
+  equalux_planes in;
+  equalux_planes out;
+  equalux_moment moment = {0};
+  equalux_filter* filter = make("equalize:temporal-ms=100");
+  EXPECT(equalux_filter_configure(filter, &desc, NULL) == EQUALUX_DONE);
+  lay_out(&desc, frame, 0, 0, &in);
+  out = in;
+  EXPECT(equalux_filter_frame(filter, &in, &out, &moment) == EQUALUX_DONE);
+  out.stride[1] = 0;
+  EXPECT_ERROR(equalux_filter_frame(filter, &in, &out, &moment), EQUALUX_USAGE,
+               "rows of plane 1 of out are 0 bytes apart, must be 32 or more");
+  out.stride[1] = -31;
+  EXPECT_ERROR(equalux_filter_frame(filter, &in, &out, &moment), EQUALUX_USAGE,
+               "rows of plane 1 of out are -31 bytes apart, must be 32 or more");
+  moment.pts_ns = INT64_MIN;  // What FFmpeg has for none.
+  EXPECT_ERROR(equalux_filter_frame(filter, &in, &in, &moment), EQUALUX_USAGE,
+               "pts_ns is -9223372036854775808, must be within 4000000000000000000 of 0");
+  moment.pts_ns = 0;
+  moment.field_order = 3;
+  EXPECT_ERROR(equalux_filter_frame(filter, &in, &in, &moment), EQUALUX_USAGE,
+               "field_order is 3, must be 0 to 2");
+  EXPECT_ERROR(equalux_filter_frame(filter, NULL, &in, NULL), EQUALUX_USAGE,
+               "in is NULL, must be given");
+  EXPECT_ERROR(equalux_filter_frame(NULL, &in, &in, NULL), EQUALUX_USAGE,
+               "filter is NULL, must be given");
+  moment.field_order = 0;
+  EXPECT(equalux_filter_frame(filter, &in, &in, &moment) == EQUALUX_DONE);
+  equalux_filter_free(filter);
+}
+
 static void is_left_as_it_was_by_a_bad_option(void) {
   const equalux_desc desc = {"gray8", 16, 16, NULL, NULL};
   uint8_t frame[16 * 16];
@@ -284,6 +339,7 @@ int main(int argc, char** argv) {
       {"GivesTheBytesOfCxx", gives_the_bytes_of_cxx},
       {"KeepsItsState", keeps_its_state},
       {"TellsWhatIsWrong", tells_what_is_wrong},
+      {"RefusesFramesThatAreNone", refuses_frames_that_are_none},
       {"IsLeftAsItWasByABadOption", is_left_as_it_was_by_a_bad_option},
       {"LiesInMemoryAsItSays", lies_in_memory_as_it_says},
   };

@@ -113,6 +113,9 @@ TEST(OpencvViews, WhatIsNoFrameIsRefused) {
   EXPECT_EQ(error_of([&] { static_cast<void>(view_of(gray, PixelFormat::nv12)); }),
             "a matrix of nv12 is 4x4, must be of 3/2 times an even height, of an even width, and "
             "4:2:0");
+  cv::Mat pairs(4, 7, CV_8UC2);
+  EXPECT_EQ(error_of([&] { static_cast<void>(view_of(pairs, PixelFormat::yuy2)); }),
+            "a matrix of yuy2 is 7x4, must be of an even width");
   ImageView view = view_of(gray);
   EXPECT_EQ(error_of([&] { static_cast<void>(mat_of(view, 1)); }), "plane is 1, must be 0 to 0");
   view.data[0] += 3 * view.stride[0];

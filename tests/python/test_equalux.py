@@ -6,15 +6,18 @@
 with build/<preset>/python on PYTHONPATH. Ends with 77 where NumPy is missing; what needs OpenCV, PyAV or
 ffmpeg is skipped by name where they are.
 """
+import copy
 import inspect
 import json
 import pathlib
+import pickle
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 
 try:
@@ -170,6 +173,57 @@ class Arrays(unittest.TestCase):
             over = Filter(spec, format="bgr")(long[:40], out=long[7:47])
             self.assertTrue(np.array_equal(over, expected), spec)
 
+    def test_a_tuple_of_one_array_takes_a_result_too(self):
+        frame = dim(40, 48)
+        expected = Filter("equalize")(frame)
+        for name, target in (("columns first", np.zeros_like(frame, order="F")),
+                             ("mirrored", np.zeros_like(frame)[:, ::-1])):
+            Filter("equalize")(frame, out=(target,))
+            self.assertTrue(np.array_equal(target, expected), name)
+        long = np.concatenate([frame, frame])
+        Filter("equalize")(long[:40], out=[long[7:47]])
+        self.assertTrue(np.array_equal(long[7:47], expected))
+
+    def test_subclasses_of_arrays_are_arrays(self):
+        frame = dim(20, 30)
+        expected = Filter("equalize")(frame)
+        with tempfile.TemporaryDirectory() as folder:
+            mapped = np.memmap(f"{folder}/frame", np.uint8, "w+", shape=frame.shape)
+            Filter("equalize")(frame, out=mapped)
+            self.assertTrue(np.array_equal(mapped, expected))
+            mapped[:] = frame
+            Filter("equalize")(mapped, out=mapped)
+            self.assertTrue(np.array_equal(mapped, expected))
+        masked = np.ma.zeros(frame.shape, np.uint8)
+        Filter("equalize")(np.ma.masked_less(frame, 30), out=masked)
+        self.assertTrue(np.array_equal(masked, expected))
+        self.assertEqual(error_of(lambda: Filter("equalize")(frame, out=bytearray(600))),
+                         "out is a bytearray, must be writable arrays")
+
+    def test_rows_of_a_result_may_not_lie_over_each_other(self):
+        frame = dim(20, 30)
+        strided = np.lib.stride_tricks.as_strided
+        for stride in (0, 10, -29):
+            target = strided(np.zeros(900, np.uint8)[600:], (20, 30), (stride, 1))
+            self.assertEqual(error_of(lambda: Filter("equalize")(frame, out=target)),
+                             f"rows of plane 0 of out are {stride} bytes apart, must be 30 or more")
+        # Of a frame they may: it is only read.
+        one = np.broadcast_to(frame[:1], frame.shape)
+        self.assertTrue(np.array_equal(Filter("equalize")(one), Filter("equalize")(one.copy())))
+
+    def test_planes_of_results_share_memory_that_is_used_again(self):
+        several = Filter("equalize", format="nv12")
+        frame = (dim(40, 60), dim(20, 30, 2))
+        addresses = set()
+        for _ in range(6):
+            y, uv = several(frame)
+            addresses.add(y.ctypes.data)
+            kept = uv.copy()
+            del y  # The other plane still lies there.
+            several(frame)
+            self.assertTrue(np.array_equal(uv, kept))
+        self.assertLess(len(addresses), 4)
+
     def test_formats_follow_from_arrays(self):
         gray = dim(20, 30)
         color = np.repeat(gray[..., None], 3, axis=2)
@@ -231,6 +285,46 @@ class State(unittest.TestCase):
         self.assertEqual(error_of(lambda: setattr(second, "state", "[1]")),
                          "the filters' state is of another chain, must be of 2 filters")
 
+    def test_it_stays_where_something_is_refused(self):
+        frames = [dim(32, 40, seed=n) for n in range(4)]
+        specs = ("equalize:temporal-ms=400", "clahe:tiles=2,2,temporal-ms=400")
+        several = Filter(*specs)
+        for frame in frames:
+            several(frame)
+        known = several.state
+        for frame in (np.zeros((0, 5), np.uint8), np.zeros((1, 70000), np.uint8), frames[0] / 2, None):
+            self.assertNotEqual(error_of(lambda: several(frame)), "nothing was raised")
+            self.assertEqual(several.state, known)
+        # A state whose second half does not fit is not taken by halves.
+        first, second = json.loads(known)
+        first["frames"] = 1
+        with self.assertRaises(Error):
+            several.state = json.dumps([first, dict(second, version=99)])
+        self.assertEqual(several.state, known)
+        # One that is there before the first frame is not lost with it.
+        later = Filter("denoise")
+        other = Filter("denoise")
+        other(frames[0])
+        later.state = other.state
+        for _ in range(2):
+            self.assertEqual(error_of(lambda: later(dim(8, 8))), 'the state is of "gray8" [40,32], must be of "gray8" [8,8]')
+        self.assertTrue(np.array_equal(later(frames[1], pts=1), other(frames[1], pts=1)))
+
+    def test_copies_go_on_by_themselves(self):
+        frames = [dim(32, 40, seed=n) for n in range(4)]
+        several = Filter("denoise", "equalize:temporal-ms=400", matrix="bt601", threads=1)
+        several(frames[0])
+        copies = [copy.copy(several), copy.deepcopy(several), pickle.loads(pickle.dumps(several))]
+        expected = several(frames[1], pts=0.1)
+        several.update(1, strength=0)
+        for n, each in enumerate(copies):
+            self.assertEqual(each.specs, ["denoise", "equalize:temporal-ms=400"])
+            self.assertTrue(np.array_equal(each(frames[1], pts=0.1), expected), n)
+            # Of another size each: nothing is shared.
+            self.assertEqual(each(dim(50 + n, 60)).shape, (50 + n, 60))
+        self.assertEqual(several(frames[2]).shape, (32, 40))
+        self.assertEqual(copy.copy(Filter("vessel", backend="cpu"))(frames[0]).shape, (32, 40))
+
     def test_options_change_between_frames(self):
         one = equalux.equalize()
         frame = dim(20, 30)
@@ -284,8 +378,40 @@ class Errors(unittest.TestCase):
             (lambda: Filter(), "there is no filter, must be one or more"),
             (lambda: Filter("clahe", "denoise", tiles=2), "tiles is given for 2 filters, must be in the spec"),
             (lambda: Filter("clahe", backend="gpu"), "backend is 'gpu', must be auto, cpu or cuda"),
-            (lambda: Filter("clahe", fps=0), "fps is 0, must be above 0"),
+            (lambda: Filter("clahe", fps=0), "fps is 0, must be 0.000001 to 1000000"),
+            (lambda: Filter("clahe", fps=float("nan")), "fps is nan, must be 0.000001 to 1000000"),
+            (lambda: Filter("clahe", fps="25 fps"), "fps is '25 fps', must be a number"),
+            (lambda: Filter("clahe", threads=1025), "threads is 1025, must be 0 to 1024"),
+            (lambda: Filter("clahe", threads=2.5), "threads is 2.5, must be a whole number"),
+            (lambda: Filter("clahe", device="0"), "device is '0', must be a whole number"),
+            (lambda: Filter("clahe", device=1 << 40), "device is 1099511627776, must be a whole number"),
+            (lambda: Filter("clahe", format=3), "format is 3, must be text"),
+            (lambda: Filter("clahe", matrix=None), "matrix is None, must be text"),
+            (lambda: Filter("clahe", format="bgrr"), "format is 'bgrr', must be gray, gray8, rgb, bgr"),
+            (lambda: Filter("clahe", matrix="bt2100"), "matrix is 'bt2100', must be bt601, bt709 or bt2020"),
+            (lambda: Filter("clahe", range="Full"), "range is 'Full', must be limited or full"),
+            (lambda: Filter("clahe", "denoise", fromat="bgr"), "there is no keyword 'fromat', must be format"),
+            (lambda: equalux.clahe(fromat="bgr"), "there is no keyword 'fromat', must be format"),
+            (lambda: equalux.clahe(clip_limit_=3), "clahe has no key 'clip-limit-', must be clip-limit"),
+            (lambda: Filter("clahe:tiles=2", tiles=3), "filter 'clahe' sets tiles twice, must be once"),
+            (lambda: Filter(3), "a filter is 3, must be a spec as 'clahe:tiles=4,4', or a pair as ('clahe', {'tiles'"),
+            (lambda: Filter(("clahe", "denoise")), "a filter is ('clahe', 'denoise'), must be a spec as 'clahe:tiles"),
+            (lambda: Filter("clahe\udc80"), "'clahe\\udc80' cannot be written as UTF-8"),
+            (lambda: equalux.equalize(strength=np.array([0.5, 1])), "strength is '0.5,1', must be a number"),
             (lambda: Filter("equalize", matrix="bt2100")(gray), "matrix is 'bt2100', must be bt601, bt709 or bt2020"),
+            (lambda: plain(gray, field_order=None), "field_order is None, must be text"),
+            (lambda: plain(gray, pts=float("nan")), "pts is nan, must be within 4000000000 seconds of 0"),
+            (lambda: plain(gray, pts=1e10), "pts is 1e+10, must be within 4000000000 seconds of 0"),
+            (lambda: plain(gray, pts="1 s"), "pts is '1 s', must be a number"),
+            (lambda: plain.update("0", strength=1), "filter '0' is not there, must be 0 to 0"),
+            (lambda: plain(np.zeros(9, np.uint8)), "the frame is an array of 1 dimensions, must be of 2 or 3"),
+            (lambda: Filter("equalize", format="bgr")(np.zeros((2, 3, 4, 3), np.uint8)),
+             "the frame is an array of 4 dimensions, must be of 2 or 3"),
+            (lambda: plain(gray.astype("M8[s]")), "the frame is an array of datetime64[s], must be of uint8"),
+            (lambda: plain(gray.astype(object)), "the frame is an array of object, must be of uint8 or uint16"),
+            (lambda: plain([[[1, 2], [3]]]), "a frame is a list, must be an array or a tuple of planes"),
+            (lambda: Filter("equalize", format="yuy2")(dim(6, 7, 2)), "the frame of yuy2 is 6x7x2, must be of an even"),
+            (lambda: Filter("equalize", format="y444")(dim(24, 8)), "the frame is 24x8, must be a tuple of planes for"),
             (lambda: plain(gray, field_order="odd"), "field_order is 'odd', must be progressive, top-first"),
             (lambda: Filter("equalize", backend="cuda")(gray), "the frame lies on the host, must be in device memory"),
         ):
@@ -336,6 +462,22 @@ class Threads(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
+    def test_the_interpreter_ends_while_threads_filter(self):
+        code = ("import threading, numpy, equalux\n"
+                "def work():\n"
+                "    mine = equalux.Filter('denoise', 'equalize', format='bgr')\n"
+                "    while True:\n"
+                "        mine(numpy.full((200, 300, 3), 40, numpy.uint8))\n"
+                "        begun.set()\n"
+                "begun = threading.Event()\n"
+                "for _ in range(3):\n"
+                "    threading.Thread(target=work, daemon=True).start()\n"
+                "begun.wait()\n")
+        for _ in range(3):
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
 class Table(unittest.TestCase):
     def test_hints_are_those_of_the_table(self):
         done = subprocess.run([sys.executable, SOURCE / "python/backend/make_hints.py"], capture_output=True, text=True,
@@ -360,6 +502,14 @@ class Table(unittest.TestCase):
         self.assertEqual(equalux.equalize(strength=np.float64(0.5), bins=np.int64(64)).specs,
                          ["equalize:strength=0.5,bins=64"])
         self.assertEqual(Filter(("clahe", {"clip_limit": 3.0})).specs, ["clahe:clip-limit=3"])
+        self.assertEqual(equalux.vessel(sigmas=np.linspace(2, 3, 3)).specs, ["vessel:sigmas=2,2.5,3"])
+        self.assertEqual(equalux.clahe(tiles=range(2, 4)).specs, ["clahe:tiles=2,3"])
+
+        class Loud(float):  # As NumPy 2 has them.
+            def __repr__(self):
+                return f"Loud({float(self)})"
+
+        self.assertEqual(equalux.equalize(strength=Loud(0.5)).specs, ["equalize:strength=0.5"])
 
     def test_the_version_is_the_programs(self):
         said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
@@ -382,6 +532,14 @@ class Measure(unittest.TestCase):
         self.assertEqual(error_of(lambda: equalux.measure([])), "there is no frame to measure")
         self.assertEqual(error_of(lambda: equalux.measure([pictures[0], pictures[1][:9]], format="bgr")),
                          "a frame of a is 80x9, must be 80x64 as the first one")
+        self.assertEqual(equalux.measure(*pictures, format="RGB")["figures"], expected["figures"])
+        gray = pictures[0][..., 0].copy()
+        self.assertEqual(equalux.measure(memoryview(gray))["figures"], equalux.measure(gray)["figures"])
+        self.assertEqual(error_of(lambda: equalux.measure(None)),
+                         "what is measured is a NoneType, must be an array or an iterable of arrays")
+        for shape, text in (((0, 5), "height is 0"), ((5, 0), "width is 0"), ((0, 5, 3), "height is 0")):
+            found = error_of(lambda: equalux.measure(np.zeros(shape, np.uint8), format="bgr"))
+            self.assertTrue(found.startswith(text), found)
 
 
 class FakeDeviceArray:
@@ -437,6 +595,29 @@ class DeviceArrays(unittest.TestCase):
                          "an array gave no DLPack capsule of version 0 that is unused")
         del frame
         self.assertEqual(sys.getrefcount(array), counted)
+
+    def test_a_librarys_arrays_on_the_host_have_no_stream(self):
+        class Tensor:  # PyTorch's, where its CUDA answers nothing
+            is_cuda = False
+
+            def __init__(self, array):
+                self.array = array
+
+            def __array__(self, dtype=None, copy=None):
+                return self.array
+
+            def __dlpack_device__(self):
+                return 1, 0
+
+        library = types.ModuleType("fake_torch")
+        library.cuda = types.SimpleNamespace(current_stream=lambda device: self.fail("CUDA is asked"))
+        Tensor.__module__ = "fake_torch"
+        sys.modules["fake_torch"] = library
+        try:
+            frame = dim(6, 8)
+            self.assertTrue(np.array_equal(Filter("equalize")(Tensor(frame)), Filter("equalize")(frame)))
+        finally:
+            del sys.modules["fake_torch"]
 
     def test_streams_are_numbers_in_the_end(self):
         self.assertEqual(_arrays.stream_of(None, FakeStream()), 77)

@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <sched.h>
@@ -53,11 +58,49 @@ struct RowExecutor::Impl {
 
 #else
 
+/// Arenas that no executor has at the moment. oneTBB keeps seven kilobytes of each arena that has
+/// worked, even when it is gone, and programs may make a filter for each picture.
+class SpareArenas {
+ public:
+  /// Never freed: executors may outlive what is destroyed when a program ends.
+  static SpareArenas& all() {
+    static auto* const arenas = new SpareArenas;
+    return *arenas;
+  }
+
+  std::unique_ptr<tbb::task_arena> take(int threads) {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::unique_ptr<tbb::task_arena>>& spare = spare_[threads];
+    if (spare.empty()) return std::make_unique<tbb::task_arena>(threads);
+    std::unique_ptr<tbb::task_arena> arena = std::move(spare.back());
+    spare.pop_back();
+    return arena;
+  }
+  void give_back(std::unique_ptr<tbb::task_arena> arena, int threads) noexcept {
+    try {
+      const std::lock_guard lock(mutex_);
+      spare_[threads].push_back(std::move(arena));
+    } catch (const std::bad_alloc&) {
+      return;  // It goes.
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int, std::vector<std::unique_ptr<tbb::task_arena>>> spare_;
+};
+
 /// Each thread has a share of its own, the same in every loop over as many rows. Shares are taken
 /// in pieces, and who is done takes pieces of others: threads start late, and cores differ in
 /// speed.
 struct RowExecutor::Impl {
-  explicit Impl(int threads) : arena(threads), shares(static_cast<std::size_t>(threads)) {}
+  explicit Impl(int count)
+      : arena_threads(count),
+        shares(static_cast<std::size_t>(count)),
+        arena(SpareArenas::all().take(count)) {}
+  ~Impl() { SpareArenas::all().give_back(std::move(arena), arena_threads); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   void for_rows(int rows, int threads, RowsBody body) {
     const int piece = std::max(1, rows / (threads * kPieces));
@@ -76,7 +119,7 @@ struct RowExecutor::Impl {
         body(first + done, std::min(first + done + piece, last), slot);
       }
     };
-    arena.execute([&] {
+    arena->execute([&] {
       tbb::parallel_for(
           tbb::blocked_range<int>(0, threads, 1),
           [&](const tbb::blocked_range<int>&) {
@@ -93,8 +136,9 @@ struct RowExecutor::Impl {
   struct alignas(64) Share {
     std::atomic<int> taken{0};
   };
-  tbb::task_arena arena;
+  int arena_threads;
   std::vector<Share> shares;
+  std::unique_ptr<tbb::task_arena> arena;
 };
 
 #endif

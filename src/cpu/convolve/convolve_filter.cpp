@@ -27,6 +27,7 @@ class CpuConvolveFilter : public Filter {
 
   ImageDesc configure(const ImageDesc& input) override {
     validate(params_, Backend::cpu, &input);
+    equalux::validate(input);
     if (sequential_) sequential_->configure(input);
     if (production_) production_->configure(input);
     desc_ = input;
