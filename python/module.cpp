@@ -271,11 +271,15 @@ PYBIND11_MODULE(_equalux, module) {
   using WhileUnlocked = py::call_guard<Unlocked>;
   translate_errors(module);
   module.attr("version") = std::string(version());
-  module.def("simd_target", &cpu_simd_target);
-  module.def("cuda_status", [] {
-    const CudaStatus status = cuda_status();
-    return py::make_tuple(status.available, status.reason);
-  });
+  module.def("simd_target", &cpu_simd_target,
+             "Name of the SIMD target that filters on the CPU run here, e.g. 'AVX3_DL'.");
+  module.def(
+      "cuda_status",
+      [] {
+        const CudaStatus status = cuda_status();
+        return py::make_tuple(status.available, status.reason);
+      },
+      "Whether filters can run on a GPU here, and why not.");
   module.def("formats", [] {
     py::dict rows;
     for (const FormatTraits& each : kFormatTraits)

@@ -16,7 +16,9 @@ from ._measure import measure
 from ._options import FILTERS as filters
 from ._options import FilterInfo, Option
 
-Error.__module__ = "equalux"
+for _each in (Error, Filter, FilterInfo, Option):
+    _each.__module__ = "equalux"
+del _each
 Error.code = 2  # of those raised here; the library gives each its own
 Error.__doc__ = """What is wrong and what would be right, in one line; `code` is the program's exit code."""
 

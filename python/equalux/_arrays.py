@@ -73,11 +73,13 @@ def tight(shape: Sequence[int], item: int) -> Tuple[int, ...]:
 
 def describe(array: Any, stream: Optional[int] = None) -> Plane:
     """Where an array lies. `stream` is the CUDA stream that will use it."""
-    if isinstance(array, numpy.ndarray):
+    if type(array) is numpy.ndarray:
         return Plane(array, array.__array_interface__, False)
     known = getattr(array, "__cuda_array_interface__", None)
     if known is not None:
         return Plane(array, known, True)
+    if isinstance(array, numpy.ndarray):
+        return Plane(array, array.__array_interface__, False)
     device = getattr(array, "__dlpack_device__", None)
     if device is not None:
         kind, number = device()

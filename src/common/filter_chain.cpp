@@ -60,13 +60,14 @@ void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::stri
   }
   // A filter is as it was where its own does not fit; those before it have taken theirs by then.
   std::vector<std::string> before;
+  std::size_t taken = 0;
   try {
-    for (std::size_t i = 0; i < filters.size(); ++i) {
-      before.push_back(filters[i]->save());
-      filters[i]->load(json_text(states[i]));
+    for (; taken < filters.size(); ++taken) {
+      if (taken + 1 < filters.size()) before.push_back(filters[taken]->save());
+      filters[taken]->load(json_text(states[taken]));
     }
   } catch (...) {
-    for (std::size_t i = 0; i + 1 < before.size(); ++i)
+    for (std::size_t i = 0; i < taken; ++i)
       filters[i]->load(before[i]);
     throw;
   }

@@ -301,6 +301,13 @@ class State(unittest.TestCase):
         with self.assertRaises(Error):
             several.state = json.dumps([first, dict(second, version=99)])
         self.assertEqual(several.state, known)
+        fresh = Filter(*specs)
+        fresh(frames[0])
+        fresh.reset()
+        with self.assertRaises(Error):
+            fresh.state = json.dumps([first, dict(second, version=99)])
+        for frame, other in zip(frames, Filter(*specs).frames(frames)):
+            self.assertTrue(np.array_equal(fresh(frame), other))
         # One that is there before the first frame is not lost with it.
         later = Filter("denoise")
         other = Filter("denoise")
@@ -324,6 +331,8 @@ class State(unittest.TestCase):
             self.assertEqual(each(dim(50 + n, 60)).shape, (50 + n, 60))
         self.assertEqual(several(frames[2]).shape, (32, 40))
         self.assertEqual(copy.copy(Filter("vessel", backend="cpu"))(frames[0]).shape, (32, 40))
+        self.assertIn(b"equalux", pickle.dumps(several))
+        self.assertNotIn(b"equalux._", pickle.dumps(several))
 
     def test_options_change_between_frames(self):
         one = equalux.equalize()
