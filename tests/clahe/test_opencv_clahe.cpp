@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/clahe/opencv_clahe_chain.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/opencv_bytes.h"
 #include "tests/support/test_images.h"
 
@@ -107,12 +108,14 @@ TEST(OpencvClahe, RandomPicturesOf16BitsEqualItsBytes) {
 TEST(OpencvClahe, SizesAndTilesAtTheirBoundsEqualItsBytes) {
   if (!test::kHasOpencvBytes) GTEST_SKIP() << test::kNoOpencvBytes;
   std::mt19937 random(8);
+  test::EveryNth third(3);
   for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::gray16_le}) {
     for (const auto& [width, height] :
          {std::pair{1, 1}, {1, 40}, {40, 1}, {2, 3}, {16, 16}, {17, 16}, {16, 17}}) {
       for (const auto& [x, y] : {std::pair{1, 1}, {8, 8}, {1, 16}, {16, 1}, {17, 5}}) {
         if (format == PixelFormat::gray16_le && x * y > 8 && width * height > 2) continue;
         for (const double limit : {0.0, 1.0, 2.0, 40.0, 1e9}) {
+          if (format == PixelFormat::gray16_le && third.skips()) continue;
           const PaddedImage in({format, width, height});
           test::fill_random(in.view(), random);
           ASSERT_NO_FATAL_FAILURE(expect_opencv(opencv_params(limit, x, y), in));

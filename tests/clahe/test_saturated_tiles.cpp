@@ -16,6 +16,7 @@
 #include "tests/equalize/saturated_streams.h"
 #include "tests/equalize/saturation_definition.h"
 #include "tests/support/filter_changes.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -138,10 +139,12 @@ void expect_defined(const ClaheParams& params, const ConstImageView& in, const I
 }
 
 TEST(SaturatedTiles, EveryByteEqualsTheDefinition) {
+  test::EveryNth third(3);
   for (const auto& [width, height] : {std::pair{61, 23}, {8, 6}, {131, 29}}) {
     for (const ImageDesc& desc : test::colour_forms(width, height)) {
       for (const double k : {0.0, 0.37109375, 1.5, 4.0}) {
         for (const bool interlaced : {false, true}) {
+          if (third.skips()) continue;
           SCOPED_TRACE(test::describe(desc, Content::noise) + " times " + std::to_string(k) +
                        (interlaced ? ", interlaced" : ""));
           const Wide last =
@@ -163,9 +166,11 @@ TEST(SaturatedTiles, EveryByteEqualsTheDefinition) {
 
 /// auto follows the mean of the tiles' curves.
 TEST(SaturatedTiles, AutoFollowsTheMeanOfTheCurves) {
+  test::EveryNth fifth(5);
   for (const ImageDesc& desc : test::colour_forms(96, 72)) {
     for (const double clip_limit : {0.0, 2.0, 9.0}) {
       for (const Content content : {Content::natural, Content::noise}) {
+        if (fifth.skips()) continue;
         SCOPED_TRACE(test::describe(desc, content) + " limit " + std::to_string(clip_limit));
         const ClaheParams params = coloured(kAutoSaturation, clip_limit);
         Image in(desc);

@@ -492,15 +492,27 @@ TEST_F(Codecs, ViewersSeeWhatARunWrites) {
 
 /// A lossless encoder is fed unchanged frames: ffmpeg must decode the same.
 TEST_F(Codecs, TinyAndOddFramesAreEncodedAsTheyAre) {
+  int turn = 0;
   for (const char* size : {"1x1", "2x2", "4x2", "63x64", "427x240", "639x479", "1919x1079"}) {
     for (const char* layout : {"yuv420p", "yuv422p", "yuv444p"}) {
       std::string scale(size);
       scale.replace(scale.find('x'), 1, ":");
       const std::string filter = "scale=" + scale + ",format=" + layout;
-      make("in.y4m", "-vf " + filter + " -strict -1", 2);
+      const auto md5 = [&](const std::string& file) {
+        return shell("ffmpeg -v error -i '" + folder_ / file + "' -pix_fmt " + layout +
+                     " -fps_mode passthrough -f md5 -");
+      };
+      std::string expected;
       const bool small = scale.size() < 6;
-      for (const char* encoder : {"ffv1", "x264", "x265", "vp9"}) {
+      ++turn;
+      for (int e = 0; const char* encoder : {"ffv1", "x264", "x265", "vp9"}) {
         if (!small && std::string_view(encoder) != "ffv1") continue;
+        // Few: every encoder with every layout, in half of the sizes.
+        if (wants_few_counts() && (turn + e++) % 2 == 0) continue;
+        if (expected.empty()) {
+          make("in.y4m", "-vf " + filter + " -strict -1", 2);
+          expected = md5("in.y4m");
+        }
         SCOPED_TRACE(std::string(encoder) + " " + size + " " + layout);
         const ProgramResult result = run({"run", "in.y4m", "--strength", "0", "--lossless",
                                           "--encoder", encoder, "-o", "out.mkv", "--quiet"});
@@ -509,11 +521,7 @@ TEST_F(Codecs, TinyAndOddFramesAreEncodedAsTheyAre) {
           continue;
         }
         ASSERT_EQ(result.exit_code, 0) << result.err;
-        const auto md5 = [&](const std::string& file) {
-          return shell("ffmpeg -v error -i '" + folder_ / file + "' -pix_fmt " + layout +
-                       " -fps_mode passthrough -f md5 -");
-        };
-        EXPECT_EQ(md5("out.mkv"), md5("in.y4m"));
+        EXPECT_EQ(md5("out.mkv"), expected);
         std::filesystem::remove(folder_ / "out.mkv");
       }
     }

@@ -21,6 +21,7 @@
 #include "tests/equalize/saturated_params.h"
 #include "tests/equalize/saturation_definition.h"
 #include "tests/equalize/wide.h"
+#include "tests/support/long_counts.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
 
@@ -77,10 +78,12 @@ Levels levels_of(const EqualizeParams& params, const ImageDesc& desc, const Fram
 }
 
 TEST(Saturation, EveryByteEqualsTheDefinition) {
+  test::EveryNth fifth(5);
   for (const ImageDesc& desc : colour_forms(61, 23)) {
     for (const double k : {0.0, 0.37109375, 1.5, 2.5, 4.0, kAutoSaturation}) {
       for (const bool steep : {false, true}) {
         for (const test::Content content : {test::Content::natural, test::Content::noise}) {
+          if (fifth.skips()) continue;
           SCOPED_TRACE(test::describe(desc, content) + " times " + std::to_string(k) +
                        (steep ? ", steep" : ""));
           const EqualizeParams params = shaped(k, steep);
@@ -239,9 +242,11 @@ TEST(Saturation, VectorsEqualTheFormulaForEveryPixel) {
   const std::size_t n = pixels.size() / 3;
   ValueHistogram all;
   all.fill(1);
+  test::EveryNth third(3);
   for (const char* shape : {"identity", "half", "root", "veil", "steep"}) {
     const CurveTable curve = shaped_curve(shape, 255);
     for (const int factor : {0, 95, 128, 384, 640, 1024, -1}) {
+      if (third.skips()) continue;
       SaturatedGains gains;
       make_saturated({}, curve, 255, gains);
       set_factors(gains, factor);
