@@ -62,6 +62,15 @@ TEST(RowExecutor, TakesNoMemoryForEachThatIsMade) {
 }
 #endif
 
+TEST(RowExecutor, MoreThreadsThanCoresSayNothing) {
+  ::testing::internal::CaptureStderr();
+  RowExecutor executor(available_cores() + 3);
+  std::atomic<int> rows{0};
+  executor.for_rows(100, [&](int begin, int end, int) { rows += end - begin; });
+  EXPECT_EQ(rows, 100);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(RowExecutor, ZeroMeansAllCores) {
   EXPECT_EQ(RowExecutor(0).threads(), available_cores());
 }

@@ -15,6 +15,7 @@
 
 #if !defined(EQUALUX_PLAIN_THREADS)
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #endif
@@ -95,9 +96,9 @@ class SpareArenas {
 /// speed.
 struct RowExecutor::Impl {
   explicit Impl(int count)
-      : arena_threads(count),
-        shares(static_cast<std::size_t>(count)),
-        arena(SpareArenas::all().take(count)) {}
+      : shares(static_cast<std::size_t>(count)),
+        arena_threads(most_of(count)),
+        arena(SpareArenas::all().take(arena_threads)) {}
   ~Impl() { SpareArenas::all().give_back(std::move(arena), arena_threads); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -131,13 +132,20 @@ struct RowExecutor::Impl {
     });
   }
 
+  /// As many of `threads` as oneTBB gives; of more it complains, on stderr.
+  static int most_of(int threads) {
+    using tbb::global_control;
+    const std::size_t most = global_control::active_value(global_control::max_allowed_parallelism);
+    return static_cast<int>(std::min(static_cast<std::size_t>(threads), most));
+  }
+
   static constexpr int kPieces = 16;
   /// Rows of a share that somebody has taken.
   struct alignas(64) Share {
     std::atomic<int> taken{0};
   };
-  int arena_threads;
   std::vector<Share> shares;
+  int arena_threads;
   std::unique_ptr<tbb::task_arena> arena;
 };
 
