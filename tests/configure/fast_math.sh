@@ -32,7 +32,8 @@ refused -Ofast "$source" own -DEQUALUX_WITH_CUDA=OFF -DCMAKE_CXX_FLAGS=-Ofast
 case ${cuda^^} in
   '' | 0 | NO | OFF | FALSE) ;;
   *)
-    refused --use_fast_math "$source" cuda -DEQUALUX_WITH_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=75 \
-      -DCMAKE_CUDA_FLAGS=--use_fast_math
+    # In the same folder, where the compilers of C and C++ are known by now.
+    refused --use_fast_math "$source" own -DEQUALUX_WITH_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=75 \
+      -DCMAKE_CXX_FLAGS= -DCMAKE_CUDA_FLAGS=--use_fast_math
     ;;
 esac

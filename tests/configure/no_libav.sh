@@ -18,7 +18,7 @@ expect() { # TEXT OUTPUT; CMake breaks lines as it likes
 
 reason='needs libavformat, which is off (EQUALUX_WITH_LIBAV=OFF)'
 expect "GStreamer off ($reason" "$(configure auto)"
-if output=$(configure on -DEQUALUX_WITH_GSTREAMER=ON); then
+if output=$(configure auto -DEQUALUX_WITH_GSTREAMER=ON); then
   echo "EQUALUX_WITH_GSTREAMER=ON was taken"
   exit 1
 fi

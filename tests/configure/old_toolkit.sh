@@ -32,7 +32,7 @@ expect() { # TEXT OUTPUT
 }
 
 expect 'CUDA       off (CUDA toolkit 11.8.89 is older than 12.0)' "$(configure auto)"
-if output=$(configure on -DEQUALUX_WITH_CUDA=ON); then
+if output=$(configure auto -DEQUALUX_WITH_CUDA=ON); then
   echo "EQUALUX_WITH_CUDA=ON was taken"
   exit 1
 fi

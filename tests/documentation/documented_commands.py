@@ -35,8 +35,9 @@ import time
 LONGEST_S = 300
 # What an endless command may do after it has shown that it runs: a few frames.
 RUNNING_S = 0.5
-# What says nothing while it works is taken to run after so long.
+# What says nothing while it works is taken to run after so long, or once it has computed so long.
 SILENT_S = 4
+SILENT_CPU_S = 1
 MEDIA = r"(?:mp4|mkv|y4m|h264|png|jpg|pgm)"
 OUTPUT_OPTIONS = ("-o|--out|--record|--plot|--json|--curve-to|--verify|--timings")
 
@@ -133,7 +134,7 @@ DISPLAY = re.compile(r"\bautovideosink\b|-o window\b|\bffplay\b|\bcamera:\d(?!.*
 # What does not end by itself, or measures for minutes, and what it says once it runs.
 ENDLESS = re.compile(
     r"\bvideotestsrc\b|\bv4l2src\b|\bsouphttpsrc\b|\bffplay\b|-o window\b|"
-    r"\blab (load|convolution|hessian|vessel|timeline|threads|sweep|stages)\b")
+    r"\blab (load|convolution|hessian|vessel|timeline|threads|sweep|stages|scans|scalers)\b")
 RUNS = re.compile(rb"Setting pipeline to PLAYING|New clock|equalux: ", re.S)
 # Lab experiments of a GPU, on a machine or in a build without one.
 NO_GPU = re.compile(r"no CUDA (backend|driver|device)|exists? on the CUDA backend only|CUDA backend")
@@ -367,6 +368,15 @@ class Outcome:
         self.interrupted = interrupted
 
 
+def computed_s(process):
+    """The seconds of CPU time that a process has taken."""
+    try:
+        fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def execute(context, folder, command):
     """Runs a command until it ends, or, where it is endless, until it runs. Never longer than
     LONGEST_S."""
@@ -397,6 +407,8 @@ def execute(context, folder, command):
         silent = "ffplay" in command or "equalux lab" in command
         while process.poll() is None and not runs.is_set():
             if time.monotonic() - started > (SILENT_S if silent else LONGEST_S):
+                break
+            if silent and computed_s(process) > SILENT_CPU_S:
                 break
             time.sleep(0.02)
         with contextlib.suppress(subprocess.TimeoutExpired):
