@@ -56,3 +56,7 @@ foreach(case GivesTheBytesOfCxx KeepsItsState TellsWhatIsWrong RefusesFramesThat
   add_test(NAME CInterface.${case} COMMAND test_c_interface ${case})
   set_tests_properties(CInterface.${case} PROPERTIES LABELS core TIMEOUT 120)
 endforeach()
+# Compilers of C refuse a standard of C++.
+add_test(NAME CInterface.PkgConfigIsForCToo
+  COMMAND sh -c "grep Cflags: \"$1\" && ! grep -e -std= \"$1\"" check ${PROJECT_BINARY_DIR}/equalux.pc)
+set_tests_properties(CInterface.PkgConfigIsForCToo PROPERTIES LABELS core TIMEOUT 60)
