@@ -229,13 +229,14 @@ const EncoderSpec* gpu_encoder(const StreamInfo& info) {
   return takes(spec, spec.formats.front(), info.desc) ? &spec : nullptr;
 }
 
-const EncoderSpec& encoder_spec(const std::string& name) {
+const EncoderSpec& encoder_spec(std::string_view name) {
   std::string names;
   for (const EncoderSpec& spec : table()) {
     if (spec.name == name) return spec;
     names += (names.empty() ? "" : ", ") + std::string(spec.name);
   }
-  throw Error(ExitCode::usage, "--encoder '" + name + "' is not known, must be one of " + names);
+  throw Error(ExitCode::usage,
+              "--encoder '" + std::string(name) + "' is not known, must be one of " + names);
 }
 
 GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& info,

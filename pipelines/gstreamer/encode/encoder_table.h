@@ -58,7 +58,7 @@ struct EncoderSpec {
 [[nodiscard]] const std::vector<EncoderSpec>& encoder_specs();
 
 /// The row of that name. Throws Error(usage) that lists the names.
-[[nodiscard]] const EncoderSpec& encoder_spec(const std::string& name);
+[[nodiscard]] const EncoderSpec& encoder_spec(std::string_view name);
 
 /// The layout that pictures of `info` are encoded in: the same one, or one of the same
 /// subsampling and depth; RGB where the encoder keeps it, else 4:2:0. Throws Error(usage) where

@@ -542,7 +542,7 @@ HWY_INLINE V pulls(const Rows5<std::int16_t>& rows, std::size_t i, V own, V reac
   return sum;
 }
 
-#if HWY_ARCH_X86
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
 using DBytes = hn::Repartition<std::int8_t, D>;
 using VBytes = hn::Vec<DBytes>;
 constexpr bool kPullsInBytes = true;
