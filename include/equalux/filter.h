@@ -40,7 +40,7 @@ enum class Dither : std::uint8_t {
 /// What a filter is told about a frame beside its bytes.
 struct FrameContext {
   std::uint64_t index = 0;     ///< of the frame in its stream, from 0
-  std::int64_t pts_ns = 0;     ///< presentation timestamp, nanoseconds
+  std::int64_t pts_ns = 0;     ///< presentation timestamp, nanoseconds within 4e18 of 0
   bool discontinuity = false;  ///< true where frames before this one are missing
   FieldOrder field_order = FieldOrder::progressive;
   /// Of fractions of levels: the filter that leaves them says it, the one that rounds them obeys
