@@ -17,6 +17,7 @@ set(EQUALUX_SANITIZER none CACHE STRING "none, address (with undefined) or threa
 set_property(CACHE EQUALUX_SANITIZER PROPERTY STRINGS none address thread)
 option(EQUALUX_QUICK_KERNELS "Do not optimise kernels, for builds that run none" OFF)
 option(EQUALUX_FEW_SIMD_TARGETS "Leave out SSSE3, SSE4 and AVX3 without its extensions, for builds that take long" OFF)
+option(EQUALUX_WITHOUT_SSE4 "Leave out SSE4, for which nothing is written otherwise than for SSSE3" OFF)
 
 # Exact bytes need every operation as IEEE 754 has it. A parent project's flags reach the kernels and
 # loops too.
