@@ -109,6 +109,10 @@ void FrameReader::take() {
     const spa_data& data = buffer->buffer->datas[0];
     {
       const std::lock_guard guard(mutex_);
+      if (header != nullptr) {
+        if (count_ > 0 && header->seq > last_number_) missed_ += header->seq - last_number_ - 1;
+        last_number_ = header->seq;
+      }
       ++count_;
       if (habit_ == ReaderHabit::counts) {
         pw_stream_queue_buffer(stream_, buffer);
@@ -140,6 +144,16 @@ std::vector<ReadFrame> FrameReader::frames(std::size_t count, std::chrono::milli
 std::uint64_t FrameReader::count() {
   const std::lock_guard lock(mutex_);
   return count_;
+}
+
+std::uint64_t FrameReader::last_number() {
+  const std::lock_guard lock(mutex_);
+  return last_number_;
+}
+
+std::uint64_t FrameReader::missed() {
+  const std::lock_guard lock(mutex_);
+  return missed_;
 }
 
 std::optional<pipewire::VideoFormat> FrameReader::format() {

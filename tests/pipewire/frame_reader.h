@@ -45,6 +45,10 @@ class FrameReader {
       std::size_t count, std::chrono::milliseconds limit = std::chrono::seconds(15));
   /// How many came so far.
   [[nodiscard]] std::uint64_t count();
+  /// The last one's number, as the camera counts them, and how many numbers between the first and
+  /// the last one did not come.
+  [[nodiscard]] std::uint64_t last_number();
+  [[nodiscard]] std::uint64_t missed();
   /// What was agreed on.
   [[nodiscard]] std::optional<pipewire::VideoFormat> format();
   /// What PipeWire said is wrong; empty where nothing is.
@@ -66,6 +70,8 @@ class FrameReader {
   std::optional<pipewire::VideoFormat> format_;
   std::vector<ReadFrame> frames_;
   std::uint64_t count_ = 0;
+  std::uint64_t last_number_ = 0;
+  std::uint64_t missed_ = 0;
   std::string failure_;
 };
 
