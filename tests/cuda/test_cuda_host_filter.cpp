@@ -38,7 +38,6 @@ TEST(CudaHostFilter, AStreamMayBeGoneBeforeTheNextFrame) {
     filter.configure(desc);
     const DeviceFrame in(desc);
     const DeviceFrame out(desc);
-    std::string state;
     for (int i = 0; i < 4; ++i) {
       cudaStream_t stream = nullptr;
       ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
@@ -46,9 +45,8 @@ TEST(CudaHostFilter, AStreamMayBeGoneBeforeTheNextFrame) {
       context.stream = stream;
       filter.submit(in.view(), out.view(), context);
       ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
-      state = filter.save();
+      EXPECT_FALSE(filter.save().empty());
     }
-    filter.load(state);
     filter.reset();
     EXPECT_THAT(fake_cuda::misuses(), ::testing::IsEmpty());
   }
