@@ -199,12 +199,22 @@ TEST_F(Frei0rHosts, Melt) {
   make_frames(desc);
   run("ffmpeg -v error -y -f rawvideo -pix_fmt rgba -s 168x48 -r 30 -i " + path("in.rgba") +
       " -pix_fmt bgr24 -c:v ffv1 " + path("in.mkv"));
+  // On a busy machine melt 7.12 sometimes waits for ever beside an empty file, or ends beside one,
+  // with no filter as well: it misses the end of a clip this short.
   const auto melted = [&](const std::string& filter) {
-    run("env QT_QPA_PLATFORM=offscreen melt -silent " + path("in.mkv") + filter +
-        " -consumer avformat:" + path("out.rgba") +
-        " f=rawvideo vcodec=rawvideo pix_fmt=rgba width=168 height=48 frame_rate_num=30 "
-        "frame_rate_den=1 progressive=1 real_time=-1 an=1 mlt_image_format=rgba");
-    return read("out.rgba");
+    std::vector<std::uint8_t> result;
+    for (int i = 0; i < 5 && result.empty(); ++i) {
+      std::filesystem::remove(path("out.rgba"));
+      const auto [text, status] = output_of(
+          "timeout 20 env QT_QPA_PLATFORM=offscreen melt -silent " + path("in.mkv") + filter +
+          " -consumer avformat:" + path("out.rgba") +
+          " f=rawvideo vcodec=rawvideo pix_fmt=rgba width=168 height=48 frame_rate_num=30 "
+          "frame_rate_den=1 progressive=1 real_time=-1 an=1 mlt_image_format=rgba");
+      EXPECT_EQ(text.find("equalux: "), std::string::npos) << text;
+      EXPECT_TRUE(status == 0 || status == 124) << text;
+      result = read("out.rgba");
+    }
+    return result;
   };
   const std::vector<std::uint8_t> frames = melted("");
   ASSERT_FALSE(frames.empty());
