@@ -308,6 +308,12 @@ bool holds_samples_of(GstVideoFormat format, const std::string& pixel_format) {
          std::cmp_less_equal(GST_VIDEO_FORMAT_INFO_H_SUB(to, 1), from->log2_chroma_h);
 }
 
+bool keeps_order(const char* decoder) {
+  const AVCodec* codec = avcodec_find_decoder_by_name(decoder);
+  const AVCodecDescriptor* kind = codec == nullptr ? nullptr : avcodec_descriptor_get(codec->id);
+  return kind != nullptr && (kind->props & AV_CODEC_PROP_REORDER) == 0;
+}
+
 std::string nearest_pixel_format(const std::string& pixel_format) {
   static constexpr std::array kSafe{
       AV_PIX_FMT_YUV420P,     AV_PIX_FMT_YUV422P,     AV_PIX_FMT_YUV444P,

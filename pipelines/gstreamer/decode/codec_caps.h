@@ -48,6 +48,10 @@ struct RawLayout {
 /// libde265dec).
 [[nodiscard]] bool holds_samples_of(GstVideoFormat format, const std::string& pixel_format);
 
+/// True where the codec that a decoder of libavcodec's, "ffv1", takes has its pictures in the order
+/// in which they are shown.
+[[nodiscard]] bool keeps_order(const char* decoder);
+
 /// The layout, of those that every version of GStreamer's libav plugin hands on, that loses least
 /// of `pixel_format`.
 [[nodiscard]] std::string nearest_pixel_format(const std::string& pixel_format);

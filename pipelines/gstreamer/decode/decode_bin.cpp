@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -42,6 +43,27 @@ bool is_libav_decoder(GstElementFactory* factory) {
          gst_element_factory_list_is_type(
              factory, GST_ELEMENT_FACTORY_TYPE_DECODER | GST_ELEMENT_FACTORY_TYPE_MEDIA_VIDEO) !=
              FALSE;
+}
+
+/// From 1.24 on GStreamer's decoders of libav may lose the last picture of codecs that do not
+/// reorder them, FFV1 and ProRes among them, where whole pictures are decoded beside each other.
+/// Slices beside each other lose none.
+void keep_last_picture(GstElement* element) {
+  constexpr const char* kPrefix = "avdec_";
+  constexpr const char* kProperty = "thread-type";
+  const GstElementFactory* factory = gst_element_get_factory(element);
+  const char* name = factory == nullptr ? "" : GST_OBJECT_NAME(factory);
+  guint major = 0;
+  guint minor = 0;
+  guint micro = 0;
+  guint nano = 0;
+  gst_version(&major, &minor, &micro, &nano);
+  if ((major == 1 && minor < 23) || g_str_has_prefix(name, kPrefix) == FALSE ||
+      !keeps_order(name + std::strlen(kPrefix)) ||
+      g_object_class_find_property(G_OBJECT_GET_CLASS(element), kProperty) == nullptr) {
+    return;
+  }
+  gst_util_set_object_arg(G_OBJECT(element), kProperty, "slice");
 }
 
 /// jpegdec turns 4:2:2 pictures into 4:2:0 without a word; the other one wants parsed pictures.
@@ -148,6 +170,7 @@ void DecodeBin::on_element(GstBin*, GstBin*, GstElement* element, gpointer self)
       bin->may_change_layout()) {
     g_object_set(element, "direct-rendering", FALSE, nullptr);
   }
+  keep_last_picture(element);
   const int threads = wanted > 0 ? wanted : decoder_threads();
   for (const char* property : {"max-threads", "n-threads", "threads"}) {
     GParamSpec* spec = g_object_class_find_property(type, property);
