@@ -68,12 +68,9 @@ int cuda_device_of(const void* memory) {
 }
 
 void cuda_wait(int device, void* stream, void* before) {
-  cuda::use_device(device);
-  const cuda::Event done = cuda::make_event();
-  cuda::check(cudaEventRecord(done.get(), static_cast<cudaStream_t>(before)),
-              "marking the end of a stream's work");
-  cuda::check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), done.get(), 0),
-              "having one stream wait for another");
+  StreamEnd end(device);
+  end.mark(before);
+  end.order(stream);
 }
 
 std::unique_ptr<CudaStreamEnd> make_cuda_stream_end(int device) {

@@ -14,10 +14,6 @@ namespace equalux {
 /// Error(unavailable) without CUDA.
 [[nodiscard]] int cuda_device_of(const void* memory);
 
-/// Has what is enqueued on `stream`, a cudaStream_t, from now on wait for all that `before` has
-/// until now; both are the device's. Waits for nothing itself. Throws Error(unavailable).
-void cuda_wait(int device, void* stream, void* before);
-
 /// How far callers' streams of a device, each a cudaStream_t, have been used. Keeps none of them: a
 /// stream may be gone before the next one comes, and that may have its handle. Functions throw
 /// Error(unavailable).
@@ -34,5 +30,8 @@ class CudaStreamEnd {
 };
 
 [[nodiscard]] std::unique_ptr<CudaStreamEnd> make_cuda_stream_end(int device);
+
+/// Orders `stream` behind what `before` has until now, both of the device, once and by such an end.
+void cuda_wait(int device, void* stream, void* before);
 
 }  // namespace equalux

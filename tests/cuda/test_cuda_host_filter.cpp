@@ -1,8 +1,14 @@
 // Frames that a host hands over one by one, on streams of its own, on an invented device.
+#include <cstdint>
+#include <set>
+#include <string>
+
 #include <cuda_runtime_api.h>
+#include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cuda/runtime/handles.h"
 #include "src/host/host_filter.h"
 #include "tests/cuda/fake_cuda.h"
 
@@ -29,29 +35,53 @@ class DeviceFrame {
   ImageView view_;
 };
 
+/// Filters as many frames, each on a stream of its own, which is gone before the next one comes.
+void filter_frames(int count) {
+  const ImageDesc desc{PixelFormat::bgr, 64, 48};
+  HostFilter filter({{"denoise", {}}, {"equalize", {{"temporal-ms", "300"}}}},
+                    {.backend = Backend::cuda});
+  filter.configure(desc);
+  const DeviceFrame in(desc);
+  const DeviceFrame out(desc);
+  for (int i = 0; i < count; ++i) {
+    const cuda::Stream stream = cuda::make_stream();
+    FrameContext context = filter.next();
+    context.stream = stream.get();
+    filter.submit(in.view(), out.view(), context);
+    EXPECT_FALSE(filter.save().empty());
+  }
+  filter.reset();
+}
+
 TEST(CudaHostFilter, AStreamMayBeGoneBeforeTheNextFrame) {
   fake_cuda::reset();
-  {
-    const ImageDesc desc{PixelFormat::bgr, 64, 48};
-    HostFilter filter({{"denoise", {}}, {"equalize", {{"temporal-ms", "300"}}}},
-                      {.backend = Backend::cuda});
-    filter.configure(desc);
-    const DeviceFrame in(desc);
-    const DeviceFrame out(desc);
-    for (int i = 0; i < 4; ++i) {
-      cudaStream_t stream = nullptr;
-      ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-      FrameContext context = filter.next();
-      context.stream = stream;
-      filter.submit(in.view(), out.view(), context);
-      ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
-      EXPECT_FALSE(filter.save().empty());
-    }
-    filter.reset();
-    EXPECT_THAT(fake_cuda::misuses(), ::testing::IsEmpty());
-  }
+  filter_frames(4);
+  EXPECT_THAT(fake_cuda::misuses(), ::testing::IsEmpty());
   EXPECT_EQ(fake_cuda::held(), fake_cuda::Held{});
   fake_cuda::reset();
+}
+
+/// The calls about events that frames make: those in which such a call can fail.
+std::set<std::string> event_calls(int frames) {
+  std::set<std::string> names;
+  for (std::uint64_t at = 1;; ++at) {
+    fake_cuda::reset({fake_cuda::Call::event, at, cudaErrorUnknown, false});
+    try {
+      filter_frames(frames);
+    } catch (const Error&) {
+    }
+    const std::string name = fake_cuda::struck();
+    fake_cuda::reset();
+    if (name.empty()) return names;
+    names.insert(name);
+  }
+}
+
+TEST(CudaHostFilter, AFrameWaitsForTheOneBeforeOnAnotherStream) {
+  using ::testing::Contains;
+  using ::testing::Not;
+  EXPECT_THAT(event_calls(1), Not(Contains("cudaStreamWaitEvent")));
+  EXPECT_THAT(event_calls(2), Contains("cudaStreamWaitEvent"));
 }
 
 }  // namespace
