@@ -15,7 +15,11 @@ import shutil
 import socket
 import struct
 import subprocess
+import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from virtual_display import start_display  # noqa: E402
 
 # How long OBS may take to start or to end on a loaded machine.
 LONGEST_S = 60
@@ -187,16 +191,14 @@ class Obs:
         self.kill()
 
     def start_display(self):
-        read, write = os.pipe()
-        self.processes.append(subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", self.screen + "x24", "-nolisten",
-             "tcp"], pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-        os.close(write)
-        with os.fdopen(read) as numbers:
-            number = numbers.readline().strip()
-        if not number:
+        def start(command, **how):
+            self.processes.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                                   **how))
+
+        display = start_display(start, self.screen)
+        if not display:
             raise ObsError("Xvfb does not start")
-        return ":" + number
+        return display
 
     def start(self):
         config = self.folder / "config/obs-studio"

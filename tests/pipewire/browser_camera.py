@@ -25,6 +25,9 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from virtual_display import start_display  # noqa: E402
+
 # How long a browser may take to start on a loaded machine.
 LONGEST_S = 90
 SIZE = (640, 480)
@@ -182,15 +185,10 @@ class Session:
         (self.folder / name).write_text(text)
 
     def display(self):
-        read, write = os.pipe()
-        self.start("Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp",
-                   pass_fds=[write])
-        os.close(write)
-        with os.fdopen(read) as numbers:
-            number = numbers.readline().strip()
-        if not number:
+        display = start_display(lambda command, **how: self.start(*command, **how), "1280x800")
+        if not display:
             raise AssertionError("Xvfb does not start")
-        return ":" + number
+        return display
 
     def start(self, *command, **how):
         """Starts a program that ends with the session, and its children with it."""
