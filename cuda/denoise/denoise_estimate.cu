@@ -142,6 +142,12 @@ struct Place {
   int y;
 };
 
+__device__ __forceinline__ void lighten(int drift, int (&estimates)[kFour]) {
+#pragma unroll
+  for (int i = 0; i < kFour; ++i)
+    estimates[i] = denoise::lightened(estimates[i], drift);
+}
+
 /// Samples of a row from column x on as they are stored, and what is known of them. What lies
 /// outside the plane is what is at its edge.
 __device__ __forceinline__ void find_known(const DenoisePicture& picture,
@@ -161,8 +167,11 @@ __device__ __forceinline__ void find_known(const DenoisePicture& picture,
           code_at(component.in, picture.in_words, nearest_place(x + i, component.in.columns), y);
     }
   }
+  const bool is_first = &component == &picture.components[0];
+  const int drift = is_first && vector == Vector{0, 0} ? picture.drifts[block] : 0;
   if (inside && vector == Vector{0, 0}) {
     load_four(component.known.estimate.row(y) + x, known.estimate);
+    if (drift != 0) lighten(drift, known.estimate);
     const std::uint32_t weights =
         *reinterpret_cast<const std::uint32_t*>(component.known.weight.row(y) + x);
 #pragma unroll
@@ -173,6 +182,7 @@ __device__ __forceinline__ void find_known(const DenoisePicture& picture,
   const int first = nearest_place(x, component.in.columns);
   find_moved(component.known, picture.tables->taps, denoise::phases_of(vector.x, component.shift_x),
              denoise::phases_of(vector.y, component.shift_y), first, y, known);
+  if (drift != 0) lighten(drift, known.estimate);
   if (inside) return;
     // What is behind the last one that exists repeats it; before the first one nothing else is.
 #pragma unroll

@@ -88,6 +88,7 @@ class Sequence {
     picture_.vectors = parts.take<denoise::Vector>(blocks());
     picture_.found = parts.take<denoise::Vector>(blocks());
     picture_.still = parts.take<std::uint8_t>(blocks());
+    picture_.drifts = parts.take<std::int16_t>(blocks());
   }
 
   /// All of a picture of which `picture` has what is of its own: samples, words and options.

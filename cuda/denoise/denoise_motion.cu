@@ -252,6 +252,16 @@ __device__ __forceinline__ int difference(const int (&a)[kSpan], const int (&b)[
   return static_cast<int>(warp_sum(static_cast<std::uint32_t>(part_of_difference(a, b))));
 }
 
+/// The sum of differences, each within +-`limit`, over the warp.
+__device__ __forceinline__ int sum_of_drifts(const int (&now)[kSpan], const int (&then)[kSpan],
+                                             int limit) {
+  int sum = 0;
+#pragma unroll
+  for (int i = 0; i < kSpan; ++i)
+    sum += denoise::clamp(now[i] - then[i], -limit, limit);
+  return static_cast<int>(warp_sum(static_cast<std::uint32_t>(sum)));
+}
+
 /// A lane's part of the difference to the window of a plane from column x and row y on.
 __device__ __forceinline__ int part_of_difference(const int (&now)[kSpan],
                                                   const NumberPlane<std::int16_t>& then, int x,
@@ -446,6 +456,7 @@ __global__ void __launch_bounds__(kFindThreads)
   if (thread < denoise::kWeights) certainty[thread] = picture.tables->weights.certainty[thread];
 
   int now[kSpan];
+  int then[kSpan];
   int part = 0;
   int weight = 0;
   int estimate = 0;
@@ -457,13 +468,19 @@ __global__ void __launch_bounds__(kFindThreads)
     const int x = column * kBlock / 2 - denoise::kHalfBorder;
     const int y = row * kBlock / 2 - denoise::kHalfBorder;
     load_span(picture.samples.half, x, y, now);
-    part = part_of_difference(now, picture.estimates.half, x, y);
+    load_span(picture.estimates.half, x, y, then);
+    part = part_of_difference(now, then);
   }
   __syncthreads();
   bool still = true;
   const auto unmoved = static_cast<int>(warp_sum(static_cast<std::uint32_t>(part)));
   if (exists) {
-    still = denoise::is_still(unmoved, certainty[weight], sigma.at(estimate));
+    const int noise = sigma.at(estimate);
+    still = denoise::is_still(unmoved, certainty[weight], noise);
+    const int limit = denoise::drift_limit(certainty[weight], noise);
+    const int drift = denoise::drift_of(sum_of_drifts(now, then, limit), limit);
+    if (lane_of_warp() == 0)
+      picture.drifts[row * picture.block_columns + column] = static_cast<std::int16_t>(drift);
     if (!still && lane_of_warp() == 0) atomicAdd(&moving, 1);
   }
   __syncthreads();

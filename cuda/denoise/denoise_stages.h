@@ -90,6 +90,7 @@ struct DenoisePicture {
   denoise::Vector* vectors = nullptr;  ///< by block: of the picture before, then of this one
   denoise::Vector* found = nullptr;    ///< by block, before their neighbours are asked
   std::uint8_t* still = nullptr;       ///< by block: 1 where nothing moves
+  std::int16_t* drifts = nullptr;      ///< by block, of those without a vector
   const DenoiseTables* tables = nullptr;
 };
 

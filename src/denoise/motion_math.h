@@ -52,6 +52,28 @@ EQUALUX_HD bool is_still(int difference, int certainty, int sigma) {
          static_cast<std::int64_t>(sigma) * kStill;
 }
 
+/// The most that a half counts towards the drift of a block that has not moved: twice the noise
+/// that a half and its estimate have together. 0 where nothing is known of the block.
+EQUALUX_HD int drift_limit(int certainty, int sigma) {
+  return certainty == 0 ? 0 : 256 * sigma / certainty;
+}
+
+/// How much lighter a block has become, from the sum of the differences of a window of halves, each
+/// limited: their mean, where it is beyond three times what noise alone moves it by, less that.
+EQUALUX_HD int drift_of(int sum, int limit) {
+  constexpr int kCount = kWindow * kWindow;
+  constexpr int kNoise = 3 * kWindow / 2;  // of a sum, in limits
+  const int beyond = (sum < 0 ? -sum : sum) - kNoise * limit;
+  if (beyond <= 0) return 0;
+  const int drift = (beyond + kCount / 2) / kCount;
+  return sum < 0 ? -drift : drift;
+}
+
+/// An estimate, where it has become lighter by so much.
+EQUALUX_HD int lightened(int estimate, int drift) {
+  return clamp(estimate + drift, 0, kSampleMost);
+}
+
 /// From where in the last frame a block has come, relative to it, in units of 1 / kParts sample.
 struct Vector {
   std::int16_t x = 0;

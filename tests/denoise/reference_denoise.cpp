@@ -254,6 +254,19 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
       const int unmoved = difference(luma_2, old_2, bx * 8 - 4, by * 8 - 4, 0, 0);
       const int sigma = on_curve(noise.sigma, old.near(bx * 16 + 8, by * 16 + 8));
       const int weight = known_[0].weight.near(bx * 16 + 8, by * 16 + 8);
+      // What light has changed by: each half counts no more than twice its noise, and the mean of
+      // 256 of them nothing within three times its own.
+      const std::int64_t most =
+          certainty_256(weight) == 0 ? 0 : 256 * sigma / certainty_256(weight);
+      std::int64_t sum = 0;
+      for (int j = by * 8 - 4; j < by * 8 + 12; ++j) {
+        for (int i = bx * 8 - 4; i < bx * 8 + 12; ++i) {
+          const std::int64_t d = luma_2.near(i, j) - old_2.near(i, j);
+          sum += std::min(std::max(d, -most), most);
+        }
+      }
+      const std::int64_t beyond = std::max<std::int64_t>(std::abs(sum) - 24 * most, 0);
+      drift_[index(bx, by)] = static_cast<int>((sum < 0 ? -1 : 1) * ((beyond + 128) / 256));
       still[index(bx, by)] = static_cast<std::int64_t>(unmoved) * certainty_256(weight) <=
                              static_cast<std::int64_t>(sigma) * (256 * 256 * 43 / 100);
     }
@@ -344,6 +357,7 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
           consider(inside(found[index(bx + step[0], by + step[1])], bx, by), false);
       }
       motion_[index(bx, by)] = best;
+      if (!(best == Motion{})) drift_[index(bx, by)] = 0;
     }
   }
 }
@@ -368,6 +382,7 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
     blocks_x_ = (picture[0].samples.columns + 15) / 16;
     blocks_y_ = (picture[0].samples.rows + 15) / 16;
     motion_.assign(static_cast<std::size_t>(blocks_x_ * blocks_y_), {});
+    drift_.assign(motion_.size(), 0);
   }
   std::vector<Grid> results;
   Grid luma_change;
@@ -396,6 +411,10 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
         for (int x = 0; x < w; ++x) {
           const Motion v = motion_at(x, y, picture[c]);
           moved(x, y) = between(known.estimate, 16 * x + v.x, 16 * y + v.y);
+          if (c == 0) {
+            const int drift = drift_[static_cast<std::size_t>(y / 16 * blocks_x_ + x / 16)];
+            moved(x, y) = limited(moved(x, y) + drift, 0, 16383);
+          }
           const int nx = x + ((v.x + 8) >> 4);
           const int ny = y + ((v.y + 8) >> 4);
           const bool inside = nx >= 0 && ny >= 0 && nx < w && ny < h;

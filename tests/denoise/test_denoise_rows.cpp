@@ -118,6 +118,8 @@ TEST_P(DenoiseTargets, MotionIsMeasuredAlike) {
     const SampleWindow a = now.window(0);
     const SampleWindow b = then.window(static_cast<int>(seed));
     EXPECT_EQ(fast.difference(a, b), plain.difference(a, b));
+    for (const int limit : {0, 1, 150, 256 * 64 * kLevel / 181})
+      EXPECT_EQ(fast.drift(a, b, limit), plain.drift(a, b, limit)) << limit;
     const Taps* const none = nullptr;
     const Taps* const across = &taps_of(1 + static_cast<int>(seed) % (kPhases - 1));
     const Taps* const down = &taps_of(kPhases - 1 - static_cast<int>(seed) % (kPhases - 1));
@@ -186,6 +188,10 @@ TEST_P(DenoiseTargets, ChangesAndEstimatesAreAlike) {
     Samples16 samples(n, 5, 0, kSampleMost, 11);
     Samples16 estimates(n, 5, 0, kSampleMost, 12);
     Bytes weights(n, 1, 0, kWeights - 1, 13);
+    Samples16 drifts(n, 1, -6000, 6000, 20);
+    same<std::int16_t>(n, "lighten", [&](const DenoiseRows& rows, std::int16_t* out) {
+      rows.lighten(estimates.row(), drifts.row(), count, out);
+    });
     same<std::int8_t>(n, "deviations", [&](const DenoiseRows& rows, std::int8_t* out) {
       rows.deviations(samples.row(), estimates.row(), weights.row(), curves.inverse, count, out);
     });

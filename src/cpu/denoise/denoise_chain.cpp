@@ -51,6 +51,7 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
   for (int slot = 0; slot < executor.threads(); ++slot) {
     Scratch& scratch = scratch_.emplace_back();
     scratch.across = Plane<std::int16_t>(widest, kRing);
+    scratch.drift = Plane<std::int16_t>(widest, 1);
     for (const ComponentShape& each : components) {
       scratch.components.push_back({Plane<std::int16_t>(each.columns, kRing),
                                     Plane<std::uint8_t>(each.columns, kRing),
@@ -194,6 +195,7 @@ void PictureSequence::pad_all() {
 /// Rows of blocks, each written as soon as its neighbours are there, while they are in the cache.
 /// Where others' rows are beside them, two rows are left.
 void PictureSequence::estimate(const Picture& picture, int begin, int end, Scratch& scratch) {
+  scratch.drift_of = -1;
   for (std::size_t c = 0; c < components_.size(); ++c)
     scratch.components[c].ready = std::max(begin * side(c) - 2, 0);
   for (int row = begin; row < end; ++row) {
@@ -233,6 +235,7 @@ void PictureSequence::estimate_row(std::size_t component, int y, int last, int m
     }
     for (; rows.ready < until; ++rows.ready) {
       const int slot = rows.ready % kRing;
+      if (component == 0) lighten(component, row, rows.ready, scratch);
       loops_.deviations(samples.row(rows.ready), rows.estimate[count_of(slot)],
                         rows.weight[count_of(slot)], noise_[component].inverse, n,
                         rows.deviation.row(slot));
@@ -314,6 +317,27 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
     for (int row = 0; row < outside - inside; ++row)
       std::copy_n(old + row * known.weight.stride(), n, out + row * weights.stride());
   }
+}
+
+/// What is known of row y, of a row of blocks, as light is now.
+void PictureSequence::lighten(std::size_t component, int row, int y, Scratch& scratch) {
+  const std::span<const std::int16_t> drifts = field_.drifts_of(row);
+  if (std::all_of(drifts.begin(), drifts.end(), [](std::int16_t each) { return each == 0; }))
+    return;
+  const int width = components_[component].columns;
+  std::int16_t* const drift = scratch.drift.row(0);
+  if (scratch.drift_of != row) {
+    for (int column = 0; column < field_.columns; ++column) {
+      const int first = column * kBlock;
+      std::fill_n(drift + first, std::min(kBlock, width - first), drifts[count_of(column)]);
+    }
+    scratch.drift_of = row;
+  }
+  RowsInWork& rows = scratch.components[component];
+  const std::size_t slot = count_of(y % kRing);
+  std::int16_t* const result = rows.moved_estimate.row(y % kRing);
+  loops_.lighten(rows.estimate[slot], drift, count_of(width), result);
+  rows.estimate[slot] = result;
 }
 
 void PictureSequence::find_changes(std::size_t component, int y, Scratch& scratch) {

@@ -72,6 +72,8 @@ class PictureSequence {
   struct Scratch {
     std::vector<RowsInWork> components;
     Plane<std::int16_t> across;
+    Plane<std::int16_t> drift;  ///< a row: of samples of the row of blocks that drift_of is
+    int drift_of = 0;
     NoiseEstimate noise;
   };
   /// What process() works on.
@@ -92,6 +94,7 @@ class PictureSequence {
   void move(std::size_t component, int begin, int end, Scratch& scratch);
   void move_run(std::size_t component, Vector vector, int first, int last, int begin, int end,
                 Scratch& scratch);
+  void lighten(std::size_t component, int row, int y, Scratch& scratch);
   void find_changes(std::size_t component, int y, Scratch& scratch);
   void write(const Picture& picture, const Knowledge& known, std::size_t component, int begin,
              int end, Scratch& scratch);

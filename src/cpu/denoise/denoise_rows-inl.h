@@ -338,6 +338,27 @@ int difference(SampleWindow a, SampleWindow b) {
   });
 }
 
+int drift(SampleWindow a, SampleWindow b, int limit) {
+  const DW d;
+  const DW32 d32;
+  const auto most = hn::Set(d, static_cast<std::int16_t>(limit));
+  const auto least = hn::Neg(most);
+  auto sum = hn::Zero(d32);
+  auto more = sum;
+  const auto limited = [&](int y, std::size_t x) HWY_ATTR {
+    const auto difference = hn::Sub(hn::LoadU(d, a.row(y) + x), hn::LoadU(d, b.row(y) + x));
+    return hn::Max(hn::Min(difference, most), least);
+  };
+  // Two limits fit a lane.
+  for (int y = 0; y < SampleWindow::kSide; y += 2) {
+    for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
+      const auto pair = hn::Add(limited(y, x), limited(y + 1, x));
+      sum = hn::ReorderWidenMulAccumulate(d32, pair, hn::Set(d, 1), sum, more);
+    }
+  }
+  return hn::GetLane(hn::SumOfLanes(d32, hn::Add(sum, more)));
+}
+
 int moved_difference(SampleWindow a, SampleWindow b, const Taps* across, const Taps* down) {
   constexpr int kSide = SampleWindow::kSide;
   const DW d;
@@ -426,6 +447,14 @@ void weigh_between(const std::uint8_t* weight, std::ptrdiff_t stride, std::size_
       const auto w = hn::LoadU(d, weight + i);
       hn::StoreU(hn::Sub(w, hn::ShiftRight<3>(hn::Add(w, hn::Set(d, 3)))), d, out + i);
     }
+  }
+}
+
+void lighten(const std::int16_t* estimate, const std::int16_t* drift, std::size_t n,
+             std::int16_t* out) {
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const V sum = hn::Add(hn::LoadU(D(), estimate + i), hn::LoadU(D(), drift + i));
+    hn::StoreU(hn::Max(hn::Min(sum, set(kSampleMost)), hn::Zero(D())), D(), out + i);
   }
 }
 
@@ -664,10 +693,12 @@ DenoiseRows target_denoise_rows() {
           store,
           halve,
           difference,
+          drift,
           moved_difference,
           slopes,
           interpolate,
           weigh_between,
+          lighten,
           deviations,
           changes,
           join,

@@ -51,7 +51,10 @@ struct DenoiseRows {
                 std::int16_t* out);
   /// The sum of the magnitudes of differences between two windows.
   int (*difference)(SampleWindow a, SampleWindow b);
-  /// The same where b is interpolated() across, and then down: null where it lies at whole samples.
+  /// The sum of a - b over two windows, each difference within +-`limit`.
+  int (*drift)(SampleWindow a, SampleWindow b, int limit);
+  /// difference() where b is interpolated() across, and then down: null where it lies at whole
+  /// samples.
   int (*moved_difference)(SampleWindow a, SampleWindow b, const Taps* across, const Taps* down);
   /// add_slopes() over a window of the picture, and one of the estimate.
   SlopeSums (*slopes)(SampleWindow now, SampleWindow then);
@@ -65,6 +68,9 @@ struct DenoiseRows {
   void (*weigh_between)(const std::uint8_t* weight, std::ptrdiff_t stride, std::size_t n, int rows,
                         std::uint8_t* out, std::ptrdiff_t out_stride);
 
+  /// lightened() of each sample, by as many drifts.
+  void (*lighten)(const std::int16_t* estimate, const std::int16_t* drift, std::size_t n,
+                  std::int16_t* out);
   /// deviation() of each sample.
   void (*deviations)(const std::int16_t* sample, const std::int16_t* estimate,
                      const std::uint8_t* weight, const LevelCurve& inverse, std::size_t n,

@@ -74,6 +74,14 @@ int moved_difference(SampleWindow a, SampleWindow b, const Taps* across, const T
   return sum;
 }
 
+int drift(SampleWindow a, SampleWindow b, int limit) {
+  int sum = 0;
+  for (int y = 0; y < SampleWindow::kSide; ++y)
+    for (int x = 0; x < SampleWindow::kSide; ++x)
+      sum += clamp(a.row(y)[x] - b.row(y)[x], -limit, limit);
+  return sum;
+}
+
 SlopeSums slopes(SampleWindow now, SampleWindow then) {
   SlopeSums sums;
   for (int y = 0; y < SampleWindow::kSide; ++y) {
@@ -110,6 +118,12 @@ void weigh_between(const std::uint8_t* weight, std::ptrdiff_t stride, std::size_
   for (int y = 0; y < rows; ++y, weight += stride, out += out_stride)
     for (std::size_t i = 0; i < n; ++i)
       out[i] = static_cast<std::uint8_t>(weight_between(weight[i]));
+}
+
+void lighten(const std::int16_t* estimate, const std::int16_t* drift, std::size_t n,
+             std::int16_t* out) {
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = static_cast<std::int16_t>(lightened(estimate[i], drift[i]));
 }
 
 void deviations(const std::int16_t* sample, const std::int16_t* estimate,
@@ -184,9 +198,10 @@ void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t
 }  // namespace
 
 const DenoiseRows& scalar_denoise_rows() {
-  static const DenoiseRows rows{kScalarTarget,    load,   store,       halve,         difference,
-                                moved_difference, slopes, interpolate, weigh_between, deviations,
-                                changes,          join,   update,      smooth,        blend};
+  static const DenoiseRows rows{
+      kScalarTarget,    load,   store,       halve,         difference, drift,
+      moved_difference, slopes, interpolate, weigh_between, lighten,    deviations,
+      changes,          join,   update,      smooth,        blend};
   return rows;
 }
 

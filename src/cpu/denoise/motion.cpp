@@ -85,7 +85,8 @@ MotionSearch::MotionSearch(int width, int height, RowExecutor& executor, const D
 }
 
 MotionField MotionSearch::no_motion() const {
-  return {columns_, block_rows_, std::vector<Vector>(before_.size())};
+  return {columns_, block_rows_, std::vector<Vector>(before_.size()),
+          std::vector<std::int16_t>(before_.size())};
 }
 
 void MotionSearch::halve(const Plane<std::int16_t>& from, int begin, int end,
@@ -126,9 +127,17 @@ int MotionSearch::half_difference(int column, int row, Step step) const {
                           then.of(estimate_.half, x + step.x, y + step.y));
 }
 
+int MotionSearch::half_drift(int column, int row, int limit) const {
+  const int x = column * kBlock / 2 - kHalfBorder;
+  const int y = row * kBlock / 2 - kHalfBorder;
+  WindowCopy now;
+  WindowCopy then;
+  return rows_.drift(now.of(luma_.half, x, y), then.of(estimate_.half, x, y), limit);
+}
+
 void MotionSearch::find_still(const Plane<std::int16_t>& estimate,
                               const Plane<std::uint8_t>& weight, const LevelCurve& sigma, int begin,
-                              int end) {
+                              int end, MotionField& field) {
   for (int row = begin; row < end; ++row) {
     for (int column = 0; column < columns_; ++column) {
       const auto block = static_cast<std::size_t>(row * columns_ + column);
@@ -136,7 +145,11 @@ void MotionSearch::find_still(const Plane<std::int16_t>& estimate,
       const int x = std::min(column * kBlock + kBlock / 2, width_ - 1);
       const int y = row * kBlock + kBlock / 2;
       const int certainty = weight_tables().certainty[weight.row(y)[x]];
-      still_[block] = is_still(unmoved_[block], certainty, sigma.at(estimate.row(y)[x]));
+      const int noise = sigma.at(estimate.row(y)[x]);
+      still_[block] = is_still(unmoved_[block], certainty, noise);
+      const int limit = drift_limit(certainty, noise);
+      field.drifts[block] =
+          static_cast<std::int16_t>(drift_of(half_drift(column, row, limit), limit));
     }
   }
 }
@@ -281,6 +294,7 @@ void MotionSearch::choose(const Plane<std::int16_t>& luma, const Plane<std::int1
       const int j = std::clamp(row + around(k).y, 0, block_rows_ - 1);
       take(within(before_[static_cast<std::size_t>(j * columns_ + i)], column, row), 0);
     }
+    if (best != Vector{}) field.drifts[block] = 0;
   }
 }
 
@@ -288,7 +302,7 @@ void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int1
                           const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
                           MotionField& field) {
   executor_.for_rows(block_rows_, [&](int begin, int end, int) {
-    find_still(estimate, weight, sigma, begin, end);
+    find_still(estimate, weight, sigma, begin, end, field);
   });
   executor_.for_rows((block_rows_ + kCoarse - 1) / kCoarse,
                      [&](int begin, int end, int) { find_coarse(begin, end); });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "src/cpu/common/parallel.h"
@@ -15,6 +16,7 @@ struct MotionField {
   int columns = 0;
   int rows = 0;
   std::vector<Vector> vectors;
+  std::vector<std::int16_t> drifts;  ///< of blocks without a vector; others have none
 
   [[nodiscard]] const Vector& at(int column, int row) const {
     return vectors[static_cast<std::size_t>(row * columns + column)];
@@ -23,6 +25,10 @@ struct MotionField {
   [[nodiscard]] bool still(int row) const {
     const auto first = vectors.begin() + row * columns;
     return std::all_of(first, first + columns, [](const Vector& each) { return each == Vector{}; });
+  }
+  /// Drifts of a row of blocks.
+  [[nodiscard]] std::span<const std::int16_t> drifts_of(int row) const {
+    return {drifts.data() + row * columns, static_cast<std::size_t>(columns)};
   }
 };
 
@@ -43,8 +49,8 @@ class MotionSearch {
   void shrink_estimate(const Plane<std::int16_t>& estimate, int block_row);
   void shrink_estimate(const Plane<std::int16_t>& estimate);
 
-  /// Vectors of `luma` into `estimate`, where `field` holds those of the last frame. Both are
-  /// padded, and shrunk. `weight` is the estimate's, and `sigma` the luma's noise.
+  /// Vectors of `luma` into `estimate`, where `field` holds those of the last frame, and drifts.
+  /// Both are padded, and shrunk. `weight` is the estimate's, and `sigma` the luma's noise.
   void search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
               const Plane<std::uint8_t>& weight, const LevelCurve& sigma, MotionField& field);
 
@@ -66,13 +72,14 @@ class MotionSearch {
   void shrink(const Plane<std::int16_t>& from, int unit, Pyramid& pyramid);
   void halve(const Plane<std::int16_t>& from, int begin, int end, Plane<std::int16_t>& to);
   void find_still(const Plane<std::int16_t>& estimate, const Plane<std::uint8_t>& weight,
-                  const LevelCurve& sigma, int begin, int end);
+                  const LevelCurve& sigma, int begin, int end, MotionField& field);
   void find_coarse(int begin, int end);
   void find_vectors(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate, int row,
                     MotionField& field);
   void choose(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate, int row,
               MotionField& field);
   [[nodiscard]] int half_difference(int column, int row, Step step) const;
+  [[nodiscard]] int half_drift(int column, int row, int limit) const;
   [[nodiscard]] int block_difference(const Plane<std::int16_t>& luma,
                                      const Plane<std::int16_t>& estimate, int column, int row,
                                      Vector vector) const;
