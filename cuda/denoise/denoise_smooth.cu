@@ -161,8 +161,7 @@ __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pai
     for (int y = 0; y < 5; ++y) {
 #pragma unroll
       for (int x = 0; x < 5; ++x) {
-        const bool corner = (y == 0 || y == 4) && (x == 0 || x == 4);
-        if (!corner && (x != 2 || y != 2)) pulls.add(rows[y].at[x]);
+        if (denoise::is_neighbour(x - 2, y - 2)) pulls.add(rows[y].at[x]);
       }
     }
     take(i, own, pulls.shares());

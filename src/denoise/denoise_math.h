@@ -100,8 +100,12 @@ EQUALUX_HD int estimate_of(int sample, int estimate, int keep) {
   return sample - times(sample - estimate, keep);
 }
 
-/// Neighbours that help a sample: 5 x 5 without the corners and itself.
-inline constexpr int kNeighbours = 20;
+/// Neighbours that help a sample: those that two steps along rows and columns reach.
+inline constexpr int kNeighbours = 12;
+EQUALUX_HD constexpr bool is_neighbour(int x, int y) {
+  const int steps = (x < 0 ? -x : x) + (y < 0 ? -y : y);
+  return steps == 1 || steps == 2;
+}
 inline constexpr int kNeighbourShare = kOne / (kNeighbours + 1);
 /// Most reach, so that the pulls of kNeighbours fit 16 bits.
 inline constexpr int kMostReach = 3200;

@@ -480,13 +480,13 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
           int sum = 0;
           for (int j = -2; j <= 2; ++j) {
             for (int i = -2; i <= 2; ++i) {
-              if (std::abs(i) + std::abs(j) == 4) continue;
+              if (std::abs(i) + std::abs(j) > 2) continue;
               const int d = known.estimate.near(x + i, y + j) - own;
               const int size = std::min(std::abs(d), std::max(reach - std::abs(d), 0));
               sum += d < 0 ? -size : size;
             }
           }
-          value = own + part(sum, 32768 / 21);
+          value = own + part(sum, 32768 / 13);
         }
         const int sample = now.near(x, y);
         if (strength < 32768) value = sample + part(value - sample, strength);

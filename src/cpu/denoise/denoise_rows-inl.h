@@ -559,15 +559,16 @@ HWY_INLINE V pulls(const Rows5<std::int16_t>& rows, std::size_t i, V own, V reac
   const auto pull = [&](const std::int16_t* neighbour) HWY_ATTR {
     sum = hn::Add(sum, pulled(hn::Sub(hn::LoadU(D(), neighbour), own), reach));
   };
-  for (std::size_t k = 0; k < 5; ++k) {
+  pull(rows[0] + i);
+  for (std::size_t k = 1; k < 4; ++k) {
     const std::int16_t* const row = rows[k] + i;
     pull(row - 1);
     if (k != 2) pull(row);
     pull(row + 1);
-    if (k == 0 || k == 4) continue;
-    pull(row - 2);
-    pull(row + 2);
   }
+  pull(rows[2] + i - 2);
+  pull(rows[2] + i + 2);
+  pull(rows[4] + i);
   return sum;
 }
 
@@ -636,14 +637,12 @@ HWY_INLINE void pulls_in_bytes(const Rows5<std::int16_t>& rows, std::size_t i, c
     sum[0] = hn::Add(sum[0], sums(hn::InterleaveLower(d, two, others)));
     sum[1] = hn::Add(sum[1], sums(hn::InterleaveUpper(d, two, others)));
   };
-  const std::int16_t* const top = rows[0] + i;
-  const std::int16_t* const bottom = rows[4] + i;
-  add_four(top - 1, top, top + 1, rows[1] + i);
-  for (std::size_t k = 1; k < 4; ++k) {
-    const std::int16_t* const row = rows[k] + i;
-    add_four(row - 2, row - 1, row + 1, row + 2);
-  }
-  add_four(rows[3] + i, bottom - 1, bottom, bottom + 1);
+  const std::int16_t* const above = rows[1] + i;
+  const std::int16_t* const beside = rows[2] + i;
+  const std::int16_t* const below = rows[3] + i;
+  add_four(rows[0] + i, above - 1, above, above + 1);
+  add_four(beside - 2, beside - 1, beside + 1, beside + 2);
+  add_four(below - 1, below, below + 1, rows[4] + i);
 }
 #else
 constexpr bool kPullsInBytes = false;

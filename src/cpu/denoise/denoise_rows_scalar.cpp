@@ -182,9 +182,10 @@ void smooth(const Rows5<std::int16_t>& rows, const std::uint8_t* weight, const L
     const int far = reach(sigma.at(own), fraction(tables.left[weight[i]]), spatial);
     int sum = 0;
     for (std::ptrdiff_t y = -2; y <= 2; ++y) {
-      const std::ptrdiff_t half = y == -2 || y == 2 ? 1 : 2;
-      for (std::ptrdiff_t x = -half; x <= half; ++x)
-        sum += pull(rows[static_cast<std::size_t>(y + 2)][i + x] - own, far);
+      for (std::ptrdiff_t x = -2; x <= 2; ++x) {
+        if (is_neighbour(static_cast<int>(x), static_cast<int>(y)))
+          sum += pull(rows[static_cast<std::size_t>(y + 2)][i + x] - own, far);
+      }
     }
     out[i] = static_cast<std::int16_t>(own + times(sum, kNeighbourShare));
   }
