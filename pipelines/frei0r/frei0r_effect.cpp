@@ -97,12 +97,12 @@ HostHabits habits_of_ffmpeg(unsigned major, unsigned minor, std::uint32_t width)
   HostHabits habits{static_cast<std::ptrdiff_t>(width) * kPixelBytes, false, 0};
   constexpr std::uint32_t kGroup = 16;
   if (width % kGroup == 0) return habits;
-  // FFmpeg 5.1 rounds rows up to whole groups, newer sources do not. Where it is not known, rows
-  // without gaps never reach past the frame.
+  // FFmpeg 5.1 rounds rows up to whole groups, 6.1 and newer ones do not. Where it is not known,
+  // rows without gaps never reach past the frame.
   if (major == 8 && minor == 44) {
     habits.stride =
         (static_cast<std::ptrdiff_t>(width) + kGroup - 1) / kGroup * kGroup * kPixelBytes;
-  } else if (major < 10) {
+  } else if (major < 9 || (major == 9 && minor < 12)) {
     habits.gaps = true;
   }
   return habits;

@@ -255,6 +255,10 @@ TEST(HostHabits, RowsHaveGapsInTheVersionAlone) {
     EXPECT_EQ(habits.gaps, major < 10) << major;
     EXPECT_FALSE(habits_of_ffmpeg(major, 3, 1280).gaps) << major;
   }
+  // 6.1's, as Ubuntu 24.04 has it.
+  EXPECT_EQ(habits_of_ffmpeg(9, 12, 854).stride, 854 * 4);
+  EXPECT_FALSE(habits_of_ffmpeg(9, 12, 854).gaps);
+  EXPECT_TRUE(habits_of_ffmpeg(9, 11, 854).gaps);
 }
 
 TEST_F(Frei0r, InstancesComeAndGoAndKnowNothingOfEachOther) {
