@@ -212,6 +212,24 @@ struct Incoming {
   }
 };
 
+/// Why an address cannot be listened at, as the system says it. MHD leaves its own errno, which in
+/// newer versions is that of a socket which it has closed by then.
+int why_not_listening(const ServeAddress& address, int otherwise) {
+  const int probe = ::socket(address.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return errno;
+  const int on = 1;
+  ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (address.socket.ss_family == AF_INET6) {
+    ::setsockopt(probe, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  }
+  const bool listens =
+      ::bind(probe, reinterpret_cast<const sockaddr*>(&address.socket), address.length) == 0 &&
+      ::listen(probe, 1) == 0;
+  const int reason = listens ? otherwise : errno;
+  ::close(probe);
+  return reason;
+}
+
 PictureForms forms() {
   return {jpeg_of, tones_of};
 }
@@ -265,8 +283,9 @@ class Server final : public PageServer {
         MHD_OPTION_NOTIFY_CONNECTION, &Server::on_connection, this, MHD_OPTION_URI_LOG_CALLBACK,
         &Server::on_address, this, MHD_OPTION_END);
     if (daemon_ == nullptr) {
+      const int reason = why_not_listening(address, errno);
       throw Error(ExitCode::cannot_create,
-                  "--serve " + text + " cannot listen: " + std::generic_category().message(errno) +
+                  "--serve " + text + " cannot listen: " + std::generic_category().message(reason) +
                       ", must be an address of this machine and a port "
                       "that is free");
     }
