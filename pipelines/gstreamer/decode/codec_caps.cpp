@@ -314,6 +314,19 @@ bool keeps_order(const char* decoder) {
   return kind != nullptr && (kind->props & AV_CODEC_PROP_REORDER) == 0;
 }
 
+bool paints_over(const char* decoder) {
+  // They know their layout by the head of the file.
+  static constexpr std::array kPainters{
+      AV_CODEC_ID_AASC,     AV_CODEC_ID_CINEPAK, AV_CODEC_ID_CSCD, AV_CODEC_ID_FLASHSV,
+      AV_CODEC_ID_FLASHSV2, AV_CODEC_ID_FLIC,    AV_CODEC_ID_GIF,  AV_CODEC_ID_INDEO2,
+      AV_CODEC_ID_MSRLE,    AV_CODEC_ID_MSS1,    AV_CODEC_ID_MSS2, AV_CODEC_ID_MSVIDEO1,
+      AV_CODEC_ID_MTS2,     AV_CODEC_ID_QTRLE,   AV_CODEC_ID_RPZA, AV_CODEC_ID_TSCC,
+      AV_CODEC_ID_TSCC2,    AV_CODEC_ID_ULTI,    AV_CODEC_ID_VMNC};
+  const AVCodec* codec = avcodec_find_decoder_by_name(decoder);
+  return codec != nullptr &&
+         std::find(kPainters.begin(), kPainters.end(), codec->id) != kPainters.end();
+}
+
 std::string nearest_pixel_format(const std::string& pixel_format) {
   static constexpr std::array kSafe{
       AV_PIX_FMT_YUV420P,     AV_PIX_FMT_YUV422P,     AV_PIX_FMT_YUV444P,

@@ -52,6 +52,9 @@ struct RawLayout {
 /// in which they are shown.
 [[nodiscard]] bool keeps_order(const char* decoder);
 
+/// True where it paints each picture over the one before, in one layout from the first on.
+[[nodiscard]] bool paints_over(const char* decoder);
+
 /// The layout, of those that every version of GStreamer's libav plugin hands on, that loses least
 /// of `pixel_format`.
 [[nodiscard]] std::string nearest_pixel_format(const std::string& pixel_format);

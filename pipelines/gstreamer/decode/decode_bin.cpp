@@ -45,25 +45,43 @@ bool is_libav_decoder(GstElementFactory* factory) {
              FALSE;
 }
 
-/// From 1.24 on GStreamer's decoders of libav may lose the last picture of codecs that do not
-/// reorder them, FFV1 and ProRes among them, where whole pictures are decoded beside each other.
-/// Slices beside each other lose none.
-void keep_last_picture(GstElement* element) {
+/// What libavcodec calls a decoder of GStreamer's libav plugin; null for any other element.
+const char* libav_name(GstElement* element) {
   constexpr const char* kPrefix = "avdec_";
-  constexpr const char* kProperty = "thread-type";
   const GstElementFactory* factory = gst_element_get_factory(element);
   const char* name = factory == nullptr ? "" : GST_OBJECT_NAME(factory);
+  return g_str_has_prefix(name, kPrefix) == FALSE ? nullptr : name + std::strlen(kPrefix);
+}
+
+/// True from GStreamer 1.24 on, whose decoders of libav know a packet by itself, not by its number.
+bool knows_packets() {
   guint major = 0;
   guint minor = 0;
   guint micro = 0;
   guint nano = 0;
   gst_version(&major, &minor, &micro, &nano);
-  if ((major == 1 && minor < 23) || g_str_has_prefix(name, kPrefix) == FALSE ||
-      !keeps_order(name + std::strlen(kPrefix)) ||
+  return major > 1 || minor >= 23;
+}
+
+/// From 1.24 on GStreamer's decoders of libav may lose the last picture of codecs that do not
+/// reorder them, FFV1 and ProRes among them, where whole pictures are decoded beside each other.
+/// Slices beside each other lose none.
+void keep_last_picture(GstElement* element) {
+  constexpr const char* kProperty = "thread-type";
+  const char* name = libav_name(element);
+  if (name == nullptr || !knows_packets() || !keeps_order(name) ||
       g_object_class_find_property(G_OBJECT_GET_CLASS(element), kProperty) == nullptr) {
     return;
   }
   gst_util_set_object_arg(G_OBJECT(element), kProperty, "slice");
+}
+
+/// Codecs that paint over one picture ask for memory once, unless each picture is to lie in
+/// GStreamer's memory. What nothing was asked for its decoders of libav give the first one's time,
+/// and from 1.24 on drop.
+bool paints_over_one(GstElement* element) {
+  const char* name = libav_name(element);
+  return name != nullptr && paints_over(name);
 }
 
 /// jpegdec turns 4:2:2 pictures into 4:2:0 without a word; the other one wants parsed pictures.
@@ -167,7 +185,7 @@ void DecodeBin::on_element(GstBin*, GstBin*, GstElement* element, gpointer self)
   // libav's decoders crash where such a picture is to lie in GStreamer's memory; a copy of it fails
   // with an error. The copy costs little beside decoding.
   if (g_object_class_find_property(type, "direct-rendering") != nullptr &&
-      bin->may_change_layout()) {
+      bin->may_change_layout() && !paints_over_one(element)) {
     g_object_set(element, "direct-rendering", FALSE, nullptr);
   }
   keep_last_picture(element);
