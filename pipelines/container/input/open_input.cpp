@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <string_view>
 
 #include <equalux/error.h>
 #include <unistd.h>
@@ -21,6 +22,15 @@ namespace fs = std::filesystem;
 /// Files that hold all that they show. A playlist would have us open what its author chose.
 constexpr const char* kWebFormats =
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,ogg,asf,mxf";
+
+/// From 6.1 on, FFmpeg calls an option's default, 25, the average rate of an elementary stream,
+/// whatever rate the stream itself tells.
+void take_own_rate([[maybe_unused]] AVStream& stream) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 11, 100)
+  const AVRational own = stream.codecpar->framerate;
+  if (own.num > 0 && own.den > 0) stream.avg_frame_rate = own;
+#endif
+}
 
 /// What to say of a file that does not open: a cut one deserves more than "invalid data".
 std::string why_unreadable(const std::string& path, int error) {
@@ -105,9 +115,19 @@ InputContext open_input(const std::string& path, ReadStop* stop) {
   if (stop != nullptr) stop->begin();
   error = avformat_find_stream_info(input.get(), nullptr);
   if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
-  for (unsigned i = 0; i < input->nb_streams; ++i)
+  for (unsigned i = 0; i < input->nb_streams; ++i) {
     forget_unknown_tags(*input->streams[i]->codecpar);
+    if (is_elementary(*input->iformat)) take_own_rate(*input->streams[i]);
+  }
   return input;
+}
+
+bool is_elementary(const AVInputFormat& format) {
+  if (std::string_view(format.name) == "obu") return true;
+  // Their demuxers share their options.
+  return format.priv_class != nullptr &&
+         av_opt_find(const_cast<const AVClass**>(&format.priv_class), "raw_packet_size", nullptr, 0,
+                     AV_OPT_SEARCH_FAKE_OBJ) != nullptr;
 }
 
 int filtered_stream(const AVFormatContext& input) {

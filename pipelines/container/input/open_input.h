@@ -24,6 +24,9 @@ void check_readable(const std::string& path);
 /// must outlive what is returned. Each read of such a file starts with stop->begin().
 [[nodiscard]] InputContext open_input(const std::string& path, ReadStop* stop = nullptr);
 
+/// True for a stream without a container, which tells no times, and at most a rate.
+[[nodiscard]] bool is_elementary(const AVInputFormat& format);
+
 /// The stream that is filtered: the first video that is no cover art; -1 where there is none.
 [[nodiscard]] int filtered_stream(const AVFormatContext& input);
 

@@ -9,10 +9,6 @@
 
 #include <equalux/error.h>
 
-extern "C" {
-#include <libavutil/opt.h>
-}
-
 #include "pipelines/container/alpha_packet.h"
 #include "pipelines/container/input/iso_file.h"
 #include "pipelines/container/input/matroska_file.h"
@@ -29,14 +25,6 @@ const char* what_instead(std::string_view format) {
   if (format.ends_with("_pipe") || format == "image2" || format == "ico") return "a still image";
   if (std::find(kTexts.begin(), kTexts.end(), format) != kTexts.end()) return "a text";
   return nullptr;
-}
-
-/// libavformat's demuxers of elementary streams share their options.
-bool is_elementary(const AVInputFormat& format) {
-  if (std::string_view(format.name) == "obu") return true;
-  return format.priv_class != nullptr &&
-         av_opt_find(const_cast<const AVClass**>(&format.priv_class), "raw_packet_size", nullptr, 0,
-                     AV_OPT_SEARCH_FAKE_OBJ) != nullptr;
 }
 
 /// "2 audio streams (aac, opus), 1 subtitle stream (subrip)"
