@@ -380,8 +380,8 @@ TEST_F(Codecs, WhatVp9DoesNotTakeIsNoAdviceForWebm) {
 TEST_F(Codecs, WebmStandsUpright) {
   ffmpeg("-f lavfi -i testsrc2=s=96x64:r=25:d=0.2 -c:v libx264 -qp 0 -pix_fmt yuv420p '" +
          folder_ / "plain.mp4" + "'");
-  ffmpeg("-i '" + folder_ / "plain.mp4" + "' -c copy -metadata:s:v rotate=90 '" +
-         folder_ / "in.mp4" + "'");
+  folder_.write("in.mp4", folder_.read("plain.mp4"));
+  turn_mp4(folder_ / "in.mp4");
   const ProgramResult result =
       run({"run", "in.mp4", "-o", "out.webm", "--strength", "0", "--lossless"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -425,8 +425,8 @@ TEST_F(Codecs, ThePageAndLaunchStringsShowVideoUpright) {
       "-f lavfi -i \"color=s=96x64:r=25:d=4,format=yuv420p,geq=lum=40+60*gt(X\\,47)+120*gt(Y\\,31):"
       "cb=128:cr=128\" -c:v libx264 -qp 0 -color_range tv '" +
       folder_ / "plain.mp4" + "'");
-  ffmpeg("-i '" + folder_ / "plain.mp4" + "' -c copy -metadata:s:v rotate=90 '" +
-         folder_ / "in.mp4" + "'");
+  folder_.write("in.mp4", folder_.read("plain.mp4"));
+  turn_mp4(folder_ / "in.mp4");
   const std::vector<int> seen = corners_of(folder_ / "in.mp4", 64, 96);
   const std::string raw = folder_ / "out.raw";
   const ProgramResult launch =

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 
@@ -61,6 +63,22 @@ std::string shell(const std::string& command) {
 
 void ffmpeg(const std::string& arguments) {
   shell("ffmpeg -nostdin -hide_banner -loglevel error -y " + arguments + " 2>&1");
+}
+
+void turn_mp4(const std::string& path) {
+  using namespace std::string_literals;
+  // Behind the head of the track, version 0: its times, number and volume.
+  constexpr std::size_t kMatrix = 4 + 4 + 36;
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t head = bytes.find("tkhd\0"s);
+  if (head == std::string::npos) throw std::runtime_error(path + ": no track of version 0");
+  file.clear();
+  file.seekp(static_cast<std::streamoff>(head + kMatrix));
+  // 0 and -1, then 1 and 0, each in 16.16.
+  file << "\0\0\0\0\xff\xff\0\0\0\0\0\0"s
+       << "\0\1\0\0\0\0\0\0\0\0\0\0"s;
+  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
 }
 
 nlohmann::json ffprobe(const std::string& arguments, const std::string& path) {

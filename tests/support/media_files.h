@@ -37,6 +37,9 @@ class TempFolder {
 std::string shell(const std::string& command);
 /// ffmpeg -y with these arguments.
 void ffmpeg(const std::string& arguments);
+/// Has players turn the first track of an mp4 by a quarter. ffmpeg's option for it differs by
+/// version.
+void turn_mp4(const std::string& path);
 /// ffprobe's JSON.
 [[nodiscard]] nlohmann::json ffprobe(const std::string& arguments, const std::string& path);
 /// Presentation times of the first video stream by ffprobe, in nanoseconds.

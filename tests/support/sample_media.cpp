@@ -50,13 +50,14 @@ void make_rich_mp4(const TempFolder& folder, const std::string& path) {
   ffmpeg(inputs(folder) + "-map 0:v -map 1:a -map 2:a -map 3:s " + kVideo +
          "-c:a:0 aac -c:a:1 flac -strict -2 -c:s mov_text " + kLanguages +
          "-metadata creation_time=2024-05-06T07:08:09Z '" + whole + "'");
-  // Offsets in samples of no round number, and the rotation, come with a second copy.
+  // Offsets in samples of no round number come with a second copy.
   ffmpeg("-itsoffset 0.023 -i '" + whole + "' -itsoffset 0.517 -i '" + whole + "' -i '" + whole +
          "' -i '" + folder / "cover.jpg" +
          "' -map 0:v -map 1:a -map 2:s -map 3:v -c copy -strict -2 -movie_timescale 90000 "
-         "-avoid_negative_ts disabled -metadata:s:v:0 rotate=90 -disposition:v:1 attached_pic "
+         "-avoid_negative_ts disabled -disposition:v:1 attached_pic "
          "-map_metadata 2 -map_chapters 2 '" +
          path + "'");
+  turn_mp4(path);
 }
 
 void make_variable_rate_mp4(const std::string& path) {
