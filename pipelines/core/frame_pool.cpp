@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pipelines/picture/alpha_plane.h"
+#include "src/common/frame_memory.h"
 
 namespace equalux {
 namespace {
@@ -121,6 +122,17 @@ void FramePool::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
   freed_.notify_all();
+}
+
+void FramePool::forget_idle(std::size_t keep) noexcept {
+  const auto forget = [](Image& image) {
+    if (!image.empty()) forget_frame(image.view().data[0], image_layout(image.desc()).bytes);
+  };
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i + keep < free_.size(); ++i) {
+    forget(free_[i]->pixels);
+    forget(free_[i]->alpha_pixels);
+  }
 }
 
 void FramePool::give_back(Frame* frame) noexcept {

@@ -32,6 +32,9 @@ class FramePool {
   /// A free frame, or null at once.
   [[nodiscard]] FramePtr try_acquire();
   void stop();
+  /// Gives the memory of free frames back to the system until they are written, but for the `keep`
+  /// that are handed out first: what a burst has taken. For pools of plain host memory.
+  void forget_idle(std::size_t keep) noexcept;
 
   [[nodiscard]] const ImageDesc& desc() const { return desc_; }
   /// Frames in all.

@@ -259,6 +259,7 @@ void Recorder::close(File file) noexcept {
   }
   file.sink.reset();
   give_back_free_memory();
+  if (pool_) pool_->forget_idle(kLeastWaiting);
 }
 
 void Recorder::note_failure(const Error& error) noexcept {

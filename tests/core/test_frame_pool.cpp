@@ -1,5 +1,12 @@
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <thread>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include <gtest/gtest.h>
 
@@ -25,6 +32,46 @@ TEST(FramePool, GivesWhatItHoldsAndNoMore) {
   a.reset();
   EXPECT_EQ(pool.try_acquire().get(), first) << "the warmest memory comes first";
 }
+
+#if defined(__linux__)
+TEST(FramePool, WhatABurstHasTakenIsGivenBack) {
+  // Large enough for mappings of their own, whose pages are not given to anybody else.
+  const ImageDesc desc{PixelFormat::gray8, 1024, 1024};
+  FramePool pool(desc, 3);
+  std::vector<FramePtr> burst;
+  for (int i = 0; i < 3; ++i) {
+    burst.push_back(pool.try_acquire());
+    for (int y = 0; y < desc.height; ++y)
+      std::fill_n(burst.back()->pixels.view().row(0, y), desc.width, std::uint8_t{7});
+  }
+  const auto resident = [&](const Frame& frame) {
+    constexpr std::uintptr_t kPage = 4096;
+    // The second page from the start, which is whole.
+    const auto at = reinterpret_cast<std::uintptr_t>(frame.pixels.view().data[0]) / kPage * kPage;
+    unsigned char state = 0;
+    EXPECT_EQ(::mincore(reinterpret_cast<void*>(at + kPage), kPage, &state), 0);
+    return (state & 1) != 0;
+  };
+  std::vector<const Frame*> frames;
+  for (const FramePtr& each : burst)
+    frames.push_back(each.get());
+  const FramePtr in_use = std::move(burst[1]);
+  burst.clear();
+  pool.forget_idle(1);
+  int kept = 0;
+  for (const Frame* each : frames)
+    kept += resident(*each) ? 1 : 0;
+  EXPECT_EQ(kept, 2) << "the one in use, and the one that comes next";
+  EXPECT_TRUE(resident(*in_use));
+  EXPECT_EQ(in_use->pixels.view().row(0, 900)[900], 7);
+  const FramePtr next = pool.try_acquire();
+  EXPECT_TRUE(resident(*next));
+  const FramePtr forgotten = pool.try_acquire();
+  EXPECT_FALSE(resident(*forgotten));
+  std::fill_n(forgotten->pixels.view().row(0, 4), desc.width, std::uint8_t{9});
+  EXPECT_TRUE(resident(*forgotten));
+}
+#endif
 
 TEST(FramePool, FramesComeBackClear) {
   FramePool originals(small_desc(), 1);
