@@ -98,13 +98,13 @@ TEST_F(BrokenFiles, RawVideo) {
 
 TEST_F(BrokenFiles, Containers) {
   if (std::system("command -v ffmpeg >/dev/null") != 0) GTEST_SKIP() << "ffmpeg is not installed";
-  for (const auto& [name, codec] :
-       std::vector<std::pair<std::string, std::string>>{{"a.mp4", "libx264 -preset ultrafast"},
-                                                        {"b.mkv", "libx264 -preset ultrafast"},
-                                                        {"c.avi", "mjpeg"}}) {
+  for (const auto& [name, codec] : std::vector<std::pair<std::string, std::string>>{
+           {"a.mp4", "libx264 -preset ultrafast -pix_fmt yuv420p"},
+           {"b.mkv", "libx264 -preset ultrafast -pix_fmt yuv420p"},
+           {"c.avi", "mjpeg -pix_fmt yuvj420p"}}) {
     const std::string made =
         "ffmpeg -v error -f lavfi -i testsrc2=size=128x96:rate=25:duration=1 -f lavfi -i "
-        "sine=duration=1 -pix_fmt yuv420p -c:v " +
+        "sine=duration=1 -c:v " +
         codec + " '" + folder / name + "'";
     ASSERT_EQ(std::system(made.c_str()), 0);
     break_file(name, wants_every_count() ? 500 : 6);
