@@ -275,12 +275,24 @@ TEST_F(Codecs, WebmHoldsVp9OpusVorbisAndWebVtt) {
 
 /// The pictures that are shown before the first key refer to some that are gone, and may have times
 /// before 0, which Matroska's demuxer hides.
+/// GStreamer's decoders of libav lose H.264 pictures behind a gap in their numbers from 1.24 on, as
+/// where a cut takes away the pictures before.
+bool may_lose_pictures_behind_gaps() {
+  int major = 0;
+  int minor = 0;
+  std::istringstream version(shell("gst-launch-1.0 --gst-version | sed 's/[^0-9]*//; s/[.]/ /g'"));
+  version >> major >> minor;
+  EXPECT_GT(major, 0);
+  return major > 1 || minor >= 24;
+}
+
 TEST_F(Codecs, ACutThroughAnOpenGroupComesOutInEvenSteps) {
   make("x264.ts", "-c:v libx264 -pix_fmt yuv420p -x264-params open-gop=1:keyint=25:scenecut=0",
        100);
   make("x265.ts",
        "-c:v libx265 -pix_fmt yuv420p -x265-params log-level=none:open-gop=1:keyint=25:scenecut=0",
        100);
+  const bool losing = may_lose_pictures_behind_gaps();
   int cuts = 0;
   for (const char* input : {"x264.ts", "x265.ts"}) {
     for (const char* start : {"0.5", "1.02"}) {
@@ -294,6 +306,11 @@ TEST_F(Codecs, ACutThroughAnOpenGroupComesOutInEvenSteps) {
           if (!wants_every_count() && mp4 != (cuts % 3 == 1)) continue;
           SCOPED_TRACE(std::string(input) + " " + start + how + " to " + output);
           const ProgramResult result = run({"run", "cut.mkv", "-o", output, "-y"});
+          if (result.exit_code == 3 && losing && input == std::string_view("x264.ts")) {
+            EXPECT_THAT(result.err, HasSubstr("could not be decoded"));
+            EXPECT_GE(ffprobe_times(folder_ / output).size(), 50U);
+            continue;
+          }
           ASSERT_EQ(result.exit_code, 0) << result.err;
           std::vector<std::int64_t> times = ffprobe_times(folder_ / output);
           std::sort(times.begin(), times.end());
