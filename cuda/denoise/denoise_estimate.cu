@@ -1,466 +1,705 @@
+#include <cuda_fp16.h>
+
 #include "cuda/denoise/denoise_samples.cuh"
+#include "cuda/equalize/fused/fused_config.h"
 #include "cuda/runtime/check.h"
 
 namespace equalux::cuda {
 namespace {
 
-using denoise::kTaps;
-using denoise::Vector;
-
-constexpr int kThreads = 256;
-/// Blocks that a multiprocessor runs at a time at least: loads wait for long.
-constexpr int kBlocks = 4;
-/// Samples of the first component that a block of threads has; of others those that are covered.
-constexpr int kTileColumns = 64;
-constexpr int kTileRows = 32;
 /// Deviations that are looked at on each side of a sample.
 constexpr int kReach = 2;
-/// A tile has a four beside its own on each side. A block that moves as one has whole fours of
-/// every component.
-constexpr int kPitchBeside = 2 * kFour;
-constexpr int kRowsBeside = 2 * kReach;
+constexpr int kAcross = 2 * kReach + 1;
+/// A warp walks down a strip of the picture, a row at a time; a lane has kFour neighbouring columns
+/// of the first component, or two each of both others where these have half as many. What the first
+/// lane and the last have is only looked at by their neighbours.
+constexpr int kStripColumns = (kLanes - 2) * kFour;
+constexpr int kMostStripRows = 32;
+constexpr int kLeastStripRows = 8;
+/// Strips that a multiprocessor works on at a time at least.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
+constexpr int kStrips = 16;  // more blocks are more than some of these have
+#else
+constexpr int kStrips = 28;
+#endif
+constexpr int kStartThreads = 256;
 
-/// A sample's code, and what is known of it where it comes from, in a word.
-__device__ __forceinline__ std::uint32_t packed(int code, int estimate, int weight) {
-  return static_cast<std::uint32_t>(code | estimate << 12 | weight << 26);
+/// Where a lane's four samples lie.
+enum class Slots {
+  neighbours,  ///< of one component beside each other
+  halves,      ///< of two components, two of each
+};
+
+/// What a lane needs to find its samples, whatever the picture.
+enum class Source {
+  words,   ///< bytes in whole words, which all of a lane's samples fill
+  single,  ///< each for itself
+};
+
+/// Where a strip lies in the picture.
+enum class Place {
+  inside,  ///< all of its lanes' columns exist
+  edge,
+};
+
+/// By halves, of numbers with a sign.
+__device__ __forceinline__ Pair least(Pair a, Pair b) {
+  return __vmins2(a, b);
 }
-__device__ __forceinline__ int code_of(std::uint32_t word) {
-  return static_cast<int>(word & 0xFFF);
-}
-__device__ __forceinline__ int estimate_of_word(std::uint32_t word) {
-  return static_cast<int>(word >> 12 & 0x3FFF);
-}
-__device__ __forceinline__ int weight_of(std::uint32_t word) {
-  return static_cast<int>(word >> 26);
+__device__ __forceinline__ Pair greatest(Pair a, Pair b) {
+  return __vmaxs2(a, b);
 }
 
-/// What was known of four neighbouring samples.
+/// Both halves of a word.
+constexpr Pair twice(unsigned number) {
+  return number << 16 | number;
+}
+
+/// Whole numbers up to 2047 of 16 bits are halves, too: of 2^-24, the least there is. So units that
+/// multiply and add halves find sums and magnitudes of deviations, exactly.
+__device__ __forceinline__ __half2 halves_of(Pair pair) {
+  return *reinterpret_cast<const __half2*>(&pair);
+}
+__device__ __forceinline__ Pair bits_of(__half2 halves) {
+  return *reinterpret_cast<const Pair*>(&halves);
+}
+/// The same number of 2^-24 twice, below 0.
+__device__ __forceinline__ __half2 minus(unsigned number) {
+  return halves_of(twice(0x8000U | number));
+}
+
+/// Each byte's sign bit in all of its bits.
+__device__ __forceinline__ std::uint32_t signs_of_bytes(std::uint32_t bytes) {
+  std::uint32_t signs = 0;
+  asm("prmt.b32 %0, %1, %1, 0xba98;" : "=r"(signs) : "r"(bytes));
+  return signs;
+}
+
+/// By a multiplication, which leaves the unit that shifts alone.
+__device__ __forceinline__ int sixteen_times(int number) {
+  int product = 0;
+  asm("mul.lo.s32 %0, %1, 16;" : "=r"(product) : "r"(number));
+  return product;
+}
+
+/// denoise::LevelCurve in shared memory, by the upper six bits of a level.
+struct CurveOfLevels {
+  static constexpr int kEntries = 4 * denoise::kSegments;
+  static constexpr int kPerSegment = kEntries / denoise::kSegments;
+
+  struct Line {
+    std::int32_t begin;  ///< at a level of 0, and what rounds it, in units of 1 / 1024
+    std::int32_t rise;
+  };
+  alignas(8) Line lines[kEntries];
+
+  __device__ __forceinline__ void load(const denoise::LevelCurve& curve, int entry) {
+    const int segment = entry / kPerSegment;
+    const int rise = curve.rise[segment];
+    lines[entry] = {curve.knot[segment] * 1024 + 512 - rise * (segment << denoise::kKnotShift),
+                    rise};
+  }
+  /// Its value at a level whose lowest two bits are 0, by the level's upper six bits.
+  __device__ __forceinline__ int at(int level, unsigned upper) const {
+    const Line line = lines[upper];
+    return (line.begin + line.rise * level) >> 10;
+  }
+};
+
+/// What a warp keeps beside registers.
+struct StripShared {
+  std::uint32_t change[kMostStripRows][kLanes];  ///< of the first component, by sample
+  CurveOfLevels inverse[kMostComponents];
+  std::uint32_t share[denoise::kWeights];  ///< of a sample in the new estimate, of 2^16
+  std::uint8_t certainty[denoise::kWeights];
+
+  /// By bytes from the first one.
+  __device__ __forceinline__ std::uint32_t share_at(unsigned place) const {
+    return *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(share) + place);
+  }
+};
+
+/// A lane's four samples of a row, as they are read.
+template <Source kSource>
+struct Loaded {
+  static constexpr int kWords = kSource == Source::words ? 2 : kFour;
+  std::uint32_t codes[kWords];
+  Pair estimates[2];
+  std::uint32_t weights[2];
+  Pair drift;  ///< of their block
+};
+
+/// The same as they are worked on.
 struct Known {
-  int estimate[kFour];
-  int weight[kFour];
+  Pair estimates[2];
+  Pair differences[2];  ///< of the samples to them
+  std::uint32_t weights;
 };
 
-/// Places of a plane that exist, or the nearest ones of them.
-template <bool kInside>
-__device__ __forceinline__ int place_of(int x, int count) {
-  return kInside ? x : nearest_place(x, count);
-}
-
-using MoveTaps = std::int16_t[kTaps];
-
-/// Estimates that have come from elsewhere: interpolated, by taps, from what is around them. `x` is
-/// the place of the first of four neighbours. kInside: all that is looked at is in the plane.
-template <bool kInside>
-__device__ __forceinline__ void interpolate(const MoveTaps* taps,
-                                            const NumberPlane<std::int16_t>& plane, int parts_x,
-                                            int parts_y, int x, int y, int (&estimates)[kFour]) {
-  const int phase_x = denoise::phase_of(parts_x);
-  const int phase_y = denoise::phase_of(parts_y);
-  const int from_x = x + denoise::sample_before(parts_x);
-  const int from_y = y + denoise::sample_before(parts_y);
-  const std::int16_t* const taps_x = taps[phase_x];
-  const std::int16_t* const taps_y = taps[phase_y];
-  const int first = phase_y == 0 ? 2 : 0;
-  const int last = phase_y == 0 ? 3 : kTaps;
-  int sums[kFour] = {};
-#pragma unroll 1
-  for (int k = first; k < last; ++k) {
-    const std::int16_t* const row = plane.row(place_of<kInside>(from_y + k - 2, plane.rows));
-    int across[kFour];
-    if (phase_x == 0) {
-#pragma unroll
-      for (int i = 0; i < kFour; ++i)
-        across[i] = row[place_of<kInside>(from_x + i, plane.columns)];
-    } else {
-      int samples[kFour + kTaps - 1];
-#pragma unroll
-      for (int i = 0; i < kFour + kTaps - 1; ++i)
-        samples[i] = row[place_of<kInside>(from_x + i - 2, plane.columns)];
-#pragma unroll
-      for (int i = 0; i < kFour; ++i) {
-        int sum = 0;
-#pragma unroll
-        for (int t = 0; t < kTaps; ++t)
-          sum += denoise::times(samples[i + t], taps_x[t]);
-        across[i] = denoise::clamp(sum, 0, denoise::kSampleMost);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < kFour; ++i)
-      sums[i] = phase_y == 0 ? across[i] : sums[i] + denoise::times(across[i], taps_y[k]);
-  }
-#pragma unroll
-  for (int i = 0; i < kFour; ++i)
-    estimates[i] = denoise::clamp(sums[i], 0, denoise::kSampleMost);
-}
-
-/// What was known of four neighbouring samples where a vector points to.
-__device__ __forceinline__ void find_moved(const KnownPlanes& known, const MoveTaps* taps,
-                                           int parts_x, int parts_y, int x, int y, Known& result) {
-  const int from_x = x + denoise::sample_before(parts_x);
-  const int from_y = y + denoise::sample_before(parts_y);
-  const bool inside = from_x >= 2 && from_x + kFour + kTaps - 3 <= known.estimate.columns &&
-                      from_y >= 2 && from_y + kTaps - 2 <= known.estimate.rows;
-  if (inside) {
-    interpolate<true>(taps, known.estimate, parts_x, parts_y, x, y, result.estimate);
-  } else {
-    interpolate<false>(taps, known.estimate, parts_x, parts_y, x, y, result.estimate);
-  }
-  const int u = x + denoise::nearest_sample(parts_x);
-  const int v = y + denoise::nearest_sample(parts_y);
-  const bool between = denoise::phase_of(parts_x) != 0 || denoise::phase_of(parts_y) != 0;
-#pragma unroll
-  for (int i = 0; i < kFour; ++i) {
-    int weight = 0;
-    if (inside || (u + i >= 0 && v >= 0 && u + i < known.weight.columns && v < known.weight.rows))
-      weight = known.weight.row(v)[u + i];
-    result.weight[i] = between ? denoise::weight_between(weight) : weight;
-  }
-}
-
-/// Of a component's tile of kColumns x kRows samples.
-template <int kColumns, int kRows>
-struct TileWords {
-  static constexpr int kPitch = kColumns + kPitchBeside;
-  /// A deviation, and above it its magnitude: sums of words are sums of both. Those of the tile and
-  /// around it.
-  alignas(16) std::int32_t deviations[kRows + kRowsBeside][kPitch];
-  alignas(16) std::uint32_t samples[kRows][kColumns];  ///< packed()
+/// Both sums of deviations and of their magnitudes, for two pairs of columns.
+struct Sums {
+  __half2 plain[2];
+  __half2 magnitudes[2];
 };
 
-/// What all components of a tile share.
-struct Shared {
-  alignas(4) std::uint8_t change[kTileRows][kTileColumns];  // of the first component
-  SharedCurve inverse[kMostComponents];
-  std::uint16_t certainty[denoise::kWeights];  // fractions
-  std::uint16_t keep[denoise::kWeights];
-};
-
-/// Where a component's part of a tile begins.
-struct Place {
-  int x;
-  int y;
-};
-
-__device__ __forceinline__ void lighten(int drift, int (&estimates)[kFour]) {
-#pragma unroll
-  for (int i = 0; i < kFour; ++i)
-    estimates[i] = denoise::lightened(estimates[i], drift);
+/// The row or column of the block that a place of a component belongs to.
+__device__ __forceinline__ int block_of(int place, int shift) {
+  return static_cast<int>(static_cast<unsigned>(place << shift) / denoise::kBlock);
 }
 
-/// Samples of a row from column x on as they are stored, and what is known of them. What lies
-/// outside the plane is what is at its edge.
-__device__ __forceinline__ void find_known(const DenoisePicture& picture,
-                                           const DenoiseComponent& component, int x, int y,
-                                           int (&codes)[kFour], Known& known) {
-  const bool inside = x >= 0 && x + kFour <= component.in.columns;
-  // All of them are of one block: one of a plane's edge is, whose nearest ones are its own.
-  const int block = (y << component.shift_y) / denoise::kBlock * picture.block_columns +
-                    (nearest_place(x, component.in.columns) << component.shift_x) / denoise::kBlock;
-  const Vector vector = picture.vectors[block];
-  if (inside) {
-    load_codes(component.in, picture.in_words, x, y, codes);
-  } else {
-#pragma unroll
-    for (int i = 0; i < kFour; ++i) {
-      codes[i] =
-          code_at(component.in, picture.in_words, nearest_place(x + i, component.in.columns), y);
-    }
-  }
-  const bool is_first = &component == &picture.components[0];
-  const int drift = is_first && vector == Vector{0, 0} ? picture.drifts[block] : 0;
-  if (inside && vector == Vector{0, 0}) {
-    load_four(component.known.estimate.row(y) + x, known.estimate);
-    if (drift != 0) lighten(drift, known.estimate);
-    const std::uint32_t weights =
-        *reinterpret_cast<const std::uint32_t*>(component.known.weight.row(y) + x);
-#pragma unroll
-    for (int i = 0; i < kFour; ++i)
-      known.weight[i] = static_cast<int>(weights >> (8 * i) & 255);
-    return;
-  }
-  const int first = nearest_place(x, component.in.columns);
-  find_moved(component.known, picture.tables->taps, denoise::phases_of(vector.x, component.shift_x),
-             denoise::phases_of(vector.y, component.shift_y), first, y, known);
-  if (drift != 0) lighten(drift, known.estimate);
-  if (inside) return;
-    // What is behind the last one that exists repeats it; before the first one nothing else is.
-#pragma unroll
-  for (int i = 1; i < kFour; ++i) {
-    if (x + i > 0 && x + i < component.in.columns) continue;
-    known.estimate[i] = known.estimate[i - 1];
-    known.weight[i] = known.weight[i - 1];
-  }
-}
-
-/// Deviations of four samples, and what is known of them, packed.
-__device__ __forceinline__ void find_deviations(const DenoisePicture& picture,
-                                                const DenoiseComponent& component,
-                                                const SharedCurve& inverse, int x, int y,
-                                                const Shared& shared, std::int32_t* deviations,
-                                                std::uint32_t (&words)[kFour]) {
-  const int up = denoise::kSampleBits - picture.in_words.depth;
-  int codes[kFour];
-  Known known;
-  find_known(picture, component, x, nearest_place(y, component.in.rows), codes, known);
-  int all[kFour];
-#pragma unroll
-  for (int i = 0; i < kFour; ++i) {
-    const int deviation =
-        denoise::deviation(codes[i] << up, known.estimate[i], inverse.at(known.estimate[i]),
-                           shared.certainty[known.weight[i]]);
-    all[i] = deviation + (abs(deviation) << 16);
-    words[i] = packed(codes[i], known.estimate[i], known.weight[i]);
-  }
-  *reinterpret_cast<int4*>(deviations) = int4{all[0], all[1], all[2], all[3]};
-}
-
-/// What kWorkers threads do of a tile of a component. A worker has fours of the tile and around it
-/// first, then kOwn, one below the other.
-template <int kColumns, int kRows, int kWorkers>
-class Part {
+/// What a warp does of one component, or of two that have half of the columns.
+template <Slots kSlots, Source kSource, Place kPlace>
+class Strip {
  public:
-  using Words = TileWords<kColumns, kRows>;
+  __device__ __forceinline__ Strip(const DenoisePicture& picture, int number, int rows,
+                                   StripShared& shared);
 
-  __device__ Part(const DenoisePicture& picture, int number, int worker, Words& words,
-                  Shared& shared)
-      : picture_(picture),
-        component_(picture.components[number]),
-        inverse_(shared.inverse[number]),
-        worker_(worker),
-        words_(words),
-        shared_(shared),
-        tile_{static_cast<int>(blockIdx.x) * kColumns, static_cast<int>(blockIdx.y) * kRows},
-        any_(tile_.x < component_.in.columns && tile_.y < component_.in.rows) {}
-
-  /// Deviations of the tile and around it. All threads of the block wait for each other behind.
-  __device__ __forceinline__ void find() {
-    constexpr int kAcross = kFours + 2;
-    if (!any_) return;
-#pragma unroll 1
-    for (int n = worker_; n < kAcross * (kRows + kRowsBeside); n += kWorkers) {
-      const int column = n % kAcross * kFour;
-      const int row = n / kAcross;
-      std::uint32_t samples[kFour];
-      find_deviations(picture_, component_, inverse_, tile_.x + column - kFour,
-                      tile_.y + row - kReach, shared_, &words_.deviations[row][column], samples);
-      if (row >= kReach && row < kRows + kReach && column != 0 && column <= kColumns) {
-        *reinterpret_cast<uint4*>(&words_.samples[row - kReach][column - kFour]) =
-            uint4{samples[0], samples[1], samples[2], samples[3]};
-      }
-    }
-  }
-
-  /// Estimates and weights after the picture.
-  __device__ __forceinline__ void update(bool first) {
-    const int column = worker_ % kFours * kFour;
-    const int row = worker_ / kFours * kOwn;
-    if (!any_ || tile_.x + column >= component_.in.columns) return;
-    // Sums of five rows, of the four columns and two on each side.
-    Sums rows[kOwn + kRowsBeside];
-#pragma unroll
-    for (int k = 0; k < kOwn + kRowsBeside; ++k) {
-      const std::int32_t* const at = &words_.deviations[row + k][column];
-      const int2 left = *reinterpret_cast<const int2*>(at + kFour - kReach);
-      const int4 middle = *reinterpret_cast<const int4*>(at + kFour);
-      const int2 right = *reinterpret_cast<const int2*>(at + 2 * kFour);
-      const int all[kFour + 2 * kReach] = {left.x,   left.y,   middle.x, middle.y,
-                                           middle.z, middle.w, right.x,  right.y};
-#pragma unroll
-      for (int i = 0; i < kFour + 2 * kReach; ++i)
-        rows[k].of[i] = all[i];
-    }
-#pragma unroll
-    for (int k = 0; k < kOwn; ++k) {
-      if (tile_.y + row + k >= component_.in.rows) return;
-      Sums sums = rows[k];
-#pragma unroll
-      for (int r = 1; r <= kRowsBeside; ++r) {
-#pragma unroll
-        for (int i = 0; i < kFour + 2 * kReach; ++i)
-          sums.of[i] += rows[k + r].of[i];
-      }
-      update_four(first, column, row + k, sums, rows[k + kReach]);
-    }
-  }
+  /// Goes through the strip; `first`: others take its changes over.
+  __device__ __forceinline__ void walk(bool first);
 
  private:
-  static constexpr int kFours = kColumns / kFour;
-  static constexpr int kOwn = kFours * kRows / kWorkers;
-  static_assert(kFours * kRows % kWorkers == 0);
+  static constexpr bool kHalved = kSlots == Slots::halves;
+  static constexpr bool kEdge = kPlace == Place::edge;
+  static constexpr int kParts = kHalved ? 2 : 1;  // components
+  static constexpr int kOwn = kFour / kParts;     // columns of each
 
-  /// A number for each of four columns and two on each side.
-  struct Sums {
-    int of[kFour + 2 * kReach];
+  /// What rows on the way leave behind; the newest last.
+  struct Walk {
+    Loaded<kSource> next;
+    Known known[kReach + 1];
+    __half2 deviations[kAcross][2] = {};
+    Sums sums{};
   };
 
-  /// The mean of the first component's changes that a sample of another covers.
-  [[nodiscard]] __device__ __forceinline__ int covered_change(int column, int row) const;
-
-  __device__ __forceinline__ void update_four(bool first, int column, int row, const Sums& sums,
-                                              const Sums& own);
+  __device__ __forceinline__ void find_places();
+  __device__ __forceinline__ void find_vector(int y);
+  __device__ __forceinline__ void load(int row, Loaded<kSource>& loaded);
+  __device__ __forceinline__ Pair codes_of(const Loaded<kSource>& loaded, int pair) const;
+  __device__ __forceinline__ void find(const Loaded<kSource>& loaded, Known& known,
+                                       __half2 (&deviations)[2]) const;
+  __device__ __forceinline__ void add_across(const __half2 (&own)[2], __half2 (&sums)[2]) const;
+  __device__ __forceinline__ void update(bool first, int row, const Sums& sums, const Known& known,
+                                         const __half2 (&own)[2]);
+  [[nodiscard]] __device__ __forceinline__ Pair covered_change(int row, int pair) const;
+  __device__ __forceinline__ void keep_change(int row, const Pair (&changes)[2]);
+  __device__ __forceinline__ void store(int y, const Pair (&estimates)[2],
+                                        std::uint32_t weights) const;
 
   const DenoisePicture& picture_;
   const DenoiseComponent& component_;
-  const SharedCurve& inverse_;
-  int worker_;
-  Words& words_;
-  Shared& shared_;
-  Place tile_;
-  bool any_;
+  int number_;
+  int lane_;
+  int x_;       ///< the lane's first column, which may lie outside
+  int y_;       ///< the strip's first row
+  int rows_;    ///< of the strip that exist
+  int column_;  ///< where the lane reads
+  StripShared& shared_;
+  const std::uint8_t* codes_[kSource == Source::words ? 2 : 1];
+  int offsets_[kSource == Source::words ? 1 : kFour];
+  const std::int16_t* estimates_[kParts];
+  const std::uint8_t* weights_[kParts];
+  std::uint32_t code_selectors_[2];  ///< bytes that a pair of codes is made of
+  std::uint32_t pair_selectors_[2];  ///< and a pair of estimates
+  std::uint32_t weight_selector_;
+  bool interleaved_ = false;
+  int stride_;  ///< of codes
+  std::int16_t* next_estimates_[kParts];
+  std::uint8_t* next_weights_[kParts];
+  bool stores_;  ///< the lane has columns of its own
+  std::uint32_t most_;
+  int vector_row_ = -1;
+  Pair drift_ = 0;
 };
 
-template <int kColumns, int kRows, int kWorkers>
-__device__ __forceinline__ int Part<kColumns, kRows, kWorkers>::covered_change(int column,
-                                                                               int row) const {
-  const Samples<const std::uint8_t>& luma = picture_.components[0].in;
-  const int shift_x = component_.shift_x;
-  const int shift_y = component_.shift_y;
-  const int left = column << shift_x;
-  const int above = row << shift_y;
-  const int right = min(left + shift_x, luma.columns - 1 - (tile_.x << shift_x));
-  const int below = min(above + shift_y, luma.rows - 1 - (tile_.y << shift_y));
-  const auto& change = shared_.change;
-  if (shift_x == 0) return (change[above][left] + change[below][left] + 1) >> 1;
-  return (change[above][left] + change[above][right] + change[below][left] + change[below][right] +
-          2) >>
-         2;
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ Strip<kSlots, kSource, kPlace>::Strip(const DenoisePicture& picture,
+                                                                 int number, int rows,
+                                                                 StripShared& shared)
+    : picture_(picture),
+      component_(picture.components[number]),
+      number_(number),
+      lane_(static_cast<int>(threadIdx.x) % kLanes),
+      x_((static_cast<int>(blockIdx.x) * kStripColumns + (lane_ - 1) * kFour) / kParts),
+      y_(static_cast<int>(blockIdx.y) * rows >> component_.shift_y),
+      rows_(min(rows >> component_.shift_y, component_.in.rows - y_)),
+      shared_(shared),
+      stride_(static_cast<int>(component_.in.stride)),
+      stores_(lane_ != 0 && lane_ != kLanes - 1 && x_ < component_.in.columns),
+      most_(static_cast<std::uint32_t>(picture.most) * 0x01010101U) {
+  find_places();
+#pragma unroll
+  for (int k = 0; k < kParts; ++k) {
+    const KnownPlanes& next = picture.components[number + k].next;
+    next_estimates_[k] = next.estimate.first + x_;
+    next_weights_[k] = next.weight.first + x_;
+  }
 }
 
-template <int kColumns, int kRows, int kWorkers>
-__device__ __forceinline__ void Part<kColumns, kRows, kWorkers>::update_four(bool first, int column,
-                                                                             int row,
-                                                                             const Sums& sums,
-                                                                             const Sums& own) {
-  const int up = denoise::kSampleBits - picture_.in_words.depth;
-  const int x = tile_.x + column;
-  const int y = tile_.y + row;
-  const uint4 four = *reinterpret_cast<const uint4*>(&words_.samples[row][column]);
-  const std::uint32_t words[kFour] = {four.x, four.y, four.z, four.w};
-  int estimates[kFour];
-  std::uint32_t weights[kFour];
-  std::uint32_t changes = 0;
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_places() {
+  const Samples<const std::uint8_t>& in = component_.in;
+  const int last = in.columns - 1;
+  column_ = kEdge ? min(max(x_, 0), last / kOwn * kOwn) : x_;
+  int place[kOwn];  // of the lane's samples, from where it reads
 #pragma unroll
-  for (int i = 0; i < kFour; ++i) {
-    const int both = sums.of[i] + sums.of[i + 1] + sums.of[i + 2] + sums.of[i + 3] + sums.of[i + 4];
-    const int sum = static_cast<std::int16_t>(both);
-    int change =
-        denoise::change(sum, (both - sum) >> 16, static_cast<std::int16_t>(own.of[i + kReach]));
-    if (first) {
-      changes |= static_cast<std::uint32_t>(change) << (8 * i);
-    } else if (x + i < component_.in.columns) {
-      change = max(change, covered_change(column + i, row));
-    }
-    const int left = denoise::weight_after(weight_of(words[i]), change);
-    estimates[i] = denoise::estimate_of(code_of(words[i]) << up, estimate_of_word(words[i]),
-                                        shared_.keep[left]);
-    weights[i] = static_cast<std::uint32_t>(min(left + 1, picture_.most));
-  }
-  if (first) *reinterpret_cast<std::uint32_t*>(&shared_.change[row][column]) = changes;
-  std::int16_t* const estimate = component_.next.estimate.row(y) + x;
-  std::uint8_t* const weight = component_.next.weight.row(y) + x;
-  if (x + kFour <= component_.in.columns) {
-    *reinterpret_cast<uint2*>(estimate) =
-        uint2{static_cast<std::uint32_t>(estimates[0] | estimates[1] << 16),
-              static_cast<std::uint32_t>(estimates[2] | estimates[3] << 16)};
-    *reinterpret_cast<std::uint32_t*>(weight) =
-        weights[0] | weights[1] << 8 | weights[2] << 16 | weights[3] << 24;
+  for (int i = 0; i < kOwn; ++i)
+    place[i] = kEdge ? nearest_place(x_ + i, in.columns) - column_ : i;
+  const auto byte_pair = [](int left, int right) {
+    return static_cast<std::uint32_t>(left | 4 << 4 | right << 8 | 4 << 12);
+  };
+  const auto number_pair = [](int left, int right) {
+    return static_cast<std::uint32_t>((2 * left) | (2 * left + 1) << 4 | (2 * right) << 8 |
+                                      (2 * right + 1) << 12);
+  };
+  if constexpr (kHalved) {
+    pair_selectors_[0] = number_pair(place[0], place[1]);
+    pair_selectors_[1] = number_pair(2 + place[0], 2 + place[1]);
+    weight_selector_ = static_cast<std::uint32_t>(place[0] | place[1] << 4 | (4 + place[0]) << 8 |
+                                                  (4 + place[1]) << 12);
   } else {
+    pair_selectors_[0] = number_pair(place[0], place[1]);
+    pair_selectors_[1] = number_pair(place[2], place[3]);
+    weight_selector_ =
+        static_cast<std::uint32_t>(place[0] | place[1] << 4 | place[2] << 8 | place[3] << 12);
+  }
+  if constexpr (kSource == Source::words && kHalved) {
+    const Samples<const std::uint8_t>& other = picture_.components[number_ + 1].in;
+    interleaved_ = in.step == 2;
+    if (interleaved_) {
+      // A word has both components' samples in turns.
+      const int second = other.first > in.first ? 1 : 0;
+      codes_[0] = (second == 1 ? in.first : other.first) + 2 * column_;
+      codes_[1] = codes_[0];
+      code_selectors_[0] = byte_pair(2 * place[0] + 1 - second, 2 * place[1] + 1 - second);
+      code_selectors_[1] = byte_pair(2 * place[0] + second, 2 * place[1] + second);
+    } else {
+      codes_[0] = in.first + column_;
+      codes_[1] = other.first + column_;
+      code_selectors_[0] = byte_pair(place[0], place[1]);
+      code_selectors_[1] = code_selectors_[0];
+    }
+  } else if constexpr (kSource == Source::words) {
+    codes_[0] = in.first + column_;
+    code_selectors_[0] = byte_pair(place[0], place[1]);
+    code_selectors_[1] = byte_pair(place[2], place[3]);
+  } else {
+    codes_[0] = in.first;
 #pragma unroll
     for (int i = 0; i < kFour; ++i) {
-      if (x + i >= component_.in.columns) continue;
-      estimate[i] = static_cast<std::int16_t>(estimates[i]);
-      weight[i] = static_cast<std::uint8_t>(weights[i]);
+      offsets_[i] = (column_ + place[i % kOwn]) * in.step;
+      if constexpr (kHalved) {
+        const Samples<const std::uint8_t>& other = picture_.components[number_ + 1].in;
+        if (i >= kOwn) offsets_[i] = (column_ + place[i % kOwn]) * other.step;
+      }
     }
   }
 }
 
-/// Deviations of the components that are worked on at a time.
-template <int kShiftX, int kShiftY>
-struct PictureWords {
-  using Others = TileWords<kTileColumns / 2, (kTileRows >> kShiftY)>;
-  TileWords<kTileColumns, kTileRows> first;
-  Others others[2];
-};
-/// Components that are alike come one after another.
-template <>
-struct PictureWords<0, 0> {
-  TileWords<kTileColumns, kTileRows> first;
-};
-
-/// A block of threads has a tile of the first component and what covers it of the others, which
-/// take its changes over. The others have 2^kShiftX and 2^kShiftY times fewer columns and rows;
-/// where these are fewer, half of the threads has one of them each.
-template <int kShiftX, int kShiftY>
-__global__ void __launch_bounds__(kThreads, kBlocks)
-    estimate_next_kernel(const __grid_constant__ DenoisePicture picture) {
-  __shared__ Shared shared;
-  __shared__ PictureWords<kShiftX, kShiftY> words;
-  using First = Part<kTileColumns, kTileRows, kThreads>;
-  wait_then_release();
-  const auto thread = static_cast<int>(threadIdx.x);
-  if (thread < denoise::kWeights) {
-    shared.keep[thread] =
-        static_cast<std::uint16_t>(denoise::fraction(picture.tables->weights.keep[thread]));
-    shared.certainty[thread] =
-        static_cast<std::uint16_t>(denoise::fraction(picture.tables->weights.certainty[thread]));
+/// Where what is known of the lane's samples of a row comes from: as it was, or moved.
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_vector(int y) {
+  const int row = block_of(y, component_.shift_y);
+  if (row == vector_row_) return;
+  vector_row_ = row;
+  const int block = row * picture_.block_columns + block_of(column_, component_.shift_x);
+  const bool moved = picture_.vectors[block] != denoise::Vector{0, 0};
+  if constexpr (!kHalved) {
+    const int drift = number_ == 0 && !moved ? picture_.drifts[block] : 0;
+    drift_ = twice(static_cast<std::uint16_t>(drift));
   }
-#pragma unroll 1
-  for (int c = 0; c < picture.count; ++c)
-    shared.inverse[c].load(picture.components[c].noise->curves.inverse, thread);
-  __syncthreads();
-  if constexpr (kShiftX == 0) {
-#pragma unroll 1
-    for (int c = 0; c < picture.count; ++c) {
-      // Words are read by all before the next ones are written.
-      if (c != 0) __syncthreads();
-      First part(picture, c, thread, words.first, shared);
-      part.find();
-      __syncthreads();
-      part.update(c == 0);
+#pragma unroll
+  for (int k = 0; k < kParts; ++k) {
+    const DenoiseComponent& component = picture_.components[number_ + k];
+    const KnownPlanes& from = moved ? component.moved : component.known;
+    estimates_[k] = from.estimate.first + column_;
+    weights_[k] = from.weight.first + column_;
+  }
+}
+
+/// A row counted from the strip's first one; outside the picture it is the nearest.
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::load(int row,
+                                                                     Loaded<kSource>& loaded) {
+  const int y = nearest_place(y_ + row, component_.in.rows);
+  find_vector(y);
+  if constexpr (!kHalved) loaded.drift = drift_;
+  const auto number_row = static_cast<std::ptrdiff_t>(y) * component_.known.estimate.pitch;
+  const auto weight_row = static_cast<std::ptrdiff_t>(y) * component_.known.weight.pitch;
+  if constexpr (kHalved) {
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      loaded.estimates[k] = *reinterpret_cast<const Pair*>(estimates_[k] + number_row);
+      loaded.weights[k] = *reinterpret_cast<const std::uint16_t*>(weights_[k] + weight_row);
     }
   } else {
-    constexpr int kHalf = kThreads / 2;
-    const int other = thread / kHalf;
-    First first(picture, 0, thread, words.first, shared);
-    Part<kTileColumns / 2, (kTileRows >> kShiftY), kHalf> part(picture, 1 + other, thread % kHalf,
-                                                               words.others[other], shared);
-    first.find();
-    part.find();
-    __syncthreads();
-    first.update(true);
-    __syncthreads();
-    part.update(false);
+    const auto four = *reinterpret_cast<const uint2*>(estimates_[0] + number_row);
+    loaded.estimates[0] = four.x;
+    loaded.estimates[1] = four.y;
+    loaded.weights[0] = *reinterpret_cast<const std::uint32_t*>(weights_[0] + weight_row);
+  }
+  const std::ptrdiff_t code_row = static_cast<std::ptrdiff_t>(y) * stride_;
+  if constexpr (kSource == Source::single) {
+    const denoise::Words words = picture_.in_words;
+    const std::uint8_t* const first = codes_[0] + code_row;
+    const std::uint8_t* second = first;
+    if constexpr (kHalved) {
+      const Samples<const std::uint8_t>& other = picture_.components[number_ + 1].in;
+      second = other.first + y * other.stride;
+    }
+#pragma unroll
+    for (int i = 0; i < kFour; ++i) {
+      const std::uint8_t* const at = (i < kOwn ? first : second) + offsets_[i];
+      loaded.codes[i] = words.depth == 8 ? at[0] : at[0] | static_cast<unsigned>(at[1]) << 8;
+    }
+  } else if constexpr (kHalved) {
+    if (interleaved_) {
+      loaded.codes[0] = *reinterpret_cast<const std::uint32_t*>(codes_[0] + code_row);
+      loaded.codes[1] = loaded.codes[0];
+    } else {
+      const std::ptrdiff_t other_row = y * picture_.components[number_ + 1].in.stride;
+      loaded.codes[0] = *reinterpret_cast<const std::uint16_t*>(codes_[0] + code_row);
+      loaded.codes[1] = *reinterpret_cast<const std::uint16_t*>(codes_[1] + other_row);
+    }
+  } else {
+    loaded.codes[0] = *reinterpret_cast<const std::uint32_t*>(codes_[0] + code_row);
   }
 }
 
-/// A thread for each sample of a component; those of the first set the blocks' vectors, too.
-__global__ void __launch_bounds__(kThreads)
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ Pair
+Strip<kSlots, kSource, kPlace>::codes_of(const Loaded<kSource>& loaded, int pair) const {
+  if constexpr (kSource == Source::single) {
+    const denoise::Words words = picture_.in_words;
+    unsigned left = loaded.codes[2 * pair];
+    unsigned right = loaded.codes[2 * pair + 1];
+    if (words.depth != 8) {
+      const unsigned most = (1U << words.depth) - 1;
+      left = min(left >> words.shift, most);
+      right = min(right >> words.shift, most);
+    }
+    return left | right << 16;
+  } else {
+    return __byte_perm(loaded.codes[kHalved ? pair : 0], 0, code_selectors_[pair]);
+  }
+}
+
+/// Deviations of four samples, and what the update needs of them.
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find(
+    const Loaded<kSource>& loaded, Known& known, __half2 (&deviations)[2]) const {
+  constexpr int kMostDifference = 4095;
+  constexpr unsigned kSign = 0x8000;
+  known.weights = kHalved ? __byte_perm(loaded.weights[0], loaded.weights[1], weight_selector_)
+                          : loaded.weights[0];
+  known.estimates[0] = loaded.estimates[0];
+  known.estimates[1] = loaded.estimates[1];
+  if constexpr (kEdge) {
+    if constexpr (!kHalved) known.weights = __byte_perm(known.weights, 0, weight_selector_);
+#pragma unroll
+    for (int p = 0; p < 2; ++p) {
+      known.estimates[p] =
+          __byte_perm(loaded.estimates[0], loaded.estimates[1], pair_selectors_[p]);
+    }
+  }
+  const unsigned up = 1U << (denoise::kSampleBits - picture_.in_words.depth);
+#pragma unroll
+  for (int p = 0; p < 2; ++p) {
+    const CurveOfLevels& inverse = shared_.inverse[number_ + (kHalved ? p : 0)];
+    if constexpr (!kHalved) {  // denoise::lightened()
+      known.estimates[p] =
+          __viaddmin_s16x2_relu(known.estimates[p], loaded.drift, twice(denoise::kSampleMost));
+    }
+    const Pair estimate = known.estimates[p];
+    // Both halves stay above 0, so that neither takes from the other.
+    const Pair difference = (codes_of(loaded, p) * up + twice(kSign) - estimate) ^ twice(kSign);
+    known.differences[p] = difference;
+    const Pair clipped =
+        greatest(least(difference, twice(kMostDifference)), twice(0x10000U - kMostDifference));
+    const Pair levels = estimate & twice(0x3FFC);
+    const auto product = [&](int level, unsigned upper, unsigned weight, int clipped_difference) {
+      const int of_noise =
+          inverse.at(level, upper) * static_cast<int>(shared_.certainty[weight]) + 128;
+      // Sixteen times what denoise::deviation() multiplies by: results are upper halves.
+      return static_cast<unsigned>(clipped_difference * sixteen_times(of_noise >> 8) + 0x8000);
+    };
+    const unsigned left =
+        product(static_cast<int>(levels & 0xFFFF), __byte_perm(estimate, 0, 0x4441),
+                __byte_perm(known.weights, 0, 0x4440 + 2 * p), left_of(clipped));
+    const unsigned right =
+        product(static_cast<int>(levels >> 16), __byte_perm(estimate, 0, 0x4443),
+                __byte_perm(known.weights, 0, 0x4441 + 2 * p), right_of(clipped));
+    const Pair from_least =
+        __viaddmin_s16x2_relu(__byte_perm(left, right, 0x7632), twice(denoise::kMostDeviation),
+                              twice(2 * denoise::kMostDeviation));
+    deviations[p] = __hadd2(halves_of(from_least), minus(denoise::kMostDeviation));
+  }
+}
+
+/// Sums of five columns each. They are exact up to 2048 of magnitudes, and where those are more,
+/// all has changed in any case.
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::add_across(
+    const __half2 (&own)[2], __half2 (&sums)[2]) const {
+  constexpr std::uint32_t kAll = 0xFFFFFFFFU;
+  constexpr unsigned kMiddle = 0x5432;  // the right one of a pair and the left one of the next
+  const Pair bits[2] = {bits_of(own[0]), bits_of(own[1])};
+  if constexpr (kHalved) {
+#pragma unroll
+    for (int p = 0; p < 2; ++p) {
+      const Pair left = __shfl_up_sync(kAll, bits[p], 1);
+      const Pair right = __shfl_down_sync(kAll, bits[p], 1);
+      const __half2 middle = __hadd2(halves_of(__byte_perm(left, bits[p], kMiddle)),
+                                     halves_of(__byte_perm(bits[p], right, kMiddle)));
+      sums[p] = __hadd2(__hadd2(__hadd2(halves_of(left), own[p]), halves_of(right)), middle);
+    }
+  } else {
+    const Pair left = __shfl_up_sync(kAll, bits[1], 1);
+    const Pair right = __shfl_down_sync(kAll, bits[0], 1);
+    const __half2 both =
+        __hadd2(__hadd2(own[0], own[1]), halves_of(__byte_perm(bits[0], bits[1], kMiddle)));
+    sums[0] =
+        __hadd2(__hadd2(both, halves_of(left)), halves_of(__byte_perm(left, bits[0], kMiddle)));
+    sums[1] =
+        __hadd2(__hadd2(both, halves_of(right)), halves_of(__byte_perm(bits[1], right, kMiddle)));
+  }
+}
+
+/// The mean of the first component's changes that both samples of a pair cover.
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ Pair Strip<kSlots, kSource, kPlace>::covered_change(int row,
+                                                                               int pair) const {
+  if constexpr (kHalved) {
+    const int shift = component_.shift_y;
+    const int above = row << shift;
+    const int below = min(above + shift, picture_.components[0].in.rows - 1 - (y_ << shift));
+    const std::uint32_t a = shared_.change[above][lane_];
+    const std::uint32_t b = shared_.change[below][lane_];
+    const std::uint32_t left = __dp4a(b, 0x00000101U, __dp4a(a, 0x00000101U, 2U)) >> 2;
+    const std::uint32_t right = __dp4a(b, 0x01010000U, __dp4a(a, 0x01010000U, 2U)) >> 2;
+    return left | right << 16;
+  } else {
+    return __byte_perm(shared_.change[row][lane_], 0, pair == 0 ? 0x4140 : 0x4342);
+  }
+}
+
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::keep_change(
+    int row, const Pair (&changes)[2]) {
+  std::uint32_t bytes = __byte_perm(changes[0], changes[1], 0x6420);
+  // The last column's stands for one behind it, too.
+  if constexpr (kEdge) bytes = __byte_perm(bytes, 0, weight_selector_);
+  shared_.change[row][lane_] = bytes;
+}
+
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::store(int y,
+                                                                      const Pair (&estimates)[2],
+                                                                      std::uint32_t weights) const {
+  if (!stores_) return;
+  // Rows have room for all of a lane's columns.
+  const auto number_row = static_cast<std::ptrdiff_t>(y) * component_.next.estimate.pitch;
+  const auto weight_row = static_cast<std::ptrdiff_t>(y) * component_.next.weight.pitch;
+  if constexpr (kHalved) {
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      *reinterpret_cast<Pair*>(next_estimates_[k] + number_row) = estimates[k];
+      *reinterpret_cast<std::uint16_t*>(next_weights_[k] + weight_row) =
+          static_cast<std::uint16_t>(weights >> (16 * k));
+    }
+  } else {
+    *reinterpret_cast<uint2*>(next_estimates_[0] + number_row) = uint2{estimates[0], estimates[1]};
+    *reinterpret_cast<std::uint32_t*>(next_weights_[0] + weight_row) = weights;
+  }
+}
+
+/// Estimates and weights of a row after the picture; `sums` are those of five rows.
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool first, int row,
+                                                                       const Sums& sums,
+                                                                       const Known& known,
+                                                                       const __half2 (&own)[2]) {
+  __half2 means[2];
+  __half2 energies[2];
+  add_across(sums.plain, means);
+  add_across(sums.magnitudes, energies);
+  Pair changes[2];
+#pragma unroll
+  for (int p = 0; p < 2; ++p) {
+    // denoise::change(); numbers below 0 are below 0 as whole ones, too.
+    const Pair by_mean = bits_of(__hadd2(__habs2(means[p]), minus(25 * denoise::kSigma / 2)));
+    const Pair by_energy = bits_of(__hadd2(energies[p], minus(25 * denoise::kSigma)));
+    const Pair by_own = bits_of(__hfma2(__habs2(own[p]), __half2half2(__ushort_as_half(0x4800)),
+                                        minus(20 * denoise::kSigma)));
+    changes[p] = __vimin_s16x2_relu(__vimax3_s16x2(by_mean, by_energy, by_own), twice(255));
+    if (!first) changes[p] = greatest(changes[p], covered_change(row, p));
+  }
+  if (first) keep_change(row, changes);
+  // What denoise::weight_after() takes off: (weight change + 127) / 256.
+  const std::uint32_t off[kFour] = {__dp2a_lo(changes[0] & 0xFFFF, known.weights, 127U),
+                                    __dp2a_lo(changes[0] & 0xFFFF0000, known.weights, 127U),
+                                    __dp2a_hi(changes[1] & 0xFFFF, known.weights, 127U),
+                                    __dp2a_hi(changes[1] & 0xFFFF0000, known.weights, 127U)};
+  const std::uint32_t left =
+      known.weights -
+      __byte_perm(__byte_perm(off[0], off[1], 0x4451), __byte_perm(off[2], off[3], 0x4451), 0x5410);
+  // In bytes: where a weight's share lies.
+  const std::uint32_t places = left * static_cast<unsigned>(sizeof shared_.share[0]);
+  Pair estimates[2];
+#pragma unroll
+  for (int p = 0; p < 2; ++p) {
+    // denoise::estimate_of() from the estimate's side, moved up so that upper halves are above 0.
+    constexpr unsigned kUp = 0x4000;
+    const auto moved = [&](int difference, unsigned place) {
+      return static_cast<unsigned>(difference) * shared_.share_at(place) +
+             ((kUp << 16) + (127 << 8));
+    };
+    const unsigned a = moved(left_of(known.differences[p]), __byte_perm(places, 0, 0x4440 + 2 * p));
+    const unsigned b =
+        moved(right_of(known.differences[p]), __byte_perm(places, 0, 0x4441 + 2 * p));
+    estimates[p] = known.estimates[p] + __byte_perm(a, b, 0x7632) - twice(kUp);
+  }
+  // One more, at most `most`, byte by byte: the sign bit says where there are as many.
+  const std::uint32_t more = left + 0x01010101U;
+  const std::uint32_t whole = signs_of_bytes(more + (0x80808080U - most_));
+  store(y_ + row, estimates, (more & ~whole) | (most_ & whole));
+}
+
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::walk(bool first) {
+  if (rows_ <= 0) return;
+  const int total = rows_ + 2 * kReach;
+  Walk walk;
+  load(-kReach, walk.next);
+#pragma unroll 1
+  for (int row = 0; row < total; ++row) {
+    const Loaded<kSource> loaded = walk.next;
+    if (row + 1 < total) load(row + 1 - kReach, walk.next);
+    __half2 added[2];
+    find(loaded, walk.known[kReach], added);
+#pragma unroll
+    for (int p = 0; p < 2; ++p) {
+      const __half2 leaving = walk.deviations[0][p];
+      walk.sums.plain[p] = __hsub2(__hadd2(walk.sums.plain[p], added[p]), leaving);
+      walk.sums.magnitudes[p] =
+          __hsub2(__hadd2(walk.sums.magnitudes[p], __habs2(added[p])), __habs2(leaving));
+#pragma unroll
+      for (int k = 0; k + 1 < kAcross; ++k)
+        walk.deviations[k][p] = walk.deviations[k + 1][p];
+      walk.deviations[kAcross - 1][p] = added[p];
+    }
+    if (row >= 2 * kReach)
+      update(first, row - 2 * kReach, walk.sums, walk.known[0], walk.deviations[kReach]);
+#pragma unroll
+    for (int k = 0; k < kReach; ++k)
+      walk.known[k] = walk.known[k + 1];
+  }
+}
+
+/// All components' parts of a strip, one after another; others take the first one's changes over.
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void walk_all(const DenoisePicture& picture, int rows,
+                                         StripShared& shared) {
+  Strip<Slots::neighbours, kSource, kPlace>(picture, 0, rows, shared).walk(true);
+  if constexpr (kSlots == Slots::halves) {
+    Strip<Slots::halves, kSource, kPlace>(picture, 1, rows, shared).walk(false);
+  } else {
+#pragma unroll 1
+    for (int c = 1; c < picture.count; ++c)
+      Strip<Slots::neighbours, kSource, kPlace>(picture, c, rows, shared).walk(false);
+  }
+}
+
+/// A block of threads is a warp, which has a strip of the first component and what covers it of the
+/// others. kSlots: how the others lie.
+template <Slots kSlots, Source kSource>
+__global__ void __launch_bounds__(kLanes, kStrips)
+    estimate_next_kernel(const __grid_constant__ DenoisePicture picture, int rows) {
+  __shared__ StripShared shared;
+  // The curves are those of a kernel before the last one: no need to wait for that.
+  const auto lane = static_cast<int>(threadIdx.x);
+  const denoise::WeightTables& weights = picture.tables->weights;
+  static_assert(denoise::kWeights == kLanes);
+  shared.share[lane] = (256U - weights.keep[lane]) << 8;
+  shared.certainty[lane] = weights.certainty[lane];
+#pragma unroll 1
+  for (int c = 0; c < picture.count; ++c) {
+#pragma unroll
+    for (int i = 0; i < CurveOfLevels::kEntries; i += kLanes)
+      shared.inverse[c].load(picture.components[c].noise->curves.inverse, lane + i);
+  }
+  __syncwarp();
+  wait_then_release();
+  // Of an odd number of columns, halves end behind the others.
+  const int end = static_cast<int>(blockIdx.x + 1) * kStripColumns + kFour;
+  if (blockIdx.x != 0 && end <= picture.components[0].in.columns) {
+    walk_all<kSlots, kSource, Place::inside>(picture, rows, shared);
+  } else {
+    walk_all<kSlots, kSource, Place::edge>(picture, rows, shared);
+  }
+}
+
+/// A thread for each sample of a component, and what fills its last four; those of the first set
+/// the blocks' vectors, too.
+__global__ void __launch_bounds__(kStartThreads)
     estimate_start_kernel(const __grid_constant__ DenoisePicture picture) {
   wait_then_release();
   const DenoiseComponent& component = picture.components[blockIdx.z];
-  const auto x = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  const auto x = static_cast<int>(blockIdx.x * kStartThreads + threadIdx.x);
   const auto y = static_cast<int>(blockIdx.y);
   if (blockIdx.z == 0 && x < picture.block_columns && y < picture.block_rows)
-    picture.vectors[y * picture.block_columns + x] = Vector{0, 0};
-  if (x >= component.in.columns || y >= component.in.rows) return;
-  component.next.estimate.row(y)[x] =
-      static_cast<std::int16_t>(sample_at(component.in, picture.in_words, x, y));
+    picture.vectors[y * picture.block_columns + x] = denoise::Vector{0, 0};
+  const int columns = component.in.columns;
+  if (x >= (columns + kFour - 1) / kFour * kFour || y >= component.in.rows) return;
+  component.next.estimate.row(y)[x] = static_cast<std::int16_t>(
+      sample_at(component.in, picture.in_words, nearest_place(x, columns), y));
   component.next.weight.row(y)[x] = 1;
+}
+
+/// True where rows of samples are whole words that lanes share out, kColumns each.
+bool has_words(const Samples<const std::uint8_t>& samples, int step, int columns) {
+  const auto place =
+      reinterpret_cast<std::uintptr_t>(samples.first) | static_cast<std::uintptr_t>(samples.stride);
+  return samples.step == step && samples.columns % columns == 0 &&
+         place % static_cast<unsigned>(step * columns) == 0;
+}
+
+bool has_words(const DenoisePicture& picture) {
+  if (picture.in_words.depth != 8) return false;
+  const DenoiseComponent* const all = picture.components;
+  if (!has_words(all[0].in, 1, kFour)) return false;
+  if (picture.count == 1) return true;
+  Samples<const std::uint8_t> a = all[1].in;
+  const Samples<const std::uint8_t>& b = all[2].in;
+  if (all[1].shift_x == 0) return has_words(a, 1, kFour) && has_words(b, 1, kFour);
+  if (has_words(a, 1, kFour / 2) && has_words(b, 1, kFour / 2)) return true;
+  if (b.step != 2 || a.stride != b.stride) return false;
+  if (b.first + 1 == a.first) a.first = b.first;
+  return (a.first == b.first || a.first + 1 == b.first) && has_words(a, 2, kFour / 2);
+}
+
+template <Source kSource>
+auto estimate_kernel(const DenoisePicture& picture) {
+  return picture.components[picture.count - 1].shift_x == 0
+             ? &estimate_next_kernel<Slots::neighbours, kSource>
+             : &estimate_next_kernel<Slots::halves, kSource>;
 }
 
 }  // namespace
 
 void estimate_next(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
   const Samples<const std::uint8_t>& luma = picture.components[0].in;
+  const unsigned across = parts(luma.columns, kStripColumns);
+  // Fewer rows to a strip where there would be too few strips.
+  int rows = kMostStripRows;
+  while (rows > kLeastStripRows &&
+         across * parts(luma.rows, rows) < static_cast<unsigned>(kStrips * device.multiprocessors))
+    rows /= 2;
   EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config = launch.config(
-      dim3(parts(luma.columns, kTileColumns), parts(luma.rows, kTileRows)), dim3(kThreads), stream);
-  const DenoiseComponent& last = picture.components[picture.count - 1];
-  const auto kernel = last.shift_x == 0   ? &estimate_next_kernel<0, 0>
-                      : last.shift_y == 0 ? &estimate_next_kernel<1, 0>
-                                          : &estimate_next_kernel<1, 1>;
-  check(cudaLaunchKernelEx(&config, kernel, picture), "launching the estimate");
+  const cudaLaunchConfig_t config =
+      launch.config(dim3(across, parts(luma.rows, rows)), dim3(kLanes), stream);
+  const auto kernel = has_words(picture) ? estimate_kernel<Source::words>(picture)
+                                         : estimate_kernel<Source::single>(picture);
+  check(cudaLaunchKernelEx(&config, kernel, picture, rows), "launching the estimate");
 }
 
 void estimate_start(const DenoisePicture& picture, const LaunchDevice& device,
@@ -468,9 +707,9 @@ void estimate_start(const DenoisePicture& picture, const LaunchDevice& device,
   const Samples<const std::uint8_t>& luma = picture.components[0].in;
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(luma.columns, kThreads), static_cast<unsigned>(luma.rows),
-                         static_cast<unsigned>(picture.count)),
-                    dim3(kThreads), stream);
+      launch.config(dim3(parts(luma.columns + kFour, kStartThreads),
+                         static_cast<unsigned>(luma.rows), static_cast<unsigned>(picture.count)),
+                    dim3(kStartThreads), stream);
   check(cudaLaunchKernelEx(&config, estimate_start_kernel, picture),
         "launching the first estimate");
 }

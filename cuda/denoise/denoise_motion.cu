@@ -634,10 +634,131 @@ __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, i
   return best;
 }
 
+/// A sum of neighbours, `step` apart, by the taps.
+__device__ __forceinline__ int tapped(const int* first, int step, const int (&taps)[kTaps]) {
+  int sum = 0;
+#pragma unroll
+  for (int k = 0; k < kTaps; ++k)
+    sum += denoise::times(first[k * step], taps[k]);
+  return denoise::clamp(sum, 0, denoise::kSampleMost);
+}
+
+/// Rows of kColumns estimates, by a warp: interpolated across, or as they are. `from` is where the
+/// first one comes from, of `rows` one below the other. kInside: all that is looked at is in the
+/// plane.
+template <bool kInside, int kColumns>
+__device__ __forceinline__ void move_rows(const NumberPlane<std::int16_t>& plane, Step from,
+                                          int rows, bool moved, const int (&taps)[kTaps],
+                                          std::int16_t (&across)[kTapRows][kBlock]) {
+  constexpr int kFours = kColumns / kFour;
+#pragma unroll 1
+  for (int n = lane_of_warp(); n < rows * kFours; n += kLanes) {
+    const int r = n / kFours;
+    const int column = n % kFours * kFour;
+    const int v = kInside ? from.y + r : nearest_place(from.y + r, plane.rows);
+    const std::int16_t* const row = plane.row(v);
+    const int x = from.x + column;
+    const auto at = [&](int u) {
+      return static_cast<int>(row[kInside ? u : nearest_place(u, plane.columns)]);
+    };
+    int four[kFour];
+    if (moved) {
+      int samples[kFour + kTaps - 1];
+#pragma unroll
+      for (int i = 0; i < kFour + kTaps - 1; ++i)
+        samples[i] = at(x + i - 2);
+#pragma unroll
+      for (int i = 0; i < kFour; ++i)
+        four[i] = tapped(samples + i, 1, taps);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kFour; ++i)
+        four[i] = at(x + i);
+    }
+    *reinterpret_cast<uint2*>(&across[r][column]) =
+        uint2{pair_of(four[0], four[1]), pair_of(four[2], four[3])};
+  }
+}
+
+/// Moves what is known of a component's part of a block to where it is now, by a warp. Rows of
+/// planes have room for whole blocks.
+template <int kColumns>
+__device__ __forceinline__ void move_known(const DenoisePicture& picture,
+                                           const DenoiseComponent& component, int column, int row,
+                                           Vector vector,
+                                           std::int16_t (&across)[kTapRows][kBlock]) {
+  constexpr int kRowsOfLane = kColumns * kColumns / kLanes;
+  const NumberPlane<std::int16_t>& then = component.known.estimate;
+  const NumberPlane<std::uint8_t>& weights = component.known.weight;
+  const int parts_x = denoise::phases_of(vector.x, component.shift_x);
+  const int parts_y = denoise::phases_of(vector.y, component.shift_y);
+  const int phase_x = denoise::phase_of(parts_x);
+  const int phase_y = denoise::phase_of(parts_y);
+  int taps_x[kTaps];
+  int taps_y[kTaps];
+#pragma unroll
+  for (int k = 0; k < kTaps; ++k) {
+    taps_x[k] = picture.tables->taps[phase_x][k];
+    taps_y[k] = picture.tables->taps[phase_y][k];
+  }
+  const bool between = phase_x != 0 || phase_y != 0;
+  const int x = column * kColumns;
+  const int rows_of_block = kBlock >> component.shift_y;
+  const int u = lane_of_warp() % kColumns;
+  const int first = lane_of_warp() / kColumns * kRowsOfLane;
+  const int weight_x = x + u + denoise::nearest_sample(parts_x);
+  const bool weight_exists = weight_x >= 0 && weight_x < weights.columns;
+  // As many rows as columns at a time.
+#pragma unroll 1
+  for (int part = 0; part < rows_of_block; part += kColumns) {
+    const int y = row * rows_of_block + part;
+    int weight[kRowsOfLane];
+#pragma unroll
+    for (int i = 0; i < kRowsOfLane; ++i) {
+      const int v = y + first + i + denoise::nearest_sample(parts_y);
+      weight[i] = weight_exists && v >= 0 && v < weights.rows ? weights.row(v)[weight_x] : 0;
+    }
+    const int above = phase_y == 0 ? 0 : 2;
+    const Step from{x + denoise::sample_before(parts_x),
+                    y + denoise::sample_before(parts_y) - above};
+    const int rows = kColumns + (phase_y == 0 ? 0 : kTaps - 1);
+    if (from.x >= 2 && from.x + kColumns + kTaps - 3 <= then.columns && from.y >= 0 &&
+        from.y + rows <= then.rows) {
+      move_rows<true, kColumns>(then, from, rows, phase_x != 0, taps_x, across);
+    } else {
+      move_rows<false, kColumns>(then, from, rows, phase_x != 0, taps_x, across);
+    }
+    __syncwarp();
+    int down[kRowsOfLane];
+    if (phase_y == 0) {
+#pragma unroll
+      for (int i = 0; i < kRowsOfLane; ++i)
+        down[i] = across[first + i][u];
+    } else {
+      int samples[kRowsOfLane + kTaps - 1];
+#pragma unroll
+      for (int i = 0; i < kRowsOfLane + kTaps - 1; ++i)
+        samples[i] = across[first + i][u];
+#pragma unroll
+      for (int i = 0; i < kRowsOfLane; ++i)
+        down[i] = tapped(samples + i, 1, taps_y);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < kRowsOfLane; ++i) {
+      const int v = y + first + i;
+      if (v >= then.rows) break;
+      component.moved.estimate.row(v)[x + u] = static_cast<std::int16_t>(down[i]);
+      component.moved.weight.row(v)[x + u] =
+          static_cast<std::uint8_t>(between ? denoise::weight_between(weight[i]) : weight[i]);
+    }
+  }
+}
+
 /// A block of threads has kChooseBlocks; its warps share those that are not still.
-__global__ void __launch_bounds__(kChooseWarps* kLanes)
+__global__ void __launch_bounds__(kChooseWarps* kLanes, 3)
     motion_choose_kernel(const __grid_constant__ DenoisePicture picture) {
-  __shared__ std::int16_t rooms[kChooseWarps][kTapRows][kBlock];
+  __shared__ alignas(8) std::int16_t rooms[kChooseWarps][kTapRows][kBlock];
   wait_then_release();
   const auto warp = static_cast<int>(threadIdx.x) / kLanes;
   const int first = static_cast<int>(blockIdx.x) * kChooseBlocks;
@@ -654,6 +775,18 @@ __global__ void __launch_bounds__(kChooseWarps* kLanes)
     const Vector best = chosen_vector(picture, block % picture.block_columns,
                                       block / picture.block_columns, rooms[warp]);
     if (lane_of_warp() == 0) picture.vectors[block] = best;
+    if (best == Vector{0, 0}) continue;
+#pragma unroll 1
+    for (int c = 0; c < picture.count; ++c) {
+      const DenoiseComponent& component = picture.components[c];
+      const int column = block % picture.block_columns;
+      const int row = block / picture.block_columns;
+      if (component.shift_x == 0) {
+        move_known<kBlock>(picture, component, column, row, best, rooms[warp]);
+      } else {
+        move_known<kBlock / 2>(picture, component, column, row, best, rooms[warp]);
+      }
+    }
   }
 }
 

@@ -54,6 +54,22 @@ __device__ __forceinline__ void load_four(const std::int16_t* from, int (&number
   numbers[3] = static_cast<int>(four.y) >> 16;
 }
 
+/// Two whole numbers of 16 bits, the left one in the lower half.
+using Pair = std::uint32_t;
+__device__ __forceinline__ Pair pair_of(int left, int right) {
+  return __byte_perm(static_cast<unsigned>(left), static_cast<unsigned>(right), 0x5410);
+}
+__device__ __forceinline__ int left_of(Pair pair) {
+  return static_cast<std::int16_t>(pair);
+}
+__device__ __forceinline__ int right_of(Pair pair) {
+  return static_cast<int>(pair) >> 16;
+}
+/// The right one of a pair, and the left one of the pair behind it.
+__device__ __forceinline__ Pair between(Pair pair, Pair behind) {
+  return __byte_perm(pair, behind, 0x5432);
+}
+
 /// The nearest of `count` places.
 __device__ __forceinline__ int nearest_place(int x, int count) {
   return min(max(x, 0), count - 1);

@@ -18,22 +18,6 @@ constexpr int kSmoothTileRows = kSmoothRows + 2 * kSmoothReach;
 /// Pairs of samples in a row of a tile and what is around it.
 constexpr int kPairs = kSmoothColumns / 2 + kSmoothReach;
 
-/// Two whole numbers of 16 bits, the left one in the lower half.
-using Pair = std::uint32_t;
-__device__ __forceinline__ Pair pair_of(int left, int right) {
-  return __byte_perm(static_cast<unsigned>(left), static_cast<unsigned>(right), 0x5410);
-}
-__device__ __forceinline__ int left_of(Pair pair) {
-  return static_cast<std::int16_t>(pair);
-}
-__device__ __forceinline__ int right_of(Pair pair) {
-  return static_cast<int>(pair) >> 16;
-}
-/// The right one of a pair, and the left one of the pair behind it.
-__device__ __forceinline__ Pair between(Pair pair, Pair behind) {
-  return __byte_perm(pair, behind, 0x5432);
-}
-
 struct SmoothShared {
   Pair estimates[kSmoothTileRows][kPairs];
   SharedCurve sigma;

@@ -50,6 +50,7 @@ struct DenoiseComponent {
   int shift_y = 0;
   KnownPlanes known;  ///< before the picture
   KnownPlanes next;   ///< after it
+  KnownPlanes moved;  ///< known, where it is now, of blocks that have moved
   NoiseCounts* noise = nullptr;
 };
 
@@ -104,7 +105,8 @@ void motion_pyramids(const DenoisePicture& picture, const LaunchDevice& device,
                      cudaStream_t stream);
 /// Finds blocks that do not move, and vectors of the others.
 void motion_find(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
-/// Takes each block's vector from those that it and its neighbours have found.
+/// Takes each block's vector from those that it and its neighbours have found, and moves what is
+/// known of it.
 void motion_choose(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
 /// The first picture is all that is known.
 void estimate_start(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
