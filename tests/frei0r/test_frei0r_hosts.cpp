@@ -1,5 +1,6 @@
 // The frei0r plugins in their hosts: what comes out has the library's bytes.
 #include <array>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -93,9 +94,9 @@ class Frei0rHosts : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  /// What the library makes of frames, 30 a second.
+  /// What the library makes of frames, 30 a second, whose times are whole numbers of `unit_ns`.
   static std::vector<std::uint8_t> filtered(const ImageDesc& desc, std::vector<std::uint8_t> frames,
-                                            double rate = 30) {
+                                            double rate = 30, double unit_ns = 1) {
     const auto filter =
         make_cpu_filter(parse_filter_spec("equalize:temporal-ms=60,clip-limit=2,floor=1"));
     filter->configure(desc);
@@ -104,7 +105,9 @@ class Frei0rHosts : public ::testing::Test {
     for (std::size_t i = 0; (i + 1) * bytes <= frames.size(); ++i) {
       FrameContext context;
       context.index = i;
-      context.pts_ns = static_cast<std::int64_t>(static_cast<double>(i) / rate * 1e9);
+      const double ns = static_cast<double>(i) / rate * 1e9;
+      context.pts_ns =
+          static_cast<std::int64_t>(unit_ns > 1 ? std::round(ns / unit_ns) * unit_ns : ns);
       const ImageView view{desc, {frames.data() + i * bytes}, {stride}};
       filter->submit(view, view, context);
     }
@@ -166,13 +169,17 @@ TEST_F(Frei0rHosts, Mpv) {
   run("ffmpeg -v error -y -framerate 30 -i " + path("mpv") +
       "/%08d.png -f rawvideo -pix_fmt rgba " + path("out.rgba"));
   std::vector<std::uint8_t> wanted = filtered(desc, frames);
+  std::vector<std::uint8_t> in_microseconds = filtered(desc, frames, 30, 1e3);
   std::vector<std::uint8_t> got = read("out.rgba");
   // Its pictures have no transparency.
-  for (auto* all : {&wanted, &got}) {
+  for (auto* all : {&wanted, &in_microseconds, &got}) {
     for (std::size_t i = 3; i < all->size(); i += 4)
       (*all)[i] = 255;
   }
-  EXPECT_EQ(differences(got, wanted), 0);
+  // mpv's own times, or none where FFmpeg 5.1 has copied the frame for its rows.
+  if (differences(got, in_microseconds) != 0) {
+    EXPECT_EQ(differences(got, wanted), 0);
+  }
 }
 
 TEST_F(Frei0rHosts, GStreamer) {
