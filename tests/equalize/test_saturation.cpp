@@ -245,7 +245,7 @@ TEST(Saturation, VectorsEqualTheFormulaForEveryPixel) {
   test::EveryNth third(3);
   for (const char* shape : {"identity", "half", "root", "veil", "steep"}) {
     const CurveTable curve = shaped_curve(shape, 255);
-    for (const int factor : {0, 95, 128, 384, 640, 1024, -1}) {
+    for (const int factor : {0, 95, 128, 192, 320, 384, 640, 1024, -1}) {
       if (third.skips()) continue;
       SaturatedGains gains;
       make_saturated({}, curve, 255, gains);
@@ -260,10 +260,18 @@ TEST(Saturation, VectorsEqualTheFormulaForEveryPixel) {
       }
       for (const FusedRows& loops : all_fused_rows()) {
         make_vectors(all, 255, 255, loops, gains);
-        std::vector<std::uint8_t> out(pixels.size());
-        loops.saturate_rgb(gains, Stores::cached, rgb_layout(PixelFormat::bgr), pixels.data(), n,
-                           out.data());
-        EXPECT_EQ(out, expected) << shape << " times " << factor << " by " << loops.target;
+        gains.has_words = false;
+        const auto expect_results = [&](std::string_view gains_of) {
+          std::vector<std::uint8_t> out(pixels.size());
+          loops.saturate_rgb(gains, Stores::cached, rgb_layout(PixelFormat::bgr), pixels.data(), n,
+                             out.data());
+          EXPECT_EQ(out, expected) << shape << " times " << factor << " by " << loops.target
+                                   << ", gains of " << gains_of;
+        };
+        expect_results("floats");
+        make_word_gains(all, loops, gains);
+        EXPECT_EQ(gains.has_words, loops.takes_word_gains && factor >= 0 && factor % 64 == 0);
+        if (gains.has_words) expect_results("words");
       }
     }
   }
@@ -303,6 +311,49 @@ CodeRows rows_like_pictures(std::size_t width) {
     }
   }
   return rows;
+}
+
+/// A level whose products no gain of single precision rounds as the exact one is redone, and pixels
+/// beside it are not touched by that.
+TEST(Saturation, LevelsWithoutAGainLeaveTheirNeighboursAlone) {
+  constexpr std::uint32_t kLevel = 115;
+  CurveTable curve = shaped_curve("identity", 255);
+  curve[kLevel] = 500929806;
+  SaturatedGains gains;
+  make_saturated({}, curve, 255, gains);
+  set_factors(gains, 17);
+  ValueHistogram all;
+  all.fill(1);
+  constexpr std::size_t kPixels = 512;
+  std::vector<std::uint8_t> pixels;
+  for (std::size_t i = 0; i < 3 * kPixels; ++i)
+    pixels.push_back(static_cast<std::uint8_t>(i / 3 % 5 == 0 ? kLevel - i % 3 * 20 : 7 * i % 110));
+  std::vector<std::uint8_t> expected(pixels.size());
+  const RgbLayout at = rgb_layout(PixelFormat::bgr);
+  saturate_rgb(gains, at, pixels.data(), kPixels, expected.data());
+  GainTables plain;
+  make_gain48(curve, 255, plain);
+  const YuvWeights weights = yuv_weights(ColorMatrix::bt709, ColorRange::full);
+  const std::vector<std::uint8_t> gray(kPixels, 128);
+  const YuvRowIn in{{pixels.data(), pixels.data() + kPixels}, gray.data(), gray.data()};
+  CodeRows expected_rows;
+  expected_rows.fill(std::vector<std::uint8_t>(kPixels));
+  const auto to = [](CodeRows& rows) {
+    return YuvRowOut{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
+  };
+  saturate_yuv(gains, plain.gain48.data(), Sampling::s420, weights, in, kPixels, to(expected_rows));
+  for (const FusedRows& loops : all_fused_rows()) {
+    make_vectors(all, 255, 255, loops, gains);
+    EXPECT_TRUE(gains.undone);
+    std::vector<std::uint8_t> out(pixels.size());
+    loops.saturate_rgb(gains, Stores::cached, at, pixels.data(), kPixels, out.data());
+    EXPECT_EQ(out, expected) << loops.target;
+    CodeRows rows;
+    rows.fill(std::vector<std::uint8_t>(kPixels));
+    loops.saturate_yuv(gains, plain.gain48.data(), Sampling::s420, weights, Stores::cached, in,
+                       kPixels, to(rows));
+    EXPECT_EQ(rows, expected_rows) << loops.target;
+  }
 }
 
 /// Luma and chroma of all kinds, those that no RGB has too, by every target.

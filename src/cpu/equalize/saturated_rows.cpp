@@ -212,6 +212,7 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
     gains.free_below[v] = static_cast<std::uint8_t>(saturation::kOne * v / k);
     const std::uint32_t gain_bits = bits_of(gain);
     const std::uint32_t factor_bits = bits_of(factor);
+    gains.gain_bits[v] = gain_bits;
     gains.pairs[v] = gain_bits | std::uint64_t{factor_bits} << 32;
     for (std::size_t b = 0; b < 4; ++b) {
       gains.gain_bytes[256 * b + v] = static_cast<std::uint8_t>(gain_bits >> (8 * b));
@@ -219,6 +220,39 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
     }
   }
   gains.limit_share = limit_share_of(most);
+  gains.most_factor = static_cast<std::uint16_t>(most);
+}
+
+bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, SaturatedGains& gains) {
+  gains.has_words = false;
+  if (!loops.takes_word_gains) return false;
+  const std::uint32_t k = gains.factors[0];
+  const bool alike = std::all_of(gains.factors.begin(), gains.factors.end(),
+                                 [k](std::uint16_t each) { return each == k; });
+  int bits = 0;
+  while (bits < kMostWordBits && (k << bits) % saturation::kOne != 0)
+    ++bits;
+  if (!alike || (k << bits) % saturation::kOne != 0) return false;
+  const auto share = static_cast<std::int32_t>((k << bits) / saturation::kOne);  // at most 16
+  gains.word_weights = static_cast<std::int16_t>(share * 256 + (((1 << bits) - share) & 255));
+  // A half of a last bit, and more. What a sum of `bits` more bits becomes changes where gains are
+  // fractions (2n + 1) / (2c) with c <= 255 * 2^bits, which lie more than 6 margins apart.
+  constexpr double kMargin = 1.25 / (2 << kSaturatedWordBits);
+  gains.word_gains.fill(std::uint64_t{1} << (kSaturatedWordBits - bits));
+  for (std::uint32_t v = 1; v < 256; ++v) {
+    if (present[v] == 0) continue;
+    const GainFraction gain{gains.levels[v], std::uint64_t{v} << (tone::kCurveBits + bits)};
+    const double exact =
+        static_cast<double>(gain.numerator) / static_cast<double>(gain.denominator);
+    const GainBounds bounds{exact, exact - kMargin, exact + kMargin};
+    const double safe =
+        safe_gain(gain, bounds, loops.first_parted(bounds, static_cast<std::int32_t>(v << bits)));
+    gains.word_gains[v] = static_cast<std::uint64_t>(
+        std::max(safe, 0.0) * (std::int64_t{1} << kSaturatedWordBits) + 0.5);
+  }
+  gains.has_words = true;
+  gains.limits = k > saturation::kOne;
+  return !gains.limits;
 }
 
 void saturate_rgb(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,

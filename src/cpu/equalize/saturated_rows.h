@@ -29,6 +29,7 @@ struct SaturatedGains {
   alignas(64) std::array<float, 256> vector_factor{};  ///< k
   alignas(64) std::array<std::uint8_t, 1024> gain_bytes{};  ///< their bytes 0, 1, 2, 3 by v
   alignas(64) std::array<std::uint8_t, 1024> factor_bytes{};
+  alignas(64) std::array<std::uint64_t, 256> gain_bits{};
   alignas(64) std::array<std::uint64_t, 256> pairs{};  ///< a gain's bits, and a factor's above them
   /// 0 where k W / (v 2^22) is a whole multiple of 1 / 256, and what luma adds to a sum of chroma
   /// is just that: such sums have no rounding, and what comes near a half is on it.
@@ -43,6 +44,14 @@ struct SaturatedGains {
   /// That over v at the largest k, times 65536, or a little less; all but white's where no k is
   /// above 1.
   std::uint16_t limit_share = 0xFFFF;
+  std::uint16_t most_factor = saturation::kOne;  ///< the largest k, or 1
+
+  /// Of packed RGB whose k is the same at every level and has at most kMostWordBits behind the
+  /// point: gains times 2^kSaturatedWordBits, less those bits, and the weights of v and of a
+  /// channel in v - k (v - c) times 2 to their power, in the lower and the upper byte.
+  alignas(64) std::array<std::uint64_t, 256> word_gains{};
+  std::int16_t word_weights = 0;
+  bool has_words = false;  ///< those are there
 };
 /// The gains of a curve, W by v, 0 to M. Black stays black.
 void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int max_value,
@@ -51,6 +60,12 @@ void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int m
 /// `max_code` is the largest luma code above black.
 void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::int32_t max_code,
                   const FusedRows& loops, SaturatedGains& gains);
+
+/// What word_gains are made for.
+inline constexpr int kMostWordBits = 2;
+/// Makes those, after make_saturated(), and tells whether they are all that is needed: where
+/// `limits` is set they are not.
+bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, SaturatedGains& gains);
 
 /// Added before rounding down: in double precision halves are never missed by it, and nothing else
 /// is taken for one.

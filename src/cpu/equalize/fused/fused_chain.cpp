@@ -114,8 +114,11 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
   }
   if (saturates_) {
     make_saturated(frame.saturation, curve, weights_.luma_max, saturated_);
+    if (model == ColorModel::rgb && make_word_gains(counts_, loops_, saturated_)) return;
     make_vectors(counts_, weights_.luma_max, max_code, loops_, saturated_);
-    if (model == ColorModel::rgb) return;  // which needs no other gains
+    // Of other gains chroma needs those, and RGB none.
+    if (model == ColorModel::yuv) make_gain48(curve, weights_.luma_max, *gains_);
+    return;
   }
   make_gains_of(counts_, curve);
 }

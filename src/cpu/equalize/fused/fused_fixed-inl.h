@@ -71,10 +71,12 @@ class SteppedLookup {
   HWY_INLINE void keep(V8 v, Pending& pending) const { hn::Store(v, D8(), pending.v); }
   HWY_INLINE void look_up(Pending& pending) const {
     constexpr std::size_t kLanes = kBytes / 4;
+    // A copy, which stores of numbers cannot change for all that the compiler knows.
+    const Entry* const table = table_;
     for (std::size_t i = 0; i < kLanes; i += 2) {
       for (std::size_t k = 0; k < 4; ++k) {
         const std::uint8_t* v = pending.v + 4 * i + k;
-        store_pair(table_[v[0]], table_[v[4]], pending.number + k * kLanes + i);
+        store_pair(table[v[0]], table[v[4]], pending.number + k * kLanes + i);
       }
     }
   }
@@ -250,6 +252,27 @@ struct Triples {
   }
 };
 
+/// The bytes of gains for the words of the first and the last two pixels of four, lower halves and
+/// upper ones; the fourth byte of a pixel is scaled by 0.
+template <int kColor>
+struct QuadSpread {
+  alignas(64) std::uint8_t order[2][2][kBytes];
+  constexpr QuadSpread() : order{} {
+    for (std::size_t half = 0; half < 2; ++half) {
+      for (std::size_t part = 0; part < 2; ++part) {
+        for (std::size_t i = 0; i < kBytes; ++i) {
+          const std::size_t word = i % 16 / 2;
+          const bool color = word % 4 != (kColor == 0 ? 3 : 0);
+          order[half][part][i] =
+              static_cast<std::uint8_t>(color ? 4 * (2 * half + word / 4) + 2 * part + i % 2 : 128);
+        }
+      }
+    }
+  }
+};
+template <int kColor>
+constexpr QuadSpread<kColor> kQuadSpread;
+
 /// Pixels of four bytes; kColor is the first of the three colour bytes.
 template <int kColor, int kGainBits = kFixedGainBits>
 struct Quads {
@@ -280,9 +303,10 @@ struct Quads {
         return hn::BitCast(D16(), hn::TableLookupBytes(gain, hn::Load(d, order)));
       };
       const auto word = [&](int half, auto c) HWY_ATTR {
-        return hn::BitCast(
-            DI16(), scale_words<kGainBits>(hn::BitCast(D16(), c), spread(kSpread.order[half][1]),
-                                           spread(kSpread.order[half][0])));
+        return hn::BitCast(DI16(),
+                           scale_words<kGainBits>(hn::BitCast(D16(), c),
+                                                  spread(kQuadSpread<kColor>.order[half][1]),
+                                                  spread(kQuadSpread<kColor>.order[half][0])));
       };
       const V8 scaled = pack_words(word(0, hn::InterleaveLower(d, x, zero)),
                                    word(1, hn::InterleaveUpper(d, x, zero)));
@@ -290,26 +314,6 @@ struct Quads {
       store<kStores>(hn::OrAnd(scaled, x, other), d, out + kBytes * i);
     }
   }
-
- private:
-  /// The bytes of gains for the words of the first and the last two pixels of four, lower halves
-  /// and upper ones; the fourth byte of a pixel is scaled by 0.
-  struct Spread {
-    alignas(64) std::uint8_t order[2][2][kBytes];
-    constexpr Spread() : order{} {
-      for (std::size_t half = 0; half < 2; ++half) {
-        for (std::size_t part = 0; part < 2; ++part) {
-          for (std::size_t i = 0; i < kBytes; ++i) {
-            const std::size_t word = i % 16 / 2;
-            const bool color = word % 4 != (kColor == 0 ? 3 : 0);
-            order[half][part][i] = static_cast<std::uint8_t>(
-                color ? 4 * (2 * half + word / 4) + 2 * part + i % 2 : 128);
-          }
-        }
-      }
-    }
-  };
-  static constexpr Spread kSpread{};
 };
 
 void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,

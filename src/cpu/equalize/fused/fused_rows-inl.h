@@ -111,6 +111,8 @@ HWY_INLINE V8 join_bytes(V32 b0, V32 b1, V32 b2, V32 b3) {
 struct TripleOrder {
   /// Plane c out of the three vectors: first from the lower two, then from the third.
   alignas(64) std::uint8_t load[3][2][64];
+  /// Vector i out of the three planes: first from the lower two, then from the third.
+  alignas(64) std::uint8_t store[3][2][64];
   /// Channel c of 16 pixels, the low bytes of 32-bit lanes, out of the 64 bytes from the first on.
   alignas(64) std::uint8_t widen[3][64];
   /// 48 bytes of 16 pixels out of the low bytes of three vectors of lanes: two, then the third.
@@ -128,6 +130,11 @@ constexpr TripleOrder triple_order() {
       const int from = 3 * i + c;
       o.load[c][0][i] = static_cast<std::uint8_t>(from < 128 ? from : 0);
       o.load[c][1][i] = static_cast<std::uint8_t>(from < 128 ? i : 64 + from - 128);
+      // Memory byte 64 c + i is channel (64 c + i) % 3 of pixel (64 c + i) / 3.
+      const int pixel = (64 * c + i) / 3;
+      const int channel = (64 * c + i) % 3;
+      o.store[c][0][i] = static_cast<std::uint8_t>(channel == 2 ? 0 : 64 * channel + pixel);
+      o.store[c][1][i] = static_cast<std::uint8_t>(channel == 2 ? 64 + pixel : i);
       o.widen[c][i] = static_cast<std::uint8_t>(3 * (i / 4) + c);
       // Group g starts at byte 48 g, vector c at byte 64 c = 48 c + 16 c.
       const int within = i + 16 * c;
@@ -160,9 +167,16 @@ HWY_INLINE void load_triples(const std::uint8_t* in, V8& a, V8& b, V8& c) {
   b = pick(x, y, z, kTripleOrder.load[1]);
   c = pick(x, y, z, kTripleOrder.load[2]);
 }
+HWY_INLINE void store_triples(V8 a, V8 b, V8 c, std::uint8_t* out) {
+  for (std::size_t i = 0; i < 3; ++i)
+    hn::StoreU(pick(a, b, c, kTripleOrder.store[i]), D8(), out + 64 * i);
+}
 #else
 HWY_INLINE void load_triples(const std::uint8_t* in, V8& a, V8& b, V8& c) {
   hn::LoadInterleaved3(D8(), in, a, b, c);
+}
+HWY_INLINE void store_triples(V8 a, V8 b, V8 c, std::uint8_t* out) {
+  hn::StoreInterleaved3(a, b, c, D8(), out);
 }
 #endif
 
@@ -223,6 +237,7 @@ HWY_AFTER_NAMESPACE();
 #include "src/cpu/equalize/fused/fused_fixed-inl.h"
 #include "src/cpu/equalize/fused/fused_luma-inl.h"
 #include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
+#include "src/cpu/equalize/fused/fused_saturate_words-inl.h"
 #include "src/cpu/equalize/fused/fused_saturate-inl.h"
 #include "src/cpu/clahe/tile_apply-inl.h"
 // clang-format on
@@ -249,6 +264,7 @@ FusedRows target_fused_rows() {
           flush_stores,
           first_parted,
           saturates_exactly,
+          EQUALUX_SATURATED_WORDS != 0,
           split,
           merge,
           tile_rows()};

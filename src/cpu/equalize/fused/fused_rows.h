@@ -45,6 +45,9 @@ struct Counters {
 /// Fraction bits of GainTables::fixed in equalization of luma: c gain is below 2^13 there.
 inline constexpr int kLumaGainBits = 18;
 
+/// Fraction bits of SaturatedGains::word_gains, with those of what they are multiplied with.
+inline constexpr int kSaturatedWordBits = 23;
+
 /// Gains of one frame by v, in the forms that the loops read. v = 0 has gain 1.
 struct GainTables {
   alignas(64) std::array<float, 256> gain;                ///< float_gain()
@@ -126,6 +129,8 @@ struct FusedRows {
 
   /// Whether the gain makes of every channel 0 to v what the exact one does, rounded once or twice.
   bool (*saturates_exactly)(const SaturatedLevel& level);
+  /// Whether saturate_rgb() takes SaturatedGains::word_gains where there are some.
+  bool takes_word_gains;
 
   /// Pairs to planes and back: a[i] = in[2i], b[i] = in[2i + 1] for i < n.
   void (*split)(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b);

@@ -199,6 +199,7 @@ const FusedRows& scalar_fused_rows() {
                                 flush_no_stores,
                                 first_parted,
                                 saturates_exactly,
+                                false,
                                 split,
                                 merge,
                                 scalar_tile_rows()};

@@ -9,6 +9,10 @@
 //
 // A vector is asked first, in bytes, whether any of its pixels may come to S = 1: where none does,
 // it takes no reciprocals and has none to redo.
+//
+// In YCbCr d and v - m are those of a chroma sample, for all of the luma that it covers, unless v
+// was clamped: so k d, the reciprocal and the question are made once for two or four samples of
+// luma.
 #if defined(EQUALUX_FUSED_SATURATE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_SATURATE_INL_H
 #undef EQUALUX_FUSED_SATURATE_INL_H
@@ -42,35 +46,22 @@ template <bool kUniform>
 class LevelLookup;
 
 template <>
-class LevelLookup<true> {
+class LevelLookup<true> : SteppedLookup<std::uint64_t> {
  public:
-  using Pending = SteppedLookup<std::uint32_t>::Pending;
+  using SteppedLookup::keep;
+  using SteppedLookup::look_up;
+  using SteppedLookup::Pending;
 
   explicit HWY_INLINE LevelLookup(const SaturatedGains& tables)
-      : table_(tables.pairs.data()), factor_(hn::Set(DF(), tables.vector_factor[0])) {}
-  HWY_INLINE void keep(V8 v, Pending& pending) const { hn::Store(v, D8(), pending.v); }
-  HWY_INLINE void look_up(Pending& pending) const {
-    constexpr std::size_t kLanes = kBytes / 4;
-    const auto gain = [&](std::uint8_t v) {
-      return std::uint64_t{static_cast<std::uint32_t>(table_[v])};
-    };
-    for (std::size_t i = 0; i < kLanes; i += 2) {
-      for (std::size_t k = 0; k < 4; ++k) {
-        const std::uint8_t* v = pending.v + 4 * i + k;
-        store_pair(gain(v[0]), gain(v[4]), pending.number + k * kLanes + i);
-      }
-    }
-  }
+      : SteppedLookup(tables.gain_bits.data()), factor_(hn::Set(DF(), tables.vector_factor[0])) {}
   HWY_INLINE LevelGains finish(const Pending& pending) const {
-    constexpr std::size_t kLanes = kBytes / 4;
-    const auto load = [&](std::size_t k) HWY_ATTR {
-      return hn::BitCast(DF(), hn::Load(D32(), pending.number + k * kLanes));
-    };
-    return {{load(0), load(1), load(2), load(3)}, {factor_, factor_, factor_, factor_}};
+    const FixedGains bits = SteppedLookup::finish(pending);
+    const auto gain = [](V32 x) HWY_ATTR { return hn::BitCast(DF(), x); };
+    return {{gain(bits.g0), gain(bits.g1), gain(bits.g2), gain(bits.g3)},
+            {factor_, factor_, factor_, factor_}};
   }
 
  private:
-  const std::uint64_t* table_;
   VF factor_;
 };
 
@@ -87,9 +78,10 @@ class LevelLookup<false> {
   /// Of each four vectors' lanes the even ones first, then the odd ones.
   HWY_INLINE void look_up(Pending& pending) const {
     constexpr std::size_t kLanes = kBytes / 4;
+    const std::uint64_t* const table = table_;  // as above
     for (std::size_t k = 0; k < 4; ++k) {
       for (std::size_t i = 0; i < kLanes; ++i) {
-        std::uint64_t pair = table_[pending.v[4 * i + k]];
+        std::uint64_t pair = table[pending.v[4 * i + k]];
         // Keeps the compiler from collecting pairs in vectors first, which takes longer.
         asm volatile("" : "+r"(pair) : : "memory");
         pending.pair[k * kLanes + i / 2 + i % 2 * (kLanes / 2)] = pair;
@@ -236,6 +228,11 @@ using FloatMask = hn::Mask<DF>;
 HWY_INLINE FloatMask doubtful(FloatMask limited, VF distance) {
   return hn::AndNot(hn::Le(hn::Abs(distance), hn::Set(DF(), kSureSaturated)), limited);
 }
+/// Results of lanes that are not to be redone. A gain that is not a number has bits in bytes that
+/// are other pixels' when lanes are joined.
+HWY_INLINE V32 sure_bits(FloatMask bad, VF shifted) {
+  return hn::IfThenZeroElse(hn::RebindMask(D32(), bad), hn::BitCast(D32(), shifted));
+}
 HWY_INLINE bool any_of(const FloatMask (&m)[4]) {
   return !hn::AllFalse(DF(), hn::Or(hn::Or(m[0], m[1]), hn::Or(m[2], m[3])));
 }
@@ -282,7 +279,7 @@ struct ColorPlanes {
   }
   HWY_INLINE void save(int color, std::uint8_t* out) const {
     if constexpr (kStep == 3) {
-      hn::StoreInterleaved3(plane[0], plane[1], plane[2], D8(), out);
+      store_triples(plane[0], plane[1], plane[2], out);
     } else if (color == 0) {
       hn::StoreInterleaved4(plane[0], plane[1], plane[2], plane[3], D8(), out);
     } else {
@@ -357,7 +354,8 @@ HWY_INLINE ColorPlanes<kStep> saturated_planes(const LevelGains& g,
     V32 lanes[4];
     for (std::size_t i = 0; i < 4; ++i) {
       const VF part = hn::NegMulAdd(factor[i], part_of(d, i), part_of(value, i));
-      lanes[i] = hn::BitCast(D32(), hn::MulAdd(part, part_of(g.gain, i), whole));
+      const VF shifted = hn::MulAdd(part, part_of(g.gain, i), whole);
+      lanes[i] = kLimits ? sure_bits(bad[i], shifted) : hn::BitCast(D32(), shifted);
     }
     result.plane[c] = join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]);
   }
@@ -462,8 +460,8 @@ HWY_INLINE void with_kinds(const SaturatedGains& gains, const Body& body) {
   body(No(), No());
 }
 
-void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayout& at,
-                      const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+void saturate_floats(const SaturatedGains& gains, Stores stores, const RgbLayout& at,
+                     const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
   with_kinds(gains, [&](auto uniform, auto limits) {
     if (at.step == 3) {
       saturate_pixels<3, uniform(), limits()>(gains, stores, at, in, n, out);
@@ -473,16 +471,56 @@ void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayou
   });
 }
 
+void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayout& at,
+                      const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
+#if EQUALUX_SATURATED_WORDS
+  if (gains.has_words) {
+    const auto step = static_cast<std::size_t>(at.step);
+    const auto other = [&](const std::uint8_t* from, std::size_t count, std::uint8_t* to) {
+      saturate_floats(gains, stores, at, from, count, to);
+    };
+    const auto stored = [&](auto kind) HWY_ATTR {
+      const auto limited = [&](auto limits) HWY_ATTR {
+        if (step == 3) {
+          saturate_words<kind(), limits(), SaturatedWords<Triples<kSaturatedWordBits>>>(
+              gains, in, n, out, other);
+        } else if (at.first() == 0) {
+          saturate_words<kind(), limits(), SaturatedWords<Quads<0, kSaturatedWordBits>>>(
+              gains, in, n, out, other);
+        } else {
+          saturate_words<kind(), limits(), SaturatedWords<Quads<1, kSaturatedWordBits>>>(
+              gains, in, n, out, other);
+        }
+      };
+      if (gains.limits) return limited(std::true_type());
+      limited(std::false_type());
+    };
+    if (stores == Stores::streaming && aligned(out, kBytes))
+      return stored(std::integral_constant<Stores, Stores::streaming>());
+    return stored(std::integral_constant<Stores, Stores::cached>());
+  }
+#endif
+  saturate_floats(gains, stores, at, in, n, out);
+}
+
 /// A vector of luma on its way.
 template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
-  V8 spread;  ///< how far the least channel lies below luma
+  V8 above;  ///< how far the largest channel lies over luma
+  /// Where chroma is shared, how far the least channel lies under the largest, in words by chroma
+  /// sample; else how far it lies under luma.
+  V8 range;
   typename LevelLookup<kUniform>::Pending gains[kRows];
 
   HWY_INLINE void start(const YuvVectors<kCovered<kRows, kShared>>& k,
                         const LevelLookup<kUniform>& lookup, const YuvRowIn& in) {
-    this->make(k, in);
-    if constexpr (kLimits) spread = this->chroma.below(k);
+    this->chroma.load(in.cb, in.cr);
+    if constexpr (kLimits) {
+      above = this->chroma.above(k, range);
+    } else {
+      above = this->chroma.above(k);
+    }
+    this->make_values(k, in, above);
     for (std::size_t r = 0; r < kRows; ++r)
       lookup.keep(this->v[r], gains[r]);
   }
@@ -490,6 +528,63 @@ struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
     for (std::size_t r = 0; r < kRows; ++r)
       lookup.look_up(gains[r]);
   }
+  /// How far the least channel lies under luma, by luma sample.
+  HWY_INLINE V8 below() const {
+    if constexpr (!kLimits) {
+      return hn::Zero(D8());
+    } else if constexpr (kShared) {
+      return hn::Sub(doubled(hn::BitCast(D16(), range)), above);
+    } else {
+      return range;
+    }
+  }
+  /// The low bytes of words, twice.
+  static HWY_INLINE V8 doubled(V16 words) {
+    const V16 low = hn::And(words, hn::Set(D16(), std::uint16_t{255}));
+    return hn::BitCast(D8(), hn::Or(low, hn::ShiftLeft<8>(words)));
+  }
+};
+
+/// Where S may come to 1 in a vector of luma, by its chroma: where v is less than k times what
+/// lies between the least channel and the largest. V that was clamped is taken for what it was.
+template <bool kShared, bool kUniform>
+class LumaLimit {
+ public:
+  explicit HWY_INLINE LumaLimit(const SaturatedGains& gains)
+      : may_(gains), factor_(hn::Set(DI16(), static_cast<std::int16_t>(4 * gains.most_factor))) {}
+
+  /// What reached() is asked with. `other` becomes not 0 where that would have more than a byte.
+  template <typename Started>
+  HWY_INLINE V8 bar(const Started& luma, V8& other) const {
+    if constexpr (!kShared) {
+      (void)other;
+      return hn::SaturatedAdd(luma.above, luma.range);
+    } else if constexpr (kByLevel) {
+      const V16 range = hn::BitCast(D16(), luma.range);
+      other = hn::Or(other, hn::BitCast(D8(), hn::ShiftRight<8>(range)));
+      return Started::doubled(range);
+    } else {
+      // Rounded up, as products less than 0 are rounded down.
+      const VI16 range = hn::Mul(hn::BitCast(DI16(), luma.range), hn::Set(DI16(), -64));
+      const V16 least = hn::BitCast(D16(), hn::Sub(hn::Zero(DI16()), hn::MulHigh(range, factor_)));
+      other = hn::Or(other, hn::BitCast(D8(), hn::ShiftRight<8>(least)));
+      return hn::BitCast(D8(), hn::Or(least, hn::ShiftLeft<8>(least)));
+    }
+  }
+  /// Not 0 where S may come to 1.
+  HWY_INLINE V8 reached(V8 v, V8 bar) const {
+    if constexpr (kShared && !kByLevel) {
+      return hn::SaturatedSub(bar, v);
+    } else {
+      return may_.template operator()<kUniform>(v, bar);
+    }
+  }
+
+ private:
+  static constexpr bool kByLevel = !kUniform && EQUALUX_VBMI;
+
+  MayReachOne may_;
+  VI16 factor_;
 };
 
 /// A vector of luma, and what it tells its chroma.
@@ -533,8 +628,10 @@ HWY_INLINE SaturatedLuma saturated_luma_of(const YuvVectors<kUnits>& k, const Le
     const Scaled scaled = scaled_part(part, gain);
     if constexpr (kLimits) {
       bad[i] = hn::Or(bad[i], doubtful(reaches, scaled.distance));
+      lanes[i] = sure_bits(bad[i], scaled.shifted);
+    } else {
+      lanes[i] = hn::BitCast(D32(), scaled.shifted);
     }
-    lanes[i] = hn::BitCast(D32(), scaled.shifted);
     gains[i] = hn::Mul(gain, factor);
   }
   V8 result = join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]);
@@ -562,41 +659,48 @@ HWY_NOINLINE void redo_cells(const SaturatedGains& gains, const std::uint64_t* g
   });
 }
 
-/// g (v - k d) of luma that lies d under v, where that is not negative. With kUniform, 256 (v - k
-/// d) is a whole number of 16 bits.
-template <bool kUniform>
-HWY_INLINE V8 freely_saturated(V8 v, V8 d, V16 uniform, const LevelGains& g) {
-  if constexpr (kUniform) {
-    const D16 words;
-    const V16 values = hn::BitCast(words, v);
-    const V16 ds = hn::BitCast(words, d);
-    const V16 even = hn::Sub(hn::ShiftLeft<8>(values),
-                             hn::Mul(hn::And(ds, hn::Set(words, std::uint16_t{255})), uniform));
-    const V16 odd = hn::Sub(hn::And(values, hn::Set(words, std::uint16_t{0xFF00})),
-                            hn::Mul(hn::ShiftRight<8>(ds), uniform));
-    const auto scaled = [](V32 part, VF gain) HWY_ATTR {
-      // Makes single precision round to whole multiples of 256.
-      const VF whole = hn::Set(DF(), saturation::kOne * kWhole);
-      return hn::BitCast(D32(),
-                         hn::MulAdd(hn::ConvertTo(DF(), hn::BitCast(DI32(), part)), gain, whole));
-    };
-    const auto lower = [](V16 x) HWY_ATTR {
-      return hn::And(hn::BitCast(D32(), x), hn::Set(D32(), 0xFFFFu));
-    };
-    const auto upper = [](V16 x) HWY_ATTR { return hn::ShiftRight<16>(hn::BitCast(D32(), x)); };
-    return join_bytes(scaled(lower(even), g.gain.f0), scaled(lower(odd), g.gain.f1),
-                      scaled(upper(even), g.gain.f2), scaled(upper(odd), g.gain.f3));
-  } else {
-    const Floats values = to_floats(v);
-    const Floats ds = to_floats(d);
-    const VF whole = hn::Set(DF(), kWhole);
-    V32 lanes[4];
-    for (std::size_t i = 0; i < 4; ++i) {
-      const VF part = hn::NegMulAdd(part_of(g.factor, i), part_of(ds, i), part_of(values, i));
-      lanes[i] = hn::BitCast(D32(), hn::MulAdd(part, part_of(g.gain, i), whole));
-    }
-    return join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]);
+/// 256 k d in words, for the even and the odd bytes of a vector.
+struct WordPair {
+  V16 even, odd;
+};
+HWY_INLINE WordPair scaled_words(V8 d, V16 uniform) {
+  const D16 words;
+  const V16 ds = hn::BitCast(words, d);
+  return {hn::Mul(hn::And(ds, hn::Set(words, std::uint16_t{255})), uniform),
+          hn::Mul(hn::ShiftRight<8>(ds), uniform)};
+}
+
+/// g (v - k d) of luma that lies d under v, where that is not negative, for one k of all levels:
+/// 256 (v - k d) is a whole number of 16 bits, and `less` is 256 k d.
+HWY_INLINE V8 freely_saturated(V8 v, const WordPair& less, const Floats& gain) {
+  const D16 words;
+  const V16 values = hn::BitCast(words, v);
+  const V16 even = hn::Sub(hn::ShiftLeft<8>(values), less.even);
+  const V16 odd = hn::Sub(hn::And(values, hn::Set(words, std::uint16_t{0xFF00})), less.odd);
+  const auto scaled = [](V32 part, VF g) HWY_ATTR {
+    // Makes single precision round to whole multiples of 256.
+    const VF whole = hn::Set(DF(), saturation::kOne * kWhole);
+    return hn::BitCast(D32(), hn::MulAdd(hn::ConvertTo(DF(), hn::BitCast(DI32(), part)), g, whole));
+  };
+  const auto lower = [](V16 x) HWY_ATTR {
+    return hn::And(hn::BitCast(D32(), x), hn::Set(D32(), 0xFFFFu));
+  };
+  const auto upper = [](V16 x) HWY_ATTR { return hn::ShiftRight<16>(hn::BitCast(D32(), x)); };
+  return join_bytes(scaled(lower(even), gain.f0), scaled(lower(odd), gain.f1),
+                    scaled(upper(even), gain.f2), scaled(upper(odd), gain.f3));
+}
+
+/// The same for a k of each level.
+HWY_INLINE V8 freely_saturated(V8 v, V8 d, const LevelGains& g) {
+  const Floats values = to_floats(v);
+  const Floats ds = to_floats(d);
+  const VF whole = hn::Set(DF(), kWhole);
+  V32 lanes[4];
+  for (std::size_t i = 0; i < 4; ++i) {
+    const VF part = hn::NegMulAdd(part_of(g.factor, i), part_of(ds, i), part_of(values, i));
+    lanes[i] = hn::BitCast(D32(), hn::MulAdd(part, part_of(g.gain, i), whole));
   }
+  return join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]);
 }
 
 /// What a row's vectors are scaled with.
@@ -604,76 +708,241 @@ template <std::size_t kRows, bool kShared, bool kUniform>
 struct LumaSaturation {
   YuvVectors<kCovered<kRows, kShared>> k;
   LevelLookup<kUniform> lookup;
-  MayReachOne may;
+  LumaLimit<kShared, kUniform> limit;
+  V8 white;          ///< code of white
   V16 uniform;       ///< k in 1 / saturation::kOne
   VF uniform_float;  ///< k
+  bool exact;
 
   LumaSaturation(const YuvWeights& weights, const SaturatedGains& gains)
       : k(weights),
         lookup(gains),
-        may(gains),
+        limit(gains),
+        white(hn::Set(D8(), static_cast<std::uint8_t>(weights.luma_max + weights.luma_offset))),
         uniform(hn::Set(D16(), gains.factors[0])),
-        uniform_float(hn::Set(DF(), gains.vector_factor[0])) {}
+        uniform_float(hn::Set(DF(), gains.vector_factor[0])),
+        exact(gains.exact) {}
 };
 
-/// Scales a vector where k serves all pixels, no luma lies over v and no result is in doubt.
-/// Otherwise nothing is written, and the answer is false.
-template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
-HWY_INLINE bool saturate_plainly(const LumaSaturation<kRows, kShared, kUniform>& with,
-                                 const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
-                                 const YuvRowIn& in, const YuvRowOut& out) {
-  const D8 d8;
-  V8 codes[kRows];
-  V8 other = hn::Zero(d8);
-  for (std::size_t r = 0; r < kRows; ++r) {
-    codes[r] = hn::LoadU(d8, in.luma[r]);
-    const V8 most = hn::Add(ready.v[r], with.k.offset);
-    other = hn::Or(other, hn::SaturatedSub(codes[r], most));
-    if constexpr (kLimits) {
-      // Of luma below black too, which has f = 1 there.
-      const V8 below = hn::SaturatedAdd(hn::SaturatedSub(most, codes[r]), ready.spread);
-      other = hn::Or(other, with.may.template operator()<kUniform>(ready.v[r], below));
+/// Both chroma planes of a vector.
+template <bool kShared>
+struct ScaledChroma {
+  ScaledPlane<kShared> cb, cr;
+
+  /// `total` are sums of what luma tells its chroma.
+  template <int kUnits>
+  HWY_INLINE ScaledChroma(const Chroma<kShared, kUnits>& chroma,
+                          const VF (&total)[kChromaParts<kShared>]) {
+    for (std::size_t i = 0; i < kChromaParts<kShared>; ++i) {
+      cb.part[i] = scale_chroma(chroma.part[i].u, total[i]);
+      cr.part[i] = scale_chroma(chroma.part[i].w, total[i]);
     }
   }
-  if (!hn::AllTrue(d8, hn::Eq(other, hn::Zero(d8)))) return false;
+  HWY_INLINE VF distance() const {
+    VF most = max_magnitude(cb.part[0].distance, cr.part[0].distance);
+    for (std::size_t i = 1; i < kChromaParts<kShared>; ++i)
+      most = hn::Max(most, max_magnitude(cb.part[i].distance, cr.part[i].distance));
+    return most;
+  }
+  /// Where sums have no rounding, what is beyond the sure distance of a half is on it, and goes up.
+  HWY_INLINE void put_halves_up() {
+    for (std::size_t i = 0; i < kChromaParts<kShared>; ++i) {
+      for (Rounded* each : {&cb.part[i], &cr.part[i]}) {
+        const auto below = hn::Gt(each->distance, hn::Set(DF(), kSureSaturated));
+        each->code = hn::Add(each->code,
+                             hn::IfThenElseZero(hn::RebindMask(DI32(), below), hn::Set(DI32(), 1)));
+      }
+    }
+  }
+};
+
+HWY_INLINE bool all_sure(VF distance, float sure = kSureSaturated) {
+  return hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), sure)));
+}
+
+/// Scales a vector where k serves all pixels and no luma lies over v. Where a result is in doubt
+/// nothing is written, and the answer is false. With kAlike all luma that a chroma sample covers
+/// lies as far under its v.
+template <bool kAlike, Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
+HWY_INLINE bool saturate_freely(const LumaSaturation<kRows, kShared, kUniform>& with,
+                                const LevelLookup<kUniform>& lookup,
+                                const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
+                                const YuvRowIn& in, const YuvRowOut& out) {
+  const D8 d8;
   V8 luma[kRows];
   Floats g[kRows];
+  WordPair less;
+  if constexpr (kUniform && kAlike) {
+    if constexpr (kShared) {
+      const V16 above = hn::BitCast(D16(), ready.above);
+      less.even = hn::Mul(hn::And(above, hn::Set(D16(), std::uint16_t{255})), with.uniform);
+      less.odd = less.even;
+    } else {
+      less = scaled_words(ready.above, with.uniform);
+    }
+  }
   for (std::size_t r = 0; r < kRows; ++r) {
-    const LevelGains gains = with.lookup.finish(ready.gains[r]);
+    const V8 code = hn::LoadU(d8, in.luma[r]);
+    const LevelGains gains = lookup.finish(ready.gains[r]);
     const V8 v = ready.v[r];
-    const V8 d = hn::SaturatedSub(v, hn::SaturatedSub(codes[r], with.k.offset));
-    luma[r] = hn::SaturatedAdd(freely_saturated<kUniform>(v, d, with.uniform, gains),
-                               hn::Min(codes[r], with.k.offset));
-    g[r] = gains.gain;
-    if constexpr (!kUniform) {
+    V8 d = ready.above;
+    if constexpr (!kAlike) {
+      d = hn::SaturatedSub(v, hn::SaturatedSub(code, with.k.offset));
+      if constexpr (kUniform) less = scaled_words(d, with.uniform);
+    }
+    V8 result;
+    if constexpr (kUniform) {
+      result = freely_saturated(v, less, gains.gain);
+      g[r] = gains.gain;
+    } else {
+      result = freely_saturated(v, d, gains);
       g[r] = {hn::Mul(gains.gain.f0, gains.factor.f0), hn::Mul(gains.gain.f1, gains.factor.f1),
               hn::Mul(gains.gain.f2, gains.factor.f2), hn::Mul(gains.gain.f3, gains.factor.f3)};
     }
+    luma[r] = hn::Add(result, hn::Min(code, with.k.offset));
   }
-  constexpr std::size_t kParts = kChromaParts<kShared>;
-  VF total[kParts];
+  VF total[kChromaParts<kShared>];
   sum_gains<kRows, kShared>(g, total);
-  ScaledPlane<kShared> cb;
-  ScaledPlane<kShared> cr;
-  for (std::size_t i = 0; i < kParts; ++i) {
-    if constexpr (kUniform) total[i] = hn::Mul(total[i], with.uniform_float);
-    cb.part[i] = scale_chroma(ready.chroma.part[i].u, total[i]);
-    cr.part[i] = scale_chroma(ready.chroma.part[i].w, total[i]);
+  if constexpr (kUniform) {
+    for (VF& each : total)
+      each = hn::Mul(each, with.uniform_float);
   }
-  const VF distance = max_magnitude(cb.distance(), cr.distance());
-  if (!hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), kSureSaturated)))) return false;
-  write_planes<kStores>(cb.codes(), cr.codes(), out);
+  ScaledChroma<kShared> chroma(ready.chroma, total);
+  // Gains are at most 2.5 of their last bit off, and k and three sums round once more each: that is
+  // less than 2^-20.8 of 129.
+  if (HWY_UNLIKELY(!all_sure(chroma.distance(), kSureDistance))) {
+    if (!with.exact) return false;
+    chroma.put_halves_up();
+  }
+  write_planes<kStores>(chroma.cb.codes(), chroma.cr.codes(), out);
   for (std::size_t r = 0; r < kRows; ++r)
     store<kStores>(luma[r], d8, out.luma[r]);
   return true;
 }
 
+/// Colours of a chroma sample, in the lanes of a part.
+struct CellColours {
+  VF above;    ///< of the largest channel over luma
+  VF inverse;  ///< 1 / (v - m)
+};
+template <bool kShared, typename Started>
+HWY_INLINE void make_cells(const Started& luma, CellColours (&cells)[kChromaParts<kShared>]) {
+  // Gray counts as if its channels lay 1 apart: at v = 0 there would be no quotient.
+  const VF one = hn::Set(DF(), 1.0f);
+  const auto cell = [&](VI32 above, VI32 range) HWY_ATTR {
+    return CellColours{hn::ConvertTo(DF(), above),
+                       reciprocal_of(hn::Max(hn::ConvertTo(DF(), range), one))};
+  };
+  if constexpr (kShared) {
+    const V32 range = hn::BitCast(D32(), luma.range);
+    const auto lanes = [](V32 x) HWY_ATTR { return hn::BitCast(DI32(), x); };
+    cells[0] = cell(lane_byte<0>(luma.above), lanes(hn::And(range, hn::Set(D32(), 0xFFFFu))));
+    cells[1] = cell(lane_byte<2>(luma.above), lanes(hn::ShiftRight<16>(range)));
+  } else {
+    const auto part = [&](VI32 above, VI32 below)
+                          HWY_ATTR { return cell(above, hn::Add(above, below)); };
+    cells[0] = part(lane_byte<0>(luma.above), lane_byte<0>(luma.range));
+    cells[1] = part(lane_byte<1>(luma.above), lane_byte<1>(luma.range));
+    cells[2] = part(lane_byte<2>(luma.above), lane_byte<2>(luma.range));
+    cells[3] = part(lane_byte<3>(luma.above), lane_byte<3>(luma.range));
+  }
+}
+
+/// The same where S may come to 1.
+template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform>
+HWY_INLINE bool saturate_limited(const LumaSaturation<kRows, kShared, kUniform>& with,
+                                 const LevelLookup<kUniform>& lookup,
+                                 const StartedLuma<kRows, kShared, kUniform, true>& ready,
+                                 const YuvRowIn& in, const YuvRowOut& out) {
+  constexpr std::size_t kParts = kChromaParts<kShared>;
+  const D8 d8;
+  CellColours cells[kParts];
+  make_cells<kShared>(ready, cells);
+  const VF one = hn::Set(DF(), 1.0f);
+  V8 luma[kRows];
+  VF total[kParts];
+  VF distance = hn::Zero(DF());
+  for (VF& each : total)
+    each = hn::Zero(DF());
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const LevelGains gains = lookup.finish(ready.gains[r]);
+    const Floats values = to_floats(ready.v[r]);
+    V32 lanes[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::size_t p = i * kParts / 4;
+      const VF gain = part_of(gains.gain, i);
+      const VF value = part_of(values, i);
+      // S over 1 stays.
+      const VF limit = hn::Max(hn::Mul(value, cells[p].inverse), one);
+      const VF f = hn::Min(limit, kUniform ? with.uniform_float : part_of(gains.factor, i));
+      const VF part = hn::NegMulAdd(f, cells[p].above, value);
+      const Scaled scaled = scaled_part(part, gain);
+      distance = hn::Max(distance, hn::Abs(scaled.distance));
+      lanes[i] = hn::BitCast(D32(), scaled.shifted);
+      total[p] = hn::MulAdd(gain, f, total[p]);
+    }
+    luma[r] = hn::Add(join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]),
+                      hn::Min(hn::LoadU(d8, in.luma[r]), with.k.offset));
+  }
+  const ScaledChroma<kShared> chroma(ready.chroma, total);
+  if (HWY_UNLIKELY(!all_sure(hn::Max(distance, chroma.distance())))) return false;
+  write_planes<kStores>(chroma.cb.codes(), chroma.cr.codes(), out);
+  for (std::size_t r = 0; r < kRows; ++r)
+    store<kStores>(luma[r], d8, out.luma[r]);
+  return true;
+}
+
+HWY_INLINE bool all_zero(V8 x) {
+  return hn::AllTrue(D8(), hn::Eq(x, hn::Zero(D8())));
+}
+
+/// Scales a vector with V that was clamped, or luma below black, if k serves all pixels.
 template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
-HWY_INLINE void saturate_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
-                                const YuvWeights& weights, const SaturatedGains& gains,
-                                const std::uint64_t* gain48, const LevelLookup<kUniform>& lookup,
+HWY_NOINLINE bool saturate_clamped(const LumaSaturation<kRows, kShared, kUniform>& with,
+                                   const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
+                                   const YuvRowIn in, const YuvRowOut out) {
+  // Luma over white lies over v.
+  V8 over = hn::SaturatedSub(hn::LoadU(D8(), in.luma[0]), with.white);
+  if constexpr (kRows == 2)
+    over = hn::Or(over, hn::SaturatedSub(hn::LoadU(D8(), in.luma[1]), with.white));
+  return all_zero(over) && saturate_freely<false, kStores>(with, with.lookup, ready, in, out);
+}
+
+/// Scales a vector by one of the three, if that is possible.
+template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
+HWY_INLINE bool saturate_surely(const LumaSaturation<kRows, kShared, kUniform>& with,
+                                const LevelLookup<kUniform>& lookup,
                                 const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
                                 const YuvRowIn& in, const YuvRowOut& out) {
+  const D8 d8;
+  V8 unlike = hn::Zero(d8);
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const V8 y = hn::SaturatedSub(hn::LoadU(d8, in.luma[r]), with.k.offset);
+    unlike = hn::Or(unlike, hn::Xor(hn::Sub(ready.v[r], y), ready.above));
+  }
+  V8 reached = hn::Zero(d8);
+  if constexpr (kLimits) {
+    const V8 bar = with.limit.bar(ready, reached);
+    for (std::size_t r = 0; r < kRows; ++r)
+      reached = hn::Or(reached, with.limit.reached(ready.v[r], bar));
+  }
+  if (all_zero(hn::Or(unlike, reached)))
+    return saturate_freely<true, kStores>(with, lookup, ready, in, out);
+  if constexpr (kLimits) {
+    if (all_zero(unlike)) return saturate_limited<kStores>(with, lookup, ready, in, out);
+  }
+  if (!all_zero(reached)) return false;
+  const auto kept = ready;  // in memory, while the other may stay in registers
+  return saturate_clamped<kStores>(with, kept, in, out);
+}
+
+/// The same of any vector.
+template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
+HWY_NOINLINE void saturate_vector(const LumaSaturation<kRows, kShared, kUniform>& with,
+                                  const YuvWeights& weights, const SaturatedGains& gains,
+                                  const std::uint64_t* gain48,
+                                  const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
+                                  const YuvRowIn in, const YuvRowOut out) {
   constexpr std::size_t kParts = kChromaParts<kShared>;
   const D8 d;
   V8 codes[kRows];
@@ -683,38 +952,28 @@ HWY_INLINE void saturate_vector(const YuvVectors<kCovered<kRows, kShared>>& k,
   FloatMask limited[4];
   clear(bad);
   clear(limited);
+  const V8 below = ready.below();
   for (std::size_t r = 0; r < kRows; ++r) {
     codes[r] = hn::LoadU(d, in.luma[r]);
     const SaturatedLuma result = saturated_luma_of<kLimits>(
-        k, lookup.finish(ready.gains[r]), codes[r], ready.v[r], ready.spread, limited, bad);
+        with.k, with.lookup.finish(ready.gains[r]), codes[r], ready.v[r], below, limited, bad);
     luma[r] = result.luma;
     g[r] = result.gain;
   }
   VF total[kParts];
   sum_gains<kRows, kShared>(g, total);
-  ScaledPlane<kShared> cb;
-  ScaledPlane<kShared> cr;
-  for (std::size_t i = 0; i < kParts; ++i) {
-    cb.part[i] = scale_chroma(ready.chroma.part[i].u, total[i]);
-    cr.part[i] = scale_chroma(ready.chroma.part[i].w, total[i]);
-  }
-  const VF distance = max_magnitude(cb.distance(), cr.distance());
-  const bool chroma_doubtful = !hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), kSureSaturated)));
+  ScaledChroma<kShared> scaled(ready.chroma, total);
+  const auto& cb = scaled.cb;
+  const auto& cr = scaled.cr;
+  const bool chroma_doubtful = !all_sure(scaled.distance());
   if (HWY_LIKELY(!chroma_doubtful && !(kLimits && any_of(bad)))) {
     write_planes<kStores>(cb.codes(), cr.codes(), out);
     for (std::size_t r = 0; r < kRows; ++r)
       store<kStores>(luma[r], d, out.luma[r]);
     return;
   }
-  // What is beyond that distance of a half is on it, and goes up, where sums have no rounding:
-  // where no limit serves, and all luma has inexact of 0. The others are redone.
-  for (std::size_t i = 0; i < kParts; ++i) {
-    for (Rounded* each : {&cb.part[i], &cr.part[i]}) {
-      const auto below = hn::Gt(each->distance, hn::Set(DF(), kSureSaturated));
-      each->code = hn::Add(each->code,
-                           hn::IfThenElseZero(hn::RebindMask(DI32(), below), hn::Set(DI32(), 1)));
-    }
-  }
+  // That is so where no limit serves, and all luma has inexact of 0. The others are redone.
+  scaled.put_halves_up();
   // As with curves that leave values where they are: halves are many, and none is in doubt.
   if (gains.exact && !(kLimits && (any_of(bad) || any_of(limited)))) {
     write_planes<kStores>(cb.codes(), cr.codes(), out);
@@ -774,13 +1033,22 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
   using Luma = StartedLuma<kRows, kShared, kUniform, kLimits>;
   const LumaSaturation<kRows, kShared, kUniform> with(weights, gains);
   const auto& k = with.k;
-  const auto& lookup = with.lookup;
+  // Copies of their own, which stay in registers, as no function sees them.
+  const LevelLookup<kUniform> lookup(gains);
   const std::size_t chroma_bytes = kChromaSamples<kShared>;
   const bool stream = stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
                       (kRows == 1 || aligned(out.luma[1], kBytes)) &&
                       aligned(out.cb, chroma_bytes) && aligned(out.cr, chroma_bytes);
   const std::size_t vectors = n / kBytes;
+  const bool undone = gains.undone;
   const auto all = [&](auto kind) HWY_ATTR {
+    const auto prefetch = [&](const YuvRowIn& from) HWY_ATTR {
+      for (std::size_t r = 0; r < kRows; ++r)
+        prefetch_ahead(from.luma[r], kBytes);
+      prefetch_ahead(from.cb, chroma_bytes);
+      prefetch_ahead(from.cr, chroma_bytes);
+    };
+#if EQUALUX_FIXED_GAINS
     Luma ring[4];
     const auto start = [&](std::size_t i) HWY_ATTR {
       if (i < vectors) ring[i % 4].start(k, lookup, advance(in, i * kBytes, kShared));
@@ -793,18 +1061,34 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
     look_up(0);
     for (std::size_t i = 0; i < vectors; ++i) {
       const YuvRowIn from = advance(in, i * kBytes, kShared);
-      for (std::size_t r = 0; r < kRows; ++r)
-        prefetch_ahead(from.luma[r], kBytes);
-      prefetch_ahead(from.cb, chroma_bytes);
-      prefetch_ahead(from.cr, chroma_bytes);
+      prefetch(from);
       start(i + 2);
       look_up(i + 1);
       const YuvRowOut to = advance(out, i * kBytes, kShared);
-      if (HWY_LIKELY(!gains.undone) && saturate_plainly<kind()>(with, ring[i % 4], from, to))
-        continue;
-      saturate_vector<kind(), kRows, kShared, kUniform, kLimits>(k, weights, gains, gain48, lookup,
-                                                                 ring[i % 4], from, to);
+      if (HWY_UNLIKELY(undone) || !saturate_surely<kind()>(with, lookup, ring[i % 4], from, to)) {
+        saturate_vector<kind(), kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
+                                                                   ring[i % 4], from, to);
+      }
     }
+#else
+    // V of the next beside the scaling of this one, in registers.
+    if (vectors == 0) return;
+    Luma ready;
+    ready.start(k, lookup, in);
+    for (std::size_t i = 0; i < vectors; ++i) {
+      const YuvRowIn from = advance(in, i * kBytes, kShared);
+      prefetch(from);
+      Luma after;
+      after.start(k, lookup, advance(in, (i + 1 < vectors ? i + 1 : i) * kBytes, kShared));
+      const YuvRowOut to = advance(out, i * kBytes, kShared);
+      if (HWY_UNLIKELY(undone) || !saturate_surely<kind()>(with, lookup, ready, from, to)) {
+        const Luma kept = ready;  // in memory
+        saturate_vector<kind(), kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
+                                                                   kept, from, to);
+      }
+      ready = after;
+    }
+#endif
   };
   if (stream) {
     all(std::integral_constant<Stores, Stores::streaming>());
@@ -817,8 +1101,8 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
   Luma last;
   last.start(k, lookup, tail.in());
   last.look_up(lookup);
-  saturate_vector<Stores::cached, kRows, kShared, kUniform, kLimits>(
-      k, weights, gains, gain48, lookup, last, tail.in(), tail.out());
+  saturate_vector<Stores::cached, kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
+                                                                     last, tail.in(), tail.out());
   const YuvRowOut rest = advance(out, done, kShared);
   for (std::size_t r = 0; r < kRows; ++r)
     std::memcpy(rest.luma[r], tail.luma[r], tail.columns);

@@ -98,15 +98,30 @@ HWY_INLINE V32 above_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
   return whole_codes(hn::Max(hn::Max(red, green), blue));
 }
 
-/// saturation::least_above_luma() with its sign changed, likewise: halves, which were rounded up,
-/// are rounded down.
+/// whole_codes() of numbers in which `least` stands for 1, after it was added.
+HWY_INLINE V32 whole_codes_from(VF most, float least) {
+#if HWY_TARGET == HWY_AVX2
+  const DF d;
+  return V32{_mm256_cvttps_epi32(
+      hn::MulAdd(most, hn::Set(d, 1.0f / 65536.0f), hn::Set(d, least / 65536.0f)).raw)};
+#else
+  return whole_codes(hn::Add(most, hn::Set(DF(), least)));
+#endif
+}
+
+/// above_luma(), and saturation::least_above_luma() with its sign changed: halves, which were
+/// rounded up, are rounded down.
+struct AroundLuma {
+  V32 above, below;
+};
 template <int kUnits>
-HWY_INLINE V32 below_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
-  const VF half = hn::Set(DF(), 32767.0f);
-  const VF red = hn::NegMulAdd(c.w, k.red_w, half);
-  const VF green = hn::MulAdd(c.w, k.green_w, hn::MulAdd(c.u, k.green_u, half));
-  const VF blue = hn::NegMulAdd(c.u, k.blue_u, half);
-  return whole_codes(hn::Max(hn::Max(red, green), blue));
+HWY_INLINE AroundLuma around_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
+  const VF red = hn::Mul(c.w, k.red_w);
+  const VF green = hn::NegMulSub(c.w, k.green_w, hn::Mul(c.u, k.green_u));
+  const VF blue = hn::Mul(c.u, k.blue_u);
+  const VF most = hn::Max(hn::Max(red, green), blue);
+  const VF least = hn::Min(hn::Min(red, green), blue);
+  return {whole_codes_from(most, 32768.0f), whole_codes_from(hn::Neg(least), 32767.0f)};
 }
 
 /// The low bytes of lanes, those of `even` to the bytes 0 and 1, 4 and 5 ..., of `odd` between.
@@ -147,9 +162,14 @@ struct Chroma<true, kUnits> {
   HWY_INLINE V8 above(const YuvVectors<kUnits>& k) const {
     return double_bytes(above_luma(k, part[0]), above_luma(k, part[1]));
   }
-  /// below_luma() of every luma sample.
-  HWY_INLINE V8 below(const YuvVectors<kUnits>& k) const {
-    return double_bytes(below_luma(k, part[0]), below_luma(k, part[1]));
+  /// The same, and in `range` how far the least channel lies under the largest: words by sample.
+  HWY_INLINE V8 above(const YuvVectors<kUnits>& k, V8& range) const {
+    const AroundLuma even = around_luma(k, part[0]);
+    const AroundLuma odd = around_luma(k, part[1]);
+    const auto both = [](const AroundLuma& x)
+                          HWY_ATTR { return hn::BitCast(DI32(), hn::Add(x.above, x.below)); };
+    range = hn::BitCast(D8(), join_words(both(even), both(odd)));
+    return double_bytes(even.above, odd.above);
   }
 };
 
@@ -172,9 +192,13 @@ struct Chroma<false, kUnits> {
     return join_bytes(above_luma(k, part[0]), above_luma(k, part[1]), above_luma(k, part[2]),
                       above_luma(k, part[3]));
   }
-  HWY_INLINE V8 below(const YuvVectors<kUnits>& k) const {
-    return join_bytes(below_luma(k, part[0]), below_luma(k, part[1]), below_luma(k, part[2]),
-                      below_luma(k, part[3]));
+  /// The same, and in `below` how far the least channel lies under luma.
+  HWY_INLINE V8 above(const YuvVectors<kUnits>& k, V8& below) const {
+    AroundLuma around[kParts];
+    for (std::size_t i = 0; i < kParts; ++i)
+      around[i] = around_luma(k, part[i]);
+    below = join_bytes(around[0].below, around[1].below, around[2].below, around[3].below);
+    return join_bytes(around[0].above, around[1].above, around[2].above, around[3].above);
   }
 };
 

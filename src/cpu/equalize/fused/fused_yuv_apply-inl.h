@@ -90,6 +90,11 @@ HWY_INLINE void write_planes(const Parts<true>& cb, const Parts<true>& cr, const
                                          _mm512_packus_epi16(cb_words.raw, cr_words.raw))};
   hn::StoreU(hn::LowerHalf(d, both), d, out.cb);
   hn::StoreU(hn::UpperHalf(d, both), d, out.cr);
+#elif HWY_TARGET == HWY_AVX2
+  const __m256i both =
+      _mm256_permute4x64_epi64(_mm256_packus_epi16(cb_words.raw, cr_words.raw), 0xD8);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out.cb), _mm256_castsi256_si128(both));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out.cr), _mm256_extracti128_si256(both, 1));
 #else
   hn::StoreU(hn::DemoteTo(d, cb_words), d, out.cb);
   hn::StoreU(hn::DemoteTo(d, cr_words), d, out.cr);
@@ -217,7 +222,9 @@ struct Ready {
 
   HWY_INLINE void make(const YuvVectors<kUnits>& k, const YuvRowIn& in) {
     chroma.load(in.cb, in.cr);
-    const V8 above = chroma.above(k);
+    make_values(k, in, chroma.above(k));
+  }
+  HWY_INLINE void make_values(const YuvVectors<kUnits>& k, const YuvRowIn& in, V8 above) {
     for (std::size_t r = 0; r < kRows; ++r) {
       const V8 y = hn::LoadU(D8(), in.luma[r]);
       // Below black a sample is left alone and counts with gain 1, which is what v = 0 has.

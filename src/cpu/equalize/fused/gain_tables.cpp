@@ -113,6 +113,13 @@ void make_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 25
   });
 }
 
+void make_gain48(const std::array<std::uint32_t, 256>& curve, std::int32_t max_value,
+                 GainTables& gains) {
+  gains.gain48.fill(std::uint64_t{1} << 48);
+  for (std::uint32_t v = 1; v <= static_cast<std::uint32_t>(max_value); ++v)
+    gains.gain48[v] = gain_48(tone::gain_fraction(v, curve[v]));
+}
+
 void make_luma_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 256>& curve,
                      const FusedRows& loops, GainTables& gains) {
   fill_with_ones(kLumaGainBits, gains);

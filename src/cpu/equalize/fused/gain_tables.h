@@ -26,6 +26,10 @@ void make_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 25
                 std::int32_t max_value, std::int32_t max_code, const FusedRows& loops,
                 GainTables& gains);
 
+/// Makes gain48 alone, of all levels of a curve of tone_limits.h.
+void make_gain48(const std::array<std::uint32_t, 256>& curve, std::int32_t max_value,
+                 GainTables& gains);
+
 /// Makes the gains of a curve over luma of RGB, where channels may lie above v.
 void make_luma_gains(const ValueHistogram& counts, const std::array<std::uint32_t, 256>& curve,
                      const FusedRows& loops, GainTables& gains);
