@@ -31,6 +31,36 @@ class WindowCopy {
   std::int16_t samples_[kStride * SampleWindow::kAll];
 };
 
+/// All windows up to kCoarseReach around a place, whose samples lie beside each other in the cache,
+/// and of which none lies beyond the plane.
+class WindowsAround {
+ public:
+  void fill(const Plane<std::int16_t>& plane, int x, int y) {
+    for (int k = 0; k < kSide; ++k)
+      std::copy_n(plane.row(y + k - kCoarseReach) + x - kCoarseReach, kSide,
+                  samples_ + k * kStride);
+  }
+  [[nodiscard]] SampleWindow window(int dx, int dy) const {
+    return {samples_ + (kCoarseReach + dy) * kStride + kCoarseReach + dx, kStride};
+  }
+
+ private:
+  static constexpr int kSide = kWindow + 2 * kCoarseReach;
+  static constexpr int kStride = 32;
+  static_assert(kCoarseBorder + kCoarseReach <= kMargin &&
+                kWindow - kCoarseBorder + kCoarseReach <= kMargin);
+  std::int16_t samples_[kStride * kSide];
+};
+
+/// Where a block's window of halves begins.
+struct HalfPlace {
+  int x;
+  int y;
+
+  HalfPlace(int column, int row)
+      : x(column * kBlock / 2 - kHalfBorder), y(row * kBlock / 2 - kHalfBorder) {}
+};
+
 /// Asks for what windows of the blocks to the right of column x will read from row y on: the CPU
 /// does not foresee that many rows beside each other.
 void prefetch(const Plane<std::int16_t>& plane, int x, int y) {
@@ -118,30 +148,18 @@ void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate) {
     shrink_estimate(estimate, row);
 }
 
-int MotionSearch::half_difference(int column, int row, Step step) const {
-  const int x = column * kBlock / 2 - kHalfBorder;
-  const int y = row * kBlock / 2 - kHalfBorder;
-  WindowCopy now;
-  WindowCopy then;
-  return rows_.difference(now.of(luma_.half, x, y),
-                          then.of(estimate_.half, x + step.x, y + step.y));
-}
-
-int MotionSearch::half_drift(int column, int row, int limit) const {
-  const int x = column * kBlock / 2 - kHalfBorder;
-  const int y = row * kBlock / 2 - kHalfBorder;
-  WindowCopy now;
-  WindowCopy then;
-  return rows_.drift(now.of(luma_.half, x, y), then.of(estimate_.half, x, y), limit);
-}
-
 void MotionSearch::find_still(const Plane<std::int16_t>& estimate,
                               const Plane<std::uint8_t>& weight, const LevelCurve& sigma, int begin,
                               int end, MotionField& field) {
+  WindowCopy now_copy;
+  WindowCopy then_copy;
   for (int row = begin; row < end; ++row) {
     for (int column = 0; column < columns_; ++column) {
       const auto block = static_cast<std::size_t>(row * columns_ + column);
-      unmoved_[block] = half_difference(column, row, {0, 0});
+      const HalfPlace half(column, row);
+      const SampleWindow now = now_copy.of(luma_.half, half.x, half.y);
+      const SampleWindow then = then_copy.of(estimate_.half, half.x, half.y);
+      unmoved_[block] = rows_.difference(now, then);
       const int x = std::min(column * kBlock + kBlock / 2, width_ - 1);
       const int y = row * kBlock + kBlock / 2;
       const int certainty = weight_tables().certainty[weight.row(y)[x]];
@@ -149,13 +167,15 @@ void MotionSearch::find_still(const Plane<std::int16_t>& estimate,
       still_[block] = is_still(unmoved_[block], certainty, noise);
       const int limit = drift_limit(certainty, noise);
       field.drifts[block] =
-          static_cast<std::int16_t>(drift_of(half_drift(column, row, limit), limit));
+          static_cast<std::int16_t>(drift_of(rows_.drift(now, then, limit), limit));
     }
   }
 }
 
 void MotionSearch::find_coarse(int begin, int end) {
   const int across = (columns_ + kCoarse - 1) / kCoarse;
+  WindowCopy now_copy;
+  WindowsAround around_copy;
   for (int row = begin; row < end; ++row) {
     for (int column = 0; column < across; ++column) {
       int moving = 0;
@@ -166,12 +186,11 @@ void MotionSearch::find_coarse(int begin, int end) {
       int least = std::numeric_limits<int>::max();
       const int x = column * kCoarse * kBlock / 8 - kCoarseBorder;
       const int y = row * kCoarse * kBlock / 8 - kCoarseBorder;
-      WindowCopy now_copy;
-      WindowCopy then;
+      if (moving >= kMoving) around_copy.fill(estimate_.eighth, x, y);
       const SampleWindow now = now_copy.of(luma_.eighth, x, y);
       for (int dy = -kCoarseReach; moving >= kMoving && dy <= kCoarseReach; ++dy) {
         for (int dx = -kCoarseReach; dx <= kCoarseReach; ++dx) {
-          const int sum = rows_.difference(now, then.of(estimate_.eighth, x + dx, y + dy)) +
+          const int sum = rows_.difference(now, around_copy.window(dx, dy)) +
                           kCoarseCost * (std::abs(dx) + std::abs(dy));
           if (sum < least) {
             least = sum;
@@ -191,6 +210,8 @@ Vector MotionSearch::within(Vector vector, int column, int row) const {
 void MotionSearch::find_vectors(const Plane<std::int16_t>& luma,
                                 const Plane<std::int16_t>& estimate, int row, MotionField& field) {
   const int across = (columns_ + kCoarse - 1) / kCoarse;
+  WindowCopy now_copy;
+  WindowCopy then_copy;
   for (int column = 0; column < columns_; ++column) {
     const auto block = static_cast<std::size_t>(row * columns_ + column);
     Vector& vector = field.vectors[block];
@@ -200,13 +221,17 @@ void MotionSearch::find_vectors(const Plane<std::int16_t>& luma,
     prefetch(estimate, column * kBlock, row * kBlock);
 
     // Candidates in halves: none, the coarse search's, and the last frame's here and around.
+    const HalfPlace half(column, row);
+    const SampleWindow now = now_copy.of(luma_.half, half.x, half.y);
     Step best{0, 0};
     int least = unmoved_[block];
     Tried<Step, 6 + 4 * kMostSteps> tried;
     tried.add(best);
     const auto take = [&](Step step) {
       if (!tried.add(step)) return;
-      const int cost = half_difference(column, row, step) + kHalfCost;
+      const int cost =
+          rows_.difference(now, then_copy.of(estimate_.half, half.x + step.x, half.y + step.y)) +
+          kHalfCost;
       if (cost >= least) return;
       least = cost;
       best = step;
@@ -231,50 +256,44 @@ void MotionSearch::find_vectors(const Plane<std::int16_t>& luma,
     }
 
     // Then the displacement that is left, in halves and in samples.
-    const auto left = [&](const Plane<std::int16_t>& now, const Plane<std::int16_t>& then, int x,
-                          int y, Step step) {
-      WindowCopy now_copy;
-      WindowCopy then_copy;
-      return displacement(
-          rows_.slopes(now_copy.of(now, x, y), then_copy.of(then, x + step.x, y + step.y)),
-          kWindow * kWindow);
+    const auto left = [&](SampleWindow from, const Plane<std::int16_t>& then, int x, int y) {
+      return displacement(rows_.slopes(from, then_copy.of(then, x, y)), kWindow * kWindow);
     };
-    const Vector rough = left(luma_.half, estimate_.half, column * kBlock / 2 - kHalfBorder,
-                              row * kBlock / 2 - kHalfBorder, best);
+    const Vector rough = left(now, estimate_.half, half.x + best.x, half.y + best.y);
     const Step whole{whole_samples((best.x * kParts + rough.x) * 2),
                      whole_samples((best.y * kParts + rough.y) * 2)};
-    const Vector fine = left(luma, estimate, column * kBlock, row * kBlock, whole);
+    const Vector fine = left(now_copy.of(luma, column * kBlock, row * kBlock), estimate,
+                             column * kBlock + whole.x, row * kBlock + whole.y);
     vector = within({static_cast<std::int16_t>(whole.x * kParts + fine.x),
                      static_cast<std::int16_t>(whole.y * kParts + fine.y)},
                     column, row);
   }
 }
 
-int MotionSearch::block_difference(const Plane<std::int16_t>& luma,
-                                   const Plane<std::int16_t>& estimate, int column, int row,
-                                   Vector vector) const {
+int MotionSearch::block_difference(SampleWindow now, const Plane<std::int16_t>& estimate,
+                                   int column, int row, Vector vector) const {
   const int x = column * kBlock;
   const int y = row * kBlock;
   const auto taps = [](int parts) {
     const int phase = 2 * (parts & (kParts - 1));
     return phase == 0 ? nullptr : &taps_of(phase);
   };
-  WindowCopy now;
   WindowCopy then;
-  return rows_.moved_difference(now.of(luma, x, y),
-                                then.of(estimate, x + (vector.x >> 3), y + (vector.y >> 3)),
+  return rows_.moved_difference(now, then.of(estimate, x + (vector.x >> 3), y + (vector.y >> 3)),
                                 taps(vector.x), taps(vector.y));
 }
 
 void MotionSearch::choose(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
                           int row, MotionField& field) {
+  WindowCopy now_copy;
   for (int column = 0; column < columns_; ++column) {
     const auto block = static_cast<std::size_t>(row * columns_ + column);
     if (still_[block] != 0) continue;
     prefetch(luma, column * kBlock, row * kBlock);
     prefetch(estimate, column * kBlock, row * kBlock);
     Vector& best = field.vectors[block];
-    const int unmoved = block_difference(luma, estimate, column, row, {});
+    const SampleWindow now = now_copy.of(luma, column * kBlock, row * kBlock);
+    const int unmoved = block_difference(now, estimate, column, row, {});
     // Vectors must be better than none by a thirty-second, or they follow the noise.
     int least = unmoved - unmoved / 32;
     Tried<Vector, 6> tried;
@@ -283,7 +302,7 @@ void MotionSearch::choose(const Plane<std::int16_t>& luma, const Plane<std::int1
     best = {};
     const auto take = [&](Vector vector, int advantage) {
       if (!tried.add(vector)) return;
-      const int difference = block_difference(luma, estimate, column, row, vector);
+      const int difference = block_difference(now, estimate, column, row, vector);
       if (difference - advantage * (difference / 128) >= least) return;
       least = difference;
       best = vector;

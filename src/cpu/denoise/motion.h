@@ -78,11 +78,8 @@ class MotionSearch {
                     MotionField& field);
   void choose(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate, int row,
               MotionField& field);
-  [[nodiscard]] int half_difference(int column, int row, Step step) const;
-  [[nodiscard]] int half_drift(int column, int row, int limit) const;
-  [[nodiscard]] int block_difference(const Plane<std::int16_t>& luma,
-                                     const Plane<std::int16_t>& estimate, int column, int row,
-                                     Vector vector) const;
+  [[nodiscard]] int block_difference(SampleWindow now, const Plane<std::int16_t>& estimate,
+                                     int column, int row, Vector vector) const;
   [[nodiscard]] Vector within(Vector vector, int column, int row) const;
 
   RowExecutor& executor_;
