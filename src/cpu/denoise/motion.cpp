@@ -62,11 +62,13 @@ struct HalfPlace {
 };
 
 /// Asks for what windows of the blocks to the right of column x will read from row y on: the CPU
-/// does not foresee that many rows beside each other.
-void prefetch(const Plane<std::int16_t>& plane, int x, int y) {
-  const int ahead = std::min(x + 4 * kBlock, plane.width());
-  for (int k = 0; k < kWindow + SampleWindow::kBelow; ++k)
-    hwy::Prefetch(plane.row(y + k) + ahead);
+/// does not foresee that many rows beside each other. In place, since GCC 12 takes a function that
+/// only prefetches for one without effects, and calls it nowhere.
+HWY_INLINE void prefetch(const Plane<std::int16_t>& plane, int x, int y) {
+  const std::int16_t* at = plane.row(y) + std::min(x + 4 * kBlock, plane.width());
+  const int rows = std::min(kWindow + SampleWindow::kBelow, plane.height() - y);
+  for (int k = 0; k < rows; ++k, at += plane.stride())
+    hwy::Prefetch(at);
 }
 
 /// What has been tried of a few.
