@@ -124,6 +124,17 @@ class Stage:
         path.unlink()
         return pixels
 
+    def still_picture(self, source):
+        """What a clip shows once all of it is there: twice the same, and of more than one colour."""
+        last = b""
+
+        def is_still():
+            nonlocal last
+            before, last = last, self.picture(source)
+            return last == before and last != last[:4] * (len(last) // 4)
+        wait_for(f"a picture of {source}", is_still)
+        return last
+
     def becomes(self, source, expected, what):
         """Waits until a source shows a picture; frames are under way when settings change."""
         try:
@@ -154,10 +165,10 @@ def clips_have_the_programs_bytes(stage):
     for pixels in ("yuv420p", "yuv422p", "yuv420p10le"):
         clip = stage.make_clip(f"{pixels}.mkv", pixels=pixels)
         stage.add_clip("ours", clip)
-        unfiltered = stage.picture("ours")
+        unfiltered = stage.still_picture("ours")
         stage.add_filter("ours", **{"clip-limit": 2.5})
         stage.add_clip("theirs", stage.filtered_clip(clip, f"{pixels}-2.mkv", "--clip-limit", "2.5"))
-        expected = stage.picture("theirs")
+        expected = stage.still_picture("theirs")
         expect(expected != unfiltered, "the filter does nothing")
         stage.becomes("ours", expected, f"{pixels} filtered")
 
@@ -165,7 +176,7 @@ def clips_have_the_programs_bytes(stage):
         stage.set_filter("ours", **{"clip-limit": 0})
         stage.remove("theirs")
         stage.add_clip("theirs", stage.filtered_clip(clip, f"{pixels}-0.mkv"))
-        stage.becomes("ours", stage.picture("theirs"), f"{pixels} with another clip limit")
+        stage.becomes("ours", stage.still_picture("theirs"), f"{pixels} with another clip limit")
         stage.obs.request("SetSourceFilterEnabled", sourceName="ours", filterName="mine",
                           filterEnabled=False)
         stage.becomes("ours", unfiltered, f"{pixels} with the filter off")
@@ -235,10 +246,10 @@ def two_instances_are_apart(stage):
     clip = stage.make_clip("two.mkv")
     for name in ("first", "second"):
         stage.add_clip(name, clip)
-    unfiltered = stage.picture("second")
+    unfiltered = stage.still_picture("second")
     stage.add_filter("first")
     stage.add_clip("theirs", stage.filtered_clip(clip, "two-0.mkv"))
-    expected = stage.picture("theirs")
+    expected = stage.still_picture("theirs")
     stage.becomes("first", expected, "the first of two")
     stage.becomes("second", unfiltered, "the other one, without a filter")
     stage.add_filter("second", strength=0.5)
@@ -246,7 +257,7 @@ def two_instances_are_apart(stage):
     stage.set_filter("first", "calm", strength=0)
     stage.remove("theirs")
     stage.add_clip("theirs", stage.filtered_clip(clip, "two-5.mkv", "--strength", "0.5"))
-    stage.becomes("second", stage.picture("theirs"), "the second of two")
+    stage.becomes("second", stage.still_picture("theirs"), "the second of two")
     stage.becomes("first", expected, "the first, behind a noise reduction of nothing")
     for name in ("first", "second", "theirs"):
         stage.remove(name)
@@ -275,7 +286,7 @@ def sources_may_change_their_size(stage):
                       filterEnabled=True)
     stage.becomes("drawn", stage.image(still), "an image that was others")
     stage.add_clip("theirs", stage.filtered_clip(clips[0], "resized.mkv"))
-    stage.becomes("resized", stage.picture("theirs"), "a clip that was others")
+    stage.becomes("resized", stage.still_picture("theirs"), "a clip that was others")
     for name in ("resized", "drawn", "theirs"):
         stage.remove(name)
 
@@ -284,7 +295,7 @@ def filters_come_and_go(stage):
     """A hundred times, on both kinds of sources; memory does not grow."""
     stage.add_clip("clip", stage.make_clip("come.mkv"))
     stage.add_picture("drawn", stage.make_picture("come.png", "320x240"))
-    unfiltered = stage.picture("drawn")
+    unfiltered = stage.still_picture("drawn")
     before = 0
     for i in range(100):
         for source in ("clip", "drawn"):
@@ -306,7 +317,7 @@ def what_cannot_be_filtered_passes(stage):
     """With one line in OBS's log."""
     clip = stage.make_clip("lightness.mkv")
     stage.add_clip("passes", clip)
-    unfiltered = stage.picture("passes")
+    unfiltered = stage.still_picture("passes")
     stage.add_filter("passes", name="of-rgb-alone", space="lightness")
     time.sleep(0.5)
     stage.becomes("passes", unfiltered, "a clip that cannot be filtered")
