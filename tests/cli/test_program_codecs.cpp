@@ -273,8 +273,6 @@ TEST_F(Codecs, WebmHoldsVp9OpusVorbisAndWebVtt) {
   }
 }
 
-/// The pictures that are shown before the first key refer to some that are gone, and may have times
-/// before 0, which Matroska's demuxer hides.
 /// GStreamer's decoders of libav lose H.264 pictures behind a gap in their numbers from 1.24 on, as
 /// where a cut takes away the pictures before.
 bool may_lose_pictures_behind_gaps() {
@@ -286,6 +284,8 @@ bool may_lose_pictures_behind_gaps() {
   return major > 1 || minor >= 24;
 }
 
+/// The pictures that are shown before the first key refer to some that are gone, and may have times
+/// before 0, which Matroska's demuxer hides.
 TEST_F(Codecs, ACutThroughAnOpenGroupComesOutInEvenSteps) {
   make("x264.ts", "-c:v libx264 -pix_fmt yuv420p -x264-params open-gop=1:keyint=25:scenecut=0",
        100);

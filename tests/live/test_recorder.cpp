@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "pipelines/files/partial_file.h"
 #include "pipelines/live/record_names.h"
 #include "pipelines/live/recorder.h"
 #include "tests/core/engine_fixture.h"
 #include "tests/support/as_nobody.h"
+#include "tests/support/process_holding.h"
 #include "tests/support/temp_folder.h"
 
 namespace equalux::test {
@@ -186,6 +188,32 @@ TEST_F(RecorderTest, ALiveSourceNeverWaits) {
   EXPECT_EQ(recorder.counts().frames, 100U);
   EXPECT_EQ(recorder.counts().dropped, 50U);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // have memory of their own
+TEST_F(RecorderTest, TheEndOfAFileGivesBackWhatABurstTook) {
+  constexpr int kBurst = 40;
+  constexpr std::int64_t kLeastGivenBackKb = 30 * 1024;  // of 40 frames of a MiB
+  info_.desc = ImageDesc{PixelFormat::gray8, 1024, 1024};
+  frame_.pixels = Image(info_.desc);
+  frame_.image = std::as_const(frame_.pixels).view();
+  options_.split_ns = kBurst * kFrameNs;
+  std::atomic<bool> go{false};
+  shelf_.on_write = [&](std::size_t, std::size_t) { wait_for([&] { return go.load(); }); };
+  Recorder recorder(options_, wanted_);
+  recorder.open(info_);
+  for (std::uint64_t i = 0; i < kBurst; ++i)
+    add(recorder, i);
+  const std::int64_t held_kb = holding_of(::getpid()).memory_kb;
+  go = true;
+  add(recorder, kBurst);  // begins the next file
+  wait_for([&] { return holding_of(::getpid()).memory_kb < held_kb - kLeastGivenBackKb; });
+  recorder.finish();
+  const std::vector<Recorded> files = shelf_.files();
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files[0].indexes, first_numbers(kBurst));
+  EXPECT_EQ(recorder.counts().dropped, 0U);
+}
+#endif
 
 TEST_F(RecorderTest, TheNextFileDoesNotWaitForTheEndOfTheOneBefore) {
   std::atomic<bool> go{false};

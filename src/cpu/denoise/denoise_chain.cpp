@@ -235,7 +235,7 @@ void PictureSequence::estimate_row(std::size_t component, int y, int last, int m
     }
     for (; rows.ready < until; ++rows.ready) {
       const int slot = rows.ready % kRing;
-      if (component == 0) lighten(component, row, rows.ready, scratch);
+      if (component == 0) lighten(row, rows.ready, scratch);
       loops_.deviations(samples.row(rows.ready), rows.estimate[count_of(slot)],
                         rows.weight[count_of(slot)], noise_[component].inverse, n,
                         rows.deviation.row(slot));
@@ -319,12 +319,12 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
   }
 }
 
-/// What is known of row y, of a row of blocks, as light is now.
-void PictureSequence::lighten(std::size_t component, int row, int y, Scratch& scratch) {
+/// Makes of the estimate of luma's row y, in a row of blocks, what it is in the light of now.
+void PictureSequence::lighten(int row, int y, Scratch& scratch) {
   const std::span<const std::int16_t> drifts = field_.drifts_of(row);
   if (std::all_of(drifts.begin(), drifts.end(), [](std::int16_t each) { return each == 0; }))
     return;
-  const int width = components_[component].columns;
+  const int width = components_[0].columns;
   std::int16_t* const drift = scratch.drift.row(0);
   if (scratch.drift_of != row) {
     for (int column = 0; column < field_.columns; ++column) {
@@ -333,7 +333,7 @@ void PictureSequence::lighten(std::size_t component, int row, int y, Scratch& sc
     }
     scratch.drift_of = row;
   }
-  RowsInWork& rows = scratch.components[component];
+  RowsInWork& rows = scratch.components[0];
   const std::size_t slot = count_of(y % kRing);
   std::int16_t* const result = rows.moved_estimate.row(y % kRing);
   loops_.lighten(rows.estimate[slot], drift, count_of(width), result);

@@ -94,7 +94,7 @@ class PictureSequence {
   void move(std::size_t component, int begin, int end, Scratch& scratch);
   void move_run(std::size_t component, Vector vector, int first, int last, int begin, int end,
                 Scratch& scratch);
-  void lighten(std::size_t component, int row, int y, Scratch& scratch);
+  void lighten(int row, int y, Scratch& scratch);
   void find_changes(std::size_t component, int y, Scratch& scratch);
   void write(const Picture& picture, const Knowledge& known, std::size_t component, int begin,
              int end, Scratch& scratch);
