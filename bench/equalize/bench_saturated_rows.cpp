@@ -3,12 +3,15 @@
 //
 //   bench_saturated_rows [REPEATS [FORMAT]]
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -103,10 +106,8 @@ class Lines {
   void make_tables(const tone::Frame& frame, const CurveTable& curve, bool saturates) {
     const std::int32_t max_code = 255 - weights_.luma_offset;
     if (!saturates) return make_gains(counts_, curve, weights_.luma_max, max_code, loops_, gains_);
-    make_saturated(frame.saturation, curve, weights_.luma_max, saturated_);
-    if (!yuv_ && make_word_gains(counts_, loops_, saturated_)) return;
-    make_vectors(counts_, weights_.luma_max, max_code, loops_, saturated_);
-    if (yuv_) make_gain48(curve, weights_.luma_max, gains_);
+    make_saturated_frame(frame.saturation, curve, counts_, weights_.luma_max, max_code, loops_,
+                         saturated_, yuv_ ? &gains_ : nullptr);
   }
 
   void apply(int line, bool saturates) {
@@ -168,9 +169,28 @@ void measure(PixelFormat format, int repeats) {
 
 int main(int argc, char** argv) {
   using equalux::PixelFormat;
-  const int repeats = argc > 1 ? std::atoi(argv[1]) : 30;
-  for (const PixelFormat format : {PixelFormat::i420, PixelFormat::bgr, PixelFormat::bgrx}) {
-    if (argc <= 2 || equalux::to_string(format) == argv[2])
-      equalux::bench::measure(format, std::max(repeats, 1));
+  constexpr std::array kFormats{PixelFormat::i420, PixelFormat::bgr, PixelFormat::bgrx};
+  const auto usage = [] {
+    std::fputs(
+        "bench_saturated_rows: takes [REPEATS [FORMAT]], REPEATS from 1 to 100000 and FORMAT i420, "
+        "bgr or bgrx\n",
+        stderr);
+    return 2;
+  };
+  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+  if (arguments.size() > 2) return usage();
+  int repeats = 30;
+  if (!arguments.empty()) {
+    const std::string_view text = arguments[0];
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), repeats);
+    if (error != std::errc() || end != text.data() + text.size() || repeats < 1 || repeats > 100000)
+      return usage();
+  }
+  const auto wanted = [&](PixelFormat format) {
+    return arguments.size() < 2 || equalux::to_string(format) == arguments[1];
+  };
+  if (std::none_of(kFormats.begin(), kFormats.end(), wanted)) return usage();
+  for (const PixelFormat format : kFormats) {
+    if (wanted(format)) equalux::bench::measure(format, repeats);
   }
 }

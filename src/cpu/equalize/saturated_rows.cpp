@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "src/cpu/common/stores.h"
+#include "src/cpu/equalize/fused/gain_tables.h"
 #include "src/equalize/tone_curve.h"
 #include "src/equalize/tone_limits.h"
 
@@ -253,6 +254,16 @@ bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, Satu
   gains.has_words = true;
   gains.limits = k > saturation::kOne;
   return !gains.limits;
+}
+
+void make_saturated_frame(const saturation::Rule& rule, const CurveTable& curve,
+                          const ValueHistogram& present, std::int32_t max_value,
+                          std::int32_t max_code, const FusedRows& loops, SaturatedGains& gains,
+                          GainTables* chroma) {
+  make_saturated(rule, curve, max_value, gains);
+  if (chroma == nullptr && make_word_gains(present, loops, gains)) return;
+  make_vectors(present, max_value, max_code, loops, gains);
+  if (chroma != nullptr) make_gain48(curve, max_value, *chroma);
 }
 
 void saturate_rgb(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,

@@ -67,6 +67,13 @@ inline constexpr int kMostWordBits = 2;
 /// `limits` is set they are not.
 bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, SaturatedGains& gains);
 
+/// Makes all that FusedRows reads of a frame's saturated pixels: of packed RGB, or of YCbCr with
+/// the gain48 of `chroma`, which is null of RGB.
+void make_saturated_frame(const saturation::Rule& rule, const CurveTable& curve,
+                          const ValueHistogram& present, std::int32_t max_value,
+                          std::int32_t max_code, const FusedRows& loops, SaturatedGains& gains,
+                          GainTables* chroma);
+
 /// Added before rounding down: in double precision halves are never missed by it, and nothing else
 /// is taken for one.
 inline constexpr double kHalfOrMore = 0.5 + 0x1p-41;

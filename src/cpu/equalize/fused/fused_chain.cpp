@@ -113,11 +113,8 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
     saturates_ = model != ColorModel::gray && saturation::changes(frame.saturation);
   }
   if (saturates_) {
-    make_saturated(frame.saturation, curve, weights_.luma_max, saturated_);
-    if (model == ColorModel::rgb && make_word_gains(counts_, loops_, saturated_)) return;
-    make_vectors(counts_, weights_.luma_max, max_code, loops_, saturated_);
-    // Of other gains chroma needs those, and RGB none.
-    if (model == ColorModel::yuv) make_gain48(curve, weights_.luma_max, *gains_);
+    make_saturated_frame(frame.saturation, curve, counts_, weights_.luma_max, max_code, loops_,
+                         saturated_, model == ColorModel::yuv ? gains_.get() : nullptr);
     return;
   }
   make_gains_of(counts_, curve);

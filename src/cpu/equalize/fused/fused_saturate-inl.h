@@ -1035,19 +1035,9 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
   const auto& k = with.k;
   // Copies of their own, which stay in registers, as no function sees them.
   const LevelLookup<kUniform> lookup(gains);
-  const std::size_t chroma_bytes = kChromaSamples<kShared>;
-  const bool stream = stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
-                      (kRows == 1 || aligned(out.luma[1], kBytes)) &&
-                      aligned(out.cb, chroma_bytes) && aligned(out.cr, chroma_bytes);
   const std::size_t vectors = n / kBytes;
   const bool undone = gains.undone;
   const auto all = [&](auto kind) HWY_ATTR {
-    const auto prefetch = [&](const YuvRowIn& from) HWY_ATTR {
-      for (std::size_t r = 0; r < kRows; ++r)
-        prefetch_ahead(from.luma[r], kBytes);
-      prefetch_ahead(from.cb, chroma_bytes);
-      prefetch_ahead(from.cr, chroma_bytes);
-    };
 #if EQUALUX_FIXED_GAINS
     Luma ring[4];
     const auto start = [&](std::size_t i) HWY_ATTR {
@@ -1061,7 +1051,6 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
     look_up(0);
     for (std::size_t i = 0; i < vectors; ++i) {
       const YuvRowIn from = advance(in, i * kBytes, kShared);
-      prefetch(from);
       start(i + 2);
       look_up(i + 1);
       const YuvRowOut to = advance(out, i * kBytes, kShared);
@@ -1077,7 +1066,6 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
     ready.start(k, lookup, in);
     for (std::size_t i = 0; i < vectors; ++i) {
       const YuvRowIn from = advance(in, i * kBytes, kShared);
-      prefetch(from);
       Luma after;
       after.start(k, lookup, advance(in, (i + 1 < vectors ? i + 1 : i) * kBytes, kShared));
       const YuvRowOut to = advance(out, i * kBytes, kShared);
@@ -1090,7 +1078,7 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
     }
 #endif
   };
-  if (stream) {
+  if (may_stream<kRows, kShared>(stores, out)) {
     all(std::integral_constant<Stores, Stores::streaming>());
   } else {
     all(std::integral_constant<Stores, Stores::cached>());

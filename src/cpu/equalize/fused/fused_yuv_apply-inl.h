@@ -296,24 +296,25 @@ HWY_INLINE void apply_vector(const YuvVectors<kGainUnits<kRows, kShared>>& k,
     store<kStores>(luma[r], d, out.luma[r]);
 }
 
+/// Whether every store of a row's vectors has an address that it may be streamed to.
+template <std::size_t kRows, bool kShared>
+HWY_INLINE bool may_stream(Stores stores, const YuvRowOut& out) {
+  constexpr std::size_t kChromaBytes = kChromaSamples<kShared>;
+  return stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
+         (kRows == 1 || aligned(out.luma[1], kBytes)) && aligned(out.cb, kChromaBytes) &&
+         aligned(out.cr, kChromaBytes);
+}
+
 template <std::size_t kRows, bool kShared>
 void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores stores,
                     const YuvRowIn in, std::size_t n, const YuvRowOut out) {
   const YuvVectors<kGainUnits<kRows, kShared>> k(weights);
   const RowLookup lookup(gains);
-  const std::size_t chroma_bytes = kChromaSamples<kShared>;
-  const bool stream = stores == Stores::streaming && aligned(out.luma[0], kBytes) &&
-                      (kRows == 1 || aligned(out.luma[1], kBytes)) &&
-                      aligned(out.cb, chroma_bytes) && aligned(out.cr, chroma_bytes);
   std::size_t i = 0;
+  // Several vectors in each step: in a row they would leave the processor waiting for results. No
+  // prefetches: rows in a row are read ahead anyway, and their instructions cost more than they
+  // gained, also of frames that no cache holds.
   const auto all = [&](auto kind) HWY_ATTR {
-    // Several vectors in each step: in a row they would leave the processor waiting for results.
-    const auto prefetch = [&](const YuvRowIn& from) HWY_ATTR {
-      for (std::size_t r = 0; r < kRows; ++r)
-        prefetch_ahead(from.luma[r], kBytes);
-      prefetch_ahead(from.cb, chroma_bytes);
-      prefetch_ahead(from.cr, chroma_bytes);
-    };
 #if EQUALUX_FIXED_GAINS
     // V of one, gains of the one before it, scaling of the one before that.
     StartedRow<kRows, kShared> ring[4];
@@ -330,7 +331,6 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
     look_up(0);
     for (std::size_t vector = 0; vector < vectors; ++vector, i += kBytes) {
       const YuvRowIn from = advance(in, i, kShared);
-      prefetch(from);
       start(vector + 2);
       look_up(vector + 1);
       apply_vector<kind(), kRows, kShared>(k, gains, lookup, ring[vector % 4], from,
@@ -343,7 +343,6 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
     ready.start(k, lookup, in);
     for (; i + kBytes <= n; i += kBytes) {
       const YuvRowIn from = advance(in, i, kShared);
-      prefetch(from);
       const std::size_t next = i + 2 * kBytes <= n ? i + kBytes : i;
       StartedRow<kRows, kShared> after;
       after.start(k, lookup, advance(in, next, kShared));
@@ -352,7 +351,7 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
     }
 #endif
   };
-  if (stream) {
+  if (may_stream<kRows, kShared>(stores, out)) {
     all(std::integral_constant<Stores, Stores::streaming>());
   } else {
     all(std::integral_constant<Stores, Stores::cached>());
