@@ -179,8 +179,9 @@ TEST(FusedLuma, GainsNextToAHalfRoundEveryCode) {
         const std::uint64_t wanted =
             std::min<std::uint64_t>(255, (2 * c * curve[v] + one) / (2 * one));
         constexpr std::uint64_t kHalf = 1 << (kLumaGainBits - 1);
-        ASSERT_EQ(std::min<std::uint64_t>(255, (c * gains.fixed[v] + kHalf) >> kLumaGainBits),
-                  wanted)
+        ASSERT_EQ(
+            std::min<std::uint64_t>(255, (c * (gains.fixed[v] >> 32) + kHalf) >> kLumaGainBits),
+            wanted)
             << c << " at " << v << " under " << curve[v];
         const float whole = std::fma(static_cast<float>(c), gains.gain[v], 8388608.0F);
         ASSERT_EQ(std::min(255.0F, whole - 8388608.0F), static_cast<float>(wanted))

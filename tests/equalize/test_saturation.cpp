@@ -277,6 +277,46 @@ TEST(Saturation, VectorsEqualTheFormulaForEveryPixel) {
   }
 }
 
+/// Pale pixels, and here and there strong ones, where S comes to 1 and other loops take over: into
+/// other rows and into the same ones, by every target.
+TEST(Saturation, RowsWithAFewStrongColoursInEveryPlace) {
+  constexpr std::size_t kWidth = 2000;
+  ValueHistogram all;
+  all.fill(1);
+  const CurveTable curve = shaped_curve("root", 255);
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::bgrx, PixelFormat::xrgb}) {
+    const RgbLayout at = rgb_layout(format);
+    const auto step = static_cast<std::size_t>(at.step);
+    alignas(64) std::array<std::uint8_t, 4 * kWidth> pixels{};
+    for (std::size_t x = 0; x < kWidth; ++x) {
+      for (std::size_t b = 0; b < step; ++b)
+        pixels[step * x + b] = static_cast<std::uint8_t>(90 + x % 120 + (7 * x + 11 * b) % 9);
+      if (x % 333 == 300) pixels[step * x + static_cast<std::size_t>(at.g)] = 3;
+    }
+    for (const std::uint32_t factor : {128U, 320U, 512U}) {
+      SaturatedGains gains;
+      make_saturated({factor, saturation::kOne}, curve, 255, gains);
+      alignas(64) std::array<std::uint8_t, 4 * kWidth> expected{};
+      saturate_rgb(gains, at, pixels.data(), kWidth, expected.data());
+      for (const FusedRows& loops : all_fused_rows()) {
+        make_vectors(all, 255, 255, loops, gains);
+        make_word_gains(all, loops, gains);
+        for (const Stores stores : {Stores::cached, Stores::streaming}) {
+          alignas(64) std::array<std::uint8_t, 4 * kWidth> out{};
+          loops.saturate_rgb(gains, stores, at, pixels.data(), kWidth, out.data());
+          loops.flush_stores();
+          EXPECT_EQ(out, expected)
+              << to_string(format) << " times " << factor << " by " << loops.target;
+        }
+        alignas(64) std::array<std::uint8_t, 4 * kWidth> same = pixels;
+        loops.saturate_rgb(gains, Stores::cached, at, same.data(), kWidth, same.data());
+        EXPECT_EQ(same, expected) << to_string(format) << " times " << factor << " in place by "
+                                  << loops.target;
+      }
+    }
+  }
+}
+
 using CodeRows = std::array<std::vector<std::uint8_t>, 4>;
 
 /// Two rows of luma, one of Cb and one of Cr, of all codes; much of it near gray, where S does not

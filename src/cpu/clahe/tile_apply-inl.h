@@ -101,33 +101,24 @@ class LevelPairs {
   }
 #if EQUALUX_FIXED_GAINS
   using Lookup = SteppedLookup<std::uint32_t>;
-  using Pending = Lookup::Pending;
-  HWY_INLINE void keep(V8 v, Pending& pending) const {
-    Lookup(pairs_).keep(v, pending);
+  using Numbers = Lookup::Numbers;
+  HWY_INLINE void look_up(const V8& v, Numbers& numbers) const {
+    Lookup(pairs_).look_up(v, numbers);
   }
-  HWY_INLINE void look_up(Pending& pending) const {
-    Lookup(pairs_).look_up(pending);
-  }
-  HWY_INLINE Floats finish(const Pending& pending) const {
-    const FixedGains words = Lookup(pairs_).finish(pending);
+  HWY_INLINE Floats finish(const V8& v, const Numbers& numbers) const {
+    const FixedGains words = Lookup(pairs_).finish(v, numbers);
     const DF d;
     return {hn::BitCast(d, words.g0), hn::BitCast(d, words.g1), hn::BitCast(d, words.g2),
             hn::BitCast(d, words.g3)};
   }
 #else
-  struct Pending {
-    V8 v;
-  };
-  HWY_INLINE void keep(V8 v, Pending& pending) const {
-    pending.v = v;
-  }
-  HWY_INLINE void look_up(Pending&) const {}
-  HWY_INLINE Floats finish(const Pending& pending) const {
+  struct Numbers {};
+  HWY_INLINE void look_up(const V8&, Numbers&) const {}
+  HWY_INLINE Floats finish(const V8& v, const Numbers&) const {
     const DI32 d;
     const auto* pairs = reinterpret_cast<const std::int32_t*>(pairs_);
     const auto gathered = [&](VI32 at)
                               HWY_ATTR { return hn::BitCast(DF(), hn::GatherIndex(d, pairs, at)); };
-    const V8 v = pending.v;
     return {gathered(lane_byte<0>(v)), gathered(lane_byte<1>(v)), gathered(lane_byte<2>(v)),
             gathered(lane_byte<3>(v))};
   }
@@ -162,12 +153,12 @@ class SpanGains {
  public:
   SpanGains(const MixedLevels& left, const MixedLevels& right) : levels_(left.bytes, right.bytes) {}
 
-  using Pending = LevelPairs::Pending;
-  HWY_INLINE void keep(V8 v, Pending& pending) const { levels_.keep(v, pending); }
-  HWY_INLINE void look_up(Pending& pending) const { levels_.look_up(pending); }
+  using Numbers = LevelPairs::Numbers;
+  HWY_INLINE void look_up(const V8& v, Numbers& numbers) const { levels_.look_up(v, numbers); }
   /// Of pixels v in the order of to_floats().
-  HWY_INLINE Floats finish(const Pending& pending, V8 v, const std::uint32_t* weights) const {
-    return gains(levels_.finish(pending), to_floats(at_least_one(v)), weights);
+  HWY_INLINE Floats finish(const V8& v, const Numbers& numbers,
+                           const std::uint32_t* weights) const {
+    return gains(levels_.finish(v, numbers), to_floats(at_least_one(v)), weights);
   }
 #if EQUALUX_VBMI
   /// Of pixels as scale_triples() wants them.
@@ -207,7 +198,7 @@ template <std::size_t kPlanes>
 struct TilePixels {
   V8 plane[kPlanes];
   V8 v;
-  SpanGains::Pending levels;
+  SpanGains::Numbers levels;
 };
 
 /// Runs load(from, pixels) and store(pixels, gains, to) on vectors of pixels, the last of them
@@ -233,10 +224,9 @@ HWY_INLINE void for_weighted(const SpanGains& span, const std::uint32_t* weights
     const std::uint8_t* from = i < whole ? in + kStep * i : rest_in;
     prefetch_ahead(from, kStep);
     load(from, pixels);
-    span.keep(pixels.v, pixels.levels);
   };
   const auto look_up = [&](std::size_t i) HWY_ATTR {
-    if (i < vectors) span.look_up(ring[i % 4].levels);
+    if (i < vectors) span.look_up(ring[i % 4].v, ring[i % 4].levels);
   };
   start(0);
   start(1);
@@ -245,7 +235,7 @@ HWY_INLINE void for_weighted(const SpanGains& span, const std::uint32_t* weights
     start(i + 2);
     look_up(i + 1);
     const TilePixels<kPlanes>& pixels = ring[i % 4];
-    const Floats gains = span.finish(pixels.levels, pixels.v, weights + kBytes * i);
+    const Floats gains = span.finish(pixels.v, pixels.levels, weights + kBytes * i);
     store_pixels(pixels, gains, i < whole ? out + kStep * i : rest_out);
   }
   if (rest != 0) std::memcpy(out + kStep * whole, rest_out, rest);
@@ -323,7 +313,7 @@ HWY_INLINE void apply_tile_cells(const YuvVectors<kCovered<kRows, kShared>>& k,
   Floats g[kRows];
   for (std::size_t r = 0; r < kRows; ++r) {
     const V8 y = hn::LoadU(d, in.luma[r]);
-    g[r] = span.finish(ready.gains[r], ready.v[r], weights);
+    g[r] = span.finish(ready.v[r], ready.gains[r], weights);
     luma[r] = hn::Add(scale_bytes(hn::SaturatedSub(y, k.offset), g[r]), hn::Min(y, k.offset));
   }
   VF total[kParts];
@@ -356,7 +346,7 @@ void apply_tile_lines(const YuvWeights& yuv, const MixedLevels& left, const Mixe
     return i < whole ? advance(in, i * kBytes, kShared) : tail.in();
   };
   const auto start = [&](std::size_t i) HWY_ATTR {
-    if (i < vectors) ring[i % 4].start(k, span, source(i));
+    if (i < vectors) ring[i % 4].start(k, source(i));
   };
   const auto look_up = [&](std::size_t i) HWY_ATTR {
     if (i < vectors) ring[i % 4].look_up(span);

@@ -213,7 +213,7 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
     gains.free_below[v] = static_cast<std::uint8_t>(saturation::kOne * v / k);
     const std::uint32_t gain_bits = bits_of(gain);
     const std::uint32_t factor_bits = bits_of(factor);
-    gains.gain_bits[v] = gain_bits;
+    gains.gain_bits[v] = std::uint64_t{gain_bits} << 32;
     gains.pairs[v] = gain_bits | std::uint64_t{factor_bits} << 32;
     for (std::size_t b = 0; b < 4; ++b) {
       gains.gain_bytes[256 * b + v] = static_cast<std::uint8_t>(gain_bits >> (8 * b));
@@ -239,7 +239,7 @@ bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, Satu
   // A half of a last bit, and more. What a sum of `bits` more bits becomes changes where gains are
   // fractions (2n + 1) / (2c) with c <= 255 * 2^bits, which lie more than 6 margins apart.
   constexpr double kMargin = 1.25 / (2 << kSaturatedWordBits);
-  gains.word_gains.fill(std::uint64_t{1} << (kSaturatedWordBits - bits));
+  gains.word_gains.fill(std::uint64_t{1} << (32 + kSaturatedWordBits - bits));
   for (std::uint32_t v = 1; v < 256; ++v) {
     if (present[v] == 0) continue;
     const GainFraction gain{gains.levels[v], std::uint64_t{v} << (tone::kCurveBits + bits)};
@@ -249,7 +249,8 @@ bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, Satu
     const double safe =
         safe_gain(gain, bounds, loops.first_parted(bounds, static_cast<std::int32_t>(v << bits)));
     gains.word_gains[v] = static_cast<std::uint64_t>(
-        std::max(safe, 0.0) * (std::int64_t{1} << kSaturatedWordBits) + 0.5);
+                              std::max(safe, 0.0) * (std::int64_t{1} << kSaturatedWordBits) + 0.5)
+                          << 32;
   }
   gains.has_words = true;
   gains.limits = k > saturation::kOne;

@@ -29,7 +29,7 @@ struct SaturatedGains {
   alignas(64) std::array<float, 256> vector_factor{};  ///< k
   alignas(64) std::array<std::uint8_t, 1024> gain_bytes{};  ///< their bytes 0, 1, 2, 3 by v
   alignas(64) std::array<std::uint8_t, 1024> factor_bytes{};
-  alignas(64) std::array<std::uint64_t, 256> gain_bits{};
+  alignas(64) std::array<std::uint64_t, 256> gain_bits{};  ///< times 2^32
   alignas(64) std::array<std::uint64_t, 256> pairs{};  ///< a gain's bits, and a factor's above them
   /// 0 where k W / (v 2^22) is a whole multiple of 1 / 256, and what luma adds to a sum of chroma
   /// is just that: such sums have no rounding, and what comes near a half is on it.
@@ -47,7 +47,7 @@ struct SaturatedGains {
   std::uint16_t most_factor = saturation::kOne;  ///< the largest k, or 1
 
   /// Of packed RGB whose k is the same at every level and has at most kMostWordBits behind the
-  /// point: gains times 2^kSaturatedWordBits, less those bits, and the weights of v and of a
+  /// point: gains times 2^(32 + kSaturatedWordBits), less those bits, and the weights of v and of a
   /// channel in v - k (v - c) times 2 to their power, in the lower and the upper byte.
   alignas(64) std::array<std::uint64_t, 256> word_gains{};
   std::int16_t word_weights = 0;

@@ -88,12 +88,9 @@ class GainLookup {
   }
 
   /// As FixedLookup has them; here nothing is to be waited for.
-  struct Pending {
-    V8 v;
-  };
-  HWY_INLINE void keep(V8 v, Pending& pending) const { pending.v = v; }
-  HWY_INLINE void look_up(Pending&) const {}
-  HWY_INLINE Floats finish(const Pending& pending) const { return (*this)(pending.v); }
+  struct Numbers {};
+  HWY_INLINE void look_up(const V8&, Numbers&) const {}
+  HWY_INLINE Floats finish(const V8& v, const Numbers&) const { return (*this)(v); }
 
   /// Gains for scale_triples(): f[k] has those of the pixels 16 k to 16 k + 15.
   HWY_INLINE Floats of_triples(V8 v) const {
@@ -177,12 +174,9 @@ class GainLookup {
   HWY_INLINE Floats of_triples(V8 v) const { return (*this)(v); }
 
   /// As FixedLookup has them; here nothing is to be waited for.
-  struct Pending {
-    V8 v;
-  };
-  HWY_INLINE void keep(V8 v, Pending& pending) const { pending.v = v; }
-  HWY_INLINE void look_up(Pending&) const {}
-  HWY_INLINE Floats finish(const Pending& pending) const { return (*this)(pending.v); }
+  struct Numbers {};
+  HWY_INLINE void look_up(const V8&, Numbers&) const {}
+  HWY_INLINE Floats finish(const V8& v, const Numbers&) const { return (*this)(v); }
 
  private:
   const float* table_;

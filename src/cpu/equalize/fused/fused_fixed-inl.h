@@ -16,12 +16,17 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// Numbers of 32 bits of two pixels, as they lie in memory.
+/// Numbers of 32 bits of two pixels, as they lie in memory. Tables have them in upper halves, so
+/// that nothing is to be shifted.
 HWY_INLINE void store_pair(std::uint64_t first, std::uint64_t second, std::uint32_t* out) {
-  std::uint64_t pair = first | second << 32;
+  std::uint64_t pair = first >> 32 | second;
   // Keeps the compiler from collecting pairs in vectors first, which takes longer.
   asm volatile("" : "+r"(pair) : : "memory");
   std::memcpy(out, &pair, sizeof pair);
+}
+/// The same of tables of 32 bits.
+HWY_INLINE void store_pair(std::uint32_t first, std::uint32_t second, std::uint32_t* out) {
+  store_pair(std::uint64_t{first} << 32, std::uint64_t{second} << 32, out);
 }
 
 /// round(c gain) of words, for the upper and lower 16 bits of a gain with kGainBits fraction bits:
@@ -61,42 +66,58 @@ template <typename Entry>
 class SteppedLookup {
  public:
   /// Numbers of a vector of bytes on their way.
-  struct Pending {
-    alignas(64) std::uint8_t v[kBytes];
+  struct Numbers {
     alignas(64) std::uint32_t number[kBytes];
   };
 
   explicit HWY_INLINE SteppedLookup(const Entry* table) : table_(table) {}
 
-  HWY_INLINE void keep(V8 v, Pending& pending) const { hn::Store(v, D8(), pending.v); }
-  HWY_INLINE void look_up(Pending& pending) const {
+  /// Of a vector that lies in memory.
+  HWY_INLINE void look_up(const V8& v, Numbers& numbers) const {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&v);
     constexpr std::size_t kLanes = kBytes / 4;
     // A copy, which stores of numbers cannot change for all that the compiler knows.
     const Entry* const table = table_;
     for (std::size_t i = 0; i < kLanes; i += 2) {
+      // Eight bytes of v are taken apart in registers: loads are what there is too much of.
+      std::uint32_t four[2];
+      std::memcpy(four, bytes + 4 * i, sizeof four);
       for (std::size_t k = 0; k < 4; ++k) {
-        const std::uint8_t* v = pending.v + 4 * i + k;
-        store_pair(table[v[0]], table[v[4]], pending.number + k * kLanes + i);
+        store_pair(table[four[0] >> (8 * k) & 255], table[four[1] >> (8 * k) & 255],
+                   numbers.number + k * kLanes + i);
       }
     }
   }
-  HWY_INLINE FixedGains finish(const Pending& pending) const {
+  HWY_INLINE FixedGains finish(const V8&, const Numbers& numbers) const {
     constexpr std::size_t kLanes = kBytes / 4;
     const D32 d;
-    const std::uint32_t* number = pending.number;
+    const std::uint32_t* number = numbers.number;
     return {hn::Load(d, number), hn::Load(d, number + kLanes), hn::Load(d, number + 2 * kLanes),
             hn::Load(d, number + 3 * kLanes)};
   }
 
-  /// Of kPixels bytes that lie kStep apart, to numbers in a row.
+  /// Of kPixels bytes that lie kStep apart, to numbers in a row. Bytes that lie four apart have
+  /// zeros between them.
   template <std::size_t kStep, std::size_t kPixels>
   HWY_INLINE void look_up_row(const std::uint8_t* v, std::uint32_t* numbers) const {
     // Unrolled: a third of a short loop's instructions would be its own.
     constexpr std::size_t kAtOnce = 16;
     static_assert(kPixels % kAtOnce == 0);
     for (std::size_t i = 0; i < kPixels; i += kAtOnce) {
-      for (std::size_t k = i; k < i + kAtOnce; k += 2)
-        store_pair(table_[v[kStep * k]], table_[v[kStep * (k + 1)]], numbers + k);
+      for (std::size_t k = i; k < i + kAtOnce; k += 2) {
+        // Two bytes in one load, if they can be had so: of loads there are too many.
+        if constexpr (kStep == 3) {
+          std::uint32_t both;
+          std::memcpy(&both, v + kStep * k, sizeof both);
+          store_pair(table_[both & 255], table_[both >> 24], numbers + k);
+        } else if constexpr (kStep == 4) {
+          std::uint64_t both;
+          std::memcpy(&both, v + kStep * k, sizeof both);
+          store_pair(table_[both & 0xFFFFFFFF], table_[both >> 32], numbers + k);
+        } else {
+          store_pair(table_[v[kStep * k]], table_[v[kStep * (k + 1)]], numbers + k);
+        }
+      }
     }
   }
 
@@ -180,20 +201,20 @@ HWY_INLINE V8 load_halves(const std::uint32_t* lower, const std::uint32_t* upper
 
 /// How the gains of four pixels in a row spread over eight words of channels, by which of the three
 /// groups of eight bytes in 24 it is: the first pixel, and its channel. The order of the bytes of
-/// one vector of words, of upper or lower halves of gains.
+/// one vector of words, of upper or lower halves of gains, by what group its first half is.
 struct TripleSpread {
   /// Group g of eight bytes begins in pixel 8 g / 3.
   static constexpr std::size_t first(std::size_t group) { return 8 * group / 3; }
 
-  alignas(64) std::uint8_t upper[6][kBytes];
-  alignas(64) std::uint8_t lower[6][kBytes];
+  alignas(64) std::uint8_t upper[3][kBytes];
+  alignas(64) std::uint8_t lower[3][kBytes];
   constexpr TripleSpread() : upper{}, lower{} {
-    for (std::size_t word = 0; word < 6; ++word) {
+    for (std::size_t kind = 0; kind < 3; ++kind) {
       for (std::size_t i = 0; i < kBytes; ++i) {
-        const std::size_t group = group_of(word, i / 16);
+        const std::size_t group = kind + i / 16 * 2;
         const std::size_t pixel = (8 * group + i % 16 / 2) / 3 - first(group);
-        lower[word][i] = static_cast<std::uint8_t>(4 * pixel + i % 2);
-        upper[word][i] = static_cast<std::uint8_t>(4 * pixel + 2 + i % 2);
+        lower[kind][i] = static_cast<std::uint8_t>(4 * pixel + i % 2);
+        upper[kind][i] = static_cast<std::uint8_t>(4 * pixel + 2 + i % 2);
       }
     }
   }
@@ -201,6 +222,7 @@ struct TripleSpread {
   static constexpr std::size_t group_of(std::size_t word, std::size_t half) {
     return kBytes / 8 * (word / 2) + 2 * half + word % 2;
   }
+  static constexpr std::size_t kind_of(std::size_t word) { return group_of(word, 0) % 3; }
 };
 constexpr TripleSpread kTripleSpread;
 
@@ -236,8 +258,9 @@ struct Triples {
         return hn::BitCast(D16(), hn::TableLookupBytes(gain, hn::Load(d, order)));
       };
       return hn::BitCast(
-          DI16(), scale_words<kGainBits>(hn::BitCast(D16(), c), spread(kTripleSpread.upper[i]),
-                                         spread(kTripleSpread.lower[i])));
+          DI16(), scale_words<kGainBits>(hn::BitCast(D16(), c),
+                                         spread(kTripleSpread.upper[TripleSpread::kind_of(i)]),
+                                         spread(kTripleSpread.lower[TripleSpread::kind_of(i)])));
     };
     for (std::size_t b = 0; b < kBlockVectors; ++b) {
       for (std::size_t i = 0; i < 3; ++i) {
@@ -285,9 +308,10 @@ struct Quads {
     for (std::size_t at = 0; at < 4 * kBlock; at += kBytes) {
       const V32 x = hn::BitCast(d, hn::LoadU(d8, in + at));
       const auto byte = [&](V32 lanes) HWY_ATTR { return hn::BitCast(d8, lanes); };
-      hn::Store(max3(byte(hn::ShiftRight<8 * kColor>(x)), byte(hn::ShiftRight<8 * kColor + 8>(x)),
-                     byte(hn::ShiftRight<8 * kColor + 16>(x))),
-                d8, v + at);
+      const V8 most =
+          max3(byte(hn::ShiftRight<8 * kColor>(x)), byte(hn::ShiftRight<8 * kColor + 8>(x)),
+               byte(hn::ShiftRight<8 * kColor + 16>(x)));
+      hn::Store(hn::And(most, byte(hn::Set(d, 255u))), d8, v + at);
     }
   }
 

@@ -52,7 +52,7 @@ inline constexpr int kSaturatedWordBits = 23;
 struct GainTables {
   alignas(64) std::array<float, 256> gain;                ///< float_gain()
   alignas(64) std::array<std::uint8_t, 1024> gain_bytes;  ///< the floats' bytes 0, 1, 2, 3 by v
-  alignas(64) std::array<std::uint64_t, 256> fixed;       ///< fixed_gain(), or luma's
+  alignas(64) std::array<std::uint64_t, 256> fixed;       ///< fixed_gain() or luma's, times 2^32
   std::array<std::uint64_t, 256> gain48;                  ///< gain_48()
   /// What a gray sample becomes, and how the bits of that differ from those 16 levels before; of
   /// the first 16 levels of each half it is the same.

@@ -48,14 +48,13 @@ class LevelLookup;
 template <>
 class LevelLookup<true> : SteppedLookup<std::uint64_t> {
  public:
-  using SteppedLookup::keep;
   using SteppedLookup::look_up;
-  using SteppedLookup::Pending;
+  using SteppedLookup::Numbers;
 
   explicit HWY_INLINE LevelLookup(const SaturatedGains& tables)
       : SteppedLookup(tables.gain_bits.data()), factor_(hn::Set(DF(), tables.vector_factor[0])) {}
-  HWY_INLINE LevelGains finish(const Pending& pending) const {
-    const FixedGains bits = SteppedLookup::finish(pending);
+  HWY_INLINE LevelGains finish(const V8& v, const Numbers& numbers) const {
+    const FixedGains bits = SteppedLookup::finish(v, numbers);
     const auto gain = [](V32 x) HWY_ATTR { return hn::BitCast(DF(), x); };
     return {{gain(bits.g0), gain(bits.g1), gain(bits.g2), gain(bits.g3)},
             {factor_, factor_, factor_, factor_}};
@@ -68,42 +67,43 @@ class LevelLookup<true> : SteppedLookup<std::uint64_t> {
 template <>
 class LevelLookup<false> {
  public:
-  struct Pending {
-    alignas(64) std::uint8_t v[kBytes];
+  struct Numbers {
     alignas(64) std::uint64_t pair[kBytes];
   };
 
   explicit HWY_INLINE LevelLookup(const SaturatedGains& tables) : table_(tables.pairs.data()) {}
-  HWY_INLINE void keep(V8 v, Pending& pending) const { hn::Store(v, D8(), pending.v); }
   /// Of each four vectors' lanes the even ones first, then the odd ones.
-  HWY_INLINE void look_up(Pending& pending) const {
+  HWY_INLINE void look_up(const V8& v, Numbers& numbers) const {
     constexpr std::size_t kLanes = kBytes / 4;
     const std::uint64_t* const table = table_;  // as above
-    for (std::size_t k = 0; k < 4; ++k) {
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        std::uint64_t pair = table[pending.v[4 * i + k]];
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&v);
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      std::uint32_t four;
+      std::memcpy(&four, bytes + 4 * i, sizeof four);
+      for (std::size_t k = 0; k < 4; ++k) {
+        std::uint64_t pair = table[four >> (8 * k) & 255];
         // Keeps the compiler from collecting pairs in vectors first, which takes longer.
         asm volatile("" : "+r"(pair) : : "memory");
-        pending.pair[k * kLanes + i / 2 + i % 2 * (kLanes / 2)] = pair;
+        numbers.pair[k * kLanes + i / 2 + i % 2 * (kLanes / 2)] = pair;
       }
     }
   }
-  HWY_INLINE LevelGains finish(const Pending& pending) const {
+  HWY_INLINE LevelGains finish(const V8&, const Numbers& numbers) const {
     LevelGains g;
-    load<0>(pending, g.gain.f0, g.factor.f0);
-    load<1>(pending, g.gain.f1, g.factor.f1);
-    load<2>(pending, g.gain.f2, g.factor.f2);
-    load<3>(pending, g.gain.f3, g.factor.f3);
+    load<0>(numbers, g.gain.f0, g.factor.f0);
+    load<1>(numbers, g.gain.f1, g.factor.f1);
+    load<2>(numbers, g.gain.f2, g.factor.f2);
+    load<3>(numbers, g.gain.f3, g.factor.f3);
     return g;
   }
 
  private:
   template <std::size_t k>
-  static HWY_INLINE void load(const Pending& pending, VF& gain, VF& factor) {
+  static HWY_INLINE void load(const Numbers& numbers, VF& gain, VF& factor) {
     constexpr std::size_t kLanes = kBytes / 4;
     const hn::Repartition<std::uint64_t, D8> d;
-    const auto even = hn::Load(d, pending.pair + k * kLanes);
-    const auto odd = hn::Load(d, pending.pair + k * kLanes + kLanes / 2);
+    const auto even = hn::Load(d, numbers.pair + k * kLanes);
+    const auto odd = hn::Load(d, numbers.pair + k * kLanes + kLanes / 2);
     const auto lanes = [](auto x) HWY_ATTR { return hn::BitCast(DF(), x); };
     gain = hn::OddEven(lanes(hn::ShiftLeft<32>(odd)), lanes(even));
     factor = hn::OddEven(lanes(odd), lanes(hn::ShiftRight<32>(even)));
@@ -142,21 +142,18 @@ class FloatLookup {
 template <bool kUniform>
 class LevelLookup {
  public:
-  struct Pending {
-    V8 v;
-  };
+  struct Numbers {};
 
   explicit HWY_INLINE LevelLookup(const SaturatedGains& tables)
       : gain_(tables.vector_gain, tables.gain_bytes),
         factor_(tables.vector_factor, tables.factor_bytes),
         uniform_(hn::Set(DF(), tables.vector_factor[0])) {}
-  HWY_INLINE void keep(V8 v, Pending& pending) const { pending.v = v; }
-  HWY_INLINE void look_up(Pending&) const {}
-  HWY_INLINE LevelGains finish(const Pending& pending) const {
+  HWY_INLINE void look_up(const V8&, Numbers&) const {}
+  HWY_INLINE LevelGains finish(const V8& v, const Numbers&) const {
     if constexpr (kUniform) {
-      return {gain_(pending.v), {uniform_, uniform_, uniform_, uniform_}};
+      return {gain_(v), {uniform_, uniform_, uniform_, uniform_}};
     } else {
-      return {gain_(pending.v), factor_(pending.v)};
+      return {gain_(v), factor_(v)};
     }
   }
 
@@ -304,7 +301,7 @@ template <std::size_t kStep, bool kUniform>
 struct StartedPixels {
   ColorPlanes<kStep> planes;
   V8 v;
-  typename LevelLookup<kUniform>::Pending gains;
+  typename LevelLookup<kUniform>::Numbers gains;
 };
 
 /// Whether S may come to 1 in a vector, or a level is to be redone.
@@ -382,20 +379,19 @@ void saturate_pixels(const SaturatedGains& gains, Stores stores, const RgbLayout
   const auto start = [&](Pixels& pixels, const std::uint8_t* from) HWY_ATTR {
     pixels.planes.load(color, from);
     pixels.v = pixels.planes.most();
-    lookup.keep(pixels.v, pixels.gains);
   };
   const auto finish = [&](auto kind, const Pixels& pixels, const std::uint8_t* from,
                           std::uint8_t* to) HWY_ATTR {
     FloatMask bad[4];
     if constexpr (kLimits) {
       if (!gains.undone && !may_reach_one(may, pixels)) {
-        saturated_planes<false>(lookup.finish(pixels.gains), pixels, bad)
+        saturated_planes<false>(lookup.finish(pixels.v, pixels.gains), pixels, bad)
             .template write<kind()>(color, to);
         return;
       }
     }
     const ColorPlanes<kStep> result =
-        saturated_planes<kLimits>(lookup.finish(pixels.gains), pixels, bad);
+        saturated_planes<kLimits>(lookup.finish(pixels.v, pixels.gains), pixels, bad);
     if constexpr (kLimits) {
       if (HWY_UNLIKELY(any_of(bad))) {
         alignas(64) std::uint8_t before[kStep * kBytes];
@@ -417,7 +413,7 @@ void saturate_pixels(const SaturatedGains& gains, Stores stores, const RgbLayout
       if (i < vectors) start(ring[i % 4], in + kStep * kBytes * i);
     };
     const auto look_up = [&](std::size_t i) HWY_ATTR {
-      if (i < vectors) lookup.look_up(ring[i % 4].gains);
+      if (i < vectors) lookup.look_up(ring[i % 4].v, ring[i % 4].gains);
     };
     start_at(0);
     start_at(1);
@@ -442,7 +438,7 @@ void saturate_pixels(const SaturatedGains& gains, Stores stores, const RgbLayout
   std::memcpy(rest_in, in + kStep * done, kStep * (n - done));
   Pixels last;
   start(last, rest_in);
-  lookup.look_up(last.gains);
+  lookup.look_up(last.v, last.gains);
   finish(std::integral_constant<Stores, Stores::cached>(), last, rest_in, rest_out);
   std::memcpy(out + kStep * done, rest_out, kStep * (n - done));
 }
@@ -470,6 +466,69 @@ void saturate_floats(const SaturatedGains& gains, Stores stores, const RgbLayout
     }
   });
 }
+
+#if EQUALUX_VBMI
+/// Pixels of four bytes, kColor their first colour byte, where one k serves all levels and none is
+/// to be redone, in the lanes in which they lie, as scale_quads() has them. With kLimits it stops
+/// before the first vector in which S would pass 1. Returns how many pixels are done.
+template <int kColor, Stores kStores, bool kLimits>
+HWY_NOINLINE std::size_t saturate_quads(const SaturatedGains& tables, const std::uint8_t* in,
+                                        std::size_t n, std::uint8_t* out) {
+  const D8 d8;
+  const D32 d;
+  const GainLookup lookup(tables.gain_bytes.data(), tables.gain_bytes.data() + 512);
+  const VF factor = hn::Set(DF(), tables.vector_factor[0]);
+  const VF rest = hn::Set(DF(), 1 - tables.vector_factor[0]);
+  const auto to_float = [](V32 lanes)
+                            HWY_ATTR { return hn::ConvertTo(DF(), hn::BitCast(DI32(), lanes)); };
+  std::size_t x = 0;
+  for (; x + kBytes <= n; x += kBytes) {
+    const std::uint8_t* from = in + 4 * x;
+    std::uint8_t* to = out + 4 * x;
+    prefetch_ahead(from, 4 * kBytes);
+    V32 pixels[4];
+    V32 v[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+      pixels[i] = hn::BitCast(d, hn::LoadU(d8, from + kBytes * i));
+      v[i] = quad_values<kColor>(pixels[i]);
+    }
+    const Floats gain = lookup(join_bytes(v[0], v[1], v[2], v[3]));
+    V8 result[4];
+    V32 least = hn::Zero(d);  // negative where a channel is
+    for (std::size_t i = 0; i < 4; ++i) {
+      // v - k (v - c) is (1 - k) v + k c, whose products and sum are exact.
+      const VF of_value = hn::Mul(to_float(v[i]), rest);
+      const auto channel = [&](V32 lanes) HWY_ATTR {
+        const VF part = hn::MulAdd(to_float(hn::And(lanes, hn::Set(d, 0xFFU))), factor, of_value);
+        if constexpr (kLimits) least = hn::Or(least, hn::BitCast(d, part));
+        return scale_lanes<Clip::nowhere>(part, part_of(gain, i));
+      };
+      const V32 first = channel(hn::ShiftRight<8 * kColor>(pixels[i]));
+      const V32 second = channel(hn::ShiftRight<8 * kColor + 8>(pixels[i]));
+      const V32 third = channel(hn::ShiftRight<8 * kColor + 16>(pixels[i]));
+      result[i] = kColor == 0 ? join_bytes(first, second, third, hn::ShiftRight<24>(pixels[i]))
+                              : join_bytes(pixels[i], first, second, third);
+    }
+    if (kLimits && HWY_UNLIKELY(_mm512_movepi32_mask(least.raw) != 0)) return x;
+    for (std::size_t i = 0; i < 4; ++i)
+      store<kStores>(result[i], d8, to + kBytes * i);
+  }
+  return x;
+}
+
+/// The same of a whole row: what that leaves alone, and many pixels behind it, go by planes.
+template <int kColor, Stores kStores, bool kLimits>
+void saturate_quad_row(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,
+                       std::size_t n, std::uint8_t* out) {
+  for (std::size_t done = 0; done < n;) {
+    done +=
+        saturate_quads<kColor, kStores, kLimits>(gains, in + 4 * done, n - done, out + 4 * done);
+    const std::size_t span = std::min(4 * kBytes, n - done);
+    if (span != 0) saturate_floats(gains, kStores, at, in + 4 * done, span, out + 4 * done);
+    done += span;
+  }
+}
+#endif
 
 void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayout& at,
                       const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
@@ -499,6 +558,23 @@ void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayou
       return stored(std::integral_constant<Stores, Stores::streaming>());
     return stored(std::integral_constant<Stores, Stores::cached>());
   }
+#elif EQUALUX_VBMI
+  if (at.step == 4 && gains.uniform && !gains.undone) {
+    const auto stored = [&](auto kind) {
+      const auto limited = [&](auto limits) {
+        if (at.first() == 0) {
+          saturate_quad_row<0, kind(), limits()>(gains, at, in, n, out);
+        } else {
+          saturate_quad_row<1, kind(), limits()>(gains, at, in, n, out);
+        }
+      };
+      if (gains.limits) return limited(std::true_type());
+      limited(std::false_type());
+    };
+    if (stores == Stores::streaming && aligned(out, kBytes))
+      return stored(std::integral_constant<Stores, Stores::streaming>());
+    return stored(std::integral_constant<Stores, Stores::cached>());
+  }
 #endif
   saturate_floats(gains, stores, at, in, n, out);
 }
@@ -510,10 +586,9 @@ struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
   /// Where chroma is shared, how far the least channel lies under the largest, in words by chroma
   /// sample; else how far it lies under luma.
   V8 range;
-  typename LevelLookup<kUniform>::Pending gains[kRows];
+  typename LevelLookup<kUniform>::Numbers gains[kRows];
 
-  HWY_INLINE void start(const YuvVectors<kCovered<kRows, kShared>>& k,
-                        const LevelLookup<kUniform>& lookup, const YuvRowIn& in) {
+  HWY_INLINE void start(const YuvVectors<kCovered<kRows, kShared>>& k, const YuvRowIn& in) {
     this->chroma.load(in.cb, in.cr);
     if constexpr (kLimits) {
       above = this->chroma.above(k, range);
@@ -521,12 +596,10 @@ struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
       above = this->chroma.above(k);
     }
     this->make_values(k, in, above);
-    for (std::size_t r = 0; r < kRows; ++r)
-      lookup.keep(this->v[r], gains[r]);
   }
   HWY_INLINE void look_up(const LevelLookup<kUniform>& lookup) {
     for (std::size_t r = 0; r < kRows; ++r)
-      lookup.look_up(gains[r]);
+      lookup.look_up(this->v[r], gains[r]);
   }
   /// How far the least channel lies under luma, by luma sample.
   HWY_INLINE V8 below() const {
@@ -783,7 +856,7 @@ HWY_INLINE bool saturate_freely(const LumaSaturation<kRows, kShared, kUniform>& 
   }
   for (std::size_t r = 0; r < kRows; ++r) {
     const V8 code = hn::LoadU(d8, in.luma[r]);
-    const LevelGains gains = lookup.finish(ready.gains[r]);
+    const LevelGains gains = lookup.finish(ready.v[r], ready.gains[r]);
     const V8 v = ready.v[r];
     V8 d = ready.above;
     if constexpr (!kAlike) {
@@ -865,7 +938,7 @@ HWY_INLINE bool saturate_limited(const LumaSaturation<kRows, kShared, kUniform>&
   for (VF& each : total)
     each = hn::Zero(DF());
   for (std::size_t r = 0; r < kRows; ++r) {
-    const LevelGains gains = lookup.finish(ready.gains[r]);
+    const LevelGains gains = lookup.finish(ready.v[r], ready.gains[r]);
     const Floats values = to_floats(ready.v[r]);
     V32 lanes[4];
     for (std::size_t i = 0; i < 4; ++i) {
@@ -955,8 +1028,9 @@ HWY_NOINLINE void saturate_vector(const LumaSaturation<kRows, kShared, kUniform>
   const V8 below = ready.below();
   for (std::size_t r = 0; r < kRows; ++r) {
     codes[r] = hn::LoadU(d, in.luma[r]);
-    const SaturatedLuma result = saturated_luma_of<kLimits>(
-        with.k, with.lookup.finish(ready.gains[r]), codes[r], ready.v[r], below, limited, bad);
+    const SaturatedLuma result =
+        saturated_luma_of<kLimits>(with.k, with.lookup.finish(ready.v[r], ready.gains[r]), codes[r],
+                                   ready.v[r], below, limited, bad);
     luma[r] = result.luma;
     g[r] = result.gain;
   }
@@ -1041,7 +1115,7 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
 #if EQUALUX_FIXED_GAINS
     Luma ring[4];
     const auto start = [&](std::size_t i) HWY_ATTR {
-      if (i < vectors) ring[i % 4].start(k, lookup, advance(in, i * kBytes, kShared));
+      if (i < vectors) ring[i % 4].start(k, advance(in, i * kBytes, kShared));
     };
     const auto look_up = [&](std::size_t i) HWY_ATTR {
       if (i < vectors) ring[i % 4].look_up(lookup);
@@ -1063,11 +1137,11 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
     // V of the next beside the scaling of this one, in registers.
     if (vectors == 0) return;
     Luma ready;
-    ready.start(k, lookup, in);
+    ready.start(k, in);
     for (std::size_t i = 0; i < vectors; ++i) {
       const YuvRowIn from = advance(in, i * kBytes, kShared);
       Luma after;
-      after.start(k, lookup, advance(in, (i + 1 < vectors ? i + 1 : i) * kBytes, kShared));
+      after.start(k, advance(in, (i + 1 < vectors ? i + 1 : i) * kBytes, kShared));
       const YuvRowOut to = advance(out, i * kBytes, kShared);
       if (HWY_UNLIKELY(undone) || !saturate_surely<kind()>(with, lookup, ready, from, to)) {
         const Luma kept = ready;  // in memory
@@ -1087,7 +1161,7 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
   if (done == n) return;
   Tail<kRows, kShared> tail(advance(in, done, kShared), n - done);
   Luma last;
-  last.start(k, lookup, tail.in());
+  last.start(k, tail.in());
   last.look_up(lookup);
   saturate_vector<Stores::cached, kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
                                                                      last, tail.in(), tail.out());

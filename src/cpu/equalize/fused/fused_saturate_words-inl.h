@@ -33,11 +33,11 @@ HWY_INLINE VI16 pair_sums(V8 pairs, VI16 weights) {
 /// Where the values of the channels of 16 bytes of packed pixels stand in as many bytes from a
 /// pixel's first on, by how far into that pixel they begin.
 struct TripleValues {
-  alignas(16) std::uint8_t order[3][16];
+  alignas(64) std::uint8_t order[3][kBytes];
   constexpr TripleValues() : order{} {
     for (std::size_t into = 0; into < 3; ++into) {
-      for (std::size_t i = 0; i < 16; ++i)
-        order[into][i] = static_cast<std::uint8_t>((into + i) / 3 * 3);
+      for (std::size_t i = 0; i < kBytes; ++i)
+        order[into][i] = static_cast<std::uint8_t>(((into + i / 16 * 16) % 3 + i % 16) / 3 * 3);
     }
   }
 };
@@ -53,16 +53,14 @@ struct SaturatedWords<Triples<kSaturatedWordBits>> : Triples<kSaturatedWordBits>
   template <std::size_t i>
   static HWY_INLINE V8 values_of(const std::uint8_t* v) {
     constexpr std::size_t kAt = kBytes * i;
-    const hn::CappedTag<std::uint8_t, 16> half;
-    const auto spread = [&](std::size_t at) HWY_ATTR {
-      return hn::TableLookupBytes(hn::LoadU(half, v + at / 3 * 3),
-                                  hn::Load(half, kTripleValues.order[at % 3]));
-    };
+    const auto from = [v](std::size_t at) { return v + at / 3 * 3; };
 #if HWY_TARGET == HWY_AVX2
-    return hn::Combine(D8(), spread(kAt + 16), spread(kAt));
+    const hn::CappedTag<std::uint8_t, 16> half;
+    const V8 x = hn::Combine(D8(), hn::LoadU(half, from(kAt + 16)), hn::LoadU(half, from(kAt)));
 #else
-    return spread(kAt);
+    const V8 x = hn::LoadU(D8(), from(kAt));
 #endif
+    return hn::TableLookupBytes(x, hn::Load(D8(), kTripleValues.order[kAt % 3]));
   }
   /// Upper or lower halves of gains, by word.
   template <std::size_t word>
@@ -73,12 +71,14 @@ struct SaturatedWords<Triples<kSaturatedWordBits>> : Triples<kSaturatedWordBits>
   template <std::size_t word>
   static HWY_INLINE V16 upper(V8 gain) {
     return hn::BitCast(D16(),
-                       hn::TableLookupBytes(gain, hn::Load(D8(), kTripleSpread.upper[word])));
+                       hn::TableLookupBytes(
+                           gain, hn::Load(D8(), kTripleSpread.upper[TripleSpread::kind_of(word)])));
   }
   template <std::size_t word>
   static HWY_INLINE V16 lower(V8 gain) {
     return hn::BitCast(D16(),
-                       hn::TableLookupBytes(gain, hn::Load(D8(), kTripleSpread.lower[word])));
+                       hn::TableLookupBytes(
+                           gain, hn::Load(D8(), kTripleSpread.lower[TripleSpread::kind_of(word)])));
   }
   static HWY_INLINE V8 with_other(V8 scaled, V8) {
     return scaled;
@@ -92,11 +92,9 @@ template <int kColor>
 struct SaturatedWords<Quads<kColor, kSaturatedWordBits>> : Quads<kColor, kSaturatedWordBits> {
   template <std::size_t i>
   static HWY_INLINE V8 values_of(const std::uint8_t* v) {
-    const V32 low =
-        hn::And(hn::BitCast(D32(), hn::Load(D8(), v + kBytes * i)), hn::Set(D32(), 255u));
     alignas(16) static constexpr std::uint8_t kFirst[16] = {0, 0, 0, 0, 4,  4,  4,  4,
                                                             8, 8, 8, 8, 12, 12, 12, 12};
-    return hn::TableLookupBytes(hn::BitCast(D8(), low), hn::LoadDup128(D8(), kFirst));
+    return hn::TableLookupBytes(hn::Load(D8(), v + kBytes * i), hn::LoadDup128(D8(), kFirst));
   }
   template <std::size_t word>
   static HWY_INLINE V8 gains_of(const std::uint32_t* gains) {
@@ -133,7 +131,8 @@ HWY_INLINE V8 saturated_vector(const std::uint8_t* v, const std::uint32_t* gains
   const auto word = [&](auto half, V8 pairs) HWY_ATTR {
     constexpr std::size_t kWord = 2 * i + half();
     const VI16 part = pair_sums(pairs, weights);
-    least = hn::Or(least, part);
+    // Not their bits together, which GCC adds up as a tree, for which it keeps all of them.
+    least = hn::Min(least, part);
     const V8 gain = Form::template gains_of<kWord>(gains);
     return hn::BitCast(DI16(), scale_words<kSaturatedWordBits>(hn::BitCast(D16(), part),
                                                                Form::template upper<kWord>(gain),
@@ -146,18 +145,20 @@ HWY_INLINE V8 saturated_vector(const std::uint8_t* v, const std::uint32_t* gains
   return Form::with_other(pack_words(low, high), x);
 }
 
-/// Scales the blocks of a row from `first` on. Returns how many pixels of the row are done: less
-/// than all of `blocks` where S comes to 1 in one of the next kBytes.
+/// Scales the blocks of a row from `first` on. Returns how many are done: up to the first one in
+/// which S comes to 1, whose results are not right.
 template <Stores kStores, bool kLimits, typename Form>
-HWY_INLINE std::size_t saturate_blocks(const SaturatedGains& tables, const std::uint8_t* in,
-                                       std::size_t first, std::size_t blocks, std::uint8_t* out) {
+HWY_NOINLINE std::size_t saturate_blocks(const SaturatedGains& tables, const std::uint8_t* in,
+                                         std::size_t first, std::size_t blocks, std::uint8_t* out) {
   constexpr std::size_t kStep = Form::kStep;
   constexpr std::size_t kBlockBytes = kStep * kBlock;
   const SteppedLookup<std::uint64_t> lookup(tables.word_gains.data());
   const Form form;
   const VI16 weights = hn::Set(DI16(), tables.word_weights);
+  const bool in_place = in == out;
   alignas(64) std::uint8_t v[4][kBlockBytes];
   alignas(64) std::uint32_t gains[2][kBlock + kSpreadBeyond];
+  alignas(64) std::uint8_t before[kBlockBytes];
   const auto values = [&](std::size_t b) HWY_ATTR {
     if (b < blocks) form.values(in + kBlockBytes * b, v[b % 4]);
   };
@@ -173,28 +174,28 @@ HWY_INLINE std::size_t saturate_blocks(const SaturatedGains& tables, const std::
     prefetch_ahead(from, kBlockBytes);
     look_up(b + 1);
     values(b + 2);
+    if (kLimits && HWY_UNLIKELY(in_place)) std::memcpy(before, from, kBlockBytes);
+    VI16 least = hn::Zero(DI16());
     for (std::size_t g = 0; g < kBlockVectors; ++g) {
       const std::size_t at = kStep * kBytes * g;
-      VI16 least = hn::Zero(DI16());
-      V8 result[kStep];
       const auto scale = [&](auto i) HWY_ATTR {
-        result[i()] = saturated_vector<Form, i()>(v[b % 4] + at, gains[b % 2] + kBytes * g,
-                                                  from + at, weights, least);
+        const V8 result = saturated_vector<Form, i()>(v[b % 4] + at, gains[b % 2] + kBytes * g,
+                                                      from + at, weights, least);
+        store<kStores>(result, D8(), to + at + kBytes * i());
       };
       scale(std::integral_constant<std::size_t, 0>());
       scale(std::integral_constant<std::size_t, 1>());
       scale(std::integral_constant<std::size_t, 2>());
       if constexpr (kStep == 4) scale(std::integral_constant<std::size_t, 3>());
-      if constexpr (kLimits) {
-        if (HWY_UNLIKELY(!hn::AllFalse(DI16(), hn::Lt(Form::of_colour(least), hn::Zero(DI16()))))) {
-          return kBlock * b + kBytes * g;
-        }
+    }
+    if constexpr (kLimits) {
+      if (HWY_UNLIKELY(!hn::AllFalse(DI16(), hn::Lt(Form::of_colour(least), hn::Zero(DI16()))))) {
+        if (in_place) std::memcpy(to, before, kBlockBytes);
+        return b;
       }
-      for (std::size_t i = 0; i < kStep; ++i)
-        store<kStores>(result[i], D8(), to + at + kBytes * i);
     }
   }
-  return kBlock * blocks;
+  return blocks;
 }
 
 /// Runs `other(in, n, out)` for the pixels of a row that this leaves alone, many at once.
@@ -206,10 +207,10 @@ HWY_INLINE void saturate_words(const SaturatedGains& tables, const std::uint8_t*
   const std::size_t whole = n / kBlock * kBlock;
   std::size_t done = 0;
   while (done < whole) {
-    done = saturate_blocks<kStores, kLimits, Form>(tables, in, done / kBlock, whole / kBlock, out);
+    done = kBlock *
+           saturate_blocks<kStores, kLimits, Form>(tables, in, done / kBlock, whole / kBlock, out);
     if (done == whole) break;
-    // Up to where a block begins.
-    const std::size_t span = std::min(kSpan - done % kBlock, n - done);
+    const std::size_t span = std::min(kSpan, n - done);
     other(in + kStep * done, span, out + kStep * done);
     done += span;
   }
@@ -218,7 +219,7 @@ HWY_INLINE void saturate_words(const SaturatedGains& tables, const std::uint8_t*
   alignas(64) std::uint8_t rest_in[kStep * kBlock] = {};
   alignas(64) std::uint8_t rest_out[kStep * kBlock];
   std::memcpy(rest_in, in + kStep * done, kStep * rest);
-  if (saturate_blocks<Stores::cached, kLimits, Form>(tables, rest_in, 0, 1, rest_out) != kBlock)
+  if (saturate_blocks<Stores::cached, kLimits, Form>(tables, rest_in, 0, 1, rest_out) != 1)
     return other(in + kStep * done, rest, out + kStep * done);
   std::memcpy(out + kStep * done, rest_out, kStep * rest);
 }

@@ -236,16 +236,12 @@ struct Ready {
 /// The same, and what a Lookup has for it on its way.
 template <std::size_t kRows, bool kShared, int kUnits, typename Lookup>
 struct Started : Ready<kRows, kShared, kUnits> {
-  typename Lookup::Pending gains[kRows];
+  typename Lookup::Numbers gains[kRows];
 
-  HWY_INLINE void start(const YuvVectors<kUnits>& k, const Lookup& lookup, const YuvRowIn& in) {
-    this->make(k, in);
-    for (std::size_t r = 0; r < kRows; ++r)
-      lookup.keep(this->v[r], gains[r]);
-  }
+  HWY_INLINE void start(const YuvVectors<kUnits>& k, const YuvRowIn& in) { this->make(k, in); }
   HWY_INLINE void look_up(const Lookup& lookup) {
     for (std::size_t r = 0; r < kRows; ++r)
-      lookup.look_up(gains[r]);
+      lookup.look_up(this->v[r], gains[r]);
   }
 };
 
@@ -265,7 +261,7 @@ HWY_INLINE void apply_vector(const YuvVectors<kGainUnits<kRows, kShared>>& k,
   RowGains g[kRows];
   for (std::size_t r = 0; r < kRows; ++r) {
     const V8 y = hn::LoadU(d, in.luma[r]);
-    g[r] = lookup.finish(ready.gains[r]);
+    g[r] = lookup.finish(ready.v[r], ready.gains[r]);
     luma[r] = hn::Add(scale_bytes(hn::SaturatedSub(y, k.offset), g[r]), hn::Min(y, k.offset));
   }
   VF total[kParts];
@@ -316,23 +312,24 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   // gained, also of frames that no cache holds.
   const auto all = [&](auto kind) HWY_ATTR {
 #if EQUALUX_FIXED_GAINS
-    // V of one, gains of the one before it, scaling of the one before that.
+    // V of one, gains of the one before it, scaling of the second one before that.
     StartedRow<kRows, kShared> ring[4];
     const std::size_t vectors = n / kBytes;
     const auto start = [&](std::size_t vector) HWY_ATTR {
-      if (vector < vectors)
-        ring[vector % 4].start(k, lookup, advance(in, vector * kBytes, kShared));
+      if (vector < vectors) ring[vector % 4].start(k, advance(in, vector * kBytes, kShared));
     };
     const auto look_up = [&](std::size_t vector) HWY_ATTR {
       if (vector < vectors) ring[vector % 4].look_up(lookup);
     };
     start(0);
     start(1);
+    start(2);
     look_up(0);
+    look_up(1);
     for (std::size_t vector = 0; vector < vectors; ++vector, i += kBytes) {
       const YuvRowIn from = advance(in, i, kShared);
-      start(vector + 2);
-      look_up(vector + 1);
+      start(vector + 3);
+      look_up(vector + 2);
       apply_vector<kind(), kRows, kShared>(k, gains, lookup, ring[vector % 4], from,
                                            advance(out, i, kShared));
     }
@@ -340,12 +337,12 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
     // V of the next beside the scaling of this one, in registers.
     if (n < kBytes) return;
     StartedRow<kRows, kShared> ready;
-    ready.start(k, lookup, in);
+    ready.start(k, in);
     for (; i + kBytes <= n; i += kBytes) {
       const YuvRowIn from = advance(in, i, kShared);
       const std::size_t next = i + 2 * kBytes <= n ? i + kBytes : i;
       StartedRow<kRows, kShared> after;
-      after.start(k, lookup, advance(in, next, kShared));
+      after.start(k, advance(in, next, kShared));
       apply_vector<kind(), kRows, kShared>(k, gains, lookup, ready, from, advance(out, i, kShared));
       ready = after;
     }
@@ -359,7 +356,7 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   if (i == n) return;
   Tail<kRows, kShared> tail(advance(in, i, kShared), n - i);
   StartedRow<kRows, kShared> last;
-  last.start(k, lookup, tail.in());
+  last.start(k, tail.in());
   last.look_up(lookup);
   apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, last, tail.in(), tail.out());
   const YuvRowOut rest = advance(out, i, kShared);

@@ -11,7 +11,7 @@ namespace {
 
 void fill_with_ones(int fixed_bits, GainTables& gains) {
   gains.gain.fill(1.0f);
-  gains.fixed.fill(std::uint64_t{1} << fixed_bits);
+  gains.fixed.fill(std::uint64_t{1} << (32 + fixed_bits));
   gains.gain48.fill(std::uint64_t{1} << 48);
 }
 
@@ -42,7 +42,7 @@ void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int3
     const GainBounds bounds = gain_bounds(gain);
     const double safe = safe_gain(gain, bounds, loops.first_parted(bounds, most));
     gains.gain[v] = static_cast<float>(safe);
-    gains.fixed[v] = fixed_gain(safe);
+    gains.fixed[v] = std::uint64_t{fixed_gain(safe)} << 32;
     gains.gain48[v] = gain_48(gain);
   }
   finish(gains);
@@ -129,7 +129,7 @@ void make_luma_gains(const ValueHistogram& counts, const std::array<std::uint32_
     const LumaBounds bounds = luma_bounds(gain);
     const double safe = safe_gain(gain, bounds.gain, loops.first_parted(bounds.gain, bounds.most));
     gains.gain[v] = static_cast<float>(safe);
-    gains.fixed[v] = static_cast<std::uint64_t>(safe * (1 << kLumaGainBits) + 0.5);
+    gains.fixed[v] = static_cast<std::uint64_t>(safe * (1 << kLumaGainBits) + 0.5) << 32;
     gains.gain48[v] = gain_48(gain);
   }
   finish(gains);
