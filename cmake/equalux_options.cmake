@@ -16,8 +16,11 @@ option(EQUALUX_UNITY "Compile several files at a time, which halves a whole buil
 set(EQUALUX_SANITIZER none CACHE STRING "none, address (with undefined) or thread")
 set_property(CACHE EQUALUX_SANITIZER PROPERTY STRINGS none address thread)
 option(EQUALUX_QUICK_KERNELS "Do not optimise kernels, for builds that run none" OFF)
-option(EQUALUX_FEW_SIMD_TARGETS "Leave out SSSE3, SSE4 and AVX3 without its extensions, for builds that take long" OFF)
-option(EQUALUX_WITHOUT_SSE4 "Leave out SSE4, for which nothing is written otherwise than for SSSE3" OFF)
+set(EQUALUX_LINKER "" CACHE STRING "The linker of -fuse-ld, gold for instance; the compiler's own where empty")
+if(EQUALUX_LINKER)
+  add_link_options($<HOST_LINK:-fuse-ld=${EQUALUX_LINKER}>)
+endif()
+set(EQUALUX_WITHOUT_SIMD "" CACHE STRING "Instruction sets of Highway to leave out, as in SSE4;AVX3, for builds that take long")
 
 # Exact bytes need every operation as IEEE 754 has it. A parent project's flags reach the kernels and
 # loops too.

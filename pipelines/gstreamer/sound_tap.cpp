@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 /// A file's first sound takes at most so long.
 constexpr auto kFirstSound = 3s;
 /// Sound that is nearer than this is read through rather than sought.
-constexpr std::int64_t kNear = 2'000'000'000;
+constexpr std::int64_t kNearNs = 2'000'000'000;
 
 /// The samples of a buffer, without a time.
 std::optional<SoundChunk> samples_of(GstSample* sample) {
@@ -102,7 +102,7 @@ class FileSound final : public SoundFeed {
       give_up(messages_->failed() ? messages_->reason() : "none of it comes");
       return;
     }
-    if (from_ns > kNear) {
+    if (from_ns > kNearNs) {
       gst_element_seek_simple(
           pipeline, GST_FORMAT_TIME,
           static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE), from_ns);

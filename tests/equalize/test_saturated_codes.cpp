@@ -53,7 +53,7 @@ const std::vector<std::uint32_t> kFactors{
     0, 1, 95, 200, 255, 256, 257, 300, 384, 512, 777, 1024, saturation::kMost};
 
 /// What a line says of a code, and how many it leaves open.
-struct Counts {
+struct CodeCounts {
   int wrong = 0;
   int open = 0;  ///< of those with f = k
   int all = 0;
@@ -61,7 +61,7 @@ struct Counts {
 
 /// A code of a pixel by lines, as the fused kernel has it.
 void check_code(std::uint32_t k, std::uint32_t level, std::uint32_t v, std::uint32_t m,
-                std::uint32_t c, Counts& counts) {
+                std::uint32_t c, CodeCounts& counts) {
   saturation::Line line = saturation::line_of(k, level, v, 1.0 / v);
   const bool limited = saturation::is_limited(line, v - m);
   counts.wrong += limited != (k > kOne && k * (v - m) > kOne * v) ? 1 : 0;
@@ -90,7 +90,7 @@ void expect_lines(std::uint32_t most, test::EveryNth& fourth) {
     for (const std::uint32_t k : kFactors) {
       if (fourth.skips()) continue;
       SCOPED_TRACE(curve.name + ", k " + std::to_string(k) + "/256");
-      Counts counts;
+      CodeCounts counts;
       for (std::uint32_t v = 1; v <= most; ++v) {
         const std::uint32_t level = curve.levels[v];
         for (std::uint32_t m = 0; m <= v; ++m) {
