@@ -160,6 +160,14 @@ struct LaneCells {
     return chroma_of_byte<kChromaExponent>(chroma, cr_byte(cell));
   }
 
+  /// The same divided by 2^kShift.
+  __device__ __forceinline__ float u_over_samples(int cell) const {
+    return chroma_of_byte<kShift>(chroma, cb_byte(cell));
+  }
+  __device__ __forceinline__ float w_over_samples(int cell) const {
+    return chroma_of_byte<kShift>(chroma, cr_byte(cell));
+  }
+
   /// Takes the halves, Cb and Cr of each cell.
   __device__ __forceinline__ void set_chroma(const std::uint32_t (&halves)[kCells]) {
     if constexpr (kInterleaved) {
@@ -313,7 +321,7 @@ __device__ __forceinline__ void scale_cells(
   for (; unsure != 0; unsure &= unsure - 1) {
     const int cell = __ffs(static_cast<int>(unsure)) - 1;
     const std::uint32_t exact =
-        scale_cell_exact<Layout>(p, slot, first_column + cell * Layout::kColumns, gains);
+        scale_cell_exact<Layout>(p, slot, first_column + Layout::column_of_cell(cell), gains);
 #pragma unroll
     for (int i = 0; i < Cells::kCells; ++i)
       scaled[i] = i == cell ? exact : scaled[i];

@@ -150,7 +150,8 @@ FusedChain::Launch FusedChain::prepare(Access access, bool saturates) const {
   // The sizes belong to the architecture that the kernel was compiled for, not to the device's.
   const FusedConfig config = fused_config(attributes.ptxVersion * 10);
   launch.block = static_cast<unsigned>(config.threads());
-  launch.shared_bytes = static_cast<std::size_t>(config.table_bytes() + config.ring_bytes());
+  launch.shared_bytes = static_cast<std::size_t>(config.table_bytes() + config.ring_bytes() +
+                                                 (saturates ? config.open_cell_bytes() : 0));
   check(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(launch.shared_bytes)),
         "asking for shared memory");
@@ -194,7 +195,9 @@ void FusedChain::configure(const ImageDesc& desc) {
   frame_.weights = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
   const Sampling sampling = sampling_of(desc.format);
   frame_.luma_offsets = static_cast<std::uint32_t>(frame_.weights.luma_offset) * 0x01010101U;
-  frame_.yuv = YuvFloats::of(frame_.weights, cell_columns(sampling) * cell_rows(sampling));
+  const auto samples = static_cast<float>(cell_columns(sampling) * cell_rows(sampling));
+  frame_.yuv = YuvFloats::of(frame_.weights, samples * kGainScale * kChromaScale);
+  frame_.code_base = kCodeBase + static_cast<float>(frame_.weights.luma_offset);
   frame_.yuv_codes = YuvCodeFloats::of(frame_.weights);
   frame_.zeros_value =
       yuv ? yuv_value(frame_.weights, 0, value_above_luma(frame_.weights, 0, 0)) : 0;
@@ -327,13 +330,15 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   // Loading them takes its time: not where nobody asks for them.
   if (saturates && launch_for(Access::bytes, true).kernel == nullptr) prepare_launches(true);
   const Launch& launch = launch_for(access, saturates);
+  const std::uint32_t samples = columns_of_cell * rows_of_cell;
+  if (saturates) p.yuv = YuvFloats::of(p.weights, static_cast<float>(samples) * 0x1p-16f);
   // Samples that are counted are those of cells.
   const std::uint32_t pixels = chunk_pixels(desc_.format);
   const std::uint32_t cells = (p.width + columns_of_cell - 1) / columns_of_cell;
-  const std::uint32_t samples = columns_of_cell * rows_of_cell;
   const std::uint32_t chunk_samples = pixels / columns_of_cell * samples;
   const std::uint32_t parts = flat ? kLanes : 1;  // of a chunk
   p.columns = flat ? p.width / kPartColumns : (p.width + pixels - 1) / pixels;
+  p.by_columns = FastDivisor::of(p.columns);
   p.parts = p.columns * lines;
   const std::uint32_t chunks = (p.parts + parts - 1) / parts;
   p.zeros = chunks * chunk_samples - lines * cells * samples;

@@ -137,14 +137,18 @@ struct Rgb3Layout : PackedLayout<3> {
                                                const Gains& gains) {
     std::uint32_t words[12];
     load_vectors(slot + lane * kLaneBytes, kVectorBytes, words);
-    // Four pixels are three words.
+    if constexpr (Gains::kSaturates) {
 #pragma unroll
-    for (int four = 0; four < 4; ++four) {
-      if constexpr (Gains::kSaturates) {
-        saturate_pixels<4, 3, 0>(gains, slot + lane * kLaneBytes + 12 * four, words + 3 * four);
-      } else {
-        scale_pixels(gains, words + 3 * four);
+      for (int half = 0; half < 2; ++half) {
+        saturate_pixels<8, 3, 0>(gains, words + 6 * half, [&](int pixel) {
+          return slot + lane * kLaneBytes + 24 * half + 3 * pixel;
+        });
       }
+    } else {
+      // Four pixels are three words.
+#pragma unroll
+      for (int four = 0; four < 4; ++four)
+        scale_pixels(gains, words + 3 * four);
     }
     store_vectors(slot + lane * kLaneBytes, kVectorBytes, words);
   }
@@ -196,11 +200,9 @@ struct Rgb4Layout : PackedLayout<4> {
     std::uint32_t words[12];
     load_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);
     if constexpr (Gains::kSaturates) {
-#pragma unroll
-      for (int k = 0; k < 3; ++k) {
-        saturate_pixels<4, 4, kColor>(gains, slot + (k * kLanes + lane) * kVectorBytes,
-                                      words + 4 * k);
-      }
+      saturate_pixels<12, 4, kColor>(gains, words, [&](int pixel) {
+        return slot + (pixel / 4 * kLanes + lane) * kVectorBytes + pixel % 4 * 4;
+      });
     } else {
 #pragma unroll
       for (int w = 0; w < 12; ++w)

@@ -5,6 +5,7 @@
 
 #include <equalux/params.h>
 
+#include "cuda/device/fast_divisor.h"
 #include "cuda/device/gain_scale.h"
 #include "src/equalize/tone_control.h"
 #include "src/format/pixel_math.h"
@@ -15,20 +16,26 @@ namespace equalux::cuda {
 /// What the sums of chroma in single precision are times.
 inline constexpr float kChromaScale = 0x1p-31f;
 
-/// YuvWeights as floats, with the signs of the sums they stand in, for chroma that is divided by
-/// the `samples` of a cell and by kGainScale.
+/// YuvWeights as floats, with the signs of the sums they stand in, times `scale`.
 struct YuvFloats {
   float red_w = 0;
   float minus_green_u = 0;
   float minus_green_w = 0;
   float blue_u = 0;
 
-  static YuvFloats of(const YuvWeights& w, int samples) {
-    const float scale = static_cast<float>(samples) * kGainScale * kChromaScale;
+  static YuvFloats of(const YuvWeights& w, float scale) {
     return {static_cast<float>(w.red_w) * scale, -static_cast<float>(w.green_u) * scale,
             -static_cast<float>(w.green_w) * scale, static_cast<float>(w.blue_u) * scale};
   }
 };
+
+/// Where saturation changes, results of YCbCr in single precision stand on a base, 256 + 1/2 and a
+/// little more: they lie in [256, 512), where the last place of a float is 2^-15, and the bits from
+/// kCodeShift on are the code, rounded to nearest. The little is four last places, and no result is
+/// as far off: where the bits below leave less than eight, the code may be one too high.
+inline constexpr int kCodeShift = 15;
+inline constexpr float kCodeBase = 256.5f + 0x1p-13f;
+inline constexpr std::uint32_t kLeastSure = 8;
 
 /// Factors that spare value_above_luma() its subtraction: of chroma codes that are read as floats
 /// where they stand, in the second byte of a word, which makes code c the denormal number 2^-141 c.
@@ -125,7 +132,8 @@ struct FusedParams {
   Scaler scaler = Scaler::max_abs;
   YuvWeights weights{};
   std::uint32_t luma_offsets = 0;  ///< the luma offset in every byte
-  YuvFloats yuv;
+  YuvFloats yuv;  ///< for chroma that is divided by the samples of a cell and, but where saturation
+                  ///< changes, by kGainScale
   YuvCodeFloats yuv_codes;
   bool shapes_curve = false;  ///< the curve is not the plain one but `tone` says
   tone::Frame tone;
@@ -137,6 +145,8 @@ struct FusedParams {
   /// Where it will change in a pass behind this one: k by the value of a result, to be written.
   std::uint16_t* factors_of_results = nullptr;
   FusedState* state = nullptr;
+  FastDivisor by_columns;  ///< the division by `columns`, where saturation changes, and
+  float code_base = 0;     ///< kCodeBase and the luma offset
 };
 
 }  // namespace equalux::cuda

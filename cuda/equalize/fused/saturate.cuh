@@ -12,56 +12,36 @@
 /// docs/algorithm.md, "Saturation".
 namespace equalux::cuda {
 
-/// The values of a line at the channels of a pixel, codes in the lowest bits. v - m is at most 255.
+/// The line of a pixel of value v whose least channel lies `below` under that, 255 at most.
 template <typename Table>
-__device__ __forceinline__ void line_values(const Table& table, const std::uint32_t (&c)[3],
-                                            std::uint32_t (&values)[3]) {
-  const std::uint32_t v = max(max(c[0], c[1]), c[2]);
-  const std::uint32_t m = min(min(c[0], c[1]), c[2]);
-  saturation::Line line = table.at(v);
-  if (saturation::is_limited(line, v - m)) {
-    line = saturation::limited_line(
-        table.slope(table.level(static_cast<std::int32_t>(v)), static_cast<std::int32_t>(v - m)),
-        m);
-  } else {
-    line = saturation::free_line(line);
-  }
-#pragma unroll
-  for (int i = 0; i < 3; ++i)
-    values[i] = saturation::line_value(line, c[i]);
+__device__ __forceinline__ saturation::Line own_line(const Table& table,
+                                                     const saturation::Line& of_value,
+                                                     std::uint32_t v, std::uint32_t below) {
+  if (!saturation::is_limited(of_value, below)) return saturation::free_line(of_value);
+  return saturation::limited_line(
+      table.slope(table.level(static_cast<std::int32_t>(v)), static_cast<std::int32_t>(below)),
+      v - below);
 }
 
-/// Three channels of a pixel. `out` has the results in the highest bytes; `unsure` gets `flag`
-/// where the line leaves one of them open.
-template <typename Table>
-__device__ __forceinline__ void saturate_pixel(const Table& table, const std::uint32_t (&c)[3],
-                                               std::uint32_t (&out)[3], std::uint32_t flag,
-                                               std::uint32_t& unsure) {
-  line_values(table, c, out);
-  std::uint32_t fraction = 0;
-#pragma unroll
-  for (int i = 0; i < 3; ++i)
-    fraction = max(fraction, saturation::fraction_of_line(out[i]));
-  if (!saturation::is_sure(fraction)) unsure |= flag;
-}
-
-/// The same from three bytes, whatever the line says; results in the bytes of a word.
+/// A pixel's results from three bytes, whatever the line says, in the bytes of a word.
 template <typename Table>
 __device__ __noinline__ std::uint32_t saturate_pixel_exact(const Table& table,
                                                            const std::uint8_t* bytes) {
   const std::uint32_t c[3] = {bytes[0], bytes[1], bytes[2]};
-  std::uint32_t values[3];
-  line_values(table, c, values);
-  const auto v = static_cast<std::int32_t>(max(max(c[0], c[1]), c[2]));
+  const std::uint32_t most = max(max(c[0], c[1]), c[2]);
+  const auto v = static_cast<std::int32_t>(most);
   if (v == 0) return 0;
-  const auto below = v - static_cast<std::int32_t>(min(min(c[0], c[1]), c[2]));
+  const std::uint32_t under = most - min(min(c[0], c[1]), c[2]);
+  const saturation::Line line = own_line(table, table.at(most), most, under);
+  const auto below = static_cast<std::int32_t>(under);
   const saturation::Factor f = table.factor(v, below);
   std::uint32_t codes = 0;
 #pragma unroll
   for (int i = 0; i < 3; ++i) {
     codes |= static_cast<std::uint32_t>(saturation::scaled_above(
-                 static_cast<std::int32_t>(saturation::whole_of_line(values[i])), table.level(v),
-                 tone::kCurveBits, f, v, static_cast<std::int32_t>(c[i])))
+                 static_cast<std::int32_t>(
+                     saturation::whole_of_line(saturation::line_value(line, c[i]))),
+                 table.level(v), tone::kCurveBits, f, v, static_cast<std::int32_t>(c[i])))
              << (8 * i);
   }
   return codes;
@@ -73,48 +53,74 @@ __device__ __forceinline__ std::uint32_t pack_highest(std::uint32_t a, std::uint
   return __byte_perm(__byte_perm(a, b, 0x0073), __byte_perm(c, d, 0x0073), 0x5410);
 }
 
-/// kPixels neighbouring pixels of kBytes bytes, in words; colours begin at byte kColor of a pixel,
-/// and the fourth byte is copied. `bytes` is where they stand in the slot. kPixels kBytes is a
-/// multiple of 4.
-template <int kPixels, int kBytes, int kColor, typename Table>
-__device__ __forceinline__ void saturate_pixels(const Table& table, const std::uint8_t* bytes,
-                                                std::uint32_t* words) {
-  std::uint32_t results[kPixels * kBytes];
-  std::uint32_t unsure = 0;  // pixels
+/// kPixels pixels of kBytes bytes in words, a multiple of four; colours begin at byte kColor of a
+/// pixel, and a fourth byte is copied. `place_of` says where a pixel stands in the slot. All lanes
+/// of a warp call it.
+template <int kPixels, int kBytes, int kColor, typename Table, typename PlaceOf>
+__device__ __forceinline__ void saturate_pixels(const Table& table, std::uint32_t* words,
+                                                const PlaceOf& place_of) {
+  const auto code = [&](int pixel, int i) { return byte_of(words, pixel * kBytes + kColor + i); };
+  const auto most = [&](int p) { return max(max(code(p, 0), code(p, 1)), code(p, 2)); };
+  const auto least = [&](int p) { return min(min(code(p, 0), code(p, 1)), code(p, 2)); };
+  saturation::Line lines[kPixels];
+  bool limited = false;
 #pragma unroll
   for (int pixel = 0; pixel < kPixels; ++pixel) {
-    const int first = pixel * kBytes;
-    if constexpr (kBytes == 4) {
-      constexpr int kCopied = kColor == 0 ? 3 : 0;
-      results[first + kCopied] = byte_of(words, first + kCopied) << 24;
+    const std::uint32_t v = most(pixel);
+    lines[pixel] = table.at(v);
+    limited |= saturation::is_limited(lines[pixel], v - least(pixel));
+  }
+  // Without branches where no pixel of the warp is limited, so that none waits for another.
+  if (__any_sync(0xFFFFFFFFU, limited)) {
+#pragma unroll
+    for (int pixel = 0; pixel < kPixels; ++pixel) {
+      const std::uint32_t v = most(pixel);
+      lines[pixel] = own_line(table, lines[pixel], v, v - least(pixel));
     }
-    std::uint32_t c[3];
-    std::uint32_t out[3];
+  } else {
 #pragma unroll
-    for (int i = 0; i < 3; ++i)
-      c[i] = byte_of(words, first + kColor + i);
-    saturate_pixel(table, c, out, 1U << pixel, unsure);
+    for (int pixel = 0; pixel < kPixels; ++pixel)
+      lines[pixel] = saturation::free_line(lines[pixel]);
+  }
+  std::uint32_t unsure = 0;  // pixels
+  // Four pixels are whole words.
 #pragma unroll
-    for (int i = 0; i < 3; ++i)
-      results[first + kColor + i] = out[i];
+  for (int four = 0; four < kPixels; four += 4) {
+    std::uint32_t results[4 * kBytes];
+#pragma unroll
+    for (int pixel = four; pixel < four + 4; ++pixel) {
+      std::uint32_t* const result = results + (pixel - four) * kBytes;
+      if constexpr (kBytes == 4) {
+        constexpr int kCopied = kColor == 0 ? 3 : 0;
+        result[kCopied] = byte_of(words, pixel * kBytes + kCopied) << 24;
+      }
+      std::uint32_t fraction = 0;
+#pragma unroll
+      for (int i = 0; i < 3; ++i) {
+        result[kColor + i] = saturation::line_value(lines[pixel], code(pixel, i));
+        fraction = max(fraction, saturation::fraction_of_line(result[kColor + i]));
+      }
+      if (!saturation::is_sure(fraction)) unsure |= 1U << pixel;
+    }
+#pragma unroll
+    for (int w = 0; w < kBytes; ++w)
+      words[four / 4 * kBytes + w] =
+          pack_highest(results[4 * w], results[4 * w + 1], results[4 * w + 2], results[4 * w + 3]);
   }
 #pragma unroll 1
   for (; unsure != 0; unsure &= unsure - 1) {
     const int pixel = __ffs(static_cast<int>(unsure)) - 1;
-    const std::uint32_t exact = saturate_pixel_exact(table, bytes + pixel * kBytes + kColor);
+    const std::uint32_t exact = saturate_pixel_exact(table, place_of(pixel) + kColor);
 #pragma unroll
-    for (int i = 0; i < kPixels; ++i) {
+    for (int i = 0; i < 3; ++i) {
+      const int byte = pixel * kBytes + kColor + i;
+      const std::uint32_t mask = 0xFFU << (byte % 4 * 8);
+      const std::uint32_t result = (exact >> (8 * i) & 0xFFU) << (byte % 4 * 8);
 #pragma unroll
-      for (int j = 0; j < 3; ++j) {
-        std::uint32_t& result = results[i * kBytes + kColor + j];
-        result = i == pixel ? exact << (24 - 8 * j) : result;
-      }
+      for (int w = 0; w < kPixels * kBytes / 4; ++w)
+        words[w] = w == byte / 4 ? (words[w] & ~mask) | result : words[w];
     }
   }
-#pragma unroll
-  for (int w = 0; w < kPixels * kBytes / 4; ++w)
-    words[w] =
-        pack_highest(results[4 * w], results[4 * w + 1], results[4 * w + 2], results[4 * w + 3]);
 }
 
 }  // namespace equalux::cuda

@@ -2,29 +2,34 @@
 
 #include <cstdint>
 
+#include "cuda/device/for_constants.cuh"
 #include "cuda/device/yuv_cells.cuh"
+#include "cuda/equalize/fused/cell_reach.cuh"
+#include "cuda/equalize/fused/exact_cells.cuh"
 #include "cuda/equalize/fused/saturation_table.cuh"
 #include "src/format/pixel_math.h"
 
 /// Cells of YCbCr whose saturation changes; a counterpart of scale_lane() of yuv_cells.cuh. Single
 /// precision: y' = V' - slope (v - y), slope being k V' / v, or V' / (v - m) where that is less,
-/// which takes S to 1, and the gain of chroma. Near a half whole numbers decide.
+/// which takes S to 1, and the gain of chroma. Cells that have a result near a half are left for
+/// the end of the warp's chunks.
+///
+/// Where all channels of a lane's samples lie from black to white, v - y and v - m are those of the
+/// chroma sample, and a luma sample is a look-up, two products and a minimum.
 namespace equalux::cuda {
 
-/// Single precision is off by less than 2^-13 of a code: V' by 2^-17, the product of slope and
-/// distance, 255 at most, by 2^-22 of itself, and each of two sums by 2^-17. Nearer to a half than
-/// this, whole numbers decide.
-inline constexpr float kSureCode = 0.5f - 0x1p-13f;
+/// What is added to chroma's results, less 128: they stand on kCodeBase.
+inline constexpr float kChromaBase = kCodeBase + 128.0f;
 
 /// 2^23, and the bits of the float that a code makes of it: 2^23 + code.
-inline constexpr std::uint32_t kCodeBase = 0x4B000000U;
+inline constexpr std::uint32_t kCodeBits = 0x4B000000U;
 
 /// 2^23 + byte `i` of consecutive words, as a float.
 __device__ __forceinline__ float based_byte(const std::uint32_t* words, int i) {
-  return __uint_as_float(__byte_perm(words[i / 4], kCodeBase, 0x7650 | (i % 4)));
+  return __uint_as_float(__byte_perm(words[i / 4], kCodeBits, 0x7650 | (i % 4)));
 }
 __device__ __forceinline__ float based(std::int32_t code) {
-  return __uint_as_float(kCodeBase | static_cast<std::uint32_t>(code));
+  return __uint_as_float(kCodeBits | static_cast<std::uint32_t>(code));
 }
 
 /// 1 / x, off by a last place; of 0 infinity.
@@ -34,195 +39,227 @@ __device__ __forceinline__ float fast_inverse(float x) {
   return inverse;
 }
 
-/// The slope of a pixel of which `below` is v - m, or v where that is less, and 0 or more.
-__device__ __forceinline__ float slope_of(const LevelSlope& of, float below) {
-  // V' = 0 times infinity is not a number, which no minimum is.
-  return fminf(of.slope, __fmul_rn(of.level, fast_inverse(below)));
+/// What a result on its base has below its code, in the highest bits.
+__device__ __forceinline__ std::uint32_t fraction_of(float result) {
+  return __float_as_uint(result) << (32 - kCodeShift);
+}
+/// False where a result may have the wrong code; `fraction` is the least of several.
+__device__ __forceinline__ bool is_sure(std::uint32_t fraction) {
+  return fraction >= kLeastSure << (32 - kCodeShift);
 }
 
-/// A result in single precision.
-struct FastCode {
-  std::uint32_t code;  ///< in the low half
-  float distance;      ///< from the code's middle
-};
-__device__ __forceinline__ FastCode rounded_code(float x) {
-  constexpr float kBase = 12582912.0f;  // 1.5 2^23: the integer part is in the lowest bits
-  const float code = __fadd_rn(x, kBase);
-  return {__float_as_uint(code), __fadd_rn(x, -__fadd_rn(code, -kBase))};
+/// The codes of two results, from bit 7 of the halves on, above which anything may stand.
+__device__ __forceinline__ std::uint32_t codes_of_pair(float a, float b) {
+  static_assert(kCodeShift == 8 + 7);
+  return __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x6521);
+}
+/// The codes of four results as one word.
+__device__ __forceinline__ std::uint32_t codes_of_four(const float (&results)[4]) {
+  return __byte_perm(codes_of_pair(results[0], results[1]) << 1,
+                     codes_of_pair(results[2], results[3]) << 1, 0x7531);
 }
 
-/// A channel c, or luma above black, of a value v > 0, by whole numbers; `x` is what single
-/// precision makes of it.
-template <typename Table>
-__device__ __forceinline__ std::uint32_t exact_code(const Table& table, float x,
-                                                    saturation::Factor f, std::int32_t v,
-                                                    std::int32_t c) {
-  return static_cast<std::uint32_t>(
-      saturation::scaled_above(__float2int_rd(x), table.level(v), tone::kCurveBits, f, v, c));
-}
-
-/// Colours of a cell: chroma less 128, and where its channels lie against luma.
-struct CellColour {
-  float u;
-  float w;
-  float above;  ///< of the largest channel
-  float least;  ///< of the least, 0 or less
+/// Where the channels of samples lie.
+enum class Channels {
+  inside,    ///< from black to white
+  dark,      ///< some below black, but not luma
+  anywhere,  ///< some above white, or luma below black
 };
 
-/// As value_above_luma() and least_above_luma(): all products and sums are whole numbers below
-/// 2^24, which single precision holds exactly.
-__device__ __forceinline__ CellColour colour_of(const YuvWeights& k, float u, float w) {
-  constexpr float kHalf = 32768.0f;
-  constexpr float kUnit = 0x1p-16f;
-  const float red = __fmaf_rn(w, static_cast<float>(k.red_w), kHalf);
-  const float green = __fmaf_rn(u, -static_cast<float>(k.green_u),
-                                __fmaf_rn(w, -static_cast<float>(k.green_w), kHalf));
-  const float blue = __fmaf_rn(u, static_cast<float>(k.blue_u), kHalf);
-  const float most = fmaxf(fmaxf(red, green), blue);
-  const float least = fminf(fminf(red, green), blue);
-  return {u, w, __fadd_rn(__fmaf_rd(most, kUnit, kIntegerBase), -kIntegerBase),
-          __fadd_rn(__fmaf_rd(least, kUnit, kIntegerBase), -kIntegerBase)};
-}
-
-/// A luma sample. All are exact but for slope and x.
-struct LumaOf {
-  float v;
-  float below;  ///< v - m
-  float slope;  ///< the gain of chroma
-  float x;      ///< the result above black; of luma below black anything
-};
-
-/// `code` lies above 2^23. kOutside: it may be below black, or above M.
-template <bool kOutside, typename Table>
-__device__ __forceinline__ LumaOf luma_of(const YuvWeights& k, const Table& table, float code,
-                                          const CellColour& colour) {
-  const float black = based(k.luma_offset);
-  const float white = based(k.luma_offset + k.luma_max);
-  float v = fminf(__fadd_rn(code, colour.above), white);
-  if (kOutside && code < black) v = black;
-  const LevelSlope of = table.at(__float_as_uint(v) - __float_as_uint(black));
-  LumaOf luma;
-  luma.v = __fadd_rn(v, -black);
-  const float down = __fadd_rn(v, -code);
-  luma.below = __fadd_rn(down, -colour.least);
-  luma.slope = slope_of(of, fminf(kOutside ? fmaxf(luma.below, 0.0f) : luma.below, luma.v));
-  // Luma over v, which was clamped there, is scaled as it is without saturation.
-  const bool over = kOutside && down < 0;
-  const float own = over ? __fmul_rn(of.level, fast_inverse(luma.v)) : luma.slope;
-  luma.x = __fmaf_rn(-down, own, of.level);
-  return luma;
-}
-
-/// 128 + u times the mean gain, clamped; `u` is divided by as many as the gains in `sum`.
-__device__ __forceinline__ FastCode saturated_chroma(float u, float sum) {
-  return rounded_code(fminf(fmaxf(__fmaf_rn(u, sum, 128.0f), 0.0f), 255.0f));
-}
-
-/// A cell by whole numbers.
-template <typename Layout>
-struct ExactCell {
-  std::uint32_t chroma;               ///< Cb and Cr, the halves of a word
-  std::uint32_t luma[Layout::kRows];  ///< bytes of a row, from the lowest
-};
-
-/// The cell at column `x` of a slot.
-template <typename Layout, typename Table>
-__device__ __noinline__ ExactCell<Layout> saturate_cell_exact(const FusedParams& p,
-                                                              const std::uint8_t* slot, int x,
-                                                              const Table& table) {
-  const YuvWeights& k = p.weights;
-  const std::uint32_t cb = slot[Layout::cb_at(x)];
-  const std::uint32_t cr = slot[Layout::cr_at(x)];
-  const CellColour colour = colour_of(k, static_cast<float>(static_cast<std::int32_t>(cb) - 128),
-                                      static_cast<float>(static_cast<std::int32_t>(cr) - 128));
-  ExactCell<Layout> exact{};
-  std::int64_t sum = 0;
-#pragma unroll 1
-  for (int i = 0; i < Layout::kRows * Layout::kColumns; ++i) {
-    const int row = i / Layout::kColumns;
-    const std::int32_t code = slot[Layout::luma_at(row, x + i % Layout::kColumns)];
-    const LumaOf luma = luma_of<true>(k, table, based(code), colour);
-    const auto v = static_cast<std::int32_t>(luma.v);
-    const saturation::Factor f = table.factor(v, static_cast<std::int32_t>(luma.below));
-    auto result = static_cast<std::uint32_t>(code);
-    if (v != 0) {
-      result = exact_code(table, luma.x, f, v, code - k.luma_offset) +
-               static_cast<std::uint32_t>(k.luma_offset);
+/// Those of a warp's samples. Luma and chroma of a lane are looked at apart, so that some of them
+/// may lie better than it says.
+template <typename Layout, int kPairs>
+__device__ __forceinline__ Channels
+channels_of_warp(const FusedParams& p, const typename Layout::Cells& cells,
+                 const CellReach (&reaches)[Layout::Cells::kCells]) {
+  // Least and largest codes are the upper bytes of halves, which compare as those do.
+  std::uint32_t low = 0xFFFFFFFFU;
+  std::uint32_t high = 0;
+#pragma unroll
+  for (int row = 0; row < Layout::kRows; ++row) {
+#pragma unroll
+    for (int word = 0; word < kPairs / 2; ++word) {
+      const std::uint32_t codes = cells.luma[row][word];
+      low = __vimin3_u16x2(low, codes, codes << 8);
+      high = __vimax3_u16x2(high, codes, codes << 8);
     }
-    exact.luma[Layout::kRows == 2 ? row : 0] |= result << (8 * (i % Layout::kColumns));
-    sum += saturation::scaled_share(table.share(v), f);
   }
-  const auto gains = static_cast<std::uint64_t>(sum);
-  exact.chroma = scale_chroma<Layout::Cells::kShift>(cb, gains) |
-                 scale_chroma<Layout::Cells::kShift>(cr, gains) << 16;
-  return exact;
+  auto most = static_cast<int>(reaches[0].most);
+  auto least = static_cast<int>(reaches[0].least);
+#pragma unroll
+  for (int i = 0; i < Layout::Cells::kCells; i += 2) {
+    most = __vimax3_s32(most, static_cast<int>(reaches[i].most),
+                        static_cast<int>(reaches[i + 1].most));
+    least = __vimin3_s32(least, static_cast<int>(reaches[i].least),
+                         static_cast<int>(reaches[i + 1].least));
+  }
+  // The least code that is not too dark, and the largest that is not too bright, from 0 to 255.
+  constexpr std::uint32_t kBoth = 0x01000100U;
+  const auto black = static_cast<std::uint32_t>(p.weights.luma_offset);
+  const auto white = black + static_cast<std::uint32_t>(p.weights.luma_max);
+  const std::uint32_t lowest =
+      (kIntegerBaseBits + black - static_cast<std::uint32_t>(least)) * kBoth;
+  const std::uint32_t highest =
+      (kIntegerBaseBits + white - static_cast<std::uint32_t>(most)) * kBoth + 0x00FF00FFU;
+  const bool too_dark = __vminu2(low, lowest) != lowest;
+  const bool beyond =
+      __vmaxu2(high, highest) != highest || __vminu2(low, black * kBoth) != black * kBoth;
+  if (!__any_sync(0xFFFFFFFFU, too_dark || beyond)) return Channels::inside;
+  return __any_sync(0xFFFFFFFFU, beyond) ? Channels::anywhere : Channels::dark;
+}
+
+/// Colours of a cell. All but the inverse and its product are exact.
+struct CellColour {
+  float above;          ///< of the largest channel against luma: v - y where v is not clamped
+  float least;          ///< of the least one
+  float range;          ///< v - m where v is not clamped
+  std::uint32_t place;  ///< of the table's entry for black luma
+  float inverse;        ///< 1 / (v - m)
+  float minus_base;     ///< by which a level on its base times that is too much
+};
+
+template <typename Table>
+__device__ __forceinline__ CellColour colour_of(const FusedParams& p, const Table& table,
+                                                const CellReach& reach) {
+  CellColour colour;
+  colour.above = __fadd_rn(__uint_as_float(reach.most), -kIntegerBase);
+  colour.least = __fadd_rn(__uint_as_float(reach.least), -kIntegerBase);
+  colour.place = table.template place_above<kIntegerBaseBits>(reach.most, -p.weights.luma_offset);
+  colour.range = __fadd_rn(__uint_as_float(reach.most), -__uint_as_float(reach.least));
+  colour.inverse = fast_inverse(colour.range);
+  colour.minus_base = __fmul_rn(colour.inverse, -p.code_base);
+  return colour;
+}
+
+/// What becomes of a luma sample.
+struct LumaResult {
+  float code;   ///< on its base
+  float slope;  ///< the gain of chroma
+};
+
+/// Byte kByte of `word`, in a cell that lies inside. In last places of the result, of 2^-15: half a
+/// one for the level, half a one for a slope of the table, which takes 255 at most off it; or one
+/// for the inverse and half a one each for its product with the base, its product with the level
+/// and the slope; half a one for the sum. Chroma is at most 0.58 (v - m), so that the mean slope is
+/// off by as little for it.
+template <int kByte, typename Table>
+__device__ __forceinline__ LumaResult luma_inside(const Table& table, std::uint32_t word,
+                                                  const CellColour& colour) {
+  const LevelSlope of = table.template at_sum<kByte>(word, colour.place);
+  // Where v - m is 0 the product is not a number, which no minimum is.
+  const float slope = fminf(of.slope, __fmaf_rn(of.level, colour.inverse, colour.minus_base));
+  return {__fmaf_rn(-colour.above, slope, of.level), slope};
+}
+
+/// The same where the least channel may lie below black, but not luma: S is 1 or more there, and
+/// its slope that of S = 1. V' is off by 2^-17, the product of slope and distance, 255 at most, by
+/// 2^-22 of itself, and each of two sums by half a last place: less than four last places of the
+/// result.
+template <int kByte, typename Table>
+__device__ __forceinline__ LumaResult luma_dark(const FusedParams& p, const Table& table,
+                                                std::uint32_t word, const CellColour& colour) {
+  const LevelSlope of = table.template at_sum<kByte, true>(word, colour.place);
+  const float v =
+      __fadd_rn(based_byte(&word, kByte), __fadd_rn(colour.above, -based(p.weights.luma_offset)));
+  // V' = 0 times infinity is not a number, which no minimum is.
+  const float slope = fminf(of.slope, __fmul_rn(of.level, fast_inverse(fminf(colour.range, v))));
+  return {__fadd_rn(__fmaf_rn(-colour.above, slope, of.level), p.code_base), slope};
+}
+
+/// Any luma sample; `code` lies above 2^23. As sure as luma_dark().
+template <typename Table>
+__device__ __forceinline__ LumaResult luma_anywhere(const FusedParams& p, const Table& table,
+                                                    float code, const CellColour& colour) {
+  const float black = based(p.weights.luma_offset);
+  const float white = based(p.weights.luma_offset + p.weights.luma_max);
+  const bool below_black = code < black;
+  const float value =
+      below_black ? black : fminf(__fadd_rn(code, colour.above), white);  // above 2^23
+  const LevelSlope of = table.at(__float_as_uint(value) - __float_as_uint(black));
+  const float v = __fadd_rn(value, -black);
+  const float down = __fadd_rn(value, -code);
+  const float below = __fadd_rn(down, -colour.least);
+  // V' = 0 times infinity is not a number, which no minimum is.
+  const float slope =
+      fminf(of.slope, __fmul_rn(of.level, fast_inverse(fminf(fmaxf(below, 0.0f), v))));
+  // Luma over v, which was clamped there, is scaled as it is without saturation.
+  const float own = down < 0 ? __fmul_rn(of.level, fast_inverse(v)) : slope;
+  const float result = __fadd_rn(__fmaf_rn(-down, own, of.level), p.code_base);
+  // Of luma below black, which stays what it is, any number between two codes.
+  return {below_black ? __fadd_rn(__fadd_rn(code, -based(0)), 256.5f) : result, slope};
 }
 
 /// Scales luma and chroma in place. `first_column` is where the cells lie in the slot, from which
 /// they were loaded.
-template <typename Layout, int kPairs, bool kOutside, typename Table>
+template <typename Layout, int kPairs, Channels kChannels, typename Table>
 __device__ __forceinline__ void saturate_cells(const FusedParams& p, const std::uint8_t* slot,
                                                int first_column, typename Layout::Cells& cells,
+                                               const CellReach (&reaches)[Layout::Cells::kCells],
                                                const Table& table) {
   using Cells = typename Layout::Cells;
   constexpr int kEach = Cells::kCellsAPair;
-  constexpr float kPerSample = 1.0f / (1 << Cells::kShift);
-  const YuvWeights& k = p.weights;
-  const auto offset = static_cast<float>(k.luma_offset);
   std::uint32_t chroma[Cells::kCells];
   std::uint32_t unsure = 0;  // cells
 #pragma unroll
   for (int word = 0; word < kPairs / 2; ++word) {
-    std::uint32_t results[Layout::kRows][4];
-#pragma unroll
-    for (int pair = 0; pair < 2; ++pair) {
-      const int first_cell = (2 * word + pair) * kEach;
+    float results[Layout::kRows][4];
+    for_constants<2>([&](auto pair) {
+      constexpr int kPair = decltype(pair)::value;
+      const int first_cell = (2 * word + kPair) * kEach;
       CellColour colour[kEach];
-      float sum[2];  // by column
-      float furthest[2] = {0, 0};
+      float sum[2];               // by column
+      std::uint32_t fraction[2];  // least by column
 #pragma unroll
-      for (int i = 0; i < kEach; ++i) {
-        const int cell = first_cell + i;
-        colour[i] =
-            colour_of(k, __fadd_rn(based_byte(cells.chroma, Cells::cb_byte(cell)), -based(128)),
-                      __fadd_rn(based_byte(cells.chroma, Cells::cr_byte(cell)), -based(128)));
-      }
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < kEach; ++i)
+        colour[i] = colour_of(p, table, reaches[first_cell + i]);
+      for_constants<2>([&](auto column) {
+        constexpr int kColumn = decltype(column)::value;
+        constexpr int kByte = 2 * kPair + kColumn;
+        const CellColour& own = colour[kEach == 2 ? kColumn : 0];
 #pragma unroll
         for (int row = 0; row < Layout::kRows; ++row) {
-          const float code = based_byte(&cells.luma[row][word], 2 * pair + i);
-          const LumaOf luma = luma_of<kOutside>(k, table, code, colour[kEach == 2 ? i : 0]);
-          const FastCode result = rounded_code(__fadd_rn(luma.x, offset));
-          const bool black = kOutside && code < based(k.luma_offset);
-          results[row][2 * pair + i] = black ? __float_as_uint(code) : result.code;
-          furthest[i] = fmaxf(furthest[i], black ? 0.0f : fabsf(result.distance));
-          sum[i] = row == 0 ? luma.slope : __fadd_rn(sum[i], luma.slope);
+          const std::uint32_t codes = cells.luma[row][word];
+          LumaResult luma;
+          if constexpr (kChannels == Channels::inside) {
+            luma = luma_inside<kByte>(table, codes, own);
+          } else if constexpr (kChannels == Channels::dark) {
+            luma = luma_dark<kByte>(p, table, codes, own);
+          } else {
+            luma = luma_anywhere(p, table, based_byte(&codes, kByte), own);
+          }
+          results[row][kByte] = luma.code;
+          const std::uint32_t own_fraction = fraction_of(luma.code);
+          fraction[kColumn] = row == 0 ? own_fraction : min(fraction[kColumn], own_fraction);
+          sum[kColumn] = row == 0 ? luma.slope : __fadd_rn(sum[kColumn], luma.slope);
         }
-      }
+      });
 #pragma unroll
       for (int i = 0; i < kEach; ++i) {
         const int cell = first_cell + i;
-        const float gain = __fmul_rn(kEach == 2 ? sum[i] : __fadd_rn(sum[0], sum[1]), kPerSample);
-        const FastCode blue = saturated_chroma(colour[i].u, gain);
-        const FastCode red = saturated_chroma(colour[i].w, gain);
-        chroma[cell] = __byte_perm(blue.code, red.code, 0x5410);
-        const float luma = kEach == 2 ? furthest[i] : fmaxf(furthest[0], furthest[1]);
-        if (fmaxf(fmaxf(fabsf(blue.distance), fabsf(red.distance)), luma) > kSureCode)
-          unsure |= 1U << cell;
+        const float gain_sum = kEach == 2 ? sum[i] : __fadd_rn(sum[0], sum[1]);
+        float blue = __fmaf_rn(cells.u_over_samples(cell), gain_sum, kChromaBase);
+        float red = __fmaf_rn(cells.w_over_samples(cell), gain_sum, kChromaBase);
+        if constexpr (kChannels != Channels::inside) {
+          // Inside chroma stays in the range of its codes.
+          blue = fminf(fmaxf(blue, 256.25f), 511.75f);
+          red = fminf(fmaxf(red, 256.25f), 511.75f);
+        }
+        chroma[cell] = codes_of_pair(blue, red) >> 7;
+        const std::uint32_t of_luma = kEach == 2 ? fraction[i] : min(fraction[0], fraction[1]);
+        const std::uint32_t least = __vimin3_u32(of_luma, fraction_of(blue), fraction_of(red));
+        if (!is_sure(least)) unsure |= 1U << cell;
       }
-    }
+    });
 #pragma unroll
-    for (int row = 0; row < Layout::kRows; ++row) {
-      cells.luma[row][word] =
-          pack(results[row][0], results[row][1], results[row][2], results[row][3]);
-    }
+    for (int row = 0; row < Layout::kRows; ++row)
+      cells.luma[row][word] = codes_of_four(results[row]);
   }
 #pragma unroll 1
   for (; unsure != 0; unsure &= unsure - 1) {
     const int cell = __ffs(static_cast<int>(unsure)) - 1;
-    const ExactCell<Layout> exact =
-        saturate_cell_exact<Layout>(p, slot, first_column + cell * Layout::kColumns, table);
+    const int column = first_column + Layout::column_of_cell(cell);
+    if (table.template leave_open<Layout>(slot, column)) continue;
+    const ExactCell<Layout> exact = saturate_cell_exact<Layout>(p, slot, column, table);
 #pragma unroll
     for (int i = 0; i < Cells::kCells; ++i)
       chroma[i] = i == cell ? exact.chroma : chroma[i];
@@ -239,31 +276,31 @@ __device__ __forceinline__ void saturate_cells(const FusedParams& p, const std::
       }
     }
   }
+  // Lanes that went apart here would stay so.
+  __syncwarp();
   cells.set_chroma(chroma);
 }
 
-/// Scales for a whole warp: the frame's few samples below black or above white do not slow down the
-/// rest.
+/// Scales for a whole warp: the frame's dark corners do not slow down the rest.
 template <typename Layout, int kPairs, typename Table>
 __device__ __forceinline__ void saturate_lane(const FusedParams& p, const std::uint8_t* slot,
                                               int first_column, typename Layout::Cells& cells,
                                               const Table& table) {
-  const std::uint32_t black = p.luma_offsets;
-  const std::uint32_t white =
-      static_cast<std::uint32_t>(p.weights.luma_offset + p.weights.luma_max) * 0x01010101U;
-  std::uint32_t outside = 0;
+  constexpr int kCells = Layout::Cells::kCells;
+  CellReach reaches[kCells];
 #pragma unroll
-  for (int row = 0; row < Layout::kRows; ++row) {
-#pragma unroll
-    for (int word = 0; word < kPairs / 2; ++word) {
-      const std::uint32_t codes = cells.luma[row][word];
-      outside |= __vcmpltu4(codes, black) | __vcmpgtu4(codes, white);
-    }
-  }
-  if (__any_sync(0xFFFFFFFFU, outside != 0)) {
-    saturate_cells<Layout, kPairs, true>(p, slot, first_column, cells, table);
-  } else {
-    saturate_cells<Layout, kPairs, false>(p, slot, first_column, cells, table);
+  for (int i = 0; i < kCells; ++i)
+    reaches[i] = reach_of(p.yuv, cells.u_over_samples(i), cells.w_over_samples(i));
+  switch (channels_of_warp<Layout, kPairs>(p, cells, reaches)) {
+    case Channels::inside:
+      return saturate_cells<Layout, kPairs, Channels::inside>(p, slot, first_column, cells, reaches,
+                                                              table);
+    case Channels::dark:
+      return saturate_cells<Layout, kPairs, Channels::dark>(p, slot, first_column, cells, reaches,
+                                                            table);
+    case Channels::anywhere:
+      return saturate_cells<Layout, kPairs, Channels::anywhere>(p, slot, first_column, cells,
+                                                                reaches, table);
   }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "cuda/equalize/fused/fused_config.h"
 #include "cuda/equalize/fused/fused_curve.cuh"
+#include "cuda/equalize/fused/open_cells.cuh"
 #include "src/equalize/saturated_codes.h"
 #include "src/equalize/saturation.h"
 
@@ -19,6 +19,9 @@ template <int kStride>
 class LineTable {
  public:
   static constexpr bool kSaturates = true;
+  [[nodiscard]] __device__ __forceinline__ const LineTable& in_chunk(std::uint32_t) const {
+    return *this;
+  }
 
   __device__ LineTable(const std::uint8_t* table, const CurveScratch& scratch, int lane)
       : table_(table),
@@ -75,66 +78,109 @@ struct LevelSlope {
   float slope;  ///< k V' / v, which is the gain of chroma
 };
 
-/// The same for YCbCr, whose chroma needs the slope as a gain: two numbers in single precision.
-/// With 256 bytes for each value every lane has a copy of its own, so that no lane waits for
-/// another's bank.
+/// The same for YCbCr, whose chroma needs the slope as a gain: two numbers in single precision,
+/// once with V' and once with the base in it. A warp reads eight bytes a lane in two halves: with
+/// 256 bytes for each value there are copies enough to keep the lanes of either out of each other's
+/// banks.
 template <int kStride>
 class SlopeTable {
  public:
   static constexpr bool kSaturates = true;
 
-  __device__ SlopeTable(const std::uint8_t* table, const CurveScratch& scratch, int lane)
+  __device__ SlopeTable(const std::uint8_t* table, const CurveScratch& scratch, int lane,
+                        const OpenCells& open)
       : table_(table),
         scratch_(scratch),
-        mine_(kCopies ? static_cast<std::uint32_t>(lane) * kEntry : 0) {}
+        open_(open),
+        mine_(static_cast<std::uint32_t>(lane) % kCopies * kEntry) {}
+
+  /// The same, for cells of a chunk.
+  [[nodiscard]] __device__ __forceinline__ SlopeTable in_chunk(std::uint32_t chunk) const {
+    SlopeTable table = *this;
+    table.chunk_ = chunk;
+    return table;
+  }
+  /// Leaves a cell at a column of the chunk's slot for the end; false where there is no room.
+  template <typename Layout>
+  [[nodiscard]] __device__ __forceinline__ bool leave_open(const std::uint8_t* slot,
+                                                           int column) const {
+    return open_.add<Layout>(slot, chunk_, column);
+  }
 
   [[nodiscard]] __device__ __forceinline__ LevelSlope at(std::uint32_t v) const {
-    const float2 entry = *reinterpret_cast<const float2*>(table_ + v * kStep + mine_);
-    return {entry.x, entry.y};
+    return entry(v * kStride + mine_ + kHalf);
+  }
+  /// The place of what stands in `bits` less kBase and more.
+  template <std::uint32_t kBase>
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place_above(std::uint32_t bits,
+                                                                     std::int32_t more) const {
+    return bits * kStride + (mine_ - kBase * kStride + static_cast<std::uint32_t>(more) * kStride);
+  }
+  /// The entry of byte kByte of a word and the value that `above` is the place of; its level has
+  /// the base in it unless kBare.
+  template <int kByte, bool kBare = false>
+  [[nodiscard]] __device__ __forceinline__ LevelSlope at_sum(std::uint32_t word,
+                                                             std::uint32_t above) const {
+    constexpr unsigned kFactor = kByte % 2 == 0 ? kStride : static_cast<unsigned>(kStride) << 16;
+    const std::uint32_t place =
+        kByte < 2 ? __dp2a_lo(kFactor, word, above) : __dp2a_hi(kFactor, word, above);
+    return entry(place + (kBare ? kHalf : 0));
   }
   /// W, with tone::kCurveBits.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t level(std::int32_t v) const {
     return scratch_.cdf[v];
+  }
+  /// 1 / v in double precision.
+  [[nodiscard]] __device__ __forceinline__ double inverse(std::int32_t v) const {
+    return scratch_.ratio[v];
   }
   /// k of v in f for a pixel whose least channel lies `below` under v.
   [[nodiscard]] __device__ __forceinline__ saturation::Factor factor(std::int32_t v,
                                                                      std::int32_t below) const {
     return saturation::factor_of(scratch_.factors[v], v, below);
   }
+  /// f in double precision, off by 2^-52 of itself at most.
+  [[nodiscard]] __device__ __forceinline__ double ratio_of(saturation::Factor f) const {
+    if (f.q == saturation::kOne) return f.p * (1.0 / saturation::kOne);
+    return f.p * scratch_.ratio[f.q];
+  }
   /// gain_48() >> 8.
   [[nodiscard]] __device__ __forceinline__ std::int64_t share(std::int32_t v) const {
     return static_cast<std::int64_t>(scratch_.chroma[v]);
   }
 
-  /// Fills the rows of a value.
-  static __device__ __forceinline__ void fill(std::uint8_t* table, unsigned v, LevelSlope entry) {
-    std::uint8_t* row = table + v * kStep;
-    if constexpr (kCopies) {
-      constexpr unsigned kVectors = kLanes * kEntry / kVectorBytes;
-      // Neighbouring values begin at different banks.
+  /// Fills the row of a value.
+  static __device__ __forceinline__ void fill(std::uint8_t* table, unsigned v, LevelSlope of,
+                                              float base) {
+    constexpr unsigned kVectors = kHalf / kVectorBytes;
+    const float based = __fadd_rn(of.level, base);
+    std::uint8_t* row = table + v * kStride;
+    // Neighbouring values begin at different banks.
 #pragma unroll
-      for (unsigned i = 0; i < kVectors; ++i) {
-        *reinterpret_cast<float4*>(row + (i + v) % kVectors * kVectorBytes) =
-            float4{entry.level, entry.slope, entry.level, entry.slope};
-      }
-    } else {
-      *reinterpret_cast<float2*>(row) = float2{entry.level, entry.slope};
+    for (unsigned i = 0; i < kVectors; ++i) {
+      std::uint8_t* to = row + (i + v) % kVectors * kVectorBytes;
+      *reinterpret_cast<float4*>(to) = float4{based, of.slope, based, of.slope};
+      *reinterpret_cast<float4*>(to + kHalf) = float4{of.level, of.slope, of.level, of.slope};
     }
   }
 
  private:
   static constexpr std::uint32_t kEntry = sizeof(float2);
-  static constexpr bool kCopies = kStride >= static_cast<int>(kLanes * kEntry);
-  static constexpr std::uint32_t kStep = kCopies ? kStride : kEntry;
+  static constexpr std::uint32_t kHalf = kStride / 2;
+  static constexpr std::uint32_t kCopies = kHalf / kEntry;
+  static_assert(kCopies <= kLanes / 2);
+
+  [[nodiscard]] __device__ __forceinline__ LevelSlope entry(std::uint32_t place) const {
+    const float2 entry = *reinterpret_cast<const float2*>(table_ + place);
+    return {entry.x, entry.y};
+  }
 
   const std::uint8_t* table_;
   const CurveScratch& scratch_;
+  OpenCells open_;
   std::uint32_t mine_;
+  std::uint32_t chunk_ = 0;
 };
-
-/// What a layout's kernel looks up.
-template <int kStride, bool kChroma>
-using SaturationTable = std::conditional_t<kChroma, SlopeTable<kStride>, LineTable<kStride>>;
 
 /// Fills `table` after make_frame_curve(), as make_gain_table() does for gains, and what the table
 /// needs of the scratch. The curve is not plain.
@@ -164,7 +210,7 @@ __device__ __forceinline__ void make_saturation_table(const FusedParams& p, Curv
         entry = {static_cast<float>(s.cdf[v] * kPerLevel),
                  static_cast<float>(ratio * k * kPerFactor)};
       }
-      SlopeTable<kStride>::fill(table, v, entry);
+      SlopeTable<kStride>::fill(table, v, entry, p.code_base);
     } else {
       LineTable<kStride>::fill(table, v, saturation::line_of(k, s.cdf[v], v, inverse));
       // From here on its own thread's word alone has been read.

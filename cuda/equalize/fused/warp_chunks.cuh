@@ -133,6 +133,14 @@ class SpanChunks : public WarpSlots {
     __syncwarp();
   }
 
+  /// Where the cell at a column of the chunk of that number lies.
+  [[nodiscard]] __device__ Chunk cell_at(std::uint32_t number, std::uint32_t column) const {
+    const std::uint32_t line = p_.by_columns.quotient(number);
+    const std::uint32_t x = (number - line * p_.columns) * Layout::kPixels + column;
+    const auto left = static_cast<int>(p_.width) - static_cast<int>(x);
+    return {line, x, min(max(left, 0), Layout::kColumns)};
+  }
+
   /// Scales a chunk in its slot and writes it.
   template <typename Gains>
   __device__ __forceinline__ void scale(const Place& at, std::uint8_t* slot,
@@ -143,7 +151,7 @@ class SpanChunks : public WarpSlots {
     if constexpr (Layout::kChroma) {
       if (p_.has_partial_cells) extra = mend_missing<Layout>(p_, slot, lane_, chunk);
     }
-    Layout::apply(p_, slot, lane_, gains);
+    Layout::apply(p_, slot, lane_, gains.in_chunk(at.line * p_.columns + at.column));
     if constexpr (Layout::kChroma) {
       if (Layout::kKeepsExtraLuma && p_.has_partial_cells) {
         keep_extra_luma<Layout>(slot, lane_, chunk, extra);
@@ -235,11 +243,20 @@ class FlatChunks : public WarpSlots {
     Layout::count(p_, slot, lane_, counter);
   }
 
+  /// Where the cell at a column of the chunk lies that begins with that part.
+  [[nodiscard]] __device__ Chunk cell_at(std::uint32_t first_part, std::uint32_t column) const {
+    const std::uint32_t part = first_part + column / kPartColumns;
+    const std::uint32_t line = p_.by_columns.quotient(part);
+    return {line, (part - line * p_.columns) * kPartColumns + column % kPartColumns,
+            part < p_.parts ? Layout::kColumns : 0};
+  }
+
   /// Scales a chunk from its slot to device memory.
   template <typename Gains>
   __device__ __forceinline__ void scale(const Place& at, const std::uint8_t* slot,
                                         const Gains& gains) const {
-    const auto cells = Layout::scaled(p_, slot, lane_, gains);
+    const std::uint32_t first_part = at.part - static_cast<std::uint32_t>(lane_);
+    const auto cells = Layout::scaled(p_, slot, lane_, gains.in_chunk(first_part));
     if (at.part >= p_.parts) return;
     for_constants<Layout::kPieces>([&](auto i) {
       stream_words<Layout::piece_bytes(i)>(p_.out[plane(i)] + offset<i>(at, p_.out_stride[0]),

@@ -11,6 +11,7 @@
 ///   kColumns, kRows                       luma samples of a cell
 ///   luma_at(row, x), cb_at(x), cr_at(x)   where the samples of column x lie in a slot
 ///   lane_of(x)                            which lane works on them
+///   column_of_cell(cell)                  how far a lane's cell lies from its first
 ///   kKeepsExtraLuma                       whether an odd row has a luma byte too many in memory
 /// with which partial_cells.cuh treats cells that the frame has only in part.
 namespace equalux::cuda {
@@ -44,6 +45,7 @@ struct CellLayout {
   static constexpr int kChromaBytes = 2 * Cells::kCells / kChromaPieces;
   static constexpr int kPieces = kRows + kChromaPieces;
 
+  static constexpr __device__ int column_of_cell(int cell) { return kColumns * cell; }
   static __device__ int luma_at(int row, int x) { return 512 * row + x; }
   static __device__ int lane_of(int x) { return x / 16; }
   /// Bytes of a lane in piece i, and where they lie in a slot.
@@ -156,75 +158,106 @@ struct Y444Layout : CellLayout<Y444Layout, 1, 1, false> {
 };
 
 /// Packed 4:2:2: four bytes hold two luma samples and their Cb and Cr; kLuma is the first luma
-/// byte's place, 0 in YUY2 and 1 in UYVY. A lane's vector is four such cells.
+/// byte's place, 0 in YUY2 and 1 in UYVY.
 template <int kLuma>
-struct Packed422Layout {
-  static constexpr bool kChroma = true;
-  static constexpr bool kHasParts = false;
-  static constexpr bool kKeepsExtraLuma = true;
+struct Packed422Places {
   static constexpr int kColumns = 2;
   static constexpr int kRows = 1;
-  static constexpr int kPixels = kChunkBytes / 2;
-  static constexpr int kSpans = 1;
-  using Cells = LaneCells<2, 1, 4, true>;
-  static constexpr int capacity(int) { return kChunkBytes; }
-  static constexpr int offset(int) { return 0; }
-  static __device__ SpanPlace span(const FusedParams&, int, const Chunk& chunk) {
-    return {0, chunk.line, chunk.x * 2, (chunk.pixels + 1) / 2 * 4};
-  }
   static __device__ int luma_at(int, int x) { return 2 * x + kLuma; }
   static __device__ int cb_at(int x) { return x / 2 * 4 + 1 - kLuma; }
   static __device__ int cr_at(int x) { return cb_at(x) + 2; }
-  static __device__ int lane_of(int x) { return x / 8 % kLanes; }
+};
 
-  template <typename Counter>
-  static __device__ __forceinline__ void count(const FusedParams& p, const std::uint8_t* slot,
-                                               int lane, Counter& counter) {
-#pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      count_cells<Cells, 1, 4>(p, load(slot + (k * kLanes + lane) * kVectorBytes), counter);
-    }
+/// kVectors vectors of a lane, of four cells each, as far apart as all lanes' first ones reach.
+template <int kLuma, int kVectors>
+struct Packed422Vectors : Packed422Places<kLuma> {
+  static constexpr int kVectorCells = 4;
+  static constexpr int kVectorColumns = 2 * kVectorCells;
+  static constexpr int kPairs = kVectors * kVectorCells;
+  using Cells = LaneCells<2, 1, kPairs, true>;
+  static constexpr __device__ int column_of_cell(int cell) {
+    if (kVectors == 1) return 2 * cell;
+    return cell / kVectorCells * (kLanes * kVectorColumns) + cell % kVectorCells * 2;
   }
 
-  template <typename Gains>
-  static __device__ __forceinline__ void apply(const FusedParams& p, std::uint8_t* slot, int lane,
-                                               const Gains& gains) {
+  static __device__ __forceinline__ Cells load(const std::uint8_t* first) {
+    constexpr unsigned luma = kLuma == 0 ? kEven : kOdd;
+    constexpr unsigned chroma = kLuma == 0 ? kOdd : kEven;
+    Cells cells;
 #pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      const int vector = k * kLanes + lane;
-      Cells cells = load(slot + vector * kVectorBytes);
-      change_lane<Packed422Layout, 4>(p, slot, vector * 8, cells, gains);
-      store(slot + vector * kVectorBytes, cells);
+    for (int k = 0; k < kVectors; ++k) {
+      const uint4 v = load_vector(first + k * kLanes * kVectorBytes);
+      cells.luma[0][2 * k] = __byte_perm(v.x, v.y, luma);
+      cells.luma[0][2 * k + 1] = __byte_perm(v.z, v.w, luma);
+      cells.chroma[2 * k] = __byte_perm(v.x, v.y, chroma);
+      cells.chroma[2 * k + 1] = __byte_perm(v.z, v.w, chroma);
+    }
+    return cells;
+  }
+
+  static __device__ __forceinline__ void store(std::uint8_t* first, const Cells& cells) {
+    // Bytes 0 and 1, or 2 and 3, of two words.
+    constexpr unsigned kFirst = kLuma == 0 ? 0x5140 : 0x1504;
+    constexpr unsigned kSecond = kLuma == 0 ? 0x7362 : 0x3726;
+#pragma unroll
+    for (int k = 0; k < kVectors; ++k) {
+      std::uint32_t words[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int word = 2 * k + i / 2;
+        words[i] =
+            __byte_perm(cells.luma[0][word], cells.chroma[word], i % 2 == 0 ? kFirst : kSecond);
+      }
+      store_words<16>(first + k * kLanes * kVectorBytes, words);
     }
   }
 
  private:
   static constexpr unsigned kEven = 0x6420;
   static constexpr unsigned kOdd = 0x7531;
+};
 
-  static __device__ __forceinline__ Cells load(const std::uint8_t* from) {
-    constexpr unsigned luma = kLuma == 0 ? kEven : kOdd;
-    constexpr unsigned chroma = kLuma == 0 ? kOdd : kEven;
-    const uint4 v = load_vector(from);
-    Cells cells;
-    cells.luma[0][0] = __byte_perm(v.x, v.y, luma);
-    cells.luma[0][1] = __byte_perm(v.z, v.w, luma);
-    cells.chroma[0] = __byte_perm(v.x, v.y, chroma);
-    cells.chroma[1] = __byte_perm(v.z, v.w, chroma);
-    return cells;
+template <int kLuma>
+struct Packed422Layout : Packed422Places<kLuma> {
+  static constexpr bool kChroma = true;
+  static constexpr bool kHasParts = false;
+  static constexpr bool kKeepsExtraLuma = true;
+  static constexpr int kPixels = kChunkBytes / 2;
+  static constexpr int kSpans = 1;
+  static constexpr int kVectors = 3;  ///< of a lane
+  using Cells = typename Packed422Vectors<kLuma, 1>::Cells;
+  static constexpr int capacity(int) { return kChunkBytes; }
+  static constexpr int offset(int) { return 0; }
+  static __device__ SpanPlace span(const FusedParams&, int, const Chunk& chunk) {
+    return {0, chunk.line, chunk.x * 2, (chunk.pixels + 1) / 2 * 4};
+  }
+  static __device__ int lane_of(int x) { return x / 8 % kLanes; }
+
+  template <typename Counter>
+  static __device__ __forceinline__ void count(const FusedParams& p, const std::uint8_t* slot,
+                                               int lane, Counter& counter) {
+    using Vector = Packed422Vectors<kLuma, 1>;
+#pragma unroll
+    for (int k = 0; k < kVectors; ++k) {
+      count_cells<Cells, 1, Vector::kPairs>(
+          p, Vector::load(slot + (k * kLanes + lane) * kVectorBytes), counter);
+    }
   }
 
-  static __device__ __forceinline__ void store(std::uint8_t* to, const Cells& cells) {
-    // Bytes 0 and 1, or 2 and 3, of two words.
-    constexpr unsigned kFirst = kLuma == 0 ? 0x5140 : 0x1504;
-    constexpr unsigned kSecond = kLuma == 0 ? 0x7362 : 0x3726;
-    std::uint32_t words[4];
+  template <typename Gains>
+  static __device__ __forceinline__ void apply(const FusedParams& p, std::uint8_t* slot, int lane,
+                                               const Gains& gains) {
+    // Other saturation asks once for all of them where channels lie.
+    constexpr int kAtOnce = Gains::kSaturates ? kVectors : 1;
+    using Vectors = Packed422Vectors<kLuma, kAtOnce>;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      words[i] =
-          __byte_perm(cells.luma[0][i / 2], cells.chroma[i / 2], i % 2 == 0 ? kFirst : kSecond);
+    for (int k = 0; k < kVectors; k += kAtOnce) {
+      const int vector = k * kLanes + lane;
+      auto cells = Vectors::load(slot + vector * kVectorBytes);
+      change_lane<Vectors, Vectors::kPairs>(p, slot, vector * Vectors::kVectorColumns, cells,
+                                            gains);
+      Vectors::store(slot + vector * kVectorBytes, cells);
     }
-    store_words<16>(to, words);
   }
 };
 
