@@ -516,15 +516,73 @@ HWY_NOINLINE std::size_t saturate_quads(const SaturatedGains& tables, const std:
   return x;
 }
 
-/// The same of a whole row: what that leaves alone, and many pixels behind it, go by planes.
-template <int kColor, Stores kStores, bool kLimits>
-void saturate_quad_row(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,
-                       std::size_t n, std::uint8_t* out) {
+/// The same of pixels of three bytes, by planes.
+template <Stores kStores, bool kLimits>
+HWY_NOINLINE std::size_t saturate_triples(const SaturatedGains& tables, const std::uint8_t* in,
+                                          std::size_t n, std::uint8_t* out) {
+  const D32 d;
+  const GainLookup lookup(tables.gain_bytes.data(), tables.gain_bytes.data() + 512);
+  const VF factor = hn::Set(DF(), tables.vector_factor[0]);
+  const VF rest = hn::Set(DF(), 1 - tables.vector_factor[0]);
+  // Planes and V of the next but one, while this one is scaled.
+  struct Started {
+    ColorPlanes<3> planes;
+    V8 v;
+  } ring[4];
+  const std::size_t vectors = n / kBytes;
+  const auto start = [&](std::size_t i) HWY_ATTR {
+    if (i >= vectors) return;
+    ring[i % 4].planes.load(0, in + 3 * kBytes * i);
+    ring[i % 4].v = ring[i % 4].planes.most();
+  };
+  start(0);
+  start(1);
+  for (std::size_t vector = 0; vector < vectors; ++vector) {
+    prefetch_ahead(in + 3 * kBytes * vector, 3 * kBytes);
+    start(vector + 2);
+    const ColorPlanes<3>& planes = ring[vector % 4].planes;
+    const V8 v = ring[vector % 4].v;
+    const Floats gain = lookup(v);
+    const Floats values = to_floats(v);
+    ColorPlanes<3> result;
+    VF of_value[4];
+    for (std::size_t i = 0; i < 4; ++i)
+      of_value[i] = hn::Mul(part_of(values, i), rest);
+    V32 least = hn::Zero(d);
+    for (std::size_t c = 0; c < 3; ++c) {
+      const Floats codes = to_floats(planes.plane[c]);
+      V32 lanes[4];
+      VF part[4];
+      for (std::size_t i = 0; i < 4; ++i) {
+        part[i] = hn::MulAdd(part_of(codes, i), factor, of_value[i]);
+        lanes[i] = scale_lanes<Clip::nowhere>(part[i], part_of(gain, i));
+      }
+      if constexpr (kLimits) {
+        // One operation for three, which GCC does not put off until all channels are there.
+        const auto any = [](V32 so_far, VF a, VF b) HWY_ATTR {
+          return V32{_mm512_ternarylogic_epi32(so_far.raw, _mm512_castps_si512(a.raw),
+                                               _mm512_castps_si512(b.raw), 0xFE)};
+        };
+        least = any(any(least, part[0], part[1]), part[2], part[3]);
+      }
+      result.plane[c] = join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]);
+    }
+    if (kLimits && HWY_UNLIKELY(_mm512_movepi32_mask(least.raw) != 0)) return kBytes * vector;
+    result.template write<kStores>(0, out + 3 * kBytes * vector);
+  }
+  return kBytes * vectors;
+}
+
+/// A whole row by some(in, n, out), one of these: what that leaves alone, and many pixels behind
+/// it, are left to saturate_floats().
+template <std::size_t kStep, typename Some>
+HWY_INLINE void saturate_row_by(const Some& some, const SaturatedGains& gains, Stores stores,
+                                const RgbLayout& at, const std::uint8_t* in, std::size_t n,
+                                std::uint8_t* out) {
   for (std::size_t done = 0; done < n;) {
-    done +=
-        saturate_quads<kColor, kStores, kLimits>(gains, in + 4 * done, n - done, out + 4 * done);
+    done += some(in + kStep * done, n - done, out + kStep * done);
     const std::size_t span = std::min(4 * kBytes, n - done);
-    if (span != 0) saturate_floats(gains, kStores, at, in + 4 * done, span, out + 4 * done);
+    if (span != 0) saturate_floats(gains, stores, at, in + kStep * done, span, out + kStep * done);
     done += span;
   }
 }
@@ -559,14 +617,16 @@ void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayou
     return stored(std::integral_constant<Stores, Stores::cached>());
   }
 #elif EQUALUX_VBMI
-  if (at.step == 4 && gains.uniform && !gains.undone) {
+  if (gains.uniform && !gains.undone) {
     const auto stored = [&](auto kind) {
       const auto limited = [&](auto limits) {
-        if (at.first() == 0) {
-          saturate_quad_row<0, kind(), limits()>(gains, at, in, n, out);
-        } else {
-          saturate_quad_row<1, kind(), limits()>(gains, at, in, n, out);
-        }
+        const auto some = [&](const std::uint8_t* from, std::size_t count, std::uint8_t* to) {
+          if (at.step == 3) return saturate_triples<kind(), limits()>(gains, from, count, to);
+          if (at.first() == 0) return saturate_quads<0, kind(), limits()>(gains, from, count, to);
+          return saturate_quads<1, kind(), limits()>(gains, from, count, to);
+        };
+        if (at.step == 3) return saturate_row_by<3>(some, gains, stores, at, in, n, out);
+        saturate_row_by<4>(some, gains, stores, at, in, n, out);
       };
       if (gains.limits) return limited(std::true_type());
       limited(std::false_type());
