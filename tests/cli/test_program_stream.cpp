@@ -79,10 +79,11 @@ class ServedStreams : public ::testing::Test {
     return "rtsp://" + user + (user.empty() ? "" : "@") + "127.0.0.1:" + std::to_string(port_) +
            "/cam";
   }
-  /// Samples of pictures of the stream, luma first.
+  /// Samples of pictures of the stream, luma first. A busy machine may keep ffmpeg from a whole
+  /// picture for longer than the 5 seconds after which it takes a stream for one without any.
   [[nodiscard]] ShellResult luma(const std::string& transport) const {
     return shell_result(
-        "ffmpeg -v error -rtsp_transport " + transport + " -i " + url() +
+        "ffmpeg -v error -analyzeduration 30M -rtsp_transport " + transport + " -i " + url() +
         " -frames:v 8 -vf crop=2:2:160:120 -f rawvideo -pix_fmt yuv420p - | od -An -tu1");
   }
 
