@@ -34,7 +34,7 @@ import time
 # How long a command may take until it ends, or shows that it runs; machines may be loaded.
 LONGEST_S = 300
 # What an endless command may do after it has shown that it runs: a few frames.
-RUNNING_S = 0.2
+RUNNING_S = 0.5
 # What says nothing while it works is taken to run after so long, or once it has computed so long.
 SILENT_S = 4
 SILENT_CPU_S = 1
