@@ -4,7 +4,7 @@
 
 #include "cuda/equalize/fused/fused_config.h"
 
-/// Cells of YCbCr that single precision leaves open, a few in ten thousand. A warp keeps them until
+/// Cells of YCbCr that single precision leaves open, one in hundreds. A warp keeps them until
 /// it has written its chunks and then decides them at once, a lane a sample: one by one, each would
 /// let 31 lanes wait. See close_cells().
 namespace equalux::cuda {

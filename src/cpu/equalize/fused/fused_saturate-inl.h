@@ -573,16 +573,19 @@ HWY_NOINLINE std::size_t saturate_triples(const SaturatedGains& tables, const st
   return kBytes * vectors;
 }
 
-/// A whole row by some(in, n, out), one of these: what that leaves alone, and many pixels behind
-/// it, are left to saturate_floats().
-template <std::size_t kStep, typename Some>
-HWY_INLINE void saturate_row_by(const Some& some, const SaturatedGains& gains, Stores stores,
+using SaturateSome = std::size_t (*)(const SaturatedGains& tables, const std::uint8_t* in,
+                                     std::size_t n, std::uint8_t* out);
+
+/// A whole row by one of these: what that leaves alone, and many pixels behind it, are left to
+/// saturate_floats().
+HWY_INLINE void saturate_row_by(SaturateSome some, const SaturatedGains& gains, Stores stores,
                                 const RgbLayout& at, const std::uint8_t* in, std::size_t n,
                                 std::uint8_t* out) {
+  const auto step = static_cast<std::size_t>(at.step);
   for (std::size_t done = 0; done < n;) {
-    done += some(in + kStep * done, n - done, out + kStep * done);
+    done += some(gains, in + step * done, n - done, out + step * done);
     const std::size_t span = std::min(4 * kBytes, n - done);
-    if (span != 0) saturate_floats(gains, stores, at, in + kStep * done, span, out + kStep * done);
+    if (span != 0) saturate_floats(gains, stores, at, in + step * done, span, out + step * done);
     done += span;
   }
 }
@@ -620,13 +623,10 @@ void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayou
   if (gains.uniform && !gains.undone) {
     const auto stored = [&](auto kind) {
       const auto limited = [&](auto limits) {
-        const auto some = [&](const std::uint8_t* from, std::size_t count, std::uint8_t* to) {
-          if (at.step == 3) return saturate_triples<kind(), limits()>(gains, from, count, to);
-          if (at.first() == 0) return saturate_quads<0, kind(), limits()>(gains, from, count, to);
-          return saturate_quads<1, kind(), limits()>(gains, from, count, to);
-        };
-        if (at.step == 3) return saturate_row_by<3>(some, gains, stores, at, in, n, out);
-        saturate_row_by<4>(some, gains, stores, at, in, n, out);
+        const SaturateSome some = at.step == 3      ? saturate_triples<kind(), limits()>
+                                  : at.first() == 0 ? saturate_quads<0, kind(), limits()>
+                                                    : saturate_quads<1, kind(), limits()>;
+        saturate_row_by(some, gains, stores, at, in, n, out);
       };
       if (gains.limits) return limited(std::true_type());
       limited(std::false_type());
