@@ -87,7 +87,6 @@ class Sequence {
     picture_.block_rows = denoise::blocks_of(shapes_[0].rows);
     picture_.vectors = parts.take<denoise::Vector>(blocks());
     picture_.found = parts.take<denoise::Vector>(blocks());
-    picture_.still = parts.take<std::uint8_t>(blocks());
     picture_.drifts = parts.take<std::int16_t>(blocks());
   }
 
@@ -125,7 +124,7 @@ class Sequence {
       context.mark("noise");
       motion_pyramids(all, device, stream);
       motion_find(all, device, stream);
-      motion_choose(all, device, stream);
+      motion_move(all, device, stream);
       context.mark("motion");
       estimate_next(all, device, stream);
     }

@@ -26,9 +26,9 @@ constexpr int kPyramidBlocks = 6;
 #endif
 /// A warp for each block of those that share a coarse search.
 constexpr int kFindThreads = kCoarse * kCoarse * kLanes;
-/// Warps that choose in one block of threads.
-constexpr int kChooseWarps = 8;
-constexpr int kChooseBlocks = 16;
+/// Warps that move in one block of threads.
+constexpr int kMoveWarps = 8;
+constexpr int kMoveBlocks = 16;
 /// Rows of the estimate that a block is interpolated from.
 constexpr int kTapRows = kBlock + kTaps - 1;
 
@@ -330,192 +330,6 @@ __device__ __forceinline__ Vector displacement_left(const int (&now)[kSpan],
   return displacement_of(now, PlaneNumbers{then}, x, y);
 }
 
-/// The search around the best step in halves that is known; over a warp. Steps that are tried again
-/// are no better than before, and those of 0 no better than without a cost.
-class HalfSearch {
- public:
-  __device__ HalfSearch(const DenoisePicture& picture, const int (&now)[kSpan], int x, int y,
-                        int unmoved)
-      : then_(picture.estimates.half), now_(now), x_(x), y_(y), least_(unmoved) {}
-
-  /// Several steps, in order: what they need is under way at the same time.
-  template <int kCount>
-  __device__ __forceinline__ void take(const Step (&steps)[kCount]) {
-    int sums[kCount];
-#pragma unroll
-    for (int k = 0; k < kCount; ++k)
-      sums[k] = part_of_difference(now_, then_, x_ + steps[k].x, y_ + steps[k].y);
-#pragma unroll
-    for (int k = 0; k < kCount; ++k)
-      decide(steps[k], sums[k]);
-  }
-  /// A step, where it is another than the best.
-  __device__ __forceinline__ void take(Step step) {
-    if ((step.x == best_.x && step.y == best_.y) || (step.x == 0 && step.y == 0)) return;
-    decide(step, part_of_difference(now_, then_, x_ + step.x, y_ + step.y));
-  }
-  [[nodiscard]] __device__ Step best() const {
-    return best_;
-  }
-
- private:
-  __device__ __forceinline__ void decide(Step step, int part) {
-    const int cost =
-        static_cast<int>(warp_sum(static_cast<std::uint32_t>(part))) + denoise::kHalfCost;
-    if (cost >= least_) return;
-    least_ = cost;
-    best_ = step;
-  }
-
-  const NumberPlane<std::int16_t>& then_;
-  const int (&now_)[kSpan];
-  int x_;
-  int y_;
-  Step best_{0, 0};
-  int least_;
-};
-
-__device__ __forceinline__ Vector block_vector(const DenoisePicture& picture, const Vector* vectors,
-                                               int column, int row) {
-  return vectors[nearest_place(row, picture.block_rows) * picture.block_columns +
-                 nearest_place(column, picture.block_columns)];
-}
-
-__device__ __forceinline__ Vector within(const DenoisePicture& picture, Vector vector, int column,
-                                         int row) {
-  const Samples<const std::uint8_t>& luma = picture.components[0].in;
-  return {denoise::within(vector.x, column, luma.columns),
-          denoise::within(vector.y, row, luma.rows)};
-}
-
-/// The vector of a block that is not still, by a warp.
-__device__ Vector found_vector(const DenoisePicture& picture, const int (&now)[kSpan], int unmoved,
-                               Step coarse, int column, int row) {
-  const int x = column * kBlock / 2 - denoise::kHalfBorder;
-  const int y = row * kBlock / 2 - denoise::kHalfBorder;
-  HalfSearch search(picture, now, x, y, unmoved);
-  const auto last = [&](int i, int j) {
-    const Vector vector = block_vector(picture, picture.vectors, i, j);
-    return Step{static_cast<int>(denoise::divided(vector.x, 2 * kParts)),
-                static_cast<int>(denoise::divided(vector.y, 2 * kParts))};
-  };
-  // Neighbours have moved alike: most of these steps are the same.
-  search.take(Step{coarse.x * 4, coarse.y * 4});
-  search.take(last(column, row));
-#pragma unroll 1
-  for (int i = 0; i < kAround; ++i)
-    search.take(last(column + denoise::around(i).x, row + denoise::around(i).y));
-#pragma unroll 1
-  for (int i = 0; i < denoise::kMostSteps; ++i) {
-    const Step from = search.best();
-    const auto step = [&](int k) {
-      return Step{from.x + denoise::around(k).x, from.y + denoise::around(k).y};
-    };
-    search.take({step(0), step(1), step(2), step(3)});
-    if (search.best().x == from.x && search.best().y == from.y) break;
-  }
-  const Step best = search.best();
-  const Vector rough = displacement_left(now, picture.estimates.half, x + best.x, y + best.y);
-  const Step whole{denoise::whole_samples((best.x * kParts + rough.x) * 2),
-                   denoise::whole_samples((best.y * kParts + rough.y) * 2)};
-  const DenoiseComponent& luma = picture.components[0];
-  int samples[kSpan];
-  load_span(PictureSamples{luma.in, picture.in_words}, column * kBlock, row * kBlock, samples);
-  const Vector fine = displacement_left(samples, luma.known.estimate, column * kBlock + whole.x,
-                                        row * kBlock + whole.y);
-  return within(picture,
-                {static_cast<std::int16_t>(whole.x * kParts + fine.x),
-                 static_cast<std::int16_t>(whole.y * kParts + fine.y)},
-                column, row);
-}
-
-/// A block of threads has the blocks that share a coarse search, a warp each. Warps share the
-/// places of that search out among them; the least sum is kept with the number of its place, so
-/// that the first of equals stays.
-__global__ void __launch_bounds__(kFindThreads)
-    motion_find_kernel(const __grid_constant__ DenoisePicture picture) {
-  constexpr int kPlaces = 2 * kCoarseReach + 1;
-  constexpr int kPlaceBits = 7;
-  static_assert(kPlaces * kPlaces <= 1 << kPlaceBits);
-  __shared__ int moving;
-  __shared__ std::uint32_t least;
-  __shared__ SharedCurve sigma;
-  __shared__ std::uint8_t certainty[denoise::kWeights];
-  const auto thread = static_cast<int>(threadIdx.x);
-  if (thread == 0) {
-    moving = 0;
-    least = ~0U;
-  }
-  wait_then_release();
-  const int warp = thread / kLanes;
-  const int column = static_cast<int>(blockIdx.x) * kCoarse + warp % kCoarse;
-  const int row = static_cast<int>(blockIdx.y) * kCoarse + warp / kCoarse;
-  const bool exists = column < picture.block_columns && row < picture.block_rows;
-  const DenoiseComponent& luma = picture.components[0];
-  sigma.load(luma.noise->curves.sigma, thread);
-  if (thread < denoise::kWeights) certainty[thread] = picture.tables->weights.certainty[thread];
-
-  int now[kSpan];
-  int then[kSpan];
-  int part = 0;
-  int weight = 0;
-  int estimate = 0;
-  if (exists) {
-    const int middle_x = min(column * kBlock + kBlock / 2, luma.in.columns - 1);
-    const int middle_y = min(row * kBlock + kBlock / 2, luma.in.rows - 1);
-    weight = luma.known.weight.row(middle_y)[middle_x];
-    estimate = luma.known.estimate.row(middle_y)[middle_x];
-    const int x = column * kBlock / 2 - denoise::kHalfBorder;
-    const int y = row * kBlock / 2 - denoise::kHalfBorder;
-    load_span(picture.samples.half, x, y, now);
-    load_span(picture.estimates.half, x, y, then);
-    part = part_of_difference(now, then);
-  }
-  __syncthreads();
-  bool still = true;
-  const auto unmoved = static_cast<int>(warp_sum(static_cast<std::uint32_t>(part)));
-  if (exists) {
-    const int noise = sigma.at(estimate);
-    still = denoise::is_still(unmoved, certainty[weight], noise);
-    const int limit = denoise::drift_limit(certainty[weight], noise);
-    const int drift = denoise::drift_of(sum_of_drifts(now, then, limit), limit);
-    if (lane_of_warp() == 0)
-      picture.drifts[row * picture.block_columns + column] = static_cast<std::int16_t>(drift);
-    if (!still && lane_of_warp() == 0) atomicAdd(&moving, 1);
-  }
-  __syncthreads();
-
-  Step coarse{0, 0};
-  if (moving >= denoise::kMoving) {
-    const int x = static_cast<int>(blockIdx.x) * kCoarse * kBlock / 8 - denoise::kCoarseBorder;
-    const int y = static_cast<int>(blockIdx.y) * kCoarse * kBlock / 8 - denoise::kCoarseBorder;
-    int eighths[kSpan];
-    load_span(picture.samples.eighth, x, y, eighths);
-#pragma unroll 2
-    for (int place = warp; place < kPlaces * kPlaces; place += kCoarse * kCoarse) {
-      const int dx = place % kPlaces - kCoarseReach;
-      const int dy = place / kPlaces - kCoarseReach;
-      const int part = part_of_difference(eighths, picture.estimates.eighth, x + dx, y + dy);
-      const int sum = static_cast<int>(warp_sum(static_cast<std::uint32_t>(part))) +
-                      denoise::kCoarseCost * (abs(dx) + abs(dy));
-      if (lane_of_warp() == 0)
-        atomicMin(&least, static_cast<std::uint32_t>(sum << kPlaceBits | place));
-    }
-    __syncthreads();
-    const auto place = static_cast<int>(least & ((1U << kPlaceBits) - 1));
-    coarse = {place % kPlaces - kCoarseReach, place / kPlaces - kCoarseReach};
-  }
-  if (!exists) return;
-
-  Vector vector{0, 0};
-  if (!still) vector = found_vector(picture, now, unmoved, coarse, column, row);
-  if (lane_of_warp() == 0) {
-    const int block = row * picture.block_columns + column;
-    picture.found[block] = vector;
-    picture.still[block] = still ? 1 : 0;
-  }
-}
-
 /// Rows of a block and around it, interpolated across by taps, or as they are; by a warp. kInside:
 /// all that is looked at is in the plane.
 template <bool kInside>
@@ -591,47 +405,268 @@ __device__ __forceinline__ int moved_difference(const DenoisePicture& picture,
   return difference(now, span);
 }
 
-/// The vectors that are tried for a block, its own and those around it, a lane each.
-__device__ __forceinline__ Vector tried_vector(const DenoisePicture& picture, int column, int row) {
-  const int lane = lane_of_warp();
-  if (lane > kAround) return {0, 0};
-  if (lane == 0) return picture.found[row * picture.block_columns + column];
-  const denoise::Neighbour beside = denoise::around(lane - 1);
-  return within(picture, block_vector(picture, picture.found, column + beside.x, row + beside.y),
-                column, row);
+/// The search around the best step in halves that is known; over a warp. Steps that are tried again
+/// are no better than before, and those of 0 no better than without a cost.
+class HalfSearch {
+ public:
+  __device__ HalfSearch(const DenoisePicture& picture, const int (&now)[kSpan], int x, int y,
+                        int unmoved)
+      : then_(picture.estimates.half), now_(now), x_(x), y_(y), least_(unmoved) {}
+
+  /// Several steps, in order: what they need is under way at the same time.
+  template <int kCount>
+  __device__ __forceinline__ void take(const Step (&steps)[kCount]) {
+    int sums[kCount];
+#pragma unroll
+    for (int k = 0; k < kCount; ++k)
+      sums[k] = part_of_difference(now_, then_, x_ + steps[k].x, y_ + steps[k].y);
+#pragma unroll
+    for (int k = 0; k < kCount; ++k)
+      decide(steps[k], sums[k]);
+  }
+  /// A step, where it is another than the best.
+  __device__ __forceinline__ void take(Step step) {
+    if ((step.x == best_.x && step.y == best_.y) || (step.x == 0 && step.y == 0)) return;
+    decide(step, part_of_difference(now_, then_, x_ + step.x, y_ + step.y));
+  }
+  [[nodiscard]] __device__ Step best() const {
+    return best_;
+  }
+
+ private:
+  __device__ __forceinline__ void decide(Step step, int part) {
+    const int cost =
+        static_cast<int>(warp_sum(static_cast<std::uint32_t>(part))) + denoise::kHalfCost;
+    if (cost >= least_) return;
+    least_ = cost;
+    best_ = step;
+  }
+
+  const NumberPlane<std::int16_t>& then_;
+  const int (&now_)[kSpan];
+  int x_;
+  int y_;
+  Step best_{0, 0};
+  int least_;
+};
+
+__device__ __forceinline__ Vector block_vector(const DenoisePicture& picture, const Vector* vectors,
+                                               int column, int row) {
+  return vectors[nearest_place(row, picture.block_rows) * picture.block_columns +
+                 nearest_place(column, picture.block_columns)];
 }
 
-__device__ __forceinline__ Vector vector_of_lane(Vector mine, int lane) {
-  const int both = (static_cast<std::uint16_t>(mine.x)) | mine.y << 16;
-  const int other = __shfl_sync(0xFFFFFFFFU, both, lane);
-  return {static_cast<std::int16_t>(other), static_cast<std::int16_t>(other >> 16)};
+__device__ __forceinline__ Vector within(const DenoisePicture& picture, Vector vector, int column,
+                                         int row) {
+  const Samples<const std::uint8_t>& luma = picture.components[0].in;
+  return {denoise::within(vector.x, column, luma.columns),
+          denoise::within(vector.y, row, luma.rows)};
 }
 
-/// The best vector of a block that is not still, by a warp.
-__device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, int column, int row,
+/// What a warp knows of a block that is not still.
+struct OpenBlock {
+  int column;
+  int row;
+  int samples[kSpan];  ///< the lane's part of its luma
+  /// The best vector of those that follow the last frame's, and what the block differs by there.
+  Vector followed{0, 0};
+  int least = 0;
+};
+
+/// A block's vector, once it is known to point at about this sample; over a warp.
+__device__ __forceinline__ Vector refined(const DenoisePicture& picture, const OpenBlock& block,
+                                          int x, int y) {
+  const Vector fine = displacement_left(block.samples, picture.components[0].known.estimate,
+                                        block.column * kBlock + x, block.row * kBlock + y);
+  return within(picture,
+                {static_cast<std::int16_t>(x * kParts + fine.x),
+                 static_cast<std::int16_t>(y * kParts + fine.y)},
+                block.column, block.row);
+}
+
+/// Tries whether a block has moved as it and those around it have before, by a warp.
+__device__ bool follow(const DenoisePicture& picture, int certainty, int noise, OpenBlock& block,
+                       std::int16_t (&across)[kTapRows][kBlock]) {
+  const int column = block.column;
+  const int row = block.row;
+  const Vector own = block_vector(picture, picture.vectors, column, row);
+  const auto beside = [&](int i) {
+    const denoise::Neighbour step = denoise::around(i);
+    return block_vector(picture, picture.vectors, column + step.x, row + step.y);
+  };
+  static_assert(kAround == 4);
+  const Vector four[kAround] = {beside(0), beside(1), beside(2), beside(3)};
+  const Vector middle = within(picture,
+                               {static_cast<std::int16_t>(denoise::median_of(
+                                    four[0].x, four[1].x, four[2].x, four[3].x, own.x)),
+                                static_cast<std::int16_t>(denoise::median_of(
+                                    four[0].y, four[1].y, four[2].y, four[3].y, own.y))},
+                               column, row);
+  if (middle == Vector{0, 0} && own == Vector{0, 0}) return false;
+  if (middle != Vector{0, 0}) {
+    block.followed = middle;
+    block.least =
+        moved_difference(picture, block.samples, column * kBlock, row * kBlock, middle, across);
+    if (denoise::is_well_explained(block.least, certainty, noise)) return true;
+  }
+  const Vector next =
+      refined(picture, block, denoise::whole_samples(middle.x), denoise::whole_samples(middle.y));
+  if (next != Vector{0, 0} && next != middle) {
+    const int difference =
+        moved_difference(picture, block.samples, column * kBlock, row * kBlock, next, across);
+    if (block.followed == Vector{0, 0} || difference < block.least) {
+      block.followed = next;
+      block.least = difference;
+    }
+  }
+  return block.followed != Vector{0, 0} && denoise::is_explained(block.least, certainty, noise);
+}
+
+/// The vector of a block of which nothing is known, by a warp; `now` are its halves.
+__device__ Vector found_vector(const DenoisePicture& picture, const int (&now)[kSpan], int unmoved,
+                               Step coarse, const OpenBlock& block) {
+  const int column = block.column;
+  const int row = block.row;
+  const int x = column * kBlock / 2 - denoise::kHalfBorder;
+  const int y = row * kBlock / 2 - denoise::kHalfBorder;
+  HalfSearch search(picture, now, x, y, unmoved);
+  const auto last = [&](int i, int j) {
+    const Vector vector = block_vector(picture, picture.vectors, i, j);
+    return Step{static_cast<int>(denoise::divided(vector.x, 2 * kParts)),
+                static_cast<int>(denoise::divided(vector.y, 2 * kParts))};
+  };
+  // Neighbours have moved alike: most of these steps are the same.
+  search.take(Step{coarse.x * 4, coarse.y * 4});
+  search.take(last(column, row));
+#pragma unroll 1
+  for (int i = 0; i < kAround; ++i)
+    search.take(last(column + denoise::around(i).x, row + denoise::around(i).y));
+#pragma unroll 1
+  for (int i = 0; i < denoise::kMostSteps; ++i) {
+    const Step from = search.best();
+    const auto step = [&](int k) {
+      return Step{from.x + denoise::around(k).x, from.y + denoise::around(k).y};
+    };
+    search.take({step(0), step(1), step(2), step(3)});
+    if (search.best().x == from.x && search.best().y == from.y) break;
+  }
+  const Step best = search.best();
+  const Vector rough = displacement_left(now, picture.estimates.half, x + best.x, y + best.y);
+  return refined(picture, block, denoise::whole_samples((best.x * kParts + rough.x) * 2),
+                 denoise::whole_samples((best.y * kParts + rough.y) * 2));
+}
+
+/// Of what was found for a block, what follow() tried, and none, what it differs least by; over a
+/// warp.
+__device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture,
+                                                const OpenBlock& block, Vector found,
                                                 std::int16_t (&across)[kTapRows][kBlock]) {
-  const Vector mine = tried_vector(picture, column, row);
-  if (__ballot_sync(0xFFFFFFFFU, mine != Vector{0, 0}) == 0) return {0, 0};
-  const int x = column * kBlock;
-  const int y = row * kBlock;
-  int now[kSpan];
-  load_span(PictureSamples{picture.components[0].in, picture.in_words}, x, y, now);
-  const int unmoved = moved_difference(picture, now, x, y, {0, 0}, across);
+  const int x = block.column * kBlock;
+  const int y = block.row * kBlock;
+  const int unmoved = moved_difference(picture, block.samples, x, y, {0, 0}, across);
   // Vectors must be better than none by a thirty-second, or they follow the noise.
   int least = unmoved - unmoved / 32;
   Vector best{0, 0};
-  const Vector own = vector_of_lane(mine, 0);
-#pragma unroll 1
-  for (int i = 0; i <= kAround; ++i) {
-    const Vector vector = vector_of_lane(mine, i);
-    if ((i != 0 && vector == own) || vector == best || vector == Vector{0, 0}) continue;
-    const int difference = moved_difference(picture, now, x, y, vector, across);
-    const int advantage = i == 0 ? difference / 128 : 0;
-    if (difference - advantage >= least) continue;
-    least = difference;
-    best = vector;
+  if (block.followed != Vector{0, 0} && block.least < least) {
+    best = block.followed;
+    least = block.least;
   }
-  return best;
+  if (found == Vector{0, 0} || found == block.followed) return best;
+  const int difference = moved_difference(picture, block.samples, x, y, found, across);
+  return difference - difference / 128 < least ? found : best;
+}
+
+/// A block of threads has the blocks that share a coarse search, a warp each. Warps share the
+/// places of that search out among them; the least sum is kept with the number of its place, so
+/// that the first of equals stays.
+__global__ void __launch_bounds__(kFindThreads, 2)
+    motion_find_kernel(const __grid_constant__ DenoisePicture picture) {
+  constexpr int kPlaces = 2 * kCoarseReach + 1;
+  constexpr int kPlaceBits = 7;
+  static_assert(kPlaces * kPlaces <= 1 << kPlaceBits);
+  __shared__ int moving;
+  __shared__ std::uint32_t least;
+  __shared__ SharedCurve sigma;
+  __shared__ std::uint8_t certainty[denoise::kWeights];
+  __shared__ alignas(8) std::int16_t rooms[kCoarse * kCoarse][kTapRows][kBlock];
+  const auto thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
+    moving = 0;
+    least = ~0U;
+  }
+  wait_then_release();
+  const int warp = thread / kLanes;
+  const int column = static_cast<int>(blockIdx.x) * kCoarse + warp % kCoarse;
+  const int row = static_cast<int>(blockIdx.y) * kCoarse + warp / kCoarse;
+  const bool exists = column < picture.block_columns && row < picture.block_rows;
+  const DenoiseComponent& luma = picture.components[0];
+  sigma.load(luma.noise->curves.sigma, thread);
+  if (thread < denoise::kWeights) certainty[thread] = picture.tables->weights.certainty[thread];
+
+  int now[kSpan];
+  int then[kSpan];
+  int part = 0;
+  int weight = 0;
+  int estimate = 0;
+  if (exists) {
+    const int middle_x = min(column * kBlock + kBlock / 2, luma.in.columns - 1);
+    const int middle_y = min(row * kBlock + kBlock / 2, luma.in.rows - 1);
+    weight = luma.known.weight.row(middle_y)[middle_x];
+    estimate = luma.known.estimate.row(middle_y)[middle_x];
+    const int x = column * kBlock / 2 - denoise::kHalfBorder;
+    const int y = row * kBlock / 2 - denoise::kHalfBorder;
+    load_span(picture.samples.half, x, y, now);
+    load_span(picture.estimates.half, x, y, then);
+    part = part_of_difference(now, then);
+  }
+  __syncthreads();
+  Vector vector{0, 0};
+  bool open = false;
+  OpenBlock block{column, row, {}};
+  const auto unmoved = static_cast<int>(warp_sum(static_cast<std::uint32_t>(part)));
+  if (exists) {
+    const int noise = sigma.at(estimate);
+    const int limit = denoise::drift_limit(certainty[weight], noise);
+    const int drift = denoise::drift_of(sum_of_drifts(now, then, limit), limit);
+    if (lane_of_warp() == 0)
+      picture.drifts[row * picture.block_columns + column] = static_cast<std::int16_t>(drift);
+    if (!denoise::is_still(unmoved, certainty[weight], noise)) {
+      load_span(PictureSamples{luma.in, picture.in_words}, column * kBlock, row * kBlock,
+                block.samples);
+      open = !follow(picture, certainty[weight], noise, block, rooms[warp]);
+      if (!open) vector = block.followed;
+      if (open && lane_of_warp() == 0) atomicAdd(&moving, 1);
+    }
+  }
+  __syncthreads();
+
+  Step coarse{0, 0};
+  if (moving >= denoise::kMoving) {
+    const int x = static_cast<int>(blockIdx.x) * kCoarse * kBlock / 8 - denoise::kCoarseBorder;
+    const int y = static_cast<int>(blockIdx.y) * kCoarse * kBlock / 8 - denoise::kCoarseBorder;
+    int eighths[kSpan];
+    load_span(picture.samples.eighth, x, y, eighths);
+#pragma unroll 2
+    for (int place = warp; place < kPlaces * kPlaces; place += kCoarse * kCoarse) {
+      const int dx = place % kPlaces - kCoarseReach;
+      const int dy = place / kPlaces - kCoarseReach;
+      const int part = part_of_difference(eighths, picture.estimates.eighth, x + dx, y + dy);
+      const int sum = static_cast<int>(warp_sum(static_cast<std::uint32_t>(part))) +
+                      denoise::kCoarseCost * (abs(dx) + abs(dy));
+      if (lane_of_warp() == 0)
+        atomicMin(&least, static_cast<std::uint32_t>(sum << kPlaceBits | place));
+    }
+    __syncthreads();
+    const auto place = static_cast<int>(least & ((1U << kPlaceBits) - 1));
+    coarse = {place % kPlaces - kCoarseReach, place / kPlaces - kCoarseReach};
+  }
+  if (!exists) return;
+
+  if (open) {
+    const Vector found = found_vector(picture, now, unmoved, coarse, block);
+    vector = chosen_vector(picture, block, found, rooms[warp]);
+  }
+  if (lane_of_warp() == 0) picture.found[row * picture.block_columns + column] = vector;
 }
 
 /// A sum of neighbours, `step` apart, by the taps.
@@ -755,27 +790,33 @@ __device__ __forceinline__ void move_known(const DenoisePicture& picture,
   }
 }
 
-/// A block of threads has kChooseBlocks; its warps share those that are not still.
-__global__ void __launch_bounds__(kChooseWarps* kLanes, 3)
-    motion_choose_kernel(const __grid_constant__ DenoisePicture picture) {
-  __shared__ alignas(8) std::int16_t rooms[kChooseWarps][kTapRows][kBlock];
+__device__ __forceinline__ Vector vector_of_lane(Vector mine, int lane) {
+  const int both = (static_cast<std::uint16_t>(mine.x)) | mine.y << 16;
+  const int other = __shfl_sync(0xFFFFFFFFU, both, lane);
+  return {static_cast<std::int16_t>(other), static_cast<std::int16_t>(other >> 16)};
+}
+
+/// A block of threads has kMoveBlocks; its warps share those that have moved. Vectors are of this
+/// picture from here on: the search still reads those of the one before.
+__global__ void __launch_bounds__(kMoveWarps* kLanes, 3)
+    motion_move_kernel(const __grid_constant__ DenoisePicture picture) {
+  __shared__ alignas(8) std::int16_t rooms[kMoveWarps][kTapRows][kBlock];
   wait_then_release();
   const auto warp = static_cast<int>(threadIdx.x) / kLanes;
-  const int first = static_cast<int>(blockIdx.x) * kChooseBlocks;
+  const int first = static_cast<int>(blockIdx.x) * kMoveBlocks;
   const int mine = first + lane_of_warp();
-  const bool exists =
-      lane_of_warp() < kChooseBlocks && mine < picture.block_columns * picture.block_rows;
-  const bool still = !exists || picture.still[mine] != 0;
-  if (warp == 0 && exists && still) picture.vectors[mine] = Vector{0, 0};
+  Vector vector{0, 0};
+  if (lane_of_warp() < kMoveBlocks && mine < picture.block_columns * picture.block_rows) {
+    vector = picture.found[mine];
+    if (warp == 0) picture.vectors[mine] = vector;
+  }
   int number = 0;
-  for (std::uint32_t moving = __ballot_sync(0xFFFFFFFFU, !still); moving != 0;
+  for (std::uint32_t moving = __ballot_sync(0xFFFFFFFFU, vector != Vector{0, 0}); moving != 0;
        moving &= moving - 1, ++number) {
-    if (number % kChooseWarps != warp) continue;
-    const int block = first + __ffs(static_cast<int>(moving)) - 1;
-    const Vector best = chosen_vector(picture, block % picture.block_columns,
-                                      block / picture.block_columns, rooms[warp]);
-    if (lane_of_warp() == 0) picture.vectors[block] = best;
-    if (best == Vector{0, 0}) continue;
+    if (number % kMoveWarps != warp) continue;
+    const int lane = __ffs(static_cast<int>(moving)) - 1;
+    const int block = first + lane;
+    const Vector best = vector_of_lane(vector, lane);
 #pragma unroll 1
     for (int c = 0; c < picture.count; ++c) {
       const DenoiseComponent& component = picture.components[c];
@@ -812,13 +853,13 @@ void motion_find(const DenoisePicture& picture, const LaunchDevice& device, cuda
         "launching the search for motion");
 }
 
-void motion_choose(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
+void motion_move(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(picture.block_columns * picture.block_rows, kChooseBlocks)),
-                    dim3(kChooseWarps * kLanes), stream);
-  check(cudaLaunchKernelEx(&config, motion_choose_kernel, picture),
-        "launching the choice of vectors");
+      launch.config(dim3(parts(picture.block_columns * picture.block_rows, kMoveBlocks)),
+                    dim3(kMoveWarps * kLanes), stream);
+  check(cudaLaunchKernelEx(&config, motion_move_kernel, picture),
+        "launching the move of what is known");
 }
 
 }  // namespace equalux::cuda

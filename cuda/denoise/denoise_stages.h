@@ -89,8 +89,7 @@ struct DenoisePicture {
   int block_columns = 0;
   int block_rows = 0;
   denoise::Vector* vectors = nullptr;  ///< by block: of the picture before, then of this one
-  denoise::Vector* found = nullptr;    ///< by block, before their neighbours are asked
-  std::uint8_t* still = nullptr;       ///< by block: 1 where nothing moves
+  denoise::Vector* found = nullptr;    ///< by block, of this picture, while `vectors` are needed
   std::int16_t* drifts = nullptr;      ///< by block, of those without a vector
   const DenoiseTables* tables = nullptr;
 };
@@ -103,11 +102,10 @@ void noise_curves(const DenoisePicture& picture, const LaunchDevice& device, cud
 /// Halves the first component's samples and estimates three times, and makes the noise's curves.
 void motion_pyramids(const DenoisePicture& picture, const LaunchDevice& device,
                      cudaStream_t stream);
-/// Finds blocks that do not move, and vectors of the others.
+/// Finds the vectors of blocks.
 void motion_find(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
-/// Takes each block's vector from those that it and its neighbours have found, and moves what is
-/// known of it.
-void motion_choose(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
+/// Moves what is known of blocks along their vectors, which are those of the picture then.
+void motion_move(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
 /// The first picture is all that is known.
 void estimate_start(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
 /// What is known after the picture.

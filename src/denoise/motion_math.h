@@ -43,13 +43,27 @@ EQUALUX_HD constexpr int blocks_of(int samples) {
   return (samples + kBlock - 1) / kBlock;
 }
 
-/// True where what a window of halves differs by is noise: up to 0.43 of it. Means of 4 samples
-/// have half the noise, and the magnitudes of differences 0.8 of it, times what the estimate's own
-/// noise adds: 0.4 / certainty.
-EQUALUX_HD bool is_still(int difference, int certainty, int sigma) {
-  constexpr int kStill = kWindow * kWindow * 256 * 43 / 100;
+/// True where the mean magnitude of a window's differences is at most `percent` of the noise that a
+/// sample and its estimate have together, which is sigma / certainty.
+EQUALUX_HD bool is_noise(int difference, int certainty, int sigma, int percent) {
   return static_cast<std::int64_t>(difference) * certainty <=
-         static_cast<std::int64_t>(sigma) * kStill;
+         static_cast<std::int64_t>(sigma) * (kWindow * kWindow * 256 * percent / 100);
+}
+
+/// True where what a window of halves differs by is noise: up to 0.43 of it. Means of 4 samples
+/// have half the noise, and the magnitudes of differences 0.8 of it.
+EQUALUX_HD bool is_still(int difference, int certainty, int sigma) {
+  return is_noise(difference, certainty, sigma, 43);
+}
+
+/// True where a vector leaves a block so little difference that no other is looked for: of noise
+/// alone it is 0.8, and interpolation makes it a little less.
+EQUALUX_HD bool is_explained(int difference, int certainty, int sigma) {
+  return is_noise(difference, certainty, sigma, 88);
+}
+/// True where it is less than most blocks have of noise alone: no vector can be told to be better.
+EQUALUX_HD bool is_well_explained(int difference, int certainty, int sigma) {
+  return is_noise(difference, certainty, sigma, 70);
 }
 
 /// The most that a half counts towards the drift of a block that has not moved: twice the noise
@@ -81,6 +95,16 @@ struct Vector {
 
   friend constexpr bool operator==(const Vector&, const Vector&) = default;
 };
+
+/// The third of five numbers in order.
+EQUALUX_HD constexpr int median_of(int a, int b, int c, int d, int e) {
+  const auto least = [](int x, int y) { return x < y ? x : y; };
+  const auto most = [](int x, int y) { return x < y ? y : x; };
+  // Neither the least nor the most of four is it, nor beyond it.
+  const int low = most(least(a, b), least(c, d));
+  const int high = least(most(a, b), most(c, d));
+  return most(least(low, high), least(most(low, high), e));
+}
 
 /// Rounded to nearest, halves up. Divisors are above 0.
 EQUALUX_HD constexpr std::int64_t divided(std::int64_t a, std::int64_t b) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace equalux::test {
 namespace {
@@ -248,7 +249,22 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
     return Motion{bound(v.x, bx * 16, luma.columns), bound(v.y, by * 16, luma.rows)};
   };
 
-  std::vector<bool> still(motion_.size());
+  const auto differences = [&](Motion v, int bx, int by) {
+    int sum = 0;
+    for (int j = by * 16; j < by * 16 + 16; ++j)
+      for (int i = bx * 16; i < bx * 16 + 16; ++i)
+        sum += std::abs(luma.near(i, j) - between(old, 16 * i + 2 * v.x, 16 * j + 2 * v.y));
+    return sum;
+  };
+  const auto refined = [&](int whole_x, int whole_y, int bx, int by) {
+    const auto fine = rest(luma, old, bx * 16, by * 16, whole_x, whole_y);
+    return inside({8 * whole_x + fine[0], 8 * whole_y + fine[1]}, bx, by);
+  };
+
+  std::vector<bool> open(motion_.size());
+  std::vector<Motion> chosen(motion_.size());
+  // What follows the last frame's vectors best, as a vector and what the block differs by.
+  std::vector<std::pair<Motion, int>> followed(motion_.size());
   for (int by = 0; by < blocks_y_; ++by) {
     for (int bx = 0; bx < blocks_x_; ++bx) {
       const int unmoved = difference(luma_2, old_2, bx * 8 - 4, by * 8 - 4, 0, 0);
@@ -267,14 +283,46 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
       }
       const std::int64_t beyond = std::max<std::int64_t>(std::abs(sum) - 24 * most, 0);
       drift_[index(bx, by)] = static_cast<int>((sum < 0 ? -1 : 1) * ((beyond + 128) / 256));
-      still[index(bx, by)] = static_cast<std::int64_t>(unmoved) * certainty_256(weight) <=
-                             static_cast<std::int64_t>(sigma) * (256 * 256 * 43 / 100);
+      const auto noise_alone = [&](int sum_of_differences, int percent) {
+        return static_cast<std::int64_t>(sum_of_differences) * certainty_256(weight) <=
+               static_cast<std::int64_t>(sigma) * (256 * 256 * percent / 100);
+      };
+      if (noise_alone(unmoved, 43)) continue;
+
+      open[index(bx, by)] = true;
+      std::array<int, 5> all_x{motion_[index(bx, by)].x};
+      std::array<int, 5> all_y{motion_[index(bx, by)].y};
+      for (std::size_t k = 0; k < 4; ++k) {
+        const Motion& beside = motion_[index(bx + kSteps[k][0], by + kSteps[k][1])];
+        all_x[k + 1] = beside.x;
+        all_y[k + 1] = beside.y;
+      }
+      const bool moved_before = !(motion_[index(bx, by)] == Motion{});
+      std::sort(all_x.begin(), all_x.end());
+      std::sort(all_y.begin(), all_y.end());
+      const Motion middle = inside({all_x[2], all_y[2]}, bx, by);
+      if (middle == Motion{} && !moved_before) continue;
+      auto& [best, least] = followed[index(bx, by)];
+      if (!(middle == Motion{})) {
+        best = middle;
+        least = differences(middle, bx, by);
+      }
+      if (best == Motion{} || !noise_alone(least, 70)) {
+        const Motion next = refined(static_cast<int>(quotient(middle.x, 8)),
+                                    static_cast<int>(quotient(middle.y, 8)), bx, by);
+        if (!(next == Motion{}) && (best == Motion{} || differences(next, bx, by) < least)) {
+          best = next;
+          least = differences(next, bx, by);
+        }
+      }
+      if (best == Motion{} || !noise_alone(least, 88)) continue;
+      open[index(bx, by)] = false;
+      chosen[index(bx, by)] = best;
     }
   }
-  std::vector<Motion> found(motion_.size());
   for (int by = 0; by < blocks_y_; ++by) {
     for (int bx = 0; bx < blocks_x_; ++bx) {
-      if (still[index(bx, by)]) continue;
+      if (!open[index(bx, by)]) continue;
       // The coarse search of the group of 4 x 4 blocks.
       int coarse_x = 0;
       int coarse_y = 0;
@@ -285,7 +333,7 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
       int moving = 0;
       for (int j = by / 4 * 4; j < std::min(by / 4 * 4 + 4, blocks_y_); ++j)
         for (int i = bx / 4 * 4; i < std::min(bx / 4 * 4 + 4, blocks_x_); ++i)
-          moving += still[index(i, j)] ? 0 : 1;
+          moving += open[index(i, j)] ? 1 : 0;
       for (int dy = -4; moving >= 4 && dy <= 4; ++dy) {
         for (int dx = -4; dx <= 4; ++dx) {
           const int cost =
@@ -326,40 +374,22 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
       const auto rough = rest(luma_2, old_2, bx * 8 - 4, by * 8 - 4, x, y);
       const int whole_x = static_cast<int>(quotient(2 * (8 * x + rough[0]), 8));
       const int whole_y = static_cast<int>(quotient(2 * (8 * y + rough[1]), 8));
-      const auto fine = rest(luma, old, bx * 16, by * 16, whole_x, whole_y);
-      found[index(bx, by)] = inside({8 * whole_x + fine[0], 8 * whole_y + fine[1]}, bx, by);
-    }
-  }
-  for (int by = 0; by < blocks_y_; ++by) {
-    for (int bx = 0; bx < blocks_x_; ++bx) {
-      Motion best;
-      if (!still[index(bx, by)]) {
-        const auto differences = [&](Motion v) {
-          int sum = 0;
-          for (int j = by * 16; j < by * 16 + 16; ++j)
-            for (int i = bx * 16; i < bx * 16 + 16; ++i)
-              sum += std::abs(luma.near(i, j) - between(old, 16 * i + 2 * v.x, 16 * j + 2 * v.y));
-          return sum;
-        };
-        const int unmoved = differences({});
-        int least = unmoved - unmoved / 32;
-        std::vector<Motion> tried{{}};
-        const auto consider = [&](Motion v, bool own) {
-          if (std::find(tried.begin(), tried.end(), v) != tried.end()) return;
-          tried.push_back(v);
-          const int sum = differences(v);
-          if (sum - (own ? sum / 128 : 0) >= least) return;
-          least = sum;
-          best = v;
-        };
-        consider(found[index(bx, by)], true);
-        for (const auto& step : kSteps)
-          consider(inside(found[index(bx + step[0], by + step[1])], bx, by), false);
+      const Motion found = refined(whole_x, whole_y, bx, by);
+      Motion& best = chosen[index(bx, by)];
+      least = differences({}, bx, by);
+      least -= least / 32;
+      const auto& [before, before_differs] = followed[index(bx, by)];
+      if (!(before == Motion{}) && before_differs < least) {
+        best = before;
+        least = before_differs;
       }
-      motion_[index(bx, by)] = best;
-      if (!(best == Motion{})) drift_[index(bx, by)] = 0;
+      const int sum = differences(found, bx, by);
+      if (!(found == Motion{}) && !(found == before) && sum - sum / 128 < least) best = found;
     }
   }
+  motion_ = chosen;
+  for (std::size_t i = 0; i < motion_.size(); ++i)
+    if (!(motion_[i] == Motion{})) drift_[i] = 0;
 }
 
 ReferenceDenoiser::Motion ReferenceDenoiser::motion_at(int x, int y,

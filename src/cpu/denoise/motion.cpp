@@ -108,7 +108,8 @@ MotionSearch::MotionSearch(int width, int height, RowExecutor& executor, const D
   }
   const auto blocks = static_cast<std::size_t>(columns_) * static_cast<std::size_t>(block_rows_);
   unmoved_.resize(blocks);
-  still_.resize(blocks);
+  state_.resize(blocks);
+  followed_.resize(blocks);
   before_.resize(blocks);
   const auto coarse = [](int count) {
     return static_cast<std::size_t>((count + kCoarse - 1) / kCoarse);
@@ -150,28 +151,62 @@ void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate) {
     shrink_estimate(estimate, row);
 }
 
-void MotionSearch::find_still(const Plane<std::int16_t>& estimate,
-                              const Plane<std::uint8_t>& weight, const LevelCurve& sigma, int begin,
-                              int end, MotionField& field) {
+/// Blocks that have not moved, or as the last frame's vectors say, have their vectors then.
+void MotionSearch::find_still(const Frames& frames, const Plane<std::uint8_t>& weight,
+                              const LevelCurve& sigma, int row, MotionField& field) {
   WindowCopy now_copy;
   WindowCopy then_copy;
-  for (int row = begin; row < end; ++row) {
-    for (int column = 0; column < columns_; ++column) {
-      const auto block = static_cast<std::size_t>(row * columns_ + column);
-      const HalfPlace half(column, row);
-      const SampleWindow now = now_copy.of(luma_.half, half.x, half.y);
-      const SampleWindow then = then_copy.of(estimate_.half, half.x, half.y);
-      unmoved_[block] = rows_.difference(now, then);
-      const int x = std::min(column * kBlock + kBlock / 2, width_ - 1);
-      const int y = row * kBlock + kBlock / 2;
-      const int certainty = weight_tables().certainty[weight.row(y)[x]];
-      const int noise = sigma.at(estimate.row(y)[x]);
-      still_[block] = is_still(unmoved_[block], certainty, noise);
-      const int limit = drift_limit(certainty, noise);
-      field.drifts[block] =
-          static_cast<std::int16_t>(drift_of(rows_.drift(now, then, limit), limit));
-    }
+  for (int column = 0; column < columns_; ++column) {
+    const std::size_t block = number(column, row);
+    const HalfPlace half(column, row);
+    const SampleWindow now = now_copy.of(luma_.half, half.x, half.y);
+    const SampleWindow then = then_copy.of(estimate_.half, half.x, half.y);
+    unmoved_[block] = rows_.difference(now, then);
+    const int x = std::min(column * kBlock + kBlock / 2, width_ - 1);
+    const int y = row * kBlock + kBlock / 2;
+    const Noise noise{weight_tables().certainty[weight.row(y)[x]],
+                      sigma.at(frames.estimate.row(y)[x])};
+    const int limit = drift_limit(noise.certainty, noise.sigma);
+    field.drifts[block] = static_cast<std::int16_t>(drift_of(rows_.drift(now, then, limit), limit));
+    followed_[block] = {};
+    state_[block] = is_still(unmoved_[block], noise.certainty, noise.sigma)
+                        ? Found::still
+                        : follow(frames, column, row, noise);
+    field.vectors[block] = state_[block] == Found::followed ? followed_[block].vector : Vector{};
   }
+}
+
+/// Tries whether a block has moved as it and those around it have before.
+MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int row, Noise noise) {
+  Vector middle;
+  const auto median = [&](std::int16_t Vector::*part) {
+    const auto beside = [&](int i) {
+      return before(column + around(i).x, row + around(i).y).*part;
+    };
+    return static_cast<std::int16_t>(
+        median_of(beside(0), beside(1), beside(2), beside(3), before(column, row).*part));
+  };
+  middle = within({median(&Vector::x), median(&Vector::y)}, column, row);
+  if (middle == Vector{} && before(column, row) == Vector{}) return Found::open;
+  prefetch(frames.luma, column * kBlock, row * kBlock);
+  prefetch(frames.estimate, column * kBlock, row * kBlock);
+  WindowCopy now_copy;
+  const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock);
+  Match& best = followed_[number(column, row)];
+  best.difference = std::numeric_limits<int>::max();
+  const auto take = [&](Vector vector) {
+    if (vector == Vector{} || vector == best.vector) return;
+    const int difference = block_difference(now, frames.estimate, column, row, vector);
+    if (difference < best.difference) best = {vector, difference};
+  };
+  take(middle);
+  if (best.vector != Vector{} && is_well_explained(best.difference, noise.certainty, noise.sigma))
+    return Found::followed;
+  take(
+      refined(now, frames.estimate, column, row, whole_samples(middle.x), whole_samples(middle.y)));
+  const bool followed =
+      best.vector != Vector{} && is_explained(best.difference, noise.certainty, noise.sigma);
+  return followed ? Found::followed : Found::open;
 }
 
 void MotionSearch::find_coarse(int begin, int end) {
@@ -183,7 +218,7 @@ void MotionSearch::find_coarse(int begin, int end) {
       int moving = 0;
       for (int j = row * kCoarse; j < std::min((row + 1) * kCoarse, block_rows_); ++j)
         for (int i = column * kCoarse; i < std::min((column + 1) * kCoarse, columns_); ++i)
-          moving += still_[static_cast<std::size_t>(j * columns_ + i)] != 0 ? 0 : 1;
+          moving += state_[number(i, j)] == Found::open ? 1 : 0;
       Step best{0, 0};
       int least = std::numeric_limits<int>::max();
       const int x = column * kCoarse * kBlock / 8 - kCoarseBorder;
@@ -209,67 +244,67 @@ Vector MotionSearch::within(Vector vector, int column, int row) const {
   return {denoise::within(vector.x, column, width_), denoise::within(vector.y, row, height_)};
 }
 
-void MotionSearch::find_vectors(const Plane<std::int16_t>& luma,
-                                const Plane<std::int16_t>& estimate, int row, MotionField& field) {
-  const int across = (columns_ + kCoarse - 1) / kCoarse;
+const Vector& MotionSearch::before(int column, int row) const {
+  return before_[number(std::clamp(column, 0, columns_ - 1), std::clamp(row, 0, block_rows_ - 1))];
+}
+
+/// A block's vector, once it is known to point at about this sample.
+Vector MotionSearch::refined(SampleWindow now, const Plane<std::int16_t>& estimate, int column,
+                             int row, int x, int y) const {
+  WindowCopy then_copy;
+  const Vector fine =
+      displacement(rows_.slopes(now, then_copy.of(estimate, column * kBlock + x, row * kBlock + y)),
+                   kWindow * kWindow);
+  return within({static_cast<std::int16_t>(x * kParts + fine.x),
+                 static_cast<std::int16_t>(y * kParts + fine.y)},
+                column, row);
+}
+
+/// The vector of a block of which nothing is known.
+Vector MotionSearch::search_block(const Frames& frames, int column, int row) const {
   WindowCopy now_copy;
   WindowCopy then_copy;
-  for (int column = 0; column < columns_; ++column) {
-    const auto block = static_cast<std::size_t>(row * columns_ + column);
-    Vector& vector = field.vectors[block];
-    vector = {};
-    if (still_[block] != 0) continue;
-    prefetch(luma, column * kBlock, row * kBlock);
-    prefetch(estimate, column * kBlock, row * kBlock);
-
-    // Candidates in halves: none, the coarse search's, and the last frame's here and around.
-    const HalfPlace half(column, row);
-    const SampleWindow now = now_copy.of(luma_.half, half.x, half.y);
-    Step best{0, 0};
-    int least = unmoved_[block];
-    Tried<Step, 6 + 4 * kMostSteps> tried;
-    tried.add(best);
-    const auto take = [&](Step step) {
-      if (!tried.add(step)) return;
-      const int cost =
-          rows_.difference(now, then_copy.of(estimate_.half, half.x + step.x, half.y + step.y)) +
-          kHalfCost;
-      if (cost >= least) return;
-      least = cost;
-      best = step;
-    };
-    const Step coarse =
-        coarse_[static_cast<std::size_t>(row / kCoarse * across + column / kCoarse)];
-    take({coarse.x * 4, coarse.y * 4});
-    const auto take_last = [&](int i, int j) {
-      const Vector& last = before_[static_cast<std::size_t>(
-          std::clamp(j, 0, block_rows_ - 1) * columns_ + std::clamp(i, 0, columns_ - 1))];
-      take({static_cast<int>(divided(last.x, 2 * kParts)),
-            static_cast<int>(divided(last.y, 2 * kParts))});
-    };
-    take_last(column, row);
-    for (int i = 0; i < kAround; ++i)
-      take_last(column + around(i).x, row + around(i).y);
-    for (int i = 0; i < kMostSteps; ++i) {
-      const Step from = best;
-      for (int k = 0; k < kAround; ++k)
-        take({from.x + around(k).x, from.y + around(k).y});
-      if (best == from) break;
-    }
-
-    // Then the displacement that is left, in halves and in samples.
-    const auto left = [&](SampleWindow from, const Plane<std::int16_t>& then, int x, int y) {
-      return displacement(rows_.slopes(from, then_copy.of(then, x, y)), kWindow * kWindow);
-    };
-    const Vector rough = left(now, estimate_.half, half.x + best.x, half.y + best.y);
-    const Step whole{whole_samples((best.x * kParts + rough.x) * 2),
-                     whole_samples((best.y * kParts + rough.y) * 2)};
-    const Vector fine = left(now_copy.of(luma, column * kBlock, row * kBlock), estimate,
-                             column * kBlock + whole.x, row * kBlock + whole.y);
-    vector = within({static_cast<std::int16_t>(whole.x * kParts + fine.x),
-                     static_cast<std::int16_t>(whole.y * kParts + fine.y)},
-                    column, row);
+  // Candidates in halves: none, the coarse search's, and the last frame's here and around.
+  const HalfPlace half(column, row);
+  const SampleWindow now = now_copy.of(luma_.half, half.x, half.y);
+  Step best{0, 0};
+  int least = unmoved_[number(column, row)];
+  Tried<Step, 6 + 4 * kMostSteps> tried;
+  tried.add(best);
+  const auto take = [&](Step step) {
+    if (!tried.add(step)) return;
+    const int cost =
+        rows_.difference(now, then_copy.of(estimate_.half, half.x + step.x, half.y + step.y)) +
+        kHalfCost;
+    if (cost >= least) return;
+    least = cost;
+    best = step;
+  };
+  const int across = (columns_ + kCoarse - 1) / kCoarse;
+  const Step coarse = coarse_[static_cast<std::size_t>(row / kCoarse * across + column / kCoarse)];
+  take({coarse.x * 4, coarse.y * 4});
+  const auto take_last = [&](int i, int j) {
+    const Vector& last = before(i, j);
+    take({static_cast<int>(divided(last.x, 2 * kParts)),
+          static_cast<int>(divided(last.y, 2 * kParts))});
+  };
+  take_last(column, row);
+  for (int i = 0; i < kAround; ++i)
+    take_last(column + around(i).x, row + around(i).y);
+  for (int i = 0; i < kMostSteps; ++i) {
+    const Step from = best;
+    for (int k = 0; k < kAround; ++k)
+      take({from.x + around(k).x, from.y + around(k).y});
+    if (best == from) break;
   }
+
+  // Then the displacement that is left, in halves and in samples.
+  const Vector rough = displacement(
+      rows_.slopes(now, then_copy.of(estimate_.half, half.x + best.x, half.y + best.y)),
+      kWindow * kWindow);
+  return refined(now_copy.of(frames.luma, column * kBlock, row * kBlock), frames.estimate, column,
+                 row, whole_samples((best.x * kParts + rough.x) * 2),
+                 whole_samples((best.y * kParts + rough.y) * 2));
 }
 
 int MotionSearch::block_difference(SampleWindow now, const Plane<std::int16_t>& estimate,
@@ -285,57 +320,43 @@ int MotionSearch::block_difference(SampleWindow now, const Plane<std::int16_t>& 
                                 taps(vector.x), taps(vector.y));
 }
 
-void MotionSearch::choose(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
-                          int row, MotionField& field) {
+/// Of what was found for a block, what follow() tried, and none, what it differs least by.
+Vector MotionSearch::choose(const Frames& frames, int column, int row, Vector found) const {
   WindowCopy now_copy;
-  for (int column = 0; column < columns_; ++column) {
-    const auto block = static_cast<std::size_t>(row * columns_ + column);
-    if (still_[block] != 0) continue;
-    prefetch(luma, column * kBlock, row * kBlock);
-    prefetch(estimate, column * kBlock, row * kBlock);
-    Vector& best = field.vectors[block];
-    const SampleWindow now = now_copy.of(luma, column * kBlock, row * kBlock);
-    const int unmoved = block_difference(now, estimate, column, row, {});
-    // Vectors must be better than none by a thirty-second, or they follow the noise.
-    int least = unmoved - unmoved / 32;
-    Tried<Vector, 6> tried;
-    tried.add({});
-    const Vector own = before_[block];
-    best = {};
-    const auto take = [&](Vector vector, int advantage) {
-      if (!tried.add(vector)) return;
-      const int difference = block_difference(now, estimate, column, row, vector);
-      if (difference - advantage * (difference / 128) >= least) return;
-      least = difference;
-      best = vector;
-    };
-    take(own, 1);
-    for (int k = 0; k < kAround; ++k) {
-      const int i = std::clamp(column + around(k).x, 0, columns_ - 1);
-      const int j = std::clamp(row + around(k).y, 0, block_rows_ - 1);
-      take(within(before_[static_cast<std::size_t>(j * columns_ + i)], column, row), 0);
-    }
-    if (best != Vector{}) field.drifts[block] = 0;
-  }
+  const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock);
+  const int unmoved = block_difference(now, frames.estimate, column, row, {});
+  // Vectors must be better than none by a thirty-second, or they follow the noise.
+  Match best{{}, unmoved - unmoved / 32};
+  const Match& followed = followed_[number(column, row)];
+  if (followed.vector != Vector{} && followed.difference < best.difference) best = followed;
+  if (found == Vector{} || found == followed.vector) return best.vector;
+  const int difference = block_difference(now, frames.estimate, column, row, found);
+  return difference - difference / 128 < best.difference ? found : best.vector;
 }
 
 void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
                           const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
                           MotionField& field) {
+  const Frames frames{luma, estimate};
+  before_ = field.vectors;
   executor_.for_rows(block_rows_, [&](int begin, int end, int) {
-    find_still(estimate, weight, sigma, begin, end, field);
+    for (int row = begin; row < end; ++row)
+      find_still(frames, weight, sigma, row, field);
   });
   executor_.for_rows((block_rows_ + kCoarse - 1) / kCoarse,
                      [&](int begin, int end, int) { find_coarse(begin, end); });
-  before_ = field.vectors;
   executor_.for_rows(block_rows_, [&](int begin, int end, int) {
-    for (int row = begin; row < end; ++row)
-      find_vectors(luma, estimate, row, field);
-  });
-  before_ = field.vectors;
-  executor_.for_rows(block_rows_, [&](int begin, int end, int) {
-    for (int row = begin; row < end; ++row)
-      choose(luma, estimate, row, field);
+    for (int row = begin; row < end; ++row) {
+      for (int column = 0; column < columns_; ++column) {
+        const std::size_t block = number(column, row);
+        if (state_[block] == Found::open) {
+          prefetch(luma, column * kBlock, row * kBlock);
+          prefetch(estimate, column * kBlock, row * kBlock);
+          field.vectors[block] = choose(frames, column, row, search_block(frames, column, row));
+        }
+        if (field.vectors[block] != Vector{}) field.drifts[block] = 0;
+      }
+    }
   });
 }
 

@@ -71,15 +71,38 @@ class MotionSearch {
 
   void shrink(const Plane<std::int16_t>& from, int unit, Pyramid& pyramid);
   void halve(const Plane<std::int16_t>& from, int begin, int end, Plane<std::int16_t>& to);
-  void find_still(const Plane<std::int16_t>& estimate, const Plane<std::uint8_t>& weight,
-                  const LevelCurve& sigma, int begin, int end, MotionField& field);
+  /// The frames that are compared, and the noise of what is known of a block, which its middle
+  /// tells.
+  struct Frames {
+    const Plane<std::int16_t>& luma;
+    const Plane<std::int16_t>& estimate;
+  };
+  struct Noise {
+    int certainty;
+    int sigma;
+  };
+  /// A vector, and what a block differs by there.
+  struct Match {
+    Vector vector;
+    int difference;
+  };
+  /// What is known of a block's motion before it is searched for.
+  enum class Found : std::uint8_t { open, still, followed };
+
+  void find_still(const Frames& frames, const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
+                  int row, MotionField& field);
+  [[nodiscard]] Found follow(const Frames& frames, int column, int row, Noise noise);
   void find_coarse(int begin, int end);
-  void find_vectors(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate, int row,
-                    MotionField& field);
-  void choose(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate, int row,
-              MotionField& field);
+  [[nodiscard]] Vector search_block(const Frames& frames, int column, int row) const;
+  [[nodiscard]] Vector choose(const Frames& frames, int column, int row, Vector found) const;
+  [[nodiscard]] Vector refined(SampleWindow now, const Plane<std::int16_t>& estimate, int column,
+                               int row, int x, int y) const;
   [[nodiscard]] int block_difference(SampleWindow now, const Plane<std::int16_t>& estimate,
                                      int column, int row, Vector vector) const;
+  [[nodiscard]] const Vector& before(int column, int row) const;
+  [[nodiscard]] std::size_t number(int column, int row) const {
+    return static_cast<std::size_t>(row * columns_ + column);
+  }
   [[nodiscard]] Vector within(Vector vector, int column, int row) const;
 
   RowExecutor& executor_;
@@ -91,9 +114,10 @@ class MotionSearch {
   Pyramid luma_;
   Pyramid estimate_;
   std::vector<std::int32_t> unmoved_;  // half_difference() without motion, by block
-  std::vector<std::uint8_t> still_;    // by block
+  std::vector<Found> state_;           // by block
+  std::vector<Match> followed_;        // the best of follow(), by block; or no vector
   std::vector<Step> coarse_;           // by kCoarse x kCoarse blocks, in eighths
-  std::vector<Vector> before_;         // the last frame's field, then that of find_vectors()
+  std::vector<Vector> before_;         // the last frame's field
 };
 
 }  // namespace equalux::denoise
