@@ -40,14 +40,20 @@ EQUALUX_HD int block_level(const std::int16_t* first, std::ptrdiff_t step) {
   return sum / (kNoiseBlock * kNoiseBlock);
 }
 
+/// Both of a block.
+struct NoiseBlock {
+  int level;
+  int texture;
+};
+
 /// What has been seen of a plane's noise so far. Blocks without any texture are none of a sensor.
 class NoiseEstimate {
  public:
-  /// Counts a block of a mean level.
-  void add(int level, int texture) {
-    if (texture < kLeastTexture) return;
-    ++counts_[static_cast<std::size_t>(level >> kKnotShift)]
-             [static_cast<std::size_t>(texture_bin(texture))];
+  /// Counts a block.
+  void add(const NoiseBlock& block) {
+    if (block.texture < kLeastTexture) return;
+    ++counts_[static_cast<std::size_t>(block.level >> kKnotShift)]
+             [static_cast<std::size_t>(texture_bin(block.texture))];
   }
   /// Ends a frame: curves of the blocks so far, which count less from now on. A frame that starts a
   /// scene counts as many as it has.

@@ -586,6 +586,9 @@ class DenoiseComparison {
     same<std::int16_t>("halve", [&](const Rows& rows, std::int16_t* out) {
       rows.halve(samples_.row(0), samples_.row(1), n_, out);
     });
+    const denoise::NoiseBlock blocks[2] = {tested_.noise_block(samples_.row(0), samples_.stride()),
+                                           plain_.noise_block(samples_.row(0), samples_.stride())};
+    expect_same(bytes_of(blocks[0]), bytes_of(blocks[1]), "noise_block", n_);
     const denoise::Taps* const none = nullptr;
     const denoise::Taps* const some = &denoise::taps_of(5);
     const denoise::Taps* const others = &denoise::taps_of(12);

@@ -130,6 +130,17 @@ TEST_P(DenoiseTargets, MotionIsMeasuredAlike) {
     const SlopeSums y = plain.slopes(a, b);
     EXPECT_EQ(std::tie(x.xx, x.xy, x.yy, x.xd, x.yd), std::tie(y.xx, y.xy, y.yy, y.xd, y.yd));
   }
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    Samples16 samples(kNoiseBlock, kNoiseBlock, 0, kSampleMost, seed);
+    // The largest differences first.
+    for (int y = 0; seed < 2 && y < kNoiseBlock; ++y)
+      for (int x = -2; x < kNoiseBlock + 2; ++x)
+        samples.row(y)[x] =
+            static_cast<std::int16_t>((x + y) % 2 == static_cast<int>(seed) ? kSampleMost : 0);
+    const NoiseBlock a = fast.noise_block(samples.row(), samples.stride());
+    EXPECT_EQ(a.level, block_level(samples.row(), samples.stride()));
+    EXPECT_EQ(a.texture, block_texture(samples.row(), samples.stride()));
+  }
   for (const int n : kWidths) {
     Samples16 samples(2 * n, 2, 0, kSampleMost, 4);
     same<std::int16_t>(n, "halve", [&](const DenoiseRows& rows, std::int16_t* out) {

@@ -124,7 +124,7 @@ void PictureSequence::load(const Picture& picture, std::size_t component) {
       const std::int16_t* const row = samples.row(first);
       const std::ptrdiff_t step = samples.stride();
       for (int x = 0; x + kNoiseBlock <= samples.width(); x += 2 * kNoiseBlock)
-        found.add(block_level(row + x, step), block_texture(row + x, step));
+        found.add(loops_.noise_block(row + x, step));
     }
   });
   if (!measured) {

@@ -55,6 +55,18 @@ HWY_INLINE void store_bytes(V x, std::uint8_t* to) {
 /// A table of kWeights bytes, looked up by weights.
 class WeightTable {
  public:
+#if EQUALUX_VBMI
+  explicit WeightTable(const std::uint8_t* table) : entries_(hn::LoadU(DB(), table)) {
+    static_assert(kWeights == hn::MaxLanes(DB()));
+  }
+  HWY_INLINE V operator()(VB weight) const {
+    const VB entries{_mm256_permutexvar_epi8(weight.raw, entries_.raw)};
+    return hn::ShiftLeft<7>(hn::PromoteTo(D(), entries));
+  }
+
+ private:
+  VB entries_;
+#else
   explicit WeightTable(const std::uint8_t* table)
       : low_(hn::LoadDup128(DTable(), table)), high_(hn::LoadDup128(DTable(), table + 16)) {}
 
@@ -73,6 +85,7 @@ class WeightTable {
   using DTable = std::conditional_t<(kLanes < 16), DAll, DB>;
   hn::Vec<DTable> low_;
   hn::Vec<DTable> high_;
+#endif
 };
 
 /// LevelCurve::at().
@@ -80,6 +93,26 @@ class Curve {
  public:
   explicit Curve(const LevelCurve& curve) : knots_(curve.knot), rises_(curve.rise) {}
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  HWY_INLINE V at(V estimate) const {
+    const V part = hn::And(hn::ShiftLeft<7 - (kKnotShift - 8)>(estimate), set(255 << 7));
+    const V segment = hn::ShiftRight<kKnotShift>(estimate);
+    return hn::Add(knots_.at(segment), hn::MulFixedPoint15(rises_.at(segment), part));
+  }
+
+ private:
+  /// Entries, twice as many as there are.
+  class Table {
+   public:
+    explicit Table(const std::int16_t (&entries)[kSegments])
+        : entries_{_mm512_broadcast_i64x4(
+              _mm256_loadu_si256(reinterpret_cast<const __m256i*>(entries)))} {}
+    HWY_INLINE V at(V index) const { return V{_mm512_permutexvar_epi16(index.raw, entries_.raw)}; }
+
+   private:
+    V entries_;
+  };
+#else
   HWY_INLINE V at(V estimate) const {
     const V level = hn::ShiftRight<kKnotShift - 8>(estimate);  // the segment, and its 256 parts
     const V part = hn::ShiftLeft<7>(hn::And(level, set(255)));
@@ -114,6 +147,7 @@ class Curve {
     hn::Vec<DAll> lower_;
     hn::Vec<DAll> upper_;
   };
+#endif
   Table knots_;
   Table rises_;
 };
@@ -244,6 +278,44 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
   }
   scalar_denoise_rows().store(in + done, step, depth, shift, n - done,
                               out + done * static_cast<std::size_t>(step));
+}
+
+NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
+  static_assert(kNoiseBlock == 8);
+  const hn::CappedTag<std::int16_t, kNoiseBlock> d;
+  const hn::RepartitionToWide<decltype(d)> d32;
+  const hn::Half<decltype(d)> half;
+  if constexpr (hn::MaxLanes(d) < kNoiseBlock) {
+    return scalar_denoise_rows().noise_block(first, stride);
+  } else {
+    auto levels = hn::Zero(d32);
+    auto more = levels;  // Highway adds some of the sums here, on targets that it suits
+    // Second differences along rows fit 16 bits, those of both ways do not.
+    hn::Vec<decltype(d32)> left[kNoiseBlock];
+    hn::Vec<decltype(d32)> right[kNoiseBlock];
+    for (int y = 0; y < kNoiseBlock; ++y) {
+      const std::int16_t* const row = first + y * stride;
+      const auto here = hn::LoadU(d, row);
+      const auto middle = hn::LoadU(d, row + 1);
+      const auto second = hn::Add(hn::Sub(here, middle), hn::Sub(hn::LoadU(d, row + 2), middle));
+      levels = hn::ReorderWidenMulAccumulate(d32, here, hn::Set(d, 1), levels, more);
+      left[y] = hn::PromoteTo(d32, hn::LowerHalf(half, second));
+      right[y] = hn::PromoteTo(d32, hn::UpperHalf(half, second));
+    }
+    const auto inner = [&](const hn::Vec<decltype(d32)>(&rows)[kNoiseBlock]) HWY_ATTR {
+      auto sum = hn::Zero(d32);
+      for (int y = 1; y + 1 < kNoiseBlock; ++y) {
+        const auto beside = hn::Sub(hn::Sub(rows[y - 1], rows[y]), hn::Sub(rows[y], rows[y + 1]));
+        sum = hn::Add(sum, hn::Abs(beside));
+      }
+      return sum;
+    };
+    // Of the upper half, two columns have a neighbour on the right within the block.
+    const auto textures = hn::Add(
+        inner(left), hn::IfThenElseZero(hn::FirstN(d32, kNoiseBlock / 2 - 2), inner(right)));
+    const int level = hn::GetLane(hn::SumOfLanes(d32, hn::Add(levels, more)));
+    return {level / (kNoiseBlock * kNoiseBlock), hn::GetLane(hn::SumOfLanes(d32, textures))};
+  }
 }
 
 void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, std::int16_t* out) {
@@ -690,6 +762,7 @@ DenoiseRows target_denoise_rows() {
   return {hwy::TargetName(HWY_TARGET),
           load,
           store,
+          noise_block,
           halve,
           difference,
           drift,

@@ -8,6 +8,7 @@
 
 #include "src/denoise/denoise_math.h"
 #include "src/denoise/motion_math.h"
+#include "src/denoise/noise_estimate.h"
 
 /// The inner loops of noise reduction over rows, compiled for every SIMD target and chosen once.
 /// Formulas: denoise_math.h.
@@ -46,6 +47,8 @@ struct DenoiseRows {
   void (*store)(const std::int16_t* in, int step, int depth, int shift, std::size_t n,
                 std::uint8_t* out);
 
+  /// block_level() and block_texture(); two samples beside the block are read, too.
+  NoiseBlock (*noise_block)(const std::int16_t* first, std::ptrdiff_t stride);
   /// Means of 2 x 2 samples, n of them, rounded half up.
   void (*halve)(const std::int16_t* above, const std::int16_t* below, std::size_t n,
                 std::int16_t* out);

@@ -37,6 +37,10 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
   }
 }
 
+NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
+  return {block_level(first, stride), block_texture(first, stride)};
+}
+
 void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, std::int16_t* out) {
   for (std::size_t i = 0; i < n; ++i) {
     const int sum = above[2 * i] + above[2 * i + 1] + below[2 * i] + below[2 * i + 1];
@@ -199,10 +203,11 @@ void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t
 }  // namespace
 
 const DenoiseRows& scalar_denoise_rows() {
-  static const DenoiseRows rows{
-      kScalarTarget,    load,   store,       halve,         difference, drift,
-      moved_difference, slopes, interpolate, weigh_between, lighten,    deviations,
-      changes,          join,   update,      smooth,        blend};
+  static const DenoiseRows rows{kScalarTarget, load,        store,         noise_block,
+                                halve,         difference,  drift,         moved_difference,
+                                slopes,        interpolate, weigh_between, lighten,
+                                deviations,    changes,     join,          update,
+                                smooth,        blend};
   return rows;
 }
 

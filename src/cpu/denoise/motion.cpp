@@ -1,6 +1,7 @@
 #include "src/cpu/denoise/motion.h"
 
 #include <array>
+#include <cstring>
 #include <limits>
 
 #include <hwy/cache_control.h>
@@ -20,9 +21,15 @@ class WindowCopy {
         std::clamp(x, kAbove - kMargin, plane.width() + kMargin - kWindow - SampleWindow::kBelow);
     if (y >= kAbove && y + kWindow + SampleWindow::kBelow <= plane.height())
       return {plane.row(y) + column, plane.stride()};
-    for (int k = 0; k < SampleWindow::kAll; ++k)
-      std::copy_n(plane.row(y + k - kAbove) + column - kAbove, SampleWindow::kAll,
-                  samples_ + k * kStride);
+    // Two halves that overlap are a few instructions; the whole would be a call.
+    constexpr int kHalf = 16;
+    static_assert(kHalf <= SampleWindow::kAll && SampleWindow::kAll <= 2 * kHalf);
+    for (int k = 0; k < SampleWindow::kAll; ++k) {
+      const std::int16_t* const from = plane.row(y + k - kAbove) + column - kAbove;
+      std::int16_t* const to = samples_ + k * kStride;
+      for (const int half : {0, SampleWindow::kAll - kHalf})
+        std::memcpy(to + half, from + half, kHalf * sizeof *to);
+    }
     return {samples_ + kAbove * kStride + kAbove, kStride};
   }
 
@@ -37,8 +44,8 @@ class WindowsAround {
  public:
   void fill(const Plane<std::int16_t>& plane, int x, int y) {
     for (int k = 0; k < kSide; ++k)
-      std::copy_n(plane.row(y + k - kCoarseReach) + x - kCoarseReach, kSide,
-                  samples_ + k * kStride);
+      std::memcpy(samples_ + k * kStride, plane.row(y + k - kCoarseReach) + x - kCoarseReach,
+                  kSide * sizeof *samples_);
   }
   [[nodiscard]] SampleWindow window(int dx, int dy) const {
     return {samples_ + (kCoarseReach + dy) * kStride + kCoarseReach + dx, kStride};
