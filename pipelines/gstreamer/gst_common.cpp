@@ -41,7 +41,8 @@ void route_messages() {
   // Whoever sets GST_DEBUG wants GStreamer's own output.
   if (g_getenv("GST_DEBUG") != nullptr) return;
   gst_debug_remove_log_function(nullptr);
-  gst_debug_add_log_function(log_gstreamer, nullptr, nullptr);
+  // In parentheses it is the function; the macro of this name compares it with a pointer to void.
+  (gst_debug_add_log_function)(log_gstreamer, nullptr, nullptr);
   gst_debug_set_default_threshold(logger().writes(LogLevel::debug) ? GST_LEVEL_WARNING
                                                                    : GST_LEVEL_NONE);
   g_log_set_default_handler(log_glib, nullptr);
@@ -136,8 +137,9 @@ ElementPtr make_element(const char* factory, const char* name) {
 }
 
 GstElement* add_to(GstElement* bin, ElementPtr element) {
-  gst_bin_add(GST_BIN(bin), element.get());  // takes a reference of its own
-  return element.get();
+  GstElement* const added = element.get();
+  gst_bin_add(GST_BIN(bin), added);  // takes a reference of its own
+  return added;
 }
 
 ElementPtr parse_launch(const std::string& full, const std::string& launch,

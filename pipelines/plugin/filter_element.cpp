@@ -179,7 +179,7 @@ GstFlowReturn transform_frame(GstBaseTransform*, GstBuffer*, GstBuffer*) {
 gboolean sink_event(GstBaseTransform* transform, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     stream_of(transform).drop();
-  } else if (GST_EVENT_IS_SERIALIZED(event)) {
+  } else if ((gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) != 0) {
     stream_of(transform).drain();
   }
   return parent()->sink_event(transform, event);

@@ -67,11 +67,8 @@ TEST_F(Depth, StreamsKeepTheirBits) {
     SCOPED_TRACE(tag);
     const std::string header =
         std::string("W33 H19 F25:1 Ip A1:1 C") + tag + " XCOLORRANGE=LIMITED";
-    const ImageDesc desc = [&] {
-      ImageDesc made = desc_of(format, 33, 19);
-      made.matrix = ColorMatrix::bt601;  // of a stream that says nothing, at this height
-      return made;
-    }();
+    ImageDesc desc = desc_of(format, 33, 19);
+    desc.matrix = ColorMatrix::bt601;  // of a stream that says nothing, at this height
     folder_.write("in.y4m", make_stream(header, desc, 3));
     const ProgramResult result = run({"run", "in.y4m", "-y", "-o", "out.y4m", "--preset", "plain"});
     ASSERT_EQ(result.exit_code, 0) << result.err;

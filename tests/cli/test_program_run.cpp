@@ -532,7 +532,7 @@ TEST_F(RunCommand, TruncatedInputIsPartial) {
 TEST_F(RunCommand, SignalsCloseTheOutput) {
   for (const auto& [signal, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
     std::chrono::steady_clock::time_point signalled;
-    options_.meanwhile = [this, signal, &signalled](int program) {
+    options_.meanwhile = [this, sent = signal, &signalled](int program) {
       // Frames are under way once the partial file holds more than its header, however long the
       // start took.
       constexpr std::uintmax_t kSomeFrames = 20000;
@@ -546,7 +546,7 @@ TEST_F(RunCommand, SignalsCloseTheOutput) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
       signalled = std::chrono::steady_clock::now();
-      ::kill(program, signal);
+      ::kill(program, sent);
     };
     const ProgramResult result = run({"run", "test:64x48@25", "-o", "endless.y4m"});
     EXPECT_LT(std::chrono::steady_clock::now() - signalled, std::chrono::seconds(5));

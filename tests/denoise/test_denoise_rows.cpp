@@ -165,12 +165,14 @@ TEST_P(DenoiseTargets, EstimatesAreMovedAlike) {
       for (const auto& [across, down] :
            {std::pair(some, none), {none, some}, {some, others}, {none, none}}) {
         for (int y = 0; y < kRows; ++y) {
-          same<std::int16_t>(n, "interpolate", [&](const DenoiseRows& rows, std::int16_t* out) {
+          const auto moved_row = [&, x_taps = across, y_taps = down](const DenoiseRows& rows,
+                                                                     std::int16_t* out) {
             Samples16 moved(n, kRows, 0, 0, 1);
-            rows.interpolate(samples.row(2), samples.stride(), across, down, count, kRows,
+            rows.interpolate(samples.row(2), samples.stride(), x_taps, y_taps, count, kRows,
                              moved.row(), moved.stride());
             std::copy_n(moved.row(y), count, out);
-          });
+          };
+          same<std::int16_t>(n, "interpolate", moved_row);
         }
       }
     }

@@ -38,6 +38,8 @@ RUNNING_S = 0.5
 # What says nothing while it works is taken to run after so long, or once it has computed so long.
 SILENT_S = 4
 SILENT_CPU_S = 1
+# Experiments say nothing before their first rows: one runs, and is interrupted, once it has computed so long.
+LAB_CPU_S = 0.6
 MEDIA = r"(?:mp4|mkv|y4m|h264|png|jpg|pgm)"
 OUTPUT_OPTIONS = ("-o|--out|--record|--plot|--json|--curve-to|--verify|--timings")
 
@@ -408,15 +410,16 @@ def execute(context, folder, command):
     started = time.monotonic()
     interrupted = False
     if endless:
-        silent = "ffplay" in command or "equalux lab" in command
+        lab = "equalux lab" in command
+        silent = lab or "ffplay" in command
         while process.poll() is None and not runs.is_set():
             if time.monotonic() - started > (SILENT_S if silent else LONGEST_S):
                 break
-            if silent and computed_s(process) > SILENT_CPU_S:
+            if silent and computed_s(process) > (LAB_CPU_S if lab else SILENT_CPU_S):
                 break
             time.sleep(0.02)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(RUNNING_S)
+            process.wait(0 if lab else RUNNING_S)
         interrupted = process.poll() is None
         if interrupted:
             os.killpg(process.pid, signal.SIGINT)

@@ -148,8 +148,10 @@ void Harness::set_caps(const Stream& stream) {
 GstElement* Harness::equalux() const {
   for (const char* name : {"equalux", "equaluxclahe", "equaluxdenoise", "equaluxconvolve",
                            "equaluxvessel", "equaluxshapes"}) {
-    const gst::ElementPtr element(gst_harness_find_element(harness_, name));
-    if (element) return element.get();
+    // The harness holds it, too.
+    GstElement* const found = gst_harness_find_element(harness_, name);
+    const gst::ElementPtr reference(found);
+    if (found != nullptr) return found;
   }
   return nullptr;
 }
