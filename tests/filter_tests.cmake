@@ -6,11 +6,11 @@ equalux_tests(test_example example LABELS core
   STEMS example SOURCES example/invert_params.cpp example/invert_filter.cpp)
 target_compile_definitions(test_example PRIVATE EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 equalux_tests(test_equalize equalize LABELS core
-  STEMS tone_curve tone_limits tone_history saturation saturation_pass fixed_curve curve_file near_half scaled_above saturated_codes fused_chain fused_luma region surround surround_state
+  STEMS tone_curve tone_limits tone_history saturation/saturation saturation/saturation_pass fixed_curve curve_file saturation/near_half saturation/scaled_above saturation/saturated_codes fused/fused_chain fused/fused_luma region surround surround_state
     deep/deep_chain deep/deep_curves deep/deep_rows space/hue space/space space/lightness_chain
   SOURCES equalize/reference.cpp equalize/deep/deep_reference.cpp equalize/level_counts.cpp
     equalize/space/space_reference.cpp
-  TSAN fused_chain deep/deep_chain space/space space/lightness_chain LONG near_half)
+  TSAN fused/fused_chain deep/deep_chain space/space space/lightness_chain LONG saturation/near_half)
 equalux_tests(test_staged staged LABELS core STEMS cdf_scan stages staged_chain TSAN staged_chain)
 equalux_tests(test_clahe clahe LABELS core STEMS clahe deep_clahe saturated_tiles
   SOURCES clahe/reference_clahe.cpp clahe/reference_deep_clahe.cpp equalize/deep/deep_reference.cpp

@@ -1,6 +1,6 @@
 #include "cuda/clahe/deep_clahe.h"
 #include "cuda/device/dependent_launch.cuh"
-#include "cuda/equalize/deep_cells.cuh"
+#include "cuda/equalize/deep/deep_cells.cuh"
 #include "cuda/runtime/check.h"
 #include "src/clahe/tile_curves.h"
 #include "src/equalize/saturation.h"

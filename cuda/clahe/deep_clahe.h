@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/clahe/clahe.h"
-#include "cuda/equalize/deep_stages.h"
+#include "cuda/equalize/deep/deep_stages.h"
 #include "cuda/runtime/launch_device.h"
 #include "src/clahe/deep_tiles.h"
 

@@ -9,7 +9,7 @@
 
 #include "cuda/clahe/deep_clahe.h"
 #include "cuda/clahe/device_tiles.h"
-#include "cuda/equalize/deep_saturation_pass.h"
+#include "cuda/equalize/deep/deep_saturation_pass.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/launch_device.h"
 #include "src/clahe/tile_chain.h"

@@ -1,8 +1,8 @@
 #include <equalux/filter.h>
 
-#include "cuda/equalize/deep_chain.h"
+#include "cuda/equalize/deep/deep_chain.h"
 #include "cuda/equalize/fused/fused_chain.h"
-#include "cuda/equalize/space_chain.h"
+#include "cuda/equalize/space/space_chain.h"
 #include "cuda/runtime/filter_device.h"
 #include "cuda/staged/staged_chain.h"
 #include "src/equalize/equalize_chain.h"

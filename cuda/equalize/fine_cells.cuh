@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cuda/equalize/deep_stages.h"
+#include "cuda/equalize/deep/deep_stages.h"
 
 /// Frames of 4:2:0 with fractions of levels, in words of 12 bits, that are whole pairs of cells: a
 /// thread has two cells beside each other, which it loads and stores as words of 4 or 8 bytes.

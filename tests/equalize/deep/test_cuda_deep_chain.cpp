@@ -7,7 +7,7 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "cuda/equalize/deep_chain.h"
+#include "cuda/equalize/deep/deep_chain.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/handles.h"
 #include "src/format/rounding.h"

@@ -3,7 +3,7 @@
 #include "cuda/device/linear_thread.cuh"
 #include "cuda/device/packed_pixels.cuh"
 #include "cuda/equalize/limited_curve.cuh"
-#include "cuda/equalize/space_stages.h"
+#include "cuda/equalize/space/space_stages.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/pick_kernel.h"
 

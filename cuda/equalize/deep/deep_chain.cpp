@@ -1,4 +1,4 @@
-#include "cuda/equalize/deep_chain.h"
+#include "cuda/equalize/deep/deep_chain.h"
 
 #include <array>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "cuda/equalize/space_chain.h"
+#include "cuda/equalize/space/space_chain.h"
 
 #include <array>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "cuda/equalize/deep_stages.h"
+#include "cuda/equalize/deep/deep_stages.h"
 
 namespace equalux::cuda {
 

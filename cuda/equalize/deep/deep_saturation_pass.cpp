@@ -1,4 +1,4 @@
-#include "cuda/equalize/deep_saturation_pass.h"
+#include "cuda/equalize/deep/deep_saturation_pass.h"
 
 #include <utility>
 #include <vector>

@@ -1,5 +1,5 @@
 #include "cuda/device/dependent_launch.cuh"
-#include "cuda/equalize/deep_cells.cuh"
+#include "cuda/equalize/deep/deep_cells.cuh"
 #include "cuda/equalize/fine_cells.cuh"
 #include "cuda/runtime/check.h"
 

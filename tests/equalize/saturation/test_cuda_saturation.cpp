@@ -7,11 +7,11 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "cuda/equalize/deep_chain.h"
+#include "cuda/equalize/deep/deep_chain.h"
 #include "cuda/equalize/fused/fused_chain.h"
-#include "cuda/equalize/space_chain.h"
+#include "cuda/equalize/space/space_chain.h"
 #include "src/equalize/space.h"
-#include "tests/equalize/saturated_params.h"
+#include "tests/equalize/saturation/saturated_params.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/calm_params.h"
 #include "tests/support/device/device_filter.h"

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "cuda/equalize/deep_stages.h"
+#include "cuda/equalize/deep/deep_stages.h"
 #include "cuda/runtime/pick_kernel.h"
 #include "src/format/layout.h"
 

@@ -7,7 +7,7 @@
 
 #include "cuda/equalize/curve_chain.h"
 #include "cuda/equalize/saturation_pass.h"
-#include "cuda/equalize/space_stages.h"
+#include "cuda/equalize/space/space_stages.h"
 #include "cuda/runtime/handles.h"
 
 /// Equalization of luma or lightness of packed RGB and gray on a GPU, by a table of what each code

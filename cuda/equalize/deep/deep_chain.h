@@ -7,8 +7,8 @@
 #include <equalux/filter.h>
 
 #include "cuda/equalize/curve_chain.h"
-#include "cuda/equalize/deep_saturation_pass.h"
-#include "cuda/equalize/deep_stages.h"
+#include "cuda/equalize/deep/deep_saturation_pass.h"
+#include "cuda/equalize/deep/deep_stages.h"
 #include "cuda/runtime/handles.h"
 
 /// Equalization of frames of more than 8 bits on a GPU: the same stages as

@@ -1,7 +1,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "cuda/device/dependent_launch.cuh"
-#include "cuda/equalize/deep_stages.h"
+#include "cuda/equalize/deep/deep_stages.h"
 #include "cuda/equalize/limited_curve.cuh"
 #include "cuda/runtime/check.h"
 #include "src/equalize/fixed_curve.h"

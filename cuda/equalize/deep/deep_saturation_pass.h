@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <equalux/filter.h>
 
-#include "cuda/equalize/deep_stages.h"
+#include "cuda/equalize/deep/deep_stages.h"
 #include "cuda/runtime/handles.h"
 #include "src/equalize/saturation.h"
 
