@@ -87,6 +87,8 @@ class Sequence {
     picture_.block_rows = denoise::blocks_of(shapes_[0].rows);
     picture_.vectors = parts.take<denoise::Vector>(blocks());
     picture_.found = parts.take<denoise::Vector>(blocks());
+    picture_.followed = parts.take<denoise::Vector>(blocks());
+    picture_.least = parts.take<std::int32_t>(blocks());
     picture_.drifts = parts.take<std::int16_t>(blocks());
   }
 

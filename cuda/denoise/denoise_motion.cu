@@ -467,16 +467,22 @@ __device__ __forceinline__ Vector within(const DenoisePicture& picture, Vector v
 struct OpenBlock {
   int column;
   int row;
-  int samples[kSpan];  ///< the lane's part of its luma
   /// The best vector of those that follow the last frame's, and what the block differs by there.
   Vector followed{0, 0};
   int least = 0;
 };
 
+/// The lane's part of a block's luma.
+__device__ __forceinline__ void load_block(const DenoisePicture& picture, const OpenBlock& block,
+                                           int (&samples)[kSpan]) {
+  load_span(PictureSamples{picture.components[0].in, picture.in_words}, block.column * kBlock,
+            block.row * kBlock, samples);
+}
+
 /// A block's vector, once it is known to point at about this sample; over a warp.
 __device__ __forceinline__ Vector refined(const DenoisePicture& picture, const OpenBlock& block,
-                                          int x, int y) {
-  const Vector fine = displacement_left(block.samples, picture.components[0].known.estimate,
+                                          const int (&samples)[kSpan], int x, int y) {
+  const Vector fine = displacement_left(samples, picture.components[0].known.estimate,
                                         block.column * kBlock + x, block.row * kBlock + y);
   return within(picture,
                 {static_cast<std::int16_t>(x * kParts + fine.x),
@@ -503,17 +509,18 @@ __device__ bool follow(const DenoisePicture& picture, int certainty, int noise, 
                                     four[0].y, four[1].y, four[2].y, four[3].y, own.y))},
                                column, row);
   if (middle == Vector{0, 0} && own == Vector{0, 0}) return false;
+  int samples[kSpan];
+  load_block(picture, block, samples);
   if (middle != Vector{0, 0}) {
     block.followed = middle;
-    block.least =
-        moved_difference(picture, block.samples, column * kBlock, row * kBlock, middle, across);
+    block.least = moved_difference(picture, samples, column * kBlock, row * kBlock, middle, across);
     if (denoise::is_well_explained(block.least, certainty, noise)) return true;
   }
-  const Vector next =
-      refined(picture, block, denoise::whole_samples(middle.x), denoise::whole_samples(middle.y));
+  const Vector next = refined(picture, block, samples, denoise::whole_samples(middle.x),
+                              denoise::whole_samples(middle.y));
   if (next != Vector{0, 0} && next != middle) {
     const int difference =
-        moved_difference(picture, block.samples, column * kBlock, row * kBlock, next, across);
+        moved_difference(picture, samples, column * kBlock, row * kBlock, next, across);
     if (block.followed == Vector{0, 0} || difference < block.least) {
       block.followed = next;
       block.least = difference;
@@ -552,28 +559,11 @@ __device__ Vector found_vector(const DenoisePicture& picture, const int (&now)[k
   }
   const Step best = search.best();
   const Vector rough = displacement_left(now, picture.estimates.half, x + best.x, y + best.y);
-  return refined(picture, block, denoise::whole_samples((best.x * kParts + rough.x) * 2),
+  // Not kept since follow(): registers are what the kernel is short of.
+  int samples[kSpan];
+  load_block(picture, block, samples);
+  return refined(picture, block, samples, denoise::whole_samples((best.x * kParts + rough.x) * 2),
                  denoise::whole_samples((best.y * kParts + rough.y) * 2));
-}
-
-/// Of what was found for a block, what follow() tried, and none, what it differs least by; over a
-/// warp.
-__device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture,
-                                                const OpenBlock& block, Vector found,
-                                                std::int16_t (&across)[kTapRows][kBlock]) {
-  const int x = block.column * kBlock;
-  const int y = block.row * kBlock;
-  const int unmoved = moved_difference(picture, block.samples, x, y, {0, 0}, across);
-  // Vectors must be better than none by a thirty-second, or they follow the noise.
-  int least = unmoved - unmoved / 32;
-  Vector best{0, 0};
-  if (block.followed != Vector{0, 0} && block.least < least) {
-    best = block.followed;
-    least = block.least;
-  }
-  if (found == Vector{0, 0} || found == block.followed) return best;
-  const int difference = moved_difference(picture, block.samples, x, y, found, across);
-  return difference - difference / 128 < least ? found : best;
 }
 
 /// A block of threads has the blocks that share a coarse search, a warp each. Warps share the
@@ -622,7 +612,7 @@ __global__ void __launch_bounds__(kFindThreads, 2)
   __syncthreads();
   Vector vector{0, 0};
   bool open = false;
-  OpenBlock block{column, row, {}};
+  OpenBlock block{column, row};
   const auto unmoved = static_cast<int>(warp_sum(static_cast<std::uint32_t>(part)));
   if (exists) {
     const int noise = sigma.at(estimate);
@@ -631,8 +621,6 @@ __global__ void __launch_bounds__(kFindThreads, 2)
     if (lane_of_warp() == 0)
       picture.drifts[row * picture.block_columns + column] = static_cast<std::int16_t>(drift);
     if (!denoise::is_still(unmoved, certainty[weight], noise)) {
-      load_span(PictureSamples{luma.in, picture.in_words}, column * kBlock, row * kBlock,
-                block.samples);
       open = !follow(picture, certainty[weight], noise, block, rooms[warp]);
       if (!open) vector = block.followed;
       if (open && lane_of_warp() == 0) atomicAdd(&moving, 1);
@@ -662,11 +650,14 @@ __global__ void __launch_bounds__(kFindThreads, 2)
   }
   if (!exists) return;
 
-  if (open) {
-    const Vector found = found_vector(picture, now, unmoved, coarse, block);
-    vector = chosen_vector(picture, block, found, rooms[warp]);
+  if (open) vector = found_vector(picture, now, unmoved, coarse, block);
+  if (lane_of_warp() == 0) {
+    const int number = row * picture.block_columns + column;
+    picture.found[number] = vector;
+    const bool choose = open && (vector != Vector{0, 0} || block.followed != Vector{0, 0});
+    picture.least[number] = choose ? block.least : -1;
+    if (choose) picture.followed[number] = block.followed;
   }
-  if (lane_of_warp() == 0) picture.found[row * picture.block_columns + column] = vector;
 }
 
 /// A sum of neighbours, `step` apart, by the taps.
@@ -796,8 +787,31 @@ __device__ __forceinline__ Vector vector_of_lane(Vector mine, int lane) {
   return {static_cast<std::int16_t>(other), static_cast<std::int16_t>(other >> 16)};
 }
 
-/// A block of threads has kMoveBlocks; its warps share those that have moved. Vectors are of this
-/// picture from here on: the search still reads those of the one before.
+/// Of what was found for a block, what it was tried to follow, and none, what it differs least by;
+/// over a warp.
+__device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, int block,
+                                                std::int16_t (&across)[kTapRows][kBlock]) {
+  const int x = block % picture.block_columns * kBlock;
+  const int y = block / picture.block_columns * kBlock;
+  int now[kSpan];
+  load_span(PictureSamples{picture.components[0].in, picture.in_words}, x, y, now);
+  const int unmoved = moved_difference(picture, now, x, y, {0, 0}, across);
+  // Vectors must be better than none by a thirty-second, or they follow the noise.
+  int least = unmoved - unmoved / 32;
+  Vector best{0, 0};
+  const Vector followed = picture.followed[block];
+  if (followed != Vector{0, 0} && picture.least[block] < least) {
+    best = followed;
+    least = picture.least[block];
+  }
+  const Vector found = picture.found[block];
+  if (found == Vector{0, 0} || found == followed) return best;
+  const int difference = moved_difference(picture, now, x, y, found, across);
+  return difference - difference / 128 < least ? found : best;
+}
+
+/// A block of threads has kMoveBlocks; its warps share those that have moved, or may have. Vectors
+/// are of this picture from here on: the search still reads those of the one before.
 __global__ void __launch_bounds__(kMoveWarps* kLanes, 3)
     motion_move_kernel(const __grid_constant__ DenoisePicture picture) {
   __shared__ alignas(8) std::int16_t rooms[kMoveWarps][kTapRows][kBlock];
@@ -806,17 +820,25 @@ __global__ void __launch_bounds__(kMoveWarps* kLanes, 3)
   const int first = static_cast<int>(blockIdx.x) * kMoveBlocks;
   const int mine = first + lane_of_warp();
   Vector vector{0, 0};
+  bool choose = false;
   if (lane_of_warp() < kMoveBlocks && mine < picture.block_columns * picture.block_rows) {
     vector = picture.found[mine];
-    if (warp == 0) picture.vectors[mine] = vector;
+    choose = picture.least[mine] >= 0;
+    if (warp == 0 && !choose) picture.vectors[mine] = vector;
   }
+  const std::uint32_t chosen = __ballot_sync(0xFFFFFFFFU, choose);
   int number = 0;
-  for (std::uint32_t moving = __ballot_sync(0xFFFFFFFFU, vector != Vector{0, 0}); moving != 0;
-       moving &= moving - 1, ++number) {
+  for (std::uint32_t moving = chosen | __ballot_sync(0xFFFFFFFFU, vector != Vector{0, 0});
+       moving != 0; moving &= moving - 1, ++number) {
     if (number % kMoveWarps != warp) continue;
     const int lane = __ffs(static_cast<int>(moving)) - 1;
     const int block = first + lane;
-    const Vector best = vector_of_lane(vector, lane);
+    Vector best = vector_of_lane(vector, lane);
+    if ((chosen >> lane & 1) != 0) {
+      best = chosen_vector(picture, block, rooms[warp]);
+      if (lane_of_warp() == 0) picture.vectors[block] = best;
+      if (best == Vector{0, 0}) continue;
+    }
 #pragma unroll 1
     for (int c = 0; c < picture.count; ++c) {
       const DenoiseComponent& component = picture.components[c];

@@ -90,7 +90,11 @@ struct DenoisePicture {
   int block_rows = 0;
   denoise::Vector* vectors = nullptr;  ///< by block: of the picture before, then of this one
   denoise::Vector* found = nullptr;    ///< by block, of this picture, while `vectors` are needed
-  std::int16_t* drifts = nullptr;      ///< by block, of those without a vector
+  /// By block: what it differs by along `followed`, if that is not 0, where it has to be chosen
+  /// from that, none and `found`; below 0 where `found` is its vector.
+  std::int32_t* least = nullptr;
+  denoise::Vector* followed = nullptr;
+  std::int16_t* drifts = nullptr;  ///< by block, of those without a vector
   const DenoiseTables* tables = nullptr;
 };
 
@@ -102,9 +106,10 @@ void noise_curves(const DenoisePicture& picture, const LaunchDevice& device, cud
 /// Halves the first component's samples and estimates three times, and makes the noise's curves.
 void motion_pyramids(const DenoisePicture& picture, const LaunchDevice& device,
                      cudaStream_t stream);
-/// Finds the vectors of blocks.
+/// Finds the vectors of blocks, or what they are chosen from.
 void motion_find(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
-/// Moves what is known of blocks along their vectors, which are those of the picture then.
+/// Chooses vectors, which are those of the picture then, and moves what is known of blocks along
+/// them.
 void motion_move(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
 /// The first picture is all that is known.
 void estimate_start(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
