@@ -472,11 +472,11 @@ struct OpenBlock {
   int least = 0;
 };
 
-/// The lane's part of a block's luma.
-__device__ __forceinline__ void load_block(const DenoisePicture& picture, const OpenBlock& block,
+/// The lane's part of the luma of a block.
+__device__ __forceinline__ void load_block(const DenoisePicture& picture, int column, int row,
                                            int (&samples)[kSpan]) {
-  load_span(PictureSamples{picture.components[0].in, picture.in_words}, block.column * kBlock,
-            block.row * kBlock, samples);
+  load_span(PictureSamples{picture.components[0].in, picture.in_words}, column * kBlock,
+            row * kBlock, samples);
 }
 
 /// A block's vector, once it is known to point at about this sample; over a warp.
@@ -510,7 +510,7 @@ __device__ bool follow(const DenoisePicture& picture, int certainty, int noise, 
                                column, row);
   if (middle == Vector{0, 0} && own == Vector{0, 0}) return false;
   int samples[kSpan];
-  load_block(picture, block, samples);
+  load_block(picture, column, row, samples);
   if (middle != Vector{0, 0}) {
     block.followed = middle;
     block.least = moved_difference(picture, samples, column * kBlock, row * kBlock, middle, across);
@@ -561,7 +561,7 @@ __device__ Vector found_vector(const DenoisePicture& picture, const int (&now)[k
   const Vector rough = displacement_left(now, picture.estimates.half, x + best.x, y + best.y);
   // Not kept since follow(): registers are what the kernel is short of.
   int samples[kSpan];
-  load_block(picture, block, samples);
+  load_block(picture, column, row, samples);
   return refined(picture, block, samples, denoise::whole_samples((best.x * kParts + rough.x) * 2),
                  denoise::whole_samples((best.y * kParts + rough.y) * 2));
 }
@@ -787,14 +787,16 @@ __device__ __forceinline__ Vector vector_of_lane(Vector mine, int lane) {
   return {static_cast<std::int16_t>(other), static_cast<std::int16_t>(other >> 16)};
 }
 
-/// Of what was found for a block, what it was tried to follow, and none, what it differs least by;
-/// over a warp.
+/// The best of three vectors of a block: what was found, what follow() tried, and none; over a
+/// warp.
 __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, int block,
                                                 std::int16_t (&across)[kTapRows][kBlock]) {
-  const int x = block % picture.block_columns * kBlock;
-  const int y = block / picture.block_columns * kBlock;
+  const int column = block % picture.block_columns;
+  const int row = block / picture.block_columns;
+  const int x = column * kBlock;
+  const int y = row * kBlock;
   int now[kSpan];
-  load_span(PictureSamples{picture.components[0].in, picture.in_words}, x, y, now);
+  load_block(picture, column, row, now);
   const int unmoved = moved_difference(picture, now, x, y, {0, 0}, across);
   // Vectors must be better than none by a thirty-second, or they follow the noise.
   int least = unmoved - unmoved / 32;

@@ -159,7 +159,7 @@ void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate) {
 }
 
 /// Blocks that have not moved, or as the last frame's vectors say, have their vectors then.
-void MotionSearch::find_still(const Frames& frames, const Plane<std::uint8_t>& weight,
+void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& weight,
                               const LevelCurve& sigma, int row, MotionField& field) {
   WindowCopy now_copy;
   WindowCopy then_copy;
@@ -185,7 +185,6 @@ void MotionSearch::find_still(const Frames& frames, const Plane<std::uint8_t>& w
 
 /// Tries whether a block has moved as it and those around it have before.
 MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int row, Noise noise) {
-  Vector middle;
   const auto median = [&](std::int16_t Vector::*part) {
     const auto beside = [&](int i) {
       return before(column + around(i).x, row + around(i).y).*part;
@@ -193,7 +192,7 @@ MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int r
     return static_cast<std::int16_t>(
         median_of(beside(0), beside(1), beside(2), beside(3), before(column, row).*part));
   };
-  middle = within({median(&Vector::x), median(&Vector::y)}, column, row);
+  const Vector middle = within({median(&Vector::x), median(&Vector::y)}, column, row);
   if (middle == Vector{} && before(column, row) == Vector{}) return Found::open;
   prefetch(frames.luma, column * kBlock, row * kBlock);
   prefetch(frames.estimate, column * kBlock, row * kBlock);
@@ -327,7 +326,7 @@ int MotionSearch::block_difference(SampleWindow now, const Plane<std::int16_t>& 
                                 taps(vector.x), taps(vector.y));
 }
 
-/// Of what was found for a block, what follow() tried, and none, what it differs least by.
+/// The best of three vectors of a block: what was found, what follow() tried, and none.
 Vector MotionSearch::choose(const Frames& frames, int column, int row, Vector found) const {
   WindowCopy now_copy;
   const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock);
@@ -348,7 +347,7 @@ void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int1
   before_ = field.vectors;
   executor_.for_rows(block_rows_, [&](int begin, int end, int) {
     for (int row = begin; row < end; ++row)
-      find_still(frames, weight, sigma, row, field);
+      find_known(frames, weight, sigma, row, field);
   });
   executor_.for_rows((block_rows_ + kCoarse - 1) / kCoarse,
                      [&](int begin, int end, int) { find_coarse(begin, end); });

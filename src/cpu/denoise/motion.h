@@ -89,7 +89,7 @@ class MotionSearch {
   /// What is known of a block's motion before it is searched for.
   enum class Found : std::uint8_t { open, still, followed };
 
-  void find_still(const Frames& frames, const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
+  void find_known(const Frames& frames, const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
                   int row, MotionField& field);
   [[nodiscard]] Found follow(const Frames& frames, int column, int row, Noise noise);
   void find_coarse(int begin, int end);

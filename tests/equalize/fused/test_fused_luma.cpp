@@ -25,20 +25,9 @@ EqualizeParams in_luma() {
 /// One frame through a chain of the given loops, into another one and in place.
 void expect_luma(const FusedRows& loops, RowExecutor& executor, const EqualizeParams& params,
                  const PaddedImage& in, int padding = 0, bool negative = false) {
-  const ImageDesc desc = in.view().desc;
-  SCOPED_TRACE(std::string(loops.target) + " " + test::describe(desc, Content::noise));
-  PaddedImage out(desc, padding, negative, (padding + 3) % 5);
-  PaddedImage expected(desc);
-  test::fill(out.view(), Content::noise, 99);
-  test::reference_in_space(params, in.view(), expected.view());
+  SCOPED_TRACE(loops.target);
   FusedChain chain(params, executor, loops);
-  chain.configure(desc);
-  chain.process(in.view(), out.view(), {});
-  EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U);
-  EXPECT_TRUE(out.padding_intact());
-  chain.process(in.view(), in.view(), {});
-  EXPECT_EQ(test::count_differences(expected.view(), in.view()), 0U) << "in place";
-  EXPECT_TRUE(in.padding_intact());
+  test::expect_in_space(chain, params, in, padding, negative);
 }
 
 void expect_luma(const FusedRows& loops, RowExecutor& executor, const ImageDesc& desc,
