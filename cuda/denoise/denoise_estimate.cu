@@ -304,7 +304,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_vector(int 
   const int block = row * picture_.block_columns + block_of(column_, component_.shift_x);
   const bool moved = picture_.vectors[block] != denoise::Vector{0, 0};
   if constexpr (!kHalved) {
-    const int drift = number_ == 0 && !moved ? picture_.drifts[block] : 0;
+    const int drift = number_ == 0 ? picture_.drifts[block] : 0;
     drift_ = twice(static_cast<std::uint16_t>(drift));
   }
 #pragma unroll

@@ -89,7 +89,9 @@ class Sequence {
     picture_.found = parts.take<denoise::Vector>(blocks());
     picture_.followed = parts.take<denoise::Vector>(blocks());
     picture_.least = parts.take<std::int32_t>(blocks());
-    picture_.drifts = parts.take<std::int16_t>(blocks());
+    for (std::int16_t** numbers :
+         {&picture_.drifts, &picture_.followed_drifts, &picture_.drift_limits})
+      *numbers = parts.take<std::int16_t>(blocks());
   }
 
   /// All of a picture of which `picture` has what is of its own: samples, words and options.

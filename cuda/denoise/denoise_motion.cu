@@ -359,12 +359,22 @@ __device__ __forceinline__ void interpolate_rows(const NumberPlane<std::int16_t>
   }
 }
 
-/// The difference of a block to what it may have come from, over a warp; `across` is room for rows
-/// that are interpolated across and not yet down.
-__device__ __forceinline__ int moved_difference(const DenoisePicture& picture,
-                                                const int (&now)[kSpan], int x, int y,
-                                                Vector vector,
-                                                std::int16_t (&across)[kTapRows][kBlock]) {
+/// What a block differs by from what it may have come from, and what its light has changed by.
+struct Match {
+  int difference;
+  int drift;
+};
+
+__device__ __forceinline__ Match match_of(const int (&now)[kSpan], const int (&then)[kSpan],
+                                          int limit) {
+  return {difference(now, then), denoise::drift_of(sum_of_drifts(now, then, limit), limit)};
+}
+
+/// The match of a block along a vector, over a warp; `across` is room for rows that are
+/// interpolated across and not yet down.
+__device__ __forceinline__ Match match_along(const DenoisePicture& picture, const int (&now)[kSpan],
+                                             int x, int y, Vector vector, int limit,
+                                             std::int16_t (&across)[kTapRows][kBlock]) {
   const NumberPlane<std::int16_t>& then = picture.components[0].known.estimate;
   const int parts_x = denoise::phases_of(vector.x, 0);
   const int parts_y = denoise::phases_of(vector.y, 0);
@@ -375,7 +385,7 @@ __device__ __forceinline__ int moved_difference(const DenoisePicture& picture,
   int span[kSpan];
   if (phase_x == 0 && phase_y == 0) {
     load_span(then, from_x, from_y, span);
-    return difference(now, span);
+    return match_of(now, span, limit);
   }
   const auto& taps_x = picture.tables->taps[phase_x];
   if (from_x >= 2 && from_x + kBlock + kTaps - 3 <= then.columns && from_y >= 2 &&
@@ -402,7 +412,7 @@ __device__ __forceinline__ int moved_difference(const DenoisePicture& picture,
     span[i] = value;
   }
   __syncwarp();
-  return difference(now, span);
+  return match_of(now, span, limit);
 }
 
 /// The search around the best step in halves that is known; over a warp. Steps that are tried again
@@ -467,9 +477,9 @@ __device__ __forceinline__ Vector within(const DenoisePicture& picture, Vector v
 struct OpenBlock {
   int column;
   int row;
-  /// The best vector of those that follow the last frame's, and what the block differs by there.
+  /// The best vector of those that follow the last frame's, and its match.
   Vector followed{0, 0};
-  int least = 0;
+  Match match{0, 0};
 };
 
 /// The lane's part of the luma of a block.
@@ -491,8 +501,8 @@ __device__ __forceinline__ Vector refined(const DenoisePicture& picture, const O
 }
 
 /// Tries whether a block has moved as it and those around it have before, by a warp.
-__device__ bool follow(const DenoisePicture& picture, int certainty, int noise, OpenBlock& block,
-                       std::int16_t (&across)[kTapRows][kBlock]) {
+__device__ bool follow(const DenoisePicture& picture, int certainty, int noise, int limit,
+                       OpenBlock& block, std::int16_t (&across)[kTapRows][kBlock]) {
   const int column = block.column;
   const int row = block.row;
   const Vector own = block_vector(picture, picture.vectors, column, row);
@@ -513,20 +523,22 @@ __device__ bool follow(const DenoisePicture& picture, int certainty, int noise, 
   load_block(picture, column, row, samples);
   if (middle != Vector{0, 0}) {
     block.followed = middle;
-    block.least = moved_difference(picture, samples, column * kBlock, row * kBlock, middle, across);
-    if (denoise::is_well_explained(block.least, certainty, noise)) return true;
+    block.match =
+        match_along(picture, samples, column * kBlock, row * kBlock, middle, limit, across);
+    if (denoise::is_well_explained(block.match.difference, certainty, noise)) return true;
   }
   const Vector next = refined(picture, block, samples, denoise::whole_samples(middle.x),
                               denoise::whole_samples(middle.y));
   if (next != Vector{0, 0} && next != middle) {
-    const int difference =
-        moved_difference(picture, samples, column * kBlock, row * kBlock, next, across);
-    if (block.followed == Vector{0, 0} || difference < block.least) {
+    const Match match =
+        match_along(picture, samples, column * kBlock, row * kBlock, next, limit, across);
+    if (block.followed == Vector{0, 0} || match.difference < block.match.difference) {
       block.followed = next;
-      block.least = difference;
+      block.match = match;
     }
   }
-  return block.followed != Vector{0, 0} && denoise::is_explained(block.least, certainty, noise);
+  return block.followed != Vector{0, 0} &&
+         denoise::is_explained(block.match.difference, certainty, noise);
 }
 
 /// The vector of a block of which nothing is known, by a warp; `now` are its halves.
@@ -617,13 +629,20 @@ __global__ void __launch_bounds__(kFindThreads, 2)
   if (exists) {
     const int noise = sigma.at(estimate);
     const int limit = denoise::drift_limit(certainty[weight], noise);
-    const int drift = denoise::drift_of(sum_of_drifts(now, then, limit), limit);
-    if (lane_of_warp() == 0)
-      picture.drifts[row * picture.block_columns + column] = static_cast<std::int16_t>(drift);
+    int drift = denoise::drift_of(sum_of_drifts(now, then, limit), limit);
     if (!denoise::is_still(unmoved, certainty[weight], noise)) {
-      open = !follow(picture, certainty[weight], noise, block, rooms[warp]);
-      if (!open) vector = block.followed;
+      open = !follow(picture, certainty[weight], noise, limit, block, rooms[warp]);
+      if (!open) {
+        vector = block.followed;
+        drift = block.match.drift;
+      }
       if (open && lane_of_warp() == 0) atomicAdd(&moving, 1);
+    }
+    if (lane_of_warp() == 0) {
+      const int number = row * picture.block_columns + column;
+      picture.drifts[number] = static_cast<std::int16_t>(drift);
+      picture.followed_drifts[number] = static_cast<std::int16_t>(block.match.drift);
+      picture.drift_limits[number] = static_cast<std::int16_t>(limit);
     }
   }
   __syncthreads();
@@ -655,7 +674,7 @@ __global__ void __launch_bounds__(kFindThreads, 2)
     const int number = row * picture.block_columns + column;
     picture.found[number] = vector;
     const bool choose = open && (vector != Vector{0, 0} || block.followed != Vector{0, 0});
-    picture.least[number] = choose ? block.least : -1;
+    picture.least[number] = choose ? block.match.difference : -1;
     if (choose) picture.followed[number] = block.followed;
   }
 }
@@ -788,7 +807,7 @@ __device__ __forceinline__ Vector vector_of_lane(Vector mine, int lane) {
 }
 
 /// The best of three vectors of a block: what was found, what follow() tried, and none; over a
-/// warp.
+/// warp. The block's drift becomes that of its vector.
 __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, int block,
                                                 std::int16_t (&across)[kTapRows][kBlock]) {
   const int column = block % picture.block_columns;
@@ -797,19 +816,29 @@ __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, i
   const int y = row * kBlock;
   int now[kSpan];
   load_block(picture, column, row, now);
-  const int unmoved = moved_difference(picture, now, x, y, {0, 0}, across);
+  const int limit = picture.drift_limits[block];
+  const int unmoved = match_along(picture, now, x, y, {0, 0}, limit, across).difference;
   // Vectors must be better than none by a thirty-second, or they follow the noise.
   int least = unmoved - unmoved / 32;
   Vector best{0, 0};
+  int drift = picture.drifts[block];
   const Vector followed = picture.followed[block];
   if (followed != Vector{0, 0} && picture.least[block] < least) {
     best = followed;
     least = picture.least[block];
+    drift = picture.followed_drifts[block];
   }
   const Vector found = picture.found[block];
-  if (found == Vector{0, 0} || found == followed) return best;
-  const int difference = moved_difference(picture, now, x, y, found, across);
-  return difference - difference / 128 < least ? found : best;
+  if (found != Vector{0, 0} && found != followed) {
+    const Match match = match_along(picture, now, x, y, found, limit, across);
+    if (match.difference - match.difference / 128 < least) {
+      best = found;
+      drift = match.drift;
+    }
+  }
+  __syncwarp();
+  if (lane_of_warp() == 0) picture.drifts[block] = static_cast<std::int16_t>(drift);
+  return best;
 }
 
 /// A block of threads has kMoveBlocks; its warps share those that have moved, or may have. Vectors

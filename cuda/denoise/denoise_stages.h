@@ -94,7 +94,11 @@ struct DenoisePicture {
   /// from that, none and `found`; below 0 where `found` is its vector.
   std::int32_t* least = nullptr;
   denoise::Vector* followed = nullptr;
-  std::int16_t* drifts = nullptr;  ///< by block, of those without a vector
+  /// By block: how much lighter it has become; where it has to be chosen, without a vector, and
+  /// along `followed`; and denoise::drift_limit() there.
+  std::int16_t* drifts = nullptr;
+  std::int16_t* followed_drifts = nullptr;
+  std::int16_t* drift_limits = nullptr;
   const DenoiseTables* tables = nullptr;
 };
 

@@ -66,14 +66,15 @@ EQUALUX_HD bool is_well_explained(int difference, int certainty, int sigma) {
   return is_noise(difference, certainty, sigma, 70);
 }
 
-/// The most that a half counts towards the drift of a block that has not moved: twice the noise
-/// that a half and its estimate have together. 0 where nothing is known of the block.
+/// The most that a difference counts towards the drift of a block: three quarters of the noise that
+/// a sample and its estimate have together. 0 where nothing is known of the block.
 EQUALUX_HD int drift_limit(int certainty, int sigma) {
-  return certainty == 0 ? 0 : 256 * sigma / certainty;
+  return certainty == 0 ? 0 : 192 * sigma / certainty;
 }
 
-/// How much lighter a block has become, from the sum of the differences of a window of halves, each
-/// limited: their mean, where it is beyond three times what noise alone moves it by, less that.
+/// How much lighter a block has become, from the sum of the differences of a window, each limited:
+/// their mean, where it is beyond what noise alone moves it by, less that. That is two and a half
+/// times the noise of the mean of halves, and two of samples.
 EQUALUX_HD int drift_of(int sum, int limit) {
   constexpr int kCount = kWindow * kWindow;
   constexpr int kNoise = 3 * kWindow / 2;  // of a sum, in limits

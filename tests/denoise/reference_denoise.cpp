@@ -261,6 +261,17 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
     return inside({8 * whole_x + fine[0], 8 * whole_y + fine[1]}, bx, by);
   };
 
+  // What light has changed by: no difference counts more than `limit`, and the mean of 256 of them
+  // nothing within a multiple of their noise.
+  const auto drift_within = [](const std::vector<int>& differences, int limit) {
+    std::int64_t sum = 0;
+    for (const int d : differences)
+      sum += limited(d, -limit, limit);
+    const std::int64_t beyond = std::max<std::int64_t>(std::abs(sum) - std::int64_t{24} * limit, 0);
+    return static_cast<int>((sum < 0 ? -1 : 1) * ((beyond + 128) / 256));
+  };
+  std::vector<int> most(motion_.size());
+
   std::vector<bool> open(motion_.size());
   std::vector<Motion> chosen(motion_.size());
   // What follows the last frame's vectors best, as a vector and what the block differs by.
@@ -270,19 +281,12 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
       const int unmoved = difference(luma_2, old_2, bx * 8 - 4, by * 8 - 4, 0, 0);
       const int sigma = on_curve(noise.sigma, old.near(bx * 16 + 8, by * 16 + 8));
       const int weight = known_[0].weight.near(bx * 16 + 8, by * 16 + 8);
-      // What light has changed by: each half counts no more than twice its noise, and the mean of
-      // 256 of them nothing within three times its own.
-      const std::int64_t most =
-          certainty_256(weight) == 0 ? 0 : 256 * sigma / certainty_256(weight);
-      std::int64_t sum = 0;
-      for (int j = by * 8 - 4; j < by * 8 + 12; ++j) {
-        for (int i = bx * 8 - 4; i < bx * 8 + 12; ++i) {
-          const std::int64_t d = luma_2.near(i, j) - old_2.near(i, j);
-          sum += std::min(std::max(d, -most), most);
-        }
-      }
-      const std::int64_t beyond = std::max<std::int64_t>(std::abs(sum) - 24 * most, 0);
-      drift_[index(bx, by)] = static_cast<int>((sum < 0 ? -1 : 1) * ((beyond + 128) / 256));
+      most[index(bx, by)] = certainty_256(weight) == 0 ? 0 : 192 * sigma / certainty_256(weight);
+      std::vector<int> halves;
+      for (int j = by * 8 - 4; j < by * 8 + 12; ++j)
+        for (int i = bx * 8 - 4; i < bx * 8 + 12; ++i)
+          halves.push_back(luma_2.near(i, j) - old_2.near(i, j));
+      drift_[index(bx, by)] = drift_within(halves, most[index(bx, by)]);
       const auto noise_alone = [&](int sum_of_differences, int percent) {
         return static_cast<std::int64_t>(sum_of_differences) * certainty_256(weight) <=
                static_cast<std::int64_t>(sigma) * (256 * 256 * percent / 100);
@@ -388,8 +392,17 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
     }
   }
   motion_ = chosen;
-  for (std::size_t i = 0; i < motion_.size(); ++i)
-    if (!(motion_[i] == Motion{})) drift_[i] = 0;
+  for (int by = 0; by < blocks_y_; ++by) {
+    for (int bx = 0; bx < blocks_x_; ++bx) {
+      const Motion& v = motion_[index(bx, by)];
+      if (v == Motion{}) continue;
+      std::vector<int> along;
+      for (int j = by * 16; j < by * 16 + 16; ++j)
+        for (int i = bx * 16; i < bx * 16 + 16; ++i)
+          along.push_back(luma.near(i, j) - between(old, 16 * i + 2 * v.x, 16 * j + 2 * v.y));
+      drift_[index(bx, by)] = drift_within(along, most[index(bx, by)]);
+    }
+  }
 }
 
 ReferenceDenoiser::Motion ReferenceDenoiser::motion_at(int x, int y,

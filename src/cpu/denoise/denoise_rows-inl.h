@@ -386,52 +386,63 @@ HWY_INLINE void spread(Tag d, const Taps& taps, hn::Vec<Tag> (&all)[kTaps]) {
     all[k] = hn::Set(d, taps[k]);
 }
 
-/// The sum of the magnitudes of differences of a window's vectors, which `of(y, x)` gives.
-template <typename Difference>
-HWY_INLINE int sum_of_magnitudes(Difference of) {
-  const DW d;
-  const DW32 d32;
-  auto sum = hn::Zero(d32);
-  auto more = sum;
-  // Two magnitudes of 14 bits fit a lane.
-  for (int y = 0; y < SampleWindow::kSide; y += 2) {
-    for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
-      const auto sizes = hn::Add(hn::Abs(of(y, x)), hn::Abs(of(y + 1, x)));
-      sum = hn::ReorderWidenMulAccumulate(d32, sizes, hn::Set(d, 1), sum, more);
-    }
+/// A sum over lanes of 16 bits, two of which fit one.
+class LaneSum {
+ public:
+  HWY_INLINE LaneSum() : sum_(hn::Zero(DW32())), more_(sum_) {}
+
+  template <typename Lanes>
+  HWY_INLINE void add(Lanes a, Lanes b) {
+    const DW d;
+    sum_ = hn::ReorderWidenMulAccumulate(DW32(), hn::Add(a, b), hn::Set(d, 1), sum_, more_);
   }
-  return hn::GetLane(hn::SumOfLanes(d32, hn::Add(sum, more)));
-}
+  HWY_INLINE int total() const { return hn::GetLane(hn::SumOfLanes(DW32(), hn::Add(sum_, more_))); }
+
+ private:
+  hn::Vec<DW32> sum_;
+  hn::Vec<DW32> more_;  // Highway adds here, too, on targets that it suits
+};
 
 int difference(SampleWindow a, SampleWindow b) {
   const DW d;
-  return sum_of_magnitudes([&](int y, std::size_t x) HWY_ATTR {
+  LaneSum sum;
+  const auto size = [&](int y, std::size_t x) HWY_ATTR {
+    return hn::Abs(hn::Sub(hn::LoadU(d, a.row(y) + x), hn::LoadU(d, b.row(y) + x)));
+  };
+  for (int y = 0; y < SampleWindow::kSide; y += 2)
+    for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes)
+      sum.add(size(y, x), size(y + 1, x));
+  return sum.total();
+}
+
+/// What a window's vectors differ by, of which `of(y, x)` gives the differences.
+template <typename Difference>
+HWY_INLINE WindowDifference sums_of(int limit, Difference of) {
+  const auto most = hn::Set(DW(), static_cast<std::int16_t>(limit));
+  const auto least = hn::Neg(most);
+  const auto limited = [&](auto x) HWY_ATTR { return hn::Max(hn::Min(x, most), least); };
+  LaneSum magnitudes;
+  LaneSum drift;
+  for (int y = 0; y < SampleWindow::kSide; y += 2) {
+    for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
+      const auto above = of(y, x);
+      const auto below = of(y + 1, x);
+      magnitudes.add(hn::Abs(above), hn::Abs(below));
+      drift.add(limited(above), limited(below));
+    }
+  }
+  return {magnitudes.total(), drift.total()};
+}
+
+WindowDifference differences(SampleWindow a, SampleWindow b, int limit) {
+  const DW d;
+  return sums_of(limit, [&](int y, std::size_t x) HWY_ATTR {
     return hn::Sub(hn::LoadU(d, a.row(y) + x), hn::LoadU(d, b.row(y) + x));
   });
 }
 
-int drift(SampleWindow a, SampleWindow b, int limit) {
-  const DW d;
-  const DW32 d32;
-  const auto most = hn::Set(d, static_cast<std::int16_t>(limit));
-  const auto least = hn::Neg(most);
-  auto sum = hn::Zero(d32);
-  auto more = sum;
-  const auto limited = [&](int y, std::size_t x) HWY_ATTR {
-    const auto difference = hn::Sub(hn::LoadU(d, a.row(y) + x), hn::LoadU(d, b.row(y) + x));
-    return hn::Max(hn::Min(difference, most), least);
-  };
-  // Two limits fit a lane.
-  for (int y = 0; y < SampleWindow::kSide; y += 2) {
-    for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
-      const auto pair = hn::Add(limited(y, x), limited(y + 1, x));
-      sum = hn::ReorderWidenMulAccumulate(d32, pair, hn::Set(d, 1), sum, more);
-    }
-  }
-  return hn::GetLane(hn::SumOfLanes(d32, hn::Add(sum, more)));
-}
-
-int moved_difference(SampleWindow a, SampleWindow b, const Taps* across, const Taps* down) {
+WindowDifference moved_differences(SampleWindow a, SampleWindow b, const Taps* across,
+                                   const Taps* down, int limit) {
   constexpr int kSide = SampleWindow::kSide;
   const DW d;
   hn::Vec<DW> taps[kTaps];
@@ -450,9 +461,9 @@ int moved_difference(SampleWindow a, SampleWindow b, const Taps* across, const T
     }
     b = {rows + SampleWindow::kAbove * kSide, kSide};
   }
-  if (down == nullptr) return difference(a, b);
+  if (down == nullptr) return differences(a, b, limit);
   spread(d, *down, taps);
-  return sum_of_magnitudes([&](int y, std::size_t x) HWY_ATTR {
+  return sums_of(limit, [&](int y, std::size_t x) HWY_ATTR {
     const auto moved =
         tapped(d, taps, [&](int k) HWY_ATTR { return hn::LoadU(d, b.row(y + k - 2) + x); });
     return hn::Sub(hn::LoadU(d, a.row(y) + x), moved);
@@ -765,8 +776,8 @@ DenoiseRows target_denoise_rows() {
           noise_block,
           halve,
           difference,
-          drift,
-          moved_difference,
+          differences,
+          moved_differences,
           slopes,
           interpolate,
           weigh_between,

@@ -34,6 +34,12 @@ struct SampleWindow {
   [[nodiscard]] EQUALUX_HD const std::int16_t* row(int y) const { return first + y * stride; }
 };
 
+/// What a window differs by from another: sums over its samples.
+struct WindowDifference {
+  int magnitudes;  ///< of the differences
+  int drift;       ///< the differences themselves, each limited
+};
+
 /// One target's loops over n samples. Where it is rows of a Plane that they read and write, that is
 /// in whole vectors, up to 64 samples more behind the last one, and neighbours in a row on both
 /// sides. All targets give the same values.
@@ -54,11 +60,12 @@ struct DenoiseRows {
                 std::int16_t* out);
   /// The sum of the magnitudes of differences between two windows.
   int (*difference)(SampleWindow a, SampleWindow b);
-  /// The sum of a - b over two windows, each difference within +-`limit`.
-  int (*drift)(SampleWindow a, SampleWindow b, int limit);
-  /// difference() where b is interpolated() across, and then down: null where it lies at whole
+  /// Both sums, with differences within +-`limit` in that of `drift`.
+  WindowDifference (*differences)(SampleWindow a, SampleWindow b, int limit);
+  /// differences() where b is interpolated() across, and then down: null where it lies at whole
   /// samples.
-  int (*moved_difference)(SampleWindow a, SampleWindow b, const Taps* across, const Taps* down);
+  WindowDifference (*moved_differences)(SampleWindow a, SampleWindow b, const Taps* across,
+                                        const Taps* down, int limit);
   /// add_slopes() over a window of the picture, and one of the estimate.
   SlopeSums (*slopes)(SampleWindow now, SampleWindow then);
 

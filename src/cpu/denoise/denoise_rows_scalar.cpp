@@ -56,7 +56,20 @@ int difference(SampleWindow a, SampleWindow b) {
   return sum;
 }
 
-int moved_difference(SampleWindow a, SampleWindow b, const Taps* across, const Taps* down) {
+WindowDifference differences(SampleWindow a, SampleWindow b, int limit) {
+  WindowDifference sums{0, 0};
+  for (int y = 0; y < SampleWindow::kSide; ++y) {
+    for (int x = 0; x < SampleWindow::kSide; ++x) {
+      const int difference = a.row(y)[x] - b.row(y)[x];
+      sums.magnitudes += std::abs(difference);
+      sums.drift += clamp(difference, -limit, limit);
+    }
+  }
+  return sums;
+}
+
+WindowDifference moved_differences(SampleWindow a, SampleWindow b, const Taps* across,
+                                   const Taps* down, int limit) {
   constexpr int kSide = SampleWindow::kSide;
   constexpr int kAbove = SampleWindow::kAbove;
   std::int16_t rows[SampleWindow::kAll][kSide];
@@ -67,23 +80,15 @@ int moved_difference(SampleWindow a, SampleWindow b, const Taps* across, const T
           across == nullptr ? *at : static_cast<std::int16_t>(interpolated(at - 2, 1, *across));
     }
   }
-  int sum = 0;
+  std::int16_t moved[kSide][kSide];
   for (int y = 0; y < kSide; ++y) {
     for (int x = 0; x < kSide; ++x) {
-      const int moved =
-          down == nullptr ? rows[y + kAbove][x] : interpolated(&rows[y][x], kSide, *down);
-      sum += std::abs(a.row(y)[x] - moved);
+      moved[y][x] = down == nullptr
+                        ? rows[y + kAbove][x]
+                        : static_cast<std::int16_t>(interpolated(&rows[y][x], kSide, *down));
     }
   }
-  return sum;
-}
-
-int drift(SampleWindow a, SampleWindow b, int limit) {
-  int sum = 0;
-  for (int y = 0; y < SampleWindow::kSide; ++y)
-    for (int x = 0; x < SampleWindow::kSide; ++x)
-      sum += clamp(a.row(y)[x] - b.row(y)[x], -limit, limit);
-  return sum;
+  return differences(a, {moved[0], kSide}, limit);
 }
 
 SlopeSums slopes(SampleWindow now, SampleWindow then) {
@@ -204,7 +209,7 @@ void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t
 
 const DenoiseRows& scalar_denoise_rows() {
   static const DenoiseRows rows{kScalarTarget, load,        store,         noise_block,
-                                halve,         difference,  drift,         moved_difference,
+                                halve,         difference,  differences,   moved_differences,
                                 slopes,        interpolate, weigh_between, lighten,
                                 deviations,    changes,     join,          update,
                                 smooth,        blend};

@@ -115,6 +115,7 @@ MotionSearch::MotionSearch(int width, int height, RowExecutor& executor, const D
   }
   const auto blocks = static_cast<std::size_t>(columns_) * static_cast<std::size_t>(block_rows_);
   unmoved_.resize(blocks);
+  limits_.resize(blocks);
   state_.resize(blocks);
   followed_.resize(blocks);
   before_.resize(blocks);
@@ -168,23 +169,27 @@ void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& w
     const HalfPlace half(column, row);
     const SampleWindow now = now_copy.of(luma_.half, half.x, half.y);
     const SampleWindow then = then_copy.of(estimate_.half, half.x, half.y);
-    unmoved_[block] = rows_.difference(now, then);
     const int x = std::min(column * kBlock + kBlock / 2, width_ - 1);
     const int y = row * kBlock + kBlock / 2;
     const Noise noise{weight_tables().certainty[weight.row(y)[x]],
                       sigma.at(frames.estimate.row(y)[x])};
     const int limit = drift_limit(noise.certainty, noise.sigma);
-    field.drifts[block] = static_cast<std::int16_t>(drift_of(rows_.drift(now, then, limit), limit));
+    const WindowDifference unmoved = rows_.differences(now, then, limit);
+    unmoved_[block] = unmoved.magnitudes;
+    limits_[block] = static_cast<std::int16_t>(limit);
     followed_[block] = {};
-    state_[block] = is_still(unmoved_[block], noise.certainty, noise.sigma)
+    state_[block] = is_still(unmoved.magnitudes, noise.certainty, noise.sigma)
                         ? Found::still
-                        : follow(frames, column, row, noise);
-    field.vectors[block] = state_[block] == Found::followed ? followed_[block].vector : Vector{};
+                        : follow(frames, column, row, noise, limit);
+    field.vectors[block] = {};
+    field.drifts[block] = static_cast<std::int16_t>(drift_of(unmoved.drift, limit));
+    if (state_[block] == Found::followed) keep(followed_[block], block, field);
   }
 }
 
 /// Tries whether a block has moved as it and those around it have before.
-MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int row, Noise noise) {
+MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int row, Noise noise,
+                                         int limit) {
   const auto median = [&](std::int16_t Vector::*part) {
     const auto beside = [&](int i) {
       return before(column + around(i).x, row + around(i).y).*part;
@@ -202,8 +207,8 @@ MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int r
   best.difference = std::numeric_limits<int>::max();
   const auto take = [&](Vector vector) {
     if (vector == Vector{} || vector == best.vector) return;
-    const int difference = block_difference(now, frames.estimate, column, row, vector);
-    if (difference < best.difference) best = {vector, difference};
+    const Match found = match(now, frames.estimate, column, row, vector, limit);
+    if (found.difference < best.difference) best = found;
   };
   take(middle);
   if (best.vector != Vector{} && is_well_explained(best.difference, noise.certainty, noise.sigma))
@@ -313,8 +318,8 @@ Vector MotionSearch::search_block(const Frames& frames, int column, int row) con
                  whole_samples((best.y * kParts + rough.y) * 2));
 }
 
-int MotionSearch::block_difference(SampleWindow now, const Plane<std::int16_t>& estimate,
-                                   int column, int row, Vector vector) const {
+MotionSearch::Match MotionSearch::match(SampleWindow now, const Plane<std::int16_t>& estimate,
+                                        int column, int row, Vector vector, int limit) const {
   const int x = column * kBlock;
   const int y = row * kBlock;
   const auto taps = [](int parts) {
@@ -322,22 +327,27 @@ int MotionSearch::block_difference(SampleWindow now, const Plane<std::int16_t>& 
     return phase == 0 ? nullptr : &taps_of(phase);
   };
   WindowCopy then;
-  return rows_.moved_difference(now, then.of(estimate, x + (vector.x >> 3), y + (vector.y >> 3)),
-                                taps(vector.x), taps(vector.y));
+  const WindowDifference difference =
+      rows_.moved_differences(now, then.of(estimate, x + (vector.x >> 3), y + (vector.y >> 3)),
+                              taps(vector.x), taps(vector.y), limit);
+  return {vector, difference.magnitudes,
+          static_cast<std::int16_t>(drift_of(difference.drift, limit))};
 }
 
 /// The best of three vectors of a block: what was found, what follow() tried, and none.
-Vector MotionSearch::choose(const Frames& frames, int column, int row, Vector found) const {
+MotionSearch::Match MotionSearch::choose(const Frames& frames, int column, int row,
+                                         Vector found) const {
   WindowCopy now_copy;
   const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock);
-  const int unmoved = block_difference(now, frames.estimate, column, row, {});
+  const int limit = limits_[number(column, row)];
+  Match best = match(now, frames.estimate, column, row, {}, limit);
   // Vectors must be better than none by a thirty-second, or they follow the noise.
-  Match best{{}, unmoved - unmoved / 32};
+  best.difference -= best.difference / 32;
   const Match& followed = followed_[number(column, row)];
   if (followed.vector != Vector{} && followed.difference < best.difference) best = followed;
-  if (found == Vector{} || found == followed.vector) return best.vector;
-  const int difference = block_difference(now, frames.estimate, column, row, found);
-  return difference - difference / 128 < best.difference ? found : best.vector;
+  if (found == Vector{} || found == followed.vector) return best;
+  const Match own = match(now, frames.estimate, column, row, found, limit);
+  return own.difference - own.difference / 128 < best.difference ? own : best;
 }
 
 void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
@@ -358,9 +368,9 @@ void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int1
         if (state_[block] == Found::open) {
           prefetch(luma, column * kBlock, row * kBlock);
           prefetch(estimate, column * kBlock, row * kBlock);
-          field.vectors[block] = choose(frames, column, row, search_block(frames, column, row));
+          const Match best = choose(frames, column, row, search_block(frames, column, row));
+          if (best.vector != Vector{}) keep(best, block, field);
         }
-        if (field.vectors[block] != Vector{}) field.drifts[block] = 0;
       }
     }
   });

@@ -16,7 +16,7 @@ struct MotionField {
   int columns = 0;
   int rows = 0;
   std::vector<Vector> vectors;
-  std::vector<std::int16_t> drifts;  ///< of blocks without a vector; others have none
+  std::vector<std::int16_t> drifts;  ///< how much lighter each block has become
 
   [[nodiscard]] const Vector& at(int column, int row) const {
     return vectors[static_cast<std::size_t>(row * columns + column)];
@@ -81,24 +81,29 @@ class MotionSearch {
     int certainty;
     int sigma;
   };
-  /// A vector, and what a block differs by there.
+  /// A vector, what a block differs by there, and what its light has changed by.
   struct Match {
     Vector vector;
     int difference;
+    std::int16_t drift;
   };
   /// What is known of a block's motion before it is searched for.
   enum class Found : std::uint8_t { open, still, followed };
 
   void find_known(const Frames& frames, const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
                   int row, MotionField& field);
-  [[nodiscard]] Found follow(const Frames& frames, int column, int row, Noise noise);
+  [[nodiscard]] Found follow(const Frames& frames, int column, int row, Noise noise, int limit);
   void find_coarse(int begin, int end);
   [[nodiscard]] Vector search_block(const Frames& frames, int column, int row) const;
-  [[nodiscard]] Vector choose(const Frames& frames, int column, int row, Vector found) const;
+  [[nodiscard]] Match choose(const Frames& frames, int column, int row, Vector found) const;
   [[nodiscard]] Vector refined(SampleWindow now, const Plane<std::int16_t>& estimate, int column,
                                int row, int x, int y) const;
-  [[nodiscard]] int block_difference(SampleWindow now, const Plane<std::int16_t>& estimate,
-                                     int column, int row, Vector vector) const;
+  [[nodiscard]] Match match(SampleWindow now, const Plane<std::int16_t>& estimate, int column,
+                            int row, Vector vector, int limit) const;
+  static void keep(const Match& match, std::size_t block, MotionField& field) {
+    field.vectors[block] = match.vector;
+    field.drifts[block] = match.drift;
+  }
   [[nodiscard]] const Vector& before(int column, int row) const;
   [[nodiscard]] std::size_t number(int column, int row) const {
     return static_cast<std::size_t>(row * columns_ + column);
@@ -113,7 +118,8 @@ class MotionSearch {
   int block_rows_;
   Pyramid luma_;
   Pyramid estimate_;
-  std::vector<std::int32_t> unmoved_;  // half_difference() without motion, by block
+  std::vector<std::int32_t> unmoved_;  // what halves differ by without motion, by block
+  std::vector<std::int16_t> limits_;   // drift_limit() of a block
   std::vector<Found> state_;           // by block
   std::vector<Match> followed_;        // the best of follow(), by block; or no vector
   std::vector<Step> coarse_;           // by kCoarse x kCoarse blocks, in eighths
