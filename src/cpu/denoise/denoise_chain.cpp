@@ -63,7 +63,8 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
     }
   }
   field_ = motion_.no_motion();
-  seams_.resize(count_of(block_rows()));
+  for (std::vector<std::uint8_t>* rows : {&seams_, &moves_, &drifts_})
+    rows->resize(count_of(block_rows()));
 }
 
 void PictureSequence::reset() {
@@ -161,6 +162,10 @@ void PictureSequence::go_on(const Picture& picture) {
   const int rows = block_rows();
   const int shares = executor_.threads() == 1 ? 1 : std::min(rows, kShares * executor_.threads());
   std::fill(seams_.begin(), seams_.end(), std::uint8_t{0});
+  for (int row = 0; row < rows; ++row) {
+    moves_[count_of(row)] = field_.still(row) ? 0 : 1;
+    drifts_[count_of(row)] = field_.steady(row) ? 0 : 1;
+  }
   executor_.for_rows(shares, [&](int begin, int end, int slot) {
     const int first = begin * rows / shares;
     seams_[count_of(first)] = first == 0 ? 0 : 1;
@@ -224,7 +229,7 @@ void PictureSequence::estimate_row(std::size_t component, int y, int last, int m
   while (rows.ready < below) {
     const int row = rows.ready / side(component);
     int until = std::min({(row + 1) * side(component), last + 2, samples.height()});
-    if (field_.still(row)) {
+    if (moves_[count_of(row)] == 0) {
       until = std::min(until, below);
       for (int k = rows.ready; k < until; ++k) {
         rows.estimate[count_of(k % kRing)] = known_[component].estimate.row(k);
@@ -321,9 +326,8 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
 
 /// Makes of the estimate of luma's row y, in a row of blocks, what it is in the light of now.
 void PictureSequence::lighten(int row, int y, Scratch& scratch) {
+  if (drifts_[count_of(row)] == 0) return;
   const std::span<const std::int16_t> drifts = field_.drifts_of(row);
-  if (std::all_of(drifts.begin(), drifts.end(), [](std::int16_t each) { return each == 0; }))
-    return;
   const int width = components_[0].columns;
   std::int16_t* const drift = scratch.drift.row(0);
   if (scratch.drift_of != row) {

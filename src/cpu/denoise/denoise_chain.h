@@ -111,8 +111,10 @@ class PictureSequence {
   std::vector<Knowledge> next_;               // what a picture makes of it
   std::vector<Plane<std::int16_t>> samples_;  // of the picture
   std::vector<NoiseCurves> noise_;
-  std::vector<Scratch> scratch_;     // by slot
-  std::vector<std::uint8_t> seams_;  // rows of blocks with which a thread's share began
+  std::vector<Scratch> scratch_;      // by slot
+  std::vector<std::uint8_t> seams_;   // rows of blocks with which a thread's share began
+  std::vector<std::uint8_t> moves_;   // of rows of blocks: whether one has a vector
+  std::vector<std::uint8_t> drifts_;  // and whether one has become lighter or darker
   std::uint32_t pictures_ = 0;
 };
 

@@ -14,8 +14,11 @@
 /// Formulas: denoise_math.h.
 namespace equalux::denoise {
 
-/// Samples that every row of a Plane has on each side, which repeat its first and last one.
+/// Samples that every row of a Plane has on each side, so that loops go on to whole vectors.
 inline constexpr int kMargin = 64;
+/// Those of them that repeat its first and last one, once it is padded: as far as windows and what
+/// blocks come from may lie outside.
+inline constexpr int kPadding = 32;
 
 /// Rows of 5, from two above to two below the middle one.
 template <typename Sample>

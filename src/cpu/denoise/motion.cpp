@@ -14,11 +14,11 @@ static_assert(kWindow == SampleWindow::kSide);
 /// Windows that a plane does not have are made of its margins and its first or last row.
 class WindowCopy {
  public:
-  /// The window of a plane from column x and row y on. Beyond its margins all is as in them.
+  /// The window of a plane from column x and row y on. Beyond its padding all is as in it.
   SampleWindow of(const Plane<std::int16_t>& plane, int x, int y) {
     constexpr int kAbove = SampleWindow::kAbove;
     const int column =
-        std::clamp(x, kAbove - kMargin, plane.width() + kMargin - kWindow - SampleWindow::kBelow);
+        std::clamp(x, kAbove - kPadding, plane.width() + kPadding - kWindow - SampleWindow::kBelow);
     if (y >= kAbove && y + kWindow + SampleWindow::kBelow <= plane.height())
       return {plane.row(y) + column, plane.stride()};
     // Two halves that overlap are a few instructions; the whole would be a call.
@@ -54,8 +54,8 @@ class WindowsAround {
  private:
   static constexpr int kSide = kWindow + 2 * kCoarseReach;
   static constexpr int kStride = 32;
-  static_assert(kCoarseBorder + kCoarseReach <= kMargin &&
-                kWindow - kCoarseBorder + kCoarseReach <= kMargin);
+  static_assert(kCoarseBorder + kCoarseReach <= kPadding &&
+                kWindow - kCoarseBorder + kCoarseReach <= kPadding);
   std::int16_t samples_[kStride * kSide];
 };
 

@@ -26,6 +26,11 @@ struct MotionField {
     const auto first = vectors.begin() + row * columns;
     return std::all_of(first, first + columns, [](const Vector& each) { return each == Vector{}; });
   }
+  /// Whether nothing of a row of blocks has become lighter or darker.
+  [[nodiscard]] bool steady(int row) const {
+    const auto all = drifts_of(row);
+    return std::all_of(all.begin(), all.end(), [](std::int16_t each) { return each == 0; });
+  }
   /// Drifts of a row of blocks.
   [[nodiscard]] std::span<const std::int16_t> drifts_of(int row) const {
     return {drifts.data() + row * columns, static_cast<std::size_t>(columns)};

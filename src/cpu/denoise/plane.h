@@ -35,17 +35,17 @@ class Plane {
   [[nodiscard]] Sample* row(int y) { return samples_.get() + at(y); }
   [[nodiscard]] const Sample* row(int y) const { return samples_.get() + at(y); }
 
-  /// Repeats the row's first and last sample in its margins.
+  /// Repeats the row's first and last sample kPadding times on each side.
   void pad(int y) {
     Sample* const first = row(y);
-    std::fill_n(first - kMargin, kMargin, first[0]);
-    std::fill(first + width_, first + (stride_ - kMargin), first[width_ - 1]);
+    std::fill_n(first - kPadding, kPadding, first[0]);
+    std::fill_n(first + width_, kPadding, first[width_ - 1]);
   }
   /// The same with a value.
   void pad(int y, Sample value) {
     Sample* const first = row(y);
-    std::fill_n(first - kMargin, kMargin, value);
-    std::fill(first + width_, first + (stride_ - kMargin), value);
+    std::fill_n(first - kPadding, kPadding, value);
+    std::fill_n(first + width_, kPadding, value);
   }
 
   /// The same of a row of `width` samples, `count` times on each side.
