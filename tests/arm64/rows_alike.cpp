@@ -614,9 +614,11 @@ class DenoiseComparison {
         });
       }
     }
-    same<std::uint8_t>("weigh_between", [&](const Rows& rows, std::uint8_t* out) {
-      rows.weigh_between(weights_.row(0), 0, n_, 1, out, 0);
-    });
+    for (const bool between : {false, true}) {
+      same<std::uint8_t>("move_weights", [&](const Rows& rows, std::uint8_t* out) {
+        rows.move_weights(weights_.row(0), 0, between, n_, 1, out, 0);
+      });
+    }
   }
 
   void compare_estimates() {

@@ -185,12 +185,14 @@ TEST_P(DenoiseTargets, EstimatesAreMovedAlike) {
     }
     Bytes weights(n, kRows, 0, kWeights - 1, 6);
     for (int y = 0; y < kRows; ++y) {
-      same<std::uint8_t>(n, "weigh_between", [&](const DenoiseRows& rows, std::uint8_t* out) {
-        Bytes moved(n, kRows, 0, 0, 1);
-        rows.weigh_between(weights.row(), weights.stride(), count, kRows, moved.row(),
-                           moved.stride());
-        std::copy_n(moved.row(y), count, out);
-      });
+      for (const bool between : {false, true}) {
+        same<std::uint8_t>(n, "move_weights", [&](const DenoiseRows& rows, std::uint8_t* out) {
+          Bytes moved(n, kRows, 0, 0, 1);
+          rows.move_weights(weights.row(), weights.stride(), between, count, kRows, moved.row(),
+                            moved.stride());
+          std::copy_n(moved.row(y), count, out);
+        });
+      }
     }
   }
 }

@@ -316,12 +316,8 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
   const std::uint8_t* const old =
       known.weight.row(inside + nearest_sample(y)) + first + nearest_sample(x);
   std::uint8_t* const out = weights.row(inside % kRing) + first;
-  if (phase_x != 0 || phase_y != 0) {
-    loops_.weigh_between(old, known.weight.stride(), n, outside - inside, out, weights.stride());
-  } else {
-    for (int row = 0; row < outside - inside; ++row)
-      std::copy_n(old + row * known.weight.stride(), n, out + row * weights.stride());
-  }
+  loops_.move_weights(old, known.weight.stride(), phase_x != 0 || phase_y != 0, n, outside - inside,
+                      out, weights.stride());
 }
 
 /// Makes of the estimate of luma's row y, in a row of blocks, what it is in the light of now.

@@ -518,9 +518,10 @@ void interpolate(const std::int16_t* in, std::ptrdiff_t stride, const Taps* acro
   }
 }
 
-void weigh_between(const std::uint8_t* weight, std::ptrdiff_t stride, std::size_t n, int rows,
-                   std::uint8_t* out, std::ptrdiff_t out_stride) {
+void move_weights(const std::uint8_t* weight, std::ptrdiff_t stride, bool between, std::size_t n,
+                  int rows, std::uint8_t* out, std::ptrdiff_t out_stride) {
   const DAll d;
+  const auto loses = hn::Set(d, static_cast<std::uint8_t>(between ? 255 : 0));
   for (int y = 0; y < rows; ++y, weight += stride, out += out_stride) {
     // Runs are often a block wide: the next one's cache line is asked for, since no stream is
     // seen by the CPU in so many rows.
@@ -528,7 +529,8 @@ void weigh_between(const std::uint8_t* weight, std::ptrdiff_t stride, std::size_
     for (std::size_t i = 0; i < n; i += kBytes) {
       // The same in bytes: (7 n + 4) / 8 = n - (n + 3) / 8, both rounded down.
       const auto w = hn::LoadU(d, weight + i);
-      hn::StoreU(hn::Sub(w, hn::ShiftRight<3>(hn::Add(w, hn::Set(d, 3)))), d, out + i);
+      const auto lost = hn::ShiftRight<3>(hn::Add(w, hn::Set(d, 3)));
+      hn::StoreU(hn::Sub(w, hn::And(lost, loses)), d, out + i);
     }
   }
 }
@@ -780,7 +782,7 @@ DenoiseRows target_denoise_rows() {
           moved_differences,
           slopes,
           interpolate,
-          weigh_between,
+          move_weights,
           lighten,
           deviations,
           changes,

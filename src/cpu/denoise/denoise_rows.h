@@ -77,9 +77,9 @@ struct DenoiseRows {
   void (*interpolate)(const std::int16_t* in, std::ptrdiff_t stride, const Taps* across,
                       const Taps* down, std::size_t n, int rows, std::int16_t* out,
                       std::ptrdiff_t out_stride);
-  /// weight_between() of rows of n weights.
-  void (*weigh_between)(const std::uint8_t* weight, std::ptrdiff_t stride, std::size_t n, int rows,
-                        std::uint8_t* out, std::ptrdiff_t out_stride);
+  /// Rows of n weights of what has moved: weight_between() where it was `between` samples.
+  void (*move_weights)(const std::uint8_t* weight, std::ptrdiff_t stride, bool between,
+                       std::size_t n, int rows, std::uint8_t* out, std::ptrdiff_t out_stride);
 
   /// lightened() of each sample, by as many drifts.
   void (*lighten)(const std::int16_t* estimate, const std::int16_t* drift, std::size_t n,

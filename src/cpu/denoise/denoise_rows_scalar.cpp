@@ -122,11 +122,11 @@ void interpolate(const std::int16_t* in, std::ptrdiff_t stride, const Taps* acro
   }
 }
 
-void weigh_between(const std::uint8_t* weight, std::ptrdiff_t stride, std::size_t n, int rows,
-                   std::uint8_t* out, std::ptrdiff_t out_stride) {
+void move_weights(const std::uint8_t* weight, std::ptrdiff_t stride, bool between, std::size_t n,
+                  int rows, std::uint8_t* out, std::ptrdiff_t out_stride) {
   for (int y = 0; y < rows; ++y, weight += stride, out += out_stride)
     for (std::size_t i = 0; i < n; ++i)
-      out[i] = static_cast<std::uint8_t>(weight_between(weight[i]));
+      out[i] = between ? static_cast<std::uint8_t>(weight_between(weight[i])) : weight[i];
 }
 
 void lighten(const std::int16_t* estimate, const std::int16_t* drift, std::size_t n,
@@ -208,10 +208,10 @@ void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t
 }  // namespace
 
 const DenoiseRows& scalar_denoise_rows() {
-  static const DenoiseRows rows{kScalarTarget, load,        store,         noise_block,
-                                halve,         difference,  differences,   moved_differences,
-                                slopes,        interpolate, weigh_between, lighten,
-                                deviations,    changes,     join,          update,
+  static const DenoiseRows rows{kScalarTarget, load,        store,        noise_block,
+                                halve,         difference,  differences,  moved_differences,
+                                slopes,        interpolate, move_weights, lighten,
+                                deviations,    changes,     join,         update,
                                 smooth,        blend};
   return rows;
 }
