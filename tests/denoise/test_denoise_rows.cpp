@@ -44,7 +44,7 @@ using Samples16 = SomeRows<std::int16_t>;
 using Bytes = SomeRows<std::uint8_t>;
 using Deviations = SomeRows<std::int8_t>;
 
-const int kWidths[] = {1, 2, 7, 8, 15, 16, 17, 31, 33, 64, 65, 100, 1030, 2077};
+const int kWidths[] = {1, 2, 7, 8, 15, 16, 17, 31, 33, 62, 64, 65, 100, 1030, 2077};
 
 class DenoiseTargets : public testing::TestWithParam<std::size_t> {
  protected:

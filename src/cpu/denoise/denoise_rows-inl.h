@@ -29,6 +29,8 @@ using DB = hn::Rebind<std::uint8_t, D>;
 using DS = hn::Rebind<std::int8_t, D>;
 using V = hn::Vec<D>;
 using VB = hn::Vec<DB>;
+using VAll = hn::Vec<DAll>;
+using DAllSigned = hn::Repartition<std::int8_t, D>;
 
 constexpr std::size_t kLanes = hn::MaxLanes(D());
 constexpr std::size_t kBytes = 2 * kLanes;
@@ -52,39 +54,64 @@ HWY_INLINE void store_bytes(V x, std::uint8_t* to) {
   hn::StoreU(hn::DemoteTo(DB(), x), DB(), to);
 }
 
+/// Both, as bytes one behind the other.
+HWY_INLINE VAll bytes_in_order(V first, V second) {
+#if HWY_TARGET == HWY_AVX2
+  return VAll{_mm256_permute4x64_epi64(_mm256_packus_epi16(first.raw, second.raw), 0xD8)};
+#else
+  return hn::Combine(DAll(), hn::DemoteTo(DB(), second), hn::DemoteTo(DB(), first));
+#endif
+}
+/// The same of numbers with a sign.
+HWY_INLINE hn::Vec<DAllSigned> signed_bytes_in_order(V first, V second) {
+#if HWY_TARGET == HWY_AVX2
+  return hn::Vec<DAllSigned>{
+      _mm256_permute4x64_epi64(_mm256_packs_epi16(first.raw, second.raw), 0xD8)};
+#else
+  return hn::Combine(DAllSigned(), hn::DemoteTo(DS(), second), hn::DemoteTo(DS(), first));
+#endif
+}
+/// What bytes_in_order() came from.
+HWY_INLINE void numbers_of(VAll bytes, V (&numbers)[2]) {
+  numbers[0] = hn::PromoteTo(D(), hn::LowerHalf(DB(), bytes));
+  numbers[1] = hn::PromoteTo(D(), hn::UpperHalf(DB(), bytes));
+}
+
 /// A table of kWeights bytes, looked up by weights.
 class WeightTable {
  public:
-#if EQUALUX_VBMI
-  explicit WeightTable(const std::uint8_t* table) : entries_(hn::LoadU(DB(), table)) {
-    static_assert(kWeights == hn::MaxLanes(DB()));
+  /// fraction() of the entries of two vectors of weights.
+  HWY_INLINE void look_up(VAll weight, V (&fractions)[2]) const {
+    numbers_of(entries_of(weight), fractions);
+    for (V& each : fractions)
+      each = hn::ShiftLeft<7>(each);
   }
-  HWY_INLINE V operator()(VB weight) const {
-    const VB entries{_mm256_permutexvar_epi8(weight.raw, entries_.raw)};
-    return hn::ShiftLeft<7>(hn::PromoteTo(D(), entries));
+
+#if EQUALUX_VBMI
+  explicit WeightTable(const std::uint8_t* table)
+      : entries_{
+            _mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(table)))} {
+    static_assert(kWeights == 32);
   }
 
  private:
-  VB entries_;
+  HWY_INLINE VAll entries_of(VAll weight) const {
+    return VAll{_mm512_permutexvar_epi8(weight.raw, entries_.raw)};
+  }
+  VAll entries_;
 #else
   explicit WeightTable(const std::uint8_t* table)
-      : low_(hn::LoadDup128(DTable(), table)), high_(hn::LoadDup128(DTable(), table + 16)) {}
-
-  /// fraction() of entries.
-  HWY_INLINE V operator()(VB weight) const {
-    // What is below 0 gives 0: of the two halves, one does.
-    const VB high = hn::Sub(weight, hn::Set(DB(), 16));
-    const VB low = hn::Xor(high, hn::Set(DB(), 0xF0));
-    const VB entries =
-        hn::Or(hn::TableLookupBytesOr0(low_, low), hn::TableLookupBytesOr0(high_, high));
-    return hn::ShiftLeft<7>(hn::PromoteTo(D(), entries));
-  }
+      : low_(hn::LoadDup128(DAll(), table)), high_(hn::LoadDup128(DAll(), table + 16)) {}
 
  private:
-  /// Tables fill 16 bytes, also where DB has but 8.
-  using DTable = std::conditional_t<(kLanes < 16), DAll, DB>;
-  hn::Vec<DTable> low_;
-  hn::Vec<DTable> high_;
+  HWY_INLINE VAll entries_of(VAll weight) const {
+    // What is below 0 gives 0: of the two halves, one does.
+    const VAll high = hn::Sub(weight, hn::Set(DAll(), 16));
+    const VAll low = hn::Xor(high, hn::Set(DAll(), 0xF0));
+    return hn::Or(hn::TableLookupBytesOr0(low_, low), hn::TableLookupBytesOr0(high_, high));
+  }
+  VAll low_;
+  VAll high_;
 #endif
 };
 
@@ -548,44 +575,89 @@ void deviations(const std::int16_t* sample, const std::int16_t* estimate,
                 std::int8_t* out) {
   const WeightTable certainties(weight_tables().certainty);
   const Curve curve(inverse);
-  for (std::size_t i = 0; i < n; i += kLanes) {
-    const V old = hn::LoadU(D(), estimate + i);
-    const V difference = clamped(hn::Sub(hn::LoadU(D(), sample + i), old), -4095, 4095);
-    const V scale = hn::MulFixedPoint15(curve.at(old), certainties(hn::LoadU(DB(), weight + i)));
-    const V deviation = hn::MulFixedPoint15(hn::ShiftLeft<3>(difference), scale);
-    hn::StoreU(hn::DemoteTo(DS(), clamped(deviation, -kMostDeviation, kMostDeviation)), DS(),
-               out + i);
+  for (std::size_t i = 0; i < n; i += 2 * kLanes) {
+    V certainty[2];
+    certainties.look_up(hn::LoadU(DAll(), weight + i), certainty);
+    const auto deviation = [&](std::size_t k) HWY_ATTR {
+      const V old = hn::LoadU(D(), estimate + i + k * kLanes);
+      const V difference =
+          clamped(hn::Sub(hn::LoadU(D(), sample + i + k * kLanes), old), -4095, 4095);
+      const V scale = hn::MulFixedPoint15(curve.at(old), certainty[k]);
+      // What is above kMostDeviation is cut off where it becomes a byte.
+      static_assert(kMostDeviation == 127);
+      return hn::Max(hn::MulFixedPoint15(hn::ShiftLeft<3>(difference), scale),
+                     set(-kMostDeviation));
+    };
+    hn::StoreU(signed_bytes_in_order(deviation(0), deviation(1)), DAllSigned(), out + i);
   }
 }
 
+/// Sums of five rows' deviations in columns, or of their magnitudes, over a stretch that the first
+/// cache holds: of even columns, of odd ones, and of both, a lane for each pair of columns.
+struct ColumnSums {
+  static constexpr std::size_t kStretch = 1024;  // columns
+  static constexpr std::size_t kPairs = kStretch / 2 + 2 * kLanes;
+  HWY_ALIGN std::int16_t even[kPairs];
+  HWY_ALIGN std::int16_t odd[kPairs];
+  HWY_ALIGN std::int16_t both[kPairs];
+
+  HWY_INLINE void store(std::size_t at, V even_sum, V odd_sum) {
+    hn::Store(even_sum, D(), even + at);
+    hn::Store(odd_sum, D(), odd + at);
+    hn::Store(hn::Add(even_sum, odd_sum), D(), both + at);
+  }
+  /// Those of five columns around the even one, and around the odd one, of each pair from `at` + 1
+  /// on.
+  HWY_INLINE V around_even(std::size_t at) const {
+    return hn::Add(hn::Add(hn::LoadU(D(), both + at), hn::LoadU(D(), both + at + 1)),
+                   hn::LoadU(D(), even + at + 2));
+  }
+  HWY_INLINE V around_odd(std::size_t at) const {
+    return hn::Add(hn::Add(hn::LoadU(D(), both + at + 1), hn::LoadU(D(), both + at + 2)),
+                   hn::LoadU(D(), odd + at));
+  }
+};
+
 void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
-  // Sums of columns, of a stretch that the first cache holds, from two to its left on.
-  constexpr std::size_t kStretch = 1024;
-  HWY_ALIGN std::int16_t sums[kStretch + 2 * kBytes];
-  HWY_ALIGN std::int16_t magnitudes[kStretch + 2 * kBytes];
-  for (std::size_t first = 0; first < n; first += kStretch) {
-    const std::size_t count = HWY_MIN(kStretch, n - first);
-    for (std::size_t i = 0; i < count + 4; i += kLanes) {
-      V sum = hn::Zero(D());
-      V magnitude = hn::Zero(D());
+  const DAllSigned d;
+  const DU du;
+  const DAll bytes;
+  ColumnSums sums;
+  ColumnSums magnitudes;
+  for (std::size_t first = 0; first < n; first += ColumnSums::kStretch) {
+    const std::size_t count = HWY_MIN(ColumnSums::kStretch, n - first);
+    for (std::size_t i = 0; i < count + 4; i += kBytes) {
+      V even = hn::Zero(D());
+      V odd = hn::Zero(D());
+      auto even_size = hn::Zero(du);
+      auto odd_size = hn::Zero(du);
       for (const std::int8_t* row : rows) {
-        const V deviation = load_bytes(row + first + i - 2);
-        sum = hn::Add(sum, deviation);
-        magnitude = hn::Add(magnitude, hn::Abs(deviation));
+        const auto pairs = hn::LoadU(d, row + first + i - 2);
+        const V both = hn::BitCast(D(), pairs);
+        even = hn::Add(even, hn::ShiftRight<8>(hn::ShiftLeft<8>(both)));
+        odd = hn::Add(odd, hn::ShiftRight<8>(both));
+        const auto sizes = hn::BitCast(du, hn::Abs(pairs));
+        even_size = hn::Add(even_size, hn::And(sizes, hn::Set(du, 255)));
+        odd_size = hn::Add(odd_size, hn::ShiftRight<8>(sizes));
       }
-      hn::StoreU(sum, D(), sums + i);
-      hn::StoreU(magnitude, D(), magnitudes + i);
+      sums.store(i / 2, even, odd);
+      magnitudes.store(i / 2, hn::BitCast(D(), even_size), hn::BitCast(D(), odd_size));
     }
-    const auto five = [](const std::int16_t* from) {
-      const auto at = [&](std::size_t k) { return hn::LoadU(D(), from + k); };
-      return hn::Add(hn::Add(hn::Add(at(0), at(1)), hn::Add(at(2), at(3))), at(4));
+    const auto by_sums = [&](V sum, V magnitude) HWY_ATTR {
+      const V by_mean = hn::Sub(hn::Abs(sum), set(25 * kSigma / 2));
+      const V by_energy = hn::Sub(magnitude, set(25 * kSigma));
+      return clamped(hn::Max(by_mean, by_energy), 0, 255);
     };
-    for (std::size_t i = 0; i < count; i += kLanes) {
-      const V own = load_bytes(rows[2] + first + i);
-      const V by_mean = hn::Sub(hn::Abs(five(sums + i)), set(25 * kSigma / 2));
-      const V by_energy = hn::Sub(five(magnitudes + i), set(25 * kSigma));
-      const V by_own = hn::ShiftLeft<3>(hn::Sub(hn::Abs(own), set(5 * kSigma / 2)));
-      store_bytes(hn::Max(hn::Max(by_mean, by_energy), by_own), out + first + i);
+    for (std::size_t i = 0; i < count; i += kBytes) {
+      const V even = by_sums(sums.around_even(i / 2), magnitudes.around_even(i / 2));
+      const V odd = by_sums(sums.around_odd(i / 2), magnitudes.around_odd(i / 2));
+      const auto by_both = hn::BitCast(bytes, hn::Or(even, hn::ShiftLeft<8>(odd)));
+      const auto own = hn::BitCast(bytes, hn::Abs(hn::LoadU(d, rows[2] + first + i)));
+      // Eight times what it is above its limit, cut off at 255.
+      auto by_own = hn::SaturatedSub(own, hn::Set(bytes, 5 * kSigma / 2));
+      for (int k = 0; k < 3; ++k)
+        by_own = hn::SaturatedAdd(by_own, by_own);
+      hn::StoreU(hn::Max(by_both, by_own), bytes, out + first + i);
     }
   }
 }
@@ -612,15 +684,22 @@ void update(const std::int16_t* sample, const std::int16_t* estimate, const std:
             const std::uint8_t* change, int most, std::size_t n, std::int16_t* new_estimate,
             std::uint8_t* new_weight) {
   const WeightTable keeps(weight_tables().keep);
-  for (std::size_t i = 0; i < n; i += kLanes) {
-    const V kept = hn::Mul(load_bytes(weight + i), hn::Sub(set(256), load_bytes(change + i)));
-    const VB left = hn::DemoteTo(DB(), hn::ShiftRight<8>(hn::Add(kept, set(128))));
-    const V now = hn::LoadU(D(), sample + i);
-    const V difference = hn::Sub(now, hn::LoadU(D(), estimate + i));
-    hn::StoreU(hn::Sub(now, hn::MulFixedPoint15(difference, keeps(left))), D(), new_estimate + i);
-    hn::StoreU(
-        hn::Min(hn::Add(left, hn::Set(DB(), 1)), hn::Set(DB(), static_cast<std::uint8_t>(most))),
-        DB(), new_weight + i);
+  const auto limit = hn::Set(DAll(), static_cast<std::uint8_t>(most));
+  for (std::size_t i = 0; i < n; i += 2 * kLanes) {
+    const auto kept = [&](std::size_t at) HWY_ATTR {
+      const V all = hn::Mul(load_bytes(weight + at), hn::Sub(set(256), load_bytes(change + at)));
+      return hn::ShiftRight<8>(hn::Add(all, set(128)));
+    };
+    const VAll left = bytes_in_order(kept(i), kept(i + kLanes));
+    V keep[2];
+    keeps.look_up(left, keep);
+    for (std::size_t k = 0; k < 2; ++k) {
+      const std::size_t at = i + k * kLanes;
+      const V now = hn::LoadU(D(), sample + at);
+      const V difference = hn::Sub(now, hn::LoadU(D(), estimate + at));
+      hn::StoreU(hn::Sub(now, hn::MulFixedPoint15(difference, keep[k])), D(), new_estimate + at);
+    }
+    hn::StoreU(hn::Min(hn::Add(left, hn::Set(DAll(), 1)), limit), DAll(), new_weight + i);
   }
 }
 
@@ -740,14 +819,15 @@ void smooth(const Rows5<std::int16_t>& rows, const std::uint8_t* weight, const L
   const D d;
   const WeightTable lefts(weight_tables().left);
   const Curve curve(sigma);
-  const auto reach_of = [&](std::size_t i, V own) HWY_ATTR {
-    const V left = lefts(hn::LoadU(DB(), weight + i));
+  const auto reach_of = [&](V own, V left) HWY_ATTR {
     const V noise = hn::Min(hn::MulFixedPoint15(curve.at(own), left), set(4095));
     return hn::Min(hn::MulFixedPoint15(hn::ShiftLeft<3>(noise), set(spatial)), set(kMostReach));
   };
   for (std::size_t i = 0; i < n; i += 2 * kLanes) {
     const V own[2] = {hn::LoadU(d, rows[2] + i), hn::LoadU(d, rows[2] + i + kLanes)};
-    const V reach[2] = {reach_of(i, own[0]), reach_of(i + kLanes, own[1])};
+    V left[2];
+    lefts.look_up(hn::LoadU(DAll(), weight + i), left);
+    const V reach[2] = {reach_of(own[0], left[0]), reach_of(own[1], left[1])};
     const V most = hn::Max(reach[0], reach[1]);
     V sum[2];
     if (kPullsInBytes && hn::AllFalse(d, hn::Gt(most, set(127)))) {
