@@ -182,6 +182,11 @@ EQUALUX_HD std::int32_t deep_scaled_luma(const DeepSamples& form, std::int32_t l
   return scaled < form.most ? scaled : form.most;
 }
 
+/// Bits below the point of deep_gain_share().
+EQUALUX_HD constexpr int deep_share_bits(int depth) {
+  return 2 * depth + 1 + kDeepCurveBits - 8;
+}
+
 /// What a luma sample adds to the sum of gains of the chroma sample that covers it.
 EQUALUX_HD std::int64_t deep_gain_share(std::uint64_t gain) {
   return static_cast<std::int64_t>(gain >> 8);

@@ -20,8 +20,8 @@ void DeepChain::configure(const ImageDesc& desc) {
   const auto levels = static_cast<std::uint32_t>(frame_.form.weights.luma_max) + 1;
   const std::uint32_t copies = levels <= kDeepSharedLevels ? 1 : kDeepCopies;
 
-  // Counts, ends of bins, sums, curve, k, and the blocks' two.
-  const std::size_t words = std::size_t{copies + 4} * levels + 2 * kDeepScanBlocks;
+  // Counts, ends of bins, sums, curve, k, the blocks' two, and counts of coarse levels.
+  const std::size_t words = std::size_t{copies + 4} * levels + 2 * kDeepScanBlocks + 256;
   words_ = allocate_device<std::uint32_t>(words);
   gains_ = allocate_device<std::uint64_t>(levels);
   last_of_bin_ = allocate_device<std::uint8_t>(256);
@@ -36,7 +36,12 @@ void DeepChain::configure(const ImageDesc& desc) {
   };
   tables_.levels = levels;
   tables_.copies = copies;
+  tables_.wide_counters = levels > kDeepSharedLevels && allow_wide_counters();
   tables_.counts = take(std::size_t{copies} * levels);
+  tables_.coarse_counts = take(256);
+  const bool small = levels <= kDeepSharedLevels;
+  tables_.cleared = small ? tables_.counts : tables_.coarse_counts;
+  tables_.cleared_words = small ? levels + 256 : 256;
   tables_.bin_ends = take(levels);
   tables_.sums = take(levels);
   tables_.curve = take(levels);
@@ -44,6 +49,8 @@ void DeepChain::configure(const ImageDesc& desc) {
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   const bool recolours = params_.space == Space::luma && yuv;
   tables_.factors = recolours ? colours_.factors() : take(levels);
+  lines_ = !recolours && has_lines(frame_) ? allocate_device<DeepLine>(levels) : nullptr;
+  tables_.lines = lines_.get();
   tables_.block_sums = take(kDeepScanBlocks);
   tables_.block_darkest = take(kDeepScanBlocks);
   tables_.gains = gains_.get();
@@ -75,9 +82,11 @@ void DeepChain::upload_curve() {
   for (std::uint32_t v = 0; v < curve.size(); ++v)
     gains[v] = deep_gain(curve[v], v, frame_.form.depth);
   upload(tables_.gains, gains.data(), gains.size() * sizeof(std::uint64_t), "uploading the curve");
+  upload(tables_.curve, curve.data(), curve.size() * sizeof(std::uint32_t), "uploading the curve");
 }
 
-void DeepChain::make_curve(const FrameContext& context, cudaStream_t stream) {
+void DeepChain::make_curve(const DeepFrame& frame, const FrameContext& context,
+                           cudaStream_t stream) {
   unsigned long long* sums = collects_ ? curve_sums_.get() : nullptr;
   collected_ += collects_ ? 1 : 0;
   saturates_ = recolours_ = false;
@@ -86,11 +95,19 @@ void DeepChain::make_curve(const FrameContext& context, cudaStream_t stream) {
     const bool of_luma = params_.space == Space::luma;
     (of_luma ? recolours_ : saturates_) =
         frame_.sampling != Sampling::gray && saturation::changes(tone.saturation);
-    deep_shaped_curve(tables_, frame_.form, tone, of_luma ? FactorsBy::results : FactorsBy::values,
-                      sums, device_, stream);
+    deep_histogram(frame, counted_coarse_levels(tables_, frame_.form, tone), device_, stream);
+    context.mark("histogram");
+    deep_shaped_curve(tables_, frame, tone, of_luma ? FactorsBy::results : FactorsBy::values, sums,
+                      device_, stream);
   } else {
-    deep_curve(tables_, params_.scaler, frame_.form, sums, device_, stream);
+    DeepTables tables = tables_;
+    // Blocks with counters of their own need no copies of those in device memory.
+    if (tables.wide_counters && reads_pixel_strips(frame)) tables.copies = 1;
+    deep_histogram(frame, counted_values(tables), device_, stream);
+    context.mark("histogram");
+    deep_curve(tables, params_.scaler, frame_.form, sums, device_, stream);
   }
+  context.mark("curve");
 }
 
 DeepRounding DeepChain::rounding_to(const ImageView& out, Dither dither) const {
@@ -113,12 +130,7 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
   const auto stream = static_cast<cudaStream_t>(context.stream);
   DeepFrame frame = frame_of(in, out, context);
   if (rounds_) frame.rounding = rounding_to(out, context.dither);
-  if (!params_.curve) {
-    deep_histogram(frame, tables_, device_, stream);
-    context.mark("histogram");
-    make_curve(context, stream);
-    context.mark("curve");
-  }
+  if (!params_.curve) make_curve(frame, context, stream);
   if (params_.curve || !recolours_) {
     deep_apply(frame, tables_, saturates_ && !params_.curve, device_, stream);
     return context.mark("apply");

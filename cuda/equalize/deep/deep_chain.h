@@ -24,7 +24,7 @@ class DeepChain final : public CurveChain {
   /// Allocates for frames of `desc`, any format with has_deep_samples(). Throws Error(unavailable).
   void configure(const ImageDesc& desc) override;
 
-  /// Device memory of any stride and alignment, 32-bit accesses where all planes allow them.
+  /// Device memory of any stride and alignment, wide accesses where all planes allow them.
   /// Frames of one chain must not overlap in time. The marks are told of each stage. Throws
   /// Error(unavailable) where a launch is refused.
   void process(const ConstImageView& in, const ImageView& out,
@@ -35,7 +35,8 @@ class DeepChain final : public CurveChain {
   [[nodiscard]] DeepFrame frame_of(const ConstImageView& in, const ImageView& out,
                                    const FrameContext& context) const;
   [[nodiscard]] DeepRounding rounding_to(const ImageView& out, Dither dither) const;
-  void make_curve(const FrameContext& context, cudaStream_t stream);
+  /// Counts the frame and makes its curve.
+  void make_curve(const DeepFrame& frame, const FrameContext& context, cudaStream_t stream);
   void upload_bins() override;
   void upload_curve() override;
 
@@ -46,6 +47,7 @@ class DeepChain final : public CurveChain {
   DeepTables tables_{};
   DevicePointer<std::uint32_t> words_;  ///< of all tables but the gains
   DevicePointer<std::uint64_t> gains_;
+  DevicePointer<DeepLine> lines_;  ///< null where the tables have none
   DevicePointer<std::uint8_t> last_of_bin_;
   DevicePointer<tone::History> histories_;  ///< both of the tables
   DevicePointer<unsigned long long> curve_sums_;

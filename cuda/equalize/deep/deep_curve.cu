@@ -13,24 +13,13 @@ namespace {
 using BlockScan = cub::BlockScan<std::uint32_t, kDeepScanBlock>;
 
 /// A thread a value: its count of all copies, which are cleared for the next frame, and the
-/// cumulative sums within its block. kKeepsHistory: for a curve over time, whose blocks all read
-/// the history while the first writes it.
-template <bool kKeepsHistory>
+/// cumulative sums within its block.
 __global__ void __launch_bounds__(kDeepScanBlock) deep_sums_kernel(DeepTables tables) {
   __shared__ typename BlockScan::TempStorage storage;
   __shared__ std::uint32_t darkest;
   const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
   if (threadIdx.x == 0) darkest = tables.levels;
   wait_then_release();
-  if constexpr (kKeepsHistory) {
-    constexpr unsigned kWords = sizeof(tone::History) / sizeof(std::uint32_t);
-    if (blockIdx.x == 0) {
-      for (unsigned i = threadIdx.x; i < kWords; i += kDeepScanBlock) {
-        reinterpret_cast<std::uint32_t*>(tables.history_before)[i] =
-            reinterpret_cast<const std::uint32_t*>(tables.history)[i];
-      }
-    }
-  }
   std::uint32_t count = 0;
   if (v < tables.levels) {
     for (std::uint32_t copy = 0; copy < tables.copies; ++copy) {
@@ -61,7 +50,28 @@ __device__ void sum_blocks(const DeepTables& tables, std::uint32_t* before) {
   before[threadIdx.x] = sum;
 }
 
-/// A thread a value: W and gain. Each block adds up the sums of the blocks before.
+/// Makes W and gain of a value, a thread each; cumulative(v) is that up to the end of v's bin.
+template <typename Cumulative>
+__device__ void make_curve(const DeepTables& tables, const DeepSamples& form,
+                           const CurveScale& scale, const Cumulative& cumulative,
+                           unsigned long long* curve_sums) {
+  const std::uint32_t most = tables.levels - 1;
+  const auto level_of = [&](std::uint32_t v) {
+    return deep_curve_level(scale, cumulative(v), v, most);
+  };
+  if (curve_sums != nullptr && blockIdx.x == 0 && threadIdx.x <= coarse_max(form)) {
+    const DeepPlace place = place_of_level(form, threadIdx.x);
+    curve_sums[threadIdx.x] +=
+        coarse_from_deep(form, place, level_of(place.v), level_of(min(place.v + 1, most)));
+  }
+  const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
+  if (v >= tables.levels) return;
+  const std::uint32_t level = level_of(v);
+  tables.curve[v] = level;
+  tables.gains[v] = deep_gain(level, v, form.depth);
+}
+
+/// Of 16 bits: each block adds up the sums of the blocks before.
 __global__ void __launch_bounds__(kDeepScanBlock)
     deep_curve_kernel(DeepTables tables, Scaler scaler, DeepSamples form,
                       unsigned long long* curve_sums) {
@@ -83,29 +93,55 @@ __global__ void __launch_bounds__(kDeepScanBlock)
     scale = curve_scale(scaler, cumulative(0), cumulative(darkest), total);
   }
   __syncthreads();
-  const std::uint32_t most = tables.levels - 1;
-  const auto level_of = [&](std::uint32_t v) {
-    return deep_curve_level(scale, cumulative(v), v, most);
-  };
-  if (curve_sums != nullptr && blockIdx.x == 0 && threadIdx.x <= coarse_max(form)) {
-    const DeepPlace place = place_of_level(form, threadIdx.x);
-    curve_sums[threadIdx.x] +=
-        coarse_from_deep(form, place, level_of(place.v), level_of(min(place.v + 1, most)));
+  make_curve(tables, form, scale, cumulative, curve_sums);
+}
+
+/// Up to 12 bits, where every block sums up all counts.
+__global__ void __launch_bounds__(kDeepScanBlock)
+    deep_small_curve_kernel(DeepTables tables, Scaler scaler, DeepSamples form,
+                            unsigned long long* curve_sums) {
+  constexpr int kEach = kDeepSharedLevels / kDeepScanBlock;
+  __shared__ typename BlockScan::TempStorage storage;
+  __shared__ std::uint32_t sums[kDeepSharedLevels];
+  __shared__ std::uint32_t darkest;
+  __shared__ CurveScale scale;
+  wait_then_release();
+  std::uint32_t count[kEach];
+  std::uint32_t sum[kEach];
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const std::uint32_t v = kEach * threadIdx.x + i;
+    count[i] = v < tables.levels ? tables.counts[v] : 0;
   }
-  const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
-  if (v >= tables.levels) return;
-  const std::uint32_t level = level_of(v);
-  tables.curve[v] = level;
-  tables.gains[v] = deep_gain(level, v, form.depth);
+  BlockScan(storage).InclusiveSum(count, sum);
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const std::uint32_t v = kEach * threadIdx.x + i;
+    sums[v] = sum[i];
+    // The first to have something: the sum up to it is its own count.
+    if (count[i] != 0 && sum[i] == count[i]) darkest = v;
+  }
+  __syncthreads();
+  const auto cumulative = [&](std::uint32_t v) { return sums[tables.bin_ends[v]]; };
+  if (threadIdx.x == 0)
+    scale = curve_scale(scaler, cumulative(0), cumulative(darkest), sums[kDeepSharedLevels - 1]);
+  __syncthreads();
+  make_curve(tables, form, scale, cumulative, curve_sums);
+}
+
+/// The line of a value.
+__device__ DeepLine line_at(std::uint32_t level, std::uint32_t factor, std::uint32_t v,
+                            std::int32_t depth, bool yuv) {
+  return v == 0 ? deep_line_of_black(factor, yuv) : deep_line(level, factor, v, depth);
 }
 
 /// The same with the curve of the coarse levels, which every block makes for itself.
 __global__ void __launch_bounds__(kDeepScanBlock)
-    deep_shaped_curve_kernel(DeepTables tables, DeepSamples form,
+    deep_shaped_curve_kernel(DeepTables tables, DeepSamples form, bool yuv,
                              const __grid_constant__ tone::Frame tone, FactorsBy by,
                              unsigned long long* curve_sums) {
   constexpr int kThreads = kDeepScanBlock;
-  __shared__ std::uint32_t before[kDeepScanBlocks];
+  __shared__ typename BlockScan::TempStorage storage;
   __shared__ std::uint32_t coarse[256];  // sums, then W
   __shared__ std::uint32_t factors[256];
   __shared__ std::uint8_t last_of_bin[256];
@@ -114,21 +150,17 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   wait_then_release();
   if (tone.over_time) load_state<kThreads>(state.ahead.history, *tables.history_before);
   copies_commit();
-  sum_blocks(tables, before);
+  const std::uint32_t most = coarse_max(form);
+  std::uint32_t sum = threadIdx.x <= most ? tables.coarse_counts[threadIdx.x] : 0;
   if (threadIdx.x < 256) last_of_bin[threadIdx.x] = tables.last_of_bin[threadIdx.x];
   if (threadIdx.x == 0) {
     state.tone = tone;
-    state.max_value = coarse_max(form);
+    state.max_value = most;
   }
+  BlockScan(storage).InclusiveSum(sum, sum);
+  if (threadIdx.x <= most) coarse[threadIdx.x] = sum;
+  if (threadIdx.x == most) state.per_pixel = tone::kWhole / static_cast<double>(sum);
   copies_wait<0>();
-  __syncthreads();
-  if (threadIdx.x <= state.max_value) {
-    const std::uint32_t last = last_of_level(form, threadIdx.x);
-    coarse[threadIdx.x] = before[last / kDeepScanBlock] + tables.sums[last];
-    if (threadIdx.x == state.max_value) {
-      state.per_pixel = tone::kWhole / static_cast<double>(coarse[threadIdx.x]);
-    }
-  }
   __syncthreads();
   if (tone.over_time && !tone.fresh && state.ahead.history.frames != 0) {
     prepare_curve<kThreads>(last_of_bin, steps, state);
@@ -141,47 +173,82 @@ __global__ void __launch_bounds__(kDeepScanBlock)
     curve_sums[threadIdx.x] += coarse[threadIdx.x];
   }
   const bool saturates = saturation::changes(tone.saturation);
-  if (saturates && threadIdx.x <= state.max_value) {
+  if (saturates && threadIdx.x <= most) {
     factors[threadIdx.x] =
         by == FactorsBy::results
-            ? saturation::factor_of_result(tone.saturation, coarse, threadIdx.x, state.max_value)
-            : saturation::factor_at(tone.saturation, coarse, threadIdx.x, state.max_value);
+            ? saturation::factor_of_result(tone.saturation, coarse, threadIdx.x, most)
+            : saturation::factor_at(tone.saturation, coarse, threadIdx.x, most);
   }
   __syncthreads();
   const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
   if (v >= tables.levels) return;
-  if (saturates) tables.factors[v] = deep_factor_between(form, factors, v);
   const std::uint32_t level = deep_level_between(form, coarse, v);
+  if (saturates) {
+    const std::uint32_t factor = deep_factor_between(form, factors, v);
+    tables.factors[v] = factor;
+    if (tables.lines != nullptr) tables.lines[v] = line_at(level, factor, v, form.depth, yuv);
+  }
   tables.curve[v] = level;
   tables.gains[v] = deep_gain(level, v, form.depth);
 }
 
+__global__ void __launch_bounds__(kDeepScanBlock)
+    deep_lines_kernel(DeepTables tables, std::int32_t depth, bool yuv) {
+  wait_then_release();
+  const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
+  if (v < tables.levels)
+    tables.lines[v] = line_at(tables.curve[v], tables.factors[v], v, depth, yuv);
+}
+
+bool is_yuv(const DeepFrame& frame) {
+  return frame.sampling != Sampling::gray && frame.sampling != Sampling::rgb;
+}
 unsigned scan_blocks(const DeepTables& tables) {
   return (tables.levels + kDeepScanBlock - 1) / kDeepScanBlock;
 }
 
 }  // namespace
 
-void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
+void deep_shaped_curve(const DeepTables& tables, const DeepFrame& frame, const tone::Frame& tone,
                        FactorsBy by, unsigned long long* curve_sums, const LaunchDevice& device,
                        cudaStream_t stream) {
-  const unsigned blocks = scan_blocks(tables);
-  const auto sums = tone.over_time ? deep_sums_kernel<true> : deep_sums_kernel<false>;
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config = launch.config(dim3(blocks), dim3(kDeepScanBlock), stream);
-  check(cudaLaunchKernelEx(&config, sums, tables), "launching deep_shaped_curve");
-  check(cudaLaunchKernelEx(&config, deep_shaped_curve_kernel, tables, form, tone, by, curve_sums),
-        "launching deep_shaped_curve");
+  launch_early(device, "launching deep_shaped_curve", deep_shaped_curve_kernel,
+               dim3(scan_blocks(tables)), dim3(kDeepScanBlock), stream, tables, frame.form,
+               is_yuv(frame), tone, by, curve_sums);
+}
+
+void deep_lines(const DeepTables& tables, const DeepFrame& frame, const LaunchDevice& device,
+                cudaStream_t stream) {
+  launch_early(device, "launching deep_lines", deep_lines_kernel, dim3(scan_blocks(tables)),
+               dim3(kDeepScanBlock), stream, tables, frame.form.depth, is_yuv(frame));
 }
 
 void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
                 unsigned long long* curve_sums, const LaunchDevice& device, cudaStream_t stream) {
-  const unsigned blocks = scan_blocks(tables);
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config = launch.config(dim3(blocks), dim3(kDeepScanBlock), stream);
-  check(cudaLaunchKernelEx(&config, deep_sums_kernel<false>, tables), "launching deep_curve");
-  check(cudaLaunchKernelEx(&config, deep_curve_kernel, tables, scaler, form, curve_sums),
-        "launching deep_curve");
+  const dim3 blocks(scan_blocks(tables));
+  if (tables.levels <= kDeepSharedLevels) {
+    return launch_early(device, "launching deep_curve", deep_small_curve_kernel, blocks,
+                        dim3(kDeepScanBlock), stream, tables, scaler, form, curve_sums);
+  }
+  launch_early(device, "launching deep_curve", deep_sums_kernel, blocks, dim3(kDeepScanBlock),
+               stream, tables);
+  launch_early(device, "launching deep_curve", deep_curve_kernel, blocks, dim3(kDeepScanBlock),
+               stream, tables, scaler, form, curve_sums);
+}
+
+DeepCount counted_values(const DeepTables& tables) {
+  return {tables.counts, tables.levels, 0, tables.copies, tables.wide_counters, nullptr, nullptr};
+}
+
+DeepCount counted_coarse_levels(const DeepTables& tables, const DeepSamples& form,
+                                const tone::Frame& tone) {
+  return {tables.coarse_counts,
+          coarse_max(form) + 1,
+          static_cast<std::uint32_t>(form.depth - 8),
+          1,
+          false,
+          tone.over_time ? tables.history : nullptr,
+          tables.history_before};
 }
 
 LaunchDevice deep_device() {

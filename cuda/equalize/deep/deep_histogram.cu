@@ -1,100 +1,274 @@
+#include <algorithm>
+#include <cstddef>
+
 #include "cuda/device/dependent_launch.cuh"
+#include "cuda/device/value_counter.cuh"
 #include "cuda/equalize/deep/deep_cells.cuh"
-#include "cuda/equalize/fine_cells.cuh"
+#include "cuda/equalize/deep/deep_pixels.cuh"
+#include "cuda/equalize/deep/deep_strips.cuh"
 #include "cuda/runtime/check.h"
+#include "cuda/runtime/shared_memory.h"
 
 namespace equalux::cuda {
 namespace {
 
 /// Blocks a multiprocessor: enough to hide the reads; each clears and adds up a table of its own.
 constexpr unsigned kCountBlocksEach = 8;
+/// Threads of a block that counts strips, one a multiprocessor, so that few tables are added up.
+constexpr unsigned kCountBlock = 1024;
 
-/// Calls count(v) for every luma sample or pixel of the frame.
-template <Sampling kSampling, bool kAligned, typename Count>
-__device__ void visit_deep_values(const DeepFrame& frame, Count count) {
-  for_each_deep_cell(frame, [&](std::uint32_t row, std::uint32_t column) {
-    for_deep_values<kSampling, kAligned>(frame, row, column, count);
-  });
+/// The same of counters of 16 bits, one for each of 2^16 values: so many threads and strips of each
+/// that no counter can come to 2^16.
+constexpr unsigned kWideBlock = 992;
+constexpr unsigned kWideStrips = 8;
+static_assert(kWideBlock * kWideStrips * kStripColumns < 65536);
+constexpr std::size_t kWideBytes = 65536 * sizeof(std::uint16_t);
+
+/// Copies what the shaped curve's blocks all read while the first of them writes it.
+__device__ __forceinline__ void keep_history(const DeepCount& count) {
+  if (count.history == nullptr || blockIdx.x != 0) return;
+  constexpr unsigned kWords = sizeof(tone::History) / sizeof(std::uint32_t);
+  for (unsigned i = threadIdx.x; i < kWords; i += blockDim.x) {
+    reinterpret_cast<std::uint32_t*>(count.history_before)[i] =
+        reinterpret_cast<const std::uint32_t*>(count.history)[i];
+  }
 }
 
-/// Up to 12 bits: each block counts in its shared memory and adds what it found to device memory.
+/// Adds what a block has counted, `own(v)`, to the counts of the frame. Blocks begin at different
+/// counts, so that they do not wait for each other.
+template <typename Own>
+__device__ __forceinline__ void hand_over(const DeepCount& count, const Own& own) {
+  const std::uint32_t begin = blockIdx.x * blockDim.x;
+  for (std::uint32_t i = threadIdx.x; i < count.levels; i += blockDim.x) {
+    const std::uint32_t v = (begin + i) % count.levels;
+    if (const std::uint32_t sum = own(v); sum != 0) atomicAdd(&count.counts[v], sum);
+  }
+}
+
+/// Up to 4096 counts: each block counts in its shared memory and adds what it found to device
+/// memory.
 template <Sampling kSampling, bool kAligned>
 __global__ void __launch_bounds__(kDeepBlock)
-    deep_histogram_shared_kernel(DeepFrame frame, std::uint32_t* counts, std::uint32_t levels) {
+    deep_histogram_shared_kernel(DeepFrame frame, DeepCount count) {
   __shared__ std::uint32_t own[kDeepSharedLevels];
-  for (std::uint32_t v = threadIdx.x; v < levels; v += kDeepBlock)
+  for (std::uint32_t v = threadIdx.x; v < count.levels; v += kDeepBlock)
     own[v] = 0;
   wait_then_release();
+  keep_history(count);
   __syncthreads();
-  visit_deep_values<kSampling, kAligned>(frame, [&](std::int32_t v) { atomicAdd(&own[v], 1U); });
-  __syncthreads();
-  for (std::uint32_t v = threadIdx.x; v < levels; v += kDeepBlock) {
-    if (own[v] != 0) atomicAdd(&counts[v], own[v]);
-  }
-}
-
-/// The same of reads_fine_cells().
-template <bool kPaired>
-__global__ void __launch_bounds__(kFineBlock)
-    fine_histogram_kernel(const __grid_constant__ DeepFrame frame, std::uint32_t* counts,
-                          std::uint32_t levels) {
-  __shared__ std::uint32_t own[kDeepSharedLevels];
-  for (std::uint32_t v = threadIdx.x; v < levels; v += kFineBlock)
-    own[v] = 0;
-  wait_then_release();
-  __syncthreads();
-  const DeepSamples form = fine_form(frame);
-  for_each_fine_pair(frame, [&](int row, int pair) {
-    const FineCells cells = read_fine_cells<kPaired>(frame, form, row, pair);
-#pragma unroll
-    for (int line = 0; line < 2; ++line) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        atomicAdd(&own[yuv_value(form.weights, cells.luma[line][i], cells.above[i / 2])], 1U);
-    }
+  for_each_deep_cell(frame, [&](std::uint32_t row, std::uint32_t column) {
+    for_deep_values<kSampling, kAligned>(frame, row, column, [&](std::int32_t v) {
+      atomicAdd(&own[static_cast<std::uint32_t>(v) >> count.shift], 1U);
+    });
   });
   __syncthreads();
-  for (std::uint32_t v = threadIdx.x; v < levels; v += kFineBlock) {
-    if (own[v] != 0) atomicAdd(&counts[v], own[v]);
-  }
+  hand_over(count, [&](std::uint32_t v) { return own[v]; });
 }
 
 /// 16 bits: the counters are in device memory, in copies that blocks take in turn, so that a flat
 /// frame's blocks do not all wait for one word.
 template <Sampling kSampling, bool kAligned>
 __global__ void __launch_bounds__(kDeepBlock)
-    deep_histogram_global_kernel(DeepFrame frame, std::uint32_t* counts, std::uint32_t levels,
-                                 std::uint32_t copies) {
+    deep_histogram_global_kernel(DeepFrame frame, DeepCount count) {
   wait_then_release();
-  std::uint32_t* own = counts + std::size_t{blockIdx.x % copies} * levels;
-  visit_deep_values<kSampling, kAligned>(frame, [&](std::int32_t v) { atomicAdd(&own[v], 1U); });
+  std::uint32_t* own = count.counts + std::size_t{blockIdx.x % count.copies} * count.levels;
+  for_each_deep_cell(frame, [&](std::uint32_t row, std::uint32_t column) {
+    for_deep_values<kSampling, kAligned>(frame, row, column,
+                                         [&](std::int32_t v) { atomicAdd(&own[v], 1U); });
+  });
+}
+
+/// Calls use(v) for all values of a frame that lies in strips.
+template <Sampling kSampling, bool kPaired, typename Use>
+__device__ __forceinline__ void for_strip_values(const DeepFrame& frame, const Use& use) {
+  constexpr bool kShared = cell_columns(kSampling) == 2;
+  const DeepSamples& form = frame.form;
+  const DeepCodes codes(form);
+  for_each_strip<kSampling>(
+      frame,
+      [&](std::uint32_t row, const LumaRows& lines, std::uint32_t at) {
+        YuvStrip<kSampling, kPaired> strip;
+        strip.load(frame, row, lines, at);
+#pragma unroll
+        for (int word = 0; word < 4; ++word) {
+          // What luma codes have less than v, on the left and the right.
+          std::int32_t above[2];
+#pragma unroll
+          for (int i = 0; i < (kShared ? 1 : 2); ++i) {
+            const int cell = kShared ? word : 2 * word + i;
+            const auto chroma = [&](int c) {
+              const std::uint32_t words = strip.chroma[c][cell / 2];
+              const std::uint32_t code =
+                  cell % 2 == 0 ? codes.code<0>(words) : codes.code<1>(words);
+              return static_cast<std::int32_t>(code) - form.chroma_middle;
+            };
+            above[i] = deep_value_above_luma<std::int32_t>(form.weights, chroma(0), chroma(1)) -
+                       form.weights.luma_offset;
+          }
+          if constexpr (kShared) above[1] = above[0];
+#pragma unroll
+          for (int line = 0; line < cell_rows(kSampling); ++line) {
+            const std::uint32_t words = strip.luma[line][word];
+            const auto value = [&](std::uint32_t code, std::int32_t more) {
+              return static_cast<std::uint32_t>(__viaddmin_s32_relu(static_cast<std::int32_t>(code),
+                                                                    more, form.weights.luma_max));
+            };
+            use(value(codes.code<0>(words), above[0]));
+            use(value(codes.code<1>(words), above[1]));
+          }
+        }
+      },
+      [&](std::uint32_t row, std::uint32_t column) {
+        for_deep_values<kSampling, true>(
+            frame, row, column, [&](std::int32_t v) { use(static_cast<std::uint32_t>(v)); });
+      });
+}
+
+/// All values, of 12 bits at most.
+template <Sampling kSampling, bool kPaired>
+__global__ void __launch_bounds__(kCountBlock)
+    strip_histogram_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
+  __shared__ std::uint32_t own[kDeepSharedLevels];
+  for (std::uint32_t v = threadIdx.x; v < count.levels; v += kCountBlock)
+    own[v] = 0;
+  wait_then_release();
+  __syncthreads();
+  for_strip_values<kSampling, kPaired>(frame, [&](std::uint32_t v) { atomicAdd(&own[v], 1U); });
+  __syncthreads();
+  hand_over(count, [&](std::uint32_t v) { return own[v]; });
+}
+
+/// Calls use(v) for all pixels of a frame that lies in strips.
+template <DeepPixels kPixels, typename Use>
+__device__ __forceinline__ void for_pixel_values(const DeepFrame& frame, const Use& use) {
+  constexpr Sampling kSampling = sampling_of(kPixels);
+  for_each_strip<kSampling>(
+      frame,
+      [&](std::uint32_t row, const LumaRows&, std::uint32_t at) {
+        PixelStrip<kPixels> strip;
+        strip.load(frame, row, at);
+#pragma unroll
+        for (int pixel = 0; pixel < kStripColumns; ++pixel)
+          use(strip.value(pixel));
+      },
+      [&](std::uint32_t row, std::uint32_t column) {
+        for_deep_values<kSampling, true>(
+            frame, row, column, [&](std::int32_t v) { use(static_cast<std::uint32_t>(v)); });
+      });
+}
+
+/// Counts coarse levels; visit(use) calls use(v) for all values.
+template <typename Visit>
+__device__ __forceinline__ void count_coarse_levels(const DeepCount& count, const Visit& visit) {
+  using Counter = ValueCounter<1>;
+  __shared__ __align__(128) std::uint8_t table[256 * Counter::kRowBytes];
+  for (std::uint32_t i = threadIdx.x; i < sizeof(table) / 16; i += kCountBlock)
+    reinterpret_cast<uint4*>(table)[i] = uint4{0, 0, 0, 0};
+  wait_then_release();
+  keep_history(count);
+  __syncthreads();
+  const Counter counter(table, 0, static_cast<int>(threadIdx.x % kLanes));
+  visit([&](std::uint32_t v) { counter.add(v >> count.shift); });
+  __syncthreads();
+  hand_over(count, [&](std::uint32_t v) { return row_sum<1>(table, 0, static_cast<int>(v)); });
+}
+
+template <Sampling kSampling, bool kPaired>
+__global__ void __launch_bounds__(kCountBlock)
+    strip_coarse_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
+  count_coarse_levels(count,
+                      [&](const auto& use) { for_strip_values<kSampling, kPaired>(frame, use); });
+}
+
+template <DeepPixels kPixels>
+__global__ void __launch_bounds__(kCountBlock)
+    pixel_coarse_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
+  count_coarse_levels(count, [&](const auto& use) { for_pixel_values<kPixels>(frame, use); });
+}
+
+/// All values of 16 bits, where a block may have kWideBytes of shared memory.
+template <DeepPixels kPixels>
+__global__ void __launch_bounds__(kWideBlock)
+    pixel_histogram_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
+  extern __shared__ std::uint32_t pairs[];  // counters of values 2 i and 2 i + 1
+  constexpr std::uint32_t kPairs = kWideBytes / sizeof(std::uint32_t);
+  for (std::uint32_t i = threadIdx.x; i < kPairs / 4; i += kWideBlock)
+    reinterpret_cast<uint4*>(pairs)[i] = uint4{0, 0, 0, 0};
+  wait_then_release();
+  __syncthreads();
+  for_pixel_values<kPixels>(
+      frame, [&](std::uint32_t v) { atomicAdd(&pairs[v / 2], v % 2 == 0 ? 1U : 0x10000U); });
+  __syncthreads();
+  // Both of a pair at once; no sum comes to 2^32.
+  auto* const sums = reinterpret_cast<unsigned long long*>(
+      count.counts + std::size_t{blockIdx.x % count.copies} * count.levels);
+  const std::uint32_t begin = blockIdx.x * kWideBlock;
+  for (std::uint32_t i = threadIdx.x; i < kPairs; i += kWideBlock) {
+    const std::uint32_t at = (begin + i) % kPairs;
+    const std::uint64_t pair = pairs[at];
+    if (pair != 0) atomicAdd(&sums[at], (pair & 0xFFFF) | pair >> 16 << 32);
+  }
 }
 
 }  // namespace
 
-void deep_histogram(const DeepFrame& frame, const DeepTables& tables, const LaunchDevice& device,
+bool allow_wide_counters() {
+  bool allowed = true;
+  const auto allow = [&](auto pixels) {
+    allowed = allowed &&
+              allow_shared_memory(pixel_histogram_kernel<decltype(pixels)::value>) >= kWideBytes;
+  };
+  using enum DeepPixels;
+  allow(std::integral_constant<DeepPixels, gray>{});
+  allow(std::integral_constant<DeepPixels, colours>{});
+  allow(std::integral_constant<DeepPixels, colours_then_alpha>{});
+  allow(std::integral_constant<DeepPixels, alpha_then_colours>{});
+  return allowed;
+}
+
+void deep_histogram(const DeepFrame& frame, const DeepCount& count, const LaunchDevice& device,
                     cudaStream_t stream) {
-  const unsigned grid = deep_grid(frame, device.multiprocessors, kCountBlocksEach);
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config = launch.config(dim3(grid), dim3(kDeepBlock), stream);
-  if (reads_fine_cells(frame)) {
-    static_assert(kFineBlock == kDeepBlock);
-    const auto kernel =
-        frame.step == 4 ? fine_histogram_kernel<true> : fine_histogram_kernel<false>;
-    return check(cudaLaunchKernelEx(&config, kernel, frame, tables.counts, tables.levels),
-                 "launching deep_histogram");
+  constexpr const char* kWhat = "launching deep_histogram";
+  const auto most = static_cast<unsigned>(device.multiprocessors);
+  const auto blocks_for = [](unsigned items, unsigned each) { return (items + each - 1) / each; };
+  if (reads_yuv_strips(frame)) {
+    return with_yuv_strips(frame, [&](auto sampling, auto paired) {
+      constexpr Sampling kSampling = decltype(sampling)::value;
+      constexpr bool kPaired = decltype(paired)::value;
+      const auto kernel = count.shift == 0 ? strip_histogram_kernel<kSampling, kPaired>
+                                           : strip_coarse_kernel<kSampling, kPaired>;
+      const unsigned strips = strips_across<kSampling>(frame) * frame.rows;
+      launch_early(device, kWhat, kernel, dim3(std::min(blocks_for(strips, kCountBlock), most)),
+                   dim3(kCountBlock), stream, frame, count);
+    });
   }
+  if (reads_pixel_strips(frame) && (count.shift != 0 || count.wide_counters)) {
+    return with_pixel_strips(frame, [&](auto pixels) {
+      constexpr DeepPixels kPixels = decltype(pixels)::value;
+      const unsigned strips = strips_across<sampling_of(kPixels)>(frame) * frame.rows;
+      if (count.shift != 0) {
+        return launch_early(device, kWhat, pixel_coarse_kernel<kPixels>,
+                            dim3(std::min(blocks_for(strips, kCountBlock), most)),
+                            dim3(kCountBlock), stream, frame, count);
+      }
+      const unsigned blocks = std::max(std::min(blocks_for(strips, kWideBlock), most),
+                                       blocks_for(strips, kWideBlock * kWideStrips));
+      EarlyLaunch launch(device);
+      const cudaLaunchConfig_t config =
+          launch.config(dim3(blocks), dim3(kWideBlock), stream, kWideBytes);
+      check(cudaLaunchKernelEx(&config, pixel_histogram_kernel<kPixels>, frame, count), kWhat);
+    });
+  }
+  const dim3 grid(deep_grid(frame, device.multiprocessors, kCountBlocksEach));
   with_deep_cells(frame, [&](auto sampling, auto aligned) {
     constexpr Sampling kSampling = decltype(sampling)::value;
     constexpr bool kAligned = decltype(aligned)::value;
-    if (tables.levels <= kDeepSharedLevels) {
-      check(cudaLaunchKernelEx(&config, deep_histogram_shared_kernel<kSampling, kAligned>, frame,
-                               tables.counts, tables.levels),
-            "launching deep_histogram");
+    if (count.levels <= kDeepSharedLevels) {
+      launch_early(device, kWhat, deep_histogram_shared_kernel<kSampling, kAligned>, grid,
+                   dim3(kDeepBlock), stream, frame, count);
     } else {
-      check(cudaLaunchKernelEx(&config, deep_histogram_global_kernel<kSampling, kAligned>, frame,
-                               tables.counts, tables.levels, tables.copies),
-            "launching deep_histogram");
+      launch_early(device, kWhat, deep_histogram_global_kernel<kSampling, kAligned>, grid,
+                   dim3(kDeepBlock), stream, frame, count);
     }
   });
 }

@@ -25,6 +25,7 @@ void DeepSaturationPass::prepare() {
   }
   curve_ = uploaded(curve, "uploading the identity");
   gains_ = uploaded(gains, "uploading the identity");
+  if (has_lines(frame_)) lines_ = allocate_device<DeepLine>(levels);
   auto factors = allocate_device<std::uint32_t>(levels);
   fill_device(factors.get(), 0, levels * sizeof(std::uint32_t), "clearing the factors");
   factors_ = std::move(factors);
@@ -42,10 +43,14 @@ void DeepSaturationPass::enqueue(const ImageView& frame, const FrameContext& con
   pass.rounding = rounding;
   set_planes(pass, frame, frame);
   DeepTables same{};
+  same.levels = static_cast<std::uint32_t>(frame_.form.weights.luma_max) + 1;
   same.curve = curve_.get();
   same.gains = gains_.get();
   same.factors = factors();
-  deep_apply(pass, same, true, device_, static_cast<cudaStream_t>(context.stream));
+  same.lines = lines_.get();
+  const auto stream = static_cast<cudaStream_t>(context.stream);
+  if (lines_ != nullptr) deep_lines(same, pass, device_, stream);
+  deep_apply(pass, same, true, device_, stream);
   context.mark("saturation");
 }
 

@@ -42,6 +42,7 @@ class DeepSaturationPass {
   DevicePointer<std::uint32_t> curve_;  // the identity
   DevicePointer<std::uint64_t> gains_;
   DevicePointer<std::uint32_t> factors_;
+  DevicePointer<DeepLine> lines_;  // null where frames have none
 };
 
 }  // namespace equalux::cuda

@@ -9,6 +9,7 @@
 #include "cuda/device/plane_pair.h"
 #include "cuda/runtime/launch_device.h"
 #include "src/equalize/deep_curve.h"
+#include "src/equalize/deep_line.h"
 #include "src/equalize/tone_control.h"
 #include "src/format/layout.h"
 #include "src/format/rounding.h"
@@ -49,6 +50,18 @@ struct DeepFrame {
 /// and where the samples of one lie.
 void set_planes(DeepFrame& frame, const ConstImageView& in, const ImageView& out);
 
+/// Whether saturation of such frames is changed by lines, where they lie in strips.
+[[nodiscard]] bool has_lines(const DeepFrame& frame);
+/// Whether the samples of a frame of YCbCr lie so that strips of them can be read, see
+/// deep_strips.cuh, as most of 10 and 12 bits do; those of 16 take wider products than strips have.
+[[nodiscard]] bool reads_yuv_strips(const DeepFrame& frame);
+/// Whether strips that have been read can be written: to the frame or, without dither, as bytes.
+[[nodiscard]] bool writes_yuv_strips(const DeepFrame& frame);
+
+/// The same of packed RGB and gray of 16 bits; see deep_pixels.cuh.
+[[nodiscard]] bool reads_pixel_strips(const DeepFrame& frame);
+[[nodiscard]] bool writes_pixel_strips(const DeepFrame& frame);
+
 /// Values that one block scans.
 inline constexpr std::uint32_t kDeepScanBlock = 1024;
 /// Blocks of a scan over 2^16 values.
@@ -62,7 +75,12 @@ inline constexpr std::uint32_t kDeepCopies = 8;
 struct DeepTables {
   std::uint32_t levels;  ///< M + 1
   std::uint32_t copies;  ///< histograms in `counts`, one behind the other
+  bool wide_counters;    ///< allow_wide_counters()
   std::uint32_t* counts;
+  std::uint32_t* coarse_counts;  ///< by coarse level
+  // The counts that deep_apply() clears; others deep_curve() does.
+  std::uint32_t* cleared;
+  std::uint32_t cleared_words;
   std::uint32_t* bin_ends;       ///< last_of_bin()
   std::uint32_t* sums;           ///< cumulative within each kDeepScanBlock
   std::uint32_t* block_sums;     ///< of each kDeepScanBlock
@@ -70,17 +88,38 @@ struct DeepTables {
   std::uint32_t* curve;          ///< W
   std::uint64_t* gains;
   std::uint32_t* factors;           ///< k of saturation, of frames where it changes
+  DeepLine* lines;                  ///< of W and k, of frames that strips can change
   const std::uint8_t* last_of_bin;  ///< by coarse level: the largest in its bin
   tone::History* history;           ///< of the frames so far
   tone::History* history_before;    ///< the same while it is written again
 };
 
+/// What is counted of a frame: v, or its coarse level where `shift` is not 0.
+struct DeepCount {
+  std::uint32_t* counts;
+  std::uint32_t levels;
+  std::uint32_t shift;   ///< bits of v below what is counted
+  std::uint32_t copies;  ///< of counts of v that do not fit shared memory
+  bool wide_counters;    ///< allow_wide_counters()
+  // The history and where it is copied to for the curve, or null; with coarse levels only.
+  const tone::History* history;
+  tone::History* history_before;
+};
+/// What deep_curve() and deep_shaped_curve() are made of.
+[[nodiscard]] DeepCount counted_values(const DeepTables& tables);
+[[nodiscard]] DeepCount counted_coarse_levels(const DeepTables& tables, const DeepSamples& form,
+                                              const tone::Frame& tone);
+
+/// Whether a block of the current device has shared memory for a counter of each value of 16 bits;
+/// lets the kernels have it. Throws Error(unavailable).
+[[nodiscard]] bool allow_wide_counters();
+
 /// Adds the frame's values to the counts.
-void deep_histogram(const DeepFrame& frame, const DeepTables& tables, const LaunchDevice& device,
+void deep_histogram(const DeepFrame& frame, const DeepCount& count, const LaunchDevice& device,
                     cudaStream_t stream);
 
-/// Makes W and the gains of the counts, and clears these. Adds W of the coarse levels to
-/// `curve_sums`, unless that is null.
+/// Makes W and the gains of the counts of v. Adds W of the coarse levels to `curve_sums`, unless
+/// that is null. deep_apply() has to follow.
 void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
                 unsigned long long* curve_sums, const LaunchDevice& device, cudaStream_t stream);
 
@@ -90,14 +129,27 @@ enum class FactorsBy : std::uint8_t {
   results,  ///< by what the curve has made of them, where a pass behind it changes saturation
 };
 
-/// Makes the curve with limits or over time, and k where saturation changes; takes the history on.
-void deep_shaped_curve(const DeepTables& tables, const DeepSamples& form, const tone::Frame& tone,
+/// Makes the curve with limits or over time of the counts of coarse levels, and k and the lines
+/// where saturation changes; takes the history on. deep_apply() has to follow.
+void deep_shaped_curve(const DeepTables& tables, const DeepFrame& frame, const tone::Frame& tone,
                        FactorsBy by, unsigned long long* curve_sums, const LaunchDevice& device,
                        cudaStream_t stream);
 
-/// Writes the frame's result; `saturates` where k is not 1.
+/// Makes the lines of W and k of all values.
+void deep_lines(const DeepTables& tables, const DeepFrame& frame, const LaunchDevice& device,
+                cudaStream_t stream);
+
+/// Writes the frame's result; `saturates` where k is not 1. Clears counts for the next frame.
 void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates,
                 const LaunchDevice& device, cudaStream_t stream);
+
+/// deep_apply() of frames whose samples lie in strips; see deep_strips.cuh.
+void deep_apply_strips(const DeepFrame& frame, const DeepTables& tables, bool saturates,
+                       const LaunchDevice& device, cudaStream_t stream);
+
+/// The same of packed RGB and gray; see deep_pixels.cuh.
+void deep_apply_pixels(const DeepFrame& frame, const DeepTables& tables, bool saturates,
+                       const LaunchDevice& device, cudaStream_t stream);
 
 /// The launch facts of these kernels on the device that is current. Throws Error(unavailable).
 [[nodiscard]] LaunchDevice deep_device();

@@ -54,10 +54,26 @@ TEST_F(CudaDeepChain, EverySizeStrideAndFieldOrder) {
   }
 }
 
+/// Rows that end in every place of a strip, and a last row of chroma with one of luma.
+TEST_F(CudaDeepChain, StripsAndWhatTheyLeaveOver) {
+  const std::vector<PixelFormat> formats = test::deep_formats();
+  for (const PixelFormat format : formats) {
+    for (int width = 8; width <= 25; ++width) {
+      for (const int height : {4, 5}) {
+        for (const Content content : {Content::noise, Content::natural}) {
+          expect_same_as_cpu({}, {format, width, height}, content, {0, 0, true});
+          expect_same_as_cpu({}, {format, width, height}, content, {0, 0, true},
+                             FieldOrder::top_first);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(CudaDeepChain, FractionsAreRoundedAsOnTheCpu) {
   for (const PixelFormat format : test::byte_formats()) {
     for (const auto& [width, height] :
-         std::vector<std::pair<int, int>>{{1, 1}, {3, 2}, {7, 5}, {257, 6}, {1201, 37}}) {
+         std::vector<std::pair<int, int>>{{1, 1}, {3, 2}, {7, 5}, {72, 4}, {257, 6}, {1201, 37}}) {
       for (const Dither dither : {Dither::none, Dither::ordered}) {
         for (const int offset : {0, 3}) {
           const ImageDesc desc{format, width, height};
@@ -76,8 +92,10 @@ TEST_F(CudaDeepChain, FractionsAreRoundedAsOnTheCpu) {
           ASSERT_EQ(cuda->configure_with(desc, {true, false}), desc);
           Image in(fine);
           Image expected(desc);
-          DeviceImage device_in(fine);
-          DeviceImage device_out(desc, {offset, offset});
+          // Strips of aligned rows, or single cells.
+          const DeviceLayout layout{offset, offset, offset == 0};
+          DeviceImage device_in(fine, layout);
+          DeviceImage device_out(desc, layout);
           test::fill(in.view(), Content::noise, 7);
           FrameContext context;
           context.field_order = offset == 0 ? FieldOrder::progressive : FieldOrder::top_first;

@@ -1,7 +1,6 @@
 #include "src/cpu/equalize/deep/deep_gains.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "src/equalize/saturation.h"
 
@@ -35,45 +34,15 @@ void DeepSaturation::set_factors(const DeepSamples& form, const std::uint32_t* c
   }
 }
 
-namespace {
-
-/// Whether a DeepLine with this slope is exact. W and v are not 0.
-bool has_exact_slope(std::uint32_t level, std::uint32_t factor, double slope, std::uint32_t v,
-                     std::int32_t depth) {
-  const double scaled = slope * saturation::kOne;
-  const auto whole = static_cast<std::int64_t>(scaled);
-  // For most levels that is all; but the slope was rounded.
-  if (static_cast<double>(whole) != scaled) return false;
-  const std::uint64_t product = static_cast<std::uint64_t>(whole) * v << kDeepCurveBits;
-  if (product != std::uint64_t{factor} * level) return false;
-  const std::int64_t share = saturation::scaled_share(
-      deep_gain_share(deep_gain(level, v, depth)),
-      {static_cast<std::int32_t>(factor), static_cast<std::int32_t>(saturation::kOne)});
-  return share == whole << (deep_share_bits(depth) - 8);
-}
-
-}  // namespace
-
 void make_lines(const DeepSamples& form, ColorModel model, const std::vector<std::uint32_t>& counts,
                 const std::vector<std::uint32_t>& levels, DeepSaturation& saturation) {
-  constexpr double kUnit = 1.0 / (1 << kDeepCurveBits);
-  const auto line = [](double value, double slope, bool exact) {
-    const auto bits = std::bit_cast<std::uint64_t>(value * kAboveValue) & ~std::uint64_t{1};
-    return DeepLine{std::bit_cast<double>(bits | (exact ? 1 : 0)), slope};
-  };
   const std::vector<std::uint16_t>& factors = saturation.factors;
-  const double black = model == ColorModel::yuv ? 1 : 0;
-  saturation.lines[0] = line(black, static_cast<double>(factors[0]) / saturation::kOne, black != 0);
+  saturation.lines[0] = deep_line_of_black(factors[0], model == ColorModel::yuv);
   saturation.exact = true;
   for (std::uint32_t v = 1; v < counts.size(); ++v) {
     if (counts[v] == 0) continue;
-    const std::uint32_t level = levels[v];
-    // At most 2^40, exact like its divisor.
-    const auto product = static_cast<double>(std::int64_t{factors[v]} * level);
-    const double slope = product / (static_cast<double>(v) * (saturation::kOne / kUnit));
-    const bool exact = level != 0 && has_exact_slope(level, factors[v], slope, v, form.depth);
-    saturation.lines[v] = line(level * kUnit, slope, exact);
-    saturation.exact = saturation.exact && exact;
+    saturation.lines[v] = deep_line(levels[v], factors[v], v, form.depth);
+    saturation.exact = saturation.exact && is_exact(saturation.lines[v]);
   }
 }
 

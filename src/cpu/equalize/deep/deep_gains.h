@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "src/equalize/deep_curve.h"
+#include "src/equalize/deep_line.h"
 
 /// Gains of the deep chain in the forms that its loops read.
 namespace equalux {
@@ -18,11 +19,6 @@ struct DeepGains {
 
   void resize(const DeepSamples& form);
 };
-
-/// Bits below the point of deep_scaled_gain(), those of deep_gain_share().
-constexpr int deep_share_bits(int depth) {
-  return 2 * depth + 1 + kDeepCurveBits - 8;
-}
 
 /// A gain g of deep_gain() in double precision, times 2^deep_share_bits(): a little more than
 /// g / 2^8, so that no product is half-way between two whole numbers.
@@ -46,26 +42,6 @@ inline double deep_scaled_gain(std::uint32_t level, std::uint32_t v, std::int32_
   const auto w = static_cast<double>(static_cast<std::int32_t>(level));
   return w * (unit * above) / static_cast<double>(static_cast<std::int32_t>(v));
 }
-
-/// What pixels of one v become where saturation is changed too: a channel c becomes
-/// value - slope (v - c), rounded to the nearest whole number, where S stays below 1.
-///
-/// `value` is V' = W / 2^14 and 2^-49 of it more, so that no result is on a half; `slope` is k W /
-/// (v 2^14). Where S comes to 1 the slope is V' / (v - m) in place of that. Roundings of both, of
-/// their product and of the difference are below 2^-50.3 V' together: what comes out is above the
-/// true result, by less than 2^-48.5 V'. That is less than what a result below a half misses it by,
-/// which is 1 / ((v - m) 2^15) at least where S comes to 1, and else 1 / (v 2^22): so with 12 bits
-/// a result is right in either case. With 16 bits, where k serves, it may be wrong if it lies
-/// within 2^-32 of a half, unless the slope is a whole multiple of 1 / 256: then only `value`
-/// rounds.
-struct alignas(16) DeepLine {
-  /// Its last bit is set where the line is exact: the slope is a whole multiple of 1 / 256, and
-  /// what luma adds to a sum of chroma is just that, so that such sums, and their products with
-  /// chroma, have no rounding.
-  double value;
-  double slope;
-};
-inline constexpr double kAboveValue = 1.0 + 1.0 / static_cast<double>(std::uint64_t{1} << 49);
 
 /// What the loops read beside W where saturation is changed, by v, 0 to M.
 struct DeepSaturation {

@@ -1,0 +1,215 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/equalize/deep/deep_cells.cuh"
+
+/// Strips of a deep frame: eight columns of luma, on both rows where a chroma sample covers two,
+/// with their chroma; or eight pixels, or samples of gray. A thread loads and stores one in words
+/// of 8 and 16 bytes. What is left of a row, and rows of luma without a second one, are cells.
+namespace equalux::cuda {
+
+inline constexpr int kStripColumns = 8;
+
+/// Cells of a strip.
+template <Sampling kSampling>
+inline constexpr int kStripCells = kStripColumns / cell_columns(kSampling);
+
+/// Threads of a block that walks over strips.
+inline constexpr unsigned kStripBlock = 256;
+
+/// Strips and cells in part of them in a row.
+template <Sampling kSampling>
+__host__ __device__ inline std::uint32_t strips_across(const DeepFrame& frame) {
+  return (frame.columns + kStripCells<kSampling> - 1) / kStripCells<kSampling>;
+}
+
+/// Blocks of which each thread has one strip.
+template <Sampling kSampling>
+unsigned strip_grid(const DeepFrame& frame) {
+  return (strips_across<kSampling>(frame) * frame.rows + kStripBlock - 1) / kStripBlock;
+}
+
+/// Calls use_strip(row, luma rows, strip) for every strip once, and use_cell(row, column) for every
+/// other cell, over all threads of the grid.
+template <Sampling kSampling, typename UseStrip, typename UseCell>
+__device__ __forceinline__ void for_each_strip(const DeepFrame& frame, const UseStrip& use_strip,
+                                               const UseCell& use_cell) {
+  constexpr std::uint32_t kCells = kStripCells<kSampling>;
+  const std::uint32_t across = strips_across<kSampling>(frame);
+  const std::uint32_t threads = gridDim.x * blockDim.x;
+  const std::uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
+  const std::uint32_t rows_on = threads / across;
+  const std::uint32_t strips_on = threads - rows_on * across;
+  std::uint32_t row = first / across;
+  std::uint32_t strip = first - row * across;
+  while (row < frame.rows) {
+    const LumaRows lines =
+        luma_rows_of(kSampling, static_cast<std::int32_t>(row), frame.height, frame.interlaced);
+    const bool whole = kStripColumns * (strip + 1) <= static_cast<std::uint32_t>(frame.width) &&
+                       (cell_rows(kSampling) == 1 || lines.first != lines.second);
+    if (whole) {
+      use_strip(row, lines, strip);
+    } else {
+      const std::uint32_t end = min(frame.columns, kCells * (strip + 1));
+      for (std::uint32_t column = kCells * strip; column < end; ++column)
+        use_cell(row, column);
+    }
+    row += rows_on;
+    strip += strips_on;
+    if (strip >= across) {
+      strip -= across;
+      ++row;
+    }
+  }
+}
+
+/// Codes of two words of memory beside each other.
+struct DeepCodes {
+  std::uint32_t shift;
+  std::uint32_t most;
+
+  explicit __device__ DeepCodes(const DeepSamples& form)
+      : shift(static_cast<std::uint32_t>(form.shift)),
+        most(static_cast<std::uint32_t>(form.most)) {}
+  /// The one in the low half, or the high one.
+  template <int kHalf>
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t code(std::uint32_t words) const {
+    return (words >> (16 * kHalf + shift)) & most;
+  }
+  /// Two codes as they lie in memory.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t words(std::uint32_t low,
+                                                               std::uint32_t high) const {
+    return (low | high << 16) << shift;
+  }
+};
+
+/// YCbCr. Two samples a word, as they lie in memory but for pairs of chroma, which are taken apart.
+template <Sampling kSampling, bool kPaired>
+struct YuvStrip {
+  static constexpr int kRows = cell_rows(kSampling);
+  static constexpr int kCells = kStripCells<kSampling>;
+  static constexpr int kChromaWords = kCells / 2;
+
+  std::uint32_t luma[kRows][4];
+  std::uint32_t chroma[2][kChromaWords];
+
+  __device__ __forceinline__ void load(const DeepFrame& frame, std::uint32_t row,
+                                       const LumaRows& lines, std::uint32_t strip) {
+#pragma unroll
+    for (int line = 0; line < kRows; ++line) {
+      const std::uint8_t* const at =
+          frame.planes[0].from(line == 0 ? lines.first : lines.second) + 16 * std::int64_t{strip};
+      const auto words = *reinterpret_cast<const uint4*>(at);
+      luma[line][0] = words.x;
+      luma[line][1] = words.y;
+      luma[line][2] = words.z;
+      luma[line][3] = words.w;
+    }
+    if constexpr (kPaired) {
+      static_assert(kChromaWords == 2);
+      const auto words =
+          *reinterpret_cast<const uint4*>(frame.planes[1].from(row) + 16 * std::int64_t{strip});
+      chroma[0][0] = __byte_perm(words.x, words.y, 0x5410);
+      chroma[1][0] = __byte_perm(words.x, words.y, 0x7632);
+      chroma[0][1] = __byte_perm(words.z, words.w, 0x5410);
+      chroma[1][1] = __byte_perm(words.z, words.w, 0x7632);
+    } else {
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        const std::uint8_t* const at =
+            frame.planes[1 + c].from(row) + 2 * kCells * std::int64_t{strip};
+        if constexpr (kChromaWords == 2) {
+          const auto words = *reinterpret_cast<const uint2*>(at);
+          chroma[c][0] = words.x;
+          chroma[c][1] = words.y;
+        } else {
+          const auto words = *reinterpret_cast<const uint4*>(at);
+          chroma[c][0] = words.x;
+          chroma[c][1] = words.y;
+          chroma[c][2] = words.z;
+          chroma[c][3] = words.w;
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ void store(const DeepFrame& frame, std::uint32_t row,
+                                        const LumaRows& lines, std::uint32_t strip) const {
+#pragma unroll
+    for (int line = 0; line < kRows; ++line) {
+      std::uint8_t* const at =
+          frame.planes[0].to(line == 0 ? lines.first : lines.second) + 16 * std::int64_t{strip};
+      *reinterpret_cast<uint4*>(at) =
+          uint4{luma[line][0], luma[line][1], luma[line][2], luma[line][3]};
+    }
+    if constexpr (kPaired) {
+      *reinterpret_cast<uint4*>(frame.planes[1].to(row) + 16 * std::int64_t{strip}) =
+          uint4{__byte_perm(chroma[0][0], chroma[1][0], 0x5410),
+                __byte_perm(chroma[0][0], chroma[1][0], 0x7632),
+                __byte_perm(chroma[0][1], chroma[1][1], 0x5410),
+                __byte_perm(chroma[0][1], chroma[1][1], 0x7632)};
+    } else {
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        std::uint8_t* const at = frame.planes[1 + c].to(row) + 2 * kCells * std::int64_t{strip};
+        if constexpr (kChromaWords == 2) {
+          *reinterpret_cast<uint2*>(at) = uint2{chroma[c][0], chroma[c][1]};
+        } else {
+          *reinterpret_cast<uint4*>(at) =
+              uint4{chroma[c][0], chroma[c][1], chroma[c][2], chroma[c][3]};
+        }
+      }
+    }
+  }
+};
+
+/// Codes of a strip as bytes, where fractions of levels have been rounded.
+template <Sampling kSampling, bool kPaired>
+struct ByteStrip {
+  static constexpr int kRows = cell_rows(kSampling);
+  static constexpr int kCells = kStripCells<kSampling>;
+
+  std::uint32_t luma[kRows][2];
+  std::uint32_t chroma[2][kCells / 4];
+
+  __device__ __forceinline__ void store(const DeepRounding& rounding, std::uint32_t row,
+                                        const LumaRows& lines, std::uint32_t strip) const {
+    const auto x = std::int64_t{strip};
+#pragma unroll
+    for (int line = 0; line < kRows; ++line) {
+      std::uint8_t* const at = rounding.out[0].row(line == 0 ? lines.first : lines.second) + 8 * x;
+      *reinterpret_cast<uint2*>(at) = uint2{luma[line][0], luma[line][1]};
+    }
+    const auto y = static_cast<std::int32_t>(row);
+    if constexpr (kPaired) {
+      *reinterpret_cast<uint2*>(rounding.out[1].row(y) + 8 * x) =
+          uint2{__byte_perm(chroma[0][0], chroma[1][0], 0x5140),
+                __byte_perm(chroma[0][0], chroma[1][0], 0x7362)};
+    } else {
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        std::uint8_t* const at = rounding.out[1 + c].row(y) + kCells * x;
+        if constexpr (kCells == 4) {
+          *reinterpret_cast<std::uint32_t*>(at) = chroma[c][0];
+        } else {
+          *reinterpret_cast<uint2*>(at) = uint2{chroma[c][0], chroma[c][1]};
+        }
+      }
+    }
+  }
+};
+
+/// Calls use(sampling, paired) with both as constants, for a frame of which strips can be read.
+template <typename Use>
+void with_yuv_strips(const DeepFrame& frame, const Use& use) {
+  using enum Sampling;
+  if (frame.step == 4) {
+    use(std::integral_constant<Sampling, s420>{}, std::true_type{});
+  } else {
+    with_constant<s420, s422, s444>(frame.sampling,
+                                    [&](auto sampling) { use(sampling, std::false_type{}); });
+  }
+}
+
+}  // namespace equalux::cuda
