@@ -26,14 +26,15 @@
 #include "bench/support/json_file.h"
 #include "cuda/runtime/device_copy.h"
 
-/// Adaptive equalization, convolution (beside NPP) and the Hessian family on a GPU as users run
-/// them, with frames in device memory, six in and six out in rotation:
+/// Adaptive equalization, equalization of more than 8 bits, convolution (beside NPP) and the
+/// Hessian family on a GPU as users run them, with frames in device memory, six in and six out in
+/// rotation:
 ///
 ///   bench_gpu_filters [OUT.json [PART...]]
 ///   bench_gpu_filters --one SPEC WIDTH HEIGHT FORMAT [FRAMES]
 ///
-/// PART is clahe, denoise, convolution, eigenvalues, vessel or host; all of them where none is
-/// named. --one measures the filter of a spec, or with FRAMES runs it over that many and nothing
+/// PART is clahe, deep, denoise, convolution, eigenvalues, vessel or host; all of them where none
+/// is named. --one measures the filter of a spec, or with FRAMES runs it over that many and nothing
 /// else, for a profiler.
 namespace equalux::bench {
 namespace {
@@ -247,6 +248,33 @@ void add_denoise(Json& results) {
   }
 }
 
+/// Equalization of more than 8 bits: plain, with limits, and with a factor of saturation of each
+/// level. The floor: a frame read once and written once.
+void add_deep(Json& results) {
+  EqualizeParams limits;
+  limits.floor = 1;
+  limits.ceiling = 99;
+  EqualizeParams colours = limits;
+  colours.saturation = kAutoSaturation;
+  for (const auto& [width, height] :
+       std::array<std::array<int, 2>, 2>{{{3840, 2160}, {1920, 1080}}}) {
+    for (const PixelFormat format :
+         {PixelFormat::p010_10le, PixelFormat::i420_10le, PixelFormat::i422_10le,
+          PixelFormat::y444_12le, PixelFormat::p016_le, PixelFormat::bgr48_le,
+          PixelFormat::rgba64_le, PixelFormat::gray16_le}) {
+      const ImageDesc desc{format, width, height};
+      const double floor = 2.0 * static_cast<double>(tight_bytes(desc));
+      const auto add = [&](const char* name, const EqualizeParams& params) {
+        results.push_back(result(name, "production", desc, time_filter(params, desc), floor));
+      };
+      add("equalize", {});
+      add("equalize floor=1,ceiling=99", limits);
+      if (format != PixelFormat::gray16_le)
+        add("equalize floor=1,ceiling=99,saturation=auto", colours);
+    }
+  }
+}
+
 /// The floor: a frame read once, two planes of floats written.
 void add_eigenvalues(Json& results) {
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8}) {
@@ -309,6 +337,7 @@ int measure(const char* path, const std::vector<std::string>& parts) {
   const CudaDevice device = choose_cuda_device(-1);
   const std::vector<std::pair<std::string, std::function<void(Json&)>>> known{
       {"clahe", add_clahe},
+      {"deep", add_deep},
       {"denoise", add_denoise},
       {"convolution", add_convolutions},
       {"eigenvalues", add_eigenvalues},
@@ -316,9 +345,9 @@ int measure(const char* path, const std::vector<std::string>& parts) {
       {"host", [&](Json& results) { add_all_host_to_host(results, device); }}};
   for (const std::string& part : parts) {
     if (std::none_of(known.begin(), known.end(), [&](const auto& k) { return k.first == part; })) {
-      throw Error(ExitCode::usage, "'" + part +
-                                       "' is no part; there are clahe, denoise, convolution, " +
-                                       "eigenvalues, vessel and host");
+      throw Error(ExitCode::usage,
+                  "'" + part + "' is no part; there are clahe, deep, denoise, convolution, " +
+                      "eigenvalues, vessel and host");
     }
   }
   cuda::check(cudaSetDevice(device.number), "choosing the device");
