@@ -27,7 +27,7 @@ struct DeepChange {
   // Where saturation changes too.
   const std::uint32_t* levels;   ///< W
   const std::uint32_t* factors;  ///< k
-  const DeepLine* lines;         ///< of YCbCr; read by strips
+  const DeepLine* lines;         ///< read by strips
   // Counts to be cleared, none or more.
   std::uint32_t* cleared;
   std::uint32_t cleared_words;

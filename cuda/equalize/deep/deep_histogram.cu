@@ -17,8 +17,8 @@ constexpr unsigned kCountBlocksEach = 8;
 /// Threads of a block that counts strips, one a multiprocessor, so that few tables are added up.
 constexpr unsigned kCountBlock = 1024;
 
-/// The same of counters of 16 bits, one for each of 2^16 values: so many threads and strips of each
-/// that no counter can come to 2^16.
+/// Threads of a block that has a counter of 16 bits for each of 2^16 values, and strips of a thread
+/// at most: too few for a counter to come to 2^16.
 constexpr unsigned kWideBlock = 992;
 constexpr unsigned kWideStrips = 8;
 static_assert(kWideBlock * kWideStrips * kStripColumns < 65536);

@@ -58,7 +58,7 @@ void set_planes(DeepFrame& frame, const ConstImageView& in, const ImageView& out
 /// Whether strips that have been read can be written: to the frame or, without dither, as bytes.
 [[nodiscard]] bool writes_yuv_strips(const DeepFrame& frame);
 
-/// The same of packed RGB and gray of 16 bits; see deep_pixels.cuh.
+/// Whether strips of packed RGB or gray of 16 bits can be read, and written; see deep_pixels.cuh.
 [[nodiscard]] bool reads_pixel_strips(const DeepFrame& frame);
 [[nodiscard]] bool writes_pixel_strips(const DeepFrame& frame);
 
@@ -147,7 +147,7 @@ void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates
 void deep_apply_strips(const DeepFrame& frame, const DeepTables& tables, bool saturates,
                        const LaunchDevice& device, cudaStream_t stream);
 
-/// The same of packed RGB and gray; see deep_pixels.cuh.
+/// deep_apply() of packed RGB and gray that lie in strips; see deep_pixels.cuh.
 void deep_apply_pixels(const DeepFrame& frame, const DeepTables& tables, bool saturates,
                        const LaunchDevice& device, cudaStream_t stream);
 
