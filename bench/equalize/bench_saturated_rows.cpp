@@ -153,14 +153,16 @@ class Lines {
 void measure(PixelFormat format, int repeats) {
   Lines lines(format, repeats);
   double alone = 0;
-  for (const double k : {1.0, 0.5, 1.5, 2.0}) {
+  for (const double k : {1.0, 0.5, 1.5, 2.0, kAutoSaturation}) {
     const auto [tables, applied] = lines.with(k);
     const double all = lines.count_ms() + tables + applied;
     if (k == 1) alone = all;
+    std::array<char, 8> name{"auto"};
+    if (k != kAutoSaturation) std::snprintf(name.data(), name.size(), "%.1f", k);
     std::printf(
-        "%-5s %-8s saturation %.1f: count %.3f, tables %.4f, apply %.3f, all %.3f ms, %+.1f %%\n",
-        std::string(to_string(format)).c_str(), cpu_simd_target().c_str(), k, lines.count_ms(),
-        tables, applied, all, 100 * (all / alone - 1));
+        "%-5s %-8s saturation %-4s: count %.3f, tables %.4f, apply %.3f, all %.3f ms, %+.1f %%\n",
+        std::string(to_string(format)).c_str(), cpu_simd_target().c_str(), name.data(),
+        lines.count_ms(), tables, applied, all, 100 * (all / alone - 1));
   }
 }
 

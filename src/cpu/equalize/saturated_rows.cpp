@@ -113,36 +113,51 @@ void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int m
 
 namespace {
 
-/// A factor over v / (v - m) of every pixel.
-constexpr float kAboveAllLimits = 512;
+/// How far off a product or a sum of single precision may be, as a part of it, and a little more.
+constexpr double kRoundedOnce = 0x1.1p-24;
 
-/// The gain of a level as vectors have it, or no number where none rounds as the exact one:
-/// products may lie too near a half on both sides.
-float vector_gain_of(const SaturatedLevel& level, std::int32_t most, const FusedRows& loops) {
-  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-  const auto exact = static_cast<float>(level.scale * saturation::kOne);
-  SaturatedLevel tried = level;
+/// A number in single precision that fits, near to the exact one, or none: what channels become may
+/// lie too near a half on both sides.
+struct NearNumber {
+  float number = std::numeric_limits<float>::quiet_NaN();
+  int steps = 0;
+};
+template <typename Fits>
+NearNumber nearest_number(float exact, const Fits& fits) {
   float up = exact;
   float down = exact;
-  for (int step = 0; step < 3; ++step) {
-    for (const float gain : {up, down}) {
-      tried.gain = gain;
-      const GainSpan span = gain_span(tried);
-      const auto luma_fits = [&](std::int32_t c) {
-        const double part = std::int32_t{saturation::kOne} * c;
-        const double rounded = std::floor(part * level.scale + kHalfOrMore);
-        return rounded < 256 && std::floor(part * span.low + 0.5) == rounded &&
-               std::floor(part * span.high + 0.5) == rounded;
-      };
-      bool fits = loops.saturates_exactly(tried);
-      for (std::int32_t c = level.v; fits && c <= most; ++c)
-        fits = luma_fits(c);
-      if (fits) return gain;
+  for (int steps = 0; steps < 4; ++steps) {
+    for (const float number : {up, down}) {
+      if (fits(number)) return {number, steps};
     }
     up = std::nextafter(up, 512.0f);
     down = std::nextafter(down, 0.0f);
   }
-  return kNone;
+  return {};
+}
+
+/// g where channels become g (v - k d). That may be rounded once before it becomes a whole number.
+NearNumber gain_of(SaturatedLevel level, const FusedRows& loops) {
+  return nearest_number(static_cast<float>(level.scale * saturation::kOne), [&](float gain) {
+    const auto line = [&](double of_gain) {
+      return ChannelLine{of_gain * level.v, of_gain * level.factor / saturation::kOne};
+    };
+    level.low = line(static_cast<double>(gain) * (1 - kRoundedOnce));
+    level.high = line(static_cast<double>(gain) * (1 + kRoundedOnce));
+    return loops.saturates_exactly(level);
+  });
+}
+
+/// W / 2^22 where channels become that less s d, for the slope s that is given. s d may be rounded,
+/// and the difference is: both are parts of W.
+NearNumber value_of(SaturatedLevel level, float slope, const FusedRows& loops) {
+  return nearest_number(
+      static_cast<float>(level.scale * saturation::kOne * level.v), [&](float value) {
+        const double doubt = static_cast<double>(value) * kRoundedOnce;
+        level.low = {static_cast<double>(value) - doubt, static_cast<double>(slope)};
+        level.high = {static_cast<double>(value) + doubt, static_cast<double>(slope)};
+        return loops.saturates_exactly(level);
+      });
 }
 
 /// Whether `inexact` is 0 of a level, v > 0.
@@ -158,6 +173,58 @@ bool has_exact_slope(std::uint32_t level, std::uint32_t factor, std::uint32_t v)
 
 std::uint32_t bits_of(float x) {
   return std::bit_cast<std::uint32_t>(x);
+}
+
+void put_number(SaturatedGains::Numbers& numbers, std::size_t v, float number) {
+  numbers.number[v] = number;
+  for (std::size_t b = 0; b < 4; ++b)
+    numbers.bytes[256 * b + v] = static_cast<std::uint8_t>(bits_of(number) >> (8 * b));
+}
+
+/// The levels of a frame, 0 to M, that have pixels.
+struct PresentLevels {
+  const ValueHistogram& present;
+  std::size_t last;
+
+  [[nodiscard]] bool has(std::size_t v) const { return v <= last && present[v] != 0; }
+};
+
+SaturatedLevel level_of(const SaturatedGains& gains, std::size_t v) {
+  return {static_cast<std::int32_t>(v), gains.factors[v], gains.scales[v], {}, {}};
+}
+
+/// Gains where one k serves all levels. False where a level has none.
+bool make_gains_of_levels(const PresentLevels& levels, const FusedRows& loops,
+                          SaturatedGains& gains) {
+  gains.factor = static_cast<float>(gains.factors[0]) / saturation::kOne;
+  for (std::size_t v = 0; v < 256; ++v) {
+    NearNumber gain{1, 0};
+    if (v > 0 && levels.has(v)) gain = gain_of(level_of(gains, v), loops);
+    if (std::isnan(gain.number)) return false;
+    gains.close = gains.close && gain.steps < 2;
+    put_number(gains.gain, v, gain.number);
+    gains.gain_bits[v] = std::uint64_t{bits_of(gain.number)} << 32;
+  }
+  return true;
+}
+
+void make_lines_of_levels(const PresentLevels& levels, const FusedRows& loops,
+                          SaturatedGains& gains) {
+  for (std::size_t v = 0; v < 256; ++v) {
+    const std::uint16_t factor = gains.factors[std::min(v, levels.last)];
+    const double k = static_cast<double>(factor) / saturation::kOne;
+    auto slope = static_cast<float>(k);
+    NearNumber value{0, 0};
+    if (v > 0 && levels.has(v)) {
+      slope = static_cast<float>(gains.scales[v] * factor);
+      value = value_of(level_of(gains, v), slope, loops);
+      gains.undone = gains.undone || std::isnan(value.number);
+    }
+    gains.close = gains.close && value.steps < 2;
+    put_number(gains.value, v, value.number);
+    put_number(gains.slope, v, slope);
+    gains.lines[v] = bits_of(value.number) | std::uint64_t{bits_of(slope)} << 32;
+  }
 }
 
 }  // namespace
@@ -181,45 +248,33 @@ std::uint16_t limit_share_of(std::uint32_t k) {
 void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::int32_t max_code,
                   const FusedRows& loops, SaturatedGains& gains) {
   gains.uniform = true;
-  gains.limits = false;
   gains.exact = true;
   gains.undone = false;
+  gains.close = true;
   gains.inexact.fill(0);
-  const auto last = static_cast<std::size_t>(max_value);
+  gains.most_held = 0;
+  const PresentLevels levels{present, static_cast<std::size_t>(max_value)};
   std::uint32_t most = saturation::kOne;
   for (std::size_t v = 0; v < 256; ++v) {
-    float gain = 1;
-    const std::size_t level = std::min(v, last);
-    float factor = static_cast<float>(gains.factors[level]) / saturation::kOne;
-    if (v > 0 && v <= last && present[v] != 0) {
-      const auto value = static_cast<std::int32_t>(v);
-      gain = vector_gain_of({value, gains.factors[v], gains.scales[v], 0},
-                            v == last ? max_code : value, loops);
-      if (std::isnan(gain)) {
-        factor = kAboveAllLimits;
-        gains.undone = true;
-      }
-      const bool exact =
-          has_exact_slope(gains.levels[v], gains.factors[v], static_cast<std::uint32_t>(v));
-      gains.inexact[v] = exact ? 0 : 1;
-      gains.exact = gains.exact && exact;
-    }
-    gains.vector_gain[v] = gain;
-    gains.vector_factor[v] = factor;
-    gains.uniform = gains.uniform && factor == gains.vector_factor[0];
-    gains.limits = gains.limits || factor > 1;
-    const std::uint32_t k = std::max<std::uint32_t>(gains.factors[level], saturation::kOne);
-    most = std::max(most, k);
+    const std::uint32_t factor = gains.factors[std::min(v, levels.last)];
+    gains.uniform = gains.uniform && factor == gains.factors[0];
+    const std::uint32_t k = std::max<std::uint32_t>(factor, saturation::kOne);
     gains.free_below[v] = static_cast<std::uint8_t>(saturation::kOne * v / k);
-    const std::uint32_t gain_bits = bits_of(gain);
-    const std::uint32_t factor_bits = bits_of(factor);
-    gains.gain_bits[v] = std::uint64_t{gain_bits} << 32;
-    gains.pairs[v] = gain_bits | std::uint64_t{factor_bits} << 32;
-    for (std::size_t b = 0; b < 4; ++b) {
-      gains.gain_bytes[256 * b + v] = static_cast<std::uint8_t>(gain_bits >> (8 * b));
-      gains.factor_bytes[256 * b + v] = static_cast<std::uint8_t>(factor_bits >> (8 * b));
-    }
+    if (!levels.has(v)) continue;
+    most = std::max(most, k);
+    gains.most_held = std::max(gains.most_held, static_cast<std::uint8_t>(v - gains.free_below[v]));
+    if (v == 0) continue;
+    const bool exact =
+        has_exact_slope(gains.levels[v], gains.factors[v], static_cast<std::uint32_t>(v));
+    gains.inexact[v] = exact ? 0 : 1;
+    gains.exact = gains.exact && exact;
   }
+  gains.ends = levels.has(0) || levels.has(levels.last);
+  gains.uniform = gains.uniform && make_gains_of_levels(levels, loops, gains);
+  if (!gains.uniform) make_lines_of_levels(levels, loops, gains);
+  gains.white_gain = float_gain(
+      {gains.levels[levels.last], std::uint64_t{levels.last} << tone::kCurveBits}, max_code);
+  gains.limits = gains.undone || most > saturation::kOne;
   gains.limit_share = limit_share_of(most);
   gains.most_factor = static_cast<std::uint16_t>(most);
 }

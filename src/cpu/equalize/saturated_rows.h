@@ -23,27 +23,41 @@ struct SaturatedGains {
   /// What saturation::part() is multiplied with, by v: W / (v 2^30).
   std::array<double, 256> scales{};
 
-  /// What vectors read, by v, made by make_vectors(). A level that has no gain in single precision
-  /// is redone by the plain loops: its gain is not a number, and its factor above every limit.
-  alignas(64) std::array<float, 256> vector_gain{};    ///< W / (v 2^22), or near it; 1 of black
-  alignas(64) std::array<float, 256> vector_factor{};  ///< k
-  alignas(64) std::array<std::uint8_t, 1024> gain_bytes{};  ///< their bytes 0, 1, 2, 3 by v
-  alignas(64) std::array<std::uint8_t, 1024> factor_bytes{};
-  alignas(64) std::array<std::uint64_t, 256> gain_bits{};  ///< times 2^32
-  alignas(64) std::array<std::uint64_t, 256> pairs{};  ///< a gain's bits, and a factor's above them
+  /// Single precision by v.
+  struct Numbers {
+    alignas(64) std::array<float, 256> number{};
+    alignas(64) std::array<std::uint8_t, 1024> bytes{};  ///< their bytes 0, 1, 2, 3 by v
+  };
+  /// What vectors read, made by make_vectors(). Where one k serves all levels a channel v - d
+  /// becomes g (v - k d), and only these are made:
+  Numbers gain;                                            ///< W / (v 2^22), or near it; 1 of black
+  alignas(64) std::array<std::uint64_t, 256> gain_bits{};  ///< their bits times 2^32
+  float factor = 1;                                        ///< k
+  /// Else it becomes W / 2^22 - s d. A level for which no two numbers do that is redone by the
+  /// plain loops: its value is not a number.
+  Numbers value;                                       ///< W / 2^22, or near it
+  Numbers slope;                                       ///< s = k W / (v 2^22); k of black
+  alignas(64) std::array<std::uint64_t, 256> lines{};  ///< a value's bits, and a slope's above them
+  /// Of luma at or above white, which becomes what it becomes without saturation.
+  float white_gain = 1;
+  bool close = true;  ///< no gain or value is more than one step from the nearest to the exact one
   /// 0 where k W / (v 2^22) is a whole multiple of 1 / 256, and what luma adds to a sum of chroma
   /// is just that: such sums have no rounding, and what comes near a half is on it.
   std::array<std::uint8_t, 256> inexact{};
   bool exact = false;   ///< that is so of every level
-  bool uniform = true;  ///< k is the same at every level
+  bool uniform = true;  ///< k is the same at every level, each of which has a gain
   bool limits = false;  ///< some k is above 1, so that S may reach 1, or a level is to be redone
   bool undone = false;  ///< a level is to be redone
+  /// Black or white have pixels; where neither does no v was clamped and no luma lies below black.
+  bool ends = true;
   /// How far the least channel may lie below v for f to be k, by v; of levels that are not to be
   /// redone.
   alignas(64) std::array<std::uint8_t, 256> free_below{};
   /// That over v at the largest k, times 65536, or a little less; all but white's where no k is
   /// above 1.
   std::uint16_t limit_share = 0xFFFF;
+  /// No level's free_below is more than that below v.
+  std::uint8_t most_held = 0;
   std::uint16_t most_factor = saturation::kOne;  ///< the largest k, or 1
 
   /// Of packed RGB whose k is the same at every level and has at most kMostWordBits behind the
@@ -77,16 +91,6 @@ void make_saturated_frame(const saturation::Rule& rule, const CurveTable& curve,
 /// Added before rounding down: in double precision halves are never missed by it, and nothing else
 /// is taken for one.
 inline constexpr double kHalfOrMore = 0.5 + 0x1p-41;
-
-/// What a gain in single precision may act as, over saturation::kOne, where products are rounded
-/// before they are added to something.
-struct GainSpan {
-  double low, high;
-};
-inline GainSpan gain_span(const SaturatedLevel& level) {
-  const double gain = static_cast<double>(level.gain) / saturation::kOne;
-  return {gain * (1 - 0x1.1p-24), gain * (1 + 0x1.1p-24)};
-}
 
 /// Packed RGB of 8 bits.
 void saturate_rgb(const SaturatedGains& gains, const RgbLayout& at, const std::uint8_t* in,

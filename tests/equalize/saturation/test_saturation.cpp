@@ -353,12 +353,60 @@ CodeRows rows_like_pictures(std::size_t width) {
   return rows;
 }
 
-/// A level whose products no gain of single precision rounds as the exact one is redone, and pixels
-/// beside it are not touched by that.
-TEST(Saturation, LevelsWithoutAGainLeaveTheirNeighboursAlone) {
-  constexpr std::uint32_t kLevel = 115;
-  CurveTable curve = shaped_curve("identity", 255);
-  curve[kLevel] = 500929806;
+/// Stretches of columns with one thing in them each: luma about black and about white, some of it
+/// past them, colours that are pale, strong, and stronger than RGB has them, in dark, middle and
+/// light.
+CodeRows rows_at_borders(std::size_t width) {
+  struct Kind {
+    std::size_t luma, spread, strongest;
+  };
+  constexpr std::array<Kind, 10> kKinds{{{8, 18, 6},
+                                         {14, 8, 0},
+                                         {16, 24, 40},
+                                         {0, 12, 127},
+                                         {60, 60, 50},
+                                         {90, 110, 4},
+                                         {222, 16, 12},
+                                         {234, 22, 3},
+                                         {200, 56, 60},
+                                         {180, 60, 20}}};
+  CodeRows rows;
+  std::uint32_t state = 5;
+  for (auto& row : rows) {
+    for (std::size_t i = 0; i < width; ++i) {
+      state = state * 1664525 + 1013904223;
+      const auto noise = static_cast<std::size_t>(state >> 16);
+      const Kind& kind = kKinds[i / 96 % kKinds.size()];
+      row.push_back(static_cast<std::uint8_t>(
+          &row < &rows[2] ? kind.luma + noise % kind.spread
+                          : 128 + noise % (2 * kind.strongest + 1) - kind.strongest));
+    }
+  }
+  return rows;
+}
+
+/// Pale and strong colours, with neither black nor white among their values.
+CodeRows rows_in_the_middle(std::size_t width) {
+  CodeRows rows;
+  std::uint32_t state = 3;
+  for (auto& row : rows) {
+    for (std::size_t i = 0; i < width; ++i) {
+      state = state * 1664525 + 1013904223;
+      const auto noise = static_cast<std::size_t>(state >> 16);
+      const std::size_t strongest = 1 + i / 64 * 7 % 40;
+      row.push_back(static_cast<std::uint8_t>(&row < &rows[2]
+                                                  ? 50 + i / 160 * 29 % 90 + noise % 12
+                                                  : 128 + noise % (2 * strongest + 1) - strongest));
+    }
+  }
+  return rows;
+}
+
+constexpr std::uint32_t kLevelWithoutAGain = 115;
+
+/// Pixels of a level of `curve` that has no gain, and of others.
+void expect_plain_rows_beside_a_level(const CurveTable& curve, bool has_line) {
+  constexpr std::uint32_t kLevel = kLevelWithoutAGain;
   SaturatedGains gains;
   make_saturated({}, curve, 255, gains);
   set_factors(gains, 17);
@@ -382,9 +430,17 @@ TEST(Saturation, LevelsWithoutAGainLeaveTheirNeighboursAlone) {
     return YuvRowOut{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
   };
   saturate_yuv(gains, plain.gain48.data(), Sampling::s420, weights, in, kPixels, to(expected_rows));
-  for (const FusedRows& loops : all_fused_rows()) {
+  for (FusedRows loops : all_fused_rows()) {
+    if (has_line) {
+      loops.saturates_exactly = [](const SaturatedLevel& level) {
+        const bool gain = level.low.step != level.high.step;
+        return (level.v != kLevelWithoutAGain || !gain) &&
+               scalar_fused_rows().saturates_exactly(level);
+      };
+    }
     make_vectors(all, 255, 255, loops, gains);
-    EXPECT_TRUE(gains.undone);
+    EXPECT_FALSE(gains.uniform);
+    EXPECT_EQ(gains.undone, !has_line);
     std::vector<std::uint8_t> out(pixels.size());
     loops.saturate_rgb(gains, Stores::cached, at, pixels.data(), kPixels, out.data());
     EXPECT_EQ(out, expected) << loops.target;
@@ -396,17 +452,32 @@ TEST(Saturation, LevelsWithoutAGainLeaveTheirNeighboursAlone) {
   }
 }
 
+/// A level whose products no gain of single precision rounds as the exact one, nor a value and a
+/// slope, is redone, and pixels beside it are not touched by that.
+TEST(Saturation, LevelsWithoutAGainLeaveTheirNeighboursAlone) {
+  CurveTable curve = shaped_curve("identity", 255);
+  curve[kLevelWithoutAGain] = 500929806;
+  expect_plain_rows_beside_a_level(curve, false);
+}
+
+/// Without a gain, but with a value and a slope, it is not: all levels are taken by those.
+TEST(Saturation, LevelsWithoutAGainMayHaveALine) {
+  expect_plain_rows_beside_a_level(shaped_curve("root", 255), true);
+}
+
 /// Luma and chroma of all kinds, those that no RGB has too, by every target.
 TEST(Saturation, VectorsEqualThePlainRowsInYcbcr) {
   constexpr std::size_t kWidth = 1021;
-  const std::array<CodeRows, 2> pictures{rows_of_all_kinds(kWidth), rows_like_pictures(kWidth)};
+  constexpr std::size_t kMiddle = 3;
+  const std::array<CodeRows, 4> pictures{rows_of_all_kinds(kWidth), rows_like_pictures(kWidth),
+                                         rows_at_borders(kWidth), rows_in_the_middle(kWidth)};
   ValueHistogram all;
   all.fill(1);
   for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
     const YuvWeights weights = yuv_weights(ColorMatrix::bt709, range);
     for (const char* shape : {"identity", "half", "root", "veil", "steep"}) {
       const CurveTable curve = shaped_curve(shape, weights.luma_max);
-      for (const int factor : {0, 95, 128, 384, 640, 1024, -1}) {
+      for (const int factor : {0, 64, 95, 128, 192, 320, 384, 512, 640, 768, 1024, -1}) {
         SaturatedGains gains;
         make_saturated({}, curve, weights.luma_max, gains);
         set_factors(gains, factor);
@@ -426,8 +497,11 @@ TEST(Saturation, VectorsEqualThePlainRowsInYcbcr) {
             const auto expected = result_of([&](const YuvRowOut& out) {
               saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, kWidth, out);
             });
+            ValueHistogram present = all;
+            if (p == kMiddle) present[0] = present[static_cast<std::size_t>(weights.luma_max)] = 0;
             for (const FusedRows& loops : all_fused_rows()) {
-              make_vectors(all, weights.luma_max, 255 - weights.luma_offset, loops, gains);
+              make_vectors(present, weights.luma_max, 255 - weights.luma_offset, loops, gains);
+              EXPECT_EQ(gains.ends, p != kMiddle);
               EXPECT_EQ(result_of([&](const YuvRowOut& out) {
                           loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights,
                                              Stores::cached, in, kWidth, out);
@@ -435,6 +509,55 @@ TEST(Saturation, VectorsEqualThePlainRowsInYcbcr) {
                         expected)
                   << shape << " times " << factor << " of picture " << p << " by " << loops.target;
             }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Every luma under colours all over the plane, and every v with them, by every target.
+TEST(Saturation, VectorsEqualThePlainRowsForEveryLuma) {
+  constexpr int kStep = 11;
+  CodeRows rows;
+  for (int cb = 1; cb < 256; cb += kStep) {
+    for (int cr = 3; cr < 256; cr += kStep) {
+      // Two neighbours share a chroma sample in 4:2:2.
+      for (int luma = 0; luma < 256; ++luma) {
+        rows[0].push_back(static_cast<std::uint8_t>(luma));
+        rows[1].push_back(static_cast<std::uint8_t>(255 - luma));
+        rows[2].push_back(static_cast<std::uint8_t>(cb));
+        rows[3].push_back(static_cast<std::uint8_t>(cr));
+      }
+    }
+  }
+  const std::size_t width = rows[0].size();
+  const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
+  ValueHistogram all;
+  all.fill(1);
+  test::EveryNth fourth(4);
+  for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+    for (const ColorMatrix matrix : {ColorMatrix::bt601, ColorMatrix::bt2020}) {
+      const YuvWeights weights = yuv_weights(matrix, range);
+      for (const char* shape : {"identity", "root", "veil"}) {
+        for (const int factor : {128, 320, 512, 1024, -1}) {
+          if (fourth.skips()) continue;
+          const CurveTable curve = shaped_curve(shape, weights.luma_max);
+          SaturatedGains gains;
+          make_saturated({}, curve, weights.luma_max, gains);
+          set_factors(gains, factor);
+          GainTables plain;
+          make_gain48(curve, weights.luma_max, plain);
+          CodeRows expected;
+          expected.fill(std::vector<std::uint8_t>(width));
+          CodeRows out = expected;
+          saturate_yuv(gains, plain.gain48.data(), Sampling::s422, weights, in, width,
+                       {{expected[0].data(), nullptr}, expected[2].data(), expected[3].data()});
+          for (const FusedRows& loops : all_fused_rows()) {
+            make_vectors(all, weights.luma_max, 255 - weights.luma_offset, loops, gains);
+            loops.saturate_yuv(gains, plain.gain48.data(), Sampling::s422, weights, Stores::cached,
+                               in, width, {{out[0].data(), nullptr}, out[2].data(), out[3].data()});
+            EXPECT_EQ(out, expected) << shape << " times " << factor << " by " << loops.target;
           }
         }
       }

@@ -99,6 +99,12 @@ HWY_INLINE V8 join_bytes(V32 b0, V32 b1, V32 b2, V32 b3) {
   // Each step shifts down what is there and brings a byte in at the top.
   const __m512i one = _mm512_shrdi_epi32(_mm512_slli_epi32(b0.raw, 24), b1.raw, 8);
   return V8{_mm512_shrdi_epi32(_mm512_shrdi_epi32(one, b2.raw, 8), b3.raw, 8)};
+#elif EQUALUX_FIXED_GAINS
+  const auto words = [](V32 lower, V32 upper) HWY_ATTR {
+    const D16 d;
+    return hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16>(upper)), hn::BitCast(d, lower));
+  };
+  return hn::BitCast(D8(), hn::Or(words(b0, b2), hn::ShiftLeft<8>(words(b1, b3))));
 #else
   const V32 upper =
       hn::Or(hn::Or(hn::ShiftLeft<8>(b1), hn::ShiftLeft<16>(b2)), hn::ShiftLeft<24>(b3));
@@ -239,6 +245,7 @@ HWY_AFTER_NAMESPACE();
 #include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
 #include "src/cpu/equalize/fused/fused_saturate_words-inl.h"
 #include "src/cpu/equalize/fused/fused_saturate-inl.h"
+#include "src/cpu/equalize/fused/fused_saturate_yuv-inl.h"
 #include "src/cpu/clahe/tile_apply-inl.h"
 // clang-format on
 

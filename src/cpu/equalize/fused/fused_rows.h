@@ -66,12 +66,17 @@ struct GainTables {
   }
 };
 
-/// A level whose gain in single precision is to be tried.
+/// What channels of a level become, on a straight line by how far they lie under v.
+struct ChannelLine {
+  double at_value, step;
+};
+
+/// A level whose numbers in single precision are to be tried.
 struct SaturatedLevel {
-  std::int32_t v;       ///< above 0
-  std::int32_t factor;  ///< k, in 1 / saturation::kOne
-  double scale;         ///< W / (v 2^30), as SaturatedGains::scales has it
-  float gain;           ///< what is tried for W / (v 2^22)
+  std::int32_t v;         ///< above 0
+  std::int32_t factor;    ///< k, in 1 / saturation::kOne
+  double scale;           ///< W / (v 2^30), as SaturatedGains::scales has it
+  ChannelLine low, high;  ///< between which lies what those numbers make of a channel
 };
 
 /// One target's loops. `n` counts pixels; in and out rows are the same or do not overlap; nothing
@@ -127,7 +132,7 @@ struct FusedRows {
   /// The first c of 1 .. max_c that parted() says of, or 0.
   std::int32_t (*first_parted)(const GainBounds& bounds, std::int32_t max_c);
 
-  /// Whether the gain makes of every channel 0 to v what the exact one does, rounded once or twice.
+  /// Whether every channel 0 to v becomes what it should anywhere between the two lines.
   bool (*saturates_exactly)(const SaturatedLevel& level);
   /// Whether saturate_rgb() takes SaturatedGains::word_gains where there are some.
   bool takes_word_gains;

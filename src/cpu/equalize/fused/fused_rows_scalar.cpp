@@ -148,12 +148,13 @@ void saturate_yuv_row(const SaturatedGains& gains, const std::uint64_t* gain48, 
 }
 
 bool saturates_exactly(const SaturatedLevel& level) {
-  const GainSpan span = gain_span(level);
+  const auto rounded = [](const ChannelLine& line, std::int32_t d) {
+    return std::floor(std::max(line.at_value - line.step * d, 0.0) + 0.5);
+  };
   for (std::int32_t d = 0; d <= level.v; ++d) {
     const double part = std::max(256 * level.v - level.factor * d, 0);
     const double exact = std::floor(part * level.scale + kHalfOrMore);
-    if (std::floor(part * span.low + 0.5) != exact || std::floor(part * span.high + 0.5) != exact)
-      return false;
+    if (rounded(level.low, d) != exact || rounded(level.high, d) != exact) return false;
   }
   return true;
 }

@@ -1,18 +1,16 @@
-// Pass 2 of fused_rows.h where saturation is changed too; included by fused_rows-inl.h, once for
-// each target.
+// What both colour models share of pass 2 of fused_rows.h where saturation is changed too, and
+// packed RGB; included by fused_rows-inl.h, once for each target.
 //
 // With g the gain of v, a channel v - d becomes g (v - k d), where k is its level's factor or,
 // where that takes S above 1, v / (v - m): the smaller of both. v - k d is exact in single
-// precision, and g is one that rounds as the exact gain does. Only where v / (v - m) serves may the
-// result be on the wrong side of a half: such pixels are redone by the plain loops. Of the three
-// channels of a pixel, it can be the middle one alone, as v becomes g v, and m becomes 0.
+// precision, and g is one that rounds as the exact gain does. Where levels have a k each, W - s d
+// is the same with s = k g: W and s are looked up together, and nothing is to be made of v. Only
+// where v / (v - m) serves may the result be on the wrong side of a half: such pixels are redone by
+// the plain loops. Of the three channels of a pixel, it can be the middle one alone, as v becomes
+// W, and m becomes 0.
 //
 // A vector is asked first, in bytes, whether any of its pixels may come to S = 1: where none does,
 // it takes no reciprocals and has none to redo.
-//
-// In YCbCr d and v - m are those of a chroma sample, for all of the luma that it covers, unless v
-// was clamped: so k d, the reciprocal and the question are made once for two or four samples of
-// luma.
 #if defined(EQUALUX_FUSED_SATURATE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_SATURATE_INL_H
 #undef EQUALUX_FUSED_SATURATE_INL_H
@@ -25,8 +23,8 @@ namespace equalux {
 namespace HWY_NAMESPACE {
 
 /// Distance from a whole number beyond which a result may be on the wrong side. Factors v / (v - m)
-/// are less than 2^-22 of themselves off, gains 2^-21.5, and products and sums of single precision
-/// 2^-24 each: together below 2^-20.2, and so 2.1e-4 of 255.
+/// are less than 2^-22 of themselves off, gains and W 2^-21.1, and products and sums of single
+/// precision 2^-24 each: together below 2^-20.1, and so 2.3e-4 of 255.
 constexpr float kSureSaturated = 0.5f - 1.0f / 4096.0f;
 
 /// Vector k of four, for the bytes k, 4 + k, 8 + k ... of a V8.
@@ -34,17 +32,22 @@ HWY_INLINE VF part_of(const Floats& f, std::size_t k) {
   return k == 0 ? f.f0 : k == 1 ? f.f1 : k == 2 ? f.f2 : f.f3;
 }
 
-/// What every level of a vector has.
+/// What the levels of a vector have where one k serves all of them, and else: W, and how much less
+/// a channel becomes for each code that it lies under v.
 struct LevelGains {
   Floats gain;
-  Floats factor;
+  VF factor;
+};
+struct LevelLines {
+  Floats value;
+  Floats slope;
 };
 
-/// SaturatedGains by v, in three steps as FixedLookup has them. With kUniform all factors are one.
-#if EQUALUX_FIXED_GAINS
+/// SaturatedGains by v, in three steps as FixedLookup has them.
 template <bool kUniform>
 class LevelLookup;
 
+#if EQUALUX_FIXED_GAINS
 template <>
 class LevelLookup<true> : SteppedLookup<std::uint64_t> {
  public:
@@ -52,12 +55,11 @@ class LevelLookup<true> : SteppedLookup<std::uint64_t> {
   using SteppedLookup::Numbers;
 
   explicit HWY_INLINE LevelLookup(const SaturatedGains& tables)
-      : SteppedLookup(tables.gain_bits.data()), factor_(hn::Set(DF(), tables.vector_factor[0])) {}
+      : SteppedLookup(tables.gain_bits.data()), factor_(hn::Set(DF(), tables.factor)) {}
   HWY_INLINE LevelGains finish(const V8& v, const Numbers& numbers) const {
     const FixedGains bits = SteppedLookup::finish(v, numbers);
     const auto gain = [](V32 x) HWY_ATTR { return hn::BitCast(DF(), x); };
-    return {{gain(bits.g0), gain(bits.g1), gain(bits.g2), gain(bits.g3)},
-            {factor_, factor_, factor_, factor_}};
+    return {{gain(bits.g0), gain(bits.g1), gain(bits.g2), gain(bits.g3)}, factor_};
   }
 
  private:
@@ -66,47 +68,56 @@ class LevelLookup<true> : SteppedLookup<std::uint64_t> {
 
 template <>
 class LevelLookup<false> {
+  static constexpr std::size_t kLanes = kBytes / 4;
+
  public:
   struct Numbers {
-    alignas(64) std::uint64_t pair[kBytes];
+    alignas(64) std::uint64_t line[kBytes];
   };
 
-  explicit HWY_INLINE LevelLookup(const SaturatedGains& tables) : table_(tables.pairs.data()) {}
-  /// Of each four vectors' lanes the even ones first, then the odd ones.
+  explicit HWY_INLINE LevelLookup(const SaturatedGains& tables) : table_(tables.lines.data()) {}
   HWY_INLINE void look_up(const V8& v, Numbers& numbers) const {
-    constexpr std::size_t kLanes = kBytes / 4;
     const std::uint64_t* const table = table_;  // as above
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&v);
     for (std::size_t i = 0; i < kLanes; ++i) {
       std::uint32_t four;
       std::memcpy(&four, bytes + 4 * i, sizeof four);
       for (std::size_t k = 0; k < 4; ++k) {
-        std::uint64_t pair = table[four >> (8 * k) & 255];
-        // Keeps the compiler from collecting pairs in vectors first, which takes longer.
-        asm volatile("" : "+r"(pair) : : "memory");
-        numbers.pair[k * kLanes + i / 2 + i % 2 * (kLanes / 2)] = pair;
+        std::uint64_t line = table[four >> (8 * k) & 255];
+        // Keeps the compiler from collecting lines in vectors first, which takes longer.
+        asm volatile("" : "+r"(line) : : "memory");
+        numbers.line[k * kLanes + place_of(i)] = line;
       }
     }
   }
-  HWY_INLINE LevelGains finish(const V8&, const Numbers& numbers) const {
-    LevelGains g;
-    load<0>(numbers, g.gain.f0, g.factor.f0);
-    load<1>(numbers, g.gain.f1, g.factor.f1);
-    load<2>(numbers, g.gain.f2, g.factor.f2);
-    load<3>(numbers, g.gain.f3, g.factor.f3);
-    return g;
+  HWY_INLINE LevelLines finish(const V8&, const Numbers& numbers) const {
+    LevelLines lines;
+    load<0>(numbers, lines.value.f0, lines.slope.f0);
+    load<1>(numbers, lines.value.f1, lines.slope.f1);
+    load<2>(numbers, lines.value.f2, lines.slope.f2);
+    load<3>(numbers, lines.value.f3, lines.slope.f3);
+    return lines;
   }
 
  private:
+  /// Where the line of a lane stands among those of its vector, so that one shuffle within halves
+  /// of 16 bytes takes values, or slopes, of two vectors of lines.
+  static constexpr std::size_t place_of(std::size_t lane) {
+    return kLanes == 8 ? lane / 2 % 2 * 4 + lane / 4 * 2 + lane % 2 : lane;
+  }
   template <std::size_t k>
-  static HWY_INLINE void load(const Numbers& numbers, VF& gain, VF& factor) {
-    constexpr std::size_t kLanes = kBytes / 4;
-    const hn::Repartition<std::uint64_t, D8> d;
-    const auto even = hn::Load(d, numbers.pair + k * kLanes);
-    const auto odd = hn::Load(d, numbers.pair + k * kLanes + kLanes / 2);
-    const auto lanes = [](auto x) HWY_ATTR { return hn::BitCast(DF(), x); };
-    gain = hn::OddEven(lanes(hn::ShiftLeft<32>(odd)), lanes(even));
-    factor = hn::OddEven(lanes(odd), lanes(hn::ShiftRight<32>(even)));
+  static HWY_INLINE void load(const Numbers& numbers, VF& value, VF& slope) {
+    const DF d;
+    const auto* const at = reinterpret_cast<const float*>(numbers.line + k * kLanes);
+    const VF first = hn::Load(d, at);
+    const VF second = hn::Load(d, at + kLanes);
+#if HWY_TARGET == HWY_AVX2
+    value = VF{_mm256_shuffle_ps(first.raw, second.raw, 0x88)};
+    slope = VF{_mm256_shuffle_ps(first.raw, second.raw, 0xDD)};
+#else
+    value = hn::ConcatEven(d, second, first);
+    slope = hn::ConcatOdd(d, second, first);
+#endif
   }
 
   const std::uint64_t* table_;
@@ -116,8 +127,8 @@ class LevelLookup<false> {
 class FloatLookup {
  public:
 #if EQUALUX_VBMI
-  HWY_INLINE FloatLookup(const std::array<float, 256>&, const std::array<std::uint8_t, 1024>& bytes)
-      : table_(bytes.data(), bytes.data() + 512) {}
+  explicit HWY_INLINE FloatLookup(const SaturatedGains::Numbers& numbers)
+      : table_(numbers.bytes.data(), numbers.bytes.data() + 512) {}
   HWY_INLINE Floats operator()(V8 v) const {
     return table_(v);
   }
@@ -125,8 +136,8 @@ class FloatLookup {
  private:
   GainLookup table_;
 #else
-  HWY_INLINE FloatLookup(const std::array<float, 256>& table, const std::array<std::uint8_t, 1024>&)
-      : table_(table.data()) {}
+  explicit HWY_INLINE FloatLookup(const SaturatedGains::Numbers& numbers)
+      : table_(numbers.number.data()) {}
   HWY_INLINE Floats operator()(V8 v) const {
     const DF d;
     return {
@@ -139,28 +150,34 @@ class FloatLookup {
 #endif
 };
 
-template <bool kUniform>
-class LevelLookup {
+template <>
+class LevelLookup<true> {
  public:
   struct Numbers {};
 
   explicit HWY_INLINE LevelLookup(const SaturatedGains& tables)
-      : gain_(tables.vector_gain, tables.gain_bytes),
-        factor_(tables.vector_factor, tables.factor_bytes),
-        uniform_(hn::Set(DF(), tables.vector_factor[0])) {}
+      : gain_(tables.gain), factor_(hn::Set(DF(), tables.factor)) {}
   HWY_INLINE void look_up(const V8&, Numbers&) const {}
-  HWY_INLINE LevelGains finish(const V8& v, const Numbers&) const {
-    if constexpr (kUniform) {
-      return {gain_(v), {uniform_, uniform_, uniform_, uniform_}};
-    } else {
-      return {gain_(v), factor_(v)};
-    }
-  }
+  HWY_INLINE LevelGains finish(const V8& v, const Numbers&) const { return {gain_(v), factor_}; }
 
  private:
   FloatLookup gain_;
-  FloatLookup factor_;
-  VF uniform_;
+  VF factor_;
+};
+
+template <>
+class LevelLookup<false> {
+ public:
+  struct Numbers {};
+
+  explicit HWY_INLINE LevelLookup(const SaturatedGains& tables)
+      : value_(tables.value), slope_(tables.slope) {}
+  HWY_INLINE void look_up(const V8&, Numbers&) const {}
+  HWY_INLINE LevelLines finish(const V8& v, const Numbers&) const { return {value_(v), slope_(v)}; }
+
+ private:
+  FloatLookup value_;
+  FloatLookup slope_;
 };
 #endif
 
@@ -168,7 +185,8 @@ class LevelLookup {
 class MayReachOne {
  public:
   explicit HWY_INLINE MayReachOne(const SaturatedGains& gains)
-      : share_(hn::Set(D16(), gains.limit_share))
+      : share_(hn::Set(D16(), gains.limit_share)),
+        most_held_(hn::Set(D8(), gains.most_held))
 #if EQUALUX_VBMI
         ,
         lookup_(gains.free_below.data())
@@ -176,7 +194,8 @@ class MayReachOne {
   {
   }
   /// Not 0 where a pixel may, whose least channel lies `below` under v. With kUniform all k are
-  /// one, else it is the largest that tells where bytes cannot be looked up.
+  /// one, else it is the largest that tells where bytes cannot be looked up, or the most by which a
+  /// level's share is less than v.
   template <bool kUniform>
   HWY_INLINE V8 operator()(V8 v, V8 below) const {
 #if EQUALUX_VBMI
@@ -187,11 +206,14 @@ class MayReachOne {
     const V16 high_bytes = hn::Set(d, std::uint16_t{0xFF00});
     const V16 even = hn::ShiftRight<8>(hn::MulHigh(hn::ShiftLeft<8>(words), share_));
     const V16 odd = hn::MulHigh(hn::And(words, high_bytes), share_);
-    return hn::SaturatedSub(below, hn::BitCast(D8(), hn::OrAnd(even, odd, high_bytes)));
+    V8 share = hn::BitCast(D8(), hn::OrAnd(even, odd, high_bytes));
+    if constexpr (!kUniform) share = hn::Max(share, hn::SaturatedSub(v, most_held_));
+    return hn::SaturatedSub(below, share);
   }
 
  private:
   V16 share_;
+  V8 most_held_;
 #if EQUALUX_VBMI
   ByteLookup lookup_;
 #endif
@@ -216,6 +238,11 @@ HWY_INLINE Scaled scaled_part(VF part, VF gain) {
   const VF whole = hn::Set(DF(), kWhole);
   const VF shifted = hn::MulAdd(part, gain, whole);
   return {shifted, hn::MulSub(part, gain, hn::Sub(shifted, whole))};
+}
+HWY_INLINE Scaled rounded(VF x) {
+  const VF whole = hn::Set(DF(), kWhole);
+  const VF shifted = hn::Add(x, whole);
+  return {shifted, hn::Sub(x, hn::Sub(shifted, whole))};
 }
 
 using FloatMask = hn::Mask<DF>;
@@ -314,44 +341,57 @@ HWY_INLINE bool may_reach_one(const MayReachOne& may,
                       hn::Eq(may.template operator()<kUniform>(pixels.v, below), hn::Zero(D8())));
 }
 
+/// What is taken off v, or off W, for each code that a channel lies under v.
+struct ChannelSlopes {
+  Floats start;  ///< v or W
+  VF step[4];
+
+  HWY_INLINE ChannelSlopes(const LevelGains& g, V8 v)
+      : start(to_floats(v)), step{g.factor, g.factor, g.factor, g.factor} {}
+  HWY_INLINE ChannelSlopes(const LevelLines& lines, V8)
+      : start(lines.value), step{lines.slope.f0, lines.slope.f1, lines.slope.f2, lines.slope.f3} {}
+  HWY_INLINE VF at(std::size_t i, VF under) const {
+    return hn::NegMulAdd(step[i], under, part_of(start, i));
+  }
+};
+HWY_INLINE Scaled finished(const LevelGains& g, std::size_t i, VF part) {
+  return scaled_part(part, part_of(g.gain, i));
+}
+HWY_INLINE Scaled finished(const LevelLines&, std::size_t, VF result) {
+  return rounded(result);
+}
+
 /// One vector's results; `kLimits` where S may come to 1.
-template <bool kLimits, std::size_t kStep, bool kUniform>
-HWY_INLINE ColorPlanes<kStep> saturated_planes(const LevelGains& g,
+template <bool kLimits, std::size_t kStep, bool kUniform, typename Levels>
+HWY_INLINE ColorPlanes<kStep> saturated_planes(const Levels& g,
                                                const StartedPixels<kStep, kUniform>& pixels,
                                                FloatMask (&bad)[4]) {
   const V8* plane = pixels.planes.plane;
   const V8 v = pixels.v;
-  const V8 low = hn::Min(plane[0], plane[1]);
-  const V8 high = hn::Max(plane[0], plane[1]);
-  const Floats value = to_floats(v);
-  VF factor[4];
-  for (std::size_t i = 0; i < 4; ++i)
-    factor[i] = part_of(g.factor, i);
+  ChannelSlopes slopes(g, v);
   if constexpr (kLimits) {
+    const V8 low = hn::Min(plane[0], plane[1]);
+    const V8 high = hn::Max(plane[0], plane[1]);
     const V8 one = hn::Set(D8(), std::uint8_t{1});
     const V8 below = hn::Sub(v, hn::Min(low, plane[2]));
     const Floats spread = to_floats(hn::Max(below, one));
     const Floats middle = to_floats(hn::Sub(v, hn::Max(low, hn::Min(high, plane[2]))));
     for (std::size_t i = 0; i < 4; ++i) {
-      const VF limit = hn::Mul(part_of(value, i), reciprocal_of(part_of(spread, i)));
-      const VF least = hn::Min(factor[i], limit);
-      const VF part = hn::NegMulAdd(least, part_of(middle, i), part_of(value, i));
-      bad[i] = doubtful(hn::Lt(limit, factor[i]), scaled_part(part, part_of(g.gain, i)).distance);
-      factor[i] = least;
+      const VF limit = hn::Mul(part_of(slopes.start, i), reciprocal_of(part_of(spread, i)));
+      // Of what is not a number, too.
+      const FloatMask reaches = hn::Not(hn::Ge(limit, slopes.step[i]));
+      slopes.step[i] = hn::Min(slopes.step[i], limit);
+      bad[i] = doubtful(reaches, finished(g, i, slopes.at(i, part_of(middle, i))).distance);
     }
   } else {
-    (void)low;
-    (void)high;
     (void)bad;
   }
   ColorPlanes<kStep> result;
-  const VF whole = hn::Set(DF(), kWhole);
   for (std::size_t c = 0; c < 3; ++c) {
     const Floats d = to_floats(hn::Sub(v, plane[c]));
     V32 lanes[4];
     for (std::size_t i = 0; i < 4; ++i) {
-      const VF part = hn::NegMulAdd(factor[i], part_of(d, i), part_of(value, i));
-      const VF shifted = hn::MulAdd(part, part_of(g.gain, i), whole);
+      const VF shifted = finished(g, i, slopes.at(i, part_of(d, i))).shifted;
       lanes[i] = kLimits ? sure_bits(bad[i], shifted) : hn::BitCast(D32(), shifted);
     }
     result.plane[c] = join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]);
@@ -476,9 +516,9 @@ HWY_NOINLINE std::size_t saturate_quads(const SaturatedGains& tables, const std:
                                         std::size_t n, std::uint8_t* out) {
   const D8 d8;
   const D32 d;
-  const GainLookup lookup(tables.gain_bytes.data(), tables.gain_bytes.data() + 512);
-  const VF factor = hn::Set(DF(), tables.vector_factor[0]);
-  const VF rest = hn::Set(DF(), 1 - tables.vector_factor[0]);
+  const GainLookup lookup(tables.gain.bytes.data(), tables.gain.bytes.data() + 512);
+  const VF factor = hn::Set(DF(), tables.factor);
+  const VF rest = hn::Set(DF(), 1 - tables.factor);
   const auto to_float = [](V32 lanes)
                             HWY_ATTR { return hn::ConvertTo(DF(), hn::BitCast(DI32(), lanes)); };
   std::size_t x = 0;
@@ -521,9 +561,9 @@ template <Stores kStores, bool kLimits>
 HWY_NOINLINE std::size_t saturate_triples(const SaturatedGains& tables, const std::uint8_t* in,
                                           std::size_t n, std::uint8_t* out) {
   const D32 d;
-  const GainLookup lookup(tables.gain_bytes.data(), tables.gain_bytes.data() + 512);
-  const VF factor = hn::Set(DF(), tables.vector_factor[0]);
-  const VF rest = hn::Set(DF(), 1 - tables.vector_factor[0]);
+  const GainLookup lookup(tables.gain.bytes.data(), tables.gain.bytes.data() + 512);
+  const VF factor = hn::Set(DF(), tables.factor);
+  const VF rest = hn::Set(DF(), 1 - tables.factor);
   // Planes and V of the next but one, while this one is scaled.
   struct Started {
     ColorPlanes<3> planes;
@@ -639,637 +679,26 @@ void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayou
   saturate_floats(gains, stores, at, in, n, out);
 }
 
-/// A vector of luma on its way.
-template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
-struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
-  V8 above;  ///< how far the largest channel lies over luma
-  /// Where chroma is shared, how far the least channel lies under the largest, in words by chroma
-  /// sample; else how far it lies under luma.
-  V8 range;
-  typename LevelLookup<kUniform>::Numbers gains[kRows];
-
-  HWY_INLINE void start(const YuvVectors<kCovered<kRows, kShared>>& k, const YuvRowIn& in) {
-    this->chroma.load(in.cb, in.cr);
-    if constexpr (kLimits) {
-      above = this->chroma.above(k, range);
-    } else {
-      above = this->chroma.above(k);
-    }
-    this->make_values(k, in, above);
-  }
-  HWY_INLINE void look_up(const LevelLookup<kUniform>& lookup) {
-    for (std::size_t r = 0; r < kRows; ++r)
-      lookup.look_up(this->v[r], gains[r]);
-  }
-  /// How far the least channel lies under luma, by luma sample.
-  HWY_INLINE V8 below() const {
-    if constexpr (!kLimits) {
-      return hn::Zero(D8());
-    } else if constexpr (kShared) {
-      return hn::Sub(doubled(hn::BitCast(D16(), range)), above);
-    } else {
-      return range;
-    }
-  }
-  /// The low bytes of words, twice.
-  static HWY_INLINE V8 doubled(V16 words) {
-    const V16 low = hn::And(words, hn::Set(D16(), std::uint16_t{255}));
-    return hn::BitCast(D8(), hn::Or(low, hn::ShiftLeft<8>(words)));
-  }
-};
-
-/// Where S may come to 1 in a vector of luma, by its chroma: where v is less than k times what
-/// lies between the least channel and the largest. V that was clamped is taken for what it was.
-template <bool kShared, bool kUniform>
-class LumaLimit {
- public:
-  explicit HWY_INLINE LumaLimit(const SaturatedGains& gains)
-      : may_(gains), factor_(hn::Set(DI16(), static_cast<std::int16_t>(4 * gains.most_factor))) {}
-
-  /// What reached() is asked with. `other` becomes not 0 where that would have more than a byte.
-  template <typename Started>
-  HWY_INLINE V8 bar(const Started& luma, V8& other) const {
-    if constexpr (!kShared) {
-      (void)other;
-      return hn::SaturatedAdd(luma.above, luma.range);
-    } else if constexpr (kByLevel) {
-      const V16 range = hn::BitCast(D16(), luma.range);
-      other = hn::Or(other, hn::BitCast(D8(), hn::ShiftRight<8>(range)));
-      return Started::doubled(range);
-    } else {
-      // Rounded up, as products less than 0 are rounded down.
-      const VI16 range = hn::Mul(hn::BitCast(DI16(), luma.range), hn::Set(DI16(), -64));
-      const V16 least = hn::BitCast(D16(), hn::Sub(hn::Zero(DI16()), hn::MulHigh(range, factor_)));
-      other = hn::Or(other, hn::BitCast(D8(), hn::ShiftRight<8>(least)));
-      return hn::BitCast(D8(), hn::Or(least, hn::ShiftLeft<8>(least)));
-    }
-  }
-  /// Not 0 where S may come to 1.
-  HWY_INLINE V8 reached(V8 v, V8 bar) const {
-    if constexpr (kShared && !kByLevel) {
-      return hn::SaturatedSub(bar, v);
-    } else {
-      return may_.template operator()<kUniform>(v, bar);
-    }
-  }
-
- private:
-  static constexpr bool kByLevel = !kUniform && EQUALUX_VBMI;
-
-  MayReachOne may_;
-  VI16 factor_;
-};
-
-/// A vector of luma, and what it tells its chroma.
-struct SaturatedLuma {
-  V8 luma;
-  Floats gain;
-};
-
-/// Adds the lanes whose limit serves to `limited`, and of these the doubtful ones to `bad`.
-template <bool kLimits, int kUnits>
-HWY_INLINE SaturatedLuma saturated_luma_of(const YuvVectors<kUnits>& k, const LevelGains& g,
-                                           V8 code, V8 v, V8 spread, FloatMask (&limited)[4],
-                                           FloatMask (&bad)[4]) {
-  const D8 d8;
-  const V8 y = hn::SaturatedSub(code, k.offset);
-  const V8 d = hn::SaturatedSub(v, y);
-  const V8 excess = hn::SaturatedSub(y, v);
-  const V8 one = hn::Set(d8, std::uint8_t{1});
-  // Black, luma below it too, has f = 1 where k is over 1, as 1 / 1 gives.
-  const V8 value = hn::Max(v, one);
-  const Floats values = to_floats(value);
-  const Floats ds = to_floats(d);
-  Floats belows = ds;
-  if constexpr (kLimits) {
-    const V8 below = hn::SaturatedSub(hn::SaturatedAdd(d, spread), excess);
-    belows = to_floats(hn::Max(hn::Min(below, value), one));
-  }
-  V32 lanes[4];
-  VF gains[4];
-  for (std::size_t i = 0; i < 4; ++i) {
-    VF factor = part_of(g.factor, i);
-    const VF gain = part_of(g.gain, i);
-    FloatMask reaches;
-    if constexpr (kLimits) {
-      const VF limit = hn::Mul(part_of(values, i), reciprocal_of(part_of(belows, i)));
-      reaches = hn::Lt(limit, factor);
-      limited[i] = hn::Or(limited[i], reaches);
-      factor = hn::Min(factor, limit);
-    }
-    const VF part = hn::NegMulAdd(factor, part_of(ds, i), part_of(values, i));
-    const Scaled scaled = scaled_part(part, gain);
-    if constexpr (kLimits) {
-      bad[i] = hn::Or(bad[i], doubtful(reaches, scaled.distance));
-      lanes[i] = sure_bits(bad[i], scaled.shifted);
-    } else {
-      lanes[i] = hn::BitCast(D32(), scaled.shifted);
-    }
-    gains[i] = hn::Mul(gain, factor);
-  }
-  V8 result = join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]);
-  if (HWY_UNLIKELY(!hn::AllTrue(d8, hn::Eq(excess, hn::Zero(d8))))) {
-    // v was clamped below luma, which becomes what it becomes without saturation.
-    result = hn::IfThenElse(hn::Eq(excess, hn::Zero(d8)), result, scale_bytes(y, g.gain));
-  }
-  result = hn::SaturatedAdd(result, k.offset);
-  return {hn::IfThenElse(hn::Eq(v, hn::Zero(d8)), code, result),
-          {gains[0], gains[1], gains[2], gains[3]}};
-}
-
-/// Redoes the flagged chroma samples of a vector of luma, of which `in` is a copy, and their luma.
-template <std::size_t kRows, bool kShared>
-HWY_NOINLINE void redo_cells(const SaturatedGains& gains, const std::uint64_t* gain48,
-                             const YuvWeights& weights, const std::uint8_t (&flags)[kBytes],
-                             const YuvRowIn& in, const YuvRowOut& out) {
-  constexpr Sampling kSampling =
-      kRows == 2 ? Sampling::s420 : (kShared ? Sampling::s422 : Sampling::s444);
-  constexpr std::size_t kColumns = kShared ? 2 : 1;
-  for_flagged(flags, [&](std::size_t c) {
-    const std::size_t x = kColumns * c;
-    saturate_yuv(gains, gain48, kSampling, weights, advance(in, x, kShared), kColumns,
-                 advance(out, x, kShared));
-  });
-}
-
-/// 256 k d in words, for the even and the odd bytes of a vector.
-struct WordPair {
-  V16 even, odd;
-};
-HWY_INLINE WordPair scaled_words(V8 d, V16 uniform) {
-  const D16 words;
-  const V16 ds = hn::BitCast(words, d);
-  return {hn::Mul(hn::And(ds, hn::Set(words, std::uint16_t{255})), uniform),
-          hn::Mul(hn::ShiftRight<8>(ds), uniform)};
-}
-
-/// g (v - k d) of luma that lies d under v, where that is not negative, for one k of all levels:
-/// 256 (v - k d) is a whole number of 16 bits, and `less` is 256 k d.
-HWY_INLINE V8 freely_saturated(V8 v, const WordPair& less, const Floats& gain) {
-  const D16 words;
-  const V16 values = hn::BitCast(words, v);
-  const V16 even = hn::Sub(hn::ShiftLeft<8>(values), less.even);
-  const V16 odd = hn::Sub(hn::And(values, hn::Set(words, std::uint16_t{0xFF00})), less.odd);
-  const auto scaled = [](V32 part, VF g) HWY_ATTR {
-    // Makes single precision round to whole multiples of 256.
-    const VF whole = hn::Set(DF(), saturation::kOne * kWhole);
-    return hn::BitCast(D32(), hn::MulAdd(hn::ConvertTo(DF(), hn::BitCast(DI32(), part)), g, whole));
-  };
-  const auto lower = [](V16 x) HWY_ATTR {
-    return hn::And(hn::BitCast(D32(), x), hn::Set(D32(), 0xFFFFu));
-  };
-  const auto upper = [](V16 x) HWY_ATTR { return hn::ShiftRight<16>(hn::BitCast(D32(), x)); };
-  return join_bytes(scaled(lower(even), gain.f0), scaled(lower(odd), gain.f1),
-                    scaled(upper(even), gain.f2), scaled(upper(odd), gain.f3));
-}
-
-/// The same for a k of each level.
-HWY_INLINE V8 freely_saturated(V8 v, V8 d, const LevelGains& g) {
-  const Floats values = to_floats(v);
-  const Floats ds = to_floats(d);
-  const VF whole = hn::Set(DF(), kWhole);
-  V32 lanes[4];
-  for (std::size_t i = 0; i < 4; ++i) {
-    const VF part = hn::NegMulAdd(part_of(g.factor, i), part_of(ds, i), part_of(values, i));
-    lanes[i] = hn::BitCast(D32(), hn::MulAdd(part, part_of(g.gain, i), whole));
-  }
-  return join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]);
-}
-
-/// What a row's vectors are scaled with.
-template <std::size_t kRows, bool kShared, bool kUniform>
-struct LumaSaturation {
-  YuvVectors<kCovered<kRows, kShared>> k;
-  LevelLookup<kUniform> lookup;
-  LumaLimit<kShared, kUniform> limit;
-  V8 white;          ///< code of white
-  V16 uniform;       ///< k in 1 / saturation::kOne
-  VF uniform_float;  ///< k
-  bool exact;
-
-  LumaSaturation(const YuvWeights& weights, const SaturatedGains& gains)
-      : k(weights),
-        lookup(gains),
-        limit(gains),
-        white(hn::Set(D8(), static_cast<std::uint8_t>(weights.luma_max + weights.luma_offset))),
-        uniform(hn::Set(D16(), gains.factors[0])),
-        uniform_float(hn::Set(DF(), gains.vector_factor[0])),
-        exact(gains.exact) {}
-};
-
-/// Both chroma planes of a vector.
-template <bool kShared>
-struct ScaledChroma {
-  ScaledPlane<kShared> cb, cr;
-
-  /// `total` are sums of what luma tells its chroma.
-  template <int kUnits>
-  HWY_INLINE ScaledChroma(const Chroma<kShared, kUnits>& chroma,
-                          const VF (&total)[kChromaParts<kShared>]) {
-    for (std::size_t i = 0; i < kChromaParts<kShared>; ++i) {
-      cb.part[i] = scale_chroma(chroma.part[i].u, total[i]);
-      cr.part[i] = scale_chroma(chroma.part[i].w, total[i]);
-    }
-  }
-  HWY_INLINE VF distance() const {
-    VF most = max_magnitude(cb.part[0].distance, cr.part[0].distance);
-    for (std::size_t i = 1; i < kChromaParts<kShared>; ++i)
-      most = hn::Max(most, max_magnitude(cb.part[i].distance, cr.part[i].distance));
-    return most;
-  }
-  /// Where sums have no rounding, what is beyond the sure distance of a half is on it, and goes up.
-  HWY_INLINE void put_halves_up() {
-    for (std::size_t i = 0; i < kChromaParts<kShared>; ++i) {
-      for (Rounded* each : {&cb.part[i], &cr.part[i]}) {
-        const auto below = hn::Gt(each->distance, hn::Set(DF(), kSureSaturated));
-        each->code = hn::Add(each->code,
-                             hn::IfThenElseZero(hn::RebindMask(DI32(), below), hn::Set(DI32(), 1)));
-      }
-    }
-  }
-};
-
-HWY_INLINE bool all_sure(VF distance, float sure = kSureSaturated) {
-  return hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), sure)));
-}
-
-/// Scales a vector where k serves all pixels and no luma lies over v. Where a result is in doubt
-/// nothing is written, and the answer is false. With kAlike all luma that a chroma sample covers
-/// lies as far under its v.
-template <bool kAlike, Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
-HWY_INLINE bool saturate_freely(const LumaSaturation<kRows, kShared, kUniform>& with,
-                                const LevelLookup<kUniform>& lookup,
-                                const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
-                                const YuvRowIn& in, const YuvRowOut& out) {
-  const D8 d8;
-  V8 luma[kRows];
-  Floats g[kRows];
-  WordPair less;
-  if constexpr (kUniform && kAlike) {
-    if constexpr (kShared) {
-      const V16 above = hn::BitCast(D16(), ready.above);
-      less.even = hn::Mul(hn::And(above, hn::Set(D16(), std::uint16_t{255})), with.uniform);
-      less.odd = less.even;
-    } else {
-      less = scaled_words(ready.above, with.uniform);
-    }
-  }
-  for (std::size_t r = 0; r < kRows; ++r) {
-    const V8 code = hn::LoadU(d8, in.luma[r]);
-    const LevelGains gains = lookup.finish(ready.v[r], ready.gains[r]);
-    const V8 v = ready.v[r];
-    V8 d = ready.above;
-    if constexpr (!kAlike) {
-      d = hn::SaturatedSub(v, hn::SaturatedSub(code, with.k.offset));
-      if constexpr (kUniform) less = scaled_words(d, with.uniform);
-    }
-    V8 result;
-    if constexpr (kUniform) {
-      result = freely_saturated(v, less, gains.gain);
-      g[r] = gains.gain;
-    } else {
-      result = freely_saturated(v, d, gains);
-      g[r] = {hn::Mul(gains.gain.f0, gains.factor.f0), hn::Mul(gains.gain.f1, gains.factor.f1),
-              hn::Mul(gains.gain.f2, gains.factor.f2), hn::Mul(gains.gain.f3, gains.factor.f3)};
-    }
-    luma[r] = hn::Add(result, hn::Min(code, with.k.offset));
-  }
-  VF total[kChromaParts<kShared>];
-  sum_gains<kRows, kShared>(g, total);
-  if constexpr (kUniform) {
-    for (VF& each : total)
-      each = hn::Mul(each, with.uniform_float);
-  }
-  ScaledChroma<kShared> chroma(ready.chroma, total);
-  // Gains are at most 2.5 of their last bit off, and k and three sums round once more each: that is
-  // less than 2^-20.8 of 129.
-  if (HWY_UNLIKELY(!all_sure(chroma.distance(), kSureDistance))) {
-    if (!with.exact) return false;
-    chroma.put_halves_up();
-  }
-  write_planes<kStores>(chroma.cb.codes(), chroma.cr.codes(), out);
-  for (std::size_t r = 0; r < kRows; ++r)
-    store<kStores>(luma[r], d8, out.luma[r]);
-  return true;
-}
-
-/// Colours of a chroma sample, in the lanes of a part.
-struct CellColours {
-  VF above;    ///< of the largest channel over luma
-  VF inverse;  ///< 1 / (v - m)
-};
-template <bool kShared, typename Started>
-HWY_INLINE void make_cells(const Started& luma, CellColours (&cells)[kChromaParts<kShared>]) {
-  // Gray counts as if its channels lay 1 apart: at v = 0 there would be no quotient.
-  const VF one = hn::Set(DF(), 1.0f);
-  const auto cell = [&](VI32 above, VI32 range) HWY_ATTR {
-    return CellColours{hn::ConvertTo(DF(), above),
-                       reciprocal_of(hn::Max(hn::ConvertTo(DF(), range), one))};
-  };
-  if constexpr (kShared) {
-    const V32 range = hn::BitCast(D32(), luma.range);
-    const auto lanes = [](V32 x) HWY_ATTR { return hn::BitCast(DI32(), x); };
-    cells[0] = cell(lane_byte<0>(luma.above), lanes(hn::And(range, hn::Set(D32(), 0xFFFFu))));
-    cells[1] = cell(lane_byte<2>(luma.above), lanes(hn::ShiftRight<16>(range)));
-  } else {
-    const auto part = [&](VI32 above, VI32 below)
-                          HWY_ATTR { return cell(above, hn::Add(above, below)); };
-    cells[0] = part(lane_byte<0>(luma.above), lane_byte<0>(luma.range));
-    cells[1] = part(lane_byte<1>(luma.above), lane_byte<1>(luma.range));
-    cells[2] = part(lane_byte<2>(luma.above), lane_byte<2>(luma.range));
-    cells[3] = part(lane_byte<3>(luma.above), lane_byte<3>(luma.range));
-  }
-}
-
-/// The same where S may come to 1.
-template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform>
-HWY_INLINE bool saturate_limited(const LumaSaturation<kRows, kShared, kUniform>& with,
-                                 const LevelLookup<kUniform>& lookup,
-                                 const StartedLuma<kRows, kShared, kUniform, true>& ready,
-                                 const YuvRowIn& in, const YuvRowOut& out) {
-  constexpr std::size_t kParts = kChromaParts<kShared>;
-  const D8 d8;
-  CellColours cells[kParts];
-  make_cells<kShared>(ready, cells);
-  const VF one = hn::Set(DF(), 1.0f);
-  V8 luma[kRows];
-  VF total[kParts];
-  VF distance = hn::Zero(DF());
-  for (VF& each : total)
-    each = hn::Zero(DF());
-  for (std::size_t r = 0; r < kRows; ++r) {
-    const LevelGains gains = lookup.finish(ready.v[r], ready.gains[r]);
-    const Floats values = to_floats(ready.v[r]);
-    V32 lanes[4];
-    for (std::size_t i = 0; i < 4; ++i) {
-      const std::size_t p = i * kParts / 4;
-      const VF gain = part_of(gains.gain, i);
-      const VF value = part_of(values, i);
-      // S over 1 stays.
-      const VF limit = hn::Max(hn::Mul(value, cells[p].inverse), one);
-      const VF f = hn::Min(limit, kUniform ? with.uniform_float : part_of(gains.factor, i));
-      const VF part = hn::NegMulAdd(f, cells[p].above, value);
-      const Scaled scaled = scaled_part(part, gain);
-      distance = hn::Max(distance, hn::Abs(scaled.distance));
-      lanes[i] = hn::BitCast(D32(), scaled.shifted);
-      total[p] = hn::MulAdd(gain, f, total[p]);
-    }
-    luma[r] = hn::Add(join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]),
-                      hn::Min(hn::LoadU(d8, in.luma[r]), with.k.offset));
-  }
-  const ScaledChroma<kShared> chroma(ready.chroma, total);
-  if (HWY_UNLIKELY(!all_sure(hn::Max(distance, chroma.distance())))) return false;
-  write_planes<kStores>(chroma.cb.codes(), chroma.cr.codes(), out);
-  for (std::size_t r = 0; r < kRows; ++r)
-    store<kStores>(luma[r], d8, out.luma[r]);
-  return true;
-}
-
-HWY_INLINE bool all_zero(V8 x) {
-  return hn::AllTrue(D8(), hn::Eq(x, hn::Zero(D8())));
-}
-
-/// Scales a vector with V that was clamped, or luma below black, if k serves all pixels.
-template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
-HWY_NOINLINE bool saturate_clamped(const LumaSaturation<kRows, kShared, kUniform>& with,
-                                   const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
-                                   const YuvRowIn in, const YuvRowOut out) {
-  // Luma over white lies over v.
-  V8 over = hn::SaturatedSub(hn::LoadU(D8(), in.luma[0]), with.white);
-  if constexpr (kRows == 2)
-    over = hn::Or(over, hn::SaturatedSub(hn::LoadU(D8(), in.luma[1]), with.white));
-  return all_zero(over) && saturate_freely<false, kStores>(with, with.lookup, ready, in, out);
-}
-
-/// Scales a vector by one of the three, if that is possible.
-template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
-HWY_INLINE bool saturate_surely(const LumaSaturation<kRows, kShared, kUniform>& with,
-                                const LevelLookup<kUniform>& lookup,
-                                const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
-                                const YuvRowIn& in, const YuvRowOut& out) {
-  const D8 d8;
-  V8 unlike = hn::Zero(d8);
-  for (std::size_t r = 0; r < kRows; ++r) {
-    const V8 y = hn::SaturatedSub(hn::LoadU(d8, in.luma[r]), with.k.offset);
-    unlike = hn::Or(unlike, hn::Xor(hn::Sub(ready.v[r], y), ready.above));
-  }
-  V8 reached = hn::Zero(d8);
-  if constexpr (kLimits) {
-    const V8 bar = with.limit.bar(ready, reached);
-    for (std::size_t r = 0; r < kRows; ++r)
-      reached = hn::Or(reached, with.limit.reached(ready.v[r], bar));
-  }
-  if (all_zero(hn::Or(unlike, reached)))
-    return saturate_freely<true, kStores>(with, lookup, ready, in, out);
-  if constexpr (kLimits) {
-    if (all_zero(unlike)) return saturate_limited<kStores>(with, lookup, ready, in, out);
-  }
-  if (!all_zero(reached)) return false;
-  const auto kept = ready;  // in memory, while the other may stay in registers
-  return saturate_clamped<kStores>(with, kept, in, out);
-}
-
-/// The same of any vector.
-template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
-HWY_NOINLINE void saturate_vector(const LumaSaturation<kRows, kShared, kUniform>& with,
-                                  const YuvWeights& weights, const SaturatedGains& gains,
-                                  const std::uint64_t* gain48,
-                                  const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
-                                  const YuvRowIn in, const YuvRowOut out) {
-  constexpr std::size_t kParts = kChromaParts<kShared>;
-  const D8 d;
-  V8 codes[kRows];
-  V8 luma[kRows];
-  Floats g[kRows];
-  FloatMask bad[4];
-  FloatMask limited[4];
-  clear(bad);
-  clear(limited);
-  const V8 below = ready.below();
-  for (std::size_t r = 0; r < kRows; ++r) {
-    codes[r] = hn::LoadU(d, in.luma[r]);
-    const SaturatedLuma result =
-        saturated_luma_of<kLimits>(with.k, with.lookup.finish(ready.v[r], ready.gains[r]), codes[r],
-                                   ready.v[r], below, limited, bad);
-    luma[r] = result.luma;
-    g[r] = result.gain;
-  }
-  VF total[kParts];
-  sum_gains<kRows, kShared>(g, total);
-  ScaledChroma<kShared> scaled(ready.chroma, total);
-  const auto& cb = scaled.cb;
-  const auto& cr = scaled.cr;
-  const bool chroma_doubtful = !all_sure(scaled.distance());
-  if (HWY_LIKELY(!chroma_doubtful && !(kLimits && any_of(bad)))) {
-    write_planes<kStores>(cb.codes(), cr.codes(), out);
-    for (std::size_t r = 0; r < kRows; ++r)
-      store<kStores>(luma[r], d, out.luma[r]);
-    return;
-  }
-  // That is so where no limit serves, and all luma has inexact of 0. The others are redone.
-  scaled.put_halves_up();
-  // As with curves that leave values where they are: halves are many, and none is in doubt.
-  if (gains.exact && !(kLimits && (any_of(bad) || any_of(limited)))) {
-    write_planes<kStores>(cb.codes(), cr.codes(), out);
-    for (std::size_t r = 0; r < kRows; ++r)
-      store<kStores>(luma[r], d, out.luma[r]);
-    return;
-  }
-  alignas(64) std::uint8_t asked[kBytes];
-  hn::Store(flags_of(limited), d, asked);
-  if (!gains.exact) {
-    alignas(64) std::uint8_t v[kBytes];
-    for (std::size_t r = 0; r < kRows; ++r) {
-      hn::Store(ready.v[r], d, v);
-      for (std::size_t x = 0; x < kBytes; ++x)
-        asked[x] = static_cast<std::uint8_t>(asked[x] | gains.inexact[v[x]]);
-    }
-  }
-  alignas(64) std::uint8_t before[2][kBytes];
-  alignas(64) std::uint8_t chroma[2][kBytes];
-  alignas(64) std::uint8_t flags[kBytes] = {};
-  alignas(64) std::uint8_t luma_flags[kBytes];
-  alignas(64) std::uint8_t cr_flags[kBytes];
-  for (std::size_t r = 0; r < kRows; ++r)
-    hn::Store(codes[r], d, before[r]);
-  std::memcpy(chroma[0], in.cb, kChromaSamples<kShared>);
-  std::memcpy(chroma[1], in.cr, kChromaSamples<kShared>);
-  Parts<kShared> cb_flags;
-  Parts<kShared> cr_flags_of;
-  const auto flagged = [](const Rounded& x) HWY_ATTR {
-    return hn::IfThenElseZero(
-        hn::RebindMask(DI32(), hn::Gt(hn::Abs(x.distance), hn::Set(DF(), kSureSaturated))),
-        hn::Set(DI32(), 1));
-  };
-  for (std::size_t i = 0; i < kParts; ++i) {
-    cb_flags.part[i] = flagged(cb.part[i]);
-    cr_flags_of.part[i] = flagged(cr.part[i]);
-  }
-  write_planes<Stores::cached>(cb_flags, cr_flags_of, {{nullptr, nullptr}, flags, cr_flags});
-  write_planes<Stores::cached>(cb.codes(), cr.codes(), out);
-  for (std::size_t r = 0; r < kRows; ++r)
-    hn::StoreU(luma[r], d, out.luma[r]);
-  hn::Store(flags_of(bad), d, luma_flags);
-  for (std::size_t c = 0; c < kChromaSamples<kShared>; ++c) {
-    const std::size_t x = kShared ? 2 * c : c;
-    const int may_be_wrong = asked[x] | (kShared ? asked[x + 1] : 0);
-    flags[c] = static_cast<std::uint8_t>(((flags[c] | cr_flags[c]) & may_be_wrong) | luma_flags[x] |
-                                         (kShared ? luma_flags[x + 1] : 0));
-  }
-  redo_cells<kRows, kShared>(gains, gain48, weights, flags,
-                             {{before[0], before[1]}, chroma[0], chroma[1]}, out);
-}
-
-template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
-void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
-                       const std::uint64_t* gain48, Stores stores, const YuvRowIn in, std::size_t n,
-                       const YuvRowOut out) {
-  using Luma = StartedLuma<kRows, kShared, kUniform, kLimits>;
-  const LumaSaturation<kRows, kShared, kUniform> with(weights, gains);
-  const auto& k = with.k;
-  // Copies of their own, which stay in registers, as no function sees them.
-  const LevelLookup<kUniform> lookup(gains);
-  const std::size_t vectors = n / kBytes;
-  const bool undone = gains.undone;
-  const auto all = [&](auto kind) HWY_ATTR {
-#if EQUALUX_FIXED_GAINS
-    Luma ring[4];
-    const auto start = [&](std::size_t i) HWY_ATTR {
-      if (i < vectors) ring[i % 4].start(k, advance(in, i * kBytes, kShared));
-    };
-    const auto look_up = [&](std::size_t i) HWY_ATTR {
-      if (i < vectors) ring[i % 4].look_up(lookup);
-    };
-    start(0);
-    start(1);
-    look_up(0);
-    for (std::size_t i = 0; i < vectors; ++i) {
-      const YuvRowIn from = advance(in, i * kBytes, kShared);
-      start(i + 2);
-      look_up(i + 1);
-      const YuvRowOut to = advance(out, i * kBytes, kShared);
-      if (HWY_UNLIKELY(undone) || !saturate_surely<kind()>(with, lookup, ring[i % 4], from, to)) {
-        saturate_vector<kind(), kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
-                                                                   ring[i % 4], from, to);
-      }
-    }
-#else
-    // V of the next beside the scaling of this one, in registers.
-    if (vectors == 0) return;
-    Luma ready;
-    ready.start(k, in);
-    for (std::size_t i = 0; i < vectors; ++i) {
-      const YuvRowIn from = advance(in, i * kBytes, kShared);
-      Luma after;
-      after.start(k, advance(in, (i + 1 < vectors ? i + 1 : i) * kBytes, kShared));
-      const YuvRowOut to = advance(out, i * kBytes, kShared);
-      if (HWY_UNLIKELY(undone) || !saturate_surely<kind()>(with, lookup, ready, from, to)) {
-        const Luma kept = ready;  // in memory
-        saturate_vector<kind(), kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
-                                                                   kept, from, to);
-      }
-      ready = after;
-    }
-#endif
-  };
-  if (may_stream<kRows, kShared>(stores, out)) {
-    all(std::integral_constant<Stores, Stores::streaming>());
-  } else {
-    all(std::integral_constant<Stores, Stores::cached>());
-  }
-  const std::size_t done = vectors * kBytes;
-  if (done == n) return;
-  Tail<kRows, kShared> tail(advance(in, done, kShared), n - done);
-  Luma last;
-  last.start(k, tail.in());
-  last.look_up(lookup);
-  saturate_vector<Stores::cached, kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
-                                                                     last, tail.in(), tail.out());
-  const YuvRowOut rest = advance(out, done, kShared);
-  for (std::size_t r = 0; r < kRows; ++r)
-    std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
-  std::memcpy(rest.cb, tail.cb, tail.samples);
-  std::memcpy(rest.cr, tail.cr, tail.samples);
-}
-
-void saturate_yuv_row(const SaturatedGains& gains, const std::uint64_t* gain48, Sampling sampling,
-                      const YuvWeights& k, Stores stores, const YuvRowIn& in, std::size_t n,
-                      const YuvRowOut& out) {
-  with_kinds(gains, [&](auto uniform, auto limits) {
-    constexpr bool kUniform = uniform();
-    constexpr bool kLimits = limits();
-    switch (sampling) {
-      case Sampling::s420:
-        return saturate_yuv_rows<2, true, kUniform, kLimits>(k, gains, gain48, stores, in, n, out);
-      case Sampling::s422:
-        return saturate_yuv_rows<1, true, kUniform, kLimits>(k, gains, gain48, stores, in, n, out);
-      default:
-        return saturate_yuv_rows<1, false, kUniform, kLimits>(k, gains, gain48, stores, in, n, out);
-    }
-  });
-}
-
 bool saturates_exactly(const SaturatedLevel& level) {
 #if HWY_HAVE_FLOAT64
   const hn::ScalableTag<double> d;
-  const GainSpan span = gain_span(level);
   const auto scale = hn::Set(d, level.scale);
-  const auto low = hn::Set(d, span.low);
-  const auto high = hn::Set(d, span.high);
   const auto half = hn::Set(d, 0.5);
   const auto half_or_more = hn::Set(d, kHalfOrMore);
   constexpr auto kLanes = static_cast<std::int32_t>(hn::MaxLanes(hn::ScalableTag<double>()));
-  const auto step = hn::Set(d, static_cast<double>(level.factor * kLanes));
-  auto part = hn::Sub(hn::Set(d, 256.0 * level.v),
-                      hn::Mul(hn::Iota(d, 0.0), hn::Set(d, static_cast<double>(level.factor))));
+  // Below 0 the limit serves, and past v it does not matter.
+  const auto on_line = [&](const ChannelLine& line, hn::Vec<decltype(d)> under) HWY_ATTR {
+    return hn::Max(hn::NegMulAdd(under, hn::Set(d, line.step), hn::Set(d, line.at_value)),
+                   hn::Zero(d));
+  };
+  const ChannelLine parts{256.0 * level.v, static_cast<double>(level.factor)};
+  auto under = hn::Iota(d, 0.0);
   for (std::int32_t i = 0; i <= level.v; i += kLanes) {
-    // Below 0 the limit serves, and past v it does not matter.
-    const auto x = hn::Max(part, hn::Zero(d));
-    const auto exact = hn::Floor(hn::MulAdd(x, scale, half_or_more));
-    const auto below = hn::Floor(hn::MulAdd(x, low, half));
-    const auto above = hn::Floor(hn::MulAdd(x, high, half));
+    const auto exact = hn::Floor(hn::MulAdd(on_line(parts, under), scale, half_or_more));
+    const auto below = hn::Floor(hn::Add(on_line(level.low, under), half));
+    const auto above = hn::Floor(hn::Add(on_line(level.high, under), half));
     if (!hn::AllTrue(d, hn::And(hn::Eq(below, exact), hn::Eq(above, exact)))) return false;
-    part = hn::Sub(part, step);
+    under = hn::Add(under, hn::Set(d, static_cast<double>(kLanes)));
   }
   return true;
 #else

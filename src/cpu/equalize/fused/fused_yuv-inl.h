@@ -12,7 +12,12 @@ namespace HWY_NAMESPACE {
 
 /// The lower halves of two vectors of 32-bit lanes, as the lower and upper halves of one.
 HWY_INLINE VI16 join_words(VI32 lower, VI32 upper) {
+#if EQUALUX_FIXED_GAINS
+  const DI16 d;
+  return hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16>(upper)), hn::BitCast(d, lower));
+#else
   return hn::BitCast(DI16(), hn::OrAnd(hn::ShiftLeft<16>(upper), lower, hn::Set(DI32(), 0xFFFF)));
+#endif
 }
 
 /// YuvWeights as vectors, made once a row, for chroma in units of 1 / kUnits.
@@ -51,7 +56,11 @@ struct Centre {
   }
   /// Of the lower and upper halves of lanes, which hold codes.
   static HWY_INLINE VF lower(V16 x) {
+#if EQUALUX_FIXED_GAINS
+    return less_128(hn::BitCast(D32(), hn::OddEven(hn::BitCast(D16(), bits()), x)));
+#else
     return less_128(hn::OrAnd(bits(), hn::BitCast(D32(), x), hn::Set(D32(), 0xFFFFu)));
+#endif
   }
   static HWY_INLINE VF upper(V16 x) {
     return less_128(hn::Or(bits(), hn::ShiftRight<16>(hn::BitCast(D32(), x))));
@@ -98,14 +107,19 @@ HWY_INLINE V32 above_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
   return whole_codes(hn::Max(hn::Max(red, green), blue));
 }
 
-/// whole_codes() of numbers in which `least` stands for 1, after it was added.
-HWY_INLINE V32 whole_codes_from(VF most, float least) {
+/// whole_codes() of numbers, or of them with their sign changed, to which `rounding` was added.
+template <bool kNegated>
+HWY_INLINE V32 whole_codes_of(VF x, float rounding) {
 #if HWY_TARGET == HWY_AVX2
   const DF d;
-  return V32{_mm256_cvttps_epi32(
-      hn::MulAdd(most, hn::Set(d, 1.0f / 65536.0f), hn::Set(d, least / 65536.0f)).raw)};
+  const VF scale = hn::Set(d, 1.0f / 65536.0f);
+  const VF added = hn::Set(d, rounding / 65536.0f);
+  // The compiler would change the sign first.
+  return V32{_mm256_cvttps_epi32(kNegated ? _mm256_fnmadd_ps(x.raw, scale.raw, added.raw)
+                                          : _mm256_fmadd_ps(x.raw, scale.raw, added.raw))};
 #else
-  return whole_codes(hn::Add(most, hn::Set(DF(), least)));
+  return whole_codes(kNegated ? hn::Sub(hn::Set(DF(), rounding), x)
+                              : hn::Add(x, hn::Set(DF(), rounding)));
 #endif
 }
 
@@ -121,7 +135,7 @@ HWY_INLINE AroundLuma around_luma(const YuvVectors<kUnits>& k, const ChromaFloat
   const VF blue = hn::Mul(c.u, k.blue_u);
   const VF most = hn::Max(hn::Max(red, green), blue);
   const VF least = hn::Min(hn::Min(red, green), blue);
-  return {whole_codes_from(most, 32768.0f), whole_codes_from(hn::Neg(least), 32767.0f)};
+  return {whole_codes_of<false>(most, 32768.0f), whole_codes_of<true>(least, 32767.0f)};
 }
 
 /// The low bytes of lanes, those of `even` to the bytes 0 and 1, 4 and 5 ..., of `odd` between.
