@@ -1,4 +1,4 @@
-// The loops of tile_rows.h; included by fused_rows-inl.h, whose parts they use, once for each
+// The loops of tile_rows.h; included after fused_rows-inl.h, whose parts they use, once for each
 // target.
 #if defined(EQUALUX_TILE_APPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_TILE_APPLY_INL_H

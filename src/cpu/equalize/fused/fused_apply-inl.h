@@ -1,5 +1,4 @@
-// Pass 2 of fused_rows.h, scaling, for gray and RGB; included by fused_rows-inl.h, once for each
-// target.
+// Pass 2 of fused_rows.h, scaling, for gray and RGB; included once for each target.
 #if defined(EQUALUX_FUSED_APPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_APPLY_INL_H
 #undef EQUALUX_FUSED_APPLY_INL_H
@@ -295,8 +294,8 @@ class ByteLookup {
 };
 #endif
 
-void apply_gray(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
-                std::uint8_t* out) {
+inline void apply_gray(const GainTables& gains, Stores stores, const std::uint8_t* in,
+                       std::size_t n, std::uint8_t* out) {
 #if HWY_ARCH_X86
   const D8 d;
   const ByteLookup lookup(gains);
@@ -309,8 +308,8 @@ void apply_gray(const GainTables& gains, Stores stores, const std::uint8_t* in, 
 }
 
 #if !EQUALUX_FIXED_GAINS
-void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
-                std::uint8_t* out) {
+inline void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in,
+                       std::size_t n, std::uint8_t* out) {
   const GainLookup lookup(gains);
   for_vectors_stored<3>(stores, in, n, out,
                         [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
@@ -361,8 +360,8 @@ HWY_INLINE void scale_quads(const GainLookup& lookup, const Value& value, const 
   scale(3, p3, gain.f3);
 }
 
-void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
-                int color, std::uint8_t* out) {
+inline void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in,
+                       std::size_t n, int color, std::uint8_t* out) {
   const GainLookup lookup(gains);
   for_vectors_stored<4>(stores, in, n, out,
                         [&](auto kind, const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
@@ -375,7 +374,7 @@ void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, 
 }
 #endif  // !EQUALUX_FIXED_GAINS
 
-void flush_stores() {
+inline void flush_stores() {
   hwy::FlushStream();
 }
 

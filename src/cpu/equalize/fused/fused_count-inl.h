@@ -1,5 +1,5 @@
-// Pass 1 of fused_rows.h, counting, and the curve's search; included by fused_rows-inl.h, once for
-// each target.
+// Pass 1 of fused_rows.h, counting, and the curve's search; included once for each
+// target.
 #if defined(EQUALUX_FUSED_COUNT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_COUNT_INL_H
 #undef EQUALUX_FUSED_COUNT_INL_H

@@ -1,5 +1,5 @@
 // Pass 2 of fused_rows.h with gains as whole numbers, for targets whose vectors have no look-ups in
-// large tables; included by fused_rows-inl.h, once for each target.
+// large tables; included once for each target.
 //
 // The integer units look gains up, a pixel at a time, while the vectors scale other pixels by
 // 16-bit products.
@@ -340,13 +340,13 @@ struct Quads {
   }
 };
 
-void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
-                std::uint8_t* out) {
+inline void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_t* in,
+                       std::size_t n, std::uint8_t* out) {
   scale_stored(gains, stores, Triples<>(), in, n, out);
 }
 
-void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in, std::size_t n,
-                int color, std::uint8_t* out) {
+inline void apply_rgb4(const GainTables& gains, Stores stores, const std::uint8_t* in,
+                       std::size_t n, int color, std::uint8_t* out) {
   if (color == 0) {
     scale_stored(gains, stores, Quads<0>(), in, n, out);
   } else {

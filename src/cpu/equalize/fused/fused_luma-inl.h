@@ -1,5 +1,4 @@
-// Luma of packed RGB for both passes of fused_rows.h; included by fused_rows-inl.h, once for each
-// target.
+// Luma of packed RGB for both passes of fused_rows.h; included once for each target.
 //
 // Channels go from where they lie straight to the 16-bit words of pairs, of which one instruction
 // adds up the weighted products: that takes fewer steps than planes would.

@@ -1,5 +1,5 @@
-// What the SIMD bodies of fused_rows.h share, and below it the bodies by pass; included once for
-// each target.
+// What the SIMD bodies of fused_rows.h share; included once for each target, before those of each
+// pass.
 //
 // Bytes become floats by shifting and masking 32-bit lanes, not by unpacking: float vector k holds
 // bytes k, 4 + k, 8 + k ... of a vector. No step needs the lanes in another order, and pixels that
@@ -11,22 +11,11 @@
 #define EQUALUX_FUSED_ROWS_INL_H
 #endif
 
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-
-HWY_BEFORE_NAMESPACE();
-namespace equalux {
-namespace HWY_NAMESPACE {
-
 /// A target without vectors is served by the plain C++ loops.
-FusedRows target_fused_rows() {
-  return scalar_fused_rows();
-}
+#undef EQUALUX_HAS_VECTORS
+#define EQUALUX_HAS_VECTORS (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
 
-}  // namespace HWY_NAMESPACE
-}  // namespace equalux
-HWY_AFTER_NAMESPACE();
-
-#else
+#if EQUALUX_HAS_VECTORS
 
 HWY_BEFORE_NAMESPACE();
 namespace equalux {
@@ -209,7 +198,7 @@ HWY_INLINE V8 max3(V8 a, V8 b, V8 c) {
   return hn::Max(hn::Max(a, b), c);
 }
 
-void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b) {
+inline void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b) {
   const D8 d;
   std::size_t i = 0;
   for (; i + kBytes <= n; i += kBytes) {
@@ -222,59 +211,13 @@ void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t*
   scalar_fused_rows().split(in + 2 * i, n - i, a + i, b + i);
 }
 
-void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uint8_t* out) {
+inline void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uint8_t* out) {
   const D8 d;
   std::size_t i = 0;
   for (; i + kBytes <= n; i += kBytes) {
     hn::StoreInterleaved2(hn::LoadU(d, a + i), hn::LoadU(d, b + i), d, out + 2 * i);
   }
   scalar_fused_rows().merge(a + i, b + i, n - i, out + 2 * i);
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace equalux
-HWY_AFTER_NAMESPACE();
-
-// Each builds on those before.
-// clang-format off
-#include "src/cpu/equalize/fused/fused_yuv-inl.h"
-#include "src/cpu/equalize/fused/fused_count-inl.h"
-#include "src/cpu/equalize/fused/fused_apply-inl.h"
-#include "src/cpu/equalize/fused/fused_fixed-inl.h"
-#include "src/cpu/equalize/fused/fused_luma-inl.h"
-#include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
-#include "src/cpu/equalize/fused/fused_saturate_words-inl.h"
-#include "src/cpu/equalize/fused/fused_saturate-inl.h"
-#include "src/cpu/equalize/fused/fused_saturate_yuv-inl.h"
-#include "src/cpu/clahe/tile_apply-inl.h"
-// clang-format on
-
-HWY_BEFORE_NAMESPACE();
-namespace equalux {
-namespace HWY_NAMESPACE {
-
-FusedRows target_fused_rows() {
-  return {hwy::TargetName(HWY_TARGET),
-          count_gray,
-          count_rgb3,
-          count_rgb4,
-          count_luma,
-          count_yuv,
-          fold,
-          apply_gray,
-          apply_rgb3,
-          apply_rgb4,
-          apply_luma,
-          apply_yuv,
-          saturate_rgb_row,
-          saturate_yuv_row,
-          flush_stores,
-          first_parted,
-          saturates_exactly,
-          EQUALUX_SATURATED_WORDS != 0,
-          split,
-          merge,
-          tile_rows()};
 }
 
 }  // namespace HWY_NAMESPACE

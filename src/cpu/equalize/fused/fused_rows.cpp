@@ -6,7 +6,7 @@
 
 #include "src/clahe/tile_curves.h"
 #include "src/cpu/common/simd_targets.h"
-#include "src/cpu/equalize/saturated_rows.h"
+#include "src/cpu/equalize/fused/fused_saturate.h"
 #include "src/equalize/space.h"
 #include "src/equalize/tone_curve.h"
 
@@ -16,7 +16,60 @@
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/highway.h>
 
+// Each builds on those before.
+// clang-format off
 #include "src/cpu/equalize/fused/fused_rows-inl.h"
+#if EQUALUX_HAS_VECTORS
+#include "src/cpu/equalize/fused/fused_yuv-inl.h"
+#include "src/cpu/equalize/fused/fused_count-inl.h"
+#include "src/cpu/equalize/fused/fused_apply-inl.h"
+#include "src/cpu/equalize/fused/fused_fixed-inl.h"
+#include "src/cpu/equalize/fused/fused_luma-inl.h"
+#include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
+#include "src/cpu/clahe/tile_apply-inl.h"
+#endif
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace equalux {
+namespace HWY_NAMESPACE {
+
+#if EQUALUX_HAS_VECTORS
+SaturatingRows saturating_rows();  // of fused_saturate.cpp
+
+FusedRows target_fused_rows() {
+  const SaturatingRows saturate = saturating_rows();
+  return {hwy::TargetName(HWY_TARGET),
+          count_gray,
+          count_rgb3,
+          count_rgb4,
+          count_luma,
+          count_yuv,
+          fold,
+          apply_gray,
+          apply_rgb3,
+          apply_rgb4,
+          apply_luma,
+          apply_yuv,
+          saturate.rgb,
+          saturate.yuv,
+          flush_stores,
+          first_parted,
+          saturate.exactly,
+          saturate.takes_word_gains,
+          split,
+          merge,
+          tile_rows()};
+}
+#else
+FusedRows target_fused_rows() {
+  return scalar_fused_rows();
+}
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equalux
+HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace equalux {

@@ -1,5 +1,5 @@
 // What both colour models share of pass 2 of fused_rows.h where saturation is changed too, and
-// packed RGB; included by fused_rows-inl.h, once for each target.
+// packed RGB; included once for each target.
 //
 // With g the gain of v, a channel v - d becomes g (v - k d), where k is its level's factor or,
 // where that takes S above 1, v / (v - m): the smaller of both. v - k d is exact in single

@@ -1,5 +1,5 @@
 // Packed RGB of fused_rows.h where saturation is changed by one k for all levels, a multiple of a
-// quarter; included by fused_rows-inl.h, once for each target.
+// quarter; included once for each target.
 //
 // With few bits behind the point, v - k (v - c) is one sum of two products of bytes, and the 16-bit
 // products of fused_fixed-inl.h scale it. Where it is negative S would pass 1: such pixels, and

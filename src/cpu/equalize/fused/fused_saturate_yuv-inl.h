@@ -1,5 +1,4 @@
-// YCbCr of fused_rows.h where saturation is changed; included by fused_rows-inl.h, once for each
-// target.
+// YCbCr of fused_rows.h where saturation is changed; included once for each target.
 //
 // d and v - m are those of a chroma sample, for all of the luma that it covers, unless v was
 // clamped: so k d, the reciprocal and the question whether S may come to 1 are made once for two or

@@ -1,4 +1,4 @@
-// What both passes over YCbCr share; included by fused_rows-inl.h, once for each target.
+// What both passes over YCbCr share; included once for each target.
 #if defined(EQUALUX_FUSED_YUV_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_YUV_INL_H
 #undef EQUALUX_FUSED_YUV_INL_H

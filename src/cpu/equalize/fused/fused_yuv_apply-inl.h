@@ -1,4 +1,4 @@
-// Pass 2 of fused_rows.h, scaling, for YCbCr; included by fused_rows-inl.h, once for each target.
+// Pass 2 of fused_rows.h, scaling, for YCbCr; included once for each target.
 #if defined(EQUALUX_FUSED_YUV_APPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_YUV_APPLY_INL_H
 #undef EQUALUX_FUSED_YUV_APPLY_INL_H
@@ -366,8 +366,8 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   std::memcpy(rest.cr, tail.cr, tail.samples);
 }
 
-void apply_yuv(Sampling sampling, const YuvWeights& k, const GainTables& gains, Stores stores,
-               const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
+inline void apply_yuv(Sampling sampling, const YuvWeights& k, const GainTables& gains,
+                      Stores stores, const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
   switch (sampling) {
     case Sampling::s420:
       return apply_yuv_rows<2, true>(k, gains, stores, in, n, out);

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "src/cpu/equalize/fused/fused_rows.h"
+
+/// What fused_rows.cpp takes of fused_saturate.cpp for each target.
+namespace equalux {
+
+/// One target's loops that change saturation, as FusedRows has them.
+struct SaturatingRows {
+  decltype(FusedRows::saturate_rgb) rgb;
+  decltype(FusedRows::saturate_yuv) yuv;
+  decltype(FusedRows::saturates_exactly) exactly;
+  decltype(FusedRows::takes_word_gains) takes_word_gains;
+};
+
+}  // namespace equalux
