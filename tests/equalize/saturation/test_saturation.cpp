@@ -565,6 +565,58 @@ TEST(Saturation, VectorsEqualThePlainRowsForEveryLuma) {
   }
 }
 
+/// Whole vectors of one strong colour each whose v is just that of white or a little less, by every
+/// target. The least of their channels may lie more than a byte below.
+TEST(Saturation, VectorsOfStrongColoursAboutWhite) {
+  constexpr int kStep = 9;
+  constexpr std::size_t kColumns = 64;
+  ValueHistogram all;
+  all.fill(1);
+  for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+    const YuvWeights weights = yuv_weights(ColorMatrix::bt709, range);
+    CodeRows rows;
+    for (int cb = 4; cb < 256; cb += kStep) {
+      for (int cr = 4; cr < 256; cr += kStep) {
+        const int above = value_above_luma(weights, cb, cr);
+        const int luma =
+            weights.luma_offset + std::max(weights.luma_max - above - (cb + cr) / kStep % 3, 0);
+        for (std::size_t x = 0; x < kColumns; ++x) {
+          rows[0].push_back(static_cast<std::uint8_t>(luma));
+          rows[1].push_back(static_cast<std::uint8_t>(luma));
+          rows[2].push_back(static_cast<std::uint8_t>(cb));
+          rows[3].push_back(static_cast<std::uint8_t>(cr));
+        }
+      }
+    }
+    const std::size_t width = rows[0].size();
+    const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
+    const CurveTable curve = shaped_curve("root", weights.luma_max);
+    for (const int factor : {320, 1024, -1}) {
+      SaturatedGains gains;
+      make_saturated({}, curve, weights.luma_max, gains);
+      set_factors(gains, factor);
+      GainTables plain;
+      make_gain48(curve, weights.luma_max, plain);
+      for (const Sampling sampling : {Sampling::s420, Sampling::s422, Sampling::s444}) {
+        CodeRows expected;
+        expected.fill(std::vector<std::uint8_t>(width));
+        CodeRows out = expected;
+        const auto to = [](CodeRows& to_rows) {
+          return YuvRowOut{
+              {to_rows[0].data(), to_rows[1].data()}, to_rows[2].data(), to_rows[3].data()};
+        };
+        saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, width, to(expected));
+        for (const FusedRows& loops : all_fused_rows()) {
+          make_vectors(all, weights.luma_max, 255 - weights.luma_offset, loops, gains);
+          loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights, Stores::cached, in,
+                             width, to(out));
+          EXPECT_EQ(out, expected) << "times " << factor << " by " << loops.target;
+        }
+      }
+    }
+  }
+}
+
 /// A level that has no gain in single precision is redone, the grey pixels too: here none has one.
 TEST(Saturation, LevelsWithoutAGainAreRedone) {
   ValueHistogram all;

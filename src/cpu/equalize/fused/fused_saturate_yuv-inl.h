@@ -125,12 +125,13 @@ class LumaLimit {
       return negative(room);
     }
   }
-  /// Not 0 where it may be above 1 without a change of saturation.
+  /// Not 0 where it may be above 1 without a change of saturation; of v that was not clamped.
   HWY_INLINE V8 beyond(const Luma& luma) const {
     if constexpr (kShared) {
       return negative(hn::Sub(least_of(luma), hn::BitCast(DI16(), luma.range)));
     } else {
-      return hn::SaturatedSub(hn::SaturatedAdd(luma.above, luma.range), luma.v[0]);
+      // By luma: what lies between the least channel and the largest may be more than a byte.
+      return hn::SaturatedSub(luma.range, hn::Sub(luma.v[0], luma.above));
     }
   }
 
