@@ -592,6 +592,15 @@ HWY_INLINE bool saturate_limited(const LumaSaturation<kRows, kShared, kUniform>&
   return true;
 }
 
+/// The same as a function of its own, which leaves the loop around it shorter and more registers.
+/// On targets whose vectors wait in registers they would have to be stored for it.
+template <bool kBeyond, Stores kStores, std::size_t kRows, bool kShared, bool kUniform>
+HWY_NOINLINE bool saturate_limited_apart(const LumaSaturation<kRows, kShared, kUniform>& with,
+                                         const StartedLuma<kRows, kShared, kUniform, true>& ready,
+                                         const YuvRowOut& out) {
+  return saturate_limited<kBeyond, kStores>(with, with.lookup, ready, out);
+}
+
 /// Scales a vector with V that was clamped, or luma below black, if k serves all pixels.
 template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 HWY_NOINLINE bool saturate_clamped(const LumaSaturation<kRows, kShared, kUniform>& with,
@@ -638,9 +647,14 @@ HWY_INLINE bool saturate_surely(const LumaSaturation<kRows, kShared, kUniform>& 
     return saturate_freely<true, kStores>(with, lookup, ready, in, out);
   if constexpr (kLimits) {
     if (all_zero(unlike)) {
-      if (all_zero(with.limit.beyond(ready)))
-        return saturate_limited<false, kStores>(with, lookup, ready, out);
-      return saturate_limited<true, kStores>(with, lookup, ready, out);
+      const bool beyond = !all_zero(with.limit.beyond(ready));
+      if constexpr (EQUALUX_FIXED_GAINS != 0) {
+        if (!beyond) return saturate_limited_apart<false, kStores>(with, ready, out);
+        return saturate_limited_apart<true, kStores>(with, ready, out);
+      } else {
+        if (!beyond) return saturate_limited<false, kStores>(with, lookup, ready, out);
+        return saturate_limited<true, kStores>(with, lookup, ready, out);
+      }
     }
   }
   if (!all_zero(reached)) return false;
