@@ -32,7 +32,7 @@ class SoundFeed {
   virtual void skip_towards(std::int64_t pts_ns) { (void)pts_ns; }
 };
 
-/// The sound of a source that is made anew now and then, on the clock of all of them. Thread-safe.
+/// The sound of a source that is made again now and then, on the clock of all of them. Thread-safe.
 class RelayedSound final : public SoundFeed {
  public:
   [[nodiscard]] std::optional<SoundChunk> pull() override {

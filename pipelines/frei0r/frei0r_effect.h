@@ -50,7 +50,7 @@ class FrameClock {
  public:
   struct Tick {
     std::int64_t ns = 0;
-    bool went_back = false;  ///< the stream begins anew, at 0
+    bool went_back = false;  ///< the stream begins again, at 0
   };
   /// Of the next frame. With `ticks_a_second` 0 the first step tells the unit: one of 1 or more is
   /// in milliseconds. What is no time is one frame later than the frame before, by the last step,

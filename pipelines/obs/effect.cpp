@@ -78,7 +78,7 @@ bool Effect::filter(const ConstImageView& in, const ImageView& out, std::int64_t
     if (!recipe_ || (broken_ && in.desc == desc_)) return false;
     const auto begin = Clock::now();
     prepare(in.desc);
-    // A clip that begins anew: what was seen lies ahead.
+    // A clip that begins again: what was seen lies ahead.
     if (pts_ns < last_ns_) filter_->reset();
     last_ns_ = pts_ns;
     FrameContext context;

@@ -111,7 +111,7 @@ TEST_F(ServedStreams, SeveralClientsComeAndGo) {
       const ShellResult seen = each->get();
       EXPECT_NEAR(std::atoi(seen.output.c_str()), kLuma, 2) << seen.output;
     }
-    // The encoder rests in between and begins anew.
+    // The encoder rests in between and begins again.
     std::this_thread::sleep_for(200ms);
     const ShellResult later = luma("tcp");
     EXPECT_NEAR(std::atoi(later.output.c_str()), kLuma, 2) << later.output;

@@ -130,7 +130,7 @@ TEST_F(Frei0r, FramesHaveTheLibrarysBytes) {
   expect_same(plain, 0, 3);
   plugin.set(instance, "settings", "temporal-ms=500,clip-limit=2.5,floor=1");
   Core calm("equalize:temporal-ms=500,clip-limit=2.5,floor=1");
-  // A change while frames move keeps the history, so both begin anew.
+  // A change while frames move keeps the history, so both begin again.
   const f0r_instance_t first = instance;
   instance = plugin.construct(160, 94);
   plugin.destruct(first);

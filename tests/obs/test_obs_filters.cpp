@@ -314,7 +314,7 @@ TEST_F(ObsFilters, ValuesThatAreNoGoodAreToldAndTheOnesBeforeStay) {
   }
 }
 
-/// A history of frames outlasts a change; a clip that begins anew has none.
+/// A history of frames outlasts a change; a clip that begins again has none.
 TEST_F(ObsFilters, ChangesKeepTheHistoryAndAnEarlierTimeEndsIt) {
   Made made(0, R"({"preset":"plain","temporal-ms":500})");
   const auto filter = make_cpu_filter(parse_filter_spec("equalize:temporal-ms=500"));

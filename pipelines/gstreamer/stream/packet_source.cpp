@@ -6,7 +6,7 @@
 namespace equalux::gst {
 namespace {
 
-/// How far stamps may lie before or behind the clock until they are set anew: a gap in the input,
+/// How far stamps may lie before or behind the clock until they are set again: a gap in the input,
 /// or a clock of a camera's that runs at another rate.
 constexpr std::int64_t kMostAhead = 50'000'000;
 constexpr std::int64_t kMostBehind = 250'000'000;

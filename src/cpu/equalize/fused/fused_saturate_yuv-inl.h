@@ -273,7 +273,7 @@ struct WordPair {
   V16 even, odd;
 };
 
-/// What a row's vectors are scaled with; constants, too, which the compiler would make anew for
+/// What a row's vectors are scaled with; constants, too, which the compiler would make again for
 /// each vector.
 template <std::size_t kRows, bool kShared, bool kUniform>
 struct LumaSaturation {
