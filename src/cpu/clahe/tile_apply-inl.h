@@ -364,11 +364,7 @@ void apply_tile_lines(const YuvWeights& yuv, const MixedLevels& left, const Mixe
                                      i < whole ? advance(out, i * kBytes, kShared) : tail.out());
   }
   if (rest == 0) return;
-  const YuvRowOut end = advance(out, last, kShared);
-  for (std::size_t r = 0; r < kRows; ++r)
-    std::memcpy(end.luma[r], tail.luma[r], tail.columns);
-  std::memcpy(end.cb, tail.cb, tail.samples);
-  std::memcpy(end.cr, tail.cr, tail.samples);
+  tail.copy_to(advance(out, last, kShared));
 }
 
 void apply_tile_yuv(Sampling sampling, const YuvWeights& yuv, const MixedLevels& left,

@@ -319,38 +319,37 @@ TEST(Saturation, RowsWithAFewStrongColoursInEveryPlace) {
 
 using CodeRows = std::array<std::vector<std::uint8_t>, 4>;
 
-/// Two rows of luma, one of Cb and one of Cr, of all codes; much of it near gray, where S does not
-/// come to 1.
-CodeRows rows_of_all_kinds(std::size_t width) {
+/// Two rows of luma, one of Cb and one of Cr: code(luma, column, random number) of each sample.
+template <typename Code>
+CodeRows drawn_rows(std::size_t width, std::uint32_t seed, Code code) {
   CodeRows rows;
-  std::uint32_t state = 7;
+  std::uint32_t state = seed;
   for (auto& row : rows) {
     for (std::size_t i = 0; i < width; ++i) {
       state = state * 1664525 + 1013904223;
-      row.push_back(static_cast<std::uint8_t>(state >> 24));
-      if (&row >= &rows[2] && i % 3 != 0) row.back() = static_cast<std::uint8_t>(120 + state % 17);
+      row.push_back(static_cast<std::uint8_t>(code(&row < &rows[2], i, std::size_t{state})));
     }
   }
   return rows;
 }
 
+/// All codes; much of it near gray, where S does not come to 1.
+CodeRows rows_of_all_kinds(std::size_t width) {
+  return drawn_rows(width, 7, [](bool luma, std::size_t i, std::size_t random) {
+    return luma || i % 3 == 0 ? random >> 24 : 120 + random % 17;
+  });
+}
+
 /// As in pictures: colours that grow from pale to strong along the row, dark and light in turns,
 /// and black in which nothing else is.
 CodeRows rows_like_pictures(std::size_t width) {
-  CodeRows rows;
-  std::uint32_t state = 11;
-  for (auto& row : rows) {
-    for (std::size_t i = 0; i < width; ++i) {
-      state = state * 1664525 + 1013904223;
-      const auto noise = static_cast<std::size_t>(state >> 24);
-      const std::size_t strongest = 1 + i / 16;
-      const bool black = i / 128 % 5 == 4;
-      const std::size_t luma = black ? noise % 17 : 16 + i / 64 * 41 % 170 + noise % 30;
-      const std::size_t chroma = 128 + noise % (2 * strongest + 1) - strongest;
-      row.push_back(static_cast<std::uint8_t>(&row < &rows[2] ? luma : chroma));
-    }
-  }
-  return rows;
+  return drawn_rows(width, 11, [](bool luma, std::size_t i, std::size_t random) {
+    const std::size_t noise = random >> 24;
+    const std::size_t strongest = 1 + i / 16;
+    const bool black = i / 128 % 5 == 4;
+    if (luma) return black ? noise % 17 : 16 + i / 64 * 41 % 170 + noise % 30;
+    return 128 + noise % (2 * strongest + 1) - strongest;
+  });
 }
 
 /// Stretches of columns with one thing in them each: luma about black and about white, some of it
@@ -360,46 +359,32 @@ CodeRows rows_at_borders(std::size_t width) {
   struct Kind {
     std::size_t luma, spread, strongest;
   };
-  constexpr std::array<Kind, 10> kKinds{{{8, 18, 6},
-                                         {14, 8, 0},
-                                         {16, 24, 40},
-                                         {0, 12, 127},
-                                         {60, 60, 50},
-                                         {90, 110, 4},
-                                         {222, 16, 12},
-                                         {234, 22, 3},
-                                         {200, 56, 60},
-                                         {180, 60, 20}}};
-  CodeRows rows;
-  std::uint32_t state = 5;
-  for (auto& row : rows) {
-    for (std::size_t i = 0; i < width; ++i) {
-      state = state * 1664525 + 1013904223;
-      const auto noise = static_cast<std::size_t>(state >> 16);
-      const Kind& kind = kKinds[i / 96 % kKinds.size()];
-      row.push_back(static_cast<std::uint8_t>(
-          &row < &rows[2] ? kind.luma + noise % kind.spread
-                          : 128 + noise % (2 * kind.strongest + 1) - kind.strongest));
-    }
-  }
-  return rows;
+  static constexpr std::array<Kind, 10> kKinds{{{8, 18, 6},
+                                                {14, 8, 0},
+                                                {16, 24, 40},
+                                                {0, 12, 127},
+                                                {60, 60, 50},
+                                                {90, 110, 4},
+                                                {222, 16, 12},
+                                                {234, 22, 3},
+                                                {200, 56, 60},
+                                                {180, 60, 20}}};
+  return drawn_rows(width, 5, [](bool luma, std::size_t i, std::size_t random) {
+    const std::size_t noise = random >> 16;
+    const Kind& kind = kKinds[i / 96 % kKinds.size()];
+    return luma ? kind.luma + noise % kind.spread
+                : 128 + noise % (2 * kind.strongest + 1) - kind.strongest;
+  });
 }
 
 /// Pale and strong colours, with neither black nor white among their values.
 CodeRows rows_in_the_middle(std::size_t width) {
-  CodeRows rows;
-  std::uint32_t state = 3;
-  for (auto& row : rows) {
-    for (std::size_t i = 0; i < width; ++i) {
-      state = state * 1664525 + 1013904223;
-      const auto noise = static_cast<std::size_t>(state >> 16);
-      const std::size_t strongest = 1 + i / 64 * 7 % 40;
-      row.push_back(static_cast<std::uint8_t>(&row < &rows[2]
-                                                  ? 50 + i / 160 * 29 % 90 + noise % 12
-                                                  : 128 + noise % (2 * strongest + 1) - strongest));
-    }
-  }
-  return rows;
+  return drawn_rows(width, 3, [](bool luma, std::size_t i, std::size_t random) {
+    const std::size_t noise = random >> 16;
+    const std::size_t strongest = 1 + i / 64 * 7 % 40;
+    return luma ? 50 + i / 160 * 29 % 90 + noise % 12
+                : 128 + noise % (2 * strongest + 1) - strongest;
+  });
 }
 
 constexpr std::uint32_t kLevelWithoutAGain = 115;

@@ -820,11 +820,7 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
   last.look_up(lookup);
   saturate_vector<Stores::cached, kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
                                                                      last, tail.in(), tail.out());
-  const YuvRowOut rest = advance(out, done, kShared);
-  for (std::size_t r = 0; r < kRows; ++r)
-    std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
-  std::memcpy(rest.cb, tail.cb, tail.samples);
-  std::memcpy(rest.cr, tail.cr, tail.samples);
+  tail.copy_to(advance(out, done, kShared));
 }
 
 void saturate_yuv_row(const SaturatedGains& gains, const std::uint64_t* gain48, Sampling sampling,

@@ -260,6 +260,13 @@ struct Tail {
   }
   YuvRowIn in() const { return {{luma[0], luma[1]}, cb, cr}; }
   YuvRowOut out() { return {{luma[0], luma[1]}, cb, cr}; }
+  /// Its n pixels to where they belong.
+  void copy_to(const YuvRowOut& rest) const {
+    for (std::size_t r = 0; r < kRows; ++r)
+      std::memcpy(rest.luma[r], luma[r], columns);
+    std::memcpy(rest.cb, cb, samples);
+    std::memcpy(rest.cr, cr, samples);
+  }
 };
 
 }  // namespace HWY_NAMESPACE

@@ -359,11 +359,7 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   last.start(k, tail.in());
   last.look_up(lookup);
   apply_vector<Stores::cached, kRows, kShared>(k, gains, lookup, last, tail.in(), tail.out());
-  const YuvRowOut rest = advance(out, i, kShared);
-  for (std::size_t r = 0; r < kRows; ++r)
-    std::memcpy(rest.luma[r], tail.luma[r], tail.columns);
-  std::memcpy(rest.cb, tail.cb, tail.samples);
-  std::memcpy(rest.cr, tail.cr, tail.samples);
+  tail.copy_to(advance(out, i, kShared));
 }
 
 inline void apply_yuv(Sampling sampling, const YuvWeights& k, const GainTables& gains,
