@@ -7,7 +7,7 @@ equalux_tests(test_cuda cuda LABELS gpu LIBRARIES equalux_device_support equalux
   STEMS cuda_processor cuda_streams)
 equalux_tests(test_cuda_equalize equalize LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_curves saturation/cuda_saturation cuda_fixed_curve cuda_excluded fused/cuda_fused_chain cuda_opencv_equalize
-    deep/cuda_deep_chain
+    deep/cuda_deep_chain deep/cuda_deep_strips
   SOURCES equalize/reference.cpp equalize/deep/deep_reference.cpp)
 equalux_tests(test_cuda_staged staged LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_stages cuda_staged_chain cuda_conversions)

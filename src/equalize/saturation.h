@@ -106,13 +106,13 @@ EQUALUX_HD Factor factor_of(std::uint32_t k, std::int32_t v, std::int32_t below)
 }
 
 /// How far the least of R, G and B lies below luma, in its codes, rounded to nearest; 0 or less.
-/// u and w are Cb and Cr less the middle.
+/// u and w are Cb and Cr less the middle. Up to 12 bits `Wide` may be std::int32_t.
+template <typename Wide = std::int64_t>
 EQUALUX_HD std::int32_t least_above_luma(const YuvWeights& k, std::int32_t u, std::int32_t w) {
-  const std::int64_t red = std::int64_t{k.red_w} * w;
-  const std::int64_t green = -std::int64_t{k.green_u} * u - std::int64_t{k.green_w} * w;
-  const std::int64_t blue = std::int64_t{k.blue_u} * u;
-  const std::int64_t least =
-      red < green ? (red < blue ? red : blue) : (green < blue ? green : blue);
+  const Wide red = Wide{k.red_w} * w;
+  const Wide green = -Wide{k.green_u} * u - Wide{k.green_w} * w;
+  const Wide blue = Wide{k.blue_u} * u;
+  const Wide least = red < green ? (red < blue ? red : blue) : (green < blue ? green : blue);
   return static_cast<std::int32_t>((least + 32768) >> 16);
 }
 

@@ -26,10 +26,10 @@ __global__ void __launch_bounds__(kDeepBlock)
 
 void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates,
                 const LaunchDevice& device, cudaStream_t stream) {
-  if (reads_yuv_strips(frame) && writes_yuv_strips(frame))
-    return deep_apply_strips(frame, tables, saturates, device, stream);
-  if (reads_pixel_strips(frame) && writes_pixel_strips(frame))
-    return deep_apply_pixels(frame, tables, saturates, device, stream);
+  if (lies_in_strips(frame)) {
+    const auto apply = is_yuv(frame) ? deep_apply_strips : deep_apply_pixels;
+    return apply(frame, tables, saturates, device, stream);
+  }
   const unsigned grid = deep_grid(frame, device.multiprocessors, kBlocksEach);
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config = launch.config(dim3(grid), dim3(kDeepBlock), stream);

@@ -7,18 +7,9 @@
 namespace equalux::cuda {
 namespace {
 
-/// deep_scaled() of 16 bits, whose products are below 2^63 and whole parts in the upper half.
-__device__ __forceinline__ std::uint32_t scaled(std::uint32_t code, std::uint64_t gain) {
-  constexpr int kBits = 2 * 16 + 1 + kDeepCurveBits;
-  const std::uint64_t low =
-      std::uint64_t{code} * static_cast<std::uint32_t>(gain) + (std::uint64_t{1} << (kBits - 1));
-  const std::uint32_t high =
-      static_cast<std::uint32_t>(low >> 32) + code * static_cast<std::uint32_t>(gain >> 32);
-  return high >> (kBits - 32);
-}
-
 template <DeepPixels kPixels>
 __device__ __forceinline__ void scale_pixels(const DeepChange& change, PixelStrip<kPixels>& strip) {
+  const HalfProducts scaled(16);
 #pragma unroll
   for (int pixel = 0; pixel < kStripColumns; ++pixel) {
     const std::uint32_t v = strip.value(pixel);

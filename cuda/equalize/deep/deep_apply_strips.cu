@@ -9,18 +9,6 @@
 namespace equalux::cuda {
 namespace {
 
-/// Bytes of codes with fractions of levels.
-struct Levels {
-  std::uint32_t bits;
-  std::uint32_t half;
-
-  explicit __device__ Levels(const DeepRounding& rounding)
-      : bits(static_cast<std::uint32_t>(rounding.bits)), half((1U << bits) >> 1) {}
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t operator()(std::uint32_t code) const {
-    return min((code + half) >> bits, 255U);
-  }
-};
-
 /// Numbers of a format that saturation takes, made once for all threads.
 struct LineNumbers {
   double luma_base;      ///< takes luma, to which black is added, to a whole number
@@ -39,8 +27,7 @@ struct LineNumbers {
         most_inverse(1.0 / form.weights.luma_max) {}
 };
 
-/// By gains alone, in products of 32 bits: a gain times a code is below 2^63, and its whole part
-/// lies in its upper half.
+/// By gains alone.
 class ByGains {
  public:
   struct Sum {
@@ -51,10 +38,7 @@ class ByGains {
   };
 
   __device__ ByGains(const DeepSamples& form, const DeepChange& change, const LineNumbers&)
-      : form_(form),
-        gains_(change.gains),
-        bits_(deep_gain_bits(form.depth)),
-        half_(1U << (bits_ - 1 - 32)) {}
+      : form_(form), gains_(change.gains), scaled_(form.depth) {}
 
   [[nodiscard]] __device__ __forceinline__ Colour colour(std::int32_t u, std::int32_t w) const {
     return {deep_value_above_luma<std::int32_t>(form_.weights, u, w)};
@@ -73,10 +57,8 @@ class ByGains {
     const std::uint32_t y = code - black;
     const bool below_black = code < black;
     sum.gains += gain & ~std::uint64_t{0xFF};
-    const std::uint32_t high = __umulhi(y, static_cast<std::uint32_t>(gain)) +
-                               (y * static_cast<std::uint32_t>(gain >> 32) + half_);
     const std::uint32_t scaled =
-        min(black + (high >> (bits_ - 32)), static_cast<std::uint32_t>(form_.most));
+        min(black + scaled_(y, gain), static_cast<std::uint32_t>(form_.most));
     return below_black ? code : scaled;
   }
 
@@ -96,7 +78,7 @@ class ByGains {
   template <int kLog2>
   [[nodiscard]] __device__ __forceinline__ std::uint32_t chroma_of(std::int32_t u,
                                                                    std::int64_t shares) const {
-    const int bits = bits_ - 8 + kLog2;
+    const int bits = deep_share_bits(form_.depth) + kLog2;
     const auto scaled =
         static_cast<std::int32_t>((u * shares + (std::int64_t{1} << (bits - 1))) >> bits);
     return static_cast<std::uint32_t>(__viaddmin_s32_relu(scaled, form_.chroma_middle, form_.most));
@@ -104,8 +86,7 @@ class ByGains {
 
   const DeepSamples& form_;
   const std::uint64_t* gains_;
-  int bits_;
-  std::uint32_t half_;  ///< the upper half of what is added before bits are cut off
+  HalfProducts scaled_;
 };
 
 /// Chroma of a cell of 2^kLog2 luma codes as it is defined, Cb in the lower half; for the few cells
@@ -178,12 +159,8 @@ class ByLines {
       : form_(form), change_(change), numbers_(numbers) {}
 
   [[nodiscard]] __device__ __forceinline__ Colour colour(std::int32_t u, std::int32_t w) const {
-    const YuvWeights& k = form_.weights;
-    const std::int32_t red = k.red_w * w;
-    const std::int32_t green = -k.green_u * u - k.green_w * w;
-    const std::int32_t blue = k.blue_u * u;
-    const std::int32_t above = (__vimax3_s32(red, green, blue) + 32768) >> 16;
-    const std::int32_t least = (__vimin3_s32(red, green, blue) + 32768) >> 16;
+    const std::int32_t above = deep_value_above_luma<std::int32_t>(form_.weights, u, w);
+    const std::int32_t least = saturation::least_above_luma<std::int32_t>(form_.weights, u, w);
     return {above, above - least, whole_number(static_cast<std::uint32_t>(above))};
   }
 
@@ -325,7 +302,7 @@ __global__ void __launch_bounds__(kStripBlock)
   constexpr bool kShared = cell_columns(kSampling) == 2;
   const DeepSamples& form = frame.form;
   const DeepCodes codes(form);
-  const Levels level(frame.rounding);
+  const PlainLevels level(frame.rounding);
   const auto use_strip = [&](std::uint32_t row, const LumaRows& lines, std::uint32_t at) {
     const std::conditional_t<kSaturated, ByLines, ByGains> change(form, table, numbers);
     YuvStrip<kSampling, kPaired> strip;

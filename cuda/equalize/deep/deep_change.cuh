@@ -21,6 +21,24 @@ __device__ __forceinline__ void store_level(const DeepRounding& rounding, int co
   *rounding.out[component].at(x, y) = level_of(rounding, value, x, y);
 }
 
+/// deep_scaled() in products of 32 bits: a gain times a code is below 2^63, and its whole part lies
+/// in the upper half.
+class HalfProducts {
+ public:
+  explicit __device__ HalfProducts(std::int32_t depth)
+      : bits_(deep_gain_bits(depth) - 32), half_(1U << (bits_ - 1)) {}
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t operator()(std::uint32_t code,
+                                                                    std::uint64_t gain) const {
+    const std::uint32_t upper = __umulhi(code, static_cast<std::uint32_t>(gain)) +
+                                (code * static_cast<std::uint32_t>(gain >> 32) + half_);
+    return upper >> bits_;
+  }
+
+ private:
+  std::int32_t bits_;   ///< of the upper half, behind the point
+  std::uint32_t half_;  ///< in the upper half
+};
+
 /// What pixels become, by v.
 struct DeepChange {
   const std::uint64_t* gains;

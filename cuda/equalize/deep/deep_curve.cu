@@ -200,9 +200,6 @@ __global__ void __launch_bounds__(kDeepScanBlock)
     tables.lines[v] = line_at(tables.curve[v], tables.factors[v], v, depth, yuv);
 }
 
-bool is_yuv(const DeepFrame& frame) {
-  return frame.sampling != Sampling::gray && frame.sampling != Sampling::rgb;
-}
 unsigned scan_blocks(const DeepTables& tables) {
   return (tables.levels + kDeepScanBlock - 1) / kDeepScanBlock;
 }

@@ -43,12 +43,11 @@ void set_planes(DeepFrame& frame, const ConstImageView& in, const ImageView& out
 
 bool has_lines(const DeepFrame& frame) {
   if (frame.sampling == Sampling::gray) return false;
-  return frame.sampling == Sampling::rgb ? frame.form.depth == 16 : frame.form.depth <= 12;
+  return is_yuv(frame) ? frame.form.depth <= 12 : frame.form.depth == 16;
 }
 
 bool reads_yuv_strips(const DeepFrame& frame) {
-  const bool yuv = frame.sampling != Sampling::gray && frame.sampling != Sampling::rgb;
-  if (!yuv || frame.form.depth > 12) return false;
+  if (!is_yuv(frame) || frame.form.depth > 12) return false;
   const auto reads_at = [&](int plane, std::uintptr_t granule) {
     return lies_at(frame.planes[plane].in, frame.planes[plane].in_stride, granule);
   };
@@ -85,8 +84,8 @@ bool writes_yuv_strips(const DeepFrame& frame) {
 }
 
 bool reads_pixel_strips(const DeepFrame& frame) {
-  return (frame.sampling == Sampling::gray || frame.sampling == Sampling::rgb) &&
-         frame.form.depth == 16 && lies_at(frame.planes[0].in, frame.planes[0].in_stride, 16);
+  return !is_yuv(frame) && frame.form.depth == 16 &&
+         lies_at(frame.planes[0].in, frame.planes[0].in_stride, 16);
 }
 
 bool writes_pixel_strips(const DeepFrame& frame) {

@@ -58,9 +58,7 @@ struct PixelStrip {
     auto* const at =
         reinterpret_cast<uint2*>(first.row(static_cast<std::int32_t>(row)) - first_colour(kPixels) +
                                  kBytes / 2 * std::int64_t{strip});
-    const auto bits = static_cast<std::uint32_t>(rounding.bits);
-    const std::uint32_t half = (1U << bits) >> 1;
-    const auto level = [&](std::uint32_t code) { return min((code + half) >> bits, 255U); };
+    const PlainLevels level(rounding);
     const auto four = [&](int i) {
       const std::uint32_t a = words[i];
       const std::uint32_t b = words[i + 1];

@@ -49,7 +49,7 @@ void DeepSaturationPass::enqueue(const ImageView& frame, const FrameContext& con
   same.factors = factors();
   same.lines = lines_.get();
   const auto stream = static_cast<cudaStream_t>(context.stream);
-  if (lines_ != nullptr) deep_lines(same, pass, device_, stream);
+  if (lies_in_strips(pass)) deep_lines(same, pass, device_, stream);
   deep_apply(pass, same, true, device_, stream);
   context.mark("saturation");
 }

@@ -45,6 +45,10 @@ struct DeepFrame {
   DeepRounding rounding;      ///< of deep_apply()
 };
 
+[[nodiscard]] constexpr bool is_yuv(const DeepFrame& frame) {
+  return frame.sampling != Sampling::gray && frame.sampling != Sampling::rgb;
+}
+
 /// What all frames of `desc` have in common,
 [[nodiscard]] DeepFrame deep_frame_of(const ImageDesc& desc, const DeepSamples& form);
 /// and where the samples of one lie.
@@ -61,6 +65,12 @@ void set_planes(DeepFrame& frame, const ConstImageView& in, const ImageView& out
 /// Whether strips of packed RGB or gray of 16 bits can be read, and written; see deep_pixels.cuh.
 [[nodiscard]] bool reads_pixel_strips(const DeepFrame& frame);
 [[nodiscard]] bool writes_pixel_strips(const DeepFrame& frame);
+
+/// Whether deep_apply() reads and writes strips.
+[[nodiscard]] inline bool lies_in_strips(const DeepFrame& frame) {
+  return (reads_yuv_strips(frame) && writes_yuv_strips(frame)) ||
+         (reads_pixel_strips(frame) && writes_pixel_strips(frame));
+}
 
 /// Values that one block scans.
 inline constexpr std::uint32_t kDeepScanBlock = 1024;

@@ -84,6 +84,20 @@ struct DeepCodes {
   }
 };
 
+/// rounded_level() of codes, without dither.
+class PlainLevels {
+ public:
+  explicit __device__ PlainLevels(const DeepRounding& rounding)
+      : bits_(rounding.bits), half_(rounding_threshold(Dither::none, 0, 0, bits_)) {}
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t operator()(std::uint32_t code) const {
+    return static_cast<std::uint32_t>(rounded_level(static_cast<std::int32_t>(code), half_, bits_));
+  }
+
+ private:
+  std::int32_t bits_;
+  std::int32_t half_;
+};
+
 /// YCbCr. Two samples a word, as they lie in memory but for pairs of chroma, which are taken apart.
 template <Sampling kSampling, bool kPaired>
 struct YuvStrip {
