@@ -6,7 +6,7 @@ equalux_tests(test_example example LABELS core
   STEMS example SOURCES example/invert_params.cpp example/invert_filter.cpp)
 target_compile_definitions(test_example PRIVATE EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 equalux_tests(test_equalize equalize LABELS core
-  STEMS tone_curve tone_limits tone_history saturation/saturation saturation/saturation_pass fixed_curve curve_file saturation/near_half saturation/scaled_above saturation/saturated_codes fused/fused_chain fused/fused_luma region surround surround_state
+  STEMS tone_curve tone_limits tone_history saturation/saturation saturation/saturation_pass saturation/saturated_streams fixed_curve curve_file saturation/near_half saturation/scaled_above saturation/saturated_codes fused/fused_chain fused/fused_luma region surround surround_state
     deep/deep_chain deep/deep_curves deep/deep_rows space/hue space/space space/lightness_chain
   SOURCES equalize/reference.cpp equalize/deep/deep_reference.cpp equalize/level_counts.cpp
     equalize/space/space_reference.cpp

@@ -38,6 +38,8 @@ RUNNING_S = 0.5
 # What says nothing while it works is taken to run after so long, or once it has computed so long.
 SILENT_S = 4
 SILENT_CPU_S = 1
+# How long ffplay may take to end; see end_players().
+PLAYER_S = 10
 # Experiments say nothing before their first rows: one runs, and is interrupted, once it has computed so long.
 LAB_CPU_S = 0.6
 MEDIA = r"(?:mp4|mkv|y4m|h264|png|jpg|pgm)"
@@ -381,6 +383,23 @@ def computed_s(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def end_players(process):
+    """Kills what is left of an interrupted pipeline where that is ffplay alone: it ends itself in
+    its signal handler, which can wait for a lock of its own for ever. Whatever else has not ended
+    is left, to be found."""
+    left = {}
+    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            name, _, fields = status.read_text().partition("(")[2].rpartition(")")
+            if int(fields.split()[2]) == process.pid and fields.split()[0] != "Z":
+                left[int(status.parent.name)] = name
+    left.pop(process.pid, None)
+    if set(left.values()) == {"ffplay"}:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
 def execute(context, folder, command):
     """Runs a command until it ends, or, where it is endless, until it runs. Never longer than
     LONGEST_S."""
@@ -423,6 +442,10 @@ def execute(context, folder, command):
         interrupted = process.poll() is None
         if interrupted:
             os.killpg(process.pid, signal.SIGINT)
+            if "ffplay" in command:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(PLAYER_S)
+                end_players(process)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(LONGEST_S)
     if process.poll() is None:
@@ -473,7 +496,7 @@ def judge(command, outcome, lacks):
     for _, code in lacks:
         codes |= code
     if outcome.interrupted:
-        codes |= {130, 123, 255} if "ffplay" in command else {130}
+        codes |= {130, 123, 137, 255} if "ffplay" in command else {130}
     lab = re.search(r"\bequalux lab\b", command)
     if outcome.code in ((2, 69) if lab else (69,)) and (lab or GPU.search(command)):
         if NO_GPU.search(outcome.text):  # a build without CUDA, or a machine without a device

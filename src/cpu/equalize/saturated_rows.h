@@ -48,7 +48,8 @@ struct SaturatedGains {
   bool uniform = true;  ///< k is the same at every level, each of which has a gain
   bool limits = false;  ///< some k is above 1, so that S may reach 1, or a level is to be redone
   bool undone = false;  ///< a level is to be redone
-  /// Black or white have pixels; where neither does no v was clamped and no luma lies below black.
+  /// Black or white have pixels; where neither does no v was clamped. Luma below black may be there
+  /// all the same, with colours that lift its v.
   bool ends = true;
   /// How far the least channel may lie below v for f to be k, by v; of levels that are not to be
   /// redone.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <random>
 #include <vector>
 
 #include <equalux/image.h>
@@ -35,6 +37,32 @@ inline EqualizeParams shaped(double saturation, bool steep) {
     params.max_gain = 6;
   }
   return params;
+}
+
+/// Any curve that changes saturation, calm over time or not.
+inline EqualizeParams drawn_params(std::mt19937& random) {
+  const auto uniform = [&](double least, double most) {
+    return std::uniform_real_distribution<>(least, most)(random);
+  };
+  EqualizeParams params;
+  params.scaler = static_cast<Scaler>(random() % 3);
+  params.strength = random() % 3 == 0 ? 1 : uniform(0, 1);
+  params.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
+  params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
+  params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
+  params.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
+  params.temporal_ms = random() % 2 == 0 ? 0 : uniform(20, 5000);
+  params.saturation = random() % 2 == 0 ? kAutoSaturation : uniform(0, 4);
+  if (params.saturation == kAutoSaturation) params.saturation_max = uniform(1, 4);
+  return params;
+}
+
+/// A frame of any form of colour, of 300 x 90 at most.
+inline ImageDesc drawn_form(std::mt19937& random) {
+  const auto width = static_cast<int>(1 + random() % 300);
+  const auto height = static_cast<int>(1 + random() % 90);
+  const std::vector<ImageDesc> forms = colour_forms(width, height);
+  return forms[random() % forms.size()];
 }
 
 }  // namespace equalux::test

@@ -162,25 +162,10 @@ TEST_F(CudaSaturation, SpacesRestoredUpdatedAndReset) {
 
 TEST_F(CudaSaturation, RandomOptionsOnRandomStreams) {
   std::mt19937 random(5);
-  const auto uniform = [&](double least, double most) {
-    return std::uniform_real_distribution<>(least, most)(random);
-  };
   for (int i = 0; i < 40; ++i) {
     SCOPED_TRACE(i);
-    EqualizeParams params;
-    params.scaler = static_cast<Scaler>(random() % 3);
-    params.strength = random() % 3 == 0 ? 1 : uniform(0, 1);
-    params.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
-    params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
-    params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
-    params.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
-    params.temporal_ms = random() % 2 == 0 ? 0 : uniform(20, 5000);
-    params.saturation = random() % 2 == 0 ? kAutoSaturation : uniform(0, 4);
-    if (params.saturation == kAutoSaturation) params.saturation_max = uniform(1, 4);
-    const std::vector<ImageDesc> forms =
-        colour_forms(1 + static_cast<int>(random() % 300), 1 + static_cast<int>(random() % 90));
-    Pair(params, forms[random() % forms.size()], {static_cast<std::uint32_t>(i + 1)})
-        .expect_same(12);
+    const EqualizeParams params = test::drawn_params(random);
+    Pair(params, test::drawn_form(random), {static_cast<std::uint32_t>(i + 1)}).expect_same(12);
   }
 }
 

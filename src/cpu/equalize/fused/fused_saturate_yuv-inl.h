@@ -613,6 +613,15 @@ HWY_NOINLINE bool saturate_clamped(const LumaSaturation<kRows, kShared, kUniform
   return all_zero(over) && saturate_freely<false, kStores>(with, with.lookup, ready, in, out);
 }
 
+/// Not 0 where luma lies below black: colours may lift its v above that of black.
+template <std::size_t kRows, bool kShared, bool kUniform>
+HWY_INLINE V8 below_black(const LumaSaturation<kRows, kShared, kUniform>& with,
+                          const YuvRowIn& in) {
+  V8 darkest = hn::LoadU(D8(), in.luma[0]);
+  if constexpr (kRows == 2) darkest = hn::Min(darkest, hn::LoadU(D8(), in.luma[1]));
+  return hn::SaturatedSub(with.k.offset, darkest);
+}
+
 /// Not 0 where v was clamped, or luma lies below black.
 template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 HWY_INLINE V8 unlike_luma(const LumaSaturation<kRows, kShared, kUniform>& with,
@@ -622,14 +631,12 @@ HWY_INLINE V8 unlike_luma(const LumaSaturation<kRows, kShared, kUniform>& with,
   // Where v was not clamped it is y and what the largest channel lies over that; past 255 such a
   // sum never comes to white's v.
   const V8 raise = hn::Sub(ready.above, with.k.offset);
-  V8 unlike = hn::Zero(d8);
-  V8 darkest = hn::LoadU(d8, in.luma[0]);
+  V8 unlike = below_black(with, in);
   for (std::size_t r = 0; r < kRows; ++r) {
     const V8 code = hn::LoadU(d8, in.luma[r]);
-    darkest = hn::Min(darkest, code);
     unlike = hn::Or(unlike, hn::Xor(hn::Add(code, raise), ready.v[r]));
   }
-  return hn::Or(unlike, hn::SaturatedSub(with.k.offset, darkest));
+  return unlike;
 }
 
 /// Scales a vector by one of the three, if that is possible.
@@ -639,8 +646,7 @@ HWY_INLINE bool saturate_surely(const LumaSaturation<kRows, kShared, kUniform>& 
                                 const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
                                 const YuvRowIn& in, const YuvRowOut& out) {
   const D8 d8;
-  V8 unlike = hn::Zero(d8);
-  if (with.ends) unlike = unlike_luma(with, ready, in);
+  const V8 unlike = with.ends ? unlike_luma(with, ready, in) : below_black(with, in);
   V8 reached = hn::Zero(d8);
   if constexpr (kLimits) reached = with.limit.reached(ready);
   if (all_zero(hn::Or(unlike, reached)))
