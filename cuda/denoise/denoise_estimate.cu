@@ -50,11 +50,6 @@ __device__ __forceinline__ Pair greatest(Pair a, Pair b) {
   return __vmaxs2(a, b);
 }
 
-/// Both halves of a word.
-constexpr Pair twice(unsigned number) {
-  return number << 16 | number;
-}
-
 /// Whole numbers up to 2047 of 16 bits are halves, too: of 2^-24, the least there is. So units that
 /// multiply and add halves find sums and magnitudes of deviations, exactly.
 __device__ __forceinline__ __half2 halves_of(Pair pair) {
@@ -81,30 +76,6 @@ __device__ __forceinline__ int sixteen_times(int number) {
   asm("mul.lo.s32 %0, %1, 16;" : "=r"(product) : "r"(number));
   return product;
 }
-
-/// denoise::LevelCurve in shared memory, by the upper six bits of a level.
-struct CurveOfLevels {
-  static constexpr int kEntries = 4 * denoise::kSegments;
-  static constexpr int kPerSegment = kEntries / denoise::kSegments;
-
-  struct Line {
-    std::int32_t begin;  ///< at a level of 0, and what rounds it, in units of 1 / 1024
-    std::int32_t rise;
-  };
-  alignas(8) Line lines[kEntries];
-
-  __device__ __forceinline__ void load(const denoise::LevelCurve& curve, int entry) {
-    const int segment = entry / kPerSegment;
-    const int rise = curve.rise[segment];
-    lines[entry] = {curve.knot[segment] * 1024 + 512 - rise * (segment << denoise::kKnotShift),
-                    rise};
-  }
-  /// Its value at a level whose lowest two bits are 0, by the level's upper six bits.
-  __device__ __forceinline__ int at(int level, unsigned upper) const {
-    const Line line = lines[upper];
-    return (line.begin + line.rise * level) >> 10;
-  }
-};
 
 /// What a warp keeps beside registers.
 struct StripShared {

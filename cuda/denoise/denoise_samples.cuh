@@ -65,6 +65,10 @@ __device__ __forceinline__ int left_of(Pair pair) {
 __device__ __forceinline__ int right_of(Pair pair) {
   return static_cast<int>(pair) >> 16;
 }
+/// A number in both halves of a pair.
+constexpr Pair twice(unsigned number) {
+  return number << 16 | number;
+}
 /// The right one of a pair, and the left one of the pair behind it.
 __device__ __forceinline__ Pair between(Pair pair, Pair behind) {
   return __byte_perm(pair, behind, 0x5432);
@@ -113,6 +117,40 @@ struct SharedCurve {
     const Segment of = segment[estimate >> denoise::kKnotShift];
     const int part = (estimate >> (denoise::kKnotShift - 8)) & 255;
     return (of.knot + of.rise * part) >> 8;
+  }
+};
+
+/// denoise::LevelCurve in shared memory, by the upper six bits of a level.
+struct CurveOfLevels {
+  static constexpr int kEntries = 4 * denoise::kSegments;
+  static constexpr int kPerSegment = kEntries / denoise::kSegments;
+
+  struct Line {
+    std::int32_t begin;  ///< at a level of 0, and what rounds it, in units of 1 / 1024
+    std::int32_t rise;
+  };
+  static constexpr unsigned kLineBytes = sizeof(Line);
+  alignas(8) Line lines[kEntries];
+
+  __device__ __forceinline__ void load(const denoise::LevelCurve& curve, int entry) {
+    const int segment = entry / kPerSegment;
+    const int rise = curve.rise[segment];
+    lines[entry] = {curve.knot[segment] * 1024 + 512 - rise * (segment << denoise::kKnotShift),
+                    rise};
+  }
+  /// Its value at a level whose lowest two bits are 0, by the level's upper six bits.
+  __device__ __forceinline__ int at(int level, unsigned upper) const {
+    return value(lines[upper], level);
+  }
+  /// The same by those bits' place, in bytes from the first line: they times kLineBytes.
+  __device__ __forceinline__ int at_place(int level, unsigned place) const {
+    return value(*reinterpret_cast<const Line*>(reinterpret_cast<const char*>(lines) + place),
+                 level);
+  }
+
+ private:
+  static __device__ __forceinline__ int value(Line line, int level) {
+    return (line.begin + line.rise * level) >> 10;
   }
 };
 

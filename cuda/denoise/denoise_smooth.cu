@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "cuda/denoise/denoise_samples.cuh"
 #include "cuda/device/plane_pair.h"
 #include "cuda/equalize/fused/fused_config.h"
@@ -20,37 +22,63 @@ constexpr int kPairs = kSmoothColumns / 2 + kSmoothReach;
 
 struct SmoothShared {
   Pair estimates[kSmoothTileRows][kPairs];
-  SharedCurve sigma;
-  std::uint16_t left[denoise::kWeights];  // fractions
+  CurveOfLevels sigma;
+  std::uint32_t left[denoise::kWeights];  ///< twice the fractions
+
+  /// By bytes from the first one.
+  __device__ __forceinline__ std::uint32_t left_at(unsigned place) const {
+    return *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(left) + place);
+  }
 };
+
+/// The pairs of a tile and two samples around it, by at(row, pair): as many as lanes of all rows,
+/// and what is left of the rows. Threads of a warp ask for one row, and all of it at once.
+template <typename At>
+__device__ __forceinline__ void load_pairs(SmoothShared& shared, const At& at) {
+  constexpr int kRows = kSmoothRows / kSmoothWarps;
+  constexpr int kRest = kPairs - kLanes;
+  static_assert(kSmoothTileRows - kSmoothRows <= kSmoothWarps / 2);
+  static_assert(kSmoothRows * kRest <= kSmoothThreads / 2);
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int warp = thread / kLanes;
+  const int lane = thread % kLanes;
+  Pair pairs[kRows];
+#pragma unroll
+  for (int k = 0; k < kRows; ++k)
+    pairs[k] = at(warp + k * kSmoothWarps, lane);
+  if (warp < kSmoothTileRows - kSmoothRows) {
+    const int row = kSmoothRows + warp;
+    shared.estimates[row][lane] = at(row, lane);
+    if (lane < kRest) shared.estimates[row][kLanes + lane] = at(row, kLanes + lane);
+  } else if (warp >= kSmoothWarps / 2) {
+    const int place = thread - kSmoothThreads / 2;
+    const int pair = kLanes + place % kRest;
+    shared.estimates[place / kRest][pair] = at(place / kRest, pair);
+  }
+#pragma unroll
+  for (int k = 0; k < kRows; ++k)
+    shared.estimates[warp + k * kSmoothWarps][lane] = pairs[k];
+}
+
+/// Whether what is around a tile from column x0 and row y0 on exists.
+__device__ __forceinline__ bool lies_inside(const NumberPlane<std::int16_t>& plane, int x0,
+                                            int y0) {
+  return x0 >= kSmoothReach && x0 + kSmoothColumns + kSmoothReach <= plane.columns &&
+         y0 >= kSmoothReach && y0 + kSmoothRows + kSmoothReach <= plane.rows;
+}
 
 /// The estimates of a tile and two around it; beyond a plane its nearest ones.
 __device__ __forceinline__ void load_tile(const NumberPlane<std::int16_t>& plane, int x0, int y0,
                                           SmoothShared& shared) {
-  const auto thread = static_cast<int>(threadIdx.x);
-  // As many pairs as lanes of all rows, then what is left of the rows.
-  const auto load = [&](auto at) {
-    const int lane = thread % kLanes;
-#pragma unroll
-    for (int k = 0; k < (kSmoothTileRows + kSmoothWarps - 1) / kSmoothWarps; ++k) {
-      const int row = thread / kLanes + k * kSmoothWarps;
-      if (row < kSmoothTileRows) shared.estimates[row][lane] = at(row, lane);
-    }
-    if (thread < kSmoothTileRows * (kPairs - kLanes)) {
-      const int row = thread / (kPairs - kLanes);
-      const int pair = kLanes + thread % (kPairs - kLanes);
-      shared.estimates[row][pair] = at(row, pair);
-    }
-  };
-  static_assert(kSmoothTileRows * (kPairs - kLanes) <= kSmoothThreads);
-  if (x0 >= kSmoothReach && x0 + kSmoothColumns + kSmoothReach <= plane.columns &&
-      y0 >= kSmoothReach && y0 + kSmoothRows + kSmoothReach <= plane.rows) {
-    const std::int16_t* const first = plane.row(y0 - kSmoothReach) + x0 - kSmoothReach;
-    load([&](int row, int pair) {
-      return *reinterpret_cast<const Pair*>(first + row * plane.pitch + 2 * pair);
+  if (lies_inside(plane, x0, y0)) {
+    const auto* const first =
+        reinterpret_cast<const char*>(plane.row(y0 - kSmoothReach) + x0 - kSmoothReach);
+    const int pitch = plane.pitch * static_cast<int>(sizeof(std::int16_t));
+    load_pairs(shared, [&](int row, int pair) {
+      return *reinterpret_cast<const Pair*>(first + (row * pitch + 4 * pair));
     });
   } else {
-    load([&](int row, int pair) {
+    load_pairs(shared, [&](int row, int pair) {
       const std::int16_t* const from =
           plane.row(nearest_place(y0 + row - kSmoothReach, plane.rows));
       const int x = x0 - kSmoothReach + 2 * pair;
@@ -60,13 +88,35 @@ __device__ __forceinline__ void load_tile(const NumberPlane<std::int16_t>& plane
   }
 }
 
-/// denoise::reach() of both estimates of a pair.
-__device__ __forceinline__ Pair reaches(const SmoothShared& shared, Pair own, int left_weight,
-                                        int right_weight, int spatial) {
-  const auto of = [&](int estimate, int weight) {
-    return denoise::reach(shared.sigma.at(estimate), shared.left[weight], spatial);
+/// Bytes of the weights of a pair, which become places in SmoothShared::left.
+__device__ __forceinline__ unsigned places_of(unsigned weights) {
+  constexpr unsigned kEntryBytes = sizeof(SmoothShared{}.left[0]);
+  static_assert(denoise::kWeights * kEntryBytes <= 256);
+  return weights * kEntryBytes;
+}
+
+/// denoise::reach() of both estimates of a pair, by the places of their weights. Whatever is halved
+/// there 15 times is found in the upper halves of twice the products.
+__device__ __forceinline__ Pair reaches(const SmoothShared& shared, Pair own, unsigned weights,
+                                        unsigned spatial) {
+  // The noise of no level is above this, and what is left of it is what reach() cuts off at most.
+  constexpr unsigned kMostNoise = 64 * denoise::kLevel;
+  constexpr unsigned kMostLeft = 2 * denoise::fraction(255);
+  static_assert((kMostNoise * kMostLeft + denoise::kOne) >> 16 <= 4095);
+  static_assert(16ULL * 4095 * denoise::kMostSpatial + denoise::kOne < 1ULL << 31);
+  // From the upper six bits of a level to their place.
+  constexpr int kDown = 5;
+  constexpr unsigned kPlaces = 63 * CurveOfLevels::kLineBytes;
+  static_assert(CurveOfLevels::kLineBytes == 1 << (8 - kDown));
+  const auto of = [&](int level, unsigned line, unsigned weight) {
+    const auto sigma = static_cast<unsigned>(shared.sigma.at_place(level, line));
+    const unsigned noise = (sigma * shared.left_at(weight) + denoise::kOne) >> 16;
+    return noise * (16 * spatial) + denoise::kOne;
   };
-  return pair_of(of(left_of(own), left_weight), of(right_of(own), right_weight));
+  const unsigned left = of(static_cast<int>(own & 0x3FFC), own >> kDown & kPlaces, weights & 255);
+  const unsigned right =
+      of(static_cast<int>(own >> 16 & 0x3FFC), own >> (16 + kDown) & kPlaces, weights >> 8);
+  return __vminu2(__byte_perm(left, right, 0x7632), twice(denoise::kMostReach));
 }
 
 /// Sums of denoise::pull() for both samples of a pair. With d cut off at +-r,
@@ -81,15 +131,14 @@ class Pulls {
   /// unit that compares alone.
   __device__ __forceinline__ Pulls(Pair own, Pair reach, unsigned one)
       : one_(one),
-        offset_(pair_of(left_of(reach) - left_of(own), right_of(reach) - right_of(own))),
-        minus_(pair_of(-left_of(reach), -right_of(reach))),
+        offset_((reach + kSigns - own) ^ kSigns),
+        minus_((kSigns - reach) ^ kSigns),
         twice_(2 * reach) {}
 
   __device__ __forceinline__ void add(Pair neighbour) {
     const Pair once = __viaddmin_s16x2_relu(neighbour, offset_, twice_);
-    // As C++ the compiler would gather the factors of 1 and add.
-    asm("mad.lo.u32 %0, %1, %2, %0;" : "+r"(once_) : "r"(once), "r"(one_));
-    clipped_ += __viaddmin_s16x2_relu(2 * once, minus_, twice_);
+    add_to(once_, once);
+    add_to(clipped_, __viaddmin_s16x2_relu(2 * once, minus_, twice_));
   }
   /// What both samples change by: denoise::times() of the sums and kNeighbourShare, found in the
   /// upper halves of twice the products.
@@ -103,6 +152,14 @@ class Pulls {
   }
 
  private:
+  /// Above it, halves neither take from each other nor carry over.
+  static constexpr Pair kSigns = twice(0x8000);
+
+  __device__ __forceinline__ void add_to(std::uint32_t& sum, Pair pair) const {
+    // As C++ the compiler would gather the factors of 1 and add.
+    asm("mad.lo.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(pair), "r"(one_));
+  }
+
   unsigned one_;
   Pair offset_;
   Pair minus_;
@@ -125,12 +182,25 @@ struct FivePairs {
   }
 };
 
+/// Places of the weights of pairs one below the other, from column x and row y on, where `rows`
+/// exist; of a pair `both`, or the left one.
+__device__ __forceinline__ void load_weights(const NumberPlane<std::uint8_t>& plane, int x, int y,
+                                             int rows, bool both,
+                                             unsigned (&weights)[kThreadRows]) {
+  const std::uint8_t* const top = plane.row(y) + x;
+#pragma unroll
+  for (int i = 0; i < kThreadRows; ++i) {
+    const std::uint8_t* const at = top + min(i, rows - 1) * plane.pitch;
+    weights[i] = places_of(both ? *reinterpret_cast<const std::uint16_t*>(at) : at[0]);
+  }
+}
+
 /// Hands out pairs one below the other, with what their neighbours pull them by: to
 /// take(row, pair, change).
 template <typename Take>
 __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pair, int first,
-                                             const Pair (&weights)[kThreadRows], int spatial,
-                                             unsigned one, Take take) {
+                                             const unsigned (&weights)[kThreadRows],
+                                             unsigned spatial, unsigned one, Take take) {
   // Rows come from above, and pull at those that they reach.
   FivePairs rows[5] = {{shared, first, pair},
                        {shared, first + 1, pair},
@@ -140,7 +210,7 @@ __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pai
 #pragma unroll
   for (int i = 0; i < kThreadRows; ++i) {
     const Pair own = rows[2].at[2];
-    Pulls pulls(own, reaches(shared, own, left_of(weights[i]), right_of(weights[i]), spatial), one);
+    Pulls pulls(own, reaches(shared, own, weights[i], spatial), one);
 #pragma unroll
     for (int y = 0; y < 5; ++y) {
 #pragma unroll
@@ -156,60 +226,78 @@ __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pai
   }
 }
 
-/// Stores pairs of a component that are rounded plainly and of which nothing else is asked.
+/// What a frame's samples become.
+enum class Output {
+  bytes,  ///< rounded plainly, and nothing else is asked of them
+  words,  ///< the same, of 16 bits at even addresses
+  any,
+};
+
+/// Whether the samples of a pair, from an even column on, are one word in memory.
+template <Output kOutput>
+__device__ __forceinline__ bool lie_together(const Samples<std::uint8_t>& out) {
+  constexpr int kBytes = kOutput == Output::bytes ? 1 : 2;
+  return out.step == kBytes &&
+         (reinterpret_cast<std::uintptr_t>(out.first) | static_cast<std::uintptr_t>(out.stride)) %
+                 static_cast<unsigned>(2 * kBytes) ==
+             0;
+}
+
+/// Stores pairs of a component, one below the other.
+template <Output kOutput, bool kTogether>
 class PlainPairs {
  public:
-  /// From column x and row y on, one below the other; `columns` of a pair exist.
-  __device__ __forceinline__ PlainPairs(const DenoisePicture& picture,
-                                        const Samples<std::uint8_t>& out, int x, int y, int columns)
+  /// From column x and row y on; `both` samples of a pair exist.
+  __device__ __forceinline__ PlainPairs(const denoise::Words& words,
+                                        const Samples<std::uint8_t>& out, int x, int y, bool both)
       : at_(out.at(x, y)),
         stride_(out.stride),
         step_(out.step),
-        both_(columns == 2),
-        bytes_(picture.out_words.depth == 8),
-        up_(denoise::kSampleBits - picture.out_words.depth),
-        shift_(picture.out_words.shift),
-        half_(0x10001U << (up_ - 1)),
-        mask_((0x10001U << picture.out_words.depth) - 0x10001U) {
-    const int word = bytes_ ? 1 : 2;
-    together_ = both_ && out.step == word &&
-                (reinterpret_cast<std::uintptr_t>(at_) | static_cast<std::uintptr_t>(stride_)) %
-                        static_cast<unsigned>(2 * word) ==
-                    0;
-  }
+        both_(both),
+        up_(kBytes ? denoise::kSampleBits - 8 : denoise::kSampleBits - words.depth),
+        shift_(kBytes ? 0 : words.shift),
+        half_(twice(1U << (up_ - 1))),
+        mask_(twice((1U << (denoise::kSampleBits - up_)) - 1)) {}
 
-  /// Pair i: own samples, and what they change by. Sums are 0 at least, and no more than white has.
-  __device__ __forceinline__ void store(int i, Pair own, Pair change) const {
-    std::uint8_t* const at = at_ + i * stride_;
-    constexpr Pair kMost = 0x10001U * denoise::kSampleMost;
-    const Pair sum = __viaddmin_s16x2_relu(own + half_, change, kMost);
-    const Pair codes = sum >> up_ & mask_;
-    if (bytes_ && together_) {
-      *reinterpret_cast<std::uint16_t*>(at) =
-          static_cast<std::uint16_t>(__byte_perm(codes, 0, 0x4420));
-    } else if (bytes_) {
-      at[0] = static_cast<std::uint8_t>(codes);
-      if (both_) at[step_] = static_cast<std::uint8_t>(codes >> 16);
-    } else if (together_) {
-      *reinterpret_cast<Pair*>(at) = codes << shift_;
+  /// The next pair: own samples, and what they change by. Sums are 0 at least, and no more than
+  /// white has.
+  __device__ __forceinline__ void store(Pair own, Pair change) {
+    const Pair sum = __viaddmin_s16x2_relu(own + half_, change, twice(denoise::kSampleMost));
+    if constexpr (kBytes) {
+      store_bytes(sum >> up_);
     } else {
-      const Pair words = codes << shift_;
-      at[0] = static_cast<std::uint8_t>(words);
-      at[1] = static_cast<std::uint8_t>(words >> 8);
-      if (both_) {
-        at[step_] = static_cast<std::uint8_t>(words >> 16);
-        at[step_ + 1] = static_cast<std::uint8_t>(words >> 24);
-      }
+      store_words((sum >> up_ & mask_) << shift_);
     }
+    at_ += stride_;
   }
 
  private:
+  static constexpr bool kBytes = kOutput == Output::bytes;
+
+  /// In the lower bytes of both halves; the others hold anything.
+  __device__ __forceinline__ void store_bytes(Pair codes) const {
+    if (kTogether && both_) {
+      *reinterpret_cast<std::uint16_t*>(at_) =
+          static_cast<std::uint16_t>(__byte_perm(codes, 0, 0x4420));
+    } else {
+      at_[0] = static_cast<std::uint8_t>(codes);
+      if (both_) at_[step_] = static_cast<std::uint8_t>(codes >> 16);
+    }
+  }
+  __device__ __forceinline__ void store_words(Pair words) const {
+    if (kTogether && both_) {
+      *reinterpret_cast<Pair*>(at_) = words;
+    } else {
+      *reinterpret_cast<std::uint16_t*>(at_) = static_cast<std::uint16_t>(words);
+      if (both_)
+        *reinterpret_cast<std::uint16_t*>(at_ + step_) = static_cast<std::uint16_t>(words >> 16);
+    }
+  }
+
   std::uint8_t* at_;
   std::ptrdiff_t stride_;
   int step_;
   bool both_;
-  bool bytes_;
-  bool together_ = false;
   int up_;
   int shift_;
   Pair half_;
@@ -249,17 +337,30 @@ __device__ __forceinline__ void copy_other(const DenoisePicture& picture, int x,
   }
 }
 
-/// True where samples are smoothed and rounded plainly, and all that is written.
-bool is_plain(const DenoisePicture& picture) {
-  return picture.strength == denoise::kOne && picture.spatial != 0 &&
-         picture.dither == Dither::none && picture.copied_out.columns == 0;
+bool has_even_addresses(const Samples<std::uint8_t>& samples) {
+  return (reinterpret_cast<std::uintptr_t>(samples.first) |
+          static_cast<std::uintptr_t>(samples.stride) | static_cast<unsigned>(samples.step)) %
+             2 ==
+         0;
+}
+
+Output output_of(const DenoisePicture& picture) {
+  const bool plain = picture.strength == denoise::kOne && picture.spatial != 0 &&
+                     picture.dither == Dither::none && picture.copied_out.columns == 0;
+  if (!plain) return Output::any;
+  if (picture.out_words.depth == 8) return Output::bytes;
+  for (int c = 0; c < picture.count; ++c) {
+    if (!has_even_addresses(picture.components[c].out)) return Output::any;
+  }
+  return Output::words;
 }
 
 /// A block of threads has a tile of a component, a warp some of its rows. A thread reads of a
 /// frame's samples only those that it writes: `in` may be `out`.
-template <bool kPlain>
+template <Output kOutput>
 __global__ void __launch_bounds__(kSmoothThreads)
     denoise_smooth_kernel(const __grid_constant__ DenoisePicture picture) {
+  constexpr bool kPlain = kOutput != Output::any;
   __shared__ SmoothShared shared;
   wait_then_release();
   const DenoiseComponent& component = picture.components[blockIdx.z];
@@ -268,58 +369,60 @@ __global__ void __launch_bounds__(kSmoothThreads)
   const int y0 = static_cast<int>(blockIdx.y) * kSmoothRows;
   if (x0 >= component.in.columns || y0 >= component.in.rows) return;
   const auto thread = static_cast<int>(threadIdx.x);
-  shared.sigma.load(component.noise->curves.sigma, thread);
+  if (thread < CurveOfLevels::kEntries) shared.sigma.load(component.noise->curves.sigma, thread);
   if (thread < denoise::kWeights) {
     shared.left[thread] =
-        static_cast<std::uint16_t>(denoise::fraction(picture.tables->weights.left[thread]));
+        static_cast<unsigned>(2 * denoise::fraction(picture.tables->weights.left[thread]));
   }
   const bool passes = !kPlain && picture.strength == 0;
   if (!passes) load_tile(known.estimate, x0, y0, shared);
   __syncthreads();
   const int pair = thread % kLanes;
-  const int x = x0 + 2 * pair;
   const int first = thread / kLanes * kThreadRows;
-  const int rows = min(kThreadRows, component.in.rows - y0 - first);
+  const int x = x0 + 2 * pair;
+  const int y = y0 + first;
+  const int rows = min(kThreadRows, component.in.rows - y);
   const int columns = min(2, component.in.columns - x);
   if (rows <= 0 || columns <= 0) return;
-  const bool smooths = kPlain || (!passes && picture.spatial != 0);
   const auto one = static_cast<unsigned>(min(picture.count, 1));
-  Pair weights[kThreadRows];
-  if (smooths) {
-    const std::uint8_t* const top = known.weight.row(y0 + first) + x;
-#pragma unroll
-    for (int i = 0; i < kThreadRows; ++i) {
-      const std::uint8_t* const at = top + min(i, rows - 1) * known.weight.pitch;
-      const int both =
-          columns == 2 ? *reinterpret_cast<const std::uint16_t*>(at) : static_cast<int>(at[0]);
-      weights[i] = __byte_perm(static_cast<unsigned>(both), 0, 0x4140);
-    }
-  }
+  const auto spatial = static_cast<unsigned>(picture.spatial);
+  unsigned weights[kThreadRows];
   if constexpr (kPlain) {
-    const PlainPairs plain(picture, component.out, x, y0 + first, columns);
-    smooth_pairs(shared, pair, first, weights, picture.spatial, one,
-                 [&](int i, Pair own, Pair change) {
-                   if (i < rows) plain.store(i, own, change);
-                 });
+    const auto smooth = [&](auto together, int count, bool both) {
+      load_weights(known.weight, x, y, count, both, weights);
+      PlainPairs<kOutput, together()> plain(picture.out_words, component.out, x, y, both);
+      smooth_pairs(shared, pair, first, weights, spatial, one, [&](int i, Pair own, Pair change) {
+        if (i < count) plain.store(own, change);
+      });
+    };
+    const bool whole =
+        x0 + kSmoothColumns <= component.in.columns && y0 + kSmoothRows <= component.in.rows;
+    if (!whole) {
+      smooth(std::false_type{}, rows, columns == 2);
+    } else if (lie_together<kOutput>(component.out)) {
+      smooth(std::true_type{}, kThreadRows, true);
+    } else {
+      smooth(std::false_type{}, kThreadRows, true);
+    }
     return;
   }
   const auto finish = [&](int i, Pair own, Pair change) {
-    const int y = y0 + first + i;
     if (i >= rows) return;
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
       if (k >= columns) continue;
       int sample = k == 0 ? left_of(own) + left_of(change) : right_of(own) + right_of(change);
       if (picture.strength < denoise::kOne) {
-        const int now = sample_at(component.in, picture.in_words, x + k, y);
+        const int now = sample_at(component.in, picture.in_words, x + k, y + i);
         sample = passes ? now : now + denoise::times(sample - now, picture.strength);
       }
-      store(picture, component.out, x + k, y, rounded(picture, x + k, y, sample));
-      if (blockIdx.z == 0 && x + k < picture.copied_out.columns) copy_other(picture, x + k, y);
+      store(picture, component.out, x + k, y + i, rounded(picture, x + k, y + i, sample));
+      if (blockIdx.z == 0 && x + k < picture.copied_out.columns) copy_other(picture, x + k, y + i);
     }
   };
-  if (smooths) {
-    smooth_pairs(shared, pair, first, weights, picture.spatial, one, finish);
+  if (!passes && picture.spatial != 0) {
+    load_weights(known.weight, x, y, rows, columns == 2, weights);
+    smooth_pairs(shared, pair, first, weights, spatial, one, finish);
   } else {
 #pragma unroll 1
     for (int i = 0; i < kThreadRows; ++i)
@@ -360,8 +463,9 @@ void denoise_smooth(const DenoisePicture& picture, const LaunchDevice& device,
       launch.config(dim3(parts(luma.columns, kSmoothColumns), parts(luma.rows, kSmoothRows),
                          static_cast<unsigned>(picture.count)),
                     dim3(kSmoothThreads), stream);
-  const auto kernel =
-      is_plain(picture) ? &denoise_smooth_kernel<true> : &denoise_smooth_kernel<false>;
+  auto kernel = &denoise_smooth_kernel<Output::any>;
+  if (output_of(picture) == Output::bytes) kernel = &denoise_smooth_kernel<Output::bytes>;
+  if (output_of(picture) == Output::words) kernel = &denoise_smooth_kernel<Output::words>;
   check(cudaLaunchKernelEx(&config, kernel, picture), "launching the smoothing");
 }
 
