@@ -1,11 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
 
 #include <equalux/image.h>
 #include <equalux/params.h>
+
+#include "src/format/layout.h"
+#include "tests/equalize/saturation/saturation_definition.h"
+#include "tests/support/moving_frames.h"
 
 /// What saturation is tested on, on either backend.
 namespace equalux::test {
@@ -63,6 +68,28 @@ inline ImageDesc drawn_form(std::mt19937& random) {
   const auto height = static_cast<int>(1 + random() % 90);
   const std::vector<ImageDesc> forms = colour_forms(width, height);
   return forms[random() % forms.size()];
+}
+
+/// Each component within a band of its own, luma about black often: so that there are frames of
+/// which all or no pixels are black, pale or strong. Every third is fill_moving()'s.
+inline void fill_bands(const ImageView& view, int number, std::uint32_t seed) {
+  if (number % 3 == 0) return fill_moving(view, number, seed);
+  std::mt19937 random(seed * 1000 + static_cast<std::uint32_t>(number));
+  const FormatTraits& t = traits(view.desc.format);
+  const std::uint32_t unit = 1U << (t.depth - 8);
+  for (int component = 0; component < 3; ++component) {
+    const bool chroma = t.model == ColorModel::yuv && component > 0;
+    std::uint32_t least = random() % 2 == 0 ? random() % 30 : random() % 256;
+    if (chroma) least = 96 + random() % 50;
+    const std::uint32_t spread = 1 + random() % (random() % 2 == 0 ? 8 : 60);
+    const auto samples = samples_of(view, component);
+    for (int y = 0; y < samples.rows; ++y) {
+      for (int x = 0; x < samples.columns; ++x) {
+        const std::uint32_t code = least * unit + random() % (spread * unit);
+        put(view, component, x, y, std::min(code, 256 * unit - 1));
+      }
+    }
+  }
 }
 
 }  // namespace equalux::test

@@ -165,7 +165,8 @@ TEST_F(CudaSaturation, RandomOptionsOnRandomStreams) {
   for (int i = 0; i < 40; ++i) {
     SCOPED_TRACE(i);
     const EqualizeParams params = test::drawn_params(random);
-    Pair(params, test::drawn_form(random), {static_cast<std::uint32_t>(i + 1)}).expect_same(12);
+    Pair(params, test::drawn_form(random), {static_cast<std::uint32_t>(i + 1), test::fill_bands})
+        .expect_same(12);
   }
 }
 

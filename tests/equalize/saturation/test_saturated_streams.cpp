@@ -1,5 +1,4 @@
 // Saturation in streams with any options: the vector loops of every target beside the plain ones.
-#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -12,9 +11,7 @@
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/cpu/equalize/fused/fused_chain.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
-#include "src/format/layout.h"
 #include "tests/equalize/saturation/saturated_params.h"
-#include "tests/equalize/saturation/saturation_definition.h"
 #include "tests/support/long_counts.h"
 #include "tests/support/moving_frames.h"
 #include "tests/support/test_images.h"
@@ -24,33 +21,12 @@ namespace {
 
 constexpr int kStreamFrames = 6;
 
-/// Each component within a band of its own, luma about black often: so that there are frames of
-/// which all or no pixels are black, pale or strong.
-void fill_bands(const ImageView& view, std::mt19937& random) {
-  const FormatTraits& t = traits(view.desc.format);
-  const std::uint32_t unit = 1U << (t.depth - 8);
-  for (int component = 0; component < 3; ++component) {
-    const bool chroma = t.model == ColorModel::yuv && component > 0;
-    std::uint32_t least = random() % 2 == 0 ? random() % 30 : random() % 256;
-    if (chroma) least = 96 + random() % 50;
-    const std::uint32_t spread = 1 + random() % (random() % 2 == 0 ? 8 : 60);
-    const auto samples = samples_of(view, component);
-    for (int y = 0; y < samples.rows; ++y) {
-      for (int x = 0; x < samples.columns; ++x) {
-        const std::uint32_t code = least * unit + random() % (spread * unit);
-        test::put(view, component, x, y, std::min(code, 256 * unit - 1));
-      }
-    }
-  }
-}
-
 /// A stream by Chain, whose loops are `rows`, beside the plain loops. The options change halfway,
 /// so that levels have factors between those of both.
 template <typename Chain, typename Rows>
 void expect_as_plain(const Rows& rows, const Rows& plain, const ImageDesc& desc,
                      const EqualizeParams& first, const EqualizeParams& second,
                      std::uint32_t seed) {
-  std::mt19937 random(seed);
   RowExecutor one(1);
   Chain chain(first, one, rows);
   Chain by_plain(first, one, plain);
@@ -60,11 +36,7 @@ void expect_as_plain(const Rows& rows, const Rows& plain, const ImageDesc& desc,
   Image out(desc);
   Image expected(desc);
   for (int i = 0; i < kStreamFrames; ++i) {
-    if (i % 3 == 0) {
-      test::fill_moving(in.view(), i, seed);
-    } else {
-      fill_bands(in.view(), random);
-    }
+    test::fill_bands(in.view(), i, seed);
     if (i == kStreamFrames / 2) {
       chain.update(second);
       by_plain.update(second);
