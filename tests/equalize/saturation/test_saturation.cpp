@@ -293,9 +293,10 @@ TEST(Saturation, RowsWithAFewStrongColoursInEveryPlace) {
         pixels[step * x + b] = static_cast<std::uint8_t>(90 + x % 120 + (7 * x + 11 * b) % 9);
       if (x % 333 == 300) pixels[step * x + static_cast<std::size_t>(at.g)] = 3;
     }
-    for (const std::uint32_t factor : {128U, 320U, 512U}) {
+    for (const int factor : {128, 320, 512, -1}) {
       SaturatedGains gains;
-      make_saturated({factor, saturation::kOne}, curve, 255, gains);
+      make_saturated({}, curve, 255, gains);
+      set_factors(gains, factor);
       alignas(64) std::array<std::uint8_t, 4 * kWidth> expected{};
       saturate_rgb(gains, at, pixels.data(), kWidth, expected.data());
       for (const FusedRows& loops : all_fused_rows()) {
@@ -312,6 +313,60 @@ TEST(Saturation, RowsWithAFewStrongColoursInEveryPlace) {
         loops.saturate_rgb(gains, Stores::cached, at, same.data(), kWidth, same.data());
         EXPECT_EQ(same, expected) << to_string(format) << " times " << factor << " in place by "
                                   << loops.target;
+      }
+    }
+  }
+}
+
+/// Levels with a k each, a vector of pixels at a time: all that S = 1 leaves alone, and among pale
+/// ones a single one of each level that is just at S = 1 or just past it, by every target.
+TEST(Saturation, VectorsWithAPixelAtTheLimit) {
+  constexpr std::size_t kSpan = 64;
+  ValueHistogram all;
+  all.fill(1);
+  for (const char* shape : {"identity", "half", "root", "veil", "steep"}) {
+    SaturatedGains gains;
+    make_saturated({}, shaped_curve(shape, 255), 255, gains);
+    set_factors(gains, -1);
+    // The three channels of pixels, vector after vector.
+    std::vector<std::array<int, 3>> pixels;
+    const auto free_of = [&](int v) {
+      const int k = gains.factors[static_cast<std::size_t>(v)];
+      return k <= 256 ? v : 256 * v / k;
+    };
+    for (int v = 0; v < 256; ++v) {
+      for (int below = 0; below <= free_of(v); below += below + 5 < free_of(v) ? 5 : 1)
+        pixels.push_back({v, v - below / 3, v - below});
+    }
+    while (pixels.size() % kSpan != 0)
+      pixels.push_back({9, 9, 9});
+    for (int v = 1; v < 256; ++v) {
+      for (int past = 0; past < 2; ++past) {
+        const int below = std::min(free_of(v) + past, v);
+        for (std::size_t i = 0; i < kSpan; ++i) {
+          const bool here = i == static_cast<std::size_t>(37 * v) % kSpan;
+          pixels.push_back(here ? std::array{v, v - below / 2, v - below} : std::array{v, v, v});
+        }
+      }
+    }
+    for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::bgrx, PixelFormat::xrgb}) {
+      const RgbLayout at = rgb_layout(format);
+      const auto step = static_cast<std::size_t>(at.step);
+      std::vector<std::uint8_t> in(step * pixels.size(), 77);
+      for (std::size_t i = 0; i < pixels.size(); ++i) {
+        for (std::size_t c = 0; c < 3; ++c)
+          in[step * i + static_cast<std::size_t>(at.first()) + (c + i) % 3] =
+              static_cast<std::uint8_t>(pixels[i][c]);
+      }
+      std::vector<std::uint8_t> expected(in.size());
+      saturate_rgb(gains, at, in.data(), pixels.size(), expected.data());
+      for (const FusedRows& loops : all_fused_rows()) {
+        make_vectors(all, 255, 255, loops, gains);
+        gains.has_words = false;
+        std::vector<std::uint8_t> out(in.size());
+        for (std::size_t i = 0; i < in.size(); i += step * kSpan)
+          loops.saturate_rgb(gains, Stores::cached, at, in.data() + i, kSpan, out.data() + i);
+        EXPECT_EQ(out, expected) << shape << ' ' << to_string(format) << " by " << loops.target;
       }
     }
   }
