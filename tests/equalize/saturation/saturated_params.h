@@ -75,17 +75,18 @@ inline ImageDesc drawn_form(std::mt19937& random) {
 inline void fill_bands(const ImageView& view, int number, std::uint32_t seed) {
   if (number % 3 == 0) return fill_moving(view, number, seed);
   std::mt19937 random(seed * 1000 + static_cast<std::uint32_t>(number));
+  const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random()) % end; };
   const FormatTraits& t = traits(view.desc.format);
   const std::uint32_t unit = 1U << (t.depth - 8);
   for (int component = 0; component < 3; ++component) {
     const bool chroma = t.model == ColorModel::yuv && component > 0;
-    std::uint32_t least = random() % 2 == 0 ? random() % 30 : random() % 256;
-    if (chroma) least = 96 + random() % 50;
-    const std::uint32_t spread = 1 + random() % (random() % 2 == 0 ? 8 : 60);
+    std::uint32_t least = below(2) == 0 ? below(30) : below(256);
+    if (chroma) least = 96 + below(50);
+    const std::uint32_t spread = 1 + below(below(2) == 0 ? 8 : 60);
     const auto samples = samples_of(view, component);
     for (int y = 0; y < samples.rows; ++y) {
       for (int x = 0; x < samples.columns; ++x) {
-        const std::uint32_t code = least * unit + random() % (spread * unit);
+        const std::uint32_t code = least * unit + below(spread * unit);
         put(view, component, x, y, std::min(code, 256 * unit - 1));
       }
     }
