@@ -83,11 +83,6 @@ struct StripShared {
   CurveOfLevels inverse[kMostComponents];
   std::uint32_t share[denoise::kWeights];  ///< of a sample in the new estimate, of 2^16
   std::uint8_t certainty[denoise::kWeights];
-
-  /// By bytes from the first one.
-  __device__ __forceinline__ std::uint32_t share_at(unsigned place) const {
-    return *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(share) + place);
-  }
 };
 
 /// A lane's four samples of a row, as they are read.
@@ -521,7 +516,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
     // denoise::estimate_of() from the estimate's side, moved up so that upper halves are above 0.
     constexpr unsigned kUp = 0x4000;
     const auto moved = [&](int difference, unsigned place) {
-      return static_cast<unsigned>(difference) * shared_.share_at(place) +
+      return static_cast<unsigned>(difference) * entry_at(shared_.share, place) +
              ((kUp << 16) + (127 << 8));
     };
     const unsigned a = moved(left_of(known.differences[p]), __byte_perm(places, 0, 0x4440 + 2 * p));

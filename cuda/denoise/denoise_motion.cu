@@ -578,6 +578,27 @@ __device__ Vector found_vector(const DenoisePicture& picture, const int (&now)[k
                  denoise::whole_samples((best.y * kParts + rough.y) * 2));
 }
 
+/// A LevelCurve in shared memory, in 1 / 256: times(rise, part << 7) is (rise part + 128) >> 8.
+struct SharedCurve {
+  struct Segment {
+    std::int32_t knot;  ///< and what rounds it
+    std::int32_t rise;  ///< a part
+  };
+  alignas(8) Segment segment[denoise::kSegments];
+
+  /// By the first threads of a block.
+  __device__ __forceinline__ void load(const denoise::LevelCurve& curve, int thread) {
+    if (thread < denoise::kSegments)
+      segment[thread] = {curve.knot[thread] * 256 + 128, curve.rise[thread]};
+  }
+  /// LevelCurve::at().
+  __device__ __forceinline__ int at(int estimate) const {
+    const Segment of = segment[estimate >> denoise::kKnotShift];
+    const int part = (estimate >> (denoise::kKnotShift - 8)) & 255;
+    return (of.knot + of.rise * part) >> 8;
+  }
+};
+
 /// A block of threads has the blocks that share a coarse search, a warp each. Warps share the
 /// places of that search out among them; the least sum is kept with the number of its place, so
 /// that the first of equals stays.

@@ -99,26 +99,11 @@ struct PlaneNumbers {
   }
 };
 
-/// A LevelCurve in shared memory, in 1 / 256: times(rise, part << 7) is (rise part + 128) >> 8.
-struct SharedCurve {
-  struct Segment {
-    std::int32_t knot;  ///< and what rounds it
-    std::int32_t rise;  ///< a part
-  };
-  alignas(8) Segment segment[denoise::kSegments];
-
-  /// By the first threads of a block.
-  __device__ __forceinline__ void load(const denoise::LevelCurve& curve, int thread) {
-    if (thread < denoise::kSegments)
-      segment[thread] = {curve.knot[thread] * 256 + 128, curve.rise[thread]};
-  }
-  /// LevelCurve::at().
-  __device__ __forceinline__ int at(int estimate) const {
-    const Segment of = segment[estimate >> denoise::kKnotShift];
-    const int part = (estimate >> (denoise::kKnotShift - 8)) & 255;
-    return (of.knot + of.rise * part) >> 8;
-  }
-};
+/// An entry of a table by its place, in bytes from the first one.
+template <typename Entry>
+__device__ __forceinline__ Entry entry_at(const Entry* table, unsigned place) {
+  return *reinterpret_cast<const Entry*>(reinterpret_cast<const char*>(table) + place);
+}
 
 /// denoise::LevelCurve in shared memory, by the upper six bits of a level.
 struct CurveOfLevels {
@@ -144,8 +129,7 @@ struct CurveOfLevels {
   }
   /// The same by those bits' place, in bytes from the first line: they times kLineBytes.
   __device__ __forceinline__ int at_place(int level, unsigned place) const {
-    return value(*reinterpret_cast<const Line*>(reinterpret_cast<const char*>(lines) + place),
-                 level);
+    return value(entry_at(lines, place), level);
   }
 
  private:

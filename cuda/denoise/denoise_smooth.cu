@@ -24,11 +24,6 @@ struct SmoothShared {
   Pair estimates[kSmoothTileRows][kPairs];
   CurveOfLevels sigma;
   std::uint32_t left[denoise::kWeights];  ///< twice the fractions
-
-  /// By bytes from the first one.
-  __device__ __forceinline__ std::uint32_t left_at(unsigned place) const {
-    return *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(left) + place);
-  }
 };
 
 /// The pairs of a tile and two samples around it, by at(row, pair): as many as lanes of all rows,
@@ -99,18 +94,18 @@ __device__ __forceinline__ unsigned places_of(unsigned weights) {
 /// there 15 times is found in the upper halves of twice the products.
 __device__ __forceinline__ Pair reaches(const SmoothShared& shared, Pair own, unsigned weights,
                                         unsigned spatial) {
-  // The noise of no level is above this, and what is left of it is what reach() cuts off at most.
-  constexpr unsigned kMostNoise = 64 * denoise::kLevel;
+  // So much noise is never left of any that reach() would cut it off.
   constexpr unsigned kMostLeft = 2 * denoise::fraction(255);
-  static_assert((kMostNoise * kMostLeft + denoise::kOne) >> 16 <= 4095);
-  static_assert(16ULL * 4095 * denoise::kMostSpatial + denoise::kOne < 1ULL << 31);
+  static_assert((denoise::kMostSigma * kMostLeft + denoise::kOne) >> 16 <= denoise::kMostNoiseLeft);
+  static_assert(16ULL * denoise::kMostNoiseLeft * denoise::kMostSpatial + denoise::kOne <
+                1ULL << 31);
   // From the upper six bits of a level to their place.
   constexpr int kDown = 5;
   constexpr unsigned kPlaces = 63 * CurveOfLevels::kLineBytes;
   static_assert(CurveOfLevels::kLineBytes == 1 << (8 - kDown));
   const auto of = [&](int level, unsigned line, unsigned weight) {
     const auto sigma = static_cast<unsigned>(shared.sigma.at_place(level, line));
-    const unsigned noise = (sigma * shared.left_at(weight) + denoise::kOne) >> 16;
+    const unsigned noise = (sigma * entry_at(shared.left, weight) + denoise::kOne) >> 16;
     return noise * (16 * spatial) + denoise::kOne;
   };
   const unsigned left = of(static_cast<int>(own & 0x3FFC), own >> kDown & kPlaces, weights & 255);

@@ -45,6 +45,9 @@ struct LevelCurve {
   }
 };
 
+/// The largest standard deviation of noise, and of the option `noise`.
+inline constexpr int kMostSigma = 64 * kLevel;
+
 /// Standard deviation of a plane's noise in units of samples, and what makes deviations of
 /// differences: 2^16 over it, at most 2^15 - 1.
 struct NoiseCurves {
@@ -111,12 +114,14 @@ inline constexpr int kNeighbourShare = kOne / (kNeighbours + 1);
 inline constexpr int kMostReach = 3200;
 /// The `spatial` of reach() where the option is 1: 7 times the noise that is left.
 inline constexpr int kMostSpatial = 7 << 12;
+/// Most noise of an estimate that reach() knows.
+inline constexpr int kMostNoiseLeft = 4095;
 
 /// The difference from which on a neighbour shows something else: `spatial` / 2^12 times the noise
 /// that the estimate still has. `left` is that of its weight.
 EQUALUX_HD int reach(int sigma, int left, int spatial) {
   const int noise = times(sigma, left);
-  const int reach = times(8 * (noise > 4095 ? 4095 : noise), spatial);
+  const int reach = times(8 * (noise > kMostNoiseLeft ? kMostNoiseLeft : noise), spatial);
   return reach > kMostReach ? kMostReach : reach;
 }
 

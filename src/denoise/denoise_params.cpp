@@ -1,6 +1,7 @@
 #include <equalux/denoise.h>
 
 #include "src/common/option_table.h"
+#include "src/denoise/denoise_math.h"
 
 /// The options of noise reduction, and the rules that they obey with frames.
 namespace equalux {
@@ -42,7 +43,7 @@ const OptionTable<DenoiseParams>& denoise_table() {
                     .title = "Noise",
                     .help = "standard deviation of the noise, in levels of 8 bits",
                     .least = 0.1,
-                    .most = 64,
+                    .most = static_cast<double>(denoise::kMostSigma) / denoise::kLevel,
                     .zero_means = "estimated",
                     .step = 0.25,
                     .slider_most = 16,

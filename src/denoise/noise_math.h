@@ -62,10 +62,10 @@ EQUALUX_HD int texture_of_fifth(int bin, std::uint64_t below, std::uint64_t here
 
 /// The standard deviation of noise whose blocks have a texture: of 216 weights a block, the fifth
 /// of blocks with the least texture ends at 0.651 of it (measured over Gaussian noise). At most
-/// what the option `noise` may be: chequers are no noise, and curves have 16 bits.
+/// kMostSigma: chequers are no noise, and curves have 16 bits.
 EQUALUX_HD int sigma_of(int texture) {
   const int sigma = (texture + 70) / 141;
-  return sigma < 64 * kLevel ? sigma : 64 * kLevel;
+  return sigma < kMostSigma ? sigma : kMostSigma;
 }
 
 /// A segment whose noise is not known.

@@ -12,6 +12,7 @@
 #include "tests/support/calm_params.h"
 #include "tests/support/device/device_filter.h"
 #include "tests/support/device/device_image.h"
+#include "tests/support/drawn_params.h"
 #include "tests/support/test_images.h"
 
 /// What tests of clahe on a GPU ask of it at every depth: the CPU's bytes.
@@ -39,22 +40,14 @@ inline ClaheParams calm_tiles() {
 
 /// Tiles, limits and saturation of every kind, some of them over time.
 inline ClaheParams random_tiles(std::mt19937& random, const ImageDesc& desc) {
-  const auto uniform = [&](double least, double most) {
-    return std::uniform_real_distribution<>(least, most)(random);
-  };
   const int x = 1 + static_cast<int>(random() % kMostTiles);
   ClaheParams params = tiles_for(desc, x, 1 + static_cast<int>(random() % kMostTiles));
   EqualizeParams& curve = params.curve;
-  curve.scaler = static_cast<Scaler>(random() % 3);
-  curve.strength = random() % 3 == 0 ? 1 : uniform(0, 1);
-  curve.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
-  curve.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
-  curve.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
-  curve.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
-  curve.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
-  curve.temporal_ms = random() % 3 == 0 ? 0 : uniform(20, 5000);
-  if (random() % 2 == 0) curve.saturation = random() % 2 == 0 ? kAutoSaturation : uniform(0, 4);
-  if (curve.saturation == kAutoSaturation) curve.saturation_max = uniform(1, 4);
+  curve = drawn_curve(random);
+  curve.temporal_ms = random() % 3 == 0 ? 0 : drawn_between(random, 20, 5000);
+  if (random() % 2 == 0)
+    curve.saturation = random() % 2 == 0 ? kAutoSaturation : drawn_between(random, 0, 4);
+  if (curve.saturation == kAutoSaturation) curve.saturation_max = drawn_between(random, 1, 4);
   return params;
 }
 

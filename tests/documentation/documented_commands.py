@@ -374,10 +374,16 @@ class Outcome:
         self.interrupted = interrupted
 
 
+def status_of(pid):
+    """The name of a process, and what its system tells behind that; raises OSError where it is gone."""
+    name, _, fields = pathlib.Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
+    return name, fields.split()
+
+
 def computed_s(process):
     """The seconds of CPU time that a process has taken."""
     try:
-        fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        _, fields = status_of(process.pid)
     except OSError:
         return 0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -388,11 +394,11 @@ def end_players(process):
     its signal handler, which can wait for a lock of its own for ever. Whatever else has not ended
     is left, to be found."""
     left = {}
-    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            name, _, fields = status.read_text().partition("(")[2].rpartition(")")
-            if int(fields.split()[2]) == process.pid and fields.split()[0] != "Z":
-                left[int(status.parent.name)] = name
+            name, (state, _, group, *_) = status_of(folder.name)
+            if int(group) == process.pid and state != "Z":
+                left[int(folder.name)] = name
     left.pop(process.pid, None)
     if set(left.values()) == {"ffplay"}:
         for pid in left:

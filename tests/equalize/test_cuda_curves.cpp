@@ -10,6 +10,7 @@
 #include "tests/support/backend_pair.h"
 #include "tests/support/calm_params.h"
 #include "tests/support/device/device_test.h"
+#include "tests/support/drawn_params.h"
 
 namespace equalux {
 namespace {
@@ -123,23 +124,14 @@ TEST_F(CudaCurves, EveryFormatScalerAndBinCount) {
 
 TEST_F(CudaCurves, RandomOptionsOnRandomStreams) {
   std::mt19937 random(11);
-  const auto uniform = [&](double least, double most) {
-    return std::uniform_real_distribution<>(least, most)(random);
-  };
   for (int i = 0; i < 40; ++i) {
     SCOPED_TRACE(i);
-    EqualizeParams params;
-    params.scaler = static_cast<Scaler>(random() % 3);
+    EqualizeParams params = test::drawn_curve(random);
     params.bins = random() % 2 == 0 ? 0 : static_cast<int>(2 + random() % 400);
-    params.strength = random() % 3 == 0 ? 1 : uniform(0, 1);
-    params.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
-    params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
-    params.ceiling = random() % 2 == 0 ? 100 : uniform(60, 100);
-    params.stretch = random() % 2 == 0 ? 1 : uniform(1, 16);
-    params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
-    params.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
-    params.temporal_ms = random() % 4 == 0 ? 0 : uniform(20, 5000);
-    params.darken_ms = params.temporal_ms == 0 || random() % 2 == 0 ? 0 : uniform(20, 5000);
+    params.stretch = random() % 2 == 0 ? 1 : test::drawn_between(random, 1, 16);
+    params.temporal_ms = random() % 4 == 0 ? 0 : test::drawn_between(random, 20, 5000);
+    if (params.temporal_ms != 0 && random() % 2 != 0)
+      params.darken_ms = test::drawn_between(random, 20, 5000);
     const auto format = static_cast<PixelFormat>(random() % 17);
     const int width = 1 + static_cast<int>(random() % 200);
     const int height = 1 + static_cast<int>(random() % 60);

@@ -820,7 +820,7 @@ void smooth(const Rows5<std::int16_t>& rows, const std::uint8_t* weight, const L
   const WeightTable lefts(weight_tables().left);
   const Curve curve(sigma);
   const auto reach_of = [&](V own, V left) HWY_ATTR {
-    const V noise = hn::Min(hn::MulFixedPoint15(curve.at(own), left), set(4095));
+    const V noise = hn::Min(hn::MulFixedPoint15(curve.at(own), left), set(kMostNoiseLeft));
     return hn::Min(hn::MulFixedPoint15(hn::ShiftLeft<3>(noise), set(spatial)), set(kMostReach));
   };
   for (std::size_t i = 0; i < n; i += 2 * kLanes) {

@@ -10,6 +10,7 @@
 
 #include "src/format/layout.h"
 #include "tests/equalize/saturation/saturation_definition.h"
+#include "tests/support/drawn_params.h"
 #include "tests/support/moving_frames.h"
 
 /// What saturation is tested on, on either backend.
@@ -46,19 +47,10 @@ inline EqualizeParams shaped(double saturation, bool steep) {
 
 /// Any curve that changes saturation, calm over time or not.
 inline EqualizeParams drawn_params(std::mt19937& random) {
-  const auto uniform = [&](double least, double most) {
-    return std::uniform_real_distribution<>(least, most)(random);
-  };
-  EqualizeParams params;
-  params.scaler = static_cast<Scaler>(random() % 3);
-  params.strength = random() % 3 == 0 ? 1 : uniform(0, 1);
-  params.clip_limit = random() % 3 == 0 ? 0 : uniform(1, 12);
-  params.floor = random() % 2 == 0 ? 0 : uniform(0, 40);
-  params.max_gain = random() % 2 == 0 ? 0 : uniform(1, 20);
-  params.min_gain = random() % 2 == 0 ? 0 : uniform(0, 1);
-  params.temporal_ms = random() % 2 == 0 ? 0 : uniform(20, 5000);
-  params.saturation = random() % 2 == 0 ? kAutoSaturation : uniform(0, 4);
-  if (params.saturation == kAutoSaturation) params.saturation_max = uniform(1, 4);
+  EqualizeParams params = drawn_curve(random);
+  params.temporal_ms = random() % 2 == 0 ? 0 : drawn_between(random, 20, 5000);
+  params.saturation = random() % 2 == 0 ? kAutoSaturation : drawn_between(random, 0, 4);
+  if (params.saturation == kAutoSaturation) params.saturation_max = drawn_between(random, 1, 4);
   return params;
 }
 

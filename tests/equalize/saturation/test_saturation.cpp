@@ -362,7 +362,6 @@ TEST(Saturation, VectorsWithAPixelAtTheLimit) {
       saturate_rgb(gains, at, in.data(), pixels.size(), expected.data());
       for (const FusedRows& loops : all_fused_rows()) {
         make_vectors(all, 255, 255, loops, gains);
-        gains.has_words = false;
         std::vector<std::uint8_t> out(in.size());
         for (std::size_t i = 0; i < in.size(); i += step * kSpan)
           loops.saturate_rgb(gains, Stores::cached, at, in.data() + i, kSpan, out.data() + i);
