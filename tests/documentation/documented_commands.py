@@ -31,6 +31,9 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from virtual_display import end_display, start_display  # noqa: E402
+
 # How long a command may take until it ends, or shows that it runs; machines may be loaded.
 LONGEST_S = 300
 # What an endless command may do after it has shown that it runs: a few frames.
@@ -212,21 +215,17 @@ class Context:
         if not shutil.which("Xvfb"):
             yield
             return
-        read, write = os.pipe()
-        server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp",
-             "-noreset"],
-            pass_fds=[write], stderr=subprocess.DEVNULL)
-        os.close(write)
+        servers = []
         try:
-            with os.fdopen(read) as number:
-                self.display = number.readline().strip() or None
+            self.display = start_display(
+                lambda words, **how: servers.append(subprocess.Popen(words, stderr=subprocess.DEVNULL, **how)),
+                "1280x800", "-noreset") or None
             if self.display:
-                self.environment["DISPLAY"] = f":{self.display}"
+                self.environment["DISPLAY"] = self.display
             yield
         finally:
-            server.terminate()
-            server.wait()
+            for server in servers:
+                end_display(server)
 
 
 # --------------------------------------------------------------------------- commands of a page

@@ -1,8 +1,10 @@
 #include "tests/opencv/virtual_display.h"
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #ifdef EQUALUX_HAVE_X11
 #include <X11/Xlib.h>
@@ -19,6 +21,10 @@ namespace equalux::test {
 namespace {
 
 constexpr int kStartMs = 20'000;
+// A server is asked to end every 200 ms, for 10 s.
+constexpr int kAskedToEnd = 50;
+constexpr int kSlices = 20;
+constexpr std::chrono::milliseconds kSlice{10};
 
 /// The display number that the server writes once it listens; empty where it does not.
 std::string read_number(int fd) {
@@ -58,9 +64,18 @@ VirtualDisplay::VirtualDisplay() {
 }
 
 VirtualDisplay::~VirtualDisplay() {
-  if (server_ <= 0) return;
-  ::kill(server_, SIGTERM);
-  ::waitpid(server_, nullptr, 0);
+  // Xvfb forgets a SIGTERM that comes after it has written its number and before it listens.
+  for (int asked = 0; server_ > 0 && asked < kAskedToEnd; ++asked) {
+    ::kill(server_, SIGTERM);
+    for (int slice = 0; slice < kSlices; ++slice) {
+      if (::waitpid(server_, nullptr, WNOHANG) != 0) {
+        server_ = -1;
+        return;
+      }
+      std::this_thread::sleep_for(kSlice);
+    }
+  }
+  kill();
 }
 
 void VirtualDisplay::kill() {
