@@ -18,13 +18,15 @@ void DeepSaturation::resize(const DeepSamples& form) {
   const auto levels = static_cast<std::size_t>(form.weights.luma_max) + 1;
   factors.assign(levels, saturation::kOne);
   lines.assign(levels, {0, 0});
+  scalings.assign(form.depth > 12 ? 0 : levels, {0, 0});
 }
 
 void DeepSaturation::set_factors(const DeepSamples& form, const std::uint32_t* coarse) {
   const std::uint32_t* const end = coarse + coarse_max(form) + 1;
   most = *std::max_element(coarse, end);
   limits = most > saturation::kOne;
-  if (std::all_of(coarse, end, [coarse](std::uint32_t k) { return k == *coarse; })) {
+  alike = std::all_of(coarse, end, [coarse](std::uint32_t k) { return k == *coarse; });
+  if (alike) {
     std::fill(factors.begin(), factors.end(), static_cast<std::uint16_t>(*coarse));
     return;
   }
@@ -34,9 +36,30 @@ void DeepSaturation::set_factors(const DeepSamples& form, const std::uint32_t* c
   }
 }
 
+DeepScaling deep_scaling(std::uint32_t level, std::uint32_t factor, std::uint32_t v,
+                         std::int32_t depth) {
+  const std::uint32_t k = v == 0 ? std::min(factor, saturation::kOne) : factor;
+  const std::int64_t share = saturation::scaled_share(
+      deep_gain_share(deep_gain(level, v, depth)),
+      {static_cast<std::int32_t>(k), static_cast<std::int32_t>(saturation::kOne)});
+  const auto unit = static_cast<double>(std::uint64_t{1} << deep_share_bits(depth));
+  const double gain =
+      v == 0 ? 1 : static_cast<double>(level) / (static_cast<double>(v) * (1 << kDeepCurveBits));
+  return {gain * kAboveValue, static_cast<double>(share) / unit};
+}
+
 void make_lines(const DeepSamples& form, ColorModel model, const std::vector<std::uint32_t>& counts,
                 const std::vector<std::uint32_t>& levels, DeepSaturation& saturation) {
   const std::vector<std::uint16_t>& factors = saturation.factors;
+  saturation.alike = saturation.alike && model == ColorModel::yuv && form.depth <= 12 &&
+                     saturation.most <= saturation::kMostFactor;
+  if (saturation.alike) {
+    for (std::uint32_t v = 0; v < counts.size(); ++v) {
+      if (counts[v] != 0 || v == 0)
+        saturation.scalings[v] = deep_scaling(levels[v], saturation.most, v, form.depth);
+    }
+    return;
+  }
   saturation.lines[0] = deep_line_of_black(factors[0], model == ColorModel::yuv);
   saturation.exact = true;
   for (std::uint32_t v = 1; v < counts.size(); ++v) {

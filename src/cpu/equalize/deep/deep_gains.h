@@ -43,11 +43,33 @@ inline double deep_scaled_gain(std::uint32_t level, std::uint32_t v, std::int32_
   return w * (unit * above) / static_cast<double>(static_cast<std::int32_t>(v));
 }
 
+/// What luma and chroma of one v are scaled by where all levels have the same k, in YCbCr of at
+/// most 12 bits.
+///
+/// `gain` is W / (v 2^14) and 2^-49 of it more. Luma v - d becomes gain (v - k d), a multiple of
+/// 1 / (v 2^22): it misses a half by 2^-34 at least, if it is not on it. Products are at most 2^12,
+/// and less than 2^-36 too large. Where S comes to 1 they are gain (v - f d), with a little less
+/// than f = v / (v - m) for f: that misses a half by 2^-28.
+///
+/// `share` is what a luma sample adds to the sum of its chroma sample where S stays below 1:
+/// scaled_share(), as a part of 1. Products of sums and chroma have less than 53 bits, unless they
+/// come out clamped.
+struct alignas(16) DeepScaling {
+  double gain;
+  double share;
+};
+/// That of a level and a k of at most saturation::kMostFactor. Where v is 0 luma is left alone, and
+/// S is 1 or more where chroma is any colour at all: k is 1 at most.
+[[nodiscard]] DeepScaling deep_scaling(std::uint32_t level, std::uint32_t factor, std::uint32_t v,
+                                       std::int32_t depth);
+
 /// What the loops read beside W where saturation is changed, by v, 0 to M.
 struct DeepSaturation {
   std::vector<std::uint16_t> factors;  ///< k, in 1 / saturation::kOne
   std::vector<DeepLine> lines;         ///< of values that the frame has
+  std::vector<DeepScaling> scalings;   ///< likewise, in place of lines where `alike` is set
   std::uint32_t most = 0;              ///< the largest k
+  bool alike = false;                  ///< it is k of all levels, and samples have scalings
   bool limits = false;                 ///< it is above 1, so that S may come to 1
   bool exact = false;                  ///< all lines are exact, so that halves may be many
 
@@ -55,8 +77,8 @@ struct DeepSaturation {
   /// Sets k of all values, of k of the coarse levels.
   void set_factors(const DeepSamples& form, const std::uint32_t* coarse);
 };
-/// Makes the lines of the values that `counts` has, of their W and k. That of black counts as 1 in
-/// YCbCr, where it scales chroma alone.
+/// Makes the lines or scalings of the values that `counts` has, of their W and k. That of black
+/// counts as 1 in YCbCr, where it scales chroma alone.
 void make_lines(const DeepSamples& form, ColorModel model, const std::vector<std::uint32_t>& counts,
                 const std::vector<std::uint32_t>& levels, DeepSaturation& saturation);
 

@@ -37,6 +37,7 @@ HWY_AFTER_NAMESPACE();
 #include "src/cpu/equalize/deep/deep_curve-inl.h"
 #include "src/cpu/equalize/deep/deep_apply-inl.h"
 #include "src/cpu/equalize/deep/deep_saturate-inl.h"
+#include "src/cpu/equalize/deep/deep_saturate_alike-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();

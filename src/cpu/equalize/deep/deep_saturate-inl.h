@@ -33,12 +33,11 @@ struct Lines {
   Doubles value, slope;
 };
 
-/// Those of v[0], v[4], v[8] ..., where values lie kStep words apart.
-template <std::size_t kStep = 1>
-HWY_INLINE void look_up_lines(const DeepLine* lines, const std::uint16_t* v, VF& value, VF& slope) {
+/// Both numbers of each entry at(i) that two vectors have lanes for.
+template <typename At>
+HWY_INLINE void look_up_entries(const At& entry, VF& first, VF& second) {
 #if HWY_ARCH_X86
-  const auto at = [&](std::size_t i)
-                      HWY_ATTR { return _mm_load_pd(&lines[v[4 * kStep * i]].value); };
+  const auto at = [&](std::size_t i) HWY_ATTR { return _mm_load_pd(entry(i)); };
 #if HWY_TARGET <= HWY_AVX3
   const auto four = [&](std::size_t i) HWY_ATTR {
     const __m256d low = _mm256_insertf128_pd(_mm256_castpd128_pd256(at(i)), at(i + 2), 1);
@@ -47,27 +46,39 @@ HWY_INLINE void look_up_lines(const DeepLine* lines, const std::uint16_t* v, VF&
   };
   const __m512d even = four(0);
   const __m512d odd = four(1);
-  value = VF{_mm512_unpacklo_pd(even, odd)};
-  slope = VF{_mm512_unpackhi_pd(even, odd)};
+  first = VF{_mm512_unpacklo_pd(even, odd)};
+  second = VF{_mm512_unpackhi_pd(even, odd)};
 #elif HWY_TARGET == HWY_AVX2
   const __m256d even = _mm256_insertf128_pd(_mm256_castpd128_pd256(at(0)), at(2), 1);
   const __m256d odd = _mm256_insertf128_pd(_mm256_castpd128_pd256(at(1)), at(3), 1);
-  value = VF{_mm256_unpacklo_pd(even, odd)};
-  slope = VF{_mm256_unpackhi_pd(even, odd)};
+  first = VF{_mm256_unpacklo_pd(even, odd)};
+  second = VF{_mm256_unpackhi_pd(even, odd)};
 #else
-  value = VF{_mm_unpacklo_pd(at(0), at(1))};
-  slope = VF{_mm_unpackhi_pd(at(0), at(1))};
+  first = VF{_mm_unpacklo_pd(at(0), at(1))};
+  second = VF{_mm_unpackhi_pd(at(0), at(1))};
 #endif
 #else
   alignas(64) double lanes[2][hn::MaxLanes(DF())];
   for (std::size_t i = 0; i < hn::MaxLanes(DF()); ++i) {
-    const DeepLine& line = lines[v[4 * kStep * i]];
-    lanes[0][i] = line.value;
-    lanes[1][i] = line.slope;
+    lanes[0][i] = entry(i)[0];
+    lanes[1][i] = entry(i)[1];
   }
-  value = hn::Load(DF(), lanes[0]);
-  slope = hn::Load(DF(), lanes[1]);
+  first = hn::Load(DF(), lanes[0]);
+  second = hn::Load(DF(), lanes[1]);
 #endif
+}
+
+/// Those of v[0], v[4], v[8] ..., where values lie kStep words apart.
+template <std::size_t kStep = 1>
+HWY_INLINE void look_up_lines(const DeepLine* lines, const std::uint16_t* v, VF& value, VF& slope) {
+  look_up_entries([&](std::size_t i) HWY_ATTR { return &lines[v[4 * kStep * i]].value; }, value,
+                  slope);
+}
+/// The same where v is doubled, which makes it a place in the table's numbers: addresses have no
+/// factor of 16.
+HWY_INLINE void look_up_doubled(const double* table, const std::uint16_t* twice, VF& first,
+                                VF& second) {
+  look_up_entries([&](std::size_t i) HWY_ATTR { return table + twice[4 * i]; }, first, second);
 }
 template <std::size_t kStep = 1>
 HWY_INLINE Lines look_up_line_words(const DeepLine* lines, const std::uint16_t* v) {
@@ -349,16 +360,51 @@ class SaturatedChroma {
   VI32 most_;
 };
 
+HWY_INLINE void write(bool stream, V16 words, std::uint8_t* out) {
+  stream ? store_words<Stores::streaming>(words, out) : store_words<Stores::cached>(words, out);
+}
+/// Chroma of a vector of columns.
+template <DeepChroma kChroma>
+HWY_INLINE void write_chroma(const Codes& codes, bool stream, const ChromaCodes<kChroma>& chroma,
+                             const YuvRowOut& out) {
+  if constexpr (kChroma == DeepChroma::pairs) {
+    write(stream, codes.words(chroma.first), out.cb);
+  } else if constexpr (kChroma == DeepChroma::shared) {
+    store_pairs(codes.words(chroma.first), out.cb, out.cr);
+  } else {
+    write(stream, codes.words(chroma.first), out.cb);
+    write(stream, codes.words(chroma.second), out.cr);
+  }
+}
+
+/// A vector of columns by the plain loops. Through memory of its own: a row may be scaled where it
+/// lies.
+template <DeepChroma kChroma, std::size_t kRows>
+HWY_NOINLINE void redo(const DeepSamples& form, const DeepGains& gains,
+                       const DeepSaturation& saturation, YuvRowIn in, YuvRowOut out) {
+  Tail<kChroma, kRows> copy(in, kWords);
+  in = copy.in();
+  if constexpr (kChroma == DeepChroma::pairs) {
+    in.cr = in.cb + 2;
+    out.cr = out.cb + 2;
+  }
+  constexpr DeepCells kCells{static_cast<int>(kRows), ChromaCodes<kChroma>::kShared ? 2 : 1,
+                             kChroma == DeepChroma::pairs ? std::size_t{4} : std::size_t{2}};
+  saturate_deep_yuv(plain_curve(gains, saturation), form, kCells, in, kWords, out);
+}
+
 /// v of a block's columns, and how far the least channel lies below luma.
 struct SpreadValues {
   BlockValues block;
   alignas(64) std::uint16_t below[kBlock];
 };
 
-template <DeepChroma kChroma, std::size_t kRows>
-class YuvSaturator {
+template <DeepChroma kChroma, std::size_t kRows, bool kSixteen>
+class LineSaturator {
  public:
-  YuvSaturator(const DeepSamples& form, const DeepGains& gains, const DeepSaturation& saturation)
+  using Kept = SpreadValues;
+
+  LineSaturator(const DeepSamples& form, const DeepGains& gains, const DeepSaturation& saturation)
       : form_(form),
         gains_(gains),
         saturation_(saturation),
@@ -390,27 +436,22 @@ class YuvSaturator {
   }
 
   /// Scales a vector of columns, from `at` of the block on. Of 16 bits luma may be in doubt, too.
-  template <bool kSixteen>
   HWY_INLINE void operator()(const YuvRowIn& in, const SpreadValues& kept, std::size_t at,
                              bool stream, const YuvRowOut& out) const {
-    if (!saturation_.exact && HWY_LIKELY((scale<kSixteen, false>(in, kept, at, stream, out))))
-      return;
+    if (!saturation_.exact && HWY_LIKELY(scale<false>(in, kept, at, stream, out))) return;
     scale_in_doubt(in, kept, at, stream, out);
   }
 
  private:
-  static HWY_INLINE void write(bool stream, V16 words, std::uint8_t* out) {
-    stream ? store_words<Stores::streaming>(words, out) : store_words<Stores::cached>(words, out);
-  }
-
   HWY_NOINLINE void scale_in_doubt(const YuvRowIn& in, const SpreadValues& kept, std::size_t at,
                                    bool stream, const YuvRowOut& out) const {
-    if (!scale<true, true>(in, kept, at, stream, out)) redo(in, out);
+    if (!scale<true>(in, kept, at, stream, out))
+      redo<kChroma, kRows>(form_, gains_, saturation_, in, out);
   }
 
   /// False where a result may be wrong, and nothing is written. With kMasked, it tells such lanes
   /// from those that are right.
-  template <bool kSixteen, bool kMasked>
+  template <bool kMasked>
   HWY_INLINE bool scale(const YuvRowIn& in, const SpreadValues& kept, std::size_t at, bool stream,
                         const YuvRowOut& out) const {
     const D16 d;
@@ -470,18 +511,11 @@ class YuvSaturator {
       scaled.second = chroma_.template scale<kMasked>(chroma.second, sums, asked, distances);
     if (HWY_UNLIKELY(distances.any_beyond(chroma_.sure()))) return false;
     if constexpr (kSixteen) {
-      if (HWY_UNLIKELY(form_.depth > 12 && luma_distances.any_beyond(sure_))) return false;
+      if (HWY_UNLIKELY(luma_distances.any_beyond(sure_))) return false;
     }
     for (std::size_t r = 0; r < kRows; ++r)
       write(stream, values_.codes.words(luma[r]), out.luma[r]);
-    if constexpr (kChroma == DeepChroma::pairs) {
-      write(stream, values_.codes.words(scaled.first), out.cb);
-    } else if constexpr (kChroma == DeepChroma::shared) {
-      store_pairs(values_.codes.words(scaled.first), out.cb, out.cr);
-    } else {
-      write(stream, values_.codes.words(scaled.first), out.cb);
-      write(stream, values_.codes.words(scaled.second), out.cr);
-    }
+    write_chroma<kChroma>(values_.codes, stream, scaled, out);
     return true;
   }
 
@@ -508,19 +542,6 @@ class YuvSaturator {
     return join_words(sum);
   }
 
-  /// Through memory of its own: a row may be scaled where it lies.
-  HWY_NOINLINE void redo(YuvRowIn in, YuvRowOut out) const {
-    Tail<kChroma, kRows> copy(in, kWords);
-    in = copy.in();
-    if constexpr (kChroma == DeepChroma::pairs) {
-      in.cr = in.cb + 2;
-      out.cr = out.cb + 2;
-    }
-    constexpr DeepCells kCells{static_cast<int>(kRows), ChromaCodes<kChroma>::kShared ? 2 : 1,
-                               kChroma == DeepChroma::pairs ? std::size_t{4} : std::size_t{2}};
-    saturate_deep_yuv(plain_curve(gains_, saturation_), form_, kCells, in, kWords, out);
-  }
-
   const DeepSamples& form_;
   const DeepGains& gains_;
   const DeepSaturation& saturation_;
@@ -532,45 +553,6 @@ class YuvSaturator {
   V16 offset_;
   VF inverse_most_;
 };
-
-template <DeepChroma kChroma, std::size_t kRows, bool kSixteen>
-void saturate_yuv_rows(const DeepSamples& form, const DeepGains& gains,
-                       const DeepSaturation& saturation, bool stream, const YuvRowIn& in,
-                       std::size_t n, const YuvRowOut& out) {
-  const YuvSaturator<kChroma, kRows> saturate(form, gains, saturation);
-  SpreadValues kept;
-  const std::size_t whole = n / kWords * kWords;
-  in_blocks(
-      whole,
-      [&](std::size_t at, std::size_t) HWY_ATTR {
-        const YuvRowIn from = advance<kChroma>(in, at);
-        prefetch_row<kChroma, kRows>(from);
-        saturate.keep(from, at, kept);
-      },
-      [&](std::size_t begin, std::size_t columns) HWY_ATTR {
-        for (std::size_t i = 0; i < columns; i += kWords) {
-          saturate.template operator()<kSixteen>(advance<kChroma>(in, begin + i), kept, i, stream,
-                                                 advance<kChroma>(out, begin + i));
-        }
-      });
-  if (whole == n) return;
-  Tail<kChroma, kRows> tail(advance<kChroma>(in, whole), n - whole);
-  saturate_yuv_rows<kChroma, kRows, kSixteen>(form, gains, saturation, false, tail.in(), kWords,
-                                              tail.out());
-  tail.copy_to(advance<kChroma>(out, whole));
-}
-
-void saturate_yuv(const DeepYuvForm& form, const DeepGains& gains, const DeepSaturation& saturation,
-                  Stores stores, const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
-  const bool stream = stores == Stores::streaming && aligned(out.luma[0]) && aligned(out.luma[1]) &&
-                      aligned(out.cb) && (form.chroma == DeepChroma::pairs || aligned(out.cr));
-  with_form(form, [&](auto chroma, auto rows) {
-    with_constant<false, true>(form.samples.depth > 12, [&](auto sixteen) {
-      saturate_yuv_rows<chroma(), rows(), sixteen()>(form.samples, gains, saturation, stream, in, n,
-                                                     out);
-    });
-  });
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace equalux::deep_loops
