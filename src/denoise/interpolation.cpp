@@ -33,14 +33,18 @@ Taps make_taps(int phase) {
 
 }  // namespace
 
-const Taps& taps_of(int phase) {
+const std::array<Taps, kPhases>& all_taps() {
   static const std::array<Taps, kPhases> all = [] {
     std::array<Taps, kPhases> list{};
     for (int phase = 1; phase < kPhases; ++phase)
       list[static_cast<std::size_t>(phase)] = make_taps(phase);
     return list;
   }();
-  return all[static_cast<std::size_t>(phase)];
+  return all;
+}
+
+const Taps& taps_of(int phase) {
+  return all_taps()[static_cast<std::size_t>(phase)];
 }
 
 }  // namespace equalux::denoise

@@ -35,6 +35,8 @@ using Taps = std::array<std::int16_t, kTaps>;
 /// Weights of a phase, 1 to kPhases - 1, in units of 1 / kOne: a sinc in a window of the wider sinc
 /// of three lobes (Lanczos 1956; Duchon 1979), which keeps detail that has moved many times.
 [[nodiscard]] const Taps& taps_of(int phase);
+/// Those of every phase; of phase 0, which has none, zeros.
+[[nodiscard]] const std::array<Taps, kPhases>& all_taps();
 
 /// The sum of six samples, `step` apart, by the taps.
 EQUALUX_HD int interpolated(const std::int16_t* first, std::ptrdiff_t step, const Taps& taps) {

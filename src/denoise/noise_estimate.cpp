@@ -36,12 +36,15 @@ NoiseCurves constant_noise(int sigma) {
 NoiseCurves NoiseEstimate::finish_frame() {
   int sigma[kSegments];
   for (std::size_t i = 0; i < kSegments; ++i) {
+    sigma[i] = kUnknown;
+    if (!counted_[i] && !seen_[i]) continue;
     std::uint64_t sum = 0;
     for (std::size_t bin = 0; bin < kTextureBins; ++bin) {
       all_[i][bin] = count_after(all_[i][bin], counts_[i][bin]);
       sum += all_[i][bin];
     }
-    sigma[i] = has_enough_blocks(sum) ? sigma_of(low_texture(all_[i], sum)) : kUnknown;
+    seen_[i] = sum != 0;
+    if (has_enough_blocks(sum)) sigma[i] = sigma_of(low_texture(all_[i], sum));
   }
   clear();
   fill_gaps(sigma);
@@ -49,9 +52,17 @@ NoiseCurves NoiseEstimate::finish_frame() {
 }
 
 void NoiseEstimate::add(const NoiseEstimate& other) {
-  for (std::size_t i = 0; i < kSegments; ++i)
-    for (std::size_t bin = 0; bin < kTextureBins; ++bin)
+  for (std::size_t i = 0; i < kSegments; ++i) {
+    for (std::size_t bin = 0; other.counted_[i] && bin < kTextureBins; ++bin)
       counts_[i][bin] += other.counts_[i][bin];
+  }
+  counted_ |= other.counted_;
+}
+
+void NoiseEstimate::clear() {
+  for (std::size_t i = 0; i < kSegments; ++i)
+    if (counted_[i]) counts_[i] = {};
+  counted_.reset();
 }
 
 std::string NoiseEstimate::bytes() const {
@@ -64,6 +75,8 @@ bool NoiseEstimate::set_bytes(std::string_view bytes) {
   if (bytes.size() != sizeof all_) return false;
   std::memcpy(all_.data(), bytes.data(), sizeof all_);
   counts_ = {};
+  counted_.reset();
+  seen_.set();
   return true;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -52,8 +53,9 @@ class NoiseEstimate {
   /// Counts a block.
   void add(const NoiseBlock& block) {
     if (block.texture < kLeastTexture) return;
-    ++counts_[static_cast<std::size_t>(block.level >> kKnotShift)]
-             [static_cast<std::size_t>(texture_bin(block.texture))];
+    const auto segment = static_cast<std::size_t>(block.level >> kKnotShift);
+    ++counts_[segment][static_cast<std::size_t>(texture_bin(block.texture))];
+    counted_.set(segment);
   }
   /// Ends a frame: curves of the blocks so far, which count less from now on. A frame that starts a
   /// scene counts as many as it has.
@@ -61,7 +63,7 @@ class NoiseEstimate {
 
   /// Adds what another one has counted since its last clear().
   void add(const NoiseEstimate& other);
-  void clear() { counts_ = {}; }
+  void clear();
 
   /// All counts as bytes, for saved states.
   [[nodiscard]] std::string bytes() const;
@@ -73,6 +75,9 @@ class NoiseEstimate {
 
   Counts counts_{};  // of this frame
   Counts all_{};     // of all, older ones less, in units of 1 / kNoiseUnit
+  // Segments outside of which each of these is 0: a dark scene has few.
+  std::bitset<kSegments> counted_;
+  std::bitset<kSegments> seen_;
 };
 
 }  // namespace equalux::denoise

@@ -107,6 +107,24 @@ TEST_P(DenoiseTargets, SamplesAreReadAndWrittenAlike) {
   }
 }
 
+TEST_P(DenoiseTargets, RowsAreCopiedAlike) {
+  Samples16 plane(70, 9, 0, kSampleMost, 5);
+  for (const int height : {1, 2, 9}) {
+    for (int y = -30; y <= height + 30; ++y) {
+      const int rows = 1 + (y + 30) % SampleWindow::kAll;
+      std::vector<std::int16_t> copies(static_cast<std::size_t>(rows * kCopied), -1);
+      fast.copy_rows(plane.row() + y, plane.stride(), height, y, rows, copies.data());
+      for (int k = 0; k < rows; ++k) {
+        const std::int16_t* const from = plane.row(std::clamp(y + k, 0, height - 1)) + y;
+        for (int x = 0; x < kCopied; ++x) {
+          ASSERT_EQ(copies[static_cast<std::size_t>(k * kCopied + x)], from[x])
+              << fast.target << " " << y << " of " << height << ", row " << k << " at " << x;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(DenoiseTargets, MotionIsMeasuredAlike) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     // Extremes first: sums must fit.

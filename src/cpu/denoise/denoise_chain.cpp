@@ -34,6 +34,7 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
                                  Words out_words, RowExecutor& executor, const DenoiseRows& loops)
     : executor_(executor),
       loops_(loops),
+      taps_(all_taps()),
       components_(components.begin(), components.end()),
       words_(words),
       out_words_(out_words),
@@ -302,17 +303,19 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
     from = scratch.across.row(2) + 2;
   }
   Plane<std::int16_t>& estimate = rows.moved_estimate;
-  loops_.interpolate(from, stride, phase_x == 0 ? nullptr : &taps_of(phase_x),
-                     phase_y == 0 ? nullptr : &taps_of(phase_y), n, end - begin,
+  loops_.interpolate(from, stride, phase_x == 0 ? nullptr : &taps_[count_of(phase_x)],
+                     phase_y == 0 ? nullptr : &taps_[count_of(phase_y)], n, end - begin,
                      estimate.row(begin % kRing) + first, estimate.stride());
   // What comes from outside the frame counts nothing.
   Plane<std::uint8_t>& weights = rows.moved_weight;
   const int inside = std::clamp(-nearest_sample(y), begin, end);
   const int outside = std::clamp(at.rows - nearest_sample(y), inside, end);
-  for (int row = begin; row < end; ++row) {
-    if (row < inside || row >= outside)
+  const auto forget = [&](int from_row, int to_row) {
+    for (int row = from_row; row < to_row; ++row)
       std::fill_n(weights.row(row % kRing) + first, n, std::uint8_t{0});
-  }
+  };
+  forget(begin, inside);
+  forget(outside, end);
   const std::uint8_t* const old =
       known.weight.row(inside + nearest_sample(y)) + first + nearest_sample(x);
   std::uint8_t* const out = weights.row(inside % kRing) + first;

@@ -102,6 +102,7 @@ class PictureSequence {
 
   RowExecutor& executor_;
   const DenoiseRows& loops_;
+  const std::array<Taps, kPhases>& taps_;  // all_taps()
   std::vector<ComponentShape> components_;
   Words words_;
   Words out_words_;

@@ -71,6 +71,16 @@ HWY_INLINE hn::Vec<DAllSigned> signed_bytes_in_order(V first, V second) {
   return hn::Combine(DAllSigned(), hn::DemoteTo(DS(), second), hn::DemoteTo(DS(), first));
 #endif
 }
+/// Both as bytes, in the order of which InterleaveLower() and InterleaveUpper() make that of both.
+HWY_INLINE VAll bytes_of_two(V first, V second) {
+#if HWY_TARGET == HWY_AVX2
+  return VAll{_mm256_packus_epi16(first.raw, second.raw)};
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return VAll{_mm512_packus_epi16(first.raw, second.raw)};
+#else
+  return bytes_in_order(first, second);
+#endif
+}
 /// What bytes_in_order() came from.
 HWY_INLINE void numbers_of(VAll bytes, V (&numbers)[2]) {
   numbers[0] = hn::PromoteTo(D(), hn::LowerHalf(DB(), bytes));
@@ -120,14 +130,27 @@ class Curve {
  public:
   explicit Curve(const LevelCurve& curve) : knots_(curve.knot), rises_(curve.rise) {}
 
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  HWY_INLINE V at(V estimate) const {
-    const V part = hn::And(hn::ShiftLeft<7 - (kKnotShift - 8)>(estimate), set(255 << 7));
-    const V segment = hn::ShiftRight<kKnotShift>(estimate);
-    return hn::Add(knots_.at(segment), hn::MulFixedPoint15(rises_.at(segment), part));
+  /// Of the estimates in two vectors.
+  HWY_INLINE void at(const V (&estimate)[2], V (&result)[2]) const {
+    V knot[2];
+    V rise[2];
+    const V segment[2] = {hn::ShiftRight<kKnotShift>(estimate[0]),
+                          hn::ShiftRight<kKnotShift>(estimate[1])};
+    look_up(segment, knot, rise);
+    for (int k = 0; k < 2; ++k) {
+      const V part = hn::And(hn::ShiftLeft<7 - (kKnotShift - 8)>(estimate[k]), set(255 << 7));
+      result[k] = hn::Add(knot[k], hn::MulFixedPoint15(rise[k], part));
+    }
   }
 
  private:
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  HWY_INLINE void look_up(const V (&segment)[2], V (&knot)[2], V (&rise)[2]) const {
+    for (int k = 0; k < 2; ++k) {
+      knot[k] = knots_.at(segment[k]);
+      rise[k] = rises_.at(segment[k]);
+    }
+  }
   /// Entries, twice as many as there are.
   class Table {
    public:
@@ -140,16 +163,11 @@ class Curve {
     V entries_;
   };
 #else
-  HWY_INLINE V at(V estimate) const {
-    const V level = hn::ShiftRight<kKnotShift - 8>(estimate);  // the segment, and its 256 parts
-    const V part = hn::ShiftLeft<7>(hn::And(level, set(255)));
-    // Lower bytes find the lower bytes of entries, upper ones the upper. What is below 0 gives 0.
-    const V upper = hn::Or(level, set(0x00FF));
-    const V lower = hn::Or(hn::ShiftRight<8>(level), set(-0x0100));
-    return hn::Add(knots_.at(lower, upper), hn::MulFixedPoint15(rises_.at(lower, upper), part));
+  HWY_INLINE void look_up(const V (&segment)[2], V (&knot)[2], V (&rise)[2]) const {
+    const VAll index = bytes_of_two(segment[0], segment[1]);
+    knots_.at(index, knot);
+    rises_.at(index, rise);
   }
-
- private:
   /// Entries of 16 bits, in bytes.
   class Table {
    public:
@@ -163,16 +181,17 @@ class Curve {
       lower_ = hn::LoadDup128(DAll(), lower);
       upper_ = hn::LoadDup128(DAll(), upper);
     }
-    HWY_INLINE V at(V lower, V upper) const {
-      return hn::Or(look_up(lower_, lower), look_up(upper_, upper));
+    /// Those of two vectors, of which bytes_of_two() made the index.
+    HWY_INLINE void at(VAll index, V (&entries)[2]) const {
+      const VAll lower = hn::TableLookupBytes(lower_, index);
+      const VAll upper = hn::TableLookupBytes(upper_, index);
+      entries[0] = hn::BitCast(D(), hn::InterleaveLower(DAll(), lower, upper));
+      entries[1] = hn::BitCast(D(), hn::InterleaveUpper(DAll(), lower, upper));
     }
 
    private:
-    static HWY_INLINE V look_up(hn::Vec<DAll> table, V index) {
-      return hn::BitCast(D(), hn::TableLookupBytesOr0(table, hn::BitCast(DAll(), index)));
-    }
-    hn::Vec<DAll> lower_;
-    hn::Vec<DAll> upper_;
+    VAll lower_;
+    VAll upper_;
   };
 #endif
   Table knots_;
@@ -189,12 +208,23 @@ HWY_INLINE std::size_t for_whole_vectors(std::size_t n, std::size_t lanes, Step 
   return i;
 }
 
+/// Vectors of samples where those of a row lie beside each other: the last one ends with the row,
+/// and does some once more, unless the row is shorter than it. Gives the number of samples done.
+template <typename Step>
+HWY_INLINE std::size_t for_overlapping_vectors(std::size_t n, Step step) {
+  if (n < kLanes) return 0;
+  for (std::size_t i = 0; i < n - kLanes; i += kLanes)
+    step(i);
+  step(n - kLanes);
+  return n;
+}
+
 void load(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
           std::int16_t* out) {
   const DU du;
   std::size_t done = 0;
   if (depth == 8 && step == 1) {
-    done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
+    done = for_overlapping_vectors(n, [&](std::size_t i) HWY_ATTR {
       hn::StoreU(hn::ShiftLeft<kSampleBits - 8>(load_bytes(in + i)), D(), out + i);
     });
   } else if (depth == 8 && step == 2) {
@@ -225,6 +255,7 @@ void load(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
       hn::StoreU(hn::BitCast(D(), hn::ShiftLeftSame(codes, kSampleBits - depth)), D(), out + i);
     });
   }
+  if (done == n) return;
   scalar_denoise_rows().load(in + done * static_cast<std::size_t>(step), step, depth, shift,
                              n - done, out + done);
 }
@@ -251,8 +282,8 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
   };
   std::size_t done = 0;
   if (depth == 8 && step == 1) {
-    done = for_whole_vectors(n, kLanes,
-                             [&](std::size_t i) { hn::StoreU(code_bytes(i), DB(), out + i); });
+    done = for_overlapping_vectors(
+        n, [&](std::size_t i) HWY_ATTR { hn::StoreU(code_bytes(i), DB(), out + i); });
   } else if (depth == 8 && step == 2) {
     // The other chroma sample, or luma, stands in the upper byte and is written back.
     done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
@@ -303,6 +334,7 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
       }
     });
   }
+  if (done == n) return;
   scalar_denoise_rows().store(in + done, step, depth, shift, n - done,
                               out + done * static_cast<std::size_t>(step));
 }
@@ -355,6 +387,17 @@ void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, 
     const auto pairs = hn::Add(hn::And(sums, hn::Set(d32, 0xFFFF)), hn::ShiftRight<16>(sums));
     const auto means = hn::ShiftRight<2>(hn::Add(pairs, hn::Set(d32, 2)));
     hn::StoreU(hn::DemoteTo(DHalf(), means), DHalf(), out + i);
+  }
+}
+
+void copy_rows(const std::int16_t* first, std::ptrdiff_t stride, int height, int y, int rows,
+               std::int16_t* out) {
+  constexpr int kStep = HWY_MIN(static_cast<int>(kLanes), kCopied);
+  const hn::CappedTag<std::int16_t, kCopied> d;
+  for (int k = 0; k < rows; ++k, out += kCopied) {
+    const std::int16_t* const from = first + HWY_MAX(HWY_MIN(y + k, height - 1), 0) * stride;
+    for (int x = 0; x < kCopied; x += kStep)
+      hn::StoreU(hn::LoadU(d, from + x), d, out + x);
   }
 }
 
@@ -578,11 +621,13 @@ void deviations(const std::int16_t* sample, const std::int16_t* estimate,
   for (std::size_t i = 0; i < n; i += 2 * kLanes) {
     V certainty[2];
     certainties.look_up(hn::LoadU(DAll(), weight + i), certainty);
+    const V old[2] = {hn::LoadU(D(), estimate + i), hn::LoadU(D(), estimate + i + kLanes)};
+    V inverses[2];
+    curve.at(old, inverses);
     const auto deviation = [&](std::size_t k) HWY_ATTR {
-      const V old = hn::LoadU(D(), estimate + i + k * kLanes);
       const V difference =
-          clamped(hn::Sub(hn::LoadU(D(), sample + i + k * kLanes), old), -4095, 4095);
-      const V scale = hn::MulFixedPoint15(curve.at(old), certainty[k]);
+          clamped(hn::Sub(hn::LoadU(D(), sample + i + k * kLanes), old[k]), -4095, 4095);
+      const V scale = hn::MulFixedPoint15(inverses[k], certainty[k]);
       // What is above kMostDeviation is cut off where it becomes a byte.
       static_assert(kMostDeviation == 127);
       return hn::Max(hn::MulFixedPoint15(hn::ShiftLeft<3>(difference), scale),
@@ -592,8 +637,28 @@ void deviations(const std::int16_t* sample, const std::int16_t* estimate,
   }
 }
 
-/// Sums of five rows' deviations in columns, or of their magnitudes, over a stretch that the first
-/// cache holds: of even columns, of odd ones, and of both, a lane for each pair of columns.
+/// Sums over five rows of even columns, and of odd ones.
+struct EvenAndOdd {
+  V even;
+  V odd;
+};
+
+/// Those of bytes of which two fit one.
+template <typename BytesOfRow>
+HWY_INLINE EvenAndOdd sums_of_five(BytesOfRow row) {
+  const DU du;
+  const auto first = hn::BitCast(du, hn::Add(row(0), row(1)));
+  const auto second = hn::BitCast(du, hn::Add(row(2), row(3)));
+  const auto last = hn::BitCast(du, row(4));
+  const auto odd = hn::Add(hn::Add(hn::ShiftRight<8>(first), hn::ShiftRight<8>(second)),
+                           hn::ShiftRight<8>(last));
+  // Pairs summed as words: without what the upper bytes add, that is the sum of the lower ones.
+  const auto both = hn::Add(hn::Add(first, second), last);
+  return {hn::BitCast(D(), hn::Sub(both, hn::ShiftLeft<8>(odd))), hn::BitCast(D(), odd)};
+}
+
+/// Sums of five rows' deviations above 0 in columns, or of all magnitudes, over a stretch that the
+/// first cache holds: of even columns, of odd ones, and of both, a lane for each pair of columns.
 struct ColumnSums {
   static constexpr std::size_t kStretch = 1024;  // columns
   static constexpr std::size_t kPairs = kStretch / 2 + 2 * kLanes;
@@ -601,10 +666,10 @@ struct ColumnSums {
   HWY_ALIGN std::int16_t odd[kPairs];
   HWY_ALIGN std::int16_t both[kPairs];
 
-  HWY_INLINE void store(std::size_t at, V even_sum, V odd_sum) {
-    hn::Store(even_sum, D(), even + at);
-    hn::Store(odd_sum, D(), odd + at);
-    hn::Store(hn::Add(even_sum, odd_sum), D(), both + at);
+  HWY_INLINE void store(std::size_t at, const EvenAndOdd& sums) {
+    hn::Store(sums.even, D(), even + at);
+    hn::Store(sums.odd, D(), odd + at);
+    hn::Store(hn::Add(sums.even, sums.odd), D(), both + at);
   }
   /// Those of five columns around the even one, and around the odd one, of each pair from `at` + 1
   /// on.
@@ -620,37 +685,32 @@ struct ColumnSums {
 
 void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
   const DAllSigned d;
-  const DU du;
   const DAll bytes;
-  ColumnSums sums;
+  ColumnSums above;  // of what is above 0
   ColumnSums magnitudes;
   for (std::size_t first = 0; first < n; first += ColumnSums::kStretch) {
     const std::size_t count = HWY_MIN(ColumnSums::kStretch, n - first);
     for (std::size_t i = 0; i < count + 4; i += kBytes) {
-      V even = hn::Zero(D());
-      V odd = hn::Zero(D());
-      auto even_size = hn::Zero(du);
-      auto odd_size = hn::Zero(du);
-      for (const std::int8_t* row : rows) {
-        const auto pairs = hn::LoadU(d, row + first + i - 2);
-        const V both = hn::BitCast(D(), pairs);
-        even = hn::Add(even, hn::ShiftRight<8>(hn::ShiftLeft<8>(both)));
-        odd = hn::Add(odd, hn::ShiftRight<8>(both));
-        const auto sizes = hn::BitCast(du, hn::Abs(pairs));
-        even_size = hn::Add(even_size, hn::And(sizes, hn::Set(du, 255)));
-        odd_size = hn::Add(odd_size, hn::ShiftRight<8>(sizes));
-      }
-      sums.store(i / 2, even, odd);
-      magnitudes.store(i / 2, hn::BitCast(D(), even_size), hn::BitCast(D(), odd_size));
+      // Magnitudes of two rows fit a byte, and so does what two have above 0.
+      const auto above_0 = [&](std::size_t k) HWY_ATTR {
+        const auto row = hn::LoadU(d, rows[k] + first + i - 2);
+        return hn::BitCast(bytes, hn::Max(row, hn::Zero(d)));
+      };
+      const auto size = [&](std::size_t k) HWY_ATTR {
+        return hn::BitCast(bytes, hn::Abs(hn::LoadU(d, rows[k] + first + i - 2)));
+      };
+      above.store(i / 2, sums_of_five(above_0));
+      magnitudes.store(i / 2, sums_of_five(size));
     }
-    const auto by_sums = [&](V sum, V magnitude) HWY_ATTR {
+    const auto by_sums = [&](V sum_above, V magnitude) HWY_ATTR {
+      const V sum = hn::Sub(hn::Add(sum_above, sum_above), magnitude);
       const V by_mean = hn::Sub(hn::Abs(sum), set(25 * kSigma / 2));
       const V by_energy = hn::Sub(magnitude, set(25 * kSigma));
       return clamped(hn::Max(by_mean, by_energy), 0, 255);
     };
     for (std::size_t i = 0; i < count; i += kBytes) {
-      const V even = by_sums(sums.around_even(i / 2), magnitudes.around_even(i / 2));
-      const V odd = by_sums(sums.around_odd(i / 2), magnitudes.around_odd(i / 2));
+      const V even = by_sums(above.around_even(i / 2), magnitudes.around_even(i / 2));
+      const V odd = by_sums(above.around_odd(i / 2), magnitudes.around_odd(i / 2));
       const auto by_both = hn::BitCast(bytes, hn::Or(even, hn::ShiftLeft<8>(odd)));
       const auto own = hn::BitCast(bytes, hn::Abs(hn::LoadU(d, rows[2] + first + i)));
       // Eight times what it is above its limit, cut off at 255.
@@ -686,11 +746,19 @@ void update(const std::int16_t* sample, const std::int16_t* estimate, const std:
   const WeightTable keeps(weight_tables().keep);
   const auto limit = hn::Set(DAll(), static_cast<std::uint8_t>(most));
   for (std::size_t i = 0; i < n; i += 2 * kLanes) {
-    const auto kept = [&](std::size_t at) HWY_ATTR {
-      const V all = hn::Mul(load_bytes(weight + at), hn::Sub(set(256), load_bytes(change + at)));
-      return hn::ShiftRight<8>(hn::Add(all, set(128)));
+    // weight_after() as the weight less floor((weight change + 127) / 256), which is the same.
+    const VAll before = hn::LoadU(DAll(), weight + i);
+    const VAll changed = hn::LoadU(DAll(), change + i);
+    const auto lost = [&](VAll half_before, VAll half_changed) HWY_ATTR {
+      const auto product = hn::Mul(hn::BitCast(DU(), half_before), hn::BitCast(DU(), half_changed));
+      return hn::BitCast(D(), hn::ShiftRight<8>(hn::Add(product, hn::Set(DU(), 127))));
     };
-    const VAll left = bytes_in_order(kept(i), kept(i + kLanes));
+    const VAll none = hn::Zero(DAll());
+    const V lost_of[2] = {
+        lost(hn::InterleaveLower(DAll(), before, none), hn::InterleaveLower(DAll(), changed, none)),
+        lost(hn::InterleaveUpper(DAll(), before, none),
+             hn::InterleaveUpper(DAll(), changed, none))};
+    const VAll left = hn::Sub(before, bytes_of_two(lost_of[0], lost_of[1]));
     V keep[2];
     keeps.look_up(left, keep);
     for (std::size_t k = 0; k < 2; ++k) {
@@ -717,11 +785,12 @@ HWY_INLINE V pulled(V difference, V reach) {
 #endif
 }
 
-/// The pulls of all neighbours of the vector of samples from i on.
+/// The pulls of all neighbours of the vector of samples from i on. Differences have the other sign,
+/// so that neighbours need no loads of their own.
 HWY_INLINE V pulls(const Rows5<std::int16_t>& rows, std::size_t i, V own, V reach) {
   V sum = hn::Zero(D());
   const auto pull = [&](const std::int16_t* neighbour) HWY_ATTR {
-    sum = hn::Add(sum, pulled(hn::Sub(hn::LoadU(D(), neighbour), own), reach));
+    sum = hn::Sub(sum, pulled(hn::Sub(own, hn::LoadU(D(), neighbour)), reach));
   };
   pull(rows[0] + i);
   for (std::size_t k = 1; k < 4; ++k) {
@@ -788,8 +857,8 @@ HWY_INLINE void pulls_in_bytes(const Rows5<std::int16_t>& rows, std::size_t i, c
   const DBytes d;
   const VBytes all_reach = bytes_of(reach[0], reach[1]);
   const auto pull = [&](const std::int16_t* from) HWY_ATTR {
-    return pulled_bytes(bytes_of(hn::Sub(hn::LoadU(D(), from), own[0]),
-                                 hn::Sub(hn::LoadU(D(), from + kLanes), own[1])),
+    return pulled_bytes(bytes_of(hn::Sub(own[0], hn::LoadU(D(), from)),
+                                 hn::Sub(own[1], hn::LoadU(D(), from + kLanes))),
                         all_reach);
   };
   sum[0] = sum[1] = hn::Zero(D());
@@ -798,8 +867,8 @@ HWY_INLINE void pulls_in_bytes(const Rows5<std::int16_t>& rows, std::size_t i, c
                             const std::int16_t* e) HWY_ATTR {
     const VBytes two = hn::Add(pull(a), pull(b));
     const VBytes others = hn::Add(pull(c), pull(e));
-    sum[0] = hn::Add(sum[0], sums(hn::InterleaveLower(d, two, others)));
-    sum[1] = hn::Add(sum[1], sums(hn::InterleaveUpper(d, two, others)));
+    sum[0] = hn::Sub(sum[0], sums(hn::InterleaveLower(d, two, others)));
+    sum[1] = hn::Sub(sum[1], sums(hn::InterleaveUpper(d, two, others)));
   };
   const std::int16_t* const above = rows[1] + i;
   const std::int16_t* const beside = rows[2] + i;
@@ -814,31 +883,62 @@ HWY_INLINE void pulls_in_bytes(const Rows5<std::int16_t>&, std::size_t, const V 
                                const V (&)[2], V (&)[2]) {}
 #endif
 
+/// reach() of samples, a stretch at a time: what neighbours are looked at by is ready then before
+/// they are.
+class Reaches {
+ public:
+  static constexpr std::size_t kStretch = 1024;
+
+  Reaches(const LevelCurve& sigma, int spatial)
+      : lefts_(weight_tables().left), curve_(sigma), spatial_(set(spatial)) {}
+
+  void find(const std::int16_t* estimate, const std::uint8_t* weight, std::size_t n) {
+    for (std::size_t i = 0; i < n; i += 2 * kLanes) {
+      const V own[2] = {hn::LoadU(D(), estimate + i), hn::LoadU(D(), estimate + i + kLanes)};
+      V left[2];
+      lefts_.look_up(hn::LoadU(DAll(), weight + i), left);
+      V sigmas[2];
+      curve_.at(own, sigmas);
+      for (std::size_t k = 0; k < 2; ++k) {
+        const V noise = hn::Min(hn::MulFixedPoint15(sigmas[k], left[k]), set(kMostNoiseLeft));
+        hn::Store(hn::Min(hn::MulFixedPoint15(hn::ShiftLeft<3>(noise), spatial_), set(kMostReach)),
+                  D(), reaches_ + i + k * kLanes);
+      }
+    }
+  }
+  HWY_INLINE V at(std::size_t i) const { return hn::Load(D(), reaches_ + i); }
+
+ private:
+  WeightTable lefts_;
+  Curve curve_;
+  V spatial_;
+  HWY_ALIGN std::int16_t reaches_[kStretch];
+};
+
 void smooth(const Rows5<std::int16_t>& rows, const std::uint8_t* weight, const LevelCurve& sigma,
             int spatial, std::size_t n, std::int16_t* out) {
   const D d;
-  const WeightTable lefts(weight_tables().left);
-  const Curve curve(sigma);
-  const auto reach_of = [&](V own, V left) HWY_ATTR {
-    const V noise = hn::Min(hn::MulFixedPoint15(curve.at(own), left), set(kMostNoiseLeft));
-    return hn::Min(hn::MulFixedPoint15(hn::ShiftLeft<3>(noise), set(spatial)), set(kMostReach));
-  };
-  for (std::size_t i = 0; i < n; i += 2 * kLanes) {
-    const V own[2] = {hn::LoadU(d, rows[2] + i), hn::LoadU(d, rows[2] + i + kLanes)};
-    V left[2];
-    lefts.look_up(hn::LoadU(DAll(), weight + i), left);
-    const V reach[2] = {reach_of(own[0], left[0]), reach_of(own[1], left[1])};
-    const V most = hn::Max(reach[0], reach[1]);
-    V sum[2];
-    if (kPullsInBytes && hn::AllFalse(d, hn::Gt(most, set(127)))) {
-      pulls_in_bytes(rows, i, own, reach, sum);
-    } else {
-      sum[0] = pulls(rows, i, own[0], reach[0]);
-      sum[1] = pulls(rows, i + kLanes, own[1], reach[1]);
-    }
-    for (std::size_t k = 0; k < 2; ++k) {
-      hn::StoreU(hn::Add(own[k], hn::MulFixedPoint15(sum[k], set(kNeighbourShare))), d,
-                 out + i + k * kLanes);
+  Reaches reaches(sigma, spatial);
+  for (std::size_t first = 0; first < n; first += Reaches::kStretch) {
+    const std::size_t count = HWY_MIN(Reaches::kStretch, n - first);
+    reaches.find(rows[2] + first, weight + first, count);
+    const auto smoothed = [&](std::size_t i, V own, V sum) HWY_ATTR {
+      hn::StoreU(hn::Add(own, hn::MulFixedPoint15(sum, set(kNeighbourShare))), d, out + i);
+    };
+    for (std::size_t k = 0; k < count; k += 2 * kLanes) {
+      const std::size_t i = first + k;
+      const V own[2] = {hn::LoadU(d, rows[2] + i), hn::LoadU(d, rows[2] + i + kLanes)};
+      const V reach[2] = {reaches.at(k), reaches.at(k + kLanes)};
+      if (kPullsInBytes && hn::AllFalse(d, hn::Gt(hn::Max(reach[0], reach[1]), set(127)))) {
+        V sum[2];
+        pulls_in_bytes(rows, i, own, reach, sum);
+        smoothed(i, own[0], sum[0]);
+        smoothed(i + kLanes, own[1], sum[1]);
+        continue;
+      }
+      smoothed(i, own[0], pulls(rows, i, own[0], reach[0]));
+      if (k + kLanes < count)
+        smoothed(i + kLanes, own[1], pulls(rows, i + kLanes, own[1], reach[1]));
     }
   }
 }
@@ -857,6 +957,7 @@ DenoiseRows target_denoise_rows() {
           store,
           noise_block,
           halve,
+          copy_rows,
           difference,
           differences,
           moved_differences,

@@ -20,6 +20,10 @@ inline constexpr int kMargin = 64;
 /// blocks come from may lie outside.
 inline constexpr int kPadding = 32;
 
+/// Samples of a row that are copied at once: a window, what lies beside it, and up to whole
+/// vectors.
+inline constexpr int kCopied = 32;
+
 /// Rows of 5, from two above to two below the middle one.
 template <typename Sample>
 using Rows5 = std::array<const Sample*, 5>;
@@ -61,6 +65,10 @@ struct DenoiseRows {
   /// Means of 2 x 2 samples, n of them, rounded half up.
   void (*halve)(const std::int16_t* above, const std::int16_t* below, std::size_t n,
                 std::int16_t* out);
+  /// Copies `rows` rows of a plane of `height` rows from row y on, each the nearest that there is:
+  /// kCopied samples from `first` in its first row, to rows that lie kCopied apart.
+  void (*copy_rows)(const std::int16_t* first, std::ptrdiff_t stride, int height, int y, int rows,
+                    std::int16_t* out);
   /// The sum of the magnitudes of differences between two windows.
   int (*difference)(SampleWindow a, SampleWindow b);
   /// Both sums, with differences within +-`limit` in that of `drift`.

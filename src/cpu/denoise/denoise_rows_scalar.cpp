@@ -48,6 +48,12 @@ void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, 
   }
 }
 
+void copy_rows(const std::int16_t* first, std::ptrdiff_t stride, int height, int y, int rows,
+               std::int16_t* out) {
+  for (int k = 0; k < rows; ++k)
+    std::copy_n(first + clamp(y + k, 0, height - 1) * stride, kCopied, out + k * kCopied);
+}
+
 int difference(SampleWindow a, SampleWindow b) {
   int sum = 0;
   for (int y = 0; y < SampleWindow::kSide; ++y)
@@ -73,7 +79,10 @@ WindowDifference moved_differences(SampleWindow a, SampleWindow b, const Taps* a
   constexpr int kSide = SampleWindow::kSide;
   constexpr int kAbove = SampleWindow::kAbove;
   std::int16_t rows[SampleWindow::kAll][kSide];
-  for (int y = 0; y < SampleWindow::kAll; ++y) {
+  // Without interpolation down, what is above and below is not looked at.
+  const int begin = down == nullptr ? kAbove : 0;
+  const int end = down == nullptr ? kAbove + kSide : SampleWindow::kAll;
+  for (int y = begin; y < end; ++y) {
     for (int x = 0; x < kSide; ++x) {
       const std::int16_t* const at = b.row(y - kAbove) + x;
       rows[y][x] =
@@ -208,11 +217,13 @@ void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t
 }  // namespace
 
 const DenoiseRows& scalar_denoise_rows() {
-  static const DenoiseRows rows{kScalarTarget, load,        store,        noise_block,
-                                halve,         difference,  differences,  moved_differences,
-                                slopes,        interpolate, move_weights, lighten,
-                                deviations,    changes,     join,         update,
-                                smooth,        blend};
+  static const DenoiseRows rows{kScalarTarget, load,        store,
+                                noise_block,   halve,       copy_rows,
+                                difference,    differences, moved_differences,
+                                slopes,        interpolate, move_weights,
+                                lighten,       deviations,  changes,
+                                join,          update,      smooth,
+                                blend};
   return rows;
 }
 

@@ -11,31 +11,38 @@ namespace {
 
 static_assert(kWindow == SampleWindow::kSide);
 
+/// Rows that are looked at above and below a window.
+struct RowsBeside {
+  int above;
+  int below;
+};
+constexpr RowsBeside kNoRows{0, 0};
+constexpr RowsBeside kSlopeRows{1, 1};
+constexpr RowsBeside kTapRows{SampleWindow::kAbove, SampleWindow::kBelow};
+
 /// Windows that a plane does not have are made of its margins and its first or last row.
 class WindowCopy {
  public:
+  explicit WindowCopy(const DenoiseRows& loops) : loops_(loops) {}
+
   /// The window of a plane from column x and row y on. Beyond its padding all is as in it.
-  SampleWindow of(const Plane<std::int16_t>& plane, int x, int y) {
+  SampleWindow of(const Plane<std::int16_t>& plane, int x, int y, RowsBeside beside) {
     constexpr int kAbove = SampleWindow::kAbove;
     const int column =
         std::clamp(x, kAbove - kPadding, plane.width() + kPadding - kWindow - SampleWindow::kBelow);
-    if (y >= kAbove && y + kWindow + SampleWindow::kBelow <= plane.height())
+    if (y >= beside.above && y + kWindow + beside.below <= plane.height())
       return {plane.row(y) + column, plane.stride()};
-    // Two halves that overlap are a few instructions; the whole would be a call.
-    constexpr int kHalf = 16;
-    static_assert(kHalf <= SampleWindow::kAll && SampleWindow::kAll <= 2 * kHalf);
-    for (int k = 0; k < SampleWindow::kAll; ++k) {
-      const std::int16_t* const from = plane.row(y + k - kAbove) + column - kAbove;
-      std::int16_t* const to = samples_ + k * kStride;
-      for (const int half : {0, SampleWindow::kAll - kHalf})
-        std::memcpy(to + half, from + half, kHalf * sizeof *to);
-    }
-    return {samples_ + kAbove * kStride + kAbove, kStride};
+    std::int16_t* const first = samples_ + kAbove * kCopied;
+    loops_.copy_rows(plane.row(0) + column - kAbove, plane.stride(), plane.height(),
+                     y - beside.above, kWindow + beside.above + beside.below,
+                     first - beside.above * kCopied);
+    return {first + kAbove, kCopied};
   }
 
  private:
-  static constexpr int kStride = 24;
-  std::int16_t samples_[kStride * SampleWindow::kAll];
+  static_assert(SampleWindow::kAll <= kCopied);
+  const DenoiseRows& loops_;
+  alignas(kRowAlignment) std::int16_t samples_[kCopied * SampleWindow::kAll];
 };
 
 /// All windows up to kCoarseReach around a place, whose samples lie beside each other in the cache,
@@ -101,6 +108,7 @@ class Tried {
 MotionSearch::MotionSearch(int width, int height, RowExecutor& executor, const DenoiseRows& rows)
     : executor_(executor),
       rows_(rows),
+      taps_(all_taps()),
       width_(width),
       height_(height),
       columns_(blocks_of(width)),
@@ -162,13 +170,13 @@ void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate) {
 /// Blocks that have not moved, or as the last frame's vectors say, have their vectors then.
 void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& weight,
                               const LevelCurve& sigma, int row, MotionField& field) {
-  WindowCopy now_copy;
-  WindowCopy then_copy;
+  WindowCopy now_copy(rows_);
+  WindowCopy then_copy(rows_);
   for (int column = 0; column < columns_; ++column) {
     const std::size_t block = number(column, row);
     const HalfPlace half(column, row);
-    const SampleWindow now = now_copy.of(luma_.half, half.x, half.y);
-    const SampleWindow then = then_copy.of(estimate_.half, half.x, half.y);
+    const SampleWindow now = now_copy.of(luma_.half, half.x, half.y, kNoRows);
+    const SampleWindow then = then_copy.of(estimate_.half, half.x, half.y, kNoRows);
     const int x = std::min(column * kBlock + kBlock / 2, width_ - 1);
     const int y = row * kBlock + kBlock / 2;
     const Noise noise{weight_tables().certainty[weight.row(y)[x]],
@@ -201,8 +209,8 @@ MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int r
   if (middle == Vector{} && before(column, row) == Vector{}) return Found::open;
   prefetch(frames.luma, column * kBlock, row * kBlock);
   prefetch(frames.estimate, column * kBlock, row * kBlock);
-  WindowCopy now_copy;
-  const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock);
+  WindowCopy now_copy(rows_);
+  const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock, kNoRows);
   Match& best = followed_[number(column, row)];
   best.difference = std::numeric_limits<int>::max();
   const auto take = [&](Vector vector) {
@@ -222,7 +230,7 @@ MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int r
 
 void MotionSearch::find_coarse(int begin, int end) {
   const int across = (columns_ + kCoarse - 1) / kCoarse;
-  WindowCopy now_copy;
+  WindowCopy now_copy(rows_);
   WindowsAround around_copy;
   for (int row = begin; row < end; ++row) {
     for (int column = 0; column < across; ++column) {
@@ -235,7 +243,7 @@ void MotionSearch::find_coarse(int begin, int end) {
       const int x = column * kCoarse * kBlock / 8 - kCoarseBorder;
       const int y = row * kCoarse * kBlock / 8 - kCoarseBorder;
       if (moving >= kMoving) around_copy.fill(estimate_.eighth, x, y);
-      const SampleWindow now = now_copy.of(luma_.eighth, x, y);
+      const SampleWindow now = now_copy.of(luma_.eighth, x, y, kNoRows);
       for (int dy = -kCoarseReach; moving >= kMoving && dy <= kCoarseReach; ++dy) {
         for (int dx = -kCoarseReach; dx <= kCoarseReach; ++dx) {
           const int sum = rows_.difference(now, around_copy.window(dx, dy)) +
@@ -262,10 +270,10 @@ const Vector& MotionSearch::before(int column, int row) const {
 /// A block's vector, once it is known to point at about this sample.
 Vector MotionSearch::refined(SampleWindow now, const Plane<std::int16_t>& estimate, int column,
                              int row, int x, int y) const {
-  WindowCopy then_copy;
-  const Vector fine =
-      displacement(rows_.slopes(now, then_copy.of(estimate, column * kBlock + x, row * kBlock + y)),
-                   kWindow * kWindow);
+  WindowCopy then_copy(rows_);
+  const Vector fine = displacement(
+      rows_.slopes(now, then_copy.of(estimate, column * kBlock + x, row * kBlock + y, kSlopeRows)),
+      kWindow * kWindow);
   return within({static_cast<std::int16_t>(x * kParts + fine.x),
                  static_cast<std::int16_t>(y * kParts + fine.y)},
                 column, row);
@@ -273,20 +281,20 @@ Vector MotionSearch::refined(SampleWindow now, const Plane<std::int16_t>& estima
 
 /// The vector of a block of which nothing is known.
 Vector MotionSearch::search_block(const Frames& frames, int column, int row) const {
-  WindowCopy now_copy;
-  WindowCopy then_copy;
+  WindowCopy now_copy(rows_);
+  WindowCopy then_copy(rows_);
   // Candidates in halves: none, the coarse search's, and the last frame's here and around.
   const HalfPlace half(column, row);
-  const SampleWindow now = now_copy.of(luma_.half, half.x, half.y);
+  const SampleWindow now = now_copy.of(luma_.half, half.x, half.y, kNoRows);
   Step best{0, 0};
   int least = unmoved_[number(column, row)];
   Tried<Step, 6 + 4 * kMostSteps> tried;
   tried.add(best);
   const auto take = [&](Step step) {
     if (!tried.add(step)) return;
-    const int cost =
-        rows_.difference(now, then_copy.of(estimate_.half, half.x + step.x, half.y + step.y)) +
-        kHalfCost;
+    const int cost = rows_.difference(now, then_copy.of(estimate_.half, half.x + step.x,
+                                                        half.y + step.y, kNoRows)) +
+                     kHalfCost;
     if (cost >= least) return;
     least = cost;
     best = step;
@@ -311,10 +319,10 @@ Vector MotionSearch::search_block(const Frames& frames, int column, int row) con
 
   // Then the displacement that is left, in halves and in samples.
   const Vector rough = displacement(
-      rows_.slopes(now, then_copy.of(estimate_.half, half.x + best.x, half.y + best.y)),
+      rows_.slopes(now, then_copy.of(estimate_.half, half.x + best.x, half.y + best.y, kSlopeRows)),
       kWindow * kWindow);
-  return refined(now_copy.of(frames.luma, column * kBlock, row * kBlock), frames.estimate, column,
-                 row, whole_samples((best.x * kParts + rough.x) * 2),
+  return refined(now_copy.of(frames.luma, column * kBlock, row * kBlock, kNoRows), frames.estimate,
+                 column, row, whole_samples((best.x * kParts + rough.x) * 2),
                  whole_samples((best.y * kParts + rough.y) * 2));
 }
 
@@ -322,14 +330,18 @@ MotionSearch::Match MotionSearch::match(SampleWindow now, const Plane<std::int16
                                         int column, int row, Vector vector, int limit) const {
   const int x = column * kBlock;
   const int y = row * kBlock;
-  const auto taps = [](int parts) {
+  const auto taps = [&](int parts) {
     const int phase = 2 * (parts & (kParts - 1));
-    return phase == 0 ? nullptr : &taps_of(phase);
+    return phase == 0 ? nullptr : &taps_[static_cast<std::size_t>(phase)];
   };
-  WindowCopy then;
+  const Taps* const across = taps(vector.x);
+  const Taps* const down = taps(vector.y);
+  WindowCopy then(rows_);
   const WindowDifference difference =
-      rows_.moved_differences(now, then.of(estimate, x + (vector.x >> 3), y + (vector.y >> 3)),
-                              taps(vector.x), taps(vector.y), limit);
+      rows_.moved_differences(now,
+                              then.of(estimate, x + (vector.x >> 3), y + (vector.y >> 3),
+                                      down == nullptr ? kNoRows : kTapRows),
+                              across, down, limit);
   return {vector, difference.magnitudes,
           static_cast<std::int16_t>(drift_of(difference.drift, limit))};
 }
@@ -337,8 +349,8 @@ MotionSearch::Match MotionSearch::match(SampleWindow now, const Plane<std::int16
 /// The best of three vectors of a block: what was found, what follow() tried, and none.
 MotionSearch::Match MotionSearch::choose(const Frames& frames, int column, int row,
                                          Vector found) const {
-  WindowCopy now_copy;
-  const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock);
+  WindowCopy now_copy(rows_);
+  const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock, kNoRows);
   const int limit = limits_[number(column, row)];
   Match best = match(now, frames.estimate, column, row, {}, limit);
   // Vectors must be better than none by a thirty-second, or they follow the noise.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -117,6 +118,7 @@ class MotionSearch {
 
   RowExecutor& executor_;
   const DenoiseRows& rows_;
+  const std::array<Taps, kPhases>& taps_;  // all_taps()
   int width_;
   int height_;
   int columns_;  // of blocks
