@@ -296,9 +296,11 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
   std::ptrdiff_t stride = known.estimate.stride();
   if (from_y < 2 || end + sample_before(y) + 3 > at.rows) {
     // Beyond the frame its first or last row is looked at.
-    for (int k = 0; k < end - begin + kTaps - 1; ++k)
-      std::copy_n(known.estimate.row(from_y + k - 2) + first + sample_before(x) - 2, n + kTaps - 1,
-                  scratch.across.row(k));
+    const std::int16_t* const top = known.estimate.row(0) + first + sample_before(x) - 2;
+    for (std::size_t i = 0; i < n + kTaps - 1; i += kCopied) {
+      loops_.copy_rows(top + i, stride, at.rows, from_y - 2, end - begin + kTaps - 1,
+                       scratch.across.row(0) + i, scratch.across.stride());
+    }
     stride = scratch.across.stride();
     from = scratch.across.row(2) + 2;
   }
@@ -346,9 +348,10 @@ void PictureSequence::lighten(int row, int y, Scratch& scratch) {
 void PictureSequence::find_changes(std::size_t component, int y, Scratch& scratch) {
   const ComponentShape& at = components_[component];
   RowsInWork& rows = scratch.components[component];
-  Rows5<std::int8_t> around;
-  for (int k = 0; k < 5; ++k)
-    around[count_of(k)] = rows.deviation.row(std::clamp(y + k - 2, 0, at.rows - 1) % kRing);
+  const auto beside = [&](int k) {
+    return rows.deviation.row(std::clamp(y + k, 0, at.rows - 1) % kRing);
+  };
+  const Rows5<std::int8_t> around{beside(-2), beside(-1), beside(0), beside(1), beside(2)};
   std::uint8_t* const change = rows.change.row(y % kRing);
   loops_.changes(around, count_of(at.columns), change);
   if (component == 0) {

@@ -377,24 +377,39 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
   }
 }
 
+/// Sums of two numbers beside each other: of the first vector, and then of the second.
+HWY_INLINE hn::Vec<DU> pair_sums(V first, V second) {
+#if HWY_TARGET == HWY_AVX2
+  return hn::Vec<DU>{_mm256_permute4x64_epi64(_mm256_hadd_epi16(first.raw, second.raw), 0xD8)};
+#else
+  const hn::RepartitionToWide<DU> wide;
+  const hn::Half<DU> half;
+  const auto sums = [&](V numbers) HWY_ATTR {
+    const auto pairs = hn::BitCast(wide, numbers);
+    const auto all = hn::Add(hn::And(pairs, hn::Set(wide, 0xFFFF)), hn::ShiftRight<16>(pairs));
+    return hn::TruncateTo(half, all);
+  };
+  return hn::Combine(DU(), sums(second), sums(first));
+#endif
+}
+
 void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, std::int16_t* out) {
-  using DHalf = hn::Half<D>;
-  const D32 d32;
-  for (std::size_t i = 0; i < n; i += kLanes / 2) {
-    // Two rows of 14 bits fit 15.
-    const auto sums =
-        hn::BitCast(d32, hn::Add(hn::LoadU(D(), above + 2 * i), hn::LoadU(D(), below + 2 * i)));
-    const auto pairs = hn::Add(hn::And(sums, hn::Set(d32, 0xFFFF)), hn::ShiftRight<16>(sums));
-    const auto means = hn::ShiftRight<2>(hn::Add(pairs, hn::Set(d32, 2)));
-    hn::StoreU(hn::DemoteTo(DHalf(), means), DHalf(), out + i);
+  // Two rows of 14 bits fit 15, and four samples 16 without a sign.
+  const auto rows = [&](std::size_t at) HWY_ATTR {
+    return hn::Add(hn::LoadU(D(), above + at), hn::LoadU(D(), below + at));
+  };
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const auto sums = pair_sums(rows(2 * i), rows(2 * i + kLanes));
+    const auto means = hn::ShiftRight<2>(hn::Add(sums, hn::Set(DU(), 2)));
+    hn::StoreU(hn::BitCast(D(), means), D(), out + i);
   }
 }
 
 void copy_rows(const std::int16_t* first, std::ptrdiff_t stride, int height, int y, int rows,
-               std::int16_t* out) {
+               std::int16_t* out, std::ptrdiff_t out_stride) {
   constexpr int kStep = HWY_MIN(static_cast<int>(kLanes), kCopied);
   const hn::CappedTag<std::int16_t, kCopied> d;
-  for (int k = 0; k < rows; ++k, out += kCopied) {
+  for (int k = 0; k < rows; ++k, out += out_stride) {
     const std::int16_t* const from = first + HWY_MAX(HWY_MIN(y + k, height - 1), 0) * stride;
     for (int x = 0; x < kCopied; x += kStep)
       hn::StoreU(hn::LoadU(d, from + x), d, out + x);
@@ -591,16 +606,19 @@ void interpolate(const std::int16_t* in, std::ptrdiff_t stride, const Taps* acro
 void move_weights(const std::uint8_t* weight, std::ptrdiff_t stride, bool between, std::size_t n,
                   int rows, std::uint8_t* out, std::ptrdiff_t out_stride) {
   const DAll d;
-  const auto loses = hn::Set(d, static_cast<std::uint8_t>(between ? 255 : 0));
+  const DU words;
+  // The same in bytes: (7 n + 4) / 8 = n - (n + 3) / 8, both rounded down. Words are shifted: what
+  // comes from the byte above is no part of the quotient.
+  const auto quotient = hn::Set(d, static_cast<std::uint8_t>(between ? 255 >> 3 : 0));
   for (int y = 0; y < rows; ++y, weight += stride, out += out_stride) {
     // Runs are often a block wide: the next one's cache line is asked for, since no stream is
     // seen by the CPU in so many rows.
     hwy::Prefetch(weight + n + kAhead);
     for (std::size_t i = 0; i < n; i += kBytes) {
-      // The same in bytes: (7 n + 4) / 8 = n - (n + 3) / 8, both rounded down.
       const auto w = hn::LoadU(d, weight + i);
-      const auto lost = hn::ShiftRight<3>(hn::Add(w, hn::Set(d, 3)));
-      hn::StoreU(hn::Sub(w, hn::And(lost, loses)), d, out + i);
+      const auto sum = hn::BitCast(words, hn::Add(w, hn::Set(d, 3)));
+      const auto lost = hn::And(hn::BitCast(d, hn::ShiftRight<3>(sum)), quotient);
+      hn::StoreU(hn::Sub(w, lost), d, out + i);
     }
   }
 }
@@ -722,21 +740,37 @@ void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
   }
 }
 
+/// Sums of two bytes beside each other.
+HWY_INLINE V pair_sums(VAll bytes) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return V{_mm512_maddubs_epi16(bytes.raw, _mm512_set1_epi8(1))};
+#elif HWY_TARGET == HWY_AVX2
+  return V{_mm256_maddubs_epi16(bytes.raw, _mm256_set1_epi8(1))};
+#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+  return V{_mm_maddubs_epi16(bytes.raw, _mm_set1_epi8(1))};
+#else
+  const auto words = hn::BitCast(DU(), bytes);
+  return hn::BitCast(D(), hn::Add(hn::And(words, hn::Set(DU(), 255)), hn::ShiftRight<8>(words)));
+#endif
+}
+
 void join(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std::size_t n,
           std::uint8_t* change) {
-  const auto pairs = [](const std::uint8_t* row) {
-    const auto words = hn::BitCast(DU(), hn::LoadU(DAll(), row));
-    return hn::BitCast(D(), hn::Add(hn::And(words, hn::Set(DU(), 255)), hn::ShiftRight<8>(words)));
-  };
-  for (std::size_t i = 0; i < n; i += kLanes) {
-    VB covered;
+  const DAll d;
+  for (std::size_t i = 0; i < n; i += kBytes) {
+    VAll covered;
     if (shift_x == 0) {
-      covered = hn::AverageRound(hn::LoadU(DB(), above + i), hn::LoadU(DB(), below + i));
+      covered = hn::AverageRound(hn::LoadU(d, above + i), hn::LoadU(d, below + i));
     } else {
-      const V sum = hn::Add(pairs(above + 2 * i), pairs(below + 2 * i));
-      covered = hn::DemoteTo(DB(), hn::ShiftRight<2>(hn::Add(sum, set(2))));
+      const auto means = [&](std::size_t at) HWY_ATTR {
+        const V sum =
+            hn::Add(pair_sums(hn::LoadU(d, above + at)), pair_sums(hn::LoadU(d, below + at)));
+        return hn::ShiftRight<2>(hn::Add(sum, set(2)));
+      };
+      // No further behind the row than rows of luma go on.
+      covered = bytes_in_order(means(2 * i), means(i + kLanes < n ? 2 * i + kBytes : 2 * i));
     }
-    hn::StoreU(hn::Max(hn::LoadU(DB(), change + i), covered), DB(), change + i);
+    hn::StoreU(hn::Max(hn::LoadU(d, change + i), covered), d, change + i);
   }
 }
 

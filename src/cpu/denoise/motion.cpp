@@ -35,7 +35,7 @@ class WindowCopy {
     std::int16_t* const first = samples_ + kAbove * kCopied;
     loops_.copy_rows(plane.row(0) + column - kAbove, plane.stride(), plane.height(),
                      y - beside.above, kWindow + beside.above + beside.below,
-                     first - beside.above * kCopied);
+                     first - beside.above * kCopied, kCopied);
     return {first + kAbove, kCopied};
   }
 
@@ -215,8 +215,8 @@ MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int r
   best.difference = std::numeric_limits<int>::max();
   const auto take = [&](Vector vector) {
     if (vector == Vector{} || vector == best.vector) return;
-    const Match found = match(now, frames.estimate, column, row, vector, limit);
-    if (found.difference < best.difference) best = found;
+    const WindowDifference found = compare(now, frames.estimate, column, row, vector, limit);
+    if (found.magnitudes < best.difference) best.set(vector, found);
   };
   take(middle);
   if (best.vector != Vector{} && is_well_explained(best.difference, noise.certainty, noise.sigma))
@@ -326,8 +326,9 @@ Vector MotionSearch::search_block(const Frames& frames, int column, int row) con
                  whole_samples((best.y * kParts + rough.y) * 2));
 }
 
-MotionSearch::Match MotionSearch::match(SampleWindow now, const Plane<std::int16_t>& estimate,
-                                        int column, int row, Vector vector, int limit) const {
+/// What a block differs by from what a vector points to, and its drift there.
+WindowDifference MotionSearch::compare(SampleWindow now, const Plane<std::int16_t>& estimate,
+                                       int column, int row, Vector vector, int limit) const {
   const int x = column * kBlock;
   const int y = row * kBlock;
   const auto taps = [&](int parts) {
@@ -342,8 +343,7 @@ MotionSearch::Match MotionSearch::match(SampleWindow now, const Plane<std::int16
                               then.of(estimate, x + (vector.x >> 3), y + (vector.y >> 3),
                                       down == nullptr ? kNoRows : kTapRows),
                               across, down, limit);
-  return {vector, difference.magnitudes,
-          static_cast<std::int16_t>(drift_of(difference.drift, limit))};
+  return {difference.magnitudes, drift_of(difference.drift, limit)};
 }
 
 /// The best of three vectors of a block: what was found, what follow() tried, and none.
@@ -352,14 +352,16 @@ MotionSearch::Match MotionSearch::choose(const Frames& frames, int column, int r
   WindowCopy now_copy(rows_);
   const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock, kNoRows);
   const int limit = limits_[number(column, row)];
-  Match best = match(now, frames.estimate, column, row, {}, limit);
+  Match best;
+  best.set({}, compare(now, frames.estimate, column, row, {}, limit));
   // Vectors must be better than none by a thirty-second, or they follow the noise.
   best.difference -= best.difference / 32;
   const Match& followed = followed_[number(column, row)];
   if (followed.vector != Vector{} && followed.difference < best.difference) best = followed;
   if (found == Vector{} || found == followed.vector) return best;
-  const Match own = match(now, frames.estimate, column, row, found, limit);
-  return own.difference - own.difference / 128 < best.difference ? own : best;
+  const WindowDifference own = compare(now, frames.estimate, column, row, found, limit);
+  if (own.magnitudes - own.magnitudes / 128 < best.difference) best.set(found, own);
+  return best;
 }
 
 void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,

@@ -92,6 +92,13 @@ class MotionSearch {
     Vector vector;
     int difference;
     std::int16_t drift;
+
+    /// What compare() found of one.
+    void set(Vector its_vector, const WindowDifference& found) {
+      vector = its_vector;
+      difference = found.magnitudes;
+      drift = static_cast<std::int16_t>(found.drift);
+    }
   };
   /// What is known of a block's motion before it is searched for.
   enum class Found : std::uint8_t { open, still, followed };
@@ -104,8 +111,8 @@ class MotionSearch {
   [[nodiscard]] Match choose(const Frames& frames, int column, int row, Vector found) const;
   [[nodiscard]] Vector refined(SampleWindow now, const Plane<std::int16_t>& estimate, int column,
                                int row, int x, int y) const;
-  [[nodiscard]] Match match(SampleWindow now, const Plane<std::int16_t>& estimate, int column,
-                            int row, Vector vector, int limit) const;
+  [[nodiscard]] WindowDifference compare(SampleWindow now, const Plane<std::int16_t>& estimate,
+                                         int column, int row, Vector vector, int limit) const;
   static void keep(const Match& match, std::size_t block, MotionField& field) {
     field.vectors[block] = match.vector;
     field.drifts[block] = match.drift;
