@@ -113,7 +113,7 @@ TEST_P(DenoiseTargets, RowsAreCopiedAlike) {
     for (int y = -30; y <= height + 30; ++y) {
       const int rows = 1 + (y + 30) % SampleWindow::kAll;
       std::vector<std::int16_t> copies(static_cast<std::size_t>(rows * kCopied), -1);
-      fast.copy_rows(plane.row() + y, plane.stride(), height, y, rows, copies.data(), kCopied);
+      fast.copy_rows(plane.row() + y, plane.stride(), height, y, rows, copies.data());
       for (int k = 0; k < rows; ++k) {
         const std::int16_t* const from = plane.row(std::clamp(y + k, 0, height - 1)) + y;
         for (int x = 0; x < kCopied; ++x) {

@@ -42,12 +42,15 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
       noise_(components.size()) {
   const int widest = components[0].columns;
   for (const ComponentShape& each : components) {
+    const bool is_first = samples_.empty();
+    const RowsBeyond beyond = is_first ? luma_estimate_rows_beyond(each.rows) : kMovedRowsBeyond;
     for (std::vector<Knowledge>* list : {&known_, &next_}) {
-      list->push_back({Plane<std::int16_t>(each.columns, each.rows),
+      list->push_back({Plane<std::int16_t>(each.columns, each.rows, beyond),
                        Plane<std::uint8_t>(each.columns, each.rows),
                        {}});
     }
-    samples_.emplace_back(each.columns, each.rows);
+    samples_.emplace_back(each.columns, each.rows,
+                          is_first ? luma_rows_beyond(each.rows) : RowsBeyond{});
   }
   for (int slot = 0; slot < executor.threads(); ++slot) {
     Scratch& scratch = scratch_.emplace_back();
@@ -91,8 +94,12 @@ void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
   for (std::size_t c = 0; c < components_.size(); ++c)
     load(picture, c);
   clock.lap("noise");
-  if (pictures_ != 0)
+  if (pictures_ != 0) {
+    samples_[0].repeat_end_rows();
+    for (Knowledge& each : known_)
+      each.estimate.repeat_end_rows();
     motion_.search(samples_[0], known_[0].estimate, known_[0].weight, noise_[0].sigma, field_);
+  }
   clock.lap("motion");
   if (pictures_ == 0) {
     start(picture);
@@ -291,21 +298,11 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
   const std::size_t n = count_of(last - first);
 
   // Rows of one row of blocks lie one behind the other also in the ring.
-  const int from_y = begin + sample_before(y);
-  const std::int16_t* from = known.estimate.row(from_y) + first + sample_before(x);
-  std::ptrdiff_t stride = known.estimate.stride();
-  if (from_y < 2 || end + sample_before(y) + 3 > at.rows) {
-    // Beyond the frame its first or last row is looked at.
-    const std::int16_t* const top = known.estimate.row(0) + first + sample_before(x) - 2;
-    for (std::size_t i = 0; i < n + kTaps - 1; i += kCopied) {
-      loops_.copy_rows(top + i, stride, at.rows, from_y - 2, end - begin + kTaps - 1,
-                       scratch.across.row(0) + i, scratch.across.stride());
-    }
-    stride = scratch.across.stride();
-    from = scratch.across.row(2) + 2;
-  }
+  const std::int16_t* const from =
+      known.estimate.row_or_beyond(begin + sample_before(y)) + first + sample_before(x);
   Plane<std::int16_t>& estimate = rows.moved_estimate;
-  loops_.interpolate(from, stride, phase_x == 0 ? nullptr : &taps_[count_of(phase_x)],
+  loops_.interpolate(from, known.estimate.stride(),
+                     phase_x == 0 ? nullptr : &taps_[count_of(phase_x)],
                      phase_y == 0 ? nullptr : &taps_[count_of(phase_y)], n, end - begin,
                      estimate.row(begin % kRing) + first, estimate.stride());
   // What comes from outside the frame counts nothing.

@@ -406,10 +406,10 @@ void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, 
 }
 
 void copy_rows(const std::int16_t* first, std::ptrdiff_t stride, int height, int y, int rows,
-               std::int16_t* out, std::ptrdiff_t out_stride) {
+               std::int16_t* out) {
   constexpr int kStep = HWY_MIN(static_cast<int>(kLanes), kCopied);
   const hn::CappedTag<std::int16_t, kCopied> d;
-  for (int k = 0; k < rows; ++k, out += out_stride) {
+  for (int k = 0; k < rows; ++k, out += kCopied) {
     const std::int16_t* const from = first + HWY_MAX(HWY_MIN(y + k, height - 1), 0) * stride;
     for (int x = 0; x < kCopied; x += kStep)
       hn::StoreU(hn::LoadU(d, from + x), d, out + x);

@@ -66,9 +66,9 @@ struct DenoiseRows {
   void (*halve)(const std::int16_t* above, const std::int16_t* below, std::size_t n,
                 std::int16_t* out);
   /// Copies `rows` rows of a plane of `height` rows from row y on, each the nearest that there is:
-  /// kCopied samples from `first` in its first row.
+  /// kCopied samples from `first` in its first row, to rows that lie kCopied apart.
   void (*copy_rows)(const std::int16_t* first, std::ptrdiff_t stride, int height, int y, int rows,
-                    std::int16_t* out, std::ptrdiff_t out_stride);
+                    std::int16_t* out);
   /// The sum of the magnitudes of differences between two windows.
   int (*difference)(SampleWindow a, SampleWindow b);
   /// Both sums, with differences within +-`limit` in that of `drift`.

@@ -49,9 +49,9 @@ void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, 
 }
 
 void copy_rows(const std::int16_t* first, std::ptrdiff_t stride, int height, int y, int rows,
-               std::int16_t* out, std::ptrdiff_t out_stride) {
+               std::int16_t* out) {
   for (int k = 0; k < rows; ++k)
-    std::copy_n(first + clamp(y + k, 0, height - 1) * stride, kCopied, out + k * out_stride);
+    std::copy_n(first + clamp(y + k, 0, height - 1) * stride, kCopied, out + k * kCopied);
 }
 
 int difference(SampleWindow a, SampleWindow b) {

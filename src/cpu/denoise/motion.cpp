@@ -30,12 +30,12 @@ class WindowCopy {
     constexpr int kAbove = SampleWindow::kAbove;
     const int column =
         std::clamp(x, kAbove - kPadding, plane.width() + kPadding - kWindow - SampleWindow::kBelow);
-    if (y >= beside.above && y + kWindow + beside.below <= plane.height())
-      return {plane.row(y) + column, plane.stride()};
+    if (plane.holds(y - beside.above, y + kWindow + beside.below))
+      return {plane.row_or_beyond(y) + column, plane.stride()};
     std::int16_t* const first = samples_ + kAbove * kCopied;
     loops_.copy_rows(plane.row(0) + column - kAbove, plane.stride(), plane.height(),
                      y - beside.above, kWindow + beside.above + beside.below,
-                     first - beside.above * kCopied, kCopied);
+                     first - beside.above * kCopied);
     return {first + kAbove, kCopied};
   }
 
@@ -65,6 +65,12 @@ class WindowsAround {
                 kWindow - kCoarseBorder + kCoarseReach <= kPadding);
   std::int16_t samples_[kStride * kSide];
 };
+
+/// Samples of luma up to which most of what is compared is still in the second cache.
+constexpr int kMostCached = 1 << 19;
+
+/// Rows beyond halves that most windows of blocks at the ends look at.
+constexpr RowsBeyond kHalfRowsBeyond{8, 16};
 
 /// Where a block's window of halves begins.
 struct HalfPlace {
@@ -115,7 +121,7 @@ MotionSearch::MotionSearch(int width, int height, RowExecutor& executor, const D
       block_rows_(blocks_of(height)) {
   const auto halved = [](int samples) { return (samples + 1) / 2; };
   for (Pyramid* pyramid : {&luma_, &estimate_}) {
-    pyramid->half = Plane<std::int16_t>(halved(width), halved(height));
+    pyramid->half = Plane<std::int16_t>(halved(width), halved(height), kHalfRowsBeyond);
     pyramid->fourth =
         Plane<std::int16_t>(halved(pyramid->half.width()), halved(pyramid->half.height()));
     pyramid->eighth =
@@ -195,6 +201,13 @@ void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& w
   }
 }
 
+/// Asks for what blocks to the right of one will read, unless the cache holds it anyway.
+void MotionSearch::ask_ahead(const Frames& frames, int column, int row) const {
+  if (std::int64_t{width_} * height_ <= kMostCached) return;
+  prefetch(frames.luma, column * kBlock, row * kBlock);
+  prefetch(frames.estimate, column * kBlock, row * kBlock);
+}
+
 /// Tries whether a block has moved as it and those around it have before.
 MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int row, Noise noise,
                                          int limit) {
@@ -207,8 +220,7 @@ MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int r
   };
   const Vector middle = within({median(&Vector::x), median(&Vector::y)}, column, row);
   if (middle == Vector{} && before(column, row) == Vector{}) return Found::open;
-  prefetch(frames.luma, column * kBlock, row * kBlock);
-  prefetch(frames.estimate, column * kBlock, row * kBlock);
+  ask_ahead(frames, column, row);
   WindowCopy now_copy(rows_);
   const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock, kNoRows);
   Match& best = followed_[number(column, row)];
@@ -369,6 +381,8 @@ void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int1
                           MotionField& field) {
   const Frames frames{luma, estimate};
   before_ = field.vectors;
+  luma_.half.repeat_end_rows();
+  estimate_.half.repeat_end_rows();
   executor_.for_rows(block_rows_, [&](int begin, int end, int) {
     for (int row = begin; row < end; ++row)
       find_known(frames, weight, sigma, row, field);
@@ -380,8 +394,7 @@ void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int1
       for (int column = 0; column < columns_; ++column) {
         const std::size_t block = number(column, row);
         if (state_[block] == Found::open) {
-          prefetch(luma, column * kBlock, row * kBlock);
-          prefetch(estimate, column * kBlock, row * kBlock);
+          ask_ahead(frames, column, row);
           const Match best = choose(frames, column, row, search_block(frames, column, row));
           if (best.vector != Vector{}) keep(best, block, field);
         }

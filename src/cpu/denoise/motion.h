@@ -38,6 +38,19 @@ struct MotionField {
   }
 };
 
+/// Rows beyond a component's estimate of which what moves is made: as far as vectors may point out
+/// of it, and those that interpolation looks at.
+inline constexpr RowsBeyond kMovedRowsBeyond{kMostOutside + SampleWindow::kAbove,
+                                             kMostOutside + SampleWindow::kBelow};
+/// Rows beyond luma, of which the last row of blocks may have some.
+constexpr RowsBeyond luma_rows_beyond(int height) {
+  return {0, blocks_of(height) * kBlock - height};
+}
+/// Rows beyond luma's estimate, at which windows look from there.
+constexpr RowsBeyond luma_estimate_rows_beyond(int height) {
+  return {kMovedRowsBeyond.above, kMovedRowsBeyond.below + luma_rows_beyond(height).below};
+}
+
 /// Finds from where in the estimate the blocks of a frame have come. Allocates nothing after its
 /// construction.
 class MotionSearch {
@@ -106,6 +119,7 @@ class MotionSearch {
   void find_known(const Frames& frames, const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
                   int row, MotionField& field);
   [[nodiscard]] Found follow(const Frames& frames, int column, int row, Noise noise, int limit);
+  void ask_ahead(const Frames& frames, int column, int row) const;
   void find_coarse(int begin, int end);
   [[nodiscard]] Vector search_block(const Frames& frames, int column, int row) const;
   [[nodiscard]] Match choose(const Frames& frames, int column, int row, Vector found) const;
