@@ -106,8 +106,8 @@ class Lines {
   void make_tables(const tone::Frame& frame, const CurveTable& curve, bool saturates) {
     const std::int32_t max_code = 255 - weights_.luma_offset;
     if (!saturates) return make_gains(counts_, curve, weights_.luma_max, max_code, loops_, gains_);
-    make_saturated_frame(frame.saturation, curve, counts_, weights_.luma_max, max_code, loops_,
-                         saturated_, yuv_ ? &gains_ : nullptr);
+    make_saturated_frame(frame.saturation, curve, counts_, weights_.luma_max, max_code, at().step,
+                         loops_, saturated_, yuv_ ? &gains_ : nullptr);
   }
 
   void apply(int line, bool saturates) {

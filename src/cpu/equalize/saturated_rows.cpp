@@ -281,7 +281,7 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
 
 bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, SaturatedGains& gains) {
   gains.has_words = false;
-  if (!loops.takes_word_gains) return false;
+  if (loops.word_gains_step == 0) return false;
   const std::uint32_t k = gains.factors[0];
   const bool alike = std::all_of(gains.factors.begin(), gains.factors.end(),
                                  [k](std::uint16_t each) { return each == k; });
@@ -312,12 +312,147 @@ bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, Satu
   return !gains.limits;
 }
 
+namespace {
+
+/// A level whose channels become floor(at_value - d slope), d from 0 to `last`, beyond which S
+/// would pass 1.
+struct ExactLine {
+  std::uint32_t v;
+  std::int64_t at_value;  ///< W + 1/2, in 2^-32
+  std::int32_t last;
+};
+
+/// How far a line of some slope may be moved, in 2^-32, for its channels to become what they
+/// should: from `low` to just below `high`.
+struct LineRoom {
+  std::int64_t low, high;
+};
+
+/// An entry of LineTables in the first order, from the lower halves of words and a slope.
+std::uint64_t word_line(std::uint64_t start, std::uint64_t at_start, std::uint64_t slope24) {
+  return (start & 0xFFFF) | (at_start & 0xFFFF) << 16 | (slope24 >> 16 & 0xFFFF) << 32 |
+         (slope24 & 0xFFFF) << 48;
+}
+
+/// The entry of a line with a slope of 24 fraction bits that has this room, or 0. At v it is
+/// A 2^16 + (v + b) slope24, in 2^-24: A alone reaches every 256th part of a level, and b, of which
+/// seven bits are free, every 2^15th where the slope is odd.
+std::uint64_t fitting_line(const ExactLine& line, std::uint64_t slope24, const LineRoom& room) {
+  const std::int64_t most = (line.at_value + room.high - 1) >> 8;
+  const std::int64_t least = (line.at_value + room.low + 255) >> 8;
+  if (most < least) return 0;
+  const auto width = static_cast<std::uint64_t>(most - least);
+  // With b a channel that lies `last` under v comes to an odd multiple of 256, and those below it
+  // have bit 8 clear.
+  const std::uint64_t first = 256 - (line.v - static_cast<std::uint32_t>(line.last));
+  for (std::uint64_t b = first; b + 255 < 65536; b += 512) {
+    const std::uint64_t at_start = static_cast<std::uint64_t>(most) - (line.v + b) * slope24;
+    if ((at_start & 0xFFFF) <= width) return word_line(b, at_start >> 16, slope24);
+  }
+  return 0;
+}
+
+/// What channels of a level become by how far they lie under v, up to the last of a line.
+using LineResults = std::array<std::int32_t, 256>;
+LineResults exact_results(const ExactLine& line, const SaturatedLevel& level) {
+  LineResults results;
+  for (std::int32_t d = 0; d <= line.last; ++d) {
+    const auto part = static_cast<double>(256 * level.v - level.factor * d);
+    results[static_cast<std::size_t>(d)] =
+        static_cast<std::int32_t>(part * level.scale + kHalfOrMore);
+  }
+  return results;
+}
+/// The room that they leave a line of this slope.
+LineRoom exact_room(const ExactLine& line, const LineResults& results, std::uint64_t slope24) {
+  LineRoom room{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+  for (std::int32_t d = 0; d <= line.last; ++d) {
+    const std::int64_t from = (std::int64_t{results[static_cast<std::size_t>(d)]} << 32) +
+                              static_cast<std::int64_t>(slope24 << 8) * d - line.at_value;
+    room.low = std::max(room.low, from);
+    room.high = std::min(room.high, from + (std::int64_t{1} << 32));
+  }
+  return room;
+}
+
+/// The entry of level v, or 0 where none was found.
+std::uint64_t word_line_of(const SaturatedGains& gains, std::uint32_t v, const FusedRows& loops) {
+  const std::uint32_t level = gains.levels[v];
+  const std::uint32_t factor = gains.factors[v];
+  const std::uint64_t product = 4 * std::uint64_t{factor} * level;  // k W, in 2^-32
+  const std::uint64_t slope = (product + v / 2) / v;
+  const ExactLine line{
+      v, (std::int64_t{level} << (32 - tone::kCurveBits)) + (std::int64_t{1} << 31),
+      static_cast<std::int32_t>(saturation::kOne * v / std::max(factor, saturation::kOne))};
+  const std::uint64_t nearest = (slope + 128) >> 8;
+  // What results leave over when they are rounded down, by a slope that is half a 2^-32 off at
+  // most: where that cannot carry one over a whole number, they are the room.
+  const WordRange parts = loops.word_range(static_cast<std::uint32_t>(line.at_value),
+                                           static_cast<std::uint32_t>(slope), line.last + 1);
+  const std::int64_t doubt = slope * v == product ? 0 : line.last / 2 + 1;
+  constexpr std::int64_t kWhole32 = std::int64_t{1} << 32;
+  if (parts.least >= doubt && parts.most + doubt < kWhole32) {
+    const std::int64_t beyond =
+        (static_cast<std::int64_t>(nearest << 8) - static_cast<std::int64_t>(slope)) * line.last;
+    const LineRoom room{std::max<std::int64_t>(beyond, 0) - parts.least,
+                        std::min<std::int64_t>(beyond, 0) - parts.most + kWhole32};
+    const std::uint64_t entry = fitting_line(line, nearest, room);
+    if (entry != 0) return entry;
+  }
+  const LineResults results = exact_results(line, level_of(gains, v));
+  for (const std::int64_t off : {0, 1, -1, 2, -2, 3, -3}) {
+    const std::int64_t slope24 = static_cast<std::int64_t>(nearest) + off;
+    if (slope24 < 0) continue;
+    const auto each = static_cast<std::uint64_t>(slope24);
+    const std::uint64_t entry = fitting_line(line, each, exact_room(line, results, each));
+    if (entry != 0) return entry;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool make_word_lines(const ValueHistogram& present, const FusedRows& loops, SaturatedGains& gains) {
+  gains.has_word_lines = false;
+  if (!loops.takes_word_lines) return false;
+  auto& lines = gains.word_lines.order;
+  lines[0].fill(word_line(256, 0, 0));  // black stays black
+  std::uint32_t most = gains.factors[0];
+  for (std::uint32_t v = 1; v < 256; ++v) {
+    if (present[v] == 0) continue;
+    most = std::max<std::uint32_t>(most, gains.factors[v]);
+    lines[0][v] = word_line_of(gains, v, loops);
+    if (lines[0][v] == 0) return false;
+  }
+  for (std::size_t v = 0; v < 256; ++v) {
+    constexpr std::uint64_t kOddWords = 0xFFFF0000FFFF0000;
+    const std::uint64_t line = lines[0][v];
+    lines[1][v] = (line << 16 & kOddWords) | (line & kOddWords) >> 16;
+    lines[2][v] = std::rotl(line, 32);
+    lines[3][v] = std::rotl(lines[1][v], 32);
+  }
+  gains.has_word_lines = true;
+  gains.limits = most > saturation::kOne;
+  return !gains.limits;
+}
+
+bool make_words(const ValueHistogram& present, int step, const FusedRows& loops,
+                SaturatedGains& gains) {
+  gains.has_words = false;
+  gains.has_word_lines = false;
+  if (loops.word_gains_step == step) {
+    const bool enough = make_word_gains(present, loops, gains);
+    if (gains.has_words) return enough;
+  }
+  return make_word_lines(present, loops, gains);
+}
+
 void make_saturated_frame(const saturation::Rule& rule, const CurveTable& curve,
                           const ValueHistogram& present, std::int32_t max_value,
-                          std::int32_t max_code, const FusedRows& loops, SaturatedGains& gains,
-                          GainTables* chroma) {
+                          std::int32_t max_code, int step, const FusedRows& loops,
+                          SaturatedGains& gains, GainTables* chroma) {
   make_saturated(rule, curve, max_value, gains);
-  if (chroma == nullptr && make_word_gains(present, loops, gains)) return;
+  if (chroma == nullptr && make_words(present, step, loops, gains)) return;
   make_vectors(present, max_value, max_code, loops, gains);
   if (chroma != nullptr) make_gain48(curve, max_value, *chroma);
 }

@@ -16,6 +16,12 @@
 /// at every level; `n` counts pixels, and rows lie as there.
 namespace equalux {
 
+/// Four words by v: in order i, word j stands in place j ^ i.
+using LineTable = std::array<std::uint64_t, 256>;
+struct LineTables {
+  alignas(64) std::array<LineTable, 4> order;
+};
+
 /// What a frame's pixels of 8 bits become.
 struct SaturatedGains {
   std::array<std::uint16_t, 256> factors{};  ///< k by v, in 1 / saturation::kOne
@@ -61,6 +67,11 @@ struct SaturatedGains {
   std::uint8_t most_held = 0;
   std::uint16_t most_factor = saturation::kOne;  ///< the largest k, or 1
 
+  /// Of packed RGB: b, A and the upper and the lower half of a slope with 24 fraction bits. A
+  /// channel c becomes A + (c + b) slope / 65536, modulo 65536 and over 256, rounded down twice,
+  /// where bit 8 of c + b is set; where it is not, S would pass 1.
+  LineTables word_lines{};
+  bool has_word_lines = false;  ///< those are there
   /// Of packed RGB whose k is the same at every level and has at most kMostWordBits behind the
   /// point: gains times 2^(32 + kSaturatedWordBits), less those bits, and the weights of v and of a
   /// channel in v - k (v - c) times 2 to their power, in the lower and the upper byte.
@@ -78,16 +89,20 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
 
 /// What word_gains are made for.
 inline constexpr int kMostWordBits = 2;
-/// Makes those, after make_saturated(), and tells whether they are all that is needed: where
-/// `limits` is set they are not.
+/// Make those, or word_lines, after make_saturated(), where the loops take them and there are some,
+/// and tell whether they are all that is needed: where `limits` is set they are not.
 bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, SaturatedGains& gains);
+bool make_word_lines(const ValueHistogram& present, const FusedRows& loops, SaturatedGains& gains);
+/// Makes one of both, for pixels of packed RGB that lie `step` bytes apart.
+bool make_words(const ValueHistogram& present, int step, const FusedRows& loops,
+                SaturatedGains& gains);
 
-/// Makes all that FusedRows reads of a frame's saturated pixels: of packed RGB, or of YCbCr with
-/// the gain48 of `chroma`, which is null of RGB.
+/// Makes all that FusedRows reads of a frame's saturated pixels: of packed RGB whose pixels lie
+/// `step` bytes apart, or of YCbCr with the gain48 of `chroma`, which is null of RGB.
 void make_saturated_frame(const saturation::Rule& rule, const CurveTable& curve,
                           const ValueHistogram& present, std::int32_t max_value,
-                          std::int32_t max_code, const FusedRows& loops, SaturatedGains& gains,
-                          GainTables* chroma);
+                          std::int32_t max_code, int step, const FusedRows& loops,
+                          SaturatedGains& gains, GainTables* chroma);
 
 /// Added before rounding down: in double precision halves are never missed by it, and nothing else
 /// is taken for one.

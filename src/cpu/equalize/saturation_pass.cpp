@@ -37,7 +37,7 @@ void SaturationPass::set(const saturation::Rule& rule, const std::uint32_t* leve
   }
   ValueHistogram all;
   all.fill(1);
-  if (sampling_ == Sampling::rgb) make_word_gains(all, loops_, tables_->gains);
+  if (sampling_ == Sampling::rgb) make_words(all, at_.step, loops_, tables_->gains);
   make_vectors(all, weights_.luma_max, 255 - weights_.luma_offset, loops_, tables_->gains);
   made_for_.reset();
   if (alike) made_for_ = rule.factor;

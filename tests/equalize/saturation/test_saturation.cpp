@@ -261,6 +261,7 @@ TEST(Saturation, VectorsEqualTheFormulaForEveryPixel) {
       for (const FusedRows& loops : all_fused_rows()) {
         make_vectors(all, 255, 255, loops, gains);
         gains.has_words = false;
+        gains.has_word_lines = false;
         const auto expect_results = [&](std::string_view gains_of) {
           std::vector<std::uint8_t> out(pixels.size());
           loops.saturate_rgb(gains, Stores::cached, rgb_layout(PixelFormat::bgr), pixels.data(), n,
@@ -270,9 +271,94 @@ TEST(Saturation, VectorsEqualTheFormulaForEveryPixel) {
         };
         expect_results("floats");
         make_word_gains(all, loops, gains);
-        EXPECT_EQ(gains.has_words, loops.takes_word_gains && factor >= 0 && factor % 64 == 0);
+        EXPECT_EQ(gains.has_words, loops.word_gains_step == 3 && factor >= 0 && factor % 64 == 0);
         if (gains.has_words) expect_results("words");
+        gains.has_words = false;
+        make_word_lines(all, loops, gains);
+        EXPECT_EQ(gains.has_word_lines, loops.takes_word_lines);
+        if (gains.has_word_lines) expect_results("lines");
       }
+    }
+  }
+}
+
+/// Lines of words that are all searched for by exact results, as they are where what results leave
+/// over is too near to nothing or to one.
+TEST(Saturation, LinesOfWordsByExactResults) {
+  ValueHistogram all;
+  all.fill(1);
+  std::vector<std::uint8_t> pixels;
+  for (int v = 0; v < 256; ++v) {
+    for (int c = 0; c <= v; ++c) {
+      for (const int channel : {v, c, std::min(c + 3, v)})
+        pixels.push_back(static_cast<std::uint8_t>(channel));
+    }
+  }
+  const std::size_t n = pixels.size() / 3;
+  for (const char* shape : {"identity", "root", "steep"}) {
+    for (const int factor : {128, 401, -1}) {
+      SaturatedGains gains;
+      make_saturated({}, shaped_curve(shape, 255), 255, gains);
+      set_factors(gains, factor);
+      std::vector<std::uint8_t> expected(pixels.size());
+      saturate_rgb(gains, rgb_layout(PixelFormat::rgb), pixels.data(), n, expected.data());
+      for (FusedRows loops : all_fused_rows()) {
+        if (!loops.takes_word_lines) continue;
+        loops.word_range = [](std::uint32_t, std::uint32_t, std::int32_t) {
+          return WordRange{0, 0xFFFFFFFF};
+        };
+        make_word_lines(all, loops, gains);
+        EXPECT_TRUE(gains.has_word_lines);
+        make_vectors(all, 255, 255, loops, gains);
+        std::vector<std::uint8_t> out(pixels.size());
+        loops.saturate_rgb(gains, Stores::cached, rgb_layout(PixelFormat::rgb), pixels.data(), n,
+                           out.data());
+        EXPECT_EQ(out, expected) << shape << " times " << factor << " by " << loops.target;
+      }
+    }
+  }
+}
+
+/// A level for which no line of words was found: its frame is left to other loops.
+TEST(Saturation, FramesWithoutALineOfWords) {
+  constexpr std::size_t kLevel = 194;
+  CurveTable curve = shaped_curve("half", 255);
+  curve[kLevel] = 269U << 21;  // 134.5
+  ValueHistogram all;
+  all.fill(1);
+  SaturatedGains gains;
+  make_saturated({}, curve, 255, gains);
+  set_factors(gains, 211);
+  std::vector<std::uint8_t> pixels;
+  for (std::size_t c = 0; c <= kLevel; ++c) {
+    for (const std::size_t channel : {kLevel, c, kLevel - c})
+      pixels.push_back(static_cast<std::uint8_t>(channel));
+  }
+  const std::size_t n = pixels.size() / 3;
+  std::vector<std::uint8_t> expected(pixels.size());
+  saturate_rgb(gains, rgb_layout(PixelFormat::rgb), pixels.data(), n, expected.data());
+  for (const FusedRows& loops : all_fused_rows()) {
+    EXPECT_FALSE(make_word_lines(all, loops, gains));
+    EXPECT_FALSE(gains.has_word_lines);
+    make_vectors(all, 255, 255, loops, gains);
+    std::vector<std::uint8_t> out(pixels.size());
+    loops.saturate_rgb(gains, Stores::cached, rgb_layout(PixelFormat::rgb), pixels.data(), n,
+                       out.data());
+    EXPECT_EQ(out, expected) << loops.target;
+  }
+}
+
+TEST(Saturation, LeastAndMostOfSteppedWordsByEveryTarget) {
+  std::uint32_t random = 5;
+  for (std::int32_t n = 1; n <= 256; ++n) {
+    random = random * 1664525 + 1013904223;
+    const std::uint32_t at = random;
+    random = random * 1664525 + 1013904223;
+    const WordRange wanted = scalar_fused_rows().word_range(at, random, n);
+    for (const FusedRows& loops : all_fused_rows()) {
+      const WordRange range = loops.word_range(at, random, n);
+      EXPECT_EQ(range.least, wanted.least) << n << " by " << loops.target;
+      EXPECT_EQ(range.most, wanted.most) << n << " by " << loops.target;
     }
   }
 }
@@ -301,7 +387,7 @@ TEST(Saturation, RowsWithAFewStrongColoursInEveryPlace) {
       saturate_rgb(gains, at, pixels.data(), kWidth, expected.data());
       for (const FusedRows& loops : all_fused_rows()) {
         make_vectors(all, 255, 255, loops, gains);
-        make_word_gains(all, loops, gains);
+        make_words(all, at.step, loops, gains);
         for (const Stores stores : {Stores::cached, Stores::streaming}) {
           alignas(64) std::array<std::uint8_t, 4 * kWidth> out{};
           loops.saturate_rgb(gains, stores, at, pixels.data(), kWidth, out.data());
@@ -362,10 +448,15 @@ TEST(Saturation, VectorsWithAPixelAtTheLimit) {
       saturate_rgb(gains, at, in.data(), pixels.size(), expected.data());
       for (const FusedRows& loops : all_fused_rows()) {
         make_vectors(all, 255, 255, loops, gains);
-        std::vector<std::uint8_t> out(in.size());
-        for (std::size_t i = 0; i < in.size(); i += step * kSpan)
-          loops.saturate_rgb(gains, Stores::cached, at, in.data() + i, kSpan, out.data() + i);
-        EXPECT_EQ(out, expected) << shape << ' ' << to_string(format) << " by " << loops.target;
+        for (const bool by_words : {false, true}) {
+          gains.has_word_lines = false;
+          if (by_words) make_word_lines(all, loops, gains);
+          EXPECT_EQ(gains.has_word_lines, by_words && loops.takes_word_lines);
+          std::vector<std::uint8_t> out(in.size());
+          for (std::size_t i = 0; i < in.size(); i += step * kSpan)
+            loops.saturate_rgb(gains, Stores::cached, at, in.data() + i, kSpan, out.data() + i);
+          EXPECT_EQ(out, expected) << shape << ' ' << to_string(format) << " by " << loops.target;
+        }
       }
     }
   }

@@ -113,8 +113,9 @@ void FusedChain::make_curve(const ConstImageView& in, const FrameContext& contex
     saturates_ = model != ColorModel::gray && saturation::changes(frame.saturation);
   }
   if (saturates_) {
-    make_saturated_frame(frame.saturation, curve, counts_, weights_.luma_max, max_code, loops_,
-                         saturated_, model == ColorModel::yuv ? gains_.get() : nullptr);
+    make_saturated_frame(frame.saturation, curve, counts_, weights_.luma_max, max_code,
+                         rgb_layout(desc_.format).step, loops_, saturated_,
+                         model == ColorModel::yuv ? gains_.get() : nullptr);
     return;
   }
   make_gains_of(counts_, curve);

@@ -56,7 +56,9 @@ FusedRows target_fused_rows() {
           flush_stores,
           first_parted,
           saturate.exactly,
-          saturate.takes_word_gains,
+          saturate.word_range,
+          saturate.takes_word_lines,
+          saturate.word_gains_step,
           split,
           merge,
           tile_rows()};

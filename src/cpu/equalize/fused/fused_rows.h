@@ -71,6 +71,11 @@ struct ChannelLine {
   double at_value, step;
 };
 
+/// The least and the most of some words.
+struct WordRange {
+  std::uint32_t least, most;
+};
+
 /// A level whose numbers in single precision are to be tried.
 struct SaturatedLevel {
   std::int32_t v;         ///< above 0
@@ -134,8 +139,12 @@ struct FusedRows {
 
   /// Whether every channel 0 to v becomes what it should anywhere between the two lines.
   bool (*saturates_exactly)(const SaturatedLevel& level);
-  /// Whether saturate_rgb() takes SaturatedGains::word_gains where there are some.
-  bool takes_word_gains;
+  /// The least and the most of at - i step modulo 2^32, of 0 <= i < n; n is 1 at least.
+  WordRange (*word_range)(std::uint32_t at, std::uint32_t step, std::int32_t n);
+  /// Whether saturate_rgb() takes SaturatedGains::word_lines where there are some, and of which
+  /// pixels, by the bytes of one, it rather takes word_gains; 0 = of none.
+  bool takes_word_lines;
+  int word_gains_step;
 
   /// Pairs to planes and back: a[i] = in[2i], b[i] = in[2i + 1] for i < n.
   void (*split)(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b);

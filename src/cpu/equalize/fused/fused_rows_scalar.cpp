@@ -159,6 +159,15 @@ bool saturates_exactly(const SaturatedLevel& level) {
   return true;
 }
 
+WordRange word_range(std::uint32_t at, std::uint32_t step, std::int32_t n) {
+  WordRange range{at, at};
+  for (std::int32_t i = 1; i < n; ++i) {
+    at -= step;
+    range = {std::min(range.least, at), std::max(range.most, at)};
+  }
+  return range;
+}
+
 void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b) {
   for (std::size_t i = 0; i < n; ++i) {
     a[i] = in[2 * i];
@@ -200,7 +209,9 @@ const FusedRows& scalar_fused_rows() {
                                 flush_no_stores,
                                 first_parted,
                                 saturates_exactly,
+                                word_range,
                                 false,
+                                0,
                                 split,
                                 merge,
                                 scalar_tile_rows()};

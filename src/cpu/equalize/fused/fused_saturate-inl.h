@@ -668,24 +668,35 @@ HWY_INLINE void saturate_row_by(SaturateSome some, const SaturatedGains& gains, 
 
 void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayout& at,
                       const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
-#if EQUALUX_SATURATED_WORDS
-  if (gains.has_words) {
-    const auto step = static_cast<std::size_t>(at.step);
+#if EQUALUX_SATURATED_LINES
+  if (gains.has_words || gains.has_word_lines) {
     const auto other = [&](const std::uint8_t* from, std::size_t count, std::uint8_t* to) {
       saturate_floats(gains, stores, at, from, count, to);
     };
     const auto stored = [&](auto kind) HWY_ATTR {
       const auto limited = [&](auto limits) HWY_ATTR {
-        if (step == 3) {
-          saturate_words<kind(), limits(), SaturatedWords<Triples<kSaturatedWordBits>>>(
-              gains, in, n, out, other);
-        } else if (at.first() == 0) {
-          saturate_words<kind(), limits(), SaturatedWords<Quads<0, kSaturatedWordBits>>>(
-              gains, in, n, out, other);
-        } else {
-          saturate_words<kind(), limits(), SaturatedWords<Quads<1, kSaturatedWordBits>>>(
-              gains, in, n, out, other);
+#if EQUALUX_SATURATED_WORDS
+        if (gains.has_words) {
+          return saturate_steps_of<kind(), 3, kBlock>(
+              in, n, out,
+              [&](auto stores_of, auto... arguments) {
+                return saturate_blocks<stores_of(), limits()>(gains, arguments...);
+              },
+              other);
         }
+#endif
+        const auto by_lines = [&](auto form) HWY_ATTR {
+          using Form = decltype(form);
+          saturate_steps_of<kind(), Form::kStep, kBytes>(
+              in, n, out,
+              [&](auto stores_of, auto... arguments) {
+                return saturate_steps<stores_of(), limits(), Form>(gains.word_lines, arguments...);
+              },
+              other);
+        };
+        if (at.step == 3) return by_lines(TripleLines());
+        if (at.first() == 0) return by_lines(QuadLines<0>());
+        by_lines(QuadLines<1>());
       };
       if (gains.limits) return limited(std::true_type());
       limited(std::false_type());
@@ -738,6 +749,27 @@ bool saturates_exactly(const SaturatedLevel& level) {
 #else
   return scalar_fused_rows().saturates_exactly(level);
 #endif
+}
+
+WordRange word_range(std::uint32_t at, std::uint32_t step, std::int32_t n) {
+  const D32 d;
+  constexpr auto kLanes = static_cast<std::int32_t>(kBytes / 4);
+  if (n < kLanes) return scalar_fused_rows().word_range(at, step, n);
+  const V32 first = hn::Sub(hn::Set(d, at), hn::Mul(hn::Iota(d, 0), hn::Set(d, step)));
+  const V32 steps = hn::Set(d, kLanes * step);
+  V32 words = first;
+  V32 least = first;
+  V32 most = first;
+  std::int32_t i = kLanes;
+  for (; i + kLanes <= n; i += kLanes) {
+    words = hn::Sub(words, steps);
+    least = hn::Min(least, words);
+    most = hn::Max(most, words);
+  }
+  // The last ones, of which some were there before.
+  words = hn::Sub(first, hn::Set(d, static_cast<std::uint32_t>(n - kLanes) * step));
+  return {hn::GetLane(hn::MinOfLanes(d, hn::Min(least, words))),
+          hn::GetLane(hn::MaxOfLanes(d, hn::Max(most, words)))};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -25,6 +25,7 @@
 #include "src/cpu/equalize/fused/fused_apply-inl.h"
 #include "src/cpu/equalize/fused/fused_fixed-inl.h"
 #include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
+#include "src/cpu/equalize/fused/fused_saturate_lines-inl.h"
 #include "src/cpu/equalize/fused/fused_saturate_words-inl.h"
 #include "src/cpu/equalize/fused/fused_saturate-inl.h"
 #include "src/cpu/equalize/fused/fused_saturate_yuv-inl.h"
@@ -34,7 +35,10 @@ namespace equalux {
 namespace HWY_NAMESPACE {
 
 SaturatingRows saturating_rows() {
-  return {saturate_rgb_row, saturate_yuv_row, saturates_exactly, EQUALUX_SATURATED_WORDS != 0};
+  return {saturate_rgb_row, saturate_yuv_row,
+          saturates_exactly, word_range,
+          EQUALUX_SATURATED_LINES != 0,
+          EQUALUX_SATURATED_WORDS != 0 ? 3 : 0};
 }
 
 }  // namespace HWY_NAMESPACE

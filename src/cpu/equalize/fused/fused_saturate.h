@@ -10,7 +10,9 @@ struct SaturatingRows {
   decltype(FusedRows::saturate_rgb) rgb;
   decltype(FusedRows::saturate_yuv) yuv;
   decltype(FusedRows::saturates_exactly) exactly;
-  decltype(FusedRows::takes_word_gains) takes_word_gains;
+  decltype(FusedRows::word_range) word_range;
+  decltype(FusedRows::takes_word_lines) takes_word_lines;
+  decltype(FusedRows::word_gains_step) word_gains_step;
 };
 
 }  // namespace equalux

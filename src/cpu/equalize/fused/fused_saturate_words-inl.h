@@ -1,5 +1,6 @@
-// Packed RGB of fused_rows.h where saturation is changed by one k for all levels, a multiple of a
-// quarter; included once for each target.
+// Pixels of three bytes of fused_rows.h where saturation is changed by one k for all levels, a
+// multiple of a quarter; included once for each target. For vectors of 16 bytes: with larger ones,
+// and pixels of four bytes, those of fused_saturate_lines-inl.h take less time.
 //
 // With few bits behind the point, v - k (v - c) is one sum of two products of bytes, and the 16-bit
 // products of fused_fixed-inl.h scale it. Where it is negative S would pass 1: such pixels, and
@@ -13,7 +14,7 @@
 
 /// Whether the target has them.
 #undef EQUALUX_SATURATED_WORDS
-#define EQUALUX_SATURATED_WORDS (EQUALUX_FIXED_GAINS && HWY_ARCH_X86)
+#define EQUALUX_SATURATED_WORDS (HWY_MAX_BYTES == 16 && HWY_ARCH_X86)
 
 #if EQUALUX_SATURATED_WORDS
 
@@ -23,11 +24,7 @@ namespace HWY_NAMESPACE {
 
 /// The products of pairs of bytes with pairs of signed ones, added up in words.
 HWY_INLINE VI16 pair_sums(V8 pairs, VI16 weights) {
-#if HWY_TARGET == HWY_AVX2
-  return VI16{_mm256_maddubs_epi16(pairs.raw, weights.raw)};
-#else
   return VI16{_mm_maddubs_epi16(pairs.raw, weights.raw)};
-#endif
 }
 
 /// Where the values of the channels of 16 bytes of packed pixels stand in as many bytes from a
@@ -43,24 +40,15 @@ struct TripleValues {
 };
 constexpr TripleValues kTripleValues;
 
-/// What Triples and Quads scale, with saturation changed.
-template <typename Pixels>
-struct SaturatedWords;
-
-template <>
-struct SaturatedWords<Triples<kSaturatedWordBits>> : Triples<kSaturatedWordBits> {
+/// What Triples scale, with saturation changed.
+struct SaturatedWords : Triples<kSaturatedWordBits> {
   /// V of every byte of vector i of a group, where Triples::values() has it of the first ones.
   template <std::size_t i>
   static HWY_INLINE V8 values_of(const std::uint8_t* v) {
     constexpr std::size_t kAt = kBytes * i;
     const auto from = [v](std::size_t at) { return v + at / 3 * 3; };
-#if HWY_TARGET == HWY_AVX2
-    const hn::CappedTag<std::uint8_t, 16> half;
-    const V8 x = hn::Combine(D8(), hn::LoadU(half, from(kAt + 16)), hn::LoadU(half, from(kAt)));
-#else
-    const V8 x = hn::LoadU(D8(), from(kAt));
-#endif
-    return hn::TableLookupBytes(x, hn::Load(D8(), kTripleValues.order[kAt % 3]));
+    return hn::TableLookupBytes(hn::LoadU(D8(), from(kAt)),
+                                hn::Load(D8(), kTripleValues.order[kAt % 3]));
   }
   /// Upper or lower halves of gains, by word.
   template <std::size_t word>
@@ -80,80 +68,41 @@ struct SaturatedWords<Triples<kSaturatedWordBits>> : Triples<kSaturatedWordBits>
                        hn::TableLookupBytes(
                            gain, hn::Load(D8(), kTripleSpread.lower[TripleSpread::kind_of(word)])));
   }
-  static HWY_INLINE V8 with_other(V8 scaled, V8) {
-    return scaled;
-  }
-  static HWY_INLINE VI16 of_colour(VI16 words) {
-    return words;
-  }
-};
-
-template <int kColor>
-struct SaturatedWords<Quads<kColor, kSaturatedWordBits>> : Quads<kColor, kSaturatedWordBits> {
-  template <std::size_t i>
-  static HWY_INLINE V8 values_of(const std::uint8_t* v) {
-    alignas(16) static constexpr std::uint8_t kFirst[16] = {0, 0, 0, 0, 4,  4,  4,  4,
-                                                            8, 8, 8, 8, 12, 12, 12, 12};
-    return hn::TableLookupBytes(hn::Load(D8(), v + kBytes * i), hn::LoadDup128(D8(), kFirst));
-  }
-  template <std::size_t word>
-  static HWY_INLINE V8 gains_of(const std::uint32_t* gains) {
-    return hn::BitCast(D8(), hn::Load(D32(), gains + kBytes / 4 * (word / 2)));
-  }
-  template <std::size_t word>
-  static HWY_INLINE V16 upper(V8 gain) {
-    return hn::BitCast(
-        D16(), hn::TableLookupBytes(gain, hn::Load(D8(), kQuadSpread<kColor>.order[word % 2][1])));
-  }
-  template <std::size_t word>
-  static HWY_INLINE V16 lower(V8 gain) {
-    return hn::BitCast(
-        D16(), hn::TableLookupBytes(gain, hn::Load(D8(), kQuadSpread<kColor>.order[word % 2][0])));
-  }
-  static HWY_INLINE V8 with_other(V8 scaled, V8 x) {
-    return hn::OrAnd(scaled, x,
-                     hn::BitCast(D8(), hn::Set(D32(), kColor == 0 ? 0xFF000000U : 0xFFU)));
-  }
-  static HWY_INLINE VI16 of_colour(VI16 words) {
-    const hn::Repartition<std::uint64_t, D8> pixels;
-    constexpr std::uint64_t kColours = kColor == 0 ? 0x0000FFFFFFFFFFFFU : 0xFFFFFFFFFFFF0000U;
-    return hn::And(words, hn::BitCast(DI16(), hn::Set(pixels, kColours)));
-  }
 };
 
 /// Scales vector i of a group of kBytes pixels. `least` becomes negative where S would pass 1.
-template <typename Form, std::size_t i>
+template <std::size_t i>
 HWY_INLINE V8 saturated_vector(const std::uint8_t* v, const std::uint32_t* gains,
                                const std::uint8_t* in, VI16 weights, VI16& least) {
   const D8 d;
   const V8 x = hn::LoadU(d, in + kBytes * i);
-  const V8 values = Form::template values_of<i>(v);
+  const V8 values = SaturatedWords::values_of<i>(v);
   const auto word = [&](auto half, V8 pairs) HWY_ATTR {
     constexpr std::size_t kWord = 2 * i + half();
     const VI16 part = pair_sums(pairs, weights);
     // Not their bits together, which GCC adds up as a tree, for which it keeps all of them.
     least = hn::Min(least, part);
-    const V8 gain = Form::template gains_of<kWord>(gains);
+    const V8 gain = SaturatedWords::gains_of<kWord>(gains);
     return hn::BitCast(DI16(), scale_words<kSaturatedWordBits>(hn::BitCast(D16(), part),
-                                                               Form::template upper<kWord>(gain),
-                                                               Form::template lower<kWord>(gain)));
+                                                               SaturatedWords::upper<kWord>(gain),
+                                                               SaturatedWords::lower<kWord>(gain)));
   };
   const VI16 low =
       word(std::integral_constant<std::size_t, 0>(), hn::InterleaveLower(d, values, x));
   const VI16 high =
       word(std::integral_constant<std::size_t, 1>(), hn::InterleaveUpper(d, values, x));
-  return Form::with_other(pack_words(low, high), x);
+  return pack_words(low, high);
 }
 
 /// Scales the blocks of a row from `first` on. Returns how many are done: up to the first one in
 /// which S comes to 1, whose results are not right.
-template <Stores kStores, bool kLimits, typename Form>
+template <Stores kStores, bool kLimits>
 HWY_NOINLINE std::size_t saturate_blocks(const SaturatedGains& tables, const std::uint8_t* in,
                                          std::size_t first, std::size_t blocks, std::uint8_t* out) {
-  constexpr std::size_t kStep = Form::kStep;
+  constexpr std::size_t kStep = SaturatedWords::kStep;
   constexpr std::size_t kBlockBytes = kStep * kBlock;
   const SteppedLookup<std::uint64_t> lookup(tables.word_gains.data());
-  const Form form;
+  const SaturatedWords form;
   const VI16 weights = hn::Set(DI16(), tables.word_weights);
   const bool in_place = in == out;
   alignas(64) std::uint8_t v[4][kBlockBytes];
@@ -179,49 +128,22 @@ HWY_NOINLINE std::size_t saturate_blocks(const SaturatedGains& tables, const std
     for (std::size_t g = 0; g < kBlockVectors; ++g) {
       const std::size_t at = kStep * kBytes * g;
       const auto scale = [&](auto i) HWY_ATTR {
-        const V8 result = saturated_vector<Form, i()>(v[b % 4] + at, gains[b % 2] + kBytes * g,
-                                                      from + at, weights, least);
+        const V8 result = saturated_vector<i()>(v[b % 4] + at, gains[b % 2] + kBytes * g, from + at,
+                                                weights, least);
         store<kStores>(result, D8(), to + at + kBytes * i());
       };
       scale(std::integral_constant<std::size_t, 0>());
       scale(std::integral_constant<std::size_t, 1>());
       scale(std::integral_constant<std::size_t, 2>());
-      if constexpr (kStep == 4) scale(std::integral_constant<std::size_t, 3>());
     }
     if constexpr (kLimits) {
-      if (HWY_UNLIKELY(!hn::AllFalse(DI16(), hn::Lt(Form::of_colour(least), hn::Zero(DI16()))))) {
+      if (HWY_UNLIKELY(!hn::AllFalse(DI16(), hn::Lt(least, hn::Zero(DI16()))))) {
         if (in_place) std::memcpy(to, before, kBlockBytes);
         return b;
       }
     }
   }
   return blocks;
-}
-
-/// Runs `other(in, n, out)` for the pixels of a row that this leaves alone, many at once.
-template <Stores kStores, bool kLimits, typename Form, typename Other>
-HWY_INLINE void saturate_words(const SaturatedGains& tables, const std::uint8_t* in, std::size_t n,
-                               std::uint8_t* out, const Other& other) {
-  constexpr std::size_t kStep = Form::kStep;
-  constexpr std::size_t kSpan = 4 * kBlock;
-  const std::size_t whole = n / kBlock * kBlock;
-  std::size_t done = 0;
-  while (done < whole) {
-    done = kBlock *
-           saturate_blocks<kStores, kLimits, Form>(tables, in, done / kBlock, whole / kBlock, out);
-    if (done == whole) break;
-    const std::size_t span = std::min(kSpan, n - done);
-    other(in + kStep * done, span, out + kStep * done);
-    done += span;
-  }
-  if (done == n) return;
-  const std::size_t rest = n - done;
-  alignas(64) std::uint8_t rest_in[kStep * kBlock] = {};
-  alignas(64) std::uint8_t rest_out[kStep * kBlock];
-  std::memcpy(rest_in, in + kStep * done, kStep * rest);
-  if (saturate_blocks<Stores::cached, kLimits, Form>(tables, rest_in, 0, 1, rest_out) != 1)
-    return other(in + kStep * done, rest, out + kStep * done);
-  std::memcpy(out + kStep * done, rest_out, kStep * rest);
 }
 
 }  // namespace HWY_NAMESPACE
