@@ -61,6 +61,8 @@ void make_lines(const DeepSamples& form, ColorModel model, const std::vector<std
     return;
   }
   saturation.lines[0] = deep_line_of_black(factors[0], model == ColorModel::yuv);
+  if (model == ColorModel::yuv)
+    saturation.lines[0] = marked_line(kBlackValue, saturation.lines[0].slope, true);
   saturation.exact = true;
   for (std::uint32_t v = 1; v < counts.size(); ++v) {
     if (counts[v] == 0) continue;

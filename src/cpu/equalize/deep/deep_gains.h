@@ -63,6 +63,10 @@ struct alignas(16) DeepScaling {
 [[nodiscard]] DeepScaling deep_scaling(std::uint32_t level, std::uint32_t factor, std::uint32_t v,
                                        std::int32_t depth);
 
+/// The value of black's line in YCbCr, whose luma is left alone: its low word is 0, and S does not
+/// take it to 1.
+inline constexpr double kBlackValue = 1 << 20;
+
 /// What the loops read beside W where saturation is changed, by v, 0 to M.
 struct DeepSaturation {
   std::vector<std::uint16_t> factors;  ///< k, in 1 / saturation::kOne
@@ -77,8 +81,7 @@ struct DeepSaturation {
   /// Sets k of all values, of k of the coarse levels.
   void set_factors(const DeepSamples& form, const std::uint32_t* coarse);
 };
-/// Makes the lines or scalings of the values that `counts` has, of their W and k. That of black
-/// counts as 1 in YCbCr, where it scales chroma alone.
+/// Makes the lines or scalings of the values that `counts` has, of their W and k.
 void make_lines(const DeepSamples& form, ColorModel model, const std::vector<std::uint32_t>& counts,
                 const std::vector<std::uint32_t>& levels, DeepSaturation& saturation);
 

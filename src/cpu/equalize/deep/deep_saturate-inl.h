@@ -2,11 +2,11 @@
 // target.
 //
 // A channel v - d becomes value - slope d by the DeepLine of its v, which says why that comes out
-// right. Slopes are what chroma is scaled by, too: their sums are a little more than those of the
-// definition, whose terms are rounded down, so that a result near a half may be on its wrong side.
-// A vector with such a result is scaled once more, by a body that knows for which lanes it cannot
-// be so: where gains are simple fractions, as that of white often is, halves are many. What is
-// still in doubt then is redone by the plain loops.
+// right. Slopes are what chroma is scaled by, too: sums of the definition, whose terms are rounded
+// down, lie between two ends near theirs. A vector with a result that both do not make is scaled
+// once more, by a body that knows which lanes cannot be wrong: where gains are simple fractions, as
+// that of white often is, halves are many. What is still in doubt then is redone by the plain
+// loops.
 #if defined(EQUALUX_DEEP_SATURATE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_SATURATE_INL_H
 #undef EQUALUX_DEEP_SATURATE_INL_H
@@ -95,6 +95,10 @@ HWY_INLINE FloatMask is_inexact(VF value) {
   return hn::RebindMask(DF(), hn::Eq(bit, hn::Zero(d)));
 }
 
+HWY_INLINE bool any_set(V16 words) {
+  return !hn::AllTrue(D16(), hn::Eq(words, hn::Zero(D16())));
+}
+
 /// Where S may come to 1, by the largest k of all levels.
 class MayReachOne {
  public:
@@ -102,12 +106,13 @@ class MayReachOne {
       : inverse_(hn::Set(
             D16(), static_cast<std::uint16_t>(
                        saturation.limits ? 65536 * saturation::kOne / saturation.most : 65535))) {}
-  /// Whether a pixel of a vector does, whose least channel lies `below` under v: 256 v / k or a
-  /// little less is what that may be.
-  HWY_INLINE bool operator()(V16 v, V16 below) const {
-    const V16 excess = hn::SaturatedSub(below, hn::MulHigh(v, inverse_));
-    return !hn::AllTrue(D16(), hn::Eq(excess, hn::Zero(D16())));
+  /// More than 0 where a pixel does, whose least channel lies `below` under v, or a little less:
+  /// 256 v / k or a little less is what that may be.
+  HWY_INLINE V16 excess(V16 v, V16 below) const {
+    return hn::SaturatedSub(below, hn::MulHigh(v, inverse_));
   }
+  /// Whether a pixel of a vector does.
+  HWY_INLINE bool operator()(V16 v, V16 below) const { return any_set(excess(v, below)); }
 
  private:
   V16 inverse_;
@@ -139,6 +144,20 @@ class Distances {
 
  private:
   VF farthest_;
+};
+
+/// Whether results are rounded to the same whole numbers with a little more and a little less.
+class Differences {
+ public:
+  HWY_INLINE Differences() : all_(hn::Zero(D64())) {}
+  HWY_INLINE void add(VF more, VF less) {
+    const D64 d;
+    all_ = hn::Or(all_, hn::Xor(hn::BitCast(d, more), hn::BitCast(d, less)));
+  }
+  HWY_INLINE bool any() const { return any_set(hn::BitCast(D16(), all_)); }
+
+ private:
+  V64 all_;
 };
 
 /// What the row is redone by.
@@ -316,49 +335,99 @@ void saturate_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGai
   saturate_pixels<SaturatedQuads>(form, pixel, gains, saturation, stores, in, n, out);
 }
 
+/// Sums that the exact one lies between.
+struct TwoSums {
+  Doubles low, high;
+};
+
 /// Chroma times the mean of the slopes of kCovered luma samples each.
 ///
-/// What luma adds to a sum of the definition is less than five units of 2^-deep_share_bits() below
-/// its slope, and a hundredth of one above it at most; chroma is up to 2^(depth - 1). With half of
-/// 2^-(depth + 7) added, a result is below three times as much off, and on the wrong side only
-/// where it lies that near a half. Where slopes are whole multiples of 1 / 256 and luma adds just
-/// them, sums and products are exact, and what was added takes halves up.
+/// What luma adds to a sum of the definition is less than k + 1 units of 2^-deep_share_bits() below
+/// its slope, or k / 256 above it, of the largest k; 1/8 more, and 2^-48 of a sum, is more than all
+/// roundings. Where chroma times both ends is rounded to the same whole number, that is right: what
+/// the exact sum makes lies between them.
+///
+/// Where slopes are whole multiples of 1 / 256 and luma adds just them, sums and products are
+/// exact, and may lie on a half. Where lanes tell those, a unit times chroma of at most
+/// 2^(depth - 1) is added, which takes halves up: others may be wrong within k + 2 and 1/4 of it of
+/// a half.
 ///
 /// What is clamped fits 32 bits: slopes are below 16 M / v, and chroma below 13 v.
 template <int kCovered>
 class SaturatedChroma {
  public:
-  explicit SaturatedChroma(const DeepSamples& form)
+  SaturatedChroma(const DeepSamples& form, std::uint32_t most)
       : centre_(form.chroma_middle, kCovered == 4 ? 2 : kCovered - 1),
+        below_(units(form, factor_of(most) + 1.125)),
+        above_(units(form, factor_of(most) / 256 + 0.125)),
         more_(hn::Set(DF(), std::ldexp(1.0, -form.depth - 8))),
         base_(hn::Set(DF(), 1.5 * kWhole + form.chroma_middle)),
-        sure_(hn::Set(DF(), 0.5 - std::ldexp(1.0, -form.depth - 5))),
+        sure_(hn::Set(DF(), 0.5 - std::ldexp(factor_of(most) + 2.25, -form.depth - 8))),
         most_(hn::Set(DI32(), form.most)) {}
 
-  /// With kMasked, `asked` has the lanes that may be wrong.
-  template <bool kMasked>
-  HWY_INLINE V16 scale(V16 codes, const Doubles& sums, const Lanes& asked,
-                       Distances& distances) const {
+  HWY_INLINE TwoSums ends_of(const Doubles& sums) const {
+    const DF d;
+    TwoSums ends;
+    for (std::size_t i = 0; i < 4; ++i) {
+      ends.low.f[i] = hn::MulSub(sums.f[i], hn::Set(d, 1 - kRounding), below_);
+      ends.high.f[i] = hn::MulAdd(sums.f[i], hn::Set(d, 1 + kRounding), above_);
+    }
+    return ends;
+  }
+  HWY_INLINE V16 scale(V16 codes, const TwoSums& sums, Differences& differences) const {
+    const Doubles u = centre_(codes);
+    Doubles scaled;
+    for (std::size_t i = 0; i < 4; ++i) {
+      scaled.f[i] = hn::MulAdd(u.f[i], sums.low.f[i], base_);
+      differences.add(scaled.f[i], hn::MulAdd(u.f[i], sums.high.f[i], base_));
+    }
+    return join_clamped(scaled, most_);
+  }
+  /// The same where only lanes that `asked` has may be wrong.
+  HWY_INLINE V16 scale_asked(V16 codes, const Doubles& sums, const Lanes& asked,
+                             Distances& distances) const {
     const Doubles u = centre_(codes);
     Doubles scaled;
     for (std::size_t i = 0; i < 4; ++i) {
       const VF product = hn::MulAdd(u.f[i], sums.f[i], more_);
       scaled.f[i] = hn::Add(product, base_);
-      if constexpr (kMasked) {
-        distances.add(product, hn::Sub(scaled.f[i], base_), asked.f[i]);
-      } else {
-        distances.add(product, hn::Sub(scaled.f[i], base_));
-      }
+      distances.add(product, hn::Sub(scaled.f[i], base_), asked.f[i]);
     }
     return join_clamped(scaled, most_);
   }
+  /// The distance beyond which a result of lanes may be wrong.
   HWY_INLINE VF sure() const { return sure_; }
 
  private:
+  static constexpr double kRounding = 1.0 / static_cast<double>(std::uint64_t{1} << 48);
+
+  static double factor_of(std::uint32_t most) {
+    return static_cast<double>(most) / saturation::kOne;
+  }
+  static VF units(const DeepSamples& form, double n) {
+    return hn::Set(DF(), std::ldexp(kCovered * n, -deep_share_bits(form.depth)));
+  }
+
   Centre centre_;
-  VF more_, base_, sure_;
+  VF below_, above_, more_, base_, sure_;
   VI32 most_;
 };
+
+/// Of cells of two luma columns, those of the first at 0 and 2, for Cb and Cr of each.
+template <typename Four>
+HWY_INLINE Four of_cells(const Four& x) {
+  return {{x.f[0], x.f[0], x.f[2], x.f[2]}};
+}
+
+/// A little less than 1 / w, of 1 at least.
+HWY_INLINE Doubles inverses_of(const Centre& numbers, V16 w) {
+  const Doubles x = numbers(hn::Max(w, hn::Set(D16(), std::uint16_t{1})));
+  const VF below_one = hn::Set(DF(), 2 - kAboveValue);
+  Doubles inverse;
+  for (std::size_t i = 0; i < 4; ++i)
+    inverse.f[i] = hn::Div(below_one, x.f[i]);
+  return inverse;
+}
 
 HWY_INLINE void write(bool stream, V16 words, std::uint8_t* out) {
   stream ? store_words<Stores::streaming>(words, out) : store_words<Stores::cached>(words, out);
@@ -393,165 +462,251 @@ HWY_NOINLINE void redo(const DeepSamples& form, const DeepGains& gains,
   saturate_deep_yuv(plain_curve(gains, saturation), form, kCells, in, kWords, out);
 }
 
-/// v of a block's columns, and how far the least channel lies below luma.
-struct SpreadValues {
-  BlockValues block;
-  alignas(64) std::uint16_t below[kBlock];
+/// What is kept of a block's columns.
+struct LineValues {
+  alignas(64) std::uint16_t place[2][kBlock];  ///< of v in the table
+  alignas(64) std::uint16_t below[kBlock];     ///< how far the least channel lies below luma
+  alignas(64) std::uint16_t spread[kBlock];    ///< and how far below the largest
+  bool over[kBlock / kWords];                  ///< S may come to 1 in a vector
+};
+
+/// Whether a k above 1 brings S to 1.
+enum class Limit : std::uint8_t {
+  none,   ///< nowhere in a vector
+  cells,  ///< maybe, and v - m is the same for all luma of a chroma sample
+  lanes   ///< maybe, and anything else may be so
 };
 
 template <DeepChroma kChroma, std::size_t kRows, bool kSixteen>
 class LineSaturator {
  public:
-  using Kept = SpreadValues;
+  using Kept = LineValues;
 
   LineSaturator(const DeepSamples& form, const DeepGains& gains, const DeepSaturation& saturation)
       : form_(form),
         gains_(gains),
         saturation_(saturation),
+        table_(&saturation.lines[0].value),
+        limits_(saturation.limits),
         values_(form),
         may_reach_one_(saturation),
         numbers_(0, 0),
-        base_(hn::Set(DF(), kWhole + form.weights.luma_offset)),
+        base_(hn::Set(DF(), kWhole)),
         sure_(hn::Set(DF(), kSureSaturated)),
-        chroma_(form),
+        chroma_(form, saturation.most),
         offset_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_offset))),
-        inverse_most_(hn::Set(DF(), 1.0 / form.weights.luma_max)) {}
+        most_value_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_max))),
+        white_gain_(hn::Set(DF(), saturation.lines.back().value / form.weights.luma_max)) {}
 
-  /// v of a vector of columns to memory.
-  HWY_INLINE void keep(const YuvRowIn& in, std::size_t at, SpreadValues& to) const {
+  HWY_INLINE void keep(const YuvRowIn& in, std::size_t at, LineValues& to) const {
+    const D16 d;
     ChromaCodes<kChroma> chroma;
     chroma.load(values_.codes, in);
-    V16 above;
-    if (saturation_.limits) {
-      const YuvValues::Spread spread = values_.spread(chroma);
-      above = spread.above;
-      hn::Store(spread.below, D16(), to.below + at % kBlock);
+    V16 above, spread;
+    if (limits_) {
+      const YuvValues::Spread ends = values_.spread(chroma);
+      above = ends.above;
+      spread = hn::SaturatedAdd(ends.above, ends.below);
+      hn::Store(ends.below, d, to.below + at % kBlock);
+      hn::Store(spread, d, to.spread + at % kBlock);
     } else {
       above = values_.above(chroma);
     }
+    // 0 is taken for a large v, as black's slope has f = 1 at most.
+    V16 least = hn::Set(d, std::uint16_t{0xFFFF});
     for (std::size_t r = 0; r < kRows; ++r) {
-      hn::Store(values_.of_kept(values_.codes.load(in.luma[r]), above), D16(),
-                to.block.v[r] + at % kBlock);
+      const V16 v = values_.of_kept(values_.codes.load(in.luma[r]), above);
+      hn::Store(kSixteen ? v : hn::Add(v, v), d, to.place[r] + at % kBlock);
+      least = hn::Min(least, hn::Sub(v, hn::Set(d, std::uint16_t{1})));
     }
+    if (limits_) to.over[at % kBlock / kWords] = may_reach_one_(least, spread);
   }
 
-  /// Scales a vector of columns, from `at` of the block on. Of 16 bits luma may be in doubt, too.
-  HWY_INLINE void operator()(const YuvRowIn& in, const SpreadValues& kept, std::size_t at,
+  /// Scales a vector of columns, from `at` of the block on.
+  HWY_INLINE void operator()(const YuvRowIn& in, const LineValues& kept, std::size_t at,
                              bool stream, const YuvRowOut& out) const {
-    if (!saturation_.exact && HWY_LIKELY(scale<false>(in, kept, at, stream, out))) return;
+    if (HWY_LIKELY(!saturation_.exact)) {
+      const bool done = limits_ && kept.over[at / kWords]
+                            ? limited(in, kept, at, stream, out)
+                            : scale<Limit::none>(in, kept, at, stream, out);
+      if (HWY_LIKELY(done)) return;
+    }
     scale_in_doubt(in, kept, at, stream, out);
   }
 
  private:
-  HWY_NOINLINE void scale_in_doubt(const YuvRowIn& in, const SpreadValues& kept, std::size_t at,
+  static constexpr bool kShared = ChromaCodes<kChroma>::kShared;
+
+  static HWY_INLINE V16 value_at(const std::uint16_t* place) {
+    const V16 v = hn::Load(D16(), place);
+    return kSixteen ? v : hn::ShiftRight<1>(v);
+  }
+  static HWY_INLINE void look_up_at(const double* table, const std::uint16_t* place, VF& value,
+                                    VF& slope) {
+    if constexpr (kSixteen) {
+      look_up_entries([&](std::size_t i) HWY_ATTR { return table + 2 * std::size_t{place[4 * i]}; },
+                      value, slope);
+    } else {
+      look_up_doubled(table, place, value, slope);
+    }
+  }
+
+  /// Cells, unless a v was clamped or lies below v - m, where f is 1.
+  HWY_NOINLINE bool limited(const YuvRowIn& in, const LineValues& kept, std::size_t at, bool stream,
+                            const YuvRowOut& out) const {
+    const D16 d;
+    const V16 one = hn::Set(d, std::uint16_t{1});
+    const V16 spread = hn::SaturatedSub(hn::Load(d, kept.spread + at), one);
+    V16 other = hn::Zero(d);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const V16 v = value_at(kept.place[r] + at);
+      other = hn::Or(other, hn::SaturatedSub(spread, hn::Sub(v, one)));
+      other = hn::Or(other, hn::VecFromMask(d, hn::Eq(v, most_value_)));
+    }
+    return !any_set(other) && scale<Limit::cells>(in, kept, at, stream, out);
+  }
+
+  HWY_NOINLINE void scale_in_doubt(const YuvRowIn& in, const LineValues& kept, std::size_t at,
                                    bool stream, const YuvRowOut& out) const {
-    if (!scale<true>(in, kept, at, stream, out))
+    if (!scale<Limit::lanes>(in, kept, at, stream, out))
       redo<kChroma, kRows>(form_, gains_, saturation_, in, out);
   }
 
-  /// False where a result may be wrong, and nothing is written. With kMasked, it tells such lanes
-  /// from those that are right.
-  template <bool kMasked>
-  HWY_INLINE bool scale(const YuvRowIn& in, const SpreadValues& kept, std::size_t at, bool stream,
+  /// False where a result may be wrong, and nothing is written. By lanes, those that may be are
+  /// told from those that are right.
+  template <Limit kLimit>
+  HWY_INLINE bool scale(const YuvRowIn& in, const LineValues& kept, std::size_t at, bool stream,
                         const YuvRowOut& out) const {
+    constexpr bool kLanes = kLimit == Limit::lanes;
     const D16 d;
-    const V16 zero = hn::Zero(d);
     ChromaCodes<kChroma> chroma;
     chroma.load(values_.codes, in);
+    Doubles inverse;
+    if constexpr (kLimit == Limit::cells)
+      inverse = inverses_of(numbers_, hn::Load(d, kept.spread + at));
     V16 luma[kRows];
+    V16 excess = hn::Zero(d);
     Doubles sums;
     Lanes asked;
     Distances luma_distances;
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const V16 v = hn::Load(d, kept.block.v[r] + at);
-      Lines l = look_up_line_words(saturation_.lines.data(), kept.block.v[r] + at);
-      const V16 code = values_.codes.load(in.luma[r]);
-      const V16 y = hn::SaturatedSub(code, offset_);
-      const V16 less = hn::SaturatedSub(v, y);
-      const V16 excess = hn::SaturatedSub(y, v);
-      Lanes inexact;
-      for (std::size_t i = 0; i < 4; ++i) {
-        inexact.f[i] = is_inexact(l.value.f[i]);
-        asked.f[i] = r == 0 ? inexact.f[i] : hn::Or(asked.f[i], inexact.f[i]);
-      }
-      if (saturation_.limits) {
-        const V16 spread = hn::Load(d, kept.below + at);
-        const V16 below = hn::SaturatedSub(hn::SaturatedAdd(less, spread), excess);
-        if (may_reach_one_(v, below)) limit(v, below, l, asked, inexact);
-      }
-      const Doubles x = numbers_(less);
-      Doubles sum;
-      for (std::size_t i = 0; i < 4; ++i) {
-        const VF result = hn::NegMulAdd(l.slope.f[i], x.f[i], l.value.f[i]);
-        sum.f[i] = hn::Add(result, base_);
-        if constexpr (kMasked) {
-          luma_distances.add(result, hn::Sub(sum.f[i], base_), inexact.f[i]);
-        } else if constexpr (kSixteen) {
-          luma_distances.add(result, hn::Sub(sum.f[i], base_));
-        }
-        sums.f[i] = r == 0 ? l.slope.f[i] : hn::Add(sums.f[i], l.slope.f[i]);
-      }
-      luma[r] = join_words(sum);
-      if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Eq(excess, zero))))
-        luma[r] = hn::IfThenElse(hn::Eq(excess, zero), luma[r], unsaturated(l, y));
-      luma[r] = hn::IfThenElse(hn::Eq(v, zero), code, luma[r]);
+    luma[0] = scale_row<kLimit, 0>(in, kept, at, inverse, excess, sums, asked, luma_distances);
+    if constexpr (kRows == 2)
+      luma[1] = scale_row<kLimit, 1>(in, kept, at, inverse, excess, sums, asked, luma_distances);
+    if constexpr (kShared) {
+      sums = of_cells(sums);
+      if constexpr (kLanes) asked = of_cells(asked);
     }
-    if constexpr (ChromaCodes<kChroma>::kShared) {
-      const VF even = hn::Add(sums.f[0], sums.f[1]);
-      const VF odd = hn::Add(sums.f[2], sums.f[3]);
-      sums = {{even, even, odd, odd}};
-      const FloatMask even_asked = hn::Or(asked.f[0], asked.f[1]);
-      const FloatMask odd_asked = hn::Or(asked.f[2], asked.f[3]);
-      asked = {{even_asked, even_asked, odd_asked, odd_asked}};
-    }
+    Differences differences;
     Distances distances;
     ChromaCodes<kChroma> scaled = chroma;
-    scaled.first = chroma_.template scale<kMasked>(chroma.first, sums, asked, distances);
-    if constexpr (!ChromaCodes<kChroma>::kShared)
-      scaled.second = chroma_.template scale<kMasked>(chroma.second, sums, asked, distances);
-    if (HWY_UNLIKELY(distances.any_beyond(chroma_.sure()))) return false;
+    if constexpr (kLanes) {
+      scaled.first = chroma_.scale_asked(chroma.first, sums, asked, distances);
+      if constexpr (!kShared)
+        scaled.second = chroma_.scale_asked(chroma.second, sums, asked, distances);
+      if (distances.any_beyond(chroma_.sure())) return false;
+    } else {
+      const TwoSums ends = chroma_.ends_of(sums);
+      scaled.first = chroma_.scale(chroma.first, ends, differences);
+      if constexpr (!kShared) scaled.second = chroma_.scale(chroma.second, ends, differences);
+      if (HWY_UNLIKELY(differences.any())) return false;
+    }
     if constexpr (kSixteen) {
       if (HWY_UNLIKELY(luma_distances.any_beyond(sure_))) return false;
     }
+    if (HWY_UNLIKELY(any_set(excess))) keep_excess(in, kept, at, luma);
     for (std::size_t r = 0; r < kRows; ++r)
       write(stream, values_.codes.words(luma[r]), out.luma[r]);
     write_chroma<kChroma>(values_.codes, stream, scaled, out);
     return true;
   }
 
-  /// Slopes of lanes where S comes to 1, of which luma is right and chroma may be in doubt. Black
-  /// has f = 1 where k is over 1, as its line's value over 1 gives; so has what is darker in its
-  /// least channel than black.
-  HWY_INLINE void limit(V16 v, V16 below, Lines& l, Lanes& chroma_asked, Lanes& luma_asked) const {
-    const V16 one = hn::Set(D16(), std::uint16_t{1});
-    const Doubles least = numbers_(hn::Max(hn::Min(below, v), one));
-    for (std::size_t i = 0; i < 4; ++i) {
-      const FloatMask reaches = reaches_one(l.value.f[i], l.slope.f[i], least.f[i]);
-      l.slope.f[i] = limited_slope(reaches, l.value.f[i], l.slope.f[i], least.f[i]);
-      chroma_asked.f[i] = hn::Or(chroma_asked.f[i], reaches);
-      luma_asked.f[i] = hn::AndNot(reaches, luma_asked.f[i]);
+  /// Luma of a row, unless it is over v, and what it adds to sums of chroma. Of lanes, those whose
+  /// chroma may be wrong.
+  template <Limit kLimit, std::size_t kRow>
+  HWY_INLINE V16 scale_row(const YuvRowIn& in, const LineValues& kept, std::size_t at,
+                           const Doubles& inverse, V16& excess, Doubles& sums, Lanes& asked,
+                           Distances& distances) const {
+    constexpr bool kLanes = kLimit == Limit::lanes;
+    const std::uint16_t* place = kept.place[kRow] + at;
+    const V16 v = value_at(place);
+    const V16 code = values_.codes.load(in.luma[kRow]);
+    const V16 y = hn::SaturatedSub(code, offset_);
+    const V16 less = hn::SaturatedSub(v, y);
+    const V16 over = hn::SaturatedSub(y, v);
+    excess = hn::Or(excess, over);
+    Doubles least;
+    if constexpr (kLanes) {
+      if (limits_) least = numbers_(least_below(v, less, over, kept, at));
     }
+    const Doubles x = numbers_(less);
+    Doubles sum;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const bool first = kRow == 0 && (!kShared || i % 2 == 0);
+      const std::size_t cell = kShared ? i / 2 * 2 : i;
+      VF value, slope;
+      look_up_at(table_, place + i, value, slope);
+      if constexpr (kLimit == Limit::cells) slope = hn::Min(slope, hn::Mul(value, inverse.f[cell]));
+      FloatMask luma_asked, chroma_asked;
+      if constexpr (kLanes) {
+        luma_asked = chroma_asked = is_inexact(value);
+        if (limits_) {
+          const FloatMask reaches = reaches_one(value, slope, least.f[i]);
+          slope = limited_slope(reaches, value, slope, least.f[i]);
+          chroma_asked = hn::Or(chroma_asked, reaches);
+          luma_asked = hn::AndNot(reaches, luma_asked);
+        }
+        asked.f[cell] = first ? chroma_asked : hn::Or(asked.f[cell], chroma_asked);
+      }
+      const VF result = hn::NegMulAdd(slope, x.f[i], value);
+      sum.f[i] = hn::Add(result, base_);
+      if constexpr (kSixteen && kLanes) {
+        distances.add(result, hn::Sub(sum.f[i], base_), luma_asked);
+      } else if constexpr (kSixteen) {
+        distances.add(result, hn::Sub(sum.f[i], base_));
+      }
+      sums.f[cell] = first ? slope : hn::Add(sums.f[cell], slope);
+    }
+    return hn::Add(join_words(sum), hn::Min(code, offset_));
+  }
+
+  /// By how much the least channel lies below v, but v at most, as what is darker in it than black
+  /// has f = 1. 1 at least.
+  HWY_INLINE V16 least_below(V16 v, V16 less, V16 excess, const LineValues& kept,
+                             std::size_t at) const {
+    const D16 d;
+    const V16 sum = hn::SaturatedAdd(less, hn::Load(d, kept.below + at));
+    const V16 below = hn::SaturatedSub(sum, excess);
+    return hn::Max(hn::Min(below, v), hn::Set(d, std::uint16_t{1}));
   }
 
   /// Luma over v, which was clamped to M there: scaled as it is without saturation.
-  HWY_NOINLINE V16 unsaturated(const Lines& l, V16 y) const {
-    const Doubles x = numbers_(y);
-    Doubles sum;
-    for (std::size_t i = 0; i < 4; ++i)
-      sum.f[i] = hn::MulAdd(x.f[i], hn::Mul(l.value.f[i], inverse_most_), base_);
-    return join_words(sum);
+  HWY_NOINLINE void keep_excess(const YuvRowIn& in, const LineValues& kept, std::size_t at,
+                                V16 (&luma)[kRows]) const {
+    const D16 d;
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const V16 y = hn::SaturatedSub(values_.codes.load(in.luma[r]), offset_);
+      const V16 excess = hn::SaturatedSub(y, value_at(kept.place[r] + at));
+      const Doubles x = numbers_(y);
+      Doubles sum;
+      for (std::size_t i = 0; i < 4; ++i)
+        sum.f[i] = hn::MulAdd(x.f[i], white_gain_, base_);
+      luma[r] =
+          hn::IfThenElse(hn::Eq(excess, hn::Zero(d)), luma[r], hn::Add(join_words(sum), offset_));
+    }
   }
 
   const DeepSamples& form_;
   const DeepGains& gains_;
   const DeepSaturation& saturation_;
+  const double* table_;
+  bool limits_;
   YuvValues values_;
   MayReachOne may_reach_one_;
   Centre numbers_;
   VF base_, sure_;
-  SaturatedChroma<static_cast<int>(kRows) * (kChroma == DeepChroma::each ? 1 : 2)> chroma_;
-  V16 offset_;
-  VF inverse_most_;
+  SaturatedChroma<static_cast<int>(kRows) * (kShared ? 2 : 1)> chroma_;
+  V16 offset_, most_value_;
+  VF white_gain_;
 };
 
 }  // namespace HWY_NAMESPACE

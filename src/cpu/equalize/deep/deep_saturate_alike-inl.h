@@ -57,36 +57,23 @@ class Lessened {
   VF first_;
 };
 
-/// Whether the largest of R, G and B lies less than 8,192 above the least with 12 bits, of which
-/// chroma is at most 2,048: eight times as much is a word.
-constexpr bool spread_fits(const YuvWeights& k) {
-  const std::int32_t green = k.green_u + k.green_w;
-  return std::max({k.red_w + k.blue_u, k.red_w + green, k.blue_u + green}) < 4 * 65536 - 32;
-}
-static_assert(spread_fits(yuv_weights(ColorMatrix::bt601, ColorRange::full)) &&
-              spread_fits(yuv_weights(ColorMatrix::bt709, ColorRange::full)) &&
-              spread_fits(yuv_weights(ColorMatrix::bt2020, ColorRange::full)) &&
-              spread_fits(yuv_weights(ColorMatrix::bt601, ColorRange::limited)) &&
-              spread_fits(yuv_weights(ColorMatrix::bt709, ColorRange::limited)) &&
-              spread_fits(yuv_weights(ColorMatrix::bt2020, ColorRange::limited)));
-
 /// Chroma times the mean of shares of kCovered luma samples each. Where S stays below 1 sums and
 /// products are whole numbers of units, of 2^-deep_share_bits(), and half a unit more takes halves
 /// up.
 ///
-/// Where S comes to 1, what luma adds is the gain times f, less (k + 1) / 2 units. The definition
-/// rounds a gain down to units, then its product with f: it lies within f + 1 units below that
-/// product, or f / 256 above it, and f is at most k. So the mean is less than (k + 1) / 2 + 1/4
-/// units off, and times chroma of at most 2^(depth - 1) a unit is 2^-(depth + 8): a result that
-/// lies nearer to a half may be on the wrong side of it.
+/// Where S comes to 1, what luma adds is the gain times f. The definition rounds a gain down to
+/// units, then its product with f: it lies less than f + 1 units below that product, or f / 256
+/// above it, and f is at most k; 1/8 is more than all roundings. Such chroma is scaled by both
+/// ends.
 template <int kCovered>
 class SharedChroma {
  public:
   SharedChroma(const DeepSamples& form, std::uint32_t p)
       : centre_(form.chroma_middle, kLog2),
+        below_(units(form, static_cast<double>(p) / saturation::kOne + 1.125)),
+        above_(units(form, static_cast<double>(p) / saturation::kOne / 256 + 0.125)),
         more_(hn::Set(DF(), std::ldexp(0.5, -deep_share_bits(form.depth) - kLog2))),
         base_(hn::Set(DF(), 1.5 * kWhole + form.chroma_middle)),
-        sure_(hn::Set(DF(), 0.5 - std::ldexp(halfway_units(p) + 0.25, -form.depth - 8))),
         most_(hn::Set(DI32(), form.most)) {}
 
   HWY_INLINE V16 operator()(V16 codes, const Doubles& sums) const {
@@ -96,29 +83,35 @@ class SharedChroma {
       scaled.f[i] = hn::Add(hn::MulAdd(u.f[i], sums.f[i], more_), base_);
     return join_clamped(scaled, most_);
   }
+  HWY_INLINE TwoSums ends_of(const Doubles& sums, const Lanes& limited) const {
+    TwoSums ends;
+    for (std::size_t i = 0; i < 4; ++i) {
+      ends.low.f[i] = hn::Sub(sums.f[i], hn::IfThenElseZero(limited.f[i], below_));
+      ends.high.f[i] = hn::Add(sums.f[i], hn::IfThenElseZero(limited.f[i], above_));
+    }
+    return ends;
+  }
   /// The same where `limited` says which sums are not exact.
-  HWY_INLINE V16 operator()(V16 codes, const Doubles& sums, const Lanes& limited,
-                            Distances& distances) const {
+  HWY_INLINE V16 operator()(V16 codes, const TwoSums& sums, const Lanes& limited,
+                            Differences& differences) const {
     const Doubles u = centre_(codes);
     Doubles scaled;
     for (std::size_t i = 0; i < 4; ++i) {
-      const VF product = hn::MulAdd(u.f[i], sums.f[i], hn::IfThenZeroElse(limited.f[i], more_));
-      scaled.f[i] = hn::Add(product, base_);
-      distances.add(product, hn::Sub(scaled.f[i], base_), limited.f[i]);
+      const VF more = hn::IfThenZeroElse(limited.f[i], more_);
+      scaled.f[i] = hn::Add(hn::MulAdd(u.f[i], sums.low.f[i], more), base_);
+      differences.add(scaled.f[i], hn::Add(hn::MulAdd(u.f[i], sums.high.f[i], more), base_));
     }
     return join_clamped(scaled, most_);
-  }
-  HWY_INLINE VF sure() const { return sure_; }
-
-  /// (k + 1) / 2.
-  static double halfway_units(std::uint32_t p) {
-    return 0.5 * (static_cast<double>(p) / saturation::kOne + 1);
   }
 
  private:
   static constexpr int kLog2 = kCovered == 4 ? 2 : kCovered - 1;
+  static VF units(const DeepSamples& form, double n) {
+    return hn::Set(DF(), std::ldexp(kCovered * n, -deep_share_bits(form.depth)));
+  }
+
   Centre centre_;
-  VF more_, base_, sure_;
+  VF below_, above_, more_, base_;
   VI32 most_;
 };
 
@@ -127,15 +120,7 @@ struct AlikeValues {
   alignas(64) std::uint16_t twice[2][kBlock];  ///< v times 2: places of doubles in the table
   alignas(64) std::uint16_t below[kBlock];     ///< how far the least channel lies below luma
   alignas(64) std::uint16_t spread[kBlock];    ///< and how far below the largest
-  /// Twice the whole part of k times the spread: where v is above half of that S stays below 1.
-  alignas(64) std::uint16_t limit[kBlock];
-};
-
-/// Whether k, which then is above 1, brings S to 1.
-enum class Limit : std::uint8_t {
-  none,   ///< nowhere in a vector
-  cells,  ///< maybe, and v - m is the same for all luma of a chroma sample
-  lanes   ///< maybe, and it is not, as v was clamped
+  bool over[kBlock / kWords];                  ///< S may come to 1 in a vector
 };
 
 template <DeepChroma kChroma, std::size_t kRows>
@@ -150,42 +135,42 @@ class AlikeSaturator {
         table_(&saturation.scalings[0].gain),
         limits_(saturation.limits),
         values_(form),
-        limit_factor_(hn::Set(D16(), static_cast<std::uint16_t>(saturation.most << 5))),
+        may_reach_one_(saturation),
         lessened_(saturation.most),
         numbers_(0, 0),
         base_(hn::Set(DF(), kWhole)),
         chroma_(form, saturation.most),
         offset_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_offset))),
         most_value_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_max))),
-        factor_(hn::Set(DF(), static_cast<double>(saturation.most) / saturation::kOne)),
-        halfway_(hn::Set(DF(), std::ldexp(Chroma::halfway_units(saturation.most),
-                                          -deep_share_bits(form.depth)))) {}
+        factor_(hn::Set(DF(), static_cast<double>(saturation.most) / saturation::kOne)) {}
 
   HWY_INLINE void keep(const YuvRowIn& in, std::size_t at, AlikeValues& to) const {
     const D16 d;
     ChromaCodes<kChroma> chroma;
     chroma.load(values_.codes, in);
-    V16 above;
+    V16 above, spread;
     if (limits_) {
       const YuvValues::Spread ends = values_.spread(chroma);
       above = ends.above;
-      const V16 spread = hn::Add(ends.above, ends.below);
-      const V16 limit = hn::MulHigh(hn::ShiftLeft<3>(spread), limit_factor_);
+      spread = hn::Add(ends.above, ends.below);
       hn::Store(ends.below, d, to.below + at % kBlock);
       hn::Store(spread, d, to.spread + at % kBlock);
-      hn::Store(hn::Add(limit, limit), d, to.limit + at % kBlock);
     } else {
       above = values_.above(chroma);
     }
+    // 0 is taken for a large v: its share has f = 1.
+    V16 least = hn::Set(d, std::uint16_t{0xFFFF});
     for (std::size_t r = 0; r < kRows; ++r) {
       const V16 v = values_.of_kept(values_.codes.load(in.luma[r]), above);
       hn::Store(hn::Add(v, v), d, to.twice[r] + at % kBlock);
+      least = hn::Min(least, hn::Sub(v, hn::Set(d, std::uint16_t{1})));
     }
+    if (limits_) to.over[at % kBlock / kWords] = may_reach_one_(least, spread);
   }
 
   HWY_INLINE void operator()(const YuvRowIn& in, const AlikeValues& kept, std::size_t at,
                              bool stream, const YuvRowOut& out) const {
-    if (limits_ && HWY_UNLIKELY(may_reach_one(kept, at))) {
+    if (limits_ && HWY_UNLIKELY(kept.over[at / kWords])) {
       limited(in, kept, at, stream, out);
       return;
     }
@@ -194,20 +179,6 @@ class AlikeSaturator {
 
  private:
   static constexpr bool kShared = ChromaCodes<kChroma>::kShared;
-  using Chroma = SharedChroma<static_cast<int>(kRows) * (kShared ? 2 : 1)>;
-
-  /// 0 is taken for a large v: its share has f = 1.
-  HWY_INLINE bool may_reach_one(const AlikeValues& kept, std::size_t at) const {
-    const D16 d;
-    const V16 limit = hn::Load(d, kept.limit + at);
-    V16 over = hn::Zero(d);
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const V16 less = hn::Sub(hn::Load(d, kept.twice[r] + at), hn::Set(d, std::uint16_t{2}));
-      over = hn::Or(over, hn::SaturatedSub(limit, less));
-    }
-    return !hn::AllTrue(d, hn::Eq(over, hn::Zero(d)));
-  }
-
   HWY_NOINLINE void limited(const YuvRowIn& in, const AlikeValues& kept, std::size_t at,
                             bool stream, const YuvRowOut& out) const {
     const D16 d;
@@ -216,9 +187,8 @@ class AlikeSaturator {
     for (std::size_t r = 0; r < kRows; ++r) {
       clamped = hn::Or(clamped, hn::VecFromMask(d, hn::Eq(hn::Load(d, kept.twice[r] + at), most)));
     }
-    const bool sure = hn::AllTrue(d, hn::Eq(clamped, hn::Zero(d)))
-                          ? scale<Limit::cells>(in, kept, at, stream, out)
-                          : scale<Limit::lanes>(in, kept, at, stream, out);
+    const bool sure = !any_set(clamped) ? scale<Limit::cells>(in, kept, at, stream, out)
+                                        : scale<Limit::lanes>(in, kept, at, stream, out);
     if (!sure) redo<kChroma, kRows>(form_, gains_, saturation_, in, out);
   }
 
@@ -233,70 +203,29 @@ class AlikeSaturator {
     Doubles inverse, above;
     if constexpr (kLimit == Limit::cells) {
       const V16 spread = hn::Load(d, kept.spread + at);
-      inverse = inverses(spread);
+      inverse = inverses_of(numbers_, spread);
       above = numbers_(hn::Sub(spread, hn::Load(d, kept.below + at)));
     }
     V16 luma[kRows];
     Doubles sums;
     Lanes limited;
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const std::uint16_t* twice = kept.twice[r] + at;
-      const V16 v = hn::ShiftRight<1>(hn::Load(d, twice));
-      const V16 code = values_.codes.load(in.luma[r]);
-      const V16 y = hn::SaturatedSub(code, offset_);
-      const V16 less = hn::SaturatedSub(v, y);
-      // Luma over v, which was clamped there, is scaled as it is without saturation.
-      const V16 high = hn::Max(v, y);
-      Doubles lessened, value;
-      if constexpr (kLimit == Limit::none) {
-        lessened = lessened_(high, less);
-      } else {
-        value = numbers_(v);
-        lessened = value;
-      }
-      if constexpr (kLimit == Limit::lanes) {
-        const V16 below = hn::Load(d, kept.below + at);
-        inverse = inverses(hn::SaturatedSub(hn::Add(less, below), hn::Sub(high, v)));
-        above = numbers_(less);
-        lessened = numbers_(high);
-      }
-      Doubles sum;
-      for (std::size_t i = 0; i < 4; ++i) {
-        VF gain, share;
-        look_up_doubled(table_, twice + i, gain, share);
-        if constexpr (kLimit != Limit::none) {
-          const std::size_t cell = kShared && kLimit == Limit::cells ? i / 2 * 2 : i;
-          const VF f =
-              hn::Min(hn::Max(hn::Mul(value.f[i], inverse.f[cell]), hn::Set(DF(), 1.0)), factor_);
-          lessened.f[i] = hn::Max(hn::NegMulAdd(f, above.f[cell], lessened.f[i]), hn::Zero(DF()));
-          const FloatMask reaches = hn::Lt(f, factor_);
-          share = hn::IfThenElse(reaches, hn::MulSub(gain, f, halfway_), share);
-          limited.f[i] = r == 0 ? reaches : hn::Or(limited.f[i], reaches);
-        }
-        sum.f[i] = hn::MulAdd(gain, lessened.f[i], base_);
-        sums.f[i] = r == 0 ? share : hn::Add(sums.f[i], share);
-      }
-      luma[r] = hn::Add(join_words(sum), hn::Min(code, offset_));
-    }
+    luma[0] = scale_row<kLimit, 0>(in, kept, at, inverse, above, sums, limited);
+    if constexpr (kRows == 2)
+      luma[1] = scale_row<kLimit, 1>(in, kept, at, inverse, above, sums, limited);
     if constexpr (kShared) {
-      const VF even = hn::Add(sums.f[0], sums.f[1]);
-      const VF odd = hn::Add(sums.f[2], sums.f[3]);
-      sums = {{even, even, odd, odd}};
+      sums = of_cells(sums);
+      if constexpr (kLimit != Limit::none) limited = of_cells(limited);
     }
     ChromaCodes<kChroma> scaled = chroma;
     if constexpr (kLimit == Limit::none) {
       scaled.first = chroma_(chroma.first, sums);
       if constexpr (!kShared) scaled.second = chroma_(chroma.second, sums);
     } else {
-      if constexpr (kShared) {
-        const FloatMask even = hn::Or(limited.f[0], limited.f[1]);
-        const FloatMask odd = hn::Or(limited.f[2], limited.f[3]);
-        limited = {{even, even, odd, odd}};
-      }
-      Distances distances;
-      scaled.first = chroma_(chroma.first, sums, limited, distances);
-      if constexpr (!kShared) scaled.second = chroma_(chroma.second, sums, limited, distances);
-      if (HWY_UNLIKELY(distances.any_beyond(chroma_.sure()))) return false;
+      Differences differences;
+      const TwoSums ends = chroma_.ends_of(sums, limited);
+      scaled.first = chroma_(chroma.first, ends, limited, differences);
+      if constexpr (!kShared) scaled.second = chroma_(chroma.second, ends, limited, differences);
+      if (HWY_UNLIKELY(differences.any())) return false;
     }
     for (std::size_t r = 0; r < kRows; ++r)
       write(stream, values_.codes.words(luma[r]), out.luma[r]);
@@ -304,14 +233,53 @@ class AlikeSaturator {
     return true;
   }
 
-  /// A little less than 1 / w, of 1 at least.
-  HWY_INLINE Doubles inverses(V16 w) const {
-    const Doubles x = numbers_(hn::Max(w, hn::Set(D16(), std::uint16_t{1})));
-    const VF below_one = hn::Set(DF(), 2 - kAboveValue);
-    Doubles inverse;
-    for (std::size_t i = 0; i < 4; ++i)
-      inverse.f[i] = hn::Div(below_one, x.f[i]);
-    return inverse;
+  /// Luma of a row, and what it adds to sums of chroma and to lanes where S may come to 1.
+  template <Limit kLimit, std::size_t kRow>
+  HWY_INLINE V16 scale_row(const YuvRowIn& in, const AlikeValues& kept, std::size_t at,
+                           const Doubles& cell_inverse, const Doubles& cell_above, Doubles& sums,
+                           Lanes& limited) const {
+    const D16 d;
+    const std::uint16_t* twice = kept.twice[kRow] + at;
+    const V16 v = hn::ShiftRight<1>(hn::Load(d, twice));
+    const V16 code = values_.codes.load(in.luma[kRow]);
+    const V16 y = hn::SaturatedSub(code, offset_);
+    const V16 less = hn::SaturatedSub(v, y);
+    // Luma over v, which was clamped there, is scaled as it is without saturation.
+    const V16 high = hn::Max(v, y);
+    Doubles lessened, value, inverse, above;
+    if constexpr (kLimit == Limit::none) {
+      lessened = lessened_(high, less);
+    } else {
+      value = numbers_(v);
+      lessened = value;
+      inverse = cell_inverse;
+      above = cell_above;
+    }
+    if constexpr (kLimit == Limit::lanes) {
+      const V16 below = hn::Load(d, kept.below + at);
+      inverse = inverses_of(numbers_, hn::SaturatedSub(hn::Add(less, below), hn::Sub(high, v)));
+      above = numbers_(less);
+      lessened = numbers_(high);
+    }
+    Doubles sum;
+    for (std::size_t i = 0; i < 4; ++i) {
+      VF gain, share;
+      look_up_doubled(table_, twice + i, gain, share);
+      const bool first = kRow == 0 && (!kShared || i % 2 == 0);
+      const std::size_t cell = kShared ? i / 2 * 2 : i;
+      if constexpr (kLimit != Limit::none) {
+        const std::size_t c = kLimit == Limit::cells ? cell : i;
+        const VF f =
+            hn::Min(hn::Max(hn::Mul(value.f[i], inverse.f[c]), hn::Set(DF(), 1.0)), factor_);
+        lessened.f[i] = hn::Max(hn::NegMulAdd(f, above.f[c], lessened.f[i]), hn::Zero(DF()));
+        const FloatMask reaches = hn::Lt(f, factor_);
+        share = hn::IfThenElse(reaches, hn::Mul(gain, f), share);
+        limited.f[cell] = first ? reaches : hn::Or(limited.f[cell], reaches);
+      }
+      sum.f[i] = hn::MulAdd(gain, lessened.f[i], base_);
+      sums.f[cell] = first ? share : hn::Add(sums.f[cell], share);
+    }
+    return hn::Add(join_words(sum), hn::Min(code, offset_));
   }
 
   const DeepSamples& form_;
@@ -320,13 +288,13 @@ class AlikeSaturator {
   const double* table_;
   bool limits_;
   YuvValues values_;
-  V16 limit_factor_;
+  MayReachOne may_reach_one_;
   Lessened lessened_;
   Centre numbers_;
   VF base_;
-  Chroma chroma_;
+  SharedChroma<static_cast<int>(kRows) * (kShared ? 2 : 1)> chroma_;
   V16 offset_, most_value_;
-  VF factor_, halfway_;
+  VF factor_;
 };
 
 template <DeepChroma kChroma, std::size_t kRows, typename Saturator>
