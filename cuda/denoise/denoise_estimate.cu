@@ -20,7 +20,7 @@ constexpr int kLeastStripRows = 8;
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
 constexpr int kStrips = 16;  // more blocks are more than some of these have
 #else
-constexpr int kStrips = 28;
+constexpr int kStrips = 24;
 #endif
 constexpr int kStartThreads = 256;
 
@@ -643,6 +643,14 @@ bool has_words(const DenoisePicture& picture) {
   return (a.first == b.first || a.first + 1 == b.first) && has_words(a, 2, kFour / 2);
 }
 
+/// Rows of a strip: as few as leave no strip to wait until others end, or the most.
+int strip_rows(unsigned across, int rows, int at_a_time) {
+  int most = kLeastStripRows;
+  while (most < kMostStripRows && across * parts(rows, most) > static_cast<unsigned>(at_a_time))
+    most += 4;
+  return most;
+}
+
 template <Source kSource>
 auto estimate_kernel(const DenoisePicture& picture) {
   return picture.components[picture.count - 1].shift_x == 0
@@ -655,11 +663,7 @@ auto estimate_kernel(const DenoisePicture& picture) {
 void estimate_next(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
   const Samples<const std::uint8_t>& luma = picture.components[0].in;
   const unsigned across = parts(luma.columns, kStripColumns);
-  // Fewer rows to a strip where there would be too few strips.
-  int rows = kMostStripRows;
-  while (rows > kLeastStripRows &&
-         across * parts(luma.rows, rows) < static_cast<unsigned>(kStrips * device.multiprocessors))
-    rows /= 2;
+  const int rows = strip_rows(across, luma.rows, kStrips * device.multiprocessors);
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config =
       launch.config(dim3(across, parts(luma.rows, rows)), dim3(kLanes), stream);

@@ -80,8 +80,7 @@ class Sequence {
     };
     for (cuda::DenoisePyramid* pyramid : {&picture_.samples, &picture_.estimates}) {
       pyramid->half = halved(shapes_[0].columns, shapes_[0].rows);
-      pyramid->fourth = halved(pyramid->half.columns, pyramid->half.rows);
-      pyramid->eighth = halved(pyramid->fourth.columns, pyramid->fourth.rows);
+      pyramid->eighth = halved((pyramid->half.columns + 1) / 2, (pyramid->half.rows + 1) / 2);
     }
     picture_.block_columns = denoise::blocks_of(shapes_[0].columns);
     picture_.block_rows = denoise::blocks_of(shapes_[0].rows);

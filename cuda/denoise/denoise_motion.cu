@@ -62,15 +62,13 @@ __device__ __forceinline__ void store_halves(const DenoisePyramid& to, int u, in
   const std::uint32_t fourths = mean_of_pairs(left + __shfl_down_sync(kAll, left, kThreadsOfRow)) |
                                 mean_of_pairs(right + __shfl_down_sync(kAll, right, kThreadsOfRow))
                                     << 16;
-  if (lane / kThreadsOfRow % 2 == 0)
-    *reinterpret_cast<std::uint32_t*>(to.fourth.row(v / 2) + u / 2) = fourths;
   const std::uint32_t eighth =
       mean_of_pairs(fourths + __shfl_down_sync(kAll, fourths, 2 * kThreadsOfRow));
   if (lane < kThreadsOfRow) to.eighth.row(v / 4)[u / 4] = static_cast<std::int16_t>(eighth);
 }
 
-/// A square of samples that exist, whose halves, fourths and eighths no thread has to hand on.
-/// Returns false, and does nothing, where samples of frames are no bytes beside each other.
+/// A square of samples that exist, whose halves and eighths no thread has to hand on. Returns
+/// false, and does nothing, where samples of frames are no bytes beside each other.
 __device__ __forceinline__ bool halve_whole_tile(const DenoisePicture& picture, bool estimate,
                                                  int thread, int x, int y) {
   constexpr int kColumns = 8;  // of a thread
@@ -114,7 +112,12 @@ __global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
   constexpr int kEighth = kPyramidTile / 8;
   __shared__ std::int16_t halves[kHalf][kHalf + 2];
   __shared__ std::int16_t fourths[kFourth][kFourth + 2];
-  wait_then_release();
+  // Where noise is counted, by the kernel before this one, all else was there before that began.
+  if (blockIdx.y == 0 || !counts_noise(picture)) {
+    wait_then_release();
+  } else {
+    release();
+  }
   if (blockIdx.y == 0) {
     if (blockIdx.z != 0) return;
     for (auto c = static_cast<int>(blockIdx.x); c < picture.count;
@@ -179,17 +182,13 @@ __global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
     const int mean = mean_of_four(
         x, y, [&](int a, int b) { return halves[max(min(b, last_y), 0)][max(min(a, last_x), 0)]; });
     fourths[y][x] = static_cast<std::int16_t>(mean);
-    const int u = x0 * kFourth + x;
-    const int v = y0 * kFourth + y;
-    if (u < to.fourth.columns && v < to.fourth.rows)
-      to.fourth.row(v)[u] = static_cast<std::int16_t>(mean);
   }
   __syncthreads();
   for (int i = thread; i < kEighth * kEighth; i += kPyramidThreads) {
     const int x = i % kEighth;
     const int y = i / kEighth;
-    const int last_x = to.fourth.columns - 1 - x0 * kFourth;
-    const int last_y = to.fourth.rows - 1 - y0 * kFourth;
+    const int last_x = (to.half.columns - 1) / 2 - x0 * kFourth;
+    const int last_y = (to.half.rows - 1) / 2 - y0 * kFourth;
     const int mean = mean_of_four(x, y, [&](int a, int b) {
       return fourths[max(min(b, last_y), 0)][max(min(a, last_x), 0)];
     });
@@ -237,6 +236,61 @@ __device__ __forceinline__ void load_span(const NumberPlane<std::int16_t>& plane
       span[i] = plane.row(nearest_place(y + span_row() + i, plane.rows))[column];
   }
 }
+
+/// A lane's part of a window in pairs: four numbers of a row and of that eight rows below, of a
+/// plane from a column on that is a multiple of four.
+struct WindowPairs {
+  static constexpr int kCount = kWindow * kWindow / kLanes / 2;
+  Pair pairs[kCount];
+
+  __device__ __forceinline__ WindowPairs(const NumberPlane<std::int16_t>& plane, int x, int y) {
+    constexpr int kLanesOfRow = kWindow / kFour;
+    const int column = x + lane_of_warp() % kLanesOfRow * kFour;
+    const bool whole = x >= 0 && x + kWindow <= plane.columns;
+#pragma unroll
+    for (int i = 0; i < kCount / 2; ++i) {
+      const int v = y + lane_of_warp() / kLanesOfRow + i * (kLanes / kLanesOfRow);
+      const std::int16_t* const row = plane.row(nearest_place(v, plane.rows));
+      if (whole) {
+        const auto four = *reinterpret_cast<const uint2*>(row + column);
+        pairs[2 * i] = four.x;
+        pairs[2 * i + 1] = four.y;
+      } else {
+        const auto at = [&](int k) { return row[nearest_place(column + k, plane.columns)]; };
+        pairs[2 * i] = pair_of(at(0), at(1));
+        pairs[2 * i + 1] = pair_of(at(2), at(3));
+      }
+    }
+  }
+
+  /// The lane's part of the sum of the magnitudes of differences.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t difference(const WindowPairs& then) const {
+    std::uint32_t sum = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      // The greater less the smaller one borrows nothing.
+      sum = __dp2a_lo(__vmaxs2(pairs[i], then.pairs[i]) - __vmins2(pairs[i], then.pairs[i]),
+                      0x0101U, sum);
+    }
+    return sum;
+  }
+
+  /// The sum of differences, each within +-`limit`, over the warp.
+  [[nodiscard]] __device__ __forceinline__ int drifts(const WindowPairs& then, int limit) const {
+    const int most = min(limit, denoise::kSampleMost);
+    // What is added instead of subtracted, a complement, is less by 1, and so is each difference.
+    const Pair least_of_both = twice(static_cast<std::uint16_t>(-most - 1));
+    const Pair most_of_both = twice(static_cast<std::uint16_t>(most - 1));
+    int sum = 2 * kCount;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const Pair drift =
+          __vmaxs2(__viaddmin_s16x2(pairs[i], ~then.pairs[i], most_of_both), least_of_both);
+      sum = __dp2a_lo(static_cast<int>(drift), 0x0101, sum);
+    }
+    return static_cast<int>(warp_sum(static_cast<std::uint32_t>(sum)));
+  }
+};
 
 /// A lane's part of the sum of the magnitudes of differences.
 __device__ __forceinline__ int part_of_difference(const int (&a)[kSpan], const int (&b)[kSpan]) {
@@ -541,13 +595,15 @@ __device__ bool follow(const DenoisePicture& picture, int certainty, int noise, 
          denoise::is_explained(block.match.difference, certainty, noise);
 }
 
-/// The vector of a block of which nothing is known, by a warp; `now` are its halves.
-__device__ Vector found_vector(const DenoisePicture& picture, const int (&now)[kSpan], int unmoved,
-                               Step coarse, const OpenBlock& block) {
+/// The vector of a block of which nothing is known, by a warp.
+__device__ Vector found_vector(const DenoisePicture& picture, int unmoved, Step coarse,
+                               const OpenBlock& block) {
   const int column = block.column;
   const int row = block.row;
   const int x = column * kBlock / 2 - denoise::kHalfBorder;
   const int y = row * kBlock / 2 - denoise::kHalfBorder;
+  int now[kSpan];
+  load_span(picture.samples.half, x, y, now);
   HalfSearch search(picture, now, x, y, unmoved);
   const auto last = [&](int i, int j) {
     const Vector vector = block_vector(picture, picture.vectors, i, j);
@@ -626,31 +682,27 @@ __global__ void __launch_bounds__(kFindThreads, 2)
   sigma.load(luma.noise->curves.sigma, thread);
   if (thread < denoise::kWeights) certainty[thread] = picture.tables->weights.certainty[thread];
 
-  int now[kSpan];
-  int then[kSpan];
-  int part = 0;
-  int weight = 0;
-  int estimate = 0;
-  if (exists) {
-    const int middle_x = min(column * kBlock + kBlock / 2, luma.in.columns - 1);
-    const int middle_y = min(row * kBlock + kBlock / 2, luma.in.rows - 1);
-    weight = luma.known.weight.row(middle_y)[middle_x];
-    estimate = luma.known.estimate.row(middle_y)[middle_x];
-    const int x = column * kBlock / 2 - denoise::kHalfBorder;
-    const int y = row * kBlock / 2 - denoise::kHalfBorder;
-    load_span(picture.samples.half, x, y, now);
-    load_span(picture.estimates.half, x, y, then);
-    part = part_of_difference(now, then);
-  }
+  // Blocks that do not exist look at the last one.
+  const int block_x = min(column, picture.block_columns - 1) * kBlock;
+  const int block_y = min(row, picture.block_rows - 1) * kBlock;
+  const int middle_x = min(block_x + kBlock / 2, luma.in.columns - 1);
+  const int middle_y = min(block_y + kBlock / 2, luma.in.rows - 1);
+  const int weight = luma.known.weight.row(middle_y)[middle_x];
+  const int estimate = luma.known.estimate.row(middle_y)[middle_x];
+  static_assert(kBlock / 2 % kFour == 0 && denoise::kHalfBorder % kFour == 0);
+  const int half_x = block_x / 2 - denoise::kHalfBorder;
+  const int half_y = block_y / 2 - denoise::kHalfBorder;
+  const WindowPairs now(picture.samples.half, half_x, half_y);
+  const WindowPairs then(picture.estimates.half, half_x, half_y);
+  const auto unmoved = static_cast<int>(warp_sum(now.difference(then)));
   __syncthreads();
   Vector vector{0, 0};
   bool open = false;
   OpenBlock block{column, row};
-  const auto unmoved = static_cast<int>(warp_sum(static_cast<std::uint32_t>(part)));
   if (exists) {
     const int noise = sigma.at(estimate);
     const int limit = denoise::drift_limit(certainty[weight], noise);
-    int drift = denoise::drift_of(sum_of_drifts(now, then, limit), limit);
+    int drift = denoise::drift_of(now.drifts(then, limit), limit);
     if (!denoise::is_still(unmoved, certainty[weight], noise)) {
       open = !follow(picture, certainty[weight], noise, limit, block, rooms[warp]);
       if (!open) {
@@ -690,7 +742,7 @@ __global__ void __launch_bounds__(kFindThreads, 2)
   }
   if (!exists) return;
 
-  if (open) vector = found_vector(picture, now, unmoved, coarse, block);
+  if (open) vector = found_vector(picture, unmoved, coarse, block);
   if (lane_of_warp() == 0) {
     const int number = row * picture.block_columns + column;
     picture.found[number] = vector;
@@ -864,7 +916,7 @@ __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, i
 
 /// A block of threads has kMoveBlocks; its warps share those that have moved, or may have. Vectors
 /// are of this picture from here on: the search still reads those of the one before.
-__global__ void __launch_bounds__(kMoveWarps* kLanes, 3)
+__global__ void __launch_bounds__(kMoveWarps* kLanes, 4)
     motion_move_kernel(const __grid_constant__ DenoisePicture picture) {
   __shared__ alignas(8) std::int16_t rooms[kMoveWarps][kTapRows][kBlock];
   wait_then_release();

@@ -72,11 +72,10 @@ __global__ void __launch_bounds__(kCurveThreads)
 }  // namespace
 
 void noise_count(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
-  if (picture.noise != 0) return;
+  if (!counts_noise(picture)) return;
   const Samples<const std::uint8_t>& most = picture.components[0].in;
   const int rows = most.rows / kNoiseBlock;
   const int blocks = (most.columns + kNoiseBlock) / (2 * kNoiseBlock);
-  if (rows == 0 || blocks == 0) return;
   const auto turns = static_cast<int>(picture.before == 0 ? 1 : denoise::kNoiseTurns);
   EarlyLaunch launch(device);
   const cudaLaunchConfig_t config =

@@ -54,10 +54,9 @@ struct DenoiseComponent {
   NoiseCounts* noise = nullptr;
 };
 
-/// Means of a plane's samples, of 2 x 2, 4 x 4 and 8 x 8.
+/// Means of a plane's samples, of 2 x 2 and 8 x 8. Those of 4 x 4 are on the way between them.
 struct DenoisePyramid {
   NumberPlane<std::int16_t> half;
-  NumberPlane<std::int16_t> fourth;
   NumberPlane<std::int16_t> eighth;
 };
 
@@ -101,6 +100,13 @@ struct DenoisePicture {
   std::int16_t* drift_limits = nullptr;
   const DenoiseTables* tables = nullptr;
 };
+
+/// True where noise_count() has something to count.
+EQUALUX_HD bool counts_noise(const DenoisePicture& picture) {
+  const Samples<const std::uint8_t>& most = picture.components[0].in;
+  return picture.noise == 0 && most.rows >= denoise::kNoiseBlock &&
+         most.columns >= denoise::kNoiseBlock;
+}
 
 /// Counts blocks by level and texture, where the noise is not given.
 void noise_count(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);

@@ -17,13 +17,18 @@ __device__ __forceinline__ void wait_for_results() {
 #endif
 }
 
+/// A kernel that lets the next one start.
+__device__ __forceinline__ void release() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 /// A kernel that waits for the results before it, then lets the next one start. So that one may,
 /// ahead of its own wait, read what kernels before this wrote.
 __device__ __forceinline__ void wait_then_release() {
   wait_for_results();
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
+  release();
 }
 
 /// Launches a kernel that begins with wait_for_results() or wait_then_release(), without shared
