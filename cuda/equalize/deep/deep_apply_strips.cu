@@ -141,8 +141,9 @@ __device__ __noinline__ ClampedLuma clamped_luma(const YuvWeights& weights,
   return {slope, static_cast<std::uint32_t>(__double2loint(result + numbers.luma_base)), exact};
 }
 
-/// By lines, where saturation changes too, as src/cpu/equalize/deep/deep_saturate-inl.h does it:
-/// there stands why luma is right, and when chroma may not be.
+/// By lines, where saturation changes too: DeepLine says why luma is right. The mean of a cell's
+/// slopes, by which chroma is scaled, is a little more than the definition's, whose terms are
+/// rounded down; so chroma near a half may be on its wrong side.
 class ByLines {
  public:
   struct Sum {
