@@ -279,16 +279,23 @@ void make_vectors(const ValueHistogram& present, std::int32_t max_value, std::in
   gains.most_factor = static_cast<std::uint16_t>(most);
 }
 
+namespace {
+
+bool of_one_factor(const SaturatedGains& gains) {
+  return std::all_of(gains.factors.begin(), gains.factors.end(),
+                     [&](std::uint16_t each) { return each == gains.factors[0]; });
+}
+
+}  // namespace
+
 bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, SaturatedGains& gains) {
   gains.has_words = false;
   if (loops.word_gains_step == 0) return false;
   const std::uint32_t k = gains.factors[0];
-  const bool alike = std::all_of(gains.factors.begin(), gains.factors.end(),
-                                 [k](std::uint16_t each) { return each == k; });
   int bits = 0;
   while (bits < kMostWordBits && (k << bits) % saturation::kOne != 0)
     ++bits;
-  if (!alike || (k << bits) % saturation::kOne != 0) return false;
+  if (!of_one_factor(gains) || (k << bits) % saturation::kOne != 0) return false;
   const auto share = static_cast<std::int32_t>((k << bits) / saturation::kOne);  // at most 16
   gains.word_weights = static_cast<std::int16_t>(share * 256 + (((1 << bits) - share) & 255));
   // A half of a last bit, and more. What a sum of `bits` more bits becomes changes where gains are
@@ -414,7 +421,7 @@ std::uint64_t word_line_of(const SaturatedGains& gains, std::uint32_t v, const F
 
 bool make_word_lines(const ValueHistogram& present, const FusedRows& loops, SaturatedGains& gains) {
   gains.has_word_lines = false;
-  if (!loops.takes_word_lines) return false;
+  if (loops.word_lines == WordLines::never) return false;
   auto& lines = gains.word_lines.order;
   lines[0].fill(word_line(256, 0, 0));  // black stays black
   std::uint32_t most = gains.factors[0];
@@ -444,6 +451,7 @@ bool make_words(const ValueHistogram& present, int step, const FusedRows& loops,
     const bool enough = make_word_gains(present, loops, gains);
     if (gains.has_words) return enough;
   }
+  if (loops.word_lines == WordLines::of_levels && of_one_factor(gains)) return false;
   return make_word_lines(present, loops, gains);
 }
 

@@ -275,7 +275,7 @@ TEST(Saturation, VectorsEqualTheFormulaForEveryPixel) {
         if (gains.has_words) expect_results("words");
         gains.has_words = false;
         make_word_lines(all, loops, gains);
-        EXPECT_EQ(gains.has_word_lines, loops.takes_word_lines);
+        EXPECT_EQ(gains.has_word_lines, loops.word_lines != WordLines::never);
         if (gains.has_word_lines) expect_results("lines");
       }
     }
@@ -303,7 +303,7 @@ TEST(Saturation, LinesOfWordsByExactResults) {
       std::vector<std::uint8_t> expected(pixels.size());
       saturate_rgb(gains, rgb_layout(PixelFormat::rgb), pixels.data(), n, expected.data());
       for (FusedRows loops : all_fused_rows()) {
-        if (!loops.takes_word_lines) continue;
+        if (loops.word_lines == WordLines::never) continue;
         loops.word_range = [](std::uint32_t, std::uint32_t, std::int32_t) {
           return WordRange{0, 0xFFFFFFFF};
         };
@@ -451,7 +451,7 @@ TEST(Saturation, VectorsWithAPixelAtTheLimit) {
         for (const bool by_words : {false, true}) {
           gains.has_word_lines = false;
           if (by_words) make_word_lines(all, loops, gains);
-          EXPECT_EQ(gains.has_word_lines, by_words && loops.takes_word_lines);
+          EXPECT_EQ(gains.has_word_lines, by_words && loops.word_lines != WordLines::never);
           std::vector<std::uint8_t> out(in.size());
           for (std::size_t i = 0; i < in.size(); i += step * kSpan)
             loops.saturate_rgb(gains, Stores::cached, at, in.data() + i, kSpan, out.data() + i);

@@ -57,7 +57,7 @@ FusedRows target_fused_rows() {
           first_parted,
           saturate.exactly,
           saturate.word_range,
-          saturate.takes_word_lines,
+          saturate.word_lines,
           saturate.word_gains_step,
           split,
           merge,

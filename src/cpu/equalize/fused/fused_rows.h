@@ -71,6 +71,9 @@ struct ChannelLine {
   double at_value, step;
 };
 
+/// Which saturation is changed by SaturatedGains::word_lines: that of levels with a k each, or any.
+enum class WordLines : std::uint8_t { never, of_levels, always };
+
 /// The least and the most of some words.
 struct WordRange {
   std::uint32_t least, most;
@@ -141,9 +144,9 @@ struct FusedRows {
   bool (*saturates_exactly)(const SaturatedLevel& level);
   /// The least and the most of at - i step modulo 2^32, of 0 <= i < n; n is 1 at least.
   WordRange (*word_range)(std::uint32_t at, std::uint32_t step, std::int32_t n);
-  /// Whether saturate_rgb() takes SaturatedGains::word_lines where there are some, and of which
-  /// pixels, by the bytes of one, it rather takes word_gains; 0 = of none.
-  bool takes_word_lines;
+  /// Where saturate_rgb() takes SaturatedGains::word_lines, and of which pixels, by the bytes of
+  /// one, it rather takes word_gains; 0 = of none.
+  WordLines word_lines;
   int word_gains_step;
 
   /// Pairs to planes and back: a[i] = in[2i], b[i] = in[2i + 1] for i < n.

@@ -210,7 +210,7 @@ const FusedRows& scalar_fused_rows() {
                                 first_parted,
                                 saturates_exactly,
                                 word_range,
-                                false,
+                                WordLines::never,
                                 0,
                                 split,
                                 merge,

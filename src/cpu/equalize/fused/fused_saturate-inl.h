@@ -687,7 +687,7 @@ void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayou
 #endif
         const auto by_lines = [&](auto form) HWY_ATTR {
           using Form = decltype(form);
-          saturate_steps_of<kind(), Form::kStep, kBytes>(
+          saturate_steps_of<kind(), Form::kStep, kLineBytes>(
               in, n, out,
               [&](auto stores_of, auto... arguments) {
                 return saturate_steps<stores_of(), limits(), Form>(gains.word_lines, arguments...);
@@ -705,7 +705,8 @@ void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayou
       return stored(std::integral_constant<Stores, Stores::streaming>());
     return stored(std::integral_constant<Stores, Stores::cached>());
   }
-#elif EQUALUX_VBMI
+#endif
+#if EQUALUX_VBMI
   if (!gains.undone) {
     const auto stored = [&](auto kind) {
       with_kinds(gains, [&](auto uniform, auto limits) {

@@ -35,9 +35,10 @@ namespace equalux {
 namespace HWY_NAMESPACE {
 
 SaturatingRows saturating_rows() {
-  return {saturate_rgb_row, saturate_yuv_row,
-          saturates_exactly, word_range,
-          EQUALUX_SATURATED_LINES != 0,
+  constexpr WordLines kLines = EQUALUX_VBMI               ? WordLines::of_levels
+                               : EQUALUX_SATURATED_LINES ? WordLines::always
+                                                         : WordLines::never;
+  return {saturate_rgb_row, saturate_yuv_row, saturates_exactly, word_range, kLines,
           EQUALUX_SATURATED_WORDS != 0 ? 3 : 0};
 }
 

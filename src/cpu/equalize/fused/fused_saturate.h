@@ -11,7 +11,7 @@ struct SaturatingRows {
   decltype(FusedRows::saturate_yuv) yuv;
   decltype(FusedRows::saturates_exactly) exactly;
   decltype(FusedRows::word_range) word_range;
-  decltype(FusedRows::takes_word_lines) takes_word_lines;
+  decltype(FusedRows::word_lines) word_lines;
   decltype(FusedRows::word_gains_step) word_gains_step;
 };
 

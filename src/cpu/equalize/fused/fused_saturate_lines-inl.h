@@ -1,5 +1,6 @@
 // Packed RGB of fused_rows.h where saturation is changed, on targets whose vectors have no look-ups
-// in large tables; included once for each target.
+// in large tables, and where levels have a k each on those that have them; included once for each
+// target.
 //
 // What channels of a level become lies on a line, whose slope has 24 bits behind the point, for two
 // products of 16 bits. The four words of a level come by one load, straight into a vector; blends
@@ -17,7 +18,10 @@
 
 /// Whether the target has them.
 #undef EQUALUX_SATURATED_LINES
-#define EQUALUX_SATURATED_LINES (EQUALUX_FIXED_GAINS && HWY_ARCH_X86)
+#define EQUALUX_SATURATED_LINES (HWY_ARCH_X86 && (EQUALUX_FIXED_GAINS || EQUALUX_VBMI))
+/// Whether it takes them 32 bytes at a time.
+#undef EQUALUX_LINES_OF_32
+#define EQUALUX_LINES_OF_32 (HWY_TARGET == HWY_AVX2 || EQUALUX_VBMI)
 
 #if EQUALUX_SATURATED_LINES
 
@@ -40,7 +44,7 @@ HWY_INLINE void saturate_steps_of(const std::uint8_t* in, std::size_t n, std::ui
     done =
         kPixels * some(std::integral_constant<Stores, kStores>(), in, from / kPixels, steps, out);
     if (done == steps * kPixels) break;
-    span = done == from && from != 0 ? 2 * span : kSpan;
+    span = done == from && from != 0 ? 4 * span : kSpan;
     const std::size_t left = std::min(span, n - done);
     other(in + kStep * done, left, out + kStep * done);
     done += left;
@@ -56,53 +60,67 @@ HWY_INLINE void saturate_steps_of(const std::uint8_t* in, std::size_t n, std::ui
   std::memcpy(out + kStep * done, rest_out, kStep * rest);
 }
 
+// Where vectors have 64 bytes half of one takes part: look-ups of single levels are most of the
+// work.
+using DLine8 = hn::CappedTag<std::uint8_t, EQUALUX_LINES_OF_32 ? 32 : 16>;
+using DLine16 = hn::Repartition<std::uint16_t, DLine8>;
+using DLine32 = hn::Repartition<std::uint32_t, DLine8>;
+using VLine8 = hn::Vec<DLine8>;
+using VLine16 = hn::Vec<DLine16>;
+using VLine32 = hn::Vec<DLine32>;
+constexpr std::size_t kLineBytes = hn::MaxLanes(DLine8());
+
+HWY_INLINE VLine8 most_of(VLine8 a, VLine8 b, VLine8 c) {
+  return hn::Max(hn::Max(a, b), c);
+}
+
 /// Words of a where bit i % 8 of kMask is 0, else of b.
 template <int kMask>
-HWY_INLINE V16 blend_words(V16 a, V16 b) {
-#if HWY_TARGET == HWY_AVX2
-  return V16{_mm256_blend_epi16(a.raw, b.raw, kMask)};
+HWY_INLINE VLine16 blend_words(VLine16 a, VLine16 b) {
+#if EQUALUX_LINES_OF_32
+  return VLine16{_mm256_blend_epi16(a.raw, b.raw, kMask)};
 #elif HWY_TARGET == HWY_SSSE3
   alignas(16) static constexpr std::uint16_t kBits[8] = {1, 2, 4, 8, 16, 32, 64, 128};
-  const D16 d;
-  const V16 bits = hn::LoadDup128(d, kBits);
+  const DLine16 d;
+  const VLine16 bits = hn::LoadDup128(d, kBits);
   return hn::IfThenElse(hn::TestBit(hn::Set(d, kMask), bits), b, a);
 #else
-  return V16{_mm_blend_epi16(a.raw, b.raw, kMask)};
+  return VLine16{_mm_blend_epi16(a.raw, b.raw, kMask)};
 #endif
 }
 
 /// Entries of the pixels whose v are bytes kFirst and kSecond of each 16 bytes from `v` on.
 template <std::size_t kFirst, std::size_t kSecond>
-HWY_INLINE V16 line_entries(const LineTable& table, const std::uint8_t* v) {
+HWY_INLINE VLine16 line_entries(const LineTable& table, const std::uint8_t* v) {
   const auto two = [&table](const std::uint8_t* of) HWY_ATTR {
     const __m128i first = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(&table[of[kFirst]]));
     return _mm_castps_si128(
         _mm_loadh_pi(_mm_castsi128_ps(first), reinterpret_cast<const __m64*>(&table[of[kSecond]])));
   };
-#if HWY_TARGET == HWY_AVX2
-  return V16{_mm256_inserti128_si256(_mm256_castsi128_si256(two(v)), two(v + 16), 1)};
+#if EQUALUX_LINES_OF_32
+  return VLine16{_mm256_inserti128_si256(_mm256_castsi128_si256(two(v)), two(v + 16), 1)};
 #else
-  return V16{two(v)};
+  return VLine16{two(v)};
 #endif
 }
 
 /// Words whose bit 8 is 0 where S would pass 1. Of `mixed` some words belong to no channel.
 struct InsideWords {
-  V16 all, mixed;
+  VLine16 all, mixed;
 };
-HWY_INLINE void note(V16& inside, V16 words) {
+HWY_INLINE void note(VLine16& inside, VLine16 words) {
   inside = hn::And(inside, words);
   // Keeps the compiler from taking terms together as a tree, for which it keeps all of them.
   asm("" : "+x"(inside.raw));
 }
 
 /// Whether S would pass 1 anywhere.
-HWY_INLINE bool any_past(V16 inside) {
-  const V16 bit = hn::Set(D16(), std::uint16_t{256});
-#if HWY_TARGET == HWY_AVX2
+HWY_INLINE bool any_past(VLine16 inside) {
+  const VLine16 bit = hn::Set(DLine16(), std::uint16_t{256});
+#if EQUALUX_LINES_OF_32
   return _mm256_testc_si256(inside.raw, bit.raw) == 0;
 #elif HWY_TARGET == HWY_SSSE3
-  return !hn::AllTrue(D16(), hn::Eq(hn::And(inside, bit), bit));
+  return !hn::AllTrue(DLine16(), hn::Eq(hn::And(inside, bit), bit));
 #else
   return _mm_testc_si128(inside.raw, bit.raw) == 0;
 #endif
@@ -110,27 +128,28 @@ HWY_INLINE bool any_past(V16 inside) {
 
 /// Lines of a vector of words: b, A, and the slopes' halves.
 struct LineParts {
-  V16 start, at_start, upper, lower;
+  VLine16 start, at_start, upper, lower;
 
   /// What channels become, times 256.
   template <bool kLimits>
-  HWY_INLINE V16 at(V16 codes, V16& inside) const {
-    const V16 along = hn::Add(codes, start);
+  HWY_INLINE VLine16 at(VLine16 codes, VLine16& inside) const {
+    const VLine16 along = hn::Add(codes, start);
     if constexpr (kLimits) note(inside, along);
     return hn::Add(hn::Add(hn::Mul(along, upper), hn::MulHigh(along, lower)), at_start);
   }
 };
 
-HWY_INLINE V16 shuffled(V16 words, const std::uint8_t (&order)[16]) {
-  const D8 d;
-  return hn::BitCast(D16(), hn::TableLookupBytes(hn::BitCast(d, words), hn::LoadDup128(d, order)));
+HWY_INLINE VLine16 shuffled(VLine16 words, const std::uint8_t (&order)[16]) {
+  const DLine8 d;
+  return hn::BitCast(DLine16(),
+                     hn::TableLookupBytes(hn::BitCast(d, words), hn::LoadDup128(d, order)));
 }
 /// Upper bytes of words, side by side with those of `odd`.
-HWY_INLINE V8 upper_bytes(V16 even, V16 odd) {
-  const D8 d;
-  const V16 high = hn::Set(D16(), std::uint16_t{0xFF00});
-  const V16 low = hn::ShiftRight<8>(even);
-#if HWY_TARGET == HWY_AVX2
+HWY_INLINE VLine8 upper_bytes(VLine16 even, VLine16 odd) {
+  const DLine8 d;
+  const VLine16 high = hn::Set(DLine16(), std::uint16_t{0xFF00});
+  const VLine16 low = hn::ShiftRight<8>(even);
+#if EQUALUX_LINES_OF_32
   return hn::IfThenElse(hn::MaskFromVec(hn::BitCast(d, high)), hn::BitCast(d, odd),
                         hn::BitCast(d, low));
 #else
@@ -138,21 +157,22 @@ HWY_INLINE V8 upper_bytes(V16 even, V16 odd) {
 #endif
 }
 
-/// kBytes pixels of three bytes, 16 for each 16 bytes of a vector. A channel's plane is every third
-/// byte of three vectors, each byte where it was: blends alone make it, and only turned by a byte
-/// do those of the first and the third channel have the order of pixels that the second one's has.
+/// kLineBytes pixels of three bytes, 16 for each 16 bytes of a vector. A channel's plane is every
+/// third byte of three vectors, each byte where it was: blends alone make it, and only turned by a
+/// byte do those of the first and the third channel have the order of pixels that the second one's
+/// has.
 struct TripleLines {
   static constexpr std::size_t kStep = 3;
 
   struct Started {
-    V8 plane[3];
-    V8 v;
+    VLine8 plane[3];
+    VLine8 v;
   };
 
-  V8 third[3];
+  VLine8 third[3];
 
   TripleLines() {
-    const D8 d;
+    const DLine8 d;
     alignas(16) std::uint8_t mask[16];
     for (std::size_t r = 0; r < 3; ++r) {
       for (std::size_t i = 0; i < 16; ++i)
@@ -162,10 +182,10 @@ struct TripleLines {
   }
   /// Every third byte of a, b and c: from byte 0 of a on, from byte 1 and from byte 2.
   struct Thirds {
-    V8 from0, from1, from2;
+    VLine8 from0, from1, from2;
   };
-  HWY_INLINE Thirds thirds_of(V8 a, V8 b, V8 c) const {
-    const auto put = [this](V8& into, V8 bytes, std::size_t r) HWY_ATTR {
+  HWY_INLINE Thirds thirds_of(VLine8 a, VLine8 b, VLine8 c) const {
+    const auto put = [this](VLine8& into, VLine8 bytes, std::size_t r) HWY_ATTR {
       into = hn::IfThenElse(hn::MaskFromVec(third[r]), bytes, into);
     };
     // By mask, which SSE4 has in one register alone.
@@ -179,9 +199,9 @@ struct TripleLines {
     return t;
   }
   HWY_INLINE void start(const std::uint8_t* in, Started& pixels) const {
-    const D8 d;
+    const DLine8 d;
     const auto load = [&](std::size_t i) HWY_ATTR {
-#if HWY_TARGET == HWY_AVX2
+#if EQUALUX_LINES_OF_32
       const hn::CappedTag<std::uint8_t, 16> half;
       return hn::Combine(d, hn::LoadU(half, in + 48 + 16 * i), hn::LoadU(half, in + 16 * i));
 #else
@@ -192,7 +212,7 @@ struct TripleLines {
     pixels.plane[0] = hn::CombineShiftRightBytes<15>(d, thirds.from0, thirds.from0);
     pixels.plane[1] = thirds.from1;
     pixels.plane[2] = hn::CombineShiftRightBytes<1>(d, thirds.from2, thirds.from2);
-    pixels.v = max3(pixels.plane[0], pixels.plane[1], pixels.plane[2]);
+    pixels.v = most_of(pixels.plane[0], pixels.plane[1], pixels.plane[2]);
   }
 
   /// Lines of the even or the odd bytes of the planes. Words 1 to 3 come out of the blends with
@@ -205,14 +225,14 @@ struct TripleLines {
                                                              12, 13, 14, 15, 8, 9, 10, 11};
     alignas(16) static constexpr std::uint8_t kReversed[16] = {6,  7,  4,  5,  2,  3,  0, 1,
                                                                14, 15, 12, 13, 10, 11, 8, 9};
-    const V16 e0 = line_entries<kOdd, kOdd + 8>(tables.order[0], v);
-    const V16 e1 = line_entries<kOdd + 2, kOdd + 10>(tables.order[1], v);
-    const V16 e2 = line_entries<kOdd + 4, kOdd + 12>(tables.order[2], v);
-    const V16 e3 = line_entries<kOdd + 6, kOdd + 14>(tables.order[3], v);
-    const V16 even01 = blend_words<0xAA>(e0, e1);
-    const V16 odd01 = blend_words<0xAA>(e1, e0);
-    const V16 even23 = blend_words<0xAA>(e2, e3);
-    const V16 odd23 = blend_words<0xAA>(e3, e2);
+    const VLine16 e0 = line_entries<kOdd, kOdd + 8>(tables.order[0], v);
+    const VLine16 e1 = line_entries<kOdd + 2, kOdd + 10>(tables.order[1], v);
+    const VLine16 e2 = line_entries<kOdd + 4, kOdd + 12>(tables.order[2], v);
+    const VLine16 e3 = line_entries<kOdd + 6, kOdd + 14>(tables.order[3], v);
+    const VLine16 even01 = blend_words<0xAA>(e0, e1);
+    const VLine16 odd01 = blend_words<0xAA>(e1, e0);
+    const VLine16 even23 = blend_words<0xAA>(e2, e3);
+    const VLine16 odd23 = blend_words<0xAA>(e3, e2);
     return {blend_words<0xCC>(even01, even23), shuffled(blend_words<0xCC>(odd01, odd23), kSwapped),
             shuffled(blend_words<0xCC>(even23, even01), kTurned),
             shuffled(blend_words<0xCC>(odd23, odd01), kReversed)};
@@ -221,29 +241,29 @@ struct TripleLines {
   template <Stores kStores, bool kLimits>
   HWY_INLINE void finish(const LineTables& tables, const Started& pixels, const std::uint8_t*,
                          std::uint8_t* out, InsideWords& inside) const {
-    const D8 d;
-    const D16 words;
+    const DLine8 d;
+    const DLine16 words;
     const auto* const v = reinterpret_cast<const std::uint8_t*>(&pixels.v);
     const LineParts even_lines = parts<0>(tables, v);
     const LineParts odd_lines = parts<1>(tables, v);
-    V8 result[3];
+    VLine8 result[3];
     for (std::size_t c = 0; c < 3; ++c) {
-      const V16 codes = hn::BitCast(words, pixels.plane[c]);
-      const V16 even =
+      const VLine16 codes = hn::BitCast(words, pixels.plane[c]);
+      const VLine16 even =
           even_lines.at<kLimits>(hn::And(codes, hn::Set(words, std::uint16_t{0xFF})), inside.all);
       result[c] = upper_bytes(even, odd_lines.at<kLimits>(hn::ShiftRight<8>(codes), inside.all));
     }
-    const V8 first = hn::CombineShiftRightBytes<1>(d, result[0], result[0]);
-    const V8 last = hn::CombineShiftRightBytes<15>(d, result[2], result[2]);
+    const VLine8 first = hn::CombineShiftRightBytes<1>(d, result[0], result[0]);
+    const VLine8 last = hn::CombineShiftRightBytes<15>(d, result[2], result[2]);
     const auto [a, c, b] = thirds_of(first, last, result[1]);
-#if HWY_TARGET == HWY_AVX2
+#if EQUALUX_LINES_OF_32
     store<kStores>(hn::ConcatLowerLower(d, b, a), d, out);
-    store<kStores>(hn::ConcatUpperLower(d, a, c), d, out + kBytes);
-    store<kStores>(hn::ConcatUpperUpper(d, c, b), d, out + 2 * kBytes);
+    store<kStores>(hn::ConcatUpperLower(d, a, c), d, out + kLineBytes);
+    store<kStores>(hn::ConcatUpperUpper(d, c, b), d, out + 2 * kLineBytes);
 #else
     store<kStores>(a, d, out);
-    store<kStores>(b, d, out + kBytes);
-    store<kStores>(c, d, out + 2 * kBytes);
+    store<kStores>(b, d, out + kLineBytes);
+    store<kStores>(c, d, out + 2 * kLineBytes);
 #endif
   }
   static HWY_INLINE bool past(const InsideWords& inside) {
@@ -251,22 +271,22 @@ struct TripleLines {
   }
 };
 
-/// kBytes pixels of four bytes, of which kColor is the first colour; even bytes and odd ones are
-/// scaled in the words in which they lie.
+/// kLineBytes pixels of four bytes, of which kColor is the first colour; even bytes and odd ones
+/// are scaled in the words in which they lie.
 template <int kColor>
 struct QuadLines {
   static constexpr std::size_t kStep = 4;
 
   struct Started {
-    V8 v[4];
+    VLine8 v[4];
   };
 
   HWY_INLINE void start(const std::uint8_t* in, Started& pixels) const {
-    const D32 d;
-    const auto byte = [](V32 lanes) HWY_ATTR { return hn::BitCast(D8(), lanes); };
+    const DLine32 d;
+    const auto byte = [](VLine32 lanes) HWY_ATTR { return hn::BitCast(DLine8(), lanes); };
     for (std::size_t i = 0; i < 4; ++i) {
-      const V32 x = hn::BitCast(d, hn::LoadU(D8(), in + kBytes * i));
-      pixels.v[i] = max3(byte(x), byte(hn::ShiftRight<8>(x)), byte(hn::ShiftRight<16>(x)));
+      const VLine32 x = hn::BitCast(d, hn::LoadU(DLine8(), in + kLineBytes * i));
+      pixels.v[i] = most_of(byte(x), byte(hn::ShiftRight<8>(x)), byte(hn::ShiftRight<16>(x)));
     }
   }
 
@@ -278,39 +298,40 @@ struct QuadLines {
         {2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15},
         {4, 5, 4, 5, 0, 1, 0, 1, 12, 13, 12, 13, 8, 9, 8, 9},
         {6, 7, 6, 7, 2, 3, 2, 3, 14, 15, 14, 15, 10, 11, 10, 11}};
-    const D8 d;
-    const D16 words;
-    const V8 other = hn::BitCast(d, hn::Set(D32(), kColor == 0 ? 0xFF000000U : 0xFFU));
+    const DLine8 d;
+    const DLine16 words;
+    const VLine8 other = hn::BitCast(d, hn::Set(DLine32(), kColor == 0 ? 0xFF000000U : 0xFFU));
     for (std::size_t i = 0; i < 4; ++i) {
       const auto* const v = reinterpret_cast<const std::uint8_t*>(&pixels.v[i]) + kColor;
-      const V16 e0 = line_entries<0, 8>(tables.order[0], v);
-      const V16 e1 = line_entries<4, 12>(tables.order[2], v);
-      const V16 low = blend_words<0xCC>(e0, e1);
-      const V16 high = blend_words<0xCC>(e1, e0);
+      const VLine16 e0 = line_entries<0, 8>(tables.order[0], v);
+      const VLine16 e1 = line_entries<4, 12>(tables.order[2], v);
+      const VLine16 low = blend_words<0xCC>(e0, e1);
+      const VLine16 high = blend_words<0xCC>(e1, e0);
       const LineParts lines{shuffled(low, kOrder[0]), shuffled(low, kOrder[1]),
                             shuffled(high, kOrder[2]), shuffled(high, kOrder[3])};
-      const V8 x = hn::LoadU(d, in + kBytes * i);
-      const V16 even =
+      const VLine8 x = hn::LoadU(d, in + kLineBytes * i);
+      const VLine16 even =
           lines.at<kLimits>(hn::And(hn::BitCast(words, x), hn::Set(words, std::uint16_t{0xFF})),
                             kColor == 0 ? inside.all : inside.mixed);
-      const V16 odd = lines.at<kLimits>(hn::ShiftRight<8>(hn::BitCast(words, x)),
-                                        kColor == 0 ? inside.mixed : inside.all);
+      const VLine16 odd = lines.at<kLimits>(hn::ShiftRight<8>(hn::BitCast(words, x)),
+                                            kColor == 0 ? inside.mixed : inside.all);
       store<kStores>(hn::IfThenElse(hn::MaskFromVec(other), x, upper_bytes(even, odd)), d,
-                     out + kBytes * i);
+                     out + kLineBytes * i);
     }
   }
   static HWY_INLINE bool past(const InsideWords& inside) {
-    const V16 other = hn::BitCast(D16(), hn::Set(D32(), kColor == 0 ? 0xFFFF0000U : 0xFFFFU));
+    const VLine16 other =
+        hn::BitCast(DLine16(), hn::Set(DLine32(), kColor == 0 ? 0xFFFF0000U : 0xFFFFU));
     return any_past(hn::And(inside.all, hn::Or(inside.mixed, other)));
   }
 };
 
-/// Scales the steps of kBytes pixels of a row from `first` on. Returns how many are done: up to the
-/// first one in which S comes to 1, whose results are not right.
+/// Scales the steps of kLineBytes pixels of a row from `first` on. Returns how many are done: up to
+/// the first one in which S comes to 1, whose results are not right.
 template <Stores kStores, bool kLimits, typename Form>
 HWY_NOINLINE std::size_t saturate_steps(const LineTables& tables, const std::uint8_t* in,
                                         std::size_t first, std::size_t steps, std::uint8_t* out) {
-  constexpr std::size_t kStepBytes = Form::kStep * kBytes;
+  constexpr std::size_t kStepBytes = Form::kStep * kLineBytes;
   const Form form;
   const bool in_place = in == out;
   typename Form::Started started[2];
@@ -324,7 +345,7 @@ HWY_NOINLINE std::size_t saturate_steps(const LineTables& tables, const std::uin
     prefetch_ahead(from, kStepBytes);
     if (i + 1 < steps) form.start(from + kStepBytes, *next);
     if (kLimits && HWY_UNLIKELY(in_place)) std::memcpy(before, from, kStepBytes);
-    const V16 every = hn::Set(D16(), std::uint16_t{0xFFFF});
+    const VLine16 every = hn::Set(DLine16(), std::uint16_t{0xFFFF});
     InsideWords inside{every, every};
     form.template finish<kStores, kLimits>(tables, *now, from, to, inside);
     if constexpr (kLimits) {
