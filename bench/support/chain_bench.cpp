@@ -39,10 +39,17 @@ void chain_bench(benchmark::State& state, const EqualizeParams& params) {
   filter_bench(state, make_cpu_filter(params, {static_cast<int>(state.range(2))}), 3);
 }
 
+namespace {
+
+constexpr std::int64_t kAutoTenths = -10;
+
+}  // namespace
+
 void saturation_bench(benchmark::State& state) {
   EqualizeParams params;
   params.clip_limit = 3;
-  params.saturation = static_cast<double>(state.range(3)) / 10;
+  const std::int64_t tenths = state.range(3);
+  params.saturation = tenths == kAutoTenths ? kAutoSaturation : static_cast<double>(tenths) / 10;
   chain_bench(state, params);
 }
 
@@ -52,7 +59,8 @@ void saturation_sizes(benchmark::internal::Benchmark* bench,
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
   for (const PixelFormat format : formats) {
-    for (const std::int64_t tenths : {10, 5, 15, 20})
+    for (const std::int64_t tenths :
+         std::initializer_list<std::int64_t>{10, 5, 15, 20, kAutoTenths})
       bench->Args({static_cast<std::int64_t>(format), 1080, 1, tenths});
   }
 }

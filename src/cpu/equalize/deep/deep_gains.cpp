@@ -19,6 +19,7 @@ void DeepSaturation::resize(const DeepSamples& form) {
   factors.assign(levels, saturation::kOne);
   lines.assign(levels, {0, 0});
   scalings.assign(form.depth > 12 ? 0 : levels, {0, 0});
+  gains.assign(form.depth > 12 ? levels : 0, 0);
 }
 
 void DeepSaturation::set_factors(const DeepSamples& form, const std::uint32_t* coarse) {
@@ -48,15 +49,37 @@ DeepScaling deep_scaling(std::uint32_t level, std::uint32_t factor, std::uint32_
   return {gain * kAboveValue, static_cast<double>(share) / unit};
 }
 
+double deep_rgb_gain(std::uint32_t level, std::uint32_t v) {
+  constexpr double kAbove = 1.0 + 1.0 / static_cast<double>(std::uint64_t{1} << 50);
+  if (v == 0) return 1;
+  // Both are below 2^30, and there is an instruction for signed ones.
+  const auto w = static_cast<double>(static_cast<std::int32_t>(level));
+  return w / (static_cast<double>(static_cast<std::int32_t>(v)) * (1 << kDeepCurveBits)) * kAbove;
+}
+
+namespace {
+
+/// Whether one k of all levels needs no lines.
+bool needs_no_lines(const DeepSamples& form, ColorModel model, std::uint32_t k) {
+  if (k > saturation::kMostFactor) return false;
+  if (model == ColorModel::yuv) return form.depth <= 12;
+  return form.depth > 12 && k % (saturation::kOne / 8) == 0;
+}
+
+}  // namespace
+
 void make_lines(const DeepSamples& form, ColorModel model, const std::vector<std::uint32_t>& counts,
                 const std::vector<std::uint32_t>& levels, DeepSaturation& saturation) {
   const std::vector<std::uint16_t>& factors = saturation.factors;
-  saturation.alike = saturation.alike && model == ColorModel::yuv && form.depth <= 12 &&
-                     saturation.most <= saturation::kMostFactor;
+  saturation.alike = saturation.alike && needs_no_lines(form, model, saturation.most);
   if (saturation.alike) {
     for (std::uint32_t v = 0; v < counts.size(); ++v) {
-      if (counts[v] != 0 || v == 0)
+      if (counts[v] == 0 && v != 0) continue;
+      if (model == ColorModel::yuv) {
         saturation.scalings[v] = deep_scaling(levels[v], saturation.most, v, form.depth);
+      } else {
+        saturation.gains[v] = deep_rgb_gain(levels[v], v);
+      }
     }
     return;
   }

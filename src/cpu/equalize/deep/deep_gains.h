@@ -63,6 +63,13 @@ struct alignas(16) DeepScaling {
 [[nodiscard]] DeepScaling deep_scaling(std::uint32_t level, std::uint32_t factor, std::uint32_t v,
                                        std::int32_t depth);
 
+/// W / (v 2^14) of packed RGB of 16 bits, where all levels have one k, a whole multiple of 1/8; and
+/// 2^-50 of it more. A channel v - d becomes that times v - k d, a multiple of 1 / (v 2^17): it
+/// misses a half by more than 2^-33, if it is not on it. Products are less than 2^16, and with
+/// roundings less than 2^-33.5 too large. Where S comes to 1, a little less than f = v / (v - m)
+/// takes the place of k: less than 2^-31.9 too large, and a half is missed by more than 2^-30.
+[[nodiscard]] double deep_rgb_gain(std::uint32_t level, std::uint32_t v);
+
 /// The value of black's line in YCbCr, whose luma is left alone: its low word is 0, and S does not
 /// take it to 1.
 inline constexpr double kBlackValue = 1 << 20;
@@ -72,6 +79,7 @@ struct DeepSaturation {
   std::vector<std::uint16_t> factors;  ///< k, in 1 / saturation::kOne
   std::vector<DeepLine> lines;         ///< of values that the frame has
   std::vector<DeepScaling> scalings;   ///< likewise, in place of lines where `alike` is set
+  std::vector<double> gains;           ///< likewise, in place of lines of packed RGB
   std::uint32_t most = 0;              ///< the largest k
   bool alike = false;                  ///< it is k of all levels, and samples have scalings
   bool limits = false;                 ///< it is above 1, so that S may come to 1

@@ -168,6 +168,9 @@ HWY_INLINE SaturatedCurve plain_curve(const DeepGains& gains, const DeepSaturati
 /// Channels of packed pixels, which have 16 bits.
 class SaturatedColours {
  public:
+  /// No result is ever in doubt.
+  static constexpr bool kSure = false;
+
   explicit SaturatedColours(const DeepSaturation& saturation)
       : lines_(saturation.lines.data()),
         limits_(saturation.limits),
@@ -200,6 +203,7 @@ class SaturatedColours {
 /// Pixels of three words, a vector of each colour at a time.
 class SaturatedTriples : SaturatedColours {
  public:
+  using SaturatedColours::kSure;
   static constexpr std::size_t kStep = 3;
   static constexpr std::size_t kPixels = kWords;
 
@@ -243,6 +247,7 @@ class SaturatedTriples : SaturatedColours {
 /// Pixels of four words, one in each 64-bit lane, of which one is no colour.
 class SaturatedQuads : SaturatedColours {
  public:
+  using SaturatedColours::kSure;
   static constexpr std::size_t kStep = 4;
   static constexpr std::size_t kPixels = kWords / 4;
 
@@ -300,10 +305,15 @@ void saturate_pixels(const DeepSamples& form, const RgbLayout& pixel, const Deep
   PixelValues<Pixels::kStep> values;
   alignas(64) std::uint16_t words[kVectors * kWords];
   const auto vector = [&](const std::uint16_t* v, const std::uint8_t* from) HWY_ATTR {
-    if (!saturation.exact && HWY_LIKELY(scale.template scale<false>(v, from, words))) return;
-    if (scale.template scale<true>(v, from, words)) return;
-    saturate_deep_rgb(plain_curve(gains, saturation), form, pixel, from, Pixels::kPixels,
-                      reinterpret_cast<std::uint8_t*>(words));
+    if constexpr (Pixels::kSure) {
+      scale.scale(v, from, words);
+      return;
+    } else {
+      if (!saturation.exact && HWY_LIKELY(scale.template scale<false>(v, from, words))) return;
+      if (scale.template scale<true>(v, from, words)) return;
+      saturate_deep_rgb(plain_curve(gains, saturation), form, pixel, from, Pixels::kPixels,
+                        reinterpret_cast<std::uint8_t*>(words));
+    }
   };
   for (std::size_t begin = 0; begin < n; begin += kBlock) {
     const std::size_t columns = std::min(kBlock, n - begin);
@@ -325,14 +335,6 @@ void saturate_pixels(const DeepSamples& form, const RgbLayout& pixel, const Deep
     vector(values.v + Pixels::kStep * i, rest);
     std::memcpy(to + kPixelBytes * i, words, kPixelBytes * (columns - i));
   }
-}
-
-void saturate_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains,
-                  const DeepSaturation& saturation, Stores stores, const std::uint8_t* in,
-                  std::size_t n, std::uint8_t* out) {
-  if (pixel.step == 6)
-    return saturate_pixels<SaturatedTriples>(form, pixel, gains, saturation, stores, in, n, out);
-  saturate_pixels<SaturatedQuads>(form, pixel, gains, saturation, stores, in, n, out);
 }
 
 /// Sums that the exact one lies between.

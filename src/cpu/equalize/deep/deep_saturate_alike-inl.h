@@ -1,10 +1,11 @@
 // Pass 2 of deep_rows.h where saturation is changed by one factor k at all levels, in YCbCr of at
-// most 12 bits; included by deep_rows-inl.h, once for each target.
+// most 12 bits, and in packed RGB where k is a whole multiple of 1/8; included by deep_rows-inl.h,
+// once for each target.
 //
-// A look-up gives a gain g and a share h, as DeepScaling says. With one k luma of a pixel, v - d,
-// becomes g (v - k d), of which v - k d is a whole number of 1 / 256: vectors of words make it by
-// multiplying pairs. Shares are whole numbers of units, so that sums and products of chroma are
-// exact, as they are without saturation: nothing is ever in doubt.
+// A look-up gives a gain g, as deep_rgb_gain() and DeepScaling say. With one k a channel v - d, or
+// luma, becomes g (v - k d), of which v - k d is a whole number of 1 / 256: of YCbCr vectors of
+// words make it by multiplying pairs. Beside such a gain stands a share, a whole number of units,
+// so that sums and products of chroma are exact, as they are without saturation.
 //
 // That is where S stays below 1. Words tell vectors in which it does for sure from others, of
 // which f = v / (v - m) is made, for all luma that shares a chroma sample by one division. Chroma
@@ -19,6 +20,158 @@
 HWY_BEFORE_NAMESPACE();
 namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
+
+/// Packed pixels of 16 bits: a channel c of one with value v becomes gain (v - k (v - c)).
+class GainedColours {
+ public:
+  static constexpr bool kSure = true;
+
+  explicit GainedColours(const DeepSaturation& saturation)
+      : gains_(saturation.gains.data()),
+        limits_(saturation.limits),
+        may_reach_one_(saturation),
+        codes_(0, 0),
+        whole_(hn::Set(DF(), kWhole)),
+        factor_(hn::Set(DF(), static_cast<double>(saturation.most) / saturation::kOne)) {}
+
+ protected:
+  /// f of pixels that lie `below` over their least channels: k, unless S comes to 1 by it.
+  HWY_INLINE VF limited_factor(VF v, VF below) const {
+    const VF one = hn::Set(DF(), 1.0);
+    const VF inverse = hn::Div(hn::Set(DF(), 2 - kAboveValue), hn::Max(below, one));
+    return hn::Min(hn::Max(hn::Mul(v, inverse), one), factor_);
+  }
+  /// A channel where f is k and `rest` (1 - k) v, and where f is less.
+  HWY_INLINE VF scaled(VF gain, VF rest, VF c) const {
+    return hn::MulAdd(gain, hn::MulAdd(factor_, c, rest), whole_);
+  }
+  HWY_INLINE VF limited(VF gain, VF f, VF v, VF c) const {
+    return hn::MulAdd(gain, hn::MulAdd(f, hn::Sub(c, v), v), whole_);
+  }
+  HWY_INLINE VF rest_of(VF v) const { return hn::NegMulAdd(factor_, v, v); }
+
+  const double* gains_;
+  bool limits_;
+  MayReachOne may_reach_one_;
+  Centre codes_;
+  VF whole_, factor_;
+};
+
+/// Pixels of three words, a vector of each colour at a time.
+class GainedTriples : GainedColours {
+ public:
+  using GainedColours::kSure;
+  static constexpr std::size_t kStep = 3;
+  static constexpr std::size_t kPixels = kWords;
+
+  GainedTriples(const DeepSaturation& saturation, const RgbLayout&) : GainedColours(saturation) {}
+
+  /// To `out`, an aligned vector a colour.
+  HWY_INLINE void scale(const std::uint16_t* v, const std::uint8_t* in, std::uint16_t* out) const {
+    const D16 d;
+    V16 c[3];
+    hn::LoadInterleaved3(d, reinterpret_cast<const std::uint16_t*>(in), c[0], c[1], c[2]);
+    const V16 most = hn::Max(hn::Max(c[0], c[1]), c[2]);
+    const Doubles gain = look_up_words<3>(gains_, v);
+    const Doubles value = codes_(most);
+    if (limits_) {
+      const V16 below = hn::Sub(most, hn::Min(hn::Min(c[0], c[1]), c[2]));
+      if (may_reach_one_(most, below)) {
+        limit(gain, value, below, c);
+        hn::StoreInterleaved3(c[0], c[1], c[2], d, out);
+        return;
+      }
+    }
+    Doubles rest;
+    for (std::size_t i = 0; i < 4; ++i)
+      rest.f[i] = rest_of(value.f[i]);
+    for (V16& x : c) {
+      const Doubles code = codes_(x);
+      Doubles sum;
+      for (std::size_t i = 0; i < 4; ++i)
+        sum.f[i] = scaled(gain.f[i], rest.f[i], code.f[i]);
+      x = join_words(sum);
+    }
+    hn::StoreInterleaved3(c[0], c[1], c[2], d, out);
+  }
+
+ private:
+  HWY_INLINE void limit(const Doubles& gain, const Doubles& value, V16 below_words,
+                        V16 (&c)[3]) const {
+    const Doubles below = codes_(below_words);
+    Doubles f;
+    for (std::size_t i = 0; i < 4; ++i)
+      f.f[i] = limited_factor(value.f[i], below.f[i]);
+    for (V16& x : c) {
+      const Doubles code = codes_(x);
+      Doubles sum;
+      for (std::size_t i = 0; i < 4; ++i)
+        sum.f[i] = limited(gain.f[i], f.f[i], value.f[i], code.f[i]);
+      x = join_words(sum);
+    }
+  }
+};
+
+/// Pixels of four words, one in each 64-bit lane, of which one is no colour.
+class GainedQuads : GainedColours {
+ public:
+  using GainedColours::kSure;
+  static constexpr std::size_t kStep = 4;
+  static constexpr std::size_t kPixels = kWords / 4;
+
+  GainedQuads(const DeepSaturation& saturation, const RgbLayout& pixel)
+      : GainedColours(saturation), colour_first_(pixel.first() == 0) {}
+
+  HWY_INLINE void scale(const std::uint16_t* v, const std::uint8_t* in, std::uint16_t* out) const {
+    const Doubles c = codes_(load_words(in));
+    const VF gain = look_up(gains_, v);
+    Doubles sum;
+    if (colour_first_) {
+      scale_colours(gain, c.f[0], c.f[1], c.f[2], sum.f[0], sum.f[1], sum.f[2]);
+      sum.f[3] = hn::Add(c.f[3], whole_);
+    } else {
+      scale_colours(gain, c.f[1], c.f[2], c.f[3], sum.f[1], sum.f[2], sum.f[3]);
+      sum.f[0] = hn::Add(c.f[0], whole_);
+    }
+    hn::Store(join_words(sum), D16(), out);
+  }
+
+ private:
+  HWY_INLINE void scale_colours(VF gain, VF a, VF b, VF c, VF& to_a, VF& to_b, VF& to_c) const {
+    const VF v = hn::Max(hn::Max(a, b), c);
+    if (limits_) {
+      const VF below = hn::Sub(v, hn::Min(hn::Min(a, b), c));
+      if (HWY_UNLIKELY(!hn::AllFalse(DF(), hn::Gt(hn::Mul(factor_, below), v)))) {
+        const VF f = limited_factor(v, below);
+        to_a = limited(gain, f, v, a);
+        to_b = limited(gain, f, v, b);
+        to_c = limited(gain, f, v, c);
+        return;
+      }
+    }
+    const VF rest = rest_of(v);
+    to_a = scaled(gain, rest, a);
+    to_b = scaled(gain, rest, b);
+    to_c = scaled(gain, rest, c);
+  }
+
+  bool colour_first_;
+};
+
+void saturate_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains,
+                  const DeepSaturation& saturation, Stores stores, const std::uint8_t* in,
+                  std::size_t n, std::uint8_t* out) {
+  const auto by = [&](auto loops_of) {
+    using Pixels = typename decltype(loops_of)::type;
+    saturate_pixels<Pixels>(form, pixel, gains, saturation, stores, in, n, out);
+  };
+  const bool triples = pixel.step == 6;
+  if (saturation.alike) {
+    triples ? by(std::type_identity<GainedTriples>()) : by(std::type_identity<GainedQuads>());
+  } else {
+    triples ? by(std::type_identity<SaturatedTriples>()) : by(std::type_identity<SaturatedQuads>());
+  }
+}
 
 /// 256 v - p d of vectors of words, divided by 256, where v is of at most 12 bits and p at most
 /// saturation::kMostFactor. Not below 0.
