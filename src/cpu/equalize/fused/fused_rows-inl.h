@@ -194,6 +194,19 @@ HWY_INLINE auto pack_words(V low, V high) {
 #endif
 }
 
+/// Two words of 64 bits side by side, by a load each.
+HWY_INLINE auto load_two(const std::uint64_t* first, const std::uint64_t* second) {
+#if HWY_ARCH_X86
+  const __m128i lower = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(first));
+  const __m128 both = _mm_loadh_pi(_mm_castsi128_ps(lower), reinterpret_cast<const __m64*>(second));
+  return hn::Vec<hn::CappedTag<std::uint64_t, 2>>{_mm_castps_si128(both)};
+#else
+  const hn::CappedTag<std::uint64_t, 2> d;
+  const hn::Half<decltype(d)> half;
+  return hn::Combine(d, hn::LoadU(half, second), hn::LoadU(half, first));
+#endif
+}
+
 HWY_INLINE V8 max3(V8 a, V8 b, V8 c) {
   return hn::Max(hn::Max(a, b), c);
 }

@@ -66,57 +66,52 @@ class LevelLookup<true> : SteppedLookup<std::uint64_t> {
   VF factor_;
 };
 
+/// Lines come by loads straight into vectors, the two of each half of 16 bytes in turn, so that one
+/// shuffle within halves takes all values, or slopes.
 template <>
 class LevelLookup<false> {
-  static constexpr std::size_t kLanes = kBytes / 4;
-
  public:
   struct Numbers {
-    alignas(64) std::uint64_t line[kBytes];
+    VF lines[8];  ///< two vectors for the bytes k, 4 + k, 8 + k ...
   };
 
   explicit HWY_INLINE LevelLookup(const SaturatedGains& tables) : table_(tables.lines.data()) {}
   HWY_INLINE void look_up(const V8& v, Numbers& numbers) const {
-    const std::uint64_t* const table = table_;  // as above
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&v);
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      std::uint32_t four;
-      std::memcpy(&four, bytes + 4 * i, sizeof four);
-      for (std::size_t k = 0; k < 4; ++k) {
-        std::uint64_t line = table[four >> (8 * k) & 255];
-        // Keeps the compiler from collecting lines in vectors first, which takes longer.
-        asm volatile("" : "+r"(line) : : "memory");
-        numbers.line[k * kLanes + place_of(i)] = line;
-      }
+    for (std::size_t k = 0; k < 4; ++k) {
+      numbers.lines[2 * k] = lines_of(bytes + k);
+      numbers.lines[2 * k + 1] = lines_of(bytes + k + 8);
     }
   }
   HWY_INLINE LevelLines finish(const V8&, const Numbers& numbers) const {
     LevelLines lines;
-    load<0>(numbers, lines.value.f0, lines.slope.f0);
-    load<1>(numbers, lines.value.f1, lines.slope.f1);
-    load<2>(numbers, lines.value.f2, lines.slope.f2);
-    load<3>(numbers, lines.value.f3, lines.slope.f3);
+    split<0>(numbers, lines.value.f0, lines.slope.f0);
+    split<1>(numbers, lines.value.f1, lines.slope.f1);
+    split<2>(numbers, lines.value.f2, lines.slope.f2);
+    split<3>(numbers, lines.value.f3, lines.slope.f3);
     return lines;
   }
 
  private:
-  /// Where the line of a lane stands among those of its vector, so that one shuffle within halves
-  /// of 16 bytes takes values, or slopes, of two vectors of lines.
-  static constexpr std::size_t place_of(std::size_t lane) {
-    return kLanes == 8 ? lane / 2 % 2 * 4 + lane / 4 * 2 + lane % 2 : lane;
+  HWY_INLINE VF lines_of(const std::uint8_t* v) const {
+    const auto two = [&](std::size_t at)
+                         HWY_ATTR { return load_two(table_ + v[at], table_ + v[at + 4]); };
+#if HWY_TARGET == HWY_AVX2
+    return hn::BitCast(DF(), hn::Combine(hn::Repartition<std::uint64_t, D8>(), two(16), two(0)));
+#else
+    return hn::BitCast(DF(), two(0));
+#endif
   }
   template <std::size_t k>
-  static HWY_INLINE void load(const Numbers& numbers, VF& value, VF& slope) {
-    const DF d;
-    const auto* const at = reinterpret_cast<const float*>(numbers.line + k * kLanes);
-    const VF first = hn::Load(d, at);
-    const VF second = hn::Load(d, at + kLanes);
+  static HWY_INLINE void split(const Numbers& numbers, VF& value, VF& slope) {
+    const VF first = numbers.lines[2 * k];
+    const VF second = numbers.lines[2 * k + 1];
 #if HWY_TARGET == HWY_AVX2
     value = VF{_mm256_shuffle_ps(first.raw, second.raw, 0x88)};
     slope = VF{_mm256_shuffle_ps(first.raw, second.raw, 0xDD)};
 #else
-    value = hn::ConcatEven(d, second, first);
-    slope = hn::ConcatOdd(d, second, first);
+    value = hn::ConcatEven(DF(), second, first);
+    slope = hn::ConcatOdd(DF(), second, first);
 #endif
   }
 

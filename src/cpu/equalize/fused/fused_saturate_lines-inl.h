@@ -92,15 +92,13 @@ HWY_INLINE VLine16 blend_words(VLine16 a, VLine16 b) {
 /// Entries of the pixels whose v are bytes kFirst and kSecond of each 16 bytes from `v` on.
 template <std::size_t kFirst, std::size_t kSecond>
 HWY_INLINE VLine16 line_entries(const LineTable& table, const std::uint8_t* v) {
-  const auto two = [&table](const std::uint8_t* of) HWY_ATTR {
-    const __m128i first = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(&table[of[kFirst]]));
-    return _mm_castps_si128(
-        _mm_loadh_pi(_mm_castsi128_ps(first), reinterpret_cast<const __m64*>(&table[of[kSecond]])));
-  };
+  const auto two = [&table](const std::uint8_t* of)
+                       HWY_ATTR { return load_two(&table[of[kFirst]], &table[of[kSecond]]); };
 #if EQUALUX_LINES_OF_32
-  return VLine16{_mm256_inserti128_si256(_mm256_castsi128_si256(two(v)), two(v + 16), 1)};
+  return hn::BitCast(DLine16(),
+                     hn::Combine(hn::Repartition<std::uint64_t, DLine8>(), two(v + 16), two(v)));
 #else
-  return VLine16{two(v)};
+  return hn::BitCast(DLine16(), two(v));
 #endif
 }
 
