@@ -503,23 +503,17 @@ void saturate_floats(const SaturatedGains& gains, Stores stores, const RgbLayout
 }
 
 #if EQUALUX_VBMI
-/// Pixels of four bytes, kColor their first colour byte, where no level is to be redone, in the
+/// Pixels of four bytes, kColor their first colour byte, where one k serves all levels, in the
 /// lanes in which they lie, as scale_quads() has them. With kLimits it stops before the first
-/// vector in which S would pass 1, as a negative channel tells. Where levels have a k each such a
-/// channel is W / (256 v) below 0 or more, and W - s d less than W / 2^20 off, as the W that is
-/// looked up is at most four steps of single precision from the exact one: its sign is right.
-/// Returns how many pixels are done.
-template <int kColor, Stores kStores, bool kUniform, bool kLimits>
+/// vector in which S would pass 1, as a negative channel tells. Returns how many pixels are done.
+template <int kColor, Stores kStores, bool kLimits>
 HWY_NOINLINE std::size_t saturate_quads(const SaturatedGains& tables, const std::uint8_t* in,
                                         std::size_t n, std::uint8_t* out) {
   const D8 d8;
   const D32 d;
-  const LevelLookup<kUniform> lookup(tables);
+  const LevelLookup<true> lookup(tables);
   const VF factor = hn::Set(DF(), tables.factor);
   const VF rest = hn::Set(DF(), 1 - tables.factor);
-  alignas(16) static constexpr std::uint8_t kLowest[16] = {0, 0, 0, 0, 4,  4,  4,  4,
-                                                           8, 8, 8, 8, 12, 12, 12, 12};
-  const V8 lowest = hn::LoadDup128(d8, kLowest);
   const auto to_float = [](V32 lanes)
                             HWY_ATTR { return hn::ConvertTo(DF(), hn::BitCast(DI32(), lanes)); };
   std::size_t x = 0;
@@ -537,36 +531,17 @@ HWY_NOINLINE std::size_t saturate_quads(const SaturatedGains& tables, const std:
     V8 result[4];
     V32 least = hn::Zero(d);  // negative where a channel is
     for (std::size_t i = 0; i < 4; ++i) {
-      V32 first;
-      V32 second;
-      V32 third;
-      const auto noted = [&](VF part) HWY_ATTR {
+      // v - k (v - c) is (1 - k) v + k c, whose products and sum are exact.
+      const VF of_value = hn::Mul(to_float(v[i]), rest);
+      const auto channel = [&](V32 lanes) HWY_ATTR {
+        const VF code = to_float(hn::And(lanes, hn::Set(d, 0xFFU)));
+        const VF part = hn::MulAdd(code, factor, of_value);
         if constexpr (kLimits) least = hn::Or(least, hn::BitCast(d, part));
-        return part;
+        return scale_lanes<Clip::nowhere>(part, part_of(levels.gain, i));
       };
-      if constexpr (kUniform) {
-        // v - k (v - c) is (1 - k) v + k c, whose products and sum are exact.
-        const VF of_value = hn::Mul(to_float(v[i]), rest);
-        const auto channel = [&](V32 lanes) HWY_ATTR {
-          const VF code = to_float(hn::And(lanes, hn::Set(d, 0xFFU)));
-          return scale_lanes<Clip::nowhere>(noted(hn::MulAdd(code, factor, of_value)),
-                                            part_of(levels.gain, i));
-        };
-        first = channel(hn::ShiftRight<8 * kColor>(pixels[i]));
-        second = channel(hn::ShiftRight<8 * kColor + 8>(pixels[i]));
-        third = channel(hn::ShiftRight<8 * kColor + 16>(pixels[i]));
-      } else {
-        const V8 under = hn::Sub(hn::TableLookupBytes(hn::BitCast(d8, v[i]), lowest),
-                                 hn::BitCast(d8, pixels[i]));
-        const auto channel = [&](VI32 lanes) HWY_ATTR {
-          const VF part = hn::NegMulAdd(part_of(levels.slope, i), hn::ConvertTo(DF(), lanes),
-                                        part_of(levels.value, i));
-          return hn::BitCast(d, rounded(noted(part)).shifted);
-        };
-        first = channel(lane_byte<kColor>(under));
-        second = channel(lane_byte<kColor + 1>(under));
-        third = channel(lane_byte<kColor + 2>(under));
-      }
+      const V32 first = channel(hn::ShiftRight<8 * kColor>(pixels[i]));
+      const V32 second = channel(hn::ShiftRight<8 * kColor + 8>(pixels[i]));
+      const V32 third = channel(hn::ShiftRight<8 * kColor + 16>(pixels[i]));
       result[i] = kColor == 0 ? join_bytes(first, second, third, hn::ShiftRight<24>(pixels[i]))
                               : join_bytes(pixels[i], first, second, third);
     }
@@ -578,11 +553,11 @@ HWY_NOINLINE std::size_t saturate_quads(const SaturatedGains& tables, const std:
 }
 
 /// The same of pixels of three bytes, by planes.
-template <Stores kStores, bool kUniform, bool kLimits>
+template <Stores kStores, bool kLimits>
 HWY_NOINLINE std::size_t saturate_triples(const SaturatedGains& tables, const std::uint8_t* in,
                                           std::size_t n, std::uint8_t* out) {
   const D32 d;
-  const LevelLookup<kUniform> lookup(tables);
+  const LevelLookup<true> lookup(tables);
   const VF factor = hn::Set(DF(), tables.factor);
   const VF rest = hn::Set(DF(), 1 - tables.factor);
   // Planes and V of the next but one, while this one is scaled.
@@ -606,25 +581,17 @@ HWY_NOINLINE std::size_t saturate_triples(const SaturatedGains& tables, const st
     const auto levels = lookup.finish(v, {});
     ColorPlanes<3> result;
     VF of_value[4];
-    if constexpr (kUniform) {
-      const Floats values = to_floats(v);
-      for (std::size_t i = 0; i < 4; ++i)
-        of_value[i] = hn::Mul(part_of(values, i), rest);
-    }
+    const Floats values = to_floats(v);
+    for (std::size_t i = 0; i < 4; ++i)
+      of_value[i] = hn::Mul(part_of(values, i), rest);
     V32 least = hn::Zero(d);
     for (std::size_t c = 0; c < 3; ++c) {
-      const Floats codes = to_floats(kUniform ? planes.plane[c] : hn::Sub(v, planes.plane[c]));
+      const Floats codes = to_floats(planes.plane[c]);
       V32 lanes[4];
       VF part[4];
       for (std::size_t i = 0; i < 4; ++i) {
-        if constexpr (kUniform) {
-          part[i] = hn::MulAdd(part_of(codes, i), factor, of_value[i]);
-          lanes[i] = scale_lanes<Clip::nowhere>(part[i], part_of(levels.gain, i));
-        } else {
-          part[i] =
-              hn::NegMulAdd(part_of(levels.slope, i), part_of(codes, i), part_of(levels.value, i));
-          lanes[i] = hn::BitCast(d, rounded(part[i]).shifted);
-        }
+        part[i] = hn::MulAdd(part_of(codes, i), factor, of_value[i]);
+        lanes[i] = scale_lanes<Clip::nowhere>(part[i], part_of(levels.gain, i));
       }
       if constexpr (kLimits) {
         // One operation for three, which GCC does not put off until all channels are there.
@@ -646,15 +613,14 @@ using SaturateSome = std::size_t (*)(const SaturatedGains& tables, const std::ui
                                      std::size_t n, std::uint8_t* out);
 
 /// A whole row by one of these: what that leaves alone, and many pixels behind it, are left to
-/// saturate_floats(). Where levels have a k each that is the rest of the row, as S comes to 1 more
-/// often then: where it does here and there in every row, trying again took up to 60 % more time.
+/// saturate_floats().
 HWY_INLINE void saturate_row_by(SaturateSome some, const SaturatedGains& gains, Stores stores,
                                 const RgbLayout& at, const std::uint8_t* in, std::size_t n,
                                 std::uint8_t* out) {
   const auto step = static_cast<std::size_t>(at.step);
   for (std::size_t done = 0; done < n;) {
     done += some(gains, in + step * done, n - done, out + step * done);
-    const std::size_t span = gains.uniform ? std::min(4 * kBytes, n - done) : n - done;
+    const std::size_t span = std::min(4 * kBytes, n - done);
     if (span != 0) saturate_floats(gains, stores, at, in + step * done, span, out + step * done);
     done += span;
   }
@@ -702,15 +668,16 @@ void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayou
   }
 #endif
 #if EQUALUX_VBMI
-  if (!gains.undone) {
+  if (gains.uniform && !gains.undone) {
     const auto stored = [&](auto kind) {
-      with_kinds(gains, [&](auto uniform, auto limits) {
-        const SaturateSome some = at.step == 3 ? saturate_triples<kind(), uniform(), limits()>
-                                  : at.first() == 0
-                                      ? saturate_quads<0, kind(), uniform(), limits()>
-                                      : saturate_quads<1, kind(), uniform(), limits()>;
+      const auto limited = [&](auto limits) {
+        const SaturateSome some = at.step == 3      ? saturate_triples<kind(), limits()>
+                                  : at.first() == 0 ? saturate_quads<0, kind(), limits()>
+                                                    : saturate_quads<1, kind(), limits()>;
         saturate_row_by(some, gains, stores, at, in, n, out);
-      });
+      };
+      if (gains.limits) return limited(std::true_type());
+      limited(std::false_type());
     };
     if (stores == Stores::streaming && aligned(out, kBytes))
       return stored(std::integral_constant<Stores, Stores::streaming>());
