@@ -18,12 +18,17 @@ struct LineNumbers {
   double chroma_sure;    ///< distance from a whole number up to which a product is right
   double most_inverse;   ///< 1 / M
 
+  /// What terms of the definition are below slopes at most, of the largest k and chroma, and
+  /// roundings, in units of chroma_more.
+  static constexpr double kMostShort =
+      static_cast<double>(saturation::kMost) / saturation::kOne + 2.25;
+
   explicit LineNumbers(const DeepSamples& form)
       : luma_base(kSignedWhole + form.weights.luma_offset),
         chroma_base(kSignedWhole + form.chroma_middle),
         chroma_middle(kWhole + form.chroma_middle),
         chroma_more(std::ldexp(1.0, -form.depth - 8)),
-        chroma_sure(0.5 - std::ldexp(1.0, -form.depth - 5)),
+        chroma_sure(0.5 - std::ldexp(kMostShort, -form.depth - 8)),
         most_inverse(1.0 / form.weights.luma_max) {}
 };
 
