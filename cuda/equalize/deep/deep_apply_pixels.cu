@@ -27,8 +27,8 @@ __device__ __forceinline__ void scale_pixels(const DeepChange& change, PixelStri
   }
 }
 
-/// By lines, as src/cpu/equalize/deep/deep_saturate-inl.h does it; a pixel that has a result near a
-/// half is changed in integers.
+/// By lines, as src/cpu/equalize/deep/deep_saturate_rgb-inl.h does it; a pixel that has a result
+/// near a half is changed in integers.
 template <DeepPixels kPixels>
 __device__ __forceinline__ void saturate_pixels(const DeepChange& change,
                                                 PixelStrip<kPixels>& strip) {

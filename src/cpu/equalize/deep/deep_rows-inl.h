@@ -37,7 +37,8 @@ HWY_AFTER_NAMESPACE();
 #include "src/cpu/equalize/deep/deep_curve-inl.h"
 #include "src/cpu/equalize/deep/deep_apply-inl.h"
 #include "src/cpu/equalize/deep/deep_saturate-inl.h"
-#include "src/cpu/equalize/deep/deep_saturate_alike-inl.h"
+#include "src/cpu/equalize/deep/deep_saturate_rgb-inl.h"
+#include "src/cpu/equalize/deep/deep_saturate_yuv-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
