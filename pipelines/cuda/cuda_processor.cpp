@@ -63,7 +63,7 @@ class CudaProcessor final : public Processor {
   ~CudaProcessor() override { settle(); }
 
   [[nodiscard]] bool accepts(PixelFormat format) const override {
-    return filters_.empty() || filters_.front()->accepts(format);
+    return chain_accepts(filters_, format);
   }
 
   ImageDesc configure(const ImageDesc& input) override {

@@ -5,16 +5,13 @@
 #include <equalux/error.h>
 #include <nlohmann/json.hpp>
 
+#include "src/common/filter_recipe.h"
 #include "src/common/json_text.h"
 
 namespace equalux {
 
 FilterChain::FilterChain(std::vector<std::unique_ptr<Filter>> filters, const ImageMemory* between)
     : filters_(std::move(filters)), memory_(between) {}
-
-bool FilterChain::accepts(PixelFormat format) const {
-  return filters_.empty() || filters_.front()->accepts(format);
-}
 
 ImageDesc FilterChain::configure(const ImageDesc& input) {
   between_.clear();
@@ -43,6 +40,16 @@ void FilterChain::submit(const ConstImageView& in, const ImageView& out, FrameCo
     filters_[i]->submit(from, to, context);
     from = to;
   }
+}
+
+bool chain_accepts(const std::vector<std::unique_ptr<Filter>>& filters, PixelFormat format) {
+  for (const auto& filter : filters) {
+    if (!filter->accepts(format)) return false;
+    const RecipePtr recipe = recipe_of(*filter);
+    if (!recipe) break;
+    format = recipe->output_format().value_or(format);
+  }
+  return true;
 }
 
 std::string save_filters(const std::vector<std::unique_ptr<Filter>>& filters) {

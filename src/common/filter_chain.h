@@ -11,6 +11,13 @@
 /// and for hosts that hand frames over one by one.
 namespace equalux {
 
+/// True for the formats that the first filter takes and whose results all others can do something
+/// with, so that a source is not asked for frames that the second one refuses; all formats where
+/// there is no filter. Whom a filter of no recipe hands its results to is not asked: its results
+/// may have any format.
+[[nodiscard]] bool chain_accepts(const std::vector<std::unique_ptr<Filter>>& filters,
+                                 PixelFormat format);
+
 /// One thread at a time.
 class FilterChain {
  public:
@@ -20,8 +27,8 @@ class FilterChain {
 
   [[nodiscard]] const std::vector<std::unique_ptr<Filter>>& filters() const { return filters_; }
 
-  /// Formats that the first filter takes; all of them where there is none.
-  [[nodiscard]] bool accepts(PixelFormat format) const;
+  /// As chain_accepts().
+  [[nodiscard]] bool accepts(PixelFormat format) const { return chain_accepts(filters_, format); }
   /// Allocates everything for frames of `input`; returns the last filter's output.
   ImageDesc configure(const ImageDesc& input);
   /// True where submit() may be given the same memory for both frames.

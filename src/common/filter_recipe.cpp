@@ -5,12 +5,22 @@
 namespace equalux {
 namespace {
 
+/// A filter that knows its recipe, whatever its backend.
+class FilterOfRecipe : public Filter {
+ public:
+  explicit FilterOfRecipe(RecipePtr recipe) : recipe_(std::move(recipe)) {}
+  [[nodiscard]] const RecipePtr& recipe() const { return recipe_; }
+
+ protected:
+  RecipePtr recipe_;
+};
+
 /// Options are those of a backend.
 template <typename Options>
-class ChangeableFilter final : public Filter {
+class ChangeableFilter final : public FilterOfRecipe {
  public:
   ChangeableFilter(RecipePtr recipe, const Options& options)
-      : recipe_(std::move(recipe)), options_(options), filter_(recipe_->make(options_)) {}
+      : FilterOfRecipe(std::move(recipe)), options_(options), filter_(recipe_->make(options_)) {}
 
   [[nodiscard]] bool accepts(PixelFormat format) const override { return filter_->accepts(format); }
   ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
@@ -52,7 +62,6 @@ class ChangeableFilter final : public Filter {
   }
 
  private:
-  RecipePtr recipe_;
   Options options_;
   std::unique_ptr<Filter> filter_;
   ImageDesc in_desc_;  // width 0 until configured
@@ -68,6 +77,11 @@ std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CpuOptions& opti
 
 std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CudaOptions& options) {
   return std::make_unique<ChangeableFilter<CudaOptions>>(std::move(recipe), options);
+}
+
+RecipePtr recipe_of(const Filter& filter) {
+  const auto* made = dynamic_cast<const FilterOfRecipe*>(&filter);
+  return made == nullptr ? nullptr : made->recipe();
 }
 
 }  // namespace equalux

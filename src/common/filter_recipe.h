@@ -58,6 +58,8 @@ class FilterRecipe {
 /// keep what it knows of the frames before, else as another filter in its place.
 [[nodiscard]] std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CpuOptions& options);
 [[nodiscard]] std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CudaOptions& options);
+/// What such a filter makes its results by now; null of any other filter.
+[[nodiscard]] RecipePtr recipe_of(const Filter& filter);
 
 /// A filter that takes other parameters and keeps what it knows of the frames before.
 template <typename Params>

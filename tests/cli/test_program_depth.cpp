@@ -139,6 +139,22 @@ TEST_F(Depth, SequencesOfStillsKeepTheirs) {
   EXPECT_THAT(folder_.read("y0.ppm"), StartsWith("P6\n8 4\n65535\n"));
 }
 
+TEST_F(Depth, EveryFilterOfAChainIsAskedWhichFramesItTakes) {
+  folder_.write("in.y4m", make_stream("W8 H4 F25:1", desc_of(PixelFormat::i420, 8, 4), 1));
+  // The staged chain takes RGB, in which denoise hands its frames on where it is asked for it.
+  ASSERT_EQ(run({"run", "in.y4m", "-o", "o%d.ppm", "--preset", "plain", "--backend", "cpu",
+                 "--filter", "denoise", "--filter", "equalize:chain=staged"})
+                .exit_code,
+            0);
+  EXPECT_THAT(folder_.read("o0.ppm"), StartsWith("P6\n8 4\n255\n"));
+  // Behind a filter whose results are gray of 8 bits the frame's own format counts no more.
+  ASSERT_EQ(run({"run", "in.y4m", "-o", "m%d.pgm", "--preset", "plain", "--filter", "vessel",
+                 "--filter", "equalize:chain=staged", "--backend", "cpu"})
+                .exit_code,
+            0);
+  EXPECT_THAT(folder_.read("m0.pgm"), StartsWith("P5\n8 4\n255\n"));
+}
+
 TEST_F(Depth, WhatTakesEightBitsSaysSo) {
   Image still(desc_of(PixelFormat::gray16_le, 8, 4));
   fill(still.view(), Content::natural);
@@ -165,8 +181,13 @@ TEST_F(Depth, WhatTakesEightBitsSaysSo) {
                 make_stream("W8 H4 F25:1 Cmono16", desc_of(PixelFormat::gray16_le, 8, 4), 1));
   expect_error({"run", "deep.y4m", "-o", "out.y4m", "--filter", "denoise"}, 2,
                "is 16-bit video; the filters take up to 12 bits, convert it first");
+  // What the first filter takes and the second does not is not asked of the input either.
   expect_error({"run", "in.y4m", "-o", "out.y4m", "--filter", "equalize", "--filter", "sharpen"}, 2,
-               "the frame's format is i420_10le, must be");
+               "in.y4m: is 10-bit video; the filters take 8 bits, convert it first");
+  expect_error({"run", "deep.y4m", "-o", "out.y4m", "--preset", "low-light"}, 2,
+               "deep.y4m: is 16-bit video; the filters take up to 12 bits, convert it first");
+  expect_error({"image", "in.pgm", "out.pgm", "--preset", "low-light"}, 2,
+               "does not take gray16_le stills, must have 8 bits a sample");
   EXPECT_THAT(folder_.names(),
               ::testing::UnorderedElementsAre("in.pgm", "in.ppm", "in.y4m", "deep.y4m"));
 }
