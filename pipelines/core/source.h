@@ -66,12 +66,15 @@ struct StreamInfo {
 using FormatPredicate = std::function<bool(PixelFormat)>;
 
 /// What is said of the formats that the filters take where one of more bits a sample, `depth`, is
-/// not among them: "8 bits" or "up to 12 bits".
-[[nodiscard]] inline std::string bits_taken_below(int depth, const FormatPredicate& accepts) {
+/// not among them: "8 bits" or "up to 12 bits" of frames of the same model, as denoise takes YCbCr
+/// of 12 bits, but RGB of 8.
+[[nodiscard]] inline std::string bits_taken_below(ColorModel model, int depth,
+                                                  const FormatPredicate& accepts) {
   int most = 8;
   for (int i = 0; i < kPixelFormatCount; ++i) {
     const auto format = static_cast<PixelFormat>(i);
     const int bits = traits(format).depth;
+    if (traits(format).model != model) continue;
     if (bits > most && bits < depth && accepts(format)) most = bits;
   }
   return (most > 8 ? "up to " : "") + std::to_string(most) + " bits";

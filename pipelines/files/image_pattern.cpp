@@ -38,7 +38,8 @@ PixelFormat choose_format(PixelFormat own, const FormatPredicate& accepts,
     const int depth = traits(own).depth;
     throw Error(ExitCode::usage, name + ": the images have " + std::to_string(depth) +
                                      " bits a sample; the filters take " +
-                                     bits_taken_below(depth, accepts) + ", convert them first");
+                                     bits_taken_below(traits(own).model, depth, accepts) +
+                                     ", convert them first");
   }
   const bool alpha = traits(own).alpha_offset >= 0;
   for (const PixelFormat format : kOthers) {

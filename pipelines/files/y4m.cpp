@@ -99,9 +99,10 @@ class Y4mSource final : public Source {
     if (accepts(stream_.format)) return stream_.format;
     if (has_deep_samples(stream_.format)) {
       const int depth = traits(stream_.format).depth;
-      throw Error(ExitCode::usage, name_ + ": is " + std::to_string(depth) +
-                                       "-bit video; the filters take " +
-                                       bits_taken_below(depth, accepts) + ", convert it first");
+      throw Error(ExitCode::usage,
+                  name_ + ": is " + std::to_string(depth) + "-bit video; the filters take " +
+                      bits_taken_below(traits(stream_.format).model, depth, accepts) +
+                      ", convert it first");
     }
     for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::rgb}) {
       if (accepts(format)) return format;

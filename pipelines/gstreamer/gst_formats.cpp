@@ -182,6 +182,17 @@ std::optional<PixelFormat> choose_format(GstVideoFormat native, const FormatPred
   return first_accepted(kPackedRgb, accepts);
 }
 
+std::optional<PixelFormat> deepest_format(GstVideoFormat native, const FormatPredicate& accepts) {
+  std::optional<PixelFormat> found;
+  if (!GST_VIDEO_FORMAT_INFO_IS_YUV(gst_video_format_get_info(native))) return found;
+  for (const PixelFormat format : deep_layouts_for(subsampling(native))) {
+    const int depth = traits(format).depth;
+    if (depth > depth_of(native) || !accepts(format)) continue;
+    if (!found || depth > traits(*found).depth) found = format;
+  }
+  return found;
+}
+
 bool same_samples(GstVideoFormat a, GstVideoFormat b) {
   const GstVideoFormatInfo* x = gst_video_format_get_info(a);
   const GstVideoFormatInfo* y = gst_video_format_get_info(b);

@@ -31,6 +31,10 @@ namespace equalux::gst {
 /// one of fewer bits. Nothing where none is accepted.
 [[nodiscard]] std::optional<PixelFormat> choose_format(GstVideoFormat native,
                                                        const FormatPredicate& accepts);
+/// Our layout of most bits a sample that a stream of `native` YCbCr pictures may become without
+/// bits that it does not have, or less chroma; nothing where none of more than 8 bits is accepted.
+[[nodiscard]] std::optional<PixelFormat> deepest_format(GstVideoFormat native,
+                                                        const FormatPredicate& accepts);
 /// True where the two layouts have the same chroma subsampling and depth, so that nothing is
 /// resampled.
 [[nodiscard]] bool same_samples(GstVideoFormat a, GstVideoFormat b);

@@ -123,7 +123,7 @@ class LaunchSource final : public Source {
   bool start(GstElement* sink);
   GstVideoInfo start_up_to_first(GstElement* sink, bool& live);
   void note_arrival(GstBuffer* buffer, Frame& frame);
-  void warn_of_lost_bits(PixelFormat format) const;
+  void warn_of_lost_bits(PixelFormat format, const FormatPredicate& accepts) const;
   [[nodiscard]] std::shared_ptr<SoundFeed> find_sound() const;
 
   std::string launch_;
@@ -222,8 +222,9 @@ std::shared_ptr<SoundFeed> LaunchSource::find_sound() const {
   }
 }
 
-/// videoconvert brings deep pictures to 8 bits where the filters take no more.
-void LaunchSource::warn_of_lost_bits(PixelFormat format) const {
+/// videoconvert brings deep pictures to 8 bits where the filters take no more, and also where none
+/// of the formats that they take has all of the bits: it then takes the first of them.
+void LaunchSource::warn_of_lost_bits(PixelFormat format, const FormatPredicate& accepts) const {
   const gst::PadPtr pad(
       gst_element_get_static_pad(gst::element_of(pipeline_->get(), "equalux_convert"), "sink"));
   const gst::CapsPtr caps(gst_pad_get_current_caps(pad.get()));
@@ -231,6 +232,15 @@ void LaunchSource::warn_of_lost_bits(PixelFormat format) const {
   if (!caps || gst_video_info_from_caps(&video, caps.get()) == FALSE) return;
   const auto depth = static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(video.finfo, 0));
   if (depth <= traits(format).depth) return;
+  const auto deepest = gst::deepest_format(GST_VIDEO_INFO_FORMAT(&video), accepts);
+  if (!network_ && deepest && traits(*deepest).depth > traits(format).depth) {
+    logger().warn(
+        "{}: {}-bit pictures become {}-bit; end it with ! videoconvert ! "
+        "video/x-raw,format={} to keep {}",
+        name_, depth, traits(format).depth, gst_video_format_to_string(gst::to_gst(*deepest)),
+        traits(*deepest).depth);
+    return;
+  }
   logger().warn("{}: {}-bit pictures become {}-bit, the filters take no more", name_, depth,
                 traits(format).depth);
 }
@@ -263,7 +273,7 @@ StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
   if (GST_VIDEO_INFO_IS_RGB(&video)) info.colorimetry.clear();
   gst::read_video_info(video, info);
   info.field_order = tap_->first_fields();
-  warn_of_lost_bits(info.desc.format);
+  warn_of_lost_bits(info.desc.format, accepts);
   gint64 duration = 0;
   if (!info.live && gst_element_query_duration(pipeline_->get(), GST_FORMAT_TIME, &duration) &&
       duration > 0) {

@@ -471,6 +471,25 @@ TEST_F(Codecs, ThePageAndLaunchStringsShowVideoUpright) {
   }
 }
 
+TEST_F(Codecs, ALaunchStringIsToldHowToKeepItsBits) {
+  const std::string source =
+      "gst:videotestsrc num-buffers=2 ! video/x-raw,width=64,height=48 ! "
+      "videoconvert ! video/x-raw,format=";
+  const auto said = [&](const std::string& format) {
+    const ProgramResult result =
+        run({"run", source + format, "-o", "null", "--preset", "plain", "--filter", "denoise"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  // denoise takes YCbCr of 12 bits, in none of these layouts, and RGB of 8.
+  const std::string packed = said("Y212_LE");
+  const std::string advice = " ! videoconvert ! video/x-raw,format=I422_12LE";
+  EXPECT_THAT(packed, HasSubstr("12-bit pictures become 8-bit; end it with" + advice));
+  EXPECT_THAT(said("Y212_LE" + advice), Not(HasSubstr("become")));
+  EXPECT_THAT(said("RGB10A2_LE"),
+              HasSubstr("10-bit pictures become 8-bit, the filters take no more"));
+}
+
 TEST_F(Codecs, ViewersSeeWhatARunWrites) {
   const std::string input =
       "gst:videotestsrc is-live=true pattern=smpte ! videobalance contrast=0.4 ! "

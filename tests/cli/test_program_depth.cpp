@@ -180,16 +180,21 @@ TEST_F(Depth, WhatTakesEightBitsSaysSo) {
   folder_.write("deep.y4m",
                 make_stream("W8 H4 F25:1 Cmono16", desc_of(PixelFormat::gray16_le, 8, 4), 1));
   expect_error({"run", "deep.y4m", "-o", "out.y4m", "--filter", "denoise"}, 2,
+               "is 16-bit video; the filters take 8 bits, convert it first");
+  // So many bits of YCbCr: gray and RGB may have fewer.
+  folder_.write("deep444.y4m",
+                make_stream("W8 H4 F25:1 C444p16", desc_of(PixelFormat::y444_16le, 8, 4), 1));
+  expect_error({"run", "deep444.y4m", "-o", "out.y4m", "--filter", "denoise"}, 2,
                "is 16-bit video; the filters take up to 12 bits, convert it first");
   // What the first filter takes and the second does not is not asked of the input either.
   expect_error({"run", "in.y4m", "-o", "out.y4m", "--filter", "equalize", "--filter", "sharpen"}, 2,
                "in.y4m: is 10-bit video; the filters take 8 bits, convert it first");
   expect_error({"run", "deep.y4m", "-o", "out.y4m", "--preset", "low-light"}, 2,
-               "deep.y4m: is 16-bit video; the filters take up to 12 bits, convert it first");
+               "deep.y4m: is 16-bit video; the filters take 8 bits, convert it first");
   expect_error({"image", "in.pgm", "out.pgm", "--preset", "low-light"}, 2,
                "does not take gray16_le stills, must have 8 bits a sample");
-  EXPECT_THAT(folder_.names(),
-              ::testing::UnorderedElementsAre("in.pgm", "in.ppm", "in.y4m", "deep.y4m"));
+  EXPECT_THAT(folder_.names(), ::testing::UnorderedElementsAre("in.pgm", "in.ppm", "in.y4m",
+                                                               "deep.y4m", "deep444.y4m"));
 }
 
 }  // namespace

@@ -34,6 +34,11 @@ gboolean on_autoplug(GstElement*, GstPad*, GstCaps* caps, gpointer) {
   return other ? FALSE : TRUE;
 }
 
+ColorModel model_of(const GstVideoFormatInfo* info) {
+  if (GST_VIDEO_FORMAT_INFO_IS_GRAY(info)) return ColorModel::gray;
+  return GST_VIDEO_FORMAT_INFO_IS_YUV(info) ? ColorModel::yuv : ColorModel::rgb;
+}
+
 /// What a handler of "autoplug-select" returns, by decodebin's documentation.
 constexpr int kTry = 0;
 constexpr int kSkip = 2;
@@ -293,7 +298,8 @@ void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
   if (!chosen && depth > 8) {
     throw Error(ExitCode::bad_input, name_ + ": is " + std::to_string(depth) +
                                          "-bit video; the filters take " +
-                                         bits_taken_below(depth, accepts_) + ", convert it first");
+                                         bits_taken_below(model_of(native.finfo), depth, accepts_) +
+                                         ", convert it first");
   }
   if (!chosen) {
     throw Error(ExitCode::bad_input, name_ + ": is " + gst_video_format_to_string(from) +
