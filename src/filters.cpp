@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <equalux/clahe.h>
 #include <equalux/convolve.h>
@@ -9,6 +10,7 @@
 #include "src/common/filter_recipe.h"
 #include "src/common/nearest_name.h"
 #include "src/common/option_values.h"
+#include "src/equalize/options.h"
 #include "src/format/rounding.h"
 
 /// The filters of this build by name. A new filter is one row of rows().
@@ -107,7 +109,13 @@ const std::vector<FilterInfo>& filter_list() {
 }
 
 RecipePtr read_recipe(const FilterSpec& spec, const EqualizeParams& equalize) {
-  return find(spec).read(spec, equalize);
+  const FilterRow& row = find(spec);
+  FilterSpec whole = spec;
+  // What `equalize` brings, and a value of the spec leaves without meaning, is not the spec's
+  // fault.
+  for (auto& value : idle_beside(row.info.options, spec.options))
+    whole.options.push_back(std::move(value));
+  return row.read(whole, equalize);
 }
 
 std::vector<std::string> violations(const FilterSpec& spec, const EqualizeParams& equalize,

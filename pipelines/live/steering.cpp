@@ -60,21 +60,6 @@ bool is_of_presets(const Option& option) {
   return is_of_equalize(option);
 }
 
-/// A bound KEY-max stands beside a word of KEY alone. Where a number takes the word's place, it
-/// goes back to what it is by itself, unless that is asked for too.
-void free_bounds(const std::vector<Option>& options, const OptionValues& wanted,
-                 OptionValues& all) {
-  for (const auto& [key, value] : wanted) {
-    const Option* const option = find_option(options, key);
-    const Option* const bound = find_option(options, key + "-max");
-    if (option == nullptr || bound == nullptr || option->word.empty() || value == option->word)
-      continue;
-    const bool asked = std::any_of(wanted.begin(), wanted.end(),
-                                   [bound](const auto& each) { return each.first == bound->key; });
-    if (!asked) all.emplace_back(bound->key, bound->fallback);
-  }
-}
-
 /// Gives every filter a preset's values of what can be steered, and its own defaults of what else
 /// presets have.
 void put_preset(std::vector<Steered>& filters, const OptionValues& preset) {
@@ -281,7 +266,9 @@ void Steering::set(Json wanted) {
     for (const auto& [key, value] : values) {
       if (find_option(each.options, key) != nullptr) all.emplace_back(key, value);
     }
-    free_bounds(each.options, values, all);
+    // A slider can be moved off a word, and to no time constant.
+    for (auto& value : idle_beside(each.options, values))
+      all.push_back(std::move(value));
     each.values = each.read(all);
   }
   filters_ = std::move(filters);

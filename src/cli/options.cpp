@@ -41,14 +41,16 @@ void check_filter_names(const std::vector<FilterSpec>& specs) {
   }
 }
 
+std::span<const equalux::Option> options_of(const std::string& filter) {
+  for (const FilterInfo& info : filter_list())
+    if (info.name == filter) return info.options;
+  return {};
+}
+
 /// Whether a filter has a knob of equalization as well.
 bool takes(const std::string& filter, const std::string& knob) {
-  for (const FilterInfo& info : filter_list()) {
-    if (info.name != filter) continue;
-    const equalux::Option* own = find_option(info.options, knob);
-    return own != nullptr && is_of_equalize(*own);
-  }
-  return false;
+  const equalux::Option* own = find_option(options_of(filter), knob);
+  return own != nullptr && is_of_equalize(*own);
 }
 
 bool any_takes(const CommonOptions& options, const std::string& knob) {
@@ -280,10 +282,14 @@ std::vector<FilterSpec> chosen_filters(const CommonOptions& options) {
   std::vector<FilterSpec> filters = options.filters;
   for (FilterSpec& spec : filters) {
     if (spec.name == "equalize") continue;
+    // What the spec itself says, and what means nothing beside it.
+    OptionValues said = spec.options;
+    for (auto& value : idle_beside(options_of(spec.name), spec.options))
+      said.push_back(std::move(value));
     for (const GivenKnob& knob : options.knobs) {
-      const bool own =
-          std::any_of(spec.options.begin(), spec.options.end(),
-                      [&knob](const auto& option) { return option.first == knob.name; });
+      const bool own = std::any_of(said.begin(), said.end(), [&knob](const auto& option) {
+        return option.first == knob.name;
+      });
       if (!own && takes(spec.name, knob.name)) spec.options.emplace_back(knob.name, knob.value);
     }
   }

@@ -18,6 +18,7 @@
 #include "src/common/log.h"
 #include "src/common/nearest_name.h"
 #include "src/common/option_values.h"
+#include "src/equalize/options.h"
 
 namespace fs = std::filesystem;
 
@@ -236,13 +237,17 @@ std::string usual_preset(const Settings& settings, const Command& command) {
   return kPlain;
 }
 
-/// The bound of a preset's saturation gives way to a number that was asked for.
-void leave_out_saturation_max(Settings& settings) {
-  const auto saturation = settings.find("saturation");
-  if (saturation == settings.end() || is_of_preset(saturation->second.by)) return;
-  const auto bound = settings.find("saturation-max");
-  if (bound == settings.end() || !is_of_preset(bound->second.by)) return;
-  if (saturation->second.values.back() != "auto") settings.erase(bound);
+/// What a preset brings gives way where it means nothing beside what was asked for: the bound of
+/// its saturation beside a number, its time constants of one direction beside none.
+void leave_out_idle(Settings& settings) {
+  OptionValues asked;
+  for (const auto& [key, setting] : settings)
+    if (!is_of_preset(setting.by) && !setting.values.empty())
+      asked.emplace_back(key, setting.values.back());
+  for (const auto& [key, value] : idle_beside(equalize_options(), asked)) {
+    const auto idle = settings.find(key);
+    if (idle != settings.end() && is_of_preset(idle->second.by)) settings.erase(idle);
+  }
 }
 
 }  // namespace
@@ -355,7 +360,7 @@ void add_config_layers(Settings& settings, const Command& command,
     refuse_foreign_preset(name, path, command, commands);
     Layer(settings, command, commands, by, files).add_file(path);
   }
-  leave_out_saturation_max(settings);
+  leave_out_idle(settings);
   if (!files.empty()) settings["config"].values = files;
 }
 

@@ -1,7 +1,10 @@
 #include "src/equalize/options.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <equalux/curve.h>
 
@@ -386,6 +389,27 @@ EQUALUX_DEFINE_OPTIONS(EqualizeParams, equalize)
 bool is_of_equalize(const Option& option) {
   const Option* own = find_option(equalize_options(), option.key);
   return own != nullptr && own->help == option.help;
+}
+
+OptionValues idle_beside(std::span<const Option> options, const OptionValues& wanted) {
+  OptionValues idle;
+  const auto add = [&](const std::string& key) {
+    const Option* const option = find_option(options, key);
+    const bool asked = std::any_of(wanted.begin(), wanted.end(),
+                                   [&key](const auto& each) { return each.first == key; });
+    if (option != nullptr && !asked) idle.emplace_back(key, option->fallback);
+  };
+  for (const auto& [key, value] : wanted) {
+    const Option* const option = find_option(options, key);
+    if (option == nullptr) continue;
+    if (!option->word.empty() && value != option->word) add(key + "-max");
+    const bool none = value.empty() || number_from<double>(value) == 0;
+    if (none && key == "temporal-ms" && is_of_equalize(*option)) {
+      add("brighten-ms");
+      add("darken-ms");
+    }
+  }
+  return idle;
 }
 
 }  // namespace equalux

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include <equalux/params.h>
 
 #include "src/common/option_table.h"
@@ -16,5 +18,10 @@ namespace equalux {
 /// Whether an option of any filter is equalization's own, declared by the same row, and not another
 /// one of its name: `strength` of `denoise` is another.
 [[nodiscard]] bool is_of_equalize(const Option& option);
+
+/// What of `options` means nothing beside the values that are wanted, and is not among them, with
+/// its values by default: the bound KEY-max of a word where KEY gets a number in its place, and the
+/// time constants of one direction where there is none of both.
+[[nodiscard]] OptionValues idle_beside(std::span<const Option> options, const OptionValues& wanted);
 
 }  // namespace equalux

@@ -424,6 +424,42 @@ TEST(Presets, ColoursComeBackInEverySpaceAndByTiles) {
   }
 }
 
+TEST(Presets, WhatAPresetBringsGivesWayToWhatLeavesItNoMeaning) {
+  const TemporaryFolder folder;
+  folder.write("in.y4m", dim_y4m(32, 16, 3));
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto hashes = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "in.y4m", "-o", "null", "--verify", "--quiet"});
+    const ProgramResult result = run_program(more, options);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  // haze has a bound of saturation, surveillance a time constant for what gets brighter.
+  const std::string pale = hashes({"--preset", "haze", "--saturation", "0.5"});
+  EXPECT_EQ(hashes({"--preset", "haze", "--filter", "equalize:saturation=0.5"}), pale);
+  EXPECT_NE(hashes({"--preset", "haze"}), pale);
+  EXPECT_NE(hashes({"--preset", "haze", "--filter", "clahe:saturation=0.5"}), pale);
+  const std::string each = hashes({"--preset", "surveillance", "--temporal-ms", "0"});
+  EXPECT_EQ(hashes({"--preset", "surveillance", "--temporal-ms", "0.0", "--brighten-ms", "0"}),
+            each);
+  EXPECT_EQ(hashes({"--preset", "surveillance", "--temporal-ms", ""}), each);
+  EXPECT_EQ(hashes({"--preset", "surveillance", "--filter", "equalize:temporal-ms=0", "--filter",
+                    "denoise:strength=0.9"}),
+            each);
+  // What was asked for does not.
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--preset", "haze", "--saturation", "2", "--saturation-max", "3"},
+        {"--preset", "surveillance", "--temporal-ms", "0", "--brighten-ms", "50"},
+        {"--filter", "equalize:temporal-ms=0,darken-ms=50"}}) {
+    std::vector<std::string> arguments{"run", "in.y4m", "-o", "null"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramResult result = run_program(arguments, options);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("must stand with it"));
+  }
+}
+
 TEST(Presets, StableIsWhatRunDoes) {
   const TemporaryFolder folder;
   folder.write("in.y4m", dim_y4m(64, 48, 4));

@@ -269,6 +269,15 @@ TEST_F(SteeringTest, AWordStandsInPlaceOfANumber) {
   EXPECT_EQ(steering_.state()["saturation"], 2);
 }
 
+TEST_F(SteeringTest, NoTimeConstantTakesThoseOfOneDirectionAlong) {
+  steering_.change({{"temporal-ms", 1500}, {"darken-ms", 700}});
+  EXPECT_THAT(error_text(R"({"temporal-ms":0,"darken-ms":700})"),
+              HasSubstr("darken-ms is 700 without"));
+  steering_.change({{"temporal-ms", 0}});
+  EXPECT_EQ(steering_.state()["temporal-ms"], 0);
+  EXPECT_EQ(steering_.state()["darken-ms"], 0);
+}
+
 TEST_F(SteeringTest, KeysStepAndStayInRange) {
   const auto at = [&](const char* key) { return steering_.state()[key].get<double>(); };
   steering_.step("strength", 1);
