@@ -9,6 +9,20 @@
 #include "src/common/json_text.h"
 
 namespace equalux {
+namespace {
+
+/// Whether each filter takes what the one before makes of frames of the format.
+bool goes_through(const std::vector<std::unique_ptr<Filter>>& filters, PixelFormat format) {
+  for (const auto& filter : filters) {
+    if (!filter->accepts(format)) return false;
+    const RecipePtr recipe = recipe_of(*filter);
+    if (!recipe) break;
+    format = recipe->output_format().value_or(format);
+  }
+  return true;
+}
+
+}  // namespace
 
 FilterChain::FilterChain(std::vector<std::unique_ptr<Filter>> filters, const ImageMemory* between)
     : filters_(std::move(filters)), memory_(between) {}
@@ -43,12 +57,11 @@ void FilterChain::submit(const ConstImageView& in, const ImageView& out, FrameCo
 }
 
 bool chain_accepts(const std::vector<std::unique_ptr<Filter>>& filters, PixelFormat format) {
-  for (const auto& filter : filters) {
-    if (!filter->accepts(format)) return false;
-    const RecipePtr recipe = recipe_of(*filter);
-    if (!recipe) break;
-    format = recipe->output_format().value_or(format);
-  }
+  if (filters.empty()) return true;
+  if (!filters.front()->accepts(format)) return false;
+  if (goes_through(filters, format)) return true;
+  for (int i = 0; i < kPixelFormatCount; ++i)
+    if (goes_through(filters, static_cast<PixelFormat>(i))) return false;
   return true;
 }
 

@@ -11,10 +11,10 @@
 /// and for hosts that hand frames over one by one.
 namespace equalux {
 
-/// True for the formats that the first filter takes and whose results all others can do something
-/// with, so that a source is not asked for frames that the second one refuses; all formats where
-/// there is no filter. Whom a filter of no recipe hands its results to is not asked: its results
-/// may have any format.
+/// True for the formats that go through all filters, so that a source is not asked for frames that
+/// the second one refuses; all formats where there is no filter. Where none goes through, those
+/// that the first one takes: configure() then says which filter refuses what. Whom a filter of no
+/// recipe hands its results to is not asked, as they may have any format.
 [[nodiscard]] bool chain_accepts(const std::vector<std::unique_ptr<Filter>>& filters,
                                  PixelFormat format);
 

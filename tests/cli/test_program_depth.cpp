@@ -155,6 +155,15 @@ TEST_F(Depth, EveryFilterOfAChainIsAskedWhichFramesItTakes) {
   EXPECT_THAT(folder_.read("m0.pgm"), StartsWith("P5\n8 4\n255\n"));
 }
 
+TEST_F(Depth, FiltersThatNoFrameGoesThroughAreNotTheInputsFault) {
+  folder_.write("in.y4m", make_stream("W8 H4 F25:1 C444", desc_of(PixelFormat::y444, 8, 4), 1));
+  expect_error({"run", "in.y4m", "-o", "out.y4m", "--filter", "eigenvalues", "--filter", "denoise"},
+               2, "the frame's format is grayf32x2, must be one of 8, 10 or 12 bits for denoise");
+  expect_error({"run", "in.y4m", "-o", "o%d.ppm", "--filter", "vessel:output=heat", "--filter",
+                "clahe:compatible=opencv"},
+               2, "the frame's format is bgr, must be gray8 or gray16_le for compatible opencv");
+}
+
 TEST_F(Depth, WhatTakesEightBitsSaysSo) {
   Image still(desc_of(PixelFormat::gray16_le, 8, 4));
   fill(still.view(), Content::natural);
