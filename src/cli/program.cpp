@@ -96,7 +96,7 @@ void become_program(const std::string& name, std::vector<std::string> arguments)
   if (errno == ENOENT) ::execvp(name.c_str(), argv.data());
   throw Error(ExitCode::unavailable, "the program " + name +
                                          " cannot be started: " + std::strerror(errno) +
-                                         "; must be installed beside equalux or in PATH");
+                                         "; must lie beside equalux or in PATH, see docs/lab.md");
 }
 
 }  // namespace equalux::cli

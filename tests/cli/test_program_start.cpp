@@ -142,6 +142,13 @@ TEST_F(ProgramAlone, DoesWhatNeedsNoModule) {
   EXPECT_EQ(run({"run", "--preset", "plain", "-", "-o", "-"}).exit_code, 0);
 }
 
+TEST_F(ProgramAlone, SaysWhatTheLabNeeds) {
+  const ProgramResult result = run({"lab", "scans"});
+  EXPECT_EQ(result.exit_code, 69);
+  EXPECT_THAT(result.err, HasSubstr("equalux-lab cannot be started: No such file or directory; "
+                                    "must lie beside equalux or in PATH, see docs/lab.md"));
+}
+
 TEST_F(ProgramAlone, SaysWhichModuleIsMissing) {
 #ifdef EQUALUX_HAVE_OPENCV
   expect_unavailable({"image", "in.ppm", "out.png"}, "stills", "lib/equalux/stills.so is missing");

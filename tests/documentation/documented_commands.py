@@ -113,6 +113,7 @@ NOT_RUN = [
          names_of_scripts),
     Rule(r"^\(?cd build/", "packs what was built"),
     Rule(r"^c(make|test) ", "builds", names_of_targets),
+    Rule(r"^export PATH=\$PWD/build/release/bin:", "is set for all"),
     Rule(r"^export GST_PLUGIN_PATH=build/", "is set for all", plugin_is_built),
     Rule(r"^export FREI0R_PATH=build/", "is set for all", effects_are_built),
     Rule(r"^(mpv|melt) .*frei0r|\bfrei0r-filter-equalux\b", "tests of frei0r's hosts run it",
