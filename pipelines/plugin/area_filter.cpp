@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include <equalux/error.h>
+
+#include "src/common/log.h"
 #include "src/format/layout.h"
 
 namespace equalux::gst {
@@ -52,7 +55,7 @@ AreaFilter::AreaFilter(RecipePtr recipe, MakeFilter make, const LeaveFrame& leav
 void AreaFilter::replace(RecipePtr recipe) {
   if (desc_.width > 0 && recipe->retune(*whole_)) {
     const bool all = std::all_of(regional_.begin(), regional_.end(), [&](const RegionFilter& each) {
-      return recipe->retune(*each.filter);
+      return each.filter && recipe->retune(*each.filter);
     });
     recipe_ = std::move(recipe);
     if (!all) regional_.clear();
@@ -75,17 +78,26 @@ ImageDesc AreaFilter::configure(const ImageDesc& input) {
 void AreaFilter::reset() {
   whole_->reset();
   for (RegionFilter& each : regional_)
-    each.filter->reset();
+    if (each.filter) each.filter->reset();
 }
 
-Filter& AreaFilter::region_filter(std::size_t index, const ImageDesc& desc) {
-  if (index == regional_.size()) regional_.push_back({{}, make_(*recipe_)});
+Filter* AreaFilter::region_filter(std::size_t index, const ImageDesc& desc) {
+  if (index == regional_.size()) regional_.emplace_back();
   RegionFilter& each = regional_[index];
-  if (each.desc != desc) {
+  if (each.desc == desc) return each.filter.get();
+  try {
+    if (!each.filter) each.filter = make_(*recipe_);
     each.filter->configure(desc);
-    each.desc = desc;
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::usage) throw;
+    // Where something is found in a picture is no mistake of who made the pipeline.
+    each.filter.reset();
+    if (!std::exchange(told_, true)) {
+      logger().warn("a region of {}x{} stays as it was: {}", desc.width, desc.height, error.what());
+    }
   }
-  return *each.filter;
+  each.desc = desc;
+  return each.filter.get();
 }
 
 void AreaFilter::leave(const ConstImageView& in, const ImageView& out, void* stream) const {
@@ -104,7 +116,8 @@ void AreaFilter::submit(const ConstImageView& in, const ImageView& out, FrameCon
       const Rect rect = fit(each, in.desc, context.field_order);
       if (rect.width == 0 || rect.height == 0) continue;
       const ConstImageView from = part_of(in, rect);
-      region_filter(index++, from.desc).submit(from, part_of(out, rect), context);
+      Filter* const filter = region_filter(index++, from.desc);
+      if (filter != nullptr) filter->submit(from, part_of(out, rect), context);
     }
   } else {
     whole_->submit(in, out, context);

@@ -45,7 +45,8 @@ struct LeaveFrame {
 
 /// Runs filters of one kind over parts of frames: one for the whole frame, and one for each region,
 /// with a histogram and a curve of its own. Where regions overlap, the later one is seen; all are
-/// made of the unfiltered frame. One thread at a time.
+/// made of the unfiltered frame. A region that the filter does not take stays as it was, or black.
+/// One thread at a time.
 class AreaFilter final : public Filter {
  public:
   /// Throws what `make` throws.
@@ -68,9 +69,11 @@ class AreaFilter final : public Filter {
  private:
   struct RegionFilter {
     ImageDesc desc;
-    std::unique_ptr<Filter> filter;
+    std::unique_ptr<Filter> filter;  ///< null where it does not take frames of `desc`
   };
-  Filter& region_filter(std::size_t index, const ImageDesc& desc);
+  /// Null where the filter takes no such frames, as `clahe` none of fewer pixels than its tiles
+  /// have.
+  Filter* region_filter(std::size_t index, const ImageDesc& desc);
   void leave(const ConstImageView& in, const ImageView& out, void* stream) const;
 
   RecipePtr recipe_;
@@ -80,6 +83,7 @@ class AreaFilter final : public Filter {
   std::vector<RegionFilter> regional_;
   FrameAreas areas_;
   ImageDesc desc_;
+  bool told_ = false;  // that a region stays as it was
 };
 
 /// A processor with the one filter that it runs.

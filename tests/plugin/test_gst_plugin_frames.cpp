@@ -316,6 +316,28 @@ TEST(GstPluginFrames, RegionsOfEveryFormatStayInTheFrame) {
   }
 }
 
+TEST(GstPluginFrames, RegionsThatAreTooSmallForTilesStayAsTheyWere) {
+  Harness harness("equaluxclahe backend=cpu regions=true");
+  const Stream stream = stream_of(PixelFormat::gray8, 64, 64);
+  harness.set_caps(stream);
+  const auto shown = [&](guint side) {
+    BufferPtr buffer = picture(stream, 1);
+    gst_buffer_add_video_region_of_interest_meta(buffer.get(), "face", 8, 8, side, side);
+    EXPECT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+    return samples_of(harness.pull().get(), stream);
+  };
+  const auto before = samples_of(picture(stream, 1).get(), stream);
+  const auto large = shown(32);
+  EXPECT_NE(large, before);
+  EXPECT_EQ(shown(6), before);
+  EXPECT_EQ(shown(6), before);
+  EXPECT_EQ(shown(32), large);
+  EXPECT_EQ(shown(6), before);
+  // Other tiles are asked again.
+  g_object_set(harness.equalux(), "tiles", "2,2", nullptr);
+  EXPECT_NE(shown(6), before);
+}
+
 TEST(GstPluginFrames, TheProgramMakesTheSameBytes) {
   const TemporaryFolder folder;
   folder.write("in.y4m", dim_y4m(161, 91, 3));
