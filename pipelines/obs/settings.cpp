@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/common/option_table.h"
+#include "src/equalize/options.h"
 
 namespace equalux::obs {
 namespace {
@@ -306,9 +307,19 @@ void take_preset(const FilterInfo& filter, obs_data_t* settings, const OptionVal
 }
 
 RecipePtr recipe_of(const FilterInfo& filter, const OptionValues& values) {
+  // OBS gives all values there are: what a preset brought and another box or slider has left
+  // without meaning must not hold that one up.
+  OptionValues idle;
+  for (const auto& value : values)
+    for (auto& each : idle_beside(filter.options, {value}))
+      idle.push_back(std::move(each));
   FilterSpec spec{std::string(filter.name), {}};
-  for (const auto& [key, value] : values)
-    if (value != find_option(filter.options, key)->fallback) spec.options.emplace_back(key, value);
+  for (const auto& [key, value] : values) {
+    const bool counts = std::none_of(idle.begin(), idle.end(),
+                                     [&key](const auto& each) { return each.first == key; });
+    if (counts && value != find_option(filter.options, key)->fallback)
+      spec.options.emplace_back(key, value);
+  }
   RecipePtr recipe = read_recipe(spec);
   throw_violations(recipe->violations(Backend::cpu));
   return recipe;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -454,7 +455,13 @@ TEST_F(ObsFilters, PresetsSayWhatTheirFilesSay) {
   std::set<std::string> names;
   for (const PresetValue& each : preset_values())
     names.emplace(each.preset);
-  EXPECT_EQ(names.size(), 8U);
+  std::set<std::string> files;
+  for (const auto& each : std::filesystem::directory_iterator(EQUALUX_SOURCE_FOLDER "/configs"))
+    files.insert(each.path().stem());
+  // The list of all keys, and what is about many files.
+  files.erase("default");
+  files.erase("batch");
+  EXPECT_EQ(names, files);
   for (const std::string& name : names) {
     OptionValues equalize;
     OptionValues denoise;
@@ -512,6 +519,22 @@ TEST_F(ObsFilters, APresetIsABeginning) {
   EXPECT_EQ(made.value("brighten-ms"), "2000");
   made.update(R"({"strength":0.5})");
   EXPECT_EQ(made.value("max-gain"), "6");
+}
+
+/// A box and a slider of a preset can be moved, though the preset has brought what stands with
+/// them.
+TEST_F(ObsFilters, WhatHasNoMeaningHoldsNoSliderUp) {
+  for (const auto& [json, spec] :
+       {std::pair{R"({"preset":"haze","saturation-auto":false,"saturation":2})",
+                  "equalize:strength=0,stretch=4,floor=0.0005,ceiling=99.9995,saturation=2,"
+                  "temporal-ms=3000"},
+        {R"({"preset":"surveillance","temporal-ms":0})",
+         "equalize:strength=0.8,clip-limit=3,floor=1,max-gain=8"}}) {
+    Made made(0, json);
+    Library library(spec);
+    for (std::uint32_t i = 1; i < 4; ++i)
+      EXPECT_EQ(differences(library, made, *make_frame(VIDEO_FORMAT_I420, 96, 64, i)), 0U) << json;
+  }
 }
 
 /// As OBS's window does it: the list, then the sliders.
