@@ -54,24 +54,30 @@ class ByGains {
     return __ldg(&gains_[v]);
   }
 
-  /// A luma code's result.
-  __device__ __forceinline__ std::uint32_t luma(std::uint32_t code, std::int32_t /*v*/,
-                                                std::uint64_t gain, const Colour& /*colour*/,
-                                                Sum& sum) const {
+  /// What a cell's luma codes become; v and entries are theirs.
+  template <int kCount>
+  __device__ __forceinline__ Sum luma(const std::uint32_t (&codes)[kCount],
+                                      const std::int32_t (&/*v*/)[kCount],
+                                      const std::uint64_t (&entries)[kCount],
+                                      const Colour& /*colour*/,
+                                      std::uint32_t (&results)[kCount]) const {
     const auto black = static_cast<std::uint32_t>(form_.weights.luma_offset);
-    const std::uint32_t y = code - black;
-    const bool below_black = code < black;
-    sum.gains += gain & ~std::uint64_t{0xFF};
-    const std::uint32_t scaled =
-        min(black + scaled_(y, gain), static_cast<std::uint32_t>(form_.most));
-    return below_black ? code : scaled;
+    Sum sum;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      sum.gains += entries[i] & ~std::uint64_t{0xFF};
+      const std::uint32_t scaled = min(black + scaled_(codes[i] - black, entries[i]),
+                                       static_cast<std::uint32_t>(form_.most));
+      results[i] = codes[i] < black ? codes[i] : scaled;
+    }
+    return sum;
   }
 
   /// Chroma codes of a cell that covers 2^kLog2 luma samples.
   template <int kLog2>
   __device__ __forceinline__ void chroma(std::int32_t u, std::int32_t w, const Sum& sum,
-                                         const uint4& /*luma*/, std::uint32_t& cb,
-                                         std::uint32_t& cr) const {
+                                         const std::uint32_t (&/*luma*/)[1 << kLog2],
+                                         std::uint32_t& cb, std::uint32_t& cr) const {
     const auto shares = static_cast<std::int64_t>(sum.gains >> 8);
     cb = chroma_of<kLog2>(u, shares);
     cr = chroma_of<kLog2>(w, shares);
@@ -94,56 +100,36 @@ class ByGains {
   HalfProducts scaled_;
 };
 
+/// A cell's luma codes.
+template <int kCount>
+struct CellLuma {
+  std::uint32_t codes[kCount];
+};
+
 /// Chroma of a cell of 2^kLog2 luma codes as it is defined, Cb in the lower half; for the few cells
 /// that have a result near a half.
 template <int kLog2>
 __device__ __noinline__ std::uint32_t exact_chroma(const DeepSamples& form,
                                                    const DeepChange& change, std::int32_t u,
-                                                   std::int32_t w, uint4 luma) {
+                                                   std::int32_t w, CellLuma<1 << kLog2> luma) {
   const std::int32_t above = deep_value_above_luma<std::int32_t>(form.weights, u, w);
   const std::int32_t least = saturation::least_above_luma(form.weights, u, w);
   std::int64_t sum = 0;
-  const auto add = [&](std::uint32_t code) {
+#pragma unroll
+  for (const std::uint32_t code : luma.codes) {
     const std::int32_t y = static_cast<std::int32_t>(code) - form.weights.luma_offset;
     const std::int32_t v =
         y < 0 ? 0 : yuv_value(form.weights, static_cast<std::int32_t>(code), above);
     sum += change.share(v, change.factor(v, v - (y + least)));
-  };
-  add(luma.x);
-  if constexpr (kLog2 > 0) add(luma.y);
-  if constexpr (kLog2 > 1) add(luma.z);
-  if constexpr (kLog2 > 1) add(luma.w);
+  }
   return static_cast<std::uint32_t>(deep_scaled_chroma(form, u, sum, kLog2) |
                                     deep_scaled_chroma(form, w, sum, kLog2) << 16);
 }
 
-/// The slope of a pixel whose least channel lies `below` under v. `exact` loses its last bit where
-/// the slope is not.
-__device__ __forceinline__ double slope_at(const DeepLine& line, std::int32_t below, int& exact) {
-  const double number = whole_number(static_cast<std::uint32_t>(below));
-  exact &= __double2loint(line.value);
-  if (line.slope * number <= line.value) return line.slope;
-  exact = 0;
-  // V' of a line is a little more than V'.
-  return line.value * (2.0 - kAboveValue) * inverse_of(number);
-}
-
-/// Luma of y above black whose v was clamped to M, of the line of M.
-struct ClampedLuma {
-  double slope;
-  std::uint32_t code;
-  int exact;
-};
-__device__ __noinline__ ClampedLuma clamped_luma(const YuvWeights& weights,
-                                                 const LineNumbers& numbers, std::int32_t y,
-                                                 std::int32_t below, DeepLine line) {
-  const std::int32_t most = weights.luma_max;
-  int exact = 1;
-  const double slope = slope_at(line, max(min(below, most), 0), exact);
-  // Over v, luma is scaled as it is without saturation.
-  const double result = y > most ? y * (line.value * numbers.most_inverse)
-                                 : fma(-slope, static_cast<double>(most - y), line.value);
-  return {slope, static_cast<std::uint32_t>(__double2loint(result + numbers.luma_base)), exact};
+/// Where S comes to 1: V' by how far the least channel lies under v, of which `inverse` is 1 over
+/// it. V' of a line is a little more than V'.
+__device__ __forceinline__ double slope_to_black(const DeepLine& line, double inverse) {
+  return line.value * (2.0 - kAboveValue) * inverse;
 }
 
 /// By lines, where saturation changes too: DeepLine says why luma is right. The mean of a cell's
@@ -151,14 +137,14 @@ __device__ __noinline__ ClampedLuma clamped_luma(const YuvWeights& weights,
 /// rounded down; so chroma near a half may be on its wrong side.
 class ByLines {
  public:
+  /// Over a cell's luma samples.
   struct Sum {
     double slopes = 0;
-    int exact = 1;  ///< its last bit
+    int exact = 1;  ///< its last bit: of lines, where S stays below 1
   };
   struct Colour {
     std::int32_t above;  ///< of V over luma, from code to v
     std::int32_t range;  ///< of V over the least channel
-    double less;         ///< `above` where v is not clamped
   };
 
   __device__ ByLines(const DeepSamples& form, const DeepChange& change, const LineNumbers& numbers)
@@ -167,7 +153,7 @@ class ByLines {
   [[nodiscard]] __device__ __forceinline__ Colour colour(std::int32_t u, std::int32_t w) const {
     const std::int32_t above = deep_value_above_luma<std::int32_t>(form_.weights, u, w);
     const std::int32_t least = saturation::least_above_luma<std::int32_t>(form_.weights, u, w);
-    return {above, above - least, whole_number(static_cast<std::uint32_t>(above))};
+    return {above, above - least};
   }
 
   [[nodiscard]] __device__ __forceinline__ DeepLine at(std::int32_t v) const {
@@ -175,43 +161,107 @@ class ByLines {
     return {words.x, words.y};
   }
 
-  __device__ __forceinline__ std::uint32_t luma(std::uint32_t code, std::int32_t v,
-                                                const DeepLine& line, const Colour& colour,
-                                                Sum& sum) const {
-    const std::int32_t most = form_.weights.luma_max;
-    const std::int32_t y = static_cast<std::int32_t>(code) - form_.weights.luma_offset;
-    if (v == most && y + colour.above != most) {
-      const ClampedLuma clamped =
-          clamped_luma(form_.weights, numbers_, y, most - y + colour.range - colour.above, line);
-      sum.slopes += clamped.slope;
-      sum.exact &= clamped.exact;
-      return clamped.code;
+  /// What a cell's luma codes become; v and lines are theirs. Where all channels lie from black to
+  /// white, v - y and v - m are the same for all of them, and none branches on its own: what takes
+  /// long is on its way for all at once.
+  template <int kCount>
+  __device__ __forceinline__ Sum luma(const std::uint32_t (&codes)[kCount],
+                                      const std::int32_t (&v)[kCount],
+                                      const DeepLine (&lines)[kCount], const Colour& colour,
+                                      std::uint32_t (&results)[kCount]) const {
+    std::uint32_t least = codes[0];
+    std::uint32_t most = codes[0];
+#pragma unroll
+    for (int i = 1; i < kCount; ++i) {
+      least = min(least, codes[i]);
+      most = max(most, codes[i]);
     }
-    // Where the least channel lies below black, S is 1 or more.
-    const double slope = slope_at(line, min(colour.range, v), sum.exact);
-    sum.slopes += slope;
-    const double result = fma(-slope, colour.less, line.value);
-    const auto scaled = static_cast<std::uint32_t>(__double2loint(result + numbers_.luma_base));
-    return v == 0 ? code : scaled;
+    const std::int32_t up = colour.above - form_.weights.luma_offset;
+    // Luma stays as it is where v is 0, which the others are not asked then.
+    if (static_cast<std::int32_t>(least) + up < max(colour.range, 1) ||
+        static_cast<std::int32_t>(most) + up > form_.weights.luma_max)
+      return luma_beyond(codes, v, lines, colour, results);
+    const double range = whole_number(static_cast<std::uint32_t>(colour.range));
+    const double less = whole_number(static_cast<std::uint32_t>(colour.above));
+    Sum sum;
+    double slopes[kCount];
+    bool serves[kCount];
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      sum.exact &= __double2loint(lines[i].value);
+      slopes[i] = lines[i].slope;
+      serves[i] = slopes[i] * range <= lines[i].value;
+      all = all && serves[i];
+    }
+    if (!all) {
+      sum.exact = 0;
+      const double inverse = inverse_of(range);
+#pragma unroll
+      for (int i = 0; i < kCount; ++i)
+        slopes[i] = serves[i] ? slopes[i] : slope_to_black(lines[i], inverse);
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      sum.slopes += slopes[i];
+      results[i] = code_of(fma(-slopes[i], less, lines[i].value));
+    }
+    return sum;
   }
 
   /// `luma` are the cell's codes.
   template <int kLog2>
   __device__ __forceinline__ void chroma(std::int32_t u, std::int32_t w, const Sum& sum,
-                                         const uint4& luma, std::uint32_t& cb,
+                                         const std::uint32_t (&luma)[1 << kLog2], std::uint32_t& cb,
                                          std::uint32_t& cr) const {
     const double slopes = sum.slopes * (1.0 / (1 << kLog2));
     bool near_half = false;
     cb = chroma_of(u, slopes, near_half);
     cr = chroma_of(w, slopes, near_half);
     if (near_half && (sum.exact & 1) == 0) {
-      const std::uint32_t both = exact_chroma<kLog2>(form_, change_, u, w, luma);
+      CellLuma<1 << kLog2> cell;
+#pragma unroll
+      for (int i = 0; i < 1 << kLog2; ++i)
+        cell.codes[i] = luma[i];
+      const std::uint32_t both = exact_chroma<kLog2>(form_, change_, u, w, cell);
       cb = both & 0xFFFF;
       cr = both >> 16;
     }
   }
 
  private:
+  /// The same of a cell of which a channel lies below black or above white, a sample at a time.
+  template <int kCount>
+  __device__ __forceinline__ Sum luma_beyond(const std::uint32_t (&codes)[kCount],
+                                             const std::int32_t (&v)[kCount],
+                                             const DeepLine (&lines)[kCount], const Colour& colour,
+                                             std::uint32_t (&results)[kCount]) const {
+    const std::int32_t most = form_.weights.luma_max;
+    Sum sum;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const DeepLine& line = lines[i];
+      const std::int32_t y = static_cast<std::int32_t>(codes[i]) - form_.weights.luma_offset;
+      // Where the least channel lies below black, S is 1 or more.
+      const std::int32_t below = max(min(v[i] - (y + colour.above - colour.range), v[i]), 0);
+      const double number = whole_number(static_cast<std::uint32_t>(below));
+      const bool serves = line.slope * number <= line.value;
+      const double slope = serves ? line.slope : slope_to_black(line, inverse_of(number));
+      sum.exact &= serves ? __double2loint(line.value) : 0;
+      sum.slopes += slope;
+      // Over v, luma is scaled as it is without saturation.
+      const double result = y > most ? y * (line.value * numbers_.most_inverse)
+                                     : fma(-slope, static_cast<double>(v[i] - y), line.value);
+      results[i] = v[i] == 0 ? codes[i] : code_of(result);
+    }
+    return sum;
+  }
+
+  /// The code of a result of luma.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t code_of(double result) const {
+    return static_cast<std::uint32_t>(__double2loint(result + numbers_.luma_base));
+  }
+
   [[nodiscard]] __device__ __forceinline__ std::uint32_t chroma_of(std::int32_t u, double slopes,
                                                                    bool& near_half) const {
     const double number =
@@ -235,21 +285,17 @@ __device__ __forceinline__ void change_strip(const DeepSamples& form, const Deep
                                              const YuvStrip<kSampling, kPaired>& strip,
                                              const Put& put) {
   constexpr int kRows = cell_rows(kSampling);
-  constexpr bool kShared = cell_columns(kSampling) == 2;
-  constexpr int kLog2 = kRows - 1 + (kShared ? 1 : 0);
+  constexpr int kColumns = cell_columns(kSampling);
+  constexpr int kCount = kRows * kColumns;
+  constexpr int kLog2 = kCount / 2;
+  static_assert(1 << kLog2 == kCount);
 #pragma unroll
   for (int word = 0; word < 4; ++word) {
-    std::uint32_t from[2][2] = {};
     std::uint32_t luma[kRows][2];
     std::uint32_t chroma[2][2];
 #pragma unroll
-    for (int line = 0; line < kRows; ++line) {
-      from[line][0] = codes.code<0>(strip.luma[line][word]);
-      from[line][1] = codes.code<1>(strip.luma[line][word]);
-    }
-#pragma unroll
-    for (int i = 0; i < (kShared ? 1 : 2); ++i) {
-      const int cell = kShared ? word : 2 * word + i;
+    for (int i = 0; i < 2 / kColumns; ++i) {
+      const int cell = 2 / kColumns * word + i;
       const auto less_middle = [&](int c) {
         const std::uint32_t words = strip.chroma[c][cell / 2];
         const std::uint32_t code = cell % 2 == 0 ? codes.code<0>(words) : codes.code<1>(words);
@@ -258,33 +304,24 @@ __device__ __forceinline__ void change_strip(const DeepSamples& form, const Deep
       const std::int32_t u = less_middle(0);
       const std::int32_t w = less_middle(1);
       const typename Change::Colour colour = change.colour(u, w);
-      typename Change::Sum sum;
       // All that is looked up for a cell is on its way before any is needed.
-      const int first = kShared ? 0 : i;
-      const int last = kShared ? 1 : i;
-      std::int32_t v[kRows][2];
-      decltype(change.at(0)) entry[kRows][2];
+      std::uint32_t from[kCount];
+      std::int32_t v[kCount];
+      decltype(change.at(0)) entries[kCount];
 #pragma unroll
-      for (int line = 0; line < kRows; ++line) {
-#pragma unroll
-        for (int side = first; side <= last; ++side) {
-          const std::int32_t y =
-              static_cast<std::int32_t>(from[line][side]) - form.weights.luma_offset;
-          v[line][side] = y < 0 ? 0 : __viaddmin_s32_relu(y, colour.above, form.weights.luma_max);
-          entry[line][side] = change.at(v[line][side]);
-        }
+      for (int k = 0; k < kCount; ++k) {
+        const std::uint32_t words = strip.luma[k / kColumns][word];
+        from[k] = (i + k) % 2 == 0 ? codes.code<0>(words) : codes.code<1>(words);
+        const std::int32_t y = static_cast<std::int32_t>(from[k]) - form.weights.luma_offset;
+        v[k] = y < 0 ? 0 : __viaddmin_s32_relu(y, colour.above, form.weights.luma_max);
+        entries[k] = change.at(v[k]);
       }
+      std::uint32_t results[kCount];
+      const typename Change::Sum sum = change.luma(from, v, entries, colour, results);
 #pragma unroll
-      for (int line = 0; line < kRows; ++line) {
-#pragma unroll
-        for (int side = first; side <= last; ++side) {
-          luma[line][side] =
-              change.luma(from[line][side], v[line][side], entry[line][side], colour, sum);
-        }
-      }
-      const uint4 of_cell = kShared ? uint4{from[0][0], from[0][1], from[1][0], from[1][1]}
-                                    : uint4{from[0][i], 0, 0, 0};
-      change.template chroma<kLog2>(u, w, sum, of_cell, chroma[0][i], chroma[1][i]);
+      for (int k = 0; k < kCount; ++k)
+        luma[k / kColumns][(i + k) % 2] = results[k];
+      change.template chroma<kLog2>(u, w, sum, from, chroma[0][i], chroma[1][i]);
     }
     put(word, luma, chroma);
   }
@@ -297,8 +334,16 @@ __device__ __noinline__ void apply_left_over(const DeepFrame& frame, const DeepC
   apply_deep_cell<kSampling, true, kRounded, kSaturated>(frame, table, row, column);
 }
 
+/// Threads of a block, and blocks that a multiprocessor has room for, or 0 for as many as there
+/// are. Where saturation changes a thread has 72 registers, of which smaller blocks leave fewer
+/// unused.
+template <bool kSaturated>
+inline constexpr unsigned kThreads = kSaturated ? kStripBlock / 2 : kStripBlock;
+template <bool kSaturated>
+inline constexpr unsigned kBlocks = kSaturated ? 7 : 0;
+
 template <Sampling kSampling, bool kPaired, bool kRounded, bool kSaturated>
-__global__ void __launch_bounds__(kStripBlock)
+__global__ void __launch_bounds__(kThreads<kSaturated>, kBlocks<kSaturated>)
     deep_strips_kernel(const __grid_constant__ DeepFrame frame,
                        const __grid_constant__ DeepChange table,
                        const __grid_constant__ LineNumbers numbers) {
@@ -360,8 +405,10 @@ void deep_apply_strips(const DeepFrame& frame, const DeepTables& tables, bool sa
         const auto kernel =
             deep_strips_kernel<kSampling, decltype(paired)::value, decltype(rounded)::value,
                                decltype(saturated)::value>;
-        launch_early(device, "launching deep_apply", kernel, dim3(strip_grid<kSampling>(frame)),
-                     dim3(kStripBlock), stream, frame, change_by(tables), LineNumbers(frame.form));
+        constexpr unsigned kBlock = kThreads<decltype(saturated)::value>;
+        launch_early(device, "launching deep_apply", kernel,
+                     dim3(strip_grid<kSampling>(frame, kBlock)), dim3(kBlock), stream, frame,
+                     change_by(tables), LineNumbers(frame.form));
       });
     });
   });

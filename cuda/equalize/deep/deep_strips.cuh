@@ -26,8 +26,8 @@ __host__ __device__ inline std::uint32_t strips_across(const DeepFrame& frame) {
 
 /// Blocks of which each thread has one strip.
 template <Sampling kSampling>
-unsigned strip_grid(const DeepFrame& frame) {
-  return (strips_across<kSampling>(frame) * frame.rows + kStripBlock - 1) / kStripBlock;
+unsigned strip_grid(const DeepFrame& frame, unsigned threads = kStripBlock) {
+  return (strips_across<kSampling>(frame) * frame.rows + threads - 1) / threads;
 }
 
 /// Calls use_strip(row, luma rows, strip) for every strip once, and use_cell(row, column) for every
