@@ -10,6 +10,7 @@
 #include <equalux/error.h>
 
 #include "src/common/option_table.h"
+#include "src/equalize/options.h"
 
 namespace equalux {
 namespace {
@@ -175,15 +176,30 @@ void Frei0rEffect::tell(const std::string& what) {
 
 /// The spec that another value of a parameter makes. Throws Error(usage) where it is no good.
 FilterSpec Frei0rEffect::spec_with(std::size_t parameter, const std::string& text) const {
-  FilterSpec spec{spec_.name, {}};
+  const OptionValues said =
+      settings_of(filter_, parameter == kSettings ? text : values_[kSettings]);
+  const auto says = [&said](std::string_view key) {
+    return std::any_of(said.begin(), said.end(),
+                       [key](const auto& each) { return each.first == key; });
+  };
+  OptionValues all = said;
   for (std::size_t i = 1; i < parameters_.size(); ++i) {
-    const std::string& value = i == parameter ? text : values_[i];
-    if (value != first_value(parameters_[i])) spec.options.emplace_back(parameters_[i].name, value);
+    if (!says(parameters_[i].name))
+      all.emplace_back(parameters_[i].name, i == parameter ? text : values_[i]);
   }
-  for (auto& [key, value] :
-       settings_of(filter_, parameter == kSettings ? text : values_[kSettings])) {
-    std::erase_if(spec.options, [&key = key](const auto& each) { return each.first == key; });
-    spec.options.emplace_back(std::move(key), std::move(value));
+  // Hosts set one after another, in their order: what means nothing yet, or no more, beside another
+  // one must neither be refused nor hold that one up.
+  for (const auto& value : OptionValues(all)) {
+    for (const auto& idle : idle_beside(filter_.options, {value}))
+      if (!says(idle.first))
+        std::erase_if(all, [&](const auto& each) { return each.first == idle.first; });
+  }
+  FilterSpec spec{spec_.name, said};
+  for (const EffectParameter& each : parameters_) {
+    const auto value = std::find_if(all.begin(), all.end(),
+                                    [&](const auto& one) { return one.first == each.name; });
+    if (value == all.end() || says(each.name) || value->second == first_value(each)) continue;
+    spec.options.push_back(*value);
   }
   throw_violations(violations(spec, {}, Backend::cpu));
   return spec;

@@ -143,9 +143,6 @@ TEST_F(Frei0r, NumbersGoFromEndToEndOfTheirSliders) {
     if (each.type != F0R_PARAM_DOUBLE) continue;
     const Option* option = find_option(equalize_options(), each.name);
     ASSERT_NE(option, nullptr);
-    if (std::string(each.name) == "saturation-max") continue;  // stands with auto alone
-    if (option->key == "brighten-ms" || option->key == "darken-ms")
-      plugin.set(instance, "temporal-ms", 0.2);
     for (const double value : {option->slider_most, option->slider_least + option->step}) {
       if (option->key == "ceiling" && value < option->slider_most) continue;
       const double position =
@@ -165,8 +162,26 @@ TEST_F(Frei0r, NumbersGoFromEndToEndOfTheirSliders) {
   plugin.set(instance, "max-gain", 0.0);
   plugin.set(instance, "min-gain", 0.0);
   plugin.set(instance, "saturation", 0.25);
+  // It means something beside auto alone, which no slider says.
+  plugin.set(instance, "saturation-max", 1.0);
   Core core("equalize:clip-limit=3,temporal-ms=500,strength=0.75,floor=1");
   expect_same(core, 0, 8);
+}
+
+TEST_F(Frei0r, SlidersMayBeSetInAnyOrder) {
+  plugin.set(instance, "darken-ms", 0.07);
+  plugin.set(instance, "temporal-ms", 0.15);
+  plugin.set(instance, "saturation-max", 1.0);
+  plugin.set(instance, "settings", "saturation=auto");
+  Core core("equalize:temporal-ms=1500,darken-ms=700,saturation=auto,saturation-max=4");
+  expect_same(core, 0, 8);
+  plugin.set(instance, "temporal-ms", 0.0);
+  EXPECT_EQ(plugin.number(instance, "temporal-ms"), 0);
+  // What `settings` say is asked for.
+  ::testing::internal::CaptureStderr();
+  plugin.set(instance, "settings", "darken-ms=700");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("darken-ms is 700 without temporal-ms"));
 }
 
 TEST_F(Frei0r, SettingsWinAndWrongOnesLeaveWhatWas) {
