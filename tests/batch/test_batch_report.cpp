@@ -64,6 +64,16 @@ TEST(BatchReport, NamesFilesThatWereNotBegun) {
   EXPECT_THAT(table, HasSubstr("1 done, 1 stopped"));
 }
 
+TEST(BatchReport, ColumnsStandBelowEachOtherBehindNamesOfAnyLetters) {
+  Outcome cyrillic = outcome("done", 0, 5);
+  cyrillic.job.input = "\xd0\xb4\xd1\x8b\xd1\x80\xd0\xb0.mp4";  // four letters, and .mp4
+  Outcome plain = outcome("done", 0, 5);
+  plain.job.input = "hole.mp4";
+  const std::string table = batch_table({cyrillic, plain});
+  EXPECT_THAT(table, HasSubstr("\nhole.mp4  done "));
+  EXPECT_THAT(table, HasSubstr("\n" + cyrillic.job.input + "  done "));
+}
+
 TEST(BatchReport, IsUtf8WhateverFilesAreCalled) {
   Outcome odd = outcome("failed", 65);
   odd.job.input = "caf\xe9.mp4";

@@ -39,14 +39,23 @@ std::string count_line(const std::vector<Outcome>& outcomes) {
   return text;
 }
 
+/// Letters of UTF-8, of which a terminal gives most one column each.
+std::size_t letters_of(const std::string& text) {
+  constexpr unsigned kLeadMask = 0xC0;
+  constexpr unsigned kFollows = 0x80;
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char each) {
+    return (static_cast<unsigned char>(each) & kLeadMask) != kFollows;
+  }));
+}
+
 }  // namespace
 
 std::string batch_table(const std::vector<Outcome>& outcomes) {
   std::size_t width = 4;
   for (const Outcome& outcome : outcomes)
-    width = std::max(width, printable(outcome.job.input).size());
+    width = std::max(width, letters_of(printable(outcome.job.input)));
   const auto padded = [width](std::string text) {
-    text.resize(width, ' ');
+    text.append(width - letters_of(text), ' ');
     return text;
   };
   std::string text = padded("file") + "  status    frames   time s      fps  reason\n";
