@@ -399,6 +399,17 @@ TEST(Presets, AreListedEachWithALine) {
   }
 }
 
+TEST(Help, NamesTheKeysOfTheWindow) {
+  const std::string brief = run_program({"run", "--help"}).out;
+  for (const FilterInfo& filter : filter_list()) {
+    for (const Option& option : filter.options) {
+      if (option.keys.empty()) continue;
+      const std::string keys{option.keys[0], ' ', option.keys[1], ' '};
+      EXPECT_THAT(brief, HasSubstr(keys)) << option.key;
+    }
+  }
+}
+
 TEST(Presets, ColoursComeBackInEverySpaceAndByTiles) {
   const TemporaryFolder folder;
   folder.write("in.y4m", dim_y4m(32, 16, 3));

@@ -213,7 +213,7 @@ constexpr const char* kRunForms =
     "          window           q quits, space before/after, s split, h histogram, p pause, w "
     "still,\n"
     "                           f filter on/off, [ ] strength, - = clip limit, , . time constant,\n"
-    "                           { } strength of denoise,\n"
+    "                           ( ) saturation, { } strength of denoise,\n"
     "                           n b next and previous preset, r recording on/off\n"
     "          null             nowhere, to time the rest\n"
     "          v4l2:/dev/videoN a virtual camera\n"
