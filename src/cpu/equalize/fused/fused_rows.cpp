@@ -35,10 +35,11 @@ namespace equalux {
 namespace HWY_NAMESPACE {
 
 #if EQUALUX_HAS_VECTORS
-SaturatingRows saturating_rows();  // of fused_saturate.cpp
+SaturatingRgbRows saturating_rgb_rows();                  // of fused_saturate_rgb.cpp
+decltype(FusedRows::saturate_yuv) saturating_yuv_rows();  // of fused_saturate_yuv.cpp
 
 FusedRows target_fused_rows() {
-  const SaturatingRows saturate = saturating_rows();
+  const SaturatingRgbRows saturate = saturating_rgb_rows();
   return {hwy::TargetName(HWY_TARGET),
           count_gray,
           count_rgb3,
@@ -51,8 +52,8 @@ FusedRows target_fused_rows() {
           apply_rgb4,
           apply_luma,
           apply_yuv,
-          saturate.rgb,
-          saturate.yuv,
+          saturate.row,
+          saturating_yuv_rows(),
           flush_stores,
           first_parted,
           saturate.exactly,

@@ -2,13 +2,13 @@
 
 #include "src/cpu/equalize/fused/fused_rows.h"
 
-/// What fused_rows.cpp takes of fused_saturate.cpp for each target.
+/// What fused_rows.cpp takes of fused_saturate_rgb.cpp for each target.
 namespace equalux {
 
-/// One target's loops that change saturation, as FusedRows has them.
-struct SaturatingRows {
-  decltype(FusedRows::saturate_rgb) rgb;
-  decltype(FusedRows::saturate_yuv) yuv;
+/// One target's loops that change the saturation of packed RGB, and how their tables are tried, as
+/// FusedRows has them.
+struct SaturatingRgbRows {
+  decltype(FusedRows::saturate_rgb) row;
   decltype(FusedRows::saturates_exactly) exactly;
   decltype(FusedRows::word_range) word_range;
   decltype(FusedRows::word_lines) word_lines;

@@ -1,18 +1,17 @@
-// The loops of fused_rows.h that change saturation; apart from the others, since both take long to
-// compile.
-#include "src/cpu/equalize/fused/fused_saturate.h"
-
+// The loops of fused_rows.h that change the saturation of YCbCr; a file of their own, as all take
+// long to compile.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "src/cpu/common/simd_targets.h"
+#include "src/cpu/equalize/fused/fused_saturate.h"
 #include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/space.h"
 #include "src/equalize/tone_curve.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/cpu/equalize/fused/fused_saturate.cpp"
+#define HWY_TARGET_INCLUDE "src/cpu/equalize/fused/fused_saturate_yuv.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/highway.h>
@@ -25,8 +24,6 @@
 #include "src/cpu/equalize/fused/fused_apply-inl.h"
 #include "src/cpu/equalize/fused/fused_fixed-inl.h"
 #include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
-#include "src/cpu/equalize/fused/fused_saturate_lines-inl.h"
-#include "src/cpu/equalize/fused/fused_saturate_words-inl.h"
 #include "src/cpu/equalize/fused/fused_saturate-inl.h"
 #include "src/cpu/equalize/fused/fused_saturate_yuv-inl.h"
 
@@ -34,12 +31,8 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-SaturatingRows saturating_rows() {
-  constexpr WordLines kLines = EQUALUX_VBMI               ? WordLines::of_levels
-                               : EQUALUX_SATURATED_LINES ? WordLines::always
-                                                         : WordLines::never;
-  return {saturate_rgb_row, saturate_yuv_row, saturates_exactly, word_range, kLines,
-          EQUALUX_SATURATED_WORDS != 0 ? 3 : 0};
+decltype(FusedRows::saturate_yuv) saturating_yuv_rows() {
+  return saturate_yuv_row;
 }
 
 }  // namespace HWY_NAMESPACE
