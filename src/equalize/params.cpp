@@ -59,7 +59,7 @@ void check_fixed_curve(Clauses& broken, const EqualizeParams& params) {
     others += (others.empty() ? "" : ", ") + key;
   if (!others.empty()) {
     broken.push_back("curve-from stands beside " + others +
-                     ", must stand alone: what shapes a curve is in the saved one");
+                     ", must stand alone: the saved curve is applied as it is");
   }
   if (params.chain == Chain::staged) {
     broken.push_back("chain is staged, must be fused with curve-from");

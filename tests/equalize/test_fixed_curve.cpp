@@ -368,13 +368,14 @@ TEST(FixedCurve, StandsAlone) {
     return violations(params, Backend::cpu);
   };
   EXPECT_THAT(said([](EqualizeParams&) {}), ElementsAre());
-  EXPECT_THAT(said([](EqualizeParams& p) {
-                p.strength = 0.5;
-                p.temporal_ms = 100;
-                p.region = "0,0,4,4";
-              }),
-              ElementsAre(AllOf(HasSubstr("beside strength, temporal-ms, region"),
-                                HasSubstr("must stand alone"))));
+  EXPECT_THAT(
+      said([](EqualizeParams& p) {
+        p.strength = 0.5;
+        p.temporal_ms = 100;
+        p.region = "0,0,4,4";
+      }),
+      ElementsAre(AllOf(HasSubstr("beside strength, temporal-ms, region"),
+                        HasSubstr("must stand alone: the saved curve is applied as it is"))));
   EXPECT_THAT(said([](EqualizeParams& p) {
                 p.scaler = Scaler::min_max;
                 p.bins = 64;
