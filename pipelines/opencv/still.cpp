@@ -171,8 +171,6 @@ std::string write(const std::string& path, const ConstImageView& image, const St
                     std::to_string(format->longest_side) + " pixels a side, not " +
                     std::to_string(desc.width) + "x" + std::to_string(desc.height) +
                     "; use .png or .tif");
-  if (format->name == "JPEG" && desc.format == PixelFormat::bgra)
-    logger().warn("{}: JPEG holds no transparency, it is dropped; .png keeps it", path);
 
   const cv::Mat matrix = to_matrix(image, matrix_type(path, desc.format));
   std::vector<std::uint8_t> bytes;

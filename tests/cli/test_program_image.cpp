@@ -302,6 +302,48 @@ TEST_F(ImageCommand, KeepsAlpha) {
     }
   }
 }
+
+TEST_F(ImageCommand, SaysWhereAlphaIsLostByTheNamesThatWereGiven) {
+  register_opencv_stills();
+  for (const PixelFormat format : {PixelFormat::bgra, PixelFormat::bgra64_le}) {
+    PaddedImage picture({format, 33, 21, {}, {}});
+    fill(picture.view(), Content::noise);
+    write_still(folder_ / "alpha.png", picture.view());
+    for (const char* output : {"out.ppm", "ppm:-"}) {
+      const ProgramResult result = run_program({"image", "alpha.png", output, "-y"}, options_);
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_THAT(
+          lines_of(result.err),
+          Contains("equalux: alpha.png: its transparency is lost, .ppm holds none; .png does"))
+          << output;
+    }
+  }
+  PaddedImage picture({PixelFormat::bgra, 33, 21, {}, {}});
+  write_still(folder_ / "alpha.png", picture.view());
+  ProgramOptions piped = options_;
+  piped.input = folder_.read("alpha.png");
+  const ProgramResult jpeg = run_program({"image", "-", "jpg:-"}, piped);
+  ASSERT_EQ(jpeg.exit_code, 0) << jpeg.err;
+  EXPECT_THAT(lines_of(jpeg.err),
+              ElementsAre("equalux: -: its transparency is lost, .jpg holds none; .png does",
+                          HasSubstr("CPU, ")));
+  const ProgramResult mask =
+      run_program({"image", "alpha.png", "mask.png", "--filter", "vessel:output=mask"}, options_);
+  ASSERT_EQ(mask.exit_code, 0) << mask.err;
+  EXPECT_THAT(mask.err, HasSubstr("alpha.png: its transparency is lost, the filters make gray8 "
+                                  "pictures of it\n"));
+}
+
+TEST_F(ImageCommand, WhatStdoutCannotHoldIsNotSaidOfAHiddenFile) {
+  register_opencv_stills();
+  PaddedImage picture({PixelFormat::bgr, 33, 21, {}, {}});
+  StillNotes notes;
+  notes.dots_per_inch_x = notes.dots_per_inch_y = 300;
+  ASSERT_EQ(write_still(folder_ / "dense.jpg", picture.view(), notes, {}), "");
+  const ProgramResult lost = run_program({"image", "dense.jpg", "ppm:-"}, options_);
+  ASSERT_EQ(lost.exit_code, 0) << lost.err;
+  EXPECT_THAT(lines_of(lost.err), Contains("equalux: -: does not keep the input's density"));
+}
 #endif
 
 }  // namespace

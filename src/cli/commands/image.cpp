@@ -17,6 +17,7 @@
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/scratch_folder.h"
 #include "pipelines/files/still.h"
+#include "pipelines/picture/alpha_plane.h"
 #include "src/cli/commands.h"
 #include "src/cli/folder_files.h"
 #include "src/cli/options.h"
@@ -55,6 +56,11 @@ struct ImageOptions {
 struct StillJob {
   std::string input;
   std::string output;
+  bool from_stdin = false;  ///< `input` is a file that the user knows nothing of
+  bool to_stdout = false;   ///< `output` is
+
+  [[nodiscard]] std::string input_name() const { return from_stdin ? "-" : input; }
+  [[nodiscard]] std::string output_name() const { return to_stdout ? "-" : output; }
 };
 
 // ---- stdin and stdout ---------------------------------------------------------------------------
@@ -377,15 +383,27 @@ void plot_scalers(const ConstImageView& still, const ImageOptions& options) {
 Image read_for(const StillJob& job, StillNotes& notes) {
   Image still = read_still(job.input, notes);
   if (notes.pages > 1) {
-    logger().warn("{}: holds {} pages or frames, only the first is taken", job.input, notes.pages);
+    logger().warn("{}: holds {} pages or frames, only the first is taken", job.input_name(),
+                  notes.pages);
   }
   return still;
 }
 
-void write_for(const StillJob& job, const ImageOptions& options, const ConstImageView& image,
-               const StillNotes& notes) {
+/// Why the result has no transparency where the still has it; empty where it is kept, or none was.
+std::string why_opaque(PixelFormat still, PixelFormat result, const std::string& output) {
+  if (!has_alpha(still)) return {};
+  if (!has_alpha(result))
+    return "the filters make " + std::string(to_string(result)) + " pictures of it";
+  if (still_holds_alpha(output)) return {};
+  return "." + extension_of(output) + " holds none; .png does";
+}
+
+void write_for(const StillJob& job, const ImageOptions& options, PixelFormat still,
+               const ConstImageView& image, const StillNotes& notes) {
   const std::string lost = write_still(job.output, image, notes, options.still);
-  if (!lost.empty()) logger().warn("{}: does not keep the input's {}", job.output, lost);
+  if (!lost.empty()) logger().warn("{}: does not keep the input's {}", job.output_name(), lost);
+  const std::string opaque = why_opaque(still, image.desc.format, job.output);
+  if (!opaque.empty()) logger().warn("{}: its transparency is lost, {}", job.input_name(), opaque);
 }
 
 void run_single(const ImageOptions& options, const StillJob& job) {
@@ -409,7 +427,7 @@ void run_single(const ImageOptions& options, const StillJob& job) {
   }
   if (!options.plot_scalers.empty()) plot_scalers(view, options);
   const auto writing = Clock::now();
-  write_for(job, options, result.frame->image, notes);
+  write_for(job, options, view.desc.format, result.frame->image, notes);
   result.frame->timings.sink_ms = milliseconds(Clock::now() - writing);
   measurements.add_frame(*result.frame);
   measurements.finish();
@@ -447,12 +465,14 @@ ExitCode run_one(const ImageOptions& options) {
   try {
     if (is_stream(job.input)) {
       job.input = in.take_stdin();
+      job.from_stdin = true;
     } else {
       require_input(job.input);
     }
     if (is_stream(output)) {
       job.output =
           out.file(output == "-" ? extension_of(job.input) : output.substr(0, output.size() - 2));
+      job.to_stdout = true;
     } else {
       require_free_output(output, options.overwrite);
     }
@@ -493,7 +513,7 @@ ExitCode run_folder(const ImageOptions& options) {
         throw Error(ExitCode::cannot_create,
                     job.output + ": its folder cannot be created: " + error.message());
       }
-      write_for(job, options, result.frame->image, notes);
+      write_for(job, options, still.desc().format, result.frame->image, notes);
       curves.add(result.curves);
       backend = result.backend;
     } catch (const Error& error) {
