@@ -100,6 +100,17 @@ TEST_F(BatchCommand, APictureForTheContactSheetThatCannotBeMadeCostsNoFile) {
   EXPECT_THAT(result.err, HasSubstr("c1.y4m: has no picture for the contact sheet"));
 }
 
+TEST_F(BatchCommand, DamagedNotesOfAResultAreNamedAndItIsMadeAgain) {
+  write_set(2);
+  ASSERT_EQ(run({"set", "--out", "out"}).exit_code, 0);
+  const std::string notes = "out/.equalux/c1.y4m.json";
+  folder.write(notes, folder.read(notes).substr(0, 40));
+  const ProgramResult again = run({"set", "--out", "out"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(statuses(), ElementsAre("skipped", "done"));
+  EXPECT_THAT(again.err, HasSubstr(notes + ": is damaged; what it tells of is made again"));
+}
+
 TEST_F(BatchCommand, TheSecondTimeEverythingIsThere) {
   write_set(3);
   ASSERT_EQ(run({"set", "--out", "out"}).exit_code, 0);

@@ -18,6 +18,7 @@
 
 #include "pipelines/files/partial_file.h"
 #include "src/common/json_text.h"
+#include "src/common/log.h"
 
 namespace fs = std::filesystem;
 
@@ -59,7 +60,9 @@ nlohmann::json read_entry(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   nlohmann::json entry = json_or_discarded(text);
-  return entry.is_object() ? entry : nlohmann::json();
+  if (entry.is_object()) return entry;
+  if (file.is_open()) logger().warn("{}: is damaged; what it tells of is made again", path);
+  return {};
 }
 
 void replace_file(const std::string& path, const std::string& text) {
