@@ -333,7 +333,7 @@ TEST_F(LabProgram, WhereItIsMissingOneLineSaysWhatToInstall) {
     const ProgramResult result = run_program(words, options_);
     EXPECT_EQ(result.exit_code, 69);
     EXPECT_THAT(lines_of(result.err),
-                ElementsAre(AllOf(HasSubstr("equalux-lab"), HasSubstr("must be installed"))));
+                ElementsAre(AllOf(HasSubstr("equalux-lab"), HasSubstr("must lie beside equalux"))));
     EXPECT_EQ(result.out, "");
   }
   EXPECT_THAT(run_program({"--help"}, options_).out, HasSubstr("  lab  "));
