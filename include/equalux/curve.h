@@ -9,44 +9,47 @@
 #include <equalux/export.h>
 #include <equalux/params.h>
 
-/// Tone curves kept beyond their frames, so that clips stay comparable: docs/algorithm.md, "One
-/// curve for a whole study".
+/// Tone curves that are kept beyond their frames, so that clips stay comparable: docs/algorithm.md,
+/// "One curve for a whole study".
 namespace equalux {
 
-/// Sums of the curves of frames.
+/// Sum of the tone curves of many frames, from which mean() makes one curve.
 struct CurveSum {
-  ToneCurve form;                     ///< space, frames and options; without levels
-  std::vector<std::uint64_t> levels;  ///< by level, in ToneCurve's unit
+  ToneCurve form;                     ///< space, number of frames, options; its levels stay empty
+  std::vector<std::uint64_t> levels;  ///< sum for each level, in units of ToneCurve::kUnit
 
-  /// Adds another's frames, whose space is the same; the number of levels stays that of the first.
+  /// Adds the frames of another sum of the same space. The number of levels stays that of the first
+  /// sum; curves with the other number are interpolated.
   EQUALUX_EXPORT void add(const CurveSum& other);
-  /// The mean, each level rounded once, halves up. At least one frame.
+  /// Returns the mean curve, each level rounded half up. Needs at least one frame.
   [[nodiscard]] EQUALUX_EXPORT ToneCurve mean() const;
 
   friend bool operator==(const CurveSum&, const CurveSum&) = default;
 };
 
-/// The curves that a filter makes of its frames, added up on demand. The filter's thread.
+/// Access to the curves that a filter makes of its frames, added up on demand. Call it in the
+/// thread that calls the filter.
 class EQUALUX_EXPORT FilterCurves {
  public:
-  /// Adds the curves up from the next configure() on. False where there are none to add: for the
-  /// staged chain, and where one curve is given for all frames.
+  /// Starts adding up curves with the next configure(). Returns false where no curve is made: for
+  /// the staged chain, and where one curve is given for all frames.
   virtual bool collect() = 0;
-  /// What was added up since configure(), the frames under way included; nothing where nothing was
-  /// asked for. No part of the temporal state.
+  /// Returns the sum since configure(), frames still under way on a GPU included, or nothing where
+  /// collect() was not called. The sum is no part of the temporal state: save() leaves it out.
   [[nodiscard]] virtual std::optional<CurveSum> sum() const = 0;
 
  protected:
   ~FilterCurves() = default;
 };
 
-/// A curve as the text of a file: JSON with a version.
+/// Returns a curve as the text of a file: JSON with a version.
 [[nodiscard]] EQUALUX_EXPORT std::string curve_text(const ToneCurve& curve);
-/// Reads the text that curve_text() gave. Throws Error(bad_input) that begins with `name` and tells
-/// what is wrong.
+/// Reads text that curve_text() made. Throws Error(bad_input), whose message begins with `name` and
+/// says what is wrong.
 [[nodiscard]] EQUALUX_EXPORT ToneCurve curve_from_text(std::string_view text,
                                                        std::string_view name);
-/// Reads the curve in a file. Throws Error(no_input) where there is none, and Error(bad_input).
+/// Reads the curve in a file. Throws Error(no_input) where the file is missing, and
+/// Error(bad_input) where it holds no curve.
 [[nodiscard]] EQUALUX_EXPORT ToneCurve read_curve(const std::string& path);
 
 }  // namespace equalux

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Marks what the shared library exports; everything else is hidden.
+/// Exports a symbol from the shared library; all others are hidden.
 #if defined(_WIN32)
 #define EQUALUX_EXPORT
 #else

@@ -13,194 +13,195 @@
 #include <equalux/image.h>
 #include <equalux/params.h>
 
-/// The filter interface, and the factories that choose an implementation once, at creation.
+/// Filter interface, and factories that choose an implementation once, at creation.
 namespace equalux {
 
-/// Milliseconds of one stage of one frame.
+/// Time that one stage of one frame took.
 struct StageTime {
-  std::string_view stage;  ///< a stage's stem, e.g. "histogram"; the text outlives the filter
+  std::string_view stage;  ///< name of the stage, e.g. "histogram"; the text outlives the filter
   double ms = 0;
 };
 
-/// Told by a CUDA filter of each stage it has enqueued, so that somebody can put an event behind
-/// it.
+/// Receiver of stage boundaries of a CUDA filter, so that a caller can record an event behind each
+/// stage.
 class StageMarks {
  public:
   virtual ~StageMarks() = default;
-  /// Called behind a stage on `stream`, a cudaStream_t; the text outlives the filter.
+  /// Called once a stage is enqueued on `stream`, a cudaStream_t. The text outlives the filter.
   virtual void mark(std::string_view finished_stage, void* stream) = 0;
 };
 
-/// How fractions of levels become levels at last.
+/// Rounding of fractions of levels to whole levels.
 enum class Dither : std::uint8_t {
-  none,     ///< the nearest level, halves up
-  ordered,  ///< the level above or below, by thresholds in squares of 8 x 8: on the mean exact
+  none,     ///< nearest level, halves up
+  ordered,  ///< ordered dither with an 8 x 8 threshold matrix; exact on average
 };
 
-/// What a filter is told about a frame beside its bytes.
+/// Metadata of a frame, and where its times go.
 struct FrameContext {
-  std::uint64_t index = 0;     ///< of the frame in its stream, from 0
-  std::int64_t pts_ns = 0;     ///< presentation timestamp, nanoseconds within 4e18 of 0
+  std::uint64_t index = 0;     ///< number of the frame in its stream, from 0
+  std::int64_t pts_ns = 0;     ///< presentation time in nanoseconds, within 4e18 of 0
   bool discontinuity = false;  ///< true where frames before this one are missing
   FieldOrder field_order = FieldOrder::progressive;
-  /// Of fractions of levels: the filter that leaves them says it, the one that rounds them obeys
-  /// it. Filters one after another are given the same context.
+  /// Rounding of frames that carry fractions of levels: set by the filter that makes them, read by
+  /// the one that rounds them. Filters of a chain are given the same context.
   Dither dither = Dither::none;
 
-  /// Where a CPU filter appends its stages' times; null where nobody asks, and then nothing is
-  /// measured.
+  /// Receives the times of a CPU filter's stages; null = nothing is measured.
   std::vector<StageTime>* timings = nullptr;
-  /// Whom a CUDA filter tells of its stages; null where nobody asks.
+  /// Receives the stage boundaries of a CUDA filter; null = none.
   StageMarks* marks = nullptr;
-  /// cudaStream_t that a CUDA filter enqueues on; null on the CPU.
+  /// Stream, a cudaStream_t, that a CUDA filter enqueues on; null on the CPU.
   void* stream = nullptr;
 
-  /// Tells `marks`, where there is one, of a stage that is enqueued.
+  /// Reports a stage that is enqueued to `marks`, if set.
   void mark(std::string_view finished_stage) const {
     if (marks != nullptr) marks->mark(finished_stage, stream);
   }
 };
 
-/// On which sides of a filter frames have fractions of levels, in a format of more bits than that
-/// of the stream: white is 255 levels there too, and not the largest value. See
-/// configure_chain().
+/// Sides of a filter on which frames carry fractions of levels. Such frames have a format of more
+/// bits than the stream, where white is 255 levels and not the largest code. See configure_chain().
 struct Fractions {
   bool in = false;
   bool out = false;
 };
 
-/// A filter over a stream of frames.
-///
-/// One thread at a time may use a filter; distinct filters are independent.
+/// Filter over a stream of frames. One thread at a time may use it; distinct filters are
+/// independent.
 class EQUALUX_EXPORT Filter {
  public:
   virtual ~Filter() = default;
 
-  /// True for the formats that configure() takes; sources are asked for one of these.
+  /// Returns true for formats that configure() takes. Sources are asked for one of these.
   [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
 
-  /// Fixes the frames' size and format, allocates everything, and returns the output's desc.
-  /// May be called again; the temporal state is then reset. Throws Error(usage) for frames that
-  /// the filter does not take.
+  /// Fixes size and format of the frames to come, allocates all memory, and returns the desc of
+  /// results. May be called again, which resets the temporal state. Throws Error(usage) for frames
+  /// that the filter does not take.
   virtual ImageDesc configure(const ImageDesc& input) = 0;
 
-  /// True where frames of a stream of `input`, 8 bits a sample, may come or leave with fractions.
+  /// Returns true where frames of `input`, a stream of 8 bits, may carry fractions on these sides.
   [[nodiscard]] virtual bool takes_fractions(const ImageDesc& input, Fractions fractions) const {
     (void)input;
     return !fractions.in && !fractions.out;
   }
-  /// configure() where takes_fractions() is true: fixes the desc of the stream, and returns that of
-  /// the output as it is, with or without fractions.
+  /// configure() with fractions, where takes_fractions() returns true. `input` is the desc of the
+  /// stream; returns the desc of results, whose format is one of more bits where they carry
+  /// fractions.
   virtual ImageDesc configure_with(const ImageDesc& input, Fractions fractions) {
     (void)fractions;
     return configure(input);
   }
 
-  /// True where submit() may be given the same memory for `in` and `out`.
+  /// Returns true where `in` and `out` of submit() may be the same memory.
   [[nodiscard]] virtual bool works_in_place() const { return true; }
 
-  /// Filters one frame. `in` has configure's desc and `out` what configure returned. They are the
-  /// same memory with the same strides, where works_in_place() allows it, or do not overlap. A CUDA
-  /// filter only enqueues on context.stream and takes device memory; a CPU filter is done when it
-  /// returns. Allocates nothing.
+  /// Filters one frame. `in` has the desc given to configure(), `out` the one it returned. They are
+  /// either the same memory with the same strides, where works_in_place() returns true, or do not
+  /// overlap. A CUDA filter takes device memory and only enqueues on context.stream: the caller
+  /// waits for the stream. A CPU filter is done when it returns. Allocates no memory.
   virtual void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) = 0;
 
-  /// Gives options other values for the frames to come, all of them or, where it throws, none.
-  /// `equalize` by the fused chain and `clahe` keep what they know of the frames before; with a
-  /// time constant the curve's limits are eased in. False where that takes a new filter: results
-  /// would have another format, or it was made of parameters and not of a spec and is another one.
-  /// Throws Error(usage) for an unknown key, and for a value that cannot be read or is no good.
+  /// Changes options for the frames to come: all of them, or none if it throws. `equalize` with the
+  /// fused chain and `clahe` keep their temporal state; with a time constant, limits of the curve
+  /// change gradually. Returns false where the change needs a new filter: results would have
+  /// another format, or the filter was made of parameters instead of a spec and is neither of these
+  /// two. Throws Error(usage) for an unknown key and for a wrong value.
   virtual bool update(const OptionValues& options) {
     (void)options;
     return false;
   }
 
-  /// Forgets the frames seen so far. Without temporal state: nothing.
+  /// Forgets the frames seen so far, the temporal state.
   virtual void reset() {}
-  /// Temporal state as JSON text, "{}" where there is none.
+  /// Returns the temporal state as JSON text, "{}" where there is none.
   [[nodiscard]] virtual std::string save() const { return "{}"; }
-  /// Restores what save() gave. Throws Error(usage) where it does not fit this filter.
+  /// Restores a state of save(). Throws Error(usage) where it does not fit this filter.
   virtual void load(std::string_view state) { (void)state; }
 
-  /// The tone curves that it makes; null for filters that make none of the whole frame. The
-  /// filter's own.
+  /// Returns the tone curves that the filter makes, owned by it; null where it makes none of the
+  /// whole frame.
   [[nodiscard]] virtual FilterCurves* curves() { return nullptr; }
 };
 
-/// Configures filters that work one after another, of one backend, and returns the descs behind
-/// each. Between two of them frames of 8 bits keep fractions of levels where the first has some and
-/// the second takes them, as `equalize` behind `denoise`: no steps are torn open. The second then
-/// rounds. Each submit() of a frame must be given the same context, in order.
+/// Configures a chain of filters of one backend and returns the desc behind each of them. 8-bit
+/// frames between two filters keep fractions of levels where the first makes them and the second
+/// takes them, as `equalize` behind `denoise`: the curve then spreads no rounding steps. The second
+/// filter rounds. All filters must be given the same context for a frame, in order.
 EQUALUX_EXPORT std::vector<ImageDesc> configure_chain(
     std::span<const std::unique_ptr<Filter>> filters, const ImageDesc& input);
 
 /// Options of the CPU backend.
 struct CpuOptions {
-  int threads = 0;  ///< 0 = all cores
+  int threads = 0;  ///< threads; 0 = one for each core
 };
 
-/// Equalization on the CPU. Throws Error(usage) where params are invalid or need a GPU.
+/// Makes the equalization filter on the CPU. Throws Error(usage) where params are invalid or need a
+/// GPU.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const EqualizeParams& params, const CpuOptions& options = {});
 
-/// Stands in for a device's number: a filter that never chooses a device, and works in whatever
-/// CUDA context is current in the thread that calls it. That must be the same one in every call
-/// from configure() on and in the destructor; making the filter asks CUDA nothing. For callers who
-/// hold a context of their own, as GStreamer's CUDA elements do.
+/// Device number of a filter that never chooses a device: it works in whatever CUDA context is
+/// current in the calling thread, for callers with a context of their own, as GStreamer's CUDA
+/// elements. That context must be the same from configure() to the destructor. Creation calls
+/// nothing of CUDA.
 inline constexpr int kCurrentContext = -2;
 
-/// Whether a filter that is alone on its device may start a frame's kernel while the one of the
-/// frame before it ends.
+/// Launch mode of a filter that is alone on its device: its kernel of a frame may start while the
+/// one of the frame before ends, or not.
 enum class Launches : std::uint8_t {
-  overlapping,  ///< faster for frames in close succession; filters of one copy of this library only
-                ///< may use the context
-  separate,     ///< right beside anything else
+  overlapping,  ///< faster; only filters of one copy of this library may use the context
+  separate,     ///< safe beside any other work in the context
 };
 
 /// Options of the CUDA backend.
 struct CudaOptions {
-  int device = -1;  ///< CUDA's number; -1 = the first with most free memory; or kCurrentContext
+  int device = -1;  ///< CUDA's ordinal; -1 = the device with most free memory; or kCurrentContext
   Launches launches = Launches::overlapping;
 };
 
-/// Equalization on a GPU: the same bytes as on the CPU. Throws Error(usage) where params are
-/// invalid, and Error(unavailable) where no device answers or this build has no CUDA.
+/// Makes the equalization filter on a GPU; results are the same bytes as on the CPU. Throws
+/// Error(usage) where params are invalid, and Error(unavailable) where no device answers or this
+/// build has no CUDA.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
     const EqualizeParams& params, const CudaOptions& options = {});
 
-/// A filter that `--filter` knows.
+/// Description of a filter that `--filter` knows.
 struct FilterInfo {
   std::string_view name;
-  std::string_view summary;         ///< one line, for --help
-  std::span<const Option> options;  ///< what its FilterSpec may set
-  /// What hosts call it among their effects; empty = it is none by itself: it is another one with a
-  /// key that is set, or makes no pictures.
+  std::string_view summary;         ///< one line for --help
+  std::span<const Option> options;  ///< options that a FilterSpec of it may set
+  /// Name in hosts' lists of effects; empty = not listed: it is another filter with a preset
+  /// option, or its results are no pictures.
   std::string_view title;
-  std::string_view description;  ///< one sentence without its stop, of an effect
+  std::string_view description;  ///< one sentence without its full stop, for hosts' lists
 };
-/// All filters of this build, in the order of the documentation.
+/// Lists all filters of this build, in the order of the documentation.
 [[nodiscard]] EQUALUX_EXPORT const std::vector<FilterInfo>& filter_list();
 
-/// Every rule that the parameters of a spec break, one clause each; with a backend, what only the
-/// other one has. Throws Error(usage) for an unknown filter or key or an unreadable value.
+/// Lists every rule that the parameters of a spec break, one clause each; with a backend, options
+/// that only the other backend has count as broken. Throws Error(usage) for an unknown filter or
+/// key, and for an unreadable value.
 [[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const FilterSpec& spec,
                                                                  const EqualizeParams& equalize,
                                                                  Backend backend);
 
-/// The filter that a spec names, on the CPU; its options may change while frames move, see
-/// Filter::update(). `equalize` holds the defaults of every `equalize`; a key on the spec wins.
-/// Throws Error(usage) for an unknown filter or key or an invalid value.
+/// Makes the filter that a spec names, on the CPU. Its options may change while frames move, see
+/// Filter::update(). `equalize` holds defaults for the filter `equalize`; keys of the spec override
+/// them. Throws Error(usage) for an unknown filter or key and for an invalid value.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const FilterSpec& spec, const EqualizeParams& equalize = {}, const CpuOptions& options = {});
 
-/// The filter that a spec names, on a GPU. Throws as the factories of specs and of GPUs do.
+/// Makes the filter that a spec names, on a GPU. Throws as make_cpu_filter() of a spec, and
+/// Error(unavailable) where no device answers or this build has no CUDA.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
     const FilterSpec& spec, const EqualizeParams& equalize, const CudaOptions& options);
 
-/// Name of the SIMD target that the CPU backend runs on this machine, e.g. "AVX3_DL".
+/// Returns the name of the SIMD target that the CPU backend runs on this machine, e.g. "AVX3_DL".
 [[nodiscard]] EQUALUX_EXPORT std::string cpu_simd_target();
 
-/// The library's version, "major.minor.patch".
+/// Returns the library's version, "major.minor.patch".
 [[nodiscard]] EQUALUX_EXPORT std::string_view version();
 
 }  // namespace equalux

@@ -13,35 +13,34 @@
 #include <equalux/image.h>
 #include <equalux/params.h>
 
-/// Filters on the eigenvalues of the Hessian, the matrix of second derivatives of a smoothed frame:
-/// [Hxx Hxy; Hxy Hyy]. Formulas, sources and pictures: docs/hessian.md.
+/// Filters on the eigenvalues of the Hessian [Hxx Hxy; Hxy Hyy], the matrix of second derivatives
+/// of a smoothed frame. docs/hessian.md has formulas, sources and pictures.
 ///
-/// Everywhere, samples are levels, 0 to 255 in 8-bit formats; lambda1 and lambda2 are the
-/// eigenvalues with |lambda1| <= |lambda2|, on a tie the smaller one first; second derivatives are
-/// multiplied by sigma^2, so that a line answers alike at every size. The frame continues outside
-/// with the samples of its edge. CPU and CUDA give the same bits.
+/// Conventions: samples are levels, 0 to 255 in 8-bit formats. lambda1 and lambda2 are the
+/// eigenvalues with |lambda1| <= |lambda2|, on a tie the smaller one first. Second derivatives are
+/// multiplied by sigma^2, so that the response to a line does not depend on its width. Samples
+/// outside the frame replicate those of its edge. CPU and CUDA give the same bits.
 namespace equalux {
 
-/// How second derivatives are taken.
+/// Operator for second derivatives.
 enum class HessianDerivative : std::uint8_t {
   gaussian,         ///< derivatives of a sampled Gaussian, as scipy.ndimage.gaussian_filter
-  gradient,         ///< the Gaussian, then [-1/2 0 1/2] twice: the report's first form
-  sobel_laplacian,  ///< [1 2 1]/4, [-1 0 1]/2 and [1 -2 1], without sigma: its second form
+  gradient,         ///< the Gaussian, then [-1/2 0 1/2] twice: the first form in the report
+  sobel_laplacian,  ///< [1 2 1]/4, [-1 0 1]/2, [1 -2 1], no sigma: the second form in the report
 };
 
-/// What a filter reads of a frame. Of gray frames every channel is the one there is; YUV frames
-/// have luma only.
+/// Channel that is read. Gray frames have one for all choices; of YUV frames only luma is read.
 enum class HessianChannel : std::uint8_t {
-  luma,   ///< Y as it is; of RGB (77 r + 150 g + 29 b + 128) / 256, rounded down (BT.601)
+  luma,   ///< Y; of RGB (77 r + 150 g + 29 b + 128) / 256, rounded down (BT.601)
   value,  ///< max(r, g, b)
   red,
   green,
   blue,
 };
 
-/// Bounds of the parameters. A Gaussian reaches int(truncate · sigma + 0.5) samples to each side.
-/// Below sigma 1 a sampled Gaussian is coarse: a flat frame has an answer (at 0.5 of -0.14 of its
-/// level), which vessel and shapes would take for lines.
+/// Bounds of parameters. A Gaussian reaches int(truncate · sigma + 0.5) samples to each side. Below
+/// sigma = 1 it is sampled too coarsely: even a flat frame has a response (at 0.5: -0.14 times its
+/// level), which `vessel` and `shapes` would take for lines.
 inline constexpr double kMinSigma = 0.5;
 inline constexpr double kMinShapeSigma = 1;
 inline constexpr double kMaxSigma = 16;
@@ -50,7 +49,7 @@ inline constexpr double kMaxTruncate = 8;
 inline constexpr int kMaxGaussianRadius = 64;
 inline constexpr int kMaxScales = 8;
 
-/// Parameters of `eigenvalues`: a frame of format grayf32x2, lambda1 and lambda2.
+/// Parameters of `eigenvalues`, whose result is a frame of format grayf32x2: lambda1 and lambda2.
 struct HessianParams {
   double sigma = 2;     ///< pixels, 0.5 to 16; not read by sobel_laplacian
   double truncate = 4;  ///< radius in sigmas, 1 to 8; not read by sobel_laplacian
@@ -60,32 +59,32 @@ struct HessianParams {
   friend bool operator==(const HessianParams&, const HessianParams&) = default;
 };
 
-/// Lines darker or brighter than what is around them.
+/// Lines darker or brighter than their surroundings.
 enum class Polarity : std::uint8_t { dark, bright };
 
-/// What makes a line a line.
+/// Measure of how much a pixel looks like a line.
 enum class VesselMeasure : std::uint8_t {
   ridge,   ///< contrast: lambda2 over local brightness
-  frangi,  ///< Frangi's vesselness (MICCAI 1998), 0 to 1: contrast, less where it is no line
+  frangi,  ///< Frangi's vesselness (MICCAI 1998), 0 to 1: contrast, less where not elongated
 };
 
-/// Where vessels may be.
+/// Part of the frame in which vessels are searched.
 enum class FieldOfView : std::uint8_t {
-  automatic,  ///< "auto": without the dark around a round picture, where all four corners are dark
-  none,       ///< everywhere
+  automatic,  ///< "auto": without the dark around a round picture, if all corners are dark
+  none,       ///< the whole frame
 };
 
-/// What becomes of the vessels.
+/// Result of `vessel`.
 enum class VesselOutput : std::uint8_t {
   mask,     ///< gray8: 255 in vessels, 0 elsewhere
   overlay,  ///< the frame in its own format, vessels tinted
-  heat,     ///< bgr: the measure from black over red and yellow to white
+  heat,     ///< bgr: the measure, from black over red and yellow to white
 };
 
-/// Parameters of `vessel`: thick vessels and other lines, of several widths.
+/// Parameters of `vessel`, which finds vessels and other lines of several widths.
 ///
-/// A line of width 2 sigma answers strongest to sigma. The contrast of `ridge` is that of a bar of
-/// the scale's own width: 0.1 means a tenth darker (or brighter) than the local mean.
+/// A line of width 2 sigma responds most strongly at sigma. Contrast of `ridge` is that of a bar as
+/// wide as the scale: 0.1 means a tenth darker (or brighter) than the local mean.
 struct VesselParams {
   std::vector<double> sigmas{2, 3, 4};  ///< 1 to 8 scales, pixels, 1 to 16 each
   double truncate = 4;                  ///< radius in sigmas, 1 to 8
@@ -102,22 +101,22 @@ struct VesselParams {
   friend bool operator==(const VesselParams&, const VesselParams&) = default;
 };
 
-/// What becomes of the classes of the report's Figure 1.
+/// Result of `shapes`.
 enum class ShapesOutput : std::uint8_t {
   overlay,  ///< the frame in its own format, classes tinted
   classes,  ///< gray8: 0 none, 1 dark line, 2 bright line, 3 dark blob, 4 bright blob
 };
 
-/// Parameters of `shapes`: which pixels lie in lines and blobs (the report's Figure 1).
+/// Parameters of `shapes`, which classifies pixels as lines and blobs (Figure 1 of the report).
 ///
-/// |lambda2| below `threshold`: none. Otherwise a blob where lambda1 / lambda2 >= blob_ratio, a
-/// line where |lambda1 / lambda2| <= line_ratio, none between; dark where lambda2 > 0.
+/// |lambda2| below `threshold`: no class. Otherwise a blob where lambda1 / lambda2 >= blob_ratio, a
+/// line where |lambda1 / lambda2| <= line_ratio, no class in between; dark where lambda2 > 0.
 struct ShapesParams {
   double sigma = 3;     ///< pixels, 1 to 16; not read by sobel_laplacian
   double truncate = 4;  ///< radius in sigmas, 1 to 8; not read by sobel_laplacian
   HessianDerivative derivative = HessianDerivative::gaussian;
   HessianChannel channel = HessianChannel::luma;
-  double threshold = 8;     ///< levels, above 0 to 1000
+  double threshold = 8;     ///< in levels, above 0 to 1000
   double line_ratio = 0.3;  ///< 0 to 1, at most blob_ratio
   double blob_ratio = 0.6;  ///< 0 to 1
   ShapesOutput output = ShapesOutput::overlay;
@@ -133,8 +132,8 @@ EQUALUX_ENUM_NAMES(FieldOfView)
 EQUALUX_ENUM_NAMES(VesselOutput)
 EQUALUX_ENUM_NAMES(ShapesOutput)
 
-/// Every rule that the parameters break, one clause each; empty if all hold. With a desc, the rules
-/// that depend on the frame are included.
+/// Lists every rule that the parameters break, one clause each; empty if they are valid. With a
+/// desc, rules that depend on the frame are included.
 [[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const HessianParams& params,
                                                                  Backend backend,
                                                                  const ImageDesc* desc = nullptr);
@@ -144,25 +143,25 @@ EQUALUX_ENUM_NAMES(ShapesOutput)
 [[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const ShapesParams& params,
                                                                  Backend backend,
                                                                  const ImageDesc* desc = nullptr);
-/// True for the formats that filters of these parameters take.
+/// Returns true for formats that filters of these parameters take.
 [[nodiscard]] EQUALUX_EXPORT bool takes(const HessianParams& params, PixelFormat format);
 [[nodiscard]] EQUALUX_EXPORT bool takes(const VesselParams& params, PixelFormat format);
 [[nodiscard]] EQUALUX_EXPORT bool takes(const ShapesParams& params, PixelFormat format);
-/// The one format of the results; nothing where each has that of its frame.
+/// Returns the format of all results; nothing where a result has the format of its frame.
 [[nodiscard]] EQUALUX_EXPORT std::optional<PixelFormat> output_format(const HessianParams& params);
 [[nodiscard]] EQUALUX_EXPORT std::optional<PixelFormat> output_format(const VesselParams& params);
 [[nodiscard]] EQUALUX_EXPORT std::optional<PixelFormat> output_format(const ShapesParams& params);
 
-/// The options of the filters, in the order of the documentation.
+/// Options of the filters, in the order of the documentation.
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> hessian_options();
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> vessel_options();
 [[nodiscard]] EQUALUX_EXPORT std::span<const Option> shapes_options();
-/// Sets an option by its key. Throws Error(usage) for an unknown key or an unreadable value, naming
-/// what would be right.
+/// Sets an option by its key. Throws Error(usage) for an unknown key or an unreadable value; the
+/// message says what would be right.
 EQUALUX_EXPORT void set_option(HessianParams& params, std::string_view key, std::string_view value);
 EQUALUX_EXPORT void set_option(VesselParams& params, std::string_view key, std::string_view value);
 EQUALUX_EXPORT void set_option(ShapesParams& params, std::string_view key, std::string_view value);
-/// The value of an option as it is written; empty where it is not set.
+/// Returns an option's value as text, empty where the option is not set.
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const HessianParams& params,
                                                      std::string_view key);
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const VesselParams& params,
@@ -170,7 +169,7 @@ EQUALUX_EXPORT void set_option(ShapesParams& params, std::string_view key, std::
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const ShapesParams& params,
                                                      std::string_view key);
 
-/// The filters on the CPU. Throw Error(usage) where params are invalid or need a GPU.
+/// Makes the filters on the CPU. Throws Error(usage) where params are invalid.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const HessianParams& params, const CpuOptions& options = {});
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
@@ -178,8 +177,8 @@ EQUALUX_EXPORT void set_option(ShapesParams& params, std::string_view key, std::
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const ShapesParams& params, const CpuOptions& options = {});
 
-/// The filters on a GPU, with the CPU's bits. Throw Error(usage) where params are invalid, and
-/// Error(unavailable) where no device answers or this build has no CUDA.
+/// Makes the filters on a GPU; results are the same bits as on the CPU. Throws Error(usage) where
+/// params are invalid, and Error(unavailable) where no device answers or this build has no CUDA.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
     const HessianParams& params, const CudaOptions& options = {});
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(

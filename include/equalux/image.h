@@ -13,10 +13,10 @@
 /// Descriptions of frames, and views of their memory.
 namespace equalux {
 
-/// Every sample layout that the filters know. 8 bits a sample unless the name says otherwise.
+/// Formats of samples that the filters know. A sample has 8 bits unless the name says otherwise.
 enum class PixelFormat : std::uint8_t {
   gray8,
-  // Packed RGB: bytes in memory order. x is padding, a is alpha; both are copied.
+  // Packed RGB, named in the order of bytes in memory. x is padding, a is alpha; both are copied.
   rgb,
   bgr,
   rgbx,
@@ -35,7 +35,7 @@ enum class PixelFormat : std::uint8_t {
   y42b,  ///< 4:2:2, three planes
   y444,  ///< 4:4:4, three planes
   // More than 8 bits: a sample is a 16-bit little-endian word with its value in the low bits, in
-  // P010 and P012 in the high ones. The other bits are not read, and written as 0.
+  // P010 and P012 in the high ones. Unused bits are ignored on input and 0 in results.
   gray16_le,
   rgb48_le,  ///< packed, as rgb
   bgr48_le,
@@ -53,7 +53,7 @@ enum class PixelFormat : std::uint8_t {
   y444_10le,
   y444_12le,
   y444_16le,
-  // Float planes, for filters whose result is no picture.
+  // Planes of floats, for filters whose result is no picture.
   grayf32,    ///< one plane of 32-bit floats
   grayf32x2,  ///< two planes of 32-bit floats
 };
@@ -61,21 +61,23 @@ enum class PixelFormat : std::uint8_t {
 inline constexpr int kPixelFormatCount = 36;
 inline constexpr int kMaxPlanes = 3;
 
-/// Which family of arithmetic a format belongs to.
+/// Colour model of a format, which decides the arithmetic.
 enum class ColorModel : std::uint8_t { gray, rgb, yuv, real };
 
-/// What a format's bytes mean; one row for each PixelFormat in kFormatTraits.
+/// Traits of a format; kFormatTraits has a row for each PixelFormat.
 struct FormatTraits {
-  std::string_view name;  ///< GStreamer's spelling, in lower case; rgb48_le, bgr48_le: ours
+  std::string_view name;  ///< as in GStreamer, in lower case; rgb48_le, bgr48_le: our own
   ColorModel model;
   int planes;          ///< 1 to kMaxPlanes
   int chroma_shift_x;  ///< log2 of the luma columns that one chroma sample covers
   int chroma_shift_y;  ///< log2 of the luma rows that one chroma sample covers
-  /// Bytes from one sample of a plane to the next; 4:2:2 packed: 4, a pair.
+  /// Bytes from one sample of a plane to the next; packed 4:2:2: 4, from one pair of pixels to the
+  /// next.
   std::array<int, 3> step;
-  /// Bytes before the first sample of each component, R, G, B or Y, Cb, Cr, in a row of its plane.
+  /// Byte offset of the first sample of each component (R, G, B or Y, Cb, Cr) in a row of its
+  /// plane.
   std::array<int, 3> offset;
-  int alpha_offset;  ///< packed RGB: the same for the copied fourth sample, or -1
+  int alpha_offset;  ///< packed RGB: byte offset of the copied fourth sample, or -1
   int depth = 8;     ///< bits of a sample's value
   int shift = 0;     ///< unused bits below the value
 };
@@ -127,26 +129,27 @@ inline constexpr std::array<FormatTraits, kPixelFormatCount> kFormatTraits{{
 [[nodiscard]] constexpr std::string_view to_string(PixelFormat format) {
   return traits(format).name;
 }
-/// True for pictures of 8-bit samples.
+/// Returns true for pictures of 8-bit samples.
 [[nodiscard]] constexpr bool has_byte_samples(PixelFormat format) {
   return traits(format).depth == 8;
 }
-/// True for pictures of more than 8 bits a sample, in 16-bit words. Float planes are no pictures.
+/// Returns true for pictures of more than 8 bits a sample, in 16-bit words; false for float planes.
 [[nodiscard]] constexpr bool has_deep_samples(PixelFormat format) {
   return traits(format).depth > 8 && traits(format).model != ColorModel::real;
 }
-/// Bytes of one sample in memory.
+/// Returns the bytes of one sample in memory.
 [[nodiscard]] constexpr int sample_bytes(PixelFormat format) {
   return traits(format).model == ColorModel::real ? 4 : (traits(format).depth > 8 ? 2 : 1);
 }
-/// The format of that name (case ignored), or nothing.
+/// Returns the format of a name, in either case, or nothing.
 [[nodiscard]] EQUALUX_EXPORT std::optional<PixelFormat> pixel_format_from(std::string_view name);
 
-/// Luma weights of a YCbCr stream: ITU-R BT.601, BT.709, BT.2020 (non-constant luminance).
+/// Luma weights of YCbCr: ITU-R BT.601, BT.709, BT.2020 (non-constant luminance).
 enum class ColorMatrix : std::uint8_t { bt601, bt709, bt2020 };
-/// Values of YCbCr. Limited: luma 16 to 235, chroma 16 to 240, times 2^(depth - 8). Full: all.
+/// Code range of YCbCr. Limited: luma 16 to 235, chroma 16 to 240, times 2^(depth - 8). Full: all
+/// codes.
 enum class ColorRange : std::uint8_t { limited, full };
-/// How the rows of a frame belong to fields. Rows of interlaced frames alternate between fields.
+/// Order of fields. Rows of interlaced frames alternate between two fields.
 enum class FieldOrder : std::uint8_t { progressive, top_first, bottom_first };
 
 [[nodiscard]] EQUALUX_EXPORT std::string_view to_string(ColorMatrix matrix);
@@ -154,10 +157,10 @@ enum class FieldOrder : std::uint8_t { progressive, top_first, bottom_first };
 
 /// Longest side of a frame, in pixels.
 inline constexpr int kMaxSide = 65535;
-/// Most pixels of a frame, 2^31: the bound up to which a 48-bit gain is exact.
+/// Most pixels of a frame, 2^31: up to there a gain with 48 fractional bits is exact.
 inline constexpr std::int64_t kMaxPixels = std::int64_t{1} << 31;
 
-/// Size, format and colour of a frame; says nothing of where its bytes are.
+/// Size, format and colour of a frame, without its memory.
 struct ImageDesc {
   PixelFormat format = PixelFormat::bgr;
   int width = 0;                            ///< pixels, 1 to kMaxSide
@@ -168,20 +171,20 @@ struct ImageDesc {
   friend bool operator==(const ImageDesc&, const ImageDesc&) = default;
 };
 
-/// Bytes of sample data in one row of a plane, without padding. Odd widths round chroma up.
+/// Returns the bytes of samples in one row of a plane, without padding. Odd widths round chroma up.
 [[nodiscard]] EQUALUX_EXPORT std::size_t row_bytes(const ImageDesc& desc, int plane);
-/// Rows of a plane. Odd heights round chroma up.
+/// Returns the rows of a plane. Odd heights round chroma up.
 [[nodiscard]] EQUALUX_EXPORT int plane_rows(const ImageDesc& desc, int plane);
-/// Bytes of all planes with tight rows, in plane order.
+/// Returns the bytes of all planes with rows that are not padded.
 [[nodiscard]] EQUALUX_EXPORT std::size_t tight_bytes(const ImageDesc& desc);
-/// Throws Error(usage) that names every violated rule: sides, pixel count.
+/// Throws Error(usage) that names every violated rule of sides and number of pixels.
 EQUALUX_EXPORT void validate(const ImageDesc& desc);
 
-/// Memory of a frame that may only be read; owns nothing.
+/// Read-only view of a frame's memory; owns nothing.
 ///
-/// data[p] is the first byte of the top row of plane p; stride[p] is the distance in bytes from
-/// the start of a row to the start of the row below it. A stride may be larger than the row,
-/// and negative where rows are stored bottom up. No alignment is assumed.
+/// data[p] is the first byte of the top row of plane p; stride[p] is the distance in bytes from the
+/// start of a row to the start of the row below. It may be larger than a row, and negative where
+/// rows are stored bottom up. Data may have any alignment.
 struct ConstImageView {
   ImageDesc desc;
   std::array<const std::uint8_t*, kMaxPlanes> data{};
@@ -193,7 +196,7 @@ struct ConstImageView {
   }
 };
 
-/// Memory of a frame that may be written; owns nothing. Strides as in ConstImageView.
+/// Writable view of a frame's memory; owns nothing. Strides as in ConstImageView.
 struct ImageView {
   ImageDesc desc;
   std::array<std::uint8_t*, kMaxPlanes> data{};
@@ -207,30 +210,30 @@ struct ImageView {
   operator ConstImageView() const { return {desc, {data[0], data[1], data[2]}, stride}; }
 };
 
-/// How an Image lies in memory: planes one after another, rows on 64-byte boundaries.
+/// Memory layout of an Image: planes one after another, every row at a multiple of 64 bytes.
 struct ImageLayout {
-  std::array<std::size_t, kMaxPlanes> offset{};  ///< bytes from the first plane to this one
+  std::array<std::size_t, kMaxPlanes> offset{};  ///< byte offset of each plane
   std::array<std::ptrdiff_t, kMaxPlanes> stride{};
-  std::size_t bytes = 0;  ///< of all planes
+  std::size_t bytes = 0;  ///< bytes of all planes
 
-  /// A frame laid out like this from `first` on.
+  /// Returns a view of a frame with this layout whose memory begins at `first`.
   [[nodiscard]] EQUALUX_EXPORT ImageView view(const ImageDesc& desc, std::uint8_t* first) const;
 };
 [[nodiscard]] EQUALUX_EXPORT ImageLayout image_layout(const ImageDesc& desc);
 
-/// Where images get their memory, if not from the heap: memory that a GPU reaches, for example.
+/// Allocator of images in place of the heap, e.g. of memory pinned for a GPU.
 struct ImageMemory {
-  /// Gives at least `bytes`, aligned to 64; null where memory is short.
+  /// Returns at least `bytes` bytes, aligned to 64, or null where memory is short.
   void* (*allocate)(std::size_t bytes);
   void (*release)(void* memory);
 };
 
-/// A frame that owns host memory, as image_layout() says; contents are not initialised.
-/// Movable, not copyable. Not thread-safe; distinct images are independent.
+/// Frame that owns host memory, laid out as image_layout() says and not initialised. Movable, not
+/// copyable. Not thread-safe; distinct images are independent.
 class EQUALUX_EXPORT Image {
  public:
   Image() = default;
-  /// Throws Error(usage) for an invalid desc and std::bad_alloc where memory is short.
+  /// Allocates. Throws Error(usage) for an invalid desc, std::bad_alloc where memory is short.
   explicit Image(const ImageDesc& desc);
   Image(const ImageDesc& desc, const ImageMemory& memory);
 
@@ -250,8 +253,8 @@ class EQUALUX_EXPORT Image {
   ImageView view_;
 };
 
-/// Copies the samples (not the padding) of one frame to another of the same desc.
-/// Throws Error(usage) where format or size differ.
+/// Copies the samples, not the padding, of a frame to another. Throws Error(usage) where format or
+/// size differ.
 EQUALUX_EXPORT void copy_image(const ConstImageView& from, const ImageView& to);
 
 }  // namespace equalux

@@ -10,15 +10,14 @@
 #include <opencv2/core.hpp>
 #include <opencv2/core/cuda.hpp>
 
-/// Views of OpenCV's matrices as frames, and of frames as matrices, without copies: headers alone,
-/// for programs that use both libraries. Nobody owns anything here: a view holds as long as the
-/// memory that it is of. Filters on a CPU take views of cv::Mat, those on a GPU of
-/// cv::cuda::GpuMat.
+/// Views of OpenCV matrices as frames and of frames as matrices, without copies. Header-only, for
+/// programs that use both libraries. Views own nothing and are valid as long as the memory they
+/// refer to. CPU filters take views of cv::Mat, GPU filters those of cv::cuda::GpuMat.
 namespace equalux {
 
 namespace opencv_detail {
 
-/// The format of a matrix by its type, with colours in OpenCV's order.
+/// Returns the format for a type of matrix, with colours in OpenCV's order.
 inline std::optional<PixelFormat> format_of_type(int type) {
   switch (type) {
     case CV_8UC1:
@@ -40,7 +39,7 @@ inline std::optional<PixelFormat> format_of_type(int type) {
   }
 }
 
-/// The type of a matrix whose elements are the samples of a plane that lie side by side.
+/// Returns the type of a matrix that holds a plane: samples side by side are its channels.
 inline int type_of_plane(PixelFormat format, int plane) {
   const FormatTraits& of = traits(format);
   const int item = sample_bytes(format);
@@ -57,7 +56,7 @@ inline std::string type_text(int type) {
   return cv::typeToString(type);
 }
 
-/// What cv::Mat and cv::cuda::GpuMat have in common.
+/// Body of view_of(), for cv::Mat and cv::cuda::GpuMat.
 template <typename Matrix>
 ImageView view_of_matrix(const Matrix& matrix, std::optional<PixelFormat> wanted) {
   if (!wanted) wanted = format_of_type(matrix.type());
@@ -71,7 +70,7 @@ ImageView view_of_matrix(const Matrix& matrix, std::optional<PixelFormat> wanted
            type_text(type_of_plane(*wanted, 0)) + " for " + std::string(of.name));
   }
   if (of.model == ColorModel::yuv && of.planes == 1 && matrix.cols % 2 != 0) {
-    // Its last pair would lie half outside.
+    // Packed 4:2:2 stores pixels in pairs; the last one would reach beyond the matrix.
     refuse("a matrix of " + std::string(of.name) + " is " + std::to_string(matrix.cols) + "x" +
            std::to_string(matrix.rows) + ", must be of an even width");
   }
@@ -79,7 +78,7 @@ ImageView view_of_matrix(const Matrix& matrix, std::optional<PixelFormat> wanted
   view.stride[0] = static_cast<std::ptrdiff_t>(matrix.step);
   if (of.planes == 1) return view;
 
-  // As OpenCV keeps 4:2:0: chroma below the luma, in a matrix half as high again.
+  // OpenCV keeps 4:2:0 in one matrix, 3/2 times as high as the frame: luma, with chroma below.
   if (of.chroma_shift_y != 1 || matrix.rows % 3 != 0 || matrix.cols % 2 != 0) {
     refuse("a matrix of " + std::string(of.name) + " is " + std::to_string(matrix.cols) + "x" +
            std::to_string(matrix.rows) +
@@ -89,7 +88,8 @@ ImageView view_of_matrix(const Matrix& matrix, std::optional<PixelFormat> wanted
   view.data[1] = matrix.data + view.stride[0] * view.desc.height;
   view.stride[1] = view.stride[0];
   if (of.planes == 2) return view;
-  // Two rows of a plane lie in each row of the matrix.
+  // Planar chroma has half rows, two of which share a row of the matrix: that needs a constant
+  // stride.
   if (!matrix.isContinuous()) {
     refuse("a matrix of " + std::string(of.name) + " has gaps behind its rows, must have none");
   }
@@ -118,11 +118,11 @@ Matrix matrix_of_plane(const ImageView& view, int plane) {
 
 }  // namespace opencv_detail
 
-/// A frame in a matrix's memory. By itself its format follows from the type, with colours in the
-/// order B, G, R: gray8, bgr, bgra, gray16_le, bgr48_le, bgra64_le and grayf32. Another one is
-/// named: rgb and its like; yuy2 and uyvy of two channels; and 4:2:0 in one channel, half as high
-/// again as the frame, as cv::cvtColor() makes and takes it. Throws Error(usage) where the matrix
-/// is no such frame.
+/// Returns a view of a matrix as a frame. The format follows from the type, with colours in the
+/// order B, G, R: gray8, bgr, bgra, gray16_le, bgr48_le, bgra64_le or grayf32. Name any other
+/// `format`: rgb and the like; yuy2 and uyvy, of two channels; 4:2:0, in one channel and 3/2 times
+/// as high as the frame, as cv::cvtColor() makes and takes it. Throws Error(usage) where the matrix
+/// does not fit.
 [[nodiscard]] inline ImageView view_of(cv::Mat& matrix,
                                        std::optional<PixelFormat> format = std::nullopt) {
   return opencv_detail::view_of_matrix(matrix, format);
@@ -131,7 +131,7 @@ Matrix matrix_of_plane(const ImageView& view, int plane) {
                                             std::optional<PixelFormat> format = std::nullopt) {
   return opencv_detail::view_of_matrix(matrix, format);
 }
-/// The same in a device's memory, for filters of make_cuda_filter().
+/// Returns a view of a matrix in device memory, for filters of make_cuda_filter().
 [[nodiscard]] inline ImageView view_of(cv::cuda::GpuMat& matrix,
                                        std::optional<PixelFormat> format = std::nullopt) {
   return opencv_detail::view_of_matrix(matrix, format);
@@ -141,12 +141,12 @@ Matrix matrix_of_plane(const ImageView& view, int plane) {
   return opencv_detail::view_of_matrix(matrix, format);
 }
 
-/// A plane of a frame as a matrix that has no memory of its own. Throws Error(usage) for a plane
-/// that the format lacks, and where rows are stored bottom up.
+/// Returns a plane of a frame as a matrix that refers to its memory. Throws Error(usage) for a
+/// plane that the format lacks, and where rows are stored bottom up.
 [[nodiscard]] inline cv::Mat mat_of(const ImageView& view, int plane = 0) {
   return opencv_detail::matrix_of_plane<cv::Mat>(view, plane);
 }
-/// The same of a frame in a device's memory.
+/// Returns a plane of a frame in device memory as a matrix that refers to its memory.
 [[nodiscard]] inline cv::cuda::GpuMat gpu_mat_of(const ImageView& view, int plane = 0) {
   return opencv_detail::matrix_of_plane<cv::cuda::GpuMat>(view, plane);
 }

@@ -12,31 +12,31 @@
 
 #include <equalux/export.h>
 
-/// What is declared of a filter's parameters, one row each: whoever shows them, asks for them or
-/// checks them reads it here. filter_list() has the rows of every filter.
+/// Declarations of filter parameters, one row each, from which help texts, config files, plugins
+/// and checks follow. filter_list() has the rows of every filter.
 namespace equalux {
 
-/// The backends that have something.
+/// Backends that have an option or a name.
 enum class Backends : std::uint8_t { both, cpu, cuda };
 
-/// What values of an option are. Hosts hold them as text, see FilterSpec.
+/// Type of an option's value. Hosts hold values as text, see FilterSpec.
 enum class OptionType : std::uint8_t {
   number,
   whole,  ///< a whole number
   onoff,  ///< true or false
-  name,   ///< one out of a list
-  text,   ///< in a form that the option's `range` tells
-  file,   ///< the name of a file that is read
+  name,   ///< one of a list of names
+  text,   ///< free text, whose form the option's `range` explains
+  file,   ///< path of a file that is read
 };
 
-/// One of the names that an option takes.
+/// Name that an option takes as its value.
 struct OptionName {
   std::string_view name;
   std::string_view help;  ///< what it means, without a full stop
   Backends backends = Backends::both;
 };
 
-/// The spellings of names, in order.
+/// Returns the spellings of names, in order.
 [[nodiscard]] inline std::vector<std::string_view> spellings(std::span<const OptionName> names) {
   std::vector<std::string_view> texts;
   for (const OptionName& each : names)
@@ -44,66 +44,66 @@ struct OptionName {
   return texts;
 }
 
-/// One parameter of a filter.
+/// Declaration of one parameter of a filter.
 struct Option {
-  std::string_view key = {};    ///< its name, in text of every kind: "clip-limit"
-  std::string_view title = {};  ///< above a slider: "Clip limit"
-  /// What it does, in one line. Behind its first clause goes the range, behind all its default;
-  /// option_help() puts them together.
+  std::string_view key = {};    ///< name in options, config files and properties: "clip-limit"
+  std::string_view title = {};  ///< label of a slider: "Clip limit"
+  /// Effect, in one line. option_help() inserts the range behind the first clause and appends the
+  /// default.
   std::string_view help = {};
-  std::string_view group = {};  ///< the part of the filter that it belongs to; empty = the whole
-  std::string_view value = {};  ///< what stands for it in help texts; empty = by its type
+  std::string_view group = {};  ///< part of the filter that it belongs to; empty = the whole
+  std::string_view value = {};  ///< placeholder of the value in help texts; empty = by type
 
-  // Numbers.
+  // Fields of numeric options.
   double least = 0;
   double most = 0;
-  bool above_least = false;          ///< `least` itself is too small
+  bool above_least = false;          ///< `least` itself is excluded
   std::string_view unit = {};        ///< "milliseconds"; empty = none
-  std::string_view zero_means = {};  ///< what 0 means, which is then allowed outside the range
-  std::string_view word = {};        ///< stands in place of a number: "auto"; empty = none
-  std::string_view word_means = {};  ///< what it means
-  double word_number = 0;            ///< from which keys go on where the word stands
-  double step = 0;                   ///< of sliders and keys; 0 = they do not change it
-  double slider_least = 0;           ///< range of a slider; 0 and 0 in a table = all values
+  std::string_view zero_means = {};  ///< meaning of 0, then allowed outside the range; or empty
+  std::string_view word = {};  ///< word that may stand in place of a number: "auto"; empty = none
+  std::string_view word_means = {};  ///< meaning of the word
+  double word_number = 0;            ///< number that keys start from where the word is set
+  double step = 0;                   ///< step of sliders and keys; 0 = they do not change it
+  double slider_least = 0;           ///< range of a slider; 0 and 0 = all values
   double slider_most = 0;
-  std::string_view keys = {};  ///< two letters: keys of a window that lower and raise it
+  std::string_view keys = {};  ///< two letters: the keys of a window that lower and raise it
 
-  std::string_view range = {};  ///< its values, in words; empty = as least, most and unit say
+  std::string_view range = {};  ///< allowed values in words; empty = as least, most and unit say
   std::string_view unset = {};  ///< what holds where it is not set; empty = it always has a value
-  std::string_view shown = {};  ///< default where results are looked at; empty = `fallback`
-  std::string_view replaces = {};  ///< key of the option that is ignored where this one is set
-  bool live = false;            ///< the keys of a window, the control socket and the page change it
-  bool decides_format = false;  ///< results have another format by it
+  std::string_view shown = {};  ///< default of commands that show results; empty = `fallback`
+  std::string_view replaces = {};  ///< key of an option that is ignored where this one is set
+  bool live = false;               ///< keys of a window, control socket and page can change it
+  bool decides_format = false;     ///< the format of results depends on it
   Backends backends = Backends::both;
 
-  // What follows from the member that it sets, and is filled in by its table.
+  // Fields that the option's table fills in from the member that the option sets.
   OptionType type = OptionType::number;
   std::span<const OptionName> names = {};
-  std::string_view names_type = {};  ///< hosts' name for the list, which options may share
-  std::string fallback = {};         ///< the default as a value is written; empty = `unset`
+  std::string_view names_type = {};  ///< hosts' type name of the list, shared by options
+  std::string fallback = {};         ///< default, as text; empty = `unset`
 };
 
-/// What parameters, and hosts whose values are numbers alone, have for an option's word.
+/// Number that stands for an option's word in parameters, and in hosts whose values are numbers.
 inline constexpr double kWordNumber = -1;
 
-/// Options with values, as they are written, in order.
+/// Keys and values as text, in order.
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
 
-/// The values that an option takes: "1 to 255, or 0 for none", "max-abs, min-max or
+/// Returns the values that an option takes: "1 to 255, or 0 for none", "max-abs, min-max or
 /// min-max-nonzero".
 [[nodiscard]] EQUALUX_EXPORT std::string option_range(const Option& option);
-/// What an option does, with its range: "steepest rise of the curve, 1 to 255; 0 = none".
+/// Returns an option's help with its range: "steepest rise of the curve, 1 to 255; 0 = none".
 [[nodiscard]] EQUALUX_EXPORT std::string option_help(const Option& option);
-/// What stands for an option's value in help texts: "NAME", "MS", "X,Y,Z".
+/// Returns the placeholder of an option's value in help texts: "NAME", "MS", "X,Y,Z".
 [[nodiscard]] EQUALUX_EXPORT std::string option_placeholder(const Option& option);
-/// What holds where nobody sets an option: "0", "the backend's choice".
+/// Returns the value of an option that nobody sets: "0", "the backend's choice".
 [[nodiscard]] EQUALUX_EXPORT std::string option_default(const Option& option);
-/// The row of a key; null where there is none.
+/// Returns the row of a key, or null.
 [[nodiscard]] EQUALUX_EXPORT const Option* find_option(std::span<const Option> options,
                                                        std::string_view key);
 
-/// The names of an enumeration's values, in order, and hosts' name for it. Declared for each by
-/// EQUALUX_ENUM_NAMES, and defined beside the table that uses it.
+/// Names of an enumeration's values, in order, and the type name that hosts use. EQUALUX_ENUM_NAMES
+/// declares them; they are defined beside the option table that uses them.
 struct EnumNames {
   std::string_view type;
   std::span<const OptionName> names;
@@ -114,7 +114,7 @@ template <typename Enum>
   template <>                    \
   EQUALUX_EXPORT const EnumNames& names_of_enum<Enum>();
 
-/// The spelling of an enumerator in options, configs, element nicks and JSON ("min-max").
+/// Returns the spelling of an enumerator in options, configs, element nicks and JSON ("min-max").
 template <typename Enum>
 [[nodiscard]] std::string_view enum_name(Enum value) {
   const std::span<const OptionName> names = names_of_enum<Enum>().names;
@@ -122,7 +122,7 @@ template <typename Enum>
   return index < names.size() ? names[index].name : std::string_view("unknown");
 }
 
-/// The enumerator of that spelling, or nothing.
+/// Returns the enumerator of a spelling, or nothing.
 template <typename Enum>
 [[nodiscard]] std::optional<Enum> enum_from(std::string_view name) {
   const std::span<const OptionName> names = names_of_enum<Enum>().names;
@@ -132,7 +132,7 @@ template <typename Enum>
   return static_cast<Enum>(at - names.begin());
 }
 
-/// All spellings, in the enumerators' order.
+/// Returns all spellings, in the enumerators' order.
 template <typename Enum>
 [[nodiscard]] std::vector<std::string_view> enum_names() {
   return spellings(names_of_enum<Enum>().names);
