@@ -32,7 +32,7 @@ endmacro()
 
 # CUDA: a compiler, a toolkit of at least 12.0, and architectures to compile for. Without a choice,
 # the ones of the machine's own GPUs; on a machine without any, the oldest and the newest of which
-# the figures in docs/performance.md speak.
+# the figures in docs/performance speak.
 set(EQUALUX_CUDA_FOUND FALSE)
 set(EQUALUX_CUDA_DETAIL "no CUDA compiler found; CUDACXX or PATH may name nvcc")
 if(NOT EQUALUX_WITH_CUDA STREQUAL OFF)
