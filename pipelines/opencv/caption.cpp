@@ -2,6 +2,8 @@
 
 #include <opencv2/imgproc.hpp>
 
+#include "src/common/utf8.h"
+
 namespace equalux {
 namespace {
 
@@ -10,11 +12,8 @@ constexpr double kTextScale = 0.42;
 
 std::string in_ascii(const std::string& text) {
   std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) result += c;
-    if ((byte & 0xC0U) == 0xC0U) result += '?';
-  }
+  for (const char c : text)
+    if (!continues_letter(c)) result += static_cast<unsigned char>(c) < 0x80 ? c : '?';
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "src/cli/stream/progress_line.h"
 #include "src/common/log.h"
+#include "src/common/utf8.h"
 
 namespace equalux::cli {
 namespace {
@@ -23,16 +24,6 @@ std::size_t terminal_columns() {
   winsize size{};
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
   return size.ws_col;
-}
-
-/// At most so many columns; never half a character of UTF-8.
-std::string cut(std::string text, std::size_t columns) {
-  if (text.size() <= columns) return text;
-  text.resize(columns);
-  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U)
-    text.pop_back();
-  if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0) text.pop_back();
-  return text;
 }
 
 }  // namespace
@@ -140,7 +131,9 @@ void BatchProgress::tick() {
   }
   if (quiet_) return;
   if (terminal_) {
-    std::fprintf(stderr, "\r%s\x1b[K", cut(text(elapsed_s), terminal_columns() - 1).c_str());
+    // A letter has as many bytes as columns, or more.
+    const std::string line(beginning_of(text(elapsed_s), terminal_columns() - 1));
+    std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
     std::fflush(stderr);
     shown_ = true;
   } else if (elapsed_s >= next_plain_s_) {

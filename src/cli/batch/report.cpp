@@ -8,6 +8,7 @@
 
 #include "src/common/json_text.h"
 #include "src/common/log.h"
+#include "src/common/utf8.h"
 
 namespace equalux::cli {
 namespace {
@@ -37,15 +38,6 @@ std::string count_line(const std::vector<Outcome>& outcomes) {
     if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + status;
   }
   return text;
-}
-
-/// Letters of UTF-8, of which a terminal gives most one column each.
-std::size_t letters_of(const std::string& text) {
-  constexpr unsigned kLeadMask = 0xC0;
-  constexpr unsigned kFollows = 0x80;
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char each) {
-    return (static_cast<unsigned char>(each) & kLeadMask) != kFollows;
-  }));
 }
 
 }  // namespace
