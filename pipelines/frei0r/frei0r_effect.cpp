@@ -178,10 +178,7 @@ void Frei0rEffect::tell(const std::string& what) {
 FilterSpec Frei0rEffect::spec_with(std::size_t parameter, const std::string& text) const {
   const OptionValues said =
       settings_of(filter_, parameter == kSettings ? text : values_[kSettings]);
-  const auto says = [&said](std::string_view key) {
-    return std::any_of(said.begin(), said.end(),
-                       [key](const auto& each) { return each.first == key; });
-  };
+  const auto says = [&said](std::string_view key) { return find_value(said, key) != nullptr; };
   OptionValues all = said;
   for (std::size_t i = 1; i < parameters_.size(); ++i) {
     if (!says(parameters_[i].name))
@@ -189,17 +186,12 @@ FilterSpec Frei0rEffect::spec_with(std::size_t parameter, const std::string& tex
   }
   // Hosts set one after another, in their order: what means nothing yet, or no more, beside another
   // one must neither be refused nor hold that one up.
-  for (const auto& value : OptionValues(all)) {
-    for (const auto& idle : idle_beside(filter_.options, {value}))
-      if (!says(idle.first))
-        std::erase_if(all, [&](const auto& each) { return each.first == idle.first; });
-  }
+  all = without_idle(filter_.options, std::move(all), said);
   FilterSpec spec{spec_.name, said};
   for (const EffectParameter& each : parameters_) {
-    const auto value = std::find_if(all.begin(), all.end(),
-                                    [&](const auto& one) { return one.first == each.name; });
-    if (value == all.end() || says(each.name) || value->second == first_value(each)) continue;
-    spec.options.push_back(*value);
+    const std::string* value = find_value(all, each.name);
+    if (value != nullptr && !says(each.name) && *value != first_value(each))
+      spec.options.emplace_back(each.name, *value);
   }
   throw_violations(violations(spec, {}, Backend::cpu));
   return spec;
@@ -237,10 +229,8 @@ void Frei0rEffect::prepare() {
   if (core_) {
     OptionValues all;
     for (const Option& option : filter_.options) {
-      const auto set = std::find_if(spec_.options.begin(), spec_.options.end(),
-                                    [&](const auto& each) { return each.first == option.key; });
-      if (set != spec_.options.end()) {
-        all.push_back(*set);
+      if (const std::string* set = find_value(spec_.options, option.key)) {
+        all.emplace_back(option.key, *set);
       } else if (option.group.empty() && option.backends != Backends::cuda) {
         all.emplace_back(option.key, option.fallback);
       }

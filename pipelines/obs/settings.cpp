@@ -295,10 +295,9 @@ void take_preset(const FilterInfo& filter, obs_data_t* settings, const OptionVal
     const bool set =
         obs_data_has_user_value(settings, key.c_str()) ||
         (!each->word.empty() && obs_data_has_user_value(settings, key_of_word(*each).c_str()));
-    const auto was = std::find_if(before.begin(), before.end(),
-                                  [&](const auto& value) { return value.first == key; });
+    const std::string* was = find_value(before, key);
     const std::string value = value_of(*each, settings);
-    if (!set || (was != before.end() && was->second == value)) continue;
+    if (!set || (was != nullptr && *was == value)) continue;
     kept.push_back(each->key);
     // Beside a number its switch is told, too.
     put(settings, *each, value, kSet);
@@ -309,17 +308,10 @@ void take_preset(const FilterInfo& filter, obs_data_t* settings, const OptionVal
 RecipePtr recipe_of(const FilterInfo& filter, const OptionValues& values) {
   // OBS gives all values there are: what a preset brought and another box or slider has left
   // without meaning must not hold that one up.
-  OptionValues idle;
-  for (const auto& value : values)
-    for (auto& each : idle_beside(filter.options, {value}))
-      idle.push_back(std::move(each));
-  FilterSpec spec{std::string(filter.name), {}};
-  for (const auto& [key, value] : values) {
-    const bool counts = std::none_of(idle.begin(), idle.end(),
-                                     [&key](const auto& each) { return each.first == key; });
-    if (counts && value != find_option(filter.options, key)->fallback)
-      spec.options.emplace_back(key, value);
-  }
+  FilterSpec spec{std::string(filter.name), without_idle(filter.options, values)};
+  std::erase_if(spec.options, [&filter](const auto& each) {
+    return each.second == find_option(filter.options, each.first)->fallback;
+  });
   RecipePtr recipe = read_recipe(spec);
   throw_violations(recipe->violations(Backend::cpu));
   return recipe;

@@ -287,10 +287,8 @@ std::vector<FilterSpec> chosen_filters(const CommonOptions& options) {
     for (auto& value : idle_beside(options_of(spec.name), spec.options))
       said.push_back(std::move(value));
     for (const GivenKnob& knob : options.knobs) {
-      const bool own = std::any_of(said.begin(), said.end(), [&knob](const auto& option) {
-        return option.first == knob.name;
-      });
-      if (!own && takes(spec.name, knob.name)) spec.options.emplace_back(knob.name, knob.value);
+      if (find_value(said, knob.name) == nullptr && takes(spec.name, knob.name))
+        spec.options.emplace_back(knob.name, knob.value);
     }
   }
   return filters;
@@ -355,11 +353,8 @@ PresetUse preset_use(const CommonOptions& options) {
     if (!of_preset && !knob.changes_preset) continue;
     for (const FilterSpec& spec : specs) {
       if (!takes(spec.name, knob.name)) continue;
-      const bool own =
-          std::any_of(spec.options.begin(), spec.options.end(), [&knob](const auto& option) {
-            return option.first == knob.name && option.second != knob.value;
-          });
-      const bool other = own || !of_preset;
+      const std::string* own = find_value(spec.options, knob.name);
+      const bool other = (own != nullptr && *own != knob.value) || !of_preset;
       use.changed = use.changed || other;
       use.holds = use.holds || !other;
     }

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <equalux/params.h>
 
 #include "src/common/option_values.h"
@@ -42,9 +40,8 @@ FilterSpec parse_filter_spec(std::string_view text) {
       throw_usage("filter " + quoted(text) + " has " + quoted(element) + " without a " +
                   (key.empty() ? "key" : "value") + std::string(kForm));
     }
-    const bool twice = std::any_of(spec.options.begin(), spec.options.end(),
-                                   [&](const auto& option) { return option.first == key; });
-    if (twice) throw_usage("filter " + quoted(text) + " sets " + key + " twice, must be once");
+    if (find_value(spec.options, key) != nullptr)
+      throw_usage("filter " + quoted(text) + " sets " + key + " twice, must be once");
     spec.options.emplace_back(key, value);
   }
   return spec;

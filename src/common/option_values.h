@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <equalux/error.h>
-#include <equalux/params.h>
+#include <equalux/options.h>
 
 #include "src/common/nearest_name.h"
 
@@ -47,6 +47,14 @@ template <typename Number>
     if (at == std::string_view::npos) return parts;
     text.remove_prefix(at + 1);
   }
+}
+
+/// The value of a key, the first one where it has several; null where it has none.
+[[nodiscard]] inline const std::string* find_value(const OptionValues& values,
+                                                   std::string_view key) {
+  for (const auto& [name, value] : values)
+    if (name == key) return &value;
+  return nullptr;
 }
 
 /// Throws Error(usage) for a key that `owner` does not know, naming the one meant or all of them.

@@ -1,6 +1,5 @@
 #include "src/equalize/options.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -395,9 +394,8 @@ OptionValues idle_beside(std::span<const Option> options, const OptionValues& wa
   OptionValues idle;
   const auto add = [&](const std::string& key) {
     const Option* const option = find_option(options, key);
-    const bool asked = std::any_of(wanted.begin(), wanted.end(),
-                                   [&key](const auto& each) { return each.first == key; });
-    if (option != nullptr && !asked) idle.emplace_back(key, option->fallback);
+    if (option != nullptr && find_value(wanted, key) == nullptr)
+      idle.emplace_back(key, option->fallback);
   };
   for (const auto& [key, value] : wanted) {
     const Option* const option = find_option(options, key);
@@ -410,6 +408,18 @@ OptionValues idle_beside(std::span<const Option> options, const OptionValues& wa
     }
   }
   return idle;
+}
+
+OptionValues without_idle(std::span<const Option> options, OptionValues values,
+                          const OptionValues& kept) {
+  OptionValues idle;
+  for (const auto& value : values)
+    for (auto& each : idle_beside(options, {value}))
+      idle.push_back(std::move(each));
+  std::erase_if(values, [&](const auto& each) {
+    return find_value(idle, each.first) != nullptr && find_value(kept, each.first) == nullptr;
+  });
+  return values;
 }
 
 }  // namespace equalux

@@ -23,5 +23,8 @@ namespace equalux {
 /// its values by default: the bound KEY-max of a word where KEY gets a number in its place, and the
 /// time constants of one direction where there is none of both.
 [[nodiscard]] OptionValues idle_beside(std::span<const Option> options, const OptionValues& wanted);
+/// `values` but for those that mean nothing beside another one of them; those of `kept` stay.
+[[nodiscard]] OptionValues without_idle(std::span<const Option> options, OptionValues values,
+                                        const OptionValues& kept = {});
 
 }  // namespace equalux

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "src/common/option_table.h"
+#include "src/equalize/options.h"
 
 /// The tables of options: what hosts, help and error lines make of them.
 namespace equalux {
@@ -156,6 +157,22 @@ TEST(Options, VesselsHaveNoDerivativeWithoutAScale) {
   EXPECT_THAT(broken("vessel", "derivative", "sobel-laplacian"),
               ElementsAre(HasSubstr("which has no scale, must be gaussian or gradient")));
   EXPECT_THAT(usage_error_of("shapes:derivative=x"), HasSubstr("or sobel-laplacian"));
+}
+
+TEST(Options, WhatMeansNothingBesideAnotherValueIsLeftOutUnlessItIsKept) {
+  const OptionValues all{{"saturation", "1.5"}, {"saturation-max", "3"}, {"strength", "0.5"},
+                         {"temporal-ms", "0"},  {"brighten-ms", "100"},  {"darken-ms", "200"}};
+  const OptionValues some{{"saturation", "1.5"}, {"strength", "0.5"}, {"temporal-ms", "0"}};
+  EXPECT_EQ(without_idle(equalize_options(), all), some);
+  OptionValues kept = some;
+  kept.emplace_back("darken-ms", "200");
+  EXPECT_EQ(without_idle(equalize_options(), all, {{"darken-ms", "7"}}), kept);
+  // Beside the word its bound counts, and beside a time constant those of one direction.
+  const OptionValues useful{{"saturation", "auto"},
+                            {"saturation-max", "3"},
+                            {"temporal-ms", "500"},
+                            {"brighten-ms", "100"}};
+  EXPECT_EQ(without_idle(equalize_options(), useful), useful);
 }
 
 TEST(NumberText, IsShortAndReadAgain) {

@@ -94,9 +94,7 @@ Steering::ReadPreset read_preset_for(const CommonOptions& common) {
   return [of_preset = common.filters_of_preset](const std::string& name) {
     OptionValues values = preset_options(name);
     constexpr const char* kNoiseKey = "denoise-strength";
-    const bool denoises = std::any_of(values.begin(), values.end(),
-                                      [](const auto& value) { return value.first == kNoiseKey; });
-    if (of_preset && !denoises) values.emplace_back(kNoiseKey, "0");
+    if (of_preset && find_value(values, kNoiseKey) == nullptr) values.emplace_back(kNoiseKey, "0");
     return values;
   };
 }
