@@ -305,7 +305,7 @@ void take_preset(const FilterInfo& filter, obs_data_t* settings, const OptionVal
   put_preset(filter, wanted, settings, kSet, kept);
 }
 
-RecipePtr recipe_of(const FilterInfo& filter, const OptionValues& values) {
+RecipePtr recipe_from_values(const FilterInfo& filter, const OptionValues& values) {
   // OBS gives all values there are: what a preset brought and another box or slider has left
   // without meaning must not hold that one up.
   FilterSpec spec{std::string(filter.name), without_idle(filter.options, values)};

@@ -35,7 +35,7 @@ void set_defaults(const FilterInfo& filter, obs_data_t* settings);
 /// name that no preset has; settings then stay.
 void take_preset(const FilterInfo& filter, obs_data_t* settings, const OptionValues& before);
 /// What values ask for. Throws Error(usage), and as reading a file that they name throws.
-[[nodiscard]] RecipePtr recipe_of(const FilterInfo& filter, const OptionValues& values);
+[[nodiscard]] RecipePtr recipe_from_values(const FilterInfo& filter, const OptionValues& values);
 /// Share of the width, from the left, that stays as it was.
 [[nodiscard]] double split_of(obs_data_t* settings);
 

@@ -34,7 +34,7 @@ struct Instance {
     try {
       take_preset(info, settings, values);
       values = values_of(info, settings);
-      effect.set(recipe_of(info, values), split_of(settings));
+      effect.set(recipe_from_values(info, values), split_of(settings));
     } catch (const std::exception& error) {
       effect.tell(error.what(), "; it stays as it was");
     }

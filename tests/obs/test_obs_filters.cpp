@@ -486,8 +486,8 @@ TEST_F(ObsFilters, PresetsSayWhatTheirFilesSay) {
       set_defaults(filter_named(spec.name), settings.get());
       obs_data_set_string(settings.get(), "preset", name.c_str());
       take_preset(filter_named(spec.name), settings.get(), {});
-      const RecipePtr recipe =
-          recipe_of(filter_named(spec.name), values_of(filter_named(spec.name), settings.get()));
+      const RecipePtr recipe = recipe_from_values(
+          filter_named(spec.name), values_of(filter_named(spec.name), settings.get()));
       for (const Option& option : recipe->options())
         EXPECT_EQ(recipe->text(option.key), expected->text(option.key))
             << name << " " << option.key;
